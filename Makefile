@@ -1,0 +1,46 @@
+# Meissa: build, test, demo.
+
+BUILD  ?= build
+CC     ?= cc
+CFLAGS ?= -O2 -g
+PKGS   := luajit libzmq zlib
+
+# -ffp-contract=off: the same source must give the same bits on every machine.
+MS_CFLAGS := -std=c11 -Wall -Wextra -Wpedantic -Wshadow -Wconversion -D_GNU_SOURCE -fPIC \
+             -fvisibility=hidden -ffp-contract=off -pthread -Icsrc $(shell pkg-config --cflags $(PKGS))
+MS_LIBS   := $(shell pkg-config --libs libzmq zlib) -lisl -lm -pthread
+
+SOURCES := $(filter-out %_test.c %_fuzz.c %_main.c,$(wildcard csrc/*/*.c))
+OBJECTS := $(SOURCES:csrc/%.c=$(BUILD)/obj/%.o)
+TESTS   := $(patsubst csrc/%.c,$(BUILD)/%,$(wildcard csrc/*/*_test.c))
+CORE    := $(BUILD)/meissa/core.so
+
+all: $(CORE)
+
+$(CORE): $(OBJECTS)
+	@mkdir -p $(@D)
+	$(CC) -shared $(LDFLAGS) -o $@ $^ $(MS_LIBS)
+
+$(BUILD)/obj/%.o: csrc/%.c
+	@mkdir -p $(@D)
+	$(CC) $(MS_CFLAGS) $(CFLAGS) -MMD -MP -c -o $@ $<
+
+# C tests link the core's objects (without the Lua binding) and print "N passed, N failed".
+$(BUILD)/%_test: csrc/%_test.c $(filter-out $(BUILD)/obj/binding/%,$(OBJECTS))
+	@mkdir -p $(@D)
+	$(CC) $(MS_CFLAGS) $(CFLAGS) -o $@ $^ $(MS_LIBS)
+
+ctest: $(TESTS)
+	@for each in $(TESTS); do echo "$$each"; timeout 120 $$each || exit 1; done
+
+# eval "$$(make -s env)" makes `luajit script.lua` find this checkout.
+env:
+	@echo "export LUA_PATH='$(CURDIR)/lua/?.lua;$(CURDIR)/lua/?/init.lua;'\"$${LUA_PATH:-;}\""
+	@echo "export LUA_CPATH='$(abspath $(BUILD))/?.so;'\"$${LUA_CPATH:-;}\""
+
+clean:
+	rm -rf $(BUILD)
+
+-include $(OBJECTS:.o=.d)
+
+.PHONY: all ctest env clean

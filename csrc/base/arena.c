@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Arena: see arena.h. A list of chunks, each at least CHUNK_SIZE, the newest first. */
+#include "base/arena.h"
+
+#include <stdalign.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Large enough that a typical loop's tree fits in one. */
+#define CHUNK_SIZE ((size_t)16 * 1024)
+#define ALIGNMENT  alignof(max_align_t)
+
+typedef struct chunk {
+  struct chunk *next;
+  size_t size, used;
+  alignas(max_align_t) unsigned char bytes[];
+} chunk;
+
+struct ms_arena {
+  chunk *newest;
+  size_t limit, used;
+};
+
+ms_arena *ms_arena_new(size_t limit) {
+  ms_arena *arena = calloc(1, sizeof *arena);
+  if (arena != NULL) arena->limit = limit;
+  return arena;
+}
+
+void ms_arena_destroy(ms_arena **arena) {
+  if (*arena == NULL) return;
+  for (chunk *each = (*arena)->newest; each != NULL;) {
+    chunk *next = each->next;
+    free(each);
+    each = next;
+  }
+  free(*arena);
+  *arena = NULL;
+}
+
+static chunk *add_chunk(ms_arena *arena, size_t bytes) {
+  size_t size = bytes > CHUNK_SIZE ? bytes : CHUNK_SIZE;
+  if (size > SIZE_MAX - sizeof(chunk)) return NULL;
+  chunk *fresh = calloc(1, sizeof *fresh + size);
+  if (fresh == NULL) return NULL;
+  fresh->size = size;
+  fresh->next = arena->newest;
+  arena->newest = fresh;
+  return fresh;
+}
+
+void *ms_arena_take(ms_arena *arena, size_t count, size_t size) {
+  if (size != 0 && count > (SIZE_MAX - ALIGNMENT) / size) return NULL;
+  size_t bytes = (count * size + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
+  if (arena->limit != 0 && bytes > arena->limit - arena->used) return NULL;
+  chunk *current = arena->newest;
+  if (current == NULL || bytes > current->size - current->used) {
+    current = add_chunk(arena, bytes);
+    if (current == NULL) return NULL;
+  }
+  void *memory = current->bytes + current->used;
+  current->used += bytes;
+  arena->used += bytes;
+  return memory;
+}
+
+char *ms_arena_copy(ms_arena *arena, const char *text, size_t length) {
+  char *copy = length < SIZE_MAX ? ms_arena_take(arena, length + 1, 1) : NULL;
+  if (copy != NULL && length > 0) memcpy(copy, text, length);
+  return copy;
+}
+
+char *ms_arena_format(ms_arena *arena, const char *format, ...) {
+  va_list arguments, again;
+  va_start(arguments, format);
+  va_copy(again, arguments);
+  int length = vsnprintf(NULL, 0, format, arguments);
+  char *text = length < 0 ? NULL : ms_arena_take(arena, (size_t)length + 1, 1);
+  if (text != NULL) vsnprintf(text, (size_t)length + 1, format, again);
+  va_end(again);
+  va_end(arguments);
+  return text;
+}
+
+size_t ms_arena_used(const ms_arena *arena) {
+  return arena->used;
+}

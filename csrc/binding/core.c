@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The Lua module "meissa.core": one table of the functions that need a lua_State. Everything that
+ * works on plain memory is called through LuaJIT's FFI instead, on the same shared object. */
+#include <lauxlib.h>
+#include <lua.h>
+
+#include "binding/binding.h"
+
+__attribute__((visibility("default"))) int luaopen_meissa_core(lua_State *L);
+
+int luaopen_meissa_core(lua_State *L) {
+  lua_newtable(L);
+  return 1;
+}

@@ -1,0 +1,181 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The dependence analyser's face: a loop and what its captures mean go in, a verdict with
+ * distances, strategy, placements and reasons comes out.
+ *
+ * Pure: no I/O, no clock, no Lua. Same input, same answer, on every machine. */
+#ifndef MS_DEPEND_PLAN_H
+#define MS_DEPEND_PLAN_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/error.h"
+#include "syntax/loop.h"
+
+/* Most dimensions of an array and of an iteration space. */
+#define MS_MAX_DIMS 8
+
+/* What a capture turned out to be at run time. */
+typedef enum ms_binding_kind {
+  MS_BIND_NIL,
+  MS_BIND_NUMBER,
+  MS_BIND_BOOLEAN,
+  MS_BIND_STRING,
+  MS_BIND_ARRAY,    /* a DistArray (or meissa.shape) */
+  MS_BIND_TABLE,    /* a plain Lua table, contents unknown (meissa.opaque) */
+  MS_BIND_BUILTIN,  /* a function with known effects; `name` says which ("math.floor") */
+  MS_BIND_FUNCTION, /* a Lua function; touches the arrays in `reached`, nothing else */
+  MS_BIND_UNKNOWN   /* anything else: userdata, C functions, cdata, coroutines */
+} ms_binding_kind;
+
+typedef struct ms_binding {
+  ms_binding_kind kind;
+  uint32_t depth; /* how many of the capture's fields lead to the value; the rest index into it */
+  double number;
+  const char *name; /* BUILTIN */
+  /* ARRAY: */
+  uint64_t array;   /* identity: equal for two names of one array */
+  uint64_t storage; /* identity of the memory: equal for views that overlap */
+  uint32_t dim_count;
+  int64_t dims[MS_MAX_DIMS];
+  bool sparse;
+  bool integer; /* element type int32 or int64 */
+  /* FUNCTION: indices (into the bindings) of arrays that it may touch */
+  const uint32_t *reached;
+  uint32_t reached_count;
+} ms_binding;
+
+/* One dimension of the iteration space: lo, lo+step, ... up to hi. For the entries of an array
+ * lo = 1, hi = extent, step = 1. */
+typedef struct ms_range {
+  int64_t lo, hi, step;
+} ms_range;
+
+typedef struct ms_space {
+  uint32_t dim_count;
+  ms_range range[MS_MAX_DIMS];
+  int32_t source; /* index of the binding whose entries it is, -1 for none; -2: entries of an array
+                     that is not captured by the body */
+  bool sparse;    /* the entries of a sparse array (bounding box = range) */
+  bool ordered;
+  bool serial_allowed; /* serial = true */
+  uint32_t collapse;   /* 1: none; n: take in the next n-1 perfectly nested numeric loops */
+} ms_space;
+
+typedef enum ms_verdict { MS_PARALLEL, MS_SERIAL, MS_UNKNOWN } ms_verdict;
+
+typedef enum ms_strategy {
+  MS_INDEPENDENT,
+  MS_PARTITION,
+  MS_SKEW,
+  MS_ROTATE,
+  MS_WAVEFRONT,
+  MS_HYPERPLANE,
+  MS_SERIALLY
+} ms_strategy;
+
+/* A component of a canonical distance pattern. */
+typedef struct ms_component {
+  char sign; /* 'n': the integer in `value`; '+', '-', '*' */
+  int64_t value;
+} ms_component;
+
+typedef struct ms_distance {
+  ms_component at[MS_MAX_DIMS];
+} ms_distance;
+
+/* What happens to a captured array. */
+typedef enum ms_placement {
+  MS_PLACE_LOCAL,     /* stays with the worker that owns the space range */
+  MS_PLACE_ROTATED,   /* moves with the time range */
+  MS_PLACE_BROADCAST, /* read only, everywhere */
+  MS_PLACE_HALO,      /* neighbours' elements of a written array are read */
+  MS_PLACE_SERVED     /* data-dependent reads */
+} ms_placement;
+
+typedef struct ms_array_plan {
+  uint32_t binding; /* index of one binding of this array */
+  bool read, written;
+  ms_placement placement;
+  int32_t array_dim; /* dimension of the array that follows loop dimension `loop_dim`; -1 none */
+  int32_t loop_dim;
+  int64_t scale, offset; /* subscript = scale * index + offset */
+} ms_array_plan;
+
+typedef enum ms_scalar_role {
+  MS_ROLE_BROADCAST, /* read only */
+  MS_ROLE_REDUCTION, /* combined block by block with `op` */
+  MS_ROLE_PRIVATE,   /* assigned before any read on every path */
+  MS_ROLE_CARRIED    /* carries a value from one iteration to the next: refused */
+} ms_scalar_role;
+
+typedef enum ms_reduce_op {
+  MS_REDUCE_SUM,
+  MS_REDUCE_PRODUCT,
+  MS_REDUCE_MIN,
+  MS_REDUCE_MAX,
+  MS_REDUCE_AND,
+  MS_REDUCE_OR
+} ms_reduce_op;
+
+typedef struct ms_scalar_plan {
+  uint32_t capture; /* index into the loop's captures */
+  ms_scalar_role role;
+  ms_reduce_op op;
+} ms_scalar_plan;
+
+typedef struct ms_place {
+  uint32_t line, column, end_column; /* end_column: one past the last byte on that line */
+  const char *text;                  /* the source of the access: "A[i-1]" */
+  const char *does; /* "writes A[2]": what the witness iteration does here; may be NULL */
+} ms_place;
+
+#define MS_MAX_FIXES 3
+
+typedef struct ms_reason {
+  const char *code;       /* stable: "DEP101" */
+  const char *title;      /* "carried dependence" */
+  const char *message;    /* one sentence in the user's own names */
+  ms_place first, second; /* line 0: absent */
+  bool has_witness;
+  int64_t from[MS_MAX_DIMS], to[MS_MAX_DIMS]; /* one colliding pair of iterations */
+  const char *fix[MS_MAX_FIXES];              /* code to paste, "what: code"; NULL where fewer */
+} ms_reason;
+
+typedef struct ms_plan {
+  ms_arena *arena;
+  ms_verdict verdict;
+  ms_strategy strategy;
+  uint32_t dim_count; /* of the iteration space, collapsed loops included */
+  const char *index_name[MS_MAX_DIMS];
+  uint32_t strategy_dims; /* partition 1, rotate 2.. */
+  uint32_t strategy_dim[MS_MAX_DIMS];
+  int64_t row[MS_MAX_DIMS]; /* skew, hyperplane */
+  bool has_row;
+  ms_distance *distances;
+  uint32_t distance_count;
+  ms_array_plan *arrays;
+  uint32_t array_count;
+  ms_scalar_plan *scalars;
+  uint32_t scalar_count;
+  ms_reason *reasons;
+  uint32_t reason_count;
+} ms_plan;
+
+/* Analyses a loop. `bindings[c]` says what capture c is. Fails (NULL) only for malformed input
+ * (MS_DEP: a body that can never run in parallel as text, such as `break` out of the loop; MS_OPT;
+ * MS_BUG); a loop that may not run in parallel is a plan with strategy MS_SERIALLY and reasons. */
+ms_plan *ms_plan_new(const ms_loop *loop, const ms_binding *bindings, const ms_space *space,
+                     ms_error *err);
+
+/* Frees a plan and nulls the caller's pointer. */
+void ms_plan_destroy(ms_plan **plan);
+
+/* Names as users see them: "rotate", "parallel", "local", "+". */
+const char *ms_strategy_name(ms_strategy strategy);
+const char *ms_verdict_name(ms_verdict verdict);
+const char *ms_placement_name(ms_placement placement);
+const char *ms_reduce_name(ms_reduce_op op);
+
+#endif

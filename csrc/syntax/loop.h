@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Loops: finds the parallel loop that a running call belongs to, and what its body captures.
+ *
+ * A loop is either a generic `for` whose only expression is a direct call, or a call whose last
+ * argument is a function (the closure form). The result lives in the arena of its tree. */
+#ifndef MS_SYNTAX_LOOP_H
+#define MS_SYNTAX_LOOP_H
+
+#include "syntax/tree.h"
+
+/* How the enclosing function reaches a captured name. */
+typedef enum ms_reach { MS_REACH_LOCAL, MS_REACH_UPVALUE, MS_REACH_GLOBAL } ms_reach;
+
+/* A name from outside the body with the longest constant field path read from it:
+ * `opts.model.rate` is root "opts" with fields {"model", "rate"}. A name used in several ways
+ * (`opts.a`, `opts.b`, bare `opts`) gives one capture per distinct path. */
+typedef struct ms_capture {
+  const char *root;
+  ms_symbol *symbol; /* NULL for a global */
+  ms_reach reach;
+  const char **fields;
+  uint32_t field_count;
+  bool assigned;  /* the path itself is an assignment target in the body */
+  ms_node *first; /* its first use in the body: the NAME or outermost INDEX node */
+} ms_capture;
+
+typedef struct ms_loop {
+  ms_tree *tree;
+  ms_function *function; /* the function that contains the loop statement or call */
+  ms_node *statement;    /* FOR_GENERIC, or the CALL/METHOD node of the closure form */
+  ms_node *call;         /* the call of parallel / each */
+  ms_node *body;         /* BLOCK */
+  ms_function *closure;  /* the closure form's function, else NULL */
+  ms_symbol **indices;   /* loop variables, or the closure's parameters */
+  uint32_t index_count;
+  ms_capture *captures;
+  uint32_t capture_count;
+} ms_loop;
+
+/* Finds the loop in the functions with these first and last lines (0, 0: the main chunk) whose
+ * call opens on `line`. `closure_form` says which form to look for. Errors (MS_SRC): none there,
+ * or several on the line; both say what to write. */
+ms_loop *ms_loop_find(ms_tree *tree, uint32_t first_line, uint32_t last_line, uint32_t line,
+                      bool closure_form, ms_error *err);
+
+/* The only parallel-looking loop of a text: the first generic `for` in the main chunk whose
+ * expression is a direct call. For texts given to analyse. */
+ms_loop *ms_loop_first(ms_tree *tree, ms_error *err);
+
+#endif
