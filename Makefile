@@ -23,7 +23,9 @@ LUA_INCDIR ?=
 LUA_CFLAGS  = $(if $(wildcard $(LUA_INCDIR)/luajit.h),-I$(LUA_INCDIR),`pkg-config --cflags luajit`)
 LIB_CFLAGS  = $(eval LIB_CFLAGS := $$(shell echo $(LUA_CFLAGS) `pkg-config --cflags \
               libzmq isl zlib`))$(LIB_CFLAGS)
-LIB_LIBS    = $(eval LIB_LIBS := $$(shell pkg-config --libs libzmq isl zlib))$(LIB_LIBS)
+# isl.pc also asks for -lgmp, which Debian's libisl-dev does not bring and nothing here calls.
+LIB_LIBS    = $(eval LIB_LIBS := $$(shell pkg-config --libs libzmq zlib) \
+              $$(shell pkg-config --libs-only-L isl) -lisl)$(LIB_LIBS)
 
 COMPILE = $(CC) $(MS_CFLAGS) $(LIB_CFLAGS) $(CPPFLAGS) $(CFLAGS)
 LINK    = $(CC) $(CFLAGS) $(LDFLAGS) -pthread
