@@ -72,11 +72,15 @@ endef
 $(foreach each,$(MAINS),$(eval $(call program,$(each))))
 
 # Holds the command line; it gets a new date when that changes, and everything is rebuilt.
-$(BUILD)/flags: FORCE
-	@[ -e $@ ] || tools/packages.sh --check build
-	@mkdir -p $(@D)
+$(BUILD)/flags: FORCE | $(BUILD)/packages
 	@printf '%s\n' '$(call quoted,$(COMPILE) $(LINK) $(LIBS))' >$@.new
 	@if cmp -s $@.new $@; then rm $@.new; else mv $@.new $@; fi
+
+# Made once: says what to install where the first build would only say what it did not find.
+$(BUILD)/packages:
+	@tools/packages.sh --check build
+	@mkdir -p $(@D)
+	@touch $@
 
 say    = $(if $(V),,@echo "  $(1) $@" && )
 quoted = $(subst ','\'',$(1))

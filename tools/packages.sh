@@ -72,12 +72,12 @@ group() {
   esac
 }
 
-# Ends with what to do by hand; $1 says why it was not done here.
+# Ends with what to do by hand: $1 says why it was not done here, $2 is put before apt-get.
 give_up() {
   {
     echo "meissa: missing Debian packages: ${missing[*]}"
     echo "meissa: $1"
-    echo "    sudo apt-get install ${missing[*]}"
+    echo "    ${2-sudo }apt-get install ${missing[*]}"
   } >&2
   exit 1
 }
@@ -92,7 +92,7 @@ install_missing() {
   has apt-get >/dev/null || give_up "there is no apt-get here; on Debian 12 the command would be"
   as_root=()
   if [ "$(id -u)" != 0 ]; then
-    has sudo >/dev/null || give_up "neither root nor sudo is at hand; as an administrator, run"
+    has sudo >/dev/null || give_up "this is not root, and there is no sudo; as root, run" ""
     as_root=(sudo)
     # Without a terminal nobody can type a password: fail at once instead of waiting for one.
     if [ ! -t 0 ]; then
