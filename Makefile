@@ -99,12 +99,12 @@ LUA_ENV    = LUA_PATH='$(call quoted,$(LUA_PATHS))'"$${LUA_PATH:-;}" \
 
 demo:
 	@tools/packages.sh build
-	@$(SUBMAKE) build
+	+@$(SUBMAKE) build
 	@$(LUA_ENV) luajit examples/train_mf.lua
 
 test:
 	@tools/packages.sh build test
-	@$(SUBMAKE) build $(TESTS)
+	+@$(SUBMAKE) build $(TESTS)
 	@$(LUA_ENV) MEISSA_BUILD='$(call quoted,$(BUILD))' tools/test.sh $(TESTS) $(SPECS)
 
 # The C tests alone.

@@ -7,7 +7,7 @@ CHECKS := format lint warnings asan tsan valgrind
 
 check:
 	@tools/packages.sh build test check
-	@for each in $(CHECKS); do \
+	+@for each in $(CHECKS); do \
 	  echo "== check-$$each"; $(SUBMAKE) check-$$each || exit 1; \
 	done; echo "== all checks passed"
 
@@ -19,8 +19,8 @@ check-lint:
 
 # Everything, by both compilers, warnings being errors. -O2: some warnings need the optimiser.
 check-warnings:
-	@$(SUBMAKE) CC=gcc BUILD=$(BUILD)/gcc CFLAGS='-O2 -g -Werror' everything
-	@$(SUBMAKE) CC=clang BUILD=$(BUILD)/clang CFLAGS='-O2 -g -Werror' everything
+	+@$(SUBMAKE) CC=gcc BUILD=$(BUILD)/gcc CFLAGS='-O2 -g -Werror' everything
+	+@$(SUBMAKE) CC=clang BUILD=$(BUILD)/clang CFLAGS='-O2 -g -Werror' everything
 
 everything: build $(TESTS) $(patsubst csrc/%.c,$(BUILD)/obj/%.o,$(filter %_fuzz.c,$(ALL_C)))
 
@@ -38,7 +38,7 @@ ASAN_OPTIONS  := detect_stack_use_after_return=1:strict_string_checks=1:abort_on
 UBSAN_OPTIONS := print_stacktrace=1
 
 check-asan:
-	@$(SUBMAKE) CC=gcc BUILD=$(BUILD)/asan CFLAGS='-O1 -g $(SANITIZE)' sanitized-asan
+	+@$(SUBMAKE) CC=gcc BUILD=$(BUILD)/asan CFLAGS='-O1 -g $(SANITIZE)' sanitized-asan
 
 sanitized-asan: build $(TESTS)
 	@UBSAN_OPTIONS=$(UBSAN_OPTIONS) ASAN_OPTIONS=$(ASAN_OPTIONS):detect_leaks=1 \
@@ -51,7 +51,7 @@ sanitized-asan: build $(TESTS)
 # TSan over the C tests. setarch -R: gcc 12's TSan does not know the wider address randomisation of
 # newer kernels; where a container forbids setarch the tests run as they are.
 check-tsan:
-	@$(SUBMAKE) CC=gcc BUILD=$(BUILD)/tsan CFLAGS='-O1 -g -fsanitize=thread' sanitized-tsan
+	+@$(SUBMAKE) CC=gcc BUILD=$(BUILD)/tsan CFLAGS='-O1 -g -fsanitize=thread' sanitized-tsan
 
 sanitized-tsan: $(TESTS)
 	@fixed=; setarch -R true 2>/dev/null && fixed='setarch -R'; \
@@ -72,7 +72,7 @@ FUZZ_FLAGS   := -O1 -g -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize
 
 fuzz:
 	@tools/packages.sh build fuzz
-	@$(SUBMAKE) CC=clang BUILD=$(BUILD)/fuzz CFLAGS='$(FUZZ_FLAGS)' FUZZ='$(FUZZ)' fuzzers
+	+@$(SUBMAKE) CC=clang BUILD=$(BUILD)/fuzz CFLAGS='$(FUZZ_FLAGS)' FUZZ='$(FUZZ)' fuzzers
 	@for each in $(FUZZ); do \
 	  mkdir -p $(BUILD)/corpus/$$each; \
 	  echo "== $$each, $(FUZZ_SECONDS) s"; \
