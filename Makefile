@@ -120,8 +120,8 @@ deps:
 
 # eval "$(make -s env)" makes `luajit script.lua` find this checkout, from any directory.
 env:
-	@printf '%s\n' "export LUA_PATH='$(call quoted,$(call quoted,$(LUA_PATHS)))'\"\$${LUA_PATH:-;}\""
-	@printf '%s\n' "export LUA_CPATH='$(call quoted,$(call quoted,$(LUA_CPATHS)))'\"\$${LUA_CPATH:-;}\""
+	@printf '%s\n' "export LUA_PATH='$(call quoted,$(LUA_PATHS))'\"\$${LUA_PATH:-;}\""
+	@printf '%s\n' "export LUA_CPATH='$(call quoted,$(LUA_CPATHS))'\"\$${LUA_CPATH:-;}\""
 
 BENCHES := $(sort $(wildcard bench/*.lua))
 ifneq ($(BENCHES),)

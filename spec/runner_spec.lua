@@ -61,6 +61,14 @@ describe("tools/test.sh", function()
     assert.is_true(ok, output)
   end)
 
+  it("lets its caller choose the build", function()
+    local spec = write("x_spec.lua",
+      "it('a', function() assert.equal('/chosen/?.so', package.cpath:match('[^;]+')) end)")
+    local status = os.execute(("LUA_CPATH='/chosen/?.so;'\"${LUA_CPATH:-;}\" MEISSA_TEST_PRELOAD="
+      .. " bash tools/test.sh %s > %s/output 2>&1 < /dev/null"):format(spec, dir))
+    assert.equal(0, status, read(dir .. "/output"))
+  end)
+
   it("shows what a failing spec says, and goes on with its other tests", function()
     local ok, output, line = run(write("x_spec.lua", [[
       it('breaks', function() assert.equal('what is', 'what should be') end)

@@ -74,7 +74,7 @@ run() {
   case $file in
     *_spec.lua)
       command=("${LUAJIT:-luajit}" -e 'require("busted.runner")({standalone = false})' /dev/null
-        --ignore-lua -o "$here/busted_report.lua" -Xoutput "$counts" -Xoutput "$doing" "$file")
+        --run=runner -o "$here/busted_report.lua" -Xoutput "$counts" -Xoutput "$doing" "$file")
       ;;
     */*) ;;
     *) command=("./$file") ;;

@@ -7,7 +7,6 @@
 #   tools/valgrind.sh DIRECTORY    where the data and one log a process are left
 set -eu
 
-here=$(cd "$(dirname "$0")" && pwd)
 mkdir -p "$1"
 out=$(cd "$1" && pwd)
 rm -f "$out"/*.log
@@ -28,9 +27,9 @@ chmod +x "$out/luajit"
 
 status=0
 MEISSA_LUAJIT="$out/luajit" timeout -k 10 "${VALGRIND_SECONDS:-600}" \
-  valgrind --quiet --trace-children=yes --trace-children-skip='/bin/sh,/usr/bin/dash' \
-  --suppressions="$here/valgrind.supp" --gen-suppressions=all --num-callers=30 \
-  --error-exitcode=99 --log-file="$out/%p.log" \
+  valgrind --quiet --trace-children=yes \
+  --gen-suppressions=all --num-callers=30 \
+  --error-exitcode=99 --log-file="$out/%p-%n.log" \
   luajit -joff examples/train_mf.lua \
   --data "$out/ratings.csv" --epochs 2 --rank 4 --workers 2 >"$out/output" 2>&1 </dev/null ||
   status=$?
