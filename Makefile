@@ -98,12 +98,12 @@ LUA_ENV    = LUA_PATH='$(call quoted,$(LUA_PATHS))'"$${LUA_PATH:-;}" \
              LUA_CPATH='$(call quoted,$(LUA_CPATHS))'"$${LUA_CPATH:-;}"
 
 demo:
-	@tools/packages.sh build
+	@tools/packages.sh build demo
 	+@$(SUBMAKE) build
 	@$(LUA_ENV) luajit examples/train_mf.lua
 
 test:
-	@tools/packages.sh build test
+	@tools/packages.sh build demo test
 	+@$(SUBMAKE) build $(TESTS)
 	@$(LUA_ENV) MEISSA_BUILD='$(call quoted,$(BUILD))' tools/test.sh $(TESTS) $(SPECS)
 
@@ -116,7 +116,7 @@ spec: build
 	@$(LUA_ENV) MEISSA_BUILD='$(call quoted,$(BUILD))' tools/test.sh $(SPECS)
 
 deps:
-	@tools/packages.sh build
+	@tools/packages.sh build demo
 
 # eval "$(make -s env)" makes `luajit script.lua` find this checkout, from any directory.
 env:
@@ -161,7 +161,7 @@ help:
 	@echo 'make fuzz         every fuzzer, FUZZ_SECONDS=$(FUZZ_SECONDS) each'
 	@$(if $(BENCHES),echo 'make bench        measure')
 	@echo 'make env          print exports: eval "$$(make -s env)"; luajit script.lua'
-	@echo 'make deps         install what the build needs'
+	@echo 'make deps         install what build and examples need'
 	@echo 'make install      install into PREFIX=$(PREFIX)'
 	@echo 'make clean        remove $(BUILD)/'
 	@echo

@@ -6,7 +6,7 @@
 CHECKS := format lint warnings asan tsan valgrind
 
 check:
-	@tools/packages.sh build test check
+	@tools/packages.sh build demo test check
 	+@for each in $(CHECKS); do \
 	  echo "== check-$$each"; $(SUBMAKE) check-$$each || exit 1; \
 	done; echo "== all checks passed"

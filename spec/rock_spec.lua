@@ -4,23 +4,14 @@
 -- `luarocks make` of exactly the files that are under version control, into a private tree; then
 -- the module is used from that tree alone. Catches files missing from version control or from the
 -- installation, and paths that only work in a checkout.
+local child = require "spec.support.child"
 
-local function quote(text)
-  return "'" .. text:gsub("'", "'\\''") .. "'"
-end
+-- safe.directory: the checkout may belong to another user (root in a container).
+local LIST = "git -c safe.directory='*' ls-files"
 
--- Runs a shell script; returns its status and everything that it printed.
-local function shell(script)
-  local pipe = assert(io.popen("( " .. script .. "\n) 2>&1; echo \"status $?\"", "r"))
-  local text = pipe:read("*a")
-  pipe:close()
-  local output, status = text:match("^(.*)status (%d+)\n$")
-  return tonumber(status), output
-end
-
-local function must(script)
-  local status, output = shell(script)
-  assert(status == 0, script .. "\nended with status " .. tostring(status) .. ":\n" .. output)
+local function must(command, seconds)
+  local output, status = child.shell(command, seconds)
+  assert(status == 0, ("%s\nended with status %s:\n%s"):format(command, status, output))
   return output
 end
 
@@ -33,33 +24,32 @@ end
 describe("the rock", function()
   local dir, tree
 
-  -- Runs Lua text with the tree's paths and no others but the default ones, away from the checkout.
+  -- Runs a script with the tree's paths and no others but the default ones.
   local function run(text)
-    return shell(("cd / && LUA_PATH=%s LUA_CPATH=%s timeout 60 luajit -e %s"):format(
-      quote(tree .. "/share/lua/5.1/?.lua;" .. tree .. "/share/lua/5.1/?/init.lua;;"),
-      quote(tree .. "/lib/lua/5.1/?.so;;"), quote(text)))
+    return child.script(text, {seconds = 60, env = ("LUA_PATH=%s LUA_CPATH=%s"):format(
+      child.quote(tree .. "/share/lua/5.1/?.lua;" .. tree .. "/share/lua/5.1/?/init.lua;;"),
+      child.quote(tree .. "/lib/lua/5.1/?.so;;"))})
   end
 
   setup(function()
-    dir = must("mktemp -d"):match("%S+")
+    dir = child.directory()
     tree = dir .. "/tree"
-    -- safe.directory: the checkout may belong to another user (root in a container).
-    must("mkdir " .. dir .. "/source && git -c safe.directory='*' ls-files -z |"
-      .. " tar --null --files-from=- --create | tar --extract --directory " .. dir .. "/source")
+    must("mkdir " .. dir .. "/source && " .. LIST .. " -z | tar --null --files-from=- --create |"
+      .. " tar --extract --directory " .. dir .. "/source")
     -- luarocks is told about LuaJIT: by itself it takes any Lua 5.1 that it finds.
-    must("cd " .. dir .. "/source && unset LUA_PATH LUA_CPATH MAKEFLAGS MAKELEVEL MFLAGS BUILD &&"
-      .. " HOME=" .. dir .. " timeout 200 luarocks --lua-version 5.1 make --tree " .. tree
+    must("cd " .. dir .. "/source && unset LUA_PATH LUA_CPATH MAKEFLAGS MFLAGS MAKELEVEL BUILD &&"
+      .. " HOME=" .. dir .. " luarocks --lua-version 5.1 make --tree " .. tree
       .. " rockspec/meissa-scm-1.rockspec LUA=\"$(command -v luajit)\""
-      .. " LUA_INCDIR=\"$(pkg-config --variable=includedir luajit)\"")
+      .. " LUA_INCDIR=\"$(pkg-config --variable=includedir luajit)\"", 250)
     must("rm -rf " .. dir .. "/source")
   end)
 
   teardown(function()
-    if dir then must("rm -rf " .. quote(dir)) end
+    if dir then child.remove(dir) end
   end)
 
   it("loads the core from the tree", function()
-    local status, output = run([[
+    local output, status = run([[
       assert(type(require "meissa.core") == "table")
       io.write(package.searchpath("meissa.core", package.cpath))]])
     assert.equal(0, status, output)
@@ -67,8 +57,19 @@ describe("the rock", function()
   end)
 
   it("installs every module of the face", function()
-    for name in must("git -c safe.directory='*' ls-files lua"):gmatch("lua/(%S+%.lua)") do
+    for name in must(LIST .. " lua"):gmatch("lua/(%S+%.lua)") do
       assert.is_true(exists(tree .. "/share/lua/5.1/" .. name), name)
     end
+  end)
+
+  it("runs a loop on workers that find the tree by themselves", function()
+    local output, status = run([[
+      local meissa = require "meissa"
+      meissa.init {workers = 2}
+      local sum = 0
+      for i in meissa.parallel(1000) do sum = sum + i end
+      print(sum)]])
+    assert.equal(0, status, output)
+    assert.equal("500500\n", output)
   end)
 end)

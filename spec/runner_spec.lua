@@ -2,41 +2,38 @@
 --
 -- The test runner itself: whatever a test file does wrong is a failure that names the file.
 
-local function read(path)
-  local file = assert(io.open(path))
-  local text = file:read("*a")
-  file:close()
-  return text
-end
+local child = require "spec.support.child"
 
 describe("tools/test.sh", function()
   local dir
 
   before_each(function()
-    dir = os.tmpname()
-    os.remove(dir)
-    assert(os.execute("mkdir " .. dir) == 0)
+    dir = child.directory()
   end)
 
   after_each(function()
-    os.execute("rm -rf " .. dir)
+    child.remove(dir)
   end)
 
   local function write(name, text, mode)
     local path = dir .. "/" .. name
-    local file = assert(io.open(path, "w"))
-    file:write(text)
-    file:close()
+    child.write(path, text)
     assert(os.execute(("chmod %s %s"):format(mode or "644", path)) == 0)
     return path
   end
 
   -- Runs the runner on files; returns whether it was content, its output, and the last line.
+  -- What the runner itself was told by `make check` is not passed on.
   local function run(...)
-    local ok = os.execute(("MEISSA_TEST_PRELOAD= MEISSA_TEST_SLOWDOWN=1 bash tools/test.sh %s"
-      .. " > %s/output 2>&1 < /dev/null"):format(table.concat({...}, " "), dir)) == 0
-    local output = read(dir .. "/output")
-    return ok, output, output:match("([^\n]*)\n$")
+    local output, status = child.shell(
+      "unset MEISSA_TEST_PRELOAD MEISSA_TEST_SLOWDOWN; exec bash tools/test.sh " .. table.concat({...}, " "), 60)
+    return status == 0, output, output:match("([^\n]*)\n$")
+  end
+
+  -- Whether the process named in a file is gone, or a zombie that no init has collected.
+  local function ended(path)
+    local stat = child.read("/proc/" .. child.read(path):match("%d+") .. "/stat")
+    return stat == nil or stat:match("%) (%a)") == "Z"
   end
 
   local function expect_failure(file, why, last)
@@ -64,9 +61,9 @@ describe("tools/test.sh", function()
   it("lets its caller choose the build", function()
     local spec = write("x_spec.lua",
       "it('a', function() assert.equal('/chosen/?.so', package.cpath:match('[^;]+')) end)")
-    local status = os.execute(("LUA_CPATH='/chosen/?.so;'\"${LUA_CPATH:-;}\" MEISSA_TEST_PRELOAD="
-      .. " bash tools/test.sh %s > %s/output 2>&1 < /dev/null"):format(spec, dir))
-    assert.equal(0, status, read(dir .. "/output"))
+    local output, status = child.shell(
+      "LUA_CPATH='/chosen/?.so;'\"${LUA_CPATH:-;}\" bash tools/test.sh " .. spec, 60)
+    assert.equal(0, status, output)
   end)
 
   it("shows what a failing spec says, and goes on with its other tests", function()
@@ -143,14 +140,24 @@ describe("tools/test.sh", function()
 
   it("reports a process left behind, and ends it", function()
     expect_failure(write("x_spec.lua", ([[
-      it('spawns', function() os.execute("sleep 60 & echo $! > %s/pid") end)]]):format(dir)),
+      it('spawns', function()
+        os.execute("timeout 60 sh -c 'echo $$ > %s/pid; sleep 60' > /dev/null &")
+        while not io.open("%s/pid") do os.execute "sleep 0.01" end
+      end)]]):format(dir, dir)),
       "left processes behind", "1 passed, 1 failed")
-    local pid = read(dir .. "/pid"):match("%d+")
-    -- Ended, though perhaps still listed as a zombie where no init collects it.
-    local stat = io.open("/proc/" .. pid .. "/stat")
-    local state = stat and stat:read("*a"):match("%) (%a)") or "Z"
-    if stat then stat:close() end
-    assert.equal("Z", state)
+    assert.is_true(ended(dir .. "/pid"))
+  end)
+
+  it("ends what it runs when it is ended", function()
+    local spec = write("x_spec.lua", ([[
+      it('spins', function()
+        os.execute("echo $PPID > %s/pid")
+        while true do end
+      end)]]):format(dir))
+    local _, status = child.shell(("tools/test.sh %s & while [ ! -s %s/pid ]; do sleep 0.05; done;"
+      .. " kill $!; wait $!"):format(spec, dir), 30)
+    assert.equal(130, status)
+    assert.is_true(ended(dir .. "/pid"))
   end)
 
   it("fails when nothing ran", function()

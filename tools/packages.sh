@@ -3,7 +3,7 @@
 #
 # Installs the Debian packages that a target needs and this machine lacks.
 #
-#   tools/packages.sh [--check] build|test|check|fuzz ...
+#   tools/packages.sh [--check] build|demo|test|check|fuzz ...
 #
 # Each package has a probe that asks for the thing itself (a command, a header, a Lua module), so a
 # machine that got it from elsewhere is left alone, and nothing is asked of apt or sudo when nothing
@@ -49,6 +49,10 @@ group() {
       need libisl-dev pkg-config --exists isl
       need zlib1g-dev pkg-config --exists zlib
       ;;
+    demo)
+      need lua-argparse luajit -e 'require "argparse"'
+      need lua-dkjson luajit -e 'require "dkjson"'
+      ;;
     test)
       need lua-busted luajit -e 'require "busted"'
       need luarocks has luarocks
@@ -66,7 +70,7 @@ group() {
       need "libclang-rt-$(clang_major)-dev" has_fuzzer
       ;;
     *)
-      echo "packages.sh: unknown group '$1' (build, test, check, fuzz)" >&2
+      echo "packages.sh: unknown group '$1' (build, demo, test, check, fuzz)" >&2
       exit 2
       ;;
   esac

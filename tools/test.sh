@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 #
-# Runs test programs and specs, each in a process group of its own under a time limit.
+# Runs test programs and specs, each in a session of its own under a time limit.
 #
 #   tools/test.sh FILE...        x_spec.lua runs under busted on LuaJIT, anything else is a program
 #                                whose last line is "N passed, N failed"
@@ -21,11 +21,11 @@ scratch=$(mktemp -d) || exit 1
 log=$scratch/log       # what the file under test printed
 counts=$scratch/counts # written by tools/busted_report.lua: "passed failed skipped" when it is done
 doing=$scratch/doing   # the test that is running, for the report on a hang or a crash
-current=0              # the process group that is running
+current=0              # the session that is running
 
-# On an interruption the running group goes first, then this script.
+# On an interruption the running session goes first, then this script.
 stop() {
-  [ "$current" = 0 ] || kill -KILL -- "-$current" 2>/dev/null
+  [ "$current" = 0 ] || members "$current" | xargs -r kill -KILL 2>/dev/null
   rm -rf "$scratch"
   trap - INT TERM EXIT
   exit 130
@@ -44,14 +44,14 @@ limit_of() {
   echo $((${own:-${MEISSA_TEST_LIMIT:-120}} * ${MEISSA_TEST_SLOWDOWN:-1}))
 }
 
-# Lists the living processes of group $1. Zombies do not count: who has no init keeps them.
+# Lists the living processes of session $1. Zombies do not count: who has no init keeps them.
 members() {
   local stat fields
   for stat in /proc/[0-9]*/stat; do
     # The name, in parentheses, may contain anything: the fields follow the last ')'.
     { fields=$(<"$stat"); } 2>/dev/null || continue
     read -r -a fields <<<"${fields##*) }"
-    if [ "${fields[2]:-}" = "$1" ] && [ "${fields[0]}" != Z ]; then
+    if [ "${fields[3]:-}" = "$1" ] && [ "${fields[0]}" != Z ]; then
       echo "${stat//[!0-9]/}"
     fi
   done
@@ -64,7 +64,8 @@ left_behind() {
     [ -n "$(members "$1")" ] || return 1
     sleep 0.1
   done
-  kill -KILL -- "-$1" 2>/dev/null
+  members "$1" | xargs -r kill -KILL 2>/dev/null
+  return 0
 }
 
 # Starts one file; the status is its exit status, 124 when the limit ended it.
@@ -84,8 +85,8 @@ run() {
   if [ -n "${MEISSA_TEST_PRELOAD:-}" ]; then
     command=(env "LD_PRELOAD=$MEISSA_TEST_PRELOAD" "${command[@]}")
   fi
-  # timeout makes the process group and ends all of it.
-  timeout -k 2 "$limit" "${command[@]}" >"$log" 2>&1 </dev/null &
+  # A session rather than a process group: what a test starts may make groups (timeout does).
+  setsid timeout -k 2 "$limit" "${command[@]}" >"$log" 2>&1 </dev/null &
   current=$!
   wait "$current" 2>/dev/null
   status=$?
