@@ -24,8 +24,8 @@ check-warnings:
 
 everything: build $(TESTS) $(patsubst csrc/%.c,$(BUILD)/obj/%.o,$(filter %_fuzz.c,$(ALL_C)))
 
-# Specs that build or install by themselves, and so would not run the instrumented module.
-NOT_INSTRUMENTED := spec/rock_spec.lua spec/runner_spec.lua
+# Specs of the tools: they build, install and run things that are not the instrumented module.
+NOT_INSTRUMENTED := $(addprefix spec/,rock_spec.lua runner_spec.lua packages_spec.lua)
 
 # ASan and UBSan over C tests and specs. luajit itself is not instrumented, so the run-time library
 # is preloaded, with libstdc++: ASan looks for its __cxa_throw at start, and libzmq, which brings
