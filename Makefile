@@ -46,6 +46,8 @@ ARCHIVE  := $(BUILD)/libmeissa.a
 
 build: $(CORE) $(PROGRAMS)
 
+all: build
+
 $(CORE): $(OBJECTS) $(BUILD)/flags
 	@mkdir -p $(@D)
 	$(call say,LINK)$(LINK) -shared -o $@ $(OBJECTS) $(LIBS)
@@ -171,4 +173,4 @@ help:
 include mk/check.mk
 
 FORCE:
-.PHONY: build demo test ctest spec deps env install clean help FORCE
+.PHONY: all build demo test ctest spec deps env install clean help FORCE

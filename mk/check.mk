@@ -55,7 +55,8 @@ check-tsan:
 
 sanitized-tsan: $(TESTS)
 	@fixed=; setarch -R true 2>/dev/null && fixed='setarch -R'; \
-	  TSAN_OPTIONS=halt_on_error=1 MEISSA_TEST_SLOWDOWN=5 $$fixed tools/test.sh $(TESTS)
+	  TSAN_OPTIONS=halt_on_error=1:suppressions=tools/tsan.supp MEISSA_TEST_SLOWDOWN=5 \
+	  $$fixed tools/test.sh $(TESTS)
 
 check-valgrind: build
 	@$(LUA_ENV) tools/valgrind.sh $(BUILD)/valgrind
