@@ -24,8 +24,8 @@ check-warnings:
 
 everything: build $(TESTS) $(patsubst csrc/%.c,$(BUILD)/obj/%.o,$(filter %_fuzz.c,$(ALL_C)))
 
-# Specs that build or install by themselves, and so would not run the instrumented module.
-NOT_INSTRUMENTED := spec/rock_spec.lua spec/runner_spec.lua
+# Specs of the tools: they build, install and run things that are not the instrumented module.
+NOT_INSTRUMENTED := $(addprefix spec/,rock_spec.lua runner_spec.lua packages_spec.lua)
 
 # ASan and UBSan over C tests and specs. luajit itself is not instrumented, so the run-time library
 # is preloaded, with libstdc++: ASan looks for its __cxa_throw at start, and libzmq, which brings
@@ -55,7 +55,8 @@ check-tsan:
 
 sanitized-tsan: $(TESTS)
 	@fixed=; setarch -R true 2>/dev/null && fixed='setarch -R'; \
-	  TSAN_OPTIONS=halt_on_error=1 MEISSA_TEST_SLOWDOWN=5 $$fixed tools/test.sh $(TESTS)
+	  TSAN_OPTIONS=halt_on_error=1:suppressions=tools/tsan.supp MEISSA_TEST_SLOWDOWN=5 \
+	  $$fixed tools/test.sh $(TESTS)
 
 check-valgrind: build
 	@$(LUA_ENV) tools/valgrind.sh $(BUILD)/valgrind

@@ -6,8 +6,10 @@
 -- installation, and paths that only work in a checkout.
 local child = require "spec.support.child"
 
--- safe.directory: the checkout may belong to another user (root in a container).
-local LIST = "git -c safe.directory='*' ls-files"
+-- Names of the files to install from, one a line; in an unpacked archive, which has no history, all
+-- but the build. safe.directory: the checkout may belong to another user (root in a container).
+local LIST = "{ git -c safe.directory='*' ls-files 2>/dev/null ||"
+  .. " find . -type f -not -path './build/*' -printf '%P\\n'; }"
 
 local function must(command, seconds)
   local output, status = child.shell(command, seconds)
@@ -34,10 +36,10 @@ describe("the rock", function()
   setup(function()
     dir = child.directory()
     tree = dir .. "/tree"
-    must("mkdir " .. dir .. "/source && " .. LIST .. " -z | tar --null --files-from=- --create |"
+    must("mkdir " .. dir .. "/source && " .. LIST .. " | tar --files-from=- --create |"
       .. " tar --extract --directory " .. dir .. "/source")
     -- luarocks is told about LuaJIT: by itself it takes any Lua 5.1 that it finds.
-    must("cd " .. dir .. "/source && unset LUA_PATH LUA_CPATH MAKEFLAGS MFLAGS MAKELEVEL BUILD &&"
+    must("cd " .. dir .. "/source && unset LUA_PATH LUA_CPATH BUILD &&"
       .. " HOME=" .. dir .. " luarocks --lua-version 5.1 make --tree " .. tree
       .. " rockspec/meissa-scm-1.rockspec LUA=\"$(command -v luajit)\""
       .. " LUA_INCDIR=\"$(pkg-config --variable=includedir luajit)\"", 250)
@@ -57,7 +59,7 @@ describe("the rock", function()
   end)
 
   it("installs every module of the face", function()
-    for name in must(LIST .. " lua"):gmatch("lua/(%S+%.lua)") do
+    for name in must(LIST .. " | grep '^lua/.*[.]lua$'"):gmatch("lua/(%S+)") do
       assert.is_true(exists(tree .. "/share/lua/5.1/" .. name), name)
     end
   end)

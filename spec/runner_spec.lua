@@ -25,8 +25,8 @@ describe("tools/test.sh", function()
   -- Runs the runner on files; returns whether it was content, its output, and the last line.
   -- What the runner itself was told by `make check` is not passed on.
   local function run(...)
-    local output, status = child.shell(
-      "unset MEISSA_TEST_PRELOAD MEISSA_TEST_SLOWDOWN; exec bash tools/test.sh " .. table.concat({...}, " "), 60)
+    local output, status = child.shell("unset MEISSA_TEST_PRELOAD MEISSA_TEST_SLOWDOWN;"
+      .. " exec bash tools/test.sh " .. table.concat({...}, " "), 60)
     return status == 0, output, output:match("([^\n]*)\n$")
   end
 

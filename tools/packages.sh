@@ -97,12 +97,13 @@ install_missing() {
   as_root=()
   if [ "$(id -u)" != 0 ]; then
     has sudo >/dev/null || give_up "this is not root, and there is no sudo; as root, run" ""
-    as_root=(sudo)
     # Without a terminal nobody can type a password: fail at once instead of waiting for one.
-    if [ ! -t 0 ]; then
-      sudo -n true 2>/dev/null || give_up "sudo wants a password and there is no terminal; run"
-      as_root=(sudo -n)
+    if ! sudo -n true 2>/dev/null; then
+      [ -t 0 ] || give_up "sudo wants a password, and there is no terminal to type it; run"
+      echo "Missing Debian packages: ${missing[*]}"
+      sudo true || give_up "sudo did not let this user in; as an administrator, run"
     fi
+    as_root=(sudo)
   fi
   echo "Installing Debian packages: ${missing[*]}"
   local log

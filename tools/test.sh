@@ -16,6 +16,9 @@
 #   MEISSA_TEST_LIMIT=N      another limit than 120
 set -u
 
+# Tests may call make; what this make was told is not meant for them.
+unset MAKEFLAGS MFLAGS MAKELEVEL
+
 here=$(cd "$(dirname "$0")" && pwd)
 scratch=$(mktemp -d) || exit 1
 log=$scratch/log       # what the file under test printed
