@@ -11,7 +11,7 @@ typedef enum likelihood { NEVER, PERHAPS, LIKELY } likelihood;
 
 /* A search through the functions of a tree. */
 typedef struct search {
-  bool closure_form, any_line;
+  bool any_line;
   uint32_t line;
   ms_function *within; /* whose body is being searched */
   /* The first of the likeliest, and how many of those there are. */
@@ -46,21 +46,11 @@ static likelihood likelihood_of(const ms_node *call) {
   return is_path(call->kid[0]) ? LIKELY : PERHAPS;
 }
 
-/* The call of a `for` over nothing else, or a call with a function as its last argument; NULL if
- * the node is not of the form. */
-static const ms_node *call_of(const ms_node *node, bool closure_form) {
-  if (closure_form) {
-    bool call = node->kind == MS_CALL || node->kind == MS_METHOD;
-    return call && node->kids > 1 && node->kid[node->kids - 1]->kind == MS_FUNCTION ? node : NULL;
-  }
-  return node->kind == MS_FOR_GENERIC && node->kids == 2 ? node->kid[0] : NULL;
-}
-
 static bool consider(ms_node *node, void *context) {
   search *state = context;
   if (node->kind == MS_FUNCTION) return false;
-  const ms_node *call = call_of(node, state->closure_form);
-  if (call == NULL) return true;
+  if (node->kind != MS_FOR_GENERIC || node->kids != 2) return true;
+  const ms_node *call = node->kid[0];
   likelihood chance = likelihood_of(call);
   if (chance == NEVER || chance < state->best) return true;
   if (!state->any_line && call->open_line != state->line) return true;
@@ -102,9 +92,9 @@ static ms_loop *make_loop(ms_tree *tree, const search *state, ms_error *err) {
   }
   ms_node *node = state->found;
   *loop = (ms_loop){.tree = tree, .function = state->function, .statement = node};
-  if (state->closure_form) {
+  if (node->kind == MS_FUNCTION) {
     loop->call = node;
-    loop->closure = node->kid[node->kids - 1]->function;
+    loop->closure = node->function;
     loop->body = loop->closure->body;
     loop->indices = loop->closure->parameters;
     loop->index_count = loop->closure->parameter_count;
@@ -119,25 +109,21 @@ static ms_loop *make_loop(ms_tree *tree, const search *state, ms_error *err) {
                  "the loop's body nests %u levels of blocks and expressions; the most is %d: split "
                  "its longest expression",
                  loop->body->height, MS_LOOP_HEIGHT);
-    return fail(tree, loop->call->open_line, err);
+    return fail(tree, loop->call->line, err);
   }
-  return ms_loop_capture(loop, err) == 0 ? loop : fail(tree, loop->call->open_line, err);
+  return ms_loop_capture(loop, err) == 0 ? loop : fail(tree, loop->call->line, err);
 }
 
 ms_loop *ms_loop_find(ms_tree *tree, uint32_t first_line, uint32_t last_line, uint32_t line,
-                      bool closure_form, ms_error *err) {
-  search state = {.closure_form = closure_form, .line = line};
+                      ms_error *err) {
+  search state = {.line = line};
   search_tree(&state, tree, first_line, last_line);
   if (state.count == 1) return make_loop(tree, &state, err);
   if (state.count > 1) {
     ms_error_set(err, MS_SRC,
-                 "%u %s on line %u may be the one that is running: put each on a line of its own",
-                 state.count, closure_form ? "calls with a function" : "loops over a call", line);
-  } else if (closure_form) {
-    ms_error_set(err, MS_SRC,
-                 "no call with a function as its last argument opens on line %u: write it out, "
-                 "each(space, function(i) ... end), not through a wrapper or a tail call",
-                 line);
+                 "%u loops over a call on line %u may be the one that is running: put each on a "
+                 "line of its own",
+                 state.count, line);
   } else {
     ms_error_set(err, MS_SRC,
                  "no `for` over the running call opens on line %u: the call must be the only "
@@ -146,6 +132,22 @@ ms_loop *ms_loop_find(ms_tree *tree, uint32_t first_line, uint32_t last_line, ui
                  line);
   }
   return fail(tree, line, err);
+}
+
+ms_loop *ms_loop_closure(ms_tree *tree, uint32_t first_line, uint32_t last_line, ms_error *err) {
+  search state = {0};
+  for (ms_function *each = tree->main; each != NULL; each = next_function(each)) {
+    if (each->node == NULL || !is_meant(each, first_line, last_line)) continue;
+    state.found = each->node;
+    state.function = each->parent;
+    state.count++;
+  }
+  if (state.count == 1) return make_loop(tree, &state, err);
+  ms_error_set(err, MS_SRC,
+               "%u functions begin on line %u and end on line %u: which one is running cannot be "
+               "told; put each on a line of its own",
+               state.count, first_line, last_line);
+  return fail(tree, first_line, err);
 }
 
 ms_loop *ms_loop_first(ms_tree *tree, ms_error *err) {
