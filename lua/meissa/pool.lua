@@ -93,7 +93,7 @@ function M.session()
   local config = configuration()
   config.command = system.worker_command()
   local started, err = core.session(config)
-  if not started then errors.from_core(err) end
+  if not started then errors.raise_core(err) end
   session = started
   return session
 end
