@@ -90,7 +90,8 @@ quoted = $(subst ','\'',$(1))
 # ---------------------------------------------------------------------------- the two commands
 
 # Sub-makes use all cores, unless this make was told how many.
-SUBMAKE = $(MAKE) --no-print-directory $(if $(filter -j% --jobserver%,$(MAKEFLAGS)),,-j$(shell nproc))
+SUBMAKE = $(MAKE) --no-print-directory \
+          $(if $(filter -j% --jobserver%,$(MAKEFLAGS)),,-j$(shell nproc))
 
 # Where Lua finds this checkout; the user's own paths and the default path come after it.
 ROOT      := $(CURDIR)

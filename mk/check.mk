@@ -16,6 +16,7 @@ check-format:
 
 check-lint:
 	@luacheck --quiet --no-color $(wildcard lua spec examples bench tools .luacheckrc)
+	@shellcheck tools/*.sh .ci/run
 
 # Everything, by both compilers, warnings being errors. -O2: some warnings need the optimiser.
 check-warnings:
@@ -33,7 +34,7 @@ NOT_INSTRUMENTED := $(addprefix spec/,rock_spec.lua runner_spec.lua packages_spe
 # Leaks are looked for in the C tests only: the leak detector cannot see LuaJIT's own heap, and
 # takes everything that only a Lua value points to for lost.
 SANITIZE      := -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
-ASAN_PRELOAD   = $(shell gcc -print-file-name=libasan.so) $(shell gcc -print-file-name=libstdc++.so.6)
+ASAN_PRELOAD   = $(foreach each,libasan.so libstdc++.so.6,$(shell gcc -print-file-name=$(each)))
 ASAN_OPTIONS  := detect_stack_use_after_return=1:strict_string_checks=1:abort_on_error=0
 UBSAN_OPTIONS := print_stacktrace=1
 

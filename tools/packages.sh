@@ -61,6 +61,7 @@ group() {
       need clang has clang
       need clang-format has clang-format
       need lua-check has luacheck
+      need shellcheck has shellcheck
       # valgrind cannot start without the names in the dynamic loader, which libc6-dbg carries.
       need valgrind has valgrind
       need libc6-dbg valgrind -q true

@@ -26,9 +26,16 @@ counts=$scratch/counts # written by tools/busted_report.lua: "passed failed skip
 doing=$scratch/doing   # the test that is running, for the report on a hang or a crash
 current=0              # the session that is running
 
+# Kills the session $1. bash's own kill: the command belongs to a package that may be missing.
+kill_members() {
+  local list
+  read -r -d '' -a list < <(members "$1")
+  [ ${#list[@]} = 0 ] || kill -KILL "${list[@]}" 2>/dev/null
+}
+
 # On an interruption the running session goes first, then this script.
 stop() {
-  [ "$current" = 0 ] || members "$current" | xargs -r kill -KILL 2>/dev/null
+  [ "$current" = 0 ] || kill_members "$current"
   rm -rf "$scratch"
   trap - INT TERM EXIT
   exit 130
@@ -62,12 +69,11 @@ members() {
 
 # Processes that outlive their test get 3 s to end (workers notice a lost driver within 2 s).
 left_behind() {
-  local try
-  for try in {1..30}; do
+  for _ in {1..30}; do
     [ -n "$(members "$1")" ] || return 1
     sleep 0.1
   done
-  members "$1" | xargs -r kill -KILL 2>/dev/null
+  kill_members "$1"
   return 0
 }
 
@@ -131,7 +137,8 @@ verdict() {
 }
 
 test_file() {
-  local file=$1 limit good=0 bad=0 pending=0 status reported=yes trouble line began=${EPOCHREALTIME/./}
+  local file=$1 began=${EPOCHREALTIME/./} good=0 bad=0 pending=0 reported=yes
+  local limit status trouble line tenths
   limit=$(limit_of "$file")
   run "$file" "$limit"
   status=$?
@@ -150,7 +157,7 @@ test_file() {
   line="$good passed"
   [ "$bad" = 0 ] || line="$line, $bad FAILED"
   [ "$pending" = 0 ] || line="$line, $pending skipped"
-  local tenths=$(((${EPOCHREALTIME/./} - began) / 100000))
+  tenths=$(((${EPOCHREALTIME/./} - began) / 100000))
   printf '%-44s %5s.%d s  %s\n' "$file" $((tenths / 10)) $((tenths % 10)) "$line"
   [ -z "$trouble" ] || echo "    $file $trouble"
   if [ "$bad" != 0 ] || [ "$pending" != 0 ]; then
