@@ -120,7 +120,7 @@ local function run_here(record, plan, space, slots, func, frame_form)
                                      slot = slots[scalar.capture], op = scalar.op}
     end
   end
-  plans.notice_inexact(plan)
+  local notices = nil
   local blocks = job.serial_order(plan, grid)
   return inprocess.blocks(blocks, job.cursor(grid, space), reductions, func, frame_form)
 end

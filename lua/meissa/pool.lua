@@ -98,6 +98,15 @@ function M.session()
   return session
 end
 
+--- The running workers: {workers = how many, pids = {...}, transport =, shm =}; pids is empty when
+-- none runs.
+function M.describe()
+  if session then return session:info() end
+  local config = configuration()
+  config.pids = {}
+  return config
+end
+
 --- Stops the workers, if there are any.
 function M.stop()
   if session then
