@@ -41,7 +41,8 @@ typedef struct ms_binding {
   int64_t dims[MS_MAX_DIMS];
   bool sparse;
   bool integer; /* element type int32 or int64 */
-  /* FUNCTION: indices (into the bindings) of arrays that it may touch */
+  /* FUNCTION, TABLE: indices (into the bindings) of the arrays that it may touch, that it holds */
+  bool changes; /* assigns variables or tables outside of itself */
   const uint32_t *reached;
   uint32_t reached_count;
 } ms_binding;
