@@ -30,6 +30,13 @@ $(BUILD)/%_test: csrc/%_test.c $(filter-out $(BUILD)/obj/binding/%,$(OBJECTS))
 	@mkdir -p $(@D)
 	$(CC) $(MS_CFLAGS) $(CFLAGS) -o $@ $^ $(MS_LIBS)
 
+# The parser's verdict on many texts, for spec/syntax_spec.lua.
+$(BUILD)/%_main: csrc/%_main.c $(filter-out $(BUILD)/obj/binding/%,$(OBJECTS))
+	@mkdir -p $(@D)
+	$(CC) $(MS_CFLAGS) $(CFLAGS) -o $@ $^ $(MS_LIBS)
+
+accept: $(BUILD)/syntax/accept_main
+
 ctest: $(TESTS)
 	@for each in $(TESTS); do echo "$$each"; timeout 120 $$each || exit 1; done
 
@@ -43,4 +50,4 @@ clean:
 
 -include $(OBJECTS:.o=.d)
 
-.PHONY: all ctest env clean
+.PHONY: all accept ctest env clean
