@@ -90,32 +90,41 @@ static void subscript(ms_draft *draft, const ms_chain *chain, uint32_t at) {
   ms_draft_helper(draft, MS_HELPER_CHECK);
   ms_text_add(draft->out, "(");
   ms_draft_node(draft, node);
-  /* The array's face reports a chained subscript as its view's first, a listed one by place. */
-  ms_text_format(draft->out, ",%" PRId64 ",%u)", extent, chain->listed ? at + 1 : 1);
+  ms_text_format(draft->out, ",%" PRId64 ",%u,%u)", extent, dim + 1, chain->array + 1);
+}
+
+/* One stride, subtracted or added, in every dimension of [from, to). */
+static void whole_strides(ms_draft *draft, uint32_t array, char sign, uint32_t from, uint32_t to) {
+  if (!ms_draft_row_major(draft, array)) {
+    for (uint32_t d = from; d < to; d++) {
+      ms_text_format(draft->out, "%c", sign);
+      ms_draft_stride(draft, array, d);
+    }
+    return;
+  }
+  int64_t sum = 0;
+  for (uint32_t d = from; d < to; d++) sum += draft->job->elements[array].strides[d];
+  if (sum != 0) ms_text_format(draft->out, "%c%" PRId64, sign, sum);
 }
 
 void ms_chain_offset(ms_draft *draft, const ms_chain *chain, bool first) {
-  const ms_binding *binding = &draft->job->bindings[chain->array];
-  const int64_t *strides = draft->job->elements[chain->array].strides;
-  int64_t constant = 0;
-  bool empty = true;
-  if (chain->local != NULL) {
-    ms_draft_node(draft, chain->local);
-    empty = false;
-  } else {
-    for (uint32_t d = 0; d < binding->dim_count; d++) constant -= strides[d];
-  }
+  uint32_t dims = draft->job->bindings[chain->array].dim_count;
+  uint32_t known = chain->given + chain->count;
+  if (chain->local != NULL) ms_draft_node(draft, chain->local);
   for (uint32_t s = 0; s < chain->count; s++) {
-    if (!empty) ms_text_add(draft->out, "+");
-    empty = false;
+    if (s > 0 || chain->local != NULL) ms_text_add(draft->out, "+");
     subscript(draft, chain, s);
-    int64_t stride = strides[chain->given + s];
-    if (stride != 1) ms_text_format(draft->out, "*%" PRId64, stride);
+    if (known == dims && s + 1 == chain->count && ms_draft_row_major(draft, chain->array)) break;
+    ms_text_add(draft->out, "*");
+    ms_draft_stride(draft, chain->array, chain->given + s);
   }
-  for (uint32_t d = chain->given + chain->count; first && d < binding->dim_count; d++) {
-    constant += strides[d];
+  if (first) {
+    if (chain->local == NULL) whole_strides(draft, chain->array, '-', 0, known);
+    if (chain->local != NULL) whole_strides(draft, chain->array, '+', known, dims);
+  } else if (chain->local == NULL) {
+    whole_strides(draft, chain->array, '-', 0, dims);
   }
-  if (constant != 0 || empty) ms_text_format(draft->out, "%+" PRId64, constant);
+  if (chain->local == NULL && chain->count == 0 && first) ms_text_add(draft->out, "0");
 }
 
 bool ms_assign_direct(const ms_node *assign, uint32_t at) {

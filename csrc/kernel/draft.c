@@ -3,6 +3,7 @@
  * Drafts: the names in a kernel's text, and which capture a path belongs to. See draft.h. */
 #include "kernel/draft.h"
 
+#include <inttypes.h>
 #include <string.h>
 
 static const char *const helper_key[] = {
@@ -78,4 +79,23 @@ void ms_draft_value(ms_draft *draft, uint32_t at) {
 void ms_draft_pointer(ms_draft *draft, uint32_t at) {
   draft->pointer_used[at] = true;
   ms_text_format(draft->out, "%sp%u", draft->prefix, at + 1);
+}
+
+bool ms_draft_row_major(const ms_draft *draft, uint32_t at) {
+  const ms_binding *binding = &draft->job->bindings[at];
+  int64_t stride = 1;
+  for (uint32_t d = binding->dim_count; d-- > 0;) {
+    if (draft->job->elements[at].strides[d] != stride) return false;
+    stride *= binding->dims[d];
+  }
+  return true;
+}
+
+void ms_draft_stride(ms_draft *draft, uint32_t at, uint32_t dim) {
+  if (ms_draft_row_major(draft, at)) {
+    ms_text_format(draft->out, "%" PRId64, draft->job->elements[at].strides[dim]);
+    return;
+  }
+  draft->stride_used[at * MS_MAX_DIMS + dim] = true;
+  ms_text_format(draft->out, "%ss%u_%u", draft->prefix, at + 1, dim + 1);
 }

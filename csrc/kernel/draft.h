@@ -46,6 +46,7 @@ typedef struct ms_draft {
   ms_symbol *value;                  /* the entry's value, or NULL */
   char prefix[16];
   bool *value_used, *pointer_used;   /* by capture */
+  bool *stride_used;                 /* by capture * MS_MAX_DIMS + dimension */
   bool *spilled;                     /* by capture */
   const ms_scalar_plan **scalar;     /* by capture; NULL if it is no scalar of the plan */
   ms_view **views;                   /* by symbol index; NULL for other symbols */
@@ -75,6 +76,12 @@ void ms_draft_value(ms_draft *draft, uint32_t at);
 
 /* Adds the name of the pointer to the array that capture `at` is. */
 void ms_draft_pointer(ms_draft *draft, uint32_t at);
+
+/* Whether a dense array's strides are those of row-major order. */
+bool ms_draft_row_major(const ms_draft *draft, uint32_t at);
+
+/* Adds the stride of dimension `dim` of the array that capture `at` is: a number or a name. */
+void ms_draft_stride(ms_draft *draft, uint32_t at, uint32_t dim);
 
 /* Finds the locals of the body that can be offsets, and the assignments that cannot be rewritten.
  * Fills draft->views and draft->blocked. -1 when memory is out. */

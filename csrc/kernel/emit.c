@@ -87,10 +87,12 @@ static int prepare(ms_draft *draft) {
   size_t symbols = (size_t)draft->job->loop->tree->symbols + 1;
   draft->value_used = ms_arena_take(draft->arena, captures, sizeof *draft->value_used);
   draft->pointer_used = ms_arena_take(draft->arena, captures, sizeof *draft->pointer_used);
+  draft->stride_used =
+      ms_arena_take(draft->arena, captures * MS_MAX_DIMS, sizeof *draft->stride_used);
   draft->spilled = ms_arena_take(draft->arena, captures, sizeof *draft->spilled);
   draft->scalar = ms_arena_take(draft->arena, captures, sizeof(const ms_scalar_plan *));
   draft->views = ms_arena_take(draft->arena, symbols, sizeof(ms_view *));
-  if (!draft->value_used || !draft->pointer_used || !draft->spilled || !draft->scalar ||
+  if (!draft->value_used || !draft->pointer_used || !draft->stride_used || !draft->spilled || !draft->scalar ||
       !draft->views) {
     return ms_error_set(draft->err, MS_ARR, "out of memory for the text of a kernel");
   }
@@ -114,11 +116,22 @@ static void write_body(ms_draft *draft, ms_text *body) {
 }
 
 static void add_param(ms_draft *draft, ms_kernel_info *info, ms_param_kind kind, uint32_t at) {
-  static const char letter[] = "ivcpk";
-  info->params[info->param_count++] = (ms_param){kind, at};
+  static const char letter[] = "ivcpsnk";
+  info->params[info->param_count++] = (ms_param){.kind = kind, .at = at};
   ms_text_format(draft->out, ",%s%c", draft->prefix, letter[kind]);
   if (kind != MS_PARAM_TABLE && kind != MS_PARAM_ENTRIES)
     ms_text_format(draft->out, "%u", at + 1);
+}
+
+/* Parameters of the array that capture `at` is: its memory. */
+static void add_memory(ms_draft *draft, ms_kernel_info *info, uint32_t at) {
+  if (draft->pointer_used[at]) add_param(draft, info, MS_PARAM_POINTER, at);
+  for (uint32_t d = 0; d < MS_MAX_DIMS; d++) {
+    if (!draft->stride_used[at * MS_MAX_DIMS + d]) continue;
+    add_param(draft, info, MS_PARAM_STRIDE, at);
+    info->params[info->param_count - 1].dim = d;
+    ms_text_format(draft->out, "_%u", d + 1);
+  }
 }
 
 /* The parameter list after the block's bounds. */
@@ -127,10 +140,15 @@ static void write_params(ms_draft *draft, ms_kernel_info *info) {
   for (uint32_t d = 0; info->entries && d < job->space->dim_count; d++) {
     if (draft->indices[d] != NULL) add_param(draft, info, MS_PARAM_COORD, d);
   }
-  if (draft->value != NULL && job->space->source != -1)
+  if (draft->value != NULL && job->space->source != -1) {
     add_param(draft, info, MS_PARAM_ENTRIES, 0);
+    for (uint32_t d = 0; !info->entries && d < job->space->dim_count; d++) {
+      add_param(draft, info, MS_PARAM_STEP, d);
+      info->params[info->param_count - 1].dim = d;
+    }
+  }
   for (uint32_t c = 0; c < job->loop->capture_count; c++) {
-    if (draft->pointer_used[c]) add_param(draft, info, MS_PARAM_POINTER, c);
+    add_memory(draft, info, c);
     if (!draft->value_used[c] || is_variable(draft, c)) continue;
     if (draft->spilled[c]) {
       info->spilled[info->spilled_count++] = c;
@@ -177,7 +195,7 @@ static void write_variables(ms_draft *draft) {
 
 /* The value of an entry; `position` is written by the caller's loop. */
 static void write_value(ms_draft *draft) {
-  bool wide = draft->job->entries.type == MS_INT64;
+  bool wide = draft->job->entry_type == MS_INT64;
   if (wide) {
     ms_draft_helper(draft, MS_HELPER_WIDE);
     ms_text_add(draft->out, "(");
@@ -187,8 +205,8 @@ static void write_value(ms_draft *draft) {
     ms_text_format(draft->out, "%sx-1", draft->prefix);
   } else {
     for (uint32_t d = 0; d < draft->job->space->dim_count; d++) {
-      ms_text_format(draft->out, "%s(%sx%u-1)*%" PRId64, d > 0 ? "+" : "", draft->prefix, d + 1,
-                     draft->job->entries.strides[d]);
+      ms_text_format(draft->out, "%s(%sx%u-1)*%sn%u", d > 0 ? "+" : "", draft->prefix, d + 1,
+                     draft->prefix, d + 1);
     }
   }
   ms_text_add(draft->out, wide ? "])" : "]");
@@ -294,7 +312,7 @@ static int take_info(ms_draft *draft, ms_kernel_info *info) {
   size_t scalars = draft->job->plan->scalar_count;
   memcpy(info->prefix, draft->prefix, sizeof info->prefix);
   info->entries = over_entries(draft->job);
-  info->params = ms_arena_take(info->arena, 2 * captures + MS_MAX_DIMS + 2, sizeof(ms_param));
+  info->params = ms_arena_take(info->arena, (captures + 1) * (MS_MAX_DIMS + 2) + MS_MAX_DIMS, sizeof(ms_param));
   info->spilled = ms_arena_take(info->arena, captures + 1, sizeof(uint32_t));
   info->results = ms_arena_take(info->arena, scalars + 1, sizeof(uint32_t));
   if (info->params && info->spilled && info->results) return 0;

@@ -26,7 +26,8 @@
  * and 60 upvalues, and the body needs its own. */
 #define MS_KERNEL_LOCALS 40
 
-/* How an array lies in memory: element type (ms_type) and strides in elements. */
+/* How an array lies in memory: element type (ms_type) and strides in elements. Row-major strides
+ * become part of the text; others are parameters, since a worker's copy may have its own. */
 typedef struct ms_element {
   int32_t type;
   int64_t strides[MS_MAX_DIMS];
@@ -38,7 +39,7 @@ typedef struct ms_kernel_job {
   const ms_binding *bindings; /* one per capture of the loop */
   const ms_space *space;
   const ms_element *elements; /* one per capture; read for dense arrays only */
-  ms_element entries;         /* the array whose entries are the space: type; strides if dense */
+  int32_t entry_type;         /* ms_type of the array whose entries are the space */
   uint32_t locals;            /* captured values passed as locals, normally MS_KERNEL_LOCALS */
 } ms_kernel_job;
 
@@ -48,12 +49,14 @@ typedef enum ms_param_kind {
   MS_PARAM_ENTRIES, /* pointer to the values of the entries (dense: to element [1]...[1]) */
   MS_PARAM_VALUE,   /* value of capture `at` (for an array: the array object) */
   MS_PARAM_POINTER, /* pointer to element [1]...[1] of the array that capture `at` is */
+  MS_PARAM_STRIDE,  /* stride in dimension `dim` of the array that capture `at` is, in elements */
+  MS_PARAM_STEP,    /* stride in dimension `dim` of the dense array whose entries are the space */
   MS_PARAM_TABLE    /* table with the remaining captured values under their capture index */
 } ms_param_kind;
 
 typedef struct ms_param {
   ms_param_kind kind;
-  uint32_t at;
+  uint32_t at, dim;
 } ms_param;
 
 typedef struct ms_kernel_info {

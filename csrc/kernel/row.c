@@ -91,12 +91,12 @@ void ms_row_call_text(ms_draft *draft, const ms_row_call *call) {
   ms_text_format(draft->out, "%s%s(", draft->prefix, name);
   for (uint32_t r = 0; r < call->rows; r++) {
     const ms_chain *row = &call->row[r];
-    const ms_binding *binding = &draft->job->bindings[row->array];
     ms_draft_pointer(draft, row->array);
     ms_text_add(draft->out, ",");
     ms_chain_offset(draft, row, true);
-    ms_text_format(draft->out, ",%" PRId64 ",",
-                   draft->job->elements[row->array].strides[binding->dim_count - 1]);
+    ms_text_add(draft->out, ",");
+    ms_draft_stride(draft, row->array, draft->job->bindings[row->array].dim_count - 1);
+    ms_text_add(draft->out, ",");
   }
   ms_text_format(draft->out, "%" PRId64, length(draft, &call->row[0]));
   if (call->scalar != NULL) {

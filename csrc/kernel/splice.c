@@ -75,7 +75,8 @@ static bool arithmetic(const ms_draft *draft, const ms_node *node) {
 }
 
 /* A value on its way into an element of the given type, with the checks of the array's face. */
-static void stored(ms_draft *draft, const ms_node *node, int32_t type) {
+static void stored(ms_draft *draft, const ms_node *node, uint32_t array) {
+  int32_t type = draft->job->elements[array].type;
   ms_interval range = ms_interval_of(draft, node);
   bool fits = range.known && (type != MS_INT32 || (range.lo >= INT32_MIN && range.hi <= INT32_MAX));
   bool exact = type == MS_INT32 || type == MS_INT64;
@@ -88,7 +89,7 @@ static void stored(ms_draft *draft, const ms_node *node, int32_t type) {
                                             : MS_HELPER_NUMBER);
   ms_text_add(draft->out, "(");
   ms_draft_node(draft, node);
-  ms_text_add(draft->out, ")");
+  ms_text_format(draft->out, ",%u)", array + 1);
 }
 
 static void assignment(ms_draft *draft, const ms_node *node) {
@@ -106,7 +107,7 @@ static void assignment(ms_draft *draft, const ms_node *node) {
       }
     } else if (k - node->targets < node->targets &&
                direct(draft, node->kid[k - node->targets], &chain)) {
-      stored(draft, kid, draft->job->elements[chain.array].type);
+      stored(draft, kid, chain.array);
     } else {
       ms_draft_node(draft, kid);
     }
