@@ -6,7 +6,8 @@
  *
  * FILE holds records: a decimal length, a newline, that many bytes, a newline. For each, one line
  * is printed: "ok", or "error LINE MESSAGE" with line breaks in the message made spaces. With
- * `spans`, the first and last line of every function follow the "ok", in the order of their ends. */
+ * `spans`, the first and last line of every function follow the "ok", in the order of their ends.
+ */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -10,9 +10,6 @@
 
 #include "syntax/numeral.h"
 
-/* LuaJIT's LUA_IDSIZE: how long a chunk's short name made of its text may be. */
-#define TEXT_NAME_SIZE 60
-
 static bool is_digit(int c) {
   return c >= '0' && c <= '9';
 }
@@ -36,25 +33,6 @@ const char *ms_token_text(int token, char room[16]) {
   }
 }
 
-/* The place of an error: the file's name (its end, if it is too long), "=name" as it is, and of a
- * text its beginning, as LuaJIT shows it. */
-static void chunk_place(const char *name, char *out, size_t size) {
-  if (name[0] == '@' || name[0] == '=') {
-    size_t length = strlen(name + 1);
-    if (length < size) {
-      memcpy(out, name + 1, length + 1);
-    } else {
-      snprintf(out, size, "...%s", name + 1 + length - (size - 4));
-    }
-    return;
-  }
-  size_t length = 0;
-  while (length < TEXT_NAME_SIZE - 12 && (unsigned char)name[length] >= ' ') length++;
-  const char *more = name[length] == '\0' ? "" : "...";
-  if (name[length] != '\0' && length > TEXT_NAME_SIZE - 15) length = TEXT_NAME_SIZE - 15;
-  snprintf(out, size, "[string \"%.*s%s\"]", (int)length, name, more);
-}
-
 void ms_lexer_fail(ms_lexer *lexer, int token, const char *format, ...) {
   char message[MS_ERROR_MESSAGE_SIZE], room[16], place[MS_ERROR_FILE_SIZE];
   va_list arguments;
@@ -68,7 +46,7 @@ void ms_lexer_fail(ms_lexer *lexer, int token, const char *format, ...) {
     const char *near = shown ? lexer->buffer.bytes : ms_token_text(token, room);
     ms_error_set(lexer->err, MS_SRC, "%s near '%s'", message, near != NULL ? near : "");
   }
-  chunk_place(lexer->tree->name, place, sizeof place);
+  ms_tree_place(lexer->tree, place, sizeof place);
   ms_error_place(lexer->err, place, lexer->line > INT_MAX ? INT_MAX : (int)lexer->line);
   longjmp(lexer->escape, 1);
 }

@@ -38,14 +38,26 @@ typedef struct ms_loop {
   uint32_t capture_count;
 } ms_loop;
 
-/* Finds the loop in the functions with these first and last lines (0, 0: the main chunk) whose
- * call opens on `line`. `closure_form` says which form to look for. Errors (MS_SRC): none there,
- * or several on the line; both say what to write. */
+/* Deepest nesting of a loop's body, so that analyses may recurse over it. */
+#define MS_LOOP_HEIGHT 1000
+
+/* Finds the loop in the functions with these first and last lines (first_line 0: the main chunk)
+ * whose call opens on `line`. `closure_form` says which form to look for. Loops in functions
+ * inside those do not count.
+ *
+ * Of several candidates on the line, those that call a name or a path of constant fields
+ * (`parallel`, `meissa.parallel`) go before methods and other callees; the globals pairs, ipairs
+ * and next are none. Errors (MS_SRC): none there, or several of the same sort; both say what to
+ * write; or a body nested deeper than MS_LOOP_HEIGHT. */
 ms_loop *ms_loop_find(ms_tree *tree, uint32_t first_line, uint32_t last_line, uint32_t line,
                       bool closure_form, ms_error *err);
 
-/* The only parallel-looking loop of a text: the first generic `for` in the main chunk whose
- * expression is a direct call. For texts given to analyse. */
+/* The parallel loop of a text given to analyse: the first generic `for` in the main chunk that
+ * ms_loop_find would take on its line. */
 ms_loop *ms_loop_first(ms_tree *tree, ms_error *err);
+
+/* Fills the captures of a loop that has its other fields; 0, or -1 when memory is out. Part of
+ * ms_loop_find and ms_loop_first. */
+int ms_loop_capture(ms_loop *loop, ms_error *err);
 
 #endif

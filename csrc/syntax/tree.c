@@ -3,7 +3,12 @@
  * Syntax tree: see tree.h. Parsing is in parse.c. */
 #include "syntax/tree.h"
 
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+
+/* LuaJIT's LUA_IDSIZE: how long a chunk's short name made of its text may be. */
+#define TEXT_NAME_SIZE 60
 
 void ms_tree_destroy(ms_tree **tree) {
   if (*tree == NULL) return;
@@ -42,4 +47,21 @@ const char *ms_op_name(ms_op op) {
       [MS_OP_NOT] = "not", [MS_OP_LEN] = "#",
   };
   return names[op];
+}
+
+void ms_tree_place(const ms_tree *tree, char *out, size_t size) {
+  const char *name = tree->name;
+  if (name[0] == '@' || name[0] == '=') {
+    size_t length = strlen(name + 1);
+    if (length < size)
+      memcpy(out, name + 1, length + 1);
+    else
+      snprintf(out, size, "...%s", name + 1 + length - (size - 4));
+    return;
+  }
+  size_t length = 0;
+  while (length < TEXT_NAME_SIZE - 12 && (unsigned char)name[length] >= ' ') length++;
+  const char *more = name[length] == '\0' ? "" : "...";
+  if (name[length] != '\0' && length > TEXT_NAME_SIZE - 15) length = TEXT_NAME_SIZE - 15;
+  snprintf(out, size, "[string \"%.*s%s\"]", (int)length, name, more);
 }

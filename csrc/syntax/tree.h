@@ -147,4 +147,8 @@ void ms_node_walk(ms_node *node, bool (*visit)(ms_node *node, void *context), vo
 /* The source spelling of an operator ("+", "and", "not"). */
 const char *ms_op_name(ms_op op);
 
+/* Writes the chunk's name as messages show it into `size` (at least 64) bytes: a file's name, or
+ * its end if that is too long; of a text given directly, [string "its beginning..."]. */
+void ms_tree_place(const ms_tree *tree, char *out, size_t size);
+
 #endif
