@@ -29,7 +29,7 @@ static int64_t extent(const ms_item *item) {
 }
 
 /* What is wrong with an item, NULL when nothing is. */
-static const char *fault(const ms_item *item, const ms_cut *cut, bool shared) {
+static const char *fault(const ms_item *item, const ms_grid *grid, bool shared) {
   if (item->movement >= MS_MOVEMENTS || item->written > 1) return "has an unknown movement";
   if (item->dim_count == 0 || item->dim_count > MS_ARRAY_DIMS) return "has no valid dimensions";
   if (item->element == 0 || item->element > 4096) return "has elements of no valid size";
@@ -40,7 +40,7 @@ static const char *fault(const ms_item *item, const ms_cut *cut, bool shared) {
     return "is too large";
   }
   bool moves = item->movement == MS_MOVE_LOCAL || item->movement == MS_MOVE_ROTATED;
-  if (moves && (item->array_dim >= item->dim_count || item->cut >= cut->count)) {
+  if (moves && (item->array_dim >= item->dim_count || item->cut >= grid->count)) {
     return "moves along a dimension that it does not have";
   }
   if ((item->movement == MS_MOVE_LOCAL && item->cut != 0) ||
@@ -57,9 +57,9 @@ static const char *fault(const ms_item *item, const ms_cut *cut, bool shared) {
   return NULL;
 }
 
-int ms_item_check(const ms_item *item, uint32_t number, const ms_cut *cut, bool shared,
+int ms_item_check(const ms_item *item, uint32_t number, const ms_grid *grid, bool shared,
                   ms_error *err) {
-  const char *why = fault(item, cut, shared);
+  const char *why = fault(item, grid, shared);
   if (why == NULL) return 0;
   return ms_error_set(err, MS_ARR, "array %u of the loop %s", number + 1, why);
 }
@@ -82,10 +82,11 @@ size_t ms_item_bytes(const ms_item *item) {
 
 void ms_item_rows(const ms_item *item, const ms_bounds *bounds, uint32_t range, int64_t *lo,
                   int64_t *hi) {
-  int64_t ends[2] = {bounds->lo[item->cut][range], bounds->hi[item->cut][range]};
+  int64_t first = bounds->start[item->cut][range], end = bounds->start[item->cut][range + 1];
   int64_t extent_here = item->dims[item->array_dim];
   *lo = *hi = 0;
-  if (ends[1] < ends[0]) return; /* an empty range */
+  if (first == end) return; /* an empty range */
+  int64_t ends[2] = {first, end > first ? end - 1 : end + 1};
   for (int i = 0; i < 2; i++) {
     if (__builtin_mul_overflow(ends[i], item->scale, &ends[i]) ||
         __builtin_add_overflow(ends[i], item->offset, &ends[i])) {

@@ -41,14 +41,15 @@ typedef struct ms_item {
   int64_t strides[MS_ARRAY_DIMS]; /* in elements, not negative */
 } ms_item;
 
-/* First and last index (both included) of the ranges of each cut dimension; NULL when unknown. */
+/* Where the ranges of each cut dimension begin: range r holds the indices from start[r] until
+ * before start[r + 1] (downwards where that is less); NULL when unknown. */
 typedef struct ms_bounds {
-  const int64_t *lo[MS_CUTS], *hi[MS_CUTS];
+  const int64_t *start[MS_CUTS];
 } ms_bounds;
 
 /* MS_ARR, naming item number `number`, unless all of the item is consistent: with itself, with the
  * grid, and for `shared` memory with its segment. */
-int ms_item_check(const ms_item *item, uint32_t number, const ms_cut *cut, bool shared,
+int ms_item_check(const ms_item *item, uint32_t number, const ms_grid *grid, bool shared,
                   ms_error *err);
 
 /* The elements of an item whose data lie at `data`; dense: as a worker's private copy has them. */

@@ -32,7 +32,7 @@ static int complete_items(const ms_session *session, ms_run *run) {
       item->segment_size = segment->size;
       item->place = (uint64_t)(from->data - segment->base);
     }
-    if (ms_item_check(item, i, &job->cut, session->config.shared, run->err) != 0) return -1;
+    if (ms_item_check(item, i, &job->grid, session->config.shared, run->err) != 0) return -1;
     if (item->movement == MS_MOVE_HALO) {
       return ms_error_set(run->err, MS_DEP,
                           "array %u of the loop is written and its neighbours' elements are read "
@@ -41,7 +41,7 @@ static int complete_items(const ms_session *session, ms_run *run) {
     }
     bool moves = item->movement == MS_MOVE_LOCAL || item->movement == MS_MOVE_ROTATED;
     if (moves && !session->config.shared &&
-        (job->bounds.lo[item->cut] == NULL || job->bounds.hi[item->cut] == NULL)) {
+        job->bounds.start[item->cut] == NULL) {
       return ms_error_set(run->err, MS_BUG, "array %u of the loop moves along unknown bounds",
                           i + 1);
     }
@@ -55,17 +55,17 @@ static int choose_schedule(ms_session *session, ms_run *run) {
   const ms_job *job = run->job;
   uint32_t workers = session->config.workers;
   if (job->workers > 0 && job->workers < workers) workers = job->workers;
-  uint32_t ranges = ms_cut_blocks(&job->cut) == 0 ? 1 : job->cut.ranges[0];
+  uint32_t ranges = ms_grid_blocks(&job->grid) == 0 ? 1 : job->grid.ranges[0];
   uint32_t *owner = calloc(ranges, sizeof *owner);
   if (owner == NULL) return ms_error_set(run->err, MS_WRK, "out of memory for a schedule");
-  int failed = ms_cut_assign(&job->cut, job->weights, workers, owner, run->err);
+  int failed = ms_grid_assign(&job->grid, job->weights, workers, owner, run->err);
   const ms_schedule *last = session->schedule;
   bool same = !failed && last != NULL && last->workers == workers &&
-              memcmp(&last->cut, &job->cut, sizeof last->cut) == 0 &&
+              memcmp(&last->grid, &job->grid, sizeof last->grid) == 0 &&
               memcmp(last->range_owner, owner, ranges * sizeof *owner) == 0;
   if (!failed && !same) {
     ms_schedule_destroy(&session->schedule);
-    session->schedule = ms_schedule_new(&job->cut, owner, workers, run->err);
+    session->schedule = ms_schedule_new(&job->grid, owner, workers, run->err);
     failed = session->schedule == NULL;
   }
   free(owner);
@@ -132,7 +132,7 @@ static int load_cached(ms_session *session, ms_member *member, ms_run *run, uint
 /* Rows that this worker is the first to use. */
 static int load_rows(ms_session *session, ms_member *member, ms_run *run, uint32_t number) {
   const ms_item *item = &run->items[number];
-  for (uint32_t range = 0; range < run->job->cut.ranges[item->cut]; range++) {
+  for (uint32_t range = 0; range < run->job->grid.ranges[item->cut]; range++) {
     if (ms_schedule_first_user(session->schedule, item->cut, range) != member->number) continue;
     int64_t lo, hi;
     ms_item_rows(item, &run->job->bounds, range, &lo, &hi);
@@ -181,12 +181,12 @@ static bool takes_part(const ms_schedule *schedule, uint32_t number) {
 
 static int write_tasks(ms_session *session, ms_run *run) {
   const ms_job *job = run->job;
-  ms_task task = {.cut = job->cut,
+  ms_task task = {.grid = job->grid,
                   .workers = session->schedule->workers,
                   .range_owner = session->schedule->range_owner,
                   .item_count = job->item_count,
                   .items = run->items,
-                  .bounds = session->config.shared ? (ms_bounds){0} : job->bounds,
+                  .bounds = session->config.shared ? (ms_bounds){{0}} : job->bounds,
                   .key = job->key,
                   .key_size = job->key_size,
                   .run = job->run,

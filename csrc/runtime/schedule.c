@@ -12,19 +12,19 @@
 
 #define NO_BLOCK UINT32_MAX
 
-uint32_t ms_cut_blocks(const ms_cut *cut) {
-  if (cut->count == 0 || cut->count > MS_CUTS) return 0;
+uint32_t ms_grid_blocks(const ms_grid *grid) {
+  if (grid->count == 0 || grid->count > MS_CUTS) return 0;
   uint64_t blocks = 1;
-  for (uint32_t dim = 0; dim < cut->count; dim++) {
-    blocks *= cut->ranges[dim];
+  for (uint32_t dim = 0; dim < grid->count; dim++) {
+    blocks *= grid->ranges[dim];
     if (blocks > MS_MOST_BLOCKS) return 0;
   }
   return (uint32_t)blocks;
 }
 
-uint32_t ms_cut_range(const ms_cut *cut, uint32_t block, uint32_t dim) {
-  for (uint32_t last = cut->count - 1; last > dim; last--) block /= cut->ranges[last];
-  return block % cut->ranges[dim];
+uint32_t ms_grid_range(const ms_grid *grid, uint32_t block, uint32_t dim) {
+  for (uint32_t last = grid->count - 1; last > dim; last--) block /= grid->ranges[last];
+  return block % grid->ranges[dim];
 }
 
 /* Adds without wrapping round. */
@@ -47,14 +47,14 @@ static uint64_t fill(const uint64_t *load, uint32_t ranges, uint64_t most, uint3
   return (uint64_t)worker + 1;
 }
 
-int ms_cut_assign(const ms_cut *cut, const uint64_t *weights, uint32_t workers, uint32_t *owner,
+int ms_grid_assign(const ms_grid *grid, const uint64_t *weights, uint32_t workers, uint32_t *owner,
                   ms_error *err) {
-  uint32_t blocks = ms_cut_blocks(cut);
+  uint32_t blocks = ms_grid_blocks(grid);
   if (blocks == 0 || workers == 0) {
     return ms_error_set(err, MS_OPT, "a grid of %u blocks cannot be given to %u workers", blocks,
                         workers);
   }
-  uint32_t ranges = cut->ranges[0], row = blocks / ranges;
+  uint32_t ranges = grid->ranges[0], row = blocks / ranges;
   uint64_t *load = calloc(ranges, sizeof *load);
   if (load == NULL) return ms_error_set(err, MS_WRK, "out of memory for a schedule");
   uint64_t low = 0, high = 0;
@@ -84,7 +84,7 @@ static void order_row_major(ms_schedule *schedule) {
 }
 
 static void order_rotation(ms_schedule *schedule) {
-  uint32_t space = schedule->cut.ranges[0], time = schedule->cut.ranges[1];
+  uint32_t space = schedule->grid.ranges[0], time = schedule->grid.ranges[1];
   uint32_t steps = space > time ? space : time, position = 0;
   for (uint32_t step = 0; step < steps; step++) {
     for (uint32_t a = 0; a < space; a++) {
@@ -105,13 +105,13 @@ typedef struct conflict_rule {
 static uint32_t each_edge(const ms_schedule *schedule, const conflict_rule *rule, uint32_t *last,
                           uint32_t (*ends)[2]) {
   uint32_t count = 0;
-  for (uint32_t dim = 0; dim < schedule->cut.count; dim++) {
+  for (uint32_t dim = 0; dim < schedule->grid.count; dim++) {
     if (!rule->all && !rule->dim[dim]) continue;
-    uint32_t ranges = rule->all ? 1 : schedule->cut.ranges[dim];
+    uint32_t ranges = rule->all ? 1 : schedule->grid.ranges[dim];
     for (uint32_t range = 0; range < ranges; range++) last[range] = NO_BLOCK;
     for (uint32_t position = 0; position < schedule->block_count; position++) {
       uint32_t block = schedule->order[position];
-      uint32_t range = rule->all ? 0 : ms_cut_range(&schedule->cut, block, dim);
+      uint32_t range = rule->all ? 0 : ms_grid_range(&schedule->grid, block, dim);
       if (last[range] != NO_BLOCK) {
         if (ends != NULL) {
           ends[count][0] = last[range];
@@ -141,8 +141,8 @@ static void group(uint32_t (*ends)[2], uint32_t count, int key, uint32_t blocks,
 
 static int link_blocks(ms_schedule *schedule, const conflict_rule *rule) {
   uint32_t blocks = schedule->block_count, most = 1;
-  for (uint32_t dim = 0; dim < schedule->cut.count; dim++) {
-    if (schedule->cut.ranges[dim] > most) most = schedule->cut.ranges[dim];
+  for (uint32_t dim = 0; dim < schedule->grid.count; dim++) {
+    if (schedule->grid.ranges[dim] > most) most = schedule->grid.ranges[dim];
   }
   uint32_t *last = calloc(most, sizeof *last);
   uint32_t count = last == NULL ? 0 : each_edge(schedule, rule, last, NULL);
@@ -163,7 +163,7 @@ static int link_blocks(ms_schedule *schedule, const conflict_rule *rule) {
 /* Fills order and edges as the strategy wants them; false when memory is out. */
 static int arrange(ms_schedule *schedule) {
   conflict_rule rule = {0};
-  switch (schedule->cut.strategy) {
+  switch (schedule->grid.strategy) {
     case MS_ROTATE:
       order_rotation(schedule);
       rule.dim[0] = rule.dim[1] = true;
@@ -184,28 +184,28 @@ static int arrange(ms_schedule *schedule) {
 }
 
 /* What keeps a grid from being scheduled, NULL when nothing does. */
-static const char *refusal(const ms_cut *cut) {
-  if (ms_cut_blocks(cut) == 0) return "its grid has no blocks or too many";
-  switch (cut->strategy) {
+static const char *refusal(const ms_grid *grid) {
+  if (ms_grid_blocks(grid) == 0) return "its grid has no blocks or too many";
+  switch (grid->strategy) {
     case MS_INDEPENDENT:
     case MS_PARTITION:
     case MS_SERIALLY:
       return NULL;
     case MS_ROTATE:
-      return cut->count == 2 ? NULL : "only two dimensions can be rotated";
+      return grid->count == 2 ? NULL : "only two dimensions can be rotated";
     default:
       return "this strategy cannot be run";
   }
 }
 
-ms_schedule *ms_schedule_new(const ms_cut *cut, const uint32_t *range_owner, uint32_t workers,
+ms_schedule *ms_schedule_new(const ms_grid *grid, const uint32_t *range_owner, uint32_t workers,
                              ms_error *err) {
-  const char *why = refusal(cut);
+  const char *why = refusal(grid);
   if (why != NULL) {
     ms_error_set(err, MS_OPT, "the loop cannot be scheduled: %s", why);
     return NULL;
   }
-  uint32_t blocks = ms_cut_blocks(cut), ranges = cut->ranges[0];
+  uint32_t blocks = ms_grid_blocks(grid), ranges = grid->ranges[0];
   for (uint32_t range = 0; range < ranges; range++) {
     if (range_owner[range] < workers) continue;
     ms_error_set(err, MS_OPT, "range %u belongs to worker %u of %u", range, range_owner[range],
@@ -214,7 +214,7 @@ ms_schedule *ms_schedule_new(const ms_cut *cut, const uint32_t *range_owner, uin
   }
   ms_schedule *schedule = calloc(1, sizeof *schedule);
   if (schedule == NULL) goto out_of_memory;
-  schedule->cut = *cut;
+  schedule->grid = *grid;
   schedule->block_count = blocks;
   schedule->workers = workers;
   schedule->range_owner = calloc(ranges, sizeof *range_owner);
@@ -228,8 +228,8 @@ ms_schedule *ms_schedule_new(const ms_cut *cut, const uint32_t *range_owner, uin
   }
   memcpy(schedule->range_owner, range_owner, ranges * sizeof *range_owner);
   for (uint32_t block = 0; block < blocks; block++) {
-    bool alone = cut->strategy == MS_SERIALLY;
-    schedule->owner[block] = alone ? 0 : range_owner[ms_cut_range(cut, block, 0)];
+    bool alone = grid->strategy == MS_SERIALLY;
+    schedule->owner[block] = alone ? 0 : range_owner[ms_grid_range(grid, block, 0)];
   }
   if (arrange(schedule) == 0) return schedule;
 out_of_memory:
@@ -243,7 +243,7 @@ static uint32_t user(const ms_schedule *schedule, uint32_t dim, uint32_t range, 
   uint32_t blocks = schedule->block_count;
   for (uint32_t i = 0; i < blocks; i++) {
     uint32_t block = schedule->order[last ? blocks - 1 - i : i];
-    if (ms_cut_range(&schedule->cut, block, dim) == range) return schedule->owner[block];
+    if (ms_grid_range(&schedule->grid, block, dim) == range) return schedule->owner[block];
   }
   return UINT32_MAX;
 }

@@ -21,14 +21,14 @@
 #define MS_CUTS        4
 #define MS_MOST_BLOCKS (1u << 24)
 
-typedef struct ms_cut {
+typedef struct ms_grid {
   ms_strategy strategy;
   uint32_t count;           /* cut dimensions; the first is the space dimension */
   uint32_t ranges[MS_CUTS]; /* along each */
-} ms_cut;
+} ms_grid;
 
 typedef struct ms_schedule {
-  ms_cut cut;
+  ms_grid grid;
   uint32_t block_count, workers;
   uint32_t *range_owner;          /* worker of each range of the first dimension */
   uint32_t *order;                /* plan position -> block */
@@ -38,20 +38,20 @@ typedef struct ms_schedule {
 } ms_schedule;
 
 /* Product of the ranges, or 0 when they make no valid grid (none, or too many blocks). */
-uint32_t ms_cut_blocks(const ms_cut *cut);
+uint32_t ms_grid_blocks(const ms_grid *grid);
 
 /* The range of `block` along cut dimension `dim`. */
-uint32_t ms_cut_range(const ms_cut *cut, uint32_t block, uint32_t dim);
+uint32_t ms_grid_range(const ms_grid *grid, uint32_t block, uint32_t dim);
 
 /* Gives each range of the first dimension to one of `workers` workers, contiguously, such that the
  * largest load is the least possible. `weights` has an entry per block, NULL: all equal. `owner`
  * has room for ranges[0]. MS_OPT for an invalid grid or no worker. */
-int ms_cut_assign(const ms_cut *cut, const uint64_t *weights, uint32_t workers, uint32_t *owner,
+int ms_grid_assign(const ms_grid *grid, const uint64_t *weights, uint32_t workers, uint32_t *owner,
                   ms_error *err);
 
 /* Makes the schedule for a grid whose first dimension's ranges belong to `range_owner`. MS_OPT for
  * strategies that cannot be run yet and for grids that do not fit the strategy. */
-ms_schedule *ms_schedule_new(const ms_cut *cut, const uint32_t *range_owner, uint32_t workers,
+ms_schedule *ms_schedule_new(const ms_grid *grid, const uint32_t *range_owner, uint32_t workers,
                              ms_error *err);
 
 /* Workers that use range `range` of cut dimension `dim` first and last; UINT32_MAX when the grid

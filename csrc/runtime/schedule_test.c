@@ -19,11 +19,11 @@ static uint32_t pick(uint32_t most) {
 }
 
 /* Whether two blocks may touch the same element, from the strategy's definition alone. */
-static bool conflicts(const ms_cut *cut, uint32_t one, uint32_t other) {
-  if (cut->strategy == MS_SERIALLY) return true;
-  if (cut->strategy == MS_INDEPENDENT) return false;
-  uint32_t row = cut->count > 1 ? cut->ranges[1] : 1;
-  if (cut->strategy == MS_PARTITION) return one / row == other / row;
+static bool conflicts(const ms_grid *grid, uint32_t one, uint32_t other) {
+  if (grid->strategy == MS_SERIALLY) return true;
+  if (grid->strategy == MS_INDEPENDENT) return false;
+  uint32_t row = grid->count > 1 ? grid->ranges[1] : 1;
+  if (grid->strategy == MS_PARTITION) return one / row == other / row;
   return one / row == other / row || one % row == other % row;
 }
 
@@ -72,7 +72,7 @@ static void check_schedule(const ms_schedule *s) {
   bool *reach = closure(s, position);
   for (uint32_t j = 0; j < n; j++) {
     for (uint32_t i = 0; i < j; i++) {
-      if (conflicts(&s->cut, s->order[i], s->order[j])) ordered &= reach[i * n + j];
+      if (conflicts(&s->grid, s->order[i], s->order[j])) ordered &= reach[i * n + j];
     }
   }
   CHECK(ordered);
@@ -83,21 +83,21 @@ static void check_schedule(const ms_schedule *s) {
 
 static void check_random_grid(void) {
   static const ms_strategy strategies[] = {MS_INDEPENDENT, MS_PARTITION, MS_ROTATE, MS_SERIALLY};
-  ms_cut cut = {.strategy = strategies[pick(4)]};
-  cut.count = cut.strategy == MS_ROTATE ? 2 : 1;
-  for (uint32_t dim = 0; dim < cut.count; dim++) cut.ranges[dim] = 1 + pick(9);
-  uint32_t blocks = ms_cut_blocks(&cut), reference[128];
+  ms_grid grid = {.strategy = strategies[pick(4)]};
+  grid.count = grid.strategy == MS_ROTATE ? 2 : 1;
+  for (uint32_t dim = 0; dim < grid.count; dim++) grid.ranges[dim] = 1 + pick(9);
+  uint32_t blocks = ms_grid_blocks(&grid), reference[128];
   uint64_t weights[128], heaviest = 0;
   for (uint32_t i = 0; i < blocks; i++) weights[i] = pick(4) == 0 ? 0 : pick(1000);
   for (uint32_t workers = 1; workers <= 6; workers++) {
     ms_error err = {0};
     uint32_t owner[16];
-    CHECK(ms_cut_assign(&cut, weights, workers, owner, &err) == 0);
+    CHECK(ms_grid_assign(&grid, weights, workers, owner, &err) == 0);
     bool contiguous = owner[0] == 0;
     uint64_t load[6] = {0};
-    for (uint32_t r = 0; r < cut.ranges[0]; r++) {
+    for (uint32_t r = 0; r < grid.ranges[0]; r++) {
       contiguous &= owner[r] < workers && (r == 0 || owner[r] - owner[r - 1] <= 1);
-      for (uint32_t i = 0, row = blocks / cut.ranges[0]; i < row; i++) {
+      for (uint32_t i = 0, row = blocks / grid.ranges[0]; i < row; i++) {
         load[owner[r]] += weights[r * row + i] + 1;
       }
     }
@@ -106,7 +106,7 @@ static void check_random_grid(void) {
     for (uint32_t w = 0; w < workers; w++) most = load[w] > most ? load[w] : most;
     CHECK(workers == 1 || most <= heaviest); /* more workers never make the worst one worse */
     heaviest = most;
-    ms_schedule *schedule = ms_schedule_new(&cut, owner, workers, &err);
+    ms_schedule *schedule = ms_schedule_new(&grid, owner, workers, &err);
     CHECK(schedule != NULL);
     if (schedule == NULL) continue;
     check_schedule(schedule);
@@ -118,10 +118,10 @@ static void check_random_grid(void) {
 }
 
 static void check_known_rotation(void) {
-  ms_cut cut = {.strategy = MS_ROTATE, .count = 2, .ranges = {2, 3}};
+  ms_grid grid = {.strategy = MS_ROTATE, .count = 2, .ranges = {2, 3}};
   static const uint32_t owner[] = {0, 1}, order[] = {0, 4, 1, 5, 2, 3};
   ms_error err = {0};
-  ms_schedule *s = ms_schedule_new(&cut, owner, 2, &err);
+  ms_schedule *s = ms_schedule_new(&grid, owner, 2, &err);
   CHECK(s != NULL && memcmp(s->order, order, sizeof order) == 0);
   /* block (0, 1) follows its space range's (0, 0) and its time range's (1, 1) */
   CHECK(s->before_start[2] - s->before_start[1] == 2);
@@ -132,7 +132,7 @@ static void check_known_rotation(void) {
 static void check_refusals(void) {
   static const uint32_t owner[] = {0, 7};
   struct {
-    ms_cut cut;
+    ms_grid grid;
     uint32_t workers;
   } cases[] = {
       {{.strategy = MS_ROTATE, .count = 1, .ranges = {2}}, 8},
@@ -145,7 +145,7 @@ static void check_refusals(void) {
   };
   for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
     ms_error err = {0};
-    ms_schedule *s = ms_schedule_new(&cases[i].cut, owner, cases[i].workers, &err);
+    ms_schedule *s = ms_schedule_new(&cases[i].grid, owner, cases[i].workers, &err);
     CHECK(s == NULL && err.code == MS_OPT);
     ms_schedule_destroy(&s);
   }

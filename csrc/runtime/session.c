@@ -399,6 +399,9 @@ int ms_session_complete(ms_session *session, ms_error *err) {
   int interrupt = ms_interrupt_begin();
   int failed = wait_for_hellos(session, interrupt, err);
   ms_interrupt_end();
+  for (uint32_t i = 0; failed != 0 && i < session->config.workers; i++) {
+    if (!session->members[i].up) ms_member_bury(&session->members[i]);
+  }
   return failed;
 }
 

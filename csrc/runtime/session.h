@@ -70,7 +70,7 @@ typedef struct ms_job {
   size_t kernel_size;
   const void *run; /* what the kernel needs beside its memory */
   size_t run_size;
-  ms_cut cut;
+  ms_grid grid;
   const uint64_t *weights; /* for each block, NULL: all equal */
   uint32_t workers;        /* at most so many take part; 0: all */
   ms_bounds bounds;

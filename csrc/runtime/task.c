@@ -15,15 +15,14 @@ static void put_bytes(ms_text *text, const void *bytes, size_t size) {
 }
 
 void ms_task_write(const ms_task *task, ms_text *text) {
-  put(text, (uint64_t)task->cut.strategy);
-  put(text, task->cut.count);
+  put(text, (uint64_t)task->grid.strategy);
+  put(text, task->grid.count);
   put(text, task->workers);
-  for (uint32_t dim = 0; dim < task->cut.count; dim++) put(text, task->cut.ranges[dim]);
-  put_bytes(text, task->range_owner, task->cut.ranges[0] * sizeof *task->range_owner);
-  for (uint32_t dim = 0; dim < task->cut.count; dim++) {
-    size_t size = task->bounds.lo[dim] == NULL ? 0 : task->cut.ranges[dim] * sizeof(int64_t);
-    put_bytes(text, task->bounds.lo[dim], size);
-    put_bytes(text, task->bounds.hi[dim], size);
+  for (uint32_t dim = 0; dim < task->grid.count; dim++) put(text, task->grid.ranges[dim]);
+  put_bytes(text, task->range_owner, task->grid.ranges[0] * sizeof *task->range_owner);
+  for (uint32_t dim = 0; dim < task->grid.count; dim++) {
+    size_t count = task->bounds.start[dim] == NULL ? 0 : task->grid.ranges[dim] + (size_t)1;
+    put_bytes(text, task->bounds.start[dim], count * sizeof(int64_t));
   }
   put_bytes(text, task->items, task->item_count * sizeof *task->items);
   put_bytes(text, task->key, task->key_size);
@@ -88,15 +87,13 @@ static void *take_vector(cursor *c, size_t element, size_t *found) {
 }
 
 static void take_bounds(cursor *c, ms_task *task, uint32_t dim) {
-  size_t lo, hi, ranges = task->cut.ranges[dim];
-  const int64_t *low = take_vector(c, sizeof *low, &lo);
-  const int64_t *high = take_vector(c, sizeof *high, &hi);
-  if (c->failed || lo != hi || (lo != 0 && lo != ranges)) {
+  size_t count;
+  const int64_t *start = take_vector(c, sizeof *start, &count);
+  if (c->failed || (count != 0 && count != task->grid.ranges[dim] + (size_t)1)) {
     c->failed = true;
     return;
   }
-  task->bounds.lo[dim] = lo == 0 ? NULL : low;
-  task->bounds.hi[dim] = lo == 0 ? NULL : high;
+  task->bounds.start[dim] = count == 0 ? NULL : start;
 }
 
 static void take_items(cursor *c, ms_task *task, bool shared, ms_error *err) {
@@ -108,8 +105,8 @@ static void take_items(cursor *c, ms_task *task, bool shared, ms_error *err) {
   for (uint32_t i = 0; i < task->item_count; i++) {
     const ms_item *item = &task->items[i];
     bool moves = item->movement == MS_MOVE_LOCAL || item->movement == MS_MOVE_ROTATED;
-    if (ms_item_check(item, i, &task->cut, shared, err) != 0 ||
-        (!shared && moves && task->bounds.lo[item->cut] == NULL)) {
+    if (ms_item_check(item, i, &task->grid, shared, err) != 0 ||
+        (!shared && moves && task->bounds.start[item->cut] == NULL)) {
       c->failed = true;
     }
   }
@@ -120,18 +117,18 @@ int ms_task_read(ms_task *task, const char *bytes, size_t size, bool shared, ms_
   cursor c = {.at = bytes, .left = size, .arena = arena};
   *task = (ms_task){0};
   uint32_t strategy = take_small(&c);
-  task->cut.strategy = strategy <= MS_SERIALLY ? (ms_strategy)strategy : MS_SERIALLY;
-  task->cut.count = take_small(&c);
+  task->grid.strategy = strategy <= MS_SERIALLY ? (ms_strategy)strategy : MS_SERIALLY;
+  task->grid.count = take_small(&c);
   task->workers = take_small(&c);
-  if (strategy > MS_SERIALLY || task->cut.count > MS_CUTS) c.failed = true;
-  for (uint32_t dim = 0; !c.failed && dim < task->cut.count; dim++) {
-    task->cut.ranges[dim] = take_small(&c);
+  if (strategy > MS_SERIALLY || task->grid.count > MS_CUTS) c.failed = true;
+  for (uint32_t dim = 0; !c.failed && dim < task->grid.count; dim++) {
+    task->grid.ranges[dim] = take_small(&c);
   }
-  if (ms_cut_blocks(&task->cut) == 0) c.failed = true;
+  if (ms_grid_blocks(&task->grid) == 0) c.failed = true;
   size_t owners = 0;
   if (!c.failed) task->range_owner = take_vector(&c, sizeof *task->range_owner, &owners);
-  if (owners != task->cut.ranges[0]) c.failed = true;
-  for (uint32_t dim = 0; !c.failed && dim < task->cut.count; dim++) take_bounds(&c, task, dim);
+  if (owners != task->grid.ranges[0]) c.failed = true;
+  for (uint32_t dim = 0; !c.failed && dim < task->grid.count; dim++) take_bounds(&c, task, dim);
   if (!c.failed) take_items(&c, task, shared, err);
   task->key = take_bytes(&c, &task->key_size);
   task->run = take_bytes(&c, &task->run_size);

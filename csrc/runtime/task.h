@@ -17,7 +17,7 @@
 #define MS_TASK_LIMIT ((size_t)1 << 30)
 
 typedef struct ms_task {
-  ms_cut cut;
+  ms_grid grid;
   uint32_t workers;
   const uint32_t *range_owner;
   uint32_t item_count;

@@ -103,12 +103,12 @@ static int connect_to(ms_worker *worker, uint32_t number, ms_error *err) {
 static int send_rows(ms_worker *worker, uint32_t block, uint32_t next, ms_link *out,
                      ms_error *err) {
   ms_worker_job *job = &worker->job;
-  const ms_cut *cut = &job->task.cut;
+  const ms_grid *grid = &job->task.grid;
   for (uint32_t i = 0; i < job->task.item_count; i++) {
     const ms_item *item = &job->task.items[i];
     if (item->movement != MS_MOVE_ROTATED) continue;
-    uint32_t range = ms_cut_range(cut, block, item->cut);
-    if (range != ms_cut_range(cut, next, item->cut)) continue;
+    uint32_t range = ms_grid_range(grid, block, item->cut);
+    if (range != ms_grid_range(grid, next, item->cut)) continue;
     int64_t lo, hi;
     ms_item_rows(item, &job->task.bounds, range, &lo, &hi);
     ms_parcel parcel = ms_parcel_make(item, i, item->array_dim, lo, hi);

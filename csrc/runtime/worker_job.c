@@ -26,9 +26,9 @@ bool ms_worker_cancelled(const ms_worker *worker) {
 
 static bool same_schedule(const ms_schedule *schedule, const ms_task *task) {
   return schedule != NULL && schedule->workers == task->workers &&
-         memcmp(&schedule->cut, &task->cut, sizeof task->cut) == 0 &&
+         memcmp(&schedule->grid, &task->grid, sizeof task->grid) == 0 &&
          memcmp(schedule->range_owner, task->range_owner,
-                task->cut.ranges[0] * sizeof *task->range_owner) == 0;
+                task->grid.ranges[0] * sizeof *task->range_owner) == 0;
 }
 
 static int place_items(ms_worker *worker, ms_error *err) {
@@ -58,7 +58,7 @@ static int prepare(ms_worker *worker, ms_error *err) {
   }
   if (!same_schedule(worker->schedule, task)) {
     ms_schedule_destroy(&worker->schedule);
-    worker->schedule = ms_schedule_new(&task->cut, task->range_owner, task->workers, err);
+    worker->schedule = ms_schedule_new(&task->grid, task->range_owner, task->workers, err);
     if (worker->schedule == NULL) return -1;
   }
   const ms_schedule *schedule = worker->schedule;
@@ -149,7 +149,7 @@ static int return_rows(ms_worker *worker, uint32_t number, ms_error *err) {
   const ms_item *item = &job->task.items[number];
   ms_box box = ms_item_box(item, job->place[number], true);
   const ms_schedule *schedule = worker->schedule;
-  uint32_t ranges = schedule->cut.ranges[item->cut];
+  uint32_t ranges = schedule->grid.ranges[item->cut];
   for (uint32_t range = 0; range < ranges; range++) {
     if (ms_schedule_last_user(schedule, item->cut, range) != worker->setup.worker) continue;
     int64_t lo, hi;
