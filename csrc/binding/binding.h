@@ -12,4 +12,7 @@
 /* Pushes nil and a table {code=, message=, file=, line=}; returns 2, the number of results. */
 int ms_push_error(lua_State *L, const ms_error *err);
 
+/* runtime.c: core.session, core.worker, core.executable. */
+void ms_bind_runtime(lua_State *L);
+
 #endif
