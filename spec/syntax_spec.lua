@@ -103,10 +103,11 @@ end
 local SNIPPETS = {
   "goto l", "goto continue", "::l::", "::continue::", "local l", "local x = 1", "break", "end",
   "do", "repeat", "until x", "function", "return", "if", "then", "else", "elseif",
-  "for i = 1, 2 do", "for k in", "while", "(", ")", "{", "}", "[", "]", "[[", "]]", "[=[", "]==]", "--",
-  "--[[", "=", ",", ";", ":", "::", ".", "..", "...", "==", "~", "~=", "<", ">=", "#", "-", "not", "and", "'",
-  '"', "\\", "'\\x4'", "'\\u{7f}'", "'\\z  '", "'\\300'", "0x1p4", "0b11", "3LL", "1e", "0x", "5i",
-  "1..2", "\r", "\n", "\r\n", "\n\r", "\0", "\200", "\127", "\27", "goto", "nil", "true", "self",
+  "for i = 1, 2 do", "for k in", "while", "(", ")", "{", "}", "[", "]", "[[", "]]", "[=[", "]==]",
+  "--", "--[[", "=", ",", ";", ":", "::", ".", "..", "...", "==", "~", "~=", "<", ">=", "#", "-",
+  "not", "and", "'", '"', "\\", "'\\x4'", "'\\u{7f}'", "'\\z  '", "'\\300'", "0x1p4", "0b11",
+  "3LL", "1e", "0x", "5i", "1..2", "\r", "\n", "\r\n", "\n\r", "\0", "\200", "\127", "\27", "goto",
+  "nil", "true", "self",
 }
 
 -- Splits a text into words, numbers, white space and single characters.
@@ -260,6 +261,36 @@ describe("the parser", function()
       assert.same(theirs, mine)
     end
     assert.is_true(functions > 500)
+  end)
+
+  it("gives calls the line that debug.getinfo reports while they run", function()
+    local texts = {
+      "for i in p(1) do end",
+      "for i in\np\n.q{\n1,\n2} do\nlocal a\nend",
+      "for i in p(\n1,\n2\n)\ndo end\np.q\n'x'\np[[a\nb\nc]]",
+      "local t = {p(\n1\n), k = p\n.q(2)}\np(\nfunction()\nend)",
+      "local t = p\nlocal u = (t(\n1)), t\n{}\np:\nm\n{}",
+      "local t = {p\n(1), 2}",
+    }
+    local ours = judge(texts, "calls")
+    for i, text in ipairs(texts) do
+      local seen = {}
+      local function note()
+        seen[#seen + 1] = debug.getinfo(3, "l").currentline
+        return function() end
+      end
+      local function called()
+        local iterator = note()
+        return iterator -- not a tail call, so that the caller is two levels up
+      end
+      local p = setmetatable({q = called, m = called}, {__call = called})
+      setfenv(assert(loadstring(text)), {p = p})()
+      local lines = {}
+      for line in ours[i]:gmatch("%d+") do lines[#lines + 1] = tonumber(line) end
+      table.sort(lines)
+      table.sort(seen)
+      assert.same(seen, lines, text)
+    end
   end)
 
   it("agrees with loadstring on mutants of them", function()
