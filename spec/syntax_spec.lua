@@ -63,8 +63,8 @@ local function compare(texts)
     if theirs == "ok" then accepted = accepted + 1 elseif theirs then refused = refused + 1 end
     -- A text beyond the limits may still be wrong further on, so either verdict is right.
     if theirs and comparable(ours[i]) ~= comparable(theirs) then
-      error(("seed %d, text %d:\n%s\nLuaJIT: %s\nours:   %s"):format(SEED, i, text, theirs, ours[i]),
-        0)
+      local form = "seed %d, text %d:\n%s\nLuaJIT: %s\nours:   %s"
+      error(form:format(SEED, i, text, theirs, ours[i]), 0)
     end
   end
   return accepted, refused
@@ -102,11 +102,12 @@ end
 
 local SNIPPETS = {
   "goto l", "goto continue", "::l::", "::continue::", "local l", "local x = 1", "break", "end",
-  "do", "repeat", "until x", "function", "return", "if", "then", "else", "elseif", "for i = 1, 2 do",
-  "for k in", "while", "(", ")", "{", "}", "[", "]", "[[", "]]", "[=[", "]==]", "--", "--[[", "=",
-  ",", ";", ":", "::", ".", "..", "...", "==", "~", "~=", "<", ">=", "#", "-", "not", "and", "'",
-  '"', "\\", "'\\x4'", "'\\u{7f}'", "'\\z  '", "'\\300'", "0x1p4", "0b11", "3LL", "1e", "0x", "5i",
-  "1..2", "\r", "\n", "\r\n", "\n\r", "\0", "\200", "\127", "\27", "goto", "nil", "true", "self",
+  "do", "repeat", "until x", "function", "return", "if", "then", "else", "elseif",
+  "for i = 1, 2 do", "for k in", "while", "(", ")", "{", "}", "[", "]", "[[", "]]", "[=[", "]==]",
+  "--", "--[[", "=", ",", ";", ":", "::", ".", "..", "...", "==", "~", "~=", "<", ">=", "#", "-",
+  "not", "and", "'", '"', "\\", "'\\x4'", "'\\u{7f}'", "'\\z  '", "'\\300'", "0x1p4", "0b11",
+  "3LL", "1e", "0x", "5i", "1..2", "\r", "\n", "\r\n", "\n\r", "\0", "\200", "\127", "\27", "goto",
+  "nil", "true", "self",
 }
 
 -- Splits a text into words, numbers, white space and single characters.
@@ -193,24 +194,31 @@ local function pick(letters, least, most)
   return table.concat(out)
 end
 
+local DIGITS, HEX = "0123456789", "0123456789abcdefABCDEF"
+
+local NUMERALS = {
+  function() return "0x" .. pick(HEX .. ".", 1, 24) .. pick("pP+-12", 0, 4) end,
+  function() return "0b" .. pick("01", 1, 70) .. pick("ULul", 0, 3) end,
+  function() return random(9) .. pick(DIGITS, 0, 21) .. pick("ULi", 0, 3) end,
+  function() return pick(DIGITS, 1, 20) .. "." .. pick(DIGITS, 0, 20) end,
+  function() return pick(DIGITS, 1, 20) .. "e-" .. pick(DIGITS, 1, 3) end,
+  function()
+    return "0x" .. pick(HEX, 1, 18) .. "." .. pick(HEX, 0, 18) .. "p-" .. random(0, 1100)
+  end,
+  function() return pick(DIGITS, 1, 3) .. "e" .. pick("+-", 0, 1) .. 1048476 + random(200) end,
+  function() return random(9) .. "." .. pick(DIGITS, 1, 17) .. "e" .. random(-330, 310) end,
+  function() return pick(DIGITS, 1, 1) .. pick(DIGITS .. ".eExXbBuUlLiIpP+-_a", 0, 6) end,
+}
+
 local function numeral()
-  local kind = random(8)
-  if kind == 1 then return "0x" .. pick("0123456789abcdefABCDEF.", 1, 24) .. pick("pP+-12", 0, 4) end
-  if kind == 2 then return "0b" .. pick("01", 1, 70) .. pick("ULul", 0, 3) end
-  if kind == 3 then return pick("123456789", 1, 1) .. pick("0123456789", 0, 21) .. pick("ULi", 0, 3) end
-  if kind == 4 then return pick("0123456789", 1, 20) .. "." .. pick("0123456789", 0, 20) end
-  if kind == 5 then return pick("0123456789", 1, 20) .. "e-" .. pick("0123456789", 1, 3) end
-  if kind == 6 then return "0x" .. pick("0123456789abcdef", 1, 18) .. "." .. pick("0123456789", 0, 18)
-    .. "p-" .. random(0, 1100) end
-  if kind == 7 then return random(9) .. "." .. pick("0123456789", 1, 17) .. "e" .. random(-330, 310) end
-  return pick("0123456789", 1, 1) .. pick("0123456789.eExXbBuUlLiIpP+-_a", 0, 6)
+  return NUMERALS[random(#NUMERALS)]()
 end
 
 local ESCAPES = {
   "\\a", "\\b", "\\f", "\\n", "\\r", "\\t", "\\v", "\\\\", "\\'", '\\"', "\\0", "\\65", "\\255",
   "\\256", "\\x41", "\\xfF", "\\xg1", "\\x4", "\\u{41}", "\\u{7ff}", "\\u{800}", "\\u{ffff}",
-  "\\u{10ffff}", "\\u{110000}", "\\u{d800}", "\\u{}", "\\u41", "\\z \n\t ", "\\z", "\\\n", "\\\r\n",
-  "\\q", "a", "1", "\200", "\0", "]", "[", "=", " ", "\t",
+  "\\u{10ffff}", "\\u{110000}", "\\u{d800}", "\\u{}", "\\u41", "\\z \n\t ", "\\z", "\\\n",
+  "\\\r\n", "\\q", "a", "1", "\200", "\0", "]", "[", "=", " ", "\t",
 }
 
 local function literal()
@@ -255,6 +263,36 @@ describe("the parser", function()
     assert.is_true(functions > 500)
   end)
 
+  it("gives calls the line that debug.getinfo reports while they run", function()
+    local texts = {
+      "for i in p(1) do end",
+      "for i in\np\n.q{\n1,\n2} do\nlocal a\nend",
+      "for i in p(\n1,\n2\n)\ndo end\np.q\n'x'\np[[a\nb\nc]]",
+      "local t = {p(\n1\n), k = p\n.q(2)}\np(\nfunction()\nend)",
+      "local t = p\nlocal u = (t(\n1)), t\n{}\np:\nm\n{}",
+      "local t = {p\n(1), 2}",
+    }
+    local ours = judge(texts, "calls")
+    for i, text in ipairs(texts) do
+      local seen = {}
+      local function note()
+        seen[#seen + 1] = debug.getinfo(3, "l").currentline
+        return function() end
+      end
+      local function called()
+        local iterator = note()
+        return iterator -- not a tail call, so that the caller is two levels up
+      end
+      local p = setmetatable({q = called, m = called}, {__call = called})
+      setfenv(assert(loadstring(text)), {p = p})()
+      local lines = {}
+      for line in ours[i]:gmatch("%d+") do lines[#lines + 1] = tonumber(line) end
+      table.sort(lines)
+      table.sort(seen)
+      assert.same(seen, lines, text)
+    end
+  end)
+
   it("agrees with loadstring on mutants of them", function()
     print("MEISSA_SEED=" .. SEED)
     math.randomseed(SEED)
@@ -277,7 +315,9 @@ describe("the parser", function()
   it("reads random numbers and strings to the same values", function()
     math.randomseed(SEED)
     local texts, right = {}, {}
-    for i = 1, 2 * MUTANTS do texts[i] = "return " .. (random(3) == 1 and literal() or numeral()) end
+    for i = 1, 2 * MUTANTS do
+      texts[i] = "return " .. (random(3) == 1 and literal() or numeral())
+    end
     local accepted, refused = compare(texts)
     assert.is_true(accepted > MUTANTS / 4)
     assert.is_true(refused > MUTANTS / 8)
@@ -298,7 +338,7 @@ describe("the parser", function()
     local texts = {}
     for depth = 60, 220 do
       texts[#texts + 1] = "x = " .. ("("):rep(depth) .. "1" .. (")"):rep(depth)
-      texts[#texts + 1] = "x = " .. ("-"):rep(0) .. ("not "):rep(depth) .. "1"
+      texts[#texts + 1] = "x = " .. ("not "):rep(depth) .. "1"
       texts[#texts + 1] = "x = " .. ("1 .. "):rep(depth) .. "1"
       texts[#texts + 1] = "x = " .. ("{"):rep(depth) .. ("}"):rep(depth)
       texts[#texts + 1] = ("do "):rep(depth) .. ("end "):rep(depth)

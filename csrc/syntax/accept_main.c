@@ -2,7 +2,7 @@
  *
  * accept: the parser's verdict on many texts, for comparison with loadstring.
  *
- *   accept FILE [spans | values]
+ *   accept FILE [spans | values | calls]
  *
  * FILE holds records: a decimal length, a newline, that many bytes, a newline. For each, one line
  * is printed: "ok", or "error LINE MESSAGE" with line breaks in the message made spaces. With
@@ -30,6 +30,12 @@ static bool print_value(ms_node *node, void *context) {
   return true;
 }
 
+static bool print_call(ms_node *node, void *context) {
+  (void)context;
+  if (node->kind == MS_CALL || node->kind == MS_METHOD) printf(" %u", node->open_line);
+  return true;
+}
+
 static void judge(const char *text, size_t length, const char *more) {
   ms_error err;
   ms_error_clear(&err);
@@ -38,6 +44,7 @@ static void judge(const char *text, size_t length, const char *more) {
     printf("ok");
     if (strcmp(more, "spans") == 0) print_spans(tree->main);
     if (strcmp(more, "values") == 0) ms_node_walk(tree->main->body, print_value, NULL);
+    if (strcmp(more, "calls") == 0) ms_node_walk(tree->main->body, print_call, NULL);
     printf("\n");
   } else {
     for (char *c = err.message; *c != '\0'; c++) {
@@ -51,7 +58,7 @@ static void judge(const char *text, size_t length, const char *more) {
 int main(int argc, char **argv) {
   FILE *file = argc > 1 ? fopen(argv[1], "rb") : NULL;
   if (file == NULL) {
-    fprintf(stderr, "usage: accept FILE [spans | values]\n");
+    fprintf(stderr, "usage: accept FILE [spans | values | calls]\n");
     return 2;
   }
   const char *more = argc > 2 ? argv[2] : "";

@@ -14,18 +14,42 @@
 #include "syntax/tree.h"
 
 /* Reserved words and tokens of several characters; a token of one character is that character. */
-#define MS_RESERVED_WORDS(X)                                                                    \
-  X(AND, "and")                                                                                 \
-  X(BREAK, "break")                                                                             \
-  X(DO, "do") X(ELSE, "else") X(ELSEIF, "elseif") X(END, "end") X(FALSE, "false") X(FOR, "for") \
-      X(FUNCTION, "function") X(GOTO, "goto") X(IF, "if") X(IN, "in") X(LOCAL, "local")         \
-          X(NIL, "nil") X(NOT, "not") X(OR, "or") X(REPEAT, "repeat") X(RETURN, "return")       \
-              X(THEN, "then") X(TRUE, "true") X(UNTIL, "until") X(WHILE, "while")
-#define MS_LONG_TOKENS(X)                                                               \
-  X(CONCAT, "..")                                                                       \
-  X(DOTS, "...")                                                                        \
-  X(EQ, "==") X(GE, ">=") X(LE, "<=") X(NE, "~=") X(COLONS, "::") X(NUMBER, "<number>") \
-      X(NAME, "<name>") X(STRING, "<string>") X(EOF, "<eof>")
+#define MS_RESERVED_WORDS(X) \
+  X(AND, "and")              \
+  X(BREAK, "break")          \
+  X(DO, "do")                \
+  X(ELSE, "else")            \
+  X(ELSEIF, "elseif")        \
+  X(END, "end")              \
+  X(FALSE, "false")          \
+  X(FOR, "for")              \
+  X(FUNCTION, "function")    \
+  X(GOTO, "goto")            \
+  X(IF, "if")                \
+  X(IN, "in")                \
+  X(LOCAL, "local")          \
+  X(NIL, "nil")              \
+  X(NOT, "not")              \
+  X(OR, "or")                \
+  X(REPEAT, "repeat")        \
+  X(RETURN, "return")        \
+  X(THEN, "then")            \
+  X(TRUE, "true")            \
+  X(UNTIL, "until")          \
+  X(WHILE, "while")
+
+#define MS_LONG_TOKENS(X) \
+  X(CONCAT, "..")         \
+  X(DOTS, "...")          \
+  X(EQ, "==")             \
+  X(GE, ">=")             \
+  X(LE, "<=")             \
+  X(NE, "~=")             \
+  X(COLONS, "::")         \
+  X(NUMBER, "<number>")   \
+  X(NAME, "<name>")       \
+  X(STRING, "<string>")   \
+  X(EOF, "<eof>")
 
 enum {
   MS_TOKEN_FIRST = 256,

@@ -15,9 +15,9 @@
 
 #include "base/text.h"
 
-/* LuaJIT stops to accumulate an exponent here; beyond it every result is 0 or infinite anyway,
- * except behind more digits than this. */
-#define EXPONENT_CLAMP 65536
+/* LuaJIT's bound on exponents and on digits behind the point (its builds of before 2023 have none,
+ * and read such numbers wrongly). */
+#define EXPONENT_BOUND (1 << 20)
 
 typedef struct numeral {
   int base;
@@ -75,6 +75,7 @@ static const char *read_digits(const char *at, numeral *number) {
     number->exponent++;
     number->count--;
   }
+  if (number->exponent <= -EXPONENT_BOUND) return NULL;
   if (number->base == 16) number->exponent *= 4;
   return at;
 }
@@ -88,7 +89,8 @@ static const char *read_exponent(const char *at, numeral *number) {
   if (!is_digit(*at)) return NULL;
   int64_t exponent = 0;
   for (; is_digit(*at); at++) {
-    if (exponent < EXPONENT_CLAMP) exponent = exponent * 10 + (*at - '0');
+    exponent = exponent * 10 + (*at - '0');
+    if (exponent >= EXPONENT_BOUND) return NULL;
   }
   number->exponent += negative ? -exponent : exponent;
   return at;

@@ -49,6 +49,7 @@ static void test_errors(void) {
       {"x = [=a", 1, "invalid long string delimiter near '[='"},
       {"x = 1..2", 1, "malformed number near '1..2'"},
       {"x = 3u", 1, "malformed number near '3u'"},
+      {"x = 0e1048576", 1, "malformed number near '0e1048576'"},
       {"x = 0b12", 1, "malformed number near '0b12'"},
       {"x = 18446744073709551616LL", 1, "malformed number near '18446744073709551616LL'"},
       {"if x then", 1, "'end' expected near '<eof>'"},
