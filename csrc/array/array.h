@@ -6,7 +6,10 @@
  * are 1-based in messages and in Lua, 0-based in this interface unless said otherwise. A dense
  * array may be a view (narrow, select, transpose) that shares its `store` with others. A sparse
  * array is COO: one int32 coordinate vector per dimension (0-based) and one value vector, entries
- * in the order in which they were given. Used by one thread. */
+ * in the order in which they were given. Used by one thread.
+ *
+ * Headers are recycled, never freed: whoever remembers a header and its generation can always ask
+ * whether the array is still there. */
 #ifndef MS_ARRAY_ARRAY_H
 #define MS_ARRAY_ARRAY_H
 
@@ -14,17 +17,22 @@
 #include <stdint.h>
 
 #include "array/segment.h"
+#include "array/type.h"
 #include "base/error.h"
 
 #define MS_ARRAY_DIMS 8
-
-typedef enum ms_type { MS_FLOAT, MS_DOUBLE, MS_INT32, MS_INT64, MS_OBJECT } ms_type;
+/* Subscripts are int32 in memory, so an extent is below 2^31. */
+#define MS_ARRAY_EXTENT INT32_MAX
+/* Entry numbers are uint32. */
+#define MS_ARRAY_ENTRIES ((int64_t)UINT32_MAX)
 
 /* Storage of a dense array and its views. */
 typedef struct ms_store {
   uint64_t id; /* unique in the process, never reused */
   ms_block block;
   uint32_t references;
+  struct ms_array *arrays; /* those whose `data` is here; they do not count as owners by this */
+  uint64_t lost_by;        /* id of the array whose contents were lost, 0 when several */
 } ms_store;
 
 typedef struct ms_array {
@@ -37,11 +45,78 @@ typedef struct ms_array {
   int64_t strides[MS_ARRAY_DIMS]; /* dense: in elements */
   int64_t count;                  /* dense: number of elements; sparse: number of entries */
   void *data;                     /* dense: element [1]...[1]; sparse: values, in entry order */
-  ms_store *store;                /* holds `data` */
+  ms_store *store;                /* holds `data`; NULL for memory owned by somebody else */
   int32_t *coords[MS_ARRAY_DIMS]; /* sparse: 0-based coordinates of each entry */
   ms_store *coord_store;          /* sparse: holds all coordinate vectors */
   uint64_t version;               /* sparse: grows when values are changed by the driver */
   const char *invalid;            /* why the contents are lost (names the loop), or NULL; owned */
+
+  int32_t generation; /* another one after the array was freed and the header used again */
+  int32_t readable;   /* `generation` while the contents may be read, 0 while they are lost */
+  uint32_t blocks;    /* into how many the last loop cut it; 0: none did */
+  struct ms_array *next;                  /* in its store's list, or in the list of free headers */
+  struct ms_labels *labels[MS_ARRAY_DIMS]; /* id maps; owned references, or NULL */
+  struct ms_index *index;                 /* sparse: finds entries; owned, made on demand */
+  struct ms_partition *partitions;        /* sparse: cached; owned */
 } ms_array;
+
+/* A store of `size` zeroed bytes with one reference; NULL with MS_ARR. */
+ms_store *ms_store_new(size_t size, ms_error *err);
+void ms_store_retain(ms_store *store);
+/* Gives up a reference (NULL allowed) and nulls the caller's pointer. */
+void ms_store_release(ms_store **store);
+
+/* A dense array of zeros, row-major, with one reference. MS_ARR: bad type, more than 8 dimensions,
+ * an extent out of range, memory. */
+MS_API ms_array *ms_array_dense(int type, int dim_count, const int64_t *dims, ms_error *err);
+
+/* A sparse array of `count` entries, all zeros, which the caller fills through coords and data
+ * before anyone else sees it (ms_array_check_coords). */
+MS_API ms_array *ms_array_sparse(int type, int dim_count, const int64_t *dims, int64_t count,
+                                 ms_error *err);
+
+/* An array over memory owned by somebody else, who keeps it until the array is freed. `strides`
+ * NULL means row-major. Sparse ones pass `coords` (a vector a dimension) and `count`; else NULL. */
+MS_API ms_array *ms_array_foreign(int type, int dim_count, const int64_t *dims,
+                                  const int64_t *strides, void *data, int32_t *const *coords,
+                                  int64_t count, ms_error *err);
+
+/* Checks that all coordinates lie inside the extents; MS_ARR names the first entry that does not
+ * (subscripts 1-based). */
+MS_API int ms_array_check_coords(const ms_array *array, ms_error *err);
+
+MS_API void ms_array_retain(ms_array *array);
+/* Gives up a reference; the last one frees the array. */
+MS_API void ms_array_release(ms_array *array);
+/* Frees the contents at once, whoever refers to the array: id becomes 0, extents 0. */
+MS_API void ms_array_free(ms_array *array);
+
+/* Views that share the store of a dense array, each with one reference. Dimensions and positions
+ * are 0-based; out of range is MS_ARR in 1-based words. `select` on a vector is MS_ARR. */
+MS_API ms_array *ms_array_narrow(ms_array *array, int dim, int64_t first, int64_t length,
+                                 ms_error *err);
+MS_API ms_array *ms_array_select(ms_array *array, int dim, int64_t position, ms_error *err);
+MS_API ms_array *ms_array_transpose(ms_array *array, int one, int other, ms_error *err);
+
+/* The general view: any extents and strides, from any element of the array on. The caller vouches
+ * that all of it lies inside the array's elements. */
+MS_API ms_array *ms_array_view(ms_array *array, int dim_count, const int64_t *dims,
+                               const int64_t *strides, void *data, ms_error *err);
+
+/* Marks the contents of the array, and of all that share its store, as lost. `why` is copied. */
+MS_API void ms_array_invalidate(ms_array *array, const char *why);
+
+/* To be called when all elements were overwritten: makes the contents readable again, in the
+ * arrays that share the store too if the whole loss is covered. */
+MS_API void ms_array_overwritten(ms_array *array);
+
+/* MS_ARR if the array was freed or its contents are lost; 0 otherwise. */
+int ms_array_check(const ms_array *array, ms_error *err);
+
+/* Bytes of values and coordinates. */
+MS_API uint64_t ms_array_bytes(const ms_array *array);
+
+/* Whether a dense array's elements lie in row-major order without gaps. */
+MS_API int ms_array_contiguous(const ms_array *array);
 
 #endif

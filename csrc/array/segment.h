@@ -11,6 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/api.h"
 #include "base/error.h"
 
 typedef struct ms_segment {
@@ -42,5 +43,9 @@ static inline void *ms_block_at(const ms_block *block) {
 /* Called with the id of every segment that is unmapped, so that processes which mapped it can be
  * told. One listener at a time; NULL removes it. */
 void ms_segment_listen(void (*gone)(uint64_t id, void *context), void *context);
+
+/* Bytes in blocks that are handed out, and the number of segments mapped. */
+MS_API uint64_t ms_segment_bytes(void);
+MS_API uint32_t ms_segment_count(void);
 
 #endif

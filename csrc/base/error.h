@@ -9,6 +9,8 @@
 #ifndef MS_BASE_ERROR_H
 #define MS_BASE_ERROR_H
 
+#include "base/api.h"
+
 /* Every stable error code that a user can meet, with what it is about. */
 #define MS_ERROR_CODES(X)                                  \
   X(SRC, "the loop's source text cannot be had or parsed") \
@@ -52,6 +54,6 @@ int ms_error_set(ms_error *err, ms_code code, const char *format, ...)
 int ms_error_place(ms_error *err, const char *file, int line);
 
 /* The three letters of a code ("ARR"); "" for MS_OK. Static storage. */
-const char *ms_code_name(int code);
+MS_API const char *ms_code_name(int code);
 
 #endif

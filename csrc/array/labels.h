@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Labels: the id map of one dimension, from positions 0..count-1 to the ids that a file had.
+ *
+ * Ids are either integers, in ascending order, or byte strings, in any order; no id occurs twice.
+ * Immutable, shared by reference count. Used by one thread. */
+#ifndef MS_ARRAY_LABELS_H
+#define MS_ARRAY_LABELS_H
+
+#include <stdint.h>
+
+#include "base/api.h"
+#include "base/error.h"
+
+typedef struct ms_labels {
+  uint32_t references;
+  uint32_t mask; /* strings: slots in `table`, less one */
+  int64_t count;
+  int64_t *numbers;  /* NULL for strings */
+  uint64_t *offsets; /* strings: label p is bytes[offsets[p] .. offsets[p+1]) */
+  char *bytes;
+  uint32_t *table; /* strings: position + 1 by hash, 0 empty; linear probing */
+} ms_labels;
+
+/* Maps with one reference; the vectors (from malloc) become the map's, and are freed on failure
+ * too. MS_FIL: numbers that do not ascend, a string that occurs twice; MS_ARR: memory. */
+MS_API ms_labels *ms_labels_numbers(int64_t *numbers, int64_t count, ms_error *err);
+MS_API ms_labels *ms_labels_strings(char *bytes, uint64_t *offsets, int64_t count, ms_error *err);
+
+void ms_labels_retain(ms_labels *labels);
+/* Gives up a reference (NULL allowed) and nulls the caller's pointer. */
+MS_API void ms_labels_release(ms_labels **labels);
+
+/* The position of an id, -1 when there is none. */
+MS_API int64_t ms_labels_find_number(const ms_labels *labels, int64_t number);
+MS_API int64_t ms_labels_find_string(const ms_labels *labels, const char *text, uint64_t length);
+
+/* The hash of the string tables (FNV-1a, folded). */
+uint32_t ms_labels_hash(const char *text, uint64_t length);
+
+#endif

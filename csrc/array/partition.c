@@ -1,0 +1,252 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Partition: see partition.h. Building one is a histogram of the cut dimensions, a counting sort by
+ * block, and a shuffle of each block while it is in cache (or, before the sort, a stable order by
+ * coordinates). The cache of an array's partitions is in partition_cache.c. */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "array/index.h"
+#include "array/partition_build.h"
+#include "array/prefault.h"
+#include "base/philox.h"
+
+#define CHUNK     1024 /* entries whose block numbers are computed together */
+#define ALIGNMENT ((size_t)64)
+/* Index values beyond this many, and beyond four an entry, share a histogram bucket. */
+#define BUCKETS   ((int64_t)1 << 22)
+
+/* What building needs besides the result. */
+typedef struct builder {
+  const ms_array *array;
+  ms_partition *made;
+  uint32_t *order;                   /* entries by coordinates, or NULL: as they stand */
+  int shift[MS_ARRAY_DIMS];          /* an index's bucket is index >> shift */
+  uint32_t *block_of[MS_ARRAY_DIMS]; /* by bucket: range number times the blocks it spans */
+  int64_t *cursor;                   /* by block: where its next entry goes */
+  ms_prefault prefault;
+} builder;
+
+static int out_of_memory(ms_error *err) {
+  return ms_error_set(err, MS_ARR, "out of memory for cutting the array into blocks");
+}
+
+/* Finds the ranges of the c-th cut dimension: its bounds and, for now, the range by bucket. */
+static int cut_dimension(builder *b, uint32_t c, ms_error *err) {
+  ms_cut *cut = &b->made->cut;
+  const int32_t *at = b->array->coords[cut->dims[c]];
+  int64_t extent = b->array->dims[cut->dims[c]], count = b->array->count;
+  int64_t most = count > BUCKETS / 4 ? count * 4 : BUCKETS;
+  int shift = 0;
+  while (extent > 0 && (extent - 1) >> shift >= most) shift++;
+  int64_t buckets = extent == 0 ? 0 : ((extent - 1) >> shift) + 1;
+  int64_t ranges = cut->ranges[c] < buckets ? cut->ranges[c] : buckets;
+  int64_t *weights = calloc((size_t)buckets + 1, sizeof *weights);
+  int64_t *bounds = calloc((size_t)ranges + 1, sizeof *bounds);
+  b->block_of[c] = calloc((size_t)buckets + 1, sizeof *b->block_of[c]);
+  b->made->bounds[c] = bounds;
+  if (weights == NULL || bounds == NULL || b->block_of[c] == NULL) {
+    free(weights);
+    return out_of_memory(err);
+  }
+  for (int64_t e = 0; e < count; e++) weights[at[e] >> shift]++;
+  cut->ranges[c] = (uint32_t)ms_cut_weights(weights, buckets, ranges, bounds);
+  free(weights);
+  for (uint32_t r = 0; r < cut->ranges[c]; r++) {
+    for (int64_t i = bounds[r]; i < bounds[r + 1]; i++) b->block_of[c][i] = r;
+    bounds[r] = (bounds[r] << shift) + 1;
+  }
+  bounds[cut->ranges[c]] = extent + 1;
+  b->shift[c] = shift;
+  return 0;
+}
+
+/* Turns range numbers into their share of a block number, row-major. */
+static int number_blocks(builder *b, ms_error *err) {
+  ms_cut *cut = &b->made->cut;
+  int64_t span = 1;
+  for (uint32_t c = cut->count; c-- > 0;) {
+    int64_t extent = b->array->dims[cut->dims[c]];
+    int64_t buckets = extent == 0 ? 0 : ((extent - 1) >> b->shift[c]) + 1;
+    for (int64_t i = 0; i < buckets; i++) b->block_of[c][i] *= (uint32_t)span;
+    span *= cut->ranges[c];
+    if (span > MS_PARTITION_BLOCKS) {
+      return ms_error_set(err, MS_OPT, "a grid has at most %" PRId64 " blocks",
+                          MS_PARTITION_BLOCKS);
+    }
+  }
+  b->made->blocks = span;
+  b->made->start = calloc((size_t)span + 1, sizeof *b->made->start);
+  b->cursor = calloc((size_t)span + 1, sizeof *b->cursor);
+  return b->made->start == NULL || b->cursor == NULL ? out_of_memory(err) : 0;
+}
+
+/* Block numbers of the entries at places [first, first + count) of the order. */
+static void block_numbers(const builder *b, int64_t first, size_t count, uint32_t *blocks) {
+  memset(blocks, 0, count * sizeof *blocks);
+  for (uint32_t c = 0; c < b->made->cut.count; c++) {
+    const int32_t *at = b->array->coords[b->made->cut.dims[c]];
+    const uint32_t *block_of = b->block_of[c];
+    int shift = b->shift[c];
+    if (b->order == NULL) {
+      for (size_t i = 0; i < count; i++) blocks[i] += block_of[at[first + (int64_t)i] >> shift];
+    } else {
+      const uint32_t *order = b->order + first;
+      for (size_t i = 0; i < count; i++) blocks[i] += block_of[at[order[i]] >> shift];
+    }
+  }
+}
+
+static void count_blocks(builder *b) {
+  uint32_t blocks[CHUNK];
+  int64_t count = b->array->count, *start = b->made->start;
+  for (int64_t first = 0; first < count; first += CHUNK) {
+    size_t n = count - first < CHUNK ? (size_t)(count - first) : CHUNK;
+    block_numbers(b, first, n, blocks);
+    for (size_t i = 0; i < n; i++) start[blocks[i] + 1]++;
+  }
+  for (int64_t block = 0; block < b->made->blocks; block++) start[block + 1] += start[block];
+  memcpy(b->cursor, start, (size_t)b->made->blocks * sizeof *start);
+}
+
+/* Places the shared block's vectors one after the other. */
+static int take_entries(builder *b, ms_error *err) {
+  ms_partition *made = b->made;
+  size_t count = (size_t)made->count, size = 0;
+  for (int32_t d = 0; d < made->dim_count; d++) {
+    made->coord_offset[d] = size;
+    size += (count * sizeof(int32_t) + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
+  }
+  made->value_offset = size;
+  size += count * ms_type_of(made->type)->size;
+  made->entries = ms_store_new(size, err);
+  return made->entries == NULL ? -1 : 0;
+}
+
+/* Copies elements of 4 or 8 bytes to their places; `add` goes to every 4-byte one. */
+static void scatter_4(const uint32_t *from, const uint32_t *order, int64_t first, size_t count,
+                      const int64_t *place, uint32_t *to, uint32_t add) {
+  if (order == NULL) {
+    for (size_t i = 0; i < count; i++) to[place[i]] = from[first + (int64_t)i] + add;
+  } else {
+    for (size_t i = 0; i < count; i++) to[place[i]] = from[order[first + (int64_t)i]] + add;
+  }
+}
+
+static void scatter_8(const uint64_t *from, const uint32_t *order, int64_t first, size_t count,
+                      const int64_t *place, uint64_t *to) {
+  if (order == NULL) {
+    for (size_t i = 0; i < count; i++) to[place[i]] = from[first + (int64_t)i];
+  } else {
+    for (size_t i = 0; i < count; i++) to[place[i]] = from[order[first + (int64_t)i]];
+  }
+}
+
+/* The counting sort: every entry goes to the next free place of its block. */
+static void scatter_entries(builder *b) {
+  uint32_t blocks[CHUNK];
+  int64_t place[CHUNK];
+  ms_partition *made = b->made;
+  char *base = ms_block_at(&made->entries->block);
+  for (int64_t first = 0; first < made->count; first += CHUNK) {
+    size_t n = made->count - first < CHUNK ? (size_t)(made->count - first) : CHUNK;
+    block_numbers(b, first, n, blocks);
+    for (size_t i = 0; i < n; i++) place[i] = b->cursor[blocks[i]]++;
+    for (int32_t d = 0; d < made->dim_count; d++) {
+      scatter_4((const uint32_t *)(const void *)b->array->coords[d], b->order, first, n, place,
+                (uint32_t *)(void *)(base + made->coord_offset[d]), 1);
+    }
+    void *values = base + made->value_offset;
+    if (ms_type_of(made->type)->size == 4) {
+      scatter_4(b->array->data, b->order, first, n, place, values, 0);
+    } else {
+      scatter_8(b->array->data, b->order, first, n, place, values);
+    }
+  }
+}
+
+/* Sebastiano Vigna's splitmix64: enough for an order, and the start comes from Philox. */
+static uint64_t next_random(uint64_t *state) {
+  uint64_t z = *state += UINT64_C(0x9E3779B97F4A7C15);
+  z = (z ^ z >> 30) * UINT64_C(0xBF58476D1CE4E5B9);
+  z = (z ^ z >> 27) * UINT64_C(0x94D049BB133111EB);
+  return z ^ z >> 31;
+}
+
+static void swap_4(uint32_t *vector, size_t i, size_t j) {
+  uint32_t keep = vector[i];
+  vector[i] = vector[j];
+  vector[j] = keep;
+}
+
+static void swap_8(uint64_t *vector, size_t i, size_t j) {
+  uint64_t keep = vector[i];
+  vector[i] = vector[j];
+  vector[j] = keep;
+}
+
+/* Fisher and Yates' shuffle of one block's entries, all vectors alike. */
+static void shuffle_block(const ms_partition *made, int64_t block) {
+  char *base = ms_block_at(&made->entries->block);
+  size_t first = (size_t)made->start[block];
+  size_t count = (size_t)(made->start[block + 1] - made->start[block]);
+  size_t size = ms_type_of(made->type)->size;
+  void *values = base + made->value_offset + first * size;
+  ms_philox seed = ms_philox_at((uint64_t)made->count, (uint64_t)block, 0);
+  uint64_t state = ms_philox_half(&seed, 0);
+  uint32_t *coords[MS_ARRAY_DIMS];
+  for (int32_t d = 0; d < made->dim_count; d++) {
+    coords[d] = (uint32_t *)(void *)(base + made->coord_offset[d]) + first;
+  }
+  uint64_t random = 0;
+  for (size_t i = count; i-- > 1;) {
+    random = (i & 1) != 0 ? next_random(&state) : random >> 32;
+    size_t j = (size_t)((random & UINT32_MAX) * (i + 1) >> 32);
+    for (int32_t d = 0; d < made->dim_count; d++) swap_4(coords[d], i, j);
+    if (size == 4) {
+      swap_4(values, i, j);
+    } else {
+      swap_8(values, i, j);
+    }
+  }
+}
+
+static int build(builder *b, ms_error *err) {
+  ms_partition *made = b->made;
+  if (take_entries(b, err) != 0) return -1;
+  ms_prefault_start(&b->prefault, ms_block_at(&made->entries->block), made->entries->block.size);
+  for (uint32_t c = 0; c < made->cut.count; c++) {
+    if (cut_dimension(b, c, err) != 0) return -1;
+  }
+  if (number_blocks(b, err) != 0) return -1;
+  if (made->cut.ordered && (b->order = ms_index_order(b->array, err)) == NULL) return -1;
+  count_blocks(b);
+  scatter_entries(b);
+  if (made->cut.ordered) return 0;
+  for (int64_t block = 0; block < made->blocks; block++) shuffle_block(made, block);
+  return 0;
+}
+
+ms_partition *ms_partition_build(const ms_array *array, const ms_cut *cut, ms_error *err) {
+  ms_partition *made = calloc(1, sizeof *made);
+  if (made == NULL) {
+    out_of_memory(err);
+    return NULL;
+  }
+  made->cut = *cut;
+  made->asked = *cut;
+  made->count = array->count;
+  made->type = array->type;
+  made->dim_count = array->dim_count;
+  made->version = array->version;
+  made->references = 1;
+  builder b = {.array = array, .made = made};
+  int failed = build(&b, err);
+  ms_prefault_finish(&b.prefault);
+  for (uint32_t c = 0; c < cut->count; c++) free(b.block_of[c]);
+  free(b.cursor);
+  free(b.order);
+  if (failed != 0) ms_partition_release(&made);
+  return made;
+}

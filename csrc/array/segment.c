@@ -1,0 +1,266 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Segments: see segment.h.
+ *
+ * Pooled segments are slabs: all slots of one have the same size, a power of two, and a bitmap
+ * says which are taken. A slot that was used before is zeroed when it is taken again, or its pages
+ * are given back to the kernel when it is released, whichever is cheaper. Owner of all segments is
+ * this file; the lists are static because memory of a process is. One thread. */
+#include "array/segment.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "array/memory.h"
+
+#define PAGE          ((size_t)4096)
+#define SMALLEST_SLOT ((size_t)64)
+/* Beyond this size a block has a segment, and so a descriptor, of its own. */
+#define LARGEST_SLOT  ((size_t)4 << 20)
+#define CLASSES       17
+#define POOL_SIZE     ((size_t)1 << 20)
+#define POOL_SLOTS    16 /* at least so many slots in a pool */
+/* Smaller blocks are granted without asking how much memory there is (it takes 30 us). */
+#define CHECKED       ((size_t)256 << 10)
+/* What is left to the rest of the machine: a sixteenth of what is free, at most this. */
+#define RESERVE       ((uint64_t)256 << 20)
+
+/* A segment with what only this file knows. `slot` is 0 for one that belongs to a large block. */
+typedef struct mapping {
+  ms_segment segment; /* first, so that a segment's address is its mapping's */
+  struct mapping *next;
+  size_t slot;
+  uint32_t slots, fresh; /* slots at or above `fresh` were never used: still zero */
+  uint64_t *taken;
+} mapping;
+
+static mapping *pools[CLASSES];
+static mapping *larges;
+static uint64_t last_id, bytes_taken;
+static uint32_t segment_count;
+static void (*gone_listener)(uint64_t, void *);
+static void *gone_context;
+
+void ms_segment_listen(void (*gone)(uint64_t id, void *context), void *context) {
+  gone_listener = gone;
+  gone_context = context;
+}
+
+uint64_t ms_segment_bytes(void) {
+  return bytes_taken;
+}
+
+uint32_t ms_segment_count(void) {
+  return segment_count;
+}
+
+/* Bytes of a list's blocks that were granted but not touched yet: MemAvailable still has them. */
+static uint64_t promised_in(const mapping *list) {
+  uint64_t promised = 0;
+  for (const mapping *each = list; each != NULL; each = each->next) {
+    struct stat state;
+    if (fstat(each->segment.fd, &state) != 0) continue;
+    uint64_t touched = (uint64_t)state.st_blocks * 512;
+    uint64_t granted = each->slot == 0 ? each->segment.size : each->segment.blocks * each->slot;
+    if (touched < granted) promised += granted - touched;
+  }
+  return promised;
+}
+
+static uint64_t promised_bytes(void) {
+  uint64_t promised = promised_in(larges);
+  for (unsigned class = 0; class < CLASSES; class ++) promised += promised_in(pools[class]);
+  return promised;
+}
+
+static uint64_t less(uint64_t from, uint64_t amount) {
+  return amount < from ? from - amount : 0;
+}
+
+/* Refuses what the machine or the cgroup cannot hold. */
+static int check_memory(size_t size, ms_error *err) {
+  ms_memory memory = ms_memory_read("");
+  uint64_t promised = promised_bytes();
+  uint64_t machine = less(memory.available, promised), group = less(memory.group_free, promised);
+  uint64_t least = machine < group ? machine : group;
+  uint64_t reserve = least / 16 < RESERVE ? least / 16 : RESERVE;
+  if (size <= least - reserve) return 0;
+  char limit[64] = "none";
+  if (memory.group_limit != UINT64_MAX) {
+    snprintf(limit, sizeof limit, "%" PRIu64 " MB, %" PRIu64 " MB of it free",
+             memory.group_limit / 1000000, group / 1000000);
+  }
+  return ms_error_set(err, MS_ARR,
+                      "not enough memory for %zu MB: the machine has %" PRIu64
+                      " MB available, the cgroup's limit is %s; free arrays with A:free(), or use "
+                      "type = \"float\"",
+                      size / 1000000 + 1, machine / 1000000, limit);
+}
+
+static int map_memory(ms_segment *segment, size_t size, ms_error *err) {
+  int fd = memfd_create("meissa", MFD_CLOEXEC);
+  if (fd < 0) {
+    return ms_error_set(err, MS_ARR, "cannot make shared memory: %s%s", strerror(errno),
+                        errno == EMFILE ? " (raise it with ulimit -n)" : "");
+  }
+  void *base = MAP_FAILED;
+  if (ftruncate(fd, (off_t)size) == 0) {
+    base = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+  }
+  if (base == MAP_FAILED) {
+    ms_error_set(err, MS_ARR, "cannot map %zu MB of shared memory: %s", size / 1000000 + 1,
+                 strerror(errno));
+    close(fd);
+    return -1;
+  }
+  *segment = (ms_segment){.id = ++last_id, .fd = fd, .base = base, .size = size};
+  segment_count++;
+  return 0;
+}
+
+static mapping *new_mapping(size_t size, ms_error *err) {
+  mapping *fresh = calloc(1, sizeof *fresh);
+  if (fresh == NULL) {
+    ms_error_set(err, MS_ARR, "out of memory");
+    return NULL;
+  }
+  if (map_memory(&fresh->segment, size, err) != 0) {
+    free(fresh);
+    return NULL;
+  }
+  return fresh;
+}
+
+static void unlink_mapping(mapping **list, mapping *gone) {
+  while (*list != gone) list = &(*list)->next;
+  *list = gone->next;
+}
+
+static void drop_mapping(mapping **list, mapping *gone) {
+  uint64_t id = gone->segment.id;
+  unlink_mapping(list, gone);
+  munmap(gone->segment.base, gone->segment.size);
+  close(gone->segment.fd);
+  free(gone->taken);
+  free(gone);
+  segment_count--;
+  if (gone_listener != NULL) gone_listener(id, gone_context);
+}
+
+static unsigned class_of(size_t size) {
+  unsigned class = 0;
+  while (SMALLEST_SLOT << class < size) class ++;
+  return class;
+}
+
+static mapping *new_pool(unsigned class, ms_error *err) {
+  size_t slot = SMALLEST_SLOT << class;
+  size_t size = slot * POOL_SLOTS > POOL_SIZE ? slot * POOL_SLOTS : POOL_SIZE;
+  mapping *pool = new_mapping(size, err);
+  if (pool == NULL) return NULL;
+  pool->slot = slot;
+  pool->slots = (uint32_t)(size / slot);
+  pool->taken = calloc((pool->slots + 63) / 64, sizeof *pool->taken);
+  pool->next = pools[class];
+  pools[class] = pool;
+  if (pool->taken == NULL) {
+    drop_mapping(&pools[class], pool);
+    ms_error_set(err, MS_ARR, "out of memory");
+    return NULL;
+  }
+  return pool;
+}
+
+static uint32_t free_slot(const mapping *pool) {
+  for (uint32_t word = 0; word < (pool->slots + 63) / 64; word++) {
+    if (pool->taken[word] == UINT64_MAX) continue;
+    uint32_t slot = word * 64 + (uint32_t)__builtin_ctzll(~pool->taken[word]);
+    return slot < pool->slots ? slot : pool->slots;
+  }
+  return pool->slots;
+}
+
+static void take_slot(ms_block *block, mapping *pool, size_t size) {
+  uint32_t slot = free_slot(pool);
+  pool->taken[slot / 64] |= (uint64_t)1 << slot % 64;
+  pool->segment.blocks++;
+  *block = (ms_block){&pool->segment, (size_t)slot * pool->slot, size};
+  if (slot >= pool->fresh) {
+    pool->fresh = slot + 1;
+  } else if (pool->slot < PAGE) {
+    memset(ms_block_at(block), 0, pool->slot);
+  }
+}
+
+static int take_large(ms_block *block, size_t size, ms_error *err) {
+  if (size > SIZE_MAX / 2) return ms_error_set(err, MS_ARR, "%zu bytes are too many", size);
+  if (check_memory(size, err) != 0) return -1;
+  mapping *own = new_mapping((size + PAGE - 1) / PAGE * PAGE, err);
+  if (own == NULL) return -1;
+  own->next = larges;
+  larges = own;
+  own->segment.blocks = 1;
+  *block = (ms_block){&own->segment, 0, size};
+  return 0;
+}
+
+int ms_block_take(ms_block *block, size_t size, ms_error *err) {
+  if (size > LARGEST_SLOT) {
+    if (take_large(block, size, err) != 0) return -1;
+  } else {
+    if (size >= CHECKED && check_memory(size, err) != 0) return -1;
+    unsigned class = class_of(size);
+    mapping *pool = pools[class];
+    while (pool != NULL && pool->segment.blocks == pool->slots) pool = pool->next;
+    if (pool == NULL && (pool = new_pool(class, err)) == NULL) return -1;
+    take_slot(block, pool, size);
+  }
+  bytes_taken += size;
+  return 0;
+}
+
+/* Frees the memory of a released slot of whole pages; reading it gives zeros again. */
+static void give_back_pages(mapping *pool, size_t offset) {
+  if (pool->slot < PAGE) return;
+  int mode = FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE;
+  if (fallocate(pool->segment.fd, mode, (off_t)offset, (off_t)pool->slot) != 0) {
+    memset(pool->segment.base + offset, 0, pool->slot);
+  }
+}
+
+/* Whether another pool of the class has a free slot, so that an empty one is not needed. */
+static bool has_room_elsewhere(const mapping *list, const mapping *pool) {
+  for (; list != NULL; list = list->next) {
+    if (list != pool && list->segment.blocks < list->slots) return true;
+  }
+  return false;
+}
+
+void ms_block_release(ms_block *block) {
+  if (block->segment == NULL) return;
+  mapping *from = (mapping *)(void *)block->segment;
+  bytes_taken -= block->size;
+  from->segment.blocks--;
+  if (from->slot == 0) {
+    drop_mapping(&larges, from);
+  } else {
+    size_t slot = block->offset / from->slot;
+    unsigned class = class_of(from->slot);
+    from->taken[slot / 64] &= ~((uint64_t)1 << slot % 64);
+    if (from->segment.blocks == 0 &&
+        (from->slot > POOL_SIZE / POOL_SLOTS || has_room_elsewhere(pools[class], from))) {
+      drop_mapping(&pools[class], from);
+    } else {
+      give_back_pages(from, block->offset);
+    }
+  }
+  *block = (ms_block){0};
+}

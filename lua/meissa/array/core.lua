@@ -1,0 +1,141 @@
+-- SPDX-License-Identifier: MIT
+--
+-- The C side of arrays as Lua sees it: declarations, and calls that turn failure into errors.
+-- @module meissa.array.core
+
+local ffi = require("ffi")
+local core = require("meissa.ffi")
+local errors = require("meissa.errors")
+
+core.cdef("array", [[
+typedef struct ms_segment {
+  uint64_t id;
+  int fd;
+  unsigned char *base;
+  size_t size;
+  uint32_t blocks;
+} ms_segment;
+typedef struct ms_block { ms_segment *segment; size_t offset, size; } ms_block;
+typedef struct ms_store {
+  uint64_t id;
+  ms_block block;
+  uint32_t references;
+  struct ms_array *arrays;
+  uint64_t lost_by;
+} ms_store;
+typedef struct ms_labels {
+  uint32_t references, mask;
+  int64_t count;
+  int64_t *numbers;
+  uint64_t *offsets;
+  char *bytes;
+  uint32_t *table;
+} ms_labels;
+typedef struct ms_index { uint32_t *order; int64_t *row_start; } ms_index;
+typedef struct ms_array {
+  uint64_t id;
+  int32_t type, sparse, dim_count, references;
+  int64_t dims[8];
+  int64_t strides[8];
+  int64_t count;
+  void *data;
+  ms_store *store;
+  int32_t *coords[8];
+  ms_store *coord_store;
+  uint64_t version;
+  const char *invalid;
+  int32_t generation, readable;
+  uint32_t blocks;
+  struct ms_array *next;
+  ms_labels *labels[8];
+  ms_index *index;
+  struct ms_partition *partitions;
+} ms_array;
+typedef struct ms_cut {
+  uint32_t count, dims[8], ranges[8];
+  int32_t ordered;
+} ms_cut;
+typedef struct ms_partition {
+  uint64_t id;
+  ms_cut cut, asked;
+  int64_t *bounds[8];
+  int64_t blocks;
+  int64_t *start;
+  int64_t count;
+  int32_t type, dim_count;
+  ms_store *entries;
+  size_t coord_offset[8];
+  size_t value_offset;
+  uint64_t version;
+  uint32_t references;
+  uint64_t used;
+  struct ms_partition *next;
+} ms_partition;
+uint64_t ms_segment_bytes(void);
+uint32_t ms_segment_count(void);
+ms_array *ms_array_dense(int type, int dim_count, const int64_t *dims, ms_error *err);
+ms_array *ms_array_sparse(int type, int dim_count, const int64_t *dims, int64_t count,
+                          ms_error *err);
+ms_array *ms_array_foreign(int type, int dim_count, const int64_t *dims, const int64_t *strides,
+                           void *data, int32_t *const *coords, int64_t count, ms_error *err);
+int ms_array_check_coords(const ms_array *array, ms_error *err);
+void ms_array_retain(ms_array *array);
+void ms_array_release(ms_array *array);
+void ms_array_free(ms_array *array);
+ms_array *ms_array_narrow(ms_array *array, int dim, int64_t first, int64_t length, ms_error *err);
+ms_array *ms_array_select(ms_array *array, int dim, int64_t position, ms_error *err);
+ms_array *ms_array_transpose(ms_array *array, int one, int other, ms_error *err);
+ms_array *ms_array_view(ms_array *array, int dim_count, const int64_t *dims,
+                        const int64_t *strides, void *data, ms_error *err);
+void ms_array_invalidate(ms_array *array, const char *why);
+void ms_array_overwritten(ms_array *array);
+uint64_t ms_array_bytes(const ms_array *array);
+int ms_array_contiguous(const ms_array *array);
+ms_labels *ms_labels_numbers(int64_t *numbers, int64_t count, ms_error *err);
+ms_labels *ms_labels_strings(char *bytes, uint64_t *offsets, int64_t count, ms_error *err);
+void ms_labels_release(ms_labels **labels);
+int64_t ms_labels_find_number(const ms_labels *labels, int64_t number);
+int64_t ms_labels_find_string(const ms_labels *labels, const char *text, uint64_t length);
+const ms_index *ms_index_get(ms_array *array, ms_error *err);
+int ms_index_range(ms_array *array, const int32_t *at, int count, int64_t *first, int64_t *last,
+                   ms_error *err);
+int64_t ms_index_find(ms_array *array, const int32_t *at, ms_error *err);
+int ms_random_uniform(ms_array *array, uint64_t seed, double scale, ms_error *err);
+int ms_random_normal(ms_array *array, uint64_t seed, double scale, ms_error *err);
+ms_partition *ms_partition_get(ms_array *array, const ms_cut *cut, ms_error *err);
+void ms_partition_release(ms_partition **partition);
+const int32_t *ms_partition_coords(const ms_partition *partition, int dim);
+void *ms_partition_values(const ms_partition *partition);
+int64_t ms_cut_range(int64_t lo, int64_t hi, int64_t step, int64_t ranges, int64_t *bounds);
+]])
+
+local M = { lib = core.lib, new_error = core.new_error }
+
+--- Element types by number (0 = float) and by name.
+M.type_names = { [0] = "float", "double", "int32", "int64" }
+M.type_numbers = { float = 0, double = 1, int32 = 2, int64 = 3 }
+M.element_ctypes = {
+  [0] = ffi.typeof("float"), ffi.typeof("double"), ffi.typeof("int32_t"), ffi.typeof("int64_t"),
+}
+M.pointer_ctypes = {
+  [0] = ffi.typeof("float *"), ffi.typeof("double *"), ffi.typeof("int32_t *"),
+  ffi.typeof("int64_t *"),
+}
+
+local err = core.new_error()
+
+--- Calls a core function whose last parameter is an ms_error, which is added here, and raises its
+-- error when it returns NULL, or a negative number.
+function M.call(fn, ...)
+  local n = select("#", ...)
+  local args = { ... }
+  args[n + 1] = err
+  err.code = 0
+  err.line = 0
+  err.file[0] = 0
+  local result = fn(unpack(args, 1, n + 1))
+  if err.code ~= 0 then errors.raise_core(err) end
+  return result
+end
+
+return M

@@ -1,0 +1,181 @@
+-- SPDX-License-Identifier: MIT
+--
+-- Element access: the C structs that stand for arrays in Lua, and their fast paths.
+--
+-- A handle owns a reference to an ms_array. A row is what `A[i]` of a matrix gives: it owns
+-- nothing, remembers the array's generation, and is refused once the array is gone. Both are small
+-- enough for LuaJIT to keep in registers. A slice is a row of an array with three dimensions or
+-- more, or of a sparse one: the leading subscripts. What is not an in-range number goes to `slow`,
+-- filled in by the other files.
+--
+-- The structs can get their metatables only once in a lua_State, so they are kept in the registry
+-- and a reload of the module finds them.
+-- @module meissa.array.element
+
+local ffi = require("ffi")
+local core = require("meissa.array.core")
+
+local floor, type = math.floor, type
+local lib = core.lib
+local registry = debug.getregistry()
+if registry["meissa.array"] then return registry["meissa.array"] end
+
+local M = {
+  handles = {}, -- ctype of dense handles by element type number
+  rows = {}, -- ctype of rows by element type number
+  sparse_handle = nil,
+  slice = nil,
+  slow = {}, -- handle_get, handle_set, row_get, row_set, slice_get, slice_set, show
+}
+registry["meissa.array"] = M
+local slow = M.slow
+
+-- Largest magnitude up to which every integer is a Lua number.
+local EXACT = 2 ^ 53
+
+-- What differs between element types: how a number is read and when it may be stored.
+local integer_limits = { [2] = { -2 ^ 31, 2 ^ 31 - 1 }, [3] = { -EXACT, EXACT } }
+
+local function release(handle)
+  if handle.array ~= nil then lib.ms_array_release(handle.array) end
+end
+
+local function len(handle)
+  return handle.extent
+end
+
+local function define(number)
+  local element = core.element_ctypes[number]
+  local row_t = ffi.typeof([[struct {
+    ms_array *array; $ *data; int32_t generation, extent; int64_t stride;
+  }]], element)
+  local handle_t = ffi.typeof([[struct {
+    ms_array *array; $ *data; int32_t generation, extent, rank, extent2; int64_t stride, stride2;
+  }]], element)
+  local wide = number == 3
+  local limits = integer_limits[number]
+  local least, most = limits and limits[1], limits and limits[2]
+
+  local function row_get(row, key)
+    if type(key) == "number" then
+      local i = key - 1
+      if row.array.readable == row.generation and i >= 0 and i < row.extent
+        and floor(key) == key then
+        local value = row.stride == 1 and row.data[i] or row.data[i * row.stride]
+        if not wide then return value end
+        if value <= 9007199254740992LL and value >= -9007199254740992LL then
+          return tonumber(value)
+        end
+      end
+    end
+    return slow.row_get(row, key)
+  end
+
+  local function row_set(row, key, value)
+    if type(key) == "number" and type(value) == "number" then
+      local i = key - 1
+      if row.array.generation == row.generation and i >= 0 and i < row.extent
+        and floor(key) == key
+        and (not limits or value >= least and value <= most and floor(value) == value) then
+        if row.stride == 1 then
+          row.data[i] = value
+        else
+          row.data[i * row.stride] = value
+        end
+        return
+      end
+    end
+    slow.row_set(row, key, value)
+  end
+
+  local function get(handle, key)
+    if type(key) == "number" then
+      local i = key - 1
+      local array = handle.array
+      if array.readable == handle.generation and i >= 0 and i < handle.extent
+        and floor(key) == key then
+        if handle.rank == 2 then
+          return row_t(array, handle.data + i * handle.stride, handle.generation, handle.extent2,
+            handle.stride2)
+        elseif handle.rank == 1 then
+          local value = handle.stride == 1 and handle.data[i] or handle.data[i * handle.stride]
+          if not wide then return value end
+          if value <= 9007199254740992LL and value >= -9007199254740992LL then
+            return tonumber(value)
+          end
+        end
+      end
+    end
+    return slow.handle_get(handle, key)
+  end
+
+  local function set(handle, key, value)
+    if type(key) == "number" and type(value) == "number" then
+      local i = key - 1
+      if handle.rank == 1 and handle.array.generation == handle.generation and i >= 0
+        and i < handle.extent and floor(key) == key
+        and (not limits or value >= least and value <= most and floor(value) == value) then
+        if handle.stride == 1 then
+          handle.data[i] = value
+        else
+          handle.data[i * handle.stride] = value
+        end
+        return
+      end
+    end
+    slow.handle_set(handle, key, value)
+  end
+
+  ffi.metatype(row_t, { __index = row_get, __newindex = row_set, __len = len,
+    __tostring = function(row) return slow.show(row) end })
+  ffi.metatype(handle_t, { __index = get, __newindex = set, __len = len, __gc = release,
+    __tostring = function(handle) return slow.show(handle) end })
+  M.rows[number] = row_t
+  M.handles[number] = handle_t
+end
+
+for number = 0, 3 do define(number) end
+
+M.slice = ffi.typeof([[struct {
+  ms_array *array; int32_t generation, extent, depth; int32_t at[7];
+}]])
+ffi.metatype(M.slice, {
+  __index = function(slice, key) return slow.slice_get(slice, key) end,
+  __newindex = function(slice, key, value) slow.slice_set(slice, key, value) end,
+  __len = len,
+  __tostring = function(slice) return slow.show(slice) end,
+})
+
+M.sparse_handle = ffi.typeof("struct { ms_array *array; int32_t generation, extent; }")
+ffi.metatype(M.sparse_handle, {
+  __index = function(handle, key) return slow.handle_get(handle, key) end,
+  __newindex = function(handle, key, value) slow.handle_set(handle, key, value) end,
+  __len = len,
+  __gc = release,
+  __tostring = function(handle) return slow.show(handle) end,
+})
+
+--- Wraps an array of the core; its reference becomes the handle's.
+function M.wrap(array)
+  local extent = array.dims[0]
+  if array.sparse ~= 0 then return M.sparse_handle(array, array.generation, extent) end
+  local more = array.dim_count > 1
+  return M.handles[array.type](array, ffi.cast(core.pointer_ctypes[array.type], array.data),
+    array.generation, extent, array.dim_count, more and array.dims[1] or 0, array.strides[0],
+    more and array.strides[1] or 0)
+end
+
+local istype = ffi.istype
+
+--- What a value is: "handle", "row", "slice", or nil.
+function M.kind(value)
+  if type(value) ~= "cdata" then return nil end
+  if istype(M.sparse_handle, value) then return "handle" end
+  if istype(M.slice, value) then return "slice" end
+  for number = 0, 3 do
+    if istype(M.handles[number], value) then return "handle" end
+    if istype(M.rows[number], value) then return "row" end
+  end
+end
+
+return M

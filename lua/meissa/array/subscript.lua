@@ -1,0 +1,370 @@
+-- SPDX-License-Identifier: MIT
+--
+-- Subscripts: everything about `A[...]` that is not the fast path of element.lua: tables of
+-- subscripts, ranges, rows of n-dimensional and sparse arrays, fills, and the errors.
+-- @module meissa.array.subscript
+
+local ffi = require("ffi")
+local core = require("meissa.array.core")
+local element = require("meissa.array.element")
+local errors = require("meissa.errors")
+
+local lib = core.lib
+local floor = math.floor
+local slow = element.slow
+
+local M = {}
+
+-- Methods by name: of arrays, and of rows and slices. Filled in by the other files.
+M.methods = {}
+
+--- "DistArray<double>[3x4]": how messages name an array.
+function M.name_of(array)
+  local dims = {}
+  for d = 0, array.dim_count - 1 do dims[d + 1] = tostring(tonumber(array.dims[d])) end
+  return ("DistArray<%s>[%s]"):format(core.type_names[array.type] or "?", table.concat(dims, "x"))
+end
+
+--- Raises when an array (an ms_array) was freed or its contents are lost.
+-- @param generation what the handle or row remembers
+-- @bool writing lost contents may be written
+function M.check(array, generation, writing)
+  if array.id == 0 or array.generation ~= generation then
+    errors.raise("ARR", "the array was freed (or collected while only a row of it was kept)")
+  end
+  if not writing and array.readable == 0 then
+    local why = array.invalid ~= nil and ffi.string(array.invalid) or "a loop failed"
+    errors.raise("ARR", "the array's contents are lost: %s; fill or copy it first", why)
+  end
+end
+
+local check = M.check
+
+local function describe(key)
+  if type(key) == "string" then return "'" .. key .. "'" end
+  if type(key) == "number" then return (("%.17g"):format(key):gsub("^(-?%d+)$", "%1")) end
+  return "a " .. type(key)
+end
+
+--- Checks one subscript of dimension d (1-based) and returns it 0-based.
+function M.position(array, d, key)
+  if type(key) ~= "number" then
+    errors.raise("ARR", "subscript %s of dimension %d of %s is not a number", describe(key), d,
+      M.name_of(array))
+  end
+  local extent = tonumber(array.dims[d - 1])
+  if floor(key) ~= key then
+    errors.raise("ARR", "subscript %s of dimension %d of %s is not a whole number", describe(key), d,
+      M.name_of(array))
+  end
+  if key < 1 or key > extent then
+    errors.raise("ARR", "subscript %s is outside 1..%d (dimension %d of %s)", describe(key), extent,
+      d, M.name_of(array))
+  end
+  return key - 1
+end
+
+local position = M.position
+
+local function unknown_method(key)
+  local names = {}
+  for name in pairs(M.methods) do names[#names + 1] = name end
+  local near = errors.nearest(key, names)
+  errors.raise("ARR", "arrays have no field or method '%s'%s", key,
+    near and (" (did you mean '%s'?)"):format(near) or "")
+end
+
+-- int64 elements that are no Lua numbers.
+local function to_number(value)
+  if type(value) == "number" then return value end
+  if value > 9007199254740992LL or value < -9007199254740992LL then
+    errors.raise("ARR", "the element %s is beyond 2^53 and no exact Lua number",
+      (tostring(value):gsub("LL$", "")))
+  end
+  return tonumber(value)
+end
+
+--- Checks that a value may be stored in an array of this element type, and returns it.
+function M.storable(array, value)
+  local kind = core.type_names[array.type]
+  if array.type == 3 and type(value) == "cdata" and ffi.istype("int64_t", value) then
+    return value
+  end
+  if type(value) ~= "number" then
+    errors.raise("ARR", "cannot store %s in an array of type %s",
+      type(value) == "string" and "a string" or "a " .. type(value), kind)
+  end
+  if array.type < 2 then return value end
+  local limit = array.type == 2 and 2 ^ 31 or 2 ^ 53
+  if floor(value) ~= value or value < -limit or value > limit
+    or (array.type == 2 and value == limit) then
+    errors.raise("ARR", "cannot store %s in an array of type %s", describe(value), kind)
+  end
+  return value
+end
+
+local function elements(array)
+  return ffi.cast(core.pointer_ctypes[array.type], array.data)
+end
+
+local int32_vector = ffi.typeof("int32_t[8]")
+
+-- The number of the entry with these 0-based subscripts, or nil.
+local function find_entry(array, at)
+  local entry = tonumber(core.call(lib.ms_index_find, array, at))
+  if entry >= 0 then return entry end
+end
+
+-- Reads or writes the element at 0-based positions at[0..]; n = dim_count of them.
+local function read_at(array, at)
+  if array.sparse ~= 0 then
+    local entry = find_entry(array, at)
+    return entry and to_number(elements(array)[entry]) or 0
+  end
+  local offset = 0
+  for d = 0, array.dim_count - 1 do offset = offset + at[d] * tonumber(array.strides[d]) end
+  return to_number(elements(array)[offset])
+end
+
+local function list_positions(at, count)
+  local parts = {}
+  for d = 0, count - 1 do parts[d + 1] = "[" .. (at[d] + 1) .. "]" end
+  return table.concat(parts)
+end
+
+local function write_at(array, at, value)
+  value = M.storable(array, value)
+  if array.sparse ~= 0 then
+    local entry = find_entry(array, at)
+    if not entry then
+      errors.raise("ARR", "a sparse array has no entry at %s; only existing entries can be written",
+        list_positions(at, array.dim_count))
+    end
+    elements(array)[entry] = value
+    array.version = array.version + 1
+    return
+  end
+  local offset = 0
+  for d = 0, array.dim_count - 1 do offset = offset + at[d] * tonumber(array.strides[d]) end
+  elements(array)[offset] = value
+end
+
+-- A row or slice: `array` with `depth` leading 0-based positions.
+local function make_slice(array, at, depth)
+  local rest = array.dim_count - depth
+  if array.sparse == 0 and rest == 1 then
+    local offset = 0
+    for d = 0, depth - 1 do offset = offset + at[d] * tonumber(array.strides[d]) end
+    return element.rows[array.type](array, elements(array) + offset, array.generation,
+      array.dims[depth], array.strides[depth])
+  end
+  local slice = element.slice()
+  slice.array, slice.generation, slice.depth = array, array.generation, depth
+  slice.extent = array.dims[depth]
+  for d = 0, depth - 1 do slice.at[d] = at[d] end
+  return slice
+end
+
+local int64_vector = ffi.typeof("int64_t[8]")
+
+-- The element at the leading positions at[0 .. depth-1] and 1 in the other dimensions.
+local function address(array, at, depth)
+  local offset = 0
+  for d = 0, depth - 1 do offset = offset + at[d] * tonumber(array.strides[d]) end
+  return elements(array) + offset
+end
+
+--- A handle for what a row or slice shows (a view); a handle is returned as it is.
+-- @bool writing lost contents may be written
+function M.to_handle(value, writing)
+  local kind = element.kind(value)
+  local array = value.array
+  check(array, value.generation, writing)
+  if kind == "handle" then return value end
+  local view
+  if kind == "row" then
+    view = core.call(lib.ms_array_view, array, 1, int64_vector(value.extent),
+      int64_vector(value.stride), value.data)
+  elseif array.sparse ~= 0 then
+    errors.raise("ARR", "a row of a sparse array has no such method; use nonzeros()")
+  else
+    view = core.call(lib.ms_array_view, array, array.dim_count - value.depth,
+      array.dims + value.depth, array.strides + value.depth,
+      address(array, value.at, value.depth))
+  end
+  view.readable = array.readable ~= 0 and view.generation or 0
+  return element.wrap(view)
+end
+
+-- A range {lo, hi} of dimension d as 0-based first and length; negative ends count from the end,
+-- {} is everything, {k} is {k, k}.
+local function range_of(array, d, range)
+  local extent = tonumber(array.dims[d - 1])
+  local lo, hi = range[1], range[2]
+  if lo == nil then return 0, extent end
+  if hi == nil then hi = lo end
+  if type(lo) ~= "number" or type(hi) ~= "number" or floor(lo) ~= lo or floor(hi) ~= hi then
+    errors.raise("ARR", "range {%s, %s} of dimension %d: both ends must be whole numbers",
+      describe(lo), describe(hi), d)
+  end
+  local first = lo < 0 and extent + 1 + lo or lo
+  local last = hi < 0 and extent + 1 + hi or hi
+  if first < 1 or last > extent or first > last then
+    errors.raise("ARR", "range {%s, %s} is outside 1..%d (dimension %d of %s)", describe(lo),
+      describe(hi), extent, d, M.name_of(array))
+  end
+  return first - 1, last - first + 1
+end
+
+-- A view by a table of subscripts with ranges in it.
+local function ranged(array, keys)
+  local dims, strides = int64_vector(), int64_vector()
+  local rank, offset = 0, 0
+  if array.sparse ~= 0 then
+    errors.raise("ARR", "a sparse array has no ranges; loop over its entries")
+  end
+  for d = 1, array.dim_count do
+    local key = keys[d]
+    local first, length
+    if type(key) == "table" or key == nil then
+      first, length = range_of(array, d, key or {})
+      dims[rank], strides[rank] = length, array.strides[d - 1]
+      rank = rank + 1
+    else
+      first = position(array, d, key)
+    end
+    offset = offset + first * tonumber(array.strides[d - 1])
+  end
+  local view = core.call(lib.ms_array_view, array, rank, dims, strides, elements(array) + offset)
+  view.readable = array.readable ~= 0 and view.generation or 0
+  return element.wrap(view)
+end
+
+-- What a table of subscripts means: positions (and their number), or ranges.
+local function positions_of(array, keys)
+  local at, count, has_range = int32_vector(), #keys, false
+  if count == 0 or count > array.dim_count then
+    errors.raise("ARR", "%d subscripts for the %d dimensions of %s", count, array.dim_count,
+      M.name_of(array))
+  end
+  for d = 1, count do
+    if type(keys[d]) == "table" then
+      has_range = true
+    elseif not has_range then
+      at[d - 1] = position(array, d, keys[d])
+    end
+  end
+  return at, count, has_range
+end
+
+local function is_array(value)
+  return element.kind(value) ~= nil
+end
+
+-- target[...] = value for a view: a fill or a copy.
+local function assign(view, value)
+  if is_array(value) then
+    M.methods.copy(view, value)
+  else
+    M.methods.fill(view, value)
+  end
+end
+
+local function assign_part(array, at, depth, value)
+  if depth == array.dim_count then
+    write_at(array, at, value)
+  elseif array.sparse ~= 0 then
+    errors.raise("ARR", "a row of a sparse array cannot be assigned; write existing entries")
+  else
+    assign(M.to_handle(make_slice(array, at, depth), true), value)
+  end
+end
+
+function slow.handle_get(handle, key)
+  if type(key) == "string" then return M.methods[key] or unknown_method(key) end
+  local array = handle.array
+  check(array, handle.generation)
+  if type(key) == "table" then
+    local at, count, has_range = positions_of(array, key)
+    if has_range then return ranged(array, key) end
+    if count == array.dim_count then return read_at(array, at) end
+    return make_slice(array, at, count)
+  end
+  local at = int32_vector(position(array, 1, key))
+  if array.dim_count == 1 then return read_at(array, at) end
+  return make_slice(array, at, 1)
+end
+
+function slow.handle_set(handle, key, value)
+  local array = handle.array
+  check(array, handle.generation, true)
+  if type(key) == "table" then
+    local at, count, has_range = positions_of(array, key)
+    if has_range then return assign(ranged(array, key), value) end
+    return assign_part(array, at, count, value)
+  elseif type(key) == "string" then
+    errors.raise("ARR", "arrays have no field '%s' to assign", key)
+  end
+  assign_part(array, int32_vector(position(array, 1, key)), 1, value)
+end
+
+function slow.row_get(row, key)
+  if type(key) == "string" then
+    local method = M.row_methods[key] or M.methods[key]
+    return method or unknown_method(key)
+  end
+  local array = row.array
+  check(array, row.generation)
+  return to_number(row.data[M.row_position(row, key) * tonumber(row.stride)])
+end
+
+function slow.row_set(row, key, value)
+  local array = row.array
+  check(array, row.generation, true)
+  if type(key) == "string" then errors.raise("ARR", "rows have no field '%s' to assign", key) end
+  local i = M.row_position(row, key)
+  row.data[i * tonumber(row.stride)] = M.storable(array, value)
+end
+
+--- Checks a subscript of a row and returns it 0-based.
+function M.row_position(row, key)
+  local array = row.array
+  if type(key) == "table" and #key == 1 then key = key[1] end
+  return position(array, array.dim_count, key)
+end
+
+-- The positions of a slice with one more subscript.
+local function deeper(slice, key)
+  local array = slice.array
+  local at = int32_vector()
+  for d = 0, slice.depth - 1 do at[d] = slice.at[d] end
+  at[slice.depth] = position(array, slice.depth + 1, key)
+  return array, at, slice.depth + 1
+end
+
+function slow.slice_get(slice, key)
+  if type(key) == "string" then
+    return M.slice_methods[key] or M.methods[key] or unknown_method(key)
+  end
+  check(slice.array, slice.generation)
+  if type(key) == "table" then return M.to_handle(slice)[key] end
+  local array, at, depth = deeper(slice, key)
+  if depth == array.dim_count then return read_at(array, at) end
+  return make_slice(array, at, depth)
+end
+
+function slow.slice_set(slice, key, value)
+  check(slice.array, slice.generation, true)
+  if type(key) == "table" then
+    M.to_handle(slice, true)[key] = value
+    return
+  end
+  local array, at, depth = deeper(slice, key)
+  assign_part(array, at, depth, value)
+end
+
+--- Methods that rows and slices do in their own way.
+M.row_methods = {}
+M.slice_methods = {}
+
+return M

@@ -1,0 +1,56 @@
+-- SPDX-License-Identifier: MIT
+--
+-- The core's shared object, called through LuaJIT's FFI.
+--
+-- The same file that `require "meissa.core"` loads; its exported functions take plain memory and
+-- no lua_State. Every module declares what it calls with `cdef`, once in a lua_State.
+-- @module meissa.ffi
+
+local ffi = require("ffi")
+
+local M = {}
+
+local declared = debug.getregistry()["meissa.cdef"] or {}
+debug.getregistry()["meissa.cdef"] = declared
+
+--- Declares C names, once: a module that is loaded again does not declare them again.
+-- @string name of the room that declares ("array")
+-- @string text C declarations
+function M.cdef(name, text)
+  if declared[name] then return end
+  ffi.cdef(text)
+  declared[name] = true
+end
+
+M.cdef("error", [[
+typedef struct ms_error {
+  int code, line;
+  char file[512];
+  char message[1024];
+} ms_error;
+const char *ms_code_name(int code);
+]])
+
+local function find_core()
+  local path, tried = package.searchpath("meissa.core", package.cpath)
+  if not path then
+    error("module 'meissa.core' not found:" .. tried
+      .. "\n\tbuild it with `make`, then eval \"$(make -s env)\"", 0)
+  end
+  -- Without a slash the loader would look in the system's directories.
+  if not path:find("/", 1, true) then path = "./" .. path end
+  return path
+end
+
+--- Where the shared object is.
+M.path = find_core()
+
+--- The loaded library: M.lib.ms_array_dense(...).
+M.lib = ffi.load(M.path)
+
+--- An empty error record for a call of the core.
+function M.new_error()
+  return ffi.new("ms_error")
+end
+
+return M
