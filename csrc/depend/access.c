@@ -12,14 +12,14 @@ static void mark_form(bool *used, const ms_form *form) {
   }
 }
 
-/* Which variables of the scope can matter: those of the subscripts, those that may have no value
- * (the access then does not happen), and all that their bounds mention. */
+/* Which variables of the scope can matter: those of the subscripts, those of loops that may
+ * run no iteration (the access then does not happen), and all that their bounds mention. */
 static void mark_used(bool *used, const ms_access *access, const ms_inner *scope, uint32_t count) {
   for (uint32_t s = 0; s < access->subscript_count; s++) {
     if (access->subscript[s].known) mark_form(used, &access->subscript[s].form);
   }
   for (uint32_t k = count; k-- > 0;) {
-    if (!used[k] && scope[k].total) continue;
+    if (!used[k] && (scope[k].total || !scope[k].loop)) continue;
     used[k] = true;
     mark_form(used, &scope[k].low);
     mark_form(used, &scope[k].high);

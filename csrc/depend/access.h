@@ -21,6 +21,7 @@ typedef struct ms_subscript {
 typedef struct ms_inner {
   ms_form low, high;
   bool total; /* has a value for every iteration: may be left out where it is not used */
+  bool loop;  /* an inner loop's: without a value nothing inside the loop happens */
 } ms_inner;
 
 typedef struct ms_access {

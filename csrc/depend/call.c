@@ -20,8 +20,7 @@ static arguments walk_arguments(ms_walk *walk, ms_node *node, bool reads, bool w
     ms_value value;
     ms_walk_value(walk, node->kid[k], &value);
     all.groups |= ms_walk_groups_of(walk, &value);
-    if (value.kind == MS_VALUE_VIEW || (value.kind == MS_VALUE_OTHER && value.captured))
-      all.captured = true;
+    all.captured = all.captured || (value.kind == MS_VALUE_OTHER && value.captured);
     all.simple = all.simple && value.kind <= MS_VALUE_SCALAR;
     bool calls = value.kind == MS_VALUE_OTHER && value.callable;
     if (reads || calls) ms_walk_touch(walk, &value, false, node);
@@ -84,7 +83,8 @@ static void call_builtin(ms_walk *walk, const char *name, ms_node *node, ms_valu
     walk->stored_captured = walk->stored_captured || all.captured;
   }
   bool scalar = effect == MS_EFFECT_PURE || all.simple;
-  *value = scalar ? ms_value_scalar() : ms_value_other(all.groups | walk->stored, all.captured);
+  *value = scalar ? ms_value_scalar() : ms_value_other(all.groups | walk->stored,
+                                                     all.captured || walk->stored_captured);
   if (effect == MS_EFFECT_FRESH) *value = ms_value_other(0, false);
 }
 
@@ -137,7 +137,8 @@ static void method_of_view(ms_walk *walk, const ms_value *object, ms_node *node,
   bool unknown = effect == MS_EFFECT_UNKNOWN;
   arguments all = walk_arguments(walk, node, true, unknown);
   uint64_t own = ms_walk_groups_of(walk, object);
-  *value = effect == MS_EFFECT_PURE ? ms_value_scalar() : ms_value_other(own | all.groups, true);
+  *value = effect == MS_EFFECT_PURE ? ms_value_scalar()
+                                    : ms_value_other(own | all.groups, unknown || all.captured);
   if (effect == MS_EFFECT_FRESH) *value = ms_value_other(0, false);
   if (effect == MS_EFFECT_VIEW || reads_nothing(node->text)) return;
   if (unknown) {

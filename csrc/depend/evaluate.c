@@ -112,8 +112,7 @@ static void part_of(ms_walk *walk, const ms_value *object, const ms_node *node, 
   uint64_t groups = ms_walk_groups_of(walk, object);
   bool plain = object->kind == MS_VALUE_OTHER && object->plain;
   if (!plain) ms_walk_touch_groups(walk, groups, false, node);
-  *value = ms_value_other(groups | walk->stored, object->captured || walk->stored_captured ||
-                                                     object->kind == MS_VALUE_VIEW);
+  *value = ms_value_other(groups | walk->stored, object->captured || walk->stored_captured);
 }
 
 static void captured_value(ms_walk *walk, uint32_t index, ms_node *node, ms_value *value) {
@@ -170,6 +169,7 @@ static void push_range(ms_walk *walk, ms_node *table, int64_t extent, ms_view *v
   variable.at[MS_MAX_DIMS + walk->scope_count] = 1;
   if (!ms_form_add(&inner->low, &variable, &low.form, -1)) return;
   if (!ms_form_add(&inner->high, &high.form, &variable, -1)) return;
+  inner->loop = false;
   inner->total = ms_form_is_constant(&low.form) && ms_form_is_constant(&high.form) &&
                  low.form.constant <= high.form.constant;
   walk->scope_count++;
@@ -309,7 +309,7 @@ static void logic_value(ms_walk *walk, ms_node *node, ms_value *value) {
   walk->possible--;
   uint64_t groups = ms_walk_groups_of(walk, &left) | ms_walk_groups_of(walk, &right);
   bool simple = left.kind <= MS_VALUE_SCALAR && right.kind <= MS_VALUE_SCALAR;
-  *value = simple ? ms_value_scalar() : ms_value_other(groups, true);
+  *value = simple ? ms_value_scalar() : ms_value_other(groups, left.captured || right.captured);
 }
 
 static void binary_value(ms_walk *walk, ms_node *node, ms_value *value) {

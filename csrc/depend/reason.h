@@ -26,8 +26,7 @@
   X(READ_AFTER, "DEP113", "value of an unordered loop's last iteration")    \
   X(COMPLEX, "DEP114", "too complex to analyse")                            \
   X(NOT_RUN, "DEP115", "strategy not run by this version")                  \
-  X(ADD_LOCAL, "DEP201", "global variable assigned")                        \
-  X(GIVE_UP_ORDER, "DEP202", "cheaper without the order")
+  X(ADD_LOCAL, "DEP201", "global variable assigned")
 
 typedef enum ms_reason_kind {
 #define MS_REASON_NAME(name, code, title) MS_REASON_##name,

@@ -85,7 +85,7 @@ void ms_walk_find(ms_walk *walk, ms_reason_kind kind, bool proven, const ms_node
 
 void ms_walk_store(ms_walk *walk, const ms_value *value) {
   uint64_t before = walk->stored;
-  bool captured = value->kind == MS_VALUE_VIEW || (value->kind == MS_VALUE_OTHER && value->captured);
+  bool captured = value->kind == MS_VALUE_OTHER && value->captured;
   walk->stored |= ms_walk_groups_of(walk, value);
   if (walk->stored != before || (captured && !walk->stored_captured)) walk->changed = true;
   walk->stored_captured = walk->stored_captured || captured;
@@ -96,8 +96,7 @@ static ms_value either(const ms_walk *walk, const ms_value *a, const ms_value *b
   bool simple_a = a->kind <= MS_VALUE_SCALAR, simple_b = b->kind <= MS_VALUE_SCALAR;
   if (simple_a && simple_b) return ms_value_scalar();
   uint64_t groups = ms_walk_groups_of(walk, a) | ms_walk_groups_of(walk, b);
-  bool captured = a->captured || b->captured || a->kind == MS_VALUE_VIEW || b->kind == MS_VALUE_VIEW;
-  ms_value value = ms_value_other(groups, captured);
+  ms_value value = ms_value_other(groups, a->captured || b->captured);
   value.plain = (simple_a || (a->kind == MS_VALUE_OTHER && a->plain)) &&
                 (simple_b || (b->kind == MS_VALUE_OTHER && b->plain));
   return value;
@@ -262,6 +261,7 @@ static bool quantify(ms_walk *walk, const ms_value *start, const ms_value *limit
   bool constant = ms_form_is_constant(&start->form) && ms_form_is_constant(&limit->form);
   int64_t length = (limit->form.constant - start->form.constant) * (stride > 0 ? 1 : -1);
   inner->total = constant && length >= 0;
+  inner->loop = true;
   walk->scope_count++;
   return true;
 }
@@ -293,7 +293,7 @@ static void give_iterated(ms_walk *walk, void *context, uint32_t k, const ms_val
   for (uint32_t s = 0; s < node->symbol_count; s++) {
     bool key = s == 0 && value->kind == MS_VALUE_OTHER && value->plain;
     ms_value each = value->kind == MS_VALUE_OTHER && !key ? *value : ms_value_scalar();
-    if (value->kind == MS_VALUE_VIEW) each = ms_value_other(ms_walk_groups_of(walk, value), true);
+    if (value->kind == MS_VALUE_VIEW) each = ms_value_other(ms_walk_groups_of(walk, value), false);
     each.plain = each.callable = false;
     ms_walk_set_symbol(walk, node->symbols[s], &each);
   }
@@ -476,7 +476,10 @@ int ms_walk_body(ms_walk *walk, ms_node *body) {
     ms_walk_block(walk, body);
     if (walk->failed) return -1;
     if (walk->record) return 0;
-    walk->record = !walk->changed || pass + 2 >= MAX_PASSES;
+    walk->record = !walk->changed;
   }
-  return 0;
+  walk->record = true;
+  ms_walk_find(walk, MS_REASON_COMPLEX, false, body, "move parts of the body into functions",
+               "the body passes values around in more ways than are followed");
+  return walk->failed ? -1 : 0;
 }

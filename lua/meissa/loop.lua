@@ -103,8 +103,8 @@ end
 -- Runs the loop in this process: an iterator for the body.
 local function run_here(record, plan, space, slots, func, frame_form)
   last_plan = plan
-  if space.ordered or plan.strategy == "serial" then
-    local step = spaces.iterate(space)
+  if space.ordered then
+    local step = space.sparse and job.row_major(space) or spaces.walk(space.ranges, space.array)
     return function()
       local i1, i2, i3, i4, i5, i6, i7, i8, i9 = step()
       if i1 == nil then inprocess.leave() end

@@ -152,26 +152,38 @@ function M.length(r)
   return (r[2] - r[1]) / r[3] + 1
 end
 
---- The plain loop over a space, in the order as written: an iterator for the generic `for`.
-function M.iterate(space)
-  if space.array then return array.each(space.array) end
-  local ranges, dims = space.ranges, #space.ranges
-  local index = {}
-  if space.count == 0 then return function() return nil end end
-  for d = 1, dims do index[d] = ranges[d][1] end
+--- The iterations of ranges, last index fastest: a function that returns the next one's indices
+-- (and, with an array, the element there), then nil.
+function M.walk(ranges, array_of_values)
+  local dims, index = #ranges, {}
+  for d = 1, dims do
+    if M.length(ranges[d]) < 1 then return function() return nil end end
+    index[d] = ranges[d][1]
+  end
   index[dims] = index[dims] - ranges[dims][3]
   return function()
     local d = dims
-    while d >= 1 do
-      if index[d] ~= ranges[d][2] then
-        index[d] = index[d] + ranges[d][3]
-        return unpack(index, 1, dims)
-      end
+    while d >= 1 and index[d] == ranges[d][2] do
       index[d] = ranges[d][1]
       d = d - 1
     end
-    return nil
+    if d == 0 then
+      dims = 0 -- stays at the end
+      return nil
+    end
+    index[d] = index[d] + ranges[d][3]
+    if not array_of_values then return unpack(index, 1, dims) end
+    local entry = {unpack(index, 1, dims)}
+    entry[dims + 1] = array_of_values[entry]
+    return unpack(entry, 1, dims + 1)
   end
+end
+
+--- The plain loop over a space: ranges in the order as written, a sparse array's entries in file
+-- order.
+function M.iterate(space)
+  if space.sparse then return space.array:each() end
+  return M.walk(space.ranges, space.array)
 end
 
 return M
