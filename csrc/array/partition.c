@@ -9,6 +9,7 @@
 
 #include "array/index.h"
 #include "array/partition_build.h"
+#include "array/prefault.h"
 #include "base/philox.h"
 
 #define CHUNK     1024 /* entries whose block numbers are computed together */
@@ -24,6 +25,7 @@ typedef struct builder {
   int shift[MS_ARRAY_DIMS];          /* an index's bucket is index >> shift */
   uint32_t *block_of[MS_ARRAY_DIMS]; /* by bucket: range number times the blocks it spans */
   int64_t *cursor;                   /* by block: where its next entry goes */
+  ms_prefault prefault;
 } builder;
 
 static int out_of_memory(ms_error *err) {
@@ -212,13 +214,14 @@ static void shuffle_block(const ms_partition *made, int64_t block) {
 
 static int build(builder *b, ms_error *err) {
   ms_partition *made = b->made;
+  if (take_entries(b, err) != 0) return -1;
+  ms_prefault_start(&b->prefault, ms_block_at(&made->entries->block), made->entries->block.size);
   for (uint32_t c = 0; c < made->cut.count; c++) {
     if (cut_dimension(b, c, err) != 0) return -1;
   }
   if (number_blocks(b, err) != 0) return -1;
   if (made->cut.ordered && (b->order = ms_index_order(b->array, err)) == NULL) return -1;
   count_blocks(b);
-  if (take_entries(b, err) != 0) return -1;
   scatter_entries(b);
   if (made->cut.ordered) return 0;
   for (int64_t block = 0; block < made->blocks; block++) shuffle_block(made, block);
@@ -240,6 +243,7 @@ ms_partition *ms_partition_build(const ms_array *array, const ms_cut *cut, ms_er
   made->references = 1;
   builder b = {.array = array, .made = made};
   int failed = build(&b, err);
+  ms_prefault_finish(&b.prefault);
   for (uint32_t c = 0; c < cut->count; c++) free(b.block_of[c]);
   free(b.cursor);
   free(b.order);
