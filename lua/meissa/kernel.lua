@@ -8,12 +8,12 @@
 -- @module meissa.kernel
 local buffer = require("string.buffer")
 local ffi = require("ffi")
-local array = require("meissa.array")
 local carry = require("meissa.kernel.carry")
 local core = require("meissa.core")
 local errors = require("meissa.errors")
 local failure = require("meissa.kernel.failure")
 local helpers = require("meissa.kernel.helpers")
+local memory = require("meissa.kernel.memory")
 local row = require("meissa.kernel.row")
 local strict = require("meissa.strict")
 
@@ -29,6 +29,9 @@ local pointer_types = {
   float = ffi.typeof("float *"), double = ffi.typeof("double *"),
   int32 = ffi.typeof("int32_t *"), int64 = ffi.typeof("int64_t *"),
 }
+-- Captured values that are passed as locals of the block function (LuaJIT allows it 200).
+local MOST_LOCALS = 40
+
 local coord_type = ffi.typeof("const int32_t *")
 
 local identities = { ["+"] = 0, ["*"] = 1, min = math.huge, max = -math.huge, ["and"] = true,
@@ -49,17 +52,16 @@ function M.combine_one(op, old, new)
   return old or new
 end
 
--- {type, strides} of each capture that is an array, and {[array's identity] = capture}.
+-- What is known about each capture that is an array, and {[array's identity] = capture}.
 local function find_arrays(values, count)
-  local elements, numbers = {}, {}
+  local arrays, numbers = {}, {}
   for c = 1, count do
-    if array.is(values[c]) then
-      local about = array.describe(values[c])
-      elements[c] = { type = about.type, strides = about.strides }
-      numbers[about.id] = numbers[about.id] or c
+    if memory.is_array(values[c]) then
+      arrays[c] = memory.describe(values[c])
+      numbers[arrays[c].id] = numbers[arrays[c].id] or c
     end
   end
-  return elements, numbers
+  return arrays, numbers
 end
 
 local function carried(values, info, numbers)
@@ -72,12 +74,42 @@ local function carried(values, info, numbers)
   return carry.encode(sent, count, {
     path = function(c) return info.captures[c].path end,
     find_array = function(value)
-      if not array.is(value) then return nil end
-      return numbers[array.describe(value).id] or false
+      if not memory.is_array(value) then return nil end
+      return numbers[memory.describe(value).id] or false
     end,
     code = "BDY",
     remedy = "Read what the loop needs from it into a number, string or table before the loop",
   })
+end
+
+-- All that distinguishes one kernel from another, as a string.
+local function signature(info)
+  local parts = { info.chunkname, info.text, info.entry_type or "" }
+  for _, capture in ipairs(info.captures) do parts[#parts + 1] = capture.path end
+  for _, result in ipairs(info.results) do
+    parts[#parts + 1] = result.capture .. result.role .. (result.op or "")
+  end
+  for _, each in ipairs(info.arrays) do
+    parts[#parts + 1] = each.capture .. each.type .. table.concat(each.dims, "x")
+  end
+  return table.concat(parts, "\0")
+end
+
+-- Emits the text; a body that leaves LuaJIT too few locals or upvalues reads its captured values
+-- from a table.
+local function emit(loop, plan, bindings, space, arrays, entry_type)
+  local text, info
+  for _, locals in ipairs { MOST_LOCALS, 0 } do
+    text, info = core.emit(loop, plan, bindings, space, arrays, entry_type, locals)
+    if not text then errors.raise_core(info) end
+    local chunk, message = loadstring(text, info.chunkname)
+    if chunk then
+      info.text = text
+      return info
+    end
+    info.message = message
+  end
+  errors.raise("BDY", "the loop's body is too large for one function: %s", info.message)
 end
 
 --- Packs a loop for one execution.
@@ -91,20 +123,18 @@ end
 -- @treturn string the kernel's key
 -- Errors: BDY for a captured value that cannot travel, naming its path.
 function M.pack(loop, plan, bindings, values, space)
-  local elements, numbers = find_arrays(values, #bindings)
-  local entries
-  if space.array then
-    local about = array.describe(space.array)
-    entries = { type = about.type, strides = about.strides }
+  local arrays, numbers = find_arrays(values, #bindings)
+  local entry_type = space.array and memory.describe(space.array).type or nil
+  local info = emit(loop, plan, bindings, space, arrays, entry_type)
+  info.entry_type, info.arrays = entry_type, {}
+  for c = 1, #bindings do
+    local about = arrays[c]
+    if about then
+      info.arrays[#info.arrays + 1] = { capture = c, type = about.type, dims = about.dims }
+    end
   end
-  local text, info = core.emit(loop, plan, bindings, space, elements, entries)
-  if not text then errors.raise_core(info) end
-  local dims = {}
-  for c in pairs(elements) do dims[c] = array.describe(values[c]).dims end
-  info.text, info.elements, info.dims, info.entry_type = text, elements, dims, entries and entries.type
-  local kernel_bytes = buffer.encode(info)
-  local key = core.digest(kernel_bytes)
-  return key .. kernel_bytes, carried(values, info, numbers), key
+  local key = core.digest(signature(info))
+  return key .. buffer.encode(info), carried(values, info, numbers), key
 end
 
 -- Loaded kernels by key: their text is compiled once in a process.
@@ -124,31 +154,6 @@ local function load_kernel(bytes)
   return kernel
 end
 
--- The order of arrays among the items: captures that are arrays, ascending.
-local function array_numbers(info)
-  local order = {}
-  for c in pairs(info.elements) do order[#order + 1] = c end
-  table.sort(order)
-  local number = {}
-  for n, c in ipairs(order) do number[c] = n end
-  return number
-end
-
-local function check_item(item, info, c)
-  local same = item.type == info.elements[c].type and #item.dims == #info.dims[c]
-  for d = 1, same and #item.dims or 0 do same = same and item.dims[d] == info.dims[c][d] end
-  if not same then errors.raise("BUG", "item of capture %d is another array than packed", c) end
-end
-
--- Array objects of an instance, made when first asked for.
-local function object_maker(info, items, number)
-  local objects = {}
-  return function(c)
-    if not objects[c] then objects[c] = array.wrap_foreign(items[number[c]]) end
-    return objects[c]
-  end
-end
-
 -- The world that carried functions and names find: the process's own, with strict arithmetic, and
 -- `print` going to the driver.
 local function make_globals(host)
@@ -157,19 +162,34 @@ local function make_globals(host)
   return own
 end
 
-local function argument_of(param, kernel, items, number, values)
-  local info, at = kernel.info, param.at
-  if param.kind == "coord" then return ffi.cast(coord_type, items.space.coords[at]) end
-  if param.kind == "entries" then
-    return ffi.cast(pointer_types[info.entry_type], items.space.pointer)
+local function cast(item, kind)
+  return ffi.cast(pointer_types[kind], item.pointer)
+end
+
+-- The value of one parameter of the block function.
+local arguments_by_kind = {
+  coord = function(param, _, items) return ffi.cast(coord_type, items.space.coords[param.at]) end,
+  entries = function(_, info, items) return cast(items.space, info.entry_type) end,
+  step = function(param, _, items) return tonumber(items.space.strides[param.dim]) end,
+  pointer = function(param, _, items) return cast(items[param.at], items[param.at].type) end,
+  stride = function(param, _, items) return tonumber(items[param.at].strides[param.dim]) end,
+  value = function(param, _, _, values) return values[param.at] end,
+  table = function(_, _, _, values) return values end,
+}
+
+-- The items by capture, checked to be what the text was written for.
+local function items_by_capture(info, items)
+  local found = { space = items.space }
+  for n, about in ipairs(info.arrays) do
+    local item = items[n]
+    local same = item and item.type == about.type and #item.dims == #about.dims
+    for d = 1, same and #about.dims or 0 do
+      same = same and tonumber(item.dims[d]) == about.dims[d]
+    end
+    if not same then errors.raise("BUG", "item %d is another array than the kernel's", n) end
+    found[about.capture] = item
   end
-  if param.kind == "pointer" then
-    check_item(items[number[at]], info, at)
-    return ffi.cast(pointer_types[info.elements[at].type], items[number[at]].pointer)
-  end
-  if param.kind == "stride" then return tonumber(items[number[at]].strides[param.dim]) end
-  if param.kind == "table" then return values end
-  return values[at]
+  return found
 end
 
 local Instance = {}
@@ -178,14 +198,15 @@ Instance.__index = Instance
 -- What a block returned: results by number; a private scalar that was not assigned is left out.
 local function encode_results(self, results)
   local info, sent, set = self.kernel.info, {}, {}
+  local captures = info.captures
   for n = 1, #info.results do
     if results[n] ~= helpers.none then sent[n], set[n] = results[n], true end
   end
   local count = #info.results
   sent[count + 1] = set
   return carry.encode(sent, count + 1, {
-    path = function(n) return info.results[n] and info.results[n].path or "results" end,
-    find_array = function(value) if array.is(value) then return false end end,
+    path = function(n) return info.results[n] and captures[info.results[n].capture].path end,
+    find_array = memory.refuse,
     code = "BDY", whither = "the driver",
     remedy = "Declare it local in the body if it is not needed after the loop",
   })
@@ -228,18 +249,17 @@ end
 function M.prepare(kernel_bytes, run_bytes, items, host)
   local kernel = load_kernel(kernel_bytes)
   local info = kernel.info
-  local number = array_numbers(info)
-  local object = object_maker(info, items, number)
+  local found = items_by_capture(info, items)
+  local object = memory.object_maker(found)
   local values = carry.decode(run_bytes, { globals = make_globals(host), array = object })
-  local dims = info.entries and 1 or info.dim_count
+  local bounds = info.entries and 2 or 2 * info.dim_count
   local arguments = {}
   for n, param in ipairs(info.params) do
-    arguments[2 * dims + n] = argument_of(param, kernel, items, number, values)
+    arguments[bounds + n] = arguments_by_kind[param.kind](param, info, found, values)
   end
   return setmetatable({
-    kernel = kernel, arguments = arguments, argument_count = 2 * dims + #info.params,
-    object = object, items = items,
-    handler = failure.handler(kernel, items),
+    kernel = kernel, arguments = arguments, argument_count = bounds + #info.params,
+    object = object, items = items, handler = failure.handler(kernel, items),
   }, Instance)
 end
 

@@ -1,7 +1,7 @@
 -- SPDX-License-Identifier: MIT
 --- Strict arithmetic: the operations on which LuaJIT's interpreter and compiler disagree (`^` with
--- small integer exponents, `math.max` and `math.min` with nan and signed zeros), with one
--- definition that every engine and the driver share.
+-- small integer exponents, `math.max` and `math.min` with nan and signed zeros, `math.ceil` with
+-- the sign of zero), with one definition that every engine and the driver share.
 --
 -- `max(a, b)` is a if a > b, else b, as LuaJIT's interpreter has it: of equal numbers the later one,
 -- and nan only if the later argument is nan.
@@ -92,9 +92,20 @@ function M.min(...)
   return best
 end
 
+local floor = math.floor
+
+--- The least integer that is not less than x. LuaJIT's interpreter gives 0 for -0.9 where its
+-- compiler gives -0; this is -0.
+-- @param x a number
+function M.ceil(x)
+  if type(x) == "number" then return -floor(-x) end
+  local number = argument(x, 1, "ceil")
+  return -floor(-number)
+end
+
 --- The `math` table as loop bodies see it.
 M.math = {}
 for name, value in pairs(math) do M.math[name] = value end
-M.math.pow, M.math.max, M.math.min = M.pow, M.max, M.min
+M.math.pow, M.math.max, M.math.min, M.math.ceil = M.pow, M.max, M.min, M.ceil
 
 return M

@@ -3,7 +3,6 @@
 -- row builtins. The fast paths are one comparison each once compiled; what fails goes to the
 -- arrays' own face, so the errors are the same as outside a loop.
 -- @module meissa.kernel.helpers
-local element = require("meissa.array.element")
 local strict = require("meissa.strict")
 local subscript = require("meissa.array.subscript")
 
@@ -77,9 +76,5 @@ M.pow = strict.pow
 
 --- Marks a private scalar that no iteration of the block has assigned.
 M.none = setmetatable({}, { __tostring = function() return "none" end })
-
-M.is_array = function(value)
-  return element.kind(value) == "handle"
-end
 
 return M
