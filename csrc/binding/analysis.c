@@ -44,7 +44,9 @@ static uint32_t check_line(lua_State *L, int index) {
   return (uint32_t)line;
 }
 
-/* core.loop(text, chunkname, first_line, last_line, line, closure_form) */
+/* core.loop(text, chunkname, first_line, last_line, line): the loop whose call opens on `line` in
+ * the function with these lines; without `line`, that function as a loop's body; without lines, the
+ * first loop of the text. */
 static int make_loop(lua_State *L) {
   size_t length;
   ms_error err = {0};
@@ -52,16 +54,18 @@ static int make_loop(lua_State *L) {
   const char *name = luaL_checkstring(L, 2);
   bool first = lua_isnoneornil(L, 3);
   uint32_t first_line = first ? 0 : check_line(L, 3), last_line = first ? 0 : check_line(L, 4);
-  uint32_t line = first ? 0 : check_line(L, 5);
-  bool closure_form = lua_toboolean(L, 6);
+  bool closure = lua_isnoneornil(L, 5);
+  uint32_t line = closure ? 0 : check_line(L, 5);
   loop_box *box = lua_newuserdata(L, sizeof *box);
   *box = (loop_box){0};
   luaL_getmetatable(L, loop_type);
   lua_setmetatable(L, -2);
   box->tree = ms_tree_parse(text, length, name, &err);
-  if (box->tree != NULL)
-    box->loop = first ? ms_loop_first(box->tree, &err)
-                      : ms_loop_find(box->tree, first_line, last_line, line, closure_form, &err);
+  if (box->tree != NULL) {
+    box->loop = first     ? ms_loop_first(box->tree, &err)
+                : closure ? ms_loop_closure(box->tree, first_line, last_line, &err)
+                          : ms_loop_find(box->tree, first_line, last_line, line, &err);
+  }
   return box->loop != NULL ? 1 : ms_push_error(L, &err);
 }
 
@@ -115,6 +119,34 @@ static int loop_indices(lua_State *L) {
   return 1;
 }
 
+static ms_reach reach_of(const ms_loop *loop, const ms_symbol *symbol) {
+  if (symbol == NULL) return MS_REACH_GLOBAL;
+  return symbol->function == loop->function ? MS_REACH_LOCAL : MS_REACH_UPVALUE;
+}
+
+/* Adds `callee` for a loop over the call of a path of constant fields: like a capture, and `text`,
+ * its source. */
+static void set_callee(lua_State *L, const ms_loop *loop) {
+  if (loop->call->kind != MS_CALL) return;
+  const ms_node *callee = loop->call->kid[0], *root = callee;
+  uint32_t fields = 0;
+  for (; root->kind == MS_INDEX && root->kid[1]->kind == MS_STRING; root = root->kid[0]) fields++;
+  if (root->kind != MS_NAME) return;
+  static const char *const reach[] = {"local", "upvalue", "global"};
+  lua_createtable(L, 0, 4);
+  set_string(L, "root", root->text);
+  set_string(L, "reach", reach[reach_of(loop, root->symbol)]);
+  lua_createtable(L, (int)fields, 0);
+  for (const ms_node *each = callee; fields > 0; each = each->kid[0]) {
+    lua_pushlstring(L, each->kid[1]->text, each->kid[1]->length);
+    lua_rawseti(L, -2, (int)fields--);
+  }
+  lua_setfield(L, -2, "fields");
+  lua_pushlstring(L, loop->tree->text + callee->begin, callee->end - callee->begin);
+  lua_setfield(L, -2, "text");
+  lua_setfield(L, -2, "callee");
+}
+
 /* loop:info(): lines of the statement, of the call's bracket and of the body, and the bytes (from
  * 1, inclusive, as for string.sub) of the statement, the call and the body. */
 static int loop_info(lua_State *L) {
@@ -130,7 +162,7 @@ static int loop_info(lua_State *L) {
   for (size_t k = loop->statement->begin; k < loop->statement->end; k++)
     last_line += tree->text[k] == '\n';
   lua_createtable(L, 0, 12);
-  set_number(L, "line", loop->call->open_line);
+  set_number(L, "line", loop->closure != NULL ? loop->call->line : loop->call->open_line);
   set_number(L, "first_line", loop->statement->line);
   set_number(L, "last_line", last_line);
   set_number(L, "body_first_line",
@@ -141,6 +173,7 @@ static int loop_info(lua_State *L) {
   }
   lua_pushboolean(L, loop->closure != NULL);
   lua_setfield(L, -2, "closure_form");
+  set_callee(L, loop);
   return 1;
 }
 
@@ -201,10 +234,8 @@ static void make_type(lua_State *L, const char *name, lua_CFunction collect,
 }
 
 void ms_bind_analysis(lua_State *L) {
-  static const luaL_Reg loop_methods[] = {{"captures", loop_captures},
-                                          {"indices", loop_indices},
-                                          {"info", loop_info},
-                                          {NULL, NULL}};
+  static const luaL_Reg loop_methods[] = {
+      {"captures", loop_captures}, {"indices", loop_indices}, {"info", loop_info}, {NULL, NULL}};
   static const luaL_Reg plan_methods[] = {{NULL, NULL}};
   static const luaL_Reg functions[] = {{"loop", make_loop}, {"plan", make_plan}, {NULL, NULL}};
   make_type(L, loop_type, collect_loop, loop_methods);

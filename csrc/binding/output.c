@@ -68,6 +68,12 @@ static void set_choice(lua_State *L, const ms_plan *plan) {
     lua_rawseti(L, -2, (int)k + 1);
   }
   lua_setfield(L, -2, "dims");
+  lua_createtable(L, (int)plan->strategy_dims, 0);
+  for (uint32_t k = 0; k < plan->strategy_dims; k++) {
+    lua_pushnumber(L, plan->strategy_dim[k] + 1);
+    lua_rawseti(L, -2, (int)k + 1);
+  }
+  lua_setfield(L, -2, "cut_dims");
   if (!plan->has_row) return;
   lua_createtable(L, (int)plan->dim_count, 0);
   for (uint32_t k = 0; k < plan->dim_count; k++) {

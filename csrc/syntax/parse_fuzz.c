@@ -80,18 +80,30 @@ static void check_loop(const ms_loop *loop) {
 }
 
 /* Looks for the loop that `node` is, where it is: it is found, or another one on its line is. */
-static void look_for(census *seen, const ms_node *node, const ms_node *call, bool closure_form) {
+static void look_for(census *seen, const ms_node *node, const ms_node *call) {
   const ms_function *function = function_around(seen->tree, node);
   ms_error err;
   ms_error_clear(&err);
   if (seen->loops++ >= MOST_LOOPS) return;
-  ms_loop *loop = ms_loop_find(seen->tree, function->first_line, function->last_line,
-                               call->open_line, closure_form, &err);
+  ms_loop *loop =
+      ms_loop_find(seen->tree, function->first_line, function->last_line, call->open_line, &err);
   MUST((loop == NULL) == (err.code == MS_SRC));
   if (loop == NULL) return;
   MUST(loop->call->open_line == call->open_line);
   MUST(loop->function->first_line == function->first_line);
   MUST(function_around(seen->tree, loop->statement) == loop->function);
+  check_loop(loop);
+}
+
+/* A function is found by its lines, or several share them. */
+static void look_for_closure(census *seen, const ms_function *function) {
+  ms_error err;
+  ms_error_clear(&err);
+  if (seen->loops++ >= MOST_LOOPS) return;
+  ms_loop *loop = ms_loop_closure(seen->tree, function->first_line, function->last_line, &err);
+  MUST((loop == NULL) == (err.code == MS_SRC));
+  if (loop == NULL) return;
+  MUST(loop->closure == function);
   check_loop(loop);
 }
 
@@ -103,9 +115,8 @@ static bool check_node(ms_node *node, void *context) {
     MUST(node->height < node->parent->height);
   }
   if (node->kind == MS_FOR_GENERIC && node->kid[0]->open_line > 0)
-    look_for(seen, node, node->kid[0], false);
-  if (node->kind == MS_CALL && node->kid[node->kids - 1]->kind == MS_FUNCTION)
-    look_for(seen, node, node, true);
+    look_for(seen, node, node->kid[0]);
+  if (node->kind == MS_FUNCTION) look_for_closure(seen, node->function);
   return true;
 }
 
