@@ -568,10 +568,8 @@ void ms_bind_runtime(lua_State *L) {
   static const luaL_Reg worker_methods[] = {
       {"next", worker_next}, {"number", worker_number}, {"close", worker_close}, {NULL, NULL}};
   static const luaL_Reg none[] = {{NULL, NULL}};
-  static const luaL_Reg functions[] = {{"session", session_new},
-                                       {"worker", worker_new},
-                                       {"executable", executable},
-                                       {NULL, NULL}};
+  static const luaL_Reg functions[] = {
+      {"session", session_new}, {"worker", worker_new}, {"executable", executable}, {NULL, NULL}};
   make_class(L, SESSION, session_methods, session_stop);
   make_class(L, WORKER, worker_methods, worker_close);
   make_class(L, OUTCOME, none, outcome_gc);
