@@ -20,7 +20,7 @@
 #define PREFIX     "meissa-"
 #define LOCK       "lock"
 #define LONGEST    "/w9999.9999999999" /* a worker and its incarnation */
-#define YOUNG      60                        /* seconds in which a start must have locked */
+#define YOUNG      60                  /* seconds in which a start must have locked */
 #define MAKE_TRIES 100
 
 /* The kernel's directory record; readdir would allocate, which a signal handler must not do. */

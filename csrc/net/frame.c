@@ -11,10 +11,9 @@ typedef struct kind_rule {
   size_t least, most;
 } kind_rule;
 
-static const kind_rule rules[MS_SAY_COUNT] = {
-    {"?", 0, 0, 0},
+static const kind_rule rules[MS_SAY_COUNT] = {{"?", 0, 0, 0},
 #define KIND_RULE(name, roads, least, most) {#name, roads, least, most},
-    MS_FRAME_KINDS(KIND_RULE)
+                                              MS_FRAME_KINDS(KIND_RULE)
 #undef KIND_RULE
 };
 

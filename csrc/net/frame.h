@@ -26,26 +26,26 @@
 #define MS_TO_PEER   4u
 
 /* name, roads, smallest and largest payload. Arguments a[0..3] in the comments. */
-#define MS_FRAME_KINDS(X)                                                                       \
-  X(HELLO, MS_TO_DRIVER, 1, 1024)                 /* protocol; payload: ms_hello */       \
-  X(PEERS, MS_TO_WORKER, 1, MS_FRAME_PAYLOAD)     /* workers; payload: an ms_peer each */ \
-  X(TASK, MS_TO_WORKER, 1, MS_FRAME_PAYLOAD)      /* total bytes, offset, DATA to come */ \
-  X(DATA, 7u, 1, MS_FRAME_PAYLOAD)                /* item and array dim, lo, hi, first */ \
-  X(RUNS, MS_TO_DRIVER, 17, MS_FRAME_PAYLOAD)     /* item; payload: runs of elements */   \
-  X(TOKEN, MS_TO_PEER, 0, 0)                      /* block that is finished */            \
-  X(CANCEL, MS_TO_WORKER, 0, 0)                   /* */                                   \
-  X(FORGET, MS_TO_WORKER, 0, 0)                   /* item id */                           \
-  X(REPORT, MS_TO_DRIVER, 1, MS_FRAME_PAYLOAD)    /* a piece of the report */             \
-  X(FAILED, MS_TO_DRIVER, 0, MS_FRAME_PAYLOAD)    /* block, ms_code of the core or 0 */   \
-  X(DONE, MS_TO_DRIVER, 0, MS_FRAME_PAYLOAD)      /* busy ns, wait ns, bytes, blocks */   \
-  X(ACK, MS_TO_WORKER | MS_TO_DRIVER, 0, 0)       /* frames received so far */
+#define MS_FRAME_KINDS(X)                                                              \
+  X(HELLO, MS_TO_DRIVER, 1, 1024)              /* protocol; payload: ms_hello */       \
+  X(PEERS, MS_TO_WORKER, 1, MS_FRAME_PAYLOAD)  /* workers; payload: an ms_peer each */ \
+  X(TASK, MS_TO_WORKER, 1, MS_FRAME_PAYLOAD)   /* total bytes, offset, DATA to come */ \
+  X(DATA, 7u, 1, MS_FRAME_PAYLOAD)             /* item and array dim, lo, hi, first */ \
+  X(RUNS, MS_TO_DRIVER, 17, MS_FRAME_PAYLOAD)  /* item; payload: runs of elements */   \
+  X(TOKEN, MS_TO_PEER, 0, 0)                   /* block that is finished */            \
+  X(CANCEL, MS_TO_WORKER, 0, 0)                /* */                                   \
+  X(FORGET, MS_TO_WORKER, 0, 0)                /* item id */                           \
+  X(REPORT, MS_TO_DRIVER, 1, MS_FRAME_PAYLOAD) /* a piece of the report */             \
+  X(FAILED, MS_TO_DRIVER, 0, MS_FRAME_PAYLOAD) /* block, ms_code of the core or 0 */   \
+  X(DONE, MS_TO_DRIVER, 0, MS_FRAME_PAYLOAD)   /* busy ns, wait ns, bytes, blocks */   \
+  X(ACK, MS_TO_WORKER | MS_TO_DRIVER, 0, 0)    /* frames received so far */
 
 typedef enum ms_frame_kind {
   MS_SAY_NONE,
 #define FRAME_KIND_NAME(name, roads, least, most) MS_SAY_##name,
   MS_FRAME_KINDS(FRAME_KIND_NAME)
 #undef FRAME_KIND_NAME
-  MS_SAY_COUNT
+      MS_SAY_COUNT
 } ms_frame_kind;
 
 typedef struct ms_frame {

@@ -61,8 +61,7 @@ static int read_report(const ms_session *session, ms_outcome *outcome, uint32_t 
   ms_record record;
   int got;
   while ((got = ms_report_next(report->bytes, report->length, &at, &record)) > 0) {
-    if (record.block >= outcome->block_count ||
-        session->schedule->owner[record.block] != worker) {
+    if (record.block >= outcome->block_count || session->schedule->owner[record.block] != worker) {
       return ms_error_set(err, MS_NET, "worker %u reports on a block that is not its own",
                           worker + 1);
     }

@@ -72,8 +72,8 @@ unsigned char *ms_held_segment(const ms_held *held, uint64_t id, uint64_t size) 
 }
 
 static void *map_zeroes(size_t size, ms_error *err) {
-  void *base = mmap(NULL, size, PROT_READ | PROT_WRITE,
-                    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  void *base =
+      mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (base != MAP_FAILED) return base;
   ms_error_set(err, MS_WRK, "no room for a copy of %zu bytes: %s", size, strerror(errno));
   return NULL;

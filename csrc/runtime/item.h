@@ -27,16 +27,16 @@ typedef enum ms_movement {
 } ms_movement;
 
 typedef struct ms_item {
-  uint64_t id;      /* of the memory; never reused for other memory */
-  uint64_t version; /* of the contents; matters to `cached` */
+  uint64_t id;                           /* of the memory; never reused for other memory */
+  uint64_t version;                      /* of the contents; matters to `cached` */
   uint64_t segment, segment_size, place; /* shared memory: where element [1]...[1] lies */
   uint32_t movement;                     /* ms_movement */
   uint32_t written;                      /* 0 or 1 */
   uint32_t element;                      /* bytes of one */
   uint32_t dim_count;
-  uint32_t array_dim;     /* local, rotated: the dimension whose rows follow ... */
-  uint32_t cut;           /* ... this cut dimension, */
-  int64_t scale, offset;  /* at the 1-based row scale * index + offset */
+  uint32_t array_dim;    /* local, rotated: the dimension whose rows follow ... */
+  uint32_t cut;          /* ... this cut dimension, */
+  int64_t scale, offset; /* at the 1-based row scale * index + offset */
   int64_t dims[MS_ARRAY_DIMS];
   int64_t strides[MS_ARRAY_DIMS]; /* in elements, not negative */
 } ms_item;

@@ -40,8 +40,7 @@ static int complete_items(const ms_session *session, ms_run *run) {
                           i + 1);
     }
     bool moves = item->movement == MS_MOVE_LOCAL || item->movement == MS_MOVE_ROTATED;
-    if (moves && !session->config.shared &&
-        job->bounds.start[item->cut] == NULL) {
+    if (moves && !session->config.shared && job->bounds.start[item->cut] == NULL) {
       return ms_error_set(run->err, MS_BUG, "array %u of the loop moves along unknown bounds",
                           i + 1);
     }
@@ -97,8 +96,8 @@ static ms_cached *cached_entry(ms_member *member, uint64_t id) {
 }
 
 /* Rows of a cached item that this worker's blocks need. */
-static void needed_rows(const ms_session *session, const ms_member *member,
-                        const ms_job_item *from, int64_t *lo, int64_t *hi) {
+static void needed_rows(const ms_session *session, const ms_member *member, const ms_job_item *from,
+                        int64_t *lo, int64_t *hi) {
   const ms_schedule *schedule = session->schedule;
   *lo = 0;
   *hi = from->item.dims[0];
@@ -121,11 +120,8 @@ static int load_cached(ms_session *session, ms_member *member, ms_run *run, uint
   if (entry == NULL) return ms_error_set(run->err, MS_WRK, "out of memory");
   bool current = entry->version == item->version && entry->size == ms_item_bytes(item);
   if (current && entry->lo <= lo && hi <= entry->hi) return 0;
-  *entry = (ms_cached){.id = item->id,
-                       .version = item->version,
-                       .size = ms_item_bytes(item),
-                       .lo = lo,
-                       .hi = hi};
+  *entry = (ms_cached){
+      .id = item->id, .version = item->version, .size = ms_item_bytes(item), .lo = lo, .hi = hi};
   return add_parcel(member, item, ms_parcel_make(item, number, 0, lo, hi), run->err);
 }
 

@@ -54,9 +54,9 @@ int ms_member_spawn(ms_session *session, ms_member *member, ms_error *err) {
   member->status = make_status(&page, err);
   ms_setup setup;
   fill_setup(session, member, &setup);
-  int failed = member->status == NULL ||
-               ms_child_spawn(&member->child, (const char *const *)session->command, ends[1],
-                              err) != 0;
+  int failed =
+      member->status == NULL ||
+      ms_child_spawn(&member->child, (const char *const *)session->command, ends[1], err) != 0;
   member->pid = member->child.pid;
   member->channel = ends[0];
   close(ends[1]);

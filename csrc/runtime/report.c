@@ -83,8 +83,7 @@ int ms_runs_apply(const char *bytes, size_t size, const ms_box *box) {
     memcpy(&head, bytes + at, sizeof head);
     at += sizeof head;
     if (head.first < 0 || head.count <= 0 || head.first > total ||
-        head.count > total - head.first ||
-        (uint64_t)head.count > (size - at) / box->element) {
+        head.count > total - head.first || (uint64_t)head.count > (size - at) / box->element) {
       return -1;
     }
     ms_box_scatter(box, head.first, head.count, bytes + at);

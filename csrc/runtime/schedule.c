@@ -48,7 +48,7 @@ static uint64_t fill(const uint64_t *load, uint32_t ranges, uint64_t most, uint3
 }
 
 int ms_grid_assign(const ms_grid *grid, const uint64_t *weights, uint32_t workers, uint32_t *owner,
-                  ms_error *err) {
+                   ms_error *err) {
   uint32_t blocks = ms_grid_blocks(grid);
   if (blocks == 0 || workers == 0) {
     return ms_error_set(err, MS_OPT, "a grid of %u blocks cannot be given to %u workers", blocks,

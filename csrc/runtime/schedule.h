@@ -30,9 +30,9 @@ typedef struct ms_grid {
 typedef struct ms_schedule {
   ms_grid grid;
   uint32_t block_count, workers;
-  uint32_t *range_owner;          /* worker of each range of the first dimension */
-  uint32_t *order;                /* plan position -> block */
-  uint32_t *owner;                /* block -> worker */
+  uint32_t *range_owner;           /* worker of each range of the first dimension */
+  uint32_t *order;                 /* plan position -> block */
+  uint32_t *owner;                 /* block -> worker */
   uint32_t *before_start, *before; /* block b waits for before[before_start[b] .. [b + 1]) */
   uint32_t *after_start, *after;   /* the same edges from the other end */
 } ms_schedule;
@@ -47,7 +47,7 @@ uint32_t ms_grid_range(const ms_grid *grid, uint32_t block, uint32_t dim);
  * largest load is the least possible. `weights` has an entry per block, NULL: all equal. `owner`
  * has room for ranges[0]. MS_OPT for an invalid grid or no worker. */
 int ms_grid_assign(const ms_grid *grid, const uint64_t *weights, uint32_t workers, uint32_t *owner,
-                  ms_error *err);
+                   ms_error *err);
 
 /* Makes the schedule for a grid whose first dimension's ranges belong to `range_owner`. MS_OPT for
  * strategies that cannot be run yet and for grids that do not fit the strategy. */

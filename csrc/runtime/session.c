@@ -165,9 +165,8 @@ static int open_router(ms_session *session, ms_error *err) {
     if (ms_directory_make(&session->directory, err) != 0) return -1;
     snprintf(address, sizeof address, "ipc://%s/driver", session->directory.path);
   }
-  ms_socket_options options = {.keys = tcp ? &session->keys : NULL,
-                               .receive_limit = QUEUE_LIMIT,
-                               .mandatory = true};
+  ms_socket_options options = {
+      .keys = tcp ? &session->keys : NULL, .receive_limit = QUEUE_LIMIT, .mandatory = true};
   session->router =
       ms_socket_bind(session->context, ZMQ_ROUTER, &options, address, session->address, err);
   return session->router == NULL ? -1 : 0;
@@ -342,8 +341,7 @@ int ms_session_wait(ms_session *session, int timeout, int interrupt, ms_error *e
   int count = 1;
   for (uint32_t i = 0; i < workers; i++) {
     if (session->members[i].channel < 0) continue;
-    items[count++] =
-        (zmq_pollitem_t){.fd = session->members[i].channel, .events = ZMQ_POLLIN};
+    items[count++] = (zmq_pollitem_t){.fd = session->members[i].channel, .events = ZMQ_POLLIN};
   }
   if (interrupt >= 0) items[count++] = (zmq_pollitem_t){.fd = interrupt, .events = ZMQ_POLLIN};
   int ready = zmq_poll(items, count, timeout);

@@ -26,9 +26,9 @@ typedef struct ms_cached {
 typedef struct ms_member {
   uint32_t number, incarnation;
   ms_child child;
-  long pid; /* kept after its end, for messages */
-  int channel; /* -1: dead */
-  bool up;     /* has said hello */
+  long pid;      /* kept after its end, for messages */
+  int channel;   /* -1: dead */
+  bool up;       /* has said hello */
   bool informed; /* of the present peers */
   ms_peer peer;
   ms_link link;
@@ -56,8 +56,8 @@ typedef struct ms_run {
   ms_item *items; /* of the job, completed */
   ms_box *boxes;
   ms_text task, task_with_kernel;
-  bool failed;       /* err is filled; only waiting for the rest */
-  uint64_t deadline; /* ns: workers still running then are killed; 0: none */
+  bool failed;                           /* err is filled; only waiting for the rest */
+  uint64_t deadline;                     /* ns: workers still running then are killed; 0: none */
   uint64_t finished, progressed, warned; /* blocks; ns when last changed; ns when last told */
 } ms_run;
 

@@ -53,8 +53,7 @@ int ms_token_take(ms_worker *worker, ms_error *err) {
   ms_frame frame;
   const char *bytes = zmq_msg_data(&message);
   ms_neighbour *from = find(worker, identity);
-  if (from != NULL &&
-      ms_frame_read(&frame, bytes, zmq_msg_size(&message), MS_TO_PEER) == NULL &&
+  if (from != NULL && ms_frame_read(&frame, bytes, zmq_msg_size(&message), MS_TO_PEER) == NULL &&
       frame.sender == (uint32_t)(from - worker->neighbours) &&
       frame.incarnation == from->peer.incarnation) {
     failed = ms_link_receive(&from->in, &frame, false, err) < 0;
@@ -90,8 +89,7 @@ static int connect_to(ms_worker *worker, uint32_t number, ms_error *err) {
   ms_socket_options options = {.keys = worker->setup.tcp ? &worker->setup.keys : NULL,
                                .identity = worker->setup.identity,
                                .receive_limit = 1};
-  to->socket =
-      ms_socket_connect(worker->context, ZMQ_DEALER, &options, to->peer.address, err);
+  to->socket = ms_socket_connect(worker->context, ZMQ_DEALER, &options, to->peer.address, err);
   if (to->socket == NULL) return -1;
   to->out = (ms_link){.socket = to->socket,
                       .sender = worker->setup.worker,

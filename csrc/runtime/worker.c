@@ -84,8 +84,7 @@ static int open_sockets(ms_worker *worker, ms_hello *hello, ms_error *err) {
   ms_socket_options inbox = {.keys = keys, .receive_limit = QUEUE_LIMIT};
   ms_socket_options dealer = {
       .keys = keys, .identity = setup->identity, .receive_limit = QUEUE_LIMIT};
-  worker->inbox =
-      ms_socket_bind(worker->context, ZMQ_ROUTER, &inbox, address, hello->address, err);
+  worker->inbox = ms_socket_bind(worker->context, ZMQ_ROUTER, &inbox, address, hello->address, err);
   if (worker->inbox == NULL) return -1;
   worker->dealer = ms_socket_connect(worker->context, ZMQ_DEALER, &dealer, setup->address, err);
   if (worker->dealer == NULL) return -1;
@@ -105,8 +104,7 @@ ms_worker *ms_worker_connect(int channel, ms_error *err) {
   snprintf(hello.abi, sizeof hello.abi, "%s", ms_abi());
   if (fcntl(channel, F_SETFD, FD_CLOEXEC) != 0) {
     ms_error_set(err, MS_WRK, "descriptor %d does not lead to a driver", channel);
-  } else if (take_setup(worker, err) == 0 &&
-             ms_guard_install(&worker->setup, channel, err) == 0 &&
+  } else if (take_setup(worker, err) == 0 && ms_guard_install(&worker->setup, channel, err) == 0 &&
              open_sockets(worker, &hello, err) == 0) {
     worker->neighbours = calloc(worker->setup.workers, sizeof *worker->neighbours);
     worker->neighbour_count = worker->setup.workers;

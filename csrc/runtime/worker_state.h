@@ -25,15 +25,15 @@ typedef struct ms_worker_job {
   uint64_t number; /* 0: none */
   ms_arena *arena;
   ms_task task;
-  void **place;       /* of each item */
-  bool *finished;     /* blocks that others have told of or that are our own */
-  uint32_t *mine;     /* own blocks in plan order */
+  void **place;   /* of each item */
+  bool *finished; /* blocks that others have told of or that are our own */
+  uint32_t *mine; /* own blocks in plan order */
   uint32_t mine_count, position;
-  bool running;       /* mine[position] is being run */
-  bool open;          /* not yet DONE */
-  bool failed;        /* FAILED was sent */
+  bool running;                   /* mine[position] is being run */
+  bool open;                      /* not yet DONE */
+  bool failed;                    /* FAILED was sent */
   uint64_t started, busy, waited; /* ns; `started`: of the running block or the job */
-  uint64_t moved;     /* bytes sent */
+  uint64_t moved;                 /* bytes sent */
   ms_text report;
 } ms_worker_job;
 
