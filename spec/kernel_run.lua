@@ -97,7 +97,7 @@ local function study(text, env, options)
   local values, bindings, scalars = {}, {}, {}
   for c, capture in ipairs(captures) do
     values[c], bindings[c] = follow(capture, env)
-    if capture.assigned then
+    if capture.assigned and bindings[c].depth == #capture.fields then
       local what = options.scalars and options.scalars[capture.root] or "+"
       local private = what == "private"
       scalars[#scalars + 1] = { capture = c, role_n = role_numbers[private and what or "reduction"],

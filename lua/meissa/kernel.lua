@@ -231,7 +231,7 @@ function Instance:run(block)
   helpers.enter(self.object)
   local ok, results = gather(xpcall(self.kernel.block, self.handler,
     unpack(arguments, 1, self.argument_count)))
-  if not ok then return nil, results[1] end
+  if not ok then return nil, failure.finish(results[1]) end
   if #self.kernel.info.results == 0 then return "" end
   local encoded, bytes = pcall(encode_results, self, results)
   if not encoded then return nil, failure.plain(bytes) end

@@ -43,19 +43,20 @@ function M.pow(x, y)
   return result
 end
 
-local function argument(value, at, name)
+-- An argument as a number; `level` is where an error is placed, seen from here.
+local function argument(value, at, name, level)
   local number = tonumber(value)
   if type(value) ~= "number" and type(value) ~= "string" or not number then
     local got = value == nil and "no value" or type(value)
-    error(("bad argument #%d to '%s' (number expected, got %s)"):format(at, name, got), 4)
+    error(("bad argument #%d to '%s' (number expected, got %s)"):format(at, name, got), level)
   end
   return number
 end
 
 local function fold(name, wins, ...)
-  local best = argument((...), 1, name)
+  local best = argument((...), 1, name, 4)
   for at = 2, select("#", ...) do
-    local value = argument(select(at, ...), at, name)
+    local value = argument(select(at, ...), at, name, 4)
     if not wins(best, value) then best = value end
   end
   return best
@@ -99,7 +100,7 @@ local floor = math.floor
 -- @param x a number
 function M.ceil(x)
   if type(x) == "number" then return -floor(-x) end
-  local number = argument(x, 1, "ceil")
+  local number = argument(x, 1, "ceil", 3)
   return -floor(-number)
 end
 
