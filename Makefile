@@ -40,6 +40,29 @@ accept: $(BUILD)/syntax/accept_main
 ctest: $(TESTS)
 	@for each in $(TESTS); do echo "$$each"; timeout 120 $$each || exit 1; done
 
+# The parser under libFuzzer, ASan and UBSan, from the Lua files of this machine.
+FUZZ_SECONDS ?= 600
+FUZZ_CC      ?= clang
+
+$(BUILD)/syntax/parse_fuzz: $(wildcard csrc/syntax/*.[ch] csrc/base/*.[ch])
+	@mkdir -p $(@D)
+	$(FUZZ_CC) $(MS_CFLAGS) -O1 -g -fsanitize=fuzzer,address,undefined \
+	  -fno-sanitize-recover=undefined -o $@ \
+	  $(filter csrc/syntax/parse_fuzz.c,$^) \
+	  $(filter-out %_test.c %_fuzz.c %_main.c,$(filter %.c,$^)) $(shell pkg-config --libs luajit)
+
+$(BUILD)/syntax/seeds:
+	@mkdir -p $@
+	@find /usr/share /usr/local/share lua spec -name '*.lua' -type f -size -16k 2>/dev/null | \
+	  LC_ALL=C sort | while read -r name; do \
+	    cp "$$name" "$@/$$(echo "$$name" | tr '/' '_')"; done
+
+fuzz-syntax: $(BUILD)/syntax/parse_fuzz $(BUILD)/syntax/seeds
+	@mkdir -p $(BUILD)/syntax/corpus
+	$(BUILD)/syntax/parse_fuzz -max_total_time=$(FUZZ_SECONDS) -timeout=10 -max_len=8192 \
+	  -rss_limit_mb=2048 -dict=csrc/syntax/parse_fuzz.dict -print_final_stats=1 \
+	  -artifact_prefix=$(BUILD)/syntax/ $(BUILD)/syntax/corpus $(BUILD)/syntax/seeds
+
 # eval "$$(make -s env)" makes `luajit script.lua` find this checkout.
 env:
 	@echo "export LUA_PATH='$(CURDIR)/lua/?.lua;$(CURDIR)/lua/?/init.lua;'\"$${LUA_PATH:-;}\""
@@ -50,4 +73,4 @@ clean:
 
 -include $(OBJECTS:.o=.d)
 
-.PHONY: all accept ctest env clean
+.PHONY: all accept ctest fuzz-syntax env clean

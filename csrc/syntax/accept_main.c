@@ -2,7 +2,7 @@
  *
  * accept: the parser's verdict on many texts, for comparison with loadstring.
  *
- *   accept FILE [spans]
+ *   accept FILE [spans | values]
  *
  * FILE holds records: a decimal length, a newline, that many bytes, a newline. For each, one line
  * is printed: "ok", or "error LINE MESSAGE" with line breaks in the message made spaces. With
@@ -21,13 +21,23 @@ static void print_spans(const ms_function *function) {
   }
 }
 
-static void judge(const char *text, size_t length, bool spans) {
+static bool print_value(ms_node *node, void *context) {
+  (void)context;
+  if (node->kind == MS_NUMBER) printf(" %.17g%s", node->number, node->boxed ? "i" : "");
+  if (node->kind != MS_STRING) return true;
+  printf(" s");
+  for (size_t i = 0; i < node->length; i++) printf("%02x", (unsigned char)node->text[i]);
+  return true;
+}
+
+static void judge(const char *text, size_t length, const char *more) {
   ms_error err;
   ms_error_clear(&err);
   ms_tree *tree = ms_tree_parse(text, length, "=text", &err);
   if (tree != NULL) {
     printf("ok");
-    if (spans) print_spans(tree->main);
+    if (strcmp(more, "spans") == 0) print_spans(tree->main);
+    if (strcmp(more, "values") == 0) ms_node_walk(tree->main->body, print_value, NULL);
     printf("\n");
   } else {
     for (char *c = err.message; *c != '\0'; c++) {
@@ -41,16 +51,16 @@ static void judge(const char *text, size_t length, bool spans) {
 int main(int argc, char **argv) {
   FILE *file = argc > 1 ? fopen(argv[1], "rb") : NULL;
   if (file == NULL) {
-    fprintf(stderr, "usage: accept FILE [spans]\n");
+    fprintf(stderr, "usage: accept FILE [spans | values]\n");
     return 2;
   }
-  bool spans = argc > 2 && strcmp(argv[2], "spans") == 0;
+  const char *more = argc > 2 ? argv[2] : "";
   size_t length;
   while (fscanf(file, "%zu", &length) == 1 && fgetc(file) == '\n') {
     char *text = malloc(length + 1);
     if (text == NULL || fread(text, 1, length, file) != length) return 2;
     text[length] = '\0';
-    judge(text, length, spans);
+    judge(text, length, more);
     free(text);
   }
   fclose(file);

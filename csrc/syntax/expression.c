@@ -52,18 +52,21 @@ static int unary_operator(const ms_parser *parser) {
   }
 }
 
-/* A STRING node for the name or string that is here, which is read over. */
+/* A STRING node for the string that is here, which is read over. */
 static ms_node *string_node(ms_parser *parser) {
   ms_node *node = ms_parser_node(parser, MS_STRING);
-  if (ms_parser_at(parser, MS_TOKEN_STRING)) {
-    node->text = parser->lexer.token.text;
-    node->length = parser->lexer.token.length;
-    ms_lexer_next(&parser->lexer);
-  } else {
-    const ms_name *name = ms_parser_name(parser);
-    node->text = name->text;
-    node->length = name->length;
-  }
+  node->text = parser->lexer.token.text;
+  node->length = parser->lexer.token.length;
+  ms_lexer_next(&parser->lexer);
+  return node;
+}
+
+/* A STRING node for the name that must be here: a key written without quotes. */
+static ms_node *key_node(ms_parser *parser) {
+  ms_node *node = ms_parser_node(parser, MS_STRING);
+  const ms_name *name = ms_parser_name(parser);
+  node->text = name->text;
+  node->length = name->length;
   return node;
 }
 
@@ -82,7 +85,7 @@ ms_node *ms_parse_field(ms_parser *parser, ms_node *object) {
   node->dotted = true;
   ms_lexer_next(&parser->lexer);
   ms_parser_gather(parser, object);
-  ms_parser_gather(parser, string_node(parser));
+  ms_parser_gather(parser, key_node(parser));
   ms_parser_close(parser, node, mark);
   return node;
 }
@@ -101,7 +104,7 @@ static ms_node *parse_table_field(ms_parser *parser) {
     parse_brackets(parser);
     ms_parser_expect(parser, '=');
   } else if (ms_parser_at_name(parser) && ms_lexer_look_ahead(&parser->lexer) == '=') {
-    ms_parser_gather(parser, string_node(parser));
+    ms_parser_gather(parser, key_node(parser));
     ms_parser_expect(parser, '=');
   } else {
     ms_parser_gather(parser, NULL);

@@ -61,6 +61,7 @@ static void test_errors(void) {
       {"f\n(1)", 2, "ambiguous syntax (function call x new statement) near '('"},
       {"a:b = 1", 1, "function arguments expected near '='"},
       {"f() = 1", 1, "unexpected symbol near '='"},
+      {"a.'b' = 1", 1, "'<name>' expected near ''b''"},
       {"(a) = 1", 1, "syntax error near '='"},
       {"a, f() = 1", 1, "syntax error near '='"},
       {"end", 1, "'<eof>' expected near 'end'"},

@@ -9,6 +9,7 @@
 local core = require("meissa.array.core")
 local element = require("meissa.array.element")
 local make = require("meissa.array.make")
+local subscript = require("meissa.array.subscript")
 
 local M = {}
 
@@ -17,6 +18,17 @@ for name, fn in pairs(make) do M[name] = fn end
 --- Whether a value is an array, or a row or slice of one.
 function M.is(value)
   return element.kind(value) ~= nil
+end
+
+--- Whether a value is an array, not a row or slice.
+function M.is_handle(value)
+  return element.kind(value) == "handle"
+end
+
+--- The core's array behind an array that must be readable; raises ARR otherwise.
+function M.checked(value)
+  subscript.check(value.array, value.generation)
+  return value.array
 end
 
 --- The core's array (an ms_array pointer) behind an array, row or slice.

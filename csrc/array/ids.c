@@ -1,0 +1,223 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Ids: see ids.h. */
+#include "array/ids.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "array/number.h"
+
+#define FIRST_SLOTS 1024u
+
+static int out_of_memory(ms_error *err) {
+  return ms_error_set(err, MS_ARR, "out of memory for the file's ids");
+}
+
+static uint32_t hash_number(int64_t number) {
+  return (uint32_t)(((uint64_t)number * UINT64_C(0x9E3779B97F4A7C15)) >> 32);
+}
+
+static bool is_string(const ms_ids *ids, uint32_t position, const char *text, size_t length) {
+  uint64_t begin = ids->offsets[position], end = ids->offsets[position + 1];
+  return end - begin == length && memcmp(ids->bytes + begin, text, length) == 0;
+}
+
+static uint32_t slot_of_number(const ms_ids *ids, int64_t number) {
+  uint32_t slot = hash_number(number) & ids->mask;
+  while (ids->table[slot] != 0 && ids->numbers[ids->table[slot] - 1] != number) {
+    slot = (slot + 1) & ids->mask;
+  }
+  return slot;
+}
+
+static uint32_t slot_of_string(const ms_ids *ids, const char *text, size_t length) {
+  uint32_t slot = ms_labels_hash(text, length) & ids->mask;
+  while (ids->table[slot] != 0 && !is_string(ids, ids->table[slot] - 1, text, length)) {
+    slot = (slot + 1) & ids->mask;
+  }
+  return slot;
+}
+
+/* A table of `slots` with all present ids in it. */
+static int rebuild_table(ms_ids *ids, uint32_t slots, ms_error *err) {
+  uint32_t *table = calloc(slots, sizeof *table);
+  if (table == NULL) return out_of_memory(err);
+  free(ids->table);
+  ids->table = table;
+  ids->mask = slots - 1;
+  for (int64_t p = 0; p < ids->count; p++) {
+    uint32_t slot;
+    if (ids->strings) {
+      uint64_t begin = ids->offsets[p];
+      slot = slot_of_string(ids, ids->bytes + begin, (size_t)(ids->offsets[p + 1] - begin));
+    } else {
+      slot = slot_of_number(ids, ids->numbers[p]);
+    }
+    table[slot] = (uint32_t)p + 1;
+  }
+  return 0;
+}
+
+/* Makes room for one more id: at most half of the table's slots are taken. */
+static int make_room(ms_ids *ids, ms_error *err) {
+  if (ids->count >= MS_IDS_MOST) {
+    return ms_error_set(err, MS_ARR, "more than %" PRId64 " different ids", MS_IDS_MOST);
+  }
+  if (ids->count == ids->capacity) {
+    int64_t capacity = ids->capacity == 0 ? FIRST_SLOTS : ids->capacity * 2;
+    void *grown = ids->strings
+                      ? realloc(ids->offsets, ((size_t)capacity + 1) * sizeof *ids->offsets)
+                      : realloc(ids->numbers, (size_t)capacity * sizeof *ids->numbers);
+    if (grown == NULL) return out_of_memory(err);
+    if (ids->strings) {
+      ids->offsets = grown;
+      if (ids->count == 0) ids->offsets[0] = 0;
+    } else {
+      ids->numbers = grown;
+    }
+    ids->capacity = capacity;
+  }
+  if (ids->table == NULL) return rebuild_table(ids, 2 * FIRST_SLOTS, err);
+  if (ids->count * 2 < (int64_t)ids->mask + 1) return 0;
+  return rebuild_table(ids, (ids->mask + 1) * 2, err);
+}
+
+static int append_string(ms_ids *ids, const char *text, size_t length, ms_error *err) {
+  uint64_t end = ids->offsets[ids->count] + length;
+  if (end > ids->byte_capacity) {
+    uint64_t capacity = end * 2 + 4096;
+    char *grown = realloc(ids->bytes, (size_t)capacity);
+    if (grown == NULL) return out_of_memory(err);
+    ids->bytes = grown;
+    ids->byte_capacity = capacity;
+  }
+  memcpy(ids->bytes + ids->offsets[ids->count], text, length);
+  ids->offsets[++ids->count] = end;
+  return 0;
+}
+
+/* Numbers become strings; their plain form gives the text back. */
+static int turn_into_strings(ms_ids *ids, ms_error *err) {
+  int64_t count = ids->count, *numbers = ids->numbers;
+  ids->strings = true;
+  ids->numbers = NULL;
+  ids->count = ids->capacity = 0;
+  free(ids->table);
+  ids->table = NULL;
+  int failed = make_room(ids, err);
+  for (int64_t p = 0; failed == 0 && p < count; p++) {
+    char text[24];
+    int length = snprintf(text, sizeof text, "%" PRId64, numbers[p]);
+    failed = make_room(ids, err);
+    if (failed == 0) failed = append_string(ids, text, (size_t)length, err);
+    if (failed == 0) {
+      ids->table[slot_of_string(ids, text, (size_t)length)] = (uint32_t)ids->count;
+    }
+  }
+  free(numbers);
+  return failed;
+}
+
+static int64_t string_position(ms_ids *ids, const char *text, size_t length, ms_error *err) {
+  if (make_room(ids, err) != 0) return -1;
+  uint32_t slot = slot_of_string(ids, text, length);
+  if (ids->table[slot] == 0) {
+    if (append_string(ids, text, length, err) != 0) return -1;
+    ids->table[slot] = (uint32_t)ids->count;
+  }
+  return (int64_t)ids->table[slot] - 1;
+}
+
+static int64_t fixed_position(const ms_ids *ids, const char *text, size_t length) {
+  int64_t number, position;
+  bool integer = ms_number_integer(text, length, &number);
+  if (ids->fixed == NULL) {
+    return integer && number >= 1 && number <= ids->fixed_extent ? number - 1 : -2;
+  }
+  if (ids->fixed->numbers == NULL) {
+    position = ms_labels_find_string(ids->fixed, text, length);
+  } else {
+    position = integer ? ms_labels_find_number(ids->fixed, number) : -1;
+  }
+  return position >= 0 ? position : -2;
+}
+
+int64_t ms_ids_position(ms_ids *ids, const char *text, size_t length, ms_error *err) {
+  if (ids->fixed != NULL || ids->fixed_extent > 0) return fixed_position(ids, text, length);
+  int64_t number;
+  if (ids->strings) return string_position(ids, text, length, err);
+  if (!ms_number_integer(text, length, &number)) {
+    if (turn_into_strings(ids, err) != 0) return -1;
+    return string_position(ids, text, length, err);
+  }
+  if (make_room(ids, err) != 0) return -1;
+  uint32_t slot = slot_of_number(ids, number);
+  if (ids->table[slot] == 0) {
+    ids->numbers[ids->count++] = number;
+    ids->table[slot] = (uint32_t)ids->count;
+  }
+  return (int64_t)ids->table[slot] - 1;
+}
+
+int64_t ms_ids_count(const ms_ids *ids) {
+  if (ids->fixed != NULL) return ids->fixed->count;
+  return ids->fixed_extent > 0 ? ids->fixed_extent : ids->count;
+}
+
+typedef struct numbered {
+  int64_t number;
+  uint32_t position;
+} numbered;
+
+static int compare_numbers(const void *a, const void *b) {
+  int64_t x = ((const numbered *)a)->number, y = ((const numbered *)b)->number;
+  return x < y ? -1 : x > y;
+}
+
+/* Puts the numbers in order; place[old position] is the new one. */
+static uint32_t *sort_numbers(ms_ids *ids, ms_error *err) {
+  size_t count = (size_t)ids->count;
+  numbered *list = malloc((count + 1) * sizeof *list);
+  uint32_t *place = malloc((count + 1) * sizeof *place);
+  if (list == NULL || place == NULL) {
+    free(list);
+    free(place);
+    out_of_memory(err);
+    return NULL;
+  }
+  for (size_t p = 0; p < count; p++) list[p] = (numbered){ids->numbers[p], (uint32_t)p};
+  qsort(list, count, sizeof *list, compare_numbers);
+  for (size_t p = 0; p < count; p++) {
+    ids->numbers[p] = list[p].number;
+    place[list[p].position] = (uint32_t)p;
+  }
+  free(list);
+  return place;
+}
+
+ms_labels *ms_ids_labels(ms_ids *ids, uint32_t **place, ms_error *err) {
+  *place = NULL;
+  if (!ids->strings) {
+    *place = sort_numbers(ids, err);
+    if (*place == NULL) return NULL;
+  }
+  ms_labels *labels = ids->strings
+                          ? ms_labels_strings(ids->bytes, ids->offsets, ids->count, err)
+                          : ms_labels_numbers(ids->numbers, ids->count, err);
+  ids->bytes = NULL;
+  ids->offsets = NULL;
+  ids->numbers = NULL;
+  ms_ids_free(ids);
+  return labels;
+}
+
+void ms_ids_free(ms_ids *ids) {
+  free(ids->table);
+  free(ids->numbers);
+  free(ids->offsets);
+  free(ids->bytes);
+  *ids = (ms_ids){0};
+}

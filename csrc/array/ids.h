@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Ids: numbers the ids of a column while a file is read, in order of first appearance.
+ *
+ * As long as every id is an integer in plain form it is kept as a number; the first other one
+ * turns all into strings. At the end numbers are put in order. The caller owns the record. */
+#ifndef MS_ARRAY_IDS_H
+#define MS_ARRAY_IDS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "array/labels.h"
+
+/* Twice as many slots must be a uint32. */
+#define MS_IDS_MOST ((int64_t)1 << 30)
+
+typedef struct ms_ids {
+  bool strings;
+  uint32_t *table; /* position + 1 by hash, 0 empty; linear probing */
+  uint32_t mask;
+  int64_t count, capacity;
+  int64_t *numbers;  /* while not `strings` */
+  uint64_t *offsets; /* strings: id p is bytes[offsets[p] .. offsets[p+1]) */
+  char *bytes;
+  uint64_t byte_capacity;
+  const ms_labels *fixed; /* not owned: only these ids are known, nothing is added */
+  int64_t fixed_extent;   /* without labels: ids are the integers 1..fixed_extent; 0: not fixed */
+} ms_ids;
+
+/* The position of an id, which is added when it is new. -1 with an error: memory, more than
+ * MS_IDS_MOST ids (MS_ARR); -2 when the map is fixed and does not have it. */
+int64_t ms_ids_position(ms_ids *ids, const char *text, size_t length, ms_error *err);
+
+/* How many positions there are. */
+int64_t ms_ids_count(const ms_ids *ids);
+
+/* Hands the ids over as labels (the record is empty afterwards). For numbers, which are put in
+ * order, *place is the new position of each old one (from malloc); for strings it is NULL. */
+ms_labels *ms_ids_labels(ms_ids *ids, uint32_t **place, ms_error *err);
+
+/* Frees what the record holds. */
+void ms_ids_free(ms_ids *ids);
+
+#endif
