@@ -44,19 +44,16 @@ local bodies = {
   { "indirect subscripts", "for i in parallel(n) do B[i] = A[idx[i]][2] + list[1] end" },
   { "computed subscripts", "for i in parallel(n) do B[(i * 5) % 12 + 1] = i B[13 - i] = B[13 - i] + 1 end" },
   { "floor in subscripts", "for i in parallel(n) do B[i] = A[math.floor((i + 1) / 2)][1] end" },
-  { "reduction", "for i in parallel(n) do sum = sum + B[i] end", approximate = true, pieces = 1 },
-  { "reduction of a field", "for i in parallel(n) do opts.rate = opts.rate + 1 end" },
-  { "minimum", "for i in parallel(n) do if B[i] < low then low = B[i] end end", scalars = { low = "min" } },
-  { "maximum", "for i in parallel(n) do sum = math.max(sum, B[i]) end", scalars = { sum = "max" } },
-  { "product", "for i in parallel(n) do sum = sum * 2 end", scalars = { sum = "*" } },
-  { "or", "for i in parallel(n) do found = found or B[i] > 0.9 end", scalars = { found = "or" } },
-  { "and", "for i in parallel(n) do text = text and B[i] > 0 end", scalars = { text = "and" } },
+  { "reduction", "for i in parallel(n) do sum = sum + B[i] end", pieces = 1 },
+  { "minimum", "for i in parallel(n) do if B[i] < low then low = B[i] end end" },
+  { "maximum", "for i in parallel(n) do sum = math.max(sum, B[i]) end" },
+  { "product", "for i in parallel(n) do sum = sum * 2 end" },
+  { "or", "for i in parallel(n) do found = found or B[i] > 0.9 end" },
+  { "and", "for i in parallel(n) do text = text and B[i] > 0 end" },
   { "private, last value kept", "for i in parallel(n) do last = i * 2 B[i] = last end",
-    scalars = { last = "private" }, ordered = true },
+    ordered = true },
   { "private table", "for i in parallel(n) do last = {i, {i}} B[i] = last[2][1] end",
-    scalars = { last = "private" }, ordered = true },
-  { "private assigned in some iterations", "for i in parallel(n) do if i < 5 then last = i end end",
-    scalars = { last = "private" }, ordered = true },
+    ordered = true },
   { "goto continue", "for i in parallel(n) do if i % 3 == 0 then goto continue end local x = i B[i] = x ::continue:: end" },
   { "while and repeat", [[for i in parallel(n) do
     local x, k = B[i], 0
@@ -98,8 +95,7 @@ local bodies = {
 describe("a body", function()
   for _, body in ipairs(bodies) do
     it("agrees with the plain loop: " .. body[1], function()
-      local options = { scalars = body.scalars, ordered = body.ordered, pieces = body.pieces,
-        approximate = body.approximate }
+      local options = { ordered = body.ordered, pieces = body.pieces }
       local over = body.space and function() return body.space end or over_rows
       assert.is_nil(run.compare(body[2], world, over, options))
     end)

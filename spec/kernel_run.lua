@@ -10,9 +10,6 @@ local strict = require("meissa.strict")
 
 local M = {}
 
-local role_numbers = { reduction = 1, private = 2 }
-local op_numbers = { ["+"] = 0, ["*"] = 1, min = 2, max = 3, ["and"] = 4, ["or"] = 5 }
-
 -- All index tuples of ranges {{lo, hi, step}, ...}, first index outermost.
 local function tuples(ranges, visit, depth, index)
   depth, index = depth or 1, index or {}
@@ -64,18 +61,32 @@ function M.plain(text, env, space)
   chunk()
 end
 
+local builtins = {}
+for _, module in ipairs { "_G", "math", "string", "table", "bit" } do
+  for name, value in pairs(module == "_G" and _G or _G[module]) do
+    if type(value) == "function" then
+      builtins[value] = module == "_G" and name or module .. "." .. name
+    end
+  end
+end
+
 -- What a value is for the analysis; nil if the path goes on.
 local function classify(value)
   if memory.is_array(value) then
     local about = memory.describe(value)
-    return { kind = "array", dims = about.dims, sparse = about.sparse }
+    return { kind = "array", dims = about.dims, sparse = about.sparse, array = tonumber(about.id),
+      storage = tonumber(value.array.store ~= nil and value.array.store.id or about.id),
+      integer = about.type:find("^int") ~= nil }
   end
   local kind = type(value)
   if kind == "number" then return { kind = kind, number = value } end
   if kind == "nil" or kind == "boolean" or kind == "string" or kind == "table" then
     return { kind = kind }
   end
-  if kind == "function" then return { kind = "function" } end
+  if kind == "function" then
+    local name = builtins[value]
+    return { kind = name and "builtin" or "function", name = name }
+  end
   return { kind = "unknown" }
 end
 
@@ -90,21 +101,23 @@ local function follow(capture, env)
   return value, binding
 end
 
--- Loop, values, bindings and plan of a text in an environment.
-local function study(text, env, options)
-  local loop, captures = core.loop_temp(text, options.name or "@body.lua", options.closure_line)
-  if not loop then error(captures.message, 0) end
-  local values, bindings, scalars = {}, {}, {}
-  for c, capture in ipairs(captures) do
-    values[c], bindings[c] = follow(capture, env)
-    if capture.assigned then
-      local what = options.scalars and options.scalars[capture.root] or "+"
-      local private = what == "private"
-      scalars[#scalars + 1] = { capture = c, role_n = role_numbers[private and what or "reduction"],
-        op_n = private and 0 or op_numbers[what] }
-    end
+-- Loop, values, bindings, plan and captures of a text in an environment.
+local function study(text, env, space, options)
+  local name = options.name or "@body.lua"
+  local loop, failed
+  if options.closure_line then
+    loop, failed = core.loop(text, name, 0, 0, options.closure_line, true)
+  else
+    loop, failed = core.loop(text, name)
   end
-  return loop, values, bindings, { scalars = scalars }, captures
+  if not loop then error(failed.message, 0) end
+  local captures = loop:captures()
+  local values, bindings = {}, {}
+  for c, capture in ipairs(captures) do values[c], bindings[c] = follow(capture, env) end
+  local plan
+  plan, failed = core.plan(loop, bindings, space)
+  if not plan then error(failed.message, 0) end
+  return loop, values, bindings, plan, captures
 end
 
 local function item_of(value)
@@ -150,7 +163,7 @@ local function blocks_of(space, pieces)
 end
 
 local function space_for_core(space, options)
-  local source = (space.entries or space.array) and -2 or -1
+  local source = (space.entries or space.array) and 0 or nil
   local ranges = {}
   for d, range in ipairs(space.ranges) do ranges[d] = { range[1], range[2], range[3] or 1 } end
   return { source = source, sparse = space.entries ~= nil, ranges = ranges,
@@ -161,9 +174,9 @@ end
 -- Packs and prepares: an instance, the packed kernel, the captured values.
 function M.prepare(text, env, space, options)
   options = options or {}
-  local loop, values, bindings, plan, captures = study(text, env, options)
-  local kernel_bytes, run_bytes = kernel.pack(loop, plan, bindings, values,
-    space_for_core(space, options))
+  local core_space = space_for_core(space, options)
+  local loop, values, bindings, plan, captures = study(text, env, core_space, options)
+  local kernel_bytes, run_bytes = kernel.pack(loop, plan, bindings, values, core_space)
   local items = {}
   for c = 1, #bindings do
     if memory.is_array(values[c]) then items[#items + 1] = item_of(values[c]) end

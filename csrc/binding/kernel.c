@@ -89,8 +89,8 @@ static void push_captures(lua_State *L, const ms_loop *loop, const ms_binding *b
 }
 
 static void push_params(lua_State *L, const ms_kernel_info *info) {
-  static const char *const kinds[] = {"coord",  "entries", "value", "pointer",
-                                      "stride", "step",    "table"};
+  static const char *const kinds[] = {"coord", "entries", "value", "pointer",
+                                      "stride", "step", "table"};
   lua_createtable(L, (int)info->param_count, 0);
   for (uint32_t p = 0; p < info->param_count; p++) {
     const ms_param *param = &info->params[p];
@@ -154,9 +154,13 @@ static int emit(lua_State *L) {
   const ms_loop *loop = ms_check_loop(L, 1);
   const ms_plan *plan = ms_check_plan(L, 2);
   uint32_t count;
-  const ms_binding *bindings = ms_read_bindings(L, 3, &count);
-  const ms_space *space = ms_read_space(L, 4);
+  ms_space space;
   luaL_checktype(L, 5, LUA_TTABLE);
+  lua_settop(L, 7);
+  const ms_binding *bindings = ms_bindings_from_lua(L, 3, &count);
+  ms_space_from_lua(L, 4, &space);
+  if (count < loop->capture_count)
+    return luaL_argerror(L, 3, "fewer bindings than the loop has captures");
   ms_element *elements = lua_newuserdata(L, (count + 1) * sizeof *elements);
   memset(elements, 0, (count + 1) * sizeof *elements);
   read_elements(L, 5, elements, loop->capture_count);
@@ -164,7 +168,7 @@ static int emit(lua_State *L) {
       .loop = loop,
       .plan = plan,
       .bindings = bindings,
-      .space = space,
+      .space = &space,
       .elements = elements,
       .entry_type = lua_isnoneornil(L, 6) ? MS_DOUBLE : type_number(L, 6),
       .locals = (uint32_t)luaL_optinteger(L, 7, MS_KERNEL_LOCALS),

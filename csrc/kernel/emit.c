@@ -63,7 +63,9 @@ static int find_scalars(ms_draft *draft) {
   for (uint32_t c = 0; c < job->loop->capture_count; c++) {
     const ms_scalar_plan *scalar = draft->scalar[c];
     bool carried = scalar != NULL && scalar->role == MS_ROLE_CARRIED;
-    bool lost = job->loop->captures[c].assigned &&
+    /* A field beyond the value is written through the value: no scalar. */
+    bool whole = job->bindings[c].depth == job->loop->captures[c].field_count;
+    bool lost = job->loop->captures[c].assigned && whole &&
                 (scalar == NULL || scalar->role == MS_ROLE_BROADCAST);
     if (carried || lost)
       return ms_error_set(draft->err, MS_DEP, "%s is assigned in a way that the plan has no role for",

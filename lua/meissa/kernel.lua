@@ -177,17 +177,18 @@ local arguments_by_kind = {
   table = function(_, _, _, values) return values end,
 }
 
--- The items by capture, checked to be what the text was written for.
+-- The items by capture, with their types, checked to be what the text was written for.
 local function items_by_capture(info, items)
   local found = { space = items.space }
   for n, about in ipairs(info.arrays) do
     local item = items[n]
-    local same = item and item.type == about.type and #item.dims == #about.dims
+    local same = item and #item.dims == #about.dims
     for d = 1, same and #about.dims or 0 do
       same = same and tonumber(item.dims[d]) == about.dims[d]
     end
     if not same then errors.raise("BUG", "item %d is another array than the kernel's", n) end
-    found[about.capture] = item
+    found[about.capture] = { pointer = item.pointer, type = about.type, dims = about.dims,
+      strides = item.strides, coords = item.coords, count = item.count }
   end
   return found
 end
@@ -231,7 +232,7 @@ function Instance:run(block)
   helpers.enter(self.object)
   local ok, results = gather(xpcall(self.kernel.block, self.handler,
     unpack(arguments, 1, self.argument_count)))
-  if not ok then return nil, results[1] end
+  if not ok then return nil, failure.finish(results[1]) end
   if #self.kernel.info.results == 0 then return "" end
   local encoded, bytes = pcall(encode_results, self, results)
   if not encoded then return nil, failure.plain(bytes) end
@@ -241,7 +242,7 @@ end
 --- Makes a kernel ready to run blocks.
 -- @string kernel_bytes @string run_bytes from pack
 -- @tab items the arrays in this process, in the order of the captures that are arrays: {pointer =,
--- dims =, strides =, type = "float"...}; and `space`: {coords = {vectors of 1-based int32
+-- dims =, strides =} (sparse ones: `coords`, vectors of 0-based int32, and `count`); and `space`: {coords = {vectors of 1-based int32
 -- subscripts}, pointer = values of the entries (dense arrays: element [1]...[1])} for spaces that
 -- are the entries of an array
 -- @tab[opt] host `print`: what `print` means in the body

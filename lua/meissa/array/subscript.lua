@@ -74,8 +74,8 @@ local function unknown_method(key)
     near and (" (did you mean '%s'?)"):format(near) or "")
 end
 
--- int64 elements that are no Lua numbers.
-local function to_number(value)
+--- Reads what an element holds as a Lua number; int64 elements that are none raise.
+function M.to_number(value)
   if type(value) == "number" then return value end
   if value > 9007199254740992LL or value < -9007199254740992LL then
     errors.raise("ARR", "the element %s is beyond 2^53 and no exact Lua number",
@@ -83,6 +83,8 @@ local function to_number(value)
   end
   return tonumber(value)
 end
+
+local to_number = M.to_number
 
 --- Checks that a value may be stored in an array of this element type, and returns it.
 function M.storable(array, value)

@@ -105,9 +105,20 @@ end
 --- A handler for xpcall around a kernel's block function.
 function M.handler(kernel, items)
   return function(err)
+    -- A full stack leaves no room to look around: `finish` makes do with the message.
+    if type(err) == "string" and err:find("stack overflow", 1, true) then return err end
     local found = M.error_of(err, kernel, items)
     return found
   end
+end
+
+--- The error table for what xpcall gave after the handler: usually the handler's own.
+function M.finish(err)
+  if type(err) == "table" and err.code then return err end
+  local found = M.plain(err)
+  local file, line, text = found.message:match("^(.-):(%d+): (.*)$")
+  if file then found.file, found.line, found.message = file, tonumber(line), text end
+  return found
 end
 
 return M

@@ -22,7 +22,7 @@ end
 -- @param value an array
 function M.describe(value)
   local raw = value.array
-  local about = { id = tostring(raw.id), type = array_core.type_names[raw.type], dims = {},
+  local about = { id = tonumber(raw.id), type = array_core.type_names[raw.type], dims = {},
     strides = {}, sparse = raw.sparse ~= 0 }
   for d = 1, raw.dim_count do
     about.dims[d], about.strides[d] = tonumber(raw.dims[d - 1]), tonumber(raw.strides[d - 1])
