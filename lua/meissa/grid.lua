@@ -7,9 +7,10 @@
 -- clamp((entries / 2^14)^(1/k), 16, 64) each, never more than the extent.
 -- @module meissa.grid
 
-local array = require "meissa.array"
+local core = require "meissa.array.core"
 local errors = require "meissa.errors"
 local ffi = require "ffi"
+local partitions = require "meissa.partition"
 local spaces = require "meissa.space"
 
 local M = {}
@@ -73,7 +74,7 @@ local function cut_ranges(grid, space)
   for c, d in ipairs(grid.dims) do
     local range = space.ranges[d]
     local bounds = ffi.new("int64_t[?]", grid.ranges[c] + 1)
-    grid.ranges[c] = tonumber(array.lib.ms_cut_range(range[1], range[2], range[3],
+    grid.ranges[c] = tonumber(core.lib.ms_cut_range(range[1], range[2], range[3],
                                                      grid.ranges[c], bounds))
     grid.bounds[c] = {}
     for r = 0, grid.ranges[c] do grid.bounds[c][r + 1] = tonumber(bounds[r]) end
@@ -81,7 +82,7 @@ local function cut_ranges(grid, space)
 end
 
 local function cut_entries(grid, space)
-  local partition = array.partition(space.array, grid.dims, grid.ranges, space.ordered)
+  local partition = partitions.get(space.array, grid.dims, grid.ranges, space.ordered)
   grid.partition = partition
   for c in ipairs(grid.dims) do
     grid.ranges[c] = tonumber(partition.cut.ranges[c - 1])

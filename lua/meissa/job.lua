@@ -13,6 +13,7 @@ local errors = require "meissa.errors"
 local ffi = require "ffi"
 local grids = require "meissa.grid"
 local kernel = require "meissa.kernel"
+local partitions = require "meissa.partition"
 local spaces = require "meissa.space"
 local system = require "meissa.system"
 local worker = require "meissa.worker"
@@ -42,7 +43,8 @@ local function array_item(value, about, plan, grid)
   local shape = array.describe(value)
   local move, cut = movement(about, plan, grid)
   return {
-    id = shape.id, version = 0, pointer = shape.data, segment = shape.segment,
+    id = shape.id, version = 0, pointer = shape.data,
+    segment = array.core(value).store.block.segment,
     element = element_size[shape.type], dims = shape.dims, strides = shape.strides,
     movement = move, written = about.written, along = about.array_dim, cut = cut,
     scale = about.scale, offset = about.offset,
@@ -61,8 +63,8 @@ local function entry_items(partition, space)
       offsets = partition.start,
     }
   end
-  for d = 1, #space.ranges do add(array.lib.ms_partition_coords(partition, d - 1), 4, d) end
-  add(array.lib.ms_partition_values(partition), element_size[shape.type], 0)
+  for d = 1, #space.ranges do add(partitions.coords(partition, d), 4, d) end
+  add(partitions.values(partition), element_size[shape.type], 0)
   return items
 end
 
@@ -245,8 +247,8 @@ function M.cursor(grid, space)
   end
   local partition = grid.partition
   local coords, dims = {}, #space.ranges
-  for d = 1, dims do coords[d] = array.lib.ms_partition_coords(partition, d - 1) end
-  local values = array.partition_values(partition, space.array)
+  for d = 1, dims do coords[d] = partitions.coords(partition, d) end
+  local values = partitions.values(partition)
   return function(number)
     local block = grids.block(layout, number)
     local e, last, index = block.first - 2, block.last - 1, {}
@@ -263,7 +265,7 @@ end
 --- The entries of a sparse space row by row, duplicates in file order: a function like a cursor's.
 function M.row_major(space)
   local grid = {dims = {1}, ranges = {1}, blocks = 1,
-                partition = array.partition(space.array, {1}, {1}, true)}
+                partition = partitions.get(space.array, {1}, {1}, true)}
   return M.cursor(grid, space)(0)
 end
 

@@ -114,7 +114,7 @@ local function run_here(record, plan, space, slots, func, frame_form)
   local grid = grids.cut(plan, space)
   plan.grid = grid.ranges
   local reductions = {}
-  for _, scalar in ipairs(plan.scalars) do
+  for _, scalar in ipairs(plan.scalar_list) do
     if scalar.role == "reduction" then
       reductions[#reductions + 1] = {capture = record.captures[scalar.capture],
                                      slot = slots[scalar.capture], op = scalar.op}

@@ -58,9 +58,31 @@ local function situation(space, bindings)
   return table.concat(parts, "|")
 end
 
+-- Adds the views that running a plan needs: `array_of[c]`, what happens to the array that capture c
+-- is; `scalar_list`, the scalars in the order of their captures.
+local function index(plan, bindings)
+  local by_array = {}
+  for _, about in pairs(plan.arrays) do
+    about.written = about.access ~= "read"
+    by_array[bindings[about.binding].array] = about
+  end
+  plan.array_of = {}
+  for c, binding in ipairs(bindings) do
+    if binding.kind == "array" then
+      plan.array_of[c] = by_array[binding.array] or {access = "none", written = false}
+    end
+  end
+  plan.scalar_list = {}
+  for name, scalar in pairs(plan.scalars) do
+    scalar.name = name
+    plan.scalar_list[#plan.scalar_list + 1] = scalar
+  end
+  table.sort(plan.scalar_list, function(a, b) return a.capture < b.capture end)
+end
+
 local function refuse_reordered_sums(plan, space)
   if space.reduce ~= "serial" or plan.strategy == "serial" then return end
-  for _, scalar in ipairs(plan.scalars) do
+  for _, scalar in ipairs(plan.scalar_list) do
     if scalar.role == "reduction" and (scalar.op == "+" or scalar.op == "*") then
       errors.raise("DEP", "'%s' is formed block by block, which may change its last bits, and " ..
                    "reduce = \"serial\" forbids that. Leave the option out, or run the loop " ..
@@ -110,7 +132,7 @@ function M.get(record, space, bindings, run)
     plan, err = core.plan(record.loop, bindings, space)
     if not plan then errors.raise_core(err) end
     plan.file, plan.line, plan.engine = record.file, record.line, "lua"
-    plan.indices = record.loop:indices()
+    index(plan, bindings)
     setmetatable(plan, Plan)
     record.plans[key] = plan
   end
