@@ -40,11 +40,10 @@ local function movement(about, plan, grid)
 end
 
 local function array_item(value, about, plan, grid)
-  local shape = array.describe(value)
+  local shape, memory = array.describe(value), array.core(value)
   local move, cut = movement(about, plan, grid)
   return {
-    id = shape.id, version = 0, pointer = shape.data,
-    segment = array.core(value).store.block.segment,
+    id = shape.id, version = 0, pointer = memory.data, segment = memory.store.block.segment,
     element = element_size[shape.type], dims = shape.dims, strides = shape.strides,
     movement = move, written = about.written, along = about.array_dim, cut = cut,
     scale = about.scale, offset = about.offset,
@@ -101,11 +100,11 @@ end
 
 -- ------------------------------------------------------------------------------------ driver
 
--- A vector of C numbers; the caller keeps it alive.
-local function vector(ctype, list)
-  local memory = ffi.new(ctype, #list)
+-- A vector of C numbers: its memory, which the caller keeps alive, and a pointer to it.
+local function vector(element, list)
+  local memory = ffi.new(element .. "[?]", #list)
   for k, value in ipairs(list) do memory[k - 1] = value end
-  return memory
+  return memory, ffi.cast(element .. " *", memory)
 end
 
 local function describe_block(run, layout, number)
@@ -163,11 +162,13 @@ end
 local function schedule_of(grid, space)
   if grid.schedule then return grid.schedule end
   local layout = grids.layout(grid, space)
-  local bounds = {}
-  for c, list in ipairs(grid.bounds) do bounds[c] = vector("int64_t[?]", list) end
-  grid.schedule = {layout = layout, bounds = bounds,
-                   weights = vector("uint64_t[?]", grids.weights(grid, layout))}
-  return grid.schedule
+  local schedule = {layout = layout, bounds = {}, memory = {}}
+  for c, list in ipairs(grid.bounds) do
+    schedule.memory[c], schedule.bounds[c] = vector("int64_t", list)
+  end
+  schedule.memory[0], schedule.weights = vector("uint64_t", grids.weights(grid, layout))
+  grid.schedule = schedule
+  return schedule
 end
 
 --- Runs a job. `run` has record, plan, space, bindings, values, grid, session and called (when the

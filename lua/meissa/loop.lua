@@ -6,6 +6,7 @@
 -- scalars back, and returns an iterator that ends at once. `each` does the same for a closure.
 -- @module meissa.loop
 
+local array = require "meissa.array"
 local capture = require "meissa.capture"
 local core = require "meissa.core"
 local errors = require "meissa.errors"
@@ -82,10 +83,37 @@ local function check_callee(record, func, level, running)
   end
 end
 
+-- What the analyser is told of an array.
+local function describe_array(value)
+  if not array.is(value) then return nil end
+  local about = array.describe(value)
+  return {array = about.id, storage = about.store, dims = about.dims, sparse = about.sparse,
+          integer = about.type:find("^int") ~= nil}
+end
+
+-- Which binding is the array whose entries are the space: its number, 0 if the body captures none.
+local function source_of(space, bindings)
+  local id = array.describe(space.array).id
+  for c, binding in ipairs(bindings) do
+    if binding.array == id then return c end
+  end
+  return 0
+end
+
 -- Plans the loop for this space and these captured values.
 local function plan_loop(record, space, roots)
-  local bindings, values = capture.resolve(record.captures, function(c) return roots[c] end)
-  return plans.get(record, space, bindings, values), bindings, values
+  local numbers = {}
+  for c, each in ipairs(record.captures) do numbers[each] = c end
+  local bindings = capture.resolve(record.captures, function(each) return roots[numbers[each]] end,
+                                   describe_array)
+  local values = {}
+  for c, binding in ipairs(bindings) do
+    values[c] = binding.value
+    -- A row of an array stands for the view that it is.
+    if binding.kind == "array" then values[c] = array.to_handle(binding.value, true) end
+  end
+  space.source = space.array and source_of(space, bindings)
+  return plans.get(record, space, bindings), bindings, values
 end
 
 -- Runs the loop on the workers; the list of {capture=, value=} to assign.

@@ -15,7 +15,7 @@ local M = {}
 --- What makes block functions: prepare(kernel_bytes, run_bytes, items, ranges) returns
 -- block(number, range, ...) which returns the block's result as a string or nil. `items` is a list
 -- of {pointer = lightuserdata, element = bytes, size = elements, dims = {}, strides = {}}, strides
--- in elements. When nil, `require("meissa.kernel").prepare` is used.
+-- in elements. When nil, `require("meissa.job").prepare` is used.
 M.prepare = nil
 
 --- Bytes of an error value for the driver: tables with plain fields keep them, anything else
@@ -75,7 +75,7 @@ local function run_job(job, kernels)
   current = job
   if job.kernel then kernels[job.key] = job.kernel end
   local ok, err = xpcall(function()
-    local prepare = M.prepare or require("meissa.kernel").prepare
+    local prepare = M.prepare or require("meissa.job").prepare
     run_blocks(job, prepare(kernels[job.key], job.run, job.items, job.ranges))
   end, describe)
   if not ok then job:fail(M.encode_error(err)) end
