@@ -103,6 +103,16 @@ MS_API ms_array *ms_array_transpose(ms_array *array, int one, int other, ms_erro
 MS_API ms_array *ms_array_view(ms_array *array, int dim_count, const int64_t *dims,
                                const int64_t *strides, void *data, ms_error *err);
 
+/* A copy with memory of its own: dense ones contiguous, sparse ones with the same entries and the
+ * same id maps. */
+MS_API ms_array *ms_array_clone(const ms_array *array, ms_error *err);
+
+/* Divides the entries of a sparse array: `share` of them (rounded), drawn by the seed, go to
+ * *first, the rest to *second, both in the order they have, with the array's extents and id maps.
+ * 0, or -1 with MS_ARR and neither made. */
+MS_API int ms_array_split(const ms_array *array, double share, uint64_t seed, ms_array **first,
+                          ms_array **second, ms_error *err);
+
 /* Marks the contents of the array, and of all that share its store, as lost. `why` is copied. */
 MS_API void ms_array_invalidate(ms_array *array, const char *why);
 

@@ -97,9 +97,10 @@ local function dense(dims, number)
   return element.wrap(array)
 end
 
---- A dense array of a type's number, zeroed; for the other files.
+-- For the other files.
 M.dense = dense
 M.take = take
+M.read_shape = read_shape
 
 --- An array of zeros.
 -- @usage local A = meissa.zeros({100, 32}, {type = "float"})

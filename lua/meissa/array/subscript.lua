@@ -74,7 +74,16 @@ local function unknown_method(key)
     near and (" (did you mean '%s'?)"):format(near) or "")
 end
 
---- Reads what an element holds as a Lua number; int64 elements that are none raise.
+--- A dimension of an array, checked and 0-based.
+function M.dimension(array, d)
+  if type(d) ~= "number" or floor(d) ~= d or d < 1 or d > array.dim_count then
+    errors.raise("ARR", "dimension %s is not in 1..%d (%s)", tostring(d), array.dim_count,
+      M.name_of(array))
+  end
+  return d - 1
+end
+
+--- An element as a Lua number; raises for int64 elements that are none.
 function M.to_number(value)
   if type(value) == "number" then return value end
   if value > 9007199254740992LL or value < -9007199254740992LL then
@@ -259,13 +268,15 @@ local function positions_of(array, keys)
   return at, count, has_range
 end
 
-local function is_array(value)
-  return element.kind(value) ~= nil
+--- Whether a value is a row or slice.
+function M.is_part(value)
+  local kind = element.kind(value)
+  return kind == "row" or kind == "slice"
 end
 
 -- target[...] = value for a view: a fill or a copy.
 local function assign(view, value)
-  if is_array(value) then
+  if element.kind(value) or type(value) == "table" then
     M.methods.copy(view, value)
   else
     M.methods.fill(view, value)
