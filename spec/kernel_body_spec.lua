@@ -86,6 +86,23 @@ local bodies = {
   { "integer store of a computed value", "for i in parallel(n) do C[i][1] = math.floor(B[i] * 100) end" },
   { "float rounding", "for i in parallel(n) do local f = F[i] f[1] = f[1] * lr f[2] = f[1] / 3 end" },
   { "methods of arrays", "for i in parallel(n) do local x = A[i] B[i] = B[i] + #x + #A end" },
+  { "products of rows", "for i in parallel(n) do local w, f = A[i], F[i] B[i] = w:dot(f) + w:dot(w) + f:dot(A[i]) + A[i]:dot(A[i]) end" },
+  { "sums and norms of rows", "for i in parallel(n) do local w = F[i] B[i] = w:sum() + A[i]:norm() * T[1][2]:sum() end" },
+  { "row statements", [[for i in parallel(n) do
+    local w, f = A[i], F[i]
+    f:fill(3) f:axpy(0.1, w) w:scal(lr) w:axpy(-2, f) f:copy(w) w:cmul(f)
+    A[i]:axpy(i * 2, F[i])
+  end]] },
+  { "row builtins that keep objects", [[for i in parallel(n) do
+    local w = A[i]
+    B[i] = w:max() + w:min() + w:size(1)
+    local u = A[i]:fill(i)
+    B[i] = B[i] + u[2]
+    local c = C[i]
+    c:fill(4)
+    B[i] = B[i] + c:sum()
+  end]] },
+  { "rows of one extent", "for i in parallel(n) do local w = A[i] w:fill(lr) B[i] = w:dot(w) end" },
   { "power", "for i in parallel(n) do B[i] = i ^ 3 + 2 ^ -1 end" },
   { "fields of a generic for", "for i in parallel(n) do for k, v in ipairs(list) do B[i] = B[i] + k * v end for k, v in pairs({a = 1}) do B[i] = B[i] + v end end" },
   { "long strings and escapes", "for i in parallel(n) do local s = [==[\n]]]==] .. '\\n\\65' B[i] = #s end" },

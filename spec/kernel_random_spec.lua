@@ -62,6 +62,15 @@ function Generator:element(depth)
   return self:pick(choices)
 end
 
+-- A row that belongs to this iteration; `floating` ones only for what writes.
+function Generator:row(floating)
+  local choices = { "A[i]", "F[i]", "S[i]", ("T[i][%d]"):format(self.random(2)) }
+  for _, view in ipairs(self.views) do
+    if not floating or not self.integers[view] then choices[#choices + 1] = view end
+  end
+  return self:pick(choices)
+end
+
 local leaves = { "x", "y", "z", "opts.p.q", "opts.r", "0.5", "3", "1e-3", "i" }
 
 function Generator:number(depth)
@@ -69,7 +78,11 @@ function Generator:number(depth)
     if #self.locals > 0 and self:chance(50) then return self:pick(self.locals) end
     return self:pick(leaves)
   end
-  local roll = self.random(12)
+  local roll = self.random(13)
+  if roll == 13 then
+    if self:chance(50) then return ("%s:dot(%s)"):format(self:row(), self:row()) end
+    return ("%s:%s()"):format(self:row(), self:pick { "sum", "norm", "max" })
+  end
   local a = self:number(depth - 1)
   if roll <= 4 then
     return ("(%s %s %s)"):format(a, self:pick { "+", "-", "*", "/" }, self:number(depth - 1))
@@ -168,6 +181,13 @@ function statements.reduce(self, depth)
   return ("sum = sum + %s"):format(self:integer(depth))
 end
 
+function statements.rows(self, depth)
+  local y, x = self:row(true), self:row(true)
+  local a = self:number(math.min(depth, 1))
+  return ({ y .. ":fill(" .. a .. ")", y .. ":scal(" .. a .. ")", y .. ":copy(" .. x .. ")",
+    y .. ":axpy(" .. a .. ", " .. x .. ")", y .. ":cmul(" .. x .. ")" })[self.random(5)]
+end
+
 function statements.assign(self, depth)
   if #self.locals == 0 then return statements.declare(self, depth) end
   return ("%s = %s"):format(self:pick(self.locals), self:number(depth))
@@ -206,6 +226,7 @@ function statements.nested(self, depth)
 end
 
 local kinds = { "declare", "declare", "view", "store", "store", "store", "swap", "reduce", "assign",
+  "rows",
   "condition", "loop", "repeated", "leave", "nested" }
 
 function Generator:block(depth, most)

@@ -9,9 +9,11 @@
 static const ms_row_call known[] = {
     {.name = "dot", .argument = MS_ROW_ROW},
     {.name = "sum", .argument = MS_ROW_NONE},
+    {.name = "norm", .argument = MS_ROW_NONE},
     {.name = "fill", .argument = MS_ROW_SCALAR, .statement = true},
     {.name = "scal", .argument = MS_ROW_SCALAR, .statement = true},
     {.name = "copy", .argument = MS_ROW_ROW, .statement = true},
+    {.name = "cmul", .argument = MS_ROW_ROW, .statement = true},
     {.name = "axpy", .argument = MS_ROW_SCALED, .statement = true},
 };
 
@@ -67,9 +69,11 @@ bool ms_row_call_of(const ms_draft *draft, const ms_node *node, ms_row_call *cal
     call->scalar = node->kid[1];
     if (!number(draft, call->scalar)) return false;
   }
-  if (type_of(draft, &call->row[0]) > MS_DOUBLE) return false;
-  return call->rows < 2 || (length(draft, &call->row[0]) == length(draft, &call->row[1]) &&
-                            type_of(draft, &call->row[0]) == type_of(draft, &call->row[1]));
+  for (uint32_t r = 0; r < call->rows; r++) {
+    if (type_of(draft, &call->row[r]) > MS_DOUBLE) return false;
+    if (length(draft, &call->row[r]) != length(draft, &call->row[0])) return false;
+  }
+  return true;
 }
 
 /* Remembers that the chunk needs a row helper. */
@@ -81,8 +85,11 @@ static void use(ms_draft *draft, const char *name) {
 }
 
 void ms_row_call_text(ms_draft *draft, const ms_row_call *call) {
-  const char *type = type_of(draft, &call->row[0]) == MS_FLOAT ? "float" : "double";
-  char *name = ms_arena_format(draft->arena, "%s_%s", call->name, type);
+  static const char *const types[] = {[MS_FLOAT] = "float", [MS_DOUBLE] = "double"};
+  const char *first = types[type_of(draft, &call->row[0])];
+  const char *second = call->rows > 1 ? types[type_of(draft, &call->row[1])] : "";
+  char *name = ms_arena_format(draft->arena, "%s_%s%s%s", call->name, first,
+                               call->rows > 1 ? "_" : "", second);
   if (name == NULL) {
     draft->out->failed = true;
     return;

@@ -11,7 +11,7 @@
 typedef enum ms_row_argument { MS_ROW_NONE, MS_ROW_ROW, MS_ROW_SCALAR, MS_ROW_SCALED } ms_row_argument;
 
 typedef struct ms_row_call {
-  const char *name; /* of the method; helpers are called <name>_<type> */
+  const char *name; /* of the method; helpers are <name>_<type>[_<type>] */
   ms_row_argument argument;
   bool statement; /* has no value here: rewritten only as a statement */
   ms_chain row[2];
@@ -21,7 +21,7 @@ typedef struct ms_row_call {
 } ms_row_call;
 
 /* Recognises a row builtin: a METHOD node for those with a value, an EXPRESSION node for those
- * without. All rows must have one length and one floating type; the rest keeps the objects. */
+ * without. All rows must have one length and floating types; the rest keeps the objects. */
 bool ms_row_call_of(const ms_draft *draft, const ms_node *node, ms_row_call *call);
 
 /* Appends the call: helper(pointer, offset, stride [, pointer, offset, stride], count [, x]). */

@@ -1,9 +1,9 @@
 -- SPDX-License-Identifier: MIT
---- Arrays as kernels see them: what the text depends on, and objects over a worker's memory.
+--- Arrays as kernels see them.
 -- @module meissa.kernel.memory
-local ffi = require("ffi")
-local array_core = require("meissa.array.core")
+local array = require("meissa.array")
 local element = require("meissa.array.element")
+local ffi = require("ffi")
 
 local M = {}
 
@@ -18,36 +18,17 @@ function M.refuse(value)
   return nil
 end
 
---- What a kernel depends on: {id, type, dims, strides, sparse}.
--- @param value an array
-function M.describe(value)
-  local raw = value.array
-  local about = { id = tonumber(raw.id), type = array_core.type_names[raw.type], dims = {},
-    strides = {}, sparse = raw.sparse ~= 0 }
-  for d = 1, raw.dim_count do
-    about.dims[d], about.strides[d] = tonumber(raw.dims[d - 1]), tonumber(raw.strides[d - 1])
-  end
-  return about
-end
+--- What is known about an array: id, type, dims, strides, sparse, count...
+M.describe = array.describe
 
-local function to_int64(list, count)
-  local vector = ffi.new("int64_t[8]")
-  for d = 1, count do vector[d - 1] = list[d] end
-  return vector
-end
-
--- An array object over an item's memory, which must outlive it.
 local function wrap(item)
-  local dims = #item.dims
   local coords
   if item.coords then
-    coords = ffi.new("int32_t *[8]")
-    for d = 1, dims do coords[d - 1] = ffi.cast("int32_t *", item.coords[d]) end
+    coords = {}
+    for d, vector in ipairs(item.coords) do coords[d] = ffi.cast("int32_t *", vector) end
   end
-  return element.wrap(array_core.call(array_core.lib.ms_array_foreign,
-    array_core.type_numbers[item.type], dims, to_int64(item.dims, dims),
-    item.strides and to_int64(item.strides, dims) or nil, ffi.cast("void *", item.pointer),
-    coords, item.count or 0))
+  return array.wrap_foreign { type = item.type, dims = item.dims, strides = item.strides,
+    data = ffi.cast("void *", item.pointer), coords = coords, count = item.count, keep = item }
 end
 
 --- A function from a capture's number to its array as an object, made when first asked for.
