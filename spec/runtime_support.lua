@@ -119,6 +119,9 @@ function M.pointer(vector)
   return ffi.cast("void *", vector)
 end
 
+--- The pointer to nothing.
+M.null = ffi.cast("void *", 0)
+
 --- Serialised values for a kernel's `run`.
 function M.encode(value)
   return buffer.encode(value)

@@ -158,6 +158,8 @@ static int session_info(lua_State *L) {
   lua_setfield(L, -2, "workers");
   lua_pushstring(L, ms_session_directory(session));
   lua_setfield(L, -2, "directory");
+  lua_pushstring(L, ms_session_address(session));
+  lua_setfield(L, -2, "address");
   lua_pushnumber(L, (lua_Number)ms_session_jobs(session));
   lua_setfield(L, -2, "jobs");
   return 1;
@@ -376,6 +378,7 @@ static int session_run(lua_State *L) {
   job.items = read_items(L, 2, &job.item_count);
   lua_getfield(L, 2, "stalled");
   if (lua_isfunction(L, -1)) job.stalled = call_stalled;
+  job.patience = number_field(L, 2, "patience", 0);
   job.context = L;
   ms_outcome *outcome = lua_newuserdata(L, sizeof *outcome);
   memset(outcome, 0, sizeof *outcome);

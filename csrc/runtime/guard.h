@@ -8,6 +8,8 @@
 #ifndef MS_RUNTIME_GUARD_H
 #define MS_RUNTIME_GUARD_H
 
+#include <stdbool.h>
+
 #include "base/error.h"
 #include "runtime/setup.h"
 
@@ -17,8 +19,11 @@ int ms_guard_install(const ms_setup *setup, int channel, ms_error *err);
 /* Names the socket file to remove at the end of this process. */
 void ms_guard_socket(const char *path);
 
-/* Removes this worker's socket file, and all of the session's files when the driver is dead.
- * Async-signal-safe. */
-void ms_guard_clean(void);
+/* Removes this worker's socket file, and all of the session's files when the driver is dead (it
+ * may still be our parent while the kernel takes it apart). Async-signal-safe. */
+void ms_guard_clean(bool orphan);
+
+/* True when the parent is another process than the driver. Async-signal-safe. */
+bool ms_guard_orphan(void);
 
 #endif

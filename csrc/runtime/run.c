@@ -164,7 +164,8 @@ static void watch_progress(ms_session *session) {
                  progress.worker + 1, progress.block, DEADLOCK);
     ms_run_fail(session, progress.worker, progress.block, GRACE);
   }
-  if (run->job->stalled != NULL && now - run->warned >= (uint64_t)STALL * SECOND) {
+  double patience = run->job->patience > 0 ? run->job->patience : STALL;
+  if (run->job->stalled != NULL && (double)(now - run->warned) >= patience * SECOND) {
     run->warned = now;
     progress.seconds = (double)(now - run->progressed) / SECOND;
     run->job->stalled(run->job->context, &progress);

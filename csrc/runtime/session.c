@@ -45,6 +45,10 @@ const char *ms_session_directory(const ms_session *session) {
   return session->directory.path;
 }
 
+const char *ms_session_address(const ms_session *session) {
+  return session->address;
+}
+
 uint64_t ms_session_jobs(const ms_session *session) {
   return session->jobs;
 }
@@ -54,9 +58,13 @@ static void end_workers(ms_session *session, bool now) {
   uint32_t count = session->members == NULL ? 0 : session->config.workers;
   for (uint32_t i = 0; i < count; i++) {
     ms_member *member = &session->members[i];
-    if (member->channel >= 0) close(member->channel); /* an idle worker ends with its channel */
-    member->channel = -1;
+    const ms_notice end = {.kind = MS_NOTICE_END};
     if (now) ms_child_signal(&member->child, SIGKILL);
+    if (member->channel >= 0) {
+      ms_channel_send(member->channel, &end, sizeof end, -1, 0, NULL);
+      close(member->channel);
+    }
+    member->channel = -1;
   }
   uint64_t deadline = ms_session_clock() + (uint64_t)END_WAIT * 1000000u;
   for (uint32_t i = 0; i < count; i++) {

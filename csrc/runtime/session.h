@@ -42,6 +42,9 @@ long ms_session_pid(const ms_session *session, uint32_t worker);
 /* The session's private directory, "" when it needs none. */
 const char *ms_session_directory(const ms_session *session);
 
+/* Where the session listens. */
+const char *ms_session_address(const ms_session *session);
+
 /* Jobs run so far. */
 uint64_t ms_session_jobs(const ms_session *session);
 
@@ -76,7 +79,8 @@ typedef struct ms_job {
   ms_bounds bounds;
   const ms_job_item *items;
   uint32_t item_count;
-  /* Called every 10 s without a finished block. May be NULL. */
+  /* Called whenever `patience` seconds (0: 10) went by without a finished block. May be NULL. */
+  double patience;
   void (*stalled)(void *context, const ms_progress *progress);
   void *context;
 } ms_job;

@@ -128,7 +128,7 @@ void ms_worker_destroy(ms_worker **worker) {
   if (gone->dealer != NULL) zmq_close(gone->dealer);
   if (gone->inbox != NULL) zmq_close(gone->inbox);
   ms_context_end(&gone->context);
-  ms_guard_clean();
+  ms_guard_clean(ms_guard_orphan() || (gone->gone && !gone->ended));
   ms_held_release(&gone->held);
   ms_schedule_destroy(&gone->schedule);
   ms_arena_destroy(&gone->job.arena);
@@ -157,6 +157,9 @@ static int take_notice(ms_worker *worker, int timeout, ms_error *err) {
   if (fd >= 0) close(fd);
   if (got == (long)sizeof notice && notice.kind == MS_NOTICE_GONE) {
     ms_held_unmap(&worker->held, notice.id);
+  }
+  if (got == (long)sizeof notice && notice.kind == MS_NOTICE_END) {
+    worker->gone = worker->ended = true;
   }
   return 0;
 }

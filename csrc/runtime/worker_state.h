@@ -40,7 +40,8 @@ typedef struct ms_worker_job {
 struct ms_worker {
   ms_setup setup;
   int channel;
-  bool gone; /* the driver is */
+  bool gone;  /* the driver is, or has done with us */
+  bool ended; /* it said so */
   ms_status *status;
   void *context, *dealer, *inbox;
   ms_zap *zap;
