@@ -216,7 +216,8 @@ function M.prepare(kernel_bytes, run_bytes, items)
   local where, layout, arrays = told.where, told.layout, {}
   for a, number in ipairs(where.arrays) do arrays[a] = as_array(items[number], where.types[a]) end
   if where.entries then
-    arrays.space = {pointer = items[where.entries].pointer, coords = {}}
+    local entries = items[where.entries]
+    arrays.space = {pointer = entries.pointer, strides = entries.strides, coords = {}}
     for d, number in ipairs(where.coords or {}) do
       arrays.space.coords[d] = ffi.cast("const int32_t *", items[number].pointer)
     end

@@ -45,13 +45,13 @@ local function len(handle)
 end
 
 local function define(number)
-  local element = core.element_ctypes[number]
-  local row_t = ffi.typeof([[struct {
-    ms_array *array; $ *data; int32_t generation, extent; int64_t stride;
-  }]], element)
-  local handle_t = ffi.typeof([[struct {
-    ms_array *array; $ *data; int32_t generation, extent, rank, extent2; int64_t stride, stride2;
-  }]], element)
+  local element = tostring(core.element_ctypes[number]):match("<(.*)>")
+  local row_t = ffi.typeof(([[struct {
+    ms_array *array; %s *data; int32_t generation, extent; int64_t stride;
+  }]]):format(element))
+  local handle_t = ffi.typeof(([[struct {
+    ms_array *array; %s *data; int32_t generation, extent, rank, extent2; int64_t stride, stride2;
+  }]]):format(element))
   local wide = number == 3
   local limits = integer_limits[number]
   local least, most = limits and limits[1], limits and limits[2]
