@@ -16,6 +16,7 @@ local MOST_WORKERS = 1024
 
 local configured = {}
 local session
+local running -- the configuration of the session
 
 local function whole_number(text, what)
   local value = tonumber(text)
@@ -82,8 +83,7 @@ end
 
 --- How many workers the next loop runs on; 0 means in this process.
 function M.workers()
-  if session then return session:info().workers end
-  return configuration().workers
+  return (running or configuration()).workers
 end
 
 --- The running session, started if there is none.
@@ -94,24 +94,25 @@ function M.session()
   config.command = system.worker_command()
   local started, err = core.session(config)
   if not started then errors.raise_core(err) end
-  session = started
+  session, running = started, config
   return session
 end
 
 --- The running workers: {workers = how many, pids = {...}, transport =, shm =}; pids is empty when
 -- none runs.
 function M.describe()
-  if session then return session:info() end
-  local config = configuration()
-  config.pids = {}
-  return config
+  local config = running or configuration()
+  return {
+    workers = config.workers, transport = config.transport, shm = config.shm,
+    pids = session and session:pids() or {}, directory = session and session:info().directory,
+  }
 end
 
 --- Stops the workers, if there are any.
 function M.stop()
   if session then
     session:stop()
-    session = nil
+    session, running = nil, nil
   end
 end
 

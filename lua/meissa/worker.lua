@@ -91,6 +91,7 @@ function M.main(fd)
     os.exit(1, true)
   end
   local kernels = {}
+  require("meissa.loop").on_worker = true
   _G.print = job_print
   while true do
     local job = worker:next()

@@ -34,7 +34,8 @@ end
 local standard = { "_G", "math", "string", "table", "bit", "coroutine", "os", "io", "debug", "jit",
   "ffi", "string.buffer" }
 
--- {[value] = {module, name}} for module tables and the C functions in them.
+-- {[value] = {module, name}} for module tables, the C functions in them, and our own functions,
+-- which mean something of their own on a worker.
 local function index_names()
   local names = {}
   local function add(module)
@@ -43,7 +44,7 @@ local function index_names()
     names[content] = names[content] or { module }
     for key, value in pairs(content) do
       if type(key) == "string" and type(value) == "function" and not names[value]
-        and debug.getinfo(value, "S").what == "C" then
+        and (module == "meissa" or debug.getinfo(value, "S").what == "C") then
         names[value] = { module, key }
       end
     end
