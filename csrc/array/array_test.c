@@ -30,7 +30,8 @@ static void test_shapes(void) {
   CHECK(array->count == 60 && array->strides[0] == 20 && array->strides[2] == 1);
   CHECK(ms_array_contiguous(array) && ms_array_bytes(array) == 480);
   ms_array_release(array);
-  const int64_t negative[] = {-1}, wide[] = {INT64_C(1) << 31}, huge[] = {1 << 30, 1 << 30, 1 << 30};
+  const int64_t negative[] = {-1}, wide[] = {INT64_C(1) << 31},
+                huge[] = {1 << 30, 1 << 30, 1 << 30};
   CHECK(ms_array_dense(MS_DOUBLE, 1, negative, &err) == NULL && err.code == MS_ARR);
   ms_error_clear(&err);
   CHECK(ms_array_dense(MS_DOUBLE, 1, wide, &err) == NULL && err.code == MS_ARR);
