@@ -69,9 +69,8 @@ static int watch_channel(int channel) {
 int ms_guard_install(const ms_setup *setup, int channel, ms_error *err) {
   snprintf(directory, sizeof directory, "%.*s", (int)sizeof directory - 1, setup->directory);
   parent = (pid_t)setup->parent;
-  int failed = handle_end() != 0 || handle(SIGINT, SIG_IGN) != 0 ||
-               handle(SIGHUP, SIG_IGN) != 0 || handle(SIGQUIT, SIG_IGN) != 0 ||
-               handle(SIGPIPE, SIG_IGN) != 0;
+  int failed = handle_end() != 0 || handle(SIGINT, SIG_IGN) != 0 || handle(SIGHUP, SIG_IGN) != 0 ||
+               handle(SIGQUIT, SIG_IGN) != 0 || handle(SIGPIPE, SIG_IGN) != 0;
   failed = failed || (setup->watch ? prctl(PR_SET_PDEATHSIG, SIGTERM) : watch_channel(channel));
   if (failed) {
     return ms_error_set(err, MS_WRK, "signals cannot be handled: %s", strerror(errno));

@@ -32,11 +32,7 @@ typedef struct ms_setup {
   ms_keys keys;
 } ms_setup;
 
-typedef enum ms_notice_kind {
-  MS_NOTICE_SEGMENT = 1,
-  MS_NOTICE_GONE,
-  MS_NOTICE_END
-} ms_notice_kind;
+typedef enum ms_notice_kind { MS_NOTICE_SEGMENT = 1, MS_NOTICE_GONE, MS_NOTICE_END } ms_notice_kind;
 
 /* A segment to map (its descriptor comes along) or to unmap; or the session ends in good order.
  * A channel that closes without the last one means that the driver is dead or dying. */

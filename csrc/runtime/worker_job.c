@@ -56,6 +56,10 @@ static int prepare(ms_worker *worker, ms_error *err) {
   if (ms_task_read(task, text->bytes, text->length, worker->setup.shared, job->arena, err) != 0) {
     return -1;
   }
+  if (task->workers > worker->setup.workers) {
+    return ms_error_set(err, MS_NET, "a task for %u workers of %u", task->workers,
+                        worker->setup.workers);
+  }
   if (!same_schedule(worker->schedule, task)) {
     ms_schedule_destroy(&worker->schedule);
     worker->schedule = ms_schedule_new(&task->grid, task->range_owner, task->workers, err);
