@@ -41,9 +41,12 @@ static int32_t type_number(lua_State *L, int index) {
 }
 
 /* Reads elements[c] = {type =, strides = {...}} for the captures that are arrays. */
-static void read_elements(lua_State *L, int index, ms_element *elements, uint32_t count) {
+static void read_elements(lua_State *L, int index, const ms_binding *bindings,
+                          ms_element *elements, uint32_t count) {
   for (uint32_t c = 0; c < count; c++) {
     lua_rawgeti(L, index, (int)c + 1);
+    if (bindings[c].kind == MS_BIND_ARRAY && !lua_istable(L, -1))
+      luaL_error(L, "capture %d is an array without an element type", (int)c + 1);
     if (lua_istable(L, -1)) {
       lua_getfield(L, -1, "type");
       elements[c].type = type_number(L, -1);
@@ -163,7 +166,7 @@ static int emit(lua_State *L) {
     return luaL_argerror(L, 3, "fewer bindings than the loop has captures");
   ms_element *elements = lua_newuserdata(L, (count + 1) * sizeof *elements);
   memset(elements, 0, (count + 1) * sizeof *elements);
-  read_elements(L, 5, elements, loop->capture_count);
+  read_elements(L, 5, bindings, elements, loop->capture_count);
   ms_kernel_job job = {
       .loop = loop,
       .plan = plan,

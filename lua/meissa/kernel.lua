@@ -52,19 +52,16 @@ function M.combine_one(op, old, new)
   return old or new
 end
 
--- What is known about each capture that is an array, and {[array's identity] = capture}.
+-- What is known about each capture that is an array.
 local function find_arrays(values, count)
-  local arrays, numbers = {}, {}
+  local arrays = {}
   for c = 1, count do
-    if memory.is_array(values[c]) then
-      arrays[c] = memory.describe(values[c])
-      numbers[arrays[c].id] = numbers[arrays[c].id] or c
-    end
+    if memory.is_array(values[c]) then arrays[c] = memory.describe(values[c]) end
   end
-  return arrays, numbers
+  return arrays
 end
 
-local function carried(values, info, numbers)
+local function carried(values, info, bindings)
   local sent, count = {}, 0
   for _, param in ipairs(info.params) do
     if param.kind == "value" then sent[param.at] = values[param.at] end
@@ -73,10 +70,7 @@ local function carried(values, info, numbers)
   for c in pairs(sent) do count = math.max(count, c) end
   return carry.encode(sent, count, {
     path = function(c) return info.captures[c].path end,
-    find_array = function(value)
-      if not memory.is_array(value) then return nil end
-      return numbers[memory.describe(value).id] or false
-    end,
+    find_array = memory.finder(values, #bindings),
     code = "BDY",
     remedy = "Read what the loop needs from it into a number, string or table before the loop",
   })
@@ -123,7 +117,7 @@ end
 -- @treturn string the kernel's key
 -- Errors: BDY for a captured value that cannot travel, naming its path.
 function M.pack(loop, plan, bindings, values, space)
-  local arrays, numbers = find_arrays(values, #bindings)
+  local arrays = find_arrays(values, #bindings)
   local entry_type = space.array and memory.describe(space.array).type or nil
   local info = emit(loop, plan, bindings, space, arrays, entry_type)
   info.entry_type, info.arrays = entry_type, {}
@@ -134,7 +128,7 @@ function M.pack(loop, plan, bindings, values, space)
     end
   end
   local key = core.digest(signature(info))
-  return key .. buffer.encode(info), carried(values, info, numbers), key
+  return key .. buffer.encode(info), carried(values, info, bindings), key
 end
 
 -- Loaded kernels by key: their text is compiled once in a process.

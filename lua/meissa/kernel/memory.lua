@@ -7,9 +7,29 @@ local ffi = require("ffi")
 
 local M = {}
 
---- Whether a value is an array (rows and slices of one are not).
+--- Whether a value is an array, or a row or slice of one (dense ones are arrays of their own).
 function M.is_array(value)
-  return element.kind(value) == "handle"
+  return element.kind(value) ~= nil
+end
+
+--- A function from array values to the number of the capture that they are: by identity, arrays
+-- also by their id; false for other arrays, nil for what is no array.
+-- @tab values @number count captured values
+function M.finder(values, count)
+  local known, ids = {}, {}
+  for c = 1, count do
+    local kind = element.kind(values[c])
+    if kind then known[values[c]] = known[values[c]] or c end
+    if kind == "handle" then
+      local id = tonumber(values[c].array.id)
+      ids[id] = ids[id] or c
+    end
+  end
+  return function(value)
+    local kind = element.kind(value)
+    if not kind then return nil end
+    return known[value] or kind == "handle" and ids[tonumber(value.array.id)] or false
+  end
 end
 
 --- For results: nil for what is no array, false for arrays and parts of arrays.
