@@ -22,6 +22,10 @@ local M = {}
 
 local element_size = {float = 4, double = 8, int32 = 4, int64 = 8}
 
+-- Arrays and partitions are numbered apart; the vectors of a partition get numbers of their own far
+-- above those of arrays.
+local PARTITIONS, VECTORS = 2 ^ 48, 16
+
 -- ------------------------------------------------------------------------------------- items
 
 -- Which cut dimension (from 1) a dimension of the space is, or nil.
@@ -57,7 +61,7 @@ local function entry_items(partition, space)
   local base = partition.entries.block.segment
   local function add(pointer, element, place)
     items[#items + 1] = {
-      id = tonumber(partition.id) * 16 + place, version = tonumber(partition.version),
+      id = PARTITIONS + tonumber(partition.id) * VECTORS + place, version = tonumber(partition.version),
       pointer = pointer, segment = base, element = element, dims = {count}, movement = "cached",
       offsets = partition.start,
     }

@@ -47,10 +47,10 @@ end
 local function define(number)
   local element = tostring(core.element_ctypes[number]):match("<(.*)>")
   local row_t = ffi.typeof(([[struct {
-    ms_array *array; %s *data; int32_t generation, extent; int64_t stride;
+    ms_array *array; %s *pointer; int32_t generation, extent; int64_t stride;
   }]]):format(element))
   local handle_t = ffi.typeof(([[struct {
-    ms_array *array; %s *data; int32_t generation, extent, rank, extent2; int64_t stride, stride2;
+    ms_array *array; %s *pointer; int32_t generation, extent, rank, extent2; int64_t stride, stride2;
   }]]):format(element))
   local wide = number == 3
   local limits = integer_limits[number]
@@ -61,7 +61,7 @@ local function define(number)
       local i = key - 1
       if row.array.readable == row.generation and i >= 0 and i < row.extent
         and floor(key) == key then
-        local value = row.stride == 1 and row.data[i] or row.data[i * row.stride]
+        local value = row.stride == 1 and row.pointer[i] or row.pointer[i * row.stride]
         if not wide then return value end
         if value <= 9007199254740992LL and value >= -9007199254740992LL then
           return tonumber(value)
@@ -78,9 +78,9 @@ local function define(number)
         and floor(key) == key
         and (not limits or value >= least and value <= most and floor(value) == value) then
         if row.stride == 1 then
-          row.data[i] = value
+          row.pointer[i] = value
         else
-          row.data[i * row.stride] = value
+          row.pointer[i * row.stride] = value
         end
         return
       end
@@ -95,10 +95,10 @@ local function define(number)
       if array.readable == handle.generation and i >= 0 and i < handle.extent
         and floor(key) == key then
         if handle.rank == 2 then
-          return row_t(array, handle.data + i * handle.stride, handle.generation, handle.extent2,
+          return row_t(array, handle.pointer + i * handle.stride, handle.generation, handle.extent2,
             handle.stride2)
         elseif handle.rank == 1 then
-          local value = handle.stride == 1 and handle.data[i] or handle.data[i * handle.stride]
+          local value = handle.stride == 1 and handle.pointer[i] or handle.pointer[i * handle.stride]
           if not wide then return value end
           if value <= 9007199254740992LL and value >= -9007199254740992LL then
             return tonumber(value)
@@ -116,9 +116,9 @@ local function define(number)
         and i < handle.extent and floor(key) == key
         and (not limits or value >= least and value <= most and floor(value) == value) then
         if handle.stride == 1 then
-          handle.data[i] = value
+          handle.pointer[i] = value
         else
-          handle.data[i * handle.stride] = value
+          handle.pointer[i * handle.stride] = value
         end
         return
       end

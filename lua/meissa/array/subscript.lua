@@ -195,7 +195,7 @@ function M.to_handle(value, writing)
   local view
   if kind == "row" then
     view = core.call(lib.ms_array_view, array, 1, int64_vector(value.extent),
-      int64_vector(value.stride), value.data)
+      int64_vector(value.stride), value.pointer)
   elseif array.sparse ~= 0 then
     errors.raise("ARR", "a row of a sparse array has no such method; use nonzeros()")
   else
@@ -328,7 +328,7 @@ function slow.row_get(row, key)
   end
   local array = row.array
   check(array, row.generation)
-  return to_number(row.data[M.row_position(row, key) * tonumber(row.stride)])
+  return to_number(row.pointer[M.row_position(row, key) * tonumber(row.stride)])
 end
 
 function slow.row_set(row, key, value)
@@ -336,7 +336,7 @@ function slow.row_set(row, key, value)
   check(array, row.generation, true)
   if type(key) == "string" then errors.raise("ARR", "rows have no field '%s' to assign", key) end
   local i = M.row_position(row, key)
-  row.data[i * tonumber(row.stride)] = M.storable(array, value)
+  row.pointer[i * tonumber(row.stride)] = M.storable(array, value)
 end
 
 --- Checks a subscript of a row and returns it 0-based.
