@@ -109,6 +109,7 @@ static void call_value(ms_walk *walk, ms_node *node, ms_value *value) {
   arguments all = walk_arguments(walk, node, true, true);
   ms_walk_touch(walk, &callee, false, node);
   ms_walk_touch(walk, &callee, true, node);
+  if (binding != NULL && binding->stores && all.captured) callee.changes = true;
   find_changes(walk, &callee, node);
   uint64_t groups = all.groups | ms_walk_groups_of(walk, &callee) | walk->stored;
   *value = ms_value_other(groups, all.captured || callee.captured || walk->stored_captured);

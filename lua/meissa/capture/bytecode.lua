@@ -45,13 +45,17 @@ local DESTINATION = 1 -- operand mode of instructions that write register A
 -- Stands for something unknown inside a plain table from outside.
 local INSIDE = {}
 
+-- Stands for a parameter, or something inside one.
+local PARAMETER = {}
+
 -- The state of a scan: what is outside of the function under test.
 local Scan = {}
 Scan.__index = Scan
 
 -- What indexing an outer value gives: unknown inside plain tables, nothing to know inside arrays.
 function Scan:part(value, key)
-  if value == nil or (value ~= INSIDE and self.is_array(value)) then return nil end
+  if value == nil or value == PARAMETER then return value end
+  if value ~= INSIDE and self.is_array(value) then return nil end
   if value == INSIDE or type(value) ~= "table" or key == nil then return INSIDE end
   local found = self.field_of(value, key)
   if found == nil then return INSIDE end
@@ -59,16 +63,20 @@ function Scan:part(value, key)
 end
 
 function Scan:upvalue(fn, slot)
-  return self.outer[funcuvname(fn, slot)]
+  local name = funcuvname(fn, slot)
+  if self.names[name] then return self.outer[name] end
+  return PARAMETER -- a local of a function around
 end
 
 -- Whether a store into what a register holds changes something plain.
 function Scan:is_plain(value)
-  return value ~= nil and (value == INSIDE or not self.is_array(value))
+  if value == PARAMETER then self.stores = true end
+  return value ~= nil and value ~= PARAMETER and (value == INSIDE or not self.is_array(value))
 end
 
 function Scan:code(fn)
   local held, pc = {}, 1
+  for register = 0, jit_util.funcinfo(fn).params - 1 do held[register] = PARAMETER end
   while true do
     local ins, mode = funcbc(fn, pc)
     if not ins then return false end
@@ -107,8 +115,7 @@ local function each_constant(fn, visit)
 end
 
 local function any_code(scan, fn)
-  if scan:code(fn) then return true end
-  local changes = false
+  local changes = scan:code(fn)
   each_constant(fn, function(constant)
     if type(constant) == "proto" and any_code(scan, constant) then changes = true end
   end)
@@ -116,6 +123,7 @@ local function any_code(scan, fn)
 end
 
 --- Whether a Lua function may assign variables, or fields of plain tables, that are not its own.
+-- The second result says whether it may store into what it is given as arguments.
 -- Stores into arrays are none of this: the analyser asks for those by other means.
 -- @func fn the function
 -- @func is_array is_array(value)
@@ -128,7 +136,8 @@ function M.changes(fn, is_array, field_of)
     if not name then break end
     scan.outer[name], scan.names[name] = value, true
   end
-  return any_code(scan, fn)
+  local changes = any_code(scan, fn)
+  return changes, scan.stores or false
 end
 
 --- All string constants of a function and those inside it: a superset of the globals it names.
