@@ -111,11 +111,12 @@ static bool runs_unordered(const work *now) {
 }
 
 static int explain(work *now, ms_plan *plan, const ms_choice *choice, bool not_run) {
-  ms_explainer explainer = {&now->walk, &now->conflicts, plan->arena, &now->reasons};
+  ms_explainer explainer = {&now->walk, &now->conflicts, plan->arena, &now->reasons, false};
   if (ms_explain_findings(&explainer) != 0) return -1;
   bool conflicting = choice->strategy == MS_SERIALLY || not_run || !now->conflicts.known;
   if (conflicting) {
     bool unordered = runs_unordered(now);
+    explainer.hopeless = !not_run && !unordered;
     if (not_run && ms_explain_not_run(&explainer, choice, unordered) != 0) return -1;
     if (ms_explain_conflicts(&explainer, unordered) != 0) return -1;
   }

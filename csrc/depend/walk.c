@@ -97,6 +97,7 @@ static ms_value either(const ms_walk *walk, const ms_value *a, const ms_value *b
   if (simple_a && simple_b) return ms_value_scalar();
   uint64_t groups = ms_walk_groups_of(walk, a) | ms_walk_groups_of(walk, b);
   ms_value value = ms_value_other(groups, a->captured || b->captured);
+  value.changes = a->changes || b->changes;
   value.plain = (simple_a || (a->kind == MS_VALUE_OTHER && a->plain)) &&
                 (simple_b || (b->kind == MS_VALUE_OTHER && b->plain));
   return value;
@@ -114,7 +115,8 @@ void ms_walk_join(ms_walk *walk, ms_value **slot, const ms_value *value) {
     }
     walk->changed = true;
   } else if (old->kind != joined.kind || old->groups != joined.groups ||
-             old->captured != joined.captured || old->plain != joined.plain) {
+             old->captured != joined.captured || old->plain != joined.plain ||
+             old->changes != joined.changes) {
     walk->changed = true;
   }
   **slot = joined;

@@ -61,12 +61,16 @@ local function field_of(value, key)
 end
 
 -- What a search from functions and tables finds: {arrays = {[binding index] = true}, all =,
--- changes =}.
+-- changes =, stores =}.
 local Search = {}
 Search.__index = Search
 
 local function new_search(state)
-  return setmetatable({ state = state, seen = {}, found = {}, left = MOST_ENTRIES }, Search)
+  local function is_array(value)
+    return state.describe(value) ~= nil
+  end
+  return setmetatable({ state = state, is_array = is_array, seen = {}, found = {},
+    left = MOST_ENTRIES }, Search)
 end
 
 function Search:array(about)
@@ -111,7 +115,8 @@ function Search:fn(fn)
     self:visit(value)
   end
   if info.what == "C" then return end
-  if bytecode.changes(fn) then self.changes = true end
+  local changes, stores = bytecode.changes(fn, self.is_array, field_of)
+  self.changes, self.stores = self.changes or changes, self.stores or stores
   self:globals(fn)
 end
 
@@ -178,7 +183,8 @@ local function search_from(state, binding)
   if state.opaque[binding.value] or libraries[binding.value] then return end
   local search = new_search(state)
   search:visit(binding.value)
-  binding.reached, binding.changes = {}, search.changes and binding.kind == "function"
+  binding.reached, binding.stores = {}, search.stores
+  binding.changes = search.changes or (binding.kind == "table" and search.stores)
   binding.all = search.all
   for index in pairs(search.found) do binding.reached[#binding.reached + 1] = index end
   table.sort(binding.reached)

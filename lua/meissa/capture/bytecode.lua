@@ -3,7 +3,8 @@
 -- Bytecode: what a Lua function names, and whether it changes anything outside of itself.
 --
 -- Opcode numbers are learnt from small functions, not from a table that could be of another
--- LuaJIT version.
+-- LuaJIT version. The scan for changes goes through the code once, in its order; it knows what is
+-- in a register where that came from an upvalue, a global or a constant field of one.
 -- @module meissa.capture.bytecode
 
 local jit_util = require("jit.util")
@@ -19,7 +20,7 @@ local function learn(text)
   return band((funcbc(fn, 1)), 0xff)
 end
 
-local SETS_VARIABLE = {
+local SETS_UPVALUE = {
   [learn("function(a) x = a end")] = true,
   [learn("function() x = 's' end")] = true,
   [learn("function() x = 1 end")] = true,
@@ -29,109 +30,127 @@ local SETS_GLOBAL = learn("function(a) g = a end")
 local UGET = learn("function() return x end")
 local GGET = learn("function() local a = g return a, a end")
 local MOV = learn("function(a) local b = a return b, b end")
-local TABLE_GETS = {
+local GET_FIELD = learn("function(a) local c = a.name return c, c end")
+local GETS = {
   [learn("function(a, b) local c = a[b] return c, c end")] = true,
-  [learn("function(a) local c = a.name return c, c end")] = true,
   [learn("function(a) local c = a[1] return c, c end")] = true,
 }
-local TABLE_SETS = {
+local SETS = {
   [learn("function(a, b, c) a[b] = c end")] = true,
   [learn("function(a, b) a.name = b end")] = true,
   [learn("function(a, b) a[1] = b end")] = true,
 }
-local MODE_DST = 1
+local DESTINATION = 1 -- operand mode of instructions that write register A
 
--- Registers that hold something from outside, by a scan in the order of the code. A register is
--- forgotten when something else is put there.
-local function scan_stores(fn)
-  local outside = {}
-  local pc = 1
+-- Stands for something unknown inside a plain table from outside.
+local INSIDE = {}
+
+-- Stands for a parameter, or something inside one.
+local PARAMETER = {}
+
+-- The state of a scan: what is outside of the function under test.
+local Scan = {}
+Scan.__index = Scan
+
+-- What indexing an outer value gives: unknown inside plain tables, nothing to know inside arrays.
+function Scan:part(value, key)
+  if value == nil or value == PARAMETER then return value end
+  if value ~= INSIDE and self.is_array(value) then return nil end
+  if value == INSIDE or type(value) ~= "table" or key == nil then return INSIDE end
+  local found = self.field_of(value, key)
+  if found == nil then return INSIDE end
+  return found
+end
+
+function Scan:upvalue(fn, slot)
+  local name = funcuvname(fn, slot)
+  if self.names[name] then return self.outer[name] end
+  return PARAMETER -- a local of a function around
+end
+
+-- Whether a store into what a register holds changes something plain.
+function Scan:is_plain(value)
+  if value == PARAMETER then self.stores = true end
+  return value ~= nil and value ~= PARAMETER and (value == INSIDE or not self.is_array(value))
+end
+
+function Scan:code(fn)
+  local held, pc = {}, 1
+  for register = 0, jit_util.funcinfo(fn).params - 1 do held[register] = PARAMETER end
   while true do
     local ins, mode = funcbc(fn, pc)
     if not ins then return false end
     local op, a, b, d = band(ins, 0xff), band(rshift(ins, 8), 0xff), rshift(ins, 24),
       rshift(ins, 16)
-    if TABLE_SETS[op] then
-      if outside[b] then return true end
-    elseif op == UGET or op == GGET then
-      outside[a] = true
+    if op == SETS_GLOBAL then return true end
+    if SETS_UPVALUE[op] and self.names[funcuvname(fn, a)] then return true end
+    if SETS[op] then
+      if self:is_plain(held[b]) then return true end
+    elseif op == UGET then
+      held[a] = self:upvalue(fn, d)
+    elseif op == GGET then
+      held[a] = self.field_of(self.env, funck(fn, -d - 1))
     elseif op == MOV then
-      outside[a] = outside[d]
-    elseif TABLE_GETS[op] then
-      outside[a] = outside[b]
-    elseif band(mode, 7) == MODE_DST then
-      outside[a] = nil
+      held[a] = held[d]
+    elseif op == GET_FIELD then
+      held[a] = self:part(held[b], funck(fn, -band(d, 0xff) - 1))
+    elseif GETS[op] then
+      held[a] = self:part(held[b])
+    elseif band(mode, 7) == DESTINATION then
+      held[a] = nil
     end
     pc = pc + 1
   end
 end
 
--- Calls visit(proto) for the prototypes inside a function.
-local function each_inner(fn, visit)
+-- Calls visit(constant) for the prototypes and strings among a function's constants.
+local function each_constant(fn, visit)
   local n = -1
   while true do
     local constant = funck(fn, n)
     if constant == nil then return end
-    if type(constant) == "proto" then visit(constant) end
+    visit(constant)
     n = n - 1
   end
 end
 
--- Whether code assigns an upvalue of one of these names, or a global.
-local function assigns(fn, names)
-  local pc = 1
-  while true do
-    local ins = funcbc(fn, pc)
-    if not ins then return false end
-    local op = band(ins, 0xff)
-    if op == SETS_GLOBAL then return true end
-    if SETS_VARIABLE[op] then
-      if not names or names[funcuvname(fn, band(rshift(ins, 8), 0xff))] then return true end
-    end
-    pc = pc + 1
-  end
+local function any_code(scan, fn)
+  local changes = scan:code(fn)
+  each_constant(fn, function(constant)
+    if type(constant) == "proto" and any_code(scan, constant) then changes = true end
+  end)
+  return changes
 end
 
---- Whether a Lua function may assign variables, or fields of tables, that are not its own.
--- Stores into arrays count too: the caller knows which tables are arrays, and that is why only
--- plain ones are asked about (see stores).
-function M.changes(fn)
-  if assigns(fn) then return true end
-  local names, changed = {}, false
+--- Whether a Lua function may assign variables, or fields of plain tables, that are not its own.
+-- The second result says whether it may store into what it is given as arguments.
+-- Stores into arrays are none of this: the analyser asks for those by other means.
+-- @func fn the function
+-- @func is_array is_array(value)
+-- @func field_of field_of(table, key) reads a field without calling anything
+function M.changes(fn, is_array, field_of)
+  local scan = setmetatable({ is_array = is_array, field_of = field_of, outer = {}, names = {},
+    env = debug.getfenv(fn) }, Scan)
   for slot = 1, 255 do
-    local name = debug.getupvalue(fn, slot)
+    local name, value = debug.getupvalue(fn, slot)
     if not name then break end
-    names[name] = true
+    scan.outer[name], scan.names[name] = value, true
   end
-  local function inner(proto)
-    if assigns(proto, names) then changed = true end
-    each_inner(proto, inner)
-  end
-  each_inner(fn, inner)
-  return changed
+  local changes = any_code(scan, fn)
+  return changes, scan.stores or false
 end
-
---- Whether code stores into a table that came from an upvalue or a global, as far as a scan of
--- its own instructions sees.
-M.stores = scan_stores
 
 --- All string constants of a function and those inside it: a superset of the globals it names.
 function M.names(fn)
   local names = {}
-  local function collect(proto)
-    local n = -1
-    while true do
-      local constant = funck(proto, n)
-      if constant == nil then break end
-      if type(constant) == "string" then
-        names[constant] = true
-      elseif type(constant) == "proto" then
-        collect(constant)
-      end
-      n = n - 1
+  local function collect(constant)
+    if type(constant) == "string" then
+      names[constant] = true
+    elseif type(constant) == "proto" then
+      each_constant(constant, collect)
     end
   end
-  collect(fn)
+  each_constant(fn, collect)
   return names
 end
 
