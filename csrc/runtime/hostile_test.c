@@ -277,7 +277,7 @@ static void attack_worker(void) {
     while (receive(&b, &got, payload, sizeof payload, i % 16 == 0 ? 1 : 0)) continue;
   }
   /* A driver sends no task before the last job's DONE. */
-  while (receive(&b, &got, payload, sizeof payload, 500)) continue;
+  while (receive(&b, &got, payload, sizeof payload, 2000)) continue;
   CHECK(still_serves(&b, FRAMES + 10));
   ms_notice garbage = {.kind = 99}, end = {.kind = MS_NOTICE_END};
   ms_notice empty = {.kind = MS_NOTICE_GONE, .id = 5};
