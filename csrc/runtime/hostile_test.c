@@ -44,7 +44,7 @@ static uint64_t odd_number(void) {
 
 /* What a worker process does, without Lua. */
 static int serve(int channel) {
-  const struct rlimit memory = {.rlim_cur = (rlim_t)4 << 30, .rlim_max = (rlim_t)4 << 30};
+  const struct rlimit memory = {.rlim_cur = (rlim_t)1 << 30, .rlim_max = (rlim_t)1 << 30};
   if (getenv("MEISSA_TEST_NO_LIMIT") == NULL) setrlimit(RLIMIT_AS, &memory);
   ms_error err = {0};
   ms_worker *worker = ms_worker_connect(channel, &err);
@@ -277,7 +277,7 @@ static void attack_worker(void) {
     while (receive(&b, &got, payload, sizeof payload, i % 16 == 0 ? 1 : 0)) continue;
   }
   /* A driver sends no task before the last job's DONE. */
-  while (receive(&b, &got, payload, sizeof payload, 500)) continue;
+  while (receive(&b, &got, payload, sizeof payload, 3000)) continue;
   CHECK(still_serves(&b, FRAMES + 10));
   ms_notice garbage = {.kind = 99}, end = {.kind = MS_NOTICE_END};
   ms_notice empty = {.kind = MS_NOTICE_GONE, .id = 5};

@@ -222,10 +222,13 @@ static void take_data(ms_worker *worker, const ms_frame *frame, const char *payl
 }
 
 static int take_cancel(ms_worker *worker, uint64_t number, ms_error *err) {
-  worker->cancelled = number;
   ms_worker_job *job = &worker->job;
-  if (job->open && job->number == number) return 0; /* ends at its next block */
-  if (worker->incoming_job != number) return 0;
+  if (job->open) { /* ends at its next block */
+    if (job->number == number) worker->cancelled = number;
+    return 0;
+  }
+  if (number == 0 || worker->incoming_job != number) return 0;
+  worker->cancelled = number;
   worker->incoming_job = 0; /* it had not come in completely */
   job->number = number;
   job->open = true;
