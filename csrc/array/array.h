@@ -51,13 +51,13 @@ typedef struct ms_array {
   uint64_t version;               /* sparse: grows when values are changed by the driver */
   const char *invalid;            /* why the contents are lost (names the loop), or NULL; owned */
 
-  int32_t generation; /* another one after the array was freed and the header used again */
-  int32_t readable;   /* `generation` while the contents may be read, 0 while they are lost */
-  uint32_t blocks;    /* into how many the last loop cut it; 0: none did */
-  struct ms_array *next;                  /* in its store's list, or in the list of free headers */
+  int32_t generation;    /* another one after the array was freed and the header used again */
+  int32_t readable;      /* `generation` while the contents may be read, 0 while they are lost */
+  uint32_t blocks;       /* into how many the last loop cut it; 0: none did */
+  struct ms_array *next; /* in its store's list, or in the list of free headers */
   struct ms_labels *labels[MS_ARRAY_DIMS]; /* id maps; owned references, or NULL */
-  struct ms_index *index;                 /* sparse: finds entries; owned, made on demand */
-  struct ms_partition *partitions;        /* sparse: cached; owned */
+  struct ms_index *index;                  /* sparse: finds entries; owned, made on demand */
+  struct ms_partition *partitions;         /* sparse: cached; owned */
 } ms_array;
 
 /* A store of `size` zeroed bytes with one reference; NULL with MS_ARR. */

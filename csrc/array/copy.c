@@ -75,8 +75,7 @@ int ms_array_split(const ms_array *array, double share, uint64_t seed, ms_array 
   int64_t count = (int64_t)nearbyint(share * (double)array->count);
   *first = ms_array_sparse(array->type, array->dim_count, array->dims, count, err);
   if (*first == NULL) return -1;
-  *second =
-      ms_array_sparse(array->type, array->dim_count, array->dims, array->count - count, err);
+  *second = ms_array_sparse(array->type, array->dim_count, array->dims, array->count - count, err);
   if (*second == NULL) {
     ms_array_release(*first);
     *first = NULL;

@@ -54,8 +54,8 @@ function M.position(array, d, key)
   end
   local extent = tonumber(array.dims[d - 1])
   if floor(key) ~= key then
-    errors.raise("ARR", "subscript %s of dimension %d of %s is not a whole number", describe(key), d,
-      M.name_of(array))
+    errors.raise("ARR", "subscript %s of dimension %d of %s is not a whole number", describe(key),
+      d, M.name_of(array))
   end
   if key < 1 or key > extent then
     errors.raise("ARR", "subscript %s is outside 1..%d (dimension %d of %s)", describe(key), extent,
