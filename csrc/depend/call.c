@@ -13,6 +13,14 @@ typedef struct arguments {
   bool simple; /* numbers and strings only */
 } arguments;
 
+static void find_changes(ms_walk *walk, const ms_value *called, const ms_node *node) {
+  if (called->kind != MS_VALUE_OTHER || !called->changes) return;
+  ms_walk_find(walk, MS_REASON_CHANGES, called->callable, node,
+               "let it return the new value instead of assigning an outer variable",
+               "the call may change variables or tables outside of the loop, and each worker has "
+               "its own copy of them");
+}
+
 /* Evaluates the arguments; `reads` touches what they are, `writes` too. */
 static arguments walk_arguments(ms_walk *walk, ms_node *node, bool reads, bool writes) {
   arguments all = {.simple = true};
@@ -23,6 +31,7 @@ static arguments walk_arguments(ms_walk *walk, ms_node *node, bool reads, bool w
     all.captured = all.captured || (value.kind == MS_VALUE_OTHER && value.captured);
     all.simple = all.simple && value.kind <= MS_VALUE_SCALAR;
     bool calls = value.kind == MS_VALUE_OTHER && value.callable;
+    if (calls) find_changes(walk, &value, node);
     if (reads || calls) ms_walk_touch(walk, &value, false, node);
     if (writes || calls) ms_walk_touch(walk, &value, true, node);
   }
@@ -100,11 +109,8 @@ static void call_value(ms_walk *walk, ms_node *node, ms_value *value) {
   arguments all = walk_arguments(walk, node, true, true);
   ms_walk_touch(walk, &callee, false, node);
   ms_walk_touch(walk, &callee, true, node);
-  if (binding != NULL && binding->kind == MS_BIND_FUNCTION && binding->changes)
-    ms_walk_find(walk, MS_REASON_CHANGES, walk->possible == 0, node,
-                 "let it return the new value instead of assigning an outer variable",
-                 "the function assigns variables outside of itself, and each worker has its own "
-                 "copy of them");
+  if (binding != NULL && binding->stores && all.captured) callee.changes = true;
+  find_changes(walk, &callee, node);
   uint64_t groups = all.groups | ms_walk_groups_of(walk, &callee) | walk->stored;
   *value = ms_value_other(groups, all.captured || callee.captured || walk->stored_captured);
 }
@@ -167,6 +173,7 @@ static void method_value(ms_walk *walk, ms_node *node, ms_value *value) {
   }
   ms_walk_touch_groups(walk, own, false, node);
   ms_walk_touch_groups(walk, own, true, node);
+  find_changes(walk, &object, node);
   *value = ms_value_other(own | all.groups | walk->stored, true);
 }
 

@@ -31,6 +31,18 @@ static void turn_round(ms_cell *cell, uint32_t dim_count) {
   }
 }
 
+/* How telling a pair is: proven before possible; a write then a read, a read then a write, two
+ * writes. */
+static uint32_t rank_of(const ms_access *earlier, const ms_access *later, bool proven) {
+  uint32_t rank = proven ? 0 : 4;
+  if (earlier->write && later->write) return rank + 2;
+  return rank + (earlier->write ? 0 : 1);
+}
+
+uint32_t ms_meeting_rank(const ms_meeting *meeting) {
+  return rank_of(meeting->earlier, meeting->later, meeting->proven);
+}
+
 void ms_distances_add(ms_distances *set, const ms_cell *cell, const ms_access *a,
                       const ms_access *b, bool proven) {
   ms_cell positive = *cell;
@@ -40,12 +52,17 @@ void ms_distances_add(ms_distances *set, const ms_cell *cell, const ms_access *a
   uint32_t slot = 0;
   for (uint32_t k = 0; k < set->dim_count; k++) slot = slot * 3 + (uint32_t)(positive.sign[k] + 1);
   ms_meeting *meeting = &set->slot[slot];
-  if (!meeting->present) {
-    meeting->present = true;
+  const ms_access *earlier = order > 0 ? a : b, *later = order > 0 ? b : a;
+  bool fresh = !meeting->present;
+  if (fresh || rank_of(earlier, later, proven) <
+                   rank_of(meeting->earlier, meeting->later, meeting->proven)) {
     meeting->proven = proven;
+    meeting->earlier = earlier;
+    meeting->later = later;
+  }
+  if (fresh) {
+    meeting->present = true;
     meeting->cell = positive;
-    meeting->earlier = order > 0 ? a : b;
-    meeting->later = order > 0 ? b : a;
     set->count++;
     return;
   }

@@ -3,7 +3,8 @@
  * Distances: cells collected over pairs of accesses, and the canonical patterns made of them.
  *
  * A set keeps one cell for each lexicographically positive sign vector (later minus earlier
- * iteration); the first pair that filled a cell is remembered for the report. Lives in an
+ * iteration); the most telling pair that filled a
+ * cell is remembered for the report. Lives in an
  * arena. */
 #ifndef MS_DEPEND_DISTANCE_H
 #define MS_DEPEND_DISTANCE_H
@@ -36,6 +37,9 @@ ms_distances *ms_distances_new(ms_arena *arena, uint32_t dim_count);
 /* Adds a cell of "b minus a". Zero is left out; a cell that is negative is turned round. */
 void ms_distances_add(ms_distances *set, const ms_cell *cell, const ms_access *a,
                       const ms_access *b, bool proven);
+
+/* How telling a meeting is for a report; less is more telling. */
+uint32_t ms_meeting_rank(const ms_meeting *meeting);
 
 /* The canonical patterns in their printed order: each cell is a pattern with an integer where all
  * its distances share one, else '+' or '-'; where three patterns differ only in one component,

@@ -90,6 +90,7 @@ static void bound_value(ms_walk *walk, uint32_t index, ms_value *value) {
     case MS_BIND_TABLE:
       *value = ms_value_other(reached_groups(walk, binding), true);
       value->plain = true;
+      value->changes = binding->changes;
       return;
     case MS_BIND_BUILTIN:
     case MS_BIND_FUNCTION:
@@ -97,6 +98,7 @@ static void bound_value(ms_walk *walk, uint32_t index, ms_value *value) {
       *value = ms_value_other(reached_groups(walk, binding), true);
       value->plain = true;
       value->callable = true;
+      value->changes = binding->changes;
       value->binding = index;
       return;
     default: *value = ms_value_scalar(); return;
@@ -113,6 +115,7 @@ static void part_of(ms_walk *walk, const ms_value *object, const ms_node *node, 
   bool plain = object->kind == MS_VALUE_OTHER && object->plain;
   if (!plain) ms_walk_touch_groups(walk, groups, false, node);
   *value = ms_value_other(groups | walk->stored, object->captured || walk->stored_captured);
+  value->changes = object->changes;
 }
 
 static void captured_value(ms_walk *walk, uint32_t index, ms_node *node, ms_value *value) {

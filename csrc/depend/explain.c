@@ -227,12 +227,13 @@ static int add_conflict_fixes(const ms_explainer *explain, ms_reason *reason,
   const char *path = ms_binding_path(explain->walk, explain->arena, write->binding);
   if (path == NULL) return -1;
   bool named = write->binding < explain->walk->loop->capture_count;
-  if (named && (is_update(explain, write) || is_update(explain, meeting->later))) {
+  bool updates = is_update(explain, write) || is_update(explain, meeting->later);
+  if (named && updates && explain->hopeless) {
     add_fix(reason, ms_arena_format(explain->arena,
                                     "add up in a buffer: local sum = meissa.buffer(%s)  ... "
                                     "sum[e] = sum[e] + x",
                                     path));
-  } else if (named && !read->write && read->node != NULL && read->binding == write->binding) {
+  } else if (named && !updates && !read->write && read->node != NULL && read->binding == write->binding) {
     const char *copy = read_of_copy(explain, read, path);
     if (copy == NULL) return -1;
     add_fix(reason, ms_arena_format(explain->arena,
@@ -257,14 +258,6 @@ static int explain_meeting(const ms_explainer *explain, const ms_meeting *meetin
   return add_conflict_fixes(explain, reason, meeting, unordered_runs);
 }
 
-/* How telling a meeting is: proven before possible; write then read, read then write, two writes;
- * nearer source lines do not matter. */
-static uint32_t rank_of(const ms_meeting *meeting) {
-  uint32_t rank = meeting->proven ? 0 : 4;
-  if (meeting->earlier->write && meeting->later->write) return rank + 2;
-  return rank + (meeting->earlier->write ? 0 : 1);
-}
-
 static bool blocks_all_cuts(const ms_distances *cells) {
   for (uint32_t k = 0; k < cells->dim_count; k++) {
     bool zero = true;
@@ -281,7 +274,7 @@ static int explain_group(const ms_explainer *explain, const ms_distances *cells,
   for (uint32_t s = 0; s < cells->slots; s++) {
     const ms_meeting *meeting = &cells->slot[s];
     if (!meeting->present) continue;
-    if (best == NULL || rank_of(meeting) < rank_of(best)) best = meeting;
+    if (best == NULL || ms_meeting_rank(meeting) < ms_meeting_rank(best)) best = meeting;
   }
   return best == NULL ? 0 : explain_meeting(explain, best, unordered_runs);
 }
@@ -305,7 +298,7 @@ int ms_explain_conflicts(const ms_explainer *explain, bool unordered_runs) {
   ms_reason *reason = add_reason(explain, MS_REASON_COMPLEX);
   if (reason == NULL) return -1;
   reason->message = "the subscripts took more steps to compare than are allowed";
-  reason->first = ms_explain_place(explain, explain->walk->loop->statement);
+  reason->first = ms_explain_place(explain, explain->walk->loop->call);
   return add_run_fixes(explain, reason, false);
 }
 
@@ -317,6 +310,6 @@ int ms_explain_not_run(const ms_explainer *explain, const ms_choice *choice, boo
                       "the loop could run as a %s, which this version of Meissa analyses but does "
                       "not run",
                       ms_strategy_name(choice->strategy));
-  reason->first = ms_explain_place(explain, explain->walk->loop->statement);
+  reason->first = ms_explain_place(explain, explain->walk->loop->call);
   return add_run_fixes(explain, reason, unordered_runs);
 }

@@ -17,6 +17,7 @@ typedef struct ms_explainer {
   const ms_conflicts *conflicts;
   ms_arena *arena; /* the plan's: all texts outlive the walk */
   ms_reasons *reasons;
+  bool hopeless; /* no strategy at all is legal: a buffer is what is left */
 } ms_explainer;
 
 /* Reasons for the walk's findings. -1: out of memory (so for all here). */

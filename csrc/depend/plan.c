@@ -82,8 +82,14 @@ static void decide(work *now, ms_plan *plan, ms_choice *choice, bool *not_run) {
     refused = true;
     proven = proven || now->walk.findings[f].proven;
   }
-  *choice = ms_strategy_choose(&now->conflicts, &now->all, ordered, false);
-  *not_run = choice->strategy != MS_SERIALLY && !ms_strategy_executable(choice);
+  ms_terms terms = {.ordered = ordered, .executable = true};
+  *choice = ms_strategy_choose(&now->conflicts, &now->all, &terms);
+  terms.executable = false;
+  *not_run = false;
+  if (choice->strategy == MS_SERIALLY) {
+    *choice = ms_strategy_choose(&now->conflicts, &now->all, &terms);
+    *not_run = choice->strategy != MS_SERIALLY;
+  }
   if (choice->strategy == MS_PARTITION)
     choice->dim[0] = ms_placement_cut(&now->walk, &now->domain, &now->all, choice->dim[0]);
   plan->verdict = MS_PARALLEL;
@@ -93,22 +99,24 @@ static void decide(work *now, ms_plan *plan, ms_choice *choice, bool *not_run) {
   plan->verdict = MS_UNKNOWN;
   if (proven) plan->verdict = MS_SERIAL;
   if (choice->strategy != MS_SERIALLY || !choice->sure) return;
-  ms_choice certain = ms_strategy_choose(&now->conflicts, &now->proven, ordered, true);
+  terms.proven = true;
+  ms_choice certain = ms_strategy_choose(&now->conflicts, &now->proven, &terms);
   if (certain.strategy == MS_SERIALLY && certain.sure) plan->verdict = MS_SERIAL;
 }
 
 static bool runs_unordered(const work *now) {
   if (!now->walk.space->ordered) return false;
-  ms_choice choice = ms_strategy_choose(&now->conflicts, &now->all, false, false);
-  return choice.strategy != MS_SERIALLY && ms_strategy_executable(&choice);
+  const ms_terms terms = {.executable = true};
+  return ms_strategy_choose(&now->conflicts, &now->all, &terms).strategy != MS_SERIALLY;
 }
 
 static int explain(work *now, ms_plan *plan, const ms_choice *choice, bool not_run) {
-  ms_explainer explainer = {&now->walk, &now->conflicts, plan->arena, &now->reasons};
+  ms_explainer explainer = {&now->walk, &now->conflicts, plan->arena, &now->reasons, false};
   if (ms_explain_findings(&explainer) != 0) return -1;
   bool conflicting = choice->strategy == MS_SERIALLY || not_run || !now->conflicts.known;
   if (conflicting) {
     bool unordered = runs_unordered(now);
+    explainer.hopeless = !not_run && !unordered;
     if (not_run && ms_explain_not_run(&explainer, choice, unordered) != 0) return -1;
     if (ms_explain_conflicts(&explainer, unordered) != 0) return -1;
   }

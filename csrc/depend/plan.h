@@ -42,7 +42,8 @@ typedef struct ms_binding {
   bool sparse;
   bool integer; /* element type int32 or int64 */
   /* FUNCTION, TABLE: indices (into the bindings) of the arrays that it may touch, that it holds */
-  bool changes; /* assigns variables or tables outside of itself */
+  bool changes; /* calls of it assign variables or plain tables outside of it */
+  bool stores;  /* FUNCTION: it stores into what it is given */
   const uint32_t *reached;
   uint32_t reached_count;
 } ms_binding;

@@ -17,7 +17,7 @@ typedef struct query {
   const ms_conflicts *conflicts;
   const ms_patterns *patterns;
   uint32_t dims;
-  bool ordered, proven;
+  const ms_terms *terms;
 } query;
 
 static bool try_independent(const query *loop, ms_choice *choice) {
@@ -36,7 +36,7 @@ static bool try_partition(const query *loop, ms_choice *choice) {
 }
 
 static bool try_skew(const query *loop, ms_choice *choice) {
-  int found = ms_row_skew(loop->conflicts, loop->proven, choice->row);
+  int found = ms_row_skew(loop->conflicts, loop->terms->proven, choice->row);
   if (found < 0) choice->sure = false;
   choice->has_row = found > 0;
   return found > 0;
@@ -73,7 +73,7 @@ static uint32_t find_strata(const query *loop, uint32_t size) {
 }
 
 static bool try_rotate(const query *loop, ms_choice *choice) {
-  if (loop->ordered) return false;
+  if (loop->terms->ordered) return false;
   for (uint32_t size = 2; size <= loop->dims; size++) {
     uint32_t set = find_strata(loop, size);
     if (set == 0) continue;
@@ -144,21 +144,15 @@ static const struct {
 enum { CLASSES = sizeof classes / sizeof classes[0] };
 
 ms_choice ms_strategy_choose(const ms_conflicts *conflicts, const ms_patterns *patterns,
-                             bool ordered, bool proven) {
-  query loop = {conflicts, patterns, conflicts->domain->dim_count, ordered, proven};
-  ms_choice choice = {.strategy = MS_SERIALLY, .sure = true};
+                             const ms_terms *terms) {
+  query loop = {conflicts, patterns, conflicts->domain->dim_count, terms};
+  bool sure = true;
   for (uint32_t c = 0; c < CLASSES; c++) {
-    if (!classes[c].try(&loop, &choice)) continue;
-    choice.strategy = classes[c].strategy;
-    return choice;
+    ms_choice choice = {.strategy = classes[c].strategy, .sure = true};
+    if (terms->executable && classes[c].run_dims == 0) continue;
+    bool legal = classes[c].try(&loop, &choice);
+    sure = sure && choice.sure;
+    if (legal && !(terms->executable && choice.dim_count > classes[c].run_dims)) return choice;
   }
-  return choice;
-}
-
-bool ms_strategy_executable(const ms_choice *choice) {
-  for (uint32_t c = 0; c < CLASSES; c++) {
-    if (classes[c].strategy == choice->strategy)
-      return classes[c].run_dims > 0 && choice->dim_count <= classes[c].run_dims;
-  }
-  return false;
+  return (ms_choice){.strategy = MS_SERIALLY, .sure = sure};
 }

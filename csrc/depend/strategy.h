@@ -19,15 +19,19 @@ typedef struct ms_choice {
   int64_t row[MS_MAX_DIMS];
 } ms_choice;
 
-/* The first legal class for these patterns. With `proven`, only pairs of proven accesses count
- * where exact distances are looked at (then `patterns` must be the proven ones as well). */
+/* What a class is looked for. */
+typedef struct ms_terms {
+  bool ordered;    /* the order as written has to be kept */
+  bool proven;     /* only pairs of proven accesses count where exact distances are looked at (then
+                      the patterns must be the proven ones as well) */
+  bool executable; /* only what this version runs */
+} ms_terms;
+
+/* The first legal class for these patterns under these terms. */
 ms_choice ms_strategy_choose(const ms_conflicts *conflicts, const ms_patterns *patterns,
-                             bool ordered, bool proven);
+                             const ms_terms *terms);
 
 /* Dimension k is zero in every distance. */
 bool ms_strategy_may_cut(const ms_patterns *patterns, uint32_t dim);
-
-/* This version can run the choice. */
-bool ms_strategy_executable(const ms_choice *choice);
 
 #endif

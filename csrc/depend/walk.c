@@ -97,6 +97,7 @@ static ms_value either(const ms_walk *walk, const ms_value *a, const ms_value *b
   if (simple_a && simple_b) return ms_value_scalar();
   uint64_t groups = ms_walk_groups_of(walk, a) | ms_walk_groups_of(walk, b);
   ms_value value = ms_value_other(groups, a->captured || b->captured);
+  value.changes = a->changes || b->changes;
   value.plain = (simple_a || (a->kind == MS_VALUE_OTHER && a->plain)) &&
                 (simple_b || (b->kind == MS_VALUE_OTHER && b->plain));
   return value;
@@ -114,7 +115,8 @@ void ms_walk_join(ms_walk *walk, ms_value **slot, const ms_value *value) {
     }
     walk->changed = true;
   } else if (old->kind != joined.kind || old->groups != joined.groups ||
-             old->captured != joined.captured || old->plain != joined.plain) {
+             old->captured != joined.captured || old->plain != joined.plain ||
+             old->changes != joined.changes) {
     walk->changed = true;
   }
   **slot = joined;
@@ -151,12 +153,25 @@ static void assign_name(ms_walk *walk, ms_node *target, const ms_value *value) {
   ms_walk_set_symbol(walk, target->symbol, value);
 }
 
+static void find_table_write(ms_walk *walk, bool proven, const ms_node *node) {
+  ms_walk_find(walk, MS_REASON_TABLE_WRITE, proven, node,
+               "use an array: local t = meissa.zeros(n)  ... t[i] = value",
+               "the body writes into a plain table from outside, and each worker has its own copy "
+               "of it");
+}
+
 void ms_walk_assign(ms_walk *walk, ms_node *target, const ms_value *value) {
   if (target->kind == MS_NAME) {
     assign_name(walk, target, value);
     return;
   }
   ms_value object, place;
+  int64_t capture = ms_loop_capture_of(walk->loop, target);
+  if (capture >= 0 && walk->bindings[capture].depth == walk->loop->captures[capture].field_count) {
+    find_table_write(walk, true, target);
+    ms_walk_store(walk, value);
+    return;
+  }
   ms_walk_value(walk, target->kid[0], &object);
   if (object.kind == MS_VALUE_VIEW && !object.view->range) {
     ms_walk_index(walk, &object, target->kid[1], target, &place);
@@ -168,11 +183,7 @@ void ms_walk_assign(ms_walk *walk, ms_node *target, const ms_value *value) {
   ms_walk_touch_groups(walk, ms_walk_groups_of(walk, &object), true, target);
   ms_walk_store(walk, value);
   bool captured = object.kind == MS_VALUE_OTHER && object.captured;
-  if (captured)
-    ms_walk_find(walk, MS_REASON_TABLE_WRITE, object.plain, target,
-                 "use an array: local t = meissa.zeros(n)  ... t[i] = value",
-                 "the body writes into a plain table from outside, and each worker has its own "
-                 "copy of it");
+  if (captured) find_table_write(walk, object.plain, target);
 }
 
 /* The value that position `k` of a list of expressions gives to a variable. */
