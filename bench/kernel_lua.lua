@@ -110,5 +110,5 @@ for _, rank in ipairs { 8, 32, 128 } do
   io.stderr:write(("%6d %12.2f %12.2f %8.2f\n"):format(rank, fast, slow, fast / slow))
   parts[#parts + 1] = ('{"rank":%d,"kernel":%.3f,"views":%.3f}'):format(rank, fast, slow)
 end
-print(('{"bench":"kernel_lua","unit":"million updates/s","ratings":%d,"results":[%s]}'):format(count,
-  table.concat(parts, ",")))
+local line = '{"bench":"kernel_lua","unit":"million updates/s","ratings":%d,"results":[%s]}'
+print(line:format(count, table.concat(parts, ",")))

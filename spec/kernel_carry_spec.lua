@@ -63,8 +63,9 @@ describe("carried values", function()
     assert.equal(10, count)
     local function fib(n) if n < 2 then return n end return fib(n - 1) + fib(n - 2) end
     assert.equal(55, travel(fib)(10))
-    local env = setmetatable({ factor = 3, helper = function(x) return x * 7 end }, { __index = _G })
-    local scaled = setfenv(function(x) return (function() return helper(x) * factor end)() end, env) -- luacheck: ignore
+    local env = { factor = 3, helper = function(x) return x * 7 end }
+    local scaled = setfenv(assert(loadstring(
+      "local x = ... return (function() return helper(x) * factor end)()")), env)
     setfenv(env.helper, env)
     assert.equal(42, travel(scaled)(2))
     assert.equal(3, travel(function(...) return select("#", ...) end)(1, 2, 3))
@@ -99,7 +100,8 @@ describe("carried values", function()
     { "a file", { deep = { handle = handle } }, "it.deep.handle is a userdata" },
     { "a coroutine in a list", { 1, { coded } }, "it[2][1] is a coroutine" },
     { "an upvalue", function() return handle end, "it (upvalue handle) is a userdata" },
-    { "an upvalue of a method", { run = function() return coded end }, "it.run (upvalue coded) is a coroutine" },
+    { "an upvalue of a method", { run = function() return coded end },
+        "it.run (upvalue coded) is a coroutine" },
     { "a C function without a name", { next = coroutine.wrap(function() end) },
       "it.next is a C function that no loaded module names" },
     { "a key", { [coded] = 1 }, "it (a key) is a coroutine" },
@@ -110,7 +112,8 @@ describe("carried values", function()
       local ok, err = pcall(encode, case[2])
       assert.is_false(ok)
       assert.is_true(errors.is(err))
-      assert.truthy(err.message:find(case[3] .. ": it cannot be sent to the workers", 1, true), err.message)
+      assert.truthy(err.message:find(case[3] ..
+          ": it cannot be sent to the workers", 1, true), err.message)
     end)
   end
 
@@ -134,8 +137,7 @@ describe("captured values of a loop", function()
   local space = { ranges = { { 1, 5 } } }
 
   it("are refused by their path before anything runs", function()
-    local env = setmetatable({ n = 5, B = array.zeros({ 5 }), opts = { model = { handle = io.stdout } } },
-      { __index = _G })
+    local env = { n = 5, B = array.zeros({ 5 }), opts = { model = { handle = io.stdout } } }
     local ok, err = pcall(run.prepare, "for i in parallel(n) do B[i] = use(opts.model.handle) end",
       setmetatable({ use = function() return 1 end }, { __index = env }), space)
     assert.is_false(ok)
@@ -160,7 +162,9 @@ describe("captured values of a loop", function()
     local lines = {}
     local env = { n = 5, say = function(i) print("helper", i) end }
     assert(run.kernel("for i in parallel(n) do if i == 3 then print('body', i) say(i) end end", env,
-      space, { host = { print = function(...) lines[#lines + 1] = table.concat({ ... }, " ") end } }))
+      space, { host = { print = function(...)
+        lines[#lines + 1] = table.concat({ ... }, " ")
+      end } }))
     assert.same({ "body 3", "helper 3" }, lines)
   end)
 end)

@@ -12,7 +12,8 @@ local function world()
     A = array.rand({ 9, 6 }, { seed = 1 }), B = array.rand({ 9 }, { seed = 2 }),
     F = array.rand({ 9, 6 }, { seed = 3, type = "float" }),
     C = array.zeros({ 9, 6 }, { type = "int32" }),
-    T = array.rand({ 9, 2, 6 }, { seed = 4 }), S = run.transposed(array.rand({ 6, 9 }, { seed = 5 })),
+    T = array.rand({ 9, 2, 6 }, { seed = 4 }),
+    S = run.transposed(array.rand({ 6, 9 }, { seed = 5 })),
     n = 9, m = 6, x = 0.37, y = -2, z = 3, name = "abc", flag = true, sum = 0.5, hits = 0,
     opts = { p = { q = 1.25 }, r = -0.5 }, list = { 3, 1, 2, 6, 5, 4 },
     twice = function(v) return v * 2 end,
@@ -45,7 +46,9 @@ function Generator:column(depth)
 end
 
 function Generator:integer(depth)
-  if depth <= 0 then return self:pick { "i", tostring(self.random(9)), "z", "m", self:column(0) } end
+  if depth <= 0 then
+    return self:pick { "i", tostring(self.random(9)), "z", "m", self:column(0) }
+  end
   return ("(%s %s %s)"):format(self:integer(depth - 1), self:pick { "+", "-", "*" },
     self:integer(depth - 1))
 end
@@ -263,7 +266,8 @@ describe("random bodies (MEISSA_TEST_SEED=" .. seed .. ")", function()
     local space = { ranges = { { 1, 9 } } }
     for number = 1, count do
       local text = generate(seed * 1000 + number)
-      local ok, difference = pcall(run.compare, text, world, function() return space end, { pieces = 1 })
+      local ok, difference = pcall(run.compare, text, world, function() return space end,
+        { pieces = 1 })
       if not ok or difference then
         error(("body %d of seed %d: %s\n%s"):format(number, seed, tostring(difference), text), 0)
       end

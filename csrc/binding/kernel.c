@@ -41,8 +41,8 @@ static int32_t type_number(lua_State *L, int index) {
 }
 
 /* Reads elements[c] = {type =, strides = {...}} for the captures that are arrays. */
-static void read_elements(lua_State *L, int index, const ms_binding *bindings,
-                          ms_element *elements, uint32_t count) {
+static void read_elements(lua_State *L, int index, const ms_binding *bindings, ms_element *elements,
+                          uint32_t count) {
   for (uint32_t c = 0; c < count; c++) {
     lua_rawgeti(L, index, (int)c + 1);
     if (bindings[c].kind == MS_BIND_ARRAY && !lua_istable(L, -1))
@@ -92,8 +92,8 @@ static void push_captures(lua_State *L, const ms_loop *loop, const ms_binding *b
 }
 
 static void push_params(lua_State *L, const ms_kernel_info *info) {
-  static const char *const kinds[] = {"coord", "entries", "value", "pointer",
-                                      "stride", "step", "table"};
+  static const char *const kinds[] = {"coord",  "entries", "value", "pointer",
+                                      "stride", "step",    "table"};
   lua_createtable(L, (int)info->param_count, 0);
   for (uint32_t p = 0; p < info->param_count; p++) {
     const ms_param *param = &info->params[p];
@@ -145,6 +145,8 @@ static void push_info(lua_State *L, const ms_kernel_job *job, const ms_kernel_in
   lua_setfield(L, -2, "chunkname");
   lua_pushstring(L, info->prefix);
   lua_setfield(L, -2, "prefix");
+  lua_pushnumber(L, job->loop->body->line);
+  lua_setfield(L, -2, "line");
   lua_pushboolean(L, info->entries);
   lua_setfield(L, -2, "entries");
   lua_pushnumber(L, job->space->dim_count);

@@ -131,5 +131,6 @@ bool ms_assign_direct(const ms_node *assign, uint32_t at) {
   uint32_t values = assign->kids - assign->targets;
   if (at >= values) return false;
   /* Wrapping the last call would cut its further values off from further targets. */
-  return at + 1 < values || assign->targets <= values || !multiple(assign->kid[assign->targets + at]);
+  return at + 1 < values || assign->targets <= values ||
+         !multiple(assign->kid[assign->targets + at]);
 }

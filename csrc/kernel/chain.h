@@ -7,10 +7,10 @@
 #include "kernel/draft.h"
 
 typedef struct ms_chain {
-  uint32_t array;        /* capture of the array */
-  const ms_node *local;  /* NAME of the view local that it starts from, or NULL: the array itself */
-  uint32_t given;        /* subscripts that the view local already applied */
-  uint32_t count;        /* subscripts written here */
+  uint32_t array;       /* capture of the array */
+  const ms_node *local; /* NAME of the view local that it starts from, or NULL: the array itself */
+  uint32_t given;       /* subscripts that the view local already applied */
+  uint32_t count;       /* subscripts written here */
   const ms_node *subscript[MS_MAX_DIMS];
   bool listed; /* written as A[{i, k}] */
 } ms_chain;

@@ -25,7 +25,7 @@ typedef enum ms_helper {
 #define MS_HELPER_NAME(name, key) MS_HELPER_##name,
   MS_KERNEL_HELPERS(MS_HELPER_NAME)
 #undef MS_HELPER_NAME
-  MS_HELPER_COUNT
+      MS_HELPER_COUNT
 } ms_helper;
 
 /* A local that stands for a view of a dense array: in the text it holds an offset, a number. */
@@ -41,24 +41,24 @@ typedef struct ms_draft {
   ms_arena *arena;
   ms_text *out;
   ms_error *err;
-  ms_node *body;                     /* the innermost body: below collapsed loops */
-  ms_symbol *indices[MS_MAX_DIMS];   /* of each dimension; NULL where the loop names none */
-  ms_symbol *value;                  /* the entry's value, or NULL */
+  ms_node *body;                   /* the innermost body: below collapsed loops */
+  ms_symbol *indices[MS_MAX_DIMS]; /* of each dimension; NULL where the loop names none */
+  ms_symbol *value;                /* the entry's value, or NULL */
   char prefix[16];
-  bool *value_used, *pointer_used;   /* by capture */
-  bool *stride_used;                 /* by capture * MS_MAX_DIMS + dimension */
-  bool *spilled;                     /* by capture */
-  const ms_scalar_plan **scalar;     /* by capture; NULL if it is no scalar of the plan */
-  ms_view **views;                   /* by symbol index; NULL for other symbols */
-  const ms_node **blocked;           /* assignment targets that keep the object's semantics */
+  bool *value_used, *pointer_used; /* by capture */
+  bool *stride_used;               /* by capture * MS_MAX_DIMS + dimension */
+  bool *spilled;                   /* by capture */
+  const ms_scalar_plan **scalar;   /* by capture; NULL if it is no scalar of the plan */
+  ms_view **views;                 /* by symbol index; NULL for other symbols */
+  const ms_node **blocked;         /* assignment targets that keep the object's semantics */
   uint32_t blocked_count;
   bool helper_used[MS_HELPER_COUNT];
-  const char *rows[MS_ROW_HELPERS];  /* names of the row helpers used */
+  const char *rows[MS_ROW_HELPERS]; /* names of the row helpers used */
   uint32_t row_count;
-  const ms_node *pinned;             /* node to be replaced by the value of `pinned_capture` */
+  const ms_node *pinned; /* node to be replaced by the value of `pinned_capture` */
   uint32_t pinned_capture;
-  uint32_t depth;                    /* nested functions entered */
-  bool leaves;                       /* a return of the closure form was seen */
+  uint32_t depth; /* nested functions entered */
+  bool leaves;    /* a return of the closure form was seen */
 } ms_draft;
 
 /* No capture. */

@@ -38,7 +38,8 @@ static int find_indices(ms_draft *draft) {
   if (inner >= dims || dims > MS_MAX_DIMS)
     return ms_error_set(draft->err, MS_BUG, "space of %u dimensions, %u collapsed", dims, inner);
   uint32_t outer = dims - inner;
-  for (uint32_t d = 0; d < outer && d < loop->index_count; d++) draft->indices[d] = loop->indices[d];
+  for (uint32_t d = 0; d < outer && d < loop->index_count; d++)
+    draft->indices[d] = loop->indices[d];
   if (loop->index_count > outer) draft->value = loop->indices[outer];
   draft->body = loop->body;
   for (uint32_t d = outer; d < dims; d++) {
@@ -68,7 +69,8 @@ static int find_scalars(ms_draft *draft) {
     bool lost = job->loop->captures[c].assigned && whole &&
                 (scalar == NULL || scalar->role == MS_ROLE_BROADCAST);
     if (carried || lost)
-      return ms_error_set(draft->err, MS_DEP, "%s is assigned in a way that the plan has no role for",
+      return ms_error_set(draft->err, MS_DEP,
+                          "%s is assigned in a way that the plan has no role for",
                           job->loop->captures[c].root);
   }
   return 0;
@@ -80,8 +82,8 @@ static bool is_variable(const ms_draft *draft, uint32_t at) {
 }
 
 static bool is_result(const ms_draft *draft, uint32_t at) {
-  return is_variable(draft, at) && (draft->scalar[at]->role == MS_ROLE_REDUCTION ||
-                                    draft->job->space->ordered);
+  return is_variable(draft, at) &&
+         (draft->scalar[at]->role == MS_ROLE_REDUCTION || draft->job->space->ordered);
 }
 
 static int prepare(ms_draft *draft) {
@@ -94,8 +96,8 @@ static int prepare(ms_draft *draft) {
   draft->spilled = ms_arena_take(draft->arena, captures, sizeof *draft->spilled);
   draft->scalar = ms_arena_take(draft->arena, captures, sizeof(const ms_scalar_plan *));
   draft->views = ms_arena_take(draft->arena, symbols, sizeof(ms_view *));
-  if (!draft->value_used || !draft->pointer_used || !draft->stride_used || !draft->spilled || !draft->scalar ||
-      !draft->views) {
+  if (!draft->value_used || !draft->pointer_used || !draft->stride_used || !draft->spilled ||
+      !draft->scalar || !draft->views) {
     return ms_error_set(draft->err, MS_ARR, "out of memory for the text of a kernel");
   }
   if (choose_prefix(draft) != 0 || find_indices(draft) != 0 || find_scalars(draft) != 0) return -1;
@@ -121,8 +123,7 @@ static void add_param(ms_draft *draft, ms_kernel_info *info, ms_param_kind kind,
   static const char letter[] = "ivcpsnk";
   info->params[info->param_count++] = (ms_param){.kind = kind, .at = at};
   ms_text_format(draft->out, ",%s%c", draft->prefix, letter[kind]);
-  if (kind != MS_PARAM_TABLE && kind != MS_PARAM_ENTRIES)
-    ms_text_format(draft->out, "%u", at + 1);
+  if (kind != MS_PARAM_TABLE && kind != MS_PARAM_ENTRIES) ms_text_format(draft->out, "%u", at + 1);
 }
 
 /* Parameters of the array that capture `at` is: its memory. */
@@ -314,7 +315,8 @@ static int take_info(ms_draft *draft, ms_kernel_info *info) {
   size_t scalars = draft->job->plan->scalar_count;
   memcpy(info->prefix, draft->prefix, sizeof info->prefix);
   info->entries = over_entries(draft->job);
-  info->params = ms_arena_take(info->arena, (captures + 1) * (MS_MAX_DIMS + 2) + MS_MAX_DIMS, sizeof(ms_param));
+  info->params = ms_arena_take(info->arena, (captures + 1) * (MS_MAX_DIMS + 2) + MS_MAX_DIMS,
+                               sizeof(ms_param));
   info->spilled = ms_arena_take(info->arena, captures + 1, sizeof(uint32_t));
   info->results = ms_arena_take(info->arena, scalars + 1, sizeof(uint32_t));
   if (info->params && info->spilled && info->results) return 0;

@@ -8,7 +8,12 @@
 #include "kernel/chain.h"
 
 /* What the one argument of a row builtin is. */
-typedef enum ms_row_argument { MS_ROW_NONE, MS_ROW_ROW, MS_ROW_SCALAR, MS_ROW_SCALED } ms_row_argument;
+typedef enum ms_row_argument {
+  MS_ROW_NONE,
+  MS_ROW_ROW,
+  MS_ROW_SCALAR,
+  MS_ROW_SCALED
+} ms_row_argument;
 
 typedef struct ms_row_call {
   const char *name; /* of the method; helpers are <name>_<type>[_<type>] */

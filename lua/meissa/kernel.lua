@@ -226,7 +226,7 @@ function Instance:run(block)
   helpers.enter(self.object)
   local ok, results = gather(xpcall(self.kernel.block, self.handler,
     unpack(arguments, 1, self.argument_count)))
-  if not ok then return nil, failure.finish(results[1]) end
+  if not ok then return nil, failure.finish(results[1], self.kernel.info) end
   if #self.kernel.info.results == 0 then return "" end
   local encoded, bytes = pcall(encode_results, self, results)
   if not encoded then return nil, failure.plain(bytes) end
@@ -236,9 +236,10 @@ end
 --- Makes a kernel ready to run blocks.
 -- @string kernel_bytes @string run_bytes from pack
 -- @tab items the arrays in this process, in the order of the captures that are arrays: {pointer =,
--- dims =, strides =} (sparse ones: `coords`, vectors of 0-based int32, and `count`); and `space`: {coords = {vectors of 1-based int32
--- subscripts}, pointer = values of the entries (dense arrays: element [1]...[1])} for spaces that
--- are the entries of an array
+-- dims =, strides =} (sparse ones: `coords`, vectors of 0-based int32, and `count`). For spaces
+-- that are the entries of an array also `space`: {coords = vectors of 1-based int32 subscripts,
+-- pointer = values of the entries}, or for a dense array {pointer =, strides =}. Their memory must
+-- outlive the instance.
 -- @tab[opt] host `print`: what `print` means in the body
 -- @treturn table an instance with a method `run(block)`
 function M.prepare(kernel_bytes, run_bytes, items, host)

@@ -3,8 +3,8 @@
 -- small integer exponents, `math.max` and `math.min` with nan and signed zeros, `math.ceil` with
 -- the sign of zero), with one definition that every engine and the driver share.
 --
--- `max(a, b)` is a if a > b, else b, as LuaJIT's interpreter has it: of equal numbers the later one,
--- and nan only if the later argument is nan.
+-- `max(a, b)` is a if a > b, else b, as LuaJIT's interpreter has it: of equal numbers the later
+-- one, and nan only if the later argument is nan.
 -- @module meissa.strict
 local core = require("meissa.ffi")
 

@@ -11,12 +11,28 @@ local M = {}
 -- Levels of the stack that are searched for the block function.
 local DEEPEST = 250
 
--- The stack level, seen from the caller, of a running function.
+-- How many levels the stack has, seen from the caller.
+local function depth()
+  local least, most = 1, 2
+  while debug.getinfo(most, "l") do least, most = most, 2 * most end
+  while most - least > 1 do
+    local middle = math.floor((least + most) / 2)
+    if debug.getinfo(middle, "l") then least = middle else most = middle end
+  end
+  return least - 1
+end
+
+-- The stack level, seen from the caller, of a running function. A runaway recursion has it near
+-- the bottom.
 local function level_of(fn)
   for level = 2, DEEPEST do
     local info = debug.getinfo(level, "f")
     if not info then return nil end
     if info.func == fn then return level - 1 end
+  end
+  local bottom = depth()
+  for level = bottom, bottom - DEEPEST, -1 do
+    if debug.getinfo(level, "f").func == fn then return level - 1 end
   end
 end
 
@@ -105,19 +121,21 @@ end
 --- A handler for xpcall around a kernel's block function.
 function M.handler(kernel, items)
   return function(err)
-    -- A full stack leaves no room to look around: `finish` makes do with the message.
-    if type(err) == "string" and err:find("stack overflow", 1, true) then return err end
-    local found = M.error_of(err, kernel, items)
-    return found
+    -- A stack that has overflowed leaves little room to look around.
+    local ok, found = pcall(M.error_of, err, kernel, items)
+    if ok then return found end
+    local info = debug.getinfo(2, "Sl")
+    return { code = "BDY", message = err, file = info.source, line = info.currentline }
   end
 end
 
---- The error table for what xpcall gave after the handler: usually the handler's own.
-function M.finish(err)
-  if type(err) == "table" and err.code then return err end
-  local found = M.plain(err)
-  local file, line, text = found.message:match("^(.-):(%d+): (.*)$")
-  if file then found.file, found.line, found.message = file, tonumber(line), text end
+--- The error table for what xpcall gave. LuaJIT does not call the handler for every overflow of the
+-- stack; then the place is the loop's.
+function M.finish(err, info)
+  local found = type(err) == "table" and err or M.plain(err)
+  found.message = tostring(found.message)
+  found.file = (found.file or info.chunkname):gsub("^[@=]", "")
+  found.line = found.line or info.line
   return found
 end
 

@@ -45,13 +45,15 @@ end
 local function with_row(op)
   return function(y_type, x_type)
     return function(y, y_at, y_stride, x, x_at, x_stride, count, a)
-      lib.ms_row_apply(op, y_type, y + y_at, y_stride, x_type, x + x_at, x_stride, count, a or 0, err)
+      lib.ms_row_apply(op, y_type, y + y_at, y_stride, x_type, x + x_at, x_stride, count, a or 0,
+        err)
     end
   end
 end
 
 makers.fill, makers.scal = with_scalar(arith.fill), with_scalar(arith.scal)
-makers.copy, makers.cmul, makers.axpy = with_row(arith.copy), with_row(arith.cmul), with_row(arith.axpy)
+makers.copy, makers.cmul = with_row(arith.copy), with_row(arith.cmul)
+makers.axpy = with_row(arith.axpy)
 
 --- The helper of a name, made when first asked for: row.dot_float_double.
 return setmetatable(M, { __index = function(_, name)
