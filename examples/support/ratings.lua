@@ -33,16 +33,22 @@ function M.generate(shape)
   local rank, seed = shape.rank or 8, shape.seed or 1
   assert(count <= users * items / 4, "too many ratings for that many users and items")
   local scale = 0.5 / math.sqrt(rank)
-  local U = meissa.randn({users, rank}, {seed = seed, scale = 1}):data()
-  local V = meissa.randn({items, rank}, {seed = seed + 1, scale = scale}):data()
-  local bu = meissa.randn({users}, {seed = seed + 2, scale = 0.3}):data()
-  local bi = meissa.randn({items}, {seed = seed + 3, scale = 0.4}):data()
-  local noise = meissa.randn({count}, {seed = seed + 4, scale = 0.5}):data()
-  local draws = meissa.rand({4 * count, 2}, {seed = seed + 5}):data()
+  -- A raw pointer is good as long as its array lives.
+  local arrays = {
+    meissa.randn({users, rank}, {seed = seed}),
+    meissa.randn({items, rank}, {seed = seed + 1, scale = scale}),
+    meissa.randn({users}, {seed = seed + 2, scale = 0.3}),
+    meissa.randn({items}, {seed = seed + 3, scale = 0.4}),
+    meissa.randn({count}, {seed = seed + 4, scale = 0.5}),
+    meissa.rand({4 * count, 2}, {seed = seed + 5}),
+  }
+  local U, V, bu = arrays[1]:data(), arrays[2]:data(), arrays[3]:data()
+  local bi, noise, draws = arrays[4]:data(), arrays[5]:data(), arrays[6]:data()
   local user_of, item_of = zipf(users, 0.8), zipf(items, 0.8)
   local seen = ffi.new("uint8_t[?]", math.floor(users * items / 8) + 1)
-  local i, j, v = ffi.new("int32_t[?]", count), ffi.new("int32_t[?]", count),
-    ffi.new("float[?]", count)
+  local i, j = meissa.zeros({count}, {type = "int32"}), meissa.zeros({count}, {type = "int32"})
+  local v = meissa.zeros({count}, {type = "float"})
+  local at, to, value = i:data(), j:data(), v:data()
   local made, draw = 0, 0
   while made < count do
     assert(draw < 4 * count, "popularity too skewed for that many ratings")
@@ -56,11 +62,12 @@ function M.generate(shape)
       for k = 0, rank - 1 do
         sum = sum + U[(user - 1) * rank + k] * V[(item - 1) * rank + k]
       end
-      i[made], j[made], v[made] = user, item, sum
+      at[made], to[made], value[made] = user, item, sum
       made = made + 1
     end
   end
-  return meissa.sparse({users, items}, {i = i, j = j, v = v, count = count, type = "float"})
+  for a = 1, #arrays do arrays[a]:free() end
+  return meissa.sparse({users, items}, {i = i, j = j, v = v}, {type = "float"})
 end
 
 return M
