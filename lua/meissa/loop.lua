@@ -46,7 +46,10 @@ local function parse_loop(func, info, line)
   local loop, err = core.loop(text, info.source, first, info.lastlinedefined, line)
   if not loop then errors.raise_core(err) end
   record = {loop = loop, captures = loop:captures(), info = loop:info(), plans = {},
-            file = display_name(info), line = line or info.linedefined}
+            file = display_name(info), line = line or info.linedefined, source = text}
+  -- A loop over one named thing is called after it in reports.
+  local call = record.info.callee and text:sub(record.info.call_begin, record.info.call_finish)
+  record.over = call and call:match("%(%s*([%a_][%w_.]*)%s*[,)]")
   by_place[key] = record
   return record
 end

@@ -2,18 +2,33 @@
 --- Plans as users see them: made once for each loop and situation, printed, measured.
 -- @module meissa.plan
 
+local array = require "meissa.array"
 local core = require "meissa.core"
 local errors = require "meissa.errors"
 local report = require "meissa.report"
+local show = require "meissa.array.show"
 
 local M = {}
 
 local Plan = {}
 Plan.__index = Plan
 
+-- What the report says beside the plan itself.
+local function context_of(plan)
+  local record, moves = plan.record, {}
+  for name, about in pairs(plan.arrays) do
+    if about.placement == "rotated" and plan.grid and about.bytes then
+      moves[name] = ("%d hand-overs a pass, %s"):format(plan.grid[#plan.grid],
+                                                       show.bytes(about.bytes))
+    end
+  end
+  return {file = record.file, line = record.line, over = record.over, source = record.source,
+          grid = plan.grid, moves = moves, engine = plan.engine, ordered = plan.ordered}
+end
+
 --- print(plan): the report.
 function Plan:__tostring()
-  return report.text(self)
+  return report.text(self, context_of(self))
 end
 
 -- In a generic `for`, a plan ends the loop at once.
@@ -64,6 +79,7 @@ local function index(plan, bindings)
   local by_array = {}
   for _, about in pairs(plan.arrays) do
     about.written = about.access ~= "read"
+    about.bytes = array.describe(bindings[about.binding].value).bytes
     by_array[bindings[about.binding].array] = about
   end
   plan.array_of = {}
@@ -94,9 +110,9 @@ end
 -- Raises for plans that are not to be run.
 local function check(plan, space)
   if plan.strategy == "serial" and not space.serial then
-    local text = report.refusal(plan)
-    local err = errors.new {code = "DEP", message = text, file = plan.file, line = plan.line}
-    error(err, 0)
+    local text, head = tostring(plan), ("%s:%d: "):format(plan.file, plan.line)
+    if text:sub(1, #head) == head then text = text:sub(#head + 1) end
+    error(errors.new {code = "DEP", message = text, file = plan.file, line = plan.line}, 0)
   end
   for name, about in pairs(plan.arrays) do
     if about.placement == "halo" and plan.strategy ~= "serial" then
@@ -132,6 +148,7 @@ function M.get(record, space, bindings, run)
     plan, err = core.plan(record.loop, bindings, space)
     if not plan then errors.raise_core(err) end
     plan.file, plan.line, plan.engine = record.file, record.line, "lua"
+    plan.record, plan.ordered = record, space.ordered
     index(plan, bindings)
     setmetatable(plan, Plan)
     record.plans[key] = plan
