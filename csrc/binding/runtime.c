@@ -310,6 +310,7 @@ static void push_shares(lua_State *L, const ms_outcome *outcome) {
     set_number(L, "waited", (double)share->waited * 1e-9);
     set_number(L, "moved", (double)share->moved);
     set_number(L, "blocks", (double)share->blocks);
+    if (share->began > 0) set_number(L, "began", (double)share->began * 1e-9);
     lua_rawseti(L, -2, (int)i + 1);
   }
 }

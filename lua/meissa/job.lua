@@ -175,16 +175,22 @@ local function schedule_of(grid, space)
   return schedule
 end
 
+-- Seconds from the user's call to the first iteration anywhere.
+local function launch_of(called, shares)
+  local first = math.huge
+  for _, share in ipairs(shares) do first = math.min(first, share.began or first) end
+  return first - called
+end
+
 --- Runs a job. `run` has record, plan, space, bindings, values, grid, session and called (when the
 -- user's call began).
 -- @return the scalars to assign, a list of {capture =, value =}; what it took
 -- Errors: BDY WRK INT NET ARR.
 function M.run(run)
-  local started = system.clock()
   local schedule = schedule_of(run.grid, run.space)
   local layout = schedule.layout
   local kernel_bytes, run_bytes, key = kernel.pack(run.record.loop, run.plan.handle, run.bindings,
-                                                   run.values, run.space)
+                                                   run.values, run.space, run.plan.kernels)
   local items, where = collect_items(run)
   local outcome, failure = run.session:run {
     key = key, kernel = kernel_bytes, items = items,
@@ -201,8 +207,8 @@ function M.run(run)
     ordered[position] = outcome.results[block] or ""
   end
   local measured = {
-    seconds = system.clock() - run.called, startup = run.startup, moved = outcome.moved,
-    shares = outcome.workers, workers = #outcome.workers, prepared = system.clock() - started,
+    seconds = system.clock() - run.called, moved = outcome.moved, shares = outcome.workers,
+    workers = #outcome.workers, launch = launch_of(run.called, outcome.workers),
   }
   return kernel.combine(kernel_bytes, run.values, ordered), measured
 end

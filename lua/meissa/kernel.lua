@@ -106,19 +106,8 @@ local function emit(loop, plan, bindings, space, arrays, entry_type)
   errors.raise("BDY", "the loop's body is too large for one function: %s", info.message)
 end
 
---- Packs a loop for one execution.
--- @param loop the loop's handle
--- @param plan the plan's handle
--- @tab bindings what each capture is, as for the analysis
--- @tab values the captured values, by capture
--- @tab space the iteration space, as for the analysis; `array`: the DistArray whose entries it is
--- @treturn string kernel bytes
--- @treturn string run bytes
--- @treturn string the kernel's key
--- Errors: BDY for a captured value that cannot travel, naming its path.
-function M.pack(loop, plan, bindings, values, space)
-  local arrays = find_arrays(values, #bindings)
-  local entry_type = space.array and memory.describe(space.array).type or nil
+-- The kernel's part that is the same for every execution: {info =, bytes =, key =}.
+local function make_static(loop, plan, bindings, space, arrays, entry_type)
   local info = emit(loop, plan, bindings, space, arrays, entry_type)
   info.entry_type, info.arrays = entry_type, {}
   for c = 1, #bindings do
@@ -128,7 +117,42 @@ function M.pack(loop, plan, bindings, values, space)
     end
   end
   local key = core.digest(signature(info))
-  return key .. buffer.encode(info), carried(values, info, bindings), key
+  return { info = info, bytes = key .. buffer.encode(info), key = key }
+end
+
+-- What decides about the text beside the plan: how each array lies in memory.
+local function layout_of(arrays, count, entry_type)
+  local parts = { entry_type or "" }
+  for c = 1, count do
+    local about = arrays[c]
+    if about then
+      parts[#parts + 1] = c .. about.type .. table.concat(about.strides, ",")
+    end
+  end
+  return table.concat(parts, " ")
+end
+
+--- Packs a loop for one execution.
+-- @param loop the loop's handle
+-- @param plan the plan's handle
+-- @tab bindings what each capture is, as for the analysis
+-- @tab values the captured values, by capture
+-- @tab space the iteration space, as for the analysis; `array`: the DistArray whose entries it is
+-- @tab cache belongs to the plan, and keeps what is the same for its executions
+-- @treturn string kernel bytes
+-- @treturn string run bytes
+-- @treturn string the kernel's key
+-- Errors: BDY for a captured value that cannot travel, naming its path.
+function M.pack(loop, plan, bindings, values, space, cache)
+  local arrays = find_arrays(values, #bindings)
+  local entry_type = space.array and memory.describe(space.array).type or nil
+  local layout = layout_of(arrays, #bindings, entry_type)
+  local static = cache[layout]
+  if not static then
+    static = make_static(loop, plan, bindings, space, arrays, entry_type)
+    cache[layout] = static
+  end
+  return static.bytes, carried(values, static.info, bindings), static.key
 end
 
 -- Loaded kernels by key: their text is compiled once in a process.
@@ -190,14 +214,16 @@ end
 local Instance = {}
 Instance.__index = Instance
 
--- What a block returned: results by number; a private scalar that was not assigned is left out.
+-- What a block returned: results by number, and behind them a string that says of each whether it
+-- was set ("1"): a private scalar that was not assigned is left out.
 local function encode_results(self, results)
-  local info, sent, set = self.kernel.info, {}, {}
-  local captures = info.captures
-  for n = 1, #info.results do
-    if results[n] ~= helpers.none then sent[n], set[n] = results[n], true end
+  local info, sent, set = self.kernel.info, {}, ""
+  local captures, count = info.captures, #info.results
+  for n = 1, count do
+    local unset = results[n] == helpers.none
+    set = set .. (unset and "0" or "1")
+    if not unset then sent[n] = results[n] end
   end
-  local count = #info.results
   sent[count + 1] = set
   return carry.encode(sent, count + 1, {
     path = function(n) return info.results[n] and captures[info.results[n].capture].path end,
@@ -277,7 +303,7 @@ function M.combine(kernel_bytes, values, results)
       local out = final[n]
       if scalar.role == "reduction" then
         out.value, out.set = M.combine_one(scalar.op, out.value, block[n]), true
-      elseif block[count + 1][n] then
+      elseif block[count + 1]:byte(n) == 49 then -- "1": it was set
         out.value, out.set = block[n], true
       end
     end

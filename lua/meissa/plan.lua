@@ -148,7 +148,7 @@ function M.get(record, space, bindings, run)
     plan, err = core.plan(record.loop, bindings, space)
     if not plan then errors.raise_core(err) end
     plan.file, plan.line, plan.engine = record.file, record.line, "lua"
-    plan.record, plan.ordered = record, space.ordered
+    plan.record, plan.ordered, plan.kernels = record, space.ordered, {}
     index(plan, bindings)
     setmetatable(plan, Plan)
     record.plans[key] = plan
@@ -160,8 +160,8 @@ function M.get(record, space, bindings, run)
   return plan
 end
 
---- A plan with what running it took: seconds, launch, startup, workers, and for each worker
--- busy, waited and moved.
+--- A plan with what running it took: `seconds` in all, `launch` until the first iteration, `workers`
+-- (how many), `moved` (bytes), and in `shares` for each worker busy, waited and moved.
 function M.measured(plan, measured)
   for name, value in pairs(measured) do rawset(plan, name, value) end
   return plan

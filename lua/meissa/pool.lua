@@ -92,19 +92,21 @@ function M.session()
   if session then return session end
   local config = configuration()
   config.command = system.worker_command()
+  local before = system.clock()
   local started, err = core.session(config)
   if not started then errors.raise_core(err) end
+  config.startup = system.clock() - before
   session, running = started, config
   return session
 end
 
---- The running workers: {workers = how many, pids = {...}, transport =, shm =}; pids is empty when
--- none runs.
+--- The running workers: {workers = how many, pids = {...}, transport =, shm =, directory =, startup =
+-- seconds that starting them took}; pids is empty when none runs.
 function M.describe()
   local config = running or configuration()
   return {
     workers = config.workers, transport = config.transport, shm = config.shm,
-    pids = session and session:pids() or {}, directory = session and session:info().directory,
+    pids = session and session:pids() or {}, startup = config.startup, directory = session and session:info().directory,
   }
 end
 

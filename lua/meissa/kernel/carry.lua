@@ -191,6 +191,14 @@ function Encoder:func(id, fn)
   self.nodes[id] = { "f", string.dump(fn), upvalues, env, about.power }
 end
 
+-- Most executions carry numbers only: these need no graph.
+local function all_plain(values, count)
+  for n = 1, count do
+    if values[n] ~= nil and not plain_types[type(values[n])] then return false end
+  end
+  return true
+end
+
 --- Encodes values[1..count] (nil allowed).
 -- @tab values the values
 -- @number count how many
@@ -198,6 +206,7 @@ end
 -- its number, or false for an array that cannot travel; `code`, `whither` and `remedy` of the error
 -- @treturn string
 function M.encode(values, count, options)
+  if all_plain(values, count) then return buffer.encode({ plain = values }) end
   local self = setmetatable({
     nodes = {}, ids = {}, queue = {}, parents = {}, steps = {}, cells = {}, cell_count = 0,
     environments = {}, global_seen = {}, find_array = options.find_array,
@@ -299,6 +308,7 @@ end
 -- @treturn table the values by number
 function M.decode(bytes, options)
   local coded = buffer.decode(bytes)
+  if coded.plain then return coded.plain end
   local objects = make_objects(coded.nodes, options)
   local function value(code)
     if type(code) == "table" then return objects[code[1]] end
