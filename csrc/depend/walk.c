@@ -167,7 +167,9 @@ void ms_walk_assign(ms_walk *walk, ms_node *target, const ms_value *value) {
   }
   ms_value object, place;
   int64_t capture = ms_loop_capture_of(walk->loop, target);
-  if (capture >= 0 && walk->bindings[capture].depth == walk->loop->captures[capture].field_count) {
+  if (capture >= 0 && (walk->bindings[capture].kind != MS_BIND_ARRAY ||
+                       walk->bindings[capture].depth ==
+                           walk->loop->captures[capture].field_count)) {
     find_table_write(walk, true, target);
     ms_walk_store(walk, value);
     return;
