@@ -18,8 +18,8 @@ local function iterations(loop)
       list[#list + 1] = { at = copy, values = names }
       return
     end
-    local ordinal = 0
-    for value = loop.ranges[d][1], loop.ranges[d][2], loop.ranges[d][3] do
+    local lo, hi, step, ordinal = loop.bounds(d, values)
+    for value = lo, hi, step do
       at[d], values[loop.names[d]] = ordinal, value
       visit(d + 1, at, values)
       ordinal = ordinal + 1
@@ -74,7 +74,7 @@ local function meet(sets, list, a, b)
   if a.n == b.n or not (a.write or b.write) then return end
   if a.n > b.n then a, b = b, a end
   local from, to, d = list[a.n].at, list[b.n].at, {}
-  for k = 1, #from do d[k] = to[k] - from[k] end
+  for k = 1, #from do d[k] = to[k] - from[k] + 0 end -- no -0
   local key = key_of(d)
   sets.all[key] = d
   if not a.possible and not b.possible then sets.proven[key] = d end
@@ -350,7 +350,7 @@ local function compare_witness(loop, sets, plan)
     if reason.witness then
       local d = {}
       for k = 1, loop.dims do
-        d[k] = (reason.witness.to[k] - reason.witness.from[k]) / loop.ranges[k][3] + 0 -- no -0
+        d[k] = (reason.witness.to[k] - reason.witness.from[k]) / loop.step(k) + 0 -- no -0
       end
       if not sets.all[key_of(d)] then return "witness of " .. reason.code .. " does not collide" end
     end
@@ -363,7 +363,7 @@ local function right_verdict(loop, sets, plan, strategy)
   local truth = strategy and "parallel"
     or M.any_class(loop, sets.proven) and "unknown" or "serial"
   if plan.verdict == truth then return nil end
-  if truth == "serial" and plan.verdict == "unknown" and loop.dims > 2 then
+  if truth == "serial" and plan.verdict == "unknown" and not loop.rectangle then
     local single = { dims = loop.dims, ordered = loop.ordered, names = loop.names,
       planes = "free" }
     if M.any_class(single, sets.proven) then return nil end
