@@ -3,17 +3,7 @@
 -- Element access: subscripts, rows, ranges, bounds, types, lifetimes.
 
 local array = require("meissa.array")
-local errors = require("meissa.errors")
-
--- Runs fn, which must raise an error object with this code whose message has this text.
-local function raises(code, text, fn)
-  local ok, err = pcall(fn)
-  assert.is_false(ok)
-  assert.is_true(errors.is(err), tostring(err))
-  assert.equal(code, err.code)
-  assert.truthy(tostring(err):find(text, 1, true), tostring(err))
-  return err
-end
+local raises = require("spec.support.expect").raises
 
 local function numbered(...)
   local A = array.zeros(...)
@@ -248,8 +238,7 @@ describe("rows", function()
     assert.equal(81 + 121, w:narrow(1, 1, 2):sum())
     raises("ARR", "match", function() w:dot(array.zeros(4)) end)
     raises("ARR", "expected an array", function() w:dot(5) end)
-    raises("ARR", "freed", function() w:free() local _ = w end, w.free)
-  end)
+    end)
 
   it("of a transposed array are strided", function()
     local A = numbered(3, 4):transpose()

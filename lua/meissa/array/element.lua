@@ -50,11 +50,11 @@ local function define(number)
   local element = tostring(core.element_ctypes[number]):match("ctype<(.*)>")
   local row_t = ffi.typeof(([[struct {
     ms_array *const array; %s *const elements;
-    const int32_t generation, extent; const int64_t stride;
+    const int generation, extent; const long long stride;
   }]]):format(element))
   local handle_t = ffi.typeof(([[struct {
     ms_array *const array; %s *const elements;
-    const int32_t generation, extent, rank, extent2; const int64_t stride, stride2;
+    const int generation, extent, rank, extent2; const long long stride, stride2;
   }]]):format(element))
   local wide = number == 3
   local limits = integer_limits[number]
@@ -141,7 +141,7 @@ end
 for number = 0, 3 do define(number) end
 
 M.slice = ffi.typeof([[struct {
-  ms_array *const array; const int32_t generation, extent, depth; const int32_t at[8];
+  ms_array *const array; const int generation, extent, depth; const int at[8];
 }]])
 ffi.metatype(M.slice, {
   __index = function(slice, key) return slow.slice_get(slice, key) end,
@@ -150,7 +150,7 @@ ffi.metatype(M.slice, {
   __tostring = function(slice) return slow.show(slice) end,
 })
 
-M.sparse_handle = ffi.typeof("struct { ms_array *const array; const int32_t generation, extent; }")
+M.sparse_handle = ffi.typeof("struct { ms_array *const array; const int generation, extent; }")
 ffi.metatype(M.sparse_handle, {
   __index = function(handle, key) return slow.handle_get(handle, key) end,
   __newindex = function(handle, key, value) slow.handle_set(handle, key, value) end,
