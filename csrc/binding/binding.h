@@ -12,7 +12,8 @@
 /* Pushes nil and a table {code=, message=, file=, line=}; returns 2, the number of results. */
 int ms_push_error(lua_State *L, const ms_error *err);
 
-/* runtime.c: core.session, core.worker, core.executable. */
+/* runtime.c: core.session and core.executable; worker.c: core.worker. */
 void ms_bind_runtime(lua_State *L);
+void ms_bind_worker(lua_State *L);
 
 #endif

@@ -12,5 +12,6 @@ __attribute__((visibility("default"))) int luaopen_meissa_core(lua_State *L);
 int luaopen_meissa_core(lua_State *L) {
   lua_newtable(L);
   ms_bind_runtime(L);
+  ms_bind_worker(L);
   return 1;
 }
