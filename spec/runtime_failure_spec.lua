@@ -87,6 +87,30 @@ for _, road in ipairs(support.roads) do
       assert.are.equal("15", rotated.results[15])
     end)
 
+    it("tells of a death at once, whatever the others are doing", function()
+      local outcome, err, seconds = timed(session.run, session, {
+        key = "death", strategy = "partition", ranges = {2},
+        kernel = kill_self .. [[return function(b)
+          if b == 0 then C.kill(C.getpid(), 9) end
+          while true do end
+        end]],
+      })
+      assert.is_nil(outcome)
+      assert.are.same({"WRK", 1, 0, 9}, {err.code, err.worker, err.block, err.signal})
+      assert.is_true(seconds < 1)
+      works(session)
+    end)
+
+    it("says how a worker ended that ended itself", function()
+      local outcome, err = session:run {
+        key = "exit", strategy = "partition", ranges = {2},
+        kernel = "return function(b) if b == 1 then os.exit(5) end end",
+      }
+      assert.is_nil(outcome)
+      assert.matches("worker 2 .* ended with status 5", err.message)
+      works(session)
+    end)
+
     it("kills and replaces a worker that reaches no block end", function()
       local before = session:pids()
       local outcome, err, seconds = timed(session.run, session, {
@@ -108,7 +132,8 @@ for _, road in ipairs(support.roads) do
       support.eventually(2, function() return not support.alive(pid) end)
       support.sleep(0.1) -- its other threads may outlive the first one by a moment
       local outcome = works(session)
-      assert.matches("worker 2 (pid " .. pid .. ") was killed by signal 9", outcome.notices, 1, true)
+      assert.matches("worker 2 (pid " .. pid .. ") was killed by signal 9", outcome.notices, 1,
+        true)
       assert.is_nil(works(session).notices)
     end)
   end)

@@ -13,11 +13,11 @@
 /* Pushes nil and a table {code=, message=, file=, line=}; returns 2, the number of results. */
 int ms_push_error(lua_State *L, const ms_error *err);
 
-/* runtime.c: core.session, core.worker, core.executable. */
+/* runtime.c: core.session and core.executable; worker.c: core.worker. */
 void ms_bind_runtime(lua_State *L);
-/* ---- analysis ---- */
+void ms_bind_worker(lua_State *L);
 
-/* core.loop and core.plan, and the types of what they return. */
+/* analysis.c: core.loop and core.plan, and the types of what they return. */
 void ms_bind_analysis(lua_State *L);
 
 /* The loop or plan at `index`; raises if it is something else. A plan may also be given as the
@@ -38,9 +38,7 @@ void ms_space_from_lua(lua_State *L, int index, ms_space *space);
 void ms_push_plan(lua_State *L, const ms_loop *loop, const ms_binding *bindings,
                   const ms_plan *plan);
 
-/* ---- kernel.c ---- */
-
-/* core.emit, core.digest. */
+/* kernel.c: core.emit, core.digest. */
 void ms_bind_kernel(lua_State *L);
 
 #endif

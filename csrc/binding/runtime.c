@@ -1,15 +1,12 @@
 /* SPDX-License-Identifier: MIT
  *
- * Sessions and workers as Lua values, for lua/meissa.
+ * Sessions as Lua values, for lua/meissa.
  *
- * Driver:  core.session{workers=, transport=, shm=, command={...}} -> session
- *          session:run{...} -> outcome | nil, error      session:stop() pids() info() forget(id)
- * Worker:  core.worker(fd) -> worker      worker:next() -> job | nil
- *          job:next_block() -> block, range, ... | nil      job:block_done(bytes)
- *          job:fail(bytes)   job:print(bytes)
+ *   core.session{workers=, transport=, shm=, command={...}} -> session | nil, error
+ *   session:run{...} -> outcome | nil, error      session:stop() pids() info() forget(id)
  *
- * Blocks and ranges are numbered from 0 here. While C memory is unowned no Lua call that may
- * raise is made: what a job needs is read into a userdata first. */
+ * Blocks are numbered from 0, workers and dimensions from 1. No Lua call that may raise is made
+ * while C memory is unowned: what a job needs is read into userdata first. */
 #include <lauxlib.h>
 #include <limits.h>
 #include <lua.h>
@@ -19,11 +16,8 @@
 
 #include "binding/binding.h"
 #include "runtime/session.h"
-#include "runtime/setup.h"
-#include "runtime/worker.h"
 
 #define SESSION "meissa.session"
-#define WORKER  "meissa.worker"
 #define OUTCOME "meissa.outcome"
 
 /* Type ids of LuaJIT's C data; the API has no call that tells. */
@@ -90,8 +84,6 @@ static void *scratch(lua_State *L, size_t count, size_t size) {
   memset(memory, 0, count * size + 1);
   return memory;
 }
-
-/* ---- driver ---- */
 
 static ms_session **check_session(lua_State *L) {
   ms_session **session = luaL_checkudata(L, 1, SESSION);
@@ -427,158 +419,6 @@ static int executable(lua_State *L) {
   return 1;
 }
 
-/* ---- worker ---- */
-
-static ms_worker *check_worker(lua_State *L, int index) {
-  ms_worker **worker = luaL_checkudata(L, index, WORKER);
-  if (*worker == NULL) luaL_error(L, "the worker is closed");
-  return *worker;
-}
-
-/* Job methods are closures over their worker. */
-static ms_worker *job_worker(lua_State *L) {
-  return check_worker(L, lua_upvalueindex(1));
-}
-
-/* Raises: a worker that cannot speak to its driver has nothing left to do. */
-static int raise(lua_State *L, const ms_error *err) {
-  return luaL_error(L, "%s: %s", ms_code_name(err->code), err->message);
-}
-
-static int job_next_block(lua_State *L) {
-  ms_worker *worker = job_worker(L);
-  ms_error err = {0};
-  uint32_t block;
-  int got = ms_worker_next_block(worker, &block, &err);
-  if (got < 0) return raise(L, &err);
-  if (got == 0) return 0;
-  const ms_grid *grid = &ms_worker_task(worker)->grid;
-  lua_pushinteger(L, (lua_Integer)block);
-  for (uint32_t d = 0; d < grid->count; d++) {
-    lua_pushinteger(L, (lua_Integer)ms_grid_range(grid, block, d));
-  }
-  return 1 + (int)grid->count;
-}
-
-static int job_block_done(lua_State *L) {
-  ms_worker *worker = job_worker(L);
-  ms_error err = {0};
-  size_t size = 0;
-  const char *bytes = luaL_optlstring(L, 2, "", &size);
-  if (ms_worker_block_done(worker, bytes, size, &err) != 0) return raise(L, &err);
-  return 0;
-}
-
-static int job_fail(lua_State *L) {
-  ms_worker *worker = job_worker(L);
-  ms_error err = {0};
-  size_t size;
-  const char *bytes = luaL_checklstring(L, 2, &size);
-  if (ms_worker_fail(worker, bytes, size, &err) != 0) return raise(L, &err);
-  return 0;
-}
-
-static int job_print(lua_State *L) {
-  ms_worker *worker = job_worker(L);
-  ms_error err = {0};
-  size_t size;
-  const char *bytes = luaL_checklstring(L, 2, &size);
-  if (ms_worker_print(worker, bytes, size, &err) != 0) return raise(L, &err);
-  return 0;
-}
-
-static const luaL_Reg job_methods[] = {{"next_block", job_next_block},
-                                       {"block_done", job_block_done},
-                                       {"fail", job_fail},
-                                       {"print", job_print},
-                                       {NULL, NULL}};
-
-static int worker_new(lua_State *L) {
-  int channel = (int)luaL_optinteger(L, 1, MS_CHANNEL_FD);
-  ms_error err = {0};
-  ms_worker **worker = lua_newuserdata(L, sizeof *worker);
-  *worker = NULL;
-  luaL_getmetatable(L, WORKER);
-  lua_setmetatable(L, -2);
-  lua_newtable(L); /* the worker's environment: the metatable of its jobs */
-  lua_newtable(L);
-  for (const luaL_Reg *each = job_methods; each->name != NULL; each++) {
-    lua_pushvalue(L, -3);
-    lua_pushcclosure(L, each->func, 1);
-    lua_setfield(L, -2, each->name);
-  }
-  lua_setfield(L, -2, "__index");
-  lua_setfenv(L, -2);
-  *worker = ms_worker_connect(channel, &err);
-  return *worker == NULL ? ms_push_error(L, &err) : 1;
-}
-
-static int worker_close(lua_State *L) {
-  ms_worker_destroy(luaL_checkudata(L, 1, WORKER));
-  return 0;
-}
-
-static int worker_number(lua_State *L) {
-  lua_pushinteger(L, (lua_Integer)ms_worker_number(check_worker(L, 1)) + 1);
-  return 1;
-}
-
-static void push_item(lua_State *L, const ms_worker *worker, uint32_t number) {
-  const ms_item *item = &ms_worker_task(worker)->items[number];
-  bool dense;
-  void *place = ms_worker_item(worker, number, &dense);
-  ms_box box = ms_item_box(item, place, dense);
-  lua_createtable(L, 0, 5);
-  lua_pushlightuserdata(L, place);
-  lua_setfield(L, -2, "pointer");
-  set_number(L, "element", item->element);
-  set_number(L, "size", (double)ms_box_count(&box));
-  lua_createtable(L, (int)item->dim_count, 0);
-  lua_createtable(L, (int)item->dim_count, 0);
-  for (uint32_t d = 0; d < item->dim_count; d++) {
-    lua_pushnumber(L, (lua_Number)box.dims[d]);
-    lua_rawseti(L, -3, (int)d + 1);
-    lua_pushnumber(L, (lua_Number)box.strides[d]);
-    lua_rawseti(L, -2, (int)d + 1);
-  }
-  lua_setfield(L, -3, "strides");
-  lua_setfield(L, -2, "dims");
-}
-
-/* worker:next() -> {key, kernel = bytes or nil, run, ranges, items} or nil when it is over. */
-static int worker_next(lua_State *L) {
-  ms_worker *worker = check_worker(L, 1);
-  ms_error err = {0};
-  int got = ms_worker_next(worker, &err);
-  if (got < 0) return raise(L, &err);
-  if (got == 0) return 0;
-  const ms_task *task = ms_worker_task(worker);
-  lua_createtable(L, 0, 5);
-  lua_getfenv(L, 1);
-  lua_setmetatable(L, -2);
-  lua_pushlstring(L, task->key, task->key_size);
-  lua_setfield(L, -2, "key");
-  lua_pushlstring(L, task->run, task->run_size);
-  lua_setfield(L, -2, "run");
-  if (task->kernel != NULL) {
-    lua_pushlstring(L, task->kernel, task->kernel_size);
-    lua_setfield(L, -2, "kernel");
-  }
-  lua_createtable(L, (int)task->grid.count, 0);
-  for (uint32_t d = 0; d < task->grid.count; d++) {
-    lua_pushinteger(L, (lua_Integer)task->grid.ranges[d]);
-    lua_rawseti(L, -2, (int)d + 1);
-  }
-  lua_setfield(L, -2, "ranges");
-  lua_createtable(L, (int)task->item_count, 0);
-  for (uint32_t i = 0; i < task->item_count; i++) {
-    push_item(L, worker, i);
-    lua_rawseti(L, -2, (int)i + 1);
-  }
-  lua_setfield(L, -2, "items");
-  return 1;
-}
-
 static void make_class(lua_State *L, const char *name, const luaL_Reg *methods,
                        lua_CFunction collect) {
   luaL_newmetatable(L, name);
@@ -594,16 +434,12 @@ void ms_bind_runtime(lua_State *L) {
   static const luaL_Reg session_methods[] = {{"run", session_run},       {"stop", session_stop},
                                              {"pids", session_pids},     {"info", session_info},
                                              {"forget", session_forget}, {NULL, NULL}};
-  static const luaL_Reg worker_methods[] = {
-      {"next", worker_next}, {"number", worker_number}, {"close", worker_close}, {NULL, NULL}};
   static const luaL_Reg none[] = {{NULL, NULL}};
   static const luaL_Reg functions[] = {{"session", session_new},
-                                       {"worker", worker_new},
                                        {"executable", executable},
                                        {"serial_order", serial_order},
                                        {NULL, NULL}};
   make_class(L, SESSION, session_methods, session_stop);
-  make_class(L, WORKER, worker_methods, worker_close);
   make_class(L, OUTCOME, none, outcome_gc);
   luaL_register(L, NULL, functions);
 }

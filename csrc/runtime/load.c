@@ -9,6 +9,8 @@
 
 #include "runtime/session_state.h"
 
+#define PATIENCE 256 /* jobs for which an unused cached item is kept */
+
 /* Completes the items with their places in segments, and checks them. */
 static int complete_items(const ms_session *session, ms_run *run) {
   const ms_job *job = run->job;
@@ -119,10 +121,25 @@ static int load_cached(ms_session *session, ms_member *member, ms_run *run, uint
   ms_cached *entry = cached_entry(member, item->id);
   if (entry == NULL) return ms_error_set(run->err, MS_WRK, "out of memory");
   bool current = entry->version == item->version && entry->size == ms_item_bytes(item);
+  entry->used = session->jobs;
   if (current && entry->lo <= lo && hi <= entry->hi) return 0;
-  *entry = (ms_cached){
-      .id = item->id, .version = item->version, .size = ms_item_bytes(item), .lo = lo, .hi = hi};
+  *entry = (ms_cached){.id = item->id,
+                       .version = item->version,
+                       .size = ms_item_bytes(item),
+                       .used = session->jobs,
+                       .lo = lo,
+                       .hi = hi};
   return add_parcel(member, item, ms_parcel_make(item, number, 0, lo, hi), run->err);
+}
+
+/* Lets go of cached items that no loop has used for long: their owner may be gone. */
+static void forget_unused(ms_session *session, ms_member *member) {
+  for (uint32_t i = member->cached_count; i-- > 0;) {
+    if (session->jobs - member->cached[i].used <= PATIENCE) continue;
+    ms_frame frame = {.kind = MS_SAY_FORGET, .a = {member->cached[i].id}};
+    ms_link_send(&member->link, frame, NULL, 0, NULL);
+    member->cached[i] = member->cached[--member->cached_count];
+  }
 }
 
 /* Rows that this worker is the first to use. */
@@ -139,6 +156,7 @@ static int load_rows(ms_session *session, ms_member *member, ms_run *run, uint32
 }
 
 static int choose_parcels(ms_session *session, ms_member *member, ms_run *run) {
+  forget_unused(session, member);
   for (uint32_t i = 0; i < run->job->item_count; i++) {
     const ms_item *item = &run->items[i];
     int failed;
@@ -189,17 +207,21 @@ static int write_tasks(ms_session *session, ms_run *run) {
                   .run_size = job->run_size};
   run->task.length = run->task_with_kernel.length = 0;
   ms_task_write(&task, &run->task);
+  bool known = true;
+  for (uint32_t i = 0; i < session->schedule->workers; i++) {
+    known = known && ms_member_knows(&session->members[i], job->key, job->key_size);
+  }
   task.kernel = job->kernel;
   task.kernel_size = job->kernel_size;
-  if (task.kernel != NULL) ms_task_write(&task, &run->task_with_kernel);
+  if (task.kernel != NULL && !known) ms_task_write(&task, &run->task_with_kernel);
   if (run->task.failed || run->task_with_kernel.failed) {
     return ms_error_set(run->err, MS_WRK, "out of memory for a loop's captured values");
   }
-  if (run->task_with_kernel.length > MS_TASK_LIMIT) {
+  if (run->task.length > MS_TASK_LIMIT || run->task_with_kernel.length > MS_TASK_LIMIT) {
     return ms_error_set(run->err, MS_OPT,
                         "the loop's captured values take %zu bytes, more than the %zu that can be "
                         "sent: put large data into arrays",
-                        run->task_with_kernel.length, MS_TASK_LIMIT);
+                        run->task.length, MS_TASK_LIMIT);
   }
   return 0;
 }

@@ -13,6 +13,7 @@
 #include "runtime/session_state.h"
 
 #define CHANNEL_WAIT 5000 /* ms for an idle worker to take a message */
+#define KILL_WAIT    1000 /* ms for a killed process to end */
 
 /* The page that both look at; *fd is for the worker. */
 static ms_status *make_status(int *fd, ms_error *err) {
@@ -93,7 +94,7 @@ void ms_member_bury(ms_member *member) {
   ms_child_signal(&member->child, SIGKILL);
   if (member->channel >= 0) close(member->channel);
   member->channel = -1;
-  ms_child_wait(&member->child, CHANNEL_WAIT);
+  ms_child_wait(&member->child, KILL_WAIT);
   if (strncmp(member->peer.address, "ipc://", 6) == 0) unlink(member->peer.address + 6);
   if (member->status != NULL) munmap(member->status, sizeof *member->status);
   member->status = NULL;

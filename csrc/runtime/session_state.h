@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * The inside of a session, shared by session.c (its life), member.c (one worker process),
- * load.c (what a worker is sent before a job), gather.c (what comes back) and run.c (one job). */
+ * The inside of a session, shared by session.c (its life), wait.c (where the driver waits),
+ * member.c (one worker process), load.c (what a worker is sent before a job), gather.c (what comes
+ * back) and run.c (one job). */
 #ifndef MS_RUNTIME_SESSION_STATE_H
 #define MS_RUNTIME_SESSION_STATE_H
 
@@ -20,6 +21,7 @@
 /* Rows of a cached item that a worker has. */
 typedef struct ms_cached {
   uint64_t id, version, size;
+  uint64_t used; /* by this job last */
   int64_t lo, hi;
 } ms_cached;
 
@@ -82,7 +84,8 @@ struct ms_session {
 
 uint64_t ms_session_clock(void);
 
-/* Waits up to `timeout` ms for frames, deaths and `interrupt` (-1: none), and handles them. */
+/* wait.c: waits up to `timeout` ms for frames, deaths and `interrupt` (-1: none), and handles them.
+ */
 int ms_session_wait(ms_session *session, int timeout, int interrupt, ms_error *err);
 
 /* Starts workers that are missing and waits until all have said hello. */
@@ -106,7 +109,7 @@ int ms_load_prepare(ms_session *session, ms_run *run);
 int ms_load_send(ms_session *session, ms_run *run);
 void ms_load_free(ms_session *session, ms_run *run);
 
-/* session.c: a worker has ended, or cannot be talked to (`trouble` says why): buries it. */
+/* wait.c: a worker has ended, or cannot be talked to (`trouble` says why): buries it. */
 void ms_session_lose(ms_session *session, ms_member *member, const ms_error *trouble);
 
 /* run.c: one frame while a job is running. */

@@ -81,8 +81,7 @@ local function cut_ranges(grid, space)
   end
 end
 
-local function cut_entries(grid, space)
-  local partition = partitions.get(space.array, grid.dims, grid.ranges, space.ordered)
+local function take_cuts(grid, partition)
   grid.partition = partition
   for c in ipairs(grid.dims) do
     grid.ranges[c] = tonumber(partition.cut.ranges[c - 1])
@@ -95,12 +94,17 @@ end
 -- `bounds` (bounds[c][r] .. bounds[c][r+1] - step are the index values of range r, from 1),
 -- `blocks` (their product) and, for the entries of a sparse array, `partition`.
 function M.cut(plan, space)
-  local grid = {dims = cut_dims(plan, space), bounds = {}, cut_ranges = {}}
-  grid.ranges = wanted_ranges(plan, space, grid.dims)
-  for c, d in ipairs(grid.dims) do grid.cut_ranges[c] = space.ranges[d] end
-  if space.sparse then cut_entries(grid, space) else cut_ranges(grid, space) end
-  grid.blocks = 1
+  local dims = cut_dims(plan, space)
+  local wanted = wanted_ranges(plan, space, dims)
+  local partition = space.sparse and partitions.get(space.array, dims, wanted, space.ordered)
+  local key = (partition and tonumber(partition.id) or "") .. ":" .. table.concat(wanted, "x")
+  local grid = plan.grids[key]
+  if grid then return grid end
+  grid = {dims = dims, ranges = wanted, bounds = {}, cut_ranges = {}, blocks = 1}
+  for c, d in ipairs(dims) do grid.cut_ranges[c] = space.ranges[d] end
+  if partition then take_cuts(grid, partition) else cut_ranges(grid, space) end
   for _, count in ipairs(grid.ranges) do grid.blocks = grid.blocks * count end
+  plan.grids = {[key] = grid} -- one at a time: a grid keeps its partition alive
   return grid
 end
 

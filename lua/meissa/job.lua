@@ -175,6 +175,17 @@ local function schedule_of(grid, space)
   return schedule
 end
 
+-- What goes to a worker once: the kernel, and the layout of the blocks if that never changes.
+local function static_bytes(cache, key, kernel_bytes, layout)
+  cache.static = cache.static or {}
+  local bytes = cache.static[key]
+  if not bytes then
+    bytes = buffer.encode {kernel = kernel_bytes, layout = layout}
+    cache.static[key] = bytes
+  end
+  return bytes
+end
+
 -- Seconds from the user's call to the first iteration anywhere.
 local function launch_of(called, shares)
   local first = math.huge
@@ -192,9 +203,13 @@ function M.run(run)
   local kernel_bytes, run_bytes, key = kernel.pack(run.record.loop, run.plan.handle, run.bindings,
                                                    run.values, run.space, run.plan.kernels)
   local items, where = collect_items(run)
+  local told = {run = run_bytes, where = where}
+  -- Where the blocks of a partition begin is long and never changes; ranges are short and may.
+  local fixed = layout.starts and layout or nil
+  if fixed then key = key .. tonumber(run.grid.partition.id) else told.layout = layout end
   local outcome, failure = run.session:run {
-    key = key, kernel = kernel_bytes, items = items,
-    run = buffer.encode {run = run_bytes, where = where, layout = layout},
+    key = key, kernel = static_bytes(schedule, key, kernel_bytes, fixed), items = items,
+    run = buffer.encode(told),
     strategy = run.plan.strategy, ranges = run.grid.ranges, bounds = schedule.bounds,
     weights = schedule.weights, stalled = warn_stalled(run, layout),
   }
@@ -221,9 +236,9 @@ local function as_array(item, type)
 end
 
 --- On a worker: the function that runs one block of the job, given its number.
-function M.prepare(kernel_bytes, run_bytes, items)
-  local told = buffer.decode(run_bytes)
-  local where, layout, arrays = told.where, told.layout, {}
+function M.prepare(static, run_bytes, items)
+  local fixed, told = buffer.decode(static), buffer.decode(run_bytes)
+  local where, layout, arrays = told.where, fixed.layout or told.layout, {}
   for a, number in ipairs(where.arrays) do arrays[a] = as_array(items[number], where.types[a]) end
   if where.entries then
     local entries = items[where.entries]
@@ -232,7 +247,7 @@ function M.prepare(kernel_bytes, run_bytes, items)
       arrays.space.coords[d] = ffi.cast("const int32_t *", items[number].pointer)
     end
   end
-  local instance = kernel.prepare(kernel_bytes, told.run, arrays, {print = print})
+  local instance = kernel.prepare(fixed.kernel, told.run, arrays, {print = print})
   return function(number)
     local bytes, err = instance:run(grids.block(layout, number))
     if not bytes then error(err, 0) end

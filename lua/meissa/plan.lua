@@ -149,6 +149,7 @@ function M.get(record, space, bindings, run)
     if not plan then errors.raise_core(err) end
     plan.file, plan.line, plan.engine = record.file, record.line, "lua"
     plan.record, plan.ordered, plan.kernels = record, space.ordered, {}
+    plan.grids = {}
     index(plan, bindings)
     setmetatable(plan, Plan)
     record.plans[key] = plan
