@@ -147,6 +147,12 @@ static void set_callee(lua_State *L, const ms_loop *loop) {
   lua_setfield(L, -2, "callee");
 }
 
+static bool find_power(ms_node *node, void *context) {
+  bool *found = context;
+  *found = *found || (node->kind == MS_BINARY && node->op == MS_OP_POW);
+  return !*found;
+}
+
 /* loop:info(): lines of the statement, of the call's bracket and of the body, and the bytes (from
  * 1, inclusive, as for string.sub) of the statement, the call and the body. */
 static int loop_info(lua_State *L) {
@@ -174,6 +180,10 @@ static int loop_info(lua_State *L) {
   lua_pushboolean(L, loop->closure != NULL);
   lua_setfield(L, -2, "closure_form");
   set_callee(L, loop);
+  bool power = false;
+  ms_node_walk(loop->body, find_power, &power);
+  lua_pushboolean(L, power);
+  lua_setfield(L, -2, "power");
   return 1;
 }
 

@@ -131,8 +131,27 @@ local function run_on_workers(record, plan, space, bindings, values, called)
   return assigned
 end
 
+-- Functions for which LuaJIT's compiler and interpreter differ, so that the plain body may give
+-- other last bits than the engines, which never use them.
+local INEXACT = {["math.max"] = true, ["math.min"] = true, ["math.pow"] = true}
+
+-- Says once, for a loop that runs in this process, what may differ from a run on workers.
+local function notice_inexact(record, plan, bindings)
+  if plan.noticed then return end
+  plan.noticed = true
+  local names = {}
+  if record.info.power then names[1] = "^" end
+  for _, binding in ipairs(bindings) do
+    if binding.kind == "builtin" and INEXACT[binding.name] then names[#names + 1] = binding.name end
+  end
+  if #names > 0 then
+    io.stderr:write(("meissa: %s:%d: %s may give other last bits here than on workers\n"):format(
+      record.file, record.line, table.concat(names, ", ")))
+  end
+end
+
 -- Runs the loop in this process: an iterator for the body.
-local function run_here(record, plan, space, slots, func, frame_form)
+local function run_here(record, plan, space, bindings, slots, func, frame_form)
   last_plan = plan
   if space.ordered then
     local step = space.sparse and job.row_major(space) or spaces.walk(space.ranges, space.array)
@@ -151,7 +170,7 @@ local function run_here(record, plan, space, slots, func, frame_form)
                                      slot = slots[scalar.capture], op = scalar.op}
     end
   end
-  local notices = nil
+  notice_inexact(record, plan, bindings)
   local blocks = job.serial_order(plan, grid)
   return inprocess.blocks(blocks, job.cursor(grid, space), reductions, func, frame_form)
 end
@@ -179,7 +198,7 @@ function M.parallel(...)
   end
   if pool.workers() == 0 then
     inprocess.enter(func, 2)
-    return run_here(record, plan, space, slots, func, true)
+    return run_here(record, plan, space, bindings, slots, func, true)
   end
   local assigned = run_on_workers(record, plan, space, bindings, values, called)
   for _, each in ipairs(assigned) do
@@ -229,7 +248,8 @@ function M.each(...)
     last_plan = plan
   elseif pool.workers() == 0 then
     inprocess.enter(M.each, 1)
-    for i1, i2, i3, i4, i5, i6, i7, i8, i9 in run_here(record, plan, space, slots, fn, false) do
+    local iterator = run_here(record, plan, space, bindings, slots, fn, false)
+    for i1, i2, i3, i4, i5, i6, i7, i8, i9 in iterator do
       fn(i1, i2, i3, i4, i5, i6, i7, i8, i9)
     end
   else
