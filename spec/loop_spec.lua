@@ -157,6 +157,67 @@ describe("the generic for", function()
   end)
 end)
 
+describe("serial = true", function()
+  it("runs a refused loop as written, whatever its body does", function()
+    local A, last, t = filled(10), 0, {}
+    for i in parallel({2, 10}, {serial = true}) do A[i] = A[i - 1] * 2 end
+    assert.equal(512, A[10])
+    for i in parallel(10, {serial = true}) do
+      if i == 5 then break end
+      t[i], last = last, i
+    end
+    assert.same({0, 1, 2, 3}, t)
+    local function early()
+      for i in parallel(10, {serial = true}) do
+        if i == 3 then return "early", i end
+      end
+    end
+    assert.same({"early", 3}, {early()})
+    assert.equal("serial", meissa.last().strategy)
+  end)
+
+  it("does not change a loop that is parallel", function()
+    local sum = 0
+    for i in parallel(10, {serial = true}) do sum = sum + i end
+    assert.equal(55, sum)
+    assert.equal("independent", meissa.last().strategy)
+  end)
+end)
+
+describe("in this process", function()
+  setup(function() meissa.init {workers = 0} end)
+  teardown(function() meissa.init {} end)
+
+  it("keeps the forms, reductions and refusals", function()
+    local A, sum, product = filled(20), 5, 1
+    for i in parallel(20, {ordered = false}) do
+      sum = sum + A[i]
+      product = product * (1 + 0 * i)
+    end
+    assert.equal(215, sum)
+    assert.equal(1, product)
+    meissa.each(A, function(_, v) sum = sum + v end)
+    assert.equal(425, sum)
+    for i in parallel(3) do
+      for j in parallel(2) do sum = sum + i * j end
+    end
+    assert.equal(443, sum)
+    local _, err = message_of(function()
+      for i in parallel({2, 20}) do A[i] = A[i - 1] end
+    end)
+    assert.equal("DEP", err.code)
+  end)
+
+  it("recovers from an error in the body", function()
+    assert.is_false((pcall(function()
+      for i in parallel(5, {ordered = false}) do if i > 0 then error("stop") end end
+    end)))
+    local sum = 0
+    for i in parallel(5, {ordered = false}) do sum = sum + i end
+    assert.equal(15, sum)
+  end)
+end)
+
 describe("each and run", function()
   it("runs a closure", function()
     local A, sum = filled(30), 0

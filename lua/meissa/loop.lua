@@ -150,11 +150,24 @@ local function notice_inexact(record, plan, bindings)
   end
 end
 
+-- The loop as written: ranges in their order, entries row by row if the loop is ordered and in
+-- file order if not.
+local function iterate_plainly(space)
+  if space.sparse and space.ordered then return job.row_major(space) end
+  return spaces.iterate(space)
+end
+
+-- A loop that is to run serially is the plain loop that it is: its body may do anything.
+local function run_serially(plan, space)
+  plan.grid, last_plan = {}, plan
+  return iterate_plainly(space)
+end
+
 -- Runs the loop in this process: an iterator for the body.
 local function run_here(record, plan, space, bindings, slots, func, frame_form)
   last_plan = plan
   if space.ordered then
-    local step = space.sparse and job.row_major(space) or spaces.walk(space.ranges, space.array)
+    local step = iterate_plainly(space)
     return function()
       local i1, i2, i3, i4, i5, i6, i7, i8, i9 = step()
       if i1 == nil then inprocess.leave() end
@@ -196,6 +209,7 @@ function M.parallel(...)
     last_plan = plan
     return finished
   end
+  if plan.strategy == "serial" then return run_serially(plan, space) end
   if pool.workers() == 0 then
     inprocess.enter(func, 2)
     return run_here(record, plan, space, bindings, slots, func, true)
@@ -219,8 +233,8 @@ local function split_closure(name, ...)
   return fn, spaces.parse(unpack(arguments, 1, count - 1))
 end
 
-local function run_plainly(space, fn)
-  for i1, i2, i3, i4, i5, i6, i7, i8, i9 in spaces.iterate(space) do
+local function run_plainly(iterator, fn)
+  for i1, i2, i3, i4, i5, i6, i7, i8, i9 in iterator do
     fn(i1, i2, i3, i4, i5, i6, i7, i8, i9)
   end
 end
@@ -240,18 +254,17 @@ function M.each(...)
   local called = system.clock()
   local fn, space = split_closure("meissa.each", ...)
   if M.on_worker or inprocess.inside(2) then
-    run_plainly(space, fn)
+    run_plainly(spaces.iterate(space), fn)
     return
   end
   local record, slots, plan, bindings, values = plan_closure(fn, space)
   if space.count == 0 then
     last_plan = plan
+  elseif plan.strategy == "serial" then
+    run_plainly(run_serially(plan, space), fn)
   elseif pool.workers() == 0 then
     inprocess.enter(M.each, 1)
-    local iterator = run_here(record, plan, space, bindings, slots, fn, false)
-    for i1, i2, i3, i4, i5, i6, i7, i8, i9 in iterator do
-      fn(i1, i2, i3, i4, i5, i6, i7, i8, i9)
-    end
+    run_plainly(run_here(record, plan, space, bindings, slots, fn, false), fn)
   else
     local assigned = run_on_workers(record, plan, space, bindings, values, called)
     for _, each in ipairs(assigned) do
