@@ -23,7 +23,8 @@ typedef struct chunk {
 
 static chunk *chunks;
 static ms_array *free_headers;
-static uint64_t last_id; /* of arrays and stores */
+static ms_array *released; /* with references queued to be given up */
+static uint64_t last_id;   /* of arrays and stores */
 
 ms_store *ms_store_new(size_t size, ms_error *err) {
   ms_store *store = calloc(1, sizeof *store);
@@ -246,6 +247,22 @@ void ms_array_release(ms_array *array) {
   ms_array_free(array);
   array->next = free_headers;
   free_headers = array;
+}
+
+void ms_array_release_later(ms_array *array) {
+  if (array->releases++ > 0) return;
+  array->next_released = released;
+  released = array;
+}
+
+void ms_array_drain(void) {
+  while (released != NULL) {
+    ms_array *array = released;
+    released = array->next_released;
+    uint32_t count = array->releases;
+    array->releases = 0;
+    while (count-- > 0) ms_array_release(array);
+  }
 }
 
 /* Marks one array; `why` NULL makes it readable. */
