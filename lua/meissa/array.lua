@@ -126,8 +126,14 @@ function M.set_blocks(value, count)
   value.array.blocks = count
 end
 
+--- Frees the arrays that the collector found unused. Making an array does so, too.
+function M.drain()
+  lib.ms_array_drain()
+end
+
 --- Bytes in arrays (and partitions) that are not freed.
 function M.bytes_held()
+  lib.ms_array_drain()
   return tonumber(lib.ms_segment_bytes())
 end
 

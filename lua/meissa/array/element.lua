@@ -37,8 +37,10 @@ local EXACT = 2 ^ 53
 -- What differs between element types: how a number is read and when it may be stored.
 local integer_limits = { [2] = { -2 ^ 31, 2 ^ 31 - 1 }, [3] = { -EXACT, EXACT } }
 
+-- The collector may run inside an operation on a row of the array (boxing a number is enough), so
+-- the memory is kept until the next array is made.
 local function release(handle)
-  if handle.array ~= nil then lib.ms_array_release(handle.array) end
+  if handle.array ~= nil then lib.ms_array_release_later(handle.array) end
 end
 
 local function len(handle)
