@@ -61,10 +61,8 @@ static ms_array *new_header(ms_error *err) {
   free_headers = array->next;
   /* 0 is what `readable` is while contents are lost, so no generation is 0. */
   int32_t generation = array->generation == INT32_MAX ? 1 : array->generation + 1;
-  *array = (ms_array){.id = ++last_id,
-                      .references = 1,
-                      .generation = generation,
-                      .readable = generation};
+  *array = (ms_array){
+      .id = ++last_id, .references = 1, .generation = generation, .readable = generation};
   return array;
 }
 
@@ -78,8 +76,7 @@ static int64_t element_count(int dim_count, const int64_t *dims, size_t element)
 }
 
 /* Checks type and extents; on success the table of the type's operations. */
-static const ms_type_ops *check_shape(int type, int dim_count, const int64_t *dims,
-                                      ms_error *err) {
+static const ms_type_ops *check_shape(int type, int dim_count, const int64_t *dims, ms_error *err) {
   const ms_type_ops *ops = ms_type_of(type);
   if (ops == NULL) {
     ms_error_set(err, MS_ARR, "no element type has the number %d", type);

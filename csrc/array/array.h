@@ -51,13 +51,13 @@ typedef struct ms_array {
   uint64_t version;               /* sparse: grows when values are changed by the driver */
   const char *invalid;            /* why the contents are lost (names the loop), or NULL; owned */
 
-  int32_t generation; /* another one after the array was freed and the header used again */
-  int32_t readable;   /* `generation` while the contents may be read, 0 while they are lost */
-  uint32_t blocks;    /* into how many the last loop cut it; 0: none did */
-  struct ms_array *next;                  /* in its store's list, or in the list of free headers */
+  int32_t generation;    /* another one after the array was freed and the header used again */
+  int32_t readable;      /* `generation` while the contents may be read, 0 while they are lost */
+  uint32_t blocks;       /* into how many the last loop cut it; 0: none did */
+  struct ms_array *next; /* in its store's list, or in the list of free headers */
   struct ms_labels *labels[MS_ARRAY_DIMS]; /* id maps; owned references, or NULL */
-  struct ms_index *index;                 /* sparse: finds entries; owned, made on demand */
-  struct ms_partition *partitions;        /* sparse: cached; owned */
+  struct ms_index *index;                  /* sparse: finds entries; owned, made on demand */
+  struct ms_partition *partitions;         /* sparse: cached; owned */
 } ms_array;
 
 /* A store of `size` zeroed bytes with one reference; NULL with MS_ARR. */
@@ -102,6 +102,16 @@ MS_API ms_array *ms_array_transpose(ms_array *array, int one, int other, ms_erro
  * that all of it lies inside the array's elements. */
 MS_API ms_array *ms_array_view(ms_array *array, int dim_count, const int64_t *dims,
                                const int64_t *strides, void *data, ms_error *err);
+
+/* A copy with memory of its own: dense ones contiguous, sparse ones with the same entries and the
+ * same id maps. */
+MS_API ms_array *ms_array_clone(const ms_array *array, ms_error *err);
+
+/* Divides the entries of a sparse array: `share` of them (rounded), drawn by the seed, go to
+ * *first, the rest to *second, both in the order they have, with the array's extents and id maps.
+ * 0, or -1 with MS_ARR and neither made. */
+MS_API int ms_array_split(const ms_array *array, double share, uint64_t seed, ms_array **first,
+                          ms_array **second, ms_error *err);
 
 /* Marks the contents of the array, and of all that share its store, as lost. `why` is copied. */
 MS_API void ms_array_invalidate(ms_array *array, const char *why);

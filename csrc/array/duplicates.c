@@ -26,8 +26,8 @@ static int refuse(const char *path, const uint32_t *lines, uint32_t first, uint3
 }
 
 /* Combines the values of entries order[first .. last) into that of the first one. */
-static int combine(ms_array *array, const uint32_t *order, int64_t first, int64_t last,
-                   bool sum, ms_error *err) {
+static int combine(ms_array *array, const uint32_t *order, int64_t first, int64_t last, bool sum,
+                   ms_error *err) {
   const ms_type_ops *ops = ms_type_of(array->type);
   char *values = array->data;
   char *target = values + (size_t)order[first] * ops->size;
@@ -41,8 +41,8 @@ static int combine(ms_array *array, const uint32_t *order, int64_t first, int64_
   if (!sum) {
     memcpy(target, values + (size_t)order[last - 1] * ops->size, ops->size);
   } else if (ops->narrow(&total, target, 1) != 1) {
-    return ms_error_set(err, MS_ARR, "a sum of duplicates (%.17g) does not fit into type %s",
-                        total, ops->name);
+    return ms_error_set(err, MS_ARR, "a sum of duplicates (%.17g) does not fit into type %s", total,
+                        ops->name);
   }
   return 0;
 }

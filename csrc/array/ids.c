@@ -204,9 +204,8 @@ ms_labels *ms_ids_labels(ms_ids *ids, uint32_t **place, ms_error *err) {
     *place = sort_numbers(ids, err);
     if (*place == NULL) return NULL;
   }
-  ms_labels *labels = ids->strings
-                          ? ms_labels_strings(ids->bytes, ids->offsets, ids->count, err)
-                          : ms_labels_numbers(ids->numbers, ids->count, err);
+  ms_labels *labels = ids->strings ? ms_labels_strings(ids->bytes, ids->offsets, ids->count, err)
+                                   : ms_labels_numbers(ids->numbers, ids->count, err);
   ids->bytes = NULL;
   ids->offsets = NULL;
   ids->numbers = NULL;

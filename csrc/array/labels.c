@@ -70,8 +70,8 @@ static int build_table(ms_labels *labels, ms_error *err) {
     uint64_t length = labels->offsets[i + 1] - labels->offsets[i];
     uint32_t slot = slot_of(labels, text, length);
     if (labels->table[slot] != 0) {
-      return ms_error_set(err, MS_FIL, "the id '%.*s' occurs twice",
-                          length < 80 ? (int)length : 80, text);
+      return ms_error_set(err, MS_FIL, "the id '%.*s' occurs twice", length < 80 ? (int)length : 80,
+                          text);
     }
     labels->table[slot] = (uint32_t)i + 1;
   }

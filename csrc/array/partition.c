@@ -15,7 +15,7 @@
 #define CHUNK     1024 /* entries whose block numbers are computed together */
 #define ALIGNMENT ((size_t)64)
 /* Index values beyond this many, and beyond four an entry, share a histogram bucket. */
-#define BUCKETS   ((int64_t)1 << 22)
+#define BUCKETS ((int64_t)1 << 22)
 
 /* What building needs besides the result. */
 typedef struct builder {
@@ -174,19 +174,33 @@ static uint64_t next_random(uint64_t *state) {
   return z ^ z >> 31;
 }
 
-static void swap_4(uint32_t *vector, size_t i, size_t j) {
-  uint32_t keep = vector[i];
-  vector[i] = vector[j];
-  vector[j] = keep;
+/* Swaps element last - k with element with[k], for k = 0, 1, ... in turn. */
+static void swap_4(uint32_t *vector, size_t last, const uint32_t *with, size_t count) {
+  for (size_t k = 0; k < count; k++) {
+    uint32_t keep = vector[last - k];
+    vector[last - k] = vector[with[k]];
+    vector[with[k]] = keep;
+  }
 }
 
-static void swap_8(uint64_t *vector, size_t i, size_t j) {
-  uint64_t keep = vector[i];
-  vector[i] = vector[j];
-  vector[j] = keep;
+static void swap_8(uint64_t *vector, size_t last, const uint32_t *with, size_t count) {
+  for (size_t k = 0; k < count; k++) {
+    uint64_t keep = vector[last - k];
+    vector[last - k] = vector[with[k]];
+    vector[with[k]] = keep;
+  }
 }
 
-/* Fisher and Yates' shuffle of one block's entries, all vectors alike. */
+/* Partners for elements last, last - 1, ...: with[k] is uniform in 0..last - k. */
+static void draw_partners(uint64_t *state, size_t last, uint32_t *with, size_t count) {
+  uint64_t random = 0;
+  for (size_t k = 0; k < count; k++) {
+    random = (k & 1) == 0 ? next_random(state) : random >> 32;
+    with[k] = (uint32_t)((random & UINT32_MAX) * (last - k + 1) >> 32);
+  }
+}
+
+/* Fisher and Yates' shuffle of one block's entries, all vectors alike, some swaps at a time. */
 static void shuffle_block(const ms_partition *made, int64_t block) {
   char *base = ms_block_at(&made->entries->block);
   size_t first = (size_t)made->start[block];
@@ -195,20 +209,19 @@ static void shuffle_block(const ms_partition *made, int64_t block) {
   void *values = base + made->value_offset + first * size;
   ms_philox seed = ms_philox_at((uint64_t)made->count, (uint64_t)block, 0);
   uint64_t state = ms_philox_half(&seed, 0);
-  uint32_t *coords[MS_ARRAY_DIMS];
-  for (int32_t d = 0; d < made->dim_count; d++) {
-    coords[d] = (uint32_t *)(void *)(base + made->coord_offset[d]) + first;
-  }
-  uint64_t random = 0;
-  for (size_t i = count; i-- > 1;) {
-    random = (i & 1) != 0 ? next_random(&state) : random >> 32;
-    size_t j = (size_t)((random & UINT32_MAX) * (i + 1) >> 32);
-    for (int32_t d = 0; d < made->dim_count; d++) swap_4(coords[d], i, j);
-    if (size == 4) {
-      swap_4(values, i, j);
-    } else {
-      swap_8(values, i, j);
+  uint32_t with[CHUNK];
+  for (size_t left = count; left > 1;) {
+    size_t last = left - 1, n = last < CHUNK ? last : CHUNK;
+    draw_partners(&state, last, with, n);
+    for (int32_t d = 0; d < made->dim_count; d++) {
+      swap_4((uint32_t *)(void *)(base + made->coord_offset[d]) + first, last, with, n);
     }
+    if (size == 4) {
+      swap_4(values, last, with, n);
+    } else {
+      swap_8(values, last, with, n);
+    }
+    left -= n;
   }
 }
 

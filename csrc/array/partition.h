@@ -26,7 +26,8 @@ typedef struct ms_partition {
   uint64_t id;  /* unique in the process, never reused */
   ms_cut cut;   /* as built: no more ranges than index values */
   ms_cut asked; /* as asked for */
-  /* Range r of the c-th cut dimension holds the 1-based indices bounds[c][r] .. bounds[c][r+1]-1. */
+  /* Range r of the c-th cut dimension holds the 1-based indices bounds[c][r] .. bounds[c][r+1]-1.
+   */
   int64_t *bounds[MS_ARRAY_DIMS];
   int64_t blocks;
   int64_t *start; /* blocks + 1: block b holds entries start[b] .. start[b+1]-1 */

@@ -93,8 +93,8 @@ static int check_cut(const ms_array *array, const ms_cut *cut, ms_error *err) {
     }
     seen |= (uint32_t)1 << cut->dims[c];
     if (cut->ranges[c] < 1 || cut->ranges[c] > MS_PARTITION_BLOCKS) {
-      return ms_error_set(err, MS_OPT, "%" PRIu32 " ranges are not in 1..%" PRId64,
-                          cut->ranges[c], MS_PARTITION_BLOCKS);
+      return ms_error_set(err, MS_OPT, "%" PRIu32 " ranges are not in 1..%" PRId64, cut->ranges[c],
+                          MS_PARTITION_BLOCKS);
     }
   }
   return 0;

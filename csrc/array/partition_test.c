@@ -85,7 +85,7 @@ static void test_blocks(void) {
   for (int type = MS_FLOAT; type <= MS_DOUBLE; type++) {
     ms_array *array = random_array(type, 3, dims, 5000);
     const ms_cut cuts[] = {
-        {2, {0, 1}, {16, 16}, 0}, {2, {1, 0}, {3, 8}, 1},    {1, {2}, {64}, 0},
+        {2, {0, 1}, {16, 16}, 0}, {2, {1, 0}, {3, 8}, 1},       {1, {2}, {64}, 0},
         {1, {0}, {1}, 1},         {3, {0, 1, 2}, {2, 3, 4}, 0},
     };
     for (size_t i = 0; i < sizeof cuts / sizeof cuts[0]; i++) {
@@ -183,8 +183,8 @@ static void test_edges(void) {
   if (made != NULL) check_partition(array, made);
   ms_partition_release(&made);
   const ms_cut bad[] = {
-      {0, {0}, {1}, 0}, {3, {0, 1, 1}, {1, 1, 1}, 0}, {2, {0, 0}, {2, 2}, 0},
-      {1, {2}, {2}, 0}, {1, {0}, {0}, 0},
+      {0, {0}, {1}, 0}, {3, {0, 1, 1}, {1, 1, 1}, 0}, {2, {0, 0}, {2, 2}, 0}, {1, {2}, {2}, 0},
+      {1, {0}, {0}, 0},
   };
   for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
     ms_error_clear(&err);

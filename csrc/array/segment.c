@@ -24,14 +24,14 @@
 #define PAGE          ((size_t)4096)
 #define SMALLEST_SLOT ((size_t)64)
 /* Beyond this size a block has a segment, and so a descriptor, of its own. */
-#define LARGEST_SLOT  ((size_t)4 << 20)
-#define CLASSES       17
-#define POOL_SIZE     ((size_t)1 << 20)
-#define POOL_SLOTS    16 /* at least so many slots in a pool */
+#define LARGEST_SLOT ((size_t)4 << 20)
+#define TIERS        17
+#define POOL_SIZE    ((size_t)1 << 20)
+#define POOL_SLOTS   16 /* at least so many slots in a pool */
 /* Smaller blocks are granted without asking how much memory there is (it takes 30 us). */
-#define CHECKED       ((size_t)256 << 10)
+#define CHECKED ((size_t)256 << 10)
 /* What is left to the rest of the machine: a sixteenth of what is free, at most this. */
-#define RESERVE       ((uint64_t)256 << 20)
+#define RESERVE ((uint64_t)256 << 20)
 
 /* A segment with what only this file knows. `slot` is 0 for one that belongs to a large block. */
 typedef struct mapping {
@@ -42,7 +42,7 @@ typedef struct mapping {
   uint64_t *taken;
 } mapping;
 
-static mapping *pools[CLASSES];
+static mapping *pools[TIERS];
 static mapping *larges;
 static uint64_t last_id, bytes_taken;
 static uint32_t segment_count;
@@ -77,7 +77,7 @@ static uint64_t promised_in(const mapping *list) {
 
 static uint64_t promised_bytes(void) {
   uint64_t promised = promised_in(larges);
-  for (unsigned class = 0; class < CLASSES; class ++) promised += promised_in(pools[class]);
+  for (unsigned tier = 0; tier < TIERS; tier++) promised += promised_in(pools[tier]);
   return promised;
 }
 
@@ -155,24 +155,24 @@ static void drop_mapping(mapping **list, mapping *gone) {
   if (gone_listener != NULL) gone_listener(id, gone_context);
 }
 
-static unsigned class_of(size_t size) {
-  unsigned class = 0;
-  while (SMALLEST_SLOT << class < size) class ++;
-  return class;
+static unsigned tier_of(size_t size) {
+  unsigned tier = 0;
+  while (SMALLEST_SLOT << tier < size) tier++;
+  return tier;
 }
 
-static mapping *new_pool(unsigned class, ms_error *err) {
-  size_t slot = SMALLEST_SLOT << class;
+static mapping *new_pool(unsigned tier, ms_error *err) {
+  size_t slot = SMALLEST_SLOT << tier;
   size_t size = slot * POOL_SLOTS > POOL_SIZE ? slot * POOL_SLOTS : POOL_SIZE;
   mapping *pool = new_mapping(size, err);
   if (pool == NULL) return NULL;
   pool->slot = slot;
   pool->slots = (uint32_t)(size / slot);
   pool->taken = calloc((pool->slots + 63) / 64, sizeof *pool->taken);
-  pool->next = pools[class];
-  pools[class] = pool;
+  pool->next = pools[tier];
+  pools[tier] = pool;
   if (pool->taken == NULL) {
-    drop_mapping(&pools[class], pool);
+    drop_mapping(&pools[tier], pool);
     ms_error_set(err, MS_ARR, "out of memory");
     return NULL;
   }
@@ -217,10 +217,10 @@ int ms_block_take(ms_block *block, size_t size, ms_error *err) {
     if (take_large(block, size, err) != 0) return -1;
   } else {
     if (size >= CHECKED && check_memory(size, err) != 0) return -1;
-    unsigned class = class_of(size);
-    mapping *pool = pools[class];
+    unsigned tier = tier_of(size);
+    mapping *pool = pools[tier];
     while (pool != NULL && pool->segment.blocks == pool->slots) pool = pool->next;
-    if (pool == NULL && (pool = new_pool(class, err)) == NULL) return -1;
+    if (pool == NULL && (pool = new_pool(tier, err)) == NULL) return -1;
     take_slot(block, pool, size);
   }
   bytes_taken += size;
@@ -236,7 +236,7 @@ static void give_back_pages(mapping *pool, size_t offset) {
   }
 }
 
-/* Whether another pool of the class has a free slot, so that an empty one is not needed. */
+/* Whether another pool of the tier has a free slot, so that an empty one is not needed. */
 static bool has_room_elsewhere(const mapping *list, const mapping *pool) {
   for (; list != NULL; list = list->next) {
     if (list != pool && list->segment.blocks < list->slots) return true;
@@ -253,11 +253,11 @@ void ms_block_release(ms_block *block) {
     drop_mapping(&larges, from);
   } else {
     size_t slot = block->offset / from->slot;
-    unsigned class = class_of(from->slot);
+    unsigned tier = tier_of(from->slot);
     from->taken[slot / 64] &= ~((uint64_t)1 << slot % 64);
     if (from->segment.blocks == 0 &&
-        (from->slot > POOL_SIZE / POOL_SLOTS || has_room_elsewhere(pools[class], from))) {
-      drop_mapping(&pools[class], from);
+        (from->slot > POOL_SIZE / POOL_SLOTS || has_room_elsewhere(pools[tier], from))) {
+      drop_mapping(&pools[tier], from);
     } else {
       give_back_pages(from, block->offset);
     }

@@ -15,10 +15,9 @@ static int check_dim(const ms_array *array, int dim, ms_error *err) {
   return ms_error_set(err, MS_ARR, "dimension %d is outside 1..%d", dim + 1, array->dim_count);
 }
 
-ms_array *ms_array_view(ms_array *array, int dim_count, const int64_t *dims,
-                        const int64_t *strides, void *data, ms_error *err) {
-  ms_array *view =
-      ms_array_foreign(array->type, dim_count, dims, strides, data, NULL, 0, err);
+ms_array *ms_array_view(ms_array *array, int dim_count, const int64_t *dims, const int64_t *strides,
+                        void *data, ms_error *err) {
+  ms_array *view = ms_array_foreign(array->type, dim_count, dims, strides, data, NULL, 0, err);
   if (view == NULL || array->store == NULL) return view;
   ms_store_retain(array->store);
   view->store = array->store;
@@ -46,8 +45,9 @@ ms_array *ms_array_narrow(ms_array *array, int dim, int64_t first, int64_t lengt
   if (check_dim(array, dim, err) != 0) return NULL;
   int64_t extent = array->dims[dim];
   if (first < 0 || length < 0 || first > extent || length > extent - first) {
-    ms_error_set(err, MS_ARR, "range %" PRId64 "..%" PRId64 " is outside 1..%" PRId64
-                 " (dimension %d)", first + 1, first + length, extent, dim + 1);
+    ms_error_set(err, MS_ARR,
+                 "range %" PRId64 "..%" PRId64 " is outside 1..%" PRId64 " (dimension %d)",
+                 first + 1, first + length, extent, dim + 1);
     return NULL;
   }
   ms_array *view = view_of(array, err);

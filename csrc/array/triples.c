@@ -88,11 +88,10 @@ static int look_at_first(reader *r, const char *line, size_t length, ms_error *e
 
 static int read_value(reader *r, const ms_field *field, double *value, ms_error *err) {
   if (!ms_number_parse(field->text, field->length, value)) {
-    return ms_lines_error(&r->lines, err, "expected a finite number in field 3, found '%.*s'%s",
-                          shown(field), field->text,
-                          r->count == 0 && r->options->skip == 0
-                              ? "; if this is a header line, use skip = 1"
-                              : "");
+    return ms_lines_error(
+        &r->lines, err, "expected a finite number in field 3, found '%.*s'%s", shown(field),
+        field->text,
+        r->count == 0 && r->options->skip == 0 ? "; if this is a header line, use skip = 1" : "");
   }
   const ms_type_ops *ops = ms_type_of(r->options->type);
   double packed;
@@ -111,8 +110,10 @@ static int read_id(reader *r, int column, const ms_field *field, uint32_t *at, m
   ms_ids *ids = &r->ids[r->options->square && r->options->like == NULL ? 0 : column];
   int64_t position = ms_ids_position(ids, field->text, field->length, err);
   if (position == -2) {
-    return ms_lines_error(&r->lines, err, "the id '%.*s' in field %d is not in the array given as "
-                          "like", shown(field), field->text, column + 1);
+    return ms_lines_error(&r->lines, err,
+                          "the id '%.*s' in field %d is not in the array given as "
+                          "like",
+                          shown(field), field->text, column + 1);
   }
   *at = (uint32_t)position;
   return position < 0 ? -1 : 0;
@@ -124,9 +125,8 @@ static int read_line(reader *r, const char *line, size_t length, ms_error *err) 
   if (r->columns == 0 && look_at_first(r, line, length, err) != 0) return -1;
   size_t found = ms_fields_cut(&r->separator, line, length, fields, r->columns);
   if (found < r->columns || (r->columns == 2 && found > 2)) {
-    return ms_lines_error(&r->lines, err,
-                          "expected %zu fields separated by %s, found %zu%s", r->columns,
-                          ms_separator_name(&r->separator, name, sizeof name), found,
+    return ms_lines_error(&r->lines, err, "expected %zu fields separated by %s, found %zu%s",
+                          r->columns, ms_separator_name(&r->separator, name, sizeof name), found,
                           found > r->columns ? " or more" : "");
   }
   double value = 1;
@@ -175,8 +175,10 @@ static int read_lines(reader *r, ms_error *err) {
     return ms_error_place(err, r->lines.path, 0);
   }
   if (r->maybe_header && r->count > 1) {
-    ms_error_set(err, MS_FIL, "the only line whose ids are no integers is the first: a header "
-                 "line? then use skip = %" PRId64, r->first_line);
+    ms_error_set(err, MS_FIL,
+                 "the only line whose ids are no integers is the first: a header "
+                 "line? then use skip = %" PRId64,
+                 r->first_line);
     return ms_error_place(err, r->lines.path, (int)r->first_line);
   }
   return 0;

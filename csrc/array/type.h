@@ -23,7 +23,8 @@ typedef struct ms_type_ops {
   size_t size;
   bool integer;
   /* Both convert `count` elements and return how many they did: fewer when one does not fit (an
-   * int64 beyond 2^53; a double that is no integer of the type), which then stands at that index. */
+   * int64 beyond 2^53; a double that is no integer of the type), which then stands at that index.
+   */
   size_t (*widen)(const void *elements, double *out, size_t count);
   size_t (*narrow)(const double *numbers, void *out, size_t count);
 } ms_type_ops;

@@ -2,27 +2,56 @@
 --
 -- DistArrays: n-dimensional arrays, dense or sparse, whose memory workers share.
 --
--- This file gathers the parts: element.lua (access), subscript.lua (everything about `A[...]`),
--- make.lua (constructors), and the files with methods.
+-- This file gathers the parts and is what other rooms of the module use. The parts: element.lua
+-- (the C structs and fast access), subscript.lua (everything else about `A[...]`), make.lua
+-- (constructors), and the methods: shape, arith, part, sparse, convert, show.
 -- @module meissa.array
 
+local ffi = require("ffi")
 local core = require("meissa.array.core")
 local element = require("meissa.array.element")
-local make = require("meissa.array.make")
 local subscript = require("meissa.array.subscript")
+local make = require("meissa.array.make")
+local sparse = require("meissa.array.sparse")
+local convert = require("meissa.array.convert")
+local partition = require("meissa.array.partition")
+local errors = require("meissa.errors")
+require("meissa.array.shape")
+require("meissa.array.arith")
+require("meissa.array.part")
+require("meissa.array.show")
 
-local M = {}
+local lib = core.lib
 
-for name, fn in pairs(make) do M[name] = fn end
+local M = {
+  zeros = make.zeros,
+  ones = make.ones,
+  full = make.full,
+  rand = make.rand,
+  randn = make.randn,
+  seed = make.seed,
+  from = convert.from,
+  sparse = sparse.sparse,
+  partition = partition.get,
+  cut_range = partition.cut_range,
+}
 
 --- Whether a value is an array, or a row or slice of one.
 function M.is(value)
   return element.kind(value) ~= nil
 end
 
+--- What a value is: "handle" (an array), "row", "slice", or nil.
+M.kind = element.kind
+
 --- Whether a value is an array, not a row or slice.
 function M.is_handle(value)
   return element.kind(value) == "handle"
+end
+
+--- The core's array (an ms_array pointer) behind an array, row or slice; not checked.
+function M.core(value)
+  return value.array
 end
 
 --- The core's array behind an array that must be readable; raises ARR otherwise.
@@ -31,13 +60,76 @@ function M.checked(value)
   return value.array
 end
 
---- The core's array (an ms_array pointer) behind an array, row or slice.
-function M.core(value)
-  return value.array
-end
+--- An array for what a row or slice shows (a view); an array is returned as it is.
+M.to_handle = subscript.to_handle
 
 --- Wraps an ms_array pointer; its reference becomes the handle's.
 M.wrap = element.wrap
+
+-- What must live as long as an array over memory of somebody else.
+local keep = setmetatable({}, { __mode = "k" })
+
+--- An array over memory owned by somebody else.
+-- @tab spec `type` (name), `dims`, `data` (a pointer), `strides` (in elements; row-major if nil);
+-- sparse ones `coords` (a list of int32 pointers, 0-based) and `count`; `keep`: a value that lives
+-- as long as the array
+function M.wrap_foreign(spec)
+  local rank = #spec.dims
+  local number = make.type_number("wrap_foreign", spec.type)
+  local strides = spec.strides and ffi.new("int64_t[8]", spec.strides) or nil
+  local coords
+  if spec.coords then
+    coords = ffi.new("int32_t *[8]")
+    for d = 1, rank do coords[d - 1] = spec.coords[d] end
+  end
+  local A = element.wrap(core.call(lib.ms_array_foreign, number, rank,
+    ffi.new("int64_t[8]", spec.dims), strides, spec.data, coords, spec.count or 0))
+  keep[A] = spec.keep
+  return A
+end
+
+--- What other rooms need to know of an array, as a table: id, store (id of its memory, 0 for
+-- foreign memory), type, sparse, dims, strides, count, bytes, segment (id) and offset (bytes from
+-- the segment's start to element [1]...[1]).
+function M.describe(value)
+  local array = subscript.to_handle(value, true).array
+  local info = { id = tonumber(array.id), type = core.type_names[array.type],
+    sparse = array.sparse ~= 0, dims = {}, strides = {}, count = tonumber(array.count),
+    bytes = tonumber(lib.ms_array_bytes(array)), store = 0 }
+  for d = 1, array.dim_count do
+    info.dims[d] = tonumber(array.dims[d - 1])
+    info.strides[d] = tonumber(array.strides[d - 1])
+  end
+  if array.store ~= nil then
+    local segment = array.store.block.segment
+    info.store = tonumber(array.store.id)
+    info.segment = tonumber(segment.id)
+    info.offset = tonumber(ffi.cast("unsigned char *", array.data) - segment.base)
+  end
+  return info
+end
+
+--- Marks the contents of an array (and of all that share its memory) as lost.
+-- @string why names the loop
+function M.mark_invalid(value, why)
+  if element.kind(value) ~= "handle" then errors.raise("BUG", "mark_invalid: not an array") end
+  lib.ms_array_invalidate(value.array, why)
+end
+
+--- Says that all elements were overwritten by other means than the methods.
+function M.mark_overwritten(value)
+  lib.ms_array_overwritten(value.array)
+end
+
+--- Records into how many blocks a loop cut an array, for print.
+function M.set_blocks(value, count)
+  value.array.blocks = count
+end
+
+--- Bytes in arrays (and partitions) that are not freed.
+function M.bytes_held()
+  return tonumber(lib.ms_segment_bytes())
+end
 
 M.type_names = core.type_names
 

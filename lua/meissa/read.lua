@@ -42,7 +42,7 @@ local function check_options(opts)
   end
   local rule = opts.duplicates == nil and "keep" or opts.duplicates
   if not duplicate_rules[rule] then
-    errors.raise("OPT", "triples: duplicates must be \"keep\", \"sum\", \"last\" or \"error\", not %s",
+    errors.raise("OPT", 'triples: duplicates must be "keep", "sum", "last" or "error", not %s',
       tostring(rule))
   end
   return skip, duplicate_rules[rule]

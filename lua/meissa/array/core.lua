@@ -87,6 +87,18 @@ ms_array *ms_array_select(ms_array *array, int dim, int64_t position, ms_error *
 ms_array *ms_array_transpose(ms_array *array, int one, int other, ms_error *err);
 ms_array *ms_array_view(ms_array *array, int dim_count, const int64_t *dims,
                         const int64_t *strides, void *data, ms_error *err);
+ms_array *ms_array_clone(const ms_array *array, ms_error *err);
+int ms_array_split(const ms_array *array, double share, uint64_t seed, ms_array **first,
+                   ms_array **second, ms_error *err);
+double ms_array_reduce(const ms_array *x, int reduction, ms_error *err);
+double ms_array_dot(const ms_array *x, const ms_array *y, ms_error *err);
+double ms_row_reduce(int type, void *x, int64_t stride, int64_t count, int reduction,
+                     ms_error *err);
+double ms_row_dot(int x_type, void *x, int64_t x_stride, int y_type, void *y, int64_t y_stride,
+                  int64_t count, ms_error *err);
+int ms_array_apply(int arith, ms_array *y, const ms_array *x, double a, ms_error *err);
+int ms_row_apply(int arith, int y_type, void *y, int64_t y_stride, int x_type, void *x,
+                 int64_t x_stride, int64_t count, double a, ms_error *err);
 void ms_array_invalidate(ms_array *array, const char *why);
 void ms_array_overwritten(ms_array *array);
 uint64_t ms_array_bytes(const ms_array *array);
@@ -122,7 +134,21 @@ M.pointer_ctypes = {
   ffi.typeof("int64_t *"),
 }
 
+--- Numbers of the core's operations on elements (ms_arith, ms_reduction).
+M.arith = { fill = 0, copy = 1, scal = 2, add = 3, axpy = 4, cmul = 5, cdiv = 6 }
+M.reduction = { sum = 0, magnitudes = 1, squares = 2, least = 3, most = 4 }
+
+-- One record for all calls: each is cleared before and read directly after.
 local err = core.new_error()
+
+--- Raises what a call left in M.err, if anything. For calls in hot loops, which pass M.err
+-- themselves; the record is empty between calls.
+M.err = err
+function M.raise_pending()
+  local raised = errors.from_core(err)
+  err.code, err.line, err.file[0] = 0, 0, 0
+  error(raised, 0)
+end
 
 --- Calls a core function whose last parameter is an ms_error, which is added here, and raises its
 -- error when it returns NULL, or a negative number.
@@ -130,11 +156,8 @@ function M.call(fn, ...)
   local n = select("#", ...)
   local args = { ... }
   args[n + 1] = err
-  err.code = 0
-  err.line = 0
-  err.file[0] = 0
   local result = fn(unpack(args, 1, n + 1))
-  if err.code ~= 0 then errors.raise_core(err) end
+  if err.code ~= 0 then M.raise_pending() end
   return result
 end
 

@@ -84,7 +84,8 @@ function M.type_number(where, name)
   if name == nil then return core.type_numbers.double end
   local number = core.type_numbers[name]
   if number then return number end
-  local near = type(name) == "string" and errors.nearest(name, { "float", "double", "int32", "int64" })
+  local known = { "float", "double", "int32", "int64" }
+  local near = type(name) == "string" and errors.nearest(name, known)
   errors.raise("OPT", "%s: no element type '%s'%s", where, tostring(name),
     near and (" (did you mean '%s'?)"):format(near) or " (types: float, double, int32, int64)")
 end
@@ -97,9 +98,10 @@ local function dense(dims, number)
   return element.wrap(array)
 end
 
---- A dense array of a type's number, zeroed; for the other files.
+-- For the other files.
 M.dense = dense
 M.take = take
+M.read_shape = read_shape
 
 --- An array of zeros.
 -- @usage local A = meissa.zeros({100, 32}, {type = "float"})

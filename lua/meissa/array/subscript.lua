@@ -54,8 +54,8 @@ function M.position(array, d, key)
   end
   local extent = tonumber(array.dims[d - 1])
   if floor(key) ~= key then
-    errors.raise("ARR", "subscript %s of dimension %d of %s is not a whole number", describe(key), d,
-      M.name_of(array))
+    errors.raise("ARR", "subscript %s of dimension %d of %s is not a whole number", describe(key),
+      d, M.name_of(array))
   end
   if key < 1 or key > extent then
     errors.raise("ARR", "subscript %s is outside 1..%d (dimension %d of %s)", describe(key), extent,
@@ -74,8 +74,17 @@ local function unknown_method(key)
     near and (" (did you mean '%s'?)"):format(near) or "")
 end
 
--- int64 elements that are no Lua numbers.
-local function to_number(value)
+--- A dimension of an array, checked and 0-based.
+function M.dimension(array, d)
+  if type(d) ~= "number" or floor(d) ~= d or d < 1 or d > array.dim_count then
+    errors.raise("ARR", "dimension %s is not in 1..%d (%s)", tostring(d), array.dim_count,
+      M.name_of(array))
+  end
+  return d - 1
+end
+
+--- An element as a Lua number; raises for int64 elements that are none.
+function M.to_number(value)
   if type(value) == "number" then return value end
   if value > 9007199254740992LL or value < -9007199254740992LL then
     errors.raise("ARR", "the element %s is beyond 2^53 and no exact Lua number",
@@ -83,6 +92,8 @@ local function to_number(value)
   end
   return tonumber(value)
 end
+
+local to_number = M.to_number
 
 --- Checks that a value may be stored in an array of this element type, and returns it.
 function M.storable(array, value)
@@ -158,11 +169,7 @@ local function make_slice(array, at, depth)
     return element.rows[array.type](array, elements(array) + offset, array.generation,
       array.dims[depth], array.strides[depth])
   end
-  local slice = element.slice()
-  slice.array, slice.generation, slice.depth = array, array.generation, depth
-  slice.extent = array.dims[depth]
-  for d = 0, depth - 1 do slice.at[d] = at[d] end
-  return slice
+  return element.slice(array, array.generation, array.dims[depth], depth, at)
 end
 
 local int64_vector = ffi.typeof("int64_t[8]")
@@ -184,7 +191,7 @@ function M.to_handle(value, writing)
   local view
   if kind == "row" then
     view = core.call(lib.ms_array_view, array, 1, int64_vector(value.extent),
-      int64_vector(value.stride), value.data)
+      int64_vector(value.stride), value.elements)
   elseif array.sparse ~= 0 then
     errors.raise("ARR", "a row of a sparse array has no such method; use nonzeros()")
   else
@@ -257,13 +264,15 @@ local function positions_of(array, keys)
   return at, count, has_range
 end
 
-local function is_array(value)
-  return element.kind(value) ~= nil
+--- Whether a value is a row or slice.
+function M.is_part(value)
+  local kind = element.kind(value)
+  return kind == "row" or kind == "slice"
 end
 
 -- target[...] = value for a view: a fill or a copy.
 local function assign(view, value)
-  if is_array(value) then
+  if element.kind(value) or type(value) == "table" then
     M.methods.copy(view, value)
   else
     M.methods.fill(view, value)
@@ -280,19 +289,23 @@ local function assign_part(array, at, depth, value)
   end
 end
 
+-- The element, or the row or slice, at the first `depth` positions.
+local function read_part(array, at, depth)
+  if depth < array.dim_count then return make_slice(array, at, depth) end
+  check(array, array.generation)
+  return read_at(array, at)
+end
+
 function slow.handle_get(handle, key)
   if type(key) == "string" then return M.methods[key] or unknown_method(key) end
   local array = handle.array
-  check(array, handle.generation)
+  check(array, handle.generation, true) -- only reading elements asks for contents
   if type(key) == "table" then
     local at, count, has_range = positions_of(array, key)
     if has_range then return ranged(array, key) end
-    if count == array.dim_count then return read_at(array, at) end
-    return make_slice(array, at, count)
+    return read_part(array, at, count)
   end
-  local at = int32_vector(position(array, 1, key))
-  if array.dim_count == 1 then return read_at(array, at) end
-  return make_slice(array, at, 1)
+  return read_part(array, int32_vector(position(array, 1, key)), 1)
 end
 
 function slow.handle_set(handle, key, value)
@@ -315,7 +328,7 @@ function slow.row_get(row, key)
   end
   local array = row.array
   check(array, row.generation)
-  return to_number(row.data[M.row_position(row, key) * tonumber(row.stride)])
+  return to_number(row.elements[M.row_position(row, key) * tonumber(row.stride)])
 end
 
 function slow.row_set(row, key, value)
@@ -323,7 +336,7 @@ function slow.row_set(row, key, value)
   check(array, row.generation, true)
   if type(key) == "string" then errors.raise("ARR", "rows have no field '%s' to assign", key) end
   local i = M.row_position(row, key)
-  row.data[i * tonumber(row.stride)] = M.storable(array, value)
+  row.elements[i * tonumber(row.stride)] = M.storable(array, value)
 end
 
 --- Checks a subscript of a row and returns it 0-based.
@@ -346,11 +359,9 @@ function slow.slice_get(slice, key)
   if type(key) == "string" then
     return M.slice_methods[key] or M.methods[key] or unknown_method(key)
   end
-  check(slice.array, slice.generation)
-  if type(key) == "table" then return M.to_handle(slice)[key] end
-  local array, at, depth = deeper(slice, key)
-  if depth == array.dim_count then return read_at(array, at) end
-  return make_slice(array, at, depth)
+  check(slice.array, slice.generation, true)
+  if type(key) == "table" then return M.to_handle(slice, true)[key] end
+  return read_part(deeper(slice, key))
 end
 
 function slow.slice_set(slice, key, value)

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Arithmetic on whole arrays and rows, element by element, in double as the plain Lua loop would
+ * do it: `y[k] = y[k] + a * x[k]` and axpy give the same bits.
+ *
+ * Integer arrays are checked before anything is written: a result that does not fit leaves the
+ * array as it was (MS_ARR). Operands may overlap. */
+#ifndef MS_ARRAY_ARITH_H
+#define MS_ARRAY_ARITH_H
+
+#include "array/view.h"
+
+typedef enum ms_arith {
+  MS_ARITH_FILL, /* y = a */
+  MS_ARITH_COPY, /* y = x */
+  MS_ARITH_SCAL, /* y = a * y */
+  MS_ARITH_ADD,  /* y = y + a */
+  MS_ARITH_AXPY, /* y = y + a * x */
+  MS_ARITH_CMUL, /* y = y * x */
+  MS_ARITH_CDIV  /* y = y / x */
+} ms_arith;
+
+/* Applies an operation to the elements of y; `x` is NULL where the operation has none. The counts
+ * of x and y must be equal. */
+int ms_view_apply(int arith, const ms_view *y, const ms_view *x, double a, ms_error *err);
+
+/* The same for LuaJIT. Fill and copy make lost contents valid again. The first of the two works on
+ * arrays of equal extents (or equal counts), or the values of sparse ones; the second on a row of
+ * `count` elements `stride` apart, with x NULL or another row. */
+MS_API int ms_array_apply(int arith, ms_array *y, const ms_array *x, double a, ms_error *err);
+MS_API int ms_row_apply(int arith, int y_type, void *y, int64_t y_stride, int x_type, void *x,
+                        int64_t x_stride, int64_t count, double a, ms_error *err);
+
+#endif

@@ -1,0 +1,241 @@
+-- SPDX-License-Identifier: MIT
+--
+-- Whole arrays and rows: fill, copy, sums, dot products, and arithmetic. Methods; those that
+-- change the array return it.
+--
+-- A row takes the short way: one call of the core with its address. Everything else becomes a
+-- handle first.
+-- @module meissa.array.arith
+
+local ffi = require("ffi")
+local core = require("meissa.array.core")
+local element = require("meissa.array.element")
+local make = require("meissa.array.make")
+local subscript = require("meissa.array.subscript")
+local errors = require("meissa.errors")
+
+local lib, err = core.lib, core.err
+local methods, row_methods = subscript.methods, subscript.row_methods
+local to_handle, kind = subscript.to_handle, element.kind
+local arith, reduction = core.arith, core.reduction
+
+local function number_argument(where, value)
+  if type(value) ~= "number" then
+    errors.raise("ARR", "%s: expected a number, not a %s", where, type(value))
+  end
+  return value
+end
+
+local function array_argument(where, value)
+  if not kind(value) then
+    errors.raise("ARR", "%s: expected an array, not a %s", where, type(value))
+  end
+  return to_handle(value)
+end
+
+-- Extents without those of 1: what must agree between two arrays.
+local function extents(array)
+  local dims = {}
+  for d = 0, array.dim_count - 1 do
+    if array.dims[d] ~= 1 then dims[#dims + 1] = tostring(tonumber(array.dims[d])) end
+  end
+  return table.concat(dims, "x")
+end
+
+local function check_match(where, y, x)
+  if y.sparse ~= 0 or x.sparse ~= 0 then
+    errors.raise("ARR", "%s is for dense arrays", where)
+  end
+  if extents(y) ~= extents(x) then
+    errors.raise("ARR", "%s: %s does not match %s", where, subscript.name_of(x),
+      subscript.name_of(y))
+  end
+end
+
+-- y = op(y, x, a) for whole arrays; x may be nil.
+local function apply(where, op, self, x, a)
+  local y = to_handle(self, op == arith.fill or op == arith.copy)
+  local other
+  if x ~= nil then
+    other = array_argument(where, x)
+    check_match(where, y.array, other.array)
+  end
+  core.call(lib.ms_array_apply, op, y.array, other and other.array or nil, a)
+  return self
+end
+
+--- Sets every element (of a sparse array: every entry) to a number.
+function methods.fill(self, value)
+  subscript.storable(to_handle(self, true).array, value)
+  return apply("fill", arith.fill, self, nil, tonumber(value))
+end
+
+--- Copies another array's elements, which must have the same extents; types may differ.
+function methods.copy(self, other)
+  if type(other) == "table" then other = make.from(other) end
+  return apply("copy", arith.copy, self, other, 0)
+end
+
+--- self = a * self
+function methods.scal(self, a)
+  return apply("scal", arith.scal, self, nil, number_argument("scal", a))
+end
+
+--- self = self + a * x
+function methods.axpy(self, a, x)
+  return apply("axpy", arith.axpy, self, x == nil and 0 or x, number_argument("axpy", a))
+end
+
+--- self = self + number, self + x, or self + a * x: add(number), add(x), add(a, x)
+function methods.add(self, a, x)
+  if kind(a) then return apply("add", arith.axpy, self, a, 1) end
+  number_argument("add", a)
+  if x == nil then return apply("add", arith.add, self, nil, a) end
+  return apply("add", arith.axpy, self, x, a)
+end
+
+--- self = self * x, element by element
+function methods.cmul(self, x)
+  return apply("cmul", arith.cmul, self, x == nil and 0 or x, 0)
+end
+
+local function reduce(self, op)
+  return core.call(lib.ms_array_reduce, to_handle(self).array, op)
+end
+
+--- The sum of all elements, or entries.
+function methods.sum(self)
+  return reduce(self, reduction.sum)
+end
+
+--- The arithmetic mean of all elements, or entries.
+function methods.mean(self)
+  local array = to_handle(self).array
+  if array.count == 0 then errors.raise("ARR", "an empty array has no mean") end
+  return reduce(self, reduction.sum) / tonumber(array.count)
+end
+
+--- The largest element; nan if there is one.
+function methods.max(self)
+  return reduce(self, reduction.most)
+end
+
+--- The least element; nan if there is one.
+function methods.min(self)
+  return reduce(self, reduction.least)
+end
+
+local function norm(self, p, reducer)
+  if p == nil or p == 2 then return math.sqrt(reducer(self, reduction.squares)) end
+  if p == 1 then return reducer(self, reduction.magnitudes) end
+  if p == math.huge then
+    return math.max(math.abs(reducer(self, reduction.least)), math.abs(reducer(self,
+      reduction.most)))
+  end
+  errors.raise("OPT", "norm: p must be 1, 2 or math.huge, not %s", tostring(p))
+end
+
+--- The norm: p = 2 (default), 1 or math.huge.
+function methods.norm(self, p)
+  return norm(self, p, reduce)
+end
+
+--- The sum of products of the elements of two arrays of equal extents.
+function methods.dot(self, other)
+  local x, y = to_handle(self), array_argument("dot", other)
+  check_match("dot", x.array, y.array)
+  return core.call(lib.ms_array_dot, x.array, y.array)
+end
+
+-- Rows ---------------------------------------------------------------------------------------
+
+local void = ffi.typeof("void *")
+
+local function check_row(row, writing)
+  local array = row.array
+  if array.generation ~= row.generation or (array.readable == 0 and not writing) then
+    subscript.check(array, row.generation, writing)
+  end
+  return array.type
+end
+
+-- The row on the other side of an operation, or nil when it is not one that fits.
+local function fitting_row(row, other)
+  if type(other) ~= "cdata" then return nil end
+  for number = 0, 3 do
+    if ffi.istype(element.rows[number], other) and other.extent == row.extent then
+      return number
+    end
+  end
+end
+
+local function row_reduce(row, op)
+  local number = check_row(row)
+  local result = lib.ms_row_reduce(number, ffi.cast(void, row.elements), row.stride, row.extent, op,
+    err)
+  if err.code ~= 0 then core.raise_pending() end
+  return result
+end
+
+function row_methods.sum(row)
+  return row_reduce(row, reduction.sum)
+end
+
+function row_methods.max(row)
+  return row_reduce(row, reduction.most)
+end
+
+function row_methods.min(row)
+  return row_reduce(row, reduction.least)
+end
+
+function row_methods.norm(row, p)
+  return norm(row, p, row_reduce)
+end
+
+function row_methods.dot(row, other)
+  local y_number = fitting_row(row, other)
+  if not y_number then return methods.dot(row, other) end
+  local x_number = check_row(row)
+  check_row(other)
+  local result = lib.ms_row_dot(x_number, row.elements, row.stride, y_number, other.elements, other.stride,
+    row.extent, err)
+  if err.code ~= 0 then core.raise_pending() end
+  return result
+end
+
+local function row_apply(op, row, number, other, a)
+  local y_number = check_row(row, true)
+  if other then
+    check_row(other)
+    lib.ms_row_apply(op, y_number, row.elements, row.stride, number, other.elements, other.stride,
+      row.extent, a, err)
+  else
+    lib.ms_row_apply(op, y_number, row.elements, row.stride, 0, nil, 0, row.extent, a, err)
+  end
+  if err.code ~= 0 then core.raise_pending() end
+  return row
+end
+
+function row_methods.fill(row, value)
+  subscript.storable(row.array, value)
+  return row_apply(arith.fill, row, nil, nil, tonumber(value))
+end
+
+function row_methods.scal(row, a)
+  check_row(row)
+  return row_apply(arith.scal, row, nil, nil, number_argument("scal", a))
+end
+
+function row_methods.axpy(row, a, other)
+  local number = fitting_row(row, other)
+  if not number then return methods.axpy(row, a, other) end
+  check_row(row)
+  return row_apply(arith.axpy, row, number, other, number_argument("axpy", a))
+end
+
+function row_methods.copy(row, other)
+  local number = fitting_row(row, other)
+  if not number then return methods.copy(row, other) end
+  return row_apply(arith.copy, row, number, other, 0)
+end

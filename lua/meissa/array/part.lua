@@ -1,0 +1,48 @@
+-- SPDX-License-Identifier: MIT
+--
+-- Parts and copies of arrays: narrow, select, transpose, clone. Methods.
+-- @module meissa.array.part
+
+local core = require("meissa.array.core")
+local element = require("meissa.array.element")
+local make = require("meissa.array.make")
+local subscript = require("meissa.array.subscript")
+local errors = require("meissa.errors")
+
+local lib = core.lib
+local methods = subscript.methods
+local to_handle = subscript.to_handle
+
+local function whole(where, name, value)
+  if type(value) ~= "number" or math.floor(value) ~= value or math.abs(value) > 2 ^ 31 then
+    errors.raise("ARR", "%s: %s must be a whole number, not %s", where, name, tostring(value))
+  end
+  return value
+end
+
+--- A view of `length` positions of dimension d, from `first` on.
+function methods.narrow(self, d, first, length)
+  local array = to_handle(self).array
+  return element.wrap(core.call(lib.ms_array_narrow, array, subscript.dimension(array, d),
+    whole("narrow", "first", first) - 1, whole("narrow", "length", length)))
+end
+
+--- A view without dimension d, at position i of it.
+function methods.select(self, d, i)
+  local array = to_handle(self).array
+  return element.wrap(core.call(lib.ms_array_select, array, subscript.dimension(array, d),
+    whole("select", "position", i) - 1))
+end
+
+--- A view with two dimensions (1 and 2 if not said) exchanged.
+function methods.transpose(self, one, other)
+  local array = to_handle(self).array
+  return element.wrap(core.call(lib.ms_array_transpose, array,
+    subscript.dimension(array, one or 1), subscript.dimension(array, other or 2)))
+end
+
+--- A copy with memory of its own.
+function methods.clone(self)
+  local array = to_handle(self).array
+  return element.wrap(make.take(tonumber(lib.ms_array_bytes(array)), lib.ms_array_clone, array))
+end
