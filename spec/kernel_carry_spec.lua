@@ -126,10 +126,15 @@ describe("carried values", function()
   end)
 
   it("run `^` in carried functions as the interpreter does", function()
-    local cube = travel(function(x) return x ^ 3 + x ^ 2 + x ^ -1 end)
-    local plain = function(x) return x ^ 3 + x ^ 2 + x ^ -1 end
-    jit.off(plain)
-    for n = 1, 300 do assert.equal(plain(n / 7), cube(n / 7)) end
+    -- The compiler takes x ^ 2 for x * x, which differs from pow for about one number in a thousand.
+    local function square(x) return x ^ 2 end
+    local carried, different = travel(square), 0
+    jit.off(square)
+    for n = 1, 50000 do
+      local x = n / 7 * 1e-5
+      if square(x) ~= carried(x) then different = different + 1 end
+    end
+    assert.equal(0, different)
   end)
 end)
 
