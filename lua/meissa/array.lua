@@ -126,6 +126,11 @@ function M.set_blocks(value, count)
   value.array.blocks = count
 end
 
+--- Bytes in arrays (and partitions) that are not freed.
+function M.bytes_held()
+  return tonumber(lib.ms_segment_bytes())
+end
+
 M.type_names = core.type_names
 
 return M

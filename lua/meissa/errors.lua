@@ -121,7 +121,13 @@ local function edits(a, b)
   return rows[#a][#b]
 end
 
---- The name nearest to a misspelt one.
+local function common_prefix(a, b)
+  local k = 0
+  while k < #a and a:byte(k + 1) == b:byte(k + 1) do k = k + 1 end
+  return k
+end
+
+--- The name nearest to a misspelt one; of equally near ones that which begins more like it.
 -- @string name what was written
 -- @tab names a list of what there is
 -- @treturn string|nil nil when none is near
@@ -130,7 +136,8 @@ function M.nearest(name, names)
   local best, least
   for _, each in ipairs(names) do
     local distance = edits(name:lower(), each:lower())
-    if not least or distance < least then best, least = each, distance end
+    local tie = distance == least and common_prefix(name, each) > common_prefix(name, best)
+    if not least or distance < least or tie then best, least = each, distance end
   end
   if least and least <= math.max(1, math.floor(#name / 3)) then return best end
 end

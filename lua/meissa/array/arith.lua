@@ -171,7 +171,7 @@ end
 
 local function row_reduce(row, op)
   local number = check_row(row)
-  local result = lib.ms_row_reduce(number, ffi.cast(void, row.data), row.stride, row.extent, op,
+  local result = lib.ms_row_reduce(number, ffi.cast(void, row.elements), row.stride, row.extent, op,
     err)
   if err.code ~= 0 then core.raise_pending() end
   return result
@@ -198,7 +198,7 @@ function row_methods.dot(row, other)
   if not y_number then return methods.dot(row, other) end
   local x_number = check_row(row)
   check_row(other)
-  local result = lib.ms_row_dot(x_number, row.data, row.stride, y_number, other.data, other.stride,
+  local result = lib.ms_row_dot(x_number, row.elements, row.stride, y_number, other.elements, other.stride,
     row.extent, err)
   if err.code ~= 0 then core.raise_pending() end
   return result
@@ -208,10 +208,10 @@ local function row_apply(op, row, number, other, a)
   local y_number = check_row(row, true)
   if other then
     check_row(other)
-    lib.ms_row_apply(op, y_number, row.data, row.stride, number, other.data, other.stride,
+    lib.ms_row_apply(op, y_number, row.elements, row.stride, number, other.elements, other.stride,
       row.extent, a, err)
   else
-    lib.ms_row_apply(op, y_number, row.data, row.stride, 0, nil, 0, row.extent, a, err)
+    lib.ms_row_apply(op, y_number, row.elements, row.stride, 0, nil, 0, row.extent, a, err)
   end
   if err.code ~= 0 then core.raise_pending() end
   return row

@@ -4,7 +4,8 @@
 --
 -- A handle owns a reference to an ms_array. A row is what `A[i]` of a matrix gives: it owns
 -- nothing, remembers the array's generation, and is refused once the array is gone. Both are small
--- enough for LuaJIT to keep in registers. A slice is a row of an array with three dimensions or
+-- enough for LuaJIT to keep in registers. Their fields cannot be assigned; no method may have the
+-- name of a field. A slice is a row of an array with three dimensions or
 -- more, or of a sparse one: the leading subscripts. What is not an in-range number goes to `slow`,
 -- filled in by the other files.
 --
@@ -45,13 +46,16 @@ local function len(handle)
 end
 
 local function define(number)
-  local element = core.element_ctypes[number]
-  local row_t = ffi.typeof([[struct {
-    ms_array *array; $ *data; int32_t generation, extent; int64_t stride;
-  }]], element)
-  local handle_t = ffi.typeof([[struct {
-    ms_array *array; $ *data; int32_t generation, extent, rank, extent2; int64_t stride, stride2;
-  }]], element)
+  -- Written out, not with "$": busted's ffi.typeof knows types by their text.
+  local element = tostring(core.element_ctypes[number]):match("ctype<(.*)>")
+  local row_t = ffi.typeof(([[struct {
+    ms_array *const array; %s *const elements;
+    const int generation, extent; const long long stride;
+  }]]):format(element))
+  local handle_t = ffi.typeof(([[struct {
+    ms_array *const array; %s *const elements;
+    const int generation, extent, rank, extent2; const long long stride, stride2;
+  }]]):format(element))
   local wide = number == 3
   local limits = integer_limits[number]
   local least, most = limits and limits[1], limits and limits[2]
@@ -61,7 +65,7 @@ local function define(number)
       local i = key - 1
       if row.array.readable == row.generation and i >= 0 and i < row.extent
         and floor(key) == key then
-        local value = row.stride == 1 and row.data[i] or row.data[i * row.stride]
+        local value = row.stride == 1 and row.elements[i] or row.elements[i * row.stride]
         if not wide then return value end
         if value <= 9007199254740992LL and value >= -9007199254740992LL then
           return tonumber(value)
@@ -78,9 +82,9 @@ local function define(number)
         and floor(key) == key
         and (not limits or value >= least and value <= most and floor(value) == value) then
         if row.stride == 1 then
-          row.data[i] = value
+          row.elements[i] = value
         else
-          row.data[i * row.stride] = value
+          row.elements[i * row.stride] = value
         end
         return
       end
@@ -95,10 +99,10 @@ local function define(number)
       if array.readable == handle.generation and i >= 0 and i < handle.extent
         and floor(key) == key then
         if handle.rank == 2 then
-          return row_t(array, handle.data + i * handle.stride, handle.generation, handle.extent2,
+          return row_t(array, handle.elements + i * handle.stride, handle.generation, handle.extent2,
             handle.stride2)
         elseif handle.rank == 1 then
-          local value = handle.stride == 1 and handle.data[i] or handle.data[i * handle.stride]
+          local value = handle.stride == 1 and handle.elements[i] or handle.elements[i * handle.stride]
           if not wide then return value end
           if value <= 9007199254740992LL and value >= -9007199254740992LL then
             return tonumber(value)
@@ -116,9 +120,9 @@ local function define(number)
         and i < handle.extent and floor(key) == key
         and (not limits or value >= least and value <= most and floor(value) == value) then
         if handle.stride == 1 then
-          handle.data[i] = value
+          handle.elements[i] = value
         else
-          handle.data[i * handle.stride] = value
+          handle.elements[i * handle.stride] = value
         end
         return
       end
@@ -137,7 +141,7 @@ end
 for number = 0, 3 do define(number) end
 
 M.slice = ffi.typeof([[struct {
-  ms_array *array; int32_t generation, extent, depth; int32_t at[7];
+  ms_array *const array; const int generation, extent, depth; const int at[8];
 }]])
 ffi.metatype(M.slice, {
   __index = function(slice, key) return slow.slice_get(slice, key) end,
@@ -146,7 +150,7 @@ ffi.metatype(M.slice, {
   __tostring = function(slice) return slow.show(slice) end,
 })
 
-M.sparse_handle = ffi.typeof("struct { ms_array *array; int32_t generation, extent; }")
+M.sparse_handle = ffi.typeof("struct { ms_array *const array; const int generation, extent; }")
 ffi.metatype(M.sparse_handle, {
   __index = function(handle, key) return slow.handle_get(handle, key) end,
   __newindex = function(handle, key, value) slow.handle_set(handle, key, value) end,

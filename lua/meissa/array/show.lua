@@ -79,7 +79,7 @@ local function show_numbers(handle, array, lines)
 end
 
 local function is_small(array)
-  if array.dim_count > 2 or array.count == 0 or array.sparse ~= 0 then return false end
+  if array.dim_count > 2 or array.count == 0 or array.count > SHOWN * SHOWN then return false end
   return array.dims[0] <= SHOWN and (array.dim_count == 1 or array.dims[1] <= SHOWN)
 end
 

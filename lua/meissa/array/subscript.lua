@@ -169,11 +169,7 @@ local function make_slice(array, at, depth)
     return element.rows[array.type](array, elements(array) + offset, array.generation,
       array.dims[depth], array.strides[depth])
   end
-  local slice = element.slice()
-  slice.array, slice.generation, slice.depth = array, array.generation, depth
-  slice.extent = array.dims[depth]
-  for d = 0, depth - 1 do slice.at[d] = at[d] end
-  return slice
+  return element.slice(array, array.generation, array.dims[depth], depth, at)
 end
 
 local int64_vector = ffi.typeof("int64_t[8]")
@@ -195,7 +191,7 @@ function M.to_handle(value, writing)
   local view
   if kind == "row" then
     view = core.call(lib.ms_array_view, array, 1, int64_vector(value.extent),
-      int64_vector(value.stride), value.data)
+      int64_vector(value.stride), value.elements)
   elseif array.sparse ~= 0 then
     errors.raise("ARR", "a row of a sparse array has no such method; use nonzeros()")
   else
@@ -293,19 +289,23 @@ local function assign_part(array, at, depth, value)
   end
 end
 
+-- The element, or the row or slice, at the first `depth` positions.
+local function read_part(array, at, depth)
+  if depth < array.dim_count then return make_slice(array, at, depth) end
+  check(array, array.generation)
+  return read_at(array, at)
+end
+
 function slow.handle_get(handle, key)
   if type(key) == "string" then return M.methods[key] or unknown_method(key) end
   local array = handle.array
-  check(array, handle.generation)
+  check(array, handle.generation, true) -- only reading elements asks for contents
   if type(key) == "table" then
     local at, count, has_range = positions_of(array, key)
     if has_range then return ranged(array, key) end
-    if count == array.dim_count then return read_at(array, at) end
-    return make_slice(array, at, count)
+    return read_part(array, at, count)
   end
-  local at = int32_vector(position(array, 1, key))
-  if array.dim_count == 1 then return read_at(array, at) end
-  return make_slice(array, at, 1)
+  return read_part(array, int32_vector(position(array, 1, key)), 1)
 end
 
 function slow.handle_set(handle, key, value)
@@ -328,7 +328,7 @@ function slow.row_get(row, key)
   end
   local array = row.array
   check(array, row.generation)
-  return to_number(row.data[M.row_position(row, key) * tonumber(row.stride)])
+  return to_number(row.elements[M.row_position(row, key) * tonumber(row.stride)])
 end
 
 function slow.row_set(row, key, value)
@@ -336,7 +336,7 @@ function slow.row_set(row, key, value)
   check(array, row.generation, true)
   if type(key) == "string" then errors.raise("ARR", "rows have no field '%s' to assign", key) end
   local i = M.row_position(row, key)
-  row.data[i * tonumber(row.stride)] = M.storable(array, value)
+  row.elements[i * tonumber(row.stride)] = M.storable(array, value)
 end
 
 --- Checks a subscript of a row and returns it 0-based.
@@ -359,11 +359,9 @@ function slow.slice_get(slice, key)
   if type(key) == "string" then
     return M.slice_methods[key] or M.methods[key] or unknown_method(key)
   end
-  check(slice.array, slice.generation)
-  if type(key) == "table" then return M.to_handle(slice)[key] end
-  local array, at, depth = deeper(slice, key)
-  if depth == array.dim_count then return read_at(array, at) end
-  return make_slice(array, at, depth)
+  check(slice.array, slice.generation, true)
+  if type(key) == "table" then return M.to_handle(slice, true)[key] end
+  return read_part(deeper(slice, key))
 end
 
 function slow.slice_set(slice, key, value)

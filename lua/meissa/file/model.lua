@@ -19,7 +19,8 @@ local DEEPEST = 60
 
 local plain = { ["nil"] = true, boolean = true, number = true, string = true }
 
--- A copy of a table with arrays replaced by marks; `arrays` collects them.
+-- A copy of a table with arrays replaced by marks; `arrays` collects them: a list of handles, and
+-- `number_of` by id.
 local function flatten(value, path, arrays, inside)
   if #path > DEEPEST then
     errors.raise("OPT", "save: %s is nested more than %d deep", path[1], DEEPEST)
@@ -34,11 +35,11 @@ local function flatten(value, path, arrays, inside)
     if element.kind(each) then
       local handle = subscript.to_handle(each)
       local id = tonumber(handle.array.id)
-      if not arrays[id] then
+      if not arrays.number_of[id] then
         arrays[#arrays + 1] = handle
-        arrays[-id] = #arrays
+        arrays.number_of[id] = #arrays
       end
-      copy[key] = { [MARK] = arrays[-id] }
+      copy[key] = { [MARK] = arrays.number_of[id] }
     elseif plain[type(each)] then
       copy[key] = each
     elseif type(each) ~= "table" then
@@ -57,7 +58,7 @@ end
 
 --- Writes a table.
 function M.write(path, value)
-  local arrays = {}
+  local arrays = { number_of = {} }
   local body = buffer.encode(flatten(value, {}, arrays, {}))
   stream.write(path, function(writer)
     writer:bytes(M.MAGIC)

@@ -85,7 +85,11 @@ function M.read(path, fn)
   local reader = setmetatable({ path = path, raw = core.call(lib.ms_reader_open, path) }, Reader)
   local ok, result = pcall(fn, reader)
   lib.ms_reader_close(reader.raw)
-  if not ok then error(result, 0) end
+  if not ok then
+    -- Whatever is wrong with the contents is said of this file.
+    if errors.is(result) and result.code == "FIL" then result.file, result.line = path, nil end
+    error(result, 0)
+  end
   return result
 end
 

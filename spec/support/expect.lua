@@ -1,0 +1,45 @@
+-- SPDX-License-Identifier: MIT
+--
+-- What specs share: expecting error objects, and files that go away.
+
+local errors = require("meissa.errors")
+
+local M = {}
+
+--- Runs fn, which must raise an error object with this code whose text has `text` in it; returns
+-- the error.
+function M.raises(code, text, fn)
+  local ok, err = pcall(fn)
+  assert(not ok, "no error was raised")
+  assert(errors.is(err), "not an error object: " .. tostring(err))
+  assert(err.code == code, ("expected %s, got %s"):format(code, tostring(err)))
+  assert(tostring(err):find(text, 1, true), ("expected '%s' in: %s"):format(text, tostring(err)))
+  return err
+end
+
+--- Calls fn with the path of a new directory, which is removed afterwards.
+function M.with_directory(fn)
+  local path = os.tmpname()
+  os.remove(path)
+  assert(os.execute("mkdir -m 700 " .. path) == 0)
+  local ok, err = pcall(fn, path)
+  os.execute("rm -rf " .. path)
+  if not ok then error(err, 0) end
+end
+
+--- Writes a file.
+function M.put(path, text)
+  local file = assert(io.open(path, "wb"))
+  assert(file:write(text))
+  assert(file:close())
+end
+
+--- Reads a file.
+function M.get(path)
+  local file = assert(io.open(path, "rb"))
+  local text = file:read("*a")
+  file:close()
+  return text
+end
+
+return M
