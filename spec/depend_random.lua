@@ -257,6 +257,34 @@ local function ranges(rng, dims)
   return list
 end
 
+-- The last dimensions as collapsed numeric loops, with bounds that depend on the outer indices.
+local function collapse(rng, loop_ranges, names)
+  for d = 2, #loop_ranges do
+    local outer = {}
+    for k = 1, d - 1 do outer[k] = names[k] end
+    local step = rng:pick { 1, 1, 1, -1 }
+    local lo, more = affine(rng, outer, { simple = true }), rng:int(1, 3)
+    local hi = rng:chance(60) and affine(rng, outer, { simple = true }) or nil
+    loop_ranges[d] = { lo = lo, hi = hi, more = more, step = step }
+  end
+end
+
+local function collapsed_text(name, range)
+  local hi = range.hi and affine_text(range.hi) or
+    ("%s + %d"):format(affine_text(range.lo), range.step * range.more)
+  return ("for %s = %s, %s%s do"):format(name, affine_text(range.lo), hi,
+    range.step ~= 1 and ", " .. range.step or "")
+end
+
+-- First and last value and step of dimension d, and the ordinal of its first value. Ordinals of
+-- collapsed loops are their values (negated for step -1), so that distances mean iterations.
+local function bounds_of(range, values)
+  if not range.lo then return range[1], range[2], range[3], 0 end
+  local lo = affine_value(range.lo, values)
+  local hi = range.hi and affine_value(range.hi, values) or lo + range.step * range.more
+  return lo, hi, range.step, lo * range.step
+end
+
 --- A random loop from a seed: {text =, dims =, touch =, ranges =, ordered =}.
 function M.loop(seed)
   local rng = M.random(seed)
@@ -268,17 +296,24 @@ function M.loop(seed)
   for d = 1, dims do names[d] = NAMES[d] end
   local space = ranges(rng, dims)
   local body = block(rng, names, features, 0, 3)
-  local arguments = {}
+  local arguments, collapsed = {}, dims > 1 and rng:chance(15)
   for d, r in ipairs(space) do
     arguments[d] = r[3] == 1 and ("{%d, %d}"):format(r[1], r[2])
       or ("{%d, %d, %d}"):format(r[1], r[2], r[3])
   end
+  if collapsed then collapse(rng, space, names) end
   local lines = { ("for %s in parallel(%s) do"):format(table.concat(names, ", "),
     table.concat(arguments, ", ")) }
+  if collapsed then
+    lines[1] = ("for i in parallel(%s, {collapse = %d}) do"):format(arguments[1], dims)
+    for d = 2, dims do lines[d] = collapsed_text(names[d], space[d]) end
+  end
   body_text(body, lines, 1)
-  lines[#lines + 1] = "end"
-  return { text = table.concat(lines, "\n"), dims = dims, names = names, ranges = space,
-    ordered = rng:chance(50), arrays = ARRAYS,
+  for _ = 1, collapsed and dims or 1 do lines[#lines + 1] = "end" end
+  return { text = table.concat(lines, "\n"), dims = dims, names = names,
+    rectangle = dims == 2 and not collapsed,
+    ordered = rng:chance(50), bounds = function(d, values) return bounds_of(space[d], values) end,
+    step = function(d) return space[d].step or space[d][3] end,
     touch = function(values, touch) touch_body(body, values, false, touch) end }
 end
 

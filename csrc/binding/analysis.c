@@ -201,10 +201,8 @@ static void make_type(lua_State *L, const char *name, lua_CFunction collect,
 }
 
 void ms_bind_analysis(lua_State *L) {
-  static const luaL_Reg loop_methods[] = {{"captures", loop_captures},
-                                          {"indices", loop_indices},
-                                          {"info", loop_info},
-                                          {NULL, NULL}};
+  static const luaL_Reg loop_methods[] = {
+      {"captures", loop_captures}, {"indices", loop_indices}, {"info", loop_info}, {NULL, NULL}};
   static const luaL_Reg plan_methods[] = {{NULL, NULL}};
   static const luaL_Reg functions[] = {{"loop", make_loop}, {"plan", make_plan}, {NULL, NULL}};
   make_type(L, loop_type, collect_loop, loop_methods);

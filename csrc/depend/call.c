@@ -92,8 +92,9 @@ static void call_builtin(ms_walk *walk, const char *name, ms_node *node, ms_valu
     walk->stored_captured = walk->stored_captured || all.captured;
   }
   bool scalar = effect == MS_EFFECT_PURE || all.simple;
-  *value = scalar ? ms_value_scalar() : ms_value_other(all.groups | walk->stored,
-                                                     all.captured || walk->stored_captured);
+  *value = scalar
+               ? ms_value_scalar()
+               : ms_value_other(all.groups | walk->stored, all.captured || walk->stored_captured);
   if (effect == MS_EFFECT_FRESH) *value = ms_value_other(0, false);
 }
 
@@ -136,8 +137,7 @@ static bool reads_nothing(const char *method) {
   return false;
 }
 
-static void method_of_view(ms_walk *walk, const ms_value *object, ms_node *node,
-                           ms_value *value) {
+static void method_of_view(ms_walk *walk, const ms_value *object, ms_node *node, ms_value *value) {
   ms_effect effect = ms_effect_of_method(node->text);
   if (known_extent(walk, object->view, node, value)) return;
   bool unknown = effect == MS_EFFECT_UNKNOWN;

@@ -17,12 +17,12 @@ typedef struct ms_pair {
 typedef struct ms_conflicts {
   const ms_domain *domain;
   ms_solver *solver;
-  bool known;             /* false: the quota ran out, nothing here is complete */
-  ms_pair *pair;          /* those that meet in different iterations */
+  bool known;    /* false: the quota ran out, nothing here is complete */
+  ms_pair *pair; /* those that meet in different iterations */
   uint32_t pair_count;
-  ms_distances *all;      /* over all pairs */
-  ms_distances *proven;   /* over pairs of proven accesses */
-  ms_distances **group;   /* over the pairs of one group; NULL where there are none */
+  ms_distances *all;    /* over all pairs */
+  ms_distances *proven; /* over pairs of proven accesses */
+  ms_distances **group; /* over the pairs of one group; NULL where there are none */
   uint32_t group_count;
 } ms_conflicts;
 

@@ -67,8 +67,8 @@ void ms_distances_add(ms_distances *set, const ms_cell *cell, const ms_access *a
     return;
   }
   for (uint32_t k = 0; k < set->dim_count; k++) {
-    meeting->cell.fixed[k] = meeting->cell.fixed[k] && positive.fixed[k] &&
-                             meeting->cell.value[k] == positive.value[k];
+    meeting->cell.fixed[k] =
+        meeting->cell.fixed[k] && positive.fixed[k] && meeting->cell.value[k] == positive.value[k];
   }
 }
 
@@ -128,8 +128,7 @@ static uint32_t slot_of(const closure *all, const ms_distance *pattern) {
     hash = (hash ^ (uint64_t)pattern->at[k].value) * 1099511628211U;
   }
   uint32_t size = all->capacity * 2, slot = (uint32_t)((hash ^ hash >> 32) % size);
-  while (all->index[slot] != 0 &&
-         compare_patterns(&all->item[all->index[slot] - 1], pattern) != 0)
+  while (all->index[slot] != 0 && compare_patterns(&all->item[all->index[slot] - 1], pattern) != 0)
     slot = (slot + 1) % size;
   return slot;
 }

@@ -65,8 +65,8 @@ static const entry methods[] = {
     {"gemv", MS_EFFECT_UPDATE},   {"ger", MS_EFFECT_UPDATE},     {"gemm", MS_EFFECT_UPDATE},
 };
 
-static const char *const string_methods[] = {"byte",  "find",  "format",  "gmatch", "gsub",
-                                             "len",   "lower", "match",   "rep",    "reverse",
+static const char *const string_methods[] = {"byte",  "find",  "format", "gmatch", "gsub",
+                                             "len",   "lower", "match",  "rep",    "reverse",
                                              "split", "sub",   "upper"};
 
 static ms_effect find(const entry *table, size_t count, const char *name) {

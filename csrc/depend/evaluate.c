@@ -71,22 +71,15 @@ static uint64_t reached_groups(const ms_walk *walk, const ms_binding *binding) {
   return groups;
 }
 
-static void view_value(ms_walk *walk, uint32_t binding, ms_value *value) {
-  ms_view *view = ms_arena_take(walk->arena, 1, sizeof *view);
-  if (view == NULL) {
-    walk->failed = true;
-    *value = ms_value_scalar();
-    return;
-  }
-  view->binding = binding;
-  *value = (ms_value){.kind = MS_VALUE_VIEW, .view = view};
-}
-
 static void bound_value(ms_walk *walk, uint32_t index, ms_value *value) {
   const ms_binding *binding = &walk->bindings[index];
   switch (binding->kind) {
-    case MS_BIND_NUMBER: *value = value_of_double(binding->number); return;
-    case MS_BIND_ARRAY: view_value(walk, index, value); return;
+    case MS_BIND_NUMBER:
+      *value = value_of_double(binding->number);
+      return;
+    case MS_BIND_ARRAY:
+      ms_walk_view(walk, index, value);
+      return;
     case MS_BIND_TABLE:
       *value = ms_value_other(reached_groups(walk, binding), true);
       value->plain = true;
@@ -101,21 +94,10 @@ static void bound_value(ms_walk *walk, uint32_t index, ms_value *value) {
       value->changes = binding->changes;
       value->binding = index;
       return;
-    default: *value = ms_value_scalar(); return;
+    default:
+      *value = ms_value_scalar();
+      return;
   }
-}
-
-/* What indexing an object with something unknown gives: any part of it. */
-static void part_of(ms_walk *walk, const ms_value *object, const ms_node *node, ms_value *value) {
-  if (object->kind == MS_VALUE_NUMBER || object->kind == MS_VALUE_SCALAR) {
-    *value = ms_value_scalar();
-    return;
-  }
-  uint64_t groups = ms_walk_groups_of(walk, object);
-  bool plain = object->kind == MS_VALUE_OTHER && object->plain;
-  if (!plain) ms_walk_touch_groups(walk, groups, false, node);
-  *value = ms_value_other(groups | walk->stored, object->captured || walk->stored_captured);
-  value->changes = object->changes;
 }
 
 static void captured_value(ms_walk *walk, uint32_t index, ms_node *node, ms_value *value) {
@@ -128,7 +110,7 @@ static void captured_value(ms_walk *walk, uint32_t index, ms_node *node, ms_valu
   }
   for (uint32_t field = depth; field < capture->field_count; field++) {
     ms_value object = *value;
-    part_of(walk, &object, node, value);
+    ms_walk_part(walk, &object, node, value);
   }
 }
 
@@ -150,83 +132,6 @@ static void name_value(ms_walk *walk, ms_node *node, ms_value *value) {
   }
   const ms_value *known = walk->symbol_value[node->symbol->index];
   if (known != NULL) *value = *known;
-}
-
-/* ---- subscripts ---- */
-
-/* A range {lo, hi} or {} as a quantified variable; unknown where its ends are not affine. */
-static void push_range(ms_walk *walk, ms_node *table, int64_t extent, ms_view *view) {
-  ms_subscript *subscript = &view->subscript[view->subscript_count++];
-  ms_form one = ms_form_of(1), last = ms_form_of(extent);
-  ms_value low = ms_value_number(&one), high = ms_value_number(&last);
-  view->range = true;
-  if (table->kids == 2) {
-    ms_walk_value(walk, table->kid[0]->kid[1], &low);
-    ms_walk_value(walk, table->kid[1]->kid[1], &high);
-  }
-  bool known = low.kind == MS_VALUE_NUMBER && high.kind == MS_VALUE_NUMBER;
-  if (!known || (table->kids != 0 && table->kids != 2) || walk->scope_count == MS_MAX_INNER)
-    return;
-  ms_inner *inner = &walk->scope[walk->scope_count];
-  ms_form variable = {0};
-  variable.at[MS_MAX_DIMS + walk->scope_count] = 1;
-  if (!ms_form_add(&inner->low, &variable, &low.form, -1)) return;
-  if (!ms_form_add(&inner->high, &high.form, &variable, -1)) return;
-  inner->loop = false;
-  inner->total = ms_form_is_constant(&low.form) && ms_form_is_constant(&high.form) &&
-                 low.form.constant <= high.form.constant;
-  walk->scope_count++;
-  subscript->known = true;
-  subscript->form = variable;
-}
-
-static void push_subscript(ms_walk *walk, ms_node *key, ms_view *view, uint32_t dims,
-                           const int64_t *extents) {
-  if (view->subscript_count >= dims) return;
-  if (key->kind == MS_TABLE) {
-    push_range(walk, key, extents[view->subscript_count], view);
-    return;
-  }
-  ms_value value;
-  ms_walk_value(walk, key, &value);
-  ms_subscript *subscript = &view->subscript[view->subscript_count++];
-  subscript->known = value.kind == MS_VALUE_NUMBER;
-  if (subscript->known) subscript->form = value.form;
-}
-
-/* A[key] for a view: a smaller view. */
-static void index_view(ms_walk *walk, const ms_view *object, ms_node *key, ms_value *value) {
-  const ms_binding *binding = &walk->bindings[object->binding];
-  view_value(walk, object->binding, value);
-  if (walk->failed) return;
-  ms_view *view = ms_arena_take(walk->arena, 1, sizeof *view);
-  if (view == NULL) {
-    walk->failed = true;
-    return;
-  }
-  *view = *object;
-  value->view = view;
-  if (key->kind != MS_TABLE) {
-    push_subscript(walk, key, view, binding->dim_count, binding->dims);
-    return;
-  }
-  for (uint32_t k = 0; k < key->kids; k++) {
-    ms_node *field = key->kid[k];
-    if (field->kid[0] == NULL)
-      push_subscript(walk, field->kid[1], view, binding->dim_count, binding->dims);
-  }
-}
-
-void ms_walk_index(ms_walk *walk, const ms_value *object, ms_node *key, ms_node *whole,
-                   ms_value *value) {
-  if (object->kind == MS_VALUE_VIEW && !object->view->range &&
-      object->view->subscript_count < walk->bindings[object->view->binding].dim_count) {
-    index_view(walk, object->view, key, value);
-    return;
-  }
-  ms_value unused;
-  if (key->kind != MS_STRING) ms_walk_value(walk, key, &unused);
-  part_of(walk, object, whole, value);
 }
 
 /* Reading a view that has all its subscripts is reading an element. */
@@ -251,27 +156,6 @@ static void index_value(ms_walk *walk, ms_node *node, ms_value *value) {
 
 /* ---- arithmetic ---- */
 
-bool ms_walk_floor(ms_walk *walk, const ms_form *form, int64_t divisor, ms_form *quotient) {
-  for (uint32_t k = 0; k <= walk->scope_count && k < MS_MAX_INNER; k++) {
-    ms_inner inner = {.total = true};
-    ms_form variable = {0};
-    variable.at[MS_MAX_DIMS + k] = 1;
-    ms_form most = ms_form_of(divisor - 1);
-    if (form->at[MS_MAX_DIMS + k] != 0) continue;
-    if (!ms_form_add(&inner.low, form, &variable, -divisor)) return false;
-    if (!ms_form_add(&inner.high, &most, &inner.low, -1)) return false;
-    if (k == walk->scope_count) {
-      walk->scope[walk->scope_count++] = inner;
-    } else if (memcmp(&walk->scope[k].low, &inner.low, sizeof inner.low) != 0 ||
-               memcmp(&walk->scope[k].high, &inner.high, sizeof inner.high) != 0) {
-      continue;
-    }
-    *quotient = variable;
-    return true;
-  }
-  return false;
-}
-
 static bool multiply(const ms_form *left, const ms_form *right, ms_form *product) {
   if (!ms_form_is_constant(right)) {
     const ms_form *other = left;
@@ -293,14 +177,19 @@ static bool modulo(ms_walk *walk, const ms_form *left, const ms_form *right, ms_
 static bool arithmetic(ms_walk *walk, ms_op op, const ms_form *left, const ms_form *right,
                        ms_form *result) {
   switch (op) {
-    case MS_OP_ADD: return ms_form_add(result, left, right, 1);
-    case MS_OP_SUB: return ms_form_add(result, left, right, -1);
-    case MS_OP_MUL: return multiply(left, right, result);
+    case MS_OP_ADD:
+      return ms_form_add(result, left, right, 1);
+    case MS_OP_SUB:
+      return ms_form_add(result, left, right, -1);
+    case MS_OP_MUL:
+      return multiply(left, right, result);
     case MS_OP_DIV:
       *result = *left;
       return ms_form_is_constant(right) && ms_form_divide(result, right->constant);
-    case MS_OP_MOD: return modulo(walk, left, right, result);
-    default: return false;
+    case MS_OP_MOD:
+      return modulo(walk, left, right, result);
+    default:
+      return false;
   }
 }
 
@@ -357,15 +246,31 @@ static void table_value(ms_walk *walk, ms_node *node, ms_value *value) {
 
 static void evaluate(ms_walk *walk, ms_node *node, ms_value *value) {
   switch (node->kind) {
-    case MS_NUMBER: *value = node->boxed ? ms_value_scalar() : value_of_double(node->number); return;
-    case MS_NAME: name_value(walk, node, value); return;
-    case MS_INDEX: index_value(walk, node, value); return;
+    case MS_NUMBER:
+      *value = node->boxed ? ms_value_scalar() : value_of_double(node->number);
+      return;
+    case MS_NAME:
+      name_value(walk, node, value);
+      return;
+    case MS_INDEX:
+      index_value(walk, node, value);
+      return;
     case MS_CALL:
-    case MS_METHOD: ms_walk_call(walk, node, value); return;
-    case MS_BINARY: binary_value(walk, node, value); return;
-    case MS_UNARY: unary_value(walk, node, value); return;
-    case MS_PAREN: ms_walk_value(walk, node->kid[0], value); return;
-    case MS_TABLE: table_value(walk, node, value); return;
+    case MS_METHOD:
+      ms_walk_call(walk, node, value);
+      return;
+    case MS_BINARY:
+      binary_value(walk, node, value);
+      return;
+    case MS_UNARY:
+      unary_value(walk, node, value);
+      return;
+    case MS_PAREN:
+      ms_walk_value(walk, node->kid[0], value);
+      return;
+    case MS_TABLE:
+      table_value(walk, node, value);
+      return;
     case MS_FUNCTION:
       ms_walk_function(walk, node->function);
       *value = ms_value_other(0, false);
@@ -373,11 +278,14 @@ static void evaluate(ms_walk *walk, ms_node *node, ms_value *value) {
       return;
     case MS_VARARG:
       if (walk->functions == 0)
-        ms_walk_find(walk, MS_REASON_VARARG, true, node, "give it a name: local first, second = ...",
+        ms_walk_find(walk, MS_REASON_VARARG, true, node,
+                     "give it a name: local first, second = ...",
                      "the body uses ..., which a worker does not have");
       *value = ms_value_other(UINT64_MAX, true);
       return;
-    default: *value = ms_value_scalar(); return;
+    default:
+      *value = ms_value_scalar();
+      return;
   }
 }
 

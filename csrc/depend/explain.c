@@ -233,12 +233,13 @@ static int add_conflict_fixes(const ms_explainer *explain, ms_reason *reason,
                                     "add up in a buffer: local sum = meissa.buffer(%s)  ... "
                                     "sum[e] = sum[e] + x",
                                     path));
-  } else if (named && !updates && !read->write && read->node != NULL && read->binding == write->binding) {
+  } else if (named && !updates && !read->write && read->node != NULL &&
+             read->binding == write->binding) {
     const char *copy = read_of_copy(explain, read, path);
     if (copy == NULL) return -1;
-    add_fix(reason, ms_arena_format(explain->arena,
-                                    "old values are fine: local old = %s:snapshot()  ... %s", path,
-                                    copy));
+    add_fix(reason,
+            ms_arena_format(explain->arena,
+                            "old values are fine: local old = %s:snapshot()  ... %s", path, copy));
   }
   return add_run_fixes(explain, reason, unordered_runs);
 }

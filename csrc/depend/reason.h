@@ -10,22 +10,22 @@
 
 /* name, code, title; findings that make a verdict "serial" rather than "unknown" are proven ones
  * and say so themselves. */
-#define MS_REASON_TABLE(X)                                                  \
-  X(CARRIED, "DEP101", "carried dependence")                                \
-  X(POSSIBLE, "DEP102", "possible dependence")                              \
-  X(OVERLAP, "DEP103", "overlapping views")                                 \
-  X(SCALAR, "DEP104", "carried variable")                                   \
-  X(SOMETIMES, "DEP105", "variable assigned on some paths only")            \
-  X(REBOUND, "DEP106", "captured array or function assigned")               \
-  X(TABLE_WRITE, "DEP107", "write into a plain table")                      \
-  X(LEAVES, "DEP108", "leaves the loop")                                    \
-  X(VARARG, "DEP109", "varargs in the body")                                \
-  X(YIELDS, "DEP110", "yields in the body")                                 \
-  X(RANDOM, "DEP111", "random numbers that depend on the order")            \
-  X(CHANGES, "DEP112", "function that changes captured variables")          \
-  X(READ_AFTER, "DEP113", "value of an unordered loop's last iteration")    \
-  X(COMPLEX, "DEP114", "too complex to analyse")                            \
-  X(NOT_RUN, "DEP115", "strategy not run by this version")                  \
+#define MS_REASON_TABLE(X)                                               \
+  X(CARRIED, "DEP101", "carried dependence")                             \
+  X(POSSIBLE, "DEP102", "possible dependence")                           \
+  X(OVERLAP, "DEP103", "overlapping views")                              \
+  X(SCALAR, "DEP104", "carried variable")                                \
+  X(SOMETIMES, "DEP105", "variable assigned on some paths only")         \
+  X(REBOUND, "DEP106", "captured array or function assigned")            \
+  X(TABLE_WRITE, "DEP107", "write into a plain table")                   \
+  X(LEAVES, "DEP108", "leaves the loop")                                 \
+  X(VARARG, "DEP109", "varargs in the body")                             \
+  X(YIELDS, "DEP110", "yields in the body")                              \
+  X(RANDOM, "DEP111", "random numbers that depend on the order")         \
+  X(CHANGES, "DEP112", "function that changes captured variables")       \
+  X(READ_AFTER, "DEP113", "value of an unordered loop's last iteration") \
+  X(COMPLEX, "DEP114", "too complex to analyse")                         \
+  X(NOT_RUN, "DEP115", "strategy not run by this version")               \
   X(ADD_LOCAL, "DEP201", "global variable assigned")
 
 typedef enum ms_reason_kind {

@@ -87,11 +87,20 @@ static bool operator_of(const tally *all, ms_node *value, ms_reduce_op *op) {
   if (value->kind != MS_BINARY) return false;
   switch (value->op) {
     case MS_OP_ADD:
-    case MS_OP_SUB: *op = MS_REDUCE_SUM; return in_sum(all, value);
-    case MS_OP_MUL: *op = MS_REDUCE_PRODUCT; return in_product(all, value);
-    case MS_OP_AND: *op = MS_REDUCE_AND; return heads_logic(all, value, MS_OP_AND);
-    case MS_OP_OR: *op = MS_REDUCE_OR; return heads_logic(all, value, MS_OP_OR);
-    default: return false;
+    case MS_OP_SUB:
+      *op = MS_REDUCE_SUM;
+      return in_sum(all, value);
+    case MS_OP_MUL:
+      *op = MS_REDUCE_PRODUCT;
+      return in_product(all, value);
+    case MS_OP_AND:
+      *op = MS_REDUCE_AND;
+      return heads_logic(all, value, MS_OP_AND);
+    case MS_OP_OR:
+      *op = MS_REDUCE_OR;
+      return heads_logic(all, value, MS_OP_OR);
+    default:
+      return false;
   }
 }
 

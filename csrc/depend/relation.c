@@ -152,8 +152,8 @@ static size_t key_of(const ms_system *system, const task *work, int64_t *key, si
   key[size++] = system->equal_count;
   key[size++] = system->inequality_count;
   for (uint32_t r = 0; r < rows; r++) {
-    const ms_row *row = r < system->equal_count ? &system->equal[r]
-                                                : &system->inequality[r - system->equal_count];
+    const ms_row *row =
+        r < system->equal_count ? &system->equal[r] : &system->inequality[r - system->equal_count];
     key[size++] = row->constant;
     for (uint32_t c = 0; c < count; c++) key[size++] = row->at[columns[c]];
   }
@@ -226,8 +226,8 @@ int ms_relation_solve(ms_solver *solver, const ms_domain *domain, const ms_acces
     bool empty = false;
     for (uint32_t p = 0; p < factors.parts && result == 0 && !empty; p++) {
       ms_system_extract(whole, part, p, component);
-      result = solve_part(solver, component, &factors.part[p], factors.dims[p],
-                          &factors.dim_count[p]);
+      result =
+          solve_part(solver, component, &factors.part[p], factors.dims[p], &factors.dim_count[p]);
       empty = result == 0 && factors.part[p]->count == 0;
     }
     task work = {.solver = solver, .out = relation};

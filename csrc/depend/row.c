@@ -200,8 +200,9 @@ static bool sweeps_pattern(const ms_distance *pattern, const int64_t *row, uint3
     const ms_component *component = &pattern->at[k];
     if (component->sign == 'n') {
       least += row[k] * component->value;
-    } else if (component->sign == '*' ? row[k] != 0
-                                      : component->sign == '+' ? row[k] < 0 : row[k] > 0) {
+    } else if (component->sign == '*'   ? row[k] != 0
+               : component->sign == '+' ? row[k] < 0
+                                        : row[k] > 0) {
       return false; /* unbounded below */
     } else if (component->sign != '*') {
       least += row[k] < 0 ? -row[k] : row[k];

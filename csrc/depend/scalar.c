@@ -9,9 +9,9 @@
 
 typedef struct flow {
   const ms_capture *capture;
-  bool assigned;      /* on every path to here */
-  bool exposed;       /* read somewhere before it was assigned */
-  uint32_t maybe;     /* > 0: on some paths only */
+  bool assigned;  /* on every path to here */
+  bool exposed;   /* read somewhere before it was assigned */
+  uint32_t maybe; /* > 0: on some paths only */
   const ms_node *first_read, *first_write;
   bool read_surely, write_surely;
 } flow;
@@ -127,8 +127,12 @@ static void follow(flow *state, ms_node *node) {
         follow(state, node->kid[1]);
       }
       return;
-    case MS_FUNCTION: follow_function(state, node); return;
-    case MS_ASSIGN: follow_assign(state, node); return;
+    case MS_FUNCTION:
+      follow_function(state, node);
+      return;
+    case MS_ASSIGN:
+      follow_assign(state, node);
+      return;
     case MS_SET_FUNCTION:
       follow(state, node->kid[1]);
       if (ms_capture_is(state->capture, node->kid[0])) {
@@ -137,19 +141,31 @@ static void follow(flow *state, ms_node *node) {
         follow(state, node->kid[0]);
       }
       return;
-    case MS_IF: follow_if(state, node); return;
-    case MS_REPEAT: follow_repeat(state, node); return;
+    case MS_IF:
+      follow_if(state, node);
+      return;
+    case MS_REPEAT:
+      follow_repeat(state, node);
+      return;
     case MS_WHILE:
     case MS_FOR_NUMERIC:
-    case MS_FOR_GENERIC: follow_loop(state, node); return;
+    case MS_FOR_GENERIC:
+      follow_loop(state, node);
+      return;
     case MS_BREAK:
-    case MS_GOTO: state->assigned = true; return; /* nothing follows on this path */
+    case MS_GOTO:
+      state->assigned = true;
+      return; /* nothing follows on this path */
     case MS_RETURN:
       follow_kids(state, node, 0, node->kids);
       state->assigned = true;
       return;
-    case MS_LABEL: state->assigned = false; return; /* paths join that were not followed */
-    default: follow_kids(state, node, 0, node->kids); return;
+    case MS_LABEL:
+      state->assigned = false;
+      return; /* paths join that were not followed */
+    default:
+      follow_kids(state, node, 0, node->kids);
+      return;
   }
 }
 
@@ -190,8 +206,8 @@ static bool look_for_read(ms_node *node, void *context) {
 
 bool ms_scalar_read_after(const ms_loop *loop, const ms_capture *capture) {
   reader look = {.loop = loop, .capture = capture};
-  look.again = capture->reach != MS_REACH_LOCAL || capture->symbol == NULL ||
-               capture->symbol->upvalue;
+  look.again =
+      capture->reach != MS_REACH_LOCAL || capture->symbol == NULL || capture->symbol->upvalue;
   ms_node_walk(loop->function->body, look_for_outer, &look);
   ms_node_walk(loop->tree->main->body, look_for_read, &look);
   return look.found;
@@ -231,8 +247,7 @@ static void judge_private(ms_walk *walk, const ms_capture *capture, const flow *
   }
 }
 
-static void assignment_role(ms_walk *walk, ms_node *body, uint32_t index,
-                               ms_scalar_plan *plan) {
+static void assignment_role(ms_walk *walk, ms_node *body, uint32_t index, ms_scalar_plan *plan) {
   const ms_capture *capture = &walk->loop->captures[index];
   flow state = {.capture = capture};
   plan->capture = index;
@@ -246,10 +261,10 @@ static void assignment_role(ms_walk *walk, ms_node *body, uint32_t index,
     return;
   }
   plan->role = MS_ROLE_CARRIED;
-  find_scalar(walk, MS_REASON_SCALAR, state.read_surely && state.write_surely, state.first_read,
-              capture, "is read before it is assigned, so each iteration needs the one before it",
-              ms_arena_format(walk->arena, "start each iteration afresh: local %s = ...",
-                              capture->root));
+  find_scalar(
+      walk, MS_REASON_SCALAR, state.read_surely && state.write_surely, state.first_read, capture,
+      "is read before it is assigned, so each iteration needs the one before it",
+      ms_arena_format(walk->arena, "start each iteration afresh: local %s = ...", capture->root));
 }
 
 int ms_scalars_find(ms_walk *walk, ms_node *body, ms_scalar_plan **scalars, uint32_t *count) {

@@ -11,8 +11,8 @@
 static int64_t extent_of(const ms_range *range) {
   bool up = range->step > 0;
   if (up ? range->hi < range->lo : range->hi > range->lo) return 0;
-  uint64_t length = up ? (uint64_t)range->hi - (uint64_t)range->lo
-                       : (uint64_t)range->lo - (uint64_t)range->hi;
+  uint64_t length =
+      up ? (uint64_t)range->hi - (uint64_t)range->lo : (uint64_t)range->lo - (uint64_t)range->hi;
   uint64_t stride = up ? (uint64_t)range->step : 0 - (uint64_t)range->step;
   uint64_t last = length / stride;
   return last >= INT64_MAX / 4 ? INT64_MAX / 4 : (int64_t)last + 1;

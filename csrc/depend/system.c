@@ -153,8 +153,7 @@ uint32_t ms_system_parts(const ms_system *system, uint32_t *part) {
   uint32_t parent[MS_MAX_COLUMNS], number[MS_MAX_COLUMNS], count = 0;
   for (uint32_t c = 0; c < MS_MAX_COLUMNS; c++) parent[c] = c;
   for (uint32_t r = 0; r < system->equal_count; r++) unite_row(parent, &system->equal[r]);
-  for (uint32_t r = 0; r < system->inequality_count; r++)
-    unite_row(parent, &system->inequality[r]);
+  for (uint32_t r = 0; r < system->inequality_count; r++) unite_row(parent, &system->inequality[r]);
   for (uint32_t c = 0; c < MS_MAX_COLUMNS; c++) number[c] = UINT32_MAX;
   for (uint32_t c = 0; c < MS_MAX_COLUMNS; c++) {
     part[c] = UINT32_MAX;

@@ -8,199 +8,13 @@
 /* Values only grow, and each pass grows one at least; bodies of people settle in two or three. */
 #define MAX_PASSES 64
 
-static uint64_t bit_of(uint32_t group) {
-  return (uint64_t)1 << (group < 63 ? group : 63);
-}
-
-uint64_t ms_walk_groups_of(const ms_walk *walk, const ms_value *value) {
-  if (value->kind == MS_VALUE_VIEW) return bit_of(walk->groups.of[value->view->binding]);
-  return value->kind == MS_VALUE_OTHER ? value->groups : 0;
-}
-
-/* ---- recording ---- */
-
-static void record(ms_walk *walk, ms_access *access) {
-  for (uint32_t s = 0; s < access->subscript_count; s++) {
-    if (!access->subscript[s].known) access->possible = true;
-  }
-  if (walk->groups.overlap[access->group]) {
-    access->possible = true;
-    access->subscript_count = 0;
-  }
-  if (walk->possible > 0 || walk->functions > 0) access->possible = true;
-  if (!walk->record) return;
-  if (ms_accesses_add(&walk->accesses, walk->arena, access, walk->scope, walk->scope_count) != 0)
-    walk->failed = true;
-}
-
-void ms_walk_touch_view(ms_walk *walk, const ms_view *view, bool write, const ms_node *node) {
-  ms_access access = {.binding = view->binding, .write = write, .node = node};
-  access.group = walk->groups.of[view->binding];
-  access.subscript_count = view->subscript_count;
-  memcpy(access.subscript, view->subscript, sizeof access.subscript);
-  record(walk, &access);
-}
-
-void ms_walk_touch_groups(ms_walk *walk, uint64_t groups, bool write, const ms_node *node) {
-  for (uint32_t g = 0; g < walk->groups.count; g++) {
-    if ((groups & bit_of(g)) == 0) continue;
-    ms_access access = {.binding = walk->groups.binding[g], .group = g, .write = write};
-    access.node = node;
-    access.possible = true;
-    record(walk, &access);
-  }
-}
-
-void ms_walk_touch(ms_walk *walk, const ms_value *value, bool write, const ms_node *node) {
-  if (value->kind == MS_VALUE_VIEW) {
-    ms_walk_touch_view(walk, value->view, write, node);
-  } else if (value->kind == MS_VALUE_OTHER) {
-    ms_walk_touch_groups(walk, value->groups, write, node);
-  }
-}
-
-void ms_walk_find(ms_walk *walk, ms_reason_kind kind, bool proven, const ms_node *node,
-                  const char *fix, const char *message) {
-  if (!walk->record) return;
-  for (uint32_t f = 0; f < walk->finding_count; f++) {
-    if (walk->findings[f].kind == kind && walk->findings[f].node == node) return;
-  }
-  if (walk->finding_count == walk->finding_capacity) {
-    uint32_t capacity = walk->finding_capacity == 0 ? 8 : walk->finding_capacity * 2;
-    ms_finding *grown = ms_arena_take(walk->arena, capacity, sizeof *grown);
-    if (grown == NULL) {
-      walk->failed = true;
-      return;
-    }
-    if (walk->finding_count > 0)
-      memcpy(grown, walk->findings, walk->finding_count * sizeof *grown);
-    walk->findings = grown;
-    walk->finding_capacity = capacity;
-  }
-  bool sure = proven && walk->possible == 0 && walk->functions == 0;
-  walk->findings[walk->finding_count++] = (ms_finding){kind, sure, node, message, fix};
-}
-
-/* ---- values of variables ---- */
-
-void ms_walk_store(ms_walk *walk, const ms_value *value) {
-  uint64_t before = walk->stored;
-  bool captured = value->kind == MS_VALUE_OTHER && value->captured;
-  walk->stored |= ms_walk_groups_of(walk, value);
-  if (walk->stored != before || (captured && !walk->stored_captured)) walk->changed = true;
-  walk->stored_captured = walk->stored_captured || captured;
-}
-
-/* What a variable is that may be either of two values. */
-static ms_value either(const ms_walk *walk, const ms_value *a, const ms_value *b) {
-  bool simple_a = a->kind <= MS_VALUE_SCALAR, simple_b = b->kind <= MS_VALUE_SCALAR;
-  if (simple_a && simple_b) return ms_value_scalar();
-  uint64_t groups = ms_walk_groups_of(walk, a) | ms_walk_groups_of(walk, b);
-  ms_value value = ms_value_other(groups, a->captured || b->captured);
-  value.changes = a->changes || b->changes;
-  value.plain = (simple_a || (a->kind == MS_VALUE_OTHER && a->plain)) &&
-                (simple_b || (b->kind == MS_VALUE_OTHER && b->plain));
-  return value;
-}
-
-void ms_walk_join(ms_walk *walk, ms_value **slot, const ms_value *value) {
-  ms_value scalar = ms_value_scalar();
-  ms_value joined = either(walk, *slot == NULL ? &scalar : *slot, value);
-  ms_value *old = *slot;
-  if (old == NULL) {
-    *slot = ms_arena_take(walk->arena, 1, sizeof **slot);
-    if (*slot == NULL) {
-      walk->failed = true;
-      return;
-    }
-    walk->changed = true;
-  } else if (old->kind != joined.kind || old->groups != joined.groups ||
-             old->captured != joined.captured || old->plain != joined.plain ||
-             old->changes != joined.changes) {
-    walk->changed = true;
-  }
-  **slot = joined;
-}
-
-void ms_walk_set_symbol(ms_walk *walk, const ms_symbol *symbol, const ms_value *value) {
-  ms_value **slot = &walk->symbol_value[symbol->index];
-  if (symbol->assigned) {
-    ms_walk_join(walk, slot, value);
-    return;
-  }
-  if (*slot == NULL) *slot = ms_arena_take(walk->arena, 1, sizeof **slot);
-  if (*slot == NULL) {
-    walk->failed = true;
-    return;
-  }
-  **slot = *value;
-}
-
-static void assign_name(ms_walk *walk, ms_node *target, const ms_value *value) {
-  int64_t capture = ms_loop_capture_of(walk->loop, target);
-  if (capture >= 0) {
-    const ms_binding *binding = &walk->bindings[capture];
-    if (binding->kind >= MS_BIND_ARRAY)
-      ms_walk_find(walk, MS_REASON_REBOUND, true, target, "work on a copy of the name: local mine = name",
-                   "the body assigns a captured variable that holds an array, table or function");
-    ms_walk_join(walk, &walk->capture_value[capture], value);
-    return;
-  }
-  if (target->symbol == NULL) return;
-  for (uint32_t k = 0; k < walk->loop->index_count; k++) {
-    if (walk->loop->indices[k] == target->symbol) return; /* private, and no longer affine */
-  }
-  ms_walk_set_symbol(walk, target->symbol, value);
-}
-
-static void find_table_write(ms_walk *walk, bool proven, const ms_node *node) {
-  ms_walk_find(walk, MS_REASON_TABLE_WRITE, proven, node,
-               "use an array: local t = meissa.zeros(n)  ... t[i] = value",
-               "the body writes into a plain table from outside, and each worker has its own copy "
-               "of it");
-}
-
-void ms_walk_assign(ms_walk *walk, ms_node *target, const ms_value *value) {
-  if (target->kind == MS_NAME) {
-    assign_name(walk, target, value);
-    return;
-  }
-  ms_value object, place;
-  int64_t capture = ms_loop_capture_of(walk->loop, target);
-  if (capture >= 0 && walk->bindings[capture].depth == walk->loop->captures[capture].field_count) {
-    find_table_write(walk, true, target);
-    ms_walk_store(walk, value);
-    return;
-  }
-  ms_walk_value(walk, target->kid[0], &object);
-  if (object.kind == MS_VALUE_VIEW && !object.view->range) {
-    ms_walk_index(walk, &object, target->kid[1], target, &place);
-    if (place.kind == MS_VALUE_VIEW) ms_walk_touch_view(walk, place.view, true, target);
-    return;
-  }
-  ms_value key;
-  ms_walk_value(walk, target->kid[1], &key);
-  ms_walk_touch_groups(walk, ms_walk_groups_of(walk, &object), true, target);
-  ms_walk_store(walk, value);
-  bool captured = object.kind == MS_VALUE_OTHER && object.captured;
-  if (captured) find_table_write(walk, object.plain, target);
-}
-
-/* The value that position `k` of a list of expressions gives to a variable. */
-static void listed_value(const ms_value *last, bool open, uint32_t k, uint32_t count,
-                         ms_value *value) {
-  if (k + 1 < count) return; /* filled by the caller */
-  *value = k + 1 == count || open ? *last : ms_value_scalar();
-}
-
 static bool is_open(const ms_node *node) {
   return node->kind == MS_CALL || node->kind == MS_METHOD || node->kind == MS_VARARG;
 }
 
 /* Evaluates `count` expressions and hands the value for each of `targets` to `give`. */
 static void distribute(ms_walk *walk, ms_node **values, uint32_t count, uint32_t targets,
-                       void (*give)(ms_walk *, void *, uint32_t, const ms_value *),
-                       void *context) {
+                       void (*give)(ms_walk *, void *, uint32_t, const ms_value *), void *context) {
   enum { FEW = 4 };
   ms_value few[FEW], *all = few, last = ms_value_scalar();
   if (count > FEW) all = ms_arena_take(walk->arena, count, sizeof *all);
@@ -212,12 +26,7 @@ static void distribute(ms_walk *walk, ms_node **values, uint32_t count, uint32_t
   bool open = count > 0 && is_open(values[count - 1]);
   if (count > 0) last = all[count - 1];
   for (uint32_t k = 0; k < targets; k++) {
-    ms_value value = ms_value_scalar();
-    if (k + 1 < count) {
-      value = all[k];
-    } else {
-      listed_value(&last, open, k, count, &value);
-    }
+    ms_value value = k < count ? all[k] : open ? last : ms_value_scalar();
     give(walk, context, k, &value);
   }
 }
@@ -420,54 +229,50 @@ void ms_walk_statement(ms_walk *walk, ms_node *node) {
       distribute(walk, node->kid + node->targets, node->kids - node->targets, node->targets,
                  give_target, node);
       return;
-    case MS_EXPRESSION: ms_walk_value(walk, node->kid[0], &value); return;
-    case MS_DO: ms_walk_block(walk, node->kid[0]); return;
+    case MS_EXPRESSION:
+      ms_walk_value(walk, node->kid[0], &value);
+      return;
+    case MS_DO:
+      ms_walk_block(walk, node->kid[0]);
+      return;
     case MS_WHILE:
       walk->possible++;
       ms_walk_value(walk, node->kid[0], &value);
       walk->possible--;
       walk_maybe(walk, node->kid[1]);
       return;
-    case MS_REPEAT: walk_repeat(walk, node); return;
-    case MS_IF: walk_if(walk, node); return;
-    case MS_FOR_NUMERIC: walk_numeric(walk, node); return;
-    case MS_FOR_GENERIC: walk_generic(walk, node); return;
-    case MS_LOCAL_FUNCTION: walk_local_function(walk, node); return;
+    case MS_REPEAT:
+      walk_repeat(walk, node);
+      return;
+    case MS_IF:
+      walk_if(walk, node);
+      return;
+    case MS_FOR_NUMERIC:
+      walk_numeric(walk, node);
+      return;
+    case MS_FOR_GENERIC:
+      walk_generic(walk, node);
+      return;
+    case MS_LOCAL_FUNCTION:
+      walk_local_function(walk, node);
+      return;
     case MS_SET_FUNCTION:
       ms_walk_function(walk, node->kid[1]->function);
       ms_walk_assign(walk, node->kid[0], &value);
       return;
-    case MS_RETURN: walk_return(walk, node); return;
+    case MS_RETURN:
+      walk_return(walk, node);
+      return;
     case MS_BREAK:
-    case MS_GOTO: walk_exit(walk, node); return;
-    default: return;
+    case MS_GOTO:
+      walk_exit(walk, node);
+      return;
+    default:
+      return;
   }
 }
 
 /* ---- the whole ---- */
-
-static int make_groups(ms_walk *walk) {
-  ms_groups *groups = &walk->groups;
-  uint32_t count = walk->binding_count;
-  groups->of = ms_arena_take(walk->arena, count + 1, sizeof *groups->of);
-  groups->binding = ms_arena_take(walk->arena, count + 1, sizeof *groups->binding);
-  groups->overlap = ms_arena_take(walk->arena, count + 1, sizeof *groups->overlap);
-  if (groups->of == NULL || groups->binding == NULL || groups->overlap == NULL) return -1;
-  for (uint32_t b = 0; b < count; b++) {
-    const ms_binding *binding = &walk->bindings[b];
-    groups->of[b] = MS_NO_GROUP;
-    if (binding->kind != MS_BIND_ARRAY) continue;
-    uint32_t g = 0;
-    while (g < groups->count &&
-           walk->bindings[groups->binding[g]].storage != binding->storage &&
-           walk->bindings[groups->binding[g]].array != binding->array)
-      g++;
-    if (g == groups->count) groups->binding[groups->count++] = b;
-    if (walk->bindings[groups->binding[g]].array != binding->array) groups->overlap[g] = true;
-    groups->of[b] = g;
-  }
-  return 0;
-}
 
 int ms_walk_begin(ms_walk *walk) {
   walk->symbol_value =
@@ -477,7 +282,7 @@ int ms_walk_begin(ms_walk *walk) {
   walk->index_value = ms_arena_take(walk->arena, MS_MAX_DIMS, sizeof *walk->index_value);
   if (walk->symbol_value == NULL || walk->capture_value == NULL || walk->index_value == NULL)
     return -1;
-  return make_groups(walk);
+  return ms_walk_make_groups(walk);
 }
 
 int ms_walk_body(ms_walk *walk, ms_node *body) {

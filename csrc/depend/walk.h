@@ -16,9 +16,9 @@
 /* Arrays that share storage are one group. Where a group has more than one array (overlapping
  * views), any access to it may touch any of its elements. */
 typedef struct ms_groups {
-  uint32_t *of;       /* by binding; MS_NO_GROUP for what is no array */
-  uint32_t *binding;  /* by group: the first binding of it */
-  bool *overlap;      /* by group: several arrays */
+  uint32_t *of;      /* by binding; MS_NO_GROUP for what is no array */
+  uint32_t *binding; /* by group: the first binding of it */
+  bool *overlap;     /* by group: several arrays */
   uint32_t count;
 } ms_groups;
 
@@ -40,13 +40,13 @@ typedef struct ms_view {
 
 typedef struct ms_value {
   ms_value_kind kind;
-  ms_form form;         /* NUMBER */
-  const ms_view *view;  /* VIEW */
-  uint64_t groups;      /* OTHER: may be or hold these arrays; bit 63: all groups from 63 on */
-  bool captured;        /* OTHER: may be, or be part of, something captured */
-  bool plain;           /* OTHER: itself certainly no array */
-  bool callable;        /* OTHER: `binding` says what calling it does */
-  bool changes;         /* OTHER: calling it, or a method of it, changes things outside */
+  ms_form form;        /* NUMBER */
+  const ms_view *view; /* VIEW */
+  uint64_t groups;     /* OTHER: may be or hold these arrays; bit 63: all groups from 63 on */
+  bool captured;       /* OTHER: may be, or be part of, something captured */
+  bool plain;          /* OTHER: itself certainly no array */
+  bool callable;       /* OTHER: `binding` says what calling it does */
+  bool changes;        /* OTHER: calling it, or a method of it, changes things outside */
   uint32_t binding;
 } ms_value;
 
@@ -98,11 +98,14 @@ void ms_walk_function(ms_walk *walk, ms_function *function);
 void ms_walk_call(ms_walk *walk, ms_node *node, ms_value *value);
 void ms_walk_assign(ms_walk *walk, ms_node *target, const ms_value *value);
 void ms_walk_store(ms_walk *walk, const ms_value *value);
+int ms_walk_make_groups(ms_walk *walk);
 void ms_walk_touch_view(ms_walk *walk, const ms_view *view, bool write, const ms_node *node);
 void ms_walk_touch_groups(ms_walk *walk, uint64_t groups, bool write, const ms_node *node);
 void ms_walk_touch(ms_walk *walk, const ms_value *value, bool write, const ms_node *node);
 void ms_walk_index(ms_walk *walk, const ms_value *object, ms_node *key, ms_node *whole,
                    ms_value *value);
+void ms_walk_view(ms_walk *walk, uint32_t binding, ms_value *value);
+void ms_walk_part(ms_walk *walk, const ms_value *object, const ms_node *node, ms_value *value);
 void ms_walk_join(ms_walk *walk, ms_value **slot, const ms_value *value);
 void ms_walk_find(ms_walk *walk, ms_reason_kind kind, bool proven, const ms_node *node,
                   const char *fix, const char *message);

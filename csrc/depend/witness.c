@@ -13,7 +13,8 @@
 static bool earliest(const ms_conflicts *conflicts, const ms_meeting *meeting, int64_t *values) {
   ms_system *system = malloc(sizeof *system);
   if (system == NULL) return false;
-  bool found = ms_system_of_pair(system, conflicts->domain, meeting->earlier, meeting->later, false);
+  bool found =
+      ms_system_of_pair(system, conflicts->domain, meeting->earlier, meeting->later, false);
   for (uint32_t k = 0; found && k < conflicts->domain->dim_count; k++) {
     int8_t sign = meeting->cell.sign[k];
     ms_row low = {.constant = sign == 0 ? 0 : -1}, high = {0};
@@ -135,13 +136,12 @@ int ms_witness_find(const ms_explainer *explain, const ms_meeting *meeting, ms_r
   reason->distance = distance_text(explain, &meeting->cell);
   if (from == NULL || to == NULL || reason->distance == NULL) return -1;
   if (reason->has_witness) {
-    reason->message = ms_arena_format(explain->arena, "iteration %s %s and iteration %s %s: %s",
-                                      from, reason->first.does, to, reason->second.does,
-                                      reason->distance);
-  } else {
     reason->message =
-        ms_arena_format(explain->arena, "one iteration %s and a later one %s: %s",
-                        reason->first.does, reason->second.does, reason->distance);
+        ms_arena_format(explain->arena, "iteration %s %s and iteration %s %s: %s", from,
+                        reason->first.does, to, reason->second.does, reason->distance);
+  } else {
+    reason->message = ms_arena_format(explain->arena, "one iteration %s and a later one %s: %s",
+                                      reason->first.does, reason->second.does, reason->distance);
   }
   return reason->message == NULL ? -1 : 0;
 }

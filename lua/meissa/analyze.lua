@@ -25,7 +25,7 @@ M.opaque = setmetatable({}, { __tostring = function() return "meissa.opaque" end
 local Shape = {}
 local shapes = 0
 
-function Shape.__index(shape, key)
+function Shape.__index(_, key)
   if type(key) == "number" then
     errors.raise("ARR", "a shape has no elements; it only stands for an array in analyze")
   end

@@ -77,7 +77,6 @@ function Search:array(about)
   local state = self.state
   local index = state.by_array[about.array]
   if not index then
-    index = #state.bindings + 1
     state.extra[#state.extra + 1] = about
     index = state.count + #state.extra
     state.by_array[about.array] = index

@@ -7,7 +7,7 @@
 
 local M = {}
 
-local WIDTH = 110 -- columns after which a row of items is broken
+local WIDTH = 140 -- columns after which a row of items is broken
 
 -- Joins items with a gap, on as many lines as they need.
 local function rows(items, indent, gap)
@@ -86,16 +86,17 @@ local function placement_words(path, array, context)
   return "fetched where it is needed"
 end
 
-local function sorted_keys(map)
+-- The keys of a map in the order of a field of their values.
+local function keys_by(map, field)
   local keys = {}
   for key in pairs(map) do keys[#keys + 1] = key end
-  table.sort(keys)
+  table.sort(keys, function(a, b) return map[a][field] < map[b][field] end)
   return keys
 end
 
 local function array_items(plan, context)
   local items = {}
-  for _, path in ipairs(sorted_keys(plan.arrays)) do
+  for _, path in ipairs(keys_by(plan.arrays, "binding")) do
     local array = plan.arrays[path]
     if array.access ~= "none" then
       items[#items + 1] = ("%s  %s  %s"):format(array_name(path, array), array.access,
@@ -107,7 +108,7 @@ end
 
 local function scalar_items(plan)
   local items = {}
-  for _, path in ipairs(sorted_keys(plan.scalars)) do
+  for _, path in ipairs(keys_by(plan.scalars, "capture")) do
     local scalar = plan.scalars[path]
     if scalar.role == "reduction" then
       items[#items + 1] = ("%s  reduction %s"):format(path, scalar.op)
