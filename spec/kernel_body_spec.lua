@@ -220,7 +220,10 @@ describe("a body", function()
         A[i][k] = -1
       end
       local f = function(x) return x * 2 end
-      B[i] = f(i)
+      local function g(x) return x + 1 end
+      local o = {}
+      function o.h(x) return g(x) end
+      B[i] = f(i) + o.h(i)
       sum = sum + 1
       return
     end)]]

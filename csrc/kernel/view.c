@@ -4,8 +4,8 @@
  *
  * `local w = W[i]` becomes an offset when w is never assigned again and every use completes
  * the subscripts (`w[k]`), starts a further offset (`local v = w[j]`), or is an operand of a row
- * builtin (`w:dot(h)`); nested functions may use it so. Starts by believing every candidate and takes back
- * belief until nothing changes, since one view may depend on another. */
+ * builtin (`w:dot(h)`); nested functions may use it so. Starts by believing every candidate and
+ * takes back belief until nothing changes, since one view may depend on another. */
 #include "kernel/chain.h"
 #include "kernel/row.h"
 
