@@ -9,7 +9,7 @@ local function world()
     F = array.rand({ 12, 5 }, { seed = 3, type = "float" }),
     C = array.zeros({ 12, 5 }, { type = "int32" }), L = array.zeros({ 12 }, { type = "int64" }),
     T = array.rand({ 4, 3, 5 }, { seed = 4 }),
-    n = 12, m = 5, lr = 0.37, sum = 0.25, low = 3, text = "x",
+    n = 12, m = 5, worst = -100, best = 100, lr = 0.37, sum = 0.25, low = 3, text = "x",
     opts = { rate = 0.1, deep = { er = 7 }, name = "model" },
     idx = { 3, 1, 4, 1, 5, 9, 2, 6, 5, 3, 5, 8 }, list = { 1.5, 2.5, 3.5 },
   }
@@ -59,6 +59,10 @@ local bodies = {
   { "reduction", "for i in parallel(n) do sum = sum + B[i] end", pieces = 1 },
   { "minimum", "for i in parallel(n) do if B[i] < low then low = B[i] end end" },
   { "maximum", "for i in parallel(n) do sum = math.max(sum, B[i]) end" },
+  { "maximum of negative numbers",
+    "for i in parallel(n) do worst = math.max(worst, -B[i] - 1) end" },
+  { "minimum of large numbers",
+    "for i in parallel(n) do if B[i] + 90 < best then best = B[i] + 90 end end" },
   { "product", "for i in parallel(n) do sum = sum * 2 end" },
   { "or", "for i in parallel(n) do found = found or B[i] > 0.9 end" },
   { "and", "for i in parallel(n) do text = text and B[i] > 0 end" },
@@ -216,7 +220,10 @@ describe("a body", function()
         A[i][k] = -1
       end
       local f = function(x) return x * 2 end
-      B[i] = f(i)
+      local function g(x) return x + 1 end
+      local o = {}
+      function o.h(x) return g(x) end
+      B[i] = f(i) + o.h(i)
       sum = sum + 1
       return
     end)]]

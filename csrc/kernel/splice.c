@@ -23,10 +23,13 @@ static void children(ms_draft *draft, const ms_node *node) {
     const ms_node *kid = node->kid[k];
     if (kid == NULL || kid->begin < at) continue;
     /* The word `function` of a definition stands before the name that is defined. */
-    bool defines = node->kind == MS_SET_FUNCTION || node->kind == MS_LOCAL_FUNCTION;
-    if (kid->kind == MS_FUNCTION && defines) kid = kid->function->body;
+    bool defines = kid->kind == MS_FUNCTION &&
+                   (node->kind == MS_SET_FUNCTION || node->kind == MS_LOCAL_FUNCTION);
+    if (defines) kid = kid->function->body;
     copy(draft, at, kid->begin);
+    draft->depth += defines;
     ms_draft_node(draft, kid);
+    draft->depth -= defines;
     at = kid->end;
   }
   copy(draft, at, node->end);

@@ -2,10 +2,10 @@
  *
  * Views: finds the locals of a body that can be plain offsets instead of live view objects.
  *
- * `local w = W[i]` becomes an offset when w is never assigned again, no nested function uses it,
- * and every use completes the subscripts (`w[k]`), starts a further offset (`local v = w[j]`), or
- * is an operand of a row builtin (`w:dot(h)`). Starts by believing every candidate and takes back
- * belief until nothing changes, since one view may depend on another. */
+ * `local w = W[i]` becomes an offset when w is never assigned again and every use completes
+ * the subscripts (`w[k]`), starts a further offset (`local v = w[j]`), or is an operand of a row
+ * builtin (`w:dot(h)`); nested functions may use it so. Starts by believing every candidate and
+ * takes back belief until nothing changes, since one view may depend on another. */
 #include "kernel/chain.h"
 #include "kernel/row.h"
 
@@ -18,7 +18,7 @@ typedef struct ms_scan {
 static void propose(ms_draft *draft, const ms_node *local, uint32_t at, bool *failed) {
   const ms_symbol *symbol = local->symbols[at];
   ms_chain chain;
-  if (symbol->assigned || symbol->upvalue || !ms_chain_of(draft, local->kid[at], &chain)) return;
+  if (symbol->assigned || !ms_chain_of(draft, local->kid[at], &chain)) return;
   if (ms_chain_element(draft, &chain)) return;
   ms_view *view = ms_arena_take(draft->arena, 1, sizeof *view);
   if (view == NULL) {

@@ -16,6 +16,7 @@ local helpers = require("meissa.kernel.helpers")
 local memory = require("meissa.kernel.memory")
 local row = require("meissa.kernel.row")
 local strict = require("meissa.strict")
+local unpack_values = require("meissa.kernel.unpack")
 
 local M = {}
 
@@ -165,7 +166,7 @@ local function load_kernel(bytes)
   local info = buffer.decode(bytes:sub(M.KEY + 1))
   local chunk, message = loadstring(info.text, info.chunkname)
   if not chunk then errors.raise("BUG", "a kernel does not compile: %s", message) end
-  kernel = { info = info, block = chunk(setmetatable({}, { __index = function(_, name)
+  kernel = { info = info, memory = {}, block = chunk(setmetatable({}, { __index = function(_, name)
     return helpers[name] or row[name]
   end })) }
   loaded[key] = kernel
@@ -174,8 +175,8 @@ end
 
 -- The world that carried functions and names find: the process's own, with strict arithmetic, and
 -- `print` going to the driver.
-local function make_globals(host)
-  local own = { math = strict.math, print = host and host.print or print }
+local function make_globals(print_line)
+  local own = { math = strict.math, print = print_line }
   own._G = setmetatable(own, { __index = _G })
   return own
 end
@@ -214,17 +215,17 @@ end
 local Instance = {}
 Instance.__index = Instance
 
--- What a block returned: results by number, and behind them a string that says of each whether it
--- was set ("1"): a private scalar that was not assigned is left out.
+-- What a block returned: results by number, then "101": which private scalars were assigned.
 local function encode_results(self, results)
-  local info, sent, set = self.kernel.info, {}, ""
-  local captures, count = info.captures, #info.results
-  for n = 1, count do
-    local unset = results[n] == helpers.none
-    set = set .. (unset and "0" or "1")
-    if not unset then sent[n] = results[n] end
+  local info, sent, set = self.kernel.info, {}, {}
+  local captures = info.captures
+  for n = 1, #info.results do
+    local assigned = results[n] ~= helpers.none
+    if assigned then sent[n] = results[n] end
+    set[n] = assigned and "1" or "0"
   end
-  sent[count + 1] = set
+  local count = #info.results
+  sent[count + 1] = table.concat(set)
   return carry.encode(sent, count + 1, {
     path = function(n) return info.results[n] and captures[info.results[n].capture].path end,
     find_array = memory.refuse,
@@ -273,7 +274,11 @@ function M.prepare(kernel_bytes, run_bytes, items, host)
   local info = kernel.info
   local found = items_by_capture(info, items)
   local object = memory.object_maker(found)
-  local values = carry.decode(run_bytes, { globals = make_globals(host), array = object })
+  local print_line = host and host.print or print
+  -- Functions kept from the last run print where that run printed.
+  if kernel.memory.print ~= print_line then kernel.memory = { print = print_line } end
+  local values = unpack_values.decode(run_bytes,
+    { globals = make_globals(print_line), array = object, memory = kernel.memory })
   local bounds = info.entries and 2 or 2 * info.dim_count
   local arguments = {}
   for n, param in ipairs(info.params) do
@@ -298,12 +303,12 @@ function M.combine(kernel_bytes, values, results)
   end
   for _, bytes in ipairs(results) do
     local count = #info.results
-    local block = count > 0 and carry.decode(bytes, { globals = _G }) or {}
+    local block = count > 0 and unpack_values.decode(bytes, { globals = _G }) or {}
     for n, scalar in ipairs(info.results) do
       local out = final[n]
       if scalar.role == "reduction" then
         out.value, out.set = M.combine_one(scalar.op, out.value, block[n]), true
-      elseif block[count + 1]:byte(n) == 49 then -- "1": it was set
+      elseif block[count + 1]:sub(n, n) == "1" then
         out.value, out.set = block[n], true
       end
     end

@@ -10,7 +10,7 @@
 -- is a number, string, boolean or int64, else {number of its node}. Nodes:
 --   {"p", table, meta}              a table of plain values, as it is
 --   {"t", {k1, v1, k2, v2}, meta}   any other table
---   {"f", bytecode, {{cell, value}, ...}, env, interpreted}
+--   {"f", bytecode, {{cell, value}, ...}, env, uses `^`, assigns variables from outside}
 --   {"e", {name, value, ...}}       globals that functions with one environment read
 --   {"n", module, name}             found by name; without `name` the module itself
 --   {"a", number}                   an array
@@ -34,17 +34,23 @@ end
 local standard = { "_G", "math", "string", "table", "bit", "coroutine", "os", "io", "debug", "jit",
   "ffi", "string.buffer" }
 
--- {[value] = {module, name}} for module tables, the C functions in them, and our own functions,
--- which mean something of their own on a worker.
+-- Whether a function has no text: C, or bytecode that is built into LuaJIT.
+local function is_foreign(fn)
+  return debug.getinfo(fn, "S").linedefined < 0
+end
+
+-- {[value] = {module, name}} for module tables and functions in them: foreign ones of every module,
+-- and all of this module.
 local function index_names()
   local names = {}
   local function add(module)
     local content = package.loaded[module]
     if type(content) ~= "table" then return end
     names[content] = names[content] or { module }
+    local own = module:match("^meissa%f[%z.]") ~= nil
     for key, value in pairs(content) do
       if type(key) == "string" and type(value) == "function" and not names[value]
-        and (module == "meissa" or debug.getinfo(value, "S").what == "C") then
+        and (own or is_foreign(value)) then
         names[value] = { module, key }
       end
     end
@@ -106,6 +112,7 @@ function Encoder:value(value, parent, last)
   local id = self.ids[value]
   if id then return { id } end
   local number = self.find_array(value)
+  self.names = self.names or index_names()
   local name = self.names[value]
   if number then
     id = self:reserve(value, parent, last)
@@ -114,7 +121,7 @@ function Encoder:value(value, parent, last)
     id = self:reserve(value, parent, last)
     self.nodes[id] = { "n", name[1], name[2] }
   elseif number == nil and travelling[type(value)]
-    and (type(value) == "table" or debug.getinfo(value, "S").what ~= "C") then
+    and (type(value) == "table" or not is_foreign(value)) then
     id = self:reserve(value, parent, last)
   else
     self:refuse(value, parent, last)
@@ -188,15 +195,7 @@ function Encoder:func(id, fn)
     n = n + 1
   end
   local env = self:environment(id, fn, about.globals)
-  self.nodes[id] = { "f", string.dump(fn), upvalues, env, about.power }
-end
-
--- Most executions carry numbers only: these need no graph.
-local function all_plain(values, count)
-  for n = 1, count do
-    if values[n] ~= nil and not plain_types[type(values[n])] then return false end
-  end
-  return true
+  self.nodes[id] = { "f", string.dump(fn), upvalues, env, about.power or false, about.assigns }
 end
 
 --- Encodes values[1..count] (nil allowed).
@@ -206,12 +205,11 @@ end
 -- its number, or false for an array that cannot travel; `code`, `whither` and `remedy` of the error
 -- @treturn string
 function M.encode(values, count, options)
-  if all_plain(values, count) then return buffer.encode({ plain = values }) end
   local self = setmetatable({
     nodes = {}, ids = {}, queue = {}, parents = {}, steps = {}, cells = {}, cell_count = 0,
     environments = {}, global_seen = {}, find_array = options.find_array,
     code = options.code or "OPT", whither = options.whither or "the workers",
-    remedy = options.remedy or "", names = index_names(),
+    remedy = options.remedy or "",
   }, Encoder)
   local roots = {}
   for n = 1, count do roots[n] = self:value(values[n], nil, options.path(n)) end
@@ -225,99 +223,6 @@ function M.encode(values, count, options)
     at = at + 1
   end
   return buffer.encode({ roots = roots, nodes = self.nodes })
-end
-
-local function load_function(node)
-  local fn = assert(loadstring(node[2]))
-  if node[5] then jit.off(fn, true) end
-  return fn
-end
-
-local function find_named(node, globals)
-  local module, name = node[2], node[3]
-  local content = globals[module] or package.loaded[module]
-  if module == "_G" then content = globals end
-  if content == nil then
-    local ok, loaded = pcall(require, module)
-    if not ok then
-      errors.raise("WRK", "the module %s, which the loop uses, cannot be loaded by a worker: %s",
-        module, tostring(loaded))
-    end
-    content = loaded
-  end
-  if name then return content[name] end
-  return content
-end
-
--- An empty object for every node, so that references can be filled in any order.
-local function make_objects(nodes, options)
-  local objects = {}
-  for id, node in ipairs(nodes) do
-    local kind = node[1]
-    if kind == "p" then
-      objects[id] = node[2]
-    elseif kind == "t" then
-      objects[id] = {}
-    elseif kind == "f" then
-      objects[id] = load_function(node)
-    elseif kind == "e" then
-      objects[id] = setmetatable({}, { __index = options.globals })
-    elseif kind == "n" then
-      objects[id] = find_named(node, options.globals)
-    elseif kind == "a" then
-      objects[id] = options.array(node[2])
-    end
-  end
-  return objects
-end
-
-local function fill_function(fn, node, value, objects, cells)
-  for n, upvalue in ipairs(node[3]) do
-    local cell = cells[upvalue[1]]
-    if cell then
-      debug.upvaluejoin(fn, n, cell[1], cell[2])
-    else
-      cells[upvalue[1]] = { fn, n }
-      debug.setupvalue(fn, n, value(upvalue[2]))
-    end
-  end
-  setfenv(fn, objects[node[4]])
-end
-
-local function fill_objects(nodes, objects, value)
-  local cells = {}
-  for id, node in ipairs(nodes) do
-    local kind, object = node[1], objects[id]
-    if kind == "f" then
-      fill_function(object, node, value, objects, cells)
-    elseif kind == "t" or kind == "e" then
-      local content = node[2]
-      for n = 1, #content, 2 do rawset(object, value(content[n]), value(content[n + 1])) end
-    end
-  end
-  for id, node in ipairs(nodes) do
-    if (node[1] == "p" or node[1] == "t") and node[3] then
-      debug.setmetatable(objects[id], value(node[3]))
-    end
-  end
-end
-
---- The values that `encode` was given.
--- @string bytes what encode returned
--- @tab options `globals`: the world of functions and names; `array(number)` gives an array
--- @treturn table the values by number
-function M.decode(bytes, options)
-  local coded = buffer.decode(bytes)
-  if coded.plain then return coded.plain end
-  local objects = make_objects(coded.nodes, options)
-  local function value(code)
-    if type(code) == "table" then return objects[code[1]] end
-    return code
-  end
-  fill_objects(coded.nodes, objects, value)
-  local values = {}
-  for n, code in pairs(coded.roots) do values[n] = value(code) end
-  return values
 end
 
 return M
