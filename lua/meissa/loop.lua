@@ -103,8 +103,42 @@ local function source_of(space, bindings)
   return 0
 end
 
+-- Kinds of captured values that are what they were when they are the same value.
+local UNCHANGING = {["nil"] = true, number = true, boolean = true, string = true, array = true,
+                    builtin = true}
+
+-- What the last execution resolved, if nothing has changed since but numbers that no plan depends
+-- on; those are brought up to date.
+local function recent_plan(record, space, roots)
+  local recent = record.recent
+  if not recent or recent.space_key ~= spaces.key(space) then return nil end
+  local bindings, values = recent.bindings, recent.values
+  for c, each in ipairs(record.captures) do
+    local value, binding = frame.follow(each, roots[c]), bindings[c]
+    if type(value) == "number" and binding.kind == "number" and not each.parameter then
+      binding.number, binding.value, values[c] = value, value, value
+    elseif not rawequal(value, binding.value) then
+      return nil
+    end
+  end
+  space.source = space.array and source_of(space, bindings)
+  if space.source ~= recent.source then return nil end
+  return plans.again(recent.plan, space), bindings, values
+end
+
+local function remember(record, space, plan, bindings, values)
+  for _, binding in ipairs(bindings) do
+    if not UNCHANGING[binding.kind] then return end
+  end
+  if #bindings ~= #record.captures then return end
+  record.recent = {space_key = spaces.key(space), source = space.source, plan = plan,
+                   bindings = bindings, values = values}
+end
+
 -- Plans the loop for this space and these captured values.
 local function plan_loop(record, space, roots)
+  local recent, same_bindings, same_values = recent_plan(record, space, roots)
+  if recent then return recent, same_bindings, same_values end
   local numbers = {}
   for c, each in ipairs(record.captures) do numbers[each] = c end
   local bindings = capture.resolve(record.captures, function(each) return roots[numbers[each]] end,
@@ -116,7 +150,9 @@ local function plan_loop(record, space, roots)
     if binding.kind == "array" then values[c] = array.to_handle(binding.value, true) end
   end
   space.source = space.array and source_of(space, bindings)
-  return plans.get(record, space, bindings), bindings, values
+  local plan = plans.get(record, space, bindings)
+  remember(record, space, plan, bindings, values)
+  return plan, bindings, values
 end
 
 -- Runs the loop on the workers; the list of {capture=, value=} to assign.
