@@ -1,0 +1,188 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Workers and their jobs as Lua values, for lua/meissa/worker.lua.
+ *
+ *   core.worker(fd) -> worker        worker:next() -> job | nil       worker:number()  :close()
+ *   job = {key, kernel, run, ranges, items}
+ *   job:next_block() -> block, range, ... | nil      job:block_done(bytes)
+ *   job:fail(bytes)                                  job:print(bytes)
+ *
+ * Blocks and ranges are numbered from 0. Errors raise: a worker that cannot speak to its driver
+ * has nothing left to do. */
+#include <lauxlib.h>
+#include <lua.h>
+
+#include "binding/binding.h"
+#include "runtime/setup.h"
+#include "runtime/worker.h"
+
+#define WORKER "meissa.worker"
+
+static void set_number(lua_State *L, const char *name, double value) {
+  lua_pushnumber(L, value);
+  lua_setfield(L, -2, name);
+}
+
+static ms_worker *check_worker(lua_State *L, int index) {
+  ms_worker **worker = luaL_checkudata(L, index, WORKER);
+  if (*worker == NULL) luaL_error(L, "the worker is closed");
+  return *worker;
+}
+
+/* Job methods are closures over their worker. */
+static ms_worker *job_worker(lua_State *L) {
+  return check_worker(L, lua_upvalueindex(1));
+}
+
+/* Raises: a worker that cannot speak to its driver has nothing left to do. */
+static int raise(lua_State *L, const ms_error *err) {
+  return luaL_error(L, "%s: %s", ms_code_name(err->code), err->message);
+}
+
+static int job_next_block(lua_State *L) {
+  ms_worker *worker = job_worker(L);
+  ms_error err = {0};
+  uint32_t block;
+  int got = ms_worker_next_block(worker, &block, &err);
+  if (got < 0) return raise(L, &err);
+  if (got == 0) return 0;
+  const ms_grid *grid = &ms_worker_task(worker)->grid;
+  lua_pushinteger(L, (lua_Integer)block);
+  for (uint32_t d = 0; d < grid->count; d++) {
+    lua_pushinteger(L, (lua_Integer)ms_grid_range(grid, block, d));
+  }
+  return 1 + (int)grid->count;
+}
+
+static int job_block_done(lua_State *L) {
+  ms_worker *worker = job_worker(L);
+  ms_error err = {0};
+  size_t size = 0;
+  const char *bytes = luaL_optlstring(L, 2, "", &size);
+  if (ms_worker_block_done(worker, bytes, size, &err) != 0) return raise(L, &err);
+  return 0;
+}
+
+static int job_fail(lua_State *L) {
+  ms_worker *worker = job_worker(L);
+  ms_error err = {0};
+  size_t size;
+  const char *bytes = luaL_checklstring(L, 2, &size);
+  if (ms_worker_fail(worker, bytes, size, &err) != 0) return raise(L, &err);
+  return 0;
+}
+
+static int job_print(lua_State *L) {
+  ms_worker *worker = job_worker(L);
+  ms_error err = {0};
+  size_t size;
+  const char *bytes = luaL_checklstring(L, 2, &size);
+  if (ms_worker_print(worker, bytes, size, &err) != 0) return raise(L, &err);
+  return 0;
+}
+
+static const luaL_Reg job_methods[] = {{"next_block", job_next_block},
+                                       {"block_done", job_block_done},
+                                       {"fail", job_fail},
+                                       {"print", job_print},
+                                       {NULL, NULL}};
+
+static int worker_new(lua_State *L) {
+  int channel = (int)luaL_optinteger(L, 1, MS_CHANNEL_FD);
+  ms_error err = {0};
+  ms_worker **worker = lua_newuserdata(L, sizeof *worker);
+  *worker = NULL;
+  luaL_getmetatable(L, WORKER);
+  lua_setmetatable(L, -2);
+  lua_newtable(L); /* the worker's environment: the metatable of its jobs */
+  lua_newtable(L);
+  for (const luaL_Reg *each = job_methods; each->name != NULL; each++) {
+    lua_pushvalue(L, -3);
+    lua_pushcclosure(L, each->func, 1);
+    lua_setfield(L, -2, each->name);
+  }
+  lua_setfield(L, -2, "__index");
+  lua_setfenv(L, -2);
+  *worker = ms_worker_connect(channel, &err);
+  return *worker == NULL ? ms_push_error(L, &err) : 1;
+}
+
+static int worker_close(lua_State *L) {
+  ms_worker_destroy(luaL_checkudata(L, 1, WORKER));
+  return 0;
+}
+
+static int worker_number(lua_State *L) {
+  lua_pushinteger(L, (lua_Integer)ms_worker_number(check_worker(L, 1)) + 1);
+  return 1;
+}
+
+static void push_item(lua_State *L, const ms_worker *worker, uint32_t number) {
+  const ms_item *item = &ms_worker_task(worker)->items[number];
+  bool dense;
+  void *place = ms_worker_item(worker, number, &dense);
+  ms_box box = ms_item_box(item, place, dense);
+  lua_createtable(L, 0, 5);
+  lua_pushlightuserdata(L, place);
+  lua_setfield(L, -2, "pointer");
+  set_number(L, "element", item->element);
+  set_number(L, "size", (double)ms_box_count(&box));
+  lua_createtable(L, (int)item->dim_count, 0);
+  lua_createtable(L, (int)item->dim_count, 0);
+  for (uint32_t d = 0; d < item->dim_count; d++) {
+    lua_pushnumber(L, (lua_Number)box.dims[d]);
+    lua_rawseti(L, -3, (int)d + 1);
+    lua_pushnumber(L, (lua_Number)box.strides[d]);
+    lua_rawseti(L, -2, (int)d + 1);
+  }
+  lua_setfield(L, -3, "strides");
+  lua_setfield(L, -2, "dims");
+}
+
+/* worker:next() -> {key, kernel = bytes or nil, run, ranges, items} or nil when it is over. */
+static int worker_next(lua_State *L) {
+  ms_worker *worker = check_worker(L, 1);
+  ms_error err = {0};
+  int got = ms_worker_next(worker, &err);
+  if (got < 0) return raise(L, &err);
+  if (got == 0) return 0;
+  const ms_task *task = ms_worker_task(worker);
+  lua_createtable(L, 0, 5);
+  lua_getfenv(L, 1);
+  lua_setmetatable(L, -2);
+  lua_pushlstring(L, task->key, task->key_size);
+  lua_setfield(L, -2, "key");
+  lua_pushlstring(L, task->run, task->run_size);
+  lua_setfield(L, -2, "run");
+  if (task->kernel != NULL) {
+    lua_pushlstring(L, task->kernel, task->kernel_size);
+    lua_setfield(L, -2, "kernel");
+  }
+  lua_createtable(L, (int)task->grid.count, 0);
+  for (uint32_t d = 0; d < task->grid.count; d++) {
+    lua_pushinteger(L, (lua_Integer)task->grid.ranges[d]);
+    lua_rawseti(L, -2, (int)d + 1);
+  }
+  lua_setfield(L, -2, "ranges");
+  lua_createtable(L, (int)task->item_count, 0);
+  for (uint32_t i = 0; i < task->item_count; i++) {
+    push_item(L, worker, i);
+    lua_rawseti(L, -2, (int)i + 1);
+  }
+  lua_setfield(L, -2, "items");
+  return 1;
+}
+
+void ms_bind_worker(lua_State *L) {
+  static const luaL_Reg methods[] = {
+      {"next", worker_next}, {"number", worker_number}, {"close", worker_close}, {NULL, NULL}};
+  static const luaL_Reg functions[] = {{"worker", worker_new}, {NULL, NULL}};
+  luaL_newmetatable(L, WORKER);
+  lua_newtable(L);
+  luaL_register(L, NULL, methods);
+  lua_setfield(L, -2, "__index");
+  lua_pushcfunction(L, worker_close);
+  lua_setfield(L, -2, "__gc");
+  lua_pop(L, 1);
+  luaL_register(L, NULL, functions);
+}

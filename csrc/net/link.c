@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Link: see link.h. */
+#include "net/link.h"
+
+#include <errno.h>
+#include <string.h>
+
+bool ms_link_open(const ms_link *link) {
+  return link->sent - link->acknowledged < MS_LINK_WINDOW;
+}
+
+void *ms_link_begin(const ms_link *link, ms_frame frame, size_t size, zmq_msg_t *message,
+                    ms_error *err) {
+  if (size > MS_FRAME_PAYLOAD) {
+    ms_error_set(err, MS_BUG, "a frame of %zu bytes", size);
+    return NULL;
+  }
+  if (zmq_msg_init_size(message, sizeof frame + size) != 0) {
+    ms_error_set(err, MS_NET, "out of memory for a message of %zu bytes", size);
+    return NULL;
+  }
+  frame.magic = MS_FRAME_MAGIC;
+  frame.version = MS_PROTOCOL;
+  frame.sender = link->sender;
+  frame.incarnation = link->incarnation;
+  frame.sequence = link->sent;
+  frame.size = size;
+  memcpy(zmq_msg_data(message), &frame, sizeof frame);
+  return (char *)zmq_msg_data(message) + sizeof frame;
+}
+
+int ms_link_commit(ms_link *link, zmq_msg_t *message, ms_error *err) {
+  const char *to = link->to;
+  if ((to == NULL || zmq_send(link->socket, to, strlen(to), ZMQ_SNDMORE | ZMQ_DONTWAIT) >= 0) &&
+      zmq_msg_send(message, link->socket, ZMQ_DONTWAIT) >= 0) {
+    link->sent++;
+    return 0;
+  }
+  ms_error_set(err, MS_NET, "a message cannot be sent: %s", zmq_strerror(errno));
+  zmq_msg_close(message);
+  return -1;
+}
+
+int ms_link_send(ms_link *link, ms_frame frame, const void *payload, size_t size, ms_error *err) {
+  zmq_msg_t message;
+  void *room = ms_link_begin(link, frame, size, &message, err);
+  if (room == NULL) return -1;
+  if (size > 0) memcpy(room, payload, size);
+  return ms_link_commit(link, &message, err);
+}
+
+int ms_link_receive(ms_link *link, const ms_frame *frame, bool acknowledge, ms_error *err) {
+  if (frame->kind == MS_SAY_ACK) {
+    if (frame->a[0] > link->acknowledged && frame->a[0] <= link->sent) {
+      link->acknowledged = frame->a[0];
+    }
+    return 0;
+  }
+  if (frame->sequence != link->received) {
+    return ms_error_set(err, MS_NET, "message %llu arrived where %llu was due: messages were lost",
+                        (unsigned long long)frame->sequence, (unsigned long long)link->received);
+  }
+  link->received++;
+  if (!acknowledge || link->received % MS_LINK_PERIOD != 0) return 1;
+  ms_frame answer = {.kind = MS_SAY_ACK, .a = {link->received}};
+  uint64_t sent = link->sent; /* acknowledgements are not numbered */
+  int failed = ms_link_send(link, answer, NULL, 0, err);
+  link->sent = sent;
+  return failed == 0 ? 1 : -1;
+}

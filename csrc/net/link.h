@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Link: a numbered stream of frames between two processes, over a socket that others share.
+ *
+ * ZeroMQ loses messages silently when a connection breaks, so each end counts: a gap is noticed
+ * and reported, never skipped. On links with a window the receiver acknowledges, and no more than
+ * MS_LINK_WINDOW frames are ever on their way, so that no queue fills and memory stays bounded.
+ * Links of tokens have no window: what they carry is bounded by the arrays that rotate. */
+#ifndef MS_NET_LINK_H
+#define MS_NET_LINK_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <zmq.h>
+
+#include "base/error.h"
+#include "net/frame.h"
+
+#define MS_LINK_WINDOW 32u
+#define MS_LINK_PERIOD 8u /* frames between acknowledgements; less than the window */
+
+typedef struct ms_link {
+  void *socket;   /* not owned */
+  const char *to; /* routing id that the socket needs to send; NULL: it has one peer */
+  uint32_t sender, incarnation;
+  uint64_t sent, acknowledged, received;
+} ms_link;
+
+/* True when another frame may be sent now. */
+bool ms_link_open(const ms_link *link);
+
+/* Sends header and payload; fills in sender, incarnation, sequence and size. */
+int ms_link_send(ms_link *link, ms_frame frame, const void *payload, size_t size, ms_error *err);
+
+/* The same in two steps, for a payload that is written straight into the message: returns where
+ * `size` bytes are to be put, NULL when memory is out. */
+void *ms_link_begin(const ms_link *link, ms_frame frame, size_t size, zmq_msg_t *message,
+                    ms_error *err);
+
+/* Sends what ms_link_begin made; the message is gone afterwards, whatever happens. */
+int ms_link_commit(ms_link *link, zmq_msg_t *message, ms_error *err);
+
+/* Accounts for a frame that came from the other end, acknowledging (with `acknowledge`) now and
+ * then. 1: handle it; 0: it was an acknowledgement; -1 with *err filled: frames are missing. */
+int ms_link_receive(ms_link *link, const ms_frame *frame, bool acknowledge, ms_error *err);
+
+#endif

@@ -1,0 +1,166 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Sockets: see socket.h. */
+#include "net/socket.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/random.h>
+#include <zmq.h>
+
+int ms_keys_make(ms_keys *keys, ms_error *err) {
+  if (zmq_curve_keypair(keys->server_public, keys->server_secret) == 0 &&
+      zmq_curve_keypair(keys->client_public, keys->client_secret) == 0) {
+    return 0;
+  }
+  return ms_error_set(err, MS_NET,
+                      "this ZeroMQ has no CURVE security, which TCP needs: %s; use "
+                      "MEISSA_TRANSPORT=ipc",
+                      zmq_strerror(errno));
+}
+
+int ms_identity_make(char identity[MS_IDENTITY_SIZE], ms_error *err) {
+  unsigned char noise[12];
+  if (getrandom(noise, sizeof noise, 0) != (ssize_t)sizeof noise) {
+    return ms_error_set(err, MS_NET, "no random numbers: %s", strerror(errno));
+  }
+  for (size_t i = 0; i < sizeof noise; i++) snprintf(identity + 2 * i, 3, "%02x", noise[i]);
+  return 0;
+}
+
+typedef struct setting {
+  int option;
+  const void *value;
+  size_t size;
+} setting;
+
+static int apply(void *socket, const setting *settings, size_t count, ms_error *err) {
+  for (size_t i = 0; i < count; i++) {
+    if (settings[i].value == NULL) continue;
+    if (zmq_setsockopt(socket, settings[i].option, settings[i].value, settings[i].size) != 0) {
+      return ms_error_set(err, MS_NET, "ZeroMQ refuses socket option %d: %s", settings[i].option,
+                          zmq_strerror(errno));
+    }
+  }
+  return 0;
+}
+
+static int set_keys(void *socket, const ms_keys *keys, bool server, ms_error *err) {
+  const int yes = 1;
+  if (server) {
+    const setting settings[] = {{ZMQ_CURVE_SERVER, &yes, sizeof yes},
+                                {ZMQ_CURVE_SECRETKEY, keys->server_secret, MS_KEY_SIZE},
+                                {ZMQ_ZAP_DOMAIN, "meissa", 6}};
+    return apply(socket, settings, 3, err);
+  }
+  const setting settings[] = {{ZMQ_CURVE_SERVERKEY, keys->server_public, MS_KEY_SIZE},
+                              {ZMQ_CURVE_PUBLICKEY, keys->client_public, MS_KEY_SIZE},
+                              {ZMQ_CURVE_SECRETKEY, keys->client_secret, MS_KEY_SIZE}};
+  return apply(socket, settings, 3, err);
+}
+
+/* A configured socket, neither bound nor connected. */
+static void *make(void *context, int type, const ms_socket_options *options, bool server,
+                  ms_error *err) {
+  void *socket = zmq_socket(context, type);
+  if (socket == NULL) {
+    ms_error_set(err, MS_NET, "no ZeroMQ socket: %s", zmq_strerror(errno));
+    return NULL;
+  }
+  const int no_linger = 0, yes = 1;
+  const int64_t cap = (int64_t)MS_FRAME_LIMIT;
+  const char *identity = options->identity;
+  const setting settings[] = {
+      {ZMQ_LINGER, &no_linger, sizeof no_linger},
+      {ZMQ_MAXMSGSIZE, &cap, sizeof cap},
+      {ZMQ_SNDHWM, &options->send_limit, sizeof options->send_limit},
+      {ZMQ_RCVHWM, &options->receive_limit, sizeof options->receive_limit},
+      {ZMQ_ROUTER_MANDATORY, options->mandatory ? &yes : NULL, sizeof yes},
+      {ZMQ_ROUTING_ID, identity, identity != NULL ? strlen(identity) : 0},
+  };
+  if (apply(socket, settings, sizeof settings / sizeof settings[0], err) == 0 &&
+      (options->keys == NULL || set_keys(socket, options->keys, server, err) == 0)) {
+    return socket;
+  }
+  zmq_close(socket);
+  return NULL;
+}
+
+void *ms_socket_bind(void *context, int type, const ms_socket_options *options, const char *address,
+                     char bound[MS_ADDRESS_SIZE], ms_error *err) {
+  void *socket = make(context, type, options, true, err);
+  if (socket == NULL) return NULL;
+  size_t size = MS_ADDRESS_SIZE;
+  if (zmq_bind(socket, address) == 0 &&
+      zmq_getsockopt(socket, ZMQ_LAST_ENDPOINT, bound, &size) == 0) {
+    return socket;
+  }
+  ms_error_set(err, MS_NET, "cannot listen on %s: %s", address, zmq_strerror(errno));
+  zmq_close(socket);
+  return NULL;
+}
+
+void *ms_socket_connect(void *context, int type, const ms_socket_options *options,
+                        const char *address, ms_error *err) {
+  void *socket = make(context, type, options, false, err);
+  if (socket == NULL) return NULL;
+  if (zmq_connect(socket, address) == 0) return socket;
+  ms_error_set(err, MS_NET, "cannot connect to %s: %s", address, zmq_strerror(errno));
+  zmq_close(socket);
+  return NULL;
+}
+
+/* Drops what is left of a message. */
+static void drop_parts(void *socket) {
+  zmq_msg_t part;
+  int more = 1;
+  while (more) {
+    zmq_msg_init(&part);
+    if (zmq_msg_recv(&part, socket, ZMQ_DONTWAIT) < 0) {
+      zmq_msg_close(&part);
+      return;
+    }
+    more = zmq_msg_more(&part);
+    zmq_msg_close(&part);
+  }
+}
+
+/* Receives the next part: 1, 0 when none is there. */
+static int next_part(void *socket, zmq_msg_t *part) {
+  zmq_msg_init(part);
+  int got;
+  do {
+    got = zmq_msg_recv(part, socket, ZMQ_DONTWAIT);
+  } while (got < 0 && errno == EINTR);
+  if (got < 0) zmq_msg_close(part);
+  return got >= 0;
+}
+
+int ms_socket_receive(void *socket, char from[MS_IDENTITY_SIZE], zmq_msg_t *message) {
+  if (!next_part(socket, message)) return 0;
+  if (from != NULL) {
+    size_t length = zmq_msg_size(message);
+    bool good = length < MS_IDENTITY_SIZE && zmq_msg_more(message);
+    if (good) memcpy(from, zmq_msg_data(message), length);
+    if (good) from[length] = '\0';
+    bool more = zmq_msg_more(message);
+    zmq_msg_close(message);
+    if (!good) {
+      if (more) drop_parts(socket);
+      return -1;
+    }
+    if (!next_part(socket, message)) return -1;
+  }
+  if (!zmq_msg_more(message)) return 1;
+  zmq_msg_close(message);
+  drop_parts(socket);
+  return -1;
+}
+
+void ms_context_end(void **context) {
+  if (*context == NULL) return;
+  zmq_ctx_shutdown(*context);
+  while (zmq_ctx_term(*context) != 0 && errno == EINTR) continue;
+  *context = NULL;
+}

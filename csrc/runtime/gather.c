@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Gathering: the results and printed text of a job's blocks, put in the plan's order. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "runtime/session_state.h"
+
+int ms_gather_begin(ms_session *session, ms_outcome *outcome, ms_error *err) {
+  const ms_schedule *schedule = session->schedule;
+  outcome->block_count = schedule->block_count;
+  outcome->worker_count = session->config.workers;
+  outcome->order = calloc(schedule->block_count, sizeof *outcome->order);
+  outcome->results = calloc(schedule->block_count, sizeof *outcome->results);
+  outcome->shares = calloc(outcome->worker_count, sizeof *outcome->shares);
+  outcome->reports = calloc(outcome->worker_count, sizeof *outcome->reports);
+  if (outcome->order == NULL || outcome->results == NULL || outcome->shares == NULL ||
+      outcome->reports == NULL) {
+    return ms_error_set(err, MS_WRK, "out of memory for a loop's results");
+  }
+  memcpy(outcome->order, schedule->order, schedule->block_count * sizeof *outcome->order);
+  return 0;
+}
+
+/* A piece of printed text with what it is sorted by. */
+typedef struct piece {
+  uint32_t position;
+  uint32_t turn; /* in its worker's report */
+  ms_record record;
+} piece;
+
+static int by_plan(const void *one, const void *other) {
+  const piece *a = one, *b = other;
+  if (a->position != b->position) return a->position < b->position ? -1 : 1;
+  return a->turn < b->turn ? -1 : a->turn > b->turn;
+}
+
+typedef struct pieces {
+  piece *list;
+  uint32_t count, room;
+} pieces;
+
+static int keep(pieces *printed, uint32_t position, const ms_record *record) {
+  if (printed->count == printed->room) {
+    uint32_t room = printed->room == 0 ? 64 : printed->room * 2;
+    piece *grown = realloc(printed->list, room * sizeof *grown);
+    if (grown == NULL) return -1;
+    printed->list = grown;
+    printed->room = room;
+  }
+  printed->list[printed->count] =
+      (piece){.position = position, .turn = printed->count, .record = *record};
+  printed->count++;
+  return 0;
+}
+
+static int read_report(const ms_session *session, ms_outcome *outcome, uint32_t worker,
+                       const uint32_t *position, pieces *printed, ms_error *err) {
+  const ms_text *report = &outcome->reports[worker];
+  size_t at = 0;
+  ms_record record;
+  int got;
+  while ((got = ms_report_next(report->bytes, report->length, &at, &record)) > 0) {
+    if (record.block >= outcome->block_count || session->schedule->owner[record.block] != worker) {
+      return ms_error_set(err, MS_NET, "worker %u reports on a block that is not its own",
+                          worker + 1);
+    }
+    if (record.kind == MS_REPORT_RESULT) {
+      outcome->results[record.block] = record;
+    } else if (keep(printed, position[record.block], &record) != 0) {
+      return ms_error_set(err, MS_WRK, "out of memory for what a loop printed");
+    }
+  }
+  if (got < 0) return ms_error_set(err, MS_NET, "worker %u sent a broken report", worker + 1);
+  return 0;
+}
+
+int ms_gather_finish(ms_session *session, ms_outcome *outcome, ms_error *err) {
+  uint32_t *position = calloc(outcome->block_count, sizeof *position);
+  if (position == NULL) return ms_error_set(err, MS_WRK, "out of memory");
+  for (uint32_t i = 0; i < outcome->block_count; i++) position[outcome->order[i]] = i;
+  pieces printed = {0};
+  int failed = 0;
+  for (uint32_t w = 0; failed == 0 && w < outcome->worker_count; w++) {
+    if (outcome->reports[w].length == 0) continue;
+    failed = read_report(session, outcome, w, position, &printed, err);
+  }
+  if (failed == 0 && printed.count > 0) {
+    qsort(printed.list, printed.count, sizeof *printed.list, by_plan);
+    for (uint32_t i = 0; i < printed.count; i++) {
+      const ms_record *record = &printed.list[i].record;
+      ms_text_append(&outcome->printed, record->bytes, (size_t)record->size);
+    }
+    if (outcome->printed.failed) {
+      failed = ms_error_set(err, MS_WRK, "out of memory for what a loop printed");
+    }
+  }
+  free(printed.list);
+  free(position);
+  return failed;
+}
+
+void ms_outcome_free(ms_outcome *outcome) {
+  for (uint32_t w = 0; outcome->reports != NULL && w < outcome->worker_count; w++) {
+    ms_text_free(&outcome->reports[w]);
+  }
+  free(outcome->order);
+  free(outcome->results);
+  free(outcome->shares);
+  free(outcome->reports);
+  ms_text_free(&outcome->printed);
+  ms_text_free(&outcome->notices);
+  ms_text_free(&outcome->error);
+  *outcome = (ms_outcome){0};
+}

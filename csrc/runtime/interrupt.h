@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Interrupt: Ctrl-C while the driver waits for its workers.
+ *
+ * Our handler is installed only between begin and end, so that compiled loops never see the stock
+ * one and the host's own is untouched; a host that ignores SIGINT is not interrupted. Several
+ * threads may wait at once: all of them are told. */
+#ifndef MS_RUNTIME_INTERRUPT_H
+#define MS_RUNTIME_INTERRUPT_H
+
+#include <stdbool.h>
+
+/* Starts listening. Returns a descriptor that becomes readable with the signal, -1 for none. */
+int ms_interrupt_begin(void);
+
+/* True when the signal came since the first of the present listeners began. */
+bool ms_interrupt_seen(void);
+
+/* Stops listening; the last one to stop puts the previous handler back. */
+void ms_interrupt_end(void);
+
+#endif

@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Item: see item.h. */
+#include "runtime/item.h"
+
+static const char *const names[MS_MOVEMENTS] = {"cached",  "broadcast", "local",
+                                                "rotated", "scattered", "halo"};
+
+const char *ms_movement_name(uint32_t movement) {
+  return movement < MS_MOVEMENTS ? names[movement] : "?";
+}
+
+/* Bytes from the first element to the end of the last one; -1 when that overflows. */
+static int64_t extent(const ms_item *item) {
+  int64_t last = 0, step, bytes;
+  for (uint32_t d = 0; d < item->dim_count; d++) {
+    if (item->dims[d] == 0) return 0;
+    if (item->strides[d] < 0 ||
+        __builtin_mul_overflow(item->dims[d] - 1, item->strides[d], &step) ||
+        __builtin_add_overflow(last, step, &last)) {
+      return -1;
+    }
+  }
+  if (__builtin_add_overflow(last, 1, &last) ||
+      __builtin_mul_overflow(last, (int64_t)item->element, &bytes)) {
+    return -1;
+  }
+  return bytes;
+}
+
+/* What is wrong with an item, NULL when nothing is. */
+static const char *fault(const ms_item *item, const ms_grid *grid, bool shared) {
+  if (item->movement >= MS_MOVEMENTS || item->written > 1) return "has an unknown movement";
+  if (item->dim_count == 0 || item->dim_count > MS_ARRAY_DIMS) return "has no valid dimensions";
+  if (item->element == 0 || item->element > 4096) return "has elements of no valid size";
+  ms_box dense = ms_item_box(item, NULL, true);
+  int64_t count = ms_box_count(&dense), bytes;
+  if (count < 0 || __builtin_mul_overflow(count, (int64_t)item->element, &bytes) ||
+      bytes > (int64_t)1 << 46) {
+    return "is too large";
+  }
+  bool moves = item->movement == MS_MOVE_LOCAL || item->movement == MS_MOVE_ROTATED;
+  if (moves && (item->array_dim >= item->dim_count || item->cut >= grid->count)) {
+    return "moves along a dimension that it does not have";
+  }
+  if ((item->movement == MS_MOVE_LOCAL && item->cut != 0) ||
+      (item->movement == MS_MOVE_ROTATED && item->cut == 0)) {
+    return "moves along the wrong cut";
+  }
+  if (item->written && item->movement <= MS_MOVE_BROADCAST) return "is read only, but written";
+  int64_t span = extent(item);
+  if (span < 0) return "reaches beyond any memory";
+  if (shared &&
+      (item->place > item->segment_size || (uint64_t)span > item->segment_size - item->place)) {
+    return "reaches beyond its segment";
+  }
+  return NULL;
+}
+
+int ms_item_check(const ms_item *item, uint32_t number, const ms_grid *grid, bool shared,
+                  ms_error *err) {
+  const char *why = fault(item, grid, shared);
+  if (why == NULL) return 0;
+  return ms_error_set(err, MS_ARR, "array %u of the loop %s", number + 1, why);
+}
+
+ms_box ms_item_box(const ms_item *item, void *data, bool dense) {
+  ms_box box = {.data = data, .element = item->element, .dim_count = item->dim_count};
+  int64_t stride = 1;
+  for (uint32_t d = item->dim_count; d-- > 0;) {
+    box.dims[d] = item->dims[d];
+    box.strides[d] = dense ? stride : item->strides[d];
+    if (__builtin_mul_overflow(stride, item->dims[d], &stride)) stride = 0; /* refused by check */
+  }
+  return box;
+}
+
+size_t ms_item_bytes(const ms_item *item) {
+  ms_box dense = ms_item_box(item, NULL, true);
+  return (size_t)ms_box_count(&dense) * item->element;
+}
+
+void ms_item_rows(const ms_item *item, const ms_bounds *bounds, uint32_t range, int64_t *lo,
+                  int64_t *hi) {
+  int64_t first = bounds->start[item->cut][range], end = bounds->start[item->cut][range + 1];
+  int64_t extent_here = item->dims[item->array_dim];
+  *lo = *hi = 0;
+  if (first == end) return; /* an empty range */
+  int64_t ends[2] = {first, end > first ? end - 1 : end + 1};
+  for (int i = 0; i < 2; i++) {
+    if (__builtin_mul_overflow(ends[i], item->scale, &ends[i]) ||
+        __builtin_add_overflow(ends[i], item->offset, &ends[i])) {
+      return;
+    }
+  }
+  int64_t low = ends[0] < ends[1] ? ends[0] : ends[1], high = ends[0] < ends[1] ? ends[1] : ends[0];
+  *lo = low < 1 ? 0 : low - 1;
+  *hi = high > extent_here ? extent_here : high;
+  if (*hi < *lo) *lo = *hi = 0;
+}

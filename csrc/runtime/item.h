@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Item: one piece of memory that a job's kernel works on, as both ends describe it.
+ *
+ * Where memory is shared an item is a place in a segment and nothing moves. Where it is not, each
+ * worker has a private copy of the same dimensions, and `movement` says what travels when. The
+ * record goes over the wire as it is (both ends have proved to be the same build), so it has no
+ * padding and no pointers, and ms_item_check looks at every field before anything is believed. */
+#ifndef MS_RUNTIME_ITEM_H
+#define MS_RUNTIME_ITEM_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/error.h"
+#include "runtime/box.h"
+#include "runtime/schedule.h"
+
+typedef enum ms_movement {
+  MS_MOVE_CACHED,    /* read only; sent once for each (id, version) */
+  MS_MOVE_BROADCAST, /* read only; sent whole before the job */
+  MS_MOVE_LOCAL,     /* rows that follow the first cut dimension stay with their owner */
+  MS_MOVE_ROTATED,   /* rows that follow another cut dimension go along with its ranges */
+  MS_MOVE_SCATTERED, /* written at places that follow no cut, each by one worker only */
+  MS_MOVE_HALO,      /* neighbours' elements of a written array are read: cannot travel yet */
+  MS_MOVEMENTS
+} ms_movement;
+
+typedef struct ms_item {
+  uint64_t id;                           /* of the memory; never reused for other memory */
+  uint64_t version;                      /* of the contents; matters to `cached` */
+  uint64_t segment, segment_size, place; /* shared memory: where element [1]...[1] lies */
+  uint32_t movement;                     /* ms_movement */
+  uint32_t written;                      /* 0 or 1 */
+  uint32_t element;                      /* bytes of one */
+  uint32_t dim_count;
+  uint32_t array_dim;    /* local, rotated: the dimension whose rows follow ... */
+  uint32_t cut;          /* ... this cut dimension, */
+  int64_t scale, offset; /* at the 1-based row scale * index + offset */
+  int64_t dims[MS_ARRAY_DIMS];
+  int64_t strides[MS_ARRAY_DIMS]; /* in elements, not negative */
+} ms_item;
+
+/* Where the ranges of each cut dimension begin: range r holds the indices from start[r] until
+ * before start[r + 1] (downwards where that is less); NULL when unknown. */
+typedef struct ms_bounds {
+  const int64_t *start[MS_CUTS];
+} ms_bounds;
+
+/* MS_ARR, naming item number `number`, unless all of the item is consistent: with itself, with the
+ * grid, and for `shared` memory with its segment. */
+int ms_item_check(const ms_item *item, uint32_t number, const ms_grid *grid, bool shared,
+                  ms_error *err);
+
+/* The elements of an item whose data lie at `data`; dense: as a worker's private copy has them. */
+ms_box ms_item_box(const ms_item *item, void *data, bool dense);
+
+/* Bytes of a private copy. */
+size_t ms_item_bytes(const ms_item *item);
+
+/* Rows (0-based, end excluded, clamped to the array) that go with range `range` of its cut. */
+void ms_item_rows(const ms_item *item, const ms_bounds *bounds, uint32_t range, int64_t *lo,
+                  int64_t *hi);
+
+/* "rotated" */
+const char *ms_movement_name(uint32_t movement);
+
+#endif

@@ -1,0 +1,318 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Loading: what workers are sent before and while a job starts.
+ *
+ * Everything is decided first, without sending; then frames go out as windows allow, the task
+ * before the data. Where memory is shared only descriptors of new segments are passed. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "runtime/session_state.h"
+
+#define PATIENCE 256 /* jobs for which an unused cached item is kept */
+
+/* Completes the items with their places in segments, and checks them. */
+static int complete_items(const ms_session *session, ms_run *run) {
+  const ms_job *job = run->job;
+  run->items = calloc((size_t)job->item_count + 1, sizeof *run->items);
+  run->boxes = calloc((size_t)job->item_count + 1, sizeof *run->boxes);
+  if (run->items == NULL || run->boxes == NULL) {
+    return ms_error_set(run->err, MS_WRK, "out of memory");
+  }
+  for (uint32_t i = 0; i < job->item_count; i++) {
+    const ms_job_item *from = &job->items[i];
+    ms_item *item = &run->items[i];
+    *item = from->item;
+    if (session->config.shared) {
+      const ms_segment *segment = from->segment;
+      if (segment == NULL || from->data < segment->base ||
+          from->data > segment->base + segment->size) {
+        return ms_error_set(run->err, MS_ARR, "array %u of the loop is not in shared memory",
+                            i + 1);
+      }
+      item->segment = segment->id;
+      item->segment_size = segment->size;
+      item->place = (uint64_t)(from->data - segment->base);
+    }
+    if (ms_item_check(item, i, &job->grid, session->config.shared, run->err) != 0) return -1;
+    if (item->movement == MS_MOVE_HALO) {
+      return ms_error_set(run->err, MS_DEP,
+                          "array %u of the loop is written and its neighbours' elements are read "
+                          "(halo): such arrays cannot travel between workers yet",
+                          i + 1);
+    }
+    bool moves = item->movement == MS_MOVE_LOCAL || item->movement == MS_MOVE_ROTATED;
+    if (moves && !session->config.shared && job->bounds.start[item->cut] == NULL) {
+      return ms_error_set(run->err, MS_BUG, "array %u of the loop moves along unknown bounds",
+                          i + 1);
+    }
+    run->boxes[i] = ms_item_box(item, from->data, false);
+  }
+  return 0;
+}
+
+/* Decides who runs what; keeps the last schedule when nothing changed. */
+static int choose_schedule(ms_session *session, ms_run *run) {
+  const ms_job *job = run->job;
+  uint32_t workers = session->config.workers;
+  if (job->workers > 0 && job->workers < workers) workers = job->workers;
+  uint32_t ranges = ms_grid_blocks(&job->grid) == 0 ? 1 : job->grid.ranges[0];
+  uint32_t *owner = calloc(ranges, sizeof *owner);
+  if (owner == NULL) return ms_error_set(run->err, MS_WRK, "out of memory for a schedule");
+  int failed = ms_grid_assign(&job->grid, job->weights, workers, owner, run->err);
+  const ms_schedule *last = session->schedule;
+  bool same = !failed && last != NULL && last->workers == workers &&
+              memcmp(&last->grid, &job->grid, sizeof last->grid) == 0 &&
+              memcmp(last->range_owner, owner, ranges * sizeof *owner) == 0;
+  if (!failed && !same) {
+    ms_schedule_destroy(&session->schedule);
+    session->schedule = ms_schedule_new(&job->grid, owner, workers, run->err);
+    failed = session->schedule == NULL;
+  }
+  free(owner);
+  return failed ? -1 : 0;
+}
+
+static int add_parcel(ms_member *member, const ms_item *item, ms_parcel parcel, ms_error *err) {
+  if (parcel.count == 0) return 0;
+  size_t count = (size_t)member->parcel_count + 1;
+  ms_parcel *grown = realloc(member->parcels, count * sizeof *grown);
+  if (grown == NULL) return ms_error_set(err, MS_WRK, "out of memory");
+  member->parcels = grown;
+  grown[member->parcel_count++] = parcel;
+  member->data_frames += ms_parcel_frames(&parcel, item);
+  return 0;
+}
+
+/* The record of a cached item for a worker, made when there is none; NULL when memory is out. */
+static ms_cached *cached_entry(ms_member *member, uint64_t id) {
+  for (uint32_t i = 0; i < member->cached_count; i++) {
+    if (member->cached[i].id == id) return &member->cached[i];
+  }
+  size_t count = (size_t)member->cached_count + 1;
+  ms_cached *grown = realloc(member->cached, count * sizeof *grown);
+  if (grown == NULL) return NULL;
+  member->cached = grown;
+  grown[member->cached_count] = (ms_cached){.id = id};
+  return &grown[member->cached_count++];
+}
+
+/* Rows of a cached item that this worker's blocks need. */
+static void needed_rows(const ms_session *session, const ms_member *member, const ms_job_item *from,
+                        int64_t *lo, int64_t *hi) {
+  const ms_schedule *schedule = session->schedule;
+  *lo = 0;
+  *hi = from->item.dims[0];
+  if (from->offsets == NULL) return;
+  *lo = from->item.dims[0];
+  *hi = 0;
+  for (uint32_t block = 0; block < schedule->block_count; block++) {
+    if (schedule->owner[block] != member->number) continue;
+    if (from->offsets[block] < *lo) *lo = from->offsets[block];
+    if (from->offsets[block + 1] > *hi) *hi = from->offsets[block + 1];
+  }
+}
+
+static int load_cached(ms_session *session, ms_member *member, ms_run *run, uint32_t number) {
+  const ms_item *item = &run->items[number];
+  int64_t lo, hi;
+  needed_rows(session, member, &run->job->items[number], &lo, &hi);
+  if (lo >= hi) return 0;
+  ms_cached *entry = cached_entry(member, item->id);
+  if (entry == NULL) return ms_error_set(run->err, MS_WRK, "out of memory");
+  bool current = entry->version == item->version && entry->size == ms_item_bytes(item);
+  entry->used = session->jobs;
+  if (current && entry->lo <= lo && hi <= entry->hi) return 0;
+  *entry = (ms_cached){.id = item->id,
+                       .version = item->version,
+                       .size = ms_item_bytes(item),
+                       .used = session->jobs,
+                       .lo = lo,
+                       .hi = hi};
+  return add_parcel(member, item, ms_parcel_make(item, number, 0, lo, hi), run->err);
+}
+
+/* Lets go of cached items that no loop has used for long: their owner may be gone. */
+static void forget_unused(ms_session *session, ms_member *member) {
+  for (uint32_t i = member->cached_count; i-- > 0;) {
+    if (session->jobs - member->cached[i].used <= PATIENCE) continue;
+    ms_frame frame = {.kind = MS_SAY_FORGET, .a = {member->cached[i].id}};
+    ms_link_send(&member->link, frame, NULL, 0, NULL);
+    member->cached[i] = member->cached[--member->cached_count];
+  }
+}
+
+/* Rows that this worker is the first to use. */
+static int load_rows(ms_session *session, ms_member *member, ms_run *run, uint32_t number) {
+  const ms_item *item = &run->items[number];
+  for (uint32_t range = 0; range < run->job->grid.ranges[item->cut]; range++) {
+    if (ms_schedule_first_user(session->schedule, item->cut, range) != member->number) continue;
+    int64_t lo, hi;
+    ms_item_rows(item, &run->job->bounds, range, &lo, &hi);
+    ms_parcel parcel = ms_parcel_make(item, number, item->array_dim, lo, hi);
+    if (add_parcel(member, item, parcel, run->err) != 0) return -1;
+  }
+  return 0;
+}
+
+static int choose_parcels(ms_session *session, ms_member *member, ms_run *run) {
+  forget_unused(session, member);
+  for (uint32_t i = 0; i < run->job->item_count; i++) {
+    const ms_item *item = &run->items[i];
+    int failed;
+    if (item->movement == MS_MOVE_CACHED) {
+      failed = load_cached(session, member, run, i);
+    } else if (item->movement == MS_MOVE_LOCAL || item->movement == MS_MOVE_ROTATED) {
+      failed = load_rows(session, member, run, i);
+    } else {
+      ms_parcel whole = ms_parcel_make(item, i, 0, 0, item->dims[0]);
+      failed = add_parcel(member, item, whole, run->err);
+    }
+    if (failed != 0) return -1;
+  }
+  return 0;
+}
+
+static int inform(ms_session *session, ms_member *member, ms_error *err) {
+  uint32_t workers = session->config.workers;
+  ms_peer *peers = calloc(workers, sizeof *peers);
+  if (peers == NULL) return ms_error_set(err, MS_WRK, "out of memory");
+  for (uint32_t i = 0; i < workers; i++) peers[i] = session->members[i].peer;
+  ms_frame frame = {.kind = MS_SAY_PEERS, .a = {workers}};
+  int failed = ms_link_send(&member->link, frame, peers, workers * sizeof *peers, err);
+  free(peers);
+  member->informed = failed == 0;
+  return failed;
+}
+
+/* True when a worker owns any block. */
+static bool takes_part(const ms_schedule *schedule, uint32_t number) {
+  for (uint32_t block = 0; block < schedule->block_count; block++) {
+    if (schedule->owner[block] == number) return true;
+  }
+  return false;
+}
+
+static int write_tasks(ms_session *session, ms_run *run) {
+  const ms_job *job = run->job;
+  ms_task task = {.grid = job->grid,
+                  .workers = session->schedule->workers,
+                  .range_owner = session->schedule->range_owner,
+                  .item_count = job->item_count,
+                  .items = run->items,
+                  .bounds = session->config.shared ? (ms_bounds){{0}} : job->bounds,
+                  .key = job->key,
+                  .key_size = job->key_size,
+                  .run = job->run,
+                  .run_size = job->run_size};
+  run->task.length = run->task_with_kernel.length = 0;
+  ms_task_write(&task, &run->task);
+  bool known = true;
+  for (uint32_t i = 0; i < session->schedule->workers; i++) {
+    known = known && ms_member_knows(&session->members[i], job->key, job->key_size);
+  }
+  task.kernel = job->kernel;
+  task.kernel_size = job->kernel_size;
+  if (task.kernel != NULL && !known) ms_task_write(&task, &run->task_with_kernel);
+  if (run->task.failed || run->task_with_kernel.failed) {
+    return ms_error_set(run->err, MS_WRK, "out of memory for a loop's captured values");
+  }
+  if (run->task.length > MS_TASK_LIMIT || run->task_with_kernel.length > MS_TASK_LIMIT) {
+    return ms_error_set(run->err, MS_OPT,
+                        "the loop's captured values take %zu bytes, more than the %zu that can be "
+                        "sent: put large data into arrays",
+                        run->task.length, MS_TASK_LIMIT);
+  }
+  return 0;
+}
+
+static int prepare_member(ms_session *session, ms_member *member, ms_run *run) {
+  const ms_job *job = run->job;
+  member->parcel_count = member->parcel_next = 0;
+  member->task_sent = 0;
+  member->data_frames = 0;
+  member->task = &run->task;
+  if (!ms_member_knows(member, job->key, job->key_size)) {
+    member->task = &run->task_with_kernel;
+    if (job->kernel == NULL) return ms_error_set(run->err, MS_BUG, "a kernel without its text");
+    if (ms_member_learn(member, job->key, job->key_size, run->err) != 0) return -1;
+  }
+  if (!member->informed && inform(session, member, run->err) != 0) return -1;
+  if (!session->config.shared) return choose_parcels(session, member, run);
+  for (uint32_t i = 0; i < job->item_count; i++) {
+    if (ms_member_share(member, job->items[i].segment, run->err) != 0) return -1;
+  }
+  return 0;
+}
+
+int ms_load_prepare(ms_session *session, ms_run *run) {
+  if (complete_items(session, run) != 0 || choose_schedule(session, run) != 0 ||
+      write_tasks(session, run) != 0) {
+    return -1;
+  }
+  for (uint32_t i = 0; i < session->schedule->workers; i++) {
+    ms_member *member = &session->members[i];
+    if (!takes_part(session->schedule, i)) continue;
+    if (prepare_member(session, member, run) != 0) return -1;
+    member->working = true;
+  }
+  return 0;
+}
+
+static int send_task(ms_session *session, ms_member *member, ms_error *err) {
+  size_t left = member->task->length - member->task_sent;
+  size_t take = left < MS_FRAME_PAYLOAD ? left : MS_FRAME_PAYLOAD;
+  ms_frame frame = {.kind = MS_SAY_TASK,
+                    .job = session->jobs,
+                    .a = {member->task->length, member->task_sent, member->data_frames}};
+  const char *piece = member->task->bytes + member->task_sent;
+  member->task_sent += take;
+  return ms_link_send(&member->link, frame, piece, take, err);
+}
+
+/* Sends what one worker's window has room for. */
+static int send_some(ms_session *session, ms_member *member, ms_run *run, ms_error *err) {
+  while (member->working && ms_link_open(&member->link)) {
+    if (member->task_sent < member->task->length) {
+      if (send_task(session, member, err) != 0) return -1;
+    } else if (member->parcel_next < member->parcel_count) {
+      ms_parcel *parcel = &member->parcels[member->parcel_next];
+      int64_t before = parcel->next;
+      const ms_box *box = &run->boxes[parcel->item];
+      if (ms_parcel_send(parcel, box, &member->link, session->jobs, err) != 0) return -1;
+      run->outcome->moved += (uint64_t)(parcel->next - before) * box->element;
+      if (parcel->next == parcel->count) member->parcel_next++;
+    } else {
+      break;
+    }
+  }
+  return 0;
+}
+
+int ms_load_send(ms_session *session, ms_run *run) {
+  for (uint32_t i = 0; i < session->config.workers && !run->failed; i++) {
+    ms_member *member = &session->members[i];
+    ms_error trouble = {0};
+    if (send_some(session, member, run, &trouble) != 0) {
+      ms_session_lose(session, member, &trouble);
+    }
+  }
+  return run->failed ? -1 : 0;
+}
+
+void ms_load_free(ms_session *session, ms_run *run) {
+  for (uint32_t i = 0; i < session->config.workers; i++) {
+    ms_member *member = &session->members[i];
+    /* What was not sent to the end is not there. */
+    if (member->parcel_next < member->parcel_count) member->cached_count = 0;
+    if (run->failed && member->task == &run->task_with_kernel) {
+      while (member->kernel_count > 0) free(member->kernels[--member->kernel_count]);
+    }
+    member->parcel_count = member->parcel_next = 0;
+    member->task = NULL;
+  }
+  free(run->items);
+  free(run->boxes);
+  ms_text_free(&run->task);
+  ms_text_free(&run->task_with_kernel);
+}

@@ -1,0 +1,158 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * One worker process as its session holds it: spawn, hello, what it has been given, its end. */
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "net/channel.h"
+#include "runtime/session_state.h"
+
+#define CHANNEL_WAIT 5000 /* ms for an idle worker to take a message */
+#define KILL_WAIT    1000 /* ms for a killed process to end */
+
+/* The page that both look at; *fd is for the worker. */
+static ms_status *make_status(int *fd, ms_error *err) {
+  void *page = MAP_FAILED;
+  *fd = memfd_create("meissa-status", MFD_CLOEXEC);
+  if (*fd >= 0 && ftruncate(*fd, sizeof(ms_status)) == 0) {
+    page = mmap(NULL, sizeof(ms_status), PROT_READ | PROT_WRITE, MAP_SHARED, *fd, 0);
+  }
+  if (page != MAP_FAILED) return page;
+  ms_error_set(err, MS_WRK, "no shared memory for a worker's status: %s", strerror(errno));
+  if (*fd >= 0) close(*fd);
+  return NULL;
+}
+
+static void fill_setup(const ms_session *session, const ms_member *member, ms_setup *setup) {
+  *setup = (ms_setup){.build = {.magic = MS_FRAME_MAGIC, .protocol = MS_PROTOCOL},
+                      .worker = member->number,
+                      .workers = session->config.workers,
+                      .incarnation = member->incarnation,
+                      .shared = session->config.shared,
+                      .tcp = session->config.tcp,
+                      .parent = (uint32_t)getpid(),
+                      .watch = getpid() == gettid(),
+                      .keys = session->keys};
+  snprintf(setup->build.abi, sizeof setup->build.abi, "%s", ms_abi());
+  snprintf(setup->identity, sizeof setup->identity, "%s", member->peer.identity);
+  snprintf(setup->address, sizeof setup->address, "%s", session->address);
+  snprintf(setup->directory, sizeof setup->directory, "%s", session->directory.path);
+}
+
+int ms_member_spawn(ms_session *session, ms_member *member, ms_error *err) {
+  int ends[2], page;
+  member->incarnation++;
+  member->up = member->informed = member->working = false;
+  memset(&member->peer, 0, sizeof member->peer);
+  member->peer.incarnation = member->incarnation;
+  if (ms_identity_make(member->peer.identity, err) != 0) return -1;
+  if (ms_channel_pair(ends, err) != 0) return -1;
+  member->status = make_status(&page, err);
+  ms_setup setup;
+  fill_setup(session, member, &setup);
+  int failed =
+      member->status == NULL ||
+      ms_child_spawn(&member->child, (const char *const *)session->command, ends[1], err) != 0;
+  member->pid = member->child.pid;
+  member->channel = ends[0];
+  close(ends[1]);
+  if (!failed) {
+    failed = ms_channel_send(ends[0], &setup, sizeof setup, page, CHANNEL_WAIT, err) != 0;
+  }
+  explicit_bzero(&setup, sizeof setup);
+  if (member->status != NULL) close(page);
+  member->link = (ms_link){.socket = session->router,
+                           .to = member->peer.identity,
+                           .sender = MS_DRIVER,
+                           .incarnation = member->incarnation};
+  if (!failed) return 0;
+  ms_member_bury(member);
+  return -1;
+}
+
+int ms_member_hello(ms_session *session, ms_member *member, const ms_frame *frame,
+                    const char *payload, ms_error *err) {
+  ms_hello hello;
+  if (frame->size != sizeof hello) {
+    return ms_error_set(err, MS_WRK, "worker %u says hello in another form", member->number + 1);
+  }
+  memcpy(&hello, payload, sizeof hello);
+  hello.abi[sizeof hello.abi - 1] = hello.address[sizeof hello.address - 1] = '\0';
+  if (ms_abi_check(frame->a[0], hello.abi, member->number, err) != 0) return -1;
+  snprintf(member->peer.address, sizeof member->peer.address, "%s", hello.address);
+  member->up = true;
+  for (uint32_t i = 0; i < session->config.workers; i++) session->members[i].informed = false;
+  return 0;
+}
+
+void ms_member_bury(ms_member *member) {
+  ms_child_signal(&member->child, SIGKILL);
+  if (member->channel >= 0) close(member->channel);
+  member->channel = -1;
+  ms_child_wait(&member->child, KILL_WAIT);
+  if (strncmp(member->peer.address, "ipc://", 6) == 0) unlink(member->peer.address + 6);
+  if (member->status != NULL) munmap(member->status, sizeof *member->status);
+  member->status = NULL;
+  member->up = member->working = false;
+  member->segment_count = member->cached_count = 0;
+  while (member->kernel_count > 0) free(member->kernels[--member->kernel_count]);
+}
+
+void ms_member_free(ms_member *member) {
+  ms_member_bury(member);
+  free(member->segments);
+  free(member->kernels);
+  free(member->cached);
+  free(member->parcels);
+}
+
+int ms_member_share(ms_member *member, const ms_segment *segment, ms_error *err) {
+  for (uint32_t i = 0; i < member->segment_count; i++) {
+    if (member->segments[i] == segment->id) return 0;
+  }
+  size_t count = (size_t)member->segment_count + 1;
+  uint64_t *grown = realloc(member->segments, count * sizeof *grown);
+  if (grown == NULL) return ms_error_set(err, MS_WRK, "out of memory");
+  member->segments = grown;
+  ms_notice notice = {.kind = MS_NOTICE_SEGMENT, .id = segment->id, .size = segment->size};
+  if (ms_channel_send(member->channel, &notice, sizeof notice, segment->fd, CHANNEL_WAIT, err)) {
+    return -1;
+  }
+  grown[member->segment_count++] = segment->id;
+  return 0;
+}
+
+void ms_member_unshare(ms_member *member, uint64_t segment) {
+  for (uint32_t i = 0; i < member->segment_count; i++) {
+    if (member->segments[i] != segment) continue;
+    ms_notice notice = {.kind = MS_NOTICE_GONE, .id = segment};
+    ms_channel_send(member->channel, &notice, sizeof notice, -1, CHANNEL_WAIT, NULL);
+    member->segments[i] = member->segments[--member->segment_count];
+    return;
+  }
+}
+
+bool ms_member_knows(const ms_member *member, const char *key, size_t size) {
+  for (uint32_t i = 0; i < member->kernel_count; i++) {
+    size_t length;
+    memcpy(&length, member->kernels[i], sizeof length);
+    if (length == size && memcmp(member->kernels[i] + sizeof length, key, size) == 0) return true;
+  }
+  return false;
+}
+
+int ms_member_learn(ms_member *member, const char *key, size_t size, ms_error *err) {
+  char **grown = realloc(member->kernels, ((size_t)member->kernel_count + 1) * sizeof *grown);
+  if (grown != NULL) member->kernels = grown;
+  char *entry = grown == NULL ? NULL : malloc(sizeof size + size);
+  if (entry == NULL) return ms_error_set(err, MS_WRK, "out of memory");
+  memcpy(entry, &size, sizeof size);
+  memcpy(entry + sizeof size, key, size);
+  grown[member->kernel_count++] = entry;
+  return 0;
+}

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Parcel: see parcel.h. */
+#include "runtime/parcel.h"
+
+ms_parcel ms_parcel_make(const ms_item *item, uint32_t number, uint32_t dim, int64_t lo,
+                         int64_t hi) {
+  ms_box box = ms_item_box(item, NULL, true);
+  box = ms_box_rows(&box, dim, lo, hi);
+  return (ms_parcel){.item = number, .dim = dim, .lo = lo, .hi = hi, .count = ms_box_count(&box)};
+}
+
+static int64_t elements_a_frame(size_t element) {
+  return (int64_t)(MS_FRAME_PAYLOAD / element);
+}
+
+uint64_t ms_parcel_frames(const ms_parcel *parcel, const ms_item *item) {
+  int64_t each = elements_a_frame(item->element);
+  return (uint64_t)((parcel->count + each - 1) / each);
+}
+
+int ms_parcel_send(ms_parcel *parcel, const ms_box *box, ms_link *link, uint64_t job,
+                   ms_error *err) {
+  int64_t take = parcel->count - parcel->next, most = elements_a_frame(box->element);
+  if (take > most) take = most;
+  ms_frame frame = {.kind = MS_SAY_DATA,
+                    .job = job,
+                    .a = {parcel->item | (uint64_t)parcel->dim << 32, (uint64_t)parcel->lo,
+                          (uint64_t)parcel->hi, (uint64_t)parcel->next}};
+  zmq_msg_t message;
+  void *room = ms_link_begin(link, frame, (size_t)take * box->element, &message, err);
+  if (room == NULL) return -1;
+  ms_box rows = ms_box_rows(box, parcel->dim, parcel->lo, parcel->hi);
+  ms_box_gather(&rows, parcel->next, take, room);
+  parcel->next += take;
+  return ms_link_commit(link, &message, err);
+}
+
+int ms_parcel_accept(const ms_frame *frame, const void *payload, const ms_box *box) {
+  uint64_t dim = frame->a[0] >> 32;
+  if (dim >= box->dim_count || frame->size % box->element != 0) return -1;
+  uint64_t extent = (uint64_t)box->dims[dim];
+  if (frame->a[1] > frame->a[2] || frame->a[2] > extent) return -1;
+  ms_box rows = ms_box_rows(box, (uint32_t)dim, (int64_t)frame->a[1], (int64_t)frame->a[2]);
+  uint64_t room = (uint64_t)ms_box_count(&rows), count = frame->size / box->element;
+  if (frame->a[3] > room || count > room - frame->a[3]) return -1;
+  ms_box_scatter(&rows, (int64_t)frame->a[3], (int64_t)count, payload);
+  return 0;
+}

@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Report: see report.h. */
+#include "runtime/report.h"
+
+#include <string.h>
+
+typedef struct record_head {
+  uint32_t block, kind;
+  uint64_t size;
+} record_head;
+
+typedef struct run_head {
+  int64_t first, count;
+} run_head;
+
+void ms_report_add(ms_text *report, uint32_t block, ms_report_kind kind, const void *bytes,
+                   size_t size) {
+  record_head head = {.block = block, .kind = (uint32_t)kind, .size = size};
+  ms_text_append(report, (const char *)&head, sizeof head);
+  ms_text_append(report, bytes, size);
+}
+
+int ms_report_next(const char *bytes, size_t size, size_t *at, ms_record *record) {
+  record_head head;
+  if (*at == size) return 0;
+  if (size - *at < sizeof head) return -1;
+  memcpy(&head, bytes + *at, sizeof head);
+  if (head.kind >= MS_REPORT_KINDS || head.size > size - *at - sizeof head) return -1;
+  *record = (ms_record){.block = head.block,
+                        .kind = head.kind,
+                        .size = head.size,
+                        .bytes = bytes + *at + sizeof head};
+  *at += sizeof head + (size_t)head.size;
+  return 1;
+}
+
+static int differs(const ms_runs *runs, int64_t at) {
+  size_t byte = (size_t)at * runs->element;
+  return memcmp(runs->now + byte, runs->before + byte, runs->element) != 0;
+}
+
+/* Most elements compared in one step while nothing differs. */
+#define STRIDE 512
+
+/* Moves on to the next changed element, in long steps. */
+static void skip_equal(ms_runs *runs) {
+  while (runs->next < runs->count) {
+    int64_t step = runs->count - runs->next < STRIDE ? runs->count - runs->next : STRIDE;
+    size_t byte = (size_t)runs->next * runs->element;
+    if (memcmp(runs->now + byte, runs->before + byte, (size_t)step * runs->element) != 0) {
+      while (!differs(runs, runs->next)) runs->next++;
+      return;
+    }
+    runs->next += step;
+  }
+}
+
+size_t ms_runs_pack(ms_runs *runs, char *out, size_t room) {
+  size_t used = 0;
+  for (;;) {
+    skip_equal(runs);
+    if (runs->next == runs->count || room - used < sizeof(run_head) + runs->element) return used;
+    run_head head = {.first = runs->next};
+    int64_t most = (int64_t)((room - used - sizeof head) / runs->element);
+    while (runs->next < runs->count && head.count < most && differs(runs, runs->next)) {
+      head.count++;
+      runs->next++;
+    }
+    memcpy(out + used, &head, sizeof head);
+    used += sizeof head;
+    size_t bytes = (size_t)head.count * runs->element;
+    memcpy(out + used, runs->now + (size_t)head.first * runs->element, bytes);
+    used += bytes;
+  }
+}
+
+int ms_runs_apply(const char *bytes, size_t size, const ms_box *box) {
+  int64_t total = ms_box_count(box);
+  for (size_t at = 0; at < size;) {
+    run_head head;
+    if (size - at < sizeof head) return -1;
+    memcpy(&head, bytes + at, sizeof head);
+    at += sizeof head;
+    if (head.first < 0 || head.count <= 0 || head.first > total ||
+        head.count > total - head.first || (uint64_t)head.count > (size - at) / box->element) {
+      return -1;
+    }
+    ms_box_scatter(box, head.first, head.count, bytes + at);
+    at += (size_t)head.count * box->element;
+  }
+  return 0;
+}

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Report: what a worker's blocks leave behind, and the changes of scattered arrays, as bytes.
+ *
+ * A report is a sequence of records (block, kind, size, bytes). Changes are runs (first element,
+ * number of elements, bytes). Readers check every length. Pure functions. */
+#ifndef MS_RUNTIME_REPORT_H
+#define MS_RUNTIME_REPORT_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/text.h"
+#include "runtime/box.h"
+
+typedef enum ms_report_kind { MS_REPORT_RESULT, MS_REPORT_PRINTED, MS_REPORT_KINDS } ms_report_kind;
+
+typedef struct ms_record {
+  uint32_t block, kind;
+  uint64_t size;
+  const char *bytes; /* into the report */
+} ms_record;
+
+/* Appends a record. */
+void ms_report_add(ms_text *report, uint32_t block, ms_report_kind kind, const void *bytes,
+                   size_t size);
+
+/* Reads the record at `*at` and moves on: 1 read, 0 end, -1 malformed. */
+int ms_report_next(const char *bytes, size_t size, size_t *at, ms_record *record);
+
+/* A walk over two versions of a dense copy. */
+typedef struct ms_runs {
+  const unsigned char *now, *before;
+  size_t element;
+  int64_t next, count; /* elements looked at, and in all */
+} ms_runs;
+
+/* Packs as many runs of changed elements as fit `room` bytes: bytes written, 0 at the end. */
+size_t ms_runs_pack(ms_runs *runs, char *out, size_t room);
+
+/* Writes packed runs into an item; -1 when they do not fit it. */
+int ms_runs_apply(const char *bytes, size_t size, const ms_box *box);
+
+#endif

@@ -1,0 +1,254 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * One job, from the driver's side: start it, wait for it, end it.
+ *
+ * The wait ends when every worker has said DONE or is dead. A failure (a body's error, a death,
+ * Ctrl-C, lost messages) cancels the job: workers stop at their next block end, and those that
+ * reach none in time are killed and replaced before the next job. */
+#include <limits.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "net/channel.h"
+#include "runtime/interrupt.h"
+#include "runtime/session_state.h"
+
+#define SECOND       1000000000u /* ns */
+#define GRACE        1000        /* ms for a cancelled worker to reach a block end */
+#define TICK         1000        /* ms between looks at progress */
+#define STALL        10          /* s without a finished block that are worth a word */
+#define DEADLOCK     30          /* s in which all wait for each other: messages were lost */
+#define REPORT_LIMIT ((size_t)1 << 30)
+
+void ms_run_fail(ms_session *session, uint32_t worker, uint32_t block, uint32_t grace) {
+  ms_run *run = session->run;
+  if (run->failed) return;
+  run->failed = true;
+  run->outcome->worker = worker;
+  run->outcome->block = block;
+  run->deadline = ms_session_clock() + (uint64_t)grace * 1000000u;
+  for (uint32_t i = 0; i < session->config.workers; i++) {
+    ms_member *member = &session->members[i];
+    if (!member->working) continue;
+    if (member->task_sent == 0) { /* it has not heard of the job */
+      member->working = false;
+      continue;
+    }
+    atomic_store(&member->status->cancel, session->jobs);
+    ms_frame frame = {.kind = MS_SAY_CANCEL, .job = session->jobs};
+    ms_link_send(&member->link, frame, NULL, 0, NULL); /* a dead one is noticed by its channel */
+  }
+}
+
+/* A worker could not or would not go on. */
+static void take_failure(ms_session *session, const ms_member *member, const ms_frame *frame,
+                         const char *payload) {
+  ms_run *run = session->run;
+  if (run->failed) return;
+  uint32_t block = frame->a[0] < run->outcome->block_count ? (uint32_t)frame->a[0] : UINT32_MAX;
+  if (frame->a[1] == MS_OK) {
+    ms_text_append(&run->outcome->error, payload, (size_t)frame->size);
+    ms_error_set(run->err, MS_BDY, "a loop body failed on worker %u", member->number + 1);
+  } else {
+    ms_code code = frame->a[1] <= MS_BUG ? (ms_code)frame->a[1] : MS_BUG;
+    int length = frame->size > INT_MAX ? INT_MAX : (int)frame->size;
+    ms_error_set(run->err, code, "worker %u: %.*s", member->number + 1, length, payload);
+  }
+  ms_run_fail(session, member->number, block, GRACE);
+}
+
+/* Rows or changes of an array that come back. */
+static int take_elements(ms_run *run, const ms_frame *frame, const char *payload) {
+  uint32_t number = (uint32_t)frame->a[0];
+  if (run->failed) return 0;
+  if (number >= run->job->item_count || !run->items[number].written) return -1;
+  const ms_box *box = &run->boxes[number];
+  if (frame->kind == MS_SAY_DATA) return ms_parcel_accept(frame, payload, box);
+  return ms_runs_apply(payload, (size_t)frame->size, box);
+}
+
+static void take_report(ms_session *session, const ms_member *member, const ms_frame *frame,
+                        const char *payload) {
+  ms_run *run = session->run;
+  ms_text *report = &run->outcome->reports[member->number];
+  if (run->failed || frame->size == 0) return;
+  if (frame->size <= REPORT_LIMIT && report->length <= REPORT_LIMIT - frame->size) {
+    ms_text_append(report, payload, (size_t)frame->size);
+    if (!report->failed) return;
+  }
+  ms_error_set(run->err, MS_WRK, "the results and printed text of worker %u take over %zu bytes",
+               member->number + 1, REPORT_LIMIT);
+  ms_run_fail(session, member->number, UINT32_MAX, GRACE);
+}
+
+void ms_run_frame(ms_session *session, ms_member *member, const ms_frame *frame,
+                  const char *payload) {
+  ms_run *run = session->run;
+  switch (frame->kind) {
+    case MS_SAY_DATA:
+    case MS_SAY_RUNS:
+      if (session->config.shared || take_elements(run, frame, payload) != 0) {
+        ms_error_set(run->err, MS_NET, "worker %u sent elements that no array has",
+                     member->number + 1);
+        ms_run_fail(session, member->number, UINT32_MAX, GRACE);
+      }
+      return;
+    case MS_SAY_FAILED:
+      take_failure(session, member, frame, payload);
+      return;
+    case MS_SAY_REPORT:
+      take_report(session, member, frame, payload);
+      return;
+    case MS_SAY_DONE:
+      take_report(session, member, frame, payload);
+      run->outcome->shares[member->number] =
+          (ms_share){.busy = frame->a[0],
+                     .waited = frame->a[1],
+                     .moved = frame->a[2],
+                     .blocks = frame->a[3],
+                     .began = frame->a[3] == 0 ? 0 : atomic_load(&member->status->began)};
+      member->working = false;
+      return;
+    default:
+      return;
+  }
+}
+
+static bool anyone_working(const ms_session *session) {
+  for (uint32_t i = 0; i < session->config.workers; i++) {
+    if (session->members[i].working) return true;
+  }
+  return false;
+}
+
+/* Kills who has not stopped in time. */
+static void enforce_deadline(ms_session *session) {
+  ms_run *run = session->run;
+  if (run->deadline == 0 || ms_session_clock() < run->deadline) return;
+  for (uint32_t i = 0; i < session->config.workers; i++) {
+    ms_member *member = &session->members[i];
+    if (!member->working) continue;
+    ms_text_format(&session->notices,
+                   "worker %u (pid %ld) reached no block end in 1 s, was killed and is replaced\n",
+                   member->number + 1, member->pid);
+    ms_member_bury(member);
+  }
+}
+
+/* Tells of stalls; fails when all that work wait for each other. */
+static void watch_progress(ms_session *session) {
+  ms_run *run = session->run;
+  uint64_t finished = 0, now = ms_session_clock();
+  ms_progress progress = {.worker = UINT32_MAX, .block = UINT32_MAX};
+  bool all_wait = true;
+  for (uint32_t i = 0; i < session->config.workers; i++) {
+    const ms_member *member = &session->members[i];
+    if (!member->working) continue;
+    finished += atomic_load(&member->status->finished);
+    uint64_t running = atomic_load(&member->status->running);
+    uint64_t awaiting = atomic_load(&member->status->awaiting);
+    all_wait = all_wait && awaiting != 0;
+    if (running != 0 || progress.worker == UINT32_MAX) {
+      uint64_t block = running != 0 ? running : awaiting;
+      progress.worker = i;
+      progress.block = block == 0 ? UINT32_MAX : (uint32_t)(block - 1);
+    }
+  }
+  if (finished != run->finished) {
+    run->finished = finished;
+    run->progressed = run->warned = now;
+    return;
+  }
+  if (!run->failed && all_wait && now - run->progressed > (uint64_t)DEADLOCK * SECOND) {
+    ms_error_set(run->err, MS_NET,
+                 "worker %u has waited for block %u for %d s and nobody is running it: a hand-over "
+                 "was lost",
+                 progress.worker + 1, progress.block, DEADLOCK);
+    ms_run_fail(session, progress.worker, progress.block, GRACE);
+  }
+  double patience = run->job->patience > 0 ? run->job->patience : STALL;
+  if (run->job->stalled != NULL && (double)(now - run->warned) >= patience * SECOND) {
+    run->warned = now;
+    progress.seconds = (double)(now - run->progressed) / SECOND;
+    run->job->stalled(run->job->context, &progress);
+  }
+}
+
+static int next_timeout(const ms_run *run) {
+  uint64_t now = ms_session_clock();
+  if (run->deadline == 0) return TICK;
+  if (run->deadline <= now) return 0;
+  uint64_t left = (run->deadline - now) / 1000000u + 1;
+  return left < TICK ? (int)left : TICK;
+}
+
+/* Waits until nobody works any more. */
+static void wait_for_all(ms_session *session, int interrupt) {
+  ms_run *run = session->run;
+  run->progressed = run->warned = ms_session_clock();
+  uint64_t ticked = run->progressed;
+  ms_load_send(session, run);
+  while (anyone_working(session)) {
+    bool seen = ms_interrupt_seen();
+    ms_error trouble = {0};
+    if (ms_session_wait(session, next_timeout(run), seen ? -1 : interrupt, &trouble) != 0) {
+      ms_error_set(run->err, (ms_code)trouble.code, "%s", trouble.message);
+      ms_run_fail(session, UINT32_MAX, UINT32_MAX, GRACE);
+    }
+    if (ms_interrupt_seen() && !run->failed) {
+      ms_error_set(run->err, MS_INT, "interrupted");
+      ms_run_fail(session, UINT32_MAX, UINT32_MAX, GRACE);
+    }
+    ms_load_send(session, run);
+    enforce_deadline(session);
+    if (ms_session_clock() - ticked >= SECOND) {
+      ticked = ms_session_clock();
+      watch_progress(session);
+    }
+  }
+}
+
+/* After lost messages no link can be trusted: everyone is replaced. */
+static void replace_all(ms_session *session) {
+  for (uint32_t i = 0; i < session->config.workers; i++) ms_member_bury(&session->members[i]);
+  ms_text_add(&session->notices, "messages were lost: all workers are replaced\n");
+}
+
+static int run_job(ms_session *session, ms_run *run) {
+  if (ms_load_prepare(session, run) != 0 || ms_gather_begin(session, run->outcome, run->err) != 0) {
+    for (uint32_t i = 0; i < session->config.workers; i++) session->members[i].working = false;
+    run->failed = true;
+    return -1;
+  }
+  wait_for_all(session, ms_interrupt_begin());
+  ms_interrupt_end();
+  if (run->failed) {
+    if (run->err->code == MS_NET) replace_all(session);
+    return -1;
+  }
+  return ms_gather_finish(session, run->outcome, run->err);
+}
+
+int ms_session_run(ms_session *session, const ms_job *job, ms_outcome *outcome, ms_error *err) {
+  *outcome = (ms_outcome){.worker = UINT32_MAX, .block = UINT32_MAX};
+  if (session->process != getpid()) {
+    return ms_error_set(err, MS_WRK,
+                        "this process was forked from the one that started the workers: call "
+                        "meissa.init in it to start its own");
+  }
+  if (session->run != NULL) return ms_error_set(err, MS_BUG, "a loop is running already");
+  ms_run run = {.job = job, .outcome = outcome, .err = err};
+  session->jobs++;
+  int failed = ms_session_complete(session, err);
+  if (failed == 0) {
+    session->run = &run;
+    failed = run_job(session, &run);
+    session->run = NULL;
+    ms_load_free(session, &run);
+  }
+  outcome->notices = session->notices;
+  session->notices = (ms_text){0};
+  return failed;
+}

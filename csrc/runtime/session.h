@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Session: the driver's worker processes, and the running of jobs on them.
+ *
+ * A session belongs to the thread that started it. A forked child of the driver holds a copy that
+ * it can neither use nor harm: every call looks at the process id first. Nothing of a session
+ * outlives the driver (see guard.h); sessions that were not stopped are stopped at exit. */
+#ifndef MS_RUNTIME_SESSION_H
+#define MS_RUNTIME_SESSION_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "array/segment.h"
+#include "base/error.h"
+#include "base/text.h"
+#include "runtime/item.h"
+#include "runtime/report.h"
+#include "runtime/schedule.h"
+
+typedef struct ms_session ms_session;
+
+typedef struct ms_session_config {
+  uint32_t workers;           /* 1 .. MS_MOST_WORKERS */
+  bool tcp;                   /* loopback TCP with CURVE; else ipc:// in a private directory */
+  bool shared;                /* arrays are in shared memory; else they travel by value */
+  const char *const *command; /* what a worker is: program and arguments, NULL at the end */
+} ms_session_config;
+
+/* Starts the workers and waits until all have said hello. MS_OPT, MS_WRK, MS_NET. */
+ms_session *ms_session_start(const ms_session_config *config, ms_error *err);
+
+/* Ends the workers within 2 s, removes the session's files, and nulls the caller's pointer. */
+void ms_session_stop(ms_session **session);
+
+uint32_t ms_session_workers(const ms_session *session);
+
+/* Process id of a worker, 0 while it is being replaced. */
+long ms_session_pid(const ms_session *session, uint32_t worker);
+
+/* The session's private directory, "" when it needs none. */
+const char *ms_session_directory(const ms_session *session);
+
+/* Where the session listens. */
+const char *ms_session_address(const ms_session *session);
+
+/* Jobs run so far. */
+uint64_t ms_session_jobs(const ms_session *session);
+
+/* The memory `id` is no more: workers that hold a copy free it. */
+void ms_session_forget(ms_session *session, uint64_t id);
+
+/* One piece of memory that a job works on, as the driver holds it. */
+typedef struct ms_job_item {
+  ms_item item;              /* segment, segment_size and place are filled in by ms_session_run */
+  unsigned char *data;       /* element [1]...[1] */
+  const ms_segment *segment; /* that `data` lies in; not needed where nothing is shared */
+  const int64_t *offsets;    /* cached: rows offsets[b] .. offsets[b + 1] of the first dimension
+                                belong to block b; NULL: all rows to everyone */
+} ms_job_item;
+
+/* What a wait without progress looks like from outside. */
+typedef struct ms_progress {
+  double seconds; /* since a block was last finished */
+  uint32_t worker, block;
+} ms_progress;
+
+typedef struct ms_job {
+  const char *key; /* names the kernel; equal keys mean equal kernel bytes */
+  size_t key_size;
+  const void *kernel;
+  size_t kernel_size;
+  const void *run; /* what the kernel needs beside its memory */
+  size_t run_size;
+  ms_grid grid;
+  const uint64_t *weights; /* for each block, NULL: all equal */
+  uint32_t workers;        /* at most so many take part; 0: all */
+  ms_bounds bounds;
+  const ms_job_item *items;
+  uint32_t item_count;
+  /* Called whenever `patience` seconds (0: 10) went by without a finished block. May be NULL. */
+  double patience;
+  void (*stalled)(void *context, const ms_progress *progress);
+  void *context;
+} ms_job;
+
+typedef struct ms_share {
+  uint64_t busy, waited; /* ns */
+  uint64_t moved;        /* bytes that the worker sent */
+  uint64_t blocks;
+  uint64_t began; /* CLOCK_MONOTONIC, ns, when its first block began; 0: it ran none */
+} ms_share;
+
+/* What a job leaves. Everything belongs to the outcome until ms_outcome_free. */
+typedef struct ms_outcome {
+  uint32_t block_count, worker_count;
+  uint32_t *order;    /* plan position -> block */
+  ms_record *results; /* for each block; bytes NULL when it gave none */
+  ms_share *shares;   /* for each worker */
+  ms_text *reports;   /* for each worker; hold the results' bytes */
+  ms_text printed;    /* what blocks printed, in plan order */
+  ms_text notices;    /* a line for each thing that users may want to know */
+  uint64_t moved;     /* bytes of arrays that the driver sent */
+  /* Only of a failed job: */
+  ms_text error;   /* the body's error, as the worker gave it (err->code is MS_BDY) */
+  uint32_t worker; /* who failed; UINT32_MAX: nobody in particular */
+  uint32_t block;  /* that it was running; UINT32_MAX: none */
+  long pid;        /* of a worker that died */
+  int signal;      /* that killed it */
+} ms_outcome;
+
+/* Runs one job. On failure no worker is still running it, and what the job wrote is lost. MS_BDY
+ * (outcome->error), MS_WRK, MS_INT, MS_NET, MS_OPT, MS_ARR, MS_DEP. The outcome is to be freed in
+ * any case. */
+int ms_session_run(ms_session *session, const ms_job *job, ms_outcome *outcome, ms_error *err);
+
+void ms_outcome_free(ms_outcome *outcome);
+
+#endif

@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The inside of a session, shared by session.c (its life), wait.c (where the driver waits),
+ * member.c (one worker process), load.c (what a worker is sent before a job), gather.c (what comes
+ * back) and run.c (one job). */
+#ifndef MS_RUNTIME_SESSION_STATE_H
+#define MS_RUNTIME_SESSION_STATE_H
+
+#include <sys/types.h>
+
+#include "net/directory.h"
+#include "net/link.h"
+#include "net/zap.h"
+#include "runtime/parcel.h"
+#include "runtime/session.h"
+#include "runtime/setup.h"
+#include "runtime/spawn.h"
+#include "runtime/status.h"
+#include "runtime/task.h"
+
+/* Rows of a cached item that a worker has. */
+typedef struct ms_cached {
+  uint64_t id, version, size;
+  uint64_t used; /* by this job last */
+  int64_t lo, hi;
+} ms_cached;
+
+typedef struct ms_member {
+  uint32_t number, incarnation;
+  ms_child child;
+  long pid;      /* kept after its end, for messages */
+  int channel;   /* -1: dead */
+  bool up;       /* has said hello */
+  bool informed; /* of the present peers */
+  ms_peer peer;
+  ms_link link;
+  ms_status *status;
+  uint64_t *segments; /* ids that it has */
+  uint32_t segment_count;
+  char **kernels; /* keys that it knows, with a length in front */
+  uint32_t kernel_count;
+  ms_cached *cached;
+  uint32_t cached_count;
+  /* The present job: */
+  bool working; /* DONE has not come */
+  const ms_text *task;
+  size_t task_sent;
+  uint64_t data_frames;
+  ms_parcel *parcels;
+  uint32_t parcel_count, parcel_next;
+} ms_member;
+
+/* How a job is going. */
+typedef struct ms_run {
+  const ms_job *job;
+  ms_outcome *outcome;
+  ms_error *err;
+  ms_item *items; /* of the job, completed */
+  ms_box *boxes;
+  ms_text task, task_with_kernel;
+  bool failed;                           /* err is filled; only waiting for the rest */
+  uint64_t deadline;                     /* ns: workers still running then are killed; 0: none */
+  uint64_t finished, progressed, warned; /* blocks; ns when last changed; ns when last told */
+} ms_run;
+
+struct ms_session {
+  ms_session *next; /* in the list of all */
+  pid_t process;    /* whose it is */
+  pid_t thread;
+  ms_session_config config;
+  char **command; /* own copy */
+  ms_directory directory;
+  ms_keys keys;
+  void *context, *router;
+  ms_zap *zap;
+  char address[MS_ADDRESS_SIZE];
+  ms_member *members;
+  zmq_pollitem_t *polled; /* router, interrupt, then a channel for each member */
+  uint64_t jobs;
+  ms_schedule *schedule; /* of the present or last job */
+  ms_run *run;           /* NULL between jobs */
+  ms_text notices;       /* until the next outcome takes them */
+};
+
+uint64_t ms_session_clock(void);
+
+/* wait.c: waits up to `timeout` ms for frames, deaths and `interrupt` (-1: none), and handles them.
+ */
+int ms_session_wait(ms_session *session, int timeout, int interrupt, ms_error *err);
+
+/* Starts workers that are missing and waits until all have said hello. */
+int ms_session_complete(ms_session *session, ms_error *err);
+
+/* member.c */
+int ms_member_spawn(ms_session *session, ms_member *member, ms_error *err);
+int ms_member_hello(ms_session *session, ms_member *member, const ms_frame *frame,
+                    const char *payload, ms_error *err);
+/* Kills what is left of a worker, reaps it, and frees what was known of it. */
+void ms_member_bury(ms_member *member);
+void ms_member_free(ms_member *member);
+/* Gives it the descriptor of a segment unless it has it. */
+int ms_member_share(ms_member *member, const ms_segment *segment, ms_error *err);
+void ms_member_unshare(ms_member *member, uint64_t segment);
+bool ms_member_knows(const ms_member *member, const char *key, size_t size);
+int ms_member_learn(ms_member *member, const char *key, size_t size, ms_error *err);
+
+/* load.c: prepares what takes part in the job; sends as much as windows allow. */
+int ms_load_prepare(ms_session *session, ms_run *run);
+int ms_load_send(ms_session *session, ms_run *run);
+void ms_load_free(ms_session *session, ms_run *run);
+
+/* wait.c: a worker has ended, or cannot be talked to (`trouble` says why): buries it. */
+void ms_session_lose(ms_session *session, ms_member *member, const ms_error *trouble);
+
+/* run.c: one frame while a job is running. */
+void ms_run_frame(ms_session *session, ms_member *member, const ms_frame *frame,
+                  const char *payload);
+/* run.c: the job fails: the others are cancelled and get `grace` ms. The first failure counts. */
+void ms_run_fail(ms_session *session, uint32_t worker, uint32_t block, uint32_t grace);
+
+/* gather.c: puts results and printed text in order. */
+int ms_gather_begin(ms_session *session, ms_outcome *outcome, ms_error *err);
+int ms_gather_finish(ms_session *session, ms_outcome *outcome, ms_error *err);
+
+#endif

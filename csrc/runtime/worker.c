@@ -1,0 +1,311 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Worker: see worker.h. Its life, and what it receives from the driver. */
+#include "runtime/worker.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <time.h>
+#include <unistd.h>
+#include <zmq.h>
+
+#include "net/channel.h"
+#include "runtime/guard.h"
+#include "runtime/worker_state.h"
+
+#define SETUP_WAIT   10000 /* ms for the driver's first message */
+#define SEGMENT_WAIT 5000  /* ms for a segment that a task names */
+#define QUEUE_LIMIT  256   /* more than a link's window */
+
+uint64_t ms_worker_clock(void) {
+  struct timespec now;
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
+uint32_t ms_worker_number(const ms_worker *worker) {
+  return worker->setup.worker;
+}
+
+/* Reads the setup, or tells the driver that we are another build. */
+static int take_setup(ms_worker *worker, ms_error *err) {
+  ms_setup *setup = &worker->setup;
+  int page = -1;
+  long got = ms_channel_receive(worker->channel, setup, sizeof *setup, &page, SETUP_WAIT, err);
+  if (got < 0) return -1;
+  if (got == 0) return ms_error_set(err, MS_WRK, "the driver is gone");
+  void *mapped = MAP_FAILED;
+  if (page >= 0) {
+    mapped = mmap(NULL, sizeof *worker->status, PROT_READ | PROT_WRITE, MAP_SHARED, page, 0);
+    close(page);
+  }
+  if (mapped != MAP_FAILED) worker->status = mapped;
+  setup->build.abi[MS_ABI_SIZE - 1] = '\0';
+  if (got < (long)sizeof setup->build || setup->build.magic != MS_FRAME_MAGIC) {
+    return ms_error_set(err, MS_WRK, "descriptor %d does not lead to a driver", worker->channel);
+  }
+  if (setup->build.protocol != MS_PROTOCOL || strcmp(setup->build.abi, ms_abi()) != 0 ||
+      got != (long)sizeof *setup) {
+    ms_refusal ours = {.magic = MS_FRAME_MAGIC, .protocol = MS_PROTOCOL};
+    snprintf(ours.abi, sizeof ours.abi, "%s", ms_abi());
+    ms_channel_send(worker->channel, &ours, sizeof ours, -1, SETUP_WAIT, NULL);
+    return ms_abi_check(setup->build.protocol, setup->build.abi, setup->worker, err);
+  }
+  if (worker->status == NULL || setup->workers == 0 || setup->workers > MS_MOST_WORKERS ||
+      setup->worker >= setup->workers) {
+    return ms_error_set(err, MS_WRK, "the driver sent no usable setup");
+  }
+  return 0;
+}
+
+/* Binds the inbox, connects to the driver. The gatekeeper comes before the first bind. */
+static int open_sockets(ms_worker *worker, ms_hello *hello, ms_error *err) {
+  const ms_setup *setup = &worker->setup;
+  const ms_keys *keys = setup->tcp ? &setup->keys : NULL;
+  worker->context = zmq_ctx_new();
+  if (worker->context == NULL) return ms_error_set(err, MS_NET, "no ZeroMQ context");
+  if (keys != NULL) {
+    worker->zap = ms_zap_start(worker->context, keys, err);
+    if (worker->zap == NULL) return -1;
+  }
+  char address[MS_ADDRESS_SIZE + 32];
+  if (setup->tcp) {
+    snprintf(address, sizeof address, "tcp://127.0.0.1:*");
+  } else {
+    snprintf(address, sizeof address, "ipc://%s/w%u.%u", setup->directory, setup->worker,
+             setup->incarnation);
+    ms_guard_socket(address + strlen("ipc://"));
+  }
+  ms_socket_options inbox = {.keys = keys, .receive_limit = QUEUE_LIMIT};
+  ms_socket_options dealer = {
+      .keys = keys, .identity = setup->identity, .receive_limit = QUEUE_LIMIT};
+  worker->inbox = ms_socket_bind(worker->context, ZMQ_ROUTER, &inbox, address, hello->address, err);
+  if (worker->inbox == NULL) return -1;
+  worker->dealer = ms_socket_connect(worker->context, ZMQ_DEALER, &dealer, setup->address, err);
+  if (worker->dealer == NULL) return -1;
+  worker->control = (ms_link){
+      .socket = worker->dealer, .sender = setup->worker, .incarnation = setup->incarnation};
+  return 0;
+}
+
+ms_worker *ms_worker_connect(int channel, ms_error *err) {
+  ms_worker *worker = calloc(1, sizeof *worker);
+  if (worker == NULL) {
+    ms_error_set(err, MS_WRK, "out of memory");
+    return NULL;
+  }
+  worker->channel = channel;
+  ms_hello hello = {0};
+  snprintf(hello.abi, sizeof hello.abi, "%s", ms_abi());
+  if (fcntl(channel, F_SETFD, FD_CLOEXEC) != 0) {
+    ms_error_set(err, MS_WRK, "descriptor %d does not lead to a driver", channel);
+  } else if (take_setup(worker, err) == 0 && ms_guard_install(&worker->setup, channel, err) == 0 &&
+             open_sockets(worker, &hello, err) == 0) {
+    worker->neighbours = calloc(worker->setup.workers, sizeof *worker->neighbours);
+    worker->neighbour_count = worker->setup.workers;
+    ms_frame frame = {.kind = MS_SAY_HELLO, .a = {MS_PROTOCOL}};
+    if (worker->neighbours == NULL) {
+      ms_error_set(err, MS_WRK, "out of memory");
+    } else if (ms_link_send(&worker->control, frame, &hello, sizeof hello, err) == 0) {
+      return worker;
+    }
+  }
+  ms_worker_destroy(&worker);
+  return NULL;
+}
+
+void ms_worker_destroy(ms_worker **worker) {
+  ms_worker *gone = *worker;
+  if (gone == NULL) return;
+  if (gone->neighbours != NULL) ms_token_close(gone);
+  if (gone->context != NULL) zmq_ctx_shutdown(gone->context);
+  ms_zap_join(&gone->zap);
+  if (gone->dealer != NULL) zmq_close(gone->dealer);
+  if (gone->inbox != NULL) zmq_close(gone->inbox);
+  ms_context_end(&gone->context);
+  ms_guard_clean(ms_guard_orphan() || (gone->gone && !gone->ended));
+  ms_held_release(&gone->held);
+  ms_schedule_destroy(&gone->schedule);
+  ms_arena_destroy(&gone->job.arena);
+  ms_text_free(&gone->job.report);
+  ms_text_free(&gone->incoming);
+  if (gone->status != NULL) munmap(gone->status, sizeof *gone->status);
+  close(gone->channel);
+  free(gone->neighbours);
+  free(gone);
+  *worker = NULL;
+}
+
+/* Handles one message of the channel, waiting up to `timeout` ms for it. */
+static int take_notice(ms_worker *worker, int timeout, ms_error *err) {
+  ms_notice notice;
+  int fd;
+  long got = ms_channel_receive(worker->channel, &notice, sizeof notice, &fd, timeout, err);
+  if (got < 0) return -1;
+  if (got == 0) {
+    worker->gone = true;
+    return 0;
+  }
+  if (got == (long)sizeof notice && notice.kind == MS_NOTICE_SEGMENT) {
+    return ms_held_map(&worker->held, notice.id, notice.size, fd, err);
+  }
+  if (fd >= 0) close(fd);
+  if (got == (long)sizeof notice && notice.kind == MS_NOTICE_GONE) {
+    ms_held_unmap(&worker->held, notice.id);
+  }
+  if (got == (long)sizeof notice && notice.kind == MS_NOTICE_END) {
+    worker->gone = worker->ended = true;
+  }
+  return 0;
+}
+
+void *ms_worker_segment(ms_worker *worker, const ms_item *item, ms_error *err) {
+  uint64_t deadline = ms_worker_clock() + (uint64_t)SEGMENT_WAIT * 1000000u;
+  for (;;) {
+    unsigned char *base = ms_held_segment(&worker->held, item->segment, item->segment_size);
+    if (base != NULL) return base + item->place;
+    if (worker->gone || ms_worker_clock() > deadline) {
+      ms_error_set(err, MS_WRK, "shared memory that the loop uses did not arrive");
+      return NULL;
+    }
+    if (take_notice(worker, SEGMENT_WAIT, err) != 0) return NULL;
+  }
+}
+
+/* The present addresses of all workers: forgets what led to those that were replaced. */
+static void take_peers(ms_worker *worker, const char *payload, size_t size) {
+  if (size != worker->neighbour_count * sizeof(ms_peer)) return;
+  for (uint32_t i = 0; i < worker->neighbour_count; i++) {
+    ms_neighbour *neighbour = &worker->neighbours[i];
+    ms_peer peer;
+    memcpy(&peer, payload + i * sizeof peer, sizeof peer);
+    peer.identity[MS_IDENTITY_SIZE - 1] = peer.address[MS_ADDRESS_SIZE - 1] = '\0';
+    if (strcmp(peer.identity, neighbour->peer.identity) == 0) continue;
+    if (neighbour->socket != NULL) zmq_close(neighbour->socket);
+    *neighbour = (ms_neighbour){.peer = peer};
+  }
+}
+
+/* A piece of a task; the job begins when it is complete. */
+static void take_task(ms_worker *worker, const ms_frame *frame, const char *payload) {
+  ms_text *incoming = &worker->incoming;
+  if (frame->a[0] > MS_TASK_LIMIT || frame->a[1] > frame->a[0] ||
+      frame->size > frame->a[0] - frame->a[1]) {
+    return;
+  }
+  if (frame->a[1] == 0) {
+    incoming->length = 0;
+    worker->incoming_job = frame->job;
+    worker->data_due = frame->a[2];
+  }
+  if (frame->job != worker->incoming_job || frame->a[1] != incoming->length) return;
+  ms_text_append(incoming, payload, (size_t)frame->size);
+}
+
+static int is_complete(const ms_worker *worker, const ms_frame *frame) {
+  return worker->incoming_job == frame->job && worker->incoming.length == frame->a[0];
+}
+
+static void take_data(ms_worker *worker, const ms_frame *frame, const char *payload) {
+  ms_worker_job *job = &worker->job;
+  if (!job->open || frame->job != job->number || worker->data_due == 0) return;
+  uint32_t number = (uint32_t)frame->a[0];
+  worker->data_due--;
+  if (number >= job->task.item_count) return;
+  ms_box box = ms_item_box(&job->task.items[number], job->place[number], true);
+  ms_parcel_accept(frame, payload, &box);
+}
+
+static int take_cancel(ms_worker *worker, uint64_t number, ms_error *err) {
+  ms_worker_job *job = &worker->job;
+  if (job->open) { /* ends at its next block */
+    if (job->number == number) worker->cancelled = number;
+    return 0;
+  }
+  if (number == 0 || worker->incoming_job != number) return 0;
+  worker->cancelled = number;
+  worker->incoming_job = 0; /* it had not come in completely */
+  job->number = number;
+  job->open = true;
+  job->busy = job->waited = job->moved = 0;
+  job->report.length = 0;
+  return ms_worker_end(worker, err);
+}
+
+static int handle(ms_worker *worker, const ms_frame *frame, const char *payload, ms_error *err) {
+  switch (frame->kind) {
+    case MS_SAY_PEERS:
+      take_peers(worker, payload, (size_t)frame->size);
+      return 0;
+    case MS_SAY_TASK:
+      if (worker->job.open) return 0;
+      take_task(worker, frame, payload);
+      return is_complete(worker, frame) ? ms_worker_begin(worker, err) : 0;
+    case MS_SAY_DATA:
+      take_data(worker, frame, payload);
+      return 0;
+    case MS_SAY_CANCEL:
+      return take_cancel(worker, frame->job, err);
+    case MS_SAY_FORGET:
+      if (!worker->job.open) ms_held_forget(&worker->held, frame->a[0]);
+      return 0;
+    default:
+      return 0;
+  }
+}
+
+/* Handles the frames of the driver that are there. */
+static int take_frames(ms_worker *worker, ms_error *err) {
+  for (;;) {
+    zmq_msg_t message;
+    int got = ms_socket_receive(worker->dealer, NULL, &message);
+    if (got == 0) return 0;
+    if (got < 0) continue;
+    ms_frame frame;
+    int failed = 0;
+    const char *bytes = zmq_msg_data(&message);
+    if (ms_frame_read(&frame, bytes, zmq_msg_size(&message), MS_TO_WORKER) == NULL &&
+        frame.sender == MS_DRIVER && frame.incarnation == worker->setup.incarnation) {
+      int accepted = ms_link_receive(&worker->control, &frame, true, err);
+      if (accepted < 0) failed = -1;
+      if (accepted > 0) failed = handle(worker, &frame, bytes + sizeof frame, err);
+    }
+    zmq_msg_close(&message);
+    if (failed != 0) return -1;
+  }
+}
+
+int ms_worker_wait(ms_worker *worker, bool tokens, int timeout, ms_error *err) {
+  zmq_pollitem_t items[] = {{.socket = worker->dealer, .events = ZMQ_POLLIN},
+                            {.fd = worker->channel, .events = ZMQ_POLLIN},
+                            {.socket = worker->inbox, .events = ZMQ_POLLIN}};
+  int ready = zmq_poll(items, tokens ? 3 : 2, timeout);
+  if (ready < 0) {
+    if (errno == EINTR) return 0;
+    return ms_error_set(err, MS_NET, "waiting for messages failed: %s", zmq_strerror(errno));
+  }
+  if (items[1].revents != 0 && take_notice(worker, 0, err) != 0) return -1;
+  if (items[0].revents != 0 && take_frames(worker, err) != 0) return -1;
+  while (tokens && items[2].revents != 0) {
+    int taken = ms_token_take(worker, err);
+    if (taken < 0) return -1;
+    if (taken == 0) break;
+  }
+  return 0;
+}
+
+int ms_worker_next(ms_worker *worker, ms_error *err) {
+  if (worker->job.open) return ms_error_set(err, MS_BUG, "the last job is not over");
+  for (;;) {
+    if (worker->gone) return 0;
+    if (ms_worker_wait(worker, false, -1, err) != 0) return -1;
+    if (!worker->job.open || worker->gone) continue;
+    if (worker->data_due == 0) return 1;
+    if (ms_worker_cancelled(worker) && ms_worker_end(worker, err) != 0) return -1;
+  }
+}

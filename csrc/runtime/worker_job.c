@@ -1,0 +1,306 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * One job on a worker: from the task's arrival to DONE. See worker.h. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "runtime/report.h"
+#include "runtime/worker_state.h"
+
+#define ROOM_WAIT 1000 /* ms between looks at the driver while its window is full */
+
+const ms_task *ms_worker_task(const ms_worker *worker) {
+  return &worker->job.task;
+}
+
+void *ms_worker_item(const ms_worker *worker, uint32_t item, bool *dense) {
+  *dense = !worker->setup.shared;
+  return worker->job.place[item];
+}
+
+bool ms_worker_cancelled(const ms_worker *worker) {
+  uint64_t number = worker->job.number;
+  return worker->cancelled == number ||
+         atomic_load_explicit(&worker->status->cancel, memory_order_relaxed) == number;
+}
+
+static bool same_schedule(const ms_schedule *schedule, const ms_task *task) {
+  return schedule != NULL && schedule->workers == task->workers &&
+         memcmp(&schedule->grid, &task->grid, sizeof task->grid) == 0 &&
+         memcmp(schedule->range_owner, task->range_owner,
+                task->grid.ranges[0] * sizeof *task->range_owner) == 0;
+}
+
+static int place_items(ms_worker *worker, ms_error *err) {
+  ms_worker_job *job = &worker->job;
+  for (uint32_t i = 0; i < job->task.item_count; i++) {
+    const ms_item *item = &job->task.items[i];
+    if (worker->setup.shared) {
+      job->place[i] = ms_worker_segment(worker, item, err);
+    } else {
+      bool keep = item->movement == MS_MOVE_CACHED;
+      ms_held_piece *copy =
+          ms_held_copy(&worker->held, item->id, ms_item_bytes(item), job->number, keep, err);
+      job->place[i] = copy == NULL ? NULL : copy->base;
+    }
+    if (job->place[i] == NULL) return -1;
+  }
+  return 0;
+}
+
+static int prepare(ms_worker *worker, ms_error *err) {
+  ms_worker_job *job = &worker->job;
+  const ms_text *text = &worker->incoming;
+  if (text->failed || job->arena == NULL) return ms_error_set(err, MS_WRK, "out of memory");
+  ms_task *task = &job->task;
+  if (ms_task_read(task, text->bytes, text->length, worker->setup.shared, job->arena, err) != 0) {
+    return -1;
+  }
+  if (task->workers > worker->setup.workers) {
+    return ms_error_set(err, MS_NET, "a task for %u workers of %u", task->workers,
+                        worker->setup.workers);
+  }
+  if (!same_schedule(worker->schedule, task)) {
+    ms_schedule_destroy(&worker->schedule);
+    worker->schedule = ms_schedule_new(&task->grid, task->range_owner, task->workers, err);
+    if (worker->schedule == NULL) return -1;
+  }
+  const ms_schedule *schedule = worker->schedule;
+  uint32_t blocks = schedule->block_count;
+  job->place = ms_arena_take(job->arena, (size_t)task->item_count + 1, sizeof *job->place);
+  job->finished = ms_arena_take(job->arena, blocks, sizeof *job->finished);
+  job->mine = ms_arena_take(job->arena, blocks, sizeof *job->mine);
+  if (job->place == NULL || job->finished == NULL || job->mine == NULL) {
+    return ms_error_set(err, MS_WRK, "out of memory");
+  }
+  for (uint32_t position = 0; position < blocks; position++) {
+    uint32_t block = schedule->order[position];
+    if (schedule->owner[block] == worker->setup.worker) job->mine[job->mine_count++] = block;
+  }
+  return place_items(worker, err);
+}
+
+/* Tells the driver of an error; the first one counts. */
+static int send_failure(ms_worker *worker, ms_code code, const void *bytes, size_t size,
+                        ms_error *err) {
+  ms_worker_job *job = &worker->job;
+  if (job->failed) return 0;
+  job->failed = true;
+  uint32_t block = job->running ? job->mine[job->position] : UINT32_MAX;
+  ms_frame frame = {.kind = MS_SAY_FAILED, .job = job->number, .a = {block, code}};
+  return ms_link_send(&worker->control, frame, bytes, size, err);
+}
+
+int ms_worker_begin(ms_worker *worker, ms_error *err) {
+  ms_worker_job *job = &worker->job;
+  ms_text report = job->report;
+  ms_arena_destroy(&job->arena);
+  report.length = 0;
+  *job = (ms_worker_job){.number = worker->incoming_job,
+                         .open = true,
+                         .report = report,
+                         .arena = ms_arena_new(0),
+                         .started = ms_worker_clock()};
+  worker->incoming_job = 0;
+  ms_error trouble = {0};
+  int failed = prepare(worker, &trouble);
+  if (!worker->setup.shared) ms_held_sweep(&worker->held, job->number);
+  if (failed == 0) return 0;
+  worker->data_due = 0;
+  if (send_failure(worker, (ms_code)trouble.code, trouble.message, strlen(trouble.message), err)) {
+    return -1;
+  }
+  return ms_worker_end(worker, err);
+}
+
+/* Waits until the driver's window has room; false when the job is cancelled or the driver gone. */
+static bool room(ms_worker *worker, ms_error *err) {
+  while (!ms_link_open(&worker->control)) {
+    if (ms_worker_wait(worker, false, ROOM_WAIT, err) != 0) return false;
+    if (worker->gone || ms_worker_cancelled(worker)) return false;
+  }
+  return true;
+}
+
+int ms_worker_end(ms_worker *worker, ms_error *err) {
+  ms_worker_job *job = &worker->job;
+  if (!job->open) return 0;
+  size_t size = job->failed || ms_worker_cancelled(worker) ? 0 : job->report.length, at = 0;
+  while (size - at > MS_FRAME_PAYLOAD) {
+    ms_frame piece = {.kind = MS_SAY_REPORT, .job = job->number};
+    if (!room(worker, err)) {
+      size = at;
+    } else if (ms_link_send(&worker->control, piece, job->report.bytes + at, MS_FRAME_PAYLOAD,
+                            err) != 0) {
+      return -1;
+    } else {
+      at += MS_FRAME_PAYLOAD;
+    }
+  }
+  job->open = false;
+  job->running = false;
+  if (worker->gone) return 0;
+  ms_frame done = {.kind = MS_SAY_DONE,
+                   .job = job->number,
+                   .a = {job->busy, job->waited, job->moved, job->position}};
+  const char *rest = size == at ? NULL : job->report.bytes + at;
+  return ms_link_send(&worker->control, done, rest, size - at, err);
+}
+
+/* Sends the rows of one item that stay with this worker at the end. */
+static int return_rows(ms_worker *worker, uint32_t number, ms_error *err) {
+  ms_worker_job *job = &worker->job;
+  const ms_item *item = &job->task.items[number];
+  ms_box box = ms_item_box(item, job->place[number], true);
+  const ms_schedule *schedule = worker->schedule;
+  uint32_t ranges = schedule->grid.ranges[item->cut];
+  for (uint32_t range = 0; range < ranges; range++) {
+    if (ms_schedule_last_user(schedule, item->cut, range) != worker->setup.worker) continue;
+    int64_t lo, hi;
+    ms_item_rows(item, &job->task.bounds, range, &lo, &hi);
+    ms_parcel parcel = ms_parcel_make(item, number, item->array_dim, lo, hi);
+    while (parcel.next < parcel.count) {
+      if (!room(worker, err)) return -1;
+      if (ms_parcel_send(&parcel, &box, &worker->control, job->number, err) != 0) return -1;
+    }
+    job->moved += (uint64_t)parcel.count * item->element;
+  }
+  return 0;
+}
+
+/* Sends the elements of a scattered item that differ from what came, as runs. */
+static int return_changes(ms_worker *worker, uint32_t number, ms_error *err) {
+  ms_worker_job *job = &worker->job;
+  const ms_item *item = &job->task.items[number];
+  const ms_held_piece *copy =
+      ms_held_copy(&worker->held, item->id, ms_item_bytes(item), job->number, false, err);
+  if (copy == NULL) return -1;
+  ms_runs runs = {.now = copy->base,
+                  .before = copy->pristine,
+                  .element = item->element,
+                  .count = (int64_t)(copy->size / item->element)};
+  char *packed = copy->size == 0 ? NULL : malloc(MS_FRAME_PAYLOAD);
+  if (packed == NULL) return copy->size == 0 ? 0 : ms_error_set(err, MS_WRK, "out of memory");
+  int failed = 0;
+  size_t size;
+  while (failed == 0 && (size = ms_runs_pack(&runs, packed, MS_FRAME_PAYLOAD)) > 0) {
+    ms_frame frame = {.kind = MS_SAY_RUNS, .job = job->number, .a = {number}};
+    failed = !room(worker, err) || ms_link_send(&worker->control, frame, packed, size, err) != 0;
+    job->moved += size;
+  }
+  free(packed);
+  return failed ? -1 : 0;
+}
+
+static int return_items(ms_worker *worker, ms_error *err) {
+  const ms_task *task = &worker->job.task;
+  for (uint32_t i = 0; i < task->item_count; i++) {
+    const ms_item *item = &task->items[i];
+    if (!item->written) continue;
+    int failed = item->movement == MS_MOVE_SCATTERED ? return_changes(worker, i, err)
+                                                     : return_rows(worker, i, err);
+    if (failed != 0) return -1;
+  }
+  return 0;
+}
+
+/* The job is over for this worker: results first, then DONE. */
+static int finish(ms_worker *worker, ms_error *err) {
+  ms_worker_job *job = &worker->job;
+  bool good = !job->failed && !ms_worker_cancelled(worker);
+  if (good && job->report.failed) {
+    static const char text[] = "out of memory for the results of a loop";
+    if (send_failure(worker, MS_WRK, text, sizeof text - 1, err) != 0) return -1;
+    good = false;
+  }
+  if (good && !worker->setup.shared && return_items(worker, err) != 0) {
+    if (!worker->gone && !ms_worker_cancelled(worker)) return -1;
+  }
+  return ms_worker_end(worker, err);
+}
+
+/* Copies of what scattered items look like before the first block. */
+static int remember_items(ms_worker *worker, ms_error *err) {
+  const ms_worker_job *job = &worker->job;
+  for (uint32_t i = 0; i < job->task.item_count; i++) {
+    const ms_item *item = &job->task.items[i];
+    if (item->movement != MS_MOVE_SCATTERED || !item->written) continue;
+    ms_held_piece *copy =
+        ms_held_copy(&worker->held, item->id, ms_item_bytes(item), job->number, false, err);
+    if (copy == NULL || ms_held_remember(copy, err) != 0) return -1;
+  }
+  return 0;
+}
+
+/* The core itself cannot go on with the job: the driver hears why, and the job ends. */
+static int give_up(ms_worker *worker, ms_error *trouble, ms_error *err) {
+  worker->job.running = false;
+  if (worker->gone) return 0;
+  if (send_failure(worker, (ms_code)trouble->code, trouble->message, strlen(trouble->message),
+                   err) != 0) {
+    return -1;
+  }
+  return ms_worker_end(worker, err);
+}
+
+static int next_block(ms_worker *worker, uint32_t *block, ms_error *err) {
+  ms_worker_job *job = &worker->job;
+  if (job->running) return ms_error_set(err, MS_BUG, "a block is not finished");
+  if (job->position == 0 && !worker->setup.shared && remember_items(worker, err) != 0) return -1;
+  bool stop = job->failed || ms_worker_cancelled(worker) || job->position == job->mine_count;
+  if (!stop) {
+    *block = job->mine[job->position];
+    uint64_t before = ms_worker_clock();
+    if (ms_token_wait(worker, *block, err) != 0) return -1;
+    job->started = ms_worker_clock();
+    job->waited += job->started - before;
+    stop = worker->gone || ms_worker_cancelled(worker);
+  }
+  if (stop) return finish(worker, err) == 0 ? 0 : -1;
+  if (job->position == 0) atomic_store(&worker->status->began, job->started);
+  job->running = true;
+  atomic_store(&worker->status->running, (uint64_t)*block + 1);
+  return 1;
+}
+
+int ms_worker_next_block(ms_worker *worker, uint32_t *block, ms_error *err) {
+  ms_error trouble = {0};
+  if (!worker->job.open) return 0;
+  int got = next_block(worker, block, &trouble);
+  return got < 0 ? give_up(worker, &trouble, err) : got;
+}
+
+int ms_worker_print(ms_worker *worker, const void *bytes, size_t size, ms_error *err) {
+  ms_worker_job *job = &worker->job;
+  if (!job->running) return ms_error_set(err, MS_BUG, "nothing is running that could print");
+  ms_report_add(&job->report, job->mine[job->position], MS_REPORT_PRINTED, bytes, size);
+  return 0;
+}
+
+int ms_worker_block_done(ms_worker *worker, const void *result, size_t size, ms_error *err) {
+  ms_worker_job *job = &worker->job;
+  if (!job->running) return ms_error_set(err, MS_BUG, "no block is running");
+  uint32_t block = job->mine[job->position];
+  job->busy += ms_worker_clock() - job->started;
+  if (size > 0) ms_report_add(&job->report, block, MS_REPORT_RESULT, result, size);
+  job->running = false;
+  job->finished[block] = true;
+  job->position++;
+  atomic_store(&worker->status->running, 0);
+  atomic_fetch_add(&worker->status->finished, 1);
+  ms_error trouble = {0};
+  if (ms_token_send(worker, block, &trouble) == 0) return 0;
+  return give_up(worker, &trouble, err);
+}
+
+int ms_worker_fail(ms_worker *worker, const void *error, size_t size, ms_error *err) {
+  ms_worker_job *job = &worker->job;
+  if (!job->open) return 0;
+  static const char oversize[] = "the error of a loop body is too large to be sent";
+  int failed = size <= MS_FRAME_PAYLOAD
+                   ? send_failure(worker, MS_OK, error, size, err)
+                   : send_failure(worker, MS_BDY, oversize, sizeof oversize - 1, err);
+  job->running = false;
+  atomic_store(&worker->status->running, 0);
+  return failed;
+}

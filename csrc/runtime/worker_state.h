@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The inside of a worker, shared by worker.c (its life and what it receives), worker_job.c (one
+ * job) and token.c (hand-overs between workers). */
+#ifndef MS_RUNTIME_WORKER_STATE_H
+#define MS_RUNTIME_WORKER_STATE_H
+
+#include "net/link.h"
+#include "net/zap.h"
+#include "runtime/held.h"
+#include "runtime/parcel.h"
+#include "runtime/setup.h"
+#include "runtime/status.h"
+#include "runtime/worker.h"
+
+/* Another worker, or this one (then without sockets). */
+typedef struct ms_neighbour {
+  ms_peer peer;
+  void *socket; /* to its inbox; NULL until the first token */
+  ms_link out, in;
+} ms_neighbour;
+
+/* One job. All but the schedule lives in the arena. */
+typedef struct ms_worker_job {
+  uint64_t number; /* 0: none */
+  ms_arena *arena;
+  ms_task task;
+  void **place;   /* of each item */
+  bool *finished; /* blocks that others have told of or that are our own */
+  uint32_t *mine; /* own blocks in plan order */
+  uint32_t mine_count, position;
+  bool running;                   /* mine[position] is being run */
+  bool open;                      /* not yet DONE */
+  bool failed;                    /* FAILED was sent */
+  uint64_t started, busy, waited; /* ns; `started`: of the running block or the job */
+  uint64_t moved;                 /* bytes sent */
+  ms_text report;
+} ms_worker_job;
+
+struct ms_worker {
+  ms_setup setup;
+  int channel;
+  bool gone;  /* the driver is, or has done with us */
+  bool ended; /* it said so */
+  ms_status *status;
+  void *context, *dealer, *inbox;
+  ms_zap *zap;
+  ms_link control;
+  ms_neighbour *neighbours; /* one for each worker, by number */
+  uint32_t neighbour_count;
+  ms_held held;
+  ms_schedule *schedule; /* of the present or last job */
+  ms_text incoming;      /* pieces of a task */
+  uint64_t incoming_job, data_due;
+  uint64_t cancelled; /* job that a CANCEL frame named */
+  ms_worker_job job;
+};
+
+uint64_t ms_worker_clock(void);
+
+/* Waits up to `timeout` ms for frames or notices and handles those that are there; with `tokens`
+ * also for hand-overs. */
+int ms_worker_wait(ms_worker *worker, bool tokens, int timeout, ms_error *err);
+
+/* Where a shared item lies in this process, waiting for its segment if need be. */
+void *ms_worker_segment(ms_worker *worker, const ms_item *item, ms_error *err);
+
+/* worker_job.c: makes a job of the task that has come in; tells the driver if it cannot. */
+int ms_worker_begin(ms_worker *worker, ms_error *err);
+
+/* worker_job.c: sends DONE with what is left of the report. */
+int ms_worker_end(ms_worker *worker, ms_error *err);
+
+/* True when the job is to stop at the next block end. */
+bool ms_worker_cancelled(const ms_worker *worker);
+
+/* token.c: takes one frame from another worker, if one is there: 1 taken, 0 none, -1 failed. */
+int ms_token_take(ms_worker *worker, ms_error *err);
+
+/* Waits until `block`'s predecessors are finished and what they hand over has arrived. */
+int ms_token_wait(ms_worker *worker, uint32_t block, ms_error *err);
+
+/* Tells the owners of `block`'s successors that it is finished, and hands over what travels. */
+int ms_token_send(ms_worker *worker, uint32_t block, ms_error *err);
+
+/* Closes what leads to other workers. */
+void ms_token_close(ms_worker *worker);
+
+#endif

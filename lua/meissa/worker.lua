@@ -1,0 +1,123 @@
+-- SPDX-License-Identifier: MIT
+--
+-- Worker: the main loop of a worker process, and the command that starts one.
+--
+-- A job names a kernel; `prepare(kernel, run, items)` makes of it a function that runs one block
+-- and returns the bytes of its result. Whatever goes wrong in either reaches the driver as a
+-- failure of the job, encoded by `encode_error`; the worker lives on.
+-- @module meissa.worker
+
+local core = require "meissa.core"
+local buffer = require "string.buffer"
+
+local M = {}
+
+--- What makes block functions: prepare(kernel_bytes, run_bytes, items, ranges) returns
+-- block(number, range, ...) which returns the block's result as a string or nil. `items` is a list
+-- of {pointer = lightuserdata, element = bytes, size = elements, dims = {}, strides = {}}, strides
+-- in elements. When nil, `require("meissa.job").prepare` is used.
+M.prepare = nil
+
+--- Bytes of an error value for the driver: tables with plain fields keep them, anything else
+-- becomes its text.
+-- @param err any error value
+-- @return string for decode_error
+function M.encode_error(err)
+  local plain = {}
+  if type(err) == "table" then
+    for key, value in pairs(err) do
+      local kind = type(value)
+      if type(key) == "string" and (kind == "string" or kind == "number" or kind == "boolean") then
+        plain[key] = value
+      elseif key == "iteration" and kind == "table" then
+        plain[key] = {unpack(value)}
+      end
+    end
+  end
+  if plain.message == nil then plain.message = tostring(err) end
+  return buffer.encode(plain)
+end
+
+--- The table that encode_error was given, or one with its text in `message`.
+-- @param bytes what encode_error returned
+-- @return table
+function M.decode_error(bytes)
+  return buffer.decode(bytes)
+end
+
+-- Errors keep their text; a plain string says where in `traceback`.
+local function describe(err)
+  if type(err) == "table" then return err end
+  return {message = tostring(err), traceback = debug.traceback("", 2)}
+end
+
+local current -- the job that prints now
+
+-- In a body, print arrives at the driver as whole lines, once the job has committed.
+local function job_print(...)
+  local count = select("#", ...)
+  local words = {}
+  for i = 1, count do words[i] = tostring((select(i, ...))) end
+  current:print(table.concat(words, "\t") .. "\n")
+end
+
+-- Runs the blocks of one job; errors of the kernel come out as errors.
+local function run_blocks(job, block)
+  local function step(number, ...)
+    if number == nil then return false end
+    job:block_done(block(number, ...))
+    return true
+  end
+  while step(job:next_block()) do end
+end
+
+local function run_job(job, kernels)
+  current = job
+  if job.kernel then kernels[job.key] = job.kernel end
+  local ok, err = xpcall(function()
+    local prepare = M.prepare or require("meissa.job").prepare
+    run_blocks(job, prepare(kernels[job.key], job.run, job.items, job.ranges))
+  end, describe)
+  if not ok then job:fail(M.encode_error(err)) end
+  while job:next_block() do error("BUG: a block after a failure") end
+end
+
+--- Runs jobs until the driver ends.
+-- @param fd descriptor of the channel to the driver (3 unless said otherwise)
+function M.main(fd)
+  local worker, err = core.worker(fd or 3)
+  if not worker then
+    io.stderr:write("meissa worker: ", err.message, "\n")
+    os.exit(1, true)
+  end
+  local kernels = {}
+  require("meissa.loop").on_worker = true
+  _G.print = job_print
+  while true do
+    local job = worker:next()
+    if not job then break end
+    run_job(job, kernels)
+  end
+  worker:close()
+end
+
+-- True when a path names a LuaJIT (and not a program that embeds one).
+local function is_luajit(path)
+  return path ~= nil and path:match("[^/]*$"):match("^luajit") ~= nil
+end
+
+--- The program and arguments that start a worker which finds the same files as this process.
+-- @param code what it runs, instead of `require("meissa.worker").main(3)`
+-- @return list of strings
+function M.command(code)
+  local program = os.getenv("MEISSA_LUAJIT")
+  if program == nil or program == "" then
+    local here = core.executable()
+    program = is_luajit(here) and here or "luajit"
+  end
+  local text = ("package.path = %q package.cpath = %q %s"):format(
+    package.path, package.cpath, code or 'require("meissa.worker").main(3)')
+  return {program, "-e", text}
+end
+
+return M
