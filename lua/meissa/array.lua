@@ -121,6 +121,11 @@ function M.mark_overwritten(value)
   lib.ms_array_overwritten(value.array)
 end
 
+--- Says that a loop wrote entries of a sparse array: its partitions hold old values from now on.
+function M.mark_written(value)
+  value.array.version = value.array.version + 1
+end
+
 --- Records into how many blocks a loop cut an array, for print.
 function M.set_blocks(value, count)
   value.array.blocks = count

@@ -101,10 +101,11 @@ local function define(number)
       if array.readable == handle.generation and i >= 0 and i < handle.extent
         and floor(key) == key then
         if handle.rank == 2 then
-          return row_t(array, handle.elements + i * handle.stride, handle.generation, handle.extent2,
-            handle.stride2)
+          return row_t(array, handle.elements + i * handle.stride, handle.generation,
+            handle.extent2, handle.stride2)
         elseif handle.rank == 1 then
-          local value = handle.stride == 1 and handle.elements[i] or handle.elements[i * handle.stride]
+          local value = handle.stride == 1 and handle.elements[i]
+            or handle.elements[i * handle.stride]
           if not wide then return value end
           if value <= 9007199254740992LL and value >= -9007199254740992LL then
             return tonumber(value)
