@@ -3,6 +3,7 @@
 -- Jobs give the same bits on every road and with any number of workers: those of the plan's
 -- serial order, computed here by plain Lua.
 
+local ffi = require("ffi")
 local support = require("spec.runtime_support")
 
 local ROWS, COLUMNS, K = 23, 17, 3
@@ -253,6 +254,18 @@ describe("reports", function()
     })
     assert.are.equal(8 * 500001, #outcome.printed)
     for b = 0, 7 do assert.are.equal((b .. ","):rep(700000), outcome.results[b]) end
+    session:stop()
+  end)
+
+  it("come from workers that share the entries evenly", function()
+    local session = assert(support.session {workers = 2})
+    local starts = ffi.new("int64_t[7]", {0, 100, 100, 110, 120, 130, 200})
+    local outcome = assert(session:run {
+      key = "even", strategy = "partition", ranges = {6}, starts = support.pointer(starts),
+      kernel = "return function(b) return tostring(b) end",
+    })
+    assert.are.equal(2, outcome.workers[1].blocks)
+    assert.are.equal(4, outcome.workers[2].blocks)
     session:stop()
   end)
 

@@ -132,12 +132,13 @@ static int load_cached(ms_session *session, ms_member *member, ms_run *run, uint
   return add_parcel(member, item, ms_parcel_make(item, number, 0, lo, hi), run->err);
 }
 
-/* Lets go of cached items that no loop has used for long: their owner may be gone. */
-static void forget_unused(ms_session *session, ms_member *member) {
+/* Lets go of cached items that no job has used in the PATIENCE jobs before number `now`: their
+ * owner may be gone. */
+static void forget(ms_member *member, uint64_t now) {
   for (uint32_t i = member->cached_count; i-- > 0;) {
-    if (session->jobs - member->cached[i].used <= PATIENCE) continue;
+    if (now - member->cached[i].used <= PATIENCE) continue;
     ms_frame frame = {.kind = MS_SAY_FORGET, .a = {member->cached[i].id}};
-    ms_link_send(&member->link, frame, NULL, 0, NULL);
+    if (member->up) ms_link_send(&member->link, frame, NULL, 0, NULL);
     member->cached[i] = member->cached[--member->cached_count];
   }
 }
@@ -156,7 +157,7 @@ static int load_rows(ms_session *session, ms_member *member, ms_run *run, uint32
 }
 
 static int choose_parcels(ms_session *session, ms_member *member, ms_run *run) {
-  forget_unused(session, member);
+  forget(member, session->jobs);
   for (uint32_t i = 0; i < run->job->item_count; i++) {
     const ms_item *item = &run->items[i];
     int failed;
@@ -304,7 +305,7 @@ void ms_load_free(ms_session *session, ms_run *run) {
   for (uint32_t i = 0; i < session->config.workers; i++) {
     ms_member *member = &session->members[i];
     /* What was not sent to the end is not there. */
-    if (member->parcel_next < member->parcel_count) member->cached_count = 0;
+    if (member->parcel_next < member->parcel_count) forget(member, session->jobs + PATIENCE + 1);
     if (run->failed && member->task == &run->task_with_kernel) {
       while (member->kernel_count > 0) free(member->kernels[--member->kernel_count]);
     }

@@ -19,7 +19,7 @@
 #define GRACE        1000        /* ms for a cancelled worker to reach a block end */
 #define TICK         1000        /* ms between looks at progress */
 #define STALL        10          /* s without a finished block that are worth a word */
-#define DEADLOCK     30          /* s in which all wait for each other: messages were lost */
+#define DEADLOCK     30          /* looks in a row at which all wait: messages were lost */
 #define REPORT_LIMIT ((size_t)1 << 30)
 
 void ms_run_fail(ms_session *session, uint32_t worker, uint32_t block, uint32_t grace) {
@@ -159,9 +159,11 @@ static void watch_progress(ms_session *session) {
   if (finished != run->finished) {
     run->finished = finished;
     run->progressed = run->warned = now;
+    run->stuck = 0;
     return;
   }
-  if (!run->failed && all_wait && now - run->progressed > (uint64_t)DEADLOCK * SECOND) {
+  run->stuck = all_wait ? run->stuck + 1 : 0;
+  if (!run->failed && run->stuck >= DEADLOCK) {
     ms_error_set(run->err, MS_NET,
                  "worker %u has waited for block %u for %d s and nobody is running it: a hand-over "
                  "was lost",

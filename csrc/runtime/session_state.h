@@ -61,6 +61,7 @@ typedef struct ms_run {
   bool failed;                           /* err is filled; only waiting for the rest */
   uint64_t deadline;                     /* ns: workers still running then are killed; 0: none */
   uint64_t finished, progressed, warned; /* blocks; ns when last changed; ns when last told */
+  uint32_t stuck;                        /* looks in a row at which everyone waited */
 } ms_run;
 
 struct ms_session {
