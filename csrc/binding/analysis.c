@@ -132,7 +132,7 @@ static ms_reach reach_of(const ms_loop *loop, const ms_symbol *symbol) {
 /* Adds `callee` for a loop over the call of a path of constant fields: like a capture, and `text`,
  * its source. */
 static void set_callee(lua_State *L, const ms_loop *loop) {
-  if (loop->call->kind != MS_CALL) return;
+  if (loop->closure != NULL || loop->call->kind != MS_CALL) return;
   const ms_node *callee = loop->call->kid[0], *root = callee;
   uint32_t fields = 0;
   for (; root->kind == MS_INDEX && root->kid[1]->kind == MS_STRING; root = root->kid[0]) fields++;
@@ -173,7 +173,7 @@ static int loop_info(lua_State *L) {
   for (size_t k = loop->statement->begin; k < loop->statement->end; k++)
     last_line += tree->text[k] == '\n';
   lua_createtable(L, 0, 12);
-  set_number(L, "line", loop->closure != NULL ? loop->call->line : loop->call->open_line);
+  set_number(L, "line", loop->closure != NULL ? loop->statement->line : loop->call->open_line);
   set_number(L, "first_line", loop->statement->line);
   set_number(L, "last_line", last_line);
   set_number(L, "body_first_line",
