@@ -136,12 +136,15 @@ static int session_stop(lua_State *L) {
   return 0;
 }
 
+/* A list with false for a worker that is to be replaced. */
 static int session_pids(lua_State *L) {
   const ms_session *session = *check_session(L);
   uint32_t workers = ms_session_workers(session);
   lua_createtable(L, (int)workers, 0);
   for (uint32_t i = 0; i < workers; i++) {
-    lua_pushinteger(L, ms_session_pid(session, i));
+    long pid = ms_session_pid(session, i);
+    if (pid == 0) lua_pushboolean(L, 0); /* a number that must not reach `kill` */
+    if (pid != 0) lua_pushinteger(L, pid);
     lua_rawseti(L, -2, (int)i + 1);
   }
   return 1;

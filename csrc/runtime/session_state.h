@@ -94,6 +94,8 @@ int ms_session_complete(ms_session *session, ms_error *err);
 
 /* member.c */
 int ms_member_spawn(ms_session *session, ms_member *member, ms_error *err);
+/* MS_WRK: how a worker ended that never became one. */
+int ms_member_stillborn(const ms_session *session, const ms_member *member, ms_error *err);
 int ms_member_hello(ms_session *session, ms_member *member, const ms_frame *frame,
                     const char *payload, ms_error *err);
 /* Kills what is left of a worker, reaps it, and frees what was known of it. */
