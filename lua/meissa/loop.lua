@@ -159,6 +159,7 @@ end
 local function run_on_workers(record, plan, space, bindings, values, called)
   local grid = grids.cut(plan, space)
   plan.grid = grid.ranges
+  plans.explain(plan, space)
   local assigned, measured = job.run {
     record = record, plan = plan, space = space, bindings = bindings, values = values,
     grid = grid, session = pool.session(), called = called,
@@ -196,6 +197,7 @@ end
 -- A loop that is to run serially is the plain loop that it is: its body may do anything.
 local function run_serially(plan, space)
   plan.grid, last_plan = {}, plan
+  plans.explain(plan, space)
   return iterate_plainly(space)
 end
 
@@ -212,6 +214,7 @@ local function run_here(record, plan, space, bindings, slots, func, frame_form)
   end
   local grid = grids.cut(plan, space)
   plan.grid = grid.ranges
+  plans.explain(plan, space)
   local reductions = {}
   for _, scalar in ipairs(plan.scalar_list) do
     if scalar.role == "reduction" then
@@ -245,7 +248,7 @@ function M.parallel(...)
     last_plan = plan
     return finished
   end
-  if plan.strategy == "serial" then return run_serially(plan, space) end
+  if plans.runs_serially(plan, space) then return run_serially(plan, space) end
   if pool.workers() == 0 then
     inprocess.enter(func, 2)
     return run_here(record, plan, space, bindings, slots, func, true)
@@ -296,7 +299,7 @@ function M.each(...)
   local record, slots, plan, bindings, values = plan_closure(fn, space)
   if space.count == 0 then
     last_plan = plan
-  elseif plan.strategy == "serial" then
+  elseif plans.runs_serially(plan, space) then
     run_plainly(run_serially(plan, space), fn)
   elseif pool.workers() == 0 then
     inprocess.enter(M.each, 1)

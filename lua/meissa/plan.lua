@@ -94,15 +94,19 @@ local function index(plan, bindings)
   table.sort(plan.scalar_list, function(a, b) return a.capture < b.capture end)
 end
 
-local function refuse_reordered_sums(plan, space)
-  if space.reduce ~= "serial" or plan.strategy == "serial" then return end
+-- The scalar whose last bits a run in blocks may change although reduce = "serial" forbids it.
+local function reordered(plan, space)
+  if space.reduce ~= "serial" then return nil end
   for _, scalar in ipairs(plan.scalar_list) do
     if scalar.role == "reduction" and (scalar.op == "+" or scalar.op == "*") then
-      errors.raise("DEP", "'%s' is formed block by block, which may change its last bits, and " ..
-                   "reduce = \"serial\" forbids that. Leave the option out, or run the loop " ..
-                   "serially: {serial = true}", scalar.name)
+      return scalar.name
     end
   end
+end
+
+--- Whether a plan is run as the plain loop.
+function M.runs_serially(plan, space)
+  return plan.strategy == "serial" or space.serial and reordered(plan, space) ~= nil
 end
 
 -- Raises for plans that are not to be run.
@@ -122,13 +126,18 @@ local function check(plan, space)
       }, 0)
     end
   end
-  refuse_reordered_sums(plan, space)
+  local name = reordered(plan, space)
+  if name and not M.runs_serially(plan, space) then
+    errors.raise("DEP", "'%s' is formed block by block, which may change its last bits, and " ..
+                 "reduce = \"serial\" forbids that. Leave the option out, or run the loop " ..
+                 "serially: {serial = true}", name)
+  end
 end
 
 local explained = setmetatable({}, {__mode = "k"})
 
--- Shows a plan once where that was asked for; results go to stdout, explanations to stderr.
-local function explain(plan, space)
+--- Shows a plan once where that was asked for; results go to stdout, explanations to stderr.
+function M.explain(plan, space)
   if explained[plan] then return end
   if space.explain or os.getenv "MEISSA_EXPLAIN" == "1" then
     explained[plan] = true
@@ -138,7 +147,6 @@ end
 
 --- A plan that is used once more in the same situation.
 function M.again(plan, space)
-  explain(plan, space)
   check(plan, space)
   return plan
 end
