@@ -58,8 +58,9 @@ typedef struct ms_run {
   ms_item *items; /* of the job, completed */
   ms_box *boxes;
   ms_text task, task_with_kernel;
-  bool failed;                           /* err is filled; only waiting for the rest */
-  uint64_t deadline;                     /* ns: workers still running then are killed; 0: none */
+  bool failed;       /* err is filled; only waiting for the rest */
+  bool lost;         /* a worker died while the job was prepared: prepare again */
+  uint64_t deadline; /* ns: workers still running then are killed; 0: none */
   uint64_t finished, progressed, warned; /* blocks; ns when last changed; ns when last told */
   uint32_t stuck;                        /* looks in a row at which everyone waited */
 } ms_run;
