@@ -174,6 +174,8 @@ describe("effects", function()
     assert.are.equal("DEP103", p.reasons[1].code)
     assert.are.equal("unknown", p.verdict)
     assert.are.equal("", distances(plan("a[i] = 1", { a = a })))
+    p = analyze.analyze("for i, v in parallel(b) do a[i] = v end", { a = a, b = b })
+    assert.are.equal("DEP103", p.reasons[1].code) -- the entries that it runs over change
     assert.are.equal("(1)", distances(plan("a[i] = b[i + 1]", { a = a, b = { view = 1001 } })))
   end)
 end)
@@ -289,6 +291,8 @@ describe("refusals", function()
     { "do return end", "DEP108", "serial" },
     { "t[i] = 1", "DEP107", "serial" },
     { "t.count = i", "DEP107", "serial" },
+    { "A[i].name = 1", "DEP107", "unknown" },
+    { "_G[t[i]][1] = 2", "DEP107", "unknown" },
     { "t[i][1] = 1", "DEP107", "unknown" },
     { "table.insert(t, i)", "DEP107", "serial" },
     { "local u = t\nu[i] = 1", "DEP107", "serial" },

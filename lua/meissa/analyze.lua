@@ -188,9 +188,7 @@ function M.analyze(text, bindings, opts)
     if value then return value[1] end
     return env[each.root]
   end, describe_any, { [M.opaque] = true })
-  for c, binding in ipairs(resolved) do
-    if about and binding.kind == "array" and binding.array == about.array then space.source = c end
-  end
+  if about then space.source = capture.source(resolved, about) end
   local plan
   plan, problem = core.plan(loop, resolved, space)
   if not plan then errors.raise_core(problem) end

@@ -143,6 +143,7 @@ local function describe_array(binding, about)
   binding.kind = "array"
   binding.array, binding.storage = about.array, about.storage
   binding.dims, binding.sparse, binding.integer = about.dims, about.sparse, about.integer
+  return binding
 end
 
 -- A binding for a value that is found `depth` fields into a capture.
@@ -179,6 +180,7 @@ end
 
 local function search_from(state, binding)
   if binding.kind ~= "function" and binding.kind ~= "table" then return end
+  if binding.value == _G or binding.value == package.loaded then binding.all = true end
   if state.opaque[binding.value] or libraries[binding.value] then return end
   local search = new_search(state)
   search:visit(binding.value)
@@ -192,9 +194,7 @@ end
 -- Arrays that only functions and tables reach become bindings behind those of the captures.
 local function append_extra(state, bindings)
   for _, about in ipairs(state.extra) do
-    local binding = { depth = 0 }
-    describe_array(binding, about)
-    bindings[#bindings + 1] = binding
+    bindings[#bindings + 1] = describe_array({ depth = 0 }, about)
   end
   for _, binding in ipairs(bindings) do
     if binding.all then
@@ -204,6 +204,24 @@ local function append_extra(state, bindings)
       end
     end
   end
+end
+
+--- The number of the binding of the array whose entries a loop runs over, for the space's
+-- `source`; 0 when the body has no way to it. Where the body has only a view of its storage, the
+-- array is added to the bindings, so that the entries that the loop reads are known to overlap.
+-- @tab bindings what resolve gave
+-- @tab about the array's description
+function M.source(bindings, about)
+  local shared = false
+  for index, binding in ipairs(bindings) do
+    if binding.kind == "array" then
+      if binding.array == about.array then return index end
+      shared = shared or binding.storage == about.storage
+    end
+  end
+  if not shared then return 0 end
+  bindings[#bindings + 1] = describe_array({ depth = 0 }, about)
+  return #bindings
 end
 
 --- Resolves captures to bindings.
