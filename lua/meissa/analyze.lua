@@ -188,7 +188,7 @@ function M.analyze(text, bindings, opts)
     if value then return value[1] end
     return env[each.root]
   end, describe_any, { [M.opaque] = true })
-  if about then space.source = capture.source(resolved, about) end
+  if about then space.source = capture.source(resolved, about, recorded[1]) end
   local plan
   plan, problem = core.plan(loop, resolved, space)
   if not plan then errors.raise_core(problem) end

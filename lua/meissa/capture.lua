@@ -73,11 +73,11 @@ local function new_search(state)
     left = MOST_ENTRIES }, Search)
 end
 
-function Search:array(about)
+function Search:array(about, value)
   local state = self.state
   local index = state.by_array[about.array]
   if not index then
-    state.extra[#state.extra + 1] = about
+    state.extra[#state.extra + 1] = { about = about, value = value }
     index = state.count + #state.extra
     state.by_array[about.array] = index
   end
@@ -125,7 +125,7 @@ function Search:visit(value)
     return
   end
   local about = self.state.describe(value)
-  if about then return self:array(about) end
+  if about then return self:array(about, value) end
   if self.seen[value] or libraries[value] or builtins[value] or self.state.opaque[value] then
     return
   end
@@ -193,8 +193,8 @@ end
 
 -- Arrays that only functions and tables reach become bindings behind those of the captures.
 local function append_extra(state, bindings)
-  for _, about in ipairs(state.extra) do
-    bindings[#bindings + 1] = describe_array({ depth = 0 }, about)
+  for _, each in ipairs(state.extra) do
+    bindings[#bindings + 1] = describe_array({ depth = 0, value = each.value }, each.about)
   end
   for _, binding in ipairs(bindings) do
     if binding.all then
@@ -211,7 +211,8 @@ end
 -- array is added to the bindings, so that the entries that the loop reads are known to overlap.
 -- @tab bindings what resolve gave
 -- @tab about the array's description
-function M.source(bindings, about)
+-- @param value the array
+function M.source(bindings, about, value)
   local shared = false
   for index, binding in ipairs(bindings) do
     if binding.kind == "array" then
@@ -220,7 +221,7 @@ function M.source(bindings, about)
     end
   end
   if not shared then return 0 end
-  bindings[#bindings + 1] = describe_array({ depth = 0 }, about)
+  bindings[#bindings + 1] = describe_array({ depth = 0, value = value }, about)
   return #bindings
 end
 
