@@ -319,7 +319,7 @@ describe("refusals", function()
       plan("for k = 1, 3 do if A[i] > k then break end end\nA[i] = 0", B).strategy)
     assert.are.equal("independent",
       plan("if A[i] > 2 then goto continue end\nA[i] = 0\n::continue::", B).strategy)
-    assert.are.equal("independent", 
+    assert.are.equal("independent",
       plan("local f = function() return 1 end\nA[i] = f()", B).strategy)
   end)
 end)
