@@ -227,9 +227,9 @@ describe("a body", function()
       sum = sum + 1
       return
     end)]]
-    assert.is_nil(run.compare(text, world, over_rows, { closure_line = 1 }))
+    assert.is_nil(run.compare(text, world, over_rows, { closure = true }))
     assert.is_nil(run.compare("each(n, function() sum = sum + 1 end)", world, over_rows,
-      { closure_line = 1 }))
+      { closure = true }))
   end)
 
   it("takes a hundred captures, and more names than locals fit", function()

@@ -2,6 +2,7 @@
 -- Runs a loop in this process twice: as the plain Lua that it is, and as the Lua engine's kernel
 -- in blocks, on equal copies of its world. Used by the kernel specs.
 local ffi = require("ffi")
+local jit_util = require("jit.util")
 local array = require("meissa.array")
 local core = require("meissa.core")
 local kernel = require("meissa.kernel")
@@ -101,12 +102,24 @@ local function follow(capture, env)
   return value, binding
 end
 
+--- First and last line of the first function in a text.
+function M.function_lines(text)
+  local chunk = assert(loadstring(text))
+  for n = -1, -jit_util.funcinfo(chunk).gcconsts, -1 do
+    local constant = jit_util.funck(chunk, n)
+    if type(constant) == "proto" then
+      local info = jit_util.funcinfo(constant)
+      return info.linedefined, info.lastlinedefined
+    end
+  end
+end
+
 -- Loop, values, bindings, plan and captures of a text in an environment.
 local function study(text, env, space, options)
   local name = options.name or "@body.lua"
   local loop, failed
-  if options.closure_line then
-    loop, failed = core.loop(text, name, 0, 0, options.closure_line, true)
+  if options.closure then
+    loop, failed = core.loop(text, name, M.function_lines(text))
   else
     loop, failed = core.loop(text, name)
   end

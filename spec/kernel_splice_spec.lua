@@ -2,6 +2,7 @@
 -- Real Lua files as loop bodies: their kernels load, and every function in them keeps its lines.
 -- What the names mean is drawn at random. MEISSA_TEST_SEED=n replays a run.
 local core = require("meissa.core")
+local run = dofile("spec/kernel_run.lua")
 local util = require("jit.util")
 
 local seed = tonumber(os.getenv("MEISSA_TEST_SEED") or "") or os.time() % 1000000
@@ -43,7 +44,7 @@ end
 
 -- The kernel of a text, or nil for bodies that the analyser has no plan for.
 local function kernel_of(text)
-  local loop, failed = core.loop(text, "@body.lua", 0, 0, 1, true)
+  local loop, failed = core.loop(text, "@body.lua", run.function_lines(text))
   if not loop then error(failed.message, 0) end
   local bindings, elements = draw(loop:captures())
   local space = { ranges = { { 1, 5, 1 } } }

@@ -176,6 +176,18 @@ describe("serial = true", function()
     assert.equal("serial", meissa.last().strategy)
   end)
 
+  it("forms sums as written where reduce = \"serial\" asks for it", function()
+    local sum = 0
+    local text, err = message_of(function()
+      for i in parallel(10, {reduce = "serial"}) do sum = sum + 1 / i end
+    end)
+    assert.equal("DEP", err.code, text)
+    for i in parallel(10, {reduce = "serial", serial = true}) do sum = sum + 1 / i end
+    local expected = 0
+    for i = 1, 10 do expected = expected + 1 / i end
+    assert.equal(expected, sum)
+  end)
+
   it("does not change a loop that is parallel", function()
     local sum = 0
     for i in parallel(10, {serial = true}) do sum = sum + i end

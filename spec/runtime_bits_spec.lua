@@ -3,6 +3,7 @@
 -- Jobs give the same bits on every road and with any number of workers: those of the plan's
 -- serial order, computed here by plain Lua.
 
+local ffi = require("ffi")
 local support = require("spec.runtime_support")
 
 local ROWS, COLUMNS, K = 23, 17, 3
@@ -185,6 +186,59 @@ describe("cached, broadcast and scattered arrays", function()
   end
 end)
 
+describe("cached arrays by value", function()
+  it("are sent once for each version, and as far as they are needed", function()
+    local session = assert(support.session {workers = 3, shm = false})
+    local n, ranges = 60, 6
+    local entries = support.array({n}, nil, "int32")
+    local offsets, vector = support.starts(n, ranges)
+    for r = 0, ranges do vector[r] = offsets[r + 1] - 1 end
+    local item = entries:item {movement = "cached", version = 1, offsets = support.pointer(vector)}
+    local function sums(workers)
+      local outcome = assert(session:run {
+        key = "sums", strategy = "partition", ranges = {ranges}, workers = workers, items = {item},
+        kernel = support.prelude .. [[
+          local items = ...
+          local v = vector(items[1], "int32_t")
+          return function(b)
+            local sum = 0
+            for e = b * 10, b * 10 + 9 do sum = sum + v[e] end
+            return tostring(sum)
+          end]],
+      })
+      local list = {}
+      for b = 0, ranges - 1 do list[#list + 1] = outcome.results[b] end
+      return table.concat(list, " "), outcome.moved
+    end
+    local function fill(value)
+      for e = 0, n - 1 do entries.data[e] = value + e % 2 end
+    end
+    fill(0)
+    local text, moved = sums(3)
+    assert.are.equal("5 5 5 5 5 5", text)
+    assert.are.equal(n * 4, moved)
+    fill(1)
+    text, moved = sums(3) -- the same version: the copies are good
+    assert.are.equal("5 5 5 5 5 5", text)
+    assert.are.equal(0, moved)
+    item.version = 2
+    text, moved = sums(3)
+    assert.are.equal("15 15 15 15 15 15", text)
+    assert.are.equal(n * 4, moved)
+    text, moved = sums(1) -- worker 1 lacks what the others have
+    assert.are.equal("15 15 15 15 15 15", text)
+    assert.are.equal(n * 4, moved)
+    text, moved = sums(3)
+    assert.are.equal("15 15 15 15 15 15", text)
+    assert.are.equal(0, moved)
+    session:forget(item.id)
+    text, moved = sums(3)
+    assert.are.equal("15 15 15 15 15 15", text)
+    assert.are.equal(n * 4, moved)
+    session:stop()
+  end)
+end)
+
 describe("strided views", function()
   for _, shm in ipairs {true, false} do
     it("are seen with their strides" .. (shm and "" or " by value"), function()
@@ -253,6 +307,18 @@ describe("reports", function()
     })
     assert.are.equal(8 * 500001, #outcome.printed)
     for b = 0, 7 do assert.are.equal((b .. ","):rep(700000), outcome.results[b]) end
+    session:stop()
+  end)
+
+  it("come from workers that share the entries evenly", function()
+    local session = assert(support.session {workers = 2})
+    local starts = ffi.new("int64_t[7]", {0, 100, 100, 110, 120, 130, 200})
+    local outcome = assert(session:run {
+      key = "even", strategy = "partition", ranges = {6}, starts = support.pointer(starts),
+      kernel = "return function(b) return tostring(b) end",
+    })
+    assert.are.equal(2, outcome.workers[1].blocks)
+    assert.are.equal(4, outcome.workers[2].blocks)
     session:stop()
   end)
 

@@ -62,6 +62,16 @@ for _, road in ipairs(support.roads) do
       works(session)
     end)
 
+    it("takes an error that is returned for one that is raised", function()
+      local outcome, err = session:run {
+        key = "returned", strategy = "independent", ranges = {4},
+        kernel = "return function(b) return nil, {code = 'BDY', message = 'returned'} end",
+      }
+      assert.is_nil(outcome)
+      assert.are.equal("returned", worker.decode_error(err.payload).message)
+      works(session)
+    end)
+
     it("names a worker that was killed, and replaces it", function()
       local before = session:pids()
       local outcome, err, seconds = timed(session.run, session, {
@@ -115,7 +125,8 @@ for _, road in ipairs(support.roads) do
       local before = session:pids()
       local outcome, err, seconds = timed(session.run, session, {
         key = "endless", strategy = "partition", ranges = {2},
-        kernel = "return function(b) if b == 1 then while true do end end error('stop') end",
+        kernel = 'require("ffi").cdef "int usleep(unsigned);" return function(b) '
+          .. "while b == 1 do end require('ffi').C.usleep(50000) error('stop') end",
       })
       assert.is_nil(outcome)
       assert.are.equal("BDY", err.code)

@@ -8,7 +8,7 @@
 
 local util = require "jit.util"
 
-local ACCEPT = (os.getenv("BUILD") or "build") .. "/syntax/accept_main"
+local ACCEPT = (os.getenv("MEISSA_BUILD") or "build") .. "/bin/accept"
 local SEED = tonumber(os.getenv("MEISSA_SEED")) or os.time() % 1000000
 local MUTANTS = tonumber(os.getenv("MEISSA_MUTANTS")) or 4000
 

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "binding/binding.h"
+#include "depend/parameter.h"
 
 static const char loop_type[] = "meissa.loop";
 static const char plan_type[] = "meissa.plan";
@@ -80,7 +81,7 @@ static void set_string(lua_State *L, const char *key, const char *value) {
   lua_setfield(L, -2, key);
 }
 
-static void push_capture(lua_State *L, const ms_capture *capture) {
+static void push_capture(lua_State *L, const ms_capture *capture, bool parameter) {
   static const char *const reach[] = {"local", "upvalue", "global"};
   lua_createtable(L, 0, 6);
   set_string(L, "root", capture->root);
@@ -93,16 +94,20 @@ static void push_capture(lua_State *L, const ms_capture *capture) {
   lua_setfield(L, -2, "fields");
   lua_pushboolean(L, capture->assigned);
   lua_setfield(L, -2, "assigned");
+  lua_pushboolean(L, parameter);
+  lua_setfield(L, -2, "parameter");
   set_number(L, "line", capture->first->line);
   set_number(L, "column", capture->first->column);
 }
 
-/* loop:captures() */
+/* loop:captures(); `parameter`: a plan may depend on its value, if it is a number. */
 static int loop_captures(lua_State *L) {
   const ms_loop *loop = ms_check_loop(L, 1);
+  bool *used = lua_newuserdata(L, loop->capture_count + 1);
+  if (ms_parameters_find(loop, used) != 0) return luaL_error(L, "not enough memory");
   lua_createtable(L, (int)loop->capture_count, 0);
   for (uint32_t c = 0; c < loop->capture_count; c++) {
-    push_capture(L, &loop->captures[c]);
+    push_capture(L, &loop->captures[c], used[c]);
     lua_rawseti(L, -2, (int)c + 1);
   }
   return 1;
@@ -127,7 +132,7 @@ static ms_reach reach_of(const ms_loop *loop, const ms_symbol *symbol) {
 /* Adds `callee` for a loop over the call of a path of constant fields: like a capture, and `text`,
  * its source. */
 static void set_callee(lua_State *L, const ms_loop *loop) {
-  if (loop->call->kind != MS_CALL) return;
+  if (loop->closure != NULL || loop->call->kind != MS_CALL) return;
   const ms_node *callee = loop->call->kid[0], *root = callee;
   uint32_t fields = 0;
   for (; root->kind == MS_INDEX && root->kid[1]->kind == MS_STRING; root = root->kid[0]) fields++;
@@ -168,7 +173,7 @@ static int loop_info(lua_State *L) {
   for (size_t k = loop->statement->begin; k < loop->statement->end; k++)
     last_line += tree->text[k] == '\n';
   lua_createtable(L, 0, 12);
-  set_number(L, "line", loop->closure != NULL ? loop->call->line : loop->call->open_line);
+  set_number(L, "line", loop->closure != NULL ? loop->statement->line : loop->call->open_line);
   set_number(L, "first_line", loop->statement->line);
   set_number(L, "last_line", last_line);
   set_number(L, "body_first_line",

@@ -5,6 +5,10 @@
  *   core.session{workers=, transport=, shm=, command={...}} -> session | nil, error
  *   session:run{...} -> outcome | nil, error      session:stop() pids() info() forget(id)
  *
+ * A job: {key, kernel, run, strategy, ranges = {n, ...}, bounds = {int64_t * first indices, ...},
+ *   weights = uint64_t * or starts = int64_t * of each block's first entry, workers, patience,
+ *   stalled = function(seconds, worker, block), items = {see read_item, ...}}
+ *
  * Blocks are numbered from 0, workers and dimensions from 1. No Lua call that may raise is made
  * while C memory is unowned: what a job needs is read into userdata first. */
 #include <lauxlib.h>
@@ -132,12 +136,15 @@ static int session_stop(lua_State *L) {
   return 0;
 }
 
+/* A list with false for a worker that is to be replaced. */
 static int session_pids(lua_State *L) {
   const ms_session *session = *check_session(L);
   uint32_t workers = ms_session_workers(session);
   lua_createtable(L, (int)workers, 0);
   for (uint32_t i = 0; i < workers; i++) {
-    lua_pushinteger(L, ms_session_pid(session, i));
+    long pid = ms_session_pid(session, i);
+    if (pid == 0) lua_pushboolean(L, 0); /* a number that must not reach `kill` */
+    if (pid != 0) lua_pushinteger(L, pid);
     lua_rawseti(L, -2, (int)i + 1);
   }
   return 1;
@@ -267,6 +274,19 @@ static void read_grid(lua_State *L, int table, ms_job *job) {
   lua_pop(L, 2);
 }
 
+/* The weight of each block: `weights` as they are, or numbers of entries from `starts`. */
+static const uint64_t *read_weights(lua_State *L, int table, const ms_grid *grid) {
+  const uint64_t *given = pointer_field(L, table, "weights");
+  const int64_t *starts = pointer_field(L, table, "starts");
+  uint32_t blocks = ms_grid_blocks(grid);
+  if (given != NULL || starts == NULL) return given;
+  uint64_t *weights = scratch(L, blocks, sizeof *weights);
+  for (uint32_t b = 0; b < blocks; b++) {
+    weights[b] = starts[b + 1] > starts[b] ? (uint64_t)(starts[b + 1] - starts[b]) : 0;
+  }
+  return weights;
+}
+
 static void call_stalled(void *context, const ms_progress *progress) {
   lua_State *L = context;
   int top = lua_gettop(L);
@@ -365,9 +385,9 @@ static int session_run(lua_State *L) {
   if (job.key == NULL) return luaL_error(L, "a job needs the key of its kernel");
   job.kernel = string_field(L, 2, "kernel", &job.kernel_size);
   job.run = string_field(L, 2, "run", &job.run_size);
-  job.weights = pointer_field(L, 2, "weights");
   job.workers = (uint32_t)count_field(L, 2, "workers", 0);
   read_grid(L, 2, &job);
+  job.weights = read_weights(L, 2, &job.grid);
   job.items = read_items(L, 2, &job.item_count);
   lua_getfield(L, 2, "stalled");
   if (lua_isfunction(L, -1)) job.stalled = call_stalled;

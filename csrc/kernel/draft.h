@@ -48,9 +48,10 @@ typedef struct ms_draft {
   bool *value_used, *pointer_used; /* by capture */
   bool *stride_used;               /* by capture * MS_MAX_DIMS + dimension */
   bool *spilled;                   /* by capture */
-  const ms_scalar_plan **scalar;   /* by capture; NULL if it is no scalar of the plan */
-  ms_view **views;                 /* by symbol index; NULL for other symbols */
-  const ms_node **blocked;         /* assignment targets that keep the object's semantics */
+  bool *parameter;               /* by capture: a number that other executions of this text share */
+  const ms_scalar_plan **scalar; /* by capture; NULL if it is no scalar of the plan */
+  ms_view **views;               /* by symbol index; NULL for other symbols */
+  const ms_node **blocked;       /* assignment targets that keep the object's semantics */
   uint32_t blocked_count;
   bool helper_used[MS_HELPER_COUNT];
   const char *rows[MS_ROW_HELPERS]; /* names of the row helpers used */

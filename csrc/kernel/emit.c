@@ -2,6 +2,7 @@
  *
  * Chunks: the lines around a rewritten body. See emit.h. */
 #include "kernel/emit.h"
+#include "depend/parameter.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -94,10 +95,12 @@ static int prepare(ms_draft *draft) {
   draft->stride_used =
       ms_arena_take(draft->arena, captures * MS_MAX_DIMS, sizeof *draft->stride_used);
   draft->spilled = ms_arena_take(draft->arena, captures, sizeof *draft->spilled);
+  draft->parameter = ms_arena_take(draft->arena, captures, sizeof *draft->parameter);
   draft->scalar = ms_arena_take(draft->arena, captures, sizeof(const ms_scalar_plan *));
   draft->views = ms_arena_take(draft->arena, symbols, sizeof(ms_view *));
   if (!draft->value_used || !draft->pointer_used || !draft->stride_used || !draft->spilled ||
-      !draft->scalar || !draft->views) {
+      !draft->scalar || !draft->views || !draft->parameter ||
+      ms_parameters_find(draft->job->loop, draft->parameter) != 0) {
     return ms_error_set(draft->err, MS_ARR, "out of memory for the text of a kernel");
   }
   if (choose_prefix(draft) != 0 || find_indices(draft) != 0 || find_scalars(draft) != 0) return -1;

@@ -96,7 +96,8 @@ static ms_interval of_name(const ms_draft *draft, const ms_node *node, uint32_t 
   uint32_t at = ms_draft_capture(draft, node, &value);
   if (at != MS_NO_CAPTURE) {
     const ms_binding *binding = &draft->job->bindings[at];
-    bool constant = value == node && !draft->job->loop->captures[at].assigned;
+    bool constant =
+        value == node && draft->parameter[at] && !draft->job->loop->captures[at].assigned;
     return constant && binding->kind == MS_BIND_NUMBER ? point(binding->number) : unknown;
   }
   if (node->kind != MS_NAME || node->symbol == NULL || node->symbol->assigned) return unknown;

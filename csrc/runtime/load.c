@@ -9,7 +9,8 @@
 
 #include "runtime/session_state.h"
 
-#define PATIENCE 256 /* jobs for which an unused cached item is kept */
+#define DEATH_WAIT 50  /* ms in which a worker that cannot be reached turns out to be dead */
+#define PATIENCE   256 /* jobs for which an unused cached item is kept */
 
 /* Completes the items with their places in segments, and checks them. */
 static int complete_items(const ms_session *session, ms_run *run) {
@@ -113,13 +114,14 @@ static void needed_rows(const ms_session *session, const ms_member *member, cons
   }
 }
 
-static int load_cached(ms_session *session, ms_member *member, ms_run *run, uint32_t number) {
+static int load_cached(ms_session *session, ms_member *member, ms_run *run, uint32_t number,
+                       ms_error *err) {
   const ms_item *item = &run->items[number];
   int64_t lo, hi;
   needed_rows(session, member, &run->job->items[number], &lo, &hi);
   if (lo >= hi) return 0;
   ms_cached *entry = cached_entry(member, item->id);
-  if (entry == NULL) return ms_error_set(run->err, MS_WRK, "out of memory");
+  if (entry == NULL) return ms_error_set(err, MS_WRK, "out of memory");
   bool current = entry->version == item->version && entry->size == ms_item_bytes(item);
   entry->used = session->jobs;
   if (current && entry->lo <= lo && hi <= entry->hi) return 0;
@@ -129,44 +131,46 @@ static int load_cached(ms_session *session, ms_member *member, ms_run *run, uint
                        .used = session->jobs,
                        .lo = lo,
                        .hi = hi};
-  return add_parcel(member, item, ms_parcel_make(item, number, 0, lo, hi), run->err);
+  return add_parcel(member, item, ms_parcel_make(item, number, 0, lo, hi), err);
 }
 
-/* Lets go of cached items that no loop has used for long: their owner may be gone. */
-static void forget_unused(ms_session *session, ms_member *member) {
+/* Lets go of cached items that no job has used in the PATIENCE jobs before number `now`: their
+ * owner may be gone. */
+static void forget(ms_member *member, uint64_t now) {
   for (uint32_t i = member->cached_count; i-- > 0;) {
-    if (session->jobs - member->cached[i].used <= PATIENCE) continue;
+    if (now - member->cached[i].used <= PATIENCE) continue;
     ms_frame frame = {.kind = MS_SAY_FORGET, .a = {member->cached[i].id}};
-    ms_link_send(&member->link, frame, NULL, 0, NULL);
+    if (member->up) ms_link_send(&member->link, frame, NULL, 0, NULL);
     member->cached[i] = member->cached[--member->cached_count];
   }
 }
 
 /* Rows that this worker is the first to use. */
-static int load_rows(ms_session *session, ms_member *member, ms_run *run, uint32_t number) {
+static int load_rows(ms_session *session, ms_member *member, ms_run *run, uint32_t number,
+                     ms_error *err) {
   const ms_item *item = &run->items[number];
   for (uint32_t range = 0; range < run->job->grid.ranges[item->cut]; range++) {
     if (ms_schedule_first_user(session->schedule, item->cut, range) != member->number) continue;
     int64_t lo, hi;
     ms_item_rows(item, &run->job->bounds, range, &lo, &hi);
     ms_parcel parcel = ms_parcel_make(item, number, item->array_dim, lo, hi);
-    if (add_parcel(member, item, parcel, run->err) != 0) return -1;
+    if (add_parcel(member, item, parcel, err) != 0) return -1;
   }
   return 0;
 }
 
-static int choose_parcels(ms_session *session, ms_member *member, ms_run *run) {
-  forget_unused(session, member);
+static int choose_parcels(ms_session *session, ms_member *member, ms_run *run, ms_error *err) {
+  forget(member, session->jobs);
   for (uint32_t i = 0; i < run->job->item_count; i++) {
     const ms_item *item = &run->items[i];
     int failed;
     if (item->movement == MS_MOVE_CACHED) {
-      failed = load_cached(session, member, run, i);
+      failed = load_cached(session, member, run, i, err);
     } else if (item->movement == MS_MOVE_LOCAL || item->movement == MS_MOVE_ROTATED) {
-      failed = load_rows(session, member, run, i);
+      failed = load_rows(session, member, run, i, err);
     } else {
       ms_parcel whole = ms_parcel_make(item, i, 0, 0, item->dims[0]);
-      failed = add_parcel(member, item, whole, run->err);
+      failed = add_parcel(member, item, whole, err);
     }
     if (failed != 0) return -1;
   }
@@ -226,7 +230,7 @@ static int write_tasks(ms_session *session, ms_run *run) {
   return 0;
 }
 
-static int prepare_member(ms_session *session, ms_member *member, ms_run *run) {
+static int prepare_member(ms_session *session, ms_member *member, ms_run *run, ms_error *err) {
   const ms_job *job = run->job;
   member->parcel_count = member->parcel_next = 0;
   member->task_sent = 0;
@@ -234,15 +238,26 @@ static int prepare_member(ms_session *session, ms_member *member, ms_run *run) {
   member->task = &run->task;
   if (!ms_member_knows(member, job->key, job->key_size)) {
     member->task = &run->task_with_kernel;
-    if (job->kernel == NULL) return ms_error_set(run->err, MS_BUG, "a kernel without its text");
-    if (ms_member_learn(member, job->key, job->key_size, run->err) != 0) return -1;
+    if (job->kernel == NULL) return ms_error_set(err, MS_BUG, "a kernel without its text");
+    if (ms_member_learn(member, job->key, job->key_size, err) != 0) return -1;
   }
-  if (!member->informed && inform(session, member, run->err) != 0) return -1;
-  if (!session->config.shared) return choose_parcels(session, member, run);
+  if (!member->informed && inform(session, member, err) != 0) return -1;
+  if (!session->config.shared) return choose_parcels(session, member, run, err);
   for (uint32_t i = 0; i < job->item_count; i++) {
-    if (ms_member_share(member, job->items[i].segment, run->err) != 0) return -1;
+    if (ms_member_share(member, job->items[i].segment, err) != 0) return -1;
   }
   return 0;
+}
+
+/* A worker cannot be prepared: if it has died, nothing is lost yet. */
+static int fail_preparing(ms_session *session, ms_member *member, ms_run *run,
+                          const ms_error *trouble) {
+  if (trouble->code != MS_BUG && ms_child_wait(&member->child, DEATH_WAIT)) {
+    ms_session_lose(session, member, NULL);
+    run->lost = true;
+    return -1;
+  }
+  return ms_error_set(run->err, (ms_code)trouble->code, "%s", trouble->message);
 }
 
 int ms_load_prepare(ms_session *session, ms_run *run) {
@@ -253,8 +268,13 @@ int ms_load_prepare(ms_session *session, ms_run *run) {
   for (uint32_t i = 0; i < session->schedule->workers; i++) {
     ms_member *member = &session->members[i];
     if (!takes_part(session->schedule, i)) continue;
-    if (prepare_member(session, member, run) != 0) return -1;
-    member->working = true;
+    ms_error trouble = {0};
+    if (prepare_member(session, member, run, &trouble) != 0) {
+      return fail_preparing(session, member, run, &trouble);
+    }
+  }
+  for (uint32_t i = 0; i < session->schedule->workers; i++) {
+    session->members[i].working = takes_part(session->schedule, i);
   }
   return 0;
 }
@@ -304,7 +324,7 @@ void ms_load_free(ms_session *session, ms_run *run) {
   for (uint32_t i = 0; i < session->config.workers; i++) {
     ms_member *member = &session->members[i];
     /* What was not sent to the end is not there. */
-    if (member->parcel_next < member->parcel_count) member->cached_count = 0;
+    if (member->parcel_next < member->parcel_count) forget(member, session->jobs + PATIENCE + 1);
     if (run->failed && member->task == &run->task_with_kernel) {
       while (member->kernel_count > 0) free(member->kernels[--member->kernel_count]);
     }
@@ -313,6 +333,8 @@ void ms_load_free(ms_session *session, ms_run *run) {
   }
   free(run->items);
   free(run->boxes);
+  run->items = NULL;
+  run->boxes = NULL;
   ms_text_free(&run->task);
   ms_text_free(&run->task_with_kernel);
 }

@@ -44,6 +44,14 @@ static void fill_setup(const ms_session *session, const ms_member *member, ms_se
   snprintf(setup->directory, sizeof setup->directory, "%s", session->directory.path);
 }
 
+int ms_member_stillborn(const ms_session *session, const ms_member *member, ms_error *err) {
+  char how[128] = "";
+  ms_child_describe(&member->child, how, sizeof how);
+  return ms_error_set(err, MS_WRK,
+                      "worker %u (pid %ld) %s before it was ready; its command was: %s",
+                      member->number + 1, member->pid, how, session->command[0]);
+}
+
 int ms_member_spawn(ms_session *session, ms_member *member, ms_error *err) {
   int ends[2], page;
   member->incarnation++;
@@ -61,8 +69,9 @@ int ms_member_spawn(ms_session *session, ms_member *member, ms_error *err) {
   member->pid = member->child.pid;
   member->channel = ends[0];
   close(ends[1]);
-  if (!failed) {
-    failed = ms_channel_send(ends[0], &setup, sizeof setup, page, CHANNEL_WAIT, err) != 0;
+  bool spawned = !failed;
+  if (spawned) {
+    failed = ms_channel_send(ends[0], &setup, sizeof setup, page, CHANNEL_WAIT, NULL) != 0;
   }
   explicit_bzero(&setup, sizeof setup);
   if (member->status != NULL) close(page);
@@ -71,8 +80,9 @@ int ms_member_spawn(ms_session *session, ms_member *member, ms_error *err) {
                            .sender = MS_DRIVER,
                            .incarnation = member->incarnation};
   if (!failed) return 0;
+  if (spawned) ms_child_wait(&member->child, KILL_WAIT);
   ms_member_bury(member);
-  return -1;
+  return spawned ? ms_member_stillborn(session, member, err) : -1;
 }
 
 int ms_member_hello(ms_session *session, ms_member *member, const ms_frame *frame,

@@ -19,7 +19,8 @@
 #define GRACE        1000        /* ms for a cancelled worker to reach a block end */
 #define TICK         1000        /* ms between looks at progress */
 #define STALL        10          /* s without a finished block that are worth a word */
-#define DEADLOCK     30          /* s in which all wait for each other: messages were lost */
+#define DEADLOCK     30          /* looks in a row at which all wait: messages were lost */
+#define ATTEMPTS     5           /* at preparing a job while workers die */
 #define REPORT_LIMIT ((size_t)1 << 30)
 
 void ms_run_fail(ms_session *session, uint32_t worker, uint32_t block, uint32_t grace) {
@@ -159,9 +160,11 @@ static void watch_progress(ms_session *session) {
   if (finished != run->finished) {
     run->finished = finished;
     run->progressed = run->warned = now;
+    run->stuck = 0;
     return;
   }
-  if (!run->failed && all_wait && now - run->progressed > (uint64_t)DEADLOCK * SECOND) {
+  run->stuck = all_wait ? run->stuck + 1 : 0;
+  if (!run->failed && run->stuck >= DEADLOCK) {
     ms_error_set(run->err, MS_NET,
                  "worker %u has waited for block %u for %d s and nobody is running it: a hand-over "
                  "was lost",
@@ -216,8 +219,23 @@ static void replace_all(ms_session *session) {
   ms_text_add(&session->notices, "messages were lost: all workers are replaced\n");
 }
 
+/* Makes sure of all workers and prepares the job. Nothing has begun: who dies is replaced. */
+static int prepare(ms_session *session, ms_run *run) {
+  for (int attempt = 0; attempt < ATTEMPTS; attempt++) {
+    if (ms_session_complete(session, run->err) != 0) return -1;
+    if (ms_load_prepare(session, run) == 0) return 0;
+    run->failed = true;
+    ms_load_free(session, run);
+    if (!run->lost) return -1;
+    run->failed = run->lost = false;
+  }
+  run->failed = true;
+  return ms_error_set(run->err, MS_WRK, "workers died %d times before a loop could begin",
+                      ATTEMPTS);
+}
+
 static int run_job(ms_session *session, ms_run *run) {
-  if (ms_load_prepare(session, run) != 0 || ms_gather_begin(session, run->outcome, run->err) != 0) {
+  if (ms_gather_begin(session, run->outcome, run->err) != 0) {
     for (uint32_t i = 0; i < session->config.workers; i++) session->members[i].working = false;
     run->failed = true;
     return -1;
@@ -241,7 +259,7 @@ int ms_session_run(ms_session *session, const ms_job *job, ms_outcome *outcome, 
   if (session->run != NULL) return ms_error_set(err, MS_BUG, "a loop is running already");
   ms_run run = {.job = job, .outcome = outcome, .err = err};
   session->jobs++;
-  int failed = ms_session_complete(session, err);
+  int failed = prepare(session, &run);
   if (failed == 0) {
     session->run = &run;
     failed = run_job(session, &run);

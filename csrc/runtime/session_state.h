@@ -58,9 +58,11 @@ typedef struct ms_run {
   ms_item *items; /* of the job, completed */
   ms_box *boxes;
   ms_text task, task_with_kernel;
-  bool failed;                           /* err is filled; only waiting for the rest */
-  uint64_t deadline;                     /* ns: workers still running then are killed; 0: none */
+  bool failed;       /* err is filled; only waiting for the rest */
+  bool lost;         /* a worker died while the job was prepared: prepare again */
+  uint64_t deadline; /* ns: workers still running then are killed; 0: none */
   uint64_t finished, progressed, warned; /* blocks; ns when last changed; ns when last told */
+  uint32_t stuck;                        /* looks in a row at which everyone waited */
 } ms_run;
 
 struct ms_session {
@@ -93,6 +95,8 @@ int ms_session_complete(ms_session *session, ms_error *err);
 
 /* member.c */
 int ms_member_spawn(ms_session *session, ms_member *member, ms_error *err);
+/* MS_WRK: how a worker ended that never became one. */
+int ms_member_stillborn(const ms_session *session, const ms_member *member, ms_error *err);
 int ms_member_hello(ms_session *session, ms_member *member, const ms_frame *frame,
                     const char *payload, ms_error *err);
 /* Kills what is left of a worker, reaps it, and frees what was known of it. */

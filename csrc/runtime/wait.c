@@ -123,11 +123,7 @@ static int take_channel(ms_session *session, ms_member *member, ms_error *err) {
   bool came_up = member->up;
   ms_session_lose(session, member, NULL);
   if (came_up) return 0;
-  char how[128] = "";
-  ms_child_describe(&member->child, how, sizeof how);
-  return ms_error_set(err, MS_WRK,
-                      "worker %u (pid %ld) %s before it was ready; its command was: %s",
-                      member->number + 1, member->pid, how, session->command[0]);
+  return ms_member_stillborn(session, member, err);
 }
 
 int ms_session_wait(ms_session *session, int timeout, int interrupt, ms_error *err) {
@@ -162,6 +158,15 @@ static uint32_t count_up(const ms_session *session) {
   return up;
 }
 
+static int spawn_missing(ms_session *session, ms_error *err) {
+  for (uint32_t i = 0; i < session->config.workers; i++) {
+    ms_member *member = &session->members[i];
+    if (member->channel < 0 && ms_member_spawn(session, member, err) != 0) return -1;
+  }
+  return 0;
+}
+
+/* Those that are up may die while others are waited for. */
 static int wait_for_hellos(ms_session *session, int interrupt, ms_error *err) {
   uint64_t deadline = ms_session_clock() + (uint64_t)HELLO_WAIT * 1000000u;
   while (count_up(session) < session->config.workers) {
@@ -172,6 +177,7 @@ static int wait_for_hellos(ms_session *session, int interrupt, ms_error *err) {
                           session->command[0]);
     }
     int left = (int)((deadline - now) / 1000000u) + 1;
+    if (spawn_missing(session, err) != 0) return -1;
     if (ms_session_wait(session, left, interrupt, err) != 0) return -1;
     if (ms_interrupt_seen()) return ms_error_set(err, MS_INT, "interrupted");
   }
@@ -184,10 +190,6 @@ int ms_session_complete(ms_session *session, ms_error *err) {
     if (member->channel >= 0 && member->up && ms_channel_ended(member->channel)) {
       ms_session_lose(session, member, NULL);
     }
-  }
-  for (uint32_t i = 0; i < session->config.workers; i++) {
-    ms_member *member = &session->members[i];
-    if (member->channel < 0 && ms_member_spawn(session, member, err) != 0) return -1;
   }
   if (count_up(session) == session->config.workers) return 0;
   int interrupt = ms_interrupt_begin();

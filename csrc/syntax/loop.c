@@ -84,6 +84,13 @@ static void search_tree(search *state, ms_tree *tree, uint32_t first_line, uint3
   }
 }
 
+/* Whether a function literal is the last argument of a call. */
+static bool is_last_argument(const ms_node *node) {
+  const ms_node *parent = node->parent;
+  if (parent == NULL || (parent->kind != MS_CALL && parent->kind != MS_METHOD)) return false;
+  return parent->kids > 1 && parent->kid[parent->kids - 1] == node;
+}
+
 static ms_loop *make_loop(ms_tree *tree, const search *state, ms_error *err) {
   ms_loop *loop = ms_arena_take(tree->arena, 1, sizeof *loop);
   if (loop == NULL) {
@@ -93,7 +100,7 @@ static ms_loop *make_loop(ms_tree *tree, const search *state, ms_error *err) {
   ms_node *node = state->found;
   *loop = (ms_loop){.tree = tree, .function = state->function, .statement = node};
   if (node->kind == MS_FUNCTION) {
-    loop->call = node;
+    loop->call = is_last_argument(node) ? node->parent : node;
     loop->closure = node->function;
     loop->body = loop->closure->body;
     loop->indices = loop->closure->parameters;

@@ -29,10 +29,11 @@ typedef struct ms_loop {
   ms_tree *tree;
   ms_function *function; /* the function that contains the loop statement or call */
   ms_node *statement;    /* FOR_GENERIC, or the FUNCTION node of the closure form */
-  ms_node *call;         /* the call in the `for`, or the FUNCTION node of the closure form */
-  ms_node *body;         /* BLOCK */
-  ms_function *closure;  /* the closure form's function, else NULL */
-  ms_symbol **indices;   /* loop variables, or the closure's parameters */
+  ms_node *call;        /* in the `for`; of the closure form: the call that the function is the last
+                           argument of, or the FUNCTION node itself */
+  ms_node *body;        /* BLOCK */
+  ms_function *closure; /* the closure form's function, else NULL */
+  ms_symbol **indices;  /* loop variables, or the closure's parameters */
   uint32_t index_count;
   ms_capture *captures;
   uint32_t capture_count;

@@ -200,7 +200,7 @@ end
 function M.run(run)
   local schedule = schedule_of(run.grid, run.space)
   local layout = schedule.layout
-  local kernel_bytes, run_bytes, key = kernel.pack(run.record.loop, run.plan.handle, run.bindings,
+  local kernel_bytes, run_bytes, key = kernel.pack(run.record.loop, run.plan, run.bindings,
                                                    run.values, run.space, run.plan.kernels)
   local items, where = collect_items(run)
   local told = {run = run_bytes, where = where}

@@ -103,8 +103,42 @@ local function source_of(space, bindings)
   return 0
 end
 
+-- Kinds of captured values that are what they were when they are the same value.
+local UNCHANGING = {["nil"] = true, number = true, boolean = true, string = true, array = true,
+                    builtin = true}
+
+-- What the last execution resolved, if nothing has changed since but numbers that no plan depends
+-- on; those are brought up to date.
+local function recent_plan(record, space, roots)
+  local recent = record.recent
+  if not recent or recent.space_key ~= spaces.key(space) then return nil end
+  local bindings, values = recent.bindings, recent.values
+  for c, each in ipairs(record.captures) do
+    local value, binding = frame.follow(each, roots[c]), bindings[c]
+    if type(value) == "number" and binding.kind == "number" and not each.parameter then
+      binding.number, binding.value, values[c] = value, value, value
+    elseif not rawequal(value, binding.value) then
+      return nil
+    end
+  end
+  space.source = space.array and source_of(space, bindings)
+  if space.source ~= recent.source then return nil end
+  return plans.again(recent.plan, space), bindings, values
+end
+
+local function remember(record, space, plan, bindings, values)
+  for _, binding in ipairs(bindings) do
+    if not UNCHANGING[binding.kind] then return end
+  end
+  if #bindings ~= #record.captures then return end
+  record.recent = {space_key = spaces.key(space), source = space.source, plan = plan,
+                   bindings = bindings, values = values}
+end
+
 -- Plans the loop for this space and these captured values.
 local function plan_loop(record, space, roots)
+  local recent, same_bindings, same_values = recent_plan(record, space, roots)
+  if recent then return recent, same_bindings, same_values end
   local numbers = {}
   for c, each in ipairs(record.captures) do numbers[each] = c end
   local bindings = capture.resolve(record.captures, function(each) return roots[numbers[each]] end,
@@ -116,13 +150,16 @@ local function plan_loop(record, space, roots)
     if binding.kind == "array" then values[c] = array.to_handle(binding.value, true) end
   end
   space.source = space.array and source_of(space, bindings)
-  return plans.get(record, space, bindings), bindings, values
+  local plan = plans.get(record, space, bindings)
+  remember(record, space, plan, bindings, values)
+  return plan, bindings, values
 end
 
 -- Runs the loop on the workers; the list of {capture=, value=} to assign.
 local function run_on_workers(record, plan, space, bindings, values, called)
   local grid = grids.cut(plan, space)
   plan.grid = grid.ranges
+  plans.explain(plan, space)
   local assigned, measured = job.run {
     record = record, plan = plan, space = space, bindings = bindings, values = values,
     grid = grid, session = pool.session(), called = called,
@@ -160,6 +197,7 @@ end
 -- A loop that is to run serially is the plain loop that it is: its body may do anything.
 local function run_serially(plan, space)
   plan.grid, last_plan = {}, plan
+  plans.explain(plan, space)
   return iterate_plainly(space)
 end
 
@@ -176,6 +214,7 @@ local function run_here(record, plan, space, bindings, slots, func, frame_form)
   end
   local grid = grids.cut(plan, space)
   plan.grid = grid.ranges
+  plans.explain(plan, space)
   local reductions = {}
   for _, scalar in ipairs(plan.scalar_list) do
     if scalar.role == "reduction" then
@@ -209,7 +248,7 @@ function M.parallel(...)
     last_plan = plan
     return finished
   end
-  if plan.strategy == "serial" then return run_serially(plan, space) end
+  if plans.runs_serially(plan, space) then return run_serially(plan, space) end
   if pool.workers() == 0 then
     inprocess.enter(func, 2)
     return run_here(record, plan, space, bindings, slots, func, true)
@@ -260,7 +299,7 @@ function M.each(...)
   local record, slots, plan, bindings, values = plan_closure(fn, space)
   if space.count == 0 then
     last_plan = plan
-  elseif plan.strategy == "serial" then
+  elseif plans.runs_serially(plan, space) then
     run_plainly(run_serially(plan, space), fn)
   elseif pool.workers() == 0 then
     inprocess.enter(M.each, 1)

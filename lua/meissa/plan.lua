@@ -7,6 +7,7 @@ local core = require "meissa.core"
 local errors = require "meissa.errors"
 local report = require "meissa.report"
 local show = require "meissa.array.show"
+local spaces = require "meissa.space"
 
 local M = {}
 
@@ -36,17 +37,13 @@ function Plan.__call()
   return nil
 end
 
--- What the analysis depends on, as one string: shapes, which arrays are the same, whole numbers
--- (others cannot stand in a subscript), kinds of values, the space and its options.
-local function situation(space, bindings)
-  local parts = {tostring(space.ordered), tostring(space.serial), tostring(space.sparse),
-                 space.collapse, space.reduce, space.source or ""}
+-- What the analysis depends on, as one string: shapes, which arrays are the same, numbers that may
+-- reach a subscript, kinds of values, the space and its options.
+local function situation(record, space, bindings)
+  local parts = {spaces.key(space), space.source or ""}
   local function add(value) parts[#parts + 1] = value end
-  for _, range in ipairs(space.ranges) do
-    add(range[1]) add(range[2]) add(range[3])
-  end
-  local seen, stores, names, spaces = {}, {}, 0, 0
-  for _, binding in ipairs(bindings) do
+  local seen, stores, names, memories = {}, {}, 0, 0
+  for c, binding in ipairs(bindings) do
     add(binding.kind)
     add(binding.depth)
     if binding.kind == "array" then
@@ -55,15 +52,16 @@ local function situation(space, bindings)
         seen[binding.array] = names
       end
       if not stores[binding.storage] then
-        spaces = spaces + 1
-        stores[binding.storage] = spaces
+        memories = memories + 1
+        stores[binding.storage] = memories
       end
       add(seen[binding.array]) add(stores[binding.storage])
       add(table.concat(binding.dims, "x"))
       add(binding.sparse and "s" or "d")
       add(binding.integer and "i" or "f")
-    elseif binding.kind == "number" and binding.number == math.floor(binding.number) then
-      add(binding.number)
+    elseif binding.kind == "number" then
+      local about = record.captures[c]
+      if about and about.parameter then add(("%.17g"):format(binding.number)) end
     elseif binding.name then
       add(binding.name)
     elseif binding.reached then
@@ -96,15 +94,19 @@ local function index(plan, bindings)
   table.sort(plan.scalar_list, function(a, b) return a.capture < b.capture end)
 end
 
-local function refuse_reordered_sums(plan, space)
-  if space.reduce ~= "serial" or plan.strategy == "serial" then return end
+-- The scalar whose last bits a run in blocks may change although reduce = "serial" forbids it.
+local function reordered(plan, space)
+  if space.reduce ~= "serial" then return nil end
   for _, scalar in ipairs(plan.scalar_list) do
     if scalar.role == "reduction" and (scalar.op == "+" or scalar.op == "*") then
-      errors.raise("DEP", "'%s' is formed block by block, which may change its last bits, and " ..
-                   "reduce = \"serial\" forbids that. Leave the option out, or run the loop " ..
-                   "serially: {serial = true}", scalar.name)
+      return scalar.name
     end
   end
+end
+
+--- Whether a plan is run as the plain loop.
+function M.runs_serially(plan, space)
+  return plan.strategy == "serial" or space.serial and reordered(plan, space) ~= nil
 end
 
 -- Raises for plans that are not to be run.
@@ -124,13 +126,18 @@ local function check(plan, space)
       }, 0)
     end
   end
-  refuse_reordered_sums(plan, space)
+  local name = reordered(plan, space)
+  if name and not M.runs_serially(plan, space) then
+    errors.raise("DEP", "'%s' is formed block by block, which may change its last bits, and " ..
+                 "reduce = \"serial\" forbids that. Leave the option out, or run the loop " ..
+                 "serially: {serial = true}", name)
+  end
 end
 
 local explained = setmetatable({}, {__mode = "k"})
 
--- Shows a plan once where that was asked for; results go to stdout, explanations to stderr.
-local function explain(plan, space)
+--- Shows a plan once where that was asked for; results go to stdout, explanations to stderr.
+function M.explain(plan, space)
   if explained[plan] then return end
   if space.explain or os.getenv "MEISSA_EXPLAIN" == "1" then
     explained[plan] = true
@@ -138,10 +145,16 @@ local function explain(plan, space)
   end
 end
 
+--- A plan that is used once more in the same situation.
+function M.again(plan, space)
+  check(plan, space)
+  return plan
+end
+
 --- The plan of a loop for a space and bindings, from the record's cache or made.
 -- Errors: DEP for a loop that may not run, SRC, OPT.
-function M.get(record, space, bindings, run)
-  local key = situation(space, bindings)
+function M.get(record, space, bindings)
+  local key = situation(record, space, bindings)
   local plan = record.plans[key]
   if not plan then
     local err
@@ -154,11 +167,7 @@ function M.get(record, space, bindings, run)
     setmetatable(plan, Plan)
     record.plans[key] = plan
   end
-  if run ~= false then
-    explain(plan, space)
-    check(plan, space)
-  end
-  return plan
+  return M.again(plan, space)
 end
 
 --- A plan with what running it took: `seconds` in all, `launch` until the first iteration, `workers`

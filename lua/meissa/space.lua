@@ -147,6 +147,18 @@ function M.parse(...)
   return space
 end
 
+--- The space and its options as one string; the array behind it does not count.
+function M.key(space)
+  if space.key then return space.key end
+  local parts = {tostring(space.ordered), tostring(space.serial), tostring(space.sparse),
+                 space.array and "entries" or "ranges", space.collapse, space.reduce}
+  for _, range in ipairs(space.ranges) do
+    for k = 1, 3 do parts[#parts + 1] = range[k] end
+  end
+  space.key = table.concat(parts, "|")
+  return space.key
+end
+
 --- How many values a range has.
 function M.length(r)
   return (r[2] - r[1]) / r[3] + 1

@@ -13,9 +13,10 @@ local buffer = require "string.buffer"
 local M = {}
 
 --- What makes block functions: prepare(kernel_bytes, run_bytes, items, ranges) returns
--- block(number, range, ...) which returns the block's result as a string or nil. `items` is a list
--- of {pointer = lightuserdata, element = bytes, size = elements, dims = {}, strides = {}}, strides
--- in elements. When nil, `require("meissa.job").prepare` is used.
+-- block(number, range, ...), which returns the block's result as a string or nil, or raises, or
+-- returns nil and an error. `items` is a list of {pointer = lightuserdata, element = bytes,
+-- size = elements, dims = {}, strides = {}}, strides in elements; `ranges` says how many there are
+-- along each cut dimension. When nil, `require("meissa.job").prepare` is used.
 M.prepare = nil
 
 --- Bytes of an error value for the driver: tables with plain fields keep them, anything else
@@ -53,8 +54,8 @@ end
 
 local current -- the job that prints now
 
--- In a body, print arrives at the driver as whole lines, once the job has committed.
-local function job_print(...)
+--- `print` as bodies have it: whole lines that arrive at the driver once the job has committed.
+function M.print(...)
   local count = select("#", ...)
   local words = {}
   for i = 1, count do words[i] = tostring((select(i, ...))) end
@@ -63,9 +64,13 @@ end
 
 -- Runs the blocks of one job; errors of the kernel come out as errors.
 local function run_blocks(job, block)
+  local function finish(result, err)
+    if err ~= nil then error(err, 0) end
+    job:block_done(result)
+  end
   local function step(number, ...)
     if number == nil then return false end
-    job:block_done(block(number, ...))
+    finish(block(number, ...))
     return true
   end
   while step(job:next_block()) do end
@@ -92,7 +97,7 @@ function M.main(fd)
   end
   local kernels = {}
   require("meissa.loop").on_worker = true
-  _G.print = job_print
+  _G.print = M.print
   while true do
     local job = worker:next()
     if not job then break end
