@@ -94,15 +94,6 @@ local function describe_array(value)
           integer = about.type:find("^int") ~= nil}
 end
 
--- Which binding is the array whose entries are the space: its number, 0 if the body captures none.
-local function source_of(space, bindings)
-  local id = array.describe(space.array).id
-  for c, binding in ipairs(bindings) do
-    if binding.array == id then return c end
-  end
-  return 0
-end
-
 -- Kinds of captured values that are what they were when they are the same value.
 local UNCHANGING = {["nil"] = true, number = true, boolean = true, string = true, array = true,
                     builtin = true}
@@ -121,8 +112,8 @@ local function recent_plan(record, space, roots)
       return nil
     end
   end
-  space.source = space.array and source_of(space, bindings)
-  if space.source ~= recent.source then return nil end
+  if space.array and array.describe(space.array).id ~= recent.source_id then return nil end
+  space.source = recent.source
   return recent.plan, bindings, values
 end
 
@@ -132,6 +123,7 @@ local function remember(record, space, plan, bindings, values)
   end
   if #bindings ~= #record.captures then return end
   record.recent = {space_key = spaces.key(space), source = space.source, plan = plan,
+                   source_id = space.array and array.describe(space.array).id,
                    bindings = bindings, values = values}
 end
 
@@ -143,13 +135,15 @@ local function plan_loop(record, space, roots)
   for c, each in ipairs(record.captures) do numbers[each] = c end
   local bindings = capture.resolve(record.captures, function(each) return roots[numbers[each]] end,
                                    describe_array)
+  if space.array then
+    space.source = capture.source(bindings, describe_array(space.array), space.array)
+  end
   local values = {}
   for c, binding in ipairs(bindings) do
     values[c] = binding.value
     -- A row of an array stands for the view that it is.
     if binding.kind == "array" then values[c] = array.to_handle(binding.value, true) end
   end
-  space.source = space.array and source_of(space, bindings)
   local plan = plans.get(record, space, bindings)
   remember(record, space, plan, bindings, values)
   return plan, bindings, values

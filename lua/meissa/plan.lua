@@ -24,7 +24,8 @@ local function context_of(plan)
     end
   end
   return {file = record.file, line = record.line, over = record.over, source = record.source,
-          grid = plan.grid, moves = moves, engine = plan.engine, ordered = plan.ordered}
+          grid = plan.grid, moves = moves, engine = plan.engine, ordered = plan.ordered,
+          serial = plan.serial}
 end
 
 --- print(plan): the report.
@@ -67,6 +68,9 @@ local function situation(record, space, bindings)
     elseif binding.reached then
       add(table.concat(binding.reached, ","))
     end
+    if binding.changes then add "changes" end
+    if binding.stores then add "stores" end
+    if binding.aliased then add "aliased" end
   end
   return table.concat(parts, "|")
 end
@@ -154,7 +158,9 @@ function M.get(record, space, bindings)
     local err
     plan, err = core.plan(record.loop, bindings, space)
     if not plan then errors.raise_core(err) end
+    report.drop_impossible_fixes(plan)
     plan.file, plan.line, plan.engine = record.file, record.line, "lua"
+    plan.serial = space.serial
     plan.record, plan.ordered, plan.kernels = record, space.ordered, {}
     plan.grids = {}
     index(plan, bindings)
