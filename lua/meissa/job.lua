@@ -9,6 +9,7 @@
 local array = require "meissa.array"
 local buffer = require "string.buffer"
 local core = require "meissa.core"
+local entries = require "meissa.entries"
 local errors = require "meissa.errors"
 local ffi = require "ffi"
 local grids = require "meissa.grid"
@@ -73,7 +74,7 @@ end
 
 -- The job's items, and where the kernel finds its arrays and the space's entries among them.
 local function collect_items(run)
-  local items, numbers, where = {}, {}, {arrays = {}, types = {}}
+  local items, numbers, where = {}, {}, {arrays = {}, types = {}, sparse = {}}
   local function place(item)
     if not numbers[item.id] then
       items[#items + 1] = item
@@ -83,17 +84,25 @@ local function collect_items(run)
   end
   for c, binding in ipairs(run.bindings) do
     if binding.kind == "array" then
-      local about = run.plan.array_of[c]
-      where.arrays[#where.arrays + 1] = place(array_item(run.values[c], about, run.plan, run.grid))
-      where.types[#where.types + 1] = array.describe(run.values[c]).type
+      local about, value = run.plan.array_of[c], run.values[c]
+      where.types[#where.types + 1] = array.describe(value).type
+      if binding.sparse then
+        local item, coordinates = entries.items(value, about.written)
+        local sparse = {dims = binding.dims}
+        for d, each in ipairs(coordinates) do sparse[d] = place(each) end
+        where.arrays[#where.arrays + 1] = place(item)
+        where.sparse[#where.arrays] = sparse
+      else
+        where.arrays[#where.arrays + 1] = place(array_item(value, about, run.plan, run.grid))
+      end
     end
   end
   local space = run.space
   if run.grid.partition then
     where.coords = {}
-    local entries = entry_items(run.grid.partition, space)
-    for d = 1, #entries - 1 do where.coords[d] = place(entries[d]) end
-    where.entries = place(entries[#entries])
+    local vectors = entry_items(run.grid.partition, space)
+    for d = 1, #vectors - 1 do where.coords[d] = place(vectors[d]) end
+    where.entries = place(vectors[#vectors])
   elseif space.array then
     local read_only = {written = false}
     local known = numbers[array.describe(space.array).id]
@@ -131,6 +140,13 @@ local function invalidate(run, message)
     if binding.kind == "array" and run.plan.array_of[c].written then
       array.mark_invalid(run.values[c], message)
     end
+  end
+end
+
+-- Partitions hold old values of the sparse arrays that the loop wrote.
+local function mark_entries_written(run)
+  for c, binding in ipairs(run.bindings) do
+    if binding.sparse and run.plan.array_of[c].written then array.mark_written(run.values[c]) end
   end
 end
 
@@ -217,6 +233,7 @@ function M.run(run)
   if notices then io.stderr:write(notices) end
   if not outcome then raise_failure(run, layout, failure) end
   if outcome.printed then io.stdout:write(outcome.printed) end
+  mark_entries_written(run)
   local ordered = {}
   for position, block in ipairs(outcome.order or {}) do
     ordered[position] = outcome.results[block] or ""
@@ -239,10 +256,12 @@ end
 function M.prepare(static, run_bytes, items)
   local fixed, told = buffer.decode(static), buffer.decode(run_bytes)
   local where, layout, arrays = told.where, fixed.layout or told.layout, {}
-  for a, number in ipairs(where.arrays) do arrays[a] = as_array(items[number], where.types[a]) end
+  for a, number in ipairs(where.arrays) do
+    arrays[a] = entries.rebuild(as_array(items[number], where.types[a]), where.sparse[a], items)
+  end
   if where.entries then
-    local entries = items[where.entries]
-    arrays.space = {pointer = entries.pointer, strides = entries.strides, coords = {}}
+    local values = items[where.entries]
+    arrays.space = {pointer = values.pointer, strides = values.strides, coords = {}}
     for d, number in ipairs(where.coords or {}) do
       arrays.space.coords[d] = ffi.cast("const int32_t *", items[number].pointer)
     end
