@@ -83,6 +83,13 @@ fuzz:
 	    $(BUILD)/corpus/$$each $$(ls -d csrc/*/$${each}_seeds 2>/dev/null) || exit 1; \
 	done
 
+# make fuzz-programs  random programs on two workers against the recorder, and its seeded mutants
+MEISSA_PROGRAMS ?= 10000
+
+fuzz-programs: build
+	@$(LUA_ENV) MEISSA_PROGRAMS='$(MEISSA_PROGRAMS)' MEISSA_TEST_LIMIT=36000 MEISSA_TEST_LINES=400 \
+	  MEISSA_BUILD='$(call quoted,$(BUILD))' tools/test.sh spec/programs_spec.lua
+
 fuzzers: $(FUZZ:%=$(BUILD)/%)
 
 define fuzzer
@@ -93,4 +100,5 @@ ifneq ($(filter fuzzers,$(MAKECMDGOALS)),)
 $(foreach each,$(filter %_fuzz.c,$(ALL_C)),$(eval $(call fuzzer,$(each))))
 endif
 
-.PHONY: check $(CHECKS:%=check-%) everything sanitized-asan sanitized-tsan fuzz fuzzers
+.PHONY: check $(CHECKS:%=check-%) everything sanitized-asan sanitized-tsan fuzz fuzzers \
+        fuzz-programs

@@ -17,7 +17,7 @@ local M = {}
 local LARGEST = 2 ^ 53
 local MOST_DIMS = 8
 local OPTIONS = { "ordered", "serial", "grid", "collapse", "explain", "reduce", "numeric", "engine",
-  "transaction" }
+  "transaction", "check" }
 
 --- A plain table of unknown contents, for the bindings of `analyze`: data, no arrays in it.
 M.opaque = setmetatable({}, { __tostring = function() return "meissa.opaque" end })

@@ -8,6 +8,7 @@
 
 local array = require "meissa.array"
 local capture = require "meissa.capture"
+local check = require "meissa.check"
 local core = require "meissa.core"
 local errors = require "meissa.errors"
 local frame = require "meissa.frame"
@@ -238,6 +239,7 @@ function M.parallel(...)
   check_callee(record, func, 2, M.parallel)
   local roots = frame.read(slots, func, 2)
   local plan, bindings, values = plan_loop(record, space, roots)
+  check.loop(record, plan, space, bindings, roots, func)
   plans.check(plan, space)
   if space.count == 0 then
     last_plan = plan
@@ -280,6 +282,7 @@ local function plan_closure(fn, space)
   record.slots = slots
   local roots = frame.read(slots, fn, nil)
   local plan, bindings, values = plan_loop(record, space, roots)
+  check.loop(record, plan, space, bindings, roots, fn)
   return record, slots, plan, bindings, values
 end
 

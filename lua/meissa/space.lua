@@ -13,6 +13,7 @@ local M = {}
 
 local OPTIONS = {
   "ordered", "serial", "grid", "collapse", "explain", "reduce", "numeric", "engine",
+  "check",
 }
 
 local MOST_DIMS = 8
@@ -92,6 +93,7 @@ local function apply_options(space, options)
   space.ordered = ordered == nil and space.array == nil or ordered == true
   space.serial = boolean_option(options, "serial") or false
   space.explain = boolean_option(options, "explain") or false
+  space.check = boolean_option(options, "check") or false
   space.collapse = options.collapse == nil and 1 or options.collapse
   if type(space.collapse) ~= "number" or space.collapse < 1 or
      space.collapse ~= math.floor(space.collapse) then
