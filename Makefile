@@ -1,46 +1,177 @@
-# Meissa: build, test, demo.
+# SPDX-License-Identifier: MIT
+#
+# Meissa: build, demo, test, install. `make help` lists the targets; mk/check.mk holds the checkers.
+# Files are found by their names: csrc/<room>/x.c goes into the module, x_test.c becomes a test
+# program, x_main.c the program build/bin/x, x_fuzz.c the fuzzer build/fuzz/x.
 
 BUILD  ?= build
-CC     ?= cc
 CFLAGS ?= -O2 -g
-PKGS   := luajit libzmq zlib
+PREFIX ?= /usr/local
+V      ?=
 
+# Flags of single files, by their name under csrc: FLAGS_array/reduce := -O3
+
+# The C flags that every file gets, whatever CFLAGS says.
 # -ffp-contract=off: the same source must give the same bits on every machine.
-MS_CFLAGS := -std=c11 -Wall -Wextra -Wpedantic -Wshadow -Wconversion -D_GNU_SOURCE -fPIC \
-             -fvisibility=hidden -ffp-contract=off -pthread -Icsrc $(shell pkg-config --cflags $(PKGS))
-MS_LIBS   := $(shell pkg-config --libs libzmq zlib) -lisl -lm -pthread
+WARNINGS  := -Wall -Wextra -Wpedantic -Wshadow -Wconversion
+MS_CFLAGS := -std=c11 $(WARNINGS) -D_GNU_SOURCE -fPIC -fvisibility=hidden -ffp-contract=off \
+             -pthread -Icsrc
 
-SOURCES := $(filter-out %_test.c %_fuzz.c %_main.c,$(wildcard csrc/*/*.c))
-OBJECTS := $(SOURCES:csrc/%.c=$(BUILD)/obj/%.o)
-TESTS   := $(patsubst csrc/%.c,$(BUILD)/%,$(wildcard csrc/*/*_test.c))
-CORE    := $(BUILD)/meissa/core.so
+# pkg-config is asked when something is compiled: `make demo` may have to install it first.
+# LUA_INCDIR (luarocks sets it) counts only when it is LuaJIT's.
+LUA_INCDIR ?=
+LUA_CFLAGS  = $(if $(wildcard $(LUA_INCDIR)/luajit.h),-I$(LUA_INCDIR),`pkg-config --cflags luajit`)
+LIB_CFLAGS  = $(eval LIB_CFLAGS := $$(shell echo $(LUA_CFLAGS) `pkg-config --cflags \
+              libzmq isl zlib`))$(LIB_CFLAGS)
+# isl.pc also asks for -lgmp, which Debian's libisl-dev does not bring and nothing here calls.
+LIB_LIBS    = $(eval LIB_LIBS := $$(shell pkg-config --libs libzmq zlib) \
+              $$(shell pkg-config --libs-only-L isl) -lisl)$(LIB_LIBS)
 
-all: $(CORE)
+COMPILE = $(CC) $(MS_CFLAGS) $(LIB_CFLAGS) $(CPPFLAGS) $(CFLAGS)
+LINK    = $(CC) $(CFLAGS) $(LDFLAGS) -pthread
+LIBS    = $(LIB_LIBS) -lm $(LDLIBS)
 
-$(CORE): $(OBJECTS)
+ALL_C    := $(sort $(wildcard csrc/*/*.c))
+SOURCES  := $(filter-out %_test.c %_main.c %_fuzz.c,$(ALL_C))
+OBJECTS  := $(SOURCES:csrc/%.c=$(BUILD)/obj/%.o)
+TESTS    := $(patsubst csrc/%.c,$(BUILD)/test/%,$(filter %_test.c,$(ALL_C)))
+MAINS    := $(filter %_main.c,$(ALL_C))
+PROGRAMS := $(patsubst %_main.c,$(BUILD)/bin/%,$(notdir $(MAINS)))
+SPECS    := $(sort $(wildcard spec/*_spec.lua spec/*/*_spec.lua))
+CORE     := $(BUILD)/meissa/core.so
+ARCHIVE  := $(BUILD)/libmeissa.a
+
+.DELETE_ON_ERROR:
+.SECONDARY:
+
+build: $(CORE) $(PROGRAMS)
+
+all: build
+
+$(CORE): $(OBJECTS) $(BUILD)/flags
 	@mkdir -p $(@D)
-	$(CC) -shared $(LDFLAGS) -o $@ $^ $(MS_LIBS)
+	$(call say,LINK)$(LINK) -shared -o $@ $(OBJECTS) $(LIBS)
 
-$(BUILD)/obj/%.o: csrc/%.c
+# Programs link what they use of the core; nothing but core.so knows Lua.
+$(ARCHIVE): $(filter-out $(BUILD)/obj/binding/%,$(OBJECTS))
+	@rm -f $@
+	$(call say,AR)$(AR) rcs $@ $^
+
+$(BUILD)/obj/%.o: csrc/%.c $(BUILD)/flags
 	@mkdir -p $(@D)
-	$(CC) $(MS_CFLAGS) $(CFLAGS) -MMD -MP -c -o $@ $<
+	$(call say,CC)$(COMPILE) $(FLAGS_$*) -MMD -MP -c -o $@ $<
 
-# C tests link the core's objects (without the Lua binding) and print "N passed, N failed".
-$(BUILD)/%_test: csrc/%_test.c $(filter-out $(BUILD)/obj/binding/%,$(OBJECTS))
+$(BUILD)/test/%_test: $(BUILD)/obj/%_test.o $(ARCHIVE)
 	@mkdir -p $(@D)
-	$(CC) $(MS_CFLAGS) $(CFLAGS) -o $@ $^ $(MS_LIBS)
+	$(call say,LINK)$(LINK) -o $@ $^ $(LIBS)
 
+# build/bin/x comes from the csrc/*/x_main.c that there is.
+define program
+$(BUILD)/bin/$(patsubst %_main.c,%,$(notdir $(1))): $(1:csrc/%.c=$(BUILD)/obj/%.o) $(ARCHIVE)
+	@mkdir -p $$(@D)
+	$$(call say,LINK)$$(LINK) -o $$@ $$^ $$(LIBS)
+endef
+$(foreach each,$(MAINS),$(eval $(call program,$(each))))
+
+# Holds the command line; it gets a new date when that changes, and everything is rebuilt.
+$(BUILD)/flags: FORCE | $(BUILD)/packages
+	@printf '%s\n' '$(call quoted,$(COMPILE) $(LINK) $(LIBS))' >$@.new
+	@if cmp -s $@.new $@; then rm $@.new; else mv $@.new $@; fi
+
+# Made once: says what to install where the first build would only say what it did not find.
+$(BUILD)/packages:
+	@tools/packages.sh --check build
+	@mkdir -p $(@D)
+	@touch $@
+
+say    = $(if $(V),,@echo "  $(1) $@" && )
+quoted = $(subst ','\'',$(1))
+
+# ---------------------------------------------------------------------------- the two commands
+
+# Sub-makes use all cores, unless this make was told how many.
+SUBMAKE = $(MAKE) --no-print-directory \
+          $(if $(filter -j% --jobserver%,$(MAKEFLAGS)),,-j$(shell nproc))
+
+# Where Lua finds this checkout; the user's own paths and the default path come after it.
+ROOT      := $(CURDIR)
+LUA_PATHS := $(ROOT)/lua/?.lua;$(ROOT)/lua/?/init.lua;
+LUA_CPATHS = $(if $(filter /%,$(BUILD)),$(BUILD),$(ROOT)/$(BUILD))/?.so;
+LUA_ENV    = LUA_PATH='$(call quoted,$(LUA_PATHS))'"$${LUA_PATH:-;}" \
+             LUA_CPATH='$(call quoted,$(LUA_CPATHS))'"$${LUA_CPATH:-;}"
+
+demo:
+	@tools/packages.sh build demo
+	+@$(SUBMAKE) build
+	@$(LUA_ENV) luajit examples/train_mf.lua
+
+test:
+	@tools/packages.sh build demo test
+	+@$(SUBMAKE) build $(TESTS)
+	@$(LUA_ENV) MEISSA_BUILD='$(call quoted,$(BUILD))' tools/test.sh $(TESTS) $(SPECS)
+
+# The C tests alone.
 ctest: $(TESTS)
-	@for each in $(TESTS); do echo "$$each"; timeout 120 $$each || exit 1; done
+	@tools/test.sh $(TESTS)
 
-# eval "$$(make -s env)" makes `luajit script.lua` find this checkout.
+# The Lua specs alone, or those named: make spec SPECS=spec/x_spec.lua
+spec: build
+	@$(LUA_ENV) MEISSA_BUILD='$(call quoted,$(BUILD))' tools/test.sh $(SPECS)
+
+deps:
+	@tools/packages.sh build demo
+
+# eval "$(make -s env)" makes `luajit script.lua` find this checkout, from any directory.
 env:
-	@echo "export LUA_PATH='$(CURDIR)/lua/?.lua;$(CURDIR)/lua/?/init.lua;'\"$${LUA_PATH:-;}\""
-	@echo "export LUA_CPATH='$(abspath $(BUILD))/?.so;'\"$${LUA_CPATH:-;}\""
+	@printf '%s\n' "export LUA_PATH='$(call quoted,$(LUA_PATHS))'\"\$${LUA_PATH:-;}\""
+	@printf '%s\n' "export LUA_CPATH='$(call quoted,$(LUA_CPATHS))'\"\$${LUA_CPATH:-;}\""
+
+BENCHES := $(sort $(wildcard bench/*.lua))
+ifneq ($(BENCHES),)
+bench: build
+	@for each in $(BENCHES); do echo "== $$each"; $(LUA_ENV) luajit "$$each" || exit 1; done
+.PHONY: bench
+endif
+
+# ---------------------------------------------------------------------------- installation
+
+# luarocks sets LUADIR, LIBDIR and BINDIR; by hand, PREFIX (and DESTDIR) decide.
+LUADIR ?= $(PREFIX)/share/lua/5.1
+LIBDIR ?= $(PREFIX)/lib/lua/5.1
+BINDIR ?= $(PREFIX)/bin
+LUA_FILES := $(shell cd lua 2>/dev/null && find meissa -name '*.lua')
+COMMANDS  := $(wildcard bin/*)
+
+install: $(CORE)
+	@for each in $(LUA_FILES); do \
+	  install -D -m 644 "lua/$$each" "$(DESTDIR)$(LUADIR)/$$each" || exit 1; \
+	done
+	@install -D -m 755 $(CORE) "$(DESTDIR)$(LIBDIR)/meissa/core.so"
+	@for each in $(COMMANDS); do \
+	  install -D -m 755 "$$each" "$(DESTDIR)$(BINDIR)/$${each#bin/}" || exit 1; \
+	done
 
 clean:
 	rm -rf $(BUILD)
 
--include $(OBJECTS:.o=.d)
+help:
+	@echo 'make              build the module into $(BUILD)/'
+	@echo 'make demo         install what is missing, build, train a model on generated data'
+	@echo 'make test         install what is missing, build, run all tests'
+	@echo 'make ctest        the C tests alone'
+	@echo 'make spec         the Lua specs alone (SPECS=spec/x_spec.lua: one of them)'
+	@echo 'make check        formatting, lint, warnings, sanitizers, valgrind (slow)'
+	@echo 'make fuzz         every fuzzer, FUZZ_SECONDS=$(FUZZ_SECONDS) each'
+	@$(if $(BENCHES),echo 'make bench        measure')
+	@echo 'make env          print exports: eval "$$(make -s env)"; luajit script.lua'
+	@echo 'make deps         install what build and examples need'
+	@echo 'make install      install into PREFIX=$(PREFIX)'
+	@echo 'make clean        remove $(BUILD)/'
+	@echo
+	@echo 'Variables: BUILD, CC, CFLAGS, LDFLAGS, V=1 (show commands)'
 
-.PHONY: all ctest env clean
+-include $(patsubst csrc/%.c,$(BUILD)/obj/%.d,$(filter-out %_fuzz.c,$(ALL_C)))
+include mk/check.mk
+
+FORCE:
+.PHONY: all build demo test ctest spec deps env install clean help FORCE

@@ -199,6 +199,31 @@ describe("rows", function()
     for i = 1, 100 do assert.equal(-i, replacements[i][2][2]) end
   end)
 
+  it("are read and written while the collector runs", function()
+    collectgarbage("setpause", 1)
+    collectgarbage("setstepmul", 10000)
+    for k = 1, 300 do
+      local row = array.full({ 40, 700 }, k, { type = "int64" }):transpose()[3]
+      -- Either the right number or the error; the array itself is garbage by now.
+      local ok, sum = pcall(function()
+        local total = 0
+        for i = 1, 40 do
+          row[i] = row[i] + 1
+          total = total + row[i]
+        end
+        assert(row:sum() == total)
+        return total
+      end)
+      if ok then
+        assert.equal(40 * (k + 1), sum)
+      else
+        assert.equal("ARR", sum.code)
+      end
+    end
+    collectgarbage("setpause", 200)
+    collectgarbage("setstepmul", 200)
+  end)
+
   it("and everything else refuse a freed array", function()
     local A = array.zeros(3, 3)
     local row, part = A[1], A:narrow(1, 1, 2)
@@ -261,7 +286,7 @@ describe("lost contents", function()
       function() return A[1][1] end, function() return row[1] end, function() return A:sum() end,
       function() return row:sum() end, function() return view[1][1] end,
       function() return A:clone() end, function() return A:totable() end,
-      function() A:scal(2) end, function() A:axpy(1, A) end, function() for _ in A:each() do end end,
+      function() A:scal(2) end, function() A:axpy(1, A) end, function() return A:each() end,
     } do
       raises("ARR", "train.lua:14", fn)
     end

@@ -7,7 +7,8 @@ local ffi = require("ffi")
 local file = require("meissa.file")
 local read = require("meissa.read")
 local expect = require("spec.support.expect")
-local raises, with_directory, put, get = expect.raises, expect.with_directory, expect.put, expect.get
+local raises, with_directory = expect.raises, expect.with_directory
+local put, get = expect.put, expect.get
 
 -- A version 1 .npy file as NumPy writes it.
 local function npy(description, order, shape, data, version)
@@ -153,7 +154,8 @@ describe("models", function()
   local deep = {}
   for _ = 1, 100 do deep = { deep } end
   local bad = {
-    { "f is a function", { f = print } }, { "a.b is a thread", { a = { b = coroutine.create(print) } } },
+    { "f is a function", { f = print } },
+    { "a.b is a thread", { a = { b = coroutine.create(print) } } },
     { "contains itself", cyclic }, { "nested more than", deep }, { "a key", { [print] = 1 } },
     { "not a number", 5 }, { "not a nil", nil }, { "not a string", "x" },
   }

@@ -75,7 +75,8 @@ describe("sparse arrays", function()
     assert.same(S:totable(), T:totable())
     local ones = array.sparse({ 9 }, { i = array.from { 9, 1 } }, { type = "int32" })
     assert.same({ i = { 9, 1 }, v = { 1, 1 } }, ones:totable())
-    local cube = array.sparse({ 2, 3, 4 }, { i = { 2, 2 }, j = { 3, 3 }, k = { 4, 1 }, v = { 5, 6 } })
+    local entries = { i = { 2, 2 }, j = { 3, 3 }, k = { 4, 1 }, v = { 5, 6 } }
+    local cube = array.sparse({ 2, 3, 4 }, entries)
     assert.equal(5, cube[2][3][4])
     assert.equal(6, cube[{ 2, 3, 1 }])
     local seen = {}
@@ -191,9 +192,9 @@ describe("partition", function()
     local S = array.sparse({ 50, 40 }, lists)
     local made = array.partition(S, { dims = { 1, 2 }, ranges = { 4, 5 } })
     assert.equal(20, tonumber(made.blocks))
-    local core = require("meissa.array.core")
-    local rows, columns = core.lib.ms_partition_coords(made, 0), core.lib.ms_partition_coords(made, 1)
-    local values = ffi.cast("double *", core.lib.ms_partition_values(made))
+    local lib = require("meissa.array.core").lib
+    local rows, columns = lib.ms_partition_coords(made, 0), lib.ms_partition_coords(made, 1)
+    local values = ffi.cast("double *", lib.ms_partition_values(made))
     local sum = 0
     for a = 0, 3 do
       for b = 0, 4 do
@@ -212,7 +213,10 @@ describe("partition", function()
     local again = array.partition(S, { dims = { 1, 2 }, ranges = { 4, 5 } })
     assert.equal(made.id, again.id)
     S:scal(2)
-    assert.not_equal(made.id, array.partition(S, { dims = { 1, 2 }, ranges = { 4, 5 } }).id)
+    local scaled = array.partition(S, { dims = { 1, 2 }, ranges = { 4, 5 } })
+    assert.not_equal(made.id, scaled.id)
+    array.mark_written(S)
+    assert.not_equal(scaled.id, array.partition(S, { dims = { 1, 2 }, ranges = { 4, 5 } }).id)
   end)
 
   it("cuts plain ranges evenly", function()

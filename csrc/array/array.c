@@ -15,8 +15,16 @@
 #define HEADERS_A_CHUNK 64
 #define ALIGNMENT       64
 
+/* Headers are never given back; the list keeps them findable for leak checkers. */
+typedef struct chunk {
+  struct chunk *next;
+  ms_array headers[HEADERS_A_CHUNK];
+} chunk;
+
+static chunk *chunks;
 static ms_array *free_headers;
-static uint64_t last_id; /* of arrays and stores */
+static ms_array *released; /* with references queued to be given up */
+static uint64_t last_id;   /* of arrays and stores */
 
 ms_store *ms_store_new(size_t size, ms_error *err) {
   ms_store *store = calloc(1, sizeof *store);
@@ -45,18 +53,20 @@ void ms_store_release(ms_store **store) {
   free(old);
 }
 
-static ms_array *new_header(ms_error *err) {
-  if (free_headers == NULL) {
-    ms_array *chunk = calloc(HEADERS_A_CHUNK, sizeof *chunk);
-    if (chunk == NULL) {
-      ms_error_set(err, MS_ARR, "out of memory");
-      return NULL;
-    }
-    for (int i = 0; i < HEADERS_A_CHUNK; i++) {
-      chunk[i].next = free_headers;
-      free_headers = &chunk[i];
-    }
+static int add_headers(ms_error *err) {
+  chunk *fresh = calloc(1, sizeof *fresh);
+  if (fresh == NULL) return ms_error_set(err, MS_ARR, "out of memory");
+  fresh->next = chunks;
+  chunks = fresh;
+  for (int i = 0; i < HEADERS_A_CHUNK; i++) {
+    fresh->headers[i].next = free_headers;
+    free_headers = &fresh->headers[i];
   }
+  return 0;
+}
+
+static ms_array *new_header(ms_error *err) {
+  if (free_headers == NULL && add_headers(err) != 0) return NULL;
   ms_array *array = free_headers;
   free_headers = array->next;
   /* 0 is what `readable` is while contents are lost, so no generation is 0. */
@@ -237,6 +247,22 @@ void ms_array_release(ms_array *array) {
   ms_array_free(array);
   array->next = free_headers;
   free_headers = array;
+}
+
+void ms_array_release_later(ms_array *array) {
+  if (array->releases++ > 0) return;
+  array->next_released = released;
+  released = array;
+}
+
+void ms_array_drain(void) {
+  while (released != NULL) {
+    ms_array *array = released;
+    released = array->next_released;
+    uint32_t count = array->releases;
+    array->releases = 0;
+    while (count-- > 0) ms_array_release(array);
+  }
 }
 
 /* Marks one array; `why` NULL makes it readable. */

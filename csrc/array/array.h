@@ -58,6 +58,8 @@ typedef struct ms_array {
   struct ms_labels *labels[MS_ARRAY_DIMS]; /* id maps; owned references, or NULL */
   struct ms_index *index;                  /* sparse: finds entries; owned, made on demand */
   struct ms_partition *partitions;         /* sparse: cached; owned */
+  uint32_t releases;                       /* references queued to be given up */
+  struct ms_array *next_released;
 } ms_array;
 
 /* A store of `size` zeroed bytes with one reference; NULL with MS_ARR. */
@@ -88,6 +90,11 @@ MS_API int ms_array_check_coords(const ms_array *array, ms_error *err);
 MS_API void ms_array_retain(ms_array *array);
 /* Gives up a reference; the last one frees the array. */
 MS_API void ms_array_release(ms_array *array);
+/* Queues a reference to be given up by the next ms_array_drain: for garbage collectors, which may
+ * find a handle dead while an operation on its memory is under way. */
+MS_API void ms_array_release_later(ms_array *array);
+/* Gives up all queued references. To be called where no operation on an array is under way. */
+MS_API void ms_array_drain(void);
 /* Frees the contents at once, whoever refers to the array: id becomes 0, extents 0. */
 MS_API void ms_array_free(ms_array *array);
 

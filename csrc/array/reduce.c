@@ -1,107 +1,111 @@
 /* SPDX-License-Identifier: MIT
  *
- * Reductions: see reduce.h. Vector types of the compiler hold the partial sums; lane k of a vector
- * is partial sum k, so the order does not depend on the width of the machine's registers. */
+ * Reductions: see reduce.h. Four registers of the narrowest vector unit hold the partial sums:
+ * partial sum k is lane k mod W of register k / W (W = 4 floats or 2 doubles), so the order does
+ * not depend on the machine, and every machine keeps them in registers. Elements that are missing
+ * at the end add nothing: a partial sum is never -0, because all start at 0. */
 #include "array/reduce.h"
 
 #include <inttypes.h>
 #include <math.h>
 #include <string.h>
 
-#define FLOAT_LANES  16
-#define DOUBLE_LANES 8
+#define REGISTERS    4
+#define FLOAT_WIDTH  4
+#define DOUBLE_WIDTH 2
+#define FLOAT_LANES  (REGISTERS * FLOAT_WIDTH)
+#define DOUBLE_LANES (REGISTERS * DOUBLE_WIDTH)
 
-typedef float floats __attribute__((vector_size(FLOAT_LANES * sizeof(float))));
-typedef double doubles __attribute__((vector_size(DOUBLE_LANES * sizeof(double))));
+typedef float floats __attribute__((vector_size(FLOAT_WIDTH * sizeof(float))));
+typedef double doubles __attribute__((vector_size(DOUBLE_WIDTH * sizeof(double))));
 
-static float add_floats(const floats *lanes) {
-  float sums[FLOAT_LANES];
-  memcpy(sums, lanes, sizeof sums);
-  for (int half = FLOAT_LANES / 2; half > 0; half /= 2) {
-    for (int k = 0; k < half; k++) sums[k] += sums[k + half];
-  }
-  return sums[0];
+static inline floats load_floats(const float *x) {
+  floats lanes;
+  memcpy(&lanes, x, sizeof lanes);
+  return lanes;
 }
 
-static double add_doubles(const doubles *lanes) {
-  double sums[DOUBLE_LANES];
-  memcpy(sums, lanes, sizeof sums);
-  for (int half = DOUBLE_LANES / 2; half > 0; half /= 2) {
-    for (int k = 0; k < half; k++) sums[k] += sums[k + half];
-  }
-  return sums[0];
+static inline doubles load_doubles(const double *x) {
+  doubles lanes;
+  memcpy(&lanes, x, sizeof lanes);
+  return lanes;
 }
 
-/* Loads lanes from unaligned memory; of the last elements only `count`, the rest 0 (which
- * leaves a partial sum as it is: none is ever -0, because all start at 0). */
-static void load_floats(floats *lanes, const float *x, size_t count) {
-  *lanes = (floats){0};
-  memcpy(lanes, x, (count < FLOAT_LANES ? count : FLOAT_LANES) * sizeof *x);
+/* The last elements, fewer than a register holds. */
+static inline floats load_last_floats(const float *x, size_t count) {
+  return (floats){count > 0 ? x[0] : 0, count > 1 ? x[1] : 0, count > 2 ? x[2] : 0, 0};
 }
 
-static void load_doubles(doubles *lanes, const double *x, size_t count) {
-  *lanes = (doubles){0};
-  memcpy(lanes, x, (count < DOUBLE_LANES ? count : DOUBLE_LANES) * sizeof *x);
+static inline doubles load_last_double(const double *x, size_t count) {
+  return (doubles){count > 0 ? x[0] : 0, 0};
 }
+
+static inline float add_floats(floats s0, floats s1, floats s2, floats s3) {
+  s0 = (s0 + s2) + (s1 + s3);
+  return (s0[0] + s0[2]) + (s0[1] + s0[3]);
+}
+
+static inline double add_doubles(doubles s0, doubles s1, doubles s2, doubles s3) {
+  s0 = (s0 + s2) + (s1 + s3);
+  return s0[0] + s0[1];
+}
+
+/* The body of the four functions below: TERM(i) gives a register of terms from element i on,
+ * LAST(i, n) one of the n < WIDTH last terms. */
+#define REDUCE(vector, WIDTH, TERM, LAST, ADD)                           \
+  do {                                                                   \
+    vector s0 = {0}, s1 = {0}, s2 = {0}, s3 = {0};                       \
+    size_t i = 0;                                                        \
+    for (; i + REGISTERS * (WIDTH) <= count; i += REGISTERS * (WIDTH)) { \
+      s0 += TERM(i);                                                     \
+      s1 += TERM(i + (WIDTH));                                           \
+      s2 += TERM(i + 2 * (WIDTH));                                       \
+      s3 += TERM(i + 3 * (WIDTH));                                       \
+    }                                                                    \
+    size_t whole = (count - i) / (WIDTH), last = i + whole * (WIDTH);    \
+    if (whole > 0) s0 += TERM(i);                                        \
+    if (whole > 1) s1 += TERM(i + (WIDTH));                              \
+    if (whole > 2) s2 += TERM(i + 2 * (WIDTH));                          \
+    if (last < count) {                                                  \
+      vector terms = LAST(last, count - last);                           \
+      if (whole == 0) s0 += terms;                                       \
+      if (whole == 1) s1 += terms;                                       \
+      if (whole == 2) s2 += terms;                                       \
+      if (whole == 3) s3 += terms;                                       \
+    }                                                                    \
+    return ADD(s0, s1, s2, s3);                                          \
+  } while (0)
 
 float ms_sum_float(const float *x, size_t count) {
-  floats sums = {0}, lanes;
-  size_t i = 0;
-  for (; i + FLOAT_LANES <= count; i += FLOAT_LANES) {
-    memcpy(&lanes, x + i, sizeof lanes);
-    sums += lanes;
-  }
-  if (i < count) {
-    load_floats(&lanes, x + i, count - i);
-    sums += lanes;
-  }
-  return add_floats(&sums);
+#define TERM(at)        load_floats(x + (at))
+#define LAST(at, count) load_last_floats(x + (at), count)
+  REDUCE(floats, FLOAT_WIDTH, TERM, LAST, add_floats);
+#undef TERM
+#undef LAST
 }
 
 double ms_sum_double(const double *x, size_t count) {
-  doubles sums = {0}, lanes;
-  size_t i = 0;
-  for (; i + DOUBLE_LANES <= count; i += DOUBLE_LANES) {
-    memcpy(&lanes, x + i, sizeof lanes);
-    sums += lanes;
-  }
-  if (i < count) {
-    load_doubles(&lanes, x + i, count - i);
-    sums += lanes;
-  }
-  return add_doubles(&sums);
+#define TERM(at)        load_doubles(x + (at))
+#define LAST(at, count) load_last_double(x + (at), count)
+  REDUCE(doubles, DOUBLE_WIDTH, TERM, LAST, add_doubles);
+#undef TERM
+#undef LAST
 }
 
 float ms_dot_float(const float *x, const float *y, size_t count) {
-  floats sums = {0}, a, b;
-  size_t i = 0;
-  for (; i + FLOAT_LANES <= count; i += FLOAT_LANES) {
-    memcpy(&a, x + i, sizeof a);
-    memcpy(&b, y + i, sizeof b);
-    sums += a * b;
-  }
-  if (i < count) {
-    load_floats(&a, x + i, count - i);
-    load_floats(&b, y + i, count - i);
-    sums += a * b;
-  }
-  return add_floats(&sums);
+#define TERM(at)        load_floats(x + (at)) * load_floats(y + (at))
+#define LAST(at, count) load_last_floats(x + (at), count) * load_last_floats(y + (at), count)
+  REDUCE(floats, FLOAT_WIDTH, TERM, LAST, add_floats);
+#undef TERM
+#undef LAST
 }
 
 double ms_dot_double(const double *x, const double *y, size_t count) {
-  doubles sums = {0}, a, b;
-  size_t i = 0;
-  for (; i + DOUBLE_LANES <= count; i += DOUBLE_LANES) {
-    memcpy(&a, x + i, sizeof a);
-    memcpy(&b, y + i, sizeof b);
-    sums += a * b;
-  }
-  if (i < count) {
-    load_doubles(&a, x + i, count - i);
-    load_doubles(&b, y + i, count - i);
-    sums += a * b;
-  }
-  return add_doubles(&sums);
+#define TERM(at)        load_doubles(x + (at)) * load_doubles(y + (at))
+#define LAST(at, count) load_last_double(x + (at), count) * load_last_double(y + (at), count)
+  REDUCE(doubles, DOUBLE_WIDTH, TERM, LAST, add_doubles);
+#undef TERM
+#undef LAST
 }
 
 /* Elements of one chunk as they are: where they lie, or gathered into `room`. */

@@ -8,6 +8,7 @@
 #include <lua.h>
 
 #include "base/error.h"
+#include "depend/plan.h"
 
 /* Pushes nil and a table {code=, message=, file=, line=}; returns 2, the number of results. */
 int ms_push_error(lua_State *L, const ms_error *err);
@@ -15,5 +16,29 @@ int ms_push_error(lua_State *L, const ms_error *err);
 /* runtime.c: core.session and core.executable; worker.c: core.worker. */
 void ms_bind_runtime(lua_State *L);
 void ms_bind_worker(lua_State *L);
+
+/* analysis.c: core.loop and core.plan, and the types of what they return. */
+void ms_bind_analysis(lua_State *L);
+
+/* The loop or plan at `index`; raises if it is something else. A plan may also be given as the
+ * table that core.plan returns. Owned by the userdata. */
+ms_loop *ms_check_loop(lua_State *L, int index);
+ms_plan *ms_check_plan(lua_State *L, int index);
+
+/* Reads the table of bindings at `index` and pushes one userdata that holds the result; strings in
+ * it live as long as the table keeps them. Raises on malformed input. */
+const ms_binding *ms_bindings_from_lua(lua_State *L, int index, uint32_t *count);
+
+/* Reads a space {ranges={{lo,hi,step},...}, source=, sparse=, ordered=, serial=, collapse=}.
+ * `source` is the number of the binding whose entries the space is, 0 for an array that the body
+ * does not capture, nil for integer ranges. Raises on malformed input. */
+void ms_space_from_lua(lua_State *L, int index, ms_space *space);
+
+/* Pushes the table that users see of a plan. */
+void ms_push_plan(lua_State *L, const ms_loop *loop, const ms_binding *bindings,
+                  const ms_plan *plan);
+
+/* kernel.c: core.emit, core.digest. */
+void ms_bind_kernel(lua_State *L);
 
 #endif

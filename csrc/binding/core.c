@@ -5,12 +5,15 @@
 #include <lauxlib.h>
 #include <lua.h>
 
+#include "base/api.h"
 #include "binding/binding.h"
 
-__attribute__((visibility("default"))) int luaopen_meissa_core(lua_State *L);
+MS_API int luaopen_meissa_core(lua_State *L);
 
 int luaopen_meissa_core(lua_State *L) {
   lua_newtable(L);
+  ms_bind_analysis(L);
+  ms_bind_kernel(L);
   ms_bind_runtime(L);
   ms_bind_worker(L);
   return 1;

@@ -136,6 +136,7 @@ static void push_shares(lua_State *L, const ms_outcome *outcome) {
     set_number(L, "waited", (double)share->waited * 1e-9);
     set_number(L, "moved", (double)share->moved);
     set_number(L, "blocks", (double)share->blocks);
+    if (share->began > 0) set_number(L, "began", (double)share->began * 1e-9);
     lua_rawseti(L, -2, (int)i + 1);
   }
 }
@@ -209,6 +210,31 @@ static int session_run(lua_State *L) {
   return 1;
 }
 
+/* core.serial_order(strategy, ranges) -> the blocks' numbers in the plan's serial order. */
+static int serial_order(lua_State *L) {
+  ms_job job = {0};
+  lua_createtable(L, 0, 2);
+  lua_pushvalue(L, 1);
+  lua_setfield(L, -2, "strategy");
+  lua_pushvalue(L, 2);
+  lua_setfield(L, -2, "ranges");
+  read_grid(L, lua_gettop(L), &job);
+  uint32_t *owner = scratch(L, job.grid.count > 0 ? job.grid.ranges[0] : 0, sizeof *owner);
+  ms_error err = {0};
+  ms_schedule *schedule = ms_schedule_new(&job.grid, owner, 1, &err);
+  if (schedule == NULL) return ms_push_error(L, &err);
+  uint32_t count = schedule->block_count;
+  uint32_t *order = scratch(L, count, sizeof *order);
+  memcpy(order, schedule->order, count * sizeof *order);
+  ms_schedule_destroy(&schedule);
+  lua_createtable(L, (int)count, 0);
+  for (uint32_t i = 0; i < count; i++) {
+    lua_pushnumber(L, order[i]);
+    lua_rawseti(L, -2, (int)i + 1);
+  }
+  return 1;
+}
+
 /* core.executable() -> path of this process's program, nil where it cannot be known. */
 static int executable(lua_State *L) {
   char path[4096];
@@ -234,8 +260,10 @@ void ms_bind_runtime(lua_State *L) {
                                              {"pids", session_pids},     {"info", session_info},
                                              {"forget", session_forget}, {NULL, NULL}};
   static const luaL_Reg none[] = {{NULL, NULL}};
-  static const luaL_Reg functions[] = {
-      {"session", session_new}, {"executable", executable}, {NULL, NULL}};
+  static const luaL_Reg functions[] = {{"session", session_new},
+                                       {"executable", executable},
+                                       {"serial_order", serial_order},
+                                       {NULL, NULL}};
   make_class(L, SESSION, session_methods, session_stop);
   make_class(L, OUTCOME, none, outcome_gc);
   luaL_register(L, NULL, functions);

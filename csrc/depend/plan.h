@@ -41,7 +41,9 @@ typedef struct ms_binding {
   int64_t dims[MS_MAX_DIMS];
   bool sparse;
   bool integer; /* element type int32 or int64 */
-  /* FUNCTION: indices (into the bindings) of arrays that it may touch */
+  /* FUNCTION, TABLE: indices (into the bindings) of the arrays that it may touch, that it holds */
+  bool changes; /* calls of it assign variables or plain tables outside of it */
+  bool stores;  /* FUNCTION: it stores into what it is given */
   const uint32_t *reached;
   uint32_t reached_count;
 } ms_binding;
@@ -137,6 +139,7 @@ typedef struct ms_reason {
   const char *code;       /* stable: "DEP101" */
   const char *title;      /* "carried dependence" */
   const char *message;    /* one sentence in the user's own names */
+  const char *distance;   /* "distance 1, every iteration"; NULL without a dependence */
   ms_place first, second; /* line 0: absent */
   bool has_witness;
   int64_t from[MS_MAX_DIMS], to[MS_MAX_DIMS]; /* one colliding pair of iterations */
@@ -163,11 +166,13 @@ typedef struct ms_plan {
   uint32_t reason_count;
 } ms_plan;
 
-/* Analyses a loop. `bindings[c]` says what capture c is. Fails (NULL) only for malformed input
- * (MS_DEP: a body that can never run in parallel as text, such as `break` out of the loop; MS_OPT;
- * MS_BUG); a loop that may not run in parallel is a plan with strategy MS_SERIALLY and reasons. */
-ms_plan *ms_plan_new(const ms_loop *loop, const ms_binding *bindings, const ms_space *space,
-                     ms_error *err);
+/* Analyses a loop. `bindings[c]` says what capture c is; bindings beyond the captures are arrays
+ * that only functions reach. Fails (NULL) only for malformed input (MS_OPT: ranges, collapse;
+ * MS_ARR: too many dimensions; MS_DEP: out of memory for a huge body; MS_BUG); a loop that may not
+ * run in parallel, `break` out of it included, is a plan with strategy MS_SERIALLY and reasons.
+ * The plan keeps nothing of its arguments. */
+ms_plan *ms_plan_new(const ms_loop *loop, const ms_binding *bindings, uint32_t binding_count,
+                     const ms_space *space, ms_error *err);
 
 /* Frees a plan and nulls the caller's pointer. */
 void ms_plan_destroy(ms_plan **plan);

@@ -104,8 +104,12 @@ void ms_run_frame(ms_session *session, ms_member *member, const ms_frame *frame,
       return;
     case MS_SAY_DONE:
       take_report(session, member, frame, payload);
-      run->outcome->shares[member->number] = (ms_share){
-          .busy = frame->a[0], .waited = frame->a[1], .moved = frame->a[2], .blocks = frame->a[3]};
+      run->outcome->shares[member->number] =
+          (ms_share){.busy = frame->a[0],
+                     .waited = frame->a[1],
+                     .moved = frame->a[2],
+                     .blocks = frame->a[3],
+                     .began = frame->a[3] == 0 ? 0 : atomic_load(&member->status->began)};
       member->working = false;
       return;
     default:

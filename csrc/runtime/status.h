@@ -15,6 +15,7 @@ typedef struct ms_status {
   _Atomic uint64_t running;  /* 1 + the block being run; 0 none */
   _Atomic uint64_t awaiting; /* 1 + the block whose end is waited for; 0 none */
   _Atomic uint64_t finished; /* blocks finished since the worker started */
+  _Atomic uint64_t began;    /* CLOCK_MONOTONIC, ns, when the job's first block began */
 } ms_status;
 
 _Static_assert(ATOMIC_LLONG_LOCK_FREE == 2, "shared between processes: must not need a lock");

@@ -257,6 +257,7 @@ static int next_block(ms_worker *worker, uint32_t *block, ms_error *err) {
     stop = worker->gone || ms_worker_cancelled(worker);
   }
   if (stop) return finish(worker, err) == 0 ? 0 : -1;
+  if (job->position == 0) atomic_store(&worker->status->began, job->started);
   job->running = true;
   atomic_store(&worker->status->running, (uint64_t)*block + 1);
   return 1;

@@ -2,8 +2,8 @@
  *
  * Loops: finds the parallel loop that a running call belongs to, and what its body captures.
  *
- * A loop is either a generic `for` whose only expression is a direct call, or a call whose last
- * argument is a function (the closure form). The result lives in the arena of its tree. */
+ * A loop is either a generic `for` whose only expression is a direct call, or a function whose
+ * parameters are the loop variables (the closure form). It lives in the arena of its tree. */
 #ifndef MS_SYNTAX_LOOP_H
 #define MS_SYNTAX_LOOP_H
 
@@ -28,24 +28,40 @@ typedef struct ms_capture {
 typedef struct ms_loop {
   ms_tree *tree;
   ms_function *function; /* the function that contains the loop statement or call */
-  ms_node *statement;    /* FOR_GENERIC, or the CALL/METHOD node of the closure form */
-  ms_node *call;         /* the call of parallel / each */
-  ms_node *body;         /* BLOCK */
-  ms_function *closure;  /* the closure form's function, else NULL */
-  ms_symbol **indices;   /* loop variables, or the closure's parameters */
+  ms_node *statement;    /* FOR_GENERIC, or the FUNCTION node of the closure form */
+  ms_node *call;        /* in the `for`; of the closure form: the call that the function is the last
+                           argument of, or the FUNCTION node itself */
+  ms_node *body;        /* BLOCK */
+  ms_function *closure; /* the closure form's function, else NULL */
+  ms_symbol **indices;  /* loop variables, or the closure's parameters */
   uint32_t index_count;
   ms_capture *captures;
   uint32_t capture_count;
 } ms_loop;
 
-/* Finds the loop in the functions with these first and last lines (0, 0: the main chunk) whose
- * call opens on `line`. `closure_form` says which form to look for. Errors (MS_SRC): none there,
- * or several on the line; both say what to write. */
-ms_loop *ms_loop_find(ms_tree *tree, uint32_t first_line, uint32_t last_line, uint32_t line,
-                      bool closure_form, ms_error *err);
+/* Deepest nesting of a loop's body, so that analyses may recurse over it. */
+#define MS_LOOP_HEIGHT 1000
 
-/* The only parallel-looking loop of a text: the first generic `for` in the main chunk whose
- * expression is a direct call. For texts given to analyse. */
+/* Finds the loop in the functions with these first and last lines (first_line 0: the main chunk)
+ * whose call opens on `line`. Loops in functions inside those do not count.
+ *
+ * Of several candidates on the line, those that call a name or a path of constant fields
+ * (`parallel`, `meissa.parallel`) go before methods and other callees; the globals pairs, ipairs
+ * and next are none. Errors (MS_SRC): none there, or several of the same sort; both say what to
+ * write; or a body nested deeper than MS_LOOP_HEIGHT. */
+ms_loop *ms_loop_find(ms_tree *tree, uint32_t first_line, uint32_t last_line, uint32_t line,
+                      ms_error *err);
+
+/* The function literal with these first and last lines as a loop's body (closure form). MS_SRC
+ * when there are several. */
+ms_loop *ms_loop_closure(ms_tree *tree, uint32_t first_line, uint32_t last_line, ms_error *err);
+
+/* The parallel loop of a text given to analyse: the first generic `for` in the main chunk that
+ * ms_loop_find would take on its line. */
 ms_loop *ms_loop_first(ms_tree *tree, ms_error *err);
+
+/* Fills the captures of a loop that has its other fields; 0, or -1 when memory is out. Part of
+ * ms_loop_find and ms_loop_first. */
+int ms_loop_capture(ms_loop *loop, ms_error *err);
 
 #endif

@@ -29,7 +29,8 @@ typedef enum ms_kind {
   MS_STRING,   /* text, length: the value after escapes */
   MS_NAME,     /* text; symbol or NULL */
   MS_INDEX,    /* kid[0] object, kid[1] key; `dotted` when written object.key */
-  MS_CALL,     /* kid[0] callee, kid[1..] arguments; open_line: line of "(", "{" or string */
+  MS_CALL,     /* kid[0] callee, kid[1..] arguments; open_line: the line that the running call
+                  reports as its currentline, i.e. of "(", "{" or the end of the string */
   MS_METHOD,   /* kid[0] object, text: the method, kid[1..] arguments; open_line */
   MS_FUNCTION, /* function */
   MS_BINARY,   /* op, kid[0], kid[1] */
@@ -94,6 +95,9 @@ typedef struct ms_symbol {
 struct ms_node {
   ms_kind kind;
   ms_op op;
+  ms_node *parent;  /* NULL for the main chunk's block; a function body's is its FUNCTION */
+  uint32_t ordinal; /* parent->kid[ordinal] is this node, unless it is a function body */
+  uint32_t height;  /* 1 for a leaf; a chain like a+a+...+a is as high as it is long */
   uint32_t line, column;
   size_t begin, end;
   uint32_t open_line;
@@ -142,5 +146,9 @@ void ms_node_walk(ms_node *node, bool (*visit)(ms_node *node, void *context), vo
 
 /* The source spelling of an operator ("+", "and", "not"). */
 const char *ms_op_name(ms_op op);
+
+/* Writes the chunk's name as messages show it into `size` (at least 64) bytes: a file's name, or
+ * its end if that is too long; of a text given directly, [string "its beginning..."]. */
+void ms_tree_place(const ms_tree *tree, char *out, size_t size);
 
 #endif

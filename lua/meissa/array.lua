@@ -121,13 +121,24 @@ function M.mark_overwritten(value)
   lib.ms_array_overwritten(value.array)
 end
 
+--- Says that a loop wrote entries of a sparse array: its partitions hold old values from now on.
+function M.mark_written(value)
+  value.array.version = value.array.version + 1
+end
+
 --- Records into how many blocks a loop cut an array, for print.
 function M.set_blocks(value, count)
   value.array.blocks = count
 end
 
+--- Frees the arrays that the collector found unused. Making an array does so, too.
+function M.drain()
+  lib.ms_array_drain()
+end
+
 --- Bytes in arrays (and partitions) that are not freed.
 function M.bytes_held()
+  lib.ms_array_drain()
   return tonumber(lib.ms_segment_bytes())
 end
 

@@ -16,7 +16,7 @@ local M = {}
 -- block(number, range, ...), which returns the block's result as a string or nil, or raises, or
 -- returns nil and an error. `items` is a list of {pointer = lightuserdata, element = bytes,
 -- size = elements, dims = {}, strides = {}}, strides in elements; `ranges` says how many there are
--- along each cut dimension. When nil, `require("meissa.kernel").prepare` is used.
+-- along each cut dimension. When nil, `require("meissa.job").prepare` is used.
 M.prepare = nil
 
 --- Bytes of an error value for the driver: tables with plain fields keep them, anything else
@@ -80,7 +80,7 @@ local function run_job(job, kernels)
   current = job
   if job.kernel then kernels[job.key] = job.kernel end
   local ok, err = xpcall(function()
-    local prepare = M.prepare or require("meissa.kernel").prepare
+    local prepare = M.prepare or require("meissa.job").prepare
     run_blocks(job, prepare(kernels[job.key], job.run, job.items, job.ranges))
   end, describe)
   if not ok then job:fail(M.encode_error(err)) end
@@ -96,6 +96,7 @@ function M.main(fd)
     os.exit(1, true)
   end
   local kernels = {}
+  require("meissa.loop").on_worker = true
   _G.print = M.print
   while true do
     local job = worker:next()

@@ -198,8 +198,8 @@ function row_methods.dot(row, other)
   if not y_number then return methods.dot(row, other) end
   local x_number = check_row(row)
   check_row(other)
-  local result = lib.ms_row_dot(x_number, row.elements, row.stride, y_number, other.elements, other.stride,
-    row.extent, err)
+  local result = lib.ms_row_dot(x_number, row.elements, row.stride, y_number, other.elements,
+    other.stride, row.extent, err)
   if err.code ~= 0 then core.raise_pending() end
   return result
 end

@@ -50,6 +50,8 @@ typedef struct ms_array {
   ms_labels *labels[8];
   ms_index *index;
   struct ms_partition *partitions;
+  uint32_t releases;
+  struct ms_array *next_released;
 } ms_array;
 typedef struct ms_cut {
   uint32_t count, dims[8], ranges[8];
@@ -81,6 +83,8 @@ ms_array *ms_array_foreign(int type, int dim_count, const int64_t *dims, const i
 int ms_array_check_coords(const ms_array *array, ms_error *err);
 void ms_array_retain(ms_array *array);
 void ms_array_release(ms_array *array);
+void ms_array_release_later(ms_array *array);
+void ms_array_drain(void);
 void ms_array_free(ms_array *array);
 ms_array *ms_array_narrow(ms_array *array, int dim, int64_t first, int64_t length, ms_error *err);
 ms_array *ms_array_select(ms_array *array, int dim, int64_t position, ms_error *err);

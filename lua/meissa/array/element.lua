@@ -37,8 +37,10 @@ local EXACT = 2 ^ 53
 -- What differs between element types: how a number is read and when it may be stored.
 local integer_limits = { [2] = { -2 ^ 31, 2 ^ 31 - 1 }, [3] = { -EXACT, EXACT } }
 
+-- The collector may run inside an operation on a row of the array (boxing a number is enough), so
+-- the memory is kept until the next array is made.
 local function release(handle)
-  if handle.array ~= nil then lib.ms_array_release(handle.array) end
+  if handle.array ~= nil then lib.ms_array_release_later(handle.array) end
 end
 
 local function len(handle)
@@ -99,10 +101,11 @@ local function define(number)
       if array.readable == handle.generation and i >= 0 and i < handle.extent
         and floor(key) == key then
         if handle.rank == 2 then
-          return row_t(array, handle.elements + i * handle.stride, handle.generation, handle.extent2,
-            handle.stride2)
+          return row_t(array, handle.elements + i * handle.stride, handle.generation,
+            handle.extent2, handle.stride2)
         elseif handle.rank == 1 then
-          local value = handle.stride == 1 and handle.elements[i] or handle.elements[i * handle.stride]
+          local value = handle.stride == 1 and handle.elements[i]
+            or handle.elements[i * handle.stride]
           if not wide then return value end
           if value <= 9007199254740992LL and value >= -9007199254740992LL then
             return tonumber(value)

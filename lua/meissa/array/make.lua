@@ -23,18 +23,22 @@ local PATIENCE = 64 * 2 ^ 20
 local bytes_after_collection = 0
 
 local function collect_if_much(bytes)
+  lib.ms_array_drain()
   local held = tonumber(lib.ms_segment_bytes()) + bytes
   if held < 2 * bytes_after_collection + PATIENCE then return end
   collectgarbage()
+  lib.ms_array_drain()
   bytes_after_collection = tonumber(lib.ms_segment_bytes())
 end
 
--- Calls a constructor of the core; when memory is short, once more after a collection.
+-- Calls a constructor of the core; when memory is short, once more after a collection. Arrays that
+-- nobody holds are freed here: arguments must be held by a handle on the caller's stack.
 local function take(bytes, constructor, ...)
   collect_if_much(bytes)
   local ok, result = pcall(core.call, constructor, ...)
   if not ok then
     collectgarbage()
+    lib.ms_array_drain()
     result = core.call(constructor, ...)
   end
   return result

@@ -43,6 +43,9 @@ end
 
 --- A copy with memory of its own.
 function methods.clone(self)
-  local array = to_handle(self).array
-  return element.wrap(make.take(tonumber(lib.ms_array_bytes(array)), lib.ms_array_clone, array))
+  local handle = to_handle(self)
+  local bytes = tonumber(lib.ms_array_bytes(handle.array))
+  local copy = element.wrap(make.take(bytes, lib.ms_array_clone, handle.array))
+  subscript.check(handle.array, handle.generation) -- holds the handle until here
+  return copy
 end

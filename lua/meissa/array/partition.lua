@@ -21,6 +21,7 @@ end
 -- @return an ms_partition pointer that the collector releases
 function M.get(value, spec)
   local array = value.array
+  lib.ms_array_drain()
   subscript.check(array, value.generation)
   local cut = ffi.new("ms_cut")
   cut.count = #spec.dims

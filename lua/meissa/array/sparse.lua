@@ -90,7 +90,7 @@ local function each_entry(handle)
   local rows, columns = array.coords[0], array.coords[1]
   local two = array.dim_count == 2
   return function()
-    if array.readable ~= generation then subscript.check(array, generation) end
+    if handle.array.readable ~= generation then subscript.check(array, generation) end
     e = e + 1
     if e >= count then return nil end
     if two then return rows[e] + 1, columns[e] + 1, to_number(data[e]) end
@@ -159,7 +159,8 @@ end
 -- @tab[opt] opts `seed`
 -- @usage local train, test = ratings:split(0.9, {seed = 1})
 function methods.split(self, fraction, opts)
-  local array = to_handle(self).array
+  local handle = to_handle(self)
+  local array = handle.array
   local options = errors.check_options("split", opts, { "seed" })
   if type(fraction) ~= "number" then
     errors.raise("ARR", "split: the fraction must be a number, not a %s", type(fraction))
@@ -167,6 +168,7 @@ function methods.split(self, fraction, opts)
   local parts = ffi.new("ms_array *[2]")
   make.take(tonumber(lib.ms_array_bytes(array)), lib.ms_array_split, array, fraction,
     make.seed_number("split", options.seed), parts, parts + 1)
+  subscript.check(array, handle.generation) -- holds the handle until here
   return element.wrap(parts[0]), element.wrap(parts[1])
 end
 

@@ -1,0 +1,116 @@
+-- SPDX-License-Identifier: MIT
+--- Matrix factorization by SGD: speed-up from a second worker, launch times, memory.
+--
+-- Every ratio is of runs in this process, taken in turn, because machines drift. Prints a table and
+-- then the same figures as one JSON object.
+--   luajit bench/mf.lua [ratings] [rank]
+package.path = (arg[0]:match("^(.*/)") or "./") .. "../examples/support/?.lua;" .. package.path
+local json = require "dkjson"
+local meissa = require "meissa"
+local parallel = meissa.parallel
+
+local count, K = tonumber(arg[1]) or 1000000, tonumber(arg[2]) or 32
+local ROUNDS, EPOCHS = 5, 4
+
+local ratings = require("ratings").generate {users = 6040, items = 3706, ratings = count, seed = 1}
+local mu = ratings:mean()
+local lr, reg = 0.01, 0.05
+local W = meissa.randn({6040, K}, {scale = 0.1, seed = 1, type = "float"})
+local H = meissa.randn({3706, K}, {scale = 0.1, seed = 2, type = "float"})
+
+local function pass()
+  local sse = 0
+  for i, j, r in parallel(ratings) do
+    local w, h = W[i], H[j]
+    local e = r - mu - w:dot(h)
+    sse = sse + e * e
+    for k = 1, K do
+      local wk = w[k]
+      w[k] = wk + lr * (e * h[k] - reg * wk)
+      h[k] = h[k] + lr * (e * wk - reg * h[k])
+    end
+  end
+  return sse
+end
+
+local function median(list)
+  table.sort(list)
+  return list[math.ceil(#list / 2)]
+end
+
+-- Seconds of one pass, the median of a few, after one to warm up.
+local function epoch_seconds(workers)
+  meissa.init {workers = workers}
+  pass()
+  local times = {}
+  for e = 1, EPOCHS do
+    local started = meissa.clock()
+    pass()
+    times[e] = meissa.clock() - started
+  end
+  return median(times)
+end
+
+-- Proportional set size of this process and the workers, in bytes (Linux, smaps_rollup).
+local function pss()
+  local total = 0
+  local pids = {"self", unpack(meissa.workers().pids)}
+  for _, pid in ipairs(pids) do
+    local file = assert(io.open("/proc/" .. pid .. "/smaps_rollup"))
+    total = total + tonumber(file:read("*a"):match("Pss:%s*(%d+) kB")) * 1024
+    file:close()
+  end
+  return total, #pids
+end
+
+local function tell(text, ...) print(("%-40s " .. text):format(...)) end
+
+local function shell_seconds(code)
+  local started = meissa.clock()
+  assert(os.execute("luajit -e '" .. code .. "'") == 0)
+  return meissa.clock() - started
+end
+
+local figures = {ratings = count, rank = K}
+
+-- Launch: from parallel(...) to the first iteration, when first met and when met again.
+meissa.init {workers = 2}
+local tiny = meissa.zeros(1000)
+for i in parallel(1000) do tiny[i] = i end
+figures.workers_up_seconds = meissa.workers().startup
+pass()
+figures.first_met_seconds = meissa.last().launch
+pass()
+figures.met_again_seconds = meissa.last().launch
+local bytes, processes = pss()
+local data = 2 * count * 12 + (6040 + 3706) * K * 4
+figures.pss_bytes, figures.processes = bytes, processes
+figures.pss_bound_bytes = 1.3 * data + processes * 40 * 2 ^ 20
+
+local nothing, with = {}, {}
+for round = 1, ROUNDS do
+  nothing[round] = shell_seconds("")
+  with[round] = shell_seconds([[require "meissa"]])
+end
+figures.require_seconds = median(with) - median(nothing)
+
+local ratios, one, two = {}, {}, {}
+for round = 1, ROUNDS do
+  one[round], two[round] = epoch_seconds(1), epoch_seconds(2)
+  ratios[round] = one[round] / two[round]
+end
+figures.one_worker_updates_per_second = count / median(one)
+figures.two_workers_updates_per_second = count / median(two)
+figures.two_over_one = median(ratios)
+
+tell("%8.1f M", "updates a second, one worker", figures.one_worker_updates_per_second / 1e6)
+tell("%8.1f M", "updates a second, two workers", figures.two_workers_updates_per_second / 1e6)
+tell("%8.2f x   (at least 1.7)", "two workers over one", figures.two_over_one)
+tell("%8.1f ms  (under 150)", "two workers up", figures.workers_up_seconds * 1e3)
+tell("%8.2f ms  (under %.0f)", "launch, first met, partition included",
+  figures.first_met_seconds * 1e3, 10 + 15 * count / 1e6)
+tell("%8.3f ms  (under 0.5)", "launch, met again", figures.met_again_seconds * 1e3)
+tell("%8.1f ms  (under 20)", "require \"meissa\"", figures.require_seconds * 1e3)
+tell("%8.1f MB  (under %.1f)", "PSS of driver and workers", bytes / 2 ^ 20,
+  figures.pss_bound_bytes / 2 ^ 20)
+print(json.encode(figures, {keyorder = {"ratings", "rank"}}))

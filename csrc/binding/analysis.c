@@ -1,0 +1,259 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The analyser in Lua: loops (text to captures) and plans (captures to verdict).
+ *
+ * A loop userdata owns its tree, a plan userdata its plan. Userdata are made before the C memory
+ * that they will own, so a Lua error on the way leaks nothing. Lua's thread only. */
+#include <lauxlib.h>
+#include <limits.h>
+#include <lua.h>
+#include <string.h>
+
+#include "binding/binding.h"
+#include "depend/parameter.h"
+
+static const char loop_type[] = "meissa.loop";
+static const char plan_type[] = "meissa.plan";
+
+typedef struct loop_box {
+  ms_tree *tree;
+  ms_loop *loop;
+} loop_box;
+
+typedef struct plan_box {
+  ms_plan *plan;
+} plan_box;
+
+/* ---- loops ---- */
+
+static int collect_loop(lua_State *L) {
+  loop_box *box = luaL_checkudata(L, 1, loop_type);
+  ms_tree_destroy(&box->tree);
+  box->loop = NULL;
+  return 0;
+}
+
+ms_loop *ms_check_loop(lua_State *L, int index) {
+  loop_box *box = luaL_checkudata(L, index, loop_type);
+  if (box->loop == NULL) luaL_argerror(L, index, "the loop was released");
+  return box->loop;
+}
+
+static uint32_t check_line(lua_State *L, int index) {
+  lua_Number line = luaL_checknumber(L, index);
+  luaL_argcheck(L, line >= 0 && line <= INT_MAX, index, "not a line number");
+  return (uint32_t)line;
+}
+
+/* core.loop(text, chunkname, first_line, last_line, line): the loop whose call opens on `line` in
+ * the function with these lines; without `line`, that function as a loop's body; without lines, the
+ * first loop of the text. */
+static int make_loop(lua_State *L) {
+  size_t length;
+  ms_error err = {0};
+  const char *text = luaL_checklstring(L, 1, &length);
+  const char *name = luaL_checkstring(L, 2);
+  bool first = lua_isnoneornil(L, 3);
+  uint32_t first_line = first ? 0 : check_line(L, 3), last_line = first ? 0 : check_line(L, 4);
+  bool closure = lua_isnoneornil(L, 5);
+  uint32_t line = closure ? 0 : check_line(L, 5);
+  loop_box *box = lua_newuserdata(L, sizeof *box);
+  *box = (loop_box){0};
+  luaL_getmetatable(L, loop_type);
+  lua_setmetatable(L, -2);
+  box->tree = ms_tree_parse(text, length, name, &err);
+  if (box->tree != NULL) {
+    box->loop = first     ? ms_loop_first(box->tree, &err)
+                : closure ? ms_loop_closure(box->tree, first_line, last_line, &err)
+                          : ms_loop_find(box->tree, first_line, last_line, line, &err);
+  }
+  return box->loop != NULL ? 1 : ms_push_error(L, &err);
+}
+
+static void set_number(lua_State *L, const char *key, double value) {
+  lua_pushnumber(L, value);
+  lua_setfield(L, -2, key);
+}
+
+static void set_string(lua_State *L, const char *key, const char *value) {
+  if (value == NULL) return;
+  lua_pushstring(L, value);
+  lua_setfield(L, -2, key);
+}
+
+static void push_capture(lua_State *L, const ms_capture *capture, bool parameter) {
+  static const char *const reach[] = {"local", "upvalue", "global"};
+  lua_createtable(L, 0, 6);
+  set_string(L, "root", capture->root);
+  set_string(L, "reach", reach[capture->reach]);
+  lua_createtable(L, (int)capture->field_count, 0);
+  for (uint32_t f = 0; f < capture->field_count; f++) {
+    lua_pushstring(L, capture->fields[f]);
+    lua_rawseti(L, -2, (int)f + 1);
+  }
+  lua_setfield(L, -2, "fields");
+  lua_pushboolean(L, capture->assigned);
+  lua_setfield(L, -2, "assigned");
+  lua_pushboolean(L, parameter);
+  lua_setfield(L, -2, "parameter");
+  set_number(L, "line", capture->first->line);
+  set_number(L, "column", capture->first->column);
+}
+
+/* loop:captures(); `parameter`: a plan may depend on its value, if it is a number. */
+static int loop_captures(lua_State *L) {
+  const ms_loop *loop = ms_check_loop(L, 1);
+  bool *used = lua_newuserdata(L, loop->capture_count + 1);
+  if (ms_parameters_find(loop, used) != 0) return luaL_error(L, "not enough memory");
+  lua_createtable(L, (int)loop->capture_count, 0);
+  for (uint32_t c = 0; c < loop->capture_count; c++) {
+    push_capture(L, &loop->captures[c], used[c]);
+    lua_rawseti(L, -2, (int)c + 1);
+  }
+  return 1;
+}
+
+/* loop:indices() */
+static int loop_indices(lua_State *L) {
+  const ms_loop *loop = ms_check_loop(L, 1);
+  lua_createtable(L, (int)loop->index_count, 0);
+  for (uint32_t k = 0; k < loop->index_count; k++) {
+    lua_pushstring(L, loop->indices[k]->name);
+    lua_rawseti(L, -2, (int)k + 1);
+  }
+  return 1;
+}
+
+static ms_reach reach_of(const ms_loop *loop, const ms_symbol *symbol) {
+  if (symbol == NULL) return MS_REACH_GLOBAL;
+  return symbol->function == loop->function ? MS_REACH_LOCAL : MS_REACH_UPVALUE;
+}
+
+/* Adds `callee` for a loop over the call of a path of constant fields: like a capture, and `text`,
+ * its source. */
+static void set_callee(lua_State *L, const ms_loop *loop) {
+  if (loop->closure != NULL || loop->call->kind != MS_CALL) return;
+  const ms_node *callee = loop->call->kid[0], *root = callee;
+  uint32_t fields = 0;
+  for (; root->kind == MS_INDEX && root->kid[1]->kind == MS_STRING; root = root->kid[0]) fields++;
+  if (root->kind != MS_NAME) return;
+  static const char *const reach[] = {"local", "upvalue", "global"};
+  lua_createtable(L, 0, 4);
+  set_string(L, "root", root->text);
+  set_string(L, "reach", reach[reach_of(loop, root->symbol)]);
+  lua_createtable(L, (int)fields, 0);
+  for (const ms_node *each = callee; fields > 0; each = each->kid[0]) {
+    lua_pushlstring(L, each->kid[1]->text, each->kid[1]->length);
+    lua_rawseti(L, -2, (int)fields--);
+  }
+  lua_setfield(L, -2, "fields");
+  lua_pushlstring(L, loop->tree->text + callee->begin, callee->end - callee->begin);
+  lua_setfield(L, -2, "text");
+  lua_setfield(L, -2, "callee");
+}
+
+static bool find_power(ms_node *node, void *context) {
+  bool *found = context;
+  *found = *found || (node->kind == MS_BINARY && node->op == MS_OP_POW);
+  return !*found;
+}
+
+/* loop:info(): lines of the statement, of the call's bracket and of the body, and the bytes (from
+ * 1, inclusive, as for string.sub) of the statement, the call and the body. */
+static int loop_info(lua_State *L) {
+  const ms_loop *loop = ms_check_loop(L, 1);
+  const ms_tree *tree = loop->tree;
+  const struct {
+    const char *begin, *end;
+    const ms_node *node;
+  } spans[] = {{"begin", "finish", loop->statement},
+               {"call_begin", "call_finish", loop->call},
+               {"body_begin", "body_finish", loop->body}};
+  uint32_t last_line = loop->statement->line;
+  for (size_t k = loop->statement->begin; k < loop->statement->end; k++)
+    last_line += tree->text[k] == '\n';
+  lua_createtable(L, 0, 12);
+  set_number(L, "line", loop->closure != NULL ? loop->statement->line : loop->call->open_line);
+  set_number(L, "first_line", loop->statement->line);
+  set_number(L, "last_line", last_line);
+  set_number(L, "body_first_line",
+             loop->body->kids > 0 ? loop->body->kid[0]->line : loop->body->line);
+  for (size_t k = 0; k < sizeof spans / sizeof spans[0]; k++) {
+    set_number(L, spans[k].begin, (double)spans[k].node->begin + 1);
+    set_number(L, spans[k].end, (double)spans[k].node->end);
+  }
+  lua_pushboolean(L, loop->closure != NULL);
+  lua_setfield(L, -2, "closure_form");
+  set_callee(L, loop);
+  bool power = false;
+  ms_node_walk(loop->body, find_power, &power);
+  lua_pushboolean(L, power);
+  lua_setfield(L, -2, "power");
+  return 1;
+}
+
+/* ---- plans ---- */
+
+static int collect_plan(lua_State *L) {
+  plan_box *box = luaL_checkudata(L, 1, plan_type);
+  ms_plan_destroy(&box->plan);
+  return 0;
+}
+
+ms_plan *ms_check_plan(lua_State *L, int index) {
+  if (index < 0) index += lua_gettop(L) + 1;
+  bool table = lua_istable(L, index);
+  if (table) lua_getfield(L, index, "handle");
+  plan_box *box = luaL_checkudata(L, table ? -1 : index, plan_type);
+  if (table) lua_pop(L, 1); /* the table still holds it */
+  if (box->plan == NULL) luaL_argerror(L, index, "the plan was released");
+  return box->plan;
+}
+
+/* core.plan(loop, bindings, space) */
+static int make_plan(lua_State *L) {
+  ms_error err = {0};
+  const ms_loop *loop = ms_check_loop(L, 1);
+  luaL_checktype(L, 2, LUA_TTABLE);
+  luaL_checktype(L, 3, LUA_TTABLE);
+  lua_settop(L, 3);
+  uint32_t count;
+  ms_space space;
+  const ms_binding *bindings = ms_bindings_from_lua(L, 2, &count);
+  ms_space_from_lua(L, 3, &space);
+  if (count < loop->capture_count)
+    return luaL_argerror(L, 2, "fewer bindings than the loop has captures");
+  if (space.source >= 0 && (uint32_t)space.source >= count)
+    return luaL_argerror(L, 3, "source: no such binding");
+  plan_box *box = lua_newuserdata(L, sizeof *box);
+  box->plan = NULL;
+  luaL_getmetatable(L, plan_type);
+  lua_setmetatable(L, -2);
+  box->plan = ms_plan_new(loop, bindings, count, &space, &err);
+  if (box->plan == NULL) return ms_push_error(L, &err);
+  ms_push_plan(L, loop, bindings, box->plan);
+  lua_pushvalue(L, -2);
+  lua_setfield(L, -2, "handle");
+  return 1;
+}
+
+static void make_type(lua_State *L, const char *name, lua_CFunction collect,
+                      const luaL_Reg *methods) {
+  luaL_newmetatable(L, name);
+  lua_pushcfunction(L, collect);
+  lua_setfield(L, -2, "__gc");
+  lua_newtable(L);
+  luaL_register(L, NULL, methods);
+  lua_setfield(L, -2, "__index");
+  lua_pop(L, 1);
+}
+
+void ms_bind_analysis(lua_State *L) {
+  static const luaL_Reg loop_methods[] = {
+      {"captures", loop_captures}, {"indices", loop_indices}, {"info", loop_info}, {NULL, NULL}};
+  static const luaL_Reg plan_methods[] = {{NULL, NULL}};
+  static const luaL_Reg functions[] = {{"loop", make_loop}, {"plan", make_plan}, {NULL, NULL}};
+  make_type(L, loop_type, collect_loop, loop_methods);
+  make_type(L, plan_type, collect_plan, plan_methods);
+  luaL_register(L, NULL, functions);
+}

@@ -1,0 +1,206 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Kernels for Lua: core.emit and core.digest. */
+#include <lauxlib.h>
+#include <string.h>
+
+#include "binding/binding.h"
+#include "kernel/digest.h"
+#include "kernel/emit.h"
+
+/* What an emission owns while Lua may raise errors: freed by the collector. */
+typedef struct ms_emission {
+  ms_text text;
+  ms_kernel_info info;
+  ms_element *elements;
+} ms_emission;
+
+#define EMISSION "meissa.emission"
+
+static int emission_gc(lua_State *L) {
+  ms_emission *emission = luaL_checkudata(L, 1, EMISSION);
+  ms_text_free(&emission->text);
+  ms_kernel_info_clear(&emission->info);
+  return 0;
+}
+
+static ms_emission *new_emission(lua_State *L) {
+  ms_emission *emission = lua_newuserdata(L, sizeof *emission);
+  *emission = (ms_emission){0};
+  if (luaL_newmetatable(L, EMISSION)) {
+    lua_pushcfunction(L, emission_gc);
+    lua_setfield(L, -2, "__gc");
+  }
+  lua_setmetatable(L, -2);
+  return emission;
+}
+
+static int32_t type_number(lua_State *L, int index) {
+  static const char *const names[] = {"float", "double", "int32", "int64", "object", NULL};
+  return luaL_checkoption(L, index, "double", names);
+}
+
+/* Reads elements[c] = {type =, strides = {...}} for the captures that are arrays. */
+static void read_elements(lua_State *L, int index, const ms_binding *bindings, ms_element *elements,
+                          uint32_t count) {
+  for (uint32_t c = 0; c < count; c++) {
+    lua_rawgeti(L, index, (int)c + 1);
+    if (bindings[c].kind == MS_BIND_ARRAY && !lua_istable(L, -1))
+      luaL_error(L, "capture %d is an array without an element type", (int)c + 1);
+    if (lua_istable(L, -1)) {
+      lua_getfield(L, -1, "type");
+      elements[c].type = type_number(L, -1);
+      lua_getfield(L, -2, "strides");
+      luaL_checktype(L, -1, LUA_TTABLE);
+      for (int d = 0; d < MS_MAX_DIMS; d++) {
+        lua_rawgeti(L, -1, d + 1);
+        elements[c].strides[d] = (int64_t)lua_tonumber(L, -1);
+        lua_pop(L, 1);
+      }
+      lua_pop(L, 2);
+    }
+    lua_pop(L, 1);
+  }
+}
+
+/* Pushes "opts.model.rate". */
+static void push_path(lua_State *L, const ms_capture *capture, uint32_t fields) {
+  luaL_Buffer path;
+  luaL_buffinit(L, &path);
+  luaL_addstring(&path, capture->root);
+  for (uint32_t f = 0; f < fields; f++) {
+    luaL_addchar(&path, '.');
+    luaL_addstring(&path, capture->fields[f]);
+  }
+  luaL_pushresult(&path);
+}
+
+static void push_captures(lua_State *L, const ms_loop *loop, const ms_binding *bindings) {
+  static const char *const reaches[] = {"local", "upvalue", "global"};
+  lua_createtable(L, (int)loop->capture_count, 0);
+  for (uint32_t c = 0; c < loop->capture_count; c++) {
+    const ms_capture *capture = &loop->captures[c];
+    lua_createtable(L, 0, 3);
+    push_path(L, capture, bindings[c].depth);
+    lua_setfield(L, -2, "path");
+    lua_pushstring(L, bindings[c].depth > 0 ? "field" : reaches[capture->reach]);
+    lua_setfield(L, -2, "reach");
+    lua_pushnumber(L, capture->first->line);
+    lua_setfield(L, -2, "line");
+    lua_rawseti(L, -2, (int)c + 1);
+  }
+}
+
+static void push_params(lua_State *L, const ms_kernel_info *info) {
+  static const char *const kinds[] = {"coord",  "entries", "value", "pointer",
+                                      "stride", "step",    "table"};
+  lua_createtable(L, (int)info->param_count, 0);
+  for (uint32_t p = 0; p < info->param_count; p++) {
+    const ms_param *param = &info->params[p];
+    lua_createtable(L, 0, 3);
+    lua_pushstring(L, kinds[param->kind]);
+    lua_setfield(L, -2, "kind");
+    lua_pushnumber(L, param->at + 1);
+    lua_setfield(L, -2, "at");
+    lua_pushnumber(L, param->dim + 1);
+    lua_setfield(L, -2, "dim");
+    lua_rawseti(L, -2, (int)p + 1);
+  }
+}
+
+static void push_results(lua_State *L, const ms_kernel_info *info, const ms_plan *plan) {
+  lua_createtable(L, (int)info->result_count, 0);
+  for (uint32_t r = 0; r < info->result_count; r++) {
+    const ms_scalar_plan *scalar = &plan->scalars[info->results[r]];
+    bool reduction = scalar->role == MS_ROLE_REDUCTION;
+    lua_createtable(L, 0, 3);
+    lua_pushnumber(L, scalar->capture + 1);
+    lua_setfield(L, -2, "capture");
+    lua_pushstring(L, reduction ? "reduction" : "private");
+    lua_setfield(L, -2, "role");
+    if (reduction) {
+      lua_pushstring(L, ms_reduce_name(scalar->op));
+      lua_setfield(L, -2, "op");
+    }
+    lua_rawseti(L, -2, (int)r + 1);
+  }
+}
+
+/* Pushes what the Lua side must know about the text. */
+static void push_info(lua_State *L, const ms_kernel_job *job, const ms_kernel_info *info) {
+  lua_createtable(L, 0, 8);
+  push_captures(L, job->loop, job->bindings);
+  lua_setfield(L, -2, "captures");
+  push_params(L, info);
+  lua_setfield(L, -2, "params");
+  push_results(L, info, job->plan);
+  lua_setfield(L, -2, "results");
+  lua_createtable(L, (int)info->spilled_count, 0);
+  for (uint32_t s = 0; s < info->spilled_count; s++) {
+    lua_pushnumber(L, info->spilled[s] + 1);
+    lua_rawseti(L, -2, (int)s + 1);
+  }
+  lua_setfield(L, -2, "spilled");
+  lua_pushstring(L, job->loop->tree->name);
+  lua_setfield(L, -2, "chunkname");
+  lua_pushstring(L, info->prefix);
+  lua_setfield(L, -2, "prefix");
+  lua_pushnumber(L, job->loop->body->line);
+  lua_setfield(L, -2, "line");
+  lua_pushboolean(L, info->entries);
+  lua_setfield(L, -2, "entries");
+  lua_pushnumber(L, job->space->dim_count);
+  lua_setfield(L, -2, "dim_count");
+}
+
+/* core.emit(loop, plan, bindings, space, elements, entry_type, locals) -> text, info or nil, error.
+ * `locals` bounds the captured values that are passed as locals; nil for the usual bound. */
+static int emit(lua_State *L) {
+  const ms_loop *loop = ms_check_loop(L, 1);
+  const ms_plan *plan = ms_check_plan(L, 2);
+  uint32_t count;
+  ms_space space;
+  luaL_checktype(L, 5, LUA_TTABLE);
+  lua_settop(L, 7);
+  const ms_binding *bindings = ms_bindings_from_lua(L, 3, &count);
+  ms_space_from_lua(L, 4, &space);
+  if (count < loop->capture_count)
+    return luaL_argerror(L, 3, "fewer bindings than the loop has captures");
+  ms_element *elements = lua_newuserdata(L, (count + 1) * sizeof *elements);
+  memset(elements, 0, (count + 1) * sizeof *elements);
+  read_elements(L, 5, bindings, elements, loop->capture_count);
+  ms_kernel_job job = {
+      .loop = loop,
+      .plan = plan,
+      .bindings = bindings,
+      .space = &space,
+      .elements = elements,
+      .entry_type = lua_isnoneornil(L, 6) ? MS_DOUBLE : type_number(L, 6),
+      .locals = (uint32_t)luaL_optinteger(L, 7, MS_KERNEL_LOCALS),
+  };
+  ms_emission *emission = new_emission(L);
+  ms_error err;
+  ms_error_clear(&err);
+  if (ms_kernel_emit(&job, &emission->text, &emission->info, &err) != 0)
+    return ms_push_error(L, &err);
+  lua_pushlstring(L, emission->text.bytes, emission->text.length);
+  push_info(L, &job, &emission->info);
+  return 2;
+}
+
+/* core.digest(string) -> 32 hexadecimal digits */
+static int digest(lua_State *L) {
+  size_t length;
+  const char *bytes = luaL_checklstring(L, 1, &length);
+  char hex[MS_DIGEST_SIZE + 1];
+  ms_digest(bytes, length, hex);
+  lua_pushlstring(L, hex, MS_DIGEST_SIZE);
+  return 1;
+}
+
+void ms_bind_kernel(lua_State *L) {
+  lua_pushcfunction(L, emit);
+  lua_setfield(L, -2, "emit");
+  lua_pushcfunction(L, digest);
+  lua_setfield(L, -2, "digest");
+}

@@ -1,0 +1,187 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The analyser's output as a Lua table: the plan as users see it. */
+#include <lauxlib.h>
+#include <lua.h>
+
+#include "binding/binding.h"
+
+static void set_string(lua_State *L, const char *key, const char *value) {
+  if (value == NULL) return;
+  lua_pushstring(L, value);
+  lua_setfield(L, -2, key);
+}
+
+static void set_number(lua_State *L, const char *key, double value) {
+  lua_pushnumber(L, value);
+  lua_setfield(L, -2, key);
+}
+
+/* "self.W": the path of a capture as far as it leads to the bound value. */
+static void push_path(lua_State *L, const ms_loop *loop, const ms_binding *bindings,
+                      uint32_t index) {
+  if (index >= loop->capture_count) {
+    lua_pushfstring(L, "(reached array %d)", (int)(index - loop->capture_count) + 1);
+    return;
+  }
+  const ms_capture *capture = &loop->captures[index];
+  lua_pushstring(L, capture->root);
+  for (uint32_t f = 0; f < bindings[index].depth; f++) {
+    lua_pushfstring(L, ".%s", capture->fields[f]);
+    lua_concat(L, 2);
+  }
+}
+
+static void push_component(lua_State *L, const ms_component *component) {
+  if (component->sign == 'n') {
+    lua_pushnumber(L, (double)component->value);
+  } else {
+    lua_pushlstring(L, &component->sign, 1);
+  }
+}
+
+static void set_distances(lua_State *L, const ms_plan *plan) {
+  lua_createtable(L, (int)plan->distance_count, 0);
+  for (uint32_t p = 0; p < plan->distance_count; p++) {
+    lua_createtable(L, (int)plan->dim_count, 0);
+    for (uint32_t k = 0; k < plan->dim_count; k++) {
+      push_component(L, &plan->distances[p].at[k]);
+      lua_rawseti(L, -2, (int)k + 1);
+    }
+    lua_rawseti(L, -2, (int)p + 1);
+  }
+  lua_setfield(L, -2, "distances");
+}
+
+static void set_choice(lua_State *L, const ms_plan *plan) {
+  set_string(L, "verdict", ms_verdict_name(plan->verdict));
+  set_string(L, "strategy", ms_strategy_name(plan->strategy));
+  lua_createtable(L, (int)plan->dim_count, 0);
+  for (uint32_t k = 0; k < plan->dim_count; k++) {
+    lua_pushstring(L, plan->index_name[k]);
+    lua_rawseti(L, -2, (int)k + 1);
+  }
+  lua_setfield(L, -2, "indices");
+  lua_createtable(L, (int)plan->strategy_dims, 0);
+  for (uint32_t k = 0; k < plan->strategy_dims; k++) {
+    lua_pushstring(L, plan->index_name[plan->strategy_dim[k]]);
+    lua_rawseti(L, -2, (int)k + 1);
+  }
+  lua_setfield(L, -2, "dims");
+  lua_createtable(L, (int)plan->strategy_dims, 0);
+  for (uint32_t k = 0; k < plan->strategy_dims; k++) {
+    lua_pushnumber(L, plan->strategy_dim[k] + 1);
+    lua_rawseti(L, -2, (int)k + 1);
+  }
+  lua_setfield(L, -2, "cut_dims");
+  if (!plan->has_row) return;
+  lua_createtable(L, (int)plan->dim_count, 0);
+  for (uint32_t k = 0; k < plan->dim_count; k++) {
+    lua_pushnumber(L, (double)plan->row[k]);
+    lua_rawseti(L, -2, (int)k + 1);
+  }
+  lua_setfield(L, -2, "row");
+}
+
+/* Dimensions count from 1 here; absent where the array follows none. */
+static void push_array(lua_State *L, const ms_plan *plan, const ms_array_plan *array) {
+  static const char *const access[] = {"none", "read", "write", "read+write"};
+  lua_createtable(L, 0, 8);
+  set_string(L, "access", access[(array->read ? 1 : 0) + (array->written ? 2 : 0)]);
+  set_string(L, "placement", ms_placement_name(array->placement));
+  set_number(L, "binding", array->binding + 1);
+  if (array->array_dim >= 0) {
+    set_number(L, "array_dim", array->array_dim + 1);
+    set_number(L, "scale", (double)array->scale);
+    set_number(L, "offset", (double)array->offset);
+  }
+  if (array->loop_dim >= 0) {
+    set_number(L, "loop_dim", array->loop_dim + 1);
+    set_string(L, "follows", plan->index_name[array->loop_dim]);
+  }
+}
+
+static void set_arrays(lua_State *L, const ms_loop *loop, const ms_binding *bindings,
+                       const ms_plan *plan) {
+  lua_createtable(L, 0, (int)plan->array_count);
+  for (uint32_t a = 0; a < plan->array_count; a++) {
+    push_path(L, loop, bindings, plan->arrays[a].binding);
+    push_array(L, plan, &plan->arrays[a]);
+    lua_settable(L, -3);
+  }
+  lua_setfield(L, -2, "arrays");
+}
+
+static void set_scalars(lua_State *L, const ms_loop *loop, const ms_binding *bindings,
+                        const ms_plan *plan) {
+  static const char *const roles[] = {"broadcast", "reduction", "private", "carried"};
+  lua_createtable(L, 0, (int)plan->scalar_count);
+  for (uint32_t s = 0; s < plan->scalar_count; s++) {
+    const ms_scalar_plan *scalar = &plan->scalars[s];
+    push_path(L, loop, bindings, scalar->capture);
+    lua_createtable(L, 0, 3);
+    set_string(L, "role", roles[scalar->role]);
+    set_number(L, "capture", scalar->capture + 1);
+    if (scalar->role == MS_ROLE_REDUCTION) set_string(L, "op", ms_reduce_name(scalar->op));
+    lua_settable(L, -3);
+  }
+  lua_setfield(L, -2, "scalars");
+}
+
+static void set_place(lua_State *L, const char *key, const ms_place *place) {
+  if (place->line == 0) return;
+  lua_createtable(L, 0, 5);
+  set_number(L, "line", place->line);
+  set_number(L, "column", place->column);
+  set_number(L, "end_column", place->end_column);
+  set_string(L, "text", place->text);
+  set_string(L, "does", place->does);
+  lua_setfield(L, -2, key);
+}
+
+static void set_iteration(lua_State *L, const char *key, const int64_t *at, uint32_t dims) {
+  lua_createtable(L, (int)dims, 0);
+  for (uint32_t k = 0; k < dims; k++) {
+    lua_pushnumber(L, (double)at[k]);
+    lua_rawseti(L, -2, (int)k + 1);
+  }
+  lua_setfield(L, -2, key);
+}
+
+static void push_reason(lua_State *L, const ms_plan *plan, const ms_reason *reason) {
+  lua_createtable(L, 0, 8);
+  set_string(L, "code", reason->code);
+  set_string(L, "title", reason->title);
+  set_string(L, "message", reason->message);
+  set_string(L, "distance", reason->distance);
+  set_place(L, "first", &reason->first);
+  set_place(L, "second", &reason->second);
+  if (reason->has_witness) {
+    lua_createtable(L, 0, 2);
+    set_iteration(L, "from", reason->from, plan->dim_count);
+    set_iteration(L, "to", reason->to, plan->dim_count);
+    lua_setfield(L, -2, "witness");
+  }
+  lua_createtable(L, MS_MAX_FIXES, 0);
+  for (int f = 0; f < MS_MAX_FIXES && reason->fix[f] != NULL; f++) {
+    lua_pushstring(L, reason->fix[f]);
+    lua_rawseti(L, -2, f + 1);
+  }
+  lua_setfield(L, -2, "fixes");
+}
+
+void ms_push_plan(lua_State *L, const ms_loop *loop, const ms_binding *bindings,
+                  const ms_plan *plan) {
+  luaL_checkstack(L, 8, "plan");
+  lua_createtable(L, 0, 10);
+  set_choice(L, plan);
+  set_distances(L, plan);
+  set_arrays(L, loop, bindings, plan);
+  set_scalars(L, loop, bindings, plan);
+  lua_createtable(L, (int)plan->reason_count, 0);
+  for (uint32_t r = 0; r < plan->reason_count; r++) {
+    push_reason(L, plan, &plan->reasons[r]);
+    lua_rawseti(L, -2, (int)r + 1);
+  }
+  lua_setfield(L, -2, "reasons");
+}

@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Accesses: see access.h. */
+#include "depend/access.h"
+
+#include <string.h>
+
+/* Marks the inner variables that a form mentions. */
+static void mark_form(bool *used, const ms_form *form) {
+  for (uint32_t k = 0; k < MS_MAX_INNER; k++) {
+    if (form->at[MS_MAX_DIMS + k] != 0) used[k] = true;
+  }
+}
+
+/* Which variables of the scope can matter: those of the subscripts, those of loops that may
+ * run no iteration (the access then does not happen), and all that their bounds mention. */
+static void mark_used(bool *used, const ms_access *access, const ms_inner *scope, uint32_t count) {
+  for (uint32_t s = 0; s < access->subscript_count; s++) {
+    if (access->subscript[s].known) mark_form(used, &access->subscript[s].form);
+  }
+  for (uint32_t k = count; k-- > 0;) {
+    if (!used[k] && (scope[k].total || !scope[k].loop)) continue;
+    used[k] = true;
+    mark_form(used, &scope[k].low);
+    mark_form(used, &scope[k].high);
+  }
+}
+
+static void renumber(ms_form *form, const uint32_t *place) {
+  ms_form old = *form;
+  memset(&form->at[MS_MAX_DIMS], 0, MS_MAX_INNER * sizeof form->at[0]);
+  for (uint32_t k = 0; k < MS_MAX_INNER; k++) {
+    if (old.at[MS_MAX_DIMS + k] != 0) form->at[MS_MAX_DIMS + place[k]] = old.at[MS_MAX_DIMS + k];
+  }
+}
+
+static bool same_subscripts(const ms_access *a, const ms_access *b) {
+  for (uint32_t s = 0; s < a->subscript_count; s++) {
+    if (a->subscript[s].known != b->subscript[s].known) return false;
+    if (a->subscript[s].known &&
+        memcmp(&a->subscript[s].form, &b->subscript[s].form, sizeof(ms_form)) != 0)
+      return false;
+  }
+  return true;
+}
+
+static bool same_access(const ms_access *a, const ms_access *b) {
+  if (a->group != b->group || a->binding != b->binding || a->write != b->write) return false;
+  if (a->subscript_count != b->subscript_count || a->inner_count != b->inner_count) return false;
+  for (uint32_t k = 0; k < a->inner_count; k++) {
+    if (memcmp(&a->inner[k].low, &b->inner[k].low, sizeof(ms_form)) != 0) return false;
+    if (memcmp(&a->inner[k].high, &b->inner[k].high, sizeof(ms_form)) != 0) return false;
+  }
+  return same_subscripts(a, b);
+}
+
+static int append(ms_accesses *list, ms_arena *arena, ms_access *access) {
+  if (list->count == list->capacity) {
+    uint32_t capacity = list->capacity == 0 ? 16 : list->capacity * 2;
+    ms_access **item = ms_arena_take(arena, capacity, sizeof(ms_access *));
+    if (item == NULL) return -1;
+    if (list->count > 0) memcpy(item, list->item, list->count * sizeof(ms_access *));
+    list->item = item;
+    list->capacity = capacity;
+  }
+  list->item[list->count++] = access;
+  return 0;
+}
+
+int ms_accesses_add(ms_accesses *list, ms_arena *arena, const ms_access *access,
+                    const ms_inner *scope, uint32_t scope_count) {
+  bool used[MS_MAX_INNER] = {false};
+  uint32_t place[MS_MAX_INNER] = {0};
+  ms_access *copy = ms_arena_take(arena, 1, sizeof *copy);
+  if (copy == NULL) return -1;
+  *copy = *access;
+  copy->inner_count = 0;
+  copy->inner = NULL;
+  mark_used(used, access, scope, scope_count);
+  for (uint32_t k = 0; k < scope_count; k++) {
+    if (used[k]) place[k] = copy->inner_count++;
+  }
+  if (copy->inner_count > 0) {
+    copy->inner = ms_arena_take(arena, copy->inner_count, sizeof(ms_inner));
+    if (copy->inner == NULL) return -1;
+  }
+  for (uint32_t k = 0; k < scope_count; k++) {
+    if (!used[k]) continue;
+    copy->inner[place[k]] = scope[k];
+    renumber(&copy->inner[place[k]].low, place);
+    renumber(&copy->inner[place[k]].high, place);
+  }
+  for (uint32_t s = 0; s < copy->subscript_count; s++) {
+    if (copy->subscript[s].known) renumber(&copy->subscript[s].form, place);
+  }
+  for (uint32_t a = 0; a < list->count; a++) {
+    if (!same_access(list->item[a], copy)) continue;
+    if (list->item[a]->possible && !copy->possible) list->item[a] = copy;
+    return 0;
+  }
+  return append(list, arena, copy);
+}

@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Accesses: what a loop body does to arrays, and the domain of iterations that do it.
+ *
+ * This is the form in which the body's text reaches the dependence test; nothing here knows Lua.
+ * A subscript is an affine form, or unknown: then the access may touch any element of that
+ * dimension. An access with fewer subscripts than the array has dimensions touches everything
+ * below them. Subscript and witness values are the user's (1-based). Owned by the plan's arena. */
+#ifndef MS_DEPEND_ACCESS_H
+#define MS_DEPEND_ACCESS_H
+
+#include "base/arena.h"
+#include "depend/form.h"
+
+typedef struct ms_subscript {
+  bool known;
+  ms_form form;
+} ms_subscript;
+
+/* A quantified variable: takes every integer with low >= 0 and high >= 0. */
+typedef struct ms_inner {
+  ms_form low, high;
+  bool total; /* has a value for every iteration: may be left out where it is not used */
+  bool loop;  /* an inner loop's: without a value nothing inside the loop happens */
+} ms_inner;
+
+typedef struct ms_access {
+  uint32_t group;   /* the storage it touches, see ms_groups in walk.h */
+  uint32_t binding; /* the name that it goes through */
+  bool write;
+  bool possible; /* may not happen, or may touch less than it says */
+  uint32_t subscript_count;
+  ms_subscript subscript[MS_MAX_DIMS];
+  uint32_t inner_count;
+  ms_inner *inner;     /* variable MS_MAX_DIMS + k */
+  const ms_node *node; /* its source; NULL for the loop's own reads */
+} ms_access;
+
+typedef struct ms_accesses {
+  ms_access **item;
+  uint32_t count, capacity;
+} ms_accesses;
+
+/* The iterations. Index value = origin + step * ordinal in each dimension. A dimension is a box
+ * (ordinals 0 .. extent-1), or bounded by two forms >= 0 over the dimensions before it. */
+typedef struct ms_domain {
+  uint32_t dim_count;
+  struct {
+    int64_t origin, step;
+    bool box;
+    int64_t extent;
+    ms_form low, high;
+    const char *name;
+  } dim[MS_MAX_DIMS];
+} ms_domain;
+
+/* Appends a copy of an access, its inner variables that matter renumbered, unless an equal one is
+ * there already (a proven one replaces an equal possible one). Returns -1 when memory is out. */
+int ms_accesses_add(ms_accesses *list, ms_arena *arena, const ms_access *access,
+                    const ms_inner *scope, uint32_t scope_count);
+
+#endif

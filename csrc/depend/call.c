@@ -1,0 +1,186 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Walk, calls: what functions and methods do to arrays. See walk.h and effect.h. */
+#include <string.h>
+
+#include "depend/effect.h"
+#include "depend/walk.h"
+
+/* What the arguments of a call are, together. */
+typedef struct arguments {
+  uint64_t groups; /* arrays that they are or hold, and that functions among them reach */
+  bool captured;
+  bool simple; /* numbers and strings only */
+} arguments;
+
+static void find_changes(ms_walk *walk, const ms_value *called, const ms_node *node) {
+  if (called->kind != MS_VALUE_OTHER || !called->changes) return;
+  ms_walk_find(walk, MS_REASON_CHANGES, called->callable, node,
+               "let it return the new value instead of assigning an outer variable",
+               "the call may change variables or tables outside of the loop, and each worker has "
+               "its own copy of them");
+}
+
+/* Evaluates the arguments; `reads` touches what they are, `writes` too. */
+static arguments walk_arguments(ms_walk *walk, ms_node *node, bool reads, bool writes) {
+  arguments all = {.simple = true};
+  for (uint32_t k = 1; k < node->kids; k++) {
+    ms_value value;
+    ms_walk_value(walk, node->kid[k], &value);
+    all.groups |= ms_walk_groups_of(walk, &value);
+    all.captured = all.captured || (value.kind == MS_VALUE_OTHER && value.captured);
+    all.simple = all.simple && value.kind <= MS_VALUE_SCALAR;
+    bool calls = value.kind == MS_VALUE_OTHER && value.callable;
+    if (calls) find_changes(walk, &value, node);
+    if (reads || calls) ms_walk_touch(walk, &value, false, node);
+    if (writes || calls) ms_walk_touch(walk, &value, true, node);
+  }
+  return all;
+}
+
+static void find_order(ms_walk *walk, ms_effect effect, ms_node *node) {
+  if (effect == MS_EFFECT_YIELD)
+    ms_walk_find(walk, MS_REASON_YIELDS, true, node, "collect the values, and yield after the loop",
+                 "the body yields, and the other side of a yield runs on the driver alone");
+  if (effect == MS_EFFECT_RANDOM)
+    ms_walk_find(walk, MS_REASON_RANDOM, true, node,
+                 "numbers by iteration: meissa.random() in place of math.random()",
+                 "math.random gives numbers in the order of its calls, which a parallel loop "
+                 "does not keep");
+}
+
+static const char table_message[] =
+    "the body writes into a plain table from outside, and each worker has its own copy of it";
+static const char table_fix[] = "use an array: local t = meissa.zeros(n)  ... t[i] = value";
+
+/* math.floor(e / c) of an affine e and a positive constant c. */
+static bool floor_of_quotient(ms_walk *walk, ms_node *node, ms_value *value) {
+  if (node->kids != 2) return false;
+  ms_node *quotient = node->kid[1];
+  while (quotient->kind == MS_PAREN) quotient = quotient->kid[0];
+  ms_value above, below;
+  ms_form result;
+  if (quotient->kind != MS_BINARY || quotient->op != MS_OP_DIV) {
+    ms_walk_value(walk, quotient, value);
+    return value->kind == MS_VALUE_NUMBER;
+  }
+  ms_walk_value(walk, quotient->kid[0], &above);
+  ms_walk_value(walk, quotient->kid[1], &below);
+  if (above.kind != MS_VALUE_NUMBER || below.kind != MS_VALUE_NUMBER) return false;
+  if (!ms_form_is_constant(&below.form) || below.form.constant <= 0) return false;
+  if (below.form.constant > MS_FORM_COEFFICIENT) return false;
+  if (!ms_walk_floor(walk, &above.form, below.form.constant, &result)) return false;
+  *value = ms_value_number(&result);
+  return true;
+}
+
+static void call_builtin(ms_walk *walk, const char *name, ms_node *node, ms_value *value) {
+  ms_effect effect = ms_effect_of_builtin(name);
+  if (strcmp(name, "math.floor") == 0 && floor_of_quotient(walk, node, value)) return;
+  if (effect == MS_EFFECT_STORE && node->kids > 1) {
+    ms_value table;
+    ms_walk_value(walk, node->kid[1], &table);
+    if (table.kind != MS_VALUE_OTHER || table.captured)
+      ms_walk_find(walk, MS_REASON_TABLE_WRITE, walk->possible == 0, node, table_fix,
+                   table_message);
+  }
+  find_order(walk, effect, node);
+  bool reads = effect != MS_EFFECT_PASS && effect != MS_EFFECT_STORE;
+  arguments all = walk_arguments(walk, node, reads, effect == MS_EFFECT_UNKNOWN);
+  if (effect == MS_EFFECT_STORE) {
+    walk->stored |= all.groups;
+    walk->stored_captured = walk->stored_captured || all.captured;
+  }
+  bool scalar = effect == MS_EFFECT_PURE || all.simple;
+  *value = scalar
+               ? ms_value_scalar()
+               : ms_value_other(all.groups | walk->stored, all.captured || walk->stored_captured);
+  if (effect == MS_EFFECT_FRESH) *value = ms_value_other(0, false);
+}
+
+static void call_value(ms_walk *walk, ms_node *node, ms_value *value) {
+  ms_value callee;
+  ms_walk_value(walk, node->kid[0], &callee);
+  const ms_binding *binding =
+      callee.kind == MS_VALUE_OTHER && callee.callable ? &walk->bindings[callee.binding] : NULL;
+  if (binding != NULL && binding->kind == MS_BIND_BUILTIN && binding->name != NULL) {
+    call_builtin(walk, binding->name, node, value);
+    return;
+  }
+  arguments all = walk_arguments(walk, node, true, true);
+  ms_walk_touch(walk, &callee, false, node);
+  ms_walk_touch(walk, &callee, true, node);
+  if (binding != NULL && binding->stores && all.captured) callee.changes = true;
+  find_changes(walk, &callee, node);
+  uint64_t groups = all.groups | ms_walk_groups_of(walk, &callee) | walk->stored;
+  *value = ms_value_other(groups, all.captured || callee.captured || walk->stored_captured);
+}
+
+static bool known_extent(ms_walk *walk, const ms_view *view, ms_node *node, ms_value *value) {
+  const ms_binding *binding = &walk->bindings[view->binding];
+  ms_value dim;
+  if (strcmp(node->text, "size") != 0 || node->kids != 2 || view->subscript_count > 0) return false;
+  ms_walk_value(walk, node->kid[1], &dim);
+  if (dim.kind != MS_VALUE_NUMBER || !ms_form_is_constant(&dim.form)) return false;
+  if (dim.form.constant < 1 || dim.form.constant > binding->dim_count) return false;
+  ms_form extent = ms_form_of(binding->dims[dim.form.constant - 1]);
+  *value = ms_value_number(&extent);
+  return true;
+}
+
+/* Methods that only look at the array's description, never at its elements. */
+static bool reads_nothing(const char *method) {
+  static const char *const names[] = {"size", "dim", "type", "label", "index"};
+  for (size_t k = 0; k < sizeof names / sizeof names[0]; k++) {
+    if (strcmp(names[k], method) == 0) return true;
+  }
+  return false;
+}
+
+static void method_of_view(ms_walk *walk, const ms_value *object, ms_node *node, ms_value *value) {
+  ms_effect effect = ms_effect_of_method(node->text);
+  if (known_extent(walk, object->view, node, value)) return;
+  bool unknown = effect == MS_EFFECT_UNKNOWN;
+  arguments all = walk_arguments(walk, node, true, unknown);
+  uint64_t own = ms_walk_groups_of(walk, object);
+  *value = effect == MS_EFFECT_PURE ? ms_value_scalar()
+                                    : ms_value_other(own | all.groups, unknown || all.captured);
+  if (effect == MS_EFFECT_FRESH) *value = ms_value_other(0, false);
+  if (effect == MS_EFFECT_VIEW || reads_nothing(node->text)) return;
+  if (unknown) {
+    ms_walk_touch_groups(walk, own, false, node);
+    ms_walk_touch_groups(walk, own, true, node);
+    return;
+  }
+  if (effect != MS_EFFECT_WRITE) ms_walk_touch_view(walk, object->view, false, node);
+  if (effect == MS_EFFECT_WRITE || effect == MS_EFFECT_UPDATE)
+    ms_walk_touch_view(walk, object->view, true, node);
+}
+
+static void method_value(ms_walk *walk, ms_node *node, ms_value *value) {
+  ms_value object;
+  ms_walk_value(walk, node->kid[0], &object);
+  if (object.kind == MS_VALUE_VIEW) {
+    method_of_view(walk, &object, node, value);
+    return;
+  }
+  uint64_t own = ms_walk_groups_of(walk, &object);
+  bool pure = object.kind != MS_VALUE_OTHER || (own == 0 && ms_effect_is_string_method(node->text));
+  arguments all = walk_arguments(walk, node, true, !pure);
+  if (pure) {
+    *value = all.simple ? ms_value_scalar() : ms_value_other(all.groups, all.captured);
+    return;
+  }
+  ms_walk_touch_groups(walk, own, false, node);
+  ms_walk_touch_groups(walk, own, true, node);
+  find_changes(walk, &object, node);
+  *value = ms_value_other(own | all.groups | walk->stored, true);
+}
+
+void ms_walk_call(ms_walk *walk, ms_node *node, ms_value *value) {
+  if (node->kind == MS_METHOD) {
+    method_value(walk, node, value);
+  } else {
+    call_value(walk, node, value);
+  }
+}

@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Conflicts: see conflict.h. */
+#include "depend/conflict.h"
+
+#include <string.h>
+
+/* More pairs than a body that a person writes has; beyond, the answer is unknown. */
+#define MAX_PAIRS 40000U
+
+static bool empty_domain(const ms_domain *domain) {
+  for (uint32_t k = 0; k < domain->dim_count; k++) {
+    if (domain->dim[k].box && domain->dim[k].extent <= 0) return true;
+  }
+  return false;
+}
+
+static bool meets_elsewhere(const ms_relation *relation, uint32_t dim_count) {
+  for (uint32_t c = 0; c < relation->count; c++) {
+    for (uint32_t k = 0; k < dim_count; k++) {
+      if (relation->cell[c].sign[k] != 0) return true;
+    }
+  }
+  return false;
+}
+
+static int keep_pair(ms_conflicts *conflicts, const ms_pair *pair) {
+  ms_arena *arena = ms_solver_arena(conflicts->solver);
+  uint32_t count = conflicts->pair_count;
+  if (count == 0 || (count >= 8 && (count & (count - 1)) == 0)) {
+    ms_pair *grown = ms_arena_take(arena, count == 0 ? 8 : (size_t)count * 2, sizeof *grown);
+    if (grown == NULL) return -1;
+    if (count > 0) memcpy(grown, conflicts->pair, count * sizeof *grown);
+    conflicts->pair = grown;
+  }
+  conflicts->pair[conflicts->pair_count++] = *pair;
+  return 0;
+}
+
+static int add_pair(ms_conflicts *conflicts, const ms_pair *pair) {
+  ms_relation relation;
+  uint32_t dim_count = conflicts->domain->dim_count;
+  if (ms_relation_solve(conflicts->solver, conflicts->domain, pair->a, pair->b, &relation) != 0) {
+    conflicts->known = false;
+    return 0;
+  }
+  if (!meets_elsewhere(&relation, dim_count)) return 0;
+  ms_distances **group = &conflicts->group[pair->a->group];
+  if (*group == NULL) *group = ms_distances_new(ms_solver_arena(conflicts->solver), dim_count);
+  if (*group == NULL) return -1;
+  for (uint32_t c = 0; c < relation.count; c++) {
+    const ms_cell *cell = &relation.cell[c];
+    ms_distances_add(*group, cell, pair->a, pair->b, pair->proven);
+    ms_distances_add(conflicts->all, cell, pair->a, pair->b, pair->proven);
+    if (pair->proven) ms_distances_add(conflicts->proven, cell, pair->a, pair->b, true);
+  }
+  return keep_pair(conflicts, pair);
+}
+
+/* All pairs that are proven, or all that are not. */
+static int add_pairs(ms_conflicts *conflicts, const ms_accesses *accesses, bool proven,
+                     uint32_t *tried) {
+  for (uint32_t a = 0; a < accesses->count; a++) {
+    for (uint32_t b = a; b < accesses->count && conflicts->known; b++) {
+      ms_pair pair = {accesses->item[a], accesses->item[b], false};
+      pair.proven = !pair.a->possible && !pair.b->possible;
+      if (pair.proven != proven || pair.a->group != pair.b->group) continue;
+      if (!pair.a->write && !pair.b->write) continue;
+      if (++*tried > MAX_PAIRS) conflicts->known = false;
+      if (conflicts->known && add_pair(conflicts, &pair) != 0) return -1;
+    }
+  }
+  return 0;
+}
+
+int ms_conflicts_find(ms_conflicts *conflicts, ms_solver *solver, const ms_domain *domain,
+                      const ms_accesses *accesses, uint32_t group_count) {
+  ms_arena *arena = ms_solver_arena(solver);
+  *conflicts = (ms_conflicts){.domain = domain, .solver = solver, .known = true};
+  conflicts->group_count = group_count;
+  conflicts->all = ms_distances_new(arena, domain->dim_count);
+  conflicts->proven = ms_distances_new(arena, domain->dim_count);
+  conflicts->group = ms_arena_take(arena, group_count + 1, sizeof(ms_distances *));
+  if (conflicts->all == NULL || conflicts->proven == NULL || conflicts->group == NULL) return -1;
+  if (empty_domain(domain)) return 0;
+  uint32_t tried = 0;
+  if (add_pairs(conflicts, accesses, true, &tried) != 0) return -1;
+  return add_pairs(conflicts, accesses, false, &tried);
+}

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Conflicts: every pair of accesses that meet in different iterations, a write among them.
+ *
+ * Pairs of proven accesses come first, so that a cell's remembered pair is proven where it can
+ * be. Lives in the solver's arena. */
+#ifndef MS_DEPEND_CONFLICT_H
+#define MS_DEPEND_CONFLICT_H
+
+#include "depend/distance.h"
+
+typedef struct ms_pair {
+  const ms_access *a, *b;
+  bool proven;
+} ms_pair;
+
+typedef struct ms_conflicts {
+  const ms_domain *domain;
+  ms_solver *solver;
+  bool known;    /* false: the quota ran out, nothing here is complete */
+  ms_pair *pair; /* those that meet in different iterations */
+  uint32_t pair_count;
+  ms_distances *all;    /* over all pairs */
+  ms_distances *proven; /* over pairs of proven accesses */
+  ms_distances **group; /* over the pairs of one group; NULL where there are none */
+  uint32_t group_count;
+} ms_conflicts;
+
+/* Collects the conflicts of a body. -1 only when memory is out; a spent quota is `known` false. */
+int ms_conflicts_find(ms_conflicts *conflicts, ms_solver *solver, const ms_domain *domain,
+                      const ms_accesses *accesses, uint32_t group_count);
+
+#endif

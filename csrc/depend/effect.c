@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Effects: see effect.h. */
+#include "depend/effect.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <string.h>
+
+typedef struct entry {
+  const char *name; /* ending in '.': all names with this prefix; exact names come first */
+  ms_effect effect;
+} entry;
+
+static const entry builtins[] = {
+    {"math.random", MS_EFFECT_RANDOM},
+    {"math.randomseed", MS_EFFECT_RANDOM},
+    {"math.", MS_EFFECT_PURE},
+    {"bit.", MS_EFFECT_PURE},
+    {"string.", MS_EFFECT_PURE},
+    {"os.", MS_EFFECT_PURE},
+    {"io.", MS_EFFECT_PURE},
+    {"print", MS_EFFECT_PURE},
+    {"tonumber", MS_EFFECT_PURE},
+    {"tostring", MS_EFFECT_PURE},
+    {"type", MS_EFFECT_PURE},
+    {"error", MS_EFFECT_PURE},
+    {"rawequal", MS_EFFECT_PURE},
+    {"rawlen", MS_EFFECT_PURE},
+    {"table.concat", MS_EFFECT_PURE},
+    {"table.maxn", MS_EFFECT_PURE},
+    {"table.insert", MS_EFFECT_STORE},
+    {"table.remove", MS_EFFECT_STORE},
+    {"table.sort", MS_EFFECT_STORE},
+    {"table.clear", MS_EFFECT_STORE},
+    {"rawset", MS_EFFECT_STORE},
+    {"setmetatable", MS_EFFECT_STORE},
+    {"assert", MS_EFFECT_PASS},
+    {"ipairs", MS_EFFECT_PASS},
+    {"next", MS_EFFECT_PASS},
+    {"pairs", MS_EFFECT_PASS},
+    {"rawget", MS_EFFECT_PASS},
+    {"select", MS_EFFECT_PASS},
+    {"unpack", MS_EFFECT_PASS},
+    {"table.unpack", MS_EFFECT_PASS},
+    {"getmetatable", MS_EFFECT_PASS},
+    {"table.new", MS_EFFECT_FRESH},
+    {"coroutine.yield", MS_EFFECT_YIELD},
+    {"meissa.random", MS_EFFECT_PURE},
+    {"meissa.normal", MS_EFFECT_PURE},
+    {"meissa.scratch", MS_EFFECT_FRESH},
+    {"meissa.parallel", MS_EFFECT_FRESH},
+};
+
+static const entry methods[] = {
+    {"sum", MS_EFFECT_PURE},      {"mean", MS_EFFECT_PURE},      {"max", MS_EFFECT_PURE},
+    {"min", MS_EFFECT_PURE},      {"norm", MS_EFFECT_PURE},      {"dot", MS_EFFECT_PURE},
+    {"size", MS_EFFECT_PURE},     {"dim", MS_EFFECT_PURE},       {"nnz", MS_EFFECT_PURE},
+    {"type", MS_EFFECT_PURE},     {"label", MS_EFFECT_PURE},     {"index", MS_EFFECT_PURE},
+    {"save", MS_EFFECT_PURE},     {"clone", MS_EFFECT_FRESH},    {"snapshot", MS_EFFECT_FRESH},
+    {"totable", MS_EFFECT_FRESH}, {"nonzeros", MS_EFFECT_FRESH}, {"each", MS_EFFECT_FRESH},
+    {"narrow", MS_EFFECT_VIEW},   {"select", MS_EFFECT_VIEW},    {"transpose", MS_EFFECT_VIEW},
+    {"fill", MS_EFFECT_WRITE},    {"copy", MS_EFFECT_WRITE},     {"axpy", MS_EFFECT_UPDATE},
+    {"scal", MS_EFFECT_UPDATE},   {"add", MS_EFFECT_UPDATE},     {"cmul", MS_EFFECT_UPDATE},
+    {"gemv", MS_EFFECT_UPDATE},   {"ger", MS_EFFECT_UPDATE},     {"gemm", MS_EFFECT_UPDATE},
+};
+
+static const char *const string_methods[] = {"byte",  "find",  "format", "gmatch", "gsub",
+                                             "len",   "lower", "match",  "rep",    "reverse",
+                                             "split", "sub",   "upper"};
+
+static ms_effect find(const entry *table, size_t count, const char *name) {
+  for (size_t k = 0; k < count; k++) {
+    size_t length = strlen(table[k].name);
+    bool prefix = table[k].name[length - 1] == '.';
+    if (prefix ? strncmp(table[k].name, name, length) == 0 : strcmp(table[k].name, name) == 0)
+      return table[k].effect;
+  }
+  return MS_EFFECT_UNKNOWN;
+}
+
+ms_effect ms_effect_of_builtin(const char *name) {
+  return find(builtins, sizeof builtins / sizeof builtins[0], name);
+}
+
+ms_effect ms_effect_of_method(const char *name) {
+  return find(methods, sizeof methods / sizeof methods[0], name);
+}
+
+int ms_effect_is_string_method(const char *name) {
+  for (size_t k = 0; k < sizeof string_methods / sizeof string_methods[0]; k++) {
+    if (strcmp(string_methods[k], name) == 0) return 1;
+  }
+  return 0;
+}

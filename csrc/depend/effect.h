@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Effects: what known functions and methods do to the arrays that they are given.
+ *
+ * Two tables, no state. Anything that is not in them counts as unknown. */
+#ifndef MS_DEPEND_EFFECT_H
+#define MS_DEPEND_EFFECT_H
+
+typedef enum ms_effect {
+  MS_EFFECT_UNKNOWN, /* reads and writes whatever it gets */
+  MS_EFFECT_PURE,    /* reads its arguments, gives a scalar */
+  MS_EFFECT_PASS,    /* gives (parts of) its arguments; reads nothing by itself */
+  MS_EFFECT_FRESH,   /* reads its arguments, gives something new */
+  MS_EFFECT_STORE,   /* writes into its first argument, a table */
+  MS_EFFECT_RANDOM,  /* depends on the order of calls */
+  MS_EFFECT_YIELD,
+  /* methods only: */
+  MS_EFFECT_VIEW,  /* gives a view of the receiver */
+  MS_EFFECT_WRITE, /* overwrites the receiver, reads its arguments */
+  MS_EFFECT_UPDATE /* reads and writes the receiver, reads its arguments */
+} ms_effect;
+
+/* By a builtin's full name ("math.floor"). */
+ms_effect ms_effect_of_builtin(const char *name);
+
+/* By a DistArray method's name ("dot"). */
+ms_effect ms_effect_of_method(const char *name);
+
+/* A method of strings ("upper"). */
+int ms_effect_is_string_method(const char *name);
+
+#endif

@@ -1,0 +1,302 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Walk, expressions: what value an expression has. See walk.h. */
+#include <math.h>
+#include <string.h>
+
+#include "depend/walk.h"
+
+/* Deeper expressions than people write are not followed; the C stack is finite. */
+#define MAX_DEPTH 400U
+
+ms_value ms_value_scalar(void) {
+  return (ms_value){.kind = MS_VALUE_SCALAR};
+}
+
+ms_value ms_value_number(const ms_form *form) {
+  ms_value value = {.kind = MS_VALUE_NUMBER};
+  value.form = *form;
+  return value;
+}
+
+ms_value ms_value_other(uint64_t groups, bool captured) {
+  return (ms_value){.kind = MS_VALUE_OTHER, .groups = groups, .captured = captured};
+}
+
+static ms_value value_of_double(double number) {
+  if (number != floor(number) || fabs(number) > (double)MS_FORM_CONSTANT) return ms_value_scalar();
+  ms_form form = ms_form_of((int64_t)number);
+  return ms_value_number(&form);
+}
+
+static bool same_root(const ms_capture *capture, const ms_node *name) {
+  if (capture->symbol != NULL || name->symbol != NULL) return capture->symbol == name->symbol;
+  return strcmp(capture->root, name->text) == 0;
+}
+
+int64_t ms_loop_capture_of(const ms_loop *loop, const ms_node *node) {
+  enum { MOST = 64 };
+  const char *field[MOST];
+  uint32_t count = 0;
+  while (node->kind == MS_INDEX && node->kid[1]->kind == MS_STRING && count < MOST) {
+    field[count++] = node->kid[1]->text;
+    node = node->kid[0];
+  }
+  if (node->kind != MS_NAME) return -1;
+  for (uint32_t c = 0; c < loop->capture_count; c++) {
+    const ms_capture *capture = &loop->captures[c];
+    if (capture->field_count != count || !same_root(capture, node)) continue;
+    uint32_t equal = 0;
+    while (equal < count && strcmp(capture->fields[equal], field[count - 1 - equal]) == 0) equal++;
+    if (equal == count) return (int64_t)c;
+  }
+  return -1;
+}
+
+/* Some capture starts at this name. */
+static bool is_captured_root(const ms_loop *loop, const ms_node *name) {
+  for (uint32_t c = 0; c < loop->capture_count; c++) {
+    if (same_root(&loop->captures[c], name)) return true;
+  }
+  return false;
+}
+
+static uint64_t reached_groups(const ms_walk *walk, const ms_binding *binding) {
+  uint64_t groups = 0;
+  for (uint32_t k = 0; k < binding->reached_count; k++) {
+    uint32_t index = binding->reached[k];
+    uint32_t group = index < walk->binding_count ? walk->groups.of[index] : MS_NO_GROUP;
+    if (group != MS_NO_GROUP) groups |= (uint64_t)1 << (group < 63 ? group : 63);
+  }
+  return groups;
+}
+
+static void bound_value(ms_walk *walk, uint32_t index, ms_value *value) {
+  const ms_binding *binding = &walk->bindings[index];
+  switch (binding->kind) {
+    case MS_BIND_NUMBER:
+      *value = value_of_double(binding->number);
+      return;
+    case MS_BIND_ARRAY:
+      ms_walk_view(walk, index, value);
+      return;
+    case MS_BIND_TABLE:
+      *value = ms_value_other(reached_groups(walk, binding), true);
+      value->plain = true;
+      value->changes = binding->changes;
+      return;
+    case MS_BIND_BUILTIN:
+    case MS_BIND_FUNCTION:
+    case MS_BIND_UNKNOWN:
+      *value = ms_value_other(reached_groups(walk, binding), true);
+      value->plain = true;
+      value->callable = true;
+      value->changes = binding->changes;
+      value->binding = index;
+      return;
+    default:
+      *value = ms_value_scalar();
+      return;
+  }
+}
+
+static void captured_value(ms_walk *walk, uint32_t index, ms_node *node, ms_value *value) {
+  const ms_capture *capture = &walk->loop->captures[index];
+  uint32_t depth = walk->bindings[index].depth;
+  bound_value(walk, index, value);
+  if (capture->assigned) {
+    ms_walk_join(walk, &walk->capture_value[index], value);
+    if (walk->capture_value[index] != NULL) *value = *walk->capture_value[index];
+  }
+  for (uint32_t field = depth; field < capture->field_count; field++) {
+    ms_value object = *value;
+    ms_walk_part(walk, &object, node, value);
+  }
+}
+
+static void name_value(ms_walk *walk, ms_node *node, ms_value *value) {
+  int64_t capture = ms_loop_capture_of(walk->loop, node);
+  if (capture >= 0) {
+    captured_value(walk, (uint32_t)capture, node, value);
+    return;
+  }
+  *value = ms_value_scalar();
+  if (node->symbol == NULL || is_captured_root(walk->loop, node)) {
+    *value = ms_value_other(UINT64_MAX, true);
+    return;
+  }
+  for (uint32_t k = 0; k < walk->loop->index_count; k++) {
+    if (walk->loop->indices[k] != node->symbol) continue;
+    if (k < walk->space->dim_count && !node->symbol->assigned) *value = walk->index_value[k];
+    return;
+  }
+  const ms_value *known = walk->symbol_value[node->symbol->index];
+  if (known != NULL) *value = *known;
+}
+
+/* Reading a view that has all its subscripts is reading an element. */
+static void read_element(ms_walk *walk, ms_value *value, const ms_node *node) {
+  if (value->kind != MS_VALUE_VIEW || value->view->range) return;
+  if (value->view->subscript_count < walk->bindings[value->view->binding].dim_count) return;
+  ms_walk_touch_view(walk, value->view, false, node);
+  *value = ms_value_scalar();
+}
+
+static void index_value(ms_walk *walk, ms_node *node, ms_value *value) {
+  int64_t capture = ms_loop_capture_of(walk->loop, node);
+  if (capture >= 0) {
+    captured_value(walk, (uint32_t)capture, node, value);
+    return;
+  }
+  ms_value object;
+  ms_walk_value(walk, node->kid[0], &object);
+  ms_walk_index(walk, &object, node->kid[1], node, value);
+  read_element(walk, value, node);
+}
+
+/* ---- arithmetic ---- */
+
+static bool multiply(const ms_form *left, const ms_form *right, ms_form *product) {
+  if (!ms_form_is_constant(right)) {
+    const ms_form *other = left;
+    left = right;
+    right = other;
+  }
+  const ms_form zero = {0};
+  return ms_form_is_constant(right) && ms_form_add(product, &zero, left, right->constant);
+}
+
+static bool modulo(ms_walk *walk, const ms_form *left, const ms_form *right, ms_form *result) {
+  ms_form quotient;
+  if (!ms_form_is_constant(right) || right->constant <= 0) return false;
+  if (right->constant > MS_FORM_COEFFICIENT) return false;
+  return ms_walk_floor(walk, left, right->constant, &quotient) &&
+         ms_form_add(result, left, &quotient, -right->constant);
+}
+
+static bool arithmetic(ms_walk *walk, ms_op op, const ms_form *left, const ms_form *right,
+                       ms_form *result) {
+  switch (op) {
+    case MS_OP_ADD:
+      return ms_form_add(result, left, right, 1);
+    case MS_OP_SUB:
+      return ms_form_add(result, left, right, -1);
+    case MS_OP_MUL:
+      return multiply(left, right, result);
+    case MS_OP_DIV:
+      *result = *left;
+      return ms_form_is_constant(right) && ms_form_divide(result, right->constant);
+    case MS_OP_MOD:
+      return modulo(walk, left, right, result);
+    default:
+      return false;
+  }
+}
+
+static void logic_value(ms_walk *walk, ms_node *node, ms_value *value) {
+  ms_value left, right;
+  ms_walk_value(walk, node->kid[0], &left);
+  walk->possible++;
+  ms_walk_value(walk, node->kid[1], &right);
+  walk->possible--;
+  uint64_t groups = ms_walk_groups_of(walk, &left) | ms_walk_groups_of(walk, &right);
+  bool simple = left.kind <= MS_VALUE_SCALAR && right.kind <= MS_VALUE_SCALAR;
+  *value = simple ? ms_value_scalar() : ms_value_other(groups, left.captured || right.captured);
+}
+
+static void binary_value(ms_walk *walk, ms_node *node, ms_value *value) {
+  if (node->op == MS_OP_AND || node->op == MS_OP_OR) {
+    logic_value(walk, node, value);
+    return;
+  }
+  ms_value left, right;
+  ms_walk_value(walk, node->kid[0], &left);
+  ms_walk_value(walk, node->kid[1], &right);
+  *value = ms_value_scalar();
+  if (left.kind != MS_VALUE_NUMBER || right.kind != MS_VALUE_NUMBER) return;
+  ms_form result;
+  if (arithmetic(walk, node->op, &left.form, &right.form, &result))
+    *value = ms_value_number(&result);
+}
+
+static void unary_value(ms_walk *walk, ms_node *node, ms_value *value) {
+  ms_value operand;
+  const ms_form zero = {0};
+  ms_form result;
+  ms_walk_value(walk, node->kid[0], &operand);
+  *value = ms_value_scalar();
+  if (node->op == MS_OP_NEG && operand.kind == MS_VALUE_NUMBER &&
+      ms_form_add(&result, &zero, &operand.form, -1))
+    *value = ms_value_number(&result);
+}
+
+static void table_value(ms_walk *walk, ms_node *node, ms_value *value) {
+  uint64_t groups = 0;
+  for (uint32_t k = 0; k < node->kids; k++) {
+    ms_value item;
+    ms_node *field = node->kid[k];
+    if (field->kid[0] != NULL) ms_walk_value(walk, field->kid[0], &item);
+    ms_walk_value(walk, field->kid[1], &item);
+    ms_walk_store(walk, &item);
+    groups |= ms_walk_groups_of(walk, &item);
+  }
+  *value = ms_value_other(groups, false);
+  value->plain = true;
+}
+
+static void evaluate(ms_walk *walk, ms_node *node, ms_value *value) {
+  switch (node->kind) {
+    case MS_NUMBER:
+      *value = node->boxed ? ms_value_scalar() : value_of_double(node->number);
+      return;
+    case MS_NAME:
+      name_value(walk, node, value);
+      return;
+    case MS_INDEX:
+      index_value(walk, node, value);
+      return;
+    case MS_CALL:
+    case MS_METHOD:
+      ms_walk_call(walk, node, value);
+      return;
+    case MS_BINARY:
+      binary_value(walk, node, value);
+      return;
+    case MS_UNARY:
+      unary_value(walk, node, value);
+      return;
+    case MS_PAREN:
+      ms_walk_value(walk, node->kid[0], value);
+      return;
+    case MS_TABLE:
+      table_value(walk, node, value);
+      return;
+    case MS_FUNCTION:
+      ms_walk_function(walk, node->function);
+      *value = ms_value_other(0, false);
+      value->plain = true;
+      return;
+    case MS_VARARG:
+      if (walk->functions == 0)
+        ms_walk_find(walk, MS_REASON_VARARG, true, node,
+                     "give it a name: local first, second = ...",
+                     "the body uses ..., which a worker does not have");
+      *value = ms_value_other(UINT64_MAX, true);
+      return;
+    default:
+      *value = ms_value_scalar();
+      return;
+  }
+}
+
+void ms_walk_value(ms_walk *walk, ms_node *node, ms_value *value) {
+  if (walk->depth >= MAX_DEPTH) {
+    ms_walk_find(walk, MS_REASON_COMPLEX, false, node, "split the expression with local variables",
+                 "the expression is nested too deeply to be analysed");
+    *value = ms_value_other(UINT64_MAX, true);
+    return;
+  }
+  walk->depth++;
+  evaluate(walk, node, value);
+  walk->depth--;
+}

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Explain: the plan's reasons, in the user's own names. See reason.h for the catalogue. */
+#ifndef MS_DEPEND_EXPLAIN_H
+#define MS_DEPEND_EXPLAIN_H
+
+#include "depend/strategy.h"
+#include "depend/walk.h"
+
+typedef struct ms_reasons {
+  ms_reason *item;
+  uint32_t count, capacity;
+} ms_reasons;
+
+typedef struct ms_explainer {
+  const ms_walk *walk;
+  const ms_conflicts *conflicts;
+  ms_arena *arena; /* the plan's: all texts outlive the walk */
+  ms_reasons *reasons;
+  bool hopeless; /* no strategy at all is legal: a buffer is what is left */
+} ms_explainer;
+
+/* Reasons for the walk's findings. -1: out of memory (so for all here). */
+int ms_explain_findings(const ms_explainer *explain);
+
+/* Reasons for the conflicts that keep the loop from running: for each array one pair of places
+ * with the earliest pair of iterations. `unordered_runs`: giving up the order would help. */
+int ms_explain_conflicts(const ms_explainer *explain, bool unordered_runs);
+
+/* The reason "this strategy is not run by this version". */
+int ms_explain_not_run(const ms_explainer *explain, const ms_choice *choice, bool unordered_runs);
+
+/* The call of the loop with an option added: "parallel(n, {serial = true})". NULL: memory. */
+const char *ms_explain_call(const ms_explainer *explain, const char *option);
+
+/* The user's path to a binding: "self.W". NULL: memory. */
+const char *ms_binding_path(const ms_walk *walk, ms_arena *arena, uint32_t binding);
+
+/* The place of a node. */
+ms_place ms_explain_place(const ms_explainer *explain, const ms_node *node);
+
+#endif

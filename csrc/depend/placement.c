@@ -1,0 +1,162 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Placement: see placement.h. An array is aligned with a loop dimension when all accesses have, in
+ * one array dimension, the same subscript scale * index + offset. */
+#include "depend/placement.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct alignment {
+  uint32_t array_dim, loop_dim;
+  int64_t scale, offset;
+} alignment;
+
+/* The subscript is scale * index of `dim` + offset, of the index value. */
+static bool is_along(const ms_domain *domain, const ms_subscript *subscript, uint32_t dim,
+                     alignment *align) {
+  if (!subscript->known || subscript->form.at[dim] == 0) return false;
+  for (uint32_t v = 0; v < MS_MAX_VARS; v++) {
+    if (v != dim && subscript->form.at[v] != 0) return false;
+  }
+  int64_t step = domain->dim[dim].step, factor = subscript->form.at[dim];
+  if (factor % step != 0) return false;
+  align->loop_dim = dim;
+  align->scale = factor / step;
+  align->offset = subscript->form.constant - align->scale * domain->dim[dim].origin;
+  return true;
+}
+
+static bool same_array(const ms_walk *walk, uint32_t a, uint32_t b) {
+  return walk->bindings[a].array == walk->bindings[b].array;
+}
+
+/* The access concerns this array: by its own name, or by the storage that it shares. */
+static bool concerns(const ms_walk *walk, const ms_access *access, uint32_t binding) {
+  if (access->group != walk->groups.of[binding]) return false;
+  return walk->groups.overlap[access->group] || same_array(walk, access->binding, binding);
+}
+
+static bool align_along(const ms_walk *walk, const ms_domain *domain, uint32_t binding,
+                        uint32_t array_dim, uint32_t loop_dim, alignment *align) {
+  bool any = false;
+  for (uint32_t a = 0; a < walk->accesses.count; a++) {
+    const ms_access *access = walk->accesses.item[a];
+    alignment own;
+    if (!concerns(walk, access, binding)) continue;
+    if (array_dim >= access->subscript_count) return false;
+    if (!is_along(domain, &access->subscript[array_dim], loop_dim, &own)) return false;
+    if (any && (own.scale != align->scale || own.offset != align->offset)) return false;
+    *align = own;
+    any = true;
+  }
+  align->array_dim = array_dim;
+  return any;
+}
+
+/* The first array dimension that follows the loop dimension in every access. */
+static bool find_alignment(const ms_walk *walk, const ms_domain *domain, uint32_t binding,
+                           uint32_t loop_dim, alignment *align) {
+  for (uint32_t p = 0; p < walk->bindings[binding].dim_count && p < MS_MAX_DIMS; p++) {
+    if (align_along(walk, domain, binding, p, loop_dim, align)) return true;
+  }
+  return false;
+}
+
+static bool first_of_array(const ms_walk *walk, uint32_t binding) {
+  if (walk->groups.of[binding] == MS_NO_GROUP) return false;
+  for (uint32_t b = 0; b < binding; b++) {
+    if (walk->groups.of[b] != MS_NO_GROUP && same_array(walk, b, binding)) return false;
+  }
+  return true;
+}
+
+static void find_access(const ms_walk *walk, uint32_t binding, bool *read, bool *written) {
+  *read = *written = false;
+  for (uint32_t a = 0; a < walk->accesses.count; a++) {
+    const ms_access *access = walk->accesses.item[a];
+    if (!concerns(walk, access, binding)) continue;
+    *(access->write ? written : read) = true;
+  }
+}
+
+uint32_t ms_placement_cut(const ms_walk *walk, const ms_domain *domain, const ms_patterns *patterns,
+                          uint32_t first) {
+  uint32_t best = first, most = 0;
+  for (uint32_t dim = first; dim < domain->dim_count; dim++) {
+    uint32_t aligned = 0;
+    if (!ms_strategy_may_cut(patterns, dim)) continue;
+    for (uint32_t b = 0; b < walk->binding_count; b++) {
+      bool read, written;
+      alignment align;
+      if (!first_of_array(walk, b)) continue;
+      find_access(walk, b, &read, &written);
+      aligned += written && find_alignment(walk, domain, b, dim, &align);
+    }
+    if (aligned > most) {
+      most = aligned;
+      best = dim;
+    }
+  }
+  return best;
+}
+
+static void place_along(ms_array_plan *plan, const alignment *align, ms_placement placement) {
+  plan->placement = placement;
+  plan->array_dim = (int32_t)align->array_dim;
+  plan->loop_dim = (int32_t)align->loop_dim;
+  plan->scale = align->scale;
+  plan->offset = align->offset;
+}
+
+/* No two iterations in different ranges of the dimension touch one element of the group. */
+static bool stays_in(const ms_conflicts *conflicts, uint32_t group, uint32_t dim) {
+  const ms_distances *cells = conflicts->group[group];
+  for (uint32_t s = 0; cells != NULL && s < cells->slots; s++) {
+    if (cells->slot[s].present && cells->slot[s].cell.sign[dim] != 0) return false;
+  }
+  return true;
+}
+
+static void place(const ms_walk *walk, const ms_conflicts *conflicts, const ms_choice *choice,
+                  ms_array_plan *plan) {
+  static const ms_placement by_turn[] = {MS_PLACE_LOCAL, MS_PLACE_ROTATED};
+  uint32_t cuts[2] = {0, 0}, count = 1, group = walk->groups.of[plan->binding];
+  if (choice->dim_count > 0) cuts[0] = choice->dim[0];
+  if (choice->strategy == MS_ROTATE && choice->dim_count == 2) {
+    cuts[1] = choice->dim[1];
+    count = 2;
+  }
+  bool cut = choice->strategy == MS_INDEPENDENT || choice->strategy == MS_PARTITION ||
+             choice->strategy == MS_ROTATE;
+  for (uint32_t k = 0; k < count && cut; k++) {
+    alignment align;
+    if (!find_alignment(walk, conflicts->domain, plan->binding, cuts[k], &align)) continue;
+    place_along(plan, &align, by_turn[k]);
+    return;
+  }
+  plan->placement = plan->written ? MS_PLACE_LOCAL : MS_PLACE_BROADCAST;
+  if (!plan->written || !cut) return;
+  for (uint32_t k = 0; k < count; k++) {
+    if (!stays_in(conflicts, group, cuts[k])) continue;
+    plan->placement = by_turn[k];
+    plan->loop_dim = (int32_t)cuts[k];
+    return;
+  }
+  plan->placement = MS_PLACE_HALO;
+}
+
+int ms_placement_find(const ms_walk *walk, const ms_conflicts *conflicts, const ms_choice *choice,
+                      ms_array_plan **arrays, uint32_t *count) {
+  *count = 0;
+  *arrays = ms_arena_take(walk->arena, walk->binding_count + 1, sizeof **arrays);
+  if (*arrays == NULL) return -1;
+  for (uint32_t b = 0; b < walk->binding_count; b++) {
+    if (!first_of_array(walk, b)) continue;
+    ms_array_plan *plan = &(*arrays)[(*count)++];
+    *plan = (ms_array_plan){.binding = b, .array_dim = -1, .loop_dim = -1, .scale = 1};
+    find_access(walk, b, &plan->read, &plan->written);
+    place(walk, conflicts, choice, plan);
+  }
+  return 0;
+}

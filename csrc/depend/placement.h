@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Placement: where the arrays of a plan live while it runs. */
+#ifndef MS_DEPEND_PLACEMENT_H
+#define MS_DEPEND_PLACEMENT_H
+
+#include "depend/strategy.h"
+#include "depend/walk.h"
+
+/* Among the dimensions that a partition may cut, the one along which most written arrays align;
+ * the smallest of equals. */
+uint32_t ms_placement_cut(const ms_walk *walk, const ms_domain *domain, const ms_patterns *patterns,
+                          uint32_t first);
+
+/* The arrays of the plan with their placements, in the order of the captures; in the walk's arena.
+ * -1: out of memory. */
+int ms_placement_find(const ms_walk *walk, const ms_conflicts *conflicts, const ms_choice *choice,
+                      ms_array_plan **arrays, uint32_t *count);
+
+#endif

@@ -1,0 +1,233 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Plan: see plan.h. The stages in their order: domain, accesses, scalars, conflicts, patterns,
+ * strategy, placements, reasons. */
+#include "depend/plan.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "depend/explain.h"
+#include "depend/placement.h"
+#include "depend/scalar.h"
+#include "depend/space.h"
+
+/* Bounds the memory of one plan. */
+#define ARENA_LIMIT ((size_t)64 << 20)
+
+const char *ms_strategy_name(ms_strategy strategy) {
+  static const char *const names[] = {"independent", "partition",  "skew",  "rotate",
+                                      "wavefront",   "hyperplane", "serial"};
+  return names[strategy];
+}
+
+const char *ms_verdict_name(ms_verdict verdict) {
+  static const char *const names[] = {"parallel", "serial", "unknown"};
+  return names[verdict];
+}
+
+const char *ms_placement_name(ms_placement placement) {
+  static const char *const names[] = {"local", "rotated", "broadcast", "halo", "served"};
+  return names[placement];
+}
+
+const char *ms_reduce_name(ms_reduce_op op) {
+  static const char *const names[] = {"+", "*", "min", "max", "and", "or"};
+  return names[op];
+}
+
+/* All that lives only while a plan is made. */
+typedef struct work {
+  ms_walk walk;
+  ms_domain domain;
+  ms_node *body;
+  ms_solver *solver;
+  ms_conflicts conflicts;
+  ms_patterns all, proven;
+  ms_reasons reasons;
+} work;
+
+/* The loop itself reads the entry of its data set that an iteration is about. */
+static int add_source_read(work *now) {
+  const ms_walk *walk = &now->walk;
+  const ms_space *space = walk->space;
+  if (space->source < 0 || (uint32_t)space->source >= walk->binding_count) return 0;
+  uint32_t binding = (uint32_t)space->source;
+  if (walk->groups.of[binding] == MS_NO_GROUP) return 0;
+  if (walk->loop->index_count <= space->dim_count) return 0;
+  ms_access access = {.binding = binding, .group = walk->groups.of[binding]};
+  for (uint32_t k = 0; k < space->dim_count; k++) {
+    ms_subscript *subscript = &access.subscript[access.subscript_count++];
+    subscript->known = walk->index_value[k].kind == MS_VALUE_NUMBER;
+    if (subscript->known) subscript->form = walk->index_value[k].form;
+    access.possible = access.possible || !subscript->known;
+  }
+  if (walk->groups.overlap[access.group]) {
+    access.possible = true;
+    access.subscript_count = 0;
+  }
+  return ms_accesses_add(&now->walk.accesses, walk->arena, &access, NULL, 0);
+}
+
+static bool refuses(const ms_finding *finding) {
+  return ms_reason_code(finding->kind)[3] == '1';
+}
+
+/* Chooses among what the distances allow, and says how sure a refusal is. */
+static void decide(work *now, ms_plan *plan, ms_choice *choice, bool *not_run) {
+  bool ordered = now->walk.space->ordered;
+  bool refused = !now->conflicts.known, proven = false;
+  for (uint32_t f = 0; f < now->walk.finding_count; f++) {
+    if (!refuses(&now->walk.findings[f])) continue;
+    refused = true;
+    proven = proven || now->walk.findings[f].proven;
+  }
+  ms_terms terms = {.ordered = ordered, .executable = true};
+  *choice = ms_strategy_choose(&now->conflicts, &now->all, &terms);
+  terms.executable = false;
+  *not_run = false;
+  if (choice->strategy == MS_SERIALLY) {
+    *choice = ms_strategy_choose(&now->conflicts, &now->all, &terms);
+    *not_run = choice->strategy != MS_SERIALLY;
+  }
+  if (choice->strategy == MS_PARTITION)
+    choice->dim[0] = ms_placement_cut(&now->walk, &now->domain, &now->all, choice->dim[0]);
+  plan->verdict = MS_PARALLEL;
+  plan->strategy = choice->strategy;
+  if (!refused && choice->strategy != MS_SERIALLY && !*not_run) return;
+  plan->strategy = MS_SERIALLY;
+  plan->verdict = MS_UNKNOWN;
+  if (proven) plan->verdict = MS_SERIAL;
+  if (choice->strategy != MS_SERIALLY || !choice->sure) return;
+  terms.proven = true;
+  ms_choice certain = ms_strategy_choose(&now->conflicts, &now->proven, &terms);
+  if (certain.strategy == MS_SERIALLY && certain.sure) plan->verdict = MS_SERIAL;
+}
+
+static bool runs_unordered(const work *now) {
+  if (!now->walk.space->ordered) return false;
+  const ms_terms terms = {.executable = true};
+  return ms_strategy_choose(&now->conflicts, &now->all, &terms).strategy != MS_SERIALLY;
+}
+
+static int explain(work *now, ms_plan *plan, const ms_choice *choice, bool not_run) {
+  ms_explainer explainer = {&now->walk, &now->conflicts, plan->arena, &now->reasons, false};
+  if (ms_explain_findings(&explainer) != 0) return -1;
+  bool conflicting = choice->strategy == MS_SERIALLY || not_run || !now->conflicts.known;
+  if (conflicting) {
+    bool unordered = runs_unordered(now);
+    explainer.hopeless = !not_run && !unordered;
+    if (not_run && ms_explain_not_run(&explainer, choice, unordered) != 0) return -1;
+    if (ms_explain_conflicts(&explainer, unordered) != 0) return -1;
+  }
+  plan->reasons = now->reasons.item;
+  plan->reason_count = now->reasons.count;
+  return 0;
+}
+
+static int copy_patterns(work *now, ms_plan *plan) {
+  plan->distance_count = now->all.count;
+  plan->distances = ms_arena_take(plan->arena, now->all.count + 1, sizeof *plan->distances);
+  if (plan->distances == NULL) return -1;
+  for (uint32_t p = 0; p < now->all.count; p++) plan->distances[p] = now->all.item[p];
+  return 0;
+}
+
+static int copy_names(work *now, ms_plan *plan) {
+  plan->dim_count = now->domain.dim_count;
+  for (uint32_t k = 0; k < plan->dim_count; k++) {
+    plan->index_name[k] = ms_arena_format(plan->arena, "%s", now->domain.dim[k].name);
+    if (plan->index_name[k] == NULL) return -1;
+  }
+  return 0;
+}
+
+static void copy_choice(ms_plan *plan, const ms_choice *choice) {
+  if (plan->strategy == MS_SERIALLY) return;
+  plan->strategy_dims = choice->dim_count;
+  memcpy(plan->strategy_dim, choice->dim, sizeof choice->dim);
+  plan->has_row = choice->has_row;
+  memcpy(plan->row, choice->row, sizeof choice->row);
+}
+
+/* Everything after the domain; -1 only when memory is out. */
+static int analyse(work *now, ms_plan *plan) {
+  ms_walk *walk = &now->walk;
+  ms_arena *scratch = ms_solver_arena(now->solver);
+  ms_choice choice;
+  bool not_run;
+  if (ms_walk_body(walk, now->body) != 0) return -1;
+  if (ms_scalars_find(walk, now->body, &plan->scalars, &plan->scalar_count) != 0) return -1;
+  if (add_source_read(now) != 0) return -1;
+  if (ms_conflicts_find(&now->conflicts, now->solver, &now->domain, &walk->accesses,
+                        walk->groups.count) != 0)
+    return -1;
+  if (ms_distances_patterns(now->conflicts.all, scratch, &now->all) != 0) return -1;
+  if (ms_distances_patterns(now->conflicts.proven, scratch, &now->proven) != 0) return -1;
+  decide(now, plan, &choice, &not_run);
+  if (copy_patterns(now, plan) != 0 || copy_names(now, plan) != 0) return -1;
+  copy_choice(plan, &choice);
+  ms_choice placed = choice;
+  if (plan->strategy == MS_SERIALLY) placed = (ms_choice){.strategy = MS_SERIALLY};
+  if (ms_placement_find(walk, &now->conflicts, &placed, &plan->arrays, &plan->array_count) != 0)
+    return -1;
+  return explain(now, plan, &choice, not_run);
+}
+
+static int check_bindings(const ms_loop *loop, const ms_binding *bindings, uint32_t count,
+                          ms_error *err) {
+  if (count < loop->capture_count)
+    return ms_error_set(err, MS_BUG, "%u bindings for %u captures", count, loop->capture_count);
+  for (uint32_t b = 0; b < count; b++) {
+    if (bindings[b].dim_count > MS_MAX_DIMS)
+      return ms_error_set(err, MS_ARR, "an array has %u dimensions; the most is %d",
+                          bindings[b].dim_count, MS_MAX_DIMS);
+    uint32_t fields = b < loop->capture_count ? loop->captures[b].field_count : 0;
+    if (bindings[b].depth > fields)
+      return ms_error_set(err, MS_BUG, "binding %u is %u fields deep; its capture has %u", b + 1,
+                          bindings[b].depth, fields);
+  }
+  return 0;
+}
+
+static int fill_plan(work *now, ms_plan *plan, ms_error *err) {
+  now->walk.arena = plan->arena;
+  now->walk.domain = &now->domain;
+  now->body = now->walk.loop->body;
+  now->solver = ms_solver_new(0);
+  if (now->solver == NULL || ms_walk_begin(&now->walk) != 0)
+    return ms_error_set(err, MS_BUG, "out of memory");
+  if (ms_space_domain(&now->walk, &now->domain, &now->body, err) != 0) return -1;
+  if (analyse(now, plan) != 0)
+    return ms_error_set(err, MS_DEP, "the loop's body is too large to be analysed in memory");
+  return 0;
+}
+
+ms_plan *ms_plan_new(const ms_loop *loop, const ms_binding *bindings, uint32_t binding_count,
+                     const ms_space *space, ms_error *err) {
+  if (check_bindings(loop, bindings, binding_count, err) != 0) return NULL;
+  ms_plan *plan = calloc(1, sizeof *plan);
+  work *now = calloc(1, sizeof *now);
+  if (plan != NULL) plan->arena = ms_arena_new(ARENA_LIMIT);
+  int result = -1;
+  if (plan == NULL || now == NULL || plan->arena == NULL) {
+    ms_error_set(err, MS_BUG, "out of memory");
+  } else {
+    now->walk.loop = loop;
+    now->walk.bindings = bindings;
+    now->walk.binding_count = binding_count;
+    now->walk.space = space;
+    result = fill_plan(now, plan, err);
+    ms_solver_destroy(&now->solver);
+  }
+  free(now);
+  if (result != 0) ms_plan_destroy(&plan);
+  return plan;
+}
+
+void ms_plan_destroy(ms_plan **plan) {
+  if (*plan == NULL) return;
+  ms_arena_destroy(&(*plan)->arena);
+  free(*plan);
+  *plan = NULL;
+}

@@ -1,0 +1,288 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Scalars: see scalar.h. Private or carried is decided by definite assignment: one pass over the
+ * body in the order of execution that knows, at each place, whether the variable was assigned in
+ * this iteration on every path to it. */
+#include "depend/scalar.h"
+
+#include <string.h>
+
+typedef struct flow {
+  const ms_capture *capture;
+  bool assigned;  /* on every path to here */
+  bool exposed;   /* read somewhere before it was assigned */
+  uint32_t maybe; /* > 0: on some paths only */
+  const ms_node *first_read, *first_write;
+  bool read_surely, write_surely;
+} flow;
+
+static void follow(flow *state, ms_node *node);
+
+static void read_here(flow *state, const ms_node *node) {
+  if (state->assigned) return;
+  if (!state->exposed || (!state->read_surely && state->maybe == 0)) state->first_read = node;
+  if (state->maybe == 0) state->read_surely = true;
+  state->exposed = true;
+}
+
+static void write_here(flow *state, const ms_node *node) {
+  if (state->first_write == NULL) state->first_write = node;
+  if (state->maybe == 0) state->write_surely = true;
+  state->assigned = true;
+}
+
+static void follow_kids(flow *state, ms_node *node, uint32_t from, uint32_t to) {
+  for (uint32_t k = from; k < to; k++) {
+    if (node->kid[k] != NULL) follow(state, node->kid[k]);
+  }
+}
+
+/* A mention inside a function that the body makes: when it runs is not known. */
+static bool mention(ms_node *node, void *context) {
+  flow *state = context;
+  if (!ms_capture_is(state->capture, node)) return true;
+  state->assigned = false;
+  read_here(state, node);
+  if (state->first_write == NULL) state->first_write = node;
+  return true;
+}
+
+static void follow_function(flow *state, ms_node *node) {
+  bool assigned = state->assigned;
+  state->maybe++;
+  ms_node_walk(node->function->body, mention, state);
+  state->maybe--;
+  state->assigned = assigned;
+}
+
+static void follow_assign(flow *state, ms_node *node) {
+  follow_kids(state, node, node->targets, node->kids);
+  for (uint32_t k = 0; k < node->targets; k++) {
+    if (ms_capture_is(state->capture, node->kid[k])) continue;
+    follow(state, node->kid[k]);
+  }
+  for (uint32_t k = 0; k < node->targets; k++) {
+    if (ms_capture_is(state->capture, node->kid[k])) write_here(state, node->kid[k]);
+  }
+}
+
+/* Follows something that may not run; what it assigns does not count afterwards. */
+static void follow_maybe(flow *state, ms_node *node) {
+  bool assigned = state->assigned;
+  state->maybe++;
+  follow(state, node);
+  state->maybe--;
+  state->assigned = assigned;
+}
+
+static void follow_if(flow *state, ms_node *node) {
+  bool all = true, has_else = node->kids % 2 == 1;
+  uint32_t maybe = state->maybe;
+  for (uint32_t k = 0; k < node->kids; k++) {
+    if (k + 1 < node->kids && k % 2 == 0) { /* a condition; its block follows */
+      follow(state, node->kid[k]);
+      state->maybe = maybe + 1;
+      continue;
+    }
+    bool before = state->assigned;
+    state->maybe = maybe + 1;
+    follow(state, node->kid[k]);
+    all = all && state->assigned;
+    state->assigned = before;
+  }
+  state->maybe = maybe;
+  state->assigned = state->assigned || (all && has_else);
+}
+
+static bool look_for_break(ms_node *node, void *context) {
+  bool *found = context;
+  if (node->kind == MS_FUNCTION) return false;
+  if (node->kind == MS_BREAK || node->kind == MS_GOTO) *found = true;
+  return true;
+}
+
+static void follow_repeat(flow *state, ms_node *node) {
+  bool before = state->assigned, leaves = false;
+  ms_node_walk(node->kid[0], look_for_break, &leaves);
+  follow_kids(state, node, 0, 2);
+  if (leaves) state->assigned = before;
+}
+
+static void follow_loop(flow *state, ms_node *node) {
+  uint32_t last = node->kids - 1;
+  follow_kids(state, node, 0, last);
+  follow_maybe(state, node->kid[last]);
+}
+
+static void follow(flow *state, ms_node *node) {
+  switch (node->kind) {
+    case MS_NAME:
+      if (ms_capture_is(state->capture, node)) read_here(state, node);
+      return;
+    case MS_BINARY:
+      follow(state, node->kid[0]);
+      if (node->op == MS_OP_AND || node->op == MS_OP_OR) {
+        follow_maybe(state, node->kid[1]);
+      } else {
+        follow(state, node->kid[1]);
+      }
+      return;
+    case MS_FUNCTION:
+      follow_function(state, node);
+      return;
+    case MS_ASSIGN:
+      follow_assign(state, node);
+      return;
+    case MS_SET_FUNCTION:
+      follow(state, node->kid[1]);
+      if (ms_capture_is(state->capture, node->kid[0])) {
+        write_here(state, node->kid[0]);
+      } else {
+        follow(state, node->kid[0]);
+      }
+      return;
+    case MS_IF:
+      follow_if(state, node);
+      return;
+    case MS_REPEAT:
+      follow_repeat(state, node);
+      return;
+    case MS_WHILE:
+    case MS_FOR_NUMERIC:
+    case MS_FOR_GENERIC:
+      follow_loop(state, node);
+      return;
+    case MS_BREAK:
+    case MS_GOTO:
+      state->assigned = true;
+      return; /* nothing follows on this path */
+    case MS_RETURN:
+      follow_kids(state, node, 0, node->kids);
+      state->assigned = true;
+      return;
+    case MS_LABEL:
+      state->assigned = false;
+      return; /* paths join that were not followed */
+    default:
+      follow_kids(state, node, 0, node->kids);
+      return;
+  }
+}
+
+/* ---- reads after the loop ---- */
+
+typedef struct reader {
+  const ms_loop *loop;
+  const ms_capture *capture;
+  bool again; /* the loop stands in another, or among gotos: what is before it also runs after */
+  bool found;
+} reader;
+
+static bool look_for_outer(ms_node *node, void *context) {
+  reader *look = context;
+  const ms_node *own = look->loop->statement;
+  bool repeats = node->kind == MS_WHILE || node->kind == MS_REPEAT || node->kind == MS_GOTO ||
+                 node->kind == MS_FOR_NUMERIC || node->kind == MS_FOR_GENERIC;
+  bool around = node->begin <= own->begin && node->end >= own->end && node != own;
+  if (node->kind == MS_LABEL || (repeats && around)) look->again = true;
+  return true;
+}
+
+static bool look_for_read(ms_node *node, void *context) {
+  reader *look = context;
+  const ms_node *own = look->loop->statement;
+  if (node == look->loop->body || look->found) return false;
+  if (node->kind == MS_ASSIGN) {
+    for (uint32_t k = 0; k < node->kids; k++) {
+      bool target = k < node->targets && ms_capture_is(look->capture, node->kid[k]);
+      if (!target) ms_node_walk(node->kid[k], look_for_read, look);
+    }
+    return false;
+  }
+  bool later = look->again || node->begin >= own->end;
+  if (later && ms_capture_is(look->capture, node)) look->found = true;
+  return true;
+}
+
+bool ms_scalar_read_after(const ms_loop *loop, const ms_capture *capture) {
+  reader look = {.loop = loop, .capture = capture};
+  look.again =
+      capture->reach != MS_REACH_LOCAL || capture->symbol == NULL || capture->symbol->upvalue;
+  ms_node_walk(loop->function->body, look_for_outer, &look);
+  ms_node_walk(loop->tree->main->body, look_for_read, &look);
+  return look.found;
+}
+
+/* ---- roles ---- */
+
+static void find_scalar(ms_walk *walk, ms_reason_kind kind, bool proven, const ms_node *node,
+                        const ms_capture *capture, const char *rest, const char *fix) {
+  const char *message = ms_arena_format(walk->arena, "%s %s", capture->root, rest);
+  if (message == NULL || fix == NULL) {
+    walk->failed = true;
+    return;
+  }
+  ms_walk_find(walk, kind, proven, node, fix, message);
+}
+
+static void judge_private(ms_walk *walk, const ms_capture *capture, const flow *state,
+                          ms_scalar_plan *plan) {
+  plan->role = MS_ROLE_PRIVATE;
+  const char *fix =
+      ms_arena_format(walk->arena, "one of its own for each iteration: local %s", capture->root);
+  bool later = ms_scalar_read_after(walk->loop, capture);
+  if (!state->assigned && (later || capture->reach != MS_REACH_LOCAL)) {
+    plan->role = MS_ROLE_CARRIED;
+    find_scalar(walk, MS_REASON_SOMETIMES, false, state->first_write, capture,
+                "is assigned on some paths only, so its value after the loop depends on which "
+                "iteration came last",
+                fix);
+  } else if (!walk->space->ordered && later) {
+    plan->role = MS_ROLE_CARRIED;
+    find_scalar(walk, MS_REASON_READ_AFTER, true, state->first_write, capture,
+                "is read after the loop, but in an unordered loop no iteration is the last", fix);
+  } else if (capture->reach == MS_REACH_GLOBAL) {
+    find_scalar(walk, MS_REASON_ADD_LOCAL, false, state->first_write, capture,
+                "is a global that the body assigns before it reads it", fix);
+  }
+}
+
+static void assignment_role(ms_walk *walk, ms_node *body, uint32_t index, ms_scalar_plan *plan) {
+  const ms_capture *capture = &walk->loop->captures[index];
+  flow state = {.capture = capture};
+  plan->capture = index;
+  if (ms_scalar_reduction(walk->loop, capture, body, &plan->op)) {
+    plan->role = MS_ROLE_REDUCTION;
+    return;
+  }
+  follow(&state, body);
+  if (!state.exposed) {
+    judge_private(walk, capture, &state, plan);
+    return;
+  }
+  plan->role = MS_ROLE_CARRIED;
+  find_scalar(
+      walk, MS_REASON_SCALAR, state.read_surely && state.write_surely, state.first_read, capture,
+      "is read before it is assigned, so each iteration needs the one before it",
+      ms_arena_format(walk->arena, "start each iteration afresh: local %s = ...", capture->root));
+}
+
+int ms_scalars_find(ms_walk *walk, ms_node *body, ms_scalar_plan **scalars, uint32_t *count) {
+  const ms_loop *loop = walk->loop;
+  *count = 0;
+  *scalars = ms_arena_take(walk->arena, loop->capture_count + 1, sizeof **scalars);
+  if (*scalars == NULL) return -1;
+  for (uint32_t c = 0; c < loop->capture_count; c++) {
+    const ms_capture *capture = &loop->captures[c];
+    ms_scalar_plan *plan = &(*scalars)[*count];
+    if (capture->assigned && capture->field_count == 0) {
+      assignment_role(walk, body, c, plan);
+      (*count)++;
+    } else if (!capture->assigned && walk->bindings[c].kind <= MS_BIND_STRING &&
+               walk->bindings[c].depth == capture->field_count) {
+      *plan = (ms_scalar_plan){.capture = c, .role = MS_ROLE_BROADCAST};
+      (*count)++;
+    }
+  }
+  return walk->failed ? -1 : 0;
+}

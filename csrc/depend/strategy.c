@@ -1,0 +1,158 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Strategies: see strategy.h. Skewing and hyperplanes follow Wolf & Lam (1991) and Lamport (1974);
+ * the rotation is the one of Orion (2019) and of the strata of Gemulla et al. (2011). */
+#include "depend/strategy.h"
+
+#include "depend/row.h"
+
+bool ms_strategy_may_cut(const ms_patterns *patterns, uint32_t dim) {
+  for (uint32_t p = 0; p < patterns->count; p++) {
+    if (!ms_component_is_zero(&patterns->item[p].at[dim])) return false;
+  }
+  return true;
+}
+
+typedef struct query {
+  const ms_conflicts *conflicts;
+  const ms_patterns *patterns;
+  uint32_t dims;
+  const ms_terms *terms;
+} query;
+
+static bool try_independent(const query *loop, ms_choice *choice) {
+  (void)choice;
+  return loop->patterns->count == 0;
+}
+
+static bool try_partition(const query *loop, ms_choice *choice) {
+  for (uint32_t k = 0; k < loop->dims; k++) {
+    if (!ms_strategy_may_cut(loop->patterns, k)) continue;
+    choice->dim_count = 1;
+    choice->dim[0] = k;
+    return true;
+  }
+  return false;
+}
+
+static bool try_skew(const query *loop, ms_choice *choice) {
+  int found = ms_row_skew(loop->conflicts, loop->terms->proven, choice->row);
+  if (found < 0) choice->sure = false;
+  choice->has_row = found > 0;
+  return found > 0;
+}
+
+/* Every distance is zero in a dimension of the set (a bit mask). */
+static bool stratifies(const query *loop, uint32_t set) {
+  for (uint32_t p = 0; p < loop->patterns->count; p++) {
+    bool zero = false;
+    for (uint32_t k = 0; k < loop->dims; k++) {
+      zero = zero || ((set >> k & 1) != 0 && ms_component_is_zero(&loop->patterns->item[p].at[k]));
+    }
+    if (!zero) return false;
+  }
+  return true;
+}
+
+/* The next larger number with as many bits (Gosper). */
+static uint32_t next_subset(uint32_t set) {
+  uint32_t low = set & (~set + 1), ripple = set + low;
+  return ripple | (((set ^ ripple) / low) >> 2);
+}
+
+/* Subsets of one size in the order {0,1}, {0,2}, {1,2}, ...; 0 when none is legal. */
+static uint32_t find_strata(const query *loop, uint32_t size) {
+  uint32_t best = 0;
+  for (uint32_t set = (1U << size) - 1; set < 1U << loop->dims; set = next_subset(set)) {
+    if (!stratifies(loop, set)) continue;
+    if (best == 0) best = set;
+    uint32_t differ = best ^ set; /* the one with the smaller first difference comes first */
+    if (differ != 0 && (set & (differ & (~differ + 1))) != 0) best = set;
+  }
+  return best;
+}
+
+static bool try_rotate(const query *loop, ms_choice *choice) {
+  if (loop->terms->ordered) return false;
+  for (uint32_t size = 2; size <= loop->dims; size++) {
+    uint32_t set = find_strata(loop, size);
+    if (set == 0) continue;
+    for (uint32_t k = 0; k < loop->dims; k++) {
+      if ((set >> k & 1) != 0) choice->dim[choice->dim_count++] = k;
+    }
+    return true;
+  }
+  return false;
+}
+
+static bool never_negative(const query *loop, uint32_t dim) {
+  for (uint32_t p = 0; p < loop->patterns->count; p++) {
+    if (!ms_component_is_never_negative(&loop->patterns->item[p].at[dim])) return false;
+  }
+  return true;
+}
+
+static bool try_wavefront(const query *loop, ms_choice *choice) {
+  for (uint32_t a = 0; a < loop->dims; a++) {
+    for (uint32_t b = a + 1; b < loop->dims; b++) {
+      if (!never_negative(loop, a) || !never_negative(loop, b)) continue;
+      choice->dim_count = 2;
+      choice->dim[0] = a;
+      choice->dim[1] = b;
+      return true;
+    }
+  }
+  return false;
+}
+
+/* Every distance is carried by the first m indices. */
+static bool carried_by(const query *loop, uint32_t m) {
+  for (uint32_t p = 0; p < loop->patterns->count; p++) {
+    bool carried = false;
+    for (uint32_t k = 0; k < m; k++)
+      carried = carried || ms_component_is_never_zero(&loop->patterns->item[p].at[k]);
+    if (!carried) return false;
+  }
+  return true;
+}
+
+static bool try_hyperplane(const query *loop, ms_choice *choice) {
+  for (uint32_t m = 1; m < loop->dims; m++) {
+    if (!carried_by(loop, m)) continue;
+    for (uint32_t k = 0; k < m; k++) choice->dim[choice->dim_count++] = k;
+    return true;
+  }
+  int found = ms_row_hyperplane(loop->conflicts, loop->patterns, choice->row);
+  if (found < 0) choice->sure = false;
+  choice->has_row = found > 0;
+  return found > 0;
+}
+
+static const struct {
+  ms_strategy strategy;
+  uint32_t run_dims; /* most dimensions of a choice that this version executes; 0: not at all */
+  bool (*try)(const query *loop, ms_choice *choice);
+} classes[] = {
+    {MS_INDEPENDENT, MS_MAX_DIMS, try_independent},
+    {MS_PARTITION, MS_MAX_DIMS, try_partition},
+    {MS_SKEW, 0, try_skew},
+    {MS_ROTATE, 2, try_rotate},
+    {MS_WAVEFRONT, 0, try_wavefront},
+    {MS_HYPERPLANE, 0, try_hyperplane},
+};
+
+enum { CLASSES = sizeof classes / sizeof classes[0] };
+
+ms_choice ms_strategy_choose(const ms_conflicts *conflicts, const ms_patterns *patterns,
+                             const ms_terms *terms) {
+  query loop = {conflicts, patterns, conflicts->domain->dim_count, terms};
+  bool sure = true;
+  for (uint32_t c = 0; c < CLASSES; c++) {
+    ms_choice choice = {.strategy = classes[c].strategy, .sure = true};
+    if (terms->executable && classes[c].run_dims == 0) continue;
+    bool legal = classes[c].try(&loop, &choice);
+    sure = sure && choice.sure;
+    if (legal && !(terms->executable && choice.dim_count > classes[c].run_dims)) return choice;
+  }
+  return (ms_choice){.strategy = MS_SERIALLY, .sure = sure};
+}

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Strategies: which ways of running a loop its distances allow.
+ *
+ * The classes stand in one table, tried in order; the first with a legal member wins. What this
+ * version executes is a property of the class, kept apart from legality: a loop whose only legal
+ * class is not executed here is refused as "unknown", never as "serial". */
+#ifndef MS_DEPEND_STRATEGY_H
+#define MS_DEPEND_STRATEGY_H
+
+#include "depend/conflict.h"
+
+typedef struct ms_choice {
+  ms_strategy strategy;
+  bool sure; /* false: a class could not be decided; SERIALLY then means "not known" */
+  uint32_t dim_count;
+  uint32_t dim[MS_MAX_DIMS];
+  bool has_row;
+  int64_t row[MS_MAX_DIMS];
+} ms_choice;
+
+/* What a class is looked for. */
+typedef struct ms_terms {
+  bool ordered;    /* the order as written has to be kept */
+  bool proven;     /* only pairs of proven accesses count where exact distances are looked at (then
+                      the patterns must be the proven ones as well) */
+  bool executable; /* only what this version runs */
+} ms_terms;
+
+/* The first legal class for these patterns under these terms. */
+ms_choice ms_strategy_choose(const ms_conflicts *conflicts, const ms_patterns *patterns,
+                             const ms_terms *terms);
+
+/* Dimension k is zero in every distance. */
+bool ms_strategy_may_cut(const ms_patterns *patterns, uint32_t dim);
+
+#endif

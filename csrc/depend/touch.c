@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Walk, touches: recording accesses and findings. See walk.h. */
+#include <string.h>
+
+#include "depend/walk.h"
+
+static uint64_t bit_of(uint32_t group) {
+  return (uint64_t)1 << (group < 63 ? group : 63);
+}
+
+uint64_t ms_walk_groups_of(const ms_walk *walk, const ms_value *value) {
+  if (value->kind == MS_VALUE_VIEW) return bit_of(walk->groups.of[value->view->binding]);
+  return value->kind == MS_VALUE_OTHER ? value->groups : 0;
+}
+
+static void record(ms_walk *walk, ms_access *access) {
+  for (uint32_t s = 0; s < access->subscript_count; s++) {
+    if (!access->subscript[s].known) access->possible = true;
+  }
+  if (walk->groups.overlap[access->group]) {
+    access->possible = true;
+    access->subscript_count = 0;
+  }
+  if (walk->possible > 0 || walk->functions > 0) access->possible = true;
+  if (!walk->record) return;
+  if (ms_accesses_add(&walk->accesses, walk->arena, access, walk->scope, walk->scope_count) != 0)
+    walk->failed = true;
+}
+
+void ms_walk_touch_view(ms_walk *walk, const ms_view *view, bool write, const ms_node *node) {
+  ms_access access = {.binding = view->binding, .write = write, .node = node};
+  access.group = walk->groups.of[view->binding];
+  access.subscript_count = view->subscript_count;
+  memcpy(access.subscript, view->subscript, sizeof access.subscript);
+  record(walk, &access);
+}
+
+void ms_walk_touch_groups(ms_walk *walk, uint64_t groups, bool write, const ms_node *node) {
+  for (uint32_t g = 0; g < walk->groups.count; g++) {
+    if ((groups & bit_of(g)) == 0) continue;
+    ms_access access = {.binding = walk->groups.binding[g], .group = g, .write = write};
+    access.node = node;
+    access.possible = true;
+    record(walk, &access);
+  }
+}
+
+void ms_walk_touch(ms_walk *walk, const ms_value *value, bool write, const ms_node *node) {
+  if (value->kind == MS_VALUE_VIEW) {
+    ms_walk_touch_view(walk, value->view, write, node);
+  } else if (value->kind == MS_VALUE_OTHER) {
+    ms_walk_touch_groups(walk, value->groups, write, node);
+  }
+}
+
+void ms_walk_find(ms_walk *walk, ms_reason_kind kind, bool proven, const ms_node *node,
+                  const char *fix, const char *message) {
+  if (!walk->record) return;
+  for (uint32_t f = 0; f < walk->finding_count; f++) {
+    if (walk->findings[f].kind == kind && walk->findings[f].node == node) return;
+  }
+  if (walk->finding_count == walk->finding_capacity) {
+    uint32_t capacity = walk->finding_capacity == 0 ? 8 : walk->finding_capacity * 2;
+    ms_finding *grown = ms_arena_take(walk->arena, capacity, sizeof *grown);
+    if (grown == NULL) {
+      walk->failed = true;
+      return;
+    }
+    if (walk->finding_count > 0) memcpy(grown, walk->findings, walk->finding_count * sizeof *grown);
+    walk->findings = grown;
+    walk->finding_capacity = capacity;
+  }
+  bool sure = proven && walk->possible == 0 && walk->functions == 0;
+  walk->findings[walk->finding_count++] = (ms_finding){kind, sure, node, message, fix};
+}
+
+int ms_walk_make_groups(ms_walk *walk) {
+  ms_groups *groups = &walk->groups;
+  uint32_t count = walk->binding_count;
+  groups->of = ms_arena_take(walk->arena, count + 1, sizeof *groups->of);
+  groups->binding = ms_arena_take(walk->arena, count + 1, sizeof *groups->binding);
+  groups->overlap = ms_arena_take(walk->arena, count + 1, sizeof *groups->overlap);
+  if (groups->of == NULL || groups->binding == NULL || groups->overlap == NULL) return -1;
+  for (uint32_t b = 0; b < count; b++) {
+    const ms_binding *binding = &walk->bindings[b];
+    groups->of[b] = MS_NO_GROUP;
+    if (binding->kind != MS_BIND_ARRAY) continue;
+    uint32_t g = 0;
+    while (g < groups->count && walk->bindings[groups->binding[g]].storage != binding->storage &&
+           walk->bindings[groups->binding[g]].array != binding->array)
+      g++;
+    if (g == groups->count) groups->binding[groups->count++] = b;
+    if (walk->bindings[groups->binding[g]].array != binding->array) groups->overlap[g] = true;
+    groups->of[b] = g;
+  }
+  return 0;
+}

@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Walk, values: what variables hold, and assignments to them and into arrays. See walk.h. */
+#include "depend/walk.h"
+
+void ms_walk_store(ms_walk *walk, const ms_value *value) {
+  uint64_t before = walk->stored;
+  bool captured = value->kind == MS_VALUE_OTHER && value->captured;
+  walk->stored |= ms_walk_groups_of(walk, value);
+  if (walk->stored != before || (captured && !walk->stored_captured)) walk->changed = true;
+  walk->stored_captured = walk->stored_captured || captured;
+}
+
+/* What a variable is that may be either of two values. */
+static ms_value either(const ms_walk *walk, const ms_value *a, const ms_value *b) {
+  bool simple_a = a->kind <= MS_VALUE_SCALAR, simple_b = b->kind <= MS_VALUE_SCALAR;
+  if (simple_a && simple_b) return ms_value_scalar();
+  uint64_t groups = ms_walk_groups_of(walk, a) | ms_walk_groups_of(walk, b);
+  ms_value value = ms_value_other(groups, a->captured || b->captured);
+  value.changes = a->changes || b->changes;
+  value.plain = (simple_a || (a->kind == MS_VALUE_OTHER && a->plain)) &&
+                (simple_b || (b->kind == MS_VALUE_OTHER && b->plain));
+  return value;
+}
+
+void ms_walk_join(ms_walk *walk, ms_value **slot, const ms_value *value) {
+  ms_value scalar = ms_value_scalar();
+  ms_value joined = either(walk, *slot == NULL ? &scalar : *slot, value);
+  ms_value *old = *slot;
+  if (old == NULL) {
+    *slot = ms_arena_take(walk->arena, 1, sizeof **slot);
+    if (*slot == NULL) {
+      walk->failed = true;
+      return;
+    }
+    walk->changed = true;
+  } else if (old->kind != joined.kind || old->groups != joined.groups ||
+             old->captured != joined.captured || old->plain != joined.plain ||
+             old->changes != joined.changes) {
+    walk->changed = true;
+  }
+  **slot = joined;
+}
+
+void ms_walk_set_symbol(ms_walk *walk, const ms_symbol *symbol, const ms_value *value) {
+  ms_value **slot = &walk->symbol_value[symbol->index];
+  if (symbol->assigned) {
+    ms_walk_join(walk, slot, value);
+    return;
+  }
+  if (*slot == NULL) *slot = ms_arena_take(walk->arena, 1, sizeof **slot);
+  if (*slot == NULL) {
+    walk->failed = true;
+    return;
+  }
+  **slot = *value;
+}
+
+static void assign_name(ms_walk *walk, ms_node *target, const ms_value *value) {
+  int64_t capture = ms_loop_capture_of(walk->loop, target);
+  if (capture >= 0) {
+    const ms_binding *binding = &walk->bindings[capture];
+    if (binding->kind >= MS_BIND_ARRAY)
+      ms_walk_find(walk, MS_REASON_REBOUND, true, target,
+                   "work on a copy of the name: local mine = name",
+                   "the body assigns a captured variable that holds an array, table or function");
+    ms_walk_join(walk, &walk->capture_value[capture], value);
+    return;
+  }
+  if (target->symbol == NULL) return;
+  for (uint32_t k = 0; k < walk->loop->index_count; k++) {
+    if (walk->loop->indices[k] == target->symbol) return; /* private, and no longer affine */
+  }
+  ms_walk_set_symbol(walk, target->symbol, value);
+}
+
+static void find_table_write(ms_walk *walk, bool proven, const ms_node *node) {
+  ms_walk_find(walk, MS_REASON_TABLE_WRITE, proven, node,
+               "use an array: local t = meissa.zeros(n)  ... t[i] = value",
+               "the body writes into a plain table from outside, and each worker has its own copy "
+               "of it");
+}
+
+void ms_walk_assign(ms_walk *walk, ms_node *target, const ms_value *value) {
+  if (target->kind == MS_NAME) {
+    assign_name(walk, target, value);
+    return;
+  }
+  ms_value object, place;
+  int64_t capture = ms_loop_capture_of(walk->loop, target);
+  if (capture >= 0 &&
+      (walk->bindings[capture].kind != MS_BIND_ARRAY ||
+       walk->bindings[capture].depth == walk->loop->captures[capture].field_count)) {
+    find_table_write(walk, true, target);
+    ms_walk_store(walk, value);
+    return;
+  }
+  ms_walk_value(walk, target->kid[0], &object);
+  if (object.kind == MS_VALUE_VIEW && !object.view->range) {
+    ms_walk_index(walk, &object, target->kid[1], target, &place);
+    if (place.kind == MS_VALUE_VIEW) ms_walk_touch_view(walk, place.view, true, target);
+    return;
+  }
+  ms_value key;
+  ms_walk_value(walk, target->kid[1], &key);
+  ms_walk_touch_groups(walk, ms_walk_groups_of(walk, &object), true, target);
+  ms_walk_store(walk, value);
+  bool captured = object.kind == MS_VALUE_OTHER && object.captured;
+  if (captured) find_table_write(walk, object.plain, target);
+}

@@ -1,0 +1,301 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Walk, statements: see walk.h. */
+#include "depend/walk.h"
+
+#include <string.h>
+
+/* Values only grow, and each pass grows one at least; bodies of people settle in two or three. */
+#define MAX_PASSES 64
+
+static bool is_open(const ms_node *node) {
+  return node->kind == MS_CALL || node->kind == MS_METHOD || node->kind == MS_VARARG;
+}
+
+/* Evaluates `count` expressions and hands the value for each of `targets` to `give`. */
+static void distribute(ms_walk *walk, ms_node **values, uint32_t count, uint32_t targets,
+                       void (*give)(ms_walk *, void *, uint32_t, const ms_value *), void *context) {
+  enum { FEW = 4 };
+  ms_value few[FEW], *all = few, last = ms_value_scalar();
+  if (count > FEW) all = ms_arena_take(walk->arena, count, sizeof *all);
+  if (all == NULL) {
+    walk->failed = true;
+    return;
+  }
+  for (uint32_t k = 0; k < count; k++) ms_walk_value(walk, values[k], &all[k]);
+  bool open = count > 0 && is_open(values[count - 1]);
+  if (count > 0) last = all[count - 1];
+  for (uint32_t k = 0; k < targets; k++) {
+    ms_value value = k < count ? all[k] : open ? last : ms_value_scalar();
+    give(walk, context, k, &value);
+  }
+}
+
+static void give_symbol(ms_walk *walk, void *context, uint32_t k, const ms_value *value) {
+  ms_walk_set_symbol(walk, ((ms_node *)context)->symbols[k], value);
+}
+
+static void give_target(ms_walk *walk, void *context, uint32_t k, const ms_value *value) {
+  ms_walk_assign(walk, ((ms_node *)context)->kid[k], value);
+}
+
+/* ---- control ---- */
+
+static bool look_for_exit(ms_node *node, void *context) {
+  bool *found = context;
+  if (node->kind == MS_FUNCTION) return false;
+  if (node->kind == MS_BREAK || node->kind == MS_GOTO || node->kind == MS_RETURN) *found = true;
+  return !*found;
+}
+
+static bool has_exit(ms_node *block) {
+  bool found = false;
+  ms_node_walk(block, look_for_exit, &found);
+  return found;
+}
+
+/* Walks an inner loop's block as something that may happen any number of times. */
+static void walk_maybe(ms_walk *walk, ms_node *block) {
+  walk->possible++;
+  walk->loops++;
+  ms_walk_block(walk, block);
+  walk->loops--;
+  walk->possible--;
+}
+
+/* An inner loop variable as start + step * q with q >= 0 up to the limit; false if not affine. */
+static bool quantify(ms_walk *walk, const ms_value *start, const ms_value *limit,
+                     const ms_value *step, ms_form *variable) {
+  if (start->kind != MS_VALUE_NUMBER || limit->kind != MS_VALUE_NUMBER) return false;
+  if (step->kind != MS_VALUE_NUMBER || !ms_form_is_constant(&step->form)) return false;
+  int64_t stride = step->form.constant;
+  if (stride == 0 || walk->scope_count == MS_MAX_INNER) return false;
+  ms_inner *inner = &walk->scope[walk->scope_count];
+  ms_form q = {0}, rest;
+  q.at[MS_MAX_DIMS + walk->scope_count] = 1;
+  inner->low = q;
+  if (!ms_form_add(variable, &start->form, &q, stride)) return false;
+  if (!ms_form_add(&rest, &limit->form, variable, -1)) return false;
+  const ms_form zero = {0};
+  if (!ms_form_add(&inner->high, &zero, &rest, stride > 0 ? 1 : -1)) return false;
+  bool constant = ms_form_is_constant(&start->form) && ms_form_is_constant(&limit->form);
+  int64_t length = (limit->form.constant - start->form.constant) * (stride > 0 ? 1 : -1);
+  inner->total = constant && length >= 0;
+  inner->loop = true;
+  walk->scope_count++;
+  return true;
+}
+
+static void walk_numeric(ms_walk *walk, ms_node *node) {
+  ms_value start, limit, step;
+  ms_form one = ms_form_of(1), variable;
+  uint32_t scope = walk->scope_count;
+  ms_walk_value(walk, node->kid[0], &start);
+  ms_walk_value(walk, node->kid[1], &limit);
+  step = ms_value_number(&one);
+  if (node->kid[2] != NULL) ms_walk_value(walk, node->kid[2], &step);
+  bool known = quantify(walk, &start, &limit, &step, &variable);
+  ms_value value = known ? ms_value_number(&variable) : ms_value_scalar();
+  if (node->symbols[0]->assigned) value = ms_value_scalar();
+  ms_walk_set_symbol(walk, node->symbols[0], &value);
+  bool possible = !known || has_exit(node->kid[3]);
+  walk->possible += possible;
+  walk->loops++;
+  ms_walk_block(walk, node->kid[3]);
+  walk->loops--;
+  walk->possible -= possible;
+  walk->scope_count = scope;
+}
+
+static void give_iterated(ms_walk *walk, void *context, uint32_t k, const ms_value *value) {
+  ms_node *node = context;
+  if (k > 0) return;
+  for (uint32_t s = 0; s < node->symbol_count; s++) {
+    bool key = s == 0 && value->kind == MS_VALUE_OTHER && value->plain;
+    ms_value each = value->kind == MS_VALUE_OTHER && !key ? *value : ms_value_scalar();
+    if (value->kind == MS_VALUE_VIEW) each = ms_value_other(ms_walk_groups_of(walk, value), false);
+    each.plain = each.callable = false;
+    ms_walk_set_symbol(walk, node->symbols[s], &each);
+  }
+}
+
+static void walk_generic(ms_walk *walk, ms_node *node) {
+  uint32_t scope = walk->scope_count, values = node->kids - 1;
+  distribute(walk, node->kid, values, 1, give_iterated, node);
+  walk_maybe(walk, node->kid[values]);
+  walk->scope_count = scope;
+}
+
+static void walk_if(ms_walk *walk, ms_node *node) {
+  uint32_t conditional = 0;
+  for (uint32_t k = 0; k < node->kids; k++) {
+    bool block = node->kid[k]->kind == MS_BLOCK;
+    ms_value unused;
+    uint32_t scope = walk->scope_count;
+    if (!block) ms_walk_value(walk, node->kid[k], &unused);
+    if (!block && conditional == 0) {
+      walk->possible++;
+      conditional = 1;
+    }
+    if (block) ms_walk_block(walk, node->kid[k]);
+    walk->scope_count = scope;
+  }
+  walk->possible -= conditional;
+}
+
+static void walk_repeat(ms_walk *walk, ms_node *node) {
+  ms_value unused;
+  uint32_t scope = walk->scope_count;
+  walk->possible++;
+  walk->loops++;
+  ms_node *block = node->kid[0];
+  for (uint32_t k = 0; k < block->kids; k++) ms_walk_statement(walk, block->kid[k]);
+  ms_walk_value(walk, node->kid[1], &unused);
+  walk->loops--;
+  walk->possible--;
+  walk->scope_count = scope;
+}
+
+typedef struct label_search {
+  const char *name;
+  bool found;
+} label_search;
+
+static bool look_for_label(ms_node *node, void *context) {
+  label_search *search = context;
+  if (node->kind == MS_FUNCTION) return false;
+  if (node->kind == MS_LABEL && strcmp(node->text, search->name) == 0) search->found = true;
+  return true;
+}
+
+/* break, goto, return: what follows may not happen; out of the loop is a finding. */
+static void walk_exit(ms_walk *walk, ms_node *node) {
+  if (walk->functions > 0) return;
+  bool leaves = node->kind == MS_RETURN && walk->loop->closure == NULL;
+  if (node->kind == MS_BREAK) leaves = walk->loops == 0;
+  if (node->kind == MS_GOTO) {
+    label_search search = {node->text, false};
+    ms_node_walk(walk->loop->body, look_for_label, &search);
+    leaves = !search.found;
+  }
+  if (leaves)
+    ms_walk_find(walk, MS_REASON_LEAVES, true, node, NULL,
+                 "the body can leave the loop before its end, so later iterations depend on "
+                 "earlier ones");
+  if (node->kind != MS_BREAK || walk->loops == 0) walk->possible++; /* until the body ends */
+}
+
+static void walk_return(ms_walk *walk, ms_node *node) {
+  for (uint32_t k = 0; k < node->kids; k++) {
+    ms_value value;
+    ms_walk_value(walk, node->kid[k], &value);
+    if (walk->functions > 0) ms_walk_store(walk, &value);
+  }
+  walk_exit(walk, node);
+}
+
+void ms_walk_block(ms_walk *walk, ms_node *block) {
+  uint32_t scope = walk->scope_count;
+  for (uint32_t k = 0; k < block->kids; k++) ms_walk_statement(walk, block->kid[k]);
+  walk->scope_count = scope;
+}
+
+void ms_walk_function(ms_walk *walk, ms_function *function) {
+  ms_value any = ms_value_other(UINT64_MAX, true);
+  uint32_t loops = walk->loops;
+  for (uint32_t p = 0; p < function->parameter_count; p++)
+    ms_walk_set_symbol(walk, function->parameters[p], &any);
+  walk->functions++;
+  walk->loops = 0;
+  ms_walk_block(walk, function->body);
+  walk->loops = loops;
+  walk->functions--;
+}
+
+static void walk_local_function(ms_walk *walk, ms_node *node) {
+  ms_value value = ms_value_other(0, false);
+  value.plain = true;
+  ms_walk_set_symbol(walk, node->symbols[0], &value);
+  ms_walk_function(walk, node->kid[0]->function);
+}
+
+void ms_walk_statement(ms_walk *walk, ms_node *node) {
+  ms_value value = ms_value_other(0, false);
+  switch (node->kind) {
+    case MS_LOCAL:
+      distribute(walk, node->kid, node->kids, node->symbol_count, give_symbol, node);
+      return;
+    case MS_ASSIGN:
+      distribute(walk, node->kid + node->targets, node->kids - node->targets, node->targets,
+                 give_target, node);
+      return;
+    case MS_EXPRESSION:
+      ms_walk_value(walk, node->kid[0], &value);
+      return;
+    case MS_DO:
+      ms_walk_block(walk, node->kid[0]);
+      return;
+    case MS_WHILE:
+      walk->possible++;
+      ms_walk_value(walk, node->kid[0], &value);
+      walk->possible--;
+      walk_maybe(walk, node->kid[1]);
+      return;
+    case MS_REPEAT:
+      walk_repeat(walk, node);
+      return;
+    case MS_IF:
+      walk_if(walk, node);
+      return;
+    case MS_FOR_NUMERIC:
+      walk_numeric(walk, node);
+      return;
+    case MS_FOR_GENERIC:
+      walk_generic(walk, node);
+      return;
+    case MS_LOCAL_FUNCTION:
+      walk_local_function(walk, node);
+      return;
+    case MS_SET_FUNCTION:
+      ms_walk_function(walk, node->kid[1]->function);
+      ms_walk_assign(walk, node->kid[0], &value);
+      return;
+    case MS_RETURN:
+      walk_return(walk, node);
+      return;
+    case MS_BREAK:
+    case MS_GOTO:
+      walk_exit(walk, node);
+      return;
+    default:
+      return;
+  }
+}
+
+/* ---- the whole ---- */
+
+int ms_walk_begin(ms_walk *walk) {
+  walk->symbol_value =
+      ms_arena_take(walk->arena, walk->loop->tree->symbols + 1, sizeof *walk->symbol_value);
+  walk->capture_value =
+      ms_arena_take(walk->arena, walk->loop->capture_count + 1, sizeof *walk->capture_value);
+  walk->index_value = ms_arena_take(walk->arena, MS_MAX_DIMS, sizeof *walk->index_value);
+  if (walk->symbol_value == NULL || walk->capture_value == NULL || walk->index_value == NULL)
+    return -1;
+  return ms_walk_make_groups(walk);
+}
+
+int ms_walk_body(ms_walk *walk, ms_node *body) {
+  for (uint32_t pass = 0; pass < MAX_PASSES; pass++) {
+    walk->changed = false;
+    walk->possible = walk->functions = walk->loops = walk->scope_count = walk->depth = 0;
+    ms_walk_block(walk, body);
+    if (walk->failed) return -1;
+    if (walk->record) return 0;
+    walk->record = !walk->changed;
+  }
+  walk->record = true;
+  ms_walk_find(walk, MS_REASON_COMPLEX, false, body, "move parts of the body into functions",
+               "the body passes values around in more ways than are followed");
+  return walk->failed ? -1 : 0;
+}

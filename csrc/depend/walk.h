@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Walk: from a loop body's syntax tree to its accesses and findings.
+ *
+ * The walk follows values, not control flow: a local assigned once is what it was assigned, a
+ * local assigned several times is any of what it was assigned. Values are affine numbers, other
+ * scalars, views of arrays, and "other" things, which carry the set of arrays that they may be or
+ * hold. The walk repeats until no value changes and records accesses in its last pass. All memory
+ * comes from one arena. */
+#ifndef MS_DEPEND_WALK_H
+#define MS_DEPEND_WALK_H
+
+#include "depend/access.h"
+#include "depend/reason.h"
+
+/* Arrays that share storage are one group. Where a group has more than one array (overlapping
+ * views), any access to it may touch any of its elements. */
+typedef struct ms_groups {
+  uint32_t *of;      /* by binding; MS_NO_GROUP for what is no array */
+  uint32_t *binding; /* by group: the first binding of it */
+  bool *overlap;     /* by group: several arrays */
+  uint32_t count;
+} ms_groups;
+
+#define MS_NO_GROUP UINT32_MAX
+
+typedef enum ms_value_kind {
+  MS_VALUE_NUMBER, /* an affine form */
+  MS_VALUE_SCALAR, /* a number, string, boolean, nil: holds no array */
+  MS_VALUE_VIEW,   /* an array, or a row or range of one */
+  MS_VALUE_OTHER   /* a table, function, or anything */
+} ms_value_kind;
+
+typedef struct ms_view {
+  uint32_t binding;
+  bool range; /* a subscript is a range: its own subscripts are relative */
+  uint32_t subscript_count;
+  ms_subscript subscript[MS_MAX_DIMS];
+} ms_view;
+
+typedef struct ms_value {
+  ms_value_kind kind;
+  ms_form form;        /* NUMBER */
+  const ms_view *view; /* VIEW */
+  uint64_t groups;     /* OTHER: may be or hold these arrays; bit 63: all groups from 63 on */
+  bool captured;       /* OTHER: may be, or be part of, something captured */
+  bool plain;          /* OTHER: itself certainly no array */
+  bool callable;       /* OTHER: `binding` says what calling it does */
+  bool changes;        /* OTHER: calling it, or a method of it, changes things outside */
+  uint32_t binding;
+} ms_value;
+
+typedef struct ms_walk {
+  const ms_loop *loop;
+  const ms_binding *bindings;
+  uint32_t binding_count;
+  const ms_space *space;
+  const ms_domain *domain;
+  ms_arena *arena;
+  ms_groups groups;
+  ms_accesses accesses;
+  ms_finding *findings;
+  uint32_t finding_count, finding_capacity;
+  /* private to the walk: */
+  ms_value **symbol_value;  /* by symbol index; NULL: not met yet */
+  ms_value **capture_value; /* by capture, those that the body assigns */
+  ms_value *index_value;    /* by dimension */
+  ms_inner scope[MS_MAX_INNER];
+  uint32_t scope_count;
+  uint32_t possible;  /* > 0: what is met may not happen */
+  uint32_t functions; /* nested functions around */
+  uint32_t loops;     /* inner loops around, within the innermost function */
+  uint32_t depth;     /* of the recursion over expressions */
+  uint64_t stored;    /* arrays that were stored into tables, or returned by inner functions */
+  bool stored_captured;
+  bool record;  /* the last pass */
+  bool changed; /* a value changed in this pass */
+  bool failed;  /* out of memory */
+} ms_walk;
+
+/* Prepares a walk over `loop`; the domain may still lack its collapsed dimensions. -1: memory. */
+int ms_walk_begin(ms_walk *walk);
+
+/* Gives a collapsed inner loop's variable its value. */
+void ms_walk_set_symbol(ms_walk *walk, const ms_symbol *symbol, const ms_value *value);
+
+/* Walks a body and fills accesses and findings. -1: out of memory. */
+int ms_walk_body(ms_walk *walk, ms_node *body);
+
+/* The value of an expression; reads are recorded in the last pass. Never fails: what it does not
+ * understand is OTHER. */
+void ms_walk_value(ms_walk *walk, ms_node *node, ms_value *value);
+
+/* Parts shared by the files of the walk. */
+void ms_walk_statement(ms_walk *walk, ms_node *node);
+void ms_walk_block(ms_walk *walk, ms_node *block);
+void ms_walk_function(ms_walk *walk, ms_function *function);
+void ms_walk_call(ms_walk *walk, ms_node *node, ms_value *value);
+void ms_walk_assign(ms_walk *walk, ms_node *target, const ms_value *value);
+void ms_walk_store(ms_walk *walk, const ms_value *value);
+int ms_walk_make_groups(ms_walk *walk);
+void ms_walk_touch_view(ms_walk *walk, const ms_view *view, bool write, const ms_node *node);
+void ms_walk_touch_groups(ms_walk *walk, uint64_t groups, bool write, const ms_node *node);
+void ms_walk_touch(ms_walk *walk, const ms_value *value, bool write, const ms_node *node);
+void ms_walk_index(ms_walk *walk, const ms_value *object, ms_node *key, ms_node *whole,
+                   ms_value *value);
+void ms_walk_view(ms_walk *walk, uint32_t binding, ms_value *value);
+void ms_walk_part(ms_walk *walk, const ms_value *object, const ms_node *node, ms_value *value);
+void ms_walk_join(ms_walk *walk, ms_value **slot, const ms_value *value);
+void ms_walk_find(ms_walk *walk, ms_reason_kind kind, bool proven, const ms_node *node,
+                  const char *fix, const char *message);
+uint64_t ms_walk_groups_of(const ms_walk *walk, const ms_value *value);
+bool ms_walk_floor(ms_walk *walk, const ms_form *form, int64_t divisor, ms_form *quotient);
+ms_value ms_value_scalar(void);
+ms_value ms_value_number(const ms_form *form);
+ms_value ms_value_other(uint64_t groups, bool captured);
+
+/* The capture that a NAME or INDEX node is the exact path of, or -1. `length` (may be NULL) gets
+ * the number of fields of the node's constant path; -1 there when the node is no path. */
+int64_t ms_loop_capture_of(const ms_loop *loop, const ms_node *node);
+
+#endif

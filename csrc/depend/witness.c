@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Witness: see witness.h. */
+#include "depend/witness.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/text.h"
+
+/* Values of all columns for the earliest pair of iterations in the meeting's cell; false if it
+ * cannot be had within the quota. */
+static bool earliest(const ms_conflicts *conflicts, const ms_meeting *meeting, int64_t *values) {
+  ms_system *system = malloc(sizeof *system);
+  if (system == NULL) return false;
+  bool found =
+      ms_system_of_pair(system, conflicts->domain, meeting->earlier, meeting->later, false);
+  for (uint32_t k = 0; found && k < conflicts->domain->dim_count; k++) {
+    int8_t sign = meeting->cell.sign[k];
+    ms_row low = {.constant = sign == 0 ? 0 : -1}, high = {0};
+    low.at[MS_COLUMN_D(k)] = sign == 0 ? 1 : sign;
+    high.at[MS_COLUMN_D(k)] = -1;
+    ms_system_bound(system, &low);
+    if (sign == 0) ms_system_bound(system, &high);
+  }
+  found = found && ms_solver_earliest(conflicts->solver, system, values) == 1;
+  free(system);
+  return found;
+}
+
+/* The variables of an access at the witness. */
+static void variables_of(const int64_t *values, bool later, int64_t *variables) {
+  for (uint32_t k = 0; k < MS_MAX_DIMS; k++) {
+    variables[k] = values[MS_COLUMN_T(k)];
+    if (later) variables[k] += values[MS_COLUMN_D(k)];
+  }
+  for (uint32_t k = 0; k < MS_MAX_INNER; k++)
+    variables[MS_MAX_DIMS + k] = values[later ? MS_COLUMN_B(k) : MS_COLUMN_A(k)];
+}
+
+/* "A[2][1]", or the source where the element is not known. */
+static const char *element_of(const ms_explainer *explain, const ms_access *access,
+                              const char *source, const int64_t *variables) {
+  ms_text text = {0};
+  const char *path = ms_binding_path(explain->walk, explain->arena, access->binding);
+  bool known = path != NULL && access->subscript_count > 0;
+  ms_text_add(&text, path == NULL ? "" : path);
+  for (uint32_t s = 0; s < access->subscript_count && known; s++) {
+    known = access->subscript[s].known;
+    long long value = known ? (long long)ms_form_value(&access->subscript[s].form, variables) : 0;
+    ms_text_format(&text, "[%lld]", value);
+  }
+  const char *element = NULL;
+  if (known && !text.failed) {
+    element = ms_arena_copy(explain->arena, text.bytes, text.length);
+  } else if (source != NULL && path != NULL && strncmp(source, path, strlen(path)) == 0) {
+    element = source;
+  } else if (path != NULL) {
+    element = ms_arena_format(explain->arena, "%s (%s)", path,
+                              source == NULL ? "the loop's own data" : source);
+  }
+  ms_text_free(&text);
+  return element;
+}
+
+static const char *verb_of(const ms_access *access, bool known) {
+  if (access->possible || !known) return access->write ? "may write" : "may read";
+  return access->write ? "writes" : "reads";
+}
+
+/* "2", or "(1, 2)". */
+static const char *iteration_text(const ms_explainer *explain, const int64_t *at) {
+  uint32_t dims = explain->conflicts->domain->dim_count;
+  ms_text text = {0};
+  if (dims > 1) ms_text_add(&text, "(");
+  for (uint32_t k = 0; k < dims; k++)
+    ms_text_format(&text, "%s%lld", k > 0 ? ", " : "", (long long)at[k]);
+  if (dims > 1) ms_text_add(&text, ")");
+  const char *copy = text.failed ? NULL : ms_arena_copy(explain->arena, text.bytes, text.length);
+  ms_text_free(&text);
+  return copy;
+}
+
+/* "distance 1, every iteration", "distances (+, 0)". */
+static const char *distance_text(const ms_explainer *explain, const ms_cell *cell) {
+  uint32_t dims = explain->conflicts->domain->dim_count;
+  bool fixed = true;
+  ms_text text = {0};
+  for (uint32_t k = 0; k < dims; k++) {
+    const char *separator = k > 0 ? ", " : "";
+    fixed = fixed && cell->fixed[k];
+    if (cell->fixed[k]) {
+      ms_text_format(&text, "%s%lld", separator, (long long)cell->value[k]);
+    } else {
+      ms_text_format(&text, "%s%s", separator, cell->sign[k] > 0 ? "+" : "-");
+    }
+  }
+  const char *copy = NULL;
+  if (!text.failed && !fixed && dims == 1) {
+    copy = ms_arena_format(explain->arena, "various distances");
+  } else if (!text.failed) {
+    copy = ms_arena_format(explain->arena, "distance%s %s%s%s%s", fixed ? "" : "s",
+                           dims > 1 ? "(" : "", text.bytes, dims > 1 ? ")" : "",
+                           fixed ? ", every iteration" : "");
+  }
+  ms_text_free(&text);
+  return copy;
+}
+
+static int describe(const ms_explainer *explain, const ms_access *access, ms_place *place,
+                    const int64_t *variables) {
+  const char *element = element_of(explain, access, place->text, variables);
+  if (element == NULL) return -1;
+  bool known = true;
+  for (uint32_t s = 0; s < access->subscript_count; s++)
+    known = known && access->subscript[s].known;
+  place->does = ms_arena_format(explain->arena, "%s %s", verb_of(access, known), element);
+  return place->does == NULL ? -1 : 0;
+}
+
+int ms_witness_find(const ms_explainer *explain, const ms_meeting *meeting, ms_reason *reason) {
+  const ms_domain *domain = explain->conflicts->domain;
+  int64_t values[MS_MAX_COLUMNS] = {0}, variables[MS_MAX_VARS];
+  reason->has_witness = earliest(explain->conflicts, meeting, values);
+  for (uint32_t k = 0; k < domain->dim_count; k++) {
+    int64_t from = values[MS_COLUMN_T(k)], to = from + values[MS_COLUMN_D(k)];
+    reason->from[k] = domain->dim[k].origin + domain->dim[k].step * from;
+    reason->to[k] = domain->dim[k].origin + domain->dim[k].step * to;
+  }
+  variables_of(values, false, variables);
+  if (describe(explain, meeting->earlier, &reason->first, variables) != 0) return -1;
+  variables_of(values, true, variables);
+  if (describe(explain, meeting->later, &reason->second, variables) != 0) return -1;
+  const char *from = iteration_text(explain, reason->from);
+  const char *to = iteration_text(explain, reason->to);
+  reason->distance = distance_text(explain, &meeting->cell);
+  if (from == NULL || to == NULL || reason->distance == NULL) return -1;
+  if (reason->has_witness) {
+    reason->message =
+        ms_arena_format(explain->arena, "iteration %s %s and iteration %s %s: %s", from,
+                        reason->first.does, to, reason->second.does, reason->distance);
+  } else {
+    reason->message = ms_arena_format(explain->arena, "one iteration %s and a later one %s: %s",
+                                      reason->first.does, reason->second.does, reason->distance);
+  }
+  return reason->message == NULL ? -1 : 0;
+}

@@ -1,0 +1,277 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Splicing: copies a body's source and replaces what must change. See draft.h.
+ *
+ * Invariant: the text of a node has as many newlines as its source, so later lines keep their
+ * numbers. Newlines lost in a replaced part are put before it, where they cannot change the
+ * meaning (LuaJIT refuses a newline between a callee and its bracket). */
+#include <inttypes.h>
+#include <string.h>
+
+#include "kernel/chain.h"
+#include "kernel/interval.h"
+#include "kernel/row.h"
+
+static void copy(ms_draft *draft, size_t from, size_t to) {
+  if (to > from) ms_text_append(draft->out, draft->job->loop->tree->text + from, to - from);
+}
+
+/* The source of a node with its children rewritten. */
+static void children(ms_draft *draft, const ms_node *node) {
+  size_t at = node->begin;
+  for (uint32_t k = 0; k < node->kids; k++) {
+    const ms_node *kid = node->kid[k];
+    if (kid == NULL || kid->begin < at) continue;
+    /* The word `function` of a definition stands before the name that is defined. */
+    bool defines = kid->kind == MS_FUNCTION &&
+                   (node->kind == MS_SET_FUNCTION || node->kind == MS_LOCAL_FUNCTION);
+    if (defines) kid = kid->function->body;
+    copy(draft, at, kid->begin);
+    draft->depth += defines;
+    ms_draft_node(draft, kid);
+    draft->depth -= defines;
+    at = kid->end;
+  }
+  copy(draft, at, node->end);
+}
+
+static void function(ms_draft *draft, const ms_node *node) {
+  const ms_node *body = node->function->body;
+  copy(draft, node->begin, body->begin);
+  draft->depth++;
+  ms_draft_node(draft, body);
+  draft->depth--;
+  copy(draft, body->end, node->end);
+}
+
+/* An element as a place in memory. */
+static void element(ms_draft *draft, const void *what) {
+  const ms_chain *chain = what;
+  ms_draft_pointer(draft, chain->array);
+  ms_text_add(draft->out, "[");
+  ms_chain_offset(draft, chain, true);
+  ms_text_add(draft->out, "]");
+}
+
+static void read_element(ms_draft *draft, const ms_chain *chain) {
+  bool wide = draft->job->elements[chain->array].type == MS_INT64;
+  if (wide) {
+    ms_draft_helper(draft, MS_HELPER_WIDE);
+    ms_text_add(draft->out, "(");
+  }
+  element(draft, chain);
+  if (wide) ms_text_add(draft->out, ")");
+}
+
+static bool direct(const ms_draft *draft, const ms_node *node, ms_chain *chain) {
+  return node->kind == MS_INDEX && !ms_draft_blocked(draft, node) &&
+         ms_chain_of(draft, node, chain) && ms_chain_element(draft, chain);
+}
+
+static bool arithmetic(const ms_draft *draft, const ms_node *node) {
+  if (node->kind == MS_PAREN) return arithmetic(draft, node->kid[0]);
+  if (node->kind == MS_NUMBER) return !node->boxed;
+  if (node->kind == MS_BINARY) return node->op <= MS_OP_MOD;
+  ms_chain chain;
+  return node->kind == MS_INDEX && ms_chain_of(draft, node, &chain) &&
+         ms_chain_element(draft, &chain);
+}
+
+/* A value on its way into an element of the given type, with the checks of the array's face. */
+static void stored(ms_draft *draft, const ms_node *node, uint32_t array) {
+  int32_t type = draft->job->elements[array].type;
+  ms_interval range = ms_interval_of(draft, node);
+  bool fits = range.known && (type != MS_INT32 || (range.lo >= INT32_MIN && range.hi <= INT32_MAX));
+  bool exact = type == MS_INT32 || type == MS_INT64;
+  if (fits || (!exact && arithmetic(draft, node))) {
+    ms_draft_node(draft, node);
+    return;
+  }
+  ms_draft_helper(draft, type == MS_INT32   ? MS_HELPER_INT32
+                         : type == MS_INT64 ? MS_HELPER_INT64
+                                            : MS_HELPER_NUMBER);
+  ms_text_add(draft->out, "(");
+  ms_draft_node(draft, node);
+  ms_text_format(draft->out, ",%u)", array + 1);
+}
+
+static void assignment(ms_draft *draft, const ms_node *node) {
+  size_t at = node->begin;
+  ms_chain chain;
+  for (uint32_t k = 0; k < node->kids; k++) {
+    const ms_node *kid = node->kid[k];
+    copy(draft, at, kid->begin);
+    at = kid->end;
+    if (k < node->targets) {
+      if (direct(draft, kid, &chain)) {
+        ms_draft_padded(draft, kid, element, &chain);
+      } else {
+        ms_draft_node(draft, kid);
+      }
+    } else if (k - node->targets < node->targets &&
+               direct(draft, node->kid[k - node->targets], &chain)) {
+      stored(draft, kid, chain.array);
+    } else {
+      ms_draft_node(draft, kid);
+    }
+  }
+  copy(draft, at, node->end);
+}
+
+static void offset(ms_draft *draft, const void *chain) {
+  ms_chain_offset(draft, chain, false);
+}
+
+static void local(ms_draft *draft, const ms_node *node) {
+  size_t at = node->begin;
+  ms_chain chain;
+  for (uint32_t k = 0; k < node->kids; k++) {
+    const ms_node *kid = node->kid[k];
+    copy(draft, at, kid->begin);
+    at = kid->end;
+    const ms_view *view = k < node->symbol_count ? draft->views[node->symbols[k]->index] : NULL;
+    if (view != NULL && view->live && ms_chain_of(draft, kid, &chain)) {
+      ms_draft_padded(draft, kid, offset, &chain);
+    } else {
+      ms_draft_node(draft, kid);
+    }
+  }
+  copy(draft, at, node->end);
+}
+
+/* `return` of the closure form ends the iteration. */
+static void leave(ms_draft *draft, const ms_node *node) {
+  draft->leaves = true;
+  if (node->kids > 0) {
+    ms_text_format(draft->out, "local %sr=", draft->prefix);
+    size_t at = node->kid[0]->begin;
+    for (uint32_t k = 0; k < node->kids; k++) {
+      copy(draft, at, node->kid[k]->begin);
+      ms_draft_node(draft, node->kid[k]);
+      at = node->kid[k]->end;
+    }
+    ms_text_add(draft->out, " ");
+  }
+  ms_text_format(draft->out, "goto %snext", draft->prefix);
+}
+
+static void power(ms_draft *draft, const ms_node *node) {
+  ms_draft_helper(draft, MS_HELPER_POW);
+  ms_text_add(draft->out, "(");
+  ms_draft_node(draft, node->kid[0]);
+  ms_text_add(draft->out, ",");
+  ms_draft_node(draft, node->kid[1]);
+  ms_text_add(draft->out, ")");
+}
+
+/* A captured path: its value's part becomes the value, further fields stay. */
+static void captured(ms_draft *draft, const ms_node *node, uint32_t at, const ms_node *value) {
+  if (value == node) {
+    draft->value_used[at] = true;
+    ms_draft_value(draft, at);
+    return;
+  }
+  const ms_node *pinned = draft->pinned;
+  uint32_t pinned_capture = draft->pinned_capture;
+  draft->pinned = value;
+  draft->pinned_capture = at;
+  children(draft, node);
+  draft->pinned = pinned;
+  draft->pinned_capture = pinned_capture;
+}
+
+static void name(ms_draft *draft, const ms_node *node) {
+  ms_chain chain;
+  const ms_node *value;
+  if (node == draft->pinned) {
+    captured(draft, node, draft->pinned_capture, node);
+  } else if (direct(draft, node, &chain)) {
+    read_element(draft, &chain);
+  } else {
+    uint32_t at = ms_draft_capture(draft, node, &value);
+    if (at == MS_NO_CAPTURE) {
+      children(draft, node);
+    } else {
+      captured(draft, node, at, value);
+    }
+  }
+}
+
+static void power_or_children(ms_draft *draft, const ms_node *node) {
+  if (node->op == MS_OP_POW) {
+    power(draft, node);
+  } else {
+    children(draft, node);
+  }
+}
+
+static void row_call_or_children(ms_draft *draft, const ms_node *node) {
+  ms_row_call call;
+  if (ms_row_call_of(draft, node, &call)) {
+    ms_row_call_text(draft, &call);
+  } else {
+    children(draft, node);
+  }
+}
+
+static void rewrite(ms_draft *draft, const ms_node *node) {
+  switch (node->kind) {
+    case MS_NAME:
+    case MS_INDEX:
+      name(draft, node);
+      return;
+    case MS_ASSIGN:
+      assignment(draft, node);
+      return;
+    case MS_LOCAL:
+      local(draft, node);
+      return;
+    case MS_FUNCTION:
+      function(draft, node);
+      return;
+    case MS_METHOD:
+    case MS_EXPRESSION:
+      row_call_or_children(draft, node);
+      return;
+    case MS_BINARY:
+      power_or_children(draft, node);
+      return;
+    case MS_RETURN:
+      if (draft->depth == 0 && draft->job->loop->closure != NULL) {
+        leave(draft, node);
+        return;
+      }
+      children(draft, node);
+      return;
+    default:
+      children(draft, node);
+  }
+}
+
+static size_t newlines(const char *text, size_t length) {
+  size_t count = 0;
+  for (size_t b = 0; b < length; b++) count += text[b] == '\n';
+  return count;
+}
+
+void ms_draft_padded(ms_draft *draft, const ms_node *node, ms_draft_writer *write,
+                     const void *what) {
+  ms_text *out = draft->out, part = {0};
+  draft->out = &part;
+  write(draft, what);
+  draft->out = out;
+  size_t wanted = newlines(draft->job->loop->tree->text + node->begin, node->end - node->begin);
+  size_t have = newlines(part.bytes, part.length);
+  for (; have < wanted; have++) ms_text_add(out, "\n");
+  ms_text_append(out, part.bytes, part.length);
+  out->failed |= part.failed;
+  ms_text_free(&part);
+}
+
+static void write_node(ms_draft *draft, const void *node) {
+  rewrite(draft, node);
+}
+
+void ms_draft_node(ms_draft *draft, const ms_node *node) {
+  ms_draft_padded(draft, node, write_node, node);
+}

@@ -1,0 +1,174 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Captures: which names from outside a loop's body uses, and the fields read from them. Functions
+ * inside the body count as part of it. See loop.h.
+ *
+ * The paths found so far are in a hash table of slots into a growing list; both live in the
+ * tree's arena, where their outgrown versions stay. */
+#include <stdint.h>
+#include <string.h>
+
+#include "syntax/loop.h"
+
+typedef struct gatherer {
+  ms_loop *loop;
+  ms_arena *arena;
+  uint32_t room;  /* of loop->captures */
+  uint32_t *slot; /* index + 1 into loop->captures, 0: free */
+  uint32_t *hash; /* of each capture */
+  uint32_t slots; /* a power of two, at least twice the captures */
+  bool failed;    /* memory is out */
+} gatherer;
+
+/* Whether the symbol is declared by the loop or inside its body. */
+static bool is_inside(const ms_loop *loop, const ms_symbol *symbol) {
+  if (loop->closure == NULL) return symbol->index >= loop->indices[0]->index;
+  const ms_function *function = symbol->function;
+  while (function != NULL && function != loop->closure) function = function->parent;
+  return function != NULL;
+}
+
+/* Whether the node reads a constant field of the object. Keys with a zero byte do not count: a
+ * capture's fields are terminated strings. */
+static bool is_field_of(const ms_node *index, const ms_node *object) {
+  if (index->kind != MS_INDEX || index->kid[0] != object) return false;
+  const ms_node *key = index->kid[1];
+  return key->kind == MS_STRING && memchr(key->text, '\0', key->length) == NULL;
+}
+
+/* The longest path of constant fields from this name: the outermost node, and its fields. */
+static ms_node *outermost(ms_node *name, uint32_t *fields) {
+  ms_node *node = name;
+  *fields = 0;
+  while (is_field_of(node->parent, node)) {
+    node = node->parent;
+    ++*fields;
+  }
+  return node;
+}
+
+static bool is_target(const ms_node *node) {
+  const ms_node *parent = node->parent;
+  if (parent->kind == MS_SET_FUNCTION) return node->ordinal == 0;
+  return parent->kind == MS_ASSIGN && node->ordinal < parent->targets;
+}
+
+static uint32_t mix(uint32_t hash, const char *text, size_t length) {
+  for (size_t i = 0; i < length; i++) hash = (hash ^ (unsigned char)text[i]) * 16777619u;
+  return (hash ^ (uint32_t)length) * 16777619u;
+}
+
+static uint32_t hash_of(const ms_node *name, const ms_node *path) {
+  uint32_t hash = mix(2166136261u, name->text, name->length);
+  if (name->symbol != NULL) hash ^= name->symbol->index * 2654435761u + 1;
+  for (const ms_node *node = name; node != path; node = node->parent) {
+    const ms_node *key = node->parent->kid[1];
+    hash = mix(hash, key->text, key->length);
+  }
+  return hash;
+}
+
+/* The NAME node that a capture's first use begins with. */
+static const ms_node *root_of(const ms_capture *capture) {
+  const ms_node *node = capture->first;
+  while (node->kind == MS_INDEX) node = node->kid[0];
+  return node;
+}
+
+static bool is_same(const ms_capture *capture, const ms_node *name, uint32_t fields) {
+  const ms_node *other = root_of(capture);
+  if (capture->symbol != name->symbol || capture->field_count != fields) return false;
+  if (other->length != name->length || memcmp(other->text, name->text, name->length) != 0)
+    return false;
+  for (uint32_t i = 0; i < fields; i++) {
+    other = other->parent;
+    name = name->parent;
+    const ms_node *a = other->kid[1], *b = name->kid[1];
+    if (a->length != b->length || memcmp(a->text, b->text, a->length) != 0) return false;
+  }
+  return true;
+}
+
+/* Doubles the list and the table. */
+static bool grow(gatherer *state) {
+  ms_loop *loop = state->loop;
+  uint32_t room = state->room == 0 ? 8 : state->room * 2, slots = room * 2;
+  ms_capture *captures = ms_arena_take(state->arena, room, sizeof *captures);
+  uint32_t *hash = ms_arena_take(state->arena, room, sizeof *hash);
+  uint32_t *slot = ms_arena_take(state->arena, slots, sizeof *slot);
+  if (captures == NULL || hash == NULL || slot == NULL) return false;
+  for (uint32_t i = 0; i < loop->capture_count; i++) {
+    captures[i] = loop->captures[i];
+    hash[i] = state->hash[i];
+    uint32_t at = hash[i] & (slots - 1);
+    while (slot[at] != 0) at = (at + 1) & (slots - 1);
+    slot[at] = i + 1;
+  }
+  loop->captures = captures;
+  state->hash = hash;
+  state->slot = slot;
+  state->room = room;
+  state->slots = slots;
+  return true;
+}
+
+static ms_reach reach_of(const ms_loop *loop, const ms_symbol *symbol) {
+  if (symbol == NULL) return MS_REACH_GLOBAL;
+  return symbol->function == loop->function ? MS_REACH_LOCAL : MS_REACH_UPVALUE;
+}
+
+/* Fills a capture from its first use. */
+static bool fill(gatherer *state, ms_capture *capture, ms_node *name, ms_node *path,
+                 uint32_t fields) {
+  *capture = (ms_capture){.root = name->text,
+                          .symbol = name->symbol,
+                          .reach = reach_of(state->loop, name->symbol),
+                          .field_count = fields,
+                          .first = path};
+  capture->fields = ms_arena_take(state->arena, fields, sizeof *capture->fields);
+  if (capture->fields == NULL) return false;
+  const ms_node *node = name;
+  for (uint32_t i = 0; i < fields; i++) {
+    node = node->parent;
+    capture->fields[i] = node->kid[1]->text;
+  }
+  return true;
+}
+
+/* The capture of this path, new or known; NULL when memory is out. */
+static ms_capture *enter(gatherer *state, ms_node *name, ms_node *path, uint32_t fields) {
+  ms_loop *loop = state->loop;
+  if (loop->capture_count == state->room && !grow(state)) return NULL;
+  uint32_t hash = hash_of(name, path), at = hash & (state->slots - 1);
+  for (; state->slot[at] != 0; at = (at + 1) & (state->slots - 1)) {
+    uint32_t known = state->slot[at] - 1;
+    if (state->hash[known] == hash && is_same(&loop->captures[known], name, fields))
+      return &loop->captures[known];
+  }
+  ms_capture *capture = &loop->captures[loop->capture_count];
+  if (!fill(state, capture, name, path, fields)) return NULL;
+  state->hash[loop->capture_count++] = hash;
+  state->slot[at] = loop->capture_count;
+  return capture;
+}
+
+static bool gather(ms_node *node, void *context) {
+  gatherer *state = context;
+  if (node->kind != MS_NAME || state->failed) return !state->failed;
+  if (node->symbol != NULL && is_inside(state->loop, node->symbol)) return false;
+  uint32_t fields;
+  ms_node *path = outermost(node, &fields);
+  ms_capture *capture = enter(state, node, path, fields);
+  if (capture == NULL)
+    state->failed = true;
+  else if (is_target(path))
+    capture->assigned = true;
+  return false;
+}
+
+int ms_loop_capture(ms_loop *loop, ms_error *err) {
+  gatherer state = {.loop = loop, .arena = loop->tree->arena};
+  ms_node_walk(loop->body, gather, &state);
+  if (!state.failed) return 0;
+  return ms_error_set(err, MS_SRC, "not enough memory for what the loop captures");
+}

@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Syntax tree: see tree.h. Parsing is in parse.c. */
+#include "syntax/tree.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* LuaJIT's LUA_IDSIZE: how long a chunk's short name made of its text may be. */
+#define TEXT_NAME_SIZE 60
+
+void ms_tree_destroy(ms_tree **tree) {
+  if (*tree == NULL) return;
+  ms_arena_destroy(&(*tree)->arena);
+  free(*tree);
+  *tree = NULL;
+}
+
+/* The first child from kid[index] on, or a function's body; NULL if there is none. */
+static ms_node *child_from(const ms_node *node, uint32_t index) {
+  if (node->kind == MS_FUNCTION) return index == 0 ? node->function->body : NULL;
+  while (index < node->kids && node->kid[index] == NULL) index++;
+  return index < node->kids ? node->kid[index] : NULL;
+}
+
+/* Goes by the parents instead of recursing: a chain of operators may be as long as the text. */
+void ms_node_walk(ms_node *node, bool (*visit)(ms_node *node, void *context), void *context) {
+  ms_node *at = node;
+  for (;;) {
+    ms_node *next = visit(at, context) ? child_from(at, 0) : NULL;
+    while (next == NULL) {
+      if (at == node) return;
+      next = child_from(at->parent, at->ordinal + 1);
+      at = at->parent;
+    }
+    at = next;
+  }
+}
+
+const char *ms_op_name(ms_op op) {
+  static const char *const names[] = {
+      [MS_OP_ADD] = "+",   [MS_OP_SUB] = "-",   [MS_OP_MUL] = "*",     [MS_OP_DIV] = "/",
+      [MS_OP_MOD] = "%",   [MS_OP_POW] = "^",   [MS_OP_CONCAT] = "..", [MS_OP_EQ] = "==",
+      [MS_OP_NE] = "~=",   [MS_OP_LT] = "<",    [MS_OP_LE] = "<=",     [MS_OP_GT] = ">",
+      [MS_OP_GE] = ">=",   [MS_OP_AND] = "and", [MS_OP_OR] = "or",     [MS_OP_NEG] = "-",
+      [MS_OP_NOT] = "not", [MS_OP_LEN] = "#",
+  };
+  return names[op];
+}
+
+void ms_tree_place(const ms_tree *tree, char *out, size_t size) {
+  const char *name = tree->name;
+  if (name[0] == '@' || name[0] == '=') {
+    size_t length = strlen(name + 1);
+    if (length < size)
+      memcpy(out, name + 1, length + 1);
+    else
+      snprintf(out, size, "...%s", name + 1 + length - (size - 4));
+    return;
+  }
+  size_t length = 0;
+  while (length < TEXT_NAME_SIZE - 12 && (unsigned char)name[length] >= ' ') length++;
+  const char *more = name[length] == '\0' ? "" : "...";
+  if (name[length] != '\0' && length > TEXT_NAME_SIZE - 15) length = TEXT_NAME_SIZE - 15;
+  snprintf(out, size, "[string \"%.*s%s\"]", (int)length, name, more);
+}

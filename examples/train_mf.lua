@@ -1,0 +1,104 @@
+#!/usr/bin/env luajit
+-- SPDX-License-Identifier: MIT
+-- Matrix factorization by stochastic gradient descent: rating ~ mean + biases + W[i] . H[j].
+-- With --data it reads user, item, rating triples (MovieLens, tab, "::", gz); without, it plants a
+-- low-rank model and finds it again.
+package.path = (arg[0]:match("^(.*/)") or "./") .. "support/?.lua;" .. package.path
+local meissa = require "meissa"
+local run = require "run"
+local parallel = meissa.parallel
+
+local parser = run.parser("train_mf.lua", "Matrix factorization on explicit ratings.")
+parser:option("--rate", "Step size."):convert(tonumber):default "0.02"
+parser:option("--reg", "L2 regularisation."):convert(tonumber):default "0.05"
+parser:option("--skip", "Header lines of the data file."):convert(tonumber)
+parser:option("--ratings", "How many ratings to generate."):convert(tonumber):default "1000000"
+parser:option("--save", "Save the model to this file.")
+local options = run.options(parser)
+local K, seed, epochs = options.rank or 16, options.seed, options.epochs or 20
+local lr, reg = options.rate, options.reg
+
+local function read(path, like)
+  local skip = options.skip or (path:find("%.csv") and 1 or 0)
+  return meissa.read.triples(path, {skip = skip, like = like, type = "float"})
+end
+
+local train, test
+if options.data and options.test then
+  train = read(options.data)
+  test = read(options.test, train)
+else
+  local all = options.data and read(options.data) or require("ratings").generate {
+    users = 6040, items = 3706, ratings = options.ratings, seed = seed}
+  train, test = all:split(0.9, {seed = seed})
+end
+
+-- The model and its training.
+local mu = train:mean()
+local W = meissa.randn({train:size(1), K}, {scale = 0.1, seed = seed, type = "float"})
+local H = meissa.randn({train:size(2), K}, {scale = 0.1, seed = seed + 1, type = "float"})
+local bu, bi = meissa.zeros(train:size(1)), meissa.zeros(train:size(2))
+
+local function epoch_of_sgd()
+  local sse = 0
+  for i, j, r in parallel(train) do
+    local w, h = W[i], H[j]
+    local e = r - mu - bu[i] - bi[j] - w:dot(h)
+    sse = sse + e * e
+    bu[i] = bu[i] + lr * (e - reg * bu[i])
+    bi[j] = bi[j] + lr * (e - reg * bi[j])
+    for k = 1, K do
+      local wk = w[k]
+      w[k] = wk + lr * (e * h[k] - reg * wk)
+      h[k] = h[k] + lr * (e * wk - reg * h[k])
+    end
+  end
+  return math.sqrt(sse / train:nnz()), meissa.last()
+end
+
+local function test_error()
+  local sse = 0
+  for i, j, r in parallel(test) do
+    local e = r - mu - bu[i] - bi[j] - W[i]:dot(H[j])
+    sse = sse + e * e
+  end
+  return math.sqrt(sse / test:nnz())
+end
+
+local report = run.report(options, {
+  {key = "epoch", title = "epoch", format = "%d"},
+  {key = "train_rmse", title = "train RMSE", format = "%.4f"},
+  {key = "test_rmse", title = "test RMSE", format = "%.4f"},
+  {key = "seconds", title = "seconds", format = "%.3f"},
+})
+if not options.json then print(("training on %s, testing on %d ratings"):format(tostring(train), test:nnz())) end
+local plan, train_rmse, test_rmse, total = nil, nil, nil, 0
+for epoch = 1, epochs do
+  report:progress(epoch - 1, epochs, "training")
+  local started = meissa.clock()
+  train_rmse, plan = epoch_of_sgd()
+  local seconds = meissa.clock() - started
+  total = total + seconds
+  test_rmse = test_error()
+  report:row {epoch = epoch, train_rmse = train_rmse, test_rmse = test_rmse, seconds = seconds}
+end
+
+if options.save then
+  meissa.save(options.save, {W = W, H = H, bu = bu, bi = bi, mu = mu, rank = K})
+end
+report:summary {
+  train_rmse = train_rmse, test_rmse = test_rmse, seconds = total, workers = plan.workers,
+  updates_per_second = epochs * train:nnz() / total, engine = plan.engine, strategy = plan.strategy,
+}
+if not options.json then
+  print(("\n%.1f million updates a second on %d workers. The plan that was used:\n")
+    :format(epochs * train:nnz() / total / 1e6, plan.workers))
+  print(plan)
+  print [[
+
+Try next:
+  luajit examples/train_mf.lua --rank 32 --workers 1      the same bits from one worker
+  luajit examples/train_mf.lua --data ratings.csv          your own ratings
+  MEISSA_EXPLAIN=1 luajit examples/train_mf.lua            what was decided for every loop
+  MEISSA_WORKERS=0 luajit examples/train_mf.lua            the loops in this process, to debug]]
+end

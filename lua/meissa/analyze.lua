@@ -1,0 +1,201 @@
+-- SPDX-License-Identifier: MIT
+--
+-- Analysis of a loop given as text, without running it.
+--
+--     local plan = meissa.analyze("for i in parallel(9) do A[i+3] = A[i] end",
+--                                 { A = meissa.shape(12) })
+--     print(plan.verdict, plan.strategy)
+-- @module meissa.analyze
+
+local capture = require("meissa.capture")
+local core = require("meissa.core")
+local errors = require("meissa.errors")
+
+local M = {}
+
+local LARGEST = 2 ^ 53
+local MOST_DIMS = 8
+local OPTIONS = { "ordered", "serial", "grid", "collapse", "explain", "reduce", "numeric", "engine",
+  "transaction" }
+
+--- A plain table of unknown contents, for the bindings of `analyze`: data, no arrays in it.
+M.opaque = setmetatable({}, { __tostring = function() return "meissa.opaque" end })
+
+-- Shapes: arrays that have extents and nothing else.
+local Shape = {}
+local shapes = 0
+
+function Shape.__index(_, key)
+  if type(key) == "number" then
+    errors.raise("ARR", "a shape has no elements; it only stands for an array in analyze")
+  end
+  return Shape[key]
+end
+
+function Shape.__tostring(shape)
+  return ("shape(%s)"):format(table.concat(shape.dims, ", "))
+end
+
+function Shape:size(dim)
+  if dim then return self.dims[dim] end
+  return self.dims
+end
+
+function Shape:dim()
+  return #self.dims
+end
+
+--- An array that has only extents, for the bindings of `analyze`.
+-- @param ... the extents, and at the end optionally {sparse = true, type = "int32"}
+-- @usage meissa.shape(100, 32)
+function M.shape(...)
+  local dims, options = { ... }, {}
+  if type(dims[#dims]) == "table" then options = table.remove(dims) end
+  errors.check_options("shape", options, { "sparse", "type" })
+  if #dims < 1 or #dims > MOST_DIMS or select("#", ...) > #dims + 1 then
+    errors.raise("OPT", "a shape has 1 to %d extents", MOST_DIMS)
+  end
+  for d, extent in ipairs(dims) do
+    if type(extent) ~= "number" or extent < 0 or extent ~= math.floor(extent) or
+      extent > LARGEST then
+      errors.raise("OPT", "extent %d of a shape must be a whole number, not %s", d,
+        tostring(extent))
+    end
+  end
+  shapes = shapes + 1
+  local element = options.type or "double"
+  return setmetatable({ id = shapes, dims = dims, sparse = options.sparse and true or false,
+    integer = element == "int32" or element == "int64" }, Shape)
+end
+
+local function describe(value)
+  if type(value) ~= "table" or getmetatable(value) ~= Shape then return nil end
+  return { array = value.id, storage = value.id, dims = rawget(value, "dims"),
+    sparse = rawget(value, "sparse"), integer = rawget(value, "integer") }
+end
+
+-- Real arrays can be given as well, where their module has said how to describe them.
+local describers = { describe }
+
+--- Adds a function that describes values which are arrays (see meissa.capture.resolve).
+function M.add_describer(fn)
+  describers[#describers + 1] = fn
+end
+
+local function describe_any(value)
+  for k = 1, #describers do
+    local about = describers[k](value)
+    if about then return about end
+  end
+end
+
+local function range_of(value, position)
+  local range = type(value) == "table" and { value[1], value[2], value[3] or 1 } or { 1, value, 1 }
+  for k = 1, 3 do
+    local bound = range[k]
+    if type(bound) ~= "number" or bound ~= math.floor(bound) or math.abs(bound) > LARGEST then
+      errors.raise("OPT", "argument %d of parallel: a range is n, {lo, hi} or {lo, hi, step} of "
+        .. "whole numbers", position)
+    end
+  end
+  if range[3] == 0 then
+    errors.raise("OPT", "argument %d of parallel: the step is 0", position)
+  end
+  return range
+end
+
+-- The space of recorded arguments, and the array that it is about.
+local function space_of(recorded, opts)
+  local count, options = recorded.n, {}
+  local last = recorded[count]
+  if type(last) == "table" and not describe_any(last) and last[1] == nil then
+    options, count = last, count - 1
+  end
+  errors.check_options("parallel", options, OPTIONS)
+  local space = { ranges = {}, serial = options.serial, collapse = options.collapse }
+  local about = count == 1 and describe_any(recorded[1])
+  if about then
+    for d, extent in ipairs(about.dims) do space.ranges[d] = { 1, extent, 1 } end
+    space.source, space.sparse = 0, about.sparse
+  else
+    if count < 1 or count > MOST_DIMS then
+      errors.raise("OPT", "parallel takes an array or 1 to %d ranges", MOST_DIMS)
+    end
+    for k = 1, count do space.ranges[k] = range_of(recorded[k], k) end
+  end
+  space.ordered = not about
+  if options.ordered ~= nil then space.ordered = options.ordered end
+  if opts.ordered ~= nil then space.ordered = opts.ordered end
+  return space, about
+end
+
+local function locals_at(level)
+  local values = {}
+  for slot = 1, 250 do
+    local name, value = debug.getlocal(level + 1, slot)
+    if not name then break end
+    values[name] = { value }
+  end
+  return values
+end
+
+-- Runs the text with a `parallel` that remembers its first call and runs nothing.
+local function record(text, chunkname, bindings)
+  local recorded
+  local function parallel(...)
+    if not recorded then
+      recorded = { n = select("#", ...), locals = locals_at(2), ... }
+    end
+    return function() end
+  end
+  capture.register(parallel, "meissa.parallel")
+  local meissa = setmetatable({ parallel = parallel }, { __index = package.loaded.meissa })
+  local env = setmetatable({}, { __index = function(_, name)
+    if bindings[name] ~= nil then return bindings[name] end
+    if name == "parallel" then return parallel end
+    if name == "meissa" then return meissa end
+    return _G[name]
+  end })
+  local chunk, message = loadstring(text, chunkname)
+  if not chunk then errors.raise("SRC", "%s", message) end
+  setfenv(chunk, env)
+  local ok, problem = pcall(chunk)
+  if not recorded then
+    if not ok then errors.raise("SRC", "the text does not run up to its loop: %s", tostring(problem)) end
+    errors.raise("SRC", "the text has no loop of the form `for i in parallel(n) do ... end`")
+  end
+  return recorded, env
+end
+
+--- Plans a loop given as text.
+-- @string text Lua text with a loop over `parallel(...)`
+-- @tab[opt] bindings what its names mean: arrays, shapes, numbers, `meissa.opaque`
+-- @tab[opt] opts `ordered` overrides the loop's own order
+-- @treturn table the plan: verdict, strategy, dims, row, distances, arrays, scalars, reasons
+-- @raise SRC text without a loop; OPT a bad space
+function M.analyze(text, bindings, opts)
+  if type(text) ~= "string" then errors.raise("OPT", "analyze takes the text of a loop") end
+  opts, bindings = opts or {}, bindings or {}
+  errors.check_options("analyze", opts, { "ordered", "chunkname" })
+  local chunkname = opts.chunkname or "=text"
+  local loop, problem = core.loop(text, chunkname)
+  if not loop then errors.raise_core(problem) end
+  local recorded, env = record(text, chunkname, bindings)
+  local space, about = space_of(recorded, opts)
+  local captures = loop:captures()
+  local resolved = capture.resolve(captures, function(each)
+    local value = each.reach ~= "global" and recorded.locals[each.root]
+    if value then return value[1] end
+    return env[each.root]
+  end, describe_any, { [M.opaque] = true })
+  for c, binding in ipairs(resolved) do
+    if about and binding.kind == "array" and binding.array == about.array then space.source = c end
+  end
+  local plan
+  plan, problem = core.plan(loop, resolved, space)
+  if not plan then errors.raise_core(problem) end
+  plan.text, plan.line, plan.ordered = text, loop:info().line, space.ordered
+  return plan
+end
+
+return M

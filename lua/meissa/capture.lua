@@ -1,0 +1,235 @@
+-- SPDX-License-Identifier: MIT
+--
+-- Captures: what the names from outside a loop's body mean, in the analyser's terms.
+--
+-- A binding is a table {kind =, depth =, ...} (see csrc/depend/plan.h): `kind` says what the value
+-- at the end of the capture's path is, `depth` how many of its fields lead there. Functions are
+-- looked through: a Lua function's binding lists the arrays that it can reach by upvalue, by
+-- global name, or through tables and functions that it reaches. Nothing here calls user code.
+-- @module meissa.capture
+
+local bytecode = require("meissa.capture.bytecode")
+
+local M = {}
+
+-- Functions with effects that the analyser knows, by value.
+local builtins = {}
+
+-- Tables of the standard library: known by name, never searched.
+local libraries = { [_G] = true, [package.loaded] = true }
+
+-- Entries of captured tables that are looked at in search of arrays; beyond, a table counts as
+-- holding every array of the loop.
+local MOST_ENTRIES = 20000
+
+--- Makes a function known to the analyser under a name of its effects table ("meissa.random").
+function M.register(fn, name)
+  builtins[fn] = name
+end
+
+local function register_library(name, library)
+  libraries[library] = true
+  for key, value in pairs(library) do
+    if type(value) == "function" and type(key) == "string" then
+      builtins[value] = name .. "." .. key
+    end
+  end
+end
+
+for _, name in ipairs { "math", "bit", "string", "table", "os", "io", "coroutine" } do
+  register_library(name, _G[name] or require(name))
+end
+for _, name in ipairs { "print", "tonumber", "tostring", "type", "error", "rawequal", "assert",
+  "ipairs", "next", "pairs", "rawget", "rawset", "select", "unpack", "getmetatable",
+  "setmetatable" } do
+  builtins[_G[name]] = name
+end
+for _, name in ipairs { "debug", "jit", "package" } do
+  if type(_G[name]) == "table" then libraries[_G[name]] = true end
+end
+
+-- A field of a plain table without calling anything: raw, then through __index tables.
+local function field_of(value, key)
+  for _ = 1, 100 do
+    local found = rawget(value, key)
+    if found ~= nil then return found end
+    local meta = debug.getmetatable(value)
+    local index = type(meta) == "table" and rawget(meta, "__index")
+    if type(index) ~= "table" then return nil end
+    value = index
+  end
+end
+
+-- What a search from functions and tables finds: {arrays = {[binding index] = true}, all =,
+-- changes =, stores =}.
+local Search = {}
+Search.__index = Search
+
+local function new_search(state)
+  local function is_array(value)
+    return state.describe(value) ~= nil
+  end
+  return setmetatable({ state = state, is_array = is_array, seen = {}, found = {},
+    left = MOST_ENTRIES }, Search)
+end
+
+function Search:array(about)
+  local state = self.state
+  local index = state.by_array[about.array]
+  if not index then
+    state.extra[#state.extra + 1] = about
+    index = state.count + #state.extra
+    state.by_array[about.array] = index
+  end
+  self.found[index] = true
+end
+
+function Search:table(value)
+  local meta = debug.getmetatable(value)
+  if type(meta) == "table" then self:visit(meta) end
+  for key, item in next, value do
+    self.left = self.left - 1
+    if self.left < 0 then
+      self.all = true
+      return
+    end
+    self:visit(key)
+    self:visit(item)
+  end
+end
+
+-- Globals that the function names and that are arrays, or lead to them.
+function Search:globals(fn)
+  local env = debug.getfenv(fn)
+  if type(env) ~= "table" then return end
+  for name in pairs(bytecode.names(fn)) do
+    self:visit(field_of(env, name))
+  end
+end
+
+function Search:fn(fn)
+  local info = debug.getinfo(fn, "Su")
+  for slot = 1, info.nups do
+    local _, value = debug.getupvalue(fn, slot)
+    self:visit(value)
+  end
+  if info.what == "C" then return end
+  local changes, stores = bytecode.changes(fn, self.is_array, field_of)
+  self.changes, self.stores = self.changes or changes, self.stores or stores
+  self:globals(fn)
+end
+
+function Search:visit(value)
+  local kind = type(value)
+  if kind ~= "table" and kind ~= "function" and kind ~= "cdata" and kind ~= "userdata" then
+    return
+  end
+  local about = self.state.describe(value)
+  if about then return self:array(about) end
+  if self.seen[value] or libraries[value] or builtins[value] or self.state.opaque[value] then
+    return
+  end
+  self.seen[value] = true
+  if kind == "table" then
+    self:table(value)
+  elseif kind == "function" then
+    self:fn(value)
+  end
+end
+
+local SIMPLE = { ["nil"] = true, number = true, boolean = true, string = true }
+
+local function describe_array(binding, about)
+  binding.kind = "array"
+  binding.array, binding.storage = about.array, about.storage
+  binding.dims, binding.sparse, binding.integer = about.dims, about.sparse, about.integer
+end
+
+-- A binding for a value that is found `depth` fields into a capture.
+local function bind(state, value, depth)
+  local kind = type(value)
+  local binding = { kind = kind, depth = depth, value = value }
+  if SIMPLE[kind] then
+    if kind == "number" then binding.number = value end
+    return binding
+  end
+  local about = state.describe(value)
+  if about then
+    describe_array(binding, about)
+  elseif builtins[value] then
+    binding.kind, binding.name = "builtin", builtins[value]
+  elseif kind == "function" and debug.getinfo(value, "S").what == "C" then
+    binding.kind = "unknown"
+  elseif kind ~= "function" and kind ~= "table" then
+    binding.kind = "unknown"
+  end
+  return binding
+end
+
+-- How far a capture's fields lead: the value and the number of fields used.
+local function follow(state, root, fields)
+  local value, depth = root, 0
+  while depth < #fields do
+    if type(value) ~= "table" or state.describe(value) or state.opaque[value] then break end
+    value = field_of(value, fields[depth + 1])
+    depth = depth + 1
+  end
+  return value, depth
+end
+
+local function search_from(state, binding)
+  if binding.kind ~= "function" and binding.kind ~= "table" then return end
+  if state.opaque[binding.value] or libraries[binding.value] then return end
+  local search = new_search(state)
+  search:visit(binding.value)
+  binding.reached, binding.stores = {}, search.stores
+  binding.changes = search.changes or (binding.kind == "table" and search.stores)
+  binding.all = search.all
+  for index in pairs(search.found) do binding.reached[#binding.reached + 1] = index end
+  table.sort(binding.reached)
+end
+
+-- Arrays that only functions and tables reach become bindings behind those of the captures.
+local function append_extra(state, bindings)
+  for _, about in ipairs(state.extra) do
+    local binding = { depth = 0 }
+    describe_array(binding, about)
+    bindings[#bindings + 1] = binding
+  end
+  for _, binding in ipairs(bindings) do
+    if binding.all then
+      binding.reached = {}
+      for index, each in ipairs(bindings) do
+        if each.kind == "array" then binding.reached[#binding.reached + 1] = index end
+      end
+    end
+  end
+end
+
+--- Resolves captures to bindings.
+-- @tab captures what loop:captures() gives
+-- @func lookup lookup(capture) gives the value of the capture's root variable
+-- @func describe describe(value) gives {array =, storage =, dims =, sparse =, integer =} for an
+-- array (or a view of one) and nil for anything else; `array` is a number that is equal for two
+-- names of one array, `storage` one that is equal for arrays that share memory
+-- @tab[opt] opaque set of tables that are plain data and are not searched
+-- @treturn table bindings in the order of the captures, `value` the value of each; behind them
+-- arrays that only functions reach
+function M.resolve(captures, lookup, describe, opaque)
+  local state = { describe = describe, opaque = opaque or {}, by_array = {}, extra = {},
+    count = #captures }
+  local bindings = {}
+  state.bindings = bindings
+  for c, capture in ipairs(captures) do
+    local binding = bind(state, follow(state, lookup(capture), capture.fields))
+    bindings[c] = binding
+    if binding.kind == "array" and not state.by_array[binding.array] then
+      state.by_array[binding.array] = c
+    end
+  end
+  for c = 1, #captures do search_from(state, bindings[c]) end
+  append_extra(state, bindings)
+  return bindings
+end
+
+return M

@@ -1,0 +1,157 @@
+-- SPDX-License-Identifier: MIT
+--
+-- Bytecode: what a Lua function names, and whether it changes anything outside of itself.
+--
+-- Opcode numbers are learnt from small functions, not from a table that could be of another
+-- LuaJIT version. The scan for changes goes through the code once, in its order; it knows what is
+-- in a register where that came from an upvalue, a global or a constant field of one.
+-- @module meissa.capture.bytecode
+
+local jit_util = require("jit.util")
+
+local funcbc, funck, funcuvname = jit_util.funcbc, jit_util.funck, jit_util.funcuvname
+local band, rshift = bit.band, bit.rshift
+
+local M = {}
+
+-- The opcode of the first instruction of a chunk's inner function.
+local function learn(text)
+  local fn = assert(loadstring("local x, t = nil, {} return " .. text))()
+  return band((funcbc(fn, 1)), 0xff)
+end
+
+local SETS_UPVALUE = {
+  [learn("function(a) x = a end")] = true,
+  [learn("function() x = 's' end")] = true,
+  [learn("function() x = 1 end")] = true,
+  [learn("function() x = nil end")] = true,
+}
+local SETS_GLOBAL = learn("function(a) g = a end")
+local UGET = learn("function() return x end")
+local GGET = learn("function() local a = g return a, a end")
+local MOV = learn("function(a) local b = a return b, b end")
+local GET_FIELD = learn("function(a) local c = a.name return c, c end")
+local GETS = {
+  [learn("function(a, b) local c = a[b] return c, c end")] = true,
+  [learn("function(a) local c = a[1] return c, c end")] = true,
+}
+local SETS = {
+  [learn("function(a, b, c) a[b] = c end")] = true,
+  [learn("function(a, b) a.name = b end")] = true,
+  [learn("function(a, b) a[1] = b end")] = true,
+}
+local DESTINATION = 1 -- operand mode of instructions that write register A
+
+-- Stands for something unknown inside a plain table from outside.
+local INSIDE = {}
+
+-- Stands for a parameter, or something inside one.
+local PARAMETER = {}
+
+-- The state of a scan: what is outside of the function under test.
+local Scan = {}
+Scan.__index = Scan
+
+-- What indexing an outer value gives: unknown inside plain tables, nothing to know inside arrays.
+function Scan:part(value, key)
+  if value == nil or value == PARAMETER then return value end
+  if value ~= INSIDE and self.is_array(value) then return nil end
+  if value == INSIDE or type(value) ~= "table" or key == nil then return INSIDE end
+  local found = self.field_of(value, key)
+  if found == nil then return INSIDE end
+  return found
+end
+
+function Scan:upvalue(fn, slot)
+  local name = funcuvname(fn, slot)
+  if self.names[name] then return self.outer[name] end
+  return PARAMETER -- a local of a function around
+end
+
+-- Whether a store into what a register holds changes something plain.
+function Scan:is_plain(value)
+  if value == PARAMETER then self.stores = true end
+  return value ~= nil and value ~= PARAMETER and (value == INSIDE or not self.is_array(value))
+end
+
+function Scan:code(fn)
+  local held, pc = {}, 1
+  for register = 0, jit_util.funcinfo(fn).params - 1 do held[register] = PARAMETER end
+  while true do
+    local ins, mode = funcbc(fn, pc)
+    if not ins then return false end
+    local op, a, b, d = band(ins, 0xff), band(rshift(ins, 8), 0xff), rshift(ins, 24),
+      rshift(ins, 16)
+    if op == SETS_GLOBAL then return true end
+    if SETS_UPVALUE[op] and self.names[funcuvname(fn, a)] then return true end
+    if SETS[op] then
+      if self:is_plain(held[b]) then return true end
+    elseif op == UGET then
+      held[a] = self:upvalue(fn, d)
+    elseif op == GGET then
+      held[a] = self.field_of(self.env, funck(fn, -d - 1))
+    elseif op == MOV then
+      held[a] = held[d]
+    elseif op == GET_FIELD then
+      held[a] = self:part(held[b], funck(fn, -band(d, 0xff) - 1))
+    elseif GETS[op] then
+      held[a] = self:part(held[b])
+    elseif band(mode, 7) == DESTINATION then
+      held[a] = nil
+    end
+    pc = pc + 1
+  end
+end
+
+-- Calls visit(constant) for the prototypes and strings among a function's constants.
+local function each_constant(fn, visit)
+  local n = -1
+  while true do
+    local constant = funck(fn, n)
+    if constant == nil then return end
+    visit(constant)
+    n = n - 1
+  end
+end
+
+local function any_code(scan, fn)
+  local changes = scan:code(fn)
+  each_constant(fn, function(constant)
+    if type(constant) == "proto" and any_code(scan, constant) then changes = true end
+  end)
+  return changes
+end
+
+--- Whether a Lua function may assign variables, or fields of plain tables, that are not its own.
+-- The second result says whether it may store into what it is given as arguments.
+-- Stores into arrays are none of this: the analyser asks for those by other means.
+-- @func fn the function
+-- @func is_array is_array(value)
+-- @func field_of field_of(table, key) reads a field without calling anything
+function M.changes(fn, is_array, field_of)
+  local scan = setmetatable({ is_array = is_array, field_of = field_of, outer = {}, names = {},
+    env = debug.getfenv(fn) }, Scan)
+  for slot = 1, 255 do
+    local name, value = debug.getupvalue(fn, slot)
+    if not name then break end
+    scan.outer[name], scan.names[name] = value, true
+  end
+  local changes = any_code(scan, fn)
+  return changes, scan.stores or false
+end
+
+--- All string constants of a function and those inside it: a superset of the globals it names.
+function M.names(fn)
+  local names = {}
+  local function collect(constant)
+    if type(constant) == "string" then
+      names[constant] = true
+    elseif type(constant) == "proto" then
+      each_constant(constant, collect)
+    end
+  end
+  each_constant(fn, collect)
+  return names
+end
+
+return M

@@ -1,0 +1,55 @@
+-- SPDX-License-Identifier: MIT
+--- Meissa: plain `for`-loops on many workers.
+--
+--     local meissa = require "meissa"
+--     for i, j, r in meissa.parallel(ratings) do ... end
+--
+-- This file only gathers the public names; each is documented where it is made.
+-- @module meissa
+
+local analyze = require "meissa.analyze"
+local array = require "meissa.array"
+local capture = require "meissa.capture"
+local file = require "meissa.file"
+local loop = require "meissa.loop"
+local pool = require "meissa.pool"
+local read = require "meissa.read"
+local system = require "meissa.system"
+
+local M = {
+  -- loops
+  parallel = loop.parallel,
+  each = loop.each,
+  run = loop.run,
+  plan = loop.plan,
+  last = loop.last,
+  -- workers
+  init = pool.init,
+  workers = pool.describe,
+  -- analysis
+  analyze = analyze.analyze,
+  shape = analyze.shape,
+  opaque = analyze.opaque,
+  -- arrays
+  zeros = array.zeros,
+  ones = array.ones,
+  rand = array.rand,
+  randn = array.randn,
+  full = array.full,
+  from = array.from,
+  sparse = array.sparse,
+  is_array = array.is,
+  -- files
+  read = read,
+  save = file.save,
+  load = file.load,
+  --- Seconds on a clock that only goes forward, for timing.
+  clock = system.clock,
+}
+
+-- A body that calls one of these does not reach what they are made of.
+for name, value in pairs(M) do
+  if type(value) == "function" then capture.register(value, "meissa." .. name) end
+end
+
+return M

@@ -1,0 +1,299 @@
+-- SPDX-License-Identifier: MIT
+--- Jobs: one execution of a planned loop, as the driver sends it and as a worker receives it.
+--
+-- The driver turns captured arrays and the iteration space into items (pieces of memory with a
+-- movement), packs the kernel and the captured values, and runs the job on a session. A worker
+-- turns the items it got back into what the kernel expects. Both ends of the format are here.
+-- @module meissa.job
+
+local array = require "meissa.array"
+local buffer = require "string.buffer"
+local core = require "meissa.core"
+local errors = require "meissa.errors"
+local ffi = require "ffi"
+local grids = require "meissa.grid"
+local kernel = require "meissa.kernel"
+local partitions = require "meissa.partition"
+local spaces = require "meissa.space"
+local system = require "meissa.system"
+local worker = require "meissa.worker"
+
+local M = {}
+
+local element_size = {float = 4, double = 8, int32 = 4, int64 = 8}
+
+-- Arrays and partitions are numbered apart; the vectors of a partition get numbers of their own far
+-- above those of arrays.
+local PARTITIONS, VECTORS = 2 ^ 48, 16
+
+-- ------------------------------------------------------------------------------------- items
+
+-- Which cut dimension (from 1) a dimension of the space is, or nil.
+local function cut_of(grid, dim)
+  for c, d in ipairs(grid.dims) do
+    if d == dim then return c end
+  end
+end
+
+-- How an array travels where memory is not shared.
+local function movement(about, plan, grid)
+  local cut = about.loop_dim and cut_of(grid, about.loop_dim)
+  if not about.written then return "broadcast" end
+  if plan.strategy == "serial" or not cut or about.placement == "halo" then return "scattered" end
+  return cut == 1 and "local" or "rotated", cut
+end
+
+local function array_item(value, about, plan, grid)
+  local shape, memory = array.describe(value), array.core(value)
+  local move, cut = movement(about, plan, grid)
+  return {
+    id = shape.id, version = 0, pointer = memory.data, segment = memory.store.block.segment,
+    element = element_size[shape.type], dims = shape.dims, strides = shape.strides,
+    movement = move, written = about.written, along = about.array_dim, cut = cut,
+    scale = about.scale, offset = about.offset,
+  }
+end
+
+-- Vectors of a partition's entries: coordinates of each dimension, then the values.
+local function entry_items(partition, space)
+  local shape = array.describe(space.array)
+  local items, count = {}, tonumber(partition.count)
+  local base = partition.entries.block.segment
+  local function add(pointer, element, place)
+    items[#items + 1] = {
+      id = PARTITIONS + tonumber(partition.id) * VECTORS + place, version = tonumber(partition.version),
+      pointer = pointer, segment = base, element = element, dims = {count}, movement = "cached",
+      offsets = partition.start,
+    }
+  end
+  for d = 1, #space.ranges do add(partitions.coords(partition, d), 4, d) end
+  add(partitions.values(partition), element_size[shape.type], 0)
+  return items
+end
+
+-- The job's items, and where the kernel finds its arrays and the space's entries among them.
+local function collect_items(run)
+  local items, numbers, where = {}, {}, {arrays = {}, types = {}}
+  local function place(item)
+    if not numbers[item.id] then
+      items[#items + 1] = item
+      numbers[item.id] = #items
+    end
+    return numbers[item.id]
+  end
+  for c, binding in ipairs(run.bindings) do
+    if binding.kind == "array" then
+      local about = run.plan.array_of[c]
+      where.arrays[#where.arrays + 1] = place(array_item(run.values[c], about, run.plan, run.grid))
+      where.types[#where.types + 1] = array.describe(run.values[c]).type
+    end
+  end
+  local space = run.space
+  if run.grid.partition then
+    where.coords = {}
+    local entries = entry_items(run.grid.partition, space)
+    for d = 1, #entries - 1 do where.coords[d] = place(entries[d]) end
+    where.entries = place(entries[#entries])
+  elseif space.array then
+    local read_only = {written = false}
+    local known = numbers[array.describe(space.array).id]
+    where.entries = known or place(array_item(space.array, read_only, run.plan, run.grid))
+  end
+  return items, where
+end
+
+-- ------------------------------------------------------------------------------------ driver
+
+-- A vector of C numbers: its memory, which the caller keeps alive, and a pointer to it.
+local function vector(element, list)
+  local memory = ffi.new(element .. "[?]", #list)
+  for k, value in ipairs(list) do memory[k - 1] = value end
+  return memory, ffi.cast(element .. " *", memory)
+end
+
+local function describe_block(run, layout, number)
+  local block = grids.block(layout, number)
+  if block.first then
+    return ("block %d, entries %d to %d of the partition"):format(number, block.first, block.last)
+  end
+  local parts = {}
+  for d, name in ipairs(run.plan.indices) do
+    if block.lo[d] then
+      parts[#parts + 1] = ("%s = %d to %d"):format(name, block.lo[d], block.hi[d])
+    end
+  end
+  return ("block %d, %s"):format(number, table.concat(parts, ", "))
+end
+
+-- After a failure the contents of what the loop wrote are unknown.
+local function invalidate(run, message)
+  for c, binding in ipairs(run.bindings) do
+    if binding.kind == "array" and run.plan.array_of[c].written then
+      array.mark_invalid(run.values[c], message)
+    end
+  end
+end
+
+local function place_of(run)
+  return ("%s:%d"):format(run.record.file, run.record.line)
+end
+
+-- Raises what a failed job means for the user.
+local function raise_failure(run, layout, failure)
+  local fields = {code = failure.code, message = failure.message, worker = failure.worker,
+                  file = run.record.file, line = run.record.line}
+  if failure.payload then
+    for name, value in pairs(worker.decode_error(failure.payload)) do fields[name] = value end
+  elseif failure.block then
+    fields.message = ("%s, in %s"):format(failure.message,
+                                          describe_block(run, layout, failure.block))
+  end
+  fields.traceback = nil
+  if failure.code ~= "OPT" and failure.code ~= "DEP" then
+    invalidate(run, ("the loop at %s did not finish: %s"):format(place_of(run), fields.message))
+  end
+  error(errors.new(fields), 0)
+end
+
+local function warn_stalled(run, layout)
+  return function(seconds, number, block)
+    io.stderr:write(("meissa: %s: no block finished for %.0f s; worker %d is in %s\n"):format(
+      place_of(run), seconds, number, block and describe_block(run, layout, block) or "no block"))
+  end
+end
+
+-- The parts of a job's grid that never change for it: found once for each grid.
+local function schedule_of(grid, space)
+  if grid.schedule then return grid.schedule end
+  local layout = grids.layout(grid, space)
+  local schedule = {layout = layout, bounds = {}, memory = {}}
+  for c, list in ipairs(grid.bounds) do
+    schedule.memory[c], schedule.bounds[c] = vector("int64_t", list)
+  end
+  schedule.memory[0], schedule.weights = vector("uint64_t", grids.weights(grid, layout))
+  grid.schedule = schedule
+  return schedule
+end
+
+-- What goes to a worker once: the kernel, and the layout of the blocks if that never changes.
+local function static_bytes(cache, key, kernel_bytes, layout)
+  cache.static = cache.static or {}
+  local bytes = cache.static[key]
+  if not bytes then
+    bytes = buffer.encode {kernel = kernel_bytes, layout = layout}
+    cache.static[key] = bytes
+  end
+  return bytes
+end
+
+-- Seconds from the user's call to the first iteration anywhere.
+local function launch_of(called, shares)
+  local first = math.huge
+  for _, share in ipairs(shares) do first = math.min(first, share.began or first) end
+  return first - called
+end
+
+--- Runs a job. `run` has record, plan, space, bindings, values, grid, session and called (when the
+-- user's call began).
+-- @return the scalars to assign, a list of {capture =, value =}; what it took
+-- Errors: BDY WRK INT NET ARR.
+function M.run(run)
+  local schedule = schedule_of(run.grid, run.space)
+  local layout = schedule.layout
+  local kernel_bytes, run_bytes, key = kernel.pack(run.record.loop, run.plan, run.bindings,
+                                                   run.values, run.space, run.plan.kernels)
+  local items, where = collect_items(run)
+  local told = {run = run_bytes, where = where}
+  -- Where the blocks of a partition begin is long and never changes; ranges are short and may.
+  local fixed = layout.starts and layout or nil
+  if fixed then key = key .. tonumber(run.grid.partition.id) else told.layout = layout end
+  local outcome, failure = run.session:run {
+    key = key, kernel = static_bytes(schedule, key, kernel_bytes, fixed), items = items,
+    run = buffer.encode(told),
+    strategy = run.plan.strategy, ranges = run.grid.ranges, bounds = schedule.bounds,
+    weights = schedule.weights, stalled = warn_stalled(run, layout),
+  }
+  local notices = (outcome or failure).notices
+  if notices then io.stderr:write(notices) end
+  if not outcome then raise_failure(run, layout, failure) end
+  if outcome.printed then io.stdout:write(outcome.printed) end
+  local ordered = {}
+  for position, block in ipairs(outcome.order or {}) do
+    ordered[position] = outcome.results[block] or ""
+  end
+  local measured = {
+    seconds = system.clock() - run.called, moved = outcome.moved, shares = outcome.workers,
+    workers = #outcome.workers, launch = launch_of(run.called, outcome.workers),
+  }
+  return kernel.combine(kernel_bytes, run.values, ordered), measured
+end
+
+-- ------------------------------------------------------------------------------------ worker
+
+-- An item as the kernel takes an array.
+local function as_array(item, type)
+  return {pointer = item.pointer, dims = item.dims, strides = item.strides, type = type}
+end
+
+--- On a worker: the function that runs one block of the job, given its number.
+function M.prepare(static, run_bytes, items)
+  local fixed, told = buffer.decode(static), buffer.decode(run_bytes)
+  local where, layout, arrays = told.where, fixed.layout or told.layout, {}
+  for a, number in ipairs(where.arrays) do arrays[a] = as_array(items[number], where.types[a]) end
+  if where.entries then
+    local entries = items[where.entries]
+    arrays.space = {pointer = entries.pointer, strides = entries.strides, coords = {}}
+    for d, number in ipairs(where.coords or {}) do
+      arrays.space.coords[d] = ffi.cast("const int32_t *", items[number].pointer)
+    end
+  end
+  local instance = kernel.prepare(fixed.kernel, told.run, arrays, {print = print})
+  return function(number)
+    local bytes, err = instance:run(grids.block(layout, number))
+    if not bytes then error(err, 0) end
+    return bytes
+  end
+end
+
+-- -------------------------------------------------------------------------------- in process
+
+--- The blocks in the plan's serial order, by number from 0.
+function M.serial_order(plan, grid)
+  return core.serial_order(plan.strategy, grid.ranges)
+end
+
+--- For running in this process: cursor(block) gives a function that returns its iterations.
+function M.cursor(grid, space)
+  local layout = grids.layout(grid, space)
+  if not grid.partition then
+    return function(number)
+      local block, ranges = grids.block(layout, number), {}
+      for d, range in ipairs(space.ranges) do ranges[d] = {block.lo[d], block.hi[d], range[3]} end
+      return spaces.walk(ranges, space.array)
+    end
+  end
+  local partition = grid.partition
+  local coords, dims = {}, #space.ranges
+  for d = 1, dims do coords[d] = partitions.coords(partition, d) end
+  local values = partitions.values(partition)
+  return function(number)
+    local block = grids.block(layout, number)
+    local e, last, index = block.first - 2, block.last - 1, {}
+    return function()
+      e = e + 1
+      if e > last then return nil end
+      for d = 1, dims do index[d] = coords[d][e] end
+      index[dims + 1] = tonumber(values[e])
+      return unpack(index, 1, dims + 1)
+    end
+  end
+end
+
+--- The entries of a sparse space row by row, duplicates in file order: a function like a cursor's.
+function M.row_major(space)
+  local grid = {dims = {1}, ranges = {1}, blocks = 1,
+                partition = partitions.get(space.array, {1}, {1}, true)}
+  return M.cursor(grid, space)(0)
+end
+
+return M

@@ -1,0 +1,325 @@
+-- SPDX-License-Identifier: MIT
+--- Kernels: plan and body go in on the driver, a block function comes out on a worker.
+--
+-- The driver packs a loop once for each execution: `kernel bytes` are the body's text and what is
+-- known about it, the same for every execution with the same text, shapes and types (their first
+-- 32 bytes are a key); `run bytes` are the captured values of this execution. A worker prepares
+-- both into an instance and runs blocks with it. The driver combines what blocks return.
+-- @module meissa.kernel
+local buffer = require("string.buffer")
+local ffi = require("ffi")
+local carry = require("meissa.kernel.carry")
+local core = require("meissa.core")
+local errors = require("meissa.errors")
+local failure = require("meissa.kernel.failure")
+local helpers = require("meissa.kernel.helpers")
+local memory = require("meissa.kernel.memory")
+local row = require("meissa.kernel.row")
+local strict = require("meissa.strict")
+local unpack_values = require("meissa.kernel.unpack")
+
+local M = {}
+
+--- The engine's name in reports.
+M.engine = "lua"
+
+--- Bytes of the key that kernel bytes begin with.
+M.KEY = 32
+
+local pointer_types = {
+  float = ffi.typeof("float *"), double = ffi.typeof("double *"),
+  int32 = ffi.typeof("int32_t *"), int64 = ffi.typeof("int64_t *"),
+}
+-- Captured values that are passed as locals of the block function (LuaJIT allows it 200).
+local MOST_LOCALS = 40
+
+local coord_type = ffi.typeof("const int32_t *")
+
+local identities = { ["+"] = 0, ["*"] = 1, min = math.huge, max = -math.huge, ["and"] = true,
+  ["or"] = false }
+
+--- The value that leaves a combination by `op` ("+" "*" "min" "max" "and" "or") unchanged.
+function M.identity(op)
+  return identities[op]
+end
+
+--- An old value combined with what one block has formed from the identity.
+function M.combine_one(op, old, new)
+  if op == "+" then return old + new end
+  if op == "*" then return old * new end
+  if op == "min" then return new < old and new or old end
+  if op == "max" then return new > old and new or old end
+  if op == "and" then return old and new end
+  return old or new
+end
+
+-- What is known about each capture that is an array.
+local function find_arrays(values, count)
+  local arrays = {}
+  for c = 1, count do
+    if memory.is_array(values[c]) then arrays[c] = memory.describe(values[c]) end
+  end
+  return arrays
+end
+
+local function carried(values, info, bindings)
+  local sent, count = {}, 0
+  for _, param in ipairs(info.params) do
+    if param.kind == "value" then sent[param.at] = values[param.at] end
+  end
+  for _, c in ipairs(info.spilled) do sent[c] = values[c] end
+  for c in pairs(sent) do count = math.max(count, c) end
+  return carry.encode(sent, count, {
+    path = function(c) return info.captures[c].path end,
+    find_array = memory.finder(values, #bindings),
+    code = "BDY",
+    remedy = "Read what the loop needs from it into a number, string or table before the loop",
+  })
+end
+
+-- All that distinguishes one kernel from another, as a string.
+local function signature(info)
+  local parts = { info.chunkname, info.text, info.entry_type or "" }
+  for _, capture in ipairs(info.captures) do parts[#parts + 1] = capture.path end
+  for _, result in ipairs(info.results) do
+    parts[#parts + 1] = result.capture .. result.role .. (result.op or "")
+  end
+  for _, each in ipairs(info.arrays) do
+    parts[#parts + 1] = each.capture .. each.type .. table.concat(each.dims, "x")
+  end
+  return table.concat(parts, "\0")
+end
+
+-- Emits the text; a body that leaves LuaJIT too few locals or upvalues reads its captured values
+-- from a table.
+local function emit(loop, plan, bindings, space, arrays, entry_type)
+  local text, info
+  for _, locals in ipairs { MOST_LOCALS, 0 } do
+    text, info = core.emit(loop, plan, bindings, space, arrays, entry_type, locals)
+    if not text then errors.raise_core(info) end
+    local chunk, message = loadstring(text, info.chunkname)
+    if chunk then
+      info.text = text
+      return info
+    end
+    info.message = message
+  end
+  errors.raise("BDY", "the loop's body is too large for one function: %s", info.message)
+end
+
+-- The kernel's part that is the same for every execution: {info =, bytes =, key =}.
+local function make_static(loop, plan, bindings, space, arrays, entry_type)
+  local info = emit(loop, plan, bindings, space, arrays, entry_type)
+  info.entry_type, info.arrays = entry_type, {}
+  for c = 1, #bindings do
+    local about = arrays[c]
+    if about then
+      info.arrays[#info.arrays + 1] = { capture = c, type = about.type, dims = about.dims }
+    end
+  end
+  local key = core.digest(signature(info))
+  return { info = info, bytes = key .. buffer.encode(info), key = key }
+end
+
+-- What decides about the text beside the plan: how each array lies in memory.
+local function layout_of(arrays, count, entry_type)
+  local parts = { entry_type or "" }
+  for c = 1, count do
+    local about = arrays[c]
+    if about then
+      parts[#parts + 1] = c .. about.type .. table.concat(about.strides, ",")
+    end
+  end
+  return table.concat(parts, " ")
+end
+
+--- Packs a loop for one execution.
+-- @param loop the loop's handle
+-- @param plan the plan's handle
+-- @tab bindings what each capture is, as for the analysis
+-- @tab values the captured values, by capture
+-- @tab space the iteration space, as for the analysis; `array`: the DistArray whose entries it is
+-- @tab cache belongs to the plan, and keeps what is the same for its executions
+-- @treturn string kernel bytes
+-- @treturn string run bytes
+-- @treturn string the kernel's key
+-- Errors: BDY for a captured value that cannot travel, naming its path.
+function M.pack(loop, plan, bindings, values, space, cache)
+  local arrays = find_arrays(values, #bindings)
+  local entry_type = space.array and memory.describe(space.array).type or nil
+  local layout = layout_of(arrays, #bindings, entry_type)
+  local static = cache[layout]
+  if not static then
+    static = make_static(loop, plan, bindings, space, arrays, entry_type)
+    cache[layout] = static
+  end
+  return static.bytes, carried(values, static.info, bindings), static.key
+end
+
+-- Loaded kernels by key: their text is compiled once in a process.
+local loaded = {}
+
+local function load_kernel(bytes)
+  local key = bytes:sub(1, M.KEY)
+  local kernel = loaded[key]
+  if kernel then return kernel end
+  local info = buffer.decode(bytes:sub(M.KEY + 1))
+  local chunk, message = loadstring(info.text, info.chunkname)
+  if not chunk then errors.raise("BUG", "a kernel does not compile: %s", message) end
+  kernel = { info = info, memory = {}, block = chunk(setmetatable({}, { __index = function(_, name)
+    return helpers[name] or row[name]
+  end })) }
+  loaded[key] = kernel
+  return kernel
+end
+
+-- The world that carried functions and names find: the process's own, with strict arithmetic, and
+-- `print` going to the driver.
+local function make_globals(print_line)
+  local own = { math = strict.math, print = print_line }
+  own._G = setmetatable(own, { __index = _G })
+  return own
+end
+
+local function cast(item, kind)
+  return ffi.cast(pointer_types[kind], item.pointer)
+end
+
+-- The value of one parameter of the block function.
+local arguments_by_kind = {
+  coord = function(param, _, items) return ffi.cast(coord_type, items.space.coords[param.at]) end,
+  entries = function(_, info, items) return cast(items.space, info.entry_type) end,
+  step = function(param, _, items) return tonumber(items.space.strides[param.dim]) end,
+  pointer = function(param, _, items) return cast(items[param.at], items[param.at].type) end,
+  stride = function(param, _, items) return tonumber(items[param.at].strides[param.dim]) end,
+  value = function(param, _, _, values) return values[param.at] end,
+  table = function(_, _, _, values) return values end,
+}
+
+-- The items by capture, with their types, checked to be what the text was written for.
+local function items_by_capture(info, items)
+  local found = { space = items.space }
+  for n, about in ipairs(info.arrays) do
+    local item = items[n]
+    local same = item and #item.dims == #about.dims
+    for d = 1, same and #about.dims or 0 do
+      same = same and tonumber(item.dims[d]) == about.dims[d]
+    end
+    if not same then errors.raise("BUG", "item %d is another array than the kernel's", n) end
+    found[about.capture] = { pointer = item.pointer, type = about.type, dims = about.dims,
+      strides = item.strides, coords = item.coords, count = item.count }
+  end
+  return found
+end
+
+local Instance = {}
+Instance.__index = Instance
+
+-- What a block returned: results by number, then "101": which private scalars were assigned.
+local function encode_results(self, results)
+  local info, sent, set = self.kernel.info, {}, {}
+  local captures = info.captures
+  for n = 1, #info.results do
+    local assigned = results[n] ~= helpers.none
+    if assigned then sent[n] = results[n] end
+    set[n] = assigned and "1" or "0"
+  end
+  local count = #info.results
+  sent[count + 1] = table.concat(set)
+  return carry.encode(sent, count + 1, {
+    path = function(n) return info.results[n] and captures[info.results[n].capture].path end,
+    find_array = memory.refuse,
+    code = "BDY", whither = "the driver",
+    remedy = "Declare it local in the body if it is not needed after the loop",
+  })
+end
+
+local function gather(ok, ...)
+  return ok, { ... }
+end
+
+--- Runs one block.
+-- @tab block {first =, last =} for entries (counted from 1, last included), else {lo = {...}, hi =
+-- {...}}: the first and last index value of each dimension in loop direction
+-- @treturn string|nil the block's results; nil when the body failed
+-- @treturn table the error {code, message, file, line, iteration}
+function Instance:run(block)
+  local arguments = self.arguments
+  if self.kernel.info.entries then
+    arguments[1], arguments[2] = block.first, block.last
+  else
+    for d = 1, #block.lo do arguments[2 * d - 1], arguments[2 * d] = block.lo[d], block.hi[d] end
+  end
+  helpers.enter(self.object)
+  local ok, results = gather(xpcall(self.kernel.block, self.handler,
+    unpack(arguments, 1, self.argument_count)))
+  if not ok then return nil, failure.finish(results[1], self.kernel.info) end
+  if #self.kernel.info.results == 0 then return "" end
+  local encoded, bytes = pcall(encode_results, self, results)
+  if not encoded then return nil, failure.plain(bytes) end
+  return bytes
+end
+
+--- Makes a kernel ready to run blocks.
+-- @string kernel_bytes @string run_bytes from pack
+-- @tab items the arrays in this process, in the order of the captures that are arrays: {pointer =,
+-- dims =, strides =} (sparse ones: `coords`, vectors of 0-based int32, and `count`). For spaces
+-- that are the entries of an array also `space`: {coords = vectors of 1-based int32 subscripts,
+-- pointer = values of the entries}, or for a dense array {pointer =, strides =}. Their memory must
+-- outlive the instance.
+-- @tab[opt] host `print`: what `print` means in the body
+-- @treturn table an instance with a method `run(block)`
+function M.prepare(kernel_bytes, run_bytes, items, host)
+  local kernel = load_kernel(kernel_bytes)
+  local info = kernel.info
+  local found = items_by_capture(info, items)
+  local object = memory.object_maker(found)
+  local print_line = host and host.print or print
+  -- Functions kept from the last run print where that run printed.
+  if kernel.memory.print ~= print_line then kernel.memory = { print = print_line } end
+  local values = unpack_values.decode(run_bytes,
+    { globals = make_globals(print_line), array = object, memory = kernel.memory })
+  local bounds = info.entries and 2 or 2 * info.dim_count
+  local arguments = {}
+  for n, param in ipairs(info.params) do
+    arguments[bounds + n] = arguments_by_kind[param.kind](param, info, found, values)
+  end
+  return setmetatable({
+    kernel = kernel, arguments = arguments, argument_count = bounds + #info.params,
+    object = object, items = items, handler = failure.handler(kernel, items),
+  }, Instance)
+end
+
+--- The scalars after the loop: old value, then the blocks' contributions in plan order.
+-- @string kernel_bytes from pack
+-- @tab values the captured values before the loop, by capture
+-- @tab results what `run` returned for each block, in plan order
+-- @treturn table list of {capture =, value =}: what to assign
+function M.combine(kernel_bytes, values, results)
+  local info = load_kernel(kernel_bytes).info
+  local final = {}
+  for n, scalar in ipairs(info.results) do
+    final[n] = { capture = scalar.capture, value = values[scalar.capture], set = false }
+  end
+  for _, bytes in ipairs(results) do
+    local count = #info.results
+    local block = count > 0 and unpack_values.decode(bytes, { globals = _G }) or {}
+    for n, scalar in ipairs(info.results) do
+      local out = final[n]
+      if scalar.role == "reduction" then
+        out.value, out.set = M.combine_one(scalar.op, out.value, block[n]), true
+      elseif block[count + 1]:sub(n, n) == "1" then
+        out.value, out.set = block[n], true
+      end
+    end
+  end
+  local assigned = {}
+  for _, each in ipairs(final) do
+    if each.set then assigned[#assigned + 1] = { capture = each.capture, value = each.value } end
+  end
+  return assigned
+end
+
+M.error_of = failure.error_of
+
+return M

@@ -1,0 +1,228 @@
+-- SPDX-License-Identifier: MIT
+--- Carrying Lua values to the workers and results back, through string.buffer.
+--
+-- Tables keep their shape: shared references, cycles and metatables. Lua functions travel as
+-- bytecode with their upvalues (shared ones stay shared) and the globals that they read. Modules
+-- and C functions that are found in `package.loaded` travel by name; arrays by their number. What
+-- cannot travel is named by its path before anything runs.
+--
+-- The encoded form is a flat list of nodes, so depth costs no recursion. A value is itself if it
+-- is a number, string, boolean or int64, else {number of its node}. Nodes:
+--   {"p", table, meta}              a table of plain values, as it is
+--   {"t", {k1, v1, k2, v2}, meta}   any other table
+--   {"f", bytecode, {{cell, value}, ...}, env, uses `^`, assigns variables from outside}
+--   {"e", {name, value, ...}}       globals that functions with one environment read
+--   {"n", module, name}             found by name; without `name` the module itself
+--   {"a", number}                   an array
+-- @module meissa.kernel.carry
+local buffer = require("string.buffer")
+local ffi = require("ffi")
+local bytecode = require("meissa.kernel.bytecode")
+local errors = require("meissa.errors")
+
+local M = {}
+
+local plain_types = { number = true, string = true, boolean = true }
+
+local function is_plain(value)
+  if plain_types[type(value)] then return true end
+  return type(value) == "cdata"
+    and (ffi.istype("int64_t", value) or ffi.istype("uint64_t", value))
+end
+
+-- Modules whose names are preferred when a value is found in several.
+local standard = { "_G", "math", "string", "table", "bit", "coroutine", "os", "io", "debug", "jit",
+  "ffi", "string.buffer" }
+
+-- Whether a function has no text: C, or bytecode that is built into LuaJIT.
+local function is_foreign(fn)
+  return debug.getinfo(fn, "S").linedefined < 0
+end
+
+-- {[value] = {module, name}} for module tables and functions in them: foreign ones of every module,
+-- and all of this module.
+local function index_names()
+  local names = {}
+  local function add(module)
+    local content = package.loaded[module]
+    if type(content) ~= "table" then return end
+    names[content] = names[content] or { module }
+    local own = module:match("^meissa%f[%z.]") ~= nil
+    for key, value in pairs(content) do
+      if type(key) == "string" and type(value) == "function" and not names[value]
+        and (own or is_foreign(value)) then
+        names[value] = { module, key }
+      end
+    end
+  end
+  for _, module in ipairs(standard) do add(module) end
+  local others = {}
+  for module in pairs(package.loaded) do
+    if type(module) == "string" then others[#others + 1] = module end
+  end
+  table.sort(others)
+  for _, module in ipairs(others) do add(module) end
+  return names
+end
+
+local Encoder = {}
+Encoder.__index = Encoder
+
+-- "opts.model", then ".handle", "[3]" or " (upvalue db)".
+local function step(key)
+  if type(key) == "string" and key:match("^[%a_][%w_]*$") then return "." .. key end
+  if type(key) == "string" then return ("[%q]"):format(key) end
+  return "[" .. tostring(key) .. "]"
+end
+
+function Encoder:path(id)
+  local parts = {}
+  while id do
+    table.insert(parts, 1, self.steps[id])
+    id = self.parents[id]
+  end
+  return table.concat(parts)
+end
+
+function Encoder:refuse(value, parent, last)
+  local path = (parent and self:path(parent) or "") .. last
+  local what = type(value) == "thread" and "a coroutine" or "a " .. type(value)
+  if type(value) == "function" then what = "a C function that no loaded module names" end
+  if self.find_array(value) == false then what = "an array that the loop does not name itself" end
+  errors.raise(self.code, "%s is %s: it cannot be sent to %s. %s", path, what, self.whither,
+    self.remedy)
+end
+
+-- Reserves a node for a value that was not met before.
+function Encoder:reserve(value, parent, last)
+  local id = #self.nodes + 1
+  self.nodes[id] = false
+  self.ids[value] = id
+  self.parents[id], self.steps[id] = parent, last
+  self.queue[#self.queue + 1] = value
+  return id
+end
+
+local travelling = { table = true, ["function"] = true }
+
+-- The encoded form of a value that is reached from node `parent` by the step `last`.
+function Encoder:value(value, parent, last)
+  if is_plain(value) then return value end
+  if value == nil then return nil end
+  local id = self.ids[value]
+  if id then return { id } end
+  local number = self.find_array(value)
+  self.names = self.names or index_names()
+  local name = self.names[value]
+  if number then
+    id = self:reserve(value, parent, last)
+    self.nodes[id] = { "a", number }
+  elseif name then
+    id = self:reserve(value, parent, last)
+    self.nodes[id] = { "n", name[1], name[2] }
+  elseif number == nil and travelling[type(value)]
+    and (type(value) == "table" or not is_foreign(value)) then
+    id = self:reserve(value, parent, last)
+  else
+    self:refuse(value, parent, last)
+  end
+  return { id }
+end
+
+function Encoder:table(id, content)
+  local meta = debug.getmetatable(content)
+  meta = meta ~= nil and self:value(meta, id, " (metatable)") or nil
+  local plain = true
+  for key, value in next, content do
+    if not is_plain(key) or not is_plain(value) then
+      plain = false
+      break
+    end
+  end
+  if plain then
+    self.nodes[id] = { "p", content, meta }
+    return
+  end
+  local pairs_of = {}
+  for key, value in next, content do
+    local n = #pairs_of
+    pairs_of[n + 1] = self:value(key, id, " (a key)")
+    pairs_of[n + 2] = self:value(value, id, step(key))
+  end
+  self.nodes[id] = { "t", pairs_of, meta }
+end
+
+-- The node of a function's environment, with the globals that it reads added.
+function Encoder:environment(id, fn, reads)
+  local env = getfenv(fn)
+  local env_id = self.environments[env]
+  if not env_id then
+    env_id = #self.nodes + 1
+    self.nodes[env_id] = { "e", {} }
+    self.environments[env] = env_id
+  end
+  local known = self.nodes[env_id][2]
+  for _, name in ipairs(reads) do
+    local value = env[name]
+    if value ~= nil and not self.global_seen[env_id .. name] then
+      self.global_seen[env_id .. name] = true
+      known[#known + 1] = name
+      known[#known + 1] = self:value(value, id, " (global " .. name .. ")")
+    end
+  end
+  return env_id
+end
+
+-- A number for the variable behind upvalue n: closures that share it get the same.
+function Encoder:cell(fn, n)
+  local key = tostring(debug.upvalueid(fn, n))
+  local cell = self.cells[key]
+  if not cell then
+    cell = self.cell_count + 1
+    self.cell_count = cell
+    self.cells[key] = cell
+  end
+  return cell
+end
+
+function Encoder:func(id, fn)
+  local about = bytecode.about(fn)
+  local upvalues, n = {}, 1
+  while true do
+    local name, value = debug.getupvalue(fn, n)
+    if not name then break end
+    upvalues[n] = { self:cell(fn, n), self:value(value, id, " (upvalue " .. name .. ")") }
+    n = n + 1
+  end
+  local env = self:environment(id, fn, about.globals)
+  self.nodes[id] = { "f", string.dump(fn), upvalues, env, about.power or false, about.assigns }
+end
+
+--- Encodes values[1..count] (nil allowed).
+-- @tab values the values
+-- @number count how many
+-- @tab options `path(n)`: what the user calls value n; `find_array(value)`: nil if it is no array,
+-- its number, or false for an array that cannot travel; `code`, `whither` and `remedy` of the error
+-- @treturn string
+function M.encode(values, count, options)
+  local self = setmetatable({
+    nodes = {}, ids = {}, queue = {}, parents = {}, steps = {}, cells = {}, cell_count = 0,
+    environments = {}, global_seen = {}, find_array = options.find_array,
+    code = options.code or "OPT", whither = options.whither or "the workers",
+    remedy = options.remedy or "",
+  }, Encoder)
+  local roots = {}
+  for n = 1, count do roots[n] = self:value(values[n], nil, options.path(n)) end
+  local at = 1
+  while self.queue[at] do
+    local value = self.queue[at]
+    local id = self.ids[value]
+    if not self.nodes[id] then
+      if type(value) == "table" then self:table(id, value) else self:func(id, value) end
+    end
+    at = at + 1
+  end
+  return buffer.encode({ roots = roots, nodes = self.nodes })
+end
+
+return M

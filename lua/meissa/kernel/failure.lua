@@ -1,0 +1,142 @@
+-- SPDX-License-Identifier: MIT
+--- Failures of loop bodies: what went wrong, at which line of the user, in which iteration.
+--
+-- The iteration comes from the hidden "(for index)" variables of the block function's own loops:
+-- the named ones may be dead where a compiled trace is left, the hidden ones never are.
+-- @module meissa.kernel.failure
+local errors = require("meissa.errors")
+
+local M = {}
+
+-- Levels of the stack that are searched for the block function.
+local DEEPEST = 250
+
+-- How many levels the stack has, seen from the caller.
+local function depth()
+  local least, most = 1, 2
+  while debug.getinfo(most, "l") do least, most = most, 2 * most end
+  while most - least > 1 do
+    local middle = math.floor((least + most) / 2)
+    if debug.getinfo(middle, "l") then least = middle else most = middle end
+  end
+  return least - 1
+end
+
+-- The stack level, seen from the caller, of a running function. A runaway recursion has it near
+-- the bottom.
+local function level_of(fn)
+  for level = 2, DEEPEST do
+    local info = debug.getinfo(level, "f")
+    if not info then return nil end
+    if info.func == fn then return level - 1 end
+  end
+  local bottom = depth()
+  for level = bottom, bottom - DEEPEST, -1 do
+    if debug.getinfo(level, "f").func == fn then return level - 1 end
+  end
+end
+
+-- The first `count` hidden loop indices of the function at `level`.
+local function loop_indices(level, count)
+  local indices, n = {}, 1
+  while #indices < count do
+    local name, value = debug.getlocal(level + 1, n)
+    if not name then return nil end
+    if name == "(for index)" then indices[#indices + 1] = value end
+    n = n + 1
+  end
+  return indices
+end
+
+local function iteration_at(level, kernel, items)
+  local info = kernel.info
+  local indices = loop_indices(level + 1, info.entries and 1 or info.dim_count)
+  if not indices or not info.entries then return indices end
+  local entry, iteration = indices[1], {}
+  for d = 1, info.dim_count do iteration[d] = tonumber(items.space.coords[d][entry - 1]) end
+  return iteration
+end
+
+-- Splits "file:line: text" if the place is a function on the stack; gives the file's full name.
+local function split(message)
+  for level = 3, DEEPEST do
+    local info = debug.getinfo(level, "Sl")
+    if not info then break end
+    local prefix = info.short_src .. ":"
+    if message:sub(1, #prefix) == prefix then
+      local line, text = message:match("^(%d+): (.*)$", #prefix + 1)
+      if line then
+        local source = info.source
+        local file = source:match("^[@=](.*)") or info.short_src
+        return file, tonumber(line), text
+      end
+    end
+  end
+end
+
+-- Generated names become the user's: "local '_mc3'" is "upvalue 'opts.rate'".
+local function readable(message, info)
+  return (message:gsub("(%a+) '" .. info.prefix .. "c(%d+)'", function(_, number)
+    local capture = info.captures[tonumber(number)]
+    if capture then return ("%s '%s'"):format(capture.reach, capture.path) end
+  end))
+end
+
+--- What a table or message that a body raised means, as a plain table that can be encoded.
+-- @param err an error object, message or other value
+function M.plain(err)
+  if errors.is(err) then
+    return { code = err.code, message = err.message, file = err.file, line = err.line,
+      iteration = err.iteration, worker = err.worker }
+  end
+  local message = type(err) == "string" and err or tostring(err)
+  return { code = "BDY", message = message }
+end
+
+--- The error table for a value raised in a body. Called by the handler of xpcall, while the
+-- stack still stands.
+-- @param err what was raised
+-- @tab kernel the loaded kernel
+-- @tab items the instance's items
+-- @treturn table {code, message, file, line, iteration}
+function M.error_of(err, kernel, items)
+  local found = M.plain(err)
+  local level = level_of(kernel.block)
+  if not errors.is(err) and type(err) == "string" then
+    local file, line, text = split(err)
+    if file then found.file, found.line, found.message = file, line, text end
+    found.message = readable(found.message, kernel.info)
+  end
+  if level then
+    if not found.line then
+      local info = debug.getinfo(level, "Sl")
+      found.file = info.source:match("^[@=](.*)") or info.short_src
+      found.line = info.currentline
+    end
+    found.iteration = found.iteration or iteration_at(level, kernel, items)
+  end
+  return found
+end
+
+--- A handler for xpcall around a kernel's block function.
+function M.handler(kernel, items)
+  return function(err)
+    -- A stack that has overflowed leaves little room to look around.
+    local ok, found = pcall(M.error_of, err, kernel, items)
+    if ok then return found end
+    local info = debug.getinfo(2, "Sl")
+    return { code = "BDY", message = err, file = info.source, line = info.currentline }
+  end
+end
+
+--- The error table for what xpcall gave. LuaJIT does not call the handler for every overflow of the
+-- stack; then the place is the loop's.
+function M.finish(err, info)
+  local found = type(err) == "table" and err or M.plain(err)
+  found.message = tostring(found.message)
+  found.file = (found.file or info.chunkname):gsub("^[@=]", "")
+  found.line = found.line or info.line
+  return found
+end
+
+return M

@@ -1,0 +1,80 @@
+-- SPDX-License-Identifier: MIT
+--- Run-time helpers of the Lua engine's chunks: checks on the way to an element, strict arithmetic,
+-- row builtins. The fast paths are one comparison each once compiled; what fails goes to the
+-- arrays' own face, so the errors are the same as outside a loop.
+-- @module meissa.kernel.helpers
+local strict = require("meissa.strict")
+local subscript = require("meissa.array.subscript")
+
+local M = {}
+
+local floor, type, tonumber = math.floor, type, tonumber
+
+-- object(capture) of the kernel that is running: gives the array as an object.
+local running
+
+--- Says whose arrays failing checks are about.
+-- @param object function from a capture's number to its array object
+function M.enter(object)
+  running = object
+end
+
+local function bad_subscript(at, dim, key)
+  if type(key) == "table" and #key == 1 and type(key[1]) == "number" then key = key[1] end
+  return subscript.position(running(at).array, dim, key) + 1
+end
+
+local function bad_value(at, value)
+  return subscript.storable(running(at).array, value)
+end
+
+--- A subscript that lies in its dimension.
+-- @param key the subscript
+-- @number extent of the dimension
+-- @number dim which, from 1
+-- @number at capture of the array
+function M.check(key, extent, dim, at)
+  if type(key) == "number" and key >= 1 and key <= extent and floor(key) == key then return key end
+  local position = bad_subscript(at, dim, key)
+  return position
+end
+
+--- A value that a float or double array can store.
+function M.number(value, at)
+  if type(value) == "number" then return value end
+  local stored = bad_value(at, value)
+  return stored
+end
+
+--- A value that an int32 array can store.
+function M.int32(value, at)
+  if type(value) == "number" and value >= -0x80000000 and value <= 0x7fffffff
+    and floor(value) == value then
+    return value
+  end
+  local stored = bad_value(at, value)
+  return stored
+end
+
+--- A value that an int64 array can store.
+function M.int64(value, at)
+  if type(value) == "number" and value >= -2 ^ 53 and value <= 2 ^ 53 and floor(value) == value then
+    return value
+  end
+  local stored = bad_value(at, value)
+  return stored
+end
+
+--- An int64 element as a Lua number.
+function M.wide(value)
+  if value <= 9007199254740992LL and value >= -9007199254740992LL then return tonumber(value) end
+  local number = subscript.to_number(value)
+  return number
+end
+
+M.pow = strict.pow
+
+--- Marks a private scalar that no iteration of the block has assigned.
+M.none = setmetatable({}, { __tostring = function() return "none" end })
+
+return M

@@ -1,0 +1,65 @@
+-- SPDX-License-Identifier: MIT
+--- Arrays as kernels see them.
+-- @module meissa.kernel.memory
+local array = require("meissa.array")
+local element = require("meissa.array.element")
+local ffi = require("ffi")
+
+local M = {}
+
+--- Whether a value is an array, or a row or slice of one (dense ones are arrays of their own).
+function M.is_array(value)
+  return element.kind(value) ~= nil
+end
+
+--- A function from array values to the number of the capture that they are: by identity, arrays
+-- also by their id; false for other arrays, nil for what is no array.
+-- @tab values @number count captured values
+function M.finder(values, count)
+  local known, ids = {}, {}
+  for c = 1, count do
+    local kind = element.kind(values[c])
+    if kind then known[values[c]] = known[values[c]] or c end
+    if kind == "handle" then
+      local id = tonumber(values[c].array.id)
+      ids[id] = ids[id] or c
+    end
+  end
+  return function(value)
+    local kind = element.kind(value)
+    if not kind then return nil end
+    return known[value] or kind == "handle" and ids[tonumber(value.array.id)] or false
+  end
+end
+
+--- For results: nil for what is no array, false for arrays and parts of arrays.
+function M.refuse(value)
+  if element.kind(value) then return false end
+  return nil
+end
+
+--- What is known about an array: id, type, dims, strides, sparse, count...
+M.describe = array.describe
+
+local function wrap(item)
+  local coords
+  if item.coords then
+    coords = {}
+    for d, vector in ipairs(item.coords) do coords[d] = ffi.cast("int32_t *", vector) end
+  end
+  return array.wrap_foreign { type = item.type, dims = item.dims, strides = item.strides,
+    data = ffi.cast("void *", item.pointer), coords = coords, count = item.count, keep = item }
+end
+
+--- A function from a capture's number to its array as an object, made when first asked for.
+-- @tab items {pointer =, type =, dims =, strides =} by capture; sparse ones have coords (vectors of
+-- 0-based int32) and count
+function M.object_maker(items)
+  local objects = {}
+  return function(capture)
+    if not objects[capture] then objects[capture] = wrap(items[capture]) end
+    return objects[capture]
+  end
+end
+
+return M

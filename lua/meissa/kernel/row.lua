@@ -1,0 +1,66 @@
+-- SPDX-License-Identifier: MIT
+--- Row builtins of the Lua engine's chunks: the arrays' own C functions, called with an address, an
+-- offset in elements and a stride instead of a row object.
+--
+-- A helper is called <method>_<type> or <method>_<type>_<type of the other row>. Rows are float or
+-- double and of one length, so the calls cannot fail.
+-- @module meissa.kernel.row
+local core = require("meissa.array.core")
+
+local M = {}
+
+local lib, err, numbers = core.lib, core.new_error(), core.type_numbers
+local arith, reduction = core.arith, core.reduction
+local sqrt = math.sqrt
+
+-- Makers of helpers: given the element types' numbers, a function.
+local makers = {}
+
+function makers.dot(x_type, y_type)
+  return function(x, x_at, x_stride, y, y_at, y_stride, count)
+    return (lib.ms_row_dot(x_type, x + x_at, x_stride, y_type, y + y_at, y_stride, count, err))
+  end
+end
+
+function makers.sum(type_number)
+  return function(x, at, stride, count)
+    return (lib.ms_row_reduce(type_number, x + at, stride, count, reduction.sum, err))
+  end
+end
+
+function makers.norm(type_number)
+  return function(x, at, stride, count)
+    return sqrt(lib.ms_row_reduce(type_number, x + at, stride, count, reduction.squares, err))
+  end
+end
+
+local function with_scalar(op)
+  return function(type_number)
+    return function(y, at, stride, count, a)
+      lib.ms_row_apply(op, type_number, y + at, stride, 0, nil, 0, count, a, err)
+    end
+  end
+end
+
+local function with_row(op)
+  return function(y_type, x_type)
+    return function(y, y_at, y_stride, x, x_at, x_stride, count, a)
+      lib.ms_row_apply(op, y_type, y + y_at, y_stride, x_type, x + x_at, x_stride, count, a or 0,
+        err)
+    end
+  end
+end
+
+makers.fill, makers.scal = with_scalar(arith.fill), with_scalar(arith.scal)
+makers.copy, makers.cmul = with_row(arith.copy), with_row(arith.cmul)
+makers.axpy = with_row(arith.axpy)
+
+--- The helper of a name, made when first asked for: row.dot_float_double.
+return setmetatable(M, { __index = function(_, name)
+  local method, first, second = name:match("^(%a+)_(%a+)_?(%a*)$")
+  local make = makers[method]
+  if not make then return nil end
+  local helper = make(numbers[first], numbers[second])
+  M[name] = helper
+  return helper
+end })

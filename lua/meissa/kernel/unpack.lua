@@ -1,0 +1,176 @@
+-- SPDX-License-Identifier: MIT
+--- Values from what carry.lua has encoded.
+--
+-- Traces are tied to the functions that they call, so a function that would come out the same as
+-- in the last run (its code and all that it can reach are equal and nothing assigns them) is kept
+-- from there. Otherwise every run would compile its loops anew.
+-- @module meissa.kernel.unpack
+local buffer = require("string.buffer")
+local errors = require("meissa.errors")
+
+local M = {}
+
+-- Whether some function may assign the variable behind each cell.
+local function assigned_cells(nodes)
+  local assigned = {}
+  for _, node in ipairs(nodes) do
+    if node[1] == "f" and node[6] then
+      for _, upvalue in ipairs(node[3]) do assigned[upvalue[1]] = true end
+    end
+  end
+  return assigned
+end
+
+local Signer = {}
+Signer.__index = Signer
+
+-- A text for a coded value, equal for equal values; nil if it can change.
+function Signer:value(code)
+  if type(code) == "number" then return ("%.17g"):format(code) end
+  if type(code) ~= "table" then return type(code) .. ":" .. tostring(code) end
+  local id = code[1]
+  local node = self.nodes[id]
+  if node[1] == "n" then return "n:" .. node[2] .. "." .. tostring(node[3]) end
+  if node[1] == "f" then return self:func(id) end
+  return nil
+end
+
+function Signer:add(parts, code)
+  local text = self:value(code)
+  if not text then return false end
+  parts[#parts + 1] = #text .. ":" .. text
+  return true
+end
+
+-- The same for a function; inside its own text it is a number.
+function Signer:func(id)
+  if self.open[id] then return "up:" .. self.open[id] end
+  local node = self.nodes[id]
+  if node[6] then return nil end
+  self.depth = self.depth + 1
+  self.open[id] = self.depth
+  local parts, fixed = { #node[2] .. ":" .. node[2] }, true
+  for _, upvalue in ipairs(node[3]) do
+    fixed = fixed and not self.assigned[upvalue[1]] and self:add(parts, upvalue[2])
+  end
+  for _, code in ipairs(self.nodes[node[4]][2]) do fixed = fixed and self:add(parts, code) end
+  self.open[id] = nil
+  self.depth = self.depth - 1
+  return fixed and "f:" .. table.concat(parts, ",") or nil
+end
+
+local function load_function(node)
+  local fn = assert(loadstring(node[2]))
+  if node[5] then jit.off(fn, true) end
+  return fn
+end
+
+local function find_named(node, globals)
+  local module, name = node[2], node[3]
+  local content = module == "_G" and globals or globals[module] or package.loaded[module]
+  if content == nil then
+    local ok, loaded = pcall(require, module)
+    if not ok then
+      errors.raise("WRK", "the module %s, which the loop uses, cannot be loaded by a worker: %s",
+        module, tostring(loaded))
+    end
+    content = loaded
+  end
+  if name then return content[name] end
+  return content
+end
+
+local Decoder = {}
+Decoder.__index = Decoder
+
+-- A function: the one of the last run if it is the same.
+function Decoder:func(id, node)
+  local signature = self.kept and self.signer:func(id)
+  local fn = signature and self.kept[signature]
+  if fn then self.done[id] = true else fn = load_function(node) end
+  if signature then self.keep[signature] = fn end
+  return fn
+end
+
+-- An empty object for every node, so that references can be filled in any order.
+function Decoder:make()
+  local options = self.options
+  for id, node in ipairs(self.nodes) do
+    local kind, object = node[1], nil
+    if kind == "p" then
+      object = node[2]
+    elseif kind == "t" then
+      object = {}
+    elseif kind == "f" then
+      object = self:func(id, node)
+    elseif kind == "e" then
+      object = setmetatable({}, { __index = options.globals })
+    elseif kind == "n" then
+      object = find_named(node, options.globals)
+    elseif kind == "a" then
+      object = options.array(node[2])
+    end
+    self.objects[id] = object
+  end
+end
+
+function Decoder:value(code)
+  if type(code) == "table" then return self.objects[code[1]] end
+  return code
+end
+
+function Decoder:fill_function(fn, node)
+  for n, upvalue in ipairs(node[3]) do
+    local cell = self.cells[upvalue[1]]
+    if cell then
+      debug.upvaluejoin(fn, n, cell[1], cell[2])
+    else
+      self.cells[upvalue[1]] = { fn, n }
+      debug.setupvalue(fn, n, self:value(upvalue[2]))
+    end
+  end
+  setfenv(fn, self.objects[node[4]])
+end
+
+function Decoder:fill()
+  for id, node in ipairs(self.nodes) do
+    local kind, object = node[1], self.objects[id]
+    if kind == "f" and not self.done[id] then
+      self:fill_function(object, node)
+    elseif kind == "t" or kind == "e" then
+      local content = node[2]
+      for n = 1, #content, 2 do
+        rawset(object, self:value(content[n]), self:value(content[n + 1]))
+      end
+    end
+  end
+  for id, node in ipairs(self.nodes) do
+    if (node[1] == "p" or node[1] == "t") and node[3] then
+      debug.setmetatable(self.objects[id], self:value(node[3]))
+    end
+  end
+end
+
+--- The values that carry.encode was given.
+-- @string bytes what encode returned
+-- @tab options `globals`: the world of functions and names; `array(number)` gives an array;
+-- `memory`: a table that remembers functions from one call to the next
+-- @treturn table the values by number
+function M.decode(bytes, options)
+  local coded = buffer.decode(bytes)
+  local memory = options.memory
+  local self = setmetatable({
+    nodes = coded.nodes, options = options, objects = {}, cells = {}, done = {}, keep = {},
+    kept = memory and (memory.functions or {}),
+    signer = setmetatable({ nodes = coded.nodes, open = {}, depth = 0,
+      assigned = assigned_cells(coded.nodes) }, Signer),
+  }, Decoder)
+  self:make()
+  self:fill()
+  if memory then memory.functions = self.keep end
+  local values = {}
+  for n, code in pairs(coded.roots) do values[n] = self:value(code) end
+  return values
+end
+
+return M

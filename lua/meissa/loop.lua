@@ -1,0 +1,355 @@
+-- SPDX-License-Identifier: MIT
+--- Parallel loops: from the call in the user's `for` to the values after it.
+--
+-- `parallel(...)` stands in a generic `for`. Called, it finds the loop's text, reads the captured
+-- variables from the caller's frame, plans (or takes the plan from its cache), runs, writes the
+-- scalars back, and returns an iterator that ends at once. `each` does the same for a closure.
+-- @module meissa.loop
+
+local array = require "meissa.array"
+local capture = require "meissa.capture"
+local core = require "meissa.core"
+local errors = require "meissa.errors"
+local frame = require "meissa.frame"
+local grids = require "meissa.grid"
+local inprocess = require "meissa.inprocess"
+local job = require "meissa.job"
+local plans = require "meissa.plan"
+local pool = require "meissa.pool"
+local source = require "meissa.source"
+local spaces = require "meissa.space"
+local system = require "meissa.system"
+
+local M = {}
+
+-- Loops found so far: by function and line, and by text and place for functions made anew.
+local by_function = setmetatable({}, {__mode = "k"})
+local by_place = {}
+
+local last_plan
+
+local function finished() return nil end
+
+-- The name of a chunk as messages show it.
+local function display_name(info)
+  local first = info.source:sub(1, 1)
+  return (first == "@" or first == "=") and info.source:sub(2) or info.short_src
+end
+
+local function parse_loop(func, info, line)
+  local text = source.text(func, info.source)
+  local key = table.concat({info.source, info.linedefined, info.lastlinedefined, line or "", text},
+                           "\0")
+  local record = by_place[key]
+  if record then return record end
+  local first = info.what == "main" and 0 or info.linedefined
+  local loop, err = core.loop(text, info.source, first, info.lastlinedefined, line)
+  if not loop then errors.raise_core(err) end
+  record = {loop = loop, captures = loop:captures(), info = loop:info(), plans = {},
+            file = display_name(info), line = line or info.linedefined, source = text}
+  -- A loop over one named thing is called after it in reports.
+  local call = record.info.callee and text:sub(record.info.call_begin, record.info.call_finish)
+  record.over = call and call:match("%(%s*([%a_][%w_.]*)%s*[,)]")
+  by_place[key] = record
+  return record
+end
+
+-- The record of the loop that the function runs: {loop=, captures=, info=, plans=, file=, line=}.
+-- `line` is that of the running call; nil for a closure, which is its own loop.
+local function find_loop(func, info, line)
+  local known = by_function[func]
+  if not known then
+    known = {}
+    by_function[func] = known
+  end
+  local record = known[line or 0]
+  if not record then
+    if info.what == "C" then
+      errors.raise("OPT", "meissa.each needs a Lua function, not one written in C")
+    end
+    record = parse_loop(func, info, line)
+    known[line or 0] = record
+  end
+  return record
+end
+
+-- The loop's callee must be the function that is running: anything else is a wrapper.
+local function check_callee(record, func, level, running)
+  local callee = record.info.callee
+  if not callee then return end
+  record.callee_slot = record.callee_slot or frame.slots({callee}, func, level + 1)
+  local root = frame.read(record.callee_slot, func, level + 1)[1]
+  if frame.follow(callee, root) ~= running then
+    errors.raise("SRC", "'%s' on this line is not meissa.parallel itself but calls it: the loop's " ..
+                 "text cannot be seen from a wrapper. Write `for ... in parallel(...) do` where " ..
+                 "the body stands (`local p = meissa.parallel` works).", callee.text)
+  end
+end
+
+-- What the analyser is told of an array.
+local function describe_array(value)
+  if not array.is(value) then return nil end
+  local about = array.describe(value)
+  return {array = about.id, storage = about.store, dims = about.dims, sparse = about.sparse,
+          integer = about.type:find("^int") ~= nil}
+end
+
+-- Which binding is the array whose entries are the space: its number, 0 if the body captures none.
+local function source_of(space, bindings)
+  local id = array.describe(space.array).id
+  for c, binding in ipairs(bindings) do
+    if binding.array == id then return c end
+  end
+  return 0
+end
+
+-- Kinds of captured values that are what they were when they are the same value.
+local UNCHANGING = {["nil"] = true, number = true, boolean = true, string = true, array = true,
+                    builtin = true}
+
+-- What the last execution resolved, if nothing has changed since but numbers that no plan depends
+-- on; those are brought up to date.
+local function recent_plan(record, space, roots)
+  local recent = record.recent
+  if not recent or recent.space_key ~= spaces.key(space) then return nil end
+  local bindings, values = recent.bindings, recent.values
+  for c, each in ipairs(record.captures) do
+    local value, binding = frame.follow(each, roots[c]), bindings[c]
+    if type(value) == "number" and binding.kind == "number" and not each.parameter then
+      binding.number, binding.value, values[c] = value, value, value
+    elseif not rawequal(value, binding.value) then
+      return nil
+    end
+  end
+  space.source = space.array and source_of(space, bindings)
+  if space.source ~= recent.source then return nil end
+  return plans.again(recent.plan, space), bindings, values
+end
+
+local function remember(record, space, plan, bindings, values)
+  for _, binding in ipairs(bindings) do
+    if not UNCHANGING[binding.kind] then return end
+  end
+  if #bindings ~= #record.captures then return end
+  record.recent = {space_key = spaces.key(space), source = space.source, plan = plan,
+                   bindings = bindings, values = values}
+end
+
+-- Plans the loop for this space and these captured values.
+local function plan_loop(record, space, roots)
+  local recent, same_bindings, same_values = recent_plan(record, space, roots)
+  if recent then return recent, same_bindings, same_values end
+  local numbers = {}
+  for c, each in ipairs(record.captures) do numbers[each] = c end
+  local bindings = capture.resolve(record.captures, function(each) return roots[numbers[each]] end,
+                                   describe_array)
+  local values = {}
+  for c, binding in ipairs(bindings) do
+    values[c] = binding.value
+    -- A row of an array stands for the view that it is.
+    if binding.kind == "array" then values[c] = array.to_handle(binding.value, true) end
+  end
+  space.source = space.array and source_of(space, bindings)
+  local plan = plans.get(record, space, bindings)
+  remember(record, space, plan, bindings, values)
+  return plan, bindings, values
+end
+
+-- Runs the loop on the workers; the list of {capture=, value=} to assign.
+local function run_on_workers(record, plan, space, bindings, values, called)
+  local grid = grids.cut(plan, space)
+  plan.grid = grid.ranges
+  plans.explain(plan, space)
+  local assigned, measured = job.run {
+    record = record, plan = plan, space = space, bindings = bindings, values = values,
+    grid = grid, session = pool.session(), called = called,
+  }
+  last_plan = plans.measured(plan, measured)
+  return assigned
+end
+
+-- Functions for which LuaJIT's compiler and interpreter differ, so that the plain body may give
+-- other last bits than the engines, which never use them.
+local INEXACT = {["math.max"] = true, ["math.min"] = true, ["math.pow"] = true}
+
+-- Says once, for a loop that runs in this process, what may differ from a run on workers.
+local function notice_inexact(record, plan, bindings)
+  if plan.noticed then return end
+  plan.noticed = true
+  local names = {}
+  if record.info.power then names[1] = "^" end
+  for _, binding in ipairs(bindings) do
+    if binding.kind == "builtin" and INEXACT[binding.name] then names[#names + 1] = binding.name end
+  end
+  if #names > 0 then
+    io.stderr:write(("meissa: %s:%d: %s may give other last bits here than on workers\n"):format(
+      record.file, record.line, table.concat(names, ", ")))
+  end
+end
+
+-- The loop as written: ranges in their order, entries row by row if the loop is ordered and in
+-- file order if not.
+local function iterate_plainly(space)
+  if space.sparse and space.ordered then return job.row_major(space) end
+  return spaces.iterate(space)
+end
+
+-- A loop that is to run serially is the plain loop that it is: its body may do anything.
+local function run_serially(plan, space)
+  plan.grid, last_plan = {}, plan
+  plans.explain(plan, space)
+  return iterate_plainly(space)
+end
+
+-- Runs the loop in this process: an iterator for the body.
+local function run_here(record, plan, space, bindings, slots, func, frame_form)
+  last_plan = plan
+  if space.ordered then
+    local step = iterate_plainly(space)
+    return function()
+      local i1, i2, i3, i4, i5, i6, i7, i8, i9 = step()
+      if i1 == nil then inprocess.leave() end
+      return i1, i2, i3, i4, i5, i6, i7, i8, i9
+    end
+  end
+  local grid = grids.cut(plan, space)
+  plan.grid = grid.ranges
+  plans.explain(plan, space)
+  local reductions = {}
+  for _, scalar in ipairs(plan.scalar_list) do
+    if scalar.role == "reduction" then
+      reductions[#reductions + 1] = {capture = record.captures[scalar.capture],
+                                     slot = slots[scalar.capture], op = scalar.op}
+    end
+  end
+  notice_inexact(record, plan, bindings)
+  local blocks = job.serial_order(plan, grid)
+  return inprocess.blocks(blocks, job.cursor(grid, space), reductions, func, frame_form)
+end
+
+--- The iterator of a parallel loop; see the manual.
+-- Errors: SRC DEP OPT ARR BDY WRK INT NET.
+function M.parallel(...)
+  local called = system.clock()
+  local space = spaces.parse(...)
+  if M.on_worker or inprocess.inside(2) then return spaces.iterate(space) end
+  local info = debug.getinfo(2, "Slf")
+  if not info or info.what == "C" then
+    errors.raise("SRC", "parallel must be called in a `for` statement: for i in parallel(n) do")
+  end
+  local func = info.func
+  local record = find_loop(func, info, info.currentline)
+  local slots = record.slots or frame.slots(record.captures, func, 2)
+  record.slots = slots
+  check_callee(record, func, 2, M.parallel)
+  local roots = frame.read(slots, func, 2)
+  local plan, bindings, values = plan_loop(record, space, roots)
+  if space.count == 0 then
+    last_plan = plan
+    return finished
+  end
+  if plans.runs_serially(plan, space) then return run_serially(plan, space) end
+  if pool.workers() == 0 then
+    inprocess.enter(func, 2)
+    return run_here(record, plan, space, bindings, slots, func, true)
+  end
+  local assigned = run_on_workers(record, plan, space, bindings, values, called)
+  for _, each in ipairs(assigned) do
+    frame.write(record.captures[each.capture], slots[each.capture], func, 2, each.value)
+  end
+  return finished
+end
+
+-- Splits each(space..., opts, fn): the function, the space.
+local function split_closure(name, ...)
+  local count = select("#", ...)
+  local fn = select(count, ...)
+  if count == 0 or type(fn) ~= "function" then
+    errors.raise("OPT", "%s: the last argument must be a function of the loop's variables: " ..
+                 "%s(n, function(i) ... end)", name, name)
+  end
+  local arguments = {...}
+  return fn, spaces.parse(unpack(arguments, 1, count - 1))
+end
+
+local function run_plainly(iterator, fn)
+  for i1, i2, i3, i4, i5, i6, i7, i8, i9 in iterator do
+    fn(i1, i2, i3, i4, i5, i6, i7, i8, i9)
+  end
+end
+
+-- What a closure's loop captures, and its plan.
+local function plan_closure(fn, space)
+  local record = find_loop(fn, debug.getinfo(fn, "S"), nil)
+  local slots = record.slots or frame.slots(record.captures, fn, nil)
+  record.slots = slots
+  local roots = frame.read(slots, fn, nil)
+  local plan, bindings, values = plan_loop(record, space, roots)
+  return record, slots, plan, bindings, values
+end
+
+--- Runs a closure for every iteration: each(space..., opts, function(i, j, r) ... end).
+function M.each(...)
+  local called = system.clock()
+  local fn, space = split_closure("meissa.each", ...)
+  if M.on_worker or inprocess.inside(2) then
+    run_plainly(spaces.iterate(space), fn)
+    return
+  end
+  local record, slots, plan, bindings, values = plan_closure(fn, space)
+  if space.count == 0 then
+    last_plan = plan
+  elseif plans.runs_serially(plan, space) then
+    run_plainly(run_serially(plan, space), fn)
+  elseif pool.workers() == 0 then
+    inprocess.enter(M.each, 1)
+    run_plainly(run_here(record, plan, space, bindings, slots, fn, false), fn)
+  else
+    local assigned = run_on_workers(record, plan, space, bindings, values, called)
+    for _, each in ipairs(assigned) do
+      frame.write(record.captures[each.capture], slots[each.capture], fn, nil, each.value)
+    end
+  end
+end
+
+--- Plans without running: plan(space..., opts, function(i) ... end) gives the plan. In the generic
+-- `for`, `for i in meissa.plan(n) do ... end` runs nothing, and meissa.last() is the plan.
+function M.plan(...)
+  local count = select("#", ...)
+  if count > 0 and type((select(count, ...))) == "function" then
+    local fn, space = split_closure("meissa.plan", ...)
+    local _, _, plan = plan_closure(fn, space)
+    plan.grid = space.count > 0 and grids.cut(plan, space).ranges or {}
+    return plan
+  end
+  local space = spaces.parse(...)
+  local info = debug.getinfo(2, "Slf")
+  local record = find_loop(info.func, info, info.currentline)
+  local slots = frame.slots(record.captures, info.func, 2)
+  check_callee(record, info.func, 2, M.plan)
+  local plan = plan_loop(record, space, frame.read(slots, info.func, 2))
+  last_plan = plan
+  return finished
+end
+
+--- Runs a text with loops, with the caller's globals plus `meissa` and `parallel`; further
+-- arguments are its `...`. For prompts, where LuaJIT does not keep the text of a line.
+function M.run(text, ...)
+  if type(text) ~= "string" then
+    errors.raise("OPT", "meissa.run takes a text: meissa.run[[ for i in parallel(n) do ... end ]]")
+  end
+  local chunk, message = loadstring(text)
+  if not chunk then errors.raise("SRC", "the text given to meissa.run does not compile: %s", message) end
+  local caller = debug.getinfo(2, "f")
+  local outer = caller and getfenv(caller.func) or _G
+  local own = {meissa = package.loaded["meissa"], parallel = M.parallel}
+  setfenv(chunk, setmetatable(own, {__index = outer, __newindex = outer}))
+  return chunk(...)
+end
+
+--- The plan of the last loop, with seconds, busy and wait time of each worker, and bytes moved.
+function M.last()
+  return last_plan
+end
+
+return M

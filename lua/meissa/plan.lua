@@ -1,0 +1,180 @@
+-- SPDX-License-Identifier: MIT
+--- Plans as users see them: made once for each loop and situation, printed, measured.
+-- @module meissa.plan
+
+local array = require "meissa.array"
+local core = require "meissa.core"
+local errors = require "meissa.errors"
+local report = require "meissa.report"
+local show = require "meissa.array.show"
+local spaces = require "meissa.space"
+
+local M = {}
+
+local Plan = {}
+Plan.__index = Plan
+
+-- What the report says beside the plan itself.
+local function context_of(plan)
+  local record, moves = plan.record, {}
+  for name, about in pairs(plan.arrays) do
+    if about.placement == "rotated" and plan.grid and about.bytes then
+      moves[name] = ("%d hand-overs a pass, %s"):format(plan.grid[#plan.grid],
+                                                       show.bytes(about.bytes))
+    end
+  end
+  return {file = record.file, line = record.line, over = record.over, source = record.source,
+          grid = plan.grid, moves = moves, engine = plan.engine, ordered = plan.ordered}
+end
+
+--- print(plan): the report.
+function Plan:__tostring()
+  return report.text(self, context_of(self))
+end
+
+-- In a generic `for`, a plan ends the loop at once.
+function Plan.__call()
+  return nil
+end
+
+-- What the analysis depends on, as one string: shapes, which arrays are the same, numbers that may
+-- reach a subscript, kinds of values, the space and its options.
+local function situation(record, space, bindings)
+  local parts = {spaces.key(space), space.source or ""}
+  local function add(value) parts[#parts + 1] = value end
+  local seen, stores, names, memories = {}, {}, 0, 0
+  for c, binding in ipairs(bindings) do
+    add(binding.kind)
+    add(binding.depth)
+    if binding.kind == "array" then
+      if not seen[binding.array] then
+        names = names + 1
+        seen[binding.array] = names
+      end
+      if not stores[binding.storage] then
+        memories = memories + 1
+        stores[binding.storage] = memories
+      end
+      add(seen[binding.array]) add(stores[binding.storage])
+      add(table.concat(binding.dims, "x"))
+      add(binding.sparse and "s" or "d")
+      add(binding.integer and "i" or "f")
+    elseif binding.kind == "number" then
+      local about = record.captures[c]
+      if about and about.parameter then add(("%.17g"):format(binding.number)) end
+    elseif binding.name then
+      add(binding.name)
+    elseif binding.reached then
+      add(table.concat(binding.reached, ","))
+    end
+  end
+  return table.concat(parts, "|")
+end
+
+-- Adds the views that running a plan needs: `array_of[c]`, what happens to the array that capture c
+-- is; `scalar_list`, the scalars in the order of their captures.
+local function index(plan, bindings)
+  local by_array = {}
+  for _, about in pairs(plan.arrays) do
+    about.written = about.access ~= "read"
+    about.bytes = array.describe(bindings[about.binding].value).bytes
+    by_array[bindings[about.binding].array] = about
+  end
+  plan.array_of = {}
+  for c, binding in ipairs(bindings) do
+    if binding.kind == "array" then
+      plan.array_of[c] = by_array[binding.array] or {access = "none", written = false}
+    end
+  end
+  plan.scalar_list = {}
+  for name, scalar in pairs(plan.scalars) do
+    scalar.name = name
+    plan.scalar_list[#plan.scalar_list + 1] = scalar
+  end
+  table.sort(plan.scalar_list, function(a, b) return a.capture < b.capture end)
+end
+
+-- The scalar whose last bits a run in blocks may change although reduce = "serial" forbids it.
+local function reordered(plan, space)
+  if space.reduce ~= "serial" then return nil end
+  for _, scalar in ipairs(plan.scalar_list) do
+    if scalar.role == "reduction" and (scalar.op == "+" or scalar.op == "*") then
+      return scalar.name
+    end
+  end
+end
+
+--- Whether a plan is run as the plain loop.
+function M.runs_serially(plan, space)
+  return plan.strategy == "serial" or space.serial and reordered(plan, space) ~= nil
+end
+
+-- Raises for plans that are not to be run.
+local function check(plan, space)
+  if plan.strategy == "serial" and not space.serial then
+    local text, head = tostring(plan), ("%s:%d: "):format(plan.file, plan.line)
+    if text:sub(1, #head) == head then text = text:sub(#head + 1) end
+    error(errors.new {code = "DEP", message = text, file = plan.file, line = plan.line}, 0)
+  end
+  for name, about in pairs(plan.arrays) do
+    if about.placement == "halo" and plan.strategy ~= "serial" then
+      error(errors.new {
+        code = "DEP", file = plan.file, line = plan.line,
+        message = ("loop over %s needs the neighbours' elements of '%s' while it is written " ..
+                   "(halo), and these cannot travel between blocks in this version. Run it " ..
+                   "serially: {serial = true}"):format(table.concat(plan.indices, ", "), name),
+      }, 0)
+    end
+  end
+  local name = reordered(plan, space)
+  if name and not M.runs_serially(plan, space) then
+    errors.raise("DEP", "'%s' is formed block by block, which may change its last bits, and " ..
+                 "reduce = \"serial\" forbids that. Leave the option out, or run the loop " ..
+                 "serially: {serial = true}", name)
+  end
+end
+
+local explained = setmetatable({}, {__mode = "k"})
+
+--- Shows a plan once where that was asked for; results go to stdout, explanations to stderr.
+function M.explain(plan, space)
+  if explained[plan] then return end
+  if space.explain or os.getenv "MEISSA_EXPLAIN" == "1" then
+    explained[plan] = true
+    io.stderr:write(tostring(plan), "\n")
+  end
+end
+
+--- A plan that is used once more in the same situation.
+function M.again(plan, space)
+  check(plan, space)
+  return plan
+end
+
+--- The plan of a loop for a space and bindings, from the record's cache or made.
+-- Errors: DEP for a loop that may not run, SRC, OPT.
+function M.get(record, space, bindings)
+  local key = situation(record, space, bindings)
+  local plan = record.plans[key]
+  if not plan then
+    local err
+    plan, err = core.plan(record.loop, bindings, space)
+    if not plan then errors.raise_core(err) end
+    plan.file, plan.line, plan.engine = record.file, record.line, "lua"
+    plan.record, plan.ordered, plan.kernels = record, space.ordered, {}
+    plan.grids = {}
+    index(plan, bindings)
+    setmetatable(plan, Plan)
+    record.plans[key] = plan
+  end
+  return M.again(plan, space)
+end
+
+--- A plan with what running it took: `seconds` in all, `launch` until the first iteration, `workers`
+-- (how many), `moved` (bytes), and in `shares` for each worker busy, waited and moved.
+function M.measured(plan, measured)
+  for name, value in pairs(measured) do rawset(plan, name, value) end
+  return plan
+end
+
+return M

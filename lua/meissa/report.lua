@@ -1,0 +1,278 @@
+-- SPDX-License-Identifier: MIT
+--
+-- Reports: a plan in words, with the user's own lines.
+--
+-- Pure text from tables; prints nothing. The wording is under test.
+-- @module meissa.report
+
+local M = {}
+
+local WIDTH = 140 -- columns after which a row of items is broken
+
+-- Joins items with a gap, on as many lines as they need.
+local function rows(items, indent, gap)
+  local lines, line = {}, nil
+  for _, item in ipairs(items) do
+    local longer = line and line .. gap .. item
+    if longer and #longer <= WIDTH then
+      line = longer
+    else
+      lines[#lines + 1] = line
+      line = indent .. item
+    end
+  end
+  lines[#lines + 1] = line
+  return lines
+end
+
+local function append(lines, more)
+  for _, line in ipairs(more) do lines[#lines + 1] = line end
+end
+
+-- ---- the head line ----
+
+local function loop_name(plan, context)
+  local names = table.concat(plan.indices, ", ")
+  if context.over then return ("loop over %s (%s)"):format(context.over, names) end
+  return ("loop over %s"):format(names)
+end
+
+local function head(plan, context)
+  local line = context.line or plan.line
+  local place = context.file or "text"
+  if line then place = place .. ":" .. line end
+  return ("%s: %s"):format(place, loop_name(plan, context))
+end
+
+local function strategy_words(plan, context)
+  local words = { plan.strategy }
+  if plan.strategy == "partition" then words[1] = "partition by " .. plan.dims[1] end
+  if context.grid and #context.grid > 0 then
+    words[#words + 1] = table.concat(context.grid, " x ") .. " blocks"
+  end
+  local ordered = context.ordered
+  if ordered == nil then ordered = plan.ordered end
+  if ordered ~= nil then words[#words + 1] = ordered and "ordered" or "unordered" end
+  return table.concat(words, ", ")
+end
+
+-- ---- arrays and scalars ----
+
+-- "W[i]", "A[*][2*j+1]": the array along the index that it follows.
+local function array_name(path, array)
+  if not array.array_dim or not array.follows then return path end
+  local index = array.follows
+  if array.scale == -1 then
+    index = "-" .. index
+  elseif array.scale ~= 1 then
+    index = ("%d*%s"):format(array.scale, index)
+  end
+  if array.offset ~= 0 then index = ("%s%+d"):format(index, array.offset) end
+  return path .. ("[*]"):rep(array.array_dim - 1) .. "[" .. index .. "]"
+end
+
+local function placement_words(path, array, context)
+  local follows = array.follows
+  if array.placement == "local" then
+    return follows and "stays with " .. follows or "stays where it is"
+  elseif array.placement == "rotated" then
+    local moved = context.moves and context.moves[path]
+    return ("moves with %s%s"):format(follows, moved and " (" .. moved .. ")" or "")
+  elseif array.placement == "broadcast" then
+    return "read everywhere"
+  elseif array.placement == "halo" then
+    return "neighbours' elements are read"
+  end
+  return "fetched where it is needed"
+end
+
+-- The keys of a map in the order of a field of their values.
+local function keys_by(map, field)
+  local keys = {}
+  for key in pairs(map) do keys[#keys + 1] = key end
+  table.sort(keys, function(a, b) return map[a][field] < map[b][field] end)
+  return keys
+end
+
+local function array_items(plan, context)
+  local items = {}
+  for _, path in ipairs(keys_by(plan.arrays, "binding")) do
+    local array = plan.arrays[path]
+    if array.access ~= "none" then
+      items[#items + 1] = ("%s  %s  %s"):format(array_name(path, array), array.access,
+        placement_words(path, array, context))
+    end
+  end
+  return items
+end
+
+local function scalar_items(plan)
+  local items = {}
+  for _, path in ipairs(keys_by(plan.scalars, "capture")) do
+    local scalar = plan.scalars[path]
+    if scalar.role == "reduction" then
+      items[#items + 1] = ("%s  reduction %s"):format(path, scalar.op)
+    elseif scalar.role == "private" then
+      items[#items + 1] = path .. "  private"
+    end
+  end
+  return items
+end
+
+-- ---- source lines with marks ----
+
+local function source_line(context, plan, line)
+  local source = context.source or plan.text
+  if type(source) == "function" then return source(line) end
+  if type(source) ~= "string" then return nil end
+  local n = 0
+  for text in (source .. "\n"):gmatch("(.-)\r?\n") do
+    n = n + 1
+    if n == line then return text end
+  end
+end
+
+local function iteration_words(at)
+  if #at == 1 then return tostring(at[1]) end
+  return "(" .. table.concat(at, ", ") .. ")"
+end
+
+-- What is said under a place.
+local function label(place, at, otherwise)
+  if not place.does then return otherwise end
+  if not at then return place.does end
+  return ("iteration %s %s"):format(iteration_words(at), place.does)
+end
+
+-- Marks of one source line, left to right: {column =, length =, text =}.
+local function mark_line(prefix, marks)
+  local line = ""
+  for k, mark in ipairs(marks) do
+    local at = prefix + mark.column - 1
+    if k > 1 then at = math.max(at, #line + 6) end
+    line = line .. (" "):rep(at - #line) .. ("^"):rep(mark.length) .. " " .. mark.text
+  end
+  return line
+end
+
+local function render_line(context, plan, number, marks)
+  local text = source_line(context, plan, number)
+  local words = {}
+  if not text then
+    for k, mark in ipairs(marks) do words[k] = ("%s %s"):format(mark.code, mark.text) end
+    return { ("  line %d: %s"):format(number, table.concat(words, "; ")) }
+  end
+  local prefix = ("  %d | "):format(number)
+  table.sort(marks, function(a, b) return a.column < b.column end)
+  return { prefix .. text:gsub("\t", " "), mark_line(#prefix, marks) }
+end
+
+local function mark_of(place, text)
+  local length = math.max(1, place.end_column - place.column)
+  return { column = place.column, length = length, text = text, code = place.text or "" }
+end
+
+local function same_place(a, b)
+  return a.line == b.line and a.column == b.column and a.end_column == b.end_column
+end
+
+local function place_lines(plan, reason, context)
+  local first, second, witness = reason.first, reason.second, reason.witness or {}
+  if not first and not second then return { "  " .. reason.message } end
+  if not second then
+    return render_line(context, plan, first.line, { mark_of(first, reason.message) })
+  end
+  local later = label(second, witness.to, reason.message)
+  if reason.distance then later = later .. ": " .. reason.distance end
+  if not first then
+    return render_line(context, plan, second.line, { mark_of(second, reason.message) })
+  end
+  local earlier = label(first, witness.from, reason.message)
+  if same_place(first, second) then
+    return render_line(context, plan, first.line, { mark_of(first, earlier .. ", " .. later) })
+  elseif first.line == second.line then
+    return render_line(context, plan, first.line,
+      { mark_of(first, earlier), mark_of(second, later) })
+  end
+  local above, below = { first, earlier }, { second, later }
+  if second.line < first.line then above, below = below, above end
+  local lines = render_line(context, plan, above[1].line, { mark_of(above[1], above[2]) })
+  append(lines, render_line(context, plan, below[1].line, { mark_of(below[1], below[2]) }))
+  return lines
+end
+
+-- Fixes of all reasons, each once: "what:  code".
+local function fix_lines(reasons)
+  local items, seen = {}, {}
+  for _, reason in ipairs(reasons) do
+    for _, fix in ipairs(reason.fixes) do
+      if not seen[fix] then
+        seen[fix] = true
+        items[#items + 1] = (fix:gsub(": ", ":  ", 1))
+      end
+    end
+  end
+  return rows(items, "  ", "        ")
+end
+
+-- ---- the two kinds of report ----
+
+local function is_notice(reason)
+  return reason.code:sub(1, 4) == "DEP2"
+end
+
+local function notice_lines(plan, context)
+  local lines = {}
+  for _, reason in ipairs(plan.reasons) do
+    if is_notice(reason) then
+      lines[#lines + 1] = ("  note [%s %s]"):format(reason.code, reason.title)
+      append(lines, place_lines(plan, reason, context))
+      append(lines, fix_lines { reason })
+    end
+  end
+  return lines
+end
+
+local function success(plan, context)
+  local lines = { ("%s is parallel: %s"):format(head(plan, context),
+    strategy_words(plan, context)) }
+  local items = array_items(plan, context)
+  append(items, scalar_items(plan))
+  if context.engine then items[#items + 1] = "engine " .. context.engine end
+  append(lines, rows(items, "  ", "      "))
+  append(lines, notice_lines(plan, context))
+  return lines
+end
+
+local function refusal(plan, context)
+  local reasons = {}
+  for _, reason in ipairs(plan.reasons) do
+    if not is_notice(reason) then reasons[#reasons + 1] = reason end
+  end
+  local what = plan.verdict == "serial" and "is not parallel" or "cannot be proved parallel"
+  local lines = {}
+  for k, reason in ipairs(reasons) do
+    local title = ("[%s %s]"):format(reason.code, reason.title)
+    lines[#lines + 1] = k == 1 and ("%s %s %s"):format(head(plan, context), what, title)
+      or "  also " .. title
+    append(lines, place_lines(plan, reason, context))
+  end
+  if #reasons == 0 then lines[1] = head(plan, context) .. " " .. what end
+  append(lines, fix_lines(reasons))
+  append(lines, notice_lines(plan, context))
+  return lines
+end
+
+--- A plan as text, without a final newline.
+-- @tab plan what core.plan or analyze returns
+-- @tab[opt] context `file`, `line` of the loop; `over`, the name of the data set; `source`, the
+-- text that lines are counted in, or a function from a line number to the line; `grid`, blocks
+-- along each cut; `moves`, by array path what moving it takes ("16 hand-overs a pass, 0.5 MB");
+-- `engine`; `ordered`
+function M.text(plan, context)
+  context = context or {}
+  local lines = plan.strategy == "serial" and refusal(plan, context) or success(plan, context)
+  return table.concat(lines, "\n")
+end
+
+return M

@@ -1,0 +1,108 @@
+-- SPDX-License-Identifier: MIT
+--- The source text of a running function, with proof.
+--
+-- A parallel loop is planned from its text, so the text must be that of the function that runs.
+-- It is looked for where LuaJIT says the function came from (a file, the chunk string, or the
+-- interpreter's -e argument) and *proved*: the function's bytecode must occur in the bytecode of
+-- the recompiled text. Nothing is trusted that was not proved: an edited file is refused.
+-- @module meissa.source
+
+local errors = require "meissa.errors"
+local bytecode = require "meissa.bytecode"
+
+local M = {}
+
+local HOW_TO = [[ Write meissa.run[=[ for i in parallel(n) do ... end ]=] there, or keep the loop in a file.]]
+
+-- A relative file name means the directory at the time of `require`: scripts may change it later.
+local base = require("meissa.system").directory()
+
+-- Proved texts by chunk source: a list of {text=, dump=}; usually one, more after a file changed.
+local texts = {}
+
+local function read_file(name)
+  local path = name:sub(1, 1) == "/" and name or base .. "/" .. name
+  local file = io.open(path, "rb")
+  if not file then return nil end
+  local text = file:read("*a")
+  file:close()
+  -- loadfile skips a first line that starts with '#'; loadstring does not. Keep the line count.
+  return text and (text:gsub("^#[^\r\n]*", ""))
+end
+
+-- The texts given to the interpreter's -e options.
+local function command_line()
+  local found = {}
+  local arg = rawget(_G, "arg")
+  if type(arg) ~= "table" then return found end
+  local first = 0
+  while arg[first - 1] ~= nil do first = first - 1 end
+  for i = first, -1 do
+    local option = arg[i]
+    if option == "-e" and type(arg[i + 1]) == "string" then
+      found[#found + 1] = arg[i + 1]
+    elseif type(option) == "string" and option:find("^%-e.") then
+      found[#found + 1] = option:sub(3)
+    end
+  end
+  return found
+end
+
+-- Candidate texts for a chunk source, and how to name them in an error.
+local function candidates(source)
+  local kind, name = source:sub(1, 1), source:sub(2)
+  if kind == "@" then
+    local text = read_file(name)
+    if not text then
+      errors.raise("SRC", "the text of this loop cannot be read: no file '%s' (it was loaded from " ..
+                   "there, relative to %s).%s", name, base, HOW_TO)
+    end
+    return {text}, name
+  elseif source == "=(command line)" then
+    return command_line(), "the command line"
+  elseif kind == "=" then
+    local where = source == "=stdin" and "a line typed at the prompt" or "a chunk named '" .. name .. "'"
+    errors.raise("SRC", "the text of %s is not kept by LuaJIT, so a parallel loop in it cannot " ..
+                 "be analysed.%s", where, HOW_TO)
+  end
+  return {source}, "the chunk"
+end
+
+local function prove(entry, body)
+  return entry.dump and bytecode.contains(entry.dump, body)
+end
+
+--- The proved text of a function.
+-- @param func a Lua function
+-- @param source its chunk source, as debug.getinfo(func, "S").source
+-- @return the text, the same string for every function of one chunk
+-- Errors: SRC, when the text is not to be had or is not that of the running function.
+function M.text(func, source)
+  if source:sub(1, 1) == "\27" then
+    errors.raise("SRC", "this function was loaded from bytecode, which has no text.%s", HOW_TO)
+  end
+  local dumped, dump = pcall(string.dump, func)
+  local body = dumped and bytecode.body(dump)
+  if not body then
+    errors.raise("SRC", "this function was compiled without debug information (stripped), so its " ..
+                 "loops cannot be found.%s", HOW_TO)
+  end
+  local known = texts[source] or {}
+  for _, entry in ipairs(known) do
+    if prove(entry, body) then return entry.text end
+  end
+  local found, name = candidates(source)
+  for _, text in ipairs(found) do
+    local chunk = loadstring(text, source)
+    local entry = {text = text, dump = chunk and string.dump(chunk)}
+    if prove(entry, body) then
+      known[#known + 1] = entry
+      texts[source] = known
+      return text
+    end
+  end
+  errors.raise("SRC", "the text of %s is no longer that of the running function: it was edited " ..
+               "since it was loaded. Load it again.", name)
+end
+
+return M

@@ -1,0 +1,201 @@
+-- SPDX-License-Identifier: MIT
+--- Iteration spaces: the arguments of `parallel(...)` as ranges or the entries of an array.
+--
+-- A space is {ranges = {{lo, hi, step}, ...}, array = the DistArray or nil, sparse =, ordered =,
+-- serial =, collapse =, options = {...}}. Entries of an array have one range {1, extent, 1} a
+-- dimension.
+-- @module meissa.space
+
+local array = require "meissa.array"
+local errors = require "meissa.errors"
+
+local M = {}
+
+local OPTIONS = {
+  "ordered", "serial", "grid", "collapse", "explain", "reduce", "numeric", "engine",
+}
+
+local MOST_DIMS = 8
+local LARGEST = 2 ^ 53
+
+local function is_options(value)
+  return type(value) == "table" and getmetatable(value) == nil and value[1] == nil
+end
+
+-- An integer of a range, or an error that names it.
+local function integer(value, what, position)
+  if type(value) ~= "number" then
+    errors.raise("OPT", "argument %d of parallel: %s must be a whole number, not %s", position,
+                 what, type(value) == "nil" and "nil" or "a " .. type(value))
+  end
+  if value ~= math.floor(value) or value < -LARGEST or value > LARGEST then
+    errors.raise("OPT", "argument %d of parallel: %s must be a whole number, not %s", position,
+                 what, tostring(value))
+  end
+  return value
+end
+
+-- {lo, hi, step} with hi the last value that is reached; an empty range has hi = lo - step.
+local function range(value, position)
+  local lo, hi, step = 1, value, 1
+  if type(value) == "table" then
+    if #value < 2 or #value > 3 then
+      errors.raise("OPT", "argument %d of parallel: a range is {first, last} or " ..
+                   "{first, last, step}, not a table of %d", position, #value)
+    end
+    lo, hi = integer(value[1], "the first value", position), value[2]
+    step = value[3] == nil and 1 or integer(value[3], "the step", position)
+    if step == 0 then
+      errors.raise("OPT", "argument %d of parallel: the step of a range must not be 0", position)
+    end
+  end
+  hi = integer(hi, "the last value", position)
+  local count = math.max(0, math.floor((hi - lo) / step) + 1)
+  return {lo, lo + (count - 1) * step, step}, count
+end
+
+local function boolean_option(options, name)
+  local value = options[name]
+  if value ~= nil and type(value) ~= "boolean" then
+    errors.raise("OPT", "option '%s' is true or false, not %s", name, tostring(value))
+  end
+  return value
+end
+
+local function choice(options, name, choices)
+  local value = options[name]
+  if value == nil then return choices[1] end
+  for _, each in ipairs(choices) do
+    if value == each then return value end
+  end
+  errors.raise("OPT", "option '%s' is \"%s\", not %s", name, table.concat(choices, "\" or \""),
+               tostring(value))
+end
+
+local function check_grid(grid)
+  if grid == nil then return end
+  if type(grid) ~= "table" or #grid == 0 then
+    errors.raise("OPT", "option 'grid' is a table with the number of ranges of each cut " ..
+                 "dimension, such as {16, 16}")
+  end
+  for d, count in ipairs(grid) do
+    if type(count) ~= "number" or count < 1 or count ~= math.floor(count) or count > 4096 then
+      errors.raise("OPT", "option 'grid': entry %d must be a whole number from 1 to 4096, not %s",
+                   d, tostring(count))
+    end
+  end
+end
+
+local function apply_options(space, options)
+  errors.check_options("parallel", options, OPTIONS)
+  local ordered = boolean_option(options, "ordered")
+  space.ordered = ordered == nil and space.array == nil or ordered == true
+  space.serial = boolean_option(options, "serial") or false
+  space.explain = boolean_option(options, "explain") or false
+  space.collapse = options.collapse == nil and 1 or options.collapse
+  if type(space.collapse) ~= "number" or space.collapse < 1 or
+     space.collapse ~= math.floor(space.collapse) then
+    errors.raise("OPT", "option 'collapse' is how many nested loops to take in, not %s",
+                 tostring(options.collapse))
+  end
+  space.numeric = choice(options, "numeric", {"strict", "fast"})
+  space.reduce = choice(options, "reduce", {"blocks", "serial"})
+  space.engine = choice(options, "engine", {"auto", "lua"})
+  check_grid(options.grid)
+  space.options = options
+end
+
+-- The entries of an array as a space.
+local function entries_of(value)
+  local about = array.describe(value)
+  local space = {ranges = {}, array = value, sparse = about.sparse, count = about.count}
+  for d, extent in ipairs(about.dims) do space.ranges[d] = {1, extent, 1} end
+  return space
+end
+
+--- The space described by the arguments of `parallel`.
+-- Errors: OPT, naming the argument.
+function M.parse(...)
+  local count, arguments = select("#", ...), {...}
+  local options = {}
+  if count > 0 and is_options(arguments[count]) then
+    options, count = arguments[count], count - 1
+  end
+  if count == 0 then
+    errors.raise("OPT", "parallel needs something to run over: parallel(n), " ..
+                 "parallel({first, last}), or parallel(a DistArray)")
+  end
+  local space
+  if array.is(arguments[1]) then
+    if count > 1 then
+      errors.raise("OPT", "argument 2 of parallel: a loop over the entries of an array takes no " ..
+                   "further spaces; its options come last, as a table")
+    end
+    space = entries_of(arguments[1])
+  else
+    if count > MOST_DIMS then
+      errors.raise("OPT", "parallel takes at most %d ranges, not %d", MOST_DIMS, count)
+    end
+    space = {ranges = {}, sparse = false, count = 1}
+    for d = 1, count do
+      local size
+      space.ranges[d], size = range(arguments[d], d)
+      space.count = space.count * size
+    end
+  end
+  apply_options(space, options)
+  return space
+end
+
+--- The space and its options as one string; the array behind it does not count.
+function M.key(space)
+  if space.key then return space.key end
+  local parts = {tostring(space.ordered), tostring(space.serial), tostring(space.sparse),
+                 space.array and "entries" or "ranges", space.collapse, space.reduce}
+  for _, range in ipairs(space.ranges) do
+    for k = 1, 3 do parts[#parts + 1] = range[k] end
+  end
+  space.key = table.concat(parts, "|")
+  return space.key
+end
+
+--- How many values a range has.
+function M.length(r)
+  return (r[2] - r[1]) / r[3] + 1
+end
+
+--- The iterations of ranges, last index fastest: a function that returns the next one's indices
+-- (and, with an array, the element there), then nil.
+function M.walk(ranges, array_of_values)
+  local dims, index = #ranges, {}
+  for d = 1, dims do
+    if M.length(ranges[d]) < 1 then return function() return nil end end
+    index[d] = ranges[d][1]
+  end
+  index[dims] = index[dims] - ranges[dims][3]
+  return function()
+    local d = dims
+    while d >= 1 and index[d] == ranges[d][2] do
+      index[d] = ranges[d][1]
+      d = d - 1
+    end
+    if d == 0 then
+      dims = 0 -- stays at the end
+      return nil
+    end
+    index[d] = index[d] + ranges[d][3]
+    if not array_of_values then return unpack(index, 1, dims) end
+    local entry = {unpack(index, 1, dims)}
+    entry[dims + 1] = array_of_values[entry]
+    return unpack(entry, 1, dims + 1)
+  end
+end
+
+--- The plain loop over a space: ranges in the order as written, a sparse array's entries in file
+-- order.
+function M.iterate(space)
+  if space.sparse then return space.array:each() end
+  return M.walk(space.ranges, space.array)
+end
+
+return M

@@ -1,0 +1,112 @@
+-- SPDX-License-Identifier: MIT
+--- Strict arithmetic: the operations on which LuaJIT's interpreter and compiler disagree (`^` with
+-- small integer exponents, `math.max` and `math.min` with nan and signed zeros, `math.ceil` with
+-- the sign of zero), with one definition that every engine and the driver share.
+--
+-- `max(a, b)` is a if a > b, else b, as LuaJIT's interpreter has it: of equal numbers the later
+-- one, and nan only if the later argument is nan.
+-- @module meissa.strict
+local core = require("meissa.ffi")
+
+local M = {}
+
+core.cdef("strict", "double ms_pow(double x, double y);")
+local lib = core.lib
+
+local type, select, tonumber = type, select, tonumber
+
+-- Operands that are not both numbers: strings are converted and metamethods called, as Lua does.
+-- `level` is the caller's caller: where the operator stands.
+local function power_of_others(x, y)
+  local mx, my = getmetatable(x), getmetatable(y)
+  local event = type(x) ~= "string" and type(mx) == "table" and rawget(mx, "__pow")
+    or type(y) ~= "string" and type(my) == "table" and rawget(my, "__pow")
+  if event then return event(x, y) end
+  if type(x) == "cdata" or type(y) == "cdata" then return x ^ y end
+  local a, b = tonumber(x), tonumber(y)
+  if not a or not b then
+    error("attempt to perform arithmetic on a " .. type(a and y or x) .. " value", 3)
+  end
+  return b == 2 and a * a or lib.ms_pow(a, b)
+end
+
+--- x to the power of y: x * x for y = 2, else the C library's pow.
+-- @param x base
+-- @param y exponent
+-- @return a number (or what a `__pow` metamethod returns)
+function M.pow(x, y)
+  if type(x) == "number" and type(y) == "number" then
+    if y == 2 then return x * x end
+    return lib.ms_pow(x, y)
+  end
+  local result = power_of_others(x, y)
+  return result
+end
+
+-- An argument as a number; `level` is where an error is placed, seen from here.
+local function argument(value, at, name, level)
+  local number = tonumber(value)
+  if type(value) ~= "number" and type(value) ~= "string" or not number then
+    local got = value == nil and "no value" or type(value)
+    error(("bad argument #%d to '%s' (number expected, got %s)"):format(at, name, got), level)
+  end
+  return number
+end
+
+local function fold(name, wins, ...)
+  local best = argument((...), 1, name, 4)
+  for at = 2, select("#", ...) do
+    local value = argument(select(at, ...), at, name, 4)
+    if not wins(best, value) then best = value end
+  end
+  return best
+end
+
+local function greater(a, b) return a > b end
+local function less(a, b) return a < b end
+
+--- The greatest of its arguments.
+-- @param ... numbers, at least one
+function M.max(...)
+  if select("#", ...) == 2 then
+    local a, b = ...
+    if type(a) == "number" and type(b) == "number" then
+      if a > b then return a end
+      return b
+    end
+  end
+  local best = fold("max", greater, ...)
+  return best
+end
+
+--- The least of its arguments.
+-- @param ... numbers, at least one
+function M.min(...)
+  if select("#", ...) == 2 then
+    local a, b = ...
+    if type(a) == "number" and type(b) == "number" then
+      if a < b then return a end
+      return b
+    end
+  end
+  local best = fold("min", less, ...)
+  return best
+end
+
+local floor = math.floor
+
+--- The least integer that is not less than x. LuaJIT's interpreter gives 0 for -0.9 where its
+-- compiler gives -0; this is -0.
+-- @param x a number
+function M.ceil(x)
+  if type(x) == "number" then return -floor(-x) end
+  local number = argument(x, 1, "ceil", 3)
+  return -floor(-number)
+end
+
+--- The `math` table as loop bodies see it.
+M.math = {}
+for name, value in pairs(math) do M.math[name] = value end
+M.math.pow, M.math.max, M.math.min, M.math.ceil = M.pow, M.max, M.min, M.ceil
+
+return M

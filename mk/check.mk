@@ -1,0 +1,96 @@
+# SPDX-License-Identifier: MIT
+#
+# `make check` and `make fuzz`. Every checker builds into a directory of its own under $(BUILD), by
+# calling this Makefile again with other flags, and can be run alone: make check-asan.
+
+CHECKS := format lint warnings asan tsan valgrind
+
+check:
+	@tools/packages.sh build demo test check
+	+@for each in $(CHECKS); do \
+	  echo "== check-$$each"; $(SUBMAKE) check-$$each || exit 1; \
+	done; echo "== all checks passed"
+
+check-format:
+	@clang-format --dry-run --Werror $(wildcard csrc/*/*.[ch])
+
+check-lint:
+	@luacheck --quiet --no-color $(wildcard lua spec examples bench tools .luacheckrc)
+	@shellcheck tools/*.sh .ci/run
+
+# Everything, by both compilers, warnings being errors. -O2: some warnings need the optimiser.
+check-warnings:
+	+@$(SUBMAKE) CC=gcc BUILD=$(BUILD)/gcc CFLAGS='-O2 -g -Werror' everything
+	+@$(SUBMAKE) CC=clang BUILD=$(BUILD)/clang CFLAGS='-O2 -g -Werror' everything
+
+everything: build $(TESTS) $(patsubst csrc/%.c,$(BUILD)/obj/%.o,$(filter %_fuzz.c,$(ALL_C)))
+
+# Specs of the tools: they build, install and run things that are not the instrumented module.
+NOT_INSTRUMENTED := $(addprefix spec/,rock_spec.lua runner_spec.lua packages_spec.lua)
+
+# ASan and UBSan over C tests and specs. luajit itself is not instrumented, so the run-time library
+# is preloaded, with libstdc++: ASan looks for its __cxa_throw at start, and libzmq, which brings
+# it, is loaded later.
+# Leaks are looked for in the C tests only: the leak detector cannot see LuaJIT's own heap, and
+# takes everything that only a Lua value points to for lost.
+SANITIZE      := -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
+ASAN_PRELOAD   = $(foreach each,libasan.so libstdc++.so.6,$(shell gcc -print-file-name=$(each)))
+ASAN_OPTIONS  := detect_stack_use_after_return=1:strict_string_checks=1:abort_on_error=0
+UBSAN_OPTIONS := print_stacktrace=1
+
+check-asan:
+	+@$(SUBMAKE) CC=gcc BUILD=$(BUILD)/asan CFLAGS='-O1 -g $(SANITIZE)' sanitized-asan
+
+sanitized-asan: build $(TESTS)
+	@UBSAN_OPTIONS=$(UBSAN_OPTIONS) ASAN_OPTIONS=$(ASAN_OPTIONS):detect_leaks=1 \
+	  MEISSA_TEST_SLOWDOWN=5 tools/test.sh $(TESTS)
+	@UBSAN_OPTIONS=$(UBSAN_OPTIONS) ASAN_OPTIONS=$(ASAN_OPTIONS):detect_leaks=0 $(LUA_ENV) \
+	  MEISSA_BUILD='$(call quoted,$(BUILD))' \
+	  MEISSA_TEST_PRELOAD='$(ASAN_PRELOAD)' MEISSA_TEST_SLOWDOWN=5 \
+	  tools/test.sh $(filter-out $(NOT_INSTRUMENTED),$(SPECS))
+
+# TSan over the C tests. setarch -R: gcc 12's TSan does not know the wider address randomisation of
+# newer kernels; where a container forbids setarch the tests run as they are.
+check-tsan:
+	+@$(SUBMAKE) CC=gcc BUILD=$(BUILD)/tsan CFLAGS='-O1 -g -fsanitize=thread' sanitized-tsan
+
+sanitized-tsan: $(TESTS)
+	@fixed=; setarch -R true 2>/dev/null && fixed='setarch -R'; \
+	  TSAN_OPTIONS=halt_on_error=1:suppressions=tools/tsan.supp MEISSA_TEST_SLOWDOWN=5 \
+	  $$fixed tools/test.sh $(TESTS)
+
+check-valgrind: build
+	@$(LUA_ENV) tools/valgrind.sh $(BUILD)/valgrind
+
+# ---------------------------------------------------------------------------- fuzzing
+
+# make fuzz            all fuzzers
+# make fuzz FUZZ=x     csrc/*/x_fuzz.c alone
+# A fuzzer starts from the files in csrc/*/x_seeds/, where there are some, keeps what it learns in
+# build/corpus/x, and leaves an input that failed in build/fuzz/.
+FUZZ_SECONDS ?= 600
+FUZZ         ?= $(patsubst %_fuzz.c,%,$(notdir $(filter %_fuzz.c,$(ALL_C))))
+FUZZ_FLAGS   := -O1 -g -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=all
+
+fuzz:
+	@tools/packages.sh build fuzz
+	+@$(SUBMAKE) CC=clang BUILD=$(BUILD)/fuzz CFLAGS='$(FUZZ_FLAGS)' FUZZ='$(FUZZ)' fuzzers
+	@for each in $(FUZZ); do \
+	  mkdir -p $(BUILD)/corpus/$$each; \
+	  echo "== $$each, $(FUZZ_SECONDS) s"; \
+	  $(BUILD)/fuzz/$$each -max_total_time=$(FUZZ_SECONDS) -timeout=10 -rss_limit_mb=2048 \
+	    -print_final_stats=1 -verbosity=0 -artifact_prefix=$(BUILD)/fuzz/$$each. \
+	    $(BUILD)/corpus/$$each $$(ls -d csrc/*/$${each}_seeds 2>/dev/null) || exit 1; \
+	done
+
+fuzzers: $(FUZZ:%=$(BUILD)/%)
+
+define fuzzer
+$(BUILD)/$(patsubst %_fuzz.c,%,$(notdir $(1))): $(1:csrc/%.c=$(BUILD)/obj/%.o) $(ARCHIVE)
+	$$(call say,LINK)$$(LINK) -fsanitize=fuzzer -o $$@ $$^ $$(LIBS)
+endef
+ifneq ($(filter fuzzers,$(MAKECMDGOALS)),)
+$(foreach each,$(filter %_fuzz.c,$(ALL_C)),$(eval $(call fuzzer,$(each))))
+endif
+
+.PHONY: check $(CHECKS:%=check-%) everything sanitized-asan sanitized-tsan fuzz fuzzers

@@ -1,0 +1,43 @@
+-- From a checkout:
+--   luarocks --lua-version 5.1 make rockspec/meissa-scm-1.rockspec
+rockspec_format = "3.0"
+package = "meissa"
+version = "scm-1"
+source = {
+  -- `luarocks make` builds the checkout that it is called in.
+  url = "git+file://.",
+}
+description = {
+  summary = "Serial-looking loops that train on many processes",
+  detailed = [[
+Meissa proves which iterations of a plain Lua for-loop over a data set may run at the same time,
+compiles the body, and runs it on worker processes connected by ZeroMQ.]],
+  license = "MIT",
+}
+dependencies = {
+  -- LuaJIT 2.1: the FFI, string.buffer and goto are used.
+  "lua == 5.1",
+}
+external_dependencies = {
+  LIBZMQ = {header = "zmq.h"},
+  LIBISL = {header = "isl/ctx.h"},
+  ZLIB = {header = "zlib.h"},
+}
+build = {
+  type = "make",
+  build_target = "build",
+  build_variables = {
+    CC = "$(CC)",
+    CFLAGS = "$(CFLAGS) -g",
+    LUA_INCDIR = "$(LUA_INCDIR)",
+  },
+  install_target = "install",
+  install_variables = {
+    CC = "$(CC)",
+    CFLAGS = "$(CFLAGS) -g",
+    LUA_INCDIR = "$(LUA_INCDIR)",
+    LUADIR = "$(LUADIR)",
+    LIBDIR = "$(LIBDIR)",
+    BINDIR = "$(BINDIR)",
+  },
+}

@@ -1,0 +1,320 @@
+-- SPDX-License-Identifier: MIT
+--
+-- Random affine loops for the analyser's oracle: their text, and what they touch.
+--
+-- A loop is built as a small tree of its own, from which both the Lua text and the list of
+-- accesses of every iteration are made; neither goes through the analyser. Numbers come from a
+-- generator of its own, so that a seed means the same loop everywhere.
+
+local M = {}
+
+-- ---- numbers ----
+
+local Random = {}
+Random.__index = Random
+
+function M.random(seed)
+  return setmetatable({ state = (seed * 2654435761 + 12345) % 2 ^ 32 }, Random)
+end
+
+function Random:int(lo, hi)
+  for _ = 1, 2 do self.state = (self.state * 1664525 + 1013904223) % 2 ^ 32 end
+  return lo + math.floor(self.state / 2 ^ 32 * (hi - lo + 1))
+end
+
+function Random:chance(percent)
+  return self:int(1, 100) <= percent
+end
+
+function Random:pick(list)
+  return list[self:int(1, #list)]
+end
+
+-- ---- affine expressions over the names in scope ----
+
+local function affine(rng, names, opts)
+  local e = { constant = rng:int(-3, 3), terms = {} }
+  local count = rng:pick { 0, 1, 1, 1, 1, 2, 2, 3 }
+  if opts and opts.simple then count = math.min(count, 1) end
+  for _ = 1, count do
+    local name = rng:pick(names)
+    e.terms[#e.terms + 1] = { name = name, factor = rng:pick { 1, 1, 1, 1, -1, 2, 2, 3, -2, -3 } }
+  end
+  return e
+end
+
+local function affine_text(e)
+  local parts = {}
+  for _, term in ipairs(e.terms) do
+    if term.factor == 1 then
+      parts[#parts + 1] = term.name
+    elseif term.factor == -1 then
+      parts[#parts + 1] = "-" .. term.name
+    else
+      parts[#parts + 1] = ("%d*%s"):format(term.factor, term.name)
+    end
+  end
+  local text = table.concat(parts, " + ")
+  if e.constant ~= 0 or text == "" then
+    text = text == "" and tostring(e.constant) or
+      ("%s %s %d"):format(text, e.constant < 0 and "-" or "+", math.abs(e.constant))
+  end
+  return text
+end
+
+local function affine_value(e, values)
+  local sum = e.constant
+  for _, term in ipairs(e.terms) do sum = sum + term.factor * values[term.name] end
+  return sum
+end
+
+-- A subscript: affine, opaque (a table look-up), or with a remainder or floor of an affine one.
+local function subscript(rng, names, features)
+  local roll = rng:int(1, 100)
+  if features.opaque and roll <= 4 then return { kind = "opaque", of = rng:pick(names) } end
+  if features.modulo and roll <= 12 then
+    return { kind = rng:pick { "modulo", "floor" }, by = rng:int(2, 4), e = affine(rng, names),
+      plus = rng:int(-1, 2) }
+  end
+  return { kind = "affine", e = affine(rng, names) }
+end
+
+local function subscript_text(s)
+  if s.kind == "opaque" then return ("p[%s]"):format(s.of) end
+  if s.kind == "modulo" then return ("(%s) %% %d + %d"):format(affine_text(s.e), s.by, s.plus) end
+  if s.kind == "floor" then
+    return ("math.floor((%s) / %d) + %d"):format(affine_text(s.e), s.by, s.plus)
+  end
+  return affine_text(s.e)
+end
+
+local function subscript_value(s, values)
+  if s.kind == "opaque" then return "*" end
+  local value = affine_value(s.e, values)
+  if s.kind == "modulo" then return value % s.by + s.plus end
+  if s.kind == "floor" then return math.floor(value / s.by) + s.plus end
+  return value
+end
+
+-- ---- accesses and statements ----
+
+local ARRAYS = { { "A", 1 }, { "B", 1 }, { "C", 2 }, { "D", 2 }, { "E", 3 } }
+
+local function access(rng, names, features)
+  local array = rng:pick(features.arrays)
+  local a = { name = array[1], dims = array[2], subscripts = {}, style = rng:int(1, 4) }
+  local count = a.dims
+  if a.dims > 1 and rng:chance(20) then count = a.dims - 1 end
+  for k = 1, count do a.subscripts[k] = subscript(rng, names, features) end
+  a.row = count < a.dims
+  if not a.row and features.ranges and rng:chance(6) then
+    a.range = { affine(rng, names, { simple = true }), rng:int(0, 3) } -- from, and how many more
+    a.subscripts[count] = nil
+    a.row = true
+  end
+  return a
+end
+
+local function access_text(a)
+  local parts = {}
+  for k, s in ipairs(a.subscripts) do parts[k] = subscript_text(s) end
+  if a.range then
+    local lo = affine_text(a.range[1])
+    parts[#parts + 1] = ("{%s, %s + %d}"):format(lo, lo, a.range[2])
+  end
+  if a.range or (a.style == 1 and #parts > 1) then
+    return a.name .. "[{" .. table.concat(parts, ", ") .. "}]"
+  end
+  return a.name .. "[" .. table.concat(parts, "][") .. "]"
+end
+
+-- Calls touch(array, element, write, possible); element is a list with "*" for "any".
+local function touch_access(a, values, write, possible, touch)
+  local element = {}
+  for k, s in ipairs(a.subscripts) do
+    element[k] = subscript_value(s, values)
+    if element[k] == "*" then possible = true end
+  end
+  for k = #element + 1, a.dims do element[k] = "*" end
+  if not a.range then return touch(a.name, element, write, possible) end
+  local lo = affine_value(a.range[1], values)
+  for value = lo, lo + a.range[2] do
+    local copy = {}
+    for k = 1, a.dims do copy[k] = element[k] end
+    copy[#a.subscripts + 1] = value
+    touch(a.name, copy, write, possible)
+  end
+end
+
+local block -- recursive
+
+local function statement(rng, names, features, depth)
+  local roll = rng:int(1, 100)
+  if roll <= 12 and depth < 2 and features.inner then
+    local name = "k" .. depth + 1
+    local s = { kind = "for", name = name, lo = affine(rng, names, { simple = true }),
+      more = rng:int(-1, 3), step = rng:pick { 1, 1, 1, 2, -1, -2 } }
+    s.hi = rng:chance(60) and affine(rng, names, { simple = true }) or nil
+    local inner = { name }
+    for k, each in ipairs(names) do inner[k + 1] = each end
+    s.body = block(rng, inner, features, depth + 1, 2)
+    return s
+  end
+  if roll <= 22 and features.conditional then
+    return { kind = "if", body = block(rng, names, features, depth, 2),
+      other = rng:chance(30) and block(rng, names, features, depth, 1) or nil }
+  end
+  if roll <= 32 then
+    features.locals = features.locals + 1
+    return { kind = "local", name = "q" .. features.locals, e = affine(rng, names) }
+  end
+  local s = { kind = "assign", to = access(rng, names, features), from = {} }
+  for k = 1, rng:int(0, 2) do s.from[k] = access(rng, names, features) end
+  s.read_only = rng:chance(25) and #s.from > 0
+  return s
+end
+
+function block(rng, names, features, depth, most)
+  local body, scope = {}, {}
+  for k, each in ipairs(names) do scope[k] = each end
+  for k = 1, rng:int(1, most) do
+    body[k] = statement(rng, scope, features, depth)
+    if body[k].kind == "local" then scope[#scope + 1] = body[k].name end
+  end
+  return body
+end
+
+local function read_text(a)
+  return access_text(a) .. (a.row and ":sum()" or "")
+end
+
+local function body_text(body, lines, indent)
+  local pad = ("  "):rep(indent)
+  for _, s in ipairs(body) do
+    if s.kind == "for" then
+      local hi = s.hi and affine_text(s.hi) or
+        ("%s + %d"):format(affine_text(s.lo), s.step > 0 and s.more or -s.more)
+      lines[#lines + 1] = ("%sfor %s = %s, %s%s do"):format(pad, s.name, affine_text(s.lo), hi,
+        s.step ~= 1 and ", " .. s.step or "")
+      body_text(s.body, lines, indent + 1)
+      lines[#lines + 1] = pad .. "end"
+    elseif s.kind == "if" then
+      lines[#lines + 1] = pad .. "if flag then"
+      body_text(s.body, lines, indent + 1)
+      if s.other then
+        lines[#lines + 1] = pad .. "else"
+        body_text(s.other, lines, indent + 1)
+      end
+      lines[#lines + 1] = pad .. "end"
+    elseif s.kind == "local" then
+      lines[#lines + 1] = ("%slocal %s = %s"):format(pad, s.name, affine_text(s.e))
+    else
+      local reads = {}
+      for k, a in ipairs(s.from) do reads[k] = read_text(a) end
+      local value = #reads > 0 and table.concat(reads, " + ") or "1"
+      local line = s.read_only and "local unused = " .. value
+        or s.to.row and ("%s:fill(%s)"):format(access_text(s.to), value)
+        or ("%s = %s"):format(access_text(s.to), value)
+      lines[#lines + 1] = pad .. line
+    end
+  end
+end
+
+local function touch_body(body, values, possible, touch)
+  for _, s in ipairs(body) do
+    if s.kind == "for" then
+      local lo = affine_value(s.lo, values)
+      local hi = s.hi and affine_value(s.hi, values) or lo + (s.step > 0 and s.more or -s.more)
+      for value = lo, hi, s.step do
+        values[s.name] = value
+        touch_body(s.body, values, possible, touch)
+      end
+    elseif s.kind == "if" then
+      touch_body(s.body, values, true, touch)
+      if s.other then touch_body(s.other, values, true, touch) end
+    elseif s.kind == "local" then
+      values[s.name] = affine_value(s.e, values)
+    else
+      for _, a in ipairs(s.from) do touch_access(a, values, false, possible, touch) end
+      if not s.read_only then touch_access(s.to, values, true, possible, touch) end
+    end
+  end
+end
+
+-- ---- loops ----
+
+local NAMES = { "i", "j", "l" }
+
+-- Ranges {lo, hi, step}; the extents are small, since the oracle visits all pairs.
+local function ranges(rng, dims)
+  local most = ({ 9, 5, 4 })[dims]
+  local list = {}
+  for d = 1, dims do
+    local step = rng:pick { 1, 1, 1, 1, 2, -1, 3, -2 }
+    local lo, count = rng:int(-2, 4), rng:chance(4) and 0 or rng:int(1, most)
+    list[d] = { lo, lo + (count - 1) * step, step }
+  end
+  return list
+end
+
+-- The last dimensions as collapsed numeric loops, with bounds that depend on the outer indices.
+local function collapse(rng, loop_ranges, names)
+  for d = 2, #loop_ranges do
+    local outer = {}
+    for k = 1, d - 1 do outer[k] = names[k] end
+    local step = rng:pick { 1, 1, 1, -1 }
+    local lo, more = affine(rng, outer, { simple = true }), rng:int(1, 3)
+    local hi = rng:chance(60) and affine(rng, outer, { simple = true }) or nil
+    loop_ranges[d] = { lo = lo, hi = hi, more = more, step = step }
+  end
+end
+
+local function collapsed_text(name, range)
+  local hi = range.hi and affine_text(range.hi) or
+    ("%s + %d"):format(affine_text(range.lo), range.step * range.more)
+  return ("for %s = %s, %s%s do"):format(name, affine_text(range.lo), hi,
+    range.step ~= 1 and ", " .. range.step or "")
+end
+
+-- First and last value and step of dimension d, and the ordinal of its first value. Ordinals of
+-- collapsed loops are their values (negated for step -1), so that distances mean iterations.
+local function bounds_of(range, values)
+  if not range.lo then return range[1], range[2], range[3], 0 end
+  local lo = affine_value(range.lo, values)
+  local hi = range.hi and affine_value(range.hi, values) or lo + range.step * range.more
+  return lo, hi, range.step, lo * range.step
+end
+
+--- A random loop from a seed: {text =, dims =, touch =, ranges =, ordered =}.
+function M.loop(seed)
+  local rng = M.random(seed)
+  local dims = rng:pick { 1, 1, 2, 2, 2, 2, 3, 3 }
+  local features = { locals = 0, arrays = {}, opaque = rng:chance(25), modulo = rng:chance(30),
+    inner = rng:chance(40), conditional = rng:chance(40), ranges = rng:chance(25) }
+  for k = 1, rng:int(1, 2) do features.arrays[k] = rng:pick(ARRAYS) end
+  local names = {}
+  for d = 1, dims do names[d] = NAMES[d] end
+  local space = ranges(rng, dims)
+  local body = block(rng, names, features, 0, 3)
+  local arguments, collapsed = {}, dims > 1 and rng:chance(15)
+  for d, r in ipairs(space) do
+    arguments[d] = r[3] == 1 and ("{%d, %d}"):format(r[1], r[2])
+      or ("{%d, %d, %d}"):format(r[1], r[2], r[3])
+  end
+  if collapsed then collapse(rng, space, names) end
+  local lines = { ("for %s in parallel(%s) do"):format(table.concat(names, ", "),
+    table.concat(arguments, ", ")) }
+  if collapsed then
+    lines[1] = ("for i in parallel(%s, {collapse = %d}) do"):format(arguments[1], dims)
+    for d = 2, dims do lines[d] = collapsed_text(names[d], space[d]) end
+  end
+  body_text(body, lines, 1)
+  for _ = 1, collapsed and dims or 1 do lines[#lines + 1] = "end" end
+  return { text = table.concat(lines, "\n"), dims = dims, names = names,
+    rectangle = dims == 2 and not collapsed,
+    ordered = rng:chance(50), bounds = function(d, values) return bounds_of(space[d], values) end,
+    step = function(d) return space[d].step or space[d][3] end,
+    touch = function(values, touch) touch_body(body, values, false, touch) end }
+end
+
+return M

@@ -1,0 +1,170 @@
+-- SPDX-License-Identifier: MIT
+-- time limit: 240 s
+-- How loops end when something goes wrong: a body's error, a worker or the driver killed, Ctrl-C.
+-- Every script is a process of its own under a time limit.
+local child = require "spec.support.child"
+
+local HEAD = [[
+local meissa = require "meissa"
+local parallel = meissa.parallel
+local ffi = require "ffi"
+ffi.cdef "int kill(int pid, int signal); int getpid(void); int usleep(unsigned);"
+local function alive(pid) return ffi.C.kill(pid, 0) == 0 end
+]]
+
+-- Lines after HEAD in a script start here.
+local FIRST = select(2, HEAD:gsub("\n", "")) + 1
+
+local function has(output, ...)
+  for _, text in ipairs {...} do
+    assert.truthy(output:find(text, 1, true), ("no '%s' in:\n%s"):format(text, output))
+  end
+end
+
+for _, road in ipairs {"MEISSA_SHM=1", "MEISSA_SHM=0 MEISSA_TRANSPORT=tcp"} do
+  describe("with " .. road .. ",", function()
+    local env = "MEISSA_WORKERS=2 " .. road
+
+    it("a body's error names file, line, indices and worker, and the workers stay usable", function()
+      local output, status = child.script(HEAD .. [[
+        local A = meissa.zeros(100)
+        local pids = table.concat(meissa.workers().pids, " ")
+        for i in parallel(100) do A[i] = i end
+        pids = table.concat(meissa.workers().pids, " ")
+        local started = meissa.clock()
+        local ok, err = pcall(function()
+          for i in parallel(100) do
+            if i == 37 then local t = nil; A[i] = t.x end
+            A[i] = i + 1
+          end
+        end)
+        print(ok, err.code, err.line, err.iteration[1], type(err.worker), tostring(err))
+        print("in time", meissa.clock() - started < 1)
+        print("readable", pcall(function() return A[5] end))
+        A:fill(0)
+        local sum = 0
+        for i in parallel(100) do sum = sum + i + A[i] end
+        print("usable", sum, pids == table.concat(meissa.workers().pids, " "))]], {env = env})
+      assert.equal(0, status, output)
+      has(output, "false\tBDY\t" .. (FIRST + 7) .. "\t37\tnumber", "script.lua:" .. (FIRST + 7),
+          "iteration 37", "in time\ttrue", "usable\t5050\ttrue")
+    end)
+
+    it("a subscript out of range is an ARR error of its iteration", function()
+      local output = child.script(HEAD .. [[
+        local A = meissa.zeros(10)
+        local ok, err = pcall(function()
+          for i in parallel(20) do A[i] = i end
+        end)
+        print(ok, err.code, err.line, err.iteration[1], err)]], {env = env})
+      has(output, "false\tARR\t" .. (FIRST + 2), "11")
+    end)
+
+    it("an error does not wait for the others' endless blocks", function()
+      local output = child.script(HEAD .. [[
+        local A = meissa.zeros(64)
+        local started = meissa.clock()
+        local ok, err = pcall(function()
+          for i in parallel(64) do
+            if i == 1 then error("stop here") end
+            if i > 32 then while true do A[i] = A[i] + 1 end end
+          end
+        end)
+        print(ok, err.code, err.iteration[1], meissa.clock() - started < 2.5)
+        local sum = 0
+        for i in parallel(64) do sum = sum + i end
+        print(sum)]], {env = env})
+      has(output, "false\tBDY\t1\ttrue", "2080")
+    end)
+
+    it("a worker killed in mid-loop is named, replaced, and its arrays are invalid", function()
+      local output = child.script(HEAD .. [[
+        local A = meissa.zeros(64)
+        for i in parallel(64) do A[i] = i end
+        local started
+        local ok, err = pcall(function()
+          started = meissa.clock()
+          for i in parallel(64) do
+            A[i] = i
+            if i == 40 then
+              local f = require "ffi"
+              f.cdef "int kill(int pid, int signal); int getpid(void);"
+              f.C.kill(f.C.getpid(), 9)
+            end
+          end
+        end)
+        print(ok, err.code, meissa.clock() - started < 1, err)
+        print(pcall(function() return A[1] end))
+        A:fill(1)
+        local sum = 0
+        for i in parallel(64) do sum = sum + A[i] end
+        print("usable", sum, #meissa.workers().pids)]], {env = env})
+      has(output, "false\tWRK\ttrue", "worker", "pid", "false\t", "ARR", "usable\t64\t2")
+    end)
+
+    it("a killed driver leaves no process, socket file or directory", function()
+      local where = child.directory()
+      local environment = ("%s XDG_RUNTIME_DIR= TMPDIR=%s"):format(env, where)
+      child.write(where .. "/driver.lua", HEAD .. [[
+        local A = meissa.zeros(64)
+        for i in parallel(64) do A[i] = i end
+        local file = io.open(arg[1], "w")
+        file:write(table.concat(meissa.workers().pids, "\n"), "\n")
+        file:close()
+        for i in parallel(64) do
+          while true do A[i] = A[i] + 1 end
+        end]])
+      local output = child.shell(([[
+        cd %s
+        %s luajit driver.lua pids & driver=$!
+        i=0; while [ ! -s pids ] && [ $i -lt 100 ]; do sleep 0.1; i=$((i+1)); done
+        sleep 0.5; kill -9 $driver; sleep 2
+        for pid in $(cat pids); do
+          [ -d /proc/$pid ] && ! grep -q 'State:.Z' /proc/$pid/status && echo "left: $pid"
+        done
+        wc -l < pids; rm -f pids driver.lua; ls -A
+      ]]):format(where, environment), 30)
+      child.remove(where)
+      assert.is_nil(output:find("left", 1, true), output)
+      assert.equal("2", output:match("^%D*(%d+)%s*$"), output)
+    end)
+  end)
+end
+
+describe("Ctrl-C", function()
+  it("ends a script's loop with an INT error, and the workers stay usable", function()
+    local output = child.shell(([[
+      d=$(mktemp -d); cd $d
+      cat > s.lua <<'END'
+      %s
+      local A = meissa.zeros(64)
+      for i in parallel(64) do A[i] = i end
+      io.open("ready", "w"):close()
+      local ok, err = pcall(function()
+        for i in parallel(64) do while true do A[i] = A[i] + 1 end end
+      end)
+      print(ok, err.code, err)
+      local sum = 0
+      for i in parallel(64) do sum = sum + i end
+      print("usable", sum)
+END
+      MEISSA_WORKERS=2 luajit s.lua & pid=$!
+      i=0; while [ ! -e ready ] && [ $i -lt 100 ]; do sleep 0.1; i=$((i+1)); done
+      sleep 0.3; kill -INT $pid; wait $pid; rm -rf $d
+    ]]):format(HEAD), 30)
+    has(output, "false\tINT", "usable\t2080")
+  end)
+
+  it("comes back to the prompt", function()
+    local output = child.shell([[
+      (echo 'meissa = require "meissa"; A = meissa.zeros(64)'
+       echo 'meissa.run[=[ for i in parallel(64) do while true do A[i] = A[i] + 1 end end ]=]'
+       sleep 3
+       echo 's = 0; meissa.run[=[ for i in parallel(64) do s = s + i end ]=] print("back", s)'
+      ) | MEISSA_WORKERS=2 luajit -i & sleep 1.5
+      kill -INT $(cat /proc/$!/task/$!/children 2>/dev/null) $! 2>/dev/null
+      wait
+    ]], 30)
+    has(output, "INT", "back\t2080")
+  end)
+end)

@@ -1,0 +1,77 @@
+-- SPDX-License-Identifier: MIT
+-- time limit: 300 s
+--
+-- `luarocks make` of exactly the files that are under version control, into a private tree; then
+-- the module is used from that tree alone. Catches files missing from version control or from the
+-- installation, and paths that only work in a checkout.
+local child = require "spec.support.child"
+
+-- Names of the files to install from, one a line; in an unpacked archive, which has no history, all
+-- but the build. safe.directory: the checkout may belong to another user (root in a container).
+local LIST = "{ git -c safe.directory='*' ls-files 2>/dev/null ||"
+  .. " find . -type f -not -path './build/*' -printf '%P\\n'; }"
+
+local function must(command, seconds)
+  local output, status = child.shell(command, seconds)
+  assert(status == 0, ("%s\nended with status %s:\n%s"):format(command, status, output))
+  return output
+end
+
+local function exists(path)
+  local file = io.open(path)
+  if file then file:close() end
+  return file ~= nil
+end
+
+describe("the rock", function()
+  local dir, tree
+
+  -- Runs a script with the tree's paths and no others but the default ones.
+  local function run(text)
+    return child.script(text, {seconds = 60, env = ("LUA_PATH=%s LUA_CPATH=%s"):format(
+      child.quote(tree .. "/share/lua/5.1/?.lua;" .. tree .. "/share/lua/5.1/?/init.lua;;"),
+      child.quote(tree .. "/lib/lua/5.1/?.so;;"))})
+  end
+
+  setup(function()
+    dir = child.directory()
+    tree = dir .. "/tree"
+    must("mkdir " .. dir .. "/source && " .. LIST .. " | tar --files-from=- --create |"
+      .. " tar --extract --directory " .. dir .. "/source")
+    -- luarocks is told about LuaJIT: by itself it takes any Lua 5.1 that it finds.
+    must("cd " .. dir .. "/source && unset LUA_PATH LUA_CPATH BUILD &&"
+      .. " HOME=" .. dir .. " luarocks --lua-version 5.1 make --tree " .. tree
+      .. " rockspec/meissa-scm-1.rockspec LUA=\"$(command -v luajit)\""
+      .. " LUA_INCDIR=\"$(pkg-config --variable=includedir luajit)\"", 250)
+    must("rm -rf " .. dir .. "/source")
+  end)
+
+  teardown(function()
+    if dir then child.remove(dir) end
+  end)
+
+  it("loads the core from the tree", function()
+    local output, status = run([[
+      assert(type(require "meissa.core") == "table")
+      io.write(package.searchpath("meissa.core", package.cpath))]])
+    assert.equal(0, status, output)
+    assert.equal(tree .. "/lib/lua/5.1/meissa/core.so", output)
+  end)
+
+  it("installs every module of the face", function()
+    for name in must(LIST .. " | grep '^lua/.*[.]lua$'"):gmatch("lua/(%S+)") do
+      assert.is_true(exists(tree .. "/share/lua/5.1/" .. name), name)
+    end
+  end)
+
+  it("runs a loop on workers that find the tree by themselves", function()
+    local output, status = run([[
+      local meissa = require "meissa"
+      meissa.init {workers = 2}
+      local sum = 0
+      for i in meissa.parallel(1000) do sum = sum + i end
+      print(sum)]])
+    assert.equal(0, status, output)
+    assert.equal("500500\n", output)
+  end)
+end)

@@ -1,0 +1,61 @@
+-- SPDX-License-Identifier: MIT
+--- Child processes for specs: a script in a temporary directory, run by LuaJIT under a time limit.
+local M = {}
+
+--- Quotes a string for the shell.
+function M.quote(text)
+  return "'" .. text:gsub("'", "'\\''") .. "'"
+end
+
+--- A fresh directory; the caller removes it with M.remove.
+function M.directory()
+  local pipe = io.popen("mktemp -d")
+  local path = pipe:read("*l")
+  pipe:close()
+  return path
+end
+
+function M.remove(path)
+  os.execute("rm -rf " .. M.quote(path))
+end
+
+--- Writes a file.
+function M.write(path, text)
+  local file = assert(io.open(path, "wb"))
+  file:write(text)
+  file:close()
+end
+
+--- Reads a file, or nil.
+function M.read(path)
+  local file = io.open(path, "rb")
+  if not file then return nil end
+  local text = file:read("*a")
+  file:close()
+  return text
+end
+
+--- Runs a shell command under a limit of seconds: its output (stdout and stderr), exit status.
+function M.shell(command, seconds)
+  local slowdown = tonumber(os.getenv "MEISSA_TEST_SLOWDOWN") or 1
+  local pipe = io.popen(("timeout -k 2 %d sh -c %s 2>&1; echo \"/$?\"")
+    :format((seconds or 20) * slowdown, M.quote(command)))
+  local output = pipe:read("*a")
+  pipe:close()
+  local text, status = output:match("^(.*)/(%d+)\n$")
+  return text, tonumber(status)
+end
+
+--- Runs a script text with LuaJIT; `options.arguments`, `options.env` and `options.seconds`.
+-- @return output, exit status
+function M.script(text, options)
+  options = options or {}
+  local directory = M.directory()
+  M.write(directory .. "/script.lua", text)
+  local output, status = M.shell(("cd %s && %s luajit %s script.lua %s"):format(
+    directory, options.env or "", options.flags or "", options.arguments or ""), options.seconds)
+  M.remove(directory)
+  return output, status
+end
+
+return M

@@ -1,0 +1,180 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+#
+# Runs test programs and specs, each in a session of its own under a time limit.
+#
+#   tools/test.sh FILE...        x_spec.lua runs under busted on LuaJIT, anything else is a program
+#                                whose last line is "N passed, N failed"
+#
+# A failing test, a crash, a file without tests, a hang and a process left behind are failures that
+# name the file. The last line sums everything, "N passed, N failed"; the exit status is 0 only when
+# something passed and nothing failed.
+#
+# The limit of a file is 120 s, or what a line "time limit: N s" among its first 20 says.
+#   MEISSA_TEST_SLOWDOWN=N   multiplies all limits (sanitizers and valgrind are slow)
+#   MEISSA_TEST_PRELOAD=...  LD_PRELOAD for the tests alone
+#   MEISSA_TEST_LIMIT=N      another limit than 120
+set -u
+
+# Tests may call make; what this make was told is not meant for them.
+unset MAKEFLAGS MFLAGS MAKELEVEL
+
+here=$(cd "$(dirname "$0")" && pwd)
+scratch=$(mktemp -d) || exit 1
+log=$scratch/log       # what the file under test printed
+counts=$scratch/counts # written by tools/busted_report.lua: "passed failed skipped" when it is done
+doing=$scratch/doing   # the test that is running, for the report on a hang or a crash
+current=0              # the session that is running
+
+# Kills the session $1. bash's own kill: the command belongs to a package that may be missing.
+kill_members() {
+  local list
+  read -r -d '' -a list < <(members "$1")
+  [ ${#list[@]} = 0 ] || kill -KILL "${list[@]}" 2>/dev/null
+}
+
+# On an interruption the running session goes first, then this script.
+stop() {
+  [ "$current" = 0 ] || kill_members "$current"
+  rm -rf "$scratch"
+  trap - INT TERM EXIT
+  exit 130
+}
+trap stop INT TERM
+trap 'rm -rf "$scratch"' EXIT
+
+passed=0
+failed=0
+skipped=0
+
+limit_of() {
+  local own
+  own=$(head -n 20 "$1" 2>/dev/null | tr -d '\0' |
+    sed -n 's/.*time limit: \([0-9][0-9]*\) s.*/\1/p' | head -n 1)
+  echo $((${own:-${MEISSA_TEST_LIMIT:-120}} * ${MEISSA_TEST_SLOWDOWN:-1}))
+}
+
+# Lists the living processes of session $1. Zombies do not count: who has no init keeps them.
+members() {
+  local stat fields
+  for stat in /proc/[0-9]*/stat; do
+    # The name, in parentheses, may contain anything: the fields follow the last ')'.
+    { fields=$(<"$stat"); } 2>/dev/null || continue
+    read -r -a fields <<<"${fields##*) }"
+    if [ "${fields[3]:-}" = "$1" ] && [ "${fields[0]}" != Z ]; then
+      echo "${stat//[!0-9]/}"
+    fi
+  done
+}
+
+# Processes that outlive their test get 3 s to end (workers notice a lost driver within 2 s).
+left_behind() {
+  for _ in {1..30}; do
+    [ -n "$(members "$1")" ] || return 1
+    sleep 0.1
+  done
+  kill_members "$1"
+  return 0
+}
+
+# Starts one file; the status is its exit status, 124 when the limit ended it.
+run() {
+  local file=$1 limit=$2 began=$SECONDS status
+  local command=("$file")
+  case $file in
+    *_spec.lua)
+      command=("${LUAJIT:-luajit}" -e 'require("busted.runner")({standalone = false})' /dev/null
+        --run=runner -o "$here/busted_report.lua" -Xoutput "$counts" -Xoutput "$doing" "$file")
+      ;;
+    */*) ;;
+    *) command=("./$file") ;;
+  esac
+  : >"$doing"
+  rm -f "$counts"
+  if [ -n "${MEISSA_TEST_PRELOAD:-}" ]; then
+    command=(env "LD_PRELOAD=$MEISSA_TEST_PRELOAD" "${command[@]}")
+  fi
+  # A session rather than a process group: what a test starts may make groups (timeout does).
+  setsid timeout -k 2 "$limit" "${command[@]}" >"$log" 2>&1 </dev/null &
+  current=$!
+  wait "$current" 2>/dev/null
+  status=$?
+  if [ "$status" = 137 ] && [ $((SECONDS - began)) -ge "$limit" ]; then
+    status=124
+  fi
+  return "$status"
+}
+
+# Sets good, bad and pending from what the file reported; fails when it reported nothing.
+read_counts() {
+  case $1 in
+    *_spec.lua)
+      read -r good bad pending 2>/dev/null <"$counts"
+      ;;
+    *)
+      local pattern='^([0-9]+) passed, ([0-9]+) failed$'
+      [[ $(tail -n 1 "$log") =~ $pattern ]] || return 1
+      good=${BASH_REMATCH[1]} bad=${BASH_REMATCH[2]}
+      sed -i '$d' "$log"
+      ;;
+  esac
+}
+
+# The words for an end that is a failure in itself, or nothing.
+verdict() {
+  local status=$1 reported=$2
+  if [ "$status" = 124 ]; then
+    echo "did not end within $limit s"
+  elif [ "$status" -gt 128 ] && [ "$status" -le 192 ]; then
+    echo "was killed by signal $(kill -l $((status - 128)))"
+  elif [ "$reported" = no ]; then
+    echo "ended with status $status before its tests did"
+  elif [ "$status" != 0 ] && [ "$bad" = 0 ]; then
+    echo "ended with status $status although no test failed"
+  elif [ $((good + bad)) = 0 ]; then
+    echo "contains no test that ran"
+  fi
+}
+
+test_file() {
+  local file=$1 began=${EPOCHREALTIME/./} good=0 bad=0 pending=0 reported=yes
+  local limit status trouble line tenths
+  limit=$(limit_of "$file")
+  run "$file" "$limit"
+  status=$?
+  read_counts "$file" || reported=no
+  trouble=$(verdict "$status" "$reported")
+  if left_behind "$current"; then
+    trouble="${trouble:+$trouble, and }left processes behind"
+  fi
+  current=0
+  if [ -n "$trouble" ]; then
+    if [ -s "$doing" ]; then
+      trouble="$trouble, at or after: $(tail -n 1 "$doing")"
+    fi
+    bad=$((bad + 1))
+  fi
+  line="$good passed"
+  [ "$bad" = 0 ] || line="$line, $bad FAILED"
+  [ "$pending" = 0 ] || line="$line, $pending skipped"
+  tenths=$(((${EPOCHREALTIME/./} - began) / 100000))
+  printf '%-44s %5s.%d s  %s\n' "$file" $((tenths / 10)) $((tenths % 10)) "$line"
+  [ -z "$trouble" ] || echo "    $file $trouble"
+  if [ "$bad" != 0 ] || [ "$pending" != 0 ]; then
+    tail -n "${MEISSA_TEST_LINES:-200}" "$log" | sed 's/^/    /'
+  fi
+  passed=$((passed + good)) failed=$((failed + bad)) skipped=$((skipped + pending))
+}
+
+for file in "$@"; do
+  test_file "$file"
+done
+echo
+if [ $((passed + failed)) = 0 ]; then
+  echo "No test ran."
+fi
+if [ "$skipped" != 0 ]; then
+  echo "$skipped skipped (see above)"
+fi
+echo "$passed passed, $failed failed"
+[ "$failed" = 0 ] && [ "$passed" != 0 ]
