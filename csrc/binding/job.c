@@ -76,8 +76,7 @@ static const ms_job_item *read_items(lua_State *L, int table, uint32_t *count) {
   return items;
 }
 
-/* ranges = {na, nb, ...}; bounds = {pointer, ...}: ranges + 1 first indices for each cut. */
-static void read_grid(lua_State *L, int table, ms_job *job) {
+void ms_read_grid(lua_State *L, int table, ms_job *job) {
   static const struct {
     const char *name;
     ms_strategy strategy;
@@ -134,7 +133,7 @@ void ms_read_job(lua_State *L, int table, ms_job *job) {
   job->run = ms_field_string(L, table, "run", &job->run_size);
   job->workers = (uint32_t)ms_field_count(L, table, "workers", 0);
   job->patience = ms_field_number(L, table, "patience", 0);
-  read_grid(L, table, job);
+  ms_read_grid(L, table, job);
   job->weights = read_weights(L, table, &job->grid);
   job->items = read_items(L, table, &job->item_count);
 }

@@ -25,4 +25,7 @@
  * Raises for what is no job. */
 void ms_read_job(lua_State *L, int table, ms_job *job);
 
+/* Reads only `strategy`, `ranges` and `bounds`. */
+void ms_read_grid(lua_State *L, int table, ms_job *job);
+
 #endif

@@ -218,13 +218,13 @@ static int serial_order(lua_State *L) {
   lua_setfield(L, -2, "strategy");
   lua_pushvalue(L, 2);
   lua_setfield(L, -2, "ranges");
-  read_grid(L, lua_gettop(L), &job);
-  uint32_t *owner = scratch(L, job.grid.count > 0 ? job.grid.ranges[0] : 0, sizeof *owner);
+  ms_read_grid(L, lua_gettop(L), &job);
+  uint32_t count = ms_grid_blocks(&job.grid);
+  uint32_t *owner = ms_scratch(L, count, sizeof *owner); /* all of them the first worker's */
+  uint32_t *order = ms_scratch(L, count, sizeof *order);
   ms_error err = {0};
   ms_schedule *schedule = ms_schedule_new(&job.grid, owner, 1, &err);
   if (schedule == NULL) return ms_push_error(L, &err);
-  uint32_t count = schedule->block_count;
-  uint32_t *order = scratch(L, count, sizeof *order);
   memcpy(order, schedule->order, count * sizeof *order);
   ms_schedule_destroy(&schedule);
   lua_createtable(L, (int)count, 0);
