@@ -63,21 +63,27 @@ int ms_token_take(ms_worker *worker, ms_error *err) {
   return failed ? -1 : 1;
 }
 
+/* Waits until `before` is finished; 0 also when the job ends otherwise: the caller sees why. */
+static int wait_for(ms_worker *worker, uint32_t before, ms_error *err) {
+  const bool *finished = worker->job.finished;
+  int taken = 1;
+  while (!finished[before] && taken > 0) taken = ms_token_take(worker, err);
+  if (taken < 0) return -1;
+  if (finished[before]) return 0;
+  atomic_store(&worker->status->awaiting, (uint64_t)before + 1);
+  while (!finished[before] && !worker->gone && !ms_worker_cancelled(worker)) {
+    if (ms_worker_wait(worker, true, TOKEN_WAIT, err) != 0) return -1;
+  }
+  atomic_store(&worker->status->awaiting, 0);
+  return 0;
+}
+
 int ms_token_wait(ms_worker *worker, uint32_t block, ms_error *err) {
   const ms_schedule *schedule = worker->schedule;
-  const bool *finished = worker->job.finished;
-  for (uint32_t e = schedule->before_start[block]; e < schedule->before_start[block + 1]; e++) {
-    uint32_t before = schedule->before[e];
-    int taken = 1;
-    while (!finished[before] && taken > 0) taken = ms_token_take(worker, err);
-    if (taken < 0) return -1;
-    if (finished[before]) continue;
-    atomic_store(&worker->status->awaiting, (uint64_t)before + 1);
-    while (!finished[before] && !worker->gone && !ms_worker_cancelled(worker)) {
-      if (ms_worker_wait(worker, true, TOKEN_WAIT, err) != 0) return -1;
-    }
-    atomic_store(&worker->status->awaiting, 0);
-    if (!finished[before]) return 0; /* the caller sees why */
+  uint32_t before;
+  for (uint32_t i = 0; (before = ms_schedule_before(schedule, block, i)) != MS_NO_BLOCK; i++) {
+    if (wait_for(worker, before, err) != 0) return -1;
+    if (!worker->job.finished[before]) return 0;
   }
   atomic_thread_fence(memory_order_seq_cst); /* what the others wrote to shared memory */
   return 0;
@@ -97,16 +103,13 @@ static int connect_to(ms_worker *worker, uint32_t number, ms_error *err) {
   return 0;
 }
 
-/* Sends the rotated rows that `block` leaves to `next`: those of cut dimensions that both share. */
-static int send_rows(ms_worker *worker, uint32_t block, uint32_t next, ms_link *out,
+/* Sends the rotated rows that follow range `range` of `axis`. */
+static int send_rows(ms_worker *worker, uint32_t axis, uint32_t range, ms_link *out,
                      ms_error *err) {
   ms_worker_job *job = &worker->job;
-  const ms_grid *grid = &job->task.grid;
   for (uint32_t i = 0; i < job->task.item_count; i++) {
     const ms_item *item = &job->task.items[i];
-    if (item->movement != MS_MOVE_ROTATED) continue;
-    uint32_t range = ms_grid_range(grid, block, item->cut);
-    if (range != ms_grid_range(grid, next, item->cut)) continue;
+    if (item->movement != MS_MOVE_ROTATED || item->cut != axis) continue;
     int64_t lo, hi;
     ms_item_rows(item, &job->task.bounds, range, &lo, &hi);
     ms_parcel parcel = ms_parcel_make(item, i, item->array_dim, lo, hi);
@@ -119,31 +122,40 @@ static int send_rows(ms_worker *worker, uint32_t block, uint32_t next, ms_link *
   return 0;
 }
 
-/* True when an edge of `block` before number `e` leads to the same worker. */
-static bool told_before(const ms_schedule *schedule, uint32_t block, uint32_t e) {
-  uint32_t owner = schedule->owner[schedule->after[e]];
-  for (uint32_t earlier = schedule->after_start[block]; earlier < e; earlier++) {
-    if (schedule->owner[schedule->after[earlier]] == owner) return true;
+/* Hands the ranges that `block` leaves to the blocks that use them next. */
+static int hand_on(ms_worker *worker, uint32_t block, ms_error *err) {
+  const ms_schedule *schedule = worker->schedule;
+  for (uint32_t e = schedule->after_start[block]; e < schedule->after_start[block + 1]; e++) {
+    uint32_t owner = schedule->owner[schedule->after[e]], axis = schedule->after_axis[e];
+    if (owner == worker->setup.worker) continue;
+    if (connect_to(worker, owner, err) != 0) return -1;
+    uint32_t range = ms_grid_range(&schedule->grid, block, axis);
+    if (send_rows(worker, axis, range, &worker->neighbours[owner].out, err) != 0) return -1;
+  }
+  return 0;
+}
+
+/* True when the listener before number `i` is the same worker. */
+static bool told_before(const ms_schedule *schedule, uint32_t block, uint32_t i) {
+  uint32_t listener = ms_schedule_listener(schedule, block, i);
+  if (schedule->phase_blocks > 0) return false; /* names each once */
+  for (uint32_t earlier = 0; earlier < i; earlier++) {
+    if (ms_schedule_listener(schedule, block, earlier) == listener) return true;
   }
   return false;
 }
 
 int ms_token_send(ms_worker *worker, uint32_t block, ms_error *err) {
   const ms_schedule *schedule = worker->schedule;
-  uint32_t first = schedule->after_start[block], end = schedule->after_start[block + 1];
+  uint32_t to;
   atomic_thread_fence(memory_order_seq_cst); /* what we wrote to shared memory */
-  for (uint32_t e = first; e < end; e++) {
-    uint32_t next = schedule->after[e], owner = schedule->owner[next];
-    if (owner == worker->setup.worker) continue;
-    if (connect_to(worker, owner, err) != 0) return -1;
-    ms_link *out = &worker->neighbours[owner].out;
-    if (!worker->setup.shared && send_rows(worker, block, next, out, err) != 0) return -1;
-  }
-  for (uint32_t e = first; e < end; e++) { /* after all rows: it says that they are there */
-    uint32_t owner = schedule->owner[schedule->after[e]];
-    if (owner == worker->setup.worker || told_before(schedule, block, e)) continue;
+  if (!worker->setup.shared && hand_on(worker, block, err) != 0) return -1;
+  /* After all rows: it says that they are there. */
+  for (uint32_t i = 0; (to = ms_schedule_listener(schedule, block, i)) != UINT32_MAX; i++) {
+    if (told_before(schedule, block, i)) continue;
+    if (connect_to(worker, to, err) != 0) return -1;
     ms_frame frame = {.kind = MS_SAY_TOKEN, .job = worker->job.number, .a = {block}};
-    if (ms_link_send(&worker->neighbours[owner].out, frame, NULL, 0, err) != 0) return -1;
+    if (ms_link_send(&worker->neighbours[to].out, frame, NULL, 0, err) != 0) return -1;
   }
   return 0;
 }

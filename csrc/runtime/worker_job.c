@@ -28,7 +28,7 @@ static bool same_schedule(const ms_schedule *schedule, const ms_task *task) {
   return schedule != NULL && schedule->workers == task->workers &&
          memcmp(&schedule->grid, &task->grid, sizeof task->grid) == 0 &&
          memcmp(schedule->range_owner, task->range_owner,
-                task->grid.ranges[0] * sizeof *task->range_owner) == 0;
+                task->grid.ranges[ms_grid_space(&task->grid)] * sizeof *task->range_owner) == 0;
 }
 
 static int place_items(ms_worker *worker, ms_error *err) {
