@@ -123,7 +123,7 @@ local function recent_plan(record, space, roots)
   end
   space.source = space.array and source_of(space, bindings)
   if space.source ~= recent.source then return nil end
-  return plans.again(recent.plan, space), bindings, values
+  return recent.plan, bindings, values
 end
 
 local function remember(record, space, plan, bindings, values)
@@ -244,6 +244,7 @@ function M.parallel(...)
   check_callee(record, func, 2, M.parallel)
   local roots = frame.read(slots, func, 2)
   local plan, bindings, values = plan_loop(record, space, roots)
+  plans.check(plan, space)
   if space.count == 0 then
     last_plan = plan
     return finished
@@ -297,6 +298,7 @@ function M.each(...)
     return
   end
   local record, slots, plan, bindings, values = plan_closure(fn, space)
+  plans.check(plan, space)
   if space.count == 0 then
     last_plan = plan
   elseif plans.runs_serially(plan, space) then
@@ -312,6 +314,10 @@ function M.each(...)
   end
 end
 
+local function can_be_cut(plan, space)
+  return space.count > 0 and plan.strategy ~= "serial"
+end
+
 --- Plans without running: plan(space..., opts, function(i) ... end) gives the plan. In the generic
 -- `for`, `for i in meissa.plan(n) do ... end` runs nothing, and meissa.last() is the plan.
 function M.plan(...)
@@ -319,7 +325,7 @@ function M.plan(...)
   if count > 0 and type((select(count, ...))) == "function" then
     local fn, space = split_closure("meissa.plan", ...)
     local _, _, plan = plan_closure(fn, space)
-    plan.grid = space.count > 0 and grids.cut(plan, space).ranges or {}
+    plan.grid = can_be_cut(plan, space) and grids.cut(plan, space).ranges or {}
     return plan
   end
   local space = spaces.parse(...)

@@ -109,8 +109,8 @@ function M.runs_serially(plan, space)
   return plan.strategy == "serial" or space.serial and reordered(plan, space) ~= nil
 end
 
--- Raises for plans that are not to be run.
-local function check(plan, space)
+--- Raises DEP, with the report, for a plan that is not to be run in this space.
+function M.check(plan, space)
   if plan.strategy == "serial" and not space.serial then
     local text, head = tostring(plan), ("%s:%d: "):format(plan.file, plan.line)
     if text:sub(1, #head) == head then text = text:sub(#head + 1) end
@@ -145,14 +145,8 @@ function M.explain(plan, space)
   end
 end
 
---- A plan that is used once more in the same situation.
-function M.again(plan, space)
-  check(plan, space)
-  return plan
-end
-
 --- The plan of a loop for a space and bindings, from the record's cache or made.
--- Errors: DEP for a loop that may not run, SRC, OPT.
+-- Errors: SRC, OPT, BUG; a loop that may not run in parallel has a plan that says so.
 function M.get(record, space, bindings)
   local key = situation(record, space, bindings)
   local plan = record.plans[key]
@@ -167,7 +161,7 @@ function M.get(record, space, bindings)
     setmetatable(plan, Plan)
     record.plans[key] = plan
   end
-  return M.again(plan, space)
+  return plan
 end
 
 --- A plan with what running it took: `seconds` in all, `launch` until the first iteration, `workers`
