@@ -161,7 +161,9 @@ local function record(text, chunkname, bindings)
   setfenv(chunk, env)
   local ok, problem = pcall(chunk)
   if not recorded then
-    if not ok then errors.raise("SRC", "the text does not run up to its loop: %s", tostring(problem)) end
+    if not ok then
+    errors.raise("SRC", "the text does not run up to its loop: %s", tostring(problem))
+  end
     errors.raise("SRC", "the text has no loop of the form `for i in parallel(n) do ... end`")
   end
   return recorded, env
