@@ -105,6 +105,7 @@ void ms_walk_assign(ms_walk *walk, ms_node *target, const ms_value *value) {
   ms_walk_value(walk, target->kid[1], &key);
   ms_walk_touch_groups(walk, ms_walk_groups_of(walk, &object), true, target);
   ms_walk_store(walk, value);
-  bool captured = object.kind == MS_VALUE_OTHER && object.captured;
-  if (captured) find_table_write(walk, object.plain, target);
+  bool captured =
+      object.kind <= MS_VALUE_SCALAR || (object.kind == MS_VALUE_OTHER && object.captured);
+  if (captured) find_table_write(walk, object.kind == MS_VALUE_OTHER && object.plain, target);
 }

@@ -162,8 +162,8 @@ local function record(text, chunkname, bindings)
   local ok, problem = pcall(chunk)
   if not recorded then
     if not ok then
-    errors.raise("SRC", "the text does not run up to its loop: %s", tostring(problem))
-  end
+      errors.raise("SRC", "the text does not run up to its loop: %s", tostring(problem))
+    end
     errors.raise("SRC", "the text has no loop of the form `for i in parallel(n) do ... end`")
   end
   return recorded, env
@@ -190,9 +190,7 @@ function M.analyze(text, bindings, opts)
     if value then return value[1] end
     return env[each.root]
   end, describe_any, { [M.opaque] = true })
-  for c, binding in ipairs(resolved) do
-    if about and binding.kind == "array" and binding.array == about.array then space.source = c end
-  end
+  if about then space.source = capture.source(resolved, about, recorded[1]) end
   local plan
   plan, problem = core.plan(loop, resolved, space)
   if not plan then errors.raise_core(problem) end

@@ -73,11 +73,11 @@ local function new_search(state)
     left = MOST_ENTRIES }, Search)
 end
 
-function Search:array(about)
+function Search:array(about, value)
   local state = self.state
   local index = state.by_array[about.array]
   if not index then
-    state.extra[#state.extra + 1] = about
+    state.extra[#state.extra + 1] = { about = about, value = value }
     index = state.count + #state.extra
     state.by_array[about.array] = index
   end
@@ -125,7 +125,7 @@ function Search:visit(value)
     return
   end
   local about = self.state.describe(value)
-  if about then return self:array(about) end
+  if about then return self:array(about, value) end
   if self.seen[value] or libraries[value] or builtins[value] or self.state.opaque[value] then
     return
   end
@@ -143,6 +143,7 @@ local function describe_array(binding, about)
   binding.kind = "array"
   binding.array, binding.storage = about.array, about.storage
   binding.dims, binding.sparse, binding.integer = about.dims, about.sparse, about.integer
+  return binding
 end
 
 -- A binding for a value that is found `depth` fields into a capture.
@@ -179,6 +180,7 @@ end
 
 local function search_from(state, binding)
   if binding.kind ~= "function" and binding.kind ~= "table" then return end
+  if binding.value == _G or binding.value == package.loaded then binding.all = true end
   if state.opaque[binding.value] or libraries[binding.value] then return end
   local search = new_search(state)
   search:visit(binding.value)
@@ -191,10 +193,8 @@ end
 
 -- Arrays that only functions and tables reach become bindings behind those of the captures.
 local function append_extra(state, bindings)
-  for _, about in ipairs(state.extra) do
-    local binding = { depth = 0 }
-    describe_array(binding, about)
-    bindings[#bindings + 1] = binding
+  for _, each in ipairs(state.extra) do
+    bindings[#bindings + 1] = describe_array({ depth = 0, value = each.value }, each.about)
   end
   for _, binding in ipairs(bindings) do
     if binding.all then
@@ -204,6 +204,25 @@ local function append_extra(state, bindings)
       end
     end
   end
+end
+
+--- The number of the binding of the array whose entries a loop runs over, for the space's
+-- `source`; 0 when the body has no way to it. Where the body has only a view of its storage, the
+-- array is added to the bindings, so that the entries that the loop reads are known to overlap.
+-- @tab bindings what resolve gave
+-- @tab about the array's description
+-- @param value the array
+function M.source(bindings, about, value)
+  local shared = false
+  for index, binding in ipairs(bindings) do
+    if binding.kind == "array" then
+      if binding.array == about.array then return index end
+      shared = shared or binding.storage == about.storage
+    end
+  end
+  if not shared then return 0 end
+  bindings[#bindings + 1] = describe_array({ depth = 0, value = value }, about)
+  return #bindings
 end
 
 --- Resolves captures to bindings.

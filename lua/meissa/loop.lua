@@ -81,8 +81,8 @@ local function check_callee(record, func, level, running)
   local root = frame.read(record.callee_slot, func, level + 1)[1]
   if frame.follow(callee, root) ~= running then
     errors.raise("SRC", "'%s' on this line is not meissa.parallel itself but calls it: the " ..
-                 "loop's text cannot be seen from a wrapper. Write `for ... in parallel(...) do` " ..
-                 "where the body stands (`local p = meissa.parallel` works).", callee.text)
+                 "loop's text cannot be seen from a wrapper. Write `for ... in parallel(...) " ..
+                 "do` where the body stands (`local p = meissa.parallel` works).", callee.text)
   end
 end
 

@@ -12,8 +12,8 @@ local bytecode = require "meissa.bytecode"
 
 local M = {}
 
-local HOW_TO = " Write meissa.run[=[ for i in parallel(n) do ... end ]=] there, or keep the loop " ..
-               "in a file."
+local HOW_TO = " Write meissa.run[=[ for i in parallel(n) do ... end ]=] there, or keep the " ..
+               "loop in a file."
 
 -- A relative file name means the directory at the time of `require`: scripts may change it later.
 local base = require("meissa.system").directory()
