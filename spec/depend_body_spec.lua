@@ -285,6 +285,30 @@ describe("scalars", function()
   end)
 end)
 
+describe("fields of tables", function()
+  it("may be reduced into where the body has no other way to them", function()
+    local self = { loss = 0, W = shape(9), sub = { n = 1 } }
+    local function p(body, more)
+      local bindings = { self = self, A = shape(9) }
+      for name, value in pairs(more or {}) do bindings[name] = value end
+      return plan(body, bindings)
+    end
+    local good = p("self.loss = self.loss + self.W[i]")
+    assert.are.equal("independent", good.strategy)
+    assert.are.equal("reduction", good.scalars["self.loss"].role)
+    assert.are.equal("+", good.scalars["self.loss"].op)
+    assert.are.equal("independent", p("self.sub.n = math.max(self.sub.n, A[i])").strategy)
+    assert.are.equal("DEP107", codes(p("self.loss = i")))
+    assert.are.equal("DEP107", codes(p("self.loss = self.loss + 1\nA[i] = self.loss")))
+    assert.are.equal("DEP107", codes(p("self.loss = self.loss + other.loss", { other = self })))
+    assert.is_truthy(codes(p("self.loss = self.loss + f(i)",
+      { f = function(k) return k * self.loss end })):find("DEP107"))
+    assert.are.equal("DEP107", codes(p("self.loss = self.loss + #list",
+      { list = { 1, { self } } })))
+    assert.are.equal("DEP107", codes(p("self.fresh = self.fresh + 1")))
+  end)
+end)
+
 describe("refusals", function()
   local cases = {
     { "if A[i] > 0 then break end", "DEP108", "unknown" },

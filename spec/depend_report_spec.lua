@@ -137,7 +137,7 @@ end]]
     local plan = assert(core.plan(loop,
       { { kind = "array", array = 1, storage = 1, dims = { 9 } } },
       { ranges = { { 1, 9 } }, ordered = true }))
-    assert.are.equal("run it serially: each(..., {serial = true}, function ...",
+    assert.are.equal("run it serially: meissa.each(..., {serial = true}, ...)",
       plan.reasons[1].fixes[1])
   end)
 

@@ -119,9 +119,9 @@ static void append_arguments(ms_text *text, const ms_tree *tree, const ms_node *
 
 const char *ms_explain_call(const ms_explainer *explain, const char *option) {
   const ms_loop *loop = explain->walk->loop;
-  if (loop->closure != NULL) /* the call around the function is not known */
-    return ms_arena_format(explain->arena, "each(..., {%s}, function ...", option);
   ms_text text = {0};
+  if (loop->closure != NULL) /* it may stand elsewhere: the call is not seen */
+    return ms_arena_format(explain->arena, "meissa.each(..., {%s}, ...)", option);
   append_node(&text, loop->tree, loop->call->kid[0]);
   if (loop->call->kind == MS_METHOD) ms_text_format(&text, ":%s", loop->call->text);
   ms_text_add(&text, "(");

@@ -167,15 +167,16 @@ local function bind(state, value, depth)
   return binding
 end
 
--- How far a capture's fields lead: the value and the number of fields used.
+-- How far a capture's fields lead: the value, the number of fields used, and the table that the
+-- last of them was read from.
 local function follow(state, root, fields)
-  local value, depth = root, 0
+  local value, depth, holder = root, 0, nil
   while depth < #fields do
     if type(value) ~= "table" or state.describe(value) or state.opaque[value] then break end
-    value = field_of(value, fields[depth + 1])
+    holder, value = value, field_of(value, fields[depth + 1])
     depth = depth + 1
   end
-  return value, depth
+  return value, depth, holder
 end
 
 local function search_from(state, binding)
@@ -184,6 +185,9 @@ local function search_from(state, binding)
   if state.opaque[binding.value] or libraries[binding.value] then return end
   local search = new_search(state)
   search:visit(binding.value)
+  for _, field in ipairs(state.fields) do
+    if search.all or search.seen[field.holder] then field.binding.aliased = true end
+  end
   binding.reached, binding.stores = {}, search.stores
   binding.changes = search.changes or (binding.kind == "table" and search.stores)
   binding.all = search.all
@@ -201,6 +205,29 @@ local function append_extra(state, bindings)
       binding.reached = {}
       for index, each in ipairs(bindings) do
         if each.kind == "array" then binding.reached[#binding.reached + 1] = index end
+      end
+    end
+  end
+end
+
+-- Remembers a field that the body assigns.
+local function note_field(state, capture, binding, holder)
+  local name = capture.fields[#capture.fields]
+  for _, other in ipairs(state.fields) do
+    if other.holder == holder and other.name == name then
+      other.binding.aliased, binding.aliased = true, true
+    end
+  end
+  if rawget(holder, name) == nil then binding.aliased = true end -- it came from somewhere else
+  state.fields[#state.fields + 1] = { holder = holder, name = name, binding = binding }
+end
+
+-- Fields that are assigned by one path and read by another are aliased.
+local function mark_aliased(state)
+  for _, field in ipairs(state.fields) do
+    for _, read in ipairs(state.reads) do
+      if read.holder == field.holder and read.name == field.name then
+        field.binding.aliased = true
       end
     end
   end
@@ -236,16 +263,23 @@ end
 -- arrays that only functions reach
 function M.resolve(captures, lookup, describe, opaque)
   local state = { describe = describe, opaque = opaque or {}, by_array = {}, extra = {},
-    count = #captures }
+    fields = {}, reads = {}, count = #captures }
   local bindings = {}
   state.bindings = bindings
   for c, capture in ipairs(captures) do
-    local binding = bind(state, follow(state, lookup(capture), capture.fields))
+    local value, depth, holder = follow(state, lookup(capture), capture.fields)
+    local binding = bind(state, value, depth)
+    if capture.assigned and depth > 0 and depth == #capture.fields then
+      note_field(state, capture, binding, holder)
+    elseif holder then
+      state.reads[#state.reads + 1] = { holder = holder, name = capture.fields[depth] }
+    end
     bindings[c] = binding
     if binding.kind == "array" and not state.by_array[binding.array] then
       state.by_array[binding.array] = c
     end
   end
+  mark_aliased(state)
   for c = 1, #captures do search_from(state, bindings[c]) end
   append_extra(state, bindings)
   return bindings
