@@ -80,9 +80,9 @@ local function check_callee(record, func, level, running)
   record.callee_slot = record.callee_slot or frame.slots({callee}, func, level + 1)
   local root = frame.read(record.callee_slot, func, level + 1)[1]
   if frame.follow(callee, root) ~= running then
-    errors.raise("SRC", "'%s' on this line is not meissa.parallel itself but calls it: the loop's " ..
-                 "text cannot be seen from a wrapper. Write `for ... in parallel(...) do` where " ..
-                 "the body stands (`local p = meissa.parallel` works).", callee.text)
+    errors.raise("SRC", "'%s' on this line is not meissa.parallel itself but calls it: the " ..
+                 "loop's text cannot be seen from a wrapper. Write `for ... in parallel(...) " ..
+                 "do` where the body stands (`local p = meissa.parallel` works).", callee.text)
   end
 end
 
@@ -339,7 +339,9 @@ function M.run(text, ...)
     errors.raise("OPT", "meissa.run takes a text: meissa.run[[ for i in parallel(n) do ... end ]]")
   end
   local chunk, message = loadstring(text)
-  if not chunk then errors.raise("SRC", "the text given to meissa.run does not compile: %s", message) end
+  if not chunk then
+    errors.raise("SRC", "the text given to meissa.run does not compile: %s", message)
+  end
   local caller = debug.getinfo(2, "f")
   local outer = caller and getfenv(caller.func) or _G
   local own = {meissa = package.loaded["meissa"], parallel = M.parallel}
