@@ -10,6 +10,7 @@
 local capture = require("meissa.capture")
 local core = require("meissa.core")
 local errors = require("meissa.errors")
+local report = require("meissa.report")
 
 local M = {}
 
@@ -169,6 +170,13 @@ local function record(text, chunkname, bindings)
   return recorded, env
 end
 
+-- print(plan) shows the report.
+local Analysis = {}
+
+function Analysis.__tostring(plan)
+  return report.text(plan, { serial = plan.serial })
+end
+
 --- Plans a loop given as text.
 -- @string text Lua text with a loop over `parallel(...)`
 -- @tab[opt] bindings what its names mean: arrays, shapes, numbers, `meissa.opaque`
@@ -194,8 +202,10 @@ function M.analyze(text, bindings, opts)
   local plan
   plan, problem = core.plan(loop, resolved, space)
   if not plan then errors.raise_core(problem) end
+  report.drop_impossible_fixes(plan)
   plan.text, plan.line, plan.ordered = text, loop:info().line, space.ordered
-  return plan
+  plan.engine, plan.serial = "lua", space.serial
+  return setmetatable(plan, Analysis)
 end
 
 return M
