@@ -25,23 +25,28 @@ static ms_neighbour *find(ms_worker *worker, const char *identity) {
 }
 
 /* Believes a frame of this job only as far as its sender may say it. */
-static void handle(ms_worker *worker, uint32_t from, const ms_frame *frame, const char *payload) {
+static int handle(ms_worker *worker, uint32_t from, const ms_frame *frame, zmq_msg_t *message,
+                  ms_error *err) {
   ms_worker_job *job = &worker->job;
-  if (!job->open || frame->job != job->number) return; /* of a job that was cancelled */
+  if (!job->open || frame->job != job->number) return 0; /* of a job that was cancelled */
+  if (job->exchange != NULL && frame->kind != MS_SAY_DATA) {
+    return ms_exchange_take(worker, from, frame, message, err);
+  }
   if (frame->kind == MS_SAY_TOKEN) {
     if (frame->a[0] < worker->schedule->block_count &&
         worker->schedule->owner[frame->a[0]] == from) {
       job->finished[frame->a[0]] = true;
     }
-    return;
+    return 0;
   }
   uint32_t number = (uint32_t)frame->a[0];
-  if (worker->setup.shared || number >= job->task.item_count ||
+  if (frame->kind != MS_SAY_DATA || worker->setup.shared || number >= job->task.item_count ||
       job->task.items[number].movement != MS_MOVE_ROTATED) {
-    return;
+    return 0;
   }
   ms_box box = ms_item_box(&job->task.items[number], job->place[number], true);
-  ms_parcel_accept(frame, payload, &box);
+  ms_parcel_accept(frame, (const char *)zmq_msg_data(message) + sizeof *frame, &box);
+  return 0;
 }
 
 int ms_token_take(ms_worker *worker, ms_error *err) {
@@ -57,7 +62,7 @@ int ms_token_take(ms_worker *worker, ms_error *err) {
       frame.sender == (uint32_t)(from - worker->neighbours) &&
       frame.incarnation == from->peer.incarnation) {
     failed = ms_link_receive(&from->in, &frame, false, err) < 0;
-    if (!failed) handle(worker, frame.sender, &frame, bytes + sizeof frame);
+    if (!failed) failed = handle(worker, frame.sender, &frame, &message, err);
   }
   zmq_msg_close(&message);
   return failed ? -1 : 1;
@@ -89,18 +94,18 @@ int ms_token_wait(ms_worker *worker, uint32_t block, ms_error *err) {
   return 0;
 }
 
-static int connect_to(ms_worker *worker, uint32_t number, ms_error *err) {
+ms_link *ms_token_link(ms_worker *worker, uint32_t number, ms_error *err) {
   ms_neighbour *to = &worker->neighbours[number];
-  if (to->socket != NULL) return 0;
+  if (to->socket != NULL) return &to->out;
   ms_socket_options options = {.keys = worker->setup.tcp ? &worker->setup.keys : NULL,
                                .identity = worker->setup.identity,
                                .receive_limit = 1};
   to->socket = ms_socket_connect(worker->context, ZMQ_DEALER, &options, to->peer.address, err);
-  if (to->socket == NULL) return -1;
+  if (to->socket == NULL) return NULL;
   to->out = (ms_link){.socket = to->socket,
                       .sender = worker->setup.worker,
                       .incarnation = worker->setup.incarnation};
-  return 0;
+  return &to->out;
 }
 
 /* Sends the rotated rows that follow range `range` of `axis`. */
@@ -128,9 +133,9 @@ static int hand_on(ms_worker *worker, uint32_t block, ms_error *err) {
   for (uint32_t e = schedule->after_start[block]; e < schedule->after_start[block + 1]; e++) {
     uint32_t owner = schedule->owner[schedule->after[e]], axis = schedule->after_axis[e];
     if (owner == worker->setup.worker) continue;
-    if (connect_to(worker, owner, err) != 0) return -1;
+    ms_link *link = ms_token_link(worker, owner, err);
     uint32_t range = ms_grid_range(&schedule->grid, block, axis);
-    if (send_rows(worker, axis, range, &worker->neighbours[owner].out, err) != 0) return -1;
+    if (link == NULL || send_rows(worker, axis, range, link, err) != 0) return -1;
   }
   return 0;
 }
@@ -150,12 +155,13 @@ int ms_token_send(ms_worker *worker, uint32_t block, ms_error *err) {
   uint32_t to;
   atomic_thread_fence(memory_order_seq_cst); /* what we wrote to shared memory */
   if (!worker->setup.shared && hand_on(worker, block, err) != 0) return -1;
+  if (worker->job.exchange != NULL) return ms_exchange_send(worker, block, err);
   /* After all rows: it says that they are there. */
   for (uint32_t i = 0; (to = ms_schedule_listener(schedule, block, i)) != UINT32_MAX; i++) {
     if (told_before(schedule, block, i)) continue;
-    if (connect_to(worker, to, err) != 0) return -1;
+    ms_link *link = ms_token_link(worker, to, err);
     ms_frame frame = {.kind = MS_SAY_TOKEN, .job = worker->job.number, .a = {block}};
-    if (ms_link_send(&worker->neighbours[to].out, frame, NULL, 0, err) != 0) return -1;
+    if (link == NULL || ms_link_send(link, frame, NULL, 0, err) != 0) return -1;
   }
   return 0;
 }
