@@ -7,8 +7,8 @@
 
 local M = {}
 
--- All iterations in row-major order: {at = ordinals, values = by name}.
-local function iterations(loop)
+--- All iterations in row-major order: {at = ordinals, values = by name}.
+function M.iterations(loop)
   local list = {}
   local function visit(d, at, values)
     if d > loop.dims then
@@ -82,7 +82,7 @@ end
 
 --- The exact distances of a loop: {all = {key = vector}, proven = {...}}.
 function M.distances(loop)
-  local list, sets = iterations(loop), { all = {}, proven = {} }
+  local list, sets = M.iterations(loop), { all = {}, proven = {} }
   for _, array in pairs(collect(loop, list)) do
     for _, cell in pairs(array.exact) do
       for x = 1, #cell do
@@ -237,7 +237,7 @@ end
 
 local function any_hyperplane(loop, distances)
   local patterns = M.patterns(distances)
-  local list = loop.planes ~= "free" and iterations(loop)
+  local list = loop.planes ~= "free" and M.iterations(loop)
   local most = loop.dims == 2 and 12 or 7
   local row, found = {}, false
   local function try(k)
@@ -377,7 +377,7 @@ local function compare_row(loop, sets, plan)
     return not is_orthogonal(row, sets.all) and "the row is not orthogonal" or nil
   elseif not sweeps(row, M.patterns(sets.all)) then
     return "the row does not sweep"
-  elseif not plane_is_shared(row, iterations(loop)) then
+  elseif not plane_is_shared(row, M.iterations(loop)) then
     return "no plane of the row has two iterations"
   end
 end

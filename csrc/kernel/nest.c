@@ -52,11 +52,12 @@ static bool began(const ms_draft *draft, uint32_t d, uint32_t *dim) {
   return false;
 }
 
-/* "+2*((_mlo1-3)/2)": the row's part for the index in `name` of dimension d. */
+/* "+2*((_mlo1-3)/2)": the row's part for the index in `name` of dimension d. Every number brings
+ * its sign: two minus signs would begin a comment. */
 static void add_part(ms_draft *draft, uint32_t d, const char *name) {
   int64_t origin = origin_of(draft, d), step = step_of(draft, d);
-  ms_text_format(draft->out, "+%" PRId64 "*((%s%s%u-%" PRId64 ")", row_at(draft, d), draft->prefix,
-                 name, d + 1, origin);
+  ms_text_format(draft->out, "+%" PRId64 "*((%s%s%u%+" PRId64 ")", row_at(draft, d), draft->prefix,
+                 name, d + 1, -origin);
   if (step != 1) ms_text_format(draft->out, "/%" PRId64, step);
   ms_text_add(draft->out, ")");
 }

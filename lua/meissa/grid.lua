@@ -25,7 +25,7 @@ local ONE_CUT = 64          -- ranges of a single cut axis
 local LEAST, MOST = 16, 64  -- ranges of each of several cut axes
 local BLOCK_ENTRIES = 2 ^ 14 -- entries of a block, when there are several cut axes
 local FEWEST = 8            -- ranges of the parallel axis of a long sweep
-local SWEEP_BLOCKS = 2 ^ 18 -- blocks of a sweep, unless it has more phases
+local SWEEP_BLOCKS = 2 ^ 14 -- blocks of a sweep, as long as that leaves FEWEST ranges
 local MOST_BLOCKS = 2 ^ 24  -- that can be scheduled
 
 -- The dimension that an independent loop is cut along. The first one keeps rows together; one that
