@@ -80,8 +80,12 @@ for i in parallel(1000) do tiny[i] = i end
 figures.workers_up_seconds = meissa.workers().startup
 pass()
 figures.first_met_seconds = meissa.last().launch
-pass()
-figures.met_again_seconds = meissa.last().launch
+local again = {}
+for round = 1, ROUNDS do
+  pass()
+  again[round] = meissa.last().launch
+end
+figures.met_again_seconds = median(again)
 local bytes, processes = pss()
 local data = 2 * count * 12 + (6040 + 3706) * K * 4
 figures.pss_bytes, figures.processes = bytes, processes

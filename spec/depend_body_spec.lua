@@ -174,6 +174,8 @@ describe("effects", function()
     assert.are.equal("DEP103", p.reasons[1].code)
     assert.are.equal("unknown", p.verdict)
     assert.are.equal("", distances(plan("a[i] = 1", { a = a })))
+    p = analyze.analyze("for i, v in parallel(b) do a[i] = v end", { a = a, b = b })
+    assert.are.equal("DEP103", p.reasons[1].code) -- the entries that it runs over change
     assert.are.equal("(1)", distances(plan("a[i] = b[i + 1]", { a = a, b = { view = 1001 } })))
   end)
 end)
@@ -218,7 +220,8 @@ describe("scalars", function()
     "B[i] = s\ns = i", "s = s ^ 2", "if A[i] > s then s = A[i + 1] end",
     "if A[i] > s then s = A[i] else s = 0 end", "s = 2 and s", "s = math.max(s, s)",
     "if flag then s = i end\nB[i] = s", "for k = 1, A[i] do s = k end\nB[i] = s",
-    "local f = function() s = s + 1 end\nf()", "repeat if flag then break end\ns = 1 until true\nB[i] = s",
+    "local f = function() s = s + 1 end\nf()",
+    "repeat if flag then break end\ns = 1 until true\nB[i] = s",
     "if A[i] > s then s = A[i] B[1] = i end", "s = s .. 'x'", "while s < 3 do s = s + 1 end",
   }
   for _, body in ipairs(carried) do
@@ -265,8 +268,8 @@ describe("scalars", function()
     local function code(after, ordered)
       return codes(analyze.analyze(text:format(after), { B = shape(9) }, { ordered = ordered }))
     end
-    assert.are.equal("DEP113", code("print(last)", false))
-    assert.are.equal("", code("print(last)", true))
+    assert.are.equal("DEP113", code("local x = last", false))
+    assert.are.equal("", code("local x = last", true))
     assert.are.equal("", code("last = 3", false))
   end)
 
@@ -274,11 +277,35 @@ describe("scalars", function()
     local text = "local t\nfor i in parallel(9) do if B[i] > 0 then t = i\nB[i] = t end end\n%s"
     local p = analyze.analyze(text:format(""), { B = shape(9) })
     assert.are.equal("private", p.scalars.t.role)
-    p = analyze.analyze(text:format("print(t)"), { B = shape(9) })
+    p = analyze.analyze(text:format("local x = t"), { B = shape(9) })
     assert.are.equal("carried", p.scalars.t.role)
-    p = analyze.analyze("local t\nfor e = 1, 2 do\nif t then print(t) end\n" ..
+    p = analyze.analyze("local t\nfor e = 1, 2 do\nlocal x = t\n" ..
       "for i in parallel(9) do if B[i] > 0 then t = i\nB[i] = t end end\nend", { B = shape(9) })
     assert.are.equal("carried", p.scalars.t.role)
+  end)
+end)
+
+describe("fields of tables", function()
+  it("may be reduced into where the body has no other way to them", function()
+    local self = { loss = 0, W = shape(9), sub = { n = 1 } }
+    local function p(body, more)
+      local bindings = { self = self, A = shape(9) }
+      for name, value in pairs(more or {}) do bindings[name] = value end
+      return plan(body, bindings)
+    end
+    local good = p("self.loss = self.loss + self.W[i]")
+    assert.are.equal("independent", good.strategy)
+    assert.are.equal("reduction", good.scalars["self.loss"].role)
+    assert.are.equal("+", good.scalars["self.loss"].op)
+    assert.are.equal("independent", p("self.sub.n = math.max(self.sub.n, A[i])").strategy)
+    assert.are.equal("DEP107", codes(p("self.loss = i")))
+    assert.are.equal("DEP107", codes(p("self.loss = self.loss + 1\nA[i] = self.loss")))
+    assert.are.equal("DEP107", codes(p("self.loss = self.loss + other.loss", { other = self })))
+    assert.is_truthy(codes(p("self.loss = self.loss + f(i)",
+      { f = function(k) return k * self.loss end })):find("DEP107"))
+    assert.are.equal("DEP107", codes(p("self.loss = self.loss + #list",
+      { list = { 1, { self } } })))
+    assert.are.equal("DEP107", codes(p("self.fresh = self.fresh + 1")))
   end)
 end)
 
@@ -289,6 +316,8 @@ describe("refusals", function()
     { "do return end", "DEP108", "serial" },
     { "t[i] = 1", "DEP107", "serial" },
     { "t.count = i", "DEP107", "serial" },
+    { "A[i].name = 1", "DEP107", "unknown" },
+    { "_G[t[i]][1] = 2", "DEP107", "unknown" },
     { "t[i][1] = 1", "DEP107", "unknown" },
     { "table.insert(t, i)", "DEP107", "serial" },
     { "local u = t\nu[i] = 1", "DEP107", "serial" },
@@ -314,7 +343,8 @@ describe("refusals", function()
       plan("for k = 1, 3 do if A[i] > k then break end end\nA[i] = 0", B).strategy)
     assert.are.equal("independent",
       plan("if A[i] > 2 then goto continue end\nA[i] = 0\n::continue::", B).strategy)
-    assert.are.equal("independent", plan("local f = function() return 1 end\nA[i] = f()", B).strategy)
+    assert.are.equal("independent",
+      plan("local f = function() return 1 end\nA[i] = f()", B).strategy)
   end)
 end)
 
@@ -365,7 +395,8 @@ end)
 
 describe("spaces", function()
   it("count distances in iterations", function()
-    local p = analyze.analyze("for i in parallel({1, 9, 2}) do A[i] = A[i - 2] end", { A = shape(9) })
+    local p = analyze.analyze("for i in parallel({1, 9, 2}) do A[i] = A[i - 2] end",
+      { A = shape(9) })
     assert.are.equal("(1)", distances(p))
     p = analyze.analyze("for i in parallel({9, 1, -1}) do A[i] = A[i - 1] end", { A = shape(9) })
     assert.are.equal("(1)", distances(p))
@@ -402,7 +433,8 @@ describe("spaces", function()
       analyze.analyze("for i in parallel({1, 5}, {collapse = 2}) do A[i] = 1 end", { A = shape(5) })
     end)
     assert.has_error(function()
-      analyze.analyze("for i in parallel({1, 5}, {collapse = 2}) do for j = 1, p[i] do A[j] = 1 end end",
+      analyze.analyze("for i in parallel({1, 5}, {collapse = 2}) do\n" ..
+        "for j = 1, p[i] do A[j] = 1 end end",
         { A = shape(5), p = opaque })
     end)
   end)
@@ -412,5 +444,12 @@ describe("spaces", function()
     assert.are.equal("unknown", p.verdict)
     p = analyze.analyze("for i in parallel(9) do A[i * 2^30] = 1 end", { A = shape(2 ^ 41) })
     assert.are.equal("unknown", p.verdict)
+    p = analyze.analyze("for i in parallel(9) do for k = 2^40, 2^40 + i do A[k] = 1 end end",
+      { A = shape(2 ^ 41) })
+    assert.are.equal("unknown", p.verdict)
+    p = analyze.analyze("for i in parallel(9) do A[i + 2^70] = 1 end", { A = shape(9) })
+    assert.are.equal("unknown", p.verdict)
+    p = analyze.analyze("for i in parallel({-2^53, 2^53, 2^52}) do A[1] = i end", { A = shape(9) })
+    assert.are.equal("(+)", distances(p))
   end)
 end)

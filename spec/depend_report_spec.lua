@@ -60,15 +60,16 @@ end]]
         "various distances",
       "  add up in a buffer:  local sum = meissa.buffer(h)  ... sum[e] = sum[e] + x        " ..
         "run it serially:  parallel(9, {serial = true})"),
-      text_of("for i in parallel(9) do\n  h[p[i]] = h[p[i]] + 1\nend", { h = shape(9), p = opaque }))
+      text_of("for i in parallel(9) do\n  h[p[i]] = h[p[i]] + 1\nend",
+        { h = shape(9), p = opaque }))
   end)
 
   it("name the strategy that this version does not run, and the order", function()
     assert.are.equal(lines(
       "text:1: loop over i, j cannot be proved parallel [DEP115 strategy not run by this version]",
       "  1 | for i, j in parallel(10, 10) do",
-      "                  ^^^^^^^^^^^^^^^^ the loop could run as a wavefront, which this version of " ..
-        "Meissa analyses but does not run",
+      "                  ^^^^^^^^^^^^^^^^ the loop could run as a wavefront, which this version " ..
+        "of Meissa analyses but does not run",
       "  also [DEP101 carried dependence]",
       "  2 |   W[i] = W[i] + 1",
       "        ^^^^ iteration (1, 1) writes W[1]      ^^^^ iteration (1, 2) reads W[1]: " ..
@@ -127,14 +128,16 @@ end]]
     assert.is_truthy(text:find("cannot be proved parallel [DEP108 leaves the loop]", 1, true)
       or text:find("is not parallel [DEP108 leaves the loop]", 1, true))
     assert.is_truthy(text:find("later iterations depend on earlier ones", 1, true))
-    assert.is_truthy(text:find("use an array:  local t = meissa.zeros(n)  ... t[i] = value", 1, true))
+    assert.is_truthy(text:find("use an array:  local t = meissa.zeros(n)  ... t[i] = value", 1,
+      true))
   end)
 
   it("say the closure form's fix in its own form", function()
     local loop = assert(core.loop("meissa.each(n, function(i)\n  A[1] = i\nend)", "=t", 1, 3))
-    local plan = assert(core.plan(loop, { { kind = "array", array = 1, storage = 1, dims = { 9 } } },
+    local plan = assert(core.plan(loop,
+      { { kind = "array", array = 1, storage = 1, dims = { 9 } } },
       { ranges = { { 1, 9 } }, ordered = true }))
-    assert.are.equal("run it serially: meissa.each(n, {serial = true}, function ...",
+    assert.are.equal("run it serially: meissa.each(..., {serial = true}, ...)",
       plan.reasons[1].fixes[1])
   end)
 
@@ -202,9 +205,12 @@ describe("bad input", function()
       {}, { good[1] }, { good[1], {} }, { good[1], { kind = "what" } }, { good[1], 7 },
       { { kind = "array" }, good[2] }, { { kind = "array", dims = {} }, good[2] },
       { { kind = "array", dims = { 1, 2, 3, 4, 5, 6, 7, 8, 9 } }, good[2] },
-      { { kind = "array", dims = { "x" } }, good[2] }, { { kind = "array", dims = { 2.5 } }, good[2] },
-      { good[1], { kind = "number", depth = -1 } }, { good[1], { kind = "function", reached = { 0 } } },
-      { good[1], { kind = "function", reached = { "x" } } }, { good[1], { kind = "number", number = {} } },
+      { { kind = "array", dims = { "x" } }, good[2] },
+      { { kind = "array", dims = { 2.5 } }, good[2] },
+      { good[1], { kind = "number", depth = -1 } },
+      { good[1], { kind = "function", reached = { 0 } } },
+      { good[1], { kind = "function", reached = { "x" } } },
+      { good[1], { kind = "number", number = {} } },
       { good[1], { kind = "array", array = 0 / 0, dims = { 1 } } },
     }
     for k, bad in ipairs(bads) do
@@ -245,17 +251,19 @@ describe("bad input", function()
     assert.are.equal("serial", plan.strategy)
     assert.is_true(os.clock() - start < 10)
     local deep = ("("):rep(150) .. "i" .. (")"):rep(150)
-    assert.are.equal("independent",
-      analyze.analyze("for i in parallel(9) do A[" .. deep .. "] = 1 end", { A = shape(9) }).strategy)
+    plan = analyze.analyze("for i in parallel(9) do A[" .. deep .. "] = 1 end", { A = shape(9) })
+    assert.are.equal("independent", plan.strategy)
     local sum = "i" .. (" + 0"):rep(700)
-    local wide = analyze.analyze("for i in parallel(9) do A[" .. sum .. "] = 1 end", { A = shape(9) })
+    local wide = analyze.analyze("for i in parallel(9) do A[" .. sum .. "] = 1 end",
+      { A = shape(9) })
     assert.are_not.equal("serial", wide.verdict)
   end)
 end)
 
 describe("loops", function()
   it("say what they capture", function()
-    local loop = core.loop("local a = 1\nfor i, j in parallel(n) do\n  opts.W[i] = a\n  s = s + 1\nend",
+    local loop = core.loop("local a = 1\nfor i, j in parallel(n) do\n" ..
+      "  opts.W[i] = a\n  s = s + 1\nend",
       "=text")
     assert.are.same({ "i", "j" }, loop:indices())
     local found = {}
@@ -264,7 +272,8 @@ describe("loops", function()
         capture.reach, tostring(capture.assigned), capture.line, capture.column)
     end
     table.sort(found)
-    assert.are.same({ "a  local false 3:15", "opts W global false 3:3", "s  global true 4:3" }, found)
+    assert.are.same({ "a  local false 3:15", "opts W global false 3:3", "s  global true 4:3" },
+      found)
     local info = loop:info()
     assert.are.same({ 2, 2, 5, 3 }, { info.line, info.first_line, info.last_line,
       info.body_first_line })

@@ -91,6 +91,7 @@ static uint32_t *read_binding(lua_State *L, int table, ms_binding *binding, uint
   binding->integer = field_boolean(L, table, "integer");
   binding->changes = field_boolean(L, table, "changes");
   binding->stores = field_boolean(L, table, "stores");
+  binding->aliased = field_boolean(L, table, "aliased");
   lua_getfield(L, table, "name"); /* the string stays alive in the table */
   binding->name = lua_type(L, -1) == LUA_TSTRING ? lua_tostring(L, -1) : NULL;
   lua_pop(L, 1);

@@ -44,7 +44,7 @@ static void find_order(ms_walk *walk, ms_effect effect, ms_node *node) {
                  "the body yields, and the other side of a yield runs on the driver alone");
   if (effect == MS_EFFECT_RANDOM)
     ms_walk_find(walk, MS_REASON_RANDOM, true, node,
-                 "numbers by iteration: meissa.random() in place of math.random()",
+                 "draw them before the loop: local u = meissa.rand({n}, {seed = 1})  ... u[i]",
                  "math.random gives numbers in the order of its calls, which a parallel loop "
                  "does not keep");
 }

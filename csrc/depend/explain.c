@@ -105,11 +105,7 @@ static void append_arguments(ms_text *text, const ms_tree *tree, const ms_node *
   for (uint32_t k = 1; k < call->kids; k++) {
     const ms_node *argument = call->kid[k];
     const char *separator = k > 1 ? ", " : "";
-    if (argument->kind == MS_FUNCTION) {
-      if (!done) ms_text_format(text, "%s{%s}", separator, option);
-      ms_text_add(text, !done || k > 1 ? ", function" : "function");
-      done = true;
-    } else if (is_options(argument)) {
+    if (is_options(argument)) {
       ms_text_format(text, "%s{%s%s", separator, option, argument->kids > 0 ? ", " : "");
       ms_text_append(text, tree->text + argument->begin + 1, argument->end - argument->begin - 1);
       done = true;
@@ -124,13 +120,13 @@ static void append_arguments(ms_text *text, const ms_tree *tree, const ms_node *
 const char *ms_explain_call(const ms_explainer *explain, const char *option) {
   const ms_loop *loop = explain->walk->loop;
   ms_text text = {0};
-  if (loop->call->kind == MS_FUNCTION) /* it stands elsewhere: the call is not seen */
+  if (loop->closure != NULL) /* it may stand elsewhere: the call is not seen */
     return ms_arena_format(explain->arena, "meissa.each(..., {%s}, ...)", option);
   append_node(&text, loop->tree, loop->call->kid[0]);
   if (loop->call->kind == MS_METHOD) ms_text_format(&text, ":%s", loop->call->text);
   ms_text_add(&text, "(");
   append_arguments(&text, loop->tree, loop->call, option);
-  ms_text_add(&text, loop->closure != NULL ? " ..." : ")");
+  ms_text_add(&text, ")");
   const char *call = NULL;
   if (!text.failed && text.length <= LONGEST_CALL && strchr(text.bytes, '\n') == NULL) {
     call = ms_arena_copy(explain->arena, text.bytes, text.length);

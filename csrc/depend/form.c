@@ -43,11 +43,11 @@ bool ms_form_is_constant(const ms_form *form) {
 }
 
 int64_t ms_form_value(const ms_form *form, const int64_t *variables) {
-  int64_t value = form->constant;
+  uint64_t value = (uint64_t)form->constant; /* wraps for points that no loop reaches */
   for (uint32_t v = 0; v < MS_MAX_VARS; v++) {
-    if (form->at[v] != 0) value += form->at[v] * variables[v];
+    if (form->at[v] != 0) value += (uint64_t)form->at[v] * (uint64_t)variables[v];
   }
-  return value;
+  return (int64_t)value;
 }
 
 int64_t ms_floor_div(int64_t value, int64_t divisor) {

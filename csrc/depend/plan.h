@@ -44,6 +44,7 @@ typedef struct ms_binding {
   /* FUNCTION, TABLE: indices (into the bindings) of the arrays that it may touch, that it holds */
   bool changes; /* calls of it assign variables or plain tables outside of it */
   bool stores;  /* FUNCTION: it stores into what it is given */
+  bool aliased; /* scalar in a field: the body may have another way to that field */
   const uint32_t *reached;
   uint32_t reached_count;
 } ms_binding;

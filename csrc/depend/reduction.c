@@ -10,6 +10,10 @@
 #include "depend/scalar.h"
 
 bool ms_capture_is(const ms_capture *capture, const ms_node *node) {
+  for (uint32_t f = capture->field_count; f > 0; f--, node = node->kid[0]) {
+    if (node->kind != MS_INDEX || node->kid[1]->kind != MS_STRING) return false;
+    if (strcmp(node->kid[1]->text, capture->fields[f - 1]) != 0) return false;
+  }
   if (node->kind != MS_NAME) return false;
   if (capture->symbol != NULL || node->symbol != NULL) return capture->symbol == node->symbol;
   return strcmp(capture->root, node->text) == 0;
@@ -157,6 +161,15 @@ static bool visit(ms_node *node, void *context) {
       ms_capture_is(all->capture, node->kid[0]) && operator_of(all, node->kid[1], &op))
     add_reduction(all, op, 2);
   return true;
+}
+
+bool ms_scalar_in_field(const ms_walk *walk, uint32_t index) {
+  const ms_capture *capture = &walk->loop->captures[index];
+  const ms_binding *binding = &walk->bindings[index];
+  ms_reduce_op op;
+  if (capture->field_count == 0 || binding->depth != capture->field_count) return false;
+  if (binding->kind > MS_BIND_STRING || binding->aliased) return false;
+  return ms_scalar_reduction(walk->loop, capture, walk->loop->body, &op);
 }
 
 bool ms_scalar_reduction(const ms_loop *loop, const ms_capture *capture, ms_node *body,

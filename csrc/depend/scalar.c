@@ -275,7 +275,8 @@ int ms_scalars_find(ms_walk *walk, ms_node *body, ms_scalar_plan **scalars, uint
   for (uint32_t c = 0; c < loop->capture_count; c++) {
     const ms_capture *capture = &loop->captures[c];
     ms_scalar_plan *plan = &(*scalars)[*count];
-    if (capture->assigned && capture->field_count == 0) {
+    bool variable = capture->field_count == 0;
+    if (capture->assigned && (variable || ms_scalar_in_field(walk, c))) {
       assignment_role(walk, body, c, plan);
       (*count)++;
     } else if (!capture->assigned && walk->bindings[c].kind <= MS_BIND_STRING &&

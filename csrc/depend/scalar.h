@@ -22,7 +22,11 @@ bool ms_scalar_read_after(const ms_loop *loop, const ms_capture *capture);
 bool ms_scalar_reduction(const ms_loop *loop, const ms_capture *capture, ms_node *body,
                          ms_reduce_op *op);
 
-/* A NAME node that means the captured variable itself. */
+/* The capture is a scalar in a field of a plain table (`self.loss`) that the body only reduces
+ * into: such a field may be written, any other may not. */
+bool ms_scalar_in_field(const ms_walk *walk, uint32_t index);
+
+/* A node that means the captured path itself. */
 bool ms_capture_is(const ms_capture *capture, const ms_node *node);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * Walk, values: what variables hold, and assignments to them and into arrays. See walk.h. */
-#include "depend/walk.h"
+#include "depend/scalar.h"
 
 void ms_walk_store(ms_walk *walk, const ms_value *value) {
   uint64_t before = walk->stored;
@@ -88,6 +88,10 @@ void ms_walk_assign(ms_walk *walk, ms_node *target, const ms_value *value) {
   }
   ms_value object, place;
   int64_t capture = ms_loop_capture_of(walk->loop, target);
+  if (capture >= 0 && ms_scalar_in_field(walk, (uint32_t)capture)) {
+    ms_walk_join(walk, &walk->capture_value[capture], value);
+    return;
+  }
   if (capture >= 0 &&
       (walk->bindings[capture].kind != MS_BIND_ARRAY ||
        walk->bindings[capture].depth == walk->loop->captures[capture].field_count)) {
@@ -105,6 +109,7 @@ void ms_walk_assign(ms_walk *walk, ms_node *target, const ms_value *value) {
   ms_walk_value(walk, target->kid[1], &key);
   ms_walk_touch_groups(walk, ms_walk_groups_of(walk, &object), true, target);
   ms_walk_store(walk, value);
-  bool captured = object.kind == MS_VALUE_OTHER && object.captured;
-  if (captured) find_table_write(walk, object.plain, target);
+  bool captured =
+      object.kind <= MS_VALUE_SCALAR || (object.kind == MS_VALUE_OTHER && object.captured);
+  if (captured) find_table_write(walk, object.kind == MS_VALUE_OTHER && object.plain, target);
 }

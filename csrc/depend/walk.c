@@ -63,6 +63,10 @@ static void walk_maybe(ms_walk *walk, ms_node *block) {
   walk->possible--;
 }
 
+static bool beyond_index(int64_t value) {
+  return value > MS_FORM_INDEX || value < -MS_FORM_INDEX;
+}
+
 /* An inner loop variable as start + step * q with q >= 0 up to the limit; false if not affine. */
 static bool quantify(ms_walk *walk, const ms_value *start, const ms_value *limit,
                      const ms_value *step, ms_form *variable) {
@@ -70,6 +74,7 @@ static bool quantify(ms_walk *walk, const ms_value *start, const ms_value *limit
   if (step->kind != MS_VALUE_NUMBER || !ms_form_is_constant(&step->form)) return false;
   int64_t stride = step->form.constant;
   if (stride == 0 || walk->scope_count == MS_MAX_INNER) return false;
+  if (beyond_index(start->form.constant) || beyond_index(limit->form.constant)) return false;
   ms_inner *inner = &walk->scope[walk->scope_count];
   ms_form q = {0}, rest;
   q.at[MS_MAX_DIMS + walk->scope_count] = 1;

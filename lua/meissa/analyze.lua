@@ -10,6 +10,7 @@
 local capture = require("meissa.capture")
 local core = require("meissa.core")
 local errors = require("meissa.errors")
+local report = require("meissa.report")
 
 local M = {}
 
@@ -161,10 +162,19 @@ local function record(text, chunkname, bindings)
   setfenv(chunk, env)
   local ok, problem = pcall(chunk)
   if not recorded then
-    if not ok then errors.raise("SRC", "the text does not run up to its loop: %s", tostring(problem)) end
+    if not ok then
+      errors.raise("SRC", "the text does not run up to its loop: %s", tostring(problem))
+    end
     errors.raise("SRC", "the text has no loop of the form `for i in parallel(n) do ... end`")
   end
   return recorded, env
+end
+
+-- print(plan) shows the report.
+local Analysis = {}
+
+function Analysis.__tostring(plan)
+  return report.text(plan, { serial = plan.serial })
 end
 
 --- Plans a loop given as text.
@@ -188,14 +198,14 @@ function M.analyze(text, bindings, opts)
     if value then return value[1] end
     return env[each.root]
   end, describe_any, { [M.opaque] = true })
-  for c, binding in ipairs(resolved) do
-    if about and binding.kind == "array" and binding.array == about.array then space.source = c end
-  end
+  if about then space.source = capture.source(resolved, about, recorded[1]) end
   local plan
   plan, problem = core.plan(loop, resolved, space)
   if not plan then errors.raise_core(problem) end
+  report.drop_impossible_fixes(plan)
   plan.text, plan.line, plan.ordered = text, loop:info().line, space.ordered
-  return plan
+  plan.engine, plan.serial = "lua", space.serial
+  return setmetatable(plan, Analysis)
 end
 
 return M

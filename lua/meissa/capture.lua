@@ -73,11 +73,11 @@ local function new_search(state)
     left = MOST_ENTRIES }, Search)
 end
 
-function Search:array(about)
+function Search:array(about, value)
   local state = self.state
   local index = state.by_array[about.array]
   if not index then
-    state.extra[#state.extra + 1] = about
+    state.extra[#state.extra + 1] = { about = about, value = value }
     index = state.count + #state.extra
     state.by_array[about.array] = index
   end
@@ -125,7 +125,7 @@ function Search:visit(value)
     return
   end
   local about = self.state.describe(value)
-  if about then return self:array(about) end
+  if about then return self:array(about, value) end
   if self.seen[value] or libraries[value] or builtins[value] or self.state.opaque[value] then
     return
   end
@@ -143,6 +143,7 @@ local function describe_array(binding, about)
   binding.kind = "array"
   binding.array, binding.storage = about.array, about.storage
   binding.dims, binding.sparse, binding.integer = about.dims, about.sparse, about.integer
+  return binding
 end
 
 -- A binding for a value that is found `depth` fields into a capture.
@@ -166,22 +167,27 @@ local function bind(state, value, depth)
   return binding
 end
 
--- How far a capture's fields lead: the value and the number of fields used.
+-- How far a capture's fields lead: the value, the number of fields used, and the table that the
+-- last of them was read from.
 local function follow(state, root, fields)
-  local value, depth = root, 0
+  local value, depth, holder = root, 0, nil
   while depth < #fields do
     if type(value) ~= "table" or state.describe(value) or state.opaque[value] then break end
-    value = field_of(value, fields[depth + 1])
+    holder, value = value, field_of(value, fields[depth + 1])
     depth = depth + 1
   end
-  return value, depth
+  return value, depth, holder
 end
 
 local function search_from(state, binding)
   if binding.kind ~= "function" and binding.kind ~= "table" then return end
+  if binding.value == _G or binding.value == package.loaded then binding.all = true end
   if state.opaque[binding.value] or libraries[binding.value] then return end
   local search = new_search(state)
   search:visit(binding.value)
+  for _, field in ipairs(state.fields) do
+    if search.all or search.seen[field.holder] then field.binding.aliased = true end
+  end
   binding.reached, binding.stores = {}, search.stores
   binding.changes = search.changes or (binding.kind == "table" and search.stores)
   binding.all = search.all
@@ -191,10 +197,8 @@ end
 
 -- Arrays that only functions and tables reach become bindings behind those of the captures.
 local function append_extra(state, bindings)
-  for _, about in ipairs(state.extra) do
-    local binding = { depth = 0 }
-    describe_array(binding, about)
-    bindings[#bindings + 1] = binding
+  for _, each in ipairs(state.extra) do
+    bindings[#bindings + 1] = describe_array({ depth = 0, value = each.value }, each.about)
   end
   for _, binding in ipairs(bindings) do
     if binding.all then
@@ -204,6 +208,48 @@ local function append_extra(state, bindings)
       end
     end
   end
+end
+
+-- Remembers a field that the body assigns.
+local function note_field(state, capture, binding, holder)
+  local name = capture.fields[#capture.fields]
+  for _, other in ipairs(state.fields) do
+    if other.holder == holder and other.name == name then
+      other.binding.aliased, binding.aliased = true, true
+    end
+  end
+  if rawget(holder, name) == nil then binding.aliased = true end -- it came from somewhere else
+  state.fields[#state.fields + 1] = { holder = holder, name = name, binding = binding }
+end
+
+-- Fields that are assigned by one path and read by another are aliased.
+local function mark_aliased(state)
+  for _, field in ipairs(state.fields) do
+    for _, read in ipairs(state.reads) do
+      if read.holder == field.holder and read.name == field.name then
+        field.binding.aliased = true
+      end
+    end
+  end
+end
+
+--- The number of the binding of the array whose entries a loop runs over, for the space's
+-- `source`; 0 when the body has no way to it. Where the body has only a view of its storage, the
+-- array is added to the bindings, so that the entries that the loop reads are known to overlap.
+-- @tab bindings what resolve gave
+-- @tab about the array's description
+-- @param value the array
+function M.source(bindings, about, value)
+  local shared = false
+  for index, binding in ipairs(bindings) do
+    if binding.kind == "array" then
+      if binding.array == about.array then return index end
+      shared = shared or binding.storage == about.storage
+    end
+  end
+  if not shared then return 0 end
+  bindings[#bindings + 1] = describe_array({ depth = 0, value = value }, about)
+  return #bindings
 end
 
 --- Resolves captures to bindings.
@@ -217,16 +263,23 @@ end
 -- arrays that only functions reach
 function M.resolve(captures, lookup, describe, opaque)
   local state = { describe = describe, opaque = opaque or {}, by_array = {}, extra = {},
-    count = #captures }
+    fields = {}, reads = {}, count = #captures }
   local bindings = {}
   state.bindings = bindings
   for c, capture in ipairs(captures) do
-    local binding = bind(state, follow(state, lookup(capture), capture.fields))
+    local value, depth, holder = follow(state, lookup(capture), capture.fields)
+    local binding = bind(state, value, depth)
+    if capture.assigned and depth > 0 and depth == #capture.fields then
+      note_field(state, capture, binding, holder)
+    elseif holder then
+      state.reads[#state.reads + 1] = { holder = holder, name = capture.fields[depth] }
+    end
     bindings[c] = binding
     if binding.kind == "array" and not state.by_array[binding.array] then
       state.by_array[binding.array] = c
     end
   end
+  mark_aliased(state)
   for c = 1, #captures do search_from(state, bindings[c]) end
   append_extra(state, bindings)
   return bindings

@@ -24,7 +24,8 @@ local function context_of(plan)
     end
   end
   return {file = record.file, line = record.line, over = record.over, source = record.source,
-          grid = plan.grid, moves = moves, engine = plan.engine, ordered = plan.ordered}
+          grid = plan.grid, moves = moves, engine = plan.engine, ordered = plan.ordered,
+          serial = plan.serial}
 end
 
 --- print(plan): the report.
@@ -67,6 +68,9 @@ local function situation(record, space, bindings)
     elseif binding.reached then
       add(table.concat(binding.reached, ","))
     end
+    if binding.changes then add "changes" end
+    if binding.stores then add "stores" end
+    if binding.aliased then add "aliased" end
   end
   return table.concat(parts, "|")
 end
@@ -109,8 +113,8 @@ function M.runs_serially(plan, space)
   return plan.strategy == "serial" or space.serial and reordered(plan, space) ~= nil
 end
 
--- Raises for plans that are not to be run.
-local function check(plan, space)
+--- Raises DEP, with the report, for a plan that is not to be run in this space.
+function M.check(plan, space)
   if plan.strategy == "serial" and not space.serial then
     local text, head = tostring(plan), ("%s:%d: "):format(plan.file, plan.line)
     if text:sub(1, #head) == head then text = text:sub(#head + 1) end
@@ -145,14 +149,8 @@ function M.explain(plan, space)
   end
 end
 
---- A plan that is used once more in the same situation.
-function M.again(plan, space)
-  check(plan, space)
-  return plan
-end
-
 --- The plan of a loop for a space and bindings, from the record's cache or made.
--- Errors: DEP for a loop that may not run, SRC, OPT.
+-- Errors: SRC, OPT, BUG; a loop that may not run in parallel has a plan that says so.
 function M.get(record, space, bindings)
   local key = situation(record, space, bindings)
   local plan = record.plans[key]
@@ -160,18 +158,20 @@ function M.get(record, space, bindings)
     local err
     plan, err = core.plan(record.loop, bindings, space)
     if not plan then errors.raise_core(err) end
+    report.drop_impossible_fixes(plan)
     plan.file, plan.line, plan.engine = record.file, record.line, "lua"
+    plan.serial = space.serial
     plan.record, plan.ordered, plan.kernels = record, space.ordered, {}
     plan.grids = {}
     index(plan, bindings)
     setmetatable(plan, Plan)
     record.plans[key] = plan
   end
-  return M.again(plan, space)
+  return plan
 end
 
---- A plan with what running it took: `seconds` in all, `launch` until the first iteration, `workers`
--- (how many), `moved` (bytes), and in `shares` for each worker busy, waited and moved.
+--- A plan with what running it took: `seconds` in all, `launch` until the first iteration,
+-- `workers` (how many), `moved` (bytes), and in `shares` for each worker busy, waited and moved.
 function M.measured(plan, measured)
   for name, value in pairs(measured) do rawset(plan, name, value) end
   return plan

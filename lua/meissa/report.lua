@@ -201,12 +201,12 @@ local function place_lines(plan, reason, context)
   return lines
 end
 
--- Fixes of all reasons, each once: "what:  code".
-local function fix_lines(reasons)
+-- Fixes of all reasons, each once: "what:  code". A loop that runs serially is not told how to.
+local function fix_lines(reasons, serial)
   local items, seen = {}, {}
   for _, reason in ipairs(reasons) do
     for _, fix in ipairs(reason.fixes) do
-      if not seen[fix] then
+      if not seen[fix] and not (serial and fix:find("^run it serially")) then
         seen[fix] = true
         items[#items + 1] = (fix:gsub(": ", ":  ", 1))
       end
@@ -250,6 +250,7 @@ local function refusal(plan, context)
     if not is_notice(reason) then reasons[#reasons + 1] = reason end
   end
   local what = plan.verdict == "serial" and "is not parallel" or "cannot be proved parallel"
+  if context.serial then what = "runs serially, as written:" end
   local lines = {}
   for k, reason in ipairs(reasons) do
     local title = ("[%s %s]"):format(reason.code, reason.title)
@@ -258,9 +259,30 @@ local function refusal(plan, context)
     append(lines, place_lines(plan, reason, context))
   end
   if #reasons == 0 then lines[1] = head(plan, context) .. " " .. what end
-  append(lines, fix_lines(reasons))
+  append(lines, fix_lines(reasons, context.serial))
   append(lines, notice_lines(plan, context))
   return lines
+end
+
+-- Whether everything of this module that a line of code names is there.
+local function is_possible(fix)
+  local meissa = package.loaded["meissa"]
+  if not meissa then return true end -- the analyser is used on its own
+  for name in fix:gmatch("meissa%.([%a_]+)") do
+    if meissa[name] == nil then return false end
+  end
+  return true
+end
+
+--- Takes out of a plan's reasons the fixes that this version could not run.
+function M.drop_impossible_fixes(plan)
+  for _, reason in ipairs(plan.reasons) do
+    local kept = {}
+    for _, fix in ipairs(reason.fixes) do
+      if is_possible(fix) then kept[#kept + 1] = fix end
+    end
+    reason.fixes = kept
+  end
 end
 
 --- A plan as text, without a final newline.

@@ -49,3 +49,6 @@ function methods.clone(self)
   subscript.check(handle.array, handle.generation) -- holds the handle until here
   return copy
 end
+
+--- A copy of the contents as of now, for loops that read old values while they write new ones.
+methods.snapshot = methods.clone
