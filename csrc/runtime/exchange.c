@@ -112,11 +112,11 @@ static int write_runs(const ms_worker *worker, ms_mirror *mirror, unsigned char 
  * -1 when `block` does not come next. */
 static int is_ready(const ms_worker *worker, const ms_partner *partner, uint32_t block) {
   const ms_exchange *exchange = worker->job.exchange;
-  int ready = 1;
+  int ready = block == partner->applied ? -1 : 1;
   for (uint32_t each = block; each != partner->applied; each = exchange->previous[each]) {
     uint32_t before;
     if (each == MS_NO_BLOCK) return -1;
-    for (uint32_t i = 0; ready; i++) {
+    for (uint32_t i = 0; ready > 0; i++) {
       before = ms_schedule_before(worker->schedule, each, i);
       if (before == MS_NO_BLOCK) break;
       if (worker->schedule->owner[before] != partner->number) ready = worker->job.finished[before];
