@@ -267,11 +267,13 @@ function M.parallel(...)
   local roots = frame.read(slots, func, 2)
   local plan, bindings, values = plan_loop(record, space, roots)
   plans.check(plan, space)
+  plans.check_contents(plan, space, bindings, values)
   if plans.is_empty(plan, space) then
     last_plan = plan
     return finished
   end
   if plans.runs_serially(plan, space) then return run_serially(plan, space) end
+  plans.check_scalars(plan, values)
   local assigned
   if by_engine(plan, space) then
     assigned = run_engine_here(record, plan, space, bindings, values)
@@ -325,6 +327,8 @@ function M.each(...)
   end
   local record, slots, plan, bindings, values = plan_closure(fn, space)
   plans.check(plan, space)
+  plans.check_contents(plan, space, bindings, values)
+  if not plans.runs_serially(plan, space) then plans.check_scalars(plan, values) end
   if plans.is_empty(plan, space) then
     last_plan = plan
   elseif plans.runs_serially(plan, space) then
