@@ -145,6 +145,17 @@ describe("the generic for", function()
     assert.truthy(lost:find("lost", 1, true), lost)
   end)
 
+  it("visits the keys of a table in the same order on every worker", function()
+    local t, A = {}, meissa.zeros(8)
+    for k = 1, 40 do t["key" .. k * k] = 1 / k end
+    for i in parallel(8) do
+      local sum = 0
+      for _, v in pairs(t) do sum = sum * 1.1 + v end
+      A[i] = sum
+    end
+    for i = 2, 8 do assert.equal(A[1], A[i]) end
+  end)
+
   it("has shadowed names right", function()
     local x = 1
     local sum = 0
