@@ -68,12 +68,12 @@ end]]
     assert.are.equal(lines(
       "text:1: loop over i, j cannot be proved parallel [DEP115 strategy not run by this version]",
       "  1 | for i, j, r in parallel(R) do",
-      "                     ^^^^^^^^^^^ the loop could run as a hyperplane, which this version of " ..
-        "Meissa analyses but does not run",
+      "                     ^^^^^^^^^^^ the loop could run as a hyperplane, which this version " ..
+        "of Meissa analyses but does not run",
       "  also [DEP101 carried dependence]",
       "  2 |   A[i+1][j+1] = A[i+1][j] + A[i][j+2] * r",
-      "        ^^^^^^^^^^^ iteration (1, 1) writes A[2][2]      ^^^^^^^^^ iteration (1, 2) reads " ..
-        "A[2][2]: distance (0, 1), every iteration",
+      "        ^^^^^^^^^^^ iteration (1, 1) writes A[2][2]      ^^^^^^^^^ iteration (1, 2) " ..
+        "reads A[2][2]: distance (0, 1), every iteration",
       "  run it serially:  parallel(R, {serial = true})        " ..
         "old values are fine:  local old = A:snapshot()  ... old[i+1][j]"),
       text_of("for i, j, r in parallel(R) do\n  A[i+1][j+1] = A[i+1][j] + A[i][j+2] * r\nend",
