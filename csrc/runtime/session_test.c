@@ -13,7 +13,6 @@
 #include <unistd.h>
 
 #include "base/test.h"
-#include "runtime/sanitized.h"
 #include "runtime/setup.h"
 #include "runtime/worker.h"
 
