@@ -27,6 +27,7 @@ everything: build $(TESTS) $(patsubst csrc/%.c,$(BUILD)/obj/%.o,$(filter %_fuzz.
 
 # Sanitizers report into files $(BUILD)/report.PID: what a worker did wrong must not pass because it
 # was replaced, or its words went elsewhere. $(reported) fails when there are such files.
+# UBSan beside ASan has no file: it aborts, which ASan reports.
 REPORT   = log_path='$(if $(filter /%,$(BUILD)),$(BUILD),$(ROOT)/$(BUILD))/report'
 reported = status=$$?; \
   if ls $(BUILD)/report.* >/dev/null 2>&1; then \
@@ -43,8 +44,8 @@ NOT_INSTRUMENTED := $(addprefix spec/,rock_spec.lua runner_spec.lua packages_spe
 # takes everything that only a Lua value points to for lost.
 SANITIZE      := -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
 ASAN_PRELOAD   = $(foreach each,libasan.so libstdc++.so.6,$(shell gcc -print-file-name=$(each)))
-ASAN_OPTIONS   = detect_stack_use_after_return=1:strict_string_checks=1:abort_on_error=0:$(REPORT)
-UBSAN_OPTIONS  = print_stacktrace=1:$(REPORT)
+ASAN_OPTIONS   = detect_stack_use_after_return=1:strict_string_checks=1:handle_abort=1:$(REPORT)
+UBSAN_OPTIONS  = print_stacktrace=1:abort_on_error=1:$(REPORT)
 
 check-asan:
 	+@$(SUBMAKE) CC=gcc BUILD=$(BUILD)/asan CFLAGS='-O1 -g $(SANITIZE)' sanitized-asan
