@@ -100,8 +100,7 @@ end
 local UNCHANGING = {["nil"] = true, number = true, boolean = true, string = true, array = true,
                     builtin = true}
 
--- The value that a kernel gets for a captured one: a row of an array stands for the view that it
--- is.
+-- The value that a kernel gets for a captured one: a row of an array stands for its view.
 local function value_of(binding, value)
   return binding.kind == "array" and array.to_handle(value, true) or value
 end
