@@ -198,6 +198,9 @@ end
 -- Runs the loop in this process: an iterator for the body.
 local function run_here(record, plan, space, bindings, slots, func, frame_form)
   last_plan = plan
+  local grid = grids.cut(plan, space)
+  plan.grid = grid.ranges
+  plans.explain(plan, space)
   if space.ordered then
     local step = iterate_plainly(space)
     return function()
@@ -206,9 +209,6 @@ local function run_here(record, plan, space, bindings, slots, func, frame_form)
       return i1, i2, i3, i4, i5, i6, i7, i8, i9
     end
   end
-  local grid = grids.cut(plan, space)
-  plan.grid = grid.ranges
-  plans.explain(plan, space)
   local reductions = {}
   for _, scalar in ipairs(plan.scalar_list) do
     if scalar.role == "reduction" then
@@ -308,8 +308,11 @@ function M.each(...)
   end
 end
 
-local function can_be_cut(plan, space)
-  return space.count > 0 and plan.strategy ~= "serial"
+-- The plan with its grid, if it can be cut.
+local function with_grid(plan, space)
+  local cuttable = space.count > 0 and plan.strategy ~= "serial"
+  plan.grid = cuttable and grids.cut(plan, space).ranges or {}
+  return plan
 end
 
 --- Plans without running: plan(space..., opts, function(i) ... end) gives the plan. In the generic
@@ -319,8 +322,7 @@ function M.plan(...)
   if count > 0 and type((select(count, ...))) == "function" then
     local fn, space = split_closure("meissa.plan", ...)
     local _, _, plan = plan_closure(fn, space)
-    plan.grid = can_be_cut(plan, space) and grids.cut(plan, space).ranges or {}
-    return plan
+    return with_grid(plan, space)
   end
   local space = spaces.parse(...)
   local info = debug.getinfo(2, "Slf")
@@ -328,7 +330,7 @@ function M.plan(...)
   local slots = frame.slots(record.captures, info.func, 2)
   check_callee(record, info.func, 2, M.plan)
   local plan = plan_loop(record, space, frame.read(slots, info.func, 2))
-  last_plan = plan
+  last_plan = with_grid(plan, space)
   return finished
 end
 
