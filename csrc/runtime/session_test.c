@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "base/test.h"
+#include "runtime/sanitized.h"
 #include "runtime/setup.h"
 #include "runtime/worker.h"
 
@@ -36,17 +37,6 @@ static int serve(void) {
   ms_worker_destroy(&worker);
   return 0;
 }
-
-#if defined(__SANITIZE_THREAD__)
-#define UNDER_TSAN 1
-#elif defined(__has_feature)
-#if __has_feature(thread_sanitizer)
-#define UNDER_TSAN 1
-#endif
-#endif
-#ifndef UNDER_TSAN
-#define UNDER_TSAN 0
-#endif
 
 static const char *const command[] = {"/proc/self/exe", "--serve", NULL};
 
@@ -200,7 +190,7 @@ int main(int argc, char **argv) {
   if (argc > 1 && strcmp(argv[1], "--serve") == 0) return serve();
   alarm(100);
   /* First, because it forks. ThreadSanitizer holds signals back in endless loops. */
-  if (!UNDER_TSAN) check_death_of_threaded_driver();
+  if (!MS_UNDER_TSAN) check_death_of_threaded_driver();
   check_roads();
   check_threads();
   return ms_test_end();

@@ -194,7 +194,7 @@ int ms_session_complete(ms_session *session, ms_error *err) {
   if (count_up(session) == session->config.workers) return 0;
   int interrupt = ms_interrupt_begin();
   int failed = wait_for_hellos(session, interrupt, err);
-  ms_interrupt_end();
+  ms_interrupt_end(failed != 0);
   for (uint32_t i = 0; failed != 0 && i < session->config.workers; i++) {
     if (!session->members[i].up) ms_member_bury(&session->members[i]);
   }

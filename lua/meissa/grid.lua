@@ -55,8 +55,8 @@ local function wanted_ranges(plan, space, dims)
   local ranges, grid = default_ranges(plan, space, dims), space.options.grid
   if not grid or plan.strategy == "serial" then return ranges end
   if #grid ~= #dims then
-    errors.raise("OPT", "option 'grid' has %d entries, but the plan (%s) cuts %d dimension%s", #grid,
-                 plan.strategy, #dims, #dims == 1 and "" or "s")
+    errors.raise("OPT", "option 'grid' has %d entries, but the plan (%s) cuts %d dimension%s",
+                 #grid, plan.strategy, #dims, #dims == 1 and "" or "s")
   end
   for c, d in ipairs(dims) do
     ranges[c] = math.max(1, math.min(grid[c], spaces.length(space.ranges[d])))

@@ -61,7 +61,8 @@ local function entry_items(partition, space)
   local base = partition.entries.block.segment
   local function add(pointer, element, place)
     items[#items + 1] = {
-      id = PARTITIONS + tonumber(partition.id) * VECTORS + place, version = tonumber(partition.version),
+      id = PARTITIONS + tonumber(partition.id) * VECTORS + place,
+      version = tonumber(partition.version),
       pointer = pointer, segment = base, element = element, dims = {count}, movement = "cached",
       offsets = partition.start,
     }

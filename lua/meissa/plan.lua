@@ -181,8 +181,8 @@ function M.get(record, space, bindings)
   return plan
 end
 
---- A plan with what running it took: `seconds` in all, `launch` until the first iteration, `workers`
--- (how many), `moved` (bytes), and in `shares` for each worker busy, waited and moved.
+--- A plan with what running it took: `seconds` in all, `launch` until the first iteration,
+-- `workers` (how many), `moved` (bytes), and in `shares` for each worker busy, waited and moved.
 function M.measured(plan, measured)
   for name, value in pairs(measured) do rawset(plan, name, value) end
   return plan
