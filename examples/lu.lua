@@ -1,7 +1,7 @@
 #!/usr/bin/env luajit
 -- SPDX-License-Identifier: MIT
 -- LU factorization in place, without pivoting, of a diagonally dominant matrix: as a driver loop
--- over k whose inner loops are parallel, or as one nest whose outer loop is sequential.
+-- over k whose inner loops are parallel, or as one nest that runs as a wavefront.
 package.path = (arg[0]:match("^(.*/)") or "./") .. "support/?.lua;" .. package.path
 local meissa = require "meissa"
 local run = require "run"
@@ -33,10 +33,10 @@ function methods.driver()
   end
 end
 
--- Iteration (k, i) needs what (k - 1, i) and (k - 1, k) wrote: k is sequential, i parallel.
+-- Iteration (k, i) needs what (k - 1, i) and (k - 1, k) wrote: a wavefront over k and i.
 function methods.nest()
-  for k, i in parallel({1, n - 1}, {2, n}, {engine = engine}) do
-    if i > k then
+  for k in parallel(n - 1, {collapse = 2, engine = engine}) do
+    for i = k + 1, n do
       A[i][k] = A[i][k] / A[k][k]
       for j = k + 1, n do A[i][j] = A[i][j] - A[i][k] * A[k][j] end
     end

@@ -6,6 +6,7 @@
 -- scalars back, and returns an iterator that ends at once. `each` does the same for a closure.
 -- @module meissa.loop
 
+local analyze = require "meissa.analyze"
 local array = require "meissa.array"
 local capture = require "meissa.capture"
 local core = require "meissa.core"
@@ -95,6 +96,8 @@ local function describe_array(value)
   return {array = about.id, storage = about.store, dims = about.dims, sparse = about.sparse,
           integer = about.type:find("^int") ~= nil}
 end
+
+analyze.add_describer(describe_array)
 
 -- Kinds of captured values that are what they were when they are the same value.
 local UNCHANGING = {["nil"] = true, number = true, boolean = true, string = true, array = true,
