@@ -208,10 +208,9 @@ end
 -- Runs the loop in this process: an iterator for the body.
 local function run_here(record, plan, space, bindings, slots, func, frame_form)
   last_plan = plan
-  local grid = grids.cut(plan, space)
-  plan.grid = grid.ranges
-  plans.explain(plan, space)
   if space.ordered then
+    plan.grid = {} -- the loop as written has no blocks
+    plans.explain(plan, space)
     local step = iterate_plainly(space)
     return function()
       local i1, i2, i3, i4, i5, i6, i7, i8, i9 = step()
@@ -219,6 +218,9 @@ local function run_here(record, plan, space, bindings, slots, func, frame_form)
       return i1, i2, i3, i4, i5, i6, i7, i8, i9
     end
   end
+  local grid = grids.cut(plan, space)
+  plan.grid = grid.ranges
+  plans.explain(plan, space)
   local reductions = {}
   for _, scalar in ipairs(plan.scalar_list) do
     if scalar.role == "reduction" then
