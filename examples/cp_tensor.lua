@@ -40,14 +40,17 @@ local function plant(extents, count)
   for e = 1, count do
     local at, sum = {}, noise[e]
     for d = 1, 3 do at[d] = 1 + math.floor(extents[d] * place[e][d]) end
-    for r = 1, 4 do sum = sum + factors[1][at[1]][r] * factors[2][at[2]][r] * factors[3][at[3]][r] end
+    local a, b, c = factors[1][at[1]], factors[2][at[2]], factors[3][at[3]]
+    for r = 1, 4 do sum = sum + a[r] * b[r] * c[r] end
     columns.i[e], columns.j[e], columns.k[e], columns.v[e] = at[1], at[2], at[3], sum
   end
   return meissa.sparse(extents, columns)
 end
 
-local tensor = options.data and read(options.data) or plant({400, 300, 200}, options.entries)
-local function factor(d) return meissa.randn({tensor:size(d), R}, {scale = 0.3, seed = seed + 5 + d}) end
+local tensor = options.data and read(options.data) or plant({120, 100, 80}, options.entries)
+local function factor(d)
+  return meissa.randn({tensor:size(d), R}, {scale = 0.5, seed = seed + 5 + d})
+end
 local A, B, C = factor(1), factor(2), factor(3)
 
 local function epoch_of_sgd()

@@ -7,7 +7,8 @@ local meissa = require "meissa"
 local run = require "run"
 local parallel = meissa.parallel
 
-local parser = run.parser("pagerank.lua", "PageRank of a directed graph.", {test = true, rank = true})
+local parser = run.parser("pagerank.lua", "PageRank of a directed graph.",
+  {test = true, rank = true})
 parser:option("--damping", "Chance to follow a link."):convert(tonumber):default "0.85"
 parser:option("--nodes", "Nodes of the graph to grow."):convert(tonumber):default "20000"
 parser:option("--save", "Save the ranks to this file.")

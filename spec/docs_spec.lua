@@ -40,8 +40,8 @@ end
 local reasons = catalogue("csrc/depend/reason.h", 'X%([A-Z_]+, +"(DEP%d+)", "([^"]*)"%)')
 local errors = catalogue("csrc/base/error.h", 'X%((%u%u%u), "([^"]*)"%)')
 
--- Every code in an output, each once, in its order: {"DEP", "DEP101"}. Traces, which show lines of the
--- module, are left out.
+-- Every code in an output, each once, in its order: {"DEP", "DEP101"}. Traces, which show lines of
+-- the module, are left out.
 local function codes_in(output)
   local seen, list = {}, {}
   local function add(code)
@@ -132,7 +132,9 @@ local function printed_by(sample, env)
   env.print = function(...)
     local words = {}
     for k = 1, select("#", ...) do words[k] = tostring((select(k, ...))) end
-    for line in (table.concat(words, " ") .. "\n"):gmatch("([^\n]*)\n") do list[#list + 1] = line end
+    for line in (table.concat(words, " ") .. "\n"):gmatch("([^\n]*)\n") do
+      list[#list + 1] = line
+    end
   end
   setfenv(assert(loadstring(sample.text)), env)()
   return list

@@ -112,10 +112,22 @@ describe("stencil.lua", function()
     check_same(relax(24, 60, false), U)
   end)
 
-  it("converges to the known solution", function()
-    local rows = run("stencil.lua", "--size 20 --epochs 1000")
-    assert.is_true(rows[#rows].error < rows[1].error / 100)
-    assert.is_true(rows[#rows].error < 0.005) -- h^2 pi^2 / 12, and a little
+  it("relaxes as the serial method of Gauss and Seidel does, bit for bit", function()
+    local serial = relax(24, 30, true)
+    for workers = 1, 3 do
+      local _, summary, U = run("stencil.lua", "--method gauss-seidel --size 24 --epochs 30",
+        workers)
+      assert.equal("wavefront", summary.strategy)
+      check_same(serial, U)
+    end
+  end)
+
+  it("converges to the known solution, in place twice as fast", function()
+    for method, epochs in pairs {jacobi = 1000, ["gauss-seidel"] = 500} do
+      local rows = run("stencil.lua", ("--method %s --size 20 --epochs %d"):format(method, epochs))
+      assert.is_true(rows[#rows].error < rows[1].error / 100)
+      assert.is_true(rows[#rows].error < 0.005) -- h^2 pi^2 / 12, and a little
+    end
   end)
 end)
 
@@ -130,11 +142,42 @@ describe("lu.lua", function()
     return A
   end
 
-  it("factorizes as serial code does, bit for bit", function()
-    local n = 40
-    local _, summary, saved = run("lu.lua", "--size " .. n)
-    assert.is_true(summary.residual < 1e-12)
-    check_same(factorize(saved.A:totable(), n), saved.LU)
+  for method, strategy in pairs {driver = "independent", nest = "wavefront"} do
+    it("factorizes as serial code does, bit for bit: " .. method, function()
+      local n = 40
+      local _, summary, saved = run("lu.lua", ("--method %s --size %d"):format(method, n))
+      assert.equal(strategy, summary.strategy)
+      assert.is_true(summary.residual < 1e-12)
+      check_same(factorize(saved.A:totable(), n), saved.LU)
+    end)
+  end
+end)
+
+describe("cp_tensor.lua", function()
+  it("finds a planted tensor", function()
+    local rows, summary = run("cp_tensor.lua", "--entries 40000 --epochs 20")
+    assert.equal("rotate", summary.strategy)
+    assert.is_true(rows[1].train_rmse > 0.5)
+    assert.is_true(rows[#rows].train_rmse < 0.055) -- the noise is 0.05
+  end)
+
+  it("gives the same bits on 1 and 3 workers", function()
+    local _, _, one = run("cp_tensor.lua", "--entries 20000 --epochs 2 --rank 3", 1)
+    local _, _, three = run("cp_tensor.lua", "--entries 20000 --epochs 2 --rank 3", 3)
+    for _, name in ipairs {"A", "B", "C"} do check_same(one[name]:totable(), three[name]) end
+  end)
+
+  it("reads a file of entries, and names a line that is none", function()
+    local path = os.tmpname()
+    child.write(path, "1 2 1 0.5\n3 1 2 -1e0\n")
+    local _, summary, saved = run("cp_tensor.lua", ("--data %s --rank 2 --epochs 1"):format(path))
+    assert.is_true(summary.train_rmse > 0)
+    assert.same({3, 2, 2}, {saved.A:size(1), saved.B:size(1), saved.C:size(1)})
+    child.write(path, "1 2 1 0.5\n3 1 x\n")
+    local output, status = child.shell("luajit examples/cp_tensor.lua --data " .. path)
+    os.remove(path)
+    assert.equal(1, status)
+    assert.truthy(output:find("not 'i j k value': 3 1 x", 1, true), output)
   end)
 end)
 

@@ -83,7 +83,7 @@ describe("a picture", function()
     local S, W = meissa.sparse({3, 8}, {i = i, j = j}), meissa.zeros(3)
     local plan = meissa.plan(S, {grid = {3}}, function(a, _, v) W[a] = W[a] + v end)
     assert.equal(lines(
-      "partition by a: 3 ranges of a, all at once; shares of the iterations",
+      "partition: 3 ranges of a, all at once; shares of the iterations",
       "  a 1 75.0 % ################################",
       "  a 2 12.5 % #####",
       "  a 3 12.5 % #####"), plan:picture())
@@ -95,6 +95,50 @@ describe("a picture", function()
       "independent: 2 ranges of a, all at once; shares of the iterations",
       "  a 9..5 step -4 66.7 % ################################",
       "  a 1            33.3 % ################"), meissa.last():picture())
+  end)
+
+  -- The picture of a loop given as text over A, grid and ranges being in it.
+  local function picture_of(text)
+    return meissa.run("local A = ...\n" .. text .. "\nreturn meissa.last():picture()",
+      meissa.ones(12, 12))
+  end
+
+  it("of a wavefront is a pipeline", function()
+    assert.equal(lines(
+      "wavefront: 3 ranges of i, 2 of j; 4 steps, the blocks of a step run together",
+      "  step     1 2 3 4",
+      "  i 2..5   1 2 - -",
+      "  i 6..9   - 1 2 -",
+      "  i 10..12 - - 1 2"), picture_of(
+      "for i, j in meissa.plan({2, 12}, {2, 12}, {grid = {3, 2}}) do" ..
+      " A[i][j] = A[i-1][j] + A[i][j-1] end"))
+  end)
+
+  it("of a sweep shows who takes part in each step", function()
+    assert.equal(lines(
+      "hyperplane: 3 steps, one for each value of t; 2 ranges of i run together",
+      "  step    1 2 3",
+      "  i 2..6  * * *",
+      "  i 7..11 * * *"), picture_of(
+      "for t, i in meissa.plan({2, 4}, {2, 11}, {grid = {2}}) do" ..
+      " A[t][i] = A[t-1][i-1] + A[t-1][i+1] end"))
+    assert.equal(lines(
+      "hyperplane: 9 steps, one for each value of 2*i + j; 3 ranges of i run together",
+      "  step 1 2 3 4 5 6 7 8 9",
+      "  i 2  * * * * * - - - -",
+      "  i 3  - - * * * * * - -",
+      "  i 4  - - - - * * * * *"), picture_of(
+      "for i, j in meissa.plan({2, 4}, {2, 6}, {grid = {3}}) do" ..
+      " A[i][j] = A[i-1][j+1] + A[i][j-1] end"))
+  end)
+
+  it("of a skewed cut names the sum", function()
+    assert.equal(lines(
+      "skew: 3 ranges of i - j, all at once; shares of the iterations",
+      "  (i - j) -3..-2 33.3 % ###################",
+      "  (i - j) -1..0  55.6 % ################################",
+      "  (i - j) 1      11.1 % ######"), picture_of(
+      "for i, j in meissa.plan({2, 4}, {3, 5}, {grid = {3}}) do A[i][j] = A[i-1][j-1] end"))
   end)
 
   it("of nothing says so", function()
