@@ -59,7 +59,8 @@ local function explain(arguments)
   local script = arguments[2]
   if not script then return complain("explain: which script? meissa explain script.lua") end
   if script:sub(1, 1) == "-" then
-    return complain("explain has no option '%s'; the script comes first, then its arguments", script)
+    return complain("explain has no option '%s': the script comes first, then its arguments",
+      script)
   end
   local file, problem = io.open(script)
   if not file then return complain("explain: %s", problem) end
