@@ -22,9 +22,9 @@ local M = {}
 
 local element_size = {float = 4, double = 8, int32 = 4, int64 = 8}
 
--- Arrays and partitions are numbered apart; the vectors of a partition get numbers of their own far
--- above those of arrays.
-local PARTITIONS, VECTORS = 2 ^ 48, 16
+-- Arrays and partitions are numbered apart; the vectors of a partition, and the coordinates of a
+-- sparse array, get numbers of their own far above those of arrays.
+local PARTITIONS, COORDINATES, VECTORS = 2 ^ 48, 2 ^ 49, 16
 
 -- ------------------------------------------------------------------------------------- items
 
@@ -50,6 +50,30 @@ local function array_item(value, about, plan, grid)
   }
 end
 
+-- A sparse array is its values, which a loop may write, and the coordinates of its entries.
+local function sparse_items(value, about, plan)
+  local shape, memory = array.describe(value), array.core(value)
+  local movement = "cached"
+  if about.written then
+    local stays = plan.strategy == "independent" or plan.strategy == "partition" or
+                  plan.strategy == "skew"
+    movement = stays and "scattered" or "exchanged"
+  end
+  local items = {{
+    id = shape.id, version = tonumber(memory.version), pointer = memory.data,
+    segment = memory.store.block.segment, element = element_size[shape.type],
+    dims = {shape.count}, movement = movement, written = about.written,
+  }}
+  for d = 1, #shape.dims do
+    items[d + 1] = {
+      id = COORDINATES + shape.id * VECTORS + d, version = 0, pointer = memory.coords[d - 1],
+      segment = memory.coord_store.block.segment, element = 4, dims = {shape.count},
+      movement = "cached",
+    }
+  end
+  return items, {dims = shape.dims, count = shape.count, id = shape.id}
+end
+
 -- Vectors of a partition's entries: coordinates of each dimension, then the values.
 local function entry_items(partition, space)
   local shape = array.describe(space.array)
@@ -70,7 +94,7 @@ end
 
 -- The job's items, and where the kernel finds its arrays and the space's entries among them.
 local function collect_items(run)
-  local items, numbers, where = {}, {}, {arrays = {}, types = {}}
+  local items, numbers, where = {}, {}, {arrays = {}, types = {}, sparse = {}}
   local function place(item)
     if not numbers[item.id] then
       items[#items + 1] = item
@@ -80,9 +104,16 @@ local function collect_items(run)
   end
   for c, binding in ipairs(run.bindings) do
     if binding.kind == "array" then
-      local about = run.plan.array_of[c]
-      where.arrays[#where.arrays + 1] = place(array_item(run.values[c], about, run.plan, run.grid))
-      where.types[#where.types + 1] = array.describe(run.values[c]).type
+      local a, value, about = #where.arrays + 1, run.values[c], run.plan.array_of[c]
+      where.types[a] = array.describe(value).type
+      if binding.sparse then
+        local parts, sparse = sparse_items(value, about, run.plan)
+        where.arrays[a], sparse.coords = place(parts[1]), {}
+        for d = 2, #parts do sparse.coords[d - 1] = place(parts[d]) end
+        where.sparse[a] = sparse
+      else
+        where.arrays[a] = place(array_item(value, about, run.plan, run.grid))
+      end
     end
   end
   local space = run.space
@@ -188,6 +219,13 @@ local function static_bytes(cache, key, kernel_bytes, layout)
   return bytes
 end
 
+-- What was made of a sparse array's values before the loop is not good any more.
+local function mark_written(run)
+  for c, binding in ipairs(run.bindings) do
+    if binding.sparse and run.plan.array_of[c].written then array.mark_written(run.values[c]) end
+  end
+end
+
 -- Seconds from the user's call to the first iteration anywhere.
 local function launch_of(called, shares)
   local first = math.huge
@@ -245,6 +283,7 @@ function M.run(run)
   for position, block in ipairs(outcome.order or {}) do
     ordered[position] = outcome.results[block] or ""
   end
+  mark_written(run)
   local measured = {
     seconds = system.clock() - run.called, moved = outcome.moved, shares = outcome.workers,
     workers = #outcome.workers, launch = launch_of(run.called, outcome.workers),
@@ -254,15 +293,24 @@ end
 
 -- ------------------------------------------------------------------------------------ worker
 
--- An item as the kernel takes an array.
-local function as_array(item, type)
-  return {pointer = item.pointer, dims = item.dims, strides = item.strides, type = type}
+-- An item as the kernel takes an array; `sparse` says more where it is the values of a sparse one.
+local function as_array(items, number, type, sparse)
+  local item = items[number]
+  if not sparse then
+    return {pointer = item.pointer, dims = item.dims, strides = item.strides, type = type}
+  end
+  local coords = {}
+  for d, vector in ipairs(sparse.coords) do coords[d] = items[vector].pointer end
+  return {pointer = item.pointer, dims = sparse.dims, type = type, coords = coords,
+          count = sparse.count, id = sparse.id}
 end
 
 -- The kernel, ready to run on items that are where `where` says.
 function M.instance(kernel_bytes, run_bytes, items, where)
   local arrays = {}
-  for a, number in ipairs(where.arrays) do arrays[a] = as_array(items[number], where.types[a]) end
+  for a, number in ipairs(where.arrays) do
+    arrays[a] = as_array(items, number, where.types[a], where.sparse[a])
+  end
   if where.entries then
     local entries = items[where.entries]
     arrays.space = {pointer = entries.pointer, strides = entries.strides, coords = {}}
