@@ -16,7 +16,8 @@
   X(INT32, "int32")          \
   X(INT64, "int64")          \
   X(WIDE, "wide")            \
-  X(NONE, "none")
+  X(NONE, "none")            \
+  X(SLICE, "slice")
 
 /* Most row helpers ("dot_float", ...) that one chunk can use. */
 #define MS_ROW_HELPERS 32

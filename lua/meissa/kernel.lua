@@ -215,18 +215,24 @@ end
 local Instance = {}
 Instance.__index = Instance
 
--- What a block returned: results by number, then "101": which private scalars were assigned.
+-- What a block returned: results by number, then "101": which private scalars were assigned, then
+-- which elements of tables were assigned nil, by result.
 local function encode_results(self, results)
-  local info, sent, set = self.kernel.info, {}, {}
+  local info, sent, set, gone = self.kernel.info, {}, {}, {}
   local captures = info.captures
-  for n = 1, #info.results do
+  for n, result in ipairs(info.results) do
     local assigned = results[n] ~= helpers.none
-    if assigned then sent[n] = results[n] end
+    if result.role == "sliced" then
+      sent[n], gone[n] = helpers.sliced(results[n])
+    elseif assigned then
+      sent[n] = results[n]
+    end
     set[n] = assigned and "1" or "0"
   end
   local count = #info.results
   sent[count + 1] = table.concat(set)
-  return carry.encode(sent, count + 1, {
+  sent[count + 2] = next(gone) and gone or nil
+  return carry.encode(sent, count + 2, {
     path = function(n) return info.results[n] and captures[info.results[n].capture].path end,
     find_array = memory.refuse,
     code = "BDY", whither = "the driver",
@@ -290,7 +296,14 @@ function M.prepare(kernel_bytes, run_bytes, items, host)
   }, Instance)
 end
 
---- The scalars after the loop: old value, then the blocks' contributions in plan order.
+-- Puts a block's part of a table into the table.
+local function merge(whole, part, gone)
+  for key, value in pairs(part) do whole[key] = value end
+  for _, key in ipairs(gone) do whole[key] = nil end
+end
+
+--- The scalars after the loop: old value, then the blocks' contributions in plan order. Tables that
+-- blocks have formed parts of are filled.
 -- @string kernel_bytes from pack
 -- @tab values the captured values before the loop, by capture
 -- @tab results what `run` returned for each block, in plan order
@@ -306,7 +319,9 @@ function M.combine(kernel_bytes, values, results)
     local block = count > 0 and unpack_values.decode(bytes, { globals = _G }) or {}
     for n, scalar in ipairs(info.results) do
       local out = final[n]
-      if scalar.role == "reduction" then
+      if scalar.role == "sliced" then
+        merge(out.value, block[n], block[count + 2][n])
+      elseif scalar.role == "reduction" then
         out.value, out.set = M.combine_one(scalar.op, out.value, block[n]), true
       elseif block[count + 1]:sub(n, n) == "1" then
         out.value, out.set = block[n], true
