@@ -139,6 +139,7 @@ static void call_builtin(ms_walk *walk, const char *name, ms_node *node, ms_valu
                ? ms_value_scalar()
                : ms_value_other(all.groups | walk->stored, all.captured || walk->stored_captured);
   if (effect == MS_EFFECT_FRESH) *value = ms_value_other(0, false);
+  if (effect == MS_EFFECT_UNKNOWN) *value = ms_value_other(all.groups | walk->stored, true);
 }
 
 static void call_value(ms_walk *walk, ms_node *node, ms_value *value) {

@@ -24,6 +24,7 @@ static const entry builtins[] = {
     {"tostring", MS_EFFECT_PURE},
     {"type", MS_EFFECT_PURE},
     {"error", MS_EFFECT_PURE},
+    {"debug.traceback", MS_EFFECT_PURE},
     {"rawequal", MS_EFFECT_PURE},
     {"rawlen", MS_EFFECT_PURE},
     {"table.concat", MS_EFFECT_PURE},
@@ -76,6 +77,7 @@ static const entry impure[] = {
     {"os.exit", MS_EFFECT_UNKNOWN},    {"os.remove", MS_EFFECT_UNKNOWN},
     {"os.rename", MS_EFFECT_UNKNOWN},  {"os.setlocale", MS_EFFECT_UNKNOWN},
     {"os.tmpname", MS_EFFECT_UNKNOWN}, {"ffi.load", MS_EFFECT_UNKNOWN},
+    {"dofile", MS_EFFECT_UNKNOWN},     {"loadfile", MS_EFFECT_UNKNOWN},
 };
 
 static const char *const string_methods[] = {"byte",  "find",  "format", "gmatch", "gsub",

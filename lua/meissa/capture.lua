@@ -41,12 +41,14 @@ end
 for _, name in ipairs { "math", "bit", "string", "table", "os", "io", "coroutine" } do
   register_library(name, _G[name] or require(name))
 end
-register_library("ffi", require("ffi"))
+for _, name in ipairs { "ffi", "string.buffer" } do register_library(name, require(name)) end
 for _, name in ipairs { "print", "tonumber", "tostring", "type", "error", "rawequal", "assert",
   "ipairs", "next", "pairs", "rawget", "rawset", "select", "unpack", "getmetatable",
-  "setmetatable" } do
+  "setmetatable", "pcall", "xpcall", "require", "load", "loadstring", "loadfile", "dofile",
+  "getfenv", "setfenv", "collectgarbage", "newproxy" } do
   builtins[_G[name]] = name
 end
+for _, name in ipairs { "traceback", "getinfo" } do builtins[debug[name]] = "debug." .. name end
 for _, name in ipairs { "debug", "jit", "package" } do
   if type(_G[name]) == "table" then libraries[_G[name]] = true end
 end
@@ -173,7 +175,7 @@ local function bind(state, value, depth)
   elseif builtins[value] then
     binding.kind, binding.name = "builtin", builtins[value]
   elseif kind == "function" and debug.getinfo(value, "S").what == "C" then
-    binding.kind, binding.impure = "unknown", "a C function that Meissa does not know"
+    binding.kind, binding.impure = "unknown", "a C function"
   elseif kind ~= "function" and kind ~= "table" then
     binding.kind, binding.impure = "unknown", kind ~= "thread" and "a " .. kind or nil
   end
@@ -190,6 +192,12 @@ local function follow(state, root, fields)
     depth = depth + 1
   end
   return value, depth, holder
+end
+
+-- "log (it uses io)": a capture that may reach files or foreign code, in words.
+local function impure_words(capture, binding)
+  local path = table.concat({ capture.root, unpack(capture.fields, 1, binding.depth) }, ".")
+  return ("%s (%s)"):format(path, binding.impure)
 end
 
 local function search_from(state, binding)
@@ -316,7 +324,11 @@ function M.resolve(captures, lookup, describe, opaque)
     end
   end
   mark_aliased(state)
-  for c = 1, #captures do search_from(state, bindings[c]) end
+  for c, capture in ipairs(captures) do
+    local binding = bindings[c]
+    search_from(state, binding)
+    if binding.impure then binding.impure = impure_words(capture, binding) end
+  end
   for _, binding in ipairs(bindings) do binding.alone = is_alone(state, binding) end
   append_extra(state, bindings)
   return bindings

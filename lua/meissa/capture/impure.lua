@@ -11,24 +11,25 @@ local bytecode = require("meissa.capture.bytecode")
 
 local M = {}
 
--- The other functions of `os` only look at the clock and the environment.
-local FIELDS = {
-  [io] = {},
-  [os] = {},
-}
-for name, value in pairs(io) do
-  if type(value) == "function" then FIELDS[io][name] = "io." .. name end
-end
-for _, name in ipairs { "execute", "exit", "remove", "rename", "setlocale", "tmpname" } do
-  FIELDS[os][name] = "os." .. name
+local function set(names)
+  local found = {}
+  for _, name in ipairs(names) do found[name] = true end
+  return found
 end
 
+-- By library what of it counts. The other functions of `os` only look at the clock and the
+-- environment.
+local FIELDS, NAMES = {}, { [io] = "io", [os] = "os" }
+FIELDS[io] = set { "close", "flush", "input", "lines", "open", "output", "popen", "read", "stderr",
+  "stdin", "stdout", "tmpfile", "write" }
+FIELDS[os] = set { "execute", "exit", "remove", "rename", "setlocale", "tmpname" }
+
 local ffi_found, ffi = pcall(require, "ffi")
-if ffi_found then FIELDS[ffi] = { load = "ffi.load", C = "ffi.C" } end
+if ffi_found then FIELDS[ffi], NAMES[ffi] = set { "load", "C" }, "ffi" end
 
 local by_value = {}
 for library, fields in pairs(FIELDS) do
-  for field, name in pairs(fields) do by_value[library[field]] = name end
+  for field in pairs(fields) do by_value[library[field]] = NAMES[library] .. "." .. field end
 end
 
 local function is_foreign_function(value)
@@ -36,23 +37,23 @@ local function is_foreign_function(value)
   return tostring(ffi.typeof(value)):find("%)>$") ~= nil
 end
 
--- The name of what a value is that a function has at hand; `names` are the constants that it uses.
+-- What a value that a function has at hand lets it do; `names` are the constants that it uses.
 local function impurity(value, names, known, field_of, seen)
   if value == nil then return nil end
   local fields = FIELDS[value]
   if fields then
-    for field, name in pairs(fields) do
-      if names[field] then return name end
+    for field in pairs(fields) do
+      if names[field] then return "it uses " .. NAMES[value] end
     end
     return nil
   end
-  if by_value[value] then return by_value[value] end
-  if is_foreign_function(value) then return "a C function" end
+  if by_value[value] then return "it uses " .. by_value[value] end
+  if is_foreign_function(value) then return "it uses a C function" end
   if type(value) ~= "function" or known[value] then return nil end
   return M.of(value, known, field_of, seen)
 end
 
---- What a function may call that reaches files or code outside of Lua, by a name for messages, or
+--- What a function may call that reaches files or code outside of Lua, in words ("it uses io"), or
 -- nil.
 -- @func fn the function
 -- @tab known functions that the analyser knows, as keys
@@ -62,7 +63,7 @@ function M.of(fn, known, field_of, seen)
   if seen[fn] then return nil end
   seen[fn] = true
   local info = debug.getinfo(fn, "Su")
-  if info.what == "C" then return "a C function that Meissa does not know" end
+  if info.what == "C" then return "it uses a C function" end
   local names, env = bytecode.names(fn), debug.getfenv(fn)
   for slot = 1, info.nups do
     local _, value = debug.getupvalue(fn, slot)

@@ -56,6 +56,7 @@ local function index_names()
     end
   end
   for _, module in ipairs(standard) do add(module) end
+  names[ffi.C] = { "ffi", "C" }
   local others = {}
   for module in pairs(package.loaded) do
     if type(module) == "string" then others[#others + 1] = module end
