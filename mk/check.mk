@@ -66,8 +66,8 @@ check-valgrind: build
 
 # make fuzz            all fuzzers
 # make fuzz FUZZ=x     csrc/*/x_fuzz.c alone
-# A fuzzer starts from the files in csrc/*/x_seeds/, where there are some, keeps what it learns in
-# build/corpus/x, and leaves an input that failed in build/fuzz/.
+# A fuzzer starts from the files in csrc/*/x_seeds/ with the words of csrc/*/x_fuzz.dict, where there
+# are such, keeps what it learns in build/corpus/x, and leaves an input that failed in build/fuzz/.
 FUZZ_SECONDS ?= 600
 FUZZ         ?= $(patsubst %_fuzz.c,%,$(notdir $(filter %_fuzz.c,$(ALL_C))))
 FUZZ_FLAGS   := -O1 -g -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=all
@@ -80,14 +80,16 @@ fuzz:
 	  echo "== $$each, $(FUZZ_SECONDS) s"; \
 	  $(BUILD)/fuzz/$$each -max_total_time=$(FUZZ_SECONDS) -timeout=10 -rss_limit_mb=2048 \
 	    -print_final_stats=1 -verbosity=0 -artifact_prefix=$(BUILD)/fuzz/$$each. \
+	    $$(ls csrc/*/$${each}_fuzz.dict 2>/dev/null | sed 's/^/-dict=/') \
 	    $(BUILD)/corpus/$$each $$(ls -d csrc/*/$${each}_seeds 2>/dev/null) || exit 1; \
 	done
 
 fuzzers: $(FUZZ:%=$(BUILD)/%)
 
+# With LuaJIT: a fuzzer of what LuaJIT does, too, asks LuaJIT.
 define fuzzer
 $(BUILD)/$(patsubst %_fuzz.c,%,$(notdir $(1))): $(1:csrc/%.c=$(BUILD)/obj/%.o) $(ARCHIVE)
-	$$(call say,LINK)$$(LINK) -fsanitize=fuzzer -o $$@ $$^ $$(LIBS)
+	$$(call say,LINK)$$(LINK) -fsanitize=fuzzer -o $$@ $$^ $$(LIBS) `pkg-config --libs luajit`
 endef
 ifneq ($(filter fuzzers,$(MAKECMDGOALS)),)
 $(foreach each,$(filter %_fuzz.c,$(ALL_C)),$(eval $(call fuzzer,$(each))))

@@ -7,6 +7,21 @@
 
 #include <stdio.h>
 
+/* 1 where the program runs under that sanitizer, for what cannot be tested there. */
+#ifndef __has_feature
+#define __has_feature(feature) 0 /* gcc 12; clang's word */
+#endif
+#if defined(__SANITIZE_ADDRESS__) || __has_feature(address_sanitizer)
+#define MS_UNDER_ASAN 1
+#else
+#define MS_UNDER_ASAN 0
+#endif
+#if defined(__SANITIZE_THREAD__) || __has_feature(thread_sanitizer)
+#define MS_UNDER_TSAN 1
+#else
+#define MS_UNDER_TSAN 0
+#endif
+
 static int ms_test_passed, ms_test_failed;
 
 #define CHECK(condition)                                                        \

@@ -111,6 +111,22 @@ local function reordered(plan, space)
   end
 end
 
+--- Whether a plan has no iterations: a collapsed loop's bounds may leave none.
+function M.is_empty(plan, space)
+  if space.count == 0 then return true end
+  for _, extent in ipairs(plan.extents) do
+    if spaces.length(extent) < 1 then return true end
+  end
+  return false
+end
+
+--- Whether a plan is run in this process by the engine, where others are by the iterator: blocks of
+-- collapsed loops, of sweeps and of skewed loops are no ranges of what the iterator gives.
+function M.needs_engine(plan, space)
+  return not space.sparse and (space.collapse > 1 or plan.row ~= nil or
+                               plan.strategy == "hyperplane")
+end
+
 --- Whether a plan is run as the plain loop.
 function M.runs_serially(plan, space)
   return plan.strategy == "serial" or space.serial and reordered(plan, space) ~= nil
@@ -122,16 +138,6 @@ function M.check(plan, space)
     local text, head = tostring(plan), ("%s:%d: "):format(plan.file, plan.line)
     if text:sub(1, #head) == head then text = text:sub(#head + 1) end
     error(errors.new {code = "DEP", message = text, file = plan.file, line = plan.line}, 0)
-  end
-  for name, about in pairs(plan.arrays) do
-    if about.placement == "halo" and plan.strategy ~= "serial" then
-      error(errors.new {
-        code = "DEP", file = plan.file, line = plan.line,
-        message = ("loop over %s needs the neighbours' elements of '%s' while it is written " ..
-                   "(halo), and these cannot travel between blocks in this version. Run it " ..
-                   "serially: {serial = true}"):format(table.concat(plan.indices, ", "), name),
-      }, 0)
-    end
   end
   local name = reordered(plan, space)
   if name and not M.runs_serially(plan, space) then
@@ -173,8 +179,8 @@ function M.get(record, space, bindings)
   return plan
 end
 
---- A plan with what running it took: `seconds` in all, `launch` until the first iteration, `workers`
--- (how many), `moved` (bytes), and in `shares` for each worker busy, waited and moved.
+--- A plan with what running it took: `seconds` in all, `launch` until the first iteration,
+-- `workers` (how many), `moved` (bytes), and in `shares` for each worker busy, waited and moved.
 function M.measured(plan, measured)
   for name, value in pairs(measured) do rawset(plan, name, value) end
   return plan

@@ -154,8 +154,8 @@ function M.key(space)
   local parts = {tostring(space.ordered), tostring(space.serial), tostring(space.sparse),
                  space.array and "entries" or "ranges", space.collapse, space.reduce,
                  tostring(space.impure)}
-  for _, range in ipairs(space.ranges) do
-    for k = 1, 3 do parts[#parts + 1] = range[k] end
+  for _, r in ipairs(space.ranges) do
+    for k = 1, 3 do parts[#parts + 1] = r[k] end
   end
   space.key = table.concat(parts, "|")
   return space.key
