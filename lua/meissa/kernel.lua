@@ -8,6 +8,7 @@
 -- @module meissa.kernel
 local buffer = require("string.buffer")
 local ffi = require("ffi")
+local bulk = require("meissa.kernel.bulk")
 local carry = require("meissa.kernel.carry")
 local core = require("meissa.core")
 local errors = require("meissa.errors")
@@ -62,19 +63,20 @@ local function find_arrays(values, count)
   return arrays
 end
 
-local function carried(values, info, bindings)
+local function carried(values, static, bindings)
+  local info = static.info
   local sent, count = {}, 0
   for _, param in ipairs(info.params) do
     if param.kind == "value" then sent[param.at] = values[param.at] end
   end
   for _, c in ipairs(info.spilled) do sent[c] = values[c] end
   for c in pairs(sent) do count = math.max(count, c) end
-  return carry.encode(sent, count, {
+  return bulk.encode(sent, count, {
     path = function(c) return info.captures[c].path end,
     find_array = memory.finder(values, #bindings),
     code = "BDY",
     remedy = "Read what the loop needs from it into a number, string or table before the loop",
-  })
+  }, static)
 end
 
 -- All that distinguishes one kernel from another, as a string.
@@ -143,6 +145,8 @@ end
 -- @treturn string kernel bytes
 -- @treturn string run bytes
 -- @treturn string the kernel's key
+-- @treturn table captured tables that travel apart: see kernel/bulk.lua
+-- @treturn table what is known of captures beyond its limit
 -- Errors: BDY for a captured value that cannot travel, naming its path.
 function M.pack(loop, plan, bindings, values, space, cache)
   local arrays = find_arrays(values, #bindings)
@@ -153,7 +157,8 @@ function M.pack(loop, plan, bindings, values, space, cache)
     static = make_static(loop, plan, bindings, space, arrays, entry_type)
     cache[layout] = static
   end
-  return static.bytes, carried(values, static.info, bindings), static.key
+  local run_bytes, apart = carried(values, static, bindings)
+  return static.bytes, run_bytes, static.key, apart, static.large
 end
 
 -- Loaded kernels by key: their text is compiled once in a process.
@@ -295,8 +300,9 @@ end
 -- @tab items the arrays in this process, in the order of the captures that are arrays: {pointer =,
 -- dims =, strides =} (sparse ones: `coords`, vectors of 0-based int32, and `count`). For spaces
 -- that are the entries of an array also `space`: {coords = vectors of 1-based int32 subscripts,
--- pointer = values of the entries}, or for a dense array {pointer =, strides =}. Their memory must
--- outlive the instance.
+-- pointer = values of the entries}, or for a dense array {pointer =, strides =}. `bulk`: tables that
+-- travelled apart, {{capture =, pointer =, length =, digest =}, ...}. Their memory must outlive the
+-- instance.
 -- @tab[opt] host `print`: what `print` means in the body
 -- @treturn table an instance with a method `run(block)`
 function M.prepare(kernel_bytes, run_bytes, items, host)
@@ -309,6 +315,9 @@ function M.prepare(kernel_bytes, run_bytes, items, host)
   if kernel.memory.print ~= print_line then kernel.memory = { print = print_line } end
   local values = unpack_values.decode(run_bytes,
     { globals = make_globals(print_line), array = object, memory = kernel.memory })
+  for _, each in ipairs(items.bulk or {}) do
+    values[each.capture] = bulk.decode(each.pointer, each.length, each.digest, each.capture)
+  end
   local bounds = info.entries and 2 or 2 * info.dim_count + (info.row and 2 or 0)
   local arguments = {}
   for n, param in ipairs(info.params) do
