@@ -175,11 +175,11 @@ local function notice_large(run, large)
   for _, about in pairs(large) do
     if not record.large[about.path] then
       record.large[about.path] = true
-      io.stderr:write(("meissa: %s: '%s' is %s and is sent to each worker %s. Numbers in an array, " ..
-        "meissa.from(%s), need not be sent.\n"):format(place_of(run), about.path,
-        show.bytes(about.size), about.apart and "once, and again when it changes" or
-        "with every run of the loop, because it holds functions or is part of another value",
-        about.path))
+      local often = about.apart and "once, and again when it changes" or
+        "with every run of the loop, because it holds functions or is part of another value"
+      io.stderr:write(("meissa: %s: '%s' is %s and is sent to each worker %s. Numbers in an " ..
+        "array, meissa.from(%s), need not be sent.\n"):format(place_of(run), about.path,
+        show.bytes(about.size), often, about.path))
     end
   end
 end

@@ -63,9 +63,7 @@ local ITERATES = {
 local NEW_TABLE = learn("local a, b = {}, {1} return a, b", "local a, b = 1, 2 return a, b")
 local STORES = learn("local a, b = ... a[b] = b a.name = b a[1] = b",
   "local a, b = ... local c = 1")
-local ASSIGNS_UPVALUE = learn(
-  "local a, b = ... return function(x) a = x b = 's' a = 1 b = nil end",
-  "local a, b = ... return function(x) local c, d, e, f = a, 's', 1, nil return b end")
+local ASSIGNS_UPVALUE = {}
 local RETURNS = learn("local a, b = ... if a then return end if b then return a end return a, b",
   "local a, b = ... if a then a = b end")
 local function only(set)
@@ -80,7 +78,8 @@ local GET_UPVALUE
 do
   local fn = assert(loadstring("local a = 1 return function() return a end"))()
   GET_UPVALUE = decode(fn, 1)
-  local inner = assert(loadstring("local a, b return function(x) a = x b = 's' a = 1 b = nil end"))()
+  local inner = assert(loadstring(
+    "local a, b return function(x) a = x b = 's' a = 1 b = nil end"))()
   local pc = 1
   while true do
     local op, _, _, mode = decode(inner, pc)
@@ -100,8 +99,9 @@ end
 
 -- Methods that store into nothing, of arrays and of strings.
 local METHODS = {}
-for name in ([[sum mean max min norm dot size dim nnz type label index clone totable nonzeros each
-  narrow select transpose snapshot byte find format gmatch len lower match rep upper]]):gmatch "%S+" do
+for name in ([[sum mean max min norm dot size dim nnz type label index clone totable nonzeros
+  each narrow select transpose snapshot byte find format gmatch len lower match rep
+  upper]]):gmatch "%S+" do
   METHODS[name] = true
 end
 
@@ -208,6 +208,14 @@ function Proof:step(proto, state, pc)
   return true
 end
 
+-- A function inside that assigns variables of this one makes its registers unknown.
+local function assigns_nothing(proto)
+  for pc = 1, jit_util.funcinfo(proto).bytecodes - 1 do
+    if ASSIGNS_UPVALUE[(decode(proto, pc))] then return false end
+  end
+  return true
+end
+
 function Proof:code(proto)
   local info = jit_util.funcinfo(proto)
   local fresh, targets = survey(proto, info.params)
@@ -218,17 +226,8 @@ function Proof:code(proto)
   end
   for n = -1, -info.gcconsts, -1 do
     local constant = funck(proto, n)
-    if type(constant) == "proto" and not (self:assigns_nothing(constant) and self:code(constant)) then
-      return false
-    end
-  end
-  return true
-end
-
--- A function inside that assigns variables of this one makes its registers unknown.
-function Proof:assigns_nothing(proto)
-  for pc = 1, jit_util.funcinfo(proto).bytecodes - 1 do
-    if ASSIGNS_UPVALUE[(decode(proto, pc))] then return false end
+    local inner = type(constant) == "proto"
+    if inner and not (assigns_nothing(constant) and self:code(constant)) then return false end
   end
   return true
 end
