@@ -47,7 +47,7 @@ end
 local function refuse_name(record, c, env)
   local capture = record.captures[c]
   raise(record, capture.read, "undefined name '%s'%s", capture.root,
-        hint(capture.root, keys_of(env, record.loop:visible(c))))
+        hint(capture.root, keys_of(_G, keys_of(env, record.loop:visible(c)))))
 end
 
 -- What holds the last field of a capture's path.
