@@ -38,6 +38,7 @@ local READS = {
   "function(w) return helper(w) end",
   "function(w) return lib.floor(w[1]) end",
   "function(w) local s = 0 while s < 10 do s = s + floor(w[s]) end return s end",
+  "function(w) for k = 1, 2 do w = w[k] end local t = {} t[1] = w return t end",
   "function(w) local s = 0 repeat s = s + w[s] until s > 4 return s end",
   "function(w) if w[1] > 0 then return floor(w[2]) end return math.huge end",
   "function(w) local g = function(x) return x + w[1] end return 1 end",
@@ -55,6 +56,8 @@ local MAY_STORE = {
   "function(x, ...) local t = {} local a, t = ... t[1] = 1 end",
   "function(x) local t = {A} local u = t[1] u[1] = 0 end",
   "function(x) local t = {A} for _, u in pairs(t) do u[1] = 0 end end",
+  "function(x) local t = {} while x do t = A if x then t[1] = 0 end end end",
+  "function(x) local t while x do if t then t[1] = 0 end t = A end t = {} end",
   "function(x) do local t = {} t[1] = 1 end local u = A u[1] = 1 end",
   "function(x) do local t = {} t[1] = 1 end for u in pairs(x) do u[1] = 1 end end",
   "function(x) A:fill(0) end",
@@ -95,10 +98,9 @@ end)
 
 it("compiled loops do not change what is proved", function()
   local source = [[return function(x, n)
-    local s = 0
+    local s, t = 0, {}
     for i = 1, n do s = s + x[1] end
     for _, v in pairs(x) do s = s + v end
-    local t = {}
     while s > 0 do s = s - 100 t[1] = s end
     return t
   end]]

@@ -5,7 +5,7 @@ local child = require "spec.support.child"
 local ffi = require "ffi"
 local meissa = require "meissa"
 local parallel = meissa.parallel
--- Specs run in an environment whose globals are found by a function, which the analyser never calls.
+-- Specs run in an environment that finds globals by a function, which the analyser never calls.
 local io, math = io, math
 
 ffi.cdef "int getpid(void);"
@@ -230,6 +230,7 @@ for _, workers in ipairs {0, 1, 2, 3} do
 
     it("refuses to bind captured arrays, tables and functions anew", function()
       local A = meissa.zeros(5)
+      assert.equal(5, A:size(1))
       contains(refusal(function() for i in parallel(5) do A = i end end), -- luacheck: ignore
                "DEP106 captured array or function assigned")
     end)

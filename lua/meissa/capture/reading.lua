@@ -2,8 +2,8 @@
 --
 -- Functions that only read: a proof, from bytecode, that a Lua function stores into no array.
 --
--- A store is allowed into a table that the function has just made: into a register that is written
--- by table constructors alone. A call is allowed to a builtin that stores into nothing, to a method
+-- A store is allowed into a table that the function has just made: that a register holds which is
+-- written by table constructors alone, or in the straight code before. A call is allowed to a builtin that stores into nothing, to a method
 -- of that name of arrays, and to a Lua function from outside; the caller asks for those too, since
 -- it visits all that the function reaches. What a register holds is followed through straight code
 -- only, and forgotten wherever a jump leads to or comes from. Whatever is not understood counts as
@@ -114,12 +114,15 @@ function M.is_harmless(name)
   return HARMLESS[name] or HARMLESS[name:match("^[^.]*%.") or ""] or false
 end
 
+-- Stands for a table that was made in the straight code before.
+local FRESH = {}
+
 local Proof = {}
 Proof.__index = Proof
 
 -- What the field of something from outside is: only plain tables and libraries are followed.
 function Proof:field(value, key)
-  if type(value) ~= "table" or self.is_array(value) then return nil end
+  if type(value) ~= "table" or value == FRESH or self.is_array(value) then return nil end
   local found = self.field_of(value, key)
   if self.builtins[found] or not self.library(value) then return found end
 end
@@ -178,6 +181,8 @@ function Proof:load(proto, held, op, a, d)
     local object, key = held[rshift(d, 8)], funck(proto, -band(d, 0xff) - 1)
     -- A callee that is not known may still be the method of this name.
     held[a] = object ~= nil and self:field(object, key) or { method = key }
+  elseif NEW_TABLE[op] then
+    held[a] = FRESH
   else
     held[a] = nil
   end
@@ -186,7 +191,10 @@ end
 -- One instruction that is no load; false if it may store into an array.
 function Proof:step(proto, state, pc)
   local op, a, d, mode, jump = decode(proto, pc)
-  if STORES[op] then return state.fresh[rshift(d, 8)] == true end
+  if STORES[op] then
+    local object = rshift(d, 8)
+    return state.fresh[object] == true or state.held[object] == FRESH
+  end
   if CALLS[op] then
     local allowed, iterator = self:may_call(state.held[a])
     if not allowed then return false end
