@@ -68,7 +68,8 @@ local function field_of(value, key)
 end
 
 -- What a search from functions and tables finds: {found = {[binding index] = true}, all =,
--- changes =, stores =, writes = whether some function may store into arrays}.
+-- changes =, stores =, writes = whether some function may store into arrays, acts = whether there is
+-- more than data: arrays, functions, metatables}.
 local Search = {}
 Search.__index = Search
 
@@ -93,6 +94,7 @@ end
 
 function Search:table(value)
   local meta = debug.getmetatable(value)
+  if meta ~= nil then self.acts = true end
   if type(meta) == "table" then self:visit(meta) end
   for key, item in next, value do
     self.left = self.left - 1
@@ -137,6 +139,7 @@ function Search:visit(value)
     return
   end
   local about = self.state.describe(value)
+  if about or kind ~= "table" or libraries[value] then self.acts = true end
   if about then return self:array(about, value) end
   if builtins[value] and not reading.is_harmless(builtins[value]) then self.writes = true end
   if self.seen[value] or libraries[value] or builtins[value] or self.state.opaque[value] then
@@ -215,7 +218,9 @@ local function search_from(state, binding)
   binding.changes = search.changes or (binding.kind == "table" and search.stores)
   binding.all = search.all
   state.searches[#state.searches + 1] = { binding = binding, search = search }
-  if binding.kind == "function" then
+  if binding.kind == "table" then
+    binding.reads = not (search.acts or search.all)
+  else
     binding.reads = not (search.writes or search.all)
     binding.impure = impure.of(binding.value, builtins, field_of)
   end
