@@ -24,7 +24,7 @@ static uint32_t read_movement(lua_State *L, int table) {
   for (uint32_t each = 0; name != NULL && each < MS_MOVEMENTS; each++) {
     if (strcmp(name, ms_movement_name(each)) == 0) return each;
   }
-  luaL_error(L, "movement is none of cached, broadcast, local, rotated, scattered, halo");
+  luaL_error(L, "movement is none of cached, broadcast, local, rotated, scattered, exchanged");
   return 0;
 }
 
@@ -80,10 +80,10 @@ void ms_read_grid(lua_State *L, int table, ms_job *job) {
   static const struct {
     const char *name;
     ms_strategy strategy;
-  } known[] = {{"independent", MS_INDEPENDENT},
-               {"partition", MS_PARTITION},
-               {"rotate", MS_ROTATE},
-               {"serial", MS_SERIALLY}};
+  } known[] = {
+      {"independent", MS_INDEPENDENT}, {"partition", MS_PARTITION}, {"skew", MS_SKEW},
+      {"rotate", MS_ROTATE},           {"wavefront", MS_WAVEFRONT}, {"hyperplane", MS_HYPERPLANE},
+      {"serial", MS_SERIALLY}};
   size_t size;
   const char *name = ms_field_string(L, table, "strategy", &size);
   size_t found = 0, kinds = sizeof known / sizeof known[0];
@@ -92,10 +92,12 @@ void ms_read_grid(lua_State *L, int table, ms_job *job) {
   }
   if (found == kinds) luaL_error(L, "strategy '%s' cannot be run", name == NULL ? "nil" : name);
   job->grid.strategy = known[found].strategy;
+  uint64_t sequential = ms_field_count(L, table, "sequential", 0);
+  job->grid.sequential = sequential > UINT32_MAX ? UINT32_MAX : (uint32_t)sequential;
   lua_getfield(L, table, "ranges");
   luaL_checktype(L, -1, LUA_TTABLE);
   size_t count = lua_objlen(L, -1);
-  if (count > MS_CUTS) luaL_error(L, "too many cut dimensions");
+  if (count > MS_CUTS) luaL_error(L, "too many axes");
   job->grid.count = (uint32_t)count;
   for (uint32_t d = 0; d < job->grid.count; d++) {
     int64_t ranges = read_dim(L, lua_gettop(L), (int)d + 1);

@@ -3,6 +3,7 @@
  * Jobs as Lua tables:
  *
  *   {key =, kernel =, run = strings, strategy =, ranges = {n, ...},
+ *    sequential = how many of the first axes a hyperplane sweeps,
  *    bounds = {int64_t * (ranges + 1 first indices), ...}, weights = uint64_t * or
  *    starts = int64_t * (first entry of each block, and the end), workers =, patience =,
  *    stalled = function(seconds, worker, block), items = {item, ...}}
@@ -10,7 +11,7 @@
  * and items as
  *
  *   {id =, version =, pointer =, segment = ms_segment *, element = bytes, dims = {}, strides = {},
- *    movement =, written =, along = array dimension, cut = cut dimension, scale =, offset =,
+ *    movement =, written =, along = array dimension, cut = axis, scale =, offset =,
  *    offsets = int64_t * (first row of each block, and the end)}
  *
  * `along` and `cut` count from 1; strides are in elements, row-major when absent. */
@@ -25,7 +26,7 @@
  * Raises for what is no job. */
 void ms_read_job(lua_State *L, int table, ms_job *job);
 
-/* Reads only `strategy`, `ranges` and `bounds`. */
+/* Reads only `strategy`, `ranges`, `sequential` and `bounds`. */
 void ms_read_grid(lua_State *L, int table, ms_job *job);
 
 #endif

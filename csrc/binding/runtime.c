@@ -210,14 +210,18 @@ static int session_run(lua_State *L) {
   return 1;
 }
 
-/* core.serial_order(strategy, ranges) -> the blocks' numbers in the plan's serial order. */
+/* core.serial_order(strategy, ranges, sequential) -> the blocks' numbers in the plan's serial
+ * order; `sequential` for a hyperplane only. */
 static int serial_order(lua_State *L) {
   ms_job job = {0};
-  lua_createtable(L, 0, 2);
+  lua_settop(L, 3);
+  lua_createtable(L, 0, 3);
   lua_pushvalue(L, 1);
   lua_setfield(L, -2, "strategy");
   lua_pushvalue(L, 2);
   lua_setfield(L, -2, "ranges");
+  lua_pushvalue(L, 3);
+  lua_setfield(L, -2, "sequential");
   ms_read_grid(L, lua_gettop(L), &job);
   uint32_t count = ms_grid_blocks(&job.grid);
   uint32_t *owner = ms_scratch(L, count, sizeof *owner); /* all of them the first worker's */

@@ -137,6 +137,20 @@ static bool reads_nothing(const char *method) {
   return false;
 }
 
+/* A view of some part of the array behind another view: any of its elements. */
+static void some_part(ms_walk *walk, const ms_view *of, ms_value *value) {
+  ms_view *part = ms_arena_take(walk->arena, 1, sizeof *part);
+  if (part == NULL) {
+    walk->failed = true;
+    return;
+  }
+  uint32_t dims = walk->bindings[of->binding].dim_count;
+  part->binding = of->binding;
+  part->range = true;
+  part->subscript_count = dims < MS_MAX_DIMS ? dims : MS_MAX_DIMS;
+  *value = (ms_value){.kind = MS_VALUE_VIEW, .view = part};
+}
+
 static void method_of_view(ms_walk *walk, const ms_value *object, ms_node *node, ms_value *value) {
   ms_effect effect = ms_effect_of_method(node->text);
   if (known_extent(walk, object->view, node, value)) return;
@@ -146,6 +160,7 @@ static void method_of_view(ms_walk *walk, const ms_value *object, ms_node *node,
   *value = effect == MS_EFFECT_PURE ? ms_value_scalar()
                                     : ms_value_other(own | all.groups, unknown || all.captured);
   if (effect == MS_EFFECT_FRESH) *value = ms_value_other(0, false);
+  if (effect == MS_EFFECT_VIEW) some_part(walk, object->view, value);
   if (effect == MS_EFFECT_VIEW || reads_nothing(node->text)) return;
   if (unknown) {
     ms_walk_touch_groups(walk, own, false, node);

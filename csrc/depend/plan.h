@@ -66,6 +66,19 @@ typedef struct ms_space {
   uint32_t collapse;   /* 1: none; n: take in the next n-1 perfectly nested numeric loops */
 } ms_space;
 
+/* A sum over the index values of outer dimensions. */
+typedef struct ms_index_sum {
+  int64_t constant;
+  int64_t at[MS_MAX_DIMS];
+} ms_index_sum;
+
+/* What the index of one dimension runs over. */
+typedef struct ms_extent {
+  ms_range range; /* all its values lie in here; hi is the last one in loop direction */
+  bool bounded;   /* step 1 or -1, and: low <= index <= high, which depend on outer indices */
+  ms_index_sum low, high;
+} ms_extent;
+
 typedef enum ms_verdict { MS_PARALLEL, MS_SERIAL, MS_UNKNOWN } ms_verdict;
 
 typedef enum ms_strategy {
@@ -153,9 +166,14 @@ typedef struct ms_plan {
   ms_strategy strategy;
   uint32_t dim_count; /* of the iteration space, collapsed loops included */
   const char *index_name[MS_MAX_DIMS];
-  uint32_t strategy_dims; /* partition 1, rotate 2.. */
+  ms_extent extent[MS_MAX_DIMS];
+  uint32_t strategy_dims; /* partition 1; rotate 2..; wavefront 2; hyperplane: the sequential ones,
+                             then the one that runs in parallel (with a row only that one) */
   uint32_t strategy_dim[MS_MAX_DIMS];
-  int64_t row[MS_MAX_DIMS]; /* skew, hyperplane */
+  uint32_t sequential; /* hyperplane: sequential axes before the parallel one; the row is one */
+  /* skew, hyperplane: over (index - first index) / step; 0 for the first index of a dimension whose
+   * bounds depend on outer indices. */
+  int64_t row[MS_MAX_DIMS];
   bool has_row;
   ms_distance *distances;
   uint32_t distance_count;

@@ -251,7 +251,7 @@ static void assignment_role(ms_walk *walk, ms_node *body, uint32_t index, ms_sca
   const ms_capture *capture = &walk->loop->captures[index];
   flow state = {.capture = capture};
   plan->capture = index;
-  if (ms_scalar_reduction(walk->loop, capture, body, &plan->op)) {
+  if (ms_scalar_reduction(walk, capture, body, &plan->op)) {
     plan->role = MS_ROLE_REDUCTION;
     return;
   }

@@ -102,12 +102,15 @@ void ms_walk_assign(ms_walk *walk, ms_node *target, const ms_value *value) {
   ms_walk_value(walk, target->kid[0], &object);
   if (object.kind == MS_VALUE_VIEW && !object.view->range) {
     ms_walk_index(walk, &object, target->kid[1], target, &place);
+    ms_walk_touch(walk, value, false, target); /* a row that is assigned is copied */
     if (place.kind == MS_VALUE_VIEW) ms_walk_touch_view(walk, place.view, true, target);
     return;
   }
   ms_value key;
   ms_walk_value(walk, target->kid[1], &key);
-  ms_walk_touch_groups(walk, ms_walk_groups_of(walk, &object), true, target);
+  uint64_t groups = ms_walk_groups_of(walk, &object);
+  if (groups != 0) ms_walk_touch(walk, value, false, target);
+  ms_walk_touch_groups(walk, groups, true, target);
   ms_walk_store(walk, value);
   bool captured =
       object.kind <= MS_VALUE_SCALAR || (object.kind == MS_VALUE_OTHER && object.captured);

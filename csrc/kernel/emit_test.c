@@ -54,6 +54,8 @@ static fixture *emit_with(const char *text, ms_space space, uint32_t locals) {
   if (f == NULL) exit(1);
   f->space = space;
   f->plan.scalars = f->scalars;
+  f->plan.dim_count = space.dim_count + space.collapse - 1;
+  for (uint32_t d = 0; d < space.dim_count; d++) f->plan.extent[d].range = space.range[d];
   f->tree = ms_tree_parse(text, strlen(text), "@test.lua", &f->err);
   f->loop = f->tree != NULL ? ms_loop_first(f->tree, &f->err) : NULL;
   CHECK(f->loop != NULL && f->loop->capture_count <= MOST_CAPTURES);
@@ -178,7 +180,6 @@ static void test_spill(void) {
 
 static void test_refusals(void) {
   ms_space collapsed = rows;
-  collapsed.dim_count = 2;
   collapsed.collapse = 2;
   fixture *f = emit_with("for i in parallel(n) do B[i] = 1 end", collapsed, MS_KERNEL_LOCALS);
   CHECK(f->status == -1 && f->err.code == MS_BUG);

@@ -100,7 +100,8 @@ end
 local UNCHANGING = {["nil"] = true, number = true, boolean = true, string = true, array = true,
                     builtin = true}
 
--- The value that a kernel gets for a captured one: a row of an array stands for its view.
+-- The value that a kernel gets for a captured one: a row of an array stands for the view that it
+-- is.
 local function value_of(binding, value)
   return binding.kind == "array" and array.to_handle(value, true) or value
 end
@@ -202,6 +203,27 @@ local function run_serially(plan, space)
   return iterate_plainly(space)
 end
 
+-- Runs the blocks in this process by the engine; the list of {capture=, value=} to assign. Loops in
+-- the body run plainly, as they do on a worker.
+local function run_engine_here(record, plan, space, bindings, values)
+  local grid = grids.cut(plan, space)
+  plan.grid, last_plan = grid.ranges, plan
+  plans.explain(plan, space)
+  local outer = M.on_worker
+  M.on_worker = true
+  local ok, assigned = pcall(job.run_here, {
+    record = record, plan = plan, space = space, bindings = bindings, values = values, grid = grid,
+  })
+  M.on_worker = outer
+  if not ok then error(assigned, 0) end
+  return assigned
+end
+
+-- Whether a loop of this process goes through the engine.
+local function by_engine(plan, space)
+  return pool.workers() == 0 and not space.ordered and plans.needs_engine(plan, space)
+end
+
 -- Runs the loop in this process: an iterator for the body.
 local function run_here(record, plan, space, bindings, slots, func, frame_form)
   last_plan = plan
@@ -246,16 +268,22 @@ function M.parallel(...)
   local roots = frame.read(slots, func, 2)
   local plan, bindings, values = plan_loop(record, space, roots)
   plans.check(plan, space)
-  if space.count == 0 then
+  plans.check_contents(plan, space, bindings, values)
+  if plans.is_empty(plan, space) then
     last_plan = plan
     return finished
   end
   if plans.runs_serially(plan, space) then return run_serially(plan, space) end
-  if pool.workers() == 0 then
+  plans.check_scalars(plan, values)
+  local assigned
+  if by_engine(plan, space) then
+    assigned = run_engine_here(record, plan, space, bindings, values)
+  elseif pool.workers() == 0 then
     inprocess.enter(func, 2)
     return run_here(record, plan, space, bindings, slots, func, true)
+  else
+    assigned = run_on_workers(record, plan, space, bindings, values, called)
   end
-  local assigned = run_on_workers(record, plan, space, bindings, values, called)
   for _, each in ipairs(assigned) do
     frame.write(record.captures[each.capture], slots[each.capture], func, 2, each.value)
   end
@@ -300,15 +328,22 @@ function M.each(...)
   end
   local record, slots, plan, bindings, values = plan_closure(fn, space)
   plans.check(plan, space)
-  if space.count == 0 then
+  plans.check_contents(plan, space, bindings, values)
+  if not plans.runs_serially(plan, space) then plans.check_scalars(plan, values) end
+  if plans.is_empty(plan, space) then
     last_plan = plan
   elseif plans.runs_serially(plan, space) then
     run_plainly(run_serially(plan, space), fn)
-  elseif pool.workers() == 0 then
+  elseif pool.workers() == 0 and not by_engine(plan, space) then
     inprocess.enter(M.each, 1)
     run_plainly(run_here(record, plan, space, bindings, slots, fn, false), fn)
   else
-    local assigned = run_on_workers(record, plan, space, bindings, values, called)
+    local assigned
+    if pool.workers() == 0 then
+      assigned = run_engine_here(record, plan, space, bindings, values)
+    else
+      assigned = run_on_workers(record, plan, space, bindings, values, called)
+    end
     for _, each in ipairs(assigned) do
       frame.write(record.captures[each.capture], slots[each.capture], fn, nil, each.value)
     end
@@ -316,7 +351,7 @@ function M.each(...)
 end
 
 local function can_be_cut(plan, space)
-  return space.count > 0 and plan.strategy ~= "serial"
+  return not plans.is_empty(plan, space) and plan.strategy ~= "serial"
 end
 
 --- Plans without running: plan(space..., opts, function(i) ... end) gives the plan. In the generic

@@ -234,8 +234,9 @@ local function notice_lines(plan, context)
 end
 
 local function success(plan, context)
-  local lines = { ("%s is parallel: %s"):format(head(plan, context),
-    strategy_words(plan, context)) }
+  local words = context.serial and "runs serially, as written; without that option:"
+    or "is parallel:"
+  local lines = { ("%s %s %s"):format(head(plan, context), words, strategy_words(plan, context)) }
   local items = array_items(plan, context)
   append(items, scalar_items(plan))
   if context.engine then items[#items + 1] = "engine " .. context.engine end

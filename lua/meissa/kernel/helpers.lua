@@ -74,6 +74,9 @@ end
 
 M.pow = strict.pow
 
+-- For the bounds of loops, which are whole numbers and never -0.
+M.floor, M.ceil, M.greater, M.less = math.floor, math.ceil, math.max, math.min
+
 --- Marks a private scalar that no iteration of the block has assigned.
 M.none = setmetatable({}, { __tostring = function() return "none" end })
 
