@@ -15,7 +15,7 @@ check-format:
 	@clang-format --dry-run --Werror $(wildcard csrc/*/*.[ch])
 
 check-lint:
-	@luacheck --quiet --no-color $(wildcard lua spec examples bench tools .luacheckrc)
+	@luacheck --quiet --no-color $(wildcard lua spec examples bench tools bin/* .luacheckrc)
 	@shellcheck tools/*.sh .ci/run
 
 # Everything, by both compilers, warnings being errors. -O2: some warnings need the optimiser.

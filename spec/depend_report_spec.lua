@@ -137,6 +137,20 @@ end]]
       plan.reasons[1].fixes[1])
   end)
 
+  it("show of a very long line what matters", function()
+    local text = text_of("for i in parallel(9) do " .. ("local x = i; "):rep(30) ..
+      "A[i + 1] = A[i]" .. ("local x = i; "):rep(30) .. " end", { A = shape(10) })
+    local shown = ("local x = i; "):rep(30):sub(-40) .. "A[i + 1] = A[i]" ..
+      ("local x = i; "):rep(30):sub(1, 105)
+    assert.are.equal("  1 | " .. shown, text:match("\n([^\n]*)"))
+    assert.are.equal((" "):rep(46) .. "^^^^^^^^ iteration 1 writes A[2]      ^^^^ iteration 2 " ..
+      "reads A[2]: distance 1, every iteration", text:match("\n[^\n]*\n([^\n]*)"))
+    -- A mark that covers more than is shown ends with it.
+    text = text_of("for i in parallel(9) do s = s + A[i]" .. (" + 1"):rep(800) .. " end",
+      { A = shape(9) })
+    for line in text:gmatch("[^\n]+") do assert.is_true(#line < 300, line) end
+  end)
+
   it("do without the source", function()
     local plan = analyze.analyze("for i in parallel(9) do A[i + 1] = A[i] end", { A = shape(10) })
     plan.text = nil

@@ -5,6 +5,7 @@
 local array = require "meissa.array"
 local core = require "meissa.core"
 local errors = require "meissa.errors"
+local picture = require "meissa.picture"
 local report = require "meissa.report"
 local show = require "meissa.array.show"
 local spaces = require "meissa.space"
@@ -31,6 +32,11 @@ end
 --- print(plan): the report.
 function Plan:__tostring()
   return report.text(self, context_of(self))
+end
+
+--- The schedule as a picture: which block runs at which step.
+function Plan:picture()
+  return picture.text(self)
 end
 
 -- In a generic `for`, a plan ends the loop at once.
@@ -167,15 +173,20 @@ function M.check_contents(plan, space, bindings, values)
   if space.array then array.checked(space.array) end
 end
 
-local explained = setmetatable({}, {__mode = "k"})
+local explained, told = setmetatable({}, {__mode = "k"}), {}
 
---- Shows a plan once where that was asked for; results go to stdout, explanations to stderr.
+--- Shows a plan once where that was asked for; results go to stdout, explanations to stderr. Plans
+-- of one loop that differ in nothing but their grid, as a driver loop makes them whose bounds move,
+-- count as one.
 function M.explain(plan, space)
-  if explained[plan] then return end
-  if space.explain or os.getenv "MEISSA_EXPLAIN" == "1" then
-    explained[plan] = true
-    io.stderr:write(tostring(plan), "\n")
-  end
+  if explained[plan] or not (space.explain or os.getenv "MEISSA_EXPLAIN" == "1") then return end
+  explained[plan] = true
+  local context = context_of(plan)
+  context.grid, context.moves = nil, nil
+  local words = report.text(plan, context)
+  if told[words] then return end
+  told[words] = true
+  io.stderr:write(tostring(plan), "\n")
 end
 
 --- The plan of a loop for a space and bindings, from the record's cache or made.
