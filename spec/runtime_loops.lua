@@ -7,7 +7,6 @@ local support = require("spec.runtime_support")
 
 local M = {}
 
--- Blocks in serial order, from the strategies' definitions: lists of ranges from 0.
 --- All combinations of ranges, the last one fastest.
 function M.row_major(ranges)
   local list = {{}}
@@ -25,6 +24,7 @@ function M.row_major(ranges)
   return list
 end
 
+-- Blocks in serial order, from the strategies' definitions: lists of ranges from 0.
 local function rotation(ranges)
   local n, steps, list = math.max(unpack(ranges)), {}, {}
   for d = 2, #ranges do steps[d - 1] = n end
