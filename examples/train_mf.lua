@@ -71,7 +71,9 @@ local report = run.report(options, {
   {key = "test_rmse", title = "test RMSE", format = "%.4f"},
   {key = "seconds", title = "seconds", format = "%.3f"},
 })
-if not options.json then print(("training on %s, testing on %d ratings"):format(tostring(train), test:nnz())) end
+if not options.json then
+  print(("training on %s, testing on %d ratings"):format(tostring(train), test:nnz()))
+end
 local plan, train_rmse, test_rmse, total = nil, nil, nil, 0
 for epoch = 1, epochs do
   report:progress(epoch - 1, epochs, "training")

@@ -15,7 +15,7 @@ check-format:
 	@clang-format --dry-run --Werror $(wildcard csrc/*/*.[ch])
 
 check-lint:
-	@luacheck --quiet --no-color $(wildcard lua spec examples bench tools .luacheckrc)
+	@luacheck --quiet --no-color $(wildcard lua spec examples bench tools bin/* .luacheckrc)
 	@shellcheck tools/*.sh .ci/run
 
 # Everything, by both compilers, warnings being errors. -O2: some warnings need the optimiser.
@@ -24,6 +24,15 @@ check-warnings:
 	+@$(SUBMAKE) CC=clang BUILD=$(BUILD)/clang CFLAGS='-O2 -g -Werror' everything
 
 everything: build $(TESTS) $(patsubst csrc/%.c,$(BUILD)/obj/%.o,$(filter %_fuzz.c,$(ALL_C)))
+
+# Sanitizers report into files $(BUILD)/report.PID: what a worker did wrong must not pass because it
+# was replaced, or its words went elsewhere. $(reported) fails when there are such files.
+# UBSan beside ASan has no file: it aborts, which ASan reports.
+REPORT   = log_path='$(if $(filter /%,$(BUILD)),$(BUILD),$(ROOT)/$(BUILD))/report'
+reported = status=$$?; \
+  if ls $(BUILD)/report.* >/dev/null 2>&1; then \
+    echo "sanitizers reported:"; head -n 60 $(BUILD)/report.*; exit 1; \
+  fi; exit $$status
 
 # Specs of the tools: they build, install and run things that are not the instrumented module.
 NOT_INSTRUMENTED := $(addprefix spec/,rock_spec.lua runner_spec.lua packages_spec.lua)
@@ -35,19 +44,20 @@ NOT_INSTRUMENTED := $(addprefix spec/,rock_spec.lua runner_spec.lua packages_spe
 # takes everything that only a Lua value points to for lost.
 SANITIZE      := -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
 ASAN_PRELOAD   = $(foreach each,libasan.so libstdc++.so.6,$(shell gcc -print-file-name=$(each)))
-ASAN_OPTIONS  := detect_stack_use_after_return=1:strict_string_checks=1:abort_on_error=0
-UBSAN_OPTIONS := print_stacktrace=1
+ASAN_OPTIONS   = detect_stack_use_after_return=1:strict_string_checks=1:handle_abort=1:$(REPORT)
+UBSAN_OPTIONS  = print_stacktrace=1:abort_on_error=1:$(REPORT)
 
 check-asan:
 	+@$(SUBMAKE) CC=gcc BUILD=$(BUILD)/asan CFLAGS='-O1 -g $(SANITIZE)' sanitized-asan
 
 sanitized-asan: build $(TESTS)
+	@rm -f $(BUILD)/report.*
 	@UBSAN_OPTIONS=$(UBSAN_OPTIONS) ASAN_OPTIONS=$(ASAN_OPTIONS):detect_leaks=1 \
-	  MEISSA_TEST_SLOWDOWN=5 tools/test.sh $(TESTS)
+	  MEISSA_TEST_SLOWDOWN=5 tools/test.sh $(TESTS); $(reported)
 	@UBSAN_OPTIONS=$(UBSAN_OPTIONS) ASAN_OPTIONS=$(ASAN_OPTIONS):detect_leaks=0 $(LUA_ENV) \
 	  MEISSA_BUILD='$(call quoted,$(BUILD))' \
 	  MEISSA_TEST_PRELOAD='$(ASAN_PRELOAD)' MEISSA_TEST_SLOWDOWN=5 \
-	  tools/test.sh $(filter-out $(NOT_INSTRUMENTED),$(SPECS))
+	  tools/test.sh $(filter-out $(NOT_INSTRUMENTED),$(SPECS)); $(reported)
 
 # TSan over the C tests. setarch -R: gcc 12's TSan does not know the wider address randomisation of
 # newer kernels; where a container forbids setarch the tests run as they are.
@@ -55,9 +65,10 @@ check-tsan:
 	+@$(SUBMAKE) CC=gcc BUILD=$(BUILD)/tsan CFLAGS='-O1 -g -fsanitize=thread' sanitized-tsan
 
 sanitized-tsan: $(TESTS)
+	@rm -f $(BUILD)/report.*
 	@fixed=; setarch -R true 2>/dev/null && fixed='setarch -R'; \
-	  TSAN_OPTIONS=halt_on_error=1:suppressions=tools/tsan.supp MEISSA_TEST_SLOWDOWN=5 \
-	  $$fixed tools/test.sh $(TESTS)
+	  TSAN_OPTIONS=halt_on_error=1:suppressions=tools/tsan.supp:$(REPORT) \
+	  MEISSA_TEST_SLOWDOWN=5 $$fixed tools/test.sh $(TESTS); $(reported)
 
 check-valgrind: build
 	@$(LUA_ENV) tools/valgrind.sh $(BUILD)/valgrind
@@ -66,8 +77,8 @@ check-valgrind: build
 
 # make fuzz            all fuzzers
 # make fuzz FUZZ=x     csrc/*/x_fuzz.c alone
-# A fuzzer starts from the files in csrc/*/x_seeds/, where there are some, keeps what it learns in
-# build/corpus/x, and leaves an input that failed in build/fuzz/.
+# A fuzzer starts from the files in csrc/*/x_seeds/ with the words of csrc/*/x_fuzz.dict, where there
+# are such, keeps what it learns in build/corpus/x, and leaves an input that failed in build/fuzz/.
 FUZZ_SECONDS ?= 600
 FUZZ         ?= $(patsubst %_fuzz.c,%,$(notdir $(filter %_fuzz.c,$(ALL_C))))
 FUZZ_FLAGS   := -O1 -g -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=all
@@ -80,6 +91,7 @@ fuzz:
 	  echo "== $$each, $(FUZZ_SECONDS) s"; \
 	  $(BUILD)/fuzz/$$each -max_total_time=$(FUZZ_SECONDS) -timeout=10 -rss_limit_mb=2048 \
 	    -print_final_stats=1 -verbosity=0 -artifact_prefix=$(BUILD)/fuzz/$$each. \
+	    $$(ls csrc/*/$${each}_fuzz.dict 2>/dev/null | sed 's/^/-dict=/') \
 	    $(BUILD)/corpus/$$each $$(ls -d csrc/*/$${each}_seeds 2>/dev/null) || exit 1; \
 	done
 
@@ -92,9 +104,10 @@ fuzz-programs: build
 
 fuzzers: $(FUZZ:%=$(BUILD)/%)
 
+# With LuaJIT: a fuzzer of what LuaJIT does, too, asks LuaJIT.
 define fuzzer
 $(BUILD)/$(patsubst %_fuzz.c,%,$(notdir $(1))): $(1:csrc/%.c=$(BUILD)/obj/%.o) $(ARCHIVE)
-	$$(call say,LINK)$$(LINK) -fsanitize=fuzzer -o $$@ $$^ $$(LIBS)
+	$$(call say,LINK)$$(LINK) -fsanitize=fuzzer -o $$@ $$^ $$(LIBS) `pkg-config --libs luajit`
 endef
 ifneq ($(filter fuzzers,$(MAKECMDGOALS)),)
 $(foreach each,$(filter %_fuzz.c,$(ALL_C)),$(eval $(call fuzzer,$(each))))

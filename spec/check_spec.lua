@@ -26,6 +26,7 @@ end
 local function claim_independence(plan)
   plan.strategy, plan.verdict = "independent", "parallel"
   plan.cut_dims, plan.distances = {1}, {}
+  plan.row, plan.sequential = nil, nil
 end
 
 describe("check = true", function()

@@ -7,8 +7,8 @@
 
 local M = {}
 
--- All iterations in row-major order: {at = ordinals, values = by name}.
-local function iterations(loop)
+--- All iterations in row-major order: {at = ordinals, values = by name}.
+function M.iterations(loop)
   local list = {}
   local function visit(d, at, values)
     if d > loop.dims then
@@ -82,7 +82,7 @@ end
 
 --- The exact distances of a loop: {all = {key = vector}, proven = {...}}.
 function M.distances(loop)
-  local list, sets = iterations(loop), { all = {}, proven = {} }
+  local list, sets = M.iterations(loop), { all = {}, proven = {} }
   for _, array in pairs(collect(loop, list)) do
     for _, cell in pairs(array.exact) do
       for x = 1, #cell do
@@ -237,7 +237,7 @@ end
 
 local function any_hyperplane(loop, distances)
   local patterns = M.patterns(distances)
-  local list = loop.planes ~= "free" and iterations(loop)
+  local list = loop.planes ~= "free" and M.iterations(loop)
   local most = loop.dims == 2 and 12 or 7
   local row, found = {}, false
   local function try(k)
@@ -278,41 +278,65 @@ function M.may_rotate(distances, a, b)
   return every(distances, function(d) return d[a] == 0 or d[b] == 0 end)
 end
 
+-- Subsets of 1 .. dims with `size` members, in lexicographic order.
+local function subsets(dims, size)
+  local list, current = {}, {}
+  local function grow(from)
+    if #current == size then
+      list[#list + 1] = { unpack(current) }
+      return
+    end
+    for k = from, dims do
+      current[#current + 1] = k
+      grow(k + 1)
+      current[#current] = nil
+    end
+  end
+  grow(1)
+  return list
+end
+
 local function first_rotation(distances, dims)
-  for a = 1, dims do
-    for b = a + 1, dims do
-      if M.may_rotate(distances, a, b) then return { a, b } end
+  for size = 2, dims do
+    for _, set in ipairs(subsets(dims, size)) do
+      if every(distances, function(d)
+        for _, k in ipairs(set) do
+          if d[k] == 0 then return true end
+        end
+        return false
+      end) then return set end
     end
   end
 end
 
---- The strategy that this version should choose: "independent", "partition", "rotate" or nil.
-function M.executable(distances, dims, ordered)
+local function first_wavefront(distances, dims)
+  for _, pair in ipairs(subsets(dims, 2)) do
+    if every(distances, function(d) return d[pair[1]] >= 0 and d[pair[2]] >= 0 end) then
+      return pair
+    end
+  end
+end
+
+--- The first class with a legal member, sweeps along rows left out: "independent", "partition",
+-- "skew", "rotate" or "wavefront" with its dimensions, "hyperplane" with how many are sequential,
+-- or nil.
+function M.first_class(distances, dims, ordered)
   if next(distances) == nil then return "independent" end
   if next(M.cuts(distances, dims)) then return "partition" end
-  if not ordered then
-    local pair = first_rotation(distances, dims)
-    if pair then return "rotate", pair end
+  if rank_of(distances, dims) < dims then return "skew" end
+  local set = not ordered and first_rotation(distances, dims)
+  if set then return "rotate", set end
+  local pair = first_wavefront(distances, dims)
+  if pair then return "wavefront", pair end
+  for m = 1, dims - 1 do
+    if carried_early(distances, m) then return "hyperplane", m end
   end
 end
 
 --- Whether any class at all is legal.
 function M.any_class(loop, distances)
-  local dims = loop.dims
-  if M.executable(distances, dims, loop.ordered) then return true end
-  if rank_of(distances, dims) < dims then return true end
-  if not loop.ordered and dims == 3 and every(distances, function(d)
-    return d[1] == 0 or d[2] == 0 or d[3] == 0
-  end) then return true end
-  for a = 1, dims do
-    for b = a + 1, dims do
-      if every(distances, function(d) return d[a] >= 0 and d[b] >= 0 end) then return true end
-    end
-  end
-  for m = 1, dims - 1 do
-    if carried_early(distances, m) then return true end
-  end
-  return dims > 1 and any_hyperplane(loop, distances)
+  if M.first_class(distances, loop.dims, loop.ordered) then return true end
+  return loop.dims > 1 and any_hyperplane(loop, distances)
 end
 
 -- ---- comparison ----
@@ -329,7 +353,37 @@ local function compare_patterns(expected, plan)
   end
 end
 
-local function compare_dims(loop, sets, plan, pair)
+local function same_dims(loop, plan, dims)
+  for n, k in ipairs(dims) do
+    if plan.dims[n] ~= loop.names[k] then return false end
+  end
+  return #dims == #plan.dims
+end
+
+local function is_orthogonal(row, distances)
+  return every(distances, function(d)
+    local sum = 0
+    for k = 1, #d do sum = sum + row[k] * d[k] end
+    return sum == 0
+  end)
+end
+
+local function compare_row(loop, sets, plan)
+  local row, zero = plan.row, true
+  if not row or #row ~= loop.dims then return "no row" end
+  for k = 1, #row do zero = zero and row[k] == 0 end
+  if zero then return "the row is zero" end
+  if plan.strategy == "skew" then
+    return not is_orthogonal(row, sets.all) and "the row is not orthogonal" or nil
+  elseif not sweeps(row, M.patterns(sets.all)) then
+    return "the row does not sweep"
+  elseif not plane_is_shared(row, M.iterations(loop)) then
+    return "no plane of the row has two iterations"
+  end
+end
+
+-- What is wrong with the dimensions or the row of a plan.
+local function compare_dims(loop, sets, plan, detail)
   if plan.strategy == "partition" then
     for k, name in ipairs(loop.names) do
       if name == plan.dims[1] then
@@ -337,10 +391,12 @@ local function compare_dims(loop, sets, plan, pair)
       end
     end
     return "partition without a dimension"
-  elseif plan.strategy == "rotate" then
-    for k = 1, 2 do
-      if plan.dims[k] ~= loop.names[pair[k]] then return "rotates along other dimensions" end
-    end
+  elseif plan.strategy == "rotate" or plan.strategy == "wavefront" then
+    return not same_dims(loop, plan, detail) and plan.strategy .. "s along other dimensions" or nil
+  elseif plan.strategy == "skew" or plan.strategy == "hyperplane" and plan.row then
+    return compare_row(loop, sets, plan)
+  elseif plan.strategy == "hyperplane" then
+    return plan.sequential ~= detail and "other sequential dimensions" or nil
   end
 end
 
@@ -359,8 +415,8 @@ end
 
 -- "unknown" is also right where the truth is "serial" only because no sweep that the patterns allow
 -- has two iterations on a plane: the analyser looks at one such sweep.
-local function right_verdict(loop, sets, plan, strategy)
-  local truth = strategy and "parallel"
+local function right_verdict(loop, sets, plan)
+  local truth = plan.strategy ~= "serial" and "parallel"
     or M.any_class(loop, sets.proven) and "unknown" or "serial"
   if plan.verdict == truth then return nil end
   if truth == "serial" and plan.verdict == "unknown" and not loop.rectangle then
@@ -371,17 +427,24 @@ local function right_verdict(loop, sets, plan, strategy)
   return ("verdict %s, not %s"):format(plan.verdict, truth)
 end
 
+-- A plan for a loop that only a sweep along a row can run: that, or serial if there is none.
+local function right_sweep(loop, sets, plan)
+  if plan.strategy == "hyperplane" and plan.row then return nil end
+  if plan.strategy ~= "serial" then return ("strategy %s is not legal"):format(plan.strategy) end
+  if any_hyperplane(loop, sets.all) then return "strategy serial, but a row sweeps" end
+end
+
 --- nil if the plan is right, else what is wrong with it.
 function M.compare(loop, plan)
   local sets = M.distances(loop)
   local problem = compare_patterns(M.patterns(sets.all), plan)
   if problem then return problem end
-  local strategy, pair = M.executable(sets.all, loop.dims, loop.ordered)
-  if plan.strategy ~= (strategy or "serial") then
-    return ("strategy %s, not %s"):format(plan.strategy, strategy or "serial")
+  local strategy, detail = M.first_class(sets.all, loop.dims, loop.ordered)
+  if strategy and plan.strategy ~= strategy then
+    return ("strategy %s, not %s"):format(plan.strategy, strategy)
   end
-  return right_verdict(loop, sets, plan, strategy) or compare_dims(loop, sets, plan, pair)
-    or compare_witness(loop, sets, plan)
+  return not strategy and right_sweep(loop, sets, plan) or right_verdict(loop, sets, plan)
+    or compare_dims(loop, sets, plan, detail) or compare_witness(loop, sets, plan)
 end
 
 return M

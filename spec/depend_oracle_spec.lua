@@ -47,7 +47,8 @@ describe("the analyser, on random loops", function()
       total / count * 1000, worst * 1000, table.concat(list, ", ")))
     if count >= 1000 then -- the generator must keep reaching every kind of answer
       for _, answer in ipairs { "independent/parallel", "partition/parallel", "rotate/parallel",
-        "serial/serial", "serial/unknown" } do
+        "skew/parallel", "wavefront/parallel", "hyperplane/parallel", "serial/serial",
+        "serial/unknown" } do
         assert.is_truthy(answers[answer], "no loop was " .. answer)
       end
     end
@@ -122,6 +123,21 @@ local mutants = {
   ["the wrong dimension cut"] = in_plan(function(plan, loop)
     if plan.strategy ~= "partition" or loop.dims < 2 then return false end
     plan.dims[1] = loop.names[plan.dims[1] == "i" and 2 or 1]
+    return true
+  end),
+  ["another row"] = in_plan(function(plan)
+    if not plan.row then return false end
+    plan.row[1] = plan.row[1] - 1
+    return true
+  end),
+  ["other dimensions pipelined"] = in_plan(function(plan)
+    if plan.strategy ~= "wavefront" then return false end
+    plan.dims[1], plan.dims[2] = plan.dims[2], plan.dims[1]
+    return true
+  end),
+  ["too few sequential dimensions"] = in_plan(function(plan)
+    if plan.strategy ~= "hyperplane" or plan.row then return false end
+    plan.sequential = plan.sequential - 1
     return true
   end),
   ["a pair that does not collide"] = in_plan(function(plan)

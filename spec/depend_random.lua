@@ -69,7 +69,7 @@ local function affine_value(e, values)
 end
 
 -- A subscript: affine, opaque (a table look-up), or with a remainder or floor of an affine one.
-local function subscript(rng, names, features)
+local function subscript_as_made(rng, names, features)
   local roll = rng:int(1, 100)
   if features.opaque and roll <= 4 then return { kind = "opaque", of = rng:pick(names) } end
   if features.modulo and roll <= 12 then
@@ -77,6 +77,17 @@ local function subscript(rng, names, features)
       plus = rng:int(-1, 2) }
   end
   return { kind = "affine", e = affine(rng, names) }
+end
+
+-- The same, moved by features.shift unless it is a look-up.
+local function subscript(rng, names, features)
+  local s = subscript_as_made(rng, names, features)
+  if s.plus then
+    s.plus = s.plus + features.shift
+  elseif s.e then
+    s.e.constant = s.e.constant + features.shift
+  end
+  return s
 end
 
 local function subscript_text(s)
@@ -109,6 +120,7 @@ local function access(rng, names, features)
   a.row = count < a.dims
   if not a.row and features.ranges and rng:chance(6) then
     a.range = { affine(rng, names, { simple = true }), rng:int(0, 3) } -- from, and how many more
+    a.range[1].constant = a.range[1].constant + features.shift
     a.subscripts[count] = nil
     a.row = true
   end
@@ -285,12 +297,14 @@ local function bounds_of(range, values)
   return lo, hi, range.step, lo * range.step
 end
 
---- A random loop from a seed: {text =, dims =, touch =, ranges =, ordered =}.
-function M.loop(seed)
+--- A random loop from a seed: {text =, dims =, names =, touch =, bounds =, step =, ordered =}.
+-- @number[opt=0] shift added to every subscript that is a number, so that they can be made positive
+function M.loop(seed, shift)
   local rng = M.random(seed)
   local dims = rng:pick { 1, 1, 2, 2, 2, 2, 3, 3 }
-  local features = { locals = 0, arrays = {}, opaque = rng:chance(25), modulo = rng:chance(30),
-    inner = rng:chance(40), conditional = rng:chance(40), ranges = rng:chance(25) }
+  local features = { shift = shift or 0, locals = 0, arrays = {}, opaque = rng:chance(25),
+    modulo = rng:chance(30), inner = rng:chance(40), conditional = rng:chance(40),
+    ranges = rng:chance(25) }
   for k = 1, rng:int(1, 2) do features.arrays[k] = rng:pick(ARRAYS) end
   local names = {}
   for d = 1, dims do names[d] = NAMES[d] end

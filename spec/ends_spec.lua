@@ -25,7 +25,7 @@ for _, road in ipairs {"MEISSA_SHM=1", "MEISSA_SHM=0 MEISSA_TRANSPORT=tcp"} do
   describe("with " .. road .. ",", function()
     local env = "MEISSA_WORKERS=2 " .. road
 
-    it("a body's error names file, line, indices and worker, and the workers stay usable", function()
+    it("a body's error names file, line, indices, worker, and the workers stay usable", function()
       local output, status = child.script(HEAD .. [[
         local A = meissa.zeros(100)
         local pids = table.concat(meissa.workers().pids, " ")

@@ -163,7 +163,7 @@ describe("carried values", function()
   end)
 
   it("run `^` in carried functions as the interpreter does", function()
-    -- The compiler takes x ^ 2 for x * x, which differs from pow for about one number in a thousand.
+    -- The compiler takes x ^ 2 for x * x, which differs from pow for one number in a thousand.
     local function square(x) return x ^ 2 end
     local carried, different = travel(square), 0
     jit.off(square)

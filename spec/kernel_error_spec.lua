@@ -57,8 +57,9 @@ local refused = {
   "local w = A[n + i] local x = w[1]", "B[1] = 'x'", "B[1] = nil", "B[1] = {}", "F[1] = true",
   "C[1][1] = 0.5", "C[1][1] = 0/0", "C[1][1] = 2^31", "C[1][1] = '3'", "L[1] = 0.5", "L[1] = 2^60",
   "local c = C[2] c[1] = 1.5", "B[1], C[1][1] = 1, 2.5", "local x = B.nothing",
-  "for k = 1, 6 do A[at][k] = k end", "for k = 5, 0, -1 do local x = A[at][k] end", "B[351 - i] = 1",
-  "for k = 1, n do local x = A[k][k] end", "local k = i * 2 B[k] = 1", "B[i * i] = 1", "B[-i] = 1", "B:nothing()",
+  "for k = 1, 6 do A[at][k] = k end", "for k = 5, 0, -1 do local x = A[at][k] end",
+  "for k = 1, n do local x = A[k][k] end", "local k = i * 2 B[k] = 1", "B[351 - i] = 1",
+  "B[i * i] = 1", "B[-i] = 1", "B:nothing()",
 }
 
 describe("an error in a body", function()

@@ -74,6 +74,7 @@ end
 
 local function claim(plan, strategy, dims)
   plan.strategy, plan.verdict, plan.cut_dims = strategy, "parallel", dims
+  plan.row, plan.sequential = nil, nil
   return true
 end
 

@@ -11,6 +11,7 @@ local judge = require("meissa.recorder.judge")
 local meissa = require("meissa")
 local random = require("spec.programs_random")
 local recorder = require("meissa.recorder")
+local texts = require("spec.programs_text")
 
 local M = {}
 
@@ -20,7 +21,7 @@ local runs = 0
 -- A mutant of the text may hide names from the analyser; the recorder finds globals all the same.
 local function text_of(program, mutant)
   runs = runs + 1 -- every run is analysed anew
-  return ("-- %d\n%s"):format(runs, random.text(program, mutant and mutant.parse))
+  return ("-- %d\n%s"):format(runs, texts.of(program, mutant and mutant.parse))
 end
 
 -- Calls fn with other functions in the place of check.loop, core.plan and core.loop.
@@ -32,12 +33,6 @@ local function with_hooks(hooks, fn)
   local results = { pcall(fn) }
   check.loop, core.plan, core.loop = saved.loop, saved.plan, saved.parse
   return unpack(results)
-end
-
--- Whether the grid can cut what the plan cuts.
-local function can_cut(plan, space)
-  if plan.strategy == "serial" or plan.extents then return true end
-  return #plan.indices == #space.ranges
 end
 
 local function same(a, b)
@@ -74,11 +69,10 @@ function M.examine(program, mutant, execute)
   local run, seen, found
   local function loop(...)
     run = check.run_of(...)
-    run.uncut = not can_cut(run.plan, run.space)
     seen = recorder.record(run)
     if not seen or seen.failed then error(STOP) end
     found = judge.unpredicted(run, seen)
-    if found or run.uncut or not execute then error(STOP) end
+    if found or not execute then error(STOP) end
   end
   local arguments = { random.arguments(meissa, program.seed) }
   local ok, returned = with_hooks({ loop = loop, plan = mutant and mutant.plan,

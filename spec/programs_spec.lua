@@ -7,6 +7,7 @@ local meissa = require("meissa")
 local mutants = require("spec.programs_mutants")
 local random = require("spec.programs_random")
 local run = require("spec.programs_run")
+local texts = require("spec.programs_text")
 
 local count = tonumber(os.getenv("MEISSA_PROGRAMS") or "") or 500
 local seed = tonumber(os.getenv("MEISSA_PROGRAMS_SEED") or "") or os.time() % 1000000
@@ -14,12 +15,12 @@ local seed = tonumber(os.getenv("MEISSA_PROGRAMS_SEED") or "") or os.time() % 10
 -- The report of a failure, with the program as small as it gets.
 local function report(number, problem, kind)
   local program = random.program(number)
-  random.shrink(program, function(smaller)
+  texts.shrink(program, function(smaller)
     local _, other = run.examine(smaller, nil, true)
     return other == kind
   end)
   return ("MEISSA_PROGRAMS_SEED=%d MEISSA_PROGRAMS=1: %s: %s\nafter shrinking: %s\n%s"):format(
-    number, kind, problem, tostring(run.examine(program, nil, true)), random.text(program))
+    number, kind, problem, tostring(run.examine(program, nil, true)), texts.of(program))
 end
 
 describe("random programs", function()
@@ -44,7 +45,7 @@ describe("random programs", function()
       table.concat(list, ", ")))
     if count >= 500 then -- the generator must keep reaching every kind of answer
       assert.is_true(invalid < count / 20)
-      for _, answer in ipairs { "independent", "partition", "rotate", "serial" } do
+      for _, answer in ipairs { "independent", "partition", "rotate", "wavefront", "serial" } do
         assert.is_truthy(answers[answer], "no program was " .. answer)
       end
     end

@@ -7,6 +7,7 @@ local ffi = require("ffi")
 local buffer = require("string.buffer")
 local array_core = require("meissa.array.core")
 local core = require("meissa.core")
+local system = require("meissa.system")
 local worker = require("meissa.worker")
 
 local M = {}
@@ -15,16 +16,10 @@ ffi.cdef [[
 int kill(int pid, int signal);
 int usleep(unsigned microseconds);
 int getpid(void);
-struct spec_time { long seconds, nanoseconds; };
-int clock_gettime(int clock, struct spec_time *time);
 ]]
 
 --- Seconds on a clock that only goes forward.
-function M.now()
-  local time = ffi.new("struct spec_time")
-  ffi.C.clock_gettime(1, time)
-  return tonumber(time.seconds) + tonumber(time.nanoseconds) * 1e-9
-end
+M.now = system.clock
 
 function M.sleep(seconds)
   ffi.C.usleep(seconds * 1e6)
@@ -42,6 +37,7 @@ end
 
 -- A worker whose kernels are Lua chunks: kernel(items, run, ranges) -> block function.
 M.worker_code = [[
+local system = require("meissa.system")
 local worker = require("meissa.worker")
 worker.prepare = function(kernel, run, items, ranges)
   local given = run ~= "" and require("string.buffer").decode(run) or {}

@@ -112,11 +112,11 @@ static void push_results(lua_State *L, const ms_kernel_info *info, const ms_plan
   lua_createtable(L, (int)info->result_count, 0);
   for (uint32_t r = 0; r < info->result_count; r++) {
     const ms_scalar_plan *scalar = &plan->scalars[info->results[r]];
-    bool reduction = scalar->role == MS_ROLE_REDUCTION;
+    bool reduction = scalar->role == MS_ROLE_REDUCTION, sliced = scalar->role == MS_ROLE_SLICED;
     lua_createtable(L, 0, 3);
     lua_pushnumber(L, scalar->capture + 1);
     lua_setfield(L, -2, "capture");
-    lua_pushstring(L, reduction ? "reduction" : "private");
+    lua_pushstring(L, reduction ? "reduction" : sliced ? "sliced" : "private");
     lua_setfield(L, -2, "role");
     if (reduction) {
       lua_pushstring(L, ms_reduce_name(scalar->op));
@@ -128,7 +128,7 @@ static void push_results(lua_State *L, const ms_kernel_info *info, const ms_plan
 
 /* Pushes what the Lua side must know about the text. */
 static void push_info(lua_State *L, const ms_kernel_job *job, const ms_kernel_info *info) {
-  lua_createtable(L, 0, 8);
+  lua_createtable(L, 0, 12);
   push_captures(L, job->loop, job->bindings);
   lua_setfield(L, -2, "captures");
   push_params(L, info);
@@ -149,8 +149,18 @@ static void push_info(lua_State *L, const ms_kernel_job *job, const ms_kernel_in
   lua_setfield(L, -2, "line");
   lua_pushboolean(L, info->entries);
   lua_setfield(L, -2, "entries");
-  lua_pushnumber(L, job->space->dim_count);
+  lua_pushnumber(L, info->dims);
   lua_setfield(L, -2, "dim_count");
+  lua_pushnumber(L, info->positions);
+  lua_setfield(L, -2, "positions");
+  lua_pushboolean(L, info->row);
+  lua_setfield(L, -2, "row");
+  lua_createtable(L, (int)info->dims, 0);
+  for (uint32_t d = 0; d < info->dims; d++) {
+    lua_pushnumber(L, (lua_Number)job->plan->extent[d].range.step);
+    lua_rawseti(L, -2, (int)d + 1);
+  }
+  lua_setfield(L, -2, "steps");
 }
 
 /* core.emit(loop, plan, bindings, space, elements, entry_type, locals) -> text, info or nil, error.

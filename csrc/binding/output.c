@@ -74,6 +74,7 @@ static void set_choice(lua_State *L, const ms_plan *plan) {
     lua_rawseti(L, -2, (int)k + 1);
   }
   lua_setfield(L, -2, "cut_dims");
+  if (plan->sequential > 0) set_number(L, "sequential", plan->sequential);
   if (!plan->has_row) return;
   lua_createtable(L, (int)plan->dim_count, 0);
   for (uint32_t k = 0; k < plan->dim_count; k++) {
@@ -81,6 +82,38 @@ static void set_choice(lua_State *L, const ms_plan *plan) {
     lua_rawseti(L, -2, (int)k + 1);
   }
   lua_setfield(L, -2, "row");
+}
+
+/* {constant, coefficient of each dimension before `dim`, ...} */
+static void set_sum(lua_State *L, const char *key, const ms_index_sum *sum, uint32_t dim) {
+  lua_createtable(L, (int)dim + 1, 0);
+  lua_pushnumber(L, (double)sum->constant);
+  lua_rawseti(L, -2, 1);
+  for (uint32_t k = 0; k < dim; k++) {
+    lua_pushnumber(L, (double)sum->at[k]);
+    lua_rawseti(L, -2, (int)k + 2);
+  }
+  lua_setfield(L, -2, key);
+}
+
+/* extents[k] = {lo, hi, step}; with `low` and `high` where outer indices bound it. */
+static void set_extents(lua_State *L, const ms_plan *plan) {
+  lua_createtable(L, (int)plan->dim_count, 0);
+  for (uint32_t k = 0; k < plan->dim_count; k++) {
+    const ms_extent *extent = &plan->extent[k];
+    const int64_t parts[] = {extent->range.lo, extent->range.hi, extent->range.step};
+    lua_createtable(L, 3, 2);
+    for (int part = 0; part < 3; part++) {
+      lua_pushnumber(L, (double)parts[part]);
+      lua_rawseti(L, -2, part + 1);
+    }
+    if (extent->bounded) {
+      set_sum(L, "low", &extent->low, k);
+      set_sum(L, "high", &extent->high, k);
+    }
+    lua_rawseti(L, -2, (int)k + 1);
+  }
+  lua_setfield(L, -2, "extents");
 }
 
 /* Dimensions count from 1 here; absent where the array follows none. */
@@ -114,7 +147,7 @@ static void set_arrays(lua_State *L, const ms_loop *loop, const ms_binding *bind
 
 static void set_scalars(lua_State *L, const ms_loop *loop, const ms_binding *bindings,
                         const ms_plan *plan) {
-  static const char *const roles[] = {"broadcast", "reduction", "private", "carried"};
+  static const char *const roles[] = {"broadcast", "reduction", "private", "carried", "sliced"};
   lua_createtable(L, 0, (int)plan->scalar_count);
   for (uint32_t s = 0; s < plan->scalar_count; s++) {
     const ms_scalar_plan *scalar = &plan->scalars[s];
@@ -123,6 +156,7 @@ static void set_scalars(lua_State *L, const ms_loop *loop, const ms_binding *bin
     set_string(L, "role", roles[scalar->role]);
     set_number(L, "capture", scalar->capture + 1);
     if (scalar->role == MS_ROLE_REDUCTION) set_string(L, "op", ms_reduce_name(scalar->op));
+    if (scalar->role == MS_ROLE_SLICED) set_string(L, "indices", scalar->indices);
     lua_settable(L, -3);
   }
   lua_setfield(L, -2, "scalars");
@@ -175,6 +209,7 @@ void ms_push_plan(lua_State *L, const ms_loop *loop, const ms_binding *bindings,
   luaL_checkstack(L, 8, "plan");
   lua_createtable(L, 0, 10);
   set_choice(L, plan);
+  set_extents(L, plan);
   set_distances(L, plan);
   set_arrays(L, loop, bindings, plan);
   set_scalars(L, loop, bindings, plan);

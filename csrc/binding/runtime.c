@@ -3,91 +3,22 @@
  * Sessions as Lua values, for lua/meissa.
  *
  *   core.session{workers=, transport=, shm=, command={...}} -> session | nil, error
- *   session:run{...} -> outcome | nil, error      session:stop() pids() info() forget(id)
- *
- * A job: {key, kernel, run, strategy, ranges = {n, ...}, bounds = {int64_t * first indices, ...},
- *   weights = uint64_t * or starts = int64_t * of each block's first entry, workers, patience,
- *   stalled = function(seconds, worker, block), items = {see read_item, ...}}
+ *   session:run(job) -> outcome | nil, error (job.h)     session:stop() pids() info() forget(id)
  *
  * Blocks are numbered from 0, workers and dimensions from 1. No Lua call that may raise is made
  * while C memory is unowned: what a job needs is read into userdata first. */
 #include <lauxlib.h>
-#include <limits.h>
 #include <lua.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "binding/binding.h"
+#include "binding/field.h"
+#include "binding/job.h"
 #include "runtime/session.h"
 
 #define SESSION "meissa.session"
 #define OUTCOME "meissa.outcome"
-
-/* Type ids of LuaJIT's C data; the API has no call that tells. */
-#define CDATA_TYPE 10
-
-/* The address in a field: light userdata, a pointer made by FFI, or nil. */
-static void *to_pointer(lua_State *L, int index, const char *name) {
-  int type = lua_type(L, index);
-  if (type == LUA_TNIL) return NULL;
-  if (type == LUA_TLIGHTUSERDATA) return lua_touserdata(L, index);
-  if (type == CDATA_TYPE) {
-    void *value;
-    memcpy(&value, lua_topointer(L, index), sizeof value);
-    return value;
-  }
-  luaL_error(L, "%s must be a pointer", name);
-  return NULL;
-}
-
-static void *pointer_field(lua_State *L, int table, const char *name) {
-  lua_getfield(L, table, name);
-  void *value = to_pointer(L, -1, name);
-  lua_pop(L, 1);
-  return value;
-}
-
-static double number_field(lua_State *L, int table, const char *name, double otherwise) {
-  lua_getfield(L, table, name);
-  double value = lua_isnil(L, -1) ? otherwise : lua_tonumber(L, -1);
-  if (!lua_isnil(L, -1) && !lua_isnumber(L, -1)) luaL_error(L, "%s must be a number", name);
-  lua_pop(L, 1);
-  return value;
-}
-
-/* A field that is a count or an id: a whole number of at most 53 bits. */
-static uint64_t count_field(lua_State *L, int table, const char *name, uint64_t otherwise) {
-  double value = number_field(L, table, name, (double)otherwise);
-  if (!(value >= 0 && value <= 9007199254740992.0)) luaL_error(L, "%s is out of range", name);
-  return (uint64_t)value;
-}
-
-static int64_t integer_field(lua_State *L, int table, const char *name, int64_t otherwise) {
-  double value = number_field(L, table, name, (double)otherwise);
-  if (!(value >= -9007199254740992.0 && value <= 9007199254740992.0)) {
-    luaL_error(L, "%s is out of range", name);
-  }
-  return (int64_t)value;
-}
-
-/* A string field that stays in its table; NULL for nil. */
-static const char *string_field(lua_State *L, int table, const char *name, size_t *size) {
-  lua_getfield(L, table, name);
-  const char *value = lua_tolstring(L, -1, size);
-  if (value == NULL && !lua_isnil(L, -1)) luaL_error(L, "%s must be a string", name);
-  if (value == NULL) *size = 0;
-  lua_pop(L, 1);
-  return value;
-}
-
-/* Memory that Lua frees, pushed on the stack. */
-static void *scratch(lua_State *L, size_t count, size_t size) {
-  if (count > SIZE_MAX / 2 / size) luaL_error(L, "too many elements");
-  void *memory = lua_newuserdata(L, count * size + 1);
-  memset(memory, 0, count * size + 1);
-  return memory;
-}
 
 static ms_session **check_session(lua_State *L) {
   ms_session **session = luaL_checkudata(L, 1, SESSION);
@@ -99,7 +30,7 @@ static const char **read_command(lua_State *L, int table) {
   lua_getfield(L, table, "command");
   luaL_checktype(L, -1, LUA_TTABLE);
   size_t count = lua_objlen(L, -1);
-  const char **command = scratch(L, count + 1, sizeof *command);
+  const char **command = ms_scratch(L, count + 1, sizeof *command);
   for (size_t i = 0; i < count; i++) {
     lua_rawgeti(L, -2, (int)i + 1);
     command[i] = luaL_checkstring(L, -1);
@@ -111,13 +42,13 @@ static const char **read_command(lua_State *L, int table) {
 static int session_new(lua_State *L) {
   luaL_checktype(L, 1, LUA_TTABLE);
   size_t size;
-  const char *transport = string_field(L, 1, "transport", &size);
+  const char *transport = ms_field_string(L, 1, "transport", &size);
   ms_error err = {0};
   if (transport != NULL && strcmp(transport, "ipc") != 0 && strcmp(transport, "tcp") != 0) {
     ms_error_set(&err, MS_OPT, "transport '%s': it is ipc or tcp", transport);
     return ms_push_error(L, &err);
   }
-  uint64_t workers = count_field(L, 1, "workers", 0);
+  uint64_t workers = ms_field_count(L, 1, "workers", 0);
   ms_session_config config = {.workers = workers > UINT32_MAX ? UINT32_MAX : (uint32_t)workers,
                               .tcp = transport != NULL && strcmp(transport, "tcp") == 0};
   lua_getfield(L, 1, "shm");
@@ -168,123 +99,6 @@ static int session_forget(lua_State *L) {
   ms_session *session = *check_session(L);
   ms_session_forget(session, (uint64_t)luaL_checknumber(L, 2));
   return 0;
-}
-
-static int64_t read_dim(lua_State *L, int table, int index) {
-  lua_rawgeti(L, table, index);
-  double value = lua_tonumber(L, -1);
-  if (!lua_isnumber(L, -1) || !(value >= 0 && value <= 9007199254740992.0)) {
-    luaL_error(L, "dims and strides are whole numbers");
-  }
-  lua_pop(L, 1);
-  return (int64_t)value;
-}
-
-static uint32_t read_movement(lua_State *L, int table) {
-  size_t size;
-  const char *name = string_field(L, table, "movement", &size);
-  for (uint32_t each = 0; name != NULL && each < MS_MOVEMENTS; each++) {
-    if (strcmp(name, ms_movement_name(each)) == 0) return each;
-  }
-  luaL_error(L, "movement is none of cached, broadcast, local, rotated, scattered, halo");
-  return 0;
-}
-
-/* {id, version, pointer, segment, element, dims, strides, movement, written, along, cut, scale,
- * offset, offsets}; along and cut count from 1. */
-static void read_item(lua_State *L, int table, ms_job_item *item) {
-  ms_item *shape = &item->item;
-  item->data = pointer_field(L, table, "pointer");
-  item->segment = pointer_field(L, table, "segment");
-  item->offsets = pointer_field(L, table, "offsets");
-  shape->id = count_field(L, table, "id", 0);
-  shape->version = count_field(L, table, "version", 0);
-  shape->element = (uint32_t)count_field(L, table, "element", 0);
-  shape->movement = read_movement(L, table);
-  lua_getfield(L, table, "written");
-  shape->written = lua_toboolean(L, -1) ? 1 : 0;
-  lua_pop(L, 1);
-  shape->array_dim = (uint32_t)(count_field(L, table, "along", 1) - 1);
-  shape->cut = (uint32_t)(count_field(L, table, "cut", 1) - 1);
-  shape->scale = integer_field(L, table, "scale", 1);
-  shape->offset = integer_field(L, table, "offset", 0);
-  lua_getfield(L, table, "dims");
-  lua_getfield(L, table, "strides");
-  int dims = lua_gettop(L) - 1, strides = dims + 1;
-  luaL_checktype(L, dims, LUA_TTABLE);
-  size_t count = lua_objlen(L, dims);
-  if (count == 0 || count > MS_ARRAY_DIMS) luaL_error(L, "an item has 1 to 8 dims");
-  shape->dim_count = (uint32_t)count;
-  int64_t stride = 1;
-  for (int d = (int)count - 1; d >= 0; d--) {
-    shape->dims[d] = read_dim(L, dims, d + 1);
-    shape->strides[d] = lua_istable(L, strides) ? read_dim(L, strides, d + 1) : stride;
-    if (__builtin_mul_overflow(stride, shape->dims[d], &stride)) stride = 0;
-  }
-  lua_pop(L, 2);
-}
-
-static const ms_job_item *read_items(lua_State *L, int table, uint32_t *count) {
-  lua_getfield(L, table, "items");
-  int list = lua_gettop(L);
-  *count = lua_istable(L, list) ? (uint32_t)lua_objlen(L, list) : 0;
-  ms_job_item *items = scratch(L, *count, sizeof *items);
-  for (uint32_t i = 0; i < *count; i++) {
-    lua_rawgeti(L, list, (int)i + 1);
-    luaL_checktype(L, -1, LUA_TTABLE);
-    read_item(L, lua_gettop(L), &items[i]);
-    lua_pop(L, 1);
-  }
-  return items;
-}
-
-/* ranges = {na, nb, ...}; bounds = {pointer, ...}: ranges + 1 first indices for each cut. */
-static void read_grid(lua_State *L, int table, ms_job *job) {
-  static const struct {
-    const char *name;
-    ms_strategy strategy;
-  } known[] = {{"independent", MS_INDEPENDENT},
-               {"partition", MS_PARTITION},
-               {"rotate", MS_ROTATE},
-               {"serial", MS_SERIALLY}};
-  size_t size;
-  const char *name = string_field(L, table, "strategy", &size);
-  size_t found = 0, kinds = sizeof known / sizeof known[0];
-  while (found < kinds && (name == NULL || strcmp(name, known[found].name) != 0)) {
-    found++;
-  }
-  if (found == kinds) luaL_error(L, "strategy '%s' cannot be run", name == NULL ? "nil" : name);
-  job->grid.strategy = known[found].strategy;
-  lua_getfield(L, table, "ranges");
-  luaL_checktype(L, -1, LUA_TTABLE);
-  size_t count = lua_objlen(L, -1);
-  if (count > MS_CUTS) luaL_error(L, "too many cut dimensions");
-  job->grid.count = (uint32_t)count;
-  for (uint32_t d = 0; d < job->grid.count; d++) {
-    int64_t ranges = read_dim(L, lua_gettop(L), (int)d + 1);
-    job->grid.ranges[d] = ranges > UINT32_MAX ? UINT32_MAX : (uint32_t)ranges;
-  }
-  lua_getfield(L, table, "bounds");
-  int bounds = lua_gettop(L);
-  for (uint32_t d = 0; lua_istable(L, bounds) && d < job->grid.count; d++) {
-    lua_rawgeti(L, bounds, (int)d + 1);
-    job->bounds.start[d] = to_pointer(L, -1, "bounds");
-    lua_pop(L, 1);
-  }
-  lua_pop(L, 2);
-}
-
-/* The weight of each block: `weights` as they are, or numbers of entries from `starts`. */
-static const uint64_t *read_weights(lua_State *L, int table, const ms_grid *grid) {
-  const uint64_t *given = pointer_field(L, table, "weights");
-  const int64_t *starts = pointer_field(L, table, "starts");
-  uint32_t blocks = ms_grid_blocks(grid);
-  if (given != NULL || starts == NULL) return given;
-  uint64_t *weights = scratch(L, blocks, sizeof *weights);
-  for (uint32_t b = 0; b < blocks; b++) {
-    weights[b] = starts[b + 1] > starts[b] ? (uint64_t)(starts[b + 1] - starts[b]) : 0;
-  }
-  return weights;
 }
 
 static void call_stalled(void *context, const ms_progress *progress) {
@@ -378,20 +192,11 @@ static int outcome_gc(lua_State *L) {
 
 static int session_run(lua_State *L) {
   ms_session *session = *check_session(L);
-  luaL_checktype(L, 2, LUA_TTABLE);
   lua_settop(L, 2);
-  ms_job job = {0};
-  job.key = string_field(L, 2, "key", &job.key_size);
-  if (job.key == NULL) return luaL_error(L, "a job needs the key of its kernel");
-  job.kernel = string_field(L, 2, "kernel", &job.kernel_size);
-  job.run = string_field(L, 2, "run", &job.run_size);
-  job.workers = (uint32_t)count_field(L, 2, "workers", 0);
-  read_grid(L, 2, &job);
-  job.weights = read_weights(L, 2, &job.grid);
-  job.items = read_items(L, 2, &job.item_count);
+  ms_job job;
+  ms_read_job(L, 2, &job);
   lua_getfield(L, 2, "stalled");
   if (lua_isfunction(L, -1)) job.stalled = call_stalled;
-  job.patience = number_field(L, 2, "patience", 0);
   job.context = L;
   ms_outcome *outcome = lua_newuserdata(L, sizeof *outcome);
   memset(outcome, 0, sizeof *outcome);
@@ -405,21 +210,25 @@ static int session_run(lua_State *L) {
   return 1;
 }
 
-/* core.serial_order(strategy, ranges) -> the blocks' numbers in the plan's serial order. */
+/* core.serial_order(strategy, ranges, sequential) -> the blocks' numbers in the plan's serial
+ * order; `sequential` for a hyperplane only. */
 static int serial_order(lua_State *L) {
   ms_job job = {0};
-  lua_createtable(L, 0, 2);
+  lua_settop(L, 3);
+  lua_createtable(L, 0, 3);
   lua_pushvalue(L, 1);
   lua_setfield(L, -2, "strategy");
   lua_pushvalue(L, 2);
   lua_setfield(L, -2, "ranges");
-  read_grid(L, lua_gettop(L), &job);
-  uint32_t *owner = scratch(L, job.grid.count > 0 ? job.grid.ranges[0] : 0, sizeof *owner);
+  lua_pushvalue(L, 3);
+  lua_setfield(L, -2, "sequential");
+  ms_read_grid(L, lua_gettop(L), &job);
+  uint32_t count = ms_grid_blocks(&job.grid);
+  uint32_t *owner = ms_scratch(L, count, sizeof *owner); /* all of them the first worker's */
+  uint32_t *order = ms_scratch(L, count, sizeof *order);
   ms_error err = {0};
   ms_schedule *schedule = ms_schedule_new(&job.grid, owner, 1, &err);
   if (schedule == NULL) return ms_push_error(L, &err);
-  uint32_t count = schedule->block_count;
-  uint32_t *order = scratch(L, count, sizeof *order);
   memcpy(order, schedule->order, count * sizeof *order);
   ms_schedule_destroy(&schedule);
   lua_createtable(L, (int)count, 0);

@@ -64,9 +64,10 @@ static bool find_alignment(const ms_walk *walk, const ms_domain *domain, uint32_
 }
 
 static bool first_of_array(const ms_walk *walk, uint32_t binding) {
-  if (walk->groups.of[binding] == MS_NO_GROUP) return false;
+  if (walk->groups.of[binding] == MS_NO_GROUP || walk->sliced[binding]) return false;
   for (uint32_t b = 0; b < binding; b++) {
-    if (walk->groups.of[b] != MS_NO_GROUP && same_array(walk, b, binding)) return false;
+    if (walk->groups.of[b] != MS_NO_GROUP && !walk->sliced[b] && same_array(walk, b, binding))
+      return false;
   }
   return true;
 }
@@ -81,9 +82,9 @@ static void find_access(const ms_walk *walk, uint32_t binding, bool *read, bool 
 }
 
 uint32_t ms_placement_cut(const ms_walk *walk, const ms_domain *domain, const ms_patterns *patterns,
-                          uint32_t first) {
+                          uint32_t first, uint32_t end) {
   uint32_t best = first, most = 0;
-  for (uint32_t dim = first; dim < domain->dim_count; dim++) {
+  for (uint32_t dim = first; dim < end; dim++) {
     uint32_t aligned = 0;
     if (!ms_strategy_may_cut(patterns, dim)) continue;
     for (uint32_t b = 0; b < walk->binding_count; b++) {
@@ -118,28 +119,41 @@ static bool stays_in(const ms_conflicts *conflicts, uint32_t group, uint32_t dim
   return true;
 }
 
+/* The dimensions along which the blocks of a choice differ while they run, the one whose ranges
+ * belong to workers first; returns how many. */
+static uint32_t cut_dims(const ms_choice *choice, uint32_t *cuts) {
+  switch (choice->strategy) {
+    case MS_INDEPENDENT:
+      cuts[0] = choice->dim_count > 0 ? choice->dim[0] : 0;
+      return 1;
+    case MS_HYPERPLANE:
+      cuts[0] = choice->dim[choice->dim_count - 1];
+      return 1;
+    case MS_PARTITION:
+    case MS_ROTATE:
+    case MS_WAVEFRONT:
+      memcpy(cuts, choice->dim, sizeof choice->dim);
+      return choice->dim_count;
+    default:
+      return 0;
+  }
+}
+
 static void place(const ms_walk *walk, const ms_conflicts *conflicts, const ms_choice *choice,
                   ms_array_plan *plan) {
-  static const ms_placement by_turn[] = {MS_PLACE_LOCAL, MS_PLACE_ROTATED};
-  uint32_t cuts[2] = {0, 0}, count = 1, group = walk->groups.of[plan->binding];
-  if (choice->dim_count > 0) cuts[0] = choice->dim[0];
-  if (choice->strategy == MS_ROTATE && choice->dim_count == 2) {
-    cuts[1] = choice->dim[1];
-    count = 2;
-  }
-  bool cut = choice->strategy == MS_INDEPENDENT || choice->strategy == MS_PARTITION ||
-             choice->strategy == MS_ROTATE;
-  for (uint32_t k = 0; k < count && cut; k++) {
+  uint32_t cuts[MS_MAX_DIMS], group = walk->groups.of[plan->binding];
+  uint32_t count = cut_dims(choice, cuts);
+  for (uint32_t k = 0; k < count; k++) {
     alignment align;
     if (!find_alignment(walk, conflicts->domain, plan->binding, cuts[k], &align)) continue;
-    place_along(plan, &align, by_turn[k]);
+    place_along(plan, &align, k == 0 ? MS_PLACE_LOCAL : MS_PLACE_ROTATED);
     return;
   }
   plan->placement = plan->written ? MS_PLACE_LOCAL : MS_PLACE_BROADCAST;
-  if (!plan->written || !cut) return;
+  if (!plan->written || count == 0) return;
   for (uint32_t k = 0; k < count; k++) {
     if (!stays_in(conflicts, group, cuts[k])) continue;
-    plan->placement = by_turn[k];
+    plan->placement = k == 0 ? MS_PLACE_LOCAL : MS_PLACE_ROTATED;
     plan->loop_dim = (int32_t)cuts[k];
     return;
   }

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "depend/explain.h"
+#include "depend/extent.h"
 #include "depend/placement.h"
 #include "depend/scalar.h"
 #include "depend/space.h"
@@ -73,6 +74,12 @@ static bool refuses(const ms_finding *finding) {
   return ms_reason_code(finding->kind)[3] == '1';
 }
 
+/* Dimensions that only cuts between entries can cut. */
+static uint32_t entries_of(const work *now) {
+  const ms_space *space = now->walk.space;
+  return space->sparse && space->source != -1 ? space->dim_count : 0;
+}
+
 /* Chooses among what the distances allow, and says how sure a refusal is. */
 static void decide(work *now, ms_plan *plan, ms_choice *choice, bool *not_run) {
   bool ordered = now->walk.space->ordered;
@@ -82,7 +89,7 @@ static void decide(work *now, ms_plan *plan, ms_choice *choice, bool *not_run) {
     refused = true;
     proven = proven || now->walk.findings[f].proven;
   }
-  ms_terms terms = {.ordered = ordered, .executable = true};
+  ms_terms terms = {.ordered = ordered, .executable = true, .entries = entries_of(now)};
   *choice = ms_strategy_choose(&now->conflicts, &now->all, &terms);
   terms.executable = false;
   *not_run = false;
@@ -90,8 +97,10 @@ static void decide(work *now, ms_plan *plan, ms_choice *choice, bool *not_run) {
     *choice = ms_strategy_choose(&now->conflicts, &now->all, &terms);
     *not_run = choice->strategy != MS_SERIALLY;
   }
+  uint32_t cuttable = entries_of(now);
   if (choice->strategy == MS_PARTITION)
-    choice->dim[0] = ms_placement_cut(&now->walk, &now->domain, &now->all, choice->dim[0]);
+    choice->dim[0] = ms_placement_cut(&now->walk, &now->domain, &now->all, choice->dim[0],
+                                      cuttable > 0 ? cuttable : now->domain.dim_count);
   plan->verdict = MS_PARALLEL;
   plan->strategy = choice->strategy;
   if (!refused && choice->strategy != MS_SERIALLY && !*not_run) return;
@@ -106,7 +115,7 @@ static void decide(work *now, ms_plan *plan, ms_choice *choice, bool *not_run) {
 
 static bool runs_unordered(const work *now) {
   if (!now->walk.space->ordered) return false;
-  const ms_terms terms = {.executable = true};
+  const ms_terms terms = {.executable = true, .entries = entries_of(now)};
   return ms_strategy_choose(&now->conflicts, &now->all, &terms).strategy != MS_SERIALLY;
 }
 
@@ -133,11 +142,12 @@ static int copy_patterns(work *now, ms_plan *plan) {
   return 0;
 }
 
-static int copy_names(work *now, ms_plan *plan) {
+static int copy_domain(work *now, ms_plan *plan) {
   plan->dim_count = now->domain.dim_count;
   for (uint32_t k = 0; k < plan->dim_count; k++) {
     plan->index_name[k] = ms_arena_format(plan->arena, "%s", now->domain.dim[k].name);
     if (plan->index_name[k] == NULL) return -1;
+    ms_domain_describe(&now->domain, k, &plan->extent[k]);
   }
   return 0;
 }
@@ -146,6 +156,7 @@ static void copy_choice(ms_plan *plan, const ms_choice *choice) {
   if (plan->strategy == MS_SERIALLY) return;
   plan->strategy_dims = choice->dim_count;
   memcpy(plan->strategy_dim, choice->dim, sizeof choice->dim);
+  plan->sequential = choice->sequential;
   plan->has_row = choice->has_row;
   memcpy(plan->row, choice->row, sizeof choice->row);
 }
@@ -165,7 +176,7 @@ static int analyse(work *now, ms_plan *plan) {
   if (ms_distances_patterns(now->conflicts.all, scratch, &now->all) != 0) return -1;
   if (ms_distances_patterns(now->conflicts.proven, scratch, &now->proven) != 0) return -1;
   decide(now, plan, &choice, &not_run);
-  if (copy_patterns(now, plan) != 0 || copy_names(now, plan) != 0) return -1;
+  if (copy_patterns(now, plan) != 0 || copy_domain(now, plan) != 0) return -1;
   copy_choice(plan, &choice);
   ms_choice placed = choice;
   if (plan->strategy == MS_SERIALLY) placed = (ms_choice){.strategy = MS_SERIALLY};

@@ -21,6 +21,7 @@ bool ms_capture_is(const ms_capture *capture, const ms_node *node) {
 
 typedef struct tally {
   const ms_loop *loop;
+  const ms_binding *bindings;
   const ms_capture *capture;
   uint32_t mentions; /* in what is being counted */
   uint32_t combined; /* mentions that belong to reductions */
@@ -69,15 +70,14 @@ static bool heads_logic(const tally *all, ms_node *node, ms_op op) {
   return node->kind == MS_BINARY && node->op == op && heads_logic(all, node->kid[0], op);
 }
 
-/* math.max or math.min, as the resolver understood the callee's name. */
+/* A call of what really is math.max or math.min, by whatever name. */
 static bool is_extreme_call(const tally *all, const ms_node *node, ms_reduce_op *op) {
   if (node->kind != MS_CALL || node->kids != 3) return false;
-  const ms_node *callee = node->kid[0];
-  if (callee->kind != MS_INDEX || callee->kid[1]->kind != MS_STRING) return false;
-  if (callee->kid[0]->kind != MS_NAME || strcmp(callee->kid[0]->text, "math") != 0) return false;
-  if (ms_loop_capture_of(all->loop, callee) < 0) return false;
-  *op = strcmp(callee->kid[1]->text, "max") == 0 ? MS_REDUCE_MAX : MS_REDUCE_MIN;
-  return strcmp(callee->kid[1]->text, "max") == 0 || strcmp(callee->kid[1]->text, "min") == 0;
+  int64_t capture = ms_loop_capture_of(all->loop, node->kid[0]);
+  if (capture < 0 || all->bindings[capture].kind != MS_BIND_BUILTIN) return false;
+  const char *name = all->bindings[capture].name;
+  *op = strcmp(name, "math.max") == 0 ? MS_REDUCE_MAX : MS_REDUCE_MIN;
+  return *op == MS_REDUCE_MAX || strcmp(name, "math.min") == 0;
 }
 
 /* The operator of `s = value`; false if it is no reduction of s. */
@@ -169,12 +169,12 @@ bool ms_scalar_in_field(const ms_walk *walk, uint32_t index) {
   ms_reduce_op op;
   if (capture->field_count == 0 || binding->depth != capture->field_count) return false;
   if (binding->kind > MS_BIND_STRING || binding->aliased) return false;
-  return ms_scalar_reduction(walk->loop, capture, walk->loop->body, &op);
+  return ms_scalar_reduction(walk, capture, walk->loop->body, &op);
 }
 
-bool ms_scalar_reduction(const ms_loop *loop, const ms_capture *capture, ms_node *body,
+bool ms_scalar_reduction(const ms_walk *walk, const ms_capture *capture, ms_node *body,
                          ms_reduce_op *op) {
-  tally all = {.loop = loop, .capture = capture};
+  tally all = {.loop = walk->loop, .bindings = walk->bindings, .capture = capture};
   ms_node_walk(body, visit, &all);
   *op = all.op;
   return all.any && !all.mixed && all.combined == mentions_in(&all, body);

@@ -19,7 +19,7 @@ bool ms_scalar_read_after(const ms_loop *loop, const ms_capture *capture);
 
 /* The reduction operator that all mentions of the capture in the body agree on; false if they are
  * not all parts of reductions with one operator. */
-bool ms_scalar_reduction(const ms_loop *loop, const ms_capture *capture, ms_node *body,
+bool ms_scalar_reduction(const ms_walk *walk, const ms_capture *capture, ms_node *body,
                          ms_reduce_op *op);
 
 /* The capture is a scalar in a field of a plain table (`self.loss`) that the body only reduces

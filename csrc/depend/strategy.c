@@ -4,6 +4,7 @@
  * the rotation is the one of Orion (2019) and of the strata of Gemulla et al. (2011). */
 #include "depend/strategy.h"
 
+#include "depend/extent.h"
 #include "depend/row.h"
 
 bool ms_strategy_may_cut(const ms_patterns *patterns, uint32_t dim) {
@@ -116,30 +117,82 @@ static bool carried_by(const query *loop, uint32_t m) {
   return true;
 }
 
+/* What of a sweep runs in parallel: the longest dimension behind the sequential ones. */
+static uint32_t longest_from(const query *loop, uint32_t first) {
+  uint32_t best = first;
+  for (uint32_t k = first + 1; k < loop->dims; k++) {
+    if (ms_domain_extent(loop->conflicts->domain, k) >
+        ms_domain_extent(loop->conflicts->domain, best))
+      best = k;
+  }
+  return best;
+}
+
+/* Whether a plane of the row has two iterations that differ in dimension k. */
+static bool varies(const query *loop, const int64_t *row, uint32_t k) {
+  const ms_domain *domain = loop->conflicts->domain;
+  int64_t own = ms_domain_extent(domain, k);
+  if (row[k] == 0) return own > 1;
+  for (uint32_t other = 0; other < loop->dims; other++) {
+    if (other == k || row[other] == 0) continue;
+    int64_t common = ms_greatest_divisor(row[k], row[other]);
+    if (ms_absolute(row[other]) / common < own &&
+        ms_absolute(row[k]) / common < ms_domain_extent(domain, other))
+      return true;
+  }
+  return false;
+}
+
+/* The first dimension whose cut leaves several parts of a plane. */
+static uint32_t across(const query *loop, const int64_t *row) {
+  for (uint32_t k = 0; k < loop->dims; k++) {
+    if (varies(loop, row, k)) return k;
+  }
+  return loop->dims - 1;
+}
+
 static bool try_hyperplane(const query *loop, ms_choice *choice) {
   for (uint32_t m = 1; m < loop->dims; m++) {
     if (!carried_by(loop, m)) continue;
     for (uint32_t k = 0; k < m; k++) choice->dim[choice->dim_count++] = k;
+    choice->dim[choice->dim_count++] = longest_from(loop, m);
+    choice->sequential = m;
     return true;
   }
   int found = ms_row_hyperplane(loop->conflicts, loop->patterns, choice->row);
   if (found < 0) choice->sure = false;
   choice->has_row = found > 0;
-  return found > 0;
+  if (found <= 0) return false;
+  choice->dim[choice->dim_count++] = across(loop, choice->row);
+  choice->sequential = 1;
+  return true;
 }
+
+/* Dimensions that blocks can be rotated in. */
+#define MOST_ROTATED 4
 
 static const struct {
   ms_strategy strategy;
-  uint32_t run_dims; /* most dimensions of a choice that this version executes; 0: not at all */
+  uint32_t run_dims; /* most dimensions of a choice that this version executes */
   bool (*try)(const query *loop, ms_choice *choice);
 } classes[] = {
     {MS_INDEPENDENT, MS_MAX_DIMS, try_independent},
     {MS_PARTITION, MS_MAX_DIMS, try_partition},
-    {MS_SKEW, 0, try_skew},
-    {MS_ROTATE, 2, try_rotate},
-    {MS_WAVEFRONT, 0, try_wavefront},
-    {MS_HYPERPLANE, 0, try_hyperplane},
+    {MS_SKEW, MS_MAX_DIMS, try_skew},
+    {MS_ROTATE, MOST_ROTATED, try_rotate},
+    {MS_WAVEFRONT, MS_MAX_DIMS, try_wavefront},
+    {MS_HYPERPLANE, MS_MAX_DIMS, try_hyperplane},
 };
+
+static bool runs(const ms_terms *terms, const ms_choice *choice, uint32_t run_dims) {
+  if (!terms->executable) return true;
+  if (choice->dim_count > run_dims) return false;
+  if (terms->entries == 0) return true;
+  for (uint32_t k = 0; k < choice->dim_count; k++) {
+    if (choice->dim[k] >= terms->entries) return false;
+  }
+  return !choice->has_row;
+}
 
 enum { CLASSES = sizeof classes / sizeof classes[0] };
 
@@ -149,10 +202,9 @@ ms_choice ms_strategy_choose(const ms_conflicts *conflicts, const ms_patterns *p
   bool sure = true;
   for (uint32_t c = 0; c < CLASSES; c++) {
     ms_choice choice = {.strategy = classes[c].strategy, .sure = true};
-    if (terms->executable && classes[c].run_dims == 0) continue;
     bool legal = classes[c].try(&loop, &choice);
     sure = sure && choice.sure;
-    if (legal && !(terms->executable && choice.dim_count > classes[c].run_dims)) return choice;
+    if (legal && runs(terms, &choice, classes[c].run_dims)) return choice;
   }
   return (ms_choice){.strategy = MS_SERIALLY, .sure = sure};
 }

@@ -16,7 +16,12 @@
   X(INT32, "int32")          \
   X(INT64, "int64")          \
   X(WIDE, "wide")            \
-  X(NONE, "none")
+  X(NONE, "none")            \
+  X(FLOOR, "floor")          \
+  X(CEIL, "ceil")            \
+  X(GREATER, "greater")      \
+  X(LESS, "less")            \
+  X(SLICE, "slice")
 
 /* Most row helpers ("dot_float", ...) that one chunk can use. */
 #define MS_ROW_HELPERS 32
@@ -42,6 +47,7 @@ typedef struct ms_draft {
   ms_text *out;
   ms_error *err;
   ms_node *body;                   /* the innermost body: below collapsed loops */
+  uint32_t dims;                   /* of the iteration space, collapsed loops included */
   ms_symbol *indices[MS_MAX_DIMS]; /* of each dimension; NULL where the loop names none */
   ms_symbol *value;                /* the entry's value, or NULL */
   char prefix[16];

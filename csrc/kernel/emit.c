@@ -4,11 +4,10 @@
 #include "kernel/emit.h"
 #include "depend/parameter.h"
 
-#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "kernel/draft.h"
+#include "kernel/nest.h"
 
 static const char *const helper_key[] = {
 #define MS_HELPER_KEY(name, key) [MS_HELPER_##name] = key,
@@ -34,11 +33,13 @@ static int choose_prefix(ms_draft *draft) {
 /* Follows collapsed loops inwards, so that draft->body is the innermost body. */
 static int find_indices(ms_draft *draft) {
   const ms_loop *loop = draft->job->loop;
-  uint32_t dims = draft->job->space->dim_count;
+  uint32_t outer = draft->job->space->dim_count, dims = draft->job->plan->dim_count;
   uint32_t inner = draft->job->space->collapse > 1 ? draft->job->space->collapse - 1 : 0;
-  if (inner >= dims || dims > MS_MAX_DIMS)
-    return ms_error_set(draft->err, MS_BUG, "space of %u dimensions, %u collapsed", dims, inner);
-  uint32_t outer = dims - inner;
+  if (dims > MS_MAX_DIMS || outer + inner != dims)
+    return ms_error_set(draft->err, MS_BUG, "plan of %u dimensions, space of %u and %u collapsed",
+                        dims, outer, inner);
+  if (over_entries(draft->job)) dims = outer; /* an entry's inner loops run as they are written */
+  draft->dims = dims;
   for (uint32_t d = 0; d < outer && d < loop->index_count; d++)
     draft->indices[d] = loop->indices[d];
   if (loop->index_count > outer) draft->value = loop->indices[outer];
@@ -84,7 +85,13 @@ static bool is_variable(const ms_draft *draft, uint32_t at) {
 
 static bool is_result(const ms_draft *draft, uint32_t at) {
   return is_variable(draft, at) &&
-         (draft->scalar[at]->role == MS_ROLE_REDUCTION || draft->job->space->ordered);
+         (draft->scalar[at]->role != MS_ROLE_PRIVATE || draft->job->space->ordered);
+}
+
+/* Blocks of several dimensions may run in another order than the loop as written, so the value of
+ * a private scalar comes with the iteration that gave it. */
+static bool is_tracked(const ms_draft *draft, uint32_t at) {
+  return draft->dims > 1 && is_result(draft, at) && draft->scalar[at]->role == MS_ROLE_PRIVATE;
 }
 
 static int prepare(ms_draft *draft) {
@@ -169,7 +176,7 @@ static void write_params(ms_draft *draft, ms_kernel_info *info) {
 static const char *identity(const ms_draft *draft, uint32_t at) {
   switch (draft->scalar[at]->op) {
     case MS_REDUCE_SUM:
-      return "0";
+      return "-0"; /* 0 would turn a sum of negative zeros positive */
     case MS_REDUCE_PRODUCT:
       return "1";
     case MS_REDUCE_MIN:
@@ -184,13 +191,29 @@ static const char *identity(const ms_draft *draft, uint32_t at) {
   return "nil";
 }
 
+/* Names of the numbers that say where a tracked scalar got its value. */
+static void write_positions(ms_draft *draft, const ms_kernel_info *info, uint32_t at) {
+  for (uint32_t d = 0; d < info->positions; d++)
+    ms_text_format(draft->out, ",%sq%u_%u", draft->prefix, at + 1, d + 1);
+}
+
 /* Scalars of the plan as locals of the block function. */
-static void write_variables(ms_draft *draft) {
+static void write_variables(ms_draft *draft, const ms_kernel_info *info) {
   for (uint32_t c = 0; c < draft->job->loop->capture_count; c++) {
     if (!is_variable(draft, c)) continue;
+    if (is_tracked(draft, c)) {
+      ms_text_format(draft->out, " local %sq%u", draft->prefix, c + 1);
+      write_positions(draft, info, c);
+      ms_text_add(draft->out, "=");
+      ms_draft_helper(draft, MS_HELPER_NONE);
+      continue;
+    }
     ms_text_format(draft->out, " local %sc%u=", draft->prefix, c + 1);
     if (draft->scalar[c]->role == MS_ROLE_REDUCTION) {
       ms_text_add(draft->out, identity(draft, c));
+    } else if (draft->scalar[c]->role == MS_ROLE_SLICED) {
+      ms_draft_helper(draft, MS_HELPER_SLICE);
+      ms_text_add(draft->out, "()");
     } else if (is_result(draft, c)) {
       ms_draft_helper(draft, MS_HELPER_NONE);
     } else {
@@ -221,8 +244,7 @@ static void write_value(ms_draft *draft) {
 /* The loop variables' declaration inside the block loops. */
 static void write_indices(ms_draft *draft, bool entries) {
   const ms_loop *loop = draft->job->loop;
-  uint32_t dims = draft->job->space->dim_count;
-  for (uint32_t d = 0; d < dims; d++) {
+  for (uint32_t d = 0; d < draft->dims; d++) {
     if (draft->indices[d] == NULL) continue;
     ms_text_format(draft->out, " local %s=", draft->indices[d]->name);
     if (entries) {
@@ -238,27 +260,46 @@ static void write_indices(ms_draft *draft, bool entries) {
       write_value(draft);
     }
   }
-  uint32_t outer = dims - (draft->job->space->collapse > 1 ? draft->job->space->collapse - 1 : 0);
-  for (uint32_t i = outer + 1; i < loop->index_count; i++)
+  for (uint32_t i = draft->job->space->dim_count + 1; i < loop->index_count; i++)
     ms_text_format(draft->out, " local %s", loop->indices[i]->name);
 }
 
 /* The loops over a block; returns how many `end`s they need. */
 static uint32_t write_loops(ms_draft *draft, bool entries) {
-  const ms_space *space = draft->job->space;
   const char *prefix = draft->prefix;
-  uint32_t loops = entries ? 1 : space->dim_count;
-  for (uint32_t d = 0; d < loops; d++) {
-    if (entries) {
-      ms_text_format(draft->out, " for %sx=%slo,%shi do", prefix, prefix, prefix);
-      continue;
-    }
-    ms_text_format(draft->out, " for %sx%u=%slo%u,%shi%u", prefix, d + 1, prefix, d + 1, prefix,
-                   d + 1);
-    if (space->range[d].step != 1) ms_text_format(draft->out, ",%" PRId64, space->range[d].step);
-    ms_text_add(draft->out, " do");
+  if (!entries) {
+    ms_nest_loops(draft);
+    return draft->dims;
   }
-  return loops;
+  ms_text_format(draft->out, " for %sx=%slo,%shi do", prefix, prefix, prefix);
+  return 1;
+}
+
+/* Before each iteration nothing has been assigned. */
+static void write_tracked(ms_draft *draft) {
+  for (uint32_t c = 0; c < draft->job->loop->capture_count; c++) {
+    if (!is_tracked(draft, c)) continue;
+    ms_text_format(draft->out, " local %sc%u=", draft->prefix, c + 1);
+    ms_draft_helper(draft, MS_HELPER_NONE);
+  }
+}
+
+/* After each iteration: what it has assigned, and that it was this one. */
+static void keep_tracked(ms_draft *draft, const ms_kernel_info *info) {
+  const char *prefix = draft->prefix;
+  for (uint32_t c = 0; c < draft->job->loop->capture_count; c++) {
+    if (!is_tracked(draft, c)) continue;
+    ms_text_format(draft->out, "if %sc%u~=", prefix, c + 1);
+    ms_draft_helper(draft, MS_HELPER_NONE);
+    ms_text_format(draft->out, " then %sq%u", prefix, c + 1);
+    write_positions(draft, info, c);
+    ms_text_format(draft->out, "=%sc%u", prefix, c + 1);
+    for (uint32_t d = 0; d < info->positions; d++) {
+      ms_text_format(draft->out, ",%sx", prefix);
+      if (!info->entries) ms_text_format(draft->out, "%u", d + 1);
+    }
+    ms_text_add(draft->out, " end ");
+  }
 }
 
 /* Everything before the body, on the body's first line. The helpers' names come first in the text
@@ -282,17 +323,16 @@ static void write_head(ms_draft *draft) {
 static uint32_t write_opening(ms_draft *draft, ms_kernel_info *info) {
   const char *prefix = draft->prefix;
   ms_text_add(draft->out, " return function(");
-  for (uint32_t d = 0; d < (info->entries ? 1 : draft->job->space->dim_count); d++) {
-    if (info->entries) {
-      ms_text_format(draft->out, "%slo,%shi", prefix, prefix);
-    } else {
-      ms_text_format(draft->out, "%s%slo%u,%shi%u", d > 0 ? "," : "", prefix, d + 1, prefix, d + 1);
-    }
+  if (info->entries) {
+    ms_text_format(draft->out, "%slo,%shi", prefix, prefix);
+  } else {
+    ms_nest_bounds(draft);
   }
   write_params(draft, info);
   ms_text_add(draft->out, ")");
-  write_variables(draft);
+  write_variables(draft, info);
   uint32_t loops = write_loops(draft, info->entries);
+  write_tracked(draft);
   write_indices(draft, info->entries);
   ms_text_add(draft->out, " do ");
   return loops;
@@ -302,13 +342,18 @@ static uint32_t write_opening(ms_draft *draft, ms_kernel_info *info) {
 static void write_closing(ms_draft *draft, ms_kernel_info *info, uint32_t loops) {
   ms_text_add(draft->out, "\nend ");
   if (draft->leaves) ms_text_format(draft->out, "::%snext:: ", draft->prefix);
+  keep_tracked(draft, info);
   for (uint32_t l = 0; l < loops; l++) ms_text_add(draft->out, "end ");
   for (uint32_t s = 0; s < draft->job->plan->scalar_count; s++) {
     uint32_t at = draft->job->plan->scalars[s].capture;
     if (!is_result(draft, at)) continue;
     ms_text_add(draft->out, info->result_count == 0 ? "return " : ",");
-    ms_text_format(draft->out, "%sc%u", draft->prefix, at + 1);
+    ms_text_format(draft->out, "%s%c%u", draft->prefix, is_tracked(draft, at) ? 'q' : 'c', at + 1);
     info->results[info->result_count++] = s;
+  }
+  for (uint32_t r = 0; r < info->result_count; r++) {
+    uint32_t at = draft->job->plan->scalars[info->results[r]].capture;
+    if (is_tracked(draft, at)) write_positions(draft, info, at);
   }
   ms_text_add(draft->out, " end\n");
 }
@@ -318,6 +363,11 @@ static int take_info(ms_draft *draft, ms_kernel_info *info) {
   size_t scalars = draft->job->plan->scalar_count;
   memcpy(info->prefix, draft->prefix, sizeof info->prefix);
   info->entries = over_entries(draft->job);
+  info->dims = draft->dims;
+  info->row = !info->entries && ms_nest_has_row(draft);
+  for (uint32_t c = 0; c < captures; c++) {
+    if (is_tracked(draft, c)) info->positions = info->entries ? 1 : draft->dims;
+  }
   info->params = ms_arena_take(info->arena, (captures + 1) * (MS_MAX_DIMS + 2) + MS_MAX_DIMS,
                                sizeof(ms_param));
   info->spilled = ms_arena_take(info->arena, captures + 1, sizeof(uint32_t));

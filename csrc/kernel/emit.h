@@ -11,10 +11,13 @@
  * The chunk is called once with the table of run-time helpers (lua/meissa/kernel.lua) and returns
  *   function(first, last, <parameters>)             entries of a sparse array
  *   function(lo1, hi1, lo2, hi2, ..., <parameters>) integer ranges and entries of a dense array
- * which runs one block and returns the scalars listed in `results`. Entries are counted from 1 and
- * `last` is included; the coordinate vectors hold 1-based subscripts and element [0] of a vector
- * belongs to entry 1. lo and hi are a dimension's first and last index value in loop direction.
- * Pure: no I/O, no Lua. Used by one thread. */
+ * (with rlo, rhi before the parameters if the plan has a row: only iterations whose row form lies
+ * between them) which runs one block and returns the scalars listed in `results`. If `positions` is
+ * not 0, so many numbers follow for each private scalar: the iteration that assigned it last, as
+ * its entry's number or its index values, one for each dimension, collapsed loops included. Entries
+ * are counted from 1 and `last` is included; the coordinate vectors hold 1-based subscripts and
+ * element [0] of a vector belongs to entry 1. lo and hi are a dimension's first and last index
+ * value in loop direction. Pure: no I/O, no Lua. Used by one thread. */
 #ifndef MS_KERNEL_EMIT_H
 #define MS_KERNEL_EMIT_H
 
@@ -69,6 +72,9 @@ typedef struct ms_kernel_info {
   uint32_t spilled_count;
   uint32_t *results; /* index into plan->scalars of each returned value, in order */
   uint32_t result_count;
+  uint32_t dims;      /* of the iteration space, collapsed loops included */
+  uint32_t positions; /* numbers that say where a private scalar got its value */
+  bool row;           /* the block function takes rlo, rhi */
 } ms_kernel_info;
 
 /* Appends the chunk's text to `out` and fills `info`, which the caller clears in any case. Fails

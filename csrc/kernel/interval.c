@@ -78,7 +78,7 @@ static ms_interval of_index(const ms_draft *draft, uint32_t dim) {
 }
 
 static ms_interval of_local(const ms_draft *draft, const ms_symbol *symbol, uint32_t depth) {
-  for (uint32_t d = 0; d < draft->job->space->dim_count; d++) {
+  for (uint32_t d = 0; d < draft->dims && d < draft->job->space->dim_count; d++) {
     if (draft->indices[d] == symbol) return of_index(draft, d);
   }
   const ms_node *from = symbol->declaration;

@@ -45,14 +45,17 @@ bool ms_interrupt_seen(void) {
   return arrived != 0;
 }
 
-void ms_interrupt_end(void) {
+void ms_interrupt_end(bool taken) {
+  bool again = false;
   pthread_mutex_lock(&lock);
   if (--listeners == 0) {
     uint64_t drained;
     if (installed) sigaction(SIGINT, &previous, NULL);
+    again = installed && arrived && !taken;
     installed = false;
-    if (event >= 0 && read(event, &drained, sizeof drained) < 0) arrived = 0;
+    if (event >= 0 && read(event, &drained, sizeof drained) < 0) drained = 0;
     arrived = 0;
   }
   pthread_mutex_unlock(&lock);
+  if (again) raise(SIGINT);
 }

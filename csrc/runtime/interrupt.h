@@ -16,7 +16,8 @@ int ms_interrupt_begin(void);
 /* True when the signal came since the first of the present listeners began. */
 bool ms_interrupt_seen(void);
 
-/* Stops listening; the last one to stop puts the previous handler back. */
-void ms_interrupt_end(void);
+/* Stops listening; the last one to stop puts the previous handler back. A signal that came too late
+ * to interrupt anything (not `taken`) is raised again for that handler. */
+void ms_interrupt_end(bool taken);
 
 #endif

@@ -4,7 +4,7 @@
 #include "runtime/item.h"
 
 static const char *const names[MS_MOVEMENTS] = {"cached",  "broadcast", "local",
-                                                "rotated", "scattered", "halo"};
+                                                "rotated", "scattered", "exchanged"};
 
 const char *ms_movement_name(uint32_t movement) {
   return movement < MS_MOVEMENTS ? names[movement] : "?";
@@ -28,6 +28,11 @@ static int64_t extent(const ms_item *item) {
   return bytes;
 }
 
+/* Whether ranges of axes other than the space axis go from block to block. */
+static bool hands_on(ms_strategy strategy) {
+  return strategy == MS_ROTATE || strategy == MS_WAVEFRONT || strategy == MS_SERIALLY;
+}
+
 /* What is wrong with an item, NULL when nothing is. */
 static const char *fault(const ms_item *item, const ms_grid *grid, bool shared) {
   if (item->movement >= MS_MOVEMENTS || item->written > 1) return "has an unknown movement";
@@ -43,8 +48,9 @@ static const char *fault(const ms_item *item, const ms_grid *grid, bool shared) 
   if (moves && (item->array_dim >= item->dim_count || item->cut >= grid->count)) {
     return "moves along a dimension that it does not have";
   }
-  if ((item->movement == MS_MOVE_LOCAL && item->cut != 0) ||
-      (item->movement == MS_MOVE_ROTATED && item->cut == 0)) {
+  bool space = item->cut == ms_grid_space(grid);
+  if ((item->movement == MS_MOVE_LOCAL && !space) ||
+      (item->movement == MS_MOVE_ROTATED && (space || !hands_on(grid->strategy)))) {
     return "moves along the wrong cut";
   }
   if (item->written && item->movement <= MS_MOVE_BROADCAST) return "is read only, but written";

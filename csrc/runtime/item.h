@@ -19,10 +19,10 @@
 typedef enum ms_movement {
   MS_MOVE_CACHED,    /* read only; sent once for each (id, version) */
   MS_MOVE_BROADCAST, /* read only; sent whole before the job */
-  MS_MOVE_LOCAL,     /* rows that follow the first cut dimension stay with their owner */
-  MS_MOVE_ROTATED,   /* rows that follow another cut dimension go along with its ranges */
+  MS_MOVE_LOCAL,     /* rows that follow the space axis stay with their owner */
+  MS_MOVE_ROTATED,   /* rows that follow another axis go along with its ranges */
   MS_MOVE_SCATTERED, /* written at places that follow no cut, each by one worker only */
-  MS_MOVE_HALO,      /* neighbours' elements of a written array are read: cannot travel yet */
+  MS_MOVE_EXCHANGED, /* everyone has a copy; what a block changed goes to all (exchange.h) */
   MS_MOVEMENTS
 } ms_movement;
 

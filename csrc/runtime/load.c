@@ -36,12 +36,6 @@ static int complete_items(const ms_session *session, ms_run *run) {
       item->place = (uint64_t)(from->data - segment->base);
     }
     if (ms_item_check(item, i, &job->grid, session->config.shared, run->err) != 0) return -1;
-    if (item->movement == MS_MOVE_HALO) {
-      return ms_error_set(run->err, MS_DEP,
-                          "array %u of the loop is written and its neighbours' elements are read "
-                          "(halo): such arrays cannot travel between workers yet",
-                          i + 1);
-    }
     bool moves = item->movement == MS_MOVE_LOCAL || item->movement == MS_MOVE_ROTATED;
     if (moves && !session->config.shared && job->bounds.start[item->cut] == NULL) {
       return ms_error_set(run->err, MS_BUG, "array %u of the loop moves along unknown bounds",
@@ -57,7 +51,8 @@ static int choose_schedule(ms_session *session, ms_run *run) {
   const ms_job *job = run->job;
   uint32_t workers = session->config.workers;
   if (job->workers > 0 && job->workers < workers) workers = job->workers;
-  uint32_t ranges = ms_grid_blocks(&job->grid) == 0 ? 1 : job->grid.ranges[0];
+  uint32_t ranges =
+      ms_grid_refusal(&job->grid) != NULL ? 1 : job->grid.ranges[ms_grid_space(&job->grid)];
   uint32_t *owner = calloc(ranges, sizeof *owner);
   if (owner == NULL) return ms_error_set(run->err, MS_WRK, "out of memory for a schedule");
   int failed = ms_grid_assign(&job->grid, job->weights, workers, owner, run->err);

@@ -75,19 +75,27 @@ size_t ms_runs_pack(ms_runs *runs, char *out, size_t room) {
   }
 }
 
+int ms_runs_next(const char *bytes, size_t size, size_t element, size_t *at, int64_t *first,
+                 int64_t *count) {
+  run_head head;
+  if (*at == size) return 0;
+  if (size - *at < sizeof head) return -1;
+  memcpy(&head, bytes + *at, sizeof head);
+  size_t room = size - *at - sizeof head;
+  if (head.first < 0 || head.count <= 0 || (uint64_t)head.count > room / element) return -1;
+  *first = head.first;
+  *count = head.count;
+  *at += sizeof head + (size_t)head.count * element;
+  return 1;
+}
+
 int ms_runs_apply(const char *bytes, size_t size, const ms_box *box) {
-  int64_t total = ms_box_count(box);
-  for (size_t at = 0; at < size;) {
-    run_head head;
-    if (size - at < sizeof head) return -1;
-    memcpy(&head, bytes + at, sizeof head);
-    at += sizeof head;
-    if (head.first < 0 || head.count <= 0 || head.first > total ||
-        head.count > total - head.first || (uint64_t)head.count > (size - at) / box->element) {
-      return -1;
-    }
-    ms_box_scatter(box, head.first, head.count, bytes + at);
-    at += (size_t)head.count * box->element;
+  int64_t total = ms_box_count(box), first, count;
+  size_t at = 0;
+  int got;
+  while ((got = ms_runs_next(bytes, size, box->element, &at, &first, &count)) > 0) {
+    if (first > total || count > total - first) return -1;
+    ms_box_scatter(box, first, count, bytes + at - (size_t)count * box->element);
   }
-  return 0;
+  return got;
 }

@@ -38,6 +38,10 @@ typedef struct ms_runs {
 /* Packs as many runs of changed elements as fit `room` bytes: bytes written, 0 at the end. */
 size_t ms_runs_pack(ms_runs *runs, char *out, size_t room);
 
+/* Reads where the run at `*at` lies and moves on: 1 read, 0 end, -1 malformed. */
+int ms_runs_next(const char *bytes, size_t size, size_t element, size_t *at, int64_t *first,
+                 int64_t *count);
+
 /* Writes packed runs into an item; -1 when they do not fit it. */
 int ms_runs_apply(const char *bytes, size_t size, const ms_box *box);
 

@@ -241,7 +241,7 @@ static int run_job(ms_session *session, ms_run *run) {
     return -1;
   }
   wait_for_all(session, ms_interrupt_begin());
-  ms_interrupt_end();
+  ms_interrupt_end(run->err->code == MS_INT);
   if (run->failed) {
     if (run->err->code == MS_NET) replace_all(session);
     return -1;

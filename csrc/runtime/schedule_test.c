@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Schedules against brute force: for random grids and every worker count, blocks that conflict
- * must be ordered by the edges exactly as in the serial order, and nothing may wait in a circle.
- * MEISSA_TEST_SEED replays a run. */
+ * Schedules against brute force: for random grids of every strategy and every worker count, what
+ * the edges force must be exactly what the strategy's definition of conflicting blocks forces in
+ * the serial order, and nothing may wait in a circle. MEISSA_TEST_SEED replays a run. */
 #include "runtime/schedule.h"
 
 #include <stdio.h>
@@ -11,6 +11,8 @@
 
 #include "base/test.h"
 
+#define MOST_WORKERS 6
+
 static uint64_t state;
 
 static uint32_t pick(uint32_t most) {
@@ -18,94 +20,202 @@ static uint32_t pick(uint32_t most) {
   return (uint32_t)(state >> 33) % most;
 }
 
-/* Whether two blocks may touch the same element, from the strategy's definition alone. */
-static bool conflicts(const ms_grid *grid, uint32_t one, uint32_t other) {
-  if (grid->strategy == MS_SERIALLY) return true;
-  if (grid->strategy == MS_INDEPENDENT) return false;
-  uint32_t row = grid->count > 1 ? grid->ranges[1] : 1;
-  if (grid->strategy == MS_PARTITION) return one / row == other / row;
-  return one / row == other / row || one % row == other % row;
+/* A block's range along an axis, worked out on its own. */
+static uint32_t range_of(const ms_grid *grid, uint32_t block, uint32_t axis) {
+  uint32_t at[MS_CUTS] = {0};
+  for (uint32_t a = grid->count; a-- > 0;) {
+    at[a] = block % grid->ranges[a];
+    block /= grid->ranges[a];
+  }
+  return at[axis];
 }
 
-/* reach[i * n + j]: position i is forced before position j, by edges or by sharing an owner. */
-static bool *closure(const ms_schedule *s, const uint32_t *position) {
-  uint32_t n = s->block_count;
-  bool *reach = calloc((size_t)n * n, sizeof *reach);
+/* Whether two blocks may touch the same element, from the strategy's definition alone. */
+static bool conflicts(const ms_grid *grid, uint32_t one, uint32_t other) {
+  bool shares = false, lower = true, upper = true, other_point = false;
+  for (uint32_t axis = 0; axis < grid->count; axis++) {
+    uint32_t a = range_of(grid, one, axis), b = range_of(grid, other, axis);
+    shares |= a == b;
+    lower &= a <= b;
+    upper &= a >= b;
+    other_point |= axis < grid->sequential && a != b;
+  }
+  switch (grid->strategy) {
+    case MS_SERIALLY:
+      return true;
+    case MS_PARTITION:
+      return range_of(grid, one, 0) == range_of(grid, other, 0);
+    case MS_ROTATE:
+      return shares;
+    case MS_WAVEFRONT:
+      return lower || upper;
+    case MS_HYPERPLANE:
+      return other_point;
+    default:
+      return false;
+  }
+}
+
+/* Closes a relation between plan positions (i before j only when i < j) transitively. */
+static void close_relation(bool *reach, uint32_t n) {
   for (uint32_t j = 0; j < n; j++) {
-    uint32_t block = s->order[j];
-    for (uint32_t e = s->before_start[block]; e < s->before_start[block + 1]; e++) {
-      reach[position[s->before[e]] * n + j] = true;
-    }
-    for (uint32_t i = 0; i < j; i++) {
-      if (s->owner[s->order[i]] == s->owner[block]) reach[i * n + j] = true;
-    }
     for (uint32_t k = 0; k < j; k++) {
       if (!reach[k * n + j]) continue;
       for (uint32_t i = 0; i < k; i++) reach[i * n + j] |= reach[i * n + k];
     }
   }
+}
+
+/* What a schedule forces beyond the order of each owner, which `owners` adds: waiting for a block
+ * is waiting for its owner's earlier ones that conflict, too. */
+static bool *forced(const ms_schedule *s, const uint32_t *position, bool owners) {
+  uint32_t n = s->block_count, before;
+  bool *reach = calloc((size_t)n * n, sizeof *reach);
+  for (uint32_t j = 0; j < n; j++) {
+    uint32_t block = s->order[j];
+    for (uint32_t e = 0; (before = ms_schedule_before(s, block, e)) != MS_NO_BLOCK; e++) {
+      reach[position[before] * n + j] = true;
+    }
+    for (uint32_t i = 0; owners && i < j; i++) {
+      reach[i * n + j] |= s->owner[s->order[i]] == s->owner[block];
+    }
+  }
+  close_relation(reach, n);
   return reach;
+}
+
+static bool *demanded(const ms_schedule *s, bool owners) {
+  uint32_t n = s->block_count;
+  bool *reach = calloc((size_t)n * n, sizeof *reach);
+  for (uint32_t j = 0; j < n; j++) {
+    for (uint32_t i = 0; i < j; i++) {
+      uint32_t one = s->order[i], other = s->order[j];
+      reach[i * n + j] =
+          conflicts(&s->grid, one, other) || (owners && s->owner[one] == s->owner[other]);
+    }
+  }
+  close_relation(reach, n);
+  return reach;
+}
+
+/* Each worker that waits for a block of another must be among its listeners, and only those. */
+static void check_listeners(const ms_schedule *s) {
+  uint32_t n = s->block_count, before, listener;
+  bool *waits = calloc((size_t)n * s->workers, sizeof *waits), same = true;
+  for (uint32_t block = 0; block < n; block++) {
+    for (uint32_t e = 0; (before = ms_schedule_before(s, block, e)) != MS_NO_BLOCK; e++) {
+      if (s->owner[before] == s->owner[block]) continue;
+      waits[before * s->workers + s->owner[block]] = true;
+    }
+  }
+  for (uint32_t block = 0; block < n; block++) {
+    bool told[MOST_WORKERS] = {false};
+    for (uint32_t e = 0; (listener = ms_schedule_listener(s, block, e)) != UINT32_MAX; e++) {
+      if (listener < s->workers) told[listener] = true;
+      same &= listener < s->workers;
+    }
+    same &= memcmp(told, waits + (size_t)block * s->workers, s->workers) == 0;
+  }
+  CHECK(same);
+  free(waits);
+}
+
+/* The edges' other ends, and the axes along which they hand ranges on: each range of an axis goes
+ * through all blocks that use it, once each, in plan order. */
+static void check_edges(const ms_schedule *s, const uint32_t *position) {
+  uint32_t edges = 0, mirrored = 0;
+  bool forward = true, shared = true;
+  for (uint32_t from = 0; from < s->block_count; from++) {
+    bool left[MS_CUTS] = {false};
+    for (uint32_t e = s->after_start[from]; e < s->after_start[from + 1]; e++, edges++) {
+      uint32_t to = s->after[e], axis = s->after_axis[e];
+      forward &= position[from] < position[to];
+      for (uint32_t m = s->before_start[to]; m < s->before_start[to + 1]; m++) {
+        mirrored += s->before[m] == from;
+      }
+      if (s->grid.strategy == MS_SERIALLY) continue;
+      uint32_t range = range_of(&s->grid, from, axis);
+      shared &= !left[axis] && range == range_of(&s->grid, to, axis);
+      left[axis] = true;
+      for (uint32_t i = position[from] + 1; i < position[to]; i++) {
+        shared &= range_of(&s->grid, s->order[i], axis) != range;
+      }
+    }
+  }
+  CHECK(forward); /* edges go with the plan, so there is no circle */
+  CHECK(shared);
+  uint32_t total = s->before_start[s->block_count];
+  CHECK(edges == total && edges == s->after_start[s->block_count] && mirrored >= edges);
 }
 
 static void check_schedule(const ms_schedule *s) {
   uint32_t n = s->block_count;
   uint32_t *position = calloc(n, sizeof *position);
-  bool *seen = calloc(n, sizeof *seen), permutation = true, forward = true, ordered = true;
+  bool *seen = calloc(n, sizeof *seen), permutation = true;
   for (uint32_t i = 0; i < n; i++) {
     permutation &= s->order[i] < n && !seen[s->order[i]];
     seen[s->order[i]] = true;
     position[s->order[i]] = i;
   }
   CHECK(permutation);
-  uint32_t edges = 0, mirrored = 0;
-  for (uint32_t block = 0; block < n; block++) {
-    for (uint32_t e = s->before_start[block]; e < s->before_start[block + 1]; e++, edges++) {
-      uint32_t from = s->before[e];
-      forward &= position[from] < position[block];
-      for (uint32_t m = s->after_start[from]; m < s->after_start[from + 1]; m++) {
-        mirrored += s->after[m] == block;
-      }
-    }
+  check_edges(s, position);
+  check_listeners(s);
+  for (int owners = 0; owners <= 1; owners++) {
+    /* In phases one block stands for others of its owner, so only the sum can be compared. */
+    if (owners == 0 && s->phase_blocks > 0) continue;
+    bool *have = forced(s, position, owners), *want = demanded(s, owners);
+    CHECK(memcmp(have, want, (size_t)n * n * sizeof *have) == 0);
+    free(have);
+    free(want);
   }
-  CHECK(forward); /* edges go with the plan, so there is no circle */
-  CHECK(edges == s->before_start[n] && edges == s->after_start[n] && mirrored >= edges);
-  bool *reach = closure(s, position);
-  for (uint32_t j = 0; j < n; j++) {
-    for (uint32_t i = 0; i < j; i++) {
-      if (conflicts(&s->grid, s->order[i], s->order[j])) ordered &= reach[i * n + j];
-    }
-  }
-  CHECK(ordered);
-  free(reach);
   free(seen);
   free(position);
 }
 
+static ms_grid random_grid(void) {
+  static const ms_strategy strategies[] = {MS_INDEPENDENT, MS_PARTITION,  MS_SKEW,     MS_ROTATE,
+                                           MS_WAVEFRONT,   MS_HYPERPLANE, MS_SERIALLY, MS_ROTATE};
+  ms_grid grid = {.strategy = strategies[pick(8)], .count = 1};
+  if (grid.strategy == MS_ROTATE) grid.count = 2 + pick(3);
+  if (grid.strategy == MS_WAVEFRONT) grid.count = 2;
+  if (grid.strategy == MS_HYPERPLANE) grid.count = 1 + (grid.sequential = 1 + pick(3));
+  static const uint32_t most[] = {0, 9, 9, 5, 3}; /* ranges an axis */
+  for (uint32_t axis = 0; axis < grid.count; axis++) grid.ranges[axis] = 1 + pick(most[grid.count]);
+  return grid;
+}
+
+/* Contiguous owners, and no load above the lightest possible one. */
+static uint64_t check_owners(const ms_grid *grid, const uint64_t *weights, uint32_t workers,
+                             const uint32_t *owner) {
+  uint32_t space = grid->strategy == MS_HYPERPLANE ? grid->count - 1 : 0;
+  bool contiguous = owner[0] == 0;
+  for (uint32_t r = 0; r < grid->ranges[space]; r++) {
+    contiguous &= owner[r] < workers && (r == 0 || owner[r] - owner[r - 1] <= 1);
+  }
+  CHECK(contiguous);
+  uint64_t load[MOST_WORKERS] = {0}, most = 0;
+  for (uint32_t block = 0; block < ms_grid_blocks(grid); block++) {
+    load[owner[range_of(grid, block, space)]] += weights[block] + 1;
+  }
+  for (uint32_t w = 0; w < workers; w++) most = load[w] > most ? load[w] : most;
+  return most;
+}
+
 static void check_random_grid(void) {
-  static const ms_strategy strategies[] = {MS_INDEPENDENT, MS_PARTITION, MS_ROTATE, MS_SERIALLY};
-  ms_grid grid = {.strategy = strategies[pick(4)]};
-  grid.count = grid.strategy == MS_ROTATE ? 2 : 1;
-  for (uint32_t dim = 0; dim < grid.count; dim++) grid.ranges[dim] = 1 + pick(9);
+  ms_grid grid = random_grid();
   uint32_t blocks = ms_grid_blocks(&grid), reference[128];
   uint64_t weights[128], heaviest = 0;
   for (uint32_t i = 0; i < blocks; i++) weights[i] = pick(4) == 0 ? 0 : pick(1000);
-  for (uint32_t workers = 1; workers <= 6; workers++) {
+  for (uint32_t workers = 1; workers <= MOST_WORKERS; workers++) {
     ms_error err = {0};
     uint32_t owner[16];
     CHECK(ms_grid_assign(&grid, weights, workers, owner, &err) == 0);
-    bool contiguous = owner[0] == 0;
-    uint64_t load[6] = {0};
-    for (uint32_t r = 0; r < grid.ranges[0]; r++) {
-      contiguous &= owner[r] < workers && (r == 0 || owner[r] - owner[r - 1] <= 1);
-      for (uint32_t i = 0, row = blocks / grid.ranges[0]; i < row; i++) {
-        load[owner[r]] += weights[r * row + i] + 1;
-      }
-    }
-    CHECK(contiguous);
-    uint64_t most = 0;
-    for (uint32_t w = 0; w < workers; w++) most = load[w] > most ? load[w] : most;
+    uint64_t most = check_owners(&grid, weights, workers, owner);
     CHECK(workers == 1 || most <= heaviest); /* more workers never make the worst one worse */
     heaviest = most;
+    if (pick(4) == 0) { /* an owner may be left out, and owners need not be neighbours */
+      for (uint32_t r = 0; r < 16; r++) owner[r] = pick(workers);
+    }
     ms_schedule *schedule = ms_schedule_new(&grid, owner, workers, &err);
     CHECK(schedule != NULL);
     if (schedule == NULL) continue;
@@ -117,15 +227,46 @@ static void check_random_grid(void) {
   }
 }
 
-static void check_known_rotation(void) {
-  ms_grid grid = {.strategy = MS_ROTATE, .count = 2, .ranges = {2, 3}};
-  static const uint32_t owner[] = {0, 1}, order[] = {0, 4, 1, 5, 2, 3};
+static void check_order(ms_grid grid, const uint32_t *owner, const uint32_t *order) {
   ms_error err = {0};
   ms_schedule *s = ms_schedule_new(&grid, owner, 2, &err);
-  CHECK(s != NULL && memcmp(s->order, order, sizeof order) == 0);
+  CHECK(s != NULL && memcmp(s->order, order, s->block_count * sizeof *order) == 0);
+  ms_schedule_destroy(&s);
+}
+
+/* Orders worked out by hand. */
+static void check_known_orders(void) {
+  static const uint32_t owner[] = {0, 1, 1};
+  static const uint32_t rotation[] = {0, 4, 1, 5, 2, 3};
+  check_order((ms_grid){.strategy = MS_ROTATE, .count = 2, .ranges = {2, 3}}, owner, rotation);
+  /* steps (0,0), (0,1), (1,0), (1,1) of blocks a*4 + b*2 + c */
+  static const uint32_t cube[] = {0, 7, 1, 6, 2, 5, 3, 4};
+  check_order((ms_grid){.strategy = MS_ROTATE, .count = 3, .ranges = {2, 2, 2}}, owner, cube);
+  static const uint32_t wave[] = {0, 2, 4, 1, 3, 5};
+  check_order((ms_grid){.strategy = MS_WAVEFRONT, .count = 2, .ranges = {3, 2}}, owner, wave);
+  static const uint32_t sweep[] = {0, 1, 2, 3, 4, 5};
+  ms_grid plane = {.strategy = MS_HYPERPLANE, .count = 2, .sequential = 1, .ranges = {2, 3}};
+  check_order(plane, owner, sweep);
+  ms_error err = {0};
+  ms_grid grid = {.strategy = MS_ROTATE, .count = 2, .ranges = {2, 3}};
+  ms_schedule *s = ms_schedule_new(&grid, owner, 2, &err);
   /* block (0, 1) follows its space range's (0, 0) and its time range's (1, 1) */
-  CHECK(s->before_start[2] - s->before_start[1] == 2);
-  CHECK(s->before[s->before_start[1]] == 0 && s->before[s->before_start[1] + 1] == 4);
+  CHECK(ms_schedule_before(s, 1, 0) == 0 && ms_schedule_before(s, 1, 1) == 4);
+  CHECK(ms_schedule_before(s, 1, 2) == MS_NO_BLOCK);
+  ms_schedule_destroy(&s);
+}
+
+/* Thousands of phases need no more than a few words a block. */
+static void check_many_phases(void) {
+  ms_grid grid = {.strategy = MS_HYPERPLANE, .count = 2, .sequential = 1, .ranges = {4000, 64}};
+  uint32_t owner[64];
+  ms_error err = {0};
+  CHECK(ms_grid_assign(&grid, NULL, 4, owner, &err) == 0);
+  ms_schedule *s = ms_schedule_new(&grid, owner, 4, &err);
+  CHECK(s != NULL && s->before_start[s->block_count] == 0 && s->closer_count == 4);
+  CHECK(ms_schedule_before(s, 64, 3) == 63 && ms_schedule_before(s, 64, 4) == MS_NO_BLOCK);
+  CHECK(ms_schedule_listener(s, 64 + 15, 2) == 3 && ms_schedule_listener(s, 64, 0) == UINT32_MAX);
+  CHECK(ms_schedule_listener(s, s->block_count - 1, 0) == UINT32_MAX);
   ms_schedule_destroy(&s);
 }
 
@@ -136,7 +277,12 @@ static void check_refusals(void) {
     uint32_t workers;
   } cases[] = {
       {{.strategy = MS_ROTATE, .count = 1, .ranges = {2}}, 8},
-      {{.strategy = MS_WAVEFRONT, .count = 2, .ranges = {2, 2}}, 8},
+      {{.strategy = MS_ROTATE, .count = 5, .ranges = {2, 2, 2, 2, 2}}, 8},
+      {{.strategy = MS_SKEW, .count = 2, .ranges = {2, 2}}, 8},
+      {{.strategy = MS_WAVEFRONT, .count = 3, .ranges = {2, 2, 2}}, 8},
+      {{.strategy = MS_HYPERPLANE, .count = 2, .ranges = {2, 2}}, 8},
+      {{.strategy = MS_HYPERPLANE, .count = 2, .sequential = 2, .ranges = {2, 2}}, 8},
+      {{.strategy = MS_WAVEFRONT, .count = 2, .sequential = 1, .ranges = {2, 2}}, 8},
       {{.strategy = MS_PARTITION, .count = 0}, 8},
       {{.strategy = MS_PARTITION, .count = 1, .ranges = {0}}, 8},
       {{.strategy = MS_PARTITION, .count = 2, .ranges = {1u << 20, 1u << 20}}, 8},
@@ -156,7 +302,8 @@ int main(void) {
   state = seed != NULL ? strtoull(seed, NULL, 10) : 20240607u;
   printf("MEISSA_TEST_SEED=%llu\n", (unsigned long long)state);
   for (int round = 0; round < 300; round++) check_random_grid();
-  check_known_rotation();
+  check_known_orders();
+  check_many_phases();
   check_refusals();
   return ms_test_end();
 }

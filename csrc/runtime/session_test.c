@@ -37,17 +37,6 @@ static int serve(void) {
   return 0;
 }
 
-#if defined(__SANITIZE_THREAD__)
-#define UNDER_TSAN 1
-#elif defined(__has_feature)
-#if __has_feature(thread_sanitizer)
-#define UNDER_TSAN 1
-#endif
-#endif
-#ifndef UNDER_TSAN
-#define UNDER_TSAN 0
-#endif
-
 static const char *const command[] = {"/proc/self/exe", "--serve", NULL};
 
 /* 32 numbers that a job adds to: in a segment, or where nothing is shared anywhere. */
@@ -163,6 +152,7 @@ static void check_death_of_threaded_driver(void) {
   CHECK(pipe(ends) == 0);
   pid_t driver = fork();
   if (driver == 0) {
+    ms_test_limit(100);
     pthread_t thread;
     report = ends[1];
     if (pthread_create(&thread, NULL, drive_endlessly, NULL) == 0) pthread_join(thread, NULL);
@@ -197,10 +187,10 @@ static void check_death_of_threaded_driver(void) {
 }
 
 int main(int argc, char **argv) {
+  ms_test_limit(100);
   if (argc > 1 && strcmp(argv[1], "--serve") == 0) return serve();
-  alarm(100);
   /* First, because it forks. ThreadSanitizer holds signals back in endless loops. */
-  if (!UNDER_TSAN) check_death_of_threaded_driver();
+  if (!MS_UNDER_TSAN) check_death_of_threaded_driver();
   check_roads();
   check_threads();
   return ms_test_end();

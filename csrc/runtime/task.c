@@ -14,12 +14,17 @@ static void put_bytes(ms_text *text, const void *bytes, size_t size) {
   ms_text_append(text, bytes, size);
 }
 
+static uint32_t space_ranges(const ms_task *task) {
+  return task->grid.ranges[ms_grid_space(&task->grid)];
+}
+
 void ms_task_write(const ms_task *task, ms_text *text) {
   put(text, (uint64_t)task->grid.strategy);
   put(text, task->grid.count);
+  put(text, task->grid.sequential);
   put(text, task->workers);
   for (uint32_t dim = 0; dim < task->grid.count; dim++) put(text, task->grid.ranges[dim]);
-  put_bytes(text, task->range_owner, task->grid.ranges[0] * sizeof *task->range_owner);
+  put_bytes(text, task->range_owner, space_ranges(task) * sizeof *task->range_owner);
   for (uint32_t dim = 0; dim < task->grid.count; dim++) {
     size_t count = task->bounds.start[dim] == NULL ? 0 : task->grid.ranges[dim] + (size_t)1;
     put_bytes(text, task->bounds.start[dim], count * sizeof(int64_t));
@@ -119,15 +124,16 @@ int ms_task_read(ms_task *task, const char *bytes, size_t size, bool shared, ms_
   uint32_t strategy = take_small(&c);
   task->grid.strategy = strategy <= MS_SERIALLY ? (ms_strategy)strategy : MS_SERIALLY;
   task->grid.count = take_small(&c);
+  task->grid.sequential = take_small(&c);
   task->workers = take_small(&c);
   if (strategy > MS_SERIALLY || task->grid.count > MS_CUTS) c.failed = true;
   for (uint32_t dim = 0; !c.failed && dim < task->grid.count; dim++) {
     task->grid.ranges[dim] = take_small(&c);
   }
-  if (ms_grid_blocks(&task->grid) == 0) c.failed = true;
+  if (!c.failed && ms_grid_refusal(&task->grid) != NULL) c.failed = true;
   size_t owners = 0;
   if (!c.failed) task->range_owner = take_vector(&c, sizeof *task->range_owner, &owners);
-  if (owners != task->grid.ranges[0]) c.failed = true;
+  if (!c.failed && owners != space_ranges(task)) c.failed = true;
   for (uint32_t dim = 0; !c.failed && dim < task->grid.count; dim++) take_bounds(&c, task, dim);
   if (!c.failed) take_items(&c, task, shared, err);
   task->key = take_bytes(&c, &task->key_size);

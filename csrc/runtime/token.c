@@ -6,8 +6,6 @@
 
 #include "runtime/worker_state.h"
 
-#define TOKEN_WAIT 1000 /* ms between looks at the driver's page while nothing arrives */
-
 void ms_token_close(ms_worker *worker) {
   for (uint32_t i = 0; i < worker->neighbour_count; i++) {
     if (worker->neighbours[i].socket != NULL) zmq_close(worker->neighbours[i].socket);
@@ -25,23 +23,28 @@ static ms_neighbour *find(ms_worker *worker, const char *identity) {
 }
 
 /* Believes a frame of this job only as far as its sender may say it. */
-static void handle(ms_worker *worker, uint32_t from, const ms_frame *frame, const char *payload) {
+static int handle(ms_worker *worker, uint32_t from, const ms_frame *frame, zmq_msg_t *message,
+                  ms_error *err) {
   ms_worker_job *job = &worker->job;
-  if (!job->open || frame->job != job->number) return; /* of a job that was cancelled */
+  if (!job->open || frame->job != job->number) return 0; /* of a job that was cancelled */
+  if (job->exchange != NULL && frame->kind != MS_SAY_DATA) {
+    return ms_exchange_take(worker, from, frame, message, err);
+  }
   if (frame->kind == MS_SAY_TOKEN) {
     if (frame->a[0] < worker->schedule->block_count &&
         worker->schedule->owner[frame->a[0]] == from) {
       job->finished[frame->a[0]] = true;
     }
-    return;
+    return 0;
   }
   uint32_t number = (uint32_t)frame->a[0];
-  if (worker->setup.shared || number >= job->task.item_count ||
+  if (frame->kind != MS_SAY_DATA || worker->setup.shared || number >= job->task.item_count ||
       job->task.items[number].movement != MS_MOVE_ROTATED) {
-    return;
+    return 0;
   }
   ms_box box = ms_item_box(&job->task.items[number], job->place[number], true);
-  ms_parcel_accept(frame, payload, &box);
+  ms_parcel_accept(frame, (const char *)zmq_msg_data(message) + sizeof *frame, &box);
+  return 0;
 }
 
 int ms_token_take(ms_worker *worker, ms_error *err) {
@@ -57,56 +60,59 @@ int ms_token_take(ms_worker *worker, ms_error *err) {
       frame.sender == (uint32_t)(from - worker->neighbours) &&
       frame.incarnation == from->peer.incarnation) {
     failed = ms_link_receive(&from->in, &frame, false, err) < 0;
-    if (!failed) handle(worker, frame.sender, &frame, bytes + sizeof frame);
+    if (!failed) failed = handle(worker, frame.sender, &frame, &message, err);
   }
   zmq_msg_close(&message);
   return failed ? -1 : 1;
 }
 
+/* Waits until `before` is finished; 0 also when the job ends otherwise: the caller sees why. */
+static int wait_for(ms_worker *worker, uint32_t before, ms_error *err) {
+  const bool *finished = worker->job.finished;
+  int taken = 1;
+  while (!finished[before] && taken > 0) taken = ms_token_take(worker, err);
+  if (taken < 0) return -1;
+  if (finished[before]) return 0;
+  atomic_store(&worker->status->awaiting, (uint64_t)before + 1);
+  while (!finished[before] && !worker->gone && !ms_worker_cancelled(worker)) {
+    if (ms_worker_wait(worker, true, MS_TOKEN_WAIT, err) != 0) return -1;
+  }
+  atomic_store(&worker->status->awaiting, 0);
+  return 0;
+}
+
 int ms_token_wait(ms_worker *worker, uint32_t block, ms_error *err) {
   const ms_schedule *schedule = worker->schedule;
-  const bool *finished = worker->job.finished;
-  for (uint32_t e = schedule->before_start[block]; e < schedule->before_start[block + 1]; e++) {
-    uint32_t before = schedule->before[e];
-    int taken = 1;
-    while (!finished[before] && taken > 0) taken = ms_token_take(worker, err);
-    if (taken < 0) return -1;
-    if (finished[before]) continue;
-    atomic_store(&worker->status->awaiting, (uint64_t)before + 1);
-    while (!finished[before] && !worker->gone && !ms_worker_cancelled(worker)) {
-      if (ms_worker_wait(worker, true, TOKEN_WAIT, err) != 0) return -1;
-    }
-    atomic_store(&worker->status->awaiting, 0);
-    if (!finished[before]) return 0; /* the caller sees why */
+  uint32_t before;
+  for (uint32_t i = 0; (before = ms_schedule_before(schedule, block, i)) != MS_NO_BLOCK; i++) {
+    if (wait_for(worker, before, err) != 0) return -1;
+    if (!worker->job.finished[before]) return 0;
   }
   atomic_thread_fence(memory_order_seq_cst); /* what the others wrote to shared memory */
   return 0;
 }
 
-static int connect_to(ms_worker *worker, uint32_t number, ms_error *err) {
+ms_link *ms_token_link(ms_worker *worker, uint32_t number, ms_error *err) {
   ms_neighbour *to = &worker->neighbours[number];
-  if (to->socket != NULL) return 0;
+  if (to->socket != NULL) return &to->out;
   ms_socket_options options = {.keys = worker->setup.tcp ? &worker->setup.keys : NULL,
                                .identity = worker->setup.identity,
                                .receive_limit = 1};
   to->socket = ms_socket_connect(worker->context, ZMQ_DEALER, &options, to->peer.address, err);
-  if (to->socket == NULL) return -1;
+  if (to->socket == NULL) return NULL;
   to->out = (ms_link){.socket = to->socket,
                       .sender = worker->setup.worker,
                       .incarnation = worker->setup.incarnation};
-  return 0;
+  return &to->out;
 }
 
-/* Sends the rotated rows that `block` leaves to `next`: those of cut dimensions that both share. */
-static int send_rows(ms_worker *worker, uint32_t block, uint32_t next, ms_link *out,
+/* Sends the rotated rows that follow range `range` of `axis`. */
+static int send_rows(ms_worker *worker, uint32_t axis, uint32_t range, ms_link *out,
                      ms_error *err) {
   ms_worker_job *job = &worker->job;
-  const ms_grid *grid = &job->task.grid;
   for (uint32_t i = 0; i < job->task.item_count; i++) {
     const ms_item *item = &job->task.items[i];
-    if (item->movement != MS_MOVE_ROTATED) continue;
-    uint32_t range = ms_grid_range(grid, block, item->cut);
-    if (range != ms_grid_range(grid, next, item->cut)) continue;
+    if (item->movement != MS_MOVE_ROTATED || item->cut != axis) continue;
     int64_t lo, hi;
     ms_item_rows(item, &job->task.bounds, range, &lo, &hi);
     ms_parcel parcel = ms_parcel_make(item, i, item->array_dim, lo, hi);
@@ -119,31 +125,41 @@ static int send_rows(ms_worker *worker, uint32_t block, uint32_t next, ms_link *
   return 0;
 }
 
-/* True when an edge of `block` before number `e` leads to the same worker. */
-static bool told_before(const ms_schedule *schedule, uint32_t block, uint32_t e) {
-  uint32_t owner = schedule->owner[schedule->after[e]];
-  for (uint32_t earlier = schedule->after_start[block]; earlier < e; earlier++) {
-    if (schedule->owner[schedule->after[earlier]] == owner) return true;
+/* Hands the ranges that `block` leaves to the blocks that use them next. */
+static int hand_on(ms_worker *worker, uint32_t block, ms_error *err) {
+  const ms_schedule *schedule = worker->schedule;
+  for (uint32_t e = schedule->after_start[block]; e < schedule->after_start[block + 1]; e++) {
+    uint32_t owner = schedule->owner[schedule->after[e]], axis = schedule->after_axis[e];
+    if (owner == worker->setup.worker) continue;
+    ms_link *link = ms_token_link(worker, owner, err);
+    uint32_t range = ms_grid_range(&schedule->grid, block, axis);
+    if (link == NULL || send_rows(worker, axis, range, link, err) != 0) return -1;
+  }
+  return 0;
+}
+
+/* True when the listener before number `i` is the same worker. */
+static bool told_before(const ms_schedule *schedule, uint32_t block, uint32_t i) {
+  uint32_t listener = ms_schedule_listener(schedule, block, i);
+  if (schedule->phase_blocks > 0) return false; /* names each once */
+  for (uint32_t earlier = 0; earlier < i; earlier++) {
+    if (ms_schedule_listener(schedule, block, earlier) == listener) return true;
   }
   return false;
 }
 
 int ms_token_send(ms_worker *worker, uint32_t block, ms_error *err) {
   const ms_schedule *schedule = worker->schedule;
-  uint32_t first = schedule->after_start[block], end = schedule->after_start[block + 1];
+  uint32_t to;
   atomic_thread_fence(memory_order_seq_cst); /* what we wrote to shared memory */
-  for (uint32_t e = first; e < end; e++) {
-    uint32_t next = schedule->after[e], owner = schedule->owner[next];
-    if (owner == worker->setup.worker) continue;
-    if (connect_to(worker, owner, err) != 0) return -1;
-    ms_link *out = &worker->neighbours[owner].out;
-    if (!worker->setup.shared && send_rows(worker, block, next, out, err) != 0) return -1;
-  }
-  for (uint32_t e = first; e < end; e++) { /* after all rows: it says that they are there */
-    uint32_t owner = schedule->owner[schedule->after[e]];
-    if (owner == worker->setup.worker || told_before(schedule, block, e)) continue;
+  if (!worker->setup.shared && hand_on(worker, block, err) != 0) return -1;
+  if (worker->job.exchange != NULL) return ms_exchange_send(worker, block, err);
+  /* After all rows: it says that they are there. */
+  for (uint32_t i = 0; (to = ms_schedule_listener(schedule, block, i)) != UINT32_MAX; i++) {
+    if (told_before(schedule, block, i)) continue;
+    ms_link *link = ms_token_link(worker, to, err);
     ms_frame frame = {.kind = MS_SAY_TOKEN, .job = worker->job.number, .a = {block}};
-    if (ms_link_send(&worker->neighbours[owner].out, frame, NULL, 0, err) != 0) return -1;
+    if (link == NULL || ms_link_send(link, frame, NULL, 0, err) != 0) return -1;
   }
   return 0;
 }

@@ -123,6 +123,7 @@ void ms_worker_destroy(ms_worker **worker) {
   ms_worker *gone = *worker;
   if (gone == NULL) return;
   if (gone->neighbours != NULL) ms_token_close(gone);
+  ms_exchange_close(gone);
   if (gone->context != NULL) zmq_ctx_shutdown(gone->context);
   ms_zap_join(&gone->zap);
   if (gone->dealer != NULL) zmq_close(gone->dealer);

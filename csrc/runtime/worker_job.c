@@ -28,7 +28,7 @@ static bool same_schedule(const ms_schedule *schedule, const ms_task *task) {
   return schedule != NULL && schedule->workers == task->workers &&
          memcmp(&schedule->grid, &task->grid, sizeof task->grid) == 0 &&
          memcmp(schedule->range_owner, task->range_owner,
-                task->grid.ranges[0] * sizeof *task->range_owner) == 0;
+                task->grid.ranges[ms_grid_space(&task->grid)] * sizeof *task->range_owner) == 0;
 }
 
 static int place_items(ms_worker *worker, ms_error *err) {
@@ -77,7 +77,7 @@ static int prepare(ms_worker *worker, ms_error *err) {
     uint32_t block = schedule->order[position];
     if (schedule->owner[block] == worker->setup.worker) job->mine[job->mine_count++] = block;
   }
-  return place_items(worker, err);
+  return place_items(worker, err) != 0 || ms_exchange_begin(worker, err) != 0 ? -1 : 0;
 }
 
 /* Tells the driver of an error; the first one counts. */
@@ -94,6 +94,7 @@ static int send_failure(ms_worker *worker, ms_code code, const void *bytes, size
 int ms_worker_begin(ms_worker *worker, ms_error *err) {
   ms_worker_job *job = &worker->job;
   ms_text report = job->report;
+  ms_exchange_close(worker);
   ms_arena_destroy(&job->arena);
   report.length = 0;
   *job = (ms_worker_job){.number = worker->incoming_job,
@@ -113,8 +114,7 @@ int ms_worker_begin(ms_worker *worker, ms_error *err) {
   return ms_worker_end(worker, err);
 }
 
-/* Waits until the driver's window has room; false when the job is cancelled or the driver gone. */
-static bool room(ms_worker *worker, ms_error *err) {
+bool ms_worker_room(ms_worker *worker, ms_error *err) {
   while (!ms_link_open(&worker->control)) {
     if (ms_worker_wait(worker, false, ROOM_WAIT, err) != 0) return false;
     if (worker->gone || ms_worker_cancelled(worker)) return false;
@@ -125,10 +125,11 @@ static bool room(ms_worker *worker, ms_error *err) {
 int ms_worker_end(ms_worker *worker, ms_error *err) {
   ms_worker_job *job = &worker->job;
   if (!job->open) return 0;
+  ms_exchange_close(worker);
   size_t size = job->failed || ms_worker_cancelled(worker) ? 0 : job->report.length, at = 0;
   while (size - at > MS_FRAME_PAYLOAD) {
     ms_frame piece = {.kind = MS_SAY_REPORT, .job = job->number};
-    if (!room(worker, err)) {
+    if (!ms_worker_room(worker, err)) {
       size = at;
     } else if (ms_link_send(&worker->control, piece, job->report.bytes + at, MS_FRAME_PAYLOAD,
                             err) != 0) {
@@ -160,7 +161,7 @@ static int return_rows(ms_worker *worker, uint32_t number, ms_error *err) {
     ms_item_rows(item, &job->task.bounds, range, &lo, &hi);
     ms_parcel parcel = ms_parcel_make(item, number, item->array_dim, lo, hi);
     while (parcel.next < parcel.count) {
-      if (!room(worker, err)) return -1;
+      if (!ms_worker_room(worker, err)) return -1;
       if (ms_parcel_send(&parcel, &box, &worker->control, job->number, err) != 0) return -1;
     }
     job->moved += (uint64_t)parcel.count * item->element;
@@ -185,7 +186,8 @@ static int return_changes(ms_worker *worker, uint32_t number, ms_error *err) {
   size_t size;
   while (failed == 0 && (size = ms_runs_pack(&runs, packed, MS_FRAME_PAYLOAD)) > 0) {
     ms_frame frame = {.kind = MS_SAY_RUNS, .job = job->number, .a = {number}};
-    failed = !room(worker, err) || ms_link_send(&worker->control, frame, packed, size, err) != 0;
+    failed = !ms_worker_room(worker, err) ||
+             ms_link_send(&worker->control, frame, packed, size, err) != 0;
     job->moved += size;
   }
   free(packed);
@@ -196,12 +198,12 @@ static int return_items(ms_worker *worker, ms_error *err) {
   const ms_task *task = &worker->job.task;
   for (uint32_t i = 0; i < task->item_count; i++) {
     const ms_item *item = &task->items[i];
-    if (!item->written) continue;
+    if (!item->written || item->movement == MS_MOVE_EXCHANGED) continue;
     int failed = item->movement == MS_MOVE_SCATTERED ? return_changes(worker, i, err)
                                                      : return_rows(worker, i, err);
     if (failed != 0) return -1;
   }
-  return 0;
+  return ms_exchange_finish(worker, err);
 }
 
 /* The job is over for this worker: results first, then DONE. */
@@ -219,7 +221,7 @@ static int finish(ms_worker *worker, ms_error *err) {
   return ms_worker_end(worker, err);
 }
 
-/* Copies of what scattered items look like before the first block. */
+/* Copies of what scattered and exchanged items look like before the first block. */
 static int remember_items(ms_worker *worker, ms_error *err) {
   const ms_worker_job *job = &worker->job;
   for (uint32_t i = 0; i < job->task.item_count; i++) {
@@ -229,7 +231,7 @@ static int remember_items(ms_worker *worker, ms_error *err) {
         ms_held_copy(&worker->held, item->id, ms_item_bytes(item), job->number, false, err);
     if (copy == NULL || ms_held_remember(copy, err) != 0) return -1;
   }
-  return 0;
+  return ms_exchange_start(worker, err);
 }
 
 /* The core itself cannot go on with the job: the driver hears why, and the job ends. */

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT
  *
  * The inside of a worker, shared by worker.c (its life and what it receives), worker_job.c (one
- * job) and token.c (hand-overs between workers). */
+ * job), token.c (hand-overs between workers) and exchange.c (arrays that all have). */
 #ifndef MS_RUNTIME_WORKER_STATE_H
 #define MS_RUNTIME_WORKER_STATE_H
 
 #include "net/link.h"
 #include "net/zap.h"
+#include "runtime/exchange.h"
 #include "runtime/held.h"
 #include "runtime/parcel.h"
 #include "runtime/setup.h"
@@ -35,6 +36,7 @@ typedef struct ms_worker_job {
   uint64_t started, busy, waited; /* ns; `started`: of the running block or the job */
   uint64_t moved;                 /* bytes sent */
   ms_text report;
+  ms_exchange *exchange; /* NULL when no item needs one */
 } ms_worker_job;
 
 struct ms_worker {
@@ -56,6 +58,9 @@ struct ms_worker {
   ms_worker_job job;
 };
 
+/* ms between looks at the driver's page while nothing arrives from other workers. */
+#define MS_TOKEN_WAIT 1000
+
 uint64_t ms_worker_clock(void);
 
 /* Waits up to `timeout` ms for frames or notices and handles those that are there; with `tokens`
@@ -71,6 +76,10 @@ int ms_worker_begin(ms_worker *worker, ms_error *err);
 /* worker_job.c: sends DONE with what is left of the report. */
 int ms_worker_end(ms_worker *worker, ms_error *err);
 
+/* worker_job.c: waits until the driver's window has room; false when the job is cancelled or the
+ * driver gone. */
+bool ms_worker_room(ms_worker *worker, ms_error *err);
+
 /* True when the job is to stop at the next block end. */
 bool ms_worker_cancelled(const ms_worker *worker);
 
@@ -82,6 +91,9 @@ int ms_token_wait(ms_worker *worker, uint32_t block, ms_error *err);
 
 /* Tells the owners of `block`'s successors that it is finished, and hands over what travels. */
 int ms_token_send(ms_worker *worker, uint32_t block, ms_error *err);
+
+/* The link to another worker, connected if need be. */
+ms_link *ms_token_link(ms_worker *worker, uint32_t number, ms_error *err);
 
 /* Closes what leads to other workers. */
 void ms_token_close(ms_worker *worker);

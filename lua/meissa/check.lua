@@ -19,8 +19,8 @@ local function plain(...)
 end
 
 --- What the recorder needs of a loop (see meissa.recorder).
-function M.run_of(record, plan, space, bindings, roots, func)
-  return {record = record, plan = plan, space = space, bindings = bindings, roots = roots,
+function M.run_of(record, plan, space, values, roots, func)
+  return {record = record, plan = plan, space = space, values = values, roots = roots,
           func = func, replaced = {[package.loaded["meissa.loop"].parallel] = plain}}
 end
 
@@ -36,11 +36,13 @@ local function changed_names(plan, seen)
   return #names > 0 and table.concat(names, ", ") or nil
 end
 
---- Raises DEP or BUG if the loop does what its plan does not predict; a body's own error is left
+--- Records and judges a loop that asks for it, unless it is impure: its effects would happen twice.
+-- Raises DEP or BUG if the loop does what its plan does not predict; a body's own error is left
 -- to the real run.
-function M.loop(record, plan, space, bindings, roots, func)
-  if not space.check or plan.strategy == "serial" or space.count == 0 then return end
-  local run = M.run_of(record, plan, space, bindings, roots, func)
+function M.loop(record, plan, space, values, roots, func)
+  if not space.check or space.impure or space.count == 0 then return end
+  if plan.strategy == "serial" or space.serial then return end
+  local run = M.run_of(record, plan, space, values, roots, func)
   run.most, run.seconds = MOST_ITERATIONS, MOST_SECONDS
   local seen = recorder.record(run)
   if not seen then return end

@@ -1,10 +1,16 @@
 -- SPDX-License-Identifier: MIT
 --- The grid: how a planned iteration space is cut into blocks.
 --
+-- A grid cuts along axes: a dimension of the space (collapsed loops included), or the plan's row, a
+-- sum over ordinals. A block is one range of every axis and keeps the original order inside; blocks
+-- are numbered row-major over the ranges. A sweep (hyperplane) has sequential axes first, with one
+-- value a range.
+--
 -- A function of the loop's plan, the space and the options alone, never of workers, cores or time:
--- that is what makes results the same for any number of workers. One cut dimension gets min(n, 64)
--- ranges, so that a few heavy iterations spread too; k cut dimensions get
--- clamp((entries / 2^14)^(1/k), 16, 64) each, never more than the extent.
+-- that is what makes results the same for any number of workers. One cut axis gets min(n, 64)
+-- ranges, so that a few heavy iterations spread too; k of them get
+-- clamp((entries / 2^14)^(1/k), 16, 64) each, never more than the extent. The parallel axis of a
+-- sweep gets 8 to 64, the fewer the shorter and the more its phases are.
 -- @module meissa.grid
 
 local core = require "meissa.array.core"
@@ -12,146 +18,227 @@ local errors = require "meissa.errors"
 local ffi = require "ffi"
 local partitions = require "meissa.partition"
 local spaces = require "meissa.space"
+local weigh = require "meissa.weigh"
 
 local M = {}
 
-local ONE_CUT = 64          -- ranges of a single cut dimension
-local LEAST, MOST = 16, 64  -- ranges of each of several cut dimensions
-local BLOCK_ENTRIES = 2 ^ 14 -- entries of a block, when there are several cut dimensions
+local ONE_CUT = 64          -- ranges of a single cut axis
+local LEAST, MOST = 16, 64  -- ranges of each of several cut axes
+local BLOCK_ENTRIES = 2 ^ 14 -- entries of a block, when there are several cut axes
+local FEWEST = 8            -- ranges of the parallel axis of a long sweep
+local LEAST_OF_PHASE = 16   -- iterations of a phase that make it worth another range
+local SWEEP_BLOCKS = 2 ^ 14 -- blocks of a sweep, as long as that leaves FEWEST ranges
+local MOST_BLOCKS = 2 ^ 24  -- that can be scheduled
 
--- Which dimensions (from 1) are cut.
-local function cut_dims(plan, space)
-  if plan.strategy == "partition" or plan.strategy == "rotate" then
-    return plan.cut_dims
-  end
-  -- Any cut is legal. The first dimension keeps rows together; one that is too short to feed
-  -- workers gives way to the longest.
-  local best, longest = 1, spaces.length(space.ranges[1])
+-- The dimension that an independent loop is cut along. The first one keeps rows together; one that
+-- is too short to feed workers gives way to the longest.
+local function free_dim(plan, space)
+  local best, longest = 1, spaces.length(plan.extents[1])
   if plan.strategy == "independent" and longest < ONE_CUT then
-    for d = 2, #space.ranges do
-      local length = spaces.length(space.ranges[d])
+    for d = 2, space.sparse and #space.ranges or #plan.extents do
+      local length = spaces.length(plan.extents[d])
       if length > longest then best, longest = d, length end
     end
   end
-  return {best}
+  return best
 end
 
-local function default_ranges(plan, space, dims)
-  local ranges = {}
-  for c, d in ipairs(dims) do
-    local wanted = ONE_CUT
-    if plan.strategy == "serial" then
-      wanted = 1
-    elseif #dims > 1 then
-      local blocks = math.ceil((space.count / BLOCK_ENTRIES) ^ (1 / #dims))
-      wanted = math.min(MOST, math.max(LEAST, blocks))
+-- An axis along the plan's row: its least and greatest value over the box around the space.
+local function row_axis(plan)
+  local least, greatest = 0, 0
+  for d, extent in ipairs(plan.extents) do
+    local first, last = weigh.ordinals(extent)
+    local a, b = plan.row[d] * first, plan.row[d] * last
+    least, greatest = least + math.min(a, b), greatest + math.max(a, b)
+  end
+  return {row = true, range = {least, greatest, 1}}
+end
+
+local function dim_axis(plan, d)
+  local extent = plan.extents[d]
+  return {dim = d, range = {extent[1], extent[2], extent[3]}}
+end
+
+-- The axes, sequential ones first.
+local function axes_of(plan, space)
+  local axes = {}
+  if plan.row then axes[1] = row_axis(plan) end
+  local dims = plan.cut_dims
+  if plan.strategy == "independent" or plan.strategy == "serial" then
+    dims = {free_dim(plan, space)}
+  end
+  for _, d in ipairs(dims) do axes[#axes + 1] = dim_axis(plan, d) end
+  for a = 1, plan.sequential or 0 do axes[a].sequential = true end
+  return axes
+end
+
+-- How many iterations the space has at most: those of its box.
+local function volume(plan, space)
+  if space.sparse then return space.count end
+  local count = 1
+  for _, extent in ipairs(plan.extents) do count = count * spaces.length(extent) end
+  return count
+end
+
+-- How many phases a sweep has; 1 without sequential axes.
+local function phases_of(axes)
+  local phases = 1
+  for _, axis in ipairs(axes) do
+    if axis.sequential then phases = phases * spaces.length(axis.range) end
+  end
+  return phases
+end
+
+-- Ranges of each axis that is cut when nothing else was asked for.
+local function usual_ranges(plan, space, parallel, phases)
+  if plan.strategy == "serial" then return 1 end
+  if phases > 1 then
+    local ranges = math.min(volume(plan, space) / phases / LEAST_OF_PHASE, SWEEP_BLOCKS / phases)
+    ranges = math.max(FEWEST, math.min(ONE_CUT, math.floor(ranges)))
+    return math.max(1, math.min(ranges, math.floor(MOST_BLOCKS / phases)))
+  end
+  if parallel == 1 then return ONE_CUT end
+  local blocks = math.ceil((volume(plan, space) / BLOCK_ENTRIES) ^ (1 / parallel))
+  return math.min(MOST, math.max(LEAST, blocks))
+end
+
+local function check_asked(plan, asked, parallel)
+  if #asked ~= parallel then
+    errors.raise("OPT", "option 'grid' has %d entries, but the plan (%s) cuts %d dimension%s",
+                 #asked, plan.strategy, parallel, parallel == 1 and "" or "s")
+  end
+end
+
+-- The number of ranges wanted for each axis.
+local function wanted_ranges(plan, space, axes)
+  local phases, parallel = phases_of(axes), #axes - (plan.sequential or 0)
+  local usual = usual_ranges(plan, space, parallel, phases)
+  local asked = plan.strategy ~= "serial" and space.options.grid
+  if asked then check_asked(plan, asked, parallel) end
+  local ranges, blocks, next_asked = {}, 1, 0
+  for a, axis in ipairs(axes) do
+    ranges[a] = spaces.length(axis.range)
+    if not axis.sequential then
+      next_asked = next_asked + 1
+      ranges[a] = math.max(1, math.min(asked and asked[next_asked] or usual, ranges[a]))
     end
-    ranges[c] = math.max(1, math.min(wanted, spaces.length(space.ranges[d])))
+    blocks = blocks * ranges[a]
+  end
+  if blocks > MOST_BLOCKS then
+    errors.raise("OPT", "the loop's plan (%s) has %.0f steps of %d blocks, and no more than %d " ..
+                 "blocks can be scheduled. Run the loop serially: {serial = true}", plan.strategy,
+                 phases, blocks / phases, MOST_BLOCKS)
   end
   return ranges
 end
 
-local function wanted_ranges(plan, space, dims)
-  local ranges, grid = default_ranges(plan, space, dims), space.options.grid
-  if not grid or plan.strategy == "serial" then return ranges end
-  if #grid ~= #dims then
-    errors.raise("OPT", "option 'grid' has %d entries, but the plan (%s) cuts %d dimension%s", #grid,
-                 plan.strategy, #dims, #dims == 1 and "" or "s")
-  end
-  for c, d in ipairs(dims) do
-    ranges[c] = math.max(1, math.min(grid[c], spaces.length(space.ranges[d])))
-  end
-  return ranges
-end
-
--- The last index value of range r along cut dimension c.
-local function last_of(grid, c, r)
-  local bounds, range = grid.bounds[c], grid.cut_ranges[c]
-  return bounds[r + 1] - range[3]
-end
-
-local function cut_ranges(grid, space)
-  for c, d in ipairs(grid.dims) do
-    local range = space.ranges[d]
-    local bounds = ffi.new("int64_t[?]", grid.ranges[c] + 1)
-    grid.ranges[c] = tonumber(core.lib.ms_cut_range(range[1], range[2], range[3],
-                                                     grid.ranges[c], bounds))
-    grid.bounds[c] = {}
-    for r = 0, grid.ranges[c] do grid.bounds[c][r + 1] = tonumber(bounds[r]) end
+local function cut_ranges(axes, wanted)
+  for a, axis in ipairs(axes) do
+    axis.ranges = wanted[a]
+    if not axis.sequential then
+      local range, bounds = axis.range, ffi.new("int64_t[?]", wanted[a] + 1)
+      axis.ranges = tonumber(core.lib.ms_cut_range(range[1], range[2], range[3], wanted[a], bounds))
+      axis.bounds = {}
+      for r = 0, axis.ranges do axis.bounds[r + 1] = tonumber(bounds[r]) end
+    end
   end
 end
 
-local function take_cuts(grid, partition)
-  grid.partition = partition
-  for c in ipairs(grid.dims) do
-    grid.ranges[c] = tonumber(partition.cut.ranges[c - 1])
-    grid.bounds[c] = {}
-    for r = 0, grid.ranges[c] do grid.bounds[c][r + 1] = tonumber(partition.bounds[c - 1][r]) end
+local function take_cuts(axes, partition)
+  for a, axis in ipairs(axes) do
+    axis.ranges = tonumber(partition.cut.ranges[a - 1])
+    axis.bounds = {}
+    for r = 0, axis.ranges do axis.bounds[r + 1] = tonumber(partition.bounds[a - 1][r]) end
   end
 end
 
---- Cuts a space. The result has `dims` (cut dimensions, from 1), `ranges` (how many along each),
--- `bounds` (bounds[c][r] .. bounds[c][r+1] - step are the index values of range r, from 1),
--- `blocks` (their product) and, for the entries of a sparse array, `partition`.
+--- Cuts a space. The result has `axes` ({dim =, or row =, sequential =, ranges =, bounds =}:
+-- bounds[r] .. bounds[r+1] - step are the values of range r, from 1), `ranges` (how many along
+-- each), `sequential` (how many axes are swept), `blocks` (the product of the ranges), `volume`
+-- (iterations at most) and, for the entries of a sparse array, `partition`.
 function M.cut(plan, space)
-  local dims = cut_dims(plan, space)
-  local wanted = wanted_ranges(plan, space, dims)
-  local partition = space.sparse and partitions.get(space.array, dims, wanted, space.ordered)
+  local axes = axes_of(plan, space)
+  local wanted = wanted_ranges(plan, space, axes)
+  local partition
+  if space.sparse then
+    local dims = {}
+    for a, axis in ipairs(axes) do dims[a] = axis.dim end
+    partition = partitions.get(space.array, dims, wanted, space.ordered)
+  end
   local key = (partition and tonumber(partition.id) or "") .. ":" .. table.concat(wanted, "x")
   local grid = plan.grids[key]
   if grid then return grid end
-  grid = {dims = dims, ranges = wanted, bounds = {}, cut_ranges = {}, blocks = 1}
-  for c, d in ipairs(dims) do grid.cut_ranges[c] = space.ranges[d] end
-  if partition then take_cuts(grid, partition) else cut_ranges(grid, space) end
-  for _, count in ipairs(grid.ranges) do grid.blocks = grid.blocks * count end
+  grid = {axes = axes, extents = plan.extents, row = plan.row, partition = partition,
+          sequential = plan.sequential or 0, ranges = {}, blocks = 1,
+          volume = volume(plan, space)}
+  if partition then take_cuts(axes, partition) else cut_ranges(axes, wanted) end
+  for a, axis in ipairs(axes) do
+    grid.ranges[a] = axis.ranges
+    grid.blocks = grid.blocks * axis.ranges
+  end
   plan.grids = {[key] = grid} -- one at a time: a grid keeps its partition alive
   return grid
 end
 
+--- The axis (from 1) whose ranges belong to workers.
+function M.space_axis(grid)
+  return grid.sequential + 1
+end
+
+--- The axis (from 1) along a dimension of the space that is not swept, or nil.
+function M.axis_of(grid, dim)
+  for a, axis in ipairs(grid.axes) do
+    if axis.dim == dim and not axis.sequential then return a end
+  end
+end
+
+-- First and last value of an axis's range r (from 1).
+local function values_of(axis, r)
+  local step = axis.range[3]
+  if axis.bounds then return axis.bounds[r], axis.bounds[r + 1] - step end
+  local value = axis.range[1] + (r - 1) * step
+  return value, value
+end
+
 --- The iterations of block `b` (from 0, row-major over the ranges): {first =, last =} among the
--- partition's entries, or {lo = {...}, hi = {...}}.
--- @param layout a grid, or what M.layout gave
+-- partition's entries, or {lo = {...}, hi = {...}}, and with a row its least and greatest value,
+-- row_lo and row_hi.
+-- @param layout what M.layout gave
 function M.block(layout, b)
   if layout.starts then
     return {first = layout.starts[b + 1] + 1, last = layout.starts[b + 2]}
   end
-  local lo, hi = {}, {}
-  for d, range in ipairs(layout.space_ranges) do lo[d], hi[d] = range[1], range[2] end
-  for c = #layout.dims, 1, -1 do
-    local r = b % layout.ranges[c] + 1
-    b = (b - r + 1) / layout.ranges[c]
-    lo[layout.dims[c]], hi[layout.dims[c]] = layout.bounds[c][r], last_of(layout, c, r)
+  local block = {lo = {}, hi = {}}
+  local lo, hi, axes = block.lo, block.hi, layout.axes
+  for d, extent in ipairs(layout.extents) do lo[d], hi[d] = extent[1], extent[2] end
+  for a = #axes, 1, -1 do
+    local axis = axes[a]
+    local r = b % axis.ranges + 1
+    b = (b - r + 1) / axis.ranges
+    if axis.row then
+      block.row_lo, block.row_hi = values_of(axis, r)
+    else
+      lo[axis.dim], hi[axis.dim] = values_of(axis, r)
+    end
   end
-  return {lo = lo, hi = hi}
+  return block
 end
 
 --- What a worker needs to find a block's iterations, as plain tables.
-function M.layout(grid, space)
+function M.layout(grid)
   if grid.partition then
     local starts = {}
     for b = 0, grid.blocks do starts[b + 1] = tonumber(grid.partition.start[b]) end
     return {starts = starts}
   end
-  return {dims = grid.dims, ranges = grid.ranges, bounds = grid.bounds,
-          cut_ranges = grid.cut_ranges, space_ranges = space.ranges}
+  return {axes = grid.axes, extents = grid.extents}
 end
 
---- Iterations in each block, by block number from 1: the weights of the schedule.
-function M.weights(grid, layout)
-  local weights = {}
-  for b = 0, grid.blocks - 1 do
-    local block = M.block(layout, b)
-    if block.first then
-      weights[b + 1] = block.last - block.first + 1
-    else
-      local count = 1
-      for d, range in ipairs(layout.space_ranges) do
-        count = count * ((block.hi[d] - block.lo[d]) / range[3] + 1)
-      end
-      weights[b + 1] = count
-    end
-  end
-  return weights
+--- The weights of the blocks by number from 0, as a vector of uint64 that the caller keeps alive;
+-- nil if they all weigh the same or a partition tells.
+function M.weights(grid)
+  if grid.partition then return nil end
+  return weigh.blocks(grid)
 end
 
 return M

@@ -9,12 +9,12 @@
 local array = require "meissa.array"
 local buffer = require "string.buffer"
 local core = require "meissa.core"
-local entries = require "meissa.entries"
 local errors = require "meissa.errors"
 local ffi = require "ffi"
 local grids = require "meissa.grid"
 local kernel = require "meissa.kernel"
 local partitions = require "meissa.partition"
+local show = require "meissa.array.show"
 local spaces = require "meissa.space"
 local system = require "meissa.system"
 local worker = require "meissa.worker"
@@ -23,36 +23,56 @@ local M = {}
 
 local element_size = {float = 4, double = 8, int32 = 4, int64 = 8}
 
--- Arrays and partitions are numbered apart; the vectors of a partition get numbers of their own far
--- above those of arrays.
-local PARTITIONS, VECTORS = 2 ^ 48, 16
+-- Arrays and partitions are numbered apart; the vectors of a partition, and the coordinates of a
+-- sparse array, get numbers of their own far above those of arrays.
+local PARTITIONS, COORDINATES, VECTORS = 2 ^ 48, 2 ^ 49, 16
 
 -- ------------------------------------------------------------------------------------- items
 
--- Which cut dimension (from 1) a dimension of the space is, or nil.
-local function cut_of(grid, dim)
-  for c, d in ipairs(grid.dims) do
-    if d == dim then return c end
-  end
-end
-
--- How an array travels where memory is not shared.
+-- How an array travels where memory is not shared, and with the ranges of which axis.
 local function movement(about, plan, grid)
-  local cut = about.loop_dim and cut_of(grid, about.loop_dim)
   if not about.written then return "broadcast" end
-  if plan.strategy == "serial" or not cut or about.placement == "halo" then return "scattered" end
-  return cut == 1 and "local" or "rotated", cut
+  if plan.strategy == "serial" then return "scattered" end
+  if about.placement == "halo" then return "exchanged" end
+  local axis = about.loop_dim and grids.axis_of(grid, about.loop_dim)
+  local stays = not axis or axis == grids.space_axis(grid)
+  if axis and about.array_dim then return stays and "local" or "rotated", axis end
+  return stays and "scattered" or "exchanged"
 end
 
 local function array_item(value, about, plan, grid)
   local shape, memory = array.describe(value), array.core(value)
-  local move, cut = movement(about, plan, grid)
+  local move, axis = movement(about, plan, grid)
   return {
     id = shape.id, version = 0, pointer = memory.data, segment = memory.store.block.segment,
     element = element_size[shape.type], dims = shape.dims, strides = shape.strides,
-    movement = move, written = about.written, along = about.array_dim, cut = cut,
+    movement = move, written = about.written, along = about.array_dim, cut = axis,
     scale = about.scale, offset = about.offset,
   }
+end
+
+-- A sparse array is its values, which a loop may write, and the coordinates of its entries.
+local function sparse_items(value, about, plan)
+  local shape, memory = array.describe(value), array.core(value)
+  local move = "cached"
+  if about.written then
+    local stays = plan.strategy == "independent" or plan.strategy == "partition" or
+                  plan.strategy == "skew"
+    move = stays and "scattered" or "exchanged"
+  end
+  local items = {{
+    id = shape.id, version = tonumber(memory.version), pointer = memory.data,
+    segment = memory.store.block.segment, element = element_size[shape.type],
+    dims = {shape.count}, movement = move, written = about.written,
+  }}
+  for d = 1, #shape.dims do
+    items[d + 1] = {
+      id = COORDINATES + shape.id * VECTORS + d, version = 0, pointer = memory.coords[d - 1],
+      segment = memory.coord_store.block.segment, element = 4, dims = {shape.count},
+      movement = "cached",
+    }
+  end
+  return items, {dims = shape.dims, count = shape.count, id = shape.id}
 end
 
 -- Vectors of a partition's entries: coordinates of each dimension, then the values.
@@ -62,7 +82,8 @@ local function entry_items(partition, space)
   local base = partition.entries.block.segment
   local function add(pointer, element, place)
     items[#items + 1] = {
-      id = PARTITIONS + tonumber(partition.id) * VECTORS + place, version = tonumber(partition.version),
+      id = PARTITIONS + tonumber(partition.id) * VECTORS + place,
+      version = tonumber(partition.version),
       pointer = pointer, segment = base, element = element, dims = {count}, movement = "cached",
       offsets = partition.start,
     }
@@ -72,8 +93,18 @@ local function entry_items(partition, space)
   return items
 end
 
--- The job's items, and where the kernel finds its arrays and the space's entries among them.
-local function collect_items(run)
+-- The array that holds the bytes of a captured table.
+local function bulk_item(holder)
+  local shape, memory = array.describe(holder.array), array.core(holder.array)
+  return {
+    id = shape.id, version = 1, pointer = memory.data, segment = memory.store.block.segment,
+    element = 8, dims = shape.dims, movement = "cached",
+  }
+end
+
+-- The job's items, and where the kernel finds its arrays, the space's entries and the captured
+-- tables that travel apart among them.
+local function collect_items(run, apart)
   local items, numbers, where = {}, {}, {arrays = {}, types = {}, sparse = {}}
   local function place(item)
     if not numbers[item.id] then
@@ -84,29 +115,33 @@ local function collect_items(run)
   end
   for c, binding in ipairs(run.bindings) do
     if binding.kind == "array" then
-      local about, value = run.plan.array_of[c], run.values[c]
-      where.types[#where.types + 1] = array.describe(value).type
+      local a, value, about = #where.arrays + 1, run.values[c], run.plan.array_of[c]
+      where.types[a] = array.describe(value).type
       if binding.sparse then
-        local item, coordinates = entries.items(value, about.written)
-        local sparse = {dims = binding.dims}
-        for d, each in ipairs(coordinates) do sparse[d] = place(each) end
-        where.arrays[#where.arrays + 1] = place(item)
-        where.sparse[#where.arrays] = sparse
+        local parts, sparse = sparse_items(value, about, run.plan)
+        where.arrays[a], sparse.coords = place(parts[1]), {}
+        for d = 2, #parts do sparse.coords[d - 1] = place(parts[d]) end
+        where.sparse[a] = sparse
       else
-        where.arrays[#where.arrays + 1] = place(array_item(value, about, run.plan, run.grid))
+        where.arrays[a] = place(array_item(value, about, run.plan, run.grid))
       end
     end
   end
   local space = run.space
   if run.grid.partition then
     where.coords = {}
-    local vectors = entry_items(run.grid.partition, space)
-    for d = 1, #vectors - 1 do where.coords[d] = place(vectors[d]) end
-    where.entries = place(vectors[#vectors])
+    local entries = entry_items(run.grid.partition, space)
+    for d = 1, #entries - 1 do where.coords[d] = place(entries[d]) end
+    where.entries = place(entries[#entries])
   elseif space.array then
     local read_only = {written = false}
     local known = numbers[array.describe(space.array).id]
     where.entries = known or place(array_item(space.array, read_only, run.plan, run.grid))
+  end
+  where.bulk = {}
+  for k, each in ipairs(apart) do
+    where.bulk[k] = {capture = each.capture, item = place(bulk_item(each.holder)),
+                     length = each.holder.length, digest = each.holder.digest}
   end
   return items, where
 end
@@ -143,13 +178,6 @@ local function invalidate(run, message)
   end
 end
 
--- Partitions hold old values of the sparse arrays that the loop wrote.
-local function mark_entries_written(run)
-  for c, binding in ipairs(run.bindings) do
-    if binding.sparse and run.plan.array_of[c].written then array.mark_written(run.values[c]) end
-  end
-end
-
 local function place_of(run)
   return ("%s:%d"):format(run.record.file, run.record.line)
 end
@@ -171,6 +199,22 @@ local function raise_failure(run, layout, failure)
   error(errors.new(fields), 0)
 end
 
+-- Says once for a loop and a captured value that it is large.
+local function notice_large(run, large)
+  local record = run.record
+  record.large = record.large or {}
+  for _, about in pairs(large) do
+    if not record.large[about.path] then
+      record.large[about.path] = true
+      local often = about.apart and "once, and again when it changes" or
+        "with every run of the loop, because it holds functions or is part of another value"
+      io.stderr:write(("meissa: %s: '%s' is %s and is sent to each worker %s. Numbers in an " ..
+        "array, meissa.from(%s), need not be sent.\n"):format(place_of(run), about.path,
+        show.bytes(about.size), often, about.path))
+    end
+  end
+end
+
 local function warn_stalled(run, layout)
   return function(seconds, number, block)
     io.stderr:write(("meissa: %s: no block finished for %.0f s; worker %d is in %s\n"):format(
@@ -178,15 +222,20 @@ local function warn_stalled(run, layout)
   end
 end
 
--- The parts of a job's grid that never change for it: found once for each grid.
-local function schedule_of(grid, space)
+-- The parts of a job's grid that never change for it: found once for each grid. The runtime needs
+-- bounds where rows of arrays go with ranges: along axes that are dimensions and are cut.
+local function schedule_of(grid)
   if grid.schedule then return grid.schedule end
-  local layout = grids.layout(grid, space)
-  local schedule = {layout = layout, bounds = {}, memory = {}}
-  for c, list in ipairs(grid.bounds) do
-    schedule.memory[c], schedule.bounds[c] = vector("int64_t", list)
+  local schedule = {layout = grids.layout(grid), bounds = {}, memory = {}}
+  for a, axis in ipairs(grid.axes) do
+    local pointer = false
+    if axis.dim and not axis.sequential then
+      schedule.memory[a], pointer = vector("int64_t", axis.bounds)
+    end
+    schedule.bounds[a] = pointer or nil
   end
-  schedule.memory[0], schedule.weights = vector("uint64_t", grids.weights(grid, layout))
+  schedule.memory.weights = grids.weights(grid)
+  schedule.weights = schedule.memory.weights and ffi.cast("uint64_t *", schedule.memory.weights)
   grid.schedule = schedule
   return schedule
 end
@@ -202,6 +251,13 @@ local function static_bytes(cache, key, kernel_bytes, layout)
   return bytes
 end
 
+-- What was made of a sparse array's values before the loop is not good any more.
+local function mark_written(run)
+  for c, binding in ipairs(run.bindings) do
+    if binding.sparse and run.plan.array_of[c].written then array.mark_written(run.values[c]) end
+  end
+end
+
 -- Seconds from the user's call to the first iteration anywhere.
 local function launch_of(called, shares)
   local first = math.huge
@@ -209,16 +265,36 @@ local function launch_of(called, shares)
   return first - called
 end
 
+-- Seconds that it takes to hand a sweep on from one phase to the next, at least.
+local HAND_ON = 4e-5
+
+-- How many workers a sweep is worth: one, when what a phase computes, going by the loop's last
+-- execution, is less than handing on takes; 0 means all. Decides nothing but who runs what.
+local function worthwhile(run)
+  local grid, pace = run.grid, run.record.pace
+  if grid.sequential == 0 or not pace then return 0 end
+  local phases = grid.blocks / grid.ranges[#grid.ranges]
+  local saved = pace * grid.volume * (1 - 1 / run.session:info().workers)
+  return saved < phases * HAND_ON and 1 or 0
+end
+
+local function busy_of(shares)
+  local busy = 0
+  for _, share in ipairs(shares) do busy = busy + share.busy end
+  return busy
+end
+
 --- Runs a job. `run` has record, plan, space, bindings, values, grid, session and called (when the
 -- user's call began).
 -- @return the scalars to assign, a list of {capture =, value =}; what it took
 -- Errors: BDY WRK INT NET ARR.
 function M.run(run)
-  local schedule = schedule_of(run.grid, run.space)
+  local schedule = schedule_of(run.grid)
   local layout = schedule.layout
-  local kernel_bytes, run_bytes, key = kernel.pack(run.record.loop, run.plan, run.bindings,
-                                                   run.values, run.space, run.plan.kernels)
-  local items, where = collect_items(run)
+  local kernel_bytes, run_bytes, key, apart, large = kernel.pack(
+    run.record.loop, run.plan, run.bindings, run.values, run.space, run.plan.kernels)
+  notice_large(run, large)
+  local items, where = collect_items(run, apart)
   local told = {run = run_bytes, where = where}
   -- Where the blocks of a partition begin is long and never changes; ranges are short and may.
   local fixed = layout.starts and layout or nil
@@ -226,18 +302,21 @@ function M.run(run)
   local outcome, failure = run.session:run {
     key = key, kernel = static_bytes(schedule, key, kernel_bytes, fixed), items = items,
     run = buffer.encode(told),
-    strategy = run.plan.strategy, ranges = run.grid.ranges, bounds = schedule.bounds,
-    weights = schedule.weights, stalled = warn_stalled(run, layout),
+    strategy = run.plan.strategy, ranges = run.grid.ranges, sequential = run.grid.sequential,
+    workers = worthwhile(run), bounds = schedule.bounds, weights = schedule.weights,
+    starts = run.grid.partition and ffi.cast("int64_t *", run.grid.partition.start) or nil,
+    stalled = warn_stalled(run, layout),
   }
   local notices = (outcome or failure).notices
   if notices then io.stderr:write(notices) end
   if not outcome then raise_failure(run, layout, failure) end
   if outcome.printed then io.stdout:write(outcome.printed) end
-  mark_entries_written(run)
+  run.record.pace = busy_of(outcome.workers) / run.grid.volume
   local ordered = {}
   for position, block in ipairs(outcome.order or {}) do
     ordered[position] = outcome.results[block] or ""
   end
+  mark_written(run)
   local measured = {
     seconds = system.clock() - run.called, moved = outcome.moved, shares = outcome.workers,
     workers = #outcome.workers, launch = launch_of(run.called, outcome.workers),
@@ -247,26 +326,44 @@ end
 
 -- ------------------------------------------------------------------------------------ worker
 
--- An item as the kernel takes an array.
-local function as_array(item, type)
-  return {pointer = item.pointer, dims = item.dims, strides = item.strides, type = type}
+-- An item as the kernel takes an array; `sparse` says more where it is the values of a sparse one.
+local function as_array(items, number, type, sparse)
+  local item = items[number]
+  if not sparse then
+    return {pointer = item.pointer, dims = item.dims, strides = item.strides, type = type}
+  end
+  local coords = {}
+  for d, place in ipairs(sparse.coords) do coords[d] = items[place].pointer end
+  return {pointer = item.pointer, dims = sparse.dims, type = type, coords = coords,
+          count = sparse.count, id = sparse.id}
+end
+
+-- The kernel, ready to run on items that are where `where` says.
+function M.instance(kernel_bytes, run_bytes, items, where)
+  local arrays = {}
+  for a, number in ipairs(where.arrays) do
+    arrays[a] = as_array(items, number, where.types[a], where.sparse[a])
+  end
+  if where.entries then
+    local entries = items[where.entries]
+    arrays.space = {pointer = entries.pointer, strides = entries.strides, coords = {}}
+    for d, number in ipairs(where.coords or {}) do
+      arrays.space.coords[d] = ffi.cast("const int32_t *", items[number].pointer)
+    end
+  end
+  arrays.bulk = {}
+  for k, each in ipairs(where.bulk) do
+    arrays.bulk[k] = {capture = each.capture, pointer = items[each.item].pointer,
+                      length = each.length, digest = each.digest}
+  end
+  return kernel.prepare(kernel_bytes, run_bytes, arrays, {print = print})
 end
 
 --- On a worker: the function that runs one block of the job, given its number.
 function M.prepare(static, run_bytes, items)
   local fixed, told = buffer.decode(static), buffer.decode(run_bytes)
-  local where, layout, arrays = told.where, fixed.layout or told.layout, {}
-  for a, number in ipairs(where.arrays) do
-    arrays[a] = entries.rebuild(as_array(items[number], where.types[a]), where.sparse[a], items)
-  end
-  if where.entries then
-    local values = items[where.entries]
-    arrays.space = {pointer = values.pointer, strides = values.strides, coords = {}}
-    for d, number in ipairs(where.coords or {}) do
-      arrays.space.coords[d] = ffi.cast("const int32_t *", items[number].pointer)
-    end
-  end
-  local instance = kernel.prepare(fixed.kernel, told.run, arrays, {print = print})
+  local layout = fixed.layout or told.layout
+  local instance = M.instance(fixed.kernel, told.run, items, told.where)
   return function(number)
     local bytes, err = instance:run(grids.block(layout, number))
     if not bytes then error(err, 0) end
@@ -278,12 +375,31 @@ end
 
 --- The blocks in the plan's serial order, by number from 0.
 function M.serial_order(plan, grid)
-  return core.serial_order(plan.strategy, grid.ranges)
+  return core.serial_order(plan.strategy, grid.ranges, grid.sequential)
+end
+
+--- Runs the blocks in this process, in the plan's serial order, as workers would run them: on the
+-- arrays' own memory.
+-- @return the scalars to assign, a list of {capture =, value =}
+-- Errors: BDY.
+function M.run_here(run)
+  local kernel_bytes, run_bytes, _, apart = kernel.pack(
+    run.record.loop, run.plan, run.bindings, run.values, run.space, run.plan.kernels)
+  local items, where = collect_items(run, apart)
+  local instance = M.instance(kernel_bytes, run_bytes, items, where)
+  local layout, results = grids.layout(run.grid), {}
+  mark_written(run)
+  for position, number in ipairs(M.serial_order(run.plan, run.grid)) do
+    local bytes, failure = instance:run(grids.block(layout, number))
+    if not bytes then error(errors.new(failure), 0) end
+    results[position] = bytes
+  end
+  return kernel.combine(kernel_bytes, run.values, results)
 end
 
 --- For running in this process: cursor(block) gives a function that returns its iterations.
 function M.cursor(grid, space)
-  local layout = grids.layout(grid, space)
+  local layout = grids.layout(grid)
   if not grid.partition then
     return function(number)
       local block, ranges = grids.block(layout, number), {}
@@ -310,8 +426,7 @@ end
 
 --- The entries of a sparse space row by row, duplicates in file order: a function like a cursor's.
 function M.row_major(space)
-  local grid = {dims = {1}, ranges = {1}, blocks = 1,
-                partition = partitions.get(space.array, {1}, {1}, true)}
+  local grid = {blocks = 1, partition = partitions.get(space.array, {1}, {1}, true)}
   return M.cursor(grid, space)(0)
 end
 

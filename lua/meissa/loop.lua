@@ -6,6 +6,7 @@
 -- scalars back, and returns an iterator that ends at once. `each` does the same for a closure.
 -- @module meissa.loop
 
+local analyze = require "meissa.analyze"
 local array = require "meissa.array"
 local capture = require "meissa.capture"
 local check = require "meissa.check"
@@ -20,12 +21,13 @@ local pool = require "meissa.pool"
 local source = require "meissa.source"
 local spaces = require "meissa.space"
 local system = require "meissa.system"
+local undefined = require "meissa.undefined"
 
 local M = {}
 
 -- Loops found so far: by function and line, and by text and place for functions made anew.
 local by_function = setmetatable({}, {__mode = "k"})
-local by_place = {}
+local by_text = {}
 
 local last_plan
 
@@ -39,9 +41,11 @@ end
 
 local function parse_loop(func, info, line)
   local text = source.text(func, info.source)
-  local key = table.concat({info.source, info.linedefined, info.lastlinedefined, line or "", text},
-                           "\0")
-  local record = by_place[key]
+  local places = by_text[text] or {}
+  by_text[text] = places
+  local place = ("%d-%d:%s:%s"):format(info.linedefined, info.lastlinedefined, line or "",
+                                       info.source:sub(1, 1) == "@" and info.source or "")
+  local record = places[place]
   if record then return record end
   local first = info.what == "main" and 0 or info.linedefined
   local loop, err = core.loop(text, info.source, first, info.lastlinedefined, line)
@@ -51,7 +55,7 @@ local function parse_loop(func, info, line)
   -- A loop over one named thing is called after it in reports.
   local call = record.info.callee and text:sub(record.info.call_begin, record.info.call_finish)
   record.over = call and call:match("%(%s*([%a_][%w_.]*)%s*[,)]")
-  by_place[key] = record
+  places[place] = record
   return record
 end
 
@@ -81,9 +85,9 @@ local function check_callee(record, func, level, running)
   record.callee_slot = record.callee_slot or frame.slots({callee}, func, level + 1)
   local root = frame.read(record.callee_slot, func, level + 1)[1]
   if frame.follow(callee, root) ~= running then
-    errors.raise("SRC", "'%s' on this line is not meissa.parallel itself but calls it: the loop's " ..
-                 "text cannot be seen from a wrapper. Write `for ... in parallel(...) do` where " ..
-                 "the body stands (`local p = meissa.parallel` works).", callee.text)
+    errors.raise("SRC", "'%s' on this line is not meissa.parallel itself but calls it: the " ..
+                 "loop's text cannot be seen from a wrapper. Write `for ... in parallel(...) " ..
+                 "do` where the body stands (`local p = meissa.parallel` works).", callee.text)
   end
 end
 
@@ -95,58 +99,66 @@ local function describe_array(value)
           integer = about.type:find("^int") ~= nil}
 end
 
+analyze.add_describer(describe_array)
+
 -- Kinds of captured values that are what they were when they are the same value.
 local UNCHANGING = {["nil"] = true, number = true, boolean = true, string = true, array = true,
                     builtin = true}
+
+-- The value that a kernel gets for a captured one: a row of an array stands for its view.
+local function value_of(binding, value)
+  return binding.kind == "array" and array.to_handle(value, true) or value
+end
 
 -- What the last execution resolved, if nothing has changed since but numbers that no plan depends
 -- on; those are brought up to date.
 local function recent_plan(record, space, roots)
   local recent = record.recent
   if not recent or recent.space_key ~= spaces.key(space) then return nil end
-  local bindings, values = recent.bindings, recent.values
+  local bindings, values = recent.bindings, {}
   for c, each in ipairs(record.captures) do
     local value, binding = frame.follow(each, roots[c]), bindings[c]
     if type(value) == "number" and binding.kind == "number" and not each.parameter then
-      binding.number, binding.value, values[c] = value, value, value
-    elseif not rawequal(value, binding.value) then
+      binding.number = value
+    elseif not rawequal(value, recent.seen[c]) then
       return nil
     end
+    values[c] = value_of(binding, value)
   end
   if space.array and array.describe(space.array).id ~= recent.source_id then return nil end
   space.source = recent.source
   return recent.plan, bindings, values
 end
 
-local function remember(record, space, plan, bindings, values)
+local function remember(record, space, plan, bindings)
   for _, binding in ipairs(bindings) do
     if not UNCHANGING[binding.kind] then return end
   end
   if #bindings ~= #record.captures then return end
+  -- Weak: a loop that has run does not keep its arrays alive.
+  local seen = setmetatable({}, {__mode = "v"})
+  for c, binding in ipairs(bindings) do seen[c], binding.value = binding.value, nil end
   record.recent = {space_key = spaces.key(space), source = space.source, plan = plan,
                    source_id = space.array and array.describe(space.array).id,
-                   bindings = bindings, values = values}
+                   bindings = bindings, seen = seen}
 end
 
 -- Plans the loop for this space and these captured values.
-local function plan_loop(record, space, roots)
+local function plan_loop(record, space, roots, env)
   local recent, same_bindings, same_values = recent_plan(record, space, roots)
   if recent then return recent, same_bindings, same_values end
   local numbers = {}
   for c, each in ipairs(record.captures) do numbers[each] = c end
   local bindings = capture.resolve(record.captures, function(each) return roots[numbers[each]] end,
                                    describe_array)
+  if not space.serial then undefined.check(record, bindings, roots, env) end
   if space.array then
     space.source = capture.source(bindings, describe_array(space.array), space.array)
   end
   local values = {}
-  for c, binding in ipairs(bindings) do
-    values[c] = binding.value
-    -- A row of an array stands for the view that it is.
-    if binding.kind == "array" then values[c] = array.to_handle(binding.value, true) end
-  end
+  for c, binding in ipairs(bindings) do values[c] = value_of(binding, binding.value) end
   local plan = plans.get(record, space, bindings)
-  remember(record, space, plan, bindings, values)
+  remember(record, space, plan, bindings)
   return plan, bindings, values
 end
 
@@ -196,10 +208,33 @@ local function run_serially(plan, space)
   return iterate_plainly(space)
 end
 
+-- Runs the blocks in this process by the engine; the list of {capture=, value=} to assign. Loops in
+-- the body run plainly, as they do on a worker.
+local function run_engine_here(record, plan, space, bindings, values)
+  local grid = grids.cut(plan, space)
+  plan.grid, last_plan = grid.ranges, plan
+  plans.explain(plan, space)
+  local outer = M.on_worker
+  M.on_worker = true
+  local ok, assigned = pcall(job.run_here, {
+    record = record, plan = plan, space = space, bindings = bindings, values = values, grid = grid,
+  })
+  M.on_worker = outer
+  if not ok then error(assigned, 0) end
+  return assigned
+end
+
+-- Whether a loop of this process goes through the engine.
+local function by_engine(plan, space)
+  return pool.workers() == 0 and not space.ordered and plans.needs_engine(plan, space)
+end
+
 -- Runs the loop in this process: an iterator for the body.
 local function run_here(record, plan, space, bindings, slots, func, frame_form)
   last_plan = plan
   if space.ordered then
+    plan.grid = {} -- the loop as written has no blocks
+    plans.explain(plan, space)
     local step = iterate_plainly(space)
     return function()
       local i1, i2, i3, i4, i5, i6, i7, i8, i9 = step()
@@ -238,19 +273,25 @@ function M.parallel(...)
   record.slots = slots
   check_callee(record, func, 2, M.parallel)
   local roots = frame.read(slots, func, 2)
-  local plan, bindings, values = plan_loop(record, space, roots)
-  check.loop(record, plan, space, bindings, roots, func)
+  local plan, bindings, values = plan_loop(record, space, roots, getfenv(func))
+  check.loop(record, plan, space, values, roots, func)
   plans.check(plan, space)
-  if space.count == 0 then
+  plans.check_contents(plan, space, bindings, values)
+  if plans.is_empty(plan, space) then
     last_plan = plan
     return finished
   end
   if plans.runs_serially(plan, space) then return run_serially(plan, space) end
-  if pool.workers() == 0 then
+  plans.check_scalars(plan, values)
+  local assigned
+  if by_engine(plan, space) then
+    assigned = run_engine_here(record, plan, space, bindings, values)
+  elseif pool.workers() == 0 then
     inprocess.enter(func, 2)
     return run_here(record, plan, space, bindings, slots, func, true)
+  else
+    assigned = run_on_workers(record, plan, space, bindings, values, called)
   end
-  local assigned = run_on_workers(record, plan, space, bindings, values, called)
   for _, each in ipairs(assigned) do
     frame.write(record.captures[each.capture], slots[each.capture], func, 2, each.value)
   end
@@ -281,8 +322,8 @@ local function plan_closure(fn, space)
   local slots = record.slots or frame.slots(record.captures, fn, nil)
   record.slots = slots
   local roots = frame.read(slots, fn, nil)
-  local plan, bindings, values = plan_loop(record, space, roots)
-  check.loop(record, plan, space, bindings, roots, fn)
+  local plan, bindings, values = plan_loop(record, space, roots, getfenv(fn))
+  check.loop(record, plan, space, values, roots, fn)
   return record, slots, plan, bindings, values
 end
 
@@ -296,23 +337,33 @@ function M.each(...)
   end
   local record, slots, plan, bindings, values = plan_closure(fn, space)
   plans.check(plan, space)
-  if space.count == 0 then
+  plans.check_contents(plan, space, bindings, values)
+  if not plans.runs_serially(plan, space) then plans.check_scalars(plan, values) end
+  if plans.is_empty(plan, space) then
     last_plan = plan
   elseif plans.runs_serially(plan, space) then
     run_plainly(run_serially(plan, space), fn)
-  elseif pool.workers() == 0 then
+  elseif pool.workers() == 0 and not by_engine(plan, space) then
     inprocess.enter(M.each, 1)
     run_plainly(run_here(record, plan, space, bindings, slots, fn, false), fn)
   else
-    local assigned = run_on_workers(record, plan, space, bindings, values, called)
+    local assigned
+    if pool.workers() == 0 then
+      assigned = run_engine_here(record, plan, space, bindings, values)
+    else
+      assigned = run_on_workers(record, plan, space, bindings, values, called)
+    end
     for _, each in ipairs(assigned) do
       frame.write(record.captures[each.capture], slots[each.capture], fn, nil, each.value)
     end
   end
 end
 
-local function can_be_cut(plan, space)
-  return space.count > 0 and plan.strategy ~= "serial"
+-- The plan with its grid, if it can be cut.
+local function with_grid(plan, space)
+  local cuttable = not plans.is_empty(plan, space) and plan.strategy ~= "serial"
+  plan.grid = cuttable and grids.cut(plan, space).ranges or {}
+  return plan
 end
 
 --- Plans without running: plan(space..., opts, function(i) ... end) gives the plan. In the generic
@@ -322,16 +373,15 @@ function M.plan(...)
   if count > 0 and type((select(count, ...))) == "function" then
     local fn, space = split_closure("meissa.plan", ...)
     local _, _, plan = plan_closure(fn, space)
-    plan.grid = can_be_cut(plan, space) and grids.cut(plan, space).ranges or {}
-    return plan
+    return with_grid(plan, space)
   end
   local space = spaces.parse(...)
   local info = debug.getinfo(2, "Slf")
   local record = find_loop(info.func, info, info.currentline)
   local slots = frame.slots(record.captures, info.func, 2)
   check_callee(record, info.func, 2, M.plan)
-  local plan = plan_loop(record, space, frame.read(slots, info.func, 2))
-  last_plan = plan
+  local plan = plan_loop(record, space, frame.read(slots, info.func, 2), getfenv(info.func))
+  last_plan = with_grid(plan, space)
   return finished
 end
 
@@ -342,7 +392,9 @@ function M.run(text, ...)
     errors.raise("OPT", "meissa.run takes a text: meissa.run[[ for i in parallel(n) do ... end ]]")
   end
   local chunk, message = loadstring(text)
-  if not chunk then errors.raise("SRC", "the text given to meissa.run does not compile: %s", message) end
+  if not chunk then
+    errors.raise("SRC", "the text given to meissa.run does not compile: %s", message)
+  end
   local caller = debug.getinfo(2, "f")
   local outer = caller and getfenv(caller.func) or _G
   local own = {meissa = package.loaded["meissa"], parallel = M.parallel}

@@ -5,6 +5,7 @@
 local array = require "meissa.array"
 local core = require "meissa.core"
 local errors = require "meissa.errors"
+local picture = require "meissa.picture"
 local report = require "meissa.report"
 local show = require "meissa.array.show"
 local spaces = require "meissa.space"
@@ -31,6 +32,11 @@ end
 --- print(plan): the report.
 function Plan:__tostring()
   return report.text(self, context_of(self))
+end
+
+--- The schedule as a picture: which block runs at which step.
+function Plan:picture()
+  return picture.text(self)
 end
 
 -- In a generic `for`, a plan ends the loop at once.
@@ -71,6 +77,9 @@ local function situation(record, space, bindings)
     if binding.changes then add "changes" end
     if binding.stores then add "stores" end
     if binding.aliased then add "aliased" end
+    if binding.alone then add "alone" end
+    if binding.reads then add "reads" end
+    if binding.impure then add(binding.impure) end
   end
   return table.concat(parts, "|")
 end
@@ -108,9 +117,25 @@ local function reordered(plan, space)
   end
 end
 
+--- Whether a plan has no iterations: a collapsed loop's bounds may leave none.
+function M.is_empty(plan, space)
+  if space.count == 0 then return true end
+  for _, extent in ipairs(plan.extents) do
+    if spaces.length(extent) < 1 then return true end
+  end
+  return false
+end
+
+--- Whether a plan is run in this process by the engine, where others are by the iterator: blocks of
+-- collapsed loops, of sweeps and of skewed loops are no ranges of what the iterator gives.
+function M.needs_engine(plan, space)
+  return not space.sparse and (space.collapse > 1 or plan.row ~= nil or
+                               plan.strategy == "hyperplane")
+end
+
 --- Whether a plan is run as the plain loop.
 function M.runs_serially(plan, space)
-  return plan.strategy == "serial" or space.serial and reordered(plan, space) ~= nil
+  return plan.strategy == "serial" or space.serial
 end
 
 --- Raises DEP, with the report, for a plan that is not to be run in this space.
@@ -120,33 +145,51 @@ function M.check(plan, space)
     if text:sub(1, #head) == head then text = text:sub(#head + 1) end
     error(errors.new {code = "DEP", message = text, file = plan.file, line = plan.line}, 0)
   end
-  for name, about in pairs(plan.arrays) do
-    if about.placement == "halo" and plan.strategy ~= "serial" then
-      error(errors.new {
-        code = "DEP", file = plan.file, line = plan.line,
-        message = ("loop over %s needs the neighbours' elements of '%s' while it is written " ..
-                   "(halo), and these cannot travel between blocks in this version. Run it " ..
-                   "serially: {serial = true}"):format(table.concat(plan.indices, ", "), name),
-      }, 0)
-    end
-  end
   local name = reordered(plan, space)
-  if name and not M.runs_serially(plan, space) then
+  if name and not space.serial then
     errors.raise("DEP", "'%s' is formed block by block, which may change its last bits, and " ..
                  "reduce = \"serial\" forbids that. Leave the option out, or run the loop " ..
                  "serially: {serial = true}", name)
   end
 end
 
-local explained = setmetatable({}, {__mode = "k"})
-
---- Shows a plan once where that was asked for; results go to stdout, explanations to stderr.
-function M.explain(plan, space)
-  if explained[plan] then return end
-  if space.explain or os.getenv "MEISSA_EXPLAIN" == "1" then
-    explained[plan] = true
-    io.stderr:write(tostring(plan), "\n")
+--- Raises BDY when a reduction starts from something that its operator cannot take.
+function M.check_scalars(plan, values)
+  for _, scalar in ipairs(plan.scalar_list) do
+    local value = values[scalar.capture]
+    if scalar.role == "reduction" and scalar.op ~= "and" and scalar.op ~= "or" and
+       type(value) ~= "number" then
+      errors.raise("BDY", "'%s' is %s before the loop; the reduction '%s' starts from a number",
+                   scalar.name, value == nil and "nil" or "a " .. type(value), scalar.op)
+    end
   end
+end
+
+--- Raises ARR when the loop would read an array whose contents were lost.
+function M.check_contents(plan, space, bindings, values)
+  for c, binding in ipairs(bindings) do
+    if binding.kind == "array" then
+      local access = plan.array_of[c].access
+      if access == "read" or access == "read+write" then array.checked(values[c]) end
+    end
+  end
+  if space.array then array.checked(space.array) end
+end
+
+local explained, told = setmetatable({}, {__mode = "k"}), {}
+
+--- Shows a plan once where that was asked for; results go to stdout, explanations to stderr. Plans
+-- of one loop that differ in nothing but their grid, as a driver loop makes them whose bounds move,
+-- count as one.
+function M.explain(plan, space)
+  if explained[plan] or not (space.explain or os.getenv "MEISSA_EXPLAIN" == "1") then return end
+  explained[plan] = true
+  local context = context_of(plan)
+  context.grid, context.moves = nil, nil
+  local words = report.text(plan, context)
+  if told[words] then return end
+  told[words] = true
+  io.stderr:write(tostring(plan), "\n")
 end
 
 --- The plan of a loop for a space and bindings, from the record's cache or made.
@@ -170,8 +213,8 @@ function M.get(record, space, bindings)
   return plan
 end
 
---- A plan with what running it took: `seconds` in all, `launch` until the first iteration, `workers`
--- (how many), `moved` (bytes), and in `shares` for each worker busy, waited and moved.
+--- A plan with what running it took: `seconds` in all, `launch` until the first iteration,
+-- `workers` (how many), `moved` (bytes), and in `shares` for each worker busy, waited and moved.
 function M.measured(plan, measured)
   for name, value in pairs(measured) do rawset(plan, name, value) end
   return plan

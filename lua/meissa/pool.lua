@@ -67,7 +67,9 @@ function M.init(options)
   end
   errors.check_options("meissa.init", options, OPTIONS)
   local fresh = {}
-  if options.workers ~= nil then fresh.workers = whole_number(options.workers, "option 'workers'") end
+  if options.workers ~= nil then
+    fresh.workers = whole_number(options.workers, "option 'workers'")
+  end
   if options.transport ~= nil then
     fresh.transport = transport_of(options.transport, "option 'transport'")
   end
@@ -100,13 +102,14 @@ function M.session()
   return session
 end
 
---- The running workers: {workers = how many, pids = {...}, transport =, shm =, directory =, startup =
--- seconds that starting them took}; pids is empty when none runs.
+--- The running workers: {workers = how many, pids = {...}, transport =, shm =, directory =,
+-- startup = seconds that starting them took}; pids is empty when none runs.
 function M.describe()
   local config = running or configuration()
   return {
     workers = config.workers, transport = config.transport, shm = config.shm,
-    pids = session and session:pids() or {}, startup = config.startup, directory = session and session:info().directory,
+    pids = session and session:pids() or {}, startup = config.startup,
+    directory = session and session:info().directory,
   }
 end
 

@@ -79,8 +79,22 @@ local function walk(run, body, block, depth, index, visit)
   end
 end
 
+-- The plan's row over an iteration: each index counts as weigh.ordinals says.
+local function row_value(plan, index)
+  local sum = 0
+  for d, extent in ipairs(plan.extents) do
+    local ordinal = extent.low and index[d] * extent[3] or (index[d] - extent[1]) / extent[3]
+    sum = sum + plan.row[d] * ordinal
+  end
+  return sum
+end
+
 -- Whether an iteration belongs to a block of ranges.
-local function belongs(block, index)
+local function belongs(run, block, index)
+  if block.row_lo then
+    local value = row_value(run.plan, index)
+    if value < block.row_lo or value > block.row_hi then return false end
+  end
   for d = 1, #index do
     local lo, hi = block.lo[d], block.hi[d]
     if lo and (index[d] < math.min(lo, hi) or index[d] > math.max(lo, hi)) then return false end
@@ -106,7 +120,7 @@ end
 
 -- All iterations in the plan's serial order.
 local function visit_blocks(run, body, grid, visit)
-  local layout = grids.layout(grid, run.space)
+  local layout = grids.layout(grid)
   local cursor = run.space.array and job.cursor(grid, run.space)
   for _, number in ipairs(job.serial_order(run.plan, grid)) do
     if cursor then
@@ -114,7 +128,7 @@ local function visit_blocks(run, body, grid, visit)
     else
       local block = grids.block(layout, number)
       if walk(run, body, block, 1, {}, function(index)
-        return belongs(block, index) and visit(copy_of(index, number))
+        return belongs(run, block, index) and visit(copy_of(index, number))
       end) then return end
     end
   end
@@ -171,7 +185,9 @@ local function execute_all(run, body, world, grid)
       return true
     end
   end
-  if grid and not run.space.ordered then
+  -- Blocks along a row are searched for: too slow for more than small spaces.
+  local by_blocks = grid and not run.space.ordered and not (grid.row and run.most < math.huge)
+  if by_blocks then
     visit_blocks(run, body, grid, visit)
   else
     visit_written(run, body, visit)
@@ -193,9 +209,8 @@ end
 
 --- Runs a loop under the recorder.
 -- @tab run `record`, `plan`, `space`, `roots` (values of the captures' root variables), `func` (the
--- function whose globals the body sees); `most` iterations and `seconds` are limits; `uncut`: there
--- are no blocks, and the order is that as written; `identities`: a function op -> value that the
--- plan's reductions begin with
+-- function whose globals the body sees); `most` iterations and `seconds` are limits;
+-- `identities`: a function op -> value that the plan's reductions begin with
 -- @treturn table|nil `log`, `world`, `grid` (nil for serial plans), `failed` (a body's error),
 -- `complete`, `finals` (values of the scalars that the plan names, by name); nil where the text
 -- cannot be taken apart
@@ -204,8 +219,7 @@ function M.record(run)
   run.most, run.seconds = run.most or math.huge, run.seconds or math.huge
   local body, env, world = make(run)
   if not body then return nil end
-  local cut = run.plan.strategy ~= "serial" and not run.uncut
-  local grid = cut and grids.cut(run.plan, run.space) or nil
+  local grid = run.plan.strategy ~= "serial" and grids.cut(run.plan, run.space) or nil
   local initial = {}
   for _, each in ipairs(reductions_of(run)) do
     initial[each.name] = capture_value(env, each.capture)
@@ -222,7 +236,7 @@ end
 
 --- The number of the block of each recorded iteration, by iteration.
 function M.blocks(run, seen)
-  local numbers, layout = {}, grids.layout(seen.grid, run.space)
+  local numbers, layout = {}, grids.layout(seen.grid)
   local known = {}
   if run.space.array then
     local cursor = job.cursor(seen.grid, run.space)
@@ -235,7 +249,7 @@ function M.blocks(run, seen)
   for n, entry in ipairs(seen.log.iterations) do
     numbers[n] = entry.block or known[table.concat(entry, ",", 1, run.dims)]
     for number = 0, numbers[n] and -1 or seen.grid.blocks - 1 do
-      if belongs(grids.block(layout, number), entry) then
+      if belongs(run, grids.block(layout, number), entry) then
         numbers[n] = number
         break
       end

@@ -12,7 +12,8 @@ local bytecode = require "meissa.bytecode"
 
 local M = {}
 
-local HOW_TO = [[ Write meissa.run[=[ for i in parallel(n) do ... end ]=] there, or keep the loop in a file.]]
+local HOW_TO = " Write meissa.run[=[ for i in parallel(n) do ... end ]=] there, or keep the " ..
+               "loop in a file."
 
 -- A relative file name means the directory at the time of `require`: scripts may change it later.
 local base = require("meissa.system").directory()
@@ -54,14 +55,15 @@ local function candidates(source)
   if kind == "@" then
     local text = read_file(name)
     if not text then
-      errors.raise("SRC", "the text of this loop cannot be read: no file '%s' (it was loaded from " ..
-                   "there, relative to %s).%s", name, base, HOW_TO)
+      errors.raise("SRC", "the text of this loop cannot be read: no file '%s' (it was loaded " ..
+                   "from there, relative to %s).%s", name, base, HOW_TO)
     end
     return {text}, name
   elseif source == "=(command line)" then
     return command_line(), "the command line"
   elseif kind == "=" then
-    local where = source == "=stdin" and "a line typed at the prompt" or "a chunk named '" .. name .. "'"
+    local where = source == "=stdin" and "a line typed at the prompt"
+      or "a chunk named '" .. name .. "'"
     errors.raise("SRC", "the text of %s is not kept by LuaJIT, so a parallel loop in it cannot " ..
                  "be analysed.%s", where, HOW_TO)
   end
@@ -84,8 +86,8 @@ function M.text(func, source)
   local dumped, dump = pcall(string.dump, func)
   local body = dumped and bytecode.body(dump)
   if not body then
-    errors.raise("SRC", "this function was compiled without debug information (stripped), so its " ..
-                 "loops cannot be found.%s", HOW_TO)
+    errors.raise("SRC", "this function was compiled without debug information (stripped), so " ..
+                 "its loops cannot be found.%s", HOW_TO)
   end
   local known = texts[source] or {}
   for _, entry in ipairs(known) do

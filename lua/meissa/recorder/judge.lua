@@ -105,7 +105,12 @@ local KEPT_IN_ORDER = {
     for c = 1, #a do up, down = up and a[c] <= b[c], down and a[c] >= b[c] end
     return up or down
   end,
-  hyperplane = function(a, b) return a[1] ~= b[1] end,
+  hyperplane = function(a, b, sequential)
+    for c = 1, sequential do
+      if a[c] ~= b[c] then return true end
+    end
+    return false
+  end,
 }
 
 -- ---------------------------------------------------------------------------------------- words
@@ -176,7 +181,7 @@ function M.schedule(run, seen)
     local a, b = numbers[x.n], numbers[y.n]
     if a == b then return nil end
     local same_way = position[a] < position[b] -- recorded in the order that must result
-    if kept(parts[x.n], parts[y.n]) and same_way then return nil end
+    if kept(parts[x.n], parts[y.n], seen.grid.sequential) and same_way then return nil end
     local element = element_text(store, place)
     return problem("schedule", x, "%s and %s, in blocks %d and %d that may run %s",
                    did(run, seen, x, element), did(run, seen, y, element), a, b,
@@ -188,7 +193,7 @@ end
 local function allowed_accesses(run)
   local allowed = {}
   for c, about in pairs(run.plan.array_of) do
-    local key = worlds.key(run.bindings[c].value)
+    local key = worlds.key(run.values[c])
     local entry = allowed[key] or {}
     entry.read = entry.read or about.access:find("read", 1, true) ~= nil
     entry.write = entry.write or about.access:find("write", 1, true) ~= nil

@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Jobs as Lua tables: see job.h. */
+#include "binding/job.h"
+
+#include <lauxlib.h>
+#include <string.h>
+
+#include "binding/field.h"
+
+static int64_t read_dim(lua_State *L, int table, int index) {
+  lua_rawgeti(L, table, index);
+  double value = lua_tonumber(L, -1);
+  if (!lua_isnumber(L, -1) || !(value >= 0 && value <= 9007199254740992.0)) {
+    luaL_error(L, "dims and strides are whole numbers");
+  }
+  lua_pop(L, 1);
+  return (int64_t)value;
+}
+
+static uint32_t read_movement(lua_State *L, int table) {
+  size_t size;
+  const char *name = ms_field_string(L, table, "movement", &size);
+  for (uint32_t each = 0; name != NULL && each < MS_MOVEMENTS; each++) {
+    if (strcmp(name, ms_movement_name(each)) == 0) return each;
+  }
+  luaL_error(L, "movement is none of cached, broadcast, local, rotated, scattered, exchanged");
+  return 0;
+}
+
+/* {id, version, pointer, segment, element, dims, strides, movement, written, along, cut, scale,
+ * offset, offsets}; along and cut count from 1. */
+static void read_item(lua_State *L, int table, ms_job_item *item) {
+  ms_item *shape = &item->item;
+  item->data = ms_field_pointer(L, table, "pointer");
+  item->segment = ms_field_pointer(L, table, "segment");
+  item->offsets = ms_field_pointer(L, table, "offsets");
+  shape->id = ms_field_count(L, table, "id", 0);
+  shape->version = ms_field_count(L, table, "version", 0);
+  shape->element = (uint32_t)ms_field_count(L, table, "element", 0);
+  shape->movement = read_movement(L, table);
+  lua_getfield(L, table, "written");
+  shape->written = lua_toboolean(L, -1) ? 1 : 0;
+  lua_pop(L, 1);
+  shape->array_dim = (uint32_t)(ms_field_count(L, table, "along", 1) - 1);
+  shape->cut = (uint32_t)(ms_field_count(L, table, "cut", 1) - 1);
+  shape->scale = ms_field_integer(L, table, "scale", 1);
+  shape->offset = ms_field_integer(L, table, "offset", 0);
+  lua_getfield(L, table, "dims");
+  lua_getfield(L, table, "strides");
+  int dims = lua_gettop(L) - 1, strides = dims + 1;
+  luaL_checktype(L, dims, LUA_TTABLE);
+  size_t count = lua_objlen(L, dims);
+  if (count == 0 || count > MS_ARRAY_DIMS) luaL_error(L, "an item has 1 to 8 dims");
+  shape->dim_count = (uint32_t)count;
+  int64_t stride = 1;
+  for (int d = (int)count - 1; d >= 0; d--) {
+    shape->dims[d] = read_dim(L, dims, d + 1);
+    shape->strides[d] = lua_istable(L, strides) ? read_dim(L, strides, d + 1) : stride;
+    if (__builtin_mul_overflow(stride, shape->dims[d], &stride)) stride = 0;
+  }
+  lua_pop(L, 2);
+}
+
+static const ms_job_item *read_items(lua_State *L, int table, uint32_t *count) {
+  lua_getfield(L, table, "items");
+  int list = lua_gettop(L);
+  *count = lua_istable(L, list) ? (uint32_t)lua_objlen(L, list) : 0;
+  ms_job_item *items = ms_scratch(L, *count, sizeof *items);
+  for (uint32_t i = 0; i < *count; i++) {
+    lua_rawgeti(L, list, (int)i + 1);
+    luaL_checktype(L, -1, LUA_TTABLE);
+    read_item(L, lua_gettop(L), &items[i]);
+    lua_pop(L, 1);
+  }
+  return items;
+}
+
+void ms_read_grid(lua_State *L, int table, ms_job *job) {
+  static const struct {
+    const char *name;
+    ms_strategy strategy;
+  } known[] = {
+      {"independent", MS_INDEPENDENT}, {"partition", MS_PARTITION}, {"skew", MS_SKEW},
+      {"rotate", MS_ROTATE},           {"wavefront", MS_WAVEFRONT}, {"hyperplane", MS_HYPERPLANE},
+      {"serial", MS_SERIALLY}};
+  size_t size;
+  const char *name = ms_field_string(L, table, "strategy", &size);
+  size_t found = 0, kinds = sizeof known / sizeof known[0];
+  while (found < kinds && (name == NULL || strcmp(name, known[found].name) != 0)) {
+    found++;
+  }
+  if (found == kinds) luaL_error(L, "strategy '%s' cannot be run", name == NULL ? "nil" : name);
+  job->grid.strategy = known[found].strategy;
+  uint64_t sequential = ms_field_count(L, table, "sequential", 0);
+  job->grid.sequential = sequential > UINT32_MAX ? UINT32_MAX : (uint32_t)sequential;
+  lua_getfield(L, table, "ranges");
+  luaL_checktype(L, -1, LUA_TTABLE);
+  size_t count = lua_objlen(L, -1);
+  if (count > MS_CUTS) luaL_error(L, "too many axes");
+  job->grid.count = (uint32_t)count;
+  for (uint32_t d = 0; d < job->grid.count; d++) {
+    int64_t ranges = read_dim(L, lua_gettop(L), (int)d + 1);
+    job->grid.ranges[d] = ranges > UINT32_MAX ? UINT32_MAX : (uint32_t)ranges;
+  }
+  lua_getfield(L, table, "bounds");
+  int bounds = lua_gettop(L);
+  for (uint32_t d = 0; lua_istable(L, bounds) && d < job->grid.count; d++) {
+    lua_rawgeti(L, bounds, (int)d + 1);
+    job->bounds.start[d] = ms_to_pointer(L, -1, "bounds");
+    lua_pop(L, 1);
+  }
+  lua_pop(L, 2);
+}
+
+/* The weight of each block: `weights` as they are, or numbers of entries from `starts`. */
+static const uint64_t *read_weights(lua_State *L, int table, const ms_grid *grid) {
+  const uint64_t *given = ms_field_pointer(L, table, "weights");
+  const int64_t *starts = ms_field_pointer(L, table, "starts");
+  uint32_t blocks = ms_grid_blocks(grid);
+  if (given != NULL || starts == NULL) return given;
+  uint64_t *weights = ms_scratch(L, blocks, sizeof *weights);
+  for (uint32_t b = 0; b < blocks; b++) {
+    weights[b] = starts[b + 1] > starts[b] ? (uint64_t)(starts[b + 1] - starts[b]) : 0;
+  }
+  return weights;
+}
+
+void ms_read_job(lua_State *L, int table, ms_job *job) {
+  *job = (ms_job){0};
+  luaL_checktype(L, table, LUA_TTABLE);
+  job->key = ms_field_string(L, table, "key", &job->key_size);
+  if (job->key == NULL) luaL_error(L, "a job needs the key of its kernel");
+  job->kernel = ms_field_string(L, table, "kernel", &job->kernel_size);
+  job->run = ms_field_string(L, table, "run", &job->run_size);
+  job->workers = (uint32_t)ms_field_count(L, table, "workers", 0);
+  job->patience = ms_field_number(L, table, "patience", 0);
+  ms_read_grid(L, table, job);
+  job->weights = read_weights(L, table, &job->grid);
+  job->items = read_items(L, table, &job->item_count);
+}

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Jobs as Lua tables:
+ *
+ *   {key =, kernel =, run = strings, strategy =, ranges = {n, ...},
+ *    sequential = how many of the first axes a hyperplane sweeps,
+ *    bounds = {int64_t * (ranges + 1 first indices), ...}, weights = uint64_t * or
+ *    starts = int64_t * (first entry of each block, and the end), workers =, patience =,
+ *    stalled = function(seconds, worker, block), items = {item, ...}}
+ *
+ * and items as
+ *
+ *   {id =, version =, pointer =, segment = ms_segment *, element = bytes, dims = {}, strides = {},
+ *    movement =, written =, along = array dimension, cut = axis, scale =, offset =,
+ *    offsets = int64_t * (first row of each block, and the end)}
+ *
+ * `along` and `cut` count from 1; strides are in elements, row-major when absent. */
+#ifndef MS_BINDING_JOB_H
+#define MS_BINDING_JOB_H
+
+#include <lua.h>
+
+#include "runtime/session.h"
+
+/* Reads the table at `table` (an absolute index), leaving on the stack what the job points to.
+ * Raises for what is no job. */
+void ms_read_job(lua_State *L, int table, ms_job *job);
+
+/* Reads only `strategy`, `ranges`, `sequential` and `bounds`. */
+void ms_read_grid(lua_State *L, int table, ms_job *job);
+
+#endif

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Extents: how long the dimensions of an iteration space are, and what their indices run over.
+ *
+ * Where a collapsed loop's bounds depend on outer indices, the answers are those of the smallest
+ * box that interval arithmetic finds around them. Pure. */
+#ifndef MS_DEPEND_EXTENT_H
+#define MS_DEPEND_EXTENT_H
+
+#include "depend/access.h"
+
+/* Most index values that dimension `k` has in any iteration of the outer ones. */
+int64_t ms_domain_extent(const ms_domain *domain, uint32_t k);
+
+/* Dimension `k` in index values. */
+void ms_domain_describe(const ms_domain *domain, uint32_t k, ms_extent *extent);
+
+/* Greatest common divisor of absolutes, not 0 unless both are. */
+int64_t ms_greatest_divisor(int64_t a, int64_t b);
+
+int64_t ms_absolute(int64_t value);
+
+#endif

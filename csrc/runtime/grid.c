@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Grid: see grid.h. */
+#include "runtime/grid.h"
+
+#include <stdlib.h>
+
+#define MOST_ROTATED 4 /* axes */
+
+uint32_t ms_grid_blocks(const ms_grid *grid) {
+  if (grid->count == 0 || grid->count > MS_CUTS) return 0;
+  uint64_t blocks = 1;
+  for (uint32_t axis = 0; axis < grid->count; axis++) {
+    blocks *= grid->ranges[axis];
+    if (blocks > MS_MOST_BLOCKS) return 0;
+  }
+  return (uint32_t)blocks;
+}
+
+uint32_t ms_grid_range(const ms_grid *grid, uint32_t block, uint32_t axis) {
+  for (uint32_t last = grid->count - 1; last > axis; last--) block /= grid->ranges[last];
+  return block % grid->ranges[axis];
+}
+
+uint32_t ms_grid_space(const ms_grid *grid) {
+  return grid->strategy == MS_HYPERPLANE ? grid->sequential : 0;
+}
+
+const char *ms_grid_refusal(const ms_grid *grid) {
+  if (ms_grid_blocks(grid) == 0) return "its grid has no blocks or too many";
+  if (grid->strategy != MS_HYPERPLANE && grid->sequential != 0) {
+    return "only the axes of a hyperplane sweep are sequential";
+  }
+  switch (grid->strategy) {
+    case MS_INDEPENDENT:
+    case MS_PARTITION:
+    case MS_SERIALLY:
+      return NULL;
+    case MS_SKEW:
+      return grid->count == 1 ? NULL : "a skewed loop is cut along one axis";
+    case MS_ROTATE:
+      if (grid->count >= 2 && grid->count <= MOST_ROTATED) return NULL;
+      return "two to four axes can be rotated";
+    case MS_WAVEFRONT:
+      return grid->count == 2 ? NULL : "a wavefront has two axes";
+    case MS_HYPERPLANE:
+      if (grid->sequential > 0 && grid->count == grid->sequential + 1) return NULL;
+      return "a hyperplane sweep has sequential axes and a parallel one";
+    default:
+      return "this strategy cannot be run";
+  }
+}
+
+/* Adds without wrapping round. */
+static uint64_t add(uint64_t a, uint64_t b) {
+  return a > UINT64_MAX - b ? UINT64_MAX : a + b;
+}
+
+/* Fills workers up to `most` each; the number needed. `owner` may be NULL. */
+static uint64_t fill(const uint64_t *load, uint32_t ranges, uint64_t most, uint32_t *owner) {
+  uint32_t worker = 0;
+  uint64_t held = 0;
+  for (uint32_t range = 0; range < ranges; range++) {
+    if (add(held, load[range]) > most && held > 0) {
+      worker++;
+      held = 0;
+    }
+    held = add(held, load[range]);
+    if (owner != NULL) owner[range] = worker;
+  }
+  return (uint64_t)worker + 1;
+}
+
+int ms_grid_assign(const ms_grid *grid, const uint64_t *weights, uint32_t workers, uint32_t *owner,
+                   ms_error *err) {
+  const char *why = ms_grid_refusal(grid);
+  if (why != NULL) return ms_error_set(err, MS_OPT, "the loop cannot be scheduled: %s", why);
+  if (workers == 0) return ms_error_set(err, MS_OPT, "a grid cannot be given to no workers");
+  uint32_t space = ms_grid_space(grid), ranges = grid->ranges[space];
+  uint32_t blocks = ms_grid_blocks(grid);
+  uint64_t *load = calloc(ranges, sizeof *load);
+  if (load == NULL) return ms_error_set(err, MS_WRK, "out of memory for a schedule");
+  for (uint32_t block = 0; block < blocks; block++) {
+    uint64_t *sum = &load[ms_grid_range(grid, block, space)];
+    /* One more than the weight: empty ranges spread, too. */
+    *sum = add(*sum, weights == NULL ? 1 : add(weights[block], 1));
+  }
+  uint64_t low = 0, high = 0;
+  for (uint32_t range = 0; range < ranges; range++) {
+    if (load[range] > low) low = load[range];
+    high = add(high, load[range]);
+  }
+  while (low < high) { /* the least bound that `workers` workers can keep */
+    uint64_t middle = low + (high - low) / 2;
+    if (fill(load, ranges, middle, NULL) <= workers) {
+      high = middle;
+    } else {
+      low = middle + 1;
+    }
+  }
+  fill(load, ranges, low, owner);
+  free(load);
+  return 0;
+}

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Grid: how an iteration space is cut into blocks, and which worker gets which of them.
+ *
+ * The space is cut along up to MS_CUTS axes; a block is one combination of ranges, numbered
+ * row-major (with two axes: block = ra * ranges_b + rb). One axis is the space axis: whoever owns
+ * a range of it owns all blocks in that range. It is the first one, or, in a hyperplane sweep, the
+ * one after the `sequential` axes that are swept. Pure functions on plain records. */
+#ifndef MS_RUNTIME_GRID_H
+#define MS_RUNTIME_GRID_H
+
+#include <stdint.h>
+
+#include "base/error.h"
+#include "depend/plan.h"
+
+#define MS_CUTS        MS_MAX_DIMS
+#define MS_MOST_BLOCKS (1u << 24)
+
+/* Compared as bytes: no padding, and what is beyond `count` is zero. */
+typedef struct ms_grid {
+  ms_strategy strategy;
+  uint32_t count;           /* axes */
+  uint32_t sequential;      /* hyperplane: how many of the first axes are swept; else 0 */
+  uint32_t ranges[MS_CUTS]; /* along each axis */
+} ms_grid;
+
+/* Product of the ranges, or 0 when they make no valid grid (none, or too many blocks). */
+uint32_t ms_grid_blocks(const ms_grid *grid);
+
+/* The range of `block` along `axis`. */
+uint32_t ms_grid_range(const ms_grid *grid, uint32_t block, uint32_t axis);
+
+/* The axis whose ranges have owners. */
+uint32_t ms_grid_space(const ms_grid *grid);
+
+/* What keeps a grid from being run, NULL when nothing does (static storage). */
+const char *ms_grid_refusal(const ms_grid *grid);
+
+/* Gives each range of the space axis to one of `workers` workers, contiguously, such that the
+ * largest load is the least possible. `weights` has an entry per block, NULL: all equal. `owner`
+ * has room for all ranges of that axis. MS_OPT for a grid that cannot be run or no worker. */
+int ms_grid_assign(const ms_grid *grid, const uint64_t *weights, uint32_t workers, uint32_t *owner,
+                   ms_error *err);
+
+#endif

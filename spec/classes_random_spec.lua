@@ -1,0 +1,45 @@
+-- SPDX-License-Identifier: MIT
+-- time limit: 300 s
+-- Random affine loops on workers against the loop as written (ordered) and the plan's serial order
+-- (unordered). The seed is printed; MEISSA_TEST_SEED replays a run, MEISSA_TEST_COUNT changes its
+-- length.
+local child = require "spec.support.child"
+
+local seed = tonumber(os.getenv("MEISSA_TEST_SEED") or "") or os.time() % 1000000
+local count = tonumber(os.getenv("MEISSA_TEST_COUNT") or "") or 200
+
+-- {[seed] = {order =, strategy =, arrays =}}
+local function run(mode, environment)
+  local output, status = child.shell(("%s luajit spec/support/random_loops.lua %s %d %d"):format(
+    environment, mode, seed, count), 30 + count / 5)
+  assert(status == 0, output)
+  local results = {}
+  for number, order, strategy, arrays in output:gmatch("(%d+)\t(%a+)\t(%S+)\t([^\n]*)\n") do
+    results[tonumber(number)] = {order = order, strategy = strategy, arrays = arrays}
+  end
+  return results
+end
+
+describe("random loops", function()
+  it("leave the same bits, however they run", function()
+    local written = run("plain", "MEISSA_WORKERS=0")
+    local serial = run("meissa", "MEISSA_WORKERS=0")
+    local kinds, told = {}, {}
+    for _, environment in ipairs {"MEISSA_WORKERS=2 MEISSA_SHM=1", "MEISSA_WORKERS=3 MEISSA_SHM=0"}
+    do
+      local results = run("meissa", environment)
+      for number = seed, seed + count - 1 do
+        local result = results[number]
+        local right = (result.order == "ordered" and written or serial)[number]
+        kinds[result.strategy] = (kinds[result.strategy] or 0) + 1
+        assert(result.strategy == "refused" or result.arrays == right.arrays,
+               ("MEISSA_TEST_SEED=%d MEISSA_TEST_COUNT=1, %s: another result as %s"):format(
+                 number, environment, result.strategy))
+      end
+    end
+    for kind, times in pairs(kinds) do told[#told + 1] = times .. " " .. kind end
+    table.sort(told)
+    print(("seed %d: %s"):format(seed, table.concat(told, ", ")))
+    assert.is_true(count < 100 or (kinds.partition or 0) > 0)
+  end)
+end)

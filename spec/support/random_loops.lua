@@ -1,0 +1,72 @@
+-- SPDX-License-Identifier: MIT
+--- Random affine loops, run one after the other: prints for each its seed, the strategy, and a
+-- digest of all arrays.
+--   luajit random_loops.lua plain|meissa SEED COUNT
+local meissa = require "meissa"
+local oracle = require "spec.depend_oracle"
+local plain = require "spec.support.plain"
+local random = require "spec.depend_random"
+
+local mode, first, count = arg[1], tonumber(arg[2]), tonumber(arg[3])
+
+local DIMS = {A = 1, B = 1, C = 2, D = 2, E = 3}
+
+-- The least and the greatest subscript of a loop.
+local function reach_of(loop)
+  local least, greatest = math.huge, -math.huge
+  for _, iteration in ipairs(oracle.iterations(loop)) do
+    loop.touch(iteration.values, function(_, element)
+      for k = 1, #element do
+        if element[k] ~= "*" then
+          least, greatest = math.min(least, element[k]), math.max(greatest, element[k])
+        end
+      end
+    end)
+  end
+  if least > greatest then return 1, 1 end
+  return least, greatest
+end
+
+-- The loop of a seed with subscripts from 1, and the extent of its arrays.
+local function loop_of(seed)
+  local least, greatest = reach_of(random.loop(seed))
+  -- A look-up gives 1 to 4.
+  return random.loop(seed, 1 - least), math.max(greatest - least + 1, 4)
+end
+
+local function world(seed, extent)
+  local env, rng = {flag = true, p = {}}, random.random(seed)
+  for name, dims in pairs(DIMS) do
+    local shape = {}
+    for d = 1, dims do shape[d] = extent end
+    env[name] = meissa.rand(shape, {seed = seed, scale = 0.1})
+  end
+  for key = -100, 100 do env.p[key] = rng:int(1, 4) end
+  return env
+end
+
+local function with_order(text, ordered)
+  local option = "ordered = " .. tostring(ordered)
+  local changed, times = text:gsub("{(collapse = %d)}", "{%1, " .. option .. "}", 1)
+  if times == 0 then changed = text:gsub("%) do", ", {" .. option .. "}) do", 1) end
+  return changed
+end
+
+-- Whether an error says that the loop may not run in parallel.
+local function refused(err)
+  return type(err) == "table" and err.code == "DEP"
+end
+
+for seed = first, first + count - 1 do
+  local loop, extent = loop_of(seed)
+  local env = world(seed, extent)
+  local text = with_order(loop.text, loop.ordered)
+  local ok, err = pcall(plain.run, text, env, mode == "plain" and plain.parallel or meissa.parallel)
+  local strategy = "-"
+  if mode ~= "plain" then strategy = refused(err) and "refused" or ok and meissa.last().strategy end
+  if not ok and not refused(err) then
+    error(("seed %d: %s\n%s"):format(seed, tostring(err), text), 0)
+  end
+  print(("%d\t%s\t%s\t%s"):format(seed, loop.ordered and "ordered" or "unordered", strategy,
+                                  (plain.image(env))))
+end
