@@ -92,7 +92,8 @@ end
 -- The first subscript of an array: in a tidy program the same one everywhere, so that more loops
 -- are parallel.
 function Maker:leading(name, deep)
-  if not self.tidy or self.rng:chance(2) then return self:subscript(deep) end
+  if self.stencil then return self:neighbour(1) end
+  if not self.tidy or self.rng:chance(5) then return self:subscript(deep) end
   local leading = self.tidy[name]
   if not leading then
     leading = self.rng:pick(self.outer)
@@ -103,13 +104,18 @@ function Maker:leading(name, deep)
   return leading
 end
 
+-- The subscript of a stencil: dimension d goes with index d.
+function Maker:neighbour(d)
+  return plus(self.outer[math.min(d, #self.outer)], self.rng:pick { 0, 0, -1, -1, 1, -2 })
+end
+
 -- A subscript; in `deep` arrays only an index with a small offset.
 function Maker:subscript(deep)
   local rng, index = self.rng, self.rng:pick(self.indices)
   if deep then return plus(index, rng:int(-2, 2)) end
   local roll = rng:int(1, 100)
-  if roll <= 48 then return plus(index, rng:pick { 0, 0, 0, 1, -1, 1, -1, 2, -3, 4 }) end
-  if roll <= 56 then return plus("2 * " .. index, rng:int(-2, 4)) end
+  if roll <= 44 then return plus(index, rng:pick { 0, 0, 0, 1, -1, 1, -1, 2, -3, 4 }) end
+  if roll <= 58 then return plus("2 * " .. index, rng:int(-2, 4)) end
   if roll <= 64 then return ("%d - %s"):format(rng:int(30, 34), index) end
   if roll <= 74 then
     return plus(("%s + %s"):format(index, rng:pick(self.indices)), rng:int(-3, 3))
@@ -129,7 +135,9 @@ function Maker:element()
   end
   local about, subscripts = rng:pick(self.arrays), {}
   subscripts[1] = self:leading(about.name, about.deep)
-  for d = 2, about.dims do subscripts[d] = self:subscript(about.deep) end
+  for d = 2, about.dims do
+    subscripts[d] = self.stencil and self:neighbour(d) or self:subscript(about.deep)
+  end
   if about.dims > 1 and rng:chance(30) then
     return ("%s[{%s}]"):format(about.name, table.concat(subscripts, ", "))
   end
@@ -412,7 +420,7 @@ end
 function M.program(seed)
   local rng = M.random(seed)
   local maker = setmetatable({ rng = rng, made = 0, locals = {}, views = {}, rows = {},
-    tidy = rng:chance(60) and {} or nil }, Maker)
+    tidy = rng:chance(60) and {} or nil, stencil = rng:chance(15) }, Maker)
   local program = { seed = seed, head = head_of(rng, maker) }
   space_of(rng, program)
   maker.indices = {}

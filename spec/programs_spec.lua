@@ -45,7 +45,8 @@ describe("random programs", function()
       table.concat(list, ", ")))
     if count >= 500 then -- the generator must keep reaching every kind of answer
       assert.is_true(invalid < count / 20)
-      for _, answer in ipairs { "independent", "partition", "rotate", "wavefront", "serial" } do
+      for _, answer in ipairs { "independent", "partition", "rotate", "wavefront",
+        "hyperplane", "serial" } do
         assert.is_truthy(answers[answer], "no program was " .. answer)
       end
     end
