@@ -456,13 +456,15 @@ describe("an exchange by value", function()
   it("brings a body's error", function()
     local session = assert(support.session {workers = 3, shm = false})
     local a = support.array({100}, 4)
-    local outcome, err = session:run {
-      key = "body", strategy = "wavefront", ranges = {6, 6},
-      kernel = "return function(b) if b == 17 then error('no') end end",
-      items = {a:item {movement = "exchanged", written = true}},
-    }
-    assert.is_nil(outcome)
-    assert.are.same({"BDY", 17}, {err.code, err.block})
+    for _, block in ipairs {0, 17, 35} do
+      local outcome, err = session:run {
+        key = "body" .. block, strategy = "wavefront", ranges = {6, 6},
+        kernel = "return function(b) if b == " .. block .. " then error('no') end end",
+        items = {a:item {movement = "exchanged", written = true}},
+      }
+      assert.is_nil(outcome)
+      assert.are.same({"BDY", block}, {err.code, err.block})
+    end
     session:stop()
   end)
 end)

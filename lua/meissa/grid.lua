@@ -91,7 +91,8 @@ end
 local function usual_ranges(plan, space, parallel, phases)
   if plan.strategy == "serial" then return 1 end
   if phases > 1 then
-    return math.max(FEWEST, math.min(ONE_CUT, math.floor(SWEEP_BLOCKS / phases)))
+    local ranges = math.max(FEWEST, math.min(ONE_CUT, math.floor(SWEEP_BLOCKS / phases)))
+    return math.max(1, math.min(ranges, math.floor(MOST_BLOCKS / phases)))
   end
   if parallel == 1 then return ONE_CUT end
   local blocks = math.ceil((volume(plan, space) / BLOCK_ENTRIES) ^ (1 / parallel))

@@ -233,6 +233,25 @@ local function launch_of(called, shares)
   return first - called
 end
 
+-- Seconds that it takes to hand a sweep on from one phase to the next, at least.
+local HAND_ON = 4e-5
+
+-- How many workers a sweep is worth: one, when what the last execution computed in a phase is less
+-- than handing on takes; 0 means all. Decides nothing but who runs what.
+local function worthwhile(run)
+  local grid = run.grid
+  if grid.sequential == 0 or not grid.busy then return 0 end
+  local phases = grid.blocks / grid.ranges[#grid.ranges]
+  local saved = grid.busy * (1 - 1 / run.session:info().workers)
+  return saved < phases * HAND_ON and 1 or 0
+end
+
+local function busy_of(shares)
+  local busy = 0
+  for _, share in ipairs(shares) do busy = busy + share.busy end
+  return busy
+end
+
 --- Runs a job. `run` has record, plan, space, bindings, values, grid, session and called (when the
 -- user's call began).
 -- @return the scalars to assign, a list of {capture =, value =}; what it took
@@ -251,7 +270,7 @@ function M.run(run)
     key = key, kernel = static_bytes(schedule, key, kernel_bytes, fixed), items = items,
     run = buffer.encode(told),
     strategy = run.plan.strategy, ranges = run.grid.ranges, sequential = run.grid.sequential,
-    bounds = schedule.bounds, weights = schedule.weights,
+    workers = worthwhile(run), bounds = schedule.bounds, weights = schedule.weights,
     starts = run.grid.partition and ffi.cast("int64_t *", run.grid.partition.start) or nil,
     stalled = warn_stalled(run, layout),
   }
@@ -259,6 +278,7 @@ function M.run(run)
   if notices then io.stderr:write(notices) end
   if not outcome then raise_failure(run, layout, failure) end
   if outcome.printed then io.stdout:write(outcome.printed) end
+  run.grid.busy = busy_of(outcome.workers)
   local ordered = {}
   for position, block in ipairs(outcome.order or {}) do
     ordered[position] = outcome.results[block] or ""
