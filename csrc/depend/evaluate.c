@@ -92,6 +92,7 @@ static void bound_value(ms_walk *walk, uint32_t index, ms_value *value) {
       value->plain = true;
       value->callable = true;
       value->changes = binding->changes;
+      value->impure = binding->impure;
       value->binding = index;
       return;
     default:

@@ -27,6 +27,7 @@ void ms_walk_part(ms_walk *walk, const ms_value *object, const ms_node *node, ms
   if (!plain) ms_walk_touch_groups(walk, groups, false, node);
   *value = ms_value_other(groups | walk->stored, object->captured || walk->stored_captured);
   value->changes = object->changes;
+  value->impure = object->impure;
 }
 
 /* A range {lo, hi} or {} as a quantified variable; unknown where its ends are not affine. */
