@@ -11,7 +11,7 @@ typedef struct arguments {
   uint64_t groups; /* arrays that they are or hold, and that functions among them reach */
   bool captured;
   bool simple; /* numbers and strings only */
-  bool known;  /* numbers, strings, and views of arrays only */
+  bool known;  /* numbers, strings, tables of these, and views of arrays only */
 } arguments;
 
 static void find_impure(ms_walk *walk, const char *name, const ms_node *node) {
@@ -50,7 +50,7 @@ static void add_argument(ms_walk *walk, const ms_value *value, arguments *all) {
   all->groups |= ms_walk_groups_of(walk, value);
   all->captured = all->captured || (value->kind == MS_VALUE_OTHER && value->captured);
   all->simple = all->simple && value->kind <= MS_VALUE_SCALAR;
-  all->known = all->known && value->kind != MS_VALUE_OTHER;
+  all->known = all->known && (value->kind != MS_VALUE_OTHER || value->data);
 }
 
 static void touch_argument(ms_walk *walk, const ms_value *value, use how, const ms_node *node) {

@@ -46,7 +46,7 @@ typedef struct ms_binding {
   bool stores;        /* FUNCTION: it stores into what it is given */
   bool aliased;       /* scalar in a field: the body may have another way to that field */
   bool alone;         /* TABLE: without a metatable, and no other capture leads to it */
-  bool reads;         /* FUNCTION: proved not to store into arrays, reached ones or given ones */
+  bool reads;         /* FUNCTION: proved not to store into arrays; TABLE: holds nothing but data */
   const char *impure; /* FUNCTION: it may call this, which works on files or in foreign code */
   const uint32_t *reached;
   uint32_t reached_count;

@@ -28,6 +28,7 @@ void ms_walk_part(ms_walk *walk, const ms_value *object, const ms_node *node, ms
   *value = ms_value_other(groups | walk->stored, object->captured || walk->stored_captured);
   value->changes = object->changes;
   value->impure = object->impure;
+  value->data = object->data;
 }
 
 /* A range {lo, hi} or {} as a quantified variable; unknown where its ends are not affine. */

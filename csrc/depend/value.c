@@ -20,6 +20,8 @@ static ms_value either(const ms_walk *walk, const ms_value *a, const ms_value *b
   ms_value value = ms_value_other(groups, a->captured || b->captured);
   value.changes = a->changes || b->changes;
   value.impure = a->impure != NULL ? a->impure : b->impure;
+  value.data = (simple_a || (a->kind == MS_VALUE_OTHER && a->data)) &&
+               (simple_b || (b->kind == MS_VALUE_OTHER && b->data));
   value.plain = (simple_a || (a->kind == MS_VALUE_OTHER && a->plain)) &&
                 (simple_b || (b->kind == MS_VALUE_OTHER && b->plain));
   return value;
@@ -38,7 +40,8 @@ void ms_walk_join(ms_walk *walk, ms_value **slot, const ms_value *value) {
     walk->changed = true;
   } else if (old->kind != joined.kind || old->groups != joined.groups ||
              old->captured != joined.captured || old->plain != joined.plain ||
-             old->changes != joined.changes || old->impure != joined.impure) {
+             old->changes != joined.changes || old->impure != joined.impure ||
+             old->data != joined.data) {
     walk->changed = true;
   }
   **slot = joined;

@@ -46,6 +46,7 @@ typedef struct ms_value {
   bool captured;       /* OTHER: may be, or be part of, something captured */
   bool plain;          /* OTHER: itself certainly no array */
   bool callable;       /* OTHER: `binding` says what calling it does */
+  bool data;           /* OTHER: tables of numbers, strings and booleans, without functions */
   bool changes;        /* OTHER: calling it, or a method of it, changes things outside */
   const char *impure;  /* OTHER: what calling it, or a method of it, may use; or NULL */
   uint32_t binding;

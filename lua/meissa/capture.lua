@@ -68,7 +68,8 @@ local function field_of(value, key)
 end
 
 -- What a search from functions and tables finds: {found = {[binding index] = true}, all =,
--- changes =, stores =, writes = whether some function may store into arrays}.
+-- changes =, stores =, writes = whether some function may store into arrays, acts = whether there is
+-- more than data: arrays, functions, metatables}.
 local Search = {}
 Search.__index = Search
 
@@ -93,6 +94,7 @@ end
 
 function Search:table(value)
   local meta = debug.getmetatable(value)
+  if meta ~= nil then self.acts = true end
   if type(meta) == "table" then self:visit(meta) end
   for key, item in next, value do
     self.left = self.left - 1
@@ -110,14 +112,27 @@ function Search:globals(fn)
   local env = debug.getfenv(fn)
   if type(env) ~= "table" then return end
   for name in pairs(bytecode.names(fn)) do
-    self:visit(field_of(env, name))
+    local value = field_of(env, name)
+    self:assigned(name, value, true)
+    self:visit(value)
+  end
+end
+
+-- A variable that the body assigns, seen by a function under this name with this value: a worker's
+-- copy of the function would keep the value of before the loop.
+function Search:assigned(name, value, global)
+  for _, each in ipairs(self.state.assigned) do
+    if each.name == name and each.global == global and rawequal(each.binding.value, value) then
+      each.binding.aliased = true
+    end
   end
 end
 
 function Search:fn(fn)
   local info = debug.getinfo(fn, "Su")
   for slot = 1, info.nups do
-    local _, value = debug.getupvalue(fn, slot)
+    local name, value = debug.getupvalue(fn, slot)
+    self:assigned(name, value, false)
     self:visit(value)
   end
   if info.what == "C" then
@@ -137,6 +152,7 @@ function Search:visit(value)
     return
   end
   local about = self.state.describe(value)
+  if about or kind ~= "table" or libraries[value] then self.acts = true end
   if about then return self:array(about, value) end
   if builtins[value] and not reading.is_harmless(builtins[value]) then self.writes = true end
   if self.seen[value] or libraries[value] or builtins[value] or self.state.opaque[value] then
@@ -215,7 +231,9 @@ local function search_from(state, binding)
   binding.changes = search.changes or (binding.kind == "table" and search.stores)
   binding.all = search.all
   state.searches[#state.searches + 1] = { binding = binding, search = search }
-  if binding.kind == "function" then
+  if binding.kind == "table" then
+    binding.reads = not (search.acts or search.all)
+  else
     binding.reads = not (search.writes or search.all)
     binding.impure = impure.of(binding.value, builtins, field_of)
   end
@@ -307,12 +325,16 @@ end
 -- arrays that only functions reach
 function M.resolve(captures, lookup, describe, opaque)
   local state = { describe = describe, opaque = opaque or {}, by_array = {}, extra = {},
-    fields = {}, reads = {}, searches = {}, count = #captures }
+    fields = {}, reads = {}, assigned = {}, searches = {}, count = #captures }
   local bindings = {}
   state.bindings = bindings
   for c, capture in ipairs(captures) do
     local value, depth, holder = follow(state, lookup(capture), capture.fields)
     local binding = bind(state, value, depth)
+    if capture.assigned and #capture.fields == 0 then
+      state.assigned[#state.assigned + 1] = { name = capture.root, binding = binding,
+        global = capture.reach == "global" }
+    end
     if capture.assigned and depth > 0 and depth == #capture.fields then
       note_field(state, capture, binding, holder)
     elseif holder then

@@ -54,16 +54,16 @@ end
 -- A sparse array is its values, which a loop may write, and the coordinates of its entries.
 local function sparse_items(value, about, plan)
   local shape, memory = array.describe(value), array.core(value)
-  local movement = "cached"
+  local move = "cached"
   if about.written then
     local stays = plan.strategy == "independent" or plan.strategy == "partition" or
                   plan.strategy == "skew"
-    movement = stays and "scattered" or "exchanged"
+    move = stays and "scattered" or "exchanged"
   end
   local items = {{
     id = shape.id, version = tonumber(memory.version), pointer = memory.data,
     segment = memory.store.block.segment, element = element_size[shape.type],
-    dims = {shape.count}, movement = movement, written = about.written,
+    dims = {shape.count}, movement = move, written = about.written,
   }}
   for d = 1, #shape.dims do
     items[d + 1] = {
@@ -268,13 +268,13 @@ end
 -- Seconds that it takes to hand a sweep on from one phase to the next, at least.
 local HAND_ON = 4e-5
 
--- How many workers a sweep is worth: one, when what the last execution computed in a phase is less
--- than handing on takes; 0 means all. Decides nothing but who runs what.
+-- How many workers a sweep is worth: one, when what a phase computes, going by the loop's last
+-- execution, is less than handing on takes; 0 means all. Decides nothing but who runs what.
 local function worthwhile(run)
-  local grid = run.grid
-  if grid.sequential == 0 or not grid.busy then return 0 end
+  local grid, pace = run.grid, run.record.pace
+  if grid.sequential == 0 or not pace then return 0 end
   local phases = grid.blocks / grid.ranges[#grid.ranges]
-  local saved = grid.busy * (1 - 1 / run.session:info().workers)
+  local saved = pace * grid.volume * (1 - 1 / run.session:info().workers)
   return saved < phases * HAND_ON and 1 or 0
 end
 
@@ -311,7 +311,7 @@ function M.run(run)
   if notices then io.stderr:write(notices) end
   if not outcome then raise_failure(run, layout, failure) end
   if outcome.printed then io.stdout:write(outcome.printed) end
-  run.grid.busy = busy_of(outcome.workers)
+  run.record.pace = busy_of(outcome.workers) / run.grid.volume
   local ordered = {}
   for position, block in ipairs(outcome.order or {}) do
     ordered[position] = outcome.results[block] or ""
@@ -333,7 +333,7 @@ local function as_array(items, number, type, sparse)
     return {pointer = item.pointer, dims = item.dims, strides = item.strides, type = type}
   end
   local coords = {}
-  for d, vector in ipairs(sparse.coords) do coords[d] = items[vector].pointer end
+  for d, place in ipairs(sparse.coords) do coords[d] = items[place].pointer end
   return {pointer = item.pointer, dims = sparse.dims, type = type, coords = coords,
           count = sparse.count, id = sparse.id}
 end
@@ -388,6 +388,7 @@ function M.run_here(run)
   local items, where = collect_items(run, apart)
   local instance = M.instance(kernel_bytes, run_bytes, items, where)
   local layout, results = grids.layout(run.grid), {}
+  mark_written(run)
   for position, number in ipairs(M.serial_order(run.plan, run.grid)) do
     local bytes, failure = instance:run(grids.block(layout, number))
     if not bytes then error(errors.new(failure), 0) end
