@@ -55,7 +55,7 @@ void ms_session_forget(ms_session *session, uint64_t id);
 typedef struct ms_job_item {
   ms_item item;              /* segment, segment_size and place are filled in by ms_session_run */
   unsigned char *data;       /* element [1]...[1] */
-  const ms_segment *segment; /* that `data` lies in; not needed where nothing is shared */
+  const ms_segment *segment; /* that `data` lies in, NULL: none; needed where it is shared */
   const int64_t *offsets;    /* cached: rows offsets[b] .. offsets[b + 1] of the first dimension
                                 belong to block b; NULL: all rows to everyone */
 } ms_job_item;
