@@ -99,7 +99,7 @@ typedef struct ms_outcome {
   ms_record *results; /* for each block; bytes NULL when it gave none */
   ms_share *shares;   /* for each worker */
   ms_text *reports;   /* for each worker; hold the results' bytes */
-  ms_text printed;    /* what blocks printed, in plan order */
+  ms_text printed;    /* what blocks printed, in plan order; also of a failed job */
   ms_text notices;    /* a line for each thing that users may want to know */
   uint64_t moved;     /* bytes of arrays that the driver sent */
   /* Only of a failed job: */

@@ -125,7 +125,7 @@ void ms_run_frame(ms_session *session, ms_member *member, const ms_frame *frame,
 /* run.c: the job fails: the others are cancelled and get `grace` ms. The first failure counts. */
 void ms_run_fail(ms_session *session, uint32_t worker, uint32_t block, uint32_t grace);
 
-/* gather.c: puts results and printed text in order. */
+/* gather.c: puts results and printed text in order; of a failed job what arrived, whole or not. */
 int ms_gather_begin(ms_session *session, ms_outcome *outcome, ms_error *err);
 int ms_gather_finish(ms_session *session, ms_outcome *outcome, ms_error *err);
 
