@@ -215,6 +215,13 @@ local function notice_large(run, large)
   end
 end
 
+-- Shows the session's notices, one a line.
+local function give_notice(run, notices)
+  for line in notices:gmatch("[^\n]+") do
+    io.stderr:write(("meissa: %s: %s\n"):format(place_of(run), line))
+  end
+end
+
 local function warn_stalled(run, layout)
   return function(seconds, number, block)
     io.stderr:write(("meissa: %s: no block finished for %.0f s; worker %d is in %s\n"):format(
@@ -307,10 +314,10 @@ function M.run(run)
     starts = run.grid.partition and ffi.cast("int64_t *", run.grid.partition.start) or nil,
     stalled = warn_stalled(run, layout),
   }
-  local notices = (outcome or failure).notices
-  if notices then io.stderr:write(notices) end
+  local told_back = outcome or failure
+  if told_back.notices then give_notice(run, told_back.notices) end
+  if told_back.printed then io.stdout:write(told_back.printed) end
   if not outcome then raise_failure(run, layout, failure) end
-  if outcome.printed then io.stdout:write(outcome.printed) end
   run.record.pace = busy_of(outcome.workers) / run.grid.volume
   local ordered = {}
   for position, block in ipairs(outcome.order or {}) do
