@@ -64,9 +64,10 @@ static bool find_alignment(const ms_walk *walk, const ms_domain *domain, uint32_
 }
 
 static bool first_of_array(const ms_walk *walk, uint32_t binding) {
-  if (walk->groups.of[binding] == MS_NO_GROUP) return false;
+  if (walk->groups.of[binding] == MS_NO_GROUP || walk->sliced[binding]) return false;
   for (uint32_t b = 0; b < binding; b++) {
-    if (walk->groups.of[b] != MS_NO_GROUP && same_array(walk, b, binding)) return false;
+    if (walk->groups.of[b] != MS_NO_GROUP && !walk->sliced[b] && same_array(walk, b, binding))
+      return false;
   }
   return true;
 }

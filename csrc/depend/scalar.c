@@ -7,6 +7,8 @@
 
 #include <string.h>
 
+#include "depend/slice.h"
+
 typedef struct flow {
   const ms_capture *capture;
   bool assigned;  /* on every path to here */
@@ -282,6 +284,10 @@ int ms_scalars_find(ms_walk *walk, ms_node *body, ms_scalar_plan **scalars, uint
     } else if (!capture->assigned && walk->bindings[c].kind <= MS_BIND_STRING &&
                walk->bindings[c].depth == capture->field_count) {
       *plan = (ms_scalar_plan){.capture = c, .role = MS_ROLE_BROADCAST};
+      (*count)++;
+    } else if (walk->sliced[c] && ms_slice_indices(walk, c, &plan->indices)) {
+      plan->capture = c;
+      plan->role = MS_ROLE_SLICED;
       (*count)++;
     }
   }

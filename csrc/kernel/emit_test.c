@@ -46,7 +46,8 @@ static void bind(fixture *f, uint32_t c) {
   if (strchr("nmx", root[0]) != NULL && root[1] == '\0')
     f->bindings[c] = (ms_binding){.kind = MS_BIND_NUMBER, .number = number};
   if (capture->assigned && f->bindings[c].kind != MS_BIND_ARRAY)
-    f->scalars[f->plan.scalar_count++] = (ms_scalar_plan){c, MS_ROLE_REDUCTION, MS_REDUCE_SUM};
+    f->scalars[f->plan.scalar_count++] =
+        (ms_scalar_plan){.capture = c, .role = MS_ROLE_REDUCTION, .op = MS_REDUCE_SUM};
 }
 
 /* `adjust` may change the plan before the text is made. */

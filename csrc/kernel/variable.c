@@ -10,7 +10,7 @@ bool ms_variable_is(const ms_draft *draft, uint32_t at) {
 
 static bool is_result(const ms_draft *draft, uint32_t at) {
   return ms_variable_is(draft, at) &&
-         (draft->scalar[at]->role == MS_ROLE_REDUCTION || draft->job->space->ordered);
+         (draft->scalar[at]->role != MS_ROLE_PRIVATE || draft->job->space->ordered);
 }
 
 /* Blocks of several dimensions may run in another order than the loop as written, so the value of
@@ -58,6 +58,9 @@ void ms_variables_declare(ms_draft *draft, const ms_kernel_info *info) {
     ms_text_format(draft->out, " local %sc%u=", draft->prefix, c + 1);
     if (draft->scalar[c]->role == MS_ROLE_REDUCTION) {
       ms_text_add(draft->out, identity(draft, c));
+    } else if (draft->scalar[c]->role == MS_ROLE_SLICED) {
+      ms_draft_helper(draft, MS_HELPER_SLICE);
+      ms_text_add(draft->out, "()");
     } else if (is_result(draft, c)) {
       ms_draft_helper(draft, MS_HELPER_NONE);
     } else {

@@ -14,6 +14,7 @@ local ffi = require "ffi"
 local grids = require "meissa.grid"
 local kernel = require "meissa.kernel"
 local partitions = require "meissa.partition"
+local show = require "meissa.array.show"
 local spaces = require "meissa.space"
 local system = require "meissa.system"
 local worker = require "meissa.worker"
@@ -92,8 +93,18 @@ local function entry_items(partition, space)
   return items
 end
 
--- The job's items, and where the kernel finds its arrays and the space's entries among them.
-local function collect_items(run)
+-- The array that holds the bytes of a captured table.
+local function bulk_item(holder)
+  local shape, memory = array.describe(holder.array), array.core(holder.array)
+  return {
+    id = shape.id, version = 1, pointer = memory.data, segment = memory.store.block.segment,
+    element = 8, dims = shape.dims, movement = "cached",
+  }
+end
+
+-- The job's items, and where the kernel finds its arrays, the space's entries and the captured
+-- tables that travel apart among them.
+local function collect_items(run, apart)
   local items, numbers, where = {}, {}, {arrays = {}, types = {}, sparse = {}}
   local function place(item)
     if not numbers[item.id] then
@@ -126,6 +137,11 @@ local function collect_items(run)
     local read_only = {written = false}
     local known = numbers[array.describe(space.array).id]
     where.entries = known or place(array_item(space.array, read_only, run.plan, run.grid))
+  end
+  where.bulk = {}
+  for k, each in ipairs(apart) do
+    where.bulk[k] = {capture = each.capture, item = place(bulk_item(each.holder)),
+                     length = each.holder.length, digest = each.holder.digest}
   end
   return items, where
 end
@@ -181,6 +197,22 @@ local function raise_failure(run, layout, failure)
     invalidate(run, ("the loop at %s did not finish: %s"):format(place_of(run), fields.message))
   end
   error(errors.new(fields), 0)
+end
+
+-- Says once for a loop and a captured value that it is large.
+local function notice_large(run, large)
+  local record = run.record
+  record.large = record.large or {}
+  for _, about in pairs(large) do
+    if not record.large[about.path] then
+      record.large[about.path] = true
+      local often = about.apart and "once, and again when it changes" or
+        "with every run of the loop, because it holds functions or is part of another value"
+      io.stderr:write(("meissa: %s: '%s' is %s and is sent to each worker %s. Numbers in an " ..
+        "array, meissa.from(%s), need not be sent.\n"):format(place_of(run), about.path,
+        show.bytes(about.size), often, about.path))
+    end
+  end
 end
 
 local function warn_stalled(run, layout)
@@ -259,9 +291,10 @@ end
 function M.run(run)
   local schedule = schedule_of(run.grid)
   local layout = schedule.layout
-  local kernel_bytes, run_bytes, key = kernel.pack(run.record.loop, run.plan, run.bindings,
-                                                   run.values, run.space, run.plan.kernels)
-  local items, where = collect_items(run)
+  local kernel_bytes, run_bytes, key, apart, large = kernel.pack(
+    run.record.loop, run.plan, run.bindings, run.values, run.space, run.plan.kernels)
+  notice_large(run, large)
+  local items, where = collect_items(run, apart)
   local told = {run = run_bytes, where = where}
   -- Where the blocks of a partition begin is long and never changes; ranges are short and may.
   local fixed = layout.starts and layout or nil
@@ -318,6 +351,11 @@ function M.instance(kernel_bytes, run_bytes, items, where)
       arrays.space.coords[d] = ffi.cast("const int32_t *", items[number].pointer)
     end
   end
+  arrays.bulk = {}
+  for k, each in ipairs(where.bulk) do
+    arrays.bulk[k] = {capture = each.capture, pointer = items[each.item].pointer,
+                      length = each.length, digest = each.digest}
+  end
   return kernel.prepare(kernel_bytes, run_bytes, arrays, {print = print})
 end
 
@@ -345,9 +383,9 @@ end
 -- @return the scalars to assign, a list of {capture =, value =}
 -- Errors: BDY.
 function M.run_here(run)
-  local kernel_bytes, run_bytes = kernel.pack(run.record.loop, run.plan, run.bindings, run.values,
-                                              run.space, run.plan.kernels)
-  local items, where = collect_items(run)
+  local kernel_bytes, run_bytes, _, apart = kernel.pack(
+    run.record.loop, run.plan, run.bindings, run.values, run.space, run.plan.kernels)
+  local items, where = collect_items(run, apart)
   local instance = M.instance(kernel_bytes, run_bytes, items, where)
   local layout, results = grids.layout(run.grid), {}
   mark_written(run)

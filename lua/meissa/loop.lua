@@ -20,6 +20,7 @@ local pool = require "meissa.pool"
 local source = require "meissa.source"
 local spaces = require "meissa.space"
 local system = require "meissa.system"
+local undefined = require "meissa.undefined"
 
 local M = {}
 
@@ -142,13 +143,14 @@ local function remember(record, space, plan, bindings)
 end
 
 -- Plans the loop for this space and these captured values.
-local function plan_loop(record, space, roots)
+local function plan_loop(record, space, roots, env)
   local recent, same_bindings, same_values = recent_plan(record, space, roots)
   if recent then return recent, same_bindings, same_values end
   local numbers = {}
   for c, each in ipairs(record.captures) do numbers[each] = c end
   local bindings = capture.resolve(record.captures, function(each) return roots[numbers[each]] end,
                                    describe_array)
+  if not space.serial then undefined.check(record, bindings, roots, env) end
   if space.array then
     space.source = capture.source(bindings, describe_array(space.array), space.array)
   end
@@ -251,7 +253,7 @@ function M.parallel(...)
   record.slots = slots
   check_callee(record, func, 2, M.parallel)
   local roots = frame.read(slots, func, 2)
-  local plan, bindings, values = plan_loop(record, space, roots)
+  local plan, bindings, values = plan_loop(record, space, roots, getfenv(func))
   plans.check(plan, space)
   plans.check_contents(plan, space, bindings, values)
   if plans.is_empty(plan, space) then
@@ -299,7 +301,7 @@ local function plan_closure(fn, space)
   local slots = record.slots or frame.slots(record.captures, fn, nil)
   record.slots = slots
   local roots = frame.read(slots, fn, nil)
-  local plan, bindings, values = plan_loop(record, space, roots)
+  local plan, bindings, values = plan_loop(record, space, roots, getfenv(fn))
   return record, slots, plan, bindings, values
 end
 
@@ -356,7 +358,7 @@ function M.plan(...)
   local record = find_loop(info.func, info, info.currentline)
   local slots = frame.slots(record.captures, info.func, 2)
   check_callee(record, info.func, 2, M.plan)
-  local plan = plan_loop(record, space, frame.read(slots, info.func, 2))
+  local plan = plan_loop(record, space, frame.read(slots, info.func, 2), getfenv(info.func))
   last_plan = with_grid(plan, space)
   return finished
 end

@@ -77,6 +77,9 @@ local function situation(record, space, bindings)
     if binding.changes then add "changes" end
     if binding.stores then add "stores" end
     if binding.aliased then add "aliased" end
+    if binding.alone then add "alone" end
+    if binding.reads then add "reads" end
+    if binding.impure then add(binding.impure) end
   end
   return table.concat(parts, "|")
 end

@@ -115,6 +115,8 @@ local function scalar_items(plan)
       items[#items + 1] = ("%s  reduction %s"):format(path, scalar.op)
     elseif scalar.role == "private" then
       items[#items + 1] = path .. "  private"
+    elseif scalar.role == "sliced" then
+      items[#items + 1] = ("%s  output sliced by %s"):format(path, scalar.indices)
     end
   end
   return items

@@ -12,7 +12,7 @@ local errors = require "meissa.errors"
 local M = {}
 
 local OPTIONS = {
-  "ordered", "serial", "grid", "collapse", "explain", "reduce", "numeric", "engine",
+  "ordered", "serial", "grid", "collapse", "explain", "reduce", "numeric", "engine", "impure",
 }
 
 local MOST_DIMS = 8
@@ -91,6 +91,7 @@ local function apply_options(space, options)
   local ordered = boolean_option(options, "ordered")
   space.ordered = ordered == nil and space.array == nil or ordered == true
   space.serial = boolean_option(options, "serial") or false
+  space.impure = boolean_option(options, "impure") or false
   space.explain = boolean_option(options, "explain") or false
   space.collapse = options.collapse == nil and 1 or options.collapse
   if type(space.collapse) ~= "number" or space.collapse < 1 or
@@ -151,7 +152,8 @@ end
 function M.key(space)
   if space.key then return space.key end
   local parts = {tostring(space.ordered), tostring(space.serial), tostring(space.sparse),
-                 space.array and "entries" or "ranges", space.collapse, space.reduce}
+                 space.array and "entries" or "ranges", space.collapse, space.reduce,
+                 tostring(space.impure)}
   for _, r in ipairs(space.ranges) do
     for k = 1, 3 do parts[#parts + 1] = r[k] end
   end
