@@ -143,8 +143,8 @@ end]]
     local shown = ("local x = i; "):rep(30):sub(-40) .. "A[i + 1] = A[i]" ..
       ("local x = i; "):rep(30):sub(1, 105)
     assert.are.equal("  1 | " .. shown, text:match("\n([^\n]*)"))
-    assert.are.equal((" "):rep(46) .. "^^^^^^^^ iteration 1 writes A[2]      ^^^^ iteration 2 reads" ..
-      " A[2]: distance 1, every iteration", text:match("\n[^\n]*\n([^\n]*)"))
+    assert.are.equal((" "):rep(46) .. "^^^^^^^^ iteration 1 writes A[2]      ^^^^ iteration 2 " ..
+      "reads A[2]: distance 1, every iteration", text:match("\n[^\n]*\n([^\n]*)"))
     -- A mark that covers more than is shown ends with it.
     text = text_of("for i in parallel(9) do s = s + A[i]" .. (" + 1"):rep(800) .. " end",
       { A = shape(9) })

@@ -76,11 +76,13 @@ describe("the rock", function()
   end)
 
   it("brings the command", function()
-    local output, status = child.shell(("cd %s && printf %s > script.lua && env -u LUA_PATH"
-      .. " -u LUA_CPATH MEISSA_WORKERS=2 tree/bin/meissa explain script.lua"):format(dir, child.quote(
-      "local s = 0\nfor i in require('meissa').parallel(9) do s = s + i end print(s)")), 60)
+    child.write(dir .. "/script.lua",
+      "local s = 0\nfor i in require('meissa').parallel(9) do s = s + i end print(s)")
+    local output, status = child.shell(("cd %s && env -u LUA_PATH -u LUA_CPATH MEISSA_WORKERS=2"
+      .. " tree/bin/meissa explain script.lua"):format(dir), 60)
     assert.equal(0, status, output)
-    assert.truthy(output:find("script.lua:2: loop over i is parallel: independent", 1, true), output)
+    assert.truthy(output:find("script.lua:2: loop over i is parallel: independent", 1, true),
+      output)
     assert.truthy(output:find("\n45\n$"), output)
   end)
 end)
