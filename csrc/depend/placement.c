@@ -82,9 +82,9 @@ static void find_access(const ms_walk *walk, uint32_t binding, bool *read, bool 
 }
 
 uint32_t ms_placement_cut(const ms_walk *walk, const ms_domain *domain, const ms_patterns *patterns,
-                          uint32_t first) {
+                          uint32_t first, uint32_t end) {
   uint32_t best = first, most = 0;
-  for (uint32_t dim = first; dim < domain->dim_count; dim++) {
+  for (uint32_t dim = first; dim < end; dim++) {
     uint32_t aligned = 0;
     if (!ms_strategy_may_cut(patterns, dim)) continue;
     for (uint32_t b = 0; b < walk->binding_count; b++) {

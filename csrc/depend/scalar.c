@@ -253,6 +253,14 @@ static void assignment_role(ms_walk *walk, ms_node *body, uint32_t index, ms_sca
   const ms_capture *capture = &walk->loop->captures[index];
   flow state = {.capture = capture};
   plan->capture = index;
+  if (walk->bindings[index].aliased && capture->field_count == 0) {
+    plan->role = MS_ROLE_CARRIED;
+    find_scalar(walk, MS_REASON_SCALAR, false, capture->first, capture,
+                "is assigned by the body and may be read by a function that the body can call, which "
+                "would not see the change on a worker",
+                "hand it to the function as an argument");
+    return;
+  }
   if (ms_scalar_reduction(walk, capture, body, &plan->op)) {
     plan->role = MS_ROLE_REDUCTION;
     return;

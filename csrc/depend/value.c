@@ -108,8 +108,11 @@ void ms_walk_assign(ms_walk *walk, ms_node *target, const ms_value *value) {
   ms_walk_value(walk, target->kid[0], &object);
   if (object.kind == MS_VALUE_VIEW && !object.view->range) {
     ms_walk_index(walk, &object, target->kid[1], target, &place);
-    ms_walk_touch(walk, value, false, target); /* a row that is assigned is copied */
-    if (place.kind == MS_VALUE_VIEW) ms_walk_touch_view(walk, place.view, true, target);
+    if (place.kind != MS_VALUE_VIEW) return;
+    bool row = place.view->range ||
+               place.view->subscript_count < walk->bindings[place.view->binding].dim_count;
+    if (row) ms_walk_touch(walk, value, false, target); /* it is copied */
+    ms_walk_touch_view(walk, place.view, true, target);
     return;
   }
   ms_value key;

@@ -176,7 +176,7 @@ static void write_params(ms_draft *draft, ms_kernel_info *info) {
 static const char *identity(const ms_draft *draft, uint32_t at) {
   switch (draft->scalar[at]->op) {
     case MS_REDUCE_SUM:
-      return "0";
+      return "-0"; /* 0 would turn a sum of negative zeros positive */
     case MS_REDUCE_PRODUCT:
       return "1";
     case MS_REDUCE_MIN:

@@ -23,8 +23,9 @@ local OPTIONS = { "ordered", "serial", "grid", "collapse", "explain", "reduce", 
 M.opaque = setmetatable({}, { __tostring = function() return "meissa.opaque" end })
 
 -- Shapes: arrays that have extents and nothing else.
+-- Their numbers are far above those of real arrays.
 local Shape = {}
-local shapes = 0
+local shapes = 2 ^ 50
 
 function Shape.__index(_, key)
   if type(key) == "number" then

@@ -112,14 +112,27 @@ function Search:globals(fn)
   local env = debug.getfenv(fn)
   if type(env) ~= "table" then return end
   for name in pairs(bytecode.names(fn)) do
-    self:visit(field_of(env, name))
+    local value = field_of(env, name)
+    self:assigned(name, value, true)
+    self:visit(value)
+  end
+end
+
+-- A variable that the body assigns, seen by a function under this name with this value: a worker's
+-- copy of the function would keep the value of before the loop.
+function Search:assigned(name, value, global)
+  for _, each in ipairs(self.state.assigned) do
+    if each.name == name and each.global == global and rawequal(each.binding.value, value) then
+      each.binding.aliased = true
+    end
   end
 end
 
 function Search:fn(fn)
   local info = debug.getinfo(fn, "Su")
   for slot = 1, info.nups do
-    local _, value = debug.getupvalue(fn, slot)
+    local name, value = debug.getupvalue(fn, slot)
+    self:assigned(name, value, false)
     self:visit(value)
   end
   if info.what == "C" then
@@ -312,12 +325,16 @@ end
 -- arrays that only functions reach
 function M.resolve(captures, lookup, describe, opaque)
   local state = { describe = describe, opaque = opaque or {}, by_array = {}, extra = {},
-    fields = {}, reads = {}, searches = {}, count = #captures }
+    fields = {}, reads = {}, assigned = {}, searches = {}, count = #captures }
   local bindings = {}
   state.bindings = bindings
   for c, capture in ipairs(captures) do
     local value, depth, holder = follow(state, lookup(capture), capture.fields)
     local binding = bind(state, value, depth)
+    if capture.assigned and #capture.fields == 0 then
+      state.assigned[#state.assigned + 1] = { name = capture.root, binding = binding,
+        global = capture.reach == "global" }
+    end
     if capture.assigned and depth > 0 and depth == #capture.fields then
       note_field(state, capture, binding, holder)
     elseif holder then

@@ -23,9 +23,9 @@ local M = {}
 
 local element_size = {float = 4, double = 8, int32 = 4, int64 = 8}
 
--- Arrays and partitions are numbered apart; the vectors of a partition get numbers of their own far
--- above those of arrays.
-local PARTITIONS, VECTORS = 2 ^ 48, 16
+-- Arrays and partitions are numbered apart; the vectors of a partition, and the coordinates of a
+-- sparse array, get numbers of their own far above those of arrays.
+local PARTITIONS, COORDINATES, VECTORS = 2 ^ 48, 2 ^ 49, 16
 
 -- ------------------------------------------------------------------------------------- items
 
@@ -49,6 +49,30 @@ local function array_item(value, about, plan, grid)
     movement = move, written = about.written, along = about.array_dim, cut = axis,
     scale = about.scale, offset = about.offset,
   }
+end
+
+-- A sparse array is its values, which a loop may write, and the coordinates of its entries.
+local function sparse_items(value, about, plan)
+  local shape, memory = array.describe(value), array.core(value)
+  local move = "cached"
+  if about.written then
+    local stays = plan.strategy == "independent" or plan.strategy == "partition" or
+                  plan.strategy == "skew"
+    move = stays and "scattered" or "exchanged"
+  end
+  local items = {{
+    id = shape.id, version = tonumber(memory.version), pointer = memory.data,
+    segment = memory.store.block.segment, element = element_size[shape.type],
+    dims = {shape.count}, movement = move, written = about.written,
+  }}
+  for d = 1, #shape.dims do
+    items[d + 1] = {
+      id = COORDINATES + shape.id * VECTORS + d, version = 0, pointer = memory.coords[d - 1],
+      segment = memory.coord_store.block.segment, element = 4, dims = {shape.count},
+      movement = "cached",
+    }
+  end
+  return items, {dims = shape.dims, count = shape.count, id = shape.id}
 end
 
 -- Vectors of a partition's entries: coordinates of each dimension, then the values.
@@ -81,7 +105,7 @@ end
 -- The job's items, and where the kernel finds its arrays, the space's entries and the captured
 -- tables that travel apart among them.
 local function collect_items(run, apart)
-  local items, numbers, where = {}, {}, {arrays = {}, types = {}}
+  local items, numbers, where = {}, {}, {arrays = {}, types = {}, sparse = {}}
   local function place(item)
     if not numbers[item.id] then
       items[#items + 1] = item
@@ -91,9 +115,16 @@ local function collect_items(run, apart)
   end
   for c, binding in ipairs(run.bindings) do
     if binding.kind == "array" then
-      local about = run.plan.array_of[c]
-      where.arrays[#where.arrays + 1] = place(array_item(run.values[c], about, run.plan, run.grid))
-      where.types[#where.types + 1] = array.describe(run.values[c]).type
+      local a, value, about = #where.arrays + 1, run.values[c], run.plan.array_of[c]
+      where.types[a] = array.describe(value).type
+      if binding.sparse then
+        local parts, sparse = sparse_items(value, about, run.plan)
+        where.arrays[a], sparse.coords = place(parts[1]), {}
+        for d = 2, #parts do sparse.coords[d - 1] = place(parts[d]) end
+        where.sparse[a] = sparse
+      else
+        where.arrays[a] = place(array_item(value, about, run.plan, run.grid))
+      end
     end
   end
   local space = run.space
@@ -220,11 +251,37 @@ local function static_bytes(cache, key, kernel_bytes, layout)
   return bytes
 end
 
+-- What was made of a sparse array's values before the loop is not good any more.
+local function mark_written(run)
+  for c, binding in ipairs(run.bindings) do
+    if binding.sparse and run.plan.array_of[c].written then array.mark_written(run.values[c]) end
+  end
+end
+
 -- Seconds from the user's call to the first iteration anywhere.
 local function launch_of(called, shares)
   local first = math.huge
   for _, share in ipairs(shares) do first = math.min(first, share.began or first) end
   return first - called
+end
+
+-- Seconds that it takes to hand a sweep on from one phase to the next, at least.
+local HAND_ON = 4e-5
+
+-- How many workers a sweep is worth: one, when what a phase computes, going by the loop's last
+-- execution, is less than handing on takes; 0 means all. Decides nothing but who runs what.
+local function worthwhile(run)
+  local grid, pace = run.grid, run.record.pace
+  if grid.sequential == 0 or not pace then return 0 end
+  local phases = grid.blocks / grid.ranges[#grid.ranges]
+  local saved = pace * grid.volume * (1 - 1 / run.session:info().workers)
+  return saved < phases * HAND_ON and 1 or 0
+end
+
+local function busy_of(shares)
+  local busy = 0
+  for _, share in ipairs(shares) do busy = busy + share.busy end
+  return busy
 end
 
 --- Runs a job. `run` has record, plan, space, bindings, values, grid, session and called (when the
@@ -246,7 +303,7 @@ function M.run(run)
     key = key, kernel = static_bytes(schedule, key, kernel_bytes, fixed), items = items,
     run = buffer.encode(told),
     strategy = run.plan.strategy, ranges = run.grid.ranges, sequential = run.grid.sequential,
-    bounds = schedule.bounds, weights = schedule.weights,
+    workers = worthwhile(run), bounds = schedule.bounds, weights = schedule.weights,
     starts = run.grid.partition and ffi.cast("int64_t *", run.grid.partition.start) or nil,
     stalled = warn_stalled(run, layout),
   }
@@ -254,10 +311,12 @@ function M.run(run)
   if notices then io.stderr:write(notices) end
   if not outcome then raise_failure(run, layout, failure) end
   if outcome.printed then io.stdout:write(outcome.printed) end
+  run.record.pace = busy_of(outcome.workers) / run.grid.volume
   local ordered = {}
   for position, block in ipairs(outcome.order or {}) do
     ordered[position] = outcome.results[block] or ""
   end
+  mark_written(run)
   local measured = {
     seconds = system.clock() - run.called, moved = outcome.moved, shares = outcome.workers,
     workers = #outcome.workers, launch = launch_of(run.called, outcome.workers),
@@ -267,15 +326,24 @@ end
 
 -- ------------------------------------------------------------------------------------ worker
 
--- An item as the kernel takes an array.
-local function as_array(item, type)
-  return {pointer = item.pointer, dims = item.dims, strides = item.strides, type = type}
+-- An item as the kernel takes an array; `sparse` says more where it is the values of a sparse one.
+local function as_array(items, number, type, sparse)
+  local item = items[number]
+  if not sparse then
+    return {pointer = item.pointer, dims = item.dims, strides = item.strides, type = type}
+  end
+  local coords = {}
+  for d, place in ipairs(sparse.coords) do coords[d] = items[place].pointer end
+  return {pointer = item.pointer, dims = sparse.dims, type = type, coords = coords,
+          count = sparse.count, id = sparse.id}
 end
 
 -- The kernel, ready to run on items that are where `where` says.
 function M.instance(kernel_bytes, run_bytes, items, where)
   local arrays = {}
-  for a, number in ipairs(where.arrays) do arrays[a] = as_array(items[number], where.types[a]) end
+  for a, number in ipairs(where.arrays) do
+    arrays[a] = as_array(items, number, where.types[a], where.sparse[a])
+  end
   if where.entries then
     local entries = items[where.entries]
     arrays.space = {pointer = entries.pointer, strides = entries.strides, coords = {}}
@@ -320,6 +388,7 @@ function M.run_here(run)
   local items, where = collect_items(run, apart)
   local instance = M.instance(kernel_bytes, run_bytes, items, where)
   local layout, results = grids.layout(run.grid), {}
+  mark_written(run)
   for position, number in ipairs(M.serial_order(run.plan, run.grid)) do
     local bytes, failure = instance:run(grids.block(layout, number))
     if not bytes then error(errors.new(failure), 0) end

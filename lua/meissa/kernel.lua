@@ -36,7 +36,7 @@ local MOST_LOCALS = 40
 
 local coord_type = ffi.typeof("const int32_t *")
 
-local identities = { ["+"] = 0, ["*"] = 1, min = math.huge, max = -math.huge, ["and"] = true,
+local identities = { ["+"] = -0, ["*"] = 1, min = math.huge, max = -math.huge, ["and"] = true,
   ["or"] = false }
 
 --- The value that leaves a combination by `op` ("+" "*" "min" "max" "and" "or") unchanged.
@@ -181,7 +181,7 @@ end
 -- The world that carried functions and names find: the process's own, with strict arithmetic, and
 -- `print` going to the driver.
 local function make_globals(print_line)
-  local own = { math = strict.math, print = print_line }
+  local own = { math = strict.math, pairs = strict.pairs, print = print_line }
   own._G = setmetatable(own, { __index = _G })
   return own
 end
@@ -212,7 +212,7 @@ local function items_by_capture(info, items)
     end
     if not same then errors.raise("BUG", "item %d is another array than the kernel's", n) end
     found[about.capture] = { pointer = item.pointer, type = about.type, dims = about.dims,
-      strides = item.strides, coords = item.coords, count = item.count }
+      strides = item.strides, coords = item.coords, count = item.count, id = item.id }
   end
   return found
 end

@@ -6,6 +6,7 @@
 -- scalars back, and returns an iterator that ends at once. `each` does the same for a closure.
 -- @module meissa.loop
 
+local analyze = require "meissa.analyze"
 local array = require "meissa.array"
 local capture = require "meissa.capture"
 local core = require "meissa.core"
@@ -97,11 +98,13 @@ local function describe_array(value)
           integer = about.type:find("^int") ~= nil}
 end
 
+analyze.add_describer(describe_array)
+
 -- Kinds of captured values that are what they were when they are the same value.
 local UNCHANGING = {["nil"] = true, number = true, boolean = true, string = true, array = true,
                     builtin = true}
 
--- The value that a kernel gets for a captured one: a row of an array stands for the view that it is.
+-- The value that a kernel gets for a captured one: a row of an array stands for its view.
 local function value_of(binding, value)
   return binding.kind == "array" and array.to_handle(value, true) or value
 end
@@ -229,6 +232,8 @@ end
 local function run_here(record, plan, space, bindings, slots, func, frame_form)
   last_plan = plan
   if space.ordered then
+    plan.grid = {} -- the loop as written has no blocks
+    plans.explain(plan, space)
     local step = iterate_plainly(space)
     return function()
       local i1, i2, i3, i4, i5, i6, i7, i8, i9 = step()
@@ -269,11 +274,13 @@ function M.parallel(...)
   local roots = frame.read(slots, func, 2)
   local plan, bindings, values = plan_loop(record, space, roots, getfenv(func))
   plans.check(plan, space)
+  plans.check_contents(plan, space, bindings, values)
   if plans.is_empty(plan, space) then
     last_plan = plan
     return finished
   end
   if plans.runs_serially(plan, space) then return run_serially(plan, space) end
+  plans.check_scalars(plan, values)
   local assigned
   if by_engine(plan, space) then
     assigned = run_engine_here(record, plan, space, bindings, values)
@@ -327,6 +334,8 @@ function M.each(...)
   end
   local record, slots, plan, bindings, values = plan_closure(fn, space)
   plans.check(plan, space)
+  plans.check_contents(plan, space, bindings, values)
+  if not plans.runs_serially(plan, space) then plans.check_scalars(plan, values) end
   if plans.is_empty(plan, space) then
     last_plan = plan
   elseif plans.runs_serially(plan, space) then
@@ -347,8 +356,11 @@ function M.each(...)
   end
 end
 
-local function can_be_cut(plan, space)
-  return not plans.is_empty(plan, space) and plan.strategy ~= "serial"
+-- The plan with its grid, if it can be cut.
+local function with_grid(plan, space)
+  local cuttable = not plans.is_empty(plan, space) and plan.strategy ~= "serial"
+  plan.grid = cuttable and grids.cut(plan, space).ranges or {}
+  return plan
 end
 
 --- Plans without running: plan(space..., opts, function(i) ... end) gives the plan. In the generic
@@ -358,8 +370,7 @@ function M.plan(...)
   if count > 0 and type((select(count, ...))) == "function" then
     local fn, space = split_closure("meissa.plan", ...)
     local _, _, plan = plan_closure(fn, space)
-    plan.grid = can_be_cut(plan, space) and grids.cut(plan, space).ranges or {}
-    return plan
+    return with_grid(plan, space)
   end
   local space = spaces.parse(...)
   local info = debug.getinfo(2, "Slf")
@@ -367,7 +378,7 @@ function M.plan(...)
   local slots = frame.slots(record.captures, info.func, 2)
   check_callee(record, info.func, 2, M.plan)
   local plan = plan_loop(record, space, frame.read(slots, info.func, 2), getfenv(info.func))
-  last_plan = plan
+  last_plan = with_grid(plan, space)
   return finished
 end
 
