@@ -85,8 +85,8 @@ local function notice_large(run, large)
       local often = about.apart and "once, and again when it changes" or
         "with every run of the loop, because it holds functions or is part of another value"
       io.stderr:write(("meissa: %s: '%s' is %s and is sent to each worker %s. Numbers in an " ..
-        "array, meissa.from(%s), need not be sent.\n"):format(place_of(run), about.path,
-        show.bytes(about.size), often, about.path))
+        "array (meissa.from) need not be sent.\n"):format(place_of(run), about.path,
+        show.bytes(about.size), often))
     end
   end
 end
