@@ -75,7 +75,9 @@ static arguments walk_arguments(ms_walk *walk, ms_node *node, use how) {
     add_argument(walk, &values[k], &all);
   }
   if (how == USE_BY_KIND) how = all.known ? USE_READ : USE_WRITE;
+  if (how == USE_WRITE) walk->possible++; /* what is not known need not be done */
   for (uint32_t k = 0; k < count; k++) touch_argument(walk, &values[k], how, node);
+  if (how == USE_WRITE) walk->possible--;
   return all;
 }
 

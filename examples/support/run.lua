@@ -95,7 +95,10 @@ end
 function Report:summary(values)
   if self.json then
     values.summary = true
-    print_json(values, {"summary"})
+    local order = {}
+    for key in pairs(values) do order[#order + 1] = key end
+    table.sort(order, function(a, b) return a == "summary" or b ~= "summary" and a < b end)
+    print_json(values, order)
   end
 end
 

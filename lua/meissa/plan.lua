@@ -24,7 +24,7 @@ local function context_of(plan)
                                                        show.bytes(about.bytes))
     end
   end
-  return {file = record.file, line = record.line, over = record.over, source = record.source,
+  return {file = record.file, line = record.line, over = plan.entries and record.over, source = record.source,
           grid = plan.grid, moves = moves, engine = plan.engine, ordered = plan.ordered,
           serial = plan.serial}
 end
@@ -182,7 +182,8 @@ local explained, told = setmetatable({}, {__mode = "k"}), {}
 -- of one loop that differ in nothing but their grid, as a driver loop makes them whose bounds move,
 -- count as one.
 function M.explain(plan, space)
-  if explained[plan] or not (space.explain or os.getenv "MEISSA_EXPLAIN" == "1") then return end
+  local asked = os.getenv "MEISSA_EXPLAIN" or ""
+  if explained[plan] or not (space.explain or asked ~= "" and asked ~= "0") then return end
   explained[plan] = true
   local context = context_of(plan)
   context.grid, context.moves = nil, nil
@@ -190,6 +191,15 @@ function M.explain(plan, space)
   if told[words] then return end
   told[words] = true
   io.stderr:write(tostring(plan), "\n")
+end
+
+-- A driver loop with moving bounds makes a plan for each: so many of one loop are kept.
+local MOST_PLANS = 1000
+
+local function keep(record, key, plan)
+  record.plan_count = (record.plan_count or 0) + 1
+  if record.plan_count > MOST_PLANS then record.plans, record.plan_count = {}, 1 end
+  record.plans[key] = plan
 end
 
 --- The plan of a loop for a space and bindings, from the record's cache or made.
@@ -203,12 +213,12 @@ function M.get(record, space, bindings)
     if not plan then errors.raise_core(err) end
     report.drop_impossible_fixes(plan)
     plan.file, plan.line, plan.engine = record.file, record.line, "lua"
-    plan.serial = space.serial
+    plan.serial, plan.entries = space.serial, space.array ~= nil
     plan.record, plan.ordered, plan.kernels = record, space.ordered, {}
     plan.grids = {}
     index(plan, bindings)
     setmetatable(plan, Plan)
-    record.plans[key] = plan
+    keep(record, key, plan)
   end
   return plan
 end

@@ -29,9 +29,12 @@ local function integer(value, what, position)
     errors.raise("OPT", "argument %d of parallel: %s must be a whole number, not %s", position,
                  what, type(value) == "nil" and "nil" or "a " .. type(value))
   end
-  if value ~= math.floor(value) or value < -LARGEST or value > LARGEST then
+  if value ~= math.floor(value) then
     errors.raise("OPT", "argument %d of parallel: %s must be a whole number, not %s", position,
                  what, tostring(value))
+  elseif value < -LARGEST or value > LARGEST then
+    errors.raise("OPT", "argument %d of parallel: %s must be within 2^53, not %s", position, what,
+                 tostring(value))
   end
   return value
 end

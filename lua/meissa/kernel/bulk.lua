@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: MIT
---- Bulk: captured tables that are too large to be sent with every execution of their loop.
+--- Bulk: captured tables and strings that are too large to be sent with every execution of their loop.
 --
 -- Such a table travels as bytes in an array of its own, which the runtime sends to each worker once
 -- and, where memory is shared, not at all; a changed table is other bytes. It must hold nothing but
@@ -34,6 +34,8 @@ local function holder_of(bytes)
   return holder
 end
 
+local SIZEABLE = { table = true, string = true, ["function"] = true }
+
 local PLAIN = { p = true, t = true, n = true }
 
 local function is_plain(encoder)
@@ -64,10 +66,11 @@ function Packing:take_out()
   for c = 1, self.count do
     local value = self.rest[c]
     local known = self.memory.large[c]
-    if type(value) == "table" or type(value) == "function" or type(value) == "string" then
+    local stuck = known and not known.apart
+    if not stuck and SIZEABLE[type(value)] then
       local bytes, encoder, size = encode_alone(c, value, self.options)
       if size > M.LIMIT then
-        local taken = bytes ~= nil and type(value) == "table"
+        local taken = bytes ~= nil
         self.memory.large[c] = { size = size, path = self.options.path(c), apart = taken }
         if taken then
           self.rest[c] = nil
@@ -94,7 +97,7 @@ end
 -- What was large last time is encoded apart at once.
 function Packing:take_known()
   for c, about in pairs(self.memory.large) do
-    if about.apart and type(self.rest[c]) == "table" then
+    if about.apart and SIZEABLE[type(self.rest[c])] then
       local bytes, encoder, size = encode_alone(c, self.rest[c], self.options)
       about.size = size
       if bytes then
