@@ -141,9 +141,16 @@ describe("a picture", function()
       "for i, j in meissa.plan({2, 4}, {3, 5}, {grid = {3}}) do A[i][j] = A[i-1][j-1] end"))
   end)
 
-  it("of nothing says so", function()
+  it("of a loop without blocks says so", function()
     local U = meissa.zeros(9)
+    local none = "independent: no blocks; the loop is empty, or runs in this process as written"
     for a in meissa.plan({2, 1}) do U[a] = 1 end
-    assert.equal("independent: nothing to run", meissa.last():picture())
+    assert.equal(none, meissa.last():picture())
+    for a in meissa.parallel(9, {serial = true}) do U[a] = 1 end
+    assert.equal("serial: one iteration after the other, as written", meissa.last():picture())
+    meissa.init {workers = 0}
+    for a in meissa.parallel(9) do U[a] = 1 end
+    meissa.init {}
+    assert.equal(none, meissa.last():picture())
   end)
 end)

@@ -73,7 +73,6 @@ static inline int set_up(bench *b, uint32_t workers, int (*serve)(int channel)) 
                       .workers = workers,
                       .incarnation = 1,
                       .parent = (uint32_t)driver,
-                      .watch = 1,
                       .identity = "0123456789abcdef"};
   snprintf(setup->build.abi, sizeof setup->build.abi, "%s", ms_abi());
   snprintf(setup->address, sizeof setup->address, "%s", b->address);
@@ -96,9 +95,9 @@ static inline void tear_down(bench *b) {
   ms_error err = {0};
   ms_notice end = {.kind = MS_NOTICE_END};
   CHECK(ms_channel_send(b->channel, &end, sizeof end, -1, 1000, &err) == 0);
-  close(b->channel);
   int status = -1;
   CHECK(waitpid(b->worker, &status, 0) == b->worker);
+  close(b->channel);
   CHECK(WIFEXITED(status) && WEXITSTATUS(status) == 0);
   zmq_close(b->router);
   ms_context_end(&b->context);

@@ -75,25 +75,29 @@ static int read_report(const ms_session *session, ms_outcome *outcome, uint32_t 
   return 0;
 }
 
+/* Appends printed text in the plan's order. */
+static void join(pieces *printed, ms_text *out) {
+  if (printed->count == 0) return;
+  qsort(printed->list, printed->count, sizeof *printed->list, by_plan);
+  for (uint32_t i = 0; i < printed->count; i++) {
+    const ms_record *record = &printed->list[i].record;
+    ms_text_append(out, record->bytes, (size_t)record->size);
+  }
+}
+
 int ms_gather_finish(ms_session *session, ms_outcome *outcome, ms_error *err) {
   uint32_t *position = calloc(outcome->block_count, sizeof *position);
   if (position == NULL) return ms_error_set(err, MS_WRK, "out of memory");
   for (uint32_t i = 0; i < outcome->block_count; i++) position[outcome->order[i]] = i;
   pieces printed = {0};
   int failed = 0;
-  for (uint32_t w = 0; failed == 0 && w < outcome->worker_count; w++) {
+  for (uint32_t w = 0; w < outcome->worker_count; w++) {
     if (outcome->reports[w].length == 0) continue;
-    failed = read_report(session, outcome, w, position, &printed, err);
+    if (read_report(session, outcome, w, position, &printed, err) != 0) failed = -1;
   }
-  if (failed == 0 && printed.count > 0) {
-    qsort(printed.list, printed.count, sizeof *printed.list, by_plan);
-    for (uint32_t i = 0; i < printed.count; i++) {
-      const ms_record *record = &printed.list[i].record;
-      ms_text_append(&outcome->printed, record->bytes, (size_t)record->size);
-    }
-    if (outcome->printed.failed) {
-      failed = ms_error_set(err, MS_WRK, "out of memory for what a loop printed");
-    }
+  join(&printed, &outcome->printed);
+  if (outcome->printed.failed) {
+    failed = ms_error_set(err, MS_WRK, "out of memory for what a loop printed");
   }
   free(printed.list);
   free(position);

@@ -13,7 +13,7 @@
 
 #include "net/channel.h"
 
-/* Written before the handler can run, only read by it. */
+/* Written before the handlers can run, only read by them. */
 static char directory[MS_DIRECTORY_SIZE];
 static char socket_path[MS_ADDRESS_SIZE];
 static pid_t parent;
@@ -28,28 +28,24 @@ void ms_guard_clean(bool orphan) {
   if (orphan && directory[0] != '\0') ms_directory_clear(directory);
 }
 
-/* A signal of the driver's own death comes when its spawning thread ends: while others of its
- * threads are still being taken down it remains our parent, but it is the sender. */
-static void on_end(int signal, siginfo_t *about, void *context) {
-  (void)context;
-  ms_guard_clean(ms_guard_orphan() || about->si_pid == parent);
+static bool driver_ended(void) {
+  return ms_guard_orphan() || ms_channel_ended(watched);
+}
+
+/* Somebody asks this worker to end. */
+static void on_end(int signal) {
+  ms_guard_clean(driver_ended());
   _exit(128 + signal);
 }
 
-/* Something happened on the channel: end if the driver did. */
-static void on_channel(int signal) {
+/* Something happened on the channel, or a thread of the driver ended: end if the driver did. */
+static void on_change(int signal) {
   int saved = errno;
-  if (ms_channel_ended(watched)) {
+  if (driver_ended()) {
     ms_guard_clean(true);
     _exit(128 + signal);
   }
   errno = saved;
-}
-
-static int handle_end(void) {
-  struct sigaction action = {.sa_sigaction = on_end, .sa_flags = SA_SIGINFO};
-  sigfillset(&action.sa_mask);
-  return sigaction(SIGTERM, &action, NULL);
 }
 
 static int handle(int signal, void (*handler)(int)) {
@@ -58,27 +54,33 @@ static int handle(int signal, void (*handler)(int)) {
   return sigaction(signal, &action, NULL);
 }
 
-/* The death of the driver's spawning thread would fire too early: watch the channel instead. */
-static int watch_channel(int channel) {
+/* Two roads, as neither is sure: the channel stays open in a child that the driver forked, and a
+ * stopped process would not look at it; SIGCONT wakes one, and comes whenever this worker gets
+ * another parent, last with the driver's last thread. */
+static int watch_driver(int channel) {
   watched = channel;
-  if (handle(SIGIO, on_channel) != 0 || fcntl(channel, F_SETOWN, getpid()) != 0) return -1;
+  if (handle(SIGIO, on_change) != 0 || handle(SIGCONT, on_change) != 0) return -1;
   int flags = fcntl(channel, F_GETFL);
-  return flags < 0 ? -1 : fcntl(channel, F_SETFL, flags | O_ASYNC);
+  if (flags < 0 || fcntl(channel, F_SETOWN, getpid()) != 0) return -1;
+  if (fcntl(channel, F_SETFL, flags | O_ASYNC) != 0) return -1;
+  return prctl(PR_SET_PDEATHSIG, SIGCONT);
 }
 
 int ms_guard_install(const ms_setup *setup, int channel, ms_error *err) {
   snprintf(directory, sizeof directory, "%.*s", (int)sizeof directory - 1, setup->directory);
   parent = (pid_t)setup->parent;
-  int failed = handle_end() != 0 || handle(SIGINT, SIG_IGN) != 0 || handle(SIGHUP, SIG_IGN) != 0 ||
-               handle(SIGQUIT, SIG_IGN) != 0 || handle(SIGPIPE, SIG_IGN) != 0;
-  failed = failed || (setup->watch ? prctl(PR_SET_PDEATHSIG, SIGTERM) : watch_channel(channel));
-  if (failed) {
+  static const int ignored[] = {SIGINT, SIGHUP, SIGQUIT, SIGPIPE, SIGTTOU};
+  int failed = handle(SIGTERM, on_end) != 0;
+  for (size_t i = 0; i < sizeof ignored / sizeof ignored[0]; i++) {
+    failed = failed || handle(ignored[i], SIG_IGN) != 0;
+  }
+  if (failed || watch_driver(channel) != 0) {
     return ms_error_set(err, MS_WRK, "signals cannot be handled: %s", strerror(errno));
   }
   sigset_t none; /* the driver blocked them until now */
   sigemptyset(&none);
   sigprocmask(SIG_SETMASK, &none, NULL);
-  if (!ms_guard_orphan()) return 0;
+  if (!driver_ended()) return 0; /* before it was watched */
   ms_guard_clean(true);
   return ms_error_set(err, MS_WRK, "the driver is gone");
 }

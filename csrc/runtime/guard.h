@@ -2,9 +2,10 @@
  *
  * Guard: a worker's signals, and its end when the driver is gone.
  *
- * A worker ignores SIGINT, SIGHUP and SIGQUIT (the driver decides). SIGTERM, which the kernel
- * sends when the driver dies, removes the session's files and ends the process even out of an
- * endless loop: the handler only calls what is async-signal-safe. */
+ * A worker ignores SIGINT, SIGHUP and SIGQUIT (the driver decides), and SIGTTOU (its process group
+ * is not the terminal's). When the driver dies, the kernel sends SIGIO and SIGCONT: their handler
+ * removes the session's files and ends the process, even out of an endless loop or when it was
+ * stopped. SIGTERM ends it, too. Handlers only call what is async-signal-safe. */
 #ifndef MS_RUNTIME_GUARD_H
 #define MS_RUNTIME_GUARD_H
 

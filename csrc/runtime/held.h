@@ -44,8 +44,10 @@ ms_held_piece *ms_held_copy(ms_held *held, uint64_t id, size_t size, uint64_t jo
 /* Remembers the copy's present contents in `pristine`. */
 int ms_held_remember(ms_held_piece *copy, ms_error *err);
 
-/* Frees the copy of `id`, and all copies that are neither kept nor used by `job`. */
-void ms_held_forget(ms_held *held, uint64_t id);
+/* Frees the copy of `id` unless `job` (0: none) uses it. */
+void ms_held_forget(ms_held *held, uint64_t id, uint64_t job);
+
+/* Frees all copies that are neither kept nor used by `job`. */
 void ms_held_sweep(ms_held *held, uint64_t job);
 
 /* Unmaps everything. */

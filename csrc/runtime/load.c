@@ -113,7 +113,8 @@ static int load_cached(ms_session *session, ms_member *member, ms_run *run, uint
                        ms_error *err) {
   const ms_item *item = &run->items[number];
   int64_t lo, hi;
-  needed_rows(session, member, &run->job->items[number], &lo, &hi);
+  const ms_job_item *from = &run->job->items[number];
+  needed_rows(session, member, from, &lo, &hi);
   if (lo >= hi) return 0;
   ms_cached *entry = cached_entry(member, item->id);
   if (entry == NULL) return ms_error_set(err, MS_WRK, "out of memory");
@@ -123,6 +124,7 @@ static int load_cached(ms_session *session, ms_member *member, ms_run *run, uint
   *entry = (ms_cached){.id = item->id,
                        .version = item->version,
                        .size = ms_item_bytes(item),
+                       .segment = from->segment == NULL ? 0 : from->segment->id,
                        .used = session->jobs,
                        .lo = lo,
                        .hi = hi};
@@ -133,10 +135,7 @@ static int load_cached(ms_session *session, ms_member *member, ms_run *run, uint
  * owner may be gone. */
 static void forget(ms_member *member, uint64_t now) {
   for (uint32_t i = member->cached_count; i-- > 0;) {
-    if (now - member->cached[i].used <= PATIENCE) continue;
-    ms_frame frame = {.kind = MS_SAY_FORGET, .a = {member->cached[i].id}};
-    if (member->up) ms_link_send(&member->link, frame, NULL, 0, NULL);
-    member->cached[i] = member->cached[--member->cached_count];
+    if (now - member->cached[i].used > PATIENCE) ms_member_forget(member, i);
   }
 }
 

@@ -36,7 +36,6 @@ static void fill_setup(const ms_session *session, const ms_member *member, ms_se
                       .shared = session->config.shared,
                       .tcp = session->config.tcp,
                       .parent = (uint32_t)getpid(),
-                      .watch = getpid() == gettid(),
                       .keys = session->keys};
   snprintf(setup->build.abi, sizeof setup->build.abi, "%s", ms_abi());
   snprintf(setup->identity, sizeof setup->identity, "%s", member->peer.identity);
@@ -52,37 +51,40 @@ int ms_member_stillborn(const ms_session *session, const ms_member *member, ms_e
                       member->number + 1, member->pid, how, session->command[0]);
 }
 
+/* Starts the process with its setup waiting in the channel: however soon driver or worker die,
+ * neither has missed it. */
+static int start(const ms_session *session, ms_member *member, int theirs, ms_error *err) {
+  int page;
+  member->status = make_status(&page, err);
+  if (member->status == NULL) return -1;
+  ms_setup setup;
+  fill_setup(session, member, &setup);
+  int failed = ms_channel_send(member->channel, &setup, sizeof setup, page, 0, err);
+  explicit_bzero(&setup, sizeof setup);
+  close(page);
+  if (failed != 0) return -1;
+  const char *const *command = (const char *const *)session->command;
+  return ms_child_spawn(&member->child, command, theirs, err);
+}
+
 int ms_member_spawn(ms_session *session, ms_member *member, ms_error *err) {
-  int ends[2], page;
+  int ends[2];
   member->incarnation++;
   member->up = member->informed = member->working = false;
   memset(&member->peer, 0, sizeof member->peer);
   member->peer.incarnation = member->incarnation;
   if (ms_identity_make(member->peer.identity, err) != 0) return -1;
   if (ms_channel_pair(ends, err) != 0) return -1;
-  member->status = make_status(&page, err);
-  ms_setup setup;
-  fill_setup(session, member, &setup);
-  int failed =
-      member->status == NULL ||
-      ms_child_spawn(&member->child, (const char *const *)session->command, ends[1], err) != 0;
-  member->pid = member->child.pid;
   member->channel = ends[0];
+  int failed = start(session, member, ends[1], err);
+  member->pid = member->child.pid;
   close(ends[1]);
-  bool spawned = !failed;
-  if (spawned) {
-    failed = ms_channel_send(ends[0], &setup, sizeof setup, page, CHANNEL_WAIT, NULL) != 0;
-  }
-  explicit_bzero(&setup, sizeof setup);
-  if (member->status != NULL) close(page);
   member->link = (ms_link){.socket = session->router,
                            .to = member->peer.identity,
                            .sender = MS_DRIVER,
                            .incarnation = member->incarnation};
-  if (!failed) return 0;
-  if (spawned) ms_child_wait(&member->child, KILL_WAIT);
-  ms_member_bury(member);
-  return spawned ? ms_member_stillborn(session, member, err) : -1;
+  if (failed != 0) ms_member_bury(member);
+  return failed;
 }
 
 int ms_member_hello(ms_session *session, ms_member *member, const ms_frame *frame,
@@ -145,6 +147,12 @@ void ms_member_unshare(ms_member *member, uint64_t segment) {
     member->segments[i] = member->segments[--member->segment_count];
     return;
   }
+}
+
+void ms_member_forget(ms_member *member, uint32_t cached) {
+  ms_frame frame = {.kind = MS_SAY_FORGET, .a = {member->cached[cached].id}};
+  if (member->up) ms_link_send(&member->link, frame, NULL, 0, NULL);
+  member->cached[cached] = member->cached[--member->cached_count];
 }
 
 bool ms_member_knows(const ms_member *member, const char *key, size_t size) {

@@ -35,6 +35,17 @@ int ms_report_next(const char *bytes, size_t size, size_t *at, ms_record *record
   return 1;
 }
 
+void ms_report_keep_printed(ms_text *report) {
+  size_t at = 0, from = 0, kept = 0;
+  ms_record record;
+  for (; ms_report_next(report->bytes, report->length, &at, &record) > 0; from = at) {
+    if (record.kind != MS_REPORT_PRINTED) continue;
+    memmove(report->bytes + kept, report->bytes + from, at - from);
+    kept += at - from;
+  }
+  report->length = kept;
+}
+
 static int differs(const ms_runs *runs, int64_t at) {
   size_t byte = (size_t)at * runs->element;
   return memcmp(runs->now + byte, runs->before + byte, runs->element) != 0;

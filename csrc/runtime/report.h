@@ -25,6 +25,9 @@ typedef struct ms_record {
 void ms_report_add(ms_text *report, uint32_t block, ms_report_kind kind, const void *bytes,
                    size_t size);
 
+/* Removes all records but those of printed text. */
+void ms_report_keep_printed(ms_text *report);
+
 /* Reads the record at `*at` and moves on: 1 read, 0 end, -1 malformed. */
 int ms_report_next(const char *bytes, size_t size, size_t *at, ms_record *record);
 

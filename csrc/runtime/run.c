@@ -74,11 +74,12 @@ static void take_report(ms_session *session, const ms_member *member, const ms_f
                         const char *payload) {
   ms_run *run = session->run;
   ms_text *report = &run->outcome->reports[member->number];
-  if (run->failed || frame->size == 0) return;
+  if (frame->size == 0) return;
   if (frame->size <= REPORT_LIMIT && report->length <= REPORT_LIMIT - frame->size) {
     ms_text_append(report, payload, (size_t)frame->size);
     if (!report->failed) return;
   }
+  if (run->failed) return;
   ms_error_set(run->err, MS_WRK, "the results and printed text of worker %u take over %zu bytes",
                member->number + 1, REPORT_LIMIT);
   ms_run_fail(session, member->number, UINT32_MAX, GRACE);
@@ -242,11 +243,10 @@ static int run_job(ms_session *session, ms_run *run) {
   }
   wait_for_all(session, ms_interrupt_begin());
   ms_interrupt_end(run->err->code == MS_INT);
-  if (run->failed) {
-    if (run->err->code == MS_NET) replace_all(session);
-    return -1;
-  }
-  return ms_gather_finish(session, run->outcome, run->err);
+  if (!run->failed) return ms_gather_finish(session, run->outcome, run->err);
+  if (run->err->code == MS_NET) replace_all(session);
+  ms_gather_finish(session, run->outcome, NULL);
+  return -1;
 }
 
 int ms_session_run(ms_session *session, const ms_job *job, ms_outcome *outcome, ms_error *err) {

@@ -49,18 +49,15 @@ uint64_t ms_session_jobs(const ms_session *session) {
   return session->jobs;
 }
 
-/* Stops accepting anything and ends all workers. With `now` they are not asked. */
+/* Ends all workers; with `now` they are not asked. Their channels stay open meanwhile: one that
+ * closes says that the driver is dying. */
 static void end_workers(ms_session *session, bool now) {
   uint32_t count = session->members == NULL ? 0 : session->config.workers;
   for (uint32_t i = 0; i < count; i++) {
     ms_member *member = &session->members[i];
     const ms_notice end = {.kind = MS_NOTICE_END};
     if (now) ms_child_signal(&member->child, SIGKILL);
-    if (member->channel >= 0) {
-      ms_channel_send(member->channel, &end, sizeof end, -1, 0, NULL);
-      close(member->channel);
-    }
-    member->channel = -1;
+    if (member->channel >= 0) ms_channel_send(member->channel, &end, sizeof end, -1, 0, NULL);
   }
   uint64_t deadline = ms_session_clock() + (uint64_t)END_WAIT * 1000000u;
   for (uint32_t i = 0; i < count; i++) {
@@ -123,13 +120,19 @@ static void stop_all(void) {
   }
 }
 
+/* Workers unmap a segment that is no more; where nothing is shared, they free their copies of what
+ * lay in it. */
 static void segment_gone(uint64_t id, void *context) {
   (void)context;
   pthread_mutex_lock(&lock);
   for (ms_session *session = sessions; session != NULL; session = session->next) {
     if (session->process != getpid() || session->thread != gettid()) continue;
     for (uint32_t i = 0; i < session->config.workers; i++) {
-      if (session->members[i].channel >= 0) ms_member_unshare(&session->members[i], id);
+      ms_member *member = &session->members[i];
+      if (member->channel >= 0) ms_member_unshare(member, id);
+      for (uint32_t k = member->cached_count; k-- > 0;) {
+        if (member->cached[k].segment == id) ms_member_forget(member, k);
+      }
     }
   }
   pthread_mutex_unlock(&lock);
@@ -227,12 +230,8 @@ void ms_session_forget(ms_session *session, uint64_t id) {
   if (session->process != getpid() || session->config.shared) return;
   for (uint32_t i = 0; i < session->config.workers; i++) {
     ms_member *member = &session->members[i];
-    for (uint32_t k = 0; k < member->cached_count; k++) {
-      if (member->cached[k].id != id) continue;
-      member->cached[k] = member->cached[--member->cached_count];
-      ms_frame frame = {.kind = MS_SAY_FORGET, .a = {id}};
-      if (member->up) ms_link_send(&member->link, frame, NULL, 0, NULL);
-      break;
+    for (uint32_t k = member->cached_count; k-- > 0;) {
+      if (member->cached[k].id == id) ms_member_forget(member, k);
     }
   }
 }

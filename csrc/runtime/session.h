@@ -55,7 +55,7 @@ void ms_session_forget(ms_session *session, uint64_t id);
 typedef struct ms_job_item {
   ms_item item;              /* segment, segment_size and place are filled in by ms_session_run */
   unsigned char *data;       /* element [1]...[1] */
-  const ms_segment *segment; /* that `data` lies in; not needed where nothing is shared */
+  const ms_segment *segment; /* that `data` lies in, NULL: none; needed where it is shared */
   const int64_t *offsets;    /* cached: rows offsets[b] .. offsets[b + 1] of the first dimension
                                 belong to block b; NULL: all rows to everyone */
 } ms_job_item;
@@ -99,7 +99,7 @@ typedef struct ms_outcome {
   ms_record *results; /* for each block; bytes NULL when it gave none */
   ms_share *shares;   /* for each worker */
   ms_text *reports;   /* for each worker; hold the results' bytes */
-  ms_text printed;    /* what blocks printed, in plan order */
+  ms_text printed;    /* what blocks printed, in plan order; also of a failed job */
   ms_text notices;    /* a line for each thing that users may want to know */
   uint64_t moved;     /* bytes of arrays that the driver sent */
   /* Only of a failed job: */

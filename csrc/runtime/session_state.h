@@ -21,7 +21,8 @@
 /* Rows of a cached item that a worker has. */
 typedef struct ms_cached {
   uint64_t id, version, size;
-  uint64_t used; /* by this job last */
+  uint64_t segment; /* of the driver, that it lies in; 0: none */
+  uint64_t used;    /* by this job last */
   int64_t lo, hi;
 } ms_cached;
 
@@ -105,6 +106,8 @@ void ms_member_free(ms_member *member);
 /* Gives it the descriptor of a segment unless it has it. */
 int ms_member_share(ms_member *member, const ms_segment *segment, ms_error *err);
 void ms_member_unshare(ms_member *member, uint64_t segment);
+/* Lets the worker free its copy of a cached item; the last one takes the place in the list. */
+void ms_member_forget(ms_member *member, uint32_t cached);
 bool ms_member_knows(const ms_member *member, const char *key, size_t size);
 int ms_member_learn(ms_member *member, const char *key, size_t size, ms_error *err);
 
@@ -122,7 +125,7 @@ void ms_run_frame(ms_session *session, ms_member *member, const ms_frame *frame,
 /* run.c: the job fails: the others are cancelled and get `grace` ms. The first failure counts. */
 void ms_run_fail(ms_session *session, uint32_t worker, uint32_t block, uint32_t grace);
 
-/* gather.c: puts results and printed text in order. */
+/* gather.c: puts results and printed text in order; of a failed job what arrived, whole or not. */
 int ms_gather_begin(ms_session *session, ms_outcome *outcome, ms_error *err);
 int ms_gather_finish(ms_session *session, ms_outcome *outcome, ms_error *err);
 

@@ -25,7 +25,6 @@ typedef struct ms_setup {
   uint32_t shared; /* arrays are in shared memory */
   uint32_t tcp;
   uint32_t parent; /* the driver's process id */
-  uint32_t watch;  /* the parent's spawning thread lives as long as the parent */
   char identity[MS_IDENTITY_SIZE];
   char address[MS_ADDRESS_SIZE]; /* the driver's */
   char directory[MS_DIRECTORY_SIZE];

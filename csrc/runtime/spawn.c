@@ -26,7 +26,9 @@ static int describe_start(posix_spawn_file_actions_t *files, posix_spawnattr_t *
   sigaddset(&later, SIGINT);
   sigaddset(&later, SIGHUP);
   sigaddset(&later, SIGQUIT);
-  int failed = posix_spawnattr_setflags(attributes, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
+  int failed = posix_spawnattr_setflags(
+      attributes, POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
+  if (failed == 0) failed = posix_spawnattr_setpgroup(attributes, 0);
   if (failed == 0) failed = posix_spawnattr_setsigdefault(attributes, &all);
   if (failed == 0) failed = posix_spawnattr_setsigmask(attributes, &later);
   if (failed == 0) {

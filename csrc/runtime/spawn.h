@@ -4,7 +4,9 @@
  *
  * It is started with its end of a channel at descriptor MS_CHANNEL_FD, no other descriptor than
  * the standard ones, no signal blocked but those that a worker handles later, and its standard
- * input empty. A pidfd keeps a signal from ever reaching another process that got its number.
+ * input empty. It leads a process group of its own: a SIGKILL for the driver's whole group, as
+ * `timeout` and shells send it, must leave somebody who tidies up. A pidfd keeps a signal from ever
+ * reaching another process that got its number.
  * Hosts that ignore or reap SIGCHLD are fine: then only the cause of death stays unknown. */
 #ifndef MS_RUNTIME_SPAWN_H
 #define MS_RUNTIME_SPAWN_H

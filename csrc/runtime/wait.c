@@ -91,6 +91,9 @@ static int take_frame(ms_session *session, ms_member *member, const char *bytes,
 /* Most frames handled before deaths and interrupts are looked at again. */
 #define FRAMES_A_TURN 64
 
+#define DRAIN_TURNS 16
+#define DRAIN_WAIT  5 /* ms without a frame after which none is expected */
+
 static int take_frames(ms_session *session, ms_error *err) {
   for (int i = 0; i < FRAMES_A_TURN; i++) {
     zmq_msg_t message;
@@ -109,6 +112,15 @@ static int take_frames(ms_session *session, ms_error *err) {
   return 0;
 }
 
+/* Takes what a dead worker had sent and ZeroMQ still has on its way. */
+static int drain(ms_session *session, ms_error *err) {
+  zmq_pollitem_t router = {.socket = session->router, .events = ZMQ_POLLIN};
+  for (int turn = 0; turn < DRAIN_TURNS && zmq_poll(&router, 1, DRAIN_WAIT) > 0; turn++) {
+    if (take_frames(session, err) != 0) return -1;
+  }
+  return 0;
+}
+
 /* Something on a channel: a worker of another build, or a worker's end. */
 static int take_channel(ms_session *session, ms_member *member, ms_error *err) {
   ms_refusal refusal;
@@ -122,6 +134,8 @@ static int take_channel(ms_session *session, ms_member *member, ms_error *err) {
   }
   if (got > 0) return 0;
   bool came_up = member->up;
+  if (session->run != NULL && member->working && drain(session, err) != 0) return -1;
+  if (member->channel < 0) return 0;
   ms_session_lose(session, member, NULL);
   if (came_up) return 0;
   return ms_member_stillborn(session, member, err);

@@ -253,7 +253,7 @@ static int handle(ms_worker *worker, const ms_frame *frame, const char *payload,
     case MS_SAY_CANCEL:
       return take_cancel(worker, frame->job, err);
     case MS_SAY_FORGET:
-      if (!worker->job.open) ms_held_forget(&worker->held, frame->a[0]);
+      ms_held_forget(&worker->held, frame->a[0], worker->job.open ? worker->job.number : 0);
       return 0;
     default:
       return 0;

@@ -122,30 +122,39 @@ bool ms_worker_room(ms_worker *worker, ms_error *err) {
   return true;
 }
 
+/* Sends the report, its end as the payload of `last`; also of a job that was cancelled. */
+static int send_report(ms_worker *worker, ms_frame last, ms_error *err) {
+  ms_text *report = &worker->job.report;
+  for (size_t at = 0;;) {
+    while (!worker->gone && !ms_link_open(&worker->control)) {
+      if (ms_worker_wait(worker, false, ROOM_WAIT, err) != 0) return -1;
+    }
+    size_t rest = report->length - at;
+    bool whole = rest <= MS_FRAME_PAYLOAD;
+    ms_frame piece = {.kind = MS_SAY_REPORT, .job = worker->job.number};
+    if (whole) report->length = 0; /* the bytes stay until more is added */
+    if (worker->gone) return 0;
+    if (ms_link_send(&worker->control, whole ? last : piece, rest > 0 ? report->bytes + at : NULL,
+                     whole ? rest : MS_FRAME_PAYLOAD, err) != 0) {
+      return -1;
+    }
+    if (whole) return 0;
+    at += MS_FRAME_PAYLOAD;
+  }
+}
+
 int ms_worker_end(ms_worker *worker, ms_error *err) {
   ms_worker_job *job = &worker->job;
   if (!job->open) return 0;
   ms_exchange_close(worker);
-  size_t size = job->failed || ms_worker_cancelled(worker) ? 0 : job->report.length, at = 0;
-  while (size - at > MS_FRAME_PAYLOAD) {
-    ms_frame piece = {.kind = MS_SAY_REPORT, .job = job->number};
-    if (!ms_worker_room(worker, err)) {
-      size = at;
-    } else if (ms_link_send(&worker->control, piece, job->report.bytes + at, MS_FRAME_PAYLOAD,
-                            err) != 0) {
-      return -1;
-    } else {
-      at += MS_FRAME_PAYLOAD;
-    }
-  }
-  job->open = false;
   job->running = false;
-  if (worker->gone) return 0;
+  if (job->failed || ms_worker_cancelled(worker)) ms_report_keep_printed(&job->report);
   ms_frame done = {.kind = MS_SAY_DONE,
                    .job = job->number,
                    .a = {job->busy, job->waited, job->moved, job->position}};
-  const char *rest = size == at ? NULL : job->report.bytes + at;
-  return ms_link_send(&worker->control, done, rest, size - at, err);
+  int failed = send_report(worker, done, err);
+  job->open = false;
+  return failed;
 }
 
 /* Sends the rows of one item that stay with this worker at the end. */
@@ -276,6 +285,7 @@ int ms_worker_print(ms_worker *worker, const void *bytes, size_t size, ms_error 
   ms_worker_job *job = &worker->job;
   if (!job->running) return ms_error_set(err, MS_BUG, "nothing is running that could print");
   ms_report_add(&job->report, job->mine[job->position], MS_REPORT_PRINTED, bytes, size);
+  job->printed = true;
   return 0;
 }
 
@@ -291,8 +301,11 @@ int ms_worker_block_done(ms_worker *worker, const void *result, size_t size, ms_
   atomic_store(&worker->status->running, 0);
   atomic_fetch_add(&worker->status->finished, 1);
   ms_error trouble = {0};
-  if (ms_token_send(worker, block, &trouble) == 0) return 0;
-  return give_up(worker, &trouble, err);
+  if (ms_token_send(worker, block, &trouble) != 0) return give_up(worker, &trouble, err);
+  if (!job->printed) return 0;
+  job->printed = false;
+  ms_frame printed = {.kind = MS_SAY_REPORT, .job = job->number};
+  return send_report(worker, printed, err); /* it arrives whatever happens to later blocks */
 }
 
 int ms_worker_fail(ms_worker *worker, const void *error, size_t size, ms_error *err) {

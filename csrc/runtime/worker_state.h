@@ -35,8 +35,9 @@ typedef struct ms_worker_job {
   bool failed;                    /* FAILED was sent */
   uint64_t started, busy, waited; /* ns; `started`: of the running block or the job */
   uint64_t moved;                 /* bytes sent */
-  ms_text report;
-  ms_exchange *exchange; /* NULL when no item needs one */
+  ms_text report;                 /* what was not sent yet */
+  bool printed;                   /* it has printed text */
+  ms_exchange *exchange;          /* NULL when no item needs one */
 } ms_worker_job;
 
 struct ms_worker {
@@ -73,7 +74,7 @@ void *ms_worker_segment(ms_worker *worker, const ms_item *item, ms_error *err);
 /* worker_job.c: makes a job of the task that has come in; tells the driver if it cannot. */
 int ms_worker_begin(ms_worker *worker, ms_error *err);
 
-/* worker_job.c: sends DONE with what is left of the report. */
+/* worker_job.c: sends DONE with what is left of the report; of a failed job only printed text. */
 int ms_worker_end(ms_worker *worker, ms_error *err);
 
 /* worker_job.c: waits until the driver's window has room; false when the job is cancelled or the

@@ -24,6 +24,11 @@ local function iteration_text(iteration)
   return table.concat(parts, ", ")
 end
 
+-- Whether a message speaks of "worker 2" itself.
+local function names_worker(message, worker)
+  return tostring(message):find("%f[%w]worker " .. tostring(worker) .. "%f[%W]") ~= nil
+end
+
 function Error.__tostring(err)
   local text = (err.code or "BUG") .. ": " .. tostring(err.message)
   if err.file and err.line then
@@ -33,7 +38,9 @@ function Error.__tostring(err)
   end
   local where = {}
   if err.iteration then where[#where + 1] = "iteration " .. iteration_text(err.iteration) end
-  if err.worker then where[#where + 1] = "worker " .. tostring(err.worker) end
+  if err.worker and not names_worker(err.message, err.worker) then
+    where[#where + 1] = "worker " .. tostring(err.worker)
+  end
   if #where > 0 then text = text .. " (" .. table.concat(where, "; ") .. ")" end
   return text
 end

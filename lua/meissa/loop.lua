@@ -174,25 +174,6 @@ local function run_on_workers(record, plan, space, bindings, values, called)
   return assigned
 end
 
--- Functions for which LuaJIT's compiler and interpreter differ, so that the plain body may give
--- other last bits than the engines, which never use them.
-local INEXACT = {["math.max"] = true, ["math.min"] = true, ["math.pow"] = true}
-
--- Says once, for a loop that runs in this process, what may differ from a run on workers.
-local function notice_inexact(record, plan, bindings)
-  if plan.noticed then return end
-  plan.noticed = true
-  local names = {}
-  if record.info.power then names[1] = "^" end
-  for _, binding in ipairs(bindings) do
-    if binding.kind == "builtin" and INEXACT[binding.name] then names[#names + 1] = binding.name end
-  end
-  if #names > 0 then
-    io.stderr:write(("meissa: %s:%d: %s may give other last bits here than on workers\n"):format(
-      record.file, record.line, table.concat(names, ", ")))
-  end
-end
-
 -- The loop as written: ranges in their order, entries row by row if the loop is ordered and in
 -- file order if not.
 local function iterate_plainly(space)
@@ -251,7 +232,7 @@ local function run_here(record, plan, space, bindings, slots, func, frame_form)
                                      slot = slots[scalar.capture], op = scalar.op}
     end
   end
-  notice_inexact(record, plan, bindings)
+  inprocess.notice_inexact(record, plan, bindings)
   local blocks = job.serial_order(plan, grid)
   return inprocess.blocks(blocks, job.cursor(grid, space), reductions, func, frame_form)
 end

@@ -218,11 +218,13 @@ local drawers = {rotate = draw_blocks, wavefront = draw_blocks, hyperplane = dra
 -- @tab plan what meissa.plan or meissa.last gave
 -- @treturn string lines, without a final newline
 function M.text(plan)
-  if plan.strategy == "serial" then
+  if plan.strategy == "serial" or plan.serial then
     return "serial: one iteration after the other, as written"
   end
   local _, grid = next(plan.grids)
-  if not grid then return plan.strategy .. ": nothing to run" end
+  if not grid then
+    return plan.strategy .. ": no blocks; the loop is empty, or runs in this process as written"
+  end
   local head, lines = (drawers[plan.strategy] or draw_shares)(plan, grid)
   return head .. "\n" .. table.concat(lines, "\n")
 end

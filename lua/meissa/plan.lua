@@ -192,6 +192,15 @@ function M.explain(plan, space)
   io.stderr:write(tostring(plan), "\n")
 end
 
+-- A driver loop with moving bounds makes a plan for each: so many of one loop are kept.
+local MOST_PLANS = 1000
+
+local function keep(record, key, plan)
+  record.plan_count = (record.plan_count or 0) + 1
+  if record.plan_count > MOST_PLANS then record.plans, record.plan_count = {}, 1 end
+  record.plans[key] = plan
+end
+
 --- The plan of a loop for a space and bindings, from the record's cache or made.
 -- Errors: SRC, OPT, BUG; a loop that may not run in parallel has a plan that says so.
 function M.get(record, space, bindings)
@@ -208,7 +217,7 @@ function M.get(record, space, bindings)
     plan.grids = {}
     index(plan, bindings)
     setmetatable(plan, Plan)
-    record.plans[key] = plan
+    keep(record, key, plan)
   end
   return plan
 end

@@ -135,7 +135,12 @@ function M.finish(err, info)
   local found = type(err) == "table" and err or M.plain(err)
   found.message = tostring(found.message)
   found.file = (found.file or info.chunkname):gsub("^[@=]", "")
-  found.line = found.line or info.line
+  local place, line, text = found.message:match("^([^\n]-):(%d+): (.*)$")
+  local tail = place and place:match("^%.%.%.(.+)") -- as Lua shortens long names
+  if place and (place == found.file or tail and found.file:sub(-#tail) == tail) then
+    found.line, found.message = tonumber(line), text
+  end
+  if not found.line or found.line < 1 then found.line = info.line end
   return found
 end
 
