@@ -255,10 +255,11 @@ static void assignment_role(ms_walk *walk, ms_node *body, uint32_t index, ms_sca
   plan->capture = index;
   if (walk->bindings[index].aliased && capture->field_count == 0) {
     plan->role = MS_ROLE_CARRIED;
-    find_scalar(walk, MS_REASON_SCALAR, false, capture->first, capture,
-                "is assigned by the body and may be read by a function that the body can call, which "
-                "would not see the change on a worker",
-                "hand it to the function as an argument");
+    find_scalar(
+        walk, MS_REASON_SCALAR, false, capture->first, capture,
+        "is assigned by the body and may be read by a function that the body can call, which "
+        "would not see the change on a worker",
+        "hand it to the function as an argument");
     return;
   }
   if (ms_scalar_reduction(walk, capture, body, &plan->op)) {

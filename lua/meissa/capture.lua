@@ -68,8 +68,8 @@ local function field_of(value, key)
 end
 
 -- What a search from functions and tables finds: {found = {[binding index] = true}, all =,
--- changes =, stores =, writes = whether some function may store into arrays, acts = whether there is
--- more than data: arrays, functions, metatables}.
+-- changes =, stores =, writes = whether some function may store into arrays, acts = whether there
+-- is more than data: arrays, functions, metatables}.
 local Search = {}
 Search.__index = Search
 

@@ -300,9 +300,9 @@ end
 -- @tab items the arrays in this process, in the order of the captures that are arrays: {pointer =,
 -- dims =, strides =} (sparse ones: `coords`, vectors of 0-based int32, and `count`). For spaces
 -- that are the entries of an array also `space`: {coords = vectors of 1-based int32 subscripts,
--- pointer = values of the entries}, or for a dense array {pointer =, strides =}. `bulk`: tables that
--- travelled apart, {{capture =, pointer =, length =, digest =}, ...}. Their memory must outlive the
--- instance.
+-- pointer = values of the entries}, or for a dense array {pointer =, strides =}. `bulk`: tables
+-- that travelled apart, {{capture =, pointer =, length =, digest =}, ...}. Their memory must
+-- outlive the instance.
 -- @tab[opt] host `print`: what `print` means in the body
 -- @treturn table an instance with a method `run(block)`
 function M.prepare(kernel_bytes, run_bytes, items, host)

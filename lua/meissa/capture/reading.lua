@@ -2,13 +2,13 @@
 --
 -- Functions that only read: a proof, from bytecode, that a Lua function stores into no array.
 --
--- A store is allowed into a table that the function has just made: one in a register that only table
--- constructors write, or that was made in the straight code before. A call is allowed to a builtin
--- that stores into nothing, to a method of that name of arrays, and to a Lua function from outside;
--- the caller asks for those too, since it visits all that the function reaches. What a register
--- holds is followed through straight code only, and forgotten wherever a jump leads to or comes
--- from. Whatever is not understood counts as a store. Parameters must be numbers, strings or arrays
--- for the proof to hold.
+-- A store is allowed into a table that the function has just made: one in a register that only
+-- table constructors write, or that was made in the straight code before. A call is allowed to a
+-- builtin that stores into nothing, to a method of that name of arrays, and to a Lua function from
+-- outside; the caller asks for those too, since it visits all that the function reaches. What a
+-- register holds is followed through straight code only, and forgotten wherever a jump leads to or
+-- comes from. Whatever is not understood counts as a store. Parameters must be numbers, strings,
+-- arrays or tables of data for the proof to hold.
 -- @module meissa.capture.reading
 
 local jit_util = require("jit.util")

@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: MIT
---- Bulk: captured tables and strings that are too large to be sent with every execution of their loop.
+--- Bulk: captured tables and strings that are too large to be sent with every execution.
 --
 -- Such a table travels as bytes in an array of its own, which the runtime sends to each worker once
 -- and, where memory is shared, not at all; a changed table is other bytes. It must hold nothing but
