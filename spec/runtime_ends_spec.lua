@@ -105,6 +105,88 @@ for _, transport in ipairs {"ipc", "tcp"} do
   end)
 end
 
+-- What a worker may be doing when its driver is killed; nothing to wait for means idle.
+local waiting = [[{key = "w", strategy = "rotate", ranges = {2, 2},
+  kernel = "return function(b) while b == 0 do end end"}]]
+local doing = {
+  idle = "start {workers = WORKERS} support.sleep(20)",
+  busy = "start {workers = WORKERS}:run(endless)",
+  ["waiting for a hand-over"] = "start {workers = WORKERS}:run " .. waiting,
+}
+
+for what, code in pairs(doing) do
+  for _, workers in ipairs {1, 2} do
+    local function ends(environment, before)
+      local child = support.child(head .. code:gsub("WORKERS", workers), environment, "setsid")
+      local pids = pids_of(support.said(child, "pids") or "")
+      local directory = support.said(child, "directory")
+      assert.are.equal(workers, #pids, support.output(child))
+      support.sleep(0.2)
+      before(child, pids)
+      local gone = all_gone(child, pids, directory)
+      support.bury(child)
+      for _, pid in ipairs(pids) do support.kill(pid, 9) end
+      assert.is_true(gone)
+      return directory
+    end
+
+    describe(("%d worker(s), %s, of a driver that is killed"):format(workers, what), function()
+      it("with its process group, leave nothing behind", function()
+        ends(nil, function(child) support.kill(-child.pid, 9) end)
+      end)
+
+      it("while one is stopped, leave nothing behind", function()
+        ends(nil, function(child, pids)
+          support.kill(pids[1], 19)
+          support.sleep(0.05)
+          support.kill(child.pid, 9)
+        end)
+      end)
+
+      it("without XDG_RUNTIME_DIR, leave nothing behind", function()
+        local place = os.tmpname()
+        os.remove(place)
+        assert.are.equal(0, os.execute("mkdir -m 700 " .. place))
+        local directory = ends({XDG_RUNTIME_DIR = "", TMPDIR = place},
+          function(child) support.kill(child.pid, 9) end)
+        assert.are.equal(place, directory:sub(1, #place))
+        assert.is_true(os.remove(place)) -- only when it is empty
+      end)
+    end)
+  end
+end
+
+describe("a driver that is killed while its workers come up", function()
+  local function children(pid)
+    local file = io.open(("/proc/%d/task/%d/children"):format(pid, pid))
+    local text = file and file:read("*a") or ""
+    if file then file:close() end
+    return pids_of(text)
+  end
+
+  it("leaves nothing behind", function()
+    for _, delay in ipairs {0, 0.001, 0.003, 0.01, 0.02, 0.03} do
+      local place = os.tmpname()
+      os.remove(place)
+      assert.are.equal(0, os.execute("mkdir -m 700 " .. place))
+      local child = support.child(head .. "start {workers = 2} support.sleep(20)",
+        {XDG_RUNTIME_DIR = place})
+      assert(support.eventually(10, function() return #children(child.pid) > 0 end))
+      support.sleep(delay)
+      local pids = children(child.pid)
+      support.kill(child.pid, 9)
+      local gone = support.eventually(2, function()
+        for _, pid in ipairs(pids) do
+          if support.alive(pid) then return false end
+        end
+        return os.remove(place) -- only when it is empty
+      end)
+      support.bury(child)
+      assert.is_true(gone, "after " .. delay .. " s")
+    end
+  end)
+end)
+
 describe("Ctrl-C", function()
   it("cancels the job, and only the job", function()
     local child = support.child(head .. [[

@@ -53,6 +53,40 @@ for _, road in ipairs(support.roads) do
       works(session)
     end)
 
+    it("brings what was printed before, in plan order and whole lines", function()
+      local outcome, err = session:run {
+        key = "printed", strategy = "partition", ranges = {6},
+        kernel = [[
+          require("ffi").cdef "int usleep(unsigned);"
+          return function(b)
+            print("block", b)
+            if b == 4 then require("ffi").C.usleep(300000) print(("x"):rep(3e6)) error("stop") end
+            return ("r"):rep(1000)
+          end]],
+      }
+      assert.is_nil(outcome)
+      assert.are.equal(4, err.block)
+      local text = err.printed:gsub("x+", function(run) return #run end)
+      assert.are.equal("block\t0\nblock\t1\nblock\t2\nblock\t3\nblock\t4\n3000000\n", text)
+      assert.is_nil(works(session).printed)
+    end)
+
+    it("brings what blocks printed whose worker died later", function()
+      local outcome, err = session:run {
+        key = "printed by the dead", strategy = "partition", ranges = {4},
+        kernel = kill_self .. [[
+          require("ffi").cdef "int usleep(unsigned);"
+          return function(b)
+            print("block", b)
+            if b == 3 then C.usleep(200000) C.kill(C.getpid(), 9) end
+          end]],
+      }
+      assert.is_nil(outcome)
+      assert.are.equal("WRK", err.code)
+      assert.are.equal("block\t0\nblock\t1\nblock\t2\n", err.printed)
+      works(session)
+    end)
+
     it("brings errors of kernels that cannot be made", function()
       local outcome, err = session:run {
         key = "syntax", strategy = "independent", ranges = {4}, kernel = "return function(",
@@ -213,6 +247,11 @@ describe("a session", function()
     local ended = refused {workers = 2, command = {"sh", "-c", "exit 7"}}
     assert.are.equal("WRK", ended.code)
     assert.matches("ended with status 7 before it was ready", ended.message, 1, true)
+    -- However soon it ends: its status tells more than a channel that broke.
+    for _ = 1, 20 do
+      ended = refused {workers = 1, command = {"false"}}
+      assert.matches("ended with status 1 before it was ready", ended.message, 1, true)
+    end
   end)
 
   it("refuses a worker of another build, naming both", function()

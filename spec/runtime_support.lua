@@ -152,14 +152,15 @@ end
 
 --- Starts a child driver that runs `code` in its own process; returns a handle with its pid and
 -- the file that its output goes to. The child inherits the module paths.
-function M.child(code, environment)
+-- `launcher` is a command that starts it in another way, such as "setsid".
+function M.child(code, environment, launcher)
   local out = os.tmpname()
   local preamble = ("package.path = %q package.cpath = %q io.stdout:setvbuf('no') "):format(
     package.path, package.cpath)
   local words = {}
   for key, value in pairs(environment or {}) do words[#words + 1] = key .. "=" .. quote(value) end
-  local command = ("env %s luajit -e %s >%s 2>&1 </dev/null & echo $!"):format(
-    table.concat(words, " "), quote(preamble .. code), out)
+  local command = ("env %s %s luajit -e %s >%s 2>&1 </dev/null & echo $!"):format(
+    table.concat(words, " "), launcher or "", quote(preamble .. code), out)
   local pipe = io.popen(command)
   local pid = tonumber(pipe:read("*l"))
   pipe:close()

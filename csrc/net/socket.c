@@ -9,6 +9,8 @@
 #include <sys/random.h>
 #include <zmq.h>
 
+#define SEAL 64 /* more bytes than CURVE adds to a message; the limit counts them */
+
 int ms_keys_make(ms_keys *keys, ms_error *err) {
   if (zmq_curve_keypair(keys->server_public, keys->server_secret) == 0 &&
       zmq_curve_keypair(keys->client_public, keys->client_secret) == 0) {
@@ -69,7 +71,7 @@ static void *make(void *context, int type, const ms_socket_options *options, boo
     return NULL;
   }
   const int no_linger = 0, yes = 1;
-  const int64_t cap = (int64_t)MS_FRAME_LIMIT;
+  const int64_t cap = (int64_t)MS_FRAME_LIMIT + SEAL;
   const char *identity = options->identity;
   const setting settings[] = {
       {ZMQ_LINGER, &no_linger, sizeof no_linger},
