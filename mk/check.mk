@@ -15,7 +15,7 @@ check-format:
 	@clang-format --dry-run --Werror $(wildcard csrc/*/*.[ch])
 
 check-lint:
-	@luacheck --quiet --no-color $(wildcard lua spec examples bench tools .luacheckrc)
+	@luacheck --quiet --no-color $(wildcard lua spec examples bench tools bin/* .luacheckrc)
 	@shellcheck tools/*.sh .ci/run
 
 # Everything, by both compilers, warnings being errors. -O2: some warnings need the optimiser.
@@ -24,6 +24,15 @@ check-warnings:
 	+@$(SUBMAKE) CC=clang BUILD=$(BUILD)/clang CFLAGS='-O2 -g -Werror' everything
 
 everything: build $(TESTS) $(patsubst csrc/%.c,$(BUILD)/obj/%.o,$(filter %_fuzz.c,$(ALL_C)))
+
+# Sanitizers report into files $(BUILD)/report.PID: what a worker did wrong must not pass because it
+# was replaced, or its words went elsewhere. $(reported) fails when there are such files.
+# UBSan beside ASan has no file: it aborts, which ASan reports.
+REPORT   = log_path='$(if $(filter /%,$(BUILD)),$(BUILD),$(ROOT)/$(BUILD))/report'
+reported = status=$$?; \
+  if ls $(BUILD)/report.* >/dev/null 2>&1; then \
+    echo "sanitizers reported:"; head -n 60 $(BUILD)/report.*; exit 1; \
+  fi; exit $$status
 
 # Specs of the tools: they build, install and run things that are not the instrumented module.
 NOT_INSTRUMENTED := $(addprefix spec/,rock_spec.lua runner_spec.lua packages_spec.lua)
@@ -35,19 +44,20 @@ NOT_INSTRUMENTED := $(addprefix spec/,rock_spec.lua runner_spec.lua packages_spe
 # takes everything that only a Lua value points to for lost.
 SANITIZE      := -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
 ASAN_PRELOAD   = $(foreach each,libasan.so libstdc++.so.6,$(shell gcc -print-file-name=$(each)))
-ASAN_OPTIONS  := detect_stack_use_after_return=1:strict_string_checks=1:abort_on_error=0
-UBSAN_OPTIONS := print_stacktrace=1
+ASAN_OPTIONS   = detect_stack_use_after_return=1:strict_string_checks=1:handle_abort=1:$(REPORT)
+UBSAN_OPTIONS  = print_stacktrace=1:abort_on_error=1:$(REPORT)
 
 check-asan:
 	+@$(SUBMAKE) CC=gcc BUILD=$(BUILD)/asan CFLAGS='-O1 -g $(SANITIZE)' sanitized-asan
 
 sanitized-asan: build $(TESTS)
+	@rm -f $(BUILD)/report.*
 	@UBSAN_OPTIONS=$(UBSAN_OPTIONS) ASAN_OPTIONS=$(ASAN_OPTIONS):detect_leaks=1 \
-	  MEISSA_TEST_SLOWDOWN=5 tools/test.sh $(TESTS)
+	  MEISSA_TEST_SLOWDOWN=5 tools/test.sh $(TESTS); $(reported)
 	@UBSAN_OPTIONS=$(UBSAN_OPTIONS) ASAN_OPTIONS=$(ASAN_OPTIONS):detect_leaks=0 $(LUA_ENV) \
 	  MEISSA_BUILD='$(call quoted,$(BUILD))' \
 	  MEISSA_TEST_PRELOAD='$(ASAN_PRELOAD)' MEISSA_TEST_SLOWDOWN=5 \
-	  tools/test.sh $(filter-out $(NOT_INSTRUMENTED),$(SPECS))
+	  tools/test.sh $(filter-out $(NOT_INSTRUMENTED),$(SPECS)); $(reported)
 
 # TSan over the C tests. setarch -R: gcc 12's TSan does not know the wider address randomisation of
 # newer kernels; where a container forbids setarch the tests run as they are.
@@ -55,9 +65,10 @@ check-tsan:
 	+@$(SUBMAKE) CC=gcc BUILD=$(BUILD)/tsan CFLAGS='-O1 -g -fsanitize=thread' sanitized-tsan
 
 sanitized-tsan: $(TESTS)
+	@rm -f $(BUILD)/report.*
 	@fixed=; setarch -R true 2>/dev/null && fixed='setarch -R'; \
-	  TSAN_OPTIONS=halt_on_error=1:suppressions=tools/tsan.supp MEISSA_TEST_SLOWDOWN=5 \
-	  $$fixed tools/test.sh $(TESTS)
+	  TSAN_OPTIONS=halt_on_error=1:suppressions=tools/tsan.supp:$(REPORT) \
+	  MEISSA_TEST_SLOWDOWN=5 $$fixed tools/test.sh $(TESTS); $(reported)
 
 check-valgrind: build
 	@$(LUA_ENV) tools/valgrind.sh $(BUILD)/valgrind
@@ -84,6 +95,13 @@ fuzz:
 	    $(BUILD)/corpus/$$each $$(ls -d csrc/*/$${each}_seeds 2>/dev/null) || exit 1; \
 	done
 
+# make fuzz-programs  random programs on two workers against the recorder, and its seeded mutants
+MEISSA_PROGRAMS ?= 10000
+
+fuzz-programs: build
+	@$(LUA_ENV) MEISSA_PROGRAMS='$(MEISSA_PROGRAMS)' MEISSA_TEST_LIMIT=36000 MEISSA_TEST_LINES=400 \
+	  MEISSA_BUILD='$(call quoted,$(BUILD))' tools/test.sh spec/programs_spec.lua
+
 fuzzers: $(FUZZ:%=$(BUILD)/%)
 
 # With LuaJIT: a fuzzer of what LuaJIT does, too, asks LuaJIT.
@@ -95,4 +113,5 @@ ifneq ($(filter fuzzers,$(MAKECMDGOALS)),)
 $(foreach each,$(filter %_fuzz.c,$(ALL_C)),$(eval $(call fuzzer,$(each))))
 endif
 
-.PHONY: check $(CHECKS:%=check-%) everything sanitized-asan sanitized-tsan fuzz fuzzers
+.PHONY: check $(CHECKS:%=check-%) everything sanitized-asan sanitized-tsan fuzz fuzzers \
+        fuzz-programs

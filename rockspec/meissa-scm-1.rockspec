@@ -23,6 +23,10 @@ external_dependencies = {
   LIBISL = {header = "isl/ctx.h"},
   ZLIB = {header = "zlib.h"},
 }
+-- The command starts LuaJIT by itself; a wrapper would start it with the Lua that runs luarocks.
+deploy = {
+  wrap_bin_scripts = false,
+}
 build = {
   type = "make",
   build_target = "build",

@@ -13,7 +13,8 @@ local function run(mode, file, environment)
     environment or "", mode, file or ""), 60)
   assert(status == 0, ("%s: %s"):format(environment or mode, output))
   local results = {}
-  for name, strategy, arrays, numbers in output:gmatch("([^\t\n]*)\t([^\t]*)\t([^\t]*)\t([^\n]*)\n") do
+  local line = "([^\t\n]*)\t([^\t]*)\t([^\t]*)\t([^\n]*)\n"
+  for name, strategy, arrays, numbers in output:gmatch(line) do
     results[name] = {strategy = strategy, arrays = arrays, numbers = numbers}
   end
   return results
@@ -26,7 +27,9 @@ local function is_listed(case, strategy)
   return false
 end
 
-for title, file in pairs {["loops of all classes"] = false, ["the loops with known answers"] = ROWS} do
+for title, file in pairs {
+  ["loops of all classes"] = false, ["the loops with known answers"] = ROWS,
+} do
   describe(title, function()
     local cases = file and loops.of_file(file) or loops.list
     local written, serial, one

@@ -302,8 +302,9 @@ end
 function M.loop(seed, shift)
   local rng = M.random(seed)
   local dims = rng:pick { 1, 1, 2, 2, 2, 2, 3, 3 }
-  local features = { shift = shift or 0, locals = 0, arrays = {}, opaque = rng:chance(25), modulo = rng:chance(30),
-    inner = rng:chance(40), conditional = rng:chance(40), ranges = rng:chance(25) }
+  local features = { shift = shift or 0, locals = 0, arrays = {}, opaque = rng:chance(25),
+    modulo = rng:chance(30), inner = rng:chance(40), conditional = rng:chance(40),
+    ranges = rng:chance(25) }
   for k = 1, rng:int(1, 2) do features.arrays[k] = rng:pick(ARRAYS) end
   local names = {}
   for d = 1, dims do names[d] = NAMES[d] end

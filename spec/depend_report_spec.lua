@@ -68,12 +68,12 @@ end]]
     assert.are.equal(lines(
       "text:1: loop over i, j cannot be proved parallel [DEP115 strategy not run by this version]",
       "  1 | for i, j, r in parallel(R) do",
-      "                     ^^^^^^^^^^^ the loop could run as a hyperplane, which this version of " ..
-        "Meissa analyses but does not run",
+      "                     ^^^^^^^^^^^ the loop could run as a hyperplane, which this version " ..
+        "of Meissa analyses but does not run",
       "  also [DEP101 carried dependence]",
       "  2 |   A[i+1][j+1] = A[i+1][j] + A[i][j+2] * r",
-      "        ^^^^^^^^^^^ iteration (1, 1) writes A[2][2]      ^^^^^^^^^ iteration (1, 2) reads " ..
-        "A[2][2]: distance (0, 1), every iteration",
+      "        ^^^^^^^^^^^ iteration (1, 1) writes A[2][2]      ^^^^^^^^^ iteration (1, 2) " ..
+        "reads A[2][2]: distance (0, 1), every iteration",
       "  run it serially:  parallel(R, {serial = true})        " ..
         "old values are fine:  local old = A:snapshot()  ... old[i+1][j]"),
       text_of("for i, j, r in parallel(R) do\n  A[i+1][j+1] = A[i+1][j] + A[i][j+2] * r\nend",
@@ -135,6 +135,20 @@ end]]
       { ranges = { { 1, 9 } }, ordered = true }))
     assert.are.equal("run it serially: meissa.each(..., {serial = true}, ...)",
       plan.reasons[1].fixes[1])
+  end)
+
+  it("show of a very long line what matters", function()
+    local text = text_of("for i in parallel(9) do " .. ("local x = i; "):rep(30) ..
+      "A[i + 1] = A[i]" .. ("local x = i; "):rep(30) .. " end", { A = shape(10) })
+    local shown = ("local x = i; "):rep(30):sub(-40) .. "A[i + 1] = A[i]" ..
+      ("local x = i; "):rep(30):sub(1, 105)
+    assert.are.equal("  1 | " .. shown, text:match("\n([^\n]*)"))
+    assert.are.equal((" "):rep(46) .. "^^^^^^^^ iteration 1 writes A[2]      ^^^^ iteration 2 " ..
+      "reads A[2]: distance 1, every iteration", text:match("\n[^\n]*\n([^\n]*)"))
+    -- A mark that covers more than is shown ends with it.
+    text = text_of("for i in parallel(9) do s = s + A[i]" .. (" + 1"):rep(800) .. " end",
+      { A = shape(9) })
+    for line in text:gmatch("[^\n]+") do assert.is_true(#line < 300, line) end
   end)
 
   it("do without the source", function()

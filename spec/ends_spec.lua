@@ -89,6 +89,23 @@ for _, road in ipairs {"MEISSA_SHM=1", "MEISSA_SHM=0 MEISSA_TRANSPORT=tcp"} do
       has(output, "false\tARR\t" .. (FIRST + 2), "11")
     end)
 
+    -- LuaJIT may fall over its own stack's end: then it is a worker that is lost and replaced.
+    it("a stack overflow in a body is an error, and the workers stay usable", function()
+      local output = child.script(HEAD .. [[
+        local ok, err = pcall(function()
+          for i in parallel(10) do
+            local function f() return 1 + f() end
+            f()
+          end
+        end)
+        print(ok, err.code == "BDY" and err.message:find("stack overflow", 1, true) ~= nil
+                  or err.code == "WRK")
+        local sum = 0
+        for i in parallel(10) do sum = sum + i end
+        print("usable", sum)]], {env = env})
+      has(output, "false\ttrue", "usable\t55")
+    end)
+
     it("an error does not wait for the others' endless blocks", function()
       local output = child.script(HEAD .. [[
         local A = meissa.zeros(64)

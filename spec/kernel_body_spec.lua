@@ -205,11 +205,23 @@ describe("a body", function()
   it("runs collapsed loops", function()
     local text =
         "for i in parallel(n, {collapse = 2}) do for j = 1, 5 do A[i][j] = i * 10 + j end end"
-    local space = { ranges = { { 1, 12 }, { 1, 5 } } }
     local env, expected = world(), world()
     run.plain(text, expected, rows)
-    assert(run.kernel(text, env, space, { collapse = 2 }))
+    assert(run.kernel(text, env, rows, { collapse = 2 }))
     assert.is_nil(run.difference(expected, env))
+  end)
+
+  it("runs collapsed loops whose bounds depend on outer indices", function()
+    for _, bounds in ipairs { "1, i", "i, 5", "5, i - 6, -1", "i - 7, i - 5",
+      "2 * i - 7, 12 - 2 * i" }
+    do
+      local text = ("for i in parallel(n, {collapse = 2}) do for j = %s do " ..
+        "if j > 0 and j < 6 then A[i][j] = i * 10 + j end end end"):format(bounds)
+      local env, expected = world(), world()
+      run.plain(text, expected, rows)
+      assert(run.kernel(text, env, rows, { collapse = 2 }))
+      assert.is_nil(run.difference(expected, env))
+    end
   end)
 
   it("runs the closure form, where return ends an iteration", function()

@@ -133,14 +133,6 @@ describe("an error in a body", function()
     assert.equal(2, failed.line)
   end)
 
-  it("survives a stack overflow", function()
-    local failed = failure(
-        "for i in parallel(n) do\nlocal function f() return 1 + f() end f()\nend")
-    assert.truthy(failed.message:find("stack overflow"))
-    assert.equal("body.lua", failed.file)
-    assert.is_true(failed.line == 1 or failed.line == 2)
-  end)
-
   it("has a place in chunks without a file", function()
     local failed = failure("for i in parallel(n) do\n\nerror('x') end", rows,
       { name = "for i in parallel(n) do error('x') end" })

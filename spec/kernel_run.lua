@@ -156,8 +156,9 @@ local function entries_item(space)
   return item
 end
 
--- Blocks of a space: `pieces` ranges of the entries or of the first dimension.
-local function blocks_of(space, pieces)
+-- Blocks of a space: `pieces` ranges of the entries or of the first dimension; collapsed loops
+-- run over the plan's extents.
+local function blocks_of(space, pieces, extents)
   local blocks = {}
   local range = space.ranges[1]
   local step = range[3] or 1
@@ -167,7 +168,7 @@ local function blocks_of(space, pieces)
     local first, last = math.floor(count * p / pieces), math.floor(count * (p + 1) / pieces) - 1
     if last >= first then
       local block = { first = first + 1, last = last + 1, lo = {}, hi = {} }
-      for d, each in ipairs(space.ranges) do block.lo[d], block.hi[d] = each[1], each[2] end
+      for d, each in ipairs(extents) do block.lo[d], block.hi[d] = each[1], each[2] end
       block.lo[1], block.hi[1] = range[1] + first * step, range[1] + last * step
       blocks[#blocks + 1] = block
     end
@@ -197,7 +198,7 @@ function M.prepare(text, env, space, options)
   if space.entries then items.space = entries_item(space) end
   if space.array then items.space = item_of(space.array) end
   local instance = kernel.prepare(kernel_bytes, run_bytes, items, options.host)
-  return instance, kernel_bytes, values, captures
+  return instance, kernel_bytes, values, captures, plan
 end
 
 local function assign(env, capture, value)
@@ -210,9 +211,9 @@ end
 function M.kernel(text, env, space, options)
   options = options or {}
   setmetatable(env, { __index = _G })
-  local instance, kernel_bytes, values, captures = M.prepare(text, env, space, options)
+  local instance, kernel_bytes, values, captures, plan = M.prepare(text, env, space, options)
   local results = {}
-  for _, block in ipairs(blocks_of(space, options.pieces or 3)) do
+  for _, block in ipairs(blocks_of(space, options.pieces or 3, plan.extents)) do
     local bytes, failed = instance:run(block)
     if not bytes then return nil, failed end
     results[#results + 1] = bytes

@@ -118,6 +118,44 @@ describe("the generic for", function()
     assert.equal(18, sum)
   end)
 
+  it("reads and writes sparse arrays by subscript", function()
+    local S = meissa.sparse({3, 4}, {i = {1, 2, 3, 3}, j = {1, 2, 3, 4}, v = {1, 2, 3, 4}})
+    local D, r = meissa.zeros(3, 4), meissa.zeros(3)
+    for i, j, v in parallel(S) do S[i][j] = 10 * v end
+    for i, j in parallel(3, 4) do D[i][j] = S[i][j] end
+    assert.same({{10, 0, 0, 0}, {0, 20, 0, 0}, {0, 0, 30, 40}}, D:totable())
+    for i in parallel(3) do
+      local sum = 0
+      for j, v in S[i]:nonzeros() do sum = sum + j * v end
+      r[i] = sum
+    end
+    assert.same({10, 40, 250}, r:totable())
+    local sum = 0
+    for _, _, v in parallel(S) do sum = sum + v end
+    assert.equal(100, sum)
+    local _, err = message_of(function()
+      for i in parallel(3) do S[i][4] = 5 end
+    end)
+    assert.equal("ARR", err.code)
+    local lost
+    lost, err = message_of(function()
+      for i in parallel(3) do r[i] = S[i][1] end
+    end)
+    assert.equal("ARR", err.code)
+    assert.truthy(lost:find("lost", 1, true), lost)
+  end)
+
+  it("visits the keys of a table in the same order on every worker", function()
+    local t, A = {}, meissa.zeros(8)
+    for k = 1, 40 do t["key" .. k * k] = 1 / k end
+    for i in parallel(8) do
+      local sum = 0
+      for _, v in pairs(t) do sum = sum * 1.1 + v end
+      A[i] = sum
+    end
+    for i = 2, 8 do assert.equal(A[1], A[i]) end
+  end)
+
   it("has shadowed names right", function()
     local x = 1
     local sum = 0
@@ -188,11 +226,21 @@ describe("serial = true", function()
     assert.equal(expected, sum)
   end)
 
-  it("does not change a loop that is parallel", function()
-    local sum = 0
-    for i in parallel(10, {serial = true}) do sum = sum + i end
-    assert.equal(55, sum)
-    assert.equal("independent", meissa.last().strategy)
+  it("holds for loops that could run in parallel as well", function()
+    local sum, plain = 0, 0
+    for i in parallel(1000, {serial = true}) do sum = sum + 1 / i end
+    for i = 1, 1000 do plain = plain + 1 / i end
+    assert.equal(plain, sum)
+    assert.truthy(tostring(meissa.last()):find("runs serially", 1, true))
+  end)
+
+  it("is refused for reductions that do not start from a number", function()
+    local sum
+    local text, err = message_of(function()
+      for i in parallel(3) do sum = sum + i end
+    end)
+    assert.equal("BDY", err.code)
+    assert.truthy(text:find("'sum' is nil before the loop", 1, true), text)
   end)
 end)
 

@@ -74,4 +74,15 @@ describe("the rock", function()
     assert.equal(0, status, output)
     assert.equal("500500\n", output)
   end)
+
+  it("brings the command", function()
+    child.write(dir .. "/script.lua",
+      "local s = 0\nfor i in require('meissa').parallel(9) do s = s + i end print(s)")
+    local output, status = child.shell(("cd %s && env -u LUA_PATH -u LUA_CPATH MEISSA_WORKERS=2"
+      .. " tree/bin/meissa explain script.lua"):format(dir), 60)
+    assert.equal(0, status, output)
+    assert.truthy(output:find("script.lua:2: loop over i is parallel: independent", 1, true),
+      output)
+    assert.truthy(output:find("\n45\n$"), output)
+  end)
 end)

@@ -30,10 +30,16 @@ describe("tools/test.sh", function()
     return status == 0, output, output:match("([^\n]*)\n$")
   end
 
-  -- Whether the process named in a file is gone, or a zombie that no init has collected.
+  -- Whether the process named in a file is gone, or a zombie that no init has collected. It was
+  -- killed, but on a loaded machine it may wait for its turn to die.
   local function ended(path)
-    local stat = child.read("/proc/" .. child.read(path):match("%d+") .. "/stat")
-    return stat == nil or stat:match("%) (%a)") == "Z"
+    local pid = child.read(path):match("%d+")
+    for _ = 1, 100 do
+      local stat = child.read("/proc/" .. pid .. "/stat")
+      if stat == nil or stat:match("%) (%a)") == "Z" then return true end
+      os.execute("sleep 0.05")
+    end
+    return false
   end
 
   local function expect_failure(file, why, last)

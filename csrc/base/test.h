@@ -6,6 +6,8 @@
 #define MS_BASE_TEST_H
 
 #include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
 
 /* 1 where the program runs under that sanitizer, for what cannot be tested there. */
 #ifndef __has_feature
@@ -33,6 +35,14 @@ static int ms_test_passed, ms_test_failed;
       fprintf(stderr, "%s:%d: not true: %s\n", __FILE__, __LINE__, #condition); \
     }                                                                           \
   } while (0)
+
+/* Ends this process, by SIGALRM, after so many seconds times MEISSA_TEST_SLOWDOWN. A forked child
+ * has no alarm: it calls this, too. Whatever else is broken or held back, no process stays. */
+static inline void ms_test_limit(unsigned seconds) {
+  const char *slowdown = getenv("MEISSA_TEST_SLOWDOWN");
+  int factor = slowdown != NULL ? atoi(slowdown) : 1;
+  alarm(seconds * (factor > 0 ? (unsigned)factor : 1));
+}
 
 static int ms_test_end(void) {
   printf("%d passed, %d failed\n", ms_test_passed, ms_test_failed);

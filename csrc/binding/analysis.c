@@ -98,9 +98,15 @@ static void push_capture(lua_State *L, const ms_capture *capture, bool parameter
   lua_setfield(L, -2, "parameter");
   set_number(L, "line", capture->first->line);
   set_number(L, "column", capture->first->column);
+  lua_pushboolean(L, capture->tested);
+  lua_setfield(L, -2, "tested");
+  if (capture->read != NULL) set_number(L, "read", capture->read->line);
+  if (capture->called != NULL) set_number(L, "called", capture->called->line);
 }
 
-/* loop:captures(); `parameter`: a plan may depend on its value, if it is a number. */
+/* loop:captures(); `parameter`: a plan may depend on its value, if it is a number; `read` and
+ * `called`: the lines of the first uses that need a value and that call it; `tested`: some use only
+ * asks whether it is there. */
 static int loop_captures(lua_State *L) {
   const ms_loop *loop = ms_check_loop(L, 1);
   bool *used = lua_newuserdata(L, loop->capture_count + 1);
@@ -110,6 +116,22 @@ static int loop_captures(lua_State *L) {
     push_capture(L, &loop->captures[c], used[c]);
     lua_rawseti(L, -2, (int)c + 1);
   }
+  return 1;
+}
+
+static void push_name(const char *name, void *context) {
+  lua_State *L = context;
+  lua_pushstring(L, name);
+  lua_rawseti(L, -2, (int)lua_objlen(L, -2) + 1);
+}
+
+/* loop:visible(c): names of the local variables that can be seen where capture c is first used */
+static int loop_visible(lua_State *L) {
+  const ms_loop *loop = ms_check_loop(L, 1);
+  lua_Integer c = luaL_checkinteger(L, 2);
+  luaL_argcheck(L, c >= 1 && c <= (lua_Integer)loop->capture_count, 2, "no such capture");
+  lua_newtable(L);
+  ms_loop_each_visible(loop, loop->captures[c - 1].first, push_name, L);
   return 1;
 }
 
@@ -249,8 +271,11 @@ static void make_type(lua_State *L, const char *name, lua_CFunction collect,
 }
 
 void ms_bind_analysis(lua_State *L) {
-  static const luaL_Reg loop_methods[] = {
-      {"captures", loop_captures}, {"indices", loop_indices}, {"info", loop_info}, {NULL, NULL}};
+  static const luaL_Reg loop_methods[] = {{"captures", loop_captures},
+                                          {"indices", loop_indices},
+                                          {"info", loop_info},
+                                          {"visible", loop_visible},
+                                          {NULL, NULL}};
   static const luaL_Reg plan_methods[] = {{NULL, NULL}};
   static const luaL_Reg functions[] = {{"loop", make_loop}, {"plan", make_plan}, {NULL, NULL}};
   make_type(L, loop_type, collect_loop, loop_methods);

@@ -40,6 +40,14 @@ static bool field_boolean(lua_State *L, int table, const char *key) {
   return value;
 }
 
+/* The string stays alive in the table. */
+static const char *field_string(lua_State *L, int table, const char *key) {
+  lua_getfield(L, table, key);
+  const char *value = lua_type(L, -1) == LUA_TSTRING ? lua_tostring(L, -1) : NULL;
+  lua_pop(L, 1);
+  return value;
+}
+
 static ms_binding_kind kind_of(lua_State *L, int table) {
   static const char *const names[] = {"nil",   "number",  "boolean",  "string", "array",
                                       "table", "builtin", "function", "unknown"};
@@ -92,9 +100,10 @@ static uint32_t *read_binding(lua_State *L, int table, ms_binding *binding, uint
   binding->changes = field_boolean(L, table, "changes");
   binding->stores = field_boolean(L, table, "stores");
   binding->aliased = field_boolean(L, table, "aliased");
-  lua_getfield(L, table, "name"); /* the string stays alive in the table */
-  binding->name = lua_type(L, -1) == LUA_TSTRING ? lua_tostring(L, -1) : NULL;
-  lua_pop(L, 1);
+  binding->alone = field_boolean(L, table, "alone");
+  binding->reads = field_boolean(L, table, "reads");
+  binding->name = field_string(L, table, "name");
+  binding->impure = field_string(L, table, "impure");
   if (binding->kind == MS_BIND_ARRAY) {
     lua_getfield(L, table, "dims");
     read_dims(L, binding);
@@ -172,6 +181,7 @@ void ms_space_from_lua(lua_State *L, int index, ms_space *space) {
   space->sparse = field_boolean(L, index, "sparse");
   space->ordered = field_boolean(L, index, "ordered");
   space->serial_allowed = field_boolean(L, index, "serial");
+  space->impure = field_boolean(L, index, "impure");
   space->collapse = small(L, field_number(L, index, "collapse", 1), "collapse");
   if (space->collapse < 1) luaL_error(L, "collapse counts from 1");
 }

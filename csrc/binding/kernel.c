@@ -112,11 +112,11 @@ static void push_results(lua_State *L, const ms_kernel_info *info, const ms_plan
   lua_createtable(L, (int)info->result_count, 0);
   for (uint32_t r = 0; r < info->result_count; r++) {
     const ms_scalar_plan *scalar = &plan->scalars[info->results[r]];
-    bool reduction = scalar->role == MS_ROLE_REDUCTION;
+    bool reduction = scalar->role == MS_ROLE_REDUCTION, sliced = scalar->role == MS_ROLE_SLICED;
     lua_createtable(L, 0, 3);
     lua_pushnumber(L, scalar->capture + 1);
     lua_setfield(L, -2, "capture");
-    lua_pushstring(L, reduction ? "reduction" : "private");
+    lua_pushstring(L, reduction ? "reduction" : sliced ? "sliced" : "private");
     lua_setfield(L, -2, "role");
     if (reduction) {
       lua_pushstring(L, ms_reduce_name(scalar->op));

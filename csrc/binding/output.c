@@ -147,7 +147,7 @@ static void set_arrays(lua_State *L, const ms_loop *loop, const ms_binding *bind
 
 static void set_scalars(lua_State *L, const ms_loop *loop, const ms_binding *bindings,
                         const ms_plan *plan) {
-  static const char *const roles[] = {"broadcast", "reduction", "private", "carried"};
+  static const char *const roles[] = {"broadcast", "reduction", "private", "carried", "sliced"};
   lua_createtable(L, 0, (int)plan->scalar_count);
   for (uint32_t s = 0; s < plan->scalar_count; s++) {
     const ms_scalar_plan *scalar = &plan->scalars[s];
@@ -156,6 +156,7 @@ static void set_scalars(lua_State *L, const ms_loop *loop, const ms_binding *bin
     set_string(L, "role", roles[scalar->role]);
     set_number(L, "capture", scalar->capture + 1);
     if (scalar->role == MS_ROLE_REDUCTION) set_string(L, "op", ms_reduce_name(scalar->op));
+    if (scalar->role == MS_ROLE_SLICED) set_string(L, "indices", scalar->indices);
     lua_settable(L, -3);
   }
   lua_setfield(L, -2, "scalars");

@@ -11,9 +11,25 @@ typedef struct arguments {
   uint64_t groups; /* arrays that they are or hold, and that functions among them reach */
   bool captured;
   bool simple; /* numbers and strings only */
+  bool known;  /* numbers, strings, tables of these, and views of arrays only */
 } arguments;
 
+static void find_impure(ms_walk *walk, const char *name, const ms_node *node) {
+  if (name == NULL || walk->space->impure) return;
+  const char *message =
+      ms_arena_format(walk->arena,
+                      "%s may reach files or code outside of Lua, which workers would use in an "
+                      "unknown order",
+                      name);
+  if (message == NULL) {
+    walk->failed = true;
+    return;
+  }
+  ms_walk_find(walk, MS_REASON_IMPURE, walk->possible == 0, node, NULL, message);
+}
+
 static void find_changes(ms_walk *walk, const ms_value *called, const ms_node *node) {
+  if (called->kind == MS_VALUE_OTHER) find_impure(walk, called->impure, node);
   if (called->kind != MS_VALUE_OTHER || !called->changes) return;
   ms_walk_find(walk, MS_REASON_CHANGES, called->callable, node,
                "let it return the new value instead of assigning an outer variable",
@@ -21,20 +37,47 @@ static void find_changes(ms_walk *walk, const ms_value *called, const ms_node *n
                "its own copy of them");
 }
 
-/* Evaluates the arguments; `reads` touches what they are, `writes` too. */
-static arguments walk_arguments(ms_walk *walk, ms_node *node, bool reads, bool writes) {
-  arguments all = {.simple = true};
-  for (uint32_t k = 1; k < node->kids; k++) {
-    ms_value value;
-    ms_walk_value(walk, node->kid[k], &value);
-    all.groups |= ms_walk_groups_of(walk, &value);
-    all.captured = all.captured || (value.kind == MS_VALUE_OTHER && value.captured);
-    all.simple = all.simple && value.kind <= MS_VALUE_SCALAR;
-    bool calls = value.kind == MS_VALUE_OTHER && value.callable;
-    if (calls) find_changes(walk, &value, node);
-    if (reads || calls) ms_walk_touch(walk, &value, false, node);
-    if (writes || calls) ms_walk_touch(walk, &value, true, node);
+/* What a call does to what its arguments are. */
+typedef enum use {
+  USE_NOTHING,
+  USE_READ,
+  USE_WRITE,   /* reads and writes */
+  USE_BY_KIND, /* reads; writes too unless all are known */
+} use;
+
+/* Adds up what one argument is. */
+static void add_argument(ms_walk *walk, const ms_value *value, arguments *all) {
+  all->groups |= ms_walk_groups_of(walk, value);
+  all->captured = all->captured || (value->kind == MS_VALUE_OTHER && value->captured);
+  all->simple = all->simple && value->kind <= MS_VALUE_SCALAR;
+  all->known = all->known && (value->kind != MS_VALUE_OTHER || value->data);
+}
+
+static void touch_argument(ms_walk *walk, const ms_value *value, use how, const ms_node *node) {
+  bool calls = value->kind == MS_VALUE_OTHER && value->callable;
+  if (calls) find_changes(walk, value, node);
+  if (how != USE_NOTHING || calls) ms_walk_touch(walk, value, false, node);
+  if (how == USE_WRITE || calls) ms_walk_touch(walk, value, true, node);
+}
+
+static arguments walk_arguments(ms_walk *walk, ms_node *node, use how) {
+  enum { FEW = 4 };
+  arguments all = {.simple = true, .known = true};
+  ms_value few[FEW], *values = few;
+  uint32_t count = node->kids - 1;
+  if (count > FEW) values = ms_arena_take(walk->arena, count, sizeof *values);
+  if (values == NULL) {
+    walk->failed = true;
+    return all;
   }
+  for (uint32_t k = 0; k < count; k++) {
+    ms_walk_value(walk, node->kid[k + 1], &values[k]);
+    add_argument(walk, &values[k], &all);
+  }
+  if (how == USE_BY_KIND) how = all.known ? USE_READ : USE_WRITE;
+  if (how == USE_WRITE) walk->possible++; /* what is not known need not be done */
+  for (uint32_t k = 0; k < count; k++) touch_argument(walk, &values[k], how, node);
+  if (how == USE_WRITE) walk->possible--;
   return all;
 }
 
@@ -85,8 +128,10 @@ static void call_builtin(ms_walk *walk, const char *name, ms_node *node, ms_valu
                    table_message);
   }
   find_order(walk, effect, node);
+  if (ms_effect_is_impure(name)) find_impure(walk, name, node);
   bool reads = effect != MS_EFFECT_PASS && effect != MS_EFFECT_STORE;
-  arguments all = walk_arguments(walk, node, reads, effect == MS_EFFECT_UNKNOWN);
+  use how = effect == MS_EFFECT_UNKNOWN ? USE_WRITE : reads ? USE_READ : USE_NOTHING;
+  arguments all = walk_arguments(walk, node, how);
   if (effect == MS_EFFECT_STORE) {
     walk->stored |= all.groups;
     walk->stored_captured = walk->stored_captured || all.captured;
@@ -96,6 +141,7 @@ static void call_builtin(ms_walk *walk, const char *name, ms_node *node, ms_valu
                ? ms_value_scalar()
                : ms_value_other(all.groups | walk->stored, all.captured || walk->stored_captured);
   if (effect == MS_EFFECT_FRESH) *value = ms_value_other(0, false);
+  if (effect == MS_EFFECT_UNKNOWN) *value = ms_value_other(all.groups | walk->stored, true);
 }
 
 static void call_value(ms_walk *walk, ms_node *node, ms_value *value) {
@@ -107,9 +153,12 @@ static void call_value(ms_walk *walk, ms_node *node, ms_value *value) {
     call_builtin(walk, binding->name, node, value);
     return;
   }
-  arguments all = walk_arguments(walk, node, true, true);
+  bool reads = binding != NULL && binding->reads;
+  arguments all = walk_arguments(walk, node, reads ? USE_BY_KIND : USE_WRITE);
+  /* Given functions and objects, one that only reads may call what does not. */
+  reads = reads && all.known;
   ms_walk_touch(walk, &callee, false, node);
-  ms_walk_touch(walk, &callee, true, node);
+  if (!reads) ms_walk_touch(walk, &callee, true, node);
   if (binding != NULL && binding->stores && all.captured) callee.changes = true;
   find_changes(walk, &callee, node);
   uint64_t groups = all.groups | ms_walk_groups_of(walk, &callee) | walk->stored;
@@ -155,7 +204,7 @@ static void method_of_view(ms_walk *walk, const ms_value *object, ms_node *node,
   ms_effect effect = ms_effect_of_method(node->text);
   if (known_extent(walk, object->view, node, value)) return;
   bool unknown = effect == MS_EFFECT_UNKNOWN;
-  arguments all = walk_arguments(walk, node, true, unknown);
+  arguments all = walk_arguments(walk, node, unknown ? USE_WRITE : USE_READ);
   uint64_t own = ms_walk_groups_of(walk, object);
   *value = effect == MS_EFFECT_PURE ? ms_value_scalar()
                                     : ms_value_other(own | all.groups, unknown || all.captured);
@@ -181,7 +230,7 @@ static void method_value(ms_walk *walk, ms_node *node, ms_value *value) {
   }
   uint64_t own = ms_walk_groups_of(walk, &object);
   bool pure = object.kind != MS_VALUE_OTHER || (own == 0 && ms_effect_is_string_method(node->text));
-  arguments all = walk_arguments(walk, node, true, !pure);
+  arguments all = walk_arguments(walk, node, pure ? USE_READ : USE_WRITE);
   if (pure) {
     *value = all.simple ? ms_value_scalar() : ms_value_other(all.groups, all.captured);
     return;

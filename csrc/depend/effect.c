@@ -3,7 +3,6 @@
  * Effects: see effect.h. */
 #include "depend/effect.h"
 
-#include <stdbool.h>
 #include <stddef.h>
 #include <string.h>
 
@@ -25,6 +24,7 @@ static const entry builtins[] = {
     {"tostring", MS_EFFECT_PURE},
     {"type", MS_EFFECT_PURE},
     {"error", MS_EFFECT_PURE},
+    {"debug.traceback", MS_EFFECT_PURE},
     {"rawequal", MS_EFFECT_PURE},
     {"rawlen", MS_EFFECT_PURE},
     {"table.concat", MS_EFFECT_PURE},
@@ -45,6 +45,12 @@ static const entry builtins[] = {
     {"table.unpack", MS_EFFECT_PASS},
     {"getmetatable", MS_EFFECT_PASS},
     {"table.new", MS_EFFECT_FRESH},
+    {"ffi.new", MS_EFFECT_FRESH},
+    {"ffi.cast", MS_EFFECT_PASS},
+    {"ffi.typeof", MS_EFFECT_FRESH},
+    {"ffi.string", MS_EFFECT_PURE},
+    {"ffi.sizeof", MS_EFFECT_PURE},
+    {"ffi.istype", MS_EFFECT_PURE},
     {"coroutine.yield", MS_EFFECT_YIELD},
     {"meissa.random", MS_EFFECT_PURE},
     {"meissa.normal", MS_EFFECT_PURE},
@@ -65,18 +71,37 @@ static const entry methods[] = {
     {"gemv", MS_EFFECT_UPDATE},   {"ger", MS_EFFECT_UPDATE},     {"gemm", MS_EFFECT_UPDATE},
 };
 
+/* The other functions of `os` only look at the clock and the environment. */
+static const entry impure[] = {
+    {"io.", MS_EFFECT_UNKNOWN},        {"os.execute", MS_EFFECT_UNKNOWN},
+    {"os.exit", MS_EFFECT_UNKNOWN},    {"os.remove", MS_EFFECT_UNKNOWN},
+    {"os.rename", MS_EFFECT_UNKNOWN},  {"os.setlocale", MS_EFFECT_UNKNOWN},
+    {"os.tmpname", MS_EFFECT_UNKNOWN}, {"ffi.load", MS_EFFECT_UNKNOWN},
+    {"dofile", MS_EFFECT_UNKNOWN},     {"loadfile", MS_EFFECT_UNKNOWN},
+};
+
 static const char *const string_methods[] = {"byte",  "find",  "format", "gmatch", "gsub",
                                              "len",   "lower", "match",  "rep",    "reverse",
                                              "split", "sub",   "upper"};
 
+static bool names(const entry *each, const char *name) {
+  size_t length = strlen(each->name);
+  bool prefix = each->name[length - 1] == '.';
+  return prefix ? strncmp(each->name, name, length) == 0 : strcmp(each->name, name) == 0;
+}
+
 static ms_effect find(const entry *table, size_t count, const char *name) {
   for (size_t k = 0; k < count; k++) {
-    size_t length = strlen(table[k].name);
-    bool prefix = table[k].name[length - 1] == '.';
-    if (prefix ? strncmp(table[k].name, name, length) == 0 : strcmp(table[k].name, name) == 0)
-      return table[k].effect;
+    if (names(&table[k], name)) return table[k].effect;
   }
   return MS_EFFECT_UNKNOWN;
+}
+
+bool ms_effect_is_impure(const char *name) {
+  for (size_t k = 0; k < sizeof impure / sizeof impure[0]; k++) {
+    if (names(&impure[k], name)) return true;
+  }
+  return false;
 }
 
 ms_effect ms_effect_of_builtin(const char *name) {

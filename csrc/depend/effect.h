@@ -6,6 +6,8 @@
 #ifndef MS_DEPEND_EFFECT_H
 #define MS_DEPEND_EFFECT_H
 
+#include <stdbool.h>
+
 typedef enum ms_effect {
   MS_EFFECT_UNKNOWN, /* reads and writes whatever it gets */
   MS_EFFECT_PURE,    /* reads its arguments, gives a scalar */
@@ -22,6 +24,9 @@ typedef enum ms_effect {
 
 /* By a builtin's full name ("math.floor"). */
 ms_effect ms_effect_of_builtin(const char *name);
+
+/* Whether a builtin works on files, on other processes, or loads foreign code. */
+bool ms_effect_is_impure(const char *name);
 
 /* By a DistArray method's name ("dot"). */
 ms_effect ms_effect_of_method(const char *name);

@@ -83,6 +83,7 @@ static void bound_value(ms_walk *walk, uint32_t index, ms_value *value) {
     case MS_BIND_TABLE:
       *value = ms_value_other(reached_groups(walk, binding), true);
       value->plain = true;
+      value->data = binding->reads;
       value->changes = binding->changes;
       return;
     case MS_BIND_BUILTIN:
@@ -92,6 +93,7 @@ static void bound_value(ms_walk *walk, uint32_t index, ms_value *value) {
       value->plain = true;
       value->callable = true;
       value->changes = binding->changes;
+      value->impure = binding->impure;
       value->binding = index;
       return;
     default:

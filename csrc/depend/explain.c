@@ -151,6 +151,13 @@ static int add_run_fixes(const ms_explainer *explain, ms_reason *reason, bool un
 
 /* ---- findings ---- */
 
+static int add_impure_fix(const ms_explainer *explain, ms_reason *reason) {
+  const char *call = ms_explain_call(explain, "impure = true");
+  if (call == NULL) return -1;
+  add_fix(reason, ms_arena_format(explain->arena, "the order does not matter: %s", call));
+  return 0;
+}
+
 static bool is_notice(ms_reason_kind kind) {
   return ms_reason_code(kind)[3] == '2';
 }
@@ -165,6 +172,7 @@ int ms_explain_findings(const ms_explainer *explain) {
     reason->first = ms_explain_place(explain, finding->node);
     if (finding->fix != NULL)
       add_fix(reason, ms_arena_copy(explain->arena, finding->fix, strlen(finding->fix)));
+    if (finding->kind == MS_REASON_IMPURE && add_impure_fix(explain, reason) != 0) return -1;
     if (!is_notice(finding->kind) && add_run_fixes(explain, reason, false) != 0) return -1;
   }
   return 0;

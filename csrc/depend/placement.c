@@ -64,9 +64,10 @@ static bool find_alignment(const ms_walk *walk, const ms_domain *domain, uint32_
 }
 
 static bool first_of_array(const ms_walk *walk, uint32_t binding) {
-  if (walk->groups.of[binding] == MS_NO_GROUP) return false;
+  if (walk->groups.of[binding] == MS_NO_GROUP || walk->sliced[binding]) return false;
   for (uint32_t b = 0; b < binding; b++) {
-    if (walk->groups.of[b] != MS_NO_GROUP && same_array(walk, b, binding)) return false;
+    if (walk->groups.of[b] != MS_NO_GROUP && !walk->sliced[b] && same_array(walk, b, binding))
+      return false;
   }
   return true;
 }
@@ -81,9 +82,9 @@ static void find_access(const ms_walk *walk, uint32_t binding, bool *read, bool 
 }
 
 uint32_t ms_placement_cut(const ms_walk *walk, const ms_domain *domain, const ms_patterns *patterns,
-                          uint32_t first) {
+                          uint32_t first, uint32_t end) {
   uint32_t best = first, most = 0;
-  for (uint32_t dim = first; dim < domain->dim_count; dim++) {
+  for (uint32_t dim = first; dim < end; dim++) {
     uint32_t aligned = 0;
     if (!ms_strategy_may_cut(patterns, dim)) continue;
     for (uint32_t b = 0; b < walk->binding_count; b++) {

@@ -7,10 +7,10 @@
 #include "depend/strategy.h"
 #include "depend/walk.h"
 
-/* Among the dimensions that a partition may cut, the one along which most written arrays align;
- * the smallest of equals. */
+/* Among the dimensions from `first` until before `end` that a partition may cut, the one along
+ * which most written arrays align; the smallest of equals. */
 uint32_t ms_placement_cut(const ms_walk *walk, const ms_domain *domain, const ms_patterns *patterns,
-                          uint32_t first);
+                          uint32_t first, uint32_t end);
 
 /* The arrays of the plan with their placements, in the order of the captures; in the walk's arena.
  * -1: out of memory. */

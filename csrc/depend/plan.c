@@ -97,8 +97,10 @@ static void decide(work *now, ms_plan *plan, ms_choice *choice, bool *not_run) {
     *choice = ms_strategy_choose(&now->conflicts, &now->all, &terms);
     *not_run = choice->strategy != MS_SERIALLY;
   }
+  uint32_t cuttable = entries_of(now);
   if (choice->strategy == MS_PARTITION)
-    choice->dim[0] = ms_placement_cut(&now->walk, &now->domain, &now->all, choice->dim[0]);
+    choice->dim[0] = ms_placement_cut(&now->walk, &now->domain, &now->all, choice->dim[0],
+                                      cuttable > 0 ? cuttable : now->domain.dim_count);
   plan->verdict = MS_PARALLEL;
   plan->strategy = choice->strategy;
   if (!refused && choice->strategy != MS_SERIALLY && !*not_run) return;

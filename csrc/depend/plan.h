@@ -42,9 +42,12 @@ typedef struct ms_binding {
   bool sparse;
   bool integer; /* element type int32 or int64 */
   /* FUNCTION, TABLE: indices (into the bindings) of the arrays that it may touch, that it holds */
-  bool changes; /* calls of it assign variables or plain tables outside of it */
-  bool stores;  /* FUNCTION: it stores into what it is given */
-  bool aliased; /* scalar in a field: the body may have another way to that field */
+  bool changes;       /* calls of it assign variables or plain tables outside of it */
+  bool stores;        /* FUNCTION: it stores into what it is given */
+  bool aliased;       /* scalar in a field: the body may have another way to that field */
+  bool alone;         /* TABLE: without a metatable, and no other capture leads to it */
+  bool reads;         /* FUNCTION: proved not to store into arrays; TABLE: holds nothing but data */
+  const char *impure; /* FUNCTION: it may call this, which works on files or in foreign code */
   const uint32_t *reached;
   uint32_t reached_count;
 } ms_binding;
@@ -63,6 +66,7 @@ typedef struct ms_space {
   bool sparse;    /* the entries of a sparse array (bounding box = range) */
   bool ordered;
   bool serial_allowed; /* serial = true */
+  bool impure;         /* impure = true: files and foreign code may be used */
   uint32_t collapse;   /* 1: none; n: take in the next n-1 perfectly nested numeric loops */
 } ms_space;
 
@@ -123,7 +127,8 @@ typedef enum ms_scalar_role {
   MS_ROLE_BROADCAST, /* read only */
   MS_ROLE_REDUCTION, /* combined block by block with `op` */
   MS_ROLE_PRIVATE,   /* assigned before any read on every path */
-  MS_ROLE_CARRIED    /* carries a value from one iteration to the next: refused */
+  MS_ROLE_CARRIED,   /* carries a value from one iteration to the next: refused */
+  MS_ROLE_SLICED     /* a plain table that is only written, by index; blocks give their parts */
 } ms_scalar_role;
 
 typedef enum ms_reduce_op {
@@ -139,6 +144,7 @@ typedef struct ms_scalar_plan {
   uint32_t capture; /* index into the loop's captures */
   ms_scalar_role role;
   ms_reduce_op op;
+  const char *indices; /* SLICED: the indices that its keys follow, "i" or "i, j" */
 } ms_scalar_plan;
 
 typedef struct ms_place {

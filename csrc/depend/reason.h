@@ -26,6 +26,7 @@
   X(READ_AFTER, "DEP113", "value of an unordered loop's last iteration") \
   X(COMPLEX, "DEP114", "too complex to analyse")                         \
   X(NOT_RUN, "DEP115", "strategy not run by this version")               \
+  X(IMPURE, "DEP116", "files or foreign code in the body")               \
   X(ADD_LOCAL, "DEP201", "global variable assigned")
 
 typedef enum ms_reason_kind {

@@ -7,6 +7,8 @@
 
 #include <string.h>
 
+#include "depend/slice.h"
+
 typedef struct flow {
   const ms_capture *capture;
   bool assigned;  /* on every path to here */
@@ -251,6 +253,15 @@ static void assignment_role(ms_walk *walk, ms_node *body, uint32_t index, ms_sca
   const ms_capture *capture = &walk->loop->captures[index];
   flow state = {.capture = capture};
   plan->capture = index;
+  if (walk->bindings[index].aliased && capture->field_count == 0) {
+    plan->role = MS_ROLE_CARRIED;
+    find_scalar(
+        walk, MS_REASON_SCALAR, false, capture->first, capture,
+        "is assigned by the body and may be read by a function that the body can call, which "
+        "would not see the change on a worker",
+        "hand it to the function as an argument");
+    return;
+  }
   if (ms_scalar_reduction(walk, capture, body, &plan->op)) {
     plan->role = MS_ROLE_REDUCTION;
     return;
@@ -282,6 +293,10 @@ int ms_scalars_find(ms_walk *walk, ms_node *body, ms_scalar_plan **scalars, uint
     } else if (!capture->assigned && walk->bindings[c].kind <= MS_BIND_STRING &&
                walk->bindings[c].depth == capture->field_count) {
       *plan = (ms_scalar_plan){.capture = c, .role = MS_ROLE_BROADCAST};
+      (*count)++;
+    } else if (walk->sliced[c] && ms_slice_indices(walk, c, &plan->indices)) {
+      plan->capture = c;
+      plan->role = MS_ROLE_SLICED;
       (*count)++;
     }
   }

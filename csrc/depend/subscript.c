@@ -27,6 +27,8 @@ void ms_walk_part(ms_walk *walk, const ms_value *object, const ms_node *node, ms
   if (!plain) ms_walk_touch_groups(walk, groups, false, node);
   *value = ms_value_other(groups | walk->stored, object->captured || walk->stored_captured);
   value->changes = object->changes;
+  value->impure = object->impure;
+  value->data = object->data;
 }
 
 /* A range {lo, hi} or {} as a quantified variable; unknown where its ends are not affine. */

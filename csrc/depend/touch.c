@@ -39,6 +39,7 @@ void ms_walk_touch_view(ms_walk *walk, const ms_view *view, bool write, const ms
 void ms_walk_touch_groups(ms_walk *walk, uint64_t groups, bool write, const ms_node *node) {
   for (uint32_t g = 0; g < walk->groups.count; g++) {
     if ((groups & bit_of(g)) == 0) continue;
+    if (walk->sliced[walk->groups.binding[g]]) continue; /* only its own name leads there */
     ms_access access = {.binding = walk->groups.binding[g], .group = g, .write = write};
     access.node = node;
     access.possible = true;
@@ -75,6 +76,12 @@ void ms_walk_find(ms_walk *walk, ms_reason_kind kind, bool proven, const ms_node
   walk->findings[walk->finding_count++] = (ms_finding){kind, sure, node, message, fix};
 }
 
+static bool share_storage(const ms_walk *walk, uint32_t a, uint32_t b) {
+  const ms_binding *one = &walk->bindings[a], *other = &walk->bindings[b];
+  if (walk->sliced[a] || walk->sliced[b]) return false;
+  return one->storage == other->storage || one->array == other->array;
+}
+
 int ms_walk_make_groups(ms_walk *walk) {
   ms_groups *groups = &walk->groups;
   uint32_t count = walk->binding_count;
@@ -85,11 +92,9 @@ int ms_walk_make_groups(ms_walk *walk) {
   for (uint32_t b = 0; b < count; b++) {
     const ms_binding *binding = &walk->bindings[b];
     groups->of[b] = MS_NO_GROUP;
-    if (binding->kind != MS_BIND_ARRAY) continue;
+    if (binding->kind != MS_BIND_ARRAY && !walk->sliced[b]) continue;
     uint32_t g = 0;
-    while (g < groups->count && walk->bindings[groups->binding[g]].storage != binding->storage &&
-           walk->bindings[groups->binding[g]].array != binding->array)
-      g++;
+    while (g < groups->count && !share_storage(walk, groups->binding[g], b)) g++;
     if (g == groups->count) groups->binding[groups->count++] = b;
     if (walk->bindings[groups->binding[g]].array != binding->array) groups->overlap[g] = true;
     groups->of[b] = g;

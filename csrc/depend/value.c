@@ -2,6 +2,7 @@
  *
  * Walk, values: what variables hold, and assignments to them and into arrays. See walk.h. */
 #include "depend/scalar.h"
+#include "depend/slice.h"
 
 void ms_walk_store(ms_walk *walk, const ms_value *value) {
   uint64_t before = walk->stored;
@@ -18,6 +19,9 @@ static ms_value either(const ms_walk *walk, const ms_value *a, const ms_value *b
   uint64_t groups = ms_walk_groups_of(walk, a) | ms_walk_groups_of(walk, b);
   ms_value value = ms_value_other(groups, a->captured || b->captured);
   value.changes = a->changes || b->changes;
+  value.impure = a->impure != NULL ? a->impure : b->impure;
+  value.data = (simple_a || (a->kind == MS_VALUE_OTHER && a->data)) &&
+               (simple_b || (b->kind == MS_VALUE_OTHER && b->data));
   value.plain = (simple_a || (a->kind == MS_VALUE_OTHER && a->plain)) &&
                 (simple_b || (b->kind == MS_VALUE_OTHER && b->plain));
   return value;
@@ -36,7 +40,8 @@ void ms_walk_join(ms_walk *walk, ms_value **slot, const ms_value *value) {
     walk->changed = true;
   } else if (old->kind != joined.kind || old->groups != joined.groups ||
              old->captured != joined.captured || old->plain != joined.plain ||
-             old->changes != joined.changes) {
+             old->changes != joined.changes || old->impure != joined.impure ||
+             old->data != joined.data) {
     walk->changed = true;
   }
   **slot = joined;
@@ -99,11 +104,15 @@ void ms_walk_assign(ms_walk *walk, ms_node *target, const ms_value *value) {
     ms_walk_store(walk, value);
     return;
   }
+  if (ms_slice_assign(walk, target)) return; /* nothing reads it: the value goes nowhere else */
   ms_walk_value(walk, target->kid[0], &object);
   if (object.kind == MS_VALUE_VIEW && !object.view->range) {
     ms_walk_index(walk, &object, target->kid[1], target, &place);
-    ms_walk_touch(walk, value, false, target); /* a row that is assigned is copied */
-    if (place.kind == MS_VALUE_VIEW) ms_walk_touch_view(walk, place.view, true, target);
+    if (place.kind != MS_VALUE_VIEW) return;
+    bool row = place.view->range ||
+               place.view->subscript_count < walk->bindings[place.view->binding].dim_count;
+    if (row) ms_walk_touch(walk, value, false, target); /* it is copied */
+    ms_walk_touch_view(walk, place.view, true, target);
     return;
   }
   ms_value key;

@@ -5,6 +5,8 @@
 
 #include <string.h>
 
+#include "depend/slice.h"
+
 /* Values only grow, and each pass grows one at least; bodies of people settle in two or three. */
 #define MAX_PASSES 64
 
@@ -287,6 +289,7 @@ int ms_walk_begin(ms_walk *walk) {
   walk->index_value = ms_arena_take(walk->arena, MS_MAX_DIMS, sizeof *walk->index_value);
   if (walk->symbol_value == NULL || walk->capture_value == NULL || walk->index_value == NULL)
     return -1;
+  if (ms_slices_find(walk) != 0) return -1;
   return ms_walk_make_groups(walk);
 }
 

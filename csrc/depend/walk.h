@@ -46,7 +46,9 @@ typedef struct ms_value {
   bool captured;       /* OTHER: may be, or be part of, something captured */
   bool plain;          /* OTHER: itself certainly no array */
   bool callable;       /* OTHER: `binding` says what calling it does */
+  bool data;           /* OTHER: tables of numbers, strings and booleans, without functions */
   bool changes;        /* OTHER: calling it, or a method of it, changes things outside */
+  const char *impure;  /* OTHER: what calling it, or a method of it, may use; or NULL */
   uint32_t binding;
 } ms_value;
 
@@ -58,6 +60,7 @@ typedef struct ms_walk {
   const ms_domain *domain;
   ms_arena *arena;
   ms_groups groups;
+  bool *sliced; /* by binding: a plain table that the body only assigns elements of */
   ms_accesses accesses;
   ms_finding *findings;
   uint32_t finding_count, finding_capacity;

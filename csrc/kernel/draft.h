@@ -20,7 +20,8 @@
   X(FLOOR, "floor")          \
   X(CEIL, "ceil")            \
   X(GREATER, "greater")      \
-  X(LESS, "less")
+  X(LESS, "less")            \
+  X(SLICE, "slice")
 
 /* Most row helpers ("dot_float", ...) that one chunk can use. */
 #define MS_ROW_HELPERS 32

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "kernel/nest.h"
+#include "kernel/variable.h"
 
 static const char *const helper_key[] = {
 #define MS_HELPER_KEY(name, key) [MS_HELPER_##name] = key,
@@ -78,22 +79,6 @@ static int find_scalars(ms_draft *draft) {
   return 0;
 }
 
-/* Whether capture `at` is a variable of the block function. */
-static bool is_variable(const ms_draft *draft, uint32_t at) {
-  return draft->scalar[at] != NULL && draft->scalar[at]->role != MS_ROLE_BROADCAST;
-}
-
-static bool is_result(const ms_draft *draft, uint32_t at) {
-  return is_variable(draft, at) &&
-         (draft->scalar[at]->role == MS_ROLE_REDUCTION || draft->job->space->ordered);
-}
-
-/* Blocks of several dimensions may run in another order than the loop as written, so the value of
- * a private scalar comes with the iteration that gave it. */
-static bool is_tracked(const ms_draft *draft, uint32_t at) {
-  return draft->dims > 1 && is_result(draft, at) && draft->scalar[at]->role == MS_ROLE_PRIVATE;
-}
-
 static int prepare(ms_draft *draft) {
   size_t captures = (size_t)draft->job->loop->capture_count + 1;
   size_t symbols = (size_t)draft->job->loop->tree->symbols + 1;
@@ -121,7 +106,7 @@ static void write_body(ms_draft *draft, ms_text *body) {
   ms_draft_node(draft, draft->body);
   uint32_t values = 0;
   for (uint32_t c = 0; c < draft->job->loop->capture_count; c++) {
-    if (draft->value_used[c] && !is_variable(draft, c) && values++ >= draft->job->locals)
+    if (draft->value_used[c] && !ms_variable_is(draft, c) && values++ >= draft->job->locals)
       draft->spilled[c] = true;
   }
   if (values <= draft->job->locals) return;
@@ -162,7 +147,7 @@ static void write_params(ms_draft *draft, ms_kernel_info *info) {
   }
   for (uint32_t c = 0; c < job->loop->capture_count; c++) {
     add_memory(draft, info, c);
-    if (!draft->value_used[c] || is_variable(draft, c)) continue;
+    if (!draft->value_used[c] || ms_variable_is(draft, c)) continue;
     if (draft->spilled[c]) {
       info->spilled[info->spilled_count++] = c;
     } else {
@@ -170,53 +155,6 @@ static void write_params(ms_draft *draft, ms_kernel_info *info) {
     }
   }
   if (info->spilled_count > 0) add_param(draft, info, MS_PARAM_TABLE, 0);
-}
-
-/* The value that leaves a combination unchanged. */
-static const char *identity(const ms_draft *draft, uint32_t at) {
-  switch (draft->scalar[at]->op) {
-    case MS_REDUCE_SUM:
-      return "0";
-    case MS_REDUCE_PRODUCT:
-      return "1";
-    case MS_REDUCE_MIN:
-      return "1/0";
-    case MS_REDUCE_MAX:
-      return "-1/0";
-    case MS_REDUCE_AND:
-      return "true";
-    case MS_REDUCE_OR:
-      return draft->job->bindings[at].kind == MS_BIND_NIL ? "nil" : "false";
-  }
-  return "nil";
-}
-
-/* Names of the numbers that say where a tracked scalar got its value. */
-static void write_positions(ms_draft *draft, const ms_kernel_info *info, uint32_t at) {
-  for (uint32_t d = 0; d < info->positions; d++)
-    ms_text_format(draft->out, ",%sq%u_%u", draft->prefix, at + 1, d + 1);
-}
-
-/* Scalars of the plan as locals of the block function. */
-static void write_variables(ms_draft *draft, const ms_kernel_info *info) {
-  for (uint32_t c = 0; c < draft->job->loop->capture_count; c++) {
-    if (!is_variable(draft, c)) continue;
-    if (is_tracked(draft, c)) {
-      ms_text_format(draft->out, " local %sq%u", draft->prefix, c + 1);
-      write_positions(draft, info, c);
-      ms_text_add(draft->out, "=");
-      ms_draft_helper(draft, MS_HELPER_NONE);
-      continue;
-    }
-    ms_text_format(draft->out, " local %sc%u=", draft->prefix, c + 1);
-    if (draft->scalar[c]->role == MS_ROLE_REDUCTION) {
-      ms_text_add(draft->out, identity(draft, c));
-    } else if (is_result(draft, c)) {
-      ms_draft_helper(draft, MS_HELPER_NONE);
-    } else {
-      ms_text_add(draft->out, "nil");
-    }
-  }
 }
 
 /* The value of an entry; `position` is written by the caller's loop. */
@@ -272,33 +210,6 @@ static uint32_t write_loops(ms_draft *draft, bool entries) {
   return 1;
 }
 
-/* Before each iteration nothing has been assigned. */
-static void write_tracked(ms_draft *draft) {
-  for (uint32_t c = 0; c < draft->job->loop->capture_count; c++) {
-    if (!is_tracked(draft, c)) continue;
-    ms_text_format(draft->out, " local %sc%u=", draft->prefix, c + 1);
-    ms_draft_helper(draft, MS_HELPER_NONE);
-  }
-}
-
-/* After each iteration: what it has assigned, and that it was this one. */
-static void keep_tracked(ms_draft *draft, const ms_kernel_info *info) {
-  const char *prefix = draft->prefix;
-  for (uint32_t c = 0; c < draft->job->loop->capture_count; c++) {
-    if (!is_tracked(draft, c)) continue;
-    ms_text_format(draft->out, "if %sc%u~=", prefix, c + 1);
-    ms_draft_helper(draft, MS_HELPER_NONE);
-    ms_text_format(draft->out, " then %sq%u", prefix, c + 1);
-    write_positions(draft, info, c);
-    ms_text_format(draft->out, "=%sc%u", prefix, c + 1);
-    for (uint32_t d = 0; d < info->positions; d++) {
-      ms_text_format(draft->out, ",%sx", prefix);
-      if (!info->entries) ms_text_format(draft->out, "%u", d + 1);
-    }
-    ms_text_add(draft->out, " end ");
-  }
-}
-
 /* Everything before the body, on the body's first line. The helpers' names come first in the text
  * but are known last, so this writes into `head` after the rest is done. */
 static void write_head(ms_draft *draft) {
@@ -327,9 +238,9 @@ static uint32_t write_opening(ms_draft *draft, ms_kernel_info *info) {
   }
   write_params(draft, info);
   ms_text_add(draft->out, ")");
-  write_variables(draft, info);
+  ms_variables_declare(draft, info);
   uint32_t loops = write_loops(draft, info->entries);
-  write_tracked(draft);
+  ms_variables_begin(draft);
   write_indices(draft, info->entries);
   ms_text_add(draft->out, " do ");
   return loops;
@@ -339,19 +250,9 @@ static uint32_t write_opening(ms_draft *draft, ms_kernel_info *info) {
 static void write_closing(ms_draft *draft, ms_kernel_info *info, uint32_t loops) {
   ms_text_add(draft->out, "\nend ");
   if (draft->leaves) ms_text_format(draft->out, "::%snext:: ", draft->prefix);
-  keep_tracked(draft, info);
+  ms_variables_end(draft, info);
   for (uint32_t l = 0; l < loops; l++) ms_text_add(draft->out, "end ");
-  for (uint32_t s = 0; s < draft->job->plan->scalar_count; s++) {
-    uint32_t at = draft->job->plan->scalars[s].capture;
-    if (!is_result(draft, at)) continue;
-    ms_text_add(draft->out, info->result_count == 0 ? "return " : ",");
-    ms_text_format(draft->out, "%s%c%u", draft->prefix, is_tracked(draft, at) ? 'q' : 'c', at + 1);
-    info->results[info->result_count++] = s;
-  }
-  for (uint32_t r = 0; r < info->result_count; r++) {
-    uint32_t at = draft->job->plan->scalars[info->results[r]].capture;
-    if (is_tracked(draft, at)) write_positions(draft, info, at);
-  }
+  ms_variables_return(draft, info);
   ms_text_add(draft->out, " end\n");
 }
 
@@ -363,7 +264,7 @@ static int take_info(ms_draft *draft, ms_kernel_info *info) {
   info->dims = draft->dims;
   info->row = !info->entries && ms_nest_has_row(draft);
   for (uint32_t c = 0; c < captures; c++) {
-    if (is_tracked(draft, c)) info->positions = info->entries ? 1 : draft->dims;
+    if (ms_variable_is_tracked(draft, c)) info->positions = info->entries ? 1 : draft->dims;
   }
   info->params = ms_arena_take(info->arena, (captures + 1) * (MS_MAX_DIMS + 2) + MS_MAX_DIMS,
                                sizeof(ms_param));

@@ -46,10 +46,13 @@ static void bind(fixture *f, uint32_t c) {
   if (strchr("nmx", root[0]) != NULL && root[1] == '\0')
     f->bindings[c] = (ms_binding){.kind = MS_BIND_NUMBER, .number = number};
   if (capture->assigned && f->bindings[c].kind != MS_BIND_ARRAY)
-    f->scalars[f->plan.scalar_count++] = (ms_scalar_plan){c, MS_ROLE_REDUCTION, MS_REDUCE_SUM};
+    f->scalars[f->plan.scalar_count++] =
+        (ms_scalar_plan){.capture = c, .role = MS_ROLE_REDUCTION, .op = MS_REDUCE_SUM};
 }
 
-static fixture *emit_with(const char *text, ms_space space, uint32_t locals) {
+/* `adjust` may change the plan before the text is made. */
+static fixture *emit_adjusted(const char *text, ms_space space, uint32_t locals,
+                              void (*adjust)(ms_plan *plan)) {
   fixture *f = calloc(1, sizeof *f);
   if (f == NULL) exit(1);
   f->space = space;
@@ -61,6 +64,7 @@ static fixture *emit_with(const char *text, ms_space space, uint32_t locals) {
   CHECK(f->loop != NULL && f->loop->capture_count <= MOST_CAPTURES);
   if (f->loop == NULL) exit(1);
   for (uint32_t c = 0; c < f->loop->capture_count; c++) bind(f, c);
+  if (adjust != NULL) adjust(&f->plan);
   ms_kernel_job job = {.loop = f->loop,
                        .plan = &f->plan,
                        .bindings = f->bindings,
@@ -70,6 +74,10 @@ static fixture *emit_with(const char *text, ms_space space, uint32_t locals) {
                        .locals = locals};
   f->status = ms_kernel_emit(&job, &f->out, &f->info, &f->err);
   return f;
+}
+
+static fixture *emit_with(const char *text, ms_space space, uint32_t locals) {
+  return emit_adjusted(text, space, locals, NULL);
 }
 
 static const ms_space rows = {.dim_count = 1, .range = {{1, 10, 1}}, .source = -1, .collapse = 1};
@@ -171,6 +179,60 @@ static void test_shape(void) {
   drop(f);
 }
 
+/* j runs from i to 7 - 2 * i. */
+static void bound(ms_plan *plan) {
+  plan->extent[1] = (ms_extent){.range = {1, 5, 1}, .bounded = true};
+  plan->extent[1].low.at[0] = 1;
+  plan->extent[1].high = (ms_index_sum){.constant = 7, .at = {-2}};
+}
+
+static void skew(ms_plan *plan) {
+  plan->has_row = true;
+  plan->row[0] = 1;
+  plan->row[1] = -2;
+}
+
+/* Blocks that are narrowed by bounds and rows; numbers with signs never make a comment. */
+static void test_nests(void) {
+  ms_space collapsed = rows;
+  collapsed.collapse = 2;
+  fixture *f = emit_adjusted("for i in parallel(n) do for j = i, 7 - 2*i do B[i] = 1 end end",
+                             collapsed, MS_KERNEL_LOCALS, bound);
+  CHECK(f->status == 0 && f->info.dims == 2 && !f->info.row);
+  check_part(f->out.bytes, "", "_ma2,_mz2=_mgreater(_mlo2,0+1*_mx1),_mless(_mhi2,7-2*_mx1)");
+  check_part(f->out.bytes, "", "for _mx2=_ma2,_mz2 do local i=_mx1 local j=_mx2 do ");
+  drop(f);
+  ms_space down = {.dim_count = 2, .range = {{-3, 9, 2}, {4, 1, -1}}, .source = -1, .collapse = 1};
+  f = emit_adjusted("for i, j in parallel(n, m) do B[j] = 1 end", down, MS_KERNEL_LOCALS, skew);
+  CHECK(f->status == 0 && f->info.row);
+  check_part(f->out.bytes, "", "function(_mlo1,_mhi1,_mlo2,_mhi2,_mrlo,_mrhi,");
+  check_part(f->out.bytes, "", "_mu1,_mv1=0+-2*((_mhi2-4)/-1),0+-2*((_mlo2-4)/-1)");
+  check_part(f->out.bytes, "", "_mgreater(_mlo1,-3+2*_mceil((_mrlo-_mv1)/1))");
+  check_part(f->out.bytes, "", "local _mb1=0+1*((_mx1+3)/2)");
+  check_part(f->out.bytes, "", "_mless(_mlo2,4-1*_mceil((_mrhi-_mb1)/-2))");
+  CHECK(strstr(f->out.bytes, "--") == NULL);
+  drop(f);
+}
+
+/* A private scalar of several dimensions comes with its iteration. */
+static void make_private(ms_plan *plan) {
+  plan->scalars[0].role = MS_ROLE_PRIVATE;
+}
+
+static void test_tracked(void) {
+  ms_space square = {.dim_count = 2,
+                     .range = {{1, 4, 1}, {1, 4, 1}},
+                     .source = -1,
+                     .ordered = true,
+                     .collapse = 1};
+  fixture *f = emit_adjusted("for i, j in parallel(4, 4) do x = i end", square, MS_KERNEL_LOCALS,
+                             make_private);
+  CHECK(f->status == 0 && f->info.positions == 2 && f->info.result_count == 1);
+  check_part(f->out.bytes, "", "if _mc1~=_mnone then _mq1,_mq1_1,_mq1_2=_mc1,_mx1,_mx2 end");
+  check_part(f->out.bytes, "", "return _mq1,_mq1_1,_mq1_2 end");
+  drop(f);
+}
+
 static void test_spill(void) {
   fixture *f = emit_with("for i in parallel(n) do B[i] = a + b + c + d end", rows, 2);
   CHECK(f->status == 0 && f->info.spilled_count == 2 && f->info.param_count == 4);
@@ -200,6 +262,8 @@ int main(void) {
   test_parts();
   test_lines();
   test_shape();
+  test_nests();
+  test_tracked();
   test_spill();
   test_refusals();
   test_digest_and_power();

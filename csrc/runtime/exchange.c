@@ -9,8 +9,7 @@
 #include "runtime/report.h"
 #include "runtime/worker_state.h"
 
-#define PERIOD     8u   /* frames between credits; less than the window */
-#define TOKEN_WAIT 1000 /* ms between looks at the driver's page while nothing arrives */
+#define PERIOD 8u /* frames between credits; less than the window */
 
 static bool is_exchanged(const ms_item *item) {
   return item->movement == MS_MOVE_EXCHANGED && item->written;
@@ -69,7 +68,9 @@ int ms_exchange_begin(ms_worker *worker, ms_error *err) {
 int ms_exchange_start(ms_worker *worker, ms_error *err) {
   ms_worker_job *job = &worker->job;
   ms_exchange *exchange = job->exchange;
-  for (uint32_t i = 0; exchange != NULL && i < job->task.item_count; i++) {
+  if (exchange == NULL || exchange->started) return 0;
+  exchange->started = true;
+  for (uint32_t i = 0; i < job->task.item_count; i++) {
     const ms_item *item = &job->task.items[i];
     if (!is_exchanged(item)) continue;
     ms_held_piece *copy =
@@ -240,7 +241,7 @@ static bool has_room(ms_worker *worker, const ms_partner *partner, uint32_t bloc
   bool failed = false;
   atomic_store(&worker->status->awaiting, (uint64_t)block + 1);
   while (!failed && !is_over(worker) && partner->sent - partner->released >= MS_EXCHANGE_WINDOW) {
-    failed = ms_worker_wait(worker, true, TOKEN_WAIT, err) != 0;
+    failed = ms_worker_wait(worker, true, MS_TOKEN_WAIT, err) != 0;
   }
   atomic_store(&worker->status->awaiting, 0);
   worker->job.waited += ms_worker_clock() - began;
@@ -323,7 +324,7 @@ int ms_exchange_finish(ms_worker *worker, ms_error *err) {
     const ms_partner *partner = &exchange->partners[i];
     while (partner->applied != partner->final && !is_over(worker)) {
       atomic_store(&worker->status->awaiting, (uint64_t)partner->final + 1);
-      if (ms_worker_wait(worker, true, TOKEN_WAIT, err) != 0) return -1;
+      if (ms_worker_wait(worker, true, MS_TOKEN_WAIT, err) != 0) return -1;
     }
     atomic_store(&worker->status->awaiting, 0);
   }

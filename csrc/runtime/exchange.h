@@ -57,6 +57,7 @@ typedef struct ms_exchange {
   uint32_t partner_count;
   uint32_t *previous; /* the block that its owner runs before it, MS_NO_BLOCK none */
   uint32_t final;     /* our own last block */
+  bool started;       /* the mirrors are made */
   bool collects;      /* returns the changes to the driver */
 } ms_exchange;
 
@@ -64,7 +65,7 @@ typedef struct ms_exchange {
  * there; MS_WRK when memory is out. */
 int ms_exchange_begin(ms_worker *worker, ms_error *err);
 
-/* The items have their contents: the first block may come. */
+/* The items have their contents: the first block may come. Does nothing the second time. */
 int ms_exchange_start(ms_worker *worker, ms_error *err);
 
 /* Takes a TOKEN, RUNS or CREDIT frame of worker `from`; the message may be moved away. MS_NET for

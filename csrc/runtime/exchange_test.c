@@ -301,7 +301,7 @@ static void play_foul(int kind) {
 }
 
 int main(void) {
-  alarm(100);
+  ms_test_limit(100);
   if (!set_up(&b, WORKERS, serve)) return ms_test_end();
   open_players();
   play_rotation(false);

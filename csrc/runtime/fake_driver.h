@@ -57,6 +57,7 @@ static inline int set_up(bench *b, uint32_t workers, int (*serve)(int channel)) 
   pid_t driver = getpid();
   b->worker = fork(); /* before this process has a context */
   if (b->worker == 0) {
+    ms_test_limit(100);
     close(ends[0]);
     _exit(serve(ends[1]));
   }

@@ -317,11 +317,11 @@ static void attack_driver(const char *program) {
 }
 
 int main(int argc, char **argv) {
+  ms_test_limit(100);
   if (argc > 1 && strcmp(argv[1], "--hostile") == 0) return be_hostile();
   const char *seed = getenv("MEISSA_TEST_SEED");
   state = seed != NULL ? strtoull(seed, NULL, 10) : 77;
   printf("MEISSA_TEST_SEED=%llu\n", (unsigned long long)state);
-  alarm(100);
   attack_worker();
   attack_driver("/proc/self/exe");
   return ms_test_end();

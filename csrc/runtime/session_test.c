@@ -13,7 +13,6 @@
 #include <unistd.h>
 
 #include "base/test.h"
-#include "runtime/sanitized.h"
 #include "runtime/setup.h"
 #include "runtime/worker.h"
 
@@ -153,6 +152,7 @@ static void check_death_of_threaded_driver(void) {
   CHECK(pipe(ends) == 0);
   pid_t driver = fork();
   if (driver == 0) {
+    ms_test_limit(100);
     pthread_t thread;
     report = ends[1];
     if (pthread_create(&thread, NULL, drive_endlessly, NULL) == 0) pthread_join(thread, NULL);
@@ -187,8 +187,8 @@ static void check_death_of_threaded_driver(void) {
 }
 
 int main(int argc, char **argv) {
+  ms_test_limit(100);
   if (argc > 1 && strcmp(argv[1], "--serve") == 0) return serve();
-  alarm(100);
   /* First, because it forks. ThreadSanitizer holds signals back in endless loops. */
   if (!MS_UNDER_TSAN) check_death_of_threaded_driver();
   check_roads();

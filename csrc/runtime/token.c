@@ -6,8 +6,6 @@
 
 #include "runtime/worker_state.h"
 
-#define TOKEN_WAIT 1000 /* ms between looks at the driver's page while nothing arrives */
-
 void ms_token_close(ms_worker *worker) {
   for (uint32_t i = 0; i < worker->neighbour_count; i++) {
     if (worker->neighbours[i].socket != NULL) zmq_close(worker->neighbours[i].socket);
@@ -77,7 +75,7 @@ static int wait_for(ms_worker *worker, uint32_t before, ms_error *err) {
   if (finished[before]) return 0;
   atomic_store(&worker->status->awaiting, (uint64_t)before + 1);
   while (!finished[before] && !worker->gone && !ms_worker_cancelled(worker)) {
-    if (ms_worker_wait(worker, true, TOKEN_WAIT, err) != 0) return -1;
+    if (ms_worker_wait(worker, true, MS_TOKEN_WAIT, err) != 0) return -1;
   }
   atomic_store(&worker->status->awaiting, 0);
   return 0;

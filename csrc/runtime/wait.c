@@ -12,8 +12,9 @@
 #include "runtime/interrupt.h"
 #include "runtime/session_state.h"
 
-#define HELLO_WAIT 10000 /* ms for all workers to come up */
-#define DEATH_WAIT 300   /* ms between a channel's end and its process's */
+#define HELLO_WAIT  10000 /* ms for all workers to come up */
+#define DEATH_WAIT  300   /* ms between a channel's end and its process's */
+#define DEATH_GRACE 500   /* ms for the others to reach a block end: a death is told within 1 s */
 
 /* Takes notice of a death outside of any job. */
 static void note_death(ms_session *session, const ms_member *member) {
@@ -48,7 +49,7 @@ void ms_session_lose(ms_session *session, ms_member *member, const ms_error *tro
                    text, where);
     }
   }
-  ms_run_fail(session, member->number, block, 800);
+  ms_run_fail(session, member->number, block, DEATH_GRACE);
 }
 
 static ms_member *find(ms_session *session, const char *identity) {

@@ -59,6 +59,9 @@ struct ms_worker {
   ms_worker_job job;
 };
 
+/* ms between looks at the driver's page while nothing arrives from other workers. */
+#define MS_TOKEN_WAIT 1000
+
 uint64_t ms_worker_clock(void);
 
 /* Waits up to `timeout` ms for frames or notices and handles those that are there; with `tokens`

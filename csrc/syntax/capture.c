@@ -53,6 +53,51 @@ static bool is_target(const ms_node *node) {
   return parent->kind == MS_ASSIGN && node->ordinal < parent->targets;
 }
 
+/* Whether a use of a value only asks whether it is there: `x == nil`, `not x`, `if x`, `x or y`,
+ * `type(x)`. */
+static bool is_test(const ms_node *node) {
+  const ms_node *parent = node->parent;
+  while (parent->kind == MS_PAREN) {
+    node = parent;
+    parent = node->parent;
+  }
+  switch (parent->kind) {
+    case MS_BINARY:
+      if (parent->op == MS_OP_AND || parent->op == MS_OP_OR) return node->ordinal == 0;
+      return parent->op == MS_OP_EQ || parent->op == MS_OP_NE;
+    case MS_UNARY:
+      return parent->op == MS_OP_NOT;
+    case MS_IF:
+    case MS_WHILE:
+    case MS_REPEAT:
+      return true; /* an expression there is a condition */
+    case MS_CALL:
+      return node->ordinal > 0 && parent->kid[0]->kind == MS_NAME &&
+             strcmp(parent->kid[0]->text, "type") == 0;
+    default:
+      return false;
+  }
+}
+
+static bool is_called(const ms_node *node) {
+  const ms_node *parent = node->parent;
+  return (parent->kind == MS_CALL || parent->kind == MS_METHOD) && node->ordinal == 0;
+}
+
+/* Notes one use of a capture's path. */
+static void note_use(ms_capture *capture, ms_node *path) {
+  if (is_target(path)) {
+    capture->assigned = true;
+    return;
+  }
+  if (is_test(path)) {
+    capture->tested = true;
+    return;
+  }
+  if (capture->read == NULL) capture->read = path;
+  if (capture->called == NULL && is_called(path)) capture->called = path;
+}
+
 static uint32_t mix(uint32_t hash, const char *text, size_t length) {
   for (size_t i = 0; i < length; i++) hash = (hash ^ (unsigned char)text[i]) * 16777619u;
   return (hash ^ (uint32_t)length) * 16777619u;
@@ -161,9 +206,37 @@ static bool gather(ms_node *node, void *context) {
   ms_capture *capture = enter(state, node, path, fields);
   if (capture == NULL)
     state->failed = true;
-  else if (is_target(path))
-    capture->assigned = true;
+  else
+    note_use(capture, path);
   return false;
+}
+
+typedef struct visibility {
+  const ms_node *use;
+  void (*visit)(const char *name, void *context);
+  void *context;
+} visibility;
+
+static bool look_for_visible(ms_node *node, void *context) {
+  const visibility *look = context;
+  const ms_node *use = look->use;
+  const ms_node *around = node->kind == MS_LOCAL || node->kind == MS_LOCAL_FUNCTION
+                              ? node->parent
+                              : node; /* a loop's variables are seen inside it */
+  if (node->begin > use->begin) return false;
+  if (around != NULL && around->end < use->end) return true;
+  for (uint32_t s = 0; s < node->symbol_count; s++)
+    look->visit(node->symbols[s]->name, look->context);
+  if (node->kind != MS_FUNCTION) return true;
+  for (uint32_t p = 0; p < node->function->parameter_count; p++)
+    look->visit(node->function->parameters[p]->name, look->context);
+  return true;
+}
+
+void ms_loop_each_visible(const ms_loop *loop, const ms_node *use,
+                          void (*visit)(const char *name, void *context), void *context) {
+  visibility look = {use, visit, context};
+  ms_node_walk(loop->tree->main->body, look_for_visible, &look);
 }
 
 int ms_loop_capture(ms_loop *loop, ms_error *err) {

@@ -21,8 +21,11 @@ typedef struct ms_capture {
   ms_reach reach;
   const char **fields;
   uint32_t field_count;
-  bool assigned;  /* the path itself is an assignment target in the body */
-  ms_node *first; /* its first use in the body: the NAME or outermost INDEX node */
+  bool assigned;   /* the path itself is an assignment target in the body */
+  bool tested;     /* somewhere in the body the path is only asked whether it is there */
+  ms_node *first;  /* its first use in the body: the NAME or outermost INDEX node */
+  ms_node *read;   /* its first use that needs a value; NULL for none */
+  ms_node *called; /* its first use as what is called, or whose method is; NULL for none */
 } ms_capture;
 
 typedef struct ms_loop {
@@ -59,6 +62,10 @@ ms_loop *ms_loop_closure(ms_tree *tree, uint32_t first_line, uint32_t last_line,
 /* The parallel loop of a text given to analyse: the first generic `for` in the main chunk that
  * ms_loop_find would take on its line. */
 ms_loop *ms_loop_first(ms_tree *tree, ms_error *err);
+
+/* Calls visit(name, context) for the name of every local variable that can be seen at `use`. */
+void ms_loop_each_visible(const ms_loop *loop, const ms_node *use,
+                          void (*visit)(const char *name, void *context), void *context);
 
 /* Fills the captures of a loop that has its other fields; 0, or -1 when memory is out. Part of
  * ms_loop_find and ms_loop_first. */

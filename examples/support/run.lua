@@ -12,15 +12,27 @@ ffi.cdef "int isatty(int);"
 
 local M = {}
 
---- A parser with the options that every example takes; examples add their own to it.
-function M.parser(name, about)
+-- What examples may take, in the order of --help: name, text, converter, default.
+local OPTIONS = {
+  {"data", "The data file; without it the example generates its own."},
+  {"test", "A separate file to test on."},
+  {"epochs", "Passes over the data.", tonumber},
+  {"rank", "Width of the model.", tonumber},
+  {"workers", "Worker processes (default: one a core).", tonumber},
+  {"seed", "Seed of everything random.", tonumber, "1"},
+}
+
+--- A parser with the options that examples take; each adds its own to it.
+-- @tab[opt] without names of the options that mean nothing here: {test = true}
+function M.parser(name, about, without)
   local parser = argparse(name, about)
-  parser:option("--data", "The data file; without it the example generates its own.")
-  parser:option("--test", "A separate file to test on.")
-  parser:option("--epochs", "Passes over the data."):convert(tonumber)
-  parser:option("--rank", "Width of the model."):convert(tonumber)
-  parser:option("--workers", "Worker processes (default: one a core)."):convert(tonumber)
-  parser:option("--seed", "Seed of everything random."):default "1":convert(tonumber)
+  for _, each in ipairs(OPTIONS) do
+    if not (without and without[each[1]]) then
+      local option = parser:option("--" .. each[1], each[2])
+      if each[3] then option:convert(each[3]) end
+      if each[4] then option:default(each[4]) end
+    end
+  end
   parser:option("--engine", "How bodies are executed."):choices {"auto", "lua"}:default "auto"
   parser:flag("--json", "Print one JSON object a line and nothing else.")
   return parser
@@ -83,7 +95,10 @@ end
 function Report:summary(values)
   if self.json then
     values.summary = true
-    print_json(values, {"summary"})
+    local order = {}
+    for key in pairs(values) do order[#order + 1] = key end
+    table.sort(order, function(a, b) return a == "summary" or b ~= "summary" and a < b end)
+    print_json(values, order)
   end
 end
 

@@ -17,14 +17,15 @@ local M = {}
 local LARGEST = 2 ^ 53
 local MOST_DIMS = 8
 local OPTIONS = { "ordered", "serial", "grid", "collapse", "explain", "reduce", "numeric", "engine",
-  "transaction" }
+  "transaction", "impure", "check" }
 
 --- A plain table of unknown contents, for the bindings of `analyze`: data, no arrays in it.
 M.opaque = setmetatable({}, { __tostring = function() return "meissa.opaque" end })
 
 -- Shapes: arrays that have extents and nothing else.
+-- Their numbers are far above those of real arrays.
 local Shape = {}
-local shapes = 0
+local shapes = 2 ^ 50
 
 function Shape.__index(_, key)
   if type(key) == "number" then
@@ -113,7 +114,8 @@ local function space_of(recorded, opts)
     options, count = last, count - 1
   end
   errors.check_options("parallel", options, OPTIONS)
-  local space = { ranges = {}, serial = options.serial, collapse = options.collapse }
+  local space = { ranges = {}, serial = options.serial, collapse = options.collapse,
+    impure = options.impure }
   local about = count == 1 and describe_any(recorded[1])
   if about then
     for d, extent in ipairs(about.dims) do space.ranges[d] = { 1, extent, 1 } end

@@ -9,6 +9,8 @@
 -- @module meissa.capture
 
 local bytecode = require("meissa.capture.bytecode")
+local impure = require("meissa.capture.impure")
+local reading = require("meissa.capture.reading")
 
 local M = {}
 
@@ -39,14 +41,19 @@ end
 for _, name in ipairs { "math", "bit", "string", "table", "os", "io", "coroutine" } do
   register_library(name, _G[name] or require(name))
 end
+for _, name in ipairs { "ffi", "string.buffer" } do register_library(name, require(name)) end
 for _, name in ipairs { "print", "tonumber", "tostring", "type", "error", "rawequal", "assert",
   "ipairs", "next", "pairs", "rawget", "rawset", "select", "unpack", "getmetatable",
-  "setmetatable" } do
+  "setmetatable", "pcall", "xpcall", "require", "load", "loadstring", "loadfile", "dofile",
+  "getfenv", "setfenv", "collectgarbage", "newproxy" } do
   builtins[_G[name]] = name
 end
+for _, name in ipairs { "traceback", "getinfo" } do builtins[debug[name]] = "debug." .. name end
 for _, name in ipairs { "debug", "jit", "package" } do
   if type(_G[name]) == "table" then libraries[_G[name]] = true end
 end
+
+local function is_library(value) return libraries[value] ~= nil end
 
 -- A field of a plain table without calling anything: raw, then through __index tables.
 local function field_of(value, key)
@@ -60,8 +67,9 @@ local function field_of(value, key)
   end
 end
 
--- What a search from functions and tables finds: {arrays = {[binding index] = true}, all =,
--- changes =, stores =}.
+-- What a search from functions and tables finds: {found = {[binding index] = true}, all =,
+-- changes =, stores =, writes = whether some function may store into arrays, acts = whether there
+-- is more than data: arrays, functions, metatables}.
 local Search = {}
 Search.__index = Search
 
@@ -86,6 +94,7 @@ end
 
 function Search:table(value)
   local meta = debug.getmetatable(value)
+  if meta ~= nil then self.acts = true end
   if type(meta) == "table" then self:visit(meta) end
   for key, item in next, value do
     self.left = self.left - 1
@@ -103,19 +112,37 @@ function Search:globals(fn)
   local env = debug.getfenv(fn)
   if type(env) ~= "table" then return end
   for name in pairs(bytecode.names(fn)) do
-    self:visit(field_of(env, name))
+    local value = field_of(env, name)
+    self:assigned(name, value, true)
+    self:visit(value)
+  end
+end
+
+-- A variable that the body assigns, seen by a function under this name with this value: a worker's
+-- copy of the function would keep the value of before the loop.
+function Search:assigned(name, value, global)
+  for _, each in ipairs(self.state.assigned) do
+    if each.name == name and each.global == global and rawequal(each.binding.value, value) then
+      each.binding.aliased = true
+    end
   end
 end
 
 function Search:fn(fn)
   local info = debug.getinfo(fn, "Su")
   for slot = 1, info.nups do
-    local _, value = debug.getupvalue(fn, slot)
+    local name, value = debug.getupvalue(fn, slot)
+    self:assigned(name, value, false)
     self:visit(value)
   end
-  if info.what == "C" then return end
+  if info.what == "C" then
+    self.writes = true
+    return
+  end
   local changes, stores = bytecode.changes(fn, self.is_array, field_of)
   self.changes, self.stores = self.changes or changes, self.stores or stores
+  self.writes = self.writes or not reading.only(fn, self.is_array, field_of, builtins,
+    is_library)
   self:globals(fn)
 end
 
@@ -125,7 +152,9 @@ function Search:visit(value)
     return
   end
   local about = self.state.describe(value)
+  if about or kind ~= "table" or libraries[value] then self.acts = true end
   if about then return self:array(about, value) end
+  if builtins[value] and not reading.is_harmless(builtins[value]) then self.writes = true end
   if self.seen[value] or libraries[value] or builtins[value] or self.state.opaque[value] then
     return
   end
@@ -134,6 +163,8 @@ function Search:visit(value)
     self:table(value)
   elseif kind == "function" then
     self:fn(value)
+  else
+    self.writes = true -- what its methods do is not known
   end
 end
 
@@ -160,9 +191,9 @@ local function bind(state, value, depth)
   elseif builtins[value] then
     binding.kind, binding.name = "builtin", builtins[value]
   elseif kind == "function" and debug.getinfo(value, "S").what == "C" then
-    binding.kind = "unknown"
+    binding.kind, binding.impure = "unknown", "a C function"
   elseif kind ~= "function" and kind ~= "table" then
-    binding.kind = "unknown"
+    binding.kind, binding.impure = "unknown", kind ~= "thread" and "a " .. kind or nil
   end
   return binding
 end
@@ -179,9 +210,17 @@ local function follow(state, root, fields)
   return value, depth, holder
 end
 
+-- "log (it uses io)": a capture that may reach files or foreign code, in words.
+local function impure_words(capture, binding)
+  local path = table.concat({ capture.root, unpack(capture.fields, 1, binding.depth) }, ".")
+  return ("%s (%s)"):format(path, binding.impure)
+end
+
 local function search_from(state, binding)
   if binding.kind ~= "function" and binding.kind ~= "table" then return end
-  if binding.value == _G or binding.value == package.loaded then binding.all = true end
+  if binding.value == _G or binding.value == package.loaded then
+    binding.all, state.anything = true, true
+  end
   if state.opaque[binding.value] or libraries[binding.value] then return end
   local search = new_search(state)
   search:visit(binding.value)
@@ -191,6 +230,13 @@ local function search_from(state, binding)
   binding.reached, binding.stores = {}, search.stores
   binding.changes = search.changes or (binding.kind == "table" and search.stores)
   binding.all = search.all
+  state.searches[#state.searches + 1] = { binding = binding, search = search }
+  if binding.kind == "table" then
+    binding.reads = not (search.acts or search.all)
+  else
+    binding.reads = not (search.writes or search.all)
+    binding.impure = impure.of(binding.value, builtins, field_of)
+  end
   for index in pairs(search.found) do binding.reached[#binding.reached + 1] = index end
   table.sort(binding.reached)
 end
@@ -233,6 +279,22 @@ local function mark_aliased(state)
   end
 end
 
+-- Whether a plain table can be reached by no other capture than its own.
+local function is_alone(state, binding)
+  if binding.kind ~= "table" or debug.getmetatable(binding.value) ~= nil then return false end
+  if state.anything or state.opaque[binding.value] or libraries[binding.value] then return false end
+  for _, each in ipairs(state.searches) do
+    local sees = each.search.all or each.search.seen[binding.value]
+    if each.binding ~= binding and sees then return false end
+  end
+  for _, list in ipairs { state.reads, state.fields } do
+    for _, each in ipairs(list) do
+      if each.holder == binding.value then return false end
+    end
+  end
+  return true
+end
+
 --- The number of the binding of the array whose entries a loop runs over, for the space's
 -- `source`; 0 when the body has no way to it. Where the body has only a view of its storage, the
 -- array is added to the bindings, so that the entries that the loop reads are known to overlap.
@@ -263,12 +325,16 @@ end
 -- arrays that only functions reach
 function M.resolve(captures, lookup, describe, opaque)
   local state = { describe = describe, opaque = opaque or {}, by_array = {}, extra = {},
-    fields = {}, reads = {}, count = #captures }
+    fields = {}, reads = {}, assigned = {}, searches = {}, count = #captures }
   local bindings = {}
   state.bindings = bindings
   for c, capture in ipairs(captures) do
     local value, depth, holder = follow(state, lookup(capture), capture.fields)
     local binding = bind(state, value, depth)
+    if capture.assigned and #capture.fields == 0 then
+      state.assigned[#state.assigned + 1] = { name = capture.root, binding = binding,
+        global = capture.reach == "global" }
+    end
     if capture.assigned and depth > 0 and depth == #capture.fields then
       note_field(state, capture, binding, holder)
     elseif holder then
@@ -280,7 +346,12 @@ function M.resolve(captures, lookup, describe, opaque)
     end
   end
   mark_aliased(state)
-  for c = 1, #captures do search_from(state, bindings[c]) end
+  for c, capture in ipairs(captures) do
+    local binding = bindings[c]
+    search_from(state, binding)
+    if binding.impure then binding.impure = impure_words(capture, binding) end
+  end
+  for _, binding in ipairs(bindings) do binding.alone = is_alone(state, binding) end
   append_extra(state, bindings)
   return bindings
 end

@@ -56,6 +56,10 @@ function M.save(path, value)
   end
   local handle = subscript.to_handle(value)
   if handle.array.sparse ~= 0 then
+    if path:find("%.npy$") then
+      errors.raise("FIL", "%s: NumPy's format has no sparse arrays; give the file another ending",
+        path)
+    end
     write_sparse(path, handle.array)
   else
     npy.write(path, handle.array)

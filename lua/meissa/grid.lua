@@ -9,7 +9,8 @@
 -- A function of the loop's plan, the space and the options alone, never of workers, cores or time:
 -- that is what makes results the same for any number of workers. One cut axis gets min(n, 64)
 -- ranges, so that a few heavy iterations spread too; k of them get
--- clamp((entries / 2^14)^(1/k), 16, 64) each, never more than the extent.
+-- clamp((entries / 2^14)^(1/k), 16, 64) each, never more than the extent. The parallel axis of a
+-- sweep gets 8 to 64, the fewer the shorter and the more its phases are.
 -- @module meissa.grid
 
 local core = require "meissa.array.core"
@@ -25,6 +26,7 @@ local ONE_CUT = 64          -- ranges of a single cut axis
 local LEAST, MOST = 16, 64  -- ranges of each of several cut axes
 local BLOCK_ENTRIES = 2 ^ 14 -- entries of a block, when there are several cut axes
 local FEWEST = 8            -- ranges of the parallel axis of a long sweep
+local LEAST_OF_PHASE = 16   -- iterations of a phase that make it worth another range
 local SWEEP_BLOCKS = 2 ^ 14 -- blocks of a sweep, as long as that leaves FEWEST ranges
 local MOST_BLOCKS = 2 ^ 24  -- that can be scheduled
 
@@ -91,7 +93,9 @@ end
 local function usual_ranges(plan, space, parallel, phases)
   if plan.strategy == "serial" then return 1 end
   if phases > 1 then
-    return math.max(FEWEST, math.min(ONE_CUT, math.floor(SWEEP_BLOCKS / phases)))
+    local ranges = math.min(volume(plan, space) / phases / LEAST_OF_PHASE, SWEEP_BLOCKS / phases)
+    ranges = math.max(FEWEST, math.min(ONE_CUT, math.floor(ranges)))
+    return math.max(1, math.min(ranges, math.floor(MOST_BLOCKS / phases)))
   end
   if parallel == 1 then return ONE_CUT end
   local blocks = math.ceil((volume(plan, space) / BLOCK_ENTRIES) ^ (1 / parallel))
@@ -150,8 +154,8 @@ end
 
 --- Cuts a space. The result has `axes` ({dim =, or row =, sequential =, ranges =, bounds =}:
 -- bounds[r] .. bounds[r+1] - step are the values of range r, from 1), `ranges` (how many along
--- each), `sequential` (how many axes are swept), `blocks` (the product of the ranges) and, for the
--- entries of a sparse array, `partition`.
+-- each), `sequential` (how many axes are swept), `blocks` (the product of the ranges), `volume`
+-- (iterations at most) and, for the entries of a sparse array, `partition`.
 function M.cut(plan, space)
   local axes = axes_of(plan, space)
   local wanted = wanted_ranges(plan, space, axes)
@@ -165,7 +169,8 @@ function M.cut(plan, space)
   local grid = plan.grids[key]
   if grid then return grid end
   grid = {axes = axes, extents = plan.extents, row = plan.row, partition = partition,
-          sequential = plan.sequential or 0, ranges = {}, blocks = 1}
+          sequential = plan.sequential or 0, ranges = {}, blocks = 1,
+          volume = volume(plan, space)}
   if partition then take_cuts(axes, partition) else cut_ranges(axes, wanted) end
   for a, axis in ipairs(axes) do
     grid.ranges[a] = axis.ranges

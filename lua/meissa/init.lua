@@ -12,6 +12,7 @@ local array = require "meissa.array"
 local capture = require "meissa.capture"
 local file = require "meissa.file"
 local loop = require "meissa.loop"
+local map = require "meissa.map"
 local pool = require "meissa.pool"
 local read = require "meissa.read"
 local system = require "meissa.system"
@@ -20,6 +21,7 @@ local M = {
   -- loops
   parallel = loop.parallel,
   each = loop.each,
+  map = map.map,
   run = loop.run,
   plan = loop.plan,
   last = loop.last,

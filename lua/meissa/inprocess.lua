@@ -42,6 +42,25 @@ function M.inside(level)
   return info ~= nil and info.func == active.func
 end
 
+-- Functions for which LuaJIT's compiler and interpreter differ, so that the plain body may give
+-- other last bits than the engines, which never use them.
+local INEXACT = {["math.max"] = true, ["math.min"] = true, ["math.pow"] = true}
+
+--- Says once, for a loop that runs in this process, what may differ from a run on workers.
+function M.notice_inexact(record, plan, bindings)
+  if plan.noticed then return end
+  plan.noticed = true
+  local names = {}
+  if record.info.power then names[1] = "^" end
+  for _, binding in ipairs(bindings) do
+    if binding.kind == "builtin" and INEXACT[binding.name] then names[#names + 1] = binding.name end
+  end
+  if #names > 0 then
+    io.stderr:write(("meissa: %s:%d: %s may give other last bits here than on workers\n"):format(
+      record.file, record.line, table.concat(names, ", ")))
+  end
+end
+
 --- The iterator of an unordered loop in plan order.
 -- @param blocks the plan's blocks in serial order
 -- @param cursor cursor(block) gives a function that returns the block's iterations one by one

@@ -12,92 +12,15 @@ local core = require "meissa.core"
 local errors = require "meissa.errors"
 local ffi = require "ffi"
 local grids = require "meissa.grid"
+local job_items = require "meissa.items"
 local kernel = require "meissa.kernel"
 local partitions = require "meissa.partition"
+local show = require "meissa.array.show"
 local spaces = require "meissa.space"
 local system = require "meissa.system"
 local worker = require "meissa.worker"
 
 local M = {}
-
-local element_size = {float = 4, double = 8, int32 = 4, int64 = 8}
-
--- Arrays and partitions are numbered apart; the vectors of a partition get numbers of their own far
--- above those of arrays.
-local PARTITIONS, VECTORS = 2 ^ 48, 16
-
--- ------------------------------------------------------------------------------------- items
-
--- How an array travels where memory is not shared, and with the ranges of which axis.
-local function movement(about, plan, grid)
-  if not about.written then return "broadcast" end
-  if plan.strategy == "serial" then return "scattered" end
-  if about.placement == "halo" then return "exchanged" end
-  local axis = about.loop_dim and grids.axis_of(grid, about.loop_dim)
-  local stays = not axis or axis == grids.space_axis(grid)
-  if axis and about.array_dim then return stays and "local" or "rotated", axis end
-  return stays and "scattered" or "exchanged"
-end
-
-local function array_item(value, about, plan, grid)
-  local shape, memory = array.describe(value), array.core(value)
-  local move, axis = movement(about, plan, grid)
-  return {
-    id = shape.id, version = 0, pointer = memory.data, segment = memory.store.block.segment,
-    element = element_size[shape.type], dims = shape.dims, strides = shape.strides,
-    movement = move, written = about.written, along = about.array_dim, cut = axis,
-    scale = about.scale, offset = about.offset,
-  }
-end
-
--- Vectors of a partition's entries: coordinates of each dimension, then the values.
-local function entry_items(partition, space)
-  local shape = array.describe(space.array)
-  local items, count = {}, tonumber(partition.count)
-  local base = partition.entries.block.segment
-  local function add(pointer, element, place)
-    items[#items + 1] = {
-      id = PARTITIONS + tonumber(partition.id) * VECTORS + place,
-      version = tonumber(partition.version),
-      pointer = pointer, segment = base, element = element, dims = {count}, movement = "cached",
-      offsets = partition.start,
-    }
-  end
-  for d = 1, #space.ranges do add(partitions.coords(partition, d), 4, d) end
-  add(partitions.values(partition), element_size[shape.type], 0)
-  return items
-end
-
--- The job's items, and where the kernel finds its arrays and the space's entries among them.
-local function collect_items(run)
-  local items, numbers, where = {}, {}, {arrays = {}, types = {}}
-  local function place(item)
-    if not numbers[item.id] then
-      items[#items + 1] = item
-      numbers[item.id] = #items
-    end
-    return numbers[item.id]
-  end
-  for c, binding in ipairs(run.bindings) do
-    if binding.kind == "array" then
-      local about = run.plan.array_of[c]
-      where.arrays[#where.arrays + 1] = place(array_item(run.values[c], about, run.plan, run.grid))
-      where.types[#where.types + 1] = array.describe(run.values[c]).type
-    end
-  end
-  local space = run.space
-  if run.grid.partition then
-    where.coords = {}
-    local entries = entry_items(run.grid.partition, space)
-    for d = 1, #entries - 1 do where.coords[d] = place(entries[d]) end
-    where.entries = place(entries[#entries])
-  elseif space.array then
-    local read_only = {written = false}
-    local known = numbers[array.describe(space.array).id]
-    where.entries = known or place(array_item(space.array, read_only, run.plan, run.grid))
-  end
-  return items, where
-end
 
 -- ------------------------------------------------------------------------------------ driver
 
@@ -152,6 +75,22 @@ local function raise_failure(run, layout, failure)
   error(errors.new(fields), 0)
 end
 
+-- Says once for a loop and a captured value that it is large.
+local function notice_large(run, large)
+  local record = run.record
+  record.large = record.large or {}
+  for _, about in pairs(large) do
+    if not record.large[about.path] then
+      record.large[about.path] = true
+      local often = about.apart and "once, and again when it changes" or
+        "with every run of the loop, because it holds functions or is part of another value"
+      io.stderr:write(("meissa: %s: '%s' is %s and is sent to each worker %s. Numbers in an " ..
+        "array (meissa.from) need not be sent.\n"):format(place_of(run), about.path,
+        show.bytes(about.size), often))
+    end
+  end
+end
+
 -- Shows the session's notices, one a line.
 local function give_notice(run, notices)
   for line in notices:gmatch("[^\n]+") do
@@ -195,11 +134,37 @@ local function static_bytes(cache, key, kernel_bytes, layout)
   return bytes
 end
 
+-- What was made of a sparse array's values before the loop is not good any more.
+local function mark_written(run)
+  for c, binding in ipairs(run.bindings) do
+    if binding.sparse and run.plan.array_of[c].written then array.mark_written(run.values[c]) end
+  end
+end
+
 -- Seconds from the user's call to the first iteration anywhere.
 local function launch_of(called, shares)
   local first = math.huge
   for _, share in ipairs(shares) do first = math.min(first, share.began or first) end
   return first - called
+end
+
+-- Seconds that it takes to hand a sweep on from one phase to the next, at least.
+local HAND_ON = 4e-5
+
+-- How many workers a sweep is worth: one, when what a phase computes, going by the loop's last
+-- execution, is less than handing on takes; 0 means all. Decides nothing but who runs what.
+local function worthwhile(run)
+  local grid, pace = run.grid, run.record.pace
+  if grid.sequential == 0 or not pace then return 0 end
+  local phases = grid.blocks / grid.ranges[#grid.ranges]
+  local saved = pace * grid.volume * (1 - 1 / run.session:info().workers)
+  return saved < phases * HAND_ON and 1 or 0
+end
+
+local function busy_of(shares)
+  local busy = 0
+  for _, share in ipairs(shares) do busy = busy + share.busy end
+  return busy
 end
 
 --- Runs a job. `run` has record, plan, space, bindings, values, grid, session and called (when the
@@ -209,9 +174,10 @@ end
 function M.run(run)
   local schedule = schedule_of(run.grid)
   local layout = schedule.layout
-  local kernel_bytes, run_bytes, key = kernel.pack(run.record.loop, run.plan, run.bindings,
-                                                   run.values, run.space, run.plan.kernels)
-  local items, where = collect_items(run)
+  local kernel_bytes, run_bytes, key, apart, large = kernel.pack(
+    run.record.loop, run.plan, run.bindings, run.values, run.space, run.plan.kernels)
+  notice_large(run, large)
+  local items, where = job_items.collect(run, apart)
   local told = {run = run_bytes, where = where}
   -- Where the blocks of a partition begin is long and never changes; ranges are short and may.
   local fixed = layout.starts and layout or nil
@@ -220,7 +186,7 @@ function M.run(run)
     key = key, kernel = static_bytes(schedule, key, kernel_bytes, fixed), items = items,
     run = buffer.encode(told),
     strategy = run.plan.strategy, ranges = run.grid.ranges, sequential = run.grid.sequential,
-    bounds = schedule.bounds, weights = schedule.weights,
+    workers = worthwhile(run), bounds = schedule.bounds, weights = schedule.weights,
     starts = run.grid.partition and ffi.cast("int64_t *", run.grid.partition.start) or nil,
     stalled = warn_stalled(run, layout),
   }
@@ -228,10 +194,12 @@ function M.run(run)
   if told_back.notices then give_notice(run, told_back.notices) end
   if told_back.printed then io.stdout:write(told_back.printed) end
   if not outcome then raise_failure(run, layout, failure) end
+  run.record.pace = busy_of(outcome.workers) / run.grid.volume
   local ordered = {}
   for position, block in ipairs(outcome.order or {}) do
     ordered[position] = outcome.results[block] or ""
   end
+  mark_written(run)
   local measured = {
     seconds = system.clock() - run.called, moved = outcome.moved, shares = outcome.workers,
     workers = #outcome.workers, launch = launch_of(run.called, outcome.workers),
@@ -241,21 +209,35 @@ end
 
 -- ------------------------------------------------------------------------------------ worker
 
--- An item as the kernel takes an array.
-local function as_array(item, type)
-  return {pointer = item.pointer, dims = item.dims, strides = item.strides, type = type}
+-- An item as the kernel takes an array; `sparse` says more where it is the values of a sparse one.
+local function as_array(items, number, type, sparse)
+  local item = items[number]
+  if not sparse then
+    return {pointer = item.pointer, dims = item.dims, strides = item.strides, type = type}
+  end
+  local coords = {}
+  for d, place in ipairs(sparse.coords) do coords[d] = items[place].pointer end
+  return {pointer = item.pointer, dims = sparse.dims, type = type, coords = coords,
+          count = sparse.count, id = sparse.id}
 end
 
 -- The kernel, ready to run on items that are where `where` says.
 function M.instance(kernel_bytes, run_bytes, items, where)
   local arrays = {}
-  for a, number in ipairs(where.arrays) do arrays[a] = as_array(items[number], where.types[a]) end
+  for a, number in ipairs(where.arrays) do
+    arrays[a] = as_array(items, number, where.types[a], where.sparse[a])
+  end
   if where.entries then
     local entries = items[where.entries]
     arrays.space = {pointer = entries.pointer, strides = entries.strides, coords = {}}
     for d, number in ipairs(where.coords or {}) do
       arrays.space.coords[d] = ffi.cast("const int32_t *", items[number].pointer)
     end
+  end
+  arrays.bulk = {}
+  for k, each in ipairs(where.bulk) do
+    arrays.bulk[k] = {capture = each.capture, pointer = items[each.item].pointer,
+                      length = each.length, digest = each.digest}
   end
   return kernel.prepare(kernel_bytes, run_bytes, arrays, {print = print})
 end
@@ -284,11 +266,12 @@ end
 -- @return the scalars to assign, a list of {capture =, value =}
 -- Errors: BDY.
 function M.run_here(run)
-  local kernel_bytes, run_bytes = kernel.pack(run.record.loop, run.plan, run.bindings, run.values,
-                                              run.space, run.plan.kernels)
-  local items, where = collect_items(run)
+  local kernel_bytes, run_bytes, _, apart = kernel.pack(
+    run.record.loop, run.plan, run.bindings, run.values, run.space, run.plan.kernels)
+  local items, where = job_items.collect(run, apart)
   local instance = M.instance(kernel_bytes, run_bytes, items, where)
   local layout, results = grids.layout(run.grid), {}
+  mark_written(run)
   for position, number in ipairs(M.serial_order(run.plan, run.grid)) do
     local bytes, failure = instance:run(grids.block(layout, number))
     if not bytes then error(errors.new(failure), 0) end

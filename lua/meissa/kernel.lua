@@ -8,6 +8,7 @@
 -- @module meissa.kernel
 local buffer = require("string.buffer")
 local ffi = require("ffi")
+local bulk = require("meissa.kernel.bulk")
 local carry = require("meissa.kernel.carry")
 local core = require("meissa.core")
 local errors = require("meissa.errors")
@@ -35,7 +36,7 @@ local MOST_LOCALS = 40
 
 local coord_type = ffi.typeof("const int32_t *")
 
-local identities = { ["+"] = 0, ["*"] = 1, min = math.huge, max = -math.huge, ["and"] = true,
+local identities = { ["+"] = -0, ["*"] = 1, min = math.huge, max = -math.huge, ["and"] = true,
   ["or"] = false }
 
 --- The value that leaves a combination by `op` ("+" "*" "min" "max" "and" "or") unchanged.
@@ -62,19 +63,20 @@ local function find_arrays(values, count)
   return arrays
 end
 
-local function carried(values, info, bindings)
+local function carried(values, static, bindings)
+  local info = static.info
   local sent, count = {}, 0
   for _, param in ipairs(info.params) do
     if param.kind == "value" then sent[param.at] = values[param.at] end
   end
   for _, c in ipairs(info.spilled) do sent[c] = values[c] end
   for c in pairs(sent) do count = math.max(count, c) end
-  return carry.encode(sent, count, {
+  return bulk.encode(sent, count, {
     path = function(c) return info.captures[c].path end,
     find_array = memory.finder(values, #bindings),
     code = "BDY",
     remedy = "Read what the loop needs from it into a number, string or table before the loop",
-  })
+  }, static)
 end
 
 -- All that distinguishes one kernel from another, as a string.
@@ -143,6 +145,8 @@ end
 -- @treturn string kernel bytes
 -- @treturn string run bytes
 -- @treturn string the kernel's key
+-- @treturn table captured tables that travel apart: see kernel/bulk.lua
+-- @treturn table what is known of captures beyond its limit
 -- Errors: BDY for a captured value that cannot travel, naming its path.
 function M.pack(loop, plan, bindings, values, space, cache)
   local arrays = find_arrays(values, #bindings)
@@ -153,7 +157,8 @@ function M.pack(loop, plan, bindings, values, space, cache)
     static = make_static(loop, plan, bindings, space, arrays, entry_type)
     cache[layout] = static
   end
-  return static.bytes, carried(values, static.info, bindings), static.key
+  local run_bytes, apart = carried(values, static, bindings)
+  return static.bytes, run_bytes, static.key, apart, static.large
 end
 
 -- Loaded kernels by key: their text is compiled once in a process.
@@ -176,7 +181,7 @@ end
 -- The world that carried functions and names find: the process's own, with strict arithmetic, and
 -- `print` going to the driver.
 local function make_globals(print_line)
-  local own = { math = strict.math, print = print_line }
+  local own = { math = strict.math, pairs = strict.pairs, print = print_line }
   own._G = setmetatable(own, { __index = _G })
   return own
 end
@@ -207,7 +212,7 @@ local function items_by_capture(info, items)
     end
     if not same then errors.raise("BUG", "item %d is another array than the kernel's", n) end
     found[about.capture] = { pointer = item.pointer, type = about.type, dims = about.dims,
-      strides = item.strides, coords = item.coords, count = item.count }
+      strides = item.strides, coords = item.coords, count = item.count, id = item.id }
   end
   return found
 end
@@ -230,22 +235,28 @@ local function position_of(self, results, at)
 end
 
 -- What a block returned: results by number, then "101": which private scalars were assigned, then
--- the iterations that assigned them, if blocks may run in another order than the loop.
+-- the iterations that assigned them, if blocks may run in another order than the loop; then, by
+-- result, the elements of tables that were assigned nil.
 local function encode_results(self, results)
-  local info, sent, set, positions = self.kernel.info, {}, {}, {}
+  local info, sent, set, positions, gone = self.kernel.info, {}, {}, {}, {}
   local captures, count = info.captures, #info.results
   local at = count + 1
-  for n = 1, count do
+  for n, result in ipairs(info.results) do
     local assigned = results[n] ~= helpers.none
-    if assigned then sent[n] = results[n] end
+    if result.role == "sliced" then
+      sent[n], gone[n] = helpers.sliced(results[n])
+    elseif assigned then
+      sent[n] = results[n]
+    end
     set[n] = assigned and "1" or "0"
-    if info.positions > 0 and info.results[n].role == "private" then
+    if info.positions > 0 and result.role == "private" then
       positions[#positions + 1] = assigned and position_of(self, results, at) or "-"
       at = at + info.positions
     end
   end
   sent[count + 1], sent[count + 2] = table.concat(set), table.concat(positions, ";")
-  return carry.encode(sent, count + 2, {
+  sent[count + 3] = next(gone) and gone or nil
+  return carry.encode(sent, count + 3, {
     path = function(n) return info.results[n] and captures[info.results[n].capture].path end,
     find_array = memory.refuse,
     code = "BDY", whither = "the driver",
@@ -289,7 +300,8 @@ end
 -- @tab items the arrays in this process, in the order of the captures that are arrays: {pointer =,
 -- dims =, strides =} (sparse ones: `coords`, vectors of 0-based int32, and `count`). For spaces
 -- that are the entries of an array also `space`: {coords = vectors of 1-based int32 subscripts,
--- pointer = values of the entries}, or for a dense array {pointer =, strides =}. Their memory must
+-- pointer = values of the entries}, or for a dense array {pointer =, strides =}. `bulk`: tables
+-- that travelled apart, {{capture =, pointer =, length =, digest =}, ...}. Their memory must
 -- outlive the instance.
 -- @tab[opt] host `print`: what `print` means in the body
 -- @treturn table an instance with a method `run(block)`
@@ -303,6 +315,9 @@ function M.prepare(kernel_bytes, run_bytes, items, host)
   if kernel.memory.print ~= print_line then kernel.memory = { print = print_line } end
   local values = unpack_values.decode(run_bytes,
     { globals = make_globals(print_line), array = object, memory = kernel.memory })
+  for _, each in ipairs(items.bulk or {}) do
+    values[each.capture] = bulk.decode(each.pointer, each.length, each.digest, each.capture)
+  end
   local bounds = info.entries and 2 or 2 * info.dim_count + (info.row and 2 or 0)
   local arguments = {}
   for n, param in ipairs(info.params) do
@@ -325,13 +340,21 @@ local function comes_after(position, other)
   return true
 end
 
+-- Puts a block's part of a table into the table.
+local function merge(whole, part, gone)
+  for key, value in pairs(part) do whole[key] = value end
+  for _, key in ipairs(gone) do whole[key] = nil end
+end
+
 -- Takes one block's results into `final`.
 local function take_block(info, final, block)
   local count = #info.results
   local positions = block[count + 2]:gmatch("[^;]+")
   for n, scalar in ipairs(info.results) do
     local out = final[n]
-    if scalar.role == "reduction" then
+    if scalar.role == "sliced" then
+      merge(out.value, block[n], block[count + 3][n])
+    elseif scalar.role == "reduction" then
       out.value, out.set = M.combine_one(scalar.op, out.value, block[n]), true
     else
       local position = info.positions > 0 and positions()
@@ -344,7 +367,8 @@ local function take_block(info, final, block)
 end
 
 --- The scalars after the loop: of a reduction the old value, then the blocks' contributions in plan
--- order; of a private one what its last iteration in loop order gave it.
+-- order; of a private one what its last iteration in loop order gave it. Tables that blocks have
+-- formed parts of are filled.
 -- @string kernel_bytes from pack
 -- @tab values the captured values before the loop, by capture
 -- @tab results what `run` returned for each block, in plan order

@@ -6,8 +6,10 @@
 -- scalars back, and returns an iterator that ends at once. `each` does the same for a closure.
 -- @module meissa.loop
 
+local analyze = require "meissa.analyze"
 local array = require "meissa.array"
 local capture = require "meissa.capture"
+local check = require "meissa.check"
 local core = require "meissa.core"
 local errors = require "meissa.errors"
 local frame = require "meissa.frame"
@@ -19,6 +21,7 @@ local pool = require "meissa.pool"
 local source = require "meissa.source"
 local spaces = require "meissa.space"
 local system = require "meissa.system"
+local undefined = require "meissa.undefined"
 
 local M = {}
 
@@ -96,11 +99,13 @@ local function describe_array(value)
           integer = about.type:find("^int") ~= nil}
 end
 
+analyze.add_describer(describe_array)
+
 -- Kinds of captured values that are what they were when they are the same value.
 local UNCHANGING = {["nil"] = true, number = true, boolean = true, string = true, array = true,
                     builtin = true}
 
--- The value that a kernel gets for a captured one: a row of an array stands for the view that it is.
+-- The value that a kernel gets for a captured one: a row of an array stands for its view.
 local function value_of(binding, value)
   return binding.kind == "array" and array.to_handle(value, true) or value
 end
@@ -139,13 +144,14 @@ local function remember(record, space, plan, bindings)
 end
 
 -- Plans the loop for this space and these captured values.
-local function plan_loop(record, space, roots)
+local function plan_loop(record, space, roots, env)
   local recent, same_bindings, same_values = recent_plan(record, space, roots)
   if recent then return recent, same_bindings, same_values end
   local numbers = {}
   for c, each in ipairs(record.captures) do numbers[each] = c end
   local bindings = capture.resolve(record.captures, function(each) return roots[numbers[each]] end,
                                    describe_array)
+  if not space.serial then undefined.check(record, bindings, roots, env) end
   if space.array then
     space.source = capture.source(bindings, describe_array(space.array), space.array)
   end
@@ -167,25 +173,6 @@ local function run_on_workers(record, plan, space, bindings, values, called)
   }
   last_plan = plans.measured(plan, measured)
   return assigned
-end
-
--- Functions for which LuaJIT's compiler and interpreter differ, so that the plain body may give
--- other last bits than the engines, which never use them.
-local INEXACT = {["math.max"] = true, ["math.min"] = true, ["math.pow"] = true}
-
--- Says once, for a loop that runs in this process, what may differ from a run on workers.
-local function notice_inexact(record, plan, bindings)
-  if plan.noticed then return end
-  plan.noticed = true
-  local names = {}
-  if record.info.power then names[1] = "^" end
-  for _, binding in ipairs(bindings) do
-    if binding.kind == "builtin" and INEXACT[binding.name] then names[#names + 1] = binding.name end
-  end
-  if #names > 0 then
-    io.stderr:write(("meissa: %s:%d: %s may give other last bits here than on workers\n"):format(
-      record.file, record.line, table.concat(names, ", ")))
-  end
 end
 
 -- The loop as written: ranges in their order, entries row by row if the loop is ordered and in
@@ -227,6 +214,8 @@ end
 local function run_here(record, plan, space, bindings, slots, func, frame_form)
   last_plan = plan
   if space.ordered then
+    plan.grid = {} -- the loop as written has no blocks
+    plans.explain(plan, space)
     local step = iterate_plainly(space)
     return function()
       local i1, i2, i3, i4, i5, i6, i7, i8, i9 = step()
@@ -244,7 +233,7 @@ local function run_here(record, plan, space, bindings, slots, func, frame_form)
                                      slot = slots[scalar.capture], op = scalar.op}
     end
   end
-  notice_inexact(record, plan, bindings)
+  inprocess.notice_inexact(record, plan, bindings)
   local blocks = job.serial_order(plan, grid)
   return inprocess.blocks(blocks, job.cursor(grid, space), reductions, func, frame_form)
 end
@@ -265,13 +254,16 @@ function M.parallel(...)
   record.slots = slots
   check_callee(record, func, 2, M.parallel)
   local roots = frame.read(slots, func, 2)
-  local plan, bindings, values = plan_loop(record, space, roots)
+  local plan, bindings, values = plan_loop(record, space, roots, getfenv(func))
+  check.loop(record, plan, space, values, roots, func)
   plans.check(plan, space)
+  plans.check_contents(plan, space, bindings, values)
   if plans.is_empty(plan, space) then
     last_plan = plan
     return finished
   end
   if plans.runs_serially(plan, space) then return run_serially(plan, space) end
+  plans.check_scalars(plan, values)
   local assigned
   if by_engine(plan, space) then
     assigned = run_engine_here(record, plan, space, bindings, values)
@@ -311,7 +303,8 @@ local function plan_closure(fn, space)
   local slots = record.slots or frame.slots(record.captures, fn, nil)
   record.slots = slots
   local roots = frame.read(slots, fn, nil)
-  local plan, bindings, values = plan_loop(record, space, roots)
+  local plan, bindings, values = plan_loop(record, space, roots, getfenv(fn))
+  check.loop(record, plan, space, values, roots, fn)
   return record, slots, plan, bindings, values
 end
 
@@ -325,6 +318,8 @@ function M.each(...)
   end
   local record, slots, plan, bindings, values = plan_closure(fn, space)
   plans.check(plan, space)
+  plans.check_contents(plan, space, bindings, values)
+  if not plans.runs_serially(plan, space) then plans.check_scalars(plan, values) end
   if plans.is_empty(plan, space) then
     last_plan = plan
   elseif plans.runs_serially(plan, space) then
@@ -345,8 +340,11 @@ function M.each(...)
   end
 end
 
-local function can_be_cut(plan, space)
-  return not plans.is_empty(plan, space) and plan.strategy ~= "serial"
+-- The plan with its grid, if it can be cut.
+local function with_grid(plan, space)
+  local cuttable = not plans.is_empty(plan, space) and plan.strategy ~= "serial"
+  plan.grid = cuttable and grids.cut(plan, space).ranges or {}
+  return plan
 end
 
 --- Plans without running: plan(space..., opts, function(i) ... end) gives the plan. In the generic
@@ -356,16 +354,15 @@ function M.plan(...)
   if count > 0 and type((select(count, ...))) == "function" then
     local fn, space = split_closure("meissa.plan", ...)
     local _, _, plan = plan_closure(fn, space)
-    plan.grid = can_be_cut(plan, space) and grids.cut(plan, space).ranges or {}
-    return plan
+    return with_grid(plan, space)
   end
   local space = spaces.parse(...)
   local info = debug.getinfo(2, "Slf")
   local record = find_loop(info.func, info, info.currentline)
   local slots = frame.slots(record.captures, info.func, 2)
   check_callee(record, info.func, 2, M.plan)
-  local plan = plan_loop(record, space, frame.read(slots, info.func, 2))
-  last_plan = plan
+  local plan = plan_loop(record, space, frame.read(slots, info.func, 2), getfenv(info.func))
+  last_plan = with_grid(plan, space)
   return finished
 end
 

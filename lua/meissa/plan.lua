@@ -5,6 +5,7 @@
 local array = require "meissa.array"
 local core = require "meissa.core"
 local errors = require "meissa.errors"
+local picture = require "meissa.picture"
 local report = require "meissa.report"
 local show = require "meissa.array.show"
 local spaces = require "meissa.space"
@@ -23,7 +24,7 @@ local function context_of(plan)
                                                        show.bytes(about.bytes))
     end
   end
-  return {file = record.file, line = record.line, over = record.over, source = record.source,
+  return {file = record.file, line = record.line, over = plan.entries and record.over, source = record.source,
           grid = plan.grid, moves = moves, engine = plan.engine, ordered = plan.ordered,
           serial = plan.serial}
 end
@@ -31,6 +32,11 @@ end
 --- print(plan): the report.
 function Plan:__tostring()
   return report.text(self, context_of(self))
+end
+
+--- The schedule as a picture: which block runs at which step.
+function Plan:picture()
+  return picture.text(self)
 end
 
 -- In a generic `for`, a plan ends the loop at once.
@@ -71,6 +77,9 @@ local function situation(record, space, bindings)
     if binding.changes then add "changes" end
     if binding.stores then add "stores" end
     if binding.aliased then add "aliased" end
+    if binding.alone then add "alone" end
+    if binding.reads then add "reads" end
+    if binding.impure then add(binding.impure) end
   end
   return table.concat(parts, "|")
 end
@@ -126,7 +135,7 @@ end
 
 --- Whether a plan is run as the plain loop.
 function M.runs_serially(plan, space)
-  return plan.strategy == "serial" or space.serial and reordered(plan, space) ~= nil
+  return plan.strategy == "serial" or space.serial
 end
 
 --- Raises DEP, with the report, for a plan that is not to be run in this space.
@@ -137,22 +146,60 @@ function M.check(plan, space)
     error(errors.new {code = "DEP", message = text, file = plan.file, line = plan.line}, 0)
   end
   local name = reordered(plan, space)
-  if name and not M.runs_serially(plan, space) then
+  if name and not space.serial then
     errors.raise("DEP", "'%s' is formed block by block, which may change its last bits, and " ..
                  "reduce = \"serial\" forbids that. Leave the option out, or run the loop " ..
                  "serially: {serial = true}", name)
   end
 end
 
-local explained = setmetatable({}, {__mode = "k"})
-
---- Shows a plan once where that was asked for; results go to stdout, explanations to stderr.
-function M.explain(plan, space)
-  if explained[plan] then return end
-  if space.explain or os.getenv "MEISSA_EXPLAIN" == "1" then
-    explained[plan] = true
-    io.stderr:write(tostring(plan), "\n")
+--- Raises BDY when a reduction starts from something that its operator cannot take.
+function M.check_scalars(plan, values)
+  for _, scalar in ipairs(plan.scalar_list) do
+    local value = values[scalar.capture]
+    if scalar.role == "reduction" and scalar.op ~= "and" and scalar.op ~= "or" and
+       type(value) ~= "number" then
+      errors.raise("BDY", "'%s' is %s before the loop; the reduction '%s' starts from a number",
+                   scalar.name, value == nil and "nil" or "a " .. type(value), scalar.op)
+    end
   end
+end
+
+--- Raises ARR when the loop would read an array whose contents were lost.
+function M.check_contents(plan, space, bindings, values)
+  for c, binding in ipairs(bindings) do
+    if binding.kind == "array" then
+      local access = plan.array_of[c].access
+      if access == "read" or access == "read+write" then array.checked(values[c]) end
+    end
+  end
+  if space.array then array.checked(space.array) end
+end
+
+local explained, told = setmetatable({}, {__mode = "k"}), {}
+
+--- Shows a plan once where that was asked for; results go to stdout, explanations to stderr. Plans
+-- of one loop that differ in nothing but their grid, as a driver loop makes them whose bounds move,
+-- count as one.
+function M.explain(plan, space)
+  local asked = os.getenv "MEISSA_EXPLAIN" or ""
+  if explained[plan] or not (space.explain or asked ~= "" and asked ~= "0") then return end
+  explained[plan] = true
+  local context = context_of(plan)
+  context.grid, context.moves = nil, nil
+  local words = report.text(plan, context)
+  if told[words] then return end
+  told[words] = true
+  io.stderr:write(tostring(plan), "\n")
+end
+
+-- A driver loop with moving bounds makes a plan for each: so many of one loop are kept.
+local MOST_PLANS = 1000
+
+local function keep(record, key, plan)
+  record.plan_count = (record.plan_count or 0) + 1
+  if record.plan_count > MOST_PLANS then record.plans, record.plan_count = {}, 1 end
+  record.plans[key] = plan
 end
 
 --- The plan of a loop for a space and bindings, from the record's cache or made.
@@ -166,12 +213,12 @@ function M.get(record, space, bindings)
     if not plan then errors.raise_core(err) end
     report.drop_impossible_fixes(plan)
     plan.file, plan.line, plan.engine = record.file, record.line, "lua"
-    plan.serial = space.serial
+    plan.serial, plan.entries = space.serial, space.array ~= nil
     plan.record, plan.ordered, plan.kernels = record, space.ordered, {}
     plan.grids = {}
     index(plan, bindings)
     setmetatable(plan, Plan)
-    record.plans[key] = plan
+    keep(record, key, plan)
   end
   return plan
 end

@@ -8,6 +8,7 @@
 local M = {}
 
 local WIDTH = 140 -- columns after which a row of items is broken
+local LINE = 160  -- columns of a source line that are shown
 
 -- Joins items with a gap, on as many lines as they need.
 local function rows(items, indent, gap)
@@ -114,6 +115,8 @@ local function scalar_items(plan)
       items[#items + 1] = ("%s  reduction %s"):format(path, scalar.op)
     elseif scalar.role == "private" then
       items[#items + 1] = path .. "  private"
+    elseif scalar.role == "sliced" then
+      items[#items + 1] = ("%s  output sliced by %s"):format(path, scalar.indices)
     end
   end
   return items
@@ -155,6 +158,19 @@ local function mark_line(prefix, marks)
   return line
 end
 
+-- What is shown of a source line: all, or of a very long one the part around its first mark, with
+-- the marks moved along. Marks are sorted.
+local function window(text, marks)
+  if #text <= LINE then return text end
+  local first = math.max(1, marks[1].column - LINE / 4)
+  local last = math.min(#text, first + LINE - 1)
+  for _, mark in ipairs(marks) do
+    mark.column = math.max(1, math.min(mark.column, last) - first + 1)
+    mark.length = math.max(1, math.min(mark.length, last - first + 2 - mark.column))
+  end
+  return text:sub(first, last)
+end
+
 local function render_line(context, plan, number, marks)
   local text = source_line(context, plan, number)
   local words = {}
@@ -164,7 +180,7 @@ local function render_line(context, plan, number, marks)
   end
   local prefix = ("  %d | "):format(number)
   table.sort(marks, function(a, b) return a.column < b.column end)
-  return { prefix .. text:gsub("\t", " "), mark_line(#prefix, marks) }
+  return { prefix .. window(text, marks):gsub("\t", " "), mark_line(#prefix, marks) }
 end
 
 local function mark_of(place, text)
@@ -234,8 +250,9 @@ local function notice_lines(plan, context)
 end
 
 local function success(plan, context)
-  local lines = { ("%s is parallel: %s"):format(head(plan, context),
-    strategy_words(plan, context)) }
+  local words = context.serial and "runs serially, as written; without that option:"
+    or "is parallel:"
+  local lines = { ("%s %s %s"):format(head(plan, context), words, strategy_words(plan, context)) }
   local items = array_items(plan, context)
   append(items, scalar_items(plan))
   if context.engine then items[#items + 1] = "engine " .. context.engine end

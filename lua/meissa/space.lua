@@ -12,7 +12,8 @@ local errors = require "meissa.errors"
 local M = {}
 
 local OPTIONS = {
-  "ordered", "serial", "grid", "collapse", "explain", "reduce", "numeric", "engine",
+  "ordered", "serial", "grid", "collapse", "explain", "reduce", "numeric", "engine", "impure",
+  "check",
 }
 
 local MOST_DIMS = 8
@@ -28,9 +29,12 @@ local function integer(value, what, position)
     errors.raise("OPT", "argument %d of parallel: %s must be a whole number, not %s", position,
                  what, type(value) == "nil" and "nil" or "a " .. type(value))
   end
-  if value ~= math.floor(value) or value < -LARGEST or value > LARGEST then
+  if value ~= math.floor(value) then
     errors.raise("OPT", "argument %d of parallel: %s must be a whole number, not %s", position,
                  what, tostring(value))
+  elseif value < -LARGEST or value > LARGEST then
+    errors.raise("OPT", "argument %d of parallel: %s must be within 2^53, not %s", position, what,
+                 tostring(value))
   end
   return value
 end
@@ -91,7 +95,9 @@ local function apply_options(space, options)
   local ordered = boolean_option(options, "ordered")
   space.ordered = ordered == nil and space.array == nil or ordered == true
   space.serial = boolean_option(options, "serial") or false
+  space.impure = boolean_option(options, "impure") or false
   space.explain = boolean_option(options, "explain") or false
+  space.check = boolean_option(options, "check") or false
   space.collapse = options.collapse == nil and 1 or options.collapse
   if type(space.collapse) ~= "number" or space.collapse < 1 or
      space.collapse ~= math.floor(space.collapse) then
@@ -151,7 +157,8 @@ end
 function M.key(space)
   if space.key then return space.key end
   local parts = {tostring(space.ordered), tostring(space.serial), tostring(space.sparse),
-                 space.array and "entries" or "ranges", space.collapse, space.reduce}
+                 space.array and "entries" or "ranges", space.collapse, space.reduce,
+                 tostring(space.impure)}
   for _, r in ipairs(space.ranges) do
     for k = 1, 3 do parts[#parts + 1] = r[k] end
   end

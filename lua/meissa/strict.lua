@@ -109,4 +109,43 @@ M.math = {}
 for name, value in pairs(math) do M.math[name] = value end
 M.math.pow, M.math.max, M.math.min, M.math.ceil = M.pow, M.max, M.min, M.ceil
 
+-- Keys in an order of their own: numbers, then strings, then booleans, then the rest as it comes.
+local rank = { number = 1, string = 2, boolean = 3 }
+
+local function before(a, b)
+  local ra, rb = rank[type(a)] or 4, rank[type(b)] or 4
+  if ra ~= rb then return ra < rb end
+  if ra == 3 then return a == false and b == true end
+  return ra < 3 and a < b
+end
+
+local function is_sequence(t)
+  local count = #t
+  for key in next, t do
+    if type(key) ~= "number" or key < 1 or key > count or key % 1 ~= 0 then return false end
+  end
+  return true
+end
+
+--- `pairs` in the order of the keys. LuaJIT's own order of string keys differs from process to
+-- process, and a result must not depend on which worker formed it.
+function M.pairs(t)
+  if type(t) ~= "table" or is_sequence(t) then return pairs(t) end
+  local keys, rest = {}, {}
+  for key in next, t do
+    local list = rank[type(key)] and keys or rest
+    list[#list + 1] = key
+  end
+  table.sort(keys, before)
+  for _, key in ipairs(rest) do keys[#keys + 1] = key end
+  local k = 0
+  return function()
+    repeat
+      k = k + 1
+      if keys[k] == nil then return nil end
+    until t[keys[k]] ~= nil
+    return keys[k], t[keys[k]]
+  end
+end
+
 return M

@@ -9,7 +9,7 @@ local ffi = require "ffi"
 
 local M = {}
 
-local SAMPLES = 2 ^ 14 -- at most
+local SAMPLES = 2 ^ 12 -- at most
 local SAMPLE_WEIGHT = 2 ^ 16 -- so that a sample outweighs an empty block
 
 --- Ordinals of an extent, the first and the last: how many steps behind the first index, or, where

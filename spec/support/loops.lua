@@ -256,6 +256,23 @@ for i, j, v in parallel(S, {ORDER}) do
   end
 end]])
 
+add("entries with inner loops", {[true] = "wavefront", [false] = "rotate"},
+    worlds(sparse({21, 33}, 0.3), function(meissa)
+      return {W = meissa.rand({21, 5}, {seed = 5}), H = meissa.rand({33, 5}, {seed = 6})}
+    end), [[
+for i, j, v in parallel(S, {collapse = 2, ORDER}) do
+  for k = 1, 4 do
+    W[i][k] = W[i][k] * 0.5 + H[j][k] * v
+    H[j][k+1] = H[j][k+1] * 0.25 + W[i][k]
+  end
+end]])
+
+add("entries of a dense array", {[true] = "wavefront", [false] = "rotate"},
+    worlds(matrix "B", matrix "A"), [[
+for i, j, v in parallel(B, {ORDER}) do
+  if i > 1 and j > 1 then A[i][j] = (A[i-1][j] + A[i][j-1]) * v end
+end]])
+
 local scalars = worlds(matrix "A", function()
   return {last = -1, some = -2, most = -1, count = 0}
 end)

@@ -15,6 +15,7 @@
 
 local ffi = require("ffi")
 local core = require("meissa.array.core")
+local errors = require("meissa.errors")
 
 local floor, type = math.floor, type
 local lib = core.lib
@@ -45,6 +46,25 @@ end
 
 local function len(handle)
   return handle.extent
+end
+
+-- Arrays have methods where numbers have operators.
+local function no_operator()
+  errors.raise("ARR", "arrays have no arithmetic operators; use methods, which work in place: "
+    .. "A:add(B), A:scal(2), A:cmul(B), A:axpy(a, B)")
+end
+
+local function joined(left, right)
+  return tostring(left) .. tostring(right)
+end
+
+-- Gives a ctype its metatable, with what is the same for all arrays and rows.
+local function make_type(ctype, methods)
+  for _, name in ipairs { "__add", "__sub", "__mul", "__div", "__mod", "__pow", "__unm" } do
+    methods[name] = no_operator
+  end
+  methods.__concat = joined
+  ffi.metatype(ctype, methods)
 end
 
 local function define(number)
@@ -133,9 +153,9 @@ local function define(number)
     slow.handle_set(handle, key, value)
   end
 
-  ffi.metatype(row_t, { __index = row_get, __newindex = row_set, __len = len,
+  make_type(row_t, { __index = row_get, __newindex = row_set, __len = len,
     __tostring = function(row) return slow.show(row) end })
-  ffi.metatype(handle_t, { __index = get, __newindex = set, __len = len, __gc = release,
+  make_type(handle_t, { __index = get, __newindex = set, __len = len, __gc = release,
     __tostring = function(handle) return slow.show(handle) end })
   M.rows[number] = row_t
   M.handles[number] = handle_t
@@ -146,7 +166,7 @@ for number = 0, 3 do define(number) end
 M.slice = ffi.typeof([[struct {
   ms_array *const array; const int generation, extent, depth; const int at[8];
 }]])
-ffi.metatype(M.slice, {
+make_type(M.slice, {
   __index = function(slice, key) return slow.slice_get(slice, key) end,
   __newindex = function(slice, key, value) slow.slice_set(slice, key, value) end,
   __len = len,
@@ -154,7 +174,7 @@ ffi.metatype(M.slice, {
 })
 
 M.sparse_handle = ffi.typeof("struct { ms_array *const array; const int generation, extent; }")
-ffi.metatype(M.sparse_handle, {
+make_type(M.sparse_handle, {
   __index = function(handle, key) return slow.handle_get(handle, key) end,
   __newindex = function(handle, key, value) slow.handle_set(handle, key, value) end,
   __len = len,

@@ -125,9 +125,17 @@ function M.ones(...)
   return A
 end
 
---- An array with the same value everywhere: full(dims, value, opts).
+--- An array with the same value everywhere: full(dims, value, opts), or plain extents and then the
+-- value.
 -- @usage local A = meissa.full({10, 10}, 0.5)
-function M.full(dims, value, opts)
+-- @usage local A = meissa.full(10, 10, 0.5)
+function M.full(dims, value, opts, ...)
+  if type(opts) == "number" then
+    local numbers = { dims, value, opts, ... }
+    local last = type(numbers[#numbers]) == "table" and table.remove(numbers) or nil
+    value = table.remove(numbers)
+    dims, opts = numbers, last
+  end
   if type(dims) == "number" then dims = { dims } end
   if type(dims) ~= "table" then errors.raise("OPT", "full: the extents must be a table") end
   local shape, options = read_shape("full", { "type" }, dims, opts)

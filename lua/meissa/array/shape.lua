@@ -71,7 +71,7 @@ function methods.index(self, d, label)
   elseif whole then
     at = tonumber(lib.ms_labels_find_number(labels, label))
   end
-  if at >= 0 then return at + 1 end
+  return at >= 0 and at + 1 or nil
 end
 
 --- Frees the memory at once; whatever still refers to the array raises ARR from now on.

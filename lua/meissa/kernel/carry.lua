@@ -56,6 +56,7 @@ local function index_names()
     end
   end
   for _, module in ipairs(standard) do add(module) end
+  names[ffi.C] = { "ffi", "C" }
   local others = {}
   for module in pairs(package.loaded) do
     if type(module) == "string" then others[#others + 1] = module end
@@ -204,6 +205,7 @@ end
 -- @tab options `path(n)`: what the user calls value n; `find_array(value)`: nil if it is no array,
 -- its number, or false for an array that cannot travel; `code`, `whither` and `remedy` of the error
 -- @treturn string
+-- @treturn table the encoder: `nodes`, and `ids`, whose keys are all that was encoded
 function M.encode(values, count, options)
   local self = setmetatable({
     nodes = {}, ids = {}, queue = {}, parents = {}, steps = {}, cells = {}, cell_count = 0,
@@ -222,7 +224,7 @@ function M.encode(values, count, options)
     end
     at = at + 1
   end
-  return buffer.encode({ roots = roots, nodes = self.nodes })
+  return buffer.encode({ roots = roots, nodes = self.nodes }), self
 end
 
 return M

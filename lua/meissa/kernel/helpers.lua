@@ -80,4 +80,30 @@ M.floor, M.ceil, M.greater, M.less = math.floor, math.ceil, math.max, math.min
 --- Marks a private scalar that no iteration of the block has assigned.
 M.none = setmetatable({}, { __tostring = function() return "none" end })
 
+-- What a block has assigned to each element of a table: {content =, gone =}; an element that is
+-- assigned nil goes to `gone`.
+local parts = setmetatable({}, { __mode = "k" })
+
+local slice_meta = {
+  __newindex = function(slice, key, value)
+    local part = parts[slice]
+    part.content[key], part.gone[key] = value, value == nil or nil
+  end,
+}
+
+--- Stands in a block for a table that the body only assigns elements of. It stays empty itself, so
+-- that every assignment is seen.
+function M.slice()
+  local slice = setmetatable({}, slice_meta)
+  parts[slice] = { content = {}, gone = {} }
+  return slice
+end
+
+--- What was assigned to a slice: its elements by key; a list of keys that were assigned nil.
+function M.sliced(slice)
+  local part, gone = parts[slice], {}
+  for key in pairs(part.gone) do gone[#gone + 1] = key end
+  return part.content, gone
+end
+
 return M

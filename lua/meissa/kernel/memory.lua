@@ -41,6 +41,11 @@ end
 --- What is known about an array: id, type, dims, strides, sparse, count...
 M.describe = array.describe
 
+-- Sparse arrays of earlier jobs by their id: their index is built once.
+local sparse = {}
+local sparse_count = 0
+local MOST_SPARSE = 32
+
 local function wrap(item)
   local coords
   if item.coords then
@@ -51,13 +56,25 @@ local function wrap(item)
     data = ffi.cast("void *", item.pointer), coords = coords, count = item.count, keep = item }
 end
 
+local function wrap_once(item)
+  if not item.id then return wrap(item) end
+  local address = tostring(ffi.cast("void *", item.pointer))
+  local known = sparse[item.id]
+  if not known or known.address ~= address then
+    if sparse_count >= MOST_SPARSE then sparse, sparse_count = {}, 0 end
+    known = { address = address, object = wrap(item) }
+    sparse[item.id], sparse_count = known, sparse_count + 1
+  end
+  return known.object
+end
+
 --- A function from a capture's number to its array as an object, made when first asked for.
 -- @tab items {pointer =, type =, dims =, strides =} by capture; sparse ones have coords (vectors of
--- 0-based int32) and count
+-- 0-based int32), count and an id that no other array of the driver gets
 function M.object_maker(items)
   local objects = {}
   return function(capture)
-    if not objects[capture] then objects[capture] = wrap(items[capture]) end
+    if not objects[capture] then objects[capture] = wrap_once(items[capture]) end
     return objects[capture]
   end
 end

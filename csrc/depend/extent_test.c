@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Extents of triangles, bands and downward ranges, in ordinals and in index values. */
+#include "depend/extent.h"
+
+#include "base/test.h"
+
+/* for i = 10, 2, -2 do for j = i - 3, i + 1 do for k = 5, j, -1 do */
+static ms_domain sample(void) {
+  ms_domain domain = {.dim_count = 3};
+  domain.dim[0].origin = 10;
+  domain.dim[0].step = -2;
+  domain.dim[0].box = true;
+  domain.dim[0].extent = 5;
+  domain.dim[1].step = 1; /* i = 10 - 2 * o: j - (7 - 2 * o) >= 0, (11 - 2 * o) - j >= 0 */
+  domain.dim[1].low = (ms_form){.constant = -7, .at = {2, 1}};
+  domain.dim[1].high = (ms_form){.constant = 11, .at = {-2, -1}};
+  domain.dim[2].step = -1; /* ordinals are -k: k - j >= 0, 5 - k >= 0 */
+  domain.dim[2].low = (ms_form){.at = {0, -1, -1}};
+  domain.dim[2].high = (ms_form){.constant = 5, .at = {0, 0, 1}};
+  return domain;
+}
+
+static void test_extents(void) {
+  ms_domain domain = sample();
+  ms_extent extent;
+  CHECK(ms_domain_extent(&domain, 0) == 5);
+  ms_domain_describe(&domain, 0, &extent);
+  CHECK(!extent.bounded && extent.range.lo == 10 && extent.range.hi == 2);
+  CHECK(ms_domain_extent(&domain, 1) == 13); /* -1 .. 11 */
+  ms_domain_describe(&domain, 1, &extent);
+  CHECK(extent.bounded && extent.range.lo == -1 && extent.range.hi == 11);
+  CHECK(extent.low.constant == -3 && extent.low.at[0] == 1);
+  CHECK(extent.high.constant == 1 && extent.high.at[0] == 1);
+  CHECK(ms_domain_extent(&domain, 2) == 7); /* 5 down to -1 */
+  ms_domain_describe(&domain, 2, &extent);
+  CHECK(extent.range.lo == 5 && extent.range.hi == -1 && extent.range.step == -1);
+  CHECK(extent.low.constant == 0 && extent.low.at[0] == 0 && extent.low.at[1] == 1);
+  CHECK(extent.high.constant == 5 && extent.high.at[1] == 0);
+}
+
+/* Bounds that never leave room, and ranges without values. */
+static void test_empty(void) {
+  ms_domain domain = sample();
+  ms_extent extent;
+  domain.dim[1].high.constant = -100;
+  CHECK(ms_domain_extent(&domain, 1) == 0);
+  ms_domain_describe(&domain, 1, &extent);
+  CHECK(extent.range.hi == extent.range.lo - 1);
+  domain.dim[0].extent = 0;
+  ms_domain_describe(&domain, 0, &extent);
+  CHECK(extent.range.hi == 12);
+}
+
+static void test_divisor(void) {
+  CHECK(ms_greatest_divisor(12, -18) == 6 && ms_greatest_divisor(0, -5) == 5);
+  CHECK(ms_absolute(-3) == 3 && ms_absolute(3) == 3);
+}
+
+int main(void) {
+  test_extents();
+  test_empty();
+  test_divisor();
+  return ms_test_end();
+}

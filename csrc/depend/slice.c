@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Slices: see slice.h. */
+#include "depend/slice.h"
+
+#include "base/text.h"
+#include "depend/scalar.h"
+
+/* Looks for a mention of a table that is not `t[key] = ...`. */
+typedef struct mention {
+  const ms_capture *capture;
+  bool assigned; /* some element is assigned */
+  bool other;
+} mention;
+
+static bool is_element_target(const ms_node *table) {
+  const ms_node *element = table->parent;
+  if (element->kind != MS_INDEX || table->ordinal != 0) return false;
+  return element->parent->kind == MS_ASSIGN && element->ordinal < element->parent->targets;
+}
+
+static bool look(ms_node *node, void *context) {
+  mention *seen = context;
+  if (!ms_capture_is(seen->capture, node)) return true;
+  if (is_element_target(node)) {
+    seen->assigned = true;
+  } else {
+    seen->other = true;
+  }
+  return false;
+}
+
+static bool is_slice(const ms_walk *walk, uint32_t c) {
+  const ms_capture *capture = &walk->loop->captures[c];
+  const ms_binding *binding = &walk->bindings[c];
+  if (binding->kind != MS_BIND_TABLE || !binding->alone || capture->assigned) return false;
+  if (binding->depth != capture->field_count) return false;
+  mention seen = {.capture = capture};
+  ms_node_walk(walk->loop->body, look, &seen);
+  return seen.assigned && !seen.other;
+}
+
+int ms_slices_find(ms_walk *walk) {
+  walk->sliced = ms_arena_take(walk->arena, walk->binding_count + 1, sizeof *walk->sliced);
+  if (walk->sliced == NULL) return -1;
+  for (uint32_t c = 0; c < walk->loop->capture_count; c++) walk->sliced[c] = is_slice(walk, c);
+  return 0;
+}
+
+static bool follows_index(const ms_form *form) {
+  for (uint32_t d = 0; d < MS_MAX_DIMS; d++) {
+    if (form->at[d] != 0) return true;
+  }
+  return false;
+}
+
+bool ms_slice_assign(ms_walk *walk, ms_node *target) {
+  int64_t capture = ms_loop_capture_of(walk->loop, target->kid[0]);
+  if (capture < 0 || !walk->sliced[capture] || walk->functions > 0) return false;
+  ms_value key;
+  ms_walk_value(walk, target->kid[1], &key);
+  if (key.kind != MS_VALUE_NUMBER || !follows_index(&key.form)) return false;
+  ms_view view = {.binding = (uint32_t)capture, .subscript_count = 1};
+  view.subscript[0] = (ms_subscript){.known = true, .form = key.form};
+  ms_walk_touch_view(walk, &view, true, target);
+  return true;
+}
+
+bool ms_slice_indices(ms_walk *walk, uint32_t capture, const char **names) {
+  bool any = false, follows[MS_MAX_DIMS] = {false};
+  for (uint32_t a = 0; a < walk->accesses.count; a++) {
+    const ms_access *access = walk->accesses.item[a];
+    if (access->binding != capture || access->subscript_count == 0) continue;
+    any = true;
+    for (uint32_t d = 0; d < MS_MAX_DIMS; d++)
+      follows[d] = follows[d] || access->subscript[0].form.at[d] != 0;
+  }
+  *names = "";
+  for (uint32_t d = 0; any && d < walk->domain->dim_count; d++) {
+    if (!follows[d]) continue;
+    const char *name = walk->domain->dim[d].name;
+    *names = ms_arena_format(walk->arena, "%s%s%s", *names, **names != '\0' ? ", " : "", name);
+    if (*names == NULL) walk->failed = true;
+    any = any && *names != NULL;
+  }
+  return any;
+}

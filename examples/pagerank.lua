@@ -1,0 +1,80 @@
+#!/usr/bin/env luajit
+-- SPDX-License-Identifier: MIT
+-- PageRank by power iteration: a page's rank is what its readers' ranks give it. With --data it
+-- reads a list of edges "from to" (SNAP's files, gz); without, it grows a graph.
+package.path = (arg[0]:match("^(.*/)") or "./") .. "support/?.lua;" .. package.path
+local meissa = require "meissa"
+local run = require "run"
+local parallel = meissa.parallel
+
+local parser = run.parser("pagerank.lua", "PageRank of a directed graph.",
+  {test = true, rank = true})
+parser:option("--damping", "Chance to follow a link."):convert(tonumber):default "0.85"
+parser:option("--nodes", "Nodes of the graph to grow."):convert(tonumber):default "20000"
+parser:option("--save", "Save the ranks to this file.")
+local options = run.options(parser)
+local d, engine = options.damping, options.engine
+
+-- Every node links to ten older ones, the oldest the most.
+local function grow(nodes)
+  local draws, from, to = meissa.rand({nodes, 10}, {seed = options.seed}), {}, {}
+  for node = 2, nodes do
+    for k = 1, 10 do
+      from[#from + 1], to[#to + 1] = node, 1 + math.floor((node - 1) * draws[node][k] ^ 2)
+    end
+  end
+  return meissa.sparse({nodes, nodes}, {i = from, j = to})
+end
+
+-- square: the same numbers for rows and columns.
+local edges = options.data and meissa.read.triples(options.data, {square = true}) or
+  grow(options.nodes)
+local n = edges:size(1)
+local links, rank, fresh = meissa.zeros(n), meissa.full(n, 1 / n), meissa.zeros(n)
+for i, _ in parallel(edges, {engine = engine}) do links[i] = links[i] + 1 end
+
+local function pass()
+  local lost, change = 0, 0
+  for i in parallel(n, {engine = engine}) do
+    if links[i] == 0 then lost = lost + rank[i] end
+  end
+  fresh:fill((1 - d + d * lost) / n)
+  for i, j in parallel(edges, {engine = engine}) do fresh[j] = fresh[j] + d * rank[i] / links[i] end
+  local plan = meissa.last()
+  for i in parallel(n, {engine = engine}) do change = change + math.abs(fresh[i] - rank[i]) end
+  rank, fresh = fresh, rank
+  return change, plan
+end
+
+local report = run.report(options, {
+  {key = "epoch", title = "pass", format = "%d"},
+  {key = "change", title = "change", format = "%.3g"},
+  {key = "seconds", title = "seconds", format = "%.3f"},
+})
+if not options.json then print("ranking " .. tostring(edges)) end
+local total, epoch, change, plan = 0, 0, math.huge, nil
+while epoch < (options.epochs or 100) and change > 1e-10 do
+  epoch = epoch + 1
+  local started = meissa.clock()
+  change, plan = pass()
+  local seconds = meissa.clock() - started
+  total = total + seconds
+  report:row {epoch = epoch, change = change, seconds = seconds}
+end
+
+if options.save then meissa.save(options.save, {rank = rank}) end
+report:summary {
+  change = change, passes = epoch, seconds = total, workers = plan.workers, engine = plan.engine,
+  strategy = plan.strategy, updates_per_second = epoch * edges:nnz() / total,
+}
+if not options.json then
+  local order = {}
+  for i = 1, n do order[i] = i end
+  table.sort(order, function(a, b) return rank[a] > rank[b] end)
+  print("\nThe ten first:")
+  for k = 1, math.min(10, n) do
+    print(("  %-12s %.6f"):format(edges:label(1, order[k]), rank[order[k]]))
+  end
+  print("\nThe plan of the loop over the edges:\n")
+  print(plan)
+end

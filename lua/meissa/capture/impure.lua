@@ -1,0 +1,83 @@
+-- SPDX-License-Identifier: MIT
+--
+-- Impure functions: what of files and foreign code a captured Lua function may call.
+--
+-- Looks at what a function names itself: library fields, upvalues, globals, and the Lua functions
+-- among these. Functions inside tables are not looked at, or every method of an object would count
+-- for each. Nothing here calls user code.
+-- @module meissa.capture.impure
+
+local bytecode = require("meissa.capture.bytecode")
+
+local M = {}
+
+local function set(names)
+  local found = {}
+  for _, name in ipairs(names) do found[name] = true end
+  return found
+end
+
+-- By library what of it counts. The other functions of `os` only look at the clock and the
+-- environment.
+local FIELDS, NAMES = {}, { [io] = "io", [os] = "os" }
+FIELDS[io] = set { "close", "flush", "input", "lines", "open", "output", "popen", "read", "stderr",
+  "stdin", "stdout", "tmpfile", "write" }
+FIELDS[os] = set { "execute", "exit", "remove", "rename", "setlocale", "tmpname" }
+
+local ffi_found, ffi = pcall(require, "ffi")
+if ffi_found then FIELDS[ffi], NAMES[ffi] = set { "load", "C" }, "ffi" end
+
+local by_value = {}
+for library, fields in pairs(FIELDS) do
+  for field in pairs(fields) do by_value[library[field]] = NAMES[library] .. "." .. field end
+end
+
+local function is_foreign_function(value)
+  if not ffi_found or type(value) ~= "cdata" then return false end
+  return tostring(ffi.typeof(value)):find("%)>$") ~= nil
+end
+
+-- What a value that a function has at hand lets it do; `names` are the constants that it uses.
+local function impurity(value, names, known, field_of, seen)
+  if value == nil then return nil end
+  local fields = FIELDS[value]
+  if fields then
+    for field in pairs(fields) do
+      if names[field] then return "it uses " .. NAMES[value] end
+    end
+    return nil
+  end
+  if by_value[value] then return "it uses " .. by_value[value] end
+  if is_foreign_function(value) then return "it uses a C function" end
+  if type(value) ~= "function" or known[value] then return nil end
+  return M.of(value, known, field_of, seen)
+end
+
+--- What a function may call that reaches files or code outside of Lua, in words ("it uses io"), or
+-- nil.
+-- @func fn the function
+-- @tab known functions that the analyser knows, as keys
+-- @func field_of field_of(table, key) reads a field without calling anything
+function M.of(fn, known, field_of, seen)
+  seen = seen or {}
+  if seen[fn] then return nil end
+  seen[fn] = true
+  local info = debug.getinfo(fn, "Su")
+  if info.what == "C" then return "it uses a C function" end
+  local names, env = bytecode.names(fn), debug.getfenv(fn)
+  for slot = 1, info.nups do
+    local _, value = debug.getupvalue(fn, slot)
+    local found = impurity(value, names, known, field_of, seen)
+    if found then return found end
+  end
+  local sorted = {}
+  for name in pairs(names) do sorted[#sorted + 1] = name end
+  table.sort(sorted)
+  for _, name in ipairs(sorted) do
+    local value = type(env) == "table" and field_of(env, name)
+    local found = value and impurity(value, names, known, field_of, seen)
+    if found then return found end
+  end
+end
+
+return M

@@ -1,0 +1,262 @@
+-- SPDX-License-Identifier: MIT
+--
+-- Functions that only read: a proof, from bytecode, that a Lua function stores into no array.
+--
+-- A store is allowed into a table that the function has just made: one in a register that only
+-- table constructors write, or that was made in the straight code before. A call is allowed to a
+-- builtin that stores into nothing, to a method of that name of arrays, and to a Lua function from
+-- outside; the caller asks for those too, since it visits all that the function reaches. What a
+-- register holds is followed through straight code only, and forgotten wherever a jump leads to or
+-- comes from. Whatever is not understood counts as a store. Parameters must be numbers, strings,
+-- arrays or tables of data for the proof to hold.
+-- @module meissa.capture.reading
+
+local jit_util = require("jit.util")
+
+local funcbc, funck = jit_util.funcbc, jit_util.funck
+local band, rshift = bit.band, bit.rshift
+
+local M = {}
+
+-- Operand modes of jit.util.funcbc: that of A in the lowest three bits, that of D from bit 7.
+local WRITES_A, WRITES_FROM_A, FROM_A, UPVALUE, LITERAL, JUMPS = 1, 2, 4, 5, 6, 13
+
+local function decode(proto, pc)
+  local ins, mode = funcbc(proto, pc)
+  if not ins then return nil end
+  return band(ins, 0xff), band(rshift(ins, 8), 0xff), rshift(ins, 16), band(mode, 7),
+    band(rshift(mode, 7), 15)
+end
+
+local function target_of(pc, d) return pc + d - 0x7fff end
+
+-- The opcodes of one text that another does not have.
+local function learn(text, without)
+  local function opcodes(source)
+    local found, pc, fn = {}, 1, assert(loadstring(source))
+    while true do
+      local op = decode(fn, pc)
+      if not op then return found end
+      found[op], pc = true, pc + 1
+    end
+  end
+  local found = opcodes(text)
+  for op in pairs(opcodes(without)) do found[op] = nil end
+  return found
+end
+
+-- Where the first jump of a text leads.
+local function learn_target(text)
+  local fn, pc = assert(loadstring(text)), 1
+  while true do
+    local _, _, d, _, mode = decode(fn, pc)
+    if mode == JUMPS then return (decode(fn, target_of(pc, d))) end
+    pc = pc + 1
+  end
+end
+
+local CALLS = learn("local f = ... f() f(f()) return f()", "local f = ... local g = f return g, f")
+for op in pairs(learn("local f = ... return f(f())", "local f = ... f()")) do CALLS[op] = true end
+local ITERATES = {
+  [learn_target("local f = ... for k in f do end")] = true,
+  [learn_target("local t = ... for k in pairs(t) do end")] = true,
+}
+local NEW_TABLE = learn("local a, b = {}, {1} return a, b", "local a, b = 1, 2 return a, b")
+local STORES = learn("local a, b = ... a[b] = b a.name = b a[1] = b",
+  "local a, b = ... local c = 1")
+local ASSIGNS_UPVALUE = {}
+local RETURNS = learn("local a, b = ... if a then return end if b then return a end return a, b",
+  "local a, b = ... if a then a = b end")
+local function only(set)
+  local op = next(set)
+  assert(op and next(set, op) == nil, "an opcode of its own")
+  return op
+end
+local GET_GLOBAL = only(learn("local a = probe", "local a = 1"))
+local MOVE = only(learn("local a = 1 local b = a", "local a = 1 local b = 2"))
+local GET_FIELD = only(learn("local a = ... a = a.name", "local a = ... "))
+local GET_UPVALUE
+do
+  local fn = assert(loadstring("local a = 1 return function() return a end"))()
+  GET_UPVALUE = decode(fn, 1)
+  local inner = assert(loadstring(
+    "local a, b return function(x) a = x b = 's' a = 1 b = nil end"))()
+  local pc = 1
+  while true do
+    local op, _, _, mode = decode(inner, pc)
+    if not op then break end
+    if mode == UPVALUE then ASSIGNS_UPVALUE[op] = true end
+    pc = pc + 1
+  end
+end
+
+-- Builtins that store into nothing that they are given; a name that ends in "." is a whole library.
+local HARMLESS = {}
+for name in ([[math. bit. string. io. print tonumber tostring type error rawequal rawlen assert
+  ipairs pairs next rawget select unpack table.unpack table.concat table.maxn table.new os.time
+  os.clock os.date os.getenv os.difftime meissa.random meissa.normal meissa.clock]]):gmatch "%S+" do
+  HARMLESS[name] = true
+end
+
+-- Methods that store into nothing, of arrays and of strings.
+local METHODS = {}
+for name in ([[sum mean max min norm dot size dim nnz type label index clone totable nonzeros
+  each narrow select transpose snapshot byte find format gmatch len lower match rep
+  upper]]):gmatch "%S+" do
+  METHODS[name] = true
+end
+
+-- What gives iterators that store into nothing.
+local ITERATORS = { pairs = true, ipairs = true, nonzeros = true, each = true,
+  ["string.gmatch"] = true, gmatch = true }
+
+--- Whether a builtin of this name stores into nothing that it is given.
+function M.is_harmless(name)
+  return HARMLESS[name] or HARMLESS[name:match("^[^.]*%.") or ""] or false
+end
+
+-- Stands for a table that was made in the straight code before.
+local FRESH = {}
+
+local Proof = {}
+Proof.__index = Proof
+
+-- What the field of something from outside is: only plain tables and libraries are followed.
+function Proof:field(value, key)
+  if type(value) ~= "table" or value == FRESH or self.is_array(value) then return nil end
+  local found = self.field_of(value, key)
+  if self.builtins[found] or not self.library(value) then return found end
+end
+
+-- Whether calling this is known to store into nothing; the second result says that it gives an
+-- iterator of which the same is known.
+function Proof:may_call(callee)
+  if callee == nil then return false end
+  if type(callee) == "table" and callee.method then
+    return METHODS[callee.method] ~= nil, ITERATORS[callee.method]
+  end
+  local name = self.builtins[callee]
+  if name then return M.is_harmless(name), ITERATORS[name] end
+  return type(callee) == "function" and debug.getinfo(callee, "S").what ~= "C"
+end
+
+-- Registers that only table constructors write, and the places that jumps lead to.
+local function survey(proto, parameters)
+  local fresh, targets, lowest, pc = {}, {}, 256, 1
+  for register = 0, parameters - 1 do fresh[register] = false end
+  while true do
+    local op, a, d, mode, jump = decode(proto, pc)
+    if not op then break end
+    if NEW_TABLE[op] then
+      if fresh[a] == nil then fresh[a] = true end
+    elseif mode == WRITES_A then
+      fresh[a] = false
+    elseif mode == WRITES_FROM_A or (mode == FROM_A and jump == LITERAL and not RETURNS[op]) then
+      lowest = math.min(lowest, a) -- the latter: a loop that LuaJIT has compiled
+    end
+    if jump == JUMPS then targets[target_of(pc, d)], targets[pc + 1] = true, true end
+    pc = pc + 1
+  end
+  for register in pairs(fresh) do
+    if register >= lowest then fresh[register] = false end
+  end
+  return fresh, targets
+end
+
+local function forget_from(held, register)
+  for each in pairs(held) do
+    if each >= register then held[each] = nil end
+  end
+end
+
+-- The instructions that give a register a value that is known. Upvalues of functions inside are
+-- not: they may be variables of the function around.
+function Proof:load(proto, held, op, a, d)
+  if op == GET_UPVALUE then
+    held[a] = proto == self.fn and self.outer[d] or nil
+  elseif op == GET_GLOBAL then
+    held[a] = type(self.env) == "table" and self.field_of(self.env, funck(proto, -d - 1)) or nil
+  elseif op == MOVE then
+    held[a] = held[d]
+  elseif op == GET_FIELD then
+    local object, key = held[rshift(d, 8)], funck(proto, -band(d, 0xff) - 1)
+    -- A callee that is not known may still be the method of this name.
+    held[a] = object ~= nil and self:field(object, key) or { method = key }
+  elseif NEW_TABLE[op] then
+    held[a] = FRESH
+  else
+    held[a] = nil
+  end
+end
+
+-- One instruction that is no load; false if it may store into an array.
+function Proof:step(proto, state, pc)
+  local op, a, d, mode, jump = decode(proto, pc)
+  if STORES[op] then
+    local object = rshift(d, 8)
+    return state.fresh[object] == true or state.held[object] == FRESH
+  end
+  if CALLS[op] then
+    local allowed, iterator = self:may_call(state.held[a])
+    if not allowed then return false end
+    state.iterator, state.iterator_at = iterator and a, pc
+  elseif ITERATES[op] then
+    if not state.iterates[pc] then return false end
+  elseif jump == JUMPS then
+    local target = target_of(pc, d)
+    local to, base = decode(proto, target)
+    if ITERATES[to] and state.iterator_at == pc - 1 and state.iterator == base - 3 then
+      state.iterates[target] = true
+    end
+  end
+  if mode == WRITES_A then
+    self:load(proto, state.held, op, a, d)
+  elseif mode == WRITES_FROM_A then
+    forget_from(state.held, a)
+  end
+  return true
+end
+
+-- A function inside that assigns variables of this one makes its registers unknown.
+local function assigns_nothing(proto)
+  for pc = 1, jit_util.funcinfo(proto).bytecodes - 1 do
+    if ASSIGNS_UPVALUE[(decode(proto, pc))] then return false end
+  end
+  return true
+end
+
+function Proof:code(proto)
+  local info = jit_util.funcinfo(proto)
+  local fresh, targets = survey(proto, info.params)
+  local state = { held = {}, fresh = fresh, iterates = {} }
+  for pc = 1, info.bytecodes - 1 do
+    if targets[pc] then state.held = {} end
+    if not self:step(proto, state, pc) then return false end
+  end
+  for n = -1, -info.gcconsts, -1 do
+    local constant = funck(proto, n)
+    local inner = type(constant) == "proto"
+    if inner and not (assigns_nothing(constant) and self:code(constant)) then return false end
+  end
+  return true
+end
+
+--- Whether a Lua function is proved to store into no array, neither itself nor through what it
+-- calls of the builtins; functions from outside that it calls must be asked for on their own.
+-- @func fn the function
+-- @func is_array is_array(value)
+-- @func field_of field_of(table, key) reads a field without calling anything
+-- @tab builtins names of functions that the analyser knows, by function
+-- @func library library(table): whether its content is not searched
+function M.only(fn, is_array, field_of, builtins, library)
+  local proof = setmetatable({ is_array = is_array, field_of = field_of, builtins = builtins,
+    library = library, outer = {}, env = debug.getfenv(fn), fn = fn }, Proof)
+  for slot = 1, 255 do
+    local name, value = debug.getupvalue(fn, slot)
+    if not name then break end
+    proof.outer[slot - 1] = value
+  end
+  return proof:code(fn)
+end
+
+return M

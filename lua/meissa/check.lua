@@ -1,0 +1,62 @@
+-- SPDX-License-Identifier: MIT
+--- The option `check = true`: before the loop runs, its first iterations run under the recorder, on
+-- copies of the arrays, and what the plan does not predict is an error.
+-- @module meissa.check
+
+local errors = require "meissa.errors"
+local judge = require "meissa.recorder.judge"
+local recorder = require "meissa.recorder"
+local spaces = require "meissa.space"
+
+local M = {}
+
+local MOST_ITERATIONS = 10000
+local MOST_SECONDS = 5
+
+-- A parallel loop inside a body is the plain loop.
+local function plain(...)
+  return spaces.iterate(spaces.parse(...))
+end
+
+--- What the recorder needs of a loop (see meissa.recorder).
+function M.run_of(record, plan, space, values, roots, func)
+  return {record = record, plan = plan, space = space, values = values, roots = roots,
+          func = func, replaced = {[package.loaded["meissa.loop"].parallel] = plain}}
+end
+
+-- What the body changed of what it captures and must not, as "'a', 'b'", or nil.
+local function changed_names(plan, seen)
+  local names, listed = {}, {}
+  for _, name in ipairs(seen.world:changes()) do
+    if not plan.scalars[name] and not listed[name] then
+      listed[name] = true
+      names[#names + 1] = "'" .. name .. "'"
+    end
+  end
+  return #names > 0 and table.concat(names, ", ") or nil
+end
+
+--- Records and judges a loop that asks for it, unless it is impure: its effects would happen twice.
+-- Raises DEP or BUG if the loop does what its plan does not predict; a body's own error is left
+-- to the real run.
+function M.loop(record, plan, space, values, roots, func)
+  if not space.check or space.impure or space.count == 0 then return end
+  if plan.strategy == "serial" or space.serial then return end
+  local run = M.run_of(record, plan, space, values, roots, func)
+  run.most, run.seconds = MOST_ITERATIONS, MOST_SECONDS
+  local seen = recorder.record(run)
+  if not seen then return end
+  local found = judge.unpredicted(run, seen)
+  if not found then return end
+  local changed = changed_names(plan, seen)
+  local message = changed and
+    ("the loop's plan (%s) does not hold: %s. The body, or a function that it calls, changes " ..
+     "%s, which a loop takes for constant; keep what changes in an array"):format(
+       plan.strategy, found.text, changed)
+    or ("the loop's plan (%s) does not predict that %s. Run the loop with {serial = true}, and " ..
+        "please report it with the loop's text"):format(plan.strategy, found.text)
+  error(errors.new {code = changed and "DEP" or "BUG", message = message, file = record.file,
+                    line = record.line}, 0)
+end
+
+return M

@@ -1,0 +1,101 @@
+-- SPDX-License-Identifier: MIT
+--- The command `meissa`: what bin/meissa does.
+--
+-- `explain` becomes the script's own interpreter (execvp), so that the script sees the arguments,
+-- streams, signals and exit status that it would see without this command.
+-- @module meissa.cli
+
+local errors = require "meissa.errors"
+local ffi = require "ffi"
+local system = require "meissa.system"
+
+ffi.cdef [[
+int setenv(const char *name, const char *value, int overwrite);
+int execvp(const char *file, char *const *argv);
+]]
+
+local M = {}
+
+--- The version that `meissa --version` says; "scm": whatever is checked out.
+M.VERSION = "scm"
+
+local USAGE = [[
+usage: meissa explain SCRIPT [ARGUMENT...]
+       meissa --help | --version
+
+  explain    run a script and show on stderr, once for each loop, what was decided: strategy,
+             blocks, where every array is, reductions, or why the loop may not run in parallel.
+             The script's own output is untouched.
+
+MEISSA_WORKERS=N chooses how many workers run it (0: none, loops run in the script's process).
+]]
+
+-- Status of a command line that is not understood, as shells and GNU tools have it.
+local MISUSE = 2
+
+local function complain(format, ...)
+  io.stderr:write("meissa: ", format:format(...), "\n")
+  return MISUSE
+end
+
+local function print_usage()
+  io.stdout:write(USAGE)
+  return 0
+end
+
+local function print_version()
+  io.stdout:write(("meissa %s, %s\n"):format(M.VERSION, jit.version))
+  return 0
+end
+
+-- Replaces this process by a command with these words; returns only on failure.
+local function become(words)
+  local argv = ffi.new("const char *[?]", #words + 1)
+  for k, word in ipairs(words) do argv[k - 1] = word end
+  ffi.C.execvp(words[1], ffi.cast("char *const *", argv))
+end
+
+local function explain(arguments)
+  local script = arguments[2]
+  if not script then return complain("explain: which script? meissa explain script.lua") end
+  if script:sub(1, 1) == "-" then
+    return complain("explain has no option '%s': the script comes first, then its arguments",
+      script)
+  end
+  local file, problem = io.open(script)
+  if not file then return complain("explain: %s", problem) end
+  file:close()
+  ffi.C.setenv("MEISSA_EXPLAIN", "1", 1)
+  ffi.C.setenv("LUA_PATH", package.path, 1)
+  ffi.C.setenv("LUA_CPATH", package.cpath, 1)
+  local interpreter = system.worker_command()[1]
+  local words = {interpreter, script}
+  for k = 3, #arguments do words[k] = arguments[k] end
+  become(words)
+  return complain("explain: cannot start '%s'", interpreter)
+end
+
+local commands = {
+  explain = explain,
+  ["--help"] = print_usage, ["-h"] = print_usage, help = print_usage,
+  ["--version"] = print_version, ["-v"] = print_version, version = print_version,
+}
+local NAMES = {"explain", "--help", "--version", "help", "version"}
+
+--- Runs the command with these arguments.
+-- @tab arguments the words after the command's name
+-- @treturn number the exit status
+function M.main(arguments)
+  local name = arguments[1]
+  if not name then
+    io.stderr:write(USAGE)
+    return MISUSE
+  end
+  local command = commands[name]
+  if command then return command(arguments) end
+  local near = errors.nearest(name, NAMES)
+  return complain("unknown command '%s'%s; see meissa --help", name,
+    near and (" (did you mean '%s'?)"):format(near) or "")
+end
+
+return M

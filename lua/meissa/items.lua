@@ -1,0 +1,137 @@
+-- SPDX-License-Identifier: MIT
+--- Items: the pieces of memory that a job works on, each with its movement.
+--
+-- Where memory is shared nothing moves. Where it is not, an array stays with the owner of a range,
+-- goes along with ranges, is sent before the job, returned after it, or exchanged while it runs.
+-- @module meissa.items
+
+local array = require "meissa.array"
+local grids = require "meissa.grid"
+local partitions = require "meissa.partition"
+
+local M = {}
+
+local element_size = {float = 4, double = 8, int32 = 4, int64 = 8}
+
+-- Arrays and partitions are numbered apart; the vectors of a partition, and the coordinates of a
+-- sparse array, get numbers of their own far above those of arrays.
+local PARTITIONS, COORDINATES, VECTORS = 2 ^ 48, 2 ^ 49, 16
+
+-- How an array travels where memory is not shared, and with the ranges of which axis.
+local function movement(about, plan, grid)
+  if not about.written then return "broadcast" end
+  if plan.strategy == "serial" then return "scattered" end
+  if about.placement == "halo" then return "exchanged" end
+  local axis = about.loop_dim and grids.axis_of(grid, about.loop_dim)
+  local stays = not axis or axis == grids.space_axis(grid)
+  if axis and about.array_dim then return stays and "local" or "rotated", axis end
+  return stays and "scattered" or "exchanged"
+end
+
+local function array_item(value, about, plan, grid)
+  local shape, memory = array.describe(value), array.core(value)
+  local move, axis = movement(about, plan, grid)
+  return {
+    id = shape.id, version = 0, pointer = memory.data, segment = memory.store.block.segment,
+    element = element_size[shape.type], dims = shape.dims, strides = shape.strides,
+    movement = move, written = about.written, along = about.array_dim, cut = axis,
+    scale = about.scale, offset = about.offset,
+  }
+end
+
+-- A sparse array is its values, which a loop may write, and the coordinates of its entries.
+local function sparse_items(value, about, plan)
+  local shape, memory = array.describe(value), array.core(value)
+  local move = "cached"
+  if about.written then
+    local stays = plan.strategy == "independent" or plan.strategy == "partition" or
+                  plan.strategy == "skew"
+    move = stays and "scattered" or "exchanged"
+  end
+  local items = {{
+    id = shape.id, version = tonumber(memory.version), pointer = memory.data,
+    segment = memory.store.block.segment, element = element_size[shape.type],
+    dims = {shape.count}, movement = move, written = about.written,
+  }}
+  for d = 1, #shape.dims do
+    items[d + 1] = {
+      id = COORDINATES + shape.id * VECTORS + d, version = 0, pointer = memory.coords[d - 1],
+      segment = memory.coord_store.block.segment, element = 4, dims = {shape.count},
+      movement = "cached",
+    }
+  end
+  return items, {dims = shape.dims, count = shape.count, id = shape.id}
+end
+
+-- Vectors of a partition's entries: coordinates of each dimension, then the values.
+local function entry_items(partition, space)
+  local shape = array.describe(space.array)
+  local items, count = {}, tonumber(partition.count)
+  local base = partition.entries.block.segment
+  local function add(pointer, element, place)
+    items[#items + 1] = {
+      id = PARTITIONS + tonumber(partition.id) * VECTORS + place,
+      version = tonumber(partition.version),
+      pointer = pointer, segment = base, element = element, dims = {count}, movement = "cached",
+      offsets = partition.start,
+    }
+  end
+  for d = 1, #space.ranges do add(partitions.coords(partition, d), 4, d) end
+  add(partitions.values(partition), element_size[shape.type], 0)
+  return items
+end
+
+-- The array that holds the bytes of a captured table.
+local function bulk_item(holder)
+  local shape, memory = array.describe(holder.array), array.core(holder.array)
+  return {
+    id = shape.id, version = 1, pointer = memory.data, segment = memory.store.block.segment,
+    element = 8, dims = shape.dims, movement = "cached",
+  }
+end
+
+--- The job's items, and where the kernel finds its arrays, the space's entries and the captured
+-- tables that travel apart among them.
+function M.collect(run, apart)
+  local items, numbers, where = {}, {}, {arrays = {}, types = {}, sparse = {}}
+  local function place(item)
+    if not numbers[item.id] then
+      items[#items + 1] = item
+      numbers[item.id] = #items
+    end
+    return numbers[item.id]
+  end
+  for c, binding in ipairs(run.bindings) do
+    if binding.kind == "array" then
+      local a, value, about = #where.arrays + 1, run.values[c], run.plan.array_of[c]
+      where.types[a] = array.describe(value).type
+      if binding.sparse then
+        local parts, sparse = sparse_items(value, about, run.plan)
+        where.arrays[a], sparse.coords = place(parts[1]), {}
+        for d = 2, #parts do sparse.coords[d - 1] = place(parts[d]) end
+        where.sparse[a] = sparse
+      else
+        where.arrays[a] = place(array_item(value, about, run.plan, run.grid))
+      end
+    end
+  end
+  local space = run.space
+  if run.grid.partition then
+    where.coords = {}
+    local entries = entry_items(run.grid.partition, space)
+    for d = 1, #entries - 1 do where.coords[d] = place(entries[d]) end
+    where.entries = place(entries[#entries])
+  elseif space.array then
+    local read_only = {written = false}
+    local known = numbers[array.describe(space.array).id]
+    where.entries = known or place(array_item(space.array, read_only, run.plan, run.grid))
+  end
+  where.bulk = {}
+  for k, each in ipairs(apart) do
+    where.bulk[k] = {capture = each.capture, item = place(bulk_item(each.holder)),
+                     length = each.holder.length, digest = each.holder.digest}
+  end
+  return items, where
+end
+
+return M

@@ -1,0 +1,51 @@
+-- SPDX-License-Identifier: MIT
+--- Sweeps: a function of each element of a list, on the workers.
+-- @module meissa.map
+
+local errors = require "meissa.errors"
+local loop = require "meissa.loop"
+
+local M = {}
+
+-- Each element is a block, so that a few heavy ones spread; a grid has at most so many.
+local MOST_BLOCKS = 4096
+
+-- An error of the loop below in terms of the call of map.
+local function reword(err)
+  if not errors.is(err) then return err end
+  if err.iteration then
+    err.message = ("element %d: %s"):format(err.iteration[1], err.message)
+  elseif err.code == "DEP" then
+    err.message = err.message:gsub("^loop over i ", "meissa.map ", 1)
+      :gsub("meissa%.each%(%.%.%., (%b{}), %.%.%.%)", "meissa.map(list, fn, %1)")
+    err.file, err.line = errors.place()
+  end
+  return err
+end
+
+--- The results of a function for each element of a list: map(list, fn, opts). Results are what
+-- values of a loop can be: numbers, strings, booleans, and tables of these.
+-- @tab list a list without holes; its elements are what captured values can be
+-- @func fn fn(element, position) gives one result; it must not change what it does not own
+-- @tab[opt] opts `impure = true` allows files and foreign code, `explain = true` shows the plan,
+-- `serial = true` runs whatever cannot run in parallel as a plain loop
+-- @treturn table the results, in the order of the list
+-- Errors: OPT, DEP, BDY (naming the element), WRK, INT, NET.
+-- @usage local losses = meissa.map({0.1, 0.01, 0.001}, function(rate) return train(rate) end)
+function M.map(list, fn, opts)
+  if type(list) ~= "table" or type(fn) ~= "function" then
+    errors.raise("OPT", "meissa.map takes a list and a function of an element: " ..
+                 "meissa.map({0.1, 0.01}, function(rate) return train(rate) end)")
+  end
+  errors.check_options("map", opts, {"impure", "explain", "serial"})
+  local options = {grid = {math.min(math.max(#list, 1), MOST_BLOCKS)}, ordered = false}
+  for name, value in pairs(opts or {}) do options[name] = value end
+  local results = {}
+  local ok, err = pcall(loop.each, #list, options, function(i)
+    results[i] = fn(list[i], i)
+  end)
+  if not ok then error(reword(err), 0) end
+  return results
+end
+
+return M

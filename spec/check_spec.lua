@@ -1,0 +1,111 @@
+-- SPDX-License-Identifier: MIT
+-- The option `check = true`: loops that pass, and what is said of those that do not.
+local core = require "meissa.core"
+local meissa = require "meissa"
+local parallel = meissa.parallel
+
+local function message_of(fn, ...)
+  local ok, err = pcall(fn, ...)
+  assert.is_false(ok)
+  return tostring(err), err
+end
+
+-- Runs fn with an analyser whose answers are changed.
+local function with_answers(change, fn)
+  local original = core.plan
+  core.plan = function(...)
+    local plan, problem = original(...)
+    change(plan)
+    return plan, problem
+  end
+  local results = {pcall(fn)}
+  core.plan = original
+  return unpack(results)
+end
+
+local function claim_independence(plan)
+  plan.strategy, plan.verdict = "independent", "parallel"
+  plan.cut_dims, plan.distances = {1}, {}
+  plan.row, plan.sequential = nil, nil
+end
+
+describe("check = true", function()
+  setup(function() meissa.init {workers = 2} end)
+  teardown(function() meissa.init {} end)
+
+  it("lets a loop that does what its plan says run, once", function()
+    local A, C, sum, seen = meissa.ones(50), meissa.ones {8, 8}, 0, {count = 0}
+    for i in parallel({2, 49}, {check = true}) do
+      local w = C[i % 8 + 1]
+      A[i] = A[i] + i + #w
+      sum = sum + A[i] + w:sum()
+    end
+    assert.equal(2 + 1 + 8, A[2])
+    assert.equal(48 * 9 + 2 * 0 + (2 + 49) * 24 + 48 * 8, sum)
+    meissa.each(8, {check = true}, function(i) C[i]:fill(i) end)
+    assert.equal(64, C[8]:sum())
+    assert.equal(0, seen.count)
+  end)
+
+  it("works on the entries of sparse arrays, on aliases, views and helper functions", function()
+    local S = meissa.sparse({4, 5}, {i = {1, 2, 3}, j = {1, 5, 4}, v = {1, 2, 3}})
+    local W, H = meissa.ones {4, 3}, meissa.ones {5, 3}
+    local V, columns = W, H:transpose()
+    local function error_of(r, w, h) return r - w * h end
+    for i, j, r in parallel(S, {check = true}) do
+      V[i][1] = V[i][1] + error_of(r, W[i][2], H[j][2])
+    end
+    assert.equal(1, W[1][1])
+    assert.equal(3, W[3][1])
+    for k in parallel(3, {check = true}) do columns[k]:fill(k) end
+    assert.equal(3, H[5][3])
+  end)
+
+  it("leaves a body's own error to the run", function()
+    local A = meissa.ones(10)
+    local text, err = message_of(function()
+      for i in parallel(11, {check = true}) do A[i] = i end
+    end)
+    assert.equal("ARR", err.code)
+    assert.truthy(text:find("outside 1..10", 1, true))
+  end)
+
+  it("names the places where a wrong plan fails", function()
+    local A = meissa.ones(10)
+    local ok, err = with_answers(function(plan)
+      claim_independence(plan)
+    end, function()
+      for i in parallel({2, 9}, {check = true}) do
+        A[i] = A[i - 1]
+      end
+    end)
+    assert.is_false(ok)
+    assert.equal("BUG", err.code)
+    local text = tostring(err)
+    assert.truthy(text:find("iteration %(i = %d%) writes A%[%d%] at line %d+"))
+    assert.truthy(text:find("iteration %(i = %d%) reads A%[%d%] at line %d+: distance %(1%)"))
+    for i = 1, 10 do assert.equal(1, A[i]) end
+  end)
+
+  it("tells a body that changes what it captures from a wrong plan", function()
+    local A, state = meissa.ones(40), {shift = 1}
+    local hidden = state
+    local ok, err = with_answers(function(plan)
+      claim_independence(plan)
+    end, function()
+      local function bump() hidden.shift = hidden.shift == 1 and 2 or 1 end
+      for i in parallel({2, 30}, {check = true}) do
+        bump()
+        A[i + state.shift] = i
+      end
+    end)
+    assert.is_false(ok)
+    assert.equal("DEP", err.code)
+    assert.truthy(tostring(err):find("changes '[%w.]*shift'"))
+  end)
+
+  it("is a true or false", function()
+    local text = message_of(function() for _ in parallel(3, {check = 1}) do end end)
+    assert.truthy(text:find("option 'check' is true or false, not 1", 1, true))
+  end)
+end)

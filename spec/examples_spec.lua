@@ -1,0 +1,192 @@
+-- SPDX-License-Identifier: MIT
+-- time limit: 240 s
+--
+-- The examples as their users run them, against serial implementations written here by hand.
+local child = require "spec.support.child"
+local json = require "dkjson"
+local meissa = require "meissa"
+
+-- Runs an example on some workers: its rows, its summary, and what it saved.
+local function run(name, arguments, workers)
+  local path = os.tmpname()
+  local output, status = child.shell(("MEISSA_WORKERS=%d luajit examples/%s %s --json --save %s")
+    :format(workers or 2, name, arguments, path), 100)
+  assert.equal(0, status, output)
+  local rows = {}
+  for line in output:gmatch("[^\n]+") do rows[#rows + 1] = assert(json.decode(line), line) end
+  local summary = table.remove(rows)
+  assert.is_true(summary.summary)
+  local saved = meissa.load(path)
+  os.remove(path)
+  return rows, summary, saved
+end
+
+local function largest_difference(A, list)
+  local most = 0
+  for i = 1, #list do most = math.max(most, math.abs(A[i] - list[i])) end
+  return most
+end
+
+describe("pagerank.lua", function()
+  local DATA = "spec/data/wiki-Vote.txt.gz"
+
+  -- Power iteration over plain tables; `passes` of them.
+  local function serial(edges, passes)
+    local n, d = edges:size(1), 0.85
+    local from, to, links, rank = {}, {}, {}, {}
+    for i = 1, n do links[i], rank[i] = 0, 1 / n end
+    for i, j in edges:each() do
+      from[#from + 1], to[#to + 1] = i, j
+      links[i] = links[i] + 1
+    end
+    for _ = 1, passes do
+      local lost, fresh = 0, {}
+      for i = 1, n do
+        if links[i] == 0 then lost = lost + rank[i] end
+      end
+      for i = 1, n do fresh[i] = (1 - d) / n + d * lost / n end
+      for e = 1, #from do
+        fresh[to[e]] = fresh[to[e]] + d * rank[from[e]] / links[from[e]]
+      end
+      rank = fresh
+    end
+    return rank
+  end
+
+  it("gives the ranks of a serial implementation to 1e-12", function()
+    local edges = meissa.read.triples(DATA, {square = true})
+    local rows, summary, saved = run("pagerank.lua", "--data " .. DATA)
+    assert.equal("partition", summary.strategy)
+    assert.is_true(summary.change <= 1e-10 and #rows == summary.passes)
+    local rank = serial(edges, summary.passes)
+    assert.is_true(largest_difference(saved.rank, rank) <= 1e-12)
+    assert.is_true(math.abs(saved.rank:sum() - 1) < 1e-12)
+    local best = 1
+    for i = 2, #rank do
+      if rank[i] > rank[best] then best = i end
+    end
+    assert.equal(4037, edges:label(1, best)) -- well known for this graph
+  end)
+
+  it("gives the same bits on 1 and 3 workers", function()
+    local _, _, one = run("pagerank.lua", "--nodes 3000 --epochs 5", 1)
+    local _, _, three = run("pagerank.lua", "--nodes 3000 --epochs 5", 3)
+    assert.equal(3000, one.rank:size(1))
+    for i = 1, 3000 do assert.equal(one.rank[i], three.rank[i]) end
+  end)
+end)
+
+-- Sweeps over plain tables: from U into a copy, or in place.
+local function relax(n, sweeps, in_place)
+  local h, U, F = 1 / (n - 1), {}, {}
+  for i = 1, n do
+    U[i], F[i] = {}, {}
+    for j = 1, n do
+      U[i][j] = 0
+      F[i][j] = 2 * math.pi ^ 2 * math.sin(math.pi * (i - 1) * h) * math.sin(math.pi * (j - 1) * h)
+    end
+  end
+  for _ = 1, sweeps do
+    local V = {}
+    for i = 1, n do V[i] = in_place and U[i] or {unpack(U[i])} end
+    for i = 2, n - 1 do
+      for j = 2, n - 1 do
+        V[i][j] = 0.25 * (U[i-1][j] + U[i+1][j] + U[i][j-1] + U[i][j+1] + h * h * F[i][j])
+      end
+    end
+    U = V
+  end
+  return U
+end
+
+local function check_same(list, A)
+  for i, row in ipairs(list) do
+    for j, value in ipairs(row) do assert.equal(value, A[i][j]) end
+  end
+end
+
+describe("stencil.lua", function()
+  it("relaxes as the serial method of Jacobi does, bit for bit", function()
+    local _, summary, U = run("stencil.lua", "--size 24 --epochs 60")
+    assert.equal("independent", summary.strategy)
+    check_same(relax(24, 60, false), U)
+  end)
+
+  it("relaxes as the serial method of Gauss and Seidel does, bit for bit", function()
+    local serial = relax(24, 30, true)
+    for workers = 1, 3 do
+      local _, summary, U = run("stencil.lua", "--method gauss-seidel --size 24 --epochs 30",
+        workers)
+      assert.equal("wavefront", summary.strategy)
+      check_same(serial, U)
+    end
+  end)
+
+  it("converges to the known solution, in place twice as fast", function()
+    for method, epochs in pairs {jacobi = 1000, ["gauss-seidel"] = 500} do
+      local rows = run("stencil.lua", ("--method %s --size 20 --epochs %d"):format(method, epochs))
+      assert.is_true(rows[#rows].error < rows[1].error / 100)
+      assert.is_true(rows[#rows].error < 0.005) -- h^2 pi^2 / 12, and a little
+    end
+  end)
+end)
+
+describe("lu.lua", function()
+  local function factorize(A, n)
+    for k = 1, n - 1 do
+      for i = k + 1, n do
+        A[i][k] = A[i][k] / A[k][k]
+        for j = k + 1, n do A[i][j] = A[i][j] - A[i][k] * A[k][j] end
+      end
+    end
+    return A
+  end
+
+  for method, strategy in pairs {driver = "independent", nest = "wavefront"} do
+    it("factorizes as serial code does, bit for bit: " .. method, function()
+      local n = 40
+      local _, summary, saved = run("lu.lua", ("--method %s --size %d"):format(method, n))
+      assert.equal(strategy, summary.strategy)
+      assert.is_true(summary.residual < 1e-12)
+      check_same(factorize(saved.A:totable(), n), saved.LU)
+    end)
+  end
+end)
+
+describe("cp_tensor.lua", function()
+  it("finds a planted tensor", function()
+    local rows, summary = run("cp_tensor.lua", "--entries 40000 --epochs 20")
+    assert.equal("rotate", summary.strategy)
+    assert.is_true(rows[1].train_rmse > 0.5)
+    assert.is_true(rows[#rows].train_rmse < 0.055) -- the noise is 0.05
+  end)
+
+  it("gives the same bits on 1 and 3 workers", function()
+    local _, _, one = run("cp_tensor.lua", "--entries 20000 --epochs 2 --rank 3", 1)
+    local _, _, three = run("cp_tensor.lua", "--entries 20000 --epochs 2 --rank 3", 3)
+    for _, name in ipairs {"A", "B", "C"} do check_same(one[name]:totable(), three[name]) end
+  end)
+
+  it("reads a file of entries, and names a line that is none", function()
+    local path = os.tmpname()
+    child.write(path, "1 2 1 0.5\n3 1 2 -1e0\n")
+    local _, summary, saved = run("cp_tensor.lua", ("--data %s --rank 2 --epochs 1"):format(path))
+    assert.is_true(summary.train_rmse > 0)
+    assert.same({3, 2, 2}, {saved.A:size(1), saved.B:size(1), saved.C:size(1)})
+    child.write(path, "1 2 1 0.5\n3 1 x\n")
+    local output, status = child.shell("luajit examples/cp_tensor.lua --data " .. path)
+    os.remove(path)
+    assert.equal(1, status)
+    assert.truthy(output:find("not 'i j k value': 3 1 x", 1, true), output)
+  end)
+end)
+
+describe("examples", function()
+  it("say what they do not understand", function()
+    for _, name in ipairs {"train_mf", "pagerank", "stencil", "lu", "cp_tensor"} do
+      local output, status = child.shell("luajit examples/" .. name .. ".lua --epoch 3")
+      assert.is_true(status ~= 0)
+      assert.truthy(output:find("unknown option '--epoch'", 1, true), output)
+    end
+  end)
+end)
