@@ -50,6 +50,35 @@ for _, road in ipairs {"MEISSA_SHM=1", "MEISSA_SHM=0 MEISSA_TRANSPORT=tcp"} do
           "iteration 37", "in time\ttrue", "usable\t5050\ttrue")
     end)
 
+    it("what bodies printed before an error comes first, and a stack overflow has one place",
+       function()
+      local output = child.script(HEAD .. [[
+        local A = meissa.zeros(16)
+        local function try(body) print("error", select(2, pcall(body))) A:fill(0) end
+        try(function()
+          for i in parallel(16) do
+            print("line", i)
+            if i == 11 then
+              local f = require "ffi"
+              f.cdef "int usleep(unsigned);"
+              f.C.usleep(200000)
+              error("stop")
+            end
+            A[i] = i
+          end
+        end)
+        local function deep(x) return 1 + deep(x + 1) end
+        try(function() for i in parallel(16) do A[i] = deep(i) end end)]], {env = env})
+      local expected = {}
+      for i = 1, 11 do expected[i] = "line\t" .. i .. "\n" end
+      local text = table.concat(expected) .. "error\t"
+      assert.equal(text, output:sub(1, #text), output)
+      has(output, "script.lua:" .. (FIRST + 9) .. ": BDY: stop (iteration 11; worker 2)\n")
+      -- In the function or at its call.
+      local line = output:match("script.lua:(%d+): BDY: stack overflow %(")
+      assert.is_true(line == tostring(FIRST + 14) or line == tostring(FIRST + 15), output)
+    end)
+
     it("a subscript out of range is an ARR error of its iteration", function()
       local output = child.script(HEAD .. [[
         local A = meissa.zeros(10)
@@ -83,7 +112,12 @@ for _, road in ipairs {"MEISSA_SHM=1", "MEISSA_SHM=0 MEISSA_TRANSPORT=tcp"} do
         local started = meissa.clock()
         local ok, err = pcall(function()
           for i in parallel(64) do
-            if i == 1 then error("stop here") end
+            if i == 1 then
+              local f = require "ffi"
+              f.cdef "int usleep(unsigned);"
+              f.C.usleep(100000)
+              error("stop here")
+            end
             if i > 32 then while true do A[i] = A[i] + 1 end end
           end
         end)
@@ -92,6 +126,7 @@ for _, road in ipairs {"MEISSA_SHM=1", "MEISSA_SHM=0 MEISSA_TRANSPORT=tcp"} do
         for i in parallel(64) do sum = sum + i end
         print(sum)]], {env = env})
       has(output, "false\tBDY\t1\ttrue", "2080")
+      assert.matches("meissa: script.lua:%d+: worker 2 %(pid %d+%) reached no block end", output)
     end)
 
     it("a worker killed in mid-loop is named, replaced, and its arrays are invalid", function()
@@ -117,6 +152,7 @@ for _, road in ipairs {"MEISSA_SHM=1", "MEISSA_SHM=0 MEISSA_TRANSPORT=tcp"} do
         for i in parallel(64) do sum = sum + A[i] end
         print("usable", sum, #meissa.workers().pids)]], {env = env})
       has(output, "false\tWRK\ttrue", "worker", "pid", "false\t", "ARR", "usable\t64\t2")
+      assert.is_nil(output:find("(worker", 1, true), output) -- the message names it already
     end)
 
     it("a killed driver leaves no process, socket file or directory", function()

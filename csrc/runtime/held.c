@@ -111,7 +111,8 @@ int ms_held_remember(ms_held_piece *copy, ms_error *err) {
 
 void ms_held_forget(ms_held *held, uint64_t id, uint64_t job) {
   ms_held_piece *piece = find(held->copies, held->copy_count, id);
-  if (piece != NULL && (job == 0 || piece->job != job)) drop(held->copies, &held->copy_count, piece);
+  if (piece != NULL && (job == 0 || piece->job != job))
+    drop(held->copies, &held->copy_count, piece);
 }
 
 void ms_held_sweep(ms_held *held, uint64_t job) {

@@ -11,6 +11,8 @@
 
 #define DEATH_WAIT 50  /* ms in which a worker that cannot be reached turns out to be dead */
 #define PATIENCE   256 /* jobs for which an unused cached item is kept */
+#define HASTE      8   /* the same when there are many bytes of them */
+#define IDLE_BYTES ((uint64_t)16 << 20)
 
 /* Completes the items with their places in segments, and checks them. */
 static int complete_items(const ms_session *session, ms_run *run) {
@@ -131,11 +133,16 @@ static int load_cached(ms_session *session, ms_member *member, ms_run *run, uint
   return add_parcel(member, item, ms_parcel_make(item, number, 0, lo, hi), err);
 }
 
-/* Lets go of cached items that no job has used in the PATIENCE jobs before number `now`: their
- * owner may be gone. */
+/* Lets go of cached items that jobs before number `now` have not used for long: their owner may be
+ * gone. What had a segment to itself went with it; small pieces share one. */
 static void forget(ms_member *member, uint64_t now) {
+  uint64_t idle = 0;
+  for (uint32_t i = 0; i < member->cached_count; i++) {
+    if (member->cached[i].used + 1 < now) idle += member->cached[i].size;
+  }
+  uint64_t patience = idle > IDLE_BYTES ? HASTE : PATIENCE;
   for (uint32_t i = member->cached_count; i-- > 0;) {
-    if (now - member->cached[i].used > PATIENCE) ms_member_forget(member, i);
+    if (now - member->cached[i].used > patience) ms_member_forget(member, i);
   }
 }
 

@@ -76,6 +76,7 @@ function M.triples(path, opts)
   options.type = make.type_number("triples", opts.type)
   options.duplicates = rule
   if opts.like then options.like = array.checked(opts.like) end
+  make.collect_if_much(0) -- how much it takes shows only at the end
   return array.wrap(core.call(core.lib.ms_triples_read, path, options))
 end
 

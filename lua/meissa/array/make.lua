@@ -22,7 +22,9 @@ local M = {}
 local PATIENCE = 64 * 2 ^ 20
 local bytes_after_collection = 0
 
-local function collect_if_much(bytes)
+--- Frees the arrays that the collector found unused; lets it look for more when much is held.
+-- To be called before `bytes` are taken; arrays in use must be held by a handle on the stack.
+function M.collect_if_much(bytes)
   lib.ms_array_drain()
   local held = tonumber(lib.ms_segment_bytes()) + bytes
   if held < 2 * bytes_after_collection + PATIENCE then return end
@@ -34,7 +36,7 @@ end
 -- Calls a constructor of the core; when memory is short, once more after a collection. Arrays that
 -- nobody holds are freed here: arguments must be held by a handle on the caller's stack.
 local function take(bytes, constructor, ...)
-  collect_if_much(bytes)
+  M.collect_if_much(bytes)
   local ok, result = pcall(core.call, constructor, ...)
   if not ok then
     collectgarbage()
