@@ -37,8 +37,8 @@ local function judge(texts, more)
   return lines
 end
 
--- The verdict of LuaJIT in the same form; nil if the text is beyond its limits, "bytecode" if it was
--- taken for bytecode.
+-- The verdict of LuaJIT in the same form; nil if the text is beyond its limits, "bytecode" if it
+-- was taken for that.
 local function verdict_of(text)
   local chunk, message = loadstring(text, "=text")
   if chunk then return "ok", chunk end

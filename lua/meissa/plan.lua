@@ -24,9 +24,11 @@ local function context_of(plan)
                                                        show.bytes(about.bytes))
     end
   end
-  return {file = record.file, line = record.line, over = plan.entries and record.over, source = record.source,
-          grid = plan.grid, moves = moves, engine = plan.engine, ordered = plan.ordered,
-          serial = plan.serial}
+  return {
+    file = record.file, line = record.line, over = plan.entries and record.over,
+    source = record.source, grid = plan.grid, moves = moves, engine = plan.engine,
+    ordered = plan.ordered, serial = plan.serial,
+  }
 end
 
 --- print(plan): the report.
