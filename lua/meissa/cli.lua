@@ -7,7 +7,7 @@
 
 local errors = require "meissa.errors"
 local ffi = require "ffi"
-local system = require "meissa.system"
+local worker = require "meissa.worker"
 
 ffi.cdef [[
 int setenv(const char *name, const char *value, int overwrite);
@@ -68,7 +68,7 @@ local function explain(arguments)
   ffi.C.setenv("MEISSA_EXPLAIN", "1", 1)
   ffi.C.setenv("LUA_PATH", package.path, 1)
   ffi.C.setenv("LUA_CPATH", package.cpath, 1)
-  local interpreter = system.worker_command()[1]
+  local interpreter = worker.command()[1]
   local words = {interpreter, script}
   for k = 3, #arguments do words[k] = arguments[k] end
   become(words)

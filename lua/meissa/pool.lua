@@ -8,6 +8,7 @@
 local core = require "meissa.core"
 local errors = require "meissa.errors"
 local system = require "meissa.system"
+local worker = require "meissa.worker"
 
 local M = {}
 
@@ -93,7 +94,7 @@ end
 function M.session()
   if session then return session end
   local config = configuration()
-  config.command = system.worker_command()
+  config.command = worker.command()
   local before = system.clock()
   local started, err = core.session(config)
   if not started then errors.raise_core(err) end

@@ -8,7 +8,7 @@
 -- @module meissa.source
 
 local errors = require "meissa.errors"
-local bytecode = require "meissa.bytecode"
+local dumps = require "meissa.dump"
 
 local M = {}
 
@@ -71,7 +71,7 @@ local function candidates(source)
 end
 
 local function prove(entry, body)
-  return entry.dump and bytecode.contains(entry.dump, body)
+  return entry.dump and dumps.contains(entry.dump, body)
 end
 
 --- The proved text of a function.
@@ -84,7 +84,7 @@ function M.text(func, source)
     errors.raise("SRC", "this function was loaded from bytecode, which has no text.%s", HOW_TO)
   end
   local dumped, dump = pcall(string.dump, func)
-  local body = dumped and bytecode.body(dump)
+  local body = dumped and dumps.body(dump)
   if not body then
     errors.raise("SRC", "this function was compiled without debug information (stripped), so " ..
                  "its loops cannot be found.%s", HOW_TO)

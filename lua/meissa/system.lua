@@ -7,7 +7,6 @@ local ffi = require "ffi"
 ffi.cdef [[
 int get_nprocs(void);
 char *getcwd(char *buffer, size_t size);
-ssize_t readlink(const char *path, char *buffer, size_t size);
 typedef struct meissa_timespec { long tv_sec; long tv_nsec; } meissa_timespec;
 int clock_gettime(int clock, meissa_timespec *time);
 ]]
@@ -38,14 +37,6 @@ function M.clock()
   return tonumber(time.tv_sec) + tonumber(time.tv_nsec) * 1e-9
 end
 
--- This executable, if it is a LuaJIT interpreter rather than a program that embeds one.
-local function this_executable()
-  local length = ffi.C.readlink("/proc/self/exe", buffer, PATH_SIZE - 1)
-  if length <= 0 then return nil end
-  local path = ffi.string(buffer, length)
-  return path:match("([^/]*)$"):find("^luajit") and path or nil
-end
-
 -- Directories of the search paths made absolute: a worker may start elsewhere.
 local function absolute(search_path)
   local base = M.directory()
@@ -57,15 +48,9 @@ end
 -- The search paths as they were when the module was loaded, when it was found through them.
 local path, cpath = absolute(package.path), absolute(package.cpath)
 
---- The command that starts a worker: MEISSA_LUAJIT, else this executable if it is LuaJIT, else
--- `luajit` from PATH. The runtime appends what the worker needs to know.
-function M.worker_command()
-  local interpreter = os.getenv "MEISSA_LUAJIT"
-  if not interpreter or interpreter == "" then interpreter = this_executable() or "luajit" end
-  return {
-    interpreter, "-e",
-    ("package.path, package.cpath = %q, %q require('meissa.worker').main()"):format(path, cpath),
-  }
+--- package.path and package.cpath as they were when the module was found through them.
+function M.search_paths()
+  return path, cpath
 end
 
 return M

@@ -9,6 +9,7 @@
 
 local core = require "meissa.core"
 local buffer = require "string.buffer"
+local system = require "meissa.system"
 
 local M = {}
 
@@ -120,8 +121,9 @@ function M.command(code)
     local here = core.executable()
     program = is_luajit(here) and here or "luajit"
   end
-  local text = ("package.path = %q package.cpath = %q %s"):format(
-    package.path, package.cpath, code or 'require("meissa.worker").main(3)')
+  local path, cpath = system.search_paths()
+  local text = ("package.path = %q package.cpath = %q %s"):format(path, cpath, code or
+    'require("meissa.worker").main(3)')
   return {program, "-e", text}
 end
 

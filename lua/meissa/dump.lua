@@ -4,7 +4,7 @@
 -- A dump is a header and then one record a prototype, children before parents; the records of a
 -- function stand together inside the dump of any chunk that contains it.
 -- Format: LuaJIT 2.1, lj_bcdump.h.
--- @module meissa.bytecode
+-- @module meissa.dump
 
 local bit = require "bit"
 
