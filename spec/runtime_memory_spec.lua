@@ -36,7 +36,8 @@ end
 
 for _, road in ipairs {"MEISSA_SHM=1", "MEISSA_SHM=0", "MEISSA_SHM=0 MEISSA_TRANSPORT=tcp"} do
   describe("workers (" .. road .. ")", function()
-    local env = "MEISSA_WORKERS=2 " .. road
+    -- AddressSanitizer keeps what is freed in a quarantine, by default of 256 MiB.
+    local env = "MEISSA_WORKERS=2 ASAN_OPTIONS=$ASAN_OPTIONS:quarantine_size_mb=1 " .. road
 
     local function steady(code)
       local output = child.script(HEAD .. code, {env = env, seconds = 60})
