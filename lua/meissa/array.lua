@@ -88,12 +88,18 @@ function M.wrap_foreign(spec)
   return A
 end
 
+-- What describe gave for a handle: nothing in it changes while the array lives.
+local described = setmetatable({}, { __mode = "k" })
+
 --- What other rooms need to know of an array, as a table: id, store (id of its memory, 0 for
 -- foreign memory), type, sparse, dims, strides, count, bytes, segment (id) and offset (bytes from
 -- the segment's start to element [1]...[1]).
+-- The table is made once for an array and is not to be changed.
 function M.describe(value)
-  local array = subscript.to_handle(value, true).array
-  local info = { id = tonumber(array.id), type = core.type_names[array.type],
+  local handle = subscript.to_handle(value, true)
+  local info, array = described[handle], handle.array
+  if info then return info end
+  info = { id = tonumber(array.id), type = core.type_names[array.type],
     sparse = array.sparse ~= 0, dims = {}, strides = {}, count = tonumber(array.count),
     bytes = tonumber(lib.ms_array_bytes(array)), store = 0 }
   for d = 1, array.dim_count do
@@ -106,6 +112,7 @@ function M.describe(value)
     info.segment = tonumber(segment.id)
     info.offset = tonumber(ffi.cast("unsigned char *", array.data) - segment.base)
   end
+  described[handle] = info
   return info
 end
 
