@@ -119,20 +119,34 @@ local function before(a, b)
   return ra < 3 and a < b
 end
 
+-- Under another name LuaJIT 2.1 compiles no iteration of its own, which in hot nested loops can end
+-- early or fault in Debian 12's version (LuaJIT issue 827).
+local advance = next
+
 local function is_sequence(t)
   local count = #t
-  for key in next, t do
+  for key in advance, t do
     if type(key) ~= "number" or key < 1 or key > count or key % 1 ~= 0 then return false end
   end
   return true
 end
 
+local function step_sequence(t, k)
+  local count = #t
+  repeat
+    k = k + 1
+    if k > count then return nil end
+  until t[k] ~= nil
+  return k, t[k]
+end
+
 --- `pairs` in the order of the keys. LuaJIT's own order of string keys differs from process to
 -- process, and a result must not depend on which worker formed it.
 function M.pairs(t)
-  if type(t) ~= "table" or is_sequence(t) then return pairs(t) end
+  if type(t) ~= "table" then return pairs(t) end
+  if is_sequence(t) then return step_sequence, t, 0 end
   local keys, rest = {}, {}
-  for key in next, t do
+  for key in advance, t do
     local list = rank[type(key)] and keys or rest
     list[#list + 1] = key
   end
