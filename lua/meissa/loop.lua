@@ -8,6 +8,7 @@
 
 local analyze = require "meissa.analyze"
 local array = require "meissa.array"
+local buffers = require "meissa.buffer"
 local capture = require "meissa.capture"
 local check = require "meissa.check"
 local core = require "meissa.core"
@@ -93,7 +94,7 @@ end
 
 -- What the analyser is told of an array.
 local function describe_array(value)
-  if not array.is(value) then return nil end
+  if not array.is(value) then return buffers.describe(value) end
   local about = array.describe(value)
   return {array = about.id, storage = about.store, dims = about.dims, sparse = about.sparse,
           integer = about.type:find("^int") ~= nil}
@@ -105,9 +106,10 @@ analyze.add_describer(describe_array)
 local UNCHANGING = {["nil"] = true, number = true, boolean = true, string = true, array = true,
                     builtin = true}
 
--- The value that a kernel gets for a captured one: a row of an array stands for its view.
+-- The value that a kernel gets for a captured one: a row of an array stands for its view, a buffer
+-- for what is pending in it.
 local function value_of(binding, value)
-  return binding.kind == "array" and array.to_handle(value, true) or value
+  return binding.kind == "array" and array.to_handle(buffers.pending(value), true) or value
 end
 
 -- What the last execution resolved, if nothing has changed since but numbers that no plan depends
@@ -207,7 +209,8 @@ end
 
 -- Whether a loop of this process goes through the engine.
 local function by_engine(plan, space)
-  return pool.workers() == 0 and not space.ordered and plans.needs_engine(plan, space)
+  return pool.workers() == 0 and (#plan.buffers > 0 or
+    not space.ordered and plans.needs_engine(plan, space))
 end
 
 -- Runs the loop in this process: an iterator for the body.
