@@ -31,17 +31,27 @@ local Buffer = {}
 -- Buffers by the id of the array that stands for their pending elements.
 local by_pending = setmetatable({}, {__mode = "v"})
 
-local function refuse_use(self)
-  errors.raise("ARR", "%s is used in the body of a parallel loop; outside of one there is nothing " ..
+-- The array that a buffer is while a loop runs as the plain loop that it is.
+local function plainly(self)
+  if rawget(self, "open") then return self.pending end
+  errors.raise("ARR", "a %s is for the body of a parallel loop; outside of one nothing is " ..
                "pending: use the array itself", tostring(self))
 end
 
-Buffer.__index = refuse_use
-Buffer.__newindex = refuse_use
+function Buffer.__index(self, key)
+  local pending = plainly(self)
+  local found = pending[key]
+  if type(found) ~= "function" then return found end
+  return function(_, ...) return found(pending, ...) end -- a method
+end
+
+function Buffer.__newindex(self, key, value)
+  plainly(self)[key] = value
+end
 
 function Buffer.__tostring(self)
   local delay = rawget(self, "max_delay")
-  return ("buffer of %s%s"):format(tostring(self.target),
+  return ("buffer of %s%s"):format(tostring(self.target):match("^[^\n]*"),
     delay and (", merged every %d iterations"):format(delay) or "")
 end
 
@@ -100,13 +110,13 @@ end
 
 --- Makes a buffer of a dense array for use in loops: `wb[i] = wb[i] + g` adds g to what the block
 -- has pending for element i, and wb[i] reads what it has pending (0 if nothing), while w[i] keeps
--- showing what w held when the loop, or its present stage, began. At the end of a stage the pendings
--- that are not 0 are merged into w, block by block.
+-- showing what w held when the loop, or its present stage, began. At the end of a stage the
+-- pendings that are not 0 are merged into w, block by block.
 -- @param target the array
 -- @tab[opt] options `apply(old, pending, ...)` gives the element's new value (default: their sum);
--- `with`: an array or a list of arrays of the same extents, whose old values `apply` gets as further
--- arguments and whose new values are its further results; `max_delay`: the most iterations that a
--- stage has over all its blocks (default: the whole loop is one stage)
+-- `with`: an array or a list of arrays of the same extents, whose old values `apply` gets as
+-- further arguments and whose new values are its further results; `max_delay`: the most iterations
+-- that a stage has over all its blocks (default: the whole loop is one stage)
 -- @return the buffer
 -- Errors: OPT.
 function M.buffer(target, options)
@@ -118,17 +128,17 @@ function M.buffer(target, options)
   errors.check_options("meissa.buffer", options, OPTIONS)
   local apply, delay = options.apply, options.max_delay
   if apply ~= nil and type(apply) ~= "function" then
-    errors.raise("OPT", "meissa.buffer: option 'apply' is a function of the old and the pending " ..
-                 "value, not %s", tostring(apply))
+    errors.raise("OPT", "meissa.buffer: option 'apply' is a function of the old and the " ..
+                 "pending value, not %s", tostring(apply))
   end
   local helpers = helpers_of(options, target)
   if #helpers > 0 and not apply then
-    errors.raise("OPT", "meissa.buffer: helper arrays ('with') need a function 'apply' that uses " ..
-                 "them")
+    errors.raise("OPT", "meissa.buffer: helper arrays ('with') need a function 'apply' that " ..
+                 "uses them")
   end
   if delay ~= nil and (type(delay) ~= "number" or delay < 1 or delay ~= math.floor(delay)) then
-    errors.raise("OPT", "meissa.buffer: option 'max_delay' is a whole number of iterations from 1 " ..
-                 "on, not %s", tostring(delay))
+    errors.raise("OPT", "meissa.buffer: option 'max_delay' is a whole number of iterations " ..
+                 "from 1 on, not %s", tostring(delay))
   end
   local pending = array.zeros(array.describe(target).dims)
   local self = setmetatable({target = target, apply = apply, helpers = helpers, max_delay = delay,
@@ -188,8 +198,8 @@ local function store(buffer, vectors, at, ...)
   for k = 1, #vectors do
     local value = (select(k, ...))
     if type(value) ~= "number" then
-      errors.raise("BDY", "'apply' of %s gave %s as result %d; it gives a number for the array and " ..
-                   "one for each helper array", tostring(buffer), tostring(value), k)
+      errors.raise("BDY", "'apply' of %s gave %s as result %d; it gives a number for the array " ..
+                   "and one for each helper array", tostring(buffer), tostring(value), k)
     end
     vectors[k][at] = value
   end
@@ -197,17 +207,12 @@ end
 
 local function apply_run(buffer, vectors, pending, first, length)
   local apply, v = rawget(buffer, "apply"), vectors
+  local old = {}
   for k = 0, length - 1 do
     local at, each = first + k, pending[k]
-    if each == 0 then -- a gap between two runs
-    elseif #v == 1 then
-      store(buffer, v, at, apply(v[1][at], each))
-    elseif #v == 2 then
-      store(buffer, v, at, apply(v[1][at], each, v[2][at]))
-    else
-      local old = {}
+    if each ~= 0 then -- else a gap between two runs
       for h = 2, #v do old[h - 1] = v[h][at] end
-      store(buffer, v, at, apply(v[1][at], each, unpack(old)))
+      store(buffer, v, at, apply(v[1][at], each, unpack(old, 1, #v - 1)))
     end
   end
 end
@@ -237,6 +242,36 @@ end
 function M.merge(buffer, parts)
   if #parts == 0 then return end
   if rawget(buffer, "apply") then apply_all(buffer, parts) else add_all(buffer, parts) end
+end
+
+-- ------------------------------------------------------------------------------ the plain loop
+
+local function flush(buffer)
+  local pending = array.core(buffer.pending)
+  M.merge(buffer, {M.take(ffi.cast("double *", pending.data), tonumber(pending.count))})
+end
+
+--- The iterator of a plain loop whose body uses buffers: they are merged after every `delay`
+-- iterations and at the end.
+-- @tab list the buffers @number delay the most iterations of a stage @func step the loop's iterator
+function M.iterate(list, delay, step)
+  for _, buffer in ipairs(list) do
+    buffer.pending:fill(0)
+    rawset(buffer, "open", true)
+  end
+  local count = 0
+  local function visit(first, ...)
+    if first == nil or count == delay then
+      for _, buffer in ipairs(list) do flush(buffer) end
+      count = 0
+    end
+    if first == nil then
+      for _, buffer in ipairs(list) do rawset(buffer, "open", nil) end
+    end
+    count = count + 1
+    return first, ...
+  end
+  return function() return visit(step()) end
 end
 
 return M

@@ -21,6 +21,7 @@ local plans = require "meissa.plan"
 local pool = require "meissa.pool"
 local source = require "meissa.source"
 local spaces = require "meissa.space"
+local stages = require "meissa.stage"
 local system = require "meissa.system"
 local undefined = require "meissa.undefined"
 
@@ -164,10 +165,17 @@ local function plan_loop(record, space, roots, env)
   return plan, bindings, values
 end
 
--- Runs the loop on the workers; the list of {capture=, value=} to assign.
-local function run_on_workers(record, plan, space, bindings, values, called)
+-- The loop's grid, which its plan tells of.
+local function cut(plan, space)
   local grid = grids.cut(plan, space)
   plan.grid = grid.ranges
+  if #plan.buffers > 0 then plan.stages = #stages.of(plan, grid) end
+  return grid
+end
+
+-- Runs the loop on the workers; the list of {capture=, value=} to assign.
+local function run_on_workers(record, plan, space, bindings, values, called)
+  local grid = cut(plan, space)
   plans.explain(plan, space)
   local assigned, measured = job.run {
     record = record, plan = plan, space = space, bindings = bindings, values = values,
@@ -185,17 +193,19 @@ local function iterate_plainly(space)
 end
 
 -- A loop that is to run serially is the plain loop that it is: its body may do anything.
-local function run_serially(plan, space)
+local function run_serially(plan, space, values)
   plan.grid, last_plan = {}, plan
   plans.explain(plan, space)
-  return iterate_plainly(space)
+  local step, list = iterate_plainly(space), {}
+  for k, c in ipairs(plan.buffers) do list[k] = buffers.of(values[c]) end
+  return #list > 0 and buffers.iterate(list, plan.max_delay, step) or step
 end
 
 -- Runs the blocks in this process by the engine; the list of {capture=, value=} to assign. Loops in
 -- the body run plainly, as they do on a worker.
 local function run_engine_here(record, plan, space, bindings, values)
-  local grid = grids.cut(plan, space)
-  plan.grid, last_plan = grid.ranges, plan
+  local grid = cut(plan, space)
+  last_plan = plan
   plans.explain(plan, space)
   local outer = M.on_worker
   M.on_worker = true
@@ -226,8 +236,7 @@ local function run_here(record, plan, space, bindings, slots, func, frame_form)
       return i1, i2, i3, i4, i5, i6, i7, i8, i9
     end
   end
-  local grid = grids.cut(plan, space)
-  plan.grid = grid.ranges
+  local grid = cut(plan, space)
   plans.explain(plan, space)
   local reductions = {}
   for _, scalar in ipairs(plan.scalar_list) do
@@ -265,7 +274,7 @@ function M.parallel(...)
     last_plan = plan
     return finished
   end
-  if plans.runs_serially(plan, space) then return run_serially(plan, space) end
+  if plans.runs_serially(plan, space) then return run_serially(plan, space, values) end
   plans.check_scalars(plan, values)
   local assigned
   if by_engine(plan, space) then
@@ -326,7 +335,7 @@ function M.each(...)
   if plans.is_empty(plan, space) then
     last_plan = plan
   elseif plans.runs_serially(plan, space) then
-    run_plainly(run_serially(plan, space), fn)
+    run_plainly(run_serially(plan, space, values), fn)
   elseif pool.workers() == 0 and not by_engine(plan, space) then
     inprocess.enter(M.each, 1)
     run_plainly(run_here(record, plan, space, bindings, slots, fn, false), fn)
@@ -346,7 +355,7 @@ end
 -- The plan with its grid, if it can be cut.
 local function with_grid(plan, space)
   local cuttable = not plans.is_empty(plan, space) and plan.strategy ~= "serial"
-  plan.grid = cuttable and grids.cut(plan, space).ranges or {}
+  if cuttable then cut(plan, space) else plan.grid = {} end
   return plan
 end
 

@@ -28,7 +28,7 @@ local function context_of(plan)
   return {
     file = record.file, line = record.line, over = plan.entries and record.over,
     source = record.source, grid = plan.grid, moves = moves, engine = plan.engine,
-    ordered = plan.ordered, serial = plan.serial,
+    ordered = plan.ordered, serial = plan.serial, stages = plan.stages,
   }
 end
 
@@ -112,6 +112,16 @@ local function index(plan, bindings)
         plan.max_delay = math.min(plan.max_delay or math.huge, binding.delay or math.huge)
       end
       plan.array_of[c] = by_array[binding.array] or {access = "none", written = false}
+    end
+  end
+  for _, c in ipairs(plan.buffers) do
+    local own, binding = plan.array_of[c], bindings[c]
+    own.delay = binding.delay
+    for path, about in pairs(plan.arrays) do
+      if bindings[about.binding].storage == binding.buffers then
+        own.buffer_of = path
+        about.stale = math.max(about.stale or 0, binding.delay and plan.max_delay or math.huge)
+      end
     end
   end
   plan.scalar_list = {}
