@@ -28,6 +28,7 @@ typedef struct ms_schedule {
   uint32_t *range_owner;           /* worker of each range of the space axis */
   uint32_t *order;                 /* plan position -> block */
   uint32_t *owner;                 /* block -> worker */
+  uint32_t *rank;                  /* block -> how many of its owner's come before it */
   uint32_t *before_start, *before; /* block b waits for before[before_start[b] .. [b + 1]) */
   uint32_t *after_start, *after;   /* the same edges from the other end, */
   uint8_t *after_axis;             /* and the axis whose range is handed on along each */
