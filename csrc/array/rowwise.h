@@ -94,18 +94,21 @@ static inline double ms_row_norm_double(const double *x, int64_t stride, int64_t
   return __builtin_sqrt(ms_row_dot_double_double(x, stride, x, stride, count));
 }
 
-/* y[k] = NEW for all elements; NEW sees k-th element Y. */
-#define MS_UPDATE(element, NEW)                                  \
-  do {                                                           \
-    if (y_stride == 1) {                                         \
-      _Pragma("GCC ivdep") for (int64_t k = 0; k < count; k++) { \
-        y[k] = (element)(NEW(y[k]));                             \
-      }                                                          \
-    } else {                                                     \
-      for (int64_t k = 0; k < count; k++) {                      \
-        y[k * y_stride] = (element)(NEW(y[k * y_stride]));       \
-      }                                                          \
-    }                                                            \
+/* Put before a loop whose iterations may be taken in any order. */
+#ifdef __clang__
+#define MS_ANY_ORDER _Pragma("clang loop vectorize(assume_safety)")
+#else
+#define MS_ANY_ORDER _Pragma("GCC ivdep")
+#endif
+
+/* y[k] = NEW for all elements; NEW sees the k-th element of y. */
+#define MS_UPDATE(element, NEW)                                                              \
+  do {                                                                                       \
+    if (y_stride == 1) {                                                                     \
+      for (int64_t k = 0; k < count; k++) y[k] = (element)(NEW(y[k]));                       \
+    } else {                                                                                 \
+      for (int64_t k = 0; k < count; k++) y[k * y_stride] = (element)(NEW(y[k * y_stride])); \
+    }                                                                                        \
   } while (0)
 
 static inline void ms_row_fill_float(float *y, int64_t y_stride, int64_t count, double a) {
@@ -155,7 +158,7 @@ static inline int64_t ms_row_turn(int64_t ahead, int64_t x_stride, int64_t y_str
 #define MS_COMBINE(element, NEW)                                                                   \
   do {                                                                                             \
     if (y_stride == 1 && x_stride == 1 && ms_rows_apart(y, x, count * (int64_t)sizeof(element))) { \
-      _Pragma("GCC ivdep") for (int64_t k = 0; k < count; k++) {                                   \
+      MS_ANY_ORDER for (int64_t k = 0; k < count; k++) {                                           \
         y[k] = (element)(NEW(y[k], x[k]));                                                         \
       }                                                                                            \
       break;                                                                                       \
@@ -176,7 +179,7 @@ static inline int64_t ms_row_turn(int64_t ahead, int64_t x_stride, int64_t y_str
 /* The same for rows of two types, which never overlap. */
 #define MS_COMBINE_MIXED(element, NEW)                                    \
   do {                                                                    \
-    _Pragma("GCC ivdep") for (int64_t k = 0; k < count; k++) {            \
+    MS_ANY_ORDER for (int64_t k = 0; k < count; k++) {                    \
       y[k * y_stride] = (element)(NEW(y[k * y_stride], x[k * x_stride])); \
     }                                                                     \
   } while (0)
