@@ -269,6 +269,15 @@ end
 
 -- ------------------------------------------------------------------------------------ worker
 
+-- The items of compressed rows as the kernel takes them.
+local function as_rows(items, numbers)
+  if not numbers then return nil end
+  local rows = {start = items[numbers.start].pointer, values = items[numbers.values].pointer,
+                columns = {}}
+  for d, number in ipairs(numbers.columns) do rows.columns[d] = items[number].pointer end
+  return rows
+end
+
 -- An item as the kernel takes an array; `sparse` says more where it is the values of a sparse one.
 local function as_array(items, number, type, sparse)
   local item = items[number]
@@ -278,7 +287,7 @@ local function as_array(items, number, type, sparse)
   local coords = {}
   for d, place in ipairs(sparse.coords) do coords[d] = items[place].pointer end
   return {pointer = item.pointer, dims = sparse.dims, type = type, coords = coords,
-          count = sparse.count, id = sparse.id}
+          count = sparse.count, id = sparse.id, rows = as_rows(items, sparse.rows)}
 end
 
 -- The kernel, ready to run on items that are where `where` says.

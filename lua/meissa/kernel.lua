@@ -234,7 +234,8 @@ local function items_by_capture(info, items)
     end
     if not same then errors.raise("BUG", "item %d is another array than the kernel's", n) end
     found[about.capture] = { pointer = item.pointer, type = about.type, dims = about.dims,
-      strides = item.strides, coords = item.coords, count = item.count, id = item.id }
+      strides = item.strides, coords = item.coords, count = item.count, id = item.id,
+      rows = item.rows }
   end
   return found
 end
