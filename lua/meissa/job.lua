@@ -15,6 +15,7 @@ local grids = require "meissa.grid"
 local job_items = require "meissa.items"
 local kernel = require "meissa.kernel"
 local partitions = require "meissa.partition"
+local progress = require "meissa.progress"
 local show = require "meissa.array.show"
 local spaces = require "meissa.space"
 local stages = require "meissa.stage"
@@ -189,8 +190,14 @@ local function take_results(run, results)
   return kernels
 end
 
+-- Moves the loop's bar while a stage runs.
+local function stage_progress(bar, run, stage)
+  local each = run.grid.volume / run.grid.blocks -- iterations of a block, more or less
+  return function(finished) bar:show((stage.first + finished) * each) end
+end
+
 -- Runs the blocks of one stage; what they left, in plan order, and the outcome.
-local function run_stage(run, stage, told, schedule)
+local function run_stage(run, stage, told, schedule, bar)
   local layout = schedule.layout
   local outcome, failure = run.session:run {
     key = told.key, kernel = told.kernel, items = told.items, run = told.run,
@@ -199,7 +206,7 @@ local function run_stage(run, stage, told, schedule)
     workers = worthwhile(run), bounds = schedule.bounds,
     weights = stage.weights or schedule.weights,
     starts = run.grid.partition and ffi.cast("int64_t *", run.grid.partition.start) or nil,
-    stalled = warn_stalled(run, layout),
+    stalled = warn_stalled(run, layout), advanced = bar and stage_progress(bar, run, stage),
   }
   local told_back = outcome or failure
   if told_back.notices then give_notice(run, told_back.notices) end
@@ -229,13 +236,15 @@ end
 local function run_stages(run, told, schedule)
   local list, all, total = stages.of(run.plan, run.grid), {}, nil
   local copies = #run.plan.buffers > 0 and stages.remember(run, list) or {}
+  local bar = progress.bar(place_of(run), run.grid.volume, "iterations")
   local ok, err = pcall(function()
     for _, stage in ipairs(list) do
-      local results, outcome = run_stage(run, stage, told, schedule)
+      local results, outcome = run_stage(run, stage, told, schedule, bar)
       total = add_outcome(total, outcome)
       for _, bytes in ipairs(take_results(run, results)) do all[#all + 1] = bytes end
     end
   end)
+  if bar then bar:clear() end
   if not ok then
     stages.restore(copies)
     error(err, 0)
