@@ -40,7 +40,9 @@ typedef struct ms_binding {
   uint32_t dim_count;
   int64_t dims[MS_MAX_DIMS];
   bool sparse;
-  bool integer; /* element type int32 or int64 */
+  bool integer;     /* element type int32 or int64 */
+  uint64_t buffers; /* `storage` of the array that it is a DistArray buffer of, 0: it is none. Each
+                       block has its own, and what is put there is merged between blocks. */
   /* FUNCTION, TABLE: indices (into the bindings) of the arrays that it may touch, that it holds */
   bool changes;       /* calls of it assign variables or plain tables outside of it */
   bool stores;        /* FUNCTION: it stores into what it is given */
@@ -111,7 +113,8 @@ typedef enum ms_placement {
   MS_PLACE_ROTATED,   /* moves with the time range */
   MS_PLACE_BROADCAST, /* read only, everywhere */
   MS_PLACE_HALO,      /* neighbours' elements of a written array are read */
-  MS_PLACE_SERVED     /* data-dependent reads */
+  MS_PLACE_SERVED,    /* data-dependent reads */
+  MS_PLACE_REDUCED    /* a buffer: each block's own, merged between blocks */
 } ms_placement;
 
 typedef struct ms_array_plan {
