@@ -42,7 +42,7 @@ static pthread_cond_t changed; /* something was queued, or a build has ended */
 static pthread_t thread;
 static bool prepared, serving; /* the condition is there; the thread is */
 static bool closing;
-static double closed;   /* when that was */
+static double closed;             /* when that was */
 static ms_build *queue, *running; /* the queue holds no references */
 static ms_cache cache = {.fd = -1};
 static bool opened;
