@@ -38,6 +38,7 @@ void ms_run_fail(ms_session *session, uint32_t worker, uint32_t block, uint32_t 
       continue;
     }
     atomic_store(&member->status->cancel, session->jobs);
+    ms_board_ring(member->status);
     ms_frame frame = {.kind = MS_SAY_CANCEL, .job = session->jobs};
     ms_link_send(&member->link, frame, NULL, 0, NULL); /* a dead one is noticed by its channel */
   }

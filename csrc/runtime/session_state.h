@@ -11,11 +11,11 @@
 #include "net/directory.h"
 #include "net/link.h"
 #include "net/zap.h"
+#include "runtime/board.h"
 #include "runtime/parcel.h"
 #include "runtime/session.h"
 #include "runtime/setup.h"
 #include "runtime/spawn.h"
-#include "runtime/status.h"
 #include "runtime/task.h"
 
 /* Rows of a cached item that a worker has. */
@@ -35,7 +35,7 @@ typedef struct ms_member {
   bool informed; /* of the present peers */
   ms_peer peer;
   ms_link link;
-  ms_status *status;
+  ms_status *status;  /* its slot of the board; NULL: dead */
   uint64_t *segments; /* ids that it has */
   uint32_t segment_count;
   char **kernels; /* keys that it knows, with a length in front */
@@ -77,6 +77,8 @@ struct ms_session {
   void *context, *router;
   ms_zap *zap;
   char address[MS_ADDRESS_SIZE];
+  ms_status *board; /* a slot for each member */
+  int board_fd;
   ms_member *members;
   zmq_pollitem_t *polled; /* router, interrupt, then a channel for each member */
   uint64_t jobs;

@@ -68,12 +68,12 @@ static int prepare(ms_worker *worker, ms_error *err) {
   const ms_schedule *schedule = worker->schedule;
   uint32_t blocks = schedule->block_count;
   job->place = ms_arena_take(job->arena, (size_t)task->item_count + 1, sizeof *job->place);
-  job->finished = ms_arena_take(job->arena, blocks, sizeof *job->finished);
+  job->told = ms_arena_take(job->arena, schedule->workers, sizeof *job->told);
   job->mine = ms_arena_take(job->arena, blocks, sizeof *job->mine);
-  if (job->place == NULL || job->finished == NULL || job->mine == NULL) {
+  if (job->place == NULL || job->told == NULL || job->mine == NULL) {
     return ms_error_set(err, MS_WRK, "out of memory");
   }
-  for (uint32_t position = 0; position < blocks; position++) {
+  for (uint32_t position = 0; position < schedule->count; position++) {
     uint32_t block = schedule->order[position];
     if (schedule->owner[block] == worker->setup.worker) job->mine[job->mine_count++] = block;
   }
@@ -296,7 +296,6 @@ int ms_worker_block_done(ms_worker *worker, const void *result, size_t size, ms_
   job->busy += ms_worker_clock() - job->started;
   if (size > 0) ms_report_add(&job->report, block, MS_REPORT_RESULT, result, size);
   job->running = false;
-  job->finished[block] = true;
   job->position++;
   atomic_store(&worker->status->running, 0);
   atomic_fetch_add(&worker->status->finished, 1);
