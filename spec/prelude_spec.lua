@@ -93,8 +93,8 @@ local function compile(compiler, flags, text)
   local file = assert(io.open(base .. ".c", "w"))
   file:write(text)
   file:close()
-  local command = ("%s -std=gnu11 -Wall -Wextra -Wno-unused-function -Werror -shared -fPIC %s -o %s.so %s.c -lm 2>&1")
-    :format(compiler, flags, base, base)
+  local command = ("%s -std=gnu11 -Wall -Wextra -Wno-unused-function -Werror -shared -fPIC %s "
+    .. "-o %s.so %s.c -lm 2>&1"):format(compiler, flags, base, base)
   local pipe = io.popen(command)
   local words = pipe:read("*a")
   pipe:close()
@@ -163,18 +163,16 @@ local function draw_row(kind, room)
   return elements
 end
 
-local ROOM = 20100
-
 -- One call of a row operation, by the library and by the core.
 local function check_row(library, method, types, count)
   local name = method .. "_" .. table.concat(types, "_")
-  local a = (math.random() - 0.5) * 4
+  local a, room = (math.random() - 0.5) * 4, 4 * count + 8
   local got, want = {}, {}
   local strides = {}
   for n, kind in ipairs(types) do
     strides[n] = math.random(2) == 1 and 1 or math.random(4)
-    local elements = draw_row(kind, ROOM)
-    local copy = ffi.new(kind .. "[?]", ROOM)
+    local elements = draw_row(kind, room)
+    local copy = ffi.new(kind .. "[?]", room)
     ffi.copy(copy, elements, ffi.sizeof(elements))
     got[n], want[n] = elements, copy
   end
@@ -197,7 +195,7 @@ local function check_row(library, method, types, count)
     if method == "dot" then own, cores = result, other end
   end
   if own then assert.is_true(same(tonumber(own), tonumber(cores)), name .. " of " .. count) end
-  for k = 0, ROOM - 1 do
+  for k = 0, room - 1 do
     if not same(tonumber(got[1][k]), tonumber(want[1][k])) then
       error(("%s of %d elements: element %d is %.17g, not %.17g"):format(name, count, k, got[1][k],
         want[1][k]))
@@ -206,7 +204,7 @@ local function check_row(library, method, types, count)
 end
 
 local compilers = {}
-for _, compiler in ipairs { os.getenv("CC") or "cc", "gcc", "clang" } do
+for _, compiler in ipairs { "gcc", "clang" } do
   if os.execute("command -v " .. compiler .. " >/dev/null 2>&1") == 0 then
     compilers[#compilers + 1] = compiler
   end
@@ -264,7 +262,7 @@ for _, compiler in ipairs(compilers) do
 
       it("has the core's row operations", function()
         math.randomseed(3)
-        for _, count in ipairs { 0, 1, 2, 7, 8, 9, 15, 16, 17, 31, 32, 33, 64, 100, 5000 } do
+        for _, count in ipairs { 0, 1, 2, 7, 8, 9, 15, 16, 17, 31, 32, 33, 64, 100, 4200 } do
           for _, y in ipairs(row_types) do
             for _, method in ipairs { "sum", "norm", "fill", "scal" } do
               check_row(library, method, { y }, count)
