@@ -112,8 +112,24 @@ static int take_frames(ms_session *session, ms_error *err) {
   return 0;
 }
 
+/* Handles what came over a worker's lane; its end is told by the channel. */
+static int take_lane(ms_session *session, ms_member *member, ms_error *err) {
+  for (int i = 0; i < FRAMES_A_TURN && member->lane > 0; i++) {
+    size_t size = ms_lane_receive(member->lane, session->lane_room);
+    if (size == 0) return 0;
+    if (take_frame(session, member, session->lane_room, size, err) != 0) return -1;
+  }
+  return 0;
+}
+
 /* Takes what a dead worker had sent and ZeroMQ still has on its way. */
-static int drain(ms_session *session, ms_error *err) {
+static int drain(ms_session *session, ms_member *member, ms_error *err) {
+  if (member->lane > 0) {
+    for (int turn = 0; turn < DRAIN_TURNS; turn++) {
+      if (take_lane(session, member, err) != 0) return -1;
+    }
+    return 0;
+  }
   zmq_pollitem_t router = {.socket = session->router, .events = ZMQ_POLLIN};
   for (int turn = 0; turn < DRAIN_TURNS && zmq_poll(&router, 1, DRAIN_WAIT) > 0; turn++) {
     if (take_frames(session, err) != 0) return -1;
@@ -134,7 +150,7 @@ static int take_channel(ms_session *session, ms_member *member, ms_error *err) {
   }
   if (got > 0) return 0;
   bool came_up = member->up;
-  if (session->run != NULL && member->working && drain(session, err) != 0) return -1;
+  if (session->run != NULL && member->working && drain(session, member, err) != 0) return -1;
   if (member->channel < 0) return 0;
   ms_session_lose(session, member, NULL);
   if (came_up) return 0;
@@ -149,6 +165,8 @@ int ms_session_wait(ms_session *session, int timeout, int interrupt, ms_error *e
   for (uint32_t i = 0; i < workers; i++) {
     if (session->members[i].channel < 0) continue;
     items[count++] = (zmq_pollitem_t){.fd = session->members[i].channel, .events = ZMQ_POLLIN};
+    if (session->members[i].lane == 0) continue;
+    items[count++] = (zmq_pollitem_t){.fd = session->members[i].lane, .events = ZMQ_POLLIN};
   }
   if (interrupt >= 0) items[count++] = (zmq_pollitem_t){.fd = interrupt, .events = ZMQ_POLLIN};
   int ready = zmq_poll(items, count, timeout);
@@ -160,7 +178,9 @@ int ms_session_wait(ms_session *session, int timeout, int interrupt, ms_error *e
   for (int k = 1; k < count; k++) {
     for (uint32_t i = 0; items[k].revents != 0 && i < workers; i++) {
       ms_member *member = &session->members[i];
-      if (member->channel < 0 || member->channel != items[k].fd) continue;
+      bool lane = member->lane > 0 && member->lane == items[k].fd;
+      if (lane && take_lane(session, member, err) != 0) return -1;
+      if (lane || member->channel < 0 || member->channel != items[k].fd) continue;
       if (take_channel(session, member, err) != 0) return -1;
     }
   }
