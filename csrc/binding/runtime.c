@@ -156,8 +156,8 @@ static void push_outcome(lua_State *L, const ms_outcome *outcome) {
   }
   lua_setfield(L, -2, "results");
   if (any) {
-    lua_createtable(L, (int)outcome->block_count, 0);
-    for (uint32_t i = 0; i < outcome->block_count; i++) {
+    lua_createtable(L, (int)outcome->order_count, 0);
+    for (uint32_t i = 0; i < outcome->order_count; i++) {
       lua_pushinteger(L, (lua_Integer)outcome->order[i]);
       lua_rawseti(L, -2, (int)i + 1);
     }

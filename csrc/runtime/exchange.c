@@ -25,7 +25,7 @@ static int64_t elements(const ms_worker *worker, const ms_mirror *mirror) {
 static void find_partners(ms_worker *worker, ms_exchange *exchange, uint32_t *last) {
   const ms_schedule *schedule = worker->schedule;
   for (uint32_t w = 0; w < schedule->workers; w++) last[w] = MS_NO_BLOCK;
-  for (uint32_t i = 0; i < schedule->block_count; i++) {
+  for (uint32_t i = 0; i < schedule->count; i++) {
     uint32_t block = schedule->order[i], owner = schedule->owner[block];
     exchange->previous[block] = last[owner];
     last[owner] = block;
@@ -34,7 +34,7 @@ static void find_partners(ms_worker *worker, ms_exchange *exchange, uint32_t *la
     if (last[w] == MS_NO_BLOCK) continue;
     if (w == worker->setup.worker) {
       exchange->final = last[w];
-      exchange->collects = last[w] == schedule->order[schedule->block_count - 1];
+      exchange->collects = last[w] == schedule->order[schedule->count - 1];
     } else {
       ms_partner *partner = &exchange->partners[exchange->partner_count++];
       partner->number = w;

@@ -104,7 +104,8 @@ static void needed_rows(const ms_session *session, const ms_member *member, cons
   if (from->offsets == NULL) return;
   *lo = from->item.dims[0];
   *hi = 0;
-  for (uint32_t block = 0; block < schedule->block_count; block++) {
+  for (uint32_t position = 0; position < schedule->count; position++) {
+    uint32_t block = schedule->order[position];
     if (schedule->owner[block] != member->number) continue;
     if (from->offsets[block] < *lo) *lo = from->offsets[block];
     if (from->offsets[block + 1] > *hi) *hi = from->offsets[block + 1];
@@ -192,8 +193,8 @@ static int inform(ms_session *session, ms_member *member, ms_error *err) {
 
 /* True when a worker owns any block. */
 static bool takes_part(const ms_schedule *schedule, uint32_t number) {
-  for (uint32_t block = 0; block < schedule->block_count; block++) {
-    if (schedule->owner[block] == number) return true;
+  for (uint32_t position = 0; position < schedule->count; position++) {
+    if (schedule->owner[schedule->order[position]] == number) return true;
   }
   return false;
 }

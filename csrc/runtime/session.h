@@ -95,7 +95,8 @@ typedef struct ms_share {
 /* What a job leaves. Everything belongs to the outcome until ms_outcome_free. */
 typedef struct ms_outcome {
   uint32_t block_count, worker_count;
-  uint32_t *order;    /* plan position -> block */
+  uint32_t order_count;
+  uint32_t *order;    /* plan position, from the first that was run -> block */
   ms_record *results; /* for each block; bytes NULL when it gave none */
   ms_share *shares;   /* for each worker */
   ms_text *reports;   /* for each worker; hold the results' bytes */

@@ -73,7 +73,7 @@ static int prepare(ms_worker *worker, ms_error *err) {
   if (job->place == NULL || job->told == NULL || job->mine == NULL) {
     return ms_error_set(err, MS_WRK, "out of memory");
   }
-  for (uint32_t position = 0; position < blocks; position++) {
+  for (uint32_t position = 0; position < schedule->count; position++) {
     uint32_t block = schedule->order[position];
     if (schedule->owner[block] == worker->setup.worker) job->mine[job->mine_count++] = block;
   }
