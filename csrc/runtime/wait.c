@@ -157,11 +157,20 @@ static int take_channel(ms_session *session, ms_member *member, ms_error *err) {
   return ms_member_stillborn(session, member, err);
 }
 
+static uint32_t count_up(const ms_session *session) {
+  uint32_t up = 0;
+  for (uint32_t i = 0; i < session->config.workers; i++) up += session->members[i].up;
+  return up;
+}
+
 int ms_session_wait(ms_session *session, int timeout, int interrupt, ms_error *err) {
   zmq_pollitem_t *items = session->polled;
   uint32_t workers = session->config.workers;
-  items[0] = (zmq_pollitem_t){.socket = session->router, .events = ZMQ_POLLIN};
-  int count = 1;
+  int count = 0, first = 0;
+  if (!ms_session_has_lanes(session) || count_up(session) < workers) { /* there may be a hello */
+    items[count++] = (zmq_pollitem_t){.socket = session->router, .events = ZMQ_POLLIN};
+    first = count;
+  }
   for (uint32_t i = 0; i < workers; i++) {
     if (session->members[i].channel < 0) continue;
     items[count++] = (zmq_pollitem_t){.fd = session->members[i].channel, .events = ZMQ_POLLIN};
@@ -169,13 +178,13 @@ int ms_session_wait(ms_session *session, int timeout, int interrupt, ms_error *e
     items[count++] = (zmq_pollitem_t){.fd = session->members[i].lane, .events = ZMQ_POLLIN};
   }
   if (interrupt >= 0) items[count++] = (zmq_pollitem_t){.fd = interrupt, .events = ZMQ_POLLIN};
-  int ready = zmq_poll(items, count, timeout);
+  int ready = ms_socket_poll(items, count, timeout);
   if (ready < 0 && errno != EINTR) {
     return ms_error_set(err, MS_NET, "waiting for workers failed: %s", zmq_strerror(errno));
   }
   if (ready <= 0) return 0;
-  if (items[0].revents != 0 && take_frames(session, err) != 0) return -1;
-  for (int k = 1; k < count; k++) {
+  if (first > 0 && items[0].revents != 0 && take_frames(session, err) != 0) return -1;
+  for (int k = first; k < count; k++) {
     for (uint32_t i = 0; items[k].revents != 0 && i < workers; i++) {
       ms_member *member = &session->members[i];
       bool lane = member->lane > 0 && member->lane == items[k].fd;
@@ -185,12 +194,6 @@ int ms_session_wait(ms_session *session, int timeout, int interrupt, ms_error *e
     }
   }
   return 0;
-}
-
-static uint32_t count_up(const ms_session *session) {
-  uint32_t up = 0;
-  for (uint32_t i = 0; i < session->config.workers; i++) up += session->members[i].up;
-  return up;
 }
 
 static int spawn_missing(ms_session *session, ms_error *err) {

@@ -317,7 +317,7 @@ int ms_worker_wait(ms_worker *worker, bool tokens, int timeout, ms_error *err) {
                             {.fd = worker->channel, .events = ZMQ_POLLIN},
                             {.socket = worker->inbox, .events = ZMQ_POLLIN}};
   if (worker->lane > 0) items[0] = (zmq_pollitem_t){.fd = worker->lane, .events = ZMQ_POLLIN};
-  int ready = zmq_poll(items, tokens ? 3 : 2, timeout);
+  int ready = ms_socket_poll(items, tokens ? 3 : 2, timeout);
   if (ready < 0) {
     if (errno == EINTR) return 0;
     return ms_error_set(err, MS_NET, "waiting for messages failed: %s", zmq_strerror(errno));
