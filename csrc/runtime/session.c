@@ -97,6 +97,7 @@ void ms_session_stop(ms_session **session) {
   ms_context_end(&gone->context);
   ms_directory_remove(&gone->directory);
   ms_schedule_destroy(&gone->schedule);
+  ms_block_release(&gone->undo);
   ms_text_free(&gone->notices);
   ms_board_unmap(gone->board, gone->config.workers);
   if (gone->board_fd >= 0) close(gone->board_fd);

@@ -150,6 +150,7 @@ void ms_worker_destroy(ms_worker **worker) {
   ms_guard_clean(ms_guard_orphan() || (gone->gone && !gone->ended));
   ms_held_release(&gone->held);
   ms_schedule_destroy(&gone->schedule);
+  ms_undo_free(&gone->job.undo);
   ms_arena_destroy(&gone->job.arena);
   ms_text_free(&gone->job.report);
   ms_text_free(&gone->incoming);
@@ -185,11 +186,12 @@ static int take_notice(ms_worker *worker, int timeout, ms_error *err) {
   return 0;
 }
 
-void *ms_worker_segment(ms_worker *worker, const ms_item *item, ms_error *err) {
+void *ms_worker_segment(ms_worker *worker, uint64_t id, uint64_t size, uint64_t place,
+                        ms_error *err) {
   uint64_t deadline = ms_worker_clock() + (uint64_t)SEGMENT_WAIT * 1000000u;
   for (;;) {
-    unsigned char *base = ms_held_segment(&worker->held, item->segment, item->segment_size);
-    if (base != NULL) return base + item->place;
+    unsigned char *base = ms_held_segment(&worker->held, id, size);
+    if (base != NULL) return base + place;
     if (worker->gone || ms_worker_clock() > deadline) {
       ms_error_set(err, MS_WRK, "shared memory that the loop uses did not arrive");
       return NULL;

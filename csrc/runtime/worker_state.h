@@ -12,6 +12,7 @@
 #include "runtime/held.h"
 #include "runtime/parcel.h"
 #include "runtime/setup.h"
+#include "runtime/undo.h"
 #include "runtime/worker.h"
 
 /* Another worker, or this one (then without sockets). */
@@ -38,6 +39,7 @@ typedef struct ms_worker_job {
   ms_text report;                 /* what was not sent yet */
   bool printed;                   /* it has printed text */
   ms_exchange *exchange;          /* NULL when no item needs one */
+  ms_undo undo;                   /* where memory is shared; empty when nothing is logged */
 } ms_worker_job;
 
 struct ms_worker {
@@ -72,8 +74,9 @@ uint64_t ms_worker_clock(void);
  * also for hand-overs. */
 int ms_worker_wait(ms_worker *worker, bool tokens, int timeout, ms_error *err);
 
-/* Where a shared item lies in this process, waiting for its segment if need be. */
-void *ms_worker_segment(ms_worker *worker, const ms_item *item, ms_error *err);
+/* Address of byte `place` of a segment of `size` bytes, waiting for the segment if need be. */
+void *ms_worker_segment(ms_worker *worker, uint64_t id, uint64_t size, uint64_t place,
+                        ms_error *err);
 
 /* worker_job.c: makes a job of the task that has come in; tells the driver if it cannot. */
 int ms_worker_begin(ms_worker *worker, ms_error *err);

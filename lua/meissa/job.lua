@@ -46,7 +46,7 @@ local function describe_block(run, layout, number)
   return ("block %d, %s"):format(number, table.concat(parts, ", "))
 end
 
--- After a failure the contents of what the loop wrote are unknown.
+-- After a failure that was not undone the contents of what the loop wrote are unknown.
 local function invalidate(run, message)
   for c, binding in ipairs(run.bindings) do
     if binding.kind == "array" and not binding.buffers and run.plan.array_of[c].written then
@@ -69,8 +69,12 @@ local function raise_failure(run, layout, failure)
     fields.message = ("%s, in %s"):format(failure.message,
                                           describe_block(run, layout, failure.block))
   end
+  if failure.repeated then
+    fields.message = ("%s (engine %s): the second worker that this block ended, so the loop was " ..
+      "undone"):format(fields.message, run.plan.engine)
+  end
   fields.traceback = nil
-  if failure.code ~= "OPT" and failure.code ~= "DEP" then
+  if failure.lost then
     invalidate(run, ("the loop at %s did not finish: %s"):format(place_of(run), fields.message))
   end
   error(errors.new(fields), 0)
@@ -191,7 +195,7 @@ local function run_stage(run, stage, told, schedule)
   local outcome, failure = run.session:run {
     key = told.key, kernel = told.kernel, items = told.items, run = told.run,
     strategy = run.plan.strategy, ranges = run.grid.ranges, sequential = run.grid.sequential,
-    first = stage.first, last = stage.last,
+    first = stage.first, last = stage.last, transaction = run.space.transaction,
     workers = worthwhile(run), bounds = schedule.bounds,
     weights = stage.weights or schedule.weights,
     starts = run.grid.partition and ffi.cast("int64_t *", run.grid.partition.start) or nil,
