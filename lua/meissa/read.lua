@@ -22,7 +22,10 @@ typedef struct ms_triples {
 ms_array *ms_triples_read(const char *path, const ms_triples *options, ms_error *err);
 ]])
 
-local M = {}
+local M = {
+  libsvm = require("meissa.read.libsvm"),
+  docword = require("meissa.read.docword"),
+}
 
 local duplicate_rules = { keep = 0, sum = 1, last = 2, error = 3 }
 local triples_options = { "sep", "skip", "comment", "square", "like", "duplicates", "type" }
