@@ -15,13 +15,18 @@ ms_separator ms_separator_named(const char *text) {
 }
 
 ms_separator ms_separator_guess(const char *line, size_t length) {
-  static const char *const known[] = {"::", ",", "\t", ";"};
-  for (size_t k = 0; k < sizeof known / sizeof known[0]; k++) {
-    if (memmem(line, length, known[k], strlen(known[k])) != NULL) {
-      return ms_separator_named(known[k]);
-    }
+  static const char *const known[] = {"::", ",", ";", "\t"};
+  ms_separator found = ms_separator_named(" ");
+  size_t best = 1;
+  for (size_t k = 0; best < 3 && k < sizeof known / sizeof known[0]; k++) {
+    ms_field fields[3];
+    ms_separator each = ms_separator_named(known[k]);
+    size_t count = ms_fields_cut(&each, line, length, fields, 3);
+    if (count <= best) continue;
+    best = count;
+    found = each;
   }
-  return ms_separator_named(" ");
+  return found;
 }
 
 const char *ms_separator_name(const ms_separator *separator, char *buffer, size_t size) {

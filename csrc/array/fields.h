@@ -22,8 +22,8 @@ typedef struct ms_separator {
 /* The separator that a user named; " " means runs of blanks. */
 ms_separator ms_separator_named(const char *text);
 
-/* The separator that a line seems to use: the first of "::", ",", a tab, ";", blanks that is in it.
- */
+/* The separator that a line seems to use: of "::", ",", ";" and a tab the first that cuts it into
+ * three fields or more, else the first that cuts it at all, else blanks. */
 ms_separator ms_separator_guess(const char *line, size_t length);
 
 /* How messages call it: "','", "a tab", "blanks". */

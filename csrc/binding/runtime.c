@@ -156,8 +156,8 @@ static void push_outcome(lua_State *L, const ms_outcome *outcome) {
   }
   lua_setfield(L, -2, "results");
   if (any) {
-    lua_createtable(L, (int)outcome->block_count, 0);
-    for (uint32_t i = 0; i < outcome->block_count; i++) {
+    lua_createtable(L, (int)outcome->order_count, 0);
+    for (uint32_t i = 0; i < outcome->order_count; i++) {
       lua_pushinteger(L, (lua_Integer)outcome->order[i]);
       lua_rawseti(L, -2, (int)i + 1);
     }
@@ -172,14 +172,18 @@ static void push_outcome(lua_State *L, const ms_outcome *outcome) {
   set_number(L, "moved", (double)moved);
 }
 
-/* nil and {code, message, worker, block, pid, signal, payload, printed, notices}; worker from 1,
- * block from 0. */
+/* nil and {code, message, worker, block, pid, signal, repeated, lost, payload, printed, notices};
+ * worker from 1, block from 0. */
 static int push_failure(lua_State *L, const ms_outcome *outcome, const ms_error *err) {
   ms_push_error(L, err);
   if (outcome->worker != UINT32_MAX) set_number(L, "worker", outcome->worker + 1.0);
   if (outcome->block != UINT32_MAX) set_number(L, "block", outcome->block);
   if (outcome->pid != 0) set_number(L, "pid", (double)outcome->pid);
   if (outcome->signal != 0) set_number(L, "signal", outcome->signal);
+  lua_pushboolean(L, outcome->repeated);
+  lua_setfield(L, -2, "repeated");
+  lua_pushboolean(L, outcome->lost);
+  lua_setfield(L, -2, "lost");
   set_text(L, "payload", &outcome->error);
   set_text(L, "printed", &outcome->printed);
   set_text(L, "notices", &outcome->notices);

@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
  * One worker process as its session holds it: spawn, hello, what it has been given, its end. */
-#include <errno.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <unistd.h>
 
 #include "net/channel.h"
@@ -14,19 +12,6 @@
 
 #define CHANNEL_WAIT 5000 /* ms for an idle worker to take a message */
 #define KILL_WAIT    1000 /* ms for a killed process to end */
-
-/* The page that both look at; *fd is for the worker. */
-static ms_status *make_status(int *fd, ms_error *err) {
-  void *page = MAP_FAILED;
-  *fd = memfd_create("meissa-status", MFD_CLOEXEC);
-  if (*fd >= 0 && ftruncate(*fd, sizeof(ms_status)) == 0) {
-    page = mmap(NULL, sizeof(ms_status), PROT_READ | PROT_WRITE, MAP_SHARED, *fd, 0);
-  }
-  if (page != MAP_FAILED) return page;
-  ms_error_set(err, MS_WRK, "no shared memory for a worker's status: %s", strerror(errno));
-  if (*fd >= 0) close(*fd);
-  return NULL;
-}
 
 static void fill_setup(const ms_session *session, const ms_member *member, ms_setup *setup) {
   *setup = (ms_setup){.build = {.magic = MS_FRAME_MAGIC, .protocol = MS_PROTOCOL},
@@ -54,14 +39,10 @@ int ms_member_stillborn(const ms_session *session, const ms_member *member, ms_e
 /* Starts the process with its setup waiting in the channel: however soon driver or worker die,
  * neither has missed it. */
 static int start(const ms_session *session, ms_member *member, int theirs, ms_error *err) {
-  int page;
-  member->status = make_status(&page, err);
-  if (member->status == NULL) return -1;
   ms_setup setup;
   fill_setup(session, member, &setup);
-  int failed = ms_channel_send(member->channel, &setup, sizeof setup, page, 0, err);
+  int failed = ms_channel_send(member->channel, &setup, sizeof setup, session->board_fd, 0, err);
   explicit_bzero(&setup, sizeof setup);
-  close(page);
   if (failed != 0) return -1;
   const char *const *command = (const char *const *)session->command;
   return ms_child_spawn(&member->child, command, theirs, err);
@@ -76,6 +57,8 @@ int ms_member_spawn(ms_session *session, ms_member *member, ms_error *err) {
   if (ms_identity_make(member->peer.identity, err) != 0) return -1;
   if (ms_channel_pair(ends, err) != 0) return -1;
   member->channel = ends[0];
+  member->status = &session->board[member->number];
+  ms_board_clear(member->status);
   int failed = start(session, member, ends[1], err);
   member->pid = member->child.pid;
   close(ends[1]);
@@ -108,7 +91,6 @@ void ms_member_bury(ms_member *member) {
   member->channel = -1;
   ms_child_wait(&member->child, KILL_WAIT);
   if (strncmp(member->peer.address, "ipc://", 6) == 0) unlink(member->peer.address + 6);
-  if (member->status != NULL) munmap(member->status, sizeof *member->status);
   member->status = NULL;
   member->up = member->working = false;
   member->segment_count = member->cached_count = 0;

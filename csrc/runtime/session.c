@@ -93,7 +93,10 @@ void ms_session_stop(ms_session **session) {
   ms_context_end(&gone->context);
   ms_directory_remove(&gone->directory);
   ms_schedule_destroy(&gone->schedule);
+  ms_block_release(&gone->undo);
   ms_text_free(&gone->notices);
+  ms_board_unmap(gone->board, gone->config.workers);
+  if (gone->board_fd >= 0) close(gone->board_fd);
   for (char **each = gone->command; each != NULL && *each != NULL; each++) free(*each);
   free(gone->command);
   free(gone->members);
@@ -184,6 +187,7 @@ static int open_session(ms_session *session, const ms_session_config *config, ms
   session->thread = gettid();
   session->config = *config;
   session->directory.lock = -1;
+  session->board_fd = -1;
   session->command = copy_command(config->command);
   session->members = calloc(config->workers, sizeof *session->members);
   session->polled = calloc((size_t)config->workers + 2, sizeof *session->polled);
@@ -194,7 +198,8 @@ static int open_session(ms_session *session, const ms_session_config *config, ms
     session->members[i] =
         (ms_member){.number = i, .channel = -1, .child = {.pidfd = -1, .status = -1}};
   }
-  if (open_router(session, err) != 0) return -1;
+  session->board = ms_board_make(config->workers, &session->board_fd, err);
+  if (session->board == NULL || open_router(session, err) != 0) return -1;
   return ms_session_complete(session, err);
 }
 

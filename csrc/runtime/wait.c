@@ -29,12 +29,13 @@ void ms_session_lose(ms_session *session, ms_member *member, const ms_error *tro
   bool working = member->working;
   uint64_t running = member->status == NULL ? 0 : atomic_load(&member->status->running);
   bool ended = ms_child_wait(&member->child, DEATH_WAIT);
+  uint32_t block = running == 0 ? MS_NO_BLOCK : (uint32_t)(running - 1);
+  if (run != NULL && working && ended) ms_recover_note(session, member, block);
   ms_member_bury(member);
   if (run == NULL || !working) {
     note_death(session, member);
     return;
   }
-  uint32_t block = running == 0 ? UINT32_MAX : (uint32_t)(running - 1);
   if (!run->failed) {
     char text[256] = "";
     run->outcome->pid = member->pid;

@@ -9,7 +9,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <time.h>
 #include <unistd.h>
 #include <zmq.h>
@@ -32,19 +31,10 @@ uint32_t ms_worker_number(const ms_worker *worker) {
   return worker->setup.worker;
 }
 
-/* Reads the setup, or tells the driver that we are another build. */
-static int take_setup(ms_worker *worker, ms_error *err) {
+/* Checks the setup of `got` bytes, or tells the driver that we are another build. `board` is the
+ * board's descriptor, -1: none came. */
+static int check_setup(ms_worker *worker, long got, int board, ms_error *err) {
   ms_setup *setup = &worker->setup;
-  int page = -1;
-  long got = ms_channel_receive(worker->channel, setup, sizeof *setup, &page, SETUP_WAIT, err);
-  if (got < 0) return -1;
-  if (got == 0) return ms_error_set(err, MS_WRK, "the driver is gone");
-  void *mapped = MAP_FAILED;
-  if (page >= 0) {
-    mapped = mmap(NULL, sizeof *worker->status, PROT_READ | PROT_WRITE, MAP_SHARED, page, 0);
-    close(page);
-  }
-  if (mapped != MAP_FAILED) worker->status = mapped;
   setup->build.abi[MS_ABI_SIZE - 1] = '\0';
   if (got < (long)sizeof setup->build || setup->build.magic != MS_FRAME_MAGIC) {
     return ms_error_set(err, MS_WRK, "descriptor %d does not lead to a driver", worker->channel);
@@ -56,11 +46,25 @@ static int take_setup(ms_worker *worker, ms_error *err) {
     ms_channel_send(worker->channel, &ours, sizeof ours, -1, SETUP_WAIT, NULL);
     return ms_abi_check(setup->build.protocol, setup->build.abi, setup->worker, err);
   }
-  if (worker->status == NULL || setup->workers == 0 || setup->workers > MS_MOST_WORKERS ||
-      setup->worker >= setup->workers) {
-    return ms_error_set(err, MS_WRK, "the driver sent no usable setup");
-  }
+  bool usable = setup->workers > 0 && setup->workers <= MS_MOST_WORKERS &&
+                setup->worker < setup->workers && board >= 0;
+  if (usable) worker->board = ms_board_map(setup->workers, board);
+  if (worker->board == NULL) return ms_error_set(err, MS_WRK, "the driver sent no usable setup");
+  worker->status = &worker->board[setup->worker];
+  worker->board_hands_over = setup->shared && !setup->tcp;
+  worker->may_spin = ms_board_may_spin(setup->workers);
   return 0;
+}
+
+static int take_setup(ms_worker *worker, ms_error *err) {
+  int board = -1;
+  ms_setup *setup = &worker->setup;
+  long got = ms_channel_receive(worker->channel, setup, sizeof *setup, &board, SETUP_WAIT, err);
+  if (got < 0) return -1;
+  if (got == 0) return ms_error_set(err, MS_WRK, "the driver is gone");
+  int failed = check_setup(worker, got, board, err);
+  if (board >= 0) close(board);
+  return failed;
 }
 
 /* Binds the inbox, connects to the driver. The gatekeeper comes before the first bind. */
@@ -132,10 +136,11 @@ void ms_worker_destroy(ms_worker **worker) {
   ms_guard_clean(ms_guard_orphan() || (gone->gone && !gone->ended));
   ms_held_release(&gone->held);
   ms_schedule_destroy(&gone->schedule);
+  ms_undo_free(&gone->job.undo);
   ms_arena_destroy(&gone->job.arena);
   ms_text_free(&gone->job.report);
   ms_text_free(&gone->incoming);
-  if (gone->status != NULL) munmap(gone->status, sizeof *gone->status);
+  ms_board_unmap(gone->board, gone->setup.workers);
   close(gone->channel);
   free(gone->neighbours);
   free(gone);
@@ -165,11 +170,12 @@ static int take_notice(ms_worker *worker, int timeout, ms_error *err) {
   return 0;
 }
 
-void *ms_worker_segment(ms_worker *worker, const ms_item *item, ms_error *err) {
+void *ms_worker_segment(ms_worker *worker, uint64_t id, uint64_t size, uint64_t place,
+                        ms_error *err) {
   uint64_t deadline = ms_worker_clock() + (uint64_t)SEGMENT_WAIT * 1000000u;
   for (;;) {
-    unsigned char *base = ms_held_segment(&worker->held, item->segment, item->segment_size);
-    if (base != NULL) return base + item->place;
+    unsigned char *base = ms_held_segment(&worker->held, id, size);
+    if (base != NULL) return base + place;
     if (worker->gone || ms_worker_clock() > deadline) {
       ms_error_set(err, MS_WRK, "shared memory that the loop uses did not arrive");
       return NULL;

@@ -112,9 +112,10 @@ local function bulk_item(holder)
 end
 
 --- The job's items, and where the kernel finds its arrays, the space's entries and the captured
--- tables that travel apart among them.
+-- tables that travel apart among them. What is pending in a buffer is no item: each process that
+-- runs blocks has its own (`pending`, by the array's number).
 function M.collect(run, apart)
-  local items, numbers, where = {}, {}, {arrays = {}, types = {}, sparse = {}}
+  local items, numbers, where = {}, {}, {arrays = {}, types = {}, sparse = {}, pending = {}}
   local function place(item)
     if not numbers[item.id] then
       items[#items + 1] = item
@@ -126,7 +127,12 @@ function M.collect(run, apart)
     if binding.kind == "array" then
       local a, value, about = #where.arrays + 1, run.values[c], run.plan.array_of[c]
       where.types[a] = array.describe(value).type
-      if binding.sparse then
+      if binding.buffers then
+        local shape = array.describe(value)
+        where.arrays[a] = false
+        where.pending[a] = {id = shape.id, dims = shape.dims, strides = shape.strides,
+                            count = shape.count}
+      elseif binding.sparse then
         local parts, sparse = sparse_items(value, about, run.plan)
         where.arrays[a], sparse.coords = place(parts[1]), {}
         for d = 2, #parts do sparse.coords[d - 1] = place(parts[d]) end

@@ -39,19 +39,41 @@ local coord_type = ffi.typeof("const int32_t *")
 local identities = { ["+"] = -0, ["*"] = 1, min = math.huge, max = -math.huge, ["and"] = true,
   ["or"] = false }
 
---- The value that leaves a combination by `op` ("+" "*" "min" "max" "and" "or") unchanged.
-function M.identity(op)
-  return identities[op]
+--- The value that leaves a reduction unchanged.
+-- @tab reduction `op`: "+" "*" "min" "max" "and" "or"
+-- @param initial the variable's value before the loop
+function M.identity(reduction, initial)
+  if reduction.op == "or" and initial == nil then return nil end
+  return identities[reduction.op]
 end
 
+-- Whether the value b that a block has formed takes the place of a, by the rule of the body's text.
+local takes = {
+  max = {
+    beyond = function(a, b) return b > a end,
+    equal = function(a, b) return b >= a end,
+    unless = function(a, b) return not (a > b) and b ~= -math.huge end,
+  },
+  min = {
+    beyond = function(a, b) return b < a end,
+    equal = function(a, b) return b <= a end,
+    unless = function(a, b) return not (a < b) and b ~= math.huge end,
+  },
+  ["or"] = {
+    beyond = function(a) return not a end,
+    equal = function(_, b) return b end,
+  },
+}
+
 --- An old value combined with what one block has formed from the identity.
-function M.combine_one(op, old, new)
+-- @tab reduction `op`, and `wins` of min, max and or: "beyond" "equal" "unless" (see plan.h)
+function M.combine_one(reduction, old, new)
+  local op = reduction.op
   if op == "+" then return old + new end
   if op == "*" then return old * new end
-  if op == "min" then return new < old and new or old end
-  if op == "max" then return new > old and new or old end
   if op == "and" then return old and new end
-  return old or new
+  if takes[op][reduction.wins](old, new) then return new end
+  return old
 end
 
 -- What is known about each capture that is an array.
@@ -84,7 +106,7 @@ local function signature(info)
   local parts = { info.chunkname, info.text, info.entry_type or "" }
   for _, capture in ipairs(info.captures) do parts[#parts + 1] = capture.path end
   for _, result in ipairs(info.results) do
-    parts[#parts + 1] = result.capture .. result.role .. (result.op or "")
+    parts[#parts + 1] = result.capture .. result.role .. (result.op or "") .. (result.wins or "")
   end
   for _, each in ipairs(info.arrays) do
     parts[#parts + 1] = each.capture .. each.type .. table.concat(each.dims, "x")
@@ -356,7 +378,7 @@ local function take_block(info, final, block)
     if scalar.role == "sliced" then
       merge(out.value, block[n], block[count + 3][n])
     elseif scalar.role == "reduction" then
-      out.value, out.set = M.combine_one(scalar.op, out.value, block[n]), true
+      out.value, out.set = M.combine_one(scalar, out.value, block[n]), true
     else
       local position = info.positions > 0 and positions()
       local assigned = block[count + 1]:sub(n, n) == "1"

@@ -2,6 +2,7 @@
 --- Arrays as kernels see them.
 -- @module meissa.kernel.memory
 local array = require("meissa.array")
+local buffers = require("meissa.buffer")
 local element = require("meissa.array.element")
 local ffi = require("ffi")
 
@@ -26,6 +27,7 @@ function M.finder(values, count)
     end
   end
   return function(value)
+    value = buffers.pending(value)
     local kind = element.kind(value)
     if not kind then return nil end
     return known[value] or kind == "handle" and ids[tonumber(value.array.id)] or false
