@@ -26,12 +26,12 @@ local takes = {
   max = {
     beyond = function(a, b) return b > a end,
     equal = function(a, b) return b >= a end,
-    unless = function(a, b) return not (a > b) and b ~= -math.huge end,
+    unless = function(a, b) return not (a > b) and b ~= -math.huge end, -- luacheck: ignore 581
   },
   min = {
     beyond = function(a, b) return b < a end,
     equal = function(a, b) return b <= a end,
-    unless = function(a, b) return not (a < b) and b ~= math.huge end,
+    unless = function(a, b) return not (a < b) and b ~= math.huge end, -- luacheck: ignore 581
   },
   ["or"] = {
     beyond = function(a) return not a end,
