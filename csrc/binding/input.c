@@ -95,6 +95,7 @@ static uint32_t *read_binding(lua_State *L, int table, ms_binding *binding, uint
   binding->number = field_number(L, table, "number", 0);
   binding->array = (uint64_t)whole(L, field_number(L, table, "array", 0), "array");
   binding->storage = (uint64_t)whole(L, field_number(L, table, "storage", 0), "storage");
+  binding->buffers = (uint64_t)whole(L, field_number(L, table, "buffers", 0), "buffers");
   binding->sparse = field_boolean(L, table, "sparse");
   binding->integer = field_boolean(L, table, "integer");
   binding->changes = field_boolean(L, table, "changes");

@@ -174,6 +174,7 @@ local function describe_array(binding, about)
   binding.kind = "array"
   binding.array, binding.storage = about.array, about.storage
   binding.dims, binding.sparse, binding.integer = about.dims, about.sparse, about.integer
+  binding.buffers, binding.delay = about.buffers, about.delay
   return binding
 end
 

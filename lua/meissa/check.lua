@@ -3,6 +3,8 @@
 -- copies of the arrays, and what the plan does not predict is an error.
 -- @module meissa.check
 
+local array = require "meissa.array"
+local buffers = require "meissa.buffer"
 local errors = require "meissa.errors"
 local judge = require "meissa.recorder.judge"
 local recorder = require "meissa.recorder"
@@ -20,8 +22,13 @@ end
 
 --- What the recorder needs of a loop (see meissa.recorder).
 function M.run_of(record, plan, space, values, roots, func)
+  local replaced = {[package.loaded["meissa.loop"].parallel] = plain}
+  -- What is put into a buffer is no access to its array: it goes to a plain array, unrecorded.
+  for _, c in ipairs(plan.buffers) do
+    replaced[buffers.of(values[c])] = array.zeros(array.describe(values[c]).dims)
+  end
   return {record = record, plan = plan, space = space, values = values, roots = roots,
-          func = func, replaced = {[package.loaded["meissa.loop"].parallel] = plain}}
+          func = func, replaced = replaced}
 end
 
 -- What the body changed of what it captures and must not, as "'a', 'b'", or nil.

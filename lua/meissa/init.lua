@@ -9,6 +9,7 @@
 
 local analyze = require "meissa.analyze"
 local array = require "meissa.array"
+local buffer = require "meissa.buffer"
 local capture = require "meissa.capture"
 local file = require "meissa.file"
 local loop = require "meissa.loop"
@@ -41,6 +42,7 @@ local M = {
   from = array.from,
   sparse = array.sparse,
   is_array = array.is,
+  buffer = buffer.buffer,
   -- files
   read = read,
   save = file.save,

@@ -8,18 +8,22 @@
 
 local analyze = require "meissa.analyze"
 local array = require "meissa.array"
+local buffers = require "meissa.buffer"
 local capture = require "meissa.capture"
 local check = require "meissa.check"
 local core = require "meissa.core"
+local engine = require "meissa.engine"
 local errors = require "meissa.errors"
 local frame = require "meissa.frame"
 local grids = require "meissa.grid"
 local inprocess = require "meissa.inprocess"
 local job = require "meissa.job"
+local kernel = require "meissa.kernel"
 local plans = require "meissa.plan"
 local pool = require "meissa.pool"
 local source = require "meissa.source"
 local spaces = require "meissa.space"
+local stages = require "meissa.stage"
 local system = require "meissa.system"
 local undefined = require "meissa.undefined"
 
@@ -93,7 +97,7 @@ end
 
 -- What the analyser is told of an array.
 local function describe_array(value)
-  if not array.is(value) then return nil end
+  if not array.is(value) then return buffers.describe(value) end
   local about = array.describe(value)
   return {array = about.id, storage = about.store, dims = about.dims, sparse = about.sparse,
           integer = about.type:find("^int") ~= nil}
@@ -105,9 +109,10 @@ analyze.add_describer(describe_array)
 local UNCHANGING = {["nil"] = true, number = true, boolean = true, string = true, array = true,
                     builtin = true}
 
--- The value that a kernel gets for a captured one: a row of an array stands for its view.
+-- The value that a kernel gets for a captured one: a row of an array stands for its view, a buffer
+-- for what is pending in it.
 local function value_of(binding, value)
-  return binding.kind == "array" and array.to_handle(value, true) or value
+  return binding.kind == "array" and array.to_handle(buffers.pending(value), true) or value
 end
 
 -- What the last execution resolved, if nothing has changed since but numbers that no plan depends
@@ -162,14 +167,28 @@ local function plan_loop(record, space, roots, env)
   return plan, bindings, values
 end
 
--- Runs the loop on the workers; the list of {capture=, value=} to assign.
-local function run_on_workers(record, plan, space, bindings, values, called)
+-- The loop's grid, which its plan tells of.
+local function cut(plan, space)
   local grid = grids.cut(plan, space)
   plan.grid = grid.ranges
+  if #plan.buffers > 0 then plan.stages = #stages.of(plan, grid) end
+  return grid
+end
+
+-- The loop's kernel, and what its execution may use of the native engine.
+local function choose_engine(record, plan, space, bindings, values)
+  local static = kernel.find(record.loop, plan, bindings, values, space, plan.kernels)
+  return static, engine.choose(plan, static, space)
+end
+
+-- Runs the loop on the workers; the list of {capture=, value=} to assign.
+local function run_on_workers(record, plan, space, bindings, values, called)
+  local grid = cut(plan, space)
+  local static, native = choose_engine(record, plan, space, bindings, values)
   plans.explain(plan, space)
   local assigned, measured = job.run {
     record = record, plan = plan, space = space, bindings = bindings, values = values,
-    grid = grid, session = pool.session(), called = called,
+    grid = grid, kernel = static, native = native, session = pool.session(), called = called,
   }
   last_plan = plans.measured(plan, measured)
   return assigned
@@ -183,31 +202,36 @@ local function iterate_plainly(space)
 end
 
 -- A loop that is to run serially is the plain loop that it is: its body may do anything.
-local function run_serially(plan, space)
+local function run_serially(plan, space, values)
   plan.grid, last_plan = {}, plan
   plans.explain(plan, space)
-  return iterate_plainly(space)
+  local step, list = iterate_plainly(space), {}
+  for k, c in ipairs(plan.buffers) do list[k] = buffers.of(values[c]) end
+  return #list > 0 and buffers.iterate(list, plan.max_delay, step) or step
 end
 
 -- Runs the blocks in this process by the engine; the list of {capture=, value=} to assign. Loops in
 -- the body run plainly, as they do on a worker.
 local function run_engine_here(record, plan, space, bindings, values)
-  local grid = grids.cut(plan, space)
-  plan.grid, last_plan = grid.ranges, plan
+  local grid = cut(plan, space)
+  local static, native = choose_engine(record, plan, space, bindings, values)
+  last_plan = plan
   plans.explain(plan, space)
   local outer = M.on_worker
   M.on_worker = true
   local ok, assigned = pcall(job.run_here, {
     record = record, plan = plan, space = space, bindings = bindings, values = values, grid = grid,
+    kernel = static, native = native,
   })
   M.on_worker = outer
   if not ok then error(assigned, 0) end
   return assigned
 end
 
--- Whether a loop of this process goes through the engine.
+-- Whether a loop of this process goes through the engine; an unordered one also for the asking.
 local function by_engine(plan, space)
-  return pool.workers() == 0 and not space.ordered and plans.needs_engine(plan, space)
+  return pool.workers() == 0 and (#plan.buffers > 0 or not space.ordered and
+    (plans.needs_engine(plan, space) or engine.asked(space.options) == "native"))
 end
 
 -- Runs the loop in this process: an iterator for the body.
@@ -223,14 +247,14 @@ local function run_here(record, plan, space, bindings, slots, func, frame_form)
       return i1, i2, i3, i4, i5, i6, i7, i8, i9
     end
   end
-  local grid = grids.cut(plan, space)
-  plan.grid = grid.ranges
+  local grid = cut(plan, space)
   plans.explain(plan, space)
   local reductions = {}
   for _, scalar in ipairs(plan.scalar_list) do
     if scalar.role == "reduction" then
       reductions[#reductions + 1] = {capture = record.captures[scalar.capture],
-                                     slot = slots[scalar.capture], op = scalar.op}
+                                     slot = slots[scalar.capture], op = scalar.op,
+                                     wins = scalar.wins}
     end
   end
   inprocess.notice_inexact(record, plan, bindings)
@@ -262,7 +286,7 @@ function M.parallel(...)
     last_plan = plan
     return finished
   end
-  if plans.runs_serially(plan, space) then return run_serially(plan, space) end
+  if plans.runs_serially(plan, space) then return run_serially(plan, space, values) end
   plans.check_scalars(plan, values)
   local assigned
   if by_engine(plan, space) then
@@ -323,7 +347,7 @@ function M.each(...)
   if plans.is_empty(plan, space) then
     last_plan = plan
   elseif plans.runs_serially(plan, space) then
-    run_plainly(run_serially(plan, space), fn)
+    run_plainly(run_serially(plan, space, values), fn)
   elseif pool.workers() == 0 and not by_engine(plan, space) then
     inprocess.enter(M.each, 1)
     run_plainly(run_here(record, plan, space, bindings, slots, fn, false), fn)
@@ -343,7 +367,7 @@ end
 -- The plan with its grid, if it can be cut.
 local function with_grid(plan, space)
   local cuttable = not plans.is_empty(plan, space) and plan.strategy ~= "serial"
-  plan.grid = cuttable and grids.cut(plan, space).ranges or {}
+  if cuttable then cut(plan, space) else plan.grid = {} end
   return plan
 end
 
