@@ -113,7 +113,7 @@ static void push_results(lua_State *L, const ms_kernel_info *info, const ms_plan
   for (uint32_t r = 0; r < info->result_count; r++) {
     const ms_scalar_plan *scalar = &plan->scalars[info->results[r]];
     bool reduction = scalar->role == MS_ROLE_REDUCTION, sliced = scalar->role == MS_ROLE_SLICED;
-    lua_createtable(L, 0, 3);
+    lua_createtable(L, 0, 4);
     lua_pushnumber(L, scalar->capture + 1);
     lua_setfield(L, -2, "capture");
     lua_pushstring(L, reduction ? "reduction" : sliced ? "sliced" : "private");
@@ -121,6 +121,8 @@ static void push_results(lua_State *L, const ms_kernel_info *info, const ms_plan
     if (reduction) {
       lua_pushstring(L, ms_reduce_name(scalar->op));
       lua_setfield(L, -2, "op");
+      lua_pushstring(L, ms_wins_name(scalar->wins));
+      lua_setfield(L, -2, "wins");
     }
     lua_rawseti(L, -2, (int)r + 1);
   }

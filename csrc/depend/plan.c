@@ -37,6 +37,11 @@ const char *ms_reduce_name(ms_reduce_op op) {
   return names[op];
 }
 
+const char *ms_wins_name(ms_reduce_wins wins) {
+  static const char *const names[] = {"beyond", "equal", "unless"};
+  return names[wins];
+}
+
 /* All that lives only while a plan is made. */
 typedef struct work {
   ms_walk walk;

@@ -143,10 +143,18 @@ typedef enum ms_reduce_op {
   MS_REDUCE_OR
 } ms_reduce_op;
 
+/* When a later value takes the place of an earlier one in `min max or`; read "less" for min. */
+typedef enum ms_reduce_wins {
+  MS_WINS_BEYOND, /* it is greater; s or e: s is not true */
+  MS_WINS_EQUAL,  /* it is greater or equal; e or s: e is true */
+  MS_WINS_UNLESS  /* unless the earlier one is greater: nan wins, too */
+} ms_reduce_wins;
+
 typedef struct ms_scalar_plan {
   uint32_t capture; /* index into the loop's captures */
   ms_scalar_role role;
-  ms_reduce_op op;
+  ms_reduce_op op; /* REDUCTION */
+  ms_reduce_wins wins;
   const char *indices; /* SLICED: the indices that its keys follow, "i" or "i, j" */
 } ms_scalar_plan;
 
@@ -210,5 +218,6 @@ const char *ms_strategy_name(ms_strategy strategy);
 const char *ms_verdict_name(ms_verdict verdict);
 const char *ms_placement_name(ms_placement placement);
 const char *ms_reduce_name(ms_reduce_op op);
+const char *ms_wins_name(ms_reduce_wins wins);
 
 #endif

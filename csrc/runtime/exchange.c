@@ -120,7 +120,8 @@ static int is_ready(const ms_worker *worker, const ms_partner *partner, uint32_t
     for (uint32_t i = 0; ready > 0; i++) {
       before = ms_schedule_before(worker->schedule, each, i);
       if (before == MS_NO_BLOCK) break;
-      if (worker->schedule->owner[before] != partner->number) ready = worker->job.finished[before];
+      if (worker->schedule->owner[before] != partner->number)
+        ready = ms_token_finished(worker, before);
     }
   }
   return ready;
@@ -153,9 +154,7 @@ static int apply_first(ms_worker *worker, ms_partner *partner, ms_error *err) {
   int ready = is_ready(worker, partner, block);
   if (ready <= 0) return ready < 0 ? broken(partner, err) : 0;
   if (token) {
-    for (uint32_t each = block; each != partner->applied; each = exchange->previous[each]) {
-      worker->job.finished[each] = true;
-    }
+    ms_token_told(worker, block);
     partner->applied = block;
   } else {
     ms_mirror *mirror = find_mirror(exchange, frame.a[0]);

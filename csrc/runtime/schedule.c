@@ -142,6 +142,18 @@ static int close_phases(ms_schedule *schedule) {
   return failed;
 }
 
+/* Numbers each owner's blocks that are run, in plan order. */
+static int rank_blocks(ms_schedule *schedule) {
+  uint32_t *next = calloc(schedule->workers, sizeof *next);
+  for (uint32_t i = 0; next != NULL && i < schedule->count; i++) {
+    uint32_t block = schedule->order[i];
+    schedule->rank[block] = next[schedule->owner[block]]++;
+  }
+  int failed = next == NULL;
+  free(next);
+  return failed;
+}
+
 /* Fills order and edges as the strategy wants them; non-zero when memory is out. */
 static int arrange(ms_schedule *schedule) {
   conflict_rule rule = {0};
@@ -171,7 +183,7 @@ static int arrange(ms_schedule *schedule) {
   if (failed) return failed;
   memmove(schedule->order, schedule->order + schedule->first,
           schedule->count * sizeof *schedule->order);
-  return link_blocks(schedule, &rule);
+  return rank_blocks(schedule) || link_blocks(schedule, &rule);
 }
 
 ms_schedule *ms_schedule_new(const ms_grid *grid, const uint32_t *range_owner, uint32_t workers,
@@ -199,10 +211,11 @@ ms_schedule *ms_schedule_new(const ms_grid *grid, const uint32_t *range_owner, u
   schedule->range_owner = calloc(ranges, sizeof *range_owner);
   schedule->order = calloc(blocks, sizeof *schedule->order);
   schedule->owner = calloc(blocks, sizeof *schedule->owner);
+  schedule->rank = calloc(blocks, sizeof *schedule->rank);
   schedule->before_start = calloc((size_t)blocks + 1, sizeof *schedule->before_start);
   schedule->after_start = calloc((size_t)blocks + 1, sizeof *schedule->after_start);
   if (schedule->range_owner == NULL || schedule->order == NULL || schedule->owner == NULL ||
-      schedule->before_start == NULL || schedule->after_start == NULL) {
+      schedule->rank == NULL || schedule->before_start == NULL || schedule->after_start == NULL) {
     goto out_of_memory;
   }
   memcpy(schedule->range_owner, range_owner, ranges * sizeof *range_owner);
@@ -281,6 +294,7 @@ void ms_schedule_destroy(ms_schedule **schedule) {
   free(gone->range_owner);
   free(gone->order);
   free(gone->owner);
+  free(gone->rank);
   free(gone->before_start);
   free(gone->before);
   free(gone->after_start);

@@ -32,6 +32,7 @@ typedef struct ms_schedule {
   uint32_t first, count;           /* positions of the plan's order that are run */
   uint32_t *order;                 /* plan position, from `first` on -> block */
   uint32_t *owner;                 /* block -> worker */
+  uint32_t *rank;                  /* block -> how many of its owner's come before it */
   uint32_t *before_start, *before; /* block b waits for before[before_start[b] .. [b + 1]) */
   uint32_t *after_start, *after;   /* the same edges from the other end, */
   uint8_t *after_axis;             /* and the axis whose range is handed on along each */

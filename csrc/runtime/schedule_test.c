@@ -120,6 +120,17 @@ static void check_listeners(const ms_schedule *s) {
   free(waits);
 }
 
+/* Ranks count each owner's blocks in plan order. */
+static void check_ranks(const ms_schedule *s) {
+  uint32_t next[MOST_WORKERS] = {0};
+  bool right = true;
+  for (uint32_t i = 0; i < s->block_count; i++) {
+    uint32_t block = s->order[i];
+    right &= s->rank[block] == next[s->owner[block]]++;
+  }
+  CHECK(right);
+}
+
 /* The edges' other ends, and the axes along which they hand ranges on: each range of an axis goes
  * through all blocks that use it, once each, in plan order. */
 static void check_edges(const ms_schedule *s, const uint32_t *position) {
@@ -160,6 +171,7 @@ static void check_schedule(const ms_schedule *s) {
   CHECK(permutation);
   check_edges(s, position);
   check_listeners(s);
+  check_ranks(s);
   for (int owners = 0; owners <= 1; owners++) {
     /* In phases one block stands for others of its owner, so only the sum can be compared. */
     if (owners == 0 && s->phase_blocks > 0) continue;

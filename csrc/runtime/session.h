@@ -79,9 +79,12 @@ typedef struct ms_job {
   ms_bounds bounds;
   const ms_job_item *items;
   uint32_t item_count;
+  bool transaction; /* of a failed job nothing remains; a job whose worker died runs again */
   /* Called whenever `patience` seconds (0: 10) went by without a finished block. May be NULL. */
   double patience;
   void (*stalled)(void *context, const ms_progress *progress);
+  /* Called about once a second with how many blocks are finished, of how many. May be NULL. */
+  void (*advanced)(void *context, uint64_t finished, uint64_t blocks);
   void *context;
 } ms_job;
 
@@ -109,9 +112,12 @@ typedef struct ms_outcome {
   uint32_t block;  /* that it was running; UINT32_MAX: none */
   long pid;        /* of a worker that died */
   int signal;      /* that killed it */
+  bool repeated;   /* `block` was running when each of two workers died */
+  bool lost;       /* the arrays hold what the job left behind; else they are as before */
 } ms_outcome;
 
-/* Runs one job. On failure no worker is still running it, and what the job wrote is lost. MS_BDY
+/* Runs one job. On failure no worker is still running it. Of a transaction nothing remains then,
+ * and one whose worker died was run again before, unless the same block ended two workers. MS_BDY
  * (outcome->error), MS_WRK, MS_INT, MS_NET, MS_OPT, MS_ARR, MS_DEP. The outcome is to be freed in
  * any case. */
 int ms_session_run(ms_session *session, const ms_job *job, ms_outcome *outcome, ms_error *err);

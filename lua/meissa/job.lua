@@ -16,6 +16,7 @@ local grids = require "meissa.grid"
 local job_items = require "meissa.items"
 local kernel = require "meissa.kernel"
 local partitions = require "meissa.partition"
+local progress = require "meissa.progress"
 local show = require "meissa.array.show"
 local spaces = require "meissa.space"
 local stages = require "meissa.stage"
@@ -47,7 +48,7 @@ local function describe_block(run, layout, number)
   return ("block %d, %s"):format(number, table.concat(parts, ", "))
 end
 
--- After a failure the contents of what the loop wrote are unknown.
+-- After a failure that was not undone the contents of what the loop wrote are unknown.
 local function invalidate(run, message)
   for c, binding in ipairs(run.bindings) do
     if binding.kind == "array" and not binding.buffers and run.plan.array_of[c].written then
@@ -70,8 +71,12 @@ local function raise_failure(run, layout, failure)
     fields.message = ("%s, in %s"):format(failure.message,
                                           describe_block(run, layout, failure.block))
   end
+  if failure.repeated then
+    fields.message = ("%s (engine %s): the second worker that this block ended, so the loop was " ..
+      "undone"):format(fields.message, run.plan.engine)
+  end
   fields.traceback = nil
-  if failure.code ~= "OPT" and failure.code ~= "DEP" then
+  if failure.lost then
     invalidate(run, ("the loop at %s did not finish: %s"):format(place_of(run), fields.message))
   end
   error(errors.new(fields), 0)
@@ -186,17 +191,23 @@ local function take_results(run, results)
   return kernels
 end
 
+-- Moves the loop's bar while a stage runs.
+local function stage_progress(bar, run, stage)
+  local each = run.grid.volume / run.grid.blocks -- iterations of a block, more or less
+  return function(finished) bar:show((stage.first + finished) * each) end
+end
+
 -- Runs the blocks of one stage; what they left, in plan order, and the outcome.
-local function run_stage(run, stage, told, schedule)
+local function run_stage(run, stage, told, schedule, bar)
   local layout = schedule.layout
   local outcome, failure = run.session:run {
     key = told.key, kernel = told.kernel, items = told.items, run = told.run,
     strategy = run.plan.strategy, ranges = run.grid.ranges, sequential = run.grid.sequential,
-    first = stage.first, last = stage.last,
+    first = stage.first, last = stage.last, transaction = run.space.transaction,
     workers = worthwhile(run), bounds = schedule.bounds,
     weights = stage.weights or schedule.weights,
     starts = run.grid.partition and ffi.cast("int64_t *", run.grid.partition.start) or nil,
-    stalled = warn_stalled(run, layout),
+    stalled = warn_stalled(run, layout), advanced = bar and stage_progress(bar, run, stage),
   }
   local told_back = outcome or failure
   if told_back.notices then give_notice(run, told_back.notices) end
@@ -226,13 +237,15 @@ end
 local function run_stages(run, told, schedule)
   local list, all, total = stages.of(run.plan, run.grid), {}, nil
   local copies = #run.plan.buffers > 0 and stages.remember(run, list) or {}
+  local bar = progress.bar(place_of(run), run.grid.volume, "iterations")
   local ok, err = pcall(function()
     for _, stage in ipairs(list) do
-      local results, outcome = run_stage(run, stage, told, schedule)
+      local results, outcome = run_stage(run, stage, told, schedule, bar)
       total = add_outcome(total, outcome)
       for _, bytes in ipairs(take_results(run, results)) do all[#all + 1] = bytes end
     end
   end)
+  if bar then bar:clear() end
   if not ok then
     stages.restore(copies)
     error(err, 0)
@@ -272,6 +285,15 @@ end
 
 -- ------------------------------------------------------------------------------------ worker
 
+-- The items of compressed rows as the kernel takes them.
+local function as_rows(items, numbers)
+  if not numbers then return nil end
+  local rows = {start = items[numbers.start].pointer, values = items[numbers.values].pointer,
+                columns = {}}
+  for d, number in ipairs(numbers.columns) do rows.columns[d] = items[number].pointer end
+  return rows
+end
+
 -- An item as the kernel takes an array; `sparse` says more where it is the values of a sparse one.
 local function as_array(items, number, type, sparse)
   local item = items[number]
@@ -281,7 +303,7 @@ local function as_array(items, number, type, sparse)
   local coords = {}
   for d, place in ipairs(sparse.coords) do coords[d] = items[place].pointer end
   return {pointer = item.pointer, dims = sparse.dims, type = type, coords = coords,
-          count = sparse.count, id = sparse.id}
+          count = sparse.count, id = sparse.id, rows = as_rows(items, sparse.rows)}
 end
 
 -- The kernel, ready to run on items that are where `where` says.

@@ -71,7 +71,7 @@ local function signature(info)
   local parts = { info.chunkname, info.text, info.entry_type or "" }
   for _, capture in ipairs(info.captures) do parts[#parts + 1] = capture.path end
   for _, result in ipairs(info.results) do
-    parts[#parts + 1] = result.capture .. result.role .. (result.op or "")
+    parts[#parts + 1] = result.capture .. result.role .. (result.op or "") .. (result.wins or "")
   end
   for _, each in ipairs(info.arrays) do
     parts[#parts + 1] = each.capture .. each.type .. table.concat(each.dims, "x")
@@ -250,7 +250,8 @@ local function items_by_capture(info, items)
     end
     if not same then errors.raise("BUG", "item %d is another array than the kernel's", n) end
     found[about.capture] = { pointer = item.pointer, type = about.type, dims = about.dims,
-      strides = item.strides, coords = item.coords, count = item.count, id = item.id }
+      strides = item.strides, coords = item.coords, count = item.count, id = item.id,
+      rows = item.rows }
   end
   return found
 end

@@ -254,7 +254,8 @@ local function run_here(record, plan, space, bindings, slots, func, frame_form)
   for _, scalar in ipairs(plan.scalar_list) do
     if scalar.role == "reduction" then
       reductions[#reductions + 1] = {capture = record.captures[scalar.capture],
-                                     slot = slots[scalar.capture], op = scalar.op}
+                                     slot = slots[scalar.capture], op = scalar.op,
+                                     wins = scalar.wins}
     end
   end
   inprocess.notice_inexact(record, plan, bindings)

@@ -13,7 +13,7 @@ local M = {}
 
 local OPTIONS = {
   "ordered", "serial", "grid", "collapse", "explain", "reduce", "numeric", "engine", "impure",
-  "check",
+  "check", "transaction",
 }
 
 local MOST_DIMS = 8
@@ -98,6 +98,7 @@ local function apply_options(space, options)
   space.impure = boolean_option(options, "impure") or false
   space.explain = boolean_option(options, "explain") or false
   space.check = boolean_option(options, "check") or false
+  space.transaction = boolean_option(options, "transaction") ~= false
   space.collapse = options.collapse == nil and 1 or options.collapse
   if type(space.collapse) ~= "number" or space.collapse < 1 or
      space.collapse ~= math.floor(space.collapse) then

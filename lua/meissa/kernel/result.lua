@@ -13,19 +13,41 @@ local M = {}
 local identities = { ["+"] = -0, ["*"] = 1, min = math.huge, max = -math.huge, ["and"] = true,
   ["or"] = false }
 
---- The value that leaves a combination by `op` ("+" "*" "min" "max" "and" "or") unchanged.
-function M.identity(op)
-  return identities[op]
+--- The value that leaves a reduction unchanged.
+-- @tab reduction `op`: "+" "*" "min" "max" "and" "or"
+-- @param initial the variable's value before the loop
+function M.identity(reduction, initial)
+  if reduction.op == "or" and initial == nil then return nil end
+  return identities[reduction.op]
 end
 
+-- Whether the value b that a block has formed takes the place of a, by the rule of the body's text.
+local takes = {
+  max = {
+    beyond = function(a, b) return b > a end,
+    equal = function(a, b) return b >= a end,
+    unless = function(a, b) return not (a > b) and b ~= -math.huge end, -- luacheck: ignore 581
+  },
+  min = {
+    beyond = function(a, b) return b < a end,
+    equal = function(a, b) return b <= a end,
+    unless = function(a, b) return not (a < b) and b ~= math.huge end, -- luacheck: ignore 581
+  },
+  ["or"] = {
+    beyond = function(a) return not a end,
+    equal = function(_, b) return b end,
+  },
+}
+
 --- An old value combined with what one block has formed from the identity.
-function M.combine_one(op, old, new)
+-- @tab reduction `op`, and `wins` of min, max and or: "beyond" "equal" "unless" (see plan.h)
+function M.combine_one(reduction, old, new)
+  local op = reduction.op
   if op == "+" then return old + new end
   if op == "*" then return old * new end
-  if op == "min" then return new < old and new or old end
-  if op == "max" then return new > old and new or old end
   if op == "and" then return old and new end
-  return old or new
+  if takes[op][reduction.wins](old, new) then return new end
+  return old
 end
 
 -- The iteration that a tracked scalar got its value from, as "3,-2": comparable in loop order. The
@@ -99,7 +121,7 @@ local function take_block(info, final, block)
     if scalar.role == "sliced" then
       merge(out.value, block[n], block[count + 3][n])
     elseif scalar.role == "reduction" then
-      out.value, out.set = M.combine_one(scalar.op, out.value, block[n]), true
+      out.value, out.set = M.combine_one(scalar, out.value, block[n]), true
     else
       local position = info.positions > 0 and positions()
       local assigned = block[count + 1]:sub(n, n) == "1"
