@@ -15,6 +15,7 @@ local errors = require("meissa.errors")
 local failure = require("meissa.kernel.failure")
 local helpers = require("meissa.kernel.helpers")
 local memory = require("meissa.kernel.memory")
+local random = require("meissa.random")
 local row = require("meissa.kernel.row")
 local strict = require("meissa.strict")
 local unpack_values = require("meissa.kernel.unpack")
@@ -146,8 +147,8 @@ local function make_static(loop, plan, bindings, space, arrays, entry_type)
 end
 
 -- What decides about the text beside the plan: how each array lies in memory.
-local function layout_of(arrays, count, entry_type)
-  local parts = { entry_type or "" }
+local function layout_of(arrays, count, entry_type, positions)
+  local parts = { entry_type or "", positions and "positions" or "" }
   for c = 1, count do
     local about = arrays[c]
     if about then
@@ -173,7 +174,7 @@ end
 function M.pack(loop, plan, bindings, values, space, cache)
   local arrays = find_arrays(values, #bindings)
   local entry_type = space.array and memory.describe(space.array).type or nil
-  local layout = layout_of(arrays, #bindings, entry_type)
+  local layout = layout_of(arrays, #bindings, entry_type, space.positions)
   local static = cache[layout]
   if not static then
     static = make_static(loop, plan, bindings, space, arrays, entry_type)
@@ -309,8 +310,10 @@ function Instance:run(block)
     end
   end
   helpers.enter(self.object)
+  local before = self.draws and random.open(self.draws)
   local ok, results = gather(xpcall(self.kernel.block, self.handler,
     unpack(arguments, 1, self.argument_count)))
+  if before then random.close(before) end
   if not ok then return nil, failure.finish(results[1], self.kernel.info) end
   if #self.kernel.info.results == 0 then return "" end
   local encoded, bytes = pcall(encode_results, self, results)
@@ -326,7 +329,8 @@ end
 -- pointer = values of the entries}, or for a dense array {pointer =, strides =}. `bulk`: tables
 -- that travelled apart, {{capture =, pointer =, length =, digest =}, ...}. Their memory must
 -- outlive the instance.
--- @tab[opt] host `print`: what `print` means in the body
+-- @tab[opt] host `print`: what `print` means in the body; `draws`: what the random numbers of the
+-- body belong to (see meissa.random)
 -- @treturn table an instance with a method `run(block)`
 function M.prepare(kernel_bytes, run_bytes, items, host)
   local kernel = load_kernel(kernel_bytes)
@@ -349,6 +353,7 @@ function M.prepare(kernel_bytes, run_bytes, items, host)
   return setmetatable({
     kernel = kernel, arguments = arguments, argument_count = bounds + #info.params,
     object = object, items = items, handler = failure.handler(kernel, items),
+    draws = host and host.draws,
   }, Instance)
 end
 
