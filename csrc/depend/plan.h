@@ -44,6 +44,7 @@ typedef struct ms_binding {
   uint64_t buffers; /* `storage` of the array that it is a DistArray buffer of, 0: it is none. Each
                        block has its own, and what is put there is merged between blocks. */
   /* FUNCTION, TABLE: indices (into the bindings) of the arrays that it may touch, that it holds */
+  bool draws;         /* BUILTIN, FUNCTION, TABLE: it may draw random numbers for the iteration */
   bool changes;       /* calls of it assign variables or plain tables outside of it */
   bool stores;        /* FUNCTION: it stores into what it is given */
   bool aliased;       /* scalar in a field: the body may have another way to that field */
@@ -69,6 +70,7 @@ typedef struct ms_space {
   bool ordered;
   bool serial_allowed; /* serial = true */
   bool impure;         /* impure = true: files and foreign code may be used */
+  bool positions;      /* sparse: entries are told apart by their place, for random numbers */
   uint32_t collapse;   /* 1: none; n: take in the next n-1 perfectly nested numeric loops */
 } ms_space;
 

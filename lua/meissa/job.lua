@@ -17,6 +17,7 @@ local job_items = require "meissa.items"
 local kernel = require "meissa.kernel"
 local partitions = require "meissa.partition"
 local progress = require "meissa.progress"
+local random = require "meissa.random"
 local show = require "meissa.array.show"
 local spaces = require "meissa.space"
 local stages = require "meissa.stage"
@@ -254,7 +255,8 @@ local function run_stages(run, told, schedule)
 end
 
 --- Runs a job. `run` has record, plan, space, bindings, values, grid, kernel and native (see
--- kernel.find and engine.choose), session and called (when the user's call began).
+-- kernel.find and engine.choose), session, called (when the user's call began) and draws (what its
+-- random numbers belong to).
 -- @return the scalars to assign, a list of {capture =, value =}; what it took
 -- Errors: BDY WRK INT NET ARR.
 function M.run(run)
@@ -264,7 +266,7 @@ function M.run(run)
     run.kernel, run.bindings, run.values, run.native)
   notice_large(run, large)
   local items, where = job_items.collect(run, apart)
-  local told = {run = run_bytes, where = where}
+  local told = {run = run_bytes, where = where, draws = run.plan.draws and run.draws or nil}
   -- Where the blocks of a partition begin is long and never changes; ranges are short and may.
   local fixed = layout.starts and layout or nil
   if fixed then key = key .. tonumber(run.grid.partition.id) else told.layout = layout end
@@ -308,7 +310,8 @@ end
 
 -- The kernel, ready to run on items that are where `where` says.
 -- @tab[opt] copies arrays for what is pending in buffers, by number
-function M.instance(kernel_bytes, run_bytes, items, where, copies)
+-- @tab[opt] draws what random numbers of the body belong to
+function M.instance(kernel_bytes, run_bytes, items, where, copies, draws)
   local arrays = {}
   for a, number in ipairs(where.arrays) do
     arrays[a] = copies and copies[a] or as_array(items, number, where.types[a], where.sparse[a])
@@ -325,7 +328,7 @@ function M.instance(kernel_bytes, run_bytes, items, where, copies)
     arrays.bulk[k] = {capture = each.capture, pointer = items[each.item].pointer,
                       length = each.length, digest = each.digest}
   end
-  return kernel.prepare(kernel_bytes, run_bytes, arrays, {print = print})
+  return kernel.prepare(kernel_bytes, run_bytes, arrays, {print = print, draws = draws})
 end
 
 -- Runs a block, given its number, on the engine that is there when it begins.
@@ -347,7 +350,7 @@ function M.prepare(static, run_bytes, items)
   local fixed, told = buffer.decode(static), buffer.decode(run_bytes)
   local layout = fixed.layout or told.layout
   local copies = stages.copies(told.where)
-  local instance = M.instance(fixed.kernel, told.run, items, told.where, copies)
+  local instance = M.instance(fixed.kernel, told.run, items, told.where, copies, told.draws)
   local run_block = runner(instance, layout)
   return function(number)
     local bytes, err = run_block(number)
@@ -375,7 +378,7 @@ function M.run_here(run)
     run.kernel, run.bindings, run.values, run.native)
   local items, where = job_items.collect(run, apart)
   local copies = stages.copies(where)
-  local instance = M.instance(kernel_bytes, run_bytes, items, where, copies)
+  local instance = M.instance(kernel_bytes, run_bytes, items, where, copies, run.draws)
   local run_block, all = runner(instance, grids.layout(run.grid)), {}
   local began = system.clock()
   local order, list = M.serial_order(run.plan, run.grid), stages.of(run.plan, run.grid)
@@ -418,6 +421,7 @@ function M.cursor(grid, space)
     return function()
       e = e + 1
       if e > last then return nil end
+      if space.positions then random.at(e + 1) end
       for d = 1, dims do index[d] = coords[d][e] end
       index[dims + 1] = tonumber(values[e])
       return unpack(index, 1, dims + 1)
