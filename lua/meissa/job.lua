@@ -142,10 +142,15 @@ local function static_bytes(cache, key, kernel_bytes, layout)
   return bytes
 end
 
--- What was made of a sparse array's values before the loop is not good any more.
+-- What was made of a sparse array's values before the loop is not good any more; an array that the
+-- loop has written wholly, and not read, is good whatever it was before.
 local function mark_written(run)
   for c, binding in ipairs(run.bindings) do
-    if binding.sparse and run.plan.array_of[c].written then array.mark_written(run.values[c]) end
+    local about = binding.kind == "array" and run.plan.array_of[c]
+    if about and about.written then
+      if binding.sparse then array.mark_written(run.values[c]) end
+      if about.access == "write" and about.writes.whole then array.mark_overwritten(run.values[c]) end
+    end
   end
 end
 
