@@ -87,7 +87,7 @@ describe("the crew", function()
     assert.are.equal(right, sum)
     local took_part = 0
     for _, each in ipairs(shares) do took_part = took_part + (each.blocks > 0 and 1 or 0) end
-    assert.are.equal(1, took_part) -- ten additions are not worth two
+    assert.is_true(took_part < 3) -- ten additions are not worth three
     meissa.init {}
   end)
 end)

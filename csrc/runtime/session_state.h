@@ -8,7 +8,7 @@
 
 #include <sys/types.h>
 
-#include "net/directory.h"
+#include "base/directory.h"
 #include "net/link.h"
 #include "net/zap.h"
 #include "runtime/board.h"

@@ -10,7 +10,7 @@
 
 #include <stdint.h>
 
-#include "net/directory.h"
+#include "base/directory.h"
 #include "net/frame.h"
 #include "net/socket.h"
 

@@ -64,6 +64,14 @@ function M.size(session, grid, strategy, known)
   return best == cost.workers and 0 or best
 end
 
+--- Seconds that the workers spent in blocks.
+-- @tab shares of the workers, from an outcome
+function M.busy(shares)
+  local busy = 0
+  for _, share in ipairs(shares) do busy = busy + share.busy end
+  return busy
+end
+
 --- What an execution tells about the next one: {pace = seconds of an iteration, hand_on = seconds
 -- waited for a hand-over}. The latter includes waiting for slower workers and, on a busy machine,
 -- for cores; one worker alone learns nothing about it, and slowly forgets.
@@ -72,14 +80,14 @@ end
 -- @string strategy the plan's
 -- @tab[opt] known what was known before
 function M.learn(shares, grid, strategy, known)
-  local busy, waited, workers = 0, 0, 0
+  local waited, workers = 0, 0
   for _, share in ipairs(shares) do
-    busy, waited = busy + share.busy, waited + share.waited
+    waited = waited + share.waited
     if share.blocks > 0 then workers = workers + 1 end
   end
   local hand_on = known and known.hand_on * FORGET or 0
   if workers > 1 then hand_on = waited / workers / math.max(1, steps_of(grid, strategy)) end
-  return {pace = busy / grid.volume, hand_on = hand_on}
+  return {pace = M.busy(shares) / grid.volume, hand_on = hand_on}
 end
 
 return M
