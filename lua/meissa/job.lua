@@ -9,6 +9,7 @@
 local array = require "meissa.array"
 local buffer = require "string.buffer"
 local core = require "meissa.core"
+local crew = require "meissa.crew"
 local engine = require "meissa.engine"
 local errors = require "meissa.errors"
 local ffi = require "ffi"
@@ -161,25 +162,6 @@ local function launch_of(called, shares)
   return first - called
 end
 
--- Seconds that it takes to hand a sweep on from one phase to the next, at least.
-local HAND_ON = 4e-5
-
--- How many workers a sweep is worth: one, when what a phase computes, going by the loop's last
--- execution, is less than handing on takes; 0 means all. Decides nothing but who runs what.
-local function worthwhile(run)
-  local grid, pace = run.grid, run.record.pace
-  if grid.sequential == 0 or not pace then return 0 end
-  local phases = grid.blocks / grid.ranges[#grid.ranges]
-  local saved = pace * grid.volume * (1 - 1 / run.session:info().workers)
-  return saved < phases * HAND_ON and 1 or 0
-end
-
-local function busy_of(shares)
-  local busy = 0
-  for _, share in ipairs(shares) do busy = busy + share.busy end
-  return busy
-end
-
 -- What a block left: the kernel's bytes and, in a loop with buffers, what it put into them.
 local function pack_result(bytes, copies)
   return copies and buffer.encode {bytes, stages.take(copies)} or bytes
@@ -210,7 +192,8 @@ local function run_stage(run, stage, told, schedule, bar)
     key = told.key, kernel = told.kernel, items = told.items, run = told.run,
     strategy = run.plan.strategy, ranges = run.grid.ranges, sequential = run.grid.sequential,
     first = stage.first, last = stage.last, transaction = run.space.transaction,
-    workers = worthwhile(run), bounds = schedule.bounds,
+    workers = crew.size(run.session, run.grid, run.plan.strategy, run.record.crew),
+    bounds = schedule.bounds,
     weights = stage.weights or schedule.weights,
     starts = run.grid.partition and ffi.cast("int64_t *", run.grid.partition.start) or nil,
     stalled = warn_stalled(run, layout), advanced = bar and stage_progress(bar, run, stage),
@@ -279,9 +262,8 @@ function M.run(run)
     key = key, kernel = static_bytes(schedule, key, kernel_bytes, fixed), items = items,
     run = buffer.encode(told),
   }, schedule)
-  local busy = busy_of(outcome.workers)
-  run.record.pace = busy / run.grid.volume
-  engine.ran(run.native, busy)
+  run.record.crew = crew.learn(outcome.workers, run.grid, run.plan.strategy, run.record.crew)
+  engine.ran(run.native, crew.busy(outcome.workers))
   mark_written(run)
   local measured = {
     seconds = system.clock() - run.called, moved = outcome.moved, shares = outcome.workers,
