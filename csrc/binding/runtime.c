@@ -116,6 +116,16 @@ static void call_stalled(void *context, const ms_progress *progress) {
   lua_settop(L, top);
 }
 
+static void call_advanced(void *context, uint64_t finished, uint64_t blocks) {
+  lua_State *L = context;
+  int top = lua_gettop(L);
+  lua_getfield(L, 2, "advanced");
+  lua_pushnumber(L, (lua_Number)finished);
+  lua_pushnumber(L, (lua_Number)blocks);
+  lua_pcall(L, 2, 0, 0); /* it can only watch: its errors are its own */
+  lua_settop(L, top);
+}
+
 static void set_number(lua_State *L, const char *name, double value) {
   lua_pushnumber(L, value);
   lua_setfield(L, -2, name);
@@ -202,6 +212,8 @@ static int session_run(lua_State *L) {
   ms_read_job(L, 2, &job);
   lua_getfield(L, 2, "stalled");
   if (lua_isfunction(L, -1)) job.stalled = call_stalled;
+  lua_getfield(L, 2, "advanced");
+  if (lua_isfunction(L, -1)) job.advanced = call_advanced;
   job.context = L;
   ms_outcome *outcome = lua_newuserdata(L, sizeof *outcome);
   memset(outcome, 0, sizeof *outcome);

@@ -83,6 +83,8 @@ typedef struct ms_job {
   /* Called whenever `patience` seconds (0: 10) went by without a finished block. May be NULL. */
   double patience;
   void (*stalled)(void *context, const ms_progress *progress);
+  /* Called about once a second with how many blocks are finished, of how many. May be NULL. */
+  void (*advanced)(void *context, uint64_t finished, uint64_t blocks);
   void *context;
 } ms_job;
 

@@ -13,8 +13,8 @@ local M = {}
 
 local element_size = {float = 4, double = 8, int32 = 4, int64 = 8}
 
--- Arrays and partitions are numbered apart; the vectors of a partition, and the coordinates and rows
--- of a sparse array, get numbers of their own far above those of arrays.
+-- Arrays and partitions are numbered apart; the vectors of a partition, and the coordinates and
+-- rows of a sparse array, get numbers of their own far above those of arrays.
 local PARTITIONS, COORDINATES, ROWS, VECTORS = 2 ^ 48, 2 ^ 49, 2 ^ 50, 16
 
 -- How an array travels where memory is not shared, and with the ranges of which axis.
@@ -63,8 +63,8 @@ local function sparse_items(value, about, plan)
   return items, {dims = shape.dims, count = shape.count, id = shape.id}
 end
 
--- The compressed rows of a sparse array that the loop reads and does not write: `start`, the columns
--- of each further dimension, the values. Nil where it has none.
+-- The compressed rows of a sparse array that the loop reads and does not write: `start`, the
+-- values, the columns of each further dimension. Nil where it has none.
 local function row_items(value, about)
   local rows = about.access == "read" and array.rows(value)
   if not rows then return nil end

@@ -9,12 +9,14 @@
 local array = require "meissa.array"
 local buffer = require "string.buffer"
 local core = require "meissa.core"
+local engine = require "meissa.engine"
 local errors = require "meissa.errors"
 local ffi = require "ffi"
 local grids = require "meissa.grid"
 local job_items = require "meissa.items"
 local kernel = require "meissa.kernel"
 local partitions = require "meissa.partition"
+local progress = require "meissa.progress"
 local show = require "meissa.array.show"
 local spaces = require "meissa.space"
 local stages = require "meissa.stage"
@@ -189,8 +191,14 @@ local function take_results(run, results)
   return kernels
 end
 
+-- Moves the loop's bar while a stage runs.
+local function stage_progress(bar, run, stage)
+  local each = run.grid.volume / run.grid.blocks -- iterations of a block, more or less
+  return function(finished) bar:show((stage.first + finished) * each) end
+end
+
 -- Runs the blocks of one stage; what they left, in plan order, and the outcome.
-local function run_stage(run, stage, told, schedule)
+local function run_stage(run, stage, told, schedule, bar)
   local layout = schedule.layout
   local outcome, failure = run.session:run {
     key = told.key, kernel = told.kernel, items = told.items, run = told.run,
@@ -199,7 +207,7 @@ local function run_stage(run, stage, told, schedule)
     workers = worthwhile(run), bounds = schedule.bounds,
     weights = stage.weights or schedule.weights,
     starts = run.grid.partition and ffi.cast("int64_t *", run.grid.partition.start) or nil,
-    stalled = warn_stalled(run, layout),
+    stalled = warn_stalled(run, layout), advanced = bar and stage_progress(bar, run, stage),
   }
   local told_back = outcome or failure
   if told_back.notices then give_notice(run, told_back.notices) end
@@ -229,13 +237,15 @@ end
 local function run_stages(run, told, schedule)
   local list, all, total = stages.of(run.plan, run.grid), {}, nil
   local copies = #run.plan.buffers > 0 and stages.remember(run, list) or {}
+  local bar = progress.bar(place_of(run), run.grid.volume, "iterations")
   local ok, err = pcall(function()
     for _, stage in ipairs(list) do
-      local results, outcome = run_stage(run, stage, told, schedule)
+      local results, outcome = run_stage(run, stage, told, schedule, bar)
       total = add_outcome(total, outcome)
       for _, bytes in ipairs(take_results(run, results)) do all[#all + 1] = bytes end
     end
   end)
+  if bar then bar:clear() end
   if not ok then
     stages.restore(copies)
     error(err, 0)
@@ -243,15 +253,15 @@ local function run_stages(run, told, schedule)
   return all, total
 end
 
---- Runs a job. `run` has record, plan, space, bindings, values, grid, session and called (when the
--- user's call began).
+--- Runs a job. `run` has record, plan, space, bindings, values, grid, kernel and native (see
+-- kernel.find and engine.choose), session and called (when the user's call began).
 -- @return the scalars to assign, a list of {capture =, value =}; what it took
 -- Errors: BDY WRK INT NET ARR.
 function M.run(run)
   local schedule = schedule_of(run.grid)
   local layout = schedule.layout
   local kernel_bytes, run_bytes, key, apart, large = kernel.pack(
-    run.record.loop, run.plan, run.bindings, run.values, run.space, run.plan.kernels)
+    run.kernel, run.bindings, run.values, run.native)
   notice_large(run, large)
   local items, where = job_items.collect(run, apart)
   local told = {run = run_bytes, where = where}
@@ -262,7 +272,9 @@ function M.run(run)
     key = key, kernel = static_bytes(schedule, key, kernel_bytes, fixed), items = items,
     run = buffer.encode(told),
   }, schedule)
-  run.record.pace = busy_of(outcome.workers) / run.grid.volume
+  local busy = busy_of(outcome.workers)
+  run.record.pace = busy / run.grid.volume
+  engine.ran(run.native, busy)
   mark_written(run)
   local measured = {
     seconds = system.clock() - run.called, moved = outcome.moved, shares = outcome.workers,
@@ -316,14 +328,29 @@ function M.instance(kernel_bytes, run_bytes, items, where, copies)
   return kernel.prepare(kernel_bytes, run_bytes, arrays, {print = print})
 end
 
+-- Runs a block, given its number, on the engine that is there when it begins.
+local function runner(instance, layout)
+  local native = instance.call and instance
+  local fill = grids.filler(layout)
+  return function(number)
+    if not native then
+      native = instance:native()
+      if not native then return instance:run(grids.block(layout, number)) end
+    end
+    fill(number, native.bounds)
+    return native:call()
+  end
+end
+
 --- On a worker: the function that runs one block of the job, given its number.
 function M.prepare(static, run_bytes, items)
   local fixed, told = buffer.decode(static), buffer.decode(run_bytes)
   local layout = fixed.layout or told.layout
   local copies = stages.copies(told.where)
   local instance = M.instance(fixed.kernel, told.run, items, told.where, copies)
+  local run_block = runner(instance, layout)
   return function(number)
-    local bytes, err = instance:run(grids.block(layout, number))
+    local bytes, err = run_block(number)
     if not bytes then
       stages.discard(copies)
       error(err, 0)
@@ -345,18 +372,19 @@ end
 -- Errors: BDY.
 function M.run_here(run)
   local kernel_bytes, run_bytes, _, apart = kernel.pack(
-    run.record.loop, run.plan, run.bindings, run.values, run.space, run.plan.kernels)
+    run.kernel, run.bindings, run.values, run.native)
   local items, where = job_items.collect(run, apart)
   local copies = stages.copies(where)
   local instance = M.instance(kernel_bytes, run_bytes, items, where, copies)
-  local layout, all = grids.layout(run.grid), {}
+  local run_block, all = runner(instance, grids.layout(run.grid)), {}
+  local began = system.clock()
   local order, list = M.serial_order(run.plan, run.grid), stages.of(run.plan, run.grid)
   local kept = #run.plan.buffers > 0 and stages.remember(run, list) or {}
   mark_written(run)
   for _, stage in ipairs(list) do
     local results = {}
     for position = stage.first + 1, stage.last do
-      local bytes, failure = instance:run(grids.block(layout, order[position]))
+      local bytes, failure = run_block(order[position])
       if not bytes then
         stages.discard(copies)
         stages.restore(kept)
@@ -366,6 +394,7 @@ function M.run_here(run)
     end
     for _, bytes in ipairs(take_results(run, results)) do all[#all + 1] = bytes end
   end
+  engine.ran(run.native, system.clock() - began)
   return kernel.combine(kernel_bytes, run.values, all)
 end
 

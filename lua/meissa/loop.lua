@@ -12,11 +12,13 @@ local buffers = require "meissa.buffer"
 local capture = require "meissa.capture"
 local check = require "meissa.check"
 local core = require "meissa.core"
+local engine = require "meissa.engine"
 local errors = require "meissa.errors"
 local frame = require "meissa.frame"
 local grids = require "meissa.grid"
 local inprocess = require "meissa.inprocess"
 local job = require "meissa.job"
+local kernel = require "meissa.kernel"
 local plans = require "meissa.plan"
 local pool = require "meissa.pool"
 local source = require "meissa.source"
@@ -173,13 +175,20 @@ local function cut(plan, space)
   return grid
 end
 
+-- The loop's kernel, and what its execution may use of the native engine.
+local function choose_engine(record, plan, space, bindings, values)
+  local static = kernel.find(record.loop, plan, bindings, values, space, plan.kernels)
+  return static, engine.choose(plan, static, space)
+end
+
 -- Runs the loop on the workers; the list of {capture=, value=} to assign.
 local function run_on_workers(record, plan, space, bindings, values, called)
   local grid = cut(plan, space)
+  local static, native = choose_engine(record, plan, space, bindings, values)
   plans.explain(plan, space)
   local assigned, measured = job.run {
     record = record, plan = plan, space = space, bindings = bindings, values = values,
-    grid = grid, session = pool.session(), called = called,
+    grid = grid, kernel = static, native = native, session = pool.session(), called = called,
   }
   last_plan = plans.measured(plan, measured)
   return assigned
@@ -205,22 +214,24 @@ end
 -- the body run plainly, as they do on a worker.
 local function run_engine_here(record, plan, space, bindings, values)
   local grid = cut(plan, space)
+  local static, native = choose_engine(record, plan, space, bindings, values)
   last_plan = plan
   plans.explain(plan, space)
   local outer = M.on_worker
   M.on_worker = true
   local ok, assigned = pcall(job.run_here, {
     record = record, plan = plan, space = space, bindings = bindings, values = values, grid = grid,
+    kernel = static, native = native,
   })
   M.on_worker = outer
   if not ok then error(assigned, 0) end
   return assigned
 end
 
--- Whether a loop of this process goes through the engine.
+-- Whether a loop of this process goes through the engine; an unordered one also for the asking.
 local function by_engine(plan, space)
-  return pool.workers() == 0 and (#plan.buffers > 0 or
-    not space.ordered and plans.needs_engine(plan, space))
+  return pool.workers() == 0 and (#plan.buffers > 0 or not space.ordered and
+    (plans.needs_engine(plan, space) or engine.asked(space.options) == "native"))
 end
 
 -- Runs the loop in this process: an iterator for the body.
