@@ -183,8 +183,9 @@ end
 
 -- Runs the loop on the workers; the list of {capture=, value=} to assign.
 local function run_on_workers(record, plan, space, bindings, values, called)
-  local grid = cut(plan, space)
+  -- The compiler may work while the space is cut and workers start.
   local static, native = choose_engine(record, plan, space, bindings, values)
+  local grid = cut(plan, space)
   plans.explain(plan, space)
   local assigned, measured = job.run {
     record = record, plan = plan, space = space, bindings = bindings, values = values,
@@ -213,8 +214,8 @@ end
 -- Runs the blocks in this process by the engine; the list of {capture=, value=} to assign. Loops in
 -- the body run plainly, as they do on a worker.
 local function run_engine_here(record, plan, space, bindings, values)
-  local grid = cut(plan, space)
   local static, native = choose_engine(record, plan, space, bindings, values)
+  local grid = cut(plan, space)
   last_plan = plan
   plans.explain(plan, space)
   local outer = M.on_worker
