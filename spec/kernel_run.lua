@@ -190,7 +190,8 @@ function M.prepare(text, env, space, options)
   options = options or {}
   local core_space = space_for_core(space, options)
   local loop, values, bindings, plan, captures = study(text, env, core_space, options)
-  local kernel_bytes, run_bytes = kernel.pack(loop, plan, bindings, values, core_space, {})
+  local kernel_bytes, run_bytes = kernel.pack(
+    kernel.find(loop, plan, bindings, values, core_space, {}), bindings, values)
   local items = {}
   for c = 1, #bindings do
     if memory.is_array(values[c]) then items[#items + 1] = item_of(values[c]) end

@@ -17,25 +17,10 @@ typedef struct reader {
   ms_lines lines;
 } reader;
 
-static bool is_skipped(const ms_triples *options, const char *line, size_t length) {
-  const char *comment = options->comment;
-  size_t prefix = comment != NULL ? strlen(comment) : 0;
-  if (prefix > 0 && length >= prefix && memcmp(line, comment, prefix) == 0) return true;
-  while (length > 0 && (*line == ' ' || *line == '\t' || *line == '\r')) {
-    line++;
-    length--;
-  }
-  return length == 0;
-}
-
 /* The next line of data: 1, 0 at the end of the piece, or -1. */
 static int next_line(const ms_triples *options, ms_lines *lines, const char **line, size_t *length,
                      ms_error *err) {
-  int got;
-  do {
-    got = ms_lines_next(lines, line, length, err);
-  } while (got == 1 && (lines->number <= options->skip || is_skipped(options, *line, *length)));
-  return got;
+  return ms_lines_next_data(lines, options->comment, options->skip, line, length, err);
 }
 
 static bool both_integers(const ms_field *fields) {

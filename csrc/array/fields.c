@@ -36,17 +36,26 @@ const char *ms_separator_name(const ms_separator *separator, char *buffer, size_
   return buffer;
 }
 
+/* Behind the quoted text that starts at `at`, in which two quotes stand for one; `at` itself when
+ * there is none. */
+static const char *skip_quoted(const char *at, const char *end) {
+  if (at == end || *at != '"') return at;
+  for (const char *from = at + 1; from < end;) {
+    const char *quote = memchr(from, '"', (size_t)(end - from));
+    if (quote == NULL) break;
+    if (quote + 1 == end || quote[1] != '"') return quote + 1;
+    from = quote + 2;
+  }
+  return at;
+}
+
 /* The end of the field that starts at `at`. */
 static const char *field_end(const ms_separator *separator, const char *at, const char *end) {
   if (separator->blanks) {
     while (at < end && !is_blank(*at)) at++;
     return at;
   }
-  const char *from = at;
-  if (at < end && *at == '"') {
-    const char *quote = memchr(at + 1, '"', (size_t)(end - at - 1));
-    if (quote != NULL) from = quote;
-  }
+  const char *from = skip_quoted(at, end);
   size_t left = (size_t)(end - from);
   const char *found = separator->length == 1
                           ? memchr(from, separator->text[0], left)

@@ -31,7 +31,8 @@ const char *ms_separator_name(const ms_separator *separator, char *buffer, size_
 
 /* Cuts a line into at most `most` fields and returns how many it has in all (counting stops at
  * most + 1). Blanks around a field are dropped, and so are double quotes around a whole field;
- * separators inside quotes do not count. */
+ * separators inside quotes do not count, and two quotes inside do not end
+ * them. */
 size_t ms_fields_cut(const ms_separator *separator, const char *line, size_t length,
                      ms_field *fields, size_t most);
 

@@ -74,6 +74,24 @@ int ms_lines_next(ms_lines *lines, const char **line, size_t *length, ms_error *
   return 1;
 }
 
+static bool is_data(const char *comment, const char *line, size_t length) {
+  size_t prefix = comment != NULL ? strlen(comment) : 0;
+  if (prefix > 0 && length >= prefix && memcmp(line, comment, prefix) == 0) return false;
+  for (size_t k = 0; k < length; k++) {
+    if (line[k] != ' ' && line[k] != '\t' && line[k] != '\r') return true;
+  }
+  return false;
+}
+
+int ms_lines_next_data(ms_lines *lines, const char *comment, int64_t skip, const char **line,
+                       size_t *length, ms_error *err) {
+  int got;
+  do {
+    got = ms_lines_next(lines, line, length, err);
+  } while (got == 1 && (lines->number <= skip || !is_data(comment, *line, *length)));
+  return got;
+}
+
 void ms_lines_close(ms_lines *lines) {
   ms_pieces_close(&lines->pieces);
   ms_piece_free(&lines->own);

@@ -29,6 +29,11 @@ void ms_lines_of(ms_lines *lines, const ms_piece *piece);
  * MS_FIL placed at the line (truncated or damaged gzip data, a NUL byte, an over-long line). */
 int ms_lines_next(ms_lines *lines, const char **line, size_t *length, ms_error *err);
 
+/* The next line of data: neither blank, nor among the first `skip` of the file, nor beginning with
+ * `comment` (unless that is NULL). Returns what ms_lines_next does. */
+int ms_lines_next_data(ms_lines *lines, const char *comment, int64_t skip, const char **line,
+                       size_t *length, ms_error *err);
+
 /* Fills an MS_FIL error placed at the line handed out last, and returns -1. */
 int ms_lines_error(const ms_lines *lines, ms_error *err, const char *format, ...)
     __attribute__((format(printf, 3, 4)));

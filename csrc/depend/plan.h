@@ -120,6 +120,14 @@ typedef enum ms_placement {
   MS_PLACE_REDUCED    /* a buffer: each block's own, merged between blocks */
 } ms_placement;
 
+/* What a loop may write of an array. */
+typedef struct ms_written {
+  int64_t low[MS_MAX_DIMS], high[MS_MAX_DIMS]; /* subscripts; low > high: nothing */
+  int32_t array_dim, loop_dim; /* all writes follow the loop dimension, which is cut; -1 none */
+  int64_t scale, offset;       /* as of the array */
+  bool whole;                  /* every element is surely written */
+} ms_written;
+
 typedef struct ms_array_plan {
   uint32_t binding; /* index of one binding of this array */
   bool read, written;
@@ -127,6 +135,7 @@ typedef struct ms_array_plan {
   int32_t array_dim; /* dimension of the array that follows loop dimension `loop_dim`; -1 none */
   int32_t loop_dim;
   int64_t scale, offset; /* subscript = scale * index + offset */
+  ms_written writes;     /* of a written array */
 } ms_array_plan;
 
 typedef enum ms_scalar_role {

@@ -13,8 +13,8 @@ local M = {}
 
 local element_size = {float = 4, double = 8, int32 = 4, int64 = 8}
 
--- Arrays and partitions are numbered apart; the vectors of a partition, and the coordinates and rows
--- of a sparse array, get numbers of their own far above those of arrays.
+-- Arrays and partitions are numbered apart; the vectors of a partition, and the coordinates and
+-- rows of a sparse array, get numbers of their own far above those of arrays.
 local PARTITIONS, COORDINATES, ROWS, VECTORS = 2 ^ 48, 2 ^ 49, 2 ^ 50, 16
 
 -- How an array travels where memory is not shared, and with the ranges of which axis.
@@ -28,14 +28,24 @@ local function movement(about, plan, grid)
   return stays and "scattered" or "exchanged"
 end
 
+-- The axis whose ranges all writes to an array follow, and how; nil if there is none.
+local function followed(writes, grid)
+  local axis = writes.loop_dim and grids.axis_of(grid, writes.loop_dim)
+  return axis and {cut = axis, along = writes.array_dim, scale = writes.scale,
+                   offset = writes.offset}
+end
+
 local function array_item(value, about, plan, grid)
   local shape, memory = array.describe(value), array.core(value)
   local move, axis = movement(about, plan, grid)
+  local writes = about.writes
   return {
     id = shape.id, version = 0, pointer = memory.data, segment = memory.store.block.segment,
     element = element_size[shape.type], dims = shape.dims, strides = shape.strides,
     movement = move, written = about.written, along = about.array_dim, cut = axis,
     scale = about.scale, offset = about.offset,
+    low = writes and writes.low, high = writes and writes.high,
+    follow = writes and followed(writes, grid),
   }
 end
 
@@ -63,8 +73,8 @@ local function sparse_items(value, about, plan)
   return items, {dims = shape.dims, count = shape.count, id = shape.id}
 end
 
--- The compressed rows of a sparse array that the loop reads and does not write: `start`, the columns
--- of each further dimension, the values. Nil where it has none.
+-- The compressed rows of a sparse array that the loop reads and does not write: `start`, the
+-- values, the columns of each further dimension. Nil where it has none.
 local function row_items(value, about)
   local rows = about.access == "read" and array.rows(value)
   if not rows then return nil end

@@ -9,12 +9,15 @@
 local array = require "meissa.array"
 local buffer = require "string.buffer"
 local core = require "meissa.core"
+local crew = require "meissa.crew"
+local engine = require "meissa.engine"
 local errors = require "meissa.errors"
 local ffi = require "ffi"
 local grids = require "meissa.grid"
 local job_items = require "meissa.items"
 local kernel = require "meissa.kernel"
 local partitions = require "meissa.partition"
+local progress = require "meissa.progress"
 local random = require "meissa.random"
 local show = require "meissa.array.show"
 local spaces = require "meissa.space"
@@ -140,10 +143,15 @@ local function static_bytes(cache, key, kernel_bytes, layout)
   return bytes
 end
 
--- What was made of a sparse array's values before the loop is not good any more.
+-- What was made of a sparse array's values before the loop is not good any more; an array that the
+-- loop has written wholly, and not read, is good whatever it was before.
 local function mark_written(run)
   for c, binding in ipairs(run.bindings) do
-    if binding.sparse and run.plan.array_of[c].written then array.mark_written(run.values[c]) end
+    local about = binding.kind == "array" and run.plan.array_of[c]
+    if about and about.written then
+      if binding.sparse then array.mark_written(run.values[c]) end
+      if about.access == "write" and about.writes.whole then array.mark_overwritten(run.values[c]) end
+    end
   end
 end
 
@@ -152,25 +160,6 @@ local function launch_of(called, shares)
   local first = math.huge
   for _, share in ipairs(shares) do first = math.min(first, share.began or first) end
   return first - called
-end
-
--- Seconds that it takes to hand a sweep on from one phase to the next, at least.
-local HAND_ON = 4e-5
-
--- How many workers a sweep is worth: one, when what a phase computes, going by the loop's last
--- execution, is less than handing on takes; 0 means all. Decides nothing but who runs what.
-local function worthwhile(run)
-  local grid, pace = run.grid, run.record.pace
-  if grid.sequential == 0 or not pace then return 0 end
-  local phases = grid.blocks / grid.ranges[#grid.ranges]
-  local saved = pace * grid.volume * (1 - 1 / run.session:info().workers)
-  return saved < phases * HAND_ON and 1 or 0
-end
-
-local function busy_of(shares)
-  local busy = 0
-  for _, share in ipairs(shares) do busy = busy + share.busy end
-  return busy
 end
 
 -- What a block left: the kernel's bytes and, in a loop with buffers, what it put into them.
@@ -190,17 +179,24 @@ local function take_results(run, results)
   return kernels
 end
 
+-- Moves the loop's bar while a stage runs.
+local function stage_progress(bar, run, stage)
+  local each = run.grid.volume / run.grid.blocks -- iterations of a block, more or less
+  return function(finished) bar:show((stage.first + finished) * each) end
+end
+
 -- Runs the blocks of one stage; what they left, in plan order, and the outcome.
-local function run_stage(run, stage, told, schedule)
+local function run_stage(run, stage, told, schedule, bar)
   local layout = schedule.layout
   local outcome, failure = run.session:run {
     key = told.key, kernel = told.kernel, items = told.items, run = told.run,
     strategy = run.plan.strategy, ranges = run.grid.ranges, sequential = run.grid.sequential,
     first = stage.first, last = stage.last, transaction = run.space.transaction,
-    workers = worthwhile(run), bounds = schedule.bounds,
+    workers = crew.size(run.session, run.grid, run.plan.strategy, run.record.crew),
+    bounds = schedule.bounds,
     weights = stage.weights or schedule.weights,
     starts = run.grid.partition and ffi.cast("int64_t *", run.grid.partition.start) or nil,
-    stalled = warn_stalled(run, layout),
+    stalled = warn_stalled(run, layout), advanced = bar and stage_progress(bar, run, stage),
   }
   local told_back = outcome or failure
   if told_back.notices then give_notice(run, told_back.notices) end
@@ -230,13 +226,15 @@ end
 local function run_stages(run, told, schedule)
   local list, all, total = stages.of(run.plan, run.grid), {}, nil
   local copies = #run.plan.buffers > 0 and stages.remember(run, list) or {}
+  local bar = progress.bar(place_of(run), run.grid.volume, "iterations")
   local ok, err = pcall(function()
     for _, stage in ipairs(list) do
-      local results, outcome = run_stage(run, stage, told, schedule)
+      local results, outcome = run_stage(run, stage, told, schedule, bar)
       total = add_outcome(total, outcome)
       for _, bytes in ipairs(take_results(run, results)) do all[#all + 1] = bytes end
     end
   end)
+  if bar then bar:clear() end
   if not ok then
     stages.restore(copies)
     error(err, 0)
@@ -244,15 +242,16 @@ local function run_stages(run, told, schedule)
   return all, total
 end
 
---- Runs a job. `run` has record, plan, space, bindings, values, grid, session, called (when the
--- user's call began) and draws (what its random numbers belong to).
+--- Runs a job. `run` has record, plan, space, bindings, values, grid, kernel and native (see
+-- kernel.find and engine.choose), session, called (when the user's call began) and draws (what its
+-- random numbers belong to).
 -- @return the scalars to assign, a list of {capture =, value =}; what it took
 -- Errors: BDY WRK INT NET ARR.
 function M.run(run)
   local schedule = schedule_of(run.grid)
   local layout = schedule.layout
   local kernel_bytes, run_bytes, key, apart, large = kernel.pack(
-    run.record.loop, run.plan, run.bindings, run.values, run.space, run.plan.kernels)
+    run.kernel, run.bindings, run.values, run.native)
   notice_large(run, large)
   local items, where = job_items.collect(run, apart)
   local told = {run = run_bytes, where = where, draws = run.plan.draws and run.draws or nil}
@@ -263,7 +262,8 @@ function M.run(run)
     key = key, kernel = static_bytes(schedule, key, kernel_bytes, fixed), items = items,
     run = buffer.encode(told),
   }, schedule)
-  run.record.pace = busy_of(outcome.workers) / run.grid.volume
+  run.record.crew = crew.learn(outcome.workers, run.grid, run.plan.strategy, run.record.crew)
+  engine.ran(run.native, crew.busy(outcome.workers))
   mark_written(run)
   local measured = {
     seconds = system.clock() - run.called, moved = outcome.moved, shares = outcome.workers,
@@ -318,14 +318,29 @@ function M.instance(kernel_bytes, run_bytes, items, where, copies, draws)
   return kernel.prepare(kernel_bytes, run_bytes, arrays, {print = print, draws = draws})
 end
 
+-- Runs a block, given its number, on the engine that is there when it begins.
+local function runner(instance, layout)
+  local native = instance.call and instance
+  local fill = grids.filler(layout)
+  return function(number)
+    if not native then
+      native = instance:native()
+      if not native then return instance:run(grids.block(layout, number)) end
+    end
+    fill(number, native.bounds)
+    return native:call()
+  end
+end
+
 --- On a worker: the function that runs one block of the job, given its number.
 function M.prepare(static, run_bytes, items)
   local fixed, told = buffer.decode(static), buffer.decode(run_bytes)
   local layout = fixed.layout or told.layout
   local copies = stages.copies(told.where)
   local instance = M.instance(fixed.kernel, told.run, items, told.where, copies, told.draws)
+  local run_block = runner(instance, layout)
   return function(number)
-    local bytes, err = instance:run(grids.block(layout, number))
+    local bytes, err = run_block(number)
     if not bytes then
       stages.discard(copies)
       error(err, 0)
@@ -347,18 +362,19 @@ end
 -- Errors: BDY.
 function M.run_here(run)
   local kernel_bytes, run_bytes, _, apart = kernel.pack(
-    run.record.loop, run.plan, run.bindings, run.values, run.space, run.plan.kernels)
+    run.kernel, run.bindings, run.values, run.native)
   local items, where = job_items.collect(run, apart)
   local copies = stages.copies(where)
   local instance = M.instance(kernel_bytes, run_bytes, items, where, copies, run.draws)
-  local layout, all = grids.layout(run.grid), {}
+  local run_block, all = runner(instance, grids.layout(run.grid)), {}
+  local began = system.clock()
   local order, list = M.serial_order(run.plan, run.grid), stages.of(run.plan, run.grid)
   local kept = #run.plan.buffers > 0 and stages.remember(run, list) or {}
   mark_written(run)
   for _, stage in ipairs(list) do
     local results = {}
     for position = stage.first + 1, stage.last do
-      local bytes, failure = instance:run(grids.block(layout, order[position]))
+      local bytes, failure = run_block(order[position])
       if not bytes then
         stages.discard(copies)
         stages.restore(kept)
@@ -368,6 +384,7 @@ function M.run_here(run)
     end
     for _, bytes in ipairs(take_results(run, results)) do all[#all + 1] = bytes end
   end
+  engine.ran(run.native, system.clock() - began)
   return kernel.combine(kernel_bytes, run.values, all)
 end
 

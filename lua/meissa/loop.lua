@@ -12,11 +12,13 @@ local buffers = require "meissa.buffer"
 local capture = require "meissa.capture"
 local check = require "meissa.check"
 local core = require "meissa.core"
+local engine = require "meissa.engine"
 local errors = require "meissa.errors"
 local frame = require "meissa.frame"
 local grids = require "meissa.grid"
 local inprocess = require "meissa.inprocess"
 local job = require "meissa.job"
+local kernel = require "meissa.kernel"
 local plans = require "meissa.plan"
 local pool = require "meissa.pool"
 local random = require "meissa.random"
@@ -182,13 +184,22 @@ local function cut(plan, space)
   return grid
 end
 
+-- The loop's kernel, and what its execution may use of the native engine.
+local function choose_engine(record, plan, space, bindings, values)
+  local static = kernel.find(record.loop, plan, bindings, values, space, plan.kernels)
+  return static, engine.choose(plan, static, space)
+end
+
 -- Runs the loop on the workers; the list of {capture=, value=} to assign.
 local function run_on_workers(record, plan, space, bindings, values, draws, called)
+  -- The compiler may work while the space is cut and workers start.
+  local static, native = choose_engine(record, plan, space, bindings, values)
   local grid = cut(plan, space)
   plans.explain(plan, space)
   local assigned, measured = job.run {
     record = record, plan = plan, space = space, bindings = bindings, values = values,
-    grid = grid, session = pool.session(), called = called, draws = draws,
+    grid = grid, kernel = static, native = native, session = pool.session(), called = called,
+    draws = draws,
   }
   last_plan = plans.measured(plan, measured)
   return assigned
@@ -214,6 +225,7 @@ end
 -- Runs the blocks in this process by the engine; the list of {capture=, value=} to assign. Loops in
 -- the body run plainly, as they do on a worker.
 local function run_engine_here(record, plan, space, bindings, values, draws)
+  local static, native = choose_engine(record, plan, space, bindings, values)
   local grid = cut(plan, space)
   last_plan = plan
   plans.explain(plan, space)
@@ -221,18 +233,20 @@ local function run_engine_here(record, plan, space, bindings, values, draws)
   M.on_worker = true
   local ok, assigned = pcall(job.run_here, {
     record = record, plan = plan, space = space, bindings = bindings, values = values, grid = grid,
-    draws = draws,
+    kernel = static, native = native, draws = draws,
   })
   M.on_worker = outer
   if not ok then error(assigned, 0) end
   return assigned
 end
 
--- Whether a loop of this process goes through the engine. The plain loop knows no more of an
--- iteration of collapsed loops than its first index, which random numbers would depend on.
+-- Whether a loop of this process goes through the engine; an unordered one also for the asking. The
+-- plain loop knows no more of an iteration of collapsed loops than its first index, which random
+-- numbers would depend on.
 local function by_engine(plan, space)
   return pool.workers() == 0 and (#plan.buffers > 0 or plan.draws and space.collapse > 1 or
-    not space.ordered and plans.needs_engine(plan, space))
+    not space.ordered and
+    (plans.needs_engine(plan, space) or engine.asked(space.options) == "native"))
 end
 
 -- Runs the loop in this process: an iterator for the body.

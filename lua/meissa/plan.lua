@@ -27,7 +27,8 @@ local function context_of(plan)
   end
   return {
     file = record.file, line = record.line, over = plan.entries and record.over,
-    source = record.source, grid = plan.grid, moves = moves, engine = plan.engine,
+    source = record.source, grid = plan.grid, moves = moves,
+    engine = plan.engine, engine_reason = plan.engine_reason,
     ordered = plan.ordered, serial = plan.serial, stages = plan.stages,
   }
 end

@@ -25,6 +25,7 @@ ms_array *ms_triples_read(const char *path, const ms_triples *options, ms_error 
 local M = {
   libsvm = require("meissa.read.libsvm"),
   docword = require("meissa.read.docword"),
+  csv = require("meissa.read.csv"),
 }
 
 local duplicate_rules = { keep = 0, sum = 1, last = 2, error = 3 }
