@@ -260,9 +260,17 @@ end
 local Instance = {}
 Instance.__index = Instance
 
-local function gather(ok, ...)
-  return ok, { ... }
+local function gather(...)
+  return { ... }
 end
+
+-- Calls the block function and gathers what it returns. Never compiled, and no tail call: a trace
+-- that leaves the block's loop ends here, where LuaJIT would try in vain to follow it into xpcall.
+local function call(block, ...)
+  local results = gather(block(...))
+  return results
+end
+jit.off(call)
 
 --- Runs one block.
 -- @tab block {first =, last =} for entries (counted from 1, last included), else {lo = {...}, hi =
@@ -283,10 +291,10 @@ function Instance:run(block)
   end
   helpers.enter(self.object)
   local before = self.draws and random.open(self.draws)
-  local ok, results = gather(xpcall(self.kernel.block, self.handler,
-    unpack(arguments, 1, self.argument_count)))
+  local ok, results = xpcall(call, self.handler, self.kernel.block,
+    unpack(arguments, 1, self.argument_count))
   if before then random.close(before) end
-  if not ok then return nil, failure.finish(results[1], self.kernel.info) end
+  if not ok then return nil, failure.finish(results, self.kernel.info) end
   if #self.kernel.info.results == 0 then return "" end
   local encoded, bytes = pcall(results_of.encode, self, results)
   if not encoded then return nil, failure.plain(bytes) end
