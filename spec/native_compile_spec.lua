@@ -110,7 +110,7 @@ describe("compiled kernels", function()
     end)
 
     it("when several processes make one at once", function()
-      local command = ("MEISSA_CACHE=%s luajit %s/script.lua >%s/out.$k"):format(cache, where, where)
+      it("are made again: they are somebody else's", function() spoilt("chown 1234 OBJECT") end)
       shell(("for k in 1 2 3 4 5 6; do (%s) & done; wait"):format(command))
       for k = 1, 6 do
         local output = child.read(where .. "/out." .. k)

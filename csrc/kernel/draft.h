@@ -21,7 +21,8 @@
   X(CEIL, "ceil")            \
   X(GREATER, "greater")      \
   X(LESS, "less")            \
-  X(SLICE, "slice")
+  X(SLICE, "slice")          \
+  X(AT, "at")
 
 /* Most row helpers ("dot_float", ...) that one chunk can use. */
 #define MS_ROW_HELPERS 32

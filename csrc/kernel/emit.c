@@ -21,6 +21,19 @@ static bool over_entries(const ms_kernel_job *job) {
   return job->space->source != -1 && job->space->sparse;
 }
 
+/* Whether the body may draw random numbers, so that they must know the iteration. */
+static bool draws(const ms_kernel_job *job) {
+  for (uint32_t c = 0; c < job->loop->capture_count; c++) {
+    if (job->bindings[c].draws) return true;
+  }
+  return false;
+}
+
+/* Whether a block function over entries takes the coordinates of dimension `d`. */
+static bool needs_coord(const ms_draft *draft, uint32_t d) {
+  return draft->indices[d] != NULL || (draws(draft->job) && !draft->job->space->positions);
+}
+
 /* Finds a prefix for generated names that occurs nowhere in the text. */
 static int choose_prefix(ms_draft *draft) {
   snprintf(draft->prefix, sizeof draft->prefix, "_m");
@@ -136,7 +149,7 @@ static void add_memory(ms_draft *draft, ms_kernel_info *info, uint32_t at) {
 static void write_params(ms_draft *draft, ms_kernel_info *info) {
   const ms_kernel_job *job = draft->job;
   for (uint32_t d = 0; info->entries && d < job->space->dim_count; d++) {
-    if (draft->indices[d] != NULL) add_param(draft, info, MS_PARAM_COORD, d);
+    if (needs_coord(draft, d)) add_param(draft, info, MS_PARAM_COORD, d);
   }
   if (draft->value != NULL && job->space->source != -1) {
     add_param(draft, info, MS_PARAM_ENTRIES, 0);
@@ -199,6 +212,27 @@ static void write_indices(ms_draft *draft, bool entries) {
     ms_text_format(draft->out, " local %s", loop->indices[i]->name);
 }
 
+/* Tells the random numbers which iteration begins. */
+static void write_place(ms_draft *draft, bool entries) {
+  const char *prefix = draft->prefix;
+  if (!draws(draft->job)) return;
+  ms_text_add(draft->out, " ");
+  ms_draft_helper(draft, MS_HELPER_AT);
+  if (entries && draft->job->space->positions) {
+    ms_text_format(draft->out, "(%sx)", prefix);
+    return;
+  }
+  for (uint32_t d = 0; d < draft->dims; d++) {
+    ms_text_add(draft->out, d > 0 ? "," : "(");
+    if (entries) {
+      ms_text_format(draft->out, "%si%u[%sx-1]", prefix, d + 1, prefix);
+    } else {
+      ms_text_format(draft->out, "%sx%u", prefix, d + 1);
+    }
+  }
+  ms_text_add(draft->out, ")");
+}
+
 /* The loops over a block; returns how many `end`s they need. */
 static uint32_t write_loops(ms_draft *draft, bool entries) {
   const char *prefix = draft->prefix;
@@ -242,6 +276,7 @@ static uint32_t write_opening(ms_draft *draft, ms_kernel_info *info) {
   uint32_t loops = write_loops(draft, info->entries);
   ms_variables_begin(draft);
   write_indices(draft, info->entries);
+  write_place(draft, info->entries);
   ms_text_add(draft->out, " do ");
   return loops;
 }

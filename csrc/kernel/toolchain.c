@@ -77,7 +77,7 @@ const char *ms_toolchain_missing(ms_error *err) {
 #define COMMON                                                                                \
   "-x", "c", "-std=c11", "-O3", "-march=native", "-fPIC", "-w", "-pipe", "-fno-math-errno",   \
       "-fno-trapping-math", "-fno-stack-protector", "-fno-semantic-interposition", "-shared", \
-      "-Wl,-z,noexecstack"
+      "-nostartfiles", "-Wl,-z,noexecstack"
 
 const char *const *ms_toolchain_flags(bool fast) {
   static const char *const strict_flags[] = {COMMON, "-ffp-contract=off", NULL};

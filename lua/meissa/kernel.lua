@@ -17,6 +17,7 @@ local helpers = require("meissa.kernel.helpers")
 local memory = require("meissa.kernel.memory")
 local native_engine = require("meissa.kernel.native")
 local results_of = require("meissa.kernel.result")
+local random = require("meissa.random")
 local row = require("meissa.kernel.row")
 local strict = require("meissa.strict")
 local system = require("meissa.system")
@@ -144,8 +145,8 @@ local function packed(static, native)
 end
 
 -- What decides about the text beside the plan: how each array lies in memory.
-local function layout_of(arrays, count, entry_type)
-  local parts = { entry_type or "" }
+local function layout_of(arrays, count, entry_type, positions)
+  local parts = { entry_type or "", positions and "positions" or "" }
   for c = 1, count do
     local about = arrays[c]
     if about then
@@ -167,7 +168,7 @@ end
 function M.find(loop, plan, bindings, values, space, cache)
   local arrays = find_arrays(values, #bindings)
   local entry_type = space.array and memory.describe(space.array).type or nil
-  local layout = layout_of(arrays, #bindings, entry_type)
+  local layout = layout_of(arrays, #bindings, entry_type, space.positions)
   local static = cache[layout]
   if not static then
     static = make_static(loop, plan, bindings, space, arrays, entry_type)
@@ -259,9 +260,17 @@ end
 local Instance = {}
 Instance.__index = Instance
 
-local function gather(ok, ...)
-  return ok, { ... }
+local function gather(...)
+  return { ... }
 end
+
+-- Calls the block function and gathers what it returns. Never compiled, and no tail call: a trace
+-- that leaves the block's loop ends here, where LuaJIT would try in vain to follow it into xpcall.
+local function call(block, ...)
+  local results = gather(block(...))
+  return results
+end
+jit.off(call)
 
 --- Runs one block.
 -- @tab block {first =, last =} for entries (counted from 1, last included), else {lo = {...}, hi =
@@ -281,9 +290,11 @@ function Instance:run(block)
     end
   end
   helpers.enter(self.object)
-  local ok, results = gather(xpcall(self.kernel.block, self.handler,
-    unpack(arguments, 1, self.argument_count)))
-  if not ok then return nil, failure.finish(results[1], self.kernel.info) end
+  local before = self.draws and random.open(self.draws)
+  local ok, results = xpcall(call, self.handler, self.kernel.block,
+    unpack(arguments, 1, self.argument_count))
+  if before then random.close(before) end
+  if not ok then return nil, failure.finish(results, self.kernel.info) end
   if #self.kernel.info.results == 0 then return "" end
   local encoded, bytes = pcall(results_of.encode, self, results)
   if not encoded then return nil, failure.plain(bytes) end
@@ -313,7 +324,8 @@ end
 -- pointer = values of the entries}, or for a dense array {pointer =, strides =}. `bulk`: tables
 -- that travelled apart, {{capture =, pointer =, length =, digest =}, ...}. Their memory must
 -- outlive the instance.
--- @tab[opt] host `print`: what `print` means in the body
+-- @tab[opt] host `print`: what `print` means in the body; `draws`: what the random numbers of the
+-- body belong to (see meissa.random)
 -- @treturn table an instance with methods `run(block)` and `native()`
 function M.prepare(kernel_bytes, run_bytes, items, host)
   local kernel = load_kernel(kernel_bytes)
@@ -344,7 +356,7 @@ function M.prepare(kernel_bytes, run_bytes, items, host)
     arguments[bounds + n] = arguments_by_kind[param.kind](param, info, found, values)
   end
   self.arguments, self.argument_count = arguments, bounds + #info.params
-  self.handler = failure.handler(kernel, items)
+  self.handler, self.draws = failure.handler(kernel, items), host and host.draws
   return self
 end
 

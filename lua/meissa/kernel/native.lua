@@ -18,10 +18,12 @@ local MOST_BOUNDS = 18 -- two a dimension and two of a row
 local slots_type = ffi.typeof("ms_native_slot[?]")
 local fault_type = ffi.typeof("ms_native_fault")
 local bounds_type = ffi.typeof("int64_t[?]")
-local whole_type = ffi.typeof("int64_t")
+local bits_type = ffi.typeof("ms_native_slot")
 
 -- ms_native_stop and ms_native_tag.
 local SUBSCRIPT, VALUE = 1, 2
+-- With VALUE as `dim`: `value` has the bits of an int64 element that is no exact number.
+local ELEMENT = 1
 local NONE, NUMBER, TRUE, FALSE = 0, 1, 2, 3
 
 -- What results begin with that are the kernel's own slots: no encoded table begins like this.
@@ -96,6 +98,8 @@ local function raise_fault(self, fault)
   local item = self.found[at]
   if fault.stop == SUBSCRIPT then
     helpers.check(value, tonumber(item.dims[fault.dim + 1]), fault.dim + 1, at)
+  elseif fault.stop == VALUE and fault.dim == ELEMENT then
+    helpers.wide(ffi.new(bits_type, {number = value}).whole)
   elseif fault.stop == VALUE then
     helpers[storers[item.type]](value, at)
   else
@@ -203,7 +207,5 @@ function M.watch(where, clock)
     return bytes and compiler.load(where.key, bytes)
   end
 end
-
-M.whole_type = whole_type
 
 return M
