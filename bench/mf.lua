@@ -23,7 +23,8 @@ local ROUNDS, EPOCHS = 5, 4
 -- The shape of MovieLens' data sets with 1 and 10 million ratings.
 local users, items = 6040, 3706
 if count > 2e6 then users, items = 69878, 10677 end
-local ratings = require("ratings").generate {users = users, items = items, ratings = count, seed = 1}
+local ratings = require("ratings").generate {
+  users = users, items = items, ratings = count, seed = 1}
 local mu = ratings:mean()
 local lr, reg = 0.01, 0.05
 local W = meissa.randn({users, K}, {scale = 0.1, seed = 1, type = "float"})

@@ -50,7 +50,8 @@ typedef struct ms_binding {
   bool aliased;       /* scalar in a field: the body may have another way to that field */
   bool alone;         /* TABLE: without a metatable, and no other capture leads to it */
   bool reads;         /* FUNCTION: proved not to store into arrays; TABLE: holds nothing but data */
-  const char *impure; /* FUNCTION: it may call this, which works on files or in foreign code */
+  const char *impure; /* FUNCTION: it may call this, which works on files or in foreign code, or
+                         gives numbers in the order of its calls ("it uses math.random") */
   const uint32_t *reached;
   uint32_t reached_count;
 } ms_binding;
