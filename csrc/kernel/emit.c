@@ -17,7 +17,7 @@ static const char *const helper_key[] = {
 };
 
 /* Whether the loop runs over the entries of a sparse array. */
-static bool over_entries(const ms_kernel_job *job) {
+bool ms_draft_entries(const ms_kernel_job *job) {
   return job->space->source != -1 && job->space->sparse;
 }
 
@@ -52,7 +52,7 @@ static int find_indices(ms_draft *draft) {
   if (dims > MS_MAX_DIMS || outer + inner != dims)
     return ms_error_set(draft->err, MS_BUG, "plan of %u dimensions, space of %u and %u collapsed",
                         dims, outer, inner);
-  if (over_entries(draft->job)) dims = outer; /* an entry's inner loops run as they are written */
+  if (ms_draft_entries(draft->job)) dims = outer; /* an entry's inner loops run as they are written */
   draft->dims = dims;
   for (uint32_t d = 0; d < outer && d < loop->index_count; d++)
     draft->indices[d] = loop->indices[d];
@@ -92,7 +92,7 @@ static int find_scalars(ms_draft *draft) {
   return 0;
 }
 
-static int prepare(ms_draft *draft) {
+int ms_draft_prepare(ms_draft *draft) {
   size_t captures = (size_t)draft->job->loop->capture_count + 1;
   size_t symbols = (size_t)draft->job->loop->tree->symbols + 1;
   draft->value_used = ms_arena_take(draft->arena, captures, sizeof *draft->value_used);
@@ -178,7 +178,7 @@ static void write_value(ms_draft *draft) {
     ms_text_add(draft->out, "(");
   }
   ms_text_format(draft->out, "%sv[", draft->prefix);
-  if (over_entries(draft->job)) {
+  if (ms_draft_entries(draft->job)) {
     ms_text_format(draft->out, "%sx-1", draft->prefix);
   } else {
     for (uint32_t d = 0; d < draft->job->space->dim_count; d++) {
@@ -291,11 +291,11 @@ static void write_closing(ms_draft *draft, ms_kernel_info *info, uint32_t loops)
   ms_text_add(draft->out, " end\n");
 }
 
-static int take_info(ms_draft *draft, ms_kernel_info *info) {
+int ms_draft_info(ms_draft *draft, ms_kernel_info *info) {
   size_t captures = draft->job->loop->capture_count;
   size_t scalars = draft->job->plan->scalar_count;
   memcpy(info->prefix, draft->prefix, sizeof info->prefix);
-  info->entries = over_entries(draft->job);
+  info->entries = ms_draft_entries(draft->job);
   info->dims = draft->dims;
   info->row = !info->entries && ms_nest_has_row(draft);
   for (uint32_t c = 0; c < captures; c++) {
@@ -313,7 +313,7 @@ int ms_kernel_emit(const ms_kernel_job *job, ms_text *out, ms_kernel_info *info,
   *info = (ms_kernel_info){.arena = ms_arena_new(0)};
   if (info->arena == NULL) return ms_error_set(err, MS_ARR, "out of memory for a kernel");
   ms_draft draft = {.job = job, .arena = info->arena, .err = err};
-  if (prepare(&draft) != 0 || take_info(&draft, info) != 0) return -1;
+  if (ms_draft_prepare(&draft) != 0 || ms_draft_info(&draft, info) != 0) return -1;
   ms_text body = {0}, opening = {0}, closing = {0};
   write_body(&draft, &body);
   draft.out = &opening;

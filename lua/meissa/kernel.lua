@@ -97,11 +97,16 @@ local function emit(loop, plan, bindings, space, arrays, entry_type)
   errors.raise("BDY", "the loop's body is too large for one function: %s", info.message)
 end
 
--- The body as C text: {text =, info =, fast =}, or nil and why it has none: {line =, message =}.
-local function emit_native(loop, plan, bindings, space, arrays, entry_type)
+--- The body as C text: {text =, info =, fast =}, or nil and why it has none: {line =, message =}.
+-- @param loop the loop's handle @param plan the plan's handle
+-- @tab bindings what each capture is @tab space the iteration space; `numeric`
+-- @tab arrays by capture: {type =, strides =}
+-- @string[opt] entry_type of the array that is the space
+function M.emit_native(loop, plan, bindings, space, arrays, entry_type)
   if not core.emit_native then return nil end
   local fast = space.numeric == "fast"
   local text, info = core.emit_native(loop, plan, bindings, space, arrays, entry_type, fast)
+  if not text and info.code then errors.raise_core(info) end
   if not text then return nil, info end
   for _, param in ipairs(info.params) do
     if not native_engine.takes(param) then
@@ -122,7 +127,7 @@ local function make_static(loop, plan, bindings, space, arrays, entry_type)
       info.arrays[#info.arrays + 1] = { capture = c, type = about.type, dims = about.dims }
     end
   end
-  local native, refusal = emit_native(loop, plan, bindings, space, arrays, entry_type)
+  local native, refusal = M.emit_native(loop, plan, bindings, space, arrays, entry_type)
   return { info = info, signature = signature(info), packed = {}, native = native,
     refusal = refusal }
 end
@@ -260,9 +265,17 @@ end
 local Instance = {}
 Instance.__index = Instance
 
-local function gather(ok, ...)
-  return ok, { ... }
+local function gather(...)
+  return { ... }
 end
+
+-- Calls the block function and gathers what it returns. Never compiled, and no tail call: a trace
+-- that leaves the block's loop ends here, where LuaJIT would try in vain to follow it into xpcall.
+local function call(block, ...)
+  local results = gather(block(...))
+  return results
+end
+jit.off(call)
 
 --- Runs one block.
 -- @tab block {first =, last =} for entries (counted from 1, last included), else {lo = {...}, hi =
@@ -283,10 +296,10 @@ function Instance:run(block)
   end
   helpers.enter(self.object)
   local before = self.draws and random.open(self.draws)
-  local ok, results = gather(xpcall(self.kernel.block, self.handler,
-    unpack(arguments, 1, self.argument_count)))
+  local ok, results = xpcall(call, self.handler, self.kernel.block,
+    unpack(arguments, 1, self.argument_count))
   if before then random.close(before) end
-  if not ok then return nil, failure.finish(results[1], self.kernel.info) end
+  if not ok then return nil, failure.finish(results, self.kernel.info) end
   if #self.kernel.info.results == 0 then return "" end
   local encoded, bytes = pcall(results_of.encode, self, results)
   if not encoded then return nil, failure.plain(bytes) end

@@ -102,7 +102,8 @@ local function describe_array(value)
   if not array.is(value) then return buffers.describe(value) end
   local about = array.describe(value)
   return {array = about.id, storage = about.store, dims = about.dims, sparse = about.sparse,
-          integer = about.type:find("^int") ~= nil, scratch = scratches.is(value)}
+          integer = about.type:find("^int") ~= nil, type = about.type,
+          scratch = scratches.is(value)}
 end
 
 analyze.add_describer(describe_array)
@@ -395,10 +396,15 @@ function M.each(...)
   end
 end
 
--- The plan with its grid, if it can be cut.
-local function with_grid(plan, space)
-  local cuttable = not plans.is_empty(plan, space) and plan.strategy ~= "serial"
-  if cuttable then cut(plan, space) else plan.grid = {} end
+-- The plan with its grid and engine, if it can be cut.
+local function complete(record, plan, space, bindings, values)
+  if plans.is_empty(plan, space) or plan.strategy == "serial" then
+    plan.grid = {}
+    return plan
+  end
+  local static = kernel.find(record.loop, plan, bindings, values, space, plan.kernels)
+  engine.judge(plan, static, space)
+  cut(plan, space)
   return plan
 end
 
@@ -408,16 +414,17 @@ function M.plan(...)
   local count = select("#", ...)
   if count > 0 and type((select(count, ...))) == "function" then
     local fn, space = split_closure("meissa.plan", ...)
-    local _, _, plan = plan_closure(fn, space)
-    return with_grid(plan, space)
+    local record, _, plan, bindings, values = plan_closure(fn, space)
+    return complete(record, plan, space, bindings, values)
   end
   local space = spaces.parse(...)
   local info = debug.getinfo(2, "Slf")
   local record = find_loop(info.func, info, info.currentline)
   local slots = frame.slots(record.captures, info.func, 2)
   check_callee(record, info.func, 2, M.plan)
-  local plan = plan_loop(record, space, frame.read(slots, info.func, 2), getfenv(info.func))
-  last_plan = with_grid(plan, space)
+  local roots = frame.read(slots, info.func, 2)
+  local plan, bindings, values = plan_loop(record, space, roots, getfenv(info.func))
+  last_plan = complete(record, plan, space, bindings, values)
   return finished
 end
 
