@@ -45,17 +45,18 @@ local function describe_block(run, layout, number)
   return ("block %d, %s"):format(number, table.concat(parts, ", "))
 end
 
+local function place_of(run)
+  return ("%s:%d"):format(run.record.file, run.record.line)
+end
+
 -- After a failure that was not undone the contents of what the loop wrote are unknown.
 local function invalidate(run, message)
+  message = ("the loop at %s did not finish: %s"):format(place_of(run), message)
   for c, binding in ipairs(run.bindings) do
     if binding.kind == "array" and run.plan.array_of[c].written then
       array.mark_invalid(run.values[c], message)
     end
   end
-end
-
-local function place_of(run)
-  return ("%s:%d"):format(run.record.file, run.record.line)
 end
 
 -- Raises what a failed job means for the user.
@@ -74,7 +75,7 @@ local function raise_failure(run, layout, failure)
   end
   fields.traceback = nil
   if failure.lost then
-    invalidate(run, ("the loop at %s did not finish: %s"):format(place_of(run), fields.message))
+    invalidate(run, fields.message)
   end
   error(errors.new(fields), 0)
 end
@@ -145,7 +146,8 @@ local function mark_written(run)
     local about = binding.kind == "array" and run.plan.array_of[c]
     if about and about.written then
       if binding.sparse then array.mark_written(run.values[c]) end
-      if about.access == "write" and about.writes.whole then array.mark_overwritten(run.values[c]) end
+      local whole = about.access == "write" and about.writes.whole
+      if whole then array.mark_overwritten(run.values[c]) end
     end
   end
 end
@@ -195,7 +197,8 @@ function M.run(run)
     key = key, kernel = static_bytes(schedule, key, kernel_bytes, fixed), items = items,
     run = buffer.encode(told),
     strategy = run.plan.strategy, ranges = run.grid.ranges, sequential = run.grid.sequential,
-    transaction = run.space.transaction, workers = worthwhile(run), bounds = schedule.bounds, weights = schedule.weights,
+    transaction = run.space.transaction, workers = worthwhile(run), bounds = schedule.bounds,
+    weights = schedule.weights,
     starts = run.grid.partition and ffi.cast("int64_t *", run.grid.partition.start) or nil,
     stalled = warn_stalled(run, layout),
   }
@@ -270,22 +273,35 @@ function M.serial_order(plan, grid)
   return core.serial_order(plan.strategy, grid.ranges, grid.sequential)
 end
 
+-- What the loop may write, as it is before: restore() brings it back.
+local function undo_log(run, key, items)
+  local log, err = core.undo {key = key, items = items, strategy = run.plan.strategy,
+                              ranges = run.grid.ranges, sequential = run.grid.sequential}
+  if not log then errors.raise_core(err) end
+  return log
+end
+
 --- Runs the blocks in this process, in the plan's serial order, as workers would run them: on the
--- arrays' own memory.
+-- arrays' own memory. Of a loop that fails nothing remains, unless it is no transaction.
 -- @return the scalars to assign, a list of {capture =, value =}
--- Errors: BDY.
+-- Errors: BDY, ARR.
 function M.run_here(run)
-  local kernel_bytes, run_bytes, _, apart = kernel.pack(
+  local kernel_bytes, run_bytes, key, apart = kernel.pack(
     run.record.loop, run.plan, run.bindings, run.values, run.space, run.plan.kernels)
   local items, where = job_items.collect(run, apart)
   local instance = M.instance(kernel_bytes, run_bytes, items, where)
   local layout, results = grids.layout(run.grid), {}
-  mark_written(run)
+  local log = run.space.transaction and undo_log(run, key, items)
   for position, number in ipairs(M.serial_order(run.plan, run.grid)) do
     local bytes, failure = instance:run(grids.block(layout, number))
-    if not bytes then error(errors.new(failure), 0) end
+    if not bytes then
+      if log then log:restore() else invalidate(run, failure.message) end
+      error(errors.new(failure), 0)
+    end
     results[position] = bytes
   end
+  if log then log:free() end
+  mark_written(run)
   return kernel.combine(kernel_bytes, run.values, results)
 end
 
