@@ -190,7 +190,9 @@ describe("scalars", function()
   local function roles(body, bindings, opts)
     bindings = bindings or {}
     bindings.A, bindings.B, bindings.flag = shape(20), shape(20), true
-    for _, name in ipairs { "s", "m", "t" } do bindings[name] = bindings[name] or 0 end
+    for _, name in ipairs { "s", "m", "t" } do
+      if bindings[name] == nil then bindings[name] = 0 end
+    end
     local p = plan(body, bindings, opts)
     local list = {}
     for _, name in ipairs { "s", "m", "t" } do
@@ -212,6 +214,13 @@ describe("scalars", function()
     { "s = s and A[i] > 0", "and" }, { "s = s or A[i] > 0", "or" },
     { "s = s + 1\nif flag then s = s + 2 end\nfor k = 1, 3 do s = s - k end", "+" },
     { "local x = A[i]\nif x > s then s = x end\ns = math.max(s, 3)", "max" },
+    { "if math.abs(A[i]) > s then s = math.abs(A[i]) end", "max" },
+    { "if (A[i] + 1) <= s then s = A[ i ]+1 end", "min" },
+    { "if A:norm() > s then s = A:norm() end", "max" },
+    { "s = math.max(s, A[i], B[i])", "max" }, { "s = math.min(A[i], s, 3, B[i])", "min" },
+    { "s = A[i] > s and A[i] or s", "max" }, { "s = s > A[i] and s or A[i]", "max" },
+    { "s = A[i] <= s and A[i] or s", "min" }, { "s = A[i] > 0 or s", "or" },
+    { "s, B[i] = s + i, i", "+" }, { "B[i], s = i, s * A[i]", "*" },
   }
   for _, case in ipairs(reductions) do
     it("reduce: " .. case[1]:gsub("\n", "; "), function()
@@ -221,7 +230,45 @@ describe("scalars", function()
     end)
   end
 
+  it("reduce: by setting, where the variable is true, false or nil", function()
+    for _, case in ipairs {
+      { "if A[i] > 1 then t = true end", "or" }, { "if A[i] > 1 then t = false end", "and" },
+      { "if A[i] > 1 and not t then t = true end", "or" }, { "t = true", "or" },
+      { "if A[i] > 1 then B[i] = 1 elseif A[i] > 2 then t = true end", "or" },
+    } do
+      local found, reasons = roles(case[1], { t = false })
+      assert.are.equal("t reduction " .. case[2], found)
+      assert.are.equal("", reasons)
+    end
+    local unset = plan("if A[i] > 1 then found = true end", { A = shape(20) })
+    assert.are.equal("or", unset.scalars.found.op)
+    for _, case in ipairs {
+      { "if A[i] > 1 then t = true end", 0 }, { "if A[i] > 1 then t = 1 end", false },
+      { "if A[i] > 1 then t = true else t = false end B[i] = t and 1 or 0\nif t then t = true end",
+        false },
+      { "if not t then B[i] = 1 t = true end", false }, { "if t then t = true end", false },
+      { "if not t then t = true else B[i] = 1 end", false },
+      { "if A[i] > 1 then t = true end\nt = t or A[i]", false },
+      { "if A[i] > 1 then t = true else t = false end", false },
+    } do
+      local found = roles(case[1], { t = case[2] })
+      assert.are_not.equal("t reduction or", found, case[1])
+    end
+  end)
+
+  it("reduce: several at once", function()
+    assert.are.equal("s reduction +, t reduction +", (roles("s, t = s + i, t + 2*i")))
+    assert.are.equal("s reduction max, t reduction min",
+      (roles("local x = A[i]\ns, t = math.max(s, x), math.min(t, x)")))
+    assert.are.equal("s carried, t carried", (roles("s, t = t + i, s + 2*i")))
+    assert.are.equal("s carried", (roles("s, s = s + 1, s + 2")))
+    assert.are.equal("s reduction +, t carried", (roles("s, t = s + t, t + 2*i")))
+  end)
+
   local carried = {
+    "if math.random() > s then s = math.random() end", "if A[i] > s then s = A[i] * 2 end",
+    "if A:fill(1) > s then s = A:fill(1) end", "s = A[i] > s and s or A[i + 1]",
+    "if A[i] > s then s = A[i] elseif A[i] < 0 then s = s + 1 end", "s = math.max(A[i], B[i]) + s / 2",
     "s = A[i] - s", "s = s / 2", "s = s + s", "s = s + A[i]\ns = s * 2", "s = s + A[i]\nB[i] = s",
     "B[i] = s\ns = i", "s = s ^ 2", "if A[i] > s then s = A[i + 1] end",
     "if A[i] > s then s = A[i] else s = 0 end", "s = 2 and s", "s = math.max(s, s)",

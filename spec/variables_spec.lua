@@ -155,6 +155,63 @@ for _, workers in ipairs {0, 1, 2, 3} do
                "product  reduction *", "self.loss  reduction +")
     end)
 
+    it("reduces by every form to what the loop as written gives", function()
+      local strict = require "meissa.strict"
+      local A, Z = meissa.randn({400}, {seed = 3}), meissa.zeros(400)
+      for i = 1, 400 do Z[i] = i * 7 % 13 < 6 and 0 or -0 end
+      local function bits(x)
+        return type(x) == "number" and ("%.17g %s"):format(x, 1 / x) or tostring(x)
+      end
+      local function run(head, body, array, start)
+        local env = setmetatable({A = array, s = start, parallel = parallel, math = math},
+                                 {__index = _G})
+        if head == "1, 400" then -- the plain loop, with the extremes that the engines have
+          env.math = strict.math
+          body = "for i = 1, 400 do " .. body .. " end"
+        else
+          body = ("for i in parallel(400, {ordered = %s}) do %s end"):format(head, body)
+        end
+        setfenv(assert(loadstring(body)), env)()
+        return bits(env.s)
+      end
+      local function compare(body, array, start)
+        local expected = run("1, 400", body, array, start)
+        assert.equal(expected, run("true", body, array, start), body .. ", ordered")
+        assert.equal(expected, run("false", body, array, start), body .. ", unordered")
+      end
+      local extremes = {
+        "if A[i] > s then s = A[i] end", "if A[i] >= s then s = A[i] end",
+        "if s < A[i] then s = A[i] end", "if s <= A[i] then s = A[i] end",
+        "if A[i] < s then s = A[i] end", "if A[i] <= s then s = A[i] end",
+        "s = A[i] > s and A[i] or s", "s = s > A[i] and s or A[i]",
+        "s = s < A[i] and s or A[i]", "s = A[i] <= s and A[i] or s",
+        "if math.abs(A[i]) > s then s = math.abs(A[i]) end",
+      }
+      if workers > 0 then -- in this process these are LuaJIT's own
+        for _, body in ipairs {"s = math.max(s, A[i])", "s = math.max(A[i], s, -A[i])",
+                               "s = math.min(s, A[i])", "s = math.min(A[i], s)",
+                               "if i % 3 == 0 then s = math.max(s, A[i]) end"} do
+          extremes[#extremes + 1] = body
+        end
+      end
+      for _, body in ipairs(extremes) do
+        for _, start in ipairs {0, -0, 1, -math.huge, math.huge, 0 / 0} do
+          compare(body, A, start)
+          compare(body, Z, start)
+        end
+      end
+      for _, body in ipairs {
+        "if A[i] > 2 then s = true end", "if A[i] > 99 then s = true end",
+        "if A[i] > 2 and not s then s = true end", "s = A[i] > 2 and i or s",
+        "s = A[i] > 99 and i or s", "s = s or A[i] > 2", "s = s or A[i] > 99 or nil",
+        "s = s and A[i] > -99",
+      } do
+        for _, start in ipairs {true, false} do compare(body, A, start) end
+        if not body:find " and A" then compare(body, A, nil) end
+      end
+      compare("if A[i] < -2 then s = false end", A, true)
+    end)
+
     it("refuses a reduction whose value is read", function()
       local A, sum = meissa.zeros(5), 0
       contains(refusal(function()

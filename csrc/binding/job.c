@@ -135,6 +135,9 @@ void ms_read_grid(lua_State *L, int table, ms_job *job) {
   job->grid.strategy = known[found].strategy;
   uint64_t sequential = ms_field_count(L, table, "sequential", 0);
   job->grid.sequential = sequential > UINT32_MAX ? UINT32_MAX : (uint32_t)sequential;
+  uint64_t first = ms_field_count(L, table, "first", 0), last = ms_field_count(L, table, "last", 0);
+  job->grid.first = first > UINT32_MAX ? UINT32_MAX : (uint32_t)first;
+  job->grid.last = last > UINT32_MAX ? UINT32_MAX : (uint32_t)last;
   lua_getfield(L, table, "ranges");
   luaL_checktype(L, -1, LUA_TTABLE);
   size_t count = lua_objlen(L, -1);

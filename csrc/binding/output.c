@@ -180,10 +180,13 @@ static void set_scalars(lua_State *L, const ms_loop *loop, const ms_binding *bin
   for (uint32_t s = 0; s < plan->scalar_count; s++) {
     const ms_scalar_plan *scalar = &plan->scalars[s];
     push_path(L, loop, bindings, scalar->capture);
-    lua_createtable(L, 0, 3);
+    lua_createtable(L, 0, 4);
     set_string(L, "role", roles[scalar->role]);
     set_number(L, "capture", scalar->capture + 1);
-    if (scalar->role == MS_ROLE_REDUCTION) set_string(L, "op", ms_reduce_name(scalar->op));
+    if (scalar->role == MS_ROLE_REDUCTION) {
+      set_string(L, "op", ms_reduce_name(scalar->op));
+      set_string(L, "wins", ms_wins_name(scalar->wins));
+    }
     if (scalar->role == MS_ROLE_SLICED) set_string(L, "indices", scalar->indices);
     lua_settable(L, -3);
   }

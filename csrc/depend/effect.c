@@ -71,6 +71,11 @@ static const entry methods[] = {
     {"gemv", MS_EFFECT_UPDATE},   {"ger", MS_EFFECT_UPDATE},     {"gemm", MS_EFFECT_UPDATE},
 };
 
+static const entry functions[] = {{"math.", MS_EFFECT_PURE},    {"bit.", MS_EFFECT_PURE},
+                                  {"string.", MS_EFFECT_PURE},  {"tonumber", MS_EFFECT_PURE},
+                                  {"type", MS_EFFECT_PURE},     {"select", MS_EFFECT_PURE},
+                                  {"rawequal", MS_EFFECT_PURE}, {"rawlen", MS_EFFECT_PURE}};
+
 /* The other functions of `os` only look at the clock and the environment. */
 static const entry impure[] = {
     {"io.", MS_EFFECT_UNKNOWN},        {"os.execute", MS_EFFECT_UNKNOWN},
@@ -97,11 +102,20 @@ static ms_effect find(const entry *table, size_t count, const char *name) {
   return MS_EFFECT_UNKNOWN;
 }
 
-bool ms_effect_is_impure(const char *name) {
-  for (size_t k = 0; k < sizeof impure / sizeof impure[0]; k++) {
-    if (names(&impure[k], name)) return true;
+static bool lists(const entry *table, size_t count, const char *name) {
+  for (size_t k = 0; k < count; k++) {
+    if (names(&table[k], name)) return true;
   }
   return false;
+}
+
+bool ms_effect_is_impure(const char *name) {
+  return lists(impure, sizeof impure / sizeof impure[0], name);
+}
+
+bool ms_effect_is_function(const char *name) {
+  return lists(functions, sizeof functions / sizeof functions[0], name) &&
+         ms_effect_of_builtin(name) != MS_EFFECT_RANDOM;
 }
 
 ms_effect ms_effect_of_builtin(const char *name) {

@@ -28,6 +28,9 @@ ms_effect ms_effect_of_builtin(const char *name);
 /* Whether a builtin works on files, on other processes, or loads foreign code. */
 bool ms_effect_is_impure(const char *name);
 
+/* Whether a builtin's result is that of its arguments, and nothing else. */
+bool ms_effect_is_function(const char *name);
+
 /* By a DistArray method's name ("dot"). */
 ms_effect ms_effect_of_method(const char *name);
 

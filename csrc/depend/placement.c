@@ -97,6 +97,7 @@ uint32_t ms_placement_cut(const ms_walk *walk, const ms_domain *domain, const ms
       alignment align;
       if (!first_of_array(walk, b)) continue;
       find_access(walk, b, &read, &written);
+      if (walk->bindings[b].buffers != 0) continue;
       aligned += written && find_alignment(walk, domain, b, ALL, dim, &align);
     }
     if (aligned > most) {
@@ -147,6 +148,10 @@ static uint32_t cut_dims(const ms_choice *choice, uint32_t *cuts) {
 static void place(const ms_walk *walk, const ms_conflicts *conflicts, const ms_choice *choice,
                   ms_array_plan *plan) {
   uint32_t cuts[MS_MAX_DIMS], group = walk->groups.of[plan->binding];
+  if (walk->bindings[plan->binding].buffers != 0) {
+    plan->placement = MS_PLACE_REDUCED;
+    return;
+  }
   uint32_t count = cut_dims(choice, cuts);
   for (uint32_t k = 0; k < count; k++) {
     alignment align;

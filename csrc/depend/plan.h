@@ -40,14 +40,18 @@ typedef struct ms_binding {
   uint32_t dim_count;
   int64_t dims[MS_MAX_DIMS];
   bool sparse;
-  bool integer; /* element type int32 or int64 */
+  bool integer;     /* element type int32 or int64 */
+  uint64_t buffers; /* `storage` of the array that it is a DistArray buffer of, 0: it is none. Each
+                       block has its own, and what is put there is merged between blocks. */
   /* FUNCTION, TABLE: indices (into the bindings) of the arrays that it may touch, that it holds */
+  bool draws;         /* BUILTIN, FUNCTION, TABLE: it may draw random numbers for the iteration */
   bool changes;       /* calls of it assign variables or plain tables outside of it */
   bool stores;        /* FUNCTION: it stores into what it is given */
   bool aliased;       /* scalar in a field: the body may have another way to that field */
   bool alone;         /* TABLE: without a metatable, and no other capture leads to it */
   bool reads;         /* FUNCTION: proved not to store into arrays; TABLE: holds nothing but data */
-  const char *impure; /* FUNCTION: it may call this, which works on files or in foreign code */
+  const char *impure; /* FUNCTION: it may call this, which works on files or in foreign code, or
+                         gives numbers in the order of its calls ("it uses math.random") */
   const uint32_t *reached;
   uint32_t reached_count;
 } ms_binding;
@@ -67,6 +71,7 @@ typedef struct ms_space {
   bool ordered;
   bool serial_allowed; /* serial = true */
   bool impure;         /* impure = true: files and foreign code may be used */
+  bool positions;      /* sparse: entries are told apart by their place, for random numbers */
   uint32_t collapse;   /* 1: none; n: take in the next n-1 perfectly nested numeric loops */
 } ms_space;
 
@@ -111,7 +116,8 @@ typedef enum ms_placement {
   MS_PLACE_ROTATED,   /* moves with the time range */
   MS_PLACE_BROADCAST, /* read only, everywhere */
   MS_PLACE_HALO,      /* neighbours' elements of a written array are read */
-  MS_PLACE_SERVED     /* data-dependent reads */
+  MS_PLACE_SERVED,    /* data-dependent reads */
+  MS_PLACE_REDUCED    /* a buffer: each block's own, merged between blocks */
 } ms_placement;
 
 /* What a loop may write of an array. */
@@ -149,10 +155,18 @@ typedef enum ms_reduce_op {
   MS_REDUCE_OR
 } ms_reduce_op;
 
+/* When a later value takes the place of an earlier one in `min max or`; read "less" for min. */
+typedef enum ms_reduce_wins {
+  MS_WINS_BEYOND, /* it is greater; s or e: s is not true */
+  MS_WINS_EQUAL,  /* it is greater or equal; e or s: e is true */
+  MS_WINS_UNLESS  /* unless the earlier one is greater: nan wins, too */
+} ms_reduce_wins;
+
 typedef struct ms_scalar_plan {
   uint32_t capture; /* index into the loop's captures */
   ms_scalar_role role;
-  ms_reduce_op op;
+  ms_reduce_op op; /* REDUCTION */
+  ms_reduce_wins wins;
   const char *indices; /* SLICED: the indices that its keys follow, "i" or "i, j" */
 } ms_scalar_plan;
 
@@ -216,5 +230,6 @@ const char *ms_strategy_name(ms_strategy strategy);
 const char *ms_verdict_name(ms_verdict verdict);
 const char *ms_placement_name(ms_placement placement);
 const char *ms_reduce_name(ms_reduce_op op);
+const char *ms_wins_name(ms_reduce_wins wins);
 
 #endif

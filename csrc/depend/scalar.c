@@ -262,7 +262,7 @@ static void assignment_role(ms_walk *walk, ms_node *body, uint32_t index, ms_sca
         "hand it to the function as an argument");
     return;
   }
-  if (ms_scalar_reduction(walk, capture, body, &plan->op)) {
+  if (ms_scalar_reduction(walk, body, plan)) {
     plan->role = MS_ROLE_REDUCTION;
     return;
   }

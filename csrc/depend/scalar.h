@@ -17,10 +17,9 @@ int ms_scalars_find(ms_walk *walk, ms_node *body, ms_scalar_plan **scalars, uint
  * can run after the loop. Globals: in this chunk; other chunks are not seen. */
 bool ms_scalar_read_after(const ms_loop *loop, const ms_capture *capture);
 
-/* The reduction operator that all mentions of the capture in the body agree on; false if they are
- * not all parts of reductions with one operator. */
-bool ms_scalar_reduction(const ms_walk *walk, const ms_capture *capture, ms_node *body,
-                         ms_reduce_op *op);
+/* Whether capture plan->capture is a reduction: all its mentions in the body are parts of
+ * statements that combine it by one operator. Fills `op` and `wins`. */
+bool ms_scalar_reduction(const ms_walk *walk, ms_node *body, ms_scalar_plan *plan);
 
 /* The capture is a scalar in a field of a plain table (`self.loss`) that the body only reduces
  * into: such a field may be written, any other may not. */

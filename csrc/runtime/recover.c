@@ -78,7 +78,7 @@ static uint64_t finished_by(const ms_member *member) {
 static void clear_suspects(const ms_session *session, ms_deaths *deaths, const ms_member *member) {
   const ms_schedule *schedule = session->schedule;
   uint64_t left = finished_by(member);
-  for (uint32_t i = 0; left > 0 && i < schedule->block_count; i++) {
+  for (uint32_t i = 0; left > 0 && i < schedule->count; i++) {
     uint32_t block = schedule->order[i];
     if (schedule->owner[block] != member->number) continue;
     left--;

@@ -38,6 +38,7 @@ void ms_run_fail(ms_session *session, uint32_t worker, uint32_t block, uint32_t 
       continue;
     }
     atomic_store(&member->status->cancel, session->jobs);
+    ms_board_ring(member->status);
     ms_frame frame = {.kind = MS_SAY_CANCEL, .job = session->jobs};
     ms_link_send(&member->link, frame, NULL, 0, NULL); /* a dead one is noticed by its channel */
   }
@@ -140,6 +141,19 @@ static void enforce_deadline(ms_session *session) {
   }
 }
 
+/* Tells how far the job is. */
+static void tell_progress(const ms_session *session) {
+  const ms_run *run = session->run;
+  uint64_t finished = 0;
+  if (run->failed || run->job->advanced == NULL) return;
+  for (uint32_t i = 0; i < session->schedule->workers; i++) {
+    const ms_member *member = &session->members[i];
+    if (member->status == NULL) continue;
+    finished += atomic_load(&member->status->finished) - member->finished_before;
+  }
+  run->job->advanced(run->job->context, finished, session->schedule->count);
+}
+
 /* Tells of stalls; fails when all that work wait for each other. */
 static void watch_progress(ms_session *session) {
   ms_run *run = session->run;
@@ -210,6 +224,7 @@ static void wait_for_all(ms_session *session, int interrupt) {
     enforce_deadline(session);
     if (ms_session_clock() - ticked >= SECOND) {
       ticked = ms_session_clock();
+      tell_progress(session);
       watch_progress(session);
     }
   }

@@ -8,14 +8,14 @@
 
 #include <sys/types.h>
 
-#include "net/directory.h"
+#include "base/directory.h"
 #include "net/link.h"
 #include "net/zap.h"
+#include "runtime/board.h"
 #include "runtime/parcel.h"
 #include "runtime/session.h"
 #include "runtime/setup.h"
 #include "runtime/spawn.h"
-#include "runtime/status.h"
 #include "runtime/task.h"
 #include "runtime/undo.h"
 
@@ -32,11 +32,12 @@ typedef struct ms_member {
   ms_child child;
   long pid;      /* kept after its end, for messages */
   int channel;   /* -1: dead */
+  int lane;      /* 0: frames go over ZeroMQ */
   bool up;       /* has said hello */
   bool informed; /* of the present peers */
   ms_peer peer;
   ms_link link;
-  ms_status *status;
+  ms_status *status;  /* its slot of the board; NULL: dead */
   uint64_t *segments; /* ids that it has */
   uint32_t segment_count;
   char **kernels; /* keys that it knows, with a length in front */
@@ -101,8 +102,11 @@ struct ms_session {
   void *context, *router;
   ms_zap *zap;
   char address[MS_ADDRESS_SIZE];
+  ms_status *board; /* a slot for each member */
+  int board_fd;
   ms_member *members;
-  zmq_pollitem_t *polled; /* router, interrupt, then a channel for each member */
+  zmq_pollitem_t *polled; /* router, interrupt, then a channel and a lane for each member */
+  char *lane_room;        /* for a frame from a lane; NULL: there are no lanes */
   uint64_t jobs;
   ms_schedule *schedule; /* of the present or last job */
   ms_run *run;           /* NULL between jobs */

@@ -22,6 +22,8 @@ void ms_task_write(const ms_task *task, ms_text *text) {
   put(text, (uint64_t)task->grid.strategy);
   put(text, task->grid.count);
   put(text, task->grid.sequential);
+  put(text, task->grid.first);
+  put(text, task->grid.last);
   put(text, task->workers);
   for (uint32_t dim = 0; dim < task->grid.count; dim++) put(text, task->grid.ranges[dim]);
   put_bytes(text, task->range_owner, space_ranges(task) * sizeof *task->range_owner);
@@ -136,6 +138,8 @@ int ms_task_read(ms_task *task, const char *bytes, size_t size, bool shared, ms_
   task->grid.strategy = strategy <= MS_SERIALLY ? (ms_strategy)strategy : MS_SERIALLY;
   task->grid.count = take_small(&c);
   task->grid.sequential = take_small(&c);
+  task->grid.first = take_small(&c);
+  task->grid.last = take_small(&c);
   task->workers = take_small(&c);
   if (strategy > MS_SERIALLY || task->grid.count > MS_CUTS) c.failed = true;
   for (uint32_t dim = 0; !c.failed && dim < task->grid.count; dim++) {

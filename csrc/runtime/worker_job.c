@@ -86,12 +86,12 @@ static int prepare(ms_worker *worker, ms_error *err) {
   const ms_schedule *schedule = worker->schedule;
   uint32_t blocks = schedule->block_count;
   job->place = ms_arena_take(job->arena, (size_t)task->item_count + 1, sizeof *job->place);
-  job->finished = ms_arena_take(job->arena, blocks, sizeof *job->finished);
+  job->told = ms_arena_take(job->arena, schedule->workers, sizeof *job->told);
   job->mine = ms_arena_take(job->arena, blocks, sizeof *job->mine);
-  if (job->place == NULL || job->finished == NULL || job->mine == NULL) {
+  if (job->place == NULL || job->told == NULL || job->mine == NULL) {
     return ms_error_set(err, MS_WRK, "out of memory");
   }
-  for (uint32_t position = 0; position < blocks; position++) {
+  for (uint32_t position = 0; position < schedule->count; position++) {
     uint32_t block = schedule->order[position];
     if (schedule->owner[block] == worker->setup.worker) job->mine[job->mine_count++] = block;
   }
@@ -150,16 +150,17 @@ static int send_report(ms_worker *worker, ms_frame last, ms_error *err) {
       if (ms_worker_wait(worker, false, ROOM_WAIT, err) != 0) return -1;
     }
     size_t rest = report->length - at;
-    bool whole = rest <= MS_FRAME_PAYLOAD;
+    size_t piece_size = ms_link_piece(&worker->control);
+    bool whole = rest <= piece_size;
     ms_frame piece = {.kind = MS_SAY_REPORT, .job = worker->job.number};
     if (whole) report->length = 0; /* the bytes stay until more is added */
     if (worker->gone) return 0;
     if (ms_link_send(&worker->control, whole ? last : piece, rest > 0 ? report->bytes + at : NULL,
-                     whole ? rest : MS_FRAME_PAYLOAD, err) != 0) {
+                     whole ? rest : piece_size, err) != 0) {
       return -1;
     }
     if (whole) return 0;
-    at += MS_FRAME_PAYLOAD;
+    at += piece_size;
   }
 }
 
@@ -323,7 +324,6 @@ int ms_worker_block_done(ms_worker *worker, const void *result, size_t size, ms_
   job->busy += ms_worker_clock() - job->started;
   if (size > 0) ms_report_add(&job->report, block, MS_REPORT_RESULT, result, size);
   job->running = false;
-  job->finished[block] = true;
   job->position++;
   atomic_store(&worker->status->running, 0);
   atomic_fetch_add(&worker->status->finished, 1);
@@ -339,7 +339,7 @@ int ms_worker_fail(ms_worker *worker, const void *error, size_t size, ms_error *
   ms_worker_job *job = &worker->job;
   if (!job->open) return 0;
   static const char oversize[] = "the error of a loop body is too large to be sent";
-  int failed = size <= MS_FRAME_PAYLOAD
+  int failed = size <= ms_link_limit(&worker->control)
                    ? send_failure(worker, MS_OK, error, size, err)
                    : send_failure(worker, MS_BDY, oversize, sizeof oversize - 1, err);
   job->running = false;

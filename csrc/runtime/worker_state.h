@@ -7,11 +7,11 @@
 
 #include "net/link.h"
 #include "net/zap.h"
+#include "runtime/board.h"
 #include "runtime/exchange.h"
 #include "runtime/held.h"
 #include "runtime/parcel.h"
 #include "runtime/setup.h"
-#include "runtime/status.h"
 #include "runtime/undo.h"
 #include "runtime/worker.h"
 
@@ -28,7 +28,7 @@ typedef struct ms_worker_job {
   ms_arena *arena;
   ms_task task;
   void **place;   /* of each item */
-  bool *finished; /* blocks that others have told of or that are our own */
+  uint32_t *told; /* by worker: how many of its blocks are known to be finished */
   uint32_t *mine; /* own blocks in plan order */
   uint32_t mine_count, position;
   bool running;                   /* mine[position] is being run */
@@ -44,10 +44,14 @@ typedef struct ms_worker_job {
 
 struct ms_worker {
   ms_setup setup;
-  int channel;
-  bool gone;  /* the driver is, or has done with us */
-  bool ended; /* it said so */
-  ms_status *status;
+  int channel, lane;     /* lane 0: frames come over ZeroMQ */
+  char *lane_room;       /* for a frame from it */
+  bool gone;             /* the driver is, or has done with us */
+  bool ended;            /* it said so */
+  ms_status *board;      /* a slot for each worker */
+  ms_status *status;     /* ours */
+  bool board_hands_over; /* else ZeroMQ does */
+  bool may_spin;         /* before it sleeps */
   void *context, *dealer, *inbox;
   ms_zap *zap;
   ms_link control;
@@ -89,6 +93,12 @@ bool ms_worker_cancelled(const ms_worker *worker);
 
 /* token.c: takes one frame from another worker, if one is there: 1 taken, 0 none, -1 failed. */
 int ms_token_take(ms_worker *worker, ms_error *err);
+
+/* True when `block` is known to be finished, and what it wrote has arrived. */
+bool ms_token_finished(const ms_worker *worker, uint32_t block);
+
+/* Somebody told of `block` of another worker: it is finished, and so are those before it. */
+void ms_token_told(ms_worker *worker, uint32_t block);
 
 /* Waits until `block`'s predecessors are finished and what they hand over has arrived. */
 int ms_token_wait(ms_worker *worker, uint32_t block, ms_error *err);

@@ -64,26 +64,30 @@ end
 --- The iterator of an unordered loop in plan order.
 -- @param blocks the plan's blocks in serial order
 -- @param cursor cursor(block) gives a function that returns the block's iterations one by one
--- @param reductions {{capture=, slot=, op=}, ...}
+-- @param reductions {{capture=, slot=, op=, wins=}, ...}
 -- @param func the running function or closure; @param frame_form whether its variables are read in
--- the frame that calls the iterator (the generic `for`) or among its upvalues (a closure)
+-- the frame of the generic `for` or among its upvalues (a closure)
 function M.blocks(blocks, cursor, reductions, func, frame_form)
-  local totals = {}
-  -- Seen from begin and finish the iterator is level 2 and the loop's function level 3.
-  local level = frame_form and 3 or nil
+  local totals, identities = {}, {}
+  -- Seen from begin and finish the iterator is level 2, who calls it (meissa.random) level 3, and
+  -- the loop's function level 4.
+  local level = frame_form and 4 or nil
 
   local function begin(first)
     for k, reduction in ipairs(reductions) do
       local root = frame.read({reduction.slot}, func, level)[1]
-      if first then totals[k] = frame.follow(reduction.capture, root) end
-      frame.write(reduction.capture, reduction.slot, func, level, kernel.identity(reduction.op))
+      if first then
+        totals[k] = frame.follow(reduction.capture, root)
+        identities[k] = kernel.identity(reduction, totals[k])
+      end
+      frame.write(reduction.capture, reduction.slot, func, level, identities[k])
     end
   end
 
   local function finish()
     for k, reduction in ipairs(reductions) do
       local root = frame.read({reduction.slot}, func, level)[1]
-      totals[k] = kernel.combine_one(reduction.op, totals[k],
+      totals[k] = kernel.combine_one(reduction, totals[k],
                                      frame.follow(reduction.capture, root))
       frame.write(reduction.capture, reduction.slot, func, level, totals[k])
     end

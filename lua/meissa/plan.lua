@@ -3,6 +3,7 @@
 -- @module meissa.plan
 
 local array = require "meissa.array"
+local buffers = require "meissa.buffer"
 local core = require "meissa.core"
 local errors = require "meissa.errors"
 local picture = require "meissa.picture"
@@ -26,8 +27,9 @@ local function context_of(plan)
   end
   return {
     file = record.file, line = record.line, over = plan.entries and record.over,
-    source = record.source, grid = plan.grid, moves = moves, engine = plan.engine,
-    ordered = plan.ordered, serial = plan.serial,
+    source = record.source, grid = plan.grid, moves = moves,
+    engine = plan.engine, engine_reason = plan.engine_reason,
+    ordered = plan.ordered, serial = plan.serial, stages = plan.stages,
   }
 end
 
@@ -52,6 +54,13 @@ local function situation(record, space, bindings)
   local parts = {spaces.key(space), space.source or ""}
   local function add(value) parts[#parts + 1] = value end
   local seen, stores, names, memories = {}, {}, 0, 0
+  local function memory_of(storage)
+    if not stores[storage] then
+      memories = memories + 1
+      stores[storage] = memories
+    end
+    return stores[storage]
+  end
   for c, binding in ipairs(bindings) do
     add(binding.kind)
     add(binding.depth)
@@ -60,14 +69,15 @@ local function situation(record, space, bindings)
         names = names + 1
         seen[binding.array] = names
       end
-      if not stores[binding.storage] then
-        memories = memories + 1
-        stores[binding.storage] = memories
-      end
-      add(seen[binding.array]) add(stores[binding.storage])
+      add(seen[binding.array]) add(memory_of(binding.storage))
       add(table.concat(binding.dims, "x"))
       add(binding.sparse and "s" or "d")
       add(binding.integer and "i" or "f")
+      if binding.buffers then
+        add "b"
+        add(memory_of(binding.buffers))
+        add(binding.delay or "")
+      end
     elseif binding.kind == "number" then
       local about = record.captures[c]
       if about and about.parameter then add(("%.17g"):format(binding.number)) end
@@ -76,6 +86,7 @@ local function situation(record, space, bindings)
     elseif binding.reached then
       add(table.concat(binding.reached, ","))
     end
+    if binding.draws then add "draws" end
     if binding.changes then add "changes" end
     if binding.stores then add "stores" end
     if binding.aliased then add "aliased" end
@@ -92,15 +103,30 @@ local function index(plan, bindings)
   local by_array = {}
   for _, about in pairs(plan.arrays) do
     about.written = about.access ~= "read"
-    about.bytes = array.describe(bindings[about.binding].value).bytes
+    about.bytes = array.describe(buffers.pending(bindings[about.binding].value)).bytes
     by_array[bindings[about.binding].array] = about
   end
-  plan.array_of = {}
+  plan.array_of, plan.buffers = {}, {}
   for c, binding in ipairs(bindings) do
     if binding.kind == "array" then
+      if binding.buffers and by_array[binding.array].binding == c then
+        plan.buffers[#plan.buffers + 1] = c
+        plan.max_delay = math.min(plan.max_delay or math.huge, binding.delay or math.huge)
+      end
       plan.array_of[c] = by_array[binding.array] or {access = "none", written = false}
     end
   end
+  for _, c in ipairs(plan.buffers) do
+    local own, binding = plan.array_of[c], bindings[c]
+    own.delay = binding.delay
+    for path, about in pairs(plan.arrays) do
+      if bindings[about.binding].storage == binding.buffers then
+        own.buffer_of = path
+        about.stale = math.max(about.stale or 0, binding.delay and plan.max_delay or math.huge)
+      end
+    end
+  end
+  for _, binding in ipairs(bindings) do plan.draws = plan.draws or binding.draws end
   plan.scalar_list = {}
   for name, scalar in pairs(plan.scalars) do
     scalar.name = name

@@ -200,7 +200,7 @@ local function reductions_of(run)
   local list = {}
   for _, scalar in ipairs(run.plan.scalar_list) do
     if scalar.role == "reduction" then
-      list[#list + 1] = {name = scalar.name, op = scalar.op,
+      list[#list + 1] = {name = scalar.name, op = scalar.op, wins = scalar.wins,
                          capture = run.record.captures[scalar.capture]}
     end
   end
@@ -210,7 +210,7 @@ end
 --- Runs a loop under the recorder.
 -- @tab run `record`, `plan`, `space`, `roots` (values of the captures' root variables), `func` (the
 -- function whose globals the body sees); `most` iterations and `seconds` are limits;
--- `identities`: a function op -> value that the plan's reductions begin with
+-- `identities`: a function (reduction, initial value) -> what the plan's reductions begin with
 -- @treturn table|nil `log`, `world`, `grid` (nil for serial plans), `failed` (a body's error),
 -- `complete`, `finals` (values of the scalars that the plan names, by name); nil where the text
 -- cannot be taken apart
@@ -223,7 +223,7 @@ function M.record(run)
   local initial = {}
   for _, each in ipairs(reductions_of(run)) do
     initial[each.name] = capture_value(env, each.capture)
-    if run.identities then set_capture(env, each.capture, run.identities(each.op)) end
+    if run.identities then set_capture(env, each.capture, run.identities(each, initial[each.name])) end
   end
   local failed, complete = execute_all(run, body, world, grid)
   local seen = {log = world.log, world = world, grid = grid, failed = failed, complete = complete,

@@ -252,7 +252,7 @@ function M.reductions(run, seen)
   again.most = #seen.log.iterations
   local other = recorder.record(again)
   for _, each in ipairs(seen.reductions) do
-    local combined = kernel.combine_one(each.op, seen.initial[each.name], other.finals[each.name])
+    local combined = kernel.combine_one(each, seen.initial[each.name], other.finals[each.name])
     if not close(combined, seen.finals[each.name]) then
       return problem("reduction", nil, "'%s' is no reduction by %s: begun with %s it ends in " ..
                      "%s, where %s was expected", each.name, each.op,
