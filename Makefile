@@ -66,8 +66,8 @@ $(BUILD)/test/%_test: $(BUILD)/obj/%_test.o $(ARCHIVE)
 	$(call say,LINK)$(LINK) -o $@ $^ $(LIBS)
 
 # The headers that native kernels are compiled with, as bytes for csrc/kernel/prelude.c.
-PRELUDE := $(addprefix csrc/,kernel/native.h kernel/fault.h kernel/scalar.h array/lanes.h \
-           array/rowwise.h base/philox.h)
+PRELUDE := $(addprefix csrc/,kernel/native.h kernel/fault.h kernel/value.h kernel/scalar.h \
+           array/lanes.h array/rowwise.h base/philox.h kernel/draws.h)
 
 $(BUILD)/gen/prelude_strict.inc: $(PRELUDE)
 $(BUILD)/gen/prelude_fast.inc: csrc/kernel/fast.h $(PRELUDE)

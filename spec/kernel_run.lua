@@ -269,6 +269,9 @@ local function explain(left, right)
   return ("%s, not %s"):format(tostring(right), tostring(left))
 end
 
+M.study, M.item_of, M.entries_item, M.blocks_of = study, item_of, entries_item, blocks_of
+M.space_for_core, M.assign = space_for_core, assign
+
 local ignored = { parallel = true, each = true }
 
 -- The first name whose contents differ, and how, or nil.

@@ -98,6 +98,7 @@ static uint32_t *read_binding(lua_State *L, int table, ms_binding *binding, uint
   binding->buffers = (uint64_t)whole(L, field_number(L, table, "buffers", 0), "buffers");
   binding->sparse = field_boolean(L, table, "sparse");
   binding->integer = field_boolean(L, table, "integer");
+  binding->draws = field_boolean(L, table, "draws");
   binding->changes = field_boolean(L, table, "changes");
   binding->stores = field_boolean(L, table, "stores");
   binding->aliased = field_boolean(L, table, "aliased");
@@ -183,6 +184,7 @@ void ms_space_from_lua(lua_State *L, int index, ms_space *space) {
   space->ordered = field_boolean(L, index, "ordered");
   space->serial_allowed = field_boolean(L, index, "serial");
   space->impure = field_boolean(L, index, "impure");
+  space->positions = field_boolean(L, index, "positions");
   space->collapse = small(L, field_number(L, index, "collapse", 1), "collapse");
   if (space->collapse < 1) luaL_error(L, "collapse counts from 1");
 }

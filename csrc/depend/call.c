@@ -14,7 +14,18 @@ typedef struct arguments {
   bool known;  /* numbers, strings, tables of these, and views of arrays only */
 } arguments;
 
+static void find_random(ms_walk *walk, const ms_node *node) {
+  ms_walk_find(walk, MS_REASON_RANDOM, true, node,
+               "use meissa.random() or meissa.normal(), which depend on the iteration",
+               "math.random gives numbers in the order of its calls, which a parallel loop does "
+               "not keep");
+}
+
 static void find_impure(ms_walk *walk, const char *name, const ms_node *node) {
+  if (name != NULL && strstr(name, "it uses math.random") != NULL) {
+    find_random(walk, node);
+    return;
+  }
   if (name == NULL || walk->space->impure) return;
   const char *message =
       ms_arena_format(walk->arena,
@@ -85,11 +96,7 @@ static void find_order(ms_walk *walk, ms_effect effect, ms_node *node) {
   if (effect == MS_EFFECT_YIELD)
     ms_walk_find(walk, MS_REASON_YIELDS, true, node, "collect the values, and yield after the loop",
                  "the body yields, and the other side of a yield runs on the driver alone");
-  if (effect == MS_EFFECT_RANDOM)
-    ms_walk_find(walk, MS_REASON_RANDOM, true, node,
-                 "draw them before the loop: local u = meissa.rand({n}, {seed = 1})  ... u[i]",
-                 "math.random gives numbers in the order of its calls, which a parallel loop "
-                 "does not keep");
+  if (effect == MS_EFFECT_RANDOM) find_random(walk, node);
 }
 
 static const char table_message[] =

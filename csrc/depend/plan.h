@@ -44,12 +44,14 @@ typedef struct ms_binding {
   uint64_t buffers; /* `storage` of the array that it is a DistArray buffer of, 0: it is none. Each
                        block has its own, and what is put there is merged between blocks. */
   /* FUNCTION, TABLE: indices (into the bindings) of the arrays that it may touch, that it holds */
+  bool draws;         /* BUILTIN, FUNCTION, TABLE: it may draw random numbers for the iteration */
   bool changes;       /* calls of it assign variables or plain tables outside of it */
   bool stores;        /* FUNCTION: it stores into what it is given */
   bool aliased;       /* scalar in a field: the body may have another way to that field */
   bool alone;         /* TABLE: without a metatable, and no other capture leads to it */
   bool reads;         /* FUNCTION: proved not to store into arrays; TABLE: holds nothing but data */
-  const char *impure; /* FUNCTION: it may call this, which works on files or in foreign code */
+  const char *impure; /* FUNCTION: it may call this, which works on files or in foreign code, or
+                         gives numbers in the order of its calls ("it uses math.random") */
   const uint32_t *reached;
   uint32_t reached_count;
 } ms_binding;
@@ -69,6 +71,7 @@ typedef struct ms_space {
   bool ordered;
   bool serial_allowed; /* serial = true */
   bool impure;         /* impure = true: files and foreign code may be used */
+  bool positions;      /* sparse: entries are told apart by their place, for random numbers */
   uint32_t collapse;   /* 1: none; n: take in the next n-1 perfectly nested numeric loops */
 } ms_space;
 
@@ -117,6 +120,14 @@ typedef enum ms_placement {
   MS_PLACE_REDUCED    /* a buffer: each block's own, merged between blocks */
 } ms_placement;
 
+/* What a loop may write of an array. */
+typedef struct ms_written {
+  int64_t low[MS_MAX_DIMS], high[MS_MAX_DIMS]; /* subscripts; low > high: nothing */
+  int32_t array_dim, loop_dim; /* all writes follow the loop dimension, which is cut; -1 none */
+  int64_t scale, offset;       /* as of the array */
+  bool whole;                  /* every element is surely written */
+} ms_written;
+
 typedef struct ms_array_plan {
   uint32_t binding; /* index of one binding of this array */
   bool read, written;
@@ -124,6 +135,7 @@ typedef struct ms_array_plan {
   int32_t array_dim; /* dimension of the array that follows loop dimension `loop_dim`; -1 none */
   int32_t loop_dim;
   int64_t scale, offset; /* subscript = scale * index + offset */
+  ms_written writes;     /* of a written array */
 } ms_array_plan;
 
 typedef enum ms_scalar_role {

@@ -133,7 +133,7 @@ ms_c_value ms_c_load(ms_writer *w, const ms_c_location *location, const ms_node 
     ms_c_line(w, "const int64_t %s = %s;", held, location->text);
     ms_c_line(w, "if (MS_UNLIKELY(!ms_is_exact(%s))) {", held);
     ms_c_line(w, "ms_stop_wide(fault, %u, %u, %s);", node->line, location->kind.array, held);
-    ms_c_line(w, "goto ms_stopped;");
+    ms_c_leave(w);
     ms_c_line(w, "}");
     value.text = held;
   }

@@ -34,7 +34,8 @@ static ms_c_value captured(ms_writer *w, uint32_t at, const ms_node *node) {
     case MS_BIND_NIL:
       return value_of(kind, MS_FORM_VALUE, nil_text);
     default:
-      return value_of(kind, MS_FORM_OBJECT, "");
+      return value_of(kind, MS_FORM_OBJECT,
+                      kind.object == MS_OBJECT_VIEW ? ms_c_memory(w, kind.array) : "");
   }
 }
 

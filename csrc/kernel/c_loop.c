@@ -46,7 +46,6 @@ static void guard_end(ms_writer *w, ms_end *end) {
   if (end->number == NULL) return;
   const char *text = end->number;
   end->whole = (ms_whole){.known = true,
-                          .unsigned_zero = true,
                           .text = ms_c_text(w, "(int64_t)%s", text),
                           .lo = text,
                           .hi = text,

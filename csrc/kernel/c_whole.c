@@ -38,7 +38,6 @@ static ms_whole literal(ms_writer *w, double number) {
 /* A double that the guards say is whole. */
 static ms_whole guarded(ms_writer *w, const char *text) {
   return (ms_whole){.known = true,
-                    .unsigned_zero = true,
                     .text = ms_c_text(w, "(int64_t)%s", text),
                     .lo = text,
                     .hi = text,
@@ -69,7 +68,8 @@ static ms_whole finish(ms_writer *w, ms_whole r, bool fits) {
 }
 
 static ms_whole sum(ms_writer *w, const ms_whole *a, const ms_whole *b, bool minus) {
-  ms_whole r = {.known = true, .unsigned_zero = true, .needs = both(w, a->needs, b->needs)};
+  ms_whole r = {.known = true, .needs = both(w, a->needs, b->needs)};
+  r.unsigned_zero = a->unsigned_zero || (!minus && b->unsigned_zero);
   r.text = ms_c_text(w, "(%s %c %s)", a->text, minus ? '-' : '+', b->text);
   r.least = a->least + (minus ? -b->most : b->least);
   r.most = a->most + (minus ? -b->least : b->most);
@@ -97,7 +97,8 @@ static ms_whole product(ms_writer *w, const ms_whole *a, const ms_whole *b) {
   ms_whole r = {.known = true, .needs = both(w, a->needs, b->needs)};
   r.text = ms_c_text(w, "%s * %s", a->text, b->text);
   bool negative = a->least < 0 || b->least < 0;
-  r.unsigned_zero = !negative || (constant(b) && b->least > 0);
+  r.unsigned_zero = a->unsigned_zero && b->unsigned_zero;
+  if (negative && !(constant(b) && b->least > 0)) r.unsigned_zero = false;
   int64_t corner[4];
   bool fits = !__builtin_mul_overflow(a->least, b->least, &corner[0]) &&
               !__builtin_mul_overflow(a->least, b->most, &corner[1]) &&
@@ -129,7 +130,7 @@ static ms_whole remainder_of(ms_writer *w, const ms_whole *a, const ms_whole *b)
 /* math.floor(a / b) with a constant b > 0. */
 static ms_whole quotient(ms_writer *w, const ms_whole *a, const ms_whole *b) {
   if (!constant(b) || b->least < 1 || b->lo == NULL) return unknown;
-  ms_whole r = {.known = true, .unsigned_zero = true, .needs = a->needs};
+  ms_whole r = {.known = true, .unsigned_zero = a->unsigned_zero, .needs = a->needs};
   r.text = ms_c_text(w, a->least >= 0 ? "(%s / %s)" : "ms_whole_div(%s, %s)", a->text, b->text);
   r.least = a->least / b->least - 1;
   r.most = a->most / b->least;

@@ -127,11 +127,16 @@ static uint32_t message_number(ms_writer *w, const char *message) {
   return w->message_count++;
 }
 
+void ms_c_leave(ms_writer *w) {
+  ms_c_line(w, "goto ms_stopped;");
+  w->stops = true;
+}
+
 void ms_c_stop(ms_writer *w, const ms_node *node, const char *condition, const char *stop,
                uint32_t capture, uint32_t dim, const char *value) {
   ms_c_line(w, "if (MS_UNLIKELY(%s)) {", condition);
   ms_c_line(w, "ms_stop(fault, %s, %u, %u, %u, %s);", stop, node->line, capture, dim, value);
-  ms_c_line(w, "goto ms_stopped;");
+  ms_c_leave(w);
   ms_c_line(w, "}");
 }
 

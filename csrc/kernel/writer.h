@@ -107,7 +107,8 @@ typedef struct ms_writer {
   ms_c_label *label;
   ms_inlined *inlined;
   bool *number_used; /* by capture: parameters */
-  bool *entries_coord;
+  uint32_t positions; /* numbers that say where a tracked scalar got its value */
+  bool stops;         /* the function may stop */
   bool entries_used, steps_used;
   bool *shared; /* by capture: its memory may overlap another's */
   ms_constant constant[MS_CONSTANTS];
@@ -145,6 +146,9 @@ bool ms_c_is_simple(const char *text);
 
 /* A double as a C constant with the same bits. */
 const char *ms_c_number(ms_writer *w, double number);
+
+/* Appends a jump to the end of a block that has stopped. */
+void ms_c_leave(ms_writer *w);
 
 /* Appends a stop (native.h) if `condition` holds, which is C as `value` is. */
 void ms_c_stop(ms_writer *w, const ms_node *node, const char *condition, const char *stop,

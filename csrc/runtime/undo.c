@@ -29,10 +29,12 @@ static ms_box writes_box(const ms_item *item, void *data) {
   return box;
 }
 
-/* Whether an item's regions are ranges of an axis. */
-static bool is_ranged(const ms_undo *undo, const ms_item *item) {
+/* Whether the regions of an item of which `bytes` may be written are ranges of an axis. What fits a
+ * single piece is copied sooner than it is cut. */
+static bool is_ranged(const ms_undo *undo, const ms_item *item, int64_t bytes) {
   const ms_writes *writes = &item->writes;
-  return writes->follows && writes->scale != 0 && undo->bounds.start[writes->axis] != NULL &&
+  return bytes > PIECE_BYTES && writes->follows && writes->scale != 0 &&
+         undo->bounds.start[writes->axis] != NULL &&
          undo->grid->ranges[writes->axis] <= MOST_RANGES;
 }
 
@@ -48,7 +50,7 @@ static int add_part(ms_undo *undo, uint32_t number, size_t *images, ms_error *er
   ms_undo_part *part = &undo->parts[undo->part_count++];
   *part = (ms_undo_part){
       .item = number, .first = undo->region_count, .box = box, .total = total, .place = *images};
-  if (is_ranged(undo, item)) {
+  if (is_ranged(undo, item, bytes)) {
     part->count = undo->grid->ranges[item->writes.axis];
   } else {
     int64_t piece = bytes / MOST_PIECES > PIECE_BYTES ? bytes / MOST_PIECES : PIECE_BYTES;

@@ -24,9 +24,23 @@ local libraries = { [_G] = true, [package.loaded] = true }
 -- holding every array of the loop.
 local MOST_ENTRIES = 20000
 
+-- Libraries with functions that draw random numbers.
+local drawing = {}
+
+--- Makes a table known as a library: it is never searched.
+-- @bool draws whether functions of it draw random numbers that belong to the iteration
+function M.register_library(library, draws)
+  libraries[library], drawing[library] = true, draws
+end
+
 --- Makes a function known to the analyser under a name of its effects table ("meissa.random").
 function M.register(fn, name)
   builtins[fn] = name
+end
+
+--- Whether a builtin of this name draws random numbers that belong to the iteration.
+function M.draws(name)
+  return name == "meissa.random" or name == "meissa.normal"
 end
 
 local function register_library(name, library)
@@ -155,6 +169,7 @@ function Search:visit(value)
   if about or kind ~= "table" or libraries[value] then self.acts = true end
   if about then return self:array(about, value) end
   if builtins[value] and not reading.is_harmless(builtins[value]) then self.writes = true end
+  if drawing[value] or M.draws(builtins[value]) then self.draws = true end
   if self.seen[value] or libraries[value] or builtins[value] or self.state.opaque[value] then
     return
   end
@@ -191,6 +206,7 @@ local function bind(state, value, depth)
     describe_array(binding, about)
   elseif builtins[value] then
     binding.kind, binding.name = "builtin", builtins[value]
+    binding.draws = M.draws(binding.name)
   elseif kind == "function" and debug.getinfo(value, "S").what == "C" then
     binding.kind, binding.impure = "unknown", "a C function"
   elseif kind ~= "function" and kind ~= "table" then
@@ -222,6 +238,7 @@ local function search_from(state, binding)
   if binding.value == _G or binding.value == package.loaded then
     binding.all, state.anything = true, true
   end
+  binding.draws = drawing[binding.value]
   if state.opaque[binding.value] or libraries[binding.value] then return end
   local search = new_search(state)
   search:visit(binding.value)
@@ -230,7 +247,7 @@ local function search_from(state, binding)
   end
   binding.reached, binding.stores = {}, search.stores
   binding.changes = search.changes or (binding.kind == "table" and search.stores)
-  binding.all = search.all
+  binding.all, binding.draws = search.all, search.draws or search.all
   state.searches[#state.searches + 1] = { binding = binding, search = search }
   if binding.kind == "table" then
     binding.reads = not (search.acts or search.all)

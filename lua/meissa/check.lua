@@ -7,6 +7,7 @@ local array = require "meissa.array"
 local buffers = require "meissa.buffer"
 local errors = require "meissa.errors"
 local judge = require "meissa.recorder.judge"
+local random = require "meissa.random"
 local recorder = require "meissa.recorder"
 local spaces = require "meissa.space"
 
@@ -51,7 +52,9 @@ function M.loop(record, plan, space, values, roots, func)
   if plan.strategy == "serial" or space.serial then return end
   local run = M.run_of(record, plan, space, values, roots, func)
   run.most, run.seconds = MOST_ITERATIONS, MOST_SECONDS
+  local before = random.open {seed = 0, ordinal = 0} -- its draws are nobody else's
   local seen = recorder.record(run)
+  random.close(before)
   if not seen then return end
   local found = judge.unpredicted(run, seen)
   if not found then return end

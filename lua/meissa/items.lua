@@ -28,14 +28,24 @@ local function movement(about, plan, grid)
   return stays and "scattered" or "exchanged"
 end
 
+-- The axis whose ranges all writes to an array follow, and how; nil if there is none.
+local function followed(writes, grid)
+  local axis = writes.loop_dim and grids.axis_of(grid, writes.loop_dim)
+  return axis and {cut = axis, along = writes.array_dim, scale = writes.scale,
+                   offset = writes.offset}
+end
+
 local function array_item(value, about, plan, grid)
   local shape, memory = array.describe(value), array.core(value)
   local move, axis = movement(about, plan, grid)
+  local writes = about.writes
   return {
     id = shape.id, version = 0, pointer = memory.data, segment = memory.store.block.segment,
     element = element_size[shape.type], dims = shape.dims, strides = shape.strides,
     movement = move, written = about.written, along = about.array_dim, cut = axis,
     scale = about.scale, offset = about.offset,
+    low = writes and writes.low, high = writes and writes.high,
+    follow = writes and followed(writes, grid),
   }
 end
 

@@ -9,6 +9,7 @@
 local array = require "meissa.array"
 local buffer = require "string.buffer"
 local core = require "meissa.core"
+local crew = require "meissa.crew"
 local engine = require "meissa.engine"
 local errors = require "meissa.errors"
 local ffi = require "ffi"
@@ -17,6 +18,7 @@ local job_items = require "meissa.items"
 local kernel = require "meissa.kernel"
 local partitions = require "meissa.partition"
 local progress = require "meissa.progress"
+local random = require "meissa.random"
 local show = require "meissa.array.show"
 local spaces = require "meissa.space"
 local stages = require "meissa.stage"
@@ -141,10 +143,15 @@ local function static_bytes(cache, key, kernel_bytes, layout)
   return bytes
 end
 
--- What was made of a sparse array's values before the loop is not good any more.
+-- What was made of a sparse array's values before the loop is not good any more; an array that the
+-- loop has written wholly, and not read, is good whatever it was before.
 local function mark_written(run)
   for c, binding in ipairs(run.bindings) do
-    if binding.sparse and run.plan.array_of[c].written then array.mark_written(run.values[c]) end
+    local about = binding.kind == "array" and run.plan.array_of[c]
+    if about and about.written then
+      if binding.sparse then array.mark_written(run.values[c]) end
+      if about.access == "write" and about.writes.whole then array.mark_overwritten(run.values[c]) end
+    end
   end
 end
 
@@ -153,25 +160,6 @@ local function launch_of(called, shares)
   local first = math.huge
   for _, share in ipairs(shares) do first = math.min(first, share.began or first) end
   return first - called
-end
-
--- Seconds that it takes to hand a sweep on from one phase to the next, at least.
-local HAND_ON = 4e-5
-
--- How many workers a sweep is worth: one, when what a phase computes, going by the loop's last
--- execution, is less than handing on takes; 0 means all. Decides nothing but who runs what.
-local function worthwhile(run)
-  local grid, pace = run.grid, run.record.pace
-  if grid.sequential == 0 or not pace then return 0 end
-  local phases = grid.blocks / grid.ranges[#grid.ranges]
-  local saved = pace * grid.volume * (1 - 1 / run.session:info().workers)
-  return saved < phases * HAND_ON and 1 or 0
-end
-
-local function busy_of(shares)
-  local busy = 0
-  for _, share in ipairs(shares) do busy = busy + share.busy end
-  return busy
 end
 
 -- What a block left: the kernel's bytes and, in a loop with buffers, what it put into them.
@@ -204,7 +192,8 @@ local function run_stage(run, stage, told, schedule, bar)
     key = told.key, kernel = told.kernel, items = told.items, run = told.run,
     strategy = run.plan.strategy, ranges = run.grid.ranges, sequential = run.grid.sequential,
     first = stage.first, last = stage.last, transaction = run.space.transaction,
-    workers = worthwhile(run), bounds = schedule.bounds,
+    workers = crew.size(run.session, run.grid, run.plan.strategy, run.record.crew),
+    bounds = schedule.bounds,
     weights = stage.weights or schedule.weights,
     starts = run.grid.partition and ffi.cast("int64_t *", run.grid.partition.start) or nil,
     stalled = warn_stalled(run, layout), advanced = bar and stage_progress(bar, run, stage),
@@ -254,7 +243,8 @@ local function run_stages(run, told, schedule)
 end
 
 --- Runs a job. `run` has record, plan, space, bindings, values, grid, kernel and native (see
--- kernel.find and engine.choose), session and called (when the user's call began).
+-- kernel.find and engine.choose), session, called (when the user's call began) and draws (what its
+-- random numbers belong to).
 -- @return the scalars to assign, a list of {capture =, value =}; what it took
 -- Errors: BDY WRK INT NET ARR.
 function M.run(run)
@@ -264,7 +254,7 @@ function M.run(run)
     run.kernel, run.bindings, run.values, run.native)
   notice_large(run, large)
   local items, where = job_items.collect(run, apart)
-  local told = {run = run_bytes, where = where}
+  local told = {run = run_bytes, where = where, draws = run.plan.draws and run.draws or nil}
   -- Where the blocks of a partition begin is long and never changes; ranges are short and may.
   local fixed = layout.starts and layout or nil
   if fixed then key = key .. tonumber(run.grid.partition.id) else told.layout = layout end
@@ -272,9 +262,8 @@ function M.run(run)
     key = key, kernel = static_bytes(schedule, key, kernel_bytes, fixed), items = items,
     run = buffer.encode(told),
   }, schedule)
-  local busy = busy_of(outcome.workers)
-  run.record.pace = busy / run.grid.volume
-  engine.ran(run.native, busy)
+  run.record.crew = crew.learn(outcome.workers, run.grid, run.plan.strategy, run.record.crew)
+  engine.ran(run.native, crew.busy(outcome.workers))
   mark_written(run)
   local measured = {
     seconds = system.clock() - run.called, moved = outcome.moved, shares = outcome.workers,
@@ -308,7 +297,8 @@ end
 
 -- The kernel, ready to run on items that are where `where` says.
 -- @tab[opt] copies arrays for what is pending in buffers, by number
-function M.instance(kernel_bytes, run_bytes, items, where, copies)
+-- @tab[opt] draws what random numbers of the body belong to
+function M.instance(kernel_bytes, run_bytes, items, where, copies, draws)
   local arrays = {}
   for a, number in ipairs(where.arrays) do
     arrays[a] = copies and copies[a] or as_array(items, number, where.types[a], where.sparse[a])
@@ -325,7 +315,7 @@ function M.instance(kernel_bytes, run_bytes, items, where, copies)
     arrays.bulk[k] = {capture = each.capture, pointer = items[each.item].pointer,
                       length = each.length, digest = each.digest}
   end
-  return kernel.prepare(kernel_bytes, run_bytes, arrays, {print = print})
+  return kernel.prepare(kernel_bytes, run_bytes, arrays, {print = print, draws = draws})
 end
 
 -- Runs a block, given its number, on the engine that is there when it begins.
@@ -347,7 +337,7 @@ function M.prepare(static, run_bytes, items)
   local fixed, told = buffer.decode(static), buffer.decode(run_bytes)
   local layout = fixed.layout or told.layout
   local copies = stages.copies(told.where)
-  local instance = M.instance(fixed.kernel, told.run, items, told.where, copies)
+  local instance = M.instance(fixed.kernel, told.run, items, told.where, copies, told.draws)
   local run_block = runner(instance, layout)
   return function(number)
     local bytes, err = run_block(number)
@@ -375,7 +365,7 @@ function M.run_here(run)
     run.kernel, run.bindings, run.values, run.native)
   local items, where = job_items.collect(run, apart)
   local copies = stages.copies(where)
-  local instance = M.instance(kernel_bytes, run_bytes, items, where, copies)
+  local instance = M.instance(kernel_bytes, run_bytes, items, where, copies, run.draws)
   local run_block, all = runner(instance, grids.layout(run.grid)), {}
   local began = system.clock()
   local order, list = M.serial_order(run.plan, run.grid), stages.of(run.plan, run.grid)
@@ -418,6 +408,7 @@ function M.cursor(grid, space)
     return function()
       e = e + 1
       if e > last then return nil end
+      if space.positions then random.at(e + 1) end
       for d = 1, dims do index[d] = coords[d][e] end
       index[dims + 1] = tonumber(values[e])
       return unpack(index, 1, dims + 1)

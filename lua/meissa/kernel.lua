@@ -17,6 +17,7 @@ local helpers = require("meissa.kernel.helpers")
 local memory = require("meissa.kernel.memory")
 local native_engine = require("meissa.kernel.native")
 local results_of = require("meissa.kernel.result")
+local random = require("meissa.random")
 local row = require("meissa.kernel.row")
 local strict = require("meissa.strict")
 local system = require("meissa.system")
@@ -96,11 +97,16 @@ local function emit(loop, plan, bindings, space, arrays, entry_type)
   errors.raise("BDY", "the loop's body is too large for one function: %s", info.message)
 end
 
--- The body as C text: {text =, info =, fast =}, or nil and why it has none: {line =, message =}.
-local function emit_native(loop, plan, bindings, space, arrays, entry_type)
+--- The body as C text: {text =, info =, fast =}, or nil and why it has none: {line =, message =}.
+-- @param loop the loop's handle @param plan the plan's handle
+-- @tab bindings what each capture is @tab space the iteration space; `numeric`
+-- @tab arrays by capture: {type =, strides =}
+-- @string[opt] entry_type of the array that is the space
+function M.emit_native(loop, plan, bindings, space, arrays, entry_type)
   if not core.emit_native then return nil end
   local fast = space.numeric == "fast"
   local text, info = core.emit_native(loop, plan, bindings, space, arrays, entry_type, fast)
+  if not text and info.code then errors.raise_core(info) end
   if not text then return nil, info end
   for _, param in ipairs(info.params) do
     if not native_engine.takes(param) then
@@ -121,7 +127,7 @@ local function make_static(loop, plan, bindings, space, arrays, entry_type)
       info.arrays[#info.arrays + 1] = { capture = c, type = about.type, dims = about.dims }
     end
   end
-  local native, refusal = emit_native(loop, plan, bindings, space, arrays, entry_type)
+  local native, refusal = M.emit_native(loop, plan, bindings, space, arrays, entry_type)
   return { info = info, signature = signature(info), packed = {}, native = native,
     refusal = refusal }
 end
@@ -144,8 +150,8 @@ local function packed(static, native)
 end
 
 -- What decides about the text beside the plan: how each array lies in memory.
-local function layout_of(arrays, count, entry_type)
-  local parts = { entry_type or "" }
+local function layout_of(arrays, count, entry_type, positions)
+  local parts = { entry_type or "", positions and "positions" or "" }
   for c = 1, count do
     local about = arrays[c]
     if about then
@@ -167,7 +173,7 @@ end
 function M.find(loop, plan, bindings, values, space, cache)
   local arrays = find_arrays(values, #bindings)
   local entry_type = space.array and memory.describe(space.array).type or nil
-  local layout = layout_of(arrays, #bindings, entry_type)
+  local layout = layout_of(arrays, #bindings, entry_type, space.positions)
   local static = cache[layout]
   if not static then
     static = make_static(loop, plan, bindings, space, arrays, entry_type)
@@ -289,8 +295,10 @@ function Instance:run(block)
     end
   end
   helpers.enter(self.object)
+  local before = self.draws and random.open(self.draws)
   local ok, results = xpcall(call, self.handler, self.kernel.block,
     unpack(arguments, 1, self.argument_count))
+  if before then random.close(before) end
   if not ok then return nil, failure.finish(results, self.kernel.info) end
   if #self.kernel.info.results == 0 then return "" end
   local encoded, bytes = pcall(results_of.encode, self, results)
@@ -321,7 +329,8 @@ end
 -- pointer = values of the entries}, or for a dense array {pointer =, strides =}. `bulk`: tables
 -- that travelled apart, {{capture =, pointer =, length =, digest =}, ...}. Their memory must
 -- outlive the instance.
--- @tab[opt] host `print`: what `print` means in the body
+-- @tab[opt] host `print`: what `print` means in the body; `draws`: what the random numbers of the
+-- body belong to (see meissa.random)
 -- @treturn table an instance with methods `run(block)` and `native()`
 function M.prepare(kernel_bytes, run_bytes, items, host)
   local kernel = load_kernel(kernel_bytes)
@@ -352,7 +361,7 @@ function M.prepare(kernel_bytes, run_bytes, items, host)
     arguments[bounds + n] = arguments_by_kind[param.kind](param, info, found, values)
   end
   self.arguments, self.argument_count = arguments, bounds + #info.params
-  self.handler = failure.handler(kernel, items)
+  self.handler, self.draws = failure.handler(kernel, items), host and host.draws
   return self
 end
 

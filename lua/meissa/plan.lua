@@ -86,6 +86,7 @@ local function situation(record, space, bindings)
     elseif binding.reached then
       add(table.concat(binding.reached, ","))
     end
+    if binding.draws then add "draws" end
     if binding.changes then add "changes" end
     if binding.stores then add "stores" end
     if binding.aliased then add "aliased" end
@@ -125,6 +126,7 @@ local function index(plan, bindings)
       end
     end
   end
+  for _, binding in ipairs(bindings) do plan.draws = plan.draws or binding.draws end
   plan.scalar_list = {}
   for name, scalar in pairs(plan.scalars) do
     scalar.name = name
