@@ -51,17 +51,14 @@ local function describe_block(run, layout, number)
   return ("block %d, %s"):format(number, table.concat(parts, ", "))
 end
 
--- After a failure that was not undone the contents of what the loop wrote are unknown.
-local function invalidate(run, message)
-  for c, binding in ipairs(run.bindings) do
-    if binding.kind == "array" and not binding.buffers and run.plan.array_of[c].written then
-      array.mark_invalid(run.values[c], message)
-    end
-  end
-end
-
 local function place_of(run)
   return ("%s:%d"):format(run.record.file, run.record.line)
+end
+
+-- After a failure that was not undone the contents of what the loop wrote are unknown.
+local function invalidate(run, message)
+  message = ("the loop at %s did not finish: %s"):format(place_of(run), message)
+  for _, value in ipairs(stages.changed(run)) do array.mark_invalid(value, message) end
 end
 
 -- Raises what a failed job means for the user.
@@ -80,7 +77,7 @@ local function raise_failure(run, layout, failure)
   end
   fields.traceback = nil
   if failure.lost then
-    invalidate(run, ("the loop at %s did not finish: %s"):format(place_of(run), fields.message))
+    invalidate(run, fields.message)
   end
   error(errors.new(fields), 0)
 end
@@ -151,7 +148,8 @@ local function mark_written(run)
     local about = binding.kind == "array" and run.plan.array_of[c]
     if about and about.written then
       if binding.sparse then array.mark_written(run.values[c]) end
-      if about.access == "write" and about.writes.whole then array.mark_overwritten(run.values[c]) end
+      local whole = about.access == "write" and about.writes.whole
+      if whole then array.mark_overwritten(run.values[c]) end
     end
   end
 end
@@ -226,7 +224,7 @@ end
 -- Runs the stages of a loop; all that their blocks left, and what they took together.
 local function run_stages(run, told, schedule)
   local list, all, total = stages.of(run.plan, run.grid), {}, nil
-  local copies = #run.plan.buffers > 0 and stages.remember(run, list) or {}
+  local copies = run.space.transaction and stages.remember(run, list) or {}
   local bar = progress.bar(place_of(run), run.grid.volume, "iterations")
   local ok, err = pcall(function()
     for _, stage in ipairs(list) do
@@ -361,12 +359,27 @@ function M.serial_order(plan, grid)
   return core.serial_order(plan.strategy, grid.ranges, grid.sequential)
 end
 
+-- A function that puts back what the loop changes here, or says that it is lost.
+local function undo_here(run, key, items, list)
+  if not run.space.transaction then
+    return function(why) invalidate(run, why) end
+  end
+  local log, err = core.undo {key = key, items = items, strategy = run.plan.strategy,
+                              ranges = run.grid.ranges, sequential = run.grid.sequential}
+  if not log then errors.raise_core(err) end
+  local copies = stages.remember(run, list)
+  return function()
+    log:restore()
+    stages.restore(copies)
+  end
+end
+
 --- Runs the blocks in this process, in the plan's serial order, as workers would run them: on the
--- arrays' own memory.
+-- arrays' own memory. Of a loop that fails nothing remains, unless it is no transaction.
 -- @return the scalars to assign, a list of {capture =, value =}
--- Errors: BDY.
+-- Errors: BDY, ARR.
 function M.run_here(run)
-  local kernel_bytes, run_bytes, _, apart = kernel.pack(
+  local kernel_bytes, run_bytes, key, apart = kernel.pack(
     run.kernel, run.bindings, run.values, run.native)
   local items, where = job_items.collect(run, apart)
   local copies = stages.copies(where)
@@ -374,21 +387,21 @@ function M.run_here(run)
   local run_block, all = runner(instance, grids.layout(run.grid), scratch), {}
   local began = system.clock()
   local order, list = M.serial_order(run.plan, run.grid), stages.of(run.plan, run.grid)
-  local kept = #run.plan.buffers > 0 and stages.remember(run, list) or {}
-  mark_written(run)
+  local undo = undo_here(run, key, items, list)
   for _, stage in ipairs(list) do
     local results = {}
     for position = stage.first + 1, stage.last do
       local bytes, failure = run_block(order[position])
       if not bytes then
         stages.discard(copies)
-        stages.restore(kept)
+        undo(failure.message)
         error(errors.new(failure), 0)
       end
       results[#results + 1] = pack_result(bytes, copies)
     end
     for _, bytes in ipairs(take_results(run, results)) do all[#all + 1] = bytes end
   end
+  mark_written(run)
   engine.ran(run.native, system.clock() - began)
   return kernel.combine(kernel_bytes, run.values, all)
 end

@@ -124,17 +124,22 @@ function M.merge(run, parts)
   end
 end
 
--- Arrays that change before the last stage has ended.
-local function changing(run, stages)
+-- The arrays that merging changes.
+local function targets(run)
   local list = {}
   for _, c in ipairs(run.plan.buffers) do
     for _, target in ipairs(buffers.targets(buffers.of(run.values[c]))) do
       list[#list + 1] = target
     end
   end
+  return list
+end
+
+--- All arrays that the loop changes, by itself and through buffers.
+function M.changed(run)
+  local list = targets(run)
   for c, binding in ipairs(run.bindings) do
-    if #stages > 1 and binding.kind == "array" and not binding.buffers and
-       run.plan.array_of[c].written then
+    if binding.kind == "array" and not binding.buffers and run.plan.array_of[c].written then
       list[#list + 1] = run.values[c]
     end
   end
@@ -145,7 +150,8 @@ end
 -- if it fails.
 function M.remember(run, stages)
   local copies, seen = {}, {}
-  for _, value in ipairs(changing(run, stages)) do
+  if #run.plan.buffers == 0 then return copies end
+  for _, value in ipairs(#stages > 1 and M.changed(run) or targets(run)) do
     local id = array.describe(value).id
     if not seen[id] then
       seen[id] = true
