@@ -105,8 +105,12 @@ local function new_search(state)
   local function is_array(value)
     return state.describe(value) ~= nil
   end
-  return setmetatable({ state = state, is_array = is_array, seen = {}, found = {}, via = {},
-    left = MOST_ENTRIES, simple = MOST_SIMPLE }, Search)
+  local function is_scratch(value)
+    local about = state.describe(value)
+    return about ~= nil and about.scratch
+  end
+  return setmetatable({ state = state, is_array = is_array, is_scratch = is_scratch,
+    seen = {}, found = {}, via = {}, left = MOST_ENTRIES, simple = MOST_SIMPLE }, Search)
 end
 
 -- What a user may call an array that was found: "model.W", or "W", a variable of a function.
@@ -195,8 +199,9 @@ function Search:fn(fn)
   end
   local changes, stores = bytecode.changes(fn, self.is_array, field_of)
   self.changes, self.stores = self.changes or changes, self.stores or stores
-  self.writes = self.writes or not reading.only(fn, self.is_array, field_of, builtins,
-    is_library)
+  self.writes = self.writes or not reading.only(fn,
+    { is_array = self.is_array, is_scratch = self.is_scratch, field_of = field_of,
+      builtins = builtins, library = is_library })
   self:globals(fn)
 end
 
