@@ -19,6 +19,7 @@ local kernel = require "meissa.kernel"
 local partitions = require "meissa.partition"
 local progress = require "meissa.progress"
 local random = require "meissa.random"
+local scratches = require "meissa.scratch"
 local show = require "meissa.array.show"
 local spaces = require "meissa.space"
 local stages = require "meissa.stage"
@@ -298,10 +299,12 @@ end
 -- The kernel, ready to run on items that are where `where` says.
 -- @tab[opt] copies arrays for what is pending in buffers, by number
 -- @tab[opt] draws what random numbers of the body belong to
+-- @return the instance; the scratch arrays that it works with
 function M.instance(kernel_bytes, run_bytes, items, where, copies, draws)
-  local arrays = {}
+  local arrays, spaces = {}, scratches.spaces(where.scratch)
   for a, number in ipairs(where.arrays) do
-    arrays[a] = copies and copies[a] or as_array(items, number, where.types[a], where.sparse[a])
+    arrays[a] = spaces[a] or copies and copies[a] or
+      as_array(items, number, where.types[a], where.sparse[a])
   end
   if where.entries then
     local entries = items[where.entries]
@@ -315,14 +318,15 @@ function M.instance(kernel_bytes, run_bytes, items, where, copies, draws)
     arrays.bulk[k] = {capture = each.capture, pointer = items[each.item].pointer,
                       length = each.length, digest = each.digest}
   end
-  return kernel.prepare(kernel_bytes, run_bytes, arrays, {print = print, draws = draws})
+  return kernel.prepare(kernel_bytes, run_bytes, arrays, {print = print, draws = draws}), spaces
 end
 
 -- Runs a block, given its number, on the engine that is there when it begins.
-local function runner(instance, layout)
+local function runner(instance, layout, spaces)
   local native = instance.call and instance
   local fill = grids.filler(layout)
   return function(number)
+    scratches.clear(spaces)
     if not native then
       native = instance:native()
       if not native then return instance:run(grids.block(layout, number)) end
@@ -337,8 +341,9 @@ function M.prepare(static, run_bytes, items)
   local fixed, told = buffer.decode(static), buffer.decode(run_bytes)
   local layout = fixed.layout or told.layout
   local copies = stages.copies(told.where)
-  local instance = M.instance(fixed.kernel, told.run, items, told.where, copies, told.draws)
-  local run_block = runner(instance, layout)
+  local instance, spaces = M.instance(fixed.kernel, told.run, items, told.where, copies,
+                                      told.draws)
+  local run_block = runner(instance, layout, spaces)
   return function(number)
     local bytes, err = run_block(number)
     if not bytes then
@@ -380,8 +385,8 @@ function M.run_here(run)
     run.kernel, run.bindings, run.values, run.native)
   local items, where = job_items.collect(run, apart)
   local copies = stages.copies(where)
-  local instance = M.instance(kernel_bytes, run_bytes, items, where, copies, run.draws)
-  local run_block, all = runner(instance, grids.layout(run.grid)), {}
+  local instance, spaces = M.instance(kernel_bytes, run_bytes, items, where, copies, run.draws)
+  local run_block, all = runner(instance, grids.layout(run.grid), spaces), {}
   local began = system.clock()
   local order, list = M.serial_order(run.plan, run.grid), stages.of(run.plan, run.grid)
   local undo = undo_here(run, key, items)
