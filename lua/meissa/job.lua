@@ -224,7 +224,7 @@ end
 -- Runs the stages of a loop; all that their blocks left, and what they took together.
 local function run_stages(run, told, schedule)
   local list, all, total = stages.of(run.plan, run.grid), {}, nil
-  local copies = run.space.transaction and stages.remember(run, list) or {}
+  local copies = run.space.transaction and stages.remember(run) or {}
   local bar = progress.bar(place_of(run), run.grid.volume, "iterations")
   local ok, err = pcall(function()
     for _, stage in ipairs(list) do
@@ -236,6 +236,8 @@ local function run_stages(run, told, schedule)
   if bar then bar:clear() end
   if not ok then
     stages.restore(copies)
+    local half_done = total and not run.space.transaction -- some stage's blocks have ended
+    if half_done then invalidate(run, type(err) == "table" and err.message or tostring(err)) end
     error(err, 0)
   end
   return all, total
@@ -360,14 +362,14 @@ function M.serial_order(plan, grid)
 end
 
 -- A function that puts back what the loop changes here, or says that it is lost.
-local function undo_here(run, key, items, list)
+local function undo_here(run, key, items)
   if not run.space.transaction then
     return function(why) invalidate(run, why) end
   end
   local log, err = core.undo {key = key, items = items, strategy = run.plan.strategy,
                               ranges = run.grid.ranges, sequential = run.grid.sequential}
   if not log then errors.raise_core(err) end
-  local copies = stages.remember(run, list)
+  local copies = stages.remember(run)
   return function()
     log:restore()
     stages.restore(copies)
@@ -387,7 +389,7 @@ function M.run_here(run)
   local run_block, all = runner(instance, grids.layout(run.grid), scratch), {}
   local began = system.clock()
   local order, list = M.serial_order(run.plan, run.grid), stages.of(run.plan, run.grid)
-  local undo = undo_here(run, key, items, list)
+  local undo = undo_here(run, key, items)
   for _, stage in ipairs(list) do
     local results = {}
     for position = stage.first + 1, stage.last do
