@@ -50,7 +50,7 @@ function M.load(text, fast, flags)
   local library = ffi.load(base .. ".so")
   os.remove(base .. ".so")
   ffi.cdef(("int32_t spec_%d(const int64_t *, const spec_slot *, spec_slot *, spec_fault *) " ..
-    "__asm__(\"ms_native_block\");"):format(made))
+    "__asm__(\"ms_native_run\");"):format(made))
   loaded[key] = { library = library, block = library["spec_" .. made] }
   return loaded[key].block
 end
