@@ -65,6 +65,19 @@ $(BUILD)/test/%_test: $(BUILD)/obj/%_test.o $(ARCHIVE)
 	@mkdir -p $(@D)
 	$(call say,LINK)$(LINK) -o $@ $^ $(LIBS)
 
+# The headers that native kernels are compiled with, as bytes for csrc/kernel/prelude.c.
+PRELUDE := $(addprefix csrc/,kernel/native.h kernel/fault.h kernel/value.h kernel/scalar.h \
+           array/lanes.h array/rowwise.h base/philox.h kernel/draws.h)
+
+$(BUILD)/gen/prelude_strict.inc: $(PRELUDE)
+$(BUILD)/gen/prelude_fast.inc: csrc/kernel/fast.h $(PRELUDE)
+$(BUILD)/gen/prelude_%.inc: tools/embed.sh $(BUILD)/flags
+	@mkdir -p $(@D)
+	$(call say,EMBED)tools/embed.sh $(filter %.h,$^) >$@
+
+$(BUILD)/obj/kernel/prelude.o: $(BUILD)/gen/prelude_strict.inc $(BUILD)/gen/prelude_fast.inc
+FLAGS_kernel/prelude = -I$(BUILD)/gen
+
 # build/bin/x comes from the csrc/*/x_main.c that there is.
 define program
 $(BUILD)/bin/$(patsubst %_main.c,%,$(notdir $(1))): $(1:csrc/%.c=$(BUILD)/obj/%.o) $(ARCHIVE)

@@ -8,6 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "array/rowwise.h"
+
 #define CHUNK 1024
 
 typedef union chunk {
@@ -161,8 +163,71 @@ int ms_array_apply(int arith, ms_array *y, const ms_array *x, double a, ms_error
   return 0;
 }
 
+/* One number for each kind of operation, type of y and type of x. */
+#define CASE(arith, y_type, x_type) ((arith)*4 + (y_type)*2 + (x_type))
+
+/* Rows of floating types: what native kernels inline. False for an operation that rowwise.h does
+ * not have. */
+static bool apply_rowwise(int arith, int y_type, void *y, int64_t y_stride, int x_type, void *x,
+                          int64_t x_stride, int64_t count, double a) {
+  if (y_type > MS_DOUBLE || (x != NULL && x_type > MS_DOUBLE)) return false;
+  switch (CASE(arith, y_type, x != NULL ? x_type : MS_FLOAT)) {
+    case CASE(MS_ARITH_FILL, MS_FLOAT, 0):
+      ms_row_fill_float(y, y_stride, count, a);
+      return true;
+    case CASE(MS_ARITH_FILL, MS_DOUBLE, 0):
+      ms_row_fill_double(y, y_stride, count, a);
+      return true;
+    case CASE(MS_ARITH_SCAL, MS_FLOAT, 0):
+      ms_row_scal_float(y, y_stride, count, a);
+      return true;
+    case CASE(MS_ARITH_SCAL, MS_DOUBLE, 0):
+      ms_row_scal_double(y, y_stride, count, a);
+      return true;
+    case CASE(MS_ARITH_COPY, MS_FLOAT, MS_FLOAT):
+      ms_row_copy_float_float(y, y_stride, x, x_stride, count);
+      return true;
+    case CASE(MS_ARITH_COPY, MS_FLOAT, MS_DOUBLE):
+      ms_row_copy_float_double(y, y_stride, x, x_stride, count);
+      return true;
+    case CASE(MS_ARITH_COPY, MS_DOUBLE, MS_FLOAT):
+      ms_row_copy_double_float(y, y_stride, x, x_stride, count);
+      return true;
+    case CASE(MS_ARITH_COPY, MS_DOUBLE, MS_DOUBLE):
+      ms_row_copy_double_double(y, y_stride, x, x_stride, count);
+      return true;
+    case CASE(MS_ARITH_CMUL, MS_FLOAT, MS_FLOAT):
+      ms_row_cmul_float_float(y, y_stride, x, x_stride, count);
+      return true;
+    case CASE(MS_ARITH_CMUL, MS_FLOAT, MS_DOUBLE):
+      ms_row_cmul_float_double(y, y_stride, x, x_stride, count);
+      return true;
+    case CASE(MS_ARITH_CMUL, MS_DOUBLE, MS_FLOAT):
+      ms_row_cmul_double_float(y, y_stride, x, x_stride, count);
+      return true;
+    case CASE(MS_ARITH_CMUL, MS_DOUBLE, MS_DOUBLE):
+      ms_row_cmul_double_double(y, y_stride, x, x_stride, count);
+      return true;
+    case CASE(MS_ARITH_AXPY, MS_FLOAT, MS_FLOAT):
+      ms_row_axpy_float_float(y, y_stride, x, x_stride, count, a);
+      return true;
+    case CASE(MS_ARITH_AXPY, MS_FLOAT, MS_DOUBLE):
+      ms_row_axpy_float_double(y, y_stride, x, x_stride, count, a);
+      return true;
+    case CASE(MS_ARITH_AXPY, MS_DOUBLE, MS_FLOAT):
+      ms_row_axpy_double_float(y, y_stride, x, x_stride, count, a);
+      return true;
+    case CASE(MS_ARITH_AXPY, MS_DOUBLE, MS_DOUBLE):
+      ms_row_axpy_double_double(y, y_stride, x, x_stride, count, a);
+      return true;
+    default:
+      return false;
+  }
+}
+
 int ms_row_apply(int arith, int y_type, void *y, int64_t y_stride, int x_type, void *x,
                  int64_t x_stride, int64_t count, double a, ms_error *err) {
+  if (apply_rowwise(arith, y_type, y, y_stride, x_type, x, x_stride, count, a)) return 0;
   ms_view to = ms_view_row(y_type, y, y_stride, count);
   ms_view from = ms_view_row(x_type, x, x_stride, count);
   return ms_view_apply(arith, &to, x != NULL ? &from : NULL, a, err);

@@ -11,6 +11,7 @@
 #include "array/index.h"
 #include "array/labels.h"
 #include "array/partition.h"
+#include "array/rows.h"
 
 #define HEADERS_A_CHUNK 64
 #define ALIGNMENT       64
@@ -233,6 +234,7 @@ void ms_array_free(ms_array *array) {
     ms_labels_release(&array->labels[d]);
   }
   ms_index_destroy(&array->index);
+  ms_rows_destroy(&array->rows);
   ms_partition_drop_all(array);
   detach(array);
   ms_store_release(&array->coord_store);

@@ -57,6 +57,7 @@ typedef struct ms_array {
   struct ms_array *next; /* in its store's list, or in the list of free headers */
   struct ms_labels *labels[MS_ARRAY_DIMS]; /* id maps; owned references, or NULL */
   struct ms_index *index;                  /* sparse: finds entries; owned, made on demand */
+  struct ms_rows *rows;                    /* sparse: compressed rows; owned, made on demand */
   struct ms_partition *partitions;         /* sparse: cached; owned */
   uint32_t releases;                       /* references queued to be given up */
   struct ms_array *next_released;

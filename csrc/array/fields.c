@@ -15,13 +15,18 @@ ms_separator ms_separator_named(const char *text) {
 }
 
 ms_separator ms_separator_guess(const char *line, size_t length) {
-  static const char *const known[] = {"::", ",", "\t"};
-  for (size_t k = 0; k < sizeof known / sizeof known[0]; k++) {
-    if (memmem(line, length, known[k], strlen(known[k])) != NULL) {
-      return ms_separator_named(known[k]);
-    }
+  static const char *const known[] = {"::", ",", ";", "\t"};
+  ms_separator found = ms_separator_named(" ");
+  size_t best = 1;
+  for (size_t k = 0; best < 3 && k < sizeof known / sizeof known[0]; k++) {
+    ms_field fields[3];
+    ms_separator each = ms_separator_named(known[k]);
+    size_t count = ms_fields_cut(&each, line, length, fields, 3);
+    if (count <= best) continue;
+    best = count;
+    found = each;
   }
-  return ms_separator_named(" ");
+  return found;
 }
 
 const char *ms_separator_name(const ms_separator *separator, char *buffer, size_t size) {
@@ -31,17 +36,26 @@ const char *ms_separator_name(const ms_separator *separator, char *buffer, size_
   return buffer;
 }
 
+/* Behind the quoted text that starts at `at`, in which two quotes stand for one; `at` itself when
+ * there is none. */
+static const char *skip_quoted(const char *at, const char *end) {
+  if (at == end || *at != '"') return at;
+  for (const char *from = at + 1; from < end;) {
+    const char *quote = memchr(from, '"', (size_t)(end - from));
+    if (quote == NULL) break;
+    if (quote + 1 == end || quote[1] != '"') return quote + 1;
+    from = quote + 2;
+  }
+  return at;
+}
+
 /* The end of the field that starts at `at`. */
 static const char *field_end(const ms_separator *separator, const char *at, const char *end) {
   if (separator->blanks) {
     while (at < end && !is_blank(*at)) at++;
     return at;
   }
-  const char *from = at;
-  if (at < end && *at == '"') {
-    const char *quote = memchr(at + 1, '"', (size_t)(end - at - 1));
-    if (quote != NULL) from = quote;
-  }
+  const char *from = skip_quoted(at, end);
   size_t left = (size_t)(end - from);
   const char *found = separator->length == 1
                           ? memchr(from, separator->text[0], left)

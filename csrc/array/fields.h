@@ -22,7 +22,8 @@ typedef struct ms_separator {
 /* The separator that a user named; " " means runs of blanks. */
 ms_separator ms_separator_named(const char *text);
 
-/* The separator that a line seems to use: the first of "::", ",", a tab, blanks that is in it. */
+/* The separator that a line seems to use: of "::", ",", ";" and a tab the first that cuts it into
+ * three fields or more, else the first that cuts it at all, else blanks. */
 ms_separator ms_separator_guess(const char *line, size_t length);
 
 /* How messages call it: "','", "a tab", "blanks". */
@@ -30,7 +31,8 @@ const char *ms_separator_name(const ms_separator *separator, char *buffer, size_
 
 /* Cuts a line into at most `most` fields and returns how many it has in all (counting stops at
  * most + 1). Blanks around a field are dropped, and so are double quotes around a whole field;
- * separators inside quotes do not count. */
+ * separators inside quotes do not count, and two quotes inside do not end
+ * them. */
 size_t ms_fields_cut(const ms_separator *separator, const char *line, size_t length,
                      ms_field *fields, size_t most);
 

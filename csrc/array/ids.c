@@ -11,6 +11,7 @@
 #include "array/number.h"
 
 #define FIRST_SLOTS 1024u
+#define NUMBER_SIZE 24 /* room for an int64 */
 
 static int out_of_memory(ms_error *err) {
   return ms_error_set(err, MS_ARR, "out of memory for the file's ids");
@@ -99,6 +100,10 @@ static int append_string(ms_ids *ids, const char *text, size_t length, ms_error 
   return 0;
 }
 
+static size_t print_number(int64_t number, char *text) {
+  return (size_t)snprintf(text, NUMBER_SIZE, "%" PRId64, number);
+}
+
 /* Numbers become strings; their plain form gives the text back. */
 static int turn_into_strings(ms_ids *ids, ms_error *err) {
   int64_t count = ids->count, *numbers = ids->numbers;
@@ -109,13 +114,11 @@ static int turn_into_strings(ms_ids *ids, ms_error *err) {
   ids->table = NULL;
   int failed = make_room(ids, err);
   for (int64_t p = 0; failed == 0 && p < count; p++) {
-    char text[24];
-    int length = snprintf(text, sizeof text, "%" PRId64, numbers[p]);
+    char text[NUMBER_SIZE];
+    size_t length = print_number(numbers[p], text);
     failed = make_room(ids, err);
-    if (failed == 0) failed = append_string(ids, text, (size_t)length, err);
-    if (failed == 0) {
-      ids->table[slot_of_string(ids, text, (size_t)length)] = (uint32_t)ids->count;
-    }
+    if (failed == 0) failed = append_string(ids, text, length, err);
+    if (failed == 0) ids->table[slot_of_string(ids, text, length)] = (uint32_t)ids->count;
   }
   free(numbers);
   return failed;
@@ -145,14 +148,7 @@ static int64_t fixed_position(const ms_ids *ids, const char *text, size_t length
   return position >= 0 ? position : -2;
 }
 
-int64_t ms_ids_position(ms_ids *ids, const char *text, size_t length, ms_error *err) {
-  if (ids->fixed != NULL || ids->fixed_extent > 0) return fixed_position(ids, text, length);
-  int64_t number;
-  if (ids->strings) return string_position(ids, text, length, err);
-  if (!ms_number_integer(text, length, &number)) {
-    if (turn_into_strings(ids, err) != 0) return -1;
-    return string_position(ids, text, length, err);
-  }
+static int64_t number_position(ms_ids *ids, int64_t number, ms_error *err) {
   if (make_room(ids, err) != 0) return -1;
   uint32_t slot = slot_of_number(ids, number);
   if (ids->table[slot] == 0) {
@@ -160,6 +156,35 @@ int64_t ms_ids_position(ms_ids *ids, const char *text, size_t length, ms_error *
     ids->table[slot] = (uint32_t)ids->count;
   }
   return (int64_t)ids->table[slot] - 1;
+}
+
+int64_t ms_ids_position(ms_ids *ids, const char *text, size_t length, ms_error *err) {
+  if (ids->fixed != NULL || ids->fixed_extent > 0) return fixed_position(ids, text, length);
+  int64_t number;
+  if (ids->strings) return string_position(ids, text, length, err);
+  if (ms_number_integer(text, length, &number)) return number_position(ids, number, err);
+  if (turn_into_strings(ids, err) != 0) return -1;
+  return string_position(ids, text, length, err);
+}
+
+int ms_ids_join(ms_ids *ids, const ms_ids *other, uint32_t *place, ms_error *err) {
+  for (int64_t p = 0; p < other->count; p++) {
+    int64_t position;
+    if (other->strings) {
+      uint64_t begin = other->offsets[p];
+      position =
+          ms_ids_position(ids, other->bytes + begin, (size_t)(other->offsets[p + 1] - begin), err);
+    } else if (!ids->strings) {
+      position = number_position(ids, other->numbers[p], err);
+    } else {
+      char text[NUMBER_SIZE];
+      size_t length = print_number(other->numbers[p], text);
+      position = string_position(ids, text, length, err);
+    }
+    if (position < 0) return -1;
+    place[p] = (uint32_t)position;
+  }
+  return 0;
 }
 
 int64_t ms_ids_count(const ms_ids *ids) {

@@ -32,6 +32,10 @@ typedef struct ms_ids {
  * MS_IDS_MOST ids (MS_ARR); -2 when the map is fixed and does not have it. */
 int64_t ms_ids_position(ms_ids *ids, const char *text, size_t length, ms_error *err);
 
+/* Adds the ids of another record in their order, as if each had been met; place[p] becomes the
+ * position of its p-th. -1 with MS_ARR: memory, more than MS_IDS_MOST ids. */
+int ms_ids_join(ms_ids *ids, const ms_ids *other, uint32_t *place, ms_error *err);
+
 /* How many positions there are. */
 int64_t ms_ids_count(const ms_ids *ids);
 

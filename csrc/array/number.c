@@ -7,6 +7,7 @@
 
 #include <locale.h>
 #include <math.h>
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -66,10 +67,16 @@ static bool scan(const char *text, const char *end, decimal *d) {
   return text == end;
 }
 
+static locale_t plain;
+static pthread_once_t plain_once = PTHREAD_ONCE_INIT;
+
+static void make_plain(void) {
+  plain = newlocale(LC_ALL_MASK, "C", (locale_t)0);
+}
+
 /* The slow road: a terminated copy for strtod, in the C locale. */
 static bool parse_any(const char *text, size_t length, double *number) {
-  static locale_t plain;
-  if (plain == (locale_t)0) plain = newlocale(LC_ALL_MASK, "C", (locale_t)0);
+  pthread_once(&plain_once, make_plain);
   char copy[LONGEST + 1];
   if (length > LONGEST || plain == (locale_t)0) return false;
   memcpy(copy, text, length);

@@ -6,19 +6,13 @@
  * k is added to partial sum k mod L, where L is 16 partial sums of type float for float arrays and
  * 8 of type double for all others; then partial sums k and k + L/2 are added, L is halved, until
  * one is left. The chunks' sums are added in double, in order. Products of `dot` are rounded to the
- * type of the partial sums before they are added. Pure functions. */
+ * type of the partial sums before they are added. One chunk is summed by lanes.h. Pure functions.
+ */
 #ifndef MS_ARRAY_REDUCE_H
 #define MS_ARRAY_REDUCE_H
 
+#include "array/lanes.h"
 #include "array/view.h"
-
-#define MS_REDUCE_CHUNK 4096
-
-/* Sums of at most one chunk, side by side in memory. */
-float ms_sum_float(const float *x, size_t count);
-double ms_sum_double(const double *x, size_t count);
-float ms_dot_float(const float *x, const float *y, size_t count);
-double ms_dot_double(const double *x, const double *y, size_t count);
 
 /* Sums over any number of elements. MS_ARR for int64 beyond 2^53, or views of unequal count. */
 int ms_view_sum(const ms_view *x, double *sum, ms_error *err);

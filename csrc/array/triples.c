@@ -1,192 +1,105 @@
 /* SPDX-License-Identifier: MIT
  *
- * Triples: see triples.h. One pass over the file collects positions (in order of first appearance)
- * and values in growing vectors; then the array is made, positions are put in the order of the
- * ids, and duplicates are dealt with. */
+ * Triples: see triples.h. Pieces of the file are read into batches by several threads; their id
+ * maps are joined in the order of the file. Then the array is made, the batches are copied into it
+ * with their positions in the order of the ids, and duplicates are dealt with. */
 #include "array/triples.h"
 
 #include <inttypes.h>
-#include <limits.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "array/fields.h"
-#include "array/ids.h"
-#include "array/lines.h"
-#include "array/number.h"
-
-#define FIRST_CAPACITY 4096
-#define SHOWN          40 /* bytes of a field in a message */
+#include "array/batch.h"
+#include "array/pipeline.h"
+#include "base/threads.h"
 
 typedef struct reader {
-  const ms_triples *options;
-  ms_lines lines;
-  ms_separator separator;
-  size_t columns; /* 2 or 3, once the first line was seen; 0 before */
+  ms_triple_format format;
   ms_ids ids[2];
-  int64_t count, capacity;
-  uint32_t *at[2];
-  double *values;
-  uint32_t *line_of; /* only when duplicates are an error */
-  int64_t first_line;
-  bool maybe_header; /* two columns, and only the first line's ids are no integers */
+  bool shared; /* rows and columns have one id map, the first */
+  ms_batch *batches, **last;
+  int64_t batch_count, count;
+  bool only_header; /* all ids but the first line's are integers */
+  bool any_piece;
 } reader;
 
 static int out_of_memory(ms_error *err) {
   return ms_error_set(err, MS_ARR, "out of memory for the entries of the file");
 }
 
-static int grow(void **vector, size_t element, int64_t capacity, ms_error *err) {
-  void *grown = realloc(*vector, (size_t)capacity * element);
-  if (grown == NULL) return out_of_memory(err);
-  *vector = grown;
+static int look(void *owner, const ms_piece *piece, ms_error *err) {
+  reader *r = owner;
+  r->any_piece = true;
+  return ms_triple_look(&r->format, piece, err);
+}
+
+static void *read_piece(const void *owner, const ms_piece *piece, ms_error *err) {
+  return ms_batch_read(&((const reader *)owner)->format, piece, err);
+}
+
+static void drop(void *result) {
+  ms_batch_free(result);
+}
+
+/* Numbers the ids of a batch among those of the file. */
+static int join_ids(reader *r, ms_batch *batch, ms_error *err) {
+  if (r->format.options->like != NULL) return 0;
+  for (int d = 0; d < (r->shared ? 1 : 2); d++) {
+    batch->place[d] = malloc(((size_t)batch->ids[d].count + 1) * sizeof *batch->place[d]);
+    if (batch->place[d] == NULL) return out_of_memory(err);
+    if (ms_ids_join(&r->ids[d], &batch->ids[d], batch->place[d], err) != 0) return -1;
+  }
+  if (r->shared) batch->place[1] = batch->place[0];
   return 0;
 }
 
-static int make_room(reader *r, ms_error *err) {
-  if (r->count < r->capacity) return 0;
-  if (r->count >= MS_ARRAY_ENTRIES / 2) {
-    return ms_error_set(err, MS_ARR, "more than %" PRId64 " entries", r->count);
+static int join(void *owner, void *result, ms_error *err) {
+  reader *r = owner;
+  ms_batch *batch = result;
+  *r->last = batch;
+  r->last = &batch->next;
+  r->batch_count++;
+  batch->first = r->count;
+  r->count += batch->count;
+  r->only_header = r->only_header && batch->integers;
+  if (r->count > MS_ARRAY_ENTRIES / 2) {
+    return ms_error_set(err, MS_ARR, "more than %" PRId64 " entries", MS_ARRAY_ENTRIES / 2);
   }
-  int64_t capacity = r->capacity == 0 ? FIRST_CAPACITY : r->capacity * 2;
-  if (grow((void **)&r->at[0], sizeof *r->at[0], capacity, err) != 0 ||
-      grow((void **)&r->at[1], sizeof *r->at[1], capacity, err) != 0 ||
-      grow((void **)&r->values, sizeof *r->values, capacity, err) != 0) {
-    return -1;
-  }
-  if (r->options->duplicates == MS_DUPLICATES_ERROR &&
-      grow((void **)&r->line_of, sizeof *r->line_of, capacity, err) != 0) {
-    return -1;
-  }
-  r->capacity = capacity;
-  return 0;
+  return join_ids(r, batch, err);
 }
 
-static int shown(const ms_field *field) {
-  return field->length < SHOWN ? (int)field->length : SHOWN;
-}
-
-/* Finds out separator and columns from the first line of data. */
-static int look_at_first(reader *r, const char *line, size_t length, ms_error *err) {
-  ms_field fields[3];
-  char name[64];
-  r->separator = r->options->separator != NULL ? ms_separator_named(r->options->separator)
-                                               : ms_separator_guess(line, length);
-  size_t found = ms_fields_cut(&r->separator, line, length, fields, 3);
-  if (found < 2) {
-    return ms_lines_error(&r->lines, err, "expected 2 or 3 fields separated by %s, found %zu",
-                          ms_separator_name(&r->separator, name, sizeof name), found);
-  }
-  r->columns = found == 2 ? 2 : 3;
-  r->first_line = r->lines.number;
-  int64_t number;
-  r->maybe_header = r->columns == 2 && r->options->like == NULL &&
-                    !ms_number_integer(fields[0].text, fields[0].length, &number) &&
-                    !ms_number_integer(fields[1].text, fields[1].length, &number);
-  return 0;
-}
-
-static int read_value(reader *r, const ms_field *field, double *value, ms_error *err) {
-  if (!ms_number_parse(field->text, field->length, value)) {
-    return ms_lines_error(
-        &r->lines, err, "expected a finite number in field 3, found '%.*s'%s", shown(field),
-        field->text,
-        r->count == 0 && r->options->skip == 0 ? "; if this is a header line, use skip = 1" : "");
-  }
-  const ms_type_ops *ops = ms_type_of(r->options->type);
-  double packed;
-  if (ops->integer && ops->narrow(value, &packed, 1) != 1) {
-    return ms_lines_error(&r->lines, err, "expected a value of type %s in field 3, found '%.*s'",
-                          ops->name, shown(field), field->text);
-  }
-  return 0;
-}
-
-/* Looks up or adds the id in one of the first two fields. */
-static int read_id(reader *r, int column, const ms_field *field, uint32_t *at, ms_error *err) {
-  if (field->length == 0) {
-    return ms_lines_error(&r->lines, err, "expected an id in field %d, found nothing", column + 1);
-  }
-  ms_ids *ids = &r->ids[r->options->square && r->options->like == NULL ? 0 : column];
-  int64_t position = ms_ids_position(ids, field->text, field->length, err);
-  if (position == -2) {
-    return ms_lines_error(&r->lines, err,
-                          "the id '%.*s' in field %d is not in the array given as "
-                          "like",
-                          shown(field), field->text, column + 1);
-  }
-  *at = (uint32_t)position;
-  return position < 0 ? -1 : 0;
-}
-
-static int read_line(reader *r, const char *line, size_t length, ms_error *err) {
-  ms_field fields[3];
-  char name[64];
-  if (r->columns == 0 && look_at_first(r, line, length, err) != 0) return -1;
-  size_t found = ms_fields_cut(&r->separator, line, length, fields, r->columns);
-  if (found < r->columns || (r->columns == 2 && found > 2)) {
-    return ms_lines_error(&r->lines, err, "expected %zu fields separated by %s, found %zu%s",
-                          r->columns, ms_separator_name(&r->separator, name, sizeof name), found,
-                          found > r->columns ? " or more" : "");
-  }
-  double value = 1;
-  uint32_t at[2];
-  if (r->columns == 3 && read_value(r, &fields[2], &value, err) != 0) return -1;
-  if (r->maybe_header && r->count > 0) {
-    int64_t number;
-    r->maybe_header = ms_number_integer(fields[0].text, fields[0].length, &number) &&
-                      ms_number_integer(fields[1].text, fields[1].length, &number);
-  }
-  if (read_id(r, 0, &fields[0], &at[0], err) != 0 || read_id(r, 1, &fields[1], &at[1], err) != 0 ||
-      make_room(r, err) != 0) {
-    return -1;
-  }
-  r->at[0][r->count] = at[0];
-  r->at[1][r->count] = at[1];
-  r->values[r->count] = value;
-  if (r->line_of != NULL) r->line_of[r->count] = (uint32_t)r->lines.number;
-  r->count++;
-  return 0;
-}
-
-static bool is_skipped(const reader *r, const char *line, size_t length) {
-  const char *comment = r->options->comment;
-  size_t prefix = comment != NULL ? strlen(comment) : 0;
-  if (prefix > 0 && length >= prefix && memcmp(line, comment, prefix) == 0) return true;
-  while (length > 0 && (*line == ' ' || *line == '\t' || *line == '\r')) {
-    line++;
-    length--;
-  }
-  return length == 0;
-}
-
-static int read_lines(reader *r, ms_error *err) {
-  const char *line;
-  size_t length;
-  int got;
-  while ((got = ms_lines_next(&r->lines, &line, &length, err)) == 1) {
-    if (r->lines.number <= r->options->skip || is_skipped(r, line, length)) continue;
-    if (read_line(r, line, length, err) != 0) return -1;
-  }
-  if (got != 0) return -1;
+/* What shows only when the whole file was read. */
+static int check_file(const reader *r, const char *path, ms_error *err) {
   if (r->count == 0) {
-    ms_error_set(err, MS_FIL, "the file has no entries%s",
-                 r->lines.number == 0 ? ": it is empty" : "");
-    return ms_error_place(err, r->lines.path, 0);
+    ms_error_set(err, MS_FIL, "the file has no entries%s", r->any_piece ? "" : ": it is empty");
+    return ms_error_place(err, path, 0);
   }
-  if (r->maybe_header && r->count > 1) {
+  if (r->format.maybe_header && r->only_header && r->count > 1) {
     ms_error_set(err, MS_FIL,
                  "the only line whose ids are no integers is the first: a header "
                  "line? then use skip = %" PRId64,
-                 r->first_line);
-    return ms_error_place(err, r->lines.path, (int)r->first_line);
+                 r->format.first_line);
+    return ms_error_place(err, path, (int)r->format.first_line);
   }
   return 0;
+}
+
+static int read_file(reader *r, const char *path, ms_error *err) {
+  const ms_triples *options = r->format.options;
+  ms_pipeline pipeline = {.piece = (size_t)options->piece,
+                          .threads = options->threads,
+                          .look = look,
+                          .read = read_piece,
+                          .join = join,
+                          .drop = drop};
+  if (ms_pipeline_run(&pipeline, path, r, err) != 0) return -1;
+  return check_file(r, path, err);
 }
 
 /* Uses the id maps and extents of the array given as `like`. */
 static int prepare_like(reader *r, ms_error *err) {
-  const ms_array *like = r->options->like;
+  const ms_array *like = r->format.options->like;
   if (like == NULL) return 0;
   if (ms_array_check(like, err) != 0) return -1;
   if (like->dim_count != 2) {
@@ -194,83 +107,137 @@ static int prepare_like(reader *r, ms_error *err) {
                         like->dim_count);
   }
   for (int d = 0; d < 2; d++) {
-    r->ids[d].fixed = like->labels[d];
-    r->ids[d].fixed_extent = like->dims[d];
+    r->ids[d].fixed = r->format.fixed[d].fixed = like->labels[d];
+    r->ids[d].fixed_extent = r->format.fixed[d].fixed_extent = like->dims[d];
   }
   return 0;
 }
 
 /* The labels of dimension d, made or shared; and the new positions of its ids. */
-static int take_labels(reader *r, int d, ms_labels **labels, uint32_t **place, ms_error *err) {
-  if (r->options->like != NULL) {
-    labels[d] = r->options->like->labels[d];
+static int take_labels(reader *r, int d, ms_labels **labels, uint32_t **moved, ms_error *err) {
+  const ms_array *like = r->format.options->like;
+  if (like != NULL) {
+    labels[d] = like->labels[d];
     ms_labels_retain(labels[d]);
-  } else if (d == 1 && r->options->square) {
+  } else if (d == 1 && r->shared) {
     labels[1] = labels[0];
     ms_labels_retain(labels[1]);
   } else {
-    labels[d] = ms_ids_labels(&r->ids[d], &place[d], err);
+    labels[d] = ms_ids_labels(&r->ids[d], &moved[d], err);
     if (labels[d] == NULL) return -1;
   }
   return 0;
 }
 
-/* Copies the vectors into the array and gives the memory of each back at once. */
-static void fill(reader *r, ms_array *array, uint32_t **place) {
-  for (int d = 0; d < 2; d++) {
-    const uint32_t *moved = d == 1 && r->options->square ? place[0] : place[d];
-    for (int64_t e = 0; e < r->count; e++) {
-      uint32_t at = r->at[d][e];
-      array->coords[d][e] = (int32_t)(moved != NULL ? moved[at] : at);
-    }
-    free(r->at[d]);
-    r->at[d] = NULL;
+/* Copying batches into the array, by several threads. */
+typedef struct filling {
+  ms_array *array;
+  uint32_t *const *moved; /* by dimension: the new position of each, or NULL */
+  ms_batch **batches;
+  int64_t count;
+  atomic_llong taken;
+} filling;
+
+static void fill_coords(const filling *f, const ms_batch *batch, int d) {
+  const uint32_t *at = batch->at[d], *place = batch->place[d], *moved = f->moved[d];
+  int32_t *coords = f->array->coords[d] + batch->first;
+  for (int64_t e = 0; e < batch->count; e++) {
+    uint32_t p = at[e];
+    if (place != NULL) p = place[p];
+    coords[e] = (int32_t)(moved != NULL ? moved[p] : p);
   }
-  ms_type_of(array->type)->narrow(r->values, array->data, (size_t)r->count);
+}
+
+static void fill(void *context) {
+  filling *f = context;
+  const ms_type_ops *ops = ms_type_of(f->array->type);
+  int64_t b;
+  while ((b = atomic_fetch_add(&f->taken, 1)) < f->count) {
+    const ms_batch *batch = f->batches[b];
+    for (int d = 0; d < 2; d++) fill_coords(f, batch, d);
+    char *values = (char *)f->array->data + (size_t)batch->first * ops->size;
+    ops->narrow(batch->values, values, (size_t)batch->count);
+  }
+}
+
+/* Copies the batches into the array. */
+static int fill_array(reader *r, ms_array *array, uint32_t *const *moved, ms_error *err) {
+  ms_batch **list = malloc(((size_t)r->batch_count + 1) * sizeof *list);
+  if (list == NULL) return out_of_memory(err);
+  uint32_t *const by_dim[2] = {moved[0], r->shared ? moved[0] : moved[1]};
+  filling f = {array, by_dim, list, r->batch_count, 0};
+  int64_t b = 0;
+  for (ms_batch *each = r->batches; each != NULL; each = each->next) list[b++] = each;
+  int threads = r->format.options->threads;
+  if (threads == 0) threads = ms_threads_count();
+  ms_threads_run(threads < b ? threads : (int)b, fill, &f);
+  free(list);
+  return 0;
 }
 
 static ms_array *make_array(reader *r, ms_error *err) {
   ms_labels *labels[2] = {NULL, NULL};
-  uint32_t *place[2] = {NULL, NULL};
+  uint32_t *moved[2] = {NULL, NULL};
   int64_t dims[2];
-  bool shared = r->options->square && r->options->like == NULL;
-  for (int d = 0; d < 2; d++) dims[d] = ms_ids_count(&r->ids[shared ? 0 : d]);
+  for (int d = 0; d < 2; d++) dims[d] = ms_ids_count(&r->ids[r->shared ? 0 : d]);
   ms_array *array = NULL;
-  if (take_labels(r, 0, labels, place, err) == 0 && take_labels(r, 1, labels, place, err) == 0) {
-    array = ms_array_sparse(r->options->type, 2, dims, r->count, err);
+  if (take_labels(r, 0, labels, moved, err) == 0 && take_labels(r, 1, labels, moved, err) == 0) {
+    array = ms_array_sparse(r->format.options->type, 2, dims, r->count, err);
+  }
+  if (array != NULL && fill_array(r, array, moved, err) != 0) {
+    ms_array_release(array);
+    array = NULL;
   }
   if (array != NULL) {
-    fill(r, array, place);
     array->labels[0] = labels[0];
     array->labels[1] = labels[1];
   } else {
     ms_labels_release(&labels[0]);
     ms_labels_release(&labels[1]);
   }
-  free(place[0]);
-  free(place[1]);
+  free(moved[0]);
+  free(moved[1]);
   return array;
 }
 
-static void free_reader(reader *r) {
-  ms_lines_close(&r->lines);
-  for (int d = 0; d < 2; d++) {
-    ms_ids_free(&r->ids[d]);
-    free(r->at[d]);
+/* The line of every entry, in one vector. NULL when there is nothing to remember, or no memory. */
+static uint32_t *collect_lines(const reader *r) {
+  uint32_t *lines = malloc(((size_t)r->count + 1) * sizeof *lines);
+  for (const ms_batch *each = r->batches; lines != NULL && each != NULL; each = each->next) {
+    memcpy(lines + each->first, each->line_of, (size_t)each->count * sizeof *lines);
   }
-  free(r->values);
-  free(r->line_of);
+  return lines;
+}
+
+static int merge(const reader *r, ms_array *array, const char *path, ms_error *err) {
+  int duplicates = r->format.options->duplicates;
+  if (duplicates == MS_DUPLICATES_KEEP) return 0;
+  uint32_t *lines = NULL;
+  if (duplicates == MS_DUPLICATES_ERROR && (lines = collect_lines(r)) == NULL) {
+    return out_of_memory(err);
+  }
+  int status = ms_triples_merge(array, duplicates, path, lines, err);
+  free(lines);
+  return status;
+}
+
+static void free_reader(reader *r) {
+  while (r->batches != NULL) {
+    ms_batch *each = r->batches;
+    r->batches = each->next;
+    ms_batch_free(each);
+  }
+  for (int d = 0; d < 2; d++) ms_ids_free(&r->ids[d]);
 }
 
 ms_array *ms_triples_read(const char *path, const ms_triples *options, ms_error *err) {
-  reader r = {.options = options};
+  reader r = {.format = {.options = options},
+              .shared = options->square && options->like == NULL,
+              .only_header = true};
+  r.last = &r.batches;
   ms_array *array = NULL;
-  if (prepare_like(&r, err) == 0 && ms_lines_open(&r.lines, path, err) == 0 &&
-      read_lines(&r, err) == 0) {
-    array = make_array(&r, err);
-  }
-  if (array != NULL && options->duplicates != MS_DUPLICATES_KEEP &&
-      ms_triples_merge(array, options->duplicates, path, r.line_of, err) != 0) {
+  if (prepare_like(&r, err) == 0 && read_file(&r, path, err) == 0) array = make_array(&r, err);
+  if (array != NULL && merge(&r, array, path, err) != 0) {
     ms_array_release(array);
     array = NULL;
   }

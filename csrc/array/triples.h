@@ -21,6 +21,8 @@ typedef struct ms_triples {
   int32_t type;          /* of the values */
   int32_t duplicates;    /* ms_duplicates */
   ms_array *like;        /* two-dimensional: its id maps and extents are used; or NULL */
+  int64_t piece;         /* bytes that a thread reads at a time; 0: as fits */
+  int32_t threads;       /* 0: as many as there are processors; the result does not depend on it */
 } ms_triples;
 
 /* Reads a file, plain or gzip. Two columns give the value 1; columns after the third are ignored.

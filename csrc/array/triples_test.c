@@ -10,6 +10,7 @@
 #include <zlib.h>
 
 #include "array/labels.h"
+#include "array/lines.h"
 #include "array/number.h"
 #include "base/test.h"
 
@@ -52,6 +53,10 @@ static const good goods[] = {
     {"99999999999999999999,1,2\n5,1,2\n", NULL, 0, 0, 0, 2, 1, 2, 4},
     {"\xff\xfe,1,2\n", NULL, 0, 0, 0, 1, 1, 1, 2},
     {"1,2,3 \n 4 ,5,6\n", ",", 0, 0, 0, 2, 2, 2, 9},
+    {"1;2;3\n4;5;6\n", NULL, 0, 0, 0, 2, 2, 2, 9},
+    {"a, b;c;3\nd;c;6\n", NULL, 0, 0, 0, 2, 1, 2, 9},
+    {"a, b\tc\t3\nd\tc\t6\n", NULL, 0, 0, 0, 2, 1, 2, 9},
+    {"Toy Story (1995),5\nHeat (1995),5\n", NULL, 0, 0, 0, 2, 1, 2, 2},
 };
 
 static void test_good(void) {
@@ -108,6 +113,8 @@ static const bad bads[] = {
     {"1,2,3\n1,2,3e9\n", NULL, 0, MS_INT32, 0, 2, "type int32"},
     {"1,2,3\n4,4,4\n1,2,9\n", NULL, 0, MS_DOUBLE, MS_DUPLICATES_ERROR, 3, "line 1"},
     {"1,2,3\n4;4;4\n", NULL, 0, MS_DOUBLE, 0, 2, "found 1"},
+    {"1;2;3,5\n", NULL, 0, MS_DOUBLE, 0, 1, "found '3,5'"},
+    {"1,2,\x1b[31m\xff\n", NULL, 0, MS_DOUBLE, 0, 1, "found '\\x1B[31m\\xFF'"},
 };
 
 static void test_bad(void) {
@@ -158,10 +165,13 @@ static void test_gzip(void) {
   ms_array *array = ms_triples_read(path, &options, &err);
   CHECK(array != NULL && array->count == 20000 && array->dims[0] == 5003);
   ms_array_release(array);
-  FILE *file = fopen(path, "rb");
-  fseek(file, 0, SEEK_END);
+  FILE *file = fopen(path, "ab");
   long size = ftell(file);
+  fputs("1,2,3\n", file);
   fclose(file);
+  CHECK(ms_triples_read(path, &options, &err) == NULL && err.code == MS_FIL && err.line == 20001);
+  CHECK(strstr(err.message, "follow the end of the gzip data") != NULL);
+  ms_error_clear(&err);
   CHECK(truncate(path, size / 2) == 0);
   CHECK(ms_triples_read(path, &options, &err) == NULL && err.code == MS_FIL);
   CHECK(strstr(err.message, "truncated") != NULL);
@@ -182,6 +192,23 @@ static void test_long_lines(void) {
   put(text, length);
   CHECK(ms_triples_read(path, &options, &err) == NULL && strstr(err.message, "longer") != NULL);
   CHECK(err.line == 1);
+  /* The limit is exact, wherever the line stands in the file. */
+  for (size_t more = 0; more < 2; more++) {
+    text[4] = '\n';
+    memcpy(text, "1,2", 3);
+    text[3] = ' ';
+    size_t stop = 5 + MS_LINE_LIMIT + more;
+    memcpy(text + stop - 4, ",1,2", 4);
+    text[stop] = '\n';
+    options.separator = ",";
+    put(text, stop + 1);
+    ms_error_clear(&err);
+    ms_array *limit = ms_triples_read(path, &options, &err);
+    CHECK(limit == NULL && err.line == 2);
+    CHECK((strstr(err.message, "longer than 1048576 bytes") != NULL) == (more == 1));
+    memset(text, 'x', length);
+  }
+  options.separator = NULL;
   /* A long id is fine, and lines that straddle the buffer are. */
   for (size_t i = 0; i + 1000 < length; i += 1000) memcpy(text + i + 990, ",1,2\n", 5);
   put(text, length / 1000 * 1000 - 1000 + 995);
@@ -189,7 +216,7 @@ static void test_long_lines(void) {
   ms_array *array = ms_triples_read(path, &options, &err);
   CHECK(array != NULL && array->count == (int64_t)(length / 1000));
   if (array != NULL) CHECK(array->dims[0] == 2);
-  ms_array_release(array);
+  if (array != NULL) ms_array_release(array);
   free(text);
 }
 

@@ -157,15 +157,18 @@ static void read_binding(lua_State *L, int table, ms_binding *binding, room *at)
   binding->number = field_number(L, table, "number", 0);
   binding->array = (uint64_t)whole(L, field_number(L, table, "array", 0), "array");
   binding->storage = (uint64_t)whole(L, field_number(L, table, "storage", 0), "storage");
+  binding->buffers = (uint64_t)whole(L, field_number(L, table, "buffers", 0), "buffers");
   binding->sparse = field_boolean(L, table, "sparse");
   binding->integer = field_boolean(L, table, "integer");
+  binding->draws = field_boolean(L, table, "draws");
   binding->changes = field_boolean(L, table, "changes");
   binding->stores = field_boolean(L, table, "stores");
   binding->aliased = field_boolean(L, table, "aliased");
   binding->alone = field_boolean(L, table, "alone");
   binding->reads = field_boolean(L, table, "reads");
   binding->quiet = field_boolean(L, table, "quiet");
-  binding->acts = field_boolean(L, table, "acts");
+  binding->acts = field_boolean(L, table, "acts") ? MS_ACTS_ARRAYS : MS_ACTS_NOT;
+  if (field_boolean(L, table, "acts_change")) binding->acts = MS_ACTS_CHANGES;
   binding->name = field_string(L, table, "name");
   binding->impure = field_string(L, table, "impure");
   if (binding->kind == MS_BIND_ARRAY) {
@@ -275,6 +278,7 @@ void ms_space_from_lua(lua_State *L, int index, ms_space *space) {
   space->ordered = field_boolean(L, index, "ordered");
   space->serial_allowed = field_boolean(L, index, "serial");
   space->impure = field_boolean(L, index, "impure");
+  space->positions = field_boolean(L, index, "positions");
   space->collapse = small(L, field_number(L, index, "collapse", 1), "collapse");
   if (space->collapse < 1) luaL_error(L, "collapse counts from 1");
 }

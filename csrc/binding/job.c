@@ -28,8 +28,48 @@ static uint32_t read_movement(lua_State *L, int table) {
   return 0;
 }
 
+/* The rows of each dimension in the list `name`, counted from 1; without it `otherwise`. */
+static void read_rows(lua_State *L, int table, const char *name, uint32_t count,
+                      const int64_t *otherwise, int64_t *rows) {
+  lua_getfield(L, table, name);
+  int list = lua_gettop(L);
+  for (uint32_t d = 0; d < count; d++) {
+    rows[d] = lua_istable(L, list) ? read_dim(L, list, (int)d + 1) : otherwise[d];
+  }
+  lua_pop(L, 1);
+}
+
+/* What may be written of an item: the rows low .. high of each dimension, and those that go with
+ * the ranges of an axis: `follow` = {along, cut, scale, offset}, by default those that move. */
+static void read_writes(lua_State *L, int table, ms_item *item) {
+  ms_writes *writes = &item->writes;
+  static const int64_t first[MS_ARRAY_DIMS] = {1, 1, 1, 1, 1, 1, 1, 1};
+  read_rows(L, table, "low", item->dim_count, first, writes->low);
+  read_rows(L, table, "high", item->dim_count, item->dims, writes->high);
+  for (uint32_t d = 0; d < item->dim_count; d++) {
+    if (writes->high[d] < writes->low[d]) writes->high[d] = writes->low[d] - 1; /* nothing */
+    writes->low[d]--;
+  }
+  lua_getfield(L, table, "follow");
+  int follow = lua_gettop(L);
+  if (lua_istable(L, follow)) {
+    writes->follows = 1;
+    writes->dim = (uint32_t)(ms_field_count(L, follow, "along", 1) - 1);
+    writes->axis = (uint32_t)(ms_field_count(L, follow, "cut", 1) - 1);
+    writes->scale = ms_field_integer(L, follow, "scale", 1);
+    writes->offset = ms_field_integer(L, follow, "offset", 0);
+  } else if (item->movement == MS_MOVE_LOCAL || item->movement == MS_MOVE_ROTATED) {
+    writes->follows = 1;
+    writes->dim = item->array_dim;
+    writes->axis = item->cut;
+    writes->scale = item->scale;
+    writes->offset = item->offset;
+  }
+  lua_pop(L, 1);
+}
+
 /* {id, version, pointer, segment, element, dims, strides, movement, written, along, cut, scale,
- * offset, offsets}; along and cut count from 1. */
+ * offset, offsets, low, high, follow}; along and cut count from 1. */
 static void read_item(lua_State *L, int table, ms_job_item *item) {
   ms_item *shape = &item->item;
   item->data = ms_field_pointer(L, table, "pointer");
@@ -60,6 +100,7 @@ static void read_item(lua_State *L, int table, ms_job_item *item) {
     if (__builtin_mul_overflow(stride, shape->dims[d], &stride)) stride = 0;
   }
   lua_pop(L, 2);
+  if (shape->written) read_writes(L, table, shape);
 }
 
 static const ms_job_item *read_items(lua_State *L, int table, uint32_t *count) {
@@ -94,6 +135,9 @@ void ms_read_grid(lua_State *L, int table, ms_job *job) {
   job->grid.strategy = known[found].strategy;
   uint64_t sequential = ms_field_count(L, table, "sequential", 0);
   job->grid.sequential = sequential > UINT32_MAX ? UINT32_MAX : (uint32_t)sequential;
+  uint64_t first = ms_field_count(L, table, "first", 0), last = ms_field_count(L, table, "last", 0);
+  job->grid.first = first > UINT32_MAX ? UINT32_MAX : (uint32_t)first;
+  job->grid.last = last > UINT32_MAX ? UINT32_MAX : (uint32_t)last;
   lua_getfield(L, table, "ranges");
   luaL_checktype(L, -1, LUA_TTABLE);
   size_t count = lua_objlen(L, -1);
@@ -134,6 +178,9 @@ void ms_read_job(lua_State *L, int table, ms_job *job) {
   job->kernel = ms_field_string(L, table, "kernel", &job->kernel_size);
   job->run = ms_field_string(L, table, "run", &job->run_size);
   job->workers = (uint32_t)ms_field_count(L, table, "workers", 0);
+  lua_getfield(L, table, "transaction");
+  job->transaction = lua_isnil(L, -1) || lua_toboolean(L, -1);
+  lua_pop(L, 1);
   job->patience = ms_field_number(L, table, "patience", 0);
   ms_read_grid(L, table, job);
   job->weights = read_weights(L, table, &job->grid);

@@ -6,7 +6,8 @@
  *    sequential = how many of the first axes a hyperplane sweeps,
  *    bounds = {int64_t * (ranges + 1 first indices), ...}, weights = uint64_t * or
  *    starts = int64_t * (first entry of each block, and the end), workers =, patience =,
- *    stalled = function(seconds, worker, block), items = {item, ...}}
+ *    stalled = function(seconds, worker, block),
+ *    advanced = function(finished, blocks), items = {item, ...}}
  *
  * and items as
  *

@@ -83,7 +83,7 @@ static int session_pids(lua_State *L) {
 
 static int session_info(lua_State *L) {
   const ms_session *session = *check_session(L);
-  lua_createtable(L, 0, 3);
+  lua_createtable(L, 0, 5);
   lua_pushinteger(L, (lua_Integer)ms_session_workers(session));
   lua_setfield(L, -2, "workers");
   lua_pushstring(L, ms_session_directory(session));
@@ -92,6 +92,8 @@ static int session_info(lua_State *L) {
   lua_setfield(L, -2, "address");
   lua_pushnumber(L, (lua_Number)ms_session_jobs(session));
   lua_setfield(L, -2, "jobs");
+  lua_pushboolean(L, ms_session_has_lanes(session));
+  lua_setfield(L, -2, "memory");
   return 1;
 }
 
@@ -113,6 +115,16 @@ static void call_stalled(void *context, const ms_progress *progress) {
     lua_pushnumber(L, progress->block);
   }
   lua_pcall(L, 3, 0, 0); /* it can only watch: its errors are its own */
+  lua_settop(L, top);
+}
+
+static void call_advanced(void *context, uint64_t finished, uint64_t blocks) {
+  lua_State *L = context;
+  int top = lua_gettop(L);
+  lua_getfield(L, 2, "advanced");
+  lua_pushnumber(L, (lua_Number)finished);
+  lua_pushnumber(L, (lua_Number)blocks);
+  lua_pcall(L, 2, 0, 0); /* it can only watch: its errors are its own */
   lua_settop(L, top);
 }
 
@@ -156,8 +168,8 @@ static void push_outcome(lua_State *L, const ms_outcome *outcome) {
   }
   lua_setfield(L, -2, "results");
   if (any) {
-    lua_createtable(L, (int)outcome->block_count, 0);
-    for (uint32_t i = 0; i < outcome->block_count; i++) {
+    lua_createtable(L, (int)outcome->order_count, 0);
+    for (uint32_t i = 0; i < outcome->order_count; i++) {
       lua_pushinteger(L, (lua_Integer)outcome->order[i]);
       lua_rawseti(L, -2, (int)i + 1);
     }
@@ -172,14 +184,18 @@ static void push_outcome(lua_State *L, const ms_outcome *outcome) {
   set_number(L, "moved", (double)moved);
 }
 
-/* nil and {code, message, worker, block, pid, signal, payload, printed, notices}; worker from 1,
- * block from 0. */
+/* nil and {code, message, worker, block, pid, signal, repeated, lost, payload, printed, notices};
+ * worker from 1, block from 0. */
 static int push_failure(lua_State *L, const ms_outcome *outcome, const ms_error *err) {
   ms_push_error(L, err);
   if (outcome->worker != UINT32_MAX) set_number(L, "worker", outcome->worker + 1.0);
   if (outcome->block != UINT32_MAX) set_number(L, "block", outcome->block);
   if (outcome->pid != 0) set_number(L, "pid", (double)outcome->pid);
   if (outcome->signal != 0) set_number(L, "signal", outcome->signal);
+  lua_pushboolean(L, outcome->repeated);
+  lua_setfield(L, -2, "repeated");
+  lua_pushboolean(L, outcome->lost);
+  lua_setfield(L, -2, "lost");
   set_text(L, "payload", &outcome->error);
   set_text(L, "printed", &outcome->printed);
   set_text(L, "notices", &outcome->notices);
@@ -198,6 +214,8 @@ static int session_run(lua_State *L) {
   ms_read_job(L, 2, &job);
   lua_getfield(L, 2, "stalled");
   if (lua_isfunction(L, -1)) job.stalled = call_stalled;
+  lua_getfield(L, 2, "advanced");
+  if (lua_isfunction(L, -1)) job.advanced = call_advanced;
   job.context = L;
   ms_outcome *outcome = lua_newuserdata(L, sizeof *outcome);
   memset(outcome, 0, sizeof *outcome);

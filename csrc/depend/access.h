@@ -28,6 +28,7 @@ typedef struct ms_access {
   uint32_t group;   /* the storage it touches, see ms_groups in walk.h */
   uint32_t binding; /* the name that it goes through */
   bool write;
+  bool pending;  /* of a buffer: what other iterations put there is not seen */
   bool possible; /* may not happen, or may touch less than it says */
   uint32_t subscript_count;
   ms_subscript subscript[MS_MAX_DIMS];

@@ -64,7 +64,7 @@ static int add_pairs(ms_conflicts *conflicts, const ms_accesses *accesses, bool 
     for (uint32_t b = a; b < accesses->count && conflicts->known; b++) {
       ms_pair pair = {accesses->item[a], accesses->item[b], false};
       pair.proven = !pair.a->possible && !pair.b->possible;
-      if (pair.proven != proven || pair.a->group != pair.b->group) continue;
+      if (pair.proven != proven || pair.a->group != pair.b->group || pair.a->pending) continue;
       if (!pair.a->write && !pair.b->write) continue;
       if (++*tried > MAX_PAIRS) conflicts->known = false;
       if (conflicts->known && add_pair(conflicts, &pair) != 0) return -1;

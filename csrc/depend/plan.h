@@ -29,6 +29,13 @@ typedef enum ms_binding_kind {
   MS_BIND_UNKNOWN   /* anything else: userdata, C functions, cdata, coroutines */
 } ms_binding_kind;
 
+/* What operators on a table, or indexing it, may do by its metatable's functions. */
+typedef enum ms_acts {
+  MS_ACTS_NOT,    /* there are none */
+  MS_ACTS_ARRAYS, /* use arrays */
+  MS_ACTS_CHANGES /* that, and change variables or tables outside */
+} ms_acts;
+
 /* What a capture of a function that is looked into means: a binding, reached by so many of the
  * capture's fields. */
 typedef struct ms_meaning {
@@ -36,6 +43,8 @@ typedef struct ms_meaning {
 } ms_meaning;
 
 /* A field of a table with a constant name, as its metatable's tables give it, too. */
+#define MS_FIELD_CALL "()" /* what is called when the table is */
+
 typedef struct ms_field {
   const char *name;
   uint32_t binding;
@@ -52,18 +61,22 @@ typedef struct ms_binding {
   uint32_t dim_count;
   int64_t dims[MS_MAX_DIMS];
   bool sparse;
-  bool integer; /* element type int32 or int64 */
+  bool integer;     /* element type int32 or int64 */
+  uint64_t buffers; /* `storage` of the array that it is a DistArray buffer of, 0: it is none. Each
+                       block has its own, and what is put there is merged between blocks. */
   /* FUNCTION, TABLE: indices (into the bindings) of the arrays that it may touch, that it holds */
+  bool draws;         /* BUILTIN, FUNCTION, TABLE: it may draw random numbers for the iteration */
   bool changes;       /* calls of it assign variables or plain tables outside of it */
   bool stores;        /* FUNCTION: it stores into what it is given */
   bool aliased;       /* scalar in a field: the body may have another way to that field */
   bool alone;         /* TABLE: without a metatable, and no other capture leads to it */
   bool reads;         /* FUNCTION: proved not to store into arrays; TABLE: holds nothing but data */
-  const char *impure; /* FUNCTION: it may call this, which works on files or in foreign code */
+  const char *impure; /* FUNCTION: it may call this, which works on files or in foreign code, or
+                         gives numbers in the order of its calls ("it uses math.random") */
   const uint32_t *reached;
   uint32_t reached_count;
   bool quiet;              /* TABLE: no function that it leads to may store into arrays */
-  bool acts;               /* TABLE: operators on what it leads to may call functions there */
+  ms_acts acts;            /* TABLE: what operators on what it leads to may do */
   const ms_loop *code;     /* FUNCTION: its text in closure form, where that is had, or NULL */
   const ms_meaning *means; /* FUNCTION with code: of each of the code's captures */
   const ms_field *fields;  /* TABLE: those that are known */
@@ -85,6 +98,7 @@ typedef struct ms_space {
   bool ordered;
   bool serial_allowed; /* serial = true */
   bool impure;         /* impure = true: files and foreign code may be used */
+  bool positions;      /* sparse: entries are told apart by their place, for random numbers */
   uint32_t collapse;   /* 1: none; n: take in the next n-1 perfectly nested numeric loops */
 } ms_space;
 
@@ -129,8 +143,17 @@ typedef enum ms_placement {
   MS_PLACE_ROTATED,   /* moves with the time range */
   MS_PLACE_BROADCAST, /* read only, everywhere */
   MS_PLACE_HALO,      /* neighbours' elements of a written array are read */
-  MS_PLACE_SERVED     /* data-dependent reads */
+  MS_PLACE_SERVED,    /* data-dependent reads */
+  MS_PLACE_REDUCED    /* a buffer: each block's own, merged between blocks */
 } ms_placement;
+
+/* What a loop may write of an array. */
+typedef struct ms_written {
+  int64_t low[MS_MAX_DIMS], high[MS_MAX_DIMS]; /* subscripts; low > high: nothing */
+  int32_t array_dim, loop_dim; /* all writes follow the loop dimension, which is cut; -1 none */
+  int64_t scale, offset;       /* as of the array */
+  bool whole;                  /* every element is surely written */
+} ms_written;
 
 typedef struct ms_array_plan {
   uint32_t binding; /* index of one binding of this array */
@@ -139,6 +162,7 @@ typedef struct ms_array_plan {
   int32_t array_dim; /* dimension of the array that follows loop dimension `loop_dim`; -1 none */
   int32_t loop_dim;
   int64_t scale, offset; /* subscript = scale * index + offset */
+  ms_written writes;     /* of a written array */
 } ms_array_plan;
 
 typedef enum ms_scalar_role {

@@ -27,6 +27,7 @@
   X(COMPLEX, "DEP114", "too complex to analyse")                         \
   X(NOT_RUN, "DEP115", "strategy not run by this version")               \
   X(IMPURE, "DEP116", "files or foreign code in the body")               \
+  X(BUFFERED, "DEP117", "array written beside its buffer")               \
   X(ADD_LOCAL, "DEP201", "global variable assigned")
 
 typedef enum ms_reason_kind {

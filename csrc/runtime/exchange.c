@@ -25,7 +25,7 @@ static int64_t elements(const ms_worker *worker, const ms_mirror *mirror) {
 static void find_partners(ms_worker *worker, ms_exchange *exchange, uint32_t *last) {
   const ms_schedule *schedule = worker->schedule;
   for (uint32_t w = 0; w < schedule->workers; w++) last[w] = MS_NO_BLOCK;
-  for (uint32_t i = 0; i < schedule->block_count; i++) {
+  for (uint32_t i = 0; i < schedule->count; i++) {
     uint32_t block = schedule->order[i], owner = schedule->owner[block];
     exchange->previous[block] = last[owner];
     last[owner] = block;
@@ -34,7 +34,7 @@ static void find_partners(ms_worker *worker, ms_exchange *exchange, uint32_t *la
     if (last[w] == MS_NO_BLOCK) continue;
     if (w == worker->setup.worker) {
       exchange->final = last[w];
-      exchange->collects = last[w] == schedule->order[schedule->block_count - 1];
+      exchange->collects = last[w] == schedule->order[schedule->count - 1];
     } else {
       ms_partner *partner = &exchange->partners[exchange->partner_count++];
       partner->number = w;
@@ -120,7 +120,8 @@ static int is_ready(const ms_worker *worker, const ms_partner *partner, uint32_t
     for (uint32_t i = 0; ready > 0; i++) {
       before = ms_schedule_before(worker->schedule, each, i);
       if (before == MS_NO_BLOCK) break;
-      if (worker->schedule->owner[before] != partner->number) ready = worker->job.finished[before];
+      if (worker->schedule->owner[before] != partner->number)
+        ready = ms_token_finished(worker, before);
     }
   }
   return ready;
@@ -153,9 +154,7 @@ static int apply_first(ms_worker *worker, ms_partner *partner, ms_error *err) {
   int ready = is_ready(worker, partner, block);
   if (ready <= 0) return ready < 0 ? broken(partner, err) : 0;
   if (token) {
-    for (uint32_t each = block; each != partner->applied; each = exchange->previous[each]) {
-      worker->job.finished[each] = true;
-    }
+    ms_token_told(worker, block);
     partner->applied = block;
   } else {
     ms_mirror *mirror = find_mirror(exchange, frame.a[0]);

@@ -9,8 +9,9 @@
 int ms_gather_begin(ms_session *session, ms_outcome *outcome, ms_error *err) {
   const ms_schedule *schedule = session->schedule;
   outcome->block_count = schedule->block_count;
+  outcome->order_count = schedule->count;
   outcome->worker_count = session->config.workers;
-  outcome->order = calloc(schedule->block_count, sizeof *outcome->order);
+  outcome->order = calloc(schedule->count, sizeof *outcome->order);
   outcome->results = calloc(schedule->block_count, sizeof *outcome->results);
   outcome->shares = calloc(outcome->worker_count, sizeof *outcome->shares);
   outcome->reports = calloc(outcome->worker_count, sizeof *outcome->reports);
@@ -18,7 +19,7 @@ int ms_gather_begin(ms_session *session, ms_outcome *outcome, ms_error *err) {
       outcome->reports == NULL) {
     return ms_error_set(err, MS_WRK, "out of memory for a loop's results");
   }
-  memcpy(outcome->order, schedule->order, schedule->block_count * sizeof *outcome->order);
+  memcpy(outcome->order, schedule->order, schedule->count * sizeof *outcome->order);
   return 0;
 }
 
@@ -88,7 +89,7 @@ static void join(pieces *printed, ms_text *out) {
 int ms_gather_finish(ms_session *session, ms_outcome *outcome, ms_error *err) {
   uint32_t *position = calloc(outcome->block_count, sizeof *position);
   if (position == NULL) return ms_error_set(err, MS_WRK, "out of memory");
-  for (uint32_t i = 0; i < outcome->block_count; i++) position[outcome->order[i]] = i;
+  for (uint32_t i = 0; i < outcome->order_count; i++) position[outcome->order[i]] = i;
   pieces printed = {0};
   int failed = 0;
   for (uint32_t w = 0; w < outcome->worker_count; w++) {

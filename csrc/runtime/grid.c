@@ -28,6 +28,10 @@ uint32_t ms_grid_space(const ms_grid *grid) {
 
 const char *ms_grid_refusal(const ms_grid *grid) {
   if (ms_grid_blocks(grid) == 0) return "its grid has no blocks or too many";
+  if (grid->last > ms_grid_blocks(grid) || grid->first > grid->last ||
+      (grid->first == grid->last && grid->last != 0)) {
+    return "it runs blocks that the grid does not have";
+  }
   if (grid->strategy != MS_HYPERPLANE && grid->sequential != 0) {
     return "only the axes of a hyperplane sweep are sequential";
   }

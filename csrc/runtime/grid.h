@@ -23,6 +23,8 @@ typedef struct ms_grid {
   uint32_t count;           /* axes */
   uint32_t sequential;      /* hyperplane: how many of the first axes are swept; else 0 */
   uint32_t ranges[MS_CUTS]; /* along each axis */
+  uint32_t first, last;     /* positions of the plan's order that are run, `last` not included;
+                               0, 0: all */
 } ms_grid;
 
 /* Product of the ranges, or 0 when they make no valid grid (none, or too many blocks). */

@@ -33,6 +33,17 @@ static bool hands_on(ms_strategy strategy) {
   return strategy == MS_ROTATE || strategy == MS_WAVEFRONT || strategy == MS_SERIALLY;
 }
 
+/* Whether an item's writes lies in it, and follows what there is. */
+static bool writes_fit(const ms_item *item, const ms_grid *grid) {
+  const ms_writes *writes = &item->writes;
+  for (uint32_t d = 0; d < item->dim_count; d++) {
+    if (writes->low[d] < 0 || writes->low[d] > writes->high[d]) return false;
+    if (writes->high[d] > item->dims[d]) return false;
+  }
+  if (writes->follows == 0) return true;
+  return writes->follows == 1 && writes->dim < item->dim_count && writes->axis < grid->count;
+}
+
 /* What is wrong with an item, NULL when nothing is. */
 static const char *fault(const ms_item *item, const ms_grid *grid, bool shared) {
   if (item->movement >= MS_MOVEMENTS || item->written > 1) return "has an unknown movement";
@@ -54,6 +65,7 @@ static const char *fault(const ms_item *item, const ms_grid *grid, bool shared) 
     return "moves along the wrong cut";
   }
   if (item->written && item->movement <= MS_MOVE_BROADCAST) return "is read only, but written";
+  if (item->written && !writes_fit(item, grid)) return "is written beyond its bounds";
   int64_t span = extent(item);
   if (span < 0) return "reaches beyond any memory";
   if (shared &&
@@ -86,16 +98,17 @@ size_t ms_item_bytes(const ms_item *item) {
   return (size_t)ms_box_count(&dense) * item->element;
 }
 
-void ms_item_rows(const ms_item *item, const ms_bounds *bounds, uint32_t range, int64_t *lo,
-                  int64_t *hi) {
-  int64_t first = bounds->start[item->cut][range], end = bounds->start[item->cut][range + 1];
-  int64_t extent_here = item->dims[item->array_dim];
+/* Rows scale * index + offset of the indices in range `range` of an axis that begin at `start`, as
+ * 0-based rows, end excluded, of an array with `extent` of them. */
+static void rows_along(const int64_t *start, uint32_t range, int64_t scale, int64_t offset,
+                       int64_t extent_here, int64_t *lo, int64_t *hi) {
+  int64_t first = start[range], end = start[range + 1];
   *lo = *hi = 0;
   if (first == end) return; /* an empty range */
   int64_t ends[2] = {first, end > first ? end - 1 : end + 1};
   for (int i = 0; i < 2; i++) {
-    if (__builtin_mul_overflow(ends[i], item->scale, &ends[i]) ||
-        __builtin_add_overflow(ends[i], item->offset, &ends[i])) {
+    if (__builtin_mul_overflow(ends[i], scale, &ends[i]) ||
+        __builtin_add_overflow(ends[i], offset, &ends[i])) {
       return;
     }
   }
@@ -103,4 +116,19 @@ void ms_item_rows(const ms_item *item, const ms_bounds *bounds, uint32_t range, 
   *lo = low < 1 ? 0 : low - 1;
   *hi = high > extent_here ? extent_here : high;
   if (*hi < *lo) *lo = *hi = 0;
+}
+
+void ms_item_rows(const ms_item *item, const ms_bounds *bounds, uint32_t range, int64_t *lo,
+                  int64_t *hi) {
+  rows_along(bounds->start[item->cut], range, item->scale, item->offset,
+             item->dims[item->array_dim], lo, hi);
+}
+
+void ms_writes_rows(const ms_item *item, const ms_bounds *bounds, uint32_t range, int64_t *lo,
+                    int64_t *hi) {
+  const ms_writes *writes = &item->writes;
+  int64_t low = writes->low[writes->dim], high = writes->high[writes->dim];
+  rows_along(bounds->start[writes->axis], range, writes->scale, writes->offset, high, lo, hi);
+  *lo = *lo < low ? 0 : *lo - low;
+  *hi = *hi - low < *lo ? *lo : *hi - low;
 }

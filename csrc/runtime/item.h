@@ -26,6 +26,16 @@ typedef enum ms_movement {
   MS_MOVEMENTS
 } ms_movement;
 
+/* What a job may write of an item. */
+typedef struct ms_writes {
+  int64_t low[MS_ARRAY_DIMS],
+      high[MS_ARRAY_DIMS]; /* rows of each dimension, 0-based, end excluded */
+  uint32_t follows;        /* 0 or 1: with the ranges of an axis go only ... */
+  uint32_t dim, axis;      /* ... the rows of this dimension */
+  uint32_t unused;         /* 0 */
+  int64_t scale, offset;   /* at the 1-based row scale * index + offset */
+} ms_writes;
+
 typedef struct ms_item {
   uint64_t id;                           /* of the memory; never reused for other memory */
   uint64_t version;                      /* of the contents; matters to `cached` */
@@ -39,6 +49,7 @@ typedef struct ms_item {
   int64_t scale, offset; /* at the 1-based row scale * index + offset */
   int64_t dims[MS_ARRAY_DIMS];
   int64_t strides[MS_ARRAY_DIMS]; /* in elements, not negative */
+  ms_writes writes;               /* of a written item */
 } ms_item;
 
 /* Where the ranges of each cut dimension begin: range r holds the indices from start[r] until
@@ -61,6 +72,11 @@ size_t ms_item_bytes(const ms_item *item);
 /* Rows (0-based, end excluded, clamped to the array) that go with range `range` of its cut. */
 void ms_item_rows(const ms_item *item, const ms_bounds *bounds, uint32_t range, int64_t *lo,
                   int64_t *hi);
+
+/* Rows that may be written with range `range` of the axis that the item's writes follows, counted
+ * from writes.low. */
+void ms_writes_rows(const ms_item *item, const ms_bounds *bounds, uint32_t range, int64_t *lo,
+                    int64_t *hi);
 
 /* "rotated" */
 const char *ms_movement_name(uint32_t movement);

@@ -104,7 +104,8 @@ static void needed_rows(const ms_session *session, const ms_member *member, cons
   if (from->offsets == NULL) return;
   *lo = from->item.dims[0];
   *hi = 0;
-  for (uint32_t block = 0; block < schedule->block_count; block++) {
+  for (uint32_t position = 0; position < schedule->count; position++) {
+    uint32_t block = schedule->order[position];
     if (schedule->owner[block] != member->number) continue;
     if (from->offsets[block] < *lo) *lo = from->offsets[block];
     if (from->offsets[block + 1] > *hi) *hi = from->offsets[block + 1];
@@ -192,20 +193,35 @@ static int inform(ms_session *session, ms_member *member, ms_error *err) {
 
 /* True when a worker owns any block. */
 static bool takes_part(const ms_schedule *schedule, uint32_t number) {
-  for (uint32_t block = 0; block < schedule->block_count; block++) {
-    if (schedule->owner[block] == number) return true;
+  for (uint32_t position = 0; position < schedule->count; position++) {
+    if (schedule->owner[schedule->order[position]] == number) return true;
   }
   return false;
 }
 
+/* Whether workers log what they write. */
+static bool workers_log(const ms_session *session, const ms_run *run) {
+  return session->config.shared && run->undo.size > 0;
+}
+
+static ms_task_log log_place(const ms_session *session) {
+  const ms_block *log = &session->undo;
+  return (ms_task_log){.segment = log->segment->id,
+                       .segment_size = log->segment->size,
+                       .place = log->offset,
+                       .size = log->size};
+}
+
 static int write_tasks(ms_session *session, ms_run *run) {
   const ms_job *job = run->job;
+  bool logs = workers_log(session, run);
   ms_task task = {.grid = job->grid,
                   .workers = session->schedule->workers,
                   .range_owner = session->schedule->range_owner,
                   .item_count = job->item_count,
                   .items = run->items,
-                  .bounds = session->config.shared ? (ms_bounds){{0}} : job->bounds,
+                  .bounds = session->config.shared && !logs ? (ms_bounds){{0}} : job->bounds,
+                  .log = logs ? log_place(session) : (ms_task_log){0},
                   .key = job->key,
                   .key_size = job->key_size,
                   .run = job->run,
@@ -242,11 +258,13 @@ static int prepare_member(ms_session *session, ms_member *member, ms_run *run, m
     if (job->kernel == NULL) return ms_error_set(err, MS_BUG, "a kernel without its text");
     if (ms_member_learn(member, job->key, job->key_size, err) != 0) return -1;
   }
-  if (!member->informed && inform(session, member, err) != 0) return -1;
+  bool peers = !member->informed && member->lane == 0; /* who hand over by messages */
+  if (peers && inform(session, member, err) != 0) return -1;
   if (!session->config.shared) return choose_parcels(session, member, run, err);
   for (uint32_t i = 0; i < job->item_count; i++) {
     if (ms_member_share(member, job->items[i].segment, err) != 0) return -1;
   }
+  if (workers_log(session, run)) return ms_member_share(member, session->undo.segment, err);
   return 0;
 }
 
@@ -263,7 +281,7 @@ static int fail_preparing(ms_session *session, ms_member *member, ms_run *run,
 
 int ms_load_prepare(ms_session *session, ms_run *run) {
   if (complete_items(session, run) != 0 || choose_schedule(session, run) != 0 ||
-      write_tasks(session, run) != 0) {
+      ms_recover_prepare(session, run) != 0 || write_tasks(session, run) != 0) {
     return -1;
   }
   for (uint32_t i = 0; i < session->schedule->workers; i++) {
@@ -277,12 +295,16 @@ int ms_load_prepare(ms_session *session, ms_run *run) {
   for (uint32_t i = 0; i < session->schedule->workers; i++) {
     session->members[i].working = takes_part(session->schedule, i);
   }
+  for (uint32_t i = 0; i < session->config.workers; i++) {
+    ms_member *member = &session->members[i];
+    member->finished_before = member->status == NULL ? 0 : atomic_load(&member->status->finished);
+  }
   return 0;
 }
 
 static int send_task(ms_session *session, ms_member *member, ms_error *err) {
   size_t left = member->task->length - member->task_sent;
-  size_t take = left < MS_FRAME_PAYLOAD ? left : MS_FRAME_PAYLOAD;
+  size_t most = ms_link_piece(&member->link), take = left < most ? left : most;
   ms_frame frame = {.kind = MS_SAY_TASK,
                     .job = session->jobs,
                     .a = {member->task->length, member->task_sent, member->data_frames}};
@@ -332,6 +354,7 @@ void ms_load_free(ms_session *session, ms_run *run) {
     member->parcel_count = member->parcel_next = 0;
     member->task = NULL;
   }
+  ms_undo_free(&run->undo);
   free(run->items);
   free(run->boxes);
   run->items = NULL;

@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
  * One worker process as its session holds it: spawn, hello, what it has been given, its end. */
-#include <errno.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <unistd.h>
 
 #include "net/channel.h"
@@ -14,19 +12,6 @@
 
 #define CHANNEL_WAIT 5000 /* ms for an idle worker to take a message */
 #define KILL_WAIT    1000 /* ms for a killed process to end */
-
-/* The page that both look at; *fd is for the worker. */
-static ms_status *make_status(int *fd, ms_error *err) {
-  void *page = MAP_FAILED;
-  *fd = memfd_create("meissa-status", MFD_CLOEXEC);
-  if (*fd >= 0 && ftruncate(*fd, sizeof(ms_status)) == 0) {
-    page = mmap(NULL, sizeof(ms_status), PROT_READ | PROT_WRITE, MAP_SHARED, *fd, 0);
-  }
-  if (page != MAP_FAILED) return page;
-  ms_error_set(err, MS_WRK, "no shared memory for a worker's status: %s", strerror(errno));
-  if (*fd >= 0) close(*fd);
-  return NULL;
-}
 
 static void fill_setup(const ms_session *session, const ms_member *member, ms_setup *setup) {
   *setup = (ms_setup){.build = {.magic = MS_FRAME_MAGIC, .protocol = MS_PROTOCOL},
@@ -51,18 +36,25 @@ int ms_member_stillborn(const ms_session *session, const ms_member *member, ms_e
                       member->number + 1, member->pid, how, session->command[0]);
 }
 
+/* Makes the lane; its other end follows the setup. */
+static int give_lane(ms_member *member, ms_error *err) {
+  int ends[2];
+  ms_notice notice = {.kind = MS_NOTICE_LANE};
+  if (ms_channel_pair(ends, err) != 0) return -1;
+  member->lane = ends[0];
+  int failed = ms_channel_send(member->channel, &notice, sizeof notice, ends[1], 0, err);
+  close(ends[1]);
+  return failed;
+}
+
 /* Starts the process with its setup waiting in the channel: however soon driver or worker die,
  * neither has missed it. */
 static int start(const ms_session *session, ms_member *member, int theirs, ms_error *err) {
-  int page;
-  member->status = make_status(&page, err);
-  if (member->status == NULL) return -1;
   ms_setup setup;
   fill_setup(session, member, &setup);
-  int failed = ms_channel_send(member->channel, &setup, sizeof setup, page, 0, err);
+  int failed = ms_channel_send(member->channel, &setup, sizeof setup, session->board_fd, 0, err);
   explicit_bzero(&setup, sizeof setup);
-  close(page);
-  if (failed != 0) return -1;
+  if (failed != 0 || (ms_session_has_lanes(session) && give_lane(member, err) != 0)) return -1;
   const char *const *command = (const char *const *)session->command;
   return ms_child_spawn(&member->child, command, theirs, err);
 }
@@ -76,10 +68,13 @@ int ms_member_spawn(ms_session *session, ms_member *member, ms_error *err) {
   if (ms_identity_make(member->peer.identity, err) != 0) return -1;
   if (ms_channel_pair(ends, err) != 0) return -1;
   member->channel = ends[0];
+  member->status = &session->board[member->number];
+  ms_board_clear(member->status);
   int failed = start(session, member, ends[1], err);
   member->pid = member->child.pid;
   close(ends[1]);
   member->link = (ms_link){.socket = session->router,
+                           .lane = member->lane,
                            .to = member->peer.identity,
                            .sender = MS_DRIVER,
                            .incarnation = member->incarnation};
@@ -105,10 +100,11 @@ int ms_member_hello(ms_session *session, ms_member *member, const ms_frame *fram
 void ms_member_bury(ms_member *member) {
   ms_child_signal(&member->child, SIGKILL);
   if (member->channel >= 0) close(member->channel);
+  if (member->lane > 0) close(member->lane);
   member->channel = -1;
+  member->lane = 0;
   ms_child_wait(&member->child, KILL_WAIT);
   if (strncmp(member->peer.address, "ipc://", 6) == 0) unlink(member->peer.address + 6);
-  if (member->status != NULL) munmap(member->status, sizeof *member->status);
   member->status = NULL;
   member->up = member->working = false;
   member->segment_count = member->cached_count = 0;

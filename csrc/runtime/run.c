@@ -38,6 +38,7 @@ void ms_run_fail(ms_session *session, uint32_t worker, uint32_t block, uint32_t 
       continue;
     }
     atomic_store(&member->status->cancel, session->jobs);
+    ms_board_ring(member->status);
     ms_frame frame = {.kind = MS_SAY_CANCEL, .job = session->jobs};
     ms_link_send(&member->link, frame, NULL, 0, NULL); /* a dead one is noticed by its channel */
   }
@@ -66,6 +67,7 @@ static int take_elements(ms_run *run, const ms_frame *frame, const char *payload
   if (run->failed) return 0;
   if (number >= run->job->item_count || !run->items[number].written) return -1;
   const ms_box *box = &run->boxes[number];
+  ms_undo_log_item(&run->undo, number);
   if (frame->kind == MS_SAY_DATA) return ms_parcel_accept(frame, payload, box);
   return ms_runs_apply(payload, (size_t)frame->size, box);
 }
@@ -133,10 +135,23 @@ static void enforce_deadline(ms_session *session) {
     ms_member *member = &session->members[i];
     if (!member->working) continue;
     ms_text_format(&session->notices,
-                   "worker %u (pid %ld) reached no block end in 1 s, was killed and is replaced\n",
+                   "worker %u (pid %ld) reached no block end in time, was killed and is replaced\n",
                    member->number + 1, member->pid);
     ms_member_bury(member);
   }
+}
+
+/* Tells how far the job is. */
+static void tell_progress(const ms_session *session) {
+  const ms_run *run = session->run;
+  uint64_t finished = 0;
+  if (run->failed || run->job->advanced == NULL) return;
+  for (uint32_t i = 0; i < session->schedule->workers; i++) {
+    const ms_member *member = &session->members[i];
+    if (member->status == NULL) continue;
+    finished += atomic_load(&member->status->finished) - member->finished_before;
+  }
+  run->job->advanced(run->job->context, finished, session->schedule->count);
 }
 
 /* Tells of stalls; fails when all that work wait for each other. */
@@ -209,6 +224,7 @@ static void wait_for_all(ms_session *session, int interrupt) {
     enforce_deadline(session);
     if (ms_session_clock() - ticked >= SECOND) {
       ticked = ms_session_clock();
+      tell_progress(session);
       watch_progress(session);
     }
   }
@@ -242,11 +258,23 @@ static int run_job(ms_session *session, ms_run *run) {
     return -1;
   }
   wait_for_all(session, ms_interrupt_begin());
-  ms_interrupt_end(run->err->code == MS_INT);
+  ms_interrupt_end(false); /* ms_session_run listens on */
   if (!run->failed) return ms_gather_finish(session, run->outcome, run->err);
   if (run->err->code == MS_NET) replace_all(session);
   ms_gather_finish(session, run->outcome, NULL);
   return -1;
+}
+
+/* Runs the job once, from nothing to its end or its undoing. */
+static int attempt(ms_session *session, ms_run *run) {
+  session->jobs++;
+  if (prepare(session, run) != 0) return -1;
+  session->run = run;
+  int failed = run_job(session, run);
+  session->run = NULL;
+  if (failed != 0) ms_recover_undo(session, run);
+  ms_load_free(session, run);
+  return failed;
 }
 
 int ms_session_run(ms_session *session, const ms_job *job, ms_outcome *outcome, ms_error *err) {
@@ -257,15 +285,16 @@ int ms_session_run(ms_session *session, const ms_job *job, ms_outcome *outcome, 
                         "meissa.init in it to start its own");
   }
   if (session->run != NULL) return ms_error_set(err, MS_BUG, "a loop is running already");
-  ms_run run = {.job = job, .outcome = outcome, .err = err};
-  session->jobs++;
-  int failed = prepare(session, &run);
-  if (failed == 0) {
-    session->run = &run;
-    failed = run_job(session, &run);
-    session->run = NULL;
-    ms_load_free(session, &run);
-  }
+  ms_run *run = calloc(1, sizeof *run);
+  if (run == NULL) return ms_error_set(err, MS_WRK, "out of memory");
+  *run = (ms_run){.job = job, .outcome = outcome, .err = err};
+  ms_interrupt_begin(); /* also between attempts */
+  int failed;
+  do {
+    failed = attempt(session, run);
+  } while (failed != 0 && ms_recover_again(session, run));
+  ms_interrupt_end(err->code == MS_INT);
+  free(run);
   outcome->notices = session->notices;
   session->notices = (ms_text){0};
   return failed;

@@ -74,7 +74,7 @@ static uint32_t each_edge(const ms_schedule *schedule, const conflict_rule *rule
     if (!rule->all && !rule->axis[axis]) continue;
     uint32_t ranges = rule->all ? 1 : schedule->grid.ranges[axis];
     for (uint32_t range = 0; range < ranges; range++) last[range] = MS_NO_BLOCK;
-    for (uint32_t position = 0; position < schedule->block_count; position++) {
+    for (uint32_t position = 0; position < schedule->count; position++) {
       uint32_t block = schedule->order[position];
       uint32_t range = rule->all ? 0 : ms_grid_range(&schedule->grid, block, axis);
       if (last[range] != MS_NO_BLOCK) {
@@ -142,6 +142,18 @@ static int close_phases(ms_schedule *schedule) {
   return failed;
 }
 
+/* Numbers each owner's blocks that are run, in plan order. */
+static int rank_blocks(ms_schedule *schedule) {
+  uint32_t *next = calloc(schedule->workers, sizeof *next);
+  for (uint32_t i = 0; next != NULL && i < schedule->count; i++) {
+    uint32_t block = schedule->order[i];
+    schedule->rank[block] = next[schedule->owner[block]]++;
+  }
+  int failed = next == NULL;
+  free(next);
+  return failed;
+}
+
 /* Fills order and edges as the strategy wants them; non-zero when memory is out. */
 static int arrange(ms_schedule *schedule) {
   conflict_rule rule = {0};
@@ -168,7 +180,10 @@ static int arrange(ms_schedule *schedule) {
     default:
       break;
   }
-  return failed ? failed : link_blocks(schedule, &rule);
+  if (failed) return failed;
+  memmove(schedule->order, schedule->order + schedule->first,
+          schedule->count * sizeof *schedule->order);
+  return rank_blocks(schedule) || link_blocks(schedule, &rule);
 }
 
 ms_schedule *ms_schedule_new(const ms_grid *grid, const uint32_t *range_owner, uint32_t workers,
@@ -191,13 +206,16 @@ ms_schedule *ms_schedule_new(const ms_grid *grid, const uint32_t *range_owner, u
   schedule->grid = *grid;
   schedule->block_count = blocks;
   schedule->workers = workers;
+  schedule->first = grid->first;
+  schedule->count = grid->last == 0 ? blocks : grid->last - grid->first;
   schedule->range_owner = calloc(ranges, sizeof *range_owner);
   schedule->order = calloc(blocks, sizeof *schedule->order);
   schedule->owner = calloc(blocks, sizeof *schedule->owner);
+  schedule->rank = calloc(blocks, sizeof *schedule->rank);
   schedule->before_start = calloc((size_t)blocks + 1, sizeof *schedule->before_start);
   schedule->after_start = calloc((size_t)blocks + 1, sizeof *schedule->after_start);
   if (schedule->range_owner == NULL || schedule->order == NULL || schedule->owner == NULL ||
-      schedule->before_start == NULL || schedule->after_start == NULL) {
+      schedule->rank == NULL || schedule->before_start == NULL || schedule->after_start == NULL) {
     goto out_of_memory;
   }
   memcpy(schedule->range_owner, range_owner, ranges * sizeof *range_owner);
@@ -218,8 +236,11 @@ uint32_t ms_schedule_before(const ms_schedule *schedule, uint32_t block, uint32_
     return i < count ? schedule->before[schedule->before_start[block] + i] : MS_NO_BLOCK;
   }
   uint32_t phase = block / schedule->phase_blocks;
-  if (phase == 0 || i >= schedule->closer_count) return MS_NO_BLOCK;
-  return (phase - 1) * schedule->phase_blocks + schedule->closers[i];
+  for (uint32_t e = 0; phase > 0 && e < schedule->closer_count; e++) {
+    uint32_t before = (phase - 1) * schedule->phase_blocks + schedule->closers[e];
+    if (before >= schedule->first && i-- == 0) return before; /* positions are blocks in a sweep */
+  }
+  return MS_NO_BLOCK;
 }
 
 /* The owner of the i-th of `count` blocks that is not `self`'s. */
@@ -239,7 +260,8 @@ uint32_t ms_schedule_listener(const ms_schedule *schedule, uint32_t block, uint3
     uint32_t count = schedule->after_start[block + 1] - first;
     return other_owner(schedule, schedule->after + first, count, self, i);
   }
-  if (block >= schedule->block_count - size) return UINT32_MAX; /* the last phase */
+  uint32_t next = block / size + 1; /* phase; after the last there is none */
+  if (next >= (schedule->first + schedule->count + size - 1) / size) return UINT32_MAX;
   bool closes = false;
   for (uint32_t e = 0; e < schedule->closer_count; e++) {
     closes = closes || schedule->closers[e] == block % size;
@@ -250,9 +272,9 @@ uint32_t ms_schedule_listener(const ms_schedule *schedule, uint32_t block, uint3
 
 /* The owner of the first block in plan order, from one end, that uses a range. */
 static uint32_t user(const ms_schedule *schedule, uint32_t axis, uint32_t range, bool last) {
-  uint32_t blocks = schedule->block_count;
-  for (uint32_t i = 0; i < blocks; i++) {
-    uint32_t block = schedule->order[last ? blocks - 1 - i : i];
+  uint32_t count = schedule->count;
+  for (uint32_t i = 0; i < count; i++) {
+    uint32_t block = schedule->order[last ? count - 1 - i : i];
     if (ms_grid_range(&schedule->grid, block, axis) == range) return schedule->owner[block];
   }
   return UINT32_MAX;
@@ -272,6 +294,7 @@ void ms_schedule_destroy(ms_schedule **schedule) {
   free(gone->range_owner);
   free(gone->order);
   free(gone->owner);
+  free(gone->rank);
   free(gone->before_start);
   free(gone->before);
   free(gone->after_start);

@@ -8,6 +8,9 @@
  * Which blocks are forced before which others is a function of strategy and ranges only; workers
  * and weights decide nothing but the owners.
  *
+ * A schedule may run a part of the plan's order only: what comes before it is done, and what comes
+ * after it is another's business.
+ *
  * Where every block waits for all of the previous phase (hyperplane) there are no edges: since
  * owners keep the plan's order, the last block of each owner stands for its others.
  * Pure: no I/O, no clock. Immutable once made. */
@@ -26,8 +29,10 @@ typedef struct ms_schedule {
   ms_grid grid;
   uint32_t block_count, workers;
   uint32_t *range_owner;           /* worker of each range of the space axis */
-  uint32_t *order;                 /* plan position -> block */
+  uint32_t first, count;           /* positions of the plan's order that are run */
+  uint32_t *order;                 /* plan position, from `first` on -> block */
   uint32_t *owner;                 /* block -> worker */
+  uint32_t *rank;                  /* block -> how many of its owner's come before it */
   uint32_t *before_start, *before; /* block b waits for before[before_start[b] .. [b + 1]) */
   uint32_t *after_start, *after;   /* the same edges from the other end, */
   uint8_t *after_axis;             /* and the axis whose range is handed on along each */

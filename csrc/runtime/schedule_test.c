@@ -120,6 +120,17 @@ static void check_listeners(const ms_schedule *s) {
   free(waits);
 }
 
+/* Ranks count each owner's blocks in plan order. */
+static void check_ranks(const ms_schedule *s) {
+  uint32_t next[MOST_WORKERS] = {0};
+  bool right = true;
+  for (uint32_t i = 0; i < s->block_count; i++) {
+    uint32_t block = s->order[i];
+    right &= s->rank[block] == next[s->owner[block]]++;
+  }
+  CHECK(right);
+}
+
 /* The edges' other ends, and the axes along which they hand ranges on: each range of an axis goes
  * through all blocks that use it, once each, in plan order. */
 static void check_edges(const ms_schedule *s, const uint32_t *position) {
@@ -160,6 +171,7 @@ static void check_schedule(const ms_schedule *s) {
   CHECK(permutation);
   check_edges(s, position);
   check_listeners(s);
+  check_ranks(s);
   for (int owners = 0; owners <= 1; owners++) {
     /* In phases one block stands for others of its owner, so only the sum can be compared. */
     if (owners == 0 && s->phase_blocks > 0) continue;
@@ -270,6 +282,50 @@ static void check_many_phases(void) {
   ms_schedule_destroy(&s);
 }
 
+/* A part of the plan's order: the whole's edges between blocks of the part, and no others. */
+static void check_part(const ms_grid *whole_grid, const uint32_t *owner, uint32_t workers) {
+  ms_error err = {0};
+  ms_schedule *whole = ms_schedule_new(whole_grid, owner, workers, &err);
+  CHECK(whole != NULL);
+  uint32_t blocks = whole->block_count, first = blocks / 3, last = blocks - blocks / 4;
+  ms_grid grid = *whole_grid;
+  grid.first = first;
+  grid.last = last;
+  ms_schedule *part = ms_schedule_new(&grid, owner, workers, &err);
+  CHECK(part != NULL && part->count == last - first);
+  CHECK(memcmp(part->order, whole->order + first, part->count * sizeof *part->order) == 0);
+  for (uint32_t k = 0; k < part->count; k++) {
+    uint32_t block = part->order[k], found = 0, wanted = 0, before;
+    for (uint32_t i = 0; (before = ms_schedule_before(whole, block, i)) != MS_NO_BLOCK; i++) {
+      bool inside = false;
+      for (uint32_t j = 0; j < k; j++) inside = inside || part->order[j] == before;
+      wanted += inside;
+    }
+    while ((before = ms_schedule_before(part, block, found)) != MS_NO_BLOCK) found++;
+    CHECK(found == wanted);
+  }
+  ms_schedule_destroy(&whole);
+  ms_schedule_destroy(&part);
+}
+
+static void check_parts(void) {
+  static const uint32_t owner[] = {0, 0, 1, 1, 2, 2};
+  static const ms_grid grids[] = {
+      {.strategy = MS_INDEPENDENT, .count = 1, .ranges = {6}},
+      {.strategy = MS_ROTATE, .count = 2, .ranges = {6, 5}},
+      {.strategy = MS_ROTATE, .count = 3, .ranges = {6, 5, 4}},
+      {.strategy = MS_WAVEFRONT, .count = 2, .ranges = {6, 7}},
+      {.strategy = MS_HYPERPLANE, .count = 2, .sequential = 1, .ranges = {9, 6}},
+      {.strategy = MS_SERIALLY, .count = 1, .ranges = {6}},
+  };
+  for (size_t g = 0; g < sizeof grids / sizeof grids[0]; g++) check_part(&grids[g], owner, 3);
+  ms_error err = {0};
+  ms_grid grid = {.strategy = MS_PARTITION, .count = 1, .ranges = {6}, .first = 2, .last = 7};
+  CHECK(ms_schedule_new(&grid, owner, 3, &err) == NULL && err.code == MS_OPT);
+  grid.last = 2;
+  CHECK(ms_schedule_new(&grid, owner, 3, &err) == NULL && err.code == MS_OPT);
+}
+
 static void check_refusals(void) {
   static const uint32_t owner[] = {0, 7};
   struct {
@@ -304,6 +360,7 @@ int main(void) {
   for (int round = 0; round < 300; round++) check_random_grid();
   check_known_orders();
   check_many_phases();
+  check_parts();
   check_refusals();
   return ms_test_end();
 }

@@ -29,6 +29,10 @@ uint64_t ms_session_clock(void) {
   return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 }
 
+bool ms_session_has_lanes(const ms_session *session) {
+  return session->config.shared && !session->config.tcp;
+}
+
 uint32_t ms_session_workers(const ms_session *session) {
   return session->config.workers;
 }
@@ -93,11 +97,15 @@ void ms_session_stop(ms_session **session) {
   ms_context_end(&gone->context);
   ms_directory_remove(&gone->directory);
   ms_schedule_destroy(&gone->schedule);
+  ms_block_release(&gone->undo);
   ms_text_free(&gone->notices);
+  ms_board_unmap(gone->board, gone->config.workers);
+  if (gone->board_fd >= 0) close(gone->board_fd);
   for (char **each = gone->command; each != NULL && *each != NULL; each++) free(*each);
   free(gone->command);
   free(gone->members);
   free(gone->polled);
+  free(gone->lane_room);
   explicit_bzero(&gone->keys, sizeof gone->keys);
   free(gone);
 }
@@ -184,17 +192,22 @@ static int open_session(ms_session *session, const ms_session_config *config, ms
   session->thread = gettid();
   session->config = *config;
   session->directory.lock = -1;
+  session->board_fd = -1;
   session->command = copy_command(config->command);
   session->members = calloc(config->workers, sizeof *session->members);
-  session->polled = calloc((size_t)config->workers + 2, sizeof *session->polled);
-  if (session->command == NULL || session->members == NULL || session->polled == NULL) {
+  session->polled = calloc(2 * (size_t)config->workers + 2, sizeof *session->polled);
+  bool lanes = ms_session_has_lanes(session);
+  if (lanes) session->lane_room = malloc(MS_CHANNEL_LIMIT);
+  if (session->command == NULL || session->members == NULL || session->polled == NULL ||
+      (lanes && session->lane_room == NULL)) {
     return ms_error_set(err, MS_WRK, "out of memory for %u workers", config->workers);
   }
   for (uint32_t i = 0; i < config->workers; i++) {
     session->members[i] =
         (ms_member){.number = i, .channel = -1, .child = {.pidfd = -1, .status = -1}};
   }
-  if (open_router(session, err) != 0) return -1;
+  session->board = ms_board_make(config->workers, &session->board_fd, err);
+  if (session->board == NULL || open_router(session, err) != 0) return -1;
   return ms_session_complete(session, err);
 }
 

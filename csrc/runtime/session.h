@@ -36,6 +36,9 @@ void ms_session_stop(ms_session **session);
 
 uint32_t ms_session_workers(const ms_session *session);
 
+/* True when all are on one host, hand over through shared memory, and speak over lanes. */
+bool ms_session_has_lanes(const ms_session *session);
+
 /* Process id of a worker, 0 while it is being replaced. */
 long ms_session_pid(const ms_session *session, uint32_t worker);
 
@@ -79,9 +82,12 @@ typedef struct ms_job {
   ms_bounds bounds;
   const ms_job_item *items;
   uint32_t item_count;
+  bool transaction; /* of a failed job nothing remains; a job whose worker died runs again */
   /* Called whenever `patience` seconds (0: 10) went by without a finished block. May be NULL. */
   double patience;
   void (*stalled)(void *context, const ms_progress *progress);
+  /* Called about once a second with how many blocks are finished, of how many. May be NULL. */
+  void (*advanced)(void *context, uint64_t finished, uint64_t blocks);
   void *context;
 } ms_job;
 
@@ -95,7 +101,8 @@ typedef struct ms_share {
 /* What a job leaves. Everything belongs to the outcome until ms_outcome_free. */
 typedef struct ms_outcome {
   uint32_t block_count, worker_count;
-  uint32_t *order;    /* plan position -> block */
+  uint32_t order_count;
+  uint32_t *order;    /* plan position, from the first that was run -> block */
   ms_record *results; /* for each block; bytes NULL when it gave none */
   ms_share *shares;   /* for each worker */
   ms_text *reports;   /* for each worker; hold the results' bytes */
@@ -108,9 +115,12 @@ typedef struct ms_outcome {
   uint32_t block;  /* that it was running; UINT32_MAX: none */
   long pid;        /* of a worker that died */
   int signal;      /* that killed it */
+  bool repeated;   /* `block` was running when each of two workers died */
+  bool lost;       /* the arrays hold what the job left behind; else they are as before */
 } ms_outcome;
 
-/* Runs one job. On failure no worker is still running it, and what the job wrote is lost. MS_BDY
+/* Runs one job. On failure no worker is still running it. Of a transaction nothing remains then,
+ * and one whose worker died was run again before, unless the same block ended two workers. MS_BDY
  * (outcome->error), MS_WRK, MS_INT, MS_NET, MS_OPT, MS_ARR, MS_DEP. The outcome is to be freed in
  * any case. */
 int ms_session_run(ms_session *session, const ms_job *job, ms_outcome *outcome, ms_error *err);

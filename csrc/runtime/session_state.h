@@ -2,21 +2,22 @@
  *
  * The inside of a session, shared by session.c (its life), wait.c (where the driver waits),
  * member.c (one worker process), load.c (what a worker is sent before a job), gather.c (what comes
- * back) and run.c (one job). */
+ * back), run.c (one job) and recover.c (after failures). */
 #ifndef MS_RUNTIME_SESSION_STATE_H
 #define MS_RUNTIME_SESSION_STATE_H
 
 #include <sys/types.h>
 
-#include "net/directory.h"
+#include "base/directory.h"
 #include "net/link.h"
 #include "net/zap.h"
+#include "runtime/board.h"
 #include "runtime/parcel.h"
 #include "runtime/session.h"
 #include "runtime/setup.h"
 #include "runtime/spawn.h"
-#include "runtime/status.h"
 #include "runtime/task.h"
+#include "runtime/undo.h"
 
 /* Rows of a cached item that a worker has. */
 typedef struct ms_cached {
@@ -31,11 +32,12 @@ typedef struct ms_member {
   ms_child child;
   long pid;      /* kept after its end, for messages */
   int channel;   /* -1: dead */
+  int lane;      /* 0: frames go over ZeroMQ */
   bool up;       /* has said hello */
   bool informed; /* of the present peers */
   ms_peer peer;
   ms_link link;
-  ms_status *status;
+  ms_status *status;  /* its slot of the board; NULL: dead */
   uint64_t *segments; /* ids that it has */
   uint32_t segment_count;
   char **kernels; /* keys that it knows, with a length in front */
@@ -43,13 +45,34 @@ typedef struct ms_member {
   ms_cached *cached;
   uint32_t cached_count;
   /* The present job: */
-  bool working; /* DONE has not come */
+  bool working;             /* DONE has not come */
+  uint64_t finished_before; /* blocks of earlier jobs */
   const ms_text *task;
   size_t task_sent;
   uint64_t data_frames;
   ms_parcel *parcels;
   uint32_t parcel_count, parcel_next;
 } ms_member;
+
+/* Most times that one job is run again. */
+#define MS_MOST_REDOS 100
+
+/* A worker's end while it was running a block. */
+typedef struct ms_death {
+  uint32_t worker, block;
+  long pid;
+  int signal;
+  char how[100]; /* "was killed by signal 9 (Killed)" */
+} ms_death;
+
+/* What a job remembers of the deaths that it has caused or survived. */
+typedef struct ms_deaths {
+  uint32_t redos;
+  uint32_t suspects[MS_MOST_REDOS]; /* blocks that ended a worker and were not finished since */
+  uint32_t suspect_count;
+  ms_death fresh[MS_MOST_REDOS]; /* of the present attempt */
+  uint32_t fresh_count;
+} ms_deaths;
 
 /* How a job is going. */
 typedef struct ms_run {
@@ -59,6 +82,8 @@ typedef struct ms_run {
   ms_item *items; /* of the job, completed */
   ms_box *boxes;
   ms_text task, task_with_kernel;
+  ms_undo undo; /* of a transaction */
+  ms_deaths deaths;
   bool failed;       /* err is filled; only waiting for the rest */
   bool lost;         /* a worker died while the job was prepared: prepare again */
   uint64_t deadline; /* ns: workers still running then are killed; 0: none */
@@ -77,11 +102,16 @@ struct ms_session {
   void *context, *router;
   ms_zap *zap;
   char address[MS_ADDRESS_SIZE];
+  ms_status *board; /* a slot for each member */
+  int board_fd;
   ms_member *members;
-  zmq_pollitem_t *polled; /* router, interrupt, then a channel for each member */
+  zmq_pollitem_t *polled; /* router, interrupt, then a channel and a lane for each member */
+  char *lane_room;        /* for a frame from a lane; NULL: there are no lanes */
   uint64_t jobs;
   ms_schedule *schedule; /* of the present or last job */
   ms_run *run;           /* NULL between jobs */
+  ms_block undo;         /* memory of undo logs, kept between jobs */
+  uint32_t undo_idle;    /* jobs in a row that needed much less */
   ms_text notices;       /* until the next outcome takes them */
 };
 
@@ -124,6 +154,17 @@ void ms_run_frame(ms_session *session, ms_member *member, const ms_frame *frame,
                   const char *payload);
 /* run.c: the job fails: the others are cancelled and get `grace` ms. The first failure counts. */
 void ms_run_fail(ms_session *session, uint32_t worker, uint32_t block, uint32_t grace);
+
+/* recover.c: takes care that the job can be undone; before any of it is sent. */
+int ms_recover_prepare(ms_session *session, ms_run *run);
+/* A working member has ended while it was running `block` (MS_NO_BLOCK: none); to be called before
+ * it is buried. */
+void ms_recover_note(ms_session *session, const ms_member *member, uint32_t block);
+/* The attempt has failed and nobody works any more: puts the arrays back. */
+void ms_recover_undo(ms_session *session, ms_run *run);
+/* Whether to try again; then the run is as before the first attempt, but for what it remembers of
+ * deaths. */
+bool ms_recover_again(ms_session *session, ms_run *run);
 
 /* gather.c: puts results and printed text in order; of a failed job what arrived, whole or not. */
 int ms_gather_begin(ms_session *session, ms_outcome *outcome, ms_error *err);

@@ -22,6 +22,8 @@ void ms_task_write(const ms_task *task, ms_text *text) {
   put(text, (uint64_t)task->grid.strategy);
   put(text, task->grid.count);
   put(text, task->grid.sequential);
+  put(text, task->grid.first);
+  put(text, task->grid.last);
   put(text, task->workers);
   for (uint32_t dim = 0; dim < task->grid.count; dim++) put(text, task->grid.ranges[dim]);
   put_bytes(text, task->range_owner, space_ranges(task) * sizeof *task->range_owner);
@@ -30,6 +32,7 @@ void ms_task_write(const ms_task *task, ms_text *text) {
     put_bytes(text, task->bounds.start[dim], count * sizeof(int64_t));
   }
   put_bytes(text, task->items, task->item_count * sizeof *task->items);
+  put_bytes(text, &task->log, sizeof task->log);
   put_bytes(text, task->key, task->key_size);
   put_bytes(text, task->run, task->run_size);
   put(text, task->kernel != NULL);
@@ -117,6 +120,16 @@ static void take_items(cursor *c, ms_task *task, bool shared, ms_error *err) {
   }
 }
 
+static void take_log(cursor *c, ms_task_log *log) {
+  size_t size;
+  const char *bytes = take_bytes(c, &size);
+  if (size != sizeof *log) c->failed = true;
+  if (!c->failed) memcpy(log, bytes, sizeof *log);
+  if (log->place > log->segment_size || log->size > log->segment_size - log->place) {
+    c->failed = true;
+  }
+}
+
 int ms_task_read(ms_task *task, const char *bytes, size_t size, bool shared, ms_arena *arena,
                  ms_error *err) {
   cursor c = {.at = bytes, .left = size, .arena = arena};
@@ -125,6 +138,8 @@ int ms_task_read(ms_task *task, const char *bytes, size_t size, bool shared, ms_
   task->grid.strategy = strategy <= MS_SERIALLY ? (ms_strategy)strategy : MS_SERIALLY;
   task->grid.count = take_small(&c);
   task->grid.sequential = take_small(&c);
+  task->grid.first = take_small(&c);
+  task->grid.last = take_small(&c);
   task->workers = take_small(&c);
   if (strategy > MS_SERIALLY || task->grid.count > MS_CUTS) c.failed = true;
   for (uint32_t dim = 0; !c.failed && dim < task->grid.count; dim++) {
@@ -136,6 +151,7 @@ int ms_task_read(ms_task *task, const char *bytes, size_t size, bool shared, ms_
   if (!c.failed && owners != space_ranges(task)) c.failed = true;
   for (uint32_t dim = 0; !c.failed && dim < task->grid.count; dim++) take_bounds(&c, task, dim);
   if (!c.failed) take_items(&c, task, shared, err);
+  take_log(&c, &task->log);
   task->key = take_bytes(&c, &task->key_size);
   task->run = take_bytes(&c, &task->run_size);
   uint64_t known = take_number(&c);

@@ -16,6 +16,11 @@
 /* Most bytes of a task: kernel text and captured values. */
 #define MS_TASK_LIMIT ((size_t)1 << 30)
 
+/* Where the undo log lies in shared memory; segment 0: nothing is logged. */
+typedef struct ms_task_log {
+  uint64_t segment, segment_size, place, size;
+} ms_task_log;
+
 typedef struct ms_task {
   ms_grid grid;
   uint32_t workers;
@@ -23,6 +28,7 @@ typedef struct ms_task {
   uint32_t item_count;
   const ms_item *items;
   ms_bounds bounds;
+  ms_task_log log;
   const char *key; /* names the kernel */
   size_t key_size;
   const char *run; /* per-run bytes */

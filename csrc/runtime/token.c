@@ -1,10 +1,14 @@
 /* SPDX-License-Identifier: MIT
  *
- * Tokens: hand-overs from worker to worker, over their own sockets. This file is all that knows
- * how a hand-over is made; the rest calls ms_token_wait and ms_token_send. */
+ * Tokens: hand-overs from worker to worker: on one host through the board, else over their own
+ * sockets. This file is all that knows how a hand-over is made; the rest calls ms_token_wait and
+ * ms_token_send. */
 #include <string.h>
 
 #include "runtime/worker_state.h"
+
+#define SPIN  20000u /* ns of looking before sleeping: what being woken takes */
+#define LOOKS 16u    /* between looks at the clock */
 
 void ms_token_close(ms_worker *worker) {
   for (uint32_t i = 0; i < worker->neighbour_count; i++) {
@@ -31,9 +35,10 @@ static int handle(ms_worker *worker, uint32_t from, const ms_frame *frame, zmq_m
     return ms_exchange_take(worker, from, frame, message, err);
   }
   if (frame->kind == MS_SAY_TOKEN) {
-    if (frame->a[0] < worker->schedule->block_count &&
-        worker->schedule->owner[frame->a[0]] == from) {
-      job->finished[frame->a[0]] = true;
+    const ms_schedule *schedule = worker->schedule;
+    uint64_t block = frame->a[0];
+    if (block < schedule->block_count && schedule->owner[block] == from) {
+      ms_token_told(worker, (uint32_t)block);
     }
     return 0;
   }
@@ -66,19 +71,69 @@ int ms_token_take(ms_worker *worker, ms_error *err) {
   return failed ? -1 : 1;
 }
 
+void ms_token_told(ms_worker *worker, uint32_t block) {
+  const ms_schedule *schedule = worker->schedule;
+  uint32_t *told = &worker->job.told[schedule->owner[block]];
+  if (schedule->rank[block] >= *told) *told = schedule->rank[block] + 1;
+}
+
+bool ms_token_finished(const ms_worker *worker, uint32_t block) {
+  const ms_schedule *schedule = worker->schedule;
+  uint32_t owner = schedule->owner[block], rank = schedule->rank[block];
+  uint32_t *told = &worker->job.told[owner];
+  if (owner == worker->setup.worker) return rank < worker->job.position;
+  if (rank >= *told && worker->board_hands_over) {
+    *told = ms_board_progress(&worker->board[owner], worker->job.number);
+  }
+  return rank < *told;
+}
+
+/* Looks for a short while; longer where that would take a core from whoever is waited for. */
+static bool spin_for(ms_worker *worker, uint32_t before) {
+  uint64_t end = 0;
+  for (uint32_t look = 0; !ms_token_finished(worker, before); look++) {
+    if (!worker->may_spin) return false;
+    if (look % LOOKS == 0) {
+      uint64_t now = ms_worker_clock();
+      if (end == 0) end = now + SPIN;
+      if (now >= end) return false;
+    }
+    ms_board_pause();
+  }
+  return true;
+}
+
+/* Sleeps until the bell rings or the driver is to be looked at. */
+static int sleep_for(ms_worker *worker, uint32_t before, ms_error *err) {
+  uint32_t heard = ms_board_listen(worker->status);
+  if (!ms_token_finished(worker, before) && !ms_worker_cancelled(worker)) {
+    ms_board_sleep(worker->status, heard, MS_TOKEN_WAIT);
+  }
+  ms_board_wake(worker->status);
+  return ms_token_finished(worker, before) ? 0 : ms_worker_wait(worker, false, 0, err);
+}
+
+/* True when `before` is finished, or one look shows that it is; -1: broken. */
+static int look_for(ms_worker *worker, uint32_t before, ms_error *err) {
+  if (worker->board_hands_over) return spin_for(worker, before);
+  int taken = 1;
+  while (!ms_token_finished(worker, before) && taken > 0) taken = ms_token_take(worker, err);
+  return taken < 0 ? -1 : ms_token_finished(worker, before);
+}
+
 /* Waits until `before` is finished; 0 also when the job ends otherwise: the caller sees why. */
 static int wait_for(ms_worker *worker, uint32_t before, ms_error *err) {
-  const bool *finished = worker->job.finished;
-  int taken = 1;
-  while (!finished[before] && taken > 0) taken = ms_token_take(worker, err);
-  if (taken < 0) return -1;
-  if (finished[before]) return 0;
+  int found = look_for(worker, before, err);
+  if (found != 0) return found < 0 ? -1 : 0;
   atomic_store(&worker->status->awaiting, (uint64_t)before + 1);
-  while (!finished[before] && !worker->gone && !ms_worker_cancelled(worker)) {
-    if (ms_worker_wait(worker, true, MS_TOKEN_WAIT, err) != 0) return -1;
+  int failed = 0;
+  while (failed == 0 && !ms_token_finished(worker, before) && !worker->gone &&
+         !ms_worker_cancelled(worker)) {
+    failed = worker->board_hands_over ? sleep_for(worker, before, err)
+                                      : ms_worker_wait(worker, true, MS_TOKEN_WAIT, err);
   }
-  atomic_store(&worker->status->awaiting, 0);
-  return 0;
+  if (failed == 0) atomic_store(&worker->status->awaiting, 0);
+  return failed;
 }
 
 int ms_token_wait(ms_worker *worker, uint32_t block, ms_error *err) {
@@ -86,7 +141,7 @@ int ms_token_wait(ms_worker *worker, uint32_t block, ms_error *err) {
   uint32_t before;
   for (uint32_t i = 0; (before = ms_schedule_before(schedule, block, i)) != MS_NO_BLOCK; i++) {
     if (wait_for(worker, before, err) != 0) return -1;
-    if (!worker->job.finished[before]) return 0;
+    if (!ms_token_finished(worker, before)) return 0;
   }
   atomic_thread_fence(memory_order_seq_cst); /* what the others wrote to shared memory */
   return 0;
@@ -151,12 +206,16 @@ static bool told_before(const ms_schedule *schedule, uint32_t block, uint32_t i)
 int ms_token_send(ms_worker *worker, uint32_t block, ms_error *err) {
   const ms_schedule *schedule = worker->schedule;
   uint32_t to;
-  atomic_thread_fence(memory_order_seq_cst); /* what we wrote to shared memory */
+  ms_board_publish(worker->status, worker->job.number, worker->job.position);
   if (!worker->setup.shared && hand_on(worker, block, err) != 0) return -1;
   if (worker->job.exchange != NULL) return ms_exchange_send(worker, block, err);
   /* After all rows: it says that they are there. */
   for (uint32_t i = 0; (to = ms_schedule_listener(schedule, block, i)) != UINT32_MAX; i++) {
     if (told_before(schedule, block, i)) continue;
+    if (worker->board_hands_over) {
+      ms_board_ring(&worker->board[to]);
+      continue;
+    }
     ms_link *link = ms_token_link(worker, to, err);
     ms_frame frame = {.kind = MS_SAY_TOKEN, .job = worker->job.number, .a = {block}};
     if (link == NULL || ms_link_send(link, frame, NULL, 0, err) != 0) return -1;

@@ -9,7 +9,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <time.h>
 #include <unistd.h>
 #include <zmq.h>
@@ -32,19 +31,10 @@ uint32_t ms_worker_number(const ms_worker *worker) {
   return worker->setup.worker;
 }
 
-/* Reads the setup, or tells the driver that we are another build. */
-static int take_setup(ms_worker *worker, ms_error *err) {
+/* Checks the setup of `got` bytes, or tells the driver that we are another build. `board` is the
+ * board's descriptor, -1: none came. */
+static int check_setup(ms_worker *worker, long got, int board, ms_error *err) {
   ms_setup *setup = &worker->setup;
-  int page = -1;
-  long got = ms_channel_receive(worker->channel, setup, sizeof *setup, &page, SETUP_WAIT, err);
-  if (got < 0) return -1;
-  if (got == 0) return ms_error_set(err, MS_WRK, "the driver is gone");
-  void *mapped = MAP_FAILED;
-  if (page >= 0) {
-    mapped = mmap(NULL, sizeof *worker->status, PROT_READ | PROT_WRITE, MAP_SHARED, page, 0);
-    close(page);
-  }
-  if (mapped != MAP_FAILED) worker->status = mapped;
   setup->build.abi[MS_ABI_SIZE - 1] = '\0';
   if (got < (long)sizeof setup->build || setup->build.magic != MS_FRAME_MAGIC) {
     return ms_error_set(err, MS_WRK, "descriptor %d does not lead to a driver", worker->channel);
@@ -56,11 +46,38 @@ static int take_setup(ms_worker *worker, ms_error *err) {
     ms_channel_send(worker->channel, &ours, sizeof ours, -1, SETUP_WAIT, NULL);
     return ms_abi_check(setup->build.protocol, setup->build.abi, setup->worker, err);
   }
-  if (worker->status == NULL || setup->workers == 0 || setup->workers > MS_MOST_WORKERS ||
-      setup->worker >= setup->workers) {
-    return ms_error_set(err, MS_WRK, "the driver sent no usable setup");
-  }
+  bool usable = setup->workers > 0 && setup->workers <= MS_MOST_WORKERS &&
+                setup->worker < setup->workers && board >= 0;
+  if (usable) worker->board = ms_board_map(setup->workers, board);
+  if (worker->board == NULL) return ms_error_set(err, MS_WRK, "the driver sent no usable setup");
+  worker->status = &worker->board[setup->worker];
+  worker->board_hands_over = setup->shared && !setup->tcp;
+  worker->may_spin = ms_board_may_spin(setup->workers);
   return 0;
+}
+
+/* The lane comes right after the setup. */
+static int take_lane(ms_worker *worker, ms_error *err) {
+  ms_notice notice = {0};
+  int lane = -1;
+  worker->lane_room = malloc(MS_CHANNEL_LIMIT);
+  if (worker->lane_room == NULL) return ms_error_set(err, MS_WRK, "out of memory");
+  long got = ms_channel_receive(worker->channel, &notice, sizeof notice, &lane, SETUP_WAIT, err);
+  if (got < 0) return -1;
+  if (lane > 0) worker->lane = lane;
+  if (got == (long)sizeof notice && notice.kind == MS_NOTICE_LANE && lane > 0) return 0;
+  return ms_error_set(err, MS_WRK, "the driver sent no lane");
+}
+
+static int take_setup(ms_worker *worker, ms_error *err) {
+  int board = -1;
+  ms_setup *setup = &worker->setup;
+  long got = ms_channel_receive(worker->channel, setup, sizeof *setup, &board, SETUP_WAIT, err);
+  if (got < 0) return -1;
+  if (got == 0) return ms_error_set(err, MS_WRK, "the driver is gone");
+  int failed = check_setup(worker, got, board, err);
+  if (board >= 0) close(board);
+  return failed != 0 || !worker->board_hands_over ? failed : take_lane(worker, err);
 }
 
 /* Binds the inbox, connects to the driver. The gatekeeper comes before the first bind. */
@@ -112,6 +129,7 @@ ms_worker *ms_worker_connect(int channel, ms_error *err) {
     if (worker->neighbours == NULL) {
       ms_error_set(err, MS_WRK, "out of memory");
     } else if (ms_link_send(&worker->control, frame, &hello, sizeof hello, err) == 0) {
+      worker->control.lane = worker->lane;
       return worker;
     }
   }
@@ -132,11 +150,14 @@ void ms_worker_destroy(ms_worker **worker) {
   ms_guard_clean(ms_guard_orphan() || (gone->gone && !gone->ended));
   ms_held_release(&gone->held);
   ms_schedule_destroy(&gone->schedule);
+  ms_undo_free(&gone->job.undo);
   ms_arena_destroy(&gone->job.arena);
   ms_text_free(&gone->job.report);
   ms_text_free(&gone->incoming);
-  if (gone->status != NULL) munmap(gone->status, sizeof *gone->status);
+  ms_board_unmap(gone->board, gone->setup.workers);
   close(gone->channel);
+  if (gone->lane > 0) close(gone->lane);
+  free(gone->lane_room);
   free(gone->neighbours);
   free(gone);
   *worker = NULL;
@@ -165,11 +186,12 @@ static int take_notice(ms_worker *worker, int timeout, ms_error *err) {
   return 0;
 }
 
-void *ms_worker_segment(ms_worker *worker, const ms_item *item, ms_error *err) {
+void *ms_worker_segment(ms_worker *worker, uint64_t id, uint64_t size, uint64_t place,
+                        ms_error *err) {
   uint64_t deadline = ms_worker_clock() + (uint64_t)SEGMENT_WAIT * 1000000u;
   for (;;) {
-    unsigned char *base = ms_held_segment(&worker->held, item->segment, item->segment_size);
-    if (base != NULL) return base + item->place;
+    unsigned char *base = ms_held_segment(&worker->held, id, size);
+    if (base != NULL) return base + place;
     if (worker->gone || ms_worker_clock() > deadline) {
       ms_error_set(err, MS_WRK, "shared memory that the loop uses did not arrive");
       return NULL;
@@ -260,22 +282,33 @@ static int handle(ms_worker *worker, const ms_frame *frame, const char *payload,
   }
 }
 
+/* Handles one frame of the driver. */
+static int take_frame(ms_worker *worker, const char *bytes, size_t size, ms_error *err) {
+  ms_frame frame;
+  if (ms_frame_read(&frame, bytes, size, MS_TO_WORKER) != NULL || frame.sender != MS_DRIVER ||
+      frame.incarnation != worker->setup.incarnation) {
+    return 0;
+  }
+  int accepted = ms_link_receive(&worker->control, &frame, true, err);
+  if (accepted <= 0) return accepted;
+  return handle(worker, &frame, bytes + sizeof frame, err);
+}
+
 /* Handles the frames of the driver that are there. */
 static int take_frames(ms_worker *worker, ms_error *err) {
+  if (worker->lane > 0) {
+    size_t size;
+    while ((size = ms_lane_receive(worker->lane, worker->lane_room)) > 0) {
+      if (take_frame(worker, worker->lane_room, size, err) != 0) return -1;
+    }
+    return 0;
+  }
   for (;;) {
     zmq_msg_t message;
     int got = ms_socket_receive(worker->dealer, NULL, &message);
     if (got == 0) return 0;
     if (got < 0) continue;
-    ms_frame frame;
-    int failed = 0;
-    const char *bytes = zmq_msg_data(&message);
-    if (ms_frame_read(&frame, bytes, zmq_msg_size(&message), MS_TO_WORKER) == NULL &&
-        frame.sender == MS_DRIVER && frame.incarnation == worker->setup.incarnation) {
-      int accepted = ms_link_receive(&worker->control, &frame, true, err);
-      if (accepted < 0) failed = -1;
-      if (accepted > 0) failed = handle(worker, &frame, bytes + sizeof frame, err);
-    }
+    int failed = take_frame(worker, zmq_msg_data(&message), zmq_msg_size(&message), err);
     zmq_msg_close(&message);
     if (failed != 0) return -1;
   }
@@ -285,7 +318,8 @@ int ms_worker_wait(ms_worker *worker, bool tokens, int timeout, ms_error *err) {
   zmq_pollitem_t items[] = {{.socket = worker->dealer, .events = ZMQ_POLLIN},
                             {.fd = worker->channel, .events = ZMQ_POLLIN},
                             {.socket = worker->inbox, .events = ZMQ_POLLIN}};
-  int ready = zmq_poll(items, tokens ? 3 : 2, timeout);
+  if (worker->lane > 0) items[0] = (zmq_pollitem_t){.fd = worker->lane, .events = ZMQ_POLLIN};
+  int ready = ms_socket_poll(items, tokens ? 3 : 2, timeout);
   if (ready < 0) {
     if (errno == EINTR) return 0;
     return ms_error_set(err, MS_NET, "waiting for messages failed: %s", zmq_strerror(errno));

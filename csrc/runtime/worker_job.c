@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "runtime/guard.h"
 #include "runtime/report.h"
 #include "runtime/worker_state.h"
 
@@ -36,7 +37,8 @@ static int place_items(ms_worker *worker, ms_error *err) {
   for (uint32_t i = 0; i < job->task.item_count; i++) {
     const ms_item *item = &job->task.items[i];
     if (worker->setup.shared) {
-      job->place[i] = ms_worker_segment(worker, item, err);
+      job->place[i] =
+          ms_worker_segment(worker, item->segment, item->segment_size, item->place, err);
     } else {
       bool keep = item->movement == MS_MOVE_CACHED;
       ms_held_piece *copy =
@@ -45,6 +47,22 @@ static int place_items(ms_worker *worker, ms_error *err) {
     }
     if (job->place[i] == NULL) return -1;
   }
+  return 0;
+}
+
+/* Gets ready to log what the blocks write, if the driver has given room for that. */
+static int open_log(ms_worker *worker, ms_error *err) {
+  ms_worker_job *job = &worker->job;
+  const ms_task *task = &job->task;
+  const ms_task_log *log = &task->log;
+  if (log->segment == 0 || !worker->setup.shared) return 0;
+  void *memory = ms_worker_segment(worker, log->segment, log->segment_size, log->place, err);
+  if (memory == NULL || ms_undo_divide(&job->undo, &task->grid, &task->bounds, task->items,
+                                       task->item_count, err) != 0) {
+    return -1;
+  }
+  if (job->undo.size > log->size) return ms_error_set(err, MS_NET, "an undo log without room");
+  ms_undo_attach(&job->undo, memory, job->place);
   return 0;
 }
 
@@ -68,16 +86,17 @@ static int prepare(ms_worker *worker, ms_error *err) {
   const ms_schedule *schedule = worker->schedule;
   uint32_t blocks = schedule->block_count;
   job->place = ms_arena_take(job->arena, (size_t)task->item_count + 1, sizeof *job->place);
-  job->finished = ms_arena_take(job->arena, blocks, sizeof *job->finished);
+  job->told = ms_arena_take(job->arena, schedule->workers, sizeof *job->told);
   job->mine = ms_arena_take(job->arena, blocks, sizeof *job->mine);
-  if (job->place == NULL || job->finished == NULL || job->mine == NULL) {
+  if (job->place == NULL || job->told == NULL || job->mine == NULL) {
     return ms_error_set(err, MS_WRK, "out of memory");
   }
-  for (uint32_t position = 0; position < blocks; position++) {
+  for (uint32_t position = 0; position < schedule->count; position++) {
     uint32_t block = schedule->order[position];
     if (schedule->owner[block] == worker->setup.worker) job->mine[job->mine_count++] = block;
   }
-  return place_items(worker, err) != 0 || ms_exchange_begin(worker, err) != 0 ? -1 : 0;
+  if (place_items(worker, err) != 0 || open_log(worker, err) != 0) return -1;
+  return ms_exchange_begin(worker, err);
 }
 
 /* Tells the driver of an error; the first one counts. */
@@ -95,6 +114,7 @@ int ms_worker_begin(ms_worker *worker, ms_error *err) {
   ms_worker_job *job = &worker->job;
   ms_text report = job->report;
   ms_exchange_close(worker);
+  ms_undo_free(&job->undo);
   ms_arena_destroy(&job->arena);
   report.length = 0;
   *job = (ms_worker_job){.number = worker->incoming_job,
@@ -130,16 +150,17 @@ static int send_report(ms_worker *worker, ms_frame last, ms_error *err) {
       if (ms_worker_wait(worker, false, ROOM_WAIT, err) != 0) return -1;
     }
     size_t rest = report->length - at;
-    bool whole = rest <= MS_FRAME_PAYLOAD;
+    size_t piece_size = ms_link_piece(&worker->control);
+    bool whole = rest <= piece_size;
     ms_frame piece = {.kind = MS_SAY_REPORT, .job = worker->job.number};
     if (whole) report->length = 0; /* the bytes stay until more is added */
     if (worker->gone) return 0;
     if (ms_link_send(&worker->control, whole ? last : piece, rest > 0 ? report->bytes + at : NULL,
-                     whole ? rest : MS_FRAME_PAYLOAD, err) != 0) {
+                     whole ? rest : piece_size, err) != 0) {
       return -1;
     }
     if (whole) return 0;
-    at += MS_FRAME_PAYLOAD;
+    at += piece_size;
   }
 }
 
@@ -254,6 +275,12 @@ static int give_up(ms_worker *worker, ms_error *trouble, ms_error *err) {
   return ms_worker_end(worker, err);
 }
 
+/* Whether to go on waiting for another worker's copy of what this one is about to write. */
+static bool is_wanted(void *context) {
+  const ms_worker *worker = context;
+  return !ms_guard_orphan() && !ms_worker_cancelled(worker);
+}
+
 static int next_block(ms_worker *worker, uint32_t *block, ms_error *err) {
   ms_worker_job *job = &worker->job;
   if (job->running) return ms_error_set(err, MS_BUG, "a block is not finished");
@@ -265,7 +292,8 @@ static int next_block(ms_worker *worker, uint32_t *block, ms_error *err) {
     if (ms_token_wait(worker, *block, err) != 0) return -1;
     job->started = ms_worker_clock();
     job->waited += job->started - before;
-    stop = worker->gone || ms_worker_cancelled(worker);
+    stop = worker->gone || ms_worker_cancelled(worker) ||
+           ms_undo_log(&job->undo, *block, is_wanted, worker) != 0;
   }
   if (stop) return finish(worker, err) == 0 ? 0 : -1;
   if (job->position == 0) atomic_store(&worker->status->began, job->started);
@@ -296,7 +324,6 @@ int ms_worker_block_done(ms_worker *worker, const void *result, size_t size, ms_
   job->busy += ms_worker_clock() - job->started;
   if (size > 0) ms_report_add(&job->report, block, MS_REPORT_RESULT, result, size);
   job->running = false;
-  job->finished[block] = true;
   job->position++;
   atomic_store(&worker->status->running, 0);
   atomic_fetch_add(&worker->status->finished, 1);
@@ -312,7 +339,7 @@ int ms_worker_fail(ms_worker *worker, const void *error, size_t size, ms_error *
   ms_worker_job *job = &worker->job;
   if (!job->open) return 0;
   static const char oversize[] = "the error of a loop body is too large to be sent";
-  int failed = size <= MS_FRAME_PAYLOAD
+  int failed = size <= ms_link_limit(&worker->control)
                    ? send_failure(worker, MS_OK, error, size, err)
                    : send_failure(worker, MS_BDY, oversize, sizeof oversize - 1, err);
   job->running = false;

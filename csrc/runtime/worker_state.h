@@ -7,11 +7,12 @@
 
 #include "net/link.h"
 #include "net/zap.h"
+#include "runtime/board.h"
 #include "runtime/exchange.h"
 #include "runtime/held.h"
 #include "runtime/parcel.h"
 #include "runtime/setup.h"
-#include "runtime/status.h"
+#include "runtime/undo.h"
 #include "runtime/worker.h"
 
 /* Another worker, or this one (then without sockets). */
@@ -27,7 +28,7 @@ typedef struct ms_worker_job {
   ms_arena *arena;
   ms_task task;
   void **place;   /* of each item */
-  bool *finished; /* blocks that others have told of or that are our own */
+  uint32_t *told; /* by worker: how many of its blocks are known to be finished */
   uint32_t *mine; /* own blocks in plan order */
   uint32_t mine_count, position;
   bool running;                   /* mine[position] is being run */
@@ -38,14 +39,19 @@ typedef struct ms_worker_job {
   ms_text report;                 /* what was not sent yet */
   bool printed;                   /* it has printed text */
   ms_exchange *exchange;          /* NULL when no item needs one */
+  ms_undo undo;                   /* where memory is shared; empty when nothing is logged */
 } ms_worker_job;
 
 struct ms_worker {
   ms_setup setup;
-  int channel;
-  bool gone;  /* the driver is, or has done with us */
-  bool ended; /* it said so */
-  ms_status *status;
+  int channel, lane;     /* lane 0: frames come over ZeroMQ */
+  char *lane_room;       /* for a frame from it */
+  bool gone;             /* the driver is, or has done with us */
+  bool ended;            /* it said so */
+  ms_status *board;      /* a slot for each worker */
+  ms_status *status;     /* ours */
+  bool board_hands_over; /* else ZeroMQ does */
+  bool may_spin;         /* before it sleeps */
   void *context, *dealer, *inbox;
   ms_zap *zap;
   ms_link control;
@@ -68,8 +74,9 @@ uint64_t ms_worker_clock(void);
  * also for hand-overs. */
 int ms_worker_wait(ms_worker *worker, bool tokens, int timeout, ms_error *err);
 
-/* Where a shared item lies in this process, waiting for its segment if need be. */
-void *ms_worker_segment(ms_worker *worker, const ms_item *item, ms_error *err);
+/* Address of byte `place` of a segment of `size` bytes, waiting for the segment if need be. */
+void *ms_worker_segment(ms_worker *worker, uint64_t id, uint64_t size, uint64_t place,
+                        ms_error *err);
 
 /* worker_job.c: makes a job of the task that has come in; tells the driver if it cannot. */
 int ms_worker_begin(ms_worker *worker, ms_error *err);
@@ -86,6 +93,12 @@ bool ms_worker_cancelled(const ms_worker *worker);
 
 /* token.c: takes one frame from another worker, if one is there: 1 taken, 0 none, -1 failed. */
 int ms_token_take(ms_worker *worker, ms_error *err);
+
+/* True when `block` is known to be finished, and what it wrote has arrived. */
+bool ms_token_finished(const ms_worker *worker, uint32_t block);
+
+/* Somebody told of `block` of another worker: it is finished, and so are those before it. */
+void ms_token_told(ms_worker *worker, uint32_t block);
 
 /* Waits until `block`'s predecessors are finished and what they hand over has arrived. */
 int ms_token_wait(ms_worker *worker, uint32_t block, ms_error *err);

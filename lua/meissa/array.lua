@@ -88,6 +88,35 @@ function M.wrap_foreign(spec)
   return A
 end
 
+local no_columns = ffi.new("int32_t *[8]")
+
+--- Gives an array over foreign memory rows over foreign memory, or takes them away.
+-- @param A what wrap_foreign gave
+-- @tab[opt] rows `start` (int64), `columns` (list of int32 vectors, for dimension 2 and on, 1-based),
+-- `values`: pointers, laid out as in csrc/array/rows.h, that live as long as the array
+function M.set_rows(A, rows)
+  if not rows then
+    core.call(lib.ms_rows_foreign, A.array, nil, no_columns, nil)
+    return
+  end
+  local columns = ffi.new("int32_t *[8]")
+  for d, vector in ipairs(rows.columns) do columns[d] = ffi.cast("int32_t *", vector) end
+  core.call(lib.ms_rows_foreign, A.array, ffi.cast("int64_t *", rows.start), columns,
+    ffi.cast("void *", rows.values))
+end
+
+--- The rows of a sparse array (an ms_rows pointer, see csrc/array/rows.h), made or brought up to
+-- date; nil for an array that has none: dense, with one dimension, or many more rows than entries.
+function M.rows(A)
+  if lib.ms_rows_suit(A.array) == 0 then return nil end
+  return core.call(lib.ms_rows_get, A.array)
+end
+
+--- Whether several entries of a sparse array have equal subscripts.
+function M.repeats(A)
+  return core.call(lib.ms_index_repeats, A.array) == 1
+end
+
 -- What describe gave for a handle: nothing in it changes while the array lives.
 local described = setmetatable({}, { __mode = "k" })
 

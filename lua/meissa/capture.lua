@@ -26,9 +26,23 @@ local libraries = { [_G] = true, [package.loaded] = true }
 -- booleans apart; beyond, a table counts as holding every array of the loop.
 local MOST_ENTRIES, MOST_SIMPLE = 20000, 4000000
 
+-- Libraries with functions that draw random numbers.
+local drawing = {}
+
+--- Makes a table known as a library: it is never searched.
+-- @bool draws whether functions of it draw random numbers that belong to the iteration
+function M.register_library(library, draws)
+  libraries[library], drawing[library] = true, draws
+end
+
 --- Makes a function known to the analyser under a name of its effects table ("meissa.random").
 function M.register(fn, name)
   builtins[fn] = name
+end
+
+--- Whether a builtin of this name draws random numbers that belong to the iteration.
+function M.draws(name)
+  return name == "meissa.random" or name == "meissa.normal"
 end
 
 local function register_library(name, library)
@@ -82,8 +96,7 @@ local SIMPLE = { ["nil"] = true, number = true, boolean = true, string = true }
 
 -- What a search from functions and tables finds: {found = {[binding index] = true}, all =,
 -- changes =, stores =, writes = whether some function may store into arrays, lives = whether there
--- is more than data: arrays, functions, metatables, acts = whether operators and indexing may call
--- something}.
+-- is more than data: arrays, functions, metatables, events = what operators and indexing may call}.
 local Search = {}
 Search.__index = Search
 
@@ -91,7 +104,7 @@ local function new_search(state)
   local function is_array(value)
     return state.describe(value) ~= nil
   end
-  return setmetatable({ state = state, is_array = is_array, seen = {}, found = {}, via = {},
+  return setmetatable({ state = state, is_array = is_array, seen = {}, found = {}, via = {}, events = {},
     left = MOST_ENTRIES, simple = MOST_SIMPLE }, Search)
 end
 
@@ -140,7 +153,7 @@ function Search:table(value)
   for _, key in ipairs(keys) do
     local item = rawget(value, key)
     if EVENTS[key] and (type(item) ~= "table" or key ~= "__index" and key ~= "__newindex") then
-      self.acts = true
+      self.events[#self.events + 1] = item
     end
     self:visit(key)
     self:visit(item, value, key)
@@ -199,6 +212,7 @@ function Search:visit(value, from, key)
   if about or kind ~= "table" or libraries[value] then self.lives = true end
   if about then return self:array(about, value) end
   if builtins[value] and not reading.is_harmless(builtins[value]) then self.writes = true end
+  if drawing[value] or M.draws(builtins[value]) then self.draws = true end
   if self.seen[value] or libraries[value] or builtins[value] or self.state.opaque[value] then
     return
   end
@@ -216,6 +230,7 @@ local function describe_array(binding, about)
   binding.kind = "array"
   binding.array, binding.storage = about.array, about.storage
   binding.dims, binding.sparse, binding.integer = about.dims, about.sparse, about.integer
+  binding.buffers, binding.delay = about.buffers, about.delay
   return binding
 end
 
@@ -232,6 +247,7 @@ local function bind(state, value, depth)
     describe_array(binding, about)
   elseif builtins[value] then
     binding.kind, binding.name = "builtin", builtins[value]
+    binding.draws = M.draws(binding.name)
   elseif kind == "function" and debug.getinfo(value, "S").what == "C" then
     binding.kind, binding.impure = "unknown", "a C function"
   elseif kind ~= "function" and kind ~= "table" then
@@ -265,6 +281,7 @@ local function search_from(state, binding, root)
   if binding.value == _G or binding.value == package.loaded then
     binding.all, state.anything = true, true
   end
+  binding.draws = drawing[binding.value]
   if state.opaque[binding.value] or libraries[binding.value] then return end
   local search = new_search(state)
   search.root = root
@@ -274,9 +291,14 @@ local function search_from(state, binding, root)
   end
   binding.reached, binding.stores = {}, search.stores
   binding.changes = search.changes or (binding.kind == "table" and search.stores)
-  binding.all = search.all
+  binding.all, binding.draws = search.all, search.draws or search.all
   state.searches[#state.searches + 1] = { binding = binding, search = search }
-  binding.quiet, binding.acts = not (search.writes or search.all), search.acts
+  binding.quiet, binding.acts = not (search.writes or search.all), #search.events > 0
+  if binding.acts then
+    local events = new_search(state)
+    for _, event in ipairs(search.events) do events:visit(event) end
+    binding.acts_change = events.changes or events.stores or events.all
+  end
   if binding.kind == "table" then
     binding.reads = not (search.lives or search.all)
   else

@@ -3,8 +3,11 @@
 -- copies of the arrays, and what the plan does not predict is an error.
 -- @module meissa.check
 
+local array = require "meissa.array"
+local buffers = require "meissa.buffer"
 local errors = require "meissa.errors"
 local judge = require "meissa.recorder.judge"
+local random = require "meissa.random"
 local recorder = require "meissa.recorder"
 local spaces = require "meissa.space"
 
@@ -20,8 +23,13 @@ end
 
 --- What the recorder needs of a loop (see meissa.recorder).
 function M.run_of(record, plan, space, values, roots, func)
+  local replaced = {[package.loaded["meissa.loop"].parallel] = plain}
+  -- What is put into a buffer is no access to its array: it goes to a plain array, unrecorded.
+  for _, c in ipairs(plan.buffers) do
+    replaced[buffers.of(values[c])] = array.zeros(array.describe(values[c]).dims)
+  end
   return {record = record, plan = plan, space = space, values = values, roots = roots,
-          func = func, replaced = {[package.loaded["meissa.loop"].parallel] = plain}}
+          func = func, replaced = replaced}
 end
 
 -- What the body changed of what it captures and must not, as "'a', 'b'", or nil.
@@ -44,7 +52,9 @@ function M.loop(record, plan, space, values, roots, func)
   if plan.strategy == "serial" or space.serial then return end
   local run = M.run_of(record, plan, space, values, roots, func)
   run.most, run.seconds = MOST_ITERATIONS, MOST_SECONDS
+  local before = random.open {seed = 0, ordinal = 0} -- its draws are nobody else's
   local seen = recorder.record(run)
+  random.close(before)
   if not seen then return end
   local found = judge.unpredicted(run, seen)
   if not found then return end

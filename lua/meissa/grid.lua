@@ -10,7 +10,8 @@
 -- that is what makes results the same for any number of workers. One cut axis gets min(n, 64)
 -- ranges, so that a few heavy iterations spread too; k of them get
 -- clamp((entries / 2^14)^(1/k), 16, 64) each, never more than the extent. The parallel axis of a
--- sweep gets 8 to 64, the fewer the shorter and the more its phases are.
+-- sweep gets 8 to 64, the fewer the shorter and the more its phases are. A loop that is cut into
+-- stages (buffers with max_delay) gets as many more as let each stage have some 16 blocks.
 -- @module meissa.grid
 
 local core = require "meissa.array.core"
@@ -28,6 +29,7 @@ local BLOCK_ENTRIES = 2 ^ 14 -- entries of a block, when there are several cut a
 local FEWEST = 8            -- ranges of the parallel axis of a long sweep
 local LEAST_OF_PHASE = 16   -- iterations of a phase that make it worth another range
 local SWEEP_BLOCKS = 2 ^ 14 -- blocks of a sweep, as long as that leaves FEWEST ranges
+local STAGE_BLOCKS = 16     -- blocks of a stage, if its iterations are bounded
 local MOST_BLOCKS = 2 ^ 24  -- that can be scheduled
 
 -- The dimension that an independent loop is cut along. The first one keeps rows together; one that
@@ -97,9 +99,14 @@ local function usual_ranges(plan, space, parallel, phases)
     ranges = math.max(FEWEST, math.min(ONE_CUT, math.floor(ranges)))
     return math.max(1, math.min(ranges, math.floor(MOST_BLOCKS / phases)))
   end
-  if parallel == 1 then return ONE_CUT end
+  local staged = 0
+  if plan.max_delay and plan.max_delay < math.huge then
+    staged = (volume(plan, space) / plan.max_delay * STAGE_BLOCKS) ^ (1 / parallel)
+    staged = math.ceil(math.min(staged, MOST_BLOCKS ^ (1 / parallel)))
+  end
+  if parallel == 1 then return math.max(ONE_CUT, staged) end
   local blocks = math.ceil((volume(plan, space) / BLOCK_ENTRIES) ^ (1 / parallel))
-  return math.min(MOST, math.max(LEAST, blocks))
+  return math.max(math.min(MOST, math.max(LEAST, blocks)), staged)
 end
 
 local function check_asked(plan, asked, parallel)
@@ -222,6 +229,32 @@ function M.block(layout, b)
     end
   end
   return block
+end
+
+--- A function fill(b, bounds) that writes the iterations of block `b` into a vector of int64: first
+-- and last entry from 1, or first and last index value of each dimension, then of the row if there
+-- is one. What M.block tells, without making a table.
+-- @param layout what M.layout gave
+function M.filler(layout)
+  local starts, axes, extents = layout.starts, layout.axes, layout.extents
+  if starts then
+    return function(b, bounds)
+      bounds[0], bounds[1] = starts[b + 1] + 1, starts[b + 2]
+    end
+  end
+  local row_at = 2 * #extents
+  return function(b, bounds)
+    for d = 1, #extents do
+      bounds[2 * d - 2], bounds[2 * d - 1] = extents[d][1], extents[d][2]
+    end
+    for a = #axes, 1, -1 do
+      local axis = axes[a]
+      local r = b % axis.ranges + 1
+      b = (b - r + 1) / axis.ranges
+      local at = axis.row and row_at or 2 * axis.dim - 2
+      bounds[at], bounds[at + 1] = values_of(axis, r)
+    end
+  end
 end
 
 --- What a worker needs to find a block's iterations, as plain tables.

@@ -9,11 +9,13 @@
 
 local analyze = require "meissa.analyze"
 local array = require "meissa.array"
+local buffer = require "meissa.buffer"
 local capture = require "meissa.capture"
 local file = require "meissa.file"
 local loop = require "meissa.loop"
 local map = require "meissa.map"
 local pool = require "meissa.pool"
+local random = require "meissa.random"
 local read = require "meissa.read"
 local system = require "meissa.system"
 
@@ -32,6 +34,10 @@ local M = {
   analyze = analyze.analyze,
   shape = analyze.shape,
   opaque = analyze.opaque,
+  -- random numbers
+  random = random.random,
+  normal = random.normal,
+  seed = random.seed,
   -- arrays
   zeros = array.zeros,
   ones = array.ones,
@@ -41,6 +47,7 @@ local M = {
   from = array.from,
   sparse = array.sparse,
   is_array = array.is,
+  buffer = buffer.buffer,
   -- files
   read = read,
   save = file.save,
@@ -53,5 +60,6 @@ local M = {
 for name, value in pairs(M) do
   if type(value) == "function" then capture.register(value, "meissa." .. name) end
 end
+capture.register_library(M, true)
 
 return M

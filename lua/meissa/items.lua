@@ -13,9 +13,9 @@ local M = {}
 
 local element_size = {float = 4, double = 8, int32 = 4, int64 = 8}
 
--- Arrays and partitions are numbered apart; the vectors of a partition, and the coordinates of a
--- sparse array, get numbers of their own far above those of arrays.
-local PARTITIONS, COORDINATES, VECTORS = 2 ^ 48, 2 ^ 49, 16
+-- Arrays and partitions are numbered apart; the vectors of a partition, and the coordinates and
+-- rows of a sparse array, get numbers of their own far above those of arrays.
+local PARTITIONS, COORDINATES, ROWS, VECTORS = 2 ^ 48, 2 ^ 49, 2 ^ 50, 16
 
 -- How an array travels where memory is not shared, and with the ranges of which axis.
 local function movement(about, plan, grid)
@@ -28,14 +28,24 @@ local function movement(about, plan, grid)
   return stays and "scattered" or "exchanged"
 end
 
+-- The axis whose ranges all writes to an array follow, and how; nil if there is none.
+local function followed(writes, grid)
+  local axis = writes.loop_dim and grids.axis_of(grid, writes.loop_dim)
+  return axis and {cut = axis, along = writes.array_dim, scale = writes.scale,
+                   offset = writes.offset}
+end
+
 local function array_item(value, about, plan, grid)
   local shape, memory = array.describe(value), array.core(value)
   local move, axis = movement(about, plan, grid)
+  local writes = about.writes
   return {
     id = shape.id, version = 0, pointer = memory.data, segment = memory.store.block.segment,
     element = element_size[shape.type], dims = shape.dims, strides = shape.strides,
     movement = move, written = about.written, along = about.array_dim, cut = axis,
     scale = about.scale, offset = about.offset,
+    low = writes and writes.low, high = writes and writes.high,
+    follow = writes and followed(writes, grid),
   }
 end
 
@@ -61,6 +71,27 @@ local function sparse_items(value, about, plan)
     }
   end
   return items, {dims = shape.dims, count = shape.count, id = shape.id}
+end
+
+-- The compressed rows of a sparse array that the loop reads and does not write: `start`, the
+-- values, the columns of each further dimension. Nil where it has none.
+local function row_items(value, about)
+  local rows = about.access == "read" and array.rows(value)
+  if not rows then return nil end
+  local shape = array.describe(value)
+  local first = ROWS + shape.id * VECTORS
+  local structure, segment = rows.structure.block.segment, rows.value_store.block.segment
+  local items = {
+    {id = first, version = 0, pointer = rows.start, segment = structure, element = 8,
+     dims = {shape.dims[1] + 1}, movement = "cached"},
+    {id = first + 1, version = tonumber(rows.version), pointer = rows.values, segment = segment,
+     element = element_size[shape.type], dims = {shape.count}, movement = "cached"},
+  }
+  for d = 2, #shape.dims do
+    items[d + 1] = {id = first + d, version = 0, pointer = rows.columns[d - 1],
+                    segment = structure, element = 4, dims = {shape.count}, movement = "cached"}
+  end
+  return items
 end
 
 -- Vectors of a partition's entries: coordinates of each dimension, then the values.
@@ -91,9 +122,10 @@ local function bulk_item(holder)
 end
 
 --- The job's items, and where the kernel finds its arrays, the space's entries and the captured
--- tables that travel apart among them.
+-- tables that travel apart among them. What is pending in a buffer is no item: each process that
+-- runs blocks has its own (`pending`, by the array's number).
 function M.collect(run, apart)
-  local items, numbers, where = {}, {}, {arrays = {}, types = {}, sparse = {}}
+  local items, numbers, where = {}, {}, {arrays = {}, types = {}, sparse = {}, pending = {}}
   local function place(item)
     if not numbers[item.id] then
       items[#items + 1] = item
@@ -105,10 +137,20 @@ function M.collect(run, apart)
     if binding.kind == "array" then
       local a, value, about = #where.arrays + 1, run.values[c], run.plan.array_of[c]
       where.types[a] = array.describe(value).type
-      if binding.sparse then
+      if binding.buffers then
+        local shape = array.describe(value)
+        where.arrays[a] = false
+        where.pending[a] = {id = shape.id, dims = shape.dims, strides = shape.strides,
+                            count = shape.count}
+      elseif binding.sparse then
         local parts, sparse = sparse_items(value, about, run.plan)
         where.arrays[a], sparse.coords = place(parts[1]), {}
         for d = 2, #parts do sparse.coords[d - 1] = place(parts[d]) end
+        local rows = row_items(value, about)
+        if rows then
+          sparse.rows = {start = place(rows[1]), values = place(rows[2]), columns = {}}
+          for d = 3, #rows do sparse.rows.columns[d - 2] = place(rows[d]) end
+        end
         where.sparse[a] = sparse
       else
         where.arrays[a] = place(array_item(value, about, run.plan, run.grid))

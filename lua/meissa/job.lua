@@ -9,14 +9,19 @@
 local array = require "meissa.array"
 local buffer = require "string.buffer"
 local core = require "meissa.core"
+local crew = require "meissa.crew"
+local engine = require "meissa.engine"
 local errors = require "meissa.errors"
 local ffi = require "ffi"
 local grids = require "meissa.grid"
 local job_items = require "meissa.items"
 local kernel = require "meissa.kernel"
 local partitions = require "meissa.partition"
+local progress = require "meissa.progress"
+local random = require "meissa.random"
 local show = require "meissa.array.show"
 local spaces = require "meissa.space"
+local stages = require "meissa.stage"
 local system = require "meissa.system"
 local worker = require "meissa.worker"
 
@@ -45,10 +50,10 @@ local function describe_block(run, layout, number)
   return ("block %d, %s"):format(number, table.concat(parts, ", "))
 end
 
--- After a failure the contents of what the loop wrote are unknown.
+-- After a failure that was not undone the contents of what the loop wrote are unknown.
 local function invalidate(run, message)
   for c, binding in ipairs(run.bindings) do
-    if binding.kind == "array" and run.plan.array_of[c].written then
+    if binding.kind == "array" and not binding.buffers and run.plan.array_of[c].written then
       array.mark_invalid(run.values[c], message)
     end
   end
@@ -68,8 +73,12 @@ local function raise_failure(run, layout, failure)
     fields.message = ("%s, in %s"):format(failure.message,
                                           describe_block(run, layout, failure.block))
   end
+  if failure.repeated then
+    fields.message = ("%s (engine %s): the second worker that this block ended, so the loop was " ..
+      "undone"):format(fields.message, run.plan.engine)
+  end
   fields.traceback = nil
-  if failure.code ~= "OPT" and failure.code ~= "DEP" then
+  if failure.lost then
     invalidate(run, ("the loop at %s did not finish: %s"):format(place_of(run), fields.message))
   end
   error(errors.new(fields), 0)
@@ -134,10 +143,15 @@ local function static_bytes(cache, key, kernel_bytes, layout)
   return bytes
 end
 
--- What was made of a sparse array's values before the loop is not good any more.
+-- What was made of a sparse array's values before the loop is not good any more; an array that the
+-- loop has written wholly, and not read, is good whatever it was before.
 local function mark_written(run)
   for c, binding in ipairs(run.bindings) do
-    if binding.sparse and run.plan.array_of[c].written then array.mark_written(run.values[c]) end
+    local about = binding.kind == "array" and run.plan.array_of[c]
+    if about and about.written then
+      if binding.sparse then array.mark_written(run.values[c]) end
+      if about.access == "write" and about.writes.whole then array.mark_overwritten(run.values[c]) end
+    end
   end
 end
 
@@ -148,66 +162,126 @@ local function launch_of(called, shares)
   return first - called
 end
 
--- Seconds that it takes to hand a sweep on from one phase to the next, at least.
-local HAND_ON = 4e-5
-
--- How many workers a sweep is worth: one, when what a phase computes, going by the loop's last
--- execution, is less than handing on takes; 0 means all. Decides nothing but who runs what.
-local function worthwhile(run)
-  local grid, pace = run.grid, run.record.pace
-  if grid.sequential == 0 or not pace then return 0 end
-  local phases = grid.blocks / grid.ranges[#grid.ranges]
-  local saved = pace * grid.volume * (1 - 1 / run.session:info().workers)
-  return saved < phases * HAND_ON and 1 or 0
+-- What a block left: the kernel's bytes and, in a loop with buffers, what it put into them.
+local function pack_result(bytes, copies)
+  return copies and buffer.encode {bytes, stages.take(copies)} or bytes
 end
 
-local function busy_of(shares)
-  local busy = 0
-  for _, share in ipairs(shares) do busy = busy + share.busy end
-  return busy
+-- The kernel's bytes of blocks in plan order; what they put into buffers is merged.
+local function take_results(run, results)
+  if #run.plan.buffers == 0 then return results end
+  local kernels, parts = {}, {}
+  for position, bytes in ipairs(results) do
+    local both = buffer.decode(bytes)
+    kernels[position], parts[position] = both[1], both[2]
+  end
+  stages.merge(run, parts)
+  return kernels
 end
 
---- Runs a job. `run` has record, plan, space, bindings, values, grid, session and called (when the
--- user's call began).
+-- Moves the loop's bar while a stage runs.
+local function stage_progress(bar, run, stage)
+  local each = run.grid.volume / run.grid.blocks -- iterations of a block, more or less
+  return function(finished) bar:show((stage.first + finished) * each) end
+end
+
+-- Runs the blocks of one stage; what they left, in plan order, and the outcome.
+local function run_stage(run, stage, told, schedule, bar)
+  local layout = schedule.layout
+  local outcome, failure = run.session:run {
+    key = told.key, kernel = told.kernel, items = told.items, run = told.run,
+    strategy = run.plan.strategy, ranges = run.grid.ranges, sequential = run.grid.sequential,
+    first = stage.first, last = stage.last, transaction = run.space.transaction,
+    workers = crew.size(run.session, run.grid, run.plan.strategy, run.record.crew),
+    bounds = schedule.bounds,
+    weights = stage.weights or schedule.weights,
+    starts = run.grid.partition and ffi.cast("int64_t *", run.grid.partition.start) or nil,
+    stalled = warn_stalled(run, layout), advanced = bar and stage_progress(bar, run, stage),
+  }
+  local told_back = outcome or failure
+  if told_back.notices then give_notice(run, told_back.notices) end
+  if told_back.printed then io.stdout:write(told_back.printed) end
+  if not outcome then raise_failure(run, layout, failure) end
+  local ordered = {}
+  for position, block in ipairs(outcome.order or {}) do
+    ordered[position] = outcome.results[block] or ""
+  end
+  return ordered, outcome
+end
+
+-- Adds what a further stage took.
+local function add_outcome(total, outcome)
+  if not total then return outcome end
+  total.moved = total.moved + outcome.moved
+  for w, share in ipairs(total.workers) do
+    for _, name in ipairs {"busy", "waited", "moved", "blocks"} do
+      share[name] = share[name] + outcome.workers[w][name]
+    end
+    share.began = share.began or outcome.workers[w].began
+  end
+  return total
+end
+
+-- Runs the stages of a loop; all that their blocks left, and what they took together.
+local function run_stages(run, told, schedule)
+  local list, all, total = stages.of(run.plan, run.grid), {}, nil
+  local copies = #run.plan.buffers > 0 and stages.remember(run, list) or {}
+  local bar = progress.bar(place_of(run), run.grid.volume, "iterations")
+  local ok, err = pcall(function()
+    for _, stage in ipairs(list) do
+      local results, outcome = run_stage(run, stage, told, schedule, bar)
+      total = add_outcome(total, outcome)
+      for _, bytes in ipairs(take_results(run, results)) do all[#all + 1] = bytes end
+    end
+  end)
+  if bar then bar:clear() end
+  if not ok then
+    stages.restore(copies)
+    error(err, 0)
+  end
+  return all, total
+end
+
+--- Runs a job. `run` has record, plan, space, bindings, values, grid, kernel and native (see
+-- kernel.find and engine.choose), session, called (when the user's call began) and draws (what its
+-- random numbers belong to).
 -- @return the scalars to assign, a list of {capture =, value =}; what it took
 -- Errors: BDY WRK INT NET ARR.
 function M.run(run)
   local schedule = schedule_of(run.grid)
   local layout = schedule.layout
   local kernel_bytes, run_bytes, key, apart, large = kernel.pack(
-    run.record.loop, run.plan, run.bindings, run.values, run.space, run.plan.kernels)
+    run.kernel, run.bindings, run.values, run.native)
   notice_large(run, large)
   local items, where = job_items.collect(run, apart)
-  local told = {run = run_bytes, where = where}
+  local told = {run = run_bytes, where = where, draws = run.plan.draws and run.draws or nil}
   -- Where the blocks of a partition begin is long and never changes; ranges are short and may.
   local fixed = layout.starts and layout or nil
   if fixed then key = key .. tonumber(run.grid.partition.id) else told.layout = layout end
-  local outcome, failure = run.session:run {
+  local results, outcome = run_stages(run, {
     key = key, kernel = static_bytes(schedule, key, kernel_bytes, fixed), items = items,
     run = buffer.encode(told),
-    strategy = run.plan.strategy, ranges = run.grid.ranges, sequential = run.grid.sequential,
-    workers = worthwhile(run), bounds = schedule.bounds, weights = schedule.weights,
-    starts = run.grid.partition and ffi.cast("int64_t *", run.grid.partition.start) or nil,
-    stalled = warn_stalled(run, layout),
-  }
-  local told_back = outcome or failure
-  if told_back.notices then give_notice(run, told_back.notices) end
-  if told_back.printed then io.stdout:write(told_back.printed) end
-  if not outcome then raise_failure(run, layout, failure) end
-  run.record.pace = busy_of(outcome.workers) / run.grid.volume
-  local ordered = {}
-  for position, block in ipairs(outcome.order or {}) do
-    ordered[position] = outcome.results[block] or ""
-  end
+  }, schedule)
+  run.record.crew = crew.learn(outcome.workers, run.grid, run.plan.strategy, run.record.crew)
+  engine.ran(run.native, crew.busy(outcome.workers))
   mark_written(run)
   local measured = {
     seconds = system.clock() - run.called, moved = outcome.moved, shares = outcome.workers,
     workers = #outcome.workers, launch = launch_of(run.called, outcome.workers),
   }
-  return kernel.combine(kernel_bytes, run.values, ordered), measured
+  return kernel.combine(kernel_bytes, run.values, results), measured
 end
 
 -- ------------------------------------------------------------------------------------ worker
+
+-- The items of compressed rows as the kernel takes them.
+local function as_rows(items, numbers)
+  if not numbers then return nil end
+  local rows = {start = items[numbers.start].pointer, values = items[numbers.values].pointer,
+                columns = {}}
+  for d, number in ipairs(numbers.columns) do rows.columns[d] = items[number].pointer end
+  return rows
+end
 
 -- An item as the kernel takes an array; `sparse` says more where it is the values of a sparse one.
 local function as_array(items, number, type, sparse)
@@ -218,14 +292,16 @@ local function as_array(items, number, type, sparse)
   local coords = {}
   for d, place in ipairs(sparse.coords) do coords[d] = items[place].pointer end
   return {pointer = item.pointer, dims = sparse.dims, type = type, coords = coords,
-          count = sparse.count, id = sparse.id}
+          count = sparse.count, id = sparse.id, rows = as_rows(items, sparse.rows)}
 end
 
 -- The kernel, ready to run on items that are where `where` says.
-function M.instance(kernel_bytes, run_bytes, items, where)
+-- @tab[opt] copies arrays for what is pending in buffers, by number
+-- @tab[opt] draws what random numbers of the body belong to
+function M.instance(kernel_bytes, run_bytes, items, where, copies, draws)
   local arrays = {}
   for a, number in ipairs(where.arrays) do
-    arrays[a] = as_array(items, number, where.types[a], where.sparse[a])
+    arrays[a] = copies and copies[a] or as_array(items, number, where.types[a], where.sparse[a])
   end
   if where.entries then
     local entries = items[where.entries]
@@ -239,18 +315,37 @@ function M.instance(kernel_bytes, run_bytes, items, where)
     arrays.bulk[k] = {capture = each.capture, pointer = items[each.item].pointer,
                       length = each.length, digest = each.digest}
   end
-  return kernel.prepare(kernel_bytes, run_bytes, arrays, {print = print})
+  return kernel.prepare(kernel_bytes, run_bytes, arrays, {print = print, draws = draws})
+end
+
+-- Runs a block, given its number, on the engine that is there when it begins.
+local function runner(instance, layout)
+  local native = instance.call and instance
+  local fill = grids.filler(layout)
+  return function(number)
+    if not native then
+      native = instance:native()
+      if not native then return instance:run(grids.block(layout, number)) end
+    end
+    fill(number, native.bounds)
+    return native:call()
+  end
 end
 
 --- On a worker: the function that runs one block of the job, given its number.
 function M.prepare(static, run_bytes, items)
   local fixed, told = buffer.decode(static), buffer.decode(run_bytes)
   local layout = fixed.layout or told.layout
-  local instance = M.instance(fixed.kernel, told.run, items, told.where)
+  local copies = stages.copies(told.where)
+  local instance = M.instance(fixed.kernel, told.run, items, told.where, copies, told.draws)
+  local run_block = runner(instance, layout)
   return function(number)
-    local bytes, err = instance:run(grids.block(layout, number))
-    if not bytes then error(err, 0) end
-    return bytes
+    local bytes, err = run_block(number)
+    if not bytes then
+      stages.discard(copies)
+      error(err, 0)
+    end
+    return pack_result(bytes, copies)
   end
 end
 
@@ -267,17 +362,30 @@ end
 -- Errors: BDY.
 function M.run_here(run)
   local kernel_bytes, run_bytes, _, apart = kernel.pack(
-    run.record.loop, run.plan, run.bindings, run.values, run.space, run.plan.kernels)
+    run.kernel, run.bindings, run.values, run.native)
   local items, where = job_items.collect(run, apart)
-  local instance = M.instance(kernel_bytes, run_bytes, items, where)
-  local layout, results = grids.layout(run.grid), {}
+  local copies = stages.copies(where)
+  local instance = M.instance(kernel_bytes, run_bytes, items, where, copies, run.draws)
+  local run_block, all = runner(instance, grids.layout(run.grid)), {}
+  local began = system.clock()
+  local order, list = M.serial_order(run.plan, run.grid), stages.of(run.plan, run.grid)
+  local kept = #run.plan.buffers > 0 and stages.remember(run, list) or {}
   mark_written(run)
-  for position, number in ipairs(M.serial_order(run.plan, run.grid)) do
-    local bytes, failure = instance:run(grids.block(layout, number))
-    if not bytes then error(errors.new(failure), 0) end
-    results[position] = bytes
+  for _, stage in ipairs(list) do
+    local results = {}
+    for position = stage.first + 1, stage.last do
+      local bytes, failure = run_block(order[position])
+      if not bytes then
+        stages.discard(copies)
+        stages.restore(kept)
+        error(errors.new(failure), 0)
+      end
+      results[#results + 1] = pack_result(bytes, copies)
+    end
+    for _, bytes in ipairs(take_results(run, results)) do all[#all + 1] = bytes end
   end
-  return kernel.combine(kernel_bytes, run.values, results)
+  engine.ran(run.native, system.clock() - began)
+  return kernel.combine(kernel_bytes, run.values, all)
 end
 
 --- For running in this process: cursor(block) gives a function that returns its iterations.
@@ -300,6 +408,7 @@ function M.cursor(grid, space)
     return function()
       e = e + 1
       if e > last then return nil end
+      if space.positions then random.at(e + 1) end
       for d = 1, dims do index[d] = coords[d][e] end
       index[dims + 1] = tonumber(values[e])
       return unpack(index, 1, dims + 1)

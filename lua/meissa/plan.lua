@@ -3,6 +3,7 @@
 -- @module meissa.plan
 
 local array = require "meissa.array"
+local buffers = require "meissa.buffer"
 local core = require "meissa.core"
 local errors = require "meissa.errors"
 local picture = require "meissa.picture"
@@ -26,8 +27,9 @@ local function context_of(plan)
   end
   return {
     file = record.file, line = record.line, over = plan.entries and record.over,
-    source = record.source, grid = plan.grid, moves = moves, engine = plan.engine,
-    ordered = plan.ordered, serial = plan.serial,
+    source = record.source, grid = plan.grid, moves = moves,
+    engine = plan.engine, engine_reason = plan.engine_reason,
+    ordered = plan.ordered, serial = plan.serial, stages = plan.stages,
   }
 end
 
@@ -46,7 +48,8 @@ function Plan.__call()
   return nil
 end
 
-local FLAGS = {"changes", "stores", "aliased", "alone", "reads", "quiet", "acts"}
+local FLAGS = {"draws", "changes", "stores", "aliased", "alone", "reads", "quiet",
+               "acts", "acts_change"}
 
 -- What the analysis depends on, as one string: shapes, which arrays are the same, numbers that may
 -- reach a subscript, kinds of values, the space and its options.
@@ -55,6 +58,13 @@ local function situation(record, space, bindings)
   local function add(value) parts[#parts + 1] = value end
   local seen, stores, names, memories = {}, {}, 0, 0
   local inside = #bindings.inner > 0
+  local function memory_of(storage)
+    if not stores[storage] then
+      memories = memories + 1
+      stores[storage] = memories
+    end
+    return stores[storage]
+  end
   local function describe(binding, matters)
     add(binding.kind)
     add(binding.depth)
@@ -63,14 +73,15 @@ local function situation(record, space, bindings)
         names = names + 1
         seen[binding.array] = names
       end
-      if not stores[binding.storage] then
-        memories = memories + 1
-        stores[binding.storage] = memories
-      end
-      add(seen[binding.array]) add(stores[binding.storage])
+      add(seen[binding.array]) add(memory_of(binding.storage))
       add(table.concat(binding.dims, "x"))
       add(binding.sparse and "s" or "d")
       add(binding.integer and "i" or "f")
+      if binding.buffers then
+        add "b"
+        add(memory_of(binding.buffers))
+        add(binding.delay or "")
+      end
     elseif binding.kind == "number" then
       if matters then add(("%.17g"):format(binding.number)) end
     elseif binding.name then
@@ -102,15 +113,30 @@ local function index(plan, bindings)
   local by_array = {}
   for _, about in pairs(plan.arrays) do
     about.written = about.access ~= "read"
-    about.bytes = array.describe(bindings[about.binding].value).bytes
+    about.bytes = array.describe(buffers.pending(bindings[about.binding].value)).bytes
     by_array[bindings[about.binding].array] = about
   end
-  plan.array_of = {}
+  plan.array_of, plan.buffers = {}, {}
   for c, binding in ipairs(bindings) do
     if binding.kind == "array" then
+      if binding.buffers and by_array[binding.array].binding == c then
+        plan.buffers[#plan.buffers + 1] = c
+        plan.max_delay = math.min(plan.max_delay or math.huge, binding.delay or math.huge)
+      end
       plan.array_of[c] = by_array[binding.array] or {access = "none", written = false}
     end
   end
+  for _, c in ipairs(plan.buffers) do
+    local own, binding = plan.array_of[c], bindings[c]
+    own.delay = binding.delay
+    for path, about in pairs(plan.arrays) do
+      if bindings[about.binding].storage == binding.buffers then
+        own.buffer_of = path
+        about.stale = math.max(about.stale or 0, binding.delay and plan.max_delay or math.huge)
+      end
+    end
+  end
+  for _, binding in ipairs(bindings) do plan.draws = plan.draws or binding.draws end
   plan.scalar_list = {}
   for name, scalar in pairs(plan.scalars) do
     scalar.name = name

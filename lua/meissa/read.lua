@@ -16,11 +16,17 @@ typedef struct ms_triples {
   int64_t skip;
   int32_t square, type, duplicates;
   ms_array *like;
+  int64_t piece;
+  int32_t threads;
 } ms_triples;
 ms_array *ms_triples_read(const char *path, const ms_triples *options, ms_error *err);
 ]])
 
-local M = {}
+local M = {
+  libsvm = require("meissa.read.libsvm"),
+  docword = require("meissa.read.docword"),
+  csv = require("meissa.read.csv"),
+}
 
 local duplicate_rules = { keep = 0, sum = 1, last = 2, error = 3 }
 local triples_options = { "sep", "skip", "comment", "square", "like", "duplicates", "type" }
@@ -54,7 +60,8 @@ end
 -- numbers), else in the order of first appearance (labels are strings). Two columns mean the value
 -- 1; columns after the third are ignored. Files may be gzipped, lines may end in CRLF.
 -- @string path
--- @tab[opt] opts `sep` (found out from the first line: "::", comma, tab, blanks), `skip` (header
+-- @tab[opt] opts `sep` (found out from the first line: "::", comma, semicolon, tab,
+-- blanks), `skip` (header
 -- lines), `comment` (prefix of lines to skip, default "#"; false for none), `square` (one id map
 -- for rows and columns), `like` (an array whose id maps to use), `duplicates` ("keep", "sum",
 -- "last", "error"), `type` (default "double")

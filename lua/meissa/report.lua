@@ -72,8 +72,21 @@ local function array_name(path, array)
   return path .. ("[*]"):rep(array.array_dim - 1) .. "[" .. index .. "]"
 end
 
+-- How often a buffer is merged.
+local function merge_words(array, context)
+  if not array.delay then return "merged once, at the loop's end" end
+  local times = context.stages and (" (%d times)"):format(context.stages) or ""
+  return ("merged every %d iterations at most%s"):format(array.delay, times)
+end
+
 local function placement_words(path, array, context)
   local follows = array.follows
+  if array.placement == "reduced" then return merge_words(array, context) end
+  if array.stale then
+    local age = array.stale == math.huge and "as it is when the loop begins" or
+      ("up to %d iterations old"):format(array.stale)
+    return "read everywhere, " .. age
+  end
   if array.placement == "local" then
     return follows and "stays with " .. follows or "stays where it is"
   elseif array.placement == "rotated" then
@@ -100,7 +113,11 @@ local function array_items(plan, context)
   for _, path in ipairs(keys_by(plan.arrays, "binding")) do
     local array = plan.arrays[path]
     if array.access ~= "none" then
-      items[#items + 1] = ("%s  %s  %s"):format(array_name(path, array), array.access,
+      local access = array.access
+      if array.placement == "reduced" then
+        access = array.buffer_of and "buffer of " .. array.buffer_of or "buffer"
+      end
+      items[#items + 1] = ("%s  %s  %s"):format(array_name(path, array), access,
         placement_words(path, array, context))
     end
   end
@@ -255,7 +272,10 @@ local function success(plan, context)
   local lines = { ("%s %s %s"):format(head(plan, context), words, strategy_words(plan, context)) }
   local items = array_items(plan, context)
   append(items, scalar_items(plan))
-  if context.engine then items[#items + 1] = "engine " .. context.engine end
+  if context.engine then
+    local why = context.engine_reason and (" (%s)"):format(context.engine_reason) or ""
+    items[#items + 1] = ("engine %s%s"):format(context.engine, why)
+  end
   append(lines, rows(items, "  ", "      "))
   append(lines, notice_lines(plan, context))
   return lines
@@ -307,7 +327,7 @@ end
 -- @tab[opt] context `file`, `line` of the loop; `over`, the name of the data set; `source`, the
 -- text that lines are counted in, or a function from a line number to the line; `grid`, blocks
 -- along each cut; `moves`, by array path what moving it takes ("16 hand-overs a pass, 0.5 MB");
--- `engine`; `ordered`
+-- `engine` and `engine_reason`; `ordered`; `stages`, into how many a loop with buffers is cut
 function M.text(plan, context)
   context = context or {}
   local lines = plan.strategy == "serial" and refusal(plan, context) or success(plan, context)

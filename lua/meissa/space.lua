@@ -13,7 +13,7 @@ local M = {}
 
 local OPTIONS = {
   "ordered", "serial", "grid", "collapse", "explain", "reduce", "numeric", "engine", "impure",
-  "check",
+  "check", "transaction",
 }
 
 local MOST_DIMS = 8
@@ -98,6 +98,7 @@ local function apply_options(space, options)
   space.impure = boolean_option(options, "impure") or false
   space.explain = boolean_option(options, "explain") or false
   space.check = boolean_option(options, "check") or false
+  space.transaction = boolean_option(options, "transaction") ~= false
   space.collapse = options.collapse == nil and 1 or options.collapse
   if type(space.collapse) ~= "number" or space.collapse < 1 or
      space.collapse ~= math.floor(space.collapse) then
@@ -106,7 +107,7 @@ local function apply_options(space, options)
   end
   space.numeric = choice(options, "numeric", {"strict", "fast"})
   space.reduce = choice(options, "reduce", {"blocks", "serial"})
-  space.engine = choice(options, "engine", {"auto", "lua"})
+  space.engine = choice(options, "engine", {"auto", "native", "lua"})
   check_grid(options.grid)
   space.options = options
 end
@@ -158,7 +159,7 @@ function M.key(space)
   if space.key then return space.key end
   local parts = {tostring(space.ordered), tostring(space.serial), tostring(space.sparse),
                  space.array and "entries" or "ranges", space.collapse, space.reduce,
-                 tostring(space.impure)}
+                 tostring(space.impure), space.engine, space.numeric}
   for _, r in ipairs(space.ranges) do
     for k = 1, 3 do parts[#parts + 1] = r[k] end
   end

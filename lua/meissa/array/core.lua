@@ -31,7 +31,14 @@ typedef struct ms_labels {
   char *bytes;
   uint32_t *table;
 } ms_labels;
-typedef struct ms_index { uint32_t *order; int64_t *row_start; } ms_index;
+typedef struct ms_index { uint32_t *order; int64_t *row_start; int32_t repeats; } ms_index;
+typedef struct ms_rows {
+  uint64_t version;
+  int64_t *start;
+  int32_t *columns[8];
+  void *values;
+  ms_store *structure, *value_store;
+} ms_rows;
 typedef struct ms_array {
   uint64_t id;
   int32_t type, sparse, dim_count, references;
@@ -49,6 +56,7 @@ typedef struct ms_array {
   struct ms_array *next;
   ms_labels *labels[8];
   ms_index *index;
+  ms_rows *rows;
   struct ms_partition *partitions;
   uint32_t releases;
   struct ms_array *next_released;
@@ -115,7 +123,14 @@ int64_t ms_labels_find_string(const ms_labels *labels, const char *text, uint64_
 const ms_index *ms_index_get(ms_array *array, ms_error *err);
 int ms_index_range(ms_array *array, const int32_t *at, int count, int64_t *first, int64_t *last,
                    ms_error *err);
+int ms_index_repeats(ms_array *array, ms_error *err);
 int64_t ms_index_find(ms_array *array, const int32_t *at, ms_error *err);
+int ms_rows_suit(const ms_array *array);
+const ms_rows *ms_rows_get(ms_array *array, ms_error *err);
+void ms_rows_range(const ms_rows *rows, const int32_t *at, int count, int64_t *first,
+                   int64_t *last);
+int ms_rows_foreign(ms_array *array, int64_t *start, int32_t *const *columns, void *values,
+                    ms_error *err);
 int ms_random_uniform(ms_array *array, uint64_t seed, double scale, ms_error *err);
 int ms_random_normal(ms_array *array, uint64_t seed, double scale, ms_error *err);
 ms_partition *ms_partition_get(ms_array *array, const ms_cut *cut, ms_error *err);

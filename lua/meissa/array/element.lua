@@ -163,9 +163,19 @@ end
 
 for number = 0, 3 do define(number) end
 
+-- The positions are fields of their own: LuaJIT compiles no initializer of an array in a struct.
 M.slice = ffi.typeof([[struct {
-  ms_array *const array; const int generation, extent, depth; const int at[8];
+  ms_array *const array; const int generation, extent, depth;
+  const int at0, at1, at2, at3, at4, at5, at6, at7;
 }]])
+local AT = ffi.offsetof(M.slice, "at0")
+local bytes_t, positions_t = ffi.typeof("const char *"), ffi.typeof("const int *")
+
+--- The `depth` leading positions (0-based) of a slice: a pointer, good as long as the slice is held.
+function M.positions(slice)
+  return ffi.cast(positions_t, ffi.cast(bytes_t, slice) + AT)
+end
+
 make_type(M.slice, {
   __index = function(slice, key) return slow.slice_get(slice, key) end,
   __newindex = function(slice, key, value) slow.slice_set(slice, key, value) end,
@@ -173,9 +183,20 @@ make_type(M.slice, {
   __tostring = function(slice) return slow.show(slice) end,
 })
 
-M.sparse_handle = ffi.typeof("struct { ms_array *const array; const int generation, extent; }")
+M.sparse_handle = ffi.typeof([[struct {
+  ms_array *const array; const int generation, extent, rank, extent2;
+}]])
 make_type(M.sparse_handle, {
-  __index = function(handle, key) return slow.handle_get(handle, key) end,
+  __index = function(handle, key)
+    if type(key) == "number" and handle.rank > 1 then
+      local i = key - 1
+      if handle.array.generation == handle.generation and i >= 0 and i < handle.extent
+        and floor(key) == key then
+        return M.slice(handle.array, handle.generation, handle.extent2, 1, i)
+      end
+    end
+    return slow.handle_get(handle, key)
+  end,
   __newindex = function(handle, key, value) slow.handle_set(handle, key, value) end,
   __len = len,
   __gc = release,
@@ -185,8 +206,11 @@ make_type(M.sparse_handle, {
 --- Wraps an array of the core; its reference becomes the handle's.
 function M.wrap(array)
   local extent = array.dims[0]
-  if array.sparse ~= 0 then return M.sparse_handle(array, array.generation, extent) end
   local more = array.dim_count > 1
+  if array.sparse ~= 0 then
+    return M.sparse_handle(array, array.generation, extent, array.dim_count,
+      more and array.dims[1] or 0)
+  end
   return M.handles[array.type](array, ffi.cast(core.pointer_ctypes[array.type], array.data),
     array.generation, extent, array.dim_count, more and array.dims[1] or 0, array.strides[0],
     more and array.strides[1] or 0)

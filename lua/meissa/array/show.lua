@@ -93,7 +93,8 @@ function M.show(value)
   end
   if kind == "slice" then
     local at = {}
-    for d = 0, value.depth - 1 do at[d + 1] = value.at[d] + 1 end
+    local positions = element.positions(value)
+    for d = 0, value.depth - 1 do at[d + 1] = positions[d] + 1 end
     return ("row [%s] of %s"):format(table.concat(at, "]["), headline(array))
   end
   local lines = { headline(array) }

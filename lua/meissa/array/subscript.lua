@@ -120,6 +120,26 @@ end
 
 local int32_vector = ffi.typeof("int32_t[8]")
 
+local place_pair = ffi.new("int64_t[2]")
+
+--- Where the entries with these leading `count` subscripts (0-based) stand in the array's rows: first
+-- place and the one past the last; nil when rows with the present values are not there.
+function M.row_range(array, at, count)
+  local rows = array.rows
+  if rows == nil or rows.version ~= array.version then return nil end
+  lib.ms_rows_range(rows, at, count, place_pair, place_pair + 1)
+  return tonumber(place_pair[0]), tonumber(place_pair[1])
+end
+
+-- The value of the entry with these 0-based subscripts, from the rows if they are there and name
+-- one; else nil.
+local function find_in_rows(array, at)
+  local first, last = M.row_range(array, at, array.dim_count)
+  if not first or last - first > 1 then return nil end
+  if first == last then return 0 end
+  return to_number(ffi.cast(core.pointer_ctypes[array.type], array.rows.values)[first])
+end
+
 -- The number of the entry with these 0-based subscripts, or nil.
 local function find_entry(array, at)
   local entry = tonumber(core.call(lib.ms_index_find, array, at))
@@ -129,6 +149,8 @@ end
 -- Reads or writes the element at 0-based positions at[0..]; n = dim_count of them.
 local function read_at(array, at)
   if array.sparse ~= 0 then
+    local value = find_in_rows(array, at)
+    if value then return value end
     local entry = find_entry(array, at)
     return entry and to_number(elements(array)[entry]) or 0
   end
@@ -169,7 +191,8 @@ local function make_slice(array, at, depth)
     return element.rows[array.type](array, elements(array) + offset, array.generation,
       array.dims[depth], array.strides[depth])
   end
-  return element.slice(array, array.generation, array.dims[depth], depth, at)
+  return element.slice(array, array.generation, array.dims[depth], depth, at[0], at[1], at[2],
+    at[3], at[4], at[5], at[6], at[7])
 end
 
 local int64_vector = ffi.typeof("int64_t[8]")
@@ -197,7 +220,7 @@ function M.to_handle(value, writing)
   else
     view = core.call(lib.ms_array_view, array, array.dim_count - value.depth,
       array.dims + value.depth, array.strides + value.depth,
-      address(array, value.at, value.depth))
+      address(array, element.positions(value), value.depth))
   end
   view.readable = array.readable ~= 0 and view.generation or 0
   return element.wrap(view)
@@ -349,8 +372,8 @@ end
 -- The positions of a slice with one more subscript.
 local function deeper(slice, key)
   local array = slice.array
-  local at = int32_vector()
-  for d = 0, slice.depth - 1 do at[d] = slice.at[d] end
+  local at, positions = int32_vector(), element.positions(slice)
+  for d = 0, slice.depth - 1 do at[d] = positions[d] end
   at[slice.depth] = position(array, slice.depth + 1, key)
   return array, at, slice.depth + 1
 end

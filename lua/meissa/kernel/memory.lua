@@ -2,6 +2,7 @@
 --- Arrays as kernels see them.
 -- @module meissa.kernel.memory
 local array = require("meissa.array")
+local buffers = require("meissa.buffer")
 local element = require("meissa.array.element")
 local ffi = require("ffi")
 
@@ -26,6 +27,7 @@ function M.finder(values, count)
     end
   end
   return function(value)
+    value = buffers.pending(value)
     local kind = element.kind(value)
     if not kind then return nil end
     return known[value] or kind == "handle" and ids[tonumber(value.array.id)] or false
@@ -65,12 +67,15 @@ local function wrap_once(item)
     known = { address = address, object = wrap(item) }
     sparse[item.id], sparse_count = known, sparse_count + 1
   end
+  -- The rows' values may be newer than those of the last job, or the array is written now.
+  array.set_rows(known.object, item.rows)
   return known.object
 end
 
 --- A function from a capture's number to its array as an object, made when first asked for.
 -- @tab items {pointer =, type =, dims =, strides =} by capture; sparse ones have coords (vectors of
--- 0-based int32), count and an id that no other array of the driver gets
+-- 0-based int32), count, an id that no other array of the driver gets, and perhaps `rows`, as
+-- array.set_rows takes them
 function M.object_maker(items)
   local objects = {}
   return function(capture)

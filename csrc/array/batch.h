@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Batch: the triples that one piece of a file holds, with id maps of its own.
+ *
+ * Batches are read in any threads at the same time; the reader of the file joins their id maps in
+ * the order of the file, which numbers the ids as reading the lines one after the other does. */
+#ifndef MS_ARRAY_BATCH_H
+#define MS_ARRAY_BATCH_H
+
+#include "array/fields.h"
+#include "array/ids.h"
+#include "array/pieces.h"
+#include "array/triples.h"
+
+/* What is known of the file before its lines are read: constant while batches are. */
+typedef struct ms_triple_format {
+  const ms_triples *options;
+  ms_separator separator;
+  size_t columns;     /* 2 or 3 */
+  int64_t first_line; /* the first line of data, 0 while there was none */
+  bool maybe_header;  /* two columns, and no id of the first line of data is an integer */
+  ms_ids fixed[2];    /* the id maps of `like` */
+} ms_triple_format;
+
+typedef struct ms_batch {
+  struct ms_batch *next;
+  int64_t first; /* number of its first entry in the file, once joined */
+  int64_t count;
+  uint32_t *at[2];    /* positions in the id maps */
+  uint32_t *place[2]; /* where these positions went; NULL: they stayed. May be the same vector */
+  double *values;
+  uint32_t *line_of; /* line numbers, only when duplicates are an error */
+  ms_ids ids[2];     /* the second is not used when there is one map for both */
+  bool integers;     /* of what may be a file with a header: all other ids are integers */
+} ms_batch;
+
+/* Learns separator and columns from the first line of data: 1, 0 when the piece has none, or -1. */
+int ms_triple_look(ms_triple_format *format, const ms_piece *piece, ms_error *err);
+
+/* Reads the lines of a piece. NULL with the error of the first line that has one. */
+ms_batch *ms_batch_read(const ms_triple_format *format, const ms_piece *piece, ms_error *err);
+
+/* Frees the batch (NULL allowed). */
+void ms_batch_free(ms_batch *batch);
+
+#endif

@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * docword: reads bags of words in the form of the UCI repository: three lines with the numbers of
+ * documents, words and entries, then "document word count" a line, both ids from 1. */
+#ifndef MS_ARRAY_DOCWORD_H
+#define MS_ARRAY_DOCWORD_H
+
+#include "array/array.h"
+#include "array/labels.h"
+#include "array/scan.h"
+
+/* Reads the one file, plain or gzip: counts by document and word, entries in the order of the file,
+ * one reference. `vocabulary` (NULL: none) is a file with one word a line, which become the labels
+ * of dimension 2. NULL and nothing half read: MS_FIL with file and line, MS_ARR for memory. */
+MS_API ms_array *ms_docword_read(const ms_files *file, const char *vocabulary, int type,
+                                 ms_error *err);
+
+#endif

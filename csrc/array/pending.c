@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Pending: see pending.h. A run is a head and the elements behind it. */
+#include "array/pending.h"
+
+#include <stdbool.h>
+
+#include <string.h>
+
+typedef struct run_head {
+  int64_t first, length;
+} run_head;
+
+/* Zeros between two runs are cheaper sent than a head. */
+#define GAP ((int64_t)(sizeof(run_head) / sizeof(double)))
+
+/* Finds the next run from `first` on: its beginning, with its end in `*end`; `count` at the end. */
+static int64_t find_run(const double *pending, int64_t count, int64_t first, int64_t *end) {
+  while (first < count && pending[first] == 0) first++;
+  *end = first;
+  for (int64_t k = first; k < count && k - *end <= GAP; k++) {
+    if (pending[k] != 0) *end = k + 1; /* nan too */
+  }
+  return first;
+}
+
+size_t ms_pending_size(const double *pending, int64_t count) {
+  size_t size = 0;
+  int64_t end, first = find_run(pending, count, 0, &end);
+  for (; first < count; first = find_run(pending, count, end, &end)) {
+    size += sizeof(run_head) + (size_t)(end - first) * sizeof *pending;
+  }
+  return size;
+}
+
+void ms_pending_take(double *pending, int64_t count, char *out) {
+  int64_t end, first = find_run(pending, count, 0, &end);
+  for (; first < count; first = find_run(pending, count, end, &end)) {
+    run_head head = {.first = first, .length = end - first};
+    size_t bytes = (size_t)head.length * sizeof *pending;
+    memcpy(out, &head, sizeof head);
+    memcpy(out + sizeof head, pending + first, bytes);
+    out += sizeof head + bytes;
+  }
+  if (count > 0) memset(pending, 0, (size_t)count * sizeof *pending); /* -0 too */
+}
+
+int ms_pending_next(const char *bytes, size_t size, int64_t count, size_t *at, int64_t *first,
+                    int64_t *length, ms_error *err) {
+  run_head head;
+  if (*at == size) return 0;
+  bool whole = *at < size && size - *at >= sizeof head;
+  if (whole) memcpy(&head, bytes + *at, sizeof head);
+  size_t room = whole ? (size - *at - sizeof head) / sizeof(double) : 0;
+  if (!whole || head.first < 0 || head.length <= 0 || head.first > count ||
+      head.length > count - head.first || (uint64_t)head.length > room) {
+    return ms_error_set(err, MS_BUG, "what a block left for a buffer is malformed");
+  }
+  *first = head.first;
+  *length = head.length;
+  *at += sizeof head + (size_t)head.length * sizeof(double);
+  return 1;
+}
+
+int ms_pending_add(double *sum, int64_t count, const char *bytes, size_t size, ms_error *err) {
+  size_t at = 0;
+  int64_t first, length;
+  int got;
+  while ((got = ms_pending_next(bytes, size, count, &at, &first, &length, err)) > 0) {
+    const char *elements = bytes + at - (size_t)length * sizeof(double);
+    for (int64_t k = 0; k < length; k++) {
+      double each;
+      memcpy(&each, elements + (size_t)k * sizeof each, sizeof each);
+      if (each != 0) sum[first + k] += each;
+    }
+  }
+  return got;
+}

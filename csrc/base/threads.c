@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Threads: see threads.h. */
+#include "base/threads.h"
+
+#include <pthread.h>
+#include <sched.h>
+#include <signal.h>
+
+typedef struct call {
+  void (*work)(void *context);
+  void *context;
+} call;
+
+int ms_threads_count(void) {
+  cpu_set_t set;
+  if (sched_getaffinity(0, sizeof set, &set) != 0) return 1;
+  int count = CPU_COUNT(&set);
+  if (count < 1) return 1;
+  return count < MS_THREADS_MOST ? count : MS_THREADS_MOST;
+}
+
+static void *start(void *argument) {
+  const call *each = argument;
+  each->work(each->context);
+  return NULL;
+}
+
+void ms_threads_run(int threads, void (*work)(void *context), void *context) {
+  pthread_t others[MS_THREADS_MOST];
+  call each = {work, context};
+  int started = 0;
+  sigset_t all, before;
+  sigfillset(&all);
+  pthread_sigmask(SIG_SETMASK, &all, &before);
+  while (started < threads - 1 && started < MS_THREADS_MOST - 1) {
+    if (pthread_create(&others[started], NULL, start, &each) != 0) break;
+    started++;
+  }
+  pthread_sigmask(SIG_SETMASK, &before, NULL);
+  work(context);
+  for (int t = 0; t < started; t++) pthread_join(others[t], NULL);
+}

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Threads: one function in several threads at a time, for work that divides itself.
+ *
+ * Threads block all signals, touch no Lua, and end before the call that started them returns. A
+ * thread that cannot be started only means that the others do its share. */
+#ifndef MS_BASE_THREADS_H
+#define MS_BASE_THREADS_H
+
+/* Most threads of one call, the caller's included. */
+#define MS_THREADS_MOST 64
+
+/* How many processors this process may use: 1 to MS_THREADS_MOST. */
+int ms_threads_count(void);
+
+/* Calls work(context) once in the caller's thread and, at the same time, once in each of up to
+ * `threads` - 1 others; returns when all calls have returned. */
+void ms_threads_run(int threads, void (*work)(void *context), void *context);
+
+#endif

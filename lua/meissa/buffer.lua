@@ -1,0 +1,277 @@
+-- SPDX-License-Identifier: MIT
+--- DistArray buffers: permission to add to elements that other iterations read and add to.
+--
+-- A buffer stands in for an array in a loop's body. What an iteration puts there goes to a copy of
+-- its block's own, so it is no dependence; between the stages of the loop, what all blocks have
+-- put there is merged into the array, block by block in the plan's order, so the result has the
+-- same bits for any number of workers. (Orion: Wei et al., EuroSys 2019, "DistArray Buffers".)
+-- @module meissa.buffer
+
+local array = require "meissa.array"
+local arrays = require "meissa.array.core"
+local core = require "meissa.ffi"
+local errors = require "meissa.errors"
+local ffi = require "ffi"
+
+local M = {}
+
+local lib = arrays.lib
+local OPTIONS = {"apply", "with", "max_delay"}
+
+core.cdef("pending", [[
+size_t ms_pending_size(const double *pending, int64_t count);
+void ms_pending_take(double *pending, int64_t count, char *out);
+int ms_pending_next(const char *bytes, size_t size, int64_t count, size_t *at, int64_t *first,
+                    int64_t *length, ms_error *err);
+int ms_pending_add(double *sum, int64_t count, const char *bytes, size_t size, ms_error *err);
+]])
+
+local Buffer = {}
+
+-- Buffers by the id of the array that stands for their pending elements.
+local by_pending = setmetatable({}, {__mode = "v"})
+
+-- The array that a buffer is while a loop runs as the plain loop that it is.
+local function plainly(self)
+  if rawget(self, "open") then return self.pending end
+  errors.raise("ARR", "a %s is for the body of a parallel loop; outside of one nothing is " ..
+               "pending: use the array itself", tostring(self))
+end
+
+function Buffer.__index(self, key)
+  local pending = plainly(self)
+  local found = pending[key]
+  if type(found) ~= "function" then return found end
+  return function(_, ...) return found(pending, ...) end -- a method
+end
+
+function Buffer.__newindex(self, key, value)
+  plainly(self)[key] = value
+end
+
+function Buffer.__tostring(self)
+  local delay = rawget(self, "max_delay")
+  return ("buffer of %s%s"):format(tostring(self.target):match("^[^\n]*"),
+    delay and (", merged every %d iterations"):format(delay) or "")
+end
+
+--- Whether a value is a buffer.
+function M.is(value)
+  return type(value) == "table" and getmetatable(value) == Buffer
+end
+
+--- The array that stands for a buffer's pending elements, of the target's extents and type double;
+-- any other value as it is.
+function M.pending(value)
+  if M.is(value) then return value.pending end
+  return value
+end
+
+--- The buffer whose pending elements an array stands for, or nil.
+function M.of(pending)
+  return by_pending[array.describe(pending).id]
+end
+
+local function check_array(value, what)
+  if not array.is_handle(value) or array.describe(value).sparse then
+    errors.raise("OPT", "%s must be a dense array, not %s", what, tostring(value))
+  end
+  array.checked(value)
+  return value
+end
+
+local function same_dims(a, b)
+  local left, right = array.describe(a).dims, array.describe(b).dims
+  if #left ~= #right then return false end
+  for d, extent in ipairs(left) do
+    if extent ~= right[d] then return false end
+  end
+  return true
+end
+
+local function helpers_of(options, target)
+  local list = options.with
+  if list == nil then return {} end
+  if array.is(list) then list = {list} end
+  if type(list) ~= "table" or #list == 0 then
+    errors.raise("OPT", "meissa.buffer: option 'with' is an array or a list of arrays, not %s",
+                 tostring(list))
+  end
+  local helpers = {}
+  for k, each in ipairs(list) do
+    helpers[k] = check_array(each, ("meissa.buffer: helper array %d"):format(k))
+    if not same_dims(each, target) then
+      errors.raise("OPT", "meissa.buffer: helper array %d is %s; it must have the extents of %s", k,
+                   tostring(each), tostring(target))
+    end
+  end
+  return helpers
+end
+
+--- Makes a buffer of a dense array for use in loops: `wb[i] = wb[i] + g` adds g to what the block
+-- has pending for element i, and wb[i] reads what it has pending (0 if nothing), while w[i] keeps
+-- showing what w held when the loop, or its present stage, began. At the end of a stage the
+-- pendings that are not 0 are merged into w, block by block.
+-- @param target the array
+-- @tab[opt] options `apply(old, pending, ...)` gives the element's new value (default: their sum);
+-- `with`: an array or a list of arrays of the same extents, whose old values `apply` gets as
+-- further arguments and whose new values are its further results; `max_delay`: the most iterations
+-- that a stage has over all its blocks (default: the whole loop is one stage)
+-- @return the buffer
+-- Errors: OPT.
+function M.buffer(target, options)
+  options = options or {}
+  check_array(target, "the argument of meissa.buffer")
+  if type(options) ~= "table" then
+    errors.raise("OPT", "the options of meissa.buffer are a table, not %s", tostring(options))
+  end
+  errors.check_options("meissa.buffer", options, OPTIONS)
+  local apply, delay = options.apply, options.max_delay
+  if apply ~= nil and type(apply) ~= "function" then
+    errors.raise("OPT", "meissa.buffer: option 'apply' is a function of the old and the " ..
+                 "pending value, not %s", tostring(apply))
+  end
+  local helpers = helpers_of(options, target)
+  if #helpers > 0 and not apply then
+    errors.raise("OPT", "meissa.buffer: helper arrays ('with') need a function 'apply' that " ..
+                 "uses them")
+  end
+  if delay ~= nil and (type(delay) ~= "number" or delay < 1 or delay ~= math.floor(delay)) then
+    errors.raise("OPT", "meissa.buffer: option 'max_delay' is a whole number of iterations " ..
+                 "from 1 on, not %s", tostring(delay))
+  end
+  local pending = array.zeros(array.describe(target).dims)
+  local self = setmetatable({target = target, apply = apply, helpers = helpers, max_delay = delay,
+                             pending = pending}, Buffer)
+  by_pending[array.describe(pending).id] = self
+  return self
+end
+
+--- What the analysis is told of a buffer, nil for anything else.
+function M.describe(value)
+  if not M.is(value) then return nil end
+  local about = array.describe(value.pending)
+  return {array = about.id, storage = about.store, dims = about.dims, sparse = false,
+          integer = false, buffers = array.describe(value.target).store,
+          delay = rawget(value, "max_delay")}
+end
+
+--- The arrays that merging a buffer writes: its target, then the helpers.
+function M.targets(buffer)
+  local list = {buffer.target}
+  for _, helper in ipairs(buffer.helpers) do list[#list + 1] = helper end
+  return list
+end
+
+-- ----------------------------------------------------------------------------------- a block's
+
+--- Takes what a block has put into its copy, as bytes, and makes the copy zero again.
+-- @param pointer a double pointer @number count elements
+function M.take(pointer, count)
+  local size = tonumber(lib.ms_pending_size(pointer, count))
+  local bytes = ffi.new("char[?]", size + 1)
+  lib.ms_pending_take(pointer, count, bytes)
+  return ffi.string(bytes, size)
+end
+
+-- ------------------------------------------------------------------------------------- merging
+
+-- All elements as a row-major vector of doubles.
+local function widen(source)
+  local wide = array.zeros(array.describe(source).dims)
+  wide:copy(source)
+  return wide, ffi.cast("double *", array.core(wide).data)
+end
+
+local function add_all(buffer, parts)
+  local target = buffer.target
+  local wide, sum = widen(target)
+  local count = array.describe(target).count
+  for _, bytes in ipairs(parts) do
+    arrays.call(lib.ms_pending_add, sum, count, bytes, #bytes)
+  end
+  target:copy(wide)
+end
+
+-- The results of `apply` for one element, stored into the vectors.
+local function store(buffer, vectors, at, ...)
+  for k = 1, #vectors do
+    local value = (select(k, ...))
+    if type(value) ~= "number" then
+      errors.raise("BDY", "'apply' of %s gave %s as result %d; it gives a number for the array " ..
+                   "and one for each helper array", tostring(buffer), tostring(value), k)
+    end
+    vectors[k][at] = value
+  end
+end
+
+local function apply_run(buffer, vectors, pending, first, length)
+  local apply, v = rawget(buffer, "apply"), vectors
+  local old = {}
+  for k = 0, length - 1 do
+    local at, each = first + k, pending[k]
+    if each ~= 0 then -- else a gap between two runs
+      for h = 2, #v do old[h - 1] = v[h][at] end
+      store(buffer, v, at, apply(v[1][at], each, unpack(old, 1, #v - 1)))
+    end
+  end
+end
+
+local function apply_all(buffer, parts)
+  local targets, wide, vectors = M.targets(buffer), {}, {}
+  for k, target in ipairs(targets) do wide[k], vectors[k] = widen(target) end
+  local count = array.describe(targets[1]).count
+  local at, first, length = ffi.new("size_t[1]"), ffi.new("int64_t[1]"), ffi.new("int64_t[1]")
+  for _, bytes in ipairs(parts) do
+    local base = ffi.cast("const char *", bytes)
+    at[0] = 0
+    while arrays.call(lib.ms_pending_next, bytes, #bytes, count, at, first, length) > 0 do
+      local run = tonumber(length[0])
+      local pending = ffi.new("double[?]", run)
+      ffi.copy(pending, base + at[0] - 8 * run, 8 * run)
+      apply_run(buffer, vectors, pending, tonumber(first[0]), run)
+    end
+  end
+  for k, target in ipairs(targets) do target:copy(wide[k]) end
+end
+
+--- Merges what blocks have put into a buffer into its array.
+-- @param buffer the buffer @tab parts bytes that `take` gave, in the order of the blocks
+-- Errors: ARR for a value that the array's type cannot hold; BDY for results of `apply` that are no
+-- numbers.
+function M.merge(buffer, parts)
+  if #parts == 0 then return end
+  if rawget(buffer, "apply") then apply_all(buffer, parts) else add_all(buffer, parts) end
+end
+
+-- ------------------------------------------------------------------------------ the plain loop
+
+local function flush(buffer)
+  local pending = array.core(buffer.pending)
+  M.merge(buffer, {M.take(ffi.cast("double *", pending.data), tonumber(pending.count))})
+end
+
+--- The iterator of a plain loop whose body uses buffers: they are merged after every `delay`
+-- iterations and at the end.
+-- @tab list the buffers @number delay the most iterations of a stage @func step the loop's iterator
+function M.iterate(list, delay, step)
+  for _, buffer in ipairs(list) do
+    buffer.pending:fill(0)
+    rawset(buffer, "open", true)
+  end
+  local count = 0
+  local function visit(first, ...)
+    if first == nil or count == delay then
+      for _, buffer in ipairs(list) do flush(buffer) end
+      count = 0
+    end
+    if first == nil then
+      for _, buffer in ipairs(list) do rawset(buffer, "open", nil) end
+    end
+    count = count + 1
+    return first, ...
+  end
+  return function() return visit(step()) end
+end
+
+return M

@@ -1,0 +1,163 @@
+-- SPDX-License-Identifier: MIT
+--- Stages: the parts of a loop with buffers between which what is pending is merged.
+--
+-- Stages are consecutive blocks in the plan's serial order, as many as have at most `max_delay`
+-- iterations together. Like the blocks they are a function of plan and grid alone, so the results
+-- are the same for any number of workers.
+-- @module meissa.stage
+
+local array = require "meissa.array"
+local buffers = require "meissa.buffer"
+local core = require "meissa.core"
+local errors = require "meissa.errors"
+local ffi = require "ffi"
+local grids = require "meissa.grid"
+
+local M = {}
+
+-- How many iterations a block has at most.
+local function size_of(layout, number)
+  local block = grids.block(layout, number)
+  if block.first then return block.last - block.first + 1 end
+  local size = 1
+  for d, extent in ipairs(layout.extents) do
+    size = size * ((block.hi[d] - block.lo[d]) / extent[3] + 1)
+  end
+  return size
+end
+
+local function cut(plan, grid)
+  local delay, stages = plan.max_delay, {}
+  if not delay or delay == math.huge then return {{first = 0, last = grid.blocks}} end
+  local layout, count, open = grids.layout(grid), 0, nil
+  local order = core.serial_order(plan.strategy, grid.ranges, grid.sequential)
+  for position, number in ipairs(order) do
+    local size = size_of(layout, number)
+    if size > delay then
+      errors.raise("OPT", "max_delay = %d: the smallest block that the loop can be cut into has " ..
+                   "%d iterations. Make it %d, or raise the option 'grid'", delay, size, size)
+    end
+    if not open or count + size > delay then
+      open, count = {first = position - 1}, 0
+      stages[#stages + 1] = open
+    end
+    open.last, count = position, count + size
+    open.memory = open.memory or ffi.new("uint64_t[?]", grid.blocks)
+    open.memory[number] = size
+  end
+  -- Every stage is shared out anew among the workers.
+  for _, stage in ipairs(stages) do stage.weights = ffi.cast("uint64_t *", stage.memory) end
+  return stages
+end
+
+--- The stages of a loop, made once for a grid: {{first =, last =}, ...}, positions in the plan's
+-- serial order from 0, `last` not included.
+-- Errors: OPT when a single block has more iterations than a buffer allows.
+function M.of(plan, grid)
+  if not grid.stages then grid.stages = cut(plan, grid) end
+  return grid.stages
+end
+
+-- ------------------------------------------------------------------------- where blocks are run
+
+local allocate = ffi.C
+ffi.cdef "void *calloc(size_t count, size_t size); void free(void *memory);"
+
+-- Copies that this process keeps for its blocks, by the number of the buffer's array. All zero.
+local kept, kept_count = {}, 0
+local MOST_KEPT = 32
+
+local function copy_of(about)
+  local known = kept[about.id]
+  if known and known.count == about.count then return known end
+  if kept_count >= MOST_KEPT then kept, kept_count = {}, 0 end
+  local memory = allocate.calloc(about.count + 1, 8)
+  if memory == nil then
+    errors.raise("ARR", "out of memory for what a block puts into a buffer of %d elements",
+                 about.count)
+  end
+  known = {count = about.count, memory = ffi.gc(memory, allocate.free),
+           pointer = ffi.cast("double *", memory)}
+  kept[about.id], kept_count = known, kept_count + 1
+  return known
+end
+
+--- The arrays, as kernels take them, for what a block puts into buffers.
+-- @tab where what collect of meissa.items tells
+-- @treturn table by the number of the array, with `pointer` and `count`; nil if there are none
+function M.copies(where)
+  if next(where.pending) == nil then return nil end
+  local copies = {}
+  for a, about in pairs(where.pending) do
+    local copy = copy_of(about)
+    copies[a] = {id = about.id, pointer = copy.pointer, dims = about.dims,
+                 strides = about.strides, type = "double", count = copy.count}
+  end
+  return copies
+end
+
+--- What a block has put into the copies, by the id of the array; they are zero again.
+function M.take(copies)
+  local parts = {}
+  for _, copy in pairs(copies) do
+    local bytes = buffers.take(copy.pointer, copy.count)
+    if bytes ~= "" then parts[copy.id] = bytes end
+  end
+  return parts
+end
+
+--- After an error in a block: nothing of it is to be seen by the next.
+function M.discard(copies)
+  for _, copy in pairs(copies or {}) do ffi.fill(copy.pointer, 8 * copy.count) end
+end
+
+-- ------------------------------------------------------------------------------------ the driver
+
+--- Merges what the blocks of a stage have left into the arrays of the loop's buffers.
+-- @param run the loop's run
+-- @tab parts in the order of the blocks: bytes by the id of the array
+function M.merge(run, parts)
+  for _, c in ipairs(run.plan.buffers) do
+    local id, list = array.describe(run.values[c]).id, {}
+    for _, each in ipairs(parts) do list[#list + 1] = each[id] end
+    buffers.merge(buffers.of(run.values[c]), list)
+  end
+end
+
+-- Arrays that change before the last stage has ended.
+local function changing(run, stages)
+  local list = {}
+  for _, c in ipairs(run.plan.buffers) do
+    for _, target in ipairs(buffers.targets(buffers.of(run.values[c]))) do
+      list[#list + 1] = target
+    end
+  end
+  for c, binding in ipairs(run.bindings) do
+    if #stages > 1 and binding.kind == "array" and not binding.buffers and
+       run.plan.array_of[c].written then
+      list[#list + 1] = run.values[c]
+    end
+  end
+  return list
+end
+
+--- Copies of all that a loop with buffers changes before its last stage has ended, to be put back
+-- if it fails.
+function M.remember(run, stages)
+  local copies, seen = {}, {}
+  for _, value in ipairs(changing(run, stages)) do
+    local id = array.describe(value).id
+    if not seen[id] then
+      seen[id] = true
+      copies[#copies + 1] = {value = value, copy = value:clone()}
+    end
+  end
+  return copies
+end
+
+--- Puts back what `remember` gave.
+function M.restore(copies)
+  for _, each in ipairs(copies) do each.value:copy(each.copy) end
+end
+
+return M

@@ -1,0 +1,9 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+#
+# Prints C headers as the elements of a char array, without the lines that include each other.
+#
+#   tools/embed.sh FILE...    in the order in which they need each other
+set -eu
+
+cat "$@" | sed '/^#include "/d' | od -An -v -tu1 | sed 's/ *\([0-9][0-9]*\)/\1,/g'
