@@ -41,7 +41,8 @@ local M = {
   full = array.full,
   from = array.from,
   sparse = array.sparse,
-  is_array = array.is,
+  objects = array.objects,
+  is_array = array.is_any,
   buffer = buffer.buffer,
   -- files
   read = read,
