@@ -56,7 +56,8 @@ local function emitted(env, i, j, v)
     array = array.zeros({ 1 }, { type = "float" }) }
   local plan = assert(core.plan(loop, bindings, space))
   assert(plan.strategy == "rotate", plan.strategy)
-  local kernel_bytes, run_bytes = kernel.pack(loop, plan, bindings, values, space, {})
+  local kernel_bytes, run_bytes = kernel.pack(
+    kernel.find(loop, plan, bindings, values, space, {}), bindings, values)
   things.space = { coords = { i, j }, pointer = v }
   local instance = kernel.prepare(kernel_bytes, run_bytes, things)
   return function(first, last) assert(instance:run { first = first, last = last }) end

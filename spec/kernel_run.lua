@@ -190,7 +190,8 @@ function M.prepare(text, env, space, options)
   options = options or {}
   local core_space = space_for_core(space, options)
   local loop, values, bindings, plan, captures = study(text, env, core_space, options)
-  local kernel_bytes, run_bytes = kernel.pack(loop, plan, bindings, values, core_space, {})
+  local kernel_bytes, run_bytes = kernel.pack(
+    kernel.find(loop, plan, bindings, values, core_space, {}), bindings, values)
   local items = {}
   for c = 1, #bindings do
     if memory.is_array(values[c]) then items[#items + 1] = item_of(values[c]) end
@@ -259,7 +260,7 @@ end
 local function explain(left, right)
   if memory.is_array(left) and memory.is_array(right) then
     for e = 0, tonumber(left.array.count) - 1 do
-      local a, b = tonumber(left.data[e]), tonumber(right.data[e])
+      local a, b = tonumber(left:data()[e]), tonumber(right:data()[e])
       if number_bits(a) ~= number_bits(b) then
         return ("element %d is %.17g, not %.17g"):format(e, b, a)
       end
@@ -267,6 +268,9 @@ local function explain(left, right)
   end
   return ("%s, not %s"):format(tostring(right), tostring(left))
 end
+
+M.study, M.item_of, M.entries_item, M.blocks_of = study, item_of, entries_item, blocks_of
+M.space_for_core, M.assign = space_for_core, assign
 
 local ignored = { parallel = true, each = true }
 

@@ -83,7 +83,7 @@ static int session_pids(lua_State *L) {
 
 static int session_info(lua_State *L) {
   const ms_session *session = *check_session(L);
-  lua_createtable(L, 0, 3);
+  lua_createtable(L, 0, 5);
   lua_pushinteger(L, (lua_Integer)ms_session_workers(session));
   lua_setfield(L, -2, "workers");
   lua_pushstring(L, ms_session_directory(session));
@@ -92,6 +92,8 @@ static int session_info(lua_State *L) {
   lua_setfield(L, -2, "address");
   lua_pushnumber(L, (lua_Number)ms_session_jobs(session));
   lua_setfield(L, -2, "jobs");
+  lua_pushboolean(L, ms_session_has_lanes(session));
+  lua_setfield(L, -2, "memory");
   return 1;
 }
 
@@ -113,6 +115,16 @@ static void call_stalled(void *context, const ms_progress *progress) {
     lua_pushnumber(L, progress->block);
   }
   lua_pcall(L, 3, 0, 0); /* it can only watch: its errors are its own */
+  lua_settop(L, top);
+}
+
+static void call_advanced(void *context, uint64_t finished, uint64_t blocks) {
+  lua_State *L = context;
+  int top = lua_gettop(L);
+  lua_getfield(L, 2, "advanced");
+  lua_pushnumber(L, (lua_Number)finished);
+  lua_pushnumber(L, (lua_Number)blocks);
+  lua_pcall(L, 2, 0, 0); /* it can only watch: its errors are its own */
   lua_settop(L, top);
 }
 
@@ -202,6 +214,8 @@ static int session_run(lua_State *L) {
   ms_read_job(L, 2, &job);
   lua_getfield(L, 2, "stalled");
   if (lua_isfunction(L, -1)) job.stalled = call_stalled;
+  lua_getfield(L, 2, "advanced");
+  if (lua_isfunction(L, -1)) job.advanced = call_advanced;
   job.context = L;
   ms_outcome *outcome = lua_newuserdata(L, sizeof *outcome);
   memset(outcome, 0, sizeof *outcome);

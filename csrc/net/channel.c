@@ -21,9 +21,10 @@ static long now_ms(void) {
   return now.tv_sec * 1000 + now.tv_nsec / 1000000;
 }
 
-/* Waits until `end` is ready for `events` or over; 0 when time is out. Signals do not lengthen it.
- */
+/* Waits until `end`, which was not ready for `events`, is so or over; 0 when time is out. Signals
+ * do not lengthen it. */
 static int wait_ready(int end, short events, int timeout) {
+  if (timeout == 0) return 0;
   long deadline = now_ms() + timeout;
   for (;;) {
     struct pollfd item = {.fd = end, .events = events};

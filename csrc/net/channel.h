@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: MIT
  *
- * Channel: the socketpair between the driver and one worker, inherited at spawn.
+ * Channel: a socketpair between the driver and one worker.
  *
- * It carries what must not be seen elsewhere (the configuration with its keys) and what ZeroMQ
- * cannot carry (file descriptors), in messages of at most MS_CHANNEL_LIMIT bytes. Its end is the
- * notice of death, in both directions: the kernel closes it whatever kills a process. Descriptors
- * are close-on-exec. One thread at each end. */
+ * The first one is inherited at spawn. It carries what must not be seen elsewhere (the
+ * configuration with its keys) and what ZeroMQ cannot carry (file descriptors), in messages of at
+ * most MS_CHANNEL_LIMIT bytes; a second one, the lane, carries the frames of both on one host,
+ * where ZeroMQ's threads would take longer. Its end is the notice of death, in both directions: the
+ * kernel closes it whatever kills a process. Descriptors are close-on-exec. One thread at each end.
+ */
 #ifndef MS_NET_CHANNEL_H
 #define MS_NET_CHANNEL_H
 
@@ -13,7 +15,7 @@
 
 #include "base/error.h"
 
-#define MS_CHANNEL_LIMIT 4096
+#define MS_CHANNEL_LIMIT ((size_t)1 << 17)
 
 /* Makes a pair of connected ends. MS_WRK on failure. */
 int ms_channel_pair(int ends[2], ms_error *err);

@@ -5,14 +5,27 @@
 
 #include <errno.h>
 #include <string.h>
+#include <unistd.h>
+
+#include "net/channel.h"
+
+#define LANE_WAIT 1000 /* ms for room; there is room but for frames of unusual length */
 
 bool ms_link_open(const ms_link *link) {
   return link->sent - link->acknowledged < MS_LINK_WINDOW;
 }
 
+size_t ms_link_piece(const ms_link *link) {
+  return link->lane > 0 ? MS_LANE_PIECE : MS_FRAME_PAYLOAD;
+}
+
+size_t ms_link_limit(const ms_link *link) {
+  return link->lane > 0 ? MS_CHANNEL_LIMIT - sizeof(ms_frame) : MS_FRAME_PAYLOAD;
+}
+
 void *ms_link_begin(const ms_link *link, ms_frame frame, size_t size, zmq_msg_t *message,
                     ms_error *err) {
-  if (size > MS_FRAME_PAYLOAD) {
+  if (size > ms_link_limit(link)) {
     ms_error_set(err, MS_BUG, "a frame of %zu bytes", size);
     return NULL;
   }
@@ -32,6 +45,13 @@ void *ms_link_begin(const ms_link *link, ms_frame frame, size_t size, zmq_msg_t 
 
 int ms_link_commit(ms_link *link, zmq_msg_t *message, ms_error *err) {
   const char *to = link->to;
+  if (link->lane > 0) {
+    int failed = ms_channel_send(link->lane, zmq_msg_data(message), zmq_msg_size(message), -1,
+                                 LANE_WAIT, err);
+    zmq_msg_close(message);
+    link->sent += failed == 0;
+    return failed;
+  }
   if ((to == NULL || zmq_send(link->socket, to, strlen(to), ZMQ_SNDMORE | ZMQ_DONTWAIT) >= 0) &&
       zmq_msg_send(message, link->socket, ZMQ_DONTWAIT) >= 0) {
     link->sent++;
@@ -48,6 +68,13 @@ int ms_link_send(ms_link *link, ms_frame frame, const void *payload, size_t size
   if (room == NULL) return -1;
   if (size > 0) memcpy(room, payload, size);
   return ms_link_commit(link, &message, err);
+}
+
+size_t ms_lane_receive(int lane, char *room) {
+  int passed;
+  long got = ms_channel_receive(lane, room, MS_CHANNEL_LIMIT, &passed, 0, NULL);
+  if (passed >= 0) close(passed);
+  return got > 0 ? (size_t)got : 0;
 }
 
 int ms_link_receive(ms_link *link, const ms_frame *frame, bool acknowledge, ms_error *err) {

@@ -4,6 +4,7 @@
 #include "net/socket.h"
 
 #include <errno.h>
+#include <poll.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/random.h>
@@ -111,6 +112,19 @@ void *ms_socket_connect(void *context, int type, const ms_socket_options *option
   ms_error_set(err, MS_NET, "cannot connect to %s: %s", address, zmq_strerror(errno));
   zmq_close(socket);
   return NULL;
+}
+
+int ms_socket_poll(zmq_pollitem_t *items, int count, int timeout) {
+  struct pollfd plain[MS_PLAIN_ITEMS];
+  bool all = count <= MS_PLAIN_ITEMS;
+  for (int i = 0; all && i < count; i++) {
+    all = items[i].socket == NULL;
+    plain[i] = (struct pollfd){.fd = items[i].fd, .events = POLLIN};
+  }
+  if (!all) return zmq_poll(items, count, timeout);
+  int ready = poll(plain, (nfds_t)count, timeout);
+  for (int i = 0; i < count; i++) items[i].revents = ready > 0 && plain[i].revents != 0;
+  return ready;
 }
 
 /* Drops what is left of a message. */

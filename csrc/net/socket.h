@@ -19,6 +19,7 @@
 #define MS_KEY_SIZE      41 /* Z85 text and its terminator */
 #define MS_ADDRESS_SIZE  128
 #define MS_IDENTITY_SIZE 32
+#define MS_PLAIN_ITEMS   64
 
 /* The keys of a session, made anew for each: whoever holds `client` may speak to whoever holds
  * `server`. Empty strings on local transports. */
@@ -49,6 +50,10 @@ void *ms_socket_bind(void *context, int type, const ms_socket_options *options, 
 /* A socket that connects to `address`. */
 void *ms_socket_connect(void *context, int type, const ms_socket_options *options,
                         const char *address, ms_error *err);
+
+/* zmq_poll; a single call of the kernel when all are descriptors to be read from, MS_PLAIN_ITEMS at
+ * most. */
+int ms_socket_poll(zmq_pollitem_t *items, int count, int timeout);
 
 /* Receives one message without waiting. 1: `*message` is initialised with the frame, and `from`
  * (when the socket is a ROUTER; else NULL) with the sender's routing id; 0: none is there; -1: one

@@ -11,9 +11,9 @@
 #include <unistd.h>
 #include <zmq.h>
 
+#include "base/directory.h"
 #include "base/test.h"
 #include "net/channel.h"
-#include "net/directory.h"
 #include "net/link.h"
 #include "runtime/setup.h"
 

@@ -258,7 +258,8 @@ static int prepare_member(ms_session *session, ms_member *member, ms_run *run, m
     if (job->kernel == NULL) return ms_error_set(err, MS_BUG, "a kernel without its text");
     if (ms_member_learn(member, job->key, job->key_size, err) != 0) return -1;
   }
-  if (!member->informed && inform(session, member, err) != 0) return -1;
+  bool peers = !member->informed && member->lane == 0; /* who hand over by messages */
+  if (peers && inform(session, member, err) != 0) return -1;
   if (!session->config.shared) return choose_parcels(session, member, run, err);
   for (uint32_t i = 0; i < job->item_count; i++) {
     if (ms_member_share(member, job->items[i].segment, err) != 0) return -1;
@@ -303,7 +304,7 @@ int ms_load_prepare(ms_session *session, ms_run *run) {
 
 static int send_task(ms_session *session, ms_member *member, ms_error *err) {
   size_t left = member->task->length - member->task_sent;
-  size_t take = left < MS_FRAME_PAYLOAD ? left : MS_FRAME_PAYLOAD;
+  size_t most = ms_link_piece(&member->link), take = left < most ? left : most;
   ms_frame frame = {.kind = MS_SAY_TASK,
                     .job = session->jobs,
                     .a = {member->task->length, member->task_sent, member->data_frames}};

@@ -36,6 +36,17 @@ int ms_member_stillborn(const ms_session *session, const ms_member *member, ms_e
                       member->number + 1, member->pid, how, session->command[0]);
 }
 
+/* Makes the lane; its other end follows the setup. */
+static int give_lane(ms_member *member, ms_error *err) {
+  int ends[2];
+  ms_notice notice = {.kind = MS_NOTICE_LANE};
+  if (ms_channel_pair(ends, err) != 0) return -1;
+  member->lane = ends[0];
+  int failed = ms_channel_send(member->channel, &notice, sizeof notice, ends[1], 0, err);
+  close(ends[1]);
+  return failed;
+}
+
 /* Starts the process with its setup waiting in the channel: however soon driver or worker die,
  * neither has missed it. */
 static int start(const ms_session *session, ms_member *member, int theirs, ms_error *err) {
@@ -43,7 +54,7 @@ static int start(const ms_session *session, ms_member *member, int theirs, ms_er
   fill_setup(session, member, &setup);
   int failed = ms_channel_send(member->channel, &setup, sizeof setup, session->board_fd, 0, err);
   explicit_bzero(&setup, sizeof setup);
-  if (failed != 0) return -1;
+  if (failed != 0 || (ms_session_has_lanes(session) && give_lane(member, err) != 0)) return -1;
   const char *const *command = (const char *const *)session->command;
   return ms_child_spawn(&member->child, command, theirs, err);
 }
@@ -63,6 +74,7 @@ int ms_member_spawn(ms_session *session, ms_member *member, ms_error *err) {
   member->pid = member->child.pid;
   close(ends[1]);
   member->link = (ms_link){.socket = session->router,
+                           .lane = member->lane,
                            .to = member->peer.identity,
                            .sender = MS_DRIVER,
                            .incarnation = member->incarnation};
@@ -88,7 +100,9 @@ int ms_member_hello(ms_session *session, ms_member *member, const ms_frame *fram
 void ms_member_bury(ms_member *member) {
   ms_child_signal(&member->child, SIGKILL);
   if (member->channel >= 0) close(member->channel);
+  if (member->lane > 0) close(member->lane);
   member->channel = -1;
+  member->lane = 0;
   ms_child_wait(&member->child, KILL_WAIT);
   if (strncmp(member->peer.address, "ipc://", 6) == 0) unlink(member->peer.address + 6);
   member->status = NULL;

@@ -135,10 +135,23 @@ static void enforce_deadline(ms_session *session) {
     ms_member *member = &session->members[i];
     if (!member->working) continue;
     ms_text_format(&session->notices,
-                   "worker %u (pid %ld) reached no block end in 1 s, was killed and is replaced\n",
+                   "worker %u (pid %ld) reached no block end in time, was killed and is replaced\n",
                    member->number + 1, member->pid);
     ms_member_bury(member);
   }
+}
+
+/* Tells how far the job is. */
+static void tell_progress(const ms_session *session) {
+  const ms_run *run = session->run;
+  uint64_t finished = 0;
+  if (run->failed || run->job->advanced == NULL) return;
+  for (uint32_t i = 0; i < session->schedule->workers; i++) {
+    const ms_member *member = &session->members[i];
+    if (member->status == NULL) continue;
+    finished += atomic_load(&member->status->finished) - member->finished_before;
+  }
+  run->job->advanced(run->job->context, finished, session->schedule->count);
 }
 
 /* Tells of stalls; fails when all that work wait for each other. */
@@ -211,6 +224,7 @@ static void wait_for_all(ms_session *session, int interrupt) {
     enforce_deadline(session);
     if (ms_session_clock() - ticked >= SECOND) {
       ticked = ms_session_clock();
+      tell_progress(session);
       watch_progress(session);
     }
   }

@@ -29,6 +29,10 @@ uint64_t ms_session_clock(void) {
   return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 }
 
+bool ms_session_has_lanes(const ms_session *session) {
+  return session->config.shared && !session->config.tcp;
+}
+
 uint32_t ms_session_workers(const ms_session *session) {
   return session->config.workers;
 }
@@ -101,6 +105,7 @@ void ms_session_stop(ms_session **session) {
   free(gone->command);
   free(gone->members);
   free(gone->polled);
+  free(gone->lane_room);
   explicit_bzero(&gone->keys, sizeof gone->keys);
   free(gone);
 }
@@ -190,8 +195,11 @@ static int open_session(ms_session *session, const ms_session_config *config, ms
   session->board_fd = -1;
   session->command = copy_command(config->command);
   session->members = calloc(config->workers, sizeof *session->members);
-  session->polled = calloc((size_t)config->workers + 2, sizeof *session->polled);
-  if (session->command == NULL || session->members == NULL || session->polled == NULL) {
+  session->polled = calloc(2 * (size_t)config->workers + 2, sizeof *session->polled);
+  bool lanes = ms_session_has_lanes(session);
+  if (lanes) session->lane_room = malloc(MS_CHANNEL_LIMIT);
+  if (session->command == NULL || session->members == NULL || session->polled == NULL ||
+      (lanes && session->lane_room == NULL)) {
     return ms_error_set(err, MS_WRK, "out of memory for %u workers", config->workers);
   }
   for (uint32_t i = 0; i < config->workers; i++) {

@@ -36,6 +36,9 @@ void ms_session_stop(ms_session **session);
 
 uint32_t ms_session_workers(const ms_session *session);
 
+/* True when all are on one host, hand over through shared memory, and speak over lanes. */
+bool ms_session_has_lanes(const ms_session *session);
+
 /* Process id of a worker, 0 while it is being replaced. */
 long ms_session_pid(const ms_session *session, uint32_t worker);
 
@@ -83,6 +86,8 @@ typedef struct ms_job {
   /* Called whenever `patience` seconds (0: 10) went by without a finished block. May be NULL. */
   double patience;
   void (*stalled)(void *context, const ms_progress *progress);
+  /* Called about once a second with how many blocks are finished, of how many. May be NULL. */
+  void (*advanced)(void *context, uint64_t finished, uint64_t blocks);
   void *context;
 } ms_job;
 

@@ -8,7 +8,7 @@
 
 #include <sys/types.h>
 
-#include "net/directory.h"
+#include "base/directory.h"
 #include "net/link.h"
 #include "net/zap.h"
 #include "runtime/board.h"
@@ -32,6 +32,7 @@ typedef struct ms_member {
   ms_child child;
   long pid;      /* kept after its end, for messages */
   int channel;   /* -1: dead */
+  int lane;      /* 0: frames go over ZeroMQ */
   bool up;       /* has said hello */
   bool informed; /* of the present peers */
   ms_peer peer;
@@ -104,7 +105,8 @@ struct ms_session {
   ms_status *board; /* a slot for each member */
   int board_fd;
   ms_member *members;
-  zmq_pollitem_t *polled; /* router, interrupt, then a channel for each member */
+  zmq_pollitem_t *polled; /* router, interrupt, then a channel and a lane for each member */
+  char *lane_room;        /* for a frame from a lane; NULL: there are no lanes */
   uint64_t jobs;
   ms_schedule *schedule; /* of the present or last job */
   ms_run *run;           /* NULL between jobs */

@@ -10,7 +10,7 @@
 
 #include <stdint.h>
 
-#include "net/directory.h"
+#include "base/directory.h"
 #include "net/frame.h"
 #include "net/socket.h"
 
@@ -31,9 +31,15 @@ typedef struct ms_setup {
   ms_keys keys;
 } ms_setup;
 
-typedef enum ms_notice_kind { MS_NOTICE_SEGMENT = 1, MS_NOTICE_GONE, MS_NOTICE_END } ms_notice_kind;
+typedef enum ms_notice_kind {
+  MS_NOTICE_SEGMENT = 1,
+  MS_NOTICE_GONE,
+  MS_NOTICE_END,
+  MS_NOTICE_LANE
+} ms_notice_kind;
 
-/* A segment to map (its descriptor comes along) or to unmap; or the session ends in good order.
+/* A segment to map (its descriptor comes along) or to unmap; the session ends in good order; or,
+ * right after the setup of a session on one host, the lane that frames go over from HELLO on.
  * A channel that closes without the last one means that the driver is dead or dying. */
 typedef struct ms_notice {
   uint64_t kind, id, size;

@@ -14,7 +14,7 @@
 
 #define HELLO_WAIT  10000 /* ms for all workers to come up */
 #define DEATH_WAIT  300   /* ms between a channel's end and its process's */
-#define DEATH_GRACE 500   /* ms for the others to reach a block end: a death is told within 1 s */
+#define DEATH_GRACE 200   /* ms for the others to reach a block end before they are replaced, too */
 
 /* Takes notice of a death outside of any job. */
 static void note_death(ms_session *session, const ms_member *member) {
@@ -113,8 +113,24 @@ static int take_frames(ms_session *session, ms_error *err) {
   return 0;
 }
 
+/* Handles what came over a worker's lane; its end is told by the channel. */
+static int take_lane(ms_session *session, ms_member *member, ms_error *err) {
+  for (int i = 0; i < FRAMES_A_TURN && member->lane > 0; i++) {
+    size_t size = ms_lane_receive(member->lane, session->lane_room);
+    if (size == 0) return 0;
+    if (take_frame(session, member, session->lane_room, size, err) != 0) return -1;
+  }
+  return 0;
+}
+
 /* Takes what a dead worker had sent and ZeroMQ still has on its way. */
-static int drain(ms_session *session, ms_error *err) {
+static int drain(ms_session *session, ms_member *member, ms_error *err) {
+  if (member->lane > 0) {
+    for (int turn = 0; turn < DRAIN_TURNS; turn++) {
+      if (take_lane(session, member, err) != 0) return -1;
+    }
+    return 0;
+  }
   zmq_pollitem_t router = {.socket = session->router, .events = ZMQ_POLLIN};
   for (int turn = 0; turn < DRAIN_TURNS && zmq_poll(&router, 1, DRAIN_WAIT) > 0; turn++) {
     if (take_frames(session, err) != 0) return -1;
@@ -135,43 +151,50 @@ static int take_channel(ms_session *session, ms_member *member, ms_error *err) {
   }
   if (got > 0) return 0;
   bool came_up = member->up;
-  if (session->run != NULL && member->working && drain(session, err) != 0) return -1;
+  if (session->run != NULL && member->working && drain(session, member, err) != 0) return -1;
   if (member->channel < 0) return 0;
   ms_session_lose(session, member, NULL);
   if (came_up) return 0;
   return ms_member_stillborn(session, member, err);
 }
 
-int ms_session_wait(ms_session *session, int timeout, int interrupt, ms_error *err) {
-  zmq_pollitem_t *items = session->polled;
-  uint32_t workers = session->config.workers;
-  items[0] = (zmq_pollitem_t){.socket = session->router, .events = ZMQ_POLLIN};
-  int count = 1;
-  for (uint32_t i = 0; i < workers; i++) {
-    if (session->members[i].channel < 0) continue;
-    items[count++] = (zmq_pollitem_t){.fd = session->members[i].channel, .events = ZMQ_POLLIN};
-  }
-  if (interrupt >= 0) items[count++] = (zmq_pollitem_t){.fd = interrupt, .events = ZMQ_POLLIN};
-  int ready = zmq_poll(items, count, timeout);
-  if (ready < 0 && errno != EINTR) {
-    return ms_error_set(err, MS_NET, "waiting for workers failed: %s", zmq_strerror(errno));
-  }
-  if (ready <= 0) return 0;
-  if (items[0].revents != 0 && take_frames(session, err) != 0) return -1;
-  for (int k = 1; k < count; k++) {
-    for (uint32_t i = 0; items[k].revents != 0 && i < workers; i++) {
-      ms_member *member = &session->members[i];
-      if (member->channel < 0 || member->channel != items[k].fd) continue;
-      if (take_channel(session, member, err) != 0) return -1;
-    }
-  }
-  return 0;
-}
-
 static uint32_t count_up(const ms_session *session) {
   uint32_t up = 0;
   for (uint32_t i = 0; i < session->config.workers; i++) up += session->members[i].up;
   return up;
+}
+
+int ms_session_wait(ms_session *session, int timeout, int interrupt, ms_error *err) {
+  zmq_pollitem_t *items = session->polled;
+  uint32_t workers = session->config.workers;
+  int count = 0, first = 0;
+  if (!ms_session_has_lanes(session) || count_up(session) < workers) { /* there may be a hello */
+    items[count++] = (zmq_pollitem_t){.socket = session->router, .events = ZMQ_POLLIN};
+    first = count;
+  }
+  for (uint32_t i = 0; i < workers; i++) {
+    if (session->members[i].channel < 0) continue;
+    items[count++] = (zmq_pollitem_t){.fd = session->members[i].channel, .events = ZMQ_POLLIN};
+    if (session->members[i].lane == 0) continue;
+    items[count++] = (zmq_pollitem_t){.fd = session->members[i].lane, .events = ZMQ_POLLIN};
+  }
+  if (interrupt >= 0) items[count++] = (zmq_pollitem_t){.fd = interrupt, .events = ZMQ_POLLIN};
+  int ready = ms_socket_poll(items, count, timeout);
+  if (ready < 0 && errno != EINTR) {
+    return ms_error_set(err, MS_NET, "waiting for workers failed: %s", zmq_strerror(errno));
+  }
+  if (ready <= 0) return 0;
+  if (first > 0 && items[0].revents != 0 && take_frames(session, err) != 0) return -1;
+  for (int k = first; k < count; k++) {
+    for (uint32_t i = 0; items[k].revents != 0 && i < workers; i++) {
+      ms_member *member = &session->members[i];
+      bool lane = member->lane > 0 && member->lane == items[k].fd;
+      if (lane && take_lane(session, member, err) != 0) return -1;
+      if (lane || member->channel < 0 || member->channel != items[k].fd) continue;
+      if (take_channel(session, member, err) != 0) return -1;
+    }
+  }
+  return 0;
 }
 
 static int spawn_missing(ms_session *session, ms_error *err) {

@@ -56,6 +56,19 @@ static int check_setup(ms_worker *worker, long got, int board, ms_error *err) {
   return 0;
 }
 
+/* The lane comes right after the setup. */
+static int take_lane(ms_worker *worker, ms_error *err) {
+  ms_notice notice = {0};
+  int lane = -1;
+  worker->lane_room = malloc(MS_CHANNEL_LIMIT);
+  if (worker->lane_room == NULL) return ms_error_set(err, MS_WRK, "out of memory");
+  long got = ms_channel_receive(worker->channel, &notice, sizeof notice, &lane, SETUP_WAIT, err);
+  if (got < 0) return -1;
+  if (lane > 0) worker->lane = lane;
+  if (got == (long)sizeof notice && notice.kind == MS_NOTICE_LANE && lane > 0) return 0;
+  return ms_error_set(err, MS_WRK, "the driver sent no lane");
+}
+
 static int take_setup(ms_worker *worker, ms_error *err) {
   int board = -1;
   ms_setup *setup = &worker->setup;
@@ -64,7 +77,7 @@ static int take_setup(ms_worker *worker, ms_error *err) {
   if (got == 0) return ms_error_set(err, MS_WRK, "the driver is gone");
   int failed = check_setup(worker, got, board, err);
   if (board >= 0) close(board);
-  return failed;
+  return failed != 0 || !worker->board_hands_over ? failed : take_lane(worker, err);
 }
 
 /* Binds the inbox, connects to the driver. The gatekeeper comes before the first bind. */
@@ -116,6 +129,7 @@ ms_worker *ms_worker_connect(int channel, ms_error *err) {
     if (worker->neighbours == NULL) {
       ms_error_set(err, MS_WRK, "out of memory");
     } else if (ms_link_send(&worker->control, frame, &hello, sizeof hello, err) == 0) {
+      worker->control.lane = worker->lane;
       return worker;
     }
   }
@@ -142,6 +156,8 @@ void ms_worker_destroy(ms_worker **worker) {
   ms_text_free(&gone->incoming);
   ms_board_unmap(gone->board, gone->setup.workers);
   close(gone->channel);
+  if (gone->lane > 0) close(gone->lane);
+  free(gone->lane_room);
   free(gone->neighbours);
   free(gone);
   *worker = NULL;
@@ -266,22 +282,33 @@ static int handle(ms_worker *worker, const ms_frame *frame, const char *payload,
   }
 }
 
+/* Handles one frame of the driver. */
+static int take_frame(ms_worker *worker, const char *bytes, size_t size, ms_error *err) {
+  ms_frame frame;
+  if (ms_frame_read(&frame, bytes, size, MS_TO_WORKER) != NULL || frame.sender != MS_DRIVER ||
+      frame.incarnation != worker->setup.incarnation) {
+    return 0;
+  }
+  int accepted = ms_link_receive(&worker->control, &frame, true, err);
+  if (accepted <= 0) return accepted;
+  return handle(worker, &frame, bytes + sizeof frame, err);
+}
+
 /* Handles the frames of the driver that are there. */
 static int take_frames(ms_worker *worker, ms_error *err) {
+  if (worker->lane > 0) {
+    size_t size;
+    while ((size = ms_lane_receive(worker->lane, worker->lane_room)) > 0) {
+      if (take_frame(worker, worker->lane_room, size, err) != 0) return -1;
+    }
+    return 0;
+  }
   for (;;) {
     zmq_msg_t message;
     int got = ms_socket_receive(worker->dealer, NULL, &message);
     if (got == 0) return 0;
     if (got < 0) continue;
-    ms_frame frame;
-    int failed = 0;
-    const char *bytes = zmq_msg_data(&message);
-    if (ms_frame_read(&frame, bytes, zmq_msg_size(&message), MS_TO_WORKER) == NULL &&
-        frame.sender == MS_DRIVER && frame.incarnation == worker->setup.incarnation) {
-      int accepted = ms_link_receive(&worker->control, &frame, true, err);
-      if (accepted < 0) failed = -1;
-      if (accepted > 0) failed = handle(worker, &frame, bytes + sizeof frame, err);
-    }
+    int failed = take_frame(worker, zmq_msg_data(&message), zmq_msg_size(&message), err);
     zmq_msg_close(&message);
     if (failed != 0) return -1;
   }
@@ -291,7 +318,8 @@ int ms_worker_wait(ms_worker *worker, bool tokens, int timeout, ms_error *err) {
   zmq_pollitem_t items[] = {{.socket = worker->dealer, .events = ZMQ_POLLIN},
                             {.fd = worker->channel, .events = ZMQ_POLLIN},
                             {.socket = worker->inbox, .events = ZMQ_POLLIN}};
-  int ready = zmq_poll(items, tokens ? 3 : 2, timeout);
+  if (worker->lane > 0) items[0] = (zmq_pollitem_t){.fd = worker->lane, .events = ZMQ_POLLIN};
+  int ready = ms_socket_poll(items, tokens ? 3 : 2, timeout);
   if (ready < 0) {
     if (errno == EINTR) return 0;
     return ms_error_set(err, MS_NET, "waiting for messages failed: %s", zmq_strerror(errno));

@@ -150,16 +150,17 @@ static int send_report(ms_worker *worker, ms_frame last, ms_error *err) {
       if (ms_worker_wait(worker, false, ROOM_WAIT, err) != 0) return -1;
     }
     size_t rest = report->length - at;
-    bool whole = rest <= MS_FRAME_PAYLOAD;
+    size_t piece_size = ms_link_piece(&worker->control);
+    bool whole = rest <= piece_size;
     ms_frame piece = {.kind = MS_SAY_REPORT, .job = worker->job.number};
     if (whole) report->length = 0; /* the bytes stay until more is added */
     if (worker->gone) return 0;
     if (ms_link_send(&worker->control, whole ? last : piece, rest > 0 ? report->bytes + at : NULL,
-                     whole ? rest : MS_FRAME_PAYLOAD, err) != 0) {
+                     whole ? rest : piece_size, err) != 0) {
       return -1;
     }
     if (whole) return 0;
-    at += MS_FRAME_PAYLOAD;
+    at += piece_size;
   }
 }
 
@@ -338,7 +339,7 @@ int ms_worker_fail(ms_worker *worker, const void *error, size_t size, ms_error *
   ms_worker_job *job = &worker->job;
   if (!job->open) return 0;
   static const char oversize[] = "the error of a loop body is too large to be sent";
-  int failed = size <= MS_FRAME_PAYLOAD
+  int failed = size <= ms_link_limit(&worker->control)
                    ? send_failure(worker, MS_OK, error, size, err)
                    : send_failure(worker, MS_BDY, oversize, sizeof oversize - 1, err);
   job->running = false;

@@ -44,7 +44,8 @@ typedef struct ms_worker_job {
 
 struct ms_worker {
   ms_setup setup;
-  int channel;
+  int channel, lane;     /* lane 0: frames come over ZeroMQ */
+  char *lane_room;       /* for a frame from it */
   bool gone;             /* the driver is, or has done with us */
   bool ended;            /* it said so */
   ms_status *board;      /* a slot for each worker */

@@ -34,6 +34,9 @@ function M.parser(name, about, without)
     end
   end
   parser:option("--engine", "How bodies are executed."):choices {"auto", "lua"}:default "auto"
+  parser:option("--numeric", "Arithmetic in double, or fast: in the arrays' precision, reordered.")
+    :choices {"strict", "fast"}:default "strict"
+  parser:flag("--quiet", "No progress bars.")
   parser:flag("--json", "Print one JSON object a line and nothing else.")
   return parser
 end
@@ -41,7 +44,7 @@ end
 --- Parses the command line and starts the workers that were asked for.
 function M.options(parser)
   local options = parser:parse()
-  if options.workers then meissa.init {workers = options.workers} end
+  meissa.init {workers = options.workers, quiet = options.quiet or options.json or false}
   return options
 end
 
@@ -52,7 +55,7 @@ Report.__index = Report
 function M.report(options, columns)
   return setmetatable({
     json = options.json, columns = columns, rows = 0, started = meissa.clock(),
-    terminal = ffi.C.isatty(2) == 1 and not options.json,
+    terminal = ffi.C.isatty(2) == 1 and not options.json and not options.quiet,
   }, Report)
 end
 

@@ -9,7 +9,9 @@
 
 local capture = require("meissa.capture")
 local core = require("meissa.core")
+local engine = require("meissa.engine")
 local errors = require("meissa.errors")
+local kernel = require("meissa.kernel")
 local report = require("meissa.report")
 
 local M = {}
@@ -67,13 +69,14 @@ function M.shape(...)
   shapes = shapes + 1
   local element = options.type or "double"
   return setmetatable({ id = shapes, dims = dims, sparse = options.sparse and true or false,
-    integer = element == "int32" or element == "int64" }, Shape)
+    integer = element == "int32" or element == "int64", type = element }, Shape)
 end
 
 local function describe(value)
   if type(value) ~= "table" or getmetatable(value) ~= Shape then return nil end
   return { array = value.id, storage = value.id, dims = rawget(value, "dims"),
-    sparse = rawget(value, "sparse"), integer = rawget(value, "integer") }
+    sparse = rawget(value, "sparse"), integer = rawget(value, "integer"),
+    type = rawget(value, "type") }
 end
 
 -- Real arrays can be given as well, where their module has said how to describe them.
@@ -129,7 +132,33 @@ local function space_of(recorded, opts)
   space.ordered = not about
   if options.ordered ~= nil then space.ordered = options.ordered end
   if opts.ordered ~= nil then space.ordered = opts.ordered end
+  space.options, space.numeric = options, options.numeric or "strict"
   return space, about
+end
+
+local TYPES = { float = "float", int32 = "int32", int64 = "int64" }
+
+-- How the arrays would lie in memory, by capture.
+local function layout_of(bindings)
+  local arrays = {}
+  for c, binding in ipairs(bindings) do
+    if binding.kind == "array" then
+      local strides, size = {}, 1
+      for d = #binding.dims, 1, -1 do strides[d], size = size, size * binding.dims[d] end
+      local about = describe_any(binding.value)
+      arrays[c] = { type = TYPES[about.type] or "double", strides = strides }
+    end
+  end
+  return arrays
+end
+
+-- Finds out which engine would run a plan.
+local function judge(plan, loop, bindings, space, about)
+  plan.engine = "lua"
+  if plan.strategy == "serial" or space.serial then return end
+  local native, refusal = kernel.emit_native(loop, plan, bindings, space, layout_of(bindings),
+    about and (TYPES[about.type] or "double"))
+  engine.judge(plan, { native = native, refusal = refusal }, space)
 end
 
 local function locals_at(level)
@@ -199,14 +228,15 @@ function M.analyze(text, bindings, opts)
     local value = each.reach ~= "global" and recorded.locals[each.root]
     if value then return value[1] end
     return env[each.root]
-  end, describe_any, { [M.opaque] = true })
+  end, describe_any, { [M.opaque] = true }, loop:names())
   if about then space.source = capture.source(resolved, about, recorded[1]) end
   local plan
   plan, problem = core.plan(loop, resolved, space)
   if not plan then errors.raise_core(problem) end
   report.drop_impossible_fixes(plan)
   plan.text, plan.line, plan.ordered = text, loop:info().line, space.ordered
-  plan.engine, plan.serial = "lua", space.serial
+  plan.serial = space.serial
+  judge(plan, loop, resolved, space, about)
   return setmetatable(plan, Analysis)
 end
 

@@ -120,6 +120,11 @@ function M.rows(A)
   return core.call(lib.ms_rows_get, A.array)
 end
 
+--- Whether several entries of a sparse array have equal subscripts.
+function M.repeats(A)
+  return core.call(lib.ms_index_repeats, A.array) == 1
+end
+
 -- What describe gave for a handle: nothing in it changes while the array lives.
 local described = setmetatable({}, { __mode = "k" })
 

@@ -231,6 +231,32 @@ function M.block(layout, b)
   return block
 end
 
+--- A function fill(b, bounds) that writes the iterations of block `b` into a vector of int64: first
+-- and last entry from 1, or first and last index value of each dimension, then of the row if there
+-- is one. What M.block tells, without making a table.
+-- @param layout what M.layout gave
+function M.filler(layout)
+  local starts, axes, extents = layout.starts, layout.axes, layout.extents
+  if starts then
+    return function(b, bounds)
+      bounds[0], bounds[1] = starts[b + 1] + 1, starts[b + 2]
+    end
+  end
+  local row_at = 2 * #extents
+  return function(b, bounds)
+    for d = 1, #extents do
+      bounds[2 * d - 2], bounds[2 * d - 1] = extents[d][1], extents[d][2]
+    end
+    for a = #axes, 1, -1 do
+      local axis = axes[a]
+      local r = b % axis.ranges + 1
+      b = (b - r + 1) / axis.ranges
+      local at = axis.row and row_at or 2 * axis.dim - 2
+      bounds[at], bounds[at + 1] = values_of(axis, r)
+    end
+  end
+end
+
 --- What a worker needs to find a block's iterations, as plain tables.
 function M.layout(grid)
   if grid.partition then

@@ -9,20 +9,21 @@
 local buffer = require("string.buffer")
 local ffi = require("ffi")
 local bulk = require("meissa.kernel.bulk")
-local carry = require("meissa.kernel.carry")
+local compiler = require("meissa.kernel.compiler")
 local core = require("meissa.core")
 local errors = require("meissa.errors")
 local failure = require("meissa.kernel.failure")
 local helpers = require("meissa.kernel.helpers")
 local memory = require("meissa.kernel.memory")
+local native_engine = require("meissa.kernel.native")
+local results_of = require("meissa.kernel.result")
+local random = require("meissa.random")
 local row = require("meissa.kernel.row")
 local strict = require("meissa.strict")
+local system = require("meissa.system")
 local unpack_values = require("meissa.kernel.unpack")
 
 local M = {}
-
---- The engine's name in reports.
-M.engine = "lua"
 
 --- Bytes of the key that kernel bytes begin with.
 M.KEY = 32
@@ -36,46 +37,6 @@ local MOST_LOCALS = 40
 
 local coord_type = ffi.typeof("const int32_t *")
 
-local identities = { ["+"] = -0, ["*"] = 1, min = math.huge, max = -math.huge, ["and"] = true,
-  ["or"] = false }
-
---- The value that leaves a reduction unchanged.
--- @tab reduction `op`: "+" "*" "min" "max" "and" "or"
--- @param initial the variable's value before the loop
-function M.identity(reduction, initial)
-  if reduction.op == "or" and initial == nil then return nil end
-  return identities[reduction.op]
-end
-
--- Whether the value b that a block has formed takes the place of a, by the rule of the body's text.
-local takes = {
-  max = {
-    beyond = function(a, b) return b > a end,
-    equal = function(a, b) return b >= a end,
-    unless = function(a, b) return not (a > b) and b ~= -math.huge end,
-  },
-  min = {
-    beyond = function(a, b) return b < a end,
-    equal = function(a, b) return b <= a end,
-    unless = function(a, b) return not (a < b) and b ~= math.huge end,
-  },
-  ["or"] = {
-    beyond = function(a) return not a end,
-    equal = function(_, b) return b end,
-  },
-}
-
---- An old value combined with what one block has formed from the identity.
--- @tab reduction `op`, and `wins` of min, max and or: "beyond" "equal" "unless" (see plan.h)
-function M.combine_one(reduction, old, new)
-  local op = reduction.op
-  if op == "+" then return old + new end
-  if op == "*" then return old * new end
-  if op == "and" then return old and new end
-  if takes[op][reduction.wins](old, new) then return new end
-  return old
-end
-
 -- What is known about each capture that is an array.
 local function find_arrays(values, count)
   local arrays = {}
@@ -85,13 +46,18 @@ local function find_arrays(values, count)
   return arrays
 end
 
-local function carried(values, static, bindings)
+-- The captured values that an execution needs; the object alone needs fewer than the Lua text.
+local function carried(values, static, bindings, native)
   local info = static.info
   local sent, count = {}, 0
-  for _, param in ipairs(info.params) do
-    if param.kind == "value" then sent[param.at] = values[param.at] end
+  for _, source in ipairs { not (native and native.object) and info, native and native.info } do
+    for _, param in ipairs(source and source.params or {}) do
+      if param.kind == "value" then sent[param.at] = values[param.at] end
+    end
   end
-  for _, c in ipairs(info.spilled) do sent[c] = values[c] end
+  if not (native and native.object) then
+    for _, c in ipairs(info.spilled) do sent[c] = values[c] end
+  end
   for c in pairs(sent) do count = math.max(count, c) end
   return bulk.encode(sent, count, {
     path = function(c) return info.captures[c].path end,
@@ -131,7 +97,27 @@ local function emit(loop, plan, bindings, space, arrays, entry_type)
   errors.raise("BDY", "the loop's body is too large for one function: %s", info.message)
 end
 
--- The kernel's part that is the same for every execution: {info =, bytes =, key =}.
+--- The body as C text: {text =, info =, fast =}, or nil and why it has none: {line =, message =}.
+-- @param loop the loop's handle @param plan the plan's handle
+-- @tab bindings what each capture is @tab space the iteration space; `numeric`
+-- @tab arrays by capture: {type =, strides =}
+-- @string[opt] entry_type of the array that is the space
+function M.emit_native(loop, plan, bindings, space, arrays, entry_type)
+  if not core.emit_native then return nil end
+  local fast = space.numeric == "fast"
+  local text, info = core.emit_native(loop, plan, bindings, space, arrays, entry_type, fast)
+  if not text and info.code then errors.raise_core(info) end
+  if not text then return nil, info end
+  for _, param in ipairs(info.params) do
+    if not native_engine.takes(param) then
+      errors.raise("BUG", "a native kernel asks for a '%s'", param.kind)
+    end
+  end
+  return {text = text, info = info, fast = fast}
+end
+
+-- The kernel's part that is the same for every execution: {info =, signature =, packed = {}}, and
+-- `native` or `refusal`.
 local function make_static(loop, plan, bindings, space, arrays, entry_type)
   local info = emit(loop, plan, bindings, space, arrays, entry_type)
   info.entry_type, info.arrays = entry_type, {}
@@ -141,13 +127,31 @@ local function make_static(loop, plan, bindings, space, arrays, entry_type)
       info.arrays[#info.arrays + 1] = { capture = c, type = about.type, dims = about.dims }
     end
   end
-  local key = core.digest(signature(info))
-  return { info = info, bytes = key .. buffer.encode(info), key = key }
+  local native, refusal = M.emit_native(loop, plan, bindings, space, arrays, entry_type)
+  return { info = info, signature = signature(info), packed = {}, native = native,
+    refusal = refusal }
+end
+
+-- Kernel bytes and their key: of the Lua text alone, or with what there is of the native kernel.
+local function packed(static, native)
+  local name = not native and "lua" or native.object and "native" or "waiting"
+  local found = static.packed[name]
+  if not found then
+    local key = core.digest(static.signature .. "\0" .. name .. (native and native.key or ""))
+    local content = { info = static.info }
+    if native then
+      content.native = { key = native.key, info = native.info, object = native.object,
+        directory = native.directory }
+    end
+    found = { key = key, bytes = key .. buffer.encode(content) }
+    static.packed[name] = found
+  end
+  return found
 end
 
 -- What decides about the text beside the plan: how each array lies in memory.
-local function layout_of(arrays, count, entry_type)
-  local parts = { entry_type or "" }
+local function layout_of(arrays, count, entry_type, positions)
+  local parts = { entry_type or "", positions and "positions" or "" }
   for c = 1, count do
     local about = arrays[c]
     if about then
@@ -157,30 +161,41 @@ local function layout_of(arrays, count, entry_type)
   return table.concat(parts, " ")
 end
 
---- Packs a loop for one execution.
+--- The kernel of a loop, as far as it is the same for its executions.
 -- @param loop the loop's handle
 -- @param plan the plan's handle
 -- @tab bindings what each capture is, as for the analysis
 -- @tab values the captured values, by capture
--- @tab space the iteration space, as for the analysis; `array`: the DistArray whose entries it is
--- @tab cache belongs to the plan, and keeps what is the same for its executions
+-- @tab space the iteration space, as for the analysis; `array`: the DistArray whose entries it is;
+-- `numeric`
+-- @tab cache belongs to the plan, and keeps kernels
+-- @treturn table `native` {text =, info =, fast =} if the body has a C text, else `refusal`
+function M.find(loop, plan, bindings, values, space, cache)
+  local arrays = find_arrays(values, #bindings)
+  local entry_type = space.array and memory.describe(space.array).type or nil
+  local layout = layout_of(arrays, #bindings, entry_type, space.positions)
+  local static = cache[layout]
+  if not static then
+    static = make_static(loop, plan, bindings, space, arrays, entry_type)
+    cache[layout] = static
+  end
+  return static
+end
+
+--- Packs a loop for one execution.
+-- @tab static what find gave
+-- @tab bindings what each capture is @tab values the captured values, by capture
+-- @tab[opt] native what meissa.engine chose
 -- @treturn string kernel bytes
 -- @treturn string run bytes
 -- @treturn string the kernel's key
 -- @treturn table captured tables that travel apart: see kernel/bulk.lua
 -- @treturn table what is known of captures beyond its limit
 -- Errors: BDY for a captured value that cannot travel, naming its path.
-function M.pack(loop, plan, bindings, values, space, cache)
-  local arrays = find_arrays(values, #bindings)
-  local entry_type = space.array and memory.describe(space.array).type or nil
-  local layout = layout_of(arrays, #bindings, entry_type)
-  local static = cache[layout]
-  if not static then
-    static = make_static(loop, plan, bindings, space, arrays, entry_type)
-    cache[layout] = static
-  end
-  local run_bytes, apart = carried(values, static, bindings)
-  return static.bytes, run_bytes, static.key, apart, static.large
+function M.pack(static, bindings, values, native)
+  local run_bytes, apart = carried(values, static, bindings, native)
+  local kernel = packed(static, native)
+  return kernel.bytes, run_bytes, kernel.key, apart, static.large
 end
 
 -- Loaded kernels by key: their text is compiled once in a process.
@@ -190,14 +205,21 @@ local function load_kernel(bytes)
   local key = bytes:sub(1, M.KEY)
   local kernel = loaded[key]
   if kernel then return kernel end
-  local info = buffer.decode(bytes:sub(M.KEY + 1))
-  local chunk, message = loadstring(info.text, info.chunkname)
-  if not chunk then errors.raise("BUG", "a kernel does not compile: %s", message) end
-  kernel = { info = info, memory = {}, block = chunk(setmetatable({}, { __index = function(_, name)
-    return helpers[name] or row[name]
-  end })) }
+  local content = buffer.decode(bytes:sub(M.KEY + 1))
+  kernel = { info = content.info, native = content.native, memory = {} }
   loaded[key] = kernel
   return kernel
+end
+
+-- The block function of the Lua text, made when first needed.
+local function block_of(kernel)
+  if kernel.block then return kernel.block end
+  local chunk, message = loadstring(kernel.info.text, kernel.info.chunkname)
+  if not chunk then errors.raise("BUG", "a kernel does not compile: %s", message) end
+  kernel.block = chunk(setmetatable({}, { __index = function(_, name)
+    return helpers[name] or row[name]
+  end }))
+  return kernel.block
 end
 
 -- The world that carried functions and names find: the process's own, with strict arithmetic, and
@@ -243,53 +265,17 @@ end
 local Instance = {}
 Instance.__index = Instance
 
--- The iteration that a tracked scalar got its value from, as "3,-2": comparable in loop order. The
--- numbers that the block function returned stand in `results` from `at` on.
-local function position_of(self, results, at)
-  local info, parts = self.kernel.info, {}
-  for d = 1, info.dim_count do
-    if info.entries then
-      parts[d] = tonumber(self.items.space.coords[d][results[at] - 1])
-    else
-      parts[d] = info.steps[d] > 0 and results[at + d - 1] or -results[at + d - 1]
-    end
-  end
-  return table.concat(parts, ",")
+local function gather(...)
+  return { ... }
 end
 
--- What a block returned: results by number, then "101": which private scalars were assigned, then
--- the iterations that assigned them, if blocks may run in another order than the loop; then, by
--- result, the elements of tables that were assigned nil.
-local function encode_results(self, results)
-  local info, sent, set, positions, gone = self.kernel.info, {}, {}, {}, {}
-  local captures, count = info.captures, #info.results
-  local at = count + 1
-  for n, result in ipairs(info.results) do
-    local assigned = results[n] ~= helpers.none
-    if result.role == "sliced" then
-      sent[n], gone[n] = helpers.sliced(results[n])
-    elseif assigned then
-      sent[n] = results[n]
-    end
-    set[n] = assigned and "1" or "0"
-    if info.positions > 0 and result.role == "private" then
-      positions[#positions + 1] = assigned and position_of(self, results, at) or "-"
-      at = at + info.positions
-    end
-  end
-  sent[count + 1], sent[count + 2] = table.concat(set), table.concat(positions, ";")
-  sent[count + 3] = next(gone) and gone or nil
-  return carry.encode(sent, count + 3, {
-    path = function(n) return info.results[n] and captures[info.results[n].capture].path end,
-    find_array = memory.refuse,
-    code = "BDY", whither = "the driver",
-    remedy = "Declare it local in the body if it is not needed after the loop",
-  })
+-- Calls the block function and gathers what it returns. Never compiled, and no tail call: a trace
+-- that leaves the block's loop ends here, where LuaJIT would try in vain to follow it into xpcall.
+local function call(block, ...)
+  local results = gather(block(...))
+  return results
 end
-
-local function gather(ok, ...)
-  return ok, { ... }
-end
+jit.off(call)
 
 --- Runs one block.
 -- @tab block {first =, last =} for entries (counted from 1, last included), else {lo = {...}, hi =
@@ -309,13 +295,30 @@ function Instance:run(block)
     end
   end
   helpers.enter(self.object)
-  local ok, results = gather(xpcall(self.kernel.block, self.handler,
-    unpack(arguments, 1, self.argument_count)))
-  if not ok then return nil, failure.finish(results[1], self.kernel.info) end
+  local before = self.draws and random.open(self.draws)
+  local ok, results = xpcall(call, self.handler, self.kernel.block,
+    unpack(arguments, 1, self.argument_count))
+  if before then random.close(before) end
+  if not ok then return nil, failure.finish(results, self.kernel.info) end
   if #self.kernel.info.results == 0 then return "" end
-  local encoded, bytes = pcall(encode_results, self, results)
+  local encoded, bytes = pcall(results_of.encode, self, results)
   if not encoded then return nil, failure.plain(bytes) end
   return bytes
+end
+
+--- The native instance that blocks may be run with from now on, or nil: it looks whether the
+-- kernel's object has appeared, at most once a millisecond. Native instances are their own.
+function Instance:native()
+  local object = self.look and self.look()
+  if not object then return nil end
+  self.look = nil
+  return self.make_native(object)
+end
+
+local function load_object(native)
+  local object, message = compiler.load(native.key, native.object)
+  if not object then errors.raise("WRK", "%s; MEISSA_ENGINE=lua runs loops without it", message) end
+  return object
 end
 
 --- Makes a kernel ready to run blocks.
@@ -326,8 +329,9 @@ end
 -- pointer = values of the entries}, or for a dense array {pointer =, strides =}. `bulk`: tables
 -- that travelled apart, {{capture =, pointer =, length =, digest =}, ...}. Their memory must
 -- outlive the instance.
--- @tab[opt] host `print`: what `print` means in the body
--- @treturn table an instance with a method `run(block)`
+-- @tab[opt] host `print`: what `print` means in the body; `draws`: what the random numbers of the
+-- body belong to (see meissa.random)
+-- @treturn table an instance with methods `run(block)` and `native()`
 function M.prepare(kernel_bytes, run_bytes, items, host)
   local kernel = load_kernel(kernel_bytes)
   local info = kernel.info
@@ -341,52 +345,24 @@ function M.prepare(kernel_bytes, run_bytes, items, host)
   for _, each in ipairs(items.bulk or {}) do
     values[each.capture] = bulk.decode(each.pointer, each.length, each.digest, each.capture)
   end
+  local self = setmetatable({ kernel = kernel, object = object, items = items }, Instance)
+  if kernel.native then
+    self.make_native = function(loaded_object)
+      return native_engine.instance(loaded_object, kernel.native.info, found, values, { info = info,
+        object = object, encode = function(results) return results_of.encode(self, results) end })
+    end
+    if kernel.native.object then return self.make_native(load_object(kernel.native)) end
+    self.look = native_engine.watch(kernel.native, system.clock)
+  end
+  block_of(kernel)
   local bounds = info.entries and 2 or 2 * info.dim_count + (info.row and 2 or 0)
   local arguments = {}
   for n, param in ipairs(info.params) do
     arguments[bounds + n] = arguments_by_kind[param.kind](param, info, found, values)
   end
-  return setmetatable({
-    kernel = kernel, arguments = arguments, argument_count = bounds + #info.params,
-    object = object, items = items, handler = failure.handler(kernel, items),
-  }, Instance)
-end
-
--- Whether the iteration "3,-2" comes after another one, or nil, in loop order.
-local function comes_after(position, other)
-  if not other then return true end
-  local theirs = other:gmatch("[^,]+")
-  for part in position:gmatch("[^,]+") do
-    local a, b = tonumber(part), tonumber(theirs())
-    if a ~= b then return a > b end
-  end
-  return true
-end
-
--- Puts a block's part of a table into the table.
-local function merge(whole, part, gone)
-  for key, value in pairs(part) do whole[key] = value end
-  for _, key in ipairs(gone) do whole[key] = nil end
-end
-
--- Takes one block's results into `final`.
-local function take_block(info, final, block)
-  local count = #info.results
-  local positions = block[count + 2]:gmatch("[^;]+")
-  for n, scalar in ipairs(info.results) do
-    local out = final[n]
-    if scalar.role == "sliced" then
-      merge(out.value, block[n], block[count + 3][n])
-    elseif scalar.role == "reduction" then
-      out.value, out.set = M.combine_one(scalar, out.value, block[n]), true
-    else
-      local position = info.positions > 0 and positions()
-      local assigned = block[count + 1]:sub(n, n) == "1"
-      if assigned and (not position or comes_after(position, out.position)) then
-        out.value, out.set, out.position = block[n], true, position or nil
-      end
-    end
-  end
+  self.arguments, self.argument_count = arguments, bounds + #info.params
+  self.handler, self.draws = failure.handler(kernel, items), host and host.draws
+  return self
 end
 
 --- The scalars after the loop: of a reduction the old value, then the blocks' contributions in plan
@@ -397,20 +373,10 @@ end
 -- @tab results what `run` returned for each block, in plan order
 -- @treturn table list of {capture =, value =}: what to assign
 function M.combine(kernel_bytes, values, results)
-  local info = load_kernel(kernel_bytes).info
-  local final = {}
-  for n, scalar in ipairs(info.results) do
-    final[n] = { capture = scalar.capture, value = values[scalar.capture], set = false }
-  end
-  for _, bytes in ipairs(#info.results > 0 and results or {}) do
-    take_block(info, final, unpack_values.decode(bytes, { globals = _G }))
-  end
-  local assigned = {}
-  for _, each in ipairs(final) do
-    if each.set then assigned[#assigned + 1] = { capture = each.capture, value = each.value } end
-  end
-  return assigned
+  return results_of.combine(load_kernel(kernel_bytes).info, values, results)
 end
+
+M.identity, M.combine_one = results_of.identity, results_of.combine_one
 
 M.error_of = failure.error_of
 

@@ -27,7 +27,8 @@ local function context_of(plan)
   end
   return {
     file = record.file, line = record.line, over = plan.entries and record.over,
-    source = record.source, grid = plan.grid, moves = moves, engine = plan.engine,
+    source = record.source, grid = plan.grid, moves = moves,
+    engine = plan.engine, engine_reason = plan.engine_reason,
     ordered = plan.ordered, serial = plan.serial, stages = plan.stages,
   }
 end
@@ -47,6 +48,8 @@ function Plan.__call()
   return nil
 end
 
+local FLAGS = {"draws", "changes", "stores", "aliased", "alone", "reads", "quiet", "acts"}
+
 -- What the analysis depends on, as one string: shapes, which arrays are the same, numbers that may
 -- reach a subscript, kinds of values, the space and its options.
 local function situation(record, space, bindings)
@@ -60,7 +63,8 @@ local function situation(record, space, bindings)
     end
     return stores[storage]
   end
-  for c, binding in ipairs(bindings) do
+  local inside = #bindings.inner > 0
+  local function describe(binding, matters)
     add(binding.kind)
     add(binding.depth)
     if binding.kind == "array" then
@@ -72,26 +76,34 @@ local function situation(record, space, bindings)
       add(table.concat(binding.dims, "x"))
       add(binding.sparse and "s" or "d")
       add(binding.integer and "i" or "f")
+      if binding.scratch then add "scratch" end
       if binding.buffers then
         add "b"
         add(memory_of(binding.buffers))
         add(binding.delay or "")
       end
     elseif binding.kind == "number" then
-      local about = record.captures[c]
-      if about and about.parameter then add(("%.17g"):format(binding.number)) end
+      if matters then add(("%.17g"):format(binding.number)) end
     elseif binding.name then
       add(binding.name)
     elseif binding.reached then
       add(table.concat(binding.reached, ","))
     end
-    if binding.changes then add "changes" end
-    if binding.stores then add "stores" end
-    if binding.aliased then add "aliased" end
-    if binding.alone then add "alone" end
-    if binding.reads then add "reads" end
+    if binding.code then
+      add(binding.code_id)
+      add(table.concat(binding.means, ","))
+    end
+    if binding.fields then add(table.concat(binding.fields, ",")) end
+    for _, flag in ipairs(FLAGS) do
+      if binding[flag] then add(flag) end
+    end
     if binding.impure then add(binding.impure) end
   end
+  for c, binding in ipairs(bindings) do
+    local about = record.captures[c]
+    describe(binding, about and (about.parameter or inside and about.argument))
+  end
+  for _, binding in ipairs(bindings.inner) do describe(binding, true) end
   return table.concat(parts, "|")
 end
 
@@ -124,6 +136,7 @@ local function index(plan, bindings)
       end
     end
   end
+  for _, binding in ipairs(bindings) do plan.draws = plan.draws or binding.draws end
   plan.scalar_list = {}
   for name, scalar in pairs(plan.scalars) do
     scalar.name = name

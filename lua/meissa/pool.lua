@@ -7,12 +7,13 @@
 
 local core = require "meissa.core"
 local errors = require "meissa.errors"
+local progress = require "meissa.progress"
 local system = require "meissa.system"
 local worker = require "meissa.worker"
 
 local M = {}
 
-local OPTIONS = {"workers", "transport", "shm"}
+local OPTIONS = {"workers", "transport", "shm", "quiet"}
 local MOST_WORKERS = 1024
 
 local configured = {}
@@ -58,7 +59,7 @@ local function configuration()
 end
 
 --- Chooses the workers. Options: `workers` (0: run loops in this process), `transport` ("ipc" or
--- "tcp"), `shm` (false: blocks travel by value). Running workers are stopped; new ones start with
+-- "tcp"), `shm` (false: blocks travel by value), `quiet` (true: no progress bars). Running workers are stopped; new ones start with
 -- the next parallel loop, or now if there was a session.
 function M.init(options)
   options = options or {}
@@ -79,6 +80,12 @@ function M.init(options)
       errors.raise("OPT", "option 'shm' is true or false, not %s", tostring(options.shm))
     end
     fresh.shm = options.shm
+  end
+  if options.quiet ~= nil then
+    if type(options.quiet) ~= "boolean" then
+      errors.raise("OPT", "option 'quiet' is true or false, not %s", tostring(options.quiet))
+    end
+    progress.quiet = options.quiet
   end
   M.stop()
   configured = fresh

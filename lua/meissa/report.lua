@@ -272,7 +272,10 @@ local function success(plan, context)
   local lines = { ("%s %s %s"):format(head(plan, context), words, strategy_words(plan, context)) }
   local items = array_items(plan, context)
   append(items, scalar_items(plan))
-  if context.engine then items[#items + 1] = "engine " .. context.engine end
+  if context.engine then
+    local why = context.engine_reason and (" (%s)"):format(context.engine_reason) or ""
+    items[#items + 1] = ("engine %s%s"):format(context.engine, why)
+  end
   append(lines, rows(items, "  ", "      "))
   append(lines, notice_lines(plan, context))
   return lines
@@ -324,7 +327,7 @@ end
 -- @tab[opt] context `file`, `line` of the loop; `over`, the name of the data set; `source`, the
 -- text that lines are counted in, or a function from a line number to the line; `grid`, blocks
 -- along each cut; `moves`, by array path what moving it takes ("16 hand-overs a pass, 0.5 MB");
--- `engine`; `ordered`; `stages`, into how many a loop with buffers is cut
+-- `engine` and `engine_reason`; `ordered`; `stages`, into how many a loop with buffers is cut
 function M.text(plan, context)
   context = context or {}
   local lines = plan.strategy == "serial" and refusal(plan, context) or success(plan, context)

@@ -107,7 +107,7 @@ local function apply_options(space, options)
   end
   space.numeric = choice(options, "numeric", {"strict", "fast"})
   space.reduce = choice(options, "reduce", {"blocks", "serial"})
-  space.engine = choice(options, "engine", {"auto", "lua"})
+  space.engine = choice(options, "engine", {"auto", "native", "lua"})
   check_grid(options.grid)
   space.options = options
 end
@@ -159,7 +159,7 @@ function M.key(space)
   if space.key then return space.key end
   local parts = {tostring(space.ordered), tostring(space.serial), tostring(space.sparse),
                  space.array and "entries" or "ranges", space.collapse, space.reduce,
-                 tostring(space.impure)}
+                 tostring(space.impure), space.engine, space.numeric}
   for _, r in ipairs(space.ranges) do
     for k = 1, 3 do parts[#parts + 1] = r[k] end
   end

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * Directory: see directory.h. */
-#include "net/directory.h"
+#include "base/directory.h"
 
 #include <dirent.h>
 #include <errno.h>

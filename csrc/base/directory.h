@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: MIT
  *
- * Directory: the private place where a session's local sockets live.
+ * Directory: a private place for the files of one process: a session's local sockets, kernels that
+ * are not kept.
  *
  * It is made with mode 0700 in XDG_RUNTIME_DIR, else TMPDIR, else /tmp: the first where it can be
  * made and where socket paths stay within MS_DIRECTORY_PATH bytes. A file `lock`, locked for as
  * long as the driver lives, tells directories in use from stale ones, which the next start sweeps
- * away. The driver owns it; its workers remove it when they outlive the driver. */
-#ifndef MS_NET_DIRECTORY_H
-#define MS_NET_DIRECTORY_H
+ * away. The driver owns it; a session's workers remove it when they outlive the driver. */
+#ifndef MS_BASE_DIRECTORY_H
+#define MS_BASE_DIRECTORY_H
 
 #include "base/error.h"
 

@@ -1,0 +1,146 @@
+-- SPDX-License-Identifier: MIT
+--- Kernels: what Meissa makes of a loop's text against C written by hand (bench/kernels.c).
+--
+-- The C is compiled with the native engine's flags and does the same blocks in the same order on
+-- the same memory, in one thread. Every ratio is of passes that took turns in this process, because
+-- machines drift. What Meissa takes is the time that its only worker spent in blocks; what a pass
+-- takes beside that is under "pass". In strict mode arrays and sums must have the same bits.
+-- Prints a table and then the same figures as JSON, one object a line.
+--   luajit bench/kernels.lua [--loop mf_sgd] [--rank 32] [--numeric fast] [--engine lua]
+local directory = arg[0]:match("^(.*/)") or "./"
+package.path = directory .. "support/?.lua;" .. directory .. "../examples/support/?.lua;" ..
+  package.path
+local argparse = require "argparse"
+local hand = require "hand"
+local json = require "dkjson"
+local loops = require "loops"
+local meissa = require "meissa"
+
+local parser = argparse("kernels.lua", "Loops against C written by hand.")
+parser:option("--loop", "Only this loop (a function of kernels.c).")
+parser:option("--rank", "Only this rank."):convert(tonumber)
+parser:option("--numeric", "Only this mode."):choices {"strict", "fast"}
+parser:option("--engine", "Only this engine."):choices {"auto", "lua"}
+parser:option("--rounds", "Passes of each, in turn."):convert(tonumber):default "5"
+parser:option("--ratings", "Entries of sparse arrays."):convert(tonumber):default "1000000"
+local asked = parser:parse()
+
+local function median(list)
+  table.sort(list)
+  return list[math.ceil(#list / 2)]
+end
+
+-- Runs a pass; its sum, the seconds in all, and those that workers were busy.
+local function timed_pass(case, options)
+  local busy, started = 0, meissa.clock()
+  local sum = case.pass(options, function()
+    for _, share in ipairs(meissa.last().shares) do busy = busy + share.busy end
+  end)
+  return sum, meissa.clock() - started, busy
+end
+
+local function restore(case)
+  for k, array in ipairs(case.written) do array:copy(case.before[k]) end
+end
+
+-- The arrays that a pass changed, as strings of bytes.
+local function bytes_of(case)
+  local list = {}
+  for k, array in ipairs(case.written) do
+    local clone = array:clone()
+    local pointer = clone:data()
+    local element = ({float = 4, double = 8, int32 = 4, int64 = 8})[clone:type()]
+    local count = 1
+    for d = 1, clone:dim() do count = count * clone:size(d) end
+    list[k] = require("ffi").string(pointer, count * element)
+  end
+  return list
+end
+
+-- Runs the loop once by Meissa, recording its blocks, and once in C; whether they agree to the bit.
+local function compare(case, options, recording)
+  case.before = {}
+  for k, array in ipairs(case.written) do case.before[k] = array:clone() end
+  local sum = case.pass(options, function(numbers)
+    hand.add(recording, meissa.last(), case.arrays, numbers)
+  end)
+  local here = bytes_of(case)
+  restore(case)
+  local other = hand.replay(recording)
+  local there, same = bytes_of(case), sum == other
+  for k, bytes in ipairs(here) do same = same and bytes == there[k] end
+  return same, math.abs(sum - other) <= 1e-3 * math.abs(other)
+end
+
+-- Rounds of C and Meissa in turn: medians of the seconds of C, of blocks and passes, of C / blocks.
+local function race(case, options, recording)
+  local c, passes, blocks, ratios = {}, {}, {}, {}
+  for round = 1, asked.rounds do
+    restore(case)
+    local started = meissa.clock()
+    hand.replay(recording)
+    c[round] = meissa.clock() - started
+    restore(case)
+    local _, seconds, busy = timed_pass(case, options)
+    passes[round], blocks[round], ratios[round] = seconds, busy, c[round] / busy
+  end
+  return median(c), median(blocks), median(passes), median(ratios)
+end
+
+local function measure(loop, rank, numeric, engine)
+  local case = loop.make(rank, loop.element, {ratings = asked.ratings})
+  local library = hand.compile(rank, loop.element, numeric)
+  local recording = hand.record(library, loop.name)
+  local options = {numeric = numeric, engine = engine}
+  local same, near = compare(case, options, recording)
+  restore(case)
+  case.pass(options, function() end) -- constants are compiled in when they are seen again
+  local result = {
+    loop = loop.name, title = loop.title, rank = rank, element = loop.element, numeric = numeric,
+    engine = meissa.last().engine, same_bits = same, near = near, ok = near and
+      (same or numeric == "fast"),
+  }
+  local c, blocks, passes, ratio = race(case, options, recording)
+  result.c, result.meissa = case.updates / c / 1e6, case.updates / blocks / 1e6
+  result.pass, result.ratio = case.updates / passes / 1e6, ratio
+  return result
+end
+
+local function show(result)
+  io.stderr:write(("%-15s %5d %-6s %-7s %9.2f %9.2f %9.2f %7.2f  %s\n"):format(result.title,
+    result.rank, result.numeric, result.engine, result.c, result.meissa, result.pass, result.ratio,
+    result.same_bits and "same bits" or result.ok and "" or "DIFFERENT"))
+  print(json.encode(result, {keyorder = {"loop", "rank", "numeric", "engine"}}))
+end
+
+-- What was asked for, as a list of {loop, rank, numeric, engine}.
+local function chosen()
+  local list = {}
+  for _, loop in ipairs(loops.list) do
+    for _, rank in ipairs(loop.ranks) do
+      for _, numeric in ipairs {"strict", "fast"} do
+        for _, engine in ipairs {"auto", "lua"} do
+          local wanted = (not asked.loop or asked.loop == loop.name) and
+            (not asked.rank or asked.rank == rank) and
+            (not asked.numeric or asked.numeric == numeric) and
+            (not asked.engine or asked.engine == engine) and
+            (engine ~= "lua" or numeric == "strict") -- the Lua engine has one mode
+          if wanted then list[#list + 1] = {loop, rank, numeric, engine} end
+        end
+      end
+    end
+  end
+  return list
+end
+
+meissa.init {workers = 1}
+io.stderr:write(("%-15s %5s %-6s %-7s %9s %9s %9s %7s\n"):format("loop, M updates/s", "rank",
+  "mode", "engine", "C", "blocks", "pass", "of C"))
+local wrong = 0
+for _, each in ipairs(chosen()) do
+  local result = measure(unpack(each))
+  show(result)
+  if not result.ok then wrong = wrong + 1 end
+  collectgarbage()
+end
+if wrong > 0 then error(wrong .. " results differ from C's", 0) end

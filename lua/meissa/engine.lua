@@ -1,0 +1,181 @@
+-- SPDX-License-Identifier: MIT
+--- Engines: which one runs a loop, why, and when the C compiler is worth its time.
+--
+-- The native engine runs bodies that could be written as C text, once the text is compiled. In
+-- strict arithmetic both engines give the same bits, so nothing waits: a loop starts on the Lua
+-- engine while the compiler works, and each block takes what is there. With `engine = "native"` or
+-- `numeric = "fast"` the compiler is waited for. Lives on the driver.
+-- @module meissa.engine
+local compiler = require "meissa.kernel.compiler"
+local core = require "meissa.core"
+local errors = require "meissa.errors"
+
+local M = {}
+
+-- Seconds of work after which a loop is worth the compiler's time.
+local WORTH = 0.003
+
+local ENGINES = {auto = true, native = true, lua = true}
+
+--- The engine that a loop's options, else the environment ask for.
+-- @tab options of the loop
+-- @treturn string "auto", "native" or "lua"
+-- @treturn boolean whether the loop insists on it
+-- Errors: OPT.
+function M.asked(options)
+  local own = options.engine
+  if own ~= nil and own ~= "auto" then return own, true end
+  local text = os.getenv "MEISSA_ENGINE"
+  if own or not text or text == "" then return "auto", false end
+  if not ENGINES[text] then
+    errors.raise("OPT", "MEISSA_ENGINE is \"native\", \"lua\" or \"auto\", not '%s'", text)
+  end
+  return text, false
+end
+
+local told = {}
+
+-- Says something once a process.
+local function notice(format, ...)
+  if told[format] then return end
+  told[format] = true
+  io.stderr:write("meissa: ", format:format(...), "\n")
+end
+
+-- Texts that were kept for reading, by path.
+local kept = {}
+
+-- With MEISSA_KEEP_C, writes the text to that directory, named after the loop's place.
+local function keep_text(plan, text, key)
+  local directory = os.getenv "MEISSA_KEEP_C"
+  if not directory or directory == "" then return end
+  local name = plan.file:match("[^/]*$"):gsub("[^%w._-]+", "_"):sub(1, 60)
+  local path = ("%s/%s_%d_%s.c"):format(directory, name, plan.line, key:sub(1, 8))
+  if kept[path] then return end
+  kept[path] = true
+  local file, why = io.open(path, "w")
+  if file then
+    file:write(text)
+    file:close()
+  else
+    notice("MEISSA_KEEP_C: the C text of loops cannot be kept: %s", why)
+  end
+end
+
+-- What is known of a C text in this process: {build =, busy = seconds of work without it}.
+local kernels = setmetatable({}, {__mode = "v"})
+
+-- The kernel of a native text; nil and why there is none.
+local function kernel_of(plan, native)
+  if native.kernel then return native.kernel end
+  local name = core.digest(native.text) .. (native.fast and "f" or "s")
+  local found = kernels[name]
+  if not found then
+    local build, why = compiler.build(native.text, native.fast)
+    if not build then return nil, why end
+    keep_text(plan, native.text, build.key)
+    local trouble = compiler.notice()
+    if trouble then
+      notice("compiled loops are not kept: %s. Make that a directory of your own with mode " ..
+             "700, or set MEISSA_CACHE to one", trouble)
+    end
+    found = {build = build, busy = 0, info = native.info}
+    kernels[name] = found
+  end
+  native.kernel = found
+  return found
+end
+
+-- Loads the object of a finished build, once; nil and why it cannot be used.
+local function take_object(kernel)
+  if kernel.object then return kernel.object end
+  if not kernel.trouble then
+    if kernel.build:state() == "failed" then
+      kernel.trouble = "the C compiler failed: " .. kernel.build:trouble()
+    else
+      local bytes = kernel.build:object()
+      local object, why = compiler.load(kernel.build.key, bytes)
+      if object then
+        kernel.object, kernel.bytes = object, bytes
+        return object
+      end
+      kernel.trouble = why
+    end
+  end
+  return nil, kernel.trouble
+end
+
+-- The plan stays with the Lua engine. `why` is for a report.
+local function stay(plan, space, why, line)
+  local _, insists = M.asked(space.options)
+  if insists then
+    local place = line or plan.line
+    error(errors.new {code = "OPT", file = plan.file, line = place, message =
+      ("engine = \"native\": %s. Leave the option out to run the loop on the Lua engine"):format(
+        line and ("line %d: %s"):format(line, why) or why)}, 0)
+  end
+  plan.engine, plan.engine_reason = "lua", line and ("line %d: %s"):format(line, why) or why
+end
+
+-- Whether loops of this space wait for the compiler.
+local function waits(space)
+  return M.asked(space.options) == "native" or space.numeric == "fast"
+end
+
+--- Says which engine a plan would run on, without compiling: sets `engine` and `engine_reason`.
+-- @tab static the loop's kernel, see kernel.find
+-- Errors: OPT, with the line, for a loop that insists on an engine that cannot run it.
+function M.judge(plan, static, space)
+  if M.asked(space.options) == "lua" or not core.emit_native then
+    plan.engine, plan.engine_reason = "lua", nil
+    return
+  end
+  if not static.native then
+    return stay(plan, space, static.refusal.message, static.refusal.line)
+  end
+  local why = compiler.missing()
+  if why then
+    notice("loops run on the slower Lua engine: %s", why)
+    return stay(plan, space, why)
+  end
+  plan.engine, plan.engine_reason = "native", nil
+end
+
+--- Chooses the engine for one execution, as judge does; compiles, or has it begun.
+-- @treturn table|nil what the kernel's bytes are to hold of the native engine: `key`, `info`, and
+-- `object` (bytes) if it is there, else `directory` where it will appear
+-- Errors: OPT.
+function M.choose(plan, static, space)
+  M.judge(plan, static, space)
+  if plan.engine ~= "native" then return nil end
+  local native = static.native
+  local kernel, why = kernel_of(plan, native)
+  if not kernel then
+    notice("loops run on the slower Lua engine: %s", why)
+    return stay(plan, space, why)
+  end
+  local build = kernel.build
+  if not kernel.object and build:state() == "waiting" then
+    if not waits(space) then
+      build:start(math.max(1e-6, WORTH - kernel.busy))
+      return {key = build.key, info = native.info, directory = build.directory, kernel = kernel}
+    end
+    build:finish()
+  end
+  local object, trouble = take_object(kernel)
+  if not object then
+    notice("loops run on the slower Lua engine: %s", trouble)
+    return stay(plan, space, trouble)
+  end
+  return {key = build.key, info = native.info, object = kernel.bytes, kernel = kernel}
+end
+
+--- To be told after an execution how many seconds of work it was.
+-- @tab native what choose gave
+function M.ran(native, busy)
+  if not native or native.object then return end
+  native.kernel.busy = native.kernel.busy + busy
+  if native.kernel.busy < WORTH then native.kernel.build:postpone() end
+end
+
+return M

@@ -1,0 +1,154 @@
+-- SPDX-License-Identifier: MIT
+--- The C compiler and the cache of what it makes, as the driver uses them, and the loading of
+-- compiled kernels, as workers and the driver do it.
+-- @module meissa.kernel.compiler
+local core = require("meissa.ffi")
+local ffi = require("ffi")
+
+core.cdef("kernel", [[
+typedef union ms_native_slot { void *pointer; double number; int64_t whole; } ms_native_slot;
+typedef struct ms_native_fault {
+  int32_t stop, line, capture, dim;
+  double value;
+  double index[8];
+} ms_native_fault;
+typedef int32_t ms_native_block(const int64_t *bounds, const ms_native_slot *slots,
+                                ms_native_slot *results, ms_native_fault *fault);
+typedef struct ms_object { ms_native_block *block; void *handle; int fd; } ms_object;
+typedef struct ms_text { char *bytes; size_t length, capacity; bool failed; } ms_text;
+typedef struct ms_build ms_build;
+ms_object *ms_object_load(const char *bytes, size_t size, ms_error *err);
+void ms_object_unload(ms_object *object);
+const char *ms_toolchain_missing(ms_error *err);
+size_t ms_cache_read(const char *path, const char *key, ms_text *object);
+void ms_cache_release(ms_text *object);
+ms_build *ms_build_new(const char *text, size_t length, int fast, ms_error *err);
+void ms_build_release(ms_build *build);
+const char *ms_build_key(const ms_build *build);
+const char *ms_build_directory(const ms_build *build);
+int ms_build_state_of(ms_build *build);
+void ms_build_start(ms_build *build, double delay);
+void ms_build_postpone(ms_build *build);
+int ms_build_wait(ms_build *build, double timeout);
+const char *ms_build_object(ms_build *build, size_t *size);
+const char *ms_build_trouble(ms_build *build);
+const char *ms_build_notice(void);
+]])
+
+local lib = core.lib
+
+local M = {}
+
+local IDLE, QUEUED, RUNNING, READY = 0, 1, 2, 3
+-- Seconds of a wait after which Lua looks around: an interrupt arrives then.
+local SLICE = 0.05
+-- Objects that stay loaded although nothing may use them any more.
+local MOST_LOADED = 64
+
+--- Why there is no C compiler; nil if there is one.
+function M.missing()
+  local words = ffi.string(lib.ms_toolchain_missing(core.new_error()))
+  return words ~= "" and words or nil
+end
+
+local Build = {}
+Build.__index = Build
+
+--- The making of an object from C text. Fields: `key`, its name in the cache; `directory`, the
+-- cache.
+-- @string text all of it @bool fast whether the flags are those of numeric = "fast"
+-- @treturn table|nil the build
+-- @treturn string why there is none
+function M.build(text, fast)
+  local err = core.new_error()
+  local made = lib.ms_build_new(text, #text, fast and 1 or 0, err)
+  if made == nil then return nil, ffi.string(err.message) end
+  ffi.gc(made, lib.ms_build_release)
+  return setmetatable({
+    build = made, key = ffi.string(lib.ms_build_key(made)),
+    directory = ffi.string(lib.ms_build_directory(made)),
+  }, Build)
+end
+
+--- What is wrong with the user's cache, or nil.
+function M.notice()
+  local words = ffi.string(lib.ms_build_notice())
+  return words ~= "" and words or nil
+end
+
+--- Has it compiled after so many seconds, unless it is postponed before.
+function Build:start(delay)
+  lib.ms_build_start(self.build, delay)
+end
+
+--- Takes it back if the compiler has not begun.
+function Build:postpone()
+  lib.ms_build_postpone(self.build)
+end
+
+-- Not compiled: compiled code does not notice interrupts.
+local function wait(build)
+  local state
+  repeat state = lib.ms_build_wait(build, SLICE) until state ~= QUEUED and state ~= RUNNING
+  return state
+end
+jit.off(wait)
+
+--- Has it compiled now and waits for the end.
+function Build:finish()
+  repeat
+    lib.ms_build_start(self.build, 0)
+  until wait(self.build) ~= IDLE
+end
+
+--- "waiting", "ready" or "failed".
+function Build:state()
+  local state = lib.ms_build_state_of(self.build)
+  if state < READY then return "waiting" end
+  return state == READY and "ready" or "failed"
+end
+
+--- The object's bytes, once ready.
+function Build:object()
+  local size = ffi.new("size_t[1]")
+  local bytes = lib.ms_build_object(self.build, size)
+  return ffi.string(bytes, size[0])
+end
+
+--- What the compiler said, once failed.
+function Build:trouble()
+  return ffi.string(lib.ms_build_trouble(self.build))
+end
+
+--- The bytes of an object in a cache, or nil.
+-- @string directory the cache @string key the object's name
+function M.find(directory, key)
+  local text = ffi.new("ms_text")
+  local size = lib.ms_cache_read(directory, key, text)
+  if size == 0 then return nil end
+  local bytes = ffi.string(text.bytes, size)
+  lib.ms_cache_release(text)
+  return bytes
+end
+
+-- Loaded objects by key, and the keys in the order of their loading.
+local loaded, order = {}, {}
+
+--- Loads an object, once; it is unloaded when nothing refers to it and others were loaded since.
+-- @string key @string bytes
+-- @treturn cdata|nil the ms_object
+-- @treturn string why there is none
+function M.load(key, bytes)
+  local object = loaded[key]
+  if object then return object end
+  local err = core.new_error()
+  object = lib.ms_object_load(bytes, #bytes, err)
+  if object == nil then return nil, ffi.string(err.message) end
+  ffi.gc(object, lib.ms_object_unload)
+  loaded[key] = object
+  order[#order + 1] = key
+  if #order > MOST_LOADED then loaded[table.remove(order, 1)] = nil end
+  return object
+end
+
+return M

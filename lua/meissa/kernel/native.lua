@@ -1,0 +1,211 @@
+-- SPDX-License-Identifier: MIT
+--- The native engine: runs blocks by calling compiled kernels.
+--
+-- An instance fills the kernel's arguments once; a block is then one call, which allocates nothing
+-- in Lua but its results' bytes. A fault that the kernel reports is raised again by the Lua
+-- engine's own helpers, so that errors are the same on both engines.
+-- @module meissa.kernel.native
+local compiler = require("meissa.kernel.compiler")
+local errors = require("meissa.errors")
+local failure = require("meissa.kernel.failure")
+local ffi = require("ffi")
+local helpers = require("meissa.kernel.helpers")
+
+local M = {}
+
+local MOST_BOUNDS = 18 -- two a dimension and two of a row
+
+local slots_type = ffi.typeof("ms_native_slot[?]")
+local fault_type = ffi.typeof("ms_native_fault")
+local bounds_type = ffi.typeof("int64_t[?]")
+local bits_type = ffi.typeof("ms_native_slot")
+
+-- ms_native_stop and ms_native_tag.
+local SUBSCRIPT, VALUE = 1, 2
+-- With VALUE as `dim`: `value` has the bits of an int64 element that is no exact number.
+local ELEMENT = 1
+local NONE, NUMBER, TRUE, FALSE = 0, 1, 2, 3
+
+-- What results begin with that are the kernel's own slots: no encoded table begins like this.
+local MARK = "\255slots\0\0"
+local SLOT = 8
+
+-- Fills the slot of a parameter. `slot`, the parameter, info, items by capture, captured values.
+local fill_by_kind = {
+  coord = function(slot, param, _, items)
+    slot.pointer = ffi.cast("void *", items.space.coords[param.at])
+  end,
+  entries = function(slot, _, _, items) slot.pointer = ffi.cast("void *", items.space.pointer) end,
+  step = function(slot, param, _, items) slot.whole = items.space.strides[param.dim] end,
+  pointer = function(slot, param, _, items)
+    slot.pointer = ffi.cast("void *", items[param.at].pointer)
+  end,
+  stride = function(slot, param, _, items) slot.whole = items[param.at].strides[param.dim] end,
+  value = function(slot, param, _, _, values)
+    local value = values[param.at]
+    if type(value) == "number" then slot.number = value else slot.whole = value and 1 or 0 end
+  end,
+}
+
+--- Whether the engine can fill this parameter of a kernel.
+function M.takes(param)
+  return fill_by_kind[param.kind] ~= nil
+end
+
+local Instance = {}
+Instance.__index = Instance
+
+--- An instance for one job.
+-- @param object the loaded ms_object
+-- @tab info of the native kernel
+-- @tab found the items by capture, and `space`
+-- @tab values captured values
+-- @tab lua the Lua engine's info and functions that native blocks share with it: `info`, `object`
+-- (a capture's array as an object), `items`, `encode(results)`
+function M.instance(object, info, found, values, lua)
+  local slots = slots_type(math.max(1, #info.params))
+  for n, param in ipairs(info.params) do
+    fill_by_kind[param.kind](slots[n - 1], param, info, found, values)
+  end
+  local privates = 0
+  for _, result in ipairs(info.results) do
+    if result.role == "private" then privates = privates + 1 end
+  end
+  local count = 2 * #info.results + info.positions * privates
+  -- One slot more, in front: the mark.
+  local results = slots_type(1 + count)
+  ffi.copy(results, MARK, SLOT)
+  return setmetatable({
+    entry = object.block, object = object, info = info, found = found, lua = lua,
+    slots = slots, space = results, results = results + 1, fault = fault_type(),
+    bounds = bounds_type(MOST_BOUNDS), encoded = info.positions > 0,
+    size = #info.results > 0 and (1 + count) * SLOT or 0,
+  }, Instance)
+end
+
+-- The file as errors of the Lua engine name it.
+local function file_of(chunkname)
+  local first = chunkname:sub(1, 1)
+  if first == "@" or first == "=" then return chunkname:sub(2) end
+  return debug.getinfo(loadstring("", chunkname), "S").short_src
+end
+
+local storers = { float = "number", double = "number", int32 = "int32", int64 = "int64" }
+
+-- Raises what a fault means.
+local function raise_fault(self, fault)
+  local at, value = fault.capture + 1, fault.value
+  local item = self.found[at]
+  if fault.stop == SUBSCRIPT then
+    helpers.check(value, tonumber(item.dims[fault.dim + 1]), fault.dim + 1, at)
+  elseif fault.stop == VALUE and fault.dim == ELEMENT then
+    helpers.wide(ffi.new(bits_type, {number = value}).whole)
+  elseif fault.stop == VALUE then
+    helpers[storers[item.type]](value, at)
+  else
+    local message = self.info.messages and self.info.messages[value]
+    if message then error(message, 0) end
+  end
+  errors.raise("BUG", "a compiled loop stopped at line %d without a reason (%d)", fault.line,
+    fault.stop)
+end
+
+-- The error table of the fault that the last block met.
+local function describe(self)
+  local fault, info = self.fault, self.lua.info
+  helpers.enter(self.lua.object)
+  local _, err = pcall(raise_fault, self, fault)
+  local found = failure.plain(err)
+  found.file, found.line, found.iteration = file_of(info.chunkname), fault.line, {}
+  for d = 1, info.dim_count do found.iteration[d] = tonumber(fault.index[d - 1]) end
+  return found
+end
+
+-- The results as the Lua engine's block function returns them.
+local function values_of(self)
+  local info, results, values = self.info, self.results, {}
+  for n = 1, #info.results do
+    local tag = tonumber(results[2 * n - 1].whole)
+    if tag == NONE then
+      values[n] = helpers.none
+    elseif tag == NUMBER then
+      values[n] = results[2 * n - 2].number
+    elseif tag == TRUE or tag == FALSE then
+      values[n] = tag == TRUE
+    end
+  end
+  local count, at = #info.results, 2 * #info.results
+  for k = 1, self.size / SLOT - 1 - at do
+    values[count + k] = tonumber(results[at + k - 1].whole)
+  end
+  return values
+end
+
+--- Runs the block whose bounds are in `self.bounds`.
+-- @treturn string|nil the block's results; nil when it failed
+-- @treturn table the error {code, message, file, line, iteration}
+function Instance:call()
+  if self.entry(self.bounds, self.slots, self.results, self.fault) ~= 0 then
+    return nil, describe(self)
+  end
+  if self.size == 0 then return "" end
+  if not self.encoded then return ffi.string(self.space, self.size) end
+  return self.lua.encode(values_of(self))
+end
+
+--- Runs a block given as a table, see kernel.lua.
+function Instance:run(block)
+  local bounds = self.bounds
+  if self.info.entries then
+    bounds[0], bounds[1] = block.first, block.last
+  else
+    local dims = #block.lo
+    for d = 1, dims do bounds[2 * d - 2], bounds[2 * d - 1] = block.lo[d], block.hi[d] end
+    if block.row_lo then bounds[2 * dims], bounds[2 * dims + 1] = block.row_lo, block.row_hi end
+  end
+  return self:call()
+end
+
+--- Whether a block's results are slots as the kernel filled them.
+function M.is_slots(bytes)
+  return bytes:sub(1, #MARK) == MARK
+end
+
+--- Slots as the Lua engine's results: values by number, then which were assigned, "101".
+-- @string bytes results for which is_slots holds
+-- @number count of results
+function M.decode(bytes, count)
+  local slots = ffi.cast("const ms_native_slot *", bytes) + 1
+  local values, set = {}, {}
+  for n = 1, count do
+    local tag = tonumber(slots[2 * n - 1].whole)
+    set[n] = tag == NONE and "0" or "1"
+    if tag == NUMBER then
+      values[n] = slots[2 * n - 2].number
+    elseif tag == TRUE or tag == FALSE then
+      values[n] = tag == TRUE
+    end
+  end
+  values[count + 1], values[count + 2] = table.concat(set), ""
+  return values
+end
+
+-- Seconds between looks for an object that is being made.
+local PATIENCE = 0.001
+
+--- A function that gives the loaded object once it is in the cache, and nil before; it looks no
+-- more often than every millisecond.
+-- @tab where {key =, directory =}
+-- @func clock seconds
+function M.watch(where, clock)
+  local next_look = 0
+  return function()
+    local now = clock()
+    if now < next_look then return nil end
+    next_look = now + PATIENCE
+    local bytes = compiler.find(where.directory, where.key)
+    return bytes and compiler.load(where.key, bytes)
+  end
+end
+
+return M

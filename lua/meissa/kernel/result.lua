@@ -1,0 +1,154 @@
+-- SPDX-License-Identifier: MIT
+--- Results of blocks: on a worker from values to bytes, on the driver from the bytes of all blocks
+-- to the scalars after the loop.
+-- @module meissa.kernel.result
+local carry = require("meissa.kernel.carry")
+local helpers = require("meissa.kernel.helpers")
+local memory = require("meissa.kernel.memory")
+local native = require("meissa.kernel.native")
+local unpack_values = require("meissa.kernel.unpack")
+
+local M = {}
+
+local identities = { ["+"] = -0, ["*"] = 1, min = math.huge, max = -math.huge, ["and"] = true,
+  ["or"] = false }
+
+--- The value that leaves a reduction unchanged.
+-- @tab reduction `op`: "+" "*" "min" "max" "and" "or"
+-- @param initial the variable's value before the loop
+function M.identity(reduction, initial)
+  if reduction.op == "or" and initial == nil then return nil end
+  return identities[reduction.op]
+end
+
+-- Whether the value b that a block has formed takes the place of a, by the rule of the body's text.
+local takes = {
+  max = {
+    beyond = function(a, b) return b > a end,
+    equal = function(a, b) return b >= a end,
+    unless = function(a, b) return not (a > b) and b ~= -math.huge end, -- luacheck: ignore 581
+  },
+  min = {
+    beyond = function(a, b) return b < a end,
+    equal = function(a, b) return b <= a end,
+    unless = function(a, b) return not (a < b) and b ~= math.huge end, -- luacheck: ignore 581
+  },
+  ["or"] = {
+    beyond = function(a) return not a end,
+    equal = function(_, b) return b end,
+  },
+}
+
+--- An old value combined with what one block has formed from the identity.
+-- @tab reduction `op`, and `wins` of min, max and or: "beyond" "equal" "unless" (see plan.h)
+function M.combine_one(reduction, old, new)
+  local op = reduction.op
+  if op == "+" then return old + new end
+  if op == "*" then return old * new end
+  if op == "and" then return old and new end
+  if takes[op][reduction.wins](old, new) then return new end
+  return old
+end
+
+-- The iteration that a tracked scalar got its value from, as "3,-2": comparable in loop order. The
+-- numbers that the block function returned stand in `results` from `at` on.
+local function position_of(self, results, at)
+  local info, parts = self.kernel.info, {}
+  for d = 1, info.dim_count do
+    if info.entries then
+      parts[d] = tonumber(self.items.space.coords[d][results[at] - 1])
+    else
+      parts[d] = info.steps[d] > 0 and results[at + d - 1] or -results[at + d - 1]
+    end
+  end
+  return table.concat(parts, ",")
+end
+
+--- What a block returned, as bytes: results by number, then "101": which private scalars were
+-- assigned, then the iterations that assigned them, if blocks may run in another order than the
+-- loop; then, by result, the elements of tables that were assigned nil.
+-- @tab self the instance @tab results what the block function returned
+function M.encode(self, results)
+  local info, sent, set, positions, gone = self.kernel.info, {}, {}, {}, {}
+  local captures, count = info.captures, #info.results
+  local at = count + 1
+  for n, result in ipairs(info.results) do
+    local assigned = results[n] ~= helpers.none
+    if result.role == "sliced" then
+      sent[n], gone[n] = helpers.sliced(results[n])
+    elseif assigned then
+      sent[n] = results[n]
+    end
+    set[n] = assigned and "1" or "0"
+    if info.positions > 0 and result.role == "private" then
+      positions[#positions + 1] = assigned and position_of(self, results, at) or "-"
+      at = at + info.positions
+    end
+  end
+  sent[count + 1], sent[count + 2] = table.concat(set), table.concat(positions, ";")
+  sent[count + 3] = next(gone) and gone or nil
+  return carry.encode(sent, count + 3, {
+    path = function(n) return info.results[n] and captures[info.results[n].capture].path end,
+    find_array = memory.refuse,
+    code = "BDY", whither = "the driver",
+    remedy = "Declare it local in the body if it is not needed after the loop",
+  })
+end
+
+-- Whether the iteration "3,-2" comes after another one, or nil, in loop order.
+local function comes_after(position, other)
+  if not other then return true end
+  local theirs = other:gmatch("[^,]+")
+  for part in position:gmatch("[^,]+") do
+    local a, b = tonumber(part), tonumber(theirs())
+    if a ~= b then return a > b end
+  end
+  return true
+end
+
+-- Puts a block's part of a table into the table.
+local function merge(whole, part, gone)
+  for key, value in pairs(part) do whole[key] = value end
+  for _, key in ipairs(gone) do whole[key] = nil end
+end
+
+-- Takes one block's results into `final`.
+local function take_block(info, final, block)
+  local count = #info.results
+  local positions = block[count + 2]:gmatch("[^;]+")
+  for n, scalar in ipairs(info.results) do
+    local out = final[n]
+    if scalar.role == "sliced" then
+      merge(out.value, block[n], block[count + 3][n])
+    elseif scalar.role == "reduction" then
+      out.value, out.set = M.combine_one(scalar, out.value, block[n]), true
+    else
+      local position = info.positions > 0 and positions()
+      local assigned = block[count + 1]:sub(n, n) == "1"
+      if assigned and (not position or comes_after(position, out.position)) then
+        out.value, out.set, out.position = block[n], true, position or nil
+      end
+    end
+  end
+end
+
+--- The scalars after the loop; see kernel.combine.
+-- @tab info of the kernel @tab values the captured values before the loop
+-- @tab results bytes of the blocks in plan order
+function M.combine(info, values, results)
+  local final = {}
+  for n, scalar in ipairs(info.results) do
+    final[n] = { capture = scalar.capture, value = values[scalar.capture], set = false }
+  end
+  for _, bytes in ipairs(#info.results > 0 and results or {}) do
+    take_block(info, final, native.is_slots(bytes) and
+      native.decode(bytes, #info.results) or unpack_values.decode(bytes, { globals = _G }))
+  end
+  local assigned = {}
+  for _, each in ipairs(final) do
+    if each.set then assigned[#assigned + 1] = { capture = each.capture, value = each.value } end
+  end
+  return assigned
+end
+
+return M

@@ -1,0 +1,81 @@
+-- SPDX-License-Identifier: MIT
+--- Progress bars for what takes long: on stderr, on a terminal only, never in logs.
+--
+-- A bar appears once its work has gone on for two seconds, and is overwritten by whatever is
+-- printed next on its line. MEISSA_QUIET=1 and meissa.init{quiet = true} leave bars out.
+-- @module meissa.progress
+
+local ffi = require "ffi"
+local system = require "meissa.system"
+
+local M = {}
+
+ffi.cdef "int isatty(int);"
+
+local PATIENCE = 2 -- seconds of work before a bar is worth a line
+local WIDTH = 30
+local STDERR = 2
+
+--- Whether bars are left out, whatever the terminal: meissa.init{quiet = true}.
+M.quiet = false
+
+local function wanted()
+  local quiet = os.getenv "MEISSA_QUIET"
+  return not M.quiet and (not quiet or quiet == "" or quiet == "0") and ffi.C.isatty(STDERR) == 1
+end
+
+local Bar = {}
+Bar.__index = Bar
+
+--- "1.2 s", "3 min 20 s", "2 h 5 min".
+function M.duration(seconds)
+  if seconds < 60 then return ("%.1f s"):format(seconds) end
+  local whole = math.floor(seconds + 0.5)
+  if whole < 3600 then return ("%d min %d s"):format(whole / 60, whole % 60) end
+  return ("%d h %d min"):format(whole / 3600, whole % 3600 / 60)
+end
+
+-- "950", "12.3 k", "4.56 M": three digits are enough.
+local function short(number)
+  for _, unit in ipairs {{1e9, " G"}, {1e6, " M"}, {1e3, " k"}} do
+    if number >= unit[1] then return ("%.3g%s"):format(number / unit[1], unit[2]) end
+  end
+  return ("%.3g"):format(number)
+end
+
+--- The text of a bar.
+-- @string what is being done @number done @number total how far it is @number passed seconds so
+-- far @string unit of `done`
+function M.text(what, done, total, passed, unit)
+  local share = total > 0 and math.min(1, done / total) or 0
+  local full = math.floor(WIDTH * share)
+  local text = ("%s [%s%s] %d %%"):format(what, ("#"):rep(full), ("."):rep(WIDTH - full),
+                                          math.floor(100 * share))
+  if share == 0 or passed == 0 then return text end
+  return ("%s, %s %s/s, %s left"):format(text, short(done / passed), unit,
+                                         M.duration(passed / share - passed))
+end
+
+--- A bar for something of `total` parts; nil where none is to be seen.
+-- @string what names the work: "train.lua:12" @number total @string unit of the parts, in plural
+function M.bar(what, total, unit)
+  if not wanted() then return nil end
+  return setmetatable({what = what, total = total, unit = unit, began = system.clock(),
+                       shown = false}, Bar)
+end
+
+--- Shows how many parts are done.
+function Bar:show(done)
+  local passed = system.clock() - self.began
+  if passed < PATIENCE then return end
+  self.shown = true
+  io.stderr:write("\r", M.text(self.what, done, self.total, passed, self.unit),
+                  "\27[K")
+end
+
+--- Takes the bar off the screen.
+function Bar:clear()
+  if self.shown then io.stderr:write("\r\27[K") end
+end
+
+return M
