@@ -12,6 +12,7 @@ local bytecode = require("meissa.capture.bytecode")
 local impure = require("meissa.capture.impure")
 local inner = require("meissa.capture.inner")
 local iterate = require("meissa.iterate")
+local objects = require("meissa.array.objects")
 local reading = require("meissa.capture.reading")
 
 local M = {}
@@ -70,6 +71,11 @@ for _, name in ipairs { "debug", "jit", "package" } do
 end
 
 local function is_library(value) return libraries[value] ~= nil end
+
+-- What two tables share if they are one or show the same elements.
+local function content_of(value)
+  return objects.is(value) and rawget(value, "items") or value
+end
 
 -- A field of a plain table without calling anything: raw, then through __index tables. The second
 -- result says that there is an __index that is no table: what it gives is not known.
@@ -220,6 +226,10 @@ function Search:visit(value, from, key)
   if builtins[value] and not reading.is_harmless(builtins[value]) then self.writes = true end
   if drawing[value] or M.draws(builtins[value]) then self.draws = true end
   if self.seen[value] or libraries[value] or builtins[value] or self.state.opaque[value] then
+    return
+  end
+  if objects.is(value) then -- plain data: a search would find nothing in it
+    self.seen[content_of(value)] = true
     return
   end
   self.seen[value] = true
@@ -380,10 +390,12 @@ end
 
 -- Whether a plain table can be reached by no other capture than its own.
 local function is_alone(state, binding)
-  if binding.kind ~= "table" or debug.getmetatable(binding.value) ~= nil then return false end
+  if binding.kind ~= "table" then return false end
+  local meta = debug.getmetatable(binding.value)
+  if meta ~= nil and not objects.is(binding.value) then return false end
   if state.anything or state.opaque[binding.value] or libraries[binding.value] then return false end
   for _, each in ipairs(state.searches) do
-    local sees = each.search.all or each.search.seen[binding.value]
+    local sees = each.search.all or each.search.seen[content_of(binding.value)]
     if each.binding ~= binding and sees then return false end
   end
   for _, list in ipairs { state.reads, state.fields } do
