@@ -260,7 +260,7 @@ end
 local function explain(left, right)
   if memory.is_array(left) and memory.is_array(right) then
     for e = 0, tonumber(left.array.count) - 1 do
-      local a, b = tonumber(left.data[e]), tonumber(right.data[e])
+      local a, b = tonumber(left:data()[e]), tonumber(right:data()[e])
       if number_bits(a) ~= number_bits(b) then
         return ("element %d is %.17g, not %.17g"):format(e, b, a)
       end

@@ -159,6 +159,7 @@ static void read_binding(lua_State *L, int table, ms_binding *binding, room *at)
   binding->storage = (uint64_t)whole(L, field_number(L, table, "storage", 0), "storage");
   binding->buffers = (uint64_t)whole(L, field_number(L, table, "buffers", 0), "buffers");
   binding->sparse = field_boolean(L, table, "sparse");
+  binding->scratch = field_boolean(L, table, "scratch");
   binding->integer = field_boolean(L, table, "integer");
   binding->draws = field_boolean(L, table, "draws");
   binding->changes = field_boolean(L, table, "changes");

@@ -62,6 +62,7 @@ typedef struct ms_binding {
   int64_t dims[MS_MAX_DIMS];
   bool sparse;
   bool integer;     /* element type int32 or int64 */
+  bool scratch;     /* each iteration's own working space: no access to it is a dependence */
   uint64_t buffers; /* `storage` of the array that it is a DistArray buffer of, 0: it is none. Each
                        block has its own, and what is put there is merged between blocks. */
   /* FUNCTION, TABLE: indices (into the bindings) of the arrays that it may touch, that it holds */

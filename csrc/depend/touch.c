@@ -15,6 +15,7 @@ uint64_t ms_walk_groups_of(const ms_walk *walk, const ms_value *value) {
 }
 
 static void record(ms_walk *walk, ms_access *access) {
+  if (walk->bindings[access->binding].scratch) return;
   access->pending = walk->bindings[access->binding].buffers != 0;
   for (uint32_t s = 0; s < access->subscript_count; s++) {
     if (!access->subscript[s].known) access->possible = true;

@@ -11,10 +11,6 @@
 #include "kernel/variable.h"
 #include "kernel/writer.h"
 
-/* Up to here gcc unrolls a loop completely before it has made vectors of it, which is slower than
- * to do only the latter. */
-#define UNROLLED_TOO_EARLY 32
-
 /* One end of a loop. */
 typedef struct ms_end {
   ms_whole whole;
@@ -119,7 +115,7 @@ static void write_whole_loop(ms_writer *w, const ms_node *loop, const ms_end *st
   const char *index = ms_c_text(w, "v%u_%s", symbol->index, ms_c_name(w, symbol->name));
   if (symbol->assigned) index = ms_c_temp(w);
   int64_t trip = step == 1 ? note_constant(w, loop, limit) : 0;
-  if (trip > 0 && trip <= UNROLLED_TOO_EARLY) ms_c_line(w, "#pragma GCC unroll 1");
+  if (trip > 0 && trip <= MS_UNROLLED_TOO_EARLY) ms_c_line(w, "#pragma GCC unroll 1");
   const char *next = step == 1 ? ms_c_text(w, "%s++", index)
                                : ms_c_text(w, "%s += %" PRId64, index, step);
   ms_c_line(w, "for (int64_t %s = %s; %s %s %s; %s) {", index, start->whole.text, index,

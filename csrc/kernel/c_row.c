@@ -18,7 +18,7 @@ static const ms_row_method methods[] = {{"fill", false, true}, {"scal", false, t
 
 /* A row on its way into a call. */
 typedef struct ms_c_row {
-  const char *text; /* "pointer, stride" */
+  const char *pointer, *stride;
   const char *type;
   int64_t length;
 } ms_c_row;
@@ -37,11 +37,17 @@ static bool row_of(ms_writer *w, const ms_node *node, ms_c_row *row) {
   }
   ms_c_location location;
   if (!ms_c_locate(w, node, &location)) return false;
-  const char *stride = ms_c_stride(w, kind.array, kind.given);
-  row->text = ms_c_text(w, "%s, %s", location.text, stride);
+  row->pointer = ms_c_is_simple(location.text) ? location.text
+                                               : ms_c_text(w, "(%s)", location.text);
+  row->stride = ms_c_stride(w, kind.array, kind.given);
   row->type = type == MS_FLOAT ? "float" : "double";
   row->length = binding->dims[kind.given];
   return true;
+}
+
+/* A row as two arguments. */
+static const char *pair(ms_writer *w, const ms_c_row *row) {
+  return ms_c_text(w, "%s, %s", row->pointer, row->stride);
 }
 
 static bool same_length(ms_writer *w, const ms_node *node, const ms_c_row *a, const ms_c_row *b) {
@@ -50,9 +56,24 @@ static bool same_length(ms_writer *w, const ms_node *node, const ms_c_row *a, co
   return false;
 }
 
-static ms_c_value measured(ms_kind_of kind, bool single, ms_writer *w, const char *text) {
-  if (!single) return (ms_c_value){MS_FORM_DOUBLE, kind, text};
-  return (ms_c_value){MS_FORM_FLOAT, kind, ms_c_text(w, "(float)%s", text)};
+/* The reductions of fast mode: plain loops, which the compiler may add up in any order. */
+static ms_c_value loop_over(ms_writer *w, ms_kind_of kind, ms_measure measure, const ms_c_row *x,
+                            const ms_c_row *y) {
+  ms_form_of form = ms_c_form(w, &kind);
+  const char *type = ms_c_type(form), *sum = ms_c_temp(w), *at = ms_c_temp(w);
+  ms_c_line(w, "%s %s = 0;", type, sum);
+  if (x->length <= MS_UNROLLED_TOO_EARLY) ms_c_line(w, "#pragma GCC unroll 1");
+  ms_c_line(w, "for (int64_t %s = 0; %s < %" PRId64 "; %s++)", at, at, x->length, at);
+  const char *a = ms_c_text(w, "(%s)%s[%s * %s]", type, x->pointer, at, x->stride);
+  const char *b = ms_c_text(w, "(%s)%s[%s * %s]", type, y->pointer, at, y->stride);
+  if (measure == MS_MEASURE_SUM) {
+    ms_c_line(w, "  %s += %s;", sum, a);
+  } else {
+    ms_c_line(w, "  %s += %s * %s;", sum, a, b);
+  }
+  if (measure == MS_MEASURE_NORM)
+    sum = ms_c_text(w, "__builtin_sqrt%s(%s)", form == MS_FORM_FLOAT ? "f" : "", sum);
+  return ms_c_hold(w, (ms_c_value){form, kind, sum});
 }
 
 static ms_c_value of_size(ms_writer *w, const ms_node *node, ms_measure measure) {
@@ -86,16 +107,17 @@ ms_c_value ms_c_measure(ms_writer *w, const ms_node *node) {
   }
   ms_c_row x, y;
   if (!row_of(w, node->kid[0], &x)) return none;
-  bool single = ms_c_form(w, &kind) == MS_FORM_FLOAT;
+  bool dot = measure == MS_MEASURE_DOT;
+  if (dot && (!row_of(w, node->kid[1], &y) || !same_length(w, node, &x, &y))) return none;
+  if (w->fast) return loop_over(w, kind, measure, &x, dot ? &y : &x);
   const char *text;
-  if (measure == MS_MEASURE_DOT) {
-    if (!row_of(w, node->kid[1], &y) || !same_length(w, node, &x, &y)) return none;
-    text = ms_c_text(w, "ms_row_dot_%s_%s(%s, %s, %" PRId64 ")", x.type, y.type, x.text, y.text,
-                     x.length);
+  if (dot) {
+    text = ms_c_text(w, "ms_row_dot_%s_%s(%s, %s, %" PRId64 ")", x.type, y.type, pair(w, &x),
+                     pair(w, &y), x.length);
   } else {
-    text = ms_c_text(w, "ms_row_%s_%s(%s, %" PRId64 ")", node->text, x.type, x.text, x.length);
+    text = ms_c_text(w, "ms_row_%s_%s(%s, %" PRId64 ")", node->text, x.type, pair(w, &x), x.length);
   }
-  return ms_c_hold(w, measured(kind, single, w, text));
+  return ms_c_hold(w, (ms_c_value){MS_FORM_DOUBLE, kind, text});
 }
 
 bool ms_c_row_statement(ms_writer *w, const ms_node *node) {
@@ -104,7 +126,7 @@ bool ms_c_row_statement(ms_writer *w, const ms_node *node) {
   if (method->name == NULL) return false;
   uint32_t wanted = 1u + method->row + method->number;
   if (node->kids != wanted) return false;
-  ms_c_row y, x = {.text = ""};
+  ms_c_row y, x = {0};
   const char *number = NULL;
   if (!row_of(w, node->kid[0], &y)) return true;
   if (method->number) {
@@ -119,7 +141,7 @@ bool ms_c_row_statement(ms_writer *w, const ms_node *node) {
     if (!row_of(w, node->kid[wanted - 1], &x) || !same_length(w, node, &y, &x)) return true;
   }
   ms_c_line(w, "ms_row_%s_%s%s%s(%s%s%s, %" PRId64 "%s%s);", method->name, y.type,
-            method->row ? "_" : "", method->row ? x.type : "", y.text, method->row ? ", " : "",
-            x.text, y.length, number != NULL ? ", " : "", number != NULL ? number : "");
+            method->row ? "_" : "", method->row ? x.type : "", pair(w, &y),
+            method->row ? ", " : "", method->row ? pair(w, &x) : "", y.length, number != NULL ? ", " : "", number != NULL ? number : "");
   return true;
 }

@@ -113,8 +113,14 @@ const char *ms_c_as_form(ms_writer *w, ms_c_value value, ms_form_of form, const 
   return "0";
 }
 
+/* Whether nothing that comes later can change a text's value: temporaries, captured numbers and
+ * constants; variables may be assigned again. */
+static bool lasting(const char *text) {
+  return ms_c_is_simple(text) && text[0] != 'v' && text[0] != 'm';
+}
+
 ms_c_value ms_c_hold(ms_writer *w, ms_c_value value) {
-  if (value.form == MS_FORM_OBJECT || ms_c_is_simple(value.text)) return value;
+  if (value.form == MS_FORM_OBJECT || lasting(value.text)) return value;
   const char *held = ms_c_temp(w);
   ms_c_line(w, "const %s %s = %s;", ms_c_type(value.form), held, value.text);
   value.text = held;

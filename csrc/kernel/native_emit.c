@@ -154,8 +154,10 @@ static void write_call(ms_writer *w, const parameters *all, const char *name, bo
 }
 
 static void write_entry(ms_writer *w, const parameters *all, bool guarded) {
-  ms_text_add(w->out, "__attribute__((visibility(\"default\")))\nint32_t " MS_NATIVE_ENTRY
-                      "(const int64_t *bounds, const ms_native_slot *slots,\n"
+  /* The exported name is a type's in the prelude, so C knows the function under another one. */
+  ms_text_add(w->out, "__attribute__((visibility(\"default\")))\n"
+                      "ms_native_block ms_entry __asm__(\"" MS_NATIVE_ENTRY "\");\n\n"
+                      "int32_t ms_entry(const int64_t *bounds, const ms_native_slot *slots,\n"
                       "    ms_native_slot *results, ms_native_fault *fault) {\n");
   w->indent = 1;
   for (uint32_t p = 0; p < all->count; p++) {

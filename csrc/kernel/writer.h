@@ -25,6 +25,10 @@
 /* Longest text of a guard's bound, in bytes. */
 #define MS_GUARD_TEXT 400
 
+/* Up to here gcc unrolls a loop completely before it has made vectors of it, which is slower than
+ * to do only the latter. */
+#define MS_UNROLLED_TOO_EARLY 32
+
 /* How a value is held in C. */
 typedef enum ms_form {
   MS_FORM_DOUBLE,

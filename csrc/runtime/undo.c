@@ -84,6 +84,15 @@ int ms_undo_divide(ms_undo *undo, const ms_grid *grid, const ms_bounds *bounds,
   return 0;
 }
 
+int ms_undo_room(ms_block *room, size_t size, ms_error *err) {
+  ms_error trouble = {0};
+  if (ms_block_take(room, size, &trouble) == 0) return 0;
+  return ms_error_set(err, MS_ARR,
+                      "no memory for the log that would undo the loop if it failed: %s; "
+                      "{transaction = false} runs the loop without one",
+                      trouble.message);
+}
+
 void ms_undo_attach(ms_undo *undo, void *memory, void *const *data) {
   undo->memory = memory;
   undo->clock = memory;

@@ -231,6 +231,7 @@ local function describe_array(binding, about)
   binding.array, binding.storage = about.array, about.storage
   binding.dims, binding.sparse, binding.integer = about.dims, about.sparse, about.integer
   binding.buffers, binding.delay = about.buffers, about.delay
+  binding.scratch = about.scratch
   return binding
 end
 

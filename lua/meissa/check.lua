@@ -9,6 +9,7 @@ local errors = require "meissa.errors"
 local judge = require "meissa.recorder.judge"
 local random = require "meissa.random"
 local recorder = require "meissa.recorder"
+local scratches = require "meissa.scratch"
 local spaces = require "meissa.space"
 
 local M = {}
@@ -24,9 +25,13 @@ end
 --- What the recorder needs of a loop (see meissa.recorder).
 function M.run_of(record, plan, space, values, roots, func)
   local replaced = {[package.loaded["meissa.loop"].parallel] = plain}
-  -- What is put into a buffer is no access to its array: it goes to a plain array, unrecorded.
+  -- What is put into a buffer is no access to its array: it goes to a plain array, unrecorded. So
+  -- does what a scratch array holds.
   for _, c in ipairs(plan.buffers) do
     replaced[buffers.of(values[c])] = array.zeros(array.describe(values[c]).dims)
+  end
+  for _, value in pairs(values) do
+    if scratches.is(value) then replaced[value] = value:clone() end
   end
   return {record = record, plan = plan, space = space, values = values, roots = roots,
           func = func, replaced = replaced}

@@ -17,6 +17,7 @@ local map = require "meissa.map"
 local pool = require "meissa.pool"
 local random = require "meissa.random"
 local read = require "meissa.read"
+local scratch = require "meissa.scratch"
 local system = require "meissa.system"
 
 local M = {
@@ -47,6 +48,7 @@ local M = {
   from = array.from,
   sparse = array.sparse,
   is_array = array.is,
+  scratch = scratch.scratch,
   buffer = buffer.buffer,
   -- files
   read = read,

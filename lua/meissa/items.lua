@@ -8,6 +8,7 @@
 local array = require "meissa.array"
 local grids = require "meissa.grid"
 local partitions = require "meissa.partition"
+local scratches = require "meissa.scratch"
 
 local M = {}
 
@@ -122,10 +123,11 @@ local function bulk_item(holder)
 end
 
 --- The job's items, and where the kernel finds its arrays, the space's entries and the captured
--- tables that travel apart among them. What is pending in a buffer is no item: each process that
--- runs blocks has its own (`pending`, by the array's number).
+-- tables that travel apart among them. What is pending in a buffer and scratch arrays are no items:
+-- each process that runs blocks has its own (`pending` and `scratch`, by the array's number).
 function M.collect(run, apart)
-  local items, numbers, where = {}, {}, {arrays = {}, types = {}, sparse = {}, pending = {}}
+  local items, numbers, where = {}, {}, {arrays = {}, types = {}, sparse = {}, pending = {},
+                                    scratch = {}}
   local function place(item)
     if not numbers[item.id] then
       items[#items + 1] = item
@@ -137,7 +139,9 @@ function M.collect(run, apart)
     if binding.kind == "array" then
       local a, value, about = #where.arrays + 1, run.values[c], run.plan.array_of[c]
       where.types[a] = array.describe(value).type
-      if binding.buffers then
+      if binding.scratch then
+        where.arrays[a], where.scratch[a] = false, scratches.describe(value)
+      elseif binding.buffers then
         local shape = array.describe(value)
         where.arrays[a] = false
         where.pending[a] = {id = shape.id, dims = shape.dims, strides = shape.strides,

@@ -19,6 +19,7 @@ local kernel = require "meissa.kernel"
 local partitions = require "meissa.partition"
 local progress = require "meissa.progress"
 local random = require "meissa.random"
+local scratches = require "meissa.scratch"
 local show = require "meissa.array.show"
 local spaces = require "meissa.space"
 local stages = require "meissa.stage"
@@ -50,17 +51,14 @@ local function describe_block(run, layout, number)
   return ("block %d, %s"):format(number, table.concat(parts, ", "))
 end
 
--- After a failure that was not undone the contents of what the loop wrote are unknown.
-local function invalidate(run, message)
-  for c, binding in ipairs(run.bindings) do
-    if binding.kind == "array" and not binding.buffers and run.plan.array_of[c].written then
-      array.mark_invalid(run.values[c], message)
-    end
-  end
-end
-
 local function place_of(run)
   return ("%s:%d"):format(run.record.file, run.record.line)
+end
+
+-- After a failure that was not undone the contents of what the loop wrote are unknown.
+local function invalidate(run, message)
+  message = ("the loop at %s did not finish: %s"):format(place_of(run), message)
+  for _, value in ipairs(stages.changed(run)) do array.mark_invalid(value, message) end
 end
 
 -- Raises what a failed job means for the user.
@@ -79,7 +77,7 @@ local function raise_failure(run, layout, failure)
   end
   fields.traceback = nil
   if failure.lost then
-    invalidate(run, ("the loop at %s did not finish: %s"):format(place_of(run), fields.message))
+    invalidate(run, fields.message)
   end
   error(errors.new(fields), 0)
 end
@@ -150,7 +148,8 @@ local function mark_written(run)
     local about = binding.kind == "array" and run.plan.array_of[c]
     if about and about.written then
       if binding.sparse then array.mark_written(run.values[c]) end
-      if about.access == "write" and about.writes.whole then array.mark_overwritten(run.values[c]) end
+      local whole = about.access == "write" and about.writes.whole
+      if whole then array.mark_overwritten(run.values[c]) end
     end
   end
 end
@@ -225,7 +224,7 @@ end
 -- Runs the stages of a loop; all that their blocks left, and what they took together.
 local function run_stages(run, told, schedule)
   local list, all, total = stages.of(run.plan, run.grid), {}, nil
-  local copies = #run.plan.buffers > 0 and stages.remember(run, list) or {}
+  local copies = run.space.transaction and stages.remember(run, list) or {}
   local bar = progress.bar(place_of(run), run.grid.volume, "iterations")
   local ok, err = pcall(function()
     for _, stage in ipairs(list) do
@@ -298,10 +297,12 @@ end
 -- The kernel, ready to run on items that are where `where` says.
 -- @tab[opt] copies arrays for what is pending in buffers, by number
 -- @tab[opt] draws what random numbers of the body belong to
+-- @return the instance; the scratch arrays that it works with
 function M.instance(kernel_bytes, run_bytes, items, where, copies, draws)
-  local arrays = {}
+  local arrays, spaces = {}, scratches.spaces(where.scratch)
   for a, number in ipairs(where.arrays) do
-    arrays[a] = copies and copies[a] or as_array(items, number, where.types[a], where.sparse[a])
+    arrays[a] = spaces[a] or copies and copies[a] or
+      as_array(items, number, where.types[a], where.sparse[a])
   end
   if where.entries then
     local entries = items[where.entries]
@@ -315,14 +316,15 @@ function M.instance(kernel_bytes, run_bytes, items, where, copies, draws)
     arrays.bulk[k] = {capture = each.capture, pointer = items[each.item].pointer,
                       length = each.length, digest = each.digest}
   end
-  return kernel.prepare(kernel_bytes, run_bytes, arrays, {print = print, draws = draws})
+  return kernel.prepare(kernel_bytes, run_bytes, arrays, {print = print, draws = draws}), spaces
 end
 
 -- Runs a block, given its number, on the engine that is there when it begins.
-local function runner(instance, layout)
+local function runner(instance, layout, spaces)
   local native = instance.call and instance
   local fill = grids.filler(layout)
   return function(number)
+    scratches.clear(spaces)
     if not native then
       native = instance:native()
       if not native then return instance:run(grids.block(layout, number)) end
@@ -337,8 +339,9 @@ function M.prepare(static, run_bytes, items)
   local fixed, told = buffer.decode(static), buffer.decode(run_bytes)
   local layout = fixed.layout or told.layout
   local copies = stages.copies(told.where)
-  local instance = M.instance(fixed.kernel, told.run, items, told.where, copies, told.draws)
-  local run_block = runner(instance, layout)
+  local instance, spaces = M.instance(fixed.kernel, told.run, items, told.where, copies,
+                                      told.draws)
+  local run_block = runner(instance, layout, spaces)
   return function(number)
     local bytes, err = run_block(number)
     if not bytes then
@@ -356,34 +359,49 @@ function M.serial_order(plan, grid)
   return core.serial_order(plan.strategy, grid.ranges, grid.sequential)
 end
 
+-- A function that puts back what the loop changes here, or says that it is lost.
+local function undo_here(run, key, items, list)
+  if not run.space.transaction then
+    return function(why) invalidate(run, why) end
+  end
+  local log, err = core.undo {key = key, items = items, strategy = run.plan.strategy,
+                              ranges = run.grid.ranges, sequential = run.grid.sequential}
+  if not log then errors.raise_core(err) end
+  local copies = stages.remember(run, list)
+  return function()
+    log:restore()
+    stages.restore(copies)
+  end
+end
+
 --- Runs the blocks in this process, in the plan's serial order, as workers would run them: on the
--- arrays' own memory.
+-- arrays' own memory. Of a loop that fails nothing remains, unless it is no transaction.
 -- @return the scalars to assign, a list of {capture =, value =}
--- Errors: BDY.
+-- Errors: BDY, ARR.
 function M.run_here(run)
-  local kernel_bytes, run_bytes, _, apart = kernel.pack(
+  local kernel_bytes, run_bytes, key, apart = kernel.pack(
     run.kernel, run.bindings, run.values, run.native)
   local items, where = job_items.collect(run, apart)
   local copies = stages.copies(where)
-  local instance = M.instance(kernel_bytes, run_bytes, items, where, copies, run.draws)
-  local run_block, all = runner(instance, grids.layout(run.grid)), {}
+  local instance, spaces = M.instance(kernel_bytes, run_bytes, items, where, copies, run.draws)
+  local run_block, all = runner(instance, grids.layout(run.grid), spaces), {}
   local began = system.clock()
   local order, list = M.serial_order(run.plan, run.grid), stages.of(run.plan, run.grid)
-  local kept = #run.plan.buffers > 0 and stages.remember(run, list) or {}
-  mark_written(run)
+  local undo = undo_here(run, key, items, list)
   for _, stage in ipairs(list) do
     local results = {}
     for position = stage.first + 1, stage.last do
       local bytes, failure = run_block(order[position])
       if not bytes then
         stages.discard(copies)
-        stages.restore(kept)
+        undo(failure.message)
         error(errors.new(failure), 0)
       end
       results[#results + 1] = pack_result(bytes, copies)
     end
     for _, bytes in ipairs(take_results(run, results)) do all[#all + 1] = bytes end
   end
+  mark_written(run)
   engine.ran(run.native, system.clock() - began)
   return kernel.combine(kernel_bytes, run.values, all)
 end

@@ -22,6 +22,7 @@ local kernel = require "meissa.kernel"
 local plans = require "meissa.plan"
 local pool = require "meissa.pool"
 local random = require "meissa.random"
+local scratches = require "meissa.scratch"
 local source = require "meissa.source"
 local spaces = require "meissa.space"
 local stages = require "meissa.stage"
@@ -101,7 +102,8 @@ local function describe_array(value)
   if not array.is(value) then return buffers.describe(value) end
   local about = array.describe(value)
   return {array = about.id, storage = about.store, dims = about.dims, sparse = about.sparse,
-          integer = about.type:find("^int") ~= nil, type = about.type}
+          integer = about.type:find("^int") ~= nil, type = about.type,
+          scratch = scratches.is(value)}
 end
 
 analyze.add_describer(describe_array)
@@ -205,6 +207,16 @@ local function run_on_workers(record, plan, space, bindings, values, draws, call
   return assigned
 end
 
+-- The iterations of a loop that runs plainly, each with its random numbers and undefined scratch
+-- arrays.
+local function with_places(bindings, values, step, dims, draws)
+  local list = {}
+  for c, binding in ipairs(bindings) do
+    if binding.scratch then list[#list + 1] = values[c] end
+  end
+  return random.iterate(scratches.iterate(list, step), dims, draws)
+end
+
 -- The loop as written: ranges in their order, entries row by row if the loop is ordered and in
 -- file order if not.
 local function iterate_plainly(space)
@@ -213,11 +225,11 @@ local function iterate_plainly(space)
 end
 
 -- A loop that is to run serially is the plain loop that it is: its body may do anything.
-local function run_serially(plan, space, values, draws)
+local function run_serially(plan, space, bindings, values, draws)
   plan.grid, last_plan = {}, plan
   plans.explain(plan, space)
   local dims = space.positions and 0 or #space.ranges
-  local step, list = random.iterate(iterate_plainly(space), dims, draws), {}
+  local step, list = with_places(bindings, values, iterate_plainly(space), dims, draws), {}
   for k, c in ipairs(plan.buffers) do list[k] = buffers.of(values[c]) end
   return #list > 0 and buffers.iterate(list, plan.max_delay, step) or step
 end
@@ -250,12 +262,12 @@ local function by_engine(plan, space)
 end
 
 -- Runs the loop in this process: an iterator for the body.
-local function run_here(record, plan, space, bindings, slots, draws, func, frame_form)
+local function run_here(record, plan, space, bindings, values, slots, draws, func, frame_form)
   last_plan = plan
   if space.ordered then
     plan.grid = {} -- the loop as written has no blocks
     plans.explain(plan, space)
-    local step = random.iterate(iterate_plainly(space), #space.ranges, draws)
+    local step = with_places(bindings, values, iterate_plainly(space), #space.ranges, draws)
     return function()
       local i1, i2, i3, i4, i5, i6, i7, i8, i9 = step()
       if i1 == nil then inprocess.leave() end
@@ -275,7 +287,7 @@ local function run_here(record, plan, space, bindings, slots, draws, func, frame
   inprocess.notice_inexact(record, plan, bindings)
   local blocks = job.serial_order(plan, grid)
   local step = inprocess.blocks(blocks, job.cursor(grid, space), reductions, func, frame_form)
-  return random.iterate(step, not space.positions and #space.ranges or nil, draws)
+  return with_places(bindings, values, step, not space.positions and #space.ranges or nil, draws)
 end
 
 --- The iterator of a parallel loop; see the manual.
@@ -303,14 +315,16 @@ function M.parallel(...)
     return finished
   end
   local draws = random.next_loop()
-  if plans.runs_serially(plan, space) then return run_serially(plan, space, values, draws) end
+  if plans.runs_serially(plan, space) then
+    return run_serially(plan, space, bindings, values, draws)
+  end
   plans.check_scalars(plan, values)
   local assigned
   if by_engine(plan, space) then
     assigned = run_engine_here(record, plan, space, bindings, values, draws)
   elseif pool.workers() == 0 then
     inprocess.enter(func, 2)
-    return run_here(record, plan, space, bindings, slots, draws, func, true)
+    return run_here(record, plan, space, bindings, values, slots, draws, func, true)
   else
     assigned = run_on_workers(record, plan, space, bindings, values, draws, called)
   end
@@ -365,10 +379,10 @@ function M.each(...)
   if not draws then
     last_plan = plan
   elseif plans.runs_serially(plan, space) then
-    run_plainly(run_serially(plan, space, values, draws), fn)
+    run_plainly(run_serially(plan, space, bindings, values, draws), fn)
   elseif pool.workers() == 0 and not by_engine(plan, space) then
     inprocess.enter(M.each, 1)
-    run_plainly(run_here(record, plan, space, bindings, slots, draws, fn, false), fn)
+    run_plainly(run_here(record, plan, space, bindings, values, slots, draws, fn, false), fn)
   else
     local assigned
     if pool.workers() == 0 then

@@ -77,6 +77,7 @@ local function situation(record, space, bindings)
       add(table.concat(binding.dims, "x"))
       add(binding.sparse and "s" or "d")
       add(binding.integer and "i" or "f")
+      if binding.scratch then add "scratch" end
       if binding.buffers then
         add "b"
         add(memory_of(binding.buffers))

@@ -22,6 +22,7 @@ typedef struct ms_store {
   uint32_t references;
   struct ms_array *arrays;
   uint64_t lost_by;
+  int32_t scratch;
 } ms_store;
 typedef struct ms_labels {
   uint32_t references, mask;
