@@ -253,6 +253,19 @@ describe("the log of a transaction", function()
     assert.is_true(array.bytes_held() - small < 1e6)
   end)
 
+  it("gives way when memory is short", function()
+    local A = meissa.zeros {4000000}
+    local small = array.bytes_held()
+    for i in parallel(4000000) do A[i] = i end
+    assert.is_true(array.bytes_held() - small > 30e6)
+    local ok, err = pcall(meissa.zeros, {2 ^ 30, 2 ^ 12})
+    assert.is_false(ok)
+    assert.truthy(tostring(err):find("not enough memory", 1, true), tostring(err))
+    assert.is_true(array.bytes_held() - small < 1e6)
+    for i in parallel(4000000) do A[i] = -i end -- with a new log
+    assert.equal(-8000002000000, A:sum())
+  end)
+
   it("that memory has no room for is an error that names the option", function()
     local file = io.open("/proc/meminfo")
     local available = tonumber(file:read("*a"):match("MemAvailable:%s*(%d+)")) * 1024
