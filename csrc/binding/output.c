@@ -20,6 +20,10 @@ static void set_number(lua_State *L, const char *key, double value) {
 /* "self.W": the path of a capture as far as it leads to the bound value. */
 static void push_path(lua_State *L, const ms_loop *loop, const ms_binding *bindings,
                       uint32_t index) {
+  if (index >= loop->capture_count && bindings[index].name != NULL) {
+    lua_pushstring(L, bindings[index].name);
+    return;
+  }
   if (index >= loop->capture_count) {
     lua_pushfstring(L, "(reached array %d)", (int)(index - loop->capture_count) + 1);
     return;

@@ -29,11 +29,32 @@ typedef enum ms_binding_kind {
   MS_BIND_UNKNOWN   /* anything else: userdata, C functions, cdata, coroutines */
 } ms_binding_kind;
 
+/* What operators on a table, or indexing it, may do by its metatable's functions. */
+typedef enum ms_acts {
+  MS_ACTS_NOT,    /* there are none */
+  MS_ACTS_ARRAYS, /* use arrays */
+  MS_ACTS_CHANGES /* that, and change variables or tables outside */
+} ms_acts;
+
+/* What a capture of a function that is looked into means: a binding, reached by so many of the
+ * capture's fields. */
+typedef struct ms_meaning {
+  uint32_t binding, depth;
+} ms_meaning;
+
+/* A field of a table with a constant name, as its metatable's tables give it, too. */
+#define MS_FIELD_CALL "()" /* what is called when the table is */
+
+typedef struct ms_field {
+  const char *name;
+  uint32_t binding;
+} ms_field;
+
 typedef struct ms_binding {
   ms_binding_kind kind;
   uint32_t depth; /* how many of the capture's fields lead to the value; the rest index into it */
   double number;
-  const char *name; /* BUILTIN */
+  const char *name; /* BUILTIN; ARRAY that is no capture: what it is called, or NULL */
   /* ARRAY: */
   uint64_t array;   /* identity: equal for two names of one array */
   uint64_t storage; /* identity of the memory: equal for views that overlap */
@@ -55,6 +76,12 @@ typedef struct ms_binding {
                          gives numbers in the order of its calls ("it uses math.random") */
   const uint32_t *reached;
   uint32_t reached_count;
+  bool quiet;              /* TABLE: no function that it leads to may store into arrays */
+  ms_acts acts;            /* TABLE: what operators on what it leads to may do */
+  const ms_loop *code;     /* FUNCTION: its text in closure form, where that is had, or NULL */
+  const ms_meaning *means; /* FUNCTION with code: of each of the code's captures */
+  const ms_field *fields;  /* TABLE: those that are known */
+  uint32_t field_count;
 } ms_binding;
 
 /* One dimension of the iteration space: lo, lo+step, ... up to hi. For the entries of an array
@@ -216,10 +243,11 @@ typedef struct ms_plan {
 } ms_plan;
 
 /* Analyses a loop. `bindings[c]` says what capture c is; bindings beyond the captures are arrays
- * that only functions reach. Fails (NULL) only for malformed input (MS_OPT: ranges, collapse;
- * MS_ARR: too many dimensions; MS_DEP: out of memory for a huge body; MS_BUG); a loop that may not
- * run in parallel, `break` out of it included, is a plan with strategy MS_SERIALLY and reasons.
- * The plan keeps nothing of its arguments. */
+ * that only functions reach, and what the functions and tables that are looked into lead to. Fails
+ * (NULL) only for malformed input (MS_OPT: ranges, collapse; MS_ARR: too many dimensions; MS_DEP:
+ * out of memory for a huge body; MS_BUG); a loop that may not run in parallel, `break` out of it
+ * included, is a plan with strategy MS_SERIALLY and reasons. The plan keeps nothing of its
+ * arguments. */
 ms_plan *ms_plan_new(const ms_loop *loop, const ms_binding *bindings, uint32_t binding_count,
                      const ms_space *space, ms_error *err);
 

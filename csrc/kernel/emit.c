@@ -52,7 +52,8 @@ static int find_indices(ms_draft *draft) {
   if (dims > MS_MAX_DIMS || outer + inner != dims)
     return ms_error_set(draft->err, MS_BUG, "plan of %u dimensions, space of %u and %u collapsed",
                         dims, outer, inner);
-  if (ms_draft_entries(draft->job)) dims = outer; /* an entry's inner loops run as they are written */
+  if (ms_draft_entries(draft->job))
+    dims = outer; /* an entry's inner loops run as they are written */
   draft->dims = dims;
   for (uint32_t d = 0; d < outer && d < loop->index_count; d++)
     draft->indices[d] = loop->indices[d];
@@ -105,7 +106,7 @@ int ms_draft_prepare(ms_draft *draft) {
   draft->views = ms_arena_take(draft->arena, symbols, sizeof(ms_view *));
   if (!draft->value_used || !draft->pointer_used || !draft->stride_used || !draft->spilled ||
       !draft->scalar || !draft->views || !draft->parameter ||
-      ms_parameters_find(draft->job->loop, draft->parameter) != 0) {
+      ms_parameters_find(draft->job->loop, false, draft->parameter) != 0) {
     return ms_error_set(draft->err, MS_ARR, "out of memory for the text of a kernel");
   }
   if (choose_prefix(draft) != 0 || find_indices(draft) != 0 || find_scalars(draft) != 0) return -1;

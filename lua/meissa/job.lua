@@ -301,9 +301,9 @@ end
 -- @tab[opt] draws what random numbers of the body belong to
 -- @return the instance; the scratch arrays that it works with
 function M.instance(kernel_bytes, run_bytes, items, where, copies, draws)
-  local arrays, spaces = {}, scratches.spaces(where.scratch)
+  local arrays, scratch = {}, scratches.spaces(where.scratch)
   for a, number in ipairs(where.arrays) do
-    arrays[a] = spaces[a] or copies and copies[a] or
+    arrays[a] = scratch[a] or copies and copies[a] or
       as_array(items, number, where.types[a], where.sparse[a])
   end
   if where.entries then
@@ -318,15 +318,15 @@ function M.instance(kernel_bytes, run_bytes, items, where, copies, draws)
     arrays.bulk[k] = {capture = each.capture, pointer = items[each.item].pointer,
                       length = each.length, digest = each.digest}
   end
-  return kernel.prepare(kernel_bytes, run_bytes, arrays, {print = print, draws = draws}), spaces
+  return kernel.prepare(kernel_bytes, run_bytes, arrays, {print = print, draws = draws}), scratch
 end
 
 -- Runs a block, given its number, on the engine that is there when it begins.
-local function runner(instance, layout, spaces)
+local function runner(instance, layout, scratch)
   local native = instance.call and instance
   local fill = grids.filler(layout)
   return function(number)
-    scratches.clear(spaces)
+    scratches.clear(scratch)
     if not native then
       native = instance:native()
       if not native then return instance:run(grids.block(layout, number)) end
@@ -341,9 +341,9 @@ function M.prepare(static, run_bytes, items)
   local fixed, told = buffer.decode(static), buffer.decode(run_bytes)
   local layout = fixed.layout or told.layout
   local copies = stages.copies(told.where)
-  local instance, spaces = M.instance(fixed.kernel, told.run, items, told.where, copies,
+  local instance, scratch = M.instance(fixed.kernel, told.run, items, told.where, copies,
                                       told.draws)
-  local run_block = runner(instance, layout, spaces)
+  local run_block = runner(instance, layout, scratch)
   return function(number)
     local bytes, err = run_block(number)
     if not bytes then
@@ -385,8 +385,8 @@ function M.run_here(run)
     run.kernel, run.bindings, run.values, run.native)
   local items, where = job_items.collect(run, apart)
   local copies = stages.copies(where)
-  local instance, spaces = M.instance(kernel_bytes, run_bytes, items, where, copies, run.draws)
-  local run_block, all = runner(instance, grids.layout(run.grid), spaces), {}
+  local instance, scratch = M.instance(kernel_bytes, run_bytes, items, where, copies, run.draws)
+  local run_block, all = runner(instance, grids.layout(run.grid), scratch), {}
   local began = system.clock()
   local order, list = M.serial_order(run.plan, run.grid), stages.of(run.plan, run.grid)
   local undo = undo_here(run, key, items)

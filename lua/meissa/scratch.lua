@@ -10,6 +10,7 @@
 -- @module meissa.scratch
 local array = require "meissa.array"
 local errors = require "meissa.errors"
+local iterate = require "meissa.iterate"
 local ffi = require "ffi"
 
 local M = {}
@@ -74,7 +75,7 @@ end
 -- @treturn table by the number of the array, with `pointer`
 function M.spaces(where)
   local spaces = {}
-  for a, about in pairs(where) do
+  for a, about in iterate.each(where) do
     local memory = memory_of(about)
     spaces[a] = {pointer = ffi.cast("void *", memory.base + about.start), dims = about.dims,
                  strides = about.strides, type = about.type, memory = memory}
@@ -85,7 +86,7 @@ end
 --- Makes all contents undefined.
 -- @tab spaces what `spaces` gave
 function M.clear(spaces)
-  for _, space in pairs(spaces) do
+  for _, space in iterate.each(spaces) do
     local memory = space.memory
     local elements, undefined = memory.elements, memory.undefined
     for k = 0, memory.count - 1 do elements[k] = undefined end
@@ -94,7 +95,7 @@ end
 
 -- ------------------------------------------------------------------------------ the plain loop
 
---- The iterator of a plain loop whose body uses scratch arrays: each iteration finds them undefined.
+--- The iterator of a plain loop whose body uses scratch arrays: iterations find them undefined.
 -- @tab list the arrays @func step the loop's iterator
 function M.iterate(list, step)
   if #list == 0 then return step end
