@@ -162,6 +162,35 @@ for _, road in ipairs(roads) do
       end)
     end
 
+    it("leaves its arrays as before when merging its buffers fails", function()
+      local A, w = meissa.rand({2000}, {seed = 9}), meissa.rand({50}, {seed = 10})
+      local b = meissa.buffer(w, {max_delay = 300, apply = function(old, pending)
+        return pending == 3 and "no number" or old + pending
+      end})
+      local before = {bytes(A), bytes(w)}
+      local ok, err = pcall(function()
+        for i in parallel(2000) do
+          A[i] = -i
+          b[i % 50 + 1] = b[i % 50 + 1] + math.floor(i / 500)
+        end
+      end)
+      assert.is_false(ok)
+      assert.equal("BDY", err.code, tostring(err))
+      assert.same(before, {bytes(A), bytes(w)})
+      ok = pcall(function()
+        for i in parallel(2000, {transaction = false}) do
+          A[i] = -i
+          b[i % 50 + 1] = b[i % 50 + 1] + math.floor(i / 500)
+        end
+      end)
+      assert.is_false(ok)
+      for _, X in ipairs {A, w} do
+        local fine, why = pcall(X.sum, X)
+        assert.is_false(fine)
+        assert.matches("did not finish", tostring(why))
+      end
+    end)
+
     it("marks them lost with transaction = false, until a loop writes all of them", function()
       local A, B = meissa.rand({2000}, {seed = 1}), meissa.rand({2000}, {seed = 1})
       local ok, err = pcall(function()

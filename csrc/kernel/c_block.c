@@ -67,9 +67,9 @@ static const char *row_end(ms_writer *w, uint32_t d, bool first) {
   bool low = first == (factor > 0);
   const char *rest = ms_c_text(w, "%s - (%s) - (%s)", low ? "rlo" : "rhi", row_sum(w, 0, d, -1),
                                row_sum(w, d + 1, w->draft->dims, low));
-  return ms_c_text(w, "%" PRId64 " + (%" PRId64 ") * (int64_t)__builtin_%s((double)(%s) / %" PRId64
-                      ".0)",
-                   origin, extent->range.step, first ? "ceil" : "floor", rest, factor);
+  return ms_c_text(
+      w, "%" PRId64 " + (%" PRId64 ") * (int64_t)__builtin_%s((double)(%s) / %" PRId64 ".0)",
+      origin, extent->range.step, first ? "ceil" : "floor", rest, factor);
 }
 
 /* One end of a dimension's range, narrowed by outer indices and the row. */
@@ -109,7 +109,8 @@ static void declare_index(ms_writer *w, uint32_t d, bool entries) {
   if (symbol == NULL) return;
   ms_c_local *local = &w->local[symbol->index];
   const char *name = ms_c_text(w, "v%u_%s", symbol->index, ms_c_name(w, symbol->name));
-  const char *from = entries ? ms_c_text(w, "ms_coord%u[x1 - 1]", d + 1) : ms_c_text(w, "x%u", d + 1);
+  const char *from =
+      entries ? ms_c_text(w, "ms_coord%u[x1 - 1]", d + 1) : ms_c_text(w, "x%u", d + 1);
   *local = (ms_c_local){.text = name, .form = MS_FORM_DOUBLE, .frames = 1};
   const ms_range *range = &extent_of(w, d)->range;
   if (symbol->assigned || !small(range)) {
@@ -212,8 +213,7 @@ static void declare_variables(ms_writer *w) {
 /* Each iteration begins with nothing assigned to what is tracked. */
 static void begin_tracked(ms_writer *w) {
   for (uint32_t c = 0; c < w->draft->job->loop->capture_count; c++) {
-    if (ms_variable_is_tracked(w->draft, c))
-      ms_c_line(w, "%s = ms_nothing;", ms_c_variable(w, c));
+    if (ms_variable_is_tracked(w->draft, c)) ms_c_line(w, "%s = ms_nothing;", ms_c_variable(w, c));
   }
 }
 
@@ -223,8 +223,7 @@ static void end_tracked(ms_writer *w) {
     const char *name = ms_c_variable(w, c);
     ms_c_line(w, "if (%s.tag != MS_NATIVE_NONE) {", name);
     ms_c_line(w, "q%u = %s;", c + 1, name);
-    for (uint32_t d = 0; d < w->positions; d++)
-      ms_c_line(w, "q%u_%u = x%u;", c + 1, d + 1, d + 1);
+    for (uint32_t d = 0; d < w->positions; d++) ms_c_line(w, "q%u_%u = x%u;", c + 1, d + 1, d + 1);
     ms_c_line(w, "}");
   }
 }

@@ -38,8 +38,7 @@ static ms_c_value builtin(ms_writer *w, const ms_node *node, const ms_library *e
     for (uint32_t later = k + 1; later < count; later++) {
       if (ms_c_stores(w, node->kid[later + 1])) value = ms_c_hold(w, value);
     }
-    const char *text =
-        floats ? ms_c_as_float(w, value, kid) : ms_c_as_double(w, value, kid);
+    const char *text = floats ? ms_c_as_float(w, value, kid) : ms_c_as_double(w, value, kid);
     values[k] = number(form, kind.precision, text);
   }
   if (entry->shape == MS_LIBRARY_SELF) return values[0];

@@ -52,7 +52,8 @@ static int find_indices(ms_draft *draft) {
   if (dims > MS_MAX_DIMS || outer + inner != dims)
     return ms_error_set(draft->err, MS_BUG, "plan of %u dimensions, space of %u and %u collapsed",
                         dims, outer, inner);
-  if (ms_draft_entries(draft->job)) dims = outer; /* an entry's inner loops run as they are written */
+  if (ms_draft_entries(draft->job))
+    dims = outer; /* an entry's inner loops run as they are written */
   draft->dims = dims;
   for (uint32_t d = 0; d < outer && d < loop->index_count; d++)
     draft->indices[d] = loop->indices[d];

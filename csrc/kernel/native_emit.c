@@ -65,10 +65,8 @@ typedef struct parameters {
 } parameters;
 
 static const char *element_type(int32_t type) {
-  static const char *const names[] = {[MS_FLOAT] = "float",
-                                      [MS_DOUBLE] = "double",
-                                      [MS_INT32] = "int32_t",
-                                      [MS_INT64] = "int64_t"};
+  static const char *const names[] = {
+      [MS_FLOAT] = "float", [MS_DOUBLE] = "double", [MS_INT32] = "int32_t", [MS_INT64] = "int64_t"};
   return type == MS_OBJECT ? "void" : names[type];
 }
 
@@ -87,9 +85,8 @@ static void add(ms_writer *w, ms_kernel_info *info, parameters *all, ms_param pa
 
 static void add_array(ms_writer *w, ms_kernel_info *info, parameters *all, uint32_t at) {
   if (w->draft->pointer_used[at]) {
-    const char *type =
-        ms_c_text(w, "%s *%s", element_type(w->draft->job->elements[at].type),
-                  w->shared[at] ? "const " : "restrict const ");
+    const char *type = ms_c_text(w, "%s *%s", element_type(w->draft->job->elements[at].type),
+                                 w->shared[at] ? "const " : "restrict const ");
     add(w, info, all, (ms_param){.kind = MS_PARAM_POINTER, .at = at}, type, ms_c_memory(w, at));
   }
   for (uint32_t d = 0; d < MS_MAX_DIMS; d++) {
@@ -154,11 +151,12 @@ static void write_call(ms_writer *w, const parameters *all, const char *name, bo
 }
 
 static void write_entry(ms_writer *w, const parameters *all, bool guarded) {
-  /* The exported name is a type's in the prelude, so C knows the function under another one. */
-  ms_text_add(w->out, "__attribute__((visibility(\"default\")))\n"
-                      "ms_native_block ms_entry __asm__(\"" MS_NATIVE_ENTRY "\");\n\n"
-                      "int32_t ms_entry(const int64_t *bounds, const ms_native_slot *slots,\n"
-                      "    ms_native_slot *results, ms_native_fault *fault) {\n");
+  ms_text_add(w->out,
+              "__attribute__((visibility(\"default\")))\n"
+              "int32_t " MS_NATIVE_ENTRY
+              "(const int64_t *bounds, "
+              "const ms_native_slot *slots,\n"
+              "    ms_native_slot *results, ms_native_fault *fault) {\n");
   w->indent = 1;
   for (uint32_t p = 0; p < all->count; p++) {
     const char *type = all->list[p].type;
@@ -249,8 +247,7 @@ int ms_native_emit(const ms_kernel_job *job, bool fast, ms_text *out, ms_kernel_
   ms_typed typed;
   if (ms_draft_prepare(&draft) != 0 || ms_draft_info(&draft, info) != 0) return -1;
   if (ms_typed_find(&typed, &draft) != 0) return out_of_memory(err);
-  ms_writer w = {
-      .draft = &draft, .typed = &typed, .arena = info->arena, .why = why, .fast = fast};
+  ms_writer w = {.draft = &draft, .typed = &typed, .arena = info->arena, .why = why, .fast = fast};
   if (prepare(&w, err) != 0) return -1;
   int result = emit(&w, out, info, err);
   messages->text = w.messages;

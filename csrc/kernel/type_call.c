@@ -79,6 +79,7 @@ static ms_kind_of called_builtin(const ms_typed *typed, const ms_node *node, con
 
 static ms_kind_of called_method(const ms_typed *typed, const ms_node *node) {
   ms_kind_of object = ms_typed_expression(typed, node->kid[0]);
+  if (object.can == 0) return object;
   ms_measure measure = ms_measure_find(node->text);
   if (object.object == MS_OBJECT_SPARSE && measure >= MS_MEASURE_SIZE)
     return ms_kind_number(MS_ANY_PRECISION);
@@ -88,8 +89,7 @@ static ms_kind_of called_method(const ms_typed *typed, const ms_node *node) {
   if (precision == MS_ANY_PRECISION) precision = MS_FULL;
   if (measure == MS_MEASURE_DOT && node->kids > 1) {
     ms_kind_of other = ms_typed_expression(typed, node->kid[1]);
-    if (other.object == MS_OBJECT_VIEW &&
-        typed->draft->job->elements[other.array].type != MS_FLOAT)
+    if (other.object == MS_OBJECT_VIEW && typed->draft->job->elements[other.array].type != MS_FLOAT)
       precision = MS_FULL;
   }
   return ms_kind_number(precision);
@@ -99,6 +99,7 @@ ms_kind_of ms_typed_call(const ms_typed *typed, const ms_node *node, uint32_t at
   if (node->kind == MS_METHOD && at == 0) return called_method(typed, node);
   if (node->kind != MS_CALL) return ms_kind_other();
   ms_kind_of called = ms_typed_expression(typed, node->kid[0]);
+  if (called.can == 0) return called;
   if (called.object == MS_OBJECT_FUNCTION) {
     const ms_callee *callee = ms_typed_callee(typed, called.node);
     if (callee == NULL || at >= MS_RETURNS) return (ms_kind_of){0};

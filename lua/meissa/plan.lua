@@ -49,7 +49,8 @@ function Plan.__call()
   return nil
 end
 
-local FLAGS = {"draws", "changes", "stores", "aliased", "alone", "reads", "quiet", "acts"}
+local FLAGS = {"draws", "changes", "stores", "aliased", "alone", "reads", "quiet",
+               "acts", "acts_change"}
 
 -- What the analysis depends on, as one string: shapes, which arrays are the same, numbers that may
 -- reach a subscript, kinds of values, the space and its options. The second result leaves out the
