@@ -66,8 +66,8 @@ $(BUILD)/test/%_test: $(BUILD)/obj/%_test.o $(ARCHIVE)
 	$(call say,LINK)$(LINK) -o $@ $^ $(LIBS)
 
 # The headers that native kernels are compiled with, as bytes for csrc/kernel/prelude.c.
-PRELUDE := $(addprefix csrc/,kernel/native.h kernel/fault.h kernel/scalar.h array/lanes.h \
-           array/rowwise.h base/philox.h)
+PRELUDE := $(addprefix csrc/,kernel/native.h kernel/fault.h kernel/value.h kernel/scalar.h \
+           array/lanes.h array/rowwise.h base/philox.h kernel/draws.h)
 
 $(BUILD)/gen/prelude_strict.inc: $(PRELUDE)
 $(BUILD)/gen/prelude_fast.inc: csrc/kernel/fast.h $(PRELUDE)
@@ -176,6 +176,7 @@ help:
 	@echo 'make check        formatting, lint, warnings, sanitizers, valgrind (slow)'
 	@echo 'make fuzz         every fuzzer, FUZZ_SECONDS=$(FUZZ_SECONDS) each'
 	@echo 'make fuzz-programs  random programs against the recorder, MEISSA_PROGRAMS=$(MEISSA_PROGRAMS)'
+	@echo 'make fuzz-kills   workers killed at random moments, MEISSA_KILLS=$(MEISSA_KILLS) a program and road'
 	@$(if $(BENCHES),echo 'make bench        measure')
 	@echo 'make env          print exports: eval "$$(make -s env)"; luajit script.lua'
 	@echo 'make deps         install what build and examples need'

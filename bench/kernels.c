@@ -221,7 +221,7 @@ double kmeans(const int64_t *block, void *const *p, const double *c) {
 }
 
 /* The residuals of logistic regression over sparse rows. p: where each row begins among the
- * entries, columns (from 0), values, weights, targets (0 or 1), residuals; c: the bias. */
+ * entries, columns (from 1), values, weights, targets (0 or 1), residuals; c: the bias. */
 double logistic(const int64_t *block, void *const *p, const double *c) {
   const int64_t *start = p[0];
   const int32_t *RESTRICT column = p[1];
@@ -230,7 +230,7 @@ double logistic(const int64_t *block, void *const *p, const double *c) {
   number bias = (number)c[0], squares = 0;
   for (int64_t i = block[0] - 1; i < block[1]; i++) {
     number z = bias;
-    for (int64_t e = start[i]; e < start[i + 1]; e++) z += (number)w[column[e]] * value[e];
+    for (int64_t e = start[i]; e < start[i + 1]; e++) z += (number)w[column[e] - 1] * value[e];
     number r = y[i] - (number)(1 / (1 + exp(-(double)z)));
     residual[i] = (ELEMENT)r;
     squares += r * r;

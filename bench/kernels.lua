@@ -6,7 +6,7 @@
 -- machines drift. What Meissa takes is the time that its only worker spent in blocks; what a pass
 -- takes beside that is under "pass". In strict mode arrays and sums must have the same bits.
 -- Prints a table and then the same figures as JSON, one object a line.
---   luajit bench/kernels.lua [--loop mf_sgd] [--rank 32] [--numeric fast] [--rounds 5]
+--   luajit bench/kernels.lua [--loop mf_sgd] [--rank 32] [--numeric fast] [--engine lua]
 local directory = arg[0]:match("^(.*/)") or "./"
 package.path = directory .. "support/?.lua;" .. directory .. "../examples/support/?.lua;" ..
   package.path
@@ -20,6 +20,7 @@ local parser = argparse("kernels.lua", "Loops against C written by hand.")
 parser:option("--loop", "Only this loop (a function of kernels.c).")
 parser:option("--rank", "Only this rank."):convert(tonumber)
 parser:option("--numeric", "Only this mode."):choices {"strict", "fast"}
+parser:option("--engine", "Only this engine."):choices {"auto", "lua"}
 parser:option("--rounds", "Passes of each, in turn."):convert(tonumber):default "5"
 parser:option("--ratings", "Entries of sparse arrays."):convert(tonumber):default "1000000"
 local asked = parser:parse()
@@ -71,13 +72,8 @@ local function compare(case, options, recording)
   return same, math.abs(sum - other) <= 1e-3 * math.abs(other)
 end
 
-local function measure(loop, rank, numeric)
-  local case = loop.make(rank, loop.element, {ratings = asked.ratings})
-  local library = hand.compile(rank, loop.element, numeric)
-  local recording = hand.record(library, loop.name)
-  local options = {numeric = numeric}
-  local same, near = compare(case, options, recording)
-  local engine = meissa.last().engine
+-- Rounds of C and Meissa in turn: medians of the seconds of C, of blocks and passes, of C / blocks.
+local function race(case, options, recording)
   local c, passes, blocks, ratios = {}, {}, {}, {}
   for round = 1, asked.rounds do
     restore(case)
@@ -88,13 +84,25 @@ local function measure(loop, rank, numeric)
     local _, seconds, busy = timed_pass(case, options)
     passes[round], blocks[round], ratios[round] = seconds, busy, c[round] / busy
   end
+  return median(c), median(blocks), median(passes), median(ratios)
+end
+
+local function measure(loop, rank, numeric, engine)
+  local case = loop.make(rank, loop.element, {ratings = asked.ratings})
+  local library = hand.compile(rank, loop.element, numeric)
+  local recording = hand.record(library, loop.name)
+  local options = {numeric = numeric, engine = engine}
+  local same, near = compare(case, options, recording)
+  restore(case)
+  case.pass(options, function() end) -- constants are compiled in when they are seen again
   local result = {
     loop = loop.name, title = loop.title, rank = rank, element = loop.element, numeric = numeric,
-    engine = engine, same_bits = same, near = near,
-    c = case.updates / median(c) / 1e6, meissa = case.updates / median(blocks) / 1e6,
-    pass = case.updates / median(passes) / 1e6, ratio = median(ratios),
+    engine = meissa.last().engine, same_bits = same, near = near, ok = near and
+      (same or numeric == "fast"),
   }
-  result.ok = near and (same or numeric == "fast")
+  local c, blocks, passes, ratio = race(case, options, recording)
+  result.c, result.meissa = case.updates / c / 1e6, case.updates / blocks / 1e6
+  result.pass, result.ratio = case.updates / passes / 1e6, ratio
   return result
 end
 
@@ -102,24 +110,37 @@ local function show(result)
   io.stderr:write(("%-15s %5d %-6s %-7s %9.2f %9.2f %9.2f %7.2f  %s\n"):format(result.title,
     result.rank, result.numeric, result.engine, result.c, result.meissa, result.pass, result.ratio,
     result.same_bits and "same bits" or result.ok and "" or "DIFFERENT"))
+  print(json.encode(result, {keyorder = {"loop", "rank", "numeric", "engine"}}))
+end
+
+-- What was asked for, as a list of {loop, rank, numeric, engine}.
+local function chosen()
+  local list = {}
+  for _, loop in ipairs(loops.list) do
+    for _, rank in ipairs(loop.ranks) do
+      for _, numeric in ipairs {"strict", "fast"} do
+        for _, engine in ipairs {"auto", "lua"} do
+          local wanted = (not asked.loop or asked.loop == loop.name) and
+            (not asked.rank or asked.rank == rank) and
+            (not asked.numeric or asked.numeric == numeric) and
+            (not asked.engine or asked.engine == engine) and
+            (engine ~= "lua" or numeric == "strict") -- the Lua engine has one mode
+          if wanted then list[#list + 1] = {loop, rank, numeric, engine} end
+        end
+      end
+    end
+  end
+  return list
 end
 
 meissa.init {workers = 1}
 io.stderr:write(("%-15s %5s %-6s %-7s %9s %9s %9s %7s\n"):format("loop, M updates/s", "rank",
   "mode", "engine", "C", "blocks", "pass", "of C"))
 local wrong = 0
-for _, loop in ipairs(loops.list) do
-  for _, rank in ipairs(loop.ranks) do
-    for _, numeric in ipairs {"strict", "fast"} do
-      if (not asked.loop or asked.loop == loop.name) and (not asked.rank or asked.rank == rank) and
-         (not asked.numeric or asked.numeric == numeric) then
-        local result = measure(loop, rank, numeric)
-        show(result)
-        print(json.encode(result, {keyorder = {"loop", "rank", "numeric", "engine"}}))
-        if not result.ok then wrong = wrong + 1 end
-        collectgarbage()
-      end
-    end
-  end
+for _, each in ipairs(chosen()) do
+  local result = measure(unpack(each))
+  show(result)
+  if not result.ok then wrong = wrong + 1 end
+  collectgarbage()
 end
 if wrong > 0 then error(wrong .. " results differ from C's", 0) end

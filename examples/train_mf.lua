@@ -1,6 +1,7 @@
 #!/usr/bin/env luajit
 -- SPDX-License-Identifier: MIT
--- Matrix factorization by stochastic gradient descent: rating ~ mean + biases + W[i] . H[j].
+-- Matrix factorization by stochastic gradient descent: rating ~ mean + biases + W[i] . H[j], with
+-- a constant step size or AdaGrad's.
 -- With --data it reads user, item, rating triples (MovieLens, tab, "::", gz); without, it plants a
 -- low-rank model and finds it again.
 package.path = (arg[0]:match("^(.*/)") or "./") .. "support/?.lua;" .. package.path
@@ -9,14 +10,18 @@ local run = require "run"
 local parallel = meissa.parallel
 
 local parser = run.parser("train_mf.lua", "Matrix factorization on explicit ratings.")
-parser:option("--rate", "Step size."):convert(tonumber):default "0.02"
+parser:option("--update", "How rows are updated: with one step size, or with one a row that\n" ..
+  "shrinks with the root of the sum of its squared gradients (AdaGrad)."):choices {
+  "sgd", "adagrad"}:default "sgd"
+parser:option("--rate", "Step size (default: 0.02, for AdaGrad 0.1)."):convert(tonumber)
 parser:option("--reg", "L2 regularisation."):convert(tonumber):default "0.05"
 parser:option("--skip", "Header lines of the data file."):convert(tonumber)
 parser:option("--ratings", "How many ratings to generate."):convert(tonumber):default "1000000"
 parser:option("--save", "Save the model to this file.")
 local options = run.options(parser)
 local K, seed, epochs = options.rank or 16, options.seed, options.epochs or 20
-local lr, reg = options.rate, options.reg
+local lr, reg = options.rate or (options.update == "sgd" and 0.02 or 0.1), options.reg
+local how = {engine = options.engine, numeric = options.numeric}
 
 local function read(path, like)
   local skip = options.skip or (path:find("%.csv") and 1 or 0)
@@ -39,9 +44,11 @@ local W = meissa.randn({train:size(1), K}, {scale = 0.1, seed = seed, type = "fl
 local H = meissa.randn({train:size(2), K}, {scale = 0.1, seed = seed + 1, type = "float"})
 local bu, bi = meissa.zeros(train:size(1)), meissa.zeros(train:size(2))
 
-local function epoch_of_sgd()
+local updates = {}
+
+function updates.sgd()
   local sse = 0
-  for i, j, r in parallel(train) do
+  for i, j, r in parallel(train, how) do
     local w, h = W[i], H[j]
     local e = r - mu - bu[i] - bi[j] - w:dot(h)
     sse = sse + e * e
@@ -56,9 +63,37 @@ local function epoch_of_sgd()
   return math.sqrt(sse / train:nnz()), meissa.last()
 end
 
+-- LIBMF's rule. A sum starts at 1; a row's is the mean over its elements.
+local sums_w = meissa.full({train:size(1)}, 1, {type = "float"})
+local sums_h = meissa.full({train:size(2)}, 1, {type = "float"})
+
+function updates.adagrad()
+  local sse = 0
+  for i, j, r in parallel(train, how) do
+    local w, h = W[i], H[j]
+    local e = r - mu - bu[i] - bi[j] - w:dot(h)
+    sse = sse + e * e
+    local step_w, step_h = lr / math.sqrt(sums_w[i]), lr / math.sqrt(sums_h[j])
+    bu[i] = bu[i] + step_w * (e - reg * bu[i])
+    bi[j] = bi[j] + step_h * (e - reg * bi[j])
+    local sum_w, sum_h = 0, 0
+    for k = 1, K do
+      local wk, hk = w[k], h[k]
+      local gw, gh = reg * wk - e * hk, reg * hk - e * wk
+      sum_w = sum_w + gw * gw
+      sum_h = sum_h + gh * gh
+      w[k] = wk - step_w * gw
+      h[k] = hk - step_h * gh
+    end
+    sums_w[i] = sums_w[i] + sum_w / K
+    sums_h[j] = sums_h[j] + sum_h / K
+  end
+  return math.sqrt(sse / train:nnz()), meissa.last()
+end
+
 local function test_error()
   local sse = 0
-  for i, j, r in parallel(test) do
+  for i, j, r in parallel(test, how) do
     local e = r - mu - bu[i] - bi[j] - W[i]:dot(H[j])
     sse = sse + e * e
   end
@@ -78,7 +113,7 @@ local plan, train_rmse, test_rmse, total = nil, nil, nil, 0
 for epoch = 1, epochs do
   report:progress(epoch - 1, epochs, "training")
   local started = meissa.clock()
-  train_rmse, plan = epoch_of_sgd()
+  train_rmse, plan = updates[options.update]()
   local seconds = meissa.clock() - started
   total = total + seconds
   test_rmse = test_error()
@@ -99,7 +134,8 @@ if not options.json then
   print [[
 
 Try next:
-  luajit examples/train_mf.lua --rank 32 --workers 1      the same bits from one worker
+  luajit examples/train_mf.lua --workers 1                 the same bits from one worker
+  luajit examples/train_mf.lua --update adagrad            a step size for every row
   luajit examples/train_mf.lua --data ratings.csv          your own ratings
   MEISSA_EXPLAIN=1 luajit examples/train_mf.lua            what was decided for every loop
   MEISSA_WORKERS=0 luajit examples/train_mf.lua            the loops in this process, to debug]]

@@ -102,6 +102,13 @@ fuzz-programs: build
 	@$(LUA_ENV) MEISSA_PROGRAMS='$(MEISSA_PROGRAMS)' MEISSA_TEST_LIMIT=36000 MEISSA_TEST_LINES=400 \
 	  MEISSA_BUILD='$(call quoted,$(BUILD))' tools/test.sh spec/programs_spec.lua
 
+# make fuzz-kills  loops whose workers are killed at random moments
+MEISSA_KILLS ?= 100
+
+fuzz-kills: build
+	@$(LUA_ENV) MEISSA_KILLS='$(MEISSA_KILLS)' MEISSA_TEST_LIMIT=36000 \
+	  MEISSA_BUILD='$(call quoted,$(BUILD))' tools/test.sh spec/transaction_chaos_spec.lua
+
 fuzzers: $(FUZZ:%=$(BUILD)/%)
 
 # With LuaJIT: a fuzzer of what LuaJIT does, too, asks LuaJIT.
@@ -114,4 +121,4 @@ $(foreach each,$(filter %_fuzz.c,$(ALL_C)),$(eval $(call fuzzer,$(each))))
 endif
 
 .PHONY: check $(CHECKS:%=check-%) everything sanitized-asan sanitized-tsan fuzz fuzzers \
-        fuzz-programs
+        fuzz-programs fuzz-kills

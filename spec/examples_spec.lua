@@ -181,6 +181,60 @@ describe("cp_tensor.lua", function()
   end)
 end)
 
+describe("train_mf.lua", function()
+  -- Two ratings that share neither row nor column: what an update does, whatever comes first.
+  local function updated(update, rate, K)
+    local W = meissa.randn({2, K}, {scale = 0.1, seed = 1, type = "float"})
+    local H = meissa.randn({2, K}, {scale = 0.1, seed = 2, type = "float"})
+    local reg, mu = 0.05, 3
+    for n, r in ipairs {5, 1} do
+      local w, h = W[n], H[n]
+      local e = r - mu - w:dot(h)
+      for k = 1, K do
+        local wk, hk = w[k], h[k]
+        local gw, gh = reg * wk - e * hk, reg * hk - e * wk
+        if update == "adagrad" then
+          w[k], h[k] = wk - rate * gw, hk - rate * gh -- both sums are 1 at first
+        else
+          w[k], h[k] = wk + rate * (e * hk - reg * wk), hk + rate * (e * wk - reg * hk)
+        end
+      end
+    end
+    return W, H
+  end
+
+  for update, rate in pairs {sgd = 0.02, adagrad = 0.1} do
+    it("updates rows as " .. update .. " does", function()
+      local path = os.tmpname()
+      child.write(path, "1,1,5\n2,2,1\n")
+      local _, _, saved = run("train_mf.lua",
+        ("--data %s --test %s --rank 5 --epochs 1 --update %s"):format(path, path, update))
+      os.remove(path)
+      local W, H = updated(update, rate, 5)
+      for n = 1, 2 do
+        for k = 1, 5 do
+          assert.equal(W[n][k], saved.W[n][k])
+          assert.equal(H[n][k], saved.H[n][k])
+        end
+      end
+    end)
+
+    it("learns by " .. update .. ", with the same bits on 0, 1 and 3 workers", function()
+      local arguments = "--ratings 40000 --epochs 4 --rank 8 --update " .. update
+      local rows, _, one = run("train_mf.lua", arguments, 1)
+      assert.is_true(rows[4].train_rmse < rows[1].train_rmse - 0.01)
+      assert.is_true(rows[4].test_rmse < rows[1].test_rmse)
+      for _, workers in ipairs {0, 3} do
+        local others, _, other = run("train_mf.lua", arguments, workers)
+        assert.equal(rows[4].train_rmse, others[4].train_rmse)
+        for n = 1, one.W:size(1), 97 do
+          for k = 1, 8 do assert.equal(one.W[n][k], other.W[n][k]) end
+        end
+      end
+    end)
+  end
+end)
+
 describe("examples", function()
   it("say what they do not understand", function()
     for _, name in ipairs {"train_mf", "pagerank", "stencil", "lu", "cp_tensor"} do

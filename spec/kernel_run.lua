@@ -140,6 +140,11 @@ local function item_of(value)
   if about.sparse then
     item.coords = {}
     for d = 1, #about.dims do item.coords[d] = value.array.coords[d - 1] end
+    local rows = array.rows(value)
+    if rows then
+      item.rows = { start = rows.start, values = rows.values, columns = {} }
+      for d = 2, #about.dims do item.rows.columns[d - 1] = rows.columns[d - 1] end
+    end
   end
   return item
 end
@@ -260,7 +265,7 @@ end
 local function explain(left, right)
   if memory.is_array(left) and memory.is_array(right) then
     for e = 0, tonumber(left.array.count) - 1 do
-      local a, b = tonumber(left.data[e]), tonumber(right.data[e])
+      local a, b = tonumber(left:data()[e]), tonumber(right:data()[e])
       if number_bits(a) ~= number_bits(b) then
         return ("element %d is %.17g, not %.17g"):format(e, b, a)
       end
@@ -268,6 +273,9 @@ local function explain(left, right)
   end
   return ("%s, not %s"):format(tostring(right), tostring(left))
 end
+
+M.study, M.item_of, M.entries_item, M.blocks_of = study, item_of, entries_item, blocks_of
+M.space_for_core, M.assign = space_for_core, assign
 
 local ignored = { parallel = true, each = true }
 

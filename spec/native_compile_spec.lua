@@ -15,7 +15,7 @@ local before, text = ...
 if before and before ~= "" then assert(loadstring(before))() end
 text = text or ([=[
   typedef union { void *p; double number; long long whole; } slot;
-  int ms_native_block(const long long *b, const slot *s, slot *r, void *f) {
+  int ms_native_run(const long long *b, const slot *s, slot *r, void *f) {
     r[0].number = 2 * b[0] + ADD;
     return 0;
   }]=]):gsub("ADD", os.getenv "ADD" or "1")

@@ -86,7 +86,7 @@ describe("read.csv", function()
       assert.same({ { 1, 2 }, { 3, 4 }, { 5, 6 } }, A:totable())
       assert.same({ "a", "b" }, names)
       put(dir .. "/3.csv", "a,c\n7,8\n")
-      raises("FIL", "3.csv:1: FIL: expected the header of the first file, found 'a,c'",
+      raises("FIL", "3.csv:1: FIL: expected a finite number in field 1, found 'a'",
         function() read.csv(dir .. "/*.csv*") end)
     end)
   end)

@@ -1,7 +1,7 @@
 -- SPDX-License-Identifier: MIT
 --
--- Workers are killed at random moments while jobs run: each job either has the right bits or
--- fails naming the worker, soon, and the next one is served. MEISSA_TEST_SEED replays a run.
+-- Workers are killed at random moments while jobs run: each job has the right bits, soon.
+-- MEISSA_TEST_SEED replays a run.
 
 local support = require("spec.runtime_support")
 
@@ -40,37 +40,32 @@ local function run(session)
       h:item {movement = "rotated", written = true, along = 1, cut = 2},
     },
   }
-  return outcome and w:bytes() .. h:bytes(), err
+  assert.is_nil(err and err.message)
+  return w:bytes() .. h:bytes(), outcome.notices or ""
 end
 
 describe("workers that are killed at random (seed " .. seed .. ")", function()
   for _, road in ipairs(support.roads) do
-    it("cost the job at most (" .. road.name .. ")", function()
+    it("cost nothing but time (" .. road.name .. ")", function()
       math.randomseed(seed)
       local session = assert(support.session {
         workers = 3, transport = road.transport, shm = road.shm,
       })
-      local right = assert(run(session))
-      local finish, passed, failed, worst = support.now() + SECONDS, 0, 0, 0
+      local right = run(session)
+      local finish, redone, worst = support.now() + SECONDS, 0, 0
       while support.now() < finish do
         local pid = session:pids()[math.random(3)]
         if pid and math.random() < 0.5 then
           os.execute(("(sleep 0.00%d; kill -9 %d) 2>/dev/null &"):format(math.random(0, 6), pid))
         end
         local from = support.now()
-        local bytes, err = run(session)
+        local bytes, notices = run(session)
         worst = math.max(worst, support.now() - from)
-        if bytes then
-          assert.is_true(bytes == right)
-          passed = passed + 1
-        else
-          assert.are.equal("WRK", err.code, err.message)
-          assert.are.equal(9, err.signal)
-          failed = failed + 1
-        end
+        assert.is_true(bytes == right)
+        if notices:find("run again", 1, true) then redone = redone + 1 end
       end
       session:stop()
-      assert.is_true(passed > 0 and failed > 0)
+      assert.is_true(redone > 0)
       assert.is_true(worst < 2)
     end)
   end

@@ -109,13 +109,14 @@ for _, road in ipairs(support.roads) do
     it("names a worker that was killed, and replaces it", function()
       local before = session:pids()
       local outcome, err, seconds = timed(session.run, session, {
-        key = "killed", strategy = "rotate", ranges = {4, 4},
+        key = "killed", strategy = "rotate", ranges = {4, 4}, transaction = false,
         kernel = kill_self .. "return function(b) if b == 9 then C.kill(C.getpid(), 9) end end",
       })
       assert.is_nil(outcome)
       assert.are.equal("WRK", err.code)
       assert.are.equal(9, err.block)
       assert.are.equal(9, err.signal)
+      assert.are.same({true, false}, {err.lost, err.repeated})
       assert.are.equal(before[err.worker], err.pid)
       assert.matches("worker " .. err.worker .. " (pid " .. err.pid .. ") was killed by signal 9",
         err.message, 1, true)

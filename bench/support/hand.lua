@@ -66,7 +66,9 @@ function M.add(recording, plan, arrays, numbers)
   local layout, order = grids.layout(grid), job.serial_order(plan, grid)
   local list = {}
   if grid.partition then
-    for d = 1, #plan.extents do list[d] = ffi.cast("void *", partitions.coords(grid.partition, d)) end
+    for d = 1, #plan.extents do
+      list[d] = ffi.cast("void *", partitions.coords(grid.partition, d))
+    end
     list[#list + 1] = ffi.cast("void *", partitions.values(grid.partition))
   end
   for _, pointer in ipairs(pointers_of(arrays)) do list[#list + 1] = pointer end

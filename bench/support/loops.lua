@@ -3,9 +3,10 @@
 --
 -- A loop is {name = (of the C function in kernels.c), title, ranks, element, make}. make(rank,
 -- element, size) gives a case: `pass(options, done)` runs it once, calls done(numbers) after each
--- parallel loop with the numbers that the C function takes, and returns the sum that the loop forms;
--- `arrays` are what the C function takes; `written` those that the pass changes; `updates`, how
--- many a pass makes.
+-- parallel loop with the numbers that the C function takes, and returns the loop's sum; `arrays`
+-- are what the C function takes; `written` those that the pass changes; `updates`, how many a pass
+-- makes.
+local core = require "meissa.array.core"
 local meissa = require "meissa"
 local parallel = meissa.parallel
 
@@ -204,6 +205,43 @@ local function kmeans(D, element)
   return {pass = pass, arrays = {points, centres, label}, written = {label}, updates = n * count}
 end
 
+-- What the C function takes of a sparse array: its rows' starts, columns from 1, and values.
+local function rows_of(X)
+  local rows = core.call(core.lib.ms_rows_get, X.array)
+  return rows.start, rows.columns[1], rows.values
+end
+
+local function logistic(columns, element, size)
+  local n, width = math.floor(size.ratings / 20), 20
+  local place = meissa.rand({n * width}, {seed = 1})
+  local i, j = meissa.zeros({n * width}, {type = "int32"}), meissa.zeros({n * width},
+    {type = "int32"})
+  for e = 1, n * width do
+    i[e], j[e] = math.ceil(e / width), 1 + math.floor(columns * place[e] ^ 2)
+  end
+  local v = meissa.rand({n * width}, {seed = 2, type = element})
+  local X = meissa.sparse({n, columns}, {i = i, j = j, v = v}, {type = element})
+  local w = meissa.randn({columns}, {scale = 0.1, seed = 3, type = element})
+  local y, residual = meissa.zeros({n}, {type = element}), meissa.zeros({n}, {type = element})
+  for e = 1, n, 2 do y[e] = 1 end
+  local bias = 0.1
+  local function pass(options, done)
+    local squares = 0
+    for row in parallel(n, options) do
+      local z = bias
+      for f, x in X[row]:nonzeros() do z = z + w[f] * x end
+      local r = y[row] - 1 / (1 + math.exp(-z))
+      residual[row] = r
+      squares = squares + r * r
+    end
+    done {bias}
+    return squares
+  end
+  local start, column, values = rows_of(X)
+  return {pass = pass, arrays = {start, column, values, w, y, residual}, written = {residual},
+          updates = n * width, keep = X}
+end
+
 M.list = {
   {name = "mf_sgd", title = "MF SGD", ranks = {8, 16, 32, 64, 128, 1000}, element = "float",
    make = mf_sgd},
@@ -214,6 +252,7 @@ M.list = {
   {name = "pagerank", title = "PageRank", ranks = {1}, element = "double", make = pagerank},
   {name = "lu", title = "LU", ranks = {600}, element = "double", make = lu},
   {name = "kmeans", title = "k-means", ranks = {16}, element = "float", make = kmeans},
+  {name = "logistic", title = "logistic", ranks = {10000}, element = "float", make = logistic},
 }
 
 return M

@@ -33,6 +33,7 @@ typedef struct ms_store {
   uint32_t references;
   struct ms_array *arrays; /* those whose `data` is here; they do not count as owners by this */
   uint64_t lost_by;        /* id of the array whose contents were lost, 0 when several */
+  int32_t scratch;         /* 1: working space that is each iteration's own */
 } ms_store;
 
 typedef struct ms_array {

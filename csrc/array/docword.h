@@ -9,9 +9,10 @@
 #include "array/labels.h"
 #include "array/scan.h"
 
-/* Reads a file, plain or gzip: counts by document and word, entries in the order of the file, one
- * reference. `vocabulary` (NULL: none) is a file with one word a line, which become the labels of
- * dimension 2. NULL and nothing half read: MS_FIL with file and line, MS_ARR for memory. */
-MS_API ms_array *ms_docword_read(const char *path, const char *vocabulary, int type, ms_error *err);
+/* Reads the one file, plain or gzip: counts by document and word, entries in the order of the file,
+ * one reference. `vocabulary` (NULL: none) is a file with one word a line, which become the labels
+ * of dimension 2. NULL and nothing half read: MS_FIL with file and line, MS_ARR for memory. */
+MS_API ms_array *ms_docword_read(const ms_files *file, const char *vocabulary, int type,
+                                 ms_error *err);
 
 #endif

@@ -30,18 +30,15 @@ int ms_entries_grow(ms_entries *entries, ms_error *err) {
   return 0;
 }
 
-ms_array *ms_entries_array(ms_entries *entries, int type, const int64_t dims[2], ms_error *err) {
-  ms_array *array = ms_array_sparse(type, 2, dims, entries->count, err);
-  if (array == NULL) return NULL;
-  size_t count = (size_t)entries->count;
-  for (int d = 0; d < 2; d++) {
-    if (count > 0) memcpy(array->coords[d], entries->at[d], count * sizeof(int32_t));
-    free(entries->at[d]);
-    entries->at[d] = NULL;
+void ms_entries_copy(const ms_entries *entries, ms_array *array, int64_t place, int64_t row) {
+  const ms_type_ops *ops = ms_type_of(array->type);
+  int32_t *rows = array->coords[0] + place;
+  for (int64_t e = 0; e < entries->count; e++) rows[e] = entries->at[0][e] + (int32_t)row;
+  if (entries->count > 0) {
+    memcpy(array->coords[1] + place, entries->at[1], (size_t)entries->count * sizeof(int32_t));
   }
-  ms_type_of(type)->narrow(entries->values, array->data, count);
-  ms_entries_free(entries);
-  return array;
+  ops->narrow(entries->values, (char *)array->data + (size_t)place * ops->size,
+              (size_t)entries->count);
 }
 
 void ms_entries_free(ms_entries *entries) {

@@ -27,9 +27,9 @@ static inline int ms_entries_add(ms_entries *entries, int32_t row, int32_t colum
   return 0;
 }
 
-/* A sparse array of the entries, whose vectors are freed one by one as they are copied. The values
- * must be known to fit the type. NULL with MS_ARR. */
-ms_array *ms_entries_array(ms_entries *entries, int type, const int64_t dims[2], ms_error *err);
+/* Copies the entries into a sparse matrix, from its entry `place` on, with `row` added to their
+ * rows. The values must be known to fit the array's type. */
+void ms_entries_copy(const ms_entries *entries, ms_array *array, int64_t place, int64_t row);
 
 /* Frees what the record holds. */
 void ms_entries_free(ms_entries *entries);

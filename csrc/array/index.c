@@ -73,6 +73,7 @@ const ms_index *ms_index_get(ms_array *array, ms_error *err) {
     return NULL;
   }
   index->order = order;
+  index->repeats = -1;
   index->row_start = row_starts(array);
   array->index = index;
   return index;
@@ -129,4 +130,19 @@ int64_t ms_index_find(ms_array *array, const int32_t *at, ms_error *err) {
                " entries with these subscripts; loop over them, or read with duplicates = \"sum\"",
                last - first);
   return -2;
+}
+
+int ms_index_repeats(ms_array *array, ms_error *err) {
+  if (ms_index_get(array, err) == NULL) return -1;
+  ms_index *index = array->index;
+  if (index->repeats >= 0) return index->repeats;
+  index->repeats = 0;
+  for (int64_t i = 1; i < array->count && !index->repeats; i++) {
+    int d = 0;
+    while (d < array->dim_count &&
+           array->coords[d][index->order[i]] == array->coords[d][index->order[i - 1]])
+      d++;
+    index->repeats = d == array->dim_count;
+  }
+  return index->repeats;
 }

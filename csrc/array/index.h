@@ -11,6 +11,7 @@
 typedef struct ms_index {
   uint32_t *order;    /* entry numbers */
   int64_t *row_start; /* dims[0] + 1; NULL when the rows are too many: search instead */
+  int32_t repeats;    /* whether several entries have equal coordinates; -1: not looked at yet */
 } ms_index;
 
 /* Stable order of all entries by coordinates, row-major, from malloc; NULL with MS_ARR. */
@@ -28,5 +29,8 @@ MS_API int ms_index_range(ms_array *array, const int32_t *at, int count, int64_t
 /* The entry at these coordinates (0-based, one a dimension), -1 when there is none. Several
  * entries there, or no memory, give -2 with MS_ARR. */
 MS_API int64_t ms_index_find(ms_array *array, const int32_t *at, ms_error *err);
+
+/* 1 if several entries have equal coordinates, 0 if not; -1 with MS_ARR. */
+MS_API int ms_index_repeats(ms_array *array, ms_error *err);
 
 #endif

@@ -9,17 +9,23 @@
 
 #include "array/entries.h"
 #include "array/number.h"
+#include "base/shown.h"
 
 #define FIRST_CAPACITY 1024
 
 typedef struct reader {
   const ms_libsvm *options;
   const ms_type_ops *ops;
+} reader;
+
+/* Examples that follow each other. */
+typedef struct part {
+  ms_part head;
   ms_entries entries;
   double *labels;
   int64_t rows, capacity;
   int64_t features; /* the largest id so far */
-} reader;
+} part;
 
 /* What of a line is not read yet, and where it stands. */
 typedef struct cursor {
@@ -42,27 +48,24 @@ static const char *word_end(const cursor *c) {
 }
 
 static int refuse(const cursor *c, const char *expected, ms_error *err) {
-  size_t length = (size_t)(word_end(c) - c->at);
-  return ms_lines_error(c->lines, err, "expected %s, found '%.*s'", expected, ms_line_shown(length),
-                        c->at);
+  char shown[MS_SHOWN_SIZE];
+  return ms_lines_error(c->lines, err, "expected %s, found '%s'", expected,
+                        ms_shown(c->at, (size_t)(word_end(c) - c->at), shown, sizeof shown));
 }
 
-static int add_label(reader *r, double label, ms_error *err) {
-  if (r->rows == MS_ARRAY_EXTENT) {
-    return ms_error_set(err, MS_ARR, "more than %" PRId64 " examples", r->rows);
-  }
-  if (r->rows == r->capacity) {
-    int64_t capacity = r->capacity == 0 ? FIRST_CAPACITY : r->capacity * 2;
-    double *grown = realloc(r->labels, (size_t)capacity * sizeof *grown);
+static int add_label(part *p, double label, ms_error *err) {
+  if (p->rows == p->capacity) {
+    int64_t capacity = p->capacity == 0 ? FIRST_CAPACITY : p->capacity * 2;
+    double *grown = realloc(p->labels, (size_t)capacity * sizeof *grown);
     if (grown == NULL) return ms_error_set(err, MS_ARR, "out of memory for the file's labels");
-    r->labels = grown;
-    r->capacity = capacity;
+    p->labels = grown;
+    p->capacity = capacity;
   }
-  r->labels[r->rows++] = label;
+  p->labels[p->rows++] = label;
   return 0;
 }
 
-static int read_label(reader *r, cursor *c, ms_error *err) {
+static int read_label(part *p, cursor *c, ms_error *err) {
   double label;
   const char *end = word_end(c);
   if (!ms_number_parse(c->at, (size_t)(end - c->at), &label)) {
@@ -74,7 +77,7 @@ static int read_label(reader *r, cursor *c, ms_error *err) {
     c->at = word_end(c);
     skip_blanks(c);
   }
-  return add_label(r, label, err);
+  return add_label(p, label, err);
 }
 
 /* Reads "id:" and returns the id, or -1 with an error. */
@@ -100,15 +103,16 @@ static int64_t read_id(const reader *r, cursor *c, ms_error *err) {
 
 static int read_value(const reader *r, cursor *c, int64_t id, double *value, ms_error *err) {
   const char *end = word_end(c);
+  char shown[MS_SHOWN_SIZE];
   double packed;
   bool good = ms_number_parse(c->at, (size_t)(end - c->at), value);
   if (good && r->ops->integer) good = r->ops->narrow(value, &packed, 1) == 1;
   if (!good) {
     return ms_lines_error(c->lines, err,
                           "expected a finite number%s%s as the value of feature %" PRId64
-                          ", found '%.*s'",
+                          ", found '%s'",
                           r->ops->integer ? " of type " : "", r->ops->integer ? r->ops->name : "",
-                          id, ms_line_shown((size_t)(end - c->at)), c->at);
+                          id, ms_shown(c->at, (size_t)(end - c->at), shown, sizeof shown));
   }
   c->at = end;
   return 0;
@@ -120,11 +124,11 @@ static int compare_ids(const void *a, const void *b) {
 }
 
 /* Refuses an id that stands twice in the line whose entries begin at `first`. */
-static int check_distinct(const reader *r, const cursor *c, int64_t first, ms_error *err) {
-  size_t count = (size_t)(r->entries.count - first);
+static int check_distinct(const part *p, const cursor *c, int64_t first, ms_error *err) {
+  size_t count = (size_t)(p->entries.count - first);
   int32_t *ids = malloc(count * sizeof *ids);
   if (ids == NULL) return ms_error_set(err, MS_ARR, "out of memory");
-  memcpy(ids, r->entries.at[1] + first, count * sizeof *ids);
+  memcpy(ids, p->entries.at[1] + first, count * sizeof *ids);
   qsort(ids, count, sizeof *ids, compare_ids);
   int32_t twice = -1;
   for (size_t k = 1; k < count && twice < 0; k++) {
@@ -137,58 +141,88 @@ static int check_distinct(const reader *r, const cursor *c, int64_t first, ms_er
                         twice + 1);
 }
 
-static int take_line(void *context, const ms_lines *lines, const char *line, size_t length,
-                     ms_error *err) {
-  reader *r = context;
+static int take_line(const void *owner, ms_part *head, const ms_lines *lines, const char *line,
+                     size_t length, ms_error *err) {
+  const reader *r = owner;
+  part *p = (part *)head;
   const char *comment = memchr(line, '#', length);
   cursor c = {lines, line, comment != NULL ? comment : line + length};
   skip_blanks(&c);
   if (c.at == c.end) return 0;
-  if (read_label(r, &c, err) != 0) return -1;
-  int64_t first = r->entries.count, last_id = 0;
+  if (read_label(p, &c, err) != 0) return -1;
+  int64_t first = p->entries.count, last_id = 0;
   bool ascending = true;
   for (skip_blanks(&c); c.at < c.end; skip_blanks(&c)) {
     double value;
     int64_t id = read_id(r, &c, err);
     if (id < 0 || read_value(r, &c, id, &value, err) != 0) return -1;
-    if (ms_entries_add(&r->entries, (int32_t)(r->rows - 1), (int32_t)(id - 1), value, err) != 0) {
+    if (ms_entries_add(&p->entries, (int32_t)(p->rows - 1), (int32_t)(id - 1), value, err) != 0) {
       return -1;
     }
     ascending = ascending && id > last_id;
     last_id = id;
-    if (id > r->features) r->features = id;
+    if (id > p->features) p->features = id;
   }
-  return ascending ? 0 : check_distinct(r, &c, first, err);
+  return ascending ? 0 : check_distinct(p, &c, first, err);
 }
 
-static ms_array *make_arrays(reader *r, ms_array **labels, ms_error *err) {
-  int64_t features = r->options->features > 0 ? r->options->features : r->features;
-  const int64_t dims[2] = {r->rows, features};
-  *labels = ms_array_dense(MS_DOUBLE, 1, &r->rows, err);
-  if (*labels == NULL) return NULL;
-  memcpy((*labels)->data, r->labels, (size_t)r->rows * sizeof *r->labels);
-  ms_array *examples = ms_entries_array(&r->entries, r->options->type, dims, err);
-  if (examples == NULL) {
-    ms_array_release(*labels);
-    *labels = NULL;
+static void clear(ms_part *head) {
+  part *p = (part *)head;
+  ms_entries_free(&p->entries);
+  free(p->labels);
+}
+
+/* Extents and number of entries of all parts together. */
+static int measure(const ms_files *files, const ms_part *parts, int64_t dims[2], int64_t *count,
+                   ms_error *err) {
+  dims[0] = dims[1] = *count = 0;
+  for (; parts != NULL; parts = parts->next) {
+    const part *p = (const part *)parts;
+    dims[0] += p->rows;
+    *count += p->entries.count;
+    if (p->features > dims[1]) dims[1] = p->features;
+  }
+  if (dims[0] > 0) return 0;
+  ms_error_set(err, MS_FIL, "expected lines 'label id:value ...', found none");
+  return ms_error_place(err, files->paths[0], 0);
+}
+
+/* Makes the arrays and moves the parts into them. */
+static ms_array *make_arrays(ms_part **parts, const ms_libsvm *options, const int64_t dims[2],
+                             int64_t count, ms_array **labels, ms_error *err) {
+  ms_array *examples = ms_array_sparse(options->type, 2, dims, count, err);
+  if (examples == NULL) return NULL;
+  *labels = ms_array_dense(MS_DOUBLE, 1, dims, err);
+  if (*labels == NULL) {
+    ms_array_release(examples);
+    return NULL;
+  }
+  int64_t row = 0, place = 0;
+  for (; *parts != NULL; *parts = ms_part_free(*parts)) {
+    const part *p = (const part *)*parts;
+    ms_entries_copy(&p->entries, examples, place, row);
+    if (p->rows > 0) {
+      memcpy((double *)(*labels)->data + row, p->labels, (size_t)p->rows * sizeof *p->labels);
+    }
+    place += p->entries.count;
+    row += p->rows;
   }
   return examples;
 }
 
-ms_array *ms_libsvm_read(const ms_sources *sources, const ms_libsvm *options, ms_array **labels,
+ms_array *ms_libsvm_read(const ms_files *files, const ms_libsvm *options, ms_array **labels,
                          ms_error *err) {
+  static const ms_scanner scanner = {.part_size = sizeof(part), .take = take_line, .clear = clear};
   reader r = {.options = options, .ops = ms_type_of(options->type)};
+  ms_part *parts;
   ms_array *examples = NULL;
+  int64_t dims[2], count;
   *labels = NULL;
-  if (ms_scan(sources, take_line, &r, err) == 0) {
-    if (r.rows == 0) {
-      ms_error_set(err, MS_FIL, "expected lines 'label id:value ...', found none");
-      if (sources->count > 0) ms_error_place(err, sources->paths[0], 0);
-    } else {
-      examples = make_arrays(&r, labels, err);
-    }
+  if (ms_scan(files, &scanner, &r, &parts, err) != 0) return NULL;
+  if (measure(files, parts, dims, &count, err) == 0) {
+    if (options->features > 0) dims[1] = options->features;
+    examples = make_arrays(&parts, options, dims, count, labels, err);
   }
-  ms_entries_free(&r.entries);
-  free(r.labels);
+  ms_parts_free(&parts);
   return examples;
 }

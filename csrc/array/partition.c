@@ -2,7 +2,9 @@
  *
  * Partition: see partition.h. Building one is a histogram of the cut dimensions, a counting sort by
  * block, and a shuffle of each block while it is in cache (or, before the sort, a stable order by
- * coordinates). The cache of an array's partitions is in partition_cache.c. */
+ * coordinates). Threads share each of these steps; the sort takes the entries in slices, each of
+ * which has its own place in every block, so that the result is the same however many there are.
+ * The cache of an array's partitions is in partition_cache.c. */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,11 +13,14 @@
 #include "array/partition_build.h"
 #include "array/prefault.h"
 #include "base/philox.h"
+#include "base/threads.h"
 
 #define CHUNK     1024 /* entries whose block numbers are computed together */
 #define ALIGNMENT ((size_t)64)
 /* Index values beyond this many, and beyond four an entry, share a histogram bucket. */
 #define BUCKETS ((int64_t)1 << 22)
+/* A slice of the entries for a thread has at least so many. */
+#define SLICE ((int64_t)1 << 16)
 
 /* What building needs besides the result. */
 typedef struct builder {
@@ -24,7 +29,10 @@ typedef struct builder {
   uint32_t *order;                   /* entries by coordinates, or NULL: as they stand */
   int shift[MS_ARRAY_DIMS];          /* an index's bucket is index >> shift */
   uint32_t *block_of[MS_ARRAY_DIMS]; /* by bucket: range number times the blocks it spans */
-  int64_t *cursor;                   /* by block: where its next entry goes */
+  int threads;
+  int64_t slices;  /* into which the entries are divided for the sort */
+  int64_t *cursor; /* by slice and block: where the slice's next entry goes */
+  ms_error errors[MS_ARRAY_DIMS];
   ms_prefault prefault;
 } builder;
 
@@ -78,7 +86,12 @@ static int number_blocks(builder *b, ms_error *err) {
   }
   b->made->blocks = span;
   b->made->start = calloc((size_t)span + 1, sizeof *b->made->start);
-  b->cursor = calloc((size_t)span + 1, sizeof *b->cursor);
+  int64_t count = b->made->count, most = count / SLICE, threads = b->threads;
+  b->slices = threads < most ? threads : most;
+  /* Cursors are not to take more memory, or time, than the entries. */
+  if (b->slices > 1 && b->slices * span > count) b->slices = count / span;
+  if (b->slices < 1) b->slices = 1;
+  b->cursor = calloc((size_t)(span * b->slices) + 1, sizeof *b->cursor);
   return b->made->start == NULL || b->cursor == NULL ? out_of_memory(err) : 0;
 }
 
@@ -98,16 +111,34 @@ static void block_numbers(const builder *b, int64_t first, size_t count, uint32_
   }
 }
 
-static void count_blocks(builder *b) {
+static int64_t slice_start(const builder *b, int64_t slice) {
+  return b->made->count / b->slices * slice + b->made->count % b->slices * slice / b->slices;
+}
+
+/* Counts the entries of a slice by block, into its cursors. */
+static void count_slice(void *context, int64_t slice) {
+  const builder *b = context;
   uint32_t blocks[CHUNK];
-  int64_t count = b->array->count, *start = b->made->start;
-  for (int64_t first = 0; first < count; first += CHUNK) {
-    size_t n = count - first < CHUNK ? (size_t)(count - first) : CHUNK;
+  int64_t *counts = b->cursor + slice * b->made->blocks, last = slice_start(b, slice + 1);
+  for (int64_t first = slice_start(b, slice); first < last; first += CHUNK) {
+    size_t n = last - first < CHUNK ? (size_t)(last - first) : CHUNK;
     block_numbers(b, first, n, blocks);
-    for (size_t i = 0; i < n; i++) start[blocks[i] + 1]++;
+    for (size_t i = 0; i < n; i++) counts[blocks[i]]++;
   }
-  for (int64_t block = 0; block < b->made->blocks; block++) start[block + 1] += start[block];
-  memcpy(b->cursor, start, (size_t)b->made->blocks * sizeof *start);
+}
+
+/* Turns the counts into places: those of a block's slices follow each other. */
+static void place_slices(const builder *b) {
+  int64_t at = 0, blocks = b->made->blocks;
+  for (int64_t block = 0; block < blocks; block++) {
+    b->made->start[block] = at;
+    for (int64_t slice = 0; slice < b->slices; slice++) {
+      int64_t *cursor = &b->cursor[slice * blocks + block], count = *cursor;
+      *cursor = at;
+      at += count;
+    }
+  }
+  b->made->start[blocks] = at;
 }
 
 /* Places the shared block's vectors one after the other. */
@@ -143,16 +174,18 @@ static void scatter_8(const uint64_t *from, const uint32_t *order, int64_t first
   }
 }
 
-/* The counting sort: every entry goes to the next free place of its block. */
-static void scatter_entries(builder *b) {
+/* The counting sort: every entry of a slice goes to the slice's next free place of its block. */
+static void scatter_slice(void *context, int64_t slice) {
+  const builder *b = context;
   uint32_t blocks[CHUNK];
   int64_t place[CHUNK];
-  ms_partition *made = b->made;
+  const ms_partition *made = b->made;
   char *base = ms_block_at(&made->entries->block);
-  for (int64_t first = 0; first < made->count; first += CHUNK) {
-    size_t n = made->count - first < CHUNK ? (size_t)(made->count - first) : CHUNK;
+  int64_t *cursor = b->cursor + slice * made->blocks, last = slice_start(b, slice + 1);
+  for (int64_t first = slice_start(b, slice); first < last; first += CHUNK) {
+    size_t n = last - first < CHUNK ? (size_t)(last - first) : CHUNK;
     block_numbers(b, first, n, blocks);
-    for (size_t i = 0; i < n; i++) place[i] = b->cursor[blocks[i]]++;
+    for (size_t i = 0; i < n; i++) place[i] = cursor[blocks[i]]++;
     for (int32_t d = 0; d < made->dim_count; d++) {
       scatter_4((const uint32_t *)(const void *)b->array->coords[d], b->order, first, n, place,
                 (uint32_t *)(void *)(base + made->coord_offset[d]), 1);
@@ -201,7 +234,8 @@ static void draw_partners(uint64_t *state, size_t last, uint32_t *with, size_t c
 }
 
 /* Fisher and Yates' shuffle of one block's entries, all vectors alike, some swaps at a time. */
-static void shuffle_block(const ms_partition *made, int64_t block) {
+static void shuffle_block(void *context, int64_t block) {
+  const ms_partition *made = context;
   char *base = ms_block_at(&made->entries->block);
   size_t first = (size_t)made->start[block];
   size_t count = (size_t)(made->start[block + 1] - made->start[block]);
@@ -225,19 +259,31 @@ static void shuffle_block(const ms_partition *made, int64_t block) {
   }
 }
 
+static void cut_one(void *context, int64_t c) {
+  builder *b = context;
+  cut_dimension(b, (uint32_t)c, &b->errors[c]);
+}
+
+static int cut_dimensions(builder *b, ms_error *err) {
+  ms_threads_each(b->threads, b->made->cut.count, cut_one, b);
+  for (uint32_t c = 0; c < b->made->cut.count; c++) {
+    const ms_error *each = &b->errors[c];
+    if (each->code != MS_OK) return ms_error_set(err, (ms_code)each->code, "%s", each->message);
+  }
+  return 0;
+}
+
 static int build(builder *b, ms_error *err) {
   ms_partition *made = b->made;
   if (take_entries(b, err) != 0) return -1;
+  b->threads = made->count < 2 * SLICE ? 1 : ms_threads_count();
   ms_prefault_start(&b->prefault, ms_block_at(&made->entries->block), made->entries->block.size);
-  for (uint32_t c = 0; c < made->cut.count; c++) {
-    if (cut_dimension(b, c, err) != 0) return -1;
-  }
-  if (number_blocks(b, err) != 0) return -1;
+  if (cut_dimensions(b, err) != 0 || number_blocks(b, err) != 0) return -1;
   if (made->cut.ordered && (b->order = ms_index_order(b->array, err)) == NULL) return -1;
-  count_blocks(b);
-  scatter_entries(b);
-  if (made->cut.ordered) return 0;
-  for (int64_t block = 0; block < made->blocks; block++) shuffle_block(made, block);
+  ms_threads_each(b->threads, b->slices, count_slice, b);
+  place_slices(b);
+  ms_threads_each(b->threads, b->slices, scatter_slice, b);
+  if (!made->cut.ordered) ms_threads_each(b->threads, made->blocks, shuffle_block, made);
   return 0;
 }
 

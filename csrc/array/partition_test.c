@@ -3,11 +3,14 @@
  * Partitions: every entry in its block, once; balanced and repeatable; order inside blocks. */
 #include "array/partition.h"
 
+#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "array/partition_build.h"
 #include "base/philox.h"
 #include "base/test.h"
+#include "base/threads.h"
 
 static uint64_t seed;
 
@@ -242,6 +245,44 @@ static void test_ranges(void) {
   CHECK(ms_cut_range(INT64_MIN, INT64_MAX - 1, INT64_MAX, 2, bounds) == 2);
 }
 
+/* A partition made on one processor and on all that there are: the same bytes. */
+static void test_threads(void) {
+  static const struct {
+    uint32_t ranges[2];
+    int32_t ordered;
+  } cuts[] = {{{16, 16}, 0}, {{7, 90}, 0}, {{1, 1}, 0}, {{300, 200}, 0}, {{16, 16}, 1}};
+  cpu_set_t all, one;
+  int64_t dims[] = {3000, 2000};
+  ms_error err = {0};
+  ms_array *array = random_array(MS_FLOAT, 2, dims, 300007);
+  CHECK(sched_getaffinity(0, sizeof all, &all) == 0);
+  CPU_ZERO(&one);
+  for (size_t cpu = 0; CPU_COUNT(&one) == 0; cpu++) {
+    if (CPU_ISSET(cpu, &all)) CPU_SET(cpu, &one);
+  }
+  for (size_t k = 0; k < sizeof cuts / sizeof cuts[0]; k++) {
+    ms_cut cut = {.count = 2, .dims = {0, 1}, .ordered = cuts[k].ordered};
+    memcpy(cut.ranges, cuts[k].ranges, sizeof cuts[k].ranges);
+    ms_partition *made[2];
+    for (int run = 0; run < 2; run++) {
+      CHECK(sched_setaffinity(0, sizeof all, run == 0 ? &one : &all) == 0);
+      CHECK(ms_threads_count() == CPU_COUNT(run == 0 ? &one : &all));
+      made[run] = ms_partition_build(array, &cut, &err);
+      CHECK(made[run] != NULL);
+    }
+    size_t starts = (size_t)(made[0]->blocks + 1) * sizeof *made[0]->start;
+    CHECK(made[0]->blocks == made[1]->blocks);
+    CHECK(memcmp(made[0]->start, made[1]->start, starts) == 0);
+    const ms_block *a = &made[0]->entries->block, *b = &made[1]->entries->block;
+    CHECK(a->size == b->size && memcmp(ms_block_at(a), ms_block_at(b), a->size) == 0);
+    for (int d = 0; d < 2; d++) CHECK((uintptr_t)ms_partition_coords(made[0], d) % 64 == 0);
+    CHECK((uintptr_t)ms_partition_values(made[0]) % 64 == 0);
+    ms_partition_release(&made[0]);
+    ms_partition_release(&made[1]);
+  }
+  ms_array_release(array);
+}
+
 int main(void) {
   const char *replay = getenv("MEISSA_TEST_SEED");
   seed = replay != NULL ? strtoull(replay, NULL, 10) : 20240229;
@@ -254,5 +295,6 @@ int main(void) {
   test_edges();
   test_weights();
   test_ranges();
+  test_threads();
   return ms_test_end();
 }

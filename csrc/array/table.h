@@ -2,8 +2,8 @@
  *
  * Table: reads numbers in rows and columns (CSV and its kin) into a dense matrix.
  *
- * A header is a first line without numbers. Quotes around fields are dropped; a field ends in its
- * line. */
+ * A header is a first line without numbers; lines equal to it are left out, so that files with the
+ * same header follow each other. Quotes around fields are dropped; a field ends in its line. */
 #ifndef MS_ARRAY_TABLE_H
 #define MS_ARRAY_TABLE_H
 
@@ -35,11 +35,10 @@ typedef struct ms_names {
   char *bytes;
 } ms_names;
 
-/* Reads files, whose rows follow each other and whose headers must be equal. Returns rows x columns
- * with one reference, and the names in *names, whose vectors (from malloc) become the caller's.
- * NULL and nothing half read: MS_FIL with file and line, MS_OPT for a column that is not there,
- * MS_ARR for memory. */
-MS_API ms_array *ms_table_read(const ms_sources *sources, const ms_table *options, ms_names *names,
+/* Reads files, whose rows follow each other. Returns rows x columns with one reference, and the
+ * names in *names, whose vectors (from malloc) become the caller's. NULL and nothing half read:
+ * MS_FIL with file and line, MS_OPT for a column that is not there, MS_ARR for memory. */
+MS_API ms_array *ms_table_read(const ms_files *files, const ms_table *options, ms_names *names,
                                ms_error *err);
 
 #endif

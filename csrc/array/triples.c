@@ -6,7 +6,6 @@
 #include "array/triples.h"
 
 #include <inttypes.h>
-#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -134,8 +133,6 @@ typedef struct filling {
   ms_array *array;
   uint32_t *const *moved; /* by dimension: the new position of each, or NULL */
   ms_batch **batches;
-  int64_t count;
-  atomic_llong taken;
 } filling;
 
 static void fill_coords(const filling *f, const ms_batch *batch, int d) {
@@ -148,16 +145,13 @@ static void fill_coords(const filling *f, const ms_batch *batch, int d) {
   }
 }
 
-static void fill(void *context) {
-  filling *f = context;
+static void fill(void *context, int64_t b) {
+  const filling *f = context;
   const ms_type_ops *ops = ms_type_of(f->array->type);
-  int64_t b;
-  while ((b = atomic_fetch_add(&f->taken, 1)) < f->count) {
-    const ms_batch *batch = f->batches[b];
-    for (int d = 0; d < 2; d++) fill_coords(f, batch, d);
-    char *values = (char *)f->array->data + (size_t)batch->first * ops->size;
-    ops->narrow(batch->values, values, (size_t)batch->count);
-  }
+  const ms_batch *batch = f->batches[b];
+  for (int d = 0; d < 2; d++) fill_coords(f, batch, d);
+  char *values = (char *)f->array->data + (size_t)batch->first * ops->size;
+  ops->narrow(batch->values, values, (size_t)batch->count);
 }
 
 /* Copies the batches into the array. */
@@ -165,12 +159,12 @@ static int fill_array(reader *r, ms_array *array, uint32_t *const *moved, ms_err
   ms_batch **list = malloc(((size_t)r->batch_count + 1) * sizeof *list);
   if (list == NULL) return out_of_memory(err);
   uint32_t *const by_dim[2] = {moved[0], r->shared ? moved[0] : moved[1]};
-  filling f = {array, by_dim, list, r->batch_count, 0};
+  filling f = {array, by_dim, list};
   int64_t b = 0;
   for (ms_batch *each = r->batches; each != NULL; each = each->next) list[b++] = each;
   int threads = r->format.options->threads;
   if (threads == 0) threads = ms_threads_count();
-  ms_threads_run(threads < b ? threads : (int)b, fill, &f);
+  ms_threads_each(threads, b, fill, &f);
   free(list);
   return 0;
 }

@@ -6,6 +6,7 @@
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
+#include <stdatomic.h>
 
 typedef struct call {
   void (*work)(void *context);
@@ -40,4 +41,23 @@ void ms_threads_run(int threads, void (*work)(void *context), void *context) {
   pthread_sigmask(SIG_SETMASK, &before, NULL);
   work(context);
   for (int t = 0; t < started; t++) pthread_join(others[t], NULL);
+}
+
+typedef struct range {
+  atomic_llong next;
+  int64_t count;
+  void (*work)(void *context, int64_t k);
+  void *context;
+} range;
+
+static void work_range(void *context) {
+  range *r = context;
+  int64_t k;
+  while ((k = atomic_fetch_add(&r->next, 1)) < r->count) r->work(r->context, k);
+}
+
+void ms_threads_each(int threads, int64_t count, void (*work)(void *context, int64_t k),
+                     void *context) {
+  range r = {0, count, work, context};
+  ms_threads_run(threads < count ? threads : (int)count, work_range, &r);
 }

@@ -7,6 +7,8 @@
 #ifndef MS_BASE_THREADS_H
 #define MS_BASE_THREADS_H
 
+#include <stdint.h>
+
 /* Most threads of one call, the caller's included. */
 #define MS_THREADS_MOST 64
 
@@ -16,5 +18,10 @@ int ms_threads_count(void);
 /* Calls work(context) once in the caller's thread and, at the same time, once in each of up to
  * `threads` - 1 others; returns when all calls have returned. */
 void ms_threads_run(int threads, void (*work)(void *context), void *context);
+
+/* Calls work(context, k) once for each k of 0 to count - 1, in up to `threads` threads, in any
+ * order; returns when all calls have returned. */
+void ms_threads_each(int threads, int64_t count, void (*work)(void *context, int64_t k),
+                     void *context);
 
 #endif

@@ -81,9 +81,9 @@ static void set_string(lua_State *L, const char *key, const char *value) {
   lua_setfield(L, -2, key);
 }
 
-static void push_capture(lua_State *L, const ms_capture *capture, bool parameter) {
+static void push_capture(lua_State *L, const ms_capture *capture, bool parameter, bool argument) {
   static const char *const reach[] = {"local", "upvalue", "global"};
-  lua_createtable(L, 0, 6);
+  lua_createtable(L, 0, 8);
   set_string(L, "root", capture->root);
   set_string(L, "reach", reach[capture->reach]);
   lua_createtable(L, (int)capture->field_count, 0);
@@ -96,6 +96,8 @@ static void push_capture(lua_State *L, const ms_capture *capture, bool parameter
   lua_setfield(L, -2, "assigned");
   lua_pushboolean(L, parameter);
   lua_setfield(L, -2, "parameter");
+  lua_pushboolean(L, argument);
+  lua_setfield(L, -2, "argument");
   set_number(L, "line", capture->first->line);
   set_number(L, "column", capture->first->column);
   lua_pushboolean(L, capture->tested);
@@ -104,16 +106,19 @@ static void push_capture(lua_State *L, const ms_capture *capture, bool parameter
   if (capture->called != NULL) set_number(L, "called", capture->called->line);
 }
 
-/* loop:captures(); `parameter`: a plan may depend on its value, if it is a number; `read` and
+/* loop:captures(); `parameter`: a plan may depend on its value, if it is a number; `argument`: it
+ * may if captured functions are looked into; `read` and
  * `called`: the lines of the first uses that need a value and that call it; `tested`: some use only
  * asks whether it is there. */
 static int loop_captures(lua_State *L) {
   const ms_loop *loop = ms_check_loop(L, 1);
-  bool *used = lua_newuserdata(L, loop->capture_count + 1);
-  if (ms_parameters_find(loop, used) != 0) return luaL_error(L, "not enough memory");
+  bool *used = lua_newuserdata(L, 2 * (loop->capture_count + 1));
+  bool *through = used + loop->capture_count + 1;
+  if (ms_parameters_find(loop, false, used) != 0 || ms_parameters_find(loop, true, through) != 0)
+    return luaL_error(L, "not enough memory");
   lua_createtable(L, (int)loop->capture_count, 0);
   for (uint32_t c = 0; c < loop->capture_count; c++) {
-    push_capture(L, &loop->captures[c], used[c]);
+    push_capture(L, &loop->captures[c], used[c], through[c]);
     lua_rawseti(L, -2, (int)c + 1);
   }
   return 1;
@@ -123,6 +128,24 @@ static void push_name(const char *name, void *context) {
   lua_State *L = context;
   lua_pushstring(L, name);
   lua_rawseti(L, -2, (int)lua_objlen(L, -2) + 1);
+}
+
+static bool add_name(ms_node *node, void *context) {
+  lua_State *L = context;
+  if (node->kind != MS_METHOD && (node->kind != MS_STRING || node->parent->kind != MS_INDEX))
+    return true;
+  lua_pushlstring(L, node->text, node->length);
+  lua_pushboolean(L, true);
+  lua_rawset(L, -3);
+  return true;
+}
+
+/* loop:names(): the constant names of fields and methods in the body, as keys */
+static int loop_names(lua_State *L) {
+  const ms_loop *loop = ms_check_loop(L, 1);
+  lua_newtable(L);
+  ms_node_walk(loop->body, add_name, L);
+  return 1;
 }
 
 /* loop:visible(c): names of the local variables that can be seen where capture c is first used */
@@ -271,11 +294,9 @@ static void make_type(lua_State *L, const char *name, lua_CFunction collect,
 }
 
 void ms_bind_analysis(lua_State *L) {
-  static const luaL_Reg loop_methods[] = {{"captures", loop_captures},
-                                          {"indices", loop_indices},
-                                          {"info", loop_info},
-                                          {"visible", loop_visible},
-                                          {NULL, NULL}};
+  static const luaL_Reg loop_methods[] = {{"captures", loop_captures}, {"indices", loop_indices},
+                                          {"info", loop_info},         {"names", loop_names},
+                                          {"visible", loop_visible},   {NULL, NULL}};
   static const luaL_Reg plan_methods[] = {{NULL, NULL}};
   static const luaL_Reg functions[] = {{"loop", make_loop}, {"plan", make_plan}, {NULL, NULL}};
   make_type(L, loop_type, collect_loop, loop_methods);

@@ -13,9 +13,10 @@
 /* Pushes nil and a table {code=, message=, file=, line=}; returns 2, the number of results. */
 int ms_push_error(lua_State *L, const ms_error *err);
 
-/* runtime.c: core.session and core.executable; worker.c: core.worker. */
+/* runtime.c: core.session and core.executable; worker.c: core.worker; undo.c: core.undo. */
 void ms_bind_runtime(lua_State *L);
 void ms_bind_worker(lua_State *L);
+void ms_bind_undo(lua_State *L);
 
 /* analysis.c: core.loop and core.plan, and the types of what they return. */
 void ms_bind_analysis(lua_State *L);

@@ -75,21 +75,83 @@ static void read_dims(lua_State *L, ms_binding *binding) {
   }
 }
 
-static uint32_t *read_reached(lua_State *L, ms_binding *binding, uint32_t *room) {
+/* Where the lists of all bindings go, one after the other. */
+typedef struct room {
+  uint32_t main, all; /* bindings of the loop; with those that functions and tables lead to */
+  uint32_t *reached, *reached_end;
+  ms_meaning *means, *means_end;
+  ms_field *fields, *fields_end;
+} room;
+
+static void check_room(lua_State *L, bool fits) {
+  if (!fits) luaL_error(L, "bindings changed while they were read");
+}
+
+/* The number on top of the stack as an index: n > 0 is binding n, -n is the n-th inner one. */
+static uint32_t pop_index(lua_State *L, const room *at) {
+  double value = lua_type(L, -1) == LUA_TNUMBER ? lua_tonumber(L, -1) : 0;
+  uint32_t index = value > 0 ? small(L, value, "an index") - 1
+                             : at->main + small(L, -value, "an inner index") - 1;
+  if (value == 0 || index >= at->all) luaL_error(L, "no such binding");
+  lua_pop(L, 1);
+  return index;
+}
+
+static void read_reached(lua_State *L, ms_binding *binding, room *at) {
   size_t count = lua_istable(L, -1) ? lua_objlen(L, -1) : 0;
-  binding->reached = room;
+  check_room(L, count <= (size_t)(at->reached_end - at->reached));
+  binding->reached = at->reached;
   binding->reached_count = (uint32_t)count;
   for (size_t k = 0; k < count; k++) {
     lua_rawgeti(L, -1, (int)k + 1);
-    uint32_t index = small(L, lua_tonumber(L, -1), "reached");
-    if (index < 1) luaL_error(L, "reached counts from 1");
-    *room++ = index - 1;
-    lua_pop(L, 1);
+    *at->reached++ = pop_index(L, at);
   }
-  return room;
 }
 
-static uint32_t *read_binding(lua_State *L, int table, ms_binding *binding, uint32_t *room) {
+/* means = {index, depth, index, depth, ...}, for each capture of `code` */
+static void read_means(lua_State *L, ms_binding *binding, room *at) {
+  size_t count = lua_istable(L, -1) ? lua_objlen(L, -1) / 2 : 0;
+  check_room(L, count <= (size_t)(at->means_end - at->means));
+  binding->means = at->means;
+  if (binding->code != NULL && count != binding->code->capture_count)
+    luaL_error(L, "a function's means do not fit its captures");
+  for (size_t k = 0; k < count; k++) {
+    lua_rawgeti(L, -1, (int)(2 * k) + 1);
+    at->means->binding = pop_index(L, at);
+    lua_rawgeti(L, -1, (int)(2 * k) + 2);
+    at->means->depth = small(L, lua_tonumber(L, -1), "depth");
+    lua_pop(L, 1);
+    if (binding->code != NULL && at->means->depth > binding->code->captures[k].field_count)
+      luaL_error(L, "a function's capture is not that deep");
+    at->means++;
+  }
+}
+
+/* fields = {name, index, name, index, ...}; the names stay alive in the list */
+static void read_fields(lua_State *L, ms_binding *binding, room *at) {
+  size_t count = lua_istable(L, -1) ? lua_objlen(L, -1) / 2 : 0;
+  check_room(L, count <= (size_t)(at->fields_end - at->fields));
+  binding->fields = at->fields;
+  binding->field_count = (uint32_t)count;
+  for (size_t k = 0; k < count; k++) {
+    lua_rawgeti(L, -1, (int)(2 * k) + 1);
+    if (lua_type(L, -1) != LUA_TSTRING) luaL_error(L, "a field's name is a string");
+    at->fields->name = lua_tostring(L, -1);
+    lua_pop(L, 1);
+    lua_rawgeti(L, -1, (int)(2 * k) + 2);
+    at->fields->binding = pop_index(L, at);
+    at->fields++;
+  }
+}
+
+static void read_list(lua_State *L, int table, const char *key, ms_binding *binding, room *at,
+                      void (*read)(lua_State *, ms_binding *, room *)) {
+  lua_getfield(L, table, key);
+  read(L, binding, at);
+  lua_pop(L, 1);
+}
+
+static void read_binding(lua_State *L, int table, ms_binding *binding, room *at) {
   *binding = (ms_binding){.kind = kind_of(L, table)};
   binding->depth = small(L, field_number(L, table, "depth", 0), "depth");
   binding->number = field_number(L, table, "number", 0);
@@ -97,12 +159,17 @@ static uint32_t *read_binding(lua_State *L, int table, ms_binding *binding, uint
   binding->storage = (uint64_t)whole(L, field_number(L, table, "storage", 0), "storage");
   binding->buffers = (uint64_t)whole(L, field_number(L, table, "buffers", 0), "buffers");
   binding->sparse = field_boolean(L, table, "sparse");
+  binding->scratch = field_boolean(L, table, "scratch");
   binding->integer = field_boolean(L, table, "integer");
+  binding->draws = field_boolean(L, table, "draws");
   binding->changes = field_boolean(L, table, "changes");
   binding->stores = field_boolean(L, table, "stores");
   binding->aliased = field_boolean(L, table, "aliased");
   binding->alone = field_boolean(L, table, "alone");
   binding->reads = field_boolean(L, table, "reads");
+  binding->quiet = field_boolean(L, table, "quiet");
+  binding->acts = field_boolean(L, table, "acts") ? MS_ACTS_ARRAYS : MS_ACTS_NOT;
+  if (field_boolean(L, table, "acts_change")) binding->acts = MS_ACTS_CHANGES;
   binding->name = field_string(L, table, "name");
   binding->impure = field_string(L, table, "impure");
   if (binding->kind == MS_BIND_ARRAY) {
@@ -110,43 +177,72 @@ static uint32_t *read_binding(lua_State *L, int table, ms_binding *binding, uint
     read_dims(L, binding);
     lua_pop(L, 1);
   }
-  lua_getfield(L, table, "reached");
-  room = read_reached(L, binding, room);
+  lua_getfield(L, table, "code");
+  if (!lua_isnil(L, -1)) binding->code = ms_check_loop(L, -1);
   lua_pop(L, 1);
-  return room;
+  read_list(L, table, "reached", binding, at, read_reached);
+  read_list(L, table, "means", binding, at, read_means);
+  read_list(L, table, "fields", binding, at, read_fields);
 }
 
-/* How many indices all `reached` lists hold; checks that every binding is a table. */
-static size_t count_reached(lua_State *L, int index, size_t count) {
-  size_t total = 0;
+/* Adds to `total` the length of a list in the table on top of the stack. */
+static void add_length(lua_State *L, const char *key, size_t *total) {
+  lua_getfield(L, -1, key);
+  if (lua_istable(L, -1)) *total += lua_objlen(L, -1);
+  lua_pop(L, 1);
+}
+
+typedef struct lengths {
+  size_t reached, means, fields;
+} lengths;
+
+/* How long the bindings' lists are; checks that every binding is a table. */
+static void count_lists(lua_State *L, int index, size_t count, lengths *total) {
   for (size_t b = 0; b < count; b++) {
     lua_rawgeti(L, index, (int)b + 1);
     if (!lua_istable(L, -1)) luaL_error(L, "binding %d is not a table", (int)b + 1);
-    lua_getfield(L, -1, "reached");
-    if (lua_istable(L, -1)) total += lua_objlen(L, -1);
-    lua_pop(L, 2);
+    add_length(L, "reached", &total->reached);
+    add_length(L, "means", &total->means);
+    add_length(L, "fields", &total->fields);
+    lua_pop(L, 1);
   }
-  return total;
+}
+
+static room make_room(lua_State *L, ms_binding **list, size_t bindings, const lengths *total) {
+  if (bindings > 100000) luaL_error(L, "too many bindings");
+  if (total->reached > 10000000 || total->means > 10000000 || total->fields > 10000000)
+    luaL_error(L, "the bindings lead to too much");
+  size_t means = total->means / 2, fields = total->fields / 2;
+  *list = lua_newuserdata(L, (bindings + 1) * sizeof(ms_binding) + fields * sizeof(ms_field) +
+                                 means * sizeof(ms_meaning) + total->reached * sizeof(uint32_t));
+  room at = {.all = (uint32_t)bindings, .fields = (ms_field *)(void *)(*list + bindings + 1)};
+  at.fields_end = at.fields + fields;
+  at.means = (ms_meaning *)(void *)at.fields_end;
+  at.means_end = at.means + means;
+  at.reached = (uint32_t *)(void *)at.means_end;
+  at.reached_end = at.reached + total->reached;
+  return at;
 }
 
 const ms_binding *ms_bindings_from_lua(lua_State *L, int index, uint32_t *count) {
   if (index < 0) index += lua_gettop(L) + 1;
   luaL_checktype(L, index, LUA_TTABLE);
-  size_t bindings = lua_objlen(L, index);
-  if (bindings > 100000) luaL_error(L, "too many bindings");
-  size_t reached = count_reached(L, index, bindings);
-  if (reached > 10000000) luaL_error(L, "too many reached arrays");
-  size_t head = (bindings + 1) * sizeof(ms_binding);
-  ms_binding *list = lua_newuserdata(L, head + (reached + 1) * sizeof(uint32_t));
-  uint32_t *room = (uint32_t *)(void *)((char *)list + head), *end = room + reached;
-  for (size_t b = 0; b < bindings; b++) {
-    lua_rawgeti(L, index, (int)b + 1);
-    uint32_t *next = read_binding(L, lua_gettop(L), &list[b], room);
-    if (next > end) luaL_error(L, "bindings changed while they were read");
-    room = next;
+  lua_getfield(L, index, "inner");
+  int inner = lua_gettop(L);
+  size_t main = lua_objlen(L, index), more = lua_istable(L, inner) ? lua_objlen(L, inner) : 0;
+  lengths total = {0};
+  count_lists(L, index, main, &total);
+  count_lists(L, inner, more, &total);
+  ms_binding *list;
+  room at = make_room(L, &list, main + more, &total);
+  at.main = (uint32_t)main;
+  for (size_t b = 0; b < main + more; b++) {
+    lua_rawgeti(L, b < main ? index : inner, (int)(b < main ? b : b - main) + 1);
+    read_binding(L, lua_gettop(L), &list[b], &at);
     lua_pop(L, 1);
   }
-  *count = (uint32_t)bindings;
+  lua_remove(L, inner);
+  *count = (uint32_t)(main + more);
   return list;
 }
 
@@ -183,6 +279,7 @@ void ms_space_from_lua(lua_State *L, int index, ms_space *space) {
   space->ordered = field_boolean(L, index, "ordered");
   space->serial_allowed = field_boolean(L, index, "serial");
   space->impure = field_boolean(L, index, "impure");
+  space->positions = field_boolean(L, index, "positions");
   space->collapse = small(L, field_number(L, index, "collapse", 1), "collapse");
   if (space->collapse < 1) luaL_error(L, "collapse counts from 1");
 }

@@ -46,7 +46,10 @@ static void read_writes(lua_State *L, int table, ms_item *item) {
   static const int64_t first[MS_ARRAY_DIMS] = {1, 1, 1, 1, 1, 1, 1, 1};
   read_rows(L, table, "low", item->dim_count, first, writes->low);
   read_rows(L, table, "high", item->dim_count, item->dims, writes->high);
-  for (uint32_t d = 0; d < item->dim_count; d++) writes->low[d]--;
+  for (uint32_t d = 0; d < item->dim_count; d++) {
+    if (writes->high[d] < writes->low[d]) writes->high[d] = writes->low[d] - 1; /* nothing */
+    writes->low[d]--;
+  }
   lua_getfield(L, table, "follow");
   int follow = lua_gettop(L);
   if (lua_istable(L, follow)) {

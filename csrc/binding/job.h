@@ -6,14 +6,17 @@
  *    sequential = how many of the first axes a hyperplane sweeps,
  *    bounds = {int64_t * (ranges + 1 first indices), ...}, weights = uint64_t * or
  *    starts = int64_t * (first entry of each block, and the end), workers =, patience =,
- *    stalled = function(seconds, worker, block),
+ *    transaction = false or nil, stalled = function(seconds, worker, block),
  *    advanced = function(finished, blocks), items = {item, ...}}
  *
  * and items as
  *
  *   {id =, version =, pointer =, segment = ms_segment *, element = bytes, dims = {}, strides = {},
  *    movement =, written =, along = array dimension, cut = axis, scale =, offset =,
- *    offsets = int64_t * (first row of each block, and the end)}
+ *    offsets = int64_t * (first row of each block, and the end),
+ *    low = {}, high = {} (rows of each dimension that the job may write, all when absent),
+ *    follow = {along =, cut =, scale =, offset =} (rows that are written with the ranges of an
+ * axis; when absent, of a local or rotated item, those that move)}
  *
  * `along` and `cut` count from 1; strides are in elements, row-major when absent. */
 #ifndef MS_BINDING_JOB_H

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT
  *
- * Kernels for Lua: core.emit and core.digest. */
+ * Kernels for Lua: core.emit, core.emit_native and core.digest. */
 #include <lauxlib.h>
 #include <string.h>
 
 #include "binding/binding.h"
 #include "kernel/digest.h"
 #include "kernel/emit.h"
+#include "kernel/native_emit.h"
 
 /* What an emission owns while Lua may raise errors: freed by the collector. */
 typedef struct ms_emission {
@@ -58,6 +59,9 @@ static void read_elements(lua_State *L, int index, const ms_binding *bindings, m
         lua_pop(L, 1);
       }
       lua_pop(L, 2);
+      lua_getfield(L, -1, "rows");
+      elements[c].rows = lua_toboolean(L, -1);
+      lua_pop(L, 1);
     }
     lua_pop(L, 1);
   }
@@ -93,7 +97,7 @@ static void push_captures(lua_State *L, const ms_loop *loop, const ms_binding *b
 
 static void push_params(lua_State *L, const ms_kernel_info *info) {
   static const char *const kinds[] = {"coord",  "entries", "value", "pointer",
-                                      "stride", "step",    "table"};
+                                      "stride", "step",    "table", "rows", "draws"};
   lua_createtable(L, (int)info->param_count, 0);
   for (uint32_t p = 0; p < info->param_count; p++) {
     const ms_param *param = &info->params[p];
@@ -165,31 +169,33 @@ static void push_info(lua_State *L, const ms_kernel_job *job, const ms_kernel_in
   lua_setfield(L, -2, "steps");
 }
 
+/* Reads (loop, plan, bindings, space, elements, entry_type) from the stack's first six places;
+ * vectors are userdata left on the stack. */
+static void read_job(lua_State *L, ms_kernel_job *job, ms_space *space) {
+  uint32_t count;
+  job->loop = ms_check_loop(L, 1);
+  job->plan = ms_check_plan(L, 2);
+  luaL_checktype(L, 5, LUA_TTABLE);
+  lua_settop(L, 7);
+  job->bindings = ms_bindings_from_lua(L, 3, &count);
+  ms_space_from_lua(L, 4, space);
+  job->space = space;
+  if (count < job->loop->capture_count)
+    luaL_argerror(L, 3, "fewer bindings than the loop has captures");
+  ms_element *elements = lua_newuserdata(L, (count + 1) * sizeof *elements);
+  memset(elements, 0, (count + 1) * sizeof *elements);
+  read_elements(L, 5, job->bindings, elements, job->loop->capture_count);
+  job->elements = elements;
+  job->entry_type = lua_isnoneornil(L, 6) ? MS_DOUBLE : type_number(L, 6);
+}
+
 /* core.emit(loop, plan, bindings, space, elements, entry_type, locals) -> text, info or nil, error.
  * `locals` bounds the captured values that are passed as locals; nil for the usual bound. */
 static int emit(lua_State *L) {
-  const ms_loop *loop = ms_check_loop(L, 1);
-  const ms_plan *plan = ms_check_plan(L, 2);
-  uint32_t count;
   ms_space space;
-  luaL_checktype(L, 5, LUA_TTABLE);
-  lua_settop(L, 7);
-  const ms_binding *bindings = ms_bindings_from_lua(L, 3, &count);
-  ms_space_from_lua(L, 4, &space);
-  if (count < loop->capture_count)
-    return luaL_argerror(L, 3, "fewer bindings than the loop has captures");
-  ms_element *elements = lua_newuserdata(L, (count + 1) * sizeof *elements);
-  memset(elements, 0, (count + 1) * sizeof *elements);
-  read_elements(L, 5, bindings, elements, loop->capture_count);
-  ms_kernel_job job = {
-      .loop = loop,
-      .plan = plan,
-      .bindings = bindings,
-      .space = &space,
-      .elements = elements,
-      .entry_type = lua_isnoneornil(L, 6) ? MS_DOUBLE : type_number(L, 6),
-      .locals = (uint32_t)luaL_optinteger(L, 7, MS_KERNEL_LOCALS),
-  };
+  ms_kernel_job job = {0};
+  read_job(L, &job, &space);
+  job.locals = (uint32_t)luaL_optinteger(L, 7, MS_KERNEL_LOCALS);
   ms_emission *emission = new_emission(L);
   ms_error err;
   ms_error_clear(&err);
@@ -197,6 +203,43 @@ static int emit(lua_State *L) {
     return ms_push_error(L, &err);
   lua_pushlstring(L, emission->text.bytes, emission->text.length);
   push_info(L, &job, &emission->info);
+  return 2;
+}
+
+/* core.emit_native(loop, plan, bindings, space, elements, entry_type, fast) -> C text, info; or
+ * nil, {line =, column =, message =} if the body stays on the Lua engine; or nil, error. The info
+ * is that of core.emit with `messages`, the texts of MS_NATIVE_ERROR. */
+static int emit_native(lua_State *L) {
+  ms_space space;
+  ms_kernel_job job = {0};
+  read_job(L, &job, &space);
+  bool fast = lua_toboolean(L, 7);
+  ms_emission *emission = new_emission(L);
+  ms_native_messages messages;
+  ms_native_refusal why;
+  ms_error err;
+  ms_error_clear(&err);
+  int result = ms_native_emit(&job, fast, &emission->text, &emission->info, &messages, &why, &err);
+  if (result < 0) return ms_push_error(L, &err);
+  if (result > 0) {
+    lua_pushnil(L);
+    lua_createtable(L, 0, 3);
+    lua_pushnumber(L, why.line);
+    lua_setfield(L, -2, "line");
+    lua_pushnumber(L, why.column);
+    lua_setfield(L, -2, "column");
+    lua_pushstring(L, why.message);
+    lua_setfield(L, -2, "message");
+    return 2;
+  }
+  lua_pushlstring(L, emission->text.bytes, emission->text.length);
+  push_info(L, &job, &emission->info);
+  lua_createtable(L, (int)messages.count, 0);
+  for (uint32_t m = 0; m < messages.count; m++) {
+    lua_pushstring(L, messages.text[m]);
+    lua_rawseti(L, -2, (int)m + 1);
+  }
+  lua_setfield(L, -2, "messages");
   return 2;
 }
 
@@ -213,6 +256,8 @@ static int digest(lua_State *L) {
 void ms_bind_kernel(lua_State *L) {
   lua_pushcfunction(L, emit);
   lua_setfield(L, -2, "emit");
+  lua_pushcfunction(L, emit_native);
+  lua_setfield(L, -2, "emit_native");
   lua_pushcfunction(L, digest);
   lua_setfield(L, -2, "digest");
 }

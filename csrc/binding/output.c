@@ -20,6 +20,10 @@ static void set_number(lua_State *L, const char *key, double value) {
 /* "self.W": the path of a capture as far as it leads to the bound value. */
 static void push_path(lua_State *L, const ms_loop *loop, const ms_binding *bindings,
                       uint32_t index) {
+  if (index >= loop->capture_count && bindings[index].name != NULL) {
+    lua_pushstring(L, bindings[index].name);
+    return;
+  }
   if (index >= loop->capture_count) {
     lua_pushfstring(L, "(reached array %d)", (int)(index - loop->capture_count) + 1);
     return;
@@ -116,6 +120,15 @@ static void set_extents(lua_State *L, const ms_plan *plan) {
   lua_setfield(L, -2, "extents");
 }
 
+static void set_iteration(lua_State *L, const char *key, const int64_t *at, uint32_t dims) {
+  lua_createtable(L, (int)dims, 0);
+  for (uint32_t k = 0; k < dims; k++) {
+    lua_pushnumber(L, (double)at[k]);
+    lua_rawseti(L, -2, (int)k + 1);
+  }
+  lua_setfield(L, -2, key);
+}
+
 /* Dimensions count from 1 here; absent where the array follows none. */
 static void push_array(lua_State *L, const ms_plan *plan, const ms_array_plan *array) {
   static const char *const access[] = {"none", "read", "write", "read+write"};
@@ -134,12 +147,31 @@ static void push_array(lua_State *L, const ms_plan *plan, const ms_array_plan *a
   }
 }
 
+/* writes = {low =, high =, whole =, and where all follow a loop dimension: loop_dim =, array_dim =,
+ * scale =, offset =} */
+static void set_writes(lua_State *L, const ms_written *writes, uint32_t dims) {
+  lua_createtable(L, 0, 7);
+  set_iteration(L, "low", writes->low, dims);
+  set_iteration(L, "high", writes->high, dims);
+  lua_pushboolean(L, writes->whole);
+  lua_setfield(L, -2, "whole");
+  if (writes->loop_dim >= 0) {
+    set_number(L, "loop_dim", writes->loop_dim + 1);
+    set_number(L, "array_dim", writes->array_dim + 1);
+    set_number(L, "scale", (double)writes->scale);
+    set_number(L, "offset", (double)writes->offset);
+  }
+  lua_setfield(L, -2, "writes");
+}
+
 static void set_arrays(lua_State *L, const ms_loop *loop, const ms_binding *bindings,
                        const ms_plan *plan) {
   lua_createtable(L, 0, (int)plan->array_count);
   for (uint32_t a = 0; a < plan->array_count; a++) {
     push_path(L, loop, bindings, plan->arrays[a].binding);
-    push_array(L, plan, &plan->arrays[a]);
+    const ms_array_plan *array = &plan->arrays[a];
+    push_array(L, plan, array);
+    if (array->written) set_writes(L, &array->writes, bindings[array->binding].dim_count);
     lua_settable(L, -3);
   }
   lua_setfield(L, -2, "arrays");
@@ -173,15 +205,6 @@ static void set_place(lua_State *L, const char *key, const ms_place *place) {
   set_number(L, "end_column", place->end_column);
   set_string(L, "text", place->text);
   set_string(L, "does", place->does);
-  lua_setfield(L, -2, key);
-}
-
-static void set_iteration(lua_State *L, const char *key, const int64_t *at, uint32_t dims) {
-  lua_createtable(L, (int)dims, 0);
-  for (uint32_t k = 0; k < dims; k++) {
-    lua_pushnumber(L, (double)at[k]);
-    lua_rawseti(L, -2, (int)k + 1);
-  }
   lua_setfield(L, -2, key);
 }
 

@@ -83,7 +83,7 @@ static int session_pids(lua_State *L) {
 
 static int session_info(lua_State *L) {
   const ms_session *session = *check_session(L);
-  lua_createtable(L, 0, 3);
+  lua_createtable(L, 0, 5);
   lua_pushinteger(L, (lua_Integer)ms_session_workers(session));
   lua_setfield(L, -2, "workers");
   lua_pushstring(L, ms_session_directory(session));
@@ -92,6 +92,8 @@ static int session_info(lua_State *L) {
   lua_setfield(L, -2, "address");
   lua_pushnumber(L, (lua_Number)ms_session_jobs(session));
   lua_setfield(L, -2, "jobs");
+  lua_pushboolean(L, ms_session_has_lanes(session));
+  lua_setfield(L, -2, "memory");
   return 1;
 }
 

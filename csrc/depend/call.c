@@ -12,9 +12,24 @@ typedef struct arguments {
   bool captured;
   bool simple; /* numbers and strings only */
   bool known;  /* numbers, strings, tables of these, and views of arrays only */
+  bool changes;
+  ms_acts acts; /* what operators on them may do */
+  uint32_t count;
+  ms_value *values;
 } arguments;
 
+static void find_random(ms_walk *walk, const ms_node *node) {
+  ms_walk_find(walk, MS_REASON_RANDOM, true, node,
+               "use meissa.random() or meissa.normal(), which depend on the iteration",
+               "math.random gives numbers in the order of its calls, which a parallel loop does "
+               "not keep");
+}
+
 static void find_impure(ms_walk *walk, const char *name, const ms_node *node) {
+  if (name != NULL && strstr(name, "it uses math.random") != NULL) {
+    find_random(walk, node);
+    return;
+  }
   if (name == NULL || walk->space->impure) return;
   const char *message =
       ms_arena_format(walk->arena,
@@ -51,6 +66,8 @@ static void add_argument(ms_walk *walk, const ms_value *value, arguments *all) {
   all->captured = all->captured || (value->kind == MS_VALUE_OTHER && value->captured);
   all->simple = all->simple && value->kind <= MS_VALUE_SCALAR;
   all->known = all->known && (value->kind != MS_VALUE_OTHER || value->data);
+  all->acts = value->acts > all->acts ? value->acts : all->acts;
+  all->changes = all->changes || value->changes;
 }
 
 static void touch_argument(ms_walk *walk, const ms_value *value, use how, const ms_node *node) {
@@ -60,24 +77,33 @@ static void touch_argument(ms_walk *walk, const ms_value *value, use how, const 
   if (how == USE_WRITE || calls) ms_walk_touch(walk, value, true, node);
 }
 
-static arguments walk_arguments(ms_walk *walk, ms_node *node, use how) {
-  enum { FEW = 4 };
-  arguments all = {.simple = true, .known = true};
-  ms_value few[FEW], *values = few;
-  uint32_t count = node->kids - 1;
-  if (count > FEW) values = ms_arena_take(walk->arena, count, sizeof *values);
-  if (values == NULL) {
+/* Evaluates the arguments; the object of a method call is the first. */
+static arguments evaluate_arguments(ms_walk *walk, ms_node *node, const ms_value *object) {
+  uint32_t first = object != NULL ? 1 : 0;
+  arguments all = {.simple = true, .known = true, .count = node->kids - 1 + first};
+  all.values = ms_arena_take(walk->arena, all.count + 1, sizeof *all.values);
+  if (all.values == NULL) {
     walk->failed = true;
+    all.count = 0;
     return all;
   }
-  for (uint32_t k = 0; k < count; k++) {
-    ms_walk_value(walk, node->kid[k + 1], &values[k]);
-    add_argument(walk, &values[k], &all);
-  }
-  if (how == USE_BY_KIND) how = all.known ? USE_READ : USE_WRITE;
+  if (object != NULL) all.values[0] = *object;
+  for (uint32_t k = 1; k < node->kids; k++)
+    ms_walk_value(walk, node->kid[k], &all.values[k - 1 + first]);
+  for (uint32_t k = 0; k < all.count; k++) add_argument(walk, &all.values[k], &all);
+  return all;
+}
+
+static void touch_arguments(ms_walk *walk, const arguments *all, use how, const ms_node *node) {
+  if (how == USE_BY_KIND) how = all->known ? USE_READ : USE_WRITE;
   if (how == USE_WRITE) walk->possible++; /* what is not known need not be done */
-  for (uint32_t k = 0; k < count; k++) touch_argument(walk, &values[k], how, node);
+  for (uint32_t k = 0; k < all->count; k++) touch_argument(walk, &all->values[k], how, node);
   if (how == USE_WRITE) walk->possible--;
+}
+
+static arguments walk_arguments(ms_walk *walk, ms_node *node, use how) {
+  arguments all = evaluate_arguments(walk, node, NULL);
+  touch_arguments(walk, &all, how, node);
   return all;
 }
 
@@ -85,16 +111,8 @@ static void find_order(ms_walk *walk, ms_effect effect, ms_node *node) {
   if (effect == MS_EFFECT_YIELD)
     ms_walk_find(walk, MS_REASON_YIELDS, true, node, "collect the values, and yield after the loop",
                  "the body yields, and the other side of a yield runs on the driver alone");
-  if (effect == MS_EFFECT_RANDOM)
-    ms_walk_find(walk, MS_REASON_RANDOM, true, node,
-                 "draw them before the loop: local u = meissa.rand({n}, {seed = 1})  ... u[i]",
-                 "math.random gives numbers in the order of its calls, which a parallel loop "
-                 "does not keep");
+  if (effect == MS_EFFECT_RANDOM) find_random(walk, node);
 }
-
-static const char table_message[] =
-    "the body writes into a plain table from outside, and each worker has its own copy of it";
-static const char table_fix[] = "use an array: local t = meissa.zeros(n)  ... t[i] = value";
 
 /* math.floor(e / c) of an affine e and a positive constant c. */
 static bool floor_of_quotient(ms_walk *walk, ms_node *node, ms_value *value) {
@@ -124,14 +142,15 @@ static void call_builtin(ms_walk *walk, const char *name, ms_node *node, ms_valu
     ms_value table;
     ms_walk_value(walk, node->kid[1], &table);
     if (table.kind != MS_VALUE_OTHER || table.captured)
-      ms_walk_find(walk, MS_REASON_TABLE_WRITE, walk->possible == 0, node, table_fix,
-                   table_message);
+      ms_walk_find_store(walk, walk->possible == 0, node);
   }
   find_order(walk, effect, node);
   if (ms_effect_is_impure(name)) find_impure(walk, name, node);
   bool reads = effect != MS_EFFECT_PASS && effect != MS_EFFECT_STORE;
   use how = effect == MS_EFFECT_UNKNOWN ? USE_WRITE : reads ? USE_READ : USE_NOTHING;
   arguments all = walk_arguments(walk, node, how);
+  for (uint32_t k = 0; k < all.count && (effect == MS_EFFECT_PURE || how == USE_WRITE); k++)
+    ms_walk_operate(walk, &all.values[k], node);
   if (effect == MS_EFFECT_STORE) {
     walk->stored |= all.groups;
     walk->stored_captured = walk->stored_captured || all.captured;
@@ -142,6 +161,37 @@ static void call_builtin(ms_walk *walk, const char *name, ms_node *node, ms_valu
                : ms_value_other(all.groups | walk->stored, all.captured || walk->stored_captured);
   if (effect == MS_EFFECT_FRESH) *value = ms_value_other(0, false);
   if (effect == MS_EFFECT_UNKNOWN) *value = ms_value_other(all.groups | walk->stored, true);
+  if (value->kind == MS_VALUE_OTHER && effect != MS_EFFECT_FRESH) value->acts = all.acts;
+  value->changes = value->acts != MS_ACTS_NOT && all.changes;
+}
+
+/* A call of a function that is not walked: what is known of it as a whole. */
+static void call_whole(ms_walk *walk, const ms_value *function, const arguments *all,
+                       const ms_node *node, ms_value *value) {
+  ms_value callee = *function;
+  const ms_binding *binding =
+      callee.kind == MS_VALUE_OTHER && callee.callable ? &walk->bindings[callee.binding] : NULL;
+  bool reads = binding != NULL && binding->reads;
+  touch_arguments(walk, all, reads ? USE_BY_KIND : USE_WRITE, node);
+  /* Given functions and objects, one that only reads may call what does not. */
+  reads = reads && all->known;
+  ms_walk_touch(walk, &callee, false, node);
+  if (!reads) ms_walk_touch(walk, &callee, true, node);
+  if (binding != NULL && binding->stores && all->captured) callee.changes = true;
+  find_changes(walk, &callee, node);
+  uint64_t groups = all->groups | ms_walk_groups_of(walk, &callee) | walk->stored;
+  *value = ms_value_other(groups, all->captured || callee.captured || walk->stored_captured);
+  value->acts = callee.acts > all->acts ? callee.acts : all->acts;
+  value->changes = all->changes || callee.changes;
+}
+
+/* A call of what a captured name or field means, with its arguments. */
+static void call_function(ms_walk *walk, const ms_value *callee, const arguments *all,
+                          const ms_node *node, ms_value *value) {
+  bool known = callee->kind == MS_VALUE_OTHER && callee->callable;
+  if (known) find_impure(walk, callee->impure, node);
+  if (known && ms_walk_inline(walk, callee->binding, node, all->values, all->count, value)) return;
+  call_whole(walk, callee, all, node, value);
 }
 
 static void call_value(ms_walk *walk, ms_node *node, ms_value *value) {
@@ -153,16 +203,11 @@ static void call_value(ms_walk *walk, ms_node *node, ms_value *value) {
     call_builtin(walk, binding->name, node, value);
     return;
   }
-  bool reads = binding != NULL && binding->reads;
-  arguments all = walk_arguments(walk, node, reads ? USE_BY_KIND : USE_WRITE);
-  /* Given functions and objects, one that only reads may call what does not. */
-  reads = reads && all.known;
-  ms_walk_touch(walk, &callee, false, node);
-  if (!reads) ms_walk_touch(walk, &callee, true, node);
-  if (binding != NULL && binding->stores && all.captured) callee.changes = true;
-  find_changes(walk, &callee, node);
-  uint64_t groups = all.groups | ms_walk_groups_of(walk, &callee) | walk->stored;
-  *value = ms_value_other(groups, all.captured || callee.captured || walk->stored_captured);
+  ms_value event;
+  bool table = ms_walk_field(walk, &callee, MS_FIELD_CALL, &event) && event.callable;
+  if (!table) ms_walk_operate(walk, &callee, node);
+  arguments all = evaluate_arguments(walk, node, table ? &callee : NULL);
+  call_function(walk, table ? &event : &callee, &all, node, value);
 }
 
 static bool known_extent(ms_walk *walk, const ms_view *view, ms_node *node, ms_value *value) {
@@ -221,24 +266,38 @@ static void method_of_view(ms_walk *walk, const ms_value *object, ms_node *node,
     ms_walk_touch_view(walk, object->view, true, node);
 }
 
-static void method_value(ms_walk *walk, ms_node *node, ms_value *value) {
-  ms_value object;
-  ms_walk_value(walk, node->kid[0], &object);
-  if (object.kind == MS_VALUE_VIEW) {
-    method_of_view(walk, &object, node, value);
-    return;
-  }
-  uint64_t own = ms_walk_groups_of(walk, &object);
-  bool pure = object.kind != MS_VALUE_OTHER || (own == 0 && ms_effect_is_string_method(node->text));
-  arguments all = walk_arguments(walk, node, pure ? USE_READ : USE_WRITE);
+/* A method of something that is neither an array nor known. */
+static void method_of_other(ms_walk *walk, const ms_value *object, ms_node *node, ms_value *value) {
+  uint64_t own = ms_walk_groups_of(walk, object);
+  bool pure =
+      object->kind != MS_VALUE_OTHER || (own == 0 && ms_effect_is_string_method(node->text));
+  bool quiet = object->kind == MS_VALUE_OTHER && object->quiet;
+  arguments all = walk_arguments(walk, node, pure ? USE_READ : quiet ? USE_BY_KIND : USE_WRITE);
   if (pure) {
     *value = all.simple ? ms_value_scalar() : ms_value_other(all.groups, all.captured);
     return;
   }
+  ms_walk_operate(walk, object, node);
   ms_walk_touch_groups(walk, own, false, node);
-  ms_walk_touch_groups(walk, own, true, node);
-  find_changes(walk, &object, node);
+  if (!quiet || !all.known) ms_walk_touch_groups(walk, own, true, node);
+  find_changes(walk, object, node);
   *value = ms_value_other(own | all.groups | walk->stored, true);
+  value->acts = object->acts > all.acts ? object->acts : all.acts;
+  value->changes = object->changes || all.changes;
+}
+
+static void method_value(ms_walk *walk, ms_node *node, ms_value *value) {
+  ms_value object, method;
+  ms_walk_value(walk, node->kid[0], &object);
+  if (object.kind == MS_VALUE_VIEW) {
+    method_of_view(walk, &object, node, value);
+  } else if (ms_walk_field(walk, &object, node->text, &method) && method.callable &&
+             walk->bindings[method.binding].kind == MS_BIND_FUNCTION) {
+    arguments all = evaluate_arguments(walk, node, &object);
+    call_function(walk, &method, &all, node, value);
+  } else {
+    method_of_other(walk, &object, node, value);
+  }
 }
 
 void ms_walk_call(ms_walk *walk, ms_node *node, ms_value *value) {

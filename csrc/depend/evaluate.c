@@ -71,7 +71,7 @@ static uint64_t reached_groups(const ms_walk *walk, const ms_binding *binding) {
   return groups;
 }
 
-static void bound_value(ms_walk *walk, uint32_t index, ms_value *value) {
+void ms_walk_binding(ms_walk *walk, uint32_t index, ms_value *value) {
   const ms_binding *binding = &walk->bindings[index];
   switch (binding->kind) {
     case MS_BIND_NUMBER:
@@ -85,6 +85,10 @@ static void bound_value(ms_walk *walk, uint32_t index, ms_value *value) {
       value->plain = true;
       value->data = binding->reads;
       value->changes = binding->changes;
+      value->quiet = binding->quiet;
+      value->acts = binding->acts;
+      value->exact = true;
+      value->binding = index;
       return;
     case MS_BIND_BUILTIN:
     case MS_BIND_FUNCTION:
@@ -102,15 +106,26 @@ static void bound_value(ms_walk *walk, uint32_t index, ms_value *value) {
   }
 }
 
+bool ms_walk_field(ms_walk *walk, const ms_value *object, const char *name, ms_value *value) {
+  if (object->kind != MS_VALUE_OTHER || !object->exact) return false;
+  const ms_binding *binding = &walk->bindings[object->binding];
+  for (uint32_t f = 0; f < binding->field_count; f++) {
+    if (strcmp(binding->fields[f].name, name) != 0) continue;
+    ms_walk_binding(walk, binding->fields[f].binding, value);
+    return true;
+  }
+  return false;
+}
+
 static void captured_value(ms_walk *walk, uint32_t index, ms_node *node, ms_value *value) {
   const ms_capture *capture = &walk->loop->captures[index];
-  uint32_t depth = walk->bindings[index].depth;
-  bound_value(walk, index, value);
+  ms_meaning means = ms_walk_meaning(walk, index);
+  ms_walk_binding(walk, means.binding, value);
   if (capture->assigned) {
     ms_walk_join(walk, &walk->capture_value[index], value);
     if (walk->capture_value[index] != NULL) *value = *walk->capture_value[index];
   }
-  for (uint32_t field = depth; field < capture->field_count; field++) {
+  for (uint32_t field = means.depth; field < capture->field_count; field++) {
     ms_value object = *value;
     ms_walk_part(walk, &object, node, value);
   }
@@ -127,7 +142,7 @@ static void name_value(ms_walk *walk, ms_node *node, ms_value *value) {
     *value = ms_value_other(UINT64_MAX, true);
     return;
   }
-  for (uint32_t k = 0; k < walk->loop->index_count; k++) {
+  for (uint32_t k = 0; k < walk->loop->index_count && walk->frame == NULL; k++) {
     if (walk->loop->indices[k] != node->symbol) continue;
     if (k < walk->space->dim_count && !node->symbol->assigned) *value = walk->index_value[k];
     return;
@@ -152,6 +167,8 @@ static void index_value(ms_walk *walk, ms_node *node, ms_value *value) {
   }
   ms_value object;
   ms_walk_value(walk, node->kid[0], &object);
+  const ms_node *key = node->kid[1];
+  if (key->kind == MS_STRING && ms_walk_field(walk, &object, key->text, value)) return;
   ms_walk_index(walk, &object, node->kid[1], node, value);
   read_element(walk, value, node);
 }
@@ -206,6 +223,25 @@ static void logic_value(ms_walk *walk, ms_node *node, ms_value *value) {
   *value = simple ? ms_value_scalar() : ms_value_other(groups, left.captured || right.captured);
 }
 
+void ms_walk_operate(ms_walk *walk, const ms_value *operand, const ms_node *node) {
+  if (operand->kind != MS_VALUE_OTHER || !operand->acts) return;
+  ms_walk_touch_groups(walk, operand->groups, false, node);
+  if (!operand->quiet) ms_walk_touch_groups(walk, operand->groups, true, node);
+  if (operand->acts == MS_ACTS_CHANGES)
+    ms_walk_find(walk, MS_REASON_CHANGES, false, node, "call a function that returns what it forms",
+                 "the operation may call a metamethod that changes variables or tables outside of "
+                 "the loop, and each worker has its own copy of them");
+}
+
+/* What an operation gives that may have called functions: anything that its operands lead to. */
+static void operated(const ms_walk *walk, const ms_value *left, const ms_value *right,
+                     ms_value *value) {
+  uint64_t groups = ms_walk_groups_of(walk, left) | ms_walk_groups_of(walk, right) | walk->stored;
+  *value = ms_value_other(groups, true);
+  value->acts = left->acts > right->acts ? left->acts : right->acts;
+  value->changes = left->changes || right->changes;
+}
+
 static void binary_value(ms_walk *walk, ms_node *node, ms_value *value) {
   if (node->op == MS_OP_AND || node->op == MS_OP_OR) {
     logic_value(walk, node, value);
@@ -214,7 +250,10 @@ static void binary_value(ms_walk *walk, ms_node *node, ms_value *value) {
   ms_value left, right;
   ms_walk_value(walk, node->kid[0], &left);
   ms_walk_value(walk, node->kid[1], &right);
+  ms_walk_operate(walk, &left, node);
+  ms_walk_operate(walk, &right, node);
   *value = ms_value_scalar();
+  if (left.acts || right.acts) operated(walk, &left, &right, value);
   if (left.kind != MS_VALUE_NUMBER || right.kind != MS_VALUE_NUMBER) return;
   ms_form result;
   if (arithmetic(walk, node->op, &left.form, &right.form, &result))
@@ -226,7 +265,9 @@ static void unary_value(ms_walk *walk, ms_node *node, ms_value *value) {
   const ms_form zero = {0};
   ms_form result;
   ms_walk_value(walk, node->kid[0], &operand);
+  ms_walk_operate(walk, &operand, node);
   *value = ms_value_scalar();
+  if (operand.acts) operated(walk, &operand, &operand, value);
   if (node->op == MS_OP_NEG && operand.kind == MS_VALUE_NUMBER &&
       ms_form_add(&result, &zero, &operand.form, -1))
     *value = ms_value_number(&result);

@@ -80,6 +80,8 @@ ms_place ms_explain_place(const ms_explainer *explain, const ms_node *node) {
 }
 
 const char *ms_binding_path(const ms_walk *walk, ms_arena *arena, uint32_t binding) {
+  if (binding >= walk->loop->capture_count && walk->bindings[binding].name != NULL)
+    return ms_arena_format(arena, "%s", walk->bindings[binding].name);
   if (binding >= walk->loop->capture_count)
     return ms_arena_copy(arena, "an array of a function", strlen("an array of a function"));
   const ms_capture *capture = &walk->loop->captures[binding];

@@ -24,16 +24,13 @@ static int64_t clamp(int64_t value) {
   return value > FAR ? FAR : value < -FAR ? -FAR : value;
 }
 
-/* Ordinals of a dimension: first and last. */
-static void ordinals(const ms_domain *domain, uint32_t k, int64_t *first, int64_t *last);
-
 /* The least (sign 1) or greatest (sign -1) value of a form over the dimensions before k. */
 static int64_t farthest(const ms_domain *domain, uint32_t k, const ms_form *form, int64_t sign) {
   int64_t sum = form->constant;
   for (uint32_t outer = 0; outer < k; outer++) {
     int64_t factor = form->at[outer], first, last, part;
     if (factor == 0) continue;
-    ordinals(domain, outer, &first, &last);
+    ms_domain_ordinals(domain, outer, &first, &last);
     if (__builtin_mul_overflow(factor, factor * sign > 0 ? first : last, &part))
       part = factor * sign > 0 ? -FAR : FAR;
     sum = clamp(sum + clamp(part));
@@ -48,7 +45,7 @@ static void values(const ms_domain *domain, uint32_t k, int64_t *least, int64_t 
   if (*most < *least) *most = *least - 1;
 }
 
-static void ordinals(const ms_domain *domain, uint32_t k, int64_t *first, int64_t *last) {
+void ms_domain_ordinals(const ms_domain *domain, uint32_t k, int64_t *first, int64_t *last) {
   if (domain->dim[k].box) {
     *first = 0;
     *last = domain->dim[k].extent > 0 ? domain->dim[k].extent - 1 : 0;

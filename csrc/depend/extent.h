@@ -12,6 +12,10 @@
 /* Most index values that dimension `k` has in any iteration of the outer ones. */
 int64_t ms_domain_extent(const ms_domain *domain, uint32_t k);
 
+/* The least and greatest ordinal of dimension `k` in any iteration; of an empty one both are 0, or
+ * the least that it would have. */
+void ms_domain_ordinals(const ms_domain *domain, uint32_t k, int64_t *first, int64_t *last);
+
 /* Dimension `k` in index values. */
 void ms_domain_describe(const ms_domain *domain, uint32_t k, ms_extent *extent);
 

@@ -12,6 +12,7 @@ typedef struct marker {
   const ms_loop *loop;
   bool *used;     /* by capture */
   bool *relevant; /* by declaration, ms_symbol.index */
+  bool through;
   bool changed;
 } marker;
 
@@ -58,8 +59,9 @@ static bool visit(ms_node *node, void *context) {
     case MS_INDEX:
       mark_kids(state, node, 1, 2);
       break;
-    case MS_CALL: /* functions of the body are looked into, captured ones are not */
-      if (ms_loop_capture_of(state->loop, node->kid[0]) < 0) mark_kids(state, node, 1, node->kids);
+    case MS_CALL: /* functions of the body are looked into */
+      if (state->through || ms_loop_capture_of(state->loop, node->kid[0]) < 0)
+        mark_kids(state, node, 1, node->kids);
       break;
     case MS_METHOD:
       mark_kids(state, node, 1, node->kids);
@@ -87,8 +89,8 @@ static bool visit(ms_node *node, void *context) {
   return true;
 }
 
-int ms_parameters_find(const ms_loop *loop, bool *used) {
-  marker state = {.loop = loop, .used = used};
+int ms_parameters_find(const ms_loop *loop, bool through, bool *used) {
+  marker state = {.loop = loop, .used = used, .through = through};
   state.relevant = calloc((size_t)loop->tree->symbols + 1, sizeof *state.relevant);
   if (state.relevant == NULL) return -1;
   for (uint32_t c = 0; c < loop->capture_count; c++) used[c] = false;

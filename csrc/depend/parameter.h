@@ -5,13 +5,14 @@
  * A plan is kept for executions that differ in other numbers only (a learning rate, say), so this
  * errs by naming too many: a number counts when it, or a local variable that is made from it, may
  * reach a subscript, the bounds of an inner loop, or an argument of a method or of a function that
- * the body defines. */
+ * the body defines; and an argument of a captured function, if such functions are looked into. */
 #ifndef MS_DEPEND_PARAMETER_H
 #define MS_DEPEND_PARAMETER_H
 
 #include "syntax/loop.h"
 
-/* Fills used[c] for every capture c of the loop. -1: out of memory. */
-int ms_parameters_find(const ms_loop *loop, bool *used);
+/* Fills used[c] for every capture c of the loop. `through`: captured functions are looked into.
+ * -1: out of memory. */
+int ms_parameters_find(const ms_loop *loop, bool through, bool *used);
 
 #endif

@@ -7,6 +7,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "depend/written.h"
+
+/* Which accesses count. */
+typedef enum which { ALL, WRITES } which;
+
 typedef struct alignment {
   uint32_t array_dim, loop_dim;
   int64_t scale, offset;
@@ -37,13 +42,13 @@ static bool concerns(const ms_walk *walk, const ms_access *access, uint32_t bind
   return walk->groups.overlap[access->group] || same_array(walk, access->binding, binding);
 }
 
-static bool align_along(const ms_walk *walk, const ms_domain *domain, uint32_t binding,
+static bool align_along(const ms_walk *walk, const ms_domain *domain, uint32_t binding, which ones,
                         uint32_t array_dim, uint32_t loop_dim, alignment *align) {
   bool any = false;
   for (uint32_t a = 0; a < walk->accesses.count; a++) {
     const ms_access *access = walk->accesses.item[a];
     alignment own;
-    if (!concerns(walk, access, binding)) continue;
+    if (!concerns(walk, access, binding) || (ones == WRITES && !access->write)) continue;
     if (array_dim >= access->subscript_count) return false;
     if (!is_along(domain, &access->subscript[array_dim], loop_dim, &own)) return false;
     if (any && (own.scale != align->scale || own.offset != align->offset)) return false;
@@ -54,11 +59,11 @@ static bool align_along(const ms_walk *walk, const ms_domain *domain, uint32_t b
   return any;
 }
 
-/* The first array dimension that follows the loop dimension in every access. */
+/* The first array dimension that follows the loop dimension in every access that counts. */
 static bool find_alignment(const ms_walk *walk, const ms_domain *domain, uint32_t binding,
-                           uint32_t loop_dim, alignment *align) {
+                           which ones, uint32_t loop_dim, alignment *align) {
   for (uint32_t p = 0; p < walk->bindings[binding].dim_count && p < MS_MAX_DIMS; p++) {
-    if (align_along(walk, domain, binding, p, loop_dim, align)) return true;
+    if (align_along(walk, domain, binding, ones, p, loop_dim, align)) return true;
   }
   return false;
 }
@@ -93,7 +98,7 @@ uint32_t ms_placement_cut(const ms_walk *walk, const ms_domain *domain, const ms
       if (!first_of_array(walk, b)) continue;
       find_access(walk, b, &read, &written);
       if (walk->bindings[b].buffers != 0) continue;
-      aligned += written && find_alignment(walk, domain, b, dim, &align);
+      aligned += written && find_alignment(walk, domain, b, ALL, dim, &align);
     }
     if (aligned > most) {
       most = aligned;
@@ -150,7 +155,7 @@ static void place(const ms_walk *walk, const ms_conflicts *conflicts, const ms_c
   uint32_t count = cut_dims(choice, cuts);
   for (uint32_t k = 0; k < count; k++) {
     alignment align;
-    if (!find_alignment(walk, conflicts->domain, plan->binding, cuts[k], &align)) continue;
+    if (!find_alignment(walk, conflicts->domain, plan->binding, ALL, cuts[k], &align)) continue;
     place_along(plan, &align, k == 0 ? MS_PLACE_LOCAL : MS_PLACE_ROTATED);
     return;
   }
@@ -165,6 +170,23 @@ static void place(const ms_walk *walk, const ms_conflicts *conflicts, const ms_c
   plan->placement = MS_PLACE_HALO;
 }
 
+/* Finds what is written, and along which cut. */
+static void find_writes(const ms_walk *walk, const ms_domain *domain, const ms_choice *choice,
+                        ms_array_plan *plan) {
+  ms_written *writes = &plan->writes;
+  uint32_t cuts[MS_MAX_DIMS], count = cut_dims(choice, cuts);
+  *writes = (ms_written){.array_dim = -1, .loop_dim = -1, .scale = 1};
+  ms_written_find(walk, domain, plan->binding, concerns, writes);
+  for (uint32_t k = 0; k < count && writes->loop_dim < 0; k++) {
+    alignment align;
+    if (!find_alignment(walk, domain, plan->binding, WRITES, cuts[k], &align)) continue;
+    writes->array_dim = (int32_t)align.array_dim;
+    writes->loop_dim = (int32_t)align.loop_dim;
+    writes->scale = align.scale;
+    writes->offset = align.offset;
+  }
+}
+
 int ms_placement_find(const ms_walk *walk, const ms_conflicts *conflicts, const ms_choice *choice,
                       ms_array_plan **arrays, uint32_t *count) {
   *count = 0;
@@ -176,6 +198,7 @@ int ms_placement_find(const ms_walk *walk, const ms_conflicts *conflicts, const 
     *plan = (ms_array_plan){.binding = b, .array_dim = -1, .loop_dim = -1, .scale = 1};
     find_access(walk, b, &plan->read, &plan->written);
     place(walk, conflicts, choice, plan);
+    if (plan->written) find_writes(walk, conflicts->domain, choice, plan);
   }
   return 0;
 }

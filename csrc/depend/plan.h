@@ -29,11 +29,32 @@ typedef enum ms_binding_kind {
   MS_BIND_UNKNOWN   /* anything else: userdata, C functions, cdata, coroutines */
 } ms_binding_kind;
 
+/* What operators on a table, or indexing it, may do by its metatable's functions. */
+typedef enum ms_acts {
+  MS_ACTS_NOT,    /* there are none */
+  MS_ACTS_ARRAYS, /* use arrays */
+  MS_ACTS_CHANGES /* that, and change variables or tables outside */
+} ms_acts;
+
+/* What a capture of a function that is looked into means: a binding, reached by so many of the
+ * capture's fields. */
+typedef struct ms_meaning {
+  uint32_t binding, depth;
+} ms_meaning;
+
+/* A field of a table with a constant name, as its metatable's tables give it, too. */
+#define MS_FIELD_CALL "()" /* what is called when the table is */
+
+typedef struct ms_field {
+  const char *name;
+  uint32_t binding;
+} ms_field;
+
 typedef struct ms_binding {
   ms_binding_kind kind;
   uint32_t depth; /* how many of the capture's fields lead to the value; the rest index into it */
   double number;
-  const char *name; /* BUILTIN */
+  const char *name; /* BUILTIN; ARRAY that is no capture: what it is called, or NULL */
   /* ARRAY: */
   uint64_t array;   /* identity: equal for two names of one array */
   uint64_t storage; /* identity of the memory: equal for views that overlap */
@@ -41,17 +62,26 @@ typedef struct ms_binding {
   int64_t dims[MS_MAX_DIMS];
   bool sparse;
   bool integer;     /* element type int32 or int64 */
+  bool scratch;     /* each iteration's own working space: no access to it is a dependence */
   uint64_t buffers; /* `storage` of the array that it is a DistArray buffer of, 0: it is none. Each
                        block has its own, and what is put there is merged between blocks. */
   /* FUNCTION, TABLE: indices (into the bindings) of the arrays that it may touch, that it holds */
+  bool draws;         /* BUILTIN, FUNCTION, TABLE: it may draw random numbers for the iteration */
   bool changes;       /* calls of it assign variables or plain tables outside of it */
   bool stores;        /* FUNCTION: it stores into what it is given */
   bool aliased;       /* scalar in a field: the body may have another way to that field */
   bool alone;         /* TABLE: without a metatable, and no other capture leads to it */
   bool reads;         /* FUNCTION: proved not to store into arrays; TABLE: holds nothing but data */
-  const char *impure; /* FUNCTION: it may call this, which works on files or in foreign code */
+  const char *impure; /* FUNCTION: it may call this, which works on files or in foreign code, or
+                         gives numbers in the order of its calls ("it uses math.random") */
   const uint32_t *reached;
   uint32_t reached_count;
+  bool quiet;              /* TABLE: no function that it leads to may store into arrays */
+  ms_acts acts;            /* TABLE: what operators on what it leads to may do */
+  const ms_loop *code;     /* FUNCTION: its text in closure form, where that is had, or NULL */
+  const ms_meaning *means; /* FUNCTION with code: of each of the code's captures */
+  const ms_field *fields;  /* TABLE: those that are known */
+  uint32_t field_count;
 } ms_binding;
 
 /* One dimension of the iteration space: lo, lo+step, ... up to hi. For the entries of an array
@@ -69,6 +99,7 @@ typedef struct ms_space {
   bool ordered;
   bool serial_allowed; /* serial = true */
   bool impure;         /* impure = true: files and foreign code may be used */
+  bool positions;      /* sparse: entries are told apart by their place, for random numbers */
   uint32_t collapse;   /* 1: none; n: take in the next n-1 perfectly nested numeric loops */
 } ms_space;
 
@@ -117,6 +148,14 @@ typedef enum ms_placement {
   MS_PLACE_REDUCED    /* a buffer: each block's own, merged between blocks */
 } ms_placement;
 
+/* What a loop may write of an array. */
+typedef struct ms_written {
+  int64_t low[MS_MAX_DIMS], high[MS_MAX_DIMS]; /* subscripts; low > high: nothing */
+  int32_t array_dim, loop_dim; /* all writes follow the loop dimension, which is cut; -1 none */
+  int64_t scale, offset;       /* as of the array */
+  bool whole;                  /* every element is surely written */
+} ms_written;
+
 typedef struct ms_array_plan {
   uint32_t binding; /* index of one binding of this array */
   bool read, written;
@@ -124,6 +163,7 @@ typedef struct ms_array_plan {
   int32_t array_dim; /* dimension of the array that follows loop dimension `loop_dim`; -1 none */
   int32_t loop_dim;
   int64_t scale, offset; /* subscript = scale * index + offset */
+  ms_written writes;     /* of a written array */
 } ms_array_plan;
 
 typedef enum ms_scalar_role {
@@ -203,10 +243,11 @@ typedef struct ms_plan {
 } ms_plan;
 
 /* Analyses a loop. `bindings[c]` says what capture c is; bindings beyond the captures are arrays
- * that only functions reach. Fails (NULL) only for malformed input (MS_OPT: ranges, collapse;
- * MS_ARR: too many dimensions; MS_DEP: out of memory for a huge body; MS_BUG); a loop that may not
- * run in parallel, `break` out of it included, is a plan with strategy MS_SERIALLY and reasons.
- * The plan keeps nothing of its arguments. */
+ * that only functions reach, and what the functions and tables that are looked into lead to. Fails
+ * (NULL) only for malformed input (MS_OPT: ranges, collapse; MS_ARR: too many dimensions; MS_DEP:
+ * out of memory for a huge body; MS_BUG); a loop that may not run in parallel, `break` out of it
+ * included, is a plan with strategy MS_SERIALLY and reasons. The plan keeps nothing of its
+ * arguments. */
 ms_plan *ms_plan_new(const ms_loop *loop, const ms_binding *bindings, uint32_t binding_count,
                      const ms_space *space, ms_error *err);
 

@@ -13,6 +13,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "depend/difference.h"
+
 /* A typical plan needs some thousand operations; this many take about 50 ms. */
 #define DEFAULT_OPERATIONS 2000000UL
 /* Bounds what a plan may keep while it is made. */
@@ -27,8 +29,10 @@ typedef struct memory {
 } memory;
 
 struct ms_solver {
-  isl_ctx *ctx;
+  isl_ctx *ctx; /* NULL until it is needed */
+  unsigned long operations;
   ms_arena *arena;
+  ms_system *room;
   memory *bucket[BUCKETS];
 };
 
@@ -36,14 +40,19 @@ ms_solver *ms_solver_new(unsigned long operations) {
   ms_solver *solver = calloc(1, sizeof *solver);
   if (solver == NULL) return NULL;
   solver->arena = ms_arena_new(ARENA_LIMIT);
-  solver->ctx = isl_ctx_alloc();
-  if (solver->arena == NULL || solver->ctx == NULL) {
-    ms_solver_destroy(&solver);
-    return NULL;
-  }
-  isl_options_set_on_error(solver->ctx, ISL_ON_ERROR_CONTINUE);
-  isl_ctx_set_max_operations(solver->ctx, operations == 0 ? DEFAULT_OPERATIONS : operations);
+  solver->operations = operations == 0 ? DEFAULT_OPERATIONS : operations;
+  if (solver->arena == NULL) ms_solver_destroy(&solver);
   return solver;
+}
+
+/* Most plans never need isl's context. */
+static bool has_context(ms_solver *solver) {
+  if (solver->ctx != NULL) return true;
+  solver->ctx = isl_ctx_alloc();
+  if (solver->ctx == NULL) return false;
+  isl_options_set_on_error(solver->ctx, ISL_ON_ERROR_CONTINUE);
+  isl_ctx_set_max_operations(solver->ctx, solver->operations);
+  return true;
 }
 
 void ms_solver_destroy(ms_solver **solver) {
@@ -52,6 +61,11 @@ void ms_solver_destroy(ms_solver **solver) {
   ms_arena_destroy(&(*solver)->arena);
   free(*solver);
   *solver = NULL;
+}
+
+ms_system *ms_solver_room(ms_solver *solver) {
+  if (solver->room == NULL) solver->room = ms_arena_take(solver->arena, 2, sizeof *solver->room);
+  return solver->room;
 }
 
 ms_arena *ms_solver_arena(ms_solver *solver) {
@@ -110,6 +124,12 @@ static int read_point(isl_point *point, const uint32_t *order, uint32_t columns,
 }
 
 int ms_solver_sample(ms_solver *solver, const ms_system *system, int64_t *values) {
+  int answer = ms_difference_sample(system, values);
+  return answer >= 0 ? answer : ms_solver_ask(solver, system, values);
+}
+
+int ms_solver_ask(ms_solver *solver, const ms_system *system, int64_t *values) {
+  if (!has_context(solver)) return -1;
   uint32_t order[MS_MAX_COLUMNS];
   uint32_t columns = order_columns(system, order);
   memset(values, 0, MS_MAX_COLUMNS * sizeof *values);
@@ -118,6 +138,7 @@ int ms_solver_sample(ms_solver *solver, const ms_system *system, int64_t *values
 }
 
 int ms_solver_earliest(ms_solver *solver, const ms_system *system, int64_t *values) {
+  if (!has_context(solver)) return -1;
   uint32_t order[MS_MAX_COLUMNS];
   uint32_t columns = order_columns(system, order);
   memset(values, 0, MS_MAX_COLUMNS * sizeof *values);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Solver: isl behind three questions about a system of integer constraints.
+ * Solver: questions about a system of integer constraints, answered by isl where they are more than
+ * differences (difference.h).
  *
  * isl runs with errors returned and a fixed quota of operations for the life of the solver (never
  * a clock: verdicts must not depend on the machine). Once the quota is spent every question
@@ -21,8 +22,14 @@ void ms_solver_destroy(ms_solver **solver);
 /* Finds a point: 1 and its values by column; 0 if there is none; -1 if not known. */
 int ms_solver_sample(ms_solver *solver, const ms_system *system, int64_t *values);
 
+/* The same, always by isl. */
+int ms_solver_ask(ms_solver *solver, const ms_system *system, int64_t *values);
+
 /* The same for the point with the earliest iteration t, then the least d. */
 int ms_solver_earliest(ms_solver *solver, const ms_system *system, int64_t *values);
+
+/* Room for two systems, for whoever asks next; NULL when memory is out. */
+ms_system *ms_solver_room(ms_solver *solver);
 
 /* Memory for what is kept as long as the solver. */
 ms_arena *ms_solver_arena(ms_solver *solver);

@@ -29,6 +29,9 @@ void ms_walk_part(ms_walk *walk, const ms_value *object, const ms_node *node, ms
   value->changes = object->changes;
   value->impure = object->impure;
   value->data = object->data;
+  value->quiet = object->quiet;
+  value->acts = object->acts;
+  ms_walk_operate(walk, object, node);
 }
 
 /* A range {lo, hi} or {} as a quantified variable; unknown where its ends are not affine. */

@@ -15,6 +15,7 @@ uint64_t ms_walk_groups_of(const ms_walk *walk, const ms_value *value) {
 }
 
 static void record(ms_walk *walk, ms_access *access) {
+  if (walk->bindings[access->binding].scratch) return;
   access->pending = walk->bindings[access->binding].buffers != 0;
   for (uint32_t s = 0; s < access->subscript_count; s++) {
     if (!access->subscript[s].known) access->possible = true;
@@ -30,7 +31,8 @@ static void record(ms_walk *walk, ms_access *access) {
 }
 
 void ms_walk_touch_view(ms_walk *walk, const ms_view *view, bool write, const ms_node *node) {
-  ms_access access = {.binding = view->binding, .write = write, .node = node};
+  ms_access access = {.binding = view->binding, .write = write};
+  access.node = ms_walk_place(walk, node);
   access.group = walk->groups.of[view->binding];
   access.subscript_count = view->subscript_count;
   memcpy(access.subscript, view->subscript, sizeof access.subscript);
@@ -42,7 +44,7 @@ void ms_walk_touch_groups(ms_walk *walk, uint64_t groups, bool write, const ms_n
     if ((groups & bit_of(g)) == 0) continue;
     if (walk->sliced[walk->groups.binding[g]]) continue; /* only its own name leads there */
     ms_access access = {.binding = walk->groups.binding[g], .group = g, .write = write};
-    access.node = node;
+    access.node = ms_walk_place(walk, node);
     access.possible = true;
     record(walk, &access);
   }
@@ -59,6 +61,7 @@ void ms_walk_touch(ms_walk *walk, const ms_value *value, bool write, const ms_no
 void ms_walk_find(ms_walk *walk, ms_reason_kind kind, bool proven, const ms_node *node,
                   const char *fix, const char *message) {
   if (!walk->record) return;
+  node = ms_walk_place(walk, node);
   for (uint32_t f = 0; f < walk->finding_count; f++) {
     if (walk->findings[f].kind == kind && walk->findings[f].node == node) return;
   }

@@ -20,6 +20,9 @@ static ms_value either(const ms_walk *walk, const ms_value *a, const ms_value *b
   ms_value value = ms_value_other(groups, a->captured || b->captured);
   value.changes = a->changes || b->changes;
   value.impure = a->impure != NULL ? a->impure : b->impure;
+  value.acts = a->acts > b->acts ? a->acts : b->acts;
+  value.quiet = (simple_a || (a->kind == MS_VALUE_OTHER && a->quiet)) &&
+                (simple_b || (b->kind == MS_VALUE_OTHER && b->quiet));
   value.data = (simple_a || (a->kind == MS_VALUE_OTHER && a->data)) &&
                (simple_b || (b->kind == MS_VALUE_OTHER && b->data));
   value.plain = (simple_a || (a->kind == MS_VALUE_OTHER && a->plain)) &&
@@ -41,7 +44,7 @@ void ms_walk_join(ms_walk *walk, ms_value **slot, const ms_value *value) {
   } else if (old->kind != joined.kind || old->groups != joined.groups ||
              old->captured != joined.captured || old->plain != joined.plain ||
              old->changes != joined.changes || old->impure != joined.impure ||
-             old->data != joined.data) {
+             old->data != joined.data || old->quiet != joined.quiet || old->acts != joined.acts) {
     walk->changed = true;
   }
   **slot = joined;
@@ -64,8 +67,11 @@ void ms_walk_set_symbol(ms_walk *walk, const ms_symbol *symbol, const ms_value *
 static void assign_name(ms_walk *walk, ms_node *target, const ms_value *value) {
   int64_t capture = ms_loop_capture_of(walk->loop, target);
   if (capture >= 0) {
-    const ms_binding *binding = &walk->bindings[capture];
-    if (binding->kind >= MS_BIND_ARRAY)
+    ms_meaning means = ms_walk_meaning(walk, (uint32_t)capture);
+    const ms_binding *binding = &walk->bindings[means.binding];
+    if (walk->frame != NULL)
+      ms_walk_find_store(walk, true, target);
+    else if (binding->kind >= MS_BIND_ARRAY)
       ms_walk_find(walk, MS_REASON_REBOUND, true, target,
                    "work on a copy of the name: local mine = name",
                    "the body assigns a captured variable that holds an array, table or function");
@@ -73,17 +79,31 @@ static void assign_name(ms_walk *walk, ms_node *target, const ms_value *value) {
     return;
   }
   if (target->symbol == NULL) return;
-  for (uint32_t k = 0; k < walk->loop->index_count; k++) {
+  for (uint32_t k = 0; k < walk->loop->index_count && walk->frame == NULL; k++) {
     if (walk->loop->indices[k] == target->symbol) return; /* private, and no longer affine */
   }
   ms_walk_set_symbol(walk, target->symbol, value);
 }
 
-static void find_table_write(ms_walk *walk, bool proven, const ms_node *node) {
+void ms_walk_find_store(ms_walk *walk, bool proven, const ms_node *node) {
+  if (walk->frame != NULL) {
+    ms_walk_find(walk, MS_REASON_CHANGES, proven, node,
+                 "let it return the new value instead of assigning an outer variable",
+                 "the call changes variables or tables outside of the loop, and each worker has "
+                 "its own copy of them");
+    return;
+  }
   ms_walk_find(walk, MS_REASON_TABLE_WRITE, proven, node,
                "use an array: local t = meissa.zeros(n)  ... t[i] = value",
                "the body writes into a plain table from outside, and each worker has its own copy "
                "of it");
+}
+
+/* An assignment to this path is one to a field of a plain table. */
+static bool leaves_arrays(const ms_walk *walk, uint32_t capture) {
+  ms_meaning means = ms_walk_meaning(walk, capture);
+  return walk->bindings[means.binding].kind != MS_BIND_ARRAY ||
+         means.depth == walk->loop->captures[capture].field_count;
 }
 
 void ms_walk_assign(ms_walk *walk, ms_node *target, const ms_value *value) {
@@ -93,18 +113,18 @@ void ms_walk_assign(ms_walk *walk, ms_node *target, const ms_value *value) {
   }
   ms_value object, place;
   int64_t capture = ms_loop_capture_of(walk->loop, target);
-  if (capture >= 0 && ms_scalar_in_field(walk, (uint32_t)capture)) {
+  bool inlined = walk->frame != NULL;
+  if (capture >= 0 && !inlined && ms_scalar_in_field(walk, (uint32_t)capture)) {
     ms_walk_join(walk, &walk->capture_value[capture], value);
     return;
   }
-  if (capture >= 0 &&
-      (walk->bindings[capture].kind != MS_BIND_ARRAY ||
-       walk->bindings[capture].depth == walk->loop->captures[capture].field_count)) {
-    find_table_write(walk, true, target);
+  if (capture >= 0 && leaves_arrays(walk, (uint32_t)capture)) {
+    ms_walk_find_store(walk, true, target);
     ms_walk_store(walk, value);
     return;
   }
-  if (ms_slice_assign(walk, target)) return; /* nothing reads it: the value goes nowhere else */
+  if (!inlined && ms_slice_assign(walk, target))
+    return; /* nothing reads it: the value goes nowhere else */
   ms_walk_value(walk, target->kid[0], &object);
   if (object.kind == MS_VALUE_VIEW && !object.view->range) {
     ms_walk_index(walk, &object, target->kid[1], target, &place);
@@ -117,11 +137,12 @@ void ms_walk_assign(ms_walk *walk, ms_node *target, const ms_value *value) {
   }
   ms_value key;
   ms_walk_value(walk, target->kid[1], &key);
+  ms_walk_operate(walk, &object, target);
   uint64_t groups = ms_walk_groups_of(walk, &object);
   if (groups != 0) ms_walk_touch(walk, value, false, target);
   ms_walk_touch_groups(walk, groups, true, target);
   ms_walk_store(walk, value);
   bool captured =
       object.kind <= MS_VALUE_SCALAR || (object.kind == MS_VALUE_OTHER && object.captured);
-  if (captured) find_table_write(walk, object.kind == MS_VALUE_OTHER && object.plain, target);
+  if (captured) ms_walk_find_store(walk, object.kind == MS_VALUE_OTHER && object.plain, target);
 }

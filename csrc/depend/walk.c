@@ -196,7 +196,11 @@ static void walk_return(ms_walk *walk, ms_node *node) {
   for (uint32_t k = 0; k < node->kids; k++) {
     ms_value value;
     ms_walk_value(walk, node->kid[k], &value);
-    if (walk->functions > 0) ms_walk_store(walk, &value);
+    if (walk->functions > 0) {
+      ms_walk_store(walk, &value);
+    } else if (walk->frame != NULL) {
+      ms_walk_give_result(walk, node, &value);
+    }
   }
   walk_exit(walk, node);
 }

@@ -48,9 +48,14 @@ typedef struct ms_value {
   bool callable;       /* OTHER: `binding` says what calling it does */
   bool data;           /* OTHER: tables of numbers, strings and booleans, without functions */
   bool changes;        /* OTHER: calling it, or a method of it, changes things outside */
+  bool quiet;          /* OTHER: no function in it stores into arrays */
+  ms_acts acts;        /* OTHER: what operators on it, or on something in it, may do */
   const char *impure;  /* OTHER: what calling it, or a method of it, may use; or NULL */
+  bool exact;          /* OTHER: it is the table of `binding` itself */
   uint32_t binding;
 } ms_value;
+
+typedef struct ms_frame ms_frame; /* see inline.c */
 
 typedef struct ms_walk {
   const ms_loop *loop;
@@ -65,6 +70,9 @@ typedef struct ms_walk {
   ms_finding *findings;
   uint32_t finding_count, finding_capacity;
   /* private to the walk: */
+  ms_frame *frame;          /* of the captured function that is walked; NULL in the loop's body */
+  ms_frame *frames;         /* all that there were */
+  const ms_meaning *means;  /* of the captures of the frame's function; NULL: themselves */
   ms_value **symbol_value;  /* by symbol index; NULL: not met yet */
   ms_value **capture_value; /* by capture, those that the body assigns */
   ms_value *index_value;    /* by dimension */
@@ -100,6 +108,15 @@ void ms_walk_block(ms_walk *walk, ms_node *block);
 void ms_walk_function(ms_walk *walk, ms_function *function);
 void ms_walk_call(ms_walk *walk, ms_node *node, ms_value *value);
 void ms_walk_assign(ms_walk *walk, ms_node *target, const ms_value *value);
+void ms_walk_find_store(ms_walk *walk, bool proven, const ms_node *node);
+void ms_walk_operate(ms_walk *walk, const ms_value *operand, const ms_node *node);
+void ms_walk_binding(ms_walk *walk, uint32_t index, ms_value *value);
+bool ms_walk_field(ms_walk *walk, const ms_value *object, const char *name, ms_value *value);
+ms_meaning ms_walk_meaning(const ms_walk *walk, uint32_t capture);
+bool ms_walk_inline(ms_walk *walk, uint32_t binding, const ms_node *call, const ms_value *arguments,
+                    uint32_t count, ms_value *value);
+void ms_walk_give_result(ms_walk *walk, const ms_node *node, const ms_value *value);
+const ms_node *ms_walk_place(const ms_walk *walk, const ms_node *node);
 void ms_walk_store(ms_walk *walk, const ms_value *value);
 int ms_walk_make_groups(ms_walk *walk);
 void ms_walk_touch_view(ms_walk *walk, const ms_view *view, bool write, const ms_node *node);

@@ -21,7 +21,8 @@
   X(CEIL, "ceil")            \
   X(GREATER, "greater")      \
   X(LESS, "less")            \
-  X(SLICE, "slice")
+  X(SLICE, "slice")          \
+  X(AT, "at")
 
 /* Most row helpers ("dot_float", ...) that one chunk can use. */
 #define MS_ROW_HELPERS 32
@@ -70,6 +71,19 @@ typedef struct ms_draft {
 
 /* No capture. */
 #define MS_NO_CAPTURE UINT32_MAX
+
+/* Whether the loop runs over the entries of a sparse array. */
+bool ms_draft_entries(const ms_kernel_job *job);
+
+/* Whether the body may draw random numbers, so that they must know the iteration. */
+bool ms_draft_draws(const ms_kernel_job *job);
+
+/* Fills a draft that has its job, arena and err. -1: memory, or a body that the plan has no roles
+ * for. */
+int ms_draft_prepare(ms_draft *draft);
+
+/* Takes an info's vectors and fills what the draft knows of it. -1 when memory is out. */
+int ms_draft_info(ms_draft *draft, ms_kernel_info *info);
 
 /* The capture that the path written at `node` (NAME or constant INDEX) belongs to, or
  * MS_NO_CAPTURE. `value` receives the part of it that the capture's value stands for. */

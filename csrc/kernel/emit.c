@@ -17,8 +17,21 @@ static const char *const helper_key[] = {
 };
 
 /* Whether the loop runs over the entries of a sparse array. */
-static bool over_entries(const ms_kernel_job *job) {
+bool ms_draft_entries(const ms_kernel_job *job) {
   return job->space->source != -1 && job->space->sparse;
+}
+
+/* Whether the body may draw random numbers, so that they must know the iteration. */
+bool ms_draft_draws(const ms_kernel_job *job) {
+  for (uint32_t c = 0; c < job->loop->capture_count; c++) {
+    if (job->bindings[c].draws) return true;
+  }
+  return false;
+}
+
+/* Whether a block function over entries takes the coordinates of dimension `d`. */
+static bool needs_coord(const ms_draft *draft, uint32_t d) {
+  return draft->indices[d] != NULL || (ms_draft_draws(draft->job) && !draft->job->space->positions);
 }
 
 /* Finds a prefix for generated names that occurs nowhere in the text. */
@@ -39,7 +52,8 @@ static int find_indices(ms_draft *draft) {
   if (dims > MS_MAX_DIMS || outer + inner != dims)
     return ms_error_set(draft->err, MS_BUG, "plan of %u dimensions, space of %u and %u collapsed",
                         dims, outer, inner);
-  if (over_entries(draft->job)) dims = outer; /* an entry's inner loops run as they are written */
+  if (ms_draft_entries(draft->job))
+    dims = outer; /* an entry's inner loops run as they are written */
   draft->dims = dims;
   for (uint32_t d = 0; d < outer && d < loop->index_count; d++)
     draft->indices[d] = loop->indices[d];
@@ -79,7 +93,7 @@ static int find_scalars(ms_draft *draft) {
   return 0;
 }
 
-static int prepare(ms_draft *draft) {
+int ms_draft_prepare(ms_draft *draft) {
   size_t captures = (size_t)draft->job->loop->capture_count + 1;
   size_t symbols = (size_t)draft->job->loop->tree->symbols + 1;
   draft->value_used = ms_arena_take(draft->arena, captures, sizeof *draft->value_used);
@@ -92,7 +106,7 @@ static int prepare(ms_draft *draft) {
   draft->views = ms_arena_take(draft->arena, symbols, sizeof(ms_view *));
   if (!draft->value_used || !draft->pointer_used || !draft->stride_used || !draft->spilled ||
       !draft->scalar || !draft->views || !draft->parameter ||
-      ms_parameters_find(draft->job->loop, draft->parameter) != 0) {
+      ms_parameters_find(draft->job->loop, false, draft->parameter) != 0) {
     return ms_error_set(draft->err, MS_ARR, "out of memory for the text of a kernel");
   }
   if (choose_prefix(draft) != 0 || find_indices(draft) != 0 || find_scalars(draft) != 0) return -1;
@@ -136,7 +150,7 @@ static void add_memory(ms_draft *draft, ms_kernel_info *info, uint32_t at) {
 static void write_params(ms_draft *draft, ms_kernel_info *info) {
   const ms_kernel_job *job = draft->job;
   for (uint32_t d = 0; info->entries && d < job->space->dim_count; d++) {
-    if (draft->indices[d] != NULL) add_param(draft, info, MS_PARAM_COORD, d);
+    if (needs_coord(draft, d)) add_param(draft, info, MS_PARAM_COORD, d);
   }
   if (draft->value != NULL && job->space->source != -1) {
     add_param(draft, info, MS_PARAM_ENTRIES, 0);
@@ -165,7 +179,7 @@ static void write_value(ms_draft *draft) {
     ms_text_add(draft->out, "(");
   }
   ms_text_format(draft->out, "%sv[", draft->prefix);
-  if (over_entries(draft->job)) {
+  if (ms_draft_entries(draft->job)) {
     ms_text_format(draft->out, "%sx-1", draft->prefix);
   } else {
     for (uint32_t d = 0; d < draft->job->space->dim_count; d++) {
@@ -197,6 +211,27 @@ static void write_indices(ms_draft *draft, bool entries) {
   }
   for (uint32_t i = draft->job->space->dim_count + 1; i < loop->index_count; i++)
     ms_text_format(draft->out, " local %s", loop->indices[i]->name);
+}
+
+/* Tells the random numbers which iteration begins. */
+static void write_place(ms_draft *draft, bool entries) {
+  const char *prefix = draft->prefix;
+  if (!ms_draft_draws(draft->job)) return;
+  ms_text_add(draft->out, " ");
+  ms_draft_helper(draft, MS_HELPER_AT);
+  if (entries && draft->job->space->positions) {
+    ms_text_format(draft->out, "(%sx)", prefix);
+    return;
+  }
+  for (uint32_t d = 0; d < draft->dims; d++) {
+    ms_text_add(draft->out, d > 0 ? "," : "(");
+    if (entries) {
+      ms_text_format(draft->out, "%si%u[%sx-1]", prefix, d + 1, prefix);
+    } else {
+      ms_text_format(draft->out, "%sx%u", prefix, d + 1);
+    }
+  }
+  ms_text_add(draft->out, ")");
 }
 
 /* The loops over a block; returns how many `end`s they need. */
@@ -242,6 +277,7 @@ static uint32_t write_opening(ms_draft *draft, ms_kernel_info *info) {
   uint32_t loops = write_loops(draft, info->entries);
   ms_variables_begin(draft);
   write_indices(draft, info->entries);
+  write_place(draft, info->entries);
   ms_text_add(draft->out, " do ");
   return loops;
 }
@@ -256,11 +292,11 @@ static void write_closing(ms_draft *draft, ms_kernel_info *info, uint32_t loops)
   ms_text_add(draft->out, " end\n");
 }
 
-static int take_info(ms_draft *draft, ms_kernel_info *info) {
+int ms_draft_info(ms_draft *draft, ms_kernel_info *info) {
   size_t captures = draft->job->loop->capture_count;
   size_t scalars = draft->job->plan->scalar_count;
   memcpy(info->prefix, draft->prefix, sizeof info->prefix);
-  info->entries = over_entries(draft->job);
+  info->entries = ms_draft_entries(draft->job);
   info->dims = draft->dims;
   info->row = !info->entries && ms_nest_has_row(draft);
   for (uint32_t c = 0; c < captures; c++) {
@@ -278,7 +314,7 @@ int ms_kernel_emit(const ms_kernel_job *job, ms_text *out, ms_kernel_info *info,
   *info = (ms_kernel_info){.arena = ms_arena_new(0)};
   if (info->arena == NULL) return ms_error_set(err, MS_ARR, "out of memory for a kernel");
   ms_draft draft = {.job = job, .arena = info->arena, .err = err};
-  if (prepare(&draft) != 0 || take_info(&draft, info) != 0) return -1;
+  if (ms_draft_prepare(&draft) != 0 || ms_draft_info(&draft, info) != 0) return -1;
   ms_text body = {0}, opening = {0}, closing = {0};
   write_body(&draft, &body);
   draft.out = &opening;

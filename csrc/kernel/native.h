@@ -15,7 +15,7 @@
 #define MS_NATIVE_ABI 1
 
 /* The exported function's name in every kernel. */
-#define MS_NATIVE_ENTRY "ms_native_block"
+#define MS_NATIVE_ENTRY "ms_native_run"
 
 /* One argument or result. */
 typedef union ms_native_slot {

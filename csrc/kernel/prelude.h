@@ -10,7 +10,8 @@
  *                     and ms_is_exact: checks of subscripts, stored values and int64 elements
  *   array/rowwise.h   ms_row_<method>_<type>[_<type>](pointer, stride [, pointer, stride], count
  *                     [, x]): dot sum norm fill scal copy cmul axpy on float and double rows
- *   base/philox.h     random words
+ *   kernel/draws.h    ms_draws, a record that a kernel gets as a pointer, and ms_draw_*: what
+ *                     meissa.random and meissa.normal give (base/philox.h comes before it)
  * A kernel must be linked with -lm, and in strict mode compiled with -ffp-contract=off. */
 #ifndef MS_KERNEL_PRELUDE_H
 #define MS_KERNEL_PRELUDE_H

@@ -8,7 +8,7 @@ bool ms_variable_is(const ms_draft *draft, uint32_t at) {
   return draft->scalar[at] != NULL && draft->scalar[at]->role != MS_ROLE_BROADCAST;
 }
 
-static bool is_result(const ms_draft *draft, uint32_t at) {
+bool ms_variable_is_result(const ms_draft *draft, uint32_t at) {
   return ms_variable_is(draft, at) &&
          (draft->scalar[at]->role != MS_ROLE_PRIVATE || draft->job->space->ordered);
 }
@@ -16,7 +16,8 @@ static bool is_result(const ms_draft *draft, uint32_t at) {
 /* Blocks of several dimensions may run in another order than the loop as written, so the value of
  * a private scalar comes with the iteration that gave it. */
 bool ms_variable_is_tracked(const ms_draft *draft, uint32_t at) {
-  return draft->dims > 1 && is_result(draft, at) && draft->scalar[at]->role == MS_ROLE_PRIVATE;
+  return draft->dims > 1 && ms_variable_is_result(draft, at) &&
+         draft->scalar[at]->role == MS_ROLE_PRIVATE;
 }
 
 /* The value that leaves a combination unchanged. */
@@ -61,7 +62,7 @@ void ms_variables_declare(ms_draft *draft, const ms_kernel_info *info) {
     } else if (draft->scalar[c]->role == MS_ROLE_SLICED) {
       ms_draft_helper(draft, MS_HELPER_SLICE);
       ms_text_add(draft->out, "()");
-    } else if (is_result(draft, c)) {
+    } else if (ms_variable_is_result(draft, c)) {
       ms_draft_helper(draft, MS_HELPER_NONE);
     } else {
       ms_text_add(draft->out, "nil");
@@ -99,7 +100,7 @@ void ms_variables_end(ms_draft *draft, const ms_kernel_info *info) {
 void ms_variables_return(ms_draft *draft, ms_kernel_info *info) {
   for (uint32_t s = 0; s < draft->job->plan->scalar_count; s++) {
     uint32_t at = draft->job->plan->scalars[s].capture;
-    if (!is_result(draft, at)) continue;
+    if (!ms_variable_is_result(draft, at)) continue;
     ms_text_add(draft->out, info->result_count == 0 ? "return " : ",");
     ms_text_format(draft->out, "%s%c%u", draft->prefix,
                    ms_variable_is_tracked(draft, at) ? 'q' : 'c', at + 1);

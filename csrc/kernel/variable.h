@@ -13,6 +13,9 @@
 /* Whether capture `at` is a variable of the block function. */
 bool ms_variable_is(const ms_draft *draft, uint32_t at);
 
+/* Whether the block function returns it. */
+bool ms_variable_is_result(const ms_draft *draft, uint32_t at);
+
 /* Whether it is returned with the iteration that assigned it last. */
 bool ms_variable_is_tracked(const ms_draft *draft, uint32_t at);
 

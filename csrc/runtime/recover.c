@@ -35,13 +35,8 @@ static int take_log(ms_session *session, size_t size, ms_error *err) {
   if (log->size >= size && session->undo_idle < IDLE_JOBS) return 0;
   session->undo_idle = 0;
   ms_block_release(log);
-  ms_error trouble = {0};
   if (ms_block_take(log, rounded(size), NULL) == 0) return 0;
-  if (ms_block_take(log, size, &trouble) == 0) return 0;
-  return ms_error_set(err, MS_ARR,
-                      "no memory for the log that would undo the loop if it failed: %s; or run it "
-                      "without one: {transaction = false}",
-                      trouble.message);
+  return ms_undo_room(log, size, err);
 }
 
 int ms_recover_prepare(ms_session *session, ms_run *run) {
@@ -83,7 +78,7 @@ static uint64_t finished_by(const ms_member *member) {
 static void clear_suspects(const ms_session *session, ms_deaths *deaths, const ms_member *member) {
   const ms_schedule *schedule = session->schedule;
   uint64_t left = finished_by(member);
-  for (uint32_t i = 0; left > 0 && i < schedule->block_count; i++) {
+  for (uint32_t i = 0; left > 0 && i < schedule->count; i++) {
     uint32_t block = schedule->order[i];
     if (schedule->owner[block] != member->number) continue;
     left--;
@@ -159,8 +154,10 @@ bool ms_recover_again(ms_session *session, ms_run *run) {
     return false;
   }
   if (deaths->redos == MS_MOST_REDOS) {
-    ms_text_format(&session->notices, "workers died %d times while the loop ran\n",
-                   MS_MOST_REDOS + 1);
+    ms_error last = *run->err;
+    ms_error_clear(run->err);
+    ms_error_set(run->err, MS_WRK, "workers died %d times while the loop ran, at last %s",
+                 MS_MOST_REDOS + 1, last.message);
     return false;
   }
   deaths->redos++;

@@ -135,7 +135,7 @@ static void enforce_deadline(ms_session *session) {
     ms_member *member = &session->members[i];
     if (!member->working) continue;
     ms_text_format(&session->notices,
-                   "worker %u (pid %ld) reached no block end in 1 s, was killed and is replaced\n",
+                   "worker %u (pid %ld) reached no block end in time, was killed and is replaced\n",
                    member->number + 1, member->pid);
     ms_member_bury(member);
   }

@@ -36,6 +36,9 @@ void ms_session_stop(ms_session **session);
 
 uint32_t ms_session_workers(const ms_session *session);
 
+/* True when all are on one host, hand over through shared memory, and speak over lanes. */
+bool ms_session_has_lanes(const ms_session *session);
+
 /* Process id of a worker, 0 while it is being replaced. */
 long ms_session_pid(const ms_session *session, uint32_t worker);
 

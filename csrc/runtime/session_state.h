@@ -117,9 +117,6 @@ struct ms_session {
 
 uint64_t ms_session_clock(void);
 
-/* True when driver and workers are on one host and speak over lanes. */
-bool ms_session_has_lanes(const ms_session *session);
-
 /* wait.c: waits up to `timeout` ms for frames, deaths and `interrupt` (-1: none), and handles them.
  */
 int ms_session_wait(ms_session *session, int timeout, int interrupt, ms_error *err);

@@ -9,10 +9,11 @@
 
 #define LINE        ((size_t)64) /* alignment of what different processes write */
 #define PIECE_BYTES ((int64_t)64 << 10)
-#define MOST_PIECES 4096  /* of an item: each block looks at all until they are logged */
-#define MOST_RANGES 4096  /* of an axis whose ranges are regions */
-#define SPINS       200   /* looks at a region that is being copied before sleeping */
-#define NAP         20000 /* ns between looks then */
+#define MOST_PIECES 4096 /* of an item: each block looks at all until they are logged */
+#define MOST_RANGES 4096 /* of an axis whose ranges are regions */
+#define CACHED      ((size_t)4 << 20) /* a log up to here stays in the caches from loop to loop */
+#define SPINS       200               /* looks at a region that is being copied before sleeping */
+#define NAP         20000             /* ns between looks then */
 
 enum { UNTOUCHED, COPYING, LOGGED };
 
@@ -29,10 +30,12 @@ static ms_box writes_box(const ms_item *item, void *data) {
   return box;
 }
 
-/* Whether an item's regions are ranges of an axis. */
-static bool is_ranged(const ms_undo *undo, const ms_item *item) {
+/* Whether the regions of an item of which `bytes` may be written are ranges of an axis. What fits a
+ * single piece is copied sooner than it is cut. */
+static bool is_ranged(const ms_undo *undo, const ms_item *item, int64_t bytes) {
   const ms_writes *writes = &item->writes;
-  return writes->follows && writes->scale != 0 && undo->bounds.start[writes->axis] != NULL &&
+  return bytes > PIECE_BYTES && writes->follows && writes->scale != 0 &&
+         undo->bounds.start[writes->axis] != NULL &&
          undo->grid->ranges[writes->axis] <= MOST_RANGES;
 }
 
@@ -48,7 +51,7 @@ static int add_part(ms_undo *undo, uint32_t number, size_t *images, ms_error *er
   ms_undo_part *part = &undo->parts[undo->part_count++];
   *part = (ms_undo_part){
       .item = number, .first = undo->region_count, .box = box, .total = total, .place = *images};
-  if (is_ranged(undo, item)) {
+  if (is_ranged(undo, item, bytes)) {
     part->count = undo->grid->ranges[item->writes.axis];
   } else {
     int64_t piece = bytes / MOST_PIECES > PIECE_BYTES ? bytes / MOST_PIECES : PIECE_BYTES;
@@ -80,6 +83,15 @@ int ms_undo_divide(ms_undo *undo, const ms_grid *grid, const ms_bounds *bounds,
   for (uint32_t p = 0; p < undo->part_count; p++) undo->parts[p].place += head_size(undo);
   if (undo->part_count > 0) undo->size = head_size(undo) + images;
   return 0;
+}
+
+int ms_undo_room(ms_block *room, size_t size, ms_error *err) {
+  ms_error trouble = {0};
+  if (ms_block_take(room, size, &trouble) == 0) return 0;
+  return ms_error_set(err, MS_ARR,
+                      "no memory for the log that would undo the loop if it failed: %s; "
+                      "{transaction = false} runs the loop without one",
+                      trouble.message);
 }
 
 void ms_undo_attach(ms_undo *undo, void *memory, void *const *data) {
@@ -129,7 +141,11 @@ static bool log_region(ms_undo *undo, const ms_undo_part *part, uint32_t region)
   int64_t first, count;
   unsigned char *image = locate(undo, part, region, &box, &first, &count);
   if (count > 0) {
-    ms_box_gather(&box, first, count, image);
+    if (undo->size > CACHED) {
+      ms_box_stream(&box, first, count, image);
+    } else {
+      ms_box_gather(&box, first, count, image);
+    }
     uint32_t turn = atomic_fetch_add(undo->clock, 1); /* after the copy, before any write */
     atomic_store(&undo->order[turn % undo->region_count], number + 1);
   }

@@ -21,6 +21,7 @@
 #include <stdatomic.h>
 #include <stdbool.h>
 
+#include "array/segment.h"
 #include "runtime/item.h"
 
 /* What may be written of one item. */
@@ -52,6 +53,10 @@ typedef struct ms_undo {
  * outlive it. MS_WRK when memory is out, MS_ARR when a log cannot be so large. */
 int ms_undo_divide(ms_undo *undo, const ms_grid *grid, const ms_bounds *bounds,
                    const ms_item *items, uint32_t count, ms_error *err);
+
+/* Takes `size` bytes of shared memory for logs. MS_ARR, naming the option that needs none, when the
+ * machine has no room for them. */
+int ms_undo_room(ms_block *room, size_t size, ms_error *err);
 
 /* Says where the log is (`size` bytes, aligned to 64), and each item's element [1]...[1]. */
 void ms_undo_attach(ms_undo *undo, void *memory, void *const *data);

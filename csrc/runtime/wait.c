@@ -14,7 +14,7 @@
 
 #define HELLO_WAIT  10000 /* ms for all workers to come up */
 #define DEATH_WAIT  300   /* ms between a channel's end and its process's */
-#define DEATH_GRACE 500   /* ms for the others to reach a block end: a death is told within 1 s */
+#define DEATH_GRACE 200   /* ms for the others to reach a block end before they are replaced, too */
 
 /* Takes notice of a death outside of any job. */
 static void note_death(ms_session *session, const ms_member *member) {

@@ -34,6 +34,8 @@ function M.parser(name, about, without)
     end
   end
   parser:option("--engine", "How bodies are executed."):choices {"auto", "lua"}:default "auto"
+  parser:option("--numeric", "Arithmetic in double, or fast: in the arrays' precision, reordered.")
+    :choices {"strict", "fast"}:default "strict"
   parser:flag("--quiet", "No progress bars.")
   parser:flag("--json", "Print one JSON object a line and nothing else.")
   return parser

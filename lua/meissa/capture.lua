@@ -10,6 +10,9 @@
 
 local bytecode = require("meissa.capture.bytecode")
 local impure = require("meissa.capture.impure")
+local inner = require("meissa.capture.inner")
+local iterate = require("meissa.iterate")
+local objects = require("meissa.array.objects")
 local reading = require("meissa.capture.reading")
 
 local M = {}
@@ -20,13 +23,27 @@ local builtins = {}
 -- Tables of the standard library: known by name, never searched.
 local libraries = { [_G] = true, [package.loaded] = true }
 
--- Entries of captured tables that are looked at in search of arrays; beyond, a table counts as
--- holding every array of the loop.
-local MOST_ENTRIES = 20000
+-- Entries of captured tables that are looked at in search of arrays, those of numbers, strings and
+-- booleans apart; beyond, a table counts as holding every array of the loop.
+local MOST_ENTRIES, MOST_SIMPLE = 20000, 4000000
+
+-- Libraries with functions that draw random numbers.
+local drawing = {}
+
+--- Makes a table known as a library: it is never searched.
+-- @bool draws whether functions of it draw random numbers that belong to the iteration
+function M.register_library(library, draws)
+  libraries[library], drawing[library] = true, draws
+end
 
 --- Makes a function known to the analyser under a name of its effects table ("meissa.random").
 function M.register(fn, name)
   builtins[fn] = name
+end
+
+--- Whether a builtin of this name draws random numbers that belong to the iteration.
+function M.draws(name)
+  return name == "meissa.random" or name == "meissa.normal"
 end
 
 local function register_library(name, library)
@@ -55,21 +72,37 @@ end
 
 local function is_library(value) return libraries[value] ~= nil end
 
--- A field of a plain table without calling anything: raw, then through __index tables.
+-- What two tables share if they are one or show the same elements.
+local function content_of(value)
+  return objects.is(value) and rawget(value, "items") or value
+end
+
+-- A field of a plain table without calling anything: raw, then through __index tables. The second
+-- result says that there is an __index that is no table: what it gives is not known.
 local function field_of(value, key)
   for _ = 1, 100 do
     local found = rawget(value, key)
     if found ~= nil then return found end
     local meta = debug.getmetatable(value)
     local index = type(meta) == "table" and rawget(meta, "__index")
-    if type(index) ~= "table" then return nil end
+    if type(index) ~= "table" then return nil, index and true or false end
     value = index
   end
+  return nil, true
 end
 
+-- What operators and indexing call, by its key in a metatable. Any table may become a metatable.
+local EVENTS = {}
+for name in ([[index newindex call add sub mul div mod pow unm concat len eq lt le tostring
+  ipairs pairs]]):gmatch "%a+" do
+  EVENTS["__" .. name] = true
+end
+
+local SIMPLE = { ["nil"] = true, number = true, boolean = true, string = true }
+
 -- What a search from functions and tables finds: {found = {[binding index] = true}, all =,
--- changes =, stores =, writes = whether some function may store into arrays, acts = whether there
--- is more than data: arrays, functions, metatables}.
+-- changes =, stores =, writes = whether some function may store into arrays, lives = whether there
+-- is more than data: arrays, functions, metatables, events = what operators and indexing may call}.
 local Search = {}
 Search.__index = Search
 
@@ -77,15 +110,33 @@ local function new_search(state)
   local function is_array(value)
     return state.describe(value) ~= nil
   end
-  return setmetatable({ state = state, is_array = is_array, seen = {}, found = {},
-    left = MOST_ENTRIES }, Search)
+  local function is_scratch(value)
+    local about = state.describe(value)
+    return about ~= nil and about.scratch
+  end
+  return setmetatable({ state = state, is_array = is_array, is_scratch = is_scratch,
+    seen = {}, found = {}, via = {}, events = {}, left = MOST_ENTRIES,
+    simple = MOST_SIMPLE }, Search)
+end
+
+-- What a user may call an array that was found: "model.W", or "W", a variable of a function.
+function Search:name(value)
+  local name
+  while self.via[value] do
+    local step = self.via[value]
+    if type(step.key) ~= "string" then return step.variable or nil end
+    name = name and step.key .. "." .. name or step.key
+    if step.variable then return name end
+    value = step.from
+  end
+  return name and self.root and self.root .. "." .. name or name
 end
 
 function Search:array(about, value)
   local state = self.state
   local index = state.by_array[about.array]
   if not index then
-    state.extra[#state.extra + 1] = { about = about, value = value }
+    state.extra[#state.extra + 1] = { about = about, value = value, name = self:name(value) }
     index = state.count + #state.extra
     state.by_array[about.array] = index
   end
@@ -94,16 +145,29 @@ end
 
 function Search:table(value)
   local meta = debug.getmetatable(value)
-  if meta ~= nil then self.acts = true end
+  if meta ~= nil then self.lives = true end
   if type(meta) == "table" then self:visit(meta) end
-  for key, item in next, value do
-    self.left = self.left - 1
-    if self.left < 0 then
+  local keys = {}
+  for key, item in iterate.each(value) do
+    if SIMPLE[type(item)] and SIMPLE[type(key)] then
+      self.simple = self.simple - 1
+    else
+      self.left = self.left - 1
+      keys[#keys + 1] = key
+    end
+    if self.left < 0 or self.simple < 0 then
       self.all = true
       return
     end
+  end
+  table.sort(keys, iterate.before) -- a plan must not depend on the order of this process
+  for _, key in ipairs(keys) do
+    local item = rawget(value, key)
+    if EVENTS[key] and (type(item) ~= "table" or key ~= "__index" and key ~= "__newindex") then
+      self.events[#self.events + 1] = item
+    end
     self:visit(key)
-    self:visit(item)
+    self:visit(item, value, key)
   end
 end
 
@@ -111,10 +175,10 @@ end
 function Search:globals(fn)
   local env = debug.getfenv(fn)
   if type(env) ~= "table" then return end
-  for name in pairs(bytecode.names(fn)) do
+  for _, name in ipairs(iterate.keys(bytecode.names(fn))) do
     local value = field_of(env, name)
     self:assigned(name, value, true)
-    self:visit(value)
+    self:visit(value, fn, name)
   end
 end
 
@@ -133,7 +197,7 @@ function Search:fn(fn)
   for slot = 1, info.nups do
     local name, value = debug.getupvalue(fn, slot)
     self:assigned(name, value, false)
-    self:visit(value)
+    self:visit(value, fn, name)
   end
   if info.what == "C" then
     self.writes = true
@@ -141,21 +205,31 @@ function Search:fn(fn)
   end
   local changes, stores = bytecode.changes(fn, self.is_array, field_of)
   self.changes, self.stores = self.changes or changes, self.stores or stores
-  self.writes = self.writes or not reading.only(fn, self.is_array, field_of, builtins,
-    is_library)
+  self.writes = self.writes or not reading.only(fn,
+    { is_array = self.is_array, is_scratch = self.is_scratch, field_of = field_of,
+      builtins = builtins, library = is_library })
   self:globals(fn)
 end
 
-function Search:visit(value)
+-- Visits what is under a key in a table, or a variable of a function.
+function Search:visit(value, from, key)
   local kind = type(value)
   if kind ~= "table" and kind ~= "function" and kind ~= "cdata" and kind ~= "userdata" then
     return
   end
+  if from and not self.seen[value] and not self.via[value] then
+    self.via[value] = { from = from, key = key, variable = type(from) == "function" }
+  end
   local about = self.state.describe(value)
-  if about or kind ~= "table" or libraries[value] then self.acts = true end
+  if about or kind ~= "table" or libraries[value] then self.lives = true end
   if about then return self:array(about, value) end
   if builtins[value] and not reading.is_harmless(builtins[value]) then self.writes = true end
+  if drawing[value] or M.draws(builtins[value]) then self.draws = true end
   if self.seen[value] or libraries[value] or builtins[value] or self.state.opaque[value] then
+    return
+  end
+  if objects.is(value) then -- plain data: a search would find nothing in it
+    self.seen[content_of(value)] = true
     return
   end
   self.seen[value] = true
@@ -168,13 +242,12 @@ function Search:visit(value)
   end
 end
 
-local SIMPLE = { ["nil"] = true, number = true, boolean = true, string = true }
-
 local function describe_array(binding, about)
   binding.kind = "array"
   binding.array, binding.storage = about.array, about.storage
   binding.dims, binding.sparse, binding.integer = about.dims, about.sparse, about.integer
   binding.buffers, binding.delay = about.buffers, about.delay
+  binding.scratch = about.scratch
   return binding
 end
 
@@ -191,6 +264,7 @@ local function bind(state, value, depth)
     describe_array(binding, about)
   elseif builtins[value] then
     binding.kind, binding.name = "builtin", builtins[value]
+    binding.draws = M.draws(binding.name)
   elseif kind == "function" and debug.getinfo(value, "S").what == "C" then
     binding.kind, binding.impure = "unknown", "a C function"
   elseif kind ~= "function" and kind ~= "table" then
@@ -200,12 +274,14 @@ local function bind(state, value, depth)
 end
 
 -- How far a capture's fields lead: the value, the number of fields used, and the table that the
--- last of them was read from.
+-- last of them was read from. What a function gives for a field is not asked for.
 local function follow(state, root, fields)
   local value, depth, holder = root, 0, nil
   while depth < #fields do
     if type(value) ~= "table" or state.describe(value) or state.opaque[value] then break end
-    holder, value = value, field_of(value, fields[depth + 1])
+    local found, asks = field_of(value, fields[depth + 1])
+    if asks then break end
+    holder, value = value, found
     depth = depth + 1
   end
   return value, depth, holder
@@ -217,23 +293,31 @@ local function impure_words(capture, binding)
   return ("%s (%s)"):format(path, binding.impure)
 end
 
-local function search_from(state, binding)
+local function search_from(state, binding, root)
   if binding.kind ~= "function" and binding.kind ~= "table" then return end
   if binding.value == _G or binding.value == package.loaded then
     binding.all, state.anything = true, true
   end
+  binding.draws = drawing[binding.value]
   if state.opaque[binding.value] or libraries[binding.value] then return end
   local search = new_search(state)
+  search.root = root
   search:visit(binding.value)
   for _, field in ipairs(state.fields) do
     if search.all or search.seen[field.holder] then field.binding.aliased = true end
   end
   binding.reached, binding.stores = {}, search.stores
   binding.changes = search.changes or (binding.kind == "table" and search.stores)
-  binding.all = search.all
+  binding.all, binding.draws = search.all, search.draws or search.all
   state.searches[#state.searches + 1] = { binding = binding, search = search }
+  binding.quiet, binding.acts = not (search.writes or search.all), #search.events > 0
+  if binding.acts then
+    local events = new_search(state)
+    for _, event in ipairs(search.events) do events:visit(event) end
+    binding.acts_change = events.changes or events.stores or events.all
+  end
   if binding.kind == "table" then
-    binding.reads = not (search.acts or search.all)
+    binding.reads = not (search.lives or search.all)
   else
     binding.reads = not (search.writes or search.all)
     binding.impure = impure.of(binding.value, builtins, field_of)
@@ -243,18 +327,42 @@ local function search_from(state, binding)
 end
 
 -- Arrays that only functions and tables reach become bindings behind those of the captures.
-local function append_extra(state, bindings)
-  for _, each in ipairs(state.extra) do
-    bindings[#bindings + 1] = describe_array({ depth = 0, value = each.value }, each.about)
+local function append_extra(state, bindings, captures)
+  local taken = {}
+  for _, capture in ipairs(captures) do
+    taken[table.concat({ capture.root, unpack(capture.fields) }, ".")] = true
   end
-  for _, binding in ipairs(bindings) do
-    if binding.all then
-      binding.reached = {}
-      for index, each in ipairs(bindings) do
-        if each.kind == "array" then binding.reached[#binding.reached + 1] = index end
-      end
+  for _, each in ipairs(state.extra) do
+    local name = not taken[each.name or ""] and each.name or nil
+    taken[name or ""] = true
+    bindings[#bindings + 1] = describe_array({ depth = 0, value = each.value, name = name },
+      each.about)
+  end
+  local every = {}
+  for index, each in ipairs(bindings) do
+    if each.kind == "array" then every[#every + 1] = index end
+  end
+  for _, list in ipairs { bindings, bindings.inner } do
+    for _, binding in ipairs(list) do
+      if binding.all then binding.reached = every end
     end
   end
+end
+
+-- What the captured functions and tables lead to, for the analyser to walk through them.
+local function look_inside(state, bindings, names)
+  local list = inner.resolve(bindings, names, {
+    bind = function(value, depth) return bind(state, value, depth) end,
+    array = function(binding, value)
+      new_search(state):array(binding, value)
+      return state.by_array[binding.array]
+    end,
+    follow = function(root, fields) return follow(state, root, fields) end,
+    field_of = field_of,
+    is_searched = function(value) return not (state.opaque[value] or libraries[value]) end,
+  })
+  for _, binding in ipairs(list) do search_from(state, binding) end
+  return list
 end
 
 -- Remembers a field that the body assigns.
@@ -282,10 +390,12 @@ end
 
 -- Whether a plain table can be reached by no other capture than its own.
 local function is_alone(state, binding)
-  if binding.kind ~= "table" or debug.getmetatable(binding.value) ~= nil then return false end
+  if binding.kind ~= "table" then return false end
+  local meta = debug.getmetatable(binding.value)
+  if meta ~= nil and not objects.is(binding.value) then return false end
   if state.anything or state.opaque[binding.value] or libraries[binding.value] then return false end
   for _, each in ipairs(state.searches) do
-    local sees = each.search.all or each.search.seen[binding.value]
+    local sees = each.search.all or each.search.seen[content_of(binding.value)]
     if each.binding ~= binding and sees then return false end
   end
   for _, list in ipairs { state.reads, state.fields } do
@@ -322,9 +432,10 @@ end
 -- array (or a view of one) and nil for anything else; `array` is a number that is equal for two
 -- names of one array, `storage` one that is equal for arrays that share memory
 -- @tab[opt] opaque set of tables that are plain data and are not searched
+-- @tab[opt] names constant names of fields and methods that the body mentions, as keys
 -- @treturn table bindings in the order of the captures, `value` the value of each; behind them
--- arrays that only functions reach
-function M.resolve(captures, lookup, describe, opaque)
+-- arrays that only functions reach; `inner`: see meissa.capture.inner
+function M.resolve(captures, lookup, describe, opaque, names)
   local state = { describe = describe, opaque = opaque or {}, by_array = {}, extra = {},
     fields = {}, reads = {}, assigned = {}, searches = {}, count = #captures }
   local bindings = {}
@@ -349,11 +460,13 @@ function M.resolve(captures, lookup, describe, opaque)
   mark_aliased(state)
   for c, capture in ipairs(captures) do
     local binding = bindings[c]
-    search_from(state, binding)
+    local root = table.concat({ capture.root, unpack(capture.fields, 1, binding.depth) }, ".")
+    search_from(state, binding, root)
     if binding.impure then binding.impure = impure_words(capture, binding) end
   end
   for _, binding in ipairs(bindings) do binding.alone = is_alone(state, binding) end
-  append_extra(state, bindings)
+  bindings.inner = look_inside(state, bindings, names or {})
+  append_extra(state, bindings, captures)
   return bindings
 end
 

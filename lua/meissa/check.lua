@@ -7,7 +7,9 @@ local array = require "meissa.array"
 local buffers = require "meissa.buffer"
 local errors = require "meissa.errors"
 local judge = require "meissa.recorder.judge"
+local random = require "meissa.random"
 local recorder = require "meissa.recorder"
+local scratches = require "meissa.scratch"
 local spaces = require "meissa.space"
 
 local M = {}
@@ -23,9 +25,13 @@ end
 --- What the recorder needs of a loop (see meissa.recorder).
 function M.run_of(record, plan, space, values, roots, func)
   local replaced = {[package.loaded["meissa.loop"].parallel] = plain}
-  -- What is put into a buffer is no access to its array: it goes to a plain array, unrecorded.
+  -- What is put into a buffer is no access to its array: it goes to a plain array, unrecorded. So
+  -- does what a scratch array holds.
   for _, c in ipairs(plan.buffers) do
     replaced[buffers.of(values[c])] = array.zeros(array.describe(values[c]).dims)
+  end
+  for _, value in pairs(values) do
+    if scratches.is(value) then replaced[value] = value:clone() end
   end
   return {record = record, plan = plan, space = space, values = values, roots = roots,
           func = func, replaced = replaced}
@@ -51,9 +57,10 @@ function M.loop(record, plan, space, values, roots, func)
   if plan.strategy == "serial" or space.serial then return end
   local run = M.run_of(record, plan, space, values, roots, func)
   run.most, run.seconds = MOST_ITERATIONS, MOST_SECONDS
+  local before = random.open {seed = 0, ordinal = 0} -- its draws are nobody else's
   local seen = recorder.record(run)
-  if not seen then return end
-  local found = judge.unpredicted(run, seen)
+  local found = seen and judge.unpredicted(run, seen)
+  random.close(before)
   if not found then return end
   local changed = changed_names(plan, seen)
   local message = changed and

@@ -15,7 +15,9 @@ local file = require "meissa.file"
 local loop = require "meissa.loop"
 local map = require "meissa.map"
 local pool = require "meissa.pool"
+local random = require "meissa.random"
 local read = require "meissa.read"
+local scratch = require "meissa.scratch"
 local system = require "meissa.system"
 
 local M = {
@@ -33,6 +35,10 @@ local M = {
   analyze = analyze.analyze,
   shape = analyze.shape,
   opaque = analyze.opaque,
+  -- random numbers
+  random = random.random,
+  normal = random.normal,
+  seed = random.seed,
   -- arrays
   zeros = array.zeros,
   ones = array.ones,
@@ -41,7 +47,9 @@ local M = {
   full = array.full,
   from = array.from,
   sparse = array.sparse,
-  is_array = array.is,
+  objects = array.objects,
+  is_array = array.is_any,
+  scratch = scratch.scratch,
   buffer = buffer.buffer,
   -- files
   read = read,
@@ -55,5 +63,6 @@ local M = {
 for name, value in pairs(M) do
   if type(value) == "function" then capture.register(value, "meissa." .. name) end
 end
+capture.register_library(M, true)
 
 return M

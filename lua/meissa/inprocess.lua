@@ -66,11 +66,12 @@ end
 -- @param cursor cursor(block) gives a function that returns the block's iterations one by one
 -- @param reductions {{capture=, slot=, op=, wins=}, ...}
 -- @param func the running function or closure; @param frame_form whether its variables are read in
--- the frame that calls the iterator (the generic `for`) or among its upvalues (a closure)
+-- the frame of the generic `for` or among its upvalues (a closure)
 function M.blocks(blocks, cursor, reductions, func, frame_form)
   local totals, identities = {}, {}
-  -- Seen from begin and finish the iterator is level 2 and the loop's function level 3.
-  local level = frame_form and 3 or nil
+  -- Seen from begin and finish the iterator is level 2, who calls it (meissa.random) level 3, and
+  -- the loop's function level 4.
+  local level = frame_form and 4 or nil
 
   local function begin(first)
     for k, reduction in ipairs(reductions) do

@@ -8,6 +8,7 @@
 local array = require "meissa.array"
 local grids = require "meissa.grid"
 local partitions = require "meissa.partition"
+local scratches = require "meissa.scratch"
 
 local M = {}
 
@@ -28,14 +29,24 @@ local function movement(about, plan, grid)
   return stays and "scattered" or "exchanged"
 end
 
+-- The axis whose ranges all writes to an array follow, and how; nil if there is none.
+local function followed(writes, grid)
+  local axis = writes.loop_dim and grids.axis_of(grid, writes.loop_dim)
+  return axis and {cut = axis, along = writes.array_dim, scale = writes.scale,
+                   offset = writes.offset}
+end
+
 local function array_item(value, about, plan, grid)
   local shape, memory = array.describe(value), array.core(value)
   local move, axis = movement(about, plan, grid)
+  local writes = about.writes
   return {
     id = shape.id, version = 0, pointer = memory.data, segment = memory.store.block.segment,
     element = element_size[shape.type], dims = shape.dims, strides = shape.strides,
     movement = move, written = about.written, along = about.array_dim, cut = axis,
     scale = about.scale, offset = about.offset,
+    low = writes and writes.low, high = writes and writes.high,
+    follow = writes and followed(writes, grid),
   }
 end
 
@@ -112,10 +123,11 @@ local function bulk_item(holder)
 end
 
 --- The job's items, and where the kernel finds its arrays, the space's entries and the captured
--- tables that travel apart among them. What is pending in a buffer is no item: each process that
--- runs blocks has its own (`pending`, by the array's number).
+-- tables that travel apart among them. What is pending in a buffer and scratch arrays are no items:
+-- each process that runs blocks has its own (`pending` and `scratch`, by the array's number).
 function M.collect(run, apart)
-  local items, numbers, where = {}, {}, {arrays = {}, types = {}, sparse = {}, pending = {}}
+  local items, numbers, where = {}, {}, {arrays = {}, types = {}, sparse = {}, pending = {},
+                                    scratch = {}}
   local function place(item)
     if not numbers[item.id] then
       items[#items + 1] = item
@@ -127,7 +139,9 @@ function M.collect(run, apart)
     if binding.kind == "array" then
       local a, value, about = #where.arrays + 1, run.values[c], run.plan.array_of[c]
       where.types[a] = array.describe(value).type
-      if binding.buffers then
+      if binding.scratch then
+        where.arrays[a], where.scratch[a] = false, scratches.describe(value)
+      elseif binding.buffers then
         local shape = array.describe(value)
         where.arrays[a] = false
         where.pending[a] = {id = shape.id, dims = shape.dims, strides = shape.strides,

@@ -9,6 +9,7 @@
 local array = require "meissa.array"
 local buffer = require "string.buffer"
 local core = require "meissa.core"
+local crew = require "meissa.crew"
 local engine = require "meissa.engine"
 local errors = require "meissa.errors"
 local ffi = require "ffi"
@@ -17,6 +18,8 @@ local job_items = require "meissa.items"
 local kernel = require "meissa.kernel"
 local partitions = require "meissa.partition"
 local progress = require "meissa.progress"
+local random = require "meissa.random"
+local scratches = require "meissa.scratch"
 local show = require "meissa.array.show"
 local spaces = require "meissa.space"
 local stages = require "meissa.stage"
@@ -48,17 +51,14 @@ local function describe_block(run, layout, number)
   return ("block %d, %s"):format(number, table.concat(parts, ", "))
 end
 
--- After a failure that was not undone the contents of what the loop wrote are unknown.
-local function invalidate(run, message)
-  for c, binding in ipairs(run.bindings) do
-    if binding.kind == "array" and not binding.buffers and run.plan.array_of[c].written then
-      array.mark_invalid(run.values[c], message)
-    end
-  end
-end
-
 local function place_of(run)
   return ("%s:%d"):format(run.record.file, run.record.line)
+end
+
+-- After a failure that was not undone the contents of what the loop wrote are unknown.
+local function invalidate(run, message)
+  message = ("the loop at %s did not finish: %s"):format(place_of(run), message)
+  for _, value in ipairs(stages.changed(run)) do array.mark_invalid(value, message) end
 end
 
 -- Raises what a failed job means for the user.
@@ -77,7 +77,7 @@ local function raise_failure(run, layout, failure)
   end
   fields.traceback = nil
   if failure.lost then
-    invalidate(run, ("the loop at %s did not finish: %s"):format(place_of(run), fields.message))
+    invalidate(run, fields.message)
   end
   error(errors.new(fields), 0)
 end
@@ -141,10 +141,16 @@ local function static_bytes(cache, key, kernel_bytes, layout)
   return bytes
 end
 
--- What was made of a sparse array's values before the loop is not good any more.
+-- What was made of a sparse array's values before the loop is not good any more; an array that the
+-- loop has written wholly, and not read, is good whatever it was before.
 local function mark_written(run)
   for c, binding in ipairs(run.bindings) do
-    if binding.sparse and run.plan.array_of[c].written then array.mark_written(run.values[c]) end
+    local about = binding.kind == "array" and run.plan.array_of[c]
+    if about and about.written then
+      if binding.sparse then array.mark_written(run.values[c]) end
+      local whole = about.access == "write" and about.writes.whole
+      if whole then array.mark_overwritten(run.values[c]) end
+    end
   end
 end
 
@@ -153,25 +159,6 @@ local function launch_of(called, shares)
   local first = math.huge
   for _, share in ipairs(shares) do first = math.min(first, share.began or first) end
   return first - called
-end
-
--- Seconds that it takes to hand a sweep on from one phase to the next, at least.
-local HAND_ON = 4e-5
-
--- How many workers a sweep is worth: one, when what a phase computes, going by the loop's last
--- execution, is less than handing on takes; 0 means all. Decides nothing but who runs what.
-local function worthwhile(run)
-  local grid, pace = run.grid, run.record.pace
-  if grid.sequential == 0 or not pace then return 0 end
-  local phases = grid.blocks / grid.ranges[#grid.ranges]
-  local saved = pace * grid.volume * (1 - 1 / run.session:info().workers)
-  return saved < phases * HAND_ON and 1 or 0
-end
-
-local function busy_of(shares)
-  local busy = 0
-  for _, share in ipairs(shares) do busy = busy + share.busy end
-  return busy
 end
 
 -- What a block left: the kernel's bytes and, in a loop with buffers, what it put into them.
@@ -204,7 +191,8 @@ local function run_stage(run, stage, told, schedule, bar)
     key = told.key, kernel = told.kernel, items = told.items, run = told.run,
     strategy = run.plan.strategy, ranges = run.grid.ranges, sequential = run.grid.sequential,
     first = stage.first, last = stage.last, transaction = run.space.transaction,
-    workers = worthwhile(run), bounds = schedule.bounds,
+    workers = crew.size(run.session, run.grid, run.plan.strategy, run.record.crew),
+    bounds = schedule.bounds,
     weights = stage.weights or schedule.weights,
     starts = run.grid.partition and ffi.cast("int64_t *", run.grid.partition.start) or nil,
     stalled = warn_stalled(run, layout), advanced = bar and stage_progress(bar, run, stage),
@@ -236,7 +224,7 @@ end
 -- Runs the stages of a loop; all that their blocks left, and what they took together.
 local function run_stages(run, told, schedule)
   local list, all, total = stages.of(run.plan, run.grid), {}, nil
-  local copies = #run.plan.buffers > 0 and stages.remember(run, list) or {}
+  local copies = run.space.transaction and stages.remember(run) or {}
   local bar = progress.bar(place_of(run), run.grid.volume, "iterations")
   local ok, err = pcall(function()
     for _, stage in ipairs(list) do
@@ -248,13 +236,16 @@ local function run_stages(run, told, schedule)
   if bar then bar:clear() end
   if not ok then
     stages.restore(copies)
+    local half_done = total and not run.space.transaction -- some stage's blocks have ended
+    if half_done then invalidate(run, type(err) == "table" and err.message or tostring(err)) end
     error(err, 0)
   end
   return all, total
 end
 
 --- Runs a job. `run` has record, plan, space, bindings, values, grid, kernel and native (see
--- kernel.find and engine.choose), session and called (when the user's call began).
+-- kernel.find and engine.choose), session, called (when the user's call began) and draws (what its
+-- random numbers belong to).
 -- @return the scalars to assign, a list of {capture =, value =}; what it took
 -- Errors: BDY WRK INT NET ARR.
 function M.run(run)
@@ -264,7 +255,7 @@ function M.run(run)
     run.kernel, run.bindings, run.values, run.native)
   notice_large(run, large)
   local items, where = job_items.collect(run, apart)
-  local told = {run = run_bytes, where = where}
+  local told = {run = run_bytes, where = where, draws = run.plan.draws and run.draws or nil}
   -- Where the blocks of a partition begin is long and never changes; ranges are short and may.
   local fixed = layout.starts and layout or nil
   if fixed then key = key .. tonumber(run.grid.partition.id) else told.layout = layout end
@@ -272,9 +263,8 @@ function M.run(run)
     key = key, kernel = static_bytes(schedule, key, kernel_bytes, fixed), items = items,
     run = buffer.encode(told),
   }, schedule)
-  local busy = busy_of(outcome.workers)
-  run.record.pace = busy / run.grid.volume
-  engine.ran(run.native, busy)
+  run.record.crew = crew.learn(outcome.workers, run.grid, run.plan.strategy, run.record.crew)
+  engine.ran(run.native, crew.busy(outcome.workers))
   mark_written(run)
   local measured = {
     seconds = system.clock() - run.called, moved = outcome.moved, shares = outcome.workers,
@@ -308,10 +298,13 @@ end
 
 -- The kernel, ready to run on items that are where `where` says.
 -- @tab[opt] copies arrays for what is pending in buffers, by number
-function M.instance(kernel_bytes, run_bytes, items, where, copies)
-  local arrays = {}
+-- @tab[opt] draws what random numbers of the body belong to
+-- @return the instance; the scratch arrays that it works with
+function M.instance(kernel_bytes, run_bytes, items, where, copies, draws)
+  local arrays, scratch = {}, scratches.spaces(where.scratch)
   for a, number in ipairs(where.arrays) do
-    arrays[a] = copies and copies[a] or as_array(items, number, where.types[a], where.sparse[a])
+    arrays[a] = scratch[a] or copies and copies[a] or
+      as_array(items, number, where.types[a], where.sparse[a])
   end
   if where.entries then
     local entries = items[where.entries]
@@ -325,14 +318,15 @@ function M.instance(kernel_bytes, run_bytes, items, where, copies)
     arrays.bulk[k] = {capture = each.capture, pointer = items[each.item].pointer,
                       length = each.length, digest = each.digest}
   end
-  return kernel.prepare(kernel_bytes, run_bytes, arrays, {print = print})
+  return kernel.prepare(kernel_bytes, run_bytes, arrays, {print = print, draws = draws}), scratch
 end
 
 -- Runs a block, given its number, on the engine that is there when it begins.
-local function runner(instance, layout)
+local function runner(instance, layout, scratch)
   local native = instance.call and instance
   local fill = grids.filler(layout)
   return function(number)
+    scratches.clear(scratch)
     if not native then
       native = instance:native()
       if not native then return instance:run(grids.block(layout, number)) end
@@ -347,8 +341,9 @@ function M.prepare(static, run_bytes, items)
   local fixed, told = buffer.decode(static), buffer.decode(run_bytes)
   local layout = fixed.layout or told.layout
   local copies = stages.copies(told.where)
-  local instance = M.instance(fixed.kernel, told.run, items, told.where, copies)
-  local run_block = runner(instance, layout)
+  local instance, scratch = M.instance(fixed.kernel, told.run, items, told.where, copies,
+                                      told.draws)
+  local run_block = runner(instance, layout, scratch)
   return function(number)
     local bytes, err = run_block(number)
     if not bytes then
@@ -366,34 +361,49 @@ function M.serial_order(plan, grid)
   return core.serial_order(plan.strategy, grid.ranges, grid.sequential)
 end
 
+-- A function that puts back what the loop changes here, or says that it is lost.
+local function undo_here(run, key, items)
+  if not run.space.transaction then
+    return function(why) invalidate(run, why) end
+  end
+  local log, err = core.undo {key = key, items = items, strategy = run.plan.strategy,
+                              ranges = run.grid.ranges, sequential = run.grid.sequential}
+  if not log then errors.raise_core(err) end
+  local copies = stages.remember(run)
+  return function()
+    log:restore()
+    stages.restore(copies)
+  end
+end
+
 --- Runs the blocks in this process, in the plan's serial order, as workers would run them: on the
--- arrays' own memory.
+-- arrays' own memory. Of a loop that fails nothing remains, unless it is no transaction.
 -- @return the scalars to assign, a list of {capture =, value =}
--- Errors: BDY.
+-- Errors: BDY, ARR.
 function M.run_here(run)
-  local kernel_bytes, run_bytes, _, apart = kernel.pack(
+  local kernel_bytes, run_bytes, key, apart = kernel.pack(
     run.kernel, run.bindings, run.values, run.native)
   local items, where = job_items.collect(run, apart)
   local copies = stages.copies(where)
-  local instance = M.instance(kernel_bytes, run_bytes, items, where, copies)
-  local run_block, all = runner(instance, grids.layout(run.grid)), {}
+  local instance, scratch = M.instance(kernel_bytes, run_bytes, items, where, copies, run.draws)
+  local run_block, all = runner(instance, grids.layout(run.grid), scratch), {}
   local began = system.clock()
   local order, list = M.serial_order(run.plan, run.grid), stages.of(run.plan, run.grid)
-  local kept = #run.plan.buffers > 0 and stages.remember(run, list) or {}
-  mark_written(run)
+  local undo = undo_here(run, key, items)
   for _, stage in ipairs(list) do
     local results = {}
     for position = stage.first + 1, stage.last do
       local bytes, failure = run_block(order[position])
       if not bytes then
         stages.discard(copies)
-        stages.restore(kept)
+        undo(failure.message)
         error(errors.new(failure), 0)
       end
       results[#results + 1] = pack_result(bytes, copies)
     end
     for _, bytes in ipairs(take_results(run, results)) do all[#all + 1] = bytes end
   end
+  mark_written(run)
   engine.ran(run.native, system.clock() - began)
   return kernel.combine(kernel_bytes, run.values, all)
 end
@@ -418,6 +428,7 @@ function M.cursor(grid, space)
     return function()
       e = e + 1
       if e > last then return nil end
+      if space.positions then random.at(e + 1) end
       for d = 1, dims do index[d] = coords[d][e] end
       index[dims + 1] = tonumber(values[e])
       return unpack(index, 1, dims + 1)

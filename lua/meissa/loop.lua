@@ -21,6 +21,8 @@ local job = require "meissa.job"
 local kernel = require "meissa.kernel"
 local plans = require "meissa.plan"
 local pool = require "meissa.pool"
+local random = require "meissa.random"
+local scratches = require "meissa.scratch"
 local source = require "meissa.source"
 local spaces = require "meissa.space"
 local stages = require "meissa.stage"
@@ -54,7 +56,8 @@ local function parse_loop(func, info, line)
   local first = info.what == "main" and 0 or info.linedefined
   local loop, err = core.loop(text, info.source, first, info.lastlinedefined, line)
   if not loop then errors.raise_core(err) end
-  record = {loop = loop, captures = loop:captures(), info = loop:info(), plans = {},
+  record = {loop = loop, captures = loop:captures(), names = loop:names(), info = loop:info(),
+            plans = {}, kernels = {},
             file = display_name(info), line = line or info.linedefined, source = text}
   -- A loop over one named thing is called after it in reports.
   local call = record.info.callee and text:sub(record.info.call_begin, record.info.call_finish)
@@ -100,7 +103,8 @@ local function describe_array(value)
   if not array.is(value) then return buffers.describe(value) end
   local about = array.describe(value)
   return {array = about.id, storage = about.store, dims = about.dims, sparse = about.sparse,
-          integer = about.type:find("^int") ~= nil, type = about.type}
+          integer = about.type:find("^int") ~= nil, type = about.type,
+          scratch = scratches.is(value)}
 end
 
 analyze.add_describer(describe_array)
@@ -144,6 +148,7 @@ local function remember(record, space, plan, bindings)
   local seen = setmetatable({}, {__mode = "v"})
   for c, binding in ipairs(bindings) do seen[c], binding.value = binding.value, nil end
   record.recent = {space_key = spaces.key(space), source = space.source, plan = plan,
+                   positions = space.positions,
                    source_id = space.array and array.describe(space.array).id,
                    bindings = bindings, seen = seen}
 end
@@ -151,11 +156,14 @@ end
 -- Plans the loop for this space and these captured values.
 local function plan_loop(record, space, roots, env)
   local recent, same_bindings, same_values = recent_plan(record, space, roots)
-  if recent then return recent, same_bindings, same_values end
+  if recent then
+    space.positions = record.recent.positions
+    return recent, same_bindings, same_values
+  end
   local numbers = {}
   for c, each in ipairs(record.captures) do numbers[each] = c end
   local bindings = capture.resolve(record.captures, function(each) return roots[numbers[each]] end,
-                                   describe_array)
+                                   describe_array, nil, record.names)
   if not space.serial then undefined.check(record, bindings, roots, env) end
   if space.array then
     space.source = capture.source(bindings, describe_array(space.array), space.array)
@@ -163,6 +171,10 @@ local function plan_loop(record, space, roots, env)
   local values = {}
   for c, binding in ipairs(bindings) do values[c] = value_of(binding, binding.value) end
   local plan = plans.get(record, space, bindings)
+  -- Equal subscripts tell entries apart no more; in an ordered loop such entries follow each other.
+  if plan.draws and space.sparse and not space.ordered then
+    space.positions = array.repeats(space.array)
+  end
   remember(record, space, plan, bindings)
   return plan, bindings, values
 end
@@ -177,12 +189,13 @@ end
 
 -- The loop's kernel, and what its execution may use of the native engine.
 local function choose_engine(record, plan, space, bindings, values)
-  local static = kernel.find(record.loop, plan, bindings, values, space, plan.kernels)
+  local static = kernel.find(record.loop, plan, bindings, values, space, plan.kernels,
+                             record.kernels)
   return static, engine.choose(plan, static, space)
 end
 
 -- Runs the loop on the workers; the list of {capture=, value=} to assign.
-local function run_on_workers(record, plan, space, bindings, values, called)
+local function run_on_workers(record, plan, space, bindings, values, draws, called)
   -- The compiler may work while the space is cut and workers start.
   local static, native = choose_engine(record, plan, space, bindings, values)
   local grid = cut(plan, space)
@@ -190,9 +203,20 @@ local function run_on_workers(record, plan, space, bindings, values, called)
   local assigned, measured = job.run {
     record = record, plan = plan, space = space, bindings = bindings, values = values,
     grid = grid, kernel = static, native = native, session = pool.session(), called = called,
+    draws = draws,
   }
   last_plan = plans.measured(plan, measured)
   return assigned
+end
+
+-- The iterations of a loop that runs plainly, each with its random numbers and undefined scratch
+-- arrays.
+local function with_places(bindings, values, step, dims, draws)
+  local list = {}
+  for c, binding in ipairs(bindings) do
+    if binding.scratch then list[#list + 1] = values[c] end
+  end
+  return random.iterate(scratches.iterate(list, step), dims, draws)
 end
 
 -- The loop as written: ranges in their order, entries row by row if the loop is ordered and in
@@ -203,17 +227,18 @@ local function iterate_plainly(space)
 end
 
 -- A loop that is to run serially is the plain loop that it is: its body may do anything.
-local function run_serially(plan, space, values)
+local function run_serially(plan, space, bindings, values, draws)
   plan.grid, last_plan = {}, plan
   plans.explain(plan, space)
-  local step, list = iterate_plainly(space), {}
+  local dims = space.positions and 0 or #space.ranges
+  local step, list = with_places(bindings, values, iterate_plainly(space), dims, draws), {}
   for k, c in ipairs(plan.buffers) do list[k] = buffers.of(values[c]) end
   return #list > 0 and buffers.iterate(list, plan.max_delay, step) or step
 end
 
 -- Runs the blocks in this process by the engine; the list of {capture=, value=} to assign. Loops in
 -- the body run plainly, as they do on a worker.
-local function run_engine_here(record, plan, space, bindings, values)
+local function run_engine_here(record, plan, space, bindings, values, draws)
   local static, native = choose_engine(record, plan, space, bindings, values)
   local grid = cut(plan, space)
   last_plan = plan
@@ -222,26 +247,29 @@ local function run_engine_here(record, plan, space, bindings, values)
   M.on_worker = true
   local ok, assigned = pcall(job.run_here, {
     record = record, plan = plan, space = space, bindings = bindings, values = values, grid = grid,
-    kernel = static, native = native,
+    kernel = static, native = native, draws = draws,
   })
   M.on_worker = outer
   if not ok then error(assigned, 0) end
   return assigned
 end
 
--- Whether a loop of this process goes through the engine; an unordered one also for the asking.
+-- Whether a loop of this process goes through the engine; an unordered one also for the asking. The
+-- plain loop knows no more of an iteration of collapsed loops than its first index, which random
+-- numbers would depend on.
 local function by_engine(plan, space)
-  return pool.workers() == 0 and (#plan.buffers > 0 or not space.ordered and
+  return pool.workers() == 0 and (#plan.buffers > 0 or plan.draws and space.collapse > 1 or
+    not space.ordered and
     (plans.needs_engine(plan, space) or engine.asked(space.options) == "native"))
 end
 
 -- Runs the loop in this process: an iterator for the body.
-local function run_here(record, plan, space, bindings, slots, func, frame_form)
+local function run_here(record, plan, space, bindings, values, slots, draws, func, frame_form)
   last_plan = plan
   if space.ordered then
     plan.grid = {} -- the loop as written has no blocks
     plans.explain(plan, space)
-    local step = iterate_plainly(space)
+    local step = with_places(bindings, values, iterate_plainly(space), #space.ranges, draws)
     return function()
       local i1, i2, i3, i4, i5, i6, i7, i8, i9 = step()
       if i1 == nil then inprocess.leave() end
@@ -260,7 +288,8 @@ local function run_here(record, plan, space, bindings, slots, func, frame_form)
   end
   inprocess.notice_inexact(record, plan, bindings)
   local blocks = job.serial_order(plan, grid)
-  return inprocess.blocks(blocks, job.cursor(grid, space), reductions, func, frame_form)
+  local step = inprocess.blocks(blocks, job.cursor(grid, space), reductions, func, frame_form)
+  return with_places(bindings, values, step, not space.positions and #space.ranges or nil, draws)
 end
 
 --- The iterator of a parallel loop; see the manual.
@@ -287,16 +316,19 @@ function M.parallel(...)
     last_plan = plan
     return finished
   end
-  if plans.runs_serially(plan, space) then return run_serially(plan, space, values) end
+  local draws = random.next_loop()
+  if plans.runs_serially(plan, space) then
+    return run_serially(plan, space, bindings, values, draws)
+  end
   plans.check_scalars(plan, values)
   local assigned
   if by_engine(plan, space) then
-    assigned = run_engine_here(record, plan, space, bindings, values)
+    assigned = run_engine_here(record, plan, space, bindings, values, draws)
   elseif pool.workers() == 0 then
     inprocess.enter(func, 2)
-    return run_here(record, plan, space, bindings, slots, func, true)
+    return run_here(record, plan, space, bindings, values, slots, draws, func, true)
   else
-    assigned = run_on_workers(record, plan, space, bindings, values, called)
+    assigned = run_on_workers(record, plan, space, bindings, values, draws, called)
   end
   for _, each in ipairs(assigned) do
     frame.write(record.captures[each.capture], slots[each.capture], func, 2, each.value)
@@ -345,19 +377,20 @@ function M.each(...)
   plans.check(plan, space)
   plans.check_contents(plan, space, bindings, values)
   if not plans.runs_serially(plan, space) then plans.check_scalars(plan, values) end
-  if plans.is_empty(plan, space) then
+  local draws = not plans.is_empty(plan, space) and random.next_loop()
+  if not draws then
     last_plan = plan
   elseif plans.runs_serially(plan, space) then
-    run_plainly(run_serially(plan, space, values), fn)
+    run_plainly(run_serially(plan, space, bindings, values, draws), fn)
   elseif pool.workers() == 0 and not by_engine(plan, space) then
     inprocess.enter(M.each, 1)
-    run_plainly(run_here(record, plan, space, bindings, slots, fn, false), fn)
+    run_plainly(run_here(record, plan, space, bindings, values, slots, draws, fn, false), fn)
   else
     local assigned
     if pool.workers() == 0 then
-      assigned = run_engine_here(record, plan, space, bindings, values)
+      assigned = run_engine_here(record, plan, space, bindings, values, draws)
     else
-      assigned = run_on_workers(record, plan, space, bindings, values, called)
+      assigned = run_on_workers(record, plan, space, bindings, values, draws, called)
     end
     for _, each in ipairs(assigned) do
       frame.write(record.captures[each.capture], slots[each.capture], fn, nil, each.value)
@@ -371,7 +404,8 @@ local function complete(record, plan, space, bindings, values)
     plan.grid = {}
     return plan
   end
-  local static = kernel.find(record.loop, plan, bindings, values, space, plan.kernels)
+  local static = kernel.find(record.loop, plan, bindings, values, space, plan.kernels,
+                             record.kernels)
   engine.judge(plan, static, space)
   cut(plan, space)
   return plan

@@ -3,6 +3,7 @@
 -- @module meissa.plan
 
 local array = require "meissa.array"
+local buffer = require "string.buffer"
 local buffers = require "meissa.buffer"
 local core = require "meissa.core"
 local errors = require "meissa.errors"
@@ -48,10 +49,14 @@ function Plan.__call()
   return nil
 end
 
+local FLAGS = {"draws", "changes", "stores", "aliased", "alone", "reads", "quiet",
+               "acts", "acts_change"}
+
 -- What the analysis depends on, as one string: shapes, which arrays are the same, numbers that may
--- reach a subscript, kinds of values, the space and its options.
+-- reach a subscript, kinds of values, the space and its options. The second result leaves out the
+-- numbers, and where ranges begin and end: what a driver loop changes from one plan to the next.
 local function situation(record, space, bindings)
-  local parts = {spaces.key(space), space.source or ""}
+  local parts, numbers = {space.source or ""}, {}
   local function add(value) parts[#parts + 1] = value end
   local seen, stores, names, memories = {}, {}, 0, 0
   local function memory_of(storage)
@@ -61,7 +66,8 @@ local function situation(record, space, bindings)
     end
     return stores[storage]
   end
-  for c, binding in ipairs(bindings) do
+  local inside = #bindings.inner > 0
+  local function describe(binding, matters)
     add(binding.kind)
     add(binding.depth)
     if binding.kind == "array" then
@@ -73,26 +79,50 @@ local function situation(record, space, bindings)
       add(table.concat(binding.dims, "x"))
       add(binding.sparse and "s" or "d")
       add(binding.integer and "i" or "f")
+      if binding.scratch then add "scratch" end
       if binding.buffers then
         add "b"
         add(memory_of(binding.buffers))
         add(binding.delay or "")
       end
     elseif binding.kind == "number" then
-      local about = record.captures[c]
-      if about and about.parameter then add(("%.17g"):format(binding.number)) end
+      if matters then numbers[#numbers + 1] = ("%.17g"):format(binding.number) end
     elseif binding.name then
       add(binding.name)
     elseif binding.reached then
       add(table.concat(binding.reached, ","))
     end
-    if binding.changes then add "changes" end
-    if binding.stores then add "stores" end
-    if binding.aliased then add "aliased" end
-    if binding.alone then add "alone" end
-    if binding.reads then add "reads" end
+    if binding.code then
+      add(binding.code_id)
+      add(table.concat(binding.means, ","))
+    end
+    if binding.fields then add(table.concat(binding.fields, ",")) end
+    for _, flag in ipairs(FLAGS) do
+      if binding[flag] then add(flag) end
+    end
     if binding.impure then add(binding.impure) end
   end
+  for c, binding in ipairs(bindings) do
+    local about = record.captures[c]
+    describe(binding, about and (about.parameter or inside and about.argument))
+  end
+  for _, binding in ipairs(bindings.inner) do describe(binding, true) end
+  local shape = table.concat(parts, "|")
+  return table.concat({spaces.key(space), shape, unpack(numbers)}, "|"),
+    spaces.shape(space) .. "|" .. shape
+end
+
+-- What a kernel's C text depends on beside the loop and the arrays' layout: the situation without
+-- its numbers, and what the plan makes of it. Numbers and ranges are arguments of the text, but
+-- where a row or dependent bounds have a part in it.
+local function kind_of(plan, shape)
+  local parts, bound = {shape, plan.strategy}, plan.row ~= nil
+  for _, scalar in ipairs(plan.scalar_list) do
+    parts[#parts + 1] = ("%d %s %s %s"):format(scalar.capture, scalar.role, scalar.op or "",
+                                               scalar.wins or "")
+  end
+  for _, extent in ipairs(plan.extents) do bound = bound or extent.low ~= nil end
+  if bound then parts[#parts + 1] = buffer.encode {plan.row or {}, plan.extents} end
   return table.concat(parts, "|")
 end
 
@@ -125,6 +155,7 @@ local function index(plan, bindings)
       end
     end
   end
+  for _, binding in ipairs(bindings) do plan.draws = plan.draws or binding.draws end
   plan.scalar_list = {}
   for name, scalar in pairs(plan.scalars) do
     scalar.name = name
@@ -231,7 +262,7 @@ end
 --- The plan of a loop for a space and bindings, from the record's cache or made.
 -- Errors: SRC, OPT, BUG; a loop that may not run in parallel has a plan that says so.
 function M.get(record, space, bindings)
-  local key = situation(record, space, bindings)
+  local key, shape = situation(record, space, bindings)
   local plan = record.plans[key]
   if not plan then
     local err
@@ -243,6 +274,7 @@ function M.get(record, space, bindings)
     plan.record, plan.ordered, plan.kernels = record, space.ordered, {}
     plan.grids = {}
     index(plan, bindings)
+    plan.kind = kind_of(plan, shape)
     setmetatable(plan, Plan)
     keep(record, key, plan)
   end

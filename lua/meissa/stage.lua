@@ -10,6 +10,7 @@ local array = require "meissa.array"
 local buffers = require "meissa.buffer"
 local core = require "meissa.core"
 local errors = require "meissa.errors"
+local iterate = require "meissa.iterate"
 local ffi = require "ffi"
 local grids = require "meissa.grid"
 
@@ -88,7 +89,7 @@ end
 function M.copies(where)
   if next(where.pending) == nil then return nil end
   local copies = {}
-  for a, about in pairs(where.pending) do
+  for a, about in iterate.each(where.pending) do
     local copy = copy_of(about)
     copies[a] = {id = about.id, pointer = copy.pointer, dims = about.dims,
                  strides = about.strides, type = "double", count = copy.count}
@@ -99,7 +100,7 @@ end
 --- What a block has put into the copies, by the id of the array; they are zero again.
 function M.take(copies)
   local parts = {}
-  for _, copy in pairs(copies) do
+  for _, copy in iterate.each(copies) do
     local bytes = buffers.take(copy.pointer, copy.count)
     if bytes ~= "" then parts[copy.id] = bytes end
   end
@@ -108,7 +109,7 @@ end
 
 --- After an error in a block: nothing of it is to be seen by the next.
 function M.discard(copies)
-  for _, copy in pairs(copies or {}) do ffi.fill(copy.pointer, 8 * copy.count) end
+  for _, copy in iterate.each(copies or {}) do ffi.fill(copy.pointer, 8 * copy.count) end
 end
 
 -- ------------------------------------------------------------------------------------ the driver
@@ -124,28 +125,34 @@ function M.merge(run, parts)
   end
 end
 
--- Arrays that change before the last stage has ended.
-local function changing(run, stages)
+-- The arrays that merging changes.
+local function targets(run)
   local list = {}
   for _, c in ipairs(run.plan.buffers) do
     for _, target in ipairs(buffers.targets(buffers.of(run.values[c]))) do
       list[#list + 1] = target
     end
   end
+  return list
+end
+
+--- All arrays that the loop changes, by itself and through buffers.
+function M.changed(run)
+  local list = targets(run)
   for c, binding in ipairs(run.bindings) do
-    if #stages > 1 and binding.kind == "array" and not binding.buffers and
-       run.plan.array_of[c].written then
+    if binding.kind == "array" and not binding.buffers and run.plan.array_of[c].written then
       list[#list + 1] = run.values[c]
     end
   end
   return list
 end
 
---- Copies of all that a loop with buffers changes before its last stage has ended, to be put back
--- if it fails.
-function M.remember(run, stages)
+--- Copies of all that a loop with buffers changes, to be put back if it fails: merging may fail
+-- when the blocks that wrote arrays have ended. Without buffers there is nothing to remember.
+function M.remember(run)
   local copies, seen = {}, {}
-  for _, value in ipairs(changing(run, stages)) do
+  if #run.plan.buffers == 0 then return copies end
+  for _, value in ipairs(M.changed(run)) do
     local id = array.describe(value).id
     if not seen[id] then
       seen[id] = true

@@ -7,6 +7,9 @@
 -- one, and nan only if the later argument is nan.
 -- @module meissa.strict
 local core = require("meissa.ffi")
+local iterate = require("meissa.iterate")
+
+local each = iterate.each
 
 local M = {}
 
@@ -109,23 +112,9 @@ M.math = {}
 for name, value in pairs(math) do M.math[name] = value end
 M.math.pow, M.math.max, M.math.min, M.math.ceil = M.pow, M.max, M.min, M.ceil
 
--- Keys in an order of their own: numbers, then strings, then booleans, then the rest as it comes.
-local rank = { number = 1, string = 2, boolean = 3 }
-
-local function before(a, b)
-  local ra, rb = rank[type(a)] or 4, rank[type(b)] or 4
-  if ra ~= rb then return ra < rb end
-  if ra == 3 then return a == false and b == true end
-  return ra < 3 and a < b
-end
-
--- Under another name LuaJIT 2.1 compiles no iteration of its own, which in hot nested loops can end
--- early or fault in Debian 12's version (LuaJIT issue 827).
-local advance = next
-
 local function is_sequence(t)
   local count = #t
-  for key in advance, t do
+  for key in each(t) do
     if type(key) ~= "number" or key < 1 or key > count or key % 1 ~= 0 then return false end
   end
   return true
@@ -145,13 +134,7 @@ end
 function M.pairs(t)
   if type(t) ~= "table" then return pairs(t) end
   if is_sequence(t) then return step_sequence, t, 0 end
-  local keys, rest = {}, {}
-  for key in advance, t do
-    local list = rank[type(key)] and keys or rest
-    list[#list + 1] = key
-  end
-  table.sort(keys, before)
-  for _, key in ipairs(rest) do keys[#keys + 1] = key end
+  local keys = iterate.keys(t)
   local k = 0
   return function()
     repeat

@@ -22,6 +22,7 @@ typedef struct ms_store {
   uint32_t references;
   struct ms_array *arrays;
   uint64_t lost_by;
+  int32_t scratch;
 } ms_store;
 typedef struct ms_labels {
   uint32_t references, mask;
@@ -31,7 +32,7 @@ typedef struct ms_labels {
   char *bytes;
   uint32_t *table;
 } ms_labels;
-typedef struct ms_index { uint32_t *order; int64_t *row_start; } ms_index;
+typedef struct ms_index { uint32_t *order; int64_t *row_start; int32_t repeats; } ms_index;
 typedef struct ms_rows {
   uint64_t version;
   int64_t *start;
@@ -123,6 +124,7 @@ int64_t ms_labels_find_string(const ms_labels *labels, const char *text, uint64_
 const ms_index *ms_index_get(ms_array *array, ms_error *err);
 int ms_index_range(ms_array *array, const int32_t *at, int count, int64_t *first, int64_t *last,
                    ms_error *err);
+int ms_index_repeats(ms_array *array, ms_error *err);
 int64_t ms_index_find(ms_array *array, const int32_t *at, ms_error *err);
 int ms_rows_suit(const ms_array *array);
 const ms_rows *ms_rows_get(ms_array *array, ms_error *err);

@@ -171,7 +171,7 @@ M.slice = ffi.typeof([[struct {
 local AT = ffi.offsetof(M.slice, "at0")
 local bytes_t, positions_t = ffi.typeof("const char *"), ffi.typeof("const int *")
 
---- The `depth` leading positions (0-based) of a slice: a pointer, good as long as the slice is held.
+--- The `depth` leading positions (0-based) of a slice: a pointer, good while the slice is held.
 function M.positions(slice)
   return ffi.cast(positions_t, ffi.cast(bytes_t, slice) + AT)
 end

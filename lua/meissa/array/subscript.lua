@@ -122,8 +122,8 @@ local int32_vector = ffi.typeof("int32_t[8]")
 
 local place_pair = ffi.new("int64_t[2]")
 
---- Where the entries with these leading `count` subscripts (0-based) stand in the array's rows: first
--- place and the one past the last; nil when rows with the present values are not there.
+--- Where the entries with these leading `count` subscripts (0-based) stand in the array's rows:
+-- first place and the one past the last; nil when rows with the present values are not there.
 function M.row_range(array, at, count)
   local rows = array.rows
   if rows == nil or rows.version ~= array.version then return nil end

@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: MIT
 --
--- Impure functions: what of files and foreign code a captured Lua function may call.
+-- Impure functions: what of files, foreign code and math.random a captured Lua function may call.
 --
 -- Looks at what a function names itself: library fields, upvalues, globals, and the Lua functions
 -- among these. Functions inside tables are not looked at, or every method of an object would count
@@ -24,12 +24,17 @@ FIELDS[io] = set { "close", "flush", "input", "lines", "open", "output", "popen"
   "stdin", "stdout", "tmpfile", "write" }
 FIELDS[os] = set { "execute", "exit", "remove", "rename", "setlocale", "tmpname" }
 
+-- The numbers that it gives depend on the order of its calls.
+FIELDS[math], NAMES[math] = set { "random", "randomseed" }, "math.random"
+
 local ffi_found, ffi = pcall(require, "ffi")
 if ffi_found then FIELDS[ffi], NAMES[ffi] = set { "load", "C" }, "ffi" end
 
 local by_value = {}
 for library, fields in pairs(FIELDS) do
-  for field in pairs(fields) do by_value[library[field]] = NAMES[library] .. "." .. field end
+  for field in pairs(fields) do
+    by_value[library[field]] = library == math and NAMES[math] or NAMES[library] .. "." .. field
+  end
 end
 
 local function is_foreign_function(value)
@@ -53,8 +58,8 @@ local function impurity(value, names, known, field_of, seen)
   return M.of(value, known, field_of, seen)
 end
 
---- What a function may call that reaches files or code outside of Lua, in words ("it uses io"), or
--- nil.
+--- What a function may call that reaches files or code outside of Lua, or math.random, in words
+-- ("it uses io"), or nil.
 -- @func fn the function
 -- @tab known functions that the analyser knows, as keys
 -- @func field_of field_of(table, key) reads a field without calling anything

@@ -3,6 +3,7 @@
 -- row builtins. The fast paths are one comparison each once compiled; what fails goes to the
 -- arrays' own face, so the errors are the same as outside a loop.
 -- @module meissa.kernel.helpers
+local random = require("meissa.random")
 local strict = require("meissa.strict")
 local subscript = require("meissa.array.subscript")
 
@@ -73,6 +74,9 @@ function M.wide(value)
 end
 
 M.pow = strict.pow
+
+--- Says which iteration begins, where the body may draw random numbers.
+M.at = random.at
 
 -- For the bounds of loops, which are whole numbers and never -0.
 M.floor, M.ceil, M.greater, M.less = math.floor, math.ceil, math.max, math.min

@@ -21,7 +21,7 @@ typedef struct ms_table {
   int64_t column_count;
 } ms_table;
 typedef struct ms_names { int64_t count; uint64_t *offsets; char *bytes; } ms_names;
-ms_array *ms_table_read(const ms_sources *sources, const ms_table *options, ms_names *names,
+ms_array *ms_table_read(const ms_files *files, const ms_table *options, ms_names *names,
                         ms_error *err);
 ]])
 

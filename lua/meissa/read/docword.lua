@@ -10,7 +10,7 @@ local make = require("meissa.array.make")
 local source = require("meissa.read.source")
 
 require("meissa.ffi").cdef("read.docword", [[
-ms_array *ms_docword_read(const char *path, const char *vocabulary, int type, ms_error *err);
+ms_array *ms_docword_read(const ms_files *file, const char *vocabulary, int type, ms_error *err);
 ]])
 
 --- Reads a bag of words: three lines with the numbers of documents, words and entries, then
@@ -27,7 +27,9 @@ return function(path, opts)
   local vocabulary = opts.vocab ~= nil and source.path("docword: vocab", opts.vocab) or nil
   local number = make.type_number("docword", opts.type)
   make.collect_if_much(0) -- how much it takes shows only at the end
-  local counts = element.wrap(core.call(core.lib.ms_docword_read, path, vocabulary, number))
+  local file, keep = source.record({ path })
+  local counts = element.wrap(core.call(core.lib.ms_docword_read, file, vocabulary, number))
+  keep[1] = nil -- holds the path until here
   local vocab = nil
   if vocabulary then
     vocab = {}

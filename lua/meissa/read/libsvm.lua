@@ -13,7 +13,7 @@ local source = require("meissa.read.source")
 
 require("meissa.ffi").cdef("read.libsvm", [[
 typedef struct ms_libsvm { int32_t type; int64_t features; } ms_libsvm;
-ms_array *ms_libsvm_read(const ms_sources *sources, const ms_libsvm *options, ms_array **labels,
+ms_array *ms_libsvm_read(const ms_files *files, const ms_libsvm *options, ms_array **labels,
                          ms_error *err);
 ]])
 

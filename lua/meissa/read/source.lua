@@ -8,12 +8,14 @@ local core = require("meissa.array.core")
 local errors = require("meissa.errors")
 
 require("meissa.ffi").cdef("read.source", [[
-typedef struct ms_sources {
+typedef struct ms_files {
   const char *const *paths;
   int64_t count;
   const char *comment;
   int64_t skip;
-} ms_sources;
+  int32_t threads;
+  int64_t piece;
+} ms_files;
 typedef struct ms_paths { int64_t count; char **paths; } ms_paths;
 ms_paths *ms_paths_find(const char *text, ms_error *err);
 void ms_paths_free(ms_paths *paths);
@@ -36,10 +38,11 @@ end
 -- @treturn table list of paths
 function M.files(where, what)
   if type(what) ~= "table" then what = { M.path(where, what) } end
+  for _, each in ipairs(what) do M.path(where, each) end
   if #what == 0 then errors.raise("OPT", "%s: the list of files is empty", where) end
   local files = {}
   for _, each in ipairs(what) do
-    local found = ffi.gc(core.call(lib.ms_paths_find, M.path(where, each)), lib.ms_paths_free)
+    local found = ffi.gc(core.call(lib.ms_paths_find, each), lib.ms_paths_free)
     for k = 0, tonumber(found.count) - 1 do files[#files + 1] = ffi.string(found.paths[k]) end
   end
   return files
@@ -51,7 +54,7 @@ end
 function M.record(files, options)
   local paths = ffi.new("const char *[?]", #files)
   for k, path in ipairs(files) do paths[k - 1] = path end
-  local sources = ffi.new("ms_sources")
+  local sources = ffi.new("ms_files")
   sources.paths, sources.count = paths, #files
   sources.comment = options and options.comment or nil
   sources.skip = options and options.skip or 0

@@ -1,0 +1,146 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Walk, captured functions: their bodies are walked where they are called. See walk.h.
+ *
+ * A frame keeps what is known of a function's variables at one place of call, from pass to pass.
+ * While it is walked, walk->loop is the function's text and the walk's tables are the frame's; what
+ * is found is said of the call in the loop's body. A function that calls itself, varargs and very
+ * deep calls are not walked: the caller then takes what their bindings say of them. */
+#include <string.h>
+
+#include "depend/walk.h"
+
+/* Calls inside calls, and frames in all, that are walked. */
+#define MAX_CALLS  12U
+#define MAX_FRAMES 300U
+
+struct ms_frame {
+  ms_frame *caller, *next;
+  const ms_node *call, *site; /* where it is called, and the call in the loop's body around that */
+  uint32_t binding, depth;
+  const ms_node *tail; /* its only return, at its end; NULL: there are others, or none */
+  ms_value exact;      /* what that gives */
+  ms_value *result;    /* what any return may give; NULL: nothing yet */
+  ms_value **symbol_value, **capture_value;
+};
+
+const ms_node *ms_walk_place(const ms_walk *walk, const ms_node *node) {
+  return walk->frame != NULL ? walk->frame->site : node;
+}
+
+ms_meaning ms_walk_meaning(const ms_walk *walk, uint32_t capture) {
+  if (walk->means != NULL) return walk->means[capture];
+  return (ms_meaning){capture, walk->bindings[capture].depth};
+}
+
+static bool count_return(ms_node *node, void *context) {
+  uint32_t *count = context;
+  if (node->kind == MS_FUNCTION) return false;
+  *count += node->kind == MS_RETURN;
+  return true;
+}
+
+/* The return of one value with which a body ends and that is its only one. */
+static const ms_node *tail_of(ms_node *body) {
+  uint32_t count = 0;
+  ms_node_walk(body, count_return, &count);
+  const ms_node *last = body->kids > 0 ? body->kid[body->kids - 1] : NULL;
+  return count == 1 && last->kind == MS_RETURN && last->kids == 1 ? last : NULL;
+}
+
+static ms_frame *frame_of(ms_walk *walk, uint32_t binding, const ms_node *call) {
+  uint32_t count = 0;
+  for (ms_frame *each = walk->frames; each != NULL; each = each->next, count++) {
+    if (each->call == call && each->binding == binding && each->caller == walk->frame) return each;
+  }
+  if (count >= MAX_FRAMES) return NULL;
+  const ms_loop *code = walk->bindings[binding].code;
+  ms_frame *frame = ms_arena_take(walk->arena, 1, sizeof *frame);
+  if (frame == NULL) return NULL;
+  frame->symbol_value =
+      ms_arena_take(walk->arena, code->tree->symbols + 1, sizeof *frame->symbol_value);
+  frame->capture_value =
+      ms_arena_take(walk->arena, code->capture_count + 1, sizeof *frame->capture_value);
+  if (frame->symbol_value == NULL || frame->capture_value == NULL) return NULL;
+  frame->caller = walk->frame;
+  frame->call = call;
+  frame->site = ms_walk_place(walk, call);
+  frame->binding = binding;
+  frame->depth = walk->frame == NULL ? 1 : walk->frame->depth + 1;
+  frame->tail = tail_of(code->body);
+  frame->next = walk->frames;
+  walk->frames = frame;
+  walk->changed = true;
+  return frame;
+}
+
+/* Whether a function can be walked here: known, with fixed parameters, not being walked. */
+static bool is_walkable(const ms_walk *walk, uint32_t binding) {
+  const ms_loop *code = walk->bindings[binding].code;
+  if (code == NULL || code->closure == NULL || code->closure->vararg) return false;
+  if (walk->frame != NULL && walk->frame->depth >= MAX_CALLS) return false;
+  for (const ms_frame *each = walk->frame; each != NULL; each = each->caller) {
+    if (walk->bindings[each->binding].code == code) return false;
+  }
+  return true;
+}
+
+void ms_walk_give_result(ms_walk *walk, const ms_node *node, const ms_value *value) {
+  if (node == walk->frame->tail) {
+    walk->frame->exact = *value;
+  } else {
+    ms_walk_join(walk, &walk->frame->result, value);
+  }
+}
+
+static void give_parameters(ms_walk *walk, const ms_function *function, const ms_value *arguments,
+                            uint32_t count, bool open) {
+  for (uint32_t p = 0; p < function->parameter_count; p++) {
+    ms_value value = ms_value_scalar();
+    if (p < count) value = arguments[p];
+    if (p >= count && open) value = arguments[count - 1];
+    ms_walk_set_symbol(walk, function->parameters[p], &value);
+  }
+}
+
+/* The frame's function; quotients and ranges that its exact result mentions stay in scope. */
+static void walk_code(ms_walk *walk, const ms_frame *frame) {
+  ms_node *body = walk->loop->body;
+  uint32_t scope = walk->scope_count;
+  for (uint32_t k = 0; k < body->kids; k++) ms_walk_statement(walk, body->kid[k]);
+  if (frame->tail == NULL) walk->scope_count = scope;
+}
+
+bool ms_walk_inline(ms_walk *walk, uint32_t binding, const ms_node *call, const ms_value *arguments,
+                    uint32_t count, ms_value *value) {
+  ms_frame *frame = is_walkable(walk, binding) ? frame_of(walk, binding, call) : NULL;
+  if (frame == NULL) return false;
+  const ms_node *last = call->kids > 1 ? call->kid[call->kids - 1] : NULL;
+  bool open = last != NULL && count > 0 &&
+              (last->kind == MS_CALL || last->kind == MS_METHOD || last->kind == MS_VARARG);
+  ms_walk outer = *walk;
+  walk->frame = frame;
+  walk->loop = walk->bindings[binding].code;
+  walk->means = walk->bindings[binding].means;
+  walk->symbol_value = frame->symbol_value;
+  walk->capture_value = frame->capture_value;
+  walk->possible += walk->functions;
+  walk->functions = walk->loops = 0;
+  give_parameters(walk, walk->loop->closure, arguments, count, open);
+  walk_code(walk, frame);
+  walk->frame = outer.frame;
+  walk->loop = outer.loop;
+  walk->means = outer.means;
+  walk->symbol_value = outer.symbol_value;
+  walk->capture_value = outer.capture_value;
+  walk->possible = outer.possible;
+  walk->functions = outer.functions;
+  walk->loops = outer.loops;
+  *value = ms_value_scalar();
+  if (frame->tail != NULL) {
+    *value = frame->exact;
+  } else if (frame->result != NULL) {
+    *value = *frame->result;
+  }
+  return true;
+}

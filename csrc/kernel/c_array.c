@@ -1,0 +1,180 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Writing C: elements and parts of dense arrays. See writer.h. */
+#include <inttypes.h>
+
+#include "kernel/writer.h"
+
+uint32_t ms_c_array(const ms_writer *w, uint32_t capture) {
+  const ms_binding *bindings = w->draft->job->bindings;
+  for (uint32_t c = 0; c < capture; c++) {
+    if (bindings[c].kind == MS_BIND_ARRAY && bindings[c].array == bindings[capture].array) return c;
+  }
+  return capture;
+}
+
+const char *ms_c_memory(ms_writer *w, uint32_t capture) {
+  capture = ms_c_array(w, capture);
+  w->draft->pointer_used[capture] = true;
+  const ms_capture *named = &w->draft->job->loop->captures[capture];
+  const char *name = named->field_count > 0 ? named->fields[named->field_count - 1] : named->root;
+  return ms_c_text(w, "p%u_%s", capture + 1, ms_c_name(w, name));
+}
+
+const char *ms_c_stride(ms_writer *w, uint32_t capture, uint32_t dim) {
+  capture = ms_c_array(w, capture);
+  if (ms_draft_row_major(w->draft, capture))
+    return ms_c_text(w, "%" PRId64, w->draft->job->elements[capture].strides[dim]);
+  w->draft->stride_used[capture * MS_MAX_DIMS + dim] = true;
+  return ms_c_text(w, "s%u_%u", capture + 1, dim + 1);
+}
+
+/* The keys of A[i][j] or A[{i, j}], outermost array first; -1 if there are more than dimensions. */
+typedef struct ms_keys {
+  const ms_node *base;
+  const ms_node *key[MS_MAX_DIMS];
+  uint32_t count;
+} ms_keys;
+
+static bool is_captured(const ms_writer *w, const ms_node *node) {
+  const ms_node *value;
+  return ms_draft_capture(w->draft, node, &value) != MS_NO_CAPTURE;
+}
+
+static bool add_listed(ms_writer *w, const ms_node *table, ms_keys *keys) {
+  for (uint32_t f = 0; f < table->kids; f++) {
+    const ms_node *value = table->kid[f]->kid[1];
+    ms_kind_of kind = ms_typed_expression(w->typed, value);
+    if (table->kid[f]->kid[0] != NULL || (kind.can & MS_CAN_OBJECT) || keys->count >= MS_MAX_DIMS) {
+      ms_c_refuse(w, value, "`%s` takes a range of an array", ms_c_source(w, table));
+      return false;
+    }
+    keys->key[keys->count++] = value;
+  }
+  return true;
+}
+
+static bool find_keys(ms_writer *w, const ms_node *node, ms_keys *keys) {
+  if (node->kind == MS_PAREN) return find_keys(w, node->kid[0], keys);
+  if (node->kind != MS_INDEX || is_captured(w, node)) {
+    keys->base = node;
+    return true;
+  }
+  if (!find_keys(w, node->kid[0], keys)) return false;
+  const ms_node *key = node->kid[1];
+  if (key->kind == MS_TABLE) return add_listed(w, key, keys);
+  if (key->kind == MS_STRING || keys->count >= MS_MAX_DIMS) {
+    ms_c_refuse(w, node, "`%s` is indexed by a string", ms_c_source(w, node->kid[0]));
+    return false;
+  }
+  keys->key[keys->count++] = key;
+  return true;
+}
+
+/* Joins "base" and "offset" into an address or element. */
+static const char *address(ms_writer *w, const char *base, const char *offset, bool element) {
+  if (element) return ms_c_text(w, "%s[%s]", base, *offset ? offset : "0");
+  return *offset ? ms_c_text(w, "%s + (%s)", base, offset) : base;
+}
+
+/* "(i - 1) * 32 + k - 1", subscripts checked from left to right. */
+static const char *offset_of(ms_writer *w, const ms_keys *keys, const ms_kind_of *object) {
+  const ms_binding *binding = &w->draft->job->bindings[object->array];
+  const char *offset = "";
+  for (uint32_t k = 0; k < keys->count; k++) {
+    uint32_t dim = object->given + k;
+    const char *at = ms_c_subscript(w, keys->key[k], binding->dims[dim], object->array, dim);
+    const char *stride = ms_c_stride(w, object->array, dim);
+    const char *join = *offset ? " + " : "";
+    if (stride[0] == '1' && stride[1] == '\0') {
+      offset = ms_c_text(w, "%s%s%s - 1", offset, join, at);
+    } else {
+      offset = ms_c_text(w, "%s%s(%s - 1) * %s", offset, join, at, stride);
+    }
+  }
+  return offset;
+}
+
+/* What is indexed but no dense array of numbers. */
+static const char *what_else(const ms_writer *w, const ms_node *base) {
+  const ms_node *value;
+  uint32_t at = ms_draft_capture(w->draft, base, &value);
+  if (at == MS_NO_CAPTURE) return "no array of numbers that is known here";
+  switch (w->draft->job->bindings[at].kind) {
+    case MS_BIND_ARRAY:
+      return w->draft->job->bindings[at].sparse ? "a sparse array" : "an array of objects";
+    case MS_BIND_TABLE:
+      return "a plain table: numbers kept in an array (meissa.from) would be faster";
+    case MS_BIND_STRING:
+      return "a string";
+    case MS_BIND_NIL:
+      return "nil";
+    default:
+      return "no array of numbers";
+  }
+}
+
+bool ms_c_locate(ms_writer *w, const ms_node *node, ms_c_location *location) {
+  ms_keys keys = {0};
+  if (!find_keys(w, node, &keys)) return false;
+  ms_kind_of object = ms_typed_expression(w->typed, keys.base);
+  *location = (ms_c_location){.kind = object};
+  if (object.object != MS_OBJECT_VIEW) {
+    ms_c_refuse(w, node, "`%s` is %s", ms_c_source(w, keys.base), what_else(w, keys.base));
+    return false;
+  }
+  const char *base;
+  if (is_captured(w, keys.base)) {
+    base = ms_c_memory(w, object.array);
+  } else {
+    base = ms_c_expression(w, keys.base).text;
+  }
+  uint32_t dims = w->draft->job->bindings[object.array].dim_count;
+  if (object.given + keys.count > dims) {
+    ms_c_refuse(w, node, "`%s` has more subscripts than dimensions", ms_c_source(w, node));
+    return false;
+  }
+  location->element = object.given + keys.count == dims;
+  location->text = address(w, base, offset_of(w, &keys, &object), location->element);
+  location->kind.given += keys.count;
+  return true;
+}
+
+ms_c_value ms_c_load(ms_writer *w, const ms_c_location *location, const ms_node *node) {
+  int32_t type = w->draft->job->elements[location->kind.array].type;
+  ms_c_value value = {.kind = ms_kind_number(ms_type_precision(type)), .text = location->text};
+  value.form = ms_c_form(w, &value.kind);
+  if (type == MS_DOUBLE || (type == MS_FLOAT && value.form == MS_FORM_FLOAT)) return value;
+  if (type == MS_INT64) {
+    const char *held = ms_c_temp(w);
+    ms_c_line(w, "const int64_t %s = %s;", held, location->text);
+    ms_c_line(w, "if (MS_UNLIKELY(!ms_is_exact(%s))) {", held);
+    ms_c_line(w, "ms_stop_wide(fault, %u, %u, %s);", node->line, location->kind.array, held);
+    ms_c_leave(w);
+    ms_c_line(w, "}");
+    value.text = held;
+  }
+  value.text = ms_c_text(w, "(double)%s", value.text);
+  return value;
+}
+
+const char *ms_c_stored(ms_writer *w, ms_c_value value, uint32_t capture, const ms_node *node) {
+  int32_t type = w->draft->job->elements[capture].type;
+  if (type == MS_FLOAT && value.form != MS_FORM_FLOAT)
+    return ms_c_text(w, "(float)%s", ms_c_as_double(w, value, node));
+  if (type == MS_FLOAT) return value.text;
+  if (type == MS_DOUBLE) return ms_c_as_double(w, value, node);
+  const char *name = type == MS_INT32 ? "int32" : "int64";
+  ms_whole whole = ms_c_whole(w, node);
+  if (whole.known && (type == MS_INT64 || (whole.least >= INT32_MIN && whole.most <= INT32_MAX)))
+    return ms_c_text(w, "(%s_t)%s", name, whole.text);
+  const char *number = ms_c_as_double(w, value, node);
+  if (!ms_c_is_simple(number)) {
+    const char *held = ms_c_temp(w);
+    ms_c_line(w, "const double %s = %s;", held, number);
+    number = held;
+  }
+  ms_c_stop(w, node, ms_c_text(w, "!ms_fits_%s(%s)", name, number), "MS_NATIVE_VALUE", capture, 0,
+            number);
+  return ms_c_text(w, "(%s_t)%s", name, number);
+}

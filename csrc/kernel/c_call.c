@@ -1,0 +1,213 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Writing C: calls of builtins and of functions whose text is known. See writer.h.
+ *
+ * A function of the user is written in place of its call, as a block that ends in a label; what it
+ * returns goes to temporaries. */
+#include <string.h>
+
+#include "kernel/writer.h"
+
+/* Deepest chain of functions that call each other. */
+#define DEEPEST 16
+
+static ms_c_value number(ms_form_of form, ms_precision precision, const char *text) {
+  return (ms_c_value){form, ms_kind_number(precision), text};
+}
+
+/* The C function of one step: of floats where the result is one and it exists. */
+static const char *apply(ms_writer *w, const ms_library *entry, const ms_c_value *a,
+                         const ms_node *at, const char *second, bool single) {
+  const char *first =
+      single && entry->single ? ms_c_as_float(w, *a, at) : ms_c_as_double(w, *a, at);
+  const char *name = single && entry->single ? entry->single : entry->text;
+  if (second == NULL) return ms_c_text(w, "%s(%s)", name, first);
+  return ms_c_text(w, "%s(%s, %s)", name, first, second);
+}
+
+/* meissa.random: each call draws, so it is a statement of its own. */
+static ms_c_value draw(ms_writer *w, const ms_node *node, const ms_library *entry) {
+  const char *limit[2] = {"1.0", NULL}, *held = ms_c_temp(w);
+  uint32_t count = node->kids - 1;
+  for (uint32_t k = 0; k < count; k++) {
+    ms_c_value value = ms_c_expression(w, node->kid[k + 1]);
+    value.text = ms_c_as_double(w, value, node->kid[k + 1]);
+    value.form = MS_FORM_DOUBLE;
+    limit[count == 1 ? 1 : k] = ms_c_hold(w, value).text;
+  }
+  if (entry->shape == MS_LIBRARY_NORMAL) {
+    ms_c_line(w, "const double %s = ms_draw_normal(&draws);", held);
+  } else if (count == 0) {
+    ms_c_line(w, "const double %s = ms_draw_unit(&draws);", held);
+  } else {
+    ms_c_error(w, node, ms_c_text(w, "!ms_is_draw_range(%s, %s)", limit[0], limit[1]),
+               "meissa.random takes nothing, a whole number n from 1 on, or two whole numbers "
+               "lo <= hi");
+    ms_c_line(w, "const double %s = ms_draw_whole(&draws, %s, %s);", held, limit[0], limit[1]);
+  }
+  return number(MS_FORM_DOUBLE, MS_FULL, held);
+}
+
+static ms_c_value builtin(ms_writer *w, const ms_node *node, const ms_library *entry) {
+  if (entry->shape >= MS_LIBRARY_RANDOM) return draw(w, node, entry);
+  ms_kind_of kind = ms_typed_expression(w->typed, node);
+  bool single = ms_c_form(w, &kind) == MS_FORM_FLOAT;
+  bool floats = single && entry->single != NULL;
+  ms_form_of form = floats ? MS_FORM_FLOAT : MS_FORM_DOUBLE;
+  ms_c_value values[MS_RETURNS];
+  uint32_t count = node->kids - 1;
+  for (uint32_t k = 0; k < count; k++) {
+    const ms_node *kid = node->kid[k + 1];
+    ms_c_value value = ms_c_expression(w, kid);
+    for (uint32_t later = k + 1; later < count; later++) {
+      if (ms_c_stores(w, node->kid[later + 1])) value = ms_c_hold(w, value);
+    }
+    const char *text = floats ? ms_c_as_float(w, value, kid) : ms_c_as_double(w, value, kid);
+    values[k] = number(form, kind.precision, text);
+  }
+  if (entry->shape == MS_LIBRARY_SELF) return values[0];
+  ms_c_value result = values[0];
+  if (entry->most == 1) result.text = apply(w, entry, &values[0], node, NULL, single);
+  if (count == 1 && entry->most > 2 && entry->shape == MS_LIBRARY_BITS)
+    result.text = ms_c_text(w, "ms_bit_tobit(%s)", values[0].text);
+  for (uint32_t k = 1; k < count; k++)
+    result.text = apply(w, entry, &result, node, values[k].text, single);
+  if (single && !floats) {
+    result.text = ms_c_text(w, "(float)%s", result.text);
+    result.form = MS_FORM_FLOAT;
+  }
+  return result;
+}
+
+static bool builtin_fits(ms_writer *w, const ms_node *node, const char *name,
+                         const ms_library *entry) {
+  if (entry == NULL) {
+    ms_c_refuse(w, node, "`%s` has no C form", name);
+    return false;
+  }
+  uint32_t count = node->kids - 1;
+  bool spread =
+      count > 0 && entry->most > 1 && !ms_typed_single(w->typed, node->kid[node->kids - 1]);
+  if (count < entry->least || count > entry->most || count > MS_RETURNS || spread) {
+    ms_c_refuse(w, node, "`%s` has no C form with these arguments", name);
+    return false;
+  }
+  return true;
+}
+
+static bool is_open(const ms_writer *w, const ms_node *function) {
+  uint32_t depth = 0;
+  for (const ms_inlined *open = w->inlined; open != NULL; open = open->next) {
+    if (open->function == function || ++depth >= DEEPEST) return true;
+  }
+  return false;
+}
+
+/* Declares the variables that take what a function returns. */
+static void declare_results(ms_writer *w, const ms_node *node, const ms_callee *callee,
+                            ms_c_value *values, uint32_t count) {
+  for (uint32_t r = 0; r < count; r++) {
+    ms_kind_of kind = r < MS_RETURNS ? callee->result[r] : ms_kind_scalar(MS_CAN_NIL);
+    values[r] = (ms_c_value){ms_c_form(w, &kind), kind, ms_c_temp(w)};
+    if (values[r].form == MS_FORM_OBJECT) {
+      ms_c_refuse(w, node, "`%s` does not give a number", ms_c_source(w, node));
+      return;
+    }
+    ms_c_line(w, "%s %s;", ms_c_type(values[r].form), values[r].text);
+  }
+}
+
+static void inline_call(ms_writer *w, const ms_node *node, const ms_node *function,
+                        ms_c_value *values, uint32_t count) {
+  const ms_callee *callee = ms_typed_callee(w->typed, function);
+  const ms_function *known = function->function;
+  if (callee == NULL || known->vararg || is_open(w, function) || known->parameter_count > 32) {
+    ms_c_refuse(w, node, "`%s` calls itself, or takes any number of arguments",
+                ms_c_source(w, node));
+    return;
+  }
+  declare_results(w, node, callee, values, count);
+  ms_c_line(w, "{");
+  ms_c_value arguments[32];
+  ms_c_list(w, node, 1, arguments, known->parameter_count, true);
+  for (uint32_t p = 0; p < known->parameter_count && w->why->line == 0; p++) {
+    const ms_node *from = p + 1 < node->kids ? node->kid[p + 1] : NULL;
+    ms_c_declare(w, known->parameters[p], arguments[p], from);
+  }
+  ms_inlined open = {.next = w->inlined,
+                     .function = function,
+                     .results = values,
+                     .result_count = count,
+                     .label = ms_c_text(w, "r%u", ++w->labels)};
+  w->inlined = &open;
+  ms_c_label *labels = w->label;
+  w->label = NULL;
+  ms_c_block(w, known->body);
+  if (ms_block_ends(known->body)) {
+    for (uint32_t r = 0; r < count; r++)
+      ms_c_line(w, "%s = %s;", values[r].text,
+                ms_c_as_form(w, (ms_c_value){MS_FORM_VALUE, ms_kind_scalar(MS_CAN_NIL), "ms_nil"},
+                             values[r].form, node));
+  }
+  w->label = labels;
+  w->inlined = open.next;
+  ms_c_line(w, "}");
+  if (open.jumped) ms_c_line(w, "%s:;", open.label);
+  w->line = 0;
+  ms_c_place(w, node);
+}
+
+void ms_c_call(ms_writer *w, const ms_node *node, ms_c_value *values, uint32_t count) {
+  ms_c_value none = number(MS_FORM_DOUBLE, MS_ANY_PRECISION, "0.0");
+  for (uint32_t v = 0; v < count; v++) values[v] = none;
+  if (node->kind == MS_METHOD && count <= 1) {
+    none = ms_c_measure(w, node);
+    if (count == 1) values[0] = none;
+    return;
+  }
+  if (node->kind != MS_CALL) {
+    ms_c_refuse(w, node, "`%s` has any number of values", ms_c_source(w, node));
+    return;
+  }
+  ms_kind_of called = ms_typed_expression(w->typed, node->kid[0]);
+  if (called.object == MS_OBJECT_FUNCTION) {
+    inline_call(w, node, called.node, values, count);
+  } else if (called.object == MS_OBJECT_BUILTIN) {
+    const ms_library *entry = ms_library_find(called.name);
+    if (!builtin_fits(w, node, called.name, entry)) return;
+    none = builtin(w, node, entry);
+    if (count > 0) values[0] = none;
+    for (uint32_t v = 1; v < count; v++)
+      values[v] = (ms_c_value){MS_FORM_VALUE, ms_kind_scalar(MS_CAN_NIL), "ms_nil"};
+  } else {
+    ms_c_refuse(w, node, "`%s` calls a function whose text is not known here",
+                ms_c_source(w, node));
+  }
+}
+
+/* `return` of the closure form: what it gives is evaluated and dropped. */
+static void leave_iteration(ms_writer *w, const ms_node *node) {
+  for (uint32_t k = 0; k < node->kids; k++) ms_c_expression(w, node->kid[k]);
+  w->draft->leaves = true;
+  ms_c_line(w, "goto ms_next;");
+}
+
+void ms_c_return(ms_writer *w, const ms_node *node) {
+  ms_inlined *open = w->inlined;
+  if (open == NULL) {
+    leave_iteration(w, node);
+    return;
+  }
+  ms_c_value values[MS_RETURNS];
+  uint32_t count = open->result_count < MS_RETURNS ? open->result_count : MS_RETURNS;
+  ms_c_list(w, node, 0, values, count, count > 1);
+  for (uint32_t r = 0; r < count && w->why->line == 0; r++) {
+    const ms_node *from = r < node->kids ? node->kid[r] : node;
+    ms_c_line(w, "%s = %s;", open->results[r].text,
+              ms_c_as_form(w, values[r], open->results[r].form, from));
+  }
+  const ms_node *body = open->function->function->body;
+  if (node->parent == body && body->kid[body->kids - 1] == node) return;
+  open->jumped = true;
+  ms_c_line(w, "goto %s;", open->label);
+}

@@ -1,0 +1,214 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Writing C: numeric loops. See writer.h.
+ *
+ * A loop is quick if its ends are integers under guards; then its variable is one too, and what its
+ * body needs is guarded where the loop begins, or further out. Where guards had to be put at the
+ * loop itself, the careful loop stands beside it. */
+#include <inttypes.h>
+#include <string.h>
+
+#include "kernel/variable.h"
+#include "kernel/writer.h"
+
+/* One end of a loop. */
+typedef struct ms_end {
+  ms_whole whole;
+  const char *number; /* double text, evaluated once; NULL if `whole` holds in an outer frame */
+} ms_end;
+
+static bool number_end(ms_writer *w, const ms_node *node, const char **text) {
+  ms_c_value value = ms_c_expression(w, node);
+  if (value.form == MS_FORM_OBJECT || value.form == MS_FORM_BOOL) {
+    ms_c_refuse(w, node, "`%s` bounds a loop, but is no number", ms_c_source(w, node));
+    return false;
+  }
+  *text = ms_c_as_double(w, value, node);
+  if (ms_c_is_simple(*text) && value.form == MS_FORM_DOUBLE && node->kind == MS_NUMBER) return true;
+  const char *held = ms_c_temp(w);
+  ms_c_line(w, "const double %s = %s;", held, *text);
+  *text = held;
+  return true;
+}
+
+/* An end as an integer; otherwise as a number that the loop's own frame may guard. */
+static bool find_end(ms_writer *w, const ms_node *node, ms_end *end) {
+  *end = (ms_end){.whole = ms_c_whole(w, node)};
+  if (end->whole.known) return true;
+  return number_end(w, node, &end->number);
+}
+
+static void guard_end(ms_writer *w, ms_end *end) {
+  if (end->number == NULL) return;
+  const char *text = end->number;
+  end->whole = (ms_whole){.known = true,
+                          .text = ms_c_text(w, "(int64_t)%s", text),
+                          .lo = text,
+                          .hi = text,
+                          .least = INT32_MIN,
+                          .most = INT32_MAX};
+  ms_c_guard(w, w->frames - 1, ms_c_text(w, "ms_is_whole(%s)", text));
+}
+
+/* The step of a loop if it is a constant; 0 otherwise. */
+static int64_t constant_step(ms_writer *w, const ms_node *loop) {
+  if (loop->kid[2] == NULL) return 1;
+  ms_whole step = ms_c_whole_at(w, loop->kid[2], MS_FRAMES);
+  bool small = step.known && step.least == step.most && step.most < INT32_MAX;
+  return small && step.least > INT32_MIN ? step.least : 0;
+}
+
+typedef struct ms_row_search {
+  ms_writer *w;
+  const ms_symbol *symbol;
+  int64_t extent; /* 0: none found */
+  bool loops;
+} ms_row_search;
+
+static bool visit_row(ms_node *node, void *context) {
+  ms_row_search *search = context;
+  search->loops = search->loops || node->kind == MS_FOR_NUMERIC || node->kind == MS_WHILE ||
+                  node->kind == MS_REPEAT;
+  if (node->kind != MS_INDEX || search->extent != 0) return true;
+  const ms_node *key = node->kid[1];
+  ms_kind_of base = ms_typed_expression(search->w->typed, node->kid[0]);
+  if (key->kind == MS_NAME && key->symbol == search->symbol && base.object == MS_OBJECT_VIEW)
+    search->extent = search->w->draft->job->bindings[base.array].dims[base.given];
+  return true;
+}
+
+/* A loop `for k = 1, K` over rows: K is likely to be the rows' length. Returns the number of
+ * iterations if it is known or will be tried as a constant, else 0. */
+static int64_t note_constant(ms_writer *w, const ms_node *loop, const ms_end *limit) {
+  ms_row_search search = {.w = w, .symbol = loop->symbols[0]};
+  ms_node_walk(loop->kid[3], visit_row, &search);
+  const ms_node *value, *first = loop->kid[0], *last = loop->kid[1];
+  if (search.loops || first->kind != MS_NUMBER || first->number != 1) return 0;
+  if (limit->whole.least == limit->whole.most) return limit->whole.most;
+  uint32_t at = ms_draft_capture(w->draft, last, &value);
+  if (search.extent == 0 || at == MS_NO_CAPTURE || value != last || ms_variable_is(w->draft, at))
+    return 0;
+  for (uint32_t c = 0; c < w->constants; c++) {
+    if (w->constant[c].capture == at) return w->constant[c].value;
+  }
+  if (w->constants >= MS_CONSTANTS) return 0;
+  w->constant[w->constants++] = (ms_constant){at, search.extent};
+  return search.extent;
+}
+
+/* The variable as the body sees it. `index` is the loop's own counter. */
+static void declare_variable(ms_writer *w, const ms_node *loop, const char *index, bool whole) {
+  const ms_symbol *symbol = loop->symbols[0];
+  ms_c_local *local = &w->local[symbol->index];
+  local->form = MS_FORM_DOUBLE;
+  if (!symbol->assigned) {
+    local->text = index;
+    return;
+  }
+  local->text = ms_c_text(w, "v%u_%s", symbol->index, ms_c_name(w, symbol->name));
+  ms_c_line(w, "double %s = %s%s;", local->text, whole ? "(double)" : "", index);
+}
+
+static void write_whole_loop(ms_writer *w, const ms_node *loop, const ms_end *start,
+                             const ms_end *limit, int64_t step) {
+  const ms_symbol *symbol = loop->symbols[0];
+  const char *index = ms_c_text(w, "v%u_%s", symbol->index, ms_c_name(w, symbol->name));
+  if (symbol->assigned) index = ms_c_temp(w);
+  int64_t trip = step == 1 ? note_constant(w, loop, limit) : 0;
+  if (trip > 0 && trip <= MS_UNROLLED_TOO_EARLY) ms_c_line(w, "#pragma GCC unroll 1");
+  const char *next =
+      step == 1 ? ms_c_text(w, "%s++", index) : ms_c_text(w, "%s += %" PRId64, index, step);
+  ms_c_line(w, "for (int64_t %s = %s; %s %s %s; %s) {", index, start->whole.text, index,
+            step > 0 ? "<=" : ">=", limit->whole.text, next);
+  ms_c_local *local = &w->local[symbol->index];
+  *local = (ms_c_local){.frames = w->frames, .loop = loop, .down = step < 0};
+  local->start = start->number;
+  local->limit = limit->number;
+  local->least = step > 0 ? start->whole.least : limit->whole.least;
+  local->most = step > 0 ? limit->whole.most : start->whole.most;
+  if (!symbol->assigned) local->whole = index;
+  declare_variable(w, loop, index, true);
+  ms_c_block(w, loop->kid[3]);
+  ms_c_line(w, "}");
+}
+
+/* The loop as Lua has it: its index is a double. */
+static void write_number_loop(ms_writer *w, const ms_node *loop, const char *start,
+                              const char *limit, const char *step) {
+  const ms_symbol *symbol = loop->symbols[0];
+  const char *index = ms_c_text(w, "v%u_%s", symbol->index, ms_c_name(w, symbol->name));
+  if (symbol->assigned) index = ms_c_temp(w);
+  const char *goes_on;
+  if (step == NULL) {
+    goes_on = ms_c_text(w, "%s <= %s", index, limit);
+  } else {
+    goes_on = ms_c_text(w, "%s >= 0 ? %s <= %s : %s >= %s", step, index, limit, index, limit);
+  }
+  ms_c_line(w, "for (double %s = %s; %s; %s += %s) {", index, start, goes_on, index,
+            step != NULL ? step : "1.0");
+  w->local[symbol->index] = (ms_c_local){.frames = w->frames};
+  declare_variable(w, loop, index, false);
+  ms_c_block(w, loop->kid[3]);
+  ms_c_line(w, "}");
+}
+
+static const char *end_number(ms_writer *w, const ms_end *end) {
+  return end->number != NULL ? end->number : ms_c_text(w, "(double)%s", end->whole.text);
+}
+
+/* The careful loop: no frames, so that nothing is guarded. */
+static void write_careful(ms_writer *w, const ms_node *loop, const ms_end *start,
+                          const ms_end *limit, int64_t step) {
+  uint32_t frames = w->frames;
+  w->frames = 0;
+  w->careful++;
+  const char *by = step == 1 ? NULL : ms_c_number(w, (double)step);
+  write_number_loop(w, loop, end_number(w, start), end_number(w, limit), by);
+  w->careful--;
+  w->frames = frames;
+}
+
+/* The quick loop in a frame of its own. */
+static void write_quick(ms_writer *w, const ms_node *loop, ms_end *start, ms_end *limit,
+                        int64_t step) {
+  ms_text body = {0}, *out = w->out;
+  ms_frame *frame = &w->frame[w->frames++];
+  *frame = (ms_frame){0};
+  guard_end(w, start);
+  guard_end(w, limit);
+  w->out = &body;
+  w->line = loop->line;
+  w->indent++;
+  write_whole_loop(w, loop, start, limit, step);
+  w->indent--;
+  w->out = out;
+  w->frames--;
+  bool guarded = frame->guards.length > 0;
+  if (guarded) ms_c_line(w, "if (%s) {", frame->guards.bytes);
+  ms_text_append(w->out, body.bytes, body.length);
+  w->failed = w->failed || body.failed || frame->guards.failed;
+  ms_text_free(&body);
+  ms_text_free(&frame->guards);
+  if (!guarded) return;
+  ms_c_line(w, "} else {");
+  w->line = loop->line;
+  write_careful(w, loop, start, limit, step);
+  ms_c_line(w, "}");
+}
+
+void ms_c_for(ms_writer *w, const ms_node *loop) {
+  int64_t step = constant_step(w, loop);
+  bool quick = w->frames > 0 && w->frames < MS_FRAMES && step != 0;
+  ms_c_line(w, "{");
+  if (quick) {
+    ms_end start, limit;
+    if (find_end(w, loop->kid[0], &start) && find_end(w, loop->kid[1], &limit))
+      write_quick(w, loop, &start, &limit, step);
+  } else {
+    const char *start, *limit, *by = NULL;
+    if (number_end(w, loop->kid[0], &start) && number_end(w, loop->kid[1], &limit) &&
+        (loop->kid[2] == NULL || number_end(w, loop->kid[2], &by)))
+      write_number_loop(w, loop, start, limit, by);
+  }
+  ms_c_line(w, "}");
+}

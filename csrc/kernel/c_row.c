@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Writing C: methods of rows, which the prelude has (array/rowwise.h). See writer.h. */
+#include <inttypes.h>
+#include <string.h>
+
+#include "kernel/writer.h"
+
+/* A statement on rows: what it takes. */
+typedef struct ms_row_method {
+  const char *name;
+  bool row, number; /* another row, a number (which comes first) */
+} ms_row_method;
+
+static const ms_row_method methods[] = {{"fill", false, true}, {"scal", false, true},
+                                        {"copy", true, false}, {"cmul", true, false},
+                                        {"axpy", true, true},  {NULL, false, false}};
+
+/* A row on its way into a call. */
+typedef struct ms_c_row {
+  const char *pointer, *stride;
+  const char *type;
+  int64_t length;
+} ms_c_row;
+
+static bool row_of(ms_writer *w, const ms_node *node, ms_c_row *row) {
+  ms_kind_of kind = ms_typed_expression(w->typed, node);
+  if (kind.object != MS_OBJECT_VIEW) {
+    ms_c_refuse(w, node, "`%s` is no row of a dense array", ms_c_source(w, node));
+    return false;
+  }
+  const ms_binding *binding = &w->draft->job->bindings[kind.array];
+  int32_t type = w->draft->job->elements[kind.array].type;
+  if (kind.given + 1 != binding->dim_count || type > MS_DOUBLE) {
+    ms_c_refuse(w, node, "`%s` is no row of float or double elements", ms_c_source(w, node));
+    return false;
+  }
+  ms_c_location location;
+  if (!ms_c_locate(w, node, &location)) return false;
+  row->pointer =
+      ms_c_is_simple(location.text) ? location.text : ms_c_text(w, "(%s)", location.text);
+  row->stride = ms_c_stride(w, kind.array, kind.given);
+  row->type = type == MS_FLOAT ? "float" : "double";
+  row->length = binding->dims[kind.given];
+  return true;
+}
+
+/* A row as two arguments. */
+static const char *pair(ms_writer *w, const ms_c_row *row) {
+  return ms_c_text(w, "%s, %s", row->pointer, row->stride);
+}
+
+static bool same_length(ms_writer *w, const ms_node *node, const ms_c_row *a, const ms_c_row *b) {
+  if (a->length == b->length) return true;
+  ms_c_refuse(w, node, "`%s` has rows of different lengths", ms_c_source(w, node));
+  return false;
+}
+
+/* The reductions of fast mode: plain loops, which the compiler may add up in any order. */
+static ms_c_value loop_over(ms_writer *w, ms_kind_of kind, ms_measure measure, const ms_c_row *x,
+                            const ms_c_row *y) {
+  ms_form_of form = ms_c_form(w, &kind);
+  const char *type = ms_c_type(form), *sum = ms_c_temp(w), *at = ms_c_temp(w);
+  ms_c_line(w, "%s %s = 0;", type, sum);
+  if (x->length <= MS_UNROLLED_TOO_EARLY) ms_c_line(w, "#pragma GCC unroll 1");
+  ms_c_line(w, "for (int64_t %s = 0; %s < %" PRId64 "; %s++)", at, at, x->length, at);
+  const char *a = ms_c_text(w, "(%s)%s[%s * %s]", type, x->pointer, at, x->stride);
+  const char *b = ms_c_text(w, "(%s)%s[%s * %s]", type, y->pointer, at, y->stride);
+  if (measure == MS_MEASURE_SUM) {
+    ms_c_line(w, "  %s += %s;", sum, a);
+  } else {
+    ms_c_line(w, "  %s += %s * %s;", sum, a, b);
+  }
+  if (measure == MS_MEASURE_NORM)
+    sum = ms_c_text(w, "__builtin_sqrt%s(%s)", form == MS_FORM_FLOAT ? "f" : "", sum);
+  return ms_c_hold(w, (ms_c_value){form, kind, sum});
+}
+
+static ms_c_value of_size(ms_writer *w, const ms_node *node, ms_measure measure) {
+  ms_kind_of kind = ms_typed_expression(w->typed, node->kid[0]);
+  ms_c_value none = {MS_FORM_DOUBLE, ms_kind_number(MS_ANY_PRECISION), "0.0"};
+  if (measure == MS_MEASURE_DIM && node->kids == 1) {
+    uint32_t dims = w->draft->job->bindings[kind.array].dim_count - kind.given;
+    none.text = ms_c_number(w, (double)dims);
+    return none;
+  }
+  ms_whole whole = ms_c_whole_at(w, node, MS_FRAMES);
+  if (!whole.known)
+    ms_c_refuse(w, node, "`%s` is not known beforehand", ms_c_source(w, node));
+  else
+    none.text = ms_c_number(w, (double)whole.least);
+  return none;
+}
+
+ms_c_value ms_c_measure(ms_writer *w, const ms_node *node) {
+  ms_kind_of kind = ms_typed_expression(w->typed, node);
+  ms_c_value none = {MS_FORM_DOUBLE, ms_kind_number(MS_ANY_PRECISION), "0.0"};
+  ms_measure measure = ms_measure_find(node->text);
+  ms_kind_of object = ms_typed_expression(w->typed, node->kid[0]);
+  bool array = object.object == MS_OBJECT_VIEW || object.object == MS_OBJECT_SPARSE;
+  if (array && measure >= MS_MEASURE_SIZE) return of_size(w, node, measure);
+  bool known = measure >= MS_MEASURE_DOT && measure <= MS_MEASURE_NORM;
+  if (object.object != MS_OBJECT_VIEW || !known || node->kids != 1u + (measure == MS_MEASURE_DOT)) {
+    ms_c_refuse(w, node, "the method `%s` has no C form here", node->text);
+    return none;
+  }
+  ms_c_row x, y;
+  if (!row_of(w, node->kid[0], &x)) return none;
+  bool dot = measure == MS_MEASURE_DOT;
+  if (dot && (!row_of(w, node->kid[1], &y) || !same_length(w, node, &x, &y))) return none;
+  if (w->fast) return loop_over(w, kind, measure, &x, dot ? &y : &x);
+  const char *text;
+  if (dot) {
+    text = ms_c_text(w, "ms_row_dot_%s_%s(%s, %s, %" PRId64 ")", x.type, y.type, pair(w, &x),
+                     pair(w, &y), x.length);
+  } else {
+    text = ms_c_text(w, "ms_row_%s_%s(%s, %" PRId64 ")", node->text, x.type, pair(w, &x), x.length);
+  }
+  return ms_c_hold(w, (ms_c_value){MS_FORM_DOUBLE, kind, text});
+}
+
+bool ms_c_row_statement(ms_writer *w, const ms_node *node) {
+  const ms_row_method *method = methods;
+  while (method->name != NULL && strcmp(method->name, node->text) != 0) method++;
+  if (method->name == NULL) return false;
+  uint32_t wanted = 1u + method->row + method->number;
+  if (node->kids != wanted) return false;
+  ms_c_row y, x = {0};
+  const char *number = NULL;
+  if (!row_of(w, node->kid[0], &y)) return true;
+  if (method->number) {
+    ms_c_value value = ms_c_expression(w, node->kid[1]);
+    if (value.form != MS_FORM_DOUBLE && value.form != MS_FORM_FLOAT) {
+      ms_c_refuse(w, node, "`%s` is not known to be a number", ms_c_source(w, node->kid[1]));
+      return true;
+    }
+    number = ms_c_as_double(w, value, node);
+  }
+  if (method->row) {
+    if (!row_of(w, node->kid[wanted - 1], &x) || !same_length(w, node, &y, &x)) return true;
+  }
+  ms_c_line(w, "ms_row_%s_%s%s%s(%s%s%s, %" PRId64 "%s%s);", method->name, y.type,
+            method->row ? "_" : "", method->row ? x.type : "", pair(w, &y), method->row ? ", " : "",
+            method->row ? pair(w, &x) : "", y.length, number != NULL ? ", " : "",
+            number != NULL ? number : "");
+  return true;
+}

@@ -1,0 +1,328 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Writing C: statements. See writer.h. */
+#include <string.h>
+
+#include "kernel/variable.h"
+#include "kernel/writer.h"
+
+/* Most targets of one assignment and names of one declaration; LuaJIT allows 200 locals. */
+#define MANY 256
+
+void ms_c_list(ms_writer *w, const ms_node *node, uint32_t from, ms_c_value *values, uint32_t count,
+               bool hold) {
+  for (uint32_t k = from; k < node->kids; k++) {
+    uint32_t at = k - from;
+    const ms_node *kid = node->kid[k];
+    if (at >= count) {
+      ms_c_expression(w, kid);
+      continue;
+    }
+    if (k + 1 == node->kids && ms_node_is_multiple(kid)) {
+      ms_c_call(w, kid, values + at, count - at);
+      for (uint32_t v = at; hold && v < count; v++) values[v] = ms_c_hold(w, values[v]);
+      return;
+    }
+    values[at] = ms_c_expression(w, kid);
+    bool later = false;
+    for (uint32_t l = k + 1; l < node->kids; l++) later = later || ms_c_stores(w, node->kid[l]);
+    if (hold || later) values[at] = ms_c_hold(w, values[at]);
+  }
+  for (uint32_t at = node->kids - from; at < count; at++)
+    values[at] = (ms_c_value){MS_FORM_VALUE, ms_kind_scalar(MS_CAN_NIL), "ms_nil"};
+}
+
+static const char *pointer_type(const ms_writer *w, uint32_t array) {
+  static const char *const names[] = {
+      [MS_FLOAT] = "float", [MS_DOUBLE] = "double", [MS_INT32] = "int32_t", [MS_INT64] = "int64_t"};
+  return names[w->draft->job->elements[array].type];
+}
+
+/* A local that is an integer while the guards hold. */
+static bool declare_whole(ms_writer *w, const ms_symbol *symbol, ms_c_local *local,
+                          const ms_node *from, const char *name) {
+  if (from == NULL || symbol->assigned || w->frames == 0 || ms_node_is_multiple(from)) return false;
+  ms_whole whole = ms_c_whole(w, from);
+  if (!whole.known) return false;
+  if (whole.unsigned_zero) {
+    ms_c_line(w, "const int64_t %s = %s;", name, whole.text);
+    local->text = name;
+  } else {
+    ms_c_line(w, "const int64_t %s_w = %s;", name, whole.text);
+  }
+  local->whole = whole.unsigned_zero ? name : ms_c_text(w, "%s_w", name);
+  local->least = whole.least;
+  local->most = whole.most;
+  return whole.unsigned_zero;
+}
+
+void ms_c_declare(ms_writer *w, const ms_symbol *symbol, ms_c_value value, const ms_node *from) {
+  ms_kind_of kind = w->typed->symbol[symbol->index];
+  ms_c_local *local = &w->local[symbol->index];
+  const char *name = ms_c_text(w, "v%u_%s", symbol->index, ms_c_name(w, symbol->name));
+  *local = (ms_c_local){.frames = w->frames, .from = from, .form = ms_c_form(w, &kind)};
+  if (kind.can == MS_CAN_OBJECT && kind.object == MS_OBJECT_VIEW) {
+    local->text = name;
+    ms_c_line(w, "%s *%s%s = %s;", pointer_type(w, kind.array), symbol->assigned ? "" : "const ",
+              name, value.text);
+    return;
+  }
+  if (kind.can == MS_CAN_OBJECT && kind.object == MS_OBJECT_SPARSE && kind.given > 0) {
+    local->text = name;
+    ms_c_line(w, "%sint64_t %s = %s;", symbol->assigned ? "" : "const ", name, value.text);
+    return;
+  }
+  if (kind.can & MS_CAN_OBJECT) {
+    bool known = kind.object != MS_OBJECT_OTHER;
+    if (!known && from != NULL)
+      ms_c_refuse(w, from, "`%s` is not always the same kind of value", symbol->name);
+    local->text = "";
+    return;
+  }
+  if (kind.can == MS_CAN_NUMBER && declare_whole(w, symbol, local, from, name)) return;
+  local->text = name;
+  const ms_node *about = from != NULL ? from : w->draft->body;
+  ms_c_line(w, "%s%s %s = %s;", symbol->assigned ? "" : "const ", ms_c_type(local->form), name,
+            ms_c_as_form(w, value, local->form, about));
+}
+
+static void declaration(ms_writer *w, const ms_node *node) {
+  ms_c_value values[MANY];
+  uint32_t count = node->symbol_count < MANY ? node->symbol_count : MANY;
+  /* `local a, b = f()`: the values stand in variables of their own already. */
+  ms_c_list(w, node, 0, values, count, count > 1);
+  for (uint32_t s = 0; s < count; s++) {
+    const ms_node *from = s < node->kids ? node->kid[s] : NULL;
+    ms_c_declare(w, node->symbols[s], values[s], from);
+    if (from == NULL) w->local[node->symbols[s]->index].from = NULL;
+  }
+}
+
+/* A target of an assignment whose subscripts are evaluated. */
+typedef struct ms_target {
+  ms_c_location location; /* element */
+  const char *name;       /* or variable */
+  ms_kind_of kind;
+} ms_target;
+
+static void find_target(ms_writer *w, const ms_node *node, ms_target *target, bool hold) {
+  const ms_node *value;
+  uint32_t at = ms_draft_capture(w->draft, node, &value);
+  *target = (ms_target){0};
+  if (at != MS_NO_CAPTURE && value == node && ms_variable_is(w->draft, at)) {
+    target->kind = w->typed->variable[at];
+    target->name = ms_c_variable(w, at);
+  } else if (at == MS_NO_CAPTURE && node->kind == MS_NAME && node->symbol != NULL) {
+    target->kind = w->typed->symbol[node->symbol->index];
+    target->name = w->local[node->symbol->index].text;
+    if (target->name == NULL) ms_c_refuse(w, node, "`%s` belongs to another function", node->text);
+  } else if (at != MS_NO_CAPTURE && value != node) {
+    ms_c_refuse(w, node, "`%s` is a field of a table", ms_c_source(w, node));
+  } else if (node->kind == MS_INDEX && ms_c_locate(w, node, &target->location)) {
+    if (!target->location.element)
+      ms_c_refuse(w, node, "`%s` is no single element", ms_c_source(w, node));
+    if (hold && target->location.element) {
+      const char *held = ms_c_temp(w);
+      ms_c_line(w, "%s *const %s = &%s;", pointer_type(w, target->location.kind.array), held,
+                target->location.text);
+      target->location.text = ms_c_text(w, "*%s", held);
+    }
+  } else {
+    ms_c_refuse(w, node, "`%s` is not known to C", ms_c_source(w, node));
+  }
+}
+
+static void store(ms_writer *w, const ms_target *target, const char *text) {
+  ms_c_line(w, "%s = %s;", target->name != NULL ? target->name : target->location.text, text);
+}
+
+/* The text of a value for a target, checked where the target's type asks for it. */
+static const char *converted(ms_writer *w, const ms_target *target, ms_c_value value,
+                             const ms_node *node) {
+  if (target->name == NULL) return ms_c_stored(w, value, target->location.kind.array, node);
+  ms_form_of form = ms_c_form(w, &target->kind);
+  if (form == MS_FORM_OBJECT && target->kind.object != MS_OBJECT_VIEW)
+    ms_c_refuse(w, node, "`%s` is not always the same kind of value", ms_c_source(w, node));
+  return ms_c_as_form(w, value, form, node);
+}
+
+static void assignment(ms_writer *w, const ms_node *node) {
+  ms_target target[MANY];
+  ms_c_value values[MANY];
+  const char *text[MANY];
+  uint32_t count = node->targets < MANY ? node->targets : MANY, given = node->kids - node->targets;
+  bool hold = count > 1, stores = false;
+  for (uint32_t k = node->targets; k < node->kids; k++)
+    stores = stores || ms_c_stores(w, node->kid[k]);
+  for (uint32_t t = 0; t < count && w->why->line == 0; t++)
+    find_target(w, node->kid[t], &target[t], hold || stores);
+  if (w->why->line != 0) return;
+  ms_c_list(w, node, node->targets, values, count, hold);
+  for (uint32_t t = 0; t < count; t++) {
+    const ms_node *from = node->kid[node->targets + (t < given ? t : given - 1)];
+    text[t] = converted(w, &target[t], values[t], from);
+    if (w->why->line != 0) return;
+    if (hold && !ms_c_is_simple(text[t])) {
+      ms_c_line(w, "const __auto_type t%u = %s;", ++w->temps, text[t]);
+      text[t] = ms_c_text(w, "t%u", w->temps);
+    }
+  }
+  for (uint32_t t = count; t-- > 0;) store(w, &target[t], text[t]);
+}
+
+static void branch(ms_writer *w, const ms_node *node) {
+  uint32_t open = 0;
+  for (uint32_t k = 0; k + 1 < node->kids; k += 2) {
+    ms_text statements = {0}, *out = w->out;
+    w->out = &statements;
+    if (k > 0) w->indent++;
+    const char *condition = ms_c_condition(w, node->kid[k]);
+    if (k > 0) w->indent--;
+    w->out = out;
+    if (k > 0 && statements.length == 0) {
+      ms_c_line(w, "} else if (%s) {", condition);
+    } else {
+      if (k > 0) {
+        ms_c_line(w, "} else {");
+        open++;
+      }
+      if (statements.length > 0) ms_text_append(w->out, statements.bytes, statements.length);
+      ms_c_line(w, "if (%s) {", condition);
+    }
+    ms_text_free(&statements);
+    ms_c_block(w, node->kid[k + 1]);
+  }
+  if (node->kids % 2 == 1) {
+    ms_c_line(w, "} else {");
+    ms_c_block(w, node->kid[node->kids - 1]);
+  }
+  for (uint32_t o = 0; o <= open; o++) ms_c_line(w, "}");
+}
+
+static void while_loop(ms_writer *w, const ms_node *node) {
+  ms_c_line(w, "for (;;) {");
+  ms_c_line(w, "if (!%s) break;", ms_c_condition(w, node->kid[0]));
+  ms_c_block(w, node->kid[1]);
+  ms_c_line(w, "}");
+}
+
+/* The condition sees the block's locals, and comes after its labels. */
+static void repeat_loop(ms_writer *w, const ms_node *node) {
+  ms_c_line(w, "for (;;) {");
+  ms_c_label *before = w->label;
+  ms_c_labels(w, node->kid[0]);
+  for (uint32_t k = 0; k < node->kid[0]->kids; k++) ms_c_statement(w, node->kid[0]->kid[k]);
+  ms_c_place(w, node->kid[1]);
+  ms_c_line(w, "if (%s) break;", ms_c_condition(w, node->kid[1]));
+  w->label = before;
+  ms_c_line(w, "}");
+}
+
+static void jump(ms_writer *w, const ms_node *node) {
+  for (const ms_c_label *label = w->label; label != NULL; label = label->next) {
+    if (strcmp(label->name, node->text) != 0) continue;
+    ms_c_line(w, "goto %s;", label->text);
+    return;
+  }
+  ms_c_refuse(w, node, "`goto %s` leaves the loop", node->text);
+}
+
+static void place_label(ms_writer *w, const ms_node *node) {
+  for (const ms_c_label *label = w->label; label != NULL; label = label->next) {
+    if (strcmp(label->name, node->text) != 0) continue;
+    ms_c_line(w, "%s:;", label->text);
+    return;
+  }
+}
+
+void ms_c_labels(ms_writer *w, const ms_node *block) {
+  for (uint32_t k = 0; k < block->kids; k++) {
+    if (block->kid[k]->kind != MS_LABEL) continue;
+    ms_c_label *label = ms_arena_take(w->arena, 1, sizeof *label);
+    if (label == NULL) {
+      w->failed = true;
+      return;
+    }
+    label->next = w->label;
+    label->name = block->kid[k]->text;
+    label->text = ms_c_text(w, "l%u_%s", ++w->labels, ms_c_name(w, label->name));
+    w->label = label;
+  }
+}
+
+void ms_c_block(ms_writer *w, const ms_node *block) {
+  ms_c_label *before = w->label;
+  ms_c_labels(w, block);
+  for (uint32_t k = 0; k < block->kids && w->why->line == 0; k++) ms_c_statement(w, block->kid[k]);
+  w->label = before;
+}
+
+static void expression_statement(ms_writer *w, const ms_node *node) {
+  const ms_node *call = node->kid[0];
+  if (call->kind == MS_METHOD && ms_c_row_statement(w, call)) return;
+  ms_c_value value = {0};
+  if (call->kind == MS_METHOD) {
+    value = ms_c_measure(w, call);
+  } else {
+    ms_c_call(w, call, &value, 0);
+  }
+}
+
+static void local_function(ms_writer *w, const ms_node *node) {
+  if (node->symbols[0]->assigned)
+    ms_c_refuse(w, node, "`%s` is a function that is assigned again", node->symbols[0]->name);
+  w->local[node->symbols[0]->index] =
+      (ms_c_local){.text = "", .form = MS_FORM_OBJECT, .frames = w->frames};
+}
+
+void ms_c_statement(ms_writer *w, const ms_node *node) {
+  if (node->kind != MS_LABEL && node->kind != MS_DO) ms_c_place(w, node);
+  switch (node->kind) {
+    case MS_LOCAL:
+      declaration(w, node);
+      return;
+    case MS_ASSIGN:
+      assignment(w, node);
+      return;
+    case MS_EXPRESSION:
+      expression_statement(w, node);
+      return;
+    case MS_DO:
+      ms_c_line(w, "{");
+      ms_c_block(w, node->kid[0]);
+      ms_c_line(w, "}");
+      return;
+    case MS_WHILE:
+      while_loop(w, node);
+      return;
+    case MS_REPEAT:
+      repeat_loop(w, node);
+      return;
+    case MS_IF:
+      branch(w, node);
+      return;
+    case MS_FOR_NUMERIC:
+      ms_c_for(w, node);
+      return;
+    case MS_LOCAL_FUNCTION:
+      local_function(w, node);
+      return;
+    case MS_RETURN:
+      ms_c_return(w, node);
+      return;
+    case MS_BREAK:
+      ms_c_line(w, "break;");
+      return;
+    case MS_GOTO:
+      jump(w, node);
+      return;
+    case MS_LABEL:
+      place_label(w, node);
+      return;
+    case MS_FOR_GENERIC:
+      ms_c_for_entries(w, node);
+      return;
+    default:
+      ms_c_refuse(w, node, "`%s` is not known to C", ms_c_source(w, node));
+  }
+}

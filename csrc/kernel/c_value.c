@@ -1,0 +1,149 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Writing C: how values are held, and conversions between the ways. See writer.h. */
+#include <string.h>
+
+#include "kernel/writer.h"
+
+ms_form_of ms_c_form(const ms_writer *w, const ms_kind_of *kind) {
+  if (kind->can & MS_CAN_OBJECT) return MS_FORM_OBJECT;
+  if (kind->can == MS_CAN_NUMBER)
+    return w->fast && kind->precision == MS_SINGLE ? MS_FORM_FLOAT : MS_FORM_DOUBLE;
+  if (kind->can != 0 && (kind->can & ~(uint32_t)MS_CAN_BOOLEAN) == 0) return MS_FORM_BOOL;
+  return MS_FORM_VALUE;
+}
+
+const char *ms_c_type(ms_form_of form) {
+  static const char *const names[] = {[MS_FORM_DOUBLE] = "double",
+                                      [MS_FORM_FLOAT] = "float",
+                                      [MS_FORM_BOOL] = "int",
+                                      [MS_FORM_VALUE] = "ms_value",
+                                      [MS_FORM_OBJECT] = "void *"};
+  return names[form];
+}
+
+/* What Lua calls a value: "local 'x'", "field '?'"... */
+static const char *called(ms_writer *w, const ms_node *node) {
+  while (node->kind == MS_PAREN) node = node->kid[0];
+  if (node->kind == MS_INDEX && node->kid[1]->kind == MS_STRING)
+    return ms_c_text(w, "field '%s'", node->kid[1]->text);
+  if (node->kind != MS_NAME) return "";
+  const ms_node *value;
+  const char *place = node->symbol == NULL ? "global" : "local";
+  if (ms_draft_capture(w->draft, node, &value) != MS_NO_CAPTURE && node->symbol != NULL)
+    place = node->symbol->function == w->draft->job->loop->function ? "local" : "upvalue";
+  return ms_c_text(w, "%s '%s' ", place, node->text);
+}
+
+/* Stops unless a value is a number. */
+static const char *number_of(ms_writer *w, ms_c_value value, const ms_node *node) {
+  if (value.form == MS_FORM_OBJECT) {
+    ms_c_refuse(w, node, "`%s` is used as a number, which it is not known to be",
+                ms_c_source(w, node));
+    return "0.0";
+  }
+  if (value.form == MS_FORM_BOOL) {
+    ms_c_refuse(w, node, "`%s` is a boolean, and used as a number", ms_c_source(w, node));
+    return "0.0";
+  }
+  value = ms_c_hold(w, value);
+  const char *subject = called(w, node);
+  if (value.kind.can & MS_CAN_NIL) {
+    ms_c_error(w, node, ms_c_text(w, "%s.tag == MS_NATIVE_NIL", value.text),
+               ms_c_text(w, "attempt to perform arithmetic on %s%s(a nil value)",
+                         *subject ? "" : "a nil value", subject));
+  }
+  if (value.kind.can & MS_CAN_BOOLEAN) {
+    ms_c_error(w, node, ms_c_text(w, "%s.tag != MS_NATIVE_NUMBER", value.text),
+               ms_c_text(w, "attempt to perform arithmetic on %s%s(a boolean value)",
+                         *subject ? "" : "a boolean value", subject));
+  }
+  return ms_c_text(w, "%s.number", value.text);
+}
+
+const char *ms_c_as_double(ms_writer *w, ms_c_value value, const ms_node *node) {
+  if (value.form == MS_FORM_DOUBLE) return value.text;
+  if (value.form == MS_FORM_FLOAT) return ms_c_text(w, "(double)%s", value.text);
+  return number_of(w, value, node);
+}
+
+const char *ms_c_as_float(ms_writer *w, ms_c_value value, const ms_node *node) {
+  if (value.form == MS_FORM_FLOAT) return value.text;
+  const char *number = ms_c_as_double(w, value, node);
+  return ms_c_text(w, "(float)%s", number);
+}
+
+static const char *boxed(ms_writer *w, ms_c_value value) {
+  switch (value.form) {
+    case MS_FORM_VALUE:
+      return value.text;
+    case MS_FORM_BOOL:
+      return ms_c_text(w, "ms_boolean(%s)", value.text);
+    default:
+      return ms_c_text(w, "ms_number(%s)", value.text);
+  }
+}
+
+const char *ms_c_as_truth(ms_writer *w, ms_c_value value) {
+  switch (value.form) {
+    case MS_FORM_BOOL:
+      return value.text;
+    case MS_FORM_VALUE:
+      return ms_c_text(w, "ms_is_true(%s)", value.text);
+    default:
+      return "1";
+  }
+}
+
+const char *ms_c_as_form(ms_writer *w, ms_c_value value, ms_form_of form, const ms_node *node) {
+  switch (form) {
+    case MS_FORM_DOUBLE:
+      return ms_c_as_double(w, value, node);
+    case MS_FORM_FLOAT:
+      return ms_c_as_float(w, value, node);
+    case MS_FORM_BOOL:
+      return value.form == MS_FORM_BOOL ? value.text : ms_c_as_truth(w, value);
+    case MS_FORM_VALUE:
+      if (value.form != MS_FORM_OBJECT) return boxed(w, value);
+      break;
+    default:
+      if (value.form == MS_FORM_OBJECT) return value.text;
+  }
+  ms_c_refuse(w, node, "`%s` is not always the same kind of value", ms_c_source(w, node));
+  return "0";
+}
+
+/* Whether nothing that comes later can change a text's value: temporaries, captured numbers and
+ * constants; variables may be assigned again. */
+static bool lasting(const char *text) {
+  return ms_c_is_simple(text) && text[0] != 'v' && text[0] != 'm';
+}
+
+ms_c_value ms_c_hold(ms_writer *w, ms_c_value value) {
+  if (value.form == MS_FORM_OBJECT || lasting(value.text)) return value;
+  const char *held = ms_c_temp(w);
+  ms_c_line(w, "const %s %s = %s;", ms_c_type(value.form), held, value.text);
+  value.text = held;
+  return value;
+}
+
+typedef struct ms_search {
+  const ms_writer *w;
+  bool found;
+} ms_search;
+
+static bool visit_call(ms_node *node, void *context) {
+  ms_search *search = context;
+  if (node->kind == MS_FUNCTION) return false;
+  if (node->kind == MS_CALL) {
+    ms_kind_of called_kind = ms_typed_expression(search->w->typed, node->kid[0]);
+    search->found = search->found || called_kind.object == MS_OBJECT_FUNCTION;
+  }
+  return !search->found;
+}
+
+bool ms_c_stores(const ms_writer *w, const ms_node *node) {
+  ms_search search = {.w = w};
+  ms_node_walk((ms_node *)(uintptr_t)node, visit_call, &search);
+  return search.found;
+}

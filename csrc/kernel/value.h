@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Lua values and integers in native kernels. This text stands in front of every native kernel
+ * (prelude.h).
+ *
+ * What is always a number or always a boolean needs none of this: an ms_value is what may also be
+ * nil. Integers stand for doubles that guards have found whole. Pure functions. */
+#ifndef MS_KERNEL_VALUE_H
+#define MS_KERNEL_VALUE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "kernel/native.h"
+
+#define MS_UNLIKELY(condition) __builtin_expect(!!(condition), 0)
+
+/* nil, false, true, a number, or nothing assigned yet. */
+typedef struct ms_value {
+  double number;
+  int64_t tag; /* ms_native_tag */
+} ms_value;
+
+#define ms_nil     ((ms_value){0, MS_NATIVE_NIL})
+#define ms_nothing ((ms_value){0, MS_NATIVE_NONE})
+
+static inline ms_value ms_number(double number) {
+  return (ms_value){number, MS_NATIVE_NUMBER};
+}
+
+static inline ms_value ms_boolean(int truth) {
+  return (ms_value){0, truth ? MS_NATIVE_TRUE : MS_NATIVE_FALSE};
+}
+
+static inline int ms_is_true(ms_value value) {
+  return value.tag != MS_NATIVE_NIL && value.tag != MS_NATIVE_FALSE;
+}
+
+/* a == b */
+static inline int ms_is_same(ms_value a, ms_value b) {
+  return a.tag == b.tag && (a.tag != MS_NATIVE_NUMBER || a.number == b.number);
+}
+
+/* Puts a result into its slots. */
+static inline void ms_give(ms_native_slot *slots, ms_value value) {
+  slots[0].number = value.number;
+  slots[1].whole = value.tag;
+}
+
+/* Whether a double is a whole number of 32 bits; then (int64_t)x is it. */
+static inline int ms_is_whole(double x) {
+  return x >= -0x1p31 && x < 0x1p31 && (double)(int64_t)x == x;
+}
+
+/* Lua's % and math.floor(a / b) for b > 0. */
+static inline int64_t ms_whole_mod(int64_t a, int64_t b) {
+  int64_t rest = a % b;
+  return rest < 0 ? rest + b : rest;
+}
+
+static inline int64_t ms_whole_div(int64_t a, int64_t b) {
+  return (a - ms_whole_mod(a, b)) / b;
+}
+
+static inline int64_t ms_whole_least(int64_t a, int64_t b) {
+  return a < b ? a : b;
+}
+
+static inline int64_t ms_whole_most(int64_t a, int64_t b) {
+  return a > b ? a : b;
+}
+
+/* Where `column` stands in the sorted columns[first .. last - 1], or would stand; *found receives
+ * whether it does, and 2 if it does twice or more. */
+static inline int64_t ms_row_place(const int32_t *columns, int64_t first, int64_t last,
+                                   int64_t column, int *found) {
+  int64_t end = last;
+  while (first < last) {
+    int64_t middle = first + (last - first) / 2;
+    if (columns[middle] < column) {
+      first = middle + 1;
+    } else {
+      last = middle;
+    }
+  }
+  *found = first < end && columns[first] == column;
+  *found += *found && first + 1 < end && columns[first + 1] == column;
+  return first;
+}
+
+/* Bounds of guards. */
+static inline double ms_least(double a, double b) {
+  return a < b ? a : b;
+}
+
+static inline double ms_most(double a, double b) {
+  return a > b ? a : b;
+}
+
+static inline double ms_least_product(double a, double b, double c, double d) {
+  return ms_least(ms_least(a * c, a * d), ms_least(b * c, b * d));
+}
+
+static inline double ms_most_product(double a, double b, double c, double d) {
+  return ms_most(ms_most(a * c, a * d), ms_most(b * c, b * d));
+}
+
+/* math.max and math.min of floats, for fast mode. */
+static inline float ms_float_max(float x, float y) {
+  return x > y ? x : y;
+}
+
+static inline float ms_float_min(float x, float y) {
+  return x < y ? x : y;
+}
+
+#endif

@@ -1,0 +1,277 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * What the files that write a kernel's C text share: the state of one emission.
+ *
+ * An expression becomes a C expression without side effects; what must happen before it (checks of
+ * subscripts, calls, choices) is appended to the statements first, in the order of Lua.
+ *
+ * Every body is written up to twice. The quick text trusts *guards*: conditions over what does not
+ * change in a *frame* (the block, or an inner loop in it), tested once where the frame begins. If
+ * they hold, indices are integers and no subscript that the guards cover is checked again. The
+ * careful text, for blocks and loops whose guards fail, computes with doubles as Lua does and
+ * checks every subscript, so that an error comes in the same iteration after the same stores.
+ *
+ * Names: v12_w a local, c3_lr a captured number, p2_W an array's memory, x1 an index of the space,
+ * t7 a temporary; all other names begin with ms_. Everything is in the draft's arena. */
+#ifndef MS_KERNEL_WRITER_H
+#define MS_KERNEL_WRITER_H
+
+#include "kernel/native_emit.h"
+#include "kernel/typed.h"
+
+/* Most frames inside each other; inner loops beyond check where they are. */
+#define MS_FRAMES 4
+
+/* Longest text of a guard's bound, in bytes. */
+#define MS_GUARD_TEXT 400
+
+/* Up to here gcc unrolls a loop completely before it has made vectors of it, which is slower than
+ * to do only the latter. */
+#define MS_UNROLLED_TOO_EARLY 32
+
+/* How a value is held in C. */
+typedef enum ms_form {
+  MS_FORM_DOUBLE,
+  MS_FORM_FLOAT,
+  MS_FORM_BOOL,  /* int: 0 or 1 */
+  MS_FORM_VALUE, /* ms_value: a tag and a number */
+  MS_FORM_OBJECT /* nothing: known by its type */
+} ms_form_of;
+
+typedef struct ms_c_value {
+  ms_form_of form;
+  ms_kind_of kind;
+  const char *text; /* C expression in the form; of a VIEW a pointer to its first element */
+} ms_c_value;
+
+/* An integer: its C text and the bounds of what it can be while the frame lasts. */
+typedef struct ms_whole {
+  bool known;
+  bool unsigned_zero;  /* as a double it is never -0 */
+  const char *text;    /* int64_t */
+  const char *lo, *hi; /* double, over what does not change in the frame; NULL: not known */
+  const char *needs;   /* guards for it to be right, joined with &&; NULL for none */
+  int64_t least, most; /* bounds known beforehand */
+} ms_whole;
+
+typedef struct ms_frame {
+  ms_text guards; /* joined with && */
+} ms_frame;
+
+/* What is known of a local while its scope is written. */
+typedef struct ms_c_local {
+  const char *text; /* its name; NULL: not written yet */
+  ms_form_of form;
+  const char *whole;         /* int64_t name or expression, or NULL */
+  const ms_node *from;       /* expression that gave it its value, or NULL */
+  const char *lo, *hi;       /* double texts of an index of the space */
+  const ms_node *loop;       /* numeric loop, whose variable it is, or NULL */
+  const char *start, *limit; /* double texts of its ends where those are known in its frame only */
+  bool down;                 /* it counts downwards */
+  bool signed_zero;          /* as a double it may be -0 */
+  int64_t least, most;
+  uint32_t frames; /* how many there were when it was declared */
+} ms_c_local;
+
+typedef struct ms_c_label {
+  struct ms_c_label *next;
+  const char *name, *text;
+} ms_c_label;
+
+/* A function that is being written in place of its call. */
+typedef struct ms_inlined {
+  struct ms_inlined *next;
+  const ms_node *function;
+  ms_c_value *results; /* variables that take them */
+  uint32_t result_count;
+  const char *label;
+  bool jumped;
+} ms_inlined;
+
+/* A captured number that is worth a constant: the bound of a loop over rows of that length. */
+typedef struct ms_constant {
+  uint32_t capture;
+  int64_t value;
+} ms_constant;
+
+#define MS_CONSTANTS 4
+
+typedef struct ms_writer {
+  ms_draft *draft;
+  ms_typed *typed;
+  ms_arena *arena;
+  ms_text *out;
+  ms_native_refusal *why; /* line 0: not refused */
+  bool fast;              /* numeric = "fast" */
+  uint32_t careful;       /* > 0: inside a careful text */
+  uint32_t temps, labels, line, indent;
+  ms_frame frame[MS_FRAMES];
+  uint32_t frames;
+  ms_c_local *local; /* by symbol index */
+  ms_c_label *label;
+  ms_inlined *inlined;
+  bool *number_used;  /* by capture: parameters */
+  uint32_t positions; /* numbers that say where a tracked scalar got its value */
+  bool stops;         /* the function may stop */
+  bool *rows_used;    /* by capture * MS_MAX_DIMS + part: parameters */
+  bool entries_used, steps_used;
+  bool *shared; /* by capture: its memory may overlap another's */
+  ms_constant constant[MS_CONSTANTS];
+  uint32_t constants;
+  const char **messages; /* of MS_NATIVE_ERROR */
+  uint32_t message_count, message_room;
+  const char *file; /* as a C string's inside */
+  bool failed;      /* out of memory */
+} ms_writer;
+
+/* A formatted text in the arena; "" when memory is out. */
+const char *ms_c_text(ms_writer *w, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* Appends one statement on a line of its own. */
+void ms_c_line(ms_writer *w, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* Notes where the following lines come from. */
+void ms_c_place(ms_writer *w, const ms_node *node);
+
+/* Remembers why the body cannot be C; the first reason stays. */
+void ms_c_refuse(ms_writer *w, const ms_node *node, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+/* A new temporary's name. */
+const char *ms_c_temp(ms_writer *w);
+
+/* The source of a node, cut to what a message can show. */
+const char *ms_c_source(ms_writer *w, const ms_node *node);
+
+/* A part of a C name that is left of a user's name. */
+const char *ms_c_name(ms_writer *w, const char *name);
+
+/* Whether a C text is a name or a number. */
+bool ms_c_is_simple(const char *text);
+
+/* A double as a C constant with the same bits. */
+const char *ms_c_number(ms_writer *w, double number);
+
+/* Appends a jump to the end of a block that has stopped. */
+void ms_c_leave(ms_writer *w);
+
+/* Appends a stop (native.h) if `condition` holds, which is C as `value` is. */
+void ms_c_stop(ms_writer *w, const ms_node *node, const char *condition, const char *stop,
+               uint32_t capture, uint32_t dim, const char *value);
+
+/* The same with a message. */
+void ms_c_error(ms_writer *w, const ms_node *node, const char *condition, const char *message);
+
+/* ---- values ---- */
+
+/* The first value of an expression. */
+ms_c_value ms_c_expression(ms_writer *w, const ms_node *node);
+
+/* The form in which values of a type are held. */
+ms_form_of ms_c_form(const ms_writer *w, const ms_kind_of *kind);
+
+/* The C type of a form. */
+const char *ms_c_type(ms_form_of form);
+
+/* Conversions. `node` is what a message is about. */
+const char *ms_c_as_double(ms_writer *w, ms_c_value value, const ms_node *node);
+const char *ms_c_as_float(ms_writer *w, ms_c_value value, const ms_node *node);
+const char *ms_c_as_form(ms_writer *w, ms_c_value value, ms_form_of form, const ms_node *node);
+const char *ms_c_as_truth(ms_writer *w, ms_c_value value);
+
+/* An expression as a number: double, or float in fast mode if `single`. */
+const char *ms_c_operand(ms_writer *w, const ms_node *node, bool single);
+
+/* An expression as a condition. */
+const char *ms_c_condition(ms_writer *w, const ms_node *node);
+
+/* Holds a value in a temporary if it is not a name or a constant already. */
+ms_c_value ms_c_hold(ms_writer *w, ms_c_value value);
+
+/* Whether evaluating a node may store something: it calls a function of the user. */
+bool ms_c_stores(const ms_writer *w, const ms_node *node);
+
+/* ---- integers ---- */
+
+/* A node as an integer, seen from frame `frame` (MS_FRAMES: from none). */
+ms_whole ms_c_whole_at(ms_writer *w, const ms_node *node, uint32_t frame);
+
+/* The same, from the outermost frame that allows it; the guards that it needs are added. */
+ms_whole ms_c_whole(ms_writer *w, const ms_node *node);
+
+/* Adds a condition to a frame's guards. */
+void ms_c_guard(ms_writer *w, uint32_t frame, const char *condition);
+
+/* A checked subscript of a dimension as int64_t text, counted from 1. */
+const char *ms_c_subscript(ms_writer *w, const ms_node *node, int64_t extent, uint32_t array,
+                           uint32_t dim);
+
+/* ---- arrays ---- */
+
+/* The capture that stands for all names of an array. */
+uint32_t ms_c_array(const ms_writer *w, uint32_t capture);
+
+/* The name of the memory of the array that a capture is. */
+const char *ms_c_memory(ms_writer *w, uint32_t capture);
+
+/* The stride of a dimension as C text. */
+const char *ms_c_stride(ms_writer *w, uint32_t capture, uint32_t dim);
+
+/* A place in memory: `p1_A[...]` of an element, or the address of a part's first element.
+ * Subscripts are checked. False after a refusal. */
+typedef struct ms_c_location {
+  ms_kind_of kind; /* of the object that the subscripts complete */
+  bool element;
+  const char *text; /* lvalue, or pointer */
+} ms_c_location;
+
+bool ms_c_locate(ms_writer *w, const ms_node *node, ms_c_location *location);
+
+/* Reads a located element. */
+ms_c_value ms_c_load(ms_writer *w, const ms_c_location *location, const ms_node *node);
+
+/* Text of a value on its way into an element of array `capture`, checked. */
+const char *ms_c_stored(ms_writer *w, ms_c_value value, uint32_t capture, const ms_node *node);
+
+/* The method call `w:dot(h)` as a number; row statements such as `w:fill(0)`. */
+ms_c_value ms_c_measure(ms_writer *w, const ms_node *node);
+bool ms_c_row_statement(ms_writer *w, const ms_node *node);
+
+/* A row of a sparse array: its number. */
+ms_c_value ms_c_sparse_row(ms_writer *w, const ms_node *node);
+
+/* X[i][j] of a sparse array: 0 where there is no entry. */
+ms_c_value ms_c_sparse_element(ms_writer *w, const ms_node *node);
+
+/* `for f, v in X[i]:nonzeros() do`; other generic loops are refused. */
+void ms_c_for_entries(ms_writer *w, const ms_node *loop);
+
+/* ---- calls ---- */
+
+/* A call's values: fills values[0 .. count-1]. */
+void ms_c_call(ms_writer *w, const ms_node *node, ms_c_value *values, uint32_t count);
+
+/* `return` of an inlined function or of the closure form. */
+void ms_c_return(ms_writer *w, const ms_node *node);
+
+/* ---- statements ---- */
+
+void ms_c_block(ms_writer *w, const ms_node *block);
+void ms_c_labels(ms_writer *w, const ms_node *block); /* enters a block's labels */
+void ms_c_statement(ms_writer *w, const ms_node *node);
+void ms_c_for(ms_writer *w, const ms_node *node);
+
+/* Declares a local and gives it a value. */
+void ms_c_declare(ms_writer *w, const ms_symbol *symbol, ms_c_value value, const ms_node *from);
+
+/* The variable that a captured scalar is. */
+const char *ms_c_variable(ms_writer *w, uint32_t capture);
+
+/* The name of captured number or boolean `capture` as a parameter. */
+const char *ms_c_captured(ms_writer *w, uint32_t capture);
+
+/* Evaluates kid[from ...] to `count` values as Lua adjusts lists, each held if `hold`. */
+void ms_c_list(ms_writer *w, const ms_node *node, uint32_t from, ms_c_value *values, uint32_t count,
+               bool hold);
+
+#endif

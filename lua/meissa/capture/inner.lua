@@ -1,0 +1,172 @@
+-- SPDX-License-Identifier: MIT
+--
+-- Inner bindings: what the captured functions and tables of a loop lead to, for the analyser to walk
+-- through them.
+--
+-- A function whose text is had gets `code`, its body as a loop in closure form, and `means`, what
+-- each of the code's captures is: {index, depth, ...}. A table gets `fields`, {name, index, ...}, of
+-- the names that the loop's body and the functions' bodies mention. An index n > 0 is a binding of
+-- the loop, -n an inner one. What is left out (text not to be had, too much of it) is unknown to the
+-- analyser, which then takes the function or table as a whole. Nothing here calls user code.
+-- @module meissa.capture.inner
+
+local core = require("meissa.core")
+local frame = require("meissa.frame")
+local source = require("meissa.source")
+
+local M = {}
+
+-- The name of the field that stands for what a table does when it is called.
+M.CALL = "()"
+
+-- Inner bindings of a loop; and the functions among them.
+local MOST, MOST_FUNCTIONS = 1000, 100
+
+-- The code of a function: {loop =, captures =, slots =, names =, id =}, or false.
+local by_function = setmetatable({}, { __mode = "k" })
+local by_place, codes = {}, 0
+
+local function parse(fn, info)
+  local text = source.text(fn, info.source)
+  local place = ("%d-%d:%s"):format(info.linedefined, info.lastlinedefined, info.source)
+  local known = by_place[text] or {}
+  by_place[text] = known
+  if known[place] == nil then
+    local loop = core.loop(text, info.source, info.linedefined, info.lastlinedefined)
+    if loop then
+      codes = codes + 1
+      local captures = loop:captures()
+      known[place] = { loop = loop, captures = captures, names = loop:names(), id = codes,
+        slots = frame.slots(captures, fn, nil) }
+    end
+  end
+  return known[place] or false
+end
+
+local function code_of(fn)
+  local code = by_function[fn]
+  if code == nil then
+    local info = debug.getinfo(fn, "S")
+    local ok, found = false, nil
+    if info.what == "Lua" then ok, found = pcall(parse, fn, info) end
+    code = ok and found or false
+    by_function[fn] = code
+  end
+  return code
+end
+
+-- Kinds of values that are all the same to the analyser.
+local SHARED = { ["nil"] = true, boolean = true, string = true }
+
+local Work = {}
+Work.__index = Work
+
+-- The index of an inner binding for a value.
+function Work:value(value, number)
+  local kind, key = type(value), value
+  if kind == "number" and not number then value = 0 / 0 end
+  if value ~= value or SHARED[kind] then key = kind end
+  local known = self.by_value[key]
+  if known then return known end
+  if #self.list >= MOST then return nil end
+  local binding = self.tools.bind(value, 0)
+  local index
+  if binding.kind == "array" then
+    index = self.tools.array(binding, value)
+  else
+    self.list[#self.list + 1] = binding
+    index = -#self.list
+    self:enter(binding)
+  end
+  self.by_value[key] = index
+  return index
+end
+
+-- Notes a binding, of the loop or an inner one, for what is inside of it.
+function Work:enter(binding)
+  if binding.kind == "function" and self.functions < MOST_FUNCTIONS then
+    self.functions = self.functions + 1
+    self.queue[#self.queue + 1] = binding
+  elseif binding.kind == "table" and self.tools.is_searched(binding.value) then
+    self.tables[#self.tables + 1] = { binding = binding, done = {} }
+    local meta = debug.getmetatable(binding.value)
+    local call = type(meta) == "table" and rawget(meta, "__call")
+    local index = type(call) == "function" and self:value(call)
+    binding.fields = index and { M.CALL, index } or {}
+  end
+end
+
+function Work:add_names(names)
+  for name in pairs(names) do
+    if not self.known_names[name] then
+      self.known_names[name] = true
+      self.names[#self.names + 1] = name
+    end
+  end
+end
+
+-- What the captures of a function mean; false if there is no room for them.
+function Work:means(fn, code)
+  local roots, means = frame.read(code.slots, fn, nil), {}
+  for c, capture in ipairs(code.captures) do
+    local value, depth = self.tools.follow(roots[c], capture.fields)
+    local index = self:value(value, capture.parameter or capture.argument)
+    if not index then return false end
+    means[2 * c - 1], means[2 * c] = index, depth
+  end
+  return means
+end
+
+function Work:look_into(binding)
+  local code = code_of(binding.value)
+  local means = code and self:means(binding.value, code)
+  if not means then return end
+  binding.code, binding.code_id, binding.means = code.loop, code.id, means
+  self:add_names(code.names)
+end
+
+-- Resolves names in a table that were not asked for yet.
+function Work:fill(entry)
+  local binding = entry.binding
+  for n = #entry.done + 1, #self.names do
+    local name = self.names[n]
+    entry.done[n] = true
+    local value = self.tools.field_of(binding.value, name)
+    local index = value ~= nil and self:value(value)
+    if index then
+      binding.fields[#binding.fields + 1] = name
+      binding.fields[#binding.fields + 1] = index
+    end
+  end
+end
+
+--- Looks into the functions and tables among a loop's bindings.
+-- @tab bindings of the loop's captures
+-- @tab names constant names of fields and methods in the loop's body, as keys
+-- @tab tools `bind(value, depth)` makes a binding; `array(binding, value)` gives the index of an
+-- array among the loop's bindings; `follow(root, fields)`, `field_of(table, key)`,
+-- `is_searched(table)`
+-- @treturn table the inner bindings
+function M.resolve(bindings, names, tools)
+  local work = setmetatable({ tools = tools, list = {}, by_value = {}, queue = {}, tables = {},
+    functions = 0, names = {}, known_names = {} }, Work)
+  for _, binding in ipairs(bindings) do work:enter(binding) end
+  if #work.queue == 0 and #work.tables == 0 then return work.list end
+  work:add_names(names)
+  local next_function, next_table, seen_names = 1, 1, 0
+  repeat
+    local binding = work.queue[next_function]
+    if binding then
+      next_function = next_function + 1
+      work:look_into(binding)
+    elseif seen_names < #work.names or next_table <= #work.tables then
+      local first = seen_names < #work.names and 1 or next_table
+      seen_names, next_table = #work.names, #work.tables + 1
+      for t = first, next_table - 1 do work:fill(work.tables[t]) end
+    end
+  until not work.queue[next_function] and seen_names == #work.names
+    and next_table > #work.tables
+  return work.list
+end
+
+return M

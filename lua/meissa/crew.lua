@@ -1,0 +1,93 @@
+-- SPDX-License-Identifier: MIT
+--- The crew: how many of the workers take part in a job.
+--
+-- Another worker takes time to get going, and blocks that follow each other on different workers
+-- cost hand-overs. A loop that is too short for that runs faster on fewer workers; how long its
+-- iterations take is known from its last execution. This decides nothing but who runs what: the
+-- grid and the results are the same for any number.
+-- @module meissa.crew
+
+local grids = require "meissa.grid"
+local system = require "meissa.system"
+
+local M = {}
+
+-- Seconds until another worker is at work and has told of its end; and for a hand-over: by a worker
+-- that looks for it, by one that sleeps because the cores are taken, and by messages.
+local START = {memory = 1.5e-5, messages = 6e-5}
+local HAND_ON = {looking = 2e-6, sleeping = 2e-5, messages = 4e-5}
+
+-- What is left, after another execution, of what was known about hand-overs.
+local FORGET = 0.9
+
+-- Strategies whose blocks wait for blocks of other workers.
+local HANDS_ON = {rotate = true, wavefront = true, hyperplane = true}
+
+local costs = setmetatable({}, {__mode = "k"}) -- of each session
+
+local function costs_of(session)
+  local known = costs[session]
+  if known then return known end
+  local info = session:info()
+  local start, hand_on = START.messages, HAND_ON.messages
+  if info.memory then
+    start = START.memory
+    hand_on = info.workers <= system.cores() and HAND_ON.looking or HAND_ON.sleeping
+  end
+  known = {workers = info.workers, start = start, hand_on = hand_on}
+  costs[session] = known
+  return known
+end
+
+-- Hand-overs that follow each other: a worker waits once for each range of the axes that are not
+-- its own.
+local function steps_of(grid, strategy)
+  if not HANDS_ON[strategy] then return 0 end
+  return grid.blocks / grid.ranges[grids.space_axis(grid)]
+end
+
+--- How many workers a job is worth, 0 meaning all.
+-- @param session the session
+-- @tab grid its grid
+-- @string strategy the plan's
+-- @tab[opt] known what M.learn gave after the loop's last execution
+function M.size(session, grid, strategy, known)
+  if not known then return 0 end
+  local cost = costs_of(session)
+  local work, steps = known.pace * grid.volume, steps_of(grid, strategy)
+  local hand_on = math.max(cost.hand_on, known.hand_on)
+  local best, least = 1, work
+  for workers = 2, cost.workers do
+    local time = work / workers + (workers - 1) * cost.start + steps * hand_on
+    if time < least then best, least = workers, time end
+  end
+  return best == cost.workers and 0 or best
+end
+
+--- Seconds that the workers spent in blocks.
+-- @tab shares of the workers, from an outcome
+function M.busy(shares)
+  local busy = 0
+  for _, share in ipairs(shares) do busy = busy + share.busy end
+  return busy
+end
+
+--- What an execution tells about the next one: {pace = seconds of an iteration, hand_on = seconds
+-- waited for a hand-over}. The latter includes waiting for slower workers and, on a busy machine,
+-- for cores; one worker alone learns nothing about it, and slowly forgets.
+-- @tab shares of the workers, from an outcome
+-- @tab grid the grid
+-- @string strategy the plan's
+-- @tab[opt] known what was known before
+function M.learn(shares, grid, strategy, known)
+  local waited, workers = 0, 0
+  for _, share in ipairs(shares) do
+    waited = waited + share.waited
+    if share.blocks > 0 then workers = workers + 1 end
+  end
+  local hand_on = known and known.hand_on * FORGET or 0
+  if workers > 1 then hand_on = waited / workers / math.max(1, steps_of(grid, strategy)) end
+  return {pace = M.busy(shares) / grid.volume, hand_on = hand_on}
+end
+
+return M

@@ -1,0 +1,41 @@
+-- SPDX-License-Identifier: MIT
+--- Going through tables: what this module's own code uses instead of `pairs`.
+--
+-- LuaJIT compiles `pairs` and `next` in a generic `for` to an instruction of their own, which in hot
+-- nested loops can end early or fault in Debian 12's version (LuaJIT issue 827). It does so by the
+-- names alone: a function by another name is called like any other.
+-- @module meissa.iterate
+
+local M = {}
+
+local advance = next
+
+--- All entries of a table in no order that can be relied on: `for key, value in each(t) do`.
+-- Metatables are not asked.
+function M.each(t) return advance, t, nil end
+
+-- Keys in an order of their own: numbers, then strings, then booleans, then the rest as it comes.
+local rank = { number = 1, string = 2, boolean = 3 }
+
+--- Whether key a comes before key b; neither of two keys that are no numbers, strings or booleans
+-- does. Nan is no key.
+function M.before(a, b)
+  local ra, rb = rank[type(a)] or 4, rank[type(b)] or 4
+  if ra ~= rb then return ra < rb end
+  if ra == 3 then return a == false and b == true end
+  return ra < 3 and a < b
+end
+
+--- The keys of a table as a list: those with an order in it, then the rest as it comes.
+function M.keys(t)
+  local keys, rest = {}, {}
+  for key in advance, t do
+    local list = rank[type(key)] and keys or rest
+    list[#list + 1] = key
+  end
+  table.sort(keys, M.before)
+  for _, key in ipairs(rest) do keys[#keys + 1] = key end
+  return keys
+end
+
+return M

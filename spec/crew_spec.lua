@@ -1,0 +1,93 @@
+-- SPDX-License-Identifier: MIT
+--
+-- How many workers take part: enough to pay for their start and their hand-overs, as the last
+-- execution has shown; never a matter of results.
+
+local crew = require("meissa.crew")
+local meissa = require("meissa")
+local parallel = meissa.parallel
+
+local function session_of(workers, memory)
+  return {info = function() return {workers = workers, memory = memory} end}
+end
+
+local row = {blocks = 64, ranges = {64}, sequential = 0, volume = 1000}
+local square = {blocks = 256, ranges = {16, 16}, sequential = 0, volume = 1444}
+local sweep = {blocks = 300 * 8, ranges = {300, 8}, sequential = 1, volume = 300 * 62}
+
+local function share(busy, waited)
+  return {busy = busy, waited = waited, blocks = busy > 0 and 1 or 0}
+end
+
+local function size(grid, strategy, microseconds, options)
+  options = options or {}
+  return crew.size(options.session or session_of(options.workers or 2, options.memory ~= false),
+                   grid, strategy, microseconds and {pace = microseconds * 1e-6, hand_on = 0})
+end
+
+describe("the crew", function()
+  it("is all workers until the loop's pace is known", function()
+    assert.are.equal(0, size(row, "independent"))
+  end)
+
+  it("is one worker for loops that end before another would have begun", function()
+    assert.are.equal(1, size(row, "independent", 0.001))
+    assert.are.equal(0, size(row, "independent", 1))
+    assert.are.equal(1, size(square, "wavefront", 0.01))
+    assert.are.equal(0, size(square, "wavefront", 1))
+    assert.are.equal(1, size(sweep, "hyperplane", 0.01))
+    assert.are.equal(0, size(sweep, "hyperplane", 1))
+  end)
+
+  it("grows with the work", function()
+    local last = 0
+    for _, pace in ipairs {0.001, 0.1, 0.5, 2, 10} do
+      local now = size(row, "independent", pace, {workers = 16})
+      now = now == 0 and 16 or now
+      assert.is_true(now >= last)
+      last = now
+    end
+    assert.are.equal(16, last)
+  end)
+
+  it("is smaller where hand-overs are messages", function()
+    assert.are.equal(0, size(square, "wavefront", 0.2))
+    assert.are.equal(1, size(square, "wavefront", 0.2, {memory = false}))
+  end)
+
+  it("learns what hand-overs cost, and forgets it when they are not met", function()
+    local session = session_of(2, true)
+    local shares = {share(1e-3, 12e-3), share(1e-3, 12e-3)}
+    local known = crew.learn(shares, sweep, "hyperplane")
+    assert.are.near(2e-3 / sweep.volume, known.pace, 1e-12)
+    assert.are.near(4e-5, known.hand_on, 1e-9)
+    assert.are.equal(1, crew.size(session, sweep, "hyperplane", known))
+    local alone, executions = {share(2e-3, 0), share(0, 0)}, 0
+    repeat
+      known = crew.learn(alone, sweep, "hyperplane", known)
+      executions = executions + 1
+    until crew.size(session, sweep, "hyperplane", known) == 0 or executions > 100
+    assert.is_true(executions > 3 and executions < 60)
+  end)
+
+  it("changes nothing but who runs what", function()
+    local function sums(workers)
+      meissa.init {workers = workers}
+      local A, s = meissa.rand({30, 30}, {seed = 3}), 0
+      for _ = 1, 20 do
+        for i, j in parallel({2, 29}, {2, 29}) do
+          A[i][j] = 0.25 * (A[i - 1][j] + A[i + 1][j] + A[i][j - 1] + A[i][j + 1])
+        end
+        for i in parallel(10) do s = s + A[i][i] end
+      end
+      return s, meissa.last().shares
+    end
+    local right = sums(1)
+    local sum, shares = sums(3)
+    assert.are.equal(right, sum)
+    local took_part = 0
+    for _, each in ipairs(shares) do took_part = took_part + (each.blocks > 0 and 1 or 0) end
+    assert.is_true(took_part < 3) -- ten additions are not worth three
+    meissa.init {}
+  end)
+end)

@@ -1,0 +1,155 @@
+-- SPDX-License-Identifier: MIT
+-- time limit: 600 s
+-- Workers are killed at random moments while matrix factorization and Gauss-Seidel run: every run
+-- ends with the bits of one that nobody disturbed. MEISSA_TEST_SEED replays the moments,
+-- MEISSA_KILLS says how many there are for each program and road.
+local meissa = require "meissa"
+local ffi = require "ffi"
+
+ffi.cdef "int getpid(void);"
+
+local parallel = meissa.parallel
+local KILLS = tonumber(os.getenv "MEISSA_KILLS") or 8
+local seed = tonumber(os.getenv "MEISSA_TEST_SEED") or os.time() % 100000
+
+-- A process that kills others after a while: lines "pid microseconds".
+local KILLER = [[
+local ffi = require "ffi"
+ffi.cdef "int kill(int pid, int signal); int usleep(unsigned);"
+for line in io.lines() do
+  local pid, delay = line:match("(%d+) (%d+)")
+  ffi.C.usleep(tonumber(delay))
+  ffi.C.kill(tonumber(pid), 9)
+end
+]]
+
+local function bytes(A)
+  local size = {float = 4, double = 8}
+  return ffi.string((A:data()), A:nnz() * size[A:type()])
+end
+
+local function factorize(ratings)
+  local W = meissa.randn({300, 16}, {seed = 1, scale = 0.1, type = "float"})
+  local H = meissa.randn({200, 16}, {seed = 2, scale = 0.1, type = "float"})
+  local errors = {}
+  for epoch = 1, 8 do
+    local sum = 0
+    for i, j, r in parallel(ratings) do
+      local w, h = W[i], H[j]
+      local e = r - w:dot(h)
+      sum = sum + e * e
+      for k = 1, 16 do
+        local wk = w[k]
+        w[k] = wk + 0.02 * (e * h[k] - 0.05 * wk)
+        h[k] = h[k] + 0.02 * (e * wk - 0.05 * h[k])
+      end
+    end
+    errors[epoch] = ("%.17g"):format(sum)
+  end
+  return bytes(W) .. bytes(H) .. table.concat(errors, " ")
+end
+
+local function relax()
+  local n = 240
+  local A = meissa.rand({n, n}, {seed = 3})
+  for _ = 1, 6 do
+    for i, j in parallel({2, n - 1}, {2, n - 1}) do
+      A[i][j] = 0.25 * (A[i - 1][j] + A[i + 1][j] + A[i][j - 1] + A[i][j + 1])
+    end
+  end
+  return bytes(A)
+end
+
+local function make_ratings()
+  local at = {i = {}, j = {}, v = {}}
+  for e = 1, 30000 do
+    at.i[e], at.j[e], at.v[e] = e * 7919 % 300 + 1, e * 104729 % 200 + 1, e % 5 + 1
+  end
+  return meissa.sparse({300, 200}, at)
+end
+
+-- Descriptors of shared memory, and child processes, of this process.
+local function held()
+  local pipe = io.popen("ls -l /proc/" .. ffi.C.getpid() .. "/fd | grep -c memfd:")
+  local memory = tonumber(pipe:read("*l"))
+  pipe:close()
+  pipe = io.popen("cat /proc/" .. ffi.C.getpid() .. "/task/*/children")
+  local _, children = pipe:read("*a"):gsub("%d+", "")
+  pipe:close()
+  return memory, children
+end
+
+local roads = {}
+for _, transport in ipairs {"ipc", "tcp"} do
+  for _, shm in ipairs {true, false} do
+    roads[#roads + 1] = {transport = transport, shm = shm, workers = 2,
+                         name = transport .. (shm and ", shared" or ", by value")}
+  end
+end
+
+local programs = {{name = "factorization", run = factorize}, {name = "Gauss-Seidel", run = relax}}
+
+describe(("%d workers killed at random (seed %d)"):format(KILLS, seed), function()
+  local ratings, killer, stderr
+  local redone = 0 -- notices of loops that ran again
+
+  setup(function()
+    math.randomseed(seed)
+    ratings = make_ratings()
+    killer = io.popen(("luajit -e '%s'"):format(KILLER:gsub("\n", " ")), "w")
+    killer:setvbuf "no"
+    meissa.init {workers = 1}
+    for _, program in ipairs(programs) do program.right = program.run(ratings) end
+    stderr = io.stderr
+    rawset(io, "stderr", {write = function(_, text)
+      if text:find("run again", 1, true) then redone = redone + 1 end
+    end})
+  end)
+
+  teardown(function()
+    rawset(io, "stderr", stderr)
+    killer:close()
+    meissa.init {}
+  end)
+
+  for _, road in ipairs(roads) do
+    for _, program in ipairs(programs) do
+      it(("do not change a bit of %s (%s)"):format(program.name, road.name), function()
+        meissa.init {workers = 2, transport = road.transport, shm = road.shm}
+        local before
+        for _ = 1, 2 do -- once without the start of the workers
+          before = meissa.clock()
+          assert.is_true(program.run(ratings) == program.right)
+        end
+        local usual = meissa.clock() - before
+        redone = 0
+        for _ = 1, KILLS do
+          local pid = meissa.workers().pids[math.random(2)]
+          if pid then
+            killer:write(("%d %d\n"):format(pid, math.floor(math.random() * usual * 1e6)))
+          end
+          assert.is_true(program.run(ratings) == program.right)
+        end
+        assert.is_true(redone > 0)
+      end)
+    end
+  end
+
+  it("leave no memory and no process behind", function()
+    local function settle()
+      meissa.init {}
+      for _ = 1, 4 do collectgarbage() end
+      require("meissa.array").drain()
+      return held()
+    end
+    local memory, children = settle()
+    meissa.init {workers = 2}
+    for k = 1, 6 do
+      local pid = meissa.workers().pids[k % 2 + 1]
+      if pid then killer:write(("%d %d\n"):format(pid, 20000)) end
+      assert.is_true(factorize(ratings) == programs[1].right)
+    end
+    local now, alive = settle()
+    assert.same({memory, children}, {now, alive})
+  end)
+end)
