@@ -54,7 +54,8 @@ typedef enum ms_param_kind {
   MS_PARAM_POINTER, /* pointer to element [1]...[1] of the array that capture `at` is */
   MS_PARAM_STRIDE,  /* stride in dimension `dim` of the array that capture `at` is, in elements */
   MS_PARAM_STEP,    /* stride in dimension `dim` of the dense array whose entries are the space */
-  MS_PARAM_TABLE    /* table with the remaining captured values under their capture index */
+  MS_PARAM_TABLE,   /* table with the remaining captured values under their capture index */
+  MS_PARAM_DRAWS    /* pointer to an ms_draws that knows the loop (native kernels) */
 } ms_param_kind;
 
 typedef struct ms_param {

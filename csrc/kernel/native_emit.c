@@ -110,6 +110,8 @@ static int find_parameters(ms_writer *w, ms_kernel_info *info, parameters *all) 
   for (uint32_t d = 0; w->steps_used && d < job->space->dim_count; d++)
     add(w, info, all, (ms_param){.kind = MS_PARAM_STEP, .at = d, .dim = d}, "const int64_t ",
         ms_c_text(w, "ms_step%u", d + 1));
+  if (ms_draft_draws(job))
+    add(w, info, all, (ms_param){.kind = MS_PARAM_DRAWS}, "const ms_draws *const ", "ms_place");
   for (uint32_t c = 0; c < job->loop->capture_count; c++) {
     add_array(w, info, all, c);
     if (!w->number_used[c]) continue;
