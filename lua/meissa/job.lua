@@ -259,6 +259,7 @@ function M.run(run)
   -- Where the blocks of a partition begin is long and never changes; ranges are short and may.
   local fixed = layout.starts and layout or nil
   if fixed then key = key .. tonumber(run.grid.partition.id) else told.layout = layout end
+  engine.running(run.native)
   local results, outcome = run_stages(run, {
     key = key, kernel = static_bytes(schedule, key, kernel_bytes, fixed), items = items,
     run = buffer.encode(told),
@@ -388,6 +389,7 @@ function M.run_here(run)
   local instance, scratch = M.instance(kernel_bytes, run_bytes, items, where, copies, run.draws)
   local run_block, all = runner(instance, grids.layout(run.grid), scratch), {}
   local began = system.clock()
+  engine.running(run.native)
   local order, list = M.serial_order(run.plan, run.grid), stages.of(run.plan, run.grid)
   local undo = undo_here(run, key, items)
   for _, stage in ipairs(list) do
