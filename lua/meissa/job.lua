@@ -25,7 +25,6 @@ local show = require "meissa.array.show"
 local spaces = require "meissa.space"
 local stages = require "meissa.stage"
 local system = require "meissa.system"
-local worker = require "meissa.worker"
 
 local M = {}
 
@@ -63,8 +62,9 @@ end
 
 local function warn_stalled(run, layout)
   return function(seconds, number, block)
+    local where = block and failures.describe_block(run, layout, block) or "no block"
     io.stderr:write(("meissa: %s: no block finished for %.0f s; worker %d is in %s\n"):format(
-      failures.place(run), seconds, number, block and failures.describe_block(run, layout, block) or "no block"))
+      failures.place(run), seconds, number, where))
   end
 end
 
