@@ -167,6 +167,23 @@ static void declare_loop_variables(ms_writer *w, bool entries) {
                  (ms_c_value){MS_FORM_VALUE, ms_kind_scalar(MS_CAN_NIL), "ms_nil"}, NULL);
 }
 
+/* Tells the random numbers which iteration begins. */
+static void begin_draws(ms_writer *w, bool entries) {
+  if (!ms_draft_draws(w->draft->job)) return;
+  uint32_t dims = w->draft->dims;
+  const char *index = "(double)x1";
+  if (entries && w->draft->job->space->positions) {
+    dims = 1;
+  } else {
+    for (uint32_t d = 0; d < dims; d++) {
+      const char *part = entries ? ms_c_text(w, "(double)ms_coord%u[x1 - 1]", d + 1)
+                                 : ms_c_text(w, "(double)x%u", d + 1);
+      index = d == 0 ? part : ms_c_text(w, "%s, %s", index, part);
+    }
+  }
+  ms_c_line(w, "ms_draws_begin(&draws, %u, (const double[]){%s});", dims, index);
+}
+
 /* ---- captured scalars that the block assigns ---- */
 
 static const char *identity(const ms_writer *w, uint32_t at) {
@@ -287,10 +304,12 @@ void ms_c_function(ms_writer *w) {
   for (uint32_t l = 0; l < loops; l++)
     ms_c_line(w, "int64_t x%u = %s%s;", l + 1, entries ? "first" : "lo",
               entries ? "" : ms_c_text(w, "%u", l + 1));
+  if (ms_draft_draws(w->draft->job)) ms_c_line(w, "ms_draws draws = *ms_place;");
   declare_variables(w);
   if (entries) ms_c_line(w, "for (x1 = first; x1 <= last; x1++) {");
   for (uint32_t d = 0; !entries && d < loops; d++) nest_loop(w, d);
   begin_tracked(w);
+  begin_draws(w, entries);
   declare_loop_variables(w, entries);
   ms_c_line(w, "{");
   ms_c_block(w, w->draft->body);

@@ -374,7 +374,8 @@ function M.prepare(kernel_bytes, run_bytes, items, host)
   if kernel.native then
     self.make_native = function(loaded_object)
       return native_engine.instance(loaded_object, kernel.native.info, found, values, { info = info,
-        object = object, encode = function(results) return results_of.encode(self, results) end })
+        object = object, draws = host and host.draws,
+        encode = function(results) return results_of.encode(self, results) end })
     end
     if kernel.native.object then return self.make_native(load_object(kernel.native)) end
     self.look = native_engine.watch(kernel.native, system.clock)
