@@ -48,8 +48,7 @@ function Plan.__call()
   return nil
 end
 
-local FLAGS = {"draws", "changes", "stores", "aliased", "alone", "reads", "quiet",
-               "acts", "acts_change"}
+local FLAGS = {"draws", "changes", "stores", "aliased", "alone", "reads", "quiet"}
 
 -- What the analysis depends on, as one string: shapes, which arrays are the same, numbers that may
 -- reach a subscript, kinds of values, the space and its options.
@@ -57,7 +56,8 @@ local function situation(record, space, bindings)
   local parts = {spaces.key(space), space.source or ""}
   local function add(value) parts[#parts + 1] = value end
   local seen, stores, names, memories = {}, {}, 0, 0
-  local inside = #bindings.inner > 0
+  local inside = false -- whether arguments of captured functions may reach subscripts
+  for _, binding in ipairs(bindings) do inside = inside or binding.code ~= nil end
   local function memory_of(storage)
     if not stores[storage] then
       memories = memories + 1
@@ -98,6 +98,7 @@ local function situation(record, space, bindings)
     for _, flag in ipairs(FLAGS) do
       if binding[flag] then add(flag) end
     end
+    if binding.acts then add(binding.acts) end
     if binding.impure then add(binding.impure) end
   end
   for c, binding in ipairs(bindings) do
