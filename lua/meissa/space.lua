@@ -76,7 +76,8 @@ local function choice(options, name, choices)
                tostring(value))
 end
 
-local function check_grid(grid)
+--- Raises OPT for an option `grid` that is none.
+function M.check_grid(grid)
   if grid == nil then return end
   if type(grid) ~= "table" or #grid == 0 then
     errors.raise("OPT", "option 'grid' is a table with the number of ranges of each cut " ..
@@ -108,7 +109,7 @@ local function apply_options(space, options)
   space.numeric = choice(options, "numeric", {"strict", "fast"})
   space.reduce = choice(options, "reduce", {"blocks", "serial"})
   space.engine = choice(options, "engine", {"auto", "native", "lua"})
-  check_grid(options.grid)
+  M.check_grid(options.grid)
   space.options = options
 end
 
