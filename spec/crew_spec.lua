@@ -91,14 +91,16 @@ describe("the crew", function()
       return s, meissa.last().shares
     end
     local right = sums(1)
-    local most, tries = 3, 0
-    repeat -- on a busy machine ten additions may look long
+    local took_part = {}
+    for _ = 1, 20 do -- on a busy machine ten additions may look long
       local sum, shares = sums(3)
       assert.are.equal(right, sum)
-      most, tries = 0, tries + 1
-      for _, each in ipairs(shares) do most = most + (each.blocks > 0 and 1 or 0) end
-    until most < 3 or tries == 20
-    assert.is_true(most < 3)
+      local workers = 0
+      for _, each in ipairs(shares) do workers = workers + (each.blocks > 0 and 1 or 0) end
+      took_part[workers] = true
+      if workers < 3 then break end
+    end
+    assert.is_true(took_part[1] or took_part[2])
     meissa.init {}
   end)
 end)
