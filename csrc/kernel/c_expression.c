@@ -65,6 +65,10 @@ static ms_c_value path(ms_writer *w, const ms_node *node) {
   if (at != MS_NO_CAPTURE) return captured(w, at, node);
   if (node->kind == MS_NAME && node->symbol != NULL) return local(w, node);
   if (node->kind == MS_NAME) return refused(w, node, "is a global that has no value here");
+  ms_kind_of kind = ms_typed_expression(w->typed, node);
+  if (kind.object == MS_OBJECT_SPARSE) return ms_c_sparse_row(w, node);
+  if (ms_typed_expression(w->typed, node->kid[0]).object == MS_OBJECT_SPARSE)
+    return ms_c_sparse_element(w, node);
   ms_c_location location;
   if (!ms_c_locate(w, node, &location)) return number("0.0");
   if (location.element) return ms_c_load(w, &location, node);

@@ -67,6 +67,11 @@ void ms_c_declare(ms_writer *w, const ms_symbol *symbol, ms_c_value value, const
               name, value.text);
     return;
   }
+  if (kind.can == MS_CAN_OBJECT && kind.object == MS_OBJECT_SPARSE && kind.given > 0) {
+    local->text = name;
+    ms_c_line(w, "%sint64_t %s = %s;", symbol->assigned ? "" : "const ", name, value.text);
+    return;
+  }
   if (kind.can & MS_CAN_OBJECT) {
     bool known = kind.object != MS_OBJECT_OTHER;
     if (!known && from != NULL)
@@ -315,7 +320,7 @@ void ms_c_statement(ms_writer *w, const ms_node *node) {
       place_label(w, node);
       return;
     case MS_FOR_GENERIC:
-      ms_c_refuse(w, node, "`%s` goes through a table", ms_c_source(w, node));
+      ms_c_for_entries(w, node);
       return;
     default:
       ms_c_refuse(w, node, "`%s` is not known to C", ms_c_source(w, node));

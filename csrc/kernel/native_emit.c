@@ -45,8 +45,10 @@ static int prepare(ms_writer *w, ms_error *err) {
   size_t symbols = (size_t)w->draft->job->loop->tree->symbols + 1;
   w->local = ms_arena_take(w->arena, symbols, sizeof *w->local);
   w->number_used = ms_arena_take(w->arena, captures, sizeof(bool));
+  w->rows_used = ms_arena_take(w->arena, captures * MS_MAX_DIMS, sizeof(bool));
   w->shared = ms_arena_take(w->arena, captures, sizeof(bool));
-  if (w->local == NULL || w->number_used == NULL || w->shared == NULL) return out_of_memory(err);
+  if (w->local == NULL || w->rows_used == NULL || w->number_used == NULL || w->shared == NULL)
+    return out_of_memory(err);
   memset(w->draft->pointer_used, 0, captures * sizeof(bool));
   find_shared(w);
   return 0;
@@ -96,6 +98,16 @@ static void add_array(ms_writer *w, ms_kernel_info *info, parameters *all, uint3
   }
 }
 
+static void add_rows(ms_writer *w, ms_kernel_info *info, parameters *all, uint32_t at) {
+  const char *value_type = element_type(w->draft->job->elements[at].type);
+  for (uint32_t part = 0; part < MS_MAX_DIMS; part++) {
+    if (!w->rows_used[at * MS_MAX_DIMS + part]) continue;
+    const char *type = part == 0 ? "int64_t" : part == 1 ? value_type : "int32_t";
+    add(w, info, all, (ms_param){.kind = MS_PARAM_ROWS, .at = at, .dim = part},
+        ms_c_text(w, "const %s *const ", type), ms_c_text(w, "n%u_%u", at + 1, part));
+  }
+}
+
 static int find_parameters(ms_writer *w, ms_kernel_info *info, parameters *all) {
   const ms_kernel_job *job = w->draft->job;
   size_t room = ((size_t)job->loop->capture_count + 1) * (MS_MAX_DIMS + 2) + 2 * MS_MAX_DIMS;
@@ -114,6 +126,7 @@ static int find_parameters(ms_writer *w, ms_kernel_info *info, parameters *all) 
     add(w, info, all, (ms_param){.kind = MS_PARAM_DRAWS}, "const ms_draws *const ", "ms_place");
   for (uint32_t c = 0; c < job->loop->capture_count; c++) {
     add_array(w, info, all, c);
+    add_rows(w, info, all, c);
     if (!w->number_used[c]) continue;
     bool number = job->bindings[c].kind == MS_BIND_NUMBER;
     add(w, info, all, (ms_param){.kind = MS_PARAM_VALUE, .at = c},

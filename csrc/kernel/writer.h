@@ -113,6 +113,7 @@ typedef struct ms_writer {
   bool *number_used;  /* by capture: parameters */
   uint32_t positions; /* numbers that say where a tracked scalar got its value */
   bool stops;         /* the function may stop */
+  bool *rows_used;    /* by capture * MS_MAX_DIMS + part: parameters */
   bool entries_used, steps_used;
   bool *shared; /* by capture: its memory may overlap another's */
   ms_constant constant[MS_CONSTANTS];
@@ -235,6 +236,15 @@ const char *ms_c_stored(ms_writer *w, ms_c_value value, uint32_t capture, const 
 /* The method call `w:dot(h)` as a number; row statements such as `w:fill(0)`. */
 ms_c_value ms_c_measure(ms_writer *w, const ms_node *node);
 bool ms_c_row_statement(ms_writer *w, const ms_node *node);
+
+/* A row of a sparse array: its number. */
+ms_c_value ms_c_sparse_row(ms_writer *w, const ms_node *node);
+
+/* X[i][j] of a sparse array: 0 where there is no entry. */
+ms_c_value ms_c_sparse_element(ms_writer *w, const ms_node *node);
+
+/* `for f, v in X[i]:nonzeros() do`; other generic loops are refused. */
+void ms_c_for_entries(ms_writer *w, const ms_node *loop);
 
 /* ---- calls ---- */
 

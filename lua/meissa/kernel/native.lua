@@ -55,6 +55,12 @@ local fill_by_kind = {
     local value = values[param.at]
     if type(value) == "number" then slot.number = value else slot.whole = value and 1 or 0 end
   end,
+  rows = function(slot, param, _, items)
+    local rows = items[param.at].rows
+    local part = param.dim
+    local vector = part == 1 and rows.start or part == 2 and rows.values or rows.columns[part - 2]
+    slot.pointer = ffi.cast("void *", vector)
+  end,
   draws = function(slot, _, _, _, _, place) slot.pointer = ffi.cast("void *", place) end,
 }
 
