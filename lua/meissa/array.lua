@@ -20,6 +20,8 @@ local errors = require("meissa.errors")
 require("meissa.array.shape")
 require("meissa.array.arith")
 require("meissa.array.part")
+require("meissa.array.product")
+require("meissa.array.sets")
 require("meissa.array.show")
 
 local lib = core.lib
