@@ -21,7 +21,8 @@ require("meissa.array.shape")
 require("meissa.array.arith")
 require("meissa.array.part")
 require("meissa.array.product")
-require("meissa.array.sets")
+require("meissa.array.map")
+require("meissa.array.group")
 require("meissa.array.show")
 
 local lib = core.lib

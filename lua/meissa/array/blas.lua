@@ -1,8 +1,8 @@
 -- SPDX-License-Identifier: MIT
 --
 -- Products by OpenBLAS, for callers that permit its order of addition. The library is loaded when
--- it is first asked for, and used with one thread; where it is missing, or an operand is not what it
--- takes, the functions give false and have done nothing.
+-- it is first asked for, and used with one thread; where it is missing, or an operand is not what
+-- it takes, the functions give false and have done nothing.
 -- @module meissa.array.blas
 
 local ffi = require("ffi")
