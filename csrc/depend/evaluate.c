@@ -227,7 +227,7 @@ void ms_walk_operate(ms_walk *walk, const ms_value *operand, const ms_node *node
   if (operand->kind != MS_VALUE_OTHER || !operand->acts) return;
   ms_walk_touch_groups(walk, operand->groups, false, node);
   if (!operand->quiet) ms_walk_touch_groups(walk, operand->groups, true, node);
-  if (operand->changes)
+  if (operand->acts == MS_ACTS_CHANGES)
     ms_walk_find(walk, MS_REASON_CHANGES, false, node, "call a function that returns what it forms",
                  "the operation may call a metamethod that changes variables or tables outside of "
                  "the loop, and each worker has its own copy of them");
@@ -238,7 +238,7 @@ static void operated(const ms_walk *walk, const ms_value *left, const ms_value *
                      ms_value *value) {
   uint64_t groups = ms_walk_groups_of(walk, left) | ms_walk_groups_of(walk, right) | walk->stored;
   *value = ms_value_other(groups, true);
-  value->acts = true;
+  value->acts = left->acts > right->acts ? left->acts : right->acts;
   value->changes = left->changes || right->changes;
 }
 

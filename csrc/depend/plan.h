@@ -29,6 +29,13 @@ typedef enum ms_binding_kind {
   MS_BIND_UNKNOWN   /* anything else: userdata, C functions, cdata, coroutines */
 } ms_binding_kind;
 
+/* What operators on a table, or indexing it, may do by its metatable's functions. */
+typedef enum ms_acts {
+  MS_ACTS_NOT,    /* there are none */
+  MS_ACTS_ARRAYS, /* use arrays */
+  MS_ACTS_CHANGES /* that, and change variables or tables outside */
+} ms_acts;
+
 /* What a capture of a function that is looked into means: a binding, reached by so many of the
  * capture's fields. */
 typedef struct ms_meaning {
@@ -36,6 +43,8 @@ typedef struct ms_meaning {
 } ms_meaning;
 
 /* A field of a table with a constant name, as its metatable's tables give it, too. */
+#define MS_FIELD_CALL "()" /* what is called when the table is */
+
 typedef struct ms_field {
   const char *name;
   uint32_t binding;
@@ -68,7 +77,7 @@ typedef struct ms_binding {
   const uint32_t *reached;
   uint32_t reached_count;
   bool quiet;              /* TABLE: no function that it leads to may store into arrays */
-  bool acts;               /* TABLE: operators on what it leads to may call functions there */
+  ms_acts acts;            /* TABLE: what operators on what it leads to may do */
   const ms_loop *code;     /* FUNCTION: its text in closure form, where that is had, or NULL */
   const ms_meaning *means; /* FUNCTION with code: of each of the code's captures */
   const ms_field *fields;  /* TABLE: those that are known */

@@ -20,7 +20,7 @@ static ms_value either(const ms_walk *walk, const ms_value *a, const ms_value *b
   ms_value value = ms_value_other(groups, a->captured || b->captured);
   value.changes = a->changes || b->changes;
   value.impure = a->impure != NULL ? a->impure : b->impure;
-  value.acts = a->acts || b->acts;
+  value.acts = a->acts > b->acts ? a->acts : b->acts;
   value.quiet = (simple_a || (a->kind == MS_VALUE_OTHER && a->quiet)) &&
                 (simple_b || (b->kind == MS_VALUE_OTHER && b->quiet));
   value.data = (simple_a || (a->kind == MS_VALUE_OTHER && a->data)) &&

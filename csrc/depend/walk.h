@@ -49,7 +49,7 @@ typedef struct ms_value {
   bool data;           /* OTHER: tables of numbers, strings and booleans, without functions */
   bool changes;        /* OTHER: calling it, or a method of it, changes things outside */
   bool quiet;          /* OTHER: no function in it stores into arrays */
-  bool acts;           /* OTHER: operators on it, or on something in it, may call functions */
+  ms_acts acts;        /* OTHER: what operators on it, or on something in it, may do */
   const char *impure;  /* OTHER: what calling it, or a method of it, may use; or NULL */
   bool exact;          /* OTHER: it is the table of `binding` itself */
   uint32_t binding;

@@ -116,8 +116,8 @@ static void write_whole_loop(ms_writer *w, const ms_node *loop, const ms_end *st
   if (symbol->assigned) index = ms_c_temp(w);
   int64_t trip = step == 1 ? note_constant(w, loop, limit) : 0;
   if (trip > 0 && trip <= MS_UNROLLED_TOO_EARLY) ms_c_line(w, "#pragma GCC unroll 1");
-  const char *next = step == 1 ? ms_c_text(w, "%s++", index)
-                               : ms_c_text(w, "%s += %" PRId64, index, step);
+  const char *next =
+      step == 1 ? ms_c_text(w, "%s++", index) : ms_c_text(w, "%s += %" PRId64, index, step);
   ms_c_line(w, "for (int64_t %s = %s; %s %s %s; %s) {", index, start->whole.text, index,
             step > 0 ? "<=" : ">=", limit->whole.text, next);
   ms_c_local *local = &w->local[symbol->index];

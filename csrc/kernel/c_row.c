@@ -37,8 +37,8 @@ static bool row_of(ms_writer *w, const ms_node *node, ms_c_row *row) {
   }
   ms_c_location location;
   if (!ms_c_locate(w, node, &location)) return false;
-  row->pointer = ms_c_is_simple(location.text) ? location.text
-                                               : ms_c_text(w, "(%s)", location.text);
+  row->pointer =
+      ms_c_is_simple(location.text) ? location.text : ms_c_text(w, "(%s)", location.text);
   row->stride = ms_c_stride(w, kind.array, kind.given);
   row->type = type == MS_FLOAT ? "float" : "double";
   row->length = binding->dims[kind.given];
@@ -100,8 +100,7 @@ ms_c_value ms_c_measure(ms_writer *w, const ms_node *node) {
   bool array = object.object == MS_OBJECT_VIEW || object.object == MS_OBJECT_SPARSE;
   if (array && measure >= MS_MEASURE_SIZE) return of_size(w, node, measure);
   bool known = measure >= MS_MEASURE_DOT && measure <= MS_MEASURE_NORM;
-  if (object.object != MS_OBJECT_VIEW || !known ||
-      node->kids != 1u + (measure == MS_MEASURE_DOT)) {
+  if (object.object != MS_OBJECT_VIEW || !known || node->kids != 1u + (measure == MS_MEASURE_DOT)) {
     ms_c_refuse(w, node, "the method `%s` has no C form here", node->text);
     return none;
   }
@@ -141,7 +140,8 @@ bool ms_c_row_statement(ms_writer *w, const ms_node *node) {
     if (!row_of(w, node->kid[wanted - 1], &x) || !same_length(w, node, &y, &x)) return true;
   }
   ms_c_line(w, "ms_row_%s_%s%s%s(%s%s%s, %" PRId64 "%s%s);", method->name, y.type,
-            method->row ? "_" : "", method->row ? x.type : "", pair(w, &y),
-            method->row ? ", " : "", method->row ? pair(w, &x) : "", y.length, number != NULL ? ", " : "", number != NULL ? number : "");
+            method->row ? "_" : "", method->row ? x.type : "", pair(w, &y), method->row ? ", " : "",
+            method->row ? pair(w, &x) : "", y.length, number != NULL ? ", " : "",
+            number != NULL ? number : "");
   return true;
 }

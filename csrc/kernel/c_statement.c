@@ -9,8 +9,8 @@
 /* Most targets of one assignment and names of one declaration; LuaJIT allows 200 locals. */
 #define MANY 256
 
-void ms_c_list(ms_writer *w, const ms_node *node, uint32_t from, ms_c_value *values,
-               uint32_t count, bool hold) {
+void ms_c_list(ms_writer *w, const ms_node *node, uint32_t from, ms_c_value *values, uint32_t count,
+               bool hold) {
   for (uint32_t k = from; k < node->kids; k++) {
     uint32_t at = k - from;
     const ms_node *kid = node->kid[k];
@@ -33,10 +33,8 @@ void ms_c_list(ms_writer *w, const ms_node *node, uint32_t from, ms_c_value *val
 }
 
 static const char *pointer_type(const ms_writer *w, uint32_t array) {
-  static const char *const names[] = {[MS_FLOAT] = "float",
-                                      [MS_DOUBLE] = "double",
-                                      [MS_INT32] = "int32_t",
-                                      [MS_INT64] = "int64_t"};
+  static const char *const names[] = {
+      [MS_FLOAT] = "float", [MS_DOUBLE] = "double", [MS_INT32] = "int32_t", [MS_INT64] = "int64_t"};
   return names[w->draft->job->elements[array].type];
 }
 
@@ -67,6 +65,11 @@ void ms_c_declare(ms_writer *w, const ms_symbol *symbol, ms_c_value value, const
     local->text = name;
     ms_c_line(w, "%s *%s%s = %s;", pointer_type(w, kind.array), symbol->assigned ? "" : "const ",
               name, value.text);
+    return;
+  }
+  if (kind.can == MS_CAN_OBJECT && kind.object == MS_OBJECT_SPARSE && kind.given > 0) {
+    local->text = name;
+    ms_c_line(w, "%sint64_t %s = %s;", symbol->assigned ? "" : "const ", name, value.text);
     return;
   }
   if (kind.can & MS_CAN_OBJECT) {
@@ -136,8 +139,7 @@ static void store(ms_writer *w, const ms_target *target, const char *text) {
 /* The text of a value for a target, checked where the target's type asks for it. */
 static const char *converted(ms_writer *w, const ms_target *target, ms_c_value value,
                              const ms_node *node) {
-  if (target->name == NULL)
-    return ms_c_stored(w, value, target->location.kind.array, node);
+  if (target->name == NULL) return ms_c_stored(w, value, target->location.kind.array, node);
   ms_form_of form = ms_c_form(w, &target->kind);
   if (form == MS_FORM_OBJECT && target->kind.object != MS_OBJECT_VIEW)
     ms_c_refuse(w, node, "`%s` is not always the same kind of value", ms_c_source(w, node));
@@ -150,7 +152,8 @@ static void assignment(ms_writer *w, const ms_node *node) {
   const char *text[MANY];
   uint32_t count = node->targets < MANY ? node->targets : MANY, given = node->kids - node->targets;
   bool hold = count > 1, stores = false;
-  for (uint32_t k = node->targets; k < node->kids; k++) stores = stores || ms_c_stores(w, node->kid[k]);
+  for (uint32_t k = node->targets; k < node->kids; k++)
+    stores = stores || ms_c_stores(w, node->kid[k]);
   for (uint32_t t = 0; t < count && w->why->line == 0; t++)
     find_target(w, node->kid[t], &target[t], hold || stores);
   if (w->why->line != 0) return;
@@ -317,7 +320,7 @@ void ms_c_statement(ms_writer *w, const ms_node *node) {
       place_label(w, node);
       return;
     case MS_FOR_GENERIC:
-      ms_c_refuse(w, node, "`%s` goes through a table", ms_c_source(w, node));
+      ms_c_for_entries(w, node);
       return;
     default:
       ms_c_refuse(w, node, "`%s` is not known to C", ms_c_source(w, node));

@@ -21,7 +21,8 @@
 static const ms_whole unknown = {.known = false};
 
 static ms_whole literal(ms_writer *w, double number) {
-  if (!(fabs(number) <= (double)LEAF) || floor(number) != number || (number == 0 && signbit(number)))
+  if (!(fabs(number) <= (double)LEAF) || floor(number) != number ||
+      (number == 0 && signbit(number)))
     return unknown;
   int64_t value = (int64_t)number;
   const char *text = ms_c_text(w, value < 0 ? "(%" PRId64 ")" : "%" PRId64, value);

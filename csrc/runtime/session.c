@@ -146,8 +146,25 @@ static void segment_gone(uint64_t id, void *context) {
   pthread_mutex_unlock(&lock);
 }
 
+/* Memory is short: logs that wait for the next loop are not worth an array. */
+static void give_back_logs(void *context) {
+  (void)context;
+  for (;;) {
+    pthread_mutex_lock(&lock);
+    ms_session *session = sessions;
+    while (session != NULL && (session->process != getpid() || session->thread != gettid() ||
+                               session->run != NULL || session->undo.segment == NULL)) {
+      session = session->next;
+    }
+    pthread_mutex_unlock(&lock);
+    if (session == NULL) return;
+    ms_block_release(&session->undo); /* tells segment_gone */
+  }
+}
+
 static void start_once(void) {
   atexit(stop_all);
+  ms_segment_reclaim(give_back_logs, NULL);
   ms_segment_listen(segment_gone, NULL);
 }
 

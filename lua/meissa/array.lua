@@ -141,7 +141,8 @@ function M.describe(value)
   if info then return info end
   info = { id = tonumber(array.id), type = core.type_names[array.type],
     sparse = array.sparse ~= 0, dims = {}, strides = {}, count = tonumber(array.count),
-    bytes = tonumber(lib.ms_array_bytes(array)), store = 0 }
+    bytes = tonumber(lib.ms_array_bytes(array)), store = 0,
+    rows = lib.ms_rows_suit(array) ~= 0 }
   for d = 1, array.dim_count do
     info.dims[d] = tonumber(array.dims[d - 1])
     info.strides[d] = tonumber(array.strides[d - 1])

@@ -102,8 +102,7 @@ local SIMPLE = { ["nil"] = true, number = true, boolean = true, string = true }
 
 -- What a search from functions and tables finds: {found = {[binding index] = true}, all =,
 -- changes =, stores =, writes = whether some function may store into arrays, lives = whether there
--- is more than data: arrays, functions, metatables, acts = whether operators and indexing may call
--- something}.
+-- is more than data: arrays, functions, metatables, events = what operators and indexing may call}.
 local Search = {}
 Search.__index = Search
 
@@ -111,8 +110,13 @@ local function new_search(state)
   local function is_array(value)
     return state.describe(value) ~= nil
   end
-  return setmetatable({ state = state, is_array = is_array, seen = {}, found = {}, via = {},
-    left = MOST_ENTRIES, simple = MOST_SIMPLE }, Search)
+  local function is_scratch(value)
+    local about = state.describe(value)
+    return about ~= nil and about.scratch
+  end
+  return setmetatable({ state = state, is_array = is_array, is_scratch = is_scratch,
+    seen = {}, found = {}, via = {}, events = {}, left = MOST_ENTRIES,
+    simple = MOST_SIMPLE }, Search)
 end
 
 -- What a user may call an array that was found: "model.W", or "W", a variable of a function.
@@ -160,7 +164,7 @@ function Search:table(value)
   for _, key in ipairs(keys) do
     local item = rawget(value, key)
     if EVENTS[key] and (type(item) ~= "table" or key ~= "__index" and key ~= "__newindex") then
-      self.acts = true
+      self.events[#self.events + 1] = item
     end
     self:visit(key)
     self:visit(item, value, key)
@@ -201,8 +205,9 @@ function Search:fn(fn)
   end
   local changes, stores = bytecode.changes(fn, self.is_array, field_of)
   self.changes, self.stores = self.changes or changes, self.stores or stores
-  self.writes = self.writes or not reading.only(fn, self.is_array, field_of, builtins,
-    is_library)
+  self.writes = self.writes or not reading.only(fn,
+    { is_array = self.is_array, is_scratch = self.is_scratch, field_of = field_of,
+      builtins = builtins, library = is_library })
   self:globals(fn)
 end
 
@@ -305,7 +310,12 @@ local function search_from(state, binding, root)
   binding.changes = search.changes or (binding.kind == "table" and search.stores)
   binding.all, binding.draws = search.all, search.draws or search.all
   state.searches[#state.searches + 1] = { binding = binding, search = search }
-  binding.quiet, binding.acts = not (search.writes or search.all), search.acts
+  binding.quiet, binding.acts = not (search.writes or search.all), #search.events > 0
+  if binding.acts then
+    local events = new_search(state)
+    for _, event in ipairs(search.events) do events:visit(event) end
+    binding.acts_change = events.changes or events.stores or events.all
+  end
   if binding.kind == "table" then
     binding.reads = not (search.lives or search.all)
   else

@@ -224,7 +224,7 @@ end
 -- Runs the stages of a loop; all that their blocks left, and what they took together.
 local function run_stages(run, told, schedule)
   local list, all, total = stages.of(run.plan, run.grid), {}, nil
-  local copies = run.space.transaction and stages.remember(run, list) or {}
+  local copies = run.space.transaction and stages.remember(run) or {}
   local bar = progress.bar(place_of(run), run.grid.volume, "iterations")
   local ok, err = pcall(function()
     for _, stage in ipairs(list) do
@@ -236,6 +236,8 @@ local function run_stages(run, told, schedule)
   if bar then bar:clear() end
   if not ok then
     stages.restore(copies)
+    local half_done = total and not run.space.transaction -- some stage's blocks have ended
+    if half_done then invalidate(run, type(err) == "table" and err.message or tostring(err)) end
     error(err, 0)
   end
   return all, total
@@ -299,9 +301,9 @@ end
 -- @tab[opt] draws what random numbers of the body belong to
 -- @return the instance; the scratch arrays that it works with
 function M.instance(kernel_bytes, run_bytes, items, where, copies, draws)
-  local arrays, spaces = {}, scratches.spaces(where.scratch)
+  local arrays, scratch = {}, scratches.spaces(where.scratch)
   for a, number in ipairs(where.arrays) do
-    arrays[a] = spaces[a] or copies and copies[a] or
+    arrays[a] = scratch[a] or copies and copies[a] or
       as_array(items, number, where.types[a], where.sparse[a])
   end
   if where.entries then
@@ -316,15 +318,15 @@ function M.instance(kernel_bytes, run_bytes, items, where, copies, draws)
     arrays.bulk[k] = {capture = each.capture, pointer = items[each.item].pointer,
                       length = each.length, digest = each.digest}
   end
-  return kernel.prepare(kernel_bytes, run_bytes, arrays, {print = print, draws = draws}), spaces
+  return kernel.prepare(kernel_bytes, run_bytes, arrays, {print = print, draws = draws}), scratch
 end
 
 -- Runs a block, given its number, on the engine that is there when it begins.
-local function runner(instance, layout, spaces)
+local function runner(instance, layout, scratch)
   local native = instance.call and instance
   local fill = grids.filler(layout)
   return function(number)
-    scratches.clear(spaces)
+    scratches.clear(scratch)
     if not native then
       native = instance:native()
       if not native then return instance:run(grids.block(layout, number)) end
@@ -339,9 +341,9 @@ function M.prepare(static, run_bytes, items)
   local fixed, told = buffer.decode(static), buffer.decode(run_bytes)
   local layout = fixed.layout or told.layout
   local copies = stages.copies(told.where)
-  local instance, spaces = M.instance(fixed.kernel, told.run, items, told.where, copies,
+  local instance, scratch = M.instance(fixed.kernel, told.run, items, told.where, copies,
                                       told.draws)
-  local run_block = runner(instance, layout, spaces)
+  local run_block = runner(instance, layout, scratch)
   return function(number)
     local bytes, err = run_block(number)
     if not bytes then
@@ -360,14 +362,14 @@ function M.serial_order(plan, grid)
 end
 
 -- A function that puts back what the loop changes here, or says that it is lost.
-local function undo_here(run, key, items, list)
+local function undo_here(run, key, items)
   if not run.space.transaction then
     return function(why) invalidate(run, why) end
   end
   local log, err = core.undo {key = key, items = items, strategy = run.plan.strategy,
                               ranges = run.grid.ranges, sequential = run.grid.sequential}
   if not log then errors.raise_core(err) end
-  local copies = stages.remember(run, list)
+  local copies = stages.remember(run)
   return function()
     log:restore()
     stages.restore(copies)
@@ -383,11 +385,11 @@ function M.run_here(run)
     run.kernel, run.bindings, run.values, run.native)
   local items, where = job_items.collect(run, apart)
   local copies = stages.copies(where)
-  local instance, spaces = M.instance(kernel_bytes, run_bytes, items, where, copies, run.draws)
-  local run_block, all = runner(instance, grids.layout(run.grid), spaces), {}
+  local instance, scratch = M.instance(kernel_bytes, run_bytes, items, where, copies, run.draws)
+  local run_block, all = runner(instance, grids.layout(run.grid), scratch), {}
   local began = system.clock()
   local order, list = M.serial_order(run.plan, run.grid), stages.of(run.plan, run.grid)
-  local undo = undo_here(run, key, items, list)
+  local undo = undo_here(run, key, items)
   for _, stage in ipairs(list) do
     local results = {}
     for position = stage.first + 1, stage.last do

@@ -157,14 +157,24 @@ end
 --- The space and its options as one string; the array behind it does not count.
 function M.key(space)
   if space.key then return space.key end
-  local parts = {tostring(space.ordered), tostring(space.serial), tostring(space.sparse),
-                 space.array and "entries" or "ranges", space.collapse, space.reduce,
-                 tostring(space.impure), space.engine, space.numeric}
+  local parts = {M.shape(space)}
   for _, r in ipairs(space.ranges) do
-    for k = 1, 3 do parts[#parts + 1] = r[k] end
+    parts[#parts + 1] = r[1]
+    parts[#parts + 1] = r[2]
   end
   space.key = table.concat(parts, "|")
   return space.key
+end
+
+--- The same without where the ranges begin and end.
+function M.shape(space)
+  if space.shape then return space.shape end
+  local parts = {tostring(space.ordered), tostring(space.serial), tostring(space.sparse),
+                 space.array and "entries" or "ranges", space.collapse, space.reduce,
+                 tostring(space.impure), space.engine, space.numeric}
+  for _, r in ipairs(space.ranges) do parts[#parts + 1] = r[3] end
+  space.shape = table.concat(parts, "|")
+  return space.shape
 end
 
 --- How many values a range has.

@@ -16,6 +16,9 @@ local source = require("meissa.source")
 
 local M = {}
 
+-- The name of the field that stands for what a table does when it is called.
+M.CALL = "()"
+
 -- Inner bindings of a loop; and the functions among them.
 local MOST, MOST_FUNCTIONS = 1000, 100
 
@@ -86,6 +89,10 @@ function Work:enter(binding)
     self.queue[#self.queue + 1] = binding
   elseif binding.kind == "table" and self.tools.is_searched(binding.value) then
     self.tables[#self.tables + 1] = { binding = binding, done = {} }
+    local meta = debug.getmetatable(binding.value)
+    local call = type(meta) == "table" and rawget(meta, "__call")
+    local index = type(call) == "function" and self:value(call)
+    binding.fields = index and { M.CALL, index } or {}
   end
 end
 
@@ -121,7 +128,6 @@ end
 -- Resolves names in a table that were not asked for yet.
 function Work:fill(entry)
   local binding = entry.binding
-  binding.fields = binding.fields or {}
   for n = #entry.done + 1, #self.names do
     local name = self.names[n]
     entry.done[n] = true
