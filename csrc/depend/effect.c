@@ -60,16 +60,18 @@ static const entry builtins[] = {
 };
 
 static const entry methods[] = {
-    {"sum", MS_EFFECT_PURE},      {"mean", MS_EFFECT_PURE},      {"max", MS_EFFECT_PURE},
-    {"min", MS_EFFECT_PURE},      {"norm", MS_EFFECT_PURE},      {"dot", MS_EFFECT_PURE},
-    {"size", MS_EFFECT_PURE},     {"dim", MS_EFFECT_PURE},       {"nnz", MS_EFFECT_PURE},
-    {"type", MS_EFFECT_PURE},     {"label", MS_EFFECT_PURE},     {"index", MS_EFFECT_PURE},
-    {"save", MS_EFFECT_PURE},     {"clone", MS_EFFECT_FRESH},    {"snapshot", MS_EFFECT_FRESH},
-    {"totable", MS_EFFECT_FRESH}, {"nonzeros", MS_EFFECT_FRESH}, {"each", MS_EFFECT_FRESH},
-    {"narrow", MS_EFFECT_VIEW},   {"select", MS_EFFECT_VIEW},    {"transpose", MS_EFFECT_VIEW},
-    {"fill", MS_EFFECT_WRITE},    {"copy", MS_EFFECT_WRITE},     {"axpy", MS_EFFECT_UPDATE},
-    {"scal", MS_EFFECT_UPDATE},   {"add", MS_EFFECT_UPDATE},     {"cmul", MS_EFFECT_UPDATE},
-    {"gemv", MS_EFFECT_UPDATE},   {"ger", MS_EFFECT_UPDATE},     {"gemm", MS_EFFECT_UPDATE},
+    {"sum", MS_EFFECT_PURE},       {"mean", MS_EFFECT_PURE},       {"max", MS_EFFECT_PURE},
+    {"min", MS_EFFECT_PURE},       {"norm", MS_EFFECT_PURE},       {"dot", MS_EFFECT_PURE},
+    {"size", MS_EFFECT_PURE},      {"dim", MS_EFFECT_PURE},        {"nnz", MS_EFFECT_PURE},
+    {"type", MS_EFFECT_PURE},      {"label", MS_EFFECT_PURE},      {"index", MS_EFFECT_PURE},
+    {"save", MS_EFFECT_PURE},      {"clone", MS_EFFECT_FRESH},     {"snapshot", MS_EFFECT_FRESH},
+    {"totable", MS_EFFECT_FRESH},  {"nonzeros", MS_EFFECT_FRESH},  {"each", MS_EFFECT_FRESH},
+    {"map", MS_EFFECT_FRESH},      {"filter", MS_EFFECT_FRESH},    {"reduce", MS_EFFECT_FRESH},
+    {"group_by", MS_EFFECT_FRESH}, {"randomize", MS_EFFECT_FRESH}, {"totensor", MS_EFFECT_FRESH},
+    {"narrow", MS_EFFECT_VIEW},    {"select", MS_EFFECT_VIEW},     {"transpose", MS_EFFECT_VIEW},
+    {"fill", MS_EFFECT_WRITE},     {"copy", MS_EFFECT_WRITE},      {"axpy", MS_EFFECT_UPDATE},
+    {"scal", MS_EFFECT_UPDATE},    {"add", MS_EFFECT_UPDATE},      {"cmul", MS_EFFECT_UPDATE},
+    {"gemv", MS_EFFECT_UPDATE},    {"ger", MS_EFFECT_UPDATE},      {"gemm", MS_EFFECT_UPDATE},
 };
 
 static const entry functions[] = {{"math.", MS_EFFECT_PURE},    {"bit.", MS_EFFECT_PURE},

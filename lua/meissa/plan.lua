@@ -223,12 +223,24 @@ function M.check_scalars(plan, values)
   end
 end
 
---- Raises ARR when the loop would read an array whose contents were lost.
+--- The name that the array behind capture c has in the loop.
+function M.name_of(plan, c)
+  for name, about in pairs(plan.arrays) do
+    if about == plan.array_of[c] then return "'" .. name .. "'" end
+  end
+  return "an array"
+end
+
+--- Raises ARR when the loop would read an array whose contents were lost, or write a snapshot.
 function M.check_contents(plan, space, bindings, values)
   for c, binding in ipairs(bindings) do
     if binding.kind == "array" then
       local access = plan.array_of[c].access
       if access == "read" or access == "read+write" then array.checked(values[c]) end
+      if plan.array_of[c].written and array.core(values[c]).writable == 0 then
+        errors.raise("ARR", "the loop writes %s, a snapshot, which cannot be written; clone() it",
+                     M.name_of(plan, c))
+      end
     end
   end
   if space.array then array.checked(space.array) end
