@@ -128,6 +128,8 @@ function M.parse(...)
   local options = {}
   if count > 0 and is_options(arguments[count]) then
     options, count = arguments[count], count - 1
+  elseif count == 2 and arguments[2] == nil and array.is(arguments[1]) then
+    count = 1 -- no options: nothing else can stand there
   end
   if count == 0 then
     errors.raise("OPT", "parallel needs something to run over: parallel(n), " ..
