@@ -40,6 +40,9 @@ int ms_triple_look(ms_triple_format *format, const ms_piece *piece, ms_error *er
 /* Reads the lines of a piece. NULL with the error of the first line that has one. */
 ms_batch *ms_batch_read(const ms_triple_format *format, const ms_piece *piece, ms_error *err);
 
+/* Frees positions and values, of which there is no more need. */
+void ms_batch_clear(ms_batch *batch);
+
 /* Frees the batch (NULL allowed). */
 void ms_batch_free(ms_batch *batch);
 

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "array/batch.h"
+#include "array/memory.h"
 #include "array/pipeline.h"
 #include "base/threads.h"
 
@@ -48,6 +49,7 @@ static int join_ids(reader *r, ms_batch *batch, ms_error *err) {
     batch->place[d] = malloc(((size_t)batch->ids[d].count + 1) * sizeof *batch->place[d]);
     if (batch->place[d] == NULL) return out_of_memory(err);
     if (ms_ids_join(&r->ids[d], &batch->ids[d], batch->place[d], err) != 0) return -1;
+    ms_ids_free(&batch->ids[d]);
   }
   if (r->shared) batch->place[1] = batch->place[0];
   return 0;
@@ -148,10 +150,11 @@ static void fill_coords(const filling *f, const ms_batch *batch, int d) {
 static void fill(void *context, int64_t b) {
   const filling *f = context;
   const ms_type_ops *ops = ms_type_of(f->array->type);
-  const ms_batch *batch = f->batches[b];
+  ms_batch *batch = f->batches[b];
   for (int d = 0; d < 2; d++) fill_coords(f, batch, d);
   char *values = (char *)f->array->data + (size_t)batch->first * ops->size;
   ops->narrow(batch->values, values, (size_t)batch->count);
+  ms_batch_clear(batch);
 }
 
 /* Copies the batches into the array. */
@@ -236,5 +239,6 @@ ms_array *ms_triples_read(const char *path, const ms_triples *options, ms_error 
     array = NULL;
   }
   free_reader(&r);
+  ms_memory_trim();
   return array;
 }

@@ -59,9 +59,8 @@ function M.loop(record, plan, space, values, roots, func)
   run.most, run.seconds = MOST_ITERATIONS, MOST_SECONDS
   local before = random.open {seed = 0, ordinal = 0} -- its draws are nobody else's
   local seen = recorder.record(run)
+  local found = seen and judge.unpredicted(run, seen)
   random.close(before)
-  if not seen then return end
-  local found = judge.unpredicted(run, seen)
   if not found then return end
   local changed = changed_names(plan, seen)
   local message = changed and

@@ -26,6 +26,7 @@ local M = {
   libsvm = require("meissa.read.libsvm"),
   docword = require("meissa.read.docword"),
   csv = require("meissa.read.csv"),
+  lines = require("meissa.read.lines").read,
 }
 
 local duplicate_rules = { keep = 0, sum = 1, last = 2, error = 3 }

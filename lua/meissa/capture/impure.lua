@@ -58,8 +58,8 @@ local function impurity(value, names, known, field_of, seen)
   return M.of(value, known, field_of, seen)
 end
 
---- What a function may call that reaches files or code outside of Lua, or math.random, in words ("it
--- uses io"), or nil.
+--- What a function may call that reaches files or code outside of Lua, or math.random, in words
+-- ("it uses io"), or nil.
 -- @func fn the function
 -- @tab known functions that the analyser knows, as keys
 -- @func field_of field_of(table, key) reads a field without calling anything
