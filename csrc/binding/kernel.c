@@ -96,8 +96,8 @@ static void push_captures(lua_State *L, const ms_loop *loop, const ms_binding *b
 }
 
 static void push_params(lua_State *L, const ms_kernel_info *info) {
-  static const char *const kinds[] = {"coord",  "entries", "value", "pointer",
-                                      "stride", "step",    "table", "rows", "draws"};
+  static const char *const kinds[] = {"coord", "entries", "value", "pointer", "stride",
+                                      "step",  "table",   "rows",  "inner",   "draws"};
   lua_createtable(L, (int)info->param_count, 0);
   for (uint32_t p = 0; p < info->param_count; p++) {
     const ms_param *param = &info->params[p];
@@ -108,6 +108,10 @@ static void push_params(lua_State *L, const ms_kernel_info *info) {
     lua_setfield(L, -2, "at");
     lua_pushnumber(L, param->dim + 1);
     lua_setfield(L, -2, "dim");
+    if (param->path != NULL) {
+      lua_pushstring(L, param->path);
+      lua_setfield(L, -2, "path");
+    }
     lua_rawseti(L, -2, (int)p + 1);
   }
 }
@@ -182,9 +186,10 @@ static void read_job(lua_State *L, ms_kernel_job *job, ms_space *space) {
   job->space = space;
   if (count < job->loop->capture_count)
     luaL_argerror(L, 3, "fewer bindings than the loop has captures");
+  job->binding_count = count;
   ms_element *elements = lua_newuserdata(L, (count + 1) * sizeof *elements);
   memset(elements, 0, (count + 1) * sizeof *elements);
-  read_elements(L, 5, job->bindings, elements, job->loop->capture_count);
+  read_elements(L, 5, job->bindings, elements, (uint32_t)lua_objlen(L, 3));
   job->elements = elements;
   job->entry_type = lua_isnoneornil(L, 6) ? MS_DOUBLE : type_number(L, 6);
 }

@@ -52,7 +52,9 @@ local function carried(values, static, bindings, native)
   local sent, count = {}, 0
   for _, source in ipairs { not (native and native.object) and info, native and native.info } do
     for _, param in ipairs(source and source.params or {}) do
-      if param.kind == "value" then sent[param.at] = values[param.at] end
+      if param.kind == "value" or param.kind == "inner" then
+        sent[param.at] = values[param.at]
+      end
     end
   end
   if not (native and native.object) then
