@@ -15,7 +15,7 @@ ffi.cdef "int getpid(void);"
 local TYPES = [[
 typedef union { void *pointer; double number; long long whole; } slot;
 typedef struct { int stop, line, capture, dim; double value; double index[8]; } fault;
-#define KERNEL int ms_native_block(const long long *b, const slot *s, slot *r, fault *f)
+#define KERNEL int ms_native_run(const long long *b, const slot *s, slot *r, fault *f)
 ]]
 
 local function load(body)
@@ -207,7 +207,7 @@ describe("a native kernel", function()
 
   it("says what else went wrong in Lua's words", function()
     local info = {messages = {"'for' step is zero", "attempt to compare number with nil"}}
-    local err = fault("3", "0", "2", {}, info)
+    local err = fault("3", "0", "1", {}, info)
     assert.same({"BDY", "attempt to compare number with nil"}, {err.code, err.message})
   end)
 
@@ -216,7 +216,7 @@ describe("a native kernel", function()
     for chunkname, file in pairs {["@/a/b.lua"] = "/a/b.lua", ["=text"] = "text",
                                   ["local x = 1"] = '[string "local x = 1"]'} do
       message.chunkname = chunkname
-      assert.equal(file, fault("3", "0", "1", {}, message).file)
+      assert.equal(file, fault("3", "0", "0", {}, message).file)
     end
   end)
 

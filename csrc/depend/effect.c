@@ -54,7 +54,15 @@ static const entry builtins[] = {
     {"coroutine.yield", MS_EFFECT_YIELD},
     {"meissa.random", MS_EFFECT_PURE},
     {"meissa.normal", MS_EFFECT_PURE},
+    {"meissa.clock", MS_EFFECT_PURE},
     {"meissa.scratch", MS_EFFECT_FRESH},
+    {"meissa.zeros", MS_EFFECT_FRESH},
+    {"meissa.ones", MS_EFFECT_FRESH},
+    {"meissa.full", MS_EFFECT_FRESH},
+    {"meissa.rand", MS_EFFECT_FRESH},
+    {"meissa.randn", MS_EFFECT_FRESH},
+    {"meissa.from", MS_EFFECT_FRESH},
+    {"meissa.sparse", MS_EFFECT_FRESH},
     {"meissa.parallel", MS_EFFECT_FRESH},
     {"meissa.read.run", MS_EFFECT_FRESH}, /* calls a function of the user's for many lines */
 };

@@ -223,8 +223,9 @@ static int open_session(ms_session *session, const ms_session_config *config, ms
     session->members[i] =
         (ms_member){.number = i, .channel = -1, .child = {.pidfd = -1, .status = -1}};
   }
+  if (open_router(session, err) != 0) return -1;
   session->board = ms_board_make(config->workers, &session->board_fd, err);
-  if (session->board == NULL || open_router(session, err) != 0) return -1;
+  if (session->board == NULL) return -1;
   return ms_session_complete(session, err);
 }
 

@@ -9,6 +9,7 @@
 
 #define SPIN         50000u /* ns of looking before sleeping: what being woken may take */
 #define LOOKS        16u    /* between looks at the clock */
+#define SLEEP        100    /* ms between looks at the lane while the bell is silent */
 #define MOST_SKIPPED 63u    /* waits in a row that do not begin with looking */
 
 void ms_token_close(ms_worker *worker) {
@@ -124,7 +125,7 @@ static bool spin_for(ms_worker *worker, uint32_t before) {
 static int sleep_for(ms_worker *worker, uint32_t before, ms_error *err) {
   uint32_t heard = ms_board_listen(worker->status);
   if (!ms_token_finished(worker, before) && !ms_worker_cancelled(worker)) {
-    ms_board_sleep(worker->status, heard, MS_TOKEN_WAIT);
+    ms_board_sleep(worker->status, heard, SLEEP);
   }
   ms_board_wake(worker->status);
   return ms_token_finished(worker, before) ? 0 : ms_worker_wait(worker, false, 0, err);

@@ -49,8 +49,7 @@ function Plan.__call()
   return nil
 end
 
-local FLAGS = {"draws", "changes", "stores", "aliased", "alone", "reads", "quiet",
-               "acts", "acts_change"}
+local FLAGS = {"draws", "changes", "stores", "aliased", "alone", "reads", "quiet"}
 
 -- What the analysis depends on, as one string: shapes, which arrays are the same, numbers that may
 -- reach a subscript, kinds of values, the space and its options. The second result leaves out the
@@ -66,7 +65,8 @@ local function situation(record, space, bindings)
     end
     return stores[storage]
   end
-  local inside = #bindings.inner > 0
+  local inside = false -- whether arguments of captured functions may reach subscripts
+  for _, binding in ipairs(bindings) do inside = inside or binding.code ~= nil end
   local function describe(binding, matters)
     add(binding.kind)
     add(binding.depth)
@@ -100,6 +100,7 @@ local function situation(record, space, bindings)
     for _, flag in ipairs(FLAGS) do
       if binding[flag] then add(flag) end
     end
+    if binding.acts then add(binding.acts) end
     if binding.impure then add(binding.impure) end
   end
   for c, binding in ipairs(bindings) do
