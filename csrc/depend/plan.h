@@ -29,6 +29,17 @@ typedef enum ms_binding_kind {
   MS_BIND_UNKNOWN   /* anything else: userdata, C functions, cdata, coroutines */
 } ms_binding_kind;
 
+/* What may call a function of a table's metatable. */
+typedef enum ms_event {
+  MS_EVENT_INDEX = 1,
+  MS_EVENT_ASSIGN = 2, /* of an element */
+  MS_EVENT_CALL = 4,
+  MS_EVENT_OPERATOR = 8 /* arithmetic, comparison, .., tostring */
+} ms_event;
+
+/* The events for which that function may change variables or tables outside: event << this. */
+#define MS_EVENT_CHANGES 4
+
 /* What a capture of a function that is looked into means: a binding, reached by so many of the
  * capture's fields. */
 typedef struct ms_meaning {
@@ -36,6 +47,8 @@ typedef struct ms_meaning {
 } ms_meaning;
 
 /* A field of a table with a constant name, as its metatable's tables give it, too. */
+#define MS_FIELD_CALL "()" /* what is called when the table is */
+
 typedef struct ms_field {
   const char *name;
   uint32_t binding;
@@ -68,7 +81,7 @@ typedef struct ms_binding {
   const uint32_t *reached;
   uint32_t reached_count;
   bool quiet;              /* TABLE: no function that it leads to may store into arrays */
-  bool acts;               /* TABLE: operators on what it leads to may call functions there */
+  uint32_t acts;           /* TABLE: the events for which what it leads to has functions */
   const ms_loop *code;     /* FUNCTION: its text in closure form, where that is had, or NULL */
   const ms_meaning *means; /* FUNCTION with code: of each of the code's captures */
   const ms_field *fields;  /* TABLE: those that are known */

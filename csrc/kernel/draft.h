@@ -76,6 +76,9 @@ typedef struct ms_draft {
 /* Whether the loop runs over the entries of a sparse array. */
 bool ms_draft_entries(const ms_kernel_job *job);
 
+/* Whether the body may draw random numbers, so that they must know the iteration. */
+bool ms_draft_draws(const ms_kernel_job *job);
+
 /* Fills a draft that has its job, arena and err. -1: memory, or a body that the plan has no roles
  * for. */
 int ms_draft_prepare(ms_draft *draft);

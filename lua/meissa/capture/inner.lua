@@ -1,13 +1,13 @@
 -- SPDX-License-Identifier: MIT
 --
--- Inner bindings: what the captured functions and tables of a loop lead to, for the analyser to walk
--- through them.
+-- Inner bindings: what the captured functions and tables of a loop lead to, for the analyser to
+-- walk through them.
 --
 -- A function whose text is had gets `code`, its body as a loop in closure form, and `means`, what
--- each of the code's captures is: {index, depth, ...}. A table gets `fields`, {name, index, ...}, of
--- the names that the loop's body and the functions' bodies mention. An index n > 0 is a binding of
--- the loop, -n an inner one. What is left out (text not to be had, too much of it) is unknown to the
--- analyser, which then takes the function or table as a whole. Nothing here calls user code.
+-- each of the code's captures is: {index, depth, ...}. A table gets `fields`, {name, index, ...},
+-- of the names that the loop's body and the functions' bodies mention. An index n > 0 is a binding
+-- of the loop, -n an inner one. What is left out (text not to be had, too much of it) is unknown to
+-- the analyser, which then takes the function or table as a whole. Nothing here calls user code.
 -- @module meissa.capture.inner
 
 local core = require("meissa.core")
@@ -15,6 +15,9 @@ local frame = require("meissa.frame")
 local source = require("meissa.source")
 
 local M = {}
+
+-- The name of the field that stands for what a table does when it is called.
+M.CALL = "()"
 
 -- Inner bindings of a loop; and the functions among them.
 local MOST, MOST_FUNCTIONS = 1000, 100
@@ -86,6 +89,10 @@ function Work:enter(binding)
     self.queue[#self.queue + 1] = binding
   elseif binding.kind == "table" and self.tools.is_searched(binding.value) then
     self.tables[#self.tables + 1] = { binding = binding, done = {} }
+    local meta = debug.getmetatable(binding.value)
+    local call = type(meta) == "table" and rawget(meta, "__call")
+    local index = type(call) == "function" and self:value(call)
+    binding.fields = index and { M.CALL, index } or {}
   end
 end
 
@@ -121,7 +128,6 @@ end
 -- Resolves names in a table that were not asked for yet.
 function Work:fill(entry)
   local binding = entry.binding
-  binding.fields = binding.fields or {}
   for n = #entry.done + 1, #self.names do
     local name = self.names[n]
     entry.done[n] = true
