@@ -207,7 +207,7 @@ describe("a native kernel", function()
 
   it("says what else went wrong in Lua's words", function()
     local info = {messages = {"'for' step is zero", "attempt to compare number with nil"}}
-    local err = fault("3", "0", "2", {}, info)
+    local err = fault("3", "0", "1", {}, info)
     assert.same({"BDY", "attempt to compare number with nil"}, {err.code, err.message})
   end)
 
@@ -216,7 +216,7 @@ describe("a native kernel", function()
     for chunkname, file in pairs {["@/a/b.lua"] = "/a/b.lua", ["=text"] = "text",
                                   ["local x = 1"] = '[string "local x = 1"]'} do
       message.chunkname = chunkname
-      assert.equal(file, fault("3", "0", "1", {}, message).file)
+      assert.equal(file, fault("3", "0", "0", {}, message).file)
     end
   end)
 

@@ -168,8 +168,7 @@ static void read_binding(lua_State *L, int table, ms_binding *binding, room *at)
   binding->alone = field_boolean(L, table, "alone");
   binding->reads = field_boolean(L, table, "reads");
   binding->quiet = field_boolean(L, table, "quiet");
-  binding->acts = field_boolean(L, table, "acts") ? MS_ACTS_ARRAYS : MS_ACTS_NOT;
-  if (field_boolean(L, table, "acts_change")) binding->acts = MS_ACTS_CHANGES;
+  binding->acts = small(L, field_number(L, table, "acts", 0), "acts");
   binding->name = field_string(L, table, "name");
   binding->impure = field_string(L, table, "impure");
   if (binding->kind == MS_BIND_ARRAY) {

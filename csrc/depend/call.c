@@ -13,7 +13,7 @@ typedef struct arguments {
   bool simple; /* numbers and strings only */
   bool known;  /* numbers, strings, tables of these, and views of arrays only */
   bool changes;
-  ms_acts acts; /* what operators on them may do */
+  uint32_t acts; /* events for which they may have functions */
   uint32_t count;
   ms_value *values;
 } arguments;
@@ -66,7 +66,7 @@ static void add_argument(ms_walk *walk, const ms_value *value, arguments *all) {
   all->captured = all->captured || (value->kind == MS_VALUE_OTHER && value->captured);
   all->simple = all->simple && value->kind <= MS_VALUE_SCALAR;
   all->known = all->known && (value->kind != MS_VALUE_OTHER || value->data);
-  all->acts = value->acts > all->acts ? value->acts : all->acts;
+  all->acts |= value->acts;
   all->changes = all->changes || value->changes;
 }
 
@@ -150,7 +150,7 @@ static void call_builtin(ms_walk *walk, const char *name, ms_node *node, ms_valu
   use how = effect == MS_EFFECT_UNKNOWN ? USE_WRITE : reads ? USE_READ : USE_NOTHING;
   arguments all = walk_arguments(walk, node, how);
   for (uint32_t k = 0; k < all.count && (effect == MS_EFFECT_PURE || how == USE_WRITE); k++)
-    ms_walk_operate(walk, &all.values[k], node);
+    ms_walk_event(walk, &all.values[k], MS_EVENT_OPERATOR, node);
   if (effect == MS_EFFECT_STORE) {
     walk->stored |= all.groups;
     walk->stored_captured = walk->stored_captured || all.captured;
@@ -162,7 +162,7 @@ static void call_builtin(ms_walk *walk, const char *name, ms_node *node, ms_valu
   if (effect == MS_EFFECT_FRESH) *value = ms_value_other(0, false);
   if (effect == MS_EFFECT_UNKNOWN) *value = ms_value_other(all.groups | walk->stored, true);
   if (value->kind == MS_VALUE_OTHER && effect != MS_EFFECT_FRESH) value->acts = all.acts;
-  value->changes = value->acts != MS_ACTS_NOT && all.changes;
+  value->changes = value->acts != 0 && all.changes;
 }
 
 /* A call of a function that is not walked: what is known of it as a whole. */
@@ -181,7 +181,7 @@ static void call_whole(ms_walk *walk, const ms_value *function, const arguments 
   find_changes(walk, &callee, node);
   uint64_t groups = all->groups | ms_walk_groups_of(walk, &callee) | walk->stored;
   *value = ms_value_other(groups, all->captured || callee.captured || walk->stored_captured);
-  value->acts = callee.acts > all->acts ? callee.acts : all->acts;
+  value->acts = callee.acts | all->acts;
   value->changes = all->changes || callee.changes;
 }
 
@@ -205,7 +205,7 @@ static void call_value(ms_walk *walk, ms_node *node, ms_value *value) {
   }
   ms_value event;
   bool table = ms_walk_field(walk, &callee, MS_FIELD_CALL, &event) && event.callable;
-  if (!table) ms_walk_operate(walk, &callee, node);
+  if (!table) ms_walk_event(walk, &callee, MS_EVENT_CALL, node);
   arguments all = evaluate_arguments(walk, node, table ? &callee : NULL);
   call_function(walk, table ? &event : &callee, &all, node, value);
 }
@@ -277,12 +277,12 @@ static void method_of_other(ms_walk *walk, const ms_value *object, ms_node *node
     *value = all.simple ? ms_value_scalar() : ms_value_other(all.groups, all.captured);
     return;
   }
-  ms_walk_operate(walk, object, node);
+  ms_walk_event(walk, object, MS_EVENT_INDEX, node);
   ms_walk_touch_groups(walk, own, false, node);
   if (!quiet || !all.known) ms_walk_touch_groups(walk, own, true, node);
   find_changes(walk, object, node);
   *value = ms_value_other(own | all.groups | walk->stored, true);
-  value->acts = object->acts > all.acts ? object->acts : all.acts;
+  value->acts = object->acts | all.acts;
   value->changes = object->changes || all.changes;
 }
 

@@ -223,11 +223,11 @@ static void logic_value(ms_walk *walk, ms_node *node, ms_value *value) {
   *value = simple ? ms_value_scalar() : ms_value_other(groups, left.captured || right.captured);
 }
 
-void ms_walk_operate(ms_walk *walk, const ms_value *operand, const ms_node *node) {
-  if (operand->kind != MS_VALUE_OTHER || !operand->acts) return;
-  ms_walk_touch_groups(walk, operand->groups, false, node);
-  if (!operand->quiet) ms_walk_touch_groups(walk, operand->groups, true, node);
-  if (operand->acts == MS_ACTS_CHANGES)
+void ms_walk_event(ms_walk *walk, const ms_value *value, ms_event event, const ms_node *node) {
+  if (value->kind != MS_VALUE_OTHER || (value->acts & event) == 0) return;
+  ms_walk_touch_groups(walk, value->groups, false, node);
+  if (!value->quiet) ms_walk_touch_groups(walk, value->groups, true, node);
+  if ((value->acts & ((uint32_t)event << MS_EVENT_CHANGES)) != 0)
     ms_walk_find(walk, MS_REASON_CHANGES, false, node, "call a function that returns what it forms",
                  "the operation may call a metamethod that changes variables or tables outside of "
                  "the loop, and each worker has its own copy of them");
@@ -238,7 +238,7 @@ static void operated(const ms_walk *walk, const ms_value *left, const ms_value *
                      ms_value *value) {
   uint64_t groups = ms_walk_groups_of(walk, left) | ms_walk_groups_of(walk, right) | walk->stored;
   *value = ms_value_other(groups, true);
-  value->acts = left->acts > right->acts ? left->acts : right->acts;
+  value->acts = left->acts | right->acts;
   value->changes = left->changes || right->changes;
 }
 
@@ -250,10 +250,10 @@ static void binary_value(ms_walk *walk, ms_node *node, ms_value *value) {
   ms_value left, right;
   ms_walk_value(walk, node->kid[0], &left);
   ms_walk_value(walk, node->kid[1], &right);
-  ms_walk_operate(walk, &left, node);
-  ms_walk_operate(walk, &right, node);
+  ms_walk_event(walk, &left, MS_EVENT_OPERATOR, node);
+  ms_walk_event(walk, &right, MS_EVENT_OPERATOR, node);
   *value = ms_value_scalar();
-  if (left.acts || right.acts) operated(walk, &left, &right, value);
+  if (((left.acts | right.acts) & MS_EVENT_OPERATOR) != 0) operated(walk, &left, &right, value);
   if (left.kind != MS_VALUE_NUMBER || right.kind != MS_VALUE_NUMBER) return;
   ms_form result;
   if (arithmetic(walk, node->op, &left.form, &right.form, &result))
@@ -265,9 +265,9 @@ static void unary_value(ms_walk *walk, ms_node *node, ms_value *value) {
   const ms_form zero = {0};
   ms_form result;
   ms_walk_value(walk, node->kid[0], &operand);
-  ms_walk_operate(walk, &operand, node);
+  ms_walk_event(walk, &operand, MS_EVENT_OPERATOR, node);
   *value = ms_value_scalar();
-  if (operand.acts) operated(walk, &operand, &operand, value);
+  if ((operand.acts & MS_EVENT_OPERATOR) != 0) operated(walk, &operand, &operand, value);
   if (node->op == MS_OP_NEG && operand.kind == MS_VALUE_NUMBER &&
       ms_form_add(&result, &zero, &operand.form, -1))
     *value = ms_value_number(&result);

@@ -29,12 +29,16 @@ typedef enum ms_binding_kind {
   MS_BIND_UNKNOWN   /* anything else: userdata, C functions, cdata, coroutines */
 } ms_binding_kind;
 
-/* What operators on a table, or indexing it, may do by its metatable's functions. */
-typedef enum ms_acts {
-  MS_ACTS_NOT,    /* there are none */
-  MS_ACTS_ARRAYS, /* use arrays */
-  MS_ACTS_CHANGES /* that, and change variables or tables outside */
-} ms_acts;
+/* What may call a function of a table's metatable. */
+typedef enum ms_event {
+  MS_EVENT_INDEX = 1,
+  MS_EVENT_ASSIGN = 2, /* of an element */
+  MS_EVENT_CALL = 4,
+  MS_EVENT_OPERATOR = 8 /* arithmetic, comparison, .., tostring */
+} ms_event;
+
+/* The events for which that function may change variables or tables outside: event << this. */
+#define MS_EVENT_CHANGES 4
 
 /* What a capture of a function that is looked into means: a binding, reached by so many of the
  * capture's fields. */
@@ -77,7 +81,7 @@ typedef struct ms_binding {
   const uint32_t *reached;
   uint32_t reached_count;
   bool quiet;              /* TABLE: no function that it leads to may store into arrays */
-  ms_acts acts;            /* TABLE: what operators on what it leads to may do */
+  uint32_t acts;           /* TABLE: the events for which what it leads to has functions */
   const ms_loop *code;     /* FUNCTION: its text in closure form, where that is had, or NULL */
   const ms_meaning *means; /* FUNCTION with code: of each of the code's captures */
   const ms_field *fields;  /* TABLE: those that are known */

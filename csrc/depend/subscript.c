@@ -31,7 +31,7 @@ void ms_walk_part(ms_walk *walk, const ms_value *object, const ms_node *node, ms
   value->data = object->data;
   value->quiet = object->quiet;
   value->acts = object->acts;
-  ms_walk_operate(walk, object, node);
+  ms_walk_event(walk, object, MS_EVENT_INDEX, node);
 }
 
 /* A range {lo, hi} or {} as a quantified variable; unknown where its ends are not affine. */

@@ -20,7 +20,7 @@ static ms_value either(const ms_walk *walk, const ms_value *a, const ms_value *b
   ms_value value = ms_value_other(groups, a->captured || b->captured);
   value.changes = a->changes || b->changes;
   value.impure = a->impure != NULL ? a->impure : b->impure;
-  value.acts = a->acts > b->acts ? a->acts : b->acts;
+  value.acts = a->acts | b->acts;
   value.quiet = (simple_a || (a->kind == MS_VALUE_OTHER && a->quiet)) &&
                 (simple_b || (b->kind == MS_VALUE_OTHER && b->quiet));
   value.data = (simple_a || (a->kind == MS_VALUE_OTHER && a->data)) &&
@@ -137,8 +137,9 @@ void ms_walk_assign(ms_walk *walk, ms_node *target, const ms_value *value) {
   }
   ms_value key;
   ms_walk_value(walk, target->kid[1], &key);
-  ms_walk_operate(walk, &object, target);
-  uint64_t groups = ms_walk_groups_of(walk, &object);
+  ms_walk_event(walk, &object, MS_EVENT_ASSIGN, target);
+  bool plain = object.kind == MS_VALUE_OTHER && object.plain; /* itself no array */
+  uint64_t groups = plain ? 0 : ms_walk_groups_of(walk, &object);
   if (groups != 0) ms_walk_touch(walk, value, false, target);
   ms_walk_touch_groups(walk, groups, true, target);
   ms_walk_store(walk, value);

@@ -49,7 +49,7 @@ typedef struct ms_value {
   bool data;           /* OTHER: tables of numbers, strings and booleans, without functions */
   bool changes;        /* OTHER: calling it, or a method of it, changes things outside */
   bool quiet;          /* OTHER: no function in it stores into arrays */
-  ms_acts acts;        /* OTHER: what operators on it, or on something in it, may do */
+  uint32_t acts;       /* OTHER: events for which it, or something in it, may have functions */
   const char *impure;  /* OTHER: what calling it, or a method of it, may use; or NULL */
   bool exact;          /* OTHER: it is the table of `binding` itself */
   uint32_t binding;
@@ -109,7 +109,7 @@ void ms_walk_function(ms_walk *walk, ms_function *function);
 void ms_walk_call(ms_walk *walk, ms_node *node, ms_value *value);
 void ms_walk_assign(ms_walk *walk, ms_node *target, const ms_value *value);
 void ms_walk_find_store(ms_walk *walk, bool proven, const ms_node *node);
-void ms_walk_operate(ms_walk *walk, const ms_value *operand, const ms_node *node);
+void ms_walk_event(ms_walk *walk, const ms_value *value, ms_event event, const ms_node *node);
 void ms_walk_binding(ms_walk *walk, uint32_t index, ms_value *value);
 bool ms_walk_field(ms_walk *walk, const ms_value *object, const char *name, ms_value *value);
 ms_meaning ms_walk_meaning(const ms_walk *walk, uint32_t capture);

@@ -13,10 +13,10 @@ typedef struct ms_row_method {
   bool plain;       /* written out here */
 } ms_row_method;
 
-static const ms_row_method methods[] = {
-    {"fill", false, true, false}, {"scal", false, true, false}, {"copy", true, false, false},
-    {"cmul", true, false, false}, {"axpy", true, true, false},  {"add", false, true, true},
-    {NULL, false, false, false}};
+static const ms_row_method methods[] = {{"fill", false, true, false}, {"scal", false, true, false},
+                                        {"copy", true, false, false}, {"cmul", true, false, false},
+                                        {"axpy", true, true, false},  {"add", false, true, true},
+                                        {NULL, false, false, false}};
 
 /* A row on its way into a call. */
 typedef struct ms_c_row {

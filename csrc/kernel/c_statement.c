@@ -79,6 +79,14 @@ void ms_c_declare(ms_writer *w, const ms_symbol *symbol, ms_c_value value, const
     local->text = "";
     return;
   }
+  if (from != NULL && kind.can == MS_CAN_NUMBER && w->frames > 0 && ms_c_is_counter(symbol)) {
+    ms_c_line(w, "int64_t %s = %s;", name, ms_c_counted(w, from));
+    local->text = local->whole = name;
+    local->counter = true;
+    local->least = -((int64_t)1 << 52);
+    local->most = -local->least;
+    return;
+  }
   if (kind.can == MS_CAN_NUMBER && declare_whole(w, symbol, local, from, name)) return;
   local->text = name;
   const ms_node *about = from != NULL ? from : w->draft->body;
@@ -102,6 +110,7 @@ static void declaration(ms_writer *w, const ms_node *node) {
 typedef struct ms_target {
   ms_c_location location; /* element */
   const char *name;       /* or variable */
+  bool counter;
   ms_kind_of kind;
 } ms_target;
 
@@ -115,6 +124,7 @@ static void find_target(ms_writer *w, const ms_node *node, ms_target *target, bo
   } else if (at == MS_NO_CAPTURE && node->kind == MS_NAME && node->symbol != NULL) {
     target->kind = w->typed->symbol[node->symbol->index];
     target->name = w->local[node->symbol->index].text;
+    target->counter = w->local[node->symbol->index].counter;
     if (target->name == NULL) ms_c_refuse(w, node, "`%s` belongs to another function", node->text);
   } else if (at != MS_NO_CAPTURE && value != node) {
     ms_c_refuse(w, node, "`%s` is a field of a table", ms_c_source(w, node));
@@ -140,6 +150,7 @@ static void store(ms_writer *w, const ms_target *target, const char *text) {
 static const char *converted(ms_writer *w, const ms_target *target, ms_c_value value,
                              const ms_node *node) {
   if (target->name == NULL) return ms_c_stored(w, value, target->location.kind.array, node);
+  if (target->counter) return ms_c_counted(w, node);
   ms_form_of form = ms_c_form(w, &target->kind);
   if (form == MS_FORM_OBJECT && target->kind.object != MS_OBJECT_VIEW)
     ms_c_refuse(w, node, "`%s` is not always the same kind of value", ms_c_source(w, node));

@@ -69,6 +69,7 @@ typedef struct ms_c_local {
   const char *start, *limit; /* double texts of its ends where those are known in its frame only */
   bool down;                 /* it counts downwards */
   bool signed_zero;          /* as a double it may be -0 */
+  bool counter;              /* assigned again, but always with integers: see c_counter.c */
   int64_t least, most;
   uint32_t frames; /* how many there were when it was declared */
 } ms_c_local;
@@ -105,6 +106,7 @@ typedef struct ms_writer {
   bool fast;              /* numeric = "fast" */
   uint32_t careful;       /* > 0: inside a careful text */
   uint32_t temps, labels, line, indent;
+  uint32_t loops; /* inner loops around */
   ms_frame frame[MS_FRAMES];
   uint32_t frames;
   ms_c_local *local; /* by symbol index */
@@ -201,6 +203,12 @@ ms_whole ms_c_whole(ms_writer *w, const ms_node *node);
 
 /* Adds a condition to a frame's guards. */
 void ms_c_guard(ms_writer *w, uint32_t frame, const char *condition);
+
+/* Whether a variable that is assigned again only ever holds integers. */
+bool ms_c_is_counter(const ms_symbol *symbol);
+
+/* The integer that is assigned to a counter. */
+const char *ms_c_counted(ms_writer *w, const ms_node *value);
 
 /* A checked subscript of a dimension as int64_t text, counted from 1. */
 const char *ms_c_subscript(ms_writer *w, const ms_node *node, int64_t extent, uint32_t array,

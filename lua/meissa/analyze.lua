@@ -12,7 +12,10 @@ local core = require("meissa.core")
 local engine = require("meissa.engine")
 local errors = require("meissa.errors")
 local kernel = require("meissa.kernel")
+local grids = require("meissa.grid")
+local picture = require("meissa.picture")
 local report = require("meissa.report")
+local spaces = require("meissa.space")
 
 local M = {}
 
@@ -49,13 +52,17 @@ function Shape:dim()
   return #self.dims
 end
 
+function Shape:nnz()
+  return self.entries
+end
+
 --- An array that has only extents, for the bindings of `analyze`.
--- @param ... the extents, and at the end optionally {sparse = true, type = "int32"}
+-- @param ... the extents, and at the end optionally {sparse = true, nnz = 1000, type = "int32"}
 -- @usage meissa.shape(100, 32)
 function M.shape(...)
   local dims, options = { ... }, {}
   if type(dims[#dims]) == "table" then options = table.remove(dims) end
-  errors.check_options("shape", options, { "sparse", "type" })
+  errors.check_options("shape", options, { "sparse", "type", "nnz" })
   if #dims < 1 or #dims > MOST_DIMS or select("#", ...) > #dims + 1 then
     errors.raise("OPT", "a shape has 1 to %d extents", MOST_DIMS)
   end
@@ -66,10 +73,14 @@ function M.shape(...)
         tostring(extent))
     end
   end
+  local entries = options.nnz or 0
+  if type(entries) ~= "number" or entries < 0 or entries ~= math.floor(entries) then
+    errors.raise("OPT", "nnz of a shape must be a whole number, not %s", tostring(entries))
+  end
   shapes = shapes + 1
   local element = options.type or "double"
   return setmetatable({ id = shapes, dims = dims, sparse = options.sparse and true or false,
-    integer = element == "int32" or element == "int64", type = element }, Shape)
+    entries = entries, integer = element == "int32" or element == "int64", type = element }, Shape)
 end
 
 local function describe(value)
@@ -132,6 +143,7 @@ local function space_of(recorded, opts)
   space.ordered = not about
   if options.ordered ~= nil then space.ordered = options.ordered end
   if opts.ordered ~= nil then space.ordered = opts.ordered end
+  spaces.check_grid(options.grid)
   space.options, space.numeric = options, options.numeric or "strict"
   return space, about
 end
@@ -204,15 +216,36 @@ end
 -- print(plan) shows the report.
 local Analysis = {}
 
+Analysis.__index = {}
+
 function Analysis.__tostring(plan)
-  return report.text(plan, { serial = plan.serial })
+  return report.text(plan, { serial = plan.serial, grid = plan.grid, engine = plan.engine,
+    engine_reason = plan.engine_reason })
+end
+
+-- The schedule as a picture, as of other plans.
+function Analysis.__index:picture()
+  return picture.text(self)
+end
+
+-- Cuts the plan's space as a run would. Of the entries of a sparse shape only the number may be
+-- known: then the cuts are even, and as few as the rule has.
+local function cut(plan, space, entries)
+  plan.grid, plan.grids = {}, {}
+  if plan.strategy == "serial" then return end
+  for _, extent in ipairs(plan.extents) do
+    if spaces.length(extent) < 1 then return end
+  end
+  plan.grid = grids.cut(plan, { ranges = space.ranges, options = space.options,
+    entries = space.sparse and entries or nil }).ranges
 end
 
 --- Plans a loop given as text.
 -- @string text Lua text with a loop over `parallel(...)`
 -- @tab[opt] bindings what its names mean: arrays, shapes, numbers, `meissa.opaque`
 -- @tab[opt] opts `ordered` overrides the loop's own order
--- @treturn table the plan: verdict, strategy, dims, row, distances, arrays, scalars, reasons
+-- @treturn table the plan: verdict, strategy, dims, row, distances, arrays, scalars, reasons, grid;
+-- plan:picture() draws its schedule
 -- @raise SRC text without a loop; OPT a bad space
 function M.analyze(text, bindings, opts)
   if type(text) ~= "string" then errors.raise("OPT", "analyze takes the text of a loop") end
@@ -236,6 +269,7 @@ function M.analyze(text, bindings, opts)
   report.drop_impossible_fixes(plan)
   plan.text, plan.line, plan.ordered = text, loop:info().line, space.ordered
   plan.serial = space.serial
+  cut(plan, space, about and about.sparse and recorded[1]:nnz())
   judge(plan, loop, resolved, space, about)
   return setmetatable(plan, Analysis)
 end

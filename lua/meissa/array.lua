@@ -20,6 +20,9 @@ local errors = require("meissa.errors")
 require("meissa.array.shape")
 require("meissa.array.arith")
 require("meissa.array.part")
+require("meissa.array.product")
+require("meissa.array.map")
+require("meissa.array.group")
 require("meissa.array.show")
 
 local lib = core.lib

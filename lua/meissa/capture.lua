@@ -8,239 +8,20 @@
 -- global name, or through tables and functions that it reaches. Nothing here calls user code.
 -- @module meissa.capture
 
-local bytecode = require("meissa.capture.bytecode")
 local impure = require("meissa.capture.impure")
 local inner = require("meissa.capture.inner")
-local iterate = require("meissa.iterate")
 local objects = require("meissa.array.objects")
-local reading = require("meissa.capture.reading")
+local known = require("meissa.capture.known")
+local searches = require("meissa.capture.search")
+
+local builtins, libraries, drawing = known.builtins, known.libraries, known.drawing
+local field_of, new_search, content_of = searches.field_of, searches.new, searches.content_of
 
 local M = {}
 
--- Functions with effects that the analyser knows, by value.
-local builtins = {}
-
--- Tables of the standard library: known by name, never searched.
-local libraries = { [_G] = true, [package.loaded] = true }
-
--- Entries of captured tables that are looked at in search of arrays, those of numbers, strings and
--- booleans apart; beyond, a table counts as holding every array of the loop.
-local MOST_ENTRIES, MOST_SIMPLE = 20000, 4000000
-
--- Libraries with functions that draw random numbers.
-local drawing = {}
-
---- Makes a table known as a library: it is never searched.
--- @bool draws whether functions of it draw random numbers that belong to the iteration
-function M.register_library(library, draws)
-  libraries[library], drawing[library] = true, draws
-end
-
---- Makes a function known to the analyser under a name of its effects table ("meissa.random").
-function M.register(fn, name)
-  builtins[fn] = name
-end
-
---- Whether a builtin of this name draws random numbers that belong to the iteration.
-function M.draws(name)
-  return name == "meissa.random" or name == "meissa.normal"
-end
-
-local function register_library(name, library)
-  libraries[library] = true
-  for key, value in pairs(library) do
-    if type(value) == "function" and type(key) == "string" then
-      builtins[value] = name .. "." .. key
-    end
-  end
-end
-
-for _, name in ipairs { "math", "bit", "string", "table", "os", "io", "coroutine" } do
-  register_library(name, _G[name] or require(name))
-end
-for _, name in ipairs { "ffi", "string.buffer" } do register_library(name, require(name)) end
-for _, name in ipairs { "print", "tonumber", "tostring", "type", "error", "rawequal", "assert",
-  "ipairs", "next", "pairs", "rawget", "rawset", "select", "unpack", "getmetatable",
-  "setmetatable", "pcall", "xpcall", "require", "load", "loadstring", "loadfile", "dofile",
-  "getfenv", "setfenv", "collectgarbage", "newproxy" } do
-  builtins[_G[name]] = name
-end
-for _, name in ipairs { "traceback", "getinfo" } do builtins[debug[name]] = "debug." .. name end
-for _, name in ipairs { "debug", "jit", "package" } do
-  if type(_G[name]) == "table" then libraries[_G[name]] = true end
-end
-
-local function is_library(value) return libraries[value] ~= nil end
-
--- What two tables share if they are one or show the same elements.
-local function content_of(value)
-  return objects.is(value) and rawget(value, "items") or value
-end
-
--- A field of a plain table without calling anything: raw, then through __index tables. The second
--- result says that there is an __index that is no table: what it gives is not known.
-local function field_of(value, key)
-  for _ = 1, 100 do
-    local found = rawget(value, key)
-    if found ~= nil then return found end
-    local meta = debug.getmetatable(value)
-    local index = type(meta) == "table" and rawget(meta, "__index")
-    if type(index) ~= "table" then return nil, index and true or false end
-    value = index
-  end
-  return nil, true
-end
-
--- What operators and indexing call, by its key in a metatable. Any table may become a metatable.
-local EVENTS = {}
-for name in ([[index newindex call add sub mul div mod pow unm concat len eq lt le tostring
-  ipairs pairs]]):gmatch "%a+" do
-  EVENTS["__" .. name] = true
-end
+M.register, M.register_library, M.draws = known.register, known.register_library, known.draws
 
 local SIMPLE = { ["nil"] = true, number = true, boolean = true, string = true }
-
--- What a search from functions and tables finds: {found = {[binding index] = true}, all =,
--- changes =, stores =, writes = whether some function may store into arrays, lives = whether there
--- is more than data: arrays, functions, metatables, events = what operators and indexing may call}.
-local Search = {}
-Search.__index = Search
-
-local function new_search(state)
-  local function is_array(value)
-    return state.describe(value) ~= nil
-  end
-  local function is_scratch(value)
-    local about = state.describe(value)
-    return about ~= nil and about.scratch
-  end
-  return setmetatable({ state = state, is_array = is_array, is_scratch = is_scratch,
-    seen = {}, found = {}, via = {}, events = {}, left = MOST_ENTRIES,
-    simple = MOST_SIMPLE }, Search)
-end
-
--- What a user may call an array that was found: "model.W", or "W", a variable of a function.
-function Search:name(value)
-  local name
-  while self.via[value] do
-    local step = self.via[value]
-    if type(step.key) ~= "string" then return step.variable or nil end
-    name = name and step.key .. "." .. name or step.key
-    if step.variable then return name end
-    value = step.from
-  end
-  return name and self.root and self.root .. "." .. name or name
-end
-
-function Search:array(about, value)
-  local state = self.state
-  local index = state.by_array[about.array]
-  if not index then
-    state.extra[#state.extra + 1] = { about = about, value = value, name = self:name(value) }
-    index = state.count + #state.extra
-    state.by_array[about.array] = index
-  end
-  self.found[index] = true
-end
-
-function Search:table(value)
-  local meta = debug.getmetatable(value)
-  if meta ~= nil then self.lives = true end
-  if type(meta) == "table" then self:visit(meta) end
-  local keys = {}
-  for key, item in iterate.each(value) do
-    if SIMPLE[type(item)] and SIMPLE[type(key)] then
-      self.simple = self.simple - 1
-    else
-      self.left = self.left - 1
-      keys[#keys + 1] = key
-    end
-    if self.left < 0 or self.simple < 0 then
-      self.all = true
-      return
-    end
-  end
-  table.sort(keys, iterate.before) -- a plan must not depend on the order of this process
-  for _, key in ipairs(keys) do
-    local item = rawget(value, key)
-    if EVENTS[key] and (type(item) ~= "table" or key ~= "__index" and key ~= "__newindex") then
-      self.events[#self.events + 1] = item
-    end
-    self:visit(key)
-    self:visit(item, value, key)
-  end
-end
-
--- Globals that the function names and that are arrays, or lead to them.
-function Search:globals(fn)
-  local env = debug.getfenv(fn)
-  if type(env) ~= "table" then return end
-  for _, name in ipairs(iterate.keys(bytecode.names(fn))) do
-    local value = field_of(env, name)
-    self:assigned(name, value, true)
-    self:visit(value, fn, name)
-  end
-end
-
--- A variable that the body assigns, seen by a function under this name with this value: a worker's
--- copy of the function would keep the value of before the loop.
-function Search:assigned(name, value, global)
-  for _, each in ipairs(self.state.assigned) do
-    if each.name == name and each.global == global and rawequal(each.binding.value, value) then
-      each.binding.aliased = true
-    end
-  end
-end
-
-function Search:fn(fn)
-  local info = debug.getinfo(fn, "Su")
-  for slot = 1, info.nups do
-    local name, value = debug.getupvalue(fn, slot)
-    self:assigned(name, value, false)
-    self:visit(value, fn, name)
-  end
-  if info.what == "C" then
-    self.writes = true
-    return
-  end
-  local changes, stores = bytecode.changes(fn, self.is_array, field_of)
-  self.changes, self.stores = self.changes or changes, self.stores or stores
-  self.writes = self.writes or not reading.only(fn,
-    { is_array = self.is_array, is_scratch = self.is_scratch, field_of = field_of,
-      builtins = builtins, library = is_library })
-  self:globals(fn)
-end
-
--- Visits what is under a key in a table, or a variable of a function.
-function Search:visit(value, from, key)
-  local kind = type(value)
-  if kind ~= "table" and kind ~= "function" and kind ~= "cdata" and kind ~= "userdata" then
-    return
-  end
-  if from and not self.seen[value] and not self.via[value] then
-    self.via[value] = { from = from, key = key, variable = type(from) == "function" }
-  end
-  local about = self.state.describe(value)
-  if about or kind ~= "table" or libraries[value] then self.lives = true end
-  if about then return self:array(about, value) end
-  if builtins[value] and not reading.is_harmless(builtins[value]) then self.writes = true end
-  if drawing[value] or M.draws(builtins[value]) then self.draws = true end
-  if self.seen[value] or libraries[value] or builtins[value] or self.state.opaque[value] then
-    return
-  end
-  if objects.is(value) then -- plain data: a search would find nothing in it
-    self.seen[content_of(value)] = true
-    return
-  end
-  self.seen[value] = true
-  if kind == "table" then
-    self:table(value)
-  elseif kind == "function" then
-    self:fn(value)
-  else
-    self.writes = true -- what its methods do is not known
-  end
-end
 
 local function describe_array(binding, about)
   binding.kind = "array"
@@ -310,12 +91,7 @@ local function search_from(state, binding, root)
   binding.changes = search.changes or (binding.kind == "table" and search.stores)
   binding.all, binding.draws = search.all, search.draws or search.all
   state.searches[#state.searches + 1] = { binding = binding, search = search }
-  binding.quiet, binding.acts = not (search.writes or search.all), #search.events > 0
-  if binding.acts then
-    local events = new_search(state)
-    for _, event in ipairs(search.events) do events:visit(event) end
-    binding.acts_change = events.changes or events.stores or events.all
-  end
+  binding.quiet, binding.acts = not (search.writes or search.all), search:acts()
   if binding.kind == "table" then
     binding.reads = not (search.lives or search.all)
   else

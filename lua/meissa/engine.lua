@@ -12,8 +12,8 @@ local errors = require "meissa.errors"
 
 local M = {}
 
--- What makes a loop worth the compiler's time: iterations, seconds of work in its executions so far,
--- or seconds since the present one began.
+-- What makes a loop worth the compiler's time: iterations, seconds of work in its executions so
+-- far, or seconds since the present one began.
 local MANY, WORTH, LONG = 10000, 0.003, 0.05
 -- Less urgent than what is waited for.
 local SOON = 1e-6
@@ -29,7 +29,7 @@ function M.asked(options)
   local own = options.engine
   if own ~= nil and own ~= "auto" then return own, true end
   local text = os.getenv "MEISSA_ENGINE"
-  if own or not text or text == "" then return "auto", false end
+  if not text or text == "" then return "auto", false end
   if not ENGINES[text] then
     errors.raise("OPT", "MEISSA_ENGINE is \"native\", \"lua\" or \"auto\", not '%s'", text)
   end

@@ -74,9 +74,9 @@ local function axes_of(plan, space)
   return axes
 end
 
--- How many iterations the space has at most: those of its box.
+-- How many iterations the space has at most: those of its box, or what is known of its entries.
 local function volume(plan, space)
-  if space.sparse then return space.count end
+  if space.entries or space.sparse then return space.entries or space.count end
   local count = 1
   for _, extent in ipairs(plan.extents) do count = count * spaces.length(extent) end
   return count

@@ -7,6 +7,7 @@
 -- @module meissa.picture
 
 local core = require "meissa.core"
+local report = require "meissa.report"
 local weigh = require "meissa.weigh"
 
 local M = {}
@@ -24,17 +25,7 @@ end
 
 -- "i", "i + 2*j": what an axis cuts.
 local function name_of(plan, axis)
-  if not axis.row then return plan.indices[axis.dim] end
-  local name = ""
-  for d, factor in ipairs(plan.row) do
-    if factor ~= 0 then
-      local size = math.abs(factor)
-      local term = size == 1 and plan.indices[d] or ("%d*%s"):format(size, plan.indices[d])
-      local sign = factor < 0 and " - " or " + "
-      name = name == "" and (factor < 0 and "-" or "") .. term or name .. sign .. term
-    end
-  end
-  return name
+  return axis.row and report.row_name(plan) or plan.indices[axis.dim]
 end
 
 -- What a row's values are short of the sum that it is named by: rows sum ordinals, which begin at 0

@@ -49,8 +49,7 @@ function Plan.__call()
   return nil
 end
 
-local FLAGS = {"draws", "changes", "stores", "aliased", "alone", "reads", "quiet",
-               "acts", "acts_change"}
+local FLAGS = {"draws", "changes", "stores", "aliased", "alone", "reads", "quiet"}
 
 -- What the analysis depends on, as one string: shapes, which arrays are the same, numbers that may
 -- reach a subscript, kinds of values, the space and its options. The second result leaves out the
@@ -66,7 +65,8 @@ local function situation(record, space, bindings)
     end
     return stores[storage]
   end
-  local inside = #bindings.inner > 0
+  local inside = false -- whether arguments of captured functions may reach subscripts
+  for _, binding in ipairs(bindings) do inside = inside or binding.code ~= nil end
   local function describe(binding, matters)
     add(binding.kind)
     add(binding.depth)
@@ -100,6 +100,7 @@ local function situation(record, space, bindings)
     for _, flag in ipairs(FLAGS) do
       if binding[flag] then add(flag) end
     end
+    if binding.acts then add(binding.acts) end
     if binding.impure then add(binding.impure) end
   end
   for c, binding in ipairs(bindings) do
@@ -222,12 +223,24 @@ function M.check_scalars(plan, values)
   end
 end
 
---- Raises ARR when the loop would read an array whose contents were lost.
+--- The name that the array behind capture c has in the loop.
+function M.name_of(plan, c)
+  for name, about in pairs(plan.arrays) do
+    if about == plan.array_of[c] then return "'" .. name .. "'" end
+  end
+  return "an array"
+end
+
+--- Raises ARR when the loop would read an array whose contents were lost, or write a snapshot.
 function M.check_contents(plan, space, bindings, values)
   for c, binding in ipairs(bindings) do
     if binding.kind == "array" then
       local access = plan.array_of[c].access
       if access == "read" or access == "read+write" then array.checked(values[c]) end
+      if plan.array_of[c].written and array.core(values[c]).writable == 0 then
+        errors.raise("ARR", "the loop writes %s, a snapshot, which cannot be written; clone() it",
+                     M.name_of(plan, c))
+      end
     end
   end
   if space.array then array.checked(space.array) end

@@ -45,9 +45,34 @@ local function head(plan, context)
   return ("%s: %s"):format(place, loop_name(plan, context))
 end
 
+--- What a plan's row sums up, by the indices' names: "i", "2*i - j".
+function M.row_name(plan)
+  local name = ""
+  for d, factor in ipairs(plan.row) do
+    if factor ~= 0 then
+      local size = math.abs(factor)
+      local term = size == 1 and plan.indices[d] or ("%d*%s"):format(size, plan.indices[d])
+      local sign = factor < 0 and " - " or " + "
+      name = name == "" and (factor < 0 and "-" or "") .. term or name .. sign .. term
+    end
+  end
+  return name
+end
+
+-- The strategy with what it cuts along.
+local along = {
+  partition = function(plan) return "partition by " .. plan.dims[1] end,
+  skew = function(plan) return "skew by " .. M.row_name(plan) end,
+  wavefront = function(plan) return "wavefront over " .. table.concat(plan.dims, ", ") end,
+  hyperplane = function(plan)
+    local outer = plan.row and M.row_name(plan)
+      or table.concat(plan.dims, ", ", 1, plan.sequential)
+    return ("hyperplane, %s in sequence, %s together"):format(outer, plan.dims[#plan.dims])
+  end,
+}
+
 local function strategy_words(plan, context)
-  local words = { plan.strategy }
-  if plan.strategy == "partition" then words[1] = "partition by " .. plan.dims[1] end
+  local words = { along[plan.strategy] and along[plan.strategy](plan) or plan.strategy }
   if context.grid and #context.grid > 0 then
     words[#words + 1] = table.concat(context.grid, " x ") .. " blocks"
   end

@@ -76,7 +76,8 @@ local function choice(options, name, choices)
                tostring(value))
 end
 
-local function check_grid(grid)
+--- Raises OPT for an option `grid` that is none.
+function M.check_grid(grid)
   if grid == nil then return end
   if type(grid) ~= "table" or #grid == 0 then
     errors.raise("OPT", "option 'grid' is a table with the number of ranges of each cut " ..
@@ -108,7 +109,7 @@ local function apply_options(space, options)
   space.numeric = choice(options, "numeric", {"strict", "fast"})
   space.reduce = choice(options, "reduce", {"blocks", "serial"})
   space.engine = choice(options, "engine", {"auto", "native", "lua"})
-  check_grid(options.grid)
+  M.check_grid(options.grid)
   space.options = options
 end
 
@@ -127,6 +128,8 @@ function M.parse(...)
   local options = {}
   if count > 0 and is_options(arguments[count]) then
     options, count = arguments[count], count - 1
+  elseif count == 2 and arguments[2] == nil and array.is(arguments[1]) then
+    count = 1 -- no options: nothing else can stand there
   end
   if count == 0 then
     errors.raise("OPT", "parallel needs something to run over: parallel(n), " ..

@@ -100,7 +100,7 @@ local function define(number)
   local function row_set(row, key, value)
     if type(key) == "number" and type(value) == "number" then
       local i = key - 1
-      if row.array.generation == row.generation and i >= 0 and i < row.extent
+      if row.array.writable == row.generation and i >= 0 and i < row.extent
         and floor(key) == key
         and (not limits or value >= least and value <= most and floor(value) == value) then
         if row.stride == 1 then
@@ -139,7 +139,7 @@ local function define(number)
   local function set(handle, key, value)
     if type(key) == "number" and type(value) == "number" then
       local i = key - 1
-      if handle.rank == 1 and handle.array.generation == handle.generation and i >= 0
+      if handle.rank == 1 and handle.array.writable == handle.generation and i >= 0
         and i < handle.extent and floor(key) == key
         and (not limits or value >= least and value <= most and floor(value) == value) then
         if handle.stride == 1 then

@@ -1,13 +1,13 @@
 -- SPDX-License-Identifier: MIT
 --
--- Inner bindings: what the captured functions and tables of a loop lead to, for the analyser to walk
--- through them.
+-- Inner bindings: what the captured functions and tables of a loop lead to, for the analyser to
+-- walk through them.
 --
 -- A function whose text is had gets `code`, its body as a loop in closure form, and `means`, what
--- each of the code's captures is: {index, depth, ...}. A table gets `fields`, {name, index, ...}, of
--- the names that the loop's body and the functions' bodies mention. An index n > 0 is a binding of
--- the loop, -n an inner one. What is left out (text not to be had, too much of it) is unknown to the
--- analyser, which then takes the function or table as a whole. Nothing here calls user code.
+-- each of the code's captures is: {index, depth, ...}. A table gets `fields`, {name, index, ...},
+-- of the names that the loop's body and the functions' bodies mention. An index n > 0 is a binding
+-- of the loop, -n an inner one. What is left out (text not to be had, too much of it) is unknown to
+-- the analyser, which then takes the function or table as a whole. Nothing here calls user code.
 -- @module meissa.capture.inner
 
 local core = require("meissa.core")

@@ -121,7 +121,7 @@ local function raise_fault(self, fault)
   elseif fault.stop == VALUE then
     helpers[storers[item.type]](value, at)
   else
-    local message = self.info.messages and self.info.messages[value]
+    local message = self.info.messages and self.info.messages[value + 1]
     if message then error(message, 0) end
   end
   errors.raise("BUG", "a compiled loop stopped at line %d without a reason (%d)", fault.line,

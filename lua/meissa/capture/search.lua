@@ -1,0 +1,214 @@
+-- SPDX-License-Identifier: MIT
+--
+-- Searches: what can be reached from a captured function or table.
+--
+-- Goes by upvalues, by the globals that functions name, through tables and metatables; calls
+-- nothing. Tables are searched in the order of their keys, so that every process finds arrays in
+-- the same order.
+-- @module meissa.capture.search
+
+local bytecode = require("meissa.capture.bytecode")
+local iterate = require("meissa.iterate")
+local known = require("meissa.capture.known")
+local objects = require("meissa.array.objects")
+local reading = require("meissa.capture.reading")
+
+local builtins, libraries, drawing = known.builtins, known.libraries, known.drawing
+
+local M = {}
+
+-- Entries of captured tables that are looked at in search of arrays, those of numbers, strings and
+-- booleans apart; beyond, a table counts as holding every array of the loop.
+local MOST_ENTRIES, MOST_SIMPLE = 20000, 4000000
+
+local function is_library(value) return libraries[value] ~= nil end
+
+-- What two tables share if they are one or show the same elements.
+local function content_of(value)
+  return objects.is(value) and rawget(value, "items") or value
+end
+
+--- A field of a plain table without calling anything: raw, then through __index tables. The second
+-- result says that there is an __index that is no table: what it gives is not known.
+local function field_of(value, key)
+  for _ = 1, 100 do
+    local found = rawget(value, key)
+    if found ~= nil then return found end
+    local meta = debug.getmetatable(value)
+    local index = type(meta) == "table" and rawget(meta, "__index")
+    if type(index) ~= "table" then return nil, index and true or false end
+    value = index
+  end
+  return nil, true
+end
+
+-- Events (ms_event in plan.h) by the key of what is called for them in a metatable. Any table may
+-- become a metatable.
+local INDEX, ASSIGN, CALL, OPERATOR, CHANGES = 1, 2, 4, 8, 16
+local EVENTS = { __index = INDEX, __newindex = ASSIGN, __call = CALL }
+for name in ([[add sub mul div mod pow unm concat len eq lt le tostring]]):gmatch "%a+" do
+  EVENTS["__" .. name] = OPERATOR
+end
+
+local SIMPLE = { ["nil"] = true, number = true, boolean = true, string = true }
+
+-- What a search from functions and tables finds: {found = {[binding index] = true}, all =,
+-- changes =, stores =, writes = whether some function may store into arrays, lives = whether there
+-- is more than data: arrays, functions, metatables, events = what operators and indexing may call}.
+local Search = {}
+Search.__index = Search
+
+local function new_search(state)
+  local function is_array(value)
+    return state.describe(value) ~= nil
+  end
+  local function is_scratch(value)
+    local about = state.describe(value)
+    return about ~= nil and about.scratch
+  end
+  return setmetatable({ state = state, is_array = is_array, is_scratch = is_scratch, seen = {},
+    found = {}, via = {}, events = {}, left = MOST_ENTRIES, simple = MOST_SIMPLE }, Search)
+end
+
+-- What a user may call an array that was found: "model.W", or "W", a variable of a function.
+function Search:name(value)
+  local name
+  while self.via[value] do
+    local step = self.via[value]
+    if type(step.key) ~= "string" then return step.variable or nil end
+    name = name and step.key .. "." .. name or step.key
+    if step.variable then return name end
+    value = step.from
+  end
+  return name and self.root and self.root .. "." .. name or name
+end
+
+function Search:array(about, value)
+  local state = self.state
+  local index = state.by_array[about.array]
+  if not index then
+    state.extra[#state.extra + 1] = { about = about, value = value, name = self:name(value) }
+    index = state.count + #state.extra
+    state.by_array[about.array] = index
+  end
+  self.found[index] = true
+end
+
+function Search:table(value)
+  local meta = debug.getmetatable(value)
+  if meta ~= nil then self.lives = true end
+  if type(meta) == "table" then self:visit(meta) end
+  local keys = {}
+  for key, item in iterate.each(value) do
+    if SIMPLE[type(item)] and SIMPLE[type(key)] then
+      self.simple = self.simple - 1
+    else
+      self.left = self.left - 1
+      keys[#keys + 1] = key
+    end
+    if self.left < 0 or self.simple < 0 then
+      self.all = true
+      return
+    end
+  end
+  table.sort(keys, iterate.before) -- a plan must not depend on the order of this process
+  for _, key in ipairs(keys) do
+    local item = rawget(value, key)
+    local event = EVENTS[key]
+    if event and (type(item) ~= "table" or event > ASSIGN) then
+      self.events[event] = self.events[event] or {}
+      table.insert(self.events[event], item)
+    end
+    self:visit(key)
+    self:visit(item, value, key)
+  end
+end
+
+-- Globals that the function names and that are arrays, or lead to them.
+function Search:globals(fn)
+  local env = debug.getfenv(fn)
+  if type(env) ~= "table" then return end
+  for _, name in ipairs(iterate.keys(bytecode.names(fn))) do
+    local value = field_of(env, name)
+    self:assigned(name, value, true)
+    self:visit(value, fn, name)
+  end
+end
+
+-- A variable that the body assigns, seen by a function under this name with this value: a worker's
+-- copy of the function would keep the value of before the loop.
+function Search:assigned(name, value, global)
+  for _, each in ipairs(self.state.assigned) do
+    if each.name == name and each.global == global and rawequal(each.binding.value, value) then
+      each.binding.aliased = true
+    end
+  end
+end
+
+function Search:fn(fn)
+  local info = debug.getinfo(fn, "Su")
+  for slot = 1, info.nups do
+    local name, value = debug.getupvalue(fn, slot)
+    self:assigned(name, value, false)
+    self:visit(value, fn, name)
+  end
+  if info.what == "C" then
+    self.writes = true
+    return
+  end
+  local changes, stores = bytecode.changes(fn, self.is_array, field_of)
+  self.changes, self.stores = self.changes or changes, self.stores or stores
+  self.writes = self.writes or not reading.only(fn,
+    { is_array = self.is_array, is_scratch = self.is_scratch, field_of = field_of,
+      builtins = builtins, library = is_library })
+  self:globals(fn)
+end
+
+-- Visits what is under a key in a table, or a variable of a function.
+function Search:visit(value, from, key)
+  local kind = type(value)
+  if kind ~= "table" and kind ~= "function" and kind ~= "cdata" and kind ~= "userdata" then
+    return
+  end
+  if from and not self.seen[value] and not self.via[value] then
+    self.via[value] = { from = from, key = key, variable = type(from) == "function" }
+  end
+  local about = self.state.describe(value)
+  if about or kind ~= "table" or libraries[value] then self.lives = true end
+  if about then return self:array(about, value) end
+  if builtins[value] and not reading.is_harmless(builtins[value]) then self.writes = true end
+  if builtins[value] == "rawset" then self.stores = true end
+  if drawing[value] or known.draws(builtins[value]) then self.draws = true end
+  if self.seen[value] or libraries[value] or builtins[value] or self.state.opaque[value] then
+    return
+  end
+  if objects.is(value) then -- plain data: a search would find nothing in it
+    self.seen[content_of(value)] = true
+    return
+  end
+  self.seen[value] = true
+  if kind == "table" then
+    self:table(value)
+  elseif kind == "function" then
+    self:fn(value)
+  else
+    self.writes = true -- what its methods do is not known
+  end
+end
+
+-- The events for which functions were found, and those whose functions may change something: what
+-- they are given is from outside.
+function Search:acts()
+  local acts = 0
+  for event, functions in iterate.each(self.events) do
+    local events = new_search(self.state)
+    for _, each in ipairs(functions) do events:visit(each) end
+    acts = acts + event
+    if events.changes or events.stores or events.all then acts = acts + event * CHANGES end
+  end
+  return acts
+end
+
+M.new, M.field_of, M.content_of = new_search, field_of, content_of
+
+return M
