@@ -1,13 +1,13 @@
 -- SPDX-License-Identifier: MIT
 -- The text that native kernels begin with, compiled: its arithmetic against the Lua engine's and
 -- LuaJIT's own, its row operations against the core's. All compilers that there are.
-local bit = require("bit")
 local ffi = require("ffi")
 local core = require("meissa.ffi")
 local helpers = require("meissa.kernel.helpers")
 local random = require("meissa.random")
 local row = require("meissa.kernel.row")
 local strict = require("meissa.strict")
+local bit = strict.bit
 
 core.cdef("prelude_spec", "const char *ms_native_prelude(bool fast);")
 

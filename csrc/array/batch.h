@@ -24,7 +24,8 @@ typedef struct ms_triple_format {
 
 typedef struct ms_batch {
   struct ms_batch *next;
-  int64_t first; /* number of its first entry in the file, once joined */
+  int64_t first; /* number of its first entry among all, once joined */
+  uint32_t file; /* the number of its file */
   int64_t count;
   uint32_t *at[2];    /* positions in the id maps */
   uint32_t *place[2]; /* where these positions went; NULL: they stayed. May be the same vector */

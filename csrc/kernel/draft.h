@@ -66,6 +66,7 @@ typedef struct ms_draft {
   const ms_node *pinned; /* node to be replaced by the value of `pinned_capture` */
   uint32_t pinned_capture;
   uint32_t depth; /* nested functions entered */
+  uint32_t loops; /* numeric loops whose bounds have names of their own */
   bool leaves;    /* a return of the closure form was seen */
 } ms_draft;
 

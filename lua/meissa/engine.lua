@@ -29,7 +29,7 @@ function M.asked(options)
   local own = options.engine
   if own ~= nil and own ~= "auto" then return own, true end
   local text = os.getenv "MEISSA_ENGINE"
-  if own or not text or text == "" then return "auto", false end
+  if not text or text == "" then return "auto", false end
   if not ENGINES[text] then
     errors.raise("OPT", "MEISSA_ENGINE is \"native\", \"lua\" or \"auto\", not '%s'", text)
   end
