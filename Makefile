@@ -70,7 +70,7 @@ PRELUDE := $(addprefix csrc/,kernel/native.h kernel/fault.h kernel/value.h kerne
            array/lanes.h array/rowwise.h base/philox.h kernel/draws.h)
 
 $(BUILD)/gen/prelude_strict.inc: $(PRELUDE)
-$(BUILD)/gen/prelude_fast.inc: csrc/kernel/fast.h $(PRELUDE)
+$(BUILD)/gen/prelude_fast.inc: csrc/kernel/fast.h $(PRELUDE:%/lanes.h=%/anyorder.h)
 $(BUILD)/gen/prelude_%.inc: tools/embed.sh $(BUILD)/flags
 	@mkdir -p $(@D)
 	$(call say,EMBED)tools/embed.sh $(filter %.h,$^) >$@

@@ -71,7 +71,8 @@ static inline number dot(const ELEMENT *RESTRICT x, const ELEMENT *RESTRICT y) {
 double mf_sgd(const int64_t *block, void *const *p, const double *c) {
   const int32_t *i = p[0], *j = p[1];
   const ELEMENT *r = p[2];
-  number mu = (number)c[0], lr = (number)c[1], reg = (number)c[2], sse = 0;
+  number mu = (number)c[0], lr = (number)c[1], reg = (number)c[2];
+  double sse = 0; /* of many terms */
   for (int64_t e = block[0] - 1; e < block[1]; e++) {
     ELEMENT *RESTRICT w = (ELEMENT *)p[3] + (int64_t)(i[e] - 1) * RANK;
     ELEMENT *RESTRICT h = (ELEMENT *)p[4] + (int64_t)(j[e] - 1) * RANK;
@@ -84,7 +85,7 @@ double mf_sgd(const int64_t *block, void *const *p, const double *c) {
       h[k] = (ELEMENT)(hk + lr * (d * wk - reg * hk));
     }
   }
-  return (double)sse;
+  return sse;
 }
 
 /* The same by AdaGrad, LIBMF's rule: a step size a row, which shrinks with the root of the sum of
@@ -93,7 +94,8 @@ double mf_adagrad(const int64_t *block, void *const *p, const double *c) {
   const int32_t *i = p[0], *j = p[1];
   const ELEMENT *r = p[2];
   ELEMENT *RESTRICT sums_w = p[5], *RESTRICT sums_h = p[6];
-  number mu = (number)c[0], rate = (number)c[1], reg = (number)c[2], sse = 0;
+  number mu = (number)c[0], rate = (number)c[1], reg = (number)c[2];
+  double sse = 0; /* of many terms */
   for (int64_t e = block[0] - 1; e < block[1]; e++) {
     ELEMENT *RESTRICT w = (ELEMENT *)p[3] + (int64_t)(i[e] - 1) * RANK;
     ELEMENT *RESTRICT h = (ELEMENT *)p[4] + (int64_t)(j[e] - 1) * RANK;
@@ -118,14 +120,15 @@ double mf_adagrad(const int64_t *block, void *const *p, const double *c) {
     sums_w[i[e] - 1] = (ELEMENT)(sums_w[i[e] - 1] + sum_w / RANK);
     sums_h[j[e] - 1] = (ELEMENT)(sums_h[j[e] - 1] + sum_h / RANK);
   }
-  return (double)sse;
+  return sse;
 }
 
 /* CP factorization by SGD. p: i, j, k, values, A, B, C; c: lr, reg. */
 double cp(const int64_t *block, void *const *p, const double *c) {
   const int32_t *i = p[0], *j = p[1], *k = p[2];
   const ELEMENT *v = p[3];
-  number lr = (number)c[0], reg = (number)c[1], sse = 0;
+  number lr = (number)c[0], reg = (number)c[1];
+  double sse = 0;
   for (int64_t n = block[0] - 1; n < block[1]; n++) {
     ELEMENT *RESTRICT a = (ELEMENT *)p[4] + (int64_t)(i[n] - 1) * RANK;
     ELEMENT *RESTRICT b = (ELEMENT *)p[5] + (int64_t)(j[n] - 1) * RANK;
@@ -142,14 +145,15 @@ double cp(const int64_t *block, void *const *p, const double *c) {
       d[r] = (ELEMENT)(dr + lr * (e * ar * br - reg * dr));
     }
   }
-  return (double)sse;
+  return sse;
 }
 
 /* Jacobi's method on a grid of RANK x RANK points. p: old, new, right side; c: h. */
 double stencil(const int64_t *block, void *const *p, const double *c) {
   const ELEMENT *RESTRICT u = p[0], *RESTRICT f = p[2];
   ELEMENT *RESTRICT v = p[1];
-  number h = (number)c[0], change = 0;
+  number h = (number)c[0];
+  double change = 0;
   for (int64_t i = block[0] - 1; i < block[1]; i++) {
     const ELEMENT *RESTRICT row = u + i * RANK, *RESTRICT right = f + i * RANK;
     ELEMENT *RESTRICT out = v + i * RANK;
@@ -160,7 +164,7 @@ double stencil(const int64_t *block, void *const *p, const double *c) {
       out[j] = (ELEMENT)x;
     }
   }
-  return (double)change;
+  return change;
 }
 
 /* The edges' pass of PageRank. p: from, to, values (not used), ranks, number
@@ -196,7 +200,7 @@ double kmeans(const int64_t *block, void *const *p, const double *c) {
   const ELEMENT *points = p[0], *centres = p[1];
   int32_t *RESTRICT label = p[2];
   int64_t count = (int64_t)c[0];
-  number cost = 0;
+  double cost = 0;
   for (int64_t i = block[0] - 1; i < block[1]; i++) {
     const ELEMENT *RESTRICT x = points + i * RANK;
     number best = INFINITY;
@@ -217,7 +221,7 @@ double kmeans(const int64_t *block, void *const *p, const double *c) {
     label[i] = (int32_t)at;
     cost += best;
   }
-  return (double)cost;
+  return cost;
 }
 
 /* The residuals of logistic regression over sparse rows. p: where each row begins among the
@@ -227,7 +231,8 @@ double logistic(const int64_t *block, void *const *p, const double *c) {
   const int32_t *RESTRICT column = p[1];
   const ELEMENT *RESTRICT value = p[2], *RESTRICT w = p[3], *RESTRICT y = p[4];
   ELEMENT *RESTRICT residual = p[5];
-  number bias = (number)c[0], squares = 0;
+  number bias = (number)c[0];
+  double squares = 0;
   for (int64_t i = block[0] - 1; i < block[1]; i++) {
     number z = bias;
     for (int64_t e = start[i]; e < start[i + 1]; e++) z += (number)w[column[e] - 1] * value[e];
@@ -235,5 +240,5 @@ double logistic(const int64_t *block, void *const *p, const double *c) {
     residual[i] = (ELEMENT)r;
     squares += r * r;
   }
-  return (double)squares;
+  return squares;
 }

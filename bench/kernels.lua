@@ -2,15 +2,19 @@
 --- Kernels: what Meissa makes of a loop's text against C written by hand (bench/kernels.c).
 --
 -- The C is compiled with the native engine's flags and does the same blocks in the same order on
--- the same memory, in one thread. Every ratio is of passes that took turns in this process, because
--- machines drift. What Meissa takes is the time that its only worker spent in blocks; what a pass
--- takes beside that is under "pass". In strict mode arrays and sums must have the same bits.
+-- the same memory, in one thread. C and Meissa take turns, because machines drift, and the best of
+-- a few passes of each counts. What Meissa takes is the time that its only worker spent in blocks;
+-- on a machine where others work, processor time tells more: the less of the two is taken. What a
+-- pass takes from call to return is under "pass". In strict mode arrays and sums must have the same
+-- bits.
 -- Prints a table and then the same figures as JSON, one object a line.
 --   luajit bench/kernels.lua [--loop mf_sgd] [--rank 32] [--numeric fast] [--engine lua]
 local directory = arg[0]:match("^(.*/)") or "./"
 package.path = directory .. "support/?.lua;" .. directory .. "../examples/support/?.lua;" ..
   package.path
 local argparse = require "argparse"
+local bit = require "bit"
+local ffi = require "ffi"
 local hand = require "hand"
 local json = require "dkjson"
 local loops = require "loops"
@@ -25,18 +29,28 @@ parser:option("--rounds", "Passes of each, in turn."):convert(tonumber):default 
 parser:option("--ratings", "Entries of sparse arrays."):convert(tonumber):default "1000000"
 local asked = parser:parse()
 
-local function median(list)
-  table.sort(list)
-  return list[math.ceil(#list / 2)]
+ffi.cdef [[
+typedef struct { long seconds, nanoseconds; } bench_time;
+int bench_clock(int clock, bench_time *time) __asm__("clock_gettime");
+]]
+
+-- Seconds of processor time that a process has had. The clock's number is Linux' for "all of
+-- process pid", see clock_getcpuclockid(3); 0 is the caller.
+local function processor_time(pid)
+  local time = ffi.new "bench_time"
+  assert(ffi.C.bench_clock(bit.bor(bit.lshift(bit.bnot(pid), 3), 2), time) == 0)
+  return tonumber(time.seconds) + tonumber(time.nanoseconds) * 1e-9
 end
 
--- Runs a pass; its sum, the seconds in all, and those that workers were busy.
+-- Runs a pass; the seconds in all, and those that the worker was busy.
 local function timed_pass(case, options)
-  local busy, started = 0, meissa.clock()
-  local sum = case.pass(options, function()
+  local pid = meissa.workers().pids[1]
+  local busy, before, started = 0, processor_time(pid), meissa.clock()
+  case.pass(options, function()
     for _, share in ipairs(meissa.last().shares) do busy = busy + share.busy end
   end)
-  return sum, meissa.clock() - started, busy
+  local seconds = meissa.clock() - started
+  return seconds, math.min(busy, processor_time(pid) - before)
 end
 
 local function restore(case)
@@ -52,7 +66,7 @@ local function bytes_of(case)
     local element = ({float = 4, double = 8, int32 = 4, int64 = 8})[clone:type()]
     local count = 1
     for d = 1, clone:dim() do count = count * clone:size(d) end
-    list[k] = require("ffi").string(pointer, count * element)
+    list[k] = ffi.string(pointer, count * element)
   end
   return list
 end
@@ -72,19 +86,19 @@ local function compare(case, options, recording)
   return same, math.abs(sum - other) <= 1e-3 * math.abs(other)
 end
 
--- Rounds of C and Meissa in turn: medians of the seconds of C, of blocks and passes, of C / blocks.
+-- Rounds of C and Meissa in turn: the least seconds of C, of blocks and of a pass.
 local function race(case, options, recording)
-  local c, passes, blocks, ratios = {}, {}, {}, {}
-  for round = 1, asked.rounds do
+  local c, blocks, passes = math.huge, math.huge, math.huge
+  for _ = 1, asked.rounds do
     restore(case)
-    local started = meissa.clock()
+    local started = processor_time(0)
     hand.replay(recording)
-    c[round] = meissa.clock() - started
+    c = math.min(c, processor_time(0) - started)
     restore(case)
-    local _, seconds, busy = timed_pass(case, options)
-    passes[round], blocks[round], ratios[round] = seconds, busy, c[round] / busy
+    local seconds, busy = timed_pass(case, options)
+    blocks, passes = math.min(blocks, busy), math.min(passes, seconds)
   end
-  return median(c), median(blocks), median(passes), median(ratios)
+  return c, blocks, passes
 end
 
 local function measure(loop, rank, numeric, engine)
@@ -100,9 +114,9 @@ local function measure(loop, rank, numeric, engine)
     engine = meissa.last().engine, same_bits = same, near = near, ok = near and
       (same or numeric == "fast"),
   }
-  local c, blocks, passes, ratio = race(case, options, recording)
+  local c, blocks, passes = race(case, options, recording)
   result.c, result.meissa = case.updates / c / 1e6, case.updates / blocks / 1e6
-  result.pass, result.ratio = case.updates / passes / 1e6, ratio
+  result.pass, result.ratio = case.updates / passes / 1e6, c / blocks
   return result
 end
 

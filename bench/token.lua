@@ -110,7 +110,38 @@ local function sweep()
   return median(times), meissa.last().strategy
 end
 
+-- Passes of a loop of `n` iterations: seconds in all and seconds in blocks, medians.
+local function passes(n)
+  local x, y, all, busy = meissa.rand({n}, {seed = 1}), meissa.zeros({n}), {}, {}
+  for round = 1, 60 do
+    local before = system.clock()
+    for i in parallel(n) do y[i] = y[i] * 0.5 + math.sqrt(x[i]) / (1 + x[i] * x[i]) end
+    all[round], busy[round] = system.clock() - before, 0
+    for _, share in ipairs(meissa.last().shares) do busy[round] = busy[round] + share.busy end
+  end
+  return median(all), median(busy)
+end
+
+-- The shortest pass, in microseconds on one core without any launch, that takes less time on two
+-- workers with it.
+local function break_even()
+  local serial, both = {}, {}
+  local sizes = {}
+  for k = 0, 18 do sizes[k + 1] = math.floor(2000 * 1.4 ^ k) end
+  for workers, times in ipairs {serial, both} do
+    meissa.init {workers = workers}
+    for k, n in ipairs(sizes) do
+      local all, busy = passes(n)
+      times[k] = workers == 1 and busy or all
+    end
+  end
+  local from = #sizes + 1
+  while from > 1 and both[from - 1] < serial[from - 1] do from = from - 1 end
+  return (serial[from] or math.huge) * 1e6, meissa.last().engine
+end
+
 figures.loop_us, figures.launch_us = loops()
+figures.break_even_us, figures.engine = break_even()
 figures.phase_us, figures.sweep = sweep()
 local ROWS = {
   {"shared_median_us", "hand-over, shared memory, median"},
@@ -118,6 +149,7 @@ local ROWS = {
   {"messages_median_us", "hand-over, messages, median"},
   {"shared_job_us", "empty job"}, {"messages_job_us", "empty job, messages"},
   {"loop_us", "loop of 1,000 additions, met again"}, {"launch_us", "its launch"},
+  {"break_even_us", "shortest pass that gains from a second one"},
   {"phase_us", "a phase of a sweep over 62 points"},
 }
 for _, row in ipairs(ROWS) do print(("%-40s %9.1f us"):format(row[2], figures[row[1]])) end

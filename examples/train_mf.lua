@@ -4,49 +4,30 @@
 -- a constant step size or AdaGrad's.
 -- With --data it reads user, item, rating triples (MovieLens, tab, "::", gz); without, it plants a
 -- low-rank model and finds it again.
-package.path = (arg[0]:match("^(.*/)") or "./") .. "support/?.lua;" .. package.path
+local here = (arg[0] or ""):match("^(.*/)") or "./"
+package.path = here .. "support/?.lua;" .. package.path
 local meissa = require "meissa"
-local run = require "run"
 local parallel = meissa.parallel
 
-local parser = run.parser("train_mf.lua", "Matrix factorization on explicit ratings.")
-parser:option("--update", "How rows are updated: with one step size, or with one a row that\n" ..
-  "shrinks with the root of the sum of its squared gradients (AdaGrad)."):choices {
-  "sgd", "adagrad"}:default "sgd"
-parser:option("--rate", "Step size (default: 0.02, for AdaGrad 0.1)."):convert(tonumber)
-parser:option("--reg", "L2 regularisation."):convert(tonumber):default "0.05"
-parser:option("--skip", "Header lines of the data file."):convert(tonumber)
-parser:option("--ratings", "How many ratings to generate."):convert(tonumber):default "1000000"
-parser:option("--save", "Save the model to this file.")
-local options = run.options(parser)
-local K, seed, epochs = options.rank or 16, options.seed, options.epochs or 20
-local lr, reg = options.rate or (options.update == "sgd" and 0.02 or 0.1), options.reg
-local how = {engine = options.engine, numeric = options.numeric}
+local M = {} -- the model, for other scripts too: require "train_mf"
 
-local function read(path, like)
-  local skip = options.skip or (path:find("%.csv") and 1 or 0)
-  return meissa.read.triples(path, {skip = skip, like = like, type = "float"})
+--- A model of so many numbers a row and a column, before it has seen anything.
+function M.new(train, rank, seed)
+  local users, items = train:size(1), train:size(2)
+  return {
+    K = rank, mu = train:mean(), bu = meissa.zeros(users), bi = meissa.zeros(items),
+    W = meissa.randn({users, rank}, {scale = 0.1, seed = seed, type = "float"}),
+    H = meissa.randn({items, rank}, {scale = 0.1, seed = seed + 1, type = "float"}),
+    -- AdaGrad's sums of squares: LIBMF's rule. A sum starts at 1; a row's is the mean over its
+    -- elements.
+    sums_w = meissa.full({users}, 1, {type = "float"}),
+    sums_h = meissa.full({items}, 1, {type = "float"}),
+  }
 end
 
-local train, test
-if options.data and options.test then
-  train = read(options.data)
-  test = read(options.test, train)
-else
-  local all = options.data and read(options.data) or require("ratings").generate {
-    users = 6040, items = 3706, ratings = options.ratings, seed = seed}
-  train, test = all:split(0.9, {seed = seed})
-end
-
--- The model and its training.
-local mu = train:mean()
-local W = meissa.randn({train:size(1), K}, {scale = 0.1, seed = seed, type = "float"})
-local H = meissa.randn({train:size(2), K}, {scale = 0.1, seed = seed + 1, type = "float"})
-local bu, bi = meissa.zeros(train:size(1)), meissa.zeros(train:size(2))
-
-local updates = {}
-
-function updates.sgd()
+--- A pass with steps of one size; the training error on the way.
+function M.sgd(model, train, lr, reg, how)
+  local W, H, bu, bi, mu, K = model.W, model.H, model.bu, model.bi, model.mu, model.K
   local sse = 0
   for i, j, r in parallel(train, how) do
     local w, h = W[i], H[j]
@@ -60,15 +41,13 @@ function updates.sgd()
       h[k] = h[k] + lr * (e * wk - reg * h[k])
     end
   end
-  return math.sqrt(sse / train:nnz()), meissa.last()
+  return math.sqrt(sse / train:nnz())
 end
 
--- LIBMF's rule. A sum starts at 1; a row's is the mean over its elements.
-local sums_w = meissa.full({train:size(1)}, 1, {type = "float"})
-local sums_h = meissa.full({train:size(2)}, 1, {type = "float"})
-
-function updates.adagrad()
-  local sse = 0
+--- A pass with a step size for every row and column (AdaGrad); the training error on the way.
+function M.adagrad(model, train, lr, reg, how)
+  local W, H, bu, bi, mu, K = model.W, model.H, model.bu, model.bi, model.mu, model.K
+  local sums_w, sums_h, sse = model.sums_w, model.sums_h, 0
   for i, j, r in parallel(train, how) do
     local w, h = W[i], H[j]
     local e = r - mu - bu[i] - bi[j] - w:dot(h)
@@ -88,17 +67,52 @@ function updates.adagrad()
     sums_w[i] = sums_w[i] + sum_w / K
     sums_h[j] = sums_h[j] + sum_h / K
   end
-  return math.sqrt(sse / train:nnz()), meissa.last()
+  return math.sqrt(sse / train:nnz())
 end
 
-local function test_error()
-  local sse = 0
-  for i, j, r in parallel(test, how) do
+--- The root of the mean squared error.
+function M.rmse(model, data, how)
+  local W, H, bu, bi, mu, sse = model.W, model.H, model.bu, model.bi, model.mu, 0
+  for i, j, r in parallel(data, how) do
     local e = r - mu - bu[i] - bi[j] - W[i]:dot(H[j])
     sse = sse + e * e
   end
-  return math.sqrt(sse / test:nnz())
+  return math.sqrt(sse / data:nnz())
 end
+
+if ... == "train_mf" then return M end
+
+local run = require "run"
+local parser = run.parser("train_mf.lua", "Matrix factorization on explicit ratings.")
+parser:option("--update", "How rows are updated: with one step size, or with one a row that\n" ..
+  "shrinks with the root of the sum of its squared gradients (AdaGrad)."):choices {
+  "sgd", "adagrad"}:default "sgd"
+parser:option("--rate", "Step size (default: 0.02, for AdaGrad 0.1)."):convert(tonumber)
+parser:option("--reg", "L2 regularisation."):convert(tonumber):default "0.05"
+parser:option("--skip", "Header lines of the data file."):convert(tonumber)
+parser:option("--ratings", "How many ratings to generate."):convert(tonumber):default "1000000"
+parser:option("--save", "Save the model to this file.")
+local options = run.options(parser)
+local seed, epochs = options.seed, options.epochs or 20
+local lr, reg = options.rate or (options.update == "sgd" and 0.02 or 0.1), options.reg
+local how = {engine = options.engine, numeric = options.numeric}
+
+local function read(path, like)
+  local skip = options.skip or (path:find("%.csv") and 1 or 0)
+  return meissa.read.triples(path, {skip = skip, like = like, type = "float"})
+end
+
+local train, test
+if options.data and options.test then
+  train = read(options.data)
+  test = read(options.test, train)
+else
+  local all = options.data and read(options.data) or require("ratings").generate {
+    users = 6040, items = 3706, ratings = options.ratings, seed = seed}
+  train, test = all:split(0.9, {seed = seed})
+end
+
+local model = M.new(train, options.rank or 16, seed)
 
 local report = run.report(options, {
   {key = "epoch", title = "epoch", format = "%d"},
@@ -113,15 +127,17 @@ local plan, train_rmse, test_rmse, total = nil, nil, nil, 0
 for epoch = 1, epochs do
   report:progress(epoch - 1, epochs, "training")
   local started = meissa.clock()
-  train_rmse, plan = updates[options.update]()
+  train_rmse = M[options.update](model, train, lr, reg, how)
+  plan = meissa.last()
   local seconds = meissa.clock() - started
   total = total + seconds
-  test_rmse = test_error()
+  test_rmse = M.rmse(model, test, how)
   report:row {epoch = epoch, train_rmse = train_rmse, test_rmse = test_rmse, seconds = seconds}
 end
 
 if options.save then
-  meissa.save(options.save, {W = W, H = H, bu = bu, bi = bi, mu = mu, rank = K})
+  local W, H, bu, bi, mu = model.W, model.H, model.bu, model.bi, model.mu
+  meissa.save(options.save, {W = W, H = H, bu = bu, bi = bi, mu = mu, rank = model.K})
 end
 report:summary {
   train_rmse = train_rmse, test_rmse = test_rmse, seconds = total, workers = plan.workers,

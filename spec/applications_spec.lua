@@ -7,16 +7,22 @@ local child = require "spec.support.child"
 local json = require "dkjson"
 local meissa = require "meissa"
 
--- Runs an example: its rows, its summary, and what it saved.
-local function run(name, arguments, environment)
-  local path = os.tmpname()
-  local output, status = child.shell(("%s luajit examples/%s %s --json --save %s"):format(
-    environment or "MEISSA_WORKERS=2", name, arguments, path), 200)
+-- Runs an example: its rows and its summary.
+local function run_only(name, arguments, environment)
+  local output, status = child.shell(("%s luajit examples/%s %s --json"):format(
+    environment or "MEISSA_WORKERS=2", name, arguments), 200)
   assert.equal(0, status, output)
   local rows = {}
   for line in output:gmatch("[^\n]+") do rows[#rows + 1] = assert(json.decode(line), line) end
   local summary = table.remove(rows)
   assert.is_true(summary.summary)
+  return rows, summary
+end
+
+-- The same, and what it saved.
+local function run(name, arguments, environment)
+  local path = os.tmpname()
+  local rows, summary = run_only(name, ("%s --save %s"):format(arguments, path), environment)
   local saved = meissa.load(path)
   os.remove(path)
   return rows, summary, saved
@@ -285,5 +291,68 @@ describe("train_lda.lua on news entries", function()
     local _, _, three = run("train_lda.lua", "--epochs 3", "MEISSA_WORKERS=3 MEISSA_SHM=0")
     assert.same(one.words:totable(), three.words:totable())
     assert.same(one.documents:totable(), three.documents:totable())
+  end)
+end)
+
+describe("train_slr.lua on census records", function()
+  local arguments = "--data spec/data/a9a.gz --test spec/data/a9a.t.gz"
+
+  for _, case in ipairs {{"adarevision", 0.845}, {"sgd", 0.80}} do
+    local update, least = case[1], case[2]
+
+    it("classifies as well as is known to be possible, with " .. update, function()
+      local rate = update == "sgd" and " --rate 0.002" or ""
+      local rows, summary = run_only("train_slr.lua", ("%s --epochs 8 --update %s%s"):format(
+        arguments, update, rate))
+      assert.is_true(summary.accuracy >= least, tostring(summary.accuracy))
+      assert.is_true(rows[8].loss < rows[1].loss)
+    end)
+  end
+
+  -- The rule from its definition, point by point and without delay.
+  it("comes close to the serial rule", function()
+    local X, y = meissa.read.libsvm("spec/data/a9a.gz")
+    local n, m = X:size(1), X:size(2)
+    local rows = {}
+    for i = 1, n do rows[i] = {} end
+    for i, f, v in X:each() do
+      local row = rows[i]
+      row[#row + 1], row[#row + 2] = f, v
+    end
+    local w, squares = {}, {}
+    for f = 1, m do w[f], squares[f] = 0, 1 end
+    local loss
+    for _ = 1, 8 do
+      loss = 0
+      for i = 1, n do
+        local row, margin = rows[i], 0
+        for k = 1, #row, 2 do margin = margin + w[row[k]] * row[k + 1] end
+        local label = y[i] > 0 and 1 or 0
+        local p = 1 / (1 + math.exp(-margin))
+        loss = loss - math.log(label == 1 and p or 1 - p)
+        for k = 1, #row, 2 do
+          local f, g = row[k], (label - p) * row[k + 1]
+          squares[f] = squares[f] + g * g
+          w[f] = w[f] + 0.3 / math.sqrt(squares[f]) * g
+        end
+      end
+    end
+    local _, summary = run_only("train_slr.lua", arguments .. " --epochs 8")
+    assert.is_true(math.abs(summary.loss / (loss / n) - 1) < 0.05,
+                   ("%.4f, serial %.4f"):format(summary.loss, loss / n))
+  end)
+end)
+
+describe("sweep.lua", function()
+  it("trains the same models wherever they are trained", function()
+    local arguments = "--ratings 20000 --epochs 3 --rates 0.01 0.04 --regs 0.05 0.1"
+    local expected, best = run_only("sweep.lua", arguments, "MEISSA_WORKERS=0")
+    assert.equal(4, #expected)
+    for _, workers in ipairs {1, 3} do
+      local rows, summary = run_only("sweep.lua", arguments, "MEISSA_WORKERS=" .. workers)
+      assert.same(expected, rows)
+      assert.equal(best.rate, summary.rate)
+    end
+    for _, row in ipairs(expected) do assert.is_true(row.test_rmse >= best.test_rmse) end
   end)
 end)

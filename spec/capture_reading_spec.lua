@@ -20,12 +20,16 @@ end
 
 local A = {}
 
+local function world_of(is_array)
+  return {is_array = is_array, is_scratch = function() return false end, field_of = rawget,
+          builtins = builtins, library = function(value) return libraries[value] end}
+end
+
 local function proves(text)
   local source = "local A, helper, lib = ... local floor = math.floor return " .. text
   local chunk = setfenv(assert(loadstring(source)), globals)
   local fn = chunk(A, function() end, {floor = math.floor, insert = table.insert})
-  return reading.only(fn, function(value) return value == A end, rawget, builtins,
-    function(value) return libraries[value] end)
+  return reading.only(fn, world_of(function(value) return value == A end))
 end
 
 local READS = {
@@ -106,8 +110,7 @@ it("compiled loops do not change what is proved", function()
   end]]
   local fn = setfenv(assert(loadstring(source)), globals)()
   local function only()
-    return reading.only(fn, function() return false end, rawget, builtins,
-      function(value) return libraries[value] end)
+    return reading.only(fn, world_of(function() return false end))
   end
   assert.is_true(only())
   for _ = 1, 200 do fn({1, 2, 3}, 100) end

@@ -50,9 +50,9 @@ describe("meissa", function()
       local how = workers == 0 and "independent, ordered" or "independent, 40 blocks, ordered"
       assert.equal(table.concat({
         "script.lua:4: loop over i is parallel: " .. how,
-        "  A[i]  write  stays with i      engine lua",
+        "  A[i]  write  stays with i      engine native",
         "script.lua:7: loop over i is parallel: " .. how,
-        "  A[i]  read  stays with i      s  reduction +      engine lua", "",
+        "  A[i]  read  stays with i      s  reduction +      engine native", "",
       }, "\n"), errors)
     end)
   end

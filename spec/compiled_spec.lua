@@ -6,12 +6,19 @@
 local child = require "spec.support.child"
 local expect = require "spec.support.expect"
 
--- The arguments that each example is run with; every example has to be here.
+-- The arguments that each example is run with; every example has to be here. `code`: the file that
+-- its loops are in, if it is another.
 local RUNS = {
   ["cp_tensor.lua"] = {"--entries 20000 --epochs 3"},
+  ["gbt.lua"] = {"--points 4000 --epochs 2"},
+  ["kmeans.lua"] = {"--points 4000 --epochs 5"},
   ["lu.lua"] = {"--size 120 --method driver", "--size 120 --method nest"},
   ["pagerank.lua"] = {"--nodes 3000 --epochs 5"},
   ["stencil.lua"] = {"--size 100 --epochs 20", "--size 100 --epochs 20 --method gauss-seidel"},
+  ["sweep.lua"] = {"--ratings 5000 --epochs 2 --rates 0.01 --regs 0.1",
+                   code = "train_mf.lua"},
+  ["train_lda.lua"] = {"--epochs 2"},
+  ["train_slr.lua"] = {"--points 4000 --epochs 2"},
   ["train_mf.lua"] = {"--ratings 50000 --epochs 3 --rank 16",
                       "--ratings 50000 --epochs 3 --rank 32 --update adagrad"},
 }
@@ -26,9 +33,9 @@ exec luajit -jv=%s/report.$$ "$@"
   assert(os.execute(("chmod +x '%s/luajit'"):format(directory)) == 0)
 end
 
--- What LuaJIT said in the workers of one run about code of the file `name`: how many root traces
+-- What LuaJIT said in the workers of one run about code of the file `code`: how many root traces
 -- it made, and the lines about what it cannot compile.
-local function report_of(name, arguments)
+local function report_of(name, arguments, code)
   local traces, given_up = 0, {}
   expect.with_directory(function(directory)
     put_reporter(directory)
@@ -38,9 +45,12 @@ local function report_of(name, arguments)
     assert.equal(0, status, output)
     local report = io.popen(("cat '%s'/report.*"):format(directory))
     for line in report:lines() do
-      if line:find(name .. ":", 1, true) then
+      if line:find(code .. ":", 1, true) then
         if line:find("^%[TRACE +%d+ [^%(]") then traces = traces + 1 end
-        if line:find("NYI", 1, true) or line:find("blacklisted", 1, true) then
+        -- A trace that began in a function of the module ends when that returns to the loop, whose
+        -- own trace takes the function in: nothing is given up.
+        local returns = line:find("NYI: return to lower frame", 1, true)
+        if line:find("NYI", 1, true) and not returns or line:find("blacklisted", 1, true) then
           given_up[#given_up + 1] = line
         end
       end
@@ -62,7 +72,7 @@ describe("the block loops of", function()
     it(name .. " are compiled without anything that LuaJIT gives up on", function()
       assert.is_table(RUNS[name], name .. " is missing in this spec's table")
       for _, arguments in ipairs(RUNS[name]) do
-        local traces, given_up = report_of(name, arguments)
+        local traces, given_up = report_of(name, arguments, RUNS[name].code or name)
         assert.is_true(traces > 0, arguments .. ": nothing was compiled")
         assert.same({}, given_up, arguments)
       end

@@ -70,6 +70,14 @@ describe("the crew", function()
     assert.is_true(executions > 3 and executions < 60)
   end)
 
+  it("takes one slow execution for chance, and several for a slower loop", function()
+    local known = crew.learn({share(1e-3, 0)}, row, "independent")
+    known = crew.learn({share(100e-3, 0)}, row, "independent", known)
+    assert.are.near(2e-6, known.pace, 1e-12)
+    for _ = 1, 7 do known = crew.learn({share(100e-3, 0)}, row, "independent", known) end
+    assert.are.near(100e-6, known.pace, 1e-9)
+  end)
+
   it("changes nothing but who runs what", function()
     local function sums(workers)
       meissa.init {workers = workers}
@@ -83,11 +91,16 @@ describe("the crew", function()
       return s, meissa.last().shares
     end
     local right = sums(1)
-    local sum, shares = sums(3)
-    assert.are.equal(right, sum)
-    local took_part = 0
-    for _, each in ipairs(shares) do took_part = took_part + (each.blocks > 0 and 1 or 0) end
-    assert.is_true(took_part < 3) -- ten additions are not worth three
+    local took_part = {}
+    for _ = 1, 20 do -- on a busy machine ten additions may look long
+      local sum, shares = sums(3)
+      assert.are.equal(right, sum)
+      local workers = 0
+      for _, each in ipairs(shares) do workers = workers + (each.blocks > 0 and 1 or 0) end
+      took_part[workers] = true
+      if workers < 3 then break end
+    end
+    assert.is_true(took_part[1] or took_part[2])
     meissa.init {}
   end)
 end)

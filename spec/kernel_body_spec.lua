@@ -57,8 +57,8 @@ describe("a body", function()
     local text =
         "for i in parallel(n, {collapse = 2}) do for j = 1, 5 do A[i][j] = i * 10 + j end end"
     local env, expected = world(), world()
-    run.plain(text, expected, rows)
-    assert(run.kernel(text, env, rows, { collapse = 2 }))
+    run.plain(text, expected, over_rows())
+    assert(run.kernel(text, env, over_rows(), { collapse = 2 }))
     assert.is_nil(run.difference(expected, env))
   end)
 
@@ -69,8 +69,8 @@ describe("a body", function()
       local text = ("for i in parallel(n, {collapse = 2}) do for j = %s do " ..
         "if j > 0 and j < 6 then A[i][j] = i * 10 + j end end end"):format(bounds)
       local env, expected = world(), world()
-      run.plain(text, expected, rows)
-      assert(run.kernel(text, env, rows, { collapse = 2 }))
+      run.plain(text, expected, over_rows())
+      assert(run.kernel(text, env, over_rows(), { collapse = 2 }))
       assert.is_nil(run.difference(expected, env))
     end
   end)

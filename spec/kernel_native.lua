@@ -94,6 +94,10 @@ local function slots_of(info, values, items, space_item)
       slot.pointer = ffi.cast("void *", items[param.at].pointer)
     elseif param.kind == "stride" then
       slot.whole = items[param.at].strides[param.dim]
+    elseif param.kind == "rows" then
+      local rows, part = items[param.at].rows, param.dim
+      slot.pointer = ffi.cast("void *", part == 1 and rows.start or part == 2 and rows.values
+        or rows.columns[part - 2])
     elseif type(values[param.at]) == "boolean" then
       slot.whole = values[param.at] and 1 or 0
     else

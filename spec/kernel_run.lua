@@ -140,6 +140,11 @@ local function item_of(value)
   if about.sparse then
     item.coords = {}
     for d = 1, #about.dims do item.coords[d] = value.array.coords[d - 1] end
+    local rows = array.rows(value)
+    if rows then
+      item.rows = { start = rows.start, values = rows.values, columns = {} }
+      for d = 2, #about.dims do item.rows.columns[d - 1] = rows.columns[d - 1] end
+    end
   end
   return item
 end

@@ -20,7 +20,7 @@ end
 
 -- Results of an expression in a and b over all pairs of values.
 local function table_of(expression, setting)
-  local fn = assert(loadstring("local values, strict, out = ... local math = strict.math " ..
+  local fn = assert(loadstring("local values, strict, out = ... local math, bit = strict.math, strict.bit " ..
     "for _, a in ipairs(values) do for _, b in ipairs(values) do out[#out + 1] = " .. expression ..
     " end end"))
   local out = {}
@@ -47,7 +47,9 @@ local expressions = { "a + b", "a - b", "a * b", "a / b", "a % b", "-a", "a % 7"
   "math.max(a, b, 0)", "math.min(a, 1, b)", "math.max(a)", "math.deg(a)", "math.rad(a)",
   "math.ldexp(a, 3)", "(math.frexp(a))", "(math.modf(a))", "strict.pow(a, 2)", "strict.pow(a, b)",
   "strict.pow(a, 0.5)", "math.floor(a / 3)", "math.floor(a + 0.5)", "tostring(a)",
-  "a < b and a or b", "a == b", "bit.band(a, 255)", "bit.tobit(a)" }
+  "a < b and a or b", "a == b", "bit.band(a, 255)", "bit.tobit(a)",
+  "bit.tobit(a + 1)", "bit.tobit(a - b)", "bit.band(a + b, 255)", "bit.bor(a - 2, 1, b + 1)",
+  "bit.lshift(1, a + 1)", "bit.bnot(b + 3)" }
 
 describe("arithmetic (MEISSA_TEST_SEED=" .. seed .. ")", function()
   for _, expression in ipairs(expressions) do

@@ -137,8 +137,8 @@ describe("the generic for", function()
       for i in parallel(3) do S[i][4] = 5 end
     end)
     assert.equal("ARR", err.code)
-    for i in parallel(3) do r[i] = S[i][1] end -- the loop that failed has changed nothing
-    assert.same({10, 0, 0}, r:totable())
+    for i in parallel(3) do r[i] = S[i][4] end -- the loop above was undone
+    assert.same({0, 0, 40}, r:totable())
   end)
 
   it("visits the keys of a table in the same order on every worker", function()

@@ -1,12 +1,13 @@
 -- SPDX-License-Identifier: MIT
 -- The text that native kernels begin with, compiled: its arithmetic against the Lua engine's and
 -- LuaJIT's own, its row operations against the core's. All compilers that there are.
-local bit = require("bit")
 local ffi = require("ffi")
 local core = require("meissa.ffi")
 local helpers = require("meissa.kernel.helpers")
+local random = require("meissa.random")
 local row = require("meissa.kernel.row")
 local strict = require("meissa.strict")
+local bit = strict.bit
 
 core.cdef("prelude_spec", "const char *ms_native_prelude(bool fast);")
 
@@ -56,6 +57,12 @@ local function library_text(prelude)
   export("bool spec_int32(double value)", "return ms_fits_int32(value);")
   export("bool spec_int64(double value)", "return ms_fits_int64(value);")
   export("bool spec_exact(int64_t value)", "return ms_is_exact(value);")
+  export("void spec_draws_begin(ms_draws *draws, int dims, const double *index)",
+    "ms_draws_begin(draws, dims, index);")
+  export("double spec_draw_unit(ms_draws *draws)", "return ms_draw_unit(draws);")
+  export("double spec_draw_normal(ms_draws *draws)", "return ms_draw_normal(draws);")
+  export("double spec_draw_whole(ms_draws *draws, double lo, double hi)",
+    "return ms_draw_whole(draws, lo, hi);")
   -- What a compiler might compute by itself.
   export("double spec_constant(int at)", [[switch (at) {
     case 0: return ms_math_pow(2.1, 0.5); case 1: return ms_math_sin(1.1);
@@ -258,6 +265,31 @@ for _, compiler in ipairs(compilers) do
         for _, x in ipairs { 0LL, 2LL ^ 53, 2LL ^ 53 + 1, -2LL ^ 53, -2LL ^ 53 - 1, 2LL ^ 62 } do
           assert.are.equal(fits(helpers.wide, x), library.spec_exact(x))
         end
+      end)
+
+      it("draws what meissa.random and meissa.normal draw", function()
+        local own = ffi.new("ms_draws")
+        own.seed, own.ordinal = 5, 3
+        local before = random.open { seed = 5, ordinal = 3 }
+        local index = ffi.new("double[3]")
+        for i = -2, 2 do
+          for j = 1, 3 do
+            index[0], index[1], index[2] = i, j, 2 ^ 31 * i
+            library.spec_draws_begin(own, 3, index)
+            random.at(i, j, 2 ^ 31 * i)
+            for _ = 1, 4 do
+              assert.are.equal(random.random(), library.spec_draw_unit(own))
+              assert.are.equal(random.normal(), library.spec_draw_normal(own))
+              assert.are.equal(random.random(-3, 90), library.spec_draw_whole(own, -3, 90))
+            end
+            if j == 3 then -- the same indices again: the numbers go on
+              library.spec_draws_begin(own, 3, index)
+              random.at(i, j, 2 ^ 31 * i)
+              assert.are.equal(random.random(), library.spec_draw_unit(own))
+            end
+          end
+        end
+        random.close(before)
       end)
 
       it("has the core's row operations", function()

@@ -130,7 +130,7 @@ describe("hand-overs through shared memory", function()
             for k = 0, 2 * 256 - 1 do board[k] = math.random(0, 255) end
           end]],
       })
-      assert.is_true(support.now() - from < 20) -- a sleeper that is forgotten looks after a second
+      assert.is_true(support.now() - from < 20) -- a sleeper that is forgotten looks soon
     end
     for k, pid in ipairs(session:pids()) do assert.are.equal(pids[k], pid) end
     assert(run_sweep(session))

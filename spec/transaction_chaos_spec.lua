@@ -6,6 +6,8 @@
 local meissa = require "meissa"
 local ffi = require "ffi"
 
+ffi.cdef "int getpid(void);"
+
 local parallel = meissa.parallel
 local KILLS = tonumber(os.getenv "MEISSA_KILLS") or 8
 local seed = tonumber(os.getenv "MEISSA_TEST_SEED") or os.time() % 100000
@@ -66,6 +68,17 @@ local function make_ratings()
   return meissa.sparse({300, 200}, at)
 end
 
+-- Descriptors of shared memory, and child processes, of this process.
+local function held()
+  local pipe = io.popen("ls -l /proc/" .. ffi.C.getpid() .. "/fd | grep -c memfd:")
+  local memory = tonumber(pipe:read("*l"))
+  pipe:close()
+  pipe = io.popen("cat /proc/" .. ffi.C.getpid() .. "/task/*/children")
+  local _, children = pipe:read("*a"):gsub("%d+", "")
+  pipe:close()
+  return memory, children
+end
+
 local roads = {}
 for _, transport in ipairs {"ipc", "tcp"} do
   for _, shm in ipairs {true, false} do
@@ -121,4 +134,22 @@ describe(("%d workers killed at random (seed %d)"):format(KILLS, seed), function
       end)
     end
   end
+
+  it("leave no memory and no process behind", function()
+    local function settle()
+      meissa.init {}
+      for _ = 1, 4 do collectgarbage() end
+      require("meissa.array").drain()
+      return held()
+    end
+    local memory, children = settle()
+    meissa.init {workers = 2}
+    for k = 1, 6 do
+      local pid = meissa.workers().pids[k % 2 + 1]
+      if pid then killer:write(("%d %d\n"):format(pid, 20000)) end
+      assert.is_true(factorize(ratings) == programs[1].right)
+    end
+    local now, alive = settle()
+    assert.same({memory, children}, {now, alive})
+  end)
 end)

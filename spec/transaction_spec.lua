@@ -162,6 +162,35 @@ for _, road in ipairs(roads) do
       end)
     end
 
+    it("leaves its arrays as before when merging its buffers fails", function()
+      local A, w = meissa.rand({2000}, {seed = 9}), meissa.rand({50}, {seed = 10})
+      local b = meissa.buffer(w, {max_delay = 300, apply = function(old, pending)
+        return pending == 3 and "no number" or old + pending
+      end})
+      local before = {bytes(A), bytes(w)}
+      local ok, err = pcall(function()
+        for i in parallel(2000) do
+          A[i] = -i
+          b[i % 50 + 1] = b[i % 50 + 1] + math.floor(i / 500)
+        end
+      end)
+      assert.is_false(ok)
+      assert.equal("BDY", err.code, tostring(err))
+      assert.same(before, {bytes(A), bytes(w)})
+      ok = pcall(function()
+        for i in parallel(2000, {transaction = false}) do
+          A[i] = -i
+          b[i % 50 + 1] = b[i % 50 + 1] + math.floor(i / 500)
+        end
+      end)
+      assert.is_false(ok)
+      for _, X in ipairs {A, w} do
+        local fine, why = pcall(X.sum, X)
+        assert.is_false(fine)
+        assert.matches("did not finish", tostring(why))
+      end
+    end)
+
     it("marks them lost with transaction = false, until a loop writes all of them", function()
       local A, B = meissa.rand({2000}, {seed = 1}), meissa.rand({2000}, {seed = 1})
       local ok, err = pcall(function()
@@ -224,6 +253,19 @@ describe("the log of a transaction", function()
     assert.is_true(array.bytes_held() - small < 1e6)
   end)
 
+  it("gives way when memory is short", function()
+    local A = meissa.zeros {4000000}
+    local small = array.bytes_held()
+    for i in parallel(4000000) do A[i] = i end
+    assert.is_true(array.bytes_held() - small > 30e6)
+    local ok, err = pcall(meissa.zeros, {2 ^ 30, 2 ^ 12})
+    assert.is_false(ok)
+    assert.truthy(tostring(err):find("not enough memory", 1, true), tostring(err))
+    assert.is_true(array.bytes_held() - small < 1e6)
+    for i in parallel(4000000) do A[i] = -i end -- with a new log
+    assert.equal(-8000002000000, A:sum())
+  end)
+
   it("that memory has no room for is an error that names the option", function()
     local file = io.open("/proc/meminfo")
     local available = tonumber(file:read("*a"):match("MemAvailable:%s*(%d+)")) * 1024
@@ -270,6 +312,8 @@ for _, shm in ipairs {1, 0} do
             A[i] = -i
             if i == 411 then
               local f = require "ffi"
+              f.cdef "void *signal(int, void *);" -- sanitizers have a handler
+              f.C.signal(11, nil)
               f.copy(f.cast("void *", 8), "segfault")
             end
           end
@@ -340,6 +384,36 @@ END
     end)
   end)
 end
+
+describe("a loop that is interrupted while it recovers from a death", function()
+  it("is not run again", function()
+    local output = child.shell(([[
+      d=$(mktemp -d); cd $d
+      cat > s.lua <<'END'
+      %s
+      local A = meissa.zeros(64)
+      for i in parallel(64) do A[i] = i end
+      local ok, err = pcall(function()
+        for i in parallel(64, {impure = true}) do
+          local f = require "ffi"
+          f.cdef "int kill(int pid, int signal); int getpid(void); int usleep(unsigned);"
+          A[i] = -i
+          f.C.usleep(150000)
+          if i == 2 then
+            io.open("dies", "w"):close()
+            f.C.kill(f.C.getpid(), 9)
+          end
+        end
+      end)
+      print(ok, err.code, A:sum())
+END
+      MEISSA_WORKERS=2 luajit s.lua & pid=$!
+      i=0; while [ ! -e dies ] && [ $i -lt 1000 ]; do sleep 0.01; i=$((i+1)); done
+      kill -INT $pid; wait $pid
+      cd /; rm -rf $d]]):format(HEAD), 30)
+    has(output, "false\tINT\t2080")
+  end)
+end)
 
 describe("a loop whose workers die again and again", function()
   it("is given up after a hundred times", function()

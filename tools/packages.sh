@@ -55,6 +55,7 @@ group() {
       ;;
     test)
       need lua-busted luajit -e 'require "busted"'
+      need libopenblas0 luajit -e 'require("ffi").load("libopenblas.so.0")'
       need luarocks has luarocks
       ;;
     check)

@@ -26,6 +26,12 @@ counts=$scratch/counts # written by tools/busted_report.lua: "passed failed skip
 doing=$scratch/doing   # the test that is running, for the report on a hang or a crash
 current=0              # the session that is running
 
+# Compiled loops are kept for the tests of one run, and apart from the user's own.
+if [ -z "${MEISSA_CACHE:-}" ]; then
+  mkdir -m 700 "$scratch/cache"
+  export MEISSA_CACHE=$scratch/cache
+fi
+
 # Kills the session $1. bash's own kill: the command belongs to a package that may be missing.
 kill_members() {
   local list

@@ -3,6 +3,7 @@
 --
 -- A recording of a pass knows for each block of each loop, in the plan's serial order, what the C
 -- function is called with; replaying it does the pass's work on the same memory in the same order.
+local array = require "meissa.array"
 local ffi = require "ffi"
 local grids = require "meissa.grid"
 local job = require "meissa.job"
@@ -41,8 +42,8 @@ end
 local function pointers_of(arrays)
   local list = {}
   for k, each in ipairs(arrays) do
-    list[k] = type(each) == "cdata" and each.data and ffi.cast("void *", (each:data())) or
-      ffi.cast("void *", each)
+    if array.is_handle(each) then each = each:data() end
+    list[k] = ffi.cast("void *", each)
   end
   return list
 end

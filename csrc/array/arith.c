@@ -148,9 +148,8 @@ static bool overwrites(int arith) {
 }
 
 int ms_array_apply(int arith, ms_array *y, const ms_array *x, double a, ms_error *err) {
-  if (y->id == 0 || !overwrites(arith)) {
-    if (ms_array_check(y, err) != 0) return -1;
-  }
+  if (ms_array_check_writable(y, err) != 0) return -1;
+  if (!overwrites(arith) && ms_array_check(y, err) != 0) return -1;
   if (x != NULL && ms_array_check(x, err) != 0) return -1;
   if (x != NULL && x->sparse != y->sparse) {
     return ms_error_set(err, MS_ARR, "one array is sparse, the other dense");

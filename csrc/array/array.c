@@ -72,8 +72,11 @@ static ms_array *new_header(ms_error *err) {
   free_headers = array->next;
   /* 0 is what `readable` is while contents are lost, so no generation is 0. */
   int32_t generation = array->generation == INT32_MAX ? 1 : array->generation + 1;
-  *array = (ms_array){
-      .id = ++last_id, .references = 1, .generation = generation, .readable = generation};
+  *array = (ms_array){.id = ++last_id,
+                      .references = 1,
+                      .generation = generation,
+                      .readable = generation,
+                      .writable = generation};
   return array;
 }
 
@@ -226,6 +229,7 @@ void ms_array_free(ms_array *array) {
   if (array->id == 0) return;
   array->id = 0;
   array->readable = 0;
+  array->writable = 0;
   array->count = 0;
   array->data = NULL;
   for (int d = 0; d < MS_ARRAY_DIMS; d++) {
@@ -311,6 +315,16 @@ int ms_array_check(const ms_array *array, ms_error *err) {
   if (array->readable != 0) return 0;
   return ms_error_set(err, MS_ARR, "the array's contents are lost: %s; fill or copy it first",
                       array->invalid != NULL ? array->invalid : "a loop failed");
+}
+
+void ms_array_freeze(ms_array *array) {
+  array->writable = 0;
+}
+
+int ms_array_check_writable(const ms_array *array, ms_error *err) {
+  if (array->id == 0) return ms_error_set(err, MS_ARR, "the array was freed");
+  if (array->writable != 0) return 0;
+  return ms_error_set(err, MS_ARR, "the array is a snapshot and cannot be written; clone() it");
 }
 
 uint64_t ms_array_bytes(const ms_array *array) {

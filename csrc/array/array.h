@@ -54,6 +54,7 @@ typedef struct ms_array {
 
   int32_t generation;    /* another one after the array was freed and the header used again */
   int32_t readable;      /* `generation` while the contents may be read, 0 while they are lost */
+  int32_t writable;      /* `generation` while elements may be written, 0 for a snapshot */
   uint32_t blocks;       /* into how many the last loop cut it; 0: none did */
   struct ms_array *next; /* in its store's list, or in the list of free headers */
   struct ms_labels *labels[MS_ARRAY_DIMS]; /* id maps; owned references, or NULL */
@@ -115,6 +116,42 @@ MS_API ms_array *ms_array_view(ms_array *array, int dim_count, const int64_t *di
 /* A copy with memory of its own: dense ones contiguous, sparse ones with the same entries and the
  * same id maps. */
 MS_API ms_array *ms_array_clone(const ms_array *array, ms_error *err);
+
+/* Gives an array without id maps those of another one of equal extents. */
+MS_API void ms_array_share_labels(ms_array *to, const ms_array *from);
+
+/* Lets nobody write the elements of an array any more, nor those of views that are made of it. */
+MS_API void ms_array_freeze(ms_array *array);
+
+/* MS_ARR if the elements of an array may not be written; 0 otherwise. */
+int ms_array_check_writable(const ms_array *array, ms_error *err);
+
+/* An array of another element type with the same extents and id maps, and of a sparse array the
+ * same coordinates; all elements are 0. */
+MS_API ms_array *ms_array_retyped(const ms_array *array, int type, ms_error *err);
+
+/* The entries with these `count` ascending numbers (from 0) of a sparse array, as a sparse array of
+ * the same extents and id maps. */
+MS_API ms_array *ms_array_pick(const ms_array *array, const uint32_t *entries, int64_t count,
+                               ms_error *err);
+
+/* The entries of a sparse array that lie in ranges [first[d], first[d] + length[d]) (0-based,
+ * inside the extents), in their order, with subscripts counted from there and id maps to match.
+ * `keep` says which dimensions the result has, one at least; others have length 1. */
+MS_API ms_array *ms_array_cut(ms_array *array, const int64_t *first, const int64_t *length,
+                              const int32_t *keep, ms_error *err);
+
+/* The coordinates of a sparse array as a dense int32 matrix over the same memory, dimensions x
+ * entries, from 0: to be read only. And its values as a vector. */
+MS_API ms_array *ms_array_coords(ms_array *array, ms_error *err);
+MS_API ms_array *ms_array_values(ms_array *array, ms_error *err);
+
+/* A copy in which the subscripts of the dimensions whose bit is set in `dims` are exchanged at
+ * random: the seed and the extent decide how. Labels go along; where there were none they become
+ * the old subscripts. Dimensions that share an id map are exchanged alike. MS_ARR: an extent that
+ * is too large for a permutation in memory. */
+MS_API ms_array *ms_array_shuffle(const ms_array *array, uint32_t dims, uint64_t seed,
+                                  ms_error *err);
 
 /* Divides the entries of a sparse array: `share` of them (rounded), drawn by the seed, go to
  * *first, the rest to *second, both in the order they have, with the array's extents and id maps.

@@ -164,15 +164,21 @@ ms_batch *ms_batch_read(const ms_triple_format *format, const ms_piece *piece, m
   return NULL;
 }
 
-void ms_batch_free(ms_batch *batch) {
-  if (batch == NULL) return;
-  for (int d = 0; d < 2; d++) {
-    ms_ids_free(&batch->ids[d]);
-    free(batch->at[d]);
-  }
+void ms_batch_clear(ms_batch *batch) {
   free(batch->place[0]);
   if (batch->place[1] != batch->place[0]) free(batch->place[1]);
+  for (int d = 0; d < 2; d++) {
+    free(batch->at[d]);
+    batch->at[d] = batch->place[d] = NULL;
+  }
   free(batch->values);
+  batch->values = NULL;
+}
+
+void ms_batch_free(ms_batch *batch) {
+  if (batch == NULL) return;
+  ms_batch_clear(batch);
+  for (int d = 0; d < 2; d++) ms_ids_free(&batch->ids[d]);
   free(batch->line_of);
   free(batch);
 }

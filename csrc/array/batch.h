@@ -24,7 +24,8 @@ typedef struct ms_triple_format {
 
 typedef struct ms_batch {
   struct ms_batch *next;
-  int64_t first; /* number of its first entry in the file, once joined */
+  int64_t first; /* number of its first entry among all, once joined */
+  uint32_t file; /* the number of its file */
   int64_t count;
   uint32_t *at[2];    /* positions in the id maps */
   uint32_t *place[2]; /* where these positions went; NULL: they stayed. May be the same vector */
@@ -39,6 +40,9 @@ int ms_triple_look(ms_triple_format *format, const ms_piece *piece, ms_error *er
 
 /* Reads the lines of a piece. NULL with the error of the first line that has one. */
 ms_batch *ms_batch_read(const ms_triple_format *format, const ms_piece *piece, ms_error *err);
+
+/* Frees positions and values, of which there is no more need. */
+void ms_batch_clear(ms_batch *batch);
 
 /* Frees the batch (NULL allowed). */
 void ms_batch_free(ms_batch *batch);

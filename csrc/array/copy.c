@@ -12,7 +12,7 @@
 /* Tells a split's draws from those of rand and randn with the same seed. */
 #define SPLIT_STREAM 3
 
-static void share_labels(ms_array *to, const ms_array *from) {
+void ms_array_share_labels(ms_array *to, const ms_array *from) {
   for (int d = 0; d < from->dim_count; d++) {
     to->labels[d] = from->labels[d];
     ms_labels_retain(to->labels[d]);
@@ -40,7 +40,7 @@ static ms_array *clone_sparse(const ms_array *array, ms_error *err) {
 ms_array *ms_array_clone(const ms_array *array, ms_error *err) {
   if (ms_array_check(array, err) != 0) return NULL;
   ms_array *copy = array->sparse ? clone_sparse(array, err) : clone_dense(array, err);
-  if (copy != NULL) share_labels(copy, array);
+  if (copy != NULL) ms_array_share_labels(copy, array);
   return copy;
 }
 
@@ -82,7 +82,7 @@ int ms_array_split(const ms_array *array, double share, uint64_t seed, ms_array 
     return -1;
   }
   deal_out(array, seed, *first, *second);
-  share_labels(*first, array);
-  share_labels(*second, array);
+  ms_array_share_labels(*first, array);
+  ms_array_share_labels(*second, array);
   return 0;
 }

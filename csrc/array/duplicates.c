@@ -15,14 +15,19 @@ static bool equal_entries(const ms_array *array, uint32_t a, uint32_t b) {
   return true;
 }
 
-static int refuse(const char *path, const uint32_t *lines, uint32_t first, uint32_t second,
-                  ms_error *err) {
-  if (lines == NULL) {
+static int refuse(const ms_places *places, uint32_t first, uint32_t second, ms_error *err) {
+  if (places == NULL) {
     return ms_error_set(err, MS_ARR, "entries %" PRIu32 " and %" PRIu32 " have equal subscripts",
                         first + 1, second + 1);
   }
-  ms_error_set(err, MS_FIL, "the same two ids as in line %" PRIu32, lines[first]);
-  return ms_error_place(err, path, (int)lines[second]);
+  const char *path = places->paths[places->files[second]];
+  if (places->files[first] == places->files[second]) {
+    ms_error_set(err, MS_FIL, "the same two ids as in line %" PRIu32, places->lines[first]);
+  } else {
+    ms_error_set(err, MS_FIL, "the same two ids as in line %" PRIu32 " of %s", places->lines[first],
+                 places->paths[places->files[first]]);
+  }
+  return ms_error_place(err, path, (int)places->lines[second]);
 }
 
 /* Combines the values of entries order[first .. last) into that of the first one. */
@@ -61,8 +66,7 @@ static void compact(ms_array *array, const unsigned char *dropped) {
   array->count = kept;
 }
 
-int ms_triples_merge(ms_array *array, int duplicates, const char *path, const uint32_t *lines,
-                     ms_error *err) {
+int ms_triples_merge(ms_array *array, int duplicates, const ms_places *places, ms_error *err) {
   uint32_t *order = ms_index_order(array, err);
   unsigned char *dropped = order == NULL ? NULL : calloc((size_t)array->count + 1, 1);
   int failed = dropped == NULL ? ms_error_set(err, MS_ARR, "out of memory") : 0;
@@ -73,7 +77,7 @@ int ms_triples_merge(ms_array *array, int duplicates, const char *path, const ui
     }
     if (last - first == 1) continue;
     if (duplicates == MS_DUPLICATES_ERROR) {
-      failed = refuse(path, lines, order[first], order[first + 1], err);
+      failed = refuse(places, order[first], order[first + 1], err);
     } else {
       failed = combine(array, order, first, last, duplicates == MS_DUPLICATES_SUM, err);
     }

@@ -19,19 +19,52 @@ static ms_labels *new_labels(int64_t count, ms_error *err) {
   return labels;
 }
 
-ms_labels *ms_labels_numbers(int64_t *numbers, int64_t count, ms_error *err) {
+static bool ascend(const int64_t *numbers, int64_t count) {
   for (int64_t i = 1; i < count; i++) {
-    if (numbers[i - 1] < numbers[i]) continue;
-    ms_error_set(err, MS_FIL, "ids do not ascend at position %" PRId64, i + 1);
-    free(numbers);
-    return NULL;
+    if (numbers[i - 1] >= numbers[i]) return false;
   }
+  return true;
+}
+
+typedef struct numbered {
+  int64_t number;
+  uint32_t position;
+} numbered;
+
+static int compare_numbers(const void *a, const void *b) {
+  int64_t x = ((const numbered *)a)->number, y = ((const numbered *)b)->number;
+  return x < y ? -1 : x > y;
+}
+
+/* Finds the order of numbers that do not ascend. */
+static int sort_numbers(ms_labels *labels, ms_error *err) {
+  size_t count = (size_t)labels->count;
+  numbered *list = malloc(count * sizeof *list);
+  labels->order = malloc(count * sizeof *labels->order);
+  int failed =
+      list == NULL || labels->order == NULL ? ms_error_set(err, MS_ARR, "out of memory") : 0;
+  for (size_t i = 0; failed == 0 && i < count; i++) {
+    list[i] = (numbered){labels->numbers[i], (uint32_t)i};
+  }
+  if (failed == 0) qsort(list, count, sizeof *list, compare_numbers);
+  for (size_t i = 0; failed == 0 && i < count; i++) {
+    labels->order[i] = list[i].position;
+    if (i > 0 && list[i - 1].number == list[i].number) {
+      failed = ms_error_set(err, MS_FIL, "the id %" PRId64 " occurs twice", list[i].number);
+    }
+  }
+  free(list);
+  return failed;
+}
+
+ms_labels *ms_labels_numbers(int64_t *numbers, int64_t count, ms_error *err) {
   ms_labels *labels = new_labels(count, err);
   if (labels == NULL) {
     free(numbers);
     return NULL;
   }
   labels->numbers = numbers;
+  if (!ascend(numbers, count) && sort_numbers(labels, err) != 0) ms_labels_release(&labels);
   return labels;
 }
 
@@ -91,6 +124,60 @@ ms_labels *ms_labels_strings(char *bytes, uint64_t *offsets, int64_t count, ms_e
   return labels;
 }
 
+/* The labels at these positions, in their order; `labels` NULL means the numbers from 1 on. */
+static ms_labels *pick(const ms_labels *labels, const int64_t *positions, int64_t count,
+                       ms_error *err) {
+  if (labels == NULL || labels->numbers != NULL) {
+    int64_t *numbers = malloc(((size_t)count + 1) * sizeof *numbers);
+    for (int64_t i = 0; numbers != NULL && i < count; i++) {
+      numbers[i] = labels != NULL ? labels->numbers[positions[i]] : positions[i] + 1;
+    }
+    if (numbers != NULL) return ms_labels_numbers(numbers, count, err);
+    ms_error_set(err, MS_ARR, "out of memory");
+    return NULL;
+  }
+  uint64_t *offsets = calloc((size_t)count + 1, sizeof *offsets);
+  for (int64_t i = 0; offsets != NULL && i < count; i++) {
+    offsets[i + 1] = offsets[i] + labels->offsets[positions[i] + 1] - labels->offsets[positions[i]];
+  }
+  char *bytes = offsets != NULL ? malloc((size_t)offsets[count] + 1) : NULL;
+  if (bytes == NULL) {
+    free(offsets);
+    ms_error_set(err, MS_ARR, "out of memory");
+    return NULL;
+  }
+  for (int64_t i = 0; i < count; i++) {
+    memcpy(bytes + offsets[i], labels->bytes + labels->offsets[positions[i]],
+           (size_t)(offsets[i + 1] - offsets[i]));
+  }
+  return ms_labels_strings(bytes, offsets, count, err);
+}
+
+ms_labels *ms_labels_slice(const ms_labels *labels, int64_t first, int64_t count, ms_error *err) {
+  int64_t *positions = malloc(((size_t)count + 1) * sizeof *positions);
+  if (positions == NULL) {
+    ms_error_set(err, MS_ARR, "out of memory");
+    return NULL;
+  }
+  for (int64_t i = 0; i < count; i++) positions[i] = first + i;
+  ms_labels *made = pick(labels, positions, count, err);
+  free(positions);
+  return made;
+}
+
+ms_labels *ms_labels_moved(const ms_labels *labels, const int32_t *place, int64_t count,
+                           ms_error *err) {
+  int64_t *positions = malloc(((size_t)count + 1) * sizeof *positions);
+  if (positions == NULL) {
+    ms_error_set(err, MS_ARR, "out of memory");
+    return NULL;
+  }
+  for (int64_t i = 0; i < count; i++) positions[place[i]] = i;
+  ms_labels *made = pick(labels, positions, count, err);
+  free(positions);
+  return made;
+}
+
 void ms_labels_retain(ms_labels *labels) {
   if (labels != NULL) labels->references++;
 }
@@ -103,7 +190,13 @@ void ms_labels_release(ms_labels **labels) {
   free(old->offsets);
   free(old->bytes);
   free(old->table);
+  free(old->order);
   free(old);
+}
+
+/* The position of the number that is at this place of the ascending order. */
+static int64_t position_at(const ms_labels *labels, int64_t place) {
+  return labels->order != NULL ? labels->order[place] : place;
 }
 
 int64_t ms_labels_find_number(const ms_labels *labels, int64_t number) {
@@ -111,13 +204,15 @@ int64_t ms_labels_find_number(const ms_labels *labels, int64_t number) {
   int64_t low = 0, high = labels->count;
   while (low < high) {
     int64_t middle = low + (high - low) / 2;
-    if (labels->numbers[middle] < number) {
+    if (labels->numbers[position_at(labels, middle)] < number) {
       low = middle + 1;
     } else {
       high = middle;
     }
   }
-  return low < labels->count && labels->numbers[low] == number ? low : -1;
+  if (low == labels->count) return -1;
+  int64_t position = position_at(labels, low);
+  return labels->numbers[position] == number ? position : -1;
 }
 
 int64_t ms_labels_find_string(const ms_labels *labels, const char *text, uint64_t length) {

@@ -2,7 +2,7 @@
  *
  * Labels: the id map of one dimension, from positions 0..count-1 to the ids that a file had.
  *
- * Ids are either integers, in ascending order, or byte strings, in any order; no id occurs twice.
+ * Ids are either integers or byte strings, in any order; no id occurs twice.
  * Immutable, shared by reference count. Used by one thread. */
 #ifndef MS_ARRAY_LABELS_H
 #define MS_ARRAY_LABELS_H
@@ -20,12 +20,21 @@ typedef struct ms_labels {
   uint64_t *offsets; /* strings: label p is bytes[offsets[p] .. offsets[p+1]) */
   char *bytes;
   uint32_t *table; /* strings: position + 1 by hash, 0 empty; linear probing */
+  uint32_t *order; /* numbers: positions by ascending number; NULL when that is their order */
 } ms_labels;
 
 /* Maps with one reference; the vectors (from malloc) become the map's, and are freed on failure
- * too. MS_FIL: numbers that do not ascend, a string that occurs twice; MS_ARR: memory. */
+ * too. MS_FIL: a number or string that occurs twice; MS_ARR: memory. */
 MS_API ms_labels *ms_labels_numbers(int64_t *numbers, int64_t count, ms_error *err);
 MS_API ms_labels *ms_labels_strings(char *bytes, uint64_t *offsets, int64_t count, ms_error *err);
+
+/* The map of the `count` positions from `first` on. MS_ARR: memory. */
+ms_labels *ms_labels_slice(const ms_labels *labels, int64_t first, int64_t count, ms_error *err);
+
+/* The map whose position place[p] has the label that p has in this one, which may be NULL: the
+ * labels are then the numbers 1..count. MS_ARR: memory. */
+ms_labels *ms_labels_moved(const ms_labels *labels, const int32_t *place, int64_t count,
+                           ms_error *err);
 
 void ms_labels_retain(ms_labels *labels);
 /* Gives up a reference (NULL allowed) and nulls the caller's pointer. */

@@ -97,32 +97,32 @@ static inline double ms_double2_sum(const ms_double2 *quarter) {
     if (whole == 3) quarter[3] += LAST(last, count - last);           \
   } while (0)
 
-/* The bodies of the functions below. REGISTER(r) adds a register of terms to s[r]. */
-#define MS_SUM_FLOATS(REGISTER, QUARTER, LAST)                 \
-  do {                                                         \
-    ms_floats s[MS_REGISTERS] = {{0}};                         \
-    ms_float4 quarter[4];                                      \
-    size_t i = 0;                                              \
-    for (; i + MS_FLOAT_LANES <= count; i += MS_FLOAT_LANES) { \
-      MS_EACH_REGISTER(REGISTER);                              \
-    }                                                          \
-    __builtin_memcpy(quarter, s, sizeof quarter);              \
-    MS_ADD_REST(4, QUARTER, LAST);                             \
-    return ms_float4_sum(quarter);                             \
+/* The bodies of the functions below. REGISTER(r) adds a register of terms to s[r]. Short rows stay
+ * in quarters: taking wide registers apart costs more than they save. */
+#define MS_SUM_LANES(registers, quarters, LANES, REGISTER, QUARTER, LAST, SUM) \
+  do {                                                                         \
+    registers s[MS_REGISTERS] = {{0}};                                         \
+    quarters quarter[4] = {{0}};                                               \
+    size_t i = 0;                                                              \
+    if (count >= 2 * (LANES)) {                                                \
+      for (; i + (LANES) <= count; i += (LANES)) {                             \
+        MS_EACH_REGISTER(REGISTER);                                            \
+      }                                                                        \
+      __builtin_memcpy(quarter, s, sizeof quarter);                            \
+    } else if (count >= (LANES)) {                                             \
+      for (; i < (LANES); i += (LANES) / 4) {                                  \
+        quarter[i / ((LANES) / 4)] += QUARTER(i);                              \
+      }                                                                        \
+    }                                                                          \
+    MS_ADD_REST((LANES) / 4, QUARTER, LAST);                                   \
+    return SUM(quarter);                                                       \
   } while (0)
 
-#define MS_SUM_DOUBLES(REGISTER, QUARTER, LAST)                  \
-  do {                                                           \
-    ms_doubles s[MS_REGISTERS] = {{0}};                          \
-    ms_double2 quarter[4];                                       \
-    size_t i = 0;                                                \
-    for (; i + MS_DOUBLE_LANES <= count; i += MS_DOUBLE_LANES) { \
-      MS_EACH_REGISTER(REGISTER);                                \
-    }                                                            \
-    __builtin_memcpy(quarter, s, sizeof quarter);                \
-    MS_ADD_REST(2, QUARTER, LAST);                               \
-    return ms_double2_sum(quarter);                              \
-  } while (0)
+#define MS_SUM_FLOATS(REGISTER, QUARTER, LAST) \
+  MS_SUM_LANES(ms_floats, ms_float4, (size_t)MS_FLOAT_LANES, REGISTER, QUARTER, LAST, ms_float4_sum)
+#define MS_SUM_DOUBLES(REGISTER, QUARTER, LAST)                                          \
+  MS_SUM_LANES(ms_doubles, ms_double2, (size_t)MS_DOUBLE_LANES, REGISTER, QUARTER, LAST, \
+               ms_double2_sum)
 
 /* Elements side by side. */
 static inline float ms_sum_float(const float *x, size_t count) {

@@ -7,6 +7,7 @@
 
 #include <inttypes.h>
 #include <limits.h>
+#include <malloc.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -124,4 +125,8 @@ ms_memory ms_memory_read(const char *root) {
   }
   fclose(file);
   return memory;
+}
+
+void ms_memory_trim(void) {
+  malloc_trim(0);
 }

@@ -3,7 +3,7 @@
  * Memory: how many more bytes this process may use before the machine or its cgroup runs out.
  *
  * Asked before a large allocation, because memory that is promised but not there gets some process
- * killed later, often a bystander. Reads files only; keeps nothing. */
+ * killed later, often a bystander. Keeps nothing. */
 #ifndef MS_ARRAY_MEMORY_H
 #define MS_ARRAY_MEMORY_H
 
@@ -19,5 +19,9 @@ typedef struct ms_memory {
 /* Reads the state of memory. `root` is "" for this machine; tests pass a directory that holds a
  * made-up /proc and /sys. Files that are missing count as no limit. */
 ms_memory ms_memory_read(const char *root);
+
+/* Gives memory that was freed in many pieces back to the system, which the C library keeps
+ * otherwise: for the end of a large read. */
+void ms_memory_trim(void);
 
 #endif

@@ -4,9 +4,11 @@
  *
  * A block accumulates into a private dense vector of doubles, one for each element of the array in
  * row-major order, all zero when the block begins. At its end the non-zero elements are taken out
- * as runs; the driver merges the runs of all blocks, block by block (Orion: Wei et al., EuroSys
- * 2019, "DistArray Buffers"). An element that is zero counts as not touched. Bytes are in the
- * machine's order: they travel between processes of one session only. No state. */
+ * as runs (two int64, its first element
+ * from 0 and its length, then its elements); the driver merges the runs of all blocks, block by
+ * block (Orion: Wei et al., EuroSys 2019, "DistArray Buffers"). An element that is zero counts as
+ * not touched. Bytes are in the machine's order: they travel between processes of one session only.
+ * No state. */
 #ifndef MS_ARRAY_PENDING_H
 #define MS_ARRAY_PENDING_H
 
@@ -22,12 +24,8 @@ MS_API size_t ms_pending_size(const double *pending, int64_t count);
 /* Writes the runs into `out`, which has room for them, and makes the vector zero again. */
 MS_API void ms_pending_take(double *pending, int64_t count, char *out);
 
-/* Reads where the run at `*at` of the bytes lies, and moves on behind its elements: 1 read, 0 at
- * the end, -1 with MS_BUG for bytes that are no runs of a vector of `count` elements. */
-MS_API int ms_pending_next(const char *bytes, size_t size, int64_t count, size_t *at,
-                           int64_t *first, int64_t *length, ms_error *err);
-
-/* Adds runs to sum[0 .. count). MS_BUG as above; then some of them may have been added. */
+/* Adds runs to sum[0 .. count). MS_BUG for bytes that are no runs of a vector of
+ * `count` elements; then some of them may have been added. */
 MS_API int ms_pending_add(double *sum, int64_t count, const char *bytes, size_t size,
                           ms_error *err);
 

@@ -47,7 +47,7 @@ static void stay_below(double *numbers, int64_t count, int type, double scale) {
 }
 
 static int fill(ms_array *array, uint64_t seed, double scale, bool normal, ms_error *err) {
-  if (array->id == 0) return ms_array_check(array, err);
+  if (ms_array_check_writable(array, err) != 0) return -1;
   ms_view view = ms_view_of(array);
   double numbers[CHUNK], packed[CHUNK]; /* `packed` has room for any element type */
   for (int64_t first = 0; first < view.count; first += CHUNK) {

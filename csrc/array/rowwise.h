@@ -5,10 +5,11 @@
  * This text is compiled twice: as part of the core, and in front of every native kernel, which
  * inlines it (kernel/prelude.h). So it needs nothing but lanes.h, and both have the same bits.
  *
- * Sums have the order of reduce.h. The others compute element by element in double and round once,
- * as the plain Lua loop does; with MS_FAST (native kernels in fast mode) rows of floats are
- * computed in float. A row may overlap the one that it is combined with: the result is as if that
- * one had been copied first. Strides are positive. Pure functions of their arguments. */
+ * Sums have the order of reduce.h (in fast mode any: anyorder.h stands in for lanes.h). The others
+ * compute element by element in double and round once, as the plain Lua loop does; with MS_FAST
+ * (native kernels in fast mode) rows of floats are computed in float. A row may overlap the one
+ * that it is combined with: the result is as if that one had been copied first. Strides are
+ * positive. Pure functions of their arguments. */
 #ifndef MS_ARRAY_ROWWISE_H
 #define MS_ARRAY_ROWWISE_H
 
@@ -27,14 +28,16 @@ static inline size_t ms_chunk_size(int64_t first, int64_t count) {
   return count - first < MS_REDUCE_CHUNK ? (size_t)(count - first) : MS_REDUCE_CHUNK;
 }
 
-/* Adds up CHUNK(first, n) over the chunks of a row. */
-#define MS_SUM_CHUNKS(CHUNK)                                           \
-  do {                                                                 \
-    double total = 0;                                                  \
-    for (int64_t first = 0; first < count; first += MS_REDUCE_CHUNK) { \
-      total += (double)(CHUNK(first, ms_chunk_size(first, count)));    \
-    }                                                                  \
-    return total;                                                      \
+/* Adds up CHUNK(first, n) over the chunks of a row. One chunk's sum, which is never -0, is not
+ * worth the time of adding it to 0. */
+#define MS_SUM_CHUNKS(CHUNK)                                                \
+  do {                                                                      \
+    if (count <= MS_REDUCE_CHUNK) return (double)(CHUNK(0, (size_t)count)); \
+    double total = 0;                                                       \
+    for (int64_t first = 0; first < count; first += MS_REDUCE_CHUNK) {      \
+      total += (double)(CHUNK(first, ms_chunk_size(first, count)));         \
+    }                                                                       \
+    return total;                                                           \
   } while (0)
 
 static inline double ms_row_sum_float(const float *x, int64_t stride, int64_t count) {

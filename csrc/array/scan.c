@@ -6,6 +6,7 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 
+#include "array/memory.h"
 #include "array/pipeline.h"
 #include "base/threads.h"
 
@@ -36,6 +37,7 @@ ms_part *ms_part_free(ms_part *part) {
 
 void ms_parts_free(ms_part **parts) {
   while (*parts != NULL) *parts = ms_part_free(*parts);
+  ms_memory_trim();
 }
 
 /* Shows the reader lines of the first file until it knows the format. */

@@ -49,7 +49,7 @@ int ms_scan(const ms_files *files, const ms_scanner *scanner, void *owner, ms_pa
 /* Frees a part, also what it holds, and returns the next one. */
 ms_part *ms_part_free(ms_part *part);
 
-/* Frees a list of parts, and nulls the caller's pointer. */
+/* Frees a list of parts, nulls the caller's pointer, and gives their memory back to the system. */
 void ms_parts_free(ms_part **parts);
 
 #endif

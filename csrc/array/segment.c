@@ -48,10 +48,17 @@ static uint64_t last_id, bytes_taken;
 static uint32_t segment_count;
 static void (*gone_listener)(uint64_t, void *);
 static void *gone_context;
+static void (*reclaim_listener)(void *);
+static void *reclaim_context;
 
 void ms_segment_listen(void (*gone)(uint64_t id, void *context), void *context) {
   gone_listener = gone;
   gone_context = context;
+}
+
+void ms_segment_reclaim(void (*give_back)(void *context), void *context) {
+  reclaim_listener = give_back;
+  reclaim_context = context;
 }
 
 uint64_t ms_segment_bytes(void) {
@@ -85,24 +92,42 @@ static uint64_t less(uint64_t from, uint64_t amount) {
   return amount < from ? from - amount : 0;
 }
 
+/* What the machine and the cgroup can still hold, and whether `size` fits. */
+typedef struct room {
+  ms_memory memory;
+  uint64_t machine, group;
+  bool enough;
+} room;
+
+static room look_at_memory(size_t size) {
+  room found = {.memory = ms_memory_read("")};
+  uint64_t promised = promised_bytes();
+  found.machine = less(found.memory.available, promised);
+  found.group = less(found.memory.group_free, promised);
+  uint64_t least = found.machine < found.group ? found.machine : found.group;
+  uint64_t reserve = least / 16 < RESERVE ? least / 16 : RESERVE;
+  found.enough = size <= least - reserve;
+  return found;
+}
+
 /* Refuses what the machine or the cgroup cannot hold. */
 static int check_memory(size_t size, ms_error *err) {
-  ms_memory memory = ms_memory_read("");
-  uint64_t promised = promised_bytes();
-  uint64_t machine = less(memory.available, promised), group = less(memory.group_free, promised);
-  uint64_t least = machine < group ? machine : group;
-  uint64_t reserve = least / 16 < RESERVE ? least / 16 : RESERVE;
-  if (size <= least - reserve) return 0;
+  room found = look_at_memory(size);
+  if (!found.enough && reclaim_listener != NULL) {
+    reclaim_listener(reclaim_context);
+    found = look_at_memory(size);
+  }
+  if (found.enough) return 0;
   char limit[64] = "none";
-  if (memory.group_limit != UINT64_MAX) {
+  if (found.memory.group_limit != UINT64_MAX) {
     snprintf(limit, sizeof limit, "%" PRIu64 " MB, %" PRIu64 " MB of it free",
-             memory.group_limit / 1000000, group / 1000000);
+             found.memory.group_limit / 1000000, found.group / 1000000);
   }
   return ms_error_set(err, MS_ARR,
                       "not enough memory for %zu MB: the machine has %" PRIu64
                       " MB available, the cgroup's limit is %s; free arrays with A:free(), or use "
                       "type = \"float\"",
-                      size / 1000000 + 1, machine / 1000000, limit);
+                      size / 1000000 + 1, found.machine / 1000000, limit);
 }
 
 static int map_memory(ms_segment *segment, size_t size, ms_error *err) {

@@ -44,6 +44,10 @@ static inline void *ms_block_at(const ms_block *block) {
  * told. One listener at a time; NULL removes it. */
 void ms_segment_listen(void (*gone)(uint64_t id, void *context), void *context);
 
+/* Called when memory is short, before a block is refused: gives back what is only kept for later.
+ * One listener at a time; NULL removes it. */
+void ms_segment_reclaim(void (*give_back)(void *context), void *context);
+
 /* Bytes in blocks that are handed out, and the number of segments mapped. */
 MS_API uint64_t ms_segment_bytes(void);
 MS_API uint32_t ms_segment_count(void);

@@ -172,11 +172,29 @@ static void test_memory_version_1(void) {
   remove_tree();
 }
 
+static void give_back(void *context) {
+  ms_block_release(context);
+}
+
+/* Who keeps something for later is asked for it when memory is short, and not before. */
+static void test_reclaim(void) {
+  ms_block kept = {0}, other = {0};
+  ms_error err = {0};
+  ms_segment_reclaim(give_back, &kept);
+  CHECK(ms_block_take(&kept, (size_t)8 << 20, &err) == 0);
+  CHECK(ms_block_take(&other, (size_t)8 << 20, &err) == 0 && kept.segment != NULL);
+  ms_block_release(&other);
+  CHECK(ms_block_take(&other, (size_t)1 << 50, &err) != 0 && err.code == MS_ARR);
+  CHECK(kept.segment == NULL && ms_segment_bytes() == 0);
+  ms_segment_reclaim(NULL, NULL);
+}
+
 int main(void) {
   test_sizes();
   test_many_small();
   test_listener();
   test_too_much();
+  test_reclaim();
   test_memory_none();
   test_memory_version_2();
   test_memory_version_1();

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "array/batch.h"
+#include "array/memory.h"
 #include "array/pipeline.h"
 #include "base/threads.h"
 
@@ -21,6 +22,7 @@ typedef struct reader {
   int64_t batch_count, count;
   bool only_header; /* all ids but the first line's are integers */
   bool any_piece;
+  uint32_t file; /* the number of the file that is being read */
 } reader;
 
 static int out_of_memory(ms_error *err) {
@@ -30,6 +32,7 @@ static int out_of_memory(ms_error *err) {
 static int look(void *owner, const ms_piece *piece, ms_error *err) {
   reader *r = owner;
   r->any_piece = true;
+  if (r->format.columns > 0) return 1; /* an earlier file showed it */
   return ms_triple_look(&r->format, piece, err);
 }
 
@@ -48,6 +51,7 @@ static int join_ids(reader *r, ms_batch *batch, ms_error *err) {
     batch->place[d] = malloc(((size_t)batch->ids[d].count + 1) * sizeof *batch->place[d]);
     if (batch->place[d] == NULL) return out_of_memory(err);
     if (ms_ids_join(&r->ids[d], &batch->ids[d], batch->place[d], err) != 0) return -1;
+    ms_ids_free(&batch->ids[d]);
   }
   if (r->shared) batch->place[1] = batch->place[0];
   return 0;
@@ -60,6 +64,7 @@ static int join(void *owner, void *result, ms_error *err) {
   r->last = &batch->next;
   r->batch_count++;
   batch->first = r->count;
+  batch->file = r->file;
   r->count += batch->count;
   r->only_header = r->only_header && batch->integers;
   if (r->count > MS_ARRAY_ENTRIES / 2) {
@@ -68,8 +73,8 @@ static int join(void *owner, void *result, ms_error *err) {
   return join_ids(r, batch, err);
 }
 
-/* What shows only when the whole file was read. */
-static int check_file(const reader *r, const char *path, ms_error *err) {
+/* What shows only when everything was read; `path` is the first file. */
+static int check_all(const reader *r, const char *path, ms_error *err) {
   if (r->count == 0) {
     ms_error_set(err, MS_FIL, "the file has no entries%s", r->any_piece ? "" : ": it is empty");
     return ms_error_place(err, path, 0);
@@ -84,7 +89,7 @@ static int check_file(const reader *r, const char *path, ms_error *err) {
   return 0;
 }
 
-static int read_file(reader *r, const char *path, ms_error *err) {
+static int read_files(reader *r, const char *const *paths, int64_t count, ms_error *err) {
   const ms_triples *options = r->format.options;
   ms_pipeline pipeline = {.piece = (size_t)options->piece,
                           .threads = options->threads,
@@ -92,8 +97,11 @@ static int read_file(reader *r, const char *path, ms_error *err) {
                           .read = read_piece,
                           .join = join,
                           .drop = drop};
-  if (ms_pipeline_run(&pipeline, path, r, err) != 0) return -1;
-  return check_file(r, path, err);
+  for (int64_t k = 0; k < count; k++) {
+    r->file = (uint32_t)k;
+    if (ms_pipeline_run(&pipeline, paths[k], r, err) != 0) return -1;
+  }
+  return check_all(r, paths[0], err);
 }
 
 /* Uses the id maps and extents of the array given as `like`. */
@@ -148,10 +156,11 @@ static void fill_coords(const filling *f, const ms_batch *batch, int d) {
 static void fill(void *context, int64_t b) {
   const filling *f = context;
   const ms_type_ops *ops = ms_type_of(f->array->type);
-  const ms_batch *batch = f->batches[b];
+  ms_batch *batch = f->batches[b];
   for (int d = 0; d < 2; d++) fill_coords(f, batch, d);
   char *values = (char *)f->array->data + (size_t)batch->first * ops->size;
   ops->narrow(batch->values, values, (size_t)batch->count);
+  ms_batch_clear(batch);
 }
 
 /* Copies the batches into the array. */
@@ -194,24 +203,27 @@ static ms_array *make_array(reader *r, ms_error *err) {
   return array;
 }
 
-/* The line of every entry, in one vector. NULL when there is nothing to remember, or no memory. */
-static uint32_t *collect_lines(const reader *r) {
-  uint32_t *lines = malloc(((size_t)r->count + 1) * sizeof *lines);
-  for (const ms_batch *each = r->batches; lines != NULL && each != NULL; each = each->next) {
-    memcpy(lines + each->first, each->line_of, (size_t)each->count * sizeof *lines);
+/* The line and the file of every entry. */
+static int collect_places(const reader *r, ms_places *places, ms_error *err) {
+  places->lines = malloc(((size_t)r->count + 1) * sizeof *places->lines);
+  places->files = malloc(((size_t)r->count + 1) * sizeof *places->files);
+  if (places->lines == NULL || places->files == NULL) return out_of_memory(err);
+  for (const ms_batch *each = r->batches; each != NULL; each = each->next) {
+    memcpy(places->lines + each->first, each->line_of, (size_t)each->count * sizeof(uint32_t));
+    for (int64_t e = 0; e < each->count; e++) places->files[each->first + e] = each->file;
   }
-  return lines;
+  return 0;
 }
 
-static int merge(const reader *r, ms_array *array, const char *path, ms_error *err) {
+static int merge(const reader *r, ms_array *array, const char *const *paths, ms_error *err) {
   int duplicates = r->format.options->duplicates;
+  bool refused = duplicates == MS_DUPLICATES_ERROR;
   if (duplicates == MS_DUPLICATES_KEEP) return 0;
-  uint32_t *lines = NULL;
-  if (duplicates == MS_DUPLICATES_ERROR && (lines = collect_lines(r)) == NULL) {
-    return out_of_memory(err);
-  }
-  int status = ms_triples_merge(array, duplicates, path, lines, err);
-  free(lines);
+  ms_places places = {.paths = paths};
+  int status = refused ? collect_places(r, &places, err) : 0;
+  if (status == 0) status = ms_triples_merge(array, duplicates, refused ? &places : NULL, err);
+  free(places.lines);
+  free(places.files);
   return status;
 }
 
@@ -224,17 +236,25 @@ static void free_reader(reader *r) {
   for (int d = 0; d < 2; d++) ms_ids_free(&r->ids[d]);
 }
 
-ms_array *ms_triples_read(const char *path, const ms_triples *options, ms_error *err) {
+ms_array *ms_triples_read_files(const char *const *paths, int64_t count, const ms_triples *options,
+                                ms_error *err) {
   reader r = {.format = {.options = options},
               .shared = options->square && options->like == NULL,
               .only_header = true};
   r.last = &r.batches;
   ms_array *array = NULL;
-  if (prepare_like(&r, err) == 0 && read_file(&r, path, err) == 0) array = make_array(&r, err);
-  if (array != NULL && merge(&r, array, path, err) != 0) {
+  if (prepare_like(&r, err) == 0 && read_files(&r, paths, count, err) == 0) {
+    array = make_array(&r, err);
+  }
+  if (array != NULL && merge(&r, array, paths, err) != 0) {
     ms_array_release(array);
     array = NULL;
   }
   free_reader(&r);
+  ms_memory_trim();
   return array;
+}
+
+ms_array *ms_triples_read(const char *path, const ms_triples *options, ms_error *err) {
+  return ms_triples_read_files(&path, 1, options, err);
 }

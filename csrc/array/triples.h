@@ -25,14 +25,24 @@ typedef struct ms_triples {
   int32_t threads;       /* 0: as many as there are processors; the result does not depend on it */
 } ms_triples;
 
-/* Reads a file, plain or gzip. Two columns give the value 1; columns after the third are ignored.
- * Returns an array with one reference, or NULL and nothing half read: MS_FIL with file and line
- * for what is wrong in the file, MS_ARR for memory and extents. */
+/* Reads files, plain or gzip, whose lines follow each other; the first one shows the format. Two
+ * columns give the value 1; columns after the third are ignored. Returns an array with one
+ * reference, or NULL and nothing half read: MS_FIL with file and line for what is wrong in a file,
+ * MS_ARR for memory and extents. */
+MS_API ms_array *ms_triples_read_files(const char *const *paths, int64_t count,
+                                       const ms_triples *options, ms_error *err);
+
+/* The same for one file. */
 MS_API ms_array *ms_triples_read(const char *path, const ms_triples *options, ms_error *err);
 
-/* Deals with entries that have equal coordinates, in place. `lines`, if given, are the line
- * numbers of the entries for MS_DUPLICATES_ERROR, which is placed in `path`. */
-int ms_triples_merge(ms_array *array, int duplicates, const char *path, const uint32_t *lines,
-                     ms_error *err);
+/* Where the entries of an array were read: entry e in line lines[e] of paths[files[e]]. */
+typedef struct ms_places {
+  uint32_t *lines, *files;
+  const char *const *paths;
+} ms_places;
+
+/* Deals with entries that have equal coordinates, in place. `places`, if given, are named by
+ * MS_DUPLICATES_ERROR. */
+int ms_triples_merge(ms_array *array, int duplicates, const ms_places *places, ms_error *err);
 
 #endif

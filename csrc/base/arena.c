@@ -1,10 +1,16 @@
 /* SPDX-License-Identifier: MIT
  *
- * Arena: see arena.h. A list of chunks, each at least CHUNK_SIZE, the newest first. */
+ * Arena: see arena.h. A list of chunks, each at least CHUNK_SIZE, the newest first.
+ *
+ * Every plan and every job has arenas of about the same size for a short time. A thread keeps some
+ * chunks of those that it has freed, up to its end: given back, they would leave the process and
+ * come again as page faults, which take longer than what the chunks are needed for. */
 #include "base/arena.h"
 
+#include <pthread.h>
 #include <stdalign.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -19,6 +25,66 @@ typedef struct chunk {
   size_t size, used;
   alignas(max_align_t) unsigned char bytes[];
 } chunk;
+
+/* Most that a thread keeps. */
+#define SPARE_BYTES ((size_t)256 * 1024)
+
+static _Thread_local struct {
+  chunk *first;
+  size_t bytes;
+} spare;
+static pthread_key_t spare_key; /* its destructor frees what an ending thread has kept */
+static pthread_once_t spare_once = PTHREAD_ONCE_INIT;
+static bool spare_works;
+
+static void free_spare(void *given) {
+  (void)given;
+  while (spare.first != NULL) {
+    chunk *gone = spare.first;
+    spare.first = gone->next;
+    free(gone);
+  }
+  spare.bytes = 0;
+}
+
+static void make_spare_key(void) {
+  spare_works = pthread_key_create(&spare_key, free_spare) == 0;
+}
+
+/* When the module is unloaded or the process ends: no thread may call into it later. */
+__attribute__((destructor)) static void delete_spare_key(void) {
+  if (spare_works) pthread_key_delete(spare_key);
+  spare_works = false;
+  free_spare(NULL);
+}
+
+/* Frees a chunk, or keeps it. */
+static void drop(chunk *gone) {
+  pthread_once(&spare_once, make_spare_key);
+  bool keep = spare_works && gone->size <= SPARE_BYTES - spare.bytes &&
+              pthread_setspecific(spare_key, &spare) == 0;
+  if (!keep) {
+    free(gone);
+    return;
+  }
+  gone->next = spare.first;
+  spare.first = gone;
+  spare.bytes += gone->size;
+}
+
+/* A kept chunk of `size` bytes, zeroed; NULL when there is none. */
+static chunk *take_spare(size_t size) {
+  for (chunk **at = &spare.first; *at != NULL; at = &(*at)->next) {
+    chunk *found = *at;
+    if (found->size != size) continue;
+    *at = found->next;
+    spare.bytes -= size;
+    memset(found->bytes, 0, found->used);
+    found->used = 0;
+    return found;
+  }
+  return NULL;
+}
 
 struct ms_arena {
   chunk *newest;
@@ -35,7 +101,7 @@ void ms_arena_destroy(ms_arena **arena) {
   if (*arena == NULL) return;
   for (chunk *each = (*arena)->newest; each != NULL;) {
     chunk *next = each->next;
-    free(each);
+    drop(each);
     each = next;
   }
   free(*arena);
@@ -45,7 +111,8 @@ void ms_arena_destroy(ms_arena **arena) {
 static chunk *add_chunk(ms_arena *arena, size_t bytes) {
   size_t size = bytes > CHUNK_SIZE ? bytes : CHUNK_SIZE;
   if (size > SIZE_MAX - sizeof(chunk)) return NULL;
-  chunk *fresh = calloc(1, sizeof *fresh + size);
+  chunk *fresh = take_spare(size);
+  if (fresh == NULL) fresh = calloc(1, sizeof *fresh + size);
   if (fresh == NULL) return NULL;
   fresh->size = size;
   fresh->next = arena->newest;

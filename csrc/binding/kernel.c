@@ -59,6 +59,9 @@ static void read_elements(lua_State *L, int index, const ms_binding *bindings, m
         lua_pop(L, 1);
       }
       lua_pop(L, 2);
+      lua_getfield(L, -1, "rows");
+      elements[c].rows = lua_toboolean(L, -1);
+      lua_pop(L, 1);
     }
     lua_pop(L, 1);
   }
@@ -94,7 +97,7 @@ static void push_captures(lua_State *L, const ms_loop *loop, const ms_binding *b
 
 static void push_params(lua_State *L, const ms_kernel_info *info) {
   static const char *const kinds[] = {"coord",  "entries", "value", "pointer",
-                                      "stride", "step",    "table"};
+                                      "stride", "step",    "table", "rows", "draws"};
   lua_createtable(L, (int)info->param_count, 0);
   for (uint32_t p = 0; p < info->param_count; p++) {
     const ms_param *param = &info->params[p];

@@ -50,6 +50,8 @@ typedef struct work {
   ms_solver *solver;
   ms_conflicts conflicts;
   ms_patterns all, proven;
+  ms_scalar_plan *scalars;
+  ms_array_plan *arrays;
   ms_reasons reasons;
 } work;
 
@@ -163,6 +165,28 @@ static int explain(work *now, ms_plan *plan, const ms_choice *choice, bool not_r
   return 0;
 }
 
+/* The walk's memory goes with the solver: what the plan keeps of it. */
+static int copy_scalars(const work *now, ms_plan *plan) {
+  const ms_scalar_plan *found = now->scalars;
+  plan->scalars = ms_arena_take(plan->arena, plan->scalar_count + 1, sizeof *plan->scalars);
+  if (plan->scalars == NULL) return -1;
+  for (uint32_t s = 0; s < plan->scalar_count; s++) {
+    plan->scalars[s] = found[s];
+    if (found[s].indices == NULL) continue;
+    plan->scalars[s].indices =
+        ms_arena_copy(plan->arena, found[s].indices, strlen(found[s].indices));
+    if (plan->scalars[s].indices == NULL) return -1;
+  }
+  return 0;
+}
+
+static int copy_arrays(const work *now, ms_plan *plan) {
+  plan->arrays = ms_arena_take(plan->arena, plan->array_count + 1, sizeof *plan->arrays);
+  if (plan->arrays == NULL) return -1;
+  for (uint32_t a = 0; a < plan->array_count; a++) plan->arrays[a] = now->arrays[a];
+  return 0;
+}
+
 static int copy_patterns(work *now, ms_plan *plan) {
   plan->distance_count = now->all.count;
   plan->distances = ms_arena_take(plan->arena, now->all.count + 1, sizeof *plan->distances);
@@ -198,7 +222,7 @@ static int analyse(work *now, ms_plan *plan) {
   bool not_run;
   if (ms_walk_body(walk, now->body) != 0) return -1;
   find_buffered(walk);
-  if (ms_scalars_find(walk, now->body, &plan->scalars, &plan->scalar_count) != 0) return -1;
+  if (ms_scalars_find(walk, now->body, &now->scalars, &plan->scalar_count) != 0) return -1;
   if (add_source_read(now) != 0) return -1;
   if (ms_conflicts_find(&now->conflicts, now->solver, &now->domain, &walk->accesses,
                         walk->groups.count) != 0)
@@ -210,8 +234,9 @@ static int analyse(work *now, ms_plan *plan) {
   copy_choice(plan, &choice);
   ms_choice placed = choice;
   if (plan->strategy == MS_SERIALLY) placed = (ms_choice){.strategy = MS_SERIALLY};
-  if (ms_placement_find(walk, &now->conflicts, &placed, &plan->arrays, &plan->array_count) != 0)
+  if (ms_placement_find(walk, &now->conflicts, &placed, &now->arrays, &plan->array_count) != 0)
     return -1;
+  if (copy_scalars(now, plan) != 0 || copy_arrays(now, plan) != 0) return -1;
   return explain(now, plan, &choice, not_run);
 }
 
@@ -232,10 +257,10 @@ static int check_bindings(const ms_loop *loop, const ms_binding *bindings, uint3
 }
 
 static int fill_plan(work *now, ms_plan *plan, ms_error *err) {
-  now->walk.arena = plan->arena;
   now->walk.domain = &now->domain;
   now->body = now->walk.loop->body;
   now->solver = ms_solver_new(0);
+  if (now->solver != NULL) now->walk.arena = ms_solver_arena(now->solver);
   if (now->solver == NULL || ms_walk_begin(&now->walk) != 0)
     return ms_error_set(err, MS_BUG, "out of memory");
   if (ms_space_domain(&now->walk, &now->domain, &now->body, err) != 0) return -1;

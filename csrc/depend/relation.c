@@ -216,7 +216,7 @@ static int multiply(task *work, const product *factors, uint32_t level, ms_cell 
 int ms_relation_solve(ms_solver *solver, const ms_domain *domain, const ms_access *a,
                       const ms_access *b, ms_relation *relation) {
   *relation = (ms_relation){0};
-  ms_system *systems = malloc(2 * sizeof *systems);
+  ms_system *systems = ms_solver_room(solver);
   if (systems == NULL) return -1;
   ms_system *whole = &systems[0], *component = &systems[1];
   int result = 0;
@@ -234,6 +234,5 @@ int ms_relation_solve(ms_solver *solver, const ms_domain *domain, const ms_acces
     ms_cell cell = {0};
     if (result == 0 && !empty) result = multiply(&work, &factors, 0, &cell);
   }
-  free(systems);
   return result;
 }

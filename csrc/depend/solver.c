@@ -32,6 +32,7 @@ struct ms_solver {
   isl_ctx *ctx; /* NULL until it is needed */
   unsigned long operations;
   ms_arena *arena;
+  ms_system *room;
   memory *bucket[BUCKETS];
 };
 
@@ -60,6 +61,11 @@ void ms_solver_destroy(ms_solver **solver) {
   ms_arena_destroy(&(*solver)->arena);
   free(*solver);
   *solver = NULL;
+}
+
+ms_system *ms_solver_room(ms_solver *solver) {
+  if (solver->room == NULL) solver->room = ms_arena_take(solver->arena, 2, sizeof *solver->room);
+  return solver->room;
 }
 
 ms_arena *ms_solver_arena(ms_solver *solver) {

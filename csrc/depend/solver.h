@@ -28,6 +28,9 @@ int ms_solver_ask(ms_solver *solver, const ms_system *system, int64_t *values);
 /* The same for the point with the earliest iteration t, then the least d. */
 int ms_solver_earliest(ms_solver *solver, const ms_system *system, int64_t *values);
 
+/* Room for two systems, for whoever asks next; NULL when memory is out. */
+ms_system *ms_solver_room(ms_solver *solver);
+
 /* Memory for what is kept as long as the solver. */
 ms_arena *ms_solver_arena(ms_solver *solver);
 

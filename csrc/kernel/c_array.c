@@ -83,8 +83,7 @@ static const char *offset_of(ms_writer *w, const ms_keys *keys, const ms_kind_of
   const char *offset = "";
   for (uint32_t k = 0; k < keys->count; k++) {
     uint32_t dim = object->given + k;
-    const char *at =
-        ms_c_subscript(w, keys->key[k], binding->dims[dim], object->array, dim);
+    const char *at = ms_c_subscript(w, keys->key[k], binding->dims[dim], object->array, dim);
     const char *stride = ms_c_stride(w, object->array, dim);
     const char *join = *offset ? " + " : "";
     if (stride[0] == '1' && stride[1] == '\0') {
@@ -96,14 +95,32 @@ static const char *offset_of(ms_writer *w, const ms_keys *keys, const ms_kind_of
   return offset;
 }
 
+/* What is indexed but no dense array of numbers. */
+static const char *what_else(const ms_writer *w, const ms_node *base) {
+  const ms_node *value;
+  uint32_t at = ms_draft_capture(w->draft, base, &value);
+  if (at == MS_NO_CAPTURE) return "no array of numbers that is known here";
+  switch (w->draft->job->bindings[at].kind) {
+    case MS_BIND_ARRAY:
+      return w->draft->job->bindings[at].sparse ? "a sparse array" : "an array of objects";
+    case MS_BIND_TABLE:
+      return "a plain table: numbers kept in an array (meissa.from) would be faster";
+    case MS_BIND_STRING:
+      return "a string";
+    case MS_BIND_NIL:
+      return "nil";
+    default:
+      return "no array of numbers";
+  }
+}
+
 bool ms_c_locate(ms_writer *w, const ms_node *node, ms_c_location *location) {
   ms_keys keys = {0};
   if (!find_keys(w, node, &keys)) return false;
   ms_kind_of object = ms_typed_expression(w->typed, keys.base);
   *location = (ms_c_location){.kind = object};
   if (object.object != MS_OBJECT_VIEW) {
-    ms_c_refuse(w, node, "`%s` is no array of numbers that is known here",
-                ms_c_source(w, keys.base));
+    ms_c_refuse(w, node, "`%s` is %s", ms_c_source(w, keys.base), what_else(w, keys.base));
     return false;
   }
   const char *base;

@@ -67,9 +67,9 @@ static const char *row_end(ms_writer *w, uint32_t d, bool first) {
   bool low = first == (factor > 0);
   const char *rest = ms_c_text(w, "%s - (%s) - (%s)", low ? "rlo" : "rhi", row_sum(w, 0, d, -1),
                                row_sum(w, d + 1, w->draft->dims, low));
-  return ms_c_text(w, "%" PRId64 " + (%" PRId64 ") * (int64_t)__builtin_%s((double)(%s) / %" PRId64
-                      ".0)",
-                   origin, extent->range.step, first ? "ceil" : "floor", rest, factor);
+  return ms_c_text(
+      w, "%" PRId64 " + (%" PRId64 ") * (int64_t)__builtin_%s((double)(%s) / %" PRId64 ".0)",
+      origin, extent->range.step, first ? "ceil" : "floor", rest, factor);
 }
 
 /* One end of a dimension's range, narrowed by outer indices and the row. */
@@ -109,7 +109,8 @@ static void declare_index(ms_writer *w, uint32_t d, bool entries) {
   if (symbol == NULL) return;
   ms_c_local *local = &w->local[symbol->index];
   const char *name = ms_c_text(w, "v%u_%s", symbol->index, ms_c_name(w, symbol->name));
-  const char *from = entries ? ms_c_text(w, "ms_coord%u[x1 - 1]", d + 1) : ms_c_text(w, "x%u", d + 1);
+  const char *from =
+      entries ? ms_c_text(w, "ms_coord%u[x1 - 1]", d + 1) : ms_c_text(w, "x%u", d + 1);
   *local = (ms_c_local){.text = name, .form = MS_FORM_DOUBLE, .frames = 1};
   const ms_range *range = &extent_of(w, d)->range;
   if (symbol->assigned || !small(range)) {
@@ -166,6 +167,23 @@ static void declare_loop_variables(ms_writer *w, bool entries) {
                  (ms_c_value){MS_FORM_VALUE, ms_kind_scalar(MS_CAN_NIL), "ms_nil"}, NULL);
 }
 
+/* Tells the random numbers which iteration begins. */
+static void begin_draws(ms_writer *w, bool entries) {
+  if (!ms_draft_draws(w->draft->job)) return;
+  uint32_t dims = w->draft->dims;
+  const char *index = "(double)x1";
+  if (entries && w->draft->job->space->positions) {
+    dims = 1;
+  } else {
+    for (uint32_t d = 0; d < dims; d++) {
+      const char *part = entries ? ms_c_text(w, "(double)ms_coord%u[x1 - 1]", d + 1)
+                                 : ms_c_text(w, "(double)x%u", d + 1);
+      index = d == 0 ? part : ms_c_text(w, "%s, %s", index, part);
+    }
+  }
+  ms_c_line(w, "ms_draws_begin(&draws, %u, (const double[]){%s});", dims, index);
+}
+
 /* ---- captured scalars that the block assigns ---- */
 
 static const char *identity(const ms_writer *w, uint32_t at) {
@@ -212,8 +230,7 @@ static void declare_variables(ms_writer *w) {
 /* Each iteration begins with nothing assigned to what is tracked. */
 static void begin_tracked(ms_writer *w) {
   for (uint32_t c = 0; c < w->draft->job->loop->capture_count; c++) {
-    if (ms_variable_is_tracked(w->draft, c))
-      ms_c_line(w, "%s = ms_nothing;", ms_c_variable(w, c));
+    if (ms_variable_is_tracked(w->draft, c)) ms_c_line(w, "%s = ms_nothing;", ms_c_variable(w, c));
   }
 }
 
@@ -223,8 +240,7 @@ static void end_tracked(ms_writer *w) {
     const char *name = ms_c_variable(w, c);
     ms_c_line(w, "if (%s.tag != MS_NATIVE_NONE) {", name);
     ms_c_line(w, "q%u = %s;", c + 1, name);
-    for (uint32_t d = 0; d < w->positions; d++)
-      ms_c_line(w, "q%u_%u = x%u;", c + 1, d + 1, d + 1);
+    for (uint32_t d = 0; d < w->positions; d++) ms_c_line(w, "q%u_%u = x%u;", c + 1, d + 1, d + 1);
     ms_c_line(w, "}");
   }
 }
@@ -288,10 +304,12 @@ void ms_c_function(ms_writer *w) {
   for (uint32_t l = 0; l < loops; l++)
     ms_c_line(w, "int64_t x%u = %s%s;", l + 1, entries ? "first" : "lo",
               entries ? "" : ms_c_text(w, "%u", l + 1));
+  if (ms_draft_draws(w->draft->job)) ms_c_line(w, "ms_draws draws = *ms_place;");
   declare_variables(w);
   if (entries) ms_c_line(w, "for (x1 = first; x1 <= last; x1++) {");
   for (uint32_t d = 0; !entries && d < loops; d++) nest_loop(w, d);
   begin_tracked(w);
+  begin_draws(w, entries);
   declare_loop_variables(w, entries);
   ms_c_line(w, "{");
   ms_c_block(w, w->draft->body);

@@ -25,7 +25,31 @@ static const char *apply(ms_writer *w, const ms_library *entry, const ms_c_value
   return ms_c_text(w, "%s(%s, %s)", name, first, second);
 }
 
+/* meissa.random: each call draws, so it is a statement of its own. */
+static ms_c_value draw(ms_writer *w, const ms_node *node, const ms_library *entry) {
+  const char *limit[2] = {"1.0", NULL}, *held = ms_c_temp(w);
+  uint32_t count = node->kids - 1;
+  for (uint32_t k = 0; k < count; k++) {
+    ms_c_value value = ms_c_expression(w, node->kid[k + 1]);
+    value.text = ms_c_as_double(w, value, node->kid[k + 1]);
+    value.form = MS_FORM_DOUBLE;
+    limit[count == 1 ? 1 : k] = ms_c_hold(w, value).text;
+  }
+  if (entry->shape == MS_LIBRARY_NORMAL) {
+    ms_c_line(w, "const double %s = ms_draw_normal(&draws);", held);
+  } else if (count == 0) {
+    ms_c_line(w, "const double %s = ms_draw_unit(&draws);", held);
+  } else {
+    ms_c_error(w, node, ms_c_text(w, "!ms_is_draw_range(%s, %s)", limit[0], limit[1]),
+               "meissa.random takes nothing, a whole number n from 1 on, or two whole numbers "
+               "lo <= hi");
+    ms_c_line(w, "const double %s = ms_draw_whole(&draws, %s, %s);", held, limit[0], limit[1]);
+  }
+  return number(MS_FORM_DOUBLE, MS_FULL, held);
+}
+
 static ms_c_value builtin(ms_writer *w, const ms_node *node, const ms_library *entry) {
+  if (entry->shape >= MS_LIBRARY_RANDOM) return draw(w, node, entry);
   ms_kind_of kind = ms_typed_expression(w->typed, node);
   bool single = ms_c_form(w, &kind) == MS_FORM_FLOAT;
   bool floats = single && entry->single != NULL;
@@ -38,8 +62,7 @@ static ms_c_value builtin(ms_writer *w, const ms_node *node, const ms_library *e
     for (uint32_t later = k + 1; later < count; later++) {
       if (ms_c_stores(w, node->kid[later + 1])) value = ms_c_hold(w, value);
     }
-    const char *text =
-        floats ? ms_c_as_float(w, value, kid) : ms_c_as_double(w, value, kid);
+    const char *text = floats ? ms_c_as_float(w, value, kid) : ms_c_as_double(w, value, kid);
     values[k] = number(form, kind.precision, text);
   }
   if (entry->shape == MS_LIBRARY_SELF) return values[0];
@@ -63,7 +86,8 @@ static bool builtin_fits(ms_writer *w, const ms_node *node, const char *name,
     return false;
   }
   uint32_t count = node->kids - 1;
-  bool spread = count > 0 && ms_node_is_multiple(node->kid[node->kids - 1]) && entry->most > 1;
+  bool spread =
+      count > 0 && entry->most > 1 && !ms_typed_single(w->typed, node->kid[node->kids - 1]);
   if (count < entry->least || count > entry->most || count > MS_RETURNS || spread) {
     ms_c_refuse(w, node, "`%s` has no C form with these arguments", name);
     return false;

@@ -65,6 +65,10 @@ static ms_c_value path(ms_writer *w, const ms_node *node) {
   if (at != MS_NO_CAPTURE) return captured(w, at, node);
   if (node->kind == MS_NAME && node->symbol != NULL) return local(w, node);
   if (node->kind == MS_NAME) return refused(w, node, "is a global that has no value here");
+  ms_kind_of kind = ms_typed_expression(w->typed, node);
+  if (kind.object == MS_OBJECT_SPARSE) return ms_c_sparse_row(w, node);
+  if (ms_typed_expression(w->typed, node->kid[0]).object == MS_OBJECT_SPARSE)
+    return ms_c_sparse_element(w, node);
   ms_c_location location;
   if (!ms_c_locate(w, node, &location)) return number("0.0");
   if (location.element) return ms_c_load(w, &location, node);
@@ -76,11 +80,28 @@ const char *ms_c_operand(ms_writer *w, const ms_node *node, bool single) {
   return single ? ms_c_as_float(w, value, node) : ms_c_as_double(w, value, node);
 }
 
+/* Whether LuaJIT reads an operand when it computes, not before: a local variable of the function
+ * that runs lies in a register. */
+static bool read_late(const ms_writer *w, const ms_node *node) {
+  while (node->kind == MS_PAREN) node = node->kid[0];
+  if (node->kind != MS_NAME) return false;
+  const ms_node *around = node->parent, *value;
+  while (around != NULL && around->kind != MS_FUNCTION) around = around->parent;
+  if (ms_draft_capture(w->draft, node, &value) != MS_NO_CAPTURE) return w->inlined == NULL;
+  return node->symbol != NULL && node->symbol->function->node == around;
+}
+
+/* The first of two operands. */
+static ms_c_value left_operand(ms_writer *w, const ms_node *node) {
+  ms_c_value left = ms_c_expression(w, node->kid[0]);
+  if (!ms_c_stores(w, node->kid[1]) || read_late(w, node->kid[0])) return left;
+  return ms_c_hold(w, left);
+}
+
 /* Two operands in order. */
 static void operands(ms_writer *w, const ms_node *node, bool single, const char **a,
                      const char **b) {
-  ms_c_value left = ms_c_expression(w, node->kid[0]);
-  if (ms_c_stores(w, node->kid[1])) left = ms_c_hold(w, left);
+  ms_c_value left = left_operand(w, node);
   *a = single ? ms_c_as_float(w, left, node->kid[0]) : ms_c_as_double(w, left, node->kid[0]);
   *b = ms_c_operand(w, node->kid[1], single);
 }
@@ -142,8 +163,7 @@ static ms_c_value comparison(ms_writer *w, const ms_node *node) {
   ms_kind_of kind = ms_kind_scalar(MS_CAN_BOOLEAN);
   const char *text = whole_comparison(w, node, ops[node->op]);
   if (text != NULL) return value_of(kind, MS_FORM_BOOL, text);
-  ms_c_value a = ms_c_expression(w, node->kid[0]);
-  if (ms_c_stores(w, node->kid[1])) a = ms_c_hold(w, a);
+  ms_c_value a = left_operand(w, node);
   ms_c_value b = ms_c_expression(w, node->kid[1]);
   bool equal = node->op == MS_OP_EQ || node->op == MS_OP_NE;
   if (equal && !(is_number(&a) && is_number(&b)))

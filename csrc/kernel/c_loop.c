@@ -78,22 +78,22 @@ static bool visit_row(ms_node *node, void *context) {
 }
 
 /* A loop `for k = 1, K` over rows: K is likely to be the rows' length. Returns the number of
- * iterations if it is known or will be tried as a constant, else 0. */
+ * iterations of an innermost loop if it is known or will be tried as a constant, else 0. */
 static int64_t note_constant(ms_writer *w, const ms_node *loop, const ms_end *limit) {
   ms_row_search search = {.w = w, .symbol = loop->symbols[0]};
   ms_node_walk(loop->kid[3], visit_row, &search);
   const ms_node *value, *first = loop->kid[0], *last = loop->kid[1];
-  if (search.loops || first->kind != MS_NUMBER || first->number != 1) return 0;
-  if (limit->whole.least == limit->whole.most) return limit->whole.most;
+  if (first->kind != MS_NUMBER || first->number != 1) return 0;
+  if (limit->whole.least == limit->whole.most) return search.loops ? 0 : limit->whole.most;
   uint32_t at = ms_draft_capture(w->draft, last, &value);
   if (search.extent == 0 || at == MS_NO_CAPTURE || value != last || ms_variable_is(w->draft, at))
     return 0;
   for (uint32_t c = 0; c < w->constants; c++) {
-    if (w->constant[c].capture == at) return w->constant[c].value;
+    if (w->constant[c].capture == at) return search.loops ? 0 : w->constant[c].value;
   }
   if (w->constants >= MS_CONSTANTS) return 0;
   w->constant[w->constants++] = (ms_constant){at, search.extent};
-  return search.extent;
+  return search.loops ? 0 : search.extent;
 }
 
 /* The variable as the body sees it. `index` is the loop's own counter. */
@@ -115,9 +115,10 @@ static void write_whole_loop(ms_writer *w, const ms_node *loop, const ms_end *st
   const char *index = ms_c_text(w, "v%u_%s", symbol->index, ms_c_name(w, symbol->name));
   if (symbol->assigned) index = ms_c_temp(w);
   int64_t trip = step == 1 ? note_constant(w, loop, limit) : 0;
-  if (trip > 0 && trip <= MS_UNROLLED_TOO_EARLY) ms_c_line(w, "#pragma GCC unroll 1");
-  const char *next = step == 1 ? ms_c_text(w, "%s++", index)
-                               : ms_c_text(w, "%s += %" PRId64, index, step);
+  if (w->loops == 0 && trip > 0 && trip <= MS_UNROLLED_TOO_EARLY)
+    ms_c_line(w, "#pragma GCC unroll 1");
+  const char *next =
+      step == 1 ? ms_c_text(w, "%s++", index) : ms_c_text(w, "%s += %" PRId64, index, step);
   ms_c_line(w, "for (int64_t %s = %s; %s %s %s; %s) {", index, start->whole.text, index,
             step > 0 ? "<=" : ">=", limit->whole.text, next);
   ms_c_local *local = &w->local[symbol->index];
@@ -128,7 +129,9 @@ static void write_whole_loop(ms_writer *w, const ms_node *loop, const ms_end *st
   local->most = step > 0 ? limit->whole.most : start->whole.most;
   if (!symbol->assigned) local->whole = index;
   declare_variable(w, loop, index, true);
+  w->loops++;
   ms_c_block(w, loop->kid[3]);
+  w->loops--;
   ms_c_line(w, "}");
 }
 

@@ -10,11 +10,13 @@
 typedef struct ms_row_method {
   const char *name;
   bool row, number; /* another row, a number (which comes first) */
+  bool plain;       /* written out here */
 } ms_row_method;
 
-static const ms_row_method methods[] = {{"fill", false, true}, {"scal", false, true},
-                                        {"copy", true, false}, {"cmul", true, false},
-                                        {"axpy", true, true},  {NULL, false, false}};
+static const ms_row_method methods[] = {{"fill", false, true, false}, {"scal", false, true, false},
+                                        {"copy", true, false, false}, {"cmul", true, false, false},
+                                        {"axpy", true, true, false},  {"add", false, true, true},
+                                        {NULL, false, false, false}};
 
 /* A row on its way into a call. */
 typedef struct ms_c_row {
@@ -37,8 +39,8 @@ static bool row_of(ms_writer *w, const ms_node *node, ms_c_row *row) {
   }
   ms_c_location location;
   if (!ms_c_locate(w, node, &location)) return false;
-  row->pointer = ms_c_is_simple(location.text) ? location.text
-                                               : ms_c_text(w, "(%s)", location.text);
+  row->pointer =
+      ms_c_is_simple(location.text) ? location.text : ms_c_text(w, "(%s)", location.text);
   row->stride = ms_c_stride(w, kind.array, kind.given);
   row->type = type == MS_FLOAT ? "float" : "double";
   row->length = binding->dims[kind.given];
@@ -76,6 +78,18 @@ static ms_c_value loop_over(ms_writer *w, ms_kind_of kind, ms_measure measure, c
   return ms_c_hold(w, (ms_c_value){form, kind, sum});
 }
 
+/* The largest or least element; the first nan if there is one. */
+static ms_c_value extreme(ms_writer *w, ms_kind_of kind, ms_measure measure, const ms_c_row *x) {
+  const char *best = ms_c_temp(w), *at = ms_c_temp(w);
+  bool most = measure == MS_MEASURE_MAX;
+  const char *element = ms_c_text(w, "(double)%s[%s * %s]", x->pointer, at, x->stride);
+  ms_c_line(w, "double %s = %s__builtin_inf();", best, most ? "-" : "");
+  ms_c_line(w, "for (int64_t %s = 0; %s < %" PRId64 " && %s == %s; %s++)", at, at, x->length, best,
+            best, at);
+  ms_c_line(w, "  if (!(%s %s %s)) %s = %s;", element, most ? "<=" : ">=", best, best, element);
+  return (ms_c_value){MS_FORM_DOUBLE, kind, best};
+}
+
 static ms_c_value of_size(ms_writer *w, const ms_node *node, ms_measure measure) {
   ms_kind_of kind = ms_typed_expression(w->typed, node->kid[0]);
   ms_c_value none = {MS_FORM_DOUBLE, ms_kind_number(MS_ANY_PRECISION), "0.0"};
@@ -99,9 +113,8 @@ ms_c_value ms_c_measure(ms_writer *w, const ms_node *node) {
   ms_kind_of object = ms_typed_expression(w->typed, node->kid[0]);
   bool array = object.object == MS_OBJECT_VIEW || object.object == MS_OBJECT_SPARSE;
   if (array && measure >= MS_MEASURE_SIZE) return of_size(w, node, measure);
-  bool known = measure >= MS_MEASURE_DOT && measure <= MS_MEASURE_NORM;
-  if (object.object != MS_OBJECT_VIEW || !known ||
-      node->kids != 1u + (measure == MS_MEASURE_DOT)) {
+  bool known = measure >= MS_MEASURE_DOT && measure <= MS_MEASURE_MIN;
+  if (object.object != MS_OBJECT_VIEW || !known || node->kids != 1u + (measure == MS_MEASURE_DOT)) {
     ms_c_refuse(w, node, "the method `%s` has no C form here", node->text);
     return none;
   }
@@ -109,39 +122,90 @@ ms_c_value ms_c_measure(ms_writer *w, const ms_node *node) {
   if (!row_of(w, node->kid[0], &x)) return none;
   bool dot = measure == MS_MEASURE_DOT;
   if (dot && (!row_of(w, node->kid[1], &y) || !same_length(w, node, &x, &y))) return none;
-  if (w->fast) return loop_over(w, kind, measure, &x, dot ? &y : &x);
+  if (measure >= MS_MEASURE_MAX) return extreme(w, kind, measure, &x);
+  if (w->fast && measure != MS_MEASURE_MEAN) return loop_over(w, kind, measure, &x, dot ? &y : &x);
   const char *text;
   if (dot) {
     text = ms_c_text(w, "ms_row_dot_%s_%s(%s, %s, %" PRId64 ")", x.type, y.type, pair(w, &x),
                      pair(w, &y), x.length);
   } else {
-    text = ms_c_text(w, "ms_row_%s_%s(%s, %" PRId64 ")", node->text, x.type, pair(w, &x), x.length);
+    bool mean = measure == MS_MEASURE_MEAN;
+    text = ms_c_text(w, "ms_row_%s_%s(%s, %" PRId64 ")", mean ? "sum" : node->text, x.type,
+                     pair(w, &x), x.length);
+    if (mean) text = ms_c_text(w, "%s / %" PRId64 ".0", text, x.length);
   }
   return ms_c_hold(w, (ms_c_value){MS_FORM_DOUBLE, kind, text});
 }
 
-bool ms_c_row_statement(ms_writer *w, const ms_node *node) {
-  const ms_row_method *method = methods;
-  while (method->name != NULL && strcmp(method->name, node->text) != 0) method++;
-  if (method->name == NULL) return false;
-  uint32_t wanted = 1u + method->row + method->number;
-  if (node->kids != wanted) return false;
-  ms_c_row y, x = {0};
-  const char *number = NULL;
-  if (!row_of(w, node->kid[0], &y)) return true;
-  if (method->number) {
-    ms_c_value value = ms_c_expression(w, node->kid[1]);
-    if (value.form != MS_FORM_DOUBLE && value.form != MS_FORM_FLOAT) {
-      ms_c_refuse(w, node, "`%s` is not known to be a number", ms_c_source(w, node->kid[1]));
-      return true;
-    }
-    number = ms_c_as_double(w, value, node);
+/* What a statement on rows was given. */
+typedef struct ms_row_arguments {
+  ms_c_row y, x;
+  const char *number; /* C text, or NULL */
+  const ms_node *row; /* NULL: none */
+} ms_row_arguments;
+
+/* The row that is another operand. */
+static bool other_row(ms_writer *w, const ms_node *node, ms_row_arguments *given) {
+  return row_of(w, given->row, &given->x) && same_length(w, node, &given->y, &given->x);
+}
+
+static bool number_argument(ms_writer *w, const ms_node *node, ms_row_arguments *given) {
+  ms_c_value value = ms_c_expression(w, node);
+  if (value.form != MS_FORM_DOUBLE && value.form != MS_FORM_FLOAT) {
+    ms_c_refuse(w, node, "`%s` is not known to be a number", ms_c_source(w, node));
+    return false;
   }
-  if (method->row) {
-    if (!row_of(w, node->kid[wanted - 1], &x) || !same_length(w, node, &y, &x)) return true;
-  }
-  ms_c_line(w, "ms_row_%s_%s%s%s(%s%s%s, %" PRId64 "%s%s);", method->name, y.type,
-            method->row ? "_" : "", method->row ? x.type : "", pair(w, &y),
-            method->row ? ", " : "", method->row ? pair(w, &x) : "", y.length, number != NULL ? ", " : "", number != NULL ? number : "");
+  given->number = ms_c_as_double(w, value, node);
   return true;
+}
+
+/* y:add(a): the only statement without a function of its own. */
+static void add_number(ms_writer *w, const ms_row_arguments *given) {
+  const char *at = ms_c_temp(w), *a = ms_c_temp(w), *stride = given->y.stride;
+  ms_c_line(w, "const double %s = %s;", a, given->number);
+  ms_c_line(w, "for (int64_t %s = 0; %s < %" PRId64 "; %s++)", at, at, given->y.length, at);
+  ms_c_line(w, "  %s[%s * %s] = (%s)((double)%s[%s * %s] + %s);", given->y.pointer, at, stride,
+            given->y.type, given->y.pointer, at, stride, a);
+}
+
+/* y:add(x) and y:add(a, x) are y:axpy(1, x) and y:axpy(a, x). */
+static const char *meaning(const ms_writer *w, const ms_node *node, uint32_t *count) {
+  *count = node->kids - 1;
+  if (strcmp(node->text, "add") != 0 || *count < 1 || *count > 2) return node->text;
+  bool row = ms_typed_expression(w->typed, node->kid[1]).object == MS_OBJECT_VIEW;
+  if (*count == 1 && !row) return node->text;
+  *count = 2;
+  return "axpy";
+}
+
+static bool statement(ms_writer *w, const ms_node *node, const ms_row_method *method) {
+  ms_row_arguments given = {0};
+  uint32_t last = node->kids - 1;
+  if (!row_of(w, node->kid[0], &given.y)) return true;
+  if (method->number && node->kids == 1u + method->row + method->number) {
+    if (!number_argument(w, node->kid[1], &given)) return true;
+  } else if (method->number) {
+    given.number = "1.0";
+  }
+  if (method->row) given.row = node->kid[last];
+  if (given.row != NULL && !other_row(w, node, &given)) return true;
+  if (method->plain) {
+    add_number(w, &given);
+    return true;
+  }
+  const char *x = given.row != NULL ? pair(w, &given.x) : "";
+  ms_c_line(w, "ms_row_%s_%s%s%s(%s%s%s, %" PRId64 "%s%s);", method->name, given.y.type,
+            method->row ? "_" : "", method->row ? given.x.type : "", pair(w, &given.y),
+            method->row ? ", " : "", x, given.y.length, given.number != NULL ? ", " : "",
+            given.number != NULL ? given.number : "");
+  return true;
+}
+
+bool ms_c_row_statement(ms_writer *w, const ms_node *node) {
+  uint32_t count;
+  const char *name = meaning(w, node, &count);
+  const ms_row_method *method = methods;
+  while (method->name != NULL && strcmp(method->name, name) != 0) method++;
+  if (method->name == NULL || count != 0u + method->row + method->number) return false;
+  return statement(w, node, method);
 }

@@ -9,8 +9,8 @@
 /* Most targets of one assignment and names of one declaration; LuaJIT allows 200 locals. */
 #define MANY 256
 
-void ms_c_list(ms_writer *w, const ms_node *node, uint32_t from, ms_c_value *values,
-               uint32_t count, bool hold) {
+void ms_c_list(ms_writer *w, const ms_node *node, uint32_t from, ms_c_value *values, uint32_t count,
+               bool hold) {
   for (uint32_t k = from; k < node->kids; k++) {
     uint32_t at = k - from;
     const ms_node *kid = node->kid[k];
@@ -33,10 +33,8 @@ void ms_c_list(ms_writer *w, const ms_node *node, uint32_t from, ms_c_value *val
 }
 
 static const char *pointer_type(const ms_writer *w, uint32_t array) {
-  static const char *const names[] = {[MS_FLOAT] = "float",
-                                      [MS_DOUBLE] = "double",
-                                      [MS_INT32] = "int32_t",
-                                      [MS_INT64] = "int64_t"};
+  static const char *const names[] = {
+      [MS_FLOAT] = "float", [MS_DOUBLE] = "double", [MS_INT32] = "int32_t", [MS_INT64] = "int64_t"};
   return names[w->draft->job->elements[array].type];
 }
 
@@ -69,11 +67,24 @@ void ms_c_declare(ms_writer *w, const ms_symbol *symbol, ms_c_value value, const
               name, value.text);
     return;
   }
+  if (kind.can == MS_CAN_OBJECT && kind.object == MS_OBJECT_SPARSE && kind.given > 0) {
+    local->text = name;
+    ms_c_line(w, "%sint64_t %s = %s;", symbol->assigned ? "" : "const ", name, value.text);
+    return;
+  }
   if (kind.can & MS_CAN_OBJECT) {
     bool known = kind.object != MS_OBJECT_OTHER;
     if (!known && from != NULL)
       ms_c_refuse(w, from, "`%s` is not always the same kind of value", symbol->name);
     local->text = "";
+    return;
+  }
+  if (from != NULL && kind.can == MS_CAN_NUMBER && w->frames > 0 && ms_c_is_counter(symbol)) {
+    ms_c_line(w, "int64_t %s = %s;", name, ms_c_counted(w, from));
+    local->text = local->whole = name;
+    local->counter = true;
+    local->least = -((int64_t)1 << 52);
+    local->most = -local->least;
     return;
   }
   if (kind.can == MS_CAN_NUMBER && declare_whole(w, symbol, local, from, name)) return;
@@ -99,6 +110,7 @@ static void declaration(ms_writer *w, const ms_node *node) {
 typedef struct ms_target {
   ms_c_location location; /* element */
   const char *name;       /* or variable */
+  bool counter;
   ms_kind_of kind;
 } ms_target;
 
@@ -112,6 +124,7 @@ static void find_target(ms_writer *w, const ms_node *node, ms_target *target, bo
   } else if (at == MS_NO_CAPTURE && node->kind == MS_NAME && node->symbol != NULL) {
     target->kind = w->typed->symbol[node->symbol->index];
     target->name = w->local[node->symbol->index].text;
+    target->counter = w->local[node->symbol->index].counter;
     if (target->name == NULL) ms_c_refuse(w, node, "`%s` belongs to another function", node->text);
   } else if (at != MS_NO_CAPTURE && value != node) {
     ms_c_refuse(w, node, "`%s` is a field of a table", ms_c_source(w, node));
@@ -136,8 +149,8 @@ static void store(ms_writer *w, const ms_target *target, const char *text) {
 /* The text of a value for a target, checked where the target's type asks for it. */
 static const char *converted(ms_writer *w, const ms_target *target, ms_c_value value,
                              const ms_node *node) {
-  if (target->name == NULL)
-    return ms_c_stored(w, value, target->location.kind.array, node);
+  if (target->name == NULL) return ms_c_stored(w, value, target->location.kind.array, node);
+  if (target->counter) return ms_c_counted(w, node);
   ms_form_of form = ms_c_form(w, &target->kind);
   if (form == MS_FORM_OBJECT && target->kind.object != MS_OBJECT_VIEW)
     ms_c_refuse(w, node, "`%s` is not always the same kind of value", ms_c_source(w, node));
@@ -150,7 +163,8 @@ static void assignment(ms_writer *w, const ms_node *node) {
   const char *text[MANY];
   uint32_t count = node->targets < MANY ? node->targets : MANY, given = node->kids - node->targets;
   bool hold = count > 1, stores = false;
-  for (uint32_t k = node->targets; k < node->kids; k++) stores = stores || ms_c_stores(w, node->kid[k]);
+  for (uint32_t k = node->targets; k < node->kids; k++)
+    stores = stores || ms_c_stores(w, node->kid[k]);
   for (uint32_t t = 0; t < count && w->why->line == 0; t++)
     find_target(w, node->kid[t], &target[t], hold || stores);
   if (w->why->line != 0) return;
@@ -317,7 +331,7 @@ void ms_c_statement(ms_writer *w, const ms_node *node) {
       place_label(w, node);
       return;
     case MS_FOR_GENERIC:
-      ms_c_refuse(w, node, "`%s` goes through a table", ms_c_source(w, node));
+      ms_c_for_entries(w, node);
       return;
     default:
       ms_c_refuse(w, node, "`%s` is not known to C", ms_c_source(w, node));

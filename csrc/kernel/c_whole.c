@@ -21,7 +21,8 @@
 static const ms_whole unknown = {.known = false};
 
 static ms_whole literal(ms_writer *w, double number) {
-  if (!(fabs(number) <= (double)LEAF) || floor(number) != number || (number == 0 && signbit(number)))
+  if (!(fabs(number) <= (double)LEAF) || floor(number) != number ||
+      (number == 0 && signbit(number)))
     return unknown;
   int64_t value = (int64_t)number;
   const char *text = ms_c_text(w, value < 0 ? "(%" PRId64 ")" : "%" PRId64, value);
@@ -231,7 +232,8 @@ static void loop_bounds(ms_writer *w, const ms_c_local *local, uint32_t frame, m
 
 static ms_whole of_symbol(ms_writer *w, const ms_symbol *symbol, uint32_t frame) {
   const ms_c_local *local = &w->local[symbol->index];
-  if (local->text == NULL || symbol->assigned) return unknown;
+  if (local->text == NULL) return unknown;
+  if (symbol->assigned && !(local->counter && frame >= MS_FRAMES)) return unknown;
   bool before = frame < MS_FRAMES && local->frames <= frame;
   bool number = local->form == MS_FORM_DOUBLE || local->form == MS_FORM_FLOAT;
   if (local->whole == NULL) return before && number ? guarded(w, local->text) : unknown;

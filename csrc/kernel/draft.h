@@ -66,6 +66,7 @@ typedef struct ms_draft {
   const ms_node *pinned; /* node to be replaced by the value of `pinned_capture` */
   uint32_t pinned_capture;
   uint32_t depth; /* nested functions entered */
+  uint32_t loops; /* numeric loops whose bounds have names of their own */
   bool leaves;    /* a return of the closure form was seen */
 } ms_draft;
 
@@ -74,6 +75,9 @@ typedef struct ms_draft {
 
 /* Whether the loop runs over the entries of a sparse array. */
 bool ms_draft_entries(const ms_kernel_job *job);
+
+/* Whether the body may draw random numbers, so that they must know the iteration. */
+bool ms_draft_draws(const ms_kernel_job *job);
 
 /* Fills a draft that has its job, arena and err. -1: memory, or a body that the plan has no roles
  * for. */

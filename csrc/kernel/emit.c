@@ -22,7 +22,7 @@ bool ms_draft_entries(const ms_kernel_job *job) {
 }
 
 /* Whether the body may draw random numbers, so that they must know the iteration. */
-static bool draws(const ms_kernel_job *job) {
+bool ms_draft_draws(const ms_kernel_job *job) {
   for (uint32_t c = 0; c < job->loop->capture_count; c++) {
     if (job->bindings[c].draws) return true;
   }
@@ -31,7 +31,7 @@ static bool draws(const ms_kernel_job *job) {
 
 /* Whether a block function over entries takes the coordinates of dimension `d`. */
 static bool needs_coord(const ms_draft *draft, uint32_t d) {
-  return draft->indices[d] != NULL || (draws(draft->job) && !draft->job->space->positions);
+  return draft->indices[d] != NULL || (ms_draft_draws(draft->job) && !draft->job->space->positions);
 }
 
 /* Finds a prefix for generated names that occurs nowhere in the text. */
@@ -52,7 +52,8 @@ static int find_indices(ms_draft *draft) {
   if (dims > MS_MAX_DIMS || outer + inner != dims)
     return ms_error_set(draft->err, MS_BUG, "plan of %u dimensions, space of %u and %u collapsed",
                         dims, outer, inner);
-  if (ms_draft_entries(draft->job)) dims = outer; /* an entry's inner loops run as they are written */
+  if (ms_draft_entries(draft->job))
+    dims = outer; /* an entry's inner loops run as they are written */
   draft->dims = dims;
   for (uint32_t d = 0; d < outer && d < loop->index_count; d++)
     draft->indices[d] = loop->indices[d];
@@ -215,7 +216,7 @@ static void write_indices(ms_draft *draft, bool entries) {
 /* Tells the random numbers which iteration begins. */
 static void write_place(ms_draft *draft, bool entries) {
   const char *prefix = draft->prefix;
-  if (!draws(draft->job)) return;
+  if (!ms_draft_draws(draft->job)) return;
   ms_text_add(draft->out, " ");
   ms_draft_helper(draft, MS_HELPER_AT);
   if (entries && draft->job->space->positions) {

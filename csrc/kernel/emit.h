@@ -34,6 +34,7 @@
 typedef struct ms_element {
   int32_t type;
   int64_t strides[MS_MAX_DIMS];
+  bool rows; /* sparse: its compressed rows come with it (array/rows.h) if the loop only reads it */
 } ms_element;
 
 typedef struct ms_kernel_job {
@@ -54,7 +55,10 @@ typedef enum ms_param_kind {
   MS_PARAM_POINTER, /* pointer to element [1]...[1] of the array that capture `at` is */
   MS_PARAM_STRIDE,  /* stride in dimension `dim` of the array that capture `at` is, in elements */
   MS_PARAM_STEP,    /* stride in dimension `dim` of the dense array whose entries are the space */
-  MS_PARAM_TABLE    /* table with the remaining captured values under their capture index */
+  MS_PARAM_TABLE,   /* table with the remaining captured values under their capture index */
+  MS_PARAM_ROWS,    /* vector of the compressed rows of the sparse array that capture `at` is: `dim`
+                       0 start, 1 values, d columns of dimension d (native kernels) */
+  MS_PARAM_DRAWS    /* pointer to an ms_draws that knows the loop (native kernels) */
 } ms_param_kind;
 
 typedef struct ms_param {

@@ -29,7 +29,7 @@ typedef enum ms_native_stop {
   MS_NATIVE_RAN,       /* the block is complete */
   MS_NATIVE_SUBSCRIPT, /* `value` is no subscript of dimension `dim` of capture `capture` */
   MS_NATIVE_VALUE,     /* `value` cannot be stored into (or read as a number from) `capture` */
-  MS_NATIVE_ERROR,     /* any other run-time error: text number `value` of the kernel's messages */
+  MS_NATIVE_ERROR,     /* any other run-time error: text number `value`, from 0, of the messages */
 } ms_native_stop;
 
 /* Where and why. */

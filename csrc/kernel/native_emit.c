@@ -45,8 +45,10 @@ static int prepare(ms_writer *w, ms_error *err) {
   size_t symbols = (size_t)w->draft->job->loop->tree->symbols + 1;
   w->local = ms_arena_take(w->arena, symbols, sizeof *w->local);
   w->number_used = ms_arena_take(w->arena, captures, sizeof(bool));
+  w->rows_used = ms_arena_take(w->arena, captures * MS_MAX_DIMS, sizeof(bool));
   w->shared = ms_arena_take(w->arena, captures, sizeof(bool));
-  if (w->local == NULL || w->number_used == NULL || w->shared == NULL) return out_of_memory(err);
+  if (w->local == NULL || w->rows_used == NULL || w->number_used == NULL || w->shared == NULL)
+    return out_of_memory(err);
   memset(w->draft->pointer_used, 0, captures * sizeof(bool));
   find_shared(w);
   return 0;
@@ -65,10 +67,8 @@ typedef struct parameters {
 } parameters;
 
 static const char *element_type(int32_t type) {
-  static const char *const names[] = {[MS_FLOAT] = "float",
-                                      [MS_DOUBLE] = "double",
-                                      [MS_INT32] = "int32_t",
-                                      [MS_INT64] = "int64_t"};
+  static const char *const names[] = {
+      [MS_FLOAT] = "float", [MS_DOUBLE] = "double", [MS_INT32] = "int32_t", [MS_INT64] = "int64_t"};
   return type == MS_OBJECT ? "void" : names[type];
 }
 
@@ -87,15 +87,24 @@ static void add(ms_writer *w, ms_kernel_info *info, parameters *all, ms_param pa
 
 static void add_array(ms_writer *w, ms_kernel_info *info, parameters *all, uint32_t at) {
   if (w->draft->pointer_used[at]) {
-    const char *type =
-        ms_c_text(w, "%s *%s", element_type(w->draft->job->elements[at].type),
-                  w->shared[at] ? "const " : "restrict const ");
+    const char *type = ms_c_text(w, "%s *%s", element_type(w->draft->job->elements[at].type),
+                                 w->shared[at] ? "const " : "restrict const ");
     add(w, info, all, (ms_param){.kind = MS_PARAM_POINTER, .at = at}, type, ms_c_memory(w, at));
   }
   for (uint32_t d = 0; d < MS_MAX_DIMS; d++) {
     if (!w->draft->stride_used[at * MS_MAX_DIMS + d]) continue;
     add(w, info, all, (ms_param){.kind = MS_PARAM_STRIDE, .at = at, .dim = d}, "const int64_t ",
         ms_c_stride(w, at, d));
+  }
+}
+
+static void add_rows(ms_writer *w, ms_kernel_info *info, parameters *all, uint32_t at) {
+  const char *value_type = element_type(w->draft->job->elements[at].type);
+  for (uint32_t part = 0; part < MS_MAX_DIMS; part++) {
+    if (!w->rows_used[at * MS_MAX_DIMS + part]) continue;
+    const char *type = part == 0 ? "int64_t" : part == 1 ? value_type : "int32_t";
+    add(w, info, all, (ms_param){.kind = MS_PARAM_ROWS, .at = at, .dim = part},
+        ms_c_text(w, "const %s *const ", type), ms_c_text(w, "n%u_%u", at + 1, part));
   }
 }
 
@@ -113,8 +122,11 @@ static int find_parameters(ms_writer *w, ms_kernel_info *info, parameters *all) 
   for (uint32_t d = 0; w->steps_used && d < job->space->dim_count; d++)
     add(w, info, all, (ms_param){.kind = MS_PARAM_STEP, .at = d, .dim = d}, "const int64_t ",
         ms_c_text(w, "ms_step%u", d + 1));
+  if (ms_draft_draws(job))
+    add(w, info, all, (ms_param){.kind = MS_PARAM_DRAWS}, "const ms_draws *const ", "ms_place");
   for (uint32_t c = 0; c < job->loop->capture_count; c++) {
     add_array(w, info, all, c);
+    add_rows(w, info, all, c);
     if (!w->number_used[c]) continue;
     bool number = job->bindings[c].kind == MS_BIND_NUMBER;
     add(w, info, all, (ms_param){.kind = MS_PARAM_VALUE, .at = c},
@@ -154,11 +166,12 @@ static void write_call(ms_writer *w, const parameters *all, const char *name, bo
 }
 
 static void write_entry(ms_writer *w, const parameters *all, bool guarded) {
-  /* The exported name is a type's in the prelude, so C knows the function under another one. */
-  ms_text_add(w->out, "__attribute__((visibility(\"default\")))\n"
-                      "ms_native_block ms_entry __asm__(\"" MS_NATIVE_ENTRY "\");\n\n"
-                      "int32_t ms_entry(const int64_t *bounds, const ms_native_slot *slots,\n"
-                      "    ms_native_slot *results, ms_native_fault *fault) {\n");
+  ms_text_add(w->out,
+              "__attribute__((visibility(\"default\")))\n"
+              "int32_t " MS_NATIVE_ENTRY
+              "(const int64_t *bounds, "
+              "const ms_native_slot *slots,\n"
+              "    ms_native_slot *results, ms_native_fault *fault) {\n");
   w->indent = 1;
   for (uint32_t p = 0; p < all->count; p++) {
     const char *type = all->list[p].type;
@@ -249,8 +262,7 @@ int ms_native_emit(const ms_kernel_job *job, bool fast, ms_text *out, ms_kernel_
   ms_typed typed;
   if (ms_draft_prepare(&draft) != 0 || ms_draft_info(&draft, info) != 0) return -1;
   if (ms_typed_find(&typed, &draft) != 0) return out_of_memory(err);
-  ms_writer w = {
-      .draft = &draft, .typed = &typed, .arena = info->arena, .why = why, .fast = fast};
+  ms_writer w = {.draft = &draft, .typed = &typed, .arena = info->arena, .why = why, .fast = fast};
   if (prepare(&w, err) != 0) return -1;
   int result = emit(&w, out, info, err);
   messages->text = w.messages;

@@ -155,6 +155,43 @@ static void leave(ms_draft *draft, const ms_node *node) {
   ms_text_format(draft->out, "goto %snext", draft->prefix);
 }
 
+static bool may_be_nan(const ms_draft *draft, const ms_node *node) {
+  if (node->kind == MS_PAREN) return may_be_nan(draft, node->kid[0]);
+  return node->kind != MS_NUMBER && !ms_interval_of(draft, node).known;
+}
+
+/* LuaJIT 2.1 compiles a loop with a bound that is nan as if it had iterations. So such bounds, in
+ * locals, are looked at before the body. */
+static void numeric_for(ms_draft *draft, const ms_node *node) {
+  const ms_node *first = node->kid[0], *limit = node->kid[1], *step = node->kid[2];
+  const ms_node *body = node->kid[3];
+  if (!may_be_nan(draft, first) && !may_be_nan(draft, limit)) {
+    children(draft, node);
+    return;
+  }
+  const char *prefix = draft->prefix;
+  uint32_t number = ++draft->loops;
+  ms_text_format(draft->out, "do local %sf%u,%st%u=", prefix, number, prefix, number);
+  ms_draft_node(draft, first);
+  copy(draft, first->end, limit->begin);
+  ms_draft_node(draft, limit);
+  ms_text_add(draft->out, " ");
+  copy(draft, node->begin, first->begin);
+  ms_text_format(draft->out, "%sf%u,%st%u", prefix, number, prefix, number);
+  size_t at = limit->end;
+  if (step != NULL) {
+    copy(draft, at, step->begin);
+    ms_draft_node(draft, step);
+    at = step->end;
+  }
+  copy(draft, at, body->begin);
+  ms_text_format(draft->out, " if %sf%u~=%sf%u or %st%u~=%st%u then break end ", prefix, number,
+                 prefix, number, prefix, number, prefix, number);
+  ms_draft_node(draft, body);
+  copy(draft, body->end, node->end);
+  ms_text_add(draft->out, " end");
+}
+
 static void power(ms_draft *draft, const ms_node *node) {
   ms_draft_helper(draft, MS_HELPER_POW);
   ms_text_add(draft->out, "(");
@@ -228,6 +265,9 @@ static void rewrite(ms_draft *draft, const ms_node *node) {
       return;
     case MS_FUNCTION:
       function(draft, node);
+      return;
+    case MS_FOR_NUMERIC:
+      numeric_for(draft, node);
       return;
     case MS_METHOD:
     case MS_EXPRESSION:

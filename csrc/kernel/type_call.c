@@ -33,6 +33,8 @@ static const ms_library library[] = {
     {"math.ldexp", MS_LIBRARY_CALL, 2, 2, "ms_math_ldexp", NULL},
     {"math.max", MS_LIBRARY_FOLD, 1, MANY, "ms_math_max", "ms_float_max"},
     {"math.min", MS_LIBRARY_FOLD, 1, MANY, "ms_math_min", "ms_float_min"},
+    {"meissa.random", MS_LIBRARY_RANDOM, 0, 2, "ms_draw_whole", NULL},
+    {"meissa.normal", MS_LIBRARY_NORMAL, 0, 0, "ms_draw_normal", NULL},
     {"tonumber", MS_LIBRARY_SELF, 1, 1, "", ""},
     {"bit.tobit", MS_LIBRARY_BITS, 1, 1, "ms_bit_tobit", NULL},
     {"bit.bnot", MS_LIBRARY_BITS, 1, 1, "ms_bit_bnot", NULL},
@@ -70,6 +72,7 @@ static ms_kind_of called_builtin(const ms_typed *typed, const ms_node *node, con
   if (entry == NULL) return ms_kind_other();
   ms_kind_of kind = ms_kind_number(MS_ANY_PRECISION);
   if (entry->shape == MS_LIBRARY_BITS) return kind;
+  if (entry->shape >= MS_LIBRARY_RANDOM) return ms_kind_number(MS_FULL);
   for (uint32_t k = 1; k < node->kids; k++) {
     ms_precision precision = ms_typed_expression(typed, node->kid[k]).precision;
     if (precision > kind.precision) kind.precision = precision;
@@ -79,6 +82,7 @@ static ms_kind_of called_builtin(const ms_typed *typed, const ms_node *node, con
 
 static ms_kind_of called_method(const ms_typed *typed, const ms_node *node) {
   ms_kind_of object = ms_typed_expression(typed, node->kid[0]);
+  if (object.can == 0) return object;
   ms_measure measure = ms_measure_find(node->text);
   if (object.object == MS_OBJECT_SPARSE && measure >= MS_MEASURE_SIZE)
     return ms_kind_number(MS_ANY_PRECISION);
@@ -88,8 +92,7 @@ static ms_kind_of called_method(const ms_typed *typed, const ms_node *node) {
   if (precision == MS_ANY_PRECISION) precision = MS_FULL;
   if (measure == MS_MEASURE_DOT && node->kids > 1) {
     ms_kind_of other = ms_typed_expression(typed, node->kid[1]);
-    if (other.object == MS_OBJECT_VIEW &&
-        typed->draft->job->elements[other.array].type != MS_FLOAT)
+    if (other.object == MS_OBJECT_VIEW && typed->draft->job->elements[other.array].type != MS_FLOAT)
       precision = MS_FULL;
   }
   return ms_kind_number(precision);
@@ -99,6 +102,7 @@ ms_kind_of ms_typed_call(const ms_typed *typed, const ms_node *node, uint32_t at
   if (node->kind == MS_METHOD && at == 0) return called_method(typed, node);
   if (node->kind != MS_CALL) return ms_kind_other();
   ms_kind_of called = ms_typed_expression(typed, node->kid[0]);
+  if (called.can == 0) return called;
   if (called.object == MS_OBJECT_FUNCTION) {
     const ms_callee *callee = ms_typed_callee(typed, called.node);
     if (callee == NULL || at >= MS_RETURNS) return (ms_kind_of){0};
@@ -107,4 +111,15 @@ ms_kind_of ms_typed_call(const ms_typed *typed, const ms_node *node, uint32_t at
   if (called.object == MS_OBJECT_BUILTIN && at == 0)
     return called_builtin(typed, node, called.name);
   return ms_kind_other();
+}
+
+bool ms_typed_single(const ms_typed *typed, const ms_node *node) {
+  if (!ms_node_is_multiple(node)) return true;
+  if (node->kind == MS_METHOD) return ms_measure_find(node->text) != MS_MEASURE_NONE;
+  if (node->kind != MS_CALL) return false;
+  ms_kind_of called = ms_typed_expression(typed, node->kid[0]);
+  if (called.object == MS_OBJECT_BUILTIN) return ms_library_find(called.name) != NULL;
+  if (called.object != MS_OBJECT_FUNCTION) return false;
+  const ms_callee *callee = ms_typed_callee(typed, called.node);
+  return callee != NULL && callee->results == 1;
 }

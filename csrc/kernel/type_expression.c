@@ -37,9 +37,8 @@ static const ms_node *function_of(const ms_capture *capture) {
 static ms_kind_of array_of(const ms_typed *typed, uint32_t at) {
   if (typed->draft->job->elements[at].type == MS_OBJECT) return ms_kind_other();
   bool sparse = typed->draft->job->bindings[at].sparse;
-  return (ms_kind_of){.can = MS_CAN_OBJECT,
-                      .object = sparse ? MS_OBJECT_SPARSE : MS_OBJECT_VIEW,
-                      .array = at};
+  return (ms_kind_of){
+      .can = MS_CAN_OBJECT, .object = sparse ? MS_OBJECT_SPARSE : MS_OBJECT_VIEW, .array = at};
 }
 
 /* A captured value that the body does not assign. */
@@ -57,8 +56,7 @@ static ms_kind_of captured(const ms_typed *typed, uint32_t at) {
     case MS_BIND_ARRAY:
       return array_of(typed, at);
     case MS_BIND_BUILTIN:
-      return (ms_kind_of){
-          .can = MS_CAN_OBJECT, .object = MS_OBJECT_BUILTIN, .name = binding->name};
+      return (ms_kind_of){.can = MS_CAN_OBJECT, .object = MS_OBJECT_BUILTIN, .name = binding->name};
     case MS_BIND_FUNCTION:
       if (binding->depth == 0) function = function_of(capture);
       if (function == NULL) return ms_kind_other();
@@ -71,6 +69,7 @@ static ms_kind_of captured(const ms_typed *typed, uint32_t at) {
 /* An element or part of an array, by one key. */
 static ms_kind_of part(const ms_typed *typed, const ms_node *node) {
   ms_kind_of base = ms_typed_expression(typed, node->kid[0]);
+  if (base.can == 0) return base;
   if (base.object != MS_OBJECT_VIEW && base.object != MS_OBJECT_SPARSE) return ms_kind_other();
   uint32_t dims = typed->draft->job->bindings[base.array].dim_count;
   const ms_node *key = node->kid[1];

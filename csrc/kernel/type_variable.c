@@ -73,9 +73,8 @@ static ms_callee *add_callee(ms_typed *typed, const ms_node *function) {
     typed->failed = true;
     return NULL;
   }
-  *callee = (ms_callee){.next = typed->callees,
-                        .node = function,
-                        .outside = !inside(function, typed->draft->body)};
+  *callee = (ms_callee){
+      .next = typed->callees, .node = function, .outside = !inside(function, typed->draft->body)};
   typed->callees = callee;
   typed->changed = true;
   return callee;
@@ -117,7 +116,8 @@ static void leave(ms_typed *typed, const ms_node *node) {
   if (count > 0 && ms_node_is_multiple(node->kid[count - 1])) count = MS_RETURNS;
   if (count > MS_RETURNS) count = MS_RETURNS;
   if (count > callee->results) callee->results = count;
-  for (uint32_t r = 0; r < MS_RETURNS; r++) grow(typed, &callee->result[r], listed(typed, node, 0, r));
+  for (uint32_t r = 0; r < MS_RETURNS; r++)
+    grow(typed, &callee->result[r], listed(typed, node, 0, r));
 }
 
 static void declare(ms_typed *typed, const ms_node *node) {
@@ -191,6 +191,9 @@ static void begin(ms_typed *typed) {
     if (!ms_variable_is(typed->draft, c)) continue;
     const ms_scalar_plan *scalar = typed->draft->scalar[c];
     if (scalar->role == MS_ROLE_SLICED) typed->variable[c] = ms_kind_other();
+    /* What blocks return must say whether it was assigned, which only an ms_value can. */
+    if (scalar->role == MS_ROLE_PRIVATE && ms_variable_is_result(typed->draft, c))
+      typed->variable[c] = ms_kind_scalar(MS_CAN_NIL);
     if (scalar->role != MS_ROLE_REDUCTION) continue;
     uint32_t can = MS_CAN_NUMBER;
     if (scalar->op == MS_REDUCE_AND) can = MS_CAN_TRUE;

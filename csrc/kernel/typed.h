@@ -81,6 +81,9 @@ ms_callee *ms_typed_callee(const ms_typed *typed, const ms_node *function);
 /* Whether an expression can have another number of values than one. */
 bool ms_node_is_multiple(const ms_node *node);
 
+/* Whether an expression gives one value wherever it stands. */
+bool ms_typed_single(const ms_typed *typed, const ms_node *node);
+
 /* Whether control can reach the end of a block. */
 bool ms_block_ends(const ms_node *block);
 
@@ -97,7 +100,9 @@ typedef enum ms_library_shape {
   MS_LIBRARY_CALL, /* a C function of doubles */
   MS_LIBRARY_FOLD, /* of one argument or more, taken two at a time */
   MS_LIBRARY_BITS, /* of doubles taken as 32 bits; more than two arguments two at a time */
-  MS_LIBRARY_SELF  /* its argument */
+  MS_LIBRARY_SELF, /* its argument */
+  MS_LIBRARY_RANDOM,
+  MS_LIBRARY_NORMAL
 } ms_library_shape;
 
 typedef struct ms_library {

@@ -70,6 +70,24 @@ static inline int64_t ms_whole_most(int64_t a, int64_t b) {
   return a > b ? a : b;
 }
 
+/* Where `column` stands in the sorted columns[first .. last - 1], or would stand; *found receives
+ * whether it does, and 2 if it does twice or more. */
+static inline int64_t ms_row_place(const int32_t *columns, int64_t first, int64_t last,
+                                   int64_t column, int *found) {
+  int64_t end = last;
+  while (first < last) {
+    int64_t middle = first + (last - first) / 2;
+    if (columns[middle] < column) {
+      first = middle + 1;
+    } else {
+      last = middle;
+    }
+  }
+  *found = first < end && columns[first] == column;
+  *found += *found && first + 1 < end && columns[first + 1] == column;
+  return first;
+}
+
 /* Bounds of guards. */
 static inline double ms_least(double a, double b) {
   return a < b ? a : b;

@@ -16,7 +16,8 @@ bool ms_variable_is_result(const ms_draft *draft, uint32_t at) {
 /* Blocks of several dimensions may run in another order than the loop as written, so the value of
  * a private scalar comes with the iteration that gave it. */
 bool ms_variable_is_tracked(const ms_draft *draft, uint32_t at) {
-  return draft->dims > 1 && ms_variable_is_result(draft, at) && draft->scalar[at]->role == MS_ROLE_PRIVATE;
+  return draft->dims > 1 && ms_variable_is_result(draft, at) &&
+         draft->scalar[at]->role == MS_ROLE_PRIVATE;
 }
 
 /* The value that leaves a combination unchanged. */

@@ -8,8 +8,8 @@
  * Every body is written up to twice. The quick text trusts *guards*: conditions over what does not
  * change in a *frame* (the block, or an inner loop in it), tested once where the frame begins. If
  * they hold, indices are integers and no subscript that the guards cover is checked again. The
- * careful text, for blocks and loops whose guards fail, computes with doubles as Lua does and checks
- * every subscript, so that an error comes in the same iteration after the same stores.
+ * careful text, for blocks and loops whose guards fail, computes with doubles as Lua does and
+ * checks every subscript, so that an error comes in the same iteration after the same stores.
  *
  * Names: v12_w a local, c3_lr a captured number, p2_W an array's memory, x1 an index of the space,
  * t7 a temporary; all other names begin with ms_. Everything is in the draft's arena. */
@@ -47,11 +47,11 @@ typedef struct ms_c_value {
 /* An integer: its C text and the bounds of what it can be while the frame lasts. */
 typedef struct ms_whole {
   bool known;
-  bool unsigned_zero;   /* as a double it is never -0 */
-  const char *text;     /* int64_t */
-  const char *lo, *hi;  /* double, over what does not change in the frame; NULL: not known */
-  const char *needs;    /* guards for it to be right, joined with &&; NULL for none */
-  int64_t least, most;  /* bounds known beforehand */
+  bool unsigned_zero;  /* as a double it is never -0 */
+  const char *text;    /* int64_t */
+  const char *lo, *hi; /* double, over what does not change in the frame; NULL: not known */
+  const char *needs;   /* guards for it to be right, joined with &&; NULL for none */
+  int64_t least, most; /* bounds known beforehand */
 } ms_whole;
 
 typedef struct ms_frame {
@@ -60,17 +60,18 @@ typedef struct ms_frame {
 
 /* What is known of a local while its scope is written. */
 typedef struct ms_c_local {
-  const char *text;         /* its name; NULL: not written yet */
+  const char *text; /* its name; NULL: not written yet */
   ms_form_of form;
-  const char *whole;        /* int64_t name or expression, or NULL */
-  const ms_node *from;      /* expression that gave it its value, or NULL */
-  const char *lo, *hi;      /* double texts of an index of the space */
-  const ms_node *loop;      /* numeric loop, whose variable it is, or NULL */
+  const char *whole;         /* int64_t name or expression, or NULL */
+  const ms_node *from;       /* expression that gave it its value, or NULL */
+  const char *lo, *hi;       /* double texts of an index of the space */
+  const ms_node *loop;       /* numeric loop, whose variable it is, or NULL */
   const char *start, *limit; /* double texts of its ends where those are known in its frame only */
   bool down;                 /* it counts downwards */
   bool signed_zero;          /* as a double it may be -0 */
+  bool counter;              /* assigned again, but always with integers: see c_counter.c */
   int64_t least, most;
-  uint32_t frames;          /* how many there were when it was declared */
+  uint32_t frames; /* how many there were when it was declared */
 } ms_c_local;
 
 typedef struct ms_c_label {
@@ -105,14 +106,16 @@ typedef struct ms_writer {
   bool fast;              /* numeric = "fast" */
   uint32_t careful;       /* > 0: inside a careful text */
   uint32_t temps, labels, line, indent;
+  uint32_t loops; /* inner loops around */
   ms_frame frame[MS_FRAMES];
   uint32_t frames;
   ms_c_local *local; /* by symbol index */
   ms_c_label *label;
   ms_inlined *inlined;
-  bool *number_used; /* by capture: parameters */
+  bool *number_used;  /* by capture: parameters */
   uint32_t positions; /* numbers that say where a tracked scalar got its value */
   bool stops;         /* the function may stop */
+  bool *rows_used;    /* by capture * MS_MAX_DIMS + part: parameters */
   bool entries_used, steps_used;
   bool *shared; /* by capture: its memory may overlap another's */
   ms_constant constant[MS_CONSTANTS];
@@ -201,6 +204,12 @@ ms_whole ms_c_whole(ms_writer *w, const ms_node *node);
 /* Adds a condition to a frame's guards. */
 void ms_c_guard(ms_writer *w, uint32_t frame, const char *condition);
 
+/* Whether a variable that is assigned again only ever holds integers. */
+bool ms_c_is_counter(const ms_symbol *symbol);
+
+/* The integer that is assigned to a counter. */
+const char *ms_c_counted(ms_writer *w, const ms_node *value);
+
 /* A checked subscript of a dimension as int64_t text, counted from 1. */
 const char *ms_c_subscript(ms_writer *w, const ms_node *node, int64_t extent, uint32_t array,
                            uint32_t dim);
@@ -216,10 +225,10 @@ const char *ms_c_memory(ms_writer *w, uint32_t capture);
 /* The stride of a dimension as C text. */
 const char *ms_c_stride(ms_writer *w, uint32_t capture, uint32_t dim);
 
-/* A place in memory: `p1_A[...]` of an element, or the address of a part's first element. Subscripts
- * are checked. False after a refusal. */
+/* A place in memory: `p1_A[...]` of an element, or the address of a part's first element.
+ * Subscripts are checked. False after a refusal. */
 typedef struct ms_c_location {
-  ms_kind_of kind;  /* of the object that the subscripts complete */
+  ms_kind_of kind; /* of the object that the subscripts complete */
   bool element;
   const char *text; /* lvalue, or pointer */
 } ms_c_location;
@@ -235,6 +244,15 @@ const char *ms_c_stored(ms_writer *w, ms_c_value value, uint32_t capture, const 
 /* The method call `w:dot(h)` as a number; row statements such as `w:fill(0)`. */
 ms_c_value ms_c_measure(ms_writer *w, const ms_node *node);
 bool ms_c_row_statement(ms_writer *w, const ms_node *node);
+
+/* A row of a sparse array: its number. */
+ms_c_value ms_c_sparse_row(ms_writer *w, const ms_node *node);
+
+/* X[i][j] of a sparse array: 0 where there is no entry. */
+ms_c_value ms_c_sparse_element(ms_writer *w, const ms_node *node);
+
+/* `for f, v in X[i]:nonzeros() do`; other generic loops are refused. */
+void ms_c_for_entries(ms_writer *w, const ms_node *loop);
 
 /* ---- calls ---- */
 
@@ -261,7 +279,7 @@ const char *ms_c_variable(ms_writer *w, uint32_t capture);
 const char *ms_c_captured(ms_writer *w, uint32_t capture);
 
 /* Evaluates kid[from ...] to `count` values as Lua adjusts lists, each held if `hold`. */
-void ms_c_list(ms_writer *w, const ms_node *node, uint32_t from, ms_c_value *values,
-               uint32_t count, bool hold);
+void ms_c_list(ms_writer *w, const ms_node *node, uint32_t from, ms_c_value *values, uint32_t count,
+               bool hold);
 
 #endif

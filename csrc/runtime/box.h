@@ -30,6 +30,9 @@ ms_box ms_box_rows(const ms_box *box, uint32_t dim, int64_t lo, int64_t hi);
 /* Copies elements first .. first + count of the sequence to `out`, one after the other. */
 void ms_box_gather(const ms_box *box, int64_t first, int64_t count, void *out);
 
+/* The same past the caches, for much that is not read soon. */
+void ms_box_stream(const ms_box *box, int64_t first, int64_t count, void *out);
+
 /* Copies `count` elements at `in` to the places first .. first + count of the sequence. */
 void ms_box_scatter(const ms_box *box, int64_t first, int64_t count, const void *in);
 

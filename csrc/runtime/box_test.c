@@ -21,7 +21,7 @@ static int32_t expected(const ms_box *box, int64_t at) {
 
 static void check_box(const ms_box *box) {
   int64_t count = ms_box_count(box);
-  int32_t out[720];
+  int32_t out[722];
   for (int64_t first = 0; first < count; first += 7) {
     for (int64_t take = 1; first + take <= count; take += 5) {
       int good = 1;
@@ -29,6 +29,10 @@ static void check_box(const ms_box *box) {
       ms_box_gather(box, first, take, out);
       for (int64_t i = 0; i < take; i++) good &= out[i] == expected(box, first + i);
       good &= out[take] == -1;
+      memset(out, 0xFF, sizeof out);
+      ms_box_stream(box, first, take, out + 1);
+      for (int64_t i = 0; i < take; i++) good &= out[i + 1] == expected(box, first + i);
+      good &= out[0] == -1 && out[take + 1] == -1;
       CHECK(good);
     }
   }

@@ -302,7 +302,7 @@ static void play_foul(int kind) {
 
 int main(void) {
   ms_test_limit(100);
-  if (!set_up(&b, WORKERS, serve)) return ms_test_end();
+  if (!set_up(&b, WORKERS, 0, serve)) return ms_test_end();
   open_players();
   play_rotation(false);
   play_rotation(true);

@@ -5,6 +5,7 @@
 #ifndef MS_RUNTIME_FAKE_DRIVER_H
 #define MS_RUNTIME_FAKE_DRIVER_H
 
+#include <poll.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/wait.h>
@@ -26,12 +27,29 @@ typedef struct bench {
   ms_hello hello;
   ms_link link;
   int channel;
+  int lane; /* of a session with lanes, else 0 */
   pid_t worker;
 } bench;
 
 /* Waits up to `wait` ms for the worker's next frame; 0 when none comes. Payloads that do not fit
  * `room` are left out. */
+static inline int receive_from_lane(bench *b, ms_frame *frame, char *payload, size_t room,
+                                    int wait) {
+  static char bytes[MS_CHANNEL_LIMIT];
+  struct pollfd item = {.fd = b->lane, .events = POLLIN};
+  while (poll(&item, 1, wait) > 0) {
+    size_t size = ms_lane_receive(b->lane, bytes);
+    if (size == 0) return 0;
+    int good = ms_frame_read(frame, bytes, size, MS_TO_DRIVER) == NULL;
+    if (good && frame->size <= room) memcpy(payload, bytes + sizeof *frame, (size_t)frame->size);
+    ms_error err = {0};
+    if (good && ms_link_receive(&b->link, frame, true, &err) == 1) return 1;
+  }
+  return 0;
+}
+
 static inline int receive(bench *b, ms_frame *frame, char *payload, size_t room, int wait) {
+  if (b->link.lane > 0) return receive_from_lane(b, frame, payload, room, wait);
   zmq_pollitem_t item = {.socket = b->router, .events = ZMQ_POLLIN};
   zmq_msg_t message;
   char from[MS_IDENTITY_SIZE];
@@ -47,9 +65,21 @@ static inline int receive(bench *b, ms_frame *frame, char *payload, size_t room,
   return 0;
 }
 
+/* The other end of a lane follows the setup. */
+static inline void give_lane(bench *b) {
+  int ends[2];
+  ms_error err = {0};
+  ms_notice notice = {.kind = MS_NOTICE_LANE};
+  CHECK(ms_channel_pair(ends, &err) == 0);
+  CHECK(ms_channel_send(b->channel, &notice, sizeof notice, ends[1], 1000, &err) == 0);
+  close(ends[1]);
+  b->lane = ends[0];
+}
+
 /* Forks a process in which `serve` is a worker of a session of `workers`, and waits for its hello.
+ * With `lanes` the session is one on one host.
  * To be called before this process has a ZeroMQ context. */
-static inline int set_up(bench *b, uint32_t workers, int (*serve)(int channel)) {
+static inline int set_up(bench *b, uint32_t workers, int lanes, int (*serve)(int channel)) {
   int ends[2];
   ms_error err = {0};
   memset(b, 0, sizeof *b);
@@ -72,6 +102,7 @@ static inline int set_up(bench *b, uint32_t workers, int (*serve)(int channel)) 
   *setup = (ms_setup){.build = {.magic = MS_FRAME_MAGIC, .protocol = MS_PROTOCOL},
                       .workers = workers,
                       .incarnation = 1,
+                      .shared = lanes != 0,
                       .parent = (uint32_t)driver,
                       .identity = "0123456789abcdef"};
   snprintf(setup->build.abi, sizeof setup->build.abi, "%s", ms_abi());
@@ -83,10 +114,12 @@ static inline int set_up(bench *b, uint32_t workers, int (*serve)(int channel)) 
   CHECK(page != NULL && ftruncate(fileno(page), 4096) == 0);
   CHECK(ms_channel_send(b->channel, setup, sizeof *setup, fileno(page), 1000, &err) == 0);
   fclose(page);
+  if (lanes) give_lane(b);
   ms_frame frame;
   int hello =
       receive(b, &frame, (char *)&b->hello, sizeof b->hello, 10000) && frame.kind == MS_SAY_HELLO;
   CHECK(hello);
+  b->link.lane = b->lane; /* from now on */
   return hello;
 }
 
@@ -98,6 +131,7 @@ static inline void tear_down(bench *b) {
   int status = -1;
   CHECK(waitpid(b->worker, &status, 0) == b->worker);
   close(b->channel);
+  if (b->lane > 0) close(b->lane);
   CHECK(WIFEXITED(status) && WEXITSTATUS(status) == 0);
   zmq_close(b->router);
   ms_context_end(&b->context);

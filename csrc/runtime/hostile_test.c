@@ -60,7 +60,8 @@ static int serve(int channel) {
   return got == 0 ? 0 : 5;
 }
 
-static void write_task(ms_text *text) {
+/* With lanes the worker has no segments: then a task without memory. */
+static void write_task(ms_text *text, int lanes) {
   static const uint32_t owner[] = {0, 0};
   static const int64_t start[] = {1, 3, 5};
   ms_item items[2] = {
@@ -83,7 +84,7 @@ static void write_task(ms_text *text) {
   ms_task task = {.grid = {.strategy = MS_PARTITION, .count = 1, .ranges = {2}},
                   .workers = 1,
                   .range_owner = owner,
-                  .item_count = 2,
+                  .item_count = lanes ? 0 : 2,
                   .items = items,
                   .bounds = {.start = {start}},
                   .key = "k",
@@ -138,7 +139,7 @@ static void send_mutant(bench *b, ms_text *task, uint64_t job) {
   for (size_t i = 0; i < size; i++) payload[i] = (char)pick(256);
   switch (pick(6)) {
     case 0: /* a task with some bytes changed, or cut short */
-      write_task(task);
+      write_task(task, b->lane);
       for (uint64_t n = pick(4); n > 0; n--) {
         uint64_t odd = odd_number(), at = pick(task->length - sizeof odd);
         memcpy(task->bytes + at, &odd, 1 + pick(sizeof odd));
@@ -151,11 +152,15 @@ static void send_mutant(bench *b, ms_text *task, uint64_t job) {
       ms_link_send(&b->link, frame, task->bytes, (size_t)frame.a[0], &err);
       return;
     case 1: /* too many parts */
+      if (b->lane > 0 && send(b->lane, payload, size, MSG_NOSIGNAL | MSG_DONTWAIT) < 0) errno = 0;
+      if (b->lane > 0) return;
       zmq_send(b->router, b->setup.identity, strlen(b->setup.identity), ZMQ_SNDMORE);
       zmq_send(b->router, payload, size, ZMQ_SNDMORE);
       zmq_send(b->router, payload, size, 0);
       return;
     case 2: /* noise */
+      if (b->lane > 0 && send(b->lane, payload, size, MSG_NOSIGNAL | MSG_DONTWAIT) < 0) errno = 0;
+      if (b->lane > 0) return;
       zmq_send(b->router, b->setup.identity, strlen(b->setup.identity), ZMQ_SNDMORE);
       zmq_send(b->router, payload, size, 0);
       return;
@@ -179,7 +184,7 @@ static void send_mutant(bench *b, ms_text *task, uint64_t job) {
 static int still_serves(bench *b, uint64_t job) {
   ms_text task = {0};
   ms_error err = {0};
-  write_task(&task);
+  write_task(&task, b->lane);
   ms_frame frame = {.kind = MS_SAY_TASK, .job = job, .a = {task.length, 0, 0}};
   ms_link_send(&b->link, frame, task.bytes, task.length, &err);
   ms_text_free(&task);
@@ -191,15 +196,16 @@ static int still_serves(bench *b, uint64_t job) {
   return 0;
 }
 
-static void attack_worker(void) {
+static void attack_worker(int lanes) {
   bench b;
   ms_text task = {0};
   ms_error err = {0};
-  if (!set_up(&b, 1, serve)) return;
+  if (!set_up(&b, 1, lanes, serve)) return;
   CHECK(still_serves(&b, 1));
   static char payload[MS_FRAME_PAYLOAD];
   ms_frame got;
-  for (uint64_t i = 0; i < FRAMES; i++) {
+  uint64_t frames = lanes ? FRAMES / 8 : FRAMES; /* a worker that waits for a block looks rarely */
+  for (uint64_t i = 0; i < frames; i++) {
     send_mutant(&b, &task, 2 + i);
     if (i % 500 == 0) visit(b.context, b.hello.address);
     ms_frame cancel = {.kind = MS_SAY_CANCEL, .job = 2 + i};
@@ -224,9 +230,14 @@ static void attack_worker(void) {
 /* A worker that says hello and then anything, until it ends. */
 static int be_hostile(void) {
   ms_setup setup;
+  ms_notice notice;
   ms_error err = {0};
-  int page;
+  int page, lane = 0;
   if (ms_channel_receive(MS_CHANNEL_FD, &setup, sizeof setup, &page, 5000, &err) <= 0) return 1;
+  if (setup.shared &&
+      ms_channel_receive(MS_CHANNEL_FD, &notice, sizeof notice, &lane, 5000, &err) <= 0) {
+    return 1;
+  }
   state = (uint64_t)getpid() * 7919;
   void *context = zmq_ctx_new();
   ms_socket_options options = {.identity = setup.identity, .receive_limit = 0};
@@ -236,10 +247,12 @@ static int be_hostile(void) {
   snprintf(hello.abi, sizeof hello.abi, "%s", ms_abi());
   ms_frame frame = {.kind = MS_SAY_HELLO, .a = {MS_PROTOCOL}};
   ms_link_send(&link, frame, &hello, sizeof hello, &err);
+  link.lane = lane;
   char task[4096];
   uint64_t job = 0;
   while (job == 0) { /* PEERS, then TASK: its header tells the job */
-    int size = zmq_recv(dealer, task, sizeof task, 0);
+    int size =
+        lane > 0 ? (int)recv(lane, task, sizeof task, 0) : zmq_recv(dealer, task, sizeof task, 0);
     if (size < (int)sizeof frame) return 1;
     memcpy(&frame, task, sizeof frame);
     if (frame.kind == MS_SAY_TASK) job = frame.job;
@@ -252,6 +265,15 @@ static int be_hostile(void) {
     for (int i = 0; i < 4; i++) frame.a[i] = pick(2) == 0 ? pick(8) : odd_number();
     if (frame.kind == MS_SAY_DONE && pick(4) != 0) frame.kind = MS_SAY_RUNS;
     if (frame.kind == MS_SAY_FAILED && pick(4) != 0) frame.kind = MS_SAY_DATA;
+    if (pick(12) == 0 && lane > 0) {
+      if (send(lane, payload, size, MSG_NOSIGNAL) < 0) return 1;
+      continue;
+    }
+    if (pick(60) == 0 && lane > 0) { /* it lives on, but nobody hears of it */
+      close(lane);
+      usleep(2000000);
+      return 1;
+    }
     if (pick(12) == 0) {
       zmq_send(dealer, payload, size, pick(2) == 0 ? ZMQ_SNDMORE : 0);
       continue;
@@ -268,13 +290,17 @@ static int be_hostile(void) {
   _exit((int)pick(2));
 }
 
-static void attack_driver(const char *program) {
-  double values[12], before[14];
+static void attack_driver(const char *program, bool lanes) {
+  double before[14];
   int failures = 0, successes = 0;
+  ms_block memory;
+  ms_error none = {0};
+  CHECK(ms_block_take(&memory, sizeof before, &none) == 0);
+  double *values = ms_block_at(&memory);
   for (int i = 0; i < 14; i++) before[i] = i;
   for (int round = 0; round < ROUNDS; round++) {
     const char *command[] = {program, "--hostile", NULL};
-    ms_session_config config = {.workers = 2, .command = command};
+    ms_session_config config = {.workers = 2, .shared = lanes, .command = command};
     ms_error err = {0};
     ms_session *session = ms_session_start(&config, &err);
     CHECK(session != NULL);
@@ -282,7 +308,7 @@ static void attack_driver(const char *program) {
     void *context = zmq_ctx_new();
     if (round % 8 == 0) visit(context, ms_session_address(session));
     ms_context_end(&context);
-    memcpy(values, before, sizeof values);
+    memcpy(values, before, 12 * sizeof *values);
     static const int64_t start[] = {1, 3, 5};
     ms_job_item item = {.item = {.id = 1,
                                  .movement = MS_MOVE_LOCAL,
@@ -292,7 +318,8 @@ static void attack_driver(const char *program) {
                                  .scale = 1,
                                  .dims = {4, 3},
                                  .strides = {3, 1}},
-                        .data = (unsigned char *)values};
+                        .data = (unsigned char *)values,
+                        .segment = memory.segment};
     ms_job job = {.key = "k",
                   .key_size = 1,
                   .kernel = "x",
@@ -312,6 +339,7 @@ static void attack_driver(const char *program) {
     ms_session_stop(&session);
     CHECK(session == NULL);
   }
+  ms_block_release(&memory);
   CHECK(failures > 0);
   printf("driver under attack: %d jobs failed, %d passed\n", failures, successes);
 }
@@ -322,7 +350,9 @@ int main(int argc, char **argv) {
   const char *seed = getenv("MEISSA_TEST_SEED");
   state = seed != NULL ? strtoull(seed, NULL, 10) : 77;
   printf("MEISSA_TEST_SEED=%llu\n", (unsigned long long)state);
-  attack_worker();
-  attack_driver("/proc/self/exe");
+  for (int lanes = 0; lanes < 2; lanes++) {
+    attack_worker(lanes);
+    attack_driver("/proc/self/exe", lanes == 1);
+  }
   return ms_test_end();
 }

@@ -146,8 +146,25 @@ static void segment_gone(uint64_t id, void *context) {
   pthread_mutex_unlock(&lock);
 }
 
+/* Memory is short: logs that wait for the next loop are not worth an array. */
+static void give_back_logs(void *context) {
+  (void)context;
+  for (;;) {
+    pthread_mutex_lock(&lock);
+    ms_session *session = sessions;
+    while (session != NULL && (session->process != getpid() || session->thread != gettid() ||
+                               session->run != NULL || session->undo.segment == NULL)) {
+      session = session->next;
+    }
+    pthread_mutex_unlock(&lock);
+    if (session == NULL) return;
+    ms_block_release(&session->undo); /* tells segment_gone */
+  }
+}
+
 static void start_once(void) {
   atexit(stop_all);
+  ms_segment_reclaim(give_back_logs, NULL);
   ms_segment_listen(segment_gone, NULL);
 }
 
@@ -206,8 +223,9 @@ static int open_session(ms_session *session, const ms_session_config *config, ms
     session->members[i] =
         (ms_member){.number = i, .channel = -1, .child = {.pidfd = -1, .status = -1}};
   }
+  if (open_router(session, err) != 0) return -1;
   session->board = ms_board_make(config->workers, &session->board_fd, err);
-  if (session->board == NULL || open_router(session, err) != 0) return -1;
+  if (session->board == NULL) return -1;
   return ms_session_complete(session, err);
 }
 

@@ -7,8 +7,10 @@
 
 #include "runtime/worker_state.h"
 
-#define SPIN  20000u /* ns of looking before sleeping: what being woken takes */
-#define LOOKS 16u    /* between looks at the clock */
+#define SPIN         50000u /* ns of looking before sleeping: what being woken may take */
+#define LOOKS        16u    /* between looks at the clock */
+#define SLEEP        100    /* ms between looks at the lane while the bell is silent */
+#define MOST_SKIPPED 63u    /* waits in a row that do not begin with looking */
 
 void ms_token_close(ms_worker *worker) {
   for (uint32_t i = 0; i < worker->neighbour_count; i++) {
@@ -88,11 +90,10 @@ bool ms_token_finished(const ms_worker *worker, uint32_t block) {
   return rank < *told;
 }
 
-/* Looks for a short while; longer where that would take a core from whoever is waited for. */
-static bool spin_for(ms_worker *worker, uint32_t before) {
+/* Looks for a short while, until the block is finished. */
+static bool look_at(const ms_worker *worker, uint32_t before) {
   uint64_t end = 0;
   for (uint32_t look = 0; !ms_token_finished(worker, before); look++) {
-    if (!worker->may_spin) return false;
     if (look % LOOKS == 0) {
       uint64_t now = ms_worker_clock();
       if (end == 0) end = now + SPIN;
@@ -103,11 +104,28 @@ static bool spin_for(ms_worker *worker, uint32_t before) {
   return true;
 }
 
+/* Looks for a while where that takes no core from whoever is waited for. On a machine that others
+ * use, too, looking is in vain and costs this process its turn: after each failure fewer waits
+ * begin with it. */
+static bool spin_for(ms_worker *worker, uint32_t before) {
+  if (ms_token_finished(worker, before)) return true;
+  if (!worker->may_spin) return false;
+  if (worker->spins_skipped < worker->spins_lost) {
+    worker->spins_skipped++;
+    return false;
+  }
+  bool found = look_at(worker, before);
+  worker->spins_skipped = 0;
+  worker->spins_lost = found ? 0 : worker->spins_lost * 2 + 1;
+  if (worker->spins_lost > MOST_SKIPPED) worker->spins_lost = MOST_SKIPPED;
+  return found;
+}
+
 /* Sleeps until the bell rings or the driver is to be looked at. */
 static int sleep_for(ms_worker *worker, uint32_t before, ms_error *err) {
   uint32_t heard = ms_board_listen(worker->status);
   if (!ms_token_finished(worker, before) && !ms_worker_cancelled(worker)) {
-    ms_board_sleep(worker->status, heard, MS_TOKEN_WAIT);
+    ms_board_sleep(worker->status, heard, SLEEP);
   }
   ms_board_wake(worker->status);
   return ms_token_finished(worker, before) ? 0 : ms_worker_wait(worker, false, 0, err);

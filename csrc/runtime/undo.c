@@ -9,10 +9,11 @@
 
 #define LINE        ((size_t)64) /* alignment of what different processes write */
 #define PIECE_BYTES ((int64_t)64 << 10)
-#define MOST_PIECES 4096  /* of an item: each block looks at all until they are logged */
-#define MOST_RANGES 4096  /* of an axis whose ranges are regions */
-#define SPINS       200   /* looks at a region that is being copied before sleeping */
-#define NAP         20000 /* ns between looks then */
+#define MOST_PIECES 4096 /* of an item: each block looks at all until they are logged */
+#define MOST_RANGES 4096 /* of an axis whose ranges are regions */
+#define CACHED      ((size_t)4 << 20) /* a log up to here stays in the caches from loop to loop */
+#define SPINS       200               /* looks at a region that is being copied before sleeping */
+#define NAP         20000             /* ns between looks then */
 
 enum { UNTOUCHED, COPYING, LOGGED };
 
@@ -140,7 +141,11 @@ static bool log_region(ms_undo *undo, const ms_undo_part *part, uint32_t region)
   int64_t first, count;
   unsigned char *image = locate(undo, part, region, &box, &first, &count);
   if (count > 0) {
-    ms_box_gather(&box, first, count, image);
+    if (undo->size > CACHED) {
+      ms_box_stream(&box, first, count, image);
+    } else {
+      ms_box_gather(&box, first, count, image);
+    }
     uint32_t turn = atomic_fetch_add(undo->clock, 1); /* after the copy, before any write */
     atomic_store(&undo->order[turn % undo->region_count], number + 1);
   }

@@ -113,12 +113,18 @@ static int take_frames(ms_session *session, ms_error *err) {
   return 0;
 }
 
-/* Handles what came over a worker's lane; its end is told by the channel. */
+/* Handles what came over a worker's lane. Its end is the worker's, whatever else it does; of one
+ * that never came up the channel tells more. */
 static int take_lane(ms_session *session, ms_member *member, ms_error *err) {
   for (int i = 0; i < FRAMES_A_TURN && member->lane > 0; i++) {
     size_t size = ms_lane_receive(member->lane, session->lane_room);
-    if (size == 0) return 0;
-    if (take_frame(session, member, session->lane_room, size, err) != 0) return -1;
+    if (size > 0) {
+      if (take_frame(session, member, session->lane_room, size, err) != 0) return -1;
+      continue;
+    }
+    if (i > 0 || !member->up || !ms_channel_ended(member->lane)) return 0;
+    ms_error trouble = {.code = MS_NET, .message = "it has closed its lane"};
+    ms_session_lose(session, member, &trouble);
   }
   return 0;
 }

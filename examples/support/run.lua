@@ -33,7 +33,8 @@ function M.parser(name, about, without)
       if each[4] then option:default(each[4]) end
     end
   end
-  parser:option("--engine", "How bodies are executed."):choices {"auto", "lua"}:default "auto"
+  parser:option("--engine", "What executes bodies."):choices {"auto", "native", "lua"}
+    :default "auto"
   parser:option("--numeric", "Arithmetic in double, or fast: in the arrays' precision, reordered.")
     :choices {"strict", "fast"}:default "strict"
   parser:flag("--quiet", "No progress bars.")

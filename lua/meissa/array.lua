@@ -12,6 +12,7 @@ local core = require("meissa.array.core")
 local element = require("meissa.array.element")
 local subscript = require("meissa.array.subscript")
 local make = require("meissa.array.make")
+local objects = require("meissa.array.objects")
 local sparse = require("meissa.array.sparse")
 local convert = require("meissa.array.convert")
 local partition = require("meissa.array.partition")
@@ -19,6 +20,9 @@ local errors = require("meissa.errors")
 require("meissa.array.shape")
 require("meissa.array.arith")
 require("meissa.array.part")
+require("meissa.array.product")
+require("meissa.array.map")
+require("meissa.array.group")
 require("meissa.array.show")
 
 local lib = core.lib
@@ -32,6 +36,8 @@ local M = {
   seed = make.seed,
   from = convert.from,
   sparse = sparse.sparse,
+  empty = sparse.empty,
+  objects = objects.make,
   partition = partition.get,
   cut_range = partition.cut_range,
 }
@@ -39,6 +45,11 @@ local M = {
 --- Whether a value is an array, or a row or slice of one.
 function M.is(value)
   return element.kind(value) ~= nil
+end
+
+--- Whether a value is an array of any element type, or a row of one.
+function M.is_any(value)
+  return element.kind(value) ~= nil or objects.is(value)
 end
 
 --- What a value is: "handle" (an array), "row", "slice", or nil.
@@ -92,7 +103,7 @@ local no_columns = ffi.new("int32_t *[8]")
 
 --- Gives an array over foreign memory rows over foreign memory, or takes them away.
 -- @param A what wrap_foreign gave
--- @tab[opt] rows `start` (int64), `columns` (list of int32 vectors, for dimension 2 and on, 1-based),
+-- @tab[opt] rows `start` (int64), `columns` (a list of int32 vectors, for dimension 2 and on),
 -- `values`: pointers, laid out as in csrc/array/rows.h, that live as long as the array
 function M.set_rows(A, rows)
   if not rows then
@@ -130,7 +141,8 @@ function M.describe(value)
   if info then return info end
   info = { id = tonumber(array.id), type = core.type_names[array.type],
     sparse = array.sparse ~= 0, dims = {}, strides = {}, count = tonumber(array.count),
-    bytes = tonumber(lib.ms_array_bytes(array)), store = 0 }
+    bytes = tonumber(lib.ms_array_bytes(array)), store = 0,
+    rows = lib.ms_rows_suit(array) ~= 0 }
   for d = 1, array.dim_count do
     info.dims[d] = tonumber(array.dims[d - 1])
     info.strides[d] = tonumber(array.strides[d - 1])

@@ -21,8 +21,6 @@ local OPTIONS = {"apply", "with", "max_delay"}
 core.cdef("pending", [[
 size_t ms_pending_size(const double *pending, int64_t count);
 void ms_pending_take(double *pending, int64_t count, char *out);
-int ms_pending_next(const char *bytes, size_t size, int64_t count, size_t *at, int64_t *first,
-                    int64_t *length, ms_error *err);
 int ms_pending_add(double *sum, int64_t count, const char *bytes, size_t size, ms_error *err);
 ]])
 
@@ -193,26 +191,66 @@ local function add_all(buffer, parts)
   target:copy(wide)
 end
 
--- The results of `apply` for one element, stored into the vectors.
-local function store(buffer, vectors, at, ...)
-  for k = 1, #vectors do
+-- The walk over the runs of one block, for so many arrays (the target and its helpers): text, so
+-- that LuaJIT sees no varargs and compiles `apply` into it.
+--   return function(apply, bytes, words, count, v1, v2, ...)
+-- `bytes` are `words` numbers of 8 bytes; it gives the element and the results where `apply` gave
+-- something else than numbers, and -1 for bytes that are no runs.
+local function walk_text(arrays_count)
+  local v, old, new, checks = {}, {}, {}, {}
+  for k = 1, arrays_count do
+    v[k], new[k] = "v" .. k, "n" .. k
+    old[#old + 1] = k > 1 and ("v%d[at]"):format(k) or nil
+    checks[k] = ('type(n%d) ~= "number"'):format(k)
+  end
+  local vectors, results = table.concat(v, ", "), table.concat(new, ", ")
+  return ([[
+    local ffi = require "ffi"
+    local type, tonumber = type, tonumber
+    return function(apply, bytes, words, count, $vectors)
+      local heads = ffi.cast("const int64_t *", bytes)
+      local numbers = ffi.cast("const double *", bytes)
+      local place = 0
+      while place < words do
+        if words - place < 2 then return -1 end
+        local first, length = tonumber(heads[place]), tonumber(heads[place + 1])
+        place = place + 2
+        if first < 0 or length < 1 or first > count - length or length > words - place then
+          return -1
+        end
+        for k = 0, length - 1 do
+          local at, pending = first + k, numbers[place + k]
+          if pending ~= 0 then -- else a gap between two runs
+            local $results = apply(v1[at], pending$old)
+            if $checks then return at, $results end
+            $stores
+          end
+        end
+        place = place + length
+      end
+    end]]):gsub("%$(%w+)", {
+      vectors = vectors, results = results, checks = table.concat(checks, " or "),
+      old = #old > 0 and ", " .. table.concat(old, ", ") or "",
+      stores = ("%s = %s"):format(table.concat(v, "[at], ") .. "[at]", results),
+    })
+end
+
+local walks = {}
+
+local function walk_of(arrays_count)
+  walks[arrays_count] = walks[arrays_count] or assert(loadstring(walk_text(arrays_count)))()
+  return walks[arrays_count]
+end
+
+-- Raises what a walk stopped for.
+local function check_walk(buffer, at, ...)
+  if at == nil then return end
+  if at < 0 then errors.raise("BUG", "what a block left for a buffer is malformed") end
+  for k = 1, select("#", ...) do
     local value = (select(k, ...))
     if type(value) ~= "number" then
       errors.raise("BDY", "'apply' of %s gave %s as result %d; it gives a number for the array " ..
                    "and one for each helper array", tostring(buffer), tostring(value), k)
-    end
-    vectors[k][at] = value
-  end
-end
-
-local function apply_run(buffer, vectors, pending, first, length)
-  local apply, v = rawget(buffer, "apply"), vectors
-  local old = {}
-  for k = 0, length - 1 do
-    local at, each = first + k, pending[k]
-    if each ~= 0 then -- else a gap between two runs
-      for h = 2, #v do old[h - 1] = v[h][at] end
-      store(buffer, v, at, apply(v[1][at], each, unpack(old, 1, #v - 1)))
     end
   end
 end
@@ -221,16 +259,10 @@ local function apply_all(buffer, parts)
   local targets, wide, vectors = M.targets(buffer), {}, {}
   for k, target in ipairs(targets) do wide[k], vectors[k] = widen(target) end
   local count = array.describe(targets[1]).count
-  local at, first, length = ffi.new("size_t[1]"), ffi.new("int64_t[1]"), ffi.new("int64_t[1]")
+  local walk = walk_of(#targets)
   for _, bytes in ipairs(parts) do
-    local base = ffi.cast("const char *", bytes)
-    at[0] = 0
-    while arrays.call(lib.ms_pending_next, bytes, #bytes, count, at, first, length) > 0 do
-      local run = tonumber(length[0])
-      local pending = ffi.new("double[?]", run)
-      ffi.copy(pending, base + at[0] - 8 * run, 8 * run)
-      apply_run(buffer, vectors, pending, tonumber(first[0]), run)
-    end
+    check_walk(buffer, walk(buffer.apply, ffi.cast("const char *", bytes), #bytes / 8, count,
+                            unpack(vectors)))
   end
   for k, target in ipairs(targets) do target:copy(wide[k]) end
 end

@@ -10,11 +10,12 @@
 
 local impure = require("meissa.capture.impure")
 local inner = require("meissa.capture.inner")
+local objects = require("meissa.array.objects")
 local known = require("meissa.capture.known")
 local searches = require("meissa.capture.search")
 
 local builtins, libraries, drawing = known.builtins, known.libraries, known.drawing
-local field_of, new_search = searches.field_of, searches.new
+local field_of, new_search, content_of = searches.field_of, searches.new, searches.content_of
 
 local M = {}
 
@@ -165,10 +166,12 @@ end
 
 -- Whether a plain table can be reached by no other capture than its own.
 local function is_alone(state, binding)
-  if binding.kind ~= "table" or debug.getmetatable(binding.value) ~= nil then return false end
+  if binding.kind ~= "table" then return false end
+  local meta = debug.getmetatable(binding.value)
+  if meta ~= nil and not objects.is(binding.value) then return false end
   if state.anything or state.opaque[binding.value] or libraries[binding.value] then return false end
   for _, each in ipairs(state.searches) do
-    local sees = each.search.all or each.search.seen[binding.value]
+    local sees = each.search.all or each.search.seen[content_of(binding.value)]
     if each.binding ~= binding and sees then return false end
   end
   for _, list in ipairs { state.reads, state.fields } do

@@ -55,7 +55,7 @@ local HARMLESS = {DEP101 = true, DEP102 = true, DEP103 = true, DEP114 = true, DE
 -- Why a loop is not recorded, or nil.
 local function obstacle(plan, space)
   if space.impure then return "the loop is impure, and what it does would happen twice" end
-  for _, reason in ipairs(plan.reasons) do
+  for _, reason in ipairs(plan.strategy == "serial" and plan.reasons or {}) do
     if reason.code:find("^DEP1") and not HARMLESS[reason.code] then
       return ("its body is more than can be recorded: %s [%s]"):format(reason.title, reason.code)
     end
@@ -82,9 +82,9 @@ function M.loop(record, plan, space, values, roots, func)
   run.most, run.seconds = MOST_ITERATIONS, MOST_SECONDS
   local before = random.open {seed = 0, ordinal = 0} -- its draws are nobody else's
   local seen = recorder.record(run)
+  local found = seen and judge.unpredicted(run, seen)
   random.close(before)
   if not seen then return skip(record, "its body cannot be taken apart") end
-  local found = judge.unpredicted(run, seen)
   if not found then return end
   local changed = changed_names(plan, seen)
   local message = changed and

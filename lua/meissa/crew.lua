@@ -20,6 +20,10 @@ local HAND_ON = {looking = 2e-6, sleeping = 2e-5, messages = 4e-5}
 -- What is left, after another execution, of what was known about hand-overs.
 local FORGET = 0.9
 
+-- The most that a pace rises from one execution to the next: a block that lost its core to others
+-- says nothing about the loop.
+local RISE = 2
+
 -- Strategies whose blocks wait for blocks of other workers.
 local HANDS_ON = {rotate = true, wavefront = true, hyperplane = true}
 
@@ -87,7 +91,9 @@ function M.learn(shares, grid, strategy, known)
   end
   local hand_on = known and known.hand_on * FORGET or 0
   if workers > 1 then hand_on = waited / workers / math.max(1, steps_of(grid, strategy)) end
-  return {pace = M.busy(shares) / grid.volume, hand_on = hand_on}
+  local pace = M.busy(shares) / grid.volume
+  if known then pace = math.min(pace, known.pace * RISE) end
+  return {pace = pace, hand_on = hand_on}
 end
 
 return M

@@ -12,8 +12,11 @@ local errors = require "meissa.errors"
 
 local M = {}
 
--- Seconds of work after which a loop is worth the compiler's time.
-local WORTH = 0.003
+-- What makes a loop worth the compiler's time: iterations, seconds of work in its executions so
+-- far, or seconds since the present one began.
+local MANY, WORTH, LONG = 10000, 0.003, 0.05
+-- Less urgent than what is waited for.
+local SOON = 1e-6
 
 local ENGINES = {auto = true, native = true, lua = true}
 
@@ -26,7 +29,7 @@ function M.asked(options)
   local own = options.engine
   if own ~= nil and own ~= "auto" then return own, true end
   local text = os.getenv "MEISSA_ENGINE"
-  if own or not text or text == "" then return "auto", false end
+  if not text or text == "" then return "auto", false end
   if not ENGINES[text] then
     errors.raise("OPT", "MEISSA_ENGINE is \"native\", \"lua\" or \"auto\", not '%s'", text)
   end
@@ -138,6 +141,8 @@ function M.judge(plan, static, space)
     notice("loops run on the slower Lua engine: %s", why)
     return stay(plan, space, why)
   end
+  local kernel = static.native.kernel
+  if kernel and kernel.trouble then return stay(plan, space, kernel.trouble) end
   plan.engine, plan.engine_reason = "native", nil
 end
 
@@ -157,7 +162,7 @@ function M.choose(plan, static, space)
   local build = kernel.build
   if not kernel.object and build:state() == "waiting" then
     if not waits(space) then
-      build:start(math.max(1e-6, WORTH - kernel.busy))
+      if space.count >= MANY or kernel.busy >= WORTH then build:start(SOON) end
       return {key = build.key, info = native.info, directory = build.directory, kernel = kernel}
     end
     build:finish()
@@ -170,12 +175,19 @@ function M.choose(plan, static, space)
   return {key = build.key, info = native.info, object = kernel.bytes, kernel = kernel}
 end
 
+--- To be told when an execution begins.
+-- @tab[opt] native what choose gave
+function M.running(native)
+  if native and not native.object then native.kernel.build:start(LONG) end
+end
+
 --- To be told after an execution how many seconds of work it was.
--- @tab native what choose gave
+-- @tab[opt] native what choose gave
 function M.ran(native, busy)
   if not native or native.object then return end
-  native.kernel.busy = native.kernel.busy + busy
-  if native.kernel.busy < WORTH then native.kernel.build:postpone() end
+  local kernel = native.kernel
+  kernel.busy = kernel.busy + busy
+  if kernel.busy >= WORTH then kernel.build:start(SOON) else kernel.build:postpone() end
 end
 
 return M

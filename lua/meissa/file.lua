@@ -6,6 +6,7 @@
 local element = require("meissa.array.element")
 local subscript = require("meissa.array.subscript")
 local errors = require("meissa.errors")
+local objects = require("meissa.array.objects")
 local model = require("meissa.file.model")
 local npy = require("meissa.file.npy")
 local section = require("meissa.file.section")
@@ -13,7 +14,8 @@ local stream = require("meissa.file.stream")
 
 local M = {}
 
-local SPARSE_MAGIC, SPARSE_VERSION = "\147MEISSAS", 1
+-- Of a file with one array section.
+local ARRAY_MAGIC, ARRAY_VERSION = "\147MEISSAS", 1
 
 local function check_path(where, path)
   if type(path) ~= "string" or path == "" or path:find("\0", 1, true) then
@@ -21,46 +23,54 @@ local function check_path(where, path)
   end
 end
 
-local function write_sparse(path, array)
+local function check_own_format(path, what)
+  if path:find("%.npy$") then
+    errors.raise("FIL", "%s: NumPy's format has no %s; give the file another ending", path, what)
+  end
+end
+
+local function write_array(path, array)
   stream.write(path, function(writer)
-    writer:bytes(SPARSE_MAGIC)
-    writer:uint32(SPARSE_VERSION)
+    writer:bytes(ARRAY_MAGIC)
+    writer:uint32(ARRAY_VERSION)
     writer:uint32(0)
     section.write(writer, array)
     writer:footer()
   end)
 end
 
-local function read_sparse(reader)
+local function read_array(reader)
   local version = reader:uint32()
-  if version ~= SPARSE_VERSION then
+  if version ~= ARRAY_VERSION then
     reader:fail("the array is of version %d; this Meissa reads version %d", version,
-      SPARSE_VERSION)
+      ARRAY_VERSION)
   end
   reader:uint32()
   local A = section.read(reader)
   reader:footer()
+  section.finish(reader, A)
   return A
 end
 
---- Saves an array (dense: NumPy's .npy; sparse: our own format), or a table of arrays and plain
+--- Saves an array (dense: NumPy's .npy; sparse and objects: our own format), or a table of arrays and plain
 -- values. The file is complete or not there: it is written under another name first.
 -- @string path
 -- @param value an array or a table
 -- @usage meissa.save("model.meissa", {W = W, H = H, rank = 16})
 function M.save(path, value)
   check_path("save", path)
+  if objects.is(value) then
+    check_own_format(path, "arrays of objects")
+    return write_array(path, value)
+  end
   if type(value) == "table" then return model.write(path, value) end
   if not element.kind(value) then
     errors.raise("OPT", "save: expected an array or a table, not a %s", type(value))
   end
   local handle = subscript.to_handle(value)
   if handle.array.sparse ~= 0 then
-    if path:find("%.npy$") then
-      errors.raise("FIL", "%s: NumPy's format has no sparse arrays; give the file another ending",
-        path)
-    end
-    write_sparse(path, handle.array)
+    check_own_format(path, "sparse arrays")
+    write_array(path, handle.array)
   else
     npy.write(path, handle.array)
   end
@@ -77,7 +87,7 @@ function M.load(path)
     if magic == npy.MAGIC then return npy.read(reader) end
     magic = magic .. reader:string(math.min(reader:left(), #model.MAGIC - #magic))
     if magic == model.MAGIC then return model.read(reader) end
-    if magic == SPARSE_MAGIC then return read_sparse(reader) end
+    if magic == ARRAY_MAGIC then return read_array(reader) end
     reader:fail("not a file of Meissa's or NumPy's")
   end)
 end
@@ -86,5 +96,6 @@ end
 function subscript.methods.save(self, path)
   M.save(path, self)
 end
+objects.methods.save = subscript.methods.save
 
 return M

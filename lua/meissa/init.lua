@@ -47,7 +47,8 @@ local M = {
   full = array.full,
   from = array.from,
   sparse = array.sparse,
-  is_array = array.is,
+  objects = array.objects,
+  is_array = array.is_any,
   scratch = scratch.scratch,
   buffer = buffer.buffer,
   -- files

@@ -12,6 +12,7 @@ local core = require "meissa.core"
 local crew = require "meissa.crew"
 local engine = require "meissa.engine"
 local errors = require "meissa.errors"
+local failures = require "meissa.failure"
 local ffi = require "ffi"
 local grids = require "meissa.grid"
 local job_items = require "meissa.items"
@@ -24,7 +25,6 @@ local show = require "meissa.array.show"
 local spaces = require "meissa.space"
 local stages = require "meissa.stage"
 local system = require "meissa.system"
-local worker = require "meissa.worker"
 
 local M = {}
 
@@ -37,51 +37,6 @@ local function vector(element, list)
   return memory, ffi.cast(element .. " *", memory)
 end
 
-local function describe_block(run, layout, number)
-  local block = grids.block(layout, number)
-  if block.first then
-    return ("block %d, entries %d to %d of the partition"):format(number, block.first, block.last)
-  end
-  local parts = {}
-  for d, name in ipairs(run.plan.indices) do
-    if block.lo[d] then
-      parts[#parts + 1] = ("%s = %d to %d"):format(name, block.lo[d], block.hi[d])
-    end
-  end
-  return ("block %d, %s"):format(number, table.concat(parts, ", "))
-end
-
-local function place_of(run)
-  return ("%s:%d"):format(run.record.file, run.record.line)
-end
-
--- After a failure that was not undone the contents of what the loop wrote are unknown.
-local function invalidate(run, message)
-  message = ("the loop at %s did not finish: %s"):format(place_of(run), message)
-  for _, value in ipairs(stages.changed(run)) do array.mark_invalid(value, message) end
-end
-
--- Raises what a failed job means for the user.
-local function raise_failure(run, layout, failure)
-  local fields = {code = failure.code, message = failure.message, worker = failure.worker,
-                  file = run.record.file, line = run.record.line}
-  if failure.payload then
-    for name, value in pairs(worker.decode_error(failure.payload)) do fields[name] = value end
-  elseif failure.block then
-    fields.message = ("%s, in %s"):format(failure.message,
-                                          describe_block(run, layout, failure.block))
-  end
-  if failure.repeated then
-    fields.message = ("%s (engine %s): the second worker that this block ended, so the loop was " ..
-      "undone"):format(fields.message, run.plan.engine)
-  end
-  fields.traceback = nil
-  if failure.lost then
-    invalidate(run, fields.message)
-  end
-  error(errors.new(fields), 0)
-end
-
 -- Says once for a loop and a captured value that it is large.
 local function notice_large(run, large)
   local record = run.record
@@ -92,7 +47,7 @@ local function notice_large(run, large)
       local often = about.apart and "once, and again when it changes" or
         "with every run of the loop, because it holds functions or is part of another value"
       io.stderr:write(("meissa: %s: '%s' is %s and is sent to each worker %s. Numbers in an " ..
-        "array (meissa.from) need not be sent.\n"):format(place_of(run), about.path,
+        "array (meissa.from) need not be sent.\n"):format(failures.place(run), about.path,
         show.bytes(about.size), often))
     end
   end
@@ -101,14 +56,15 @@ end
 -- Shows the session's notices, one a line.
 local function give_notice(run, notices)
   for line in notices:gmatch("[^\n]+") do
-    io.stderr:write(("meissa: %s: %s\n"):format(place_of(run), line))
+    io.stderr:write(("meissa: %s: %s\n"):format(failures.place(run), line))
   end
 end
 
 local function warn_stalled(run, layout)
   return function(seconds, number, block)
+    local where = block and failures.describe_block(run, layout, block) or "no block"
     io.stderr:write(("meissa: %s: no block finished for %.0f s; worker %d is in %s\n"):format(
-      place_of(run), seconds, number, block and describe_block(run, layout, block) or "no block"))
+      failures.place(run), seconds, number, where))
   end
 end
 
@@ -200,7 +156,7 @@ local function run_stage(run, stage, told, schedule, bar)
   local told_back = outcome or failure
   if told_back.notices then give_notice(run, told_back.notices) end
   if told_back.printed then io.stdout:write(told_back.printed) end
-  if not outcome then raise_failure(run, layout, failure) end
+  if not outcome then failures.raise(run, layout, failure) end
   local ordered = {}
   for position, block in ipairs(outcome.order or {}) do
     ordered[position] = outcome.results[block] or ""
@@ -224,8 +180,8 @@ end
 -- Runs the stages of a loop; all that their blocks left, and what they took together.
 local function run_stages(run, told, schedule)
   local list, all, total = stages.of(run.plan, run.grid), {}, nil
-  local copies = run.space.transaction and stages.remember(run, list) or {}
-  local bar = progress.bar(place_of(run), run.grid.volume, "iterations")
+  local copies = run.space.transaction and stages.remember(run) or {}
+  local bar = progress.bar(failures.place(run), run.grid.volume, "iterations")
   local ok, err = pcall(function()
     for _, stage in ipairs(list) do
       local results, outcome = run_stage(run, stage, told, schedule, bar)
@@ -236,6 +192,8 @@ local function run_stages(run, told, schedule)
   if bar then bar:clear() end
   if not ok then
     stages.restore(copies)
+    local half_done = total and not run.space.transaction -- some stage's blocks have ended
+    if half_done then failures.invalidate(run, err) end
     error(err, 0)
   end
   return all, total
@@ -257,6 +215,7 @@ function M.run(run)
   -- Where the blocks of a partition begin is long and never changes; ranges are short and may.
   local fixed = layout.starts and layout or nil
   if fixed then key = key .. tonumber(run.grid.partition.id) else told.layout = layout end
+  engine.running(run.native)
   local results, outcome = run_stages(run, {
     key = key, kernel = static_bytes(schedule, key, kernel_bytes, fixed), items = items,
     run = buffer.encode(told),
@@ -299,9 +258,9 @@ end
 -- @tab[opt] draws what random numbers of the body belong to
 -- @return the instance; the scratch arrays that it works with
 function M.instance(kernel_bytes, run_bytes, items, where, copies, draws)
-  local arrays, spaces = {}, scratches.spaces(where.scratch)
+  local arrays, scratch = {}, scratches.spaces(where.scratch)
   for a, number in ipairs(where.arrays) do
-    arrays[a] = spaces[a] or copies and copies[a] or
+    arrays[a] = scratch[a] or copies and copies[a] or
       as_array(items, number, where.types[a], where.sparse[a])
   end
   if where.entries then
@@ -316,15 +275,15 @@ function M.instance(kernel_bytes, run_bytes, items, where, copies, draws)
     arrays.bulk[k] = {capture = each.capture, pointer = items[each.item].pointer,
                       length = each.length, digest = each.digest}
   end
-  return kernel.prepare(kernel_bytes, run_bytes, arrays, {print = print, draws = draws}), spaces
+  return kernel.prepare(kernel_bytes, run_bytes, arrays, {print = print, draws = draws}), scratch
 end
 
 -- Runs a block, given its number, on the engine that is there when it begins.
-local function runner(instance, layout, spaces)
+local function runner(instance, layout, scratch)
   local native = instance.call and instance
   local fill = grids.filler(layout)
   return function(number)
-    scratches.clear(spaces)
+    scratches.clear(scratch)
     if not native then
       native = instance:native()
       if not native then return instance:run(grids.block(layout, number)) end
@@ -339,9 +298,9 @@ function M.prepare(static, run_bytes, items)
   local fixed, told = buffer.decode(static), buffer.decode(run_bytes)
   local layout = fixed.layout or told.layout
   local copies = stages.copies(told.where)
-  local instance, spaces = M.instance(fixed.kernel, told.run, items, told.where, copies,
+  local instance, scratch = M.instance(fixed.kernel, told.run, items, told.where, copies,
                                       told.draws)
-  local run_block = runner(instance, layout, spaces)
+  local run_block = runner(instance, layout, scratch)
   return function(number)
     local bytes, err = run_block(number)
     if not bytes then
@@ -359,21 +318,6 @@ function M.serial_order(plan, grid)
   return core.serial_order(plan.strategy, grid.ranges, grid.sequential)
 end
 
--- A function that puts back what the loop changes here, or says that it is lost.
-local function undo_here(run, key, items, list)
-  if not run.space.transaction then
-    return function(why) invalidate(run, why) end
-  end
-  local log, err = core.undo {key = key, items = items, strategy = run.plan.strategy,
-                              ranges = run.grid.ranges, sequential = run.grid.sequential}
-  if not log then errors.raise_core(err) end
-  local copies = stages.remember(run, list)
-  return function()
-    log:restore()
-    stages.restore(copies)
-  end
-end
-
 --- Runs the blocks in this process, in the plan's serial order, as workers would run them: on the
 -- arrays' own memory. Of a loop that fails nothing remains, unless it is no transaction.
 -- @return the scalars to assign, a list of {capture =, value =}
@@ -383,24 +327,26 @@ function M.run_here(run)
     run.kernel, run.bindings, run.values, run.native)
   local items, where = job_items.collect(run, apart)
   local copies = stages.copies(where)
-  local instance, spaces = M.instance(kernel_bytes, run_bytes, items, where, copies, run.draws)
-  local run_block, all = runner(instance, grids.layout(run.grid), spaces), {}
+  local instance, scratch = M.instance(kernel_bytes, run_bytes, items, where, copies, run.draws)
+  local run_block, all = runner(instance, grids.layout(run.grid), scratch), {}
   local began = system.clock()
+  engine.running(run.native)
   local order, list = M.serial_order(run.plan, run.grid), stages.of(run.plan, run.grid)
-  local undo = undo_here(run, key, items, list)
-  for _, stage in ipairs(list) do
-    local results = {}
-    for position = stage.first + 1, stage.last do
-      local bytes, failure = run_block(order[position])
-      if not bytes then
-        stages.discard(copies)
-        undo(failure.message)
-        error(errors.new(failure), 0)
+  local function run_blocks()
+    for _, stage in ipairs(list) do
+      local results = {}
+      for position = stage.first + 1, stage.last do
+        local bytes, failure = run_block(order[position])
+        if not bytes then
+          stages.discard(copies)
+          error(errors.new(failure), 0)
+        end
+        results[#results + 1] = pack_result(bytes, copies)
       end
-      results[#results + 1] = pack_result(bytes, copies)
+      for _, bytes in ipairs(take_results(run, results)) do all[#all + 1] = bytes end
     end
-    for _, bytes in ipairs(take_results(run, results)) do all[#all + 1] = bytes end
   end
+  failures.undo_here(run, key, items, run_blocks)
   mark_written(run)
   engine.ran(run.native, system.clock() - began)
   return kernel.combine(kernel_bytes, run.values, all)

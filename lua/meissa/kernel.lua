@@ -81,12 +81,13 @@ local function signature(info)
 end
 
 -- Emits the text; a body that leaves LuaJIT too few locals or upvalues reads its captured values
--- from a table.
-local function emit(loop, plan, bindings, space, arrays, entry_type)
+-- from a table. Texts in `known` are not tried again.
+local function emit(loop, plan, bindings, space, arrays, entry_type, known)
   local text, info
   for _, locals in ipairs { MOST_LOCALS, 0 } do
     text, info = core.emit(loop, plan, bindings, space, arrays, entry_type, locals)
     if not text then errors.raise_core(info) end
+    if known[text] then return { text = text } end
     local chunk, message = loadstring(text, info.chunkname)
     if chunk then
       info.text = text
@@ -117,9 +118,11 @@ function M.emit_native(loop, plan, bindings, space, arrays, entry_type)
 end
 
 -- The kernel's part that is the same for every execution: {info =, signature =, packed = {}}, and
--- `native` or `refusal`.
-local function make_static(loop, plan, bindings, space, arrays, entry_type)
-  local info = emit(loop, plan, bindings, space, arrays, entry_type)
+-- `native` or `refusal`. What the numbers and ranges of a plan change is at most the Lua text,
+-- where checks are left out: plans of one kind and layout with equal Lua texts have one (`known`).
+local function make_static(loop, plan, bindings, space, arrays, entry_type, known)
+  local info = emit(loop, plan, bindings, space, arrays, entry_type, known)
+  if known[info.text] then return known[info.text] end
   info.entry_type, info.arrays = entry_type, {}
   for c = 1, #bindings do
     local about = arrays[c]
@@ -128,8 +131,28 @@ local function make_static(loop, plan, bindings, space, arrays, entry_type)
     end
   end
   local native, refusal = M.emit_native(loop, plan, bindings, space, arrays, entry_type)
-  return { info = info, signature = signature(info), packed = {}, native = native,
+  local static = { info = info, signature = signature(info), packed = {}, native = native,
     refusal = refusal }
+  known[info.text] = static
+  return static
+end
+
+-- Kinds of plans of one loop whose kernels are kept.
+local MOST_KINDS = 20
+
+-- The kernels of plans of this kind and layout, by Lua text.
+local function known_kernels(shared, kind, layout)
+  if not shared or not kind then return {} end
+  local key = layout .. "|" .. kind
+  if not shared[key] then
+    shared.count = (shared.count or 0) + 1
+    if shared.count > MOST_KINDS then
+      for old in pairs(shared) do shared[old] = nil end
+      shared.count = 1
+    end
+    shared[key] = {}
+  end
+  return shared[key]
 end
 
 -- Kernel bytes and their key: of the Lua text alone, or with what there is of the native kernel.
@@ -169,14 +192,16 @@ end
 -- @tab space the iteration space, as for the analysis; `array`: the DistArray whose entries it is;
 -- `numeric`
 -- @tab cache belongs to the plan, and keeps kernels
+-- @tab[opt] shared belongs to the loop, and keeps kernels that several of its plans have
 -- @treturn table `native` {text =, info =, fast =} if the body has a C text, else `refusal`
-function M.find(loop, plan, bindings, values, space, cache)
+function M.find(loop, plan, bindings, values, space, cache, shared)
   local arrays = find_arrays(values, #bindings)
   local entry_type = space.array and memory.describe(space.array).type or nil
   local layout = layout_of(arrays, #bindings, entry_type, space.positions)
   local static = cache[layout]
   if not static then
-    static = make_static(loop, plan, bindings, space, arrays, entry_type)
+    static = make_static(loop, plan, bindings, space, arrays, entry_type,
+      known_kernels(shared, plan.kind, layout))
     cache[layout] = static
   end
   return static
@@ -225,7 +250,7 @@ end
 -- The world that carried functions and names find: the process's own, with strict arithmetic, and
 -- `print` going to the driver.
 local function make_globals(print_line)
-  local own = { math = strict.math, pairs = strict.pairs, print = print_line }
+  local own = { math = strict.math, bit = strict.bit, pairs = strict.pairs, print = print_line }
   own._G = setmetatable(own, { __index = _G })
   return own
 end
@@ -349,7 +374,8 @@ function M.prepare(kernel_bytes, run_bytes, items, host)
   if kernel.native then
     self.make_native = function(loaded_object)
       return native_engine.instance(loaded_object, kernel.native.info, found, values, { info = info,
-        object = object, encode = function(results) return results_of.encode(self, results) end })
+        object = object, draws = host and host.draws,
+        encode = function(results) return results_of.encode(self, results) end })
     end
     if kernel.native.object then return self.make_native(load_object(kernel.native)) end
     self.look = native_engine.watch(kernel.native, system.clock)

@@ -56,7 +56,8 @@ local function parse_loop(func, info, line)
   local first = info.what == "main" and 0 or info.linedefined
   local loop, err = core.loop(text, info.source, first, info.lastlinedefined, line)
   if not loop then errors.raise_core(err) end
-  record = {loop = loop, captures = loop:captures(), names = loop:names(), info = loop:info(), plans = {},
+  record = {loop = loop, captures = loop:captures(), names = loop:names(), info = loop:info(),
+            plans = {}, kernels = {},
             file = display_name(info), line = line or info.linedefined, source = text}
   -- A loop over one named thing is called after it in reports.
   local call = record.info.callee and text:sub(record.info.call_begin, record.info.call_finish)
@@ -188,7 +189,8 @@ end
 
 -- The loop's kernel, and what its execution may use of the native engine.
 local function choose_engine(record, plan, space, bindings, values)
-  local static = kernel.find(record.loop, plan, bindings, values, space, plan.kernels)
+  local static = kernel.find(record.loop, plan, bindings, values, space, plan.kernels,
+                             record.kernels)
   return static, engine.choose(plan, static, space)
 end
 
@@ -402,7 +404,8 @@ local function complete(record, plan, space, bindings, values)
     plan.grid = {}
     return plan
   end
-  local static = kernel.find(record.loop, plan, bindings, values, space, plan.kernels)
+  local static = kernel.find(record.loop, plan, bindings, values, space, plan.kernels,
+                             record.kernels)
   engine.judge(plan, static, space)
   cut(plan, space)
   return plan

@@ -3,6 +3,7 @@
 -- @module meissa.plan
 
 local array = require "meissa.array"
+local buffer = require "string.buffer"
 local buffers = require "meissa.buffer"
 local core = require "meissa.core"
 local errors = require "meissa.errors"
@@ -51,13 +52,12 @@ end
 local FLAGS = {"draws", "changes", "stores", "aliased", "alone", "reads", "quiet"}
 
 -- What the analysis depends on, as one string: shapes, which arrays are the same, numbers that may
--- reach a subscript, kinds of values, the space and its options.
+-- reach a subscript, kinds of values, the space and its options. The second result leaves out the
+-- numbers, and where ranges begin and end: what a driver loop changes from one plan to the next.
 local function situation(record, space, bindings)
-  local parts = {spaces.key(space), space.source or ""}
+  local parts, numbers = {space.source or ""}, {}
   local function add(value) parts[#parts + 1] = value end
   local seen, stores, names, memories = {}, {}, 0, 0
-  local inside = false -- whether arguments of captured functions may reach subscripts
-  for _, binding in ipairs(bindings) do inside = inside or binding.code ~= nil end
   local function memory_of(storage)
     if not stores[storage] then
       memories = memories + 1
@@ -65,6 +65,8 @@ local function situation(record, space, bindings)
     end
     return stores[storage]
   end
+  local inside = false -- whether arguments of captured functions may reach subscripts
+  for _, binding in ipairs(bindings) do inside = inside or binding.code ~= nil end
   local function describe(binding, matters)
     add(binding.kind)
     add(binding.depth)
@@ -84,7 +86,7 @@ local function situation(record, space, bindings)
         add(binding.delay or "")
       end
     elseif binding.kind == "number" then
-      if matters then add(("%.17g"):format(binding.number)) end
+      if matters then numbers[#numbers + 1] = ("%.17g"):format(binding.number) end
     elseif binding.name then
       add(binding.name)
     elseif binding.reached then
@@ -106,6 +108,22 @@ local function situation(record, space, bindings)
     describe(binding, about and (about.parameter or inside and about.argument))
   end
   for _, binding in ipairs(bindings.inner) do describe(binding, true) end
+  local shape = table.concat(parts, "|")
+  return table.concat({spaces.key(space), shape, unpack(numbers)}, "|"),
+    spaces.shape(space) .. "|" .. shape
+end
+
+-- What a kernel's C text depends on beside the loop and the arrays' layout: the situation without
+-- its numbers, and what the plan makes of it. Numbers and ranges are arguments of the text, but
+-- where a row or dependent bounds have a part in it.
+local function kind_of(plan, shape)
+  local parts, bound = {shape, plan.strategy}, plan.row ~= nil
+  for _, scalar in ipairs(plan.scalar_list) do
+    parts[#parts + 1] = ("%d %s %s %s"):format(scalar.capture, scalar.role, scalar.op or "",
+                                               scalar.wins or "")
+  end
+  for _, extent in ipairs(plan.extents) do bound = bound or extent.low ~= nil end
+  if bound then parts[#parts + 1] = buffer.encode {plan.row or {}, plan.extents} end
   return table.concat(parts, "|")
 end
 
@@ -205,12 +223,24 @@ function M.check_scalars(plan, values)
   end
 end
 
---- Raises ARR when the loop would read an array whose contents were lost.
+--- The name that the array behind capture c has in the loop.
+function M.name_of(plan, c)
+  for name, about in pairs(plan.arrays) do
+    if about == plan.array_of[c] then return "'" .. name .. "'" end
+  end
+  return "an array"
+end
+
+--- Raises ARR when the loop would read an array whose contents were lost, or write a snapshot.
 function M.check_contents(plan, space, bindings, values)
   for c, binding in ipairs(bindings) do
     if binding.kind == "array" then
       local access = plan.array_of[c].access
       if access == "read" or access == "read+write" then array.checked(values[c]) end
+      if plan.array_of[c].written and array.core(values[c]).writable == 0 then
+        errors.raise("ARR", "the loop writes %s, a snapshot, which cannot be written; clone() it",
+                     M.name_of(plan, c))
+      end
     end
   end
   if space.array then array.checked(space.array) end
@@ -245,7 +275,7 @@ end
 --- The plan of a loop for a space and bindings, from the record's cache or made.
 -- Errors: SRC, OPT, BUG; a loop that may not run in parallel has a plan that says so.
 function M.get(record, space, bindings)
-  local key = situation(record, space, bindings)
+  local key, shape = situation(record, space, bindings)
   local plan = record.plans[key]
   if not plan then
     local err
@@ -257,6 +287,7 @@ function M.get(record, space, bindings)
     plan.record, plan.ordered, plan.kernels = record, space.ordered, {}
     plan.grids = {}
     index(plan, bindings)
+    plan.kind = kind_of(plan, shape)
     setmetatable(plan, Plan)
     keep(record, key, plan)
   end

@@ -81,6 +81,12 @@ end
 
 local at = M.at
 
+--- The same for an iteration that is run once more: it begins with its first number.
+function M.restart(...)
+  at(...)
+  present.draw = 0
+end
+
 -- The first `dims` of these values begin the iteration.
 local begin = {
   function(i1) at(i1) end,
@@ -126,7 +132,7 @@ local function refuse(lo, hi)
 end
 
 --- A random number: in [0, 1); with n, a whole one from 1 to n; with lo and hi, a whole one from lo
--- to hi. In a parallel loop it depends on the seed, the loop and the iteration, never on the worker.
+-- to hi. In a loop it depends on the seed, the loop and the iteration, never on the worker.
 -- @number[opt] lo the greatest number, or the least
 -- @number[opt] hi the greatest number
 -- Errors: BDY for limits that are no whole numbers, or have none between them.

@@ -10,6 +10,7 @@ local bodies = require "meissa.recorder.body"
 local grids = require "meissa.grid"
 local job = require "meissa.job"
 local logs = require "meissa.recorder.log"
+local random = require "meissa.random"
 local shadows = require "meissa.recorder.shadow"
 local spaces = require "meissa.space"
 local system = require "meissa.system"
@@ -157,6 +158,7 @@ local function execute(run, body, world, entry)
   world.log:begin(entry)
   if run.source then shadows.read(run.source, entry) end
   local list, count = arguments_of(entry, run.dims, run)
+  random.restart(unpack(entry, 1, run.dims))
   body.run(unpack(list, 1, count))
 end
 

@@ -95,7 +95,7 @@ end
 
 -- ------------------------------------------------------------------------------ the plain loop
 
---- The iterator of a plain loop whose body uses scratch arrays: each iteration finds them undefined.
+--- The iterator of a plain loop whose body uses scratch arrays: iterations find them undefined.
 -- @tab list the arrays @func step the loop's iterator
 function M.iterate(list, step)
   if #list == 0 then return step end

@@ -147,12 +147,12 @@ function M.changed(run)
   return list
 end
 
---- Copies of all that a loop with buffers changes before its last stage has ended, to be put back
--- if it fails.
-function M.remember(run, stages)
+--- Copies of all that a loop with buffers changes, to be put back if it fails: merging may fail
+-- when the blocks that wrote arrays have ended. Without buffers there is nothing to remember.
+function M.remember(run)
   local copies, seen = {}, {}
   if #run.plan.buffers == 0 then return copies end
-  for _, value in ipairs(#stages > 1 and M.changed(run) or targets(run)) do
+  for _, value in ipairs(M.changed(run)) do
     local id = array.describe(value).id
     if not seen[id] then
       seen[id] = true

@@ -1,7 +1,8 @@
 -- SPDX-License-Identifier: MIT
 --- Strict arithmetic: the operations on which LuaJIT's interpreter and compiler disagree (`^` with
 -- small integer exponents, `math.max` and `math.min` with nan and signed zeros, `math.ceil` with
--- the sign of zero), with one definition that every engine and the driver share.
+-- the sign of zero, `bit` on sums that are no whole numbers), with one definition that every engine
+-- and the driver share.
 --
 -- `max(a, b)` is a if a > b, else b, as LuaJIT's interpreter has it: of equal numbers the later
 -- one, and nan only if the later argument is nan.
@@ -111,6 +112,60 @@ end
 M.math = {}
 for name, value in pairs(math) do M.math[name] = value end
 M.math.pow, M.math.max, M.math.min, M.math.ceil = M.pow, M.max, M.min, M.ceil
+
+-- LuaJIT compiles bit.tobit(a + b) to an addition of whole numbers, which is another result when a
+-- or b is none. A product stands in the way, if its factor is not known to be constant.
+local one = 1
+
+--- Says what the factor is: 1. That it can be said makes it no constant.
+function M.set_factor(value) one = value end
+
+local function bits_of_one(fn)
+  return function(x, ...)
+    if type(x) == "number" then return fn(x * one, ...) end
+    return fn(x, ...)
+  end
+end
+
+local function bits_of_two(fn)
+  return function(x, y)
+    if type(x) == "number" and type(y) == "number" then return fn(x * one, y * one) end
+    return fn(x, y)
+  end
+end
+
+-- Any number of arguments; what is not a number goes to the function itself.
+local function fold_bits(fn, ...)
+  local result
+  for at = 1, select("#", ...) do
+    local value = select(at, ...)
+    if type(value) ~= "number" then return fn(...) end
+    result = result and fn(result, value * one) or fn(value * one)
+  end
+  return result or fn()
+end
+
+local function bits_of_all(fn)
+  return function(...)
+    local x, y = ...
+    if select("#", ...) == 2 and type(x) == "number" and type(y) == "number" then
+      return fn(x * one, y * one)
+    end
+    local result = fold_bits(fn, ...)
+    return result
+  end
+end
+
+--- The `bit` table as loop bodies see it.
+M.bit = {}
+for name, value in pairs(bit) do M.bit[name] = value end
+for _, name in ipairs { "tobit", "bnot", "bswap", "tohex" } do
+  M.bit[name] = bits_of_one(bit[name])
+end
+for _, name in ipairs { "lshift", "rshift", "arshift", "rol", "ror" } do
+  M.bit[name] = bits_of_two(bit[name])
+end
+for _, name in ipairs { "band", "bor", "bxor" } do M.bit[name] = bits_of_all(bit[name]) end
 
 local function is_sequence(t)
   local count = #t

@@ -206,6 +206,7 @@ end
 
 local function row_apply(op, row, number, other, a)
   local y_number = check_row(row, true)
+  subscript.check_writable(row.array)
   if other then
     check_row(other)
     lib.ms_row_apply(op, y_number, row.elements, row.stride, number, other.elements, other.stride,

@@ -118,4 +118,23 @@ function methods.totable(self)
   return columns
 end
 
+-- Torch's names of tensors by element type number.
+local tensor_names = { [0] = "FloatTensor", "DoubleTensor", "IntTensor", "LongTensor" }
+
+--- A Torch tensor with a copy of a dense array's elements. Errors: OPT when Torch is not there.
+function methods.totensor(self)
+  local handle = to_handle(self)
+  local raw = handle.array
+  if raw.sparse ~= 0 then errors.raise("ARR", "totensor: the array is sparse; use totable()") end
+  local ok, torch = pcall(require, "torch")
+  if not ok or type(torch) ~= "table" then
+    errors.raise("OPT", "totensor needs Torch7: the module 'torch' cannot be loaded")
+  end
+  local copy = handle:clone()
+  local tensor = torch[tensor_names[raw.type]](torch.LongStorage(methods.size(handle)))
+  local bytes = tonumber(raw.count) * ffi.sizeof(core.element_ctypes[raw.type])
+  if bytes > 0 then ffi.copy(torch.data(tensor), copy.array.data, bytes) end
+  return tensor
+end
+
 return M

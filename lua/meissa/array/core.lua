@@ -31,6 +31,7 @@ typedef struct ms_labels {
   uint64_t *offsets;
   char *bytes;
   uint32_t *table;
+  uint32_t *order;
 } ms_labels;
 typedef struct ms_index { uint32_t *order; int64_t *row_start; int32_t repeats; } ms_index;
 typedef struct ms_rows {
@@ -52,7 +53,7 @@ typedef struct ms_array {
   ms_store *coord_store;
   uint64_t version;
   const char *invalid;
-  int32_t generation, readable;
+  int32_t generation, readable, writable;
   uint32_t blocks;
   struct ms_array *next;
   ms_labels *labels[8];
@@ -101,6 +102,16 @@ ms_array *ms_array_transpose(ms_array *array, int one, int other, ms_error *err)
 ms_array *ms_array_view(ms_array *array, int dim_count, const int64_t *dims,
                         const int64_t *strides, void *data, ms_error *err);
 ms_array *ms_array_clone(const ms_array *array, ms_error *err);
+void ms_array_share_labels(ms_array *to, const ms_array *from);
+void ms_array_freeze(ms_array *array);
+ms_array *ms_array_retyped(const ms_array *array, int type, ms_error *err);
+ms_array *ms_array_pick(const ms_array *array, const uint32_t *entries, int64_t count,
+                        ms_error *err);
+ms_array *ms_array_cut(ms_array *array, const int64_t *first, const int64_t *length,
+                       const int32_t *keep, ms_error *err);
+ms_array *ms_array_coords(ms_array *array, ms_error *err);
+ms_array *ms_array_values(ms_array *array, ms_error *err);
+ms_array *ms_array_shuffle(const ms_array *array, uint32_t dims, uint64_t seed, ms_error *err);
 int ms_array_split(const ms_array *array, double share, uint64_t seed, ms_array **first,
                    ms_array **second, ms_error *err);
 double ms_array_reduce(const ms_array *x, int reduction, ms_error *err);

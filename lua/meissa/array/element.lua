@@ -100,7 +100,7 @@ local function define(number)
   local function row_set(row, key, value)
     if type(key) == "number" and type(value) == "number" then
       local i = key - 1
-      if row.array.generation == row.generation and i >= 0 and i < row.extent
+      if row.array.writable == row.generation and i >= 0 and i < row.extent
         and floor(key) == key
         and (not limits or value >= least and value <= most and floor(value) == value) then
         if row.stride == 1 then
@@ -139,7 +139,7 @@ local function define(number)
   local function set(handle, key, value)
     if type(key) == "number" and type(value) == "number" then
       local i = key - 1
-      if handle.rank == 1 and handle.array.generation == handle.generation and i >= 0
+      if handle.rank == 1 and handle.array.writable == handle.generation and i >= 0
         and i < handle.extent and floor(key) == key
         and (not limits or value >= least and value <= most and floor(value) == value) then
         if handle.stride == 1 then
@@ -171,7 +171,7 @@ M.slice = ffi.typeof([[struct {
 local AT = ffi.offsetof(M.slice, "at0")
 local bytes_t, positions_t = ffi.typeof("const char *"), ffi.typeof("const int *")
 
---- The `depth` leading positions (0-based) of a slice: a pointer, good as long as the slice is held.
+--- The `depth` leading positions (0-based) of a slice: a pointer, good while the slice is held.
 function M.positions(slice)
   return ffi.cast(positions_t, ffi.cast(bytes_t, slice) + AT)
 end

@@ -50,5 +50,10 @@ function methods.clone(self)
   return copy
 end
 
---- A copy of the contents as of now, for loops that read old values while they write new ones.
-methods.snapshot = methods.clone
+--- A copy of the contents as of now, for loops that read old values while they write new ones. It
+-- cannot be written.
+function methods.snapshot(self)
+  local copy = methods.clone(self)
+  lib.ms_array_freeze(copy.array)
+  return copy
+end

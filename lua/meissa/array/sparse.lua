@@ -51,6 +51,14 @@ local function read_columns(dims, columns)
   return lists, values, count
 end
 
+--- A sparse array of `count` entries, all with the first subscripts and the value 0, for whoever
+-- fills its coordinates and values.
+function M.empty(dims, count, opts)
+  local number = make.type_number("sparse", opts.type)
+  return element.wrap(make.take(count * (16 + 4 * #dims), lib.ms_array_sparse, number, #dims,
+    ffi.new("int64_t[8]", dims), count))
+end
+
 --- A sparse array from lists of coordinates and values, which are kept in this order.
 -- @tab dims extents
 -- @tab columns {i =, j =, k =, ..., v =}: tables or vectors; without v all values are 1
@@ -59,16 +67,14 @@ end
 function M.sparse(dims, columns, opts)
   if type(columns) ~= "table" then errors.raise("OPT", "sparse: the columns must be a table") end
   local shape, options = make.read_shape("sparse", { "type" }, dims, opts)
-  local number = make.type_number("sparse", options.type)
   local lists, values, count = read_columns(shape, columns)
-  local array = make.take(count * (16 + 4 * #shape), lib.ms_array_sparse, number, #shape,
-    ffi.new("int64_t[8]", shape), count)
-  local A = element.wrap(array)
+  local A = M.empty(shape, count, options)
+  local array = A.array
   for d = 1, #shape do
     local list, coords = lists[d], array.coords[d - 1]
     for e = 1, count do coords[e - 1] = subscript.position(array, d, list[e]) end
   end
-  local data = ffi.cast(core.pointer_ctypes[number], array.data)
+  local data = ffi.cast(core.pointer_ctypes[array.type], array.data)
   for e = 1, count do data[e - 1] = subscript.storable(array, values and values[e] or 1) end
   return A
 end

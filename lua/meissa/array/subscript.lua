@@ -40,6 +40,13 @@ end
 
 local check = M.check
 
+--- Raises when the elements of an array (an ms_array) may not be written.
+function M.check_writable(array)
+  if array.writable == 0 and array.id ~= 0 then
+    errors.raise("ARR", "the array is a snapshot and cannot be written; clone() it")
+  end
+end
+
 local function describe(key)
   if type(key) == "string" then return "'" .. key .. "'" end
   if type(key) == "number" then return (("%.17g"):format(key):gsub("^(-?%d+)$", "%1")) end
@@ -122,8 +129,8 @@ local int32_vector = ffi.typeof("int32_t[8]")
 
 local place_pair = ffi.new("int64_t[2]")
 
---- Where the entries with these leading `count` subscripts (0-based) stand in the array's rows: first
--- place and the one past the last; nil when rows with the present values are not there.
+--- Where the entries with these leading `count` subscripts (0-based) stand in the array's rows:
+-- first place and the one past the last; nil when rows with the present values are not there.
 function M.row_range(array, at, count)
   local rows = array.rows
   if rows == nil or rows.version ~= array.version then return nil end
@@ -166,6 +173,7 @@ local function list_positions(at, count)
 end
 
 local function write_at(array, at, value)
+  M.check_writable(array)
   value = M.storable(array, value)
   if array.sparse ~= 0 then
     local entry = find_entry(array, at)
@@ -246,13 +254,49 @@ local function range_of(array, d, range)
   return first - 1, last - first + 1
 end
 
--- A view by a table of subscripts with ranges in it.
+-- The first positions and lengths that a table of subscripts with ranges means, and which
+-- dimensions are ranges.
+local function ranges_of(array, keys)
+  local first, length, keep = int64_vector(), int64_vector(), int32_vector()
+  for d = 1, array.dim_count do
+    local key = keys[d]
+    if type(key) == "table" or key == nil then
+      first[d - 1], length[d - 1] = range_of(array, d, key or {})
+      keep[d - 1] = 1
+    else
+      first[d - 1], length[d - 1] = position(array, d, key), 1
+    end
+  end
+  return first, length, keep
+end
+
+-- Sets the entries of a sparse array in some ranges to a number.
+local function fill_ranges(array, keys, value)
+  if type(value) ~= "number" then
+    errors.raise("ARR", "a range of a sparse array can be set to a number, which its entries get")
+  end
+  M.check_writable(array)
+  M.storable(array, value)
+  local first, length = ranges_of(array, keys)
+  local data = elements(array)
+  for e = 0, tonumber(array.count) - 1 do
+    local inside = true
+    for d = 0, array.dim_count - 1 do
+      local at = array.coords[d][e] - first[d]
+      inside = inside and at >= 0 and at < length[d]
+    end
+    if inside then data[e] = value end
+  end
+  array.version = array.version + 1
+end
+
+-- A view by a table of subscripts with ranges in it; of a sparse array a copy of the entries there.
 local function ranged(array, keys)
+  if array.sparse ~= 0 then
+    return element.wrap(core.call(lib.ms_array_cut, array, ranges_of(array, keys)))
+  end
   local dims, strides = int64_vector(), int64_vector()
   local rank, offset = 0, 0
-  if array.sparse ~= 0 then
-    errors.raise("ARR", "a sparse array has no ranges; loop over its entries")
-  end
   for d = 1, array.dim_count do
     local key = keys[d]
     local first, length
@@ -336,6 +380,7 @@ function slow.handle_set(handle, key, value)
   check(array, handle.generation, true)
   if type(key) == "table" then
     local at, count, has_range = positions_of(array, key)
+    if has_range and array.sparse ~= 0 then return fill_ranges(array, key, value) end
     if has_range then return assign(ranged(array, key), value) end
     return assign_part(array, at, count, value)
   elseif type(key) == "string" then
@@ -358,6 +403,7 @@ function slow.row_set(row, key, value)
   local array = row.array
   check(array, row.generation, true)
   if type(key) == "string" then errors.raise("ARR", "rows have no field '%s' to assign", key) end
+  M.check_writable(array)
   local i = M.row_position(row, key)
   row.elements[i * tonumber(row.stride)] = M.storable(array, value)
 end

@@ -40,7 +40,11 @@ local SETS = {
   [learn("function(a, b) a.name = b end")] = true,
   [learn("function(a, b) a[1] = b end")] = true,
 }
-local DESTINATION = 1 -- operand mode of instructions that write register A
+-- Operand modes of instructions that write register A, and of those that may write it and all
+-- behind it: calls, loops.
+local DESTINATION, BASE = 1, 2
+
+local MOST_REGISTERS = 255
 
 -- Stands for something unknown inside a plain table from outside.
 local INSIDE = {}
@@ -98,6 +102,8 @@ function Scan:code(fn)
       held[a] = self:part(held[b])
     elseif band(mode, 7) == DESTINATION then
       held[a] = nil
+    elseif band(mode, 7) == BASE then
+      for register = a, MOST_REGISTERS do held[register] = nil end
     end
     pc = pc + 1
   end

@@ -2,8 +2,9 @@
 --
 -- Functions that only read: a proof, from bytecode, that a Lua function stores into no array.
 --
--- A store is allowed into a table that the function has just made: one in a register that only
--- table constructors write, or that was made in the straight code before. A call is allowed to a
+-- A store is allowed into a scratch array from outside, and into a table that the function has just
+-- made: one in a register that only table constructors write, or that was made in the straight code
+-- before. A call is allowed to a
 -- builtin that stores into nothing, to a method of that name of arrays, and to a Lua function from
 -- outside; the caller asks for those too, since it visits all that the function reaches. What a
 -- register holds is followed through straight code only, and forgotten wherever a jump leads to or
@@ -94,7 +95,9 @@ end
 local HARMLESS = {}
 for name in ([[math. bit. string. io. print tonumber tostring type error rawequal rawlen assert
   ipairs pairs next rawget select unpack table.unpack table.concat table.maxn table.new os.time
-  os.clock os.date os.getenv os.difftime meissa.random meissa.normal meissa.clock]]):gmatch "%S+" do
+  os.clock os.date os.getenv os.difftime meissa.random meissa.normal meissa.clock
+  meissa.zeros meissa.ones meissa.full meissa.rand meissa.randn meissa.from meissa.sparse
+  meissa.parallel]]):gmatch "%S+" do
   HARMLESS[name] = true
 end
 
@@ -194,7 +197,8 @@ function Proof:step(proto, state, pc)
   local op, a, d, mode, jump = decode(proto, pc)
   if STORES[op] then
     local object = rshift(d, 8)
-    return state.fresh[object] == true or state.held[object] == FRESH
+    local held = state.held[object]
+    return state.fresh[object] == true or held == FRESH or held ~= nil and self.is_scratch(held)
   end
   if CALLS[op] then
     local allowed, iterator = self:may_call(state.held[a])
@@ -244,13 +248,13 @@ end
 --- Whether a Lua function is proved to store into no array, neither itself nor through what it
 -- calls of the builtins; functions from outside that it calls must be asked for on their own.
 -- @func fn the function
--- @func is_array is_array(value)
--- @func field_of field_of(table, key) reads a field without calling anything
--- @tab builtins names of functions that the analyser knows, by function
--- @func library library(table): whether its content is not searched
-function M.only(fn, is_array, field_of, builtins, library)
-  local proof = setmetatable({ is_array = is_array, field_of = field_of, builtins = builtins,
-    library = library, outer = {}, env = debug.getfenv(fn), fn = fn }, Proof)
+-- @tab world `is_array(value)`; `is_scratch(value)`: whether stores into it do not count;
+-- `field_of(table, key)` reads a field without calling anything; `builtins`: names of functions
+-- that the analyser knows, by function; `library(table)`: whether its content is not searched
+function M.only(fn, world)
+  local proof = setmetatable({ is_array = world.is_array, is_scratch = world.is_scratch,
+    field_of = world.field_of, builtins = world.builtins, library = world.library, outer = {},
+    env = debug.getfenv(fn), fn = fn }, Proof)
   for slot = 1, 255 do
     local name, value = debug.getupvalue(fn, slot)
     if not name then break end

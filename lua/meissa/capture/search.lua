@@ -10,6 +10,7 @@
 local bytecode = require("meissa.capture.bytecode")
 local iterate = require("meissa.iterate")
 local known = require("meissa.capture.known")
+local objects = require("meissa.array.objects")
 local reading = require("meissa.capture.reading")
 
 local builtins, libraries, drawing = known.builtins, known.libraries, known.drawing
@@ -21,6 +22,11 @@ local M = {}
 local MOST_ENTRIES, MOST_SIMPLE = 20000, 4000000
 
 local function is_library(value) return libraries[value] ~= nil end
+
+-- What two tables share if they are one or show the same elements.
+local function content_of(value)
+  return objects.is(value) and rawget(value, "items") or value
+end
 
 --- A field of a plain table without calling anything: raw, then through __index tables. The second
 -- result says that there is an __index that is no table: what it gives is not known.
@@ -56,8 +62,12 @@ local function new_search(state)
   local function is_array(value)
     return state.describe(value) ~= nil
   end
-  return setmetatable({ state = state, is_array = is_array, seen = {}, found = {}, via = {},
-    events = {}, left = MOST_ENTRIES, simple = MOST_SIMPLE }, Search)
+  local function is_scratch(value)
+    local about = state.describe(value)
+    return about ~= nil and about.scratch
+  end
+  return setmetatable({ state = state, is_array = is_array, is_scratch = is_scratch, seen = {},
+    found = {}, via = {}, events = {}, left = MOST_ENTRIES, simple = MOST_SIMPLE }, Search)
 end
 
 -- What a user may call an array that was found: "model.W", or "W", a variable of a function.
@@ -148,8 +158,9 @@ function Search:fn(fn)
   end
   local changes, stores = bytecode.changes(fn, self.is_array, field_of)
   self.changes, self.stores = self.changes or changes, self.stores or stores
-  self.writes = self.writes or not reading.only(fn, self.is_array, field_of, builtins,
-    is_library)
+  self.writes = self.writes or not reading.only(fn,
+    { is_array = self.is_array, is_scratch = self.is_scratch, field_of = field_of,
+      builtins = builtins, library = is_library })
   self:globals(fn)
 end
 
@@ -169,6 +180,10 @@ function Search:visit(value, from, key)
   if builtins[value] == "rawset" then self.stores = true end
   if drawing[value] or known.draws(builtins[value]) then self.draws = true end
   if self.seen[value] or libraries[value] or builtins[value] or self.state.opaque[value] then
+    return
+  end
+  if objects.is(value) then -- plain data: a search would find nothing in it
+    self.seen[content_of(value)] = true
     return
   end
   self.seen[value] = true
@@ -194,6 +209,6 @@ function Search:acts()
   return acts
 end
 
-M.new, M.field_of = new_search, field_of
+M.new, M.field_of, M.content_of = new_search, field_of, content_of
 
 return M

@@ -6,6 +6,7 @@
 local buffer = require("string.buffer")
 local element = require("meissa.array.element")
 local errors = require("meissa.errors")
+local objects = require("meissa.array.objects")
 local section = require("meissa.file.section")
 local stream = require("meissa.file.stream")
 local subscript = require("meissa.array.subscript")
@@ -32,9 +33,9 @@ local function flatten(value, path, arrays, inside)
     if not plain[type(key)] or key == MARK then
       errors.raise("OPT", "save: a key of %s is a %s", table.concat(path, "."), type(key))
     end
-    if element.kind(each) then
-      local handle = subscript.to_handle(each)
-      local id = tonumber(handle.array.id)
+    if element.kind(each) or objects.is(each) then
+      local handle = objects.is(each) and each or subscript.to_handle(each)
+      local id = objects.is(each) and each or tonumber(handle.array.id)
       if not arrays.number_of[id] then
         arrays[#arrays + 1] = handle
         arrays.number_of[id] = #arrays
@@ -66,7 +67,9 @@ function M.write(path, value)
     writer:uint32(#arrays)
     writer:uint64(#body)
     writer:bytes(body)
-    for _, handle in ipairs(arrays) do section.write(writer, handle.array) end
+    for _, handle in ipairs(arrays) do
+      section.write(writer, objects.is(handle) and handle or handle.array)
+    end
     writer:footer()
   end)
 end
@@ -96,6 +99,7 @@ function M.read(reader)
   local arrays = {}
   for k = 1, array_count do arrays[k] = section.read(reader) end
   reader:footer()
+  for _, array in ipairs(arrays) do section.finish(reader, array) end
   local ok, value = pcall(buffer.decode, body)
   if not ok or type(value) ~= "table" then reader:fail("the values cannot be decoded") end
   restore(reader, value, arrays)

@@ -7,12 +7,16 @@
 local ffi = require("ffi")
 local core = require("meissa.array.core")
 local element = require("meissa.array.element")
+local errors = require("meissa.errors")
 local make = require("meissa.array.make")
+local objects = require("meissa.array.objects")
+local buffer = require("string.buffer")
 
 local lib = core.lib
 local M = {}
 
 local DENSE, SPARSE = 1, 2
+local OBJECT = 4 -- number of the element type
 local NO_LABELS, NUMBERS, STRINGS, SHARED = 0, 1, 2, 3
 
 local function write_labels(writer, array, d)
@@ -34,15 +38,35 @@ local function write_labels(writer, array, d)
   writer:bytes(labels.bytes, tonumber(labels.offsets[count]))
 end
 
---- Writes an array (an ms_array).
-function M.write(writer, array)
-  local count = tonumber(array.count)
-  writer:uint32(array.sparse ~= 0 and SPARSE or DENSE)
-  writer:uint32(array.type)
-  writer:uint32(array.dim_count)
+local function write_head(writer, kind, number, dims, count)
+  writer:uint32(kind)
+  writer:uint32(number)
+  writer:uint32(#dims)
   writer:uint32(0)
-  for d = 0, array.dim_count - 1 do writer:uint64(array.dims[d]) end
+  for d = 1, #dims do writer:uint64(dims[d]) end
   writer:uint64(count)
+end
+
+local function write_objects(writer, O)
+  local copy = O:clone()
+  local ok, bytes = pcall(buffer.encode,
+    { items = rawget(copy, "items"), labels = rawget(copy, "labels") })
+  if not ok then
+    errors.raise("OPT", "save: an element of %s cannot be saved: %s", objects.name_of(O), bytes)
+  end
+  write_head(writer, DENSE, OBJECT, O:size(), O:nnz())
+  for _ = 1, O:dim() do writer:uint32(NO_LABELS) end
+  writer:uint64(#bytes)
+  writer:bytes(bytes)
+end
+
+--- Writes an array (an ms_array, or an array of objects).
+function M.write(writer, array)
+  if objects.is(array) then return write_objects(writer, array) end
+  local count = tonumber(array.count)
+  local dims = {}
+  for d = 1, array.dim_count do dims[d] = array.dims[d - 1] end
+  write_head(writer, array.sparse ~= 0 and SPARSE or DENSE, array.type, dims, count)
   for d = 0, array.dim_count - 1 do write_labels(writer, array, d) end
   if array.sparse ~= 0 then
     for d = 0, array.dim_count - 1 do writer:bytes(array.coords[d], count * 4) end
@@ -90,7 +114,9 @@ local function read_head(reader)
   local kind, number, rank = reader:uint32(), reader:uint32(), reader:uint32()
   reader:uint32()
   if kind ~= DENSE and kind ~= SPARSE then reader:fail("the array is of an unknown kind") end
-  if number > 3 then reader:fail("the element type is unknown") end
+  if number > OBJECT or number == OBJECT and kind == SPARSE then
+    reader:fail("the element type is unknown")
+  end
   if rank < 1 or rank > 8 then reader:fail("the array has %d dimensions", rank) end
   local dims, elements = {}, 1
   for d = 1, rank do
@@ -124,9 +150,32 @@ local function fill_array(reader, A, kind)
   reader:into(array.data, array.count * ffi.sizeof(core.element_ctypes[array.type]))
 end
 
---- Reads an array.
+-- An array of objects whose elements M.finish decodes.
+local function read_objects(reader, dims)
+  for _ = 1, #dims do
+    if reader:uint32() ~= NO_LABELS then reader:fail("the id map is of an unknown kind") end
+  end
+  local O = objects.new(dims)
+  rawset(O, "encoded", reader:string(reader:expect(reader:count())))
+  return O
+end
+
+--- Decodes the elements of an array that read gave, once the checksum is known to match.
+function M.finish(reader, array)
+  if not objects.is(array) then return end
+  local ok, content = pcall(buffer.decode, rawget(array, "encoded"))
+  if not ok or type(content) ~= "table" or type(content.items) ~= "table" then
+    reader:fail("the elements cannot be decoded")
+  end
+  rawset(array, "encoded", nil)
+  rawset(array, "items", content.items)
+  rawset(array, "labels", content.labels)
+end
+
+--- Reads an array; M.finish is to be called before it is used.
 function M.read(reader)
   local kind, number, dims, count = read_head(reader)
+  if number == OBJECT then return read_objects(reader, dims) end
   local labels = ffi.new("ms_labels *[8]")
   local ok, result = pcall(function()
     for d = 1, #dims do read_labels(reader, labels, d - 1, dims[d]) end

@@ -45,10 +45,16 @@ local SLICE = 0.05
 -- Objects that stay loaded although nothing may use them any more.
 local MOST_LOADED = 64
 
---- Why there is no C compiler; nil if there is one.
+local found -- what the environment said when a compiler was found
+
+--- Why there is no C compiler; nil if there is one. One that was found is not looked for again.
 function M.missing()
+  local where = ("%s\0%s"):format(os.getenv "CC" or "", os.getenv "PATH" or "")
+  if where == found then return nil end
   local words = ffi.string(lib.ms_toolchain_missing(core.new_error()))
-  return words ~= "" and words or nil
+  if words ~= "" then return words end
+  found = where
+  return nil
 end
 
 local Build = {}

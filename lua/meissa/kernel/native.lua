@@ -10,6 +10,7 @@ local errors = require("meissa.errors")
 local failure = require("meissa.kernel.failure")
 local ffi = require("ffi")
 local helpers = require("meissa.kernel.helpers")
+local random = require("meissa.random")
 
 local M = {}
 
@@ -30,7 +31,16 @@ local NONE, NUMBER, TRUE, FALSE = 0, 1, 2, 3
 local MARK = "\255slots\0\0"
 local SLOT = 8
 
--- Fills the slot of a parameter. `slot`, the parameter, info, items by capture, captured values.
+-- What random numbers belong to, for a kernel: it makes a place of its own from this one.
+local function place_of(draws)
+  local before = random.open(draws)
+  local place = random.place()
+  random.close(before)
+  return place
+end
+
+-- Fills the slot of a parameter. `slot`, the parameter, info, items by capture, captured values,
+-- the place of random numbers.
 local fill_by_kind = {
   coord = function(slot, param, _, items)
     slot.pointer = ffi.cast("void *", items.space.coords[param.at])
@@ -45,6 +55,13 @@ local fill_by_kind = {
     local value = values[param.at]
     if type(value) == "number" then slot.number = value else slot.whole = value and 1 or 0 end
   end,
+  rows = function(slot, param, _, items)
+    local rows = items[param.at].rows
+    local part = param.dim
+    local vector = part == 1 and rows.start or part == 2 and rows.values or rows.columns[part - 2]
+    slot.pointer = ffi.cast("void *", vector)
+  end,
+  draws = function(slot, _, _, _, _, place) slot.pointer = ffi.cast("void *", place) end,
 }
 
 --- Whether the engine can fill this parameter of a kernel.
@@ -61,11 +78,12 @@ Instance.__index = Instance
 -- @tab found the items by capture, and `space`
 -- @tab values captured values
 -- @tab lua the Lua engine's info and functions that native blocks share with it: `info`, `object`
--- (a capture's array as an object), `items`, `encode(results)`
+-- (a capture's array as an object), `encode(results)`, `draws`: what random numbers belong to
 function M.instance(object, info, found, values, lua)
   local slots = slots_type(math.max(1, #info.params))
+  local place = place_of(lua.draws or {seed = 0, ordinal = 0})
   for n, param in ipairs(info.params) do
-    fill_by_kind[param.kind](slots[n - 1], param, info, found, values)
+    fill_by_kind[param.kind](slots[n - 1], param, info, found, values, place)
   end
   local privates = 0
   for _, result in ipairs(info.results) do
@@ -77,7 +95,7 @@ function M.instance(object, info, found, values, lua)
   ffi.copy(results, MARK, SLOT)
   return setmetatable({
     entry = object.block, object = object, info = info, found = found, lua = lua,
-    slots = slots, space = results, results = results + 1, fault = fault_type(),
+    slots = slots, place = place, space = results, results = results + 1, fault = fault_type(),
     bounds = bounds_type(MOST_BOUNDS), encoded = info.positions > 0,
     size = #info.results > 0 and (1 + count) * SLOT or 0,
   }, Instance)
@@ -103,7 +121,7 @@ local function raise_fault(self, fault)
   elseif fault.stop == VALUE then
     helpers[storers[item.type]](value, at)
   else
-    local message = self.info.messages and self.info.messages[value]
+    local message = self.info.messages and self.info.messages[value + 1]
     if message then error(message, 0) end
   end
   errors.raise("BUG", "a compiled loop stopped at line %d without a reason (%d)", fault.line,

@@ -87,12 +87,13 @@ function M.encode(self, results)
   end
   sent[count + 1], sent[count + 2] = table.concat(set), table.concat(positions, ";")
   sent[count + 3] = next(gone) and gone or nil
-  return carry.encode(sent, count + 3, {
+  local bytes = carry.encode(sent, count + 3, {
     path = function(n) return info.results[n] and captures[info.results[n].capture].path end,
     find_array = memory.refuse,
     code = "BDY", whither = "the driver",
     remedy = "Declare it local in the body if it is not needed after the loop",
   })
+  return bytes
 end
 
 -- Whether the iteration "3,-2" comes after another one, or nil, in loop order.

@@ -145,7 +145,8 @@ local FOOTPRINTS = {
   sum = "r", mean = "r", max = "r", min = "r", norm = "r", dot = "r", totable = "r", each = "r",
   nonzeros = "r", clone = "r", snapshot = "r", fill = "w", copy = "w", axpy = "rw", scal = "rw",
   add = "rw", cmul = "rw", gemv = "rw", ger = "rw", gemm = "rw", size = "", dim = "", nnz = "",
-  type = "", label = "", index = "", narrow = "", select = "", transpose = "",
+  type = "", label = "", index = "", narrow = "", select = "", transpose = "", map = "r",
+  filter = "r", reduce = "r", group_by = "r", randomize = "r", totensor = "r",
 }
 local VIEWS = {narrow = true, select = true, transpose = true}
 local SHAPE_ONLY = {size = true, dim = true, nnz = true, type = true, label = true, index = true}

@@ -1,0 +1,128 @@
+#!/usr/bin/env luajit
+-- SPDX-License-Identifier: MIT
+-- Sparse logistic regression. With --data it reads a file in LIBSVM's form (gz); without, it plants
+-- a model and finds it again. Every point adds to the weights of its own features through a buffer,
+-- so all points of a stage see the weights as they were when it began: --delay says how many points
+-- that are. --update adarevision corrects each step for what came in between (McMahan and Streeter,
+-- 2014); sgd takes steps of one size.
+package.path = (arg[0]:match("^(.*/)") or "./") .. "support/?.lua;" .. package.path
+local meissa = require "meissa"
+local run = require "run"
+local parallel = meissa.parallel
+
+local parser = run.parser("train_slr.lua", "Sparse logistic regression.", {rank = true})
+parser:option("--update", "The rule."):choices {"sgd", "adarevision"}:default "adarevision"
+parser:option("--rate", "Step size (default 0.05, of adarevision 0.3)."):convert(tonumber)
+parser:option("--delay", "Most points of a stage."):convert(tonumber):default "500"
+parser:option("--points", "How many points to generate."):convert(tonumber):default "20000"
+parser:option("--save", "Save the weights to this file.")
+local options = run.options(parser)
+local engine, delay = options.engine, options.delay
+local revised = options.update == "adarevision"
+local rate = options.rate or (revised and 0.3 or 0.05)
+
+-- Ten features of a thousand a point; a label for the sign of a planted sum, with noise.
+local function generate(points, seed)
+  local draws, planted = meissa.rand({points, 11}, {seed = seed}), meissa.randn({1000}, {seed = 1})
+  local i, j, v, y = {}, {}, {}, meissa.zeros(points)
+  for p = 1, points do
+    local sum, row = 0, draws[p]
+    for k = 1, 10 do
+      local feature = 100 * (k - 1) + 1 + math.floor(100 * row[k] * row[k])
+      i[#i + 1], j[#j + 1], v[#v + 1] = p, feature, 1
+      sum = sum + planted[feature]
+    end
+    y[p] = sum > 2 * math.log(1 / row[11] - 1) and 1 or -1
+  end
+  return meissa.sparse({points, 1000}, {i = i, j = j, v = v}), y
+end
+
+local X, y, T, ty
+if options.data then
+  X, y = meissa.read.libsvm(options.data)
+  T, ty = X, y
+  if options.test then T, ty = meissa.read.libsvm(options.test, {like = X}) end
+else
+  X, y = generate(options.points, options.seed + 1)
+  T, ty = generate(math.ceil(options.points / 4), options.seed + 2)
+end
+local n, features = X:size(1), X:size(2)
+
+-- Weights; per feature the sum of gradients, what it was when the stage began, the revised sum of
+-- squares, and the greatest value that has had.
+local w, sum, start = meissa.zeros(features), meissa.zeros(features), meissa.zeros(features)
+local squares, greatest = meissa.full({features}, 1), meissa.full({features}, 1)
+
+local function revise(old, g, z, most, total, before)
+  local between = total - before
+  local step = rate / math.sqrt(most)
+  z = z + g * g + 2 * g * between
+  if z > most then most = z end
+  local smaller = rate / math.sqrt(most)
+  return old + smaller * g - (step - smaller) * between, z, most, total + g, before
+end
+
+local gradient = meissa.buffer(w, revised and
+  {apply = revise, with = {squares, greatest, sum, start}} or
+  {apply = function(old, g) return old + rate * g end})
+
+-- A stage: points first to last. Gradients of the log-likelihood, uphill.
+local function stage(first, last)
+  local loss = 0
+  for i in parallel({first, last}, {ordered = false, engine = engine}) do
+    local margin = 0
+    for f, v in X[i]:nonzeros() do margin = margin + w[f] * v end
+    local label = y[i] > 0 and 1 or 0
+    local p = 1 / (1 + math.exp(-margin))
+    local g = label - p
+    loss = loss - math.log(label == 1 and p + 1e-12 or 1 - p + 1e-12)
+    for f, v in X[i]:nonzeros() do gradient[f] = gradient[f] + g * v end
+  end
+  start:copy(sum)
+  return loss, meissa.last()
+end
+
+local function accuracy()
+  local right = 0
+  for i in parallel(T:size(1), {engine = engine}) do
+    local margin = 0
+    for f, v in T[i]:nonzeros() do margin = margin + w[f] * v end
+    if (margin > 0) == (ty[i] > 0) then right = right + 1 end
+  end
+  return right / T:size(1)
+end
+
+local report = run.report(options, {
+  {key = "epoch", title = "epoch", format = "%d"},
+  {key = "loss", title = "loss", format = "%.4f"},
+  {key = "accuracy", title = "accuracy", format = "%.4f"},
+  {key = "seconds", title = "seconds", format = "%.3f"},
+})
+if not options.json then
+  print(("learning from %s, testing on %d points"):format(tostring(X):match("^[^\n]*"), T:size(1)))
+end
+local epochs, total, loss, right, plan = options.epochs or 20, 0, nil, nil, nil
+for epoch = 1, epochs do
+  report:progress(epoch - 1, epochs, "learning")
+  local started = meissa.clock()
+  loss = 0
+  for first = 1, n, delay do
+    local part
+    part, plan = stage(first, math.min(first + delay - 1, n))
+    loss = loss + part
+  end
+  local seconds = meissa.clock() - started
+  total = total + seconds
+  right = accuracy()
+  report:row {epoch = epoch, loss = loss / n, accuracy = right, seconds = seconds}
+end
+
+if options.save then meissa.save(options.save, {w = w}) end
+report:summary {
+  loss = loss / n, accuracy = right, seconds = total, workers = plan.workers, engine = plan.engine,
+  strategy = plan.strategy, updates_per_second = epochs * n / total,
+}
+if not options.json then
+  print "\nThe plan of a stage:\n"
+  print(plan)
+end

@@ -1,0 +1,277 @@
+-- SPDX-License-Identifier: MIT
+--
+-- Arrays of objects: elements are Lua values that string.buffer can carry: nil, booleans, numbers,
+-- strings, int64 numbers, and tables of these without metatables.
+--
+-- Such an array is a Lua table with this module as its metatable, so that a loop which captures it
+-- sends it as it sends any table. It lives in one process: a loop's workers get copies. A row of
+-- one with several dimensions shares its elements. Fields: `items`, the elements by row-major
+-- number from 1; `extents`; `first`, the number before its first element.
+-- @module meissa.array.objects
+
+local ffi = require("ffi")
+local errors = require("meissa.errors")
+
+local floor = math.floor
+
+-- The metatable outlives a reload of the module.
+local registry = debug.getregistry()
+if registry["meissa.array.objects"] then return registry["meissa.array.objects"] end
+local M = { methods = {} }
+registry["meissa.array.objects"] = M
+
+local int64_t, uint64_t = ffi.typeof("int64_t"), ffi.typeof("uint64_t")
+
+--- Whether a value is an array of objects, or a row of one.
+function M.is(value)
+  return getmetatable(value) == M
+end
+
+local function count_of(extents)
+  local count = 1
+  for d = 1, #extents do count = count * extents[d] end
+  return count
+end
+
+--- A new array with nil everywhere.
+-- @tab extents checked extents
+-- @tab[opt] items its elements by row-major number, checked, which become the array's
+function M.new(extents, items)
+  return setmetatable({ items = items or {}, extents = extents, first = 0 }, M)
+end
+
+--- An array of objects with nil everywhere: objects(dims), a table or plain integers.
+-- @usage local docs = meissa.objects(1000)
+-- docs[1] = {title = "one", words = {"a", "b"}}
+function M.make(...)
+  local extents = require("meissa.array.make").read_shape("objects", {}, ...)
+  return M.new({ unpack(extents) })
+end
+
+--- How messages name it.
+function M.name_of(O)
+  return ("DistArray<object>[%s]"):format(table.concat(rawget(O, "extents"), "x"))
+end
+
+local plain = { ["nil"] = true, boolean = true, number = true, string = true }
+
+-- Why a value cannot be an element, or nil. `inside` are the tables that lead to it.
+local function trouble_of(value, inside)
+  if plain[type(value)] then return nil end
+  if type(value) == "cdata" and (ffi.istype(int64_t, value) or ffi.istype(uint64_t, value)) then
+    return nil
+  end
+  if type(value) ~= "table" then return "a " .. type(value) end
+  if getmetatable(value) ~= nil then return "a table with a metatable" end
+  if inside[value] then return "a table that contains itself" end
+  inside[value] = true
+  for key, item in pairs(value) do
+    local trouble = trouble_of(key, inside) or trouble_of(item, inside)
+    if trouble then return trouble end
+  end
+  inside[value] = nil
+end
+
+--- Raises ARR unless a value can be an element.
+function M.check_value(value)
+  local trouble = trouble_of(value, {})
+  if trouble then
+    errors.raise("ARR", "cannot store %s in an array of objects: elements are numbers, strings, "
+      .. "booleans and plain tables of these", trouble)
+  end
+  return value
+end
+
+local function words_of(key)
+  if type(key) == "string" then return "'" .. key .. "'" end
+  if type(key) == "number" then return ("%.17g"):format(key) end
+  return "a " .. type(key)
+end
+
+-- Checks the subscript of dimension d and returns it from 0.
+local function position(O, d, key)
+  local extent = rawget(O, "extents")[d]
+  if type(key) ~= "number" or floor(key) ~= key then
+    errors.raise("ARR", "subscript %s of dimension %d of %s is not a whole number", words_of(key),
+      d, M.name_of(O))
+  end
+  if key < 1 or key > extent then
+    errors.raise("ARR", "subscript %s is outside 1..%d (dimension %d of %s)", words_of(key), extent,
+      d, M.name_of(O))
+  end
+  return key - 1
+end
+
+-- The number of the element, or the number before the first one of the row, with these subscripts,
+-- and how many dimensions are left.
+local function place_of(O, keys)
+  local extents = rawget(O, "extents")
+  if #keys < 1 or #keys > #extents then
+    errors.raise("ARR", "%d subscripts for the %d dimensions of %s", #keys, #extents, M.name_of(O))
+  end
+  local place = 0
+  for d = 1, #keys do place = place * extents[d] + position(O, d, keys[d]) end
+  for d = #keys + 1, #extents do place = place * extents[d] end
+  return rawget(O, "first") + place, #extents - #keys
+end
+
+local function check_freed(O)
+  if rawget(O, "items") == nil then errors.raise("ARR", "the array was freed") end
+end
+
+local function unknown_method(key)
+  local names = {}
+  for name in pairs(M.methods) do names[#names + 1] = name end
+  local near = errors.nearest(key, names)
+  errors.raise("ARR", "arrays of objects have no field or method '%s'%s", key,
+    near and (" (did you mean '%s'?)"):format(near) or "")
+end
+
+--- O[i], O[{i, j}]: the element, or a row.
+function M.__index(O, key)
+  if type(key) == "string" then return M.methods[key] or unknown_method(key) end
+  check_freed(O)
+  local extents = rawget(O, "extents")
+  if #extents == 1 and type(key) == "number" then
+    return rawget(O, "items")[rawget(O, "first") + position(O, 1, key) + 1]
+  end
+  local place, left = place_of(O, type(key) == "table" and key or { key })
+  if left == 0 then return rawget(O, "items")[place + 1] end
+  local row = M.new({ unpack(extents, #extents - left + 1) }, rawget(O, "items"))
+  rawset(row, "first", place)
+  return row
+end
+
+--- O[i] = value, O[{i, j}] = value.
+function M.__newindex(O, key, value)
+  check_freed(O)
+  if type(key) == "string" then
+    errors.raise("ARR", "arrays have no field '%s' to assign", key)
+  end
+  local place, left = place_of(O, type(key) == "table" and key or { key })
+  if left > 0 then
+    errors.raise("ARR", "a row of an array of objects cannot be assigned; write its elements")
+  end
+  rawget(O, "items")[place + 1] = M.check_value(value)
+end
+
+function M.__tostring(O)
+  if rawget(O, "items") == nil then return "DistArray (freed)" end
+  return M.name_of(O) .. " dense"
+end
+
+function M.__concat(left, right)
+  return tostring(left) .. tostring(right)
+end
+
+-- Methods ------------------------------------------------------------------------------------
+
+local methods = M.methods
+
+--- The extent of a dimension, or a table of all.
+function methods.size(O, d)
+  local extents = rawget(O, "extents")
+  if d == nil then return { unpack(extents) } end
+  if not extents[d] then
+    errors.raise("ARR", "dimension %s is not in 1..%d (%s)", tostring(d), #extents, M.name_of(O))
+  end
+  return extents[d]
+end
+
+--- The number of dimensions.
+function methods.dim(O)
+  return #rawget(O, "extents")
+end
+
+--- The number of elements.
+function methods.nnz(O)
+  return count_of(rawget(O, "extents"))
+end
+
+--- "object"
+function methods.type()
+  return "object"
+end
+
+--- The label of position i of dimension d: what group_by grouped by; i itself without one.
+function methods.label(O, d, i)
+  methods.size(O, d)
+  local at = position(O, d, i) + 1
+  local labels = d == 1 and rawget(O, "labels")
+  return labels and labels[at] or i
+end
+
+--- The position of a label in dimension d, or nil.
+function methods.index(O, d, label)
+  local extent = methods.size(O, d)
+  local labels = d == 1 and rawget(O, "labels")
+  if labels then
+    for i = 1, extent do
+      if labels[i] == label then return i end
+    end
+  elseif type(label) == "number" and floor(label) == label and label >= 1 and label <= extent then
+    return label
+  end
+end
+
+--- Sets every element to a value (the same table, if it is one).
+function methods.fill(O, value)
+  check_freed(O)
+  M.check_value(value)
+  local items, first = rawget(O, "items"), rawget(O, "first")
+  for k = first + 1, first + methods.nnz(O) do items[k] = value end
+  return O
+end
+
+local function copy_of(value)
+  if type(value) ~= "table" then return value end
+  local copy = {}
+  for key, item in pairs(value) do copy[copy_of(key)] = copy_of(item) end
+  return copy
+end
+
+--- A copy with elements of its own, tables included.
+function methods.clone(O)
+  check_freed(O)
+  local items, first, copy = rawget(O, "items"), rawget(O, "first"), {}
+  for k = 1, methods.nnz(O) do copy[k] = copy_of(items[first + k]) end
+  local made = M.new({ unpack(rawget(O, "extents")) }, copy)
+  rawset(made, "labels", rawget(O, "labels"))
+  return made
+end
+
+--- Nested tables of the elements.
+function methods.totable(O)
+  check_freed(O)
+  local list = {}
+  for i = 1, rawget(O, "extents")[1] do
+    local item = O[i]
+    list[i] = M.is(item) and item:totable() or item
+  end
+  return list
+end
+
+--- Iterates over the elements, row-major: subscripts, value.
+function methods.each(O)
+  check_freed(O)
+  local extents, items, first = rawget(O, "extents"), rawget(O, "items"), rawget(O, "first")
+  local rank, count, place, at = #extents, methods.nnz(O), 0, {}
+  return function()
+    if place == count then return nil end
+    local rest = place
+    for d = rank, 1, -1 do
+      at[d] = rest % extents[d] + 1
+      rest = floor(rest / extents[d])
+    end
+    place = place + 1
+    at[rank + 1] = items[first + place]
+    return unpack(at, 1, rank + 1)
+  end
+end
+
+--- Gives the elements to the collector; later uses raise ARR.
+function methods.free(O)
+  rawset(O, "items", nil)
+end
+
+return M

@@ -1,0 +1,88 @@
+-- SPDX-License-Identifier: MIT
+--- Failures of loops: what becomes of the arrays, and what the user is told.
+-- @module meissa.failure
+
+local array = require "meissa.array"
+local core = require "meissa.core"
+local errors = require "meissa.errors"
+local grids = require "meissa.grid"
+local stages = require "meissa.stage"
+local worker = require "meissa.worker"
+
+local M = {}
+
+--- Where a block lies, in the user's index names: "block 3, i = 1 to 20".
+function M.describe_block(run, layout, number)
+  local block = grids.block(layout, number)
+  if block.first then
+    return ("block %d, entries %d to %d of the partition"):format(number, block.first, block.last)
+  end
+  local parts = {}
+  for d, name in ipairs(run.plan.indices) do
+    if block.lo[d] then
+      parts[#parts + 1] = ("%s = %d to %d"):format(name, block.lo[d], block.hi[d])
+    end
+  end
+  return ("block %d, %s"):format(number, table.concat(parts, ", "))
+end
+
+--- "script.lua:7", where the loop stands.
+function M.place(run)
+  return ("%s:%d"):format(run.record.file, run.record.line)
+end
+
+--- After a failure that was not undone: the contents of what the loop wrote are unknown. `why` is
+-- an error or its text.
+function M.invalidate(run, why)
+  local message = ("the loop at %s did not finish: %s"):format(
+    M.place(run), type(why) == "table" and why.message or tostring(why))
+  for _, value in ipairs(stages.changed(run)) do array.mark_invalid(value, message) end
+end
+
+--- Raises what a failed job means for the user.
+-- @tab run the loop's run @tab layout of its blocks @tab failure as session:run gives it
+function M.raise(run, layout, failure)
+  local fields = {code = failure.code, message = failure.message, worker = failure.worker,
+                  file = run.record.file, line = run.record.line}
+  if failure.payload then
+    for name, value in pairs(worker.decode_error(failure.payload)) do fields[name] = value end
+  elseif failure.block then
+    fields.message = ("%s, in %s"):format(failure.message,
+                                          M.describe_block(run, layout, failure.block))
+  end
+  if failure.repeated then
+    fields.message = ("%s (engine %s): the second worker that this block ended, so the loop was " ..
+      "undone"):format(fields.message, run.plan.engine)
+  end
+  fields.traceback = nil
+  if failure.lost then M.invalidate(run, fields.message) end
+  error(errors.new(fields), 0)
+end
+
+-- What the loop may write in this process, as it is now.
+local function log_here(run, key, items)
+  local log, err = core.undo {key = key, items = items, strategy = run.plan.strategy,
+                              ranges = run.grid.ranges, sequential = run.grid.sequential}
+  if not log then errors.raise_core(err) end
+  return log
+end
+
+--- Runs a loop's blocks in this process. If that fails, its arrays are put back, or, if the loop is
+-- no transaction, marked as lost, and the error is raised.
+-- @tab run the loop's run @string key its kernel's @tab items of its job @func blocks runs them
+-- Errors: ARR when there is no memory for the log.
+function M.undo_here(run, key, items, blocks)
+  local log = run.space.transaction and log_here(run, key, items)
+  local copies = log and stages.remember(run)
+  local ok, err = pcall(blocks)
+  if not ok and log then
+    log:restore()
+    stages.restore(copies)
+  elseif not ok then
+    M.invalidate(run, err)
+  end
+  if log then log:free() end
+  if not ok then error(err, 0) end
+end
+
+return M

@@ -1,0 +1,148 @@
+-- SPDX-License-Identifier: MIT
+--
+-- The reader of lines: a function of the user's for every line, on the workers.
+-- @module meissa.read.lines
+
+local ffi = require("ffi")
+local capture = require("meissa.capture")
+local core = require("meissa.array.core")
+local errors = require("meissa.errors")
+local gather = require("meissa.read.gather")
+local make = require("meissa.array.make")
+local source = require("meissa.read.source")
+local spread = require("meissa.spread")
+
+require("meissa.ffi").cdef("read.lines", [[
+typedef struct ms_cuts { int64_t count; int64_t *offset, *line; } ms_cuts;
+ms_cuts *ms_cuts_make(const char *path, int64_t size, ms_error *err);
+void ms_cuts_free(ms_cuts *cuts);
+typedef struct ms_stretch ms_stretch;
+ms_stretch *ms_stretch_open(const char *path, int64_t first, int64_t end, int64_t line,
+                            ms_error *err);
+int ms_stretch_next(ms_stretch *stretch, const char **line, size_t *length, int64_t *number,
+                    ms_error *err);
+void ms_stretch_close(ms_stretch *stretch);
+]])
+
+local lib = core.lib
+local M = {}
+
+-- Bytes of a stretch: few enough that workers share a file, enough that handing one out is nothing.
+M.STRETCH = 2 ^ 20
+
+-- The stretches of all files: {path =, first =, last =, line =}.
+local function cut(files)
+  local stretches = {}
+  for _, path in ipairs(files) do
+    local cuts = ffi.gc(core.call(lib.ms_cuts_make, path, M.STRETCH), lib.ms_cuts_free)
+    for k = 0, tonumber(cuts.count) - 1 do
+      stretches[#stretches + 1] = { path = path, first = tonumber(cuts.offset[k]),
+        last = tonumber(cuts.offset[k + 1]), line = tonumber(cuts.line[k]) }
+    end
+  end
+  return stretches
+end
+
+local function refuse_at(path, number, format, ...)
+  error(errors.new { code = "BDY", message = "lines: " .. format:format(...), file = path,
+    line = number }, 0)
+end
+
+-- What the function raised, placed at the line that it was given.
+local function raise_at(path, number, err)
+  local text = errors.is(err) and err.message or tostring(err)
+  error(errors.new { code = "BDY", message = "lines: " .. text, file = path, line = number }, 0)
+end
+
+-- Hands the lines of a stretch to the function; state.number is the line that it has.
+local function walk(state, stretch, path, fn, bunch)
+  local line, length, number = ffi.new("const char *[1]"), ffi.new("size_t[1]"),
+    ffi.new("int64_t[1]")
+  while true do
+    local got = lib.ms_stretch_next(stretch, line, length, number, core.err)
+    if got < 0 then core.raise_pending() end
+    if got == 0 then return end
+    state.number = tonumber(number[0])
+    bunch:take(state.number, fn(ffi.string(line[0], length[0]), path, state.number))
+  end
+end
+
+--- On a worker: what the lines of a stretch gave, packed.
+-- @tab task {path =, first =, last =, line =}
+-- @func fn the user's
+-- @tab about `rank`, `flatten`
+function M.run(task, fn, about)
+  local path, state = task.path, {}
+  local bunch = gather.bunch(function(number, format, ...)
+    refuse_at(path, number, format, ...)
+  end, about.rank, about.flatten)
+  local stretch = ffi.gc(core.call(lib.ms_stretch_open, path, task.first, task.last, task.line),
+    lib.ms_stretch_close)
+  local ok, err = pcall(walk, state, stretch, path, fn, bunch)
+  if ok then return bunch:pack() end
+  if errors.is(err) and err.file == path then error(err, 0) end
+  raise_at(path, state.number, err)
+end
+
+-- The analyser looks at what the user's function does, not at how it is called.
+capture.register(M.run, "meissa.read.run")
+
+local function check_dims(dims)
+  if dims == nil then return nil end
+  local rank = type(dims) == "table" and #dims or dims
+  local good = type(rank) == "number" and rank >= 1 and rank <= 8 and rank == math.floor(rank)
+  for d = 1, good and type(dims) == "table" and rank or 0 do
+    local extent = dims[d]
+    good = good and type(extent) == "number" and extent >= 0 and extent == math.floor(extent)
+      and extent < 2 ^ 31
+  end
+  if not good then
+    errors.raise("OPT", "lines: dims must be a number of dimensions from 1 to 8, or a table of "
+      .. "extents")
+  end
+  return rank, type(dims) == "table" and dims or nil
+end
+
+local function check_options(opts)
+  opts = errors.check_options("lines", opts, { "flatten", "dims", "type", "serial" })
+  local rank, extents = check_dims(opts.dims)
+  if opts.type ~= nil and opts.type ~= "object" then make.type_number("lines", opts.type) end
+  for _, name in ipairs { "flatten", "serial" } do
+    if opts[name] ~= nil and type(opts[name]) ~= "boolean" then
+      errors.raise("OPT", "lines: %s must be true or false, not %s", name, tostring(opts[name]))
+    end
+  end
+  if rank and opts.type == "object" then
+    errors.raise("OPT", "lines: a sparse array has no elements of type object")
+  end
+  return { rank = rank, extents = extents, type = opts.type, flatten = opts.flatten }, opts.serial
+end
+
+--- Calls a function for every line of text files and makes an array of what it returns. It runs
+-- on the workers, for several parts of a file at a time; in this process if it changes variables
+-- from outside, reads arrays, or holds what cannot be sent, or with serial = true. The result is
+-- the same: its order is that of files and lines.
+--
+-- fn(line, file, number) returns nothing for a line to leave out; one value: the result is a
+-- vector, of doubles if all values are numbers, else of objects; subscripts and a value,
+-- `return i, j, v`: the result is a sparse array. Lines have no end of line; "\r" before it is
+-- dropped.
+-- @param path a file, a directory, a pattern such as "logs/*.gz", or a list of these; gz too
+-- @func fn fn(line, file, number)
+-- @tab[opt] opts `flatten` (fn returns a list of values instead of one; with `dims` a list of
+-- {subscripts..., value}), `dims` (a number of dimensions, or a table of extents: the result is
+-- sparse), `type` (of the elements), `serial`
+-- @return an array
+-- Errors: FIL; BDY with file and line for what fn raises or returns; ARR, OPT.
+-- @usage local lengths = meissa.read.lines("books/", function(line) return #line end)
+function M.read(path, fn, opts)
+  if type(fn) ~= "function" then
+    errors.raise("OPT", "lines: expected a function of a line, not a %s", type(fn))
+  end
+  local about, serial = check_options(opts)
+  local tasks, results, run = cut(source.files("lines", path)), {}, M.run
+  spread.run(#tasks, serial, function(k) results[k] = run(tasks[k], fn, about) end)
+  return gather.array(results, about, function(k, ...) refuse_at(tasks[k].path, ...) end)
+end
+
+return M

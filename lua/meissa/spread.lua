@@ -1,0 +1,44 @@
+-- SPDX-License-Identifier: MIT
+--- Spreading: runs a function for 1 to n on the workers where its captured values allow that, and
+-- in this process where they do not. Readers and sets of arrays call users' functions through it.
+-- @module meissa.spread
+
+local errors = require "meissa.errors"
+local loop = require "meissa.loop"
+
+local M = {}
+
+-- Each number is a block; a grid has at most so many.
+local MOST_BLOCKS = 4096
+
+-- Whether an error says that the loop cannot run on workers, before anything ran: a dependence
+-- (such as a function that counts in an outer variable), or a value that cannot be sent.
+local function is_refusal(err)
+  if not errors.is(err) then return false end
+  return err.code == "DEP" or err.code == "BDY" and not err.iteration and not err.worker
+end
+
+local function run_here(count, body)
+  for k = 1, count do body(k) end
+end
+
+--- Runs body(1), body(2), ... body(count), in any order where it runs on workers. The body must be
+-- a function whose text can be had, and do nothing but assign `t[k] = value` to a table that is
+-- empty before.
+-- @number count
+-- @bool serial run it here
+-- @func body
+-- Errors: what the body raises.
+function M.run(count, serial, body)
+  if serial or count <= 1 then return run_here(count, body) end
+  local options = {grid = {math.min(count, MOST_BLOCKS)}, ordered = false, impure = true}
+  local ok, err = pcall(loop.each, count, options, body)
+  if ok then return end
+  if not is_refusal(err) then
+    if errors.is(err) then err.iteration = nil end
+    error(err, 0)
+  end
+  run_here(count, body)
+end
+
+return M

@@ -1,0 +1,222 @@
+-- SPDX-License-Identifier: MIT
+--
+-- gemv, ger, gemm against sums in plain Lua; snapshots; totensor.
+
+local meissa = require("meissa")
+local blas = require("meissa.array.blas")
+local expect = require("spec.support.expect")
+local raises = expect.raises
+
+local function near(a, b, tolerance)
+  assert.is_true(math.abs(a - b) <= tolerance * math.max(1, math.abs(b)), a .. " is not " .. b)
+end
+
+describe("products", function()
+  local types = { { "double", 1e-12 }, { "float", 1e-4 }, { "int32", 0 } }
+  for _, case in ipairs(types) do
+    local name, tolerance = case[1], case[2]
+    local scale = name == "int32" and 10 or 1
+    local function random(dims, seed)
+      return meissa.rand(dims, { seed = seed, type = name, scale = scale })
+    end
+
+    it("are what sums in plain Lua give, " .. name, function()
+      for _, turned in ipairs { false, true } do
+        local A = turned and random({ 7, 5 }, 1):transpose() or random({ 5, 7 }, 1)
+        local B, x = random({ 7, 4 }, 2), random({ 7 }, 3)
+        local y, C = meissa.ones({ 5 }, { type = name }), meissa.ones({ 5, 4 }, { type = name })
+        assert.equal(y, y:gemv(A, x))
+        C:gemm(A, B)
+        for i = 1, 5 do
+          local sum = 0
+          for k = 1, 7 do sum = sum + A[i][k] * x[k] end
+          near(y[i], sum, tolerance)
+          assert.equal(A[i]:clone():dot(x), y[i])
+          for j = 1, 4 do
+            sum = 0
+            for k = 1, 7 do sum = sum + A[i][k] * B[k][j] end
+            near(C[i][j], sum, tolerance)
+          end
+        end
+        local before = C:clone()
+        C:gemm(3, 2, A, B)
+        y:gemv(-1, 2, A, x)
+        for i = 1, 5 do
+          near(y[i], A[i]:clone():dot(x), 2 * tolerance)
+          for j = 1, 4 do near(C[i][j], 5 * before[i][j], 2 * tolerance) end
+        end
+      end
+    end)
+
+    it("of two vectors are matrices, " .. name, function()
+      local x, y, A = random({ 3 }, 4), random({ 4 }, 5), random({ 3, 4 }, 6)
+      local before = A:clone()
+      A:ger(1, 2, x, y)
+      for i = 1, 3 do
+        for j = 1, 4 do near(A[i][j], before[i][j] + 2 * x[i] * y[j], tolerance) end
+      end
+      A:ger(x, y)
+      for i = 1, 3 do
+        for j = 1, 4 do near(A[i][j], x[i] * y[j], tolerance) end
+      end
+    end)
+  end
+
+  it("may be formed by OpenBLAS when that is permitted", function()
+    assert.is_truthy(blas.library())
+    for _, name in ipairs { "double", "float" } do
+      local tolerance = name == "double" and 1e-11 or 1e-3
+      local A = meissa.randn({ 90, 80 }, { seed = 1, type = name })
+      local B = meissa.randn({ 80, 70 }, { seed = 2, type = name })
+      local x = meissa.randn({ 80 }, { seed = 3, type = name })
+      local fast = { numeric = "fast" }
+      local function both(result, call)
+        local one, two = result(), result()
+        call(one)
+        call(two, fast)
+        assert.is_true(one:axpy(-1, two):norm(math.huge) < tolerance)
+      end
+      local function matrix() return meissa.ones({ 90, 70 }, { type = name }) end
+      local function vector() return meissa.ones({ 90 }, { type = name }) end
+      both(matrix, function(C, opts) C:gemm(A, B, opts) end)
+      both(matrix, function(C, opts) C:gemm(2, 0.5, A, B, opts) end)
+      both(matrix, function(C, opts) C:gemm(A:clone():transpose():transpose(), B, opts) end)
+      both(matrix, function(C, opts) C:gemm(A, B:transpose():clone():transpose(), opts) end)
+      both(vector, function(y, opts) y:gemv(A, x, opts) end)
+      both(vector, function(y, opts) y:gemv(1, -1, A, x, opts) end)
+      both(vector, function(y, opts) y:gemv(A:transpose():clone():transpose(), x, opts) end)
+      both(function() return A:clone() end, function(C, opts)
+        C:ger(1, 2, vector(), x, opts)
+      end)
+    end
+  end)
+
+  it("take rows, columns and results that overlap", function()
+    local A = meissa.from { { 1, 2 }, { 3, 4 } }
+    A[1]:gemv(A, A:select(2, 2))
+    assert.same({ { 10, 22 }, { 3, 4 } }, A:totable())
+    A:gemm(A, A)
+    assert.same({ { 166, 308 }, { 42, 82 } }, A:totable())
+  end)
+
+  it("run in loops", function()
+    meissa.init { workers = 2 }
+    local W, M, V = meissa.zeros(8, 4), meissa.rand({ 4, 6 }, { seed = 1 }),
+      meissa.rand({ 8, 6 }, { seed = 2 })
+    for i in meissa.parallel(8) do W[i]:gemv(M, V[i]) end
+    for i = 1, 8 do
+      for k = 1, 4 do assert.equal(M[k]:dot(V[i]), W[i][k]) end
+    end
+    meissa.init {}
+  end)
+
+  local A, x, S = meissa.ones(2, 3), meissa.ones(3), meissa.sparse({ 2, 3 }, { i = {}, j = {} })
+  local bad = {
+    { "ARR", "extents 3 and 2 do not match",
+      function() meissa.zeros(2):gemv(A, meissa.ones(2)) end },
+    { "ARR", "extents 2 and 3 do not match", function() meissa.zeros(3):gemv(A, x) end },
+    { "ARR", "the matrix must be", function() meissa.zeros(2):gemv(x, x) end },
+    { "ARR", "the vector must be", function() meissa.zeros(2):gemv(A, A) end },
+    { "ARR", "the matrix must be a dense", function() meissa.zeros(2):gemv(S, x) end },
+    { "ARR", "the result must be", function() A:clone():gemv(A, x) end },
+    { "ARR", "expected an array, not a table", function() x:gemv({}, x) end },
+    { "ARR", "expected an array, not a nil", function() x:gemv(A) end },
+    { "OPT", "two numbers or none", function() x:gemv(2, A, x) end },
+    { "OPT", "unknown option", function() meissa.zeros(2):gemv(A, x, { fast = true }) end },
+    { "OPT", 'numeric is "strict" or "fast"',
+      function() meissa.zeros(2):gemv(A, x, { numeric = "quick" }) end },
+    { "ARR", "do not match", function() meissa.zeros(2, 2):gemm(A, A) end },
+    { "ARR", "do not match", function() meissa.zeros(3, 3):gemm(A, A:transpose()) end },
+    { "ARR", "do not match", function() meissa.zeros(3, 2):ger(meissa.ones(2), x) end },
+    { "ARR", "does not fit into type int32", function()
+      meissa.zeros({ 2 }, { type = "int32" }):gemv(meissa.full({ 2, 3 }, 0.5), x)
+    end },
+    { "ARR", "snapshot", function() meissa.zeros(2):snapshot():gemv(A, x) end },
+  }
+  for k, case in ipairs(bad) do
+    it("name what is wrong, case " .. k, function() raises(case[1], case[2], case[3]) end)
+  end
+end)
+
+describe("a snapshot", function()
+  local function snapshots()
+    return meissa.from({ { 1, 2 }, { 3, 4 } }):snapshot(),
+      meissa.sparse({ 2, 2 }, { i = { 1 }, j = { 2 }, v = { 5 } }):snapshot()
+  end
+
+  it("keeps the contents of its time", function()
+    local A = meissa.from { 1, 2, 3 }
+    local old = A:snapshot()
+    A:fill(9)
+    assert.same({ 1, 2, 3 }, old:totable())
+    assert.equal(6, old:sum())
+    old:clone()[1] = 5
+  end)
+
+  local writes = {
+    function(D) D[1][1] = 0 end, function(D) D[{ 1, 1 }] = 0 end, function(D) D[1] = 0 end,
+    function(D) D[{ { 1, 2 }, 1 }] = 0 end, function(D) D:fill(0) end, function(D) D:scal(2) end,
+    function(D) D:copy(meissa.zeros(2, 2)) end, function(D) D:add(1) end,
+    function(D) D:cmul(D) end, function(D) D[1]:fill(0) end, function(D) D[1]:axpy(1, D[2]) end,
+    function(D) D[1]:copy(D[2]) end, function(D) D:narrow(1, 1, 1):fill(0) end,
+    function(D) D:transpose()[1][1] = 0 end, function(D) D:select(1, 1)[1] = 0 end,
+    function(D) for i in meissa.parallel(2) do D[i][1] = 0 end end,
+    function(D) for i in meissa.parallel(2, { serial = true }) do D[i][1] = 0 end end,
+    function(D) local row = D[1] for i in meissa.parallel(2) do row[i] = 0 end end,
+    function(_, S) S[1][2] = 0 end, function(_, S) S:fill(0) end,
+    function(_, S) S[{ { 1, 2 } }] = 0 end,
+    function(_, S) for i, j in meissa.parallel(S) do S[i][j] = 0 end end,
+  }
+  for k, write in ipairs(writes) do
+    it("is not written, case " .. k, function()
+      local D, S = snapshots()
+      raises("ARR", "snapshot", function() write(D, S) end)
+      assert.same({ { 1, 2 }, { 3, 4 } }, D:totable())
+      assert.equal(5, S[1][2])
+    end)
+  end
+
+  it("is read in loops and can be freed", function()
+    local A = meissa.from { 1, 2, 3, 4 }
+    local old = A:snapshot()
+    for i in meissa.parallel({ 2, 4 }) do A[i] = old[i] + old[i - 1] end
+    assert.same({ 1, 3, 5, 7 }, A:totable())
+    old:free()
+    raises("ARR", "freed", function() return old[1] end)
+    raises("ARR", "freed", function() old[1] = 1 end)
+  end)
+end)
+
+describe("totensor", function()
+  local ffi = require("ffi")
+  local loaded, path, cpath = package.loaded.torch, package.path, package.cpath
+  after_each(function()
+    package.loaded.torch, package.path, package.cpath = loaded, path, cpath
+  end)
+
+  it("says when Torch is not there", function()
+    package.loaded.torch, package.path, package.cpath = nil, "", ""
+    raises("OPT", "totensor needs Torch7", function() meissa.zeros(2):totensor() end)
+  end)
+
+  it("copies elements into a tensor of the same type and size", function()
+    local torch = { LongStorage = function(dims) return dims end }
+    for name, element in pairs { FloatTensor = "float", DoubleTensor = "double",
+      IntTensor = "int32_t", LongTensor = "int64_t" } do
+      torch[name] = function(dims)
+        return { name = name, dims = dims, data = ffi.new(element .. "[?]", 6) }
+      end
+    end
+    torch.data = function(tensor) return tensor.data end
+    package.loaded.torch = torch
+    local A = meissa.from { { 1, 2, 3 }, { 4, 5, 6 } }
+    local t = A:transpose():totensor()
+    assert.equal("DoubleTensor", t.name)
+    assert.same({ 3, 2 }, t.dims)
+    assert.same({ 1, 4, 2, 5 }, { t.data[0], t.data[1], t.data[2], t.data[3] })
+    assert.equal("LongTensor", meissa.from(A, { type = "int64" }):totensor().name)
+    raises("ARR", "sparse", function()
+      meissa.sparse({ 2, 2 }, { i = {}, j = {} }):totensor()
+    end)
+  end)
+end)
