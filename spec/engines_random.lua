@@ -97,10 +97,12 @@ function Body:row()
 end
 
 local leaves = { "x", "y", "z", "i", "half", "0.5", "3", "1e-3", "2", "0", "-0.0", "big", "tiny",
-  "zero", "negative", "infinite", "undefined", "math.huge", "math.pi", "1e308", "0x7fffffff", "4294967296" }
+  "zero", "negative", "infinite", "undefined", "math.huge", "math.pi", "1e308",
+  "0x7fffffff", "4294967296" }
 
 local functions_of_one = { "abs", "abs", "floor", "floor", "ceil", "ceil", "sqrt", "sqrt", "exp",
-  "log", "log10", "sin", "cos", "tan", "asin", "acos", "atan", "sinh", "cosh", "tanh", "deg", "rad" }
+  "log", "log10", "sin", "cos", "tan", "asin", "acos", "atan", "sinh", "cosh", "tanh", "deg",
+  "rad" }
 
 function Body:leaf()
   if #self.locals > 0 and self:chance(45) then return self:pick(self.locals) end
@@ -302,8 +304,8 @@ function statements.fractional(self, depth)
     "1, undefined", "3, infinite, 1e308", "1, 0", "-0.0, 0", "-infinite, 0",
     ("%s, %s, 1e9"):format(self:number(1), self:number(0)),
     ("%s, %s"):format(self:number(0), self:number(1)) }
-  return ("local %s = 0\nfor %s = %s do %s = %s + 1 if %s > 5 then break end\n%s\nend"):format(count,
-    name, bounds, count, count, count, self:scope({ locals = { name } }, depth - 1, 2))
+  return ("local %s = 0\nfor %s = %s do %s = %s + 1 if %s > 5 then break end\n%s\nend"):format(
+    count, name, bounds, count, count, count, self:scope({ locals = { name } }, depth - 1, 2))
 end
 
 function statements.whiled(self, depth)
@@ -350,8 +352,8 @@ end
 
 local kinds = { "declare", "declare", "declare", "declare_two", "boolean", "view", "view", "store",
   "store", "store", "store", "store_whole", "store_whole", "swap", "assign", "assign", "reduce",
-  "reduce", "rows", "rows", "condition", "condition", "loop", "loop", "loop", "fractional", "whiled",
-  "repeated", "continued", "leave", "helper" }
+  "reduce", "rows", "rows", "condition", "condition", "loop", "loop", "loop", "fractional",
+  "whiled", "repeated", "continued", "leave", "helper" }
 local nesting = { condition = true, loop = true, fractional = true, whiled = true, repeated = true,
   continued = true, helper = true }
 

@@ -28,26 +28,8 @@ local function rename(text, name)
     :gsub("ms_entry", "ms_entry_" .. name):gsub('"ms_native_run"', '"ms_run_' .. name .. '"'))
 end
 
---- Compiles kernels' texts into one object; a function for each, in their order.
--- @tab texts texts of native kernels
--- @bool fast which flags
--- @func[opt] change changes the whole text before it is compiled
-function M.compile(texts, fast, change)
-  local first, parts, names = prelude(fast), {}, {}
-  parts[1] = first
-  for n, text in ipairs(texts) do
-    assert(text:sub(1, #first) == first, "a kernel begins with the prelude")
-    made = made + 1
-    names[n] = tostring(made)
-    parts[#parts + 1] = rename(text:sub(#first + 1), names[n])
-  end
-  -- What the loader of single kernels asks for.
-  parts[#parts + 1] = "\n__attribute__((visibility(\"default\"))) int ms_native_run(void);\n"
-    .. "int ms_native_run(void) { return 0; }\n"
-  local whole = table.concat(parts)
-  if change then whole = change(whole) end
-  local build, why = compiler.build(whole, fast)
-  assert(build, why)
+-- The functions of a finished build, by their names.
+local function take(build, names)
   build:finish()
   assert(build:state() == "ready", build:state() == "failed" and build:trouble())
   local path = os.tmpname()
@@ -66,6 +48,31 @@ function M.compile(texts, fast, change)
   return functions
 end
 M.libraries = {}
+
+--- Has kernels' texts compiled into one object; the compiler works beside this process.
+-- @tab texts texts of native kernels
+-- @bool fast which flags
+-- @func[opt] change changes the whole text before it is compiled
+-- @treturn func waits for the compiler and gives a function for each text, in their order
+function M.compile(texts, fast, change)
+  local first, parts, names = prelude(fast), {}, {}
+  parts[1] = first
+  for n, text in ipairs(texts) do
+    assert(text:sub(1, #first) == first, "a kernel begins with the prelude")
+    made = made + 1
+    names[n] = tostring(made)
+    parts[#parts + 1] = rename(text:sub(#first + 1), names[n])
+  end
+  -- What the loader of single kernels asks for.
+  parts[#parts + 1] = "\n__attribute__((visibility(\"default\"))) int ms_native_run(void);\n"
+    .. "int ms_native_run(void) { return 0; }\n"
+  local whole = table.concat(parts)
+  if change then whole = change(whole) end
+  local build, why = compiler.build(whole, fast)
+  assert(build, why)
+  build:start(0)
+  return function() return take(build, names) end
+end
 
 -- ---------------------------------------------------------------------------------- one loop
 

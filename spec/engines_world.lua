@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: MIT
--- The world of the random bodies in engines_random.lua: arrays and numbers, the same on every machine
--- for a seed.
+-- The world of the random bodies in engines_random.lua: arrays and numbers, the same on every
+-- machine for a seed.
 local array = require("meissa.array")
 local core = require("meissa.array.core")
 

@@ -20,9 +20,9 @@ end
 
 -- Results of an expression in a and b over all pairs of values.
 local function table_of(expression, setting)
-  local fn = assert(loadstring("local values, strict, out = ... local math, bit = strict.math, strict.bit " ..
-    "for _, a in ipairs(values) do for _, b in ipairs(values) do out[#out + 1] = " .. expression ..
-    " end end"))
+  local fn = assert(loadstring("local values, strict, out = ... " ..
+    "local math, bit = strict.math, strict.bit for _, a in ipairs(values) do " ..
+    "for _, b in ipairs(values) do out[#out + 1] = " .. expression .. " end end"))
   local out = {}
   jit.flush()
   setting()

@@ -171,6 +171,11 @@ function Instance:call()
   return self.lua.encode(values_of(self))
 end
 
+--- The error table of the fault that the last block met.
+function Instance:error()
+  return describe(self)
+end
+
 --- Runs a block given as a table, see kernel.lua.
 function Instance:run(block)
   local bounds = self.bounds

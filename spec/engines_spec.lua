@@ -1,0 +1,114 @@
+-- SPDX-License-Identifier: MIT
+-- time limit: 600 s
+-- Differential test of the engines on random numeric bodies: the Lua engine interpreted and
+-- compiled, native kernels, blocks of several sizes, and the plain loop give the same bits, and
+-- errors the same words and places; bugs put into native kernels on purpose are found.
+-- MEISSA_TEST_SEED=n replays a run, MEISSA_BODIES=n sets how many bodies it has.
+local compiler = require("meissa.kernel.compiler")
+local mutants = dofile("spec/engines_mutants.lua")
+local random = dofile("spec/engines_random.lua")
+local runner = dofile("spec/engines_run.lua")
+
+local seed = tonumber(os.getenv("MEISSA_TEST_SEED") or "") or os.time() % 1000000
+local count = tonumber(os.getenv("MEISSA_BODIES") or "") or 300
+-- Kernels in one compilation.
+local BATCH = 60
+
+-- Bodies that are studied: {loop =, ...}; how many have no native kernel.
+local function study_all(from, to)
+  local list, refused, reasons = {}, 0, {}
+  for number = from, to do
+    local studied, why = runner.study(random.loop(number))
+    if studied then
+      list[#list + 1] = studied
+      if not studied.static.native then why = studied.static.refusal.message end
+    end
+    if why then
+      refused = refused + 1
+      reasons[#reasons + 1] = ("body %d: %s"):format(number, why)
+    end
+  end
+  return list, refused, reasons
+end
+
+local function fail(studied, words)
+  error(("body %d (MEISSA_TEST_SEED=%d): %s\n%s"):format(studied.loop.seed, seed, words,
+    studied.loop.text), 0)
+end
+
+-- Has the native kernels of a list compiled; a function that calls visit(studied, entry) for each.
+local function each_native(list, visit, change)
+  local texts, chosen = {}, {}
+  for _, studied in ipairs(list) do
+    if studied.static.native then
+      texts[#texts + 1] = studied.static.native.text
+      chosen[#chosen + 1] = studied
+    end
+  end
+  if #texts == 0 then return function() end end
+  local finish = runner.compile(texts, false, change)
+  return function()
+    local entries = finish()
+    for n, studied in ipairs(chosen) do visit(studied, entries[n]) end
+  end
+end
+
+describe("the engines (MEISSA_TEST_SEED=" .. seed .. ")", function()
+  local missing = compiler.missing()
+
+  it("agree on random bodies", function()
+    local refused, failed, reasons = 0, 0, {}
+    for first = seed * 1000 + 1, seed * 1000 + count, BATCH do
+      local last = math.min(first + BATCH - 1, seed * 1000 + count)
+      local list, more, why = study_all(first, last)
+      refused = refused + more
+      for _, each in ipairs(why) do reasons[#reasons + 1] = each end
+      local run_native = not missing and each_native(list, function(studied, entry)
+        local words = runner.compare_native(studied, entry)
+        if words then fail(studied, words) end
+      end)
+      for _, studied in ipairs(list) do
+        local words = runner.compare_lua(studied)
+        if not words and runner.is_plain(studied.loop) then
+          words = runner.compare_plain(studied)
+        end
+        if words then fail(studied, words) end
+        if studied.expected.failed then failed = failed + 1 end
+      end
+      if run_native then run_native() end
+    end
+    -- The test means something only if most bodies run natively, and some end in errors.
+    if not missing and refused > count * 0.1 then
+      error(("%d of %d bodies have no native kernel:\n%s"):format(refused, count,
+        table.concat(reasons, "\n", 1, math.min(#reasons, 20))), 0)
+    end
+    if count >= 100 then assert.is_true(failed > count / 100 and failed < count / 3) end
+  end)
+
+  if missing then
+    pending("native kernels: " .. missing)
+    return
+  end
+
+  for _, mutant in ipairs(mutants) do
+    it("are told apart when " .. mutant.name, function()
+      -- The first bodies whose text has what the mutant changes.
+      local list, number = {}, 0
+      while #list < (mutant.bodies or 12) do
+        number = number + 1
+        local studied = runner.study(random.loop(number))
+        local native = studied and studied.static.native
+        if native and mutant.concerns(native.text, studied.loop) then list[#list + 1] = studied end
+      end
+      local found
+      each_native(list, function(studied, entry)
+        found = found or runner.compare_native(studied, entry)
+      end, function(text)
+        local changed = mutant.change(text)
+        assert.are_not.equal(text, changed)
+        return changed
+      end)()
+      assert.is_string(found)
+    end)
+  end
+end)
