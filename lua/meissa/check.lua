@@ -11,6 +11,7 @@ local random = require "meissa.random"
 local recorder = require "meissa.recorder"
 local scratches = require "meissa.scratch"
 local spaces = require "meissa.space"
+local tables = require "meissa.tables"
 
 local M = {}
 
@@ -30,7 +31,7 @@ function M.run_of(record, plan, space, values, roots, func)
   for _, c in ipairs(plan.buffers) do
     replaced[buffers.of(values[c])] = array.zeros(array.describe(values[c]).dims)
   end
-  for _, value in pairs(values) do
+  for _, value in tables.each(values) do
     if scratches.is(value) then replaced[value] = value:clone() end
   end
   return {record = record, plan = plan, space = space, values = values, roots = roots,
