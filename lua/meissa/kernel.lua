@@ -22,6 +22,7 @@ local row = require("meissa.kernel.row")
 local strict = require("meissa.strict")
 local system = require("meissa.system")
 local unpack_values = require("meissa.kernel.unpack")
+local tables = require("meissa.tables")
 
 local M = {}
 
@@ -60,7 +61,7 @@ local function carried(values, static, bindings, native)
   if not (native and native.object) then
     for _, c in ipairs(info.spilled) do sent[c] = values[c] end
   end
-  for c in pairs(sent) do count = math.max(count, c) end
+  for c in tables.each(sent) do count = math.max(count, c) end
   return bulk.encode(sent, count, {
     path = function(c) return info.captures[c].path end,
     find_array = memory.finder(values, #bindings),
@@ -154,7 +155,7 @@ local function family_of(shared, kind, layout)
   if not shared[key] then
     shared.count = (shared.count or 0) + 1
     if shared.count > MOST_KINDS then
-      for old in pairs(shared) do shared[old] = nil end
+      for old in tables.each(shared) do shared[old] = nil end
       shared.count = 1
     end
     shared[key] = { texts = {} }
