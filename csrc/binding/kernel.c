@@ -194,13 +194,15 @@ static void read_job(lua_State *L, ms_kernel_job *job, ms_space *space) {
   job->entry_type = lua_isnoneornil(L, 6) ? MS_DOUBLE : type_number(L, 6);
 }
 
-/* core.emit(loop, plan, bindings, space, elements, entry_type, locals) -> text, info or nil, error.
- * `locals` bounds the captured values that are passed as locals; nil for the usual bound. */
+/* core.emit(loop, plan, bindings, space, elements, entry_type, locals, general) -> text, info or
+ * nil, error. `locals` bounds the captured values that are passed as locals; nil for the usual
+ * bound. */
 static int emit(lua_State *L) {
   ms_space space;
   ms_kernel_job job = {0};
   read_job(L, &job, &space);
   job.locals = (uint32_t)luaL_optinteger(L, 7, MS_KERNEL_LOCALS);
+  job.general = lua_toboolean(L, 8) != 0;
   ms_emission *emission = new_emission(L);
   ms_error err;
   ms_error_clear(&err);

@@ -46,6 +46,7 @@ typedef struct ms_kernel_job {
   const ms_element *elements; /* one per binding; read for arrays only */
   int32_t entry_type;         /* ms_type of the array whose entries are the space */
   uint32_t locals;            /* captured values passed as locals, normally MS_KERNEL_LOCALS */
+  bool general; /* the text does not depend on captured numbers, nor on where ranges end */
 } ms_kernel_job;
 
 /* Most values that only functions name (MS_PARAM_INNER). */
