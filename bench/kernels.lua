@@ -4,9 +4,10 @@
 -- The C is compiled with the native engine's flags and does the same blocks in the same order on
 -- the same memory, in one thread. C and Meissa take turns, because machines drift, and the best of
 -- a few passes of each counts. What Meissa takes is the time that its only worker spent in blocks;
--- on a machine where others work, processor time tells more: the less of the two is taken. What a
--- pass takes from call to return is under "pass". In strict mode arrays and sums must have the same
--- bits.
+-- on a machine where others work, processor time tells more: the less of the two is taken. C keeps
+-- no undo log, so neither does the pass that it is compared with; what one costs is under "undo".
+-- What a pass takes from call to return is under "pass". In strict mode arrays and sums must have
+-- the same bits.
 -- Prints a table and then the same figures as JSON, one object a line.
 --   luajit bench/kernels.lua [--loop mf_sgd] [--rank 32] [--numeric fast] [--engine lua]
 local directory = arg[0]:match("^(.*/)") or "./"
@@ -42,15 +43,16 @@ local function processor_time(pid)
   return tonumber(time.seconds) + tonumber(time.nanoseconds) * 1e-9
 end
 
--- Runs a pass; the seconds in all, and those that the worker was busy.
+-- Runs a pass; the seconds in all, and those that the worker was busy: for each loop the less of
+-- what it says and of its processor time.
 local function timed_pass(case, options)
   local pid = meissa.workers().pids[1]
   local busy, before, started = 0, processor_time(pid), meissa.clock()
   case.pass(options, function()
-    for _, share in ipairs(meissa.last().shares) do busy = busy + share.busy end
+    local now = processor_time(pid)
+    busy, before = busy + math.min(meissa.last().shares[1].busy, now - before), now
   end)
-  local seconds = meissa.clock() - started
-  return seconds, math.min(busy, processor_time(pid) - before)
+  return meissa.clock() - started, busy
 end
 
 local function restore(case)
@@ -86,19 +88,25 @@ local function compare(case, options, recording)
   return same, math.abs(sum - other) <= 1e-3 * math.abs(other)
 end
 
--- Rounds of C and Meissa in turn: the least seconds of C, of blocks and of a pass.
+-- Rounds of C and Meissa in turn: the least seconds of C, of blocks without and with an undo log,
+-- and of a pass.
 local function race(case, options, recording)
-  local c, blocks, passes = math.huge, math.huge, math.huge
+  local c, bare, safe, passes = math.huge, math.huge, math.huge, math.huge
+  local without = {transaction = false}
+  for name, value in pairs(options) do without[name] = value end
   for _ = 1, asked.rounds do
     restore(case)
     local started = processor_time(0)
     hand.replay(recording)
     c = math.min(c, processor_time(0) - started)
     restore(case)
-    local seconds, busy = timed_pass(case, options)
-    blocks, passes = math.min(blocks, busy), math.min(passes, seconds)
+    local _, busy = timed_pass(case, without)
+    bare = math.min(bare, busy)
+    restore(case)
+    local seconds, busy_too = timed_pass(case, options)
+    safe, passes = math.min(safe, busy_too), math.min(passes, seconds)
   end
-  return c, blocks, passes
+  return c, bare, safe, passes
 end
 
 local function measure(loop, rank, numeric, engine)
@@ -114,15 +122,16 @@ local function measure(loop, rank, numeric, engine)
     engine = meissa.last().engine, same_bits = same, near = near, ok = near and
       (same or numeric == "fast"),
   }
-  local c, blocks, passes = race(case, options, recording)
-  result.c, result.meissa = case.updates / c / 1e6, case.updates / blocks / 1e6
-  result.pass, result.ratio = case.updates / passes / 1e6, c / blocks
+  local c, bare, safe, passes = race(case, options, recording)
+  result.c, result.meissa = case.updates / c / 1e6, case.updates / bare / 1e6
+  result.pass, result.ratio, result.undo = case.updates / passes / 1e6, c / bare, safe / bare - 1
   return result
 end
 
 local function show(result)
-  io.stderr:write(("%-15s %5d %-6s %-7s %9.2f %9.2f %9.2f %7.2f  %s\n"):format(result.title,
-    result.rank, result.numeric, result.engine, result.c, result.meissa, result.pass, result.ratio,
+  io.stderr:write(("%-15s %5d %-6s %-7s %9.2f %9.2f %7.2f %6.1f%% %9.2f  %s\n"):format(
+    result.title, result.rank, result.numeric, result.engine, result.c, result.meissa,
+    result.ratio, 100 * result.undo, result.pass,
     result.same_bits and "same bits" or result.ok and "" or "DIFFERENT"))
   print(json.encode(result, {keyorder = {"loop", "rank", "numeric", "engine"}}))
 end
@@ -148,8 +157,8 @@ local function chosen()
 end
 
 meissa.init {workers = 1}
-io.stderr:write(("%-15s %5s %-6s %-7s %9s %9s %9s %7s\n"):format("loop, M updates/s", "rank",
-  "mode", "engine", "C", "blocks", "pass", "of C"))
+io.stderr:write(("%-15s %5s %-6s %-7s %9s %9s %7s %7s %9s\n"):format("M updates/s", "rank",
+  "mode", "engine", "C", "blocks", "of C", "undo", "pass"))
 local wrong = 0
 for _, each in ipairs(chosen()) do
   local result = measure(unpack(each))

@@ -356,3 +356,34 @@ describe("sweep.lua", function()
     for _, row in ipairs(expected) do assert.is_true(row.test_rmse >= best.test_rmse) end
   end)
 end)
+
+describe("wordcount.lua", function()
+  -- The shell's way: {word =, count =} in the order of counts, then of words.
+  local function by_shell(directory, least)
+    local list = {}
+    local pipe = io.popen(([[
+      export LC_ALL=C
+      cat %s/* | tr A-Z a-z | tr -cs a-z '\n' | sort | uniq -c]]):format(directory))
+    for line in pipe:lines() do
+      local count, word = line:match("(%d+) (%a+)")
+      if word and #word >= least then list[#list + 1] = {word = word, count = tonumber(count)} end
+    end
+    pipe:close()
+    table.sort(list, function(a, b)
+      if a.count ~= b.count then return a.count > b.count end
+      return a.word < b.word
+    end)
+    return list
+  end
+
+  it("counts as the shell does", function()
+    local expected = by_shell("docs", 3)
+    for _, workers in ipairs {0, 1, 3} do
+      local rows, summary = run_only("wordcount.lua", "--data docs --least 3 --top 1000000",
+                                     "MEISSA_WORKERS=" .. workers)
+      assert.same(expected, rows)
+      assert.equal(#expected, summary.distinct)
+    end
+    assert.is_true(#expected > 500)
+  end)
+end)

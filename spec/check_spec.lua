@@ -1,5 +1,6 @@
 -- SPDX-License-Identifier: MIT
 -- The option `check = true`: loops that pass, and what is said of those that do not.
+local child = require "spec.support.child"
 local core = require "meissa.core"
 local meissa = require "meissa"
 local parallel = meissa.parallel
@@ -102,6 +103,43 @@ describe("check = true", function()
     assert.is_false(ok)
     assert.equal("DEP", err.code)
     assert.truthy(tostring(err):find("changes '[%w.]*shift'"))
+  end)
+
+  it("records loops that run serially, too", function()
+    local A = meissa.ones(50)
+    for i in parallel({2, 50}, {serial = true, check = true}) do A[i] = A[i-1] + 1 end
+    assert.equal(50, A[50])
+    local ok, err = with_answers(function(plan) plan.distances = {{2}} end, function()
+      for i in parallel({2, 50}, {serial = true, check = true}) do A[i] = A[i-1] + 1 end
+    end)
+    assert.is_false(ok)
+    assert.equal("BUG", err.code)
+    assert.truthy(tostring(err):find("does not predict that iteration", 1, true))
+    assert.is_nil(tostring(err):find("serial = true", 1, true))
+  end)
+
+  it("says once that it was skipped, and why", function()
+    local out = child.script([[
+local meissa = require "meissa"
+local parallel = meissa.parallel
+meissa.init {workers = 1}
+local t, n, A = {}, 0, meissa.zeros(3)
+for k = 1, 2 do
+  for i in parallel(3, {serial = true, check = true}) do t[1] = i end
+  for i in parallel(3, {impure = true, check = true}) do A[i] = os.remove("/nowhere") or 1 end
+  for i in parallel(3, {serial = true, check = true}) do n = n + i if n > 2 then break end end
+end
+print(t[1], n, A:sum())
+]])
+    local function has(text) assert.truthy(out:find(text, 1, true), out) end
+    has("script.lua:6: check = true was skipped, because its body is more than can be recorded: " ..
+        "write into a plain table [DEP107]")
+    has("script.lua:7: check = true was skipped, because the loop is impure, and what it does " ..
+        "would happen twice")
+    has(":8: check = true was skipped, because its body is more than can be recorded: leaves " ..
+        "the loop [DEP108]")
+    has("3\t4\t3\n")
+    assert.equal(3, select(2, out:gsub("was skipped", "")))
   end)
 
   it("is a true or false", function()

@@ -48,11 +48,12 @@ describe("meissa", function()
       assert.equal("820\t2\ta\tb c\tscript.lua\ntyped\n", output)
       -- Ordered loops in this process are the loops as written, without blocks.
       local how = workers == 0 and "independent, ordered" or "independent, 40 blocks, ordered"
+      local engine = workers == 0 and "engine lua" or "engine native"
       assert.equal(table.concat({
         "script.lua:4: loop over i is parallel: " .. how,
-        "  A[i]  write  stays with i      engine native",
+        "  A[i]  write  stays with i      " .. engine,
         "script.lua:7: loop over i is parallel: " .. how,
-        "  A[i]  read  stays with i      s  reduction +      engine native", "",
+        "  A[i]  read  stays with i      s  reduction +      " .. engine, "",
       }, "\n"), errors)
     end)
   end

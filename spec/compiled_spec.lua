@@ -7,7 +7,7 @@ local child = require "spec.support.child"
 local expect = require "spec.support.expect"
 
 -- The arguments that each example is run with; every example has to be here. `code`: the file that
--- its loops are in, if it is another.
+-- its loops are in, if it is another. No arguments: it works on strings, and has no block loop.
 local RUNS = {
   ["cp_tensor.lua"] = {"--entries 20000 --epochs 3"},
   ["gbt.lua"] = {"--points 4000 --epochs 2"},
@@ -17,6 +17,7 @@ local RUNS = {
   ["stencil.lua"] = {"--size 100 --epochs 20", "--size 100 --epochs 20 --method gauss-seidel"},
   ["sweep.lua"] = {"--ratings 5000 --epochs 2 --rates 0.01 --regs 0.1",
                    code = "train_mf.lua"},
+  ["wordcount.lua"] = {},
   ["train_lda.lua"] = {"--epochs 2"},
   ["train_slr.lua"] = {"--points 4000 --epochs 2"},
   ["train_mf.lua"] = {"--ratings 50000 --epochs 3 --rank 16",

@@ -100,6 +100,67 @@ end]]
       text_of("for i in parallel(9, {grid = {4}}) do A[1] = i end", { A = shape(9) }))
   end)
 
+  it("say along what a loop is cut, in how many blocks", function()
+    local function first(text, opts)
+      local plan = analyze.analyze(text, { A = shape(99, 99), B = shape(99), C = shape(99) }, opts)
+      return tostring(plan):match("parallel: ([^\n]*)"), plan
+    end
+    local body = "for i, j in parallel({3, 99}, {3, 98}) do %s end"
+    local cases = {
+      { "A[i][j] = A[i-1][j]", "partition by j, 64 blocks, ordered" },
+      { "A[i][j] = A[i-1][j+1]", "skew by i + j, 64 blocks, ordered" },
+      { "A[i][j] = A[i-2][j-1]", "skew by i - 2*j, 64 blocks, ordered" },
+      { "A[i][j] = A[i-1][j] + A[i][j-1]", "wavefront over i, j, 16 x 16 blocks, ordered" },
+      { "A[i][j] = A[i-1][j-1] + A[i-1][j+1]",
+        "hyperplane, i in sequence, j together, 97 x 8 blocks, ordered" },
+      { "A[i][j] = A[i-1][j+1] + A[i][j-1]",
+        "hyperplane, 2*i + j in sequence, i together, 288 x 8 blocks, ordered" },
+      { "B[i] = B[i] + C[j] C[j] = 1", "rotate, 16 x 16 blocks, unordered", false },
+      { "A[i][j] = 1", "independent, 64 blocks, ordered" },
+    }
+    for _, case in ipairs(cases) do
+      local words, plan = first(body:format(case[1]), { ordered = case[3] })
+      assert.are.equal(case[2], words)
+      assert.are.equal(case[2]:match("([%d x]+) blocks"), " " .. table.concat(plan.grid, " x "))
+      assert.is_truthy(plan:picture():find("^" .. plan.strategy .. ": "))
+    end
+    local _, refused = first("for i in parallel({3, 99}) do B[i] = B[i-1] end")
+    assert.are.same({}, refused.grid)
+    assert.is_truthy(refused:picture():find("^serial: "))
+    local _, empty = first("for i in parallel({3, 2}) do B[i] = B[i-1] end")
+    assert.are.same({}, empty.grid)
+    local _, asked = first("for i in parallel(99, {grid = {7}}) do B[i] = 1 end")
+    assert.are.same({ 7 }, asked.grid)
+    assert.is_false(pcall(first, "for i in parallel(99, {grid = {7, 7}}) do B[i] = 1 end"))
+    assert.is_false(pcall(first, "for i in parallel(99, {grid = 7}) do B[i] = 1 end"))
+  end)
+
+  it("have the grid that sparse shapes imply", function()
+    local text = "for i, j, r in parallel(R) do B[i], C[j] = B[i] + C[j] * r, B[i] end"
+    local function grid(entries, rows)
+      return analyze.analyze(text, { B = shape(rows), C = shape(9999),
+        R = shape(rows, 9999, { sparse = true, nnz = entries }) }).grid
+    end
+    assert.are.same({ 16, 16 }, grid(nil, 9999))
+    assert.are.same({ 16, 16 }, grid(4e6, 9999))
+    assert.are.same({ 25, 25 }, grid(1e7, 9999))
+    assert.are.same({ 64, 64 }, grid(1e9, 9999))
+    assert.are.same({ 9, 16 }, grid(1e3, 9))
+  end)
+
+  it("propose to give up the order where that is cheaper", function()
+    assert.are.equal(lines(
+      "text:1: loop over i, j is parallel: wavefront over i, j, ordered",
+      "  A[i]  read+write  stays with i      B[j]  read+write  moves with j",
+      "  note [DEP202 cheaper in any order]",
+      "  1 | for i, j in parallel(9, 9) do A[i], B[j] = B[j], A[i] end",
+      "                  ^^^^^^^^^^^^^^ in any order of its iterations the loop could run as a " ..
+        "rotation, whose blocks wait less for each other",
+      "  any order will do:  parallel(9, 9, {ordered = false})"),
+      text_of("for i, j in parallel(9, 9) do A[i], B[j] = B[j], A[i] end",
+        { A = shape(9), B = shape(9) }))
+  end)
+
   it("explain variables", function()
     assert.are.equal(lines(
       "text:2: loop over i is not parallel [DEP104 carried variable]",

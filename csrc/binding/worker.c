@@ -14,7 +14,7 @@
 
 #include "binding/binding.h"
 #include "runtime/setup.h"
-#include "runtime/worker.h"
+#include "runtime/native_run.h"
 
 #define WORKER "meissa.worker"
 
@@ -63,6 +63,17 @@ static int job_block_done(lua_State *L) {
   return 0;
 }
 
+/* job:run_native(run): see ms_native_run_blocks. The argument is a cdata ms_native_run. True when a
+ * block reported a fault, false when no blocks are left. */
+static int job_run_native(lua_State *L) {
+  ms_worker *worker = job_worker(L);
+  ms_error err = {0};
+  int got = ms_native_run_blocks(worker, lua_topointer(L, 2), &err);
+  if (got < 0) return raise(L, &err);
+  lua_pushboolean(L, got);
+  return 1;
+}
+
 static int job_fail(lua_State *L) {
   ms_worker *worker = job_worker(L);
   ms_error err = {0};
@@ -83,6 +94,7 @@ static int job_print(lua_State *L) {
 
 static const luaL_Reg job_methods[] = {{"next_block", job_next_block},
                                        {"block_done", job_block_done},
+                                       {"run_native", job_run_native},
                                        {"fail", job_fail},
                                        {"print", job_print},
                                        {NULL, NULL}};

@@ -138,6 +138,7 @@ static bool floor_of_quotient(ms_walk *walk, ms_node *node, ms_value *value) {
 static void call_builtin(ms_walk *walk, const char *name, ms_node *node, ms_value *value) {
   ms_effect effect = ms_effect_of_builtin(name);
   if (strcmp(name, "math.floor") == 0 && floor_of_quotient(walk, node, value)) return;
+  if (ms_walk_shift(walk, name, node, value)) return;
   if (effect == MS_EFFECT_STORE && node->kids > 1) {
     ms_value table;
     ms_walk_value(walk, node->kid[1], &table);

@@ -311,6 +311,18 @@ int ms_explain_conflicts(const ms_explainer *explain, bool unordered_runs) {
   return add_run_fixes(explain, reason, false);
 }
 
+int ms_explain_order(const ms_explainer *explain) {
+  const char *call = ms_explain_call(explain, "ordered = false");
+  ms_reason *reason = add_reason(explain, MS_REASON_ORDER_COSTS);
+  if (reason == NULL || call == NULL) return -1;
+  reason->message =
+      "in any order of its iterations the loop could run as a rotation, whose blocks wait less for "
+      "each other";
+  reason->first = ms_explain_place(explain, explain->walk->loop->call);
+  add_fix(reason, ms_arena_format(explain->arena, "any order will do: %s", call));
+  return 0;
+}
+
 int ms_explain_not_run(const ms_explainer *explain, const ms_choice *choice, bool unordered_runs) {
   ms_reason *reason = add_reason(explain, MS_REASON_NOT_RUN);
   if (reason == NULL) return -1;

@@ -136,10 +136,17 @@ static void decide(work *now, ms_plan *plan, ms_choice *choice, bool *not_run) {
   if (certain.strategy == MS_SERIALLY && certain.sure) plan->verdict = MS_SERIAL;
 }
 
-static bool runs_unordered(const work *now) {
-  if (!now->walk.space->ordered) return false;
+/* What an ordered loop could run as without its order; serially if it has none. */
+static ms_choice unordered_choice(const work *now) {
   const ms_terms terms = {.executable = true, .entries = entries_of(now)};
-  return ms_strategy_choose(&now->conflicts, &now->all, &terms).strategy != MS_SERIALLY;
+  if (!now->walk.space->ordered) return (ms_choice){.strategy = MS_SERIALLY};
+  return ms_strategy_choose(&now->conflicts, &now->all, &terms);
+}
+
+/* Only a rotation is cheaper than what keeps the order of a wavefront or a sweep. */
+static int explain_order(const work *now, const ms_explainer *explainer, const ms_plan *plan) {
+  if (plan->strategy != MS_WAVEFRONT && plan->strategy != MS_HYPERPLANE) return 0;
+  return unordered_choice(now).strategy == MS_ROTATE ? ms_explain_order(explainer) : 0;
 }
 
 static int explain(work *now, ms_plan *plan, const ms_choice *choice, bool not_run) {
@@ -147,11 +154,12 @@ static int explain(work *now, ms_plan *plan, const ms_choice *choice, bool not_r
   if (ms_explain_findings(&explainer) != 0) return -1;
   bool conflicting = choice->strategy == MS_SERIALLY || not_run || !now->conflicts.known;
   if (conflicting) {
-    bool unordered = runs_unordered(now);
+    bool unordered = unordered_choice(now).strategy != MS_SERIALLY;
     explainer.hopeless = !not_run && !unordered;
     if (not_run && ms_explain_not_run(&explainer, choice, unordered) != 0) return -1;
     if (ms_explain_conflicts(&explainer, unordered) != 0) return -1;
   }
+  if (explain_order(now, &explainer, plan) != 0) return -1;
   plan->reasons = now->reasons.item;
   plan->reason_count = now->reasons.count;
   return 0;

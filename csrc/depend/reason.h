@@ -28,7 +28,8 @@
   X(NOT_RUN, "DEP115", "strategy not run by this version")               \
   X(IMPURE, "DEP116", "files or foreign code in the body")               \
   X(BUFFERED, "DEP117", "array written beside its buffer")               \
-  X(ADD_LOCAL, "DEP201", "global variable assigned")
+  X(ADD_LOCAL, "DEP201", "global variable assigned")                     \
+  X(ORDER_COSTS, "DEP202", "cheaper in any order")
 
 typedef enum ms_reason_kind {
 #define MS_REASON_NAME(name, code, title) MS_REASON_##name,

@@ -131,6 +131,7 @@ void ms_walk_find(ms_walk *walk, ms_reason_kind kind, bool proven, const ms_node
                   const char *fix, const char *message);
 uint64_t ms_walk_groups_of(const ms_walk *walk, const ms_value *value);
 bool ms_walk_floor(ms_walk *walk, const ms_form *form, int64_t divisor, ms_form *quotient);
+bool ms_walk_shift(ms_walk *walk, const char *name, ms_node *node, ms_value *value);
 ms_value ms_value_scalar(void);
 ms_value ms_value_number(const ms_form *form);
 ms_value ms_value_other(uint64_t groups, bool captured);

@@ -297,8 +297,9 @@ static int take_frame(ms_worker *worker, const char *bytes, size_t size, ms_erro
 /* Handles the frames of the driver that are there. */
 static int take_frames(ms_worker *worker, ms_error *err) {
   if (worker->lane > 0) {
-    size_t size;
-    while ((size = ms_lane_receive(worker->lane, worker->lane_room)) > 0) {
+    size_t size = ms_lane_receive(worker->lane, worker->lane_room);
+    if (size == 0 && ms_channel_ended(worker->lane)) worker->gone = true;
+    for (; size > 0; size = ms_lane_receive(worker->lane, worker->lane_room)) {
       if (take_frame(worker, worker->lane_room, size, err) != 0) return -1;
     }
     return 0;

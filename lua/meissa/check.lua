@@ -11,6 +11,7 @@ local random = require "meissa.random"
 local recorder = require "meissa.recorder"
 local scratches = require "meissa.scratch"
 local spaces = require "meissa.space"
+local tables = require "meissa.tables"
 
 local M = {}
 
@@ -30,7 +31,7 @@ function M.run_of(record, plan, space, values, roots, func)
   for _, c in ipairs(plan.buffers) do
     replaced[buffers.of(values[c])] = array.zeros(array.describe(values[c]).dims)
   end
-  for _, value in pairs(values) do
+  for _, value in tables.each(values) do
     if scratches.is(value) then replaced[value] = value:clone() end
   end
   return {record = record, plan = plan, space = space, values = values, roots = roots,
@@ -49,26 +50,51 @@ local function changed_names(plan, seen)
   return #names > 0 and table.concat(names, ", ") or nil
 end
 
---- Records and judges a loop that asks for it, unless it is impure: its effects would happen twice.
--- Raises DEP or BUG if the loop does what its plan does not predict; a body's own error is left
--- to the real run.
+-- Refusals of bodies that can be recorded nevertheless: what they are refused for is no effect.
+local HARMLESS = {DEP101 = true, DEP102 = true, DEP103 = true, DEP114 = true, DEP115 = true}
+
+-- Why a loop is not recorded, or nil.
+local function obstacle(plan, space)
+  if space.impure then return "the loop is impure, and what it does would happen twice" end
+  for _, reason in ipairs(plan.strategy == "serial" and plan.reasons or {}) do
+    if reason.code:find("^DEP1") and not HARMLESS[reason.code] then
+      return ("its body is more than can be recorded: %s [%s]"):format(reason.title, reason.code)
+    end
+  end
+end
+
+-- Says once for each loop that it was not recorded.
+local function skip(record, why)
+  if record.unchecked then return end
+  record.unchecked = true
+  io.stderr:write(("meissa: %s:%d: check = true was skipped, because %s\n"):format(record.file,
+    record.line, why))
+end
+
+--- Records and judges a loop that asks for it; says so where that cannot be. A loop that is refused
+-- is not recorded. Raises DEP or BUG if the loop does what its plan does not predict; a body's own
+-- error is left to the real run.
 function M.loop(record, plan, space, values, roots, func)
-  if not space.check or space.impure or space.count == 0 then return end
-  if plan.strategy == "serial" or space.serial then return end
+  if not space.check or space.count == 0 then return end
+  if plan.strategy == "serial" and not space.serial then return end
+  local why = obstacle(plan, space)
+  if why then return skip(record, why) end
   local run = M.run_of(record, plan, space, values, roots, func)
   run.most, run.seconds = MOST_ITERATIONS, MOST_SECONDS
   local before = random.open {seed = 0, ordinal = 0} -- its draws are nobody else's
   local seen = recorder.record(run)
   local found = seen and judge.unpredicted(run, seen)
   random.close(before)
+  if not seen then return skip(record, "its body cannot be taken apart") end
   if not found then return end
   local changed = changed_names(plan, seen)
   local message = changed and
     ("the loop's plan (%s) does not hold: %s. The body, or a function that it calls, changes " ..
      "%s, which a loop takes for constant; keep what changes in an array"):format(
        plan.strategy, found.text, changed)
-    or ("the loop's plan (%s) does not predict that %s. Run the loop with {serial = true}, and " ..
-        "please report it with the loop's text"):format(plan.strategy, found.text)
+    or ("the loop's plan (%s) does not predict that %s. %slease report it with the loop's text")
+      :format(plan.strategy, found.text,
+              space.serial and "P" or "Run the loop with {serial = true}, and p")
   error(errors.new {code = changed and "DEP" or "BUG", message = message, file = record.file,
                     line = record.line}, 0)
 end

@@ -17,6 +17,7 @@ local ffi = require "ffi"
 local grids = require "meissa.grid"
 local job_items = require "meissa.items"
 local kernel = require "meissa.kernel"
+local native_runs = require "meissa.native_run"
 local partitions = require "meissa.partition"
 local progress = require "meissa.progress"
 local random = require "meissa.random"
@@ -25,6 +26,7 @@ local show = require "meissa.array.show"
 local spaces = require "meissa.space"
 local stages = require "meissa.stage"
 local system = require "meissa.system"
+local tables = require "meissa.tables"
 
 local M = {}
 
@@ -41,7 +43,7 @@ end
 local function notice_large(run, large)
   local record = run.record
   record.large = record.large or {}
-  for _, about in pairs(large) do
+  for _, about in tables.each(large) do
     if not record.large[about.path] then
       record.large[about.path] = true
       local often = about.apart and "once, and again when it changes" or
@@ -293,15 +295,28 @@ local function runner(instance, layout, scratch)
   end
 end
 
---- On a worker: the function that runs one block of the job, given its number.
+-- What stays the same for many jobs, decoded; of so many kinds of jobs.
+local MOST_DECODED = 32
+local known, known_count = {}, 0
+
+local function decoded(static)
+  local fixed = known[static]
+  if fixed then return fixed end
+  if known_count == MOST_DECODED then known, known_count = {}, 0 end
+  known[static], known_count = buffer.decode(static), known_count + 1
+  return known[static]
+end
+
+--- On a worker: the function that runs one block of the job, given its number; for jobs whose
+-- blocks need nothing else, what worker.lua runs them by without Lua.
 function M.prepare(static, run_bytes, items)
-  local fixed, told = buffer.decode(static), buffer.decode(run_bytes)
+  local fixed, told = decoded(static), buffer.decode(run_bytes)
   local layout = fixed.layout or told.layout
   local copies = stages.copies(told.where)
   local instance, scratch = M.instance(fixed.kernel, told.run, items, told.where, copies,
                                       told.draws)
   local run_block = runner(instance, layout, scratch)
-  return function(number)
+  local function run(number)
     local bytes, err = run_block(number)
     if not bytes then
       stages.discard(copies)
@@ -309,6 +324,9 @@ function M.prepare(static, run_bytes, items)
     end
     return pack_result(bytes, copies)
   end
+  -- Scratch space is cleared, and what is pending in buffers taken, between blocks.
+  if copies or next(scratch) then return run end
+  return run, native_runs.maker(instance, layout)
 end
 
 -- -------------------------------------------------------------------------------- in process

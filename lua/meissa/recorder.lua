@@ -225,7 +225,9 @@ function M.record(run)
   local initial = {}
   for _, each in ipairs(reductions_of(run)) do
     initial[each.name] = capture_value(env, each.capture)
-    if run.identities then set_capture(env, each.capture, run.identities(each, initial[each.name])) end
+    if run.identities then
+      set_capture(env, each.capture, run.identities(each, initial[each.name]))
+    end
   end
   local failed, complete = execute_all(run, body, world, grid)
   local seen = {log = world.log, world = world, grid = grid, failed = failed, complete = complete,

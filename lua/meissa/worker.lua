@@ -10,6 +10,7 @@
 local core = require "meissa.core"
 local buffer = require "string.buffer"
 local system = require "meissa.system"
+local tables = require "meissa.tables"
 
 local M = {}
 
@@ -27,7 +28,7 @@ M.prepare = nil
 function M.encode_error(err)
   local plain = {}
   if type(err) == "table" then
-    for key, value in pairs(err) do
+    for key, value in tables.each(err) do
       local kind = type(value)
       if type(key) == "string" and (kind == "string" or kind == "number" or kind == "boolean") then
         plain[key] = value
@@ -63,8 +64,10 @@ function M.print(...)
   current:print(table.concat(words, "\t") .. "\n")
 end
 
--- Runs the blocks of one job; errors of the kernel come out as errors.
-local function run_blocks(job, block)
+-- Runs the blocks of one job; errors of the kernel come out as errors. `native`, if given, tells
+-- before a block whether from now on all can be run without Lua: an ms_native_run, and a function
+-- that raises what its fault means.
+local function run_blocks(job, block, native)
   local function finish(result, err)
     if err ~= nil then error(err, 0) end
     job:block_done(result)
@@ -74,7 +77,14 @@ local function run_blocks(job, block)
     finish(block(number, ...))
     return true
   end
-  while step(job:next_block()) do end
+  repeat
+    local run, raise_fault
+    if native then run, raise_fault = native() end
+    if run then
+      if job:run_native(run) then raise_fault() end
+      return
+    end
+  until not step(job:next_block())
 end
 
 local function run_job(job, kernels)

@@ -125,6 +125,11 @@ function M.blocks(count)
   return math.ceil(count / size), size, count < FEW
 end
 
+-- The last element of block b. Without math.min, of which a loop in this process would give notice.
+local function last_of(b, size, count)
+  return b * size < count and b * size or count
+end
+
 --- What call(e) gives for all elements, as a list of lists, block by block, and the size of a
 -- block. `kind`: "one" result a call, "all" results of a call as a list, "pick" the numbers of the
 -- elements for which it is true.
@@ -135,17 +140,17 @@ function M.call_all(set, call, kind)
   local bodies = {
     one = function(b)
       local list, before = {}, (b - 1) * size
-      for e = before + 1, math.min(b * size, count) do list[e - before] = call(e) end
+      for e = before + 1, last_of(b, size, count) do list[e - before] = call(e) end
       results[b] = list
     end,
     all = function(b)
       local list, before = {}, (b - 1) * size
-      for e = before + 1, math.min(b * size, count) do list[e - before] = { call(e) } end
+      for e = before + 1, last_of(b, size, count) do list[e - before] = { call(e) } end
       results[b] = list
     end,
     pick = function(b)
       local list, n = {}, 0
-      for e = (b - 1) * size + 1, math.min(b * size, count) do
+      for e = (b - 1) * size + 1, last_of(b, size, count) do
         if call(e) then
           n = n + 1
           list[n] = e
@@ -171,7 +176,7 @@ function M.join(results, size, count, where)
   local list, numbers = {}, true
   for b, part in ipairs(results) do
     local before = (b - 1) * size
-    for k = 1, math.min(size, count - before) do
+    for k = 1, last_of(1, size, count - before) do
       local value = part[k]
       if value == nil then
         M.refusal(where)(before + k, "the function returned nothing")

@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Walk, shifts: bit.lshift, bit.rshift and bit.arshift by constants as products and quotients. See
+ * walk.h.
+ *
+ * LuaJIT's operations wrap at 32 bits, so a shift is a product or a quotient only for values that
+ * are known to fit. The bounds of a form come from the ranges of its variables. */
+#include <math.h>
+#include <string.h>
+
+#include "depend/walk.h"
+
+/* Variables whose bounds depend on each other are followed so far. */
+#define MAX_STEPS 24U
+
+#define LIMIT 2147483648.0 /* 2^31 */
+
+typedef struct bounds {
+  double low, high;
+} bounds;
+
+static bounds range_of(const ms_walk *walk, const ms_form *form, uint32_t steps);
+
+/* Narrows the bounds of a variable by form >= 0. */
+static void narrow(const ms_walk *walk, const ms_form *form, uint32_t variable, uint32_t steps,
+                   bounds *own) {
+  double factor = (double)form->at[variable];
+  if (form->at[variable] == 0) return;
+  ms_form rest = *form;
+  rest.at[variable] = 0;
+  double most = range_of(walk, &rest, steps).high;
+  if (factor > 0) own->low = fmax(own->low, ceil(-most / factor));
+  if (factor < 0) own->high = fmin(own->high, floor(most / -factor));
+}
+
+static bounds variable_range(const ms_walk *walk, uint32_t variable, uint32_t steps) {
+  bounds own = {-INFINITY, INFINITY};
+  const ms_form *low, *high;
+  if (variable >= MS_MAX_DIMS) {
+    low = &walk->scope[variable - MS_MAX_DIMS].low;
+    high = &walk->scope[variable - MS_MAX_DIMS].high;
+  } else if (walk->domain->dim[variable].box) {
+    own.low = 0;
+    own.high = (double)walk->domain->dim[variable].extent - 1;
+    return own;
+  } else {
+    low = &walk->domain->dim[variable].low;
+    high = &walk->domain->dim[variable].high;
+  }
+  if (steps >= MAX_STEPS) return own;
+  narrow(walk, low, variable, steps + 1, &own);
+  narrow(walk, high, variable, steps + 1, &own);
+  return own;
+}
+
+static bounds range_of(const ms_walk *walk, const ms_form *form, uint32_t steps) {
+  bounds sum = {(double)form->constant, (double)form->constant};
+  for (uint32_t v = 0; v < MS_MAX_VARS; v++) {
+    if (form->at[v] == 0) continue;
+    double factor = (double)form->at[v];
+    bounds own = variable_range(walk, v, steps);
+    sum.low += factor * (factor > 0 ? own.low : own.high);
+    sum.high += factor * (factor > 0 ? own.high : own.low);
+  }
+  return sum;
+}
+
+bool ms_walk_shift(ms_walk *walk, const char *name, ms_node *node, ms_value *value) {
+  ms_value operand, amount;
+  const ms_form zero = {0};
+  ms_form result;
+  bool left = strcmp(name, "bit.lshift") == 0, logical = strcmp(name, "bit.rshift") == 0;
+  if ((!left && !logical && strcmp(name, "bit.arshift") != 0) || node->kids != 3) return false;
+  ms_walk_value(walk, node->kid[1], &operand);
+  ms_walk_value(walk, node->kid[2], &amount);
+  if (operand.kind != MS_VALUE_NUMBER || amount.kind != MS_VALUE_NUMBER) return false;
+  if (!ms_form_is_constant(&amount.form)) return false;
+  if (amount.form.constant < 0 || amount.form.constant > 20) return false;
+  int64_t power = (int64_t)1 << amount.form.constant;
+  double scale = left ? (double)power : 1;
+  bounds range = range_of(walk, &operand.form, 0);
+  if (!(range.low * scale >= (logical ? 0 : -LIMIT) && range.high * scale < LIMIT)) return false;
+  bool known = left ? ms_form_add(&result, &zero, &operand.form, power)
+                    : ms_walk_floor(walk, &operand.form, power, &result);
+  if (known) *value = ms_value_number(&result);
+  return known;
+}

@@ -1,0 +1,88 @@
+-- SPDX-License-Identifier: MIT
+--- Native runs: what a worker needs to run a job's blocks on a compiled kernel without Lua.
+-- @module meissa.native_run
+
+local core = require "meissa.ffi"
+local ffi = require "ffi"
+require "meissa.kernel.compiler" -- declares the kernels' types
+
+core.cdef("native_run", [[
+typedef struct ms_run_axis {
+  int32_t at, unused;
+  int64_t ranges;
+  const int64_t *bounds;
+  int64_t first, step;
+} ms_run_axis;
+typedef struct ms_native_run {
+  ms_native_block *entry;
+  const ms_native_slot *slots;
+  ms_native_slot *results;
+  ms_native_fault *fault;
+  int64_t *bounds;
+  const int64_t *starts;
+  const ms_run_axis *axes;
+  const void *result;
+  int64_t axis_count, size;
+} ms_native_run;
+]])
+
+local M = {}
+
+local vector = ffi.typeof "int64_t[?]"
+local axes_type = ffi.typeof "ms_run_axis[?]"
+
+-- The axes of a grid over ranges, and the memory that they point to. Bounds of dimensions that no
+-- axis cuts are written once.
+local function axes_of(layout, bounds)
+  local memory, extents = {}, layout.extents
+  local axes = axes_type(#layout.axes)
+  for d, extent in ipairs(extents) do
+    bounds[2 * d - 2], bounds[2 * d - 1] = extent[1], extent[2]
+  end
+  for a, axis in ipairs(layout.axes) do
+    local place = axes[a - 1]
+    place.at = axis.row and 2 * #extents or 2 * axis.dim - 2
+    place.ranges, place.first, place.step = axis.ranges, axis.range[1], axis.range[3]
+    if axis.bounds then
+      memory[a] = vector(axis.ranges + 1, axis.bounds)
+      place.bounds = memory[a]
+    end
+  end
+  return axes, memory
+end
+
+local function make(native, layout)
+  local run = ffi.new "ms_native_run"
+  local keep = {native}
+  run.entry, run.slots, run.results = native.entry, native.slots, native.results
+  run.fault, run.bounds = native.fault, native.bounds
+  run.result, run.size = native.space, native.size
+  if layout.starts then
+    -- Long, and the same for all jobs that share the layout.
+    layout.vector = layout.vector or vector(#layout.starts, layout.starts)
+    keep.starts, run.starts = layout.vector, layout.vector
+  else
+    keep.axes, keep.memory = axes_of(layout, native.bounds)
+    run.axes, run.axis_count = keep.axes, #layout.axes
+  end
+  return run, keep
+end
+
+--- Tells whether the blocks of a job can be run so.
+-- @param instance of kernel.prepare
+-- @tab layout of grid.lua
+-- @treturn function gives an ms_native_run and a function that raises what its fault means, or
+-- nothing while the kernel is not there
+function M.maker(instance, layout)
+  local native, run, keep
+  return function()
+    if run then return run, keep.raise end
+    native = instance.call and instance or instance:native()
+    if not native or native.encoded then return nil end
+    run, keep = make(native, layout)
+    keep.raise = function() error(native:error(), 0) end
+    return run, keep.raise
+  end
+end
+
+return M
