@@ -277,6 +277,14 @@ end
       assert.equal(2, runs())
     end)
 
+    it("longer than the user does", function()
+      local output = run(loop(1000, "{engine = 'native'}") .. [[
+        os.execute "(sleep 0.5; kill -INT $PPID) &"
+        local ok, err = pcall(once)
+        print(err.code, err.message, A:sum())]], compiler "sleep 50")
+      assert.equal("INT\tinterrupted while the C compiler ran\t0\n", output)
+    end)
+
     it("and find again what another process has made", function()
       local cc = compiler()
       for _ = 1, 3 do

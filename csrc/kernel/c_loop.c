@@ -53,7 +53,7 @@ static void guard_end(ms_writer *w, ms_end *end) {
 /* The step of a loop if it is a constant; 0 otherwise. */
 static int64_t constant_step(ms_writer *w, const ms_node *loop) {
   if (loop->kid[2] == NULL) return 1;
-  ms_whole step = ms_c_whole_at(w, loop->kid[2], MS_FRAMES);
+  ms_whole step = ms_c_whole_static(w, loop->kid[2]);
   bool small = step.known && step.least == step.most && step.most < INT32_MAX;
   return small && step.least > INT32_MIN ? step.least : 0;
 }
@@ -85,7 +85,7 @@ static int64_t note_constant(ms_writer *w, const ms_node *loop, const ms_end *li
   const ms_node *value, *first = loop->kid[0], *last = loop->kid[1];
   if (first->kind != MS_NUMBER || first->number != 1) return 0;
   if (limit->whole.least == limit->whole.most) return search.loops ? 0 : limit->whole.most;
-  uint32_t at = ms_draft_capture(w->draft, last, &value);
+  uint32_t at = ms_typed_binding(w->typed, last, &value);
   if (search.extent == 0 || at == MS_NO_CAPTURE || value != last || ms_variable_is(w->draft, at))
     return 0;
   for (uint32_t c = 0; c < w->constants; c++) {
@@ -99,20 +99,20 @@ static int64_t note_constant(ms_writer *w, const ms_node *loop, const ms_end *li
 /* The variable as the body sees it. `index` is the loop's own counter. */
 static void declare_variable(ms_writer *w, const ms_node *loop, const char *index, bool whole) {
   const ms_symbol *symbol = loop->symbols[0];
-  ms_c_local *local = &w->local[symbol->index];
+  ms_c_local *local = ms_c_local_of(w, symbol);
   local->form = MS_FORM_DOUBLE;
   if (!symbol->assigned) {
     local->text = index;
     return;
   }
-  local->text = ms_c_text(w, "v%u_%s", symbol->index, ms_c_name(w, symbol->name));
+  local->text = ms_c_local_name(w, symbol);
   ms_c_line(w, "double %s = %s%s;", local->text, whole ? "(double)" : "", index);
 }
 
 static void write_whole_loop(ms_writer *w, const ms_node *loop, const ms_end *start,
                              const ms_end *limit, int64_t step) {
   const ms_symbol *symbol = loop->symbols[0];
-  const char *index = ms_c_text(w, "v%u_%s", symbol->index, ms_c_name(w, symbol->name));
+  const char *index = ms_c_local_name(w, symbol);
   if (symbol->assigned) index = ms_c_temp(w);
   int64_t trip = step == 1 ? note_constant(w, loop, limit) : 0;
   if (w->loops == 0 && trip > 0 && trip <= MS_UNROLLED_TOO_EARLY)
@@ -121,7 +121,7 @@ static void write_whole_loop(ms_writer *w, const ms_node *loop, const ms_end *st
       step == 1 ? ms_c_text(w, "%s++", index) : ms_c_text(w, "%s += %" PRId64, index, step);
   ms_c_line(w, "for (int64_t %s = %s; %s %s %s; %s) {", index, start->whole.text, index,
             step > 0 ? "<=" : ">=", limit->whole.text, next);
-  ms_c_local *local = &w->local[symbol->index];
+  ms_c_local *local = ms_c_local_of(w, symbol);
   *local = (ms_c_local){.frames = w->frames, .loop = loop, .down = step < 0};
   local->start = start->number;
   local->limit = limit->number;
@@ -139,7 +139,7 @@ static void write_whole_loop(ms_writer *w, const ms_node *loop, const ms_end *st
 static void write_number_loop(ms_writer *w, const ms_node *loop, const char *start,
                               const char *limit, const char *step) {
   const ms_symbol *symbol = loop->symbols[0];
-  const char *index = ms_c_text(w, "v%u_%s", symbol->index, ms_c_name(w, symbol->name));
+  const char *index = ms_c_local_name(w, symbol);
   if (symbol->assigned) index = ms_c_temp(w);
   const char *goes_on;
   if (step == NULL) {
@@ -149,7 +149,7 @@ static void write_number_loop(ms_writer *w, const ms_node *loop, const char *sta
   }
   ms_c_line(w, "for (double %s = %s; %s; %s += %s) {", index, start, goes_on, index,
             step != NULL ? step : "1.0");
-  w->local[symbol->index] = (ms_c_local){.frames = w->frames};
+  *ms_c_local_of(w, symbol) = (ms_c_local){.frames = w->frames};
   declare_variable(w, loop, index, false);
   ms_c_block(w, loop->kid[3]);
   ms_c_line(w, "}");

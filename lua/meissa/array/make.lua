@@ -12,6 +12,7 @@ local core = require("meissa.array.core")
 local element = require("meissa.array.element")
 local subscript = require("meissa.array.subscript")
 local errors = require("meissa.errors")
+local tables = require("meissa.tables")
 
 local lib = core.lib
 local floor = math.floor
@@ -76,7 +77,7 @@ local function read_shape(where, allowed, ...)
         tostring(dims[d]), d)
     end
   end
-  for key in pairs(dims) do
+  for key in tables.each(dims) do
     if type(key) ~= "number" or key > #dims then
       errors.raise("OPT", "%s: {%s = ...} among the extents; options are the last argument", where,
         tostring(key))
