@@ -136,8 +136,8 @@ print(t[1], n, A:sum())
         "write into a plain table [DEP107]")
     has("script.lua:7: check = true was skipped, because the loop is impure, and what it does " ..
         "would happen twice")
-    has(":8: check = true was skipped, because its body is more than can be recorded: leaves the " ..
-        "loop [DEP108]")
+    has(":8: check = true was skipped, because its body is more than can be recorded: leaves " ..
+        "the loop [DEP108]")
     has("3\t4\t3\n")
     assert.equal(3, select(2, out:gsub("was skipped", "")))
   end)

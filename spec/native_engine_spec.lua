@@ -96,6 +96,9 @@ end
     it("over tcp by value", function()
       native "MEISSA_WORKERS=3 MEISSA_TRANSPORT=tcp MEISSA_SHM=0"
     end)
+    if os.execute "command -v clang >/dev/null" == 0 then
+      it("whichever compiler", function() native "MEISSA_WORKERS=2 CC=clang" end)
+    end
     it("while kernels are being made", function()
       local output = all("MEISSA_ENGINE= MEISSA_WORKERS=2 MEISSA_CACHE=" .. where, 3)
       assert.equal(expected, images("\n" .. output))
@@ -275,6 +278,14 @@ end
         assert.equal("64\n", output)
       end
       assert.equal(2, runs())
+    end)
+
+    it("longer than the user does", function()
+      local output = run(loop(1000, "{engine = 'native'}") .. [[
+        os.execute "(sleep 0.5; kill -INT $PPID) &"
+        local ok, err = pcall(once)
+        print(err.code, err.message, A:sum())]], compiler "sleep 50")
+      assert.equal("INT\tinterrupted while the C compiler ran\t0\n", output)
     end)
 
     it("and find again what another process has made", function()

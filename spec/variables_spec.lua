@@ -219,7 +219,7 @@ for _, workers in ipairs {0, 1, 2, 3} do
           sum = sum + i
           A[i] = sum
         end
-      end), "DEP104 carried variable", "sum is read before it is assigned",
+      end), "DEP104 carried variable", "sum is combined by `+`, but also used here",
         "start each iteration afresh:  local sum = ...")
     end)
 

@@ -250,7 +250,7 @@ M.list = {
   {name = "cp", title = "CP", ranks = {16}, element = "float", make = cp},
   {name = "stencil", title = "Jacobi stencil", ranks = {1500}, element = "double", make = stencil},
   {name = "pagerank", title = "PageRank", ranks = {1}, element = "double", make = pagerank},
-  {name = "lu", title = "LU", ranks = {600}, element = "double", make = lu},
+  {name = "lu", title = "LU", ranks = {1000}, element = "double", make = lu},
   {name = "kmeans", title = "k-means", ranks = {16}, element = "float", make = kmeans},
   {name = "logistic", title = "logistic", ranks = {10000}, element = "float", make = logistic},
 }

@@ -96,8 +96,8 @@ static void push_captures(lua_State *L, const ms_loop *loop, const ms_binding *b
 }
 
 static void push_params(lua_State *L, const ms_kernel_info *info) {
-  static const char *const kinds[] = {"coord",  "entries", "value", "pointer",
-                                      "stride", "step",    "table", "rows", "draws"};
+  static const char *const kinds[] = {"coord", "entries", "value", "pointer", "stride",
+                                      "step",  "table",   "rows",  "inner",   "draws"};
   lua_createtable(L, (int)info->param_count, 0);
   for (uint32_t p = 0; p < info->param_count; p++) {
     const ms_param *param = &info->params[p];
@@ -108,6 +108,10 @@ static void push_params(lua_State *L, const ms_kernel_info *info) {
     lua_setfield(L, -2, "at");
     lua_pushnumber(L, param->dim + 1);
     lua_setfield(L, -2, "dim");
+    if (param->path != NULL) {
+      lua_pushstring(L, param->path);
+      lua_setfield(L, -2, "path");
+    }
     lua_rawseti(L, -2, (int)p + 1);
   }
 }
@@ -182,20 +186,23 @@ static void read_job(lua_State *L, ms_kernel_job *job, ms_space *space) {
   job->space = space;
   if (count < job->loop->capture_count)
     luaL_argerror(L, 3, "fewer bindings than the loop has captures");
+  job->binding_count = count;
   ms_element *elements = lua_newuserdata(L, (count + 1) * sizeof *elements);
   memset(elements, 0, (count + 1) * sizeof *elements);
-  read_elements(L, 5, job->bindings, elements, job->loop->capture_count);
+  read_elements(L, 5, job->bindings, elements, (uint32_t)lua_objlen(L, 3));
   job->elements = elements;
   job->entry_type = lua_isnoneornil(L, 6) ? MS_DOUBLE : type_number(L, 6);
 }
 
-/* core.emit(loop, plan, bindings, space, elements, entry_type, locals) -> text, info or nil, error.
- * `locals` bounds the captured values that are passed as locals; nil for the usual bound. */
+/* core.emit(loop, plan, bindings, space, elements, entry_type, locals, general) -> text, info or
+ * nil, error. `locals` bounds the captured values that are passed as locals; nil for the usual
+ * bound. */
 static int emit(lua_State *L) {
   ms_space space;
   ms_kernel_job job = {0};
   read_job(L, &job, &space);
   job.locals = (uint32_t)luaL_optinteger(L, 7, MS_KERNEL_LOCALS);
+  job.general = lua_toboolean(L, 8) != 0;
   ms_emission *emission = new_emission(L);
   ms_error err;
   ms_error_clear(&err);

@@ -281,6 +281,48 @@ static bool visit(ms_node *node, void *context) {
   return true;
 }
 
+/* ---- what is none ---- */
+
+typedef struct search {
+  tally all;
+  const ms_node *found;
+} search;
+
+/* The first mention outside of the statements that combine the variable. */
+static bool look_for_stray(ms_node *node, void *context) {
+  search *look = context;
+  form is;
+  if (look->found != NULL || extreme_test(&look->all, node, &is)) return false;
+  if (ms_capture_is(look->all.capture, node)) look->found = node;
+  if (node->kind != MS_ASSIGN) return look->found == NULL;
+  ms_node *value = value_for(&look->all, node);
+  if (value == NULL) return true;
+  if (!setting(&look->all, node, value, &is) && !form_of(&look->all, value, &is)) return true;
+  for (uint32_t k = 0; k < node->kids; k++) { /* the others of several at once */
+    if (node->kid[k] != value && !ms_capture_is(look->all.capture, node->kid[k]))
+      ms_node_walk(node->kid[k], look_for_stray, look);
+  }
+  return false;
+}
+
+const ms_node *ms_scalar_spoiler(const ms_walk *walk, uint32_t capture, ms_node *body,
+                                 const char **words) {
+  search look = {.all = {.walk = walk, .loop = walk->loop}};
+  look.all.capture = &walk->loop->captures[capture];
+  look.all.kind = walk->bindings[capture].kind;
+  ms_node_walk(body, visit, &look.all);
+  if (!look.all.any) return NULL;
+  ms_node_walk(body, look_for_stray, &look);
+  const char *op = ms_reduce_name(look.all.found.op);
+  *words = "is combined in several ways, whose order matters";
+  if (look.found != NULL)
+    *words = ms_arena_format(walk->arena,
+                             "is combined by `%s`, but also used here, where no iteration knows "
+                             "what the others have made of it",
+                             op);
+  return look.found != NULL ? look.found : look.all.capture->first;
+}
+
 bool ms_scalar_in_field(const ms_walk *walk, uint32_t index) {
   const ms_capture *capture = &walk->loop->captures[index];
   const ms_binding *binding = &walk->bindings[index];

@@ -174,13 +174,14 @@ static int solve_part(ms_solver *solver, ms_system *system, ms_relation **found,
   }
   memcpy(dims, work.dims, sizeof work.dims);
   *dim_count = work.dim_count;
-  size_t size = key_of(system, &work, key, ROOM);
+  bool simple = columns == 1 && work.dim_count == 1; /* solved faster than found */
+  size_t size = simple ? 0 : key_of(system, &work, key, ROOM);
   *found = size > 0 ? ms_solver_recall(solver, key, size) : NULL;
   if (*found != NULL) return 0;
   *found = work.out = ms_arena_take(ms_solver_arena(solver), 1, sizeof(ms_relation));
   if (work.out == NULL) return -1;
   int answer;
-  if (columns == 1 && work.dim_count == 1) {
+  if (simple) {
     answer = solve_interval(&work, system);
   } else {
     answer = ms_solver_sample(solver, system, point);

@@ -227,6 +227,15 @@ static void find_scalar(ms_walk *walk, ms_reason_kind kind, bool proven, const m
   ms_walk_find(walk, kind, proven, node, fix, message);
 }
 
+/* The variable gets the same constant wherever it is assigned: it says whether something happened.
+ */
+static bool is_mark(const ms_node *write) {
+  const ms_node *assign = write->parent;
+  if (assign->kind != MS_ASSIGN || assign->kids != 2) return false;
+  ms_kind kind = assign->kid[1]->kind;
+  return kind == MS_NUMBER || kind == MS_TRUE || kind == MS_FALSE || kind == MS_STRING;
+}
+
 static void judge_private(ms_walk *walk, const ms_capture *capture, const flow *state,
                           ms_scalar_plan *plan) {
   plan->role = MS_ROLE_PRIVATE;
@@ -235,6 +244,9 @@ static void judge_private(ms_walk *walk, const ms_capture *capture, const flow *
   bool later = ms_scalar_read_after(walk->loop, capture);
   if (!state->assigned && (later || capture->reach != MS_REACH_LOCAL)) {
     plan->role = MS_ROLE_CARRIED;
+    if (is_mark(state->first_write))
+      fix = ms_arena_format(walk->arena, "whether any iteration does: %s = false  ... %s = true",
+                            capture->root, capture->root);
     find_scalar(walk, MS_REASON_SOMETIMES, false, state->first_write, capture,
                 "is assigned on some paths only, so its value after the loop depends on which "
                 "iteration came last",
@@ -272,10 +284,13 @@ static void assignment_role(ms_walk *walk, ms_node *body, uint32_t index, ms_sca
     return;
   }
   plan->role = MS_ROLE_CARRIED;
-  find_scalar(
-      walk, MS_REASON_SCALAR, state.read_surely && state.write_surely, state.first_read, capture,
-      "is read before it is assigned, so each iteration needs the one before it",
-      ms_arena_format(walk->arena, "start each iteration afresh: local %s = ...", capture->root));
+  const char *rest = "is read before it is assigned, so each iteration needs the one before it";
+  const char *fix =
+      ms_arena_format(walk->arena, "start each iteration afresh: local %s = ...", capture->root);
+  const ms_node *place = ms_scalar_spoiler(walk, index, body, &rest);
+  if (rest == NULL) fix = NULL; /* out of memory */
+  find_scalar(walk, MS_REASON_SCALAR, state.read_surely && state.write_surely,
+              place != NULL ? place : state.first_read, capture, rest, fix);
 }
 
 int ms_scalars_find(ms_walk *walk, ms_node *body, ms_scalar_plan **scalars, uint32_t *count) {

@@ -21,6 +21,12 @@ bool ms_scalar_read_after(const ms_loop *loop, const ms_capture *capture);
  * statements that combine it by one operator. Fills `op` and `wins`. */
 bool ms_scalar_reduction(const ms_walk *walk, ms_node *body, ms_scalar_plan *plan);
 
+/* Why a capture that some statements of the body combine is no reduction: the place that spoils it,
+ * and what follows the variable's name in a message, in the walk's arena; NULL when nothing
+ * combines it. */
+const ms_node *ms_scalar_spoiler(const ms_walk *walk, uint32_t capture, ms_node *body,
+                                 const char **words);
+
 /* The capture is a scalar in a field of a plain table (`self.loss`) that the body only reduces
  * into: such a field may be written, any other may not. */
 bool ms_scalar_in_field(const ms_walk *walk, uint32_t index);

@@ -34,8 +34,8 @@ ms_system *ms_solver_room(ms_solver *solver);
 /* Memory for what is kept as long as the solver. */
 ms_arena *ms_solver_arena(ms_solver *solver);
 
-/* Keeps and finds a result by a key of bytes (see relation.c). */
-void *ms_solver_recall(ms_solver *solver, const void *key, size_t size);
-void ms_solver_keep(ms_solver *solver, const void *key, size_t size, void *result);
+/* Keeps and finds a result by a key of whole words, `size` in bytes (see relation.c). */
+void *ms_solver_recall(ms_solver *solver, const int64_t *key, size_t size);
+void ms_solver_keep(ms_solver *solver, const int64_t *key, size_t size, void *result);
 
 #endif

@@ -85,12 +85,26 @@ static void assign_name(ms_walk *walk, ms_node *target, const ms_value *value) {
   ms_walk_set_symbol(walk, target->symbol, value);
 }
 
+static bool look_for_length(ms_node *node, void *context) {
+  bool *found = context;
+  *found = *found || (node->kind == MS_UNARY && node->op == MS_OP_LEN);
+  return !*found;
+}
+
 void ms_walk_find_store(ms_walk *walk, bool proven, const ms_node *node) {
   if (walk->frame != NULL) {
     ms_walk_find(walk, MS_REASON_CHANGES, proven, node,
                  "let it return the new value instead of assigning an outer variable",
                  "the call changes variables or tables outside of the loop, and each worker has "
                  "its own copy of them");
+    return;
+  }
+  bool appends = node->kind == MS_CALL;
+  if (node->kind == MS_INDEX) ms_node_walk(node->kid[1], look_for_length, &appends);
+  if (appends) {
+    ms_walk_find(
+        walk, MS_REASON_TABLE_WRITE, proven, node, "store at the loop's own index: t[i] = value",
+        "the body appends to a table from outside, and each worker has its own copy of it");
     return;
   }
   ms_walk_find(walk, MS_REASON_TABLE_WRITE, proven, node,

@@ -60,6 +60,18 @@ static struct timespec at_time(double when) {
   return (struct timespec){.tv_sec = whole, .tv_nsec = (long)((when - (double)whole) * 1e9)};
 }
 
+static void destroy(ms_build *build) {
+  ms_toolchain_free(&build->toolchain);
+  ms_text_free(&build->text);
+  ms_text_free(&build->object);
+  free(build);
+}
+
+/* Under the lock. */
+static void release(ms_build *build) {
+  if (--build->references == 0) destroy(build);
+}
+
 /* ---- the process: its condition, its children, its end ---- */
 
 static void make_condition(void) {
@@ -81,8 +93,11 @@ static void after_fork(void) {
 /* The child has no thread, and its parent's private directory goes with the parent. */
 static void in_child(void) {
   for (; queue != NULL; queue = queue->next) queue->state = MS_BUILD_IDLE;
-  if (running != NULL) running->state = MS_BUILD_IDLE;
-  running = NULL;
+  if (running != NULL) {
+    running->state = MS_BUILD_IDLE;
+    release(running);
+    running = NULL;
+  }
   serving = closing = opened = false;
   if (cache.fd >= 0) close(cache.fd);
   if (cache.private.path[0] != '\0') close(cache.private.lock);
@@ -105,7 +120,7 @@ static void leave(void) {
   pthread_mutex_unlock(&lock);
 }
 
-/* Under the lock: opens the cache, once. */
+/* Under the lock: opens the cache, once; again in a forked child. */
 static int prepare(ms_error *err) {
   if (!prepared) {
     make_condition();
@@ -172,18 +187,6 @@ static int compile(const ms_build *build, uint32_t number, ms_text *object, ms_e
   return 0;
 }
 
-static void destroy(ms_build *build) {
-  ms_toolchain_free(&build->toolchain);
-  ms_text_free(&build->text);
-  ms_text_free(&build->object);
-  free(build);
-}
-
-/* Under the lock. */
-static void release(ms_build *build) {
-  if (--build->references == 0) destroy(build);
-}
-
 /* Under the lock: takes a build out of the queue. */
 static void take_out(const ms_build *build) {
   for (ms_build **at = &queue; *at != NULL; at = &(*at)->next) {
@@ -236,7 +239,7 @@ static void *serve(void *unused) {
 }
 
 /* Under the lock: makes sure that there is a thread, which no signal of the host reaches. */
-static int start_thread(void) {
+static int start_thread(ms_error *err) {
   if (serving) return 0;
   pthread_attr_t attributes;
   sigset_t all, before;
@@ -247,7 +250,7 @@ static int start_thread(void) {
   serving = pthread_create(&thread, &attributes, serve, NULL) == 0;
   pthread_sigmask(SIG_SETMASK, &before, NULL);
   pthread_attr_destroy(&attributes);
-  return serving ? 0 : -1;
+  return serving ? 0 : ms_error_set(err, MS_WRK, "no thread can be started for it");
 }
 
 /* ---- what the host calls ---- */
@@ -311,13 +314,12 @@ void ms_build_start(ms_build *build, double delay) {
   if (build->state == MS_BUILD_QUEUED && due < build->due) {
     build->due = due;
   } else if (build->state == MS_BUILD_IDLE) {
-    if (start_thread() == 0) {
+    if (prepare(&build->trouble) == 0 && start_thread(&build->trouble) == 0) {
       build->state = MS_BUILD_QUEUED;
       build->due = due;
       build->next = queue;
       queue = build;
     } else {
-      ms_error_set(&build->trouble, MS_WRK, "no thread can be started for it");
       build->state = MS_BUILD_FAILED;
     }
   }

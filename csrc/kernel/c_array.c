@@ -15,17 +15,15 @@ uint32_t ms_c_array(const ms_writer *w, uint32_t capture) {
 
 const char *ms_c_memory(ms_writer *w, uint32_t capture) {
   capture = ms_c_array(w, capture);
-  w->draft->pointer_used[capture] = true;
-  const ms_capture *named = &w->draft->job->loop->captures[capture];
-  const char *name = named->field_count > 0 ? named->fields[named->field_count - 1] : named->root;
-  return ms_c_text(w, "p%u_%s", capture + 1, ms_c_name(w, name));
+  w->pointer_used[capture] = true;
+  return ms_c_text(w, "p%u_%s", capture + 1, ms_c_binding_name(w, capture));
 }
 
 const char *ms_c_stride(ms_writer *w, uint32_t capture, uint32_t dim) {
   capture = ms_c_array(w, capture);
   if (ms_draft_row_major(w->draft, capture))
     return ms_c_text(w, "%" PRId64, w->draft->job->elements[capture].strides[dim]);
-  w->draft->stride_used[capture * MS_MAX_DIMS + dim] = true;
+  w->stride_used[capture * MS_MAX_DIMS + dim] = true;
   return ms_c_text(w, "s%u_%u", capture + 1, dim + 1);
 }
 
@@ -38,7 +36,7 @@ typedef struct ms_keys {
 
 static bool is_captured(const ms_writer *w, const ms_node *node) {
   const ms_node *value;
-  return ms_draft_capture(w->draft, node, &value) != MS_NO_CAPTURE;
+  return ms_typed_binding(w->typed, node, &value) != MS_NO_CAPTURE;
 }
 
 static bool add_listed(ms_writer *w, const ms_node *table, ms_keys *keys) {
@@ -98,7 +96,7 @@ static const char *offset_of(ms_writer *w, const ms_keys *keys, const ms_kind_of
 /* What is indexed but no dense array of numbers. */
 static const char *what_else(const ms_writer *w, const ms_node *base) {
   const ms_node *value;
-  uint32_t at = ms_draft_capture(w->draft, base, &value);
+  uint32_t at = ms_typed_binding(w->typed, base, &value);
   if (at == MS_NO_CAPTURE) return "no array of numbers that is known here";
   switch (w->draft->job->bindings[at].kind) {
     case MS_BIND_ARRAY:
@@ -149,7 +147,8 @@ ms_c_value ms_c_load(ms_writer *w, const ms_c_location *location, const ms_node 
     const char *held = ms_c_temp(w);
     ms_c_line(w, "const int64_t %s = %s;", held, location->text);
     ms_c_line(w, "if (MS_UNLIKELY(!ms_is_exact(%s))) {", held);
-    ms_c_line(w, "ms_stop_wide(fault, %u, %u, %s);", node->line, location->kind.array, held);
+    ms_c_line(w, "ms_stop_wide(fault, %u, %u, %s);", ms_c_fault_line(w, node), location->kind.array,
+              held);
     ms_c_leave(w);
     ms_c_line(w, "}");
     value.text = held;
@@ -160,15 +159,18 @@ ms_c_value ms_c_load(ms_writer *w, const ms_c_location *location, const ms_node 
 
 const char *ms_c_stored(ms_writer *w, ms_c_value value, uint32_t capture, const ms_node *node) {
   int32_t type = w->draft->job->elements[capture].type;
+  const ms_complaint says = {
+      ms_c_text(w, "cannot store a nil in an array of type %s", ms_type_name(type)),
+      ms_c_text(w, "cannot store a boolean in an array of type %s", ms_type_name(type))};
   if (type == MS_FLOAT && value.form != MS_FORM_FLOAT)
-    return ms_c_text(w, "(float)%s", ms_c_as_double(w, value, node));
+    return ms_c_text(w, "(float)%s", ms_c_as_number(w, value, node, says));
   if (type == MS_FLOAT) return value.text;
-  if (type == MS_DOUBLE) return ms_c_as_double(w, value, node);
+  if (type == MS_DOUBLE) return ms_c_as_number(w, value, node, says);
   const char *name = type == MS_INT32 ? "int32" : "int64";
   ms_whole whole = ms_c_whole(w, node);
   if (whole.known && (type == MS_INT64 || (whole.least >= INT32_MIN && whole.most <= INT32_MAX)))
     return ms_c_text(w, "(%s_t)%s", name, whole.text);
-  const char *number = ms_c_as_double(w, value, node);
+  const char *number = ms_c_as_number(w, value, node, says);
   if (!ms_c_is_simple(number)) {
     const char *held = ms_c_temp(w);
     ms_c_line(w, "const double %s = %s;", held, number);

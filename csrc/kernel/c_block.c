@@ -15,9 +15,7 @@ const char *ms_c_variable(ms_writer *w, uint32_t capture) {
 
 const char *ms_c_captured(ms_writer *w, uint32_t capture) {
   w->number_used[capture] = true;
-  const ms_capture *named = &w->draft->job->loop->captures[capture];
-  const char *name = named->field_count > 0 ? named->fields[named->field_count - 1] : named->root;
-  return ms_c_text(w, "c%u_%s", capture + 1, ms_c_name(w, name));
+  return ms_c_text(w, "c%u_%s", capture + 1, ms_c_binding_name(w, capture));
 }
 
 /* ---- loops ---- */
@@ -107,8 +105,8 @@ static bool small(const ms_range *range) {
 static void declare_index(ms_writer *w, uint32_t d, bool entries) {
   const ms_symbol *symbol = w->draft->indices[d];
   if (symbol == NULL) return;
-  ms_c_local *local = &w->local[symbol->index];
-  const char *name = ms_c_text(w, "v%u_%s", symbol->index, ms_c_name(w, symbol->name));
+  ms_c_local *local = ms_c_local_of(w, symbol);
+  const char *name = ms_c_local_name(w, symbol);
   const char *from =
       entries ? ms_c_text(w, "ms_coord%u[x1 - 1]", d + 1) : ms_c_text(w, "x%u", d + 1);
   *local = (ms_c_local){.text = name, .form = MS_FORM_DOUBLE, .frames = 1};

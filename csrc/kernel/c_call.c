@@ -8,8 +8,14 @@
 
 #include "kernel/writer.h"
 
+/* math.log with a base. */
+static const ms_library log_base = {"math.log", MS_LIBRARY_CALL, 2, 2, "ms_math_log_base", NULL};
+
 /* Deepest chain of functions that call each other. */
 #define DEEPEST 16
+
+/* Most bytes of C into which one more function is written: a compiler takes seconds for them. */
+#define LARGEST 500000
 
 static ms_c_value number(ms_form_of form, ms_precision precision, const char *text) {
   return (ms_c_value){form, ms_kind_number(precision), text};
@@ -126,6 +132,10 @@ static void inline_call(ms_writer *w, const ms_node *node, const ms_node *functi
                 ms_c_source(w, node));
     return;
   }
+  if (w->out->length > LARGEST) {
+    ms_c_refuse(w, node, "with `%s` the body becomes too large for C", ms_c_source(w, node));
+    return;
+  }
   declare_results(w, node, callee, values, count);
   ms_c_line(w, "{");
   ms_c_value arguments[32];
@@ -139,6 +149,7 @@ static void inline_call(ms_writer *w, const ms_node *node, const ms_node *functi
                      .results = values,
                      .result_count = count,
                      .label = ms_c_text(w, "r%u", ++w->labels)};
+  if (ms_c_is_elsewhere(w, function)) open.call_line = ms_c_fault_line(w, node);
   w->inlined = &open;
   ms_c_label *labels = w->label;
   w->label = NULL;
@@ -174,6 +185,7 @@ void ms_c_call(ms_writer *w, const ms_node *node, ms_c_value *values, uint32_t c
     inline_call(w, node, called.node, values, count);
   } else if (called.object == MS_OBJECT_BUILTIN) {
     const ms_library *entry = ms_library_find(called.name);
+    if (node->kids == 3 && strcmp(called.name, log_base.name) == 0) entry = &log_base;
     if (!builtin_fits(w, node, called.name, entry)) return;
     none = builtin(w, node, entry);
     if (count > 0) values[0] = none;

@@ -82,7 +82,7 @@ bool ms_c_is_counter(const ms_symbol *symbol) {
 }
 
 const char *ms_c_counted(ms_writer *w, const ms_node *value) {
-  ms_whole whole = ms_c_whole_at(w, value, MS_FRAMES);
+  ms_whole whole = ms_c_whole_static(w, value);
   if (whole.known) return whole.text;
   return ms_c_text(w, "(int64_t)%s", ms_c_operand(w, value, false));
 }

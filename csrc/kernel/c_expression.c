@@ -46,8 +46,8 @@ static const char *widened(ms_writer *w, const char *text, int64_t least, int64_
 }
 
 static ms_c_value local(ms_writer *w, const ms_node *node) {
-  const ms_c_local *known = &w->local[node->symbol->index];
-  ms_kind_of kind = w->typed->symbol[node->symbol->index];
+  const ms_c_local *known = ms_c_local_of(w, node->symbol);
+  ms_kind_of kind = *ms_typed_symbol(w->typed, node->symbol);
   if (known->text == NULL) return refused(w, node, "is a variable of another function");
   if (known->whole != NULL && known->text == known->whole)
     return number(widened(w, known->whole, known->least, known->most));
@@ -56,7 +56,7 @@ static ms_c_value local(ms_writer *w, const ms_node *node) {
 
 static ms_c_value path(ms_writer *w, const ms_node *node) {
   const ms_node *value;
-  uint32_t at = ms_draft_capture(w->draft, node, &value);
+  uint32_t at = ms_typed_binding(w->typed, node, &value);
   if (at != MS_NO_CAPTURE && value != node) return refused(w, node, "reads a field of a value");
   if (at != MS_NO_CAPTURE && ms_variable_is(w->draft, at)) {
     ms_kind_of kind = w->typed->variable[at];
@@ -87,7 +87,7 @@ static bool read_late(const ms_writer *w, const ms_node *node) {
   if (node->kind != MS_NAME) return false;
   const ms_node *around = node->parent, *value;
   while (around != NULL && around->kind != MS_FUNCTION) around = around->parent;
-  if (ms_draft_capture(w->draft, node, &value) != MS_NO_CAPTURE) return w->inlined == NULL;
+  if (ms_typed_binding(w->typed, node, &value) != MS_NO_CAPTURE) return w->inlined == NULL;
   return node->symbol != NULL && node->symbol->function->node == around;
 }
 
@@ -133,8 +133,8 @@ static const char *whole_comparison(ms_writer *w, const ms_node *node, const cha
   for (int k = 0; k < 2; k++) {
     if (ms_typed_expression(w->typed, node->kid[k]).can != MS_CAN_NUMBER) return NULL;
   }
-  ms_whole a = ms_c_whole_at(w, node->kid[0], MS_FRAMES);
-  ms_whole b = ms_c_whole_at(w, node->kid[1], MS_FRAMES);
+  ms_whole a = ms_c_whole_static(w, node->kid[0]);
+  ms_whole b = ms_c_whole_static(w, node->kid[1]);
   if (!a.known || !b.known) return NULL;
   return ms_c_text(w, "(%s %s %s)", a.text, op, b.text);
 }
@@ -168,8 +168,14 @@ static ms_c_value comparison(ms_writer *w, const ms_node *node) {
   bool equal = node->op == MS_OP_EQ || node->op == MS_OP_NE;
   if (equal && !(is_number(&a) && is_number(&b)))
     return value_of(kind, MS_FORM_BOOL, equality(w, node, a, b));
-  const char *left = ms_c_as_double(w, a, node->kid[0]);
-  const char *right = ms_c_as_double(w, b, node->kid[1]);
+  /* LuaJIT turns a > b into b < a. */
+  static const ms_complaint first = {"attempt to compare nil with number",
+                                     "attempt to compare boolean with number"};
+  static const ms_complaint second = {"attempt to compare number with nil",
+                                      "attempt to compare number with boolean"};
+  bool turned = node->op == MS_OP_GT || node->op == MS_OP_GE;
+  const char *left = ms_c_as_number(w, a, node->kid[0], turned ? second : first);
+  const char *right = ms_c_as_number(w, b, node->kid[1], turned ? first : second);
   return value_of(kind, MS_FORM_BOOL, ms_c_text(w, "(%s %s %s)", left, ops[node->op], right));
 }
 
@@ -252,7 +258,7 @@ static ms_c_value unary(ms_writer *w, const ms_node *node) {
     return value_of(ms_kind_scalar(MS_CAN_BOOLEAN), MS_FORM_BOOL,
                     ms_c_text(w, "!%s", ms_c_condition(w, node->kid[0])));
   if (node->op == MS_OP_LEN) {
-    ms_whole length = ms_c_whole_at(w, node, MS_FRAMES);
+    ms_whole length = ms_c_whole_static(w, node);
     if (!length.known) return refused(w, node, "is the length of what is no array");
     return number(ms_c_number(w, (double)length.least));
   }

@@ -17,13 +17,14 @@ typedef struct ms_end {
   const char *number; /* double text, evaluated once; NULL if `whole` holds in an outer frame */
 } ms_end;
 
-static bool number_end(ms_writer *w, const ms_node *node, const char **text) {
+static bool number_end(ms_writer *w, const ms_node *node, const char *what, const char **text) {
   ms_c_value value = ms_c_expression(w, node);
   if (value.form == MS_FORM_OBJECT || value.form == MS_FORM_BOOL) {
     ms_c_refuse(w, node, "`%s` bounds a loop, but is no number", ms_c_source(w, node));
     return false;
   }
-  *text = ms_c_as_double(w, value, node);
+  const char *words = ms_c_text(w, "'for' %s must be a number", what);
+  *text = ms_c_as_number(w, value, node, (ms_complaint){words, words});
   if (ms_c_is_simple(*text) && value.form == MS_FORM_DOUBLE && node->kind == MS_NUMBER) return true;
   const char *held = ms_c_temp(w);
   ms_c_line(w, "const double %s = %s;", held, *text);
@@ -32,10 +33,10 @@ static bool number_end(ms_writer *w, const ms_node *node, const char **text) {
 }
 
 /* An end as an integer; otherwise as a number that the loop's own frame may guard. */
-static bool find_end(ms_writer *w, const ms_node *node, ms_end *end) {
+static bool find_end(ms_writer *w, const ms_node *node, const char *what, ms_end *end) {
   *end = (ms_end){.whole = ms_c_whole(w, node)};
   if (end->whole.known) return true;
-  return number_end(w, node, &end->number);
+  return number_end(w, node, what, &end->number);
 }
 
 static void guard_end(ms_writer *w, ms_end *end) {
@@ -53,7 +54,7 @@ static void guard_end(ms_writer *w, ms_end *end) {
 /* The step of a loop if it is a constant; 0 otherwise. */
 static int64_t constant_step(ms_writer *w, const ms_node *loop) {
   if (loop->kid[2] == NULL) return 1;
-  ms_whole step = ms_c_whole_at(w, loop->kid[2], MS_FRAMES);
+  ms_whole step = ms_c_whole_static(w, loop->kid[2]);
   bool small = step.known && step.least == step.most && step.most < INT32_MAX;
   return small && step.least > INT32_MIN ? step.least : 0;
 }
@@ -85,7 +86,7 @@ static int64_t note_constant(ms_writer *w, const ms_node *loop, const ms_end *li
   const ms_node *value, *first = loop->kid[0], *last = loop->kid[1];
   if (first->kind != MS_NUMBER || first->number != 1) return 0;
   if (limit->whole.least == limit->whole.most) return search.loops ? 0 : limit->whole.most;
-  uint32_t at = ms_draft_capture(w->draft, last, &value);
+  uint32_t at = ms_typed_binding(w->typed, last, &value);
   if (search.extent == 0 || at == MS_NO_CAPTURE || value != last || ms_variable_is(w->draft, at))
     return 0;
   for (uint32_t c = 0; c < w->constants; c++) {
@@ -99,20 +100,20 @@ static int64_t note_constant(ms_writer *w, const ms_node *loop, const ms_end *li
 /* The variable as the body sees it. `index` is the loop's own counter. */
 static void declare_variable(ms_writer *w, const ms_node *loop, const char *index, bool whole) {
   const ms_symbol *symbol = loop->symbols[0];
-  ms_c_local *local = &w->local[symbol->index];
+  ms_c_local *local = ms_c_local_of(w, symbol);
   local->form = MS_FORM_DOUBLE;
   if (!symbol->assigned) {
     local->text = index;
     return;
   }
-  local->text = ms_c_text(w, "v%u_%s", symbol->index, ms_c_name(w, symbol->name));
+  local->text = ms_c_local_name(w, symbol);
   ms_c_line(w, "double %s = %s%s;", local->text, whole ? "(double)" : "", index);
 }
 
 static void write_whole_loop(ms_writer *w, const ms_node *loop, const ms_end *start,
                              const ms_end *limit, int64_t step) {
   const ms_symbol *symbol = loop->symbols[0];
-  const char *index = ms_c_text(w, "v%u_%s", symbol->index, ms_c_name(w, symbol->name));
+  const char *index = ms_c_local_name(w, symbol);
   if (symbol->assigned) index = ms_c_temp(w);
   int64_t trip = step == 1 ? note_constant(w, loop, limit) : 0;
   if (w->loops == 0 && trip > 0 && trip <= MS_UNROLLED_TOO_EARLY)
@@ -121,7 +122,7 @@ static void write_whole_loop(ms_writer *w, const ms_node *loop, const ms_end *st
       step == 1 ? ms_c_text(w, "%s++", index) : ms_c_text(w, "%s += %" PRId64, index, step);
   ms_c_line(w, "for (int64_t %s = %s; %s %s %s; %s) {", index, start->whole.text, index,
             step > 0 ? "<=" : ">=", limit->whole.text, next);
-  ms_c_local *local = &w->local[symbol->index];
+  ms_c_local *local = ms_c_local_of(w, symbol);
   *local = (ms_c_local){.frames = w->frames, .loop = loop, .down = step < 0};
   local->start = start->number;
   local->limit = limit->number;
@@ -139,7 +140,7 @@ static void write_whole_loop(ms_writer *w, const ms_node *loop, const ms_end *st
 static void write_number_loop(ms_writer *w, const ms_node *loop, const char *start,
                               const char *limit, const char *step) {
   const ms_symbol *symbol = loop->symbols[0];
-  const char *index = ms_c_text(w, "v%u_%s", symbol->index, ms_c_name(w, symbol->name));
+  const char *index = ms_c_local_name(w, symbol);
   if (symbol->assigned) index = ms_c_temp(w);
   const char *goes_on;
   if (step == NULL) {
@@ -149,7 +150,7 @@ static void write_number_loop(ms_writer *w, const ms_node *loop, const char *sta
   }
   ms_c_line(w, "for (double %s = %s; %s; %s += %s) {", index, start, goes_on, index,
             step != NULL ? step : "1.0");
-  w->local[symbol->index] = (ms_c_local){.frames = w->frames};
+  *ms_c_local_of(w, symbol) = (ms_c_local){.frames = w->frames};
   declare_variable(w, loop, index, false);
   ms_c_block(w, loop->kid[3]);
   ms_c_line(w, "}");
@@ -205,12 +206,14 @@ void ms_c_for(ms_writer *w, const ms_node *loop) {
   ms_c_line(w, "{");
   if (quick) {
     ms_end start, limit;
-    if (find_end(w, loop->kid[0], &start) && find_end(w, loop->kid[1], &limit))
+    if (find_end(w, loop->kid[0], "initial value", &start) &&
+        find_end(w, loop->kid[1], "limit", &limit))
       write_quick(w, loop, &start, &limit, step);
   } else {
     const char *start, *limit, *by = NULL;
-    if (number_end(w, loop->kid[0], &start) && number_end(w, loop->kid[1], &limit) &&
-        (loop->kid[2] == NULL || number_end(w, loop->kid[2], &by)))
+    if (number_end(w, loop->kid[0], "initial value", &start) &&
+        number_end(w, loop->kid[1], "limit", &limit) &&
+        (loop->kid[2] == NULL || number_end(w, loop->kid[2], "step", &by)))
       write_number_loop(w, loop, start, limit, by);
   }
   ms_c_line(w, "}");

@@ -98,7 +98,7 @@ static ms_c_value of_size(ms_writer *w, const ms_node *node, ms_measure measure)
     none.text = ms_c_number(w, (double)dims);
     return none;
   }
-  ms_whole whole = ms_c_whole_at(w, node, MS_FRAMES);
+  ms_whole whole = ms_c_whole_static(w, node);
   if (!whole.known)
     ms_c_refuse(w, node, "`%s` is not known beforehand", ms_c_source(w, node));
   else

@@ -39,8 +39,9 @@ static bool has_rows(ms_writer *w, const ms_node *node, uint32_t capture) {
 ms_c_value ms_c_sparse_row(ms_writer *w, const ms_node *node) {
   ms_c_value value = {MS_FORM_OBJECT, ms_typed_expression(w->typed, node), "1"};
   while (node->kind == MS_PAREN) node = node->kid[0];
-  if (node->kind == MS_NAME && node->symbol != NULL && w->local[node->symbol->index].text != NULL) {
-    value.text = w->local[node->symbol->index].text;
+  if (node->kind == MS_NAME && node->symbol != NULL &&
+      ms_c_local_of(w, node->symbol)->text != NULL) {
+    value.text = ms_c_local_of(w, node->symbol)->text;
     return value;
   }
   ms_kind_of base = ms_typed_expression(w->typed, node->kid[0]);
@@ -99,9 +100,9 @@ ms_c_value ms_c_sparse_element(ms_writer *w, const ms_node *node) {
 static void declare_entry(ms_writer *w, const ms_node *loop, uint32_t array, const char *place) {
   const ms_symbol *column = loop->symbols[0];
   const ms_binding *binding = &w->draft->job->bindings[array];
-  const char *name = ms_c_text(w, "v%u_%s", column->index, ms_c_name(w, column->name));
+  const char *name = ms_c_local_name(w, column);
   const char *from = ms_c_text(w, "%s[%s]", rows_part(w, array, PART_COLUMNS), place);
-  ms_c_local *local = &w->local[column->index];
+  ms_c_local *local = ms_c_local_of(w, column);
   *local = (ms_c_local){.text = name, .form = MS_FORM_DOUBLE, .frames = w->frames};
   if (column->assigned) {
     ms_c_line(w, "double %s = (double)%s;", name, from);

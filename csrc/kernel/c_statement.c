@@ -57,9 +57,9 @@ static bool declare_whole(ms_writer *w, const ms_symbol *symbol, ms_c_local *loc
 }
 
 void ms_c_declare(ms_writer *w, const ms_symbol *symbol, ms_c_value value, const ms_node *from) {
-  ms_kind_of kind = w->typed->symbol[symbol->index];
-  ms_c_local *local = &w->local[symbol->index];
-  const char *name = ms_c_text(w, "v%u_%s", symbol->index, ms_c_name(w, symbol->name));
+  ms_kind_of kind = *ms_typed_symbol(w->typed, symbol);
+  ms_c_local *local = ms_c_local_of(w, symbol);
+  const char *name = ms_c_local_name(w, symbol);
   *local = (ms_c_local){.frames = w->frames, .from = from, .form = ms_c_form(w, &kind)};
   if (kind.can == MS_CAN_OBJECT && kind.object == MS_OBJECT_VIEW) {
     local->text = name;
@@ -102,7 +102,7 @@ static void declaration(ms_writer *w, const ms_node *node) {
   for (uint32_t s = 0; s < count; s++) {
     const ms_node *from = s < node->kids ? node->kid[s] : NULL;
     ms_c_declare(w, node->symbols[s], values[s], from);
-    if (from == NULL) w->local[node->symbols[s]->index].from = NULL;
+    if (from == NULL) ms_c_local_of(w, node->symbols[s])->from = NULL;
   }
 }
 
@@ -116,15 +116,15 @@ typedef struct ms_target {
 
 static void find_target(ms_writer *w, const ms_node *node, ms_target *target, bool hold) {
   const ms_node *value;
-  uint32_t at = ms_draft_capture(w->draft, node, &value);
+  uint32_t at = ms_typed_binding(w->typed, node, &value);
   *target = (ms_target){0};
   if (at != MS_NO_CAPTURE && value == node && ms_variable_is(w->draft, at)) {
     target->kind = w->typed->variable[at];
     target->name = ms_c_variable(w, at);
   } else if (at == MS_NO_CAPTURE && node->kind == MS_NAME && node->symbol != NULL) {
-    target->kind = w->typed->symbol[node->symbol->index];
-    target->name = w->local[node->symbol->index].text;
-    target->counter = w->local[node->symbol->index].counter;
+    target->kind = *ms_typed_symbol(w->typed, node->symbol);
+    target->name = ms_c_local_of(w, node->symbol)->text;
+    target->counter = ms_c_local_of(w, node->symbol)->counter;
     if (target->name == NULL) ms_c_refuse(w, node, "`%s` belongs to another function", node->text);
   } else if (at != MS_NO_CAPTURE && value != node) {
     ms_c_refuse(w, node, "`%s` is a field of a table", ms_c_source(w, node));
@@ -282,7 +282,7 @@ static void expression_statement(ms_writer *w, const ms_node *node) {
 static void local_function(ms_writer *w, const ms_node *node) {
   if (node->symbols[0]->assigned)
     ms_c_refuse(w, node, "`%s` is a function that is assigned again", node->symbols[0]->name);
-  w->local[node->symbols[0]->index] =
+  *ms_c_local_of(w, node->symbols[0]) =
       (ms_c_local){.text = "", .form = MS_FORM_OBJECT, .frames = w->frames};
 }
 

@@ -15,6 +15,9 @@
 /* What a guarded number can be: the int32 range, so that sums of many stay exact. */
 #define LEAF ((int64_t)1 << 31)
 
+/* Most nodes that are looked at for one integer: locals used twice double the work a level. */
+#define MOST_STEPS 4000
+
 /* Integers are used up to here. */
 #define LIMIT ((int64_t)1 << 52)
 
@@ -231,7 +234,7 @@ static void loop_bounds(ms_writer *w, const ms_c_local *local, uint32_t frame, m
 }
 
 static ms_whole of_symbol(ms_writer *w, const ms_symbol *symbol, uint32_t frame) {
-  const ms_c_local *local = &w->local[symbol->index];
+  const ms_c_local *local = ms_c_local_of(w, symbol);
   if (local->text == NULL) return unknown;
   if (symbol->assigned && !(local->counter && frame >= MS_FRAMES)) return unknown;
   bool before = frame < MS_FRAMES && local->frames <= frame;
@@ -261,7 +264,7 @@ static ms_whole of_symbol(ms_writer *w, const ms_symbol *symbol, uint32_t frame)
 
 static ms_whole of_path(ms_writer *w, const ms_node *node, uint32_t frame) {
   const ms_node *value;
-  uint32_t at = ms_draft_capture(w->draft, node, &value);
+  uint32_t at = ms_typed_binding(w->typed, node, &value);
   if (at == MS_NO_CAPTURE) {
     if (node->kind != MS_NAME || node->symbol == NULL) return unknown;
     return of_symbol(w, node->symbol, frame);
@@ -272,6 +275,8 @@ static ms_whole of_path(ms_writer *w, const ms_node *node, uint32_t frame) {
 }
 
 ms_whole ms_c_whole_at(ms_writer *w, const ms_node *node, uint32_t frame) {
+  if (w->whole_steps == 0) return unknown;
+  w->whole_steps--;
   switch (node->kind) {
     case MS_NUMBER:
       return node->boxed ? unknown : literal(w, node->number);
@@ -297,6 +302,11 @@ ms_whole ms_c_whole_at(ms_writer *w, const ms_node *node, uint32_t frame) {
   }
 }
 
+ms_whole ms_c_whole_static(ms_writer *w, const ms_node *node) {
+  w->whole_steps = MOST_STEPS;
+  return ms_c_whole_at(w, node, MS_FRAMES);
+}
+
 void ms_c_guard(ms_writer *w, uint32_t frame, const char *condition) {
   ms_text *guards = &w->frame[frame].guards;
   if (guards->length > 0 && strstr(guards->bytes, condition) != NULL) return;
@@ -305,17 +315,19 @@ void ms_c_guard(ms_writer *w, uint32_t frame, const char *condition) {
 
 ms_whole ms_c_whole(ms_writer *w, const ms_node *node) {
   for (uint32_t f = 0; f < w->frames; f++) {
+    w->whole_steps = MOST_STEPS;
     ms_whole r = ms_c_whole_at(w, node, f);
     if (!r.known) continue;
     if (r.needs != NULL) ms_c_guard(w, f, r.needs);
     return r;
   }
-  return ms_c_whole_at(w, node, MS_FRAMES);
+  return ms_c_whole_static(w, node);
 }
 
 /* Guards or checks for an integer subscript; false if neither is possible. */
 static bool whole_subscript(ms_writer *w, const ms_node *node, int64_t extent, ms_whole *r) {
   for (uint32_t f = 0; f < w->frames; f++) {
+    w->whole_steps = MOST_STEPS;
     *r = ms_c_whole_at(w, node, f);
     if (!r->known) continue;
     if (r->needs != NULL) ms_c_guard(w, f, r->needs);
@@ -323,7 +335,7 @@ static bool whole_subscript(ms_writer *w, const ms_node *node, int64_t extent, m
     if (r->most > extent) ms_c_guard(w, f, ms_c_text(w, "%s <= %" PRId64, r->hi, extent));
     return true;
   }
-  *r = ms_c_whole_at(w, node, MS_FRAMES);
+  *r = ms_c_whole_static(w, node);
   return r->known && r->least >= 1 && r->most <= extent;
 }
 

@@ -12,9 +12,6 @@ static const char *const helper_key[] = {
 #undef MS_HELPER_KEY
 };
 
-/* Most fields of a path that is looked up; longer ones are matched by their beginning. */
-#define MAX_FIELDS 32
-
 static bool constant_key(const ms_node *node) {
   return node->kind == MS_INDEX && node->kid[1]->kind == MS_STRING;
 }
@@ -33,9 +30,8 @@ static bool prefix_of(const ms_capture *capture, const char **fields, uint32_t c
 }
 
 /* The capture with the longest path that begins the path root.fields. */
-static uint32_t longest(const ms_draft *draft, const ms_node *root, const char **fields,
+static uint32_t longest(const ms_loop *loop, const ms_node *root, const char **fields,
                         uint32_t count) {
-  const ms_loop *loop = draft->job->loop;
   uint32_t best = MS_NO_CAPTURE;
   for (uint32_t c = 0; c < loop->capture_count; c++) {
     const ms_capture *capture = &loop->captures[c];
@@ -45,21 +41,27 @@ static uint32_t longest(const ms_draft *draft, const ms_node *root, const char *
   return best;
 }
 
-uint32_t ms_draft_capture(const ms_draft *draft, const ms_node *node, const ms_node **value) {
-  const ms_node *step[MAX_FIELDS + 1];
-  uint32_t count = 0;
-  while (constant_key(node) && count < MAX_FIELDS) {
-    step[count++] = node;
+uint32_t ms_capture_find(const ms_loop *loop, const ms_node *node,
+                         const ms_node *step[MS_PATH_FIELDS + 1], uint32_t *count) {
+  *count = 0;
+  while (constant_key(node) && *count < MS_PATH_FIELDS) {
+    step[(*count)++] = node;
     node = node->kid[0];
   }
   if (node->kind != MS_NAME) return MS_NO_CAPTURE;
-  const char *fields[MAX_FIELDS];
-  for (uint32_t f = 0; f < count; f++) fields[f] = step[count - 1 - f]->kid[1]->text;
-  uint32_t at = longest(draft, node, fields, count);
+  step[*count] = node;
+  const char *fields[MS_PATH_FIELDS];
+  for (uint32_t f = 0; f < *count; f++) fields[f] = step[*count - 1 - f]->kid[1]->text;
+  return longest(loop, node, fields, *count);
+}
+
+uint32_t ms_draft_capture(const ms_draft *draft, const ms_node *node, const ms_node **value) {
+  const ms_node *step[MS_PATH_FIELDS + 1];
+  uint32_t count, at = ms_capture_find(draft->job->loop, node, step, &count);
   if (at == MS_NO_CAPTURE) return at;
   uint32_t depth = draft->job->bindings[at].depth;
   if (depth > count) return MS_NO_CAPTURE;
-  *value = depth == 0 ? node : step[count - depth];
+  *value = step[count - depth];
   return at;
 }
 

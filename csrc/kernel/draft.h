@@ -86,6 +86,14 @@ int ms_draft_prepare(ms_draft *draft);
 /* Takes an info's vectors and fills what the draft knows of it. -1 when memory is out. */
 int ms_draft_info(ms_draft *draft, ms_kernel_info *info);
 
+/* Most fields of a path that is looked up; longer ones are matched by their beginning. */
+#define MS_PATH_FIELDS 32
+
+/* The capture of a text that the path written at `node` (NAME or constant INDEX) begins with, or
+ * MS_NO_CAPTURE. step[0 .. *count] are the path's nodes, the whole first, the root last. */
+uint32_t ms_capture_find(const ms_loop *loop, const ms_node *node,
+                         const ms_node *step[MS_PATH_FIELDS + 1], uint32_t *count);
+
 /* The capture that the path written at `node` (NAME or constant INDEX) belongs to, or
  * MS_NO_CAPTURE. `value` receives the part of it that the capture's value stands for. */
 uint32_t ms_draft_capture(const ms_draft *draft, const ms_node *node, const ms_node **value);

@@ -294,6 +294,7 @@ static void write_closing(ms_draft *draft, ms_kernel_info *info, uint32_t loops)
 
 int ms_draft_info(ms_draft *draft, ms_kernel_info *info) {
   size_t captures = draft->job->loop->capture_count;
+  size_t values = captures > draft->job->binding_count ? captures : draft->job->binding_count;
   size_t scalars = draft->job->plan->scalar_count;
   memcpy(info->prefix, draft->prefix, sizeof info->prefix);
   info->entries = ms_draft_entries(draft->job);
@@ -302,8 +303,9 @@ int ms_draft_info(ms_draft *draft, ms_kernel_info *info) {
   for (uint32_t c = 0; c < captures; c++) {
     if (ms_variable_is_tracked(draft, c)) info->positions = info->entries ? 1 : draft->dims;
   }
-  info->params = ms_arena_take(info->arena, (captures + 1) * (MS_MAX_DIMS + 2) + MS_MAX_DIMS,
-                               sizeof(ms_param));
+  info->params = ms_arena_take(
+      info->arena, (values + 1) * (2 * MS_MAX_DIMS + 2) + 2 * MS_MAX_DIMS + MS_KERNEL_INNER,
+      sizeof(ms_param));
   info->spilled = ms_arena_take(info->arena, captures + 1, sizeof(uint32_t));
   info->results = ms_arena_take(info->arena, scalars + 1, sizeof(uint32_t));
   if (info->params && info->spilled && info->results) return 0;

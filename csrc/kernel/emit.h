@@ -40,12 +40,17 @@ typedef struct ms_element {
 typedef struct ms_kernel_job {
   const ms_loop *loop;
   const ms_plan *plan;
-  const ms_binding *bindings; /* one per capture of the loop */
+  const ms_binding *bindings; /* one per capture of the loop, then what functions reach */
+  uint32_t binding_count;     /* native kernels */
   const ms_space *space;
-  const ms_element *elements; /* one per capture; read for dense arrays only */
+  const ms_element *elements; /* one per binding; read for arrays only */
   int32_t entry_type;         /* ms_type of the array whose entries are the space */
   uint32_t locals;            /* captured values passed as locals, normally MS_KERNEL_LOCALS */
+  bool general; /* the text does not depend on captured numbers, nor on where ranges end */
 } ms_kernel_job;
+
+/* Most values that only functions name (MS_PARAM_INNER). */
+#define MS_KERNEL_INNER 64
 
 /* What a parameter of the block function is. */
 typedef enum ms_param_kind {
@@ -58,12 +63,16 @@ typedef enum ms_param_kind {
   MS_PARAM_TABLE,   /* table with the remaining captured values under their capture index */
   MS_PARAM_ROWS,    /* vector of the compressed rows of the sparse array that capture `at` is: `dim`
                        0 start, 1 values, d columns of dimension d (native kernels) */
+  MS_PARAM_INNER,   /* number or boolean in the function that capture `at` is, at `path` (native
+                       kernels) */
   MS_PARAM_DRAWS    /* pointer to an ms_draws that knows the loop (native kernels) */
 } ms_param_kind;
 
 typedef struct ms_param {
   ms_param_kind kind;
   uint32_t at, dim;
+  const char *path; /* INNER: "\1" and a variable's name leads from a function into it, "\2" and a
+                       field's name from a table */
 } ms_param;
 
 typedef struct ms_kernel_info {

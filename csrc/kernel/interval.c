@@ -74,6 +74,7 @@ static ms_interval of_loop(const ms_draft *draft, const ms_node *loop, uint32_t 
 /* An index of the space; the range may run downwards. */
 static ms_interval of_index(const ms_draft *draft, uint32_t dim) {
   const ms_range *range = &draft->job->space->range[dim];
+  if (draft->job->general) return unknown;
   return range->step > 0 ? span(range->lo, range->hi) : span(range->hi, range->lo);
 }
 
@@ -96,8 +97,8 @@ static ms_interval of_name(const ms_draft *draft, const ms_node *node, uint32_t 
   uint32_t at = ms_draft_capture(draft, node, &value);
   if (at != MS_NO_CAPTURE) {
     const ms_binding *binding = &draft->job->bindings[at];
-    bool constant =
-        value == node && draft->parameter[at] && !draft->job->loop->captures[at].assigned;
+    bool constant = !draft->job->general && value == node && draft->parameter[at] &&
+                    !draft->job->loop->captures[at].assigned;
     return constant && binding->kind == MS_BIND_NUMBER ? point(binding->number) : unknown;
   }
   if (node->kind != MS_NAME || node->symbol == NULL || node->symbol->assigned) return unknown;

@@ -29,7 +29,7 @@ static bool overlap(const ms_writer *w, uint32_t a, uint32_t b) {
  * dense array that the body does not name may be any other's. */
 static void find_shared(ms_writer *w) {
   const ms_kernel_job *job = w->draft->job;
-  uint32_t count = job->loop->capture_count;
+  uint32_t count = job->binding_count;
   bool unknown = job->space->source == -2 && !job->space->sparse;
   for (uint32_t a = 0; a < count; a++) {
     w->shared[a] = unknown;
@@ -41,15 +41,21 @@ static void find_shared(ms_writer *w) {
 }
 
 static int prepare(ms_writer *w, ms_error *err) {
-  size_t captures = (size_t)w->draft->job->loop->capture_count + 1;
+  size_t bindings = (size_t)w->draft->job->binding_count + MS_INNER + 1;
   size_t symbols = (size_t)w->draft->job->loop->tree->symbols + 1;
   w->local = ms_arena_take(w->arena, symbols, sizeof *w->local);
-  w->number_used = ms_arena_take(w->arena, captures, sizeof(bool));
-  w->rows_used = ms_arena_take(w->arena, captures * MS_MAX_DIMS, sizeof(bool));
-  w->shared = ms_arena_take(w->arena, captures, sizeof(bool));
-  if (w->local == NULL || w->rows_used == NULL || w->number_used == NULL || w->shared == NULL)
+  w->number_used = ms_arena_take(w->arena, bindings, sizeof(bool));
+  w->rows_used = ms_arena_take(w->arena, bindings * MS_MAX_DIMS, sizeof(bool));
+  w->shared = ms_arena_take(w->arena, bindings, sizeof(bool));
+  w->pointer_used = ms_arena_take(w->arena, bindings, sizeof(bool));
+  w->stride_used = ms_arena_take(w->arena, bindings * MS_MAX_DIMS, sizeof(bool));
+  if (w->local == NULL || w->rows_used == NULL || w->number_used == NULL || w->shared == NULL ||
+      w->pointer_used == NULL || w->stride_used == NULL)
     return out_of_memory(err);
-  memset(w->draft->pointer_used, 0, captures * sizeof(bool));
+  for (ms_outside *code = w->typed->codes; code != NULL; code = code->next) {
+    code->local = ms_arena_take(w->arena, (size_t)code->loop->tree->symbols + 1, sizeof *w->local);
+    if (code->local == NULL) return out_of_memory(err);
+  }
   find_shared(w);
   return 0;
 }
@@ -74,11 +80,10 @@ static const char *element_type(int32_t type) {
 
 static void add(ms_writer *w, ms_kernel_info *info, parameters *all, ms_param param,
                 const char *type, const char *name) {
-  const char *field = param.kind == MS_PARAM_STRIDE || param.kind == MS_PARAM_STEP ? "whole"
-                      : param.kind == MS_PARAM_VALUE                               ? "number"
-                                                                                   : "pointer";
-  if (param.kind == MS_PARAM_VALUE && w->draft->job->bindings[param.at].kind == MS_BIND_BOOLEAN)
-    field = "whole";
+  const char *field = "pointer";
+  if (param.kind == MS_PARAM_STRIDE || param.kind == MS_PARAM_STEP) field = "whole";
+  if (param.kind == MS_PARAM_VALUE || param.kind == MS_PARAM_INNER) field = "number";
+  if (strcmp(type, "const int ") == 0) field = "whole";
   const char *cast = strcmp(type, "const int ") == 0 ? "(int)" : "";
   all->list[all->count++] =
       (parameter){type, name, ms_c_text(w, "%sslots[%u].%s", cast, info->param_count, field)};
@@ -86,13 +91,13 @@ static void add(ms_writer *w, ms_kernel_info *info, parameters *all, ms_param pa
 }
 
 static void add_array(ms_writer *w, ms_kernel_info *info, parameters *all, uint32_t at) {
-  if (w->draft->pointer_used[at]) {
+  if (w->pointer_used[at]) {
     const char *type = ms_c_text(w, "%s *%s", element_type(w->draft->job->elements[at].type),
                                  w->shared[at] ? "const " : "restrict const ");
     add(w, info, all, (ms_param){.kind = MS_PARAM_POINTER, .at = at}, type, ms_c_memory(w, at));
   }
   for (uint32_t d = 0; d < MS_MAX_DIMS; d++) {
-    if (!w->draft->stride_used[at * MS_MAX_DIMS + d]) continue;
+    if (!w->stride_used[at * MS_MAX_DIMS + d]) continue;
     add(w, info, all, (ms_param){.kind = MS_PARAM_STRIDE, .at = at, .dim = d}, "const int64_t ",
         ms_c_stride(w, at, d));
   }
@@ -108,9 +113,16 @@ static void add_rows(ms_writer *w, ms_kernel_info *info, parameters *all, uint32
   }
 }
 
+static void add_number(ms_writer *w, ms_kernel_info *info, parameters *all, ms_param param,
+                       uint32_t at) {
+  bool number = w->draft->job->bindings[at].kind == MS_BIND_NUMBER;
+  add(w, info, all, param, number ? "const double " : "const int ", ms_c_captured(w, at));
+}
+
 static int find_parameters(ms_writer *w, ms_kernel_info *info, parameters *all) {
   const ms_kernel_job *job = w->draft->job;
-  size_t room = ((size_t)job->loop->capture_count + 1) * (MS_MAX_DIMS + 2) + 2 * MS_MAX_DIMS;
+  size_t room =
+      ((size_t)job->binding_count + MS_INNER + 1) * (2 * MS_MAX_DIMS + 2) + 2 * MS_MAX_DIMS;
   all->list = ms_arena_take(w->arena, room, sizeof *all->list);
   if (all->list == NULL) return -1;
   for (uint32_t d = 0; info->entries && d < job->space->dim_count; d++)
@@ -124,13 +136,16 @@ static int find_parameters(ms_writer *w, ms_kernel_info *info, parameters *all) 
         ms_c_text(w, "ms_step%u", d + 1));
   if (ms_draft_draws(job))
     add(w, info, all, (ms_param){.kind = MS_PARAM_DRAWS}, "const ms_draws *const ", "ms_place");
-  for (uint32_t c = 0; c < job->loop->capture_count; c++) {
+  for (uint32_t c = 0; c < job->binding_count; c++) {
     add_array(w, info, all, c);
     add_rows(w, info, all, c);
-    if (!w->number_used[c]) continue;
-    bool number = job->bindings[c].kind == MS_BIND_NUMBER;
-    add(w, info, all, (ms_param){.kind = MS_PARAM_VALUE, .at = c},
-        number ? "const double " : "const int ", ms_c_captured(w, c));
+    if (w->number_used[c]) add_number(w, info, all, (ms_param){.kind = MS_PARAM_VALUE, .at = c}, c);
+  }
+  for (uint32_t i = 0; i < w->typed->inner_count; i++) {
+    const ms_inner_value *inner = &w->typed->inner[i];
+    ms_param param = {.kind = MS_PARAM_INNER, .at = inner->at, .path = inner->path};
+    uint32_t at = job->binding_count + i;
+    if (w->number_used[at]) add_number(w, info, all, param, at);
   }
   return 0;
 }
@@ -252,13 +267,27 @@ static int emit(ms_writer *w, ms_text *out, ms_kernel_info *info, ms_error *err)
   return w->why->line != 0;
 }
 
+/* Makes room behind the bindings for what only functions name. */
+static int extend_bindings(ms_kernel_job *job, ms_arena *arena) {
+  uint32_t count = job->binding_count;
+  if (count < job->loop->capture_count) count = job->loop->capture_count;
+  ms_binding *bindings = ms_arena_take(arena, (size_t)count + MS_INNER, sizeof *bindings);
+  if (bindings == NULL) return -1;
+  memcpy(bindings, job->bindings, count * sizeof *bindings);
+  job->bindings = bindings;
+  job->binding_count = count;
+  return 0;
+}
+
 int ms_native_emit(const ms_kernel_job *job, bool fast, ms_text *out, ms_kernel_info *info,
                    ms_native_messages *messages, ms_native_refusal *why, ms_error *err) {
   *info = (ms_kernel_info){.arena = ms_arena_new(0)};
   *why = (ms_native_refusal){0};
   *messages = (ms_native_messages){0};
   if (info->arena == NULL) return out_of_memory(err);
-  ms_draft draft = {.job = job, .arena = info->arena, .err = err};
+  ms_kernel_job own = *job;
+  if (extend_bindings(&own, info->arena) != 0) return out_of_memory(err);
+  ms_draft draft = {.job = &own, .arena = info->arena, .err = err};
   ms_typed typed;
   if (ms_draft_prepare(&draft) != 0 || ms_draft_info(&draft, info) != 0) return -1;
   if (ms_typed_find(&typed, &draft) != 0) return out_of_memory(err);

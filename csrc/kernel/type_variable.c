@@ -46,11 +46,11 @@ static ms_kind_of listed(const ms_typed *typed, const ms_node *node, uint32_t fr
 
 static void assign(ms_typed *typed, const ms_node *target, ms_kind_of kind) {
   const ms_node *value;
-  uint32_t at = ms_draft_capture(typed->draft, target, &value);
+  uint32_t at = ms_typed_binding(typed, target, &value);
   if (at != MS_NO_CAPTURE) {
     if (value == target) grow(typed, &typed->variable[at], kind);
   } else if (target->kind == MS_NAME && target->symbol != NULL) {
-    grow(typed, &typed->symbol[target->symbol->index], kind);
+    grow(typed, ms_typed_symbol(typed, target->symbol), kind);
   }
 }
 
@@ -62,7 +62,8 @@ ms_callee *ms_typed_callee(const ms_typed *typed, const ms_node *function) {
 }
 
 static bool inside(const ms_node *node, const ms_node *around) {
-  return node->begin >= around->begin && node->end <= around->end;
+  while (node != NULL && node != around) node = node->parent;
+  return node != NULL;
 }
 
 static ms_callee *add_callee(ms_typed *typed, const ms_node *function) {
@@ -84,11 +85,12 @@ static ms_callee *add_callee(ms_typed *typed, const ms_node *function) {
 static void call(ms_typed *typed, const ms_node *node) {
   ms_kind_of called = ms_typed_expression(typed, node->kid[0]);
   if (called.object != MS_OBJECT_FUNCTION) return;
+  if (ms_typed_enter(typed, node->kid[0], called.node) != 0) typed->failed = true;
   ms_callee *callee = add_callee(typed, called.node);
   if (callee == NULL) return;
   const ms_function *function = called.node->function;
   for (uint32_t p = 0; p < function->parameter_count; p++)
-    grow(typed, &typed->symbol[function->parameters[p]->index], listed(typed, node, 1, p));
+    grow(typed, ms_typed_symbol(typed, function->parameters[p]), listed(typed, node, 1, p));
 }
 
 bool ms_block_ends(const ms_node *block) {
@@ -122,7 +124,7 @@ static void leave(ms_typed *typed, const ms_node *node) {
 
 static void declare(ms_typed *typed, const ms_node *node) {
   for (uint32_t s = 0; s < node->symbol_count; s++)
-    grow(typed, &typed->symbol[node->symbols[s]->index], listed(typed, node, 0, s));
+    grow(typed, ms_typed_symbol(typed, node->symbols[s]), listed(typed, node, 0, s));
 }
 
 /* `for f, v in X[i]:nonzeros() do`: the only generic loop that is typed. */
@@ -137,7 +139,7 @@ static void iterate(ms_typed *typed, const ms_node *node) {
       int32_t type = typed->draft->job->elements[row.array].type;
       kind = ms_kind_number(s == 0 ? MS_ANY_PRECISION : ms_type_precision(type));
     }
-    grow(typed, &typed->symbol[node->symbols[s]->index], kind);
+    grow(typed, ms_typed_symbol(typed, node->symbols[s]), kind);
   }
 }
 
@@ -156,7 +158,7 @@ static bool visit(ms_node *node, void *context) {
       assign(typed, node->kid[0], ms_typed_expression(typed, node->kid[1]));
       break;
     case MS_FOR_NUMERIC:
-      grow(typed, &typed->symbol[node->symbols[0]->index], ms_kind_number(MS_ANY_PRECISION));
+      grow(typed, ms_typed_symbol(typed, node->symbols[0]), ms_kind_number(MS_ANY_PRECISION));
       break;
     case MS_FOR_GENERIC:
       iterate(typed, node);
@@ -178,13 +180,13 @@ static void begin(ms_typed *typed) {
   const ms_kernel_job *job = typed->draft->job;
   const ms_loop *loop = job->loop;
   for (uint32_t i = 0; i < loop->index_count; i++)
-    typed->symbol[loop->indices[i]->index] = ms_kind_scalar(MS_CAN_NIL);
+    *ms_typed_symbol(typed, loop->indices[i]) = ms_kind_scalar(MS_CAN_NIL);
   for (uint32_t d = 0; d < typed->draft->dims; d++) {
     if (typed->draft->indices[d] != NULL)
-      typed->symbol[typed->draft->indices[d]->index] = ms_kind_number(MS_ANY_PRECISION);
+      *ms_typed_symbol(typed, typed->draft->indices[d]) = ms_kind_number(MS_ANY_PRECISION);
   }
   if (typed->draft->value != NULL && job->space->source != -1)
-    typed->symbol[typed->draft->value->index] =
+    *ms_typed_symbol(typed, typed->draft->value) =
         job->entry_type == MS_OBJECT ? ms_kind_other()
                                      : ms_kind_number(ms_type_precision(job->entry_type));
   for (uint32_t c = 0; c < loop->capture_count; c++) {
@@ -204,8 +206,10 @@ static void begin(ms_typed *typed) {
 }
 
 int ms_typed_find(ms_typed *typed, ms_draft *draft) {
-  *typed = (ms_typed){.draft = draft};
   const ms_loop *loop = draft->job->loop;
+  uint32_t given = draft->job->binding_count;
+  *typed = (ms_typed){.draft = draft, .given = given};
+  typed->bindings = (ms_binding *)(uintptr_t)draft->job->bindings;
   typed->symbol = ms_arena_take(draft->arena, (size_t)loop->tree->symbols + 1, sizeof(ms_kind_of));
   typed->variable =
       ms_arena_take(draft->arena, (size_t)loop->capture_count + 1, sizeof(ms_kind_of));

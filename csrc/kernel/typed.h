@@ -55,13 +55,58 @@ typedef struct ms_callee {
   bool outside; /* of the body */
 } ms_callee;
 
+struct ms_c_local;
+
+/* The text of a function from outside of the loop: a tree of its own. */
+typedef struct ms_outside {
+  struct ms_outside *next;
+  const ms_loop *loop;      /* closure form */
+  const ms_meaning *means;  /* by its captures: bindings of the loop */
+  uint32_t number;          /* from 1 */
+  uint32_t at;              /* capture of the function that it is reached from, */
+  const char *path;         /* and how: see ms_param.path */
+  ms_kind_of *symbol;       /* by symbol index */
+  struct ms_c_local *local; /* likewise; the writer's */
+} ms_outside;
+
+/* Numbers and booleans that only functions name: most of them, and how they are reached. */
+#define MS_INNER MS_KERNEL_INNER
+
+typedef struct ms_inner_value {
+  uint32_t at;
+  const char *path;
+} ms_inner_value;
+
 typedef struct ms_typed {
   ms_draft *draft;
-  ms_kind_of *symbol;   /* by symbol index */
+  ms_binding *bindings; /* those of the job, then of `inner` */
+  uint32_t given;       /* those of the job */
+  ms_inner_value inner[MS_INNER];
+  uint32_t inner_count;
+  ms_outside *codes;
+  ms_kind_of *symbol;   /* by symbol index of the loop's own text */
   ms_kind_of *variable; /* by capture: scalars of the plan that blocks assign */
   ms_callee *callees;
   bool changed, failed;
 } ms_typed;
+
+/* The text that a node belongs to; NULL for the loop's own. */
+ms_outside *ms_typed_outside(const ms_typed *typed, const ms_node *node);
+
+/* The same for a variable. */
+ms_outside *ms_typed_outside_of(const ms_typed *typed, const ms_symbol *symbol);
+
+/* The type of a variable of any text. */
+ms_kind_of *ms_typed_symbol(const ms_typed *typed, const ms_symbol *symbol);
+
+/* The binding that the path written at `node` belongs to, as ms_draft_capture for any text. */
+uint32_t ms_typed_binding(const ms_typed *typed, const ms_node *node, const ms_node **value);
+
+/* The FUNCTION node of a binding's text, or NULL. */
+const ms_node *ms_typed_text(const ms_typed *typed, uint32_t at);
+
+/* Makes the text of `function`, which is called as `callee`, known. -1 when memory is out. */
+int ms_typed_enter(ms_typed *typed, const ms_node *callee, const ms_node *function);
 
 /* Finds the types of all variables of the draft's body. -1 when memory is out. */
 int ms_typed_find(ms_typed *typed, ms_draft *draft);

@@ -5,7 +5,8 @@
 
 /* Whether capture `at` is a variable of the block function. */
 bool ms_variable_is(const ms_draft *draft, uint32_t at) {
-  return draft->scalar[at] != NULL && draft->scalar[at]->role != MS_ROLE_BROADCAST;
+  return at < draft->job->loop->capture_count && draft->scalar[at] != NULL &&
+         draft->scalar[at]->role != MS_ROLE_BROADCAST;
 }
 
 bool ms_variable_is_result(const ms_draft *draft, uint32_t at) {

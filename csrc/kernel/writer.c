@@ -45,10 +45,53 @@ void ms_c_line(ms_writer *w, const char *format, ...) {
   if (length > 0 && text[length - 1] == '{') w->indent++;
 }
 
+static const ms_tree *tree_of(const ms_writer *w, const ms_node *node) {
+  const ms_outside *code = ms_typed_outside(w->typed, node);
+  return code == NULL ? w->draft->job->loop->tree : code->loop->tree;
+}
+
+ms_c_local *ms_c_local_of(const ms_writer *w, const ms_symbol *symbol) {
+  const ms_outside *code = ms_typed_outside_of(w->typed, symbol);
+  return code == NULL ? &w->local[symbol->index] : &code->local[symbol->index];
+}
+
+const char *ms_c_local_name(ms_writer *w, const ms_symbol *symbol) {
+  const ms_outside *code = ms_typed_outside_of(w->typed, symbol);
+  const char *name = ms_c_name(w, symbol->name);
+  if (code == NULL) return ms_c_text(w, "v%u_%s", symbol->index, name);
+  return ms_c_text(w, "v%ui%u_%s", symbol->index, code->number, name);
+}
+
+const char *ms_c_binding_name(ms_writer *w, uint32_t at) {
+  const ms_loop *loop = w->draft->job->loop;
+  const char *name = w->draft->job->bindings[at].name;
+  if (at >= w->typed->given) {
+    const char *path = w->typed->inner[at - w->typed->given].path;
+    const char *last = strrchr(path, '\2');
+    name = last != NULL ? last + 1 : strrchr(path, '\1') + 1;
+  } else if (at < loop->capture_count) {
+    const ms_capture *named = &loop->captures[at];
+    name = named->field_count > 0 ? named->fields[named->field_count - 1] : named->root;
+  }
+  return ms_c_name(w, name != NULL ? name : "");
+}
+
+bool ms_c_is_elsewhere(const ms_writer *w, const ms_node *node) {
+  return strcmp(tree_of(w, node)->name, w->draft->job->loop->tree->name) != 0;
+}
+
+uint32_t ms_c_fault_line(const ms_writer *w, const ms_node *node) {
+  uint32_t line = node->line;
+  for (const ms_inlined *open = w->inlined; open != NULL; open = open->next) {
+    if (open->call_line != 0) line = open->call_line;
+  }
+  return line;
+}
+
 /* Writes the file's name as a C string; its bytes may be anything. */
-static const char *file_text(ms_writer *w) {
+static const char *file_text(ms_writer *w, const ms_tree *tree) {
   char place[256];
-  ms_tree_place(w->draft->job->loop->tree, place, sizeof place);
+  ms_tree_place(tree, place, sizeof place);
   const char *text = "";
   for (const unsigned char *at = (const unsigned char *)place; *at != '\0'; at++) {
     bool plain = *at >= ' ' && *at < 127 && *at != '"' && *at != '\\' && *at != '?';
@@ -58,15 +101,17 @@ static const char *file_text(ms_writer *w) {
 }
 
 void ms_c_place(ms_writer *w, const ms_node *node) {
-  if (node->line == w->line) return;
-  if (w->file == NULL) w->file = file_text(w);
+  const ms_tree *tree = tree_of(w, node);
+  if (node->line == w->line && tree == w->tree) return;
+  if (tree != w->tree) w->file = file_text(w, tree);
+  w->tree = tree;
   w->line = node->line;
   ms_text_format(w->out, "#line %u \"%s\"\n", node->line, w->file);
 }
 
 void ms_c_refuse(ms_writer *w, const ms_node *node, const char *format, ...) {
   if (w->why->line != 0) return;
-  w->why->line = node->line;
+  w->why->line = ms_c_fault_line(w, node);
   w->why->column = node->column;
   va_list arguments;
   va_start(arguments, format);
@@ -79,7 +124,7 @@ const char *ms_c_temp(ms_writer *w) {
 }
 
 const char *ms_c_source(ms_writer *w, const ms_node *node) {
-  const char *text = w->draft->job->loop->tree->text + node->begin;
+  const char *text = tree_of(w, node)->text + node->begin;
   size_t length = node->end - node->begin, end = 0;
   while (end < length && end < SHOWN && text[end] != '\n') end++;
   return ms_c_text(w, "%.*s%s", (int)end, text, end < length ? "..." : "");
@@ -135,7 +180,8 @@ void ms_c_leave(ms_writer *w) {
 void ms_c_stop(ms_writer *w, const ms_node *node, const char *condition, const char *stop,
                uint32_t capture, uint32_t dim, const char *value) {
   ms_c_line(w, "if (MS_UNLIKELY(%s)) {", condition);
-  ms_c_line(w, "ms_stop(fault, %s, %u, %u, %u, %s);", stop, node->line, capture, dim, value);
+  ms_c_line(w, "ms_stop(fault, %s, %u, %u, %u, %s);", stop, ms_c_fault_line(w, node), capture, dim,
+            value);
   ms_c_leave(w);
   ms_c_line(w, "}");
 }

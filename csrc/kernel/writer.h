@@ -87,6 +87,7 @@ typedef struct ms_inlined {
   uint32_t result_count;
   const char *label;
   bool jumped;
+  uint32_t call_line; /* of the call in the body, for functions of other files; else 0 */
 } ms_inlined;
 
 /* A captured number that is worth a constant: the bound of a loop over rows of that length. */
@@ -106,24 +107,27 @@ typedef struct ms_writer {
   bool fast;              /* numeric = "fast" */
   uint32_t careful;       /* > 0: inside a careful text */
   uint32_t temps, labels, line, indent;
-  uint32_t loops; /* inner loops around */
+  uint32_t loops;       /* inner loops around */
+  uint32_t whole_steps; /* left for the integer that is looked for */
   ms_frame frame[MS_FRAMES];
   uint32_t frames;
   ms_c_local *local; /* by symbol index */
   ms_c_label *label;
   ms_inlined *inlined;
-  bool *number_used;  /* by capture: parameters */
-  uint32_t positions; /* numbers that say where a tracked scalar got its value */
-  bool stops;         /* the function may stop */
-  bool *rows_used;    /* by capture * MS_MAX_DIMS + part: parameters */
+  bool *number_used;                /* by capture: parameters */
+  uint32_t positions;               /* numbers that say where a tracked scalar got its value */
+  bool stops;                       /* the function may stop */
+  bool *pointer_used, *stride_used; /* by binding; strides: * MS_MAX_DIMS + dimension */
+  bool *rows_used;                  /* by capture * MS_MAX_DIMS + part: parameters */
   bool entries_used, steps_used;
   bool *shared; /* by capture: its memory may overlap another's */
   ms_constant constant[MS_CONSTANTS];
   uint32_t constants;
   const char **messages; /* of MS_NATIVE_ERROR */
   uint32_t message_count, message_room;
-  const char *file; /* as a C string's inside */
-  bool failed;      /* out of memory */
+  const ms_tree *tree; /* whose name `file` is, as a C string's inside */
+  const char *file;
+  bool failed; /* out of memory */
 } ms_writer;
 
 /* A formatted text in the arena; "" when memory is out. */
@@ -141,6 +145,19 @@ void ms_c_refuse(ms_writer *w, const ms_node *node, const char *format, ...)
 
 /* A new temporary's name. */
 const char *ms_c_temp(ms_writer *w);
+
+/* What is known of a local of any text, and its name in C. */
+ms_c_local *ms_c_local_of(const ms_writer *w, const ms_symbol *symbol);
+const char *ms_c_local_name(ms_writer *w, const ms_symbol *symbol);
+
+/* The last part of the user's name of a binding. */
+const char *ms_c_binding_name(ms_writer *w, uint32_t at);
+
+/* Whether a node stands in another file than the loop. */
+bool ms_c_is_elsewhere(const ms_writer *w, const ms_node *node);
+
+/* The line that faults name: of a function from another file, that of its call in the body. */
+uint32_t ms_c_fault_line(const ms_writer *w, const ms_node *node);
 
 /* The source of a node, cut to what a message can show. */
 const char *ms_c_source(ms_writer *w, const ms_node *node);
@@ -181,6 +198,14 @@ const char *ms_c_as_float(ms_writer *w, ms_c_value value, const ms_node *node);
 const char *ms_c_as_form(ms_writer *w, ms_c_value value, ms_form_of form, const ms_node *node);
 const char *ms_c_as_truth(ms_writer *w, ms_c_value value);
 
+/* What a stop says where a value must be a number: if it is nil, if it is a boolean. */
+typedef struct ms_complaint {
+  const char *nil, *boolean;
+} ms_complaint;
+
+/* A value as a double; what is no number stops with these words. */
+const char *ms_c_as_number(ms_writer *w, ms_c_value value, const ms_node *node, ms_complaint says);
+
 /* An expression as a number: double, or float in fast mode if `single`. */
 const char *ms_c_operand(ms_writer *w, const ms_node *node, bool single);
 
@@ -195,7 +220,11 @@ bool ms_c_stores(const ms_writer *w, const ms_node *node);
 
 /* ---- integers ---- */
 
-/* A node as an integer, seen from frame `frame` (MS_FRAMES: from none). */
+/* A node as an integer without guards. */
+ms_whole ms_c_whole_static(ms_writer *w, const ms_node *node);
+
+/* A node as an integer, seen from frame `frame` (MS_FRAMES: from none); part of the others, which
+ * bound its work by w->whole_steps. */
 ms_whole ms_c_whole_at(ms_writer *w, const ms_node *node, uint32_t frame);
 
 /* The same, from the outermost frame that allows it; the guards that it needs are added. */

@@ -10,14 +10,16 @@
 
 #include <stdbool.h>
 
+#include "base/api.h"
+
 /* Starts listening. Returns a descriptor that becomes readable with the signal, -1 for none. */
-int ms_interrupt_begin(void);
+MS_API int ms_interrupt_begin(void);
 
 /* True when the signal came since the first of the present listeners began. */
-bool ms_interrupt_seen(void);
+MS_API bool ms_interrupt_seen(void);
 
 /* Stops listening; the last one to stop puts the previous handler back. A signal that came too late
  * to interrupt anything (not `taken`) is raised again for that handler. */
-void ms_interrupt_end(bool taken);
+MS_API void ms_interrupt_end(bool taken);
 
 #endif

@@ -13,6 +13,7 @@ local inner = require("meissa.capture.inner")
 local objects = require("meissa.array.objects")
 local known = require("meissa.capture.known")
 local searches = require("meissa.capture.search")
+local tables = require("meissa.tables")
 
 local builtins, libraries, drawing = known.builtins, known.libraries, known.drawing
 local field_of, new_search, content_of = searches.field_of, searches.new, searches.content_of
@@ -98,7 +99,7 @@ local function search_from(state, binding, root)
     binding.reads = not (search.writes or search.all)
     binding.impure = impure.of(binding.value, builtins, field_of)
   end
-  for index in pairs(search.found) do binding.reached[#binding.reached + 1] = index end
+  for index in tables.each(search.found) do binding.reached[#binding.reached + 1] = index end
   table.sort(binding.reached)
 end
 

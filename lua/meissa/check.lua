@@ -11,6 +11,7 @@ local random = require "meissa.random"
 local recorder = require "meissa.recorder"
 local scratches = require "meissa.scratch"
 local spaces = require "meissa.space"
+local tables = require "meissa.tables"
 
 local M = {}
 
@@ -30,7 +31,7 @@ function M.run_of(record, plan, space, values, roots, func)
   for _, c in ipairs(plan.buffers) do
     replaced[buffers.of(values[c])] = array.zeros(array.describe(values[c]).dims)
   end
-  for _, value in pairs(values) do
+  for _, value in tables.each(values) do
     if scratches.is(value) then replaced[value] = value:clone() end
   end
   return {record = record, plan = plan, space = space, values = values, roots = roots,
@@ -55,7 +56,7 @@ local HARMLESS = {DEP101 = true, DEP102 = true, DEP103 = true, DEP114 = true, DE
 -- Why a loop is not recorded, or nil.
 local function obstacle(plan, space)
   if space.impure then return "the loop is impure, and what it does would happen twice" end
-  for _, reason in ipairs(plan.reasons) do
+  for _, reason in ipairs(plan.strategy == "serial" and plan.reasons or {}) do
     if reason.code:find("^DEP1") and not HARMLESS[reason.code] then
       return ("its body is more than can be recorded: %s [%s]"):format(reason.title, reason.code)
     end

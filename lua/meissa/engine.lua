@@ -125,6 +125,11 @@ local function waits(space)
   return M.asked(space.options) == "native" or space.numeric == "fast"
 end
 
+--- Whether loops of this space run on the native engine if their bodies can.
+function M.prefers_native(space)
+  return M.asked(space.options) ~= "lua" and core.emit_native ~= nil and not compiler.missing()
+end
+
 --- Says which engine a plan would run on, without compiling: sets `engine` and `engine_reason`.
 -- @tab static the loop's kernel, see kernel.find
 -- Errors: OPT, with the line, for a loop that insists on an engine that cannot run it.

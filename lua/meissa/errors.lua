@@ -7,6 +7,8 @@
 -- function on the stack that is not the module's own.
 -- @module meissa.errors
 
+local tables = require("meissa.tables")
+
 local M = {}
 
 -- The metatable outlives a reload of the module, so that old error objects are still recognised.
@@ -168,7 +170,7 @@ function M.check_options(where, opts, allowed)
   end
   local known = {}
   for _, name in ipairs(allowed) do known[name] = true end
-  for name in pairs(opts) do
+  for name in tables.each(opts) do
     if not known[name] then
       local near = type(name) == "string" and M.nearest(name, allowed)
       if near then

@@ -8,6 +8,7 @@ local errors = require "meissa.errors"
 local grids = require "meissa.grid"
 local stages = require "meissa.stage"
 local worker = require "meissa.worker"
+local tables = require "meissa.tables"
 
 local M = {}
 
@@ -45,7 +46,7 @@ function M.raise(run, layout, failure)
   local fields = {code = failure.code, message = failure.message, worker = failure.worker,
                   file = run.record.file, line = run.record.line}
   if failure.payload then
-    for name, value in pairs(worker.decode_error(failure.payload)) do fields[name] = value end
+    for name, value in tables.each(worker.decode_error(failure.payload)) do fields[name] = value end
   elseif failure.block then
     fields.message = ("%s, in %s"):format(failure.message,
                                           M.describe_block(run, layout, failure.block))

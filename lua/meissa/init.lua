@@ -19,6 +19,7 @@ local random = require "meissa.random"
 local read = require "meissa.read"
 local scratch = require "meissa.scratch"
 local system = require "meissa.system"
+local tables = require "meissa.tables"
 
 local M = {
   -- loops
@@ -60,7 +61,7 @@ local M = {
 }
 
 -- A body that calls one of these does not reach what they are made of.
-for name, value in pairs(M) do
+for name, value in tables.each(M) do
   if type(value) == "function" then capture.register(value, "meissa." .. name) end
 end
 capture.register_library(M, true)

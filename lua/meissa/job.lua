@@ -26,6 +26,7 @@ local show = require "meissa.array.show"
 local spaces = require "meissa.space"
 local stages = require "meissa.stage"
 local system = require "meissa.system"
+local tables = require "meissa.tables"
 
 local M = {}
 
@@ -42,7 +43,7 @@ end
 local function notice_large(run, large)
   local record = run.record
   record.large = record.large or {}
-  for _, about in pairs(large) do
+  for _, about in tables.each(large) do
     if not record.large[about.path] then
       record.large[about.path] = true
       local often = about.apart and "once, and again when it changes" or

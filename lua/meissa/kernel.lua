@@ -22,6 +22,7 @@ local row = require("meissa.kernel.row")
 local strict = require("meissa.strict")
 local system = require("meissa.system")
 local unpack_values = require("meissa.kernel.unpack")
+local tables = require("meissa.tables")
 
 local M = {}
 
@@ -52,13 +53,15 @@ local function carried(values, static, bindings, native)
   local sent, count = {}, 0
   for _, source in ipairs { not (native and native.object) and info, native and native.info } do
     for _, param in ipairs(source and source.params or {}) do
-      if param.kind == "value" then sent[param.at] = values[param.at] end
+      if param.kind == "value" or param.kind == "inner" then
+        sent[param.at] = values[param.at]
+      end
     end
   end
   if not (native and native.object) then
     for _, c in ipairs(info.spilled) do sent[c] = values[c] end
   end
-  for c in pairs(sent) do count = math.max(count, c) end
+  for c in tables.each(sent) do count = math.max(count, c) end
   return bulk.encode(sent, count, {
     path = function(c) return info.captures[c].path end,
     find_array = memory.finder(values, #bindings),
@@ -82,10 +85,10 @@ end
 
 -- Emits the text; a body that leaves LuaJIT too few locals or upvalues reads its captured values
 -- from a table. Texts in `known` are not tried again.
-local function emit(loop, plan, bindings, space, arrays, entry_type, known)
+local function emit(loop, plan, bindings, space, arrays, entry_type, known, general)
   local text, info
   for _, locals in ipairs { MOST_LOCALS, 0 } do
-    text, info = core.emit(loop, plan, bindings, space, arrays, entry_type, locals)
+    text, info = core.emit(loop, plan, bindings, space, arrays, entry_type, locals, general)
     if not text then errors.raise_core(info) end
     if known[text] then return { text = text } end
     local chunk, message = loadstring(text, info.chunkname)
@@ -119,9 +122,10 @@ end
 
 -- The kernel's part that is the same for every execution: {info =, signature =, packed = {}}, and
 -- `native` or `refusal`. What the numbers and ranges of a plan change is at most the Lua text,
--- where checks are left out: plans of one kind and layout with equal Lua texts have one (`known`).
-local function make_static(loop, plan, bindings, space, arrays, entry_type, known)
-  local info = emit(loop, plan, bindings, space, arrays, entry_type, known)
+-- where checks are left out: plans of one kind and layout with equal Lua texts have one (`known`,
+-- by text). With `first`, a kernel of that kind and layout, the text is made that suits them all.
+local function make_static(loop, plan, bindings, space, arrays, entry_type, known, first)
+  local info = emit(loop, plan, bindings, space, arrays, entry_type, known, first ~= nil)
   if known[info.text] then return known[info.text] end
   info.entry_type, info.arrays = entry_type, {}
   for c = 1, #bindings do
@@ -130,7 +134,10 @@ local function make_static(loop, plan, bindings, space, arrays, entry_type, know
       info.arrays[#info.arrays + 1] = { capture = c, type = about.type, dims = about.dims }
     end
   end
-  local native, refusal = M.emit_native(loop, plan, bindings, space, arrays, entry_type)
+  local native, refusal = first and first.native, nil
+  if not first then
+    native, refusal = M.emit_native(loop, plan, bindings, space, arrays, entry_type)
+  end
   local static = { info = info, signature = signature(info), packed = {}, native = native,
     refusal = refusal }
   known[info.text] = static
@@ -140,19 +147,34 @@ end
 -- Kinds of plans of one loop whose kernels are kept.
 local MOST_KINDS = 20
 
--- The kernels of plans of this kind and layout, by Lua text.
-local function known_kernels(shared, kind, layout)
-  if not shared or not kind then return {} end
+-- The kernels of plans of this kind and layout: `texts`, by Lua text; the `first` one that has a C
+-- text, and the `general` one.
+local function family_of(shared, kind, layout)
+  if not shared or not kind then return { texts = {} } end
   local key = layout .. "|" .. kind
   if not shared[key] then
     shared.count = (shared.count or 0) + 1
     if shared.count > MOST_KINDS then
-      for old in pairs(shared) do shared[old] = nil end
+      for old in tables.each(shared) do shared[old] = nil end
       shared.count = 1
     end
-    shared[key] = {}
+    shared[key] = { texts = {} }
   end
   return shared[key]
+end
+
+-- The kernel of one plan. From the second plan of a kind on, those that the native engine runs
+-- share one that suits all: then nothing is left to be made for further ones.
+local function find_static(family, native, loop, plan, bindings, space, arrays, entry_type)
+  if native and family.general then return family.general end
+  local first = native and family.first or nil
+  local static = make_static(loop, plan, bindings, space, arrays, entry_type, family.texts, first)
+  if first then
+    family.general = static
+  elseif static.native then
+    family.first = static
+  end
+  return static
 end
 
 -- Kernel bytes and their key: of the Lua text alone, or with what there is of the native kernel.
@@ -193,15 +215,16 @@ end
 -- `numeric`
 -- @tab cache belongs to the plan, and keeps kernels
 -- @tab[opt] shared belongs to the loop, and keeps kernels that several of its plans have
+-- @bool[opt] native whether the native engine is to run the loop if it can
 -- @treturn table `native` {text =, info =, fast =} if the body has a C text, else `refusal`
-function M.find(loop, plan, bindings, values, space, cache, shared)
+function M.find(loop, plan, bindings, values, space, cache, shared, native)
   local arrays = find_arrays(values, #bindings)
   local entry_type = space.array and memory.describe(space.array).type or nil
   local layout = layout_of(arrays, #bindings, entry_type, space.positions)
   local static = cache[layout]
   if not static then
-    static = make_static(loop, plan, bindings, space, arrays, entry_type,
-      known_kernels(shared, plan.kind, layout))
+    static = find_static(family_of(shared, plan.kind, layout), native, loop, plan, bindings, space,
+      arrays, entry_type)
     cache[layout] = static
   end
   return static

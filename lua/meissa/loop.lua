@@ -187,10 +187,14 @@ local function cut(plan, space)
   return grid
 end
 
+local function find_kernel(record, plan, space, bindings, values)
+  return kernel.find(record.loop, plan, bindings, values, space, plan.kernels, record.kernels,
+                     engine.prefers_native(space))
+end
+
 -- The loop's kernel, and what its execution may use of the native engine.
 local function choose_engine(record, plan, space, bindings, values)
-  local static = kernel.find(record.loop, plan, bindings, values, space, plan.kernels,
-                             record.kernels)
+  local static = find_kernel(record, plan, space, bindings, values)
   return static, engine.choose(plan, static, space)
 end
 
@@ -404,8 +408,7 @@ local function complete(record, plan, space, bindings, values)
     plan.grid = {}
     return plan
   end
-  local static = kernel.find(record.loop, plan, bindings, values, space, plan.kernels,
-                             record.kernels)
+  local static = find_kernel(record, plan, space, bindings, values)
   engine.judge(plan, static, space)
   cut(plan, space)
   return plan

@@ -4,6 +4,7 @@
 
 local errors = require "meissa.errors"
 local loop = require "meissa.loop"
+local tables = require "meissa.tables"
 
 local M = {}
 
@@ -39,7 +40,7 @@ function M.map(list, fn, opts)
   end
   errors.check_options("map", opts, {"impure", "explain", "serial"})
   local options = {grid = {math.min(math.max(#list, 1), MOST_BLOCKS)}, ordered = false}
-  for name, value in pairs(opts or {}) do options[name] = value end
+  for name, value in tables.each(opts or {}) do options[name] = value end
   local results = {}
   local ok, err = pcall(loop.each, #list, options, function(i)
     results[i] = fn(list[i], i)

@@ -9,6 +9,7 @@
 local core = require "meissa.core"
 local report = require "meissa.report"
 local weigh = require "meissa.weigh"
+local tables = require "meissa.tables"
 
 local M = {}
 
@@ -122,7 +123,7 @@ end
 local function draw_blocks(plan, grid)
   local steps, count = M.steps(plan.strategy, grid.ranges)
   local cells, others = {}, {}
-  for block, step in pairs(steps) do
+  for block, step in tables.each(steps) do
     local at = ranges_of(block, grid.ranges)
     cells[at[1] .. ":" .. step] = table.concat(at, ",", 2)
   end

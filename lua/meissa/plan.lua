@@ -11,6 +11,7 @@ local picture = require "meissa.picture"
 local report = require "meissa.report"
 local show = require "meissa.array.show"
 local spaces = require "meissa.space"
+local tables = require "meissa.tables"
 
 local M = {}
 
@@ -20,7 +21,7 @@ Plan.__index = Plan
 -- What the report says beside the plan itself.
 local function context_of(plan)
   local record, moves = plan.record, {}
-  for name, about in pairs(plan.arrays) do
+  for name, about in tables.each(plan.arrays) do
     if about.placement == "rotated" and plan.grid and about.bytes then
       moves[name] = ("%d hand-overs a pass, %s"):format(plan.grid[#plan.grid],
                                                        show.bytes(about.bytes))
@@ -131,7 +132,7 @@ end
 -- is; `scalar_list`, the scalars in the order of their captures.
 local function index(plan, bindings)
   local by_array = {}
-  for _, about in pairs(plan.arrays) do
+  for _, about in tables.each(plan.arrays) do
     about.written = about.access ~= "read"
     about.bytes = array.describe(buffers.pending(bindings[about.binding].value)).bytes
     by_array[bindings[about.binding].array] = about
@@ -149,7 +150,7 @@ local function index(plan, bindings)
   for _, c in ipairs(plan.buffers) do
     local own, binding = plan.array_of[c], bindings[c]
     own.delay = binding.delay
-    for path, about in pairs(plan.arrays) do
+    for path, about in tables.each(plan.arrays) do
       if bindings[about.binding].storage == binding.buffers then
         own.buffer_of = path
         about.stale = math.max(about.stale or 0, binding.delay and plan.max_delay or math.huge)
@@ -158,7 +159,7 @@ local function index(plan, bindings)
   end
   for _, binding in ipairs(bindings) do plan.draws = plan.draws or binding.draws end
   plan.scalar_list = {}
-  for name, scalar in pairs(plan.scalars) do
+  for name, scalar in tables.each(plan.scalars) do
     scalar.name = name
     plan.scalar_list[#plan.scalar_list + 1] = scalar
   end
@@ -225,7 +226,7 @@ end
 
 --- The name that the array behind capture c has in the loop.
 function M.name_of(plan, c)
-  for name, about in pairs(plan.arrays) do
+  for name, about in tables.each(plan.arrays) do
     if about == plan.array_of[c] then return "'" .. name .. "'" end
   end
   return "an array"
@@ -297,7 +298,7 @@ end
 --- A plan with what running it took: `seconds` in all, `launch` until the first iteration,
 -- `workers` (how many), `moved` (bytes), and in `shares` for each worker busy, waited and moved.
 function M.measured(plan, measured)
-  for name, value in pairs(measured) do rawset(plan, name, value) end
+  for name, value in tables.each(measured) do rawset(plan, name, value) end
   return plan
 end
 

@@ -5,6 +5,8 @@
 -- Pure text from tables; prints nothing. The wording is under test.
 -- @module meissa.report
 
+local tables = require("meissa.tables")
+
 local M = {}
 
 local WIDTH = 140 -- columns after which a row of items is broken
@@ -128,7 +130,7 @@ end
 -- The keys of a map in the order of a field of their values.
 local function keys_by(map, field)
   local keys = {}
-  for key in pairs(map) do keys[#keys + 1] = key end
+  for key in tables.each(map) do keys[#keys + 1] = key end
   table.sort(keys, function(a, b) return map[a][field] < map[b][field] end)
   return keys
 end

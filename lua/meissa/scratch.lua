@@ -10,7 +10,7 @@
 -- @module meissa.scratch
 local array = require "meissa.array"
 local errors = require "meissa.errors"
-local iterate = require "meissa.iterate"
+local tables = require "meissa.tables"
 local ffi = require "ffi"
 
 local M = {}
@@ -75,7 +75,7 @@ end
 -- @treturn table by the number of the array, with `pointer`
 function M.spaces(where)
   local spaces = {}
-  for a, about in iterate.each(where) do
+  for a, about in tables.each(where) do
     local memory = memory_of(about)
     spaces[a] = {pointer = ffi.cast("void *", memory.base + about.start), dims = about.dims,
                  strides = about.strides, type = about.type, memory = memory}
@@ -86,7 +86,7 @@ end
 --- Makes all contents undefined.
 -- @tab spaces what `spaces` gave
 function M.clear(spaces)
-  for _, space in iterate.each(spaces) do
+  for _, space in tables.each(spaces) do
     local memory = space.memory
     local elements, undefined = memory.elements, memory.undefined
     for k = 0, memory.count - 1 do elements[k] = undefined end

@@ -10,7 +10,7 @@ local array = require "meissa.array"
 local buffers = require "meissa.buffer"
 local core = require "meissa.core"
 local errors = require "meissa.errors"
-local iterate = require "meissa.iterate"
+local tables = require "meissa.tables"
 local ffi = require "ffi"
 local grids = require "meissa.grid"
 
@@ -89,7 +89,7 @@ end
 function M.copies(where)
   if next(where.pending) == nil then return nil end
   local copies = {}
-  for a, about in iterate.each(where.pending) do
+  for a, about in tables.each(where.pending) do
     local copy = copy_of(about)
     copies[a] = {id = about.id, pointer = copy.pointer, dims = about.dims,
                  strides = about.strides, type = "double", count = copy.count}
@@ -100,7 +100,7 @@ end
 --- What a block has put into the copies, by the id of the array; they are zero again.
 function M.take(copies)
   local parts = {}
-  for _, copy in iterate.each(copies) do
+  for _, copy in tables.each(copies) do
     local bytes = buffers.take(copy.pointer, copy.count)
     if bytes ~= "" then parts[copy.id] = bytes end
   end
@@ -109,7 +109,7 @@ end
 
 --- After an error in a block: nothing of it is to be seen by the next.
 function M.discard(copies)
-  for _, copy in iterate.each(copies or {}) do ffi.fill(copy.pointer, 8 * copy.count) end
+  for _, copy in tables.each(copies or {}) do ffi.fill(copy.pointer, 8 * copy.count) end
 end
 
 -- ------------------------------------------------------------------------------------ the driver

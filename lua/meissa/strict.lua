@@ -8,9 +8,9 @@
 -- one, and nan only if the later argument is nan.
 -- @module meissa.strict
 local core = require("meissa.ffi")
-local iterate = require("meissa.iterate")
+local tables = require("meissa.tables")
 
-local each = iterate.each
+local each = tables.each
 
 local M = {}
 
@@ -110,7 +110,7 @@ end
 
 --- The `math` table as loop bodies see it.
 M.math = {}
-for name, value in pairs(math) do M.math[name] = value end
+for name, value in tables.each(math) do M.math[name] = value end
 M.math.pow, M.math.max, M.math.min, M.math.ceil = M.pow, M.max, M.min, M.ceil
 
 -- LuaJIT compiles bit.tobit(a + b) to an addition of whole numbers, which is another result when a
@@ -158,7 +158,7 @@ end
 
 --- The `bit` table as loop bodies see it.
 M.bit = {}
-for name, value in pairs(bit) do M.bit[name] = value end
+for name, value in tables.each(bit) do M.bit[name] = value end
 for _, name in ipairs { "tobit", "bnot", "bswap", "tohex" } do
   M.bit[name] = bits_of_one(bit[name])
 end
@@ -189,7 +189,7 @@ end
 function M.pairs(t)
   if type(t) ~= "table" then return pairs(t) end
   if is_sequence(t) then return step_sequence, t, 0 end
-  local keys = iterate.keys(t)
+  local keys = tables.keys(t)
   local k = 0
   return function()
     repeat

@@ -7,6 +7,7 @@
 -- @module meissa.undefined
 
 local errors = require "meissa.errors"
+local tables = require "meissa.tables"
 
 local M = {}
 
@@ -14,7 +15,7 @@ local M = {}
 local function keys_of(content, names)
   for _ = 1, 10 do
     if type(content) ~= "table" then return names end
-    for key in next, content do
+    for key in tables.each(content) do
       if type(key) == "string" then names[#names + 1] = key end
     end
     local meta = debug.getmetatable(content)

@@ -10,6 +10,7 @@
 local core = require "meissa.core"
 local buffer = require "string.buffer"
 local system = require "meissa.system"
+local tables = require "meissa.tables"
 
 local M = {}
 
@@ -27,7 +28,7 @@ M.prepare = nil
 function M.encode_error(err)
   local plain = {}
   if type(err) == "table" then
-    for key, value in pairs(err) do
+    for key, value in tables.each(err) do
       local kind = type(value)
       if type(key) == "string" and (kind == "string" or kind == "number" or kind == "boolean") then
         plain[key] = value

@@ -10,6 +10,7 @@ local make = require("meissa.array.make")
 local objects = require("meissa.array.objects")
 local sets = require("meissa.array.set")
 local subscript = require("meissa.array.subscript")
+local tables = require("meissa.tables")
 
 local lib = core.lib
 local floor = math.floor
@@ -158,7 +159,7 @@ function M.randomize(self, dims, opts)
   return copy
 end
 
-for name, method in pairs(M) do
+for name, method in tables.each(M) do
   subscript.methods[name], objects.methods[name] = method, method
 end
 

@@ -12,6 +12,7 @@ local core = require("meissa.array.core")
 local element = require("meissa.array.element")
 local subscript = require("meissa.array.subscript")
 local errors = require("meissa.errors")
+local tables = require("meissa.tables")
 
 local lib = core.lib
 local floor = math.floor
@@ -76,7 +77,7 @@ local function read_shape(where, allowed, ...)
         tostring(dims[d]), d)
     end
   end
-  for key in pairs(dims) do
+  for key in tables.each(dims) do
     if type(key) ~= "number" or key > #dims then
       errors.raise("OPT", "%s: {%s = ...} among the extents; options are the last argument", where,
         tostring(key))
@@ -90,6 +91,9 @@ function M.type_number(where, name)
   if name == nil then return core.type_numbers.double end
   local number = core.type_numbers[name]
   if number then return number end
+  if name == "object" then
+    errors.raise("OPT", "%s makes numbers; meissa.objects(dims) makes an array of objects", where)
+  end
   local known = { "float", "double", "int32", "int64" }
   local near = type(name) == "string" and errors.nearest(name, known)
   errors.raise("OPT", "%s: no element type '%s'%s", where, tostring(name),

@@ -14,6 +14,7 @@ local make = require("meissa.array.make")
 local objects = require("meissa.array.objects")
 local sets = require("meissa.array.set")
 local subscript = require("meissa.array.subscript")
+local tables = require("meissa.tables")
 
 local lib = core.lib
 local floor = math.floor
@@ -211,7 +212,7 @@ function M.reduce(self, fn, initial, opts)
   return fold(set.values[1], fn, call, 2, set.count)
 end
 
-for name, method in pairs(M) do
+for name, method in tables.each(M) do
   subscript.methods[name], objects.methods[name] = method, method
 end
 

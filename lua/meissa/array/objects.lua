@@ -11,6 +11,7 @@
 
 local ffi = require("ffi")
 local errors = require("meissa.errors")
+local tables = require("meissa.tables")
 
 local floor = math.floor
 
@@ -65,7 +66,7 @@ local function trouble_of(value, inside)
   if getmetatable(value) ~= nil then return "a table with a metatable" end
   if inside[value] then return "a table that contains itself" end
   inside[value] = true
-  for key, item in pairs(value) do
+  for key, item in tables.each(value) do
     local trouble = trouble_of(key, inside) or trouble_of(item, inside)
     if trouble then return trouble end
   end
@@ -121,7 +122,7 @@ end
 
 local function unknown_method(key)
   local names = {}
-  for name in pairs(M.methods) do names[#names + 1] = name end
+  for name in tables.each(M.methods) do names[#names + 1] = name end
   local near = errors.nearest(key, names)
   errors.raise("ARR", "arrays of objects have no field or method '%s'%s", key,
     near and (" (did you mean '%s'?)"):format(near) or "")
@@ -226,7 +227,7 @@ end
 local function copy_of(value)
   if type(value) ~= "table" then return value end
   local copy = {}
-  for key, item in pairs(value) do copy[copy_of(key)] = copy_of(item) end
+  for key, item in tables.each(value) do copy[copy_of(key)] = copy_of(item) end
   return copy
 end
 

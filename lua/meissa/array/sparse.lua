@@ -9,6 +9,7 @@ local element = require("meissa.array.element")
 local make = require("meissa.array.make")
 local subscript = require("meissa.array.subscript")
 local errors = require("meissa.errors")
+local tables = require("meissa.tables")
 
 local lib = core.lib
 local methods, slice_methods = subscript.methods, subscript.slice_methods
@@ -29,7 +30,7 @@ end
 local function read_columns(dims, columns)
   local known = { v = true }
   for d = 1, #dims do known[letters[d]] = true end
-  for name in pairs(columns) do
+  for name in tables.each(columns) do
     if not known[name] then
       errors.raise("OPT", "sparse: unknown column '%s' for %d dimensions", tostring(name), #dims)
     end

@@ -8,6 +8,7 @@ local ffi = require("ffi")
 local core = require("meissa.array.core")
 local element = require("meissa.array.element")
 local errors = require("meissa.errors")
+local tables = require("meissa.tables")
 
 local lib = core.lib
 local floor = math.floor
@@ -75,7 +76,7 @@ local position = M.position
 
 local function unknown_method(key)
   local names = {}
-  for name in pairs(M.methods) do names[#names + 1] = name end
+  for name in tables.each(M.methods) do names[#names + 1] = name end
   local near = errors.nearest(key, names)
   errors.raise("ARR", "arrays have no field or method '%s'%s", key,
     near and (" (did you mean '%s'?)"):format(near) or "")

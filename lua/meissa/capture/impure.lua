@@ -8,6 +8,7 @@
 -- @module meissa.capture.impure
 
 local bytecode = require("meissa.capture.bytecode")
+local tables = require("meissa.tables")
 
 local M = {}
 
@@ -31,8 +32,8 @@ local ffi_found, ffi = pcall(require, "ffi")
 if ffi_found then FIELDS[ffi], NAMES[ffi] = set { "load", "C" }, "ffi" end
 
 local by_value = {}
-for library, fields in pairs(FIELDS) do
-  for field in pairs(fields) do
+for library, fields in tables.each(FIELDS) do
+  for field in tables.each(fields) do
     by_value[library[field]] = library == math and NAMES[math] or NAMES[library] .. "." .. field
   end
 end
@@ -47,7 +48,7 @@ local function impurity(value, names, known, field_of, seen)
   if value == nil then return nil end
   local fields = FIELDS[value]
   if fields then
-    for field in pairs(fields) do
+    for field in tables.each(fields) do
       if names[field] then return "it uses " .. NAMES[value] end
     end
     return nil
@@ -76,7 +77,7 @@ function M.of(fn, known, field_of, seen)
     if found then return found end
   end
   local sorted = {}
-  for name in pairs(names) do sorted[#sorted + 1] = name end
+  for name in tables.each(names) do sorted[#sorted + 1] = name end
   table.sort(sorted)
   for _, name in ipairs(sorted) do
     local value = type(env) == "table" and field_of(env, name)

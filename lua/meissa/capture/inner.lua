@@ -13,6 +13,7 @@
 local core = require("meissa.core")
 local frame = require("meissa.frame")
 local source = require("meissa.source")
+local tables = require("meissa.tables")
 
 local M = {}
 
@@ -97,7 +98,7 @@ function Work:enter(binding)
 end
 
 function Work:add_names(names)
-  for name in pairs(names) do
+  for name in tables.each(names) do
     if not self.known_names[name] then
       self.known_names[name] = true
       self.names[#self.names + 1] = name

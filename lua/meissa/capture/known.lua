@@ -4,6 +4,8 @@
 -- that are never searched.
 -- @module meissa.capture.known
 
+local tables = require("meissa.tables")
+
 local M = {}
 
 -- Functions with effects that the analyser knows, by value.
@@ -36,7 +38,7 @@ end
 
 local function register_library(name, library)
   libraries[library] = true
-  for key, value in pairs(library) do
+  for key, value in tables.each(library) do
     if type(value) == "function" and type(key) == "string" then
       builtins[value] = name .. "." .. key
     end

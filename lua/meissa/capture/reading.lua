@@ -13,6 +13,7 @@
 -- @module meissa.capture.reading
 
 local jit_util = require("jit.util")
+local tables = require("meissa.tables")
 
 local funcbc, funck = jit_util.funcbc, jit_util.funck
 local band, rshift = bit.band, bit.rshift
@@ -42,7 +43,7 @@ local function learn(text, without)
     end
   end
   local found = opcodes(text)
-  for op in pairs(opcodes(without)) do found[op] = nil end
+  for op in tables.each(opcodes(without)) do found[op] = nil end
   return found
 end
 
@@ -57,7 +58,9 @@ local function learn_target(text)
 end
 
 local CALLS = learn("local f = ... f() f(f()) return f()", "local f = ... local g = f return g, f")
-for op in pairs(learn("local f = ... return f(f())", "local f = ... f()")) do CALLS[op] = true end
+for op in tables.each(learn("local f = ... return f(f())", "local f = ... f()")) do
+  CALLS[op] = true
+end
 local ITERATES = {
   [learn_target("local f = ... for k in f do end")] = true,
   [learn_target("local t = ... for k in pairs(t) do end")] = true,
@@ -160,14 +163,14 @@ local function survey(proto, parameters)
     if jump == JUMPS then targets[target_of(pc, d)], targets[pc + 1] = true, true end
     pc = pc + 1
   end
-  for register in pairs(fresh) do
+  for register in tables.each(fresh) do
     if register >= lowest then fresh[register] = false end
   end
   return fresh, targets
 end
 
 local function forget_from(held, register)
-  for each in pairs(held) do
+  for each in tables.each(held) do
     if each >= register then held[each] = nil end
   end
 end

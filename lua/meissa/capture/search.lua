@@ -8,7 +8,7 @@
 -- @module meissa.capture.search
 
 local bytecode = require("meissa.capture.bytecode")
-local iterate = require("meissa.iterate")
+local tables = require("meissa.tables")
 local known = require("meissa.capture.known")
 local objects = require("meissa.array.objects")
 local reading = require("meissa.capture.reading")
@@ -99,7 +99,7 @@ function Search:table(value)
   if meta ~= nil then self.lives = true end
   if type(meta) == "table" then self:visit(meta) end
   local keys = {}
-  for key, item in iterate.each(value) do
+  for key, item in tables.each(value) do
     if SIMPLE[type(item)] and SIMPLE[type(key)] then
       self.simple = self.simple - 1
     else
@@ -111,7 +111,7 @@ function Search:table(value)
       return
     end
   end
-  table.sort(keys, iterate.before) -- a plan must not depend on the order of this process
+  table.sort(keys, tables.before) -- a plan must not depend on the order of this process
   for _, key in ipairs(keys) do
     local item = rawget(value, key)
     local event = EVENTS[key]
@@ -128,7 +128,7 @@ end
 function Search:globals(fn)
   local env = debug.getfenv(fn)
   if type(env) ~= "table" then return end
-  for _, name in ipairs(iterate.keys(bytecode.names(fn))) do
+  for _, name in ipairs(tables.keys(bytecode.names(fn))) do
     local value = field_of(env, name)
     self:assigned(name, value, true)
     self:visit(value, fn, name)
@@ -200,7 +200,7 @@ end
 -- they are given is from outside.
 function Search:acts()
   local acts = 0
-  for event, functions in iterate.each(self.events) do
+  for event, functions in tables.each(self.events) do
     local events = new_search(self.state)
     for _, each in ipairs(functions) do events:visit(each) end
     acts = acts + event

@@ -10,6 +10,7 @@ local objects = require("meissa.array.objects")
 local section = require("meissa.file.section")
 local stream = require("meissa.file.stream")
 local subscript = require("meissa.array.subscript")
+local tables = require("meissa.tables")
 
 local M = { MAGIC = "\147MEISSAM", VERSION = 1 }
 
@@ -28,7 +29,7 @@ local function flatten(value, path, arrays, inside)
   end
   local copy = {}
   inside[value] = true
-  for key, each in pairs(value) do
+  for key, each in tables.each(value) do
     path[#path + 1] = tostring(key)
     if not plain[type(key)] or key == MARK then
       errors.raise("OPT", "save: a key of %s is a %s", table.concat(path, "."), type(key))
@@ -75,7 +76,7 @@ function M.write(path, value)
 end
 
 local function restore(reader, value, arrays)
-  for key, each in pairs(value) do
+  for key, each in tables.each(value) do
     if type(each) == "table" then
       local number = each[MARK]
       if number == nil then

@@ -11,6 +11,7 @@ local carry = require("meissa.kernel.carry")
 local core = require("meissa.core")
 local ffi = require("ffi")
 local unpack_values = require("meissa.kernel.unpack")
+local tables = require("meissa.tables")
 
 local M = {}
 
@@ -46,7 +47,7 @@ local function is_plain(encoder)
 end
 
 local function share(one, other)
-  for value in pairs(one.ids) do
+  for value in tables.each(one.ids) do
     if type(value) == "table" and other.ids[value] then return true end
   end
   return false
@@ -96,7 +97,7 @@ end
 
 -- What was large last time is encoded apart at once.
 function Packing:take_known()
-  for c, about in pairs(self.memory.large) do
+  for c, about in tables.each(self.memory.large) do
     if about.apart and SIZEABLE[type(self.rest[c])] then
       local bytes, encoder, size = encode_alone(c, self.rest[c], self.options)
       about.size = size
@@ -118,7 +119,7 @@ end
 function M.encode(values, count, options, memory)
   memory.large = memory.large or {}
   local rest = {}
-  for c, value in pairs(values) do rest[c] = value end
+  for c, value in tables.each(values) do rest[c] = value end
   local packing = setmetatable({ rest = rest, count = count, options = options, memory = memory,
     taken = {} }, Packing)
   packing:take_known()
@@ -128,7 +129,7 @@ function M.encode(values, count, options, memory)
     if #packing.taken > 0 then bytes, encoder = carry.encode(rest, count, options) end
   end
   if packing:overlaps(encoder) then
-    for _, about in pairs(memory.large) do about.apart = false end
+    for _, about in tables.each(memory.large) do about.apart = false end
     return carry.encode(values, count, options), {}
   end
   local apart = {}

@@ -3,6 +3,7 @@
 -- variables from outside itself, and whether it uses LuaJIT's own `^`.
 -- @module meissa.kernel.bytecode
 local util = require("jit.util")
+local tables = require("meissa.tables")
 
 local M = {}
 
@@ -32,7 +33,7 @@ end
 -- The opcodes of a text that another text does not have.
 local function new_opcodes(text, without)
   local found, known = opcodes_of(text), opcodes_of(without)
-  for op in pairs(known) do found[op] = nil end
+  for op in tables.each(known) do found[op] = nil end
   return found
 end
 

@@ -19,6 +19,7 @@ local buffer = require("string.buffer")
 local ffi = require("ffi")
 local bytecode = require("meissa.kernel.bytecode")
 local errors = require("meissa.errors")
+local tables = require("meissa.tables")
 
 local M = {}
 
@@ -48,7 +49,7 @@ local function index_names()
     if type(content) ~= "table" then return end
     names[content] = names[content] or { module }
     local own = module:match("^meissa%f[%z.]") ~= nil
-    for key, value in pairs(content) do
+    for key, value in tables.each(content) do
       if type(key) == "string" and type(value) == "function" and not names[value]
         and (own or is_foreign(value)) then
         names[value] = { module, key }
@@ -58,7 +59,7 @@ local function index_names()
   for _, module in ipairs(standard) do add(module) end
   names[ffi.C] = { "ffi", "C" }
   local others = {}
-  for module in pairs(package.loaded) do
+  for module in tables.each(package.loaded) do
     if type(module) == "string" then others[#others + 1] = module end
   end
   table.sort(others)
@@ -134,7 +135,7 @@ function Encoder:table(id, content)
   local meta = debug.getmetatable(content)
   meta = meta ~= nil and self:value(meta, id, " (metatable)") or nil
   local plain = true
-  for key, value in next, content do
+  for key, value in tables.each(content) do
     if not is_plain(key) or not is_plain(value) then
       plain = false
       break
@@ -145,7 +146,7 @@ function Encoder:table(id, content)
     return
   end
   local pairs_of = {}
-  for key, value in next, content do
+  for key, value in tables.each(content) do
     local n = #pairs_of
     pairs_of[n + 1] = self:value(key, id, " (a key)")
     pairs_of[n + 2] = self:value(value, id, step(key))

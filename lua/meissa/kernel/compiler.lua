@@ -3,6 +3,7 @@
 -- compiled kernels, as workers and the driver do it.
 -- @module meissa.kernel.compiler
 local core = require("meissa.ffi")
+local errors = require("meissa.errors")
 local ffi = require("ffi")
 
 core.cdef("kernel", [[
@@ -33,14 +34,17 @@ int ms_build_wait(ms_build *build, double timeout);
 const char *ms_build_object(ms_build *build, size_t *size);
 const char *ms_build_trouble(ms_build *build);
 const char *ms_build_notice(void);
+int ms_interrupt_begin(void);
+bool ms_interrupt_seen(void);
+void ms_interrupt_end(bool taken);
 ]])
 
 local lib = core.lib
 
 local M = {}
 
-local IDLE, QUEUED, RUNNING, READY = 0, 1, 2, 3
--- Seconds of a wait after which Lua looks around: an interrupt arrives then.
+local READY = 3 -- of ms_build_state; what is less is not over
+-- Seconds of a wait after which it is seen whether the user has interrupted it.
 local SLICE = 0.05
 -- Objects that stay loaded although nothing may use them any more.
 local MOST_LOADED = 64
@@ -92,19 +96,18 @@ function Build:postpone()
   lib.ms_build_postpone(self.build)
 end
 
--- Not compiled: compiled code does not notice interrupts.
-local function wait(build)
-  local state
-  repeat state = lib.ms_build_wait(build, SLICE) until state ~= QUEUED and state ~= RUNNING
-  return state
-end
-jit.off(wait)
-
 --- Has it compiled now and waits for the end.
+-- Errors: INT.
 function Build:finish()
+  lib.ms_interrupt_begin()
+  local state, interrupted
   repeat
     lib.ms_build_start(self.build, 0)
-  until wait(self.build) ~= IDLE
+    state = lib.ms_build_wait(self.build, SLICE)
+    interrupted = lib.ms_interrupt_seen()
+  until state >= READY or interrupted
+  lib.ms_interrupt_end(interrupted)
+  if interrupted then errors.raise("INT", "interrupted while the C compiler ran") end
 end
 
 --- "waiting", "ready" or "failed".

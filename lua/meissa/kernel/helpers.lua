@@ -6,6 +6,7 @@
 local random = require("meissa.random")
 local strict = require("meissa.strict")
 local subscript = require("meissa.array.subscript")
+local tables = require("meissa.tables")
 
 local M = {}
 
@@ -106,7 +107,7 @@ end
 --- What was assigned to a slice: its elements by key; a list of keys that were assigned nil.
 function M.sliced(slice)
   local part, gone = parts[slice], {}
-  for key in pairs(part.gone) do gone[#gone + 1] = key end
+  for key in tables.each(part.gone) do gone[#gone + 1] = key end
   return part.content, gone
 end
 

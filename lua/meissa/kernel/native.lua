@@ -39,6 +39,27 @@ local function place_of(draws)
   return place
 end
 
+-- The variable of a function.
+local function variable_of(fn, name)
+  for n = 1, math.huge do
+    local found, value = debug.getupvalue(fn, n)
+    if not found then return getfenv(fn)[name] end
+    if found == name then return value end
+  end
+end
+
+-- What a path (MS_PARAM_INNER in csrc/kernel/emit.h) leads to from a function.
+local function inner_value(value, path)
+  for mark, name in path:gmatch("([\1\2])([^\1\2]*)") do
+    if mark == "\1" then value = variable_of(value, name) else value = value[name] end
+  end
+  return value
+end
+
+local function set_value(slot, value)
+  if type(value) == "number" then slot.number = value else slot.whole = value and 1 or 0 end
+end
+
 -- Fills the slot of a parameter. `slot`, the parameter, info, items by capture, captured values,
 -- the place of random numbers.
 local fill_by_kind = {
@@ -52,14 +73,16 @@ local fill_by_kind = {
   end,
   stride = function(slot, param, _, items) slot.whole = items[param.at].strides[param.dim] end,
   value = function(slot, param, _, _, values)
-    local value = values[param.at]
-    if type(value) == "number" then slot.number = value else slot.whole = value and 1 or 0 end
+    set_value(slot, values[param.at])
   end,
   rows = function(slot, param, _, items)
     local rows = items[param.at].rows
     local part = param.dim
     local vector = part == 1 and rows.start or part == 2 and rows.values or rows.columns[part - 2]
     slot.pointer = ffi.cast("void *", vector)
+  end,
+  inner = function(slot, param, _, _, values)
+    set_value(slot, inner_value(values[param.at], param.path))
   end,
   draws = function(slot, _, _, _, _, place) slot.pointer = ffi.cast("void *", place) end,
 }

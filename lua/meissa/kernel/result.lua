@@ -7,6 +7,7 @@ local helpers = require("meissa.kernel.helpers")
 local memory = require("meissa.kernel.memory")
 local native = require("meissa.kernel.native")
 local unpack_values = require("meissa.kernel.unpack")
+local tables = require("meissa.tables")
 
 local M = {}
 
@@ -109,7 +110,7 @@ end
 
 -- Puts a block's part of a table into the table.
 local function merge(whole, part, gone)
-  for key, value in pairs(part) do whole[key] = value end
+  for key, value in tables.each(part) do whole[key] = value end
   for _, key in ipairs(gone) do whole[key] = nil end
 end
 

@@ -7,6 +7,7 @@
 -- @module meissa.kernel.unpack
 local buffer = require("string.buffer")
 local errors = require("meissa.errors")
+local tables = require("meissa.tables")
 
 local M = {}
 
@@ -169,7 +170,7 @@ function M.decode(bytes, options)
   self:fill()
   if memory then memory.functions = self.keep end
   local values = {}
-  for n, code in pairs(coded.roots) do values[n] = self:value(code) end
+  for n, code in tables.each(coded.roots) do values[n] = self:value(code) end
   return values
 end
 

@@ -9,6 +9,7 @@
 local kernel = require "meissa.kernel"
 local recorder = require "meissa.recorder"
 local worlds = require "meissa.recorder.world"
+local tables = require "meissa.tables"
 
 local M = {}
 
@@ -61,7 +62,7 @@ end
 local function each_meeting(log, kind, visit)
   for _, store in ipairs(log.stores) do
     if store.kind == kind then
-      for place, cell in pairs(store.cells) do
+      for place, cell in tables.each(store.cells) do
         local pairs_left = MOST_PAIRS
         for x = 1, #cell do
           for y = x + 1, #cell do
@@ -192,7 +193,7 @@ end
 -- What the plan allows, by the memory of its arrays: {read =, write =}.
 local function allowed_accesses(run)
   local allowed = {}
-  for c, about in pairs(run.plan.array_of) do
+  for c, about in tables.each(run.plan.array_of) do
     local key = worlds.key(run.values[c])
     local entry = allowed[key] or {}
     entry.read = entry.read or about.access:find("read", 1, true) ~= nil
@@ -208,7 +209,7 @@ function M.accesses(run, seen)
   local space_key = run.space.array and worlds.key(run.space.array)
   for _, store in ipairs(seen.log.stores) do
     local about = allowed[store.key] or {}
-    for place, cell in pairs(store.key and store.cells or {}) do
+    for place, cell in tables.each(store.key and store.cells or {}) do
       for _, visit in ipairs(cell) do
         if (visit.write and not about.write) or
           (visit.read and not about.read and store.key ~= space_key) then
@@ -247,7 +248,7 @@ function M.reductions(run, seen)
   local none = #seen.reductions == 0 or run.plan.strategy == "serial"
   if none or seen.failed then return nil end
   local again = {}
-  for key, value in pairs(run) do again[key] = value end
+  for key, value in tables.each(run) do again[key] = value end
   again.identities = kernel.identity
   again.most = #seen.log.iterations
   local other = recorder.record(again)

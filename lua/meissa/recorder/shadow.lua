@@ -10,6 +10,7 @@
 local array = require "meissa.array"
 local core = require "meissa.array.core"
 local ffi = require "ffi"
+local tables = require "meissa.tables"
 
 local M = {}
 
@@ -182,7 +183,7 @@ local function call(name, footprint, shadow, ...)
 end
 
 local methods = {}
-for name, footprint in pairs(FOOTPRINTS) do
+for name, footprint in tables.each(FOOTPRINTS) do
   methods[name] = function(shadow, ...)
     if not views[shadow] then error("the method '" .. name .. "' is called without an array", 2) end
     return call(name, footprint, shadow, ...)

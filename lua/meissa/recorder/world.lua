@@ -11,6 +11,7 @@ local core = require "meissa.array.core"
 local ffi = require "ffi"
 local shadows = require "meissa.recorder.shadow"
 local strict = require "meissa.strict"
+local tables = require "meissa.tables"
 
 local M = {}
 M.__index = M
@@ -21,17 +22,17 @@ local LIBRARIES = {string = true, table = true, bit = true, os = true, io = true
 -- Values that mean the same in every world: the libraries and what they hold.
 local function kept_values()
   local kept = {}
-  for name, library in pairs(package.loaded) do
+  for name, library in tables.each(package.loaded) do
     if LIBRARIES[name] or name == "meissa" or name:match("^meissa%.") then
       kept[library] = library
       if type(library) == "table" then
-        for _, value in pairs(library) do
+        for _, value in tables.each(library) do
           if type(value) == "function" or type(value) == "table" then kept[value] = value end
         end
       end
     end
   end
-  for _, value in pairs(_G) do
+  for _, value in tables.each(_G) do
     if type(value) == "function" and debug.getinfo(value, "S").what == "C" then
       kept[value] = value
     end
@@ -44,9 +45,9 @@ end
 function M.new(log, replaced)
   local known = kept_values()
   known[math] = strict.math
-  for name, fn in pairs(math) do known[fn] = strict.math[name] end
+  for name, fn in tables.each(math) do known[fn] = strict.math[name] end
   known[print] = function() end
-  for old, new in pairs(replaced or {}) do known[old] = new end
+  for old, new in tables.each(replaced or {}) do known[old] = new end
   return setmetatable({log = log, known = known, stores = {}, upvalues = {}, watched = {},
                        copies = {}}, M)
 end
@@ -142,7 +143,7 @@ function M:differing()
       names[#names + 1] = name or "an array"
     end
   end
-  for _, store in pairs(self.stores) do
+  for _, store in tables.each(self.stores) do
     if not store.sparse then
       compare(store.memory.array.data, store.origin, store.bytes, store.name)
     end
@@ -162,7 +163,7 @@ end
 function M:table(value, name)
   local copy = {}
   self.known[value] = copy
-  for key, item in next, value do
+  for key, item in tables.each(value) do
     local path = type(key) == "string" and name .. "." .. key or name .. "[" .. tostring(key) .. "]"
     local new_key = self:shadow(key, path)
     rawset(copy, new_key, self:shadow(item, path))

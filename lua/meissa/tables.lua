@@ -4,7 +4,7 @@
 -- LuaJIT compiles `pairs` and `next` in a generic `for` to an instruction of their own, which in
 -- hot nested loops can end early or fault in Debian 12's version (LuaJIT issue 827). It does so by
 -- the names alone: a function by another name is called like any other.
--- @module meissa.iterate
+-- @module meissa.tables
 
 local M = {}
 
