@@ -20,6 +20,20 @@ describe("an array of objects", function()
     assert.equal(7, O[3].list[1])
   end)
 
+  it("is made of a list", function()
+    local O = meissa.from({ "a", { 1 }, false }, { type = "object" })
+    assert.same({ "a", { 1 }, false }, O:totable())
+    raises("ARR", "cannot store", function() meissa.from({ print }, { type = "object" }) end)
+    raises("ARR", "a list of objects", function() meissa.from(5, { type = "object" }) end)
+    raises("OPT", "meissa.objects", function() meissa.zeros({ 2 }, { type = "object" }) end)
+  end)
+
+  it("has positions to loop over", function()
+    raises("OPT", "for i in parallel(O:size(1))", function()
+      for _ in parallel(meissa.objects(3)) do end
+    end)
+  end)
+
   it("has extents, a type and a text", function()
     local O = meissa.objects({ 2, 3 })
     assert.same({ 2, 3 }, O:size())
