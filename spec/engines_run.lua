@@ -14,7 +14,8 @@ local M = {}
 
 core.cdef("prelude_spec", "const char *ms_native_prelude(bool fast);")
 
-local function prelude(fast)
+--- The text that kernels begin with.
+function M.prelude(fast)
   return ffi.string(core.lib.ms_native_prelude(fast or false))
 end
 
@@ -25,7 +26,7 @@ local made = 0
 -- One kernel's text behind the prelude, with names of its own.
 local function rename(text, name)
   return (text:gsub("ms_quick", "ms_quick_" .. name):gsub("ms_careful", "ms_careful_" .. name)
-    :gsub("ms_entry", "ms_entry_" .. name):gsub('"ms_native_run"', '"ms_run_' .. name .. '"'))
+    :gsub("ms_native_run", "ms_run_" .. name))
 end
 
 -- The functions of a finished build, by their names.
@@ -55,7 +56,7 @@ M.libraries = {}
 -- @func[opt] change changes the whole text before it is compiled
 -- @treturn func waits for the compiler and gives a function for each text, in their order
 function M.compile(texts, fast, change)
-  local first, parts, names = prelude(fast), {}, {}
+  local first, parts, names = M.prelude(fast), {}, {}
   parts[1] = first
   for n, text in ipairs(texts) do
     assert(text:sub(1, #first) == first, "a kernel begins with the prelude")

@@ -43,7 +43,7 @@ local function transposed(A)
 end
 
 --- Names and values for a body of n iterations. Rows of all arrays but R and Q belong to an
--- iteration; P and N overlap.
+-- iteration; P and N overlap; in O bodies show what they computed.
 function M.world(seed, n)
   local random = M.generator(seed)
   local float = { type = "float" }
@@ -52,7 +52,9 @@ function M.world(seed, n)
     A = wide, P = wide:narrow(2, 1, 6), N = wide:narrow(2, 2, 6),
     E = fill_floating(array.zeros({ n, 6 }), random),
     F = fill_floating(array.zeros({ n, 6 }, float), random),
-    G = fill_floating(array.zeros({ n, 21 }, float), random),
+    G = fill_floating(array.zeros({ n, 19 }, float), random),
+    H = fill_floating(array.zeros({ n, 19 }), random),
+    O = array.zeros({ n, 12 }),
     B = fill_floating(array.zeros({ n }), random),
     V = fill_floating(array.zeros({ n }, float), random),
     T = fill_floating(array.zeros({ n, 2, 6 }), random),
