@@ -119,7 +119,13 @@ local failing = {
   "for k = 1, m do for l = k, k + 2 do A[i][l] = l end end",
   "for k = 1, i do A[i][k] = k end", "for k = math.floor(B[i] * 3), 6 do A[i][k] = 1 end",
   "local x if i < 7 then x = 1 end\n B[i] = x + 1", "C[i][1] = i * B[i]",
-  "if i == 7 then\n B[i] = B[i + n] end",
+  "if i == 7 then\n B[i] = B[i + n] end", "local x if i < 7 then x = 1 end\n B[i] = x",
+  "local x = i < 7 and 1 if x < 5 then B[i] = 1 end", "local x = i < 7 and 1 B[i] = x",
+  "local x if i < 7 then x = 1 end\n if 5 >= x then B[i] = 1 end",
+  "local x if i < 7 then x = 1 end\n if 5 < x then B[i] = 1 end",
+  "local x if i < 7 then x = 1 end\n for k = 1, x do B[i] = k end",
+  "local x if i < 7 then x = 1 end\n for k = x, 3 do B[i] = k end",
+  "local x if i < 7 then x = 1 end\n B[i] = -x", "local x = i < 7 and i B[i] = x * 2",
 }
 
 local function over(body)

@@ -159,15 +159,18 @@ ms_c_value ms_c_load(ms_writer *w, const ms_c_location *location, const ms_node 
 
 const char *ms_c_stored(ms_writer *w, ms_c_value value, uint32_t capture, const ms_node *node) {
   int32_t type = w->draft->job->elements[capture].type;
+  const ms_complaint says = {
+      ms_c_text(w, "cannot store a nil in an array of type %s", ms_type_name(type)),
+      ms_c_text(w, "cannot store a boolean in an array of type %s", ms_type_name(type))};
   if (type == MS_FLOAT && value.form != MS_FORM_FLOAT)
-    return ms_c_text(w, "(float)%s", ms_c_as_double(w, value, node));
+    return ms_c_text(w, "(float)%s", ms_c_as_number(w, value, node, says));
   if (type == MS_FLOAT) return value.text;
-  if (type == MS_DOUBLE) return ms_c_as_double(w, value, node);
+  if (type == MS_DOUBLE) return ms_c_as_number(w, value, node, says);
   const char *name = type == MS_INT32 ? "int32" : "int64";
   ms_whole whole = ms_c_whole(w, node);
   if (whole.known && (type == MS_INT64 || (whole.least >= INT32_MIN && whole.most <= INT32_MAX)))
     return ms_c_text(w, "(%s_t)%s", name, whole.text);
-  const char *number = ms_c_as_double(w, value, node);
+  const char *number = ms_c_as_number(w, value, node, says);
   if (!ms_c_is_simple(number)) {
     const char *held = ms_c_temp(w);
     ms_c_line(w, "const double %s = %s;", held, number);

@@ -168,8 +168,14 @@ static ms_c_value comparison(ms_writer *w, const ms_node *node) {
   bool equal = node->op == MS_OP_EQ || node->op == MS_OP_NE;
   if (equal && !(is_number(&a) && is_number(&b)))
     return value_of(kind, MS_FORM_BOOL, equality(w, node, a, b));
-  const char *left = ms_c_as_double(w, a, node->kid[0]);
-  const char *right = ms_c_as_double(w, b, node->kid[1]);
+  /* LuaJIT turns a > b into b < a. */
+  static const ms_complaint first = {"attempt to compare nil with number",
+                                     "attempt to compare boolean with number"};
+  static const ms_complaint second = {"attempt to compare number with nil",
+                                      "attempt to compare number with boolean"};
+  bool turned = node->op == MS_OP_GT || node->op == MS_OP_GE;
+  const char *left = ms_c_as_number(w, a, node->kid[0], turned ? second : first);
+  const char *right = ms_c_as_number(w, b, node->kid[1], turned ? first : second);
   return value_of(kind, MS_FORM_BOOL, ms_c_text(w, "(%s %s %s)", left, ops[node->op], right));
 }
 

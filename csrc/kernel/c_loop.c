@@ -17,13 +17,14 @@ typedef struct ms_end {
   const char *number; /* double text, evaluated once; NULL if `whole` holds in an outer frame */
 } ms_end;
 
-static bool number_end(ms_writer *w, const ms_node *node, const char **text) {
+static bool number_end(ms_writer *w, const ms_node *node, const char *what, const char **text) {
   ms_c_value value = ms_c_expression(w, node);
   if (value.form == MS_FORM_OBJECT || value.form == MS_FORM_BOOL) {
     ms_c_refuse(w, node, "`%s` bounds a loop, but is no number", ms_c_source(w, node));
     return false;
   }
-  *text = ms_c_as_double(w, value, node);
+  const char *words = ms_c_text(w, "'for' %s must be a number", what);
+  *text = ms_c_as_number(w, value, node, (ms_complaint){words, words});
   if (ms_c_is_simple(*text) && value.form == MS_FORM_DOUBLE && node->kind == MS_NUMBER) return true;
   const char *held = ms_c_temp(w);
   ms_c_line(w, "const double %s = %s;", held, *text);
@@ -32,10 +33,10 @@ static bool number_end(ms_writer *w, const ms_node *node, const char **text) {
 }
 
 /* An end as an integer; otherwise as a number that the loop's own frame may guard. */
-static bool find_end(ms_writer *w, const ms_node *node, ms_end *end) {
+static bool find_end(ms_writer *w, const ms_node *node, const char *what, ms_end *end) {
   *end = (ms_end){.whole = ms_c_whole(w, node)};
   if (end->whole.known) return true;
-  return number_end(w, node, &end->number);
+  return number_end(w, node, what, &end->number);
 }
 
 static void guard_end(ms_writer *w, ms_end *end) {
@@ -205,12 +206,14 @@ void ms_c_for(ms_writer *w, const ms_node *loop) {
   ms_c_line(w, "{");
   if (quick) {
     ms_end start, limit;
-    if (find_end(w, loop->kid[0], &start) && find_end(w, loop->kid[1], &limit))
+    if (find_end(w, loop->kid[0], "initial value", &start) &&
+        find_end(w, loop->kid[1], "limit", &limit))
       write_quick(w, loop, &start, &limit, step);
   } else {
     const char *start, *limit, *by = NULL;
-    if (number_end(w, loop->kid[0], &start) && number_end(w, loop->kid[1], &limit) &&
-        (loop->kid[2] == NULL || number_end(w, loop->kid[2], &by)))
+    if (number_end(w, loop->kid[0], "initial value", &start) &&
+        number_end(w, loop->kid[1], "limit", &limit) &&
+        (loop->kid[2] == NULL || number_end(w, loop->kid[2], "step", &by)))
       write_number_loop(w, loop, start, limit, by);
   }
   ms_c_line(w, "}");

@@ -35,36 +35,37 @@ static const char *called(ms_writer *w, const ms_node *node) {
   return ms_c_text(w, "%s '%s' ", place, node->text);
 }
 
-/* Stops unless a value is a number. */
-static const char *number_of(ms_writer *w, ms_c_value value, const ms_node *node) {
-  if (value.form == MS_FORM_OBJECT) {
-    ms_c_refuse(w, node, "`%s` is used as a number, which it is not known to be",
-                ms_c_source(w, node));
-    return "0.0";
-  }
-  if (value.form == MS_FORM_BOOL) {
-    ms_c_refuse(w, node, "`%s` is a boolean, and used as a number", ms_c_source(w, node));
+/* What Lua says when a value is nil, or a boolean, where it computes. */
+static ms_complaint arithmetic(ms_writer *w, const ms_node *node) {
+  const char *subject = called(w, node);
+  ms_complaint says;
+  says.nil = *subject ? ms_c_text(w, "attempt to perform arithmetic on %s(a nil value)", subject)
+                      : "attempt to perform arithmetic on a nil value";
+  says.boolean = *subject
+                     ? ms_c_text(w, "attempt to perform arithmetic on %s(a boolean value)", subject)
+                     : "attempt to perform arithmetic on a boolean value";
+  return says;
+}
+
+const char *ms_c_as_number(ms_writer *w, ms_c_value value, const ms_node *node, ms_complaint says) {
+  if (value.form == MS_FORM_DOUBLE) return value.text;
+  if (value.form == MS_FORM_FLOAT) return ms_c_text(w, "(double)%s", value.text);
+  if (value.form != MS_FORM_VALUE) {
+    const char *is = value.form == MS_FORM_BOOL ? "a boolean" : "not known to be a number";
+    ms_c_refuse(w, node, "`%s` is used as a number, but is %s", ms_c_source(w, node), is);
     return "0.0";
   }
   value = ms_c_hold(w, value);
-  const char *subject = called(w, node);
-  if (value.kind.can & MS_CAN_NIL) {
-    ms_c_error(w, node, ms_c_text(w, "%s.tag == MS_NATIVE_NIL", value.text),
-               ms_c_text(w, "attempt to perform arithmetic on %s%s(a nil value)",
-                         *subject ? "" : "a nil value", subject));
-  }
-  if (value.kind.can & MS_CAN_BOOLEAN) {
-    ms_c_error(w, node, ms_c_text(w, "%s.tag != MS_NATIVE_NUMBER", value.text),
-               ms_c_text(w, "attempt to perform arithmetic on %s%s(a boolean value)",
-                         *subject ? "" : "a boolean value", subject));
-  }
+  if (value.kind.can & MS_CAN_NIL)
+    ms_c_error(w, node, ms_c_text(w, "%s.tag == MS_NATIVE_NIL", value.text), says.nil);
+  if (value.kind.can & MS_CAN_BOOLEAN)
+    ms_c_error(w, node, ms_c_text(w, "%s.tag != MS_NATIVE_NUMBER", value.text), says.boolean);
   return ms_c_text(w, "%s.number", value.text);
 }
 
 const char *ms_c_as_double(ms_writer *w, ms_c_value value, const ms_node *node) {
   if (value.form == MS_FORM_DOUBLE) return value.text;
-  if (value.form == MS_FORM_FLOAT) return ms_c_text(w, "(double)%s", value.text);
-  return number_of(w, value, node);
+  return ms_c_as_number(w, value, node, arithmetic(w, node));
 }
 
 const char *ms_c_as_float(ms_writer *w, ms_c_value value, const ms_node *node) {

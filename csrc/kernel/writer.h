@@ -198,6 +198,14 @@ const char *ms_c_as_float(ms_writer *w, ms_c_value value, const ms_node *node);
 const char *ms_c_as_form(ms_writer *w, ms_c_value value, ms_form_of form, const ms_node *node);
 const char *ms_c_as_truth(ms_writer *w, ms_c_value value);
 
+/* What a stop says where a value must be a number: if it is nil, if it is a boolean. */
+typedef struct ms_complaint {
+  const char *nil, *boolean;
+} ms_complaint;
+
+/* A value as a double; what is no number stops with these words. */
+const char *ms_c_as_number(ms_writer *w, ms_c_value value, const ms_node *node, ms_complaint says);
+
 /* An expression as a number: double, or float in fast mode if `single`. */
 const char *ms_c_operand(ms_writer *w, const ms_node *node, bool single);
 

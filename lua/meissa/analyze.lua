@@ -158,7 +158,8 @@ local function layout_of(bindings)
       local strides, size = {}, 1
       for d = #binding.dims, 1, -1 do strides[d], size = size, size * binding.dims[d] end
       local about = describe_any(binding.value)
-      arrays[c] = { type = TYPES[about.type] or "double", strides = strides }
+      arrays[c] = { type = TYPES[about.type] or "double", strides = strides,
+        rows = binding.sparse }
     end
   end
   return arrays
