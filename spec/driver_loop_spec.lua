@@ -1,7 +1,8 @@
 -- SPDX-License-Identifier: MIT
 --
 -- A loop in a driver loop: from one execution to the next bounds, numbers, arrays and kinds of
--- values change in any order, and each execution means what its text says. MEISSA_TEST_SEED replays.
+-- values change in any order, and each execution means what its text says. MEISSA_TEST_SEED
+-- replays a run.
 
 local meissa = require("meissa")
 local parallel = meissa.parallel
