@@ -111,6 +111,13 @@ fuzz-kills: build
 	@$(LUA_ENV) MEISSA_KILLS='$(MEISSA_KILLS)' MEISSA_TEST_LIMIT=36000 \
 	  MEISSA_BUILD='$(call quoted,$(BUILD))' tools/test.sh spec/transaction_chaos_spec.lua
 
+# make fuzz-engines   random bodies on the native and the Lua engine against each other
+MEISSA_BODIES ?= 5000
+
+fuzz-engines: build
+	@$(LUA_ENV) MEISSA_BODIES='$(MEISSA_BODIES)' MEISSA_TEST_SLOWDOWN=100 MEISSA_TEST_LINES=400 \
+	  MEISSA_BUILD='$(call quoted,$(BUILD))' tools/test.sh spec/engines_spec.lua
+
 fuzzers: $(FUZZ:%=$(BUILD)/%)
 
 # With LuaJIT: a fuzzer of what LuaJIT does, too, asks LuaJIT.
@@ -123,4 +130,4 @@ $(foreach each,$(filter %_fuzz.c,$(ALL_C)),$(eval $(call fuzzer,$(each))))
 endif
 
 .PHONY: check $(CHECKS:%=check-%) everything sanitized-asan sanitized-tsan fuzz fuzzers \
-        fuzz-programs fuzz-kills
+        fuzz-programs fuzz-kills fuzz-engines

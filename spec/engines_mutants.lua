@@ -59,6 +59,6 @@ return {
     change = replace("fault->index[0] = (double)x1;", "fault->index[0] = (double)x1 + 1;") },
   { name = "float rows are computed in float", concerns = using "ms_row_axpy_float_float",
     change = replace("typedef double ms_float_number;", "typedef float ms_float_number;") },
-  { name = "a sign of zero is lost", concerns = using "%(%-v",
-    change = function(text) return (text:gsub("%(%-v", "(0.0 - v")) end },
+  { name = "a sign of zero is lost", concerns = using "%(%-[vc]%d",
+    change = function(text) return (text:gsub("%(%-([vc]%d)", "(0.0 - %1")) end },
 }

@@ -127,6 +127,9 @@ local numbers = {
       self:number(0) })
   end },
   { 5, function(self, d) return ("(- %s)"):format(self:number(d)) end },
+  { 2, function(self)
+    return ("(1 / (- %s))"):format(self:pick { "zero", "negative", "infinite", self:leaf() })
+  end },
   { 12, function(self, d)
     return ("math.%s(%s)"):format(self:pick(functions_of_one), self:number(d))
   end },

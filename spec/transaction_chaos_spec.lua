@@ -10,7 +10,7 @@ local ffi = require "ffi"
 ffi.cdef "int getpid(void);"
 
 local parallel = meissa.parallel
-local KILLS = tonumber(os.getenv "MEISSA_KILLS") or 8
+local KILLS = tonumber(os.getenv "MEISSA_KILLS") or 5
 local seed = tonumber(os.getenv "MEISSA_TEST_SEED") or os.time() % 100000
 
 -- A process that kills others after a while: lines "pid microseconds".
@@ -33,7 +33,7 @@ local function factorize(ratings)
   local W = meissa.randn({300, 16}, {seed = 1, scale = 0.1, type = "float"})
   local H = meissa.randn({200, 16}, {seed = 2, scale = 0.1, type = "float"})
   local errors = {}
-  for epoch = 1, 8 do
+  for epoch = 1, 16 do
     local sum = 0
     for i, j, r in parallel(ratings) do
       local w, h = W[i], H[j]
@@ -51,9 +51,9 @@ local function factorize(ratings)
 end
 
 local function relax()
-  local n = 240
+  local n = 500
   local A = meissa.rand({n, n}, {seed = 3})
-  for _ = 1, 6 do
+  for _ = 1, 12 do
     for i, j in parallel({2, n - 1}, {2, n - 1}) do
       A[i][j] = 0.25 * (A[i - 1][j] + A[i + 1][j] + A[i][j - 1] + A[i][j + 1])
     end
@@ -63,10 +63,12 @@ end
 
 -- A sweep whose phases read what the phase before wrote, in any column.
 local function sweep()
-  local A = meissa.rand({60, 300}, {seed = 4})
+  local A = meissa.rand({40, 4000}, {seed = 4})
   for _ = 1, 4 do
-    for i, j in parallel({2, 60}, {1, 300}) do
-      A[i][j] = 0.5 * (A[i - 1][301 - j] + A[i][j])
+    for i, j in parallel({2, 40}, {1, 4000}) do
+      local x = A[i - 1][4001 - j]
+      for _ = 1, 20 do x = x * 0.9 + 0.01 end
+      A[i][j] = 0.5 * (x + A[i][j])
     end
   end
   return bytes(A)
