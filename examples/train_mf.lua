@@ -87,6 +87,8 @@ local parser = run.parser("train_mf.lua", "Matrix factorization on explicit rati
 parser:option("--update", "How rows are updated: with one step size, or with one a row that\n" ..
   "shrinks with the root of the sum of its squared gradients (AdaGrad)."):choices {
   "sgd", "adagrad"}:default "sgd"
+parser:option("--numeric", "Arithmetic in double, or fast: in the arrays' precision, reordered.")
+  :choices {"strict", "fast"}:default "strict"
 parser:option("--rate", "Step size (default: 0.02, for AdaGrad 0.1)."):convert(tonumber)
 parser:option("--reg", "L2 regularisation."):convert(tonumber):default "0.05"
 parser:option("--skip", "Header lines of the data file."):convert(tonumber)

@@ -34,8 +34,10 @@ reported = status=$$?; \
     echo "sanitizers reported:"; head -n 60 $(BUILD)/report.*; exit 1; \
   fi; exit $$status
 
-# Specs of the tools: they build, install and run things that are not the instrumented module.
-NOT_INSTRUMENTED := $(addprefix spec/,rock_spec.lua runner_spec.lua packages_spec.lua)
+# Specs of the tools: they build, install and run things that are not the instrumented module; and
+# one that measures memory, which instruments need for themselves.
+NOT_INSTRUMENTED := $(addprefix spec/,rock_spec.lua runner_spec.lua packages_spec.lua \
+                      read_memory_spec.lua)
 
 # ASan and UBSan over C tests and specs. luajit itself is not instrumented, so the run-time library
 # is preloaded, with libstdc++: ASan looks for its __cxa_throw at start, and libzmq, which brings
@@ -109,6 +111,13 @@ fuzz-kills: build
 	@$(LUA_ENV) MEISSA_KILLS='$(MEISSA_KILLS)' MEISSA_TEST_LIMIT=36000 \
 	  MEISSA_BUILD='$(call quoted,$(BUILD))' tools/test.sh spec/transaction_chaos_spec.lua
 
+# make fuzz-engines   random bodies on the native and the Lua engine against each other
+MEISSA_BODIES ?= 5000
+
+fuzz-engines: build
+	@$(LUA_ENV) MEISSA_BODIES='$(MEISSA_BODIES)' MEISSA_TEST_SLOWDOWN=100 MEISSA_TEST_LINES=400 \
+	  MEISSA_BUILD='$(call quoted,$(BUILD))' tools/test.sh spec/engines_spec.lua
+
 fuzzers: $(FUZZ:%=$(BUILD)/%)
 
 # With LuaJIT: a fuzzer of what LuaJIT does, too, asks LuaJIT.
@@ -121,4 +130,4 @@ $(foreach each,$(filter %_fuzz.c,$(ALL_C)),$(eval $(call fuzzer,$(each))))
 endif
 
 .PHONY: check $(CHECKS:%=check-%) everything sanitized-asan sanitized-tsan fuzz fuzzers \
-        fuzz-programs fuzz-kills
+        fuzz-programs fuzz-kills fuzz-engines

@@ -279,12 +279,17 @@ describe("sets", function()
     assert.equal(0, (E:group_by(function(v) return v end)):size(1))
   end)
 
-  it("place the errors of functions", function()
-    local big = meissa.ones(9000)
-    local err = raises("BDY", "kaputt", function()
-      big:map(function(i, _) if i == 5000 then error("kaputt") end return i end)
+  for _, case in ipairs { { 9000, 2 }, { 9000, 0 }, { 100, 2 } } do
+    it(("place the errors of functions, %d elements, %d workers"):format(unpack(case)), function()
+      meissa.init { workers = case[2] }
+      local A, last = meissa.ones(case[1]), case[1]
+      local err = raises("BDY", "kaputt", function()
+        A:map(function(i, _) if i == last then error("kaputt") end return i end)
+      end)
+      assert.truthy(err.file:find("array_sets_spec"))
+      assert.is_nil(err.iteration)
+      assert.equal(last, A:map(function(i, _) return i end):max())
+      meissa.init { workers = 2 }
     end)
-    assert.truthy(err.file:find("array_sets_spec"))
-    assert.is_nil(err.iteration)
-  end)
+  end
 end)

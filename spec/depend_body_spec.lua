@@ -270,7 +270,8 @@ describe("scalars", function()
   local carried = {
     "if math.random() > s then s = math.random() end", "if A[i] > s then s = A[i] * 2 end",
     "if A:fill(1) > s then s = A:fill(1) end", "s = A[i] > s and s or A[i + 1]",
-    "if A[i] > s then s = A[i] elseif A[i] < 0 then s = s + 1 end", "s = math.max(A[i], B[i]) + s / 2",
+    "if A[i] > s then s = A[i] elseif A[i] < 0 then s = s + 1 end",
+      "s = math.max(A[i], B[i]) + s / 2",
     "s = A[i] - s", "s = s / 2", "s = s + s", "s = s + A[i]\ns = s * 2", "s = s + A[i]\nB[i] = s",
     "B[i] = s\ns = i", "s = s ^ 2", "if A[i] > s then s = A[i + 1] end",
     "if A[i] > s then s = A[i] else s = 0 end", "s = 2 and s", "s = math.max(s, s)",

@@ -65,7 +65,8 @@ for _, body in ipairs { "C[i % 2][j] = C[1 - i % 2][j]", "C[i][math.floor(j / 2)
 end
 
 for _, each in ipairs {
-  { "i, j", "{1, n}", "j = i, n", "C[i][j] = C[j][i]" }, { "i, j", "{1, n}", "j = 1, i", "A[j] = A[i]" },
+  { "i, j", "{1, n}", "j = i, n", "C[i][j] = C[j][i]" }, { "i, j", "{1, n}", "j = 1, i",
+    "A[j] = A[i]" },
   { "i, j", "{2, n}", "j = i, n", "C[i][j] = C[i-1][j]" },
   { "i, j", "{1, n}", "j = i + 1, n", "C[j][i] = C[i][i] + C[j][i]" },
   { "i, j", "{2, n}", "j = i - 1, i + 1", "C[i][j] = C[i-1][j] + C[i][j-1]" },
@@ -84,7 +85,8 @@ for _, each in ipairs {
   { "i", "{2, n+4, 2}", "A[i] = A[i-1] + A[i+1]" }, { "i", "{1, n+4, 2}", "A[i] = A[i-2]" },
   { "i, j", "{2, n, 2}, {2, n}", "C[i][j] = C[i-1][j] + C[i+1][j]" },
   { "i, j", "{1, n}, {1, n}", "C[i][2*j+i%2] = C[i][2*j+1-i%2]" },
-  { "i", "{1, n}", "A[2*i] = A[2*i-1] + A[2*i+1]" }, { "i", "{1, n}", "A[2*i-1] = A[2*i] + A[2*i-2]" } } do
+  { "i", "{1, n}", "A[2*i] = A[2*i-1] + A[2*i+1]" }, { "i", "{1, n}",
+    "A[2*i-1] = A[2*i] + A[2*i-2]" } } do
   add("red-black", each[1], each[2], each[3])
 end
 
@@ -95,8 +97,10 @@ for _, each in ipairs {
   { "i", "{3, n+2}", "for j = 3, n+2 do C[i][j] = C[i][j] - C[i][2] * C[2][j] end" },
   { "i", "{3, n+2}", "C[i][2] = C[i][2] / C[2][2]" },
   { "k", "{1, n-1}", "for i = k+1, n do C[i][k] = C[i][k] / C[k][k] end" },
-  { "k", "{1, n}", "for i = k+1, n do for j = k+1, n do C[i][j] = C[i][j] - C[i][k] * C[k][j] end end" },
-  { "j", "{1, n}", "for k = 1, j-1 do for i = j, n do C[i][j] = C[i][j] - C[i][k] * C[j][k] end end" },
+  { "k", "{1, n}",
+    "for i = k+1, n do for j = k+1, n do C[i][j] = C[i][j] - C[i][k] * C[k][j] end end" },
+  { "j", "{1, n}",
+    "for k = 1, j-1 do for i = j, n do C[i][j] = C[i][j] - C[i][k] * C[j][k] end end" },
   { "j", "{1, n}", "for k = 1, n do C[k][j] = C[k][j] / D[j][j] end" },
   { "i", "{2, n}", "for k = 1, n do C[i][k] = C[i][k] - C[1][k] end" },
   { "i, j", "{1, n}, {1, n}", "for k = 1, n do D[i][j] = D[i][j] + C[i][k] * C[k][j] end" },
@@ -119,7 +123,8 @@ for _, each in ipairs {
   { "t, i", "{3, n}, {2, n}", "C[t][i] = C[t-1][i] + C[t-2][i-1] + C[t-2][i+1]" },
   { "t, i", "{2, n}, {2, n}", "C[t][i] = C[t-1][i+1] + C[t][i-1]" },
   { "t, i, j", "{2, n}, {2, n}, {2, n}", "E[t][i][j] = E[t-1][i-1][j] + E[t-1][i+1][j]" },
-  { "t, i, j", "{1, n}, {2, n}, {2, n}", "C[i][j] = C[i-1][j] + C[i][j-1] + C[i+1][j] + C[i][j+1]" } } do
+  { "t, i, j", "{1, n}, {2, n}, {2, n}",
+    "C[i][j] = C[i-1][j] + C[i][j-1] + C[i+1][j] + C[i][j+1]" } } do
   add("stencils in time", each[1], each[2], each[3])
 end
 
@@ -136,7 +141,8 @@ end
 for _, each in ipairs {
   { "i", "{1, n}", "A[i] = 1 A[i+1] = 2" }, { "i", "{1, n}", "A[i] = 1 B[2*i] = 2 B[2*i+1] = 3" },
   { "i", "{1, n}", "A[2*i] = 1 A[3*i] = 2" }, { "i, j", "{1, n}, {1, n}", "A[i] = 1 B[j] = 2" },
-  { "i, j", "{1, n}, {1, n}", "A[i] = j B[i] = j" }, { "i, j", "{1, n}, {1, n}", "A[i+j] = 1 B[i-j+9] = 2" },
+  { "i, j", "{1, n}, {1, n}", "A[i] = j B[i] = j" }, { "i, j", "{1, n}, {1, n}",
+    "A[i+j] = 1 B[i-j+9] = 2" },
   { "i, j", "{1, n}, {1, n}", "A[j] = 1 C[i][1] = 2" }, { "i", "{1, n}", "A[1] = i B[i] = 1" } } do
   add("writes alone", each[1], each[2], each[3])
 end
@@ -152,9 +158,12 @@ for _, each in ipairs {
 end
 
 for _, each in ipairs {
-  { "i", "{1, n}", "local w = C[i] w[1] = w[2]" }, { "i", "{1, n}", "local w, v = C[i], C[i+1] w[1] = v[1]" },
-  { "i", "{1, n}", "local w = C[i] local v = C[1] w[2] = v[1]" }, { "i", "{1, n}", "C[i]:fill(D[i]:sum())" },
-  { "i", "{2, n}", "C[i]:fill(C[i-1]:sum())" }, { "i, j", "{1, n}, {1, n}", "C[i]:fill(D[j]:sum()) D[j]:fill(1)" },
+  { "i", "{1, n}", "local w = C[i] w[1] = w[2]" }, { "i", "{1, n}",
+    "local w, v = C[i], C[i+1] w[1] = v[1]" },
+  { "i", "{1, n}", "local w = C[i] local v = C[1] w[2] = v[1]" }, { "i", "{1, n}",
+    "C[i]:fill(D[i]:sum())" },
+  { "i", "{2, n}", "C[i]:fill(C[i-1]:sum())" }, { "i, j", "{1, n}, {1, n}",
+    "C[i]:fill(D[j]:sum()) D[j]:fill(1)" },
   { "i", "{1, n}", "C[i]:copy(C[1])" }, { "i", "{1, n}", "D[i]:copy(C[i+1])" },
   { "i, j", "{1, n}, {1, n}", "local w = C[j] w[i] = w[i] + 1" },
   { "i", "{1, n}", "local X = C X[i][1] = C[i-1][1]" } } do
@@ -170,7 +179,8 @@ for _, each in ipairs {
   { "i, j", "{n, 2, -1}, {n, 2, -1}", "C[i][j] = C[i-1][j] + C[i][j+1]" },
   { "i, j", "{1, n, 2}, {1, n, 3}", "A[i+j] = 1" }, { "i", "{5, 4}", "A[1] = A[2]" },
   { "i, j", "{1, n}, {3, 2}", "A[1] = A[2]" }, { "i", "{3, 3}", "A[1] = A[1] + 1" },
-  { "i, j", "{2, 2}, {1, n}", "A[j] = A[j-1]" }, { "i, j", "{1, n}, {2, 2}", "A[i] = A[j] + 1" } } do
+  { "i, j", "{2, 2}, {1, n}", "A[j] = A[j-1]" }, { "i, j", "{1, n}, {2, 2}",
+    "A[i] = A[j] + 1" } } do
   add("steps and empty ranges", each[1], each[2], each[3])
 end
 add("steps and empty ranges", "i, j", "{1, n}", "C[i][j] = C[i-1][j]", { "j = 3, 2" })
@@ -215,9 +225,9 @@ end
 
 -- A loop of one size as the oracle takes it.
 local function instance(case, n)
-  local names, extents, body = {}, evaluate("{" .. case.ranges .. "}", { n = n }), nil
+  local names, extents = {}, evaluate("{" .. case.ranges .. "}", { n = n })
   for name in case.indices:gmatch("%a+") do names[#names + 1] = name end
-  body = assert(loadstring(("local %s = ... %s"):format(case.indices, case.body)))
+  local body = assert(loadstring(("local %s = ... %s"):format(case.indices, case.body)))
   local head = #extents == #names and "for %s in parallel(%s) do %s end"
     or "for %s in parallel(%s, {collapse = " .. #names .. "}) do %s end"
   local inside = case.body
@@ -275,7 +285,8 @@ local function check(case, n)
     assert(not problem, ("%s, n = %d, %s: %s"):format(loop.text, n,
       ordered and "ordered" or "unordered", tostring(problem)))
     local limit = case.body:find("%%") or case.body:find("floor") or case.body:find("bit%.")
-    assert(best < (limit and 0.1 or 0.005) * slow, ("%s took %.1f ms"):format(loop.text, best * 1000))
+    local message = ("%s took %.1f ms"):format(loop.text, best * 1000)
+    assert(best < (limit and 0.1 or 0.005) * slow, message)
   end
 end
 

@@ -238,7 +238,7 @@ end
 local function any_hyperplane(loop, distances)
   local patterns = M.patterns(distances)
   local list = loop.planes ~= "free" and M.iterations(loop)
-  local most = loop.dims == 2 and 12 or 7
+  local most = loop.dims == 2 and 20 or 10
   local row, found = {}, false
   local function try(k)
     if found then return end

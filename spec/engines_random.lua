@@ -91,7 +91,9 @@ function Body:element(depth, own)
   return self:pick(choices)
 end
 
-function Body:row()
+-- A row; `long` ones have 19 columns, others 6.
+function Body:row(long)
+  if long then return self:pick { "G[i]", "H[i]" } end
   if #self.views > 0 and self:chance(40) then return self:pick(self.views) end
   return row_text(self:pick(floating))
 end
@@ -125,6 +127,9 @@ local numbers = {
       self:number(0) })
   end },
   { 5, function(self, d) return ("(- %s)"):format(self:number(d)) end },
+  { 2, function(self)
+    return ("(1 / (- %s))"):format(self:pick { "zero", "negative", "infinite", self:leaf() })
+  end },
   { 12, function(self, d)
     return ("math.%s(%s)"):format(self:pick(functions_of_one), self:number(d))
   end },
@@ -134,9 +139,12 @@ local numbers = {
   end },
   { 1, function(self, d) return ("math.ldexp(%s, %s)"):format(self:number(d), self:whole(1)) end },
   { 6, function(self, d)
-    local third = self:chance(25) and ", " .. self:number(0) or ""
-    return ("math.%s(%s, %s%s)"):format(self:pick { "max", "min" }, self:number(d), self:number(d),
-      third)
+    local third, name = self:chance(25) and ", " .. self:number(0) or "", self:pick { "max", "min" }
+    if self:chance(40) then
+      local edges = { "zero", "negative", "undefined", "-0.0", "0", self:number(0) }
+      return ("math.%s(%s, %s%s)"):format(name, self:pick(edges), self:pick(edges), third)
+    end
+    return ("math.%s(%s, %s%s)"):format(name, self:number(d), self:number(d), third)
   end },
   { 5, function(self, d)
     return ("bit.%s(%s, %s)"):format(self:pick { "band", "bor", "bxor", "lshift", "rshift",
@@ -148,11 +156,11 @@ local numbers = {
   { 5, function(self, d)
     return ("(%s and %s or %s)"):format(self:condition(d), self:number(d), self:number(d))
   end },
-  { 4, function(self)
-    if self:chance(50) then return ("%s:dot(%s)"):format(self:row(), self:row()) end
-    return ("%s:%s()"):format(self:row(), self:pick { "sum", "norm" })
+  { 5, function(self)
+    local long = self:chance(35)
+    if self:chance(50) then return ("%s:dot(%s)"):format(self:row(long), self:row(long)) end
+    return ("%s:%s()"):format(self:row(long), self:pick { "sum", "norm" })
   end },
-  { 1, function() return "G[i]:dot(G[i])" end },
   { 6, function(self, d) return self:whole(d) end },
   { 4, function(self, d)
     if #self.functions == 0 then return self:element(d) end
@@ -273,7 +281,8 @@ function statements.reduce(self, depth)
 end
 
 function statements.rows(self, depth)
-  local y, x, a = self:row(), self:row(), self:number(math.min(depth, 1))
+  local long = self:chance(35)
+  local y, x, a = self:row(long), self:row(long), self:number(math.min(depth, 1))
   return ({ y .. ":fill(" .. a .. ")", y .. ":scal(" .. a .. ")", y .. ":copy(" .. x .. ")",
     y .. ":axpy(" .. a .. ", " .. x .. ")", y .. ":cmul(" .. x .. ")" })[self.random(5)]
 end
@@ -366,6 +375,10 @@ function Body:block(depth, most)
     lines[#lines + 1] = statements[kind](self, math.min(depth, 2))
   end
   self.depth = self.depth - 1
+  -- What was computed is to be seen.
+  if #self.locals > 0 and self:chance(60) then
+    lines[#lines + 1] = ("O[i][%d] = %s"):format(self.random(12), self.locals[#self.locals])
+  end
   return table.concat(lines, self:chance(70) and "\n" or "; ")
 end
 

@@ -12,9 +12,19 @@ local worlds = dofile("spec/engines_world.lua")
 
 local M = {}
 
+-- Many kernels at a time take the compiler longer than one may.
+ffi.cdef [[
+int setenv(const char *name, const char *value, int overwrite);
+void *dlopen(const char *path, int flags);
+void *dlsym(void *library, const char *name);
+int dlclose(void *library);
+]]
+ffi.C.setenv("MEISSA_CC_LIMIT", "300", 1)
+
 core.cdef("prelude_spec", "const char *ms_native_prelude(bool fast);")
 
-local function prelude(fast)
+--- The text that kernels begin with.
+function M.prelude(fast)
   return ffi.string(core.lib.ms_native_prelude(fast or false))
 end
 
@@ -25,10 +35,10 @@ local made = 0
 -- One kernel's text behind the prelude, with names of its own.
 local function rename(text, name)
   return (text:gsub("ms_quick", "ms_quick_" .. name):gsub("ms_careful", "ms_careful_" .. name)
-    :gsub("ms_entry", "ms_entry_" .. name):gsub('"ms_native_run"', '"ms_run_' .. name .. '"'))
+    :gsub("ms_native_run", "ms_run_" .. name))
 end
 
--- The functions of a finished build, by their names.
+-- The functions of a finished build, by their names; a function that unloads them.
 local function take(build, names)
   build:finish()
   assert(build:state() == "ready", build:state() == "failed" and build:trouble())
@@ -36,26 +46,24 @@ local function take(build, names)
   local file = assert(io.open(path, "wb"))
   file:write(build:object())
   file:close()
-  local library = ffi.load(path)
+  local library = ffi.C.dlopen(path, 2)
   os.remove(path)
+  assert(library ~= nil, "the object can be loaded")
   local functions = {}
   for n, name in ipairs(names) do
-    ffi.cdef(("int32_t ms_run_%s(const int64_t *, const ms_native_slot *, ms_native_slot *, "
-      .. "ms_native_fault *);"):format(name))
-    functions[n] = library["ms_run_" .. name]
+    functions[n] = ffi.cast("ms_native_block *", ffi.C.dlsym(library, "ms_run_" .. name))
   end
-  M.libraries[#M.libraries + 1] = library -- functions do not keep it
-  return functions
+  return functions, function() ffi.C.dlclose(library) end
 end
-M.libraries = {}
 
 --- Has kernels' texts compiled into one object; the compiler works beside this process.
 -- @tab texts texts of native kernels
 -- @bool fast which flags
 -- @func[opt] change changes the whole text before it is compiled
--- @treturn func waits for the compiler and gives a function for each text, in their order
+-- @treturn func waits for the compiler and gives a list with a function for each text, and one that
+-- unloads them
 function M.compile(texts, fast, change)
-  local first, parts, names = prelude(fast), {}, {}
+  local first, parts, names = M.prelude(fast), {}, {}
   parts[1] = first
   for n, text in ipairs(texts) do
     assert(text:sub(1, #first) == first, "a kernel begins with the prelude")
@@ -142,7 +150,7 @@ end
 --- Studies a loop: plan, kernels, values; nil and why if it is refused.
 -- @tab loop from engines_random @bool[opt] fast
 function M.study(loop, fast)
-  local self = { loop = loop, env = worlds.world(loop.seed, loop.n) }
+  local self = { loop = loop, env = worlds.world(loop.seed, loop.n, loop.positive) }
   setmetatable(self.env, { __index = _G })
   local space = { source = nil, sparse = false, ranges = { { 1, loop.n, 1 } }, collapse = 1,
     ordered = true, numeric = fast and "fast" or "strict" }
@@ -267,6 +275,28 @@ function M.compare_native(self, entry)
   local other = self.loop.pieces == 1 and math.min(self.loop.n, 5) or 1
   words = difference(self, expected, outcome(self, instance, kernel_bytes, other), true)
   return words and ("native in %d blocks: %s"):format(other, words)
+end
+
+--- Compares a native kernel of numeric = "fast" with the Lua engine, on a loop of engines_fast.lua:
+-- the greatest relative difference between two numbers.
+-- @param entry its function
+function M.fast_error(self, entry)
+  local expected = M.reference(self)
+  local instance, kernel_bytes = instance_of(self, entry)
+  local got = outcome(self, instance, kernel_bytes, self.loop.pieces)
+  assert(not expected.failed and not got.failed, expected.failed or got.failed)
+  local worst = 0
+  for _, each in ipairs(self.contents) do
+    if ctypes[each.type] then
+      local a = ffi.cast("const " .. ctypes[each.type], expected.images[each.name])
+      local b = ffi.cast("const " .. ctypes[each.type], got.images[each.name])
+      for k = 0, each.size / sizes[each.type] - 1 do
+        if a[k] ~= b[k] then worst = math.max(worst, math.abs(a[k] - b[k]) / math.abs(a[k])) end
+      end
+    end
+  end
+  local sum = tonumber(expected.scalars.sum)
+  return math.max(worst, math.abs(tonumber(got.scalars.sum) - sum) / sum)
 end
 
 --- Whether the plain loop must agree: it has no operators beyond those that are promised.

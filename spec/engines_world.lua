@@ -22,10 +22,14 @@ end
 local special = { 0, -0, 1, -1, 0.5, -0.5, 2, 3, -3, 7, 0 / 0, 1 / 0, -1 / 0, 5e-324, -2.2e-308,
   1e300, -1e300, 2 ^ 31, -2 ^ 31, 2 ^ 31 - 1, 2 ^ 53, 1e-30, 3.4e38, 0.1, 1 / 3 }
 
-local function fill_floating(A, random)
+local function fill_floating(A, random, positive)
   local data = A:data()
   for k = 0, tonumber(A.array.count) - 1 do
-    data[k] = random(8) == 1 and special[random(#special)] or (random(8001) - 4001) / 997
+    if positive then
+      data[k] = 0.5 + random(3000) / 2001
+    else
+      data[k] = random(8) == 1 and special[random(#special)] or (random(8001) - 4001) / 997
+    end
   end
   return A
 end
@@ -43,25 +47,28 @@ local function transposed(A)
 end
 
 --- Names and values for a body of n iterations. Rows of all arrays but R and Q belong to an
--- iteration; P and N overlap.
-function M.world(seed, n)
+-- iteration; P and N overlap; in O bodies show what they computed.
+-- @bool[opt] positive whether all contents are numbers between 0.5 and 2
+function M.world(seed, n, positive)
   local random = M.generator(seed)
   local float = { type = "float" }
-  local wide = fill_floating(array.zeros({ n, 8 }), random)
+  local wide = fill_floating(array.zeros({ n, 8 }), random, positive)
   local env = {
     A = wide, P = wide:narrow(2, 1, 6), N = wide:narrow(2, 2, 6),
-    E = fill_floating(array.zeros({ n, 6 }), random),
-    F = fill_floating(array.zeros({ n, 6 }, float), random),
-    G = fill_floating(array.zeros({ n, 21 }, float), random),
-    B = fill_floating(array.zeros({ n }), random),
-    V = fill_floating(array.zeros({ n }, float), random),
-    T = fill_floating(array.zeros({ n, 2, 6 }), random),
-    S = transposed(fill_floating(array.zeros({ 6, n }), random)),
-    U = transposed(fill_floating(array.zeros({ 6, n }, float), random)),
+    E = fill_floating(array.zeros({ n, 6 }), random, positive),
+    F = fill_floating(array.zeros({ n, 6 }, float), random, positive),
+    G = fill_floating(array.zeros({ n, 19 }, float), random, positive),
+    H = fill_floating(array.zeros({ n, 19 }), random, positive),
+    O = array.zeros({ n, 12 }),
+    B = fill_floating(array.zeros({ n }), random, positive),
+    V = fill_floating(array.zeros({ n }, float), random, positive),
+    T = fill_floating(array.zeros({ n, 2, 6 }), random, positive),
+    S = transposed(fill_floating(array.zeros({ 6, n }), random, positive)),
+    U = transposed(fill_floating(array.zeros({ 6, n }, float), random, positive)),
     C = fill_whole(array.zeros({ n, 6 }, { type = "int32" }), random),
     D = fill_whole(array.zeros({ n }, { type = "int32" }), random),
     L = fill_whole(array.zeros({ n, 6 }, { type = "int64" }), random),
-    R = fill_floating(array.zeros({ 12 }), random),
+    R = fill_floating(array.zeros({ 12 }), random, positive),
     Q = array.zeros({ 12 }, { type = "int32" }),
     n = n, m = 6, x = 0.37, y = -2, z = 3, big = 1e308, tiny = 5e-324, zero = 0, negative = -0.0,
     infinite = 1 / 0, undefined = 0 / 0, half = 0.5, flag = true, off = false,

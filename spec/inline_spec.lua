@@ -13,7 +13,10 @@ local function row(k) return C[k] end
 local function put(X, k, v) X[k] = v end
 local function pick(k) if k % 2 == 1 then return A end return B end
 local function twice(k) return left(k) + left(k + 1) end
-local function fibonacci(n) return n < 2 and n or fibonacci(n - 1) + fibonacci(n - 2) end -- luacheck: ignore
+local function fibonacci(n)
+  if n < 2 then return n end
+  return fibonacci(n - 1) + fibonacci(n - 2)
+end
 local function halves(k) local h = math.floor(k / 2) return h end
 local function smooth(k)
   local sum = 0

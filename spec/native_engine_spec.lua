@@ -96,6 +96,9 @@ end
     it("over tcp by value", function()
       native "MEISSA_WORKERS=3 MEISSA_TRANSPORT=tcp MEISSA_SHM=0"
     end)
+    if os.execute "command -v clang >/dev/null" == 0 then
+      it("whichever compiler", function() native "MEISSA_WORKERS=2 CC=clang" end)
+    end
     it("while kernels are being made", function()
       local output = all("MEISSA_ENGINE= MEISSA_WORKERS=2 MEISSA_CACHE=" .. where, 3)
       assert.equal(expected, images("\n" .. output))

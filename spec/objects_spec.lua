@@ -20,6 +20,31 @@ describe("an array of objects", function()
     assert.equal(7, O[3].list[1])
   end)
 
+  it("is made of a list", function()
+    local O = meissa.from({ "a", { 1 }, false }, { type = "object" })
+    assert.same({ "a", { 1 }, false }, O:totable())
+    raises("ARR", "cannot store", function() meissa.from({ print }, { type = "object" }) end)
+    raises("ARR", "a list of objects", function() meissa.from(5, { type = "object" }) end)
+    raises("OPT", "meissa.objects", function() meissa.zeros({ 2 }, { type = "object" }) end)
+  end)
+
+  it("is a list for Lua's functions", function()
+    local O = meissa.from({ "c", "a", "b" }, { type = "object" })
+    assert.equal(3, #O)
+    local seen = {}
+    for k, v in ipairs(O) do seen[k] = v end
+    assert.same({ "c", "a", "b" }, seen)
+    table.sort(O)
+    assert.equal("abc", table.concat(O))
+    assert.equal("a b c", table.concat({ unpack(O) }, " "))
+  end)
+
+  it("has positions to loop over", function()
+    raises("OPT", "for i in parallel(O:size(1))", function()
+      for _ in parallel(meissa.objects(3)) do end
+    end)
+  end)
+
   it("has extents, a type and a text", function()
     local O = meissa.objects({ 2, 3 })
     assert.same({ 2, 3 }, O:size())
@@ -106,8 +131,9 @@ describe("an array of objects", function()
       raises("ARR", "outside 1..30", function()
         for i in parallel(n + 1) do P[i] = i end
       end)
+      local Q = meissa.objects(n)
       raises("ARR", "cannot store a function", function()
-        for i in parallel(n) do P[i] = print end
+        for i in parallel(n) do Q[i] = print end
       end)
       meissa.init {}
     end)
@@ -123,6 +149,16 @@ describe("an array of objects", function()
     for i in parallel(3) do row[i] = i end
     assert.equal(3, O[1][3])
     meissa.init {}
+  end)
+
+  it("is not sent with elements that it may not have", function()
+    local O = meissa.from({ 1, 2, 3 }, { type = "object" })
+    local A, out = meissa.zeros(3), meissa.zeros(3)
+    O[2] = { A }
+    raises("ARR", "element 2 of DistArray<object>[3] is a cdata", function()
+      for i in parallel(3) do out[i] = O[i] and A[i] or 0 end
+    end)
+    raises("ARR", "element 2", function() O:save(os.tmpname()) end)
   end)
 
   it("is read in loops with any number of elements", function()

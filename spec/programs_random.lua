@@ -168,6 +168,10 @@ function Maker:number(depth)
   if roll <= 58 and #self.locals > 0 then return rng:pick(self.locals) end
   if roll <= 62 then return tostring(rng:int(1, 9)) end
   if roll <= 66 and self.helpers.get then return ("get(%s)"):format(self:subscript()) end
+  if roll <= 67 and self.helpers.near then return ("near(%s)"):format(self:subscript()) end
+  if roll <= 69 and self.helpers.model then
+    return ("model:%s(%s)"):format(rng:pick { "read", "pick" }, self:subscript())
+  end
   if roll <= 70 and self.helpers.mine then return ("mine(%s)"):format(self:number(depth - 1)) end
   if roll <= 74 then return ("%s:sum()"):format((self:row())) end
   if roll <= 76 then
@@ -248,14 +252,20 @@ end
 
 function kinds.reduce(self)
   local rng = self.rng
-  local roll = rng:int(1, 6)
-  if roll <= 2 then return { text = ("s = s + %s"):format(self:number(1)) } end
+  local roll = rng:int(1, 10)
+  local x = self:number(1)
+  if roll <= 2 then return { text = ("s = s + %s"):format(x) } end
   if roll == 3 then
-    local x = self:number(1)
-    return { text = ("if %s > m then m = %s end"):format(x, x) }
+    return { text = ("if %s %s m then m = %s end"):format(x, rng:pick { ">", ">=" }, x) }
   end
-  if roll == 4 then return { text = ("m = math.max(m, %s)"):format(self:number(1)) } end
+  if roll == 4 then return { text = ("m = math.max(m, %s)"):format(x) } end
   if roll == 5 then return { text = ("ok = ok and %s"):format(self:condition()) } end
+  if roll == 6 then return { text = ("s, n = s - %s, n + 1"):format(x) } end
+  if roll == 7 then
+    return { text = ("m = math.max(%s, m, %s)"):format(x, self:number(0)) }
+  end
+  if roll == 8 then return { text = ("m = %s > m and %s or m"):format(x, x) } end
+  if roll == 9 then return { text = ("if %s then ok = false end"):format(self:condition()) } end
   return { text = "n = n + 1" }
 end
 
@@ -312,6 +322,9 @@ function kinds.skip(self)
 end
 
 function kinds.help(self)
+  if self.helpers.model and self.rng:chance(60) then
+    return { text = ("model:write(%s, %s)"):format(self:subscript(), self:value()) }
+  end
   if self.helpers.put then
     return { text = ("put(%s, %s)"):format(self:subscript(), self:value()) }
   end
@@ -385,6 +398,17 @@ local function head_of(rng, maker)
   if rng:chance(8) then
     maker.helpers.put = true
     head[#head + 1] = "local function put(x, v) B[x] = v end"
+  end
+  if rng:chance(10) then
+    maker.helpers.near = true
+    head[#head + 1] =
+      "local function near(x) local t = 0 for d = 0, 1 do t = t + B[x + d] end return t end"
+  end
+  if rng:chance(12) then
+    maker.helpers.model = true
+    head[#head + 1] = ("local model = {W = %s, read = function(self, x) return self.W[x] end, " ..
+      "write = function(self, x, v) self.W[x] = v end, pick = function(self, x) " ..
+      "if x %% 2 == 0 then return 1 end return self:read(x) end}"):format(rng:pick { "A", "B" })
   end
   return head
 end

@@ -171,6 +171,30 @@ for _, road in ipairs(support.roads) do
       assert.is_false(support.alive(before[2]))
     end)
 
+    it("runs again when a worker dies whose messages to others may be lost", function()
+      local flag = os.tmpname()
+      local outcome = assert(session:run {
+        key = "done and dead", strategy = "partition", ranges = {2},
+        run = support.encode {flag = flag},
+        kernel = kill_self .. [[
+          require("ffi").cdef "int usleep(unsigned);"
+          local _, given = ...
+          return function(b)
+            if b == 0 and os.remove(given.flag) then
+              os.execute(("(sleep 0.1; kill -9 %d) &"):format(C.getpid()))
+            elseif b == 1 then
+              C.usleep(400000)
+            end
+            return tostring(b)
+          end]],
+      })
+      assert.are.same({"0", "1"}, {outcome.results[0], outcome.results[1]})
+      local handed_over_for_good = road.shm and road.transport == "ipc"
+      assert.matches(handed_over_for_good and "between loops and is replaced" or
+        "after its last block and is replaced; the loop is undone and run again", outcome.notices)
+      works(session)
+    end)
+
     it("replaces a worker that died between jobs with a notice", function()
       works(session)
       local pid = session:pids()[2]

@@ -1,15 +1,16 @@
 -- SPDX-License-Identifier: MIT
 -- time limit: 600 s
--- Workers are killed at random moments while matrix factorization and Gauss-Seidel run: every run
--- ends with the bits of one that nobody disturbed. MEISSA_TEST_SEED replays the moments,
--- MEISSA_KILLS says how many there are for each program and road.
+-- Workers are killed at random moments while loops of all kinds run (matrix factorization,
+-- Gauss-Seidel, a sweep, buffers): every run ends with the bits of one that nobody disturbed.
+-- MEISSA_TEST_SEED replays the moments, MEISSA_KILLS says how many there are for each program and
+-- road.
 local meissa = require "meissa"
 local ffi = require "ffi"
 
 ffi.cdef "int getpid(void);"
 
 local parallel = meissa.parallel
-local KILLS = tonumber(os.getenv "MEISSA_KILLS") or 8
+local KILLS = tonumber(os.getenv "MEISSA_KILLS") or 5
 local seed = tonumber(os.getenv "MEISSA_TEST_SEED") or os.time() % 100000
 
 -- A process that kills others after a while: lines "pid microseconds".
@@ -32,7 +33,7 @@ local function factorize(ratings)
   local W = meissa.randn({300, 16}, {seed = 1, scale = 0.1, type = "float"})
   local H = meissa.randn({200, 16}, {seed = 2, scale = 0.1, type = "float"})
   local errors = {}
-  for epoch = 1, 8 do
+  for epoch = 1, 16 do
     local sum = 0
     for i, j, r in parallel(ratings) do
       local w, h = W[i], H[j]
@@ -50,14 +51,40 @@ local function factorize(ratings)
 end
 
 local function relax()
-  local n = 240
+  local n = 500
   local A = meissa.rand({n, n}, {seed = 3})
-  for _ = 1, 6 do
+  for _ = 1, 12 do
     for i, j in parallel({2, n - 1}, {2, n - 1}) do
       A[i][j] = 0.25 * (A[i - 1][j] + A[i + 1][j] + A[i][j - 1] + A[i][j + 1])
     end
   end
   return bytes(A)
+end
+
+-- A sweep whose phases read what the phase before wrote, in any column.
+local function sweep()
+  local A = meissa.rand({40, 4000}, {seed = 4})
+  for _ = 1, 4 do
+    for i, j in parallel({2, 40}, {1, 4000}) do
+      local x = A[i - 1][4001 - j]
+      for _ = 1, 20 do x = x * 0.9 + 0.01 end
+      A[i][j] = 0.5 * (x + A[i][j])
+    end
+  end
+  return bytes(A)
+end
+
+-- Stages whose pending values are merged, and an array that is written meanwhile.
+local function buffered()
+  local w, seen = meissa.rand({80}, {seed = 5}), meissa.zeros {20000}
+  for _ = 1, 4 do
+    local b = meissa.buffer(w, {max_delay = 7000})
+    for i in parallel(20000) do
+      seen[i] = seen[i] + w[i % 80 + 1]
+      b[i % 80 + 1] = b[i % 80 + 1] + 0.001 * w[(i * 7) % 80 + 1]
+    end
+  end
+  return bytes(w) .. bytes(seen)
 end
 
 local function make_ratings()
@@ -87,7 +114,10 @@ for _, transport in ipairs {"ipc", "tcp"} do
   end
 end
 
-local programs = {{name = "factorization", run = factorize}, {name = "Gauss-Seidel", run = relax}}
+local programs = {
+  {name = "factorization", run = factorize}, {name = "Gauss-Seidel", run = relax},
+  {name = "a sweep", run = sweep}, {name = "a loop with a buffer", run = buffered},
+}
 
 describe(("%d workers killed at random (seed %d)"):format(KILLS, seed), function()
   local ratings, killer, stderr
@@ -123,14 +153,16 @@ describe(("%d workers killed at random (seed %d)"):format(KILLS, seed), function
         end
         local usual = meissa.clock() - before
         redone = 0
-        for _ = 1, KILLS do
+        local kills = 0
+        while kills < KILLS or redone == 0 and kills < 20 * KILLS do -- some come between loops
+          kills = kills + 1
           local pid = meissa.workers().pids[math.random(2)]
           if pid then
             killer:write(("%d %d\n"):format(pid, math.floor(math.random() * usual * 1e6)))
           end
-          assert.is_true(program.run(ratings) == program.right)
+          assert.is_true(program.run(ratings) == program.right, "other bits")
         end
-        assert.is_true(redone > 0)
+        assert.is_true(redone > 0, "no kill met a loop")
       end)
     end
   end

@@ -356,6 +356,28 @@ for _, shm in ipairs {1, 0} do
       end
     end)
 
+    it("that is no transaction fails with its worker, and says whose arrays are lost", function()
+      local output = child.script(HEAD .. [[
+        local A = meissa.zeros(640)
+        local ok, err = pcall(function()
+          for i in parallel(640, {impure = true, transaction = false}) do
+            A[i] = -i
+            if i == 500 then
+              local f = require "ffi"
+              f.cdef "int kill(int pid, int signal); int getpid(void);"
+              f.C.kill(f.C.getpid(), 9)
+            end
+          end
+        end)
+        print(ok, err.code, err)
+        print(pcall(A.sum, A))
+        for i in parallel(640) do A[i] = i end
+        print("usable", A:sum(), #meissa.workers().pids)]], {env = env})
+      has(output, "false\tWRK\t", "was killed by signal 9 (Killed), in block 49, i = 491 to 500",
+          "did not finish: worker 2", "usable\t205120\t2")
+      assert.is_nil(output:find("run again", 1, true), output)
+    end)
+
     it("that Ctrl-C ends leaves its arrays as before", function()
       local output = child.shell(([[
         d=$(mktemp -d); cd $d

@@ -179,8 +179,8 @@ local function lu(n, element)
   return {pass = pass, arrays = {A}, written = {A}, updates = n ^ 3 / 3}
 end
 
-local function kmeans(D, element)
-  local n, count = 100000, 16
+local function kmeans(D, element, size)
+  local n, count = math.min(100000, size.ratings), 16
   local points = meissa.randn({n, D}, {seed = 1, type = element})
   local centres = meissa.randn({count, D}, {seed = 2, type = element})
   local label = meissa.zeros({n}, {type = "int32"})

@@ -13,8 +13,8 @@
 #include <lua.h>
 
 #include "binding/binding.h"
-#include "runtime/setup.h"
 #include "runtime/native_run.h"
+#include "runtime/setup.h"
 
 #define WORKER "meissa.worker"
 
@@ -92,12 +92,10 @@ static int job_print(lua_State *L) {
   return 0;
 }
 
-static const luaL_Reg job_methods[] = {{"next_block", job_next_block},
-                                       {"block_done", job_block_done},
-                                       {"run_native", job_run_native},
-                                       {"fail", job_fail},
-                                       {"print", job_print},
-                                       {NULL, NULL}};
+static const luaL_Reg job_methods[] = {
+    {"next_block", job_next_block}, {"block_done", job_block_done},
+    {"run_native", job_run_native}, {"fail", job_fail},
+    {"print", job_print},           {NULL, NULL}};
 
 static int worker_new(lua_State *L) {
   int channel = (int)luaL_optinteger(L, 1, MS_CHANNEL_FD);

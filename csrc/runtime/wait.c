@@ -24,15 +24,27 @@ static void note_death(ms_session *session, const ms_member *member) {
                  member->number + 1, member->pid, how);
 }
 
+/* Whether the running job may lack something of a member that has ended: it worked on it, or what
+ * it sent to others before it was done may have ended with it, unsent. */
+static bool is_missed(const ms_session *session, const ms_member *member) {
+  const ms_run *run = session->run;
+  if (run == NULL || member->working) return run != NULL;
+  if (run->failed || member->task == NULL || ms_session_has_lanes(session)) return false;
+  for (uint32_t i = 0; i < session->config.workers; i++) {
+    if (session->members[i].working) return true;
+  }
+  return false;
+}
+
 void ms_session_lose(ms_session *session, ms_member *member, const ms_error *trouble) {
   ms_run *run = session->run;
-  bool working = member->working;
+  bool missed = is_missed(session, member), working = member->working;
   uint64_t running = member->status == NULL ? 0 : atomic_load(&member->status->running);
   bool ended = ms_child_wait(&member->child, DEATH_WAIT);
   uint32_t block = running == 0 ? MS_NO_BLOCK : (uint32_t)(running - 1);
-  if (run != NULL && working && ended) ms_recover_note(session, member, block);
+  if (missed && ended) ms_recover_note(session, member, block);
   ms_member_bury(member);
-  if (run == NULL || !working) {
+  if (!missed) {
     note_death(session, member);
     return;
   }
@@ -45,7 +57,9 @@ void ms_session_lose(ms_session *session, ms_member *member, const ms_error *tro
     } else {
       ms_child_describe(&member->child, text, sizeof text);
       run->outcome->signal = ms_child_cause(&member->child);
-      const char *where = running == 0 ? " while it waited" : "";
+      const char *where = !working       ? " after its last block"
+                          : running == 0 ? " while it waited"
+                                         : "";
       ms_error_set(run->err, MS_WRK, "worker %u (pid %ld) %s%s", member->number + 1, member->pid,
                    text, where);
     }

@@ -35,8 +35,6 @@ function M.parser(name, about, without)
   end
   parser:option("--engine", "What executes bodies."):choices {"auto", "native", "lua"}
     :default "auto"
-  parser:option("--numeric", "Arithmetic in double, or fast: in the arrays' precision, reordered.")
-    :choices {"strict", "fast"}:default "strict"
   parser:flag("--quiet", "No progress bars.")
   parser:flag("--json", "Print one JSON object a line and nothing else.")
   return parser

@@ -52,8 +52,8 @@ local function read_array(reader)
   return A
 end
 
---- Saves an array (dense: NumPy's .npy; sparse and objects: our own format), or a table of arrays and plain
--- values. The file is complete or not there: it is written under another name first.
+--- Saves an array (dense: NumPy's .npy; sparse and objects: our own format), or a table of arrays
+-- and plain values. The file is complete or not there: it is written under another name first.
 -- @string path
 -- @param value an array or a table
 -- @usage meissa.save("model.meissa", {W = W, H = H, rank = 16})

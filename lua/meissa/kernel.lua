@@ -358,9 +358,8 @@ end
 -- kernel's object has appeared, at most once a millisecond. Native instances are their own.
 function Instance:native()
   local object = self.look and self.look()
-  if not object then return nil end
-  self.look = nil
-  return self.make_native(object)
+  if object then self.look, self.made = nil, self.make_native(object) end
+  return self.made
 end
 
 local function load_object(native)

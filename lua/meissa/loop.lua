@@ -119,47 +119,33 @@ local function value_of(binding, value)
   return binding.kind == "array" and array.to_handle(buffers.pending(value), true) or value
 end
 
--- What the last execution resolved, if nothing has changed since but numbers that no plan depends
--- on; those are brought up to date.
-local function recent_plan(record, space, roots)
+-- What the last execution resolved, if nothing has changed since but numbers and ranges: bindings,
+-- brought up to date, the captured values, and the plan, unless it may depend on what has changed.
+local function recall(record, space, roots)
   local recent = record.recent
-  if not recent or recent.space_key ~= spaces.key(space) then return nil end
-  local bindings, values = recent.bindings, {}
+  if not recent or recent.shape ~= spaces.shape(space) then return nil end
+  if space.array and array.describe(space.array).id ~= recent.source_id then return nil end
+  local bindings, values, captured = recent.bindings, {}, {}
+  local same = recent.space_key == spaces.key(space)
   for c, each in ipairs(record.captures) do
     local value, binding = frame.follow(each, roots[c]), bindings[c]
-    if type(value) == "number" and binding.kind == "number" and not each.parameter then
+    if type(value) == "number" and binding.kind == "number" then
+      same = same and not (each.parameter and value ~= binding.number)
       binding.number = value
     elseif not rawequal(value, recent.seen[c]) then
+      record.recent = nil -- its numbers may be half up to date
       return nil
     end
-    values[c] = value_of(binding, value)
+    values[c], captured[c] = value_of(binding, value), value
   end
-  if space.array and array.describe(space.array).id ~= recent.source_id then return nil end
   space.source = recent.source
-  return recent.plan, bindings, values
+  if same then return bindings, values, recent.plan end
+  for c, binding in ipairs(bindings) do binding.value = captured[c] end
+  return bindings, values
 end
 
-local function remember(record, space, plan, bindings)
-  for _, binding in ipairs(bindings) do
-    if not UNCHANGING[binding.kind] then return end
-  end
-  if #bindings ~= #record.captures then return end
-  -- Weak: a loop that has run does not keep its arrays alive.
-  local seen = setmetatable({}, {__mode = "v"})
-  for c, binding in ipairs(bindings) do seen[c], binding.value = binding.value, nil end
-  record.recent = {space_key = spaces.key(space), source = space.source, plan = plan,
-                   positions = space.positions,
-                   source_id = space.array and array.describe(space.array).id,
-                   bindings = bindings, seen = seen}
-end
-
--- Plans the loop for this space and these captured values.
-local function plan_loop(record, space, roots, env)
-  local recent, same_bindings, same_values = recent_plan(record, space, roots)
-  if recent then
-    space.positions = record.recent.positions
-    return recent, same_bindings, same_values
-  end
+-- Finds out what is captured.
+local function resolve(record, space, roots, env)
   local numbers = {}
   for c, each in ipairs(record.captures) do numbers[each] = c end
   local bindings = capture.resolve(record.captures, function(each) return roots[numbers[each]] end,
@@ -170,6 +156,32 @@ local function plan_loop(record, space, roots, env)
   end
   local values = {}
   for c, binding in ipairs(bindings) do values[c] = value_of(binding, binding.value) end
+  return bindings, values
+end
+
+local function remember(record, space, plan, bindings)
+  for _, binding in ipairs(bindings) do
+    if not UNCHANGING[binding.kind] then return end
+  end
+  if #bindings ~= #record.captures then return end
+  -- Weak: a loop that has run does not keep its arrays alive.
+  local seen = setmetatable({}, {__mode = "v"})
+  for c, binding in ipairs(bindings) do seen[c], binding.value = binding.value, nil end
+  record.recent = {space_key = spaces.key(space), shape = spaces.shape(space),
+                   source = space.source, plan = plan,
+                   positions = space.positions,
+                   source_id = space.array and array.describe(space.array).id,
+                   bindings = bindings, seen = seen}
+end
+
+-- Plans the loop for this space and these captured values.
+local function plan_loop(record, space, roots, env)
+  local bindings, values, recent = recall(record, space, roots)
+  if recent then
+    space.positions = record.recent.positions
+    return recent, bindings, values
+  end
+  if not bindings then bindings, values = resolve(record, space, roots, env) end
   local plan = plans.get(record, space, bindings)
   -- Equal subscripts tell entries apart no more; in an ordered loop such entries follow each other.
   if plan.draws and space.sparse and not space.ordered then

@@ -8,6 +8,7 @@
 
 local array = require "meissa.array"
 local errors = require "meissa.errors"
+local objects = require "meissa.array.objects"
 
 local M = {}
 
@@ -136,6 +137,10 @@ function M.parse(...)
                  "parallel({first, last}), or parallel(a DistArray)")
   end
   local space
+  if objects.is(arguments[1]) then
+    errors.raise("OPT", "argument 1 of parallel: a loop over an array of objects runs over its " ..
+                 "positions: for i in parallel(O:size(1)) do local value = O[i] ... end")
+  end
   if array.is(arguments[1]) then
     if count > 1 then
       errors.raise("OPT", "argument 2 of parallel: a loop over the entries of an array takes no " ..

@@ -18,8 +18,22 @@ local function is_refusal(err)
   return err.code == "DEP" or err.code == "BDY" and not err.iteration and not err.worker
 end
 
+-- What the body raised, as an error object like those of loops.
+local function as_error(err)
+  if errors.is(err) then
+    err.iteration = nil
+    return err
+  end
+  local file, line, text = tostring(err):match("^(.-):(%d+): (.*)$")
+  return errors.new {code = "BDY", message = text or tostring(err), file = file,
+                     line = tonumber(line)}
+end
+
 local function run_here(count, body)
-  for k = 1, count do body(k) end
+  for k = 1, count do
+    local ok, err = pcall(body, k)
+    if not ok then error(as_error(err), 0) end
+  end
 end
 
 --- Runs body(1), body(2), ... body(count), in any order where it runs on workers. The body must be
@@ -34,10 +48,7 @@ function M.run(count, serial, body)
   local options = {grid = {math.min(count, MOST_BLOCKS)}, ordered = false, impure = true}
   local ok, err = pcall(loop.each, count, options, body)
   if ok then return end
-  if not is_refusal(err) then
-    if errors.is(err) then err.iteration = nil end
-    error(err, 0)
-  end
+  if not is_refusal(err) then error(as_error(err), 0) end
   run_here(count, body)
 end
 

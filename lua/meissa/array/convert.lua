@@ -10,6 +10,7 @@ local make = require("meissa.array.make")
 local sparse = require("meissa.array.sparse")
 local subscript = require("meissa.array.subscript")
 local errors = require("meissa.errors")
+local objects = require("meissa.array.objects")
 
 local methods = subscript.methods
 local to_handle, to_number = subscript.to_handle, subscript.to_number
@@ -60,10 +61,22 @@ local function write_table(value, dims, depth, path, array, data, at)
   return at
 end
 
---- A dense array from a nested table, another array (to change the type), or a Torch tensor.
+-- A vector of the values of a list.
+local function objects_from(list)
+  if type(list) ~= "table" then
+    errors.raise("ARR", "from: expected a list of objects, not a %s", type(list))
+  end
+  local items = {}
+  for k = 1, #list do items[k] = objects.check_value(list[k]) end
+  return objects.new({ #list }, items)
+end
+
+--- A dense array from a nested table, another array (to change the type), or a Torch tensor; with
+-- type = "object" a vector of the values of a list.
 -- @usage local A = meissa.from({{1, 2}, {3, 4}}, {type = "float"})
 function M.from(value, opts)
   local options = errors.check_options("from", opts, { "type" })
+  if options.type == "object" then return objects_from(value) end
   if element.kind(value) then
     local source = to_handle(value)
     if source.array.sparse ~= 0 then errors.raise("ARR", "from: the array is sparse") end

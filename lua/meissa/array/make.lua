@@ -91,6 +91,9 @@ function M.type_number(where, name)
   if name == nil then return core.type_numbers.double end
   local number = core.type_numbers[name]
   if number then return number end
+  if name == "object" then
+    errors.raise("OPT", "%s makes numbers; meissa.objects(dims) makes an array of objects", where)
+  end
   local known = { "float", "double", "int32", "int64" }
   local near = type(name) == "string" and errors.nearest(name, known)
   errors.raise("OPT", "%s: no element type '%s'%s", where, tostring(name),

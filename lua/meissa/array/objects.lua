@@ -4,9 +4,11 @@
 -- strings, int64 numbers, and tables of these without metatables.
 --
 -- Such an array is a Lua table with this module as its metatable, so that a loop which captures it
--- sends it as it sends any table. It lives in one process: a loop's workers get copies. A row of
--- one with several dimensions shares its elements. Fields: `items`, the elements by row-major
--- number from 1; `extents`; `first`, the number before its first element.
+-- sends it as it sends any table. It lives in one process: a loop's workers get copies. A vector
+-- has its elements in itself, so that `#`, ipairs and table functions work; an array of several
+-- dimensions has them row-major in `items`, which its rows share. Other fields: `extents`; of rows
+-- `first`, the number of elements before theirs; `labels` of dimension 1; `freed`. What is assigned
+-- where nothing was is checked; LuaJIT does not tell of other assignments to a vector.
 -- @module meissa.array.objects
 
 local ffi = require("ffi")
@@ -34,11 +36,28 @@ local function count_of(extents)
   return count
 end
 
+--- The table that has the elements of an array or row, and the number of those before its first.
+function M.content(O)
+  return rawget(O, "items") or O, rawget(O, "first") or 0
+end
+
+local content = M.content
+
 --- A new array with nil everywhere.
 -- @tab extents checked extents
--- @tab[opt] items its elements by row-major number, checked, which become the array's
+-- @tab[opt] items its elements by row-major number, checked: a table that becomes the array's
 function M.new(extents, items)
-  return setmetatable({ items = items or {}, extents = extents, first = 0 }, M)
+  items = items or {}
+  if #extents > 1 then items = { items = items } end
+  items.extents = extents
+  return setmetatable(items, M)
+end
+
+-- Dimensions `left` of the last ones, as an array that shares the elements.
+local function row_of(O, place, left)
+  local extents = rawget(O, "extents")
+  return setmetatable({ items = content(O), first = place,
+    extents = { unpack(extents, #extents - left + 1) } }, M)
 end
 
 --- An array of objects with nil everywhere: objects(dims), a table or plain integers.
@@ -113,11 +132,11 @@ local function place_of(O, keys)
   local place = 0
   for d = 1, #keys do place = place * extents[d] + position(O, d, keys[d]) end
   for d = #keys + 1, #extents do place = place * extents[d] end
-  return rawget(O, "first") + place, #extents - #keys
+  return (rawget(O, "first") or 0) + place, #extents - #keys
 end
 
 local function check_freed(O)
-  if rawget(O, "items") == nil then errors.raise("ARR", "the array was freed") end
+  if rawget(O, "freed") then errors.raise("ARR", "the array was freed") end
 end
 
 local function unknown_method(key)
@@ -128,19 +147,19 @@ local function unknown_method(key)
     near and (" (did you mean '%s'?)"):format(near) or "")
 end
 
+-- Fields that an array may not have: reading them raw gives nil.
+local fields = { items = true, first = true, labels = true, freed = true, encoded = true }
+
 --- O[i], O[{i, j}]: the element, or a row.
 function M.__index(O, key)
-  if type(key) == "string" then return M.methods[key] or unknown_method(key) end
-  check_freed(O)
-  local extents = rawget(O, "extents")
-  if #extents == 1 and type(key) == "number" then
-    return rawget(O, "items")[rawget(O, "first") + position(O, 1, key) + 1]
+  if type(key) == "string" then
+    if fields[key] then return nil end
+    return M.methods[key] or unknown_method(key)
   end
+  check_freed(O)
   local place, left = place_of(O, type(key) == "table" and key or { key })
-  if left == 0 then return rawget(O, "items")[place + 1] end
-  local row = M.new({ unpack(extents, #extents - left + 1) }, rawget(O, "items"))
-  rawset(row, "first", place)
-  return row
+  if left == 0 then return rawget(content(O), place + 1) end
+  return row_of(O, place, left)
 end
 
 --- O[i] = value, O[{i, j}] = value.
@@ -153,11 +172,11 @@ function M.__newindex(O, key, value)
   if left > 0 then
     errors.raise("ARR", "a row of an array of objects cannot be assigned; write its elements")
   end
-  rawget(O, "items")[place + 1] = M.check_value(value)
+  rawset(content(O), place + 1, M.check_value(value))
 end
 
 function M.__tostring(O)
-  if rawget(O, "items") == nil then return "DistArray (freed)" end
+  if rawget(O, "freed") then return "DistArray (freed)" end
   return M.name_of(O) .. " dense"
 end
 
@@ -219,8 +238,8 @@ end
 function methods.fill(O, value)
   check_freed(O)
   M.check_value(value)
-  local items, first = rawget(O, "items"), rawget(O, "first")
-  for k = first + 1, first + methods.nnz(O) do items[k] = value end
+  local items, first = content(O)
+  for k = first + 1, first + methods.nnz(O) do rawset(items, k, value) end
   return O
 end
 
@@ -231,11 +250,32 @@ local function copy_of(value)
   return copy
 end
 
+--- Raises ARR unless all elements are what they may be: a vector may have got others unseen.
+function M.check(O)
+  local items, first = content(O)
+  for k = 1, methods.nnz(O) do
+    local trouble = trouble_of(rawget(items, first + k), {})
+    if trouble then
+      errors.raise("ARR", "element %d of %s is %s: elements are numbers, strings, booleans and "
+        .. "plain tables of these", k, M.name_of(O), trouble)
+    end
+  end
+end
+
+--- The elements by row-major number from 1, in a table of their own.
+function M.elements(O)
+  check_freed(O)
+  local items, first = content(O)
+  local list = {}
+  for k = 1, methods.nnz(O) do list[k] = rawget(items, first + k) end
+  return list
+end
+
 --- A copy with elements of its own, tables included.
 function methods.clone(O)
   check_freed(O)
-  local items, first, copy = rawget(O, "items"), rawget(O, "first"), {}
-  for k = 1, methods.nnz(O) do copy[k] = copy_of(items[first + k]) end
+  local copy = M.elements(O)
+  for k = 1, methods.nnz(O) do copy[k] = copy_of(copy[k]) end
   local made = M.new({ unpack(rawget(O, "extents")) }, copy)
   rawset(made, "labels", rawget(O, "labels"))
   return made
@@ -255,7 +295,7 @@ end
 --- Iterates over the elements, row-major: subscripts, value.
 function methods.each(O)
   check_freed(O)
-  local extents, items, first = rawget(O, "extents"), rawget(O, "items"), rawget(O, "first")
+  local extents, items, first = rawget(O, "extents"), content(O)
   local rank, count, place, at = #extents, methods.nnz(O), 0, {}
   return function()
     if place == count then return nil end
@@ -265,14 +305,16 @@ function methods.each(O)
       rest = floor(rest / extents[d])
     end
     place = place + 1
-    at[rank + 1] = items[first + place]
+    at[rank + 1] = rawget(items, first + place)
     return unpack(at, 1, rank + 1)
   end
 end
 
 --- Gives the elements to the collector; later uses raise ARR.
 function methods.free(O)
-  rawset(O, "items", nil)
+  local items, first = content(O)
+  for k = first + 1, first + methods.nnz(O) do rawset(items, k, nil) end
+  rawset(O, "freed", true)
 end
 
 return M

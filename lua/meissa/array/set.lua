@@ -68,12 +68,8 @@ local function dense_caller(fn, values, extents)
 end
 
 local function set_of_objects(O)
-  local items, first, values = rawget(O, "items"), rawget(O, "first"), {}
-  if items == nil then errors.raise("ARR", "the array was freed") end
-  local count = O:nnz()
-  for k = 1, count do values[k] = items[first + k] end
-  return { array = O, objects = true, count = count, rank = O:dim(), extents = O:size(),
-    values = values }
+  return { array = O, objects = true, count = O:nnz(), rank = O:dim(), extents = O:size(),
+    values = objects.elements(O) }
 end
 
 --- An array as a set: {array =, count =, rank =, extents =, values = a vector of the elements,

@@ -25,7 +25,7 @@ local function is_library(value) return libraries[value] ~= nil end
 
 -- What two tables share if they are one or show the same elements.
 local function content_of(value)
-  return objects.is(value) and rawget(value, "items") or value
+  return objects.is(value) and (objects.content(value)) or value
 end
 
 --- A field of a plain table without calling anything: raw, then through __index tables. The second
@@ -183,6 +183,7 @@ function Search:visit(value, from, key)
     return
   end
   if objects.is(value) then -- plain data: a search would find nothing in it
+    objects.check(value)
     self.seen[content_of(value)] = true
     return
   end

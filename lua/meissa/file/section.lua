@@ -7,7 +7,6 @@
 local ffi = require("ffi")
 local core = require("meissa.array.core")
 local element = require("meissa.array.element")
-local errors = require("meissa.errors")
 local make = require("meissa.array.make")
 local objects = require("meissa.array.objects")
 local buffer = require("string.buffer")
@@ -48,12 +47,8 @@ local function write_head(writer, kind, number, dims, count)
 end
 
 local function write_objects(writer, O)
-  local copy = O:clone()
-  local ok, bytes = pcall(buffer.encode,
-    { items = rawget(copy, "items"), labels = rawget(copy, "labels") })
-  if not ok then
-    errors.raise("OPT", "save: an element of %s cannot be saved: %s", objects.name_of(O), bytes)
-  end
+  objects.check(O)
+  local bytes = buffer.encode { items = objects.elements(O), labels = rawget(O, "labels") }
   write_head(writer, DENSE, OBJECT, O:size(), O:nnz())
   for _ = 1, O:dim() do writer:uint32(NO_LABELS) end
   writer:uint64(#bytes)
@@ -168,8 +163,9 @@ function M.finish(reader, array)
     reader:fail("the elements cannot be decoded")
   end
   rawset(array, "encoded", nil)
-  rawset(array, "items", content.items)
   rawset(array, "labels", content.labels)
+  local items = objects.content(array)
+  for k = 1, array:nnz() do rawset(items, k, content.items[k]) end
 end
 
 --- Reads an array; M.finish is to be called before it is used.

@@ -1,0 +1,36 @@
+-- SPDX-License-Identifier: MIT
+-- time limit: 240 s
+--
+-- The loops of bench/kernels.lua on both engines against the same loops written by hand in C, which
+-- knows nothing of Meissa but its blocks and their order: the same bits in strict mode.
+local child = require "spec.support.child"
+local json = require "dkjson"
+
+local function results(arguments)
+  local output, status = child.shell(
+    "luajit bench/kernels.lua --rounds 1 --ratings 30000 " .. arguments .. " 2>/dev/null", 100)
+  assert.equal(0, status, output)
+  local list = {}
+  for line in output:gmatch("[^\n]+") do list[#list + 1] = assert(json.decode(line), line) end
+  return list
+end
+
+describe("bench/kernels.lua", function()
+  for _, arguments in ipairs {
+    "--loop mf_sgd --rank 32", "--loop mf_sgd --rank 1000",
+    "--loop mf_adagrad --rank 8", "--loop cp", "--loop pagerank", "--loop kmeans",
+    "--loop logistic", "--loop stencil",
+  } do
+    it("agrees with C: " .. arguments, function()
+      local list = results(arguments)
+      assert.is_true(#list >= 2)
+      local engines = {}
+      for _, each in ipairs(list) do
+        engines[each.engine] = true
+        assert.is_true(each.near, each.numeric .. " on " .. each.engine)
+        if each.numeric == "strict" then assert.is_true(each.same_bits, each.engine) end
+      end
+      assert.is_true(engines.lua and engines.native)
+    end)
+  end
+end)
