@@ -8,7 +8,7 @@ Maker.__index = Maker
 
 function Maker:pick(list) return list[self.random(#list)] end
 
--- A whole number in terms of loop variables, captured numbers and constants; now and then not whole.
+-- A whole number made of loop variables, captured numbers and constants; now and then not whole.
 function Maker:index(depth)
   local name = self:pick(self.names)
   if depth <= 0 then return self:pick { name, name, tostring(self.random(5)) } end
@@ -85,7 +85,8 @@ end
 --- The world of the loops, and their space.
 function M.world(array)
   return { A = array.rand({ 5, 5 }, { seed = 1 }), B = array.rand({ 5 }, { seed = 2 }),
-    C = array.zeros({ 5, 5 }, { type = "int32" }), n = 5, one = 1, four = 4, half = 0.5, sum = 0.25 }
+    C = array.zeros({ 5, 5 }, { type = "int32" }), n = 5, one = 1, four = 4, half = 0.5,
+    sum = 0.25 }
 end
 
 function M.space() return { ranges = { { 1, 5 } } } end

@@ -105,7 +105,7 @@ local more = {
   { "loop limit that is no integer",
     "for i in parallel(n) do for k = 1, m - 0.5 do A[i][k] = k end end" },
   { "a function that gives a row",
-    "for i in parallel(n) do local function row(k) if k > 3 then return A[k] end return A[1] end " ..
+    "for i in parallel(n) do\nlocal function row(k) if k > 3 then return A[k] end return A[1] end\n" ..
     "local w = row(i) B[i] = w[2] + row(2)[3] + row(i):sum() end" },
   { "captured boolean", "for i in parallel(n) do if yes then B[i] = yes and 2 or 3 end end" },
   { "row reads beside writes",
