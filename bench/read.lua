@@ -1,9 +1,9 @@
 -- SPDX-License-Identifier: MIT
 --- How fast text files are read, and what the arrays hold in memory.
 --
--- Files are made up in a temporary directory, uncompressed. "a core" is bytes by processor seconds of
--- all threads; memory is what the resident set grew by, over the bytes of indices and values. Prints
--- a table and then the same figures as one JSON object.
+-- Files are made up in a temporary directory, uncompressed. "a core" is bytes by processor seconds
+-- of all threads; memory is what the resident set grew by, over the bytes of indices and values.
+-- Prints a table and then the same figures as one JSON object.
 --   luajit bench/read.lua [entries]
 local json = require "dkjson"
 local meissa = require "meissa"

@@ -9,7 +9,7 @@ local meissa = require "meissa"
 local run = require "run"
 local parallel = meissa.parallel
 
-local parser = run.parser("gbt.lua", "Gradient boosted regression trees.", 
+local parser = run.parser("gbt.lua", "Gradient boosted regression trees.",
   {rank = true, test = true})
 parser:option("--rate", "Shrinkage of each tree."):convert(tonumber):default "0.2"
 parser:option("--depth", "Levels of a tree."):convert(tonumber):default "6"

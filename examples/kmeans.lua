@@ -33,7 +33,7 @@ local label, distance = meissa.zeros({n}, {type = "int32"}), meissa.full({n}, ma
 -- Centres far apart: each next one is a point drawn with a chance that grows with its squared
 -- distance from the nearest centre so far (k-means++).
 local function begin()
-  local draws, chosen = meissa.rand({K}, {seed = seed + 2}), nil
+  local draws = meissa.rand({K}, {seed = seed + 2})
   for c = 1, K do
     local target, at = draws[c] * distance:sum(), 1
     if c == 1 then at, target = 1 + math.floor(draws[c] * n), 0 end
@@ -41,7 +41,7 @@ local function begin()
       target = target - distance[at]
       at = at + 1
     end
-    chosen = C[c]
+    local chosen = C[c]
     chosen:copy(X[at])
     for i in parallel(n, {engine = engine}) do
       local x, d = X[i], 0

@@ -1,8 +1,8 @@
 #!/usr/bin/env luajit
 -- SPDX-License-Identifier: MIT
 -- A sweep over step sizes and regularisations of matrix factorization: meissa.map trains one model
--- for each pair, on all workers at once. What it calls is train_mf.lua's own training, parallel loop
--- and all: on a worker that is the plain loop.
+-- for each pair, on all workers at once. What it calls is train_mf.lua's own training, parallel
+-- loop and all: on a worker that is the plain loop.
 local here = arg[0]:match("^(.*/)") or "./"
 package.path = here .. "?.lua;" .. here .. "support/?.lua;" .. package.path
 local meissa = require "meissa"

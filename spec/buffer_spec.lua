@@ -59,7 +59,7 @@ local function model(result, helper)
       end
     end
   end
-  local pendings, pending = {}, nil
+  local pendings, pending = {}
   for i = 1, n do
     if i > 1 and result.seen[i] ~= result.seen[i - 1] then
       merge(pendings)

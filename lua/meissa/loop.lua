@@ -167,7 +167,8 @@ local function remember(record, space, plan, bindings)
   -- Weak: a loop that has run does not keep its arrays alive.
   local seen = setmetatable({}, {__mode = "v"})
   for c, binding in ipairs(bindings) do seen[c], binding.value = binding.value, nil end
-  record.recent = {space_key = spaces.key(space), shape = spaces.shape(space), source = space.source, plan = plan,
+  record.recent = {space_key = spaces.key(space), shape = spaces.shape(space),
+                   source = space.source, plan = plan,
                    positions = space.positions,
                    source_id = space.array and array.describe(space.array).id,
                    bindings = bindings, seen = seen}

@@ -59,8 +59,8 @@ local function configuration()
 end
 
 --- Chooses the workers. Options: `workers` (0: run loops in this process), `transport` ("ipc" or
--- "tcp"), `shm` (false: blocks travel by value), `quiet` (true: no progress bars). Running workers are stopped; new ones start with
--- the next parallel loop, or now if there was a session.
+-- "tcp"), `shm` (false: blocks travel by value), `quiet` (true: no progress bars). Running workers
+-- are stopped; new ones start with the next parallel loop.
 function M.init(options)
   options = options or {}
   if type(options) ~= "table" then
