@@ -177,7 +177,8 @@ end
 local function instance_of(self, entry)
   local about = entry and { key = "spec", info = self.static.native.info, directory = "/" }
   local kernel_bytes, run_bytes = kernel.pack(self.static, self.bindings, self.values, about)
-  local instance = kernel.prepare(kernel_bytes, run_bytes, items_of(self), { print = print })
+  local instance = kernel.prepare(kernel_bytes, run_bytes, items_of(self),
+    { print = print, draws = { seed = self.loop.seed, ordinal = 3 } })
   if entry then instance = instance.make_native({ block = entry }) end
   return instance, kernel_bytes
 end
@@ -299,9 +300,11 @@ function M.fast_error(self, entry)
   return math.max(worst, math.abs(tonumber(got.scalars.sum) - sum) / sum)
 end
 
---- Whether the plain loop must agree: it has no operators beyond those that are promised.
+--- Whether the plain loop must agree: it has no operators beyond those that are promised, and no
+-- random numbers.
 function M.is_plain(loop)
-  return not loop.text:find("^", 1, true)
+  return not (loop.text:find("^", 1, true) or loop.text:find("random(", 1, true)
+    or loop.text:find("normal(", 1, true))
 end
 
 --- Compares with the plain loop, which has LuaJIT's own operators: what differs, or nil. Sums and
