@@ -307,8 +307,8 @@ function M.is_plain(loop)
     or loop.text:find("normal(", 1, true))
 end
 
---- Compares with the plain loop, which has LuaJIT's own operators: what differs, or nil. Sums and
--- products are formed in another order.
+--- Compares with the plain loop, which has LuaJIT's own operators: what differs, or nil. Blocks form
+-- sums and products in another order, and extremes where there is a nan.
 function M.compare_plain(self)
   local expected = M.reference(self)
   if expected.failed then return nil end
@@ -319,7 +319,7 @@ function M.compare_plain(self)
   if not ok then return "plain loop: " .. tostring(err) end
   local got = { images = image(contents_of(env)), scalars = {} }
   for name in pairs(expected.scalars) do got.scalars[name] = bits(env[name]) end
-  for _, name in ipairs { "sum", "product" } do
+  for _, name in ipairs { "sum", "product", "most", "least" } do
     got.scalars[name] = expected.scalars[name]
   end
   local words = difference(self, expected, got)
