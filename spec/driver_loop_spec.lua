@@ -1,0 +1,87 @@
+-- SPDX-License-Identifier: MIT
+--
+-- A loop in a driver loop: from one execution to the next bounds, numbers, arrays and kinds of
+-- values change in any order, and each execution means what its text says. MEISSA_TEST_SEED
+-- replays a run.
+
+local meissa = require("meissa")
+local parallel = meissa.parallel
+
+local seed = tonumber(os.getenv("MEISSA_TEST_SEED")) or os.time() % 100000
+local N, STEPS = 12, 250
+
+-- The same on arrays and on tables.
+local function on_arrays(A, B, lo, hi, k, scale, flag)
+  local sum = 0
+  for i in parallel({lo, hi}) do
+    A[i][k] = B[i][N + 1 - k] * scale + (flag and i or 0)
+    sum = sum + A[i][k]
+  end
+  return sum
+end
+
+local function on_tables(A, B, lo, hi, k, scale, flag)
+  for i = lo, hi do A[i][k] = B[i][N + 1 - k] * scale + (flag and i or 0) end
+end
+
+local function tables_of(arrays)
+  local tables = {}
+  for a, array in ipairs(arrays) do tables[a] = array:totable() end
+  return tables
+end
+
+describe("a loop in a driver loop (seed " .. seed .. ")", function()
+  it("follows whatever changes", function()
+    math.randomseed(seed)
+    local pick = math.random
+    for _, workers in ipairs {0, 2} do
+      meissa.init {workers = workers}
+      local arrays = {}
+      for a = 1, 3 do arrays[a] = meissa.rand({N, N}, {seed = a}) end
+      local tables = tables_of(arrays)
+      local a, b, lo, hi, k, scale, flag = 1, 2, 1, N, 1, 0.5, true
+      for step = 1, STEPS do
+        local what = pick(8)
+        if what == 1 then a = pick(3) elseif what == 2 then b = pick(3) end
+        if what == 3 then lo = pick(N) elseif what == 4 then hi = pick(N) end
+        if what == 5 or what == 6 then k = pick(N) end
+        if what == 7 then scale = pick() elseif what == 8 then flag = not flag end
+        on_arrays(arrays[a], arrays[b], lo, hi, k, scale, flag)
+        on_tables(tables[a], tables[b], lo, hi, k, scale, flag)
+        if step % 10 == 0 then assert.are.same(tables, tables_of(arrays), "step " .. step) end
+      end
+    end
+    meissa.init {}
+  end)
+
+  it("tells of a name that is not defined any more, and of a value of another kind", function()
+    meissa.init {workers = 2}
+    local x = meissa.zeros(N)
+    local function fill(n, value, options)
+      for i in parallel(n, options) do x[i] = value + i end
+    end
+    fill(N, 1, {})
+    fill(N - 1, 2, {})
+    assert.are.equal(2 + 1, x[1])
+    assert.has_error(function() fill(N - 2, "word", {}) end)
+    assert.has_error(function() fill(N - 3, nil, {}) end)
+    fill(N - 4, 5, {})
+    fill(N - 4, 6, {serial = true})
+    assert.are.same({6 + 1, 6 + 8, 2 + 9, 2 + 10}, {x[1], x[8], x[9], x[10]})
+    meissa.init {}
+  end)
+
+  it("sees a subscript leave its array", function()
+    meissa.init {workers = 2}
+    local A = meissa.zeros(N, N)
+    local function set(k) for i in parallel(N) do A[i][k] = k end end
+    for k = 1, N do set(k) end
+    local ok, err = pcall(set, N + 1)
+    assert.is_false(ok)
+    assert.are.equal("ARR", err.code)
+    assert.has_error(function() set(1.5) end)
+    set(2)
+    assert.are.equal(2, A[N][2])
+    meissa.init {}
+  end)
+end)
