@@ -13,9 +13,10 @@ V      ?=
 
 # The C flags that every file gets, whatever CFLAGS says.
 # -ffp-contract=off: the same source must give the same bits on every machine.
+# -fno-tree-slp-vectorize: GCC 12 leaves out roundings to float there (csrc/kernel/toolchain.c).
 WARNINGS  := -Wall -Wextra -Wpedantic -Wshadow -Wconversion
 MS_CFLAGS := -std=c11 $(WARNINGS) -D_GNU_SOURCE -fPIC -fvisibility=hidden -ffp-contract=off \
-             -pthread -Icsrc
+             -fno-tree-slp-vectorize -pthread -Icsrc
 
 # pkg-config is asked when something is compiled: `make demo` may have to install it first.
 # LUA_INCDIR (luarocks sets it) counts only when it is LuaJIT's.

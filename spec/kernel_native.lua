@@ -22,7 +22,7 @@ typedef int32_t spec_block(const int64_t *bounds, const spec_slot *slots, spec_s
   spec_fault *fault);
 ]]
 
-local FLAGS = "-O3 -march=native -ffp-contract=off -fPIC -shared -std=gnu11"
+local FLAGS = "-O3 -march=native -ffp-contract=off -fno-tree-slp-vectorize -fPIC -shared -std=gnu11"
 local FAST = " -ffp-contract=fast -fassociative-math -fno-signed-zeros -fno-trapping-math " ..
   "-fno-math-errno"
 

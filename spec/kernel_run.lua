@@ -190,13 +190,15 @@ local function space_for_core(space, options)
       or space.entries and array.zeros({ 1 }, { type = space.entries.type or "double" }) or nil }
 end
 
--- Packs and prepares: an instance, the packed kernel, the captured values.
+-- Packs and prepares: an instance, the packed kernel, the captured values. `options.native` gives
+-- what the kernel's bytes are to hold of the native engine.
 function M.prepare(text, env, space, options)
   options = options or {}
   local core_space = space_for_core(space, options)
   local loop, values, bindings, plan, captures = study(text, env, core_space, options)
-  local kernel_bytes, run_bytes = kernel.pack(
-    kernel.find(loop, plan, bindings, values, core_space, {}), bindings, values)
+  local static = kernel.find(loop, plan, bindings, values, core_space, {})
+  local kernel_bytes, run_bytes = kernel.pack(static, bindings, values,
+    options.native and options.native(static))
   local items = {}
   for c = 1, #bindings do
     if memory.is_array(values[c]) then items[#items + 1] = item_of(values[c]) end

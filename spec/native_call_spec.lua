@@ -5,6 +5,7 @@ local array = require "meissa.array"
 local compiler = require "meissa.kernel.compiler"
 local ffi = require "ffi"
 local grids = require "meissa.grid"
+local kernel_run = require "spec.kernel_run"
 local helpers = require "meissa.kernel.helpers"
 local memory = require "meissa.kernel.memory"
 local native = require "meissa.kernel.native"
@@ -232,6 +233,25 @@ describe("a native kernel", function()
     assert.is_nil(look())
     now = 0.002
     assert.equal(0, look().block(ffi.new "int64_t[2]", nil, nil, nil))
+  end)
+
+  it("takes over from the Lua engine between two blocks, for good", function()
+    local A, build = array.zeros(9), nil
+    local block = {lo = {1}, hi = {9}}
+    local waiting = kernel_run.prepare("for i in parallel(9) do A[i] = A[i] + 1 end", {A = A},
+      {ranges = {{1, 9, 1}}}, {native = function(static)
+        build = assert(compiler.build(static.native.text .. "// " .. os.time()))
+        return {key = build.key, directory = build.directory, info = static.native.info}
+      end})
+    assert.is_nil(waiting:native())
+    assert.equal("", waiting:run(block))
+    build:finish()
+    local taken
+    repeat taken = waiting:native() until taken
+    assert.equal(taken, waiting:native())
+    assert.equal("", taken:run(block))
+    assert.equal("", waiting:run(block))
+    assert.equal(27, A:sum())
   end)
 
   it("that is not used any more goes, however many there are", function()

@@ -17,7 +17,8 @@ local M = {}
 
 --- The compiler's flags of each mode; the native engine's are meant to be the same.
 M.flags = {
-  strict = "-O3 -march=native -ffp-contract=off -fno-math-errno -fno-trapping-math",
+  strict = "-O3 -march=native -ffp-contract=off -fno-tree-slp-vectorize -fno-math-errno "
+    .. "-fno-trapping-math",
   fast = "-O3 -march=native -fassociative-math -fno-signed-zeros -fno-trapping-math " ..
     "-fno-math-errno -ffp-contract=fast -DFAST",
 }

@@ -8,6 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/shown.h"
+
 static ms_labels *new_labels(int64_t count, ms_error *err) {
   ms_labels *labels = calloc(1, sizeof *labels);
   if (labels == NULL) {
@@ -103,8 +105,9 @@ static int build_table(ms_labels *labels, ms_error *err) {
     uint64_t length = labels->offsets[i + 1] - labels->offsets[i];
     uint32_t slot = slot_of(labels, text, length);
     if (labels->table[slot] != 0) {
-      return ms_error_set(err, MS_FIL, "the id '%.*s' occurs twice", length < 80 ? (int)length : 80,
-                          text);
+      char shown[MS_SHOWN_SIZE];
+      return ms_error_set(err, MS_FIL, "the id '%s' occurs twice",
+                          ms_shown(text, length, shown, sizeof shown));
     }
     labels->table[slot] = (uint32_t)i + 1;
   }

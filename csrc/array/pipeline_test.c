@@ -120,7 +120,8 @@ static style random_style(void) {
 static void put(const ms_text *text, bool gzip) {
   FILE *file = fopen(path, "wb");
   if (!gzip) {
-    CHECK(file != NULL && fwrite(text->bytes, 1, text->length, file) == text->length);
+    size_t length = text->length;
+    CHECK(file != NULL && (length == 0 || fwrite(text->bytes, 1, length, file) == length));
     fclose(file);
     return;
   }

@@ -12,7 +12,7 @@
  *                     [, x]): dot sum norm fill scal copy cmul axpy on float and double rows
  *   kernel/draws.h    ms_draws, a record that a kernel gets as a pointer, and ms_draw_*: what
  *                     meissa.random and meissa.normal give (base/philox.h comes before it)
- * A kernel must be linked with -lm, and in strict mode compiled with -ffp-contract=off. */
+ * A kernel must be linked with -lm, and compiled with the flags of kernel/toolchain.h. */
 #ifndef MS_KERNEL_PRELUDE_H
 #define MS_KERNEL_PRELUDE_H
 

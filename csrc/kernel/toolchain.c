@@ -79,8 +79,12 @@ const char *ms_toolchain_missing(ms_error *err) {
       "-fno-trapping-math", "-fno-stack-protector", "-fno-semantic-interposition", "-shared", \
       "-nostartfiles", "-Wl,-z,noexecstack"
 
+/* GCC 12's vectoriser of straight code takes a double that is rounded to float and widened again
+ * for the double that it was (x86-64 with AVX). Fast mode may. */
+#define STRICT "-ffp-contract=off", "-fno-tree-slp-vectorize"
+
 const char *const *ms_toolchain_flags(bool fast) {
-  static const char *const strict_flags[] = {COMMON, "-ffp-contract=off", NULL};
+  static const char *const strict_flags[] = {COMMON, STRICT, NULL};
   static const char *const fast_flags[] = {COMMON, "-ffp-contract=fast", "-fassociative-math",
                                            "-fno-signed-zeros", NULL};
   return fast ? fast_flags : strict_flags;

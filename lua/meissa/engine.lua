@@ -14,7 +14,7 @@ local M = {}
 
 -- What makes a loop worth the compiler's time: iterations, seconds of work in its executions so
 -- far, or seconds since the present one began.
-local MANY, WORTH, LONG = 10000, 0.003, 0.05
+local MANY, WORTH, LONG = 50000, 0.003, 0.05
 -- Less urgent than what is waited for.
 local SOON = 1e-6
 
