@@ -44,6 +44,10 @@ local more = {
     "A[i][1] = 1 / y A[i][2] = 1 / ((i - i) * 3) end" },
   { "signed zero of a capture",
     "for i in parallel(n) do local z = low - low z = z * lr B[i] = 1 / (z * -1) end" },
+  { "loops from a signed zero",
+    "for i in parallel(n) do for k = -0.0, 1 do A[i][k + 1] = 1 / k end " ..
+    "for k = -(low - low), 0 do B[i] = 1 / k end local z = low - low for k = z * -1, 0 do " ..
+    "A[i][4] = 1 / k end end" },
   { "nan compares", "for i in parallel(n) do local x = 0 / 0 B[i] = (x == x and 1 or 2) + " ..
     "(x < 1 and 4 or 8) + (not (x >= 1) and 16 or 32) end" },
   { "zero is true", "for i in parallel(n) do B[i] = 0 and 5 or 6 if 0 then A[i][1] = 1 end end" },
@@ -105,7 +109,8 @@ local more = {
   { "loop limit that is no integer",
     "for i in parallel(n) do for k = 1, m - 0.5 do A[i][k] = k end end" },
   { "a function that gives a row",
-    "for i in parallel(n) do\nlocal function row(k) if k > 3 then return A[k] end return A[1] end\n" ..
+    "for i in parallel(n) do\nlocal function row(k) if k > 3 then return A[k] end return A[1] " ..
+    "end\n" ..
     "local w = row(i) B[i] = w[2] + row(2)[3] + row(i):sum() end" },
   { "captured boolean", "for i in parallel(n) do if yes then B[i] = yes and 2 or 3 end end" },
   { "row reads beside writes",

@@ -8,9 +8,6 @@
 
 #include "kernel/writer.h"
 
-/* math.log with a base. */
-static const ms_library log_base = {"math.log", MS_LIBRARY_CALL, 2, 2, "ms_math_log_base", NULL};
-
 /* Deepest chain of functions that call each other. */
 #define DEEPEST 16
 
@@ -198,8 +195,7 @@ void ms_c_call(ms_writer *w, const ms_node *node, ms_c_value *values, uint32_t c
   if (called.object == MS_OBJECT_FUNCTION) {
     inline_call(w, node, called.node, values, count);
   } else if (called.object == MS_OBJECT_BUILTIN) {
-    const ms_library *entry = ms_library_find(called.name);
-    if (node->kids == 3 && strcmp(called.name, log_base.name) == 0) entry = &log_base;
+    const ms_library *entry = ms_library_find(called.name, node->kids - 1);
     if (!builtin_fits(w, node, called.name, entry)) return;
     none = builtin(w, node, entry);
     if (count > 0) values[0] = none;

@@ -42,6 +42,7 @@ static ms_whole literal(ms_writer *w, double number) {
 /* A double that the guards say is whole. */
 static ms_whole guarded(ms_writer *w, const char *text) {
   return (ms_whole){.known = true,
+                    .unsigned_zero = true,
                     .text = ms_c_text(w, "(int64_t)%s", text),
                     .lo = text,
                     .hi = text,
