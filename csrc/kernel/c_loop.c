@@ -35,7 +35,8 @@ static bool number_end(ms_writer *w, const ms_node *node, const char *what, cons
 /* An end as an integer; otherwise as a number that the loop's own frame may guard. */
 static bool find_end(ms_writer *w, const ms_node *node, const char *what, ms_end *end) {
   *end = (ms_end){.whole = ms_c_whole(w, node)};
-  if (end->whole.known) return true;
+  if (end->whole.known && end->whole.unsigned_zero) return true;
+  end->whole.known = false;
   return number_end(w, node, what, &end->number);
 }
 
@@ -51,6 +52,7 @@ static void guard_end(ms_writer *w, ms_end *end, bool start) {
   if (end->number == NULL) return;
   const char *text = end->number;
   end->whole = (ms_whole){.known = true,
+                          .unsigned_zero = true,
                           .text = ms_c_text(w, "(int64_t)%s", text),
                           .lo = text,
                           .hi = text,
