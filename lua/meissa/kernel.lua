@@ -246,8 +246,10 @@ function M.pack(static, bindings, values, native)
   return kernel.bytes, run_bytes, kernel.key, apart, static.large
 end
 
--- Loaded kernels by key: their text is compiled once in a process.
-local loaded = {}
+-- Loaded kernels by key: their text is compiled once in a process. When there are too many, all are
+-- forgotten; those that are used again are loaded again.
+local loaded, loaded_count = {}, 0
+local MOST_LOADED = 256
 
 local function load_kernel(bytes)
   local key = bytes:sub(1, M.KEY)
@@ -255,7 +257,8 @@ local function load_kernel(bytes)
   if kernel then return kernel end
   local content = buffer.decode(bytes:sub(M.KEY + 1))
   kernel = { info = content.info, native = content.native, memory = {} }
-  loaded[key] = kernel
+  if loaded_count == MOST_LOADED then loaded, loaded_count = {}, 0 end
+  loaded[key], loaded_count = kernel, loaded_count + 1
   return kernel
 end
 
