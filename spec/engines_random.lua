@@ -161,6 +161,9 @@ local numbers = {
     if self:chance(50) then return ("%s:dot(%s)"):format(self:row(long), self:row(long)) end
     return ("%s:%s()"):format(self:row(long), self:pick { "sum", "norm" })
   end },
+  { 2, function(self)
+    return self:pick { "random()", "random(6)", "random(-3, 90)", "normal()" }
+  end },
   { 6, function(self, d) return self:whole(d) end },
   { 4, function(self, d)
     if #self.functions == 0 then return self:element(d) end

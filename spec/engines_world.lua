@@ -3,6 +3,7 @@
 -- machine for a seed.
 local array = require("meissa.array")
 local core = require("meissa.array.core")
+local meissa_random = require("meissa.random")
 
 local M = {}
 
@@ -73,7 +74,7 @@ function M.world(seed, n, positive)
     n = n, m = 6, x = 0.37, y = -2, z = 3, big = 1e308, tiny = 5e-324, zero = 0, negative = -0.0,
     infinite = 1 / 0, undefined = 0 / 0, half = 0.5, flag = true, off = false,
     sum = 0.5, product = 1.25, most = -1e300, least = 1e300, all = true, some = false, hits = 0,
-    last = 0,
+    last = 0, random = meissa_random.random, normal = meissa_random.normal,
   }
   for k = 1, 12 do env.Q[k] = random(6) end
   return env

@@ -7,6 +7,7 @@ local array = require("meissa.array")
 local core = require("meissa.core")
 local kernel = require("meissa.kernel")
 local memory = require("meissa.kernel.memory")
+local random = require("meissa.random")
 local strict = require("meissa.strict")
 
 local M = {}
@@ -71,6 +72,8 @@ for _, module in ipairs { "_G", "math", "string", "table", "bit" } do
   end
 end
 
+builtins[random.random], builtins[random.normal] = "meissa.random", "meissa.normal"
+
 -- What a value is for the analysis; nil if the path goes on.
 local function classify(value)
   if memory.is_array(value) then
@@ -86,7 +89,8 @@ local function classify(value)
   end
   if kind == "function" then
     local name = builtins[value]
-    return { kind = name and "builtin" or "function", name = name }
+    local draws = name == "meissa.random" or name == "meissa.normal"
+    return { kind = name and "builtin" or "function", name = name, draws = draws }
   end
   return { kind = "unknown" }
 end

@@ -89,11 +89,12 @@ describe("random numbers of bodies", function()
   teardown(function() child.remove(directory) end)
 
   for _, options in ipairs {"{}", "{ordered = false}"} do
-    it("are the same for any number of workers, by value, and here: " .. options, function()
+    it("are the same for any workers, roads and engines, and here: " .. options, function()
       local expected = run("MEISSA_WORKERS=1", options)
       assert.truthy(expected:find "total")
       for _, environment in ipairs {"MEISSA_WORKERS=3", "MEISSA_WORKERS=2 MEISSA_SHM=0",
-                                    "MEISSA_WORKERS=0"} do
+                                    "MEISSA_WORKERS=0", "MEISSA_WORKERS=2 MEISSA_ENGINE=native",
+                                    "MEISSA_WORKERS=2 MEISSA_ENGINE=lua"} do
         assert.equal(expected, run(environment, options))
       end
     end)

@@ -27,6 +27,16 @@ const char *ms_c_stride(ms_writer *w, uint32_t capture, uint32_t dim) {
   return ms_c_text(w, "s%u_%u", capture + 1, dim + 1);
 }
 
+const char *ms_c_object_type(ms_writer *w, const ms_kind_of *kind) {
+  static const char *const names[] = {[MS_FLOAT] = "float *",
+                                      [MS_DOUBLE] = "double *",
+                                      [MS_INT32] = "int32_t *",
+                                      [MS_INT64] = "int64_t *"};
+  if (kind->can != MS_CAN_OBJECT) return NULL;
+  if (kind->object == MS_OBJECT_SPARSE) return kind->given > 0 ? "int64_t" : NULL;
+  return kind->object == MS_OBJECT_VIEW ? names[w->draft->job->elements[kind->array].type] : NULL;
+}
+
 /* The keys of A[i][j] or A[{i, j}], outermost array first; -1 if there are more than dimensions. */
 typedef struct ms_keys {
   const ms_node *base;

@@ -8,11 +8,11 @@
 
 #include "kernel/writer.h"
 
-/* math.log with a base. */
-static const ms_library log_base = {"math.log", MS_LIBRARY_CALL, 2, 2, "ms_math_log_base", NULL};
-
 /* Deepest chain of functions that call each other. */
 #define DEEPEST 16
+
+/* Most parameters of one of them. */
+#define MOST_PARAMETERS 32
 
 /* Most bytes of C into which one more function is written: a compiler takes seconds for them. */
 #define LARGEST 500000
@@ -115,11 +115,35 @@ static void declare_results(ms_writer *w, const ms_node *node, const ms_callee *
   for (uint32_t r = 0; r < count; r++) {
     ms_kind_of kind = r < MS_RETURNS ? callee->result[r] : ms_kind_scalar(MS_CAN_NIL);
     values[r] = (ms_c_value){ms_c_form(w, &kind), kind, ms_c_temp(w)};
-    if (values[r].form == MS_FORM_OBJECT) {
-      ms_c_refuse(w, node, "`%s` does not give a number", ms_c_source(w, node));
+    const char *type = ms_c_type(values[r].form);
+    if (values[r].form == MS_FORM_OBJECT) type = ms_c_object_type(w, &kind);
+    if (type == NULL) {
+      ms_c_refuse(w, node, "`%s` does not always give the same kind of value",
+                  ms_c_source(w, node));
       return;
     }
-    ms_c_line(w, "%s %s;", ms_c_type(values[r].form), values[r].text);
+    ms_c_line(w, "%s %s;", type, values[r].text);
+  }
+}
+
+/* Whether a function can be written in place of its call. */
+static bool can_inline(ms_writer *w, const ms_node *node, const ms_node *function) {
+  const ms_function *known = function->function;
+  const char *why = NULL;
+  if (known->vararg || known->parameter_count > MOST_PARAMETERS)
+    why = "takes any number of arguments";
+  if (is_open(w, function)) why = "calls itself, or functions in functions too deep";
+  if (w->out->length > LARGEST) why = "makes the body too large for C";
+  if (why != NULL) ms_c_refuse(w, node, "`%s` %s", ms_c_source(w, node), why);
+  return why == NULL;
+}
+
+static void declare_parameters(ms_writer *w, const ms_node *node, const ms_function *function) {
+  ms_c_value arguments[MOST_PARAMETERS];
+  ms_c_list(w, node, 1, arguments, function->parameter_count, true);
+  for (uint32_t p = 0; p < function->parameter_count && w->why->line == 0; p++) {
+    const ms_node *from = p + 1 < node->kids ? node->kid[p + 1] : NULL;
+    ms_c_declare(w, function->parameters[p], arguments[p], from);
   }
 }
 
@@ -127,23 +151,10 @@ static void inline_call(ms_writer *w, const ms_node *node, const ms_node *functi
                         ms_c_value *values, uint32_t count) {
   const ms_callee *callee = ms_typed_callee(w->typed, function);
   const ms_function *known = function->function;
-  if (callee == NULL || known->vararg || is_open(w, function) || known->parameter_count > 32) {
-    ms_c_refuse(w, node, "`%s` calls itself, or takes any number of arguments",
-                ms_c_source(w, node));
-    return;
-  }
-  if (w->out->length > LARGEST) {
-    ms_c_refuse(w, node, "with `%s` the body becomes too large for C", ms_c_source(w, node));
-    return;
-  }
+  if (callee == NULL || !can_inline(w, node, function)) return;
   declare_results(w, node, callee, values, count);
   ms_c_line(w, "{");
-  ms_c_value arguments[32];
-  ms_c_list(w, node, 1, arguments, known->parameter_count, true);
-  for (uint32_t p = 0; p < known->parameter_count && w->why->line == 0; p++) {
-    const ms_node *from = p + 1 < node->kids ? node->kid[p + 1] : NULL;
-    ms_c_declare(w, known->parameters[p], arguments[p], from);
-  }
+  declare_parameters(w, node, known);
   ms_inlined open = {.next = w->inlined,
                      .function = function,
                      .results = values,
@@ -184,8 +195,7 @@ void ms_c_call(ms_writer *w, const ms_node *node, ms_c_value *values, uint32_t c
   if (called.object == MS_OBJECT_FUNCTION) {
     inline_call(w, node, called.node, values, count);
   } else if (called.object == MS_OBJECT_BUILTIN) {
-    const ms_library *entry = ms_library_find(called.name);
-    if (node->kids == 3 && strcmp(called.name, log_base.name) == 0) entry = &log_base;
+    const ms_library *entry = ms_library_find(called.name, node->kids - 1);
     if (!builtin_fits(w, node, called.name, entry)) return;
     none = builtin(w, node, entry);
     if (count > 0) values[0] = none;

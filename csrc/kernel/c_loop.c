@@ -35,20 +35,32 @@ static bool number_end(ms_writer *w, const ms_node *node, const char *what, cons
 /* An end as an integer; otherwise as a number that the loop's own frame may guard. */
 static bool find_end(ms_writer *w, const ms_node *node, const char *what, ms_end *end) {
   *end = (ms_end){.whole = ms_c_whole(w, node)};
-  if (end->whole.known) return true;
+  if (end->whole.known && end->whole.unsigned_zero) return true;
+  end->whole.known = false;
   return number_end(w, node, what, &end->number);
 }
 
-static void guard_end(ms_writer *w, ms_end *end) {
+/* The first value, which the variable takes as it is: -0 is no integer here. */
+static bool find_start(ms_writer *w, const ms_node *node, ms_end *end) {
+  *end = (ms_end){.whole = ms_c_whole(w, node)};
+  if (end->whole.known && end->whole.unsigned_zero) return true;
+  *end = (ms_end){0};
+  return number_end(w, node, "initial value", &end->number);
+}
+
+static void guard_end(ms_writer *w, ms_end *end, bool start) {
   if (end->number == NULL) return;
   const char *text = end->number;
   end->whole = (ms_whole){.known = true,
+                          .unsigned_zero = true,
                           .text = ms_c_text(w, "(int64_t)%s", text),
                           .lo = text,
                           .hi = text,
                           .least = INT32_MIN,
                           .most = INT32_MAX};
-  ms_c_guard(w, w->frames - 1, ms_c_text(w, "ms_is_whole(%s)", text));
+  const char *test = start ? "ms_is_whole(%s) && !(%s == 0 && __builtin_signbit(%s))"
+                           : "ms_is_whole(%s)";
+  ms_c_guard(w, w->frames - 1, ms_c_text(w, test, text, text, text));
 }
 
 /* The step of a loop if it is a constant; 0 otherwise. */
@@ -178,8 +190,8 @@ static void write_quick(ms_writer *w, const ms_node *loop, ms_end *start, ms_end
   ms_text body = {0}, *out = w->out;
   ms_frame *frame = &w->frame[w->frames++];
   *frame = (ms_frame){0};
-  guard_end(w, start);
-  guard_end(w, limit);
+  guard_end(w, start, true);
+  guard_end(w, limit, false);
   w->out = &body;
   w->line = loop->line;
   w->indent++;
@@ -206,7 +218,7 @@ void ms_c_for(ms_writer *w, const ms_node *loop) {
   ms_c_line(w, "{");
   if (quick) {
     ms_end start, limit;
-    if (find_end(w, loop->kid[0], "initial value", &start) &&
+    if (find_start(w, loop->kid[0], &start) &&
         find_end(w, loop->kid[1], "limit", &limit))
       write_quick(w, loop, &start, &limit, step);
   } else {

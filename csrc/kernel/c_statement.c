@@ -32,12 +32,6 @@ void ms_c_list(ms_writer *w, const ms_node *node, uint32_t from, ms_c_value *val
     values[at] = (ms_c_value){MS_FORM_VALUE, ms_kind_scalar(MS_CAN_NIL), "ms_nil"};
 }
 
-static const char *pointer_type(const ms_writer *w, uint32_t array) {
-  static const char *const names[] = {
-      [MS_FLOAT] = "float", [MS_DOUBLE] = "double", [MS_INT32] = "int32_t", [MS_INT64] = "int64_t"};
-  return names[w->draft->job->elements[array].type];
-}
-
 /* A local that is an integer while the guards hold. */
 static bool declare_whole(ms_writer *w, const ms_symbol *symbol, ms_c_local *local,
                           const ms_node *from, const char *name) {
@@ -61,15 +55,10 @@ void ms_c_declare(ms_writer *w, const ms_symbol *symbol, ms_c_value value, const
   ms_c_local *local = ms_c_local_of(w, symbol);
   const char *name = ms_c_local_name(w, symbol);
   *local = (ms_c_local){.frames = w->frames, .from = from, .form = ms_c_form(w, &kind)};
-  if (kind.can == MS_CAN_OBJECT && kind.object == MS_OBJECT_VIEW) {
+  const char *object = ms_c_object_type(w, &kind);
+  if (object != NULL) {
     local->text = name;
-    ms_c_line(w, "%s *%s%s = %s;", pointer_type(w, kind.array), symbol->assigned ? "" : "const ",
-              name, value.text);
-    return;
-  }
-  if (kind.can == MS_CAN_OBJECT && kind.object == MS_OBJECT_SPARSE && kind.given > 0) {
-    local->text = name;
-    ms_c_line(w, "%sint64_t %s = %s;", symbol->assigned ? "" : "const ", name, value.text);
+    ms_c_line(w, "%s %s%s = %s;", object, symbol->assigned ? "" : "const ", name, value.text);
     return;
   }
   if (kind.can & MS_CAN_OBJECT) {
@@ -133,7 +122,7 @@ static void find_target(ms_writer *w, const ms_node *node, ms_target *target, bo
       ms_c_refuse(w, node, "`%s` is no single element", ms_c_source(w, node));
     if (hold && target->location.element) {
       const char *held = ms_c_temp(w);
-      ms_c_line(w, "%s *const %s = &%s;", pointer_type(w, target->location.kind.array), held,
+      ms_c_line(w, "%s const %s = &%s;", ms_c_object_type(w, &target->location.kind), held,
                 target->location.text);
       target->location.text = ms_c_text(w, "*%s", held);
     }
@@ -217,12 +206,30 @@ static void while_loop(ms_writer *w, const ms_node *node) {
   ms_c_line(w, "}");
 }
 
+static void write_statement(ms_writer *w, const ms_node *node);
+
+/* Makes the labels of a block known in it. */
+static void enter_labels(ms_writer *w, const ms_node *block) {
+  for (uint32_t k = 0; k < block->kids; k++) {
+    if (block->kid[k]->kind != MS_LABEL) continue;
+    ms_c_label *label = ms_arena_take(w->arena, 1, sizeof *label);
+    if (label == NULL) {
+      w->failed = true;
+      return;
+    }
+    label->next = w->label;
+    label->name = block->kid[k]->text;
+    label->text = ms_c_text(w, "l%u_%s", ++w->labels, ms_c_name(w, label->name));
+    w->label = label;
+  }
+}
+
 /* The condition sees the block's locals, and comes after its labels. */
 static void repeat_loop(ms_writer *w, const ms_node *node) {
   ms_c_line(w, "for (;;) {");
   ms_c_label *before = w->label;
-  ms_c_labels(w, node->kid[0]);
-  for (uint32_t k = 0; k < node->kid[0]->kids; k++) ms_c_statement(w, node->kid[0]->kid[k]);
+  enter_labels(w, node->kid[0]);
+  for (uint32_t k = 0; k < node->kid[0]->kids; k++) write_statement(w, node->kid[0]->kid[k]);
   ms_c_place(w, node->kid[1]);
   ms_c_line(w, "if (%s) break;", ms_c_condition(w, node->kid[1]));
   w->label = before;
@@ -246,25 +253,10 @@ static void place_label(ms_writer *w, const ms_node *node) {
   }
 }
 
-void ms_c_labels(ms_writer *w, const ms_node *block) {
-  for (uint32_t k = 0; k < block->kids; k++) {
-    if (block->kid[k]->kind != MS_LABEL) continue;
-    ms_c_label *label = ms_arena_take(w->arena, 1, sizeof *label);
-    if (label == NULL) {
-      w->failed = true;
-      return;
-    }
-    label->next = w->label;
-    label->name = block->kid[k]->text;
-    label->text = ms_c_text(w, "l%u_%s", ++w->labels, ms_c_name(w, label->name));
-    w->label = label;
-  }
-}
-
 void ms_c_block(ms_writer *w, const ms_node *block) {
   ms_c_label *before = w->label;
-  ms_c_labels(w, block);
-  for (uint32_t k = 0; k < block->kids && w->why->line == 0; k++) ms_c_statement(w, block->kid[k]);
+  enter_labels(w, block);
+  for (uint32_t k = 0; k < block->kids && w->why->line == 0; k++) write_statement(w, block->kid[k]);
   w->label = before;
 }
 
@@ -286,7 +278,7 @@ static void local_function(ms_writer *w, const ms_node *node) {
       (ms_c_local){.text = "", .form = MS_FORM_OBJECT, .frames = w->frames};
 }
 
-void ms_c_statement(ms_writer *w, const ms_node *node) {
+static void write_statement(ms_writer *w, const ms_node *node) {
   if (node->kind != MS_LABEL && node->kind != MS_DO) ms_c_place(w, node);
   switch (node->kind) {
     case MS_LOCAL:

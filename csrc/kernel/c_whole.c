@@ -42,6 +42,7 @@ static ms_whole literal(ms_writer *w, double number) {
 /* A double that the guards say is whole. */
 static ms_whole guarded(ms_writer *w, const char *text) {
   return (ms_whole){.known = true,
+                    .unsigned_zero = true,
                     .text = ms_c_text(w, "(int64_t)%s", text),
                     .lo = text,
                     .hi = text,
@@ -176,11 +177,14 @@ static ms_whole extreme(ms_writer *w, const ms_whole *a, const ms_whole *b, bool
   return finish(w, r, true);
 }
 
+/* A node as an integer, seen from frame `frame` (MS_FRAMES: from none). */
+static ms_whole whole_at(ms_writer *w, const ms_node *node, uint32_t frame);
+
 static ms_whole of_binary(ms_writer *w, const ms_node *node, uint32_t frame) {
   if (node->op > MS_OP_MOD || node->op == MS_OP_DIV) return unknown;
-  ms_whole a = ms_c_whole_at(w, node->kid[0], frame);
+  ms_whole a = whole_at(w, node->kid[0], frame);
   if (!a.known) return unknown;
-  ms_whole b = ms_c_whole_at(w, node->kid[1], frame);
+  ms_whole b = whole_at(w, node->kid[1], frame);
   if (!b.known) return unknown;
   if (node->op == MS_OP_MUL) return product(w, &a, &b);
   if (node->op == MS_OP_MOD) return remainder_of(w, &a, &b);
@@ -193,16 +197,16 @@ static ms_whole of_call(ms_writer *w, const ms_node *node, uint32_t frame) {
   const ms_node *first = node->kid[1];
   if (strcmp(called.name, "math.floor") == 0 && node->kids == 2) {
     while (first->kind == MS_PAREN) first = first->kid[0];
-    if (first->kind != MS_BINARY || first->op != MS_OP_DIV) return ms_c_whole_at(w, first, frame);
-    ms_whole a = ms_c_whole_at(w, first->kid[0], frame);
-    ms_whole b = ms_c_whole_at(w, first->kid[1], frame);
+    if (first->kind != MS_BINARY || first->op != MS_OP_DIV) return whole_at(w, first, frame);
+    ms_whole a = whole_at(w, first->kid[0], frame);
+    ms_whole b = whole_at(w, first->kid[1], frame);
     return a.known && b.known ? quotient(w, &a, &b) : unknown;
   }
   bool most = strcmp(called.name, "math.max") == 0;
   if (!most && strcmp(called.name, "math.min") != 0) return unknown;
-  ms_whole r = ms_c_whole_at(w, first, frame);
+  ms_whole r = whole_at(w, first, frame);
   for (uint32_t k = 2; k < node->kids && r.known; k++) {
-    ms_whole next = ms_c_whole_at(w, node->kid[k], frame);
+    ms_whole next = whole_at(w, node->kid[k], frame);
     r = next.known ? extreme(w, &r, &next, most) : unknown;
   }
   return r;
@@ -222,8 +226,8 @@ static ms_whole of_extent(ms_writer *w, const ms_node *object, const ms_node *di
 /* The ends of a loop bound its variable. */
 static void loop_bounds(ms_writer *w, const ms_c_local *local, uint32_t frame, ms_whole *r) {
   bool down = local->down;
-  ms_whole start = ms_c_whole_at(w, local->loop->kid[0], frame);
-  ms_whole limit = ms_c_whole_at(w, local->loop->kid[1], frame);
+  ms_whole start = whole_at(w, local->loop->kid[0], frame);
+  ms_whole limit = whole_at(w, local->loop->kid[1], frame);
   bool own = frame + 1 == local->frames;
   const char *first_lo = start.lo, *first_hi = start.hi, *last_lo = limit.lo, *last_hi = limit.hi;
   if (own && local->start != NULL) first_lo = first_hi = local->start;
@@ -254,7 +258,7 @@ static ms_whole of_symbol(ms_writer *w, const ms_symbol *symbol, uint32_t frame)
   } else if (local->loop != NULL) {
     loop_bounds(w, local, frame, &r);
   } else if (local->from != NULL) {
-    ms_whole from = ms_c_whole_at(w, local->from, frame);
+    ms_whole from = whole_at(w, local->from, frame);
     r.lo = from.lo;
     r.hi = from.hi;
     r.needs = from.needs;
@@ -274,7 +278,7 @@ static ms_whole of_path(ms_writer *w, const ms_node *node, uint32_t frame) {
   return guarded(w, ms_c_captured(w, at));
 }
 
-ms_whole ms_c_whole_at(ms_writer *w, const ms_node *node, uint32_t frame) {
+static ms_whole whole_at(ms_writer *w, const ms_node *node, uint32_t frame) {
   if (w->whole_steps == 0) return unknown;
   w->whole_steps--;
   switch (node->kind) {
@@ -284,13 +288,13 @@ ms_whole ms_c_whole_at(ms_writer *w, const ms_node *node, uint32_t frame) {
     case MS_INDEX:
       return of_path(w, node, frame);
     case MS_PAREN:
-      return ms_c_whole_at(w, node->kid[0], frame);
+      return whole_at(w, node->kid[0], frame);
     case MS_BINARY:
       return of_binary(w, node, frame);
     case MS_UNARY:
       if (node->op == MS_OP_LEN) return of_extent(w, node->kid[0], NULL);
       if (node->op != MS_OP_NEG) return unknown;
-      ms_whole a = ms_c_whole_at(w, node->kid[0], frame);
+      ms_whole a = whole_at(w, node->kid[0], frame);
       return negated(w, &a);
     case MS_CALL:
       return of_call(w, node, frame);
@@ -304,7 +308,7 @@ ms_whole ms_c_whole_at(ms_writer *w, const ms_node *node, uint32_t frame) {
 
 ms_whole ms_c_whole_static(ms_writer *w, const ms_node *node) {
   w->whole_steps = MOST_STEPS;
-  return ms_c_whole_at(w, node, MS_FRAMES);
+  return whole_at(w, node, MS_FRAMES);
 }
 
 void ms_c_guard(ms_writer *w, uint32_t frame, const char *condition) {
@@ -316,7 +320,7 @@ void ms_c_guard(ms_writer *w, uint32_t frame, const char *condition) {
 ms_whole ms_c_whole(ms_writer *w, const ms_node *node) {
   for (uint32_t f = 0; f < w->frames; f++) {
     w->whole_steps = MOST_STEPS;
-    ms_whole r = ms_c_whole_at(w, node, f);
+    ms_whole r = whole_at(w, node, f);
     if (!r.known) continue;
     if (r.needs != NULL) ms_c_guard(w, f, r.needs);
     return r;
@@ -328,7 +332,7 @@ ms_whole ms_c_whole(ms_writer *w, const ms_node *node) {
 static bool whole_subscript(ms_writer *w, const ms_node *node, int64_t extent, ms_whole *r) {
   for (uint32_t f = 0; f < w->frames; f++) {
     w->whole_steps = MOST_STEPS;
-    *r = ms_c_whole_at(w, node, f);
+    *r = whole_at(w, node, f);
     if (!r->known) continue;
     if (r->needs != NULL) ms_c_guard(w, f, r->needs);
     if (r->least < 1) ms_c_guard(w, f, ms_c_text(w, "%s >= 1", r->lo));

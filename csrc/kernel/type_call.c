@@ -31,6 +31,7 @@ static const ms_library library[] = {
     {"math.fmod", MS_LIBRARY_CALL, 2, 2, "ms_math_fmod", NULL},
     {"math.pow", MS_LIBRARY_CALL, 2, 2, "ms_math_pow", NULL},
     {"math.ldexp", MS_LIBRARY_CALL, 2, 2, "ms_math_ldexp", NULL},
+    {"math.log", MS_LIBRARY_CALL, 2, 2, "ms_math_log_base", NULL},
     {"math.max", MS_LIBRARY_FOLD, 1, MANY, "ms_math_max", "ms_float_max"},
     {"math.min", MS_LIBRARY_FOLD, 1, MANY, "ms_math_min", "ms_float_min"},
     {"meissa.random", MS_LIBRARY_RANDOM, 0, 2, "ms_draw_whole", NULL},
@@ -49,11 +50,15 @@ static const ms_library library[] = {
     {"bit.bxor", MS_LIBRARY_BITS, 1, MANY, "ms_bit_bxor", NULL},
 };
 
-const ms_library *ms_library_find(const char *name) {
+const ms_library *ms_library_find(const char *name, uint32_t arguments) {
+  const ms_library *found = NULL;
   for (size_t k = 0; k < sizeof library / sizeof *library; k++) {
-    if (strcmp(library[k].name, name) == 0) return &library[k];
+    const ms_library *entry = &library[k];
+    if (strcmp(entry->name, name) != 0) continue;
+    found = entry;
+    if (arguments >= entry->least && arguments <= entry->most) return entry;
   }
-  return NULL;
+  return found;
 }
 
 ms_measure ms_measure_find(const char *method) {
@@ -68,7 +73,7 @@ ms_measure ms_measure_find(const char *method) {
 }
 
 static ms_kind_of called_builtin(const ms_typed *typed, const ms_node *node, const char *name) {
-  const ms_library *entry = ms_library_find(name);
+  const ms_library *entry = ms_library_find(name, node->kids - 1);
   if (entry == NULL) return ms_kind_other();
   ms_kind_of kind = ms_kind_number(MS_ANY_PRECISION);
   if (entry->shape == MS_LIBRARY_BITS) return kind;
@@ -118,7 +123,8 @@ bool ms_typed_single(const ms_typed *typed, const ms_node *node) {
   if (node->kind == MS_METHOD) return ms_measure_find(node->text) != MS_MEASURE_NONE;
   if (node->kind != MS_CALL) return false;
   ms_kind_of called = ms_typed_expression(typed, node->kid[0]);
-  if (called.object == MS_OBJECT_BUILTIN) return ms_library_find(called.name) != NULL;
+  if (called.object == MS_OBJECT_BUILTIN)
+    return ms_library_find(called.name, node->kids - 1) != NULL;
   if (called.object != MS_OBJECT_FUNCTION) return false;
   const ms_callee *callee = ms_typed_callee(typed, called.node);
   return callee != NULL && callee->results == 1;

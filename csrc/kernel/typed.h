@@ -158,8 +158,9 @@ typedef struct ms_library {
   const char *single;   /* the one of floats, for fast mode; NULL: none */
 } ms_library;
 
-/* The entry of a builtin; NULL if bodies with it stay on the Lua engine. */
-const ms_library *ms_library_find(const char *name);
+/* The entry of a builtin for so many arguments, else one for others; NULL if bodies with it stay on
+ * the Lua engine. */
+const ms_library *ms_library_find(const char *name, uint32_t arguments);
 
 /* Methods of arrays and rows that give a number. */
 typedef enum ms_measure {

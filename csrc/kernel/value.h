@@ -47,9 +47,9 @@ static inline void ms_give(ms_native_slot *slots, ms_value value) {
   slots[1].whole = value.tag;
 }
 
-/* Whether a double is a whole number of 32 bits; then (int64_t)x is it. */
+/* Whether a double is a whole number of 32 bits, and not -0; then (int64_t)x is it. */
 static inline int ms_is_whole(double x) {
-  return x >= -0x1p31 && x < 0x1p31 && (double)(int64_t)x == x;
+  return x >= -0x1p31 && x < 0x1p31 && (double)(int64_t)x == x && (x != 0 || !__builtin_signbit(x));
 }
 
 /* Lua's % and math.floor(a / b) for b > 0. */

@@ -192,6 +192,10 @@ ms_form_of ms_c_form(const ms_writer *w, const ms_kind_of *kind);
 /* The C type of a form. */
 const char *ms_c_type(ms_form_of form);
 
+/* The C type of an object that is held: a pointer to a part of an array, a sparse row's number.
+ * NULL for other objects. */
+const char *ms_c_object_type(ms_writer *w, const ms_kind_of *kind);
+
 /* Conversions. `node` is what a message is about. */
 const char *ms_c_as_double(ms_writer *w, ms_c_value value, const ms_node *node);
 const char *ms_c_as_float(ms_writer *w, ms_c_value value, const ms_node *node);
@@ -222,10 +226,6 @@ bool ms_c_stores(const ms_writer *w, const ms_node *node);
 
 /* A node as an integer without guards. */
 ms_whole ms_c_whole_static(ms_writer *w, const ms_node *node);
-
-/* A node as an integer, seen from frame `frame` (MS_FRAMES: from none); part of the others, which
- * bound its work by w->whole_steps. */
-ms_whole ms_c_whole_at(ms_writer *w, const ms_node *node, uint32_t frame);
 
 /* The same, from the outermost frame that allows it; the guards that it needs are added. */
 ms_whole ms_c_whole(ms_writer *w, const ms_node *node);
@@ -294,8 +294,6 @@ void ms_c_return(ms_writer *w, const ms_node *node);
 /* ---- statements ---- */
 
 void ms_c_block(ms_writer *w, const ms_node *block);
-void ms_c_labels(ms_writer *w, const ms_node *block); /* enters a block's labels */
-void ms_c_statement(ms_writer *w, const ms_node *node);
 void ms_c_for(ms_writer *w, const ms_node *node);
 
 /* Declares a local and gives it a value. */

@@ -120,6 +120,13 @@ local function stay(plan, space, why, line)
   plan.engine, plan.engine_reason = "lua", line and ("line %d: %s"):format(line, why) or why
 end
 
+-- Says why a loop that could be machine code is none, unless it was asked to be.
+local function notice_lack(plan)
+  if plan.engine_reason then
+    notice("loops run on the slower Lua engine: %s", plan.engine_reason)
+  end
+end
+
 -- Whether loops of this space wait for the compiler.
 local function waits(space)
   return M.asked(space.options) == "native" or space.numeric == "fast"
@@ -142,10 +149,7 @@ function M.judge(plan, static, space)
     return stay(plan, space, static.refusal.message, static.refusal.line)
   end
   local why = compiler.missing()
-  if why then
-    notice("loops run on the slower Lua engine: %s", why)
-    return stay(plan, space, why)
-  end
+  if why then return stay(plan, space, why) end
   local kernel = static.native.kernel
   if kernel and kernel.trouble then return stay(plan, space, kernel.trouble) end
   plan.engine, plan.engine_reason = "native", nil
@@ -157,12 +161,15 @@ end
 -- Errors: OPT.
 function M.choose(plan, static, space)
   M.judge(plan, static, space)
-  if plan.engine ~= "native" then return nil end
   local native = static.native
+  if plan.engine ~= "native" then
+    if native then notice_lack(plan) end
+    return nil
+  end
   local kernel, why = kernel_of(plan, native)
   if not kernel then
-    notice("loops run on the slower Lua engine: %s", why)
-    return stay(plan, space, why)
+    stay(plan, space, why)
+    return notice_lack(plan)
   end
   local build = kernel.build
   if not kernel.object and build:state() == "waiting" then
@@ -174,8 +181,8 @@ function M.choose(plan, static, space)
   end
   local object, trouble = take_object(kernel)
   if not object then
-    notice("loops run on the slower Lua engine: %s", trouble)
-    return stay(plan, space, trouble)
+    stay(plan, space, trouble)
+    return notice_lack(plan)
   end
   return {key = build.key, info = native.info, object = kernel.bytes, kernel = kernel}
 end

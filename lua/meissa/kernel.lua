@@ -47,27 +47,31 @@ local function find_arrays(values, count)
   return arrays
 end
 
--- The captured values that an execution needs; the object alone needs fewer than the Lua text.
+-- The captured values that an execution needs; the object alone needs fewer than the Lua text. The
+-- first execution sends what both need: whether a value can travel must not depend on a cache.
 local function carried(values, static, bindings, native)
   local info = static.info
+  local alone = native and native.object and static.travelled
   local sent, count = {}, 0
-  for _, source in ipairs { not (native and native.object) and info, native and native.info } do
+  for _, source in ipairs { alone and {} or info, native and native.info } do
     for _, param in ipairs(source and source.params or {}) do
       if param.kind == "value" or param.kind == "inner" then
         sent[param.at] = values[param.at]
       end
     end
   end
-  if not (native and native.object) then
+  if not alone then
     for _, c in ipairs(info.spilled) do sent[c] = values[c] end
   end
   for c in tables.each(sent) do count = math.max(count, c) end
-  return bulk.encode(sent, count, {
+  local bytes, apart = bulk.encode(sent, count, {
     path = function(c) return info.captures[c].path end,
     find_array = memory.finder(values, #bindings),
     code = "BDY",
     remedy = "Read what the loop needs from it into a number, string or table before the loop",
   }, static)
+  static.travelled = true
+  return bytes, apart
 end
 
 -- All that distinguishes one kernel from another, as a string.
@@ -246,8 +250,10 @@ function M.pack(static, bindings, values, native)
   return kernel.bytes, run_bytes, kernel.key, apart, static.large
 end
 
--- Loaded kernels by key: their text is compiled once in a process.
-local loaded = {}
+-- Loaded kernels by key: their text is compiled once in a process. When there are too many, all are
+-- forgotten; those that are used again are loaded again.
+local loaded, loaded_count = {}, 0
+local MOST_LOADED = 256
 
 local function load_kernel(bytes)
   local key = bytes:sub(1, M.KEY)
@@ -255,7 +261,8 @@ local function load_kernel(bytes)
   if kernel then return kernel end
   local content = buffer.decode(bytes:sub(M.KEY + 1))
   kernel = { info = content.info, native = content.native, memory = {} }
-  loaded[key] = kernel
+  if loaded_count == MOST_LOADED then loaded, loaded_count = {}, 0 end
+  loaded[key], loaded_count = kernel, loaded_count + 1
   return kernel
 end
 

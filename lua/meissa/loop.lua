@@ -6,10 +6,9 @@
 -- scalars back, and returns an iterator that ends at once. `each` does the same for a closure.
 -- @module meissa.loop
 
-local analyze = require "meissa.analyze"
 local array = require "meissa.array"
 local buffers = require "meissa.buffer"
-local capture = require "meissa.capture"
+local captured = require "meissa.captured"
 local check = require "meissa.check"
 local core = require "meissa.core"
 local engine = require "meissa.engine"
@@ -27,7 +26,6 @@ local source = require "meissa.source"
 local spaces = require "meissa.space"
 local stages = require "meissa.stage"
 local system = require "meissa.system"
-local undefined = require "meissa.undefined"
 
 local M = {}
 
@@ -98,96 +96,16 @@ local function check_callee(record, func, level, running)
   end
 end
 
--- What the analyser is told of an array.
-local function describe_array(value)
-  if not array.is(value) then return buffers.describe(value) end
-  local about = array.describe(value)
-  return {array = about.id, storage = about.store, dims = about.dims, sparse = about.sparse,
-          integer = about.type:find("^int") ~= nil, type = about.type,
-          scratch = scratches.is(value)}
-end
-
-analyze.add_describer(describe_array)
-
--- Kinds of captured values that are what they were when they are the same value.
-local UNCHANGING = {["nil"] = true, number = true, boolean = true, string = true, array = true,
-                    builtin = true}
-
--- The value that a kernel gets for a captured one: a row of an array stands for its view, a buffer
--- for what is pending in it.
-local function value_of(binding, value)
-  return binding.kind == "array" and array.to_handle(buffers.pending(value), true) or value
-end
-
--- What the last execution resolved, if nothing has changed since but numbers and ranges: bindings,
--- brought up to date, the captured values, and the plan, unless it may depend on what has changed.
-local function recall(record, space, roots)
-  local recent = record.recent
-  if not recent or recent.shape ~= spaces.shape(space) then return nil end
-  if space.array and array.describe(space.array).id ~= recent.source_id then return nil end
-  local bindings, values, captured = recent.bindings, {}, {}
-  local same = recent.space_key == spaces.key(space)
-  for c, each in ipairs(record.captures) do
-    local value, binding = frame.follow(each, roots[c]), bindings[c]
-    if type(value) == "number" and binding.kind == "number" then
-      same = same and not (each.parameter and value ~= binding.number)
-      binding.number = value
-    elseif not rawequal(value, recent.seen[c]) then
-      record.recent = nil -- its numbers may be half up to date
-      return nil
-    end
-    values[c], captured[c] = value_of(binding, value), value
-  end
-  space.source = recent.source
-  if same then return bindings, values, recent.plan end
-  for c, binding in ipairs(bindings) do binding.value = captured[c] end
-  return bindings, values
-end
-
--- Finds out what is captured.
-local function resolve(record, space, roots, env)
-  local numbers = {}
-  for c, each in ipairs(record.captures) do numbers[each] = c end
-  local bindings = capture.resolve(record.captures, function(each) return roots[numbers[each]] end,
-                                   describe_array, nil, record.names)
-  if not space.serial then undefined.check(record, bindings, roots, env) end
-  if space.array then
-    space.source = capture.source(bindings, describe_array(space.array), space.array)
-  end
-  local values = {}
-  for c, binding in ipairs(bindings) do values[c] = value_of(binding, binding.value) end
-  return bindings, values
-end
-
-local function remember(record, space, plan, bindings)
-  for _, binding in ipairs(bindings) do
-    if not UNCHANGING[binding.kind] then return end
-  end
-  if #bindings ~= #record.captures then return end
-  -- Weak: a loop that has run does not keep its arrays alive.
-  local seen = setmetatable({}, {__mode = "v"})
-  for c, binding in ipairs(bindings) do seen[c], binding.value = binding.value, nil end
-  record.recent = {space_key = spaces.key(space), shape = spaces.shape(space),
-                   source = space.source, plan = plan,
-                   positions = space.positions,
-                   source_id = space.array and array.describe(space.array).id,
-                   bindings = bindings, seen = seen}
-end
-
 -- Plans the loop for this space and these captured values.
 local function plan_loop(record, space, roots, env)
-  local bindings, values, recent = recall(record, space, roots)
-  if recent then
-    space.positions = record.recent.positions
-    return recent, bindings, values
-  end
-  if not bindings then bindings, values = resolve(record, space, roots, env) end
+  local bindings, values, recent = captured.find(record, space, roots, env)
+  if recent then return recent, bindings, values end
   local plan = plans.get(record, space, bindings)
   -- Equal subscripts tell entries apart no more; in an ordered loop such entries follow each other.
   if plan.draws and space.sparse and not space.ordered then
     space.positions = array.repeats(space.array)
   end
-  remember(record, space, plan, bindings)
+  captured.remember(record, space, plan, bindings)
   return plan, bindings, values
 end
 
