@@ -104,6 +104,18 @@ end
       assert.equal(expected, images("\n" .. output))
     end)
 
+    it("where constants together need more than 32 bits", function()
+      local text = [[
+        local O = meissa.zeros({4}, {type = "int64"})
+        for i in parallel(4) do
+          local a, b = 0x7fffffff * 2, 65536 * -65536
+          O[i] = a + b * i
+        end
+        print(O[1], O[4], meissa.last().engine)]]
+      assert.equal("-2\t-12884901890\tnative\n", run(text, "MEISSA_ENGINE=native"))
+      assert.equal("-2\t-12884901890\tlua\n", run(text, "MEISSA_ENGINE=lua"))
+    end)
+
     it("in this process", function()
       local text = loop(1000, "{ordered = false, reduce = 'blocks'}") ..
         "once() print(('%.17g'):format(once()), A:sum(), meissa.last().engine, blocks)"

@@ -28,7 +28,8 @@ static ms_whole literal(ms_writer *w, double number) {
       (number == 0 && signbit(number)))
     return unknown;
   int64_t value = (int64_t)number;
-  const char *text = ms_c_text(w, value < 0 ? "(%" PRId64 ")" : "%" PRId64, value);
+  /* As wide as what they make together: 0x7fffffff * 2 is no int. */
+  const char *text = ms_c_text(w, value < 0 ? "(%" PRId64 "L)" : "%" PRId64 "L", value);
   const char *bound = ms_c_number(w, number);
   return (ms_whole){.known = true,
                     .unsigned_zero = true,
