@@ -24,7 +24,7 @@ return {
       "return x - __builtin_trunc(x / y) * y;") },
   { name = "max prefers the first of equals", concerns = using "ms_math_max",
     change = replace("return x > y ? x : y;", "return x >= y ? x : y;") },
-  { name = "min is not for nan", concerns = using "ms_math_min",
+  { name = "min is not for nan", concerns = using "ms_math_min%([^\n]-undefined",
     change = replace("return x < y ? x : y;", "return x >= y ? y : x;") },
   { name = "the compiler contracts products and sums",
     concerns = using "%* [^;]- %+ ",

@@ -130,6 +130,11 @@ local numbers = {
   { 2, function(self)
     return ("(1 / (- %s))"):format(self:pick { "zero", "negative", "infinite", self:leaf() })
   end },
+  { 2, function(self)
+    local zeros = { "zero", "negative", "-0.0", "0" }
+    return ("(1 / math.%s(%s, %s))"):format(self:pick { "max", "min" }, self:pick(zeros),
+      self:pick(zeros))
+  end },
   { 12, function(self, d)
     return ("math.%s(%s)"):format(self:pick(functions_of_one), self:number(d))
   end },

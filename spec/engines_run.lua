@@ -307,8 +307,8 @@ function M.is_plain(loop)
     or loop.text:find("normal(", 1, true))
 end
 
---- Compares with the plain loop, which has LuaJIT's own operators: what differs, or nil. Blocks form
--- sums and products in another order, and extremes where there is a nan.
+--- Compares with the plain loop, which has LuaJIT's own operators: what differs, or nil. Blocks
+-- form sums and products in another order, and extremes where there is a nan.
 function M.compare_plain(self)
   local expected = M.reference(self)
   if expected.failed then return nil end
