@@ -198,7 +198,8 @@ function M.compare(text, world, space_of, options)
     if fault.line ~= failed.line then
       return ("line %d, not %d: %s"):format(fault.line, failed.line, failed.message)
     end
-    if fault.message and fault.message ~= failed.message then
+    local message = fault.message and fault.message:gsub("^ARR: ", "")
+    if message and message ~= failed.message then
       return ("%s, not %s"):format(fault.message, failed.message)
     end
     local there, here = table.concat(failed.iteration, ","), table.concat(fault.iteration, ",")

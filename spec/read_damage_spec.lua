@@ -107,6 +107,7 @@ describe("damaged files", function()
         assert.is_true(check(format, dir .. "/f.gz"))
         for _ = 1, 40 do
           local at = math.random(20, #packed)
+          if at == #packed - 8 then at = at + 1 end -- the data's last bits may mean nothing
           local other = string.char((packed:byte(at) + math.random(255)) % 256)
           local bad = math.random(2) == 1 and packed:sub(1, at - 1)
             or packed:sub(1, at - 1) .. other .. packed:sub(at + 1)

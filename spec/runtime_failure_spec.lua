@@ -161,7 +161,7 @@ for _, road in ipairs(support.roads) do
       local outcome, err, seconds = timed(session.run, session, {
         key = "endless", strategy = "partition", ranges = {2},
         kernel = 'require("ffi").cdef "int usleep(unsigned);" return function(b) '
-          .. "while b == 1 do end require('ffi').C.usleep(50000) error('stop') end",
+          .. "while b == 1 do end require('ffi').C.usleep(200000) error('stop') end",
       })
       assert.is_nil(outcome)
       assert.are.equal("BDY", err.code)
@@ -181,13 +181,19 @@ for _, road in ipairs(support.roads) do
           local _, given = ...
           return function(b)
             if b == 0 and os.remove(given.flag) then
-              os.execute(("(sleep 0.1; kill -9 %d) &"):format(C.getpid()))
-            elseif b == 1 then
-              C.usleep(400000)
+              os.execute(("(sleep 0.1; kill -9 %d; touch %s.dead) &"):format(C.getpid(),
+                given.flag))
             end
+            for _ = 1, b == 1 and 1000 or 0 do -- until it is dead, and the driver knows
+              local file = io.open(given.flag .. ".dead")
+              if file then file:close() break end
+              C.usleep(10000)
+            end
+            if b == 1 then C.usleep(100000) end
             return tostring(b)
           end]],
       })
+      os.remove(flag .. ".dead")
       assert.are.same({"0", "1"}, {outcome.results[0], outcome.results[1]})
       local handed_over_for_good = road.shm and road.transport == "ipc"
       assert.matches(handed_over_for_good and "between loops and is replaced" or

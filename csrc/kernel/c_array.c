@@ -170,8 +170,8 @@ ms_c_value ms_c_load(ms_writer *w, const ms_c_location *location, const ms_node 
 const char *ms_c_stored(ms_writer *w, ms_c_value value, uint32_t capture, const ms_node *node) {
   int32_t type = w->draft->job->elements[capture].type;
   const ms_complaint says = {
-      ms_c_text(w, "cannot store a nil in an array of type %s", ms_type_name(type)),
-      ms_c_text(w, "cannot store a boolean in an array of type %s", ms_type_name(type))};
+      ms_c_text(w, "ARR: cannot store a nil in an array of type %s", ms_type_name(type)),
+      ms_c_text(w, "ARR: cannot store a boolean in an array of type %s", ms_type_name(type))};
   if (type == MS_FLOAT && value.form != MS_FORM_FLOAT)
     return ms_c_text(w, "(float)%s", ms_c_as_number(w, value, node, says));
   if (type == MS_FLOAT) return value.text;

@@ -58,8 +58,8 @@ static void guard_end(ms_writer *w, ms_end *end, bool start) {
                           .hi = text,
                           .least = INT32_MIN,
                           .most = INT32_MAX};
-  const char *test = start ? "ms_is_whole(%s) && !(%s == 0 && __builtin_signbit(%s))"
-                           : "ms_is_whole(%s)";
+  const char *test =
+      start ? "ms_is_whole(%s) && !(%s == 0 && __builtin_signbit(%s))" : "ms_is_whole(%s)";
   ms_c_guard(w, w->frames - 1, ms_c_text(w, test, text, text, text));
 }
 
@@ -218,8 +218,7 @@ void ms_c_for(ms_writer *w, const ms_node *loop) {
   ms_c_line(w, "{");
   if (quick) {
     ms_end start, limit;
-    if (find_start(w, loop->kid[0], &start) &&
-        find_end(w, loop->kid[1], "limit", &limit))
+    if (find_start(w, loop->kid[0], &start) && find_end(w, loop->kid[1], "limit", &limit))
       write_quick(w, loop, &start, &limit, step);
   } else {
     const char *start, *limit, *by = NULL;

@@ -17,7 +17,8 @@ typedef struct ms_native_refusal {
   char message[256];
 } ms_native_refusal;
 
-/* The texts of MS_NATIVE_ERROR, in info's arena. */
+/* The texts of MS_NATIVE_ERROR, in info's arena; "ARR: ..." where the error's code is ARR, not
+ * BDY. */
 typedef struct ms_native_messages {
   const char **text;
   uint32_t count;

@@ -27,7 +27,8 @@ static size_t rounded(size_t size) {
   return room;
 }
 
-/* Makes the session's log at least `size` bytes large. */
+/* Makes the session's log at least `size` bytes large; gives back one that is much larger than what
+ * jobs have needed for a while. */
 static int take_log(ms_session *session, size_t size, ms_error *err) {
   ms_block *log = &session->undo;
   bool idle = log->size > SMALL_LOG && log->size / IDLE_FACTOR > size;
@@ -35,19 +36,19 @@ static int take_log(ms_session *session, size_t size, ms_error *err) {
   if (log->size >= size && session->undo_idle < IDLE_JOBS) return 0;
   session->undo_idle = 0;
   ms_block_release(log);
-  if (ms_block_take(log, rounded(size), NULL) == 0) return 0;
+  if (size == 0 || ms_block_take(log, rounded(size), NULL) == 0) return 0;
   return ms_undo_room(log, size, err);
 }
 
 int ms_recover_prepare(ms_session *session, ms_run *run) {
   const ms_job *job = run->job;
-  if (!job->transaction) return 0;
   ms_undo *undo = &run->undo;
-  if (ms_undo_divide(undo, &job->grid, &job->bounds, run->items, job->item_count, run->err) != 0) {
+  if (job->transaction &&
+      ms_undo_divide(undo, &job->grid, &job->bounds, run->items, job->item_count, run->err) != 0) {
     return -1;
   }
-  if (undo->size == 0) return 0;
   if (take_log(session, undo->size, run->err) != 0) return -1;
+  if (undo->size == 0) return 0;
   void **data = calloc(job->item_count, sizeof *data);
   if (data == NULL) return ms_error_set(run->err, MS_WRK, "out of memory");
   for (uint32_t i = 0; i < job->item_count; i++) data[i] = job->items[i].data;
@@ -57,8 +58,7 @@ int ms_recover_prepare(ms_session *session, ms_run *run) {
   return 0;
 }
 
-void ms_recover_undo(ms_session *session, ms_run *run) {
-  (void)session;
+void ms_recover_undo(ms_run *run) {
   if (run->job->transaction) {
     ms_undo_restore(&run->undo);
   } else {

@@ -272,7 +272,7 @@ static int attempt(ms_session *session, ms_run *run) {
   session->run = run;
   int failed = run_job(session, run);
   session->run = NULL;
-  if (failed != 0) ms_recover_undo(session, run);
+  if (failed != 0) ms_recover_undo(run);
   ms_load_free(session, run);
   return failed;
 }

@@ -161,7 +161,7 @@ int ms_recover_prepare(ms_session *session, ms_run *run);
  * it is buried. */
 void ms_recover_note(ms_session *session, const ms_member *member, uint32_t block);
 /* The attempt has failed and nobody works any more: puts the arrays back. */
-void ms_recover_undo(ms_session *session, ms_run *run);
+void ms_recover_undo(ms_run *run);
 /* Whether to try again; then the run is as before the first attempt, but for what it remembers of
  * deaths. */
 bool ms_recover_again(ms_session *session, ms_run *run);

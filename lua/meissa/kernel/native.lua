@@ -145,6 +145,8 @@ local function raise_fault(self, fault)
     helpers[storers[item.type]](value, at)
   else
     local message = self.info.messages and self.info.messages[value + 1]
+    local code, text = (message or ""):match("^(%u%u%u): (.*)$")
+    if code then errors.raise(code, "%s", text) end
     if message then error(message, 0) end
   end
   errors.raise("BUG", "a compiled loop stopped at line %d without a reason (%d)", fault.line,
