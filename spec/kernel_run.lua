@@ -50,8 +50,8 @@ local function iterator(space)
   end)
 end
 
--- Runs the text as plain Lua with strict arithmetic, on request never compiled; `parallel` and `each`
--- iterate over space.
+-- Runs the text as plain Lua with strict arithmetic, on request never compiled; `parallel` and
+-- `each` iterate over space.
 function M.plain(text, env, space, interpreted)
   local chunk = assert(loadstring(text, "@body.lua"))
   if interpreted then jit.off(chunk, true) end
