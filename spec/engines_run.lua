@@ -314,7 +314,7 @@ function M.compare_plain(self)
   if expected.failed then return nil end
   local env = worlds.world(self.loop.seed, self.loop.n)
   jit.off()
-  local ok, err = pcall(run.plain, self.loop.text, env, self.space)
+  local ok, err = pcall(run.plain, self.loop.text, env, self.space, true)
   jit.on()
   if not ok then return "plain loop: " .. tostring(err) end
   local got = { images = image(contents_of(env)), scalars = {} }

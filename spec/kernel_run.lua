@@ -50,9 +50,11 @@ local function iterator(space)
   end)
 end
 
--- Runs the text as plain Lua with strict arithmetic; `parallel` and `each` iterate over space.
-function M.plain(text, env, space)
+-- Runs the text as plain Lua with strict arithmetic, on request never compiled; `parallel` and
+-- `each` iterate over space.
+function M.plain(text, env, space, interpreted)
   local chunk = assert(loadstring(text, "@body.lua"))
+  if interpreted then jit.off(chunk, true) end
   env.parallel = function() return iterator(space) end
   env.each = function(...)
     local body = select(select("#", ...), ...)

@@ -256,14 +256,14 @@ for _, compiler in ipairs(compilers) do
       end)
 
       it("rounds to float as often as it is written", function()
-        local row, want = ffi.new("float[4]", 0.1, -2.3, 7.7, 1e-3), {}
+        local elements, want = ffi.new("float[4]", 0.1, -2.3, 7.7, 1e-3), {}
         for n = 0, 3 do
-          local value = ffi.new("float[1]", row[n])
+          local value = ffi.new("float[1]", elements[n])
           for k = 1, 6 do value[0] = value[0] * (k * 1.1) end
           want[n] = value[0]
         end
-        library.spec_scale(row)
-        for n = 0, 3 do assert.are.equal(want[n], row[n]) end
+        library.spec_scale(elements)
+        for n = 0, 3 do assert.are.equal(want[n], elements[n]) end
       end)
 
       it("checks as the Lua engine checks", function()
