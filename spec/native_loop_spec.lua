@@ -151,6 +151,37 @@ describe("a loop on the native engine", function()
     assert.truthy(tostring(err):find("outside 1..10", 1, true), tostring(err))
   end)
 
+  -- Limits whose digits begin with those of others, among others.
+  it("checks every limit, whichever others a block has", function()
+    local extents = { 5, 10, 50, 100, 101 }
+    for _, long in ipairs(extents) do
+      for _, short in ipairs(extents) do
+        local A, B, M = meissa.zeros(long), meissa.ones(short), meissa.zeros { long, short }
+        local function fails(fn, what)
+          local ok, err = pcall(fn)
+          assert.equal(long <= short, ok, ("%s %d x %d: %s"):format(what, long, short,
+                                                                    tostring(err)))
+          if not ok then assert.equal("ARR", err.code) end
+        end
+        fails(function()
+          for i in parallel(long, { engine = "native" }) do A[i] = B[i] end
+        end, "two arrays")
+        fails(function()
+          for i in parallel(long, { engine = "native" }) do
+            A[i] = 1
+            B[i] = -1
+          end
+        end, "two stores")
+        fails(function()
+          for i in parallel(long, { engine = "native" }) do
+            for k = 1, i do M[i][k] = i end
+          end
+        end, "an inner loop")
+        if long > short then assert.equal(short, B:sum()) end
+      end
+    end
+  end)
+
   it("leaves what C cannot say to the Lua engine", function()
     local B, words = meissa.zeros(n), { "a", "bb" }
     for i in parallel(n) do B[i] = #words[i % 2 + 1] end

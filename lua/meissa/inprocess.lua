@@ -46,18 +46,27 @@ end
 -- other last bits than the engines, which never use them.
 local INEXACT = {["math.max"] = true, ["math.min"] = true, ["math.pow"] = true}
 
+-- Functions that visit the keys of a table in an order that differs from process to process; on
+-- workers `pairs` goes by the keys.
+local UNORDERED = {pairs = true, next = true}
+
 --- Says once, for a loop that runs in this process, what may differ from a run on workers.
 function M.notice_inexact(record, plan, bindings)
   if plan.noticed then return end
   plan.noticed = true
-  local names = {}
+  local names, unordered = {}, nil
   if record.info.power then names[1] = "^" end
   for _, binding in ipairs(bindings) do
     if binding.kind == "builtin" and INEXACT[binding.name] then names[#names + 1] = binding.name end
+    if binding.kind == "builtin" and UNORDERED[binding.name] then unordered = binding.name end
   end
   if #names > 0 then
     io.stderr:write(("meissa: %s:%d: %s may give other last bits here than on workers\n"):format(
       record.file, record.line, table.concat(names, ", ")))
+  end
+  if unordered then
+    io.stderr:write(("meissa: %s:%d: %s may visit keys in another order here than on workers\n")
+      :format(record.file, record.line, unordered))
   end
 end
 

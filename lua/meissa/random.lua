@@ -165,6 +165,10 @@ end
 -- Errors: OPT.
 function M.seed(value)
   if value == nil then errors.raise("OPT", "meissa.seed takes a whole number, not nil") end
+  if make.in_body() then
+    errors.raise("OPT", "meissa.seed is for the driver, outside of loops: in a body the numbers " ..
+                 "depend on the iteration already")
+  end
   make.seed(value)
   seed, executed = value, 0
   outside.seed, outside.draw, outside.index[7] = word(value), 0, 0

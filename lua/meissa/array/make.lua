@@ -151,6 +151,12 @@ end
 -- Arrays without a seed: the ordinal of the call, under the session's seed.
 local session_seed, session_draws = 0, 0
 
+--- Whether a loop's body is running, in this process or because it is a worker.
+function M.in_body()
+  local loop = package.loaded["meissa.loop"]
+  return type(loop) == "table" and loop.on_worker == true
+end
+
 --- Sets the seed that random arrays without one of their own are drawn under.
 function M.seed(seed)
   session_seed = M.seed_number("seed", seed)
@@ -160,6 +166,10 @@ end
 --- Checks a seed: a whole number of at most 2^53.
 function M.seed_number(where, seed)
   if seed == nil then
+    if M.in_body() then
+      errors.raise("OPT", "%s in a loop's body needs a seed, or its numbers would depend on the " ..
+        "worker: {seed = i}", where)
+    end
     session_draws = session_draws + 1
     -- Spreads the sum over 64 bits so that seeds and ordinals do not collide.
     return (ffi.cast("uint64_t", session_seed) + 1) * 0x9E3779B97F4A7C15ULL + session_draws

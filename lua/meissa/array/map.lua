@@ -205,6 +205,10 @@ function M.reduce(self, fn, initial, opts)
   if opts.combine ~= nil then
     sets.check_function("reduce: combine", opts.combine)
     if initial == nil then errors.raise("OPT", "reduce: combine needs an initial value") end
+    if type(initial) == "table" then
+      errors.raise("OPT", "reduce: with combine every block begins from 'initial', and all would " ..
+        "change the same table; give a function that makes one: function() return {} end")
+    end
     return reduce_blocks(set, fn, initial, opts.combine, call)
   end
   if initial ~= nil then return fold(start_of(initial), fn, call, 1, set.count) end
