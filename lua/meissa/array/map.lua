@@ -206,8 +206,8 @@ function M.reduce(self, fn, initial, opts)
     sets.check_function("reduce: combine", opts.combine)
     if initial == nil then errors.raise("OPT", "reduce: combine needs an initial value") end
     if type(initial) == "table" then
-      errors.raise("OPT", "reduce: with combine every block begins from 'initial', and all would " ..
-        "change the same table; give a function that makes one: function() return {} end")
+      errors.raise("OPT", "reduce: with combine every block begins from 'initial', and all " ..
+        "would change one table; give a function that makes one: function() return {} end")
     end
     return reduce_blocks(set, fn, initial, opts.combine, call)
   end
