@@ -38,6 +38,12 @@ function M.map(list, fn, opts)
     errors.raise("OPT", "meissa.map takes a list and a function of an element: " ..
                  "meissa.map({0.1, 0.01}, function(rate) return train(rate) end)")
   end
+  for key in tables.each(list) do
+    if type(key) == "number" and key > #list then
+      errors.raise("OPT", "meissa.map: the list has a hole: element %g is there, element %d is nil",
+                   key, #list + 1)
+    end
+  end
   errors.check_options("map", opts, {"impure", "explain", "serial"})
   local options = {grid = {math.min(math.max(#list, 1), MOST_BLOCKS)}, ordered = false}
   for name, value in tables.each(opts or {}) do options[name] = value end
