@@ -29,8 +29,11 @@ everything: build $(TESTS) $(patsubst csrc/%.c,$(BUILD)/obj/%.o,$(filter %_fuzz.
 # was replaced, or its words went elsewhere. $(reported) fails when there are such files.
 # UBSan beside ASan has no file: it aborts, which ASan reports.
 REPORT   = log_path='$(if $(filter /%,$(BUILD)),$(BUILD),$(ROOT)/$(BUILD))/report'
+# A thread that outlives a test's main, as the compiler's does, makes the leak detector say that it
+# may be wrong: no report.
+HARMLESS = was not suspended. False leaks are possible
 reported = status=$$?; \
-  if ls $(BUILD)/report.* >/dev/null 2>&1; then \
+  if grep -hsv '$(HARMLESS)' $(BUILD)/report.* | grep -q .; then \
     echo "sanitizers reported:"; head -n 60 $(BUILD)/report.*; exit 1; \
   fi; exit $$status
 
