@@ -187,10 +187,7 @@ end
 
 describe("Ctrl-C", function()
   it("ends a script's loop with an INT error, and the workers stay usable", function()
-    local output = child.shell(([[
-      d=$(mktemp -d); cd $d
-      cat > s.lua <<'END'
-      %s
+    local output = child.interrupted(HEAD .. [[
       local A = meissa.zeros(64)
       for i in parallel(64) do A[i] = i end
       io.open("ready", "w"):close()
@@ -201,11 +198,7 @@ describe("Ctrl-C", function()
       local sum = 0
       for i in parallel(64) do sum = sum + i end
       print("usable", sum)
-END
-      MEISSA_WORKERS=2 luajit s.lua & pid=$!
-      i=0; while [ ! -e ready ] && [ $i -lt 100 ]; do sleep 0.1; i=$((i+1)); done
-      sleep 0.3; kill -INT $pid; wait $pid; rm -rf $d
-    ]]):format(HEAD), 30)
+]], {env = "MEISSA_WORKERS=2", once = "ready", after = 0.3})
     has(output, "false\tINT", "usable\t2080")
   end)
 

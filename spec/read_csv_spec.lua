@@ -7,14 +7,7 @@ local read = require("meissa.read")
 local expect = require("spec.support.expect")
 local raises, with_directory, put = expect.raises, expect.with_directory, expect.put
 
-local function reading(text, opts)
-  local A, names
-  with_directory(function(dir)
-    put(dir .. "/data", text)
-    A, names = read.csv(dir .. "/data", opts)
-  end)
-  return A, names
-end
+local function reading(text, opts) return expect.reading(read.csv, text, opts) end
 
 describe("read.csv", function()
   it("reads numbers in rows and columns, with any separator", function()

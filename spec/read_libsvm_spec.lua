@@ -8,14 +8,7 @@ local read = require("meissa.read")
 local expect = require("spec.support.expect")
 local raises, with_directory, put = expect.raises, expect.with_directory, expect.put
 
-local function reading(text, opts)
-  local X, y
-  with_directory(function(dir)
-    put(dir .. "/data", text)
-    X, y = read.libsvm(dir .. "/data", opts)
-  end)
-  return X, y
-end
+local function reading(text, opts) return expect.reading(read.libsvm, text, opts) end
 
 -- The same in plain Lua, for well-formed texts.
 local function parse(text)

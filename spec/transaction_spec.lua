@@ -379,10 +379,7 @@ for _, shm in ipairs {1, 0} do
     end)
 
     it("that Ctrl-C ends leaves its arrays as before", function()
-      local output = child.shell(([[
-        d=$(mktemp -d); cd $d
-        cat > s.lua <<'END'
-        %s
+      local output = child.interrupted(HEAD .. [[
         local A = meissa.zeros(640)
         for i in parallel(640) do A[i] = i end
         local ok, err = pcall(function()
@@ -397,11 +394,7 @@ for _, shm in ipairs {1, 0} do
         print(ok, err.code, A:sum())
         for i in parallel(640) do A[i] = 2 * i end
         print("usable", A:sum())
-END
-        %s luajit s.lua & pid=$!
-        i=0; while [ ! -e ready ] && [ $i -lt 100 ]; do sleep 0.1; i=$((i+1)); done
-        sleep 0.2; kill -INT $pid; wait $pid
-        cd /; rm -rf $d]]):format(HEAD, env), 30)
+]], {env = env, once = "ready", after = 0.2})
       has(output, "false\tINT\t205120", "usable\t410240")
     end)
   end)
@@ -409,10 +402,7 @@ end
 
 describe("a loop that is interrupted while it recovers from a death", function()
   it("is not run again", function()
-    local output = child.shell(([[
-      d=$(mktemp -d); cd $d
-      cat > s.lua <<'END'
-      %s
+    local output = child.interrupted(HEAD .. [[
       local A = meissa.zeros(64)
       for i in parallel(64) do A[i] = i end
       local ok, err = pcall(function()
@@ -428,11 +418,7 @@ describe("a loop that is interrupted while it recovers from a death", function()
         end
       end)
       print(ok, err.code, A:sum())
-END
-      MEISSA_WORKERS=2 luajit s.lua & pid=$!
-      i=0; while [ ! -e dies ] && [ $i -lt 1000 ]; do sleep 0.01; i=$((i+1)); done
-      kill -INT $pid; wait $pid
-      cd /; rm -rf $d]]):format(HEAD), 30)
+]], {env = "MEISSA_WORKERS=2", once = "dies"})
     has(output, "false\tINT\t2080")
   end)
 end)

@@ -6,13 +6,12 @@
 #include <string.h>
 
 typedef struct kind_rule {
-  const char *name;
   unsigned roads;
   size_t least, most;
 } kind_rule;
 
-static const kind_rule rules[MS_SAY_COUNT] = {{"?", 0, 0, 0},
-#define KIND_RULE(name, roads, least, most) {#name, roads, least, most},
+static const kind_rule rules[MS_SAY_COUNT] = {{0, 0, 0},
+#define KIND_RULE(name, roads, least, most) {roads, least, most},
                                               MS_FRAME_KINDS(KIND_RULE)
 #undef KIND_RULE
 };
@@ -37,10 +36,6 @@ const char *ms_frame_read(ms_frame *frame, const void *bytes, size_t size, unsig
   if (frame->size != size - sizeof *frame) return "of another length than it says";
   if (frame->size < rule->least || frame->size > rule->most) return "of an impossible length";
   return NULL;
-}
-
-const char *ms_frame_name(unsigned kind) {
-  return rules[kind < MS_SAY_COUNT ? kind : 0].name;
 }
 
 #if defined(__x86_64__)

@@ -61,7 +61,6 @@ end
 
 -- ------------------------------------------------------------------------- where blocks are run
 
-local allocate = ffi.C
 ffi.cdef "void *calloc(size_t count, size_t size); void free(void *memory);"
 
 -- Copies that this process keeps for its blocks, by the number of the buffer's array. All zero.
@@ -72,12 +71,12 @@ local function copy_of(about)
   local known = kept[about.id]
   if known and known.count == about.count then return known end
   if kept_count >= MOST_KEPT then kept, kept_count = {}, 0 end
-  local memory = allocate.calloc(about.count + 1, 8)
+  local memory = ffi.C.calloc(about.count + 1, 8)
   if memory == nil then
     errors.raise("ARR", "out of memory for what a block puts into a buffer of %d elements",
                  about.count)
   end
-  known = {count = about.count, memory = ffi.gc(memory, allocate.free),
+  known = {count = about.count, memory = ffi.gc(memory, ffi.C.free),
            pointer = ffi.cast("double *", memory)}
   kept[about.id], kept_count = known, kept_count + 1
   return known
@@ -87,10 +86,10 @@ end
 -- @tab where what collect of meissa.items tells
 -- @treturn table by the number of the array, with `pointer` and `count`; nil if there are none
 function M.copies(where)
-  if next(where.pending) == nil then return nil end
-  local copies = {}
+  local copies
   for a, about in tables.each(where.pending) do
     local copy = copy_of(about)
+    copies = copies or {}
     copies[a] = {id = about.id, pointer = copy.pointer, dims = about.dims,
                  strides = about.strides, type = "double", count = copy.count}
   end

@@ -58,4 +58,20 @@ function M.script(text, options)
   return output, status
 end
 
+--- Runs a script text as `script` does and interrupts it (SIGINT) `options.after` seconds after it
+-- has made the file `options.once` in its directory.
+-- @return output
+function M.interrupted(text, options)
+  local directory = M.directory()
+  M.write(directory .. "/script.lua", text)
+  local output = M.shell(([[
+    cd %s
+    %s luajit script.lua & pid=$!
+    i=0; while [ ! -e %s ] && [ $i -lt 1000 ]; do sleep 0.01; i=$((i+1)); done
+    sleep %g; kill -INT $pid; wait $pid]]):format(directory, options.env or "", options.once,
+      options.after or 0), 30)
+  M.remove(directory)
+  return output
+end
+
 return M

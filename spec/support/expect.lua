@@ -42,4 +42,15 @@ function M.get(path)
   return text
 end
 
+--- What a reader gives for a file with this text: its two results.
+-- @func read of meissa.read @tab[opt] opts its options
+function M.reading(read, text, opts)
+  local first, second
+  M.with_directory(function(directory)
+    M.put(directory .. "/data", text)
+    first, second = read(directory .. "/data", opts)
+  end)
+  return first, second
+end
+
 return M
