@@ -3,9 +3,9 @@
 --
 -- The C is compiled with the native engine's flags and does the same blocks in the same order on
 -- the same memory, in one thread. C and Meissa take turns, because machines drift, and the best of
--- a few passes of each counts. What Meissa takes is the time that its only worker spent in blocks;
--- on a machine where others work, processor time tells more: the less of the two is taken. C keeps
--- no undo log, so neither does the pass that it is compared with; what one costs is under "undo".
+-- a few passes of each counts. What Meissa takes is the time that its only worker spent in blocks.
+-- C keeps no undo log, so neither does the pass that it is compared with; what one costs is under
+-- "undo".
 -- What a pass takes from call to return is under "pass". In strict mode arrays and sums must have
 -- the same bits.
 -- Prints a table and then the same figures as JSON, one object a line.
@@ -14,7 +14,6 @@ local directory = arg[0]:match("^(.*/)") or "./"
 package.path = directory .. "support/?.lua;" .. directory .. "../examples/support/?.lua;" ..
   package.path
 local argparse = require "argparse"
-local bit = require "bit"
 local ffi = require "ffi"
 local hand = require "hand"
 local json = require "dkjson"
@@ -30,28 +29,10 @@ parser:option("--rounds", "Passes of each, in turn."):convert(tonumber):default 
 parser:option("--ratings", "Entries of sparse arrays."):convert(tonumber):default "1000000"
 local asked = parser:parse()
 
-ffi.cdef [[
-typedef struct { long seconds, nanoseconds; } bench_time;
-int bench_clock(int clock, bench_time *time) __asm__("clock_gettime");
-]]
-
--- Seconds of processor time that a process has had. The clock's number is Linux' for "all of
--- process pid", see clock_getcpuclockid(3); 0 is the caller.
-local function processor_time(pid)
-  local time = ffi.new "bench_time"
-  assert(ffi.C.bench_clock(bit.bor(bit.lshift(bit.bnot(pid), 3), 2), time) == 0)
-  return tonumber(time.seconds) + tonumber(time.nanoseconds) * 1e-9
-end
-
--- Runs a pass; the seconds in all, and those that the worker was busy: for each loop the less of
--- what it says and of its processor time.
+-- Runs a pass; the seconds in all, and those that the worker was busy with blocks.
 local function timed_pass(case, options)
-  local pid = meissa.workers().pids[1]
-  local busy, before, started = 0, processor_time(pid), meissa.clock()
-  case.pass(options, function()
-    local now = processor_time(pid)
-    busy, before = busy + math.min(meissa.last().shares[1].busy, now - before), now
-  end)
+  local busy, started = 0, meissa.clock()
+  case.pass(options, function() busy = busy + meissa.last().shares[1].busy end)
   return meissa.clock() - started, busy
 end
 
@@ -96,9 +77,9 @@ local function race(case, options, recording)
   for name, value in pairs(options) do without[name] = value end
   for _ = 1, asked.rounds do
     restore(case)
-    local started = processor_time(0)
+    local started = meissa.clock()
     hand.replay(recording)
-    c = math.min(c, processor_time(0) - started)
+    c = math.min(c, meissa.clock() - started)
     restore(case)
     local _, busy = timed_pass(case, without)
     bare = math.min(bare, busy)
