@@ -134,6 +134,7 @@ bool ms_c_locate(ms_writer *w, const ms_node *node, ms_c_location *location) {
   const char *base;
   if (is_captured(w, keys.base)) {
     base = ms_c_memory(w, object.array);
+    if (keys.count > 0) ms_c_note_row(w, object.array, keys.key[0]);
   } else {
     base = ms_c_expression(w, keys.base).text;
   }

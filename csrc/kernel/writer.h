@@ -98,6 +98,13 @@ typedef struct ms_constant {
 
 #define MS_CONSTANTS 4
 
+/* Rows of an array that an index of the entries names. */
+typedef struct ms_ahead {
+  uint32_t array, dim;
+} ms_ahead;
+
+#define MS_AHEAD 8
+
 typedef struct ms_writer {
   ms_draft *draft;
   ms_typed *typed;
@@ -123,6 +130,8 @@ typedef struct ms_writer {
   bool *shared; /* by capture: its memory may overlap another's */
   ms_constant constant[MS_CONSTANTS];
   uint32_t constants;
+  ms_ahead ahead[MS_AHEAD]; /* of the quick text that is being written */
+  uint32_t ahead_count;
   const char **messages; /* of MS_NATIVE_ERROR */
   uint32_t message_count, message_room;
   const ms_tree *tree; /* whose name `file` is, as a C string's inside */
@@ -263,6 +272,12 @@ typedef struct ms_c_location {
 } ms_c_location;
 
 bool ms_c_locate(ms_writer *w, const ms_node *node, ms_c_location *location);
+
+/* c_ahead.c: notes that an iteration uses the part of an array that a first subscript names. */
+void ms_c_note_row(ms_writer *w, uint32_t capture, const ms_node *key);
+
+/* Appends what fetches the noted rows of a coming entry; they are forgotten then. */
+void ms_c_fetch_ahead(ms_writer *w);
 
 /* Reads a located element. */
 ms_c_value ms_c_load(ms_writer *w, const ms_c_location *location, const ms_node *node);
