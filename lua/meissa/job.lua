@@ -142,7 +142,17 @@ local function stage_progress(bar, run, stage)
   return function(finished) bar:show((stage.first + finished) * each) end
 end
 
--- Runs the blocks of one stage; what they left, in plan order, and the outcome.
+-- What blocks left, in plan order; as one string where that is good.
+local function results_of(outcome)
+  if outcome.flat then return {flat = outcome.flat, blocks = outcome.blocks} end
+  local ordered = {}
+  for position, block in ipairs(outcome.order or {}) do
+    ordered[position] = outcome.results[block] or ""
+  end
+  return ordered
+end
+
+-- Runs the blocks of one stage; what they left, and the outcome.
 local function run_stage(run, stage, told, schedule, bar)
   local layout = schedule.layout
   local outcome, failure = run.session:run {
@@ -154,16 +164,13 @@ local function run_stage(run, stage, told, schedule, bar)
     weights = stage.weights or schedule.weights,
     starts = run.grid.partition and ffi.cast("int64_t *", run.grid.partition.start) or nil,
     stalled = warn_stalled(run, layout), advanced = bar and stage_progress(bar, run, stage),
+    flat = told.flat,
   }
   local told_back = outcome or failure
   if told_back.notices then give_notice(run, told_back.notices) end
   if told_back.printed then io.stdout:write(told_back.printed) end
   if not outcome then failures.raise(run, layout, failure) end
-  local ordered = {}
-  for position, block in ipairs(outcome.order or {}) do
-    ordered[position] = outcome.results[block] or ""
-  end
-  return ordered, outcome
+  return results_of(outcome), outcome
 end
 
 -- Adds what a further stage took.
@@ -179,16 +186,24 @@ local function add_outcome(total, outcome)
   return total
 end
 
+-- What the blocks of all stages left, given that of one more.
+local function join(all, results)
+  if not all then return results end
+  for _, bytes in ipairs(results) do all[#all + 1] = bytes end
+  return all
+end
+
 -- Runs the stages of a loop; all that their blocks left, and what they took together.
 local function run_stages(run, told, schedule)
-  local list, all, total = stages.of(run.plan, run.grid), {}, nil
+  local list, all, total = stages.of(run.plan, run.grid), nil, nil
+  told.flat = #list == 1 and #run.plan.buffers == 0 and kernel.combines_flat(run.kernel)
   local copies = run.space.transaction and stages.remember(run) or {}
   local bar = progress.bar(failures.place(run), run.grid.volume, "iterations")
   local ok, err = pcall(function()
     for _, stage in ipairs(list) do
       local results, outcome = run_stage(run, stage, told, schedule, bar)
       total = add_outcome(total, outcome)
-      for _, bytes in ipairs(take_results(run, results)) do all[#all + 1] = bytes end
+      all = join(all, take_results(run, results))
     end
   end)
   if bar then bar:clear() end

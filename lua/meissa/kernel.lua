@@ -211,10 +211,17 @@ end
 -- formed parts of are filled.
 -- @string kernel_bytes from pack
 -- @tab values the captured values before the loop, by capture
--- @tab results what `run` returned for each block, in plan order
+-- @tab results what `run` returned for each block, in plan order; or, where M.combines_flat says
+-- so, {flat = all of them one after the other, blocks = how many}
 -- @treturn table list of {capture =, value =}: what to assign
 function M.combine(kernel_bytes, values, results)
   return results_of.combine(load_kernel(kernel_bytes).info, values, results)
+end
+
+--- Whether the results of a kernel's blocks are best had as one string.
+-- @tab static what find gave
+function M.combines_flat(static)
+  return static.native ~= nil and results_of.combines_flat(static.info)
 end
 
 M.identity, M.combine_one = results_of.identity, results_of.combine_one

@@ -27,6 +27,9 @@ local SUBSCRIPT, VALUE, RANDOM = 1, 2, 4
 local ELEMENT = 1
 local NONE, NUMBER, TRUE, FALSE = 0, 1, 2, 3
 
+--- The tag of a result that a block did not assign.
+M.NONE = NONE
+
 -- What results begin with that are the kernel's own slots: no encoded table begins like this.
 local MARK = "\255slots\0\0"
 local SLOT = 8
@@ -223,6 +226,20 @@ function M.is_slots(bytes)
   return bytes:sub(1, #MARK) == MARK
 end
 
+--- Whether the bytes of several blocks are such slots, of so many results each.
+-- @tab results {flat =, blocks =} @number count of results
+function M.is_flat(results, count)
+  return #results.flat == results.blocks * (1 + 2 * count) * SLOT and M.is_slots(results.flat)
+end
+
+--- What a result's two slots hold: whether it was assigned, and the value.
+function M.value(slots)
+  local tag = tonumber(slots[1].whole)
+  if tag == NUMBER then return true, slots[0].number end
+  if tag == TRUE or tag == FALSE then return true, tag == TRUE end
+  return tag ~= NONE, nil
+end
+
 --- Slots as the Lua engine's results: values by number, then which were assigned, "101".
 -- @string bytes results for which is_slots holds
 -- @number count of results
@@ -230,13 +247,9 @@ function M.decode(bytes, count)
   local slots = ffi.cast("const ms_native_slot *", bytes) + 1
   local values, set = {}, {}
   for n = 1, count do
-    local tag = tonumber(slots[2 * n - 1].whole)
-    set[n] = tag == NONE and "0" or "1"
-    if tag == NUMBER then
-      values[n] = slots[2 * n - 2].number
-    elseif tag == TRUE or tag == FALSE then
-      values[n] = tag == TRUE
-    end
+    local assigned
+    assigned, values[n] = M.value(slots + 2 * n - 2)
+    set[n] = assigned and "1" or "0"
   end
   values[count + 1], values[count + 2] = table.concat(set), ""
   return values
