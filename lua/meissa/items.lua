@@ -6,6 +6,7 @@
 -- @module meissa.items
 
 local array = require "meissa.array"
+local buffer = require "string.buffer"
 local grids = require "meissa.grid"
 local partitions = require "meissa.partition"
 local scratches = require "meissa.scratch"
@@ -122,10 +123,8 @@ local function bulk_item(holder)
   }
 end
 
---- The job's items, and where the kernel finds its arrays, the space's entries and the captured
--- tables that travel apart among them. What is pending in a buffer and scratch arrays are no items:
--- each process that runs blocks has its own (`pending` and `scratch`, by the array's number).
-function M.collect(run, apart)
+-- See M.collect.
+local function collect(run, apart)
   local items, numbers, where = {}, {}, {arrays = {}, types = {}, sparse = {}, pending = {},
                                     scratch = {}}
   local function place(item)
@@ -178,6 +177,33 @@ function M.collect(run, apart)
                      length = each.holder.length, digest = each.holder.digest}
   end
   return items, where
+end
+
+-- Whether the items of a run are those of the next one, too: where rows of a captured sparse array
+-- are, and what travels apart, may change.
+local function last(where, apart)
+  return #apart == 0 and next(where.sparse) == nil
+end
+
+--- The job's items, and where the kernel finds its arrays, the space's entries and the captured
+-- tables that travel apart among them. What is pending in a buffer and scratch arrays are no items:
+-- each process that runs blocks has its own (`pending` and `scratch`, by the array's number).
+-- @tab run the run @tab apart what kernel.pack gave
+-- @treturn table items
+-- @treturn string the encoded table that tells where things are
+-- @treturn table that table
+function M.collect(run, apart)
+  local ready, partition = run.ready, run.grid.partition
+  local version = partition and tonumber(partition.version)
+  local known = ready.items
+  if known and known.grid == run.grid and known.version == version and #apart == 0 then
+    return known.items, known.words, known.where
+  end
+  local items, where = collect(run, apart)
+  local words = buffer.encode(where)
+  ready.items = last(where, apart) and
+    {items = items, where = where, words = words, grid = run.grid, version = version} or nil
+  return items, words, where
 end
 
 return M

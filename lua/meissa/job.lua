@@ -42,6 +42,7 @@ end
 -- Says once for a loop and a captured value that it is large.
 local function notice_large(run, large)
   local record = run.record
+  if not large or next(large) == nil then return end
   record.large = record.large or {}
   for _, about in tables.each(large) do
     if not record.large[about.path] then
@@ -84,17 +85,22 @@ local function schedule_of(grid)
   end
   schedule.memory.weights = grids.weights(grid)
   schedule.weights = schedule.memory.weights and ffi.cast("uint64_t *", schedule.memory.weights)
+  schedule.starts = grid.partition and ffi.cast("int64_t *", grid.partition.start) or nil
+  -- Where the blocks of a partition begin is long and never changes; ranges are short and may.
+  schedule.fixed = schedule.layout.starts and schedule.layout or nil
+  schedule.suffix = schedule.fixed and tostring(tonumber(grid.partition.id)) or ""
+  schedule.words = not schedule.fixed and buffer.encode(schedule.layout) or nil
   grid.schedule = schedule
   return schedule
 end
 
 -- What goes to a worker once: the kernel, and the layout of the blocks if that never changes.
-local function static_bytes(cache, key, kernel_bytes, layout)
-  cache.static = cache.static or {}
-  local bytes = cache.static[key]
+local function static_bytes(schedule, key, kernel_bytes)
+  schedule.static = schedule.static or {}
+  local bytes = schedule.static[key]
   if not bytes then
-    bytes = buffer.encode {kernel = kernel_bytes, layout = layout}
-    cache.static[key] = bytes
+    bytes = buffer.encode {kernel = kernel_bytes, layout = schedule.fixed}
+    schedule.static[key] = bytes
   end
   return bytes
 end
@@ -162,7 +168,7 @@ local function run_stage(run, stage, told, schedule, bar)
     workers = crew.size(run.session, run.grid, run.plan.strategy, run.record.crew),
     bounds = schedule.bounds,
     weights = stage.weights or schedule.weights,
-    starts = run.grid.partition and ffi.cast("int64_t *", run.grid.partition.start) or nil,
+    starts = schedule.starts,
     stalled = warn_stalled(run, layout), advanced = bar and stage_progress(bar, run, stage),
     flat = told.flat,
   }
@@ -223,19 +229,16 @@ end
 -- Errors: BDY WRK INT NET ARR.
 function M.run(run)
   local schedule = schedule_of(run.grid)
-  local layout = schedule.layout
   local kernel_bytes, run_bytes, key, apart, large = kernel.pack(
     run.kernel, run.bindings, run.values, run.native)
   notice_large(run, large)
   local items, where = job_items.collect(run, apart)
-  local told = {run = run_bytes, where = where, draws = run.plan.draws and run.draws or nil}
-  -- Where the blocks of a partition begin is long and never changes; ranges are short and may.
-  local fixed = layout.starts and layout or nil
-  if fixed then key = key .. tonumber(run.grid.partition.id) else told.layout = layout end
+  key = key .. schedule.suffix
   engine.running(run.native)
   local results, outcome = run_stages(run, {
-    key = key, kernel = static_bytes(schedule, key, kernel_bytes, fixed), items = items,
-    run = buffer.encode(told),
+    key = key, kernel = static_bytes(schedule, key, kernel_bytes), items = items,
+    run = buffer.encode {run = run_bytes, where = where, layout = schedule.words,
+                         draws = run.plan.draws and run.draws or nil},
   }, schedule)
   run.record.crew = crew.learn(outcome.workers, run.grid, run.plan.strategy, run.record.crew)
   engine.ran(run.native, crew.busy(outcome.workers))
@@ -312,24 +315,51 @@ end
 
 -- What stays the same for many jobs, decoded; of so many kinds of jobs.
 local MOST_DECODED = 32
-local known, known_count = {}, 0
 
-local function decoded(static)
-  local fixed = known[static]
-  if fixed then return fixed end
-  if known_count == MOST_DECODED then known, known_count = {}, 0 end
-  known[static], known_count = buffer.decode(static), known_count + 1
-  return known[static]
+-- A function that decodes, each of the last strings once.
+local function decoder()
+  local known, count = {}, 0
+  return function(words)
+    local value = known[words]
+    if value then return value end
+    if count == MOST_DECODED then known, count = {}, 0 end
+    value = buffer.decode(words)
+    known[words], count = value, count + 1
+    return value
+  end
+end
+
+local decode_static, decode_where, decode_layout = decoder(), decoder(), decoder()
+
+local NO_SCRATCH = {}
+
+-- A job's instance, given what is decoded of it: that of the last job of its kind, if it works on
+-- memory in the same places. What a block puts into buffers, scratch space and large tables are
+-- made for each job.
+-- @return the instance, its copies of buffers and its scratch space
+local function instance_of(fixed, told, job)
+  local last = fixed.last
+  if last and last.where == told.where and last.mark == job.mark and
+     kernel.renew(last.instance, told.run, told.draws) then
+    return last.instance, nil, NO_SCRATCH
+  end
+  local where = decode_where(told.where)
+  local copies = stages.copies(where)
+  local instance, scratch = M.instance(fixed.kernel, told.run, job:items(), where, copies,
+                                      told.draws)
+  local lasting = not copies and next(scratch) == nil and #where.bulk == 0
+  fixed.last = lasting and {instance = instance, where = told.where, mark = job.mark} or nil
+  return instance, copies, scratch
 end
 
 --- On a worker: the function that runs one block of the job, given its number; for jobs whose
 -- blocks need nothing else, what worker.lua runs them by without Lua.
-function M.prepare(static, run_bytes, items)
-  local fixed, told = decoded(static), buffer.decode(run_bytes)
-  local layout = fixed.layout or told.layout
-  local copies = stages.copies(told.where)
-  local instance, scratch = M.instance(fixed.kernel, told.run, items, told.where, copies,
-                                      told.draws)
+-- @string static what goes to a worker once
+-- @param job the job
+function M.prepare(static, job)
+  local fixed, told = decode_static(static), buffer.decode(job.run)
+  local layout = fixed.layout or decode_layout(told.layout)
+  local instance, copies, scratch = instance_of(fixed, told, job)
   local run_block = runner(instance, layout, scratch)
   local function run(number)
     local bytes, err = run_block(number)
@@ -358,7 +388,7 @@ end
 function M.run_here(run)
   local kernel_bytes, run_bytes, key, apart = kernel.pack(
     run.kernel, run.bindings, run.values, run.native)
-  local items, where = job_items.collect(run, apart)
+  local items, _, where = job_items.collect(run, apart)
   local copies = stages.copies(where)
   local instance, scratch = M.instance(kernel_bytes, run_bytes, items, where, copies, run.draws)
   local run_block, all = runner(instance, grids.layout(run.grid), scratch), {}

@@ -206,6 +206,18 @@ function M.prepare(kernel_bytes, run_bytes, items, host)
   return self
 end
 
+--- Makes an instance of prepare ready for another execution, with the same kernel and items.
+-- @tab instance
+-- @string run_bytes from pack
+-- @tab[opt] draws what the random numbers of the body belong to
+-- @treturn boolean whether it is ready: only native ones are, for values without tables
+function M.renew(instance, run_bytes, draws)
+  local values = instance.fill and unpack_values.decode_simply(run_bytes)
+  if not values then return false end
+  instance:fill(values, draws)
+  return true
+end
+
 --- The scalars after the loop: of a reduction the old value, then the blocks' contributions in plan
 -- order; of a private one what its last iteration in loop order gave it. Tables that blocks have
 -- formed parts of are filled.

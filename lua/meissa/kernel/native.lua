@@ -90,6 +90,9 @@ local fill_by_kind = {
   draws = function(slot, _, _, _, _, place) slot.pointer = ffi.cast("void *", place) end,
 }
 
+-- Kinds of parameters that are an execution's own; the others tell where memory is.
+local OWN = {value = true, inner = true, draws = true}
+
 --- Whether the engine can fill this parameter of a kernel.
 function M.takes(param)
   return fill_by_kind[param.kind] ~= nil
@@ -107,10 +110,6 @@ Instance.__index = Instance
 -- (a capture's array as an object), `encode(results)`, `draws`: what random numbers belong to
 function M.instance(object, info, found, values, lua)
   local slots = slots_type(math.max(1, #info.params))
-  local place = place_of(lua.draws or {seed = 0, ordinal = 0})
-  for n, param in ipairs(info.params) do
-    fill_by_kind[param.kind](slots[n - 1], param, info, found, values, place)
-  end
   local privates = 0
   for _, result in ipairs(info.results) do
     if result.role == "private" then privates = privates + 1 end
@@ -119,12 +118,36 @@ function M.instance(object, info, found, values, lua)
   -- One slot more, in front: the mark.
   local results = slots_type(1 + count)
   ffi.copy(results, MARK, SLOT)
-  return setmetatable({
+  local self = setmetatable({
     entry = object.block, object = object, info = info, found = found, lua = lua,
-    slots = slots, place = place, space = results, results = results + 1, fault = fault_type(),
+    slots = slots, space = results, results = results + 1, fault = fault_type(),
     bounds = bounds_type(MOST_BOUNDS), encoded = info.positions > 0,
-    size = #info.results > 0 and (1 + count) * SLOT or 0,
+    size = #info.results > 0 and (1 + count) * SLOT or 0, own = {},
   }, Instance)
+  for n, param in ipairs(info.params) do
+    if OWN[param.kind] then
+      self.own[#self.own + 1] = n
+    else
+      fill_by_kind[param.kind](slots[n - 1], param, info, found)
+    end
+  end
+  self:fill(values, lua.draws)
+  return self
+end
+
+--- Makes the instance ready for an execution, over the same memory as the last one.
+-- @tab values captured values
+-- @tab[opt] draws what random numbers of the body belong to
+function Instance:fill(values, draws)
+  local info, place = self.info, nil
+  for _, n in ipairs(self.own) do
+    local param = info.params[n]
+    if param.kind == "draws" then
+      place = place_of(draws or {seed = 0, ordinal = 0})
+      self.place = place
+    end
+    fill_by_kind[param.kind](self.slots[n - 1], param, info, self.found, values, place)
+  end
 end
 
 -- The file as errors of the Lua engine name it.
