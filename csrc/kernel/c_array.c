@@ -240,7 +240,11 @@ ms_c_value ms_c_load(ms_writer *w, const ms_c_location *location, const ms_node 
     ms_c_line(w, "}");
     value.text = held;
   }
-  ms_c_as_integer(w, &value, type);
+  if (type == MS_FLOAT) {
+    value.text = ms_c_text(w, "(double)%s", value.text);
+  } else {
+    ms_c_as_integer(w, &value, type);
+  }
   return value;
 }
 
