@@ -59,12 +59,10 @@ static int64_t read_id(const ms_lines *lines, const char *what, const ms_field *
 static int read_count(const reader *r, const ms_lines *lines, const ms_field *field, double *value,
                       ms_error *err) {
   int64_t count;
-  double packed;
   char shown[MS_SHOWN_SIZE];
   bool good = ms_number_integer(field->text, field->length, &count) && count >= 1;
   *value = good ? (double)count : 0;
-  if (good && r->ops->integer) good = r->ops->narrow(value, &packed, 1) == 1;
-  if (good) return 0;
+  if (good && ms_type_holds(r->ops, *value)) return 0;
   return ms_lines_error(lines, err, "expected a count of 1 or more, found '%s'",
                         ms_shown(field->text, field->length, shown, sizeof shown));
 }

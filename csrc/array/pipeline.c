@@ -140,5 +140,6 @@ int ms_pipeline_run(const ms_pipeline *pipeline, const char *path, void *owner, 
   pthread_mutex_destroy(&r.joining);
   ms_piece_free(&first);
   ms_pieces_close(&r.pieces);
-  return status;
+  if (status < 0) ms_source_blame(path, err);
+  return status < 0 ? -1 : 0;
 }

@@ -53,7 +53,9 @@ static int look_at_first(const ms_files *files, const ms_scanner *scanner, void 
     if (got == 1) known = scanner->look(owner, &lines, line, length, err);
   }
   ms_lines_close(&lines);
-  return known < 0 || got < 0 ? -1 : 0;
+  if (known >= 0 && got >= 0) return 0;
+  ms_source_blame(files->paths[0], err);
+  return -1;
 }
 
 /* The pipeline's look: the format is known. */
