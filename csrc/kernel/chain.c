@@ -78,9 +78,9 @@ static void subscript(ms_draft *draft, const ms_chain *chain, uint32_t at) {
   const ms_node *node = chain->subscript[at];
   const ms_binding *binding = &draft->job->bindings[chain->array];
   uint32_t dim = chain->given + at;
-  int64_t extent = binding->dims[dim];
   ms_interval range = ms_interval_of(draft, node);
-  if (range.known && range.lo >= 1 && range.hi <= extent) {
+  bool sure = range.known && range.lo >= 1 && range.hi <= binding->dims[dim];
+  if (sure && !draft->job->general) {
     bool simple = node->kind == MS_NAME || node->kind == MS_NUMBER || node->kind == MS_PAREN;
     if (!simple) ms_text_add(draft->out, "(");
     ms_draft_node(draft, node);
@@ -90,12 +90,14 @@ static void subscript(ms_draft *draft, const ms_chain *chain, uint32_t at) {
   ms_draft_helper(draft, MS_HELPER_CHECK);
   ms_text_add(draft->out, "(");
   ms_draft_node(draft, node);
-  ms_text_format(draft->out, ",%" PRId64 ",%u,%u)", extent, dim + 1, chain->array + 1);
+  ms_text_add(draft->out, ",");
+  ms_draft_extent(draft, chain->array, dim);
+  ms_text_format(draft->out, ",%u,%u)", dim + 1, chain->array + 1);
 }
 
 /* One stride, subtracted or added, in every dimension of [from, to). */
 static void whole_strides(ms_draft *draft, uint32_t array, char sign, uint32_t from, uint32_t to) {
-  if (!ms_draft_row_major(draft, array)) {
+  if (!ms_draft_row_major(draft, array) || draft->job->general) {
     for (uint32_t d = from; d < to; d++) {
       ms_text_format(draft->out, "%c", sign);
       ms_draft_stride(draft, array, d);

@@ -174,7 +174,8 @@ function M.choose(plan, static, space)
   local build = kernel.build
   if not kernel.object and build:state() == "waiting" then
     if not waits(space) then
-      if space.count >= MANY or kernel.busy >= WORTH then build:start(SOON) end
+      local now = static.special or space.count >= MANY or kernel.busy >= WORTH
+      if now then build:start(SOON) end
       return {key = build.key, info = native.info, directory = build.directory, kernel = kernel}
     end
     build:finish()

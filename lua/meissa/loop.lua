@@ -138,6 +138,13 @@ end
 -- Finds the loop's kernel, and what its execution may use of the native engine.
 local function choose_engine(run)
   find_kernel(run)
+  local own = kernel.specialise(run.kernel, run.record.loop, run.plan, run.bindings, run.values,
+                                run.space)
+  local native = own and engine.choose(run.plan, own, run.space)
+  if native and native.object then
+    run.kernel, run.native, run.ready.kernel = own, native, own
+    return
+  end
   run.native = engine.choose(run.plan, run.kernel, run.space)
 end
 
