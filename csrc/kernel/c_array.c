@@ -229,6 +229,13 @@ const char *ms_c_arrive(ms_writer *w, const ms_c_site *site) {
   return address(w, site->base, offset, true);
 }
 
+void ms_c_as_integer(ms_writer *w, ms_c_value *value, int32_t type) {
+  int64_t most = type == MS_INT32 ? INT32_MAX : (int64_t)1 << 53;
+  int64_t least = type == MS_INT32 ? INT32_MIN : -most;
+  value->whole = ms_c_integer(w, ms_c_text(w, "(int64_t)%s", value->text), least, most);
+  value->text = ms_c_text(w, "(double)%s", value->text);
+}
+
 ms_c_value ms_c_load(ms_writer *w, const ms_c_location *location, const ms_node *node) {
   int32_t type = w->draft->job->elements[location->kind.array].type;
   ms_c_value value = {.kind = ms_kind_number(ms_type_precision(type)), .text = location->text};
@@ -244,8 +251,30 @@ ms_c_value ms_c_load(ms_writer *w, const ms_c_location *location, const ms_node 
     ms_c_line(w, "}");
     value.text = held;
   }
-  value.text = ms_c_text(w, "(double)%s", value.text);
+  if (type == MS_FLOAT) {
+    value.text = ms_c_text(w, "(double)%s", value.text);
+  } else {
+    ms_c_as_integer(w, &value, type);
+  }
   return value;
+}
+
+/* Text of an integer on its way into an element of type int32 or int64, checked if it may not fit:
+ * as a double it is `number`. */
+static const char *integer_stored(ms_writer *w, const ms_whole *whole, int32_t type,
+                                  const char *number, uint32_t capture, const ms_node *node) {
+  if (type == MS_INT64) return ms_c_text(w, "(int64_t)%s", whole->text);
+  if (whole->least >= INT32_MIN && whole->most <= INT32_MAX)
+    return ms_c_text(w, "(int32_t)%s", whole->text);
+  const char *held = whole->text;
+  if (!ms_c_is_simple(held)) {
+    held = ms_c_temp(w);
+    ms_c_line(w, "const int64_t %s = %s;", held, whole->text);
+    number = ms_c_text(w, "(double)%s", held);
+  }
+  ms_c_stop(w, node, ms_c_text(w, "%s != (int32_t)%s", held, held), "MS_NATIVE_VALUE", capture, 0,
+            number);
+  return ms_c_text(w, "(int32_t)%s", held);
 }
 
 const char *ms_c_stored_whole(ms_writer *w, uint32_t capture, const ms_node *node) {
@@ -266,6 +295,7 @@ const char *ms_c_stored(ms_writer *w, ms_c_value value, uint32_t capture, const 
     return ms_c_text(w, "(float)%s", ms_c_as_number(w, value, node, says));
   if (type == MS_FLOAT) return value.text;
   if (type == MS_DOUBLE) return ms_c_as_number(w, value, node, says);
+  if (value.whole != NULL) return integer_stored(w, value.whole, type, value.text, capture, node);
   const char *name = type == MS_INT32 ? "int32" : "int64";
   const char *number = ms_c_as_number(w, value, node, says);
   if (!ms_c_is_simple(number)) {

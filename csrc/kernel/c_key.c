@@ -4,6 +4,18 @@
  * writer.h. */
 #include "kernel/writer.h"
 
+/* An integer that nothing vouches for. */
+static ms_c_key integer_key(ms_writer *w, const ms_whole *whole, const char *extent, bool hold) {
+  const char *text = whole->text;
+  if (hold || !ms_c_is_simple(text)) {
+    text = ms_c_temp(w);
+    ms_c_line(w, "const int64_t %s = %s;", text, whole->text);
+  }
+  return (ms_c_key){.text = text,
+                    .wrong = ms_c_text(w, "%s < 1 || %s > %s", text, text, extent),
+                    .number = ms_c_text(w, "(double)%s", text)};
+}
+
 /* A value that is no integer beforehand, as a key. */
 static ms_c_key number_key(ms_writer *w, const ms_node *node, const char *extent, bool hold) {
   ms_c_value value = ms_c_expression(w, node);
@@ -11,6 +23,7 @@ static ms_c_key number_key(ms_writer *w, const ms_node *node, const char *extent
     ms_c_refuse(w, node, "`%s` is no number, but a subscript", ms_c_source(w, node));
     return (ms_c_key){.text = "1"};
   }
+  if (value.whole != NULL) return integer_key(w, value.whole, extent, hold);
   ms_c_key key = {.can = value.kind.can};
   if (hold || !ms_c_is_simple(value.text)) value = ms_c_hold(w, value);
   key.tagged = value.form == MS_FORM_VALUE ? value.text : NULL;
@@ -25,15 +38,11 @@ ms_c_key ms_c_key_of(ms_writer *w, const ms_node *node, const char *extent, bool
   ms_whole r;
   bool proved = ms_c_whole_within(w, node, extent, &r);
   if (!r.known) return number_key(w, node, extent, hold);
-  if (hold || !(proved || ms_c_is_simple(r.text))) {
-    const char *held = ms_c_temp(w);
-    ms_c_line(w, "const int64_t %s = %s;", held, r.text);
-    r.text = held;
-  }
-  if (proved) return (ms_c_key){.text = r.text};
-  return (ms_c_key){.text = r.text,
-                    .wrong = ms_c_text(w, "%s < 1 || %s > %s", r.text, r.text, extent),
-                    .number = ms_c_text(w, "(double)%s", r.text)};
+  if (!proved) return integer_key(w, &r, extent, hold);
+  if (!hold) return (ms_c_key){.text = r.text};
+  const char *held = ms_c_temp(w);
+  ms_c_line(w, "const int64_t %s = %s;", held, r.text);
+  return (ms_c_key){.text = held};
 }
 
 /* "ARR: subscript a nil of dimension 2 of DistArray<double>[3x4] is not a number" */

@@ -77,7 +77,7 @@ static ms_c_value loop_over(ms_writer *w, ms_kind_of kind, ms_measure measure, c
   }
   if (measure == MS_MEASURE_NORM)
     sum = ms_c_text(w, "__builtin_sqrt%s(%s)", form == MS_FORM_FLOAT ? "f" : "", sum);
-  return ms_c_hold(w, (ms_c_value){form, kind, sum});
+  return ms_c_hold(w, (ms_c_value){.form = form, .kind = kind, .text = sum});
 }
 
 /* The largest or least element; the first nan if there is one. */
@@ -89,12 +89,13 @@ static ms_c_value extreme(ms_writer *w, ms_kind_of kind, ms_measure measure, con
   ms_c_line(w, "for (int64_t %s = 0; %s < %s && %s == %s; %s++)", at, at, x->extent, best, best,
             at);
   ms_c_line(w, "  if (!(%s %s %s)) %s = %s;", element, most ? "<=" : ">=", best, best, element);
-  return (ms_c_value){MS_FORM_DOUBLE, kind, best};
+  return (ms_c_value){.form = MS_FORM_DOUBLE, .kind = kind, .text = best};
 }
 
 static ms_c_value of_size(ms_writer *w, const ms_node *node, ms_measure measure) {
   ms_kind_of kind = ms_typed_expression(w->typed, node->kid[0]);
-  ms_c_value none = {MS_FORM_DOUBLE, ms_kind_number(MS_ANY_PRECISION), "0.0"};
+  ms_c_value none = {
+      .form = MS_FORM_DOUBLE, .kind = ms_kind_number(MS_ANY_PRECISION), .text = "0.0"};
   if (measure == MS_MEASURE_DIM && node->kids == 1) {
     uint32_t dims = w->draft->job->bindings[kind.array].dim_count - kind.given;
     none.text = ms_c_number(w, (double)dims);
@@ -110,7 +111,8 @@ static ms_c_value of_size(ms_writer *w, const ms_node *node, ms_measure measure)
 
 ms_c_value ms_c_measure(ms_writer *w, const ms_node *node) {
   ms_kind_of kind = ms_typed_expression(w->typed, node);
-  ms_c_value none = {MS_FORM_DOUBLE, ms_kind_number(MS_ANY_PRECISION), "0.0"};
+  ms_c_value none = {
+      .form = MS_FORM_DOUBLE, .kind = ms_kind_number(MS_ANY_PRECISION), .text = "0.0"};
   ms_measure measure = ms_measure_find(node->text);
   ms_kind_of object = ms_typed_expression(w->typed, node->kid[0]);
   bool array = object.object == MS_OBJECT_VIEW || object.object == MS_OBJECT_SPARSE;
@@ -136,7 +138,7 @@ ms_c_value ms_c_measure(ms_writer *w, const ms_node *node) {
                      x.extent);
     if (mean) text = ms_c_text(w, "%s / (double)%s", text, x.extent);
   }
-  return ms_c_hold(w, (ms_c_value){MS_FORM_DOUBLE, kind, text});
+  return ms_c_hold(w, (ms_c_value){.form = MS_FORM_DOUBLE, .kind = kind, .text = text});
 }
 
 /* What a statement on rows was given. */

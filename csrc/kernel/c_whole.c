@@ -21,9 +21,6 @@
 /* No array has more along a dimension: memory ends before. */
 #define MOST_EXTENT ((int64_t)1 << 46)
 
-/* Integers are used up to here. */
-#define LIMIT ((int64_t)1 << 52)
-
 static const ms_whole unknown = {.known = false};
 
 static ms_whole literal(ms_writer *w, double number) {
@@ -68,11 +65,11 @@ static const char *both(ms_writer *w, const char *a, const char *b) {
 static ms_whole finish(ms_writer *w, ms_whole r, bool fits) {
   if (r.lo != NULL && (strlen(r.lo) > MS_GUARD_TEXT || strlen(r.hi) > MS_GUARD_TEXT))
     return unknown;
-  if (fits && r.least >= -LIMIT && r.most <= LIMIT) return r;
+  if (fits && r.least >= -MS_C_MOST && r.most <= MS_C_MOST) return r;
   if (r.lo == NULL) return unknown;
   r.needs = both(w, r.needs, ms_c_text(w, "%s >= -0x1p52 && %s <= 0x1p52", r.lo, r.hi));
-  r.least = -LIMIT;
-  r.most = LIMIT;
+  r.least = -MS_C_MOST;
+  r.most = MS_C_MOST;
   return r;
 }
 

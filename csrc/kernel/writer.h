@@ -42,6 +42,7 @@ typedef struct ms_c_value {
   ms_form_of form;
   ms_kind_of kind;
   const char *text; /* C expression in the form; of a VIEW a pointer to its first element */
+  const struct ms_whole *whole; /* in quick texts: the same number as an integer, or NULL */
 } ms_c_value;
 
 /* An integer: its C text and the bounds of what it can be while the frame lasts. */
@@ -162,6 +163,9 @@ void ms_c_place(ms_writer *w, const ms_node *node);
 void ms_c_refuse(ms_writer *w, const ms_node *node, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
+/* The value nil. */
+ms_c_value ms_c_nil(void);
+
 /* A new temporary's name. */
 const char *ms_c_temp(ms_writer *w);
 
@@ -246,6 +250,20 @@ bool ms_c_reads_late(const ms_writer *w, const ms_node *node);
 bool ms_c_stores(const ms_writer *w, const ms_node *node);
 
 /* ---- integers ---- */
+
+/* For ms_c_value.whole: an int64_t text with its bounds, which are true whatever guards hold and as
+ * a double never -0; the sum or difference of two. NULL where integers are not used. */
+const ms_whole *ms_c_integer(ms_writer *w, const char *text, int64_t least, int64_t most);
+const ms_whole *ms_c_integer_sum(ms_writer *w, const ms_whole *a, const ms_whole *b, bool minus);
+
+/* The same number as a double. */
+const char *ms_c_widened(ms_writer *w, const char *text, int64_t least, int64_t most);
+
+/* Integers are used up to here: sums of two, and each as a double, are exact. */
+#define MS_C_MOST ((int64_t)1 << 52)
+
+/* A counter (c_counter.c) is away from that by more than its steps. */
+#define MS_C_COUNTED (MS_C_MOST - ((int64_t)1 << 20))
 
 /* A node as an integer without guards. */
 ms_whole ms_c_whole_static(ms_writer *w, const ms_node *node);
@@ -339,6 +357,10 @@ bool ms_c_approach(ms_writer *w, const ms_node *node, ms_c_keeps *keeps, const v
 
 /* Checks the last subscripts and gives the lvalue. */
 const char *ms_c_arrive(ms_writer *w, const ms_c_site *site);
+
+/* Makes a value that is read of an element of an integer type, whose text is of that type, a double
+ * with its integer. */
+void ms_c_as_integer(ms_writer *w, ms_c_value *value, int32_t type);
 
 /* Reads a located element. */
 ms_c_value ms_c_load(ms_writer *w, const ms_c_location *location, const ms_node *node);
