@@ -15,7 +15,7 @@ ffi.cdef [[
 typedef union spec_slot { void *pointer; double number; int64_t whole; } spec_slot;
 typedef struct spec_fault {
   int32_t stop, line, capture, dim;
-  double value;
+  double value, other;
   double index[8];
 } spec_fault;
 typedef int32_t spec_block(const int64_t *bounds, const spec_slot *slots, spec_slot *results,

@@ -96,10 +96,23 @@ static ms_c_value left_operand(ms_writer *w, const ms_node *node) {
   return ms_c_hold(w, left);
 }
 
+/* An operand of `^`, which the Lua engine has a function for: it does not know what things are
+ * called. */
+static const char *power_operand(ms_writer *w, ms_c_value value, const ms_node *node) {
+  static const ms_complaint says = {"attempt to perform arithmetic on a nil value",
+                                    "attempt to perform arithmetic on a boolean value"};
+  return ms_c_as_number(w, value, node, says);
+}
+
 /* Two operands in order. */
 static void operands(ms_writer *w, const ms_node *node, bool single, const char **a,
                      const char **b) {
   ms_c_value left = left_operand(w, node), right = ms_c_expression(w, node->kid[1]);
+  if (node->op == MS_OP_POW) {
+    *a = power_operand(w, left, node->kid[0]);
+    *b = power_operand(w, right, node->kid[1]);
+    return;
+  }
   *a = single ? ms_c_as_float(w, left, node->kid[0]) : ms_c_as_double(w, left, node->kid[0]);
   *b = single ? ms_c_as_float(w, right, node->kid[1]) : ms_c_as_double(w, right, node->kid[1]);
 }
