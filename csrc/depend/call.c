@@ -31,11 +31,11 @@ static void find_impure(ms_walk *walk, const char *name, const ms_node *node) {
     return;
   }
   if (name == NULL || walk->space->impure) return;
-  const char *message =
-      ms_arena_format(walk->arena,
-                      "%s may reach files or code outside of Lua, which workers would use in an "
-                      "unknown order",
-                      name);
+  const char *message = ms_arena_format(
+      walk->arena,
+      "%s may reach files, the clock or code outside of Lua: what it does and gives "
+      "would depend on which worker calls it, and when",
+      name);
   if (message == NULL) {
     walk->failed = true;
     return;

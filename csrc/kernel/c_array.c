@@ -66,6 +66,11 @@ static bool add_listed(ms_writer *w, const ms_node *table, ms_keys *keys) {
   for (uint32_t f = 0; f < table->kids; f++) {
     const ms_node *value = table->kid[f]->kid[1];
     ms_kind_of kind = ms_typed_expression(w->typed, value);
+    if (kind.can & MS_CAN_NIL) {
+      ms_c_refuse(w, value, "`%s` may be nil, and then `%s` is no element", ms_c_source(w, value),
+                  ms_c_source(w, table));
+      return false;
+    }
     if (table->kid[f]->kid[0] != NULL || (kind.can & MS_CAN_OBJECT) || keys->count >= MS_MAX_DIMS) {
       ms_c_refuse(w, value, "`%s` takes a range of an array", ms_c_source(w, table));
       return false;

@@ -96,14 +96,26 @@ static ms_c_value left_operand(ms_writer *w, const ms_node *node) {
   return ms_c_hold(w, left);
 }
 
+/* An operand of `^`, which the Lua engine has a function for: it does not know what things are
+ * called. */
+static const char *power_operand(ms_writer *w, ms_c_value value, const ms_node *node) {
+  static const ms_complaint says = {"attempt to perform arithmetic on a nil value",
+                                    "attempt to perform arithmetic on a boolean value"};
+  return ms_c_as_number(w, value, node, says);
+}
+
 static ms_c_value arithmetic(ms_writer *w, const ms_node *node) {
   ms_kind_of kind = ms_typed_expression(w->typed, node);
   ms_form_of form = ms_c_form(w, &kind);
   bool single = form == MS_FORM_FLOAT && node->op != MS_OP_MOD && node->op != MS_OP_POW;
   ms_c_value left = left_operand(w, node), right = ms_c_expression(w, node->kid[1]);
-  const char *a = as_number(w, left, node->kid[0], single);
-  const char *b = as_number(w, right, node->kid[1], single), *text;
+  bool power = node->op == MS_OP_POW;
+  const char *a =
+      power ? power_operand(w, left, node->kid[0]) : as_number(w, left, node->kid[0], single);
+  const char *b =
+      power ? power_operand(w, right, node->kid[1]) : as_number(w, right, node->kid[1], single);
   const ms_whole *whole = NULL;
+  const char *text;
   switch (node->op) {
     case MS_OP_MOD:
       text = ms_c_text(w, "ms_mod(%s, %s)", a, b);

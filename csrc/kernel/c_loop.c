@@ -51,7 +51,13 @@ static void check_end(ms_writer *w, ms_end *end) {
 static void find_end(ms_writer *w, ms_end *end) {
   end->whole = ms_c_whole(w, end->node);
   end->whole.known = end->whole.known && end->whole.unsigned_zero;
-  if (!end->whole.known) evaluate_end(w, end);
+  if (!end->whole.known) {
+    evaluate_end(w, end);
+  } else if (end->whole.lo == NULL) { /* made of counters, which may go on before the loop ends */
+    const char *held = ms_c_temp(w);
+    ms_c_line(w, "const int64_t %s = %s;", held, end->whole.text);
+    end->whole.text = held;
+  }
 }
 
 static void guard_end(ms_writer *w, ms_end *end, bool start) {

@@ -12,6 +12,8 @@
 #define MS_KERNEL_HELPERS(X) \
   X(POW, "pow")              \
   X(CHECK, "check")          \
+  X(PAIR, "pair")            \
+  X(TRIPLE, "triple")        \
   X(NUMBER, "number")        \
   X(INT32, "int32")          \
   X(INT64, "int64")          \
@@ -127,6 +129,12 @@ bool ms_draft_blocked(const ms_draft *draft, const ms_node *node);
 typedef void ms_draft_writer(ms_draft *draft, const void *what);
 void ms_draft_padded(ms_draft *draft, const ms_node *node, ms_draft_writer *write,
                      const void *what);
+
+/* Appends an assignment. */
+void ms_draft_assign(ms_draft *draft, const ms_node *node);
+
+/* Appends the user's text from one place to another as it is. */
+void ms_draft_copy(ms_draft *draft, size_t from, size_t to);
 
 /* Appends the rewritten text of [node->begin, node->end). */
 void ms_draft_node(ms_draft *draft, const ms_node *node);
