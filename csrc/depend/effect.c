@@ -93,12 +93,15 @@ static const entry functions[] = {{"math.", MS_EFFECT_PURE},    {"bit.", MS_EFFE
                                   {"type", MS_EFFECT_PURE},     {"select", MS_EFFECT_PURE},
                                   {"rawequal", MS_EFFECT_PURE}, {"rawlen", MS_EFFECT_PURE}};
 
-/* What depends on more than its arguments: files, processes, the clock, foreign code. */
+/* What depends on more than its arguments: files, processes, the clock, foreign code; and code that
+ * is made at run time, which may assign globals. */
 static const entry impure[] = {
     {"os.difftime", MS_EFFECT_PURE},     {"os.getenv", MS_EFFECT_PURE},
     {"os.", MS_EFFECT_UNKNOWN},          {"io.", MS_EFFECT_UNKNOWN},
     {"meissa.clock", MS_EFFECT_UNKNOWN}, {"ffi.load", MS_EFFECT_UNKNOWN},
     {"dofile", MS_EFFECT_UNKNOWN},       {"loadfile", MS_EFFECT_UNKNOWN},
+    {"load", MS_EFFECT_UNKNOWN},         {"loadstring", MS_EFFECT_UNKNOWN},
+    {"setfenv", MS_EFFECT_UNKNOWN},
 };
 
 static const char *const string_methods[] = {"byte",  "find",  "format", "gmatch", "gsub",

@@ -3,6 +3,7 @@
  * Walk, touches: recording accesses and findings. See walk.h. */
 #include <string.h>
 
+#include "depend/buffered.h"
 #include "depend/walk.h"
 
 static uint64_t bit_of(uint32_t group) {
@@ -37,6 +38,7 @@ void ms_walk_touch_view(ms_walk *walk, const ms_view *view, bool write, const ms
   access.subscript_count = view->subscript_count;
   memcpy(access.subscript, view->subscript, sizeof access.subscript);
   record(walk, &access);
+  if (walk->bindings[view->binding].buffers != 0) ms_buffered_note(walk, view, write, node);
 }
 
 void ms_walk_touch_groups(ms_walk *walk, uint64_t groups, bool write, const ms_node *node) {

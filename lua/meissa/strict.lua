@@ -117,10 +117,20 @@ function M.ceil(x)
   return -floor(-number)
 end
 
+-- LuaJIT's own are text of its own, where their errors would be placed.
+local function times(name, factor)
+  return function(x)
+    if type(x) == "number" then return x * factor end
+    local number = argument(x, 1, name, 3)
+    return number * factor
+  end
+end
+
 --- The `math` table as loop bodies see it.
 M.math = {}
 for name, value in tables.each(math) do M.math[name] = value end
 M.math.pow, M.math.max, M.math.min, M.math.ceil = M.pow, M.max, M.min, M.ceil
+M.math.deg, M.math.rad = times("deg", 57.29577951308232), times("rad", 0.017453292519943295)
 
 -- LuaJIT compiles bit.tobit(a + b) to an addition of whole numbers, which is another result when a
 -- or b is none. A product stands in the way, if its factor is not known to be constant.

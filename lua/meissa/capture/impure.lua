@@ -39,8 +39,9 @@ for library, fields in tables.each(FIELDS) do
   end
 end
 
--- Functions of the module, by the names that the analyser knows them by.
-local IMPURE = set { "meissa.clock" }
+-- By the names that the analyser knows them by. Code made at run time may assign globals, of which
+-- each worker has its own.
+local IMPURE = set { "meissa.clock", "dofile", "loadfile", "load", "loadstring", "setfenv" }
 
 local function is_foreign_function(value)
   if not ffi_found or type(value) ~= "cdata" then return false end
