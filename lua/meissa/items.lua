@@ -2,13 +2,15 @@
 --- Items: the pieces of memory that a job works on, each with its movement.
 --
 -- Where memory is shared nothing moves. Where it is not, an array stays with the owner of a range,
--- goes along with ranges, is sent before the job, returned after it, or exchanged while it runs.
+-- goes along with ranges, is sent before the job, whole or as far as it is needed, returned after
+-- it, or exchanged while it runs.
 -- @module meissa.items
 
 local array = require "meissa.array"
 local grids = require "meissa.grid"
 local partitions = require "meissa.partition"
 local scratches = require "meissa.scratch"
+local versions = require "meissa.version"
 
 local M = {}
 
@@ -36,12 +38,33 @@ local function followed(writes, grid)
                    offset = writes.offset}
 end
 
-local function array_item(value, about, plan, grid)
-  local shape, memory = array.describe(value), array.core(value)
-  local move, axis = movement(about, plan, grid)
-  local writes = about.writes
+-- Whether the elements lie one behind the other.
+local function is_dense(shape)
+  local stride = 1
+  for d = #shape.dims, 1, -1 do
+    if shape.dims[d] > 1 and shape.strides[d] ~= stride then return false end
+    stride = stride * shape.dims[d]
+  end
+  return true
+end
+
+-- What need not be sent again as long as it has not changed: how it travels, and its version.
+local function kept(shape, memory, needs)
+  if not is_dense(shape) then
+    return needs and "served" or "broadcast", needs and versions.fresh() or 0
+  end
+  local size = shape.count * element_size[shape.type]
+  return needs and "served" or "cached", versions.of(shape.id, memory.data, size)
+end
+
+local function array_item(value, about, run, needs)
+  local shape, memory, grid = array.describe(value), array.core(value), run.grid
+  local move, axis = movement(about, run.plan, grid)
+  local writes, version = about.writes, 0
+  if run.by_value and not about.written then move, version = kept(shape, memory, needs) end
   return {
-    id = shape.id, version = 0, pointer = memory.data, segment = memory.store.block.segment,
+    id = shape.id, version = version, needs = needs,
+    pointer = memory.data, segment = memory.store.block.segment,
     element = element_size[shape.type], dims = shape.dims, strides = shape.strides,
     movement = move, written = about.written, along = about.array_dim, cut = axis,
     scale = about.scale, offset = about.offset,
@@ -125,7 +148,10 @@ end
 --- The job's items, and where the kernel finds its arrays, the space's entries and the captured
 -- tables that travel apart among them. What is pending in a buffer and scratch arrays are no items:
 -- each process that runs blocks has its own (`pending` and `scratch`, by the array's number).
-function M.collect(run, apart)
+-- @tab run the loop's run; `by_value`: memory is not shared
+-- @tab apart captured tables that travel apart
+-- @tab[opt] served what blocks need of arrays, by their ids
+function M.collect(run, apart, served)
   local items, numbers, where = {}, {}, {arrays = {}, types = {}, sparse = {}, pending = {},
                                     scratch = {}}
   local function place(item)
@@ -157,7 +183,8 @@ function M.collect(run, apart)
         end
         where.sparse[a] = sparse
       else
-        where.arrays[a] = place(array_item(value, about, run.plan, run.grid))
+        where.arrays[a] = place(array_item(value, about, run, served and
+                                       served[array.describe(value).id]))
       end
     end
   end
@@ -170,7 +197,7 @@ function M.collect(run, apart)
   elseif space.array then
     local read_only = {written = false}
     local known = numbers[array.describe(space.array).id]
-    where.entries = known or place(array_item(space.array, read_only, run.plan, run.grid))
+    where.entries = known or place(array_item(space.array, read_only, run))
   end
   where.bulk = {}
   for k, each in ipairs(apart) do

@@ -19,6 +19,7 @@ local job_items = require "meissa.items"
 local kernel = require "meissa.kernel"
 local native_runs = require "meissa.native_run"
 local partitions = require "meissa.partition"
+local prefetch = require "meissa.prefetch"
 local progress = require "meissa.progress"
 local random = require "meissa.random"
 local scratches = require "meissa.scratch"
@@ -142,10 +143,37 @@ local function stage_progress(bar, run, stage)
   return function(finished) bar:show((stage.first + finished) * each) end
 end
 
--- Runs the blocks of one stage; what they left, in plan order, and the outcome.
-local function run_stage(run, stage, told, schedule, bar)
+-- Whether arrays travel by value, by session.
+local by_value = setmetatable({}, {__mode = "k"})
+
+local function travels(session)
+  if by_value[session] == nil then by_value[session] = not session:info().shm end
+  return by_value[session]
+end
+
+-- What a job tells its workers: `key`, `kernel`, `items`, `run`; and for the driver `bytes` of the
+-- kernel, captured `values` as a string, what is `large` among them.
+local function pack(run, served)
+  local schedule = schedule_of(run.grid)
   local layout = schedule.layout
-  local outcome, failure = run.session:run {
+  local kernel_bytes, run_bytes, key, apart, large = kernel.pack(
+    run.kernel, run.bindings, run.values, run.native)
+  local items, where = job_items.collect(run, apart, served)
+  local told = {run = run_bytes, where = where, draws = run.plan.draws and run.draws or nil}
+  -- Where the blocks of a partition begin is long and never changes; ranges are short and may.
+  local fixed = layout.starts and layout or nil
+  if fixed then key = key .. tonumber(run.grid.partition.id) else told.layout = layout end
+  return {
+    key = key, kernel = static_bytes(schedule, key, kernel_bytes, fixed), items = items,
+    run = buffer.encode(told), bytes = kernel_bytes, values = run_bytes, large = large,
+  }
+end
+
+-- Runs the blocks of one stage; the outcome, or nil and the failure.
+local function execute(run, stage, told, bar)
+  local schedule = schedule_of(run.grid)
+  local layout = schedule.layout
+  return run.session:run {
     key = told.key, kernel = told.kernel, items = told.items, run = told.run,
     strategy = run.plan.strategy, ranges = run.grid.ranges, sequential = run.grid.sequential,
     first = stage.first, last = stage.last, transaction = run.space.transaction,
@@ -155,10 +183,24 @@ local function run_stage(run, stage, told, schedule, bar)
     starts = run.grid.partition and ffi.cast("int64_t *", run.grid.partition.start) or nil,
     stalled = warn_stalled(run, layout), advanced = bar and stage_progress(bar, run, stage),
   }
+end
+
+-- Runs a slice that marks what the blocks of a loop need: its results by block, and the bytes sent;
+-- nil when its body failed.
+local function execute_marks(run, told)
+  local outcome, failure = execute(run, {first = 0, last = run.grid.blocks}, told)
+  if outcome then return outcome.results, outcome.moved end
+  if failure.code ~= "BDY" then failures.raise(run, schedule_of(run.grid).layout, failure) end
+  return nil, 0
+end
+
+-- The same for a stage of the loop: what its blocks left, in plan order, and the outcome.
+local function run_stage(run, stage, told, bar)
+  local outcome, failure = execute(run, stage, told, bar)
   local told_back = outcome or failure
   if told_back.notices then give_notice(run, told_back.notices) end
   if told_back.printed then io.stdout:write(told_back.printed) end
-  if not outcome then failures.raise(run, layout, failure) end
+  if not outcome then failures.raise(run, schedule_of(run.grid).layout, failure) end
   local ordered = {}
   for position, block in ipairs(outcome.order or {}) do
     ordered[position] = outcome.results[block] or ""
@@ -180,13 +222,13 @@ local function add_outcome(total, outcome)
 end
 
 -- Runs the stages of a loop; all that their blocks left, and what they took together.
-local function run_stages(run, told, schedule)
+local function run_stages(run, told)
   local list, all, total = stages.of(run.plan, run.grid), {}, nil
   local copies = run.space.transaction and stages.remember(run) or {}
   local bar = progress.bar(failures.place(run), run.grid.volume, "iterations")
   local ok, err = pcall(function()
     for _, stage in ipairs(list) do
-      local results, outcome = run_stage(run, stage, told, schedule, bar)
+      local results, outcome = run_stage(run, stage, told, bar)
       total = add_outcome(total, outcome)
       for _, bytes in ipairs(take_results(run, results)) do all[#all + 1] = bytes end
     end
@@ -202,34 +244,26 @@ local function run_stages(run, told, schedule)
 end
 
 --- Runs a job. `run` has record, plan, space, bindings, values, grid, kernel and native (see
--- kernel.find and engine.choose), session, called (when the user's call began) and draws (what its
--- random numbers belong to).
+-- kernel.find and engine.choose), session, called (when the user's call began), draws (what its
+-- random numbers belong to), and roots and env, which the captured values were found in.
 -- @return the scalars to assign, a list of {capture =, value =}; what it took
 -- Errors: BDY WRK INT NET ARR.
 function M.run(run)
-  local schedule = schedule_of(run.grid)
-  local layout = schedule.layout
-  local kernel_bytes, run_bytes, key, apart, large = kernel.pack(
-    run.kernel, run.bindings, run.values, run.native)
-  notice_large(run, large)
-  local items, where = job_items.collect(run, apart)
-  local told = {run = run_bytes, where = where, draws = run.plan.draws and run.draws or nil}
-  -- Where the blocks of a partition begin is long and never changes; ranges are short and may.
-  local fixed = layout.starts and layout or nil
-  if fixed then key = key .. tonumber(run.grid.partition.id) else told.layout = layout end
+  run.by_value = travels(run.session)
+  local served, fetched, listing = prefetch.find(run, pack, execute_marks)
+  local told = pack(run, served)
+  notice_large(run, told.large)
   engine.running(run.native)
-  local results, outcome = run_stages(run, {
-    key = key, kernel = static_bytes(schedule, key, kernel_bytes, fixed), items = items,
-    run = buffer.encode(told),
-  }, schedule)
+  local results, outcome = run_stages(run, told)
   run.record.crew = crew.learn(outcome.workers, run.grid, run.plan.strategy, run.record.crew)
   engine.ran(run.native, crew.busy(outcome.workers))
   mark_written(run)
   local measured = {
-    seconds = system.clock() - run.called, moved = outcome.moved, shares = outcome.workers,
+    seconds = system.clock() - run.called, listing = listing,
+    moved = outcome.moved + fetched, shares = outcome.workers,
     workers = #outcome.workers, launch = launch_of(run.called, outcome.workers),
   }
-  return kernel.combine(kernel_bytes, run.values, results), measured
+  return kernel.combine(told.bytes, run.values, results), measured
 end
 
 -- ------------------------------------------------------------------------------------ worker

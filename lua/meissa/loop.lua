@@ -128,8 +128,9 @@ local function choose_engine(record, plan, space, bindings, values)
   return static, engine.choose(plan, static, space)
 end
 
--- Runs the loop on the workers; the list of {capture=, value=} to assign.
-local function run_on_workers(record, plan, space, bindings, values, draws, called)
+-- Runs the loop on the workers; the list of {capture=, value=} to assign. `roots` and `env`: where
+-- the captured values were found.
+local function run_on_workers(record, plan, space, bindings, values, draws, called, roots, env)
   -- The compiler may work while the space is cut and workers start.
   local static, native = choose_engine(record, plan, space, bindings, values)
   local grid = cut(plan, space)
@@ -137,7 +138,7 @@ local function run_on_workers(record, plan, space, bindings, values, draws, call
   local assigned, measured = job.run {
     record = record, plan = plan, space = space, bindings = bindings, values = values,
     grid = grid, kernel = static, native = native, session = pool.session(), called = called,
-    draws = draws,
+    draws = draws, roots = roots, env = env,
   }
   last_plan = plans.measured(plan, measured)
   return assigned
@@ -262,7 +263,8 @@ function M.parallel(...)
     inprocess.enter(func, 2)
     return run_here(record, plan, space, bindings, values, slots, draws, func, true)
   else
-    assigned = run_on_workers(record, plan, space, bindings, values, draws, called)
+    assigned = run_on_workers(record, plan, space, bindings, values, draws, called, roots,
+                              getfenv(func))
   end
   for _, each in ipairs(assigned) do
     frame.write(record.captures[each.capture], slots[each.capture], func, 2, each.value)
@@ -296,7 +298,7 @@ local function plan_closure(fn, space)
   local roots = frame.read(slots, fn, nil)
   local plan, bindings, values = plan_loop(record, space, roots, getfenv(fn))
   check.loop(record, plan, space, values, roots, fn)
-  return record, slots, plan, bindings, values
+  return record, slots, plan, bindings, values, roots
 end
 
 --- Runs a closure for every iteration: each(space..., opts, function(i, j, r) ... end).
@@ -307,7 +309,7 @@ function M.each(...)
     run_plainly(spaces.iterate(space), fn)
     return
   end
-  local record, slots, plan, bindings, values = plan_closure(fn, space)
+  local record, slots, plan, bindings, values, roots = plan_closure(fn, space)
   plans.check(plan, space)
   plans.check_contents(plan, space, bindings, values)
   if not plans.runs_serially(plan, space) then plans.check_scalars(plan, values) end
@@ -324,7 +326,8 @@ function M.each(...)
     if pool.workers() == 0 then
       assigned = run_engine_here(record, plan, space, bindings, values, draws)
     else
-      assigned = run_on_workers(record, plan, space, bindings, values, draws, called)
+      assigned = run_on_workers(record, plan, space, bindings, values, draws, called, roots,
+                                getfenv(fn))
     end
     for _, each in ipairs(assigned) do
       frame.write(record.captures[each.capture], slots[each.capture], fn, nil, each.value)

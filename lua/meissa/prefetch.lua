@@ -1,0 +1,182 @@
+-- SPDX-License-Identifier: MIT
+--- Prefetching: which elements of its served arrays each block of a loop will read.
+--
+-- Where arrays travel by value, an array that a loop reads at data-dependent subscripts is not sent
+-- whole: before the loop, the workers run a slice of its body that only computes the subscripts
+-- (csrc/depend/serve.h) and marks them in buffers. What each block has marked is kept with the
+-- loop's grid, for as long as nothing changes that the slice has read: then further passes send
+-- values only. (Bulk prefetching: Wei et al., EuroSys 2019.) Lives on the driver.
+-- @module meissa.prefetch
+
+local array = require "meissa.array"
+local buffer = require "string.buffer"
+local buffers = require "meissa.buffer"
+local captured = require "meissa.captured"
+local core = require "meissa.core"
+local engine = require "meissa.engine"
+local errors = require "meissa.errors"
+local ffi = require "ffi"
+local kernel = require "meissa.kernel"
+local library = require "meissa.ffi"
+local plans = require "meissa.plan"
+local system = require "meissa.system"
+local tables = require "meissa.tables"
+
+local M = {}
+
+library.cdef("needs", [[
+typedef struct ms_needs ms_needs;
+ms_needs *ms_needs_new(int64_t blocks, int64_t elements, ms_error *err);
+int ms_needs_add(ms_needs *needs, const char *bytes, size_t size, ms_error *err);
+int64_t ms_needs_count(const ms_needs *needs, int64_t block);
+void ms_needs_free(ms_needs *needs);
+]])
+
+local lib = library.lib
+
+-- Names of the arrays of marks in the slice's text; as in csrc/depend/serve.h.
+local MARKS = "meissa_marks_"
+
+-- Errors of the slice that the loop itself will have, too, or that do not concern it.
+local HARMLESS = {BDY = true, ARR = true, OPT = true, SRC = true, DEP = true}
+
+-- ------------------------------------------------------------------------------- the slice's loop
+
+-- The buffers of marks of a plan's served arrays.
+local function make_marks(run)
+  local marks = {}
+  for k, b in ipairs(run.plan.prefetch.arrays) do
+    marks[k] = buffers.buffer(array.zeros(array.describe(run.values[b]).dims))
+  end
+  return marks
+end
+
+-- The slice as a loop of its own: its record, and the buffers that it marks.
+local function slice_of(run)
+  local own = run.plan.prefetch
+  if own.record then return own end
+  local loop, err = core.loop(own.text, "=prefetch")
+  if not loop then errors.raise_core(err) end
+  own.marks = make_marks(run)
+  own.record = {loop = loop, captures = loop:captures(), names = loop:names(), info = loop:info(),
+                plans = {}, kernels = {}, file = run.record.file, line = run.record.line,
+                source = own.text}
+  return own
+end
+
+-- The root variables of the slice's captures.
+local function roots_of(run, own)
+  local by_name, roots = {}, {}
+  for c, each in ipairs(run.record.captures) do by_name[each.root] = run.roots[c] end
+  for k, marks in ipairs(own.marks) do by_name[MARKS .. k] = marks end
+  for c, each in ipairs(own.record.captures) do roots[c] = by_name[each.root] end
+  return roots
+end
+
+-- The loop's space without what was asked for its own execution.
+local function space_of(space)
+  local own = {}
+  for name, value in tables.each(space) do own[name] = value end
+  own.source, own.key, own.shape, own.positions = nil, nil, nil, nil
+  own.engine, own.numeric, own.reduce, own.options = "auto", "strict", "blocks", {}
+  own.check, own.explain, own.transaction, own.impure = false, false, true, false
+  return own
+end
+
+-- What the slice's blocks are is decided by the loop's plan.
+local function follow_plan(plan, main)
+  for _, name in ipairs {"strategy", "row", "cut_dims", "dims", "sequential", "extents"} do
+    plan[name] = main[name]
+  end
+end
+
+-- The slice, ready to be run in the blocks of the loop's grid; nil if it cannot be.
+local function prepare(run)
+  local own = slice_of(run)
+  local record, space = own.record, space_of(run.space)
+  local bindings, values, plan = captured.find(record, space, roots_of(run, own), run.env)
+  if not plan then
+    plan = plans.get(record, space, bindings)
+    if plan.strategy == "serial" then return nil end
+    follow_plan(plan, run.plan)
+    captured.remember(record, space, plan, bindings)
+  end
+  local static = kernel.find(record.loop, plan, bindings, values, space, plan.kernels,
+                             record.kernels, engine.prefers_native(space))
+  return {
+    record = record, plan = plan, space = space, bindings = bindings, values = values,
+    grid = run.grid, kernel = static, native = engine.choose(plan, static, space),
+    session = run.session, by_value = run.by_value,
+  }
+end
+
+-- ------------------------------------------------------------------------------------- the lists
+
+local function new_needs(blocks, elements)
+  local err = library.new_error()
+  local needs = lib.ms_needs_new(blocks, elements, err)
+  if needs == nil then errors.raise_core(err) end
+  return ffi.gc(needs, lib.ms_needs_free)
+end
+
+-- What the blocks have marked, by the id of the served array.
+local function read_marks(run, own, results)
+  local lists, err = {}, library.new_error()
+  for k, b in ipairs(run.plan.prefetch.arrays) do
+    local about = array.describe(run.values[b])
+    local pending = array.describe(own.marks[k].pending).id
+    local needs = new_needs(run.grid.blocks, about.count)
+    for block = 0, run.grid.blocks - 1 do
+      local result = results[block]
+      local bytes = result and buffer.decode(result)[2][pending] or ""
+      if lib.ms_needs_add(needs, bytes, #bytes, err) ~= 0 then errors.raise_core(err) end
+    end
+    lists[about.id] = needs
+  end
+  return lists
+end
+
+-- All that the lists depend on beside loop and grid, as a string; nil if something has no version.
+local function state_of(told)
+  local parts = {told.values}
+  for _, item in ipairs(told.items) do
+    if item.movement ~= "cached" and item.movement ~= "served" then return nil end
+    parts[#parts + 1] = ("%d:%d"):format(item.id, item.version)
+  end
+  return table.concat(parts, "|")
+end
+
+-- Runs the slice, unless the lists of the last time are still good.
+local function find_lists(run, pack, execute)
+  local slice = prepare(run)
+  if not slice then return nil end
+  local told = pack(slice)
+  local state, kept = state_of(told), run.grid.needs
+  if kept and state and kept.state == state then return kept.lists, 0 end
+  local results, moved = execute(slice, told)
+  run.grid.needs = {state = state,
+                    lists = results and read_marks(run, run.plan.prefetch, results) or nil}
+  return run.grid.needs.lists, moved
+end
+
+--- Finds out what the blocks of a run need of its served arrays.
+-- @tab run the loop's run
+-- @func pack pack(run): what a job of the run tells its workers
+-- @func execute execute(run, told): the results by block, and the bytes sent; nil when the body
+-- failed
+-- @treturn table|nil needs by the id of the array; nil: everything
+-- @treturn number bytes sent @treturn number seconds that it took
+-- Errors: WRK INT NET.
+function M.find(run, pack, execute)
+  if not (run.by_value and run.plan.prefetch) then return nil, 0, 0 end
+  local began = system.clock()
+  local ok, lists, moved = pcall(find_lists, run, pack, execute)
+  if not ok then
+    local err = lists
+    if type(err) ~= "table" or not HARMLESS[err.code] then error(err, 0) end
+    lists, moved = nil, 0
+  end
+  return lists, moved or 0, system.clock() - began
+end
+
+return M
