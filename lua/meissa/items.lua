@@ -48,13 +48,19 @@ local function is_dense(shape)
   return true
 end
 
+-- The version of a dense array's contents.
+local function version_of(id, pointer, shape, element)
+  if not is_dense(shape) then return versions.fresh() end
+  local size = element
+  for _, extent in ipairs(shape.dims) do size = size * extent end
+  return versions.of(id, pointer, size)
+end
+
 -- What need not be sent again as long as it has not changed: how it travels, and its version.
 local function kept(shape, memory, needs)
-  if not is_dense(shape) then
-    return needs and "served" or "broadcast", needs and versions.fresh() or 0
-  end
-  local size = shape.count * element_size[shape.type]
-  return needs and "served" or "cached", versions.of(shape.id, memory.data, size)
+  if not needs and not is_dense(shape) then return "broadcast", 0 end
+  return needs and "served" or "cached",
+    version_of(shape.id, memory.data, shape, element_size[shape.type])
 end
 
 local function array_item(value, about, run, needs)
@@ -64,7 +70,7 @@ local function array_item(value, about, run, needs)
   if run.by_value and not about.written then move, version = kept(shape, memory, needs) end
   return {
     id = shape.id, version = version, needs = needs,
-    pointer = memory.data, segment = memory.store.block.segment,
+    pointer = memory.data, segment = memory.store.block.segment, store = shape.store,
     element = element_size[shape.type], dims = shape.dims, strides = shape.strides,
     movement = move, written = about.written, along = about.array_dim, cut = axis,
     scale = about.scale, offset = about.offset,
@@ -205,6 +211,18 @@ function M.collect(run, apart, served)
                      length = each.holder.length, digest = each.holder.digest}
   end
   return items, where
+end
+
+--- Looks again at the contents of arrays that travel by value: some may have changed.
+-- @tab items what collect gave @tab changed arrays
+function M.renew(items, changed)
+  local stores = {}
+  for _, value in ipairs(changed) do stores[array.describe(value).store] = true end
+  for _, item in ipairs(items) do
+    local again = item.store and stores[item.store] and
+                  (item.movement == "cached" or item.movement == "served")
+    if again then item.version = version_of(item.id, item.pointer, item, item.element) end
+  end
 end
 
 return M

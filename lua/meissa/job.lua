@@ -227,7 +227,8 @@ local function run_stages(run, told)
   local copies = run.space.transaction and stages.remember(run) or {}
   local bar = progress.bar(failures.place(run), run.grid.volume, "iterations")
   local ok, err = pcall(function()
-    for _, stage in ipairs(list) do
+    for k, stage in ipairs(list) do
+      if k > 1 and run.by_value then job_items.renew(told.items, stages.targets(run)) end
       local results, outcome = run_stage(run, stage, told, bar)
       total = add_outcome(total, outcome)
       for _, bytes in ipairs(take_results(run, results)) do all[#all + 1] = bytes end
