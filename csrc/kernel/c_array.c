@@ -41,7 +41,8 @@ const char *ms_c_object_type(ms_writer *w, const ms_kind_of *kind) {
 typedef struct ms_keys {
   const ms_node *base;
   const ms_node *key[MS_MAX_DIMS];
-  uint32_t count;
+  uint32_t count, last;      /* last: how many stand before the last [] */
+  uint32_t end[MS_MAX_DIMS]; /* by key: the first key behind its [] */
 } ms_keys;
 
 static bool is_captured(const ms_writer *w, const ms_node *node) {
@@ -50,6 +51,7 @@ static bool is_captured(const ms_writer *w, const ms_node *node) {
 }
 
 static bool add_listed(ms_writer *w, const ms_node *table, ms_keys *keys) {
+  keys->last = keys->count;
   for (uint32_t f = 0; f < table->kids; f++) {
     const ms_node *value = table->kid[f]->kid[1];
     ms_kind_of kind = ms_typed_expression(w->typed, value);
@@ -59,6 +61,7 @@ static bool add_listed(ms_writer *w, const ms_node *table, ms_keys *keys) {
     }
     keys->key[keys->count++] = value;
   }
+  for (uint32_t k = keys->last; k < keys->count; k++) keys->end[k] = keys->count;
   return true;
 }
 
@@ -75,7 +78,9 @@ static bool find_keys(ms_writer *w, const ms_node *node, ms_keys *keys) {
     ms_c_refuse(w, node, "`%s` is indexed by a string", ms_c_source(w, node->kid[0]));
     return false;
   }
+  keys->last = keys->count;
   keys->key[keys->count++] = key;
+  keys->end[keys->last] = keys->count;
   return true;
 }
 
@@ -85,19 +90,33 @@ static const char *address(ms_writer *w, const char *base, const char *offset, b
   return *offset ? ms_c_text(w, "%s + (%s)", base, offset) : base;
 }
 
-/* "(i - 1) * 32 + k - 1", subscripts checked from left to right. */
-static const char *offset_of(ms_writer *w, const ms_keys *keys, const ms_kind_of *object) {
+/* Adds "(i - 1) * 32" to an offset. */
+static const char *joined(ms_writer *w, const char *offset, const char *at, uint32_t array,
+                          uint32_t dim) {
+  const char *stride = ms_c_stride(w, array, dim), *join = *offset ? " + " : "";
+  if (stride[0] == '1' && stride[1] == '\0') return ms_c_text(w, "%s%s%s - 1", offset, join, at);
+  return ms_c_text(w, "%s%s(%s - 1) * %s", offset, join, at, stride);
+}
+
+/* "(i - 1) * 32 + k - 1" of the first `count` keys: what stands in one [] is evaluated, then
+ * checked. */
+static const char *offset_of(ms_writer *w, const ms_keys *keys, uint32_t count, bool hold,
+                             const ms_kind_of *object) {
   const ms_binding *binding = &w->draft->job->bindings[object->array];
   const char *offset = "";
-  for (uint32_t k = 0; k < keys->count; k++) {
-    uint32_t dim = object->given + k;
-    const char *at = ms_c_subscript(w, keys->key[k], binding->dims[dim], object->array, dim);
-    const char *stride = ms_c_stride(w, object->array, dim);
-    const char *join = *offset ? " + " : "";
-    if (stride[0] == '1' && stride[1] == '\0') {
-      offset = ms_c_text(w, "%s%s%s - 1", offset, join, at);
-    } else {
-      offset = ms_c_text(w, "%s%s(%s - 1) * %s", offset, join, at, stride);
+  for (uint32_t k = 0, next; k < count; k = next) {
+    ms_c_key key[MS_MAX_DIMS];
+    next = keys->end[k];
+    for (uint32_t n = k; n < next; n++) {
+      bool stores = hold;
+      for (uint32_t l = n + 1; l < keys->count; l++)
+        stores = stores || ms_c_stores(w, keys->key[l]);
+      key[n] = ms_c_key_of(w, keys->key[n], binding->dims[object->given + n], stores);
+    }
+    for (uint32_t n = k; n < next; n++) {
+      uint32_t dim = object->given + n;
+      const char *at = ms_c_key_checked(w, &key[n], keys->key[n], object->array, dim);
+      offset = joined(w, offset, at, object->array, dim);
     }
   }
   return offset;
@@ -122,30 +141,81 @@ static const char *what_else(const ms_writer *w, const ms_node *base) {
   }
 }
 
-bool ms_c_locate(ms_writer *w, const ms_node *node, ms_c_location *location) {
-  ms_keys keys = {0};
-  if (!find_keys(w, node, &keys)) return false;
-  ms_kind_of object = ms_typed_expression(w->typed, keys.base);
-  *location = (ms_c_location){.kind = object};
-  if (object.object != MS_OBJECT_VIEW) {
-    ms_c_refuse(w, node, "`%s` is %s", ms_c_source(w, keys.base), what_else(w, keys.base));
+/* Takes an indexing expression apart: what is indexed must be a dense array. */
+static bool take_apart(ms_writer *w, const ms_node *node, ms_keys *keys, ms_kind_of *object) {
+  if (!find_keys(w, node, keys)) return false;
+  *object = ms_typed_expression(w->typed, keys->base);
+  if (object->object != MS_OBJECT_VIEW) {
+    ms_c_refuse(w, node, "`%s` is %s", ms_c_source(w, keys->base), what_else(w, keys->base));
     return false;
   }
-  const char *base;
-  if (is_captured(w, keys.base)) {
-    base = ms_c_memory(w, object.array);
-  } else {
-    base = ms_c_expression(w, keys.base).text;
-  }
-  uint32_t dims = w->draft->job->bindings[object.array].dim_count;
-  if (object.given + keys.count > dims) {
+  if (object->given + keys->count > w->draft->job->bindings[object->array].dim_count) {
     ms_c_refuse(w, node, "`%s` has more subscripts than dimensions", ms_c_source(w, node));
     return false;
   }
+  return true;
+}
+
+static const char *base_of(ms_writer *w, const ms_keys *keys, const ms_kind_of *object) {
+  if (!is_captured(w, keys->base)) return ms_c_expression(w, keys->base).text;
+  if (keys->count > 0) ms_c_note_row(w, object->array, keys->key[0]);
+  return ms_c_memory(w, object->array);
+}
+
+bool ms_c_locate(ms_writer *w, const ms_node *node, ms_c_location *location) {
+  ms_keys keys = {0};
+  ms_kind_of object;
+  if (!take_apart(w, node, &keys, &object)) return false;
+  const char *base = base_of(w, &keys, &object);
+  uint32_t dims = w->draft->job->bindings[object.array].dim_count;
+  *location = (ms_c_location){.kind = object};
   location->element = object.given + keys.count == dims;
-  location->text = address(w, base, offset_of(w, &keys, &object), location->element);
+  location->text =
+      address(w, base, offset_of(w, &keys, keys.count, false, &object), location->element);
   location->kind.given += keys.count;
   return true;
+}
+
+bool ms_c_approach(ms_writer *w, const ms_node *node, ms_c_keeps *keeps, const void *context,
+                   ms_c_site *site) {
+  ms_keys keys = {0};
+  ms_kind_of object;
+  *site = (ms_c_site){0};
+  if (!take_apart(w, node, &keys, &object)) return false;
+  const ms_binding *binding = &w->draft->job->bindings[object.array];
+  if (object.given + keys.count != binding->dim_count) {
+    ms_c_refuse(w, node, "`%s` is no single element", ms_c_source(w, node));
+    return false;
+  }
+  site->kind = object;
+  site->base = base_of(w, &keys, &object);
+  if (!is_captured(w, keys.base) && keeps(w, keys.base, context)) {
+    const char *held = ms_c_temp(w);
+    ms_c_line(w, "%s const %s = %s;", ms_c_object_type(w, &object), held, site->base);
+    site->base = held;
+  }
+  site->offset = offset_of(w, &keys, keys.last, keeps(w, NULL, context), &object);
+  site->dim = object.given + keys.last;
+  site->keys = keys.count - keys.last;
+  for (uint32_t k = 0; k < site->keys; k++) {
+    const ms_node *key = site->node[k] = keys.key[keys.last + k];
+    bool stores = keeps(w, key, context);
+    for (uint32_t l = keys.last + k + 1; l < keys.count; l++)
+      stores = stores || ms_c_stores(w, keys.key[l]);
+    site->key[k] = ms_c_key_of(w, key, binding->dims[site->dim + k], stores);
+  }
+  return true;
+}
+
+const char *ms_c_arrive(ms_writer *w, const ms_c_site *site) {
+  uint32_t array = site->kind.array;
+  const char *offset = site->offset;
+  for (uint32_t k = 0; k < site->keys; k++) {
+    uint32_t dim = site->dim + k;
+    const char *at = ms_c_key_checked(w, &site->key[k], site->node[k], array, dim);
+    offset = joined(w, offset, at, array, dim);
+  }
+  return address(w, site->base, offset, true);
 }
 
 ms_c_value ms_c_load(ms_writer *w, const ms_c_location *location, const ms_node *node) {
@@ -167,6 +237,15 @@ ms_c_value ms_c_load(ms_writer *w, const ms_c_location *location, const ms_node 
   return value;
 }
 
+const char *ms_c_stored_whole(ms_writer *w, uint32_t capture, const ms_node *node) {
+  int32_t type = w->draft->job->elements[capture].type;
+  if (type != MS_INT32 && type != MS_INT64) return NULL;
+  ms_whole whole = ms_c_whole(w, node);
+  bool fits = type == MS_INT64 || (whole.least >= INT32_MIN && whole.most <= INT32_MAX);
+  if (!whole.known || !fits) return NULL;
+  return ms_c_text(w, "(%s_t)%s", type == MS_INT32 ? "int32" : "int64", whole.text);
+}
+
 const char *ms_c_stored(ms_writer *w, ms_c_value value, uint32_t capture, const ms_node *node) {
   int32_t type = w->draft->job->elements[capture].type;
   const ms_complaint says = {
@@ -177,9 +256,6 @@ const char *ms_c_stored(ms_writer *w, ms_c_value value, uint32_t capture, const 
   if (type == MS_FLOAT) return value.text;
   if (type == MS_DOUBLE) return ms_c_as_number(w, value, node, says);
   const char *name = type == MS_INT32 ? "int32" : "int64";
-  ms_whole whole = ms_c_whole(w, node);
-  if (whole.known && (type == MS_INT64 || (whole.least >= INT32_MIN && whole.most <= INT32_MAX)))
-    return ms_c_text(w, "(%s_t)%s", name, whole.text);
   const char *number = ms_c_as_number(w, value, node, says);
   if (!ms_c_is_simple(number)) {
     const char *held = ms_c_temp(w);

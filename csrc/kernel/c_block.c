@@ -314,6 +314,7 @@ void ms_c_function(ms_writer *w) {
   ms_c_line(w, "}");
   if (w->draft->leaves) ms_c_line(w, "ms_next:;");
   end_tracked(w);
+  ms_c_fetch_ahead(w);
   for (uint32_t l = 0; l < loops; l++) ms_c_line(w, "}");
   give_results(w);
   ms_c_line(w, "return MS_NATIVE_RAN;");

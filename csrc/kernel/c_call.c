@@ -31,27 +31,53 @@ static const char *apply(ms_writer *w, const ms_library *entry, const ms_c_value
   return ms_c_text(w, "%s(%s, %s)", name, first, second);
 }
 
+/* Evaluates a call's arguments; what may be no number waits until all are. */
+static void evaluate(ms_writer *w, const ms_node *node, ms_c_value *values, bool hold) {
+  for (uint32_t k = 1; k < node->kids; k++) {
+    values[k - 1] = ms_c_expression(w, node->kid[k]);
+    bool held = hold;
+    for (uint32_t later = k + 1; later < node->kids; later++)
+      held = held || ms_c_stores(w, node->kid[later]);
+    if (held) values[k - 1] = ms_c_hold(w, values[k - 1]);
+  }
+}
+
 /* meissa.random: each call draws, so it is a statement of its own. */
 static ms_c_value draw(ms_writer *w, const ms_node *node, const ms_library *entry) {
+  ms_c_value values[MS_RETURNS];
   const char *limit[2] = {"1.0", NULL}, *held = ms_c_temp(w);
   uint32_t count = node->kids - 1;
+  evaluate(w, node, values, true);
   for (uint32_t k = 0; k < count; k++) {
-    ms_c_value value = ms_c_expression(w, node->kid[k + 1]);
-    value.text = ms_c_as_double(w, value, node->kid[k + 1]);
-    value.form = MS_FORM_DOUBLE;
-    limit[count == 1 ? 1 : k] = ms_c_hold(w, value).text;
+    if (values[k].form != MS_FORM_DOUBLE && values[k].form != MS_FORM_FLOAT)
+      ms_c_refuse(w, node, "`%s` is not known to be a number", ms_c_source(w, node->kid[k + 1]));
+    limit[count == 1 ? 1 : k] = values[k].text;
   }
   if (entry->shape == MS_LIBRARY_NORMAL) {
     ms_c_line(w, "const double %s = ms_draw_normal(&draws);", held);
   } else if (count == 0) {
     ms_c_line(w, "const double %s = ms_draw_unit(&draws);", held);
   } else {
-    ms_c_error(w, node, ms_c_text(w, "!ms_is_draw_range(%s, %s)", limit[0], limit[1]),
-               "meissa.random takes nothing, a whole number n from 1 on, or two whole numbers "
-               "lo <= hi");
+    ms_c_line(w, "if (MS_UNLIKELY(!ms_is_draw_range(%s, %s))) {", limit[0], limit[1]);
+    ms_c_line(w, "fault->other = %s;", limit[1]);
+    ms_c_line(w, "ms_stop(fault, MS_NATIVE_RANDOM, %u, 0, %u, %s);", ms_c_fault_line(w, node),
+              count, limit[0]);
+    ms_c_leave(w);
+    ms_c_line(w, "}");
     ms_c_line(w, "const double %s = ms_draw_whole(&draws, %s, %s);", held, limit[0], limit[1]);
   }
   return number(MS_FORM_DOUBLE, MS_FULL, held);
+}
+
+/* What argument `at`, from 1, must not be, in the words of whoever refuses it. */
+static ms_complaint bad_argument(ms_writer *w, const char *name, uint32_t at) {
+  static const ms_complaint power = {"attempt to perform arithmetic on a nil value",
+                                     "attempt to perform arithmetic on a boolean value"};
+  if (strcmp(name, "math.pow") == 0) return power;
+  const char *format = "bad argument #%u to '%s' (number expected, got %s)";
+  name = strchr(name, '.') + 1;
+  return (ms_complaint){ms_c_text(w, format, at, name, "nil"),
+                        ms_c_text(w, format, at, name, "boolean")};
 }
 
 static ms_c_value builtin(ms_writer *w, const ms_node *node, const ms_library *entry) {
@@ -62,13 +88,18 @@ static ms_c_value builtin(ms_writer *w, const ms_node *node, const ms_library *e
   ms_form_of form = floats ? MS_FORM_FLOAT : MS_FORM_DOUBLE;
   ms_c_value values[MS_RETURNS];
   uint32_t count = node->kids - 1;
+  evaluate(w, node, values, false);
   for (uint32_t k = 0; k < count; k++) {
     const ms_node *kid = node->kid[k + 1];
-    ms_c_value value = ms_c_expression(w, kid);
-    for (uint32_t later = k + 1; later < count; later++) {
-      if (ms_c_stores(w, node->kid[later + 1])) value = ms_c_hold(w, value);
+    if (values[k].form == MS_FORM_VALUE && entry->shape != MS_LIBRARY_SELF)
+      values[k] = number(MS_FORM_DOUBLE, values[k].kind.precision,
+                         ms_c_as_number(w, values[k], kid, bad_argument(w, entry->name, k + 1)));
+    if (values[k].form != MS_FORM_DOUBLE && values[k].form != MS_FORM_FLOAT) {
+      ms_c_refuse(w, kid, "`%s` is not known to be a number", ms_c_source(w, kid));
+      return number(form, kind.precision, "0.0");
     }
-    const char *text = floats ? ms_c_as_float(w, value, kid) : ms_c_as_double(w, value, kid);
+    const char *text =
+        floats ? ms_c_as_float(w, values[k], kid) : ms_c_as_double(w, values[k], kid);
     values[k] = number(form, kind.precision, text);
   }
   if (entry->shape == MS_LIBRARY_SELF) return values[0];

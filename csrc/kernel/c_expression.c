@@ -80,9 +80,7 @@ const char *ms_c_operand(ms_writer *w, const ms_node *node, bool single) {
   return single ? ms_c_as_float(w, value, node) : ms_c_as_double(w, value, node);
 }
 
-/* Whether LuaJIT reads an operand when it computes, not before: a local variable of the function
- * that runs lies in a register. */
-static bool read_late(const ms_writer *w, const ms_node *node) {
+bool ms_c_reads_late(const ms_writer *w, const ms_node *node) {
   while (node->kind == MS_PAREN) node = node->kid[0];
   if (node->kind != MS_NAME) return false;
   const ms_node *around = node->parent, *value;
@@ -94,16 +92,16 @@ static bool read_late(const ms_writer *w, const ms_node *node) {
 /* The first of two operands. */
 static ms_c_value left_operand(ms_writer *w, const ms_node *node) {
   ms_c_value left = ms_c_expression(w, node->kid[0]);
-  if (!ms_c_stores(w, node->kid[1]) || read_late(w, node->kid[0])) return left;
+  if (!ms_c_stores(w, node->kid[1]) || ms_c_reads_late(w, node->kid[0])) return left;
   return ms_c_hold(w, left);
 }
 
 /* Two operands in order. */
 static void operands(ms_writer *w, const ms_node *node, bool single, const char **a,
                      const char **b) {
-  ms_c_value left = left_operand(w, node);
+  ms_c_value left = left_operand(w, node), right = ms_c_expression(w, node->kid[1]);
   *a = single ? ms_c_as_float(w, left, node->kid[0]) : ms_c_as_double(w, left, node->kid[0]);
-  *b = ms_c_operand(w, node->kid[1], single);
+  *b = single ? ms_c_as_float(w, right, node->kid[1]) : ms_c_as_double(w, right, node->kid[1]);
 }
 
 static ms_c_value arithmetic(ms_writer *w, const ms_node *node) {

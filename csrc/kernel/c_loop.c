@@ -11,41 +11,47 @@
 #include "kernel/variable.h"
 #include "kernel/writer.h"
 
-/* One end of a loop. */
+/* One end of a loop, or its step. */
 typedef struct ms_end {
+  const ms_node *node;
+  const char *what; /* for messages */
   ms_whole whole;
-  const char *number; /* double text, evaluated once; NULL if `whole` holds in an outer frame */
+  ms_c_value value;   /* evaluated, where it is not a whole number in an outer frame */
+  const char *number; /* its double text, evaluated once; NULL: `whole` */
 } ms_end;
 
-static bool number_end(ms_writer *w, const ms_node *node, const char *what, const char **text) {
-  ms_c_value value = ms_c_expression(w, node);
-  if (value.form == MS_FORM_OBJECT || value.form == MS_FORM_BOOL) {
-    ms_c_refuse(w, node, "`%s` bounds a loop, but is no number", ms_c_source(w, node));
-    return false;
+static void evaluate_end(ms_writer *w, ms_end *end) {
+  end->value = ms_c_expression(w, end->node);
+  if (end->value.form == MS_FORM_OBJECT || end->value.form == MS_FORM_BOOL) {
+    ms_c_refuse(w, end->node, "`%s` bounds a loop, but is no number", ms_c_source(w, end->node));
+    return;
   }
-  const char *words = ms_c_text(w, "'for' %s must be a number", what);
-  *text = ms_c_as_number(w, value, node, (ms_complaint){words, words});
-  if (ms_c_is_simple(*text) && value.form == MS_FORM_DOUBLE && node->kind == MS_NUMBER) return true;
+  bool literal = ms_c_is_simple(end->value.text) && end->node->kind == MS_NUMBER;
+  if (literal && end->value.form == MS_FORM_DOUBLE) return;
+  /* What is evaluated later may assign to what this names. */
   const char *held = ms_c_temp(w);
-  ms_c_line(w, "const double %s = %s;", held, *text);
-  *text = held;
-  return true;
+  ms_c_line(w, "const %s %s = %s;", ms_c_type(end->value.form), held, end->value.text);
+  end->value.text = held;
 }
 
-/* An end as an integer; otherwise as a number that the loop's own frame may guard. */
-static bool find_end(ms_writer *w, const ms_node *node, const char *what, ms_end *end) {
-  *end = (ms_end){.whole = ms_c_whole(w, node)};
-  if (end->whole.known && end->whole.unsigned_zero) return true;
-  end->whole.known = false;
-  return number_end(w, node, what, &end->number);
+/* Called for all ends of a loop in the order in which Lua looks at them, once they are evaluated.
+ */
+static void check_end(ms_writer *w, ms_end *end) {
+  if (end->whole.known || w->why->line != 0) return;
+  const char *words = ms_c_text(w, "'for' %s must be a number", end->what);
+  end->number = ms_c_as_number(w, end->value, end->node, (ms_complaint){words, words});
+  if (end->value.form == MS_FORM_DOUBLE) return;
+  const char *held = ms_c_temp(w);
+  ms_c_line(w, "const double %s = %s;", held, end->number);
+  end->number = held;
 }
 
-/* The first value, which the variable takes as it is: -0 is no integer here. */
-static bool find_start(ms_writer *w, const ms_node *node, ms_end *end) {
-  *end = (ms_end){.whole = ms_c_whole(w, node)};
-  if (end->whole.known && end->whole.unsigned_zero) return true;
-  *end = (ms_end){0};
-  return number_end(w, node, "initial value", &end->number);
+/* An end as an integer; otherwise as a number that the loop's own frame may guard. The first value,
+ * which the variable takes as it is, is none if it is -0. */
+static void find_end(ms_writer *w, ms_end *end) {
+  end->whole = ms_c_whole(w, end->node);
+  end->whole.known = end->whole.known && end->whole.unsigned_zero;
+  if (!end->whole.known) evaluate_end(w, end);
 }
 
 static void guard_end(ms_writer *w, ms_end *end, bool start) {
@@ -215,17 +221,24 @@ static void write_quick(ms_writer *w, const ms_node *loop, ms_end *start, ms_end
 void ms_c_for(ms_writer *w, const ms_node *loop) {
   int64_t step = constant_step(w, loop);
   bool quick = w->frames > 0 && w->frames < MS_FRAMES && step != 0;
+  ms_end start = {.node = loop->kid[0], .what = "initial value"};
+  ms_end limit = {.node = loop->kid[1], .what = "limit"};
+  ms_end by = {.node = loop->kid[2], .what = "step"};
+  ms_end *const ends[] = {&start, &limit, &by};
+  uint32_t count = quick || by.node == NULL ? 2 : 3;
   ms_c_line(w, "{");
-  if (quick) {
-    ms_end start, limit;
-    if (find_start(w, loop->kid[0], &start) && find_end(w, loop->kid[1], "limit", &limit))
-      write_quick(w, loop, &start, &limit, step);
-  } else {
-    const char *start, *limit, *by = NULL;
-    if (number_end(w, loop->kid[0], "initial value", &start) &&
-        number_end(w, loop->kid[1], "limit", &limit) &&
-        (loop->kid[2] == NULL || number_end(w, loop->kid[2], "step", &by)))
-      write_number_loop(w, loop, start, limit, by);
+  for (uint32_t e = 0; e < count; e++) {
+    if (quick) {
+      find_end(w, ends[e]);
+    } else {
+      evaluate_end(w, ends[e]);
+    }
+  }
+  for (uint32_t e = 0; e < count; e++) check_end(w, ends[e]);
+  if (w->why->line == 0 && quick) {
+    write_quick(w, loop, &start, &limit, step);
+  } else if (w->why->line == 0) {
+    write_number_loop(w, loop, start.number, limit.number, by.number);
   }
   ms_c_line(w, "}");
 }

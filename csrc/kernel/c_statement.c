@@ -95,81 +95,6 @@ static void declaration(ms_writer *w, const ms_node *node) {
   }
 }
 
-/* A target of an assignment whose subscripts are evaluated. */
-typedef struct ms_target {
-  ms_c_location location; /* element */
-  const char *name;       /* or variable */
-  bool counter;
-  ms_kind_of kind;
-} ms_target;
-
-static void find_target(ms_writer *w, const ms_node *node, ms_target *target, bool hold) {
-  const ms_node *value;
-  uint32_t at = ms_typed_binding(w->typed, node, &value);
-  *target = (ms_target){0};
-  if (at != MS_NO_CAPTURE && value == node && ms_variable_is(w->draft, at)) {
-    target->kind = w->typed->variable[at];
-    target->name = ms_c_variable(w, at);
-  } else if (at == MS_NO_CAPTURE && node->kind == MS_NAME && node->symbol != NULL) {
-    target->kind = *ms_typed_symbol(w->typed, node->symbol);
-    target->name = ms_c_local_of(w, node->symbol)->text;
-    target->counter = ms_c_local_of(w, node->symbol)->counter;
-    if (target->name == NULL) ms_c_refuse(w, node, "`%s` belongs to another function", node->text);
-  } else if (at != MS_NO_CAPTURE && value != node) {
-    ms_c_refuse(w, node, "`%s` is a field of a table", ms_c_source(w, node));
-  } else if (node->kind == MS_INDEX && ms_c_locate(w, node, &target->location)) {
-    if (!target->location.element)
-      ms_c_refuse(w, node, "`%s` is no single element", ms_c_source(w, node));
-    if (hold && target->location.element) {
-      const char *held = ms_c_temp(w);
-      ms_c_line(w, "%s const %s = &%s;", ms_c_object_type(w, &target->location.kind), held,
-                target->location.text);
-      target->location.text = ms_c_text(w, "*%s", held);
-    }
-  } else {
-    ms_c_refuse(w, node, "`%s` is not known to C", ms_c_source(w, node));
-  }
-}
-
-static void store(ms_writer *w, const ms_target *target, const char *text) {
-  ms_c_line(w, "%s = %s;", target->name != NULL ? target->name : target->location.text, text);
-}
-
-/* The text of a value for a target, checked where the target's type asks for it. */
-static const char *converted(ms_writer *w, const ms_target *target, ms_c_value value,
-                             const ms_node *node) {
-  if (target->name == NULL) return ms_c_stored(w, value, target->location.kind.array, node);
-  if (target->counter) return ms_c_counted(w, node);
-  ms_form_of form = ms_c_form(w, &target->kind);
-  if (form == MS_FORM_OBJECT && target->kind.object != MS_OBJECT_VIEW)
-    ms_c_refuse(w, node, "`%s` is not always the same kind of value", ms_c_source(w, node));
-  return ms_c_as_form(w, value, form, node);
-}
-
-static void assignment(ms_writer *w, const ms_node *node) {
-  ms_target target[MANY];
-  ms_c_value values[MANY];
-  const char *text[MANY];
-  uint32_t count = node->targets < MANY ? node->targets : MANY, given = node->kids - node->targets;
-  bool hold = count > 1, stores = false;
-  for (uint32_t k = node->targets; k < node->kids; k++)
-    stores = stores || ms_c_stores(w, node->kid[k]);
-  for (uint32_t t = 0; t < count && w->why->line == 0; t++)
-    find_target(w, node->kid[t], &target[t], hold || stores);
-  if (w->why->line != 0) return;
-  ms_c_list(w, node, node->targets, values, count, hold);
-  for (uint32_t t = 0; t < count; t++) {
-    const ms_node *from = node->kid[node->targets + (t < given ? t : given - 1)];
-    text[t] = converted(w, &target[t], values[t], from);
-    if (w->why->line != 0) return;
-    if (hold && !ms_c_is_simple(text[t])) {
-      ms_c_line(w, "const __auto_type t%u = %s;", ++w->temps, text[t]);
-      text[t] = ms_c_text(w, "t%u", w->temps);
-    }
-  }
-  for (uint32_t t = count; t-- > 0;) store(w, &target[t], text[t]);
-}
-
 static void branch(ms_writer *w, const ms_node *node) {
   uint32_t open = 0;
   for (uint32_t k = 0; k + 1 < node->kids; k += 2) {
@@ -285,7 +210,7 @@ static void write_statement(ms_writer *w, const ms_node *node) {
       declaration(w, node);
       return;
     case MS_ASSIGN:
-      assignment(w, node);
+      ms_c_assignment(w, node);
       return;
     case MS_EXPRESSION:
       expression_statement(w, node);

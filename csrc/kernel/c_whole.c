@@ -346,8 +346,7 @@ ms_whole ms_c_whole(ms_writer *w, const ms_node *node) {
   return ms_c_whole_static(w, node);
 }
 
-/* Guards or checks for an integer subscript; false if neither is possible. */
-static bool whole_subscript(ms_writer *w, const ms_node *node, int64_t extent, ms_whole *r) {
+bool ms_c_whole_within(ms_writer *w, const ms_node *node, int64_t extent, ms_whole *r) {
   for (uint32_t f = 0; f < w->frames; f++) {
     w->whole_steps = MOST_STEPS;
     *r = whole_at(w, node, f);
@@ -359,34 +358,4 @@ static bool whole_subscript(ms_writer *w, const ms_node *node, int64_t extent, m
   }
   *r = ms_c_whole_static(w, node);
   return r->known && r->least >= 1 && r->most <= extent;
-}
-
-const char *ms_c_subscript(ms_writer *w, const ms_node *node, int64_t extent, uint32_t array,
-                           uint32_t dim) {
-  ms_whole r;
-  if (whole_subscript(w, node, extent, &r)) return r.text;
-  if (r.known) {
-    const char *held = r.text;
-    if (!ms_c_is_simple(held)) {
-      held = ms_c_temp(w);
-      ms_c_line(w, "const int64_t %s = %s;", held, r.text);
-    }
-    const char *wrong = ms_c_text(w, "%s < 1 || %s > %" PRId64, held, held, extent);
-    ms_c_stop(w, node, wrong, "MS_NATIVE_SUBSCRIPT", array, dim, ms_c_text(w, "(double)%s", held));
-    return held;
-  }
-  ms_c_value value = ms_c_expression(w, node);
-  if (value.form == MS_FORM_OBJECT || value.form == MS_FORM_BOOL) {
-    ms_c_refuse(w, node, "`%s` is no number, but a subscript", ms_c_source(w, node));
-    return "1";
-  }
-  const char *number = ms_c_as_double(w, value, node);
-  if (!ms_c_is_simple(number)) {
-    const char *held = ms_c_temp(w);
-    ms_c_line(w, "const double %s = %s;", held, number);
-    number = held;
-  }
-  const char *wrong = ms_c_text(w, "!ms_is_subscript(%s, %" PRId64 ")", number, extent);
-  ms_c_stop(w, node, wrong, "MS_NATIVE_SUBSCRIPT", array, dim, number);
-  return ms_c_text(w, "(int64_t)%s", number);
 }

@@ -12,7 +12,7 @@
 #include <stdint.h>
 
 /* Raised whenever anything in this file changes. */
-#define MS_NATIVE_ABI 1
+#define MS_NATIVE_ABI 2
 
 /* The exported function's name in every kernel. */
 #define MS_NATIVE_ENTRY "ms_native_run"
@@ -30,6 +30,7 @@ typedef enum ms_native_stop {
   MS_NATIVE_SUBSCRIPT, /* `value` is no subscript of dimension `dim` of capture `capture` */
   MS_NATIVE_VALUE,     /* `value` cannot be stored into (or read as a number from) `capture` */
   MS_NATIVE_ERROR,     /* any other run-time error: text number `value`, from 0, of the messages */
+  MS_NATIVE_RANDOM,    /* `value` (the lower of `dim` = 2) and `other` do not limit meissa.random */
 } ms_native_stop;
 
 /* Where and why. */
@@ -37,7 +38,7 @@ typedef struct ms_native_fault {
   int32_t stop;         /* ms_native_stop */
   int32_t line;         /* of the user's text */
   int32_t capture, dim; /* from 0 */
-  double value;
+  double value, other;
   double index[8]; /* index values of the iteration, collapsed loops included */
 } ms_native_fault;
 

@@ -98,6 +98,13 @@ typedef struct ms_constant {
 
 #define MS_CONSTANTS 4
 
+/* Rows of an array that an index of the entries names. */
+typedef struct ms_ahead {
+  uint32_t array, dim;
+} ms_ahead;
+
+#define MS_AHEAD 8
+
 typedef struct ms_writer {
   ms_draft *draft;
   ms_typed *typed;
@@ -123,6 +130,8 @@ typedef struct ms_writer {
   bool *shared; /* by capture: its memory may overlap another's */
   ms_constant constant[MS_CONSTANTS];
   uint32_t constants;
+  ms_ahead ahead[MS_AHEAD]; /* of the quick text that is being written */
+  uint32_t ahead_count;
   const char **messages; /* of MS_NATIVE_ERROR */
   uint32_t message_count, message_room;
   const ms_tree *tree; /* whose name `file` is, as a C string's inside */
@@ -219,6 +228,10 @@ const char *ms_c_condition(ms_writer *w, const ms_node *node);
 /* Holds a value in a temporary if it is not a name or a constant already. */
 ms_c_value ms_c_hold(ms_writer *w, ms_c_value value);
 
+/* Whether LuaJIT reads an operand when it computes, not before: a local variable of the function
+ * that runs lies in a register. */
+bool ms_c_reads_late(const ms_writer *w, const ms_node *node);
+
 /* Whether evaluating a node may store something: it calls a function of the user. */
 bool ms_c_stores(const ms_writer *w, const ms_node *node);
 
@@ -230,6 +243,10 @@ ms_whole ms_c_whole_static(ms_writer *w, const ms_node *node);
 /* The same, from the outermost frame that allows it; the guards that it needs are added. */
 ms_whole ms_c_whole(ms_writer *w, const ms_node *node);
 
+/* A node as an integer in 1..extent, which guards see to; false if they cannot: then `r` is the
+ * integer, if it is one, without bounds. */
+bool ms_c_whole_within(ms_writer *w, const ms_node *node, int64_t extent, ms_whole *r);
+
 /* Adds a condition to a frame's guards. */
 void ms_c_guard(ms_writer *w, uint32_t frame, const char *condition);
 
@@ -239,7 +256,23 @@ bool ms_c_is_counter(const ms_symbol *symbol);
 /* The integer that is assigned to a counter. */
 const char *ms_c_counted(ms_writer *w, const ms_node *value);
 
-/* A checked subscript of a dimension as int64_t text, counted from 1. */
+/* A subscript that is evaluated, but not yet known to lie in its dimension. */
+typedef struct ms_c_key {
+  const char *text;   /* int64_t, counted from 1, once it is checked */
+  const char *wrong;  /* condition under which it is none; NULL: it is one for sure */
+  const char *number; /* double */
+  const char *tagged; /* ms_value that it is, if it may be no number; else NULL */
+  uint32_t can;       /* of what is tagged */
+} ms_c_key;
+
+/* Evaluates a subscript of a dimension of `extent`; to a temporary if `hold`. */
+ms_c_key ms_c_key_of(ms_writer *w, const ms_node *node, int64_t extent, bool hold);
+
+/* Writes the checks of a key that `node` gave, and returns its int64_t text. */
+const char *ms_c_key_checked(ms_writer *w, const ms_c_key *key, const ms_node *node, uint32_t array,
+                             uint32_t dim);
+
+/* A subscript evaluated and checked at once. */
 const char *ms_c_subscript(ms_writer *w, const ms_node *node, int64_t extent, uint32_t array,
                            uint32_t dim);
 
@@ -264,11 +297,42 @@ typedef struct ms_c_location {
 
 bool ms_c_locate(ms_writer *w, const ms_node *node, ms_c_location *location);
 
+/* c_ahead.c: notes that an iteration uses the part of an array that a first subscript names. */
+void ms_c_note_row(ms_writer *w, uint32_t capture, const ms_node *key);
+
+/* Appends what fetches the noted rows of a coming entry; they are forgotten then. */
+void ms_c_fetch_ahead(ms_writer *w);
+
+/* An element that an assignment writes: evaluated as Lua does before it looks at the values, i.e.
+ * the array or row and the subscripts; those of the element in its row are checked by the store. */
+typedef struct ms_c_site {
+  ms_kind_of kind;  /* as of a location */
+  const char *base; /* pointer; offset of the checked subscripts, or "" */
+  const char *offset;
+  const ms_node *node[MS_MAX_DIMS]; /* of the other subscripts */
+  ms_c_key key[MS_MAX_DIMS];
+  uint32_t keys, dim; /* how many, from which dimension on */
+} ms_c_site;
+
+/* Whether what a node gives must be kept from what is evaluated later; of a subscript that is
+ * checked at once: node NULL. */
+typedef bool ms_c_keeps(const ms_writer *w, const ms_node *node, const void *context);
+
+/* Evaluates a target. False after a refusal. */
+bool ms_c_approach(ms_writer *w, const ms_node *node, ms_c_keeps *keeps, const void *context,
+                   ms_c_site *site);
+
+/* Checks the last subscripts and gives the lvalue. */
+const char *ms_c_arrive(ms_writer *w, const ms_c_site *site);
+
 /* Reads a located element. */
 ms_c_value ms_c_load(ms_writer *w, const ms_c_location *location, const ms_node *node);
 
 /* Text of a value on its way into an element of array `capture`, checked. */
 const char *ms_c_stored(ms_writer *w, ms_c_value value, uint32_t capture, const ms_node *node);
+
+/* The same for the value of `node` if it is an integer beforehand that fits; else NULL. */
+const char *ms_c_stored_whole(ms_writer *w, uint32_t capture, const ms_node *node);
 
 /* The method call `w:dot(h)` as a number; row statements such as `w:fill(0)`. */
 ms_c_value ms_c_measure(ms_writer *w, const ms_node *node);
@@ -298,6 +362,8 @@ void ms_c_for(ms_writer *w, const ms_node *node);
 
 /* Declares a local and gives it a value. */
 void ms_c_declare(ms_writer *w, const ms_symbol *symbol, ms_c_value value, const ms_node *from);
+
+void ms_c_assignment(ms_writer *w, const ms_node *node);
 
 /* The variable that a captured scalar is. */
 const char *ms_c_variable(ms_writer *w, uint32_t capture);

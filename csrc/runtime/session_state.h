@@ -16,6 +16,7 @@
 #include "runtime/session.h"
 #include "runtime/setup.h"
 #include "runtime/spawn.h"
+#include "runtime/spin.h"
 #include "runtime/task.h"
 #include "runtime/undo.h"
 
@@ -92,6 +93,7 @@ typedef struct ms_run {
   uint64_t deadline; /* ns: workers still running then are killed; 0: none */
   uint64_t finished, progressed, warned; /* blocks; ns when last changed; ns when last told */
   uint32_t stuck;                        /* looks in a row at which everyone waited */
+  bool may_spin;                         /* the next wait may begin with looking */
 } ms_run;
 
 struct ms_session {
@@ -115,6 +117,7 @@ struct ms_session {
   ms_run *run;           /* NULL between jobs */
   ms_block undo;         /* memory of undo logs, kept between jobs */
   uint32_t undo_idle;    /* jobs in a row that needed much less */
+  ms_spin spin;          /* for the ends of jobs */
   ms_text notices;       /* until the next outcome takes them */
 };
 

@@ -17,9 +17,10 @@
 #include "runtime/guard.h"
 #include "runtime/worker_state.h"
 
-#define SETUP_WAIT   10000 /* ms for the driver's first message */
-#define SEGMENT_WAIT 5000  /* ms for a segment that a task names */
-#define QUEUE_LIMIT  256   /* more than a link's window */
+#define SETUP_WAIT   10000   /* ms for the driver's first message */
+#define SEGMENT_WAIT 5000    /* ms for a segment that a task names */
+#define QUEUE_LIMIT  256     /* more than a link's window */
+#define IDLE_SPIN    500000u /* ns of looking for the next job before sleeping */
 
 uint64_t ms_worker_clock(void) {
   struct timespec now;
@@ -52,7 +53,9 @@ static int check_setup(ms_worker *worker, long got, int board, ms_error *err) {
   if (worker->board == NULL) return ms_error_set(err, MS_WRK, "the driver sent no usable setup");
   worker->status = &worker->board[setup->worker];
   worker->board_hands_over = setup->shared && !setup->tcp;
-  worker->may_spin = ms_board_may_spin(setup->workers);
+  worker->may_spin = ms_spin_room(setup->workers);
+  /* One core is the driver's, which launches small loops from the first workers on. */
+  worker->may_spin_idle = worker->board_hands_over && ms_spin_room(setup->worker + 2);
   return 0;
 }
 
@@ -378,11 +381,24 @@ int ms_worker_wait(ms_worker *worker, bool tokens, int timeout, ms_error *err) {
   return 0;
 }
 
+/* Waits for frames; a driver loop's next job comes soon after the last one. */
+static int wait_for_task(ms_worker *worker, ms_error *err) {
+  if (worker->may_spin_idle && ms_spin_worthwhile(&worker->idle_spin)) {
+    uint64_t end = ms_worker_clock() + IDLE_SPIN;
+    while (!worker->job.open && !worker->gone && ms_worker_clock() < end) {
+      if (ms_worker_wait(worker, false, 0, err) != 0) return -1;
+    }
+    ms_spin_learn(&worker->idle_spin, worker->job.open);
+    if (worker->job.open || worker->gone) return 0;
+  }
+  return ms_worker_wait(worker, false, -1, err);
+}
+
 int ms_worker_next(ms_worker *worker, ms_error *err) {
   if (worker->job.open) return ms_error_set(err, MS_BUG, "the last job is not over");
   for (;;) {
     if (worker->gone) return 0;
-    if (ms_worker_wait(worker, false, -1, err) != 0) return -1;
+    if (wait_for_task(worker, err) != 0) return -1;
     if (!worker->job.open || worker->gone) continue;
     if (worker->data_due == 0) return 1;
     if (ms_worker_cancelled(worker) && ms_worker_end(worker, err) != 0) return -1;

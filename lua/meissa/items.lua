@@ -7,6 +7,7 @@
 -- @module meissa.items
 
 local array = require "meissa.array"
+local buffer = require "string.buffer"
 local grids = require "meissa.grid"
 local partitions = require "meissa.partition"
 local scratches = require "meissa.scratch"
@@ -151,13 +152,8 @@ local function bulk_item(holder)
   }
 end
 
---- The job's items, and where the kernel finds its arrays, the space's entries and the captured
--- tables that travel apart among them. What is pending in a buffer and scratch arrays are no items:
--- each process that runs blocks has its own (`pending` and `scratch`, by the array's number).
--- @tab run the loop's run; `by_value`: memory is not shared
--- @tab apart captured tables that travel apart
--- @tab[opt] served what blocks need of arrays, by their ids
-function M.collect(run, apart, served)
+-- See M.collect.
+local function collect(run, apart, served)
   local items, numbers, where = {}, {}, {arrays = {}, types = {}, sparse = {}, pending = {},
                                     scratch = {}}
   local function place(item)
@@ -223,6 +219,35 @@ function M.renew(items, changed)
                   (item.movement == "cached" or item.movement == "served")
     if again then item.version = version_of(item.id, item.pointer, item, item.element) end
   end
+end
+
+-- Whether the items of a run are those of the next one, too: where rows of a captured sparse array
+-- are, what travels apart, and what is sent by value may change.
+local function last(run, where, apart)
+  return not run.by_value and #apart == 0 and next(where.sparse) == nil
+end
+
+--- The job's items, and where the kernel finds its arrays, the space's entries and the captured
+-- tables that travel apart among them. What is pending in a buffer and scratch arrays are no items:
+-- each process that runs blocks has its own (`pending` and `scratch`, by the array's number).
+-- @tab run the run; `by_value`: memory is not shared @tab apart what kernel.pack gave
+-- @tab[opt] served what blocks need of arrays, by their ids
+-- @treturn table items
+-- @treturn string the encoded table that tells where things are
+-- @treturn table that table
+function M.collect(run, apart, served)
+  local ready, partition = run.ready, run.grid.partition
+  local version = partition and tonumber(partition.version)
+  local known = ready.items
+  if known and known.grid == run.grid and known.version == version and #apart == 0 and
+     not run.by_value then
+    return known.items, known.words, known.where
+  end
+  local items, where = collect(run, apart, served)
+  local words = buffer.encode(where)
+  ready.items = last(run, where, apart) and
+    {items = items, where = where, words = words, grid = run.grid, version = version} or nil
+  return items, words, where
 end
 
 return M

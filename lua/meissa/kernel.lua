@@ -206,15 +206,34 @@ function M.prepare(kernel_bytes, run_bytes, items, host)
   return self
 end
 
+--- Makes an instance of prepare ready for another execution, with the same kernel and items.
+-- @tab instance
+-- @string run_bytes from pack
+-- @tab[opt] draws what the random numbers of the body belong to
+-- @treturn boolean whether it is ready: only native ones are, for values without tables
+function M.renew(instance, run_bytes, draws)
+  local values = instance.fill and unpack_values.decode_simply(run_bytes)
+  if not values then return false end
+  instance:fill(values, draws)
+  return true
+end
+
 --- The scalars after the loop: of a reduction the old value, then the blocks' contributions in plan
 -- order; of a private one what its last iteration in loop order gave it. Tables that blocks have
 -- formed parts of are filled.
 -- @string kernel_bytes from pack
 -- @tab values the captured values before the loop, by capture
--- @tab results what `run` returned for each block, in plan order
+-- @tab results what `run` returned for each block, in plan order; or, where M.combines_flat says
+-- so, {flat = all of them one after the other, blocks = how many}
 -- @treturn table list of {capture =, value =}: what to assign
 function M.combine(kernel_bytes, values, results)
   return results_of.combine(load_kernel(kernel_bytes).info, values, results)
+end
+
+--- Whether the results of a kernel's blocks are best had as one string.
+-- @tab static what find gave
+function M.combines_flat(static)
+  return static.native ~= nil and results_of.combines_flat(static.info)
 end
 
 M.identity, M.combine_one = results_of.identity, results_of.combine_one

@@ -7,6 +7,7 @@ local buffer = require "string.buffer"
 local buffers = require "meissa.buffer"
 local core = require "meissa.core"
 local errors = require "meissa.errors"
+local ffi = require "ffi"
 local picture = require "meissa.picture"
 local report = require "meissa.report"
 local show = require "meissa.array.show"
@@ -52,11 +53,12 @@ end
 
 local FLAGS = {"draws", "changes", "stores", "aliased", "alone", "reads", "quiet"}
 
--- What the analysis depends on, as one string: shapes, which arrays are the same, numbers that may
--- reach a subscript, kinds of values, the space and its options. The second result leaves out the
--- numbers, and where ranges begin and end: what a driver loop changes from one plan to the next.
-local function situation(record, space, bindings)
-  local parts, numbers = {space.source or ""}, {}
+-- What the analysis depends on, but for numbers and where ranges begin and end, as one string:
+-- shapes, which arrays are the same, kinds of values, the space's options. The second result are
+-- the bindings of numbers that may reach a subscript: what a driver loop changes from one plan to
+-- the next.
+local function describe(record, space, bindings)
+  local parts, parameters = {spaces.shape(space), space.source or ""}, {}
   local function add(value) parts[#parts + 1] = value end
   local seen, stores, names, memories = {}, {}, 0, 0
   local function memory_of(storage)
@@ -68,7 +70,7 @@ local function situation(record, space, bindings)
   end
   local inside = false -- whether arguments of captured functions may reach subscripts
   for _, binding in ipairs(bindings) do inside = inside or binding.code ~= nil end
-  local function describe(binding, matters)
+  local function describe_one(binding, matters)
     add(binding.kind)
     add(binding.depth)
     if binding.kind == "array" then
@@ -87,7 +89,7 @@ local function situation(record, space, bindings)
         add(binding.delay or "")
       end
     elseif binding.kind == "number" then
-      if matters then numbers[#numbers + 1] = ("%.17g"):format(binding.number) end
+      if matters then parameters[#parameters + 1] = binding end
     elseif binding.name then
       add(binding.name)
     elseif binding.reached then
@@ -106,12 +108,25 @@ local function situation(record, space, bindings)
   end
   for c, binding in ipairs(bindings) do
     local about = record.captures[c]
-    describe(binding, about and (about.parameter or inside and about.argument))
+    describe_one(binding, about and (about.parameter or inside and about.argument))
   end
-  for _, binding in ipairs(bindings.inner) do describe(binding, true) end
-  local shape = table.concat(parts, "|")
-  return table.concat({spaces.key(space), shape, unpack(numbers)}, "|"),
-    spaces.shape(space) .. "|" .. shape
+  for _, binding in ipairs(bindings.inner) do describe_one(binding, true) end
+  return table.concat(parts, "|"), parameters
+end
+
+local doubles = ffi.typeof "double[?]"
+
+-- The numbers of a situation, and where its ranges begin and end, as bytes.
+local function numbers_of(space, situation)
+  local parameters, ranges = situation.parameters, space.ranges
+  local count = #parameters + 2 * #ranges
+  situation.room = situation.room or doubles(count)
+  local room = situation.room
+  for k, binding in ipairs(parameters) do room[k - 1] = binding.number end
+  for d, range in ipairs(ranges) do
+    room[count - 2 * d], room[count - 2 * d + 1] = range[1], range[2]
+  end
+  return ffi.string(room, 8 * count)
 end
 
 -- What a kernel's C text depends on beside the loop and the arrays' layout: the situation without
@@ -267,30 +282,50 @@ end
 -- A driver loop with moving bounds makes a plan for each: so many of one loop are kept.
 local MOST_PLANS = 1000
 
-local function keep(record, key, plan)
+-- The plans of a loop for situations that differ in numbers alone, by these.
+local function plans_of(record, shape)
+  local list = record.plans[shape]
+  if not list then
+    list = {}
+    record.plans[shape] = list
+  end
+  return list
+end
+
+local function keep(record, shape, numbers, plan)
   record.plan_count = (record.plan_count or 0) + 1
   if record.plan_count > MOST_PLANS then record.plans, record.plan_count = {}, 1 end
-  record.plans[key] = plan
+  plans_of(record, shape)[numbers] = plan
+end
+
+-- Makes a plan.
+local function make(record, space, bindings, shape)
+  local plan, err = core.plan(record.loop, bindings, space)
+  if not plan then errors.raise_core(err) end
+  report.drop_impossible_fixes(plan)
+  plan.file, plan.line, plan.engine = record.file, record.line, "lua"
+  plan.serial, plan.entries = space.serial, space.array ~= nil
+  plan.record, plan.ordered, plan.kernels = record, space.ordered, {}
+  plan.grids = {}
+  index(plan, bindings)
+  plan.kind = kind_of(plan, shape)
+  return setmetatable(plan, Plan)
 end
 
 --- The plan of a loop for a space and bindings, from the record's cache or made.
+-- @tab[opt] situation belongs to these bindings but for their numbers, and to the space but for
+-- where its ranges begin and end
 -- Errors: SRC, OPT, BUG; a loop that may not run in parallel has a plan that says so.
-function M.get(record, space, bindings)
-  local key, shape = situation(record, space, bindings)
-  local plan = record.plans[key]
+function M.get(record, space, bindings, situation)
+  situation = situation or {}
+  if not situation.shape then
+    situation.shape, situation.parameters = describe(record, space, bindings)
+  end
+  local numbers = numbers_of(space, situation)
+  local plan = plans_of(record, situation.shape)[numbers]
   if not plan then
-    local err
-    plan, err = core.plan(record.loop, bindings, space)
-    if not plan then errors.raise_core(err) end
-    report.drop_impossible_fixes(plan)
-    plan.file, plan.line, plan.engine = record.file, record.line, "lua"
-    plan.serial, plan.entries = space.serial, space.array ~= nil
-    plan.record, plan.ordered, plan.kernels = record, space.ordered, {}
-    plan.grids = {}
-    index(plan, bindings)
-    plan.kind = kind_of(plan, shape)
-    setmetatable(plan, Plan)
-    keep(record, key, plan)
+    plan = make(record, space, bindings, situation.shape)
+    keep(record, situation.shape, numbers, plan)
   end
   return plan
 end

@@ -94,19 +94,20 @@ end
 local function prepare(run)
   local own = slice_of(run)
   local record, space = own.record, space_of(run.space)
-  local bindings, values, plan = captured.find(record, space, roots_of(run, own), run.env)
+  local found = captured.find(record, space, roots_of(run, own), run.env)
+  local plan = found.plan
   if not plan then
-    plan = plans.get(record, space, bindings)
+    plan = plans.get(record, space, found.bindings, found.situation)
     if plan.strategy == "serial" then return nil end
     follow_plan(plan, run.plan)
-    captured.remember(record, space, plan, bindings)
+    captured.remember(record, space, plan, found)
   end
-  local static = kernel.find(record.loop, plan, bindings, values, space, plan.kernels,
+  local static = kernel.find(record.loop, plan, found.bindings, found.values, space, plan.kernels,
                              record.kernels, engine.prefers_native(space))
   return {
-    record = record, plan = plan, space = space, bindings = bindings, values = values,
-    grid = run.grid, kernel = static, native = engine.choose(plan, static, space),
-    session = run.session, by_value = run.by_value,
+    record = record, plan = plan, space = space, bindings = found.bindings,
+    values = found.values, ready = found.ready, grid = run.grid, kernel = static,
+    native = engine.choose(plan, static, space), session = run.session, by_value = run.by_value,
   }
 end
 

@@ -125,11 +125,16 @@ function M.iterate(step, dims, loop)
   end
 end
 
-local function refuse(lo, hi)
+--- Raises the error for limits that meissa.random does not take.
+function M.refuse(lo, hi, more)
+  local given = {tostring(lo)}
+  if hi ~= nil or more ~= nil then given[2] = tostring(hi) end
+  if more ~= nil then given[3] = tostring(more) end
   errors.raise("BDY", "meissa.random takes nothing, a whole number n from 1 on, or two whole " ..
-               "numbers lo <= hi, not (%s%s)", tostring(lo), hi == nil and "" or
-               ", " .. tostring(hi))
+               "numbers lo <= hi, not (%s)", table.concat(given, ", "))
 end
+
+local refuse = M.refuse
 
 --- A random number: in [0, 1); with n, a whole one from 1 to n; with lo and hi, a whole one from lo
 -- to hi. In a loop it depends on the seed, the loop and the iteration, never on the worker.
@@ -137,7 +142,8 @@ end
 -- @number[opt] hi the greatest number
 -- Errors: BDY for limits that are no whole numbers, or have none between them.
 -- @usage for i in parallel(n) do if meissa.random() < 0.5 then A[i] = meissa.random(6) end end
-function M.random(lo, hi)
+function M.random(lo, hi, more)
+  if more ~= nil then refuse(lo, hi, more) end
   if lo == nil then
     if hi ~= nil then refuse(lo, hi) end
     return lib.ms_random_unit(present)

@@ -51,13 +51,16 @@ end
 local function argument(value, at, name, level)
   local number = tonumber(value)
   if type(value) ~= "number" and type(value) ~= "string" or not number then
-    local got = value == nil and "no value" or type(value)
+    local got = type(value)
     error(("bad argument #%d to '%s' (number expected, got %s)"):format(at, name, got), level)
   end
   return number
 end
 
 local function fold(name, wins, ...)
+  if select("#", ...) == 0 then
+    error(("bad argument #1 to '%s' (number expected, got no value)"):format(name), 3)
+  end
   local best = argument((...), 1, name, 4)
   for at = 2, select("#", ...) do
     local value = argument(select(at, ...), at, name, 4)

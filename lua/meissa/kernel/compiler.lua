@@ -10,7 +10,7 @@ core.cdef("kernel", [[
 typedef union ms_native_slot { void *pointer; double number; int64_t whole; } ms_native_slot;
 typedef struct ms_native_fault {
   int32_t stop, line, capture, dim;
-  double value;
+  double value, other;
   double index[8];
 } ms_native_fault;
 typedef int32_t ms_native_block(const int64_t *bounds, const ms_native_slot *slots,

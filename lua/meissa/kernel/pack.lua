@@ -27,24 +27,61 @@ local function find_arrays(values, count)
   return arrays
 end
 
--- The captured values that an execution needs; the object alone needs fewer than the Lua text. The
--- first execution sends what both need: whether a value can travel must not depend on a cache.
-local function carried(values, static, bindings, native)
-  local info = static.info
-  local alone = native and native.object and static.travelled
-  local sent, count = {}, 0
+-- The numbers of the captures whose values an execution sends, in their order; the object alone
+-- needs fewer than the Lua text.
+local function find_needed(info, native, alone)
+  local needed, list = {}, {}
   for _, source in ipairs { alone and {} or info, native and native.info } do
     for _, param in ipairs(source and source.params or {}) do
-      if param.kind == "value" or param.kind == "inner" then
-        sent[param.at] = values[param.at]
-      end
+      if param.kind == "value" or param.kind == "inner" then needed[param.at] = true end
     end
   end
   if not alone then
-    for _, c in ipairs(info.spilled) do sent[c] = values[c] end
+    for _, c in ipairs(info.spilled) do needed[c] = true end
   end
-  for c in tables.each(sent) do count = math.max(count, c) end
-  local bytes, apart = bulk.encode(sent, count, {
+  for c in tables.each(needed) do list[#list + 1] = c end
+  table.sort(list)
+  return list
+end
+
+-- Strings up to this length are not looked at twice.
+local SHORT = 4096
+
+local function is_simple(value)
+  local kind = type(value)
+  return kind == "number" or kind == "boolean" or kind == "nil" or
+    kind == "string" and #value <= SHORT
+end
+
+-- Values that are all numbers, booleans and short strings, as carry.encode does it; nil for others.
+local function encode_simply(values, needed)
+  local roots = {}
+  for _, c in ipairs(needed) do
+    local value = values[c]
+    if not is_simple(value) then return nil end
+    roots[c] = value
+  end
+  return buffer.encode { roots = roots, nodes = {} }
+end
+
+local NOTHING = {}
+
+-- The captured values that an execution needs. The first one sends what both engines need: whether
+-- a value can travel must not depend on a cache.
+local function carried(values, static, bindings, native)
+  local info = static.info
+  local alone = native and native.object and static.travelled
+  local part = alone and "alone" or native and "both" or "lua"
+  local needed = static.needed[part] or find_needed(info, native, alone)
+  static.needed[part] = needed
+  local simple = encode_simply(values, needed)
+  if simple then
+    static.travelled, static.large, static.held = true, nil, nil
+    return simple, NOTHING
+  end
+  local sent = {}
+  for _, c in ipairs(needed) do sent[c] = values[c] end
+  local bytes, apart = bulk.encode(sent, needed[#needed], {
     path = function(c) return info.captures[c].path end,
     find_array = memory.finder(values, #bindings),
     code = "BDY",
@@ -122,8 +159,8 @@ local function make_static(loop, plan, bindings, space, arrays, entry_type, know
   if not first then
     native, refusal = M.emit_native(loop, plan, bindings, space, arrays, entry_type)
   end
-  local static = { info = info, signature = signature(info), packed = {}, native = native,
-    refusal = refusal }
+  local static = { info = info, signature = signature(info), packed = {}, needed = {},
+    native = native, refusal = refusal }
   known[info.text] = static
   return static
 end
@@ -222,7 +259,7 @@ end
 -- @treturn string run bytes
 -- @treturn string the kernel's key
 -- @treturn table captured tables that travel apart: see kernel/bulk.lua
--- @treturn table what is known of captures beyond its limit
+-- @treturn table|nil what is known of captures beyond its limit
 -- Errors: BDY for a captured value that cannot travel, naming its path.
 function M.pack(static, bindings, values, native)
   local run_bytes, apart = carried(values, static, bindings, native)
