@@ -42,26 +42,42 @@ local HARMLESS = {BDY = true, ARR = true, OPT = true, SRC = true, DEP = true}
 
 -- ------------------------------------------------------------------------------- the slice's loop
 
--- The buffers of marks of a plan's served arrays.
-local function make_marks(run)
+-- Slices of one loop that are kept.
+local MOST_SLICES = 20
+
+-- A buffer of marks for an array of each of these extents.
+local function make_marks(extents)
   local marks = {}
-  for k, b in ipairs(run.plan.prefetch.arrays) do
-    marks[k] = buffers.buffer(array.zeros(array.describe(run.values[b]).dims))
-  end
+  for k, dims in ipairs(extents) do marks[k] = buffers.buffer(array.zeros(dims)) end
   return marks
 end
 
--- The slice as a loop of its own: its record, and the buffers that it marks.
-local function slice_of(run)
-  local own = run.plan.prefetch
-  if own.record then return own end
-  local loop, err = core.loop(own.text, "=prefetch")
+-- Reads a slice's text: {record =, marks =}.
+local function read_slice(run, text, extents)
+  local loop, err = core.loop(text, "=prefetch")
   if not loop then errors.raise_core(err) end
-  own.marks = make_marks(run)
-  own.record = {loop = loop, captures = loop:captures(), names = loop:names(), info = loop:info(),
-                plans = {}, kernels = {}, file = run.record.file, line = run.record.line,
-                source = own.text}
-  return own
+  local record = {loop = loop, captures = loop:captures(), names = loop:names(),
+                  info = loop:info(), plans = {}, kernels = {}, file = run.record.file,
+                  line = run.record.line, source = text}
+  return {record = record, marks = make_marks(extents)}
+end
+
+-- The slice as a loop of its own. Plans that differ in their ranges have the same.
+local function slice_of(run)
+  local extents, key = {}, {run.plan.prefetch.text}
+  for k, b in ipairs(run.plan.prefetch.arrays) do
+    extents[k] = array.describe(run.values[b]).dims
+    key[k + 1] = table.concat(extents[k], "x")
+  end
+  key = table.concat(key, "|")
+  local slices = run.record.slices
+  if not slices or slices.count == MOST_SLICES then slices = {count = 0, by_key = {}} end
+  run.record.slices = slices
+  if not slices.by_key[key] then
+    slices.by_key[key] = read_slice(run, run.plan.prefetch.text, extents)
+    slices.count = slices.count + 1
+  end
+  return slices.by_key[key]
 end
 
 -- The root variables of the slice's captures.
@@ -90,9 +106,8 @@ local function follow_plan(plan, main)
   end
 end
 
--- The slice, ready to be run in the blocks of the loop's grid; nil if it cannot be.
-local function prepare(run)
-  local own = slice_of(run)
+-- A run of the slice in the blocks of the loop's grid; nil if it cannot be.
+local function prepare(run, own)
   local record, space = own.record, space_of(run.space)
   local found = captured.find(record, space, roots_of(run, own), run.env)
   local plan = found.plan
@@ -120,19 +135,18 @@ local function new_needs(blocks, elements)
   return ffi.gc(needs, lib.ms_needs_free)
 end
 
--- What the blocks have marked, by the id of the served array.
+-- What the blocks have marked, in the order of the served arrays.
 local function read_marks(run, own, results)
   local lists, err = {}, library.new_error()
-  for k, b in ipairs(run.plan.prefetch.arrays) do
-    local about = array.describe(run.values[b])
-    local pending = array.describe(own.marks[k].pending).id
+  for k, marks in ipairs(own.marks) do
+    local about = array.describe(marks.pending)
     local needs = new_needs(run.grid.blocks, about.count)
     for block = 0, run.grid.blocks - 1 do
       local result = results[block]
-      local bytes = result and buffer.decode(result)[2][pending] or ""
+      local bytes = result and buffer.decode(result)[2][about.id] or ""
       if lib.ms_needs_add(needs, bytes, #bytes, err) ~= 0 then errors.raise_core(err) end
     end
-    lists[about.id] = needs
+    lists[k] = needs
   end
   return lists
 end
@@ -147,17 +161,27 @@ local function state_of(told)
   return table.concat(parts, "|")
 end
 
--- Runs the slice, unless the lists of the last time are still good.
+-- Runs the slice, unless the lists of the last time are still good: the lists, and the bytes sent.
 local function find_lists(run, pack, execute)
-  local slice = prepare(run)
-  if not slice then return nil end
+  local own = slice_of(run)
+  local slice = prepare(run, own)
+  if not slice then return nil, 0 end
   local told = pack(slice)
   local state, kept = state_of(told), run.grid.needs
   if kept and state and kept.state == state then return kept.lists, 0 end
   local results, moved = execute(slice, told)
-  run.grid.needs = {state = state,
-                    lists = results and read_marks(run, run.plan.prefetch, results) or nil}
-  return run.grid.needs.lists, moved
+  local lists = results and read_marks(run, own, results)
+  run.grid.needs = {state = state, lists = lists}
+  return lists, moved
+end
+
+-- Lists by the id of the array that they are of.
+local function by_id(run, lists)
+  local found = {}
+  for k, b in ipairs(run.plan.prefetch.arrays) do
+    found[array.describe(run.values[b]).id] = lists[k]
+  end
+  return found
 end
 
 --- Finds out what the blocks of a run need of its served arrays.
@@ -177,7 +201,7 @@ function M.find(run, pack, execute)
     if type(err) ~= "table" or not HARMLESS[err.code] then error(err, 0) end
     lists, moved = nil, 0
   end
-  return lists, moved or 0, system.clock() - began
+  return lists and by_id(run, lists), moved, system.clock() - began
 end
 
 return M
