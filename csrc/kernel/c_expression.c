@@ -272,7 +272,7 @@ static ms_c_value unary(ms_writer *w, const ms_node *node) {
   if (node->op == MS_OP_LEN) {
     ms_whole length = ms_c_whole_static(w, node);
     if (!length.known) return refused(w, node, "is the length of what is no array");
-    return number(ms_c_number(w, (double)length.least));
+    return number(ms_c_text(w, "(double)%s", length.text));
   }
   ms_c_value value = ms_c_expression(w, node->kid[0]);
   bool single = value.form == MS_FORM_FLOAT;
