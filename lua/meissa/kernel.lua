@@ -67,7 +67,8 @@ end
 -- The world that carried functions and names find: the process's own, with strict arithmetic, and
 -- `print` going to the driver.
 local function make_globals(print_line)
-  local own = { math = strict.math, bit = strict.bit, pairs = strict.pairs, print = print_line }
+  local own = { math = strict.math, bit = strict.bit, pairs = strict.pairs, next = strict.next,
+    print = print_line }
   own._G = setmetatable(own, { __index = _G })
   return own
 end
