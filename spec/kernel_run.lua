@@ -8,6 +8,7 @@ local core = require("meissa.core")
 local kernel = require("meissa.kernel")
 local memory = require("meissa.kernel.memory")
 local random = require("meissa.random")
+local scratch = require("meissa.scratch")
 local strict = require("meissa.strict")
 
 local M = {}
@@ -80,7 +81,8 @@ builtins[random.random], builtins[random.normal] = "meissa.random", "meissa.norm
 local function classify(value)
   if memory.is_array(value) then
     local about = memory.describe(value)
-    return { kind = "array", dims = about.dims, sparse = about.sparse, array = tonumber(about.id),
+    return { kind = "array", dims = about.dims, scratch = scratch.is(value), sparse = about.sparse,
+      array = tonumber(about.id),
       storage = tonumber(value.array.store ~= nil and value.array.store.id or about.id),
       integer = about.type:find("^int") ~= nil }
   end

@@ -25,7 +25,7 @@ typedef enum ms_effect {
 /* By a builtin's full name ("math.floor"). */
 ms_effect ms_effect_of_builtin(const char *name);
 
-/* Whether a builtin works on files, on other processes, or loads foreign code. */
+/* Whether a builtin works on files, on other processes, by the clock, or loads foreign code. */
 bool ms_effect_is_impure(const char *name);
 
 /* Whether a builtin's result is that of its arguments, and nothing else. */
@@ -33,6 +33,9 @@ bool ms_effect_is_function(const char *name);
 
 /* By a DistArray method's name ("dot"). */
 ms_effect ms_effect_of_method(const char *name);
+
+/* A DistArray method that only looks at the array's description, never at its elements. */
+bool ms_effect_is_shape(const char *name);
 
 /* A method of strings ("upper"). */
 int ms_effect_is_string_method(const char *name);

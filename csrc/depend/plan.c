@@ -3,6 +3,7 @@
  * Plan: see plan.h. The stages in their order: domain, accesses, scalars, conflicts, patterns,
  * strategy, placements, reasons. */
 #include "depend/plan.h"
+#include "depend/buffered.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -11,6 +12,7 @@
 #include "depend/extent.h"
 #include "depend/placement.h"
 #include "depend/scalar.h"
+#include "depend/serve.h"
 #include "depend/space.h"
 
 /* Bounds the memory of one plan; most plans are small, and many are kept. */
@@ -76,22 +78,6 @@ static int add_source_read(work *now) {
     access.subscript_count = 0;
   }
   return ms_accesses_add(&now->walk.accesses, walk->arena, &access, NULL, 0);
-}
-
-/* What the body writes into an array would be lost or not when its buffer is merged, depending on
- * which block ends first. */
-static void find_buffered(ms_walk *walk) {
-  for (uint32_t a = 0; a < walk->accesses.count; a++) {
-    const ms_access *access = walk->accesses.item[a];
-    for (uint32_t b = 0; access->write && b < walk->binding_count; b++) {
-      const ms_binding *written = &walk->bindings[access->binding];
-      if (walk->bindings[b].buffers == 0 || walk->bindings[b].buffers != written->storage) continue;
-      ms_walk_find(walk, MS_REASON_BUFFERED, !access->possible, access->node,
-                   "write all of it through the buffer, or without it",
-                   "the body writes into an array whose buffer it also uses, and merging the "
-                   "buffer reads and writes that array between blocks");
-    }
-  }
 }
 
 static bool refuses(const ms_finding *finding) {
@@ -188,6 +174,16 @@ static int copy_arrays(const work *now, ms_plan *plan) {
   return 0;
 }
 
+/* Finds out which arrays can be served, if the loop is going to run. */
+static int serve(work *now, ms_plan *plan) {
+  const char *text = NULL;
+  if (plan->strategy == MS_SERIALLY) return 0;
+  if (ms_serve_find(&now->walk, now->arrays, plan->array_count, &text) != 0) return -1;
+  if (text == NULL) return 0;
+  plan->prefetch = ms_arena_copy(plan->arena, text, strlen(text));
+  return plan->prefetch == NULL ? -1 : 0;
+}
+
 static int copy_patterns(work *now, ms_plan *plan) {
   plan->distance_count = now->all.count;
   plan->distances = ms_arena_take(plan->arena, now->all.count + 1, sizeof *plan->distances);
@@ -222,7 +218,7 @@ static int analyse(work *now, ms_plan *plan) {
   ms_choice choice;
   bool not_run;
   if (ms_walk_body(walk, now->body) != 0) return -1;
-  find_buffered(walk);
+  ms_buffered_find(walk);
   if (ms_scalars_find(walk, now->body, &now->scalars, &plan->scalar_count) != 0) return -1;
   if (add_source_read(now) != 0) return -1;
   if (ms_conflicts_find(&now->conflicts, now->solver, &now->domain, &walk->accesses,
@@ -237,6 +233,7 @@ static int analyse(work *now, ms_plan *plan) {
   if (plan->strategy == MS_SERIALLY) placed = (ms_choice){.strategy = MS_SERIALLY};
   if (ms_placement_find(walk, &now->conflicts, &placed, &now->arrays, &plan->array_count) != 0)
     return -1;
+  if (serve(now, plan) != 0) return -1;
   if (copy_scalars(now, plan) != 0 || copy_arrays(now, plan) != 0) return -1;
   return explain(now, plan, &choice, not_run);
 }

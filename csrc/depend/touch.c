@@ -3,6 +3,7 @@
  * Walk, touches: recording accesses and findings. See walk.h. */
 #include <string.h>
 
+#include "depend/buffered.h"
 #include "depend/walk.h"
 
 static uint64_t bit_of(uint32_t group) {
@@ -36,6 +37,7 @@ void ms_walk_touch_element(ms_walk *walk, uint32_t binding, const ms_subscript *
   access.group = walk->groups.of[binding];
   memcpy(access.subscript, subscript, count * sizeof *subscript);
   record(walk, &access);
+  if (walk->bindings[view->binding].buffers != 0) ms_buffered_note(walk, view, write, node);
 }
 
 void ms_walk_touch_view(ms_walk *walk, const ms_view *view, bool write, const ms_node *node) {

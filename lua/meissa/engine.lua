@@ -180,18 +180,19 @@ function M.begin(plan, static, space)
   if not kernel or kernel.object then return kernel end
   if waits(space) then
     kernel.build:start(0)
-  elseif space.count >= MANY or kernel.busy >= WORTH then
+  elseif static.special or space.count >= MANY or kernel.busy >= WORTH then
     kernel.build:start(SOON)
   end
   return kernel
 end
 
 --- Chooses the engine for one execution, as judge does; waits for the compiler where that is asked.
--- @param kernel what begin gave
+-- @param[opt] kernel what begin gave
 -- @treturn table|nil what the kernel's bytes are to hold of the native engine: `key`, `info`, and
 -- `object` (bytes) if it is there, else `directory` where it will appear
 -- Errors: OPT.
 function M.choose(plan, static, space, kernel)
+  kernel = kernel or M.begin(plan, static, space)
   if not kernel then return nil end
   local build, info = kernel.build, static.native.info
   if not kernel.object and build:state() == "waiting" then
