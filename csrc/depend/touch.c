@@ -37,11 +37,11 @@ void ms_walk_touch_element(ms_walk *walk, uint32_t binding, const ms_subscript *
   access.group = walk->groups.of[binding];
   memcpy(access.subscript, subscript, count * sizeof *subscript);
   record(walk, &access);
-  if (walk->bindings[view->binding].buffers != 0) ms_buffered_note(walk, view, write, node);
 }
 
 void ms_walk_touch_view(ms_walk *walk, const ms_view *view, bool write, const ms_node *node) {
   ms_walk_touch_element(walk, view->binding, view->subscript, view->subscript_count, write, node);
+  if (walk->bindings[view->binding].buffers != 0) ms_buffered_note(walk, view, write, node);
 }
 
 void ms_walk_touch_groups(ms_walk *walk, uint64_t groups, bool write, const ms_node *node) {

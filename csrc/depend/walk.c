@@ -302,6 +302,7 @@ static void begin_pass(ms_walk *walk) {
   walk->changed = walk->early = false;
   walk->possible = walk->functions = walk->loops = walk->scope_count = walk->depth = 0;
   walk->accesses.count = walk->finding_count = 0;
+  walk->buffered = NULL;
 }
 
 int ms_walk_body(ms_walk *walk, ms_node *body) {
