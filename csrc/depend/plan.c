@@ -15,8 +15,9 @@
 #include "depend/serve.h"
 #include "depend/space.h"
 
-/* Bounds the memory of one plan. */
+/* Bounds the memory of one plan; most plans are small, and many are kept. */
 #define ARENA_LIMIT ((size_t)64 << 20)
+#define ARENA_CHUNK ((size_t)1024)
 
 const char *ms_strategy_name(ms_strategy strategy) {
   static const char *const names[] = {"independent", "partition",  "skew",  "rotate",
@@ -271,7 +272,7 @@ ms_plan *ms_plan_new(const ms_loop *loop, const ms_binding *bindings, uint32_t b
   if (check_bindings(loop, bindings, binding_count, err) != 0) return NULL;
   ms_plan *plan = calloc(1, sizeof *plan);
   work *now = calloc(1, sizeof *now);
-  if (plan != NULL) plan->arena = ms_arena_new(ARENA_LIMIT);
+  if (plan != NULL) plan->arena = ms_arena_new_sized(ARENA_LIMIT, ARENA_CHUNK);
   int result = -1;
   if (plan == NULL || now == NULL || plan->arena == NULL) {
     ms_error_set(err, MS_BUG, "out of memory");
