@@ -94,6 +94,8 @@ static int session_info(lua_State *L) {
   lua_setfield(L, -2, "jobs");
   lua_pushboolean(L, ms_session_has_lanes(session));
   lua_setfield(L, -2, "memory");
+  lua_pushboolean(L, ms_session_is_shared(session));
+  lua_setfield(L, -2, "shm");
   return 1;
 }
 

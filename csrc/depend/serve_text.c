@@ -367,7 +367,7 @@ const char *ms_serve_write(ms_serve *serve) {
       ms_text_format(text, "%s%s", k == 0 ? "for " : ", ", loop->indices[k]->name);
     ms_text_add(text, " in parallel() do\n");
     write_block(serve, loop->body);
-    ms_text_add(text, "end\n");
+    ms_text_add(text, "end");
   }
   return text->failed ? NULL : text->bytes;
 }

@@ -21,10 +21,21 @@ const char *ms_c_memory(ms_writer *w, uint32_t capture) {
 
 const char *ms_c_stride(ms_writer *w, uint32_t capture, uint32_t dim) {
   capture = ms_c_array(w, capture);
-  if (ms_draft_row_major(w->draft, capture))
-    return ms_c_text(w, "%" PRId64, w->draft->job->elements[capture].strides[dim]);
+  bool last = dim + 1 == w->draft->job->bindings[capture].dim_count;
+  if (last && ms_draft_row_major(w->draft, capture)) return "1";
   w->stride_used[capture * MS_MAX_DIMS + dim] = true;
   return ms_c_text(w, "s%u_%u", capture + 1, dim + 1);
+}
+
+const char *ms_c_extent(ms_writer *w, uint32_t capture, uint32_t dim) {
+  capture = ms_c_array(w, capture);
+  w->extent_used[capture * MS_MAX_DIMS + dim] = true;
+  return ms_c_text(w, "e%u_%u", capture + 1, dim + 1);
+}
+
+const char *ms_c_limit(ms_writer *w, uint32_t dim) {
+  w->limit_used[dim] = true;
+  return ms_c_text(w, "ms_limit%u", dim + 1);
 }
 
 const char *ms_c_object_type(ms_writer *w, const ms_kind_of *kind) {
@@ -55,6 +66,11 @@ static bool add_listed(ms_writer *w, const ms_node *table, ms_keys *keys) {
   for (uint32_t f = 0; f < table->kids; f++) {
     const ms_node *value = table->kid[f]->kid[1];
     ms_kind_of kind = ms_typed_expression(w->typed, value);
+    if (kind.can & MS_CAN_NIL) {
+      ms_c_refuse(w, value, "`%s` may be nil, and then `%s` is no element", ms_c_source(w, value),
+                  ms_c_source(w, table));
+      return false;
+    }
     if (table->kid[f]->kid[0] != NULL || (kind.can & MS_CAN_OBJECT) || keys->count >= MS_MAX_DIMS) {
       ms_c_refuse(w, value, "`%s` takes a range of an array", ms_c_source(w, table));
       return false;
@@ -102,7 +118,6 @@ static const char *joined(ms_writer *w, const char *offset, const char *at, uint
  * checked. */
 static const char *offset_of(ms_writer *w, const ms_keys *keys, uint32_t count, bool hold,
                              const ms_kind_of *object) {
-  const ms_binding *binding = &w->draft->job->bindings[object->array];
   const char *offset = "";
   for (uint32_t k = 0, next; k < count; k = next) {
     ms_c_key key[MS_MAX_DIMS];
@@ -111,7 +126,8 @@ static const char *offset_of(ms_writer *w, const ms_keys *keys, uint32_t count, 
       bool stores = hold;
       for (uint32_t l = n + 1; l < keys->count; l++)
         stores = stores || ms_c_stores(w, keys->key[l]);
-      key[n] = ms_c_key_of(w, keys->key[n], binding->dims[object->given + n], stores);
+      key[n] =
+          ms_c_key_of(w, keys->key[n], ms_c_extent(w, object->array, object->given + n), stores);
     }
     for (uint32_t n = k; n < next; n++) {
       uint32_t dim = object->given + n;
@@ -202,7 +218,7 @@ bool ms_c_approach(ms_writer *w, const ms_node *node, ms_c_keeps *keeps, const v
     bool stores = keeps(w, key, context);
     for (uint32_t l = keys.last + k + 1; l < keys.count; l++)
       stores = stores || ms_c_stores(w, keys.key[l]);
-    site->key[k] = ms_c_key_of(w, key, binding->dims[site->dim + k], stores);
+    site->key[k] = ms_c_key_of(w, key, ms_c_extent(w, object.array, site->dim + k), stores);
   }
   return true;
 }

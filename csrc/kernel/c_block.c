@@ -118,10 +118,10 @@ static void declare_index(ms_writer *w, uint32_t d, bool entries) {
   ms_c_line(w, "const int64_t %s = %s;", name, from);
   local->whole = name;
   local->least = entries ? 1 : INT32_MIN;
-  local->most = entries ? range->hi : INT32_MAX;
+  local->most = INT32_MAX;
   bool up = range->step > 0;
   local->lo = entries ? "1.0" : ms_c_text(w, "(double)%s%u", up ? "lo" : "hi", d + 1);
-  local->hi = entries ? ms_c_number(w, (double)range->hi)
+  local->hi = entries ? ms_c_text(w, "(double)%s", ms_c_limit(w, d))
                       : ms_c_text(w, "(double)%s%u", up ? "hi" : "lo", d + 1);
 }
 

@@ -96,14 +96,26 @@ static ms_c_value left_operand(ms_writer *w, const ms_node *node) {
   return ms_c_hold(w, left);
 }
 
+/* An operand of `^`, which the Lua engine has a function for: it does not know what things are
+ * called. */
+static const char *power_operand(ms_writer *w, ms_c_value value, const ms_node *node) {
+  static const ms_complaint says = {"attempt to perform arithmetic on a nil value",
+                                    "attempt to perform arithmetic on a boolean value"};
+  return ms_c_as_number(w, value, node, says);
+}
+
 static ms_c_value arithmetic(ms_writer *w, const ms_node *node) {
   ms_kind_of kind = ms_typed_expression(w->typed, node);
   ms_form_of form = ms_c_form(w, &kind);
   bool single = form == MS_FORM_FLOAT && node->op != MS_OP_MOD && node->op != MS_OP_POW;
   ms_c_value left = left_operand(w, node), right = ms_c_expression(w, node->kid[1]);
-  const char *a = as_number(w, left, node->kid[0], single);
-  const char *b = as_number(w, right, node->kid[1], single), *text;
+  bool power = node->op == MS_OP_POW;
+  const char *a =
+      power ? power_operand(w, left, node->kid[0]) : as_number(w, left, node->kid[0], single);
+  const char *b =
+      power ? power_operand(w, right, node->kid[1]) : as_number(w, right, node->kid[1], single);
   const ms_whole *whole = NULL;
+  const char *text;
   switch (node->op) {
     case MS_OP_MOD:
       text = ms_c_text(w, "ms_mod(%s, %s)", a, b);
@@ -154,6 +166,30 @@ static bool is_number(const ms_c_value *value) {
   return value->form == MS_FORM_DOUBLE || value->form == MS_FORM_FLOAT;
 }
 
+/* A condition: a held value is of one of the kinds in `can`. */
+static const char *is_kind(ms_writer *w, const ms_c_value *value, uint32_t can) {
+  if (can == MS_CAN_NIL) return ms_c_text(w, "%s.tag == MS_NATIVE_NIL", value->text);
+  return ms_c_text(w, "(%s.tag == MS_NATIVE_TRUE || %s.tag == MS_NATIVE_FALSE)", value->text,
+                   value->text);
+}
+
+/* Stops where neither of two values is a number: then LuaJIT names both. */
+static void compare_others(ms_writer *w, const ms_node *node, const ms_c_value *a,
+                           const ms_c_value *b) {
+  static const uint32_t kinds[] = {MS_CAN_NIL, MS_CAN_BOOLEAN};
+  static const char *const names[] = {"nil", "boolean"};
+  for (int k = 0; k < 4; k++) {
+    int one = k / 2, other = k % 2;
+    if (!(a->kind.can & kinds[one]) || !(b->kind.can & kinds[other])) continue;
+    const char *message =
+        one == other ? ms_c_text(w, "attempt to compare two %s values", names[one])
+                     : ms_c_text(w, "attempt to compare %s with %s", names[one], names[other]);
+    ms_c_error(w, node,
+               ms_c_text(w, "%s && %s", is_kind(w, a, kinds[one]), is_kind(w, b, kinds[other])),
+               message);
+  }
+}
+
 static ms_c_value comparison(ms_writer *w, const ms_node *node) {
   static const char *const ops[] = {[MS_OP_EQ] = "==", [MS_OP_NE] = "!=", [MS_OP_LT] = "<",
                                     [MS_OP_LE] = "<=", [MS_OP_GT] = ">",  [MS_OP_GE] = ">="};
@@ -174,6 +210,11 @@ static ms_c_value comparison(ms_writer *w, const ms_node *node) {
     return value_of(kind, MS_FORM_BOOL,
                     ms_c_text(w, "(%s %s %s)", a.whole->text, ops[node->op], b.whole->text));
   bool turned = node->op == MS_OP_GT || node->op == MS_OP_GE;
+  if (a.form == MS_FORM_VALUE && b.form == MS_FORM_VALUE) {
+    a = ms_c_hold(w, a);
+    b = ms_c_hold(w, b);
+    compare_others(w, node->kid[0], turned ? &b : &a, turned ? &a : &b);
+  }
   const char *left = ms_c_as_number(w, a, node->kid[0], turned ? second : first);
   const char *right = ms_c_as_number(w, b, node->kid[1], turned ? first : second);
   return value_of(kind, MS_FORM_BOOL, ms_c_text(w, "(%s %s %s)", left, ops[node->op], right));
@@ -260,7 +301,7 @@ static ms_c_value unary(ms_writer *w, const ms_node *node) {
   if (node->op == MS_OP_LEN) {
     ms_whole length = ms_c_whole_static(w, node);
     if (!length.known) return refused(w, node, "is the length of what is no array");
-    return number(ms_c_number(w, (double)length.least));
+    return number(ms_c_text(w, "(double)%s", length.text));
   }
   ms_c_value value = ms_c_expression(w, node->kid[0]);
   bool single = value.form == MS_FORM_FLOAT;

@@ -52,9 +52,8 @@ ms_c_value ms_c_sparse_row(ms_writer *w, const ms_node *node) {
     return value;
   }
   if (!has_rows(w, node->kid[0], base.array)) return value;
-  int64_t extent = w->draft->job->bindings[base.array].dims[0];
   const char *held = ms_c_temp(w);
-  const char *at = ms_c_subscript(w, node->kid[1], extent, base.array, 0);
+  const char *at = ms_c_subscript(w, node->kid[1], base.array, 0);
   ms_c_line(w, "const int64_t %s = %s;", held, at);
   value.text = held;
   return value;
@@ -82,8 +81,7 @@ ms_c_value ms_c_sparse_element(ms_writer *w, const ms_node *node) {
   }
   ms_c_value row = ms_c_sparse_row(w, row_node);
   if (w->why->line != 0) return none;
-  const ms_binding *binding = &w->draft->job->bindings[row_kind.array];
-  const char *column = ms_c_subscript(w, key, binding->dims[1], row_kind.array, 1);
+  const char *column = ms_c_subscript(w, key, row_kind.array, 1);
   const char *start = rows_part(w, row_kind.array, PART_START);
   const char *columns = rows_part(w, row_kind.array, PART_COLUMNS);
   const char *found = ms_c_temp(w), *place = ms_c_temp(w);
@@ -102,7 +100,6 @@ ms_c_value ms_c_sparse_element(ms_writer *w, const ms_node *node) {
 /* The variables of `for f, v in X[i]:nonzeros()`. */
 static void declare_entry(ms_writer *w, const ms_node *loop, uint32_t array, const char *place) {
   const ms_symbol *column = loop->symbols[0];
-  const ms_binding *binding = &w->draft->job->bindings[array];
   const char *name = ms_c_local_name(w, column);
   const char *from = ms_c_text(w, "%s[%s]", rows_part(w, array, PART_COLUMNS), place);
   ms_c_local *local = ms_c_local_of(w, column);
@@ -113,9 +110,9 @@ static void declare_entry(ms_writer *w, const ms_node *loop, uint32_t array, con
     ms_c_line(w, "const int64_t %s = %s;", name, from);
     local->whole = name;
     local->least = 1;
-    local->most = binding->dims[1];
+    local->most = INT32_MAX;
     local->lo = "1.0";
-    local->hi = ms_c_number(w, (double)binding->dims[1]);
+    local->hi = ms_c_text(w, "(double)%s", ms_c_extent(w, array, 1));
   }
   for (uint32_t s = 1; s < loop->symbol_count; s++) {
     ms_c_value value = ms_c_nil();

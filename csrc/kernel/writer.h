@@ -53,6 +53,7 @@ typedef struct ms_whole {
   const char *lo, *hi; /* double, over what does not change in the frame; NULL: not known */
   const char *needs;   /* guards for it to be right, joined with &&; NULL for none */
   int64_t least, most; /* bounds known beforehand */
+  int64_t likely;      /* what it was when the text was written; 0: not known */
 } ms_whole;
 
 typedef struct ms_frame {
@@ -99,6 +100,12 @@ typedef struct ms_constant {
 
 #define MS_CONSTANTS 4
 
+/* A parameter and the constant that takes its place in the text compiled for these shapes. */
+typedef struct ms_special {
+  struct ms_special *next;
+  const char *name, *value;
+} ms_special;
+
 /* Rows of an array that an index of the entries names. */
 typedef struct ms_ahead {
   uint32_t array, dim;
@@ -122,15 +129,18 @@ typedef struct ms_writer {
   ms_c_local *local; /* by symbol index */
   ms_c_label *label;
   ms_inlined *inlined;
-  bool *number_used;                /* by capture: parameters */
-  uint32_t positions;               /* numbers that say where a tracked scalar got its value */
-  bool stops;                       /* the function may stop */
-  bool *pointer_used, *stride_used; /* by binding; strides: * MS_MAX_DIMS + dimension */
-  bool *rows_used;                  /* by capture * MS_MAX_DIMS + part: parameters */
+  bool *number_used;               /* by capture: parameters */
+  uint32_t positions;              /* numbers that say where a tracked scalar got its value */
+  bool stops;                      /* the function may stop */
+  bool *pointer_used;              /* by binding */
+  bool *stride_used, *extent_used; /* by binding * MS_MAX_DIMS + dimension */
+  bool limit_used[MS_MAX_DIMS];    /* of the entries that are the space */
+  bool *rows_used;                 /* by capture * MS_MAX_DIMS + part: parameters */
   bool entries_used, steps_used;
   bool *shared; /* by capture: its memory may overlap another's */
   ms_constant constant[MS_CONSTANTS];
   uint32_t constants;
+  ms_special *special;
   ms_ahead ahead[MS_AHEAD]; /* of the quick text that is being written */
   uint32_t ahead_count;
   const char **messages; /* of MS_NATIVE_ERROR */
@@ -263,7 +273,7 @@ ms_whole ms_c_whole(ms_writer *w, const ms_node *node);
 
 /* A node as an integer in 1..extent, which guards see to; false if they cannot: then `r` is the
  * integer, if it is one, without bounds. */
-bool ms_c_whole_within(ms_writer *w, const ms_node *node, int64_t extent, ms_whole *r);
+bool ms_c_whole_within(ms_writer *w, const ms_node *node, const char *extent, ms_whole *r);
 
 /* Adds a condition to a frame's guards. */
 void ms_c_guard(ms_writer *w, uint32_t frame, const char *condition);
@@ -284,15 +294,14 @@ typedef struct ms_c_key {
 } ms_c_key;
 
 /* Evaluates a subscript of a dimension of `extent`; to a temporary if `hold`. */
-ms_c_key ms_c_key_of(ms_writer *w, const ms_node *node, int64_t extent, bool hold);
+ms_c_key ms_c_key_of(ms_writer *w, const ms_node *node, const char *extent, bool hold);
 
 /* Writes the checks of a key that `node` gave, and returns its int64_t text. */
 const char *ms_c_key_checked(ms_writer *w, const ms_c_key *key, const ms_node *node, uint32_t array,
                              uint32_t dim);
 
 /* A subscript evaluated and checked at once. */
-const char *ms_c_subscript(ms_writer *w, const ms_node *node, int64_t extent, uint32_t array,
-                           uint32_t dim);
+const char *ms_c_subscript(ms_writer *w, const ms_node *node, uint32_t array, uint32_t dim);
 
 /* ---- arrays ---- */
 
@@ -304,6 +313,12 @@ const char *ms_c_memory(ms_writer *w, uint32_t capture);
 
 /* The stride of a dimension as C text. */
 const char *ms_c_stride(ms_writer *w, uint32_t capture, uint32_t dim);
+
+/* The extent of a dimension as C text. */
+const char *ms_c_extent(ms_writer *w, uint32_t capture, uint32_t dim);
+
+/* The extent of a dimension of the entries that are the space. */
+const char *ms_c_limit(ms_writer *w, uint32_t dim);
 
 /* A place in memory: `p1_A[...]` of an element, or the address of a part's first element.
  * Subscripts are checked. False after a refusal. */

@@ -20,12 +20,13 @@
 #include "runtime/task.h"
 #include "runtime/undo.h"
 
-/* Rows of a cached item that a worker has. */
+/* What a worker has of a cached or served item. */
 typedef struct ms_cached {
   uint64_t id, version, size;
   uint64_t segment; /* of the driver, that it lies in; 0: none */
   uint64_t used;    /* by this job last */
-  int64_t lo, hi;
+  int64_t lo, hi;   /* these rows, */
+  uint64_t list;    /* or the elements of the list with this copy's number; 0: rows */
 } ms_cached;
 
 typedef struct ms_member {
@@ -45,6 +46,8 @@ typedef struct ms_member {
   uint32_t kernel_count;
   ms_cached *cached;
   uint32_t cached_count;
+  ms_wanted **wanted; /* lists for served items */
+  uint32_t wanted_count;
   /* The present job: */
   bool working;             /* DONE has not come */
   uint64_t finished_before; /* blocks of earlier jobs */
@@ -141,6 +144,8 @@ int ms_member_share(ms_member *member, const ms_segment *segment, ms_error *err)
 void ms_member_unshare(ms_member *member, uint64_t segment);
 /* Lets the worker free its copy of a cached item; the last one takes the place in the list. */
 void ms_member_forget(ms_member *member, uint32_t cached);
+/* The same for a list. */
+void ms_member_unlist(ms_member *member, uint32_t wanted);
 bool ms_member_knows(const ms_member *member, const char *key, size_t size);
 int ms_member_learn(ms_member *member, const char *key, size_t size, ms_error *err);
 

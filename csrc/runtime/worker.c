@@ -247,6 +247,44 @@ static void take_data(ms_worker *worker, const ms_frame *frame, const char *payl
   ms_parcel_accept(frame, payload, &box);
 }
 
+/* Runs of a list: kept like a copy of a cached item. */
+static int take_list(ms_worker *worker, const ms_frame *frame, const char *payload, ms_error *err) {
+  ms_worker_job *job = &worker->job;
+  if (!job->open || frame->job != job->number || worker->data_due == 0) return 0;
+  worker->data_due--;
+  uint64_t total = frame->a[1], first = frame->a[2], count = frame->size / sizeof(ms_span);
+  if (frame->a[3] >= job->task.item_count) return 0;
+  const ms_item *item = &job->task.items[frame->a[3]];
+  if (frame->a[0] < MS_WANTED_COPIES || frame->size % sizeof(ms_span) != 0 ||
+      total > ms_item_bytes(item) / item->element || first > total || count > total - first) {
+    return 0;
+  }
+  size_t size = (size_t)total * sizeof(ms_span);
+  ms_held_piece *list = ms_held_copy(&worker->held, frame->a[0], size, job->number, true, err);
+  if (list == NULL) return -1;
+  memcpy(list->base + first * sizeof(ms_span), payload, (size_t)frame->size);
+  return 0;
+}
+
+static void take_values(ms_worker *worker, const ms_frame *frame, const char *payload) {
+  ms_worker_job *job = &worker->job;
+  if (!job->open || frame->job != job->number || worker->data_due == 0) return;
+  worker->data_due--;
+  uint64_t number = frame->a[0];
+  if (number >= job->task.item_count || frame->a[2] > INT64_MAX || frame->a[3] > INT64_MAX) return;
+  const ms_item *item = &job->task.items[number];
+  const ms_held_piece *list = ms_held_find(&worker->held, frame->a[1]);
+  if (item->movement != MS_MOVE_SERVED || list == NULL || frame->a[1] < MS_WANTED_COPIES ||
+      frame->size % item->element != 0) {
+    return;
+  }
+  ms_box box = ms_item_box(item, job->place[number], true);
+  ms_wanted_place place = {(int64_t)frame->a[2], (int64_t)frame->a[3]};
+  ms_wanted_scatter((const ms_span *)(const void *)list->base,
+                    (int64_t)(list->size / sizeof(ms_span)), &box, place,
+                    (int64_t)(frame->size / item->element), payload);
+}
+
 static int take_cancel(ms_worker *worker, uint64_t number, ms_error *err) {
   ms_worker_job *job = &worker->job;
   if (job->open) { /* ends at its next block */
@@ -274,6 +312,11 @@ static int handle(ms_worker *worker, const ms_frame *frame, const char *payload,
       return is_complete(worker, frame) ? ms_worker_begin(worker, err) : 0;
     case MS_SAY_DATA:
       take_data(worker, frame, payload);
+      return 0;
+    case MS_SAY_LIST:
+      return take_list(worker, frame, payload, err);
+    case MS_SAY_VALUES:
+      take_values(worker, frame, payload);
       return 0;
     case MS_SAY_CANCEL:
       return take_cancel(worker, frame->job, err);

@@ -19,6 +19,7 @@ local job_items = require "meissa.items"
 local kernel = require "meissa.kernel"
 local native_runs = require "meissa.native_run"
 local partitions = require "meissa.partition"
+local prefetch = require "meissa.prefetch"
 local progress = require "meissa.progress"
 local random = require "meissa.random"
 local scratches = require "meissa.scratch"
@@ -148,20 +149,35 @@ local function stage_progress(bar, run, stage)
   return function(finished) bar:show((stage.first + finished) * each) end
 end
 
--- What blocks left, in plan order; as one string where that is good.
-local function results_of(outcome)
-  if outcome.flat then return {flat = outcome.flat, blocks = outcome.blocks} end
-  local ordered = {}
-  for position, block in ipairs(outcome.order or {}) do
-    ordered[position] = outcome.results[block] or ""
-  end
-  return ordered
+-- Whether arrays travel by value, by session.
+local by_value = setmetatable({}, {__mode = "k"})
+
+local function travels(session)
+  if by_value[session] == nil then by_value[session] = not session:info().shm end
+  return by_value[session]
 end
 
--- Runs the blocks of one stage; what they left, and the outcome.
-local function run_stage(run, stage, told, schedule, bar)
+-- What a job tells its workers: `key`, `kernel`, `items`, `run`; and for the driver the `bytes` of
+-- the kernel, captured `values` as a string, and what is `large` among them.
+local function pack(run, served)
+  local schedule = schedule_of(run.grid)
+  local kernel_bytes, run_bytes, key, apart, large = kernel.pack(
+    run.kernel, run.bindings, run.values, run.native)
+  local items, where = job_items.collect(run, apart, served)
+  key = key .. schedule.suffix
+  return {
+    key = key, kernel = static_bytes(schedule, key, kernel_bytes), items = items,
+    run = buffer.encode {run = run_bytes, where = where, layout = schedule.words,
+                         draws = run.plan.draws and run.draws or nil},
+    bytes = kernel_bytes, values = run_bytes, large = large,
+  }
+end
+
+-- Runs the blocks of one stage; the outcome, or nil and the failure.
+local function execute(run, stage, told, bar)
+  local schedule = schedule_of(run.grid)
   local layout = schedule.layout
-  local outcome, failure = run.session:run {
+  return run.session:run {
     key = told.key, kernel = told.kernel, items = told.items, run = told.run,
     strategy = run.plan.strategy, ranges = run.grid.ranges, sequential = run.grid.sequential,
     first = stage.first, last = stage.last, transaction = run.space.transaction,
@@ -172,10 +188,34 @@ local function run_stage(run, stage, told, schedule, bar)
     stalled = warn_stalled(run, layout), advanced = bar and stage_progress(bar, run, stage),
     flat = told.flat,
   }
+end
+
+-- Runs a slice that marks what the blocks of a loop need: its results by block, and the bytes sent;
+-- nil when its body failed.
+local function execute_marks(run, told)
+  local outcome, failure = execute(run, {first = 0, last = run.grid.blocks}, told)
+  if outcome then return outcome.results, outcome.moved end
+  if failure.code ~= "BDY" then failures.raise(run, schedule_of(run.grid).layout, failure) end
+  return nil, 0
+end
+
+-- What blocks left, in plan order; as one string where that is good.
+local function results_of(outcome)
+  if outcome.flat then return {flat = outcome.flat, blocks = outcome.blocks} end
+  local ordered = {}
+  for position, block in ipairs(outcome.order or {}) do
+    ordered[position] = outcome.results[block] or ""
+  end
+  return ordered
+end
+
+-- The same for a stage of the loop: what its blocks left, and the outcome.
+local function run_stage(run, stage, told, bar)
+  local outcome, failure = execute(run, stage, told, bar)
   local told_back = outcome or failure
   if told_back.notices then give_notice(run, told_back.notices) end
   if told_back.printed then io.stdout:write(told_back.printed) end
-  if not outcome then failures.raise(run, layout, failure) end
+  if not outcome then failures.raise(run, schedule_of(run.grid).layout, failure) end
   return results_of(outcome), outcome
 end
 
@@ -200,14 +240,15 @@ local function join(all, results)
 end
 
 -- Runs the stages of a loop; all that their blocks left, and what they took together.
-local function run_stages(run, told, schedule)
+local function run_stages(run, told)
   local list, all, total = stages.of(run.plan, run.grid), nil, nil
   told.flat = #list == 1 and #run.plan.buffers == 0 and kernel.combines_flat(run.kernel)
   local copies = run.space.transaction and stages.remember(run) or {}
   local bar = progress.bar(failures.place(run), run.grid.volume, "iterations")
   local ok, err = pcall(function()
-    for _, stage in ipairs(list) do
-      local results, outcome = run_stage(run, stage, told, schedule, bar)
+    for k, stage in ipairs(list) do
+      if k > 1 and run.by_value then job_items.renew(told.items, stages.targets(run)) end
+      local results, outcome = run_stage(run, stage, told, bar)
       total = add_outcome(total, outcome)
       all = join(all, take_results(run, results))
     end
@@ -223,31 +264,26 @@ local function run_stages(run, told, schedule)
 end
 
 --- Runs a job. `run` has record, plan, space, bindings, values, grid, kernel and native (see
--- kernel.find and engine.choose), session, called (when the user's call began) and draws (what its
--- random numbers belong to).
+-- kernel.find and engine.choose), session, called (when the user's call began), draws (what its
+-- random numbers belong to), and roots and env, which the captured values were found in.
 -- @return the scalars to assign, a list of {capture =, value =}; what it took
 -- Errors: BDY WRK INT NET ARR.
 function M.run(run)
-  local schedule = schedule_of(run.grid)
-  local kernel_bytes, run_bytes, key, apart, large = kernel.pack(
-    run.kernel, run.bindings, run.values, run.native)
-  notice_large(run, large)
-  local items, where = job_items.collect(run, apart)
-  key = key .. schedule.suffix
+  run.by_value = travels(run.session)
+  local served, fetched, listing = prefetch.find(run, pack, execute_marks)
+  local told = pack(run, served)
+  notice_large(run, told.large)
   engine.running(run.native)
-  local results, outcome = run_stages(run, {
-    key = key, kernel = static_bytes(schedule, key, kernel_bytes), items = items,
-    run = buffer.encode {run = run_bytes, where = where, layout = schedule.words,
-                         draws = run.plan.draws and run.draws or nil},
-  }, schedule)
+  local results, outcome = run_stages(run, told)
   run.record.crew = crew.learn(outcome.workers, run.grid, run.plan.strategy, run.record.crew)
   engine.ran(run.native, crew.busy(outcome.workers))
   mark_written(run)
   local measured = {
-    seconds = system.clock() - run.called, moved = outcome.moved, shares = outcome.workers,
+    seconds = system.clock() - run.called, listing = listing,
+    moved = outcome.moved + fetched, shares = outcome.workers,
     workers = #outcome.workers, launch = launch_of(run.called, outcome.workers),
   }
-  return kernel.combine(kernel_bytes, run.values, results), measured
+  return kernel.combine(told.bytes, run.values, results), measured
 end
 
 -- ------------------------------------------------------------------------------------ worker
@@ -285,7 +321,8 @@ function M.instance(kernel_bytes, run_bytes, items, where, copies, draws)
   end
   if where.entries then
     local entries = items[where.entries]
-    arrays.space = {pointer = entries.pointer, strides = entries.strides, coords = {}}
+    arrays.space = {pointer = entries.pointer, strides = entries.strides, coords = {},
+                    dims = where.limits}
     for d, number in ipairs(where.coords or {}) do
       arrays.space.coords[d] = ffi.cast("const int32_t *", items[number].pointer)
     end
