@@ -107,6 +107,7 @@ static int join(void *owner, void *result, ms_error *err) {
 static void read_file(file_scan *f, const char *path, int threads) {
   const ms_pipeline pipeline = {.piece = (size_t)f->files->piece,
                                 .threads = threads,
+                                .progress = f->files->progress,
                                 .look = known_already,
                                 .read = read_piece,
                                 .join = join,

@@ -32,6 +32,7 @@ static int read_some(ms_source *source, void *buffer, size_t size, size_t *got, 
   *got = done > 0 ? (size_t)done : 0;
   if (done < 0) return failed(err, strerror(errno));
   source->at_end = done == 0;
+  source->taken += *got;
   return 0;
 }
 

@@ -21,6 +21,7 @@ typedef struct ms_source {
   size_t begin, end; /* what of the input is not used yet */
   bool at_end;       /* of the file */
   bool between;      /* a gzip member ended, the next one has not begun */
+  size_t taken;      /* bytes that were read from the file, as they are stored */
 } ms_source;
 
 /* Opens a file: missing, a directory, not readable, memory. */
