@@ -70,7 +70,7 @@ local NOTHING = {}
 -- a value can travel must not depend on a cache.
 local function carried(values, static, bindings, native)
   local info = static.info
-  local alone = native and native.object and static.travelled
+  local alone = native and native.object and static.travelled and not native.info.declines
   local part = alone and "alone" or native and "both" or "lua"
   local needed = static.needed[part] or find_needed(info, native, alone)
   static.needed[part] = needed
