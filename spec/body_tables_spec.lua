@@ -102,7 +102,7 @@ end
 local function near(a, b)
   for i = 1, N do
     for k = 1, 8 do
-      if not (math.abs(a[i][k] - b[i][k]) <= 1e-12 * math.abs(a[i][k])) then return false end
+      if math.abs(a[i][k] - b[i][k]) > 1e-12 * math.abs(a[i][k]) then return false end
     end
   end
   return true
