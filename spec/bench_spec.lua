@@ -1,27 +1,32 @@
 -- SPDX-License-Identifier: MIT
 -- time limit: 240 s
 --
--- The loops of bench/kernels.lua on both engines against the same loops written by hand in C, which
--- knows nothing of Meissa but its blocks and their order: the same bits in strict mode.
+-- The loops of bench/kernels.lua, lda.lua and slr.lua on both engines against the same loops
+-- written by hand in C, which knows nothing of Meissa but its blocks and their order: the same bits
+-- in strict mode.
 local child = require "spec.support.child"
 local json = require "dkjson"
 
 local function results(arguments)
-  local output, status = child.shell(
-    "luajit bench/kernels.lua --rounds 1 --ratings 30000 " .. arguments .. " 2>/dev/null", 100)
+  local output, status = child.shell(("luajit bench/%s --rounds 1 2>/dev/null"):format(arguments),
+                                     100)
   assert.equal(0, status, output)
   local list = {}
   for line in output:gmatch("[^\n]+") do list[#list + 1] = assert(json.decode(line), line) end
   return list
 end
 
-describe("bench/kernels.lua", function()
+describe("C written by hand", function()
   for _, arguments in ipairs {
-    "--loop mf_sgd --rank 32", "--loop mf_sgd --rank 1000",
-    "--loop mf_adagrad --rank 8", "--loop cp", "--loop pagerank", "--loop kmeans",
-    "--loop logistic", "--loop stencil",
+    "kernels.lua --ratings 30000 --loop mf_sgd --rank 32",
+    "kernels.lua --ratings 30000 --loop mf_sgd --rank 1000",
+    "kernels.lua --ratings 30000 --loop mf_adagrad --rank 8",
+    "kernels.lua --ratings 30000 --loop cp", "kernels.lua --ratings 30000 --loop pagerank",
+    "kernels.lua --ratings 30000 --loop kmeans", "kernels.lua --ratings 30000 --loop logistic",
+    "kernels.lua --ratings 30000 --loop stencil",
+    "lda.lua --rank 10", "slr.lua --rank 4000",
   } do
-    it("agrees with C: " .. arguments, function()
+    it("agrees with bench/" .. arguments, function()
       local list = results(arguments)
       assert.is_true(#list >= 2)
       local engines = {}

@@ -47,8 +47,13 @@ exec cc "$@"
   -- Counts the blocks of the native engine.
   local COUNT = [[
 local native = require "meissa.kernel.native"
-local blocks, decode = 0, native.decode
+local blocks, decode, is_flat = 0, native.decode, native.is_flat
 native.decode = function(...) blocks = blocks + 1 return decode(...) end
+native.is_flat = function(results, count)
+  local flat = is_flat(results, count)
+  if flat then blocks = blocks + results.blocks end
+  return flat
+end
 ]]
 
   -- A loop with a reduction, so that each of its 64 blocks leaves something.

@@ -1,13 +1,17 @@
 -- SPDX-License-Identifier: MIT
---- The hand-written C of bench/kernels.c, compiled and called block by block.
+--- Hand-written C, compiled and called block by block.
 --
 -- A recording of a pass knows for each block of each loop, in the plan's serial order, what the C
 -- function is called with; replaying it does the pass's work on the same memory in the same order.
+-- C adds what goes to a buffer to a vector of its own; taking that when a block ends and merging it
+-- when a stage ends is done by the same functions for both.
 local array = require "meissa.array"
+local buffers = require "meissa.buffer"
 local ffi = require "ffi"
 local grids = require "meissa.grid"
 local job = require "meissa.job"
 local partitions = require "meissa.partition"
+local stages = require "meissa.stage"
 
 ffi.cdef [[
 typedef double bench_kernel(const int64_t *block, void *const *pointers, const double *numbers);
@@ -27,13 +31,13 @@ local directory = (arg[0]:match("^(.*/)") or "./")
 
 local function quoted(text) return "'" .. text:gsub("'", "'\\''") .. "'" end
 
---- Compiles the C text for a row length, an element type and a mode.
+--- Compiles a C text of bench/ for a row length, an element type and a mode.
 -- @return the library, to be kept as long as functions of it are called
-function M.compile(rank, element, mode)
+function M.compile(file, rank, element, mode)
   local path = os.tmpname()
-  local command = ("%s -std=gnu11 %s -DRANK=%d -DELEMENT=%s -shared -fPIC -o %s %s -lm"):format(
-    os.getenv "CC" or "cc", M.flags[mode], rank, element, quoted(path),
-    quoted(directory .. "kernels.c"))
+  local command = ("%s -std=gnu11 %s -DRANK=%d -DELEMENT=%s -I%s -shared -fPIC -o %s %s -lm")
+    :format(os.getenv "CC" or "cc", M.flags[mode], rank, element, quoted(directory .. "../csrc"),
+            quoted(path), quoted(directory .. file))
   assert(os.execute(command) == 0, "the compiler failed: " .. command)
   local library = ffi.load(path)
   os.remove(path)
@@ -43,6 +47,7 @@ end
 local function pointers_of(arrays)
   local list = {}
   for k, each in ipairs(arrays) do
+    each = buffers.pending(each)
     if array.is_handle(each) then each = each:data() end
     list[k] = ffi.cast("void *", each)
   end
@@ -61,10 +66,24 @@ function M.record(library, name)
   return {call = library[name], loops = {}}
 end
 
---- Adds the loop that `plan` was made for: arrays and numbers as the C function takes them. For the
--- entries of a sparse array, its coordinates and values come before the arrays.
-function M.add(recording, plan, arrays, numbers)
-  local grid = grid_of(plan)
+-- The buffers among what a C function takes: {buffer =, pointer =, count =} each.
+local function buffers_of(arrays)
+  local list = {}
+  for _, each in ipairs(arrays) do
+    if buffers.is(each) then
+      local pending = array.core(buffers.pending(each))
+      list[#list + 1] = {buffer = each, pointer = ffi.cast("double *", pending.data),
+                         count = tonumber(pending.count)}
+    end
+  end
+  return list
+end
+
+--- Adds the loop that `plan` was made for. `case` has `arrays` and buffers as the C function takes
+-- them, and what is to be done `after` the loop, if anything. For the entries of a sparse array,
+-- its coordinates and values come before the arrays.
+function M.add(recording, plan, case, numbers)
+  local grid, arrays = grid_of(plan), case.arrays
   local layout, order = grids.layout(grid), job.serial_order(plan, grid)
   local list = {}
   if grid.partition then
@@ -78,6 +97,7 @@ function M.add(recording, plan, arrays, numbers)
     count = #order, blocks = ffi.new("int64_t[?]", 8 * #order + 1), grid = grid, keep = arrays,
     pointers = ffi.new("void *[?]", #list + 1, list),
     numbers = ffi.new("double[?]", #numbers + 1, numbers),
+    stages = stages.of(plan, grid), buffers = buffers_of(arrays), after = case.after,
   }
   for position, number in ipairs(order) do
     local block, at = grids.block(layout, number), 8 * (position - 1)
@@ -92,14 +112,39 @@ function M.add(recording, plan, arrays, numbers)
   recording.loops[#recording.loops + 1] = loop
 end
 
---- Does the recorded work; the sum of what the blocks return, formed as Meissa forms it.
-function M.replay(recording)
-  local call, sum = recording.call, 0
-  for _, loop in ipairs(recording.loops) do
-    local blocks, pointers, numbers = loop.blocks, loop.pointers, loop.numbers
-    for k = 0, loop.count - 1 do sum = sum + call(blocks + 8 * k, pointers, numbers) end
+-- Runs a stage in C; what its blocks return in all, added to `sum`. What they put into each buffer
+-- goes to `parts`.
+local function run_stage(call, loop, stage, sum, parts)
+  local blocks, pointers, numbers = loop.blocks, loop.pointers, loop.numbers
+  for k = stage.first, stage.last - 1 do
+    sum = sum + call(blocks + 8 * k, pointers, numbers)
+    for b, each in ipairs(loop.buffers) do
+      parts[b][#parts[b] + 1] = buffers.take(each.pointer, each.count)
+    end
   end
   return sum
+end
+
+--- Does the recorded work.
+-- @func clock tells the time in seconds
+-- @return the sum of what the blocks return, formed as Meissa forms it
+-- @return the seconds that the blocks took
+function M.replay(recording, clock)
+  local sum, seconds = 0, 0
+  for _, loop in ipairs(recording.loops) do
+    local part = 0
+    for _, stage in ipairs(loop.stages) do
+      local parts = {}
+      for b = 1, #loop.buffers do parts[b] = {} end
+      local started = clock()
+      part = run_stage(recording.call, loop, stage, part, parts)
+      seconds = seconds + clock() - started
+      for b, each in ipairs(loop.buffers) do buffers.merge(each.buffer, parts[b]) end
+    end
+    sum = sum + part
+    if loop.after then loop.after() end
+  end
+  return sum, seconds
 end
 
 return M

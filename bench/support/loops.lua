@@ -1,11 +1,12 @@
 -- SPDX-License-Identifier: MIT
 --- The loops that bench/kernels.lua measures, each as a user writes it.
 --
--- A loop is {name = (of the C function in kernels.c), title, ranks, element, make}. make(rank,
--- element, size) gives a case: `pass(options, done)` runs it once, calls done(numbers) after each
--- parallel loop with the numbers that the C function takes, and returns the loop's sum; `arrays`
--- are what the C function takes; `written` those that the pass changes; `updates`, how many a pass
--- makes.
+-- A loop is {name = (of the C function), file = (that has it), title, ranks, element, make}.
+-- make(rank, element, size) gives a case: `pass(options, done)` runs it once, calls done(numbers)
+-- after each parallel loop with the numbers that the C function takes, and returns the loop's sum;
+-- `arrays` are what the C function takes (for buffers, a vector of what is pending); `written`
+-- those that the pass changes; `after`, if there is one, what is to be done after each loop;
+-- `updates`, how many a pass makes.
 local core = require "meissa.array.core"
 local meissa = require "meissa"
 local parallel = meissa.parallel
@@ -205,8 +206,8 @@ local function kmeans(D, element, size)
   return {pass = pass, arrays = {points, centres, label}, written = {label}, updates = n * count}
 end
 
--- What the C function takes of a sparse array: its rows' starts, columns from 1, and values.
-local function rows_of(X)
+--- What a C function takes of a sparse array: its rows' starts, columns from 1, and values.
+function M.rows_of(X)
   local rows = core.call(core.lib.ms_rows_get, X.array)
   return rows.start, rows.columns[1], rows.values
 end
@@ -237,7 +238,7 @@ local function logistic(columns, element, size)
     done {bias}
     return squares
   end
-  local start, column, values = rows_of(X)
+  local start, column, values = M.rows_of(X)
   return {pass = pass, arrays = {start, column, values, w, y, residual}, written = {residual},
           updates = n * width, keep = X}
 end
@@ -254,5 +255,7 @@ M.list = {
   {name = "kmeans", title = "k-means", ranks = {16}, element = "float", make = kmeans},
   {name = "logistic", title = "logistic", ranks = {10000}, element = "float", make = logistic},
 }
+
+for _, loop in ipairs(M.list) do loop.file = "kernels.c" end
 
 return M

@@ -24,7 +24,8 @@ static uint32_t read_movement(lua_State *L, int table) {
   for (uint32_t each = 0; name != NULL && each < MS_MOVEMENTS; each++) {
     if (strcmp(name, ms_movement_name(each)) == 0) return each;
   }
-  luaL_error(L, "movement is none of cached, broadcast, local, rotated, scattered, exchanged");
+  luaL_error(L,
+             "movement is none of cached, served, broadcast, local, rotated, scattered, exchanged");
   return 0;
 }
 
@@ -69,12 +70,13 @@ static void read_writes(lua_State *L, int table, ms_item *item) {
 }
 
 /* {id, version, pointer, segment, element, dims, strides, movement, written, along, cut, scale,
- * offset, offsets, low, high, follow}; along and cut count from 1. */
+ * offset, offsets, needs, low, high, follow}; along and cut count from 1. */
 static void read_item(lua_State *L, int table, ms_job_item *item) {
   ms_item *shape = &item->item;
   item->data = ms_field_pointer(L, table, "pointer");
   item->segment = ms_field_pointer(L, table, "segment");
   item->offsets = ms_field_pointer(L, table, "offsets");
+  item->needs = ms_field_pointer(L, table, "needs");
   shape->id = ms_field_count(L, table, "id", 0);
   shape->version = ms_field_count(L, table, "version", 0);
   shape->element = (uint32_t)ms_field_count(L, table, "element", 0);

@@ -7,7 +7,8 @@
  *    bounds = {int64_t * (ranges + 1 first indices), ...}, weights = uint64_t * or
  *    starts = int64_t * (first entry of each block, and the end), workers =, patience =,
  *    transaction = false or nil, stalled = function(seconds, worker, block),
- *    advanced = function(finished, blocks), items = {item, ...}}
+ *    advanced = function(finished, blocks), items = {item, ...},
+ *    flat = whether the results are wanted as one string (see push_outcome in runtime.c)}
  *
  * and items as
  *

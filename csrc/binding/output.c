@@ -135,6 +135,7 @@ static void push_array(lua_State *L, const ms_plan *plan, const ms_array_plan *a
   lua_createtable(L, 0, 8);
   set_string(L, "access", access[(array->read ? 1 : 0) + (array->written ? 2 : 0)]);
   set_string(L, "placement", ms_placement_name(array->placement));
+  set_string(L, "whole", array->whole);
   set_number(L, "binding", array->binding + 1);
   if (array->array_dim >= 0) {
     set_number(L, "array_dim", array->array_dim + 1);
@@ -145,6 +146,22 @@ static void push_array(lua_State *L, const ms_plan *plan, const ms_array_plan *a
     set_number(L, "loop_dim", array->loop_dim + 1);
     set_string(L, "follows", plan->index_name[array->loop_dim]);
   }
+}
+
+/* prefetch = {text =, arrays = the bindings of the served arrays, in the order of their marks} */
+static void set_prefetch(lua_State *L, const ms_plan *plan) {
+  if (plan->prefetch == NULL) return;
+  int count = 0;
+  lua_createtable(L, 0, 2);
+  set_string(L, "text", plan->prefetch);
+  lua_newtable(L);
+  for (uint32_t a = 0; a < plan->array_count; a++) {
+    if (plan->arrays[a].placement != MS_PLACE_SERVED) continue;
+    lua_pushnumber(L, plan->arrays[a].binding + 1);
+    lua_rawseti(L, -2, ++count);
+  }
+  lua_setfield(L, -2, "arrays");
+  lua_setfield(L, -2, "prefetch");
 }
 
 /* writes = {low =, high =, whole =, and where all follow a loop dimension: loop_dim =, array_dim =,
@@ -238,6 +255,7 @@ void ms_push_plan(lua_State *L, const ms_loop *loop, const ms_binding *bindings,
   set_extents(L, plan);
   set_distances(L, plan);
   set_arrays(L, loop, bindings, plan);
+  set_prefetch(L, plan);
   set_scalars(L, loop, bindings, plan);
   lua_createtable(L, (int)plan->reason_count, 0);
   for (uint32_t r = 0; r < plan->reason_count; r++) {

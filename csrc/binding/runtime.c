@@ -94,6 +94,8 @@ static int session_info(lua_State *L) {
   lua_setfield(L, -2, "jobs");
   lua_pushboolean(L, ms_session_has_lanes(session));
   lua_setfield(L, -2, "memory");
+  lua_pushboolean(L, ms_session_is_shared(session));
+  lua_setfield(L, -2, "shm");
   return 1;
 }
 
@@ -153,10 +155,30 @@ static void push_shares(lua_State *L, const ms_outcome *outcome) {
   }
 }
 
-/* {results = {[block] = bytes}, order = {block, ...}, printed, notices, workers, moved}; order
- * only where there are results. */
-static void push_outcome(lua_State *L, const ms_outcome *outcome) {
-  lua_createtable(L, 0, 6);
+/* Sets `flat`, the results one after the other in the order of the plan, and `blocks`, how many,
+ * if all blocks gave one and they are of one size. */
+static bool set_flat(lua_State *L, const ms_outcome *outcome) {
+  size_t count = outcome->order_count;
+  size_t size = count == 0 ? 0 : (size_t)outcome->results[outcome->order[0]].size;
+  for (size_t k = 0; k < count; k++) {
+    const ms_record *record = &outcome->results[outcome->order[k]];
+    if (record->bytes == NULL || record->size != size) return false;
+  }
+  if (size == 0 || count > SIZE_MAX / size) return false;
+  char *all = ms_scratch(L, count, size);
+  for (size_t k = 0; k < count; k++) {
+    memcpy(all + k * size, outcome->results[outcome->order[k]].bytes, size);
+  }
+  lua_pushlstring(L, all, count * size);
+  lua_setfield(L, -3, "flat");
+  lua_pop(L, 1);
+  set_number(L, "blocks", (double)count);
+  return true;
+}
+
+/* Sets `results`, by block, and `order`, the blocks in the order of the plan; that only where there
+ * are results. */
+static void set_results(lua_State *L, const ms_outcome *outcome) {
   lua_newtable(L);
   bool any = false;
   for (uint32_t i = 0; i < outcome->block_count; i++) {
@@ -175,6 +197,13 @@ static void push_outcome(lua_State *L, const ms_outcome *outcome) {
     }
     lua_setfield(L, -2, "order");
   }
+}
+
+/* {results = {[block] = bytes}, order = {block, ...}, printed, notices, workers, moved}; with
+ * `flat` {flat = bytes, blocks =, ...} where that can be. */
+static void push_outcome(lua_State *L, const ms_outcome *outcome, bool flat) {
+  lua_createtable(L, 0, 6);
+  if (!flat || !set_flat(L, outcome)) set_results(L, outcome);
   set_text(L, "printed", &outcome->printed);
   set_text(L, "notices", &outcome->notices);
   push_shares(L, outcome);
@@ -224,7 +253,10 @@ static int session_run(lua_State *L) {
   luaL_checkstack(L, LUA_MINSTACK, NULL);
   ms_error err = {0};
   if (ms_session_run(session, &job, outcome, &err) != 0) return push_failure(L, outcome, &err);
-  push_outcome(L, outcome);
+  lua_getfield(L, 2, "flat");
+  bool flat = lua_toboolean(L, -1);
+  lua_pop(L, 1);
+  push_outcome(L, outcome, flat);
   ms_outcome_free(outcome);
   return 1;
 }

@@ -3,7 +3,7 @@
  * Workers and their jobs as Lua values, for lua/meissa/worker.lua.
  *
  *   core.worker(fd) -> worker        worker:next() -> job | nil       worker:number()  :close()
- *   job = {key, kernel, run, ranges, items}
+ *   job = {key, kernel, run, ranges, mark}     job:items() -> {item, ...}
  *   job:next_block() -> block, range, ... | nil      job:block_done(bytes)
  *   job:fail(bytes)                                  job:print(bytes)
  *
@@ -13,6 +13,7 @@
 #include <lua.h>
 
 #include "binding/binding.h"
+#include "binding/field.h"
 #include "runtime/native_run.h"
 #include "runtime/setup.h"
 
@@ -92,10 +93,47 @@ static int job_print(lua_State *L) {
   return 0;
 }
 
-static const luaL_Reg job_methods[] = {
-    {"next_block", job_next_block}, {"block_done", job_block_done},
-    {"run_native", job_run_native}, {"fail", job_fail},
-    {"print", job_print},           {NULL, NULL}};
+/* {pointer, element, size, dims, strides} of one item. */
+static void push_item(lua_State *L, const ms_worker *worker, uint32_t number) {
+  const ms_item *item = &ms_worker_task(worker)->items[number];
+  bool dense;
+  void *place = ms_worker_item(worker, number, &dense);
+  ms_box box = ms_item_box(item, place, dense);
+  lua_createtable(L, 0, 5);
+  lua_pushlightuserdata(L, place);
+  lua_setfield(L, -2, "pointer");
+  set_number(L, "element", item->element);
+  set_number(L, "size", (double)ms_box_count(&box));
+  lua_createtable(L, (int)item->dim_count, 0);
+  lua_createtable(L, (int)item->dim_count, 0);
+  for (uint32_t d = 0; d < item->dim_count; d++) {
+    lua_pushnumber(L, (lua_Number)box.dims[d]);
+    lua_rawseti(L, -3, (int)d + 1);
+    lua_pushnumber(L, (lua_Number)box.strides[d]);
+    lua_rawseti(L, -2, (int)d + 1);
+  }
+  lua_setfield(L, -3, "strides");
+  lua_setfield(L, -2, "dims");
+}
+
+static int job_items(lua_State *L) {
+  ms_worker *worker = job_worker(L);
+  const ms_task *task = ms_worker_task(worker);
+  lua_createtable(L, (int)task->item_count, 0);
+  for (uint32_t i = 0; i < task->item_count; i++) {
+    push_item(L, worker, i);
+    lua_rawseti(L, -2, (int)i + 1);
+  }
+  return 1;
+}
+
+static const luaL_Reg job_methods[] = {{"next_block", job_next_block},
+                                       {"block_done", job_block_done},
+                                       {"run_native", job_run_native},
+                                       {"fail", job_fail},
+                                       {"print", job_print},
+                                       {"items", job_items},
+                                       {NULL, NULL}};
 
 static int worker_new(lua_State *L) {
   int channel = (int)luaL_optinteger(L, 1, MS_CHANNEL_FD);
@@ -127,29 +165,32 @@ static int worker_number(lua_State *L) {
   return 1;
 }
 
-static void push_item(lua_State *L, const ms_worker *worker, uint32_t number) {
-  const ms_item *item = &ms_worker_task(worker)->items[number];
-  bool dense;
-  void *place = ms_worker_item(worker, number, &dense);
-  ms_box box = ms_item_box(item, place, dense);
-  lua_createtable(L, 0, 5);
-  lua_pushlightuserdata(L, place);
-  lua_setfield(L, -2, "pointer");
-  set_number(L, "element", item->element);
-  set_number(L, "size", (double)ms_box_count(&box));
-  lua_createtable(L, (int)item->dim_count, 0);
-  lua_createtable(L, (int)item->dim_count, 0);
-  for (uint32_t d = 0; d < item->dim_count; d++) {
-    lua_pushnumber(L, (lua_Number)box.dims[d]);
-    lua_rawseti(L, -3, (int)d + 1);
-    lua_pushnumber(L, (lua_Number)box.strides[d]);
-    lua_rawseti(L, -2, (int)d + 1);
+/* Bytes that are equal for jobs whose items have the same elements in the same places. */
+static void push_mark(lua_State *L, const ms_worker *worker) {
+  typedef struct mark {
+    void *place;
+    uint64_t element, dims;
+    int64_t dim[MS_ARRAY_DIMS], stride[MS_ARRAY_DIMS];
+  } mark;
+  const ms_task *task = ms_worker_task(worker);
+  mark *marks = ms_scratch(L, task->item_count, sizeof *marks);
+  for (uint32_t i = 0; i < task->item_count; i++) {
+    const ms_item *item = &task->items[i];
+    bool dense;
+    marks[i].place = ms_worker_item(worker, i, &dense);
+    marks[i].element = item->element;
+    marks[i].dims = item->dim_count;
+    ms_box box = ms_item_box(item, marks[i].place, dense);
+    for (uint32_t d = 0; d < item->dim_count; d++) {
+      marks[i].dim[d] = box.dims[d];
+      marks[i].stride[d] = box.strides[d];
+    }
   }
-  lua_setfield(L, -3, "strides");
-  lua_setfield(L, -2, "dims");
+  lua_pushlstring(L, (const char *)marks, task->item_count * sizeof *marks);
+  lua_remove(L, -2);
 }
 
-/* worker:next() -> {key, kernel = bytes or nil, run, ranges, items} or nil when it is over. */
+/* worker:next() -> {key, kernel = bytes or nil, run, ranges, mark} or nil when it is over. */
 static int worker_next(lua_State *L) {
   ms_worker *worker = check_worker(L, 1);
   ms_error err = {0};
@@ -174,12 +215,8 @@ static int worker_next(lua_State *L) {
     lua_rawseti(L, -2, (int)d + 1);
   }
   lua_setfield(L, -2, "ranges");
-  lua_createtable(L, (int)task->item_count, 0);
-  for (uint32_t i = 0; i < task->item_count; i++) {
-    push_item(L, worker, i);
-    lua_rawseti(L, -2, (int)i + 1);
-  }
-  lua_setfield(L, -2, "items");
+  push_mark(L, worker);
+  lua_setfield(L, -2, "mark");
   return 1;
 }
 

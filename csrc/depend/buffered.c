@@ -14,15 +14,12 @@ typedef struct ms_buffered {
 } ms_buffered;
 
 void ms_buffered_note(ms_walk *walk, const ms_view *view, bool write, const ms_node *node) {
-  if (!walk->record) return;
   ms_buffered *noted = ms_arena_take(walk->arena, 1, sizeof *noted);
-  ms_view *copy = ms_arena_take(walk->arena, 1, sizeof *copy);
-  if (noted == NULL || copy == NULL) {
+  if (noted == NULL) {
     walk->failed = true;
     return;
   }
-  *copy = *view;
-  *noted = (ms_buffered){walk->buffered, node, ms_walk_place(walk, node), copy, write};
+  *noted = (ms_buffered){walk->buffered, node, ms_walk_place(walk, node), view, write};
   walk->buffered = noted;
 }
 

@@ -223,26 +223,12 @@ static bool known_extent(ms_walk *walk, const ms_view *view, ms_node *node, ms_v
   return true;
 }
 
-/* Methods that only look at the array's description, never at its elements. */
-static bool reads_nothing(const char *method) {
-  static const char *const names[] = {"size", "dim", "type", "label", "index"};
-  for (size_t k = 0; k < sizeof names / sizeof names[0]; k++) {
-    if (strcmp(names[k], method) == 0) return true;
-  }
-  return false;
-}
-
 /* A view of some part of the array behind another view: any of its elements. */
 static void some_part(ms_walk *walk, const ms_view *of, ms_value *value) {
-  ms_view *part = ms_arena_take(walk->arena, 1, sizeof *part);
-  if (part == NULL) {
-    walk->failed = true;
-    return;
-  }
-  uint32_t dims = walk->bindings[of->binding].dim_count;
-  part->binding = of->binding;
+  ms_view *part = ms_walk_new_view(walk, of->binding);
+  if (part == NULL) return;
   part->range = true;
-  part->subscript_count = dims < MS_MAX_DIMS ? dims : MS_MAX_DIMS;
+  part->subscript_count = walk->bindings[of->binding].dim_count;
   *value = (ms_value){.kind = MS_VALUE_VIEW, .view = part};
 }
 
@@ -256,7 +242,7 @@ static void method_of_view(ms_walk *walk, const ms_value *object, ms_node *node,
                                     : ms_value_other(own | all.groups, unknown || all.captured);
   if (effect == MS_EFFECT_FRESH) *value = ms_value_other(0, false);
   if (effect == MS_EFFECT_VIEW) some_part(walk, object->view, value);
-  if (effect == MS_EFFECT_VIEW || reads_nothing(node->text)) return;
+  if (effect == MS_EFFECT_VIEW || ms_effect_is_shape(node->text)) return;
   if (unknown) {
     ms_walk_touch_groups(walk, own, false, node);
     ms_walk_touch_groups(walk, own, true, node);

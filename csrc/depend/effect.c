@@ -82,6 +82,12 @@ static const entry methods[] = {
     {"gemv", MS_EFFECT_UPDATE},    {"ger", MS_EFFECT_UPDATE},      {"gemm", MS_EFFECT_UPDATE},
 };
 
+static const entry shapes[] = {{"size", MS_EFFECT_PURE},
+                               {"dim", MS_EFFECT_PURE},
+                               {"type", MS_EFFECT_PURE},
+                               {"label", MS_EFFECT_PURE},
+                               {"index", MS_EFFECT_PURE}};
+
 static const entry functions[] = {{"math.", MS_EFFECT_PURE},    {"bit.", MS_EFFECT_PURE},
                                   {"string.", MS_EFFECT_PURE},  {"tonumber", MS_EFFECT_PURE},
                                   {"type", MS_EFFECT_PURE},     {"select", MS_EFFECT_PURE},
@@ -137,6 +143,10 @@ ms_effect ms_effect_of_builtin(const char *name) {
 
 ms_effect ms_effect_of_method(const char *name) {
   return find(methods, sizeof methods / sizeof methods[0], name, MS_EFFECT_UNKNOWN);
+}
+
+bool ms_effect_is_shape(const char *name) {
+  return lists(shapes, sizeof shapes / sizeof shapes[0], name);
 }
 
 int ms_effect_is_string_method(const char *name) {

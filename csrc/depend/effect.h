@@ -34,6 +34,9 @@ bool ms_effect_is_function(const char *name);
 /* By a DistArray method's name ("dot"). */
 ms_effect ms_effect_of_method(const char *name);
 
+/* A DistArray method that only looks at the array's description, never at its elements. */
+bool ms_effect_is_shape(const char *name);
+
 /* A method of strings ("upper"). */
 int ms_effect_is_string_method(const char *name);
 

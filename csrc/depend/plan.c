@@ -12,10 +12,12 @@
 #include "depend/extent.h"
 #include "depend/placement.h"
 #include "depend/scalar.h"
+#include "depend/serve.h"
 #include "depend/space.h"
 
-/* Bounds the memory of one plan. */
+/* Bounds the memory of one plan; most plans are small, and many are kept. */
 #define ARENA_LIMIT ((size_t)64 << 20)
+#define ARENA_CHUNK ((size_t)1024)
 
 const char *ms_strategy_name(ms_strategy strategy) {
   static const char *const names[] = {"independent", "partition",  "skew",  "rotate",
@@ -172,6 +174,16 @@ static int copy_arrays(const work *now, ms_plan *plan) {
   return 0;
 }
 
+/* Finds out which arrays can be served, if the loop is going to run. */
+static int serve(work *now, ms_plan *plan) {
+  const char *text = NULL;
+  if (plan->strategy == MS_SERIALLY) return 0;
+  if (ms_serve_find(&now->walk, now->arrays, plan->array_count, &text) != 0) return -1;
+  if (text == NULL) return 0;
+  plan->prefetch = ms_arena_copy(plan->arena, text, strlen(text));
+  return plan->prefetch == NULL ? -1 : 0;
+}
+
 static int copy_patterns(work *now, ms_plan *plan) {
   plan->distance_count = now->all.count;
   plan->distances = ms_arena_take(plan->arena, now->all.count + 1, sizeof *plan->distances);
@@ -221,6 +233,7 @@ static int analyse(work *now, ms_plan *plan) {
   if (plan->strategy == MS_SERIALLY) placed = (ms_choice){.strategy = MS_SERIALLY};
   if (ms_placement_find(walk, &now->conflicts, &placed, &now->arrays, &plan->array_count) != 0)
     return -1;
+  if (serve(now, plan) != 0) return -1;
   if (copy_scalars(now, plan) != 0 || copy_arrays(now, plan) != 0) return -1;
   return explain(now, plan, &choice, not_run);
 }
@@ -259,7 +272,7 @@ ms_plan *ms_plan_new(const ms_loop *loop, const ms_binding *bindings, uint32_t b
   if (check_bindings(loop, bindings, binding_count, err) != 0) return NULL;
   ms_plan *plan = calloc(1, sizeof *plan);
   work *now = calloc(1, sizeof *now);
-  if (plan != NULL) plan->arena = ms_arena_new(ARENA_LIMIT);
+  if (plan != NULL) plan->arena = ms_arena_new_sized(ARENA_LIMIT, ARENA_CHUNK);
   int result = -1;
   if (plan == NULL || now == NULL || plan->arena == NULL) {
     ms_error_set(err, MS_BUG, "out of memory");

@@ -168,6 +168,7 @@ typedef struct ms_array_plan {
   int32_t loop_dim;
   int64_t scale, offset; /* subscript = scale * index + offset */
   ms_written writes;     /* of a written array */
+  const char *whole;     /* broadcast, read at unknown subscripts: why it is not served; or NULL */
 } ms_array_plan;
 
 typedef enum ms_scalar_role {
@@ -240,6 +241,7 @@ typedef struct ms_plan {
   uint32_t distance_count;
   ms_array_plan *arrays;
   uint32_t array_count;
+  const char *prefetch; /* a loop that marks what is read of the served arrays (serve.h), or NULL */
   ms_scalar_plan *scalars;
   uint32_t scalar_count;
   ms_reason *reasons;

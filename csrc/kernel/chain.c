@@ -108,7 +108,7 @@ bool ms_chain_row(const ms_draft *draft, const ms_chain *chain) {
 bool ms_chain_proved(const ms_draft *draft, const ms_chain *chain, uint32_t at) {
   ms_interval range = ms_interval_of(draft, chain->subscript[at]);
   int64_t extent = draft->job->bindings[chain->array].dims[chain->given + at];
-  return range.known && range.lo >= 1 && range.hi <= extent;
+  return !draft->job->general && range.known && range.lo >= 1 && range.hi <= extent;
 }
 
 /* One subscript, checked unless it cannot be wrong. */
@@ -129,8 +129,9 @@ static void subscript(ms_draft *draft, const ms_chain *chain, uint32_t at) {
   } else {
     ms_draft_node(draft, node);
   }
-  ms_text_format(draft->out, ",%" PRId64 ",%u,%u", draft->job->bindings[chain->array].dims[dim],
-                 dim + 1, chain->array + 1);
+  ms_text_add(draft->out, ",");
+  ms_draft_extent(draft, chain->array, dim);
+  ms_text_format(draft->out, ",%u,%u", dim + 1, chain->array + 1);
   if (chain->late) ms_text_format(draft->out, ",%u", node->line);
   ms_text_add(draft->out, ")");
 }
@@ -146,7 +147,9 @@ static void listed(ms_draft *draft, const ms_chain *chain) {
   }
   for (uint32_t s = 0; s < chain->count; s++) {
     uint32_t dim = chain->given + s;
-    ms_text_format(draft->out, ",%" PRId64 ",", draft->job->bindings[chain->array].dims[dim]);
+    ms_text_add(draft->out, ",");
+    ms_draft_extent(draft, chain->array, dim);
+    ms_text_add(draft->out, ",");
     ms_draft_stride(draft, chain->array, dim);
   }
   ms_text_add(draft->out, ")");
@@ -154,7 +157,7 @@ static void listed(ms_draft *draft, const ms_chain *chain) {
 
 /* One stride, subtracted or added, in every dimension of [from, to). */
 static void whole_strides(ms_draft *draft, uint32_t array, char sign, uint32_t from, uint32_t to) {
-  if (!ms_draft_row_major(draft, array)) {
+  if (!ms_draft_row_major(draft, array) || draft->job->general) {
     for (uint32_t d = from; d < to; d++) {
       ms_text_format(draft->out, "%c", sign);
       ms_draft_stride(draft, array, d);

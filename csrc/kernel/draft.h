@@ -55,7 +55,7 @@ typedef struct ms_draft {
   ms_symbol *value;                /* the entry's value, or NULL */
   char prefix[16];
   bool *value_used, *pointer_used; /* by capture */
-  bool *stride_used;               /* by capture * MS_MAX_DIMS + dimension */
+  bool *stride_used, *extent_used; /* by capture * MS_MAX_DIMS + dimension */
   bool *spilled;                   /* by capture */
   bool *parameter;               /* by capture: a number that other executions of this text share */
   const ms_scalar_plan **scalar; /* by capture; NULL if it is no scalar of the plan */
@@ -114,6 +114,9 @@ bool ms_draft_row_major(const ms_draft *draft, uint32_t at);
 
 /* Adds the stride of dimension `dim` of the array that capture `at` is: a number or a name. */
 void ms_draft_stride(ms_draft *draft, uint32_t at, uint32_t dim);
+
+/* Adds the extent of dimension `dim` of the array that capture `at` is: a number or a name. */
+void ms_draft_extent(ms_draft *draft, uint32_t at, uint32_t dim);
 
 /* Finds the locals of the body that can be offsets, and the assignments that cannot be rewritten.
  * Fills draft->views and draft->blocked. -1 when memory is out. */

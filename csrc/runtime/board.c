@@ -5,7 +5,6 @@
 
 #include <errno.h>
 #include <linux/futex.h>
-#include <sched.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
@@ -80,14 +79,4 @@ void ms_board_sleep(ms_status *own, uint32_t heard, int timeout) {
 
 void ms_board_wake(ms_status *own) {
   atomic_store(&own->asleep, 0);
-}
-
-bool ms_board_may_spin(uint32_t workers) {
-  cpu_set_t cores;
-  if (sched_getaffinity(0, sizeof cores, &cores) != 0) return false;
-  return (uint32_t)CPU_COUNT(&cores) >= workers;
-}
-
-void ms_board_pause(void) {
-  __builtin_ia32_pause();
 }

@@ -62,11 +62,4 @@ uint32_t ms_board_listen(ms_status *own);
 void ms_board_sleep(ms_status *own, uint32_t heard, int timeout);
 void ms_board_wake(ms_status *own);
 
-/* True when all of `workers` may run at the same time on cores of this process's: waiting without
- * sleep takes nothing from the others then. */
-bool ms_board_may_spin(uint32_t workers);
-
-/* A moment of waiting without sleep. */
-void ms_board_pause(void);
-
 #endif

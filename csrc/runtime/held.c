@@ -101,6 +101,10 @@ ms_held_piece *ms_held_copy(ms_held *held, uint64_t id, size_t size, uint64_t jo
   return piece;
 }
 
+const ms_held_piece *ms_held_find(const ms_held *held, uint64_t id) {
+  return find(held->copies, held->copy_count, id);
+}
+
 int ms_held_remember(ms_held_piece *copy, ms_error *err) {
   if (copy->size == 0) return 0;
   if (copy->pristine == NULL) copy->pristine = map_zeroes(copy->size, err);

@@ -41,6 +41,9 @@ unsigned char *ms_held_segment(const ms_held *held, uint64_t id, uint64_t size);
 ms_held_piece *ms_held_copy(ms_held *held, uint64_t id, size_t size, uint64_t job, bool keep,
                             ms_error *err);
 
+/* The copy of `id`, NULL when there is none. */
+const ms_held_piece *ms_held_find(const ms_held *held, uint64_t id);
+
 /* Remembers the copy's present contents in `pristine`. */
 int ms_held_remember(ms_held_piece *copy, ms_error *err);
 

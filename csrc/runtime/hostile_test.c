@@ -168,7 +168,8 @@ static void send_mutant(bench *b, ms_text *task, uint64_t job) {
       if (frame.kind == 0 || frame.kind >= MS_SAY_COUNT) frame.kind = MS_SAY_DATA;
       if (frame.kind == MS_SAY_TOKEN || frame.kind == MS_SAY_ACK) size = 0;
       if (frame.kind == MS_SAY_CANCEL || frame.kind == MS_SAY_FORGET) size = 0;
-      if (frame.kind == MS_SAY_DATA || frame.kind == MS_SAY_PEERS || frame.kind == MS_SAY_TASK) {
+      if (frame.kind == MS_SAY_DATA || frame.kind == MS_SAY_PEERS || frame.kind == MS_SAY_TASK ||
+          frame.kind == MS_SAY_LIST || frame.kind == MS_SAY_VALUES) {
         if (size == 0) size = 8;
       } else if (frame.kind != MS_SAY_CANCEL && frame.kind != MS_SAY_FORGET) {
         uint64_t sent = b->link.sent; /* refused before it is counted */

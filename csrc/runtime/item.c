@@ -3,7 +3,7 @@
  * Item: see item.h. */
 #include "runtime/item.h"
 
-static const char *const names[MS_MOVEMENTS] = {"cached",  "broadcast", "local",
+static const char *const names[MS_MOVEMENTS] = {"cached",  "served",    "broadcast", "local",
                                                 "rotated", "scattered", "exchanged"};
 
 const char *ms_movement_name(uint32_t movement) {

@@ -18,6 +18,7 @@
 
 typedef enum ms_movement {
   MS_MOVE_CACHED,    /* read only; sent once for each (id, version) */
+  MS_MOVE_SERVED,    /* read only; sent as far as the worker's blocks need it */
   MS_MOVE_BROADCAST, /* read only; sent whole before the job */
   MS_MOVE_LOCAL,     /* rows that follow the space axis stay with their owner */
   MS_MOVE_ROTATED,   /* rows that follow another axis go along with its ranges */
@@ -38,7 +39,7 @@ typedef struct ms_writes {
 
 typedef struct ms_item {
   uint64_t id;                           /* of the memory; never reused for other memory */
-  uint64_t version;                      /* of the contents; matters to `cached` */
+  uint64_t version;                      /* of the contents; matters to `cached` and `served` */
   uint64_t segment, segment_size, place; /* shared memory: where element [1]...[1] lies */
   uint32_t movement;                     /* ms_movement */
   uint32_t written;                      /* 0 or 1 */

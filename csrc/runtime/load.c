@@ -38,6 +38,12 @@ static int complete_items(const ms_session *session, ms_run *run) {
       item->place = (uint64_t)(from->data - segment->base);
     }
     if (ms_item_check(item, i, &job->grid, session->config.shared, run->err) != 0) return -1;
+    const ms_needs *needs = from->needs;
+    if (needs != NULL && (needs->filled != ms_grid_blocks(&job->grid) ||
+                          (uint64_t)needs->elements != ms_item_bytes(item) / item->element)) {
+      return ms_error_set(run->err, MS_BUG, "what blocks need of array %u is of another loop",
+                          i + 1);
+    }
     bool moves = item->movement == MS_MOVE_LOCAL || item->movement == MS_MOVE_ROTATED;
     if (moves && !session->config.shared && job->bounds.start[item->cut] == NULL) {
       return ms_error_set(run->err, MS_BUG, "array %u of the loop moves along unknown bounds",
@@ -71,14 +77,14 @@ static int choose_schedule(ms_session *session, ms_run *run) {
   return failed ? -1 : 0;
 }
 
-static int add_parcel(ms_member *member, const ms_item *item, ms_parcel parcel, ms_error *err) {
+static int add_parcel(ms_member *member, ms_parcel parcel, ms_error *err) {
   if (parcel.count == 0) return 0;
   size_t count = (size_t)member->parcel_count + 1;
   ms_parcel *grown = realloc(member->parcels, count * sizeof *grown);
   if (grown == NULL) return ms_error_set(err, MS_WRK, "out of memory");
   member->parcels = grown;
   grown[member->parcel_count++] = parcel;
-  member->data_frames += ms_parcel_frames(&parcel, item);
+  member->data_frames += ms_parcel_frames(&parcel);
   return 0;
 }
 
@@ -112,6 +118,10 @@ static void needed_rows(const ms_session *session, const ms_member *member, cons
   }
 }
 
+static bool is_current(const ms_cached *entry, const ms_item *item) {
+  return entry->version == item->version && entry->size == ms_item_bytes(item);
+}
+
 static int load_cached(ms_session *session, ms_member *member, ms_run *run, uint32_t number,
                        ms_error *err) {
   const ms_item *item = &run->items[number];
@@ -121,9 +131,8 @@ static int load_cached(ms_session *session, ms_member *member, ms_run *run, uint
   if (lo >= hi) return 0;
   ms_cached *entry = cached_entry(member, item->id);
   if (entry == NULL) return ms_error_set(err, MS_WRK, "out of memory");
-  bool current = entry->version == item->version && entry->size == ms_item_bytes(item);
   entry->used = session->jobs;
-  if (current && entry->lo <= lo && hi <= entry->hi) return 0;
+  if (is_current(entry, item) && entry->list == 0 && entry->lo <= lo && hi <= entry->hi) return 0;
   *entry = (ms_cached){.id = item->id,
                        .version = item->version,
                        .size = ms_item_bytes(item),
@@ -131,7 +140,48 @@ static int load_cached(ms_session *session, ms_member *member, ms_run *run, uint
                        .used = session->jobs,
                        .lo = lo,
                        .hi = hi};
-  return add_parcel(member, item, ms_parcel_make(item, number, 0, lo, hi), err);
+  return add_parcel(member, ms_parcel_make(item, number, 0, lo, hi), err);
+}
+
+/* The list of what the member's blocks need, made when there is none; NULL when memory is out. */
+static ms_wanted *wanted_of(const ms_session *session, ms_member *member, const ms_needs *needs) {
+  for (uint32_t i = 0; i < member->wanted_count; i++) {
+    if (ms_wanted_is(member->wanted[i], needs->id, session->schedule)) return member->wanted[i];
+  }
+  size_t count = (size_t)member->wanted_count + 1;
+  ms_wanted **grown = realloc(member->wanted, count * sizeof *grown);
+  if (grown == NULL) return NULL;
+  member->wanted = grown;
+  ms_wanted *wanted = ms_wanted_new(needs, session->schedule, member->number);
+  if (wanted != NULL) grown[member->wanted_count++] = wanted;
+  return wanted;
+}
+
+/* Sends what the list has of an item, unless the worker has it; the whole item if that is less. */
+static int load_served(ms_session *session, ms_member *member, ms_run *run, uint32_t number,
+                       ms_error *err) {
+  const ms_item *item = &run->items[number];
+  const ms_job_item *from = &run->job->items[number];
+  ms_wanted *wanted = from->needs == NULL ? NULL : wanted_of(session, member, from->needs);
+  if (from->needs == NULL) return load_cached(session, member, run, number, err);
+  ms_cached *entry = cached_entry(member, item->id);
+  if (wanted == NULL || entry == NULL) return ms_error_set(err, MS_WRK, "out of memory");
+  entry->used = wanted->used = session->jobs;
+  bool current = is_current(entry, item);
+  if (wanted->elements == 0 || (current && entry->list == wanted->copy)) return 0;
+  uint64_t values = (uint64_t)wanted->elements * item->element, whole = ms_item_bytes(item);
+  uint64_t runs = wanted->sent ? 0 : (uint64_t)wanted->run_count * sizeof *wanted->runs;
+  if ((current && entry->list == 0 && entry->hi > entry->lo) || values + runs >= whole) {
+    return load_cached(session, member, run, number, err);
+  }
+  *entry = (ms_cached){.id = item->id,
+                       .version = item->version,
+                       .size = whole,
+                       .used = session->jobs,
+                       .list = wanted->copy};
+  if (!wanted->sent && add_parcel(member, ms_parcel_list(number, wanted), err) != 0) return -1;
+  wanted->sent = true;
+  return add_parcel(member, ms_parcel_values(item, number, wanted), err);
 }
 
 /* Lets go of cached items that jobs before number `now` have not used for long: their owner may be
@@ -141,9 +191,25 @@ static void forget(ms_member *member, uint64_t now) {
   for (uint32_t i = 0; i < member->cached_count; i++) {
     if (member->cached[i].used + 1 < now) idle += member->cached[i].size;
   }
+  for (uint32_t i = 0; i < member->wanted_count; i++) {
+    const ms_wanted *wanted = member->wanted[i];
+    if (wanted->used + 1 < now) idle += (uint64_t)wanted->run_count * sizeof *wanted->runs;
+  }
   uint64_t patience = idle > IDLE_BYTES ? HASTE : PATIENCE;
   for (uint32_t i = member->cached_count; i-- > 0;) {
     if (now - member->cached[i].used > patience) ms_member_forget(member, i);
+  }
+  for (uint32_t i = member->wanted_count; i-- > 0;) {
+    if (now - member->wanted[i]->used > patience) ms_member_unlist(member, i);
+  }
+}
+
+/* The job may do anything to the worker's copy of an item. */
+static void disown(ms_member *member, uint64_t id) {
+  for (uint32_t i = 0; i < member->cached_count; i++) {
+    if (member->cached[i].id != id) continue;
+    member->cached[i] = member->cached[--member->cached_count];
+    return;
   }
 }
 
@@ -156,7 +222,7 @@ static int load_rows(ms_session *session, ms_member *member, ms_run *run, uint32
     int64_t lo, hi;
     ms_item_rows(item, &run->job->bounds, range, &lo, &hi);
     ms_parcel parcel = ms_parcel_make(item, number, item->array_dim, lo, hi);
-    if (add_parcel(member, item, parcel, err) != 0) return -1;
+    if (add_parcel(member, parcel, err) != 0) return -1;
   }
   return 0;
 }
@@ -166,13 +232,16 @@ static int choose_parcels(ms_session *session, ms_member *member, ms_run *run, m
   for (uint32_t i = 0; i < run->job->item_count; i++) {
     const ms_item *item = &run->items[i];
     int failed;
+    if (item->movement > MS_MOVE_SERVED) disown(member, item->id);
     if (item->movement == MS_MOVE_CACHED) {
       failed = load_cached(session, member, run, i, err);
+    } else if (item->movement == MS_MOVE_SERVED) {
+      failed = load_served(session, member, run, i, err);
     } else if (item->movement == MS_MOVE_LOCAL || item->movement == MS_MOVE_ROTATED) {
       failed = load_rows(session, member, run, i, err);
     } else {
       ms_parcel whole = ms_parcel_make(item, i, 0, 0, item->dims[0]);
-      failed = add_parcel(member, item, whole, err);
+      failed = add_parcel(member, whole, err);
     }
     if (failed != 0) return -1;
   }
@@ -323,7 +392,7 @@ static int send_some(ms_session *session, ms_member *member, ms_run *run, ms_err
       int64_t before = parcel->next;
       const ms_box *box = &run->boxes[parcel->item];
       if (ms_parcel_send(parcel, box, &member->link, session->jobs, err) != 0) return -1;
-      run->outcome->moved += (uint64_t)(parcel->next - before) * box->element;
+      run->outcome->moved += (uint64_t)(parcel->next - before) * parcel->element;
       if (parcel->next == parcel->count) member->parcel_next++;
     } else {
       break;

@@ -108,6 +108,7 @@ void ms_member_bury(ms_member *member) {
   member->status = NULL;
   member->up = member->working = false;
   member->segment_count = member->cached_count = 0;
+  while (member->wanted_count > 0) ms_member_unlist(member, member->wanted_count - 1);
   while (member->kernel_count > 0) free(member->kernels[--member->kernel_count]);
 }
 
@@ -116,6 +117,7 @@ void ms_member_free(ms_member *member) {
   free(member->segments);
   free(member->kernels);
   free(member->cached);
+  free(member->wanted);
   free(member->parcels);
 }
 
@@ -149,6 +151,15 @@ void ms_member_forget(ms_member *member, uint32_t cached) {
   ms_frame frame = {.kind = MS_SAY_FORGET, .a = {member->cached[cached].id}};
   if (member->up) ms_link_send(&member->link, frame, NULL, 0, NULL);
   member->cached[cached] = member->cached[--member->cached_count];
+}
+
+void ms_member_unlist(ms_member *member, uint32_t wanted) {
+  ms_frame frame = {.kind = MS_SAY_FORGET, .a = {member->wanted[wanted]->copy}};
+  if (member->up && member->wanted[wanted]->sent) {
+    ms_link_send(&member->link, frame, NULL, 0, NULL);
+  }
+  ms_wanted_free(member->wanted[wanted]);
+  member->wanted[wanted] = member->wanted[--member->wanted_count];
 }
 
 bool ms_member_knows(const ms_member *member, const char *key, size_t size) {

@@ -16,6 +16,7 @@
 #include "runtime/session_state.h"
 
 #define SECOND       1000000000u /* ns */
+#define SPIN         200000u     /* ns of looking for the end of a job before sleeping */
 #define GRACE        1000        /* ms for a cancelled worker to reach a block end */
 #define TICK         1000        /* ms between looks at progress */
 #define STALL        10          /* s without a finished block that are worth a word */
@@ -203,16 +204,33 @@ static int next_timeout(const ms_run *run) {
   return left < TICK ? (int)left : TICK;
 }
 
+/* Handles what comes in, waiting for it: on a core that no worker needs first by looking, because
+ * many jobs are over before a sleeper would be awake. */
+static int wait_once(ms_session *session, int interrupt, ms_error *err) {
+  ms_run *run = session->run;
+  if (!run->may_spin) return ms_session_wait(session, next_timeout(run), interrupt, err);
+  uint64_t end = ms_session_clock() + SPIN;
+  do {
+    if (ms_session_wait(session, 0, interrupt, err) != 0) return -1;
+    if (!anyone_working(session) || ms_interrupt_seen()) break;
+  } while (ms_session_clock() < end);
+  run->may_spin = false;
+  ms_spin_learn(&session->spin, !anyone_working(session));
+  return 0;
+}
+
 /* Waits until nobody works any more. */
 static void wait_for_all(ms_session *session, int interrupt) {
   ms_run *run = session->run;
   run->progressed = run->warned = ms_session_clock();
   uint64_t ticked = run->progressed;
   ms_load_send(session, run);
+  run->may_spin = ms_session_has_lanes(session) && ms_spin_room(session->schedule->workers + 1) &&
+                  ms_spin_worthwhile(&session->spin);
   while (anyone_working(session)) {
     bool seen = ms_interrupt_seen();
     ms_error trouble = {0};
-    if (ms_session_wait(session, next_timeout(run), seen ? -1 : interrupt, &trouble) != 0) {
+    if (wait_once(session, seen ? -1 : interrupt, &trouble) != 0) {
       ms_error_set(run->err, (ms_code)trouble.code, "%s", trouble.message);
       ms_run_fail(session, UINT32_MAX, UINT32_MAX, GRACE);
     }

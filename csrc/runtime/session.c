@@ -37,6 +37,10 @@ uint32_t ms_session_workers(const ms_session *session) {
   return session->config.workers;
 }
 
+bool ms_session_is_shared(const ms_session *session) {
+  return session->config.shared;
+}
+
 long ms_session_pid(const ms_session *session, uint32_t worker) {
   return worker < session->config.workers ? session->members[worker].child.pid : 0;
 }

@@ -12,6 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "array/needs.h"
 #include "array/segment.h"
 #include "base/error.h"
 #include "base/text.h"
@@ -39,6 +40,9 @@ uint32_t ms_session_workers(const ms_session *session);
 /* True when all are on one host, hand over through shared memory, and speak over lanes. */
 bool ms_session_has_lanes(const ms_session *session);
 
+/* True when arrays are in shared memory; else they travel by value. */
+bool ms_session_is_shared(const ms_session *session);
+
 /* Process id of a worker, 0 while it is being replaced. */
 long ms_session_pid(const ms_session *session, uint32_t worker);
 
@@ -59,6 +63,7 @@ typedef struct ms_job_item {
   ms_item item;              /* segment, segment_size and place are filled in by ms_session_run */
   unsigned char *data;       /* element [1]...[1] */
   const ms_segment *segment; /* that `data` lies in, NULL: none; needed where it is shared */
+  const ms_needs *needs;     /* served: what each block needs, for the job's grid; NULL: all */
   const int64_t *offsets;    /* cached: rows offsets[b] .. offsets[b + 1] of the first dimension
                                 belong to block b; NULL: all rows to everyone */
 } ms_job_item;

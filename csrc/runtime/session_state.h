@@ -16,15 +16,17 @@
 #include "runtime/session.h"
 #include "runtime/setup.h"
 #include "runtime/spawn.h"
+#include "runtime/spin.h"
 #include "runtime/task.h"
 #include "runtime/undo.h"
 
-/* Rows of a cached item that a worker has. */
+/* What a worker has of a cached or served item. */
 typedef struct ms_cached {
   uint64_t id, version, size;
   uint64_t segment; /* of the driver, that it lies in; 0: none */
   uint64_t used;    /* by this job last */
-  int64_t lo, hi;
+  int64_t lo, hi;   /* these rows, */
+  uint64_t list;    /* or the elements of the list with this copy's number; 0: rows */
 } ms_cached;
 
 typedef struct ms_member {
@@ -44,6 +46,8 @@ typedef struct ms_member {
   uint32_t kernel_count;
   ms_cached *cached;
   uint32_t cached_count;
+  ms_wanted **wanted; /* lists for served items */
+  uint32_t wanted_count;
   /* The present job: */
   bool working;             /* DONE has not come */
   uint64_t finished_before; /* blocks of earlier jobs */
@@ -89,6 +93,7 @@ typedef struct ms_run {
   uint64_t deadline; /* ns: workers still running then are killed; 0: none */
   uint64_t finished, progressed, warned; /* blocks; ns when last changed; ns when last told */
   uint32_t stuck;                        /* looks in a row at which everyone waited */
+  bool may_spin;                         /* the next wait may begin with looking */
 } ms_run;
 
 struct ms_session {
@@ -112,6 +117,7 @@ struct ms_session {
   ms_run *run;           /* NULL between jobs */
   ms_block undo;         /* memory of undo logs, kept between jobs */
   uint32_t undo_idle;    /* jobs in a row that needed much less */
+  ms_spin spin;          /* for the ends of jobs */
   ms_text notices;       /* until the next outcome takes them */
 };
 
@@ -138,6 +144,8 @@ int ms_member_share(ms_member *member, const ms_segment *segment, ms_error *err)
 void ms_member_unshare(ms_member *member, uint64_t segment);
 /* Lets the worker free its copy of a cached item; the last one takes the place in the list. */
 void ms_member_forget(ms_member *member, uint32_t cached);
+/* The same for a list. */
+void ms_member_unlist(ms_member *member, uint32_t wanted);
 bool ms_member_knows(const ms_member *member, const char *key, size_t size);
 int ms_member_learn(ms_member *member, const char *key, size_t size, ms_error *err);
 

@@ -7,10 +7,9 @@
 
 #include "runtime/worker_state.h"
 
-#define SPIN         50000u /* ns of looking before sleeping: what being woken may take */
-#define LOOKS        16u    /* between looks at the clock */
-#define SLEEP        100    /* ms between looks at the lane while the bell is silent */
-#define MOST_SKIPPED 63u    /* waits in a row that do not begin with looking */
+#define SPIN  50000u /* ns of looking before sleeping: what being woken may take */
+#define LOOKS 16u    /* between looks at the clock */
+#define SLEEP 100    /* ms between looks at the lane while the bell is silent */
 
 void ms_token_close(ms_worker *worker) {
   for (uint32_t i = 0; i < worker->neighbour_count; i++) {
@@ -99,25 +98,17 @@ static bool look_at(const ms_worker *worker, uint32_t before) {
       if (end == 0) end = now + SPIN;
       if (now >= end) return false;
     }
-    ms_board_pause();
+    ms_spin_pause();
   }
   return true;
 }
 
-/* Looks for a while where that takes no core from whoever is waited for. On a machine that others
- * use, too, looking is in vain and costs this process its turn: after each failure fewer waits
- * begin with it. */
+/* Looks for a while where that takes no core from whoever is waited for. */
 static bool spin_for(ms_worker *worker, uint32_t before) {
   if (ms_token_finished(worker, before)) return true;
-  if (!worker->may_spin) return false;
-  if (worker->spins_skipped < worker->spins_lost) {
-    worker->spins_skipped++;
-    return false;
-  }
+  if (!worker->may_spin || !ms_spin_worthwhile(&worker->token_spin)) return false;
   bool found = look_at(worker, before);
-  worker->spins_skipped = 0;
-  worker->spins_lost = found ? 0 : worker->spins_lost * 2 + 1;
-  if (worker->spins_lost > MOST_SKIPPED) worker->spins_lost = MOST_SKIPPED;
+  ms_spin_learn(&worker->token_spin, found);
   return found;
 }
 

@@ -11,7 +11,7 @@
 #define PIECE_BYTES ((int64_t)64 << 10)
 #define MOST_PIECES 4096 /* of an item: each block looks at all until they are logged */
 #define MOST_RANGES 4096 /* of an axis whose ranges are regions */
-#define CACHED      ((size_t)4 << 20) /* a log up to here stays in the caches from loop to loop */
+#define CACHED      ((size_t)8 << 20) /* a log up to here stays in the caches from loop to loop */
 #define SPINS       200               /* looks at a region that is being copied before sleeping */
 #define NAP         20000             /* ns between looks then */
 

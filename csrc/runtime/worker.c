@@ -17,9 +17,10 @@
 #include "runtime/guard.h"
 #include "runtime/worker_state.h"
 
-#define SETUP_WAIT   10000 /* ms for the driver's first message */
-#define SEGMENT_WAIT 5000  /* ms for a segment that a task names */
-#define QUEUE_LIMIT  256   /* more than a link's window */
+#define SETUP_WAIT   10000   /* ms for the driver's first message */
+#define SEGMENT_WAIT 5000    /* ms for a segment that a task names */
+#define QUEUE_LIMIT  256     /* more than a link's window */
+#define IDLE_SPIN    500000u /* ns of looking for the next job before sleeping */
 
 uint64_t ms_worker_clock(void) {
   struct timespec now;
@@ -52,7 +53,9 @@ static int check_setup(ms_worker *worker, long got, int board, ms_error *err) {
   if (worker->board == NULL) return ms_error_set(err, MS_WRK, "the driver sent no usable setup");
   worker->status = &worker->board[setup->worker];
   worker->board_hands_over = setup->shared && !setup->tcp;
-  worker->may_spin = ms_board_may_spin(setup->workers);
+  worker->may_spin = ms_spin_room(setup->workers);
+  /* One core is the driver's, which launches small loops from the first workers on. */
+  worker->may_spin_idle = worker->board_hands_over && ms_spin_room(setup->worker + 2);
   return 0;
 }
 
@@ -244,6 +247,44 @@ static void take_data(ms_worker *worker, const ms_frame *frame, const char *payl
   ms_parcel_accept(frame, payload, &box);
 }
 
+/* Runs of a list: kept like a copy of a cached item. */
+static int take_list(ms_worker *worker, const ms_frame *frame, const char *payload, ms_error *err) {
+  ms_worker_job *job = &worker->job;
+  if (!job->open || frame->job != job->number || worker->data_due == 0) return 0;
+  worker->data_due--;
+  uint64_t total = frame->a[1], first = frame->a[2], count = frame->size / sizeof(ms_span);
+  if (frame->a[3] >= job->task.item_count) return 0;
+  const ms_item *item = &job->task.items[frame->a[3]];
+  if (frame->a[0] < MS_WANTED_COPIES || frame->size % sizeof(ms_span) != 0 ||
+      total > ms_item_bytes(item) / item->element || first > total || count > total - first) {
+    return 0;
+  }
+  size_t size = (size_t)total * sizeof(ms_span);
+  ms_held_piece *list = ms_held_copy(&worker->held, frame->a[0], size, job->number, true, err);
+  if (list == NULL) return -1;
+  memcpy(list->base + first * sizeof(ms_span), payload, (size_t)frame->size);
+  return 0;
+}
+
+static void take_values(ms_worker *worker, const ms_frame *frame, const char *payload) {
+  ms_worker_job *job = &worker->job;
+  if (!job->open || frame->job != job->number || worker->data_due == 0) return;
+  worker->data_due--;
+  uint64_t number = frame->a[0];
+  if (number >= job->task.item_count || frame->a[2] > INT64_MAX || frame->a[3] > INT64_MAX) return;
+  const ms_item *item = &job->task.items[number];
+  const ms_held_piece *list = ms_held_find(&worker->held, frame->a[1]);
+  if (item->movement != MS_MOVE_SERVED || list == NULL || frame->a[1] < MS_WANTED_COPIES ||
+      frame->size % item->element != 0) {
+    return;
+  }
+  ms_box box = ms_item_box(item, job->place[number], true);
+  ms_wanted_place place = {(int64_t)frame->a[2], (int64_t)frame->a[3]};
+  ms_wanted_scatter((const ms_span *)(const void *)list->base,
+                    (int64_t)(list->size / sizeof(ms_span)), &box, place,
+                    (int64_t)(frame->size / item->element), payload);
+}
+
 static int take_cancel(ms_worker *worker, uint64_t number, ms_error *err) {
   ms_worker_job *job = &worker->job;
   if (job->open) { /* ends at its next block */
@@ -271,6 +312,11 @@ static int handle(ms_worker *worker, const ms_frame *frame, const char *payload,
       return is_complete(worker, frame) ? ms_worker_begin(worker, err) : 0;
     case MS_SAY_DATA:
       take_data(worker, frame, payload);
+      return 0;
+    case MS_SAY_LIST:
+      return take_list(worker, frame, payload, err);
+    case MS_SAY_VALUES:
+      take_values(worker, frame, payload);
       return 0;
     case MS_SAY_CANCEL:
       return take_cancel(worker, frame->job, err);
@@ -335,11 +381,24 @@ int ms_worker_wait(ms_worker *worker, bool tokens, int timeout, ms_error *err) {
   return 0;
 }
 
+/* Waits for frames; a driver loop's next job comes soon after the last one. */
+static int wait_for_task(ms_worker *worker, ms_error *err) {
+  if (worker->may_spin_idle && ms_spin_worthwhile(&worker->idle_spin)) {
+    uint64_t end = ms_worker_clock() + IDLE_SPIN;
+    while (!worker->job.open && !worker->gone && ms_worker_clock() < end) {
+      if (ms_worker_wait(worker, false, 0, err) != 0) return -1;
+    }
+    ms_spin_learn(&worker->idle_spin, worker->job.open);
+    if (worker->job.open || worker->gone) return 0;
+  }
+  return ms_worker_wait(worker, false, -1, err);
+}
+
 int ms_worker_next(ms_worker *worker, ms_error *err) {
   if (worker->job.open) return ms_error_set(err, MS_BUG, "the last job is not over");
   for (;;) {
     if (worker->gone) return 0;
-    if (ms_worker_wait(worker, false, -1, err) != 0) return -1;
+    if (wait_for_task(worker, err) != 0) return -1;
     if (!worker->job.open || worker->gone) continue;
     if (worker->data_due == 0) return 1;
     if (ms_worker_cancelled(worker) && ms_worker_end(worker, err) != 0) return -1;

@@ -40,7 +40,7 @@ static int place_items(ms_worker *worker, ms_error *err) {
       job->place[i] =
           ms_worker_segment(worker, item->segment, item->segment_size, item->place, err);
     } else {
-      bool keep = item->movement == MS_MOVE_CACHED;
+      bool keep = item->movement == MS_MOVE_CACHED || item->movement == MS_MOVE_SERVED;
       ms_held_piece *copy =
           ms_held_copy(&worker->held, item->id, ms_item_bytes(item), job->number, keep, err);
       job->place[i] = copy == NULL ? NULL : copy->base;

@@ -12,6 +12,7 @@
 #include "runtime/held.h"
 #include "runtime/parcel.h"
 #include "runtime/setup.h"
+#include "runtime/spin.h"
 #include "runtime/undo.h"
 #include "runtime/worker.h"
 
@@ -44,15 +45,16 @@ typedef struct ms_worker_job {
 
 struct ms_worker {
   ms_setup setup;
-  int channel, lane;                  /* lane 0: frames come over ZeroMQ */
-  char *lane_room;                    /* for a frame from it */
-  bool gone;                          /* the driver is, or has done with us */
-  bool ended;                         /* it said so */
-  ms_status *board;                   /* a slot for each worker */
-  ms_status *status;                  /* ours */
-  bool board_hands_over;              /* else ZeroMQ does */
-  bool may_spin;                      /* before it sleeps */
-  uint32_t spins_lost, spins_skipped; /* see token.c */
+  int channel, lane;     /* lane 0: frames come over ZeroMQ */
+  char *lane_room;       /* for a frame from it */
+  bool gone;             /* the driver is, or has done with us */
+  bool ended;            /* it said so */
+  ms_status *board;      /* a slot for each worker */
+  ms_status *status;     /* ours */
+  bool board_hands_over; /* else ZeroMQ does */
+  bool may_spin;         /* while others are in the same job */
+  bool may_spin_idle;    /* while the driver works */
+  ms_spin token_spin, idle_spin;
   void *context, *dealer, *inbox;
   ms_zap *zap;
   ms_link control;

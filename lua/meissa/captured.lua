@@ -39,13 +39,14 @@ local function value_of(binding, value)
 end
 
 -- What the last execution resolved, if nothing has changed since but numbers and ranges: bindings,
--- brought up to date, the captured values, and the plan, unless it may depend on what has changed.
+-- brought up to date, the captured values, and whether the plan may depend on what has changed.
 local function recall(record, space, roots)
   local recent = record.recent
-  if not recent or recent.shape ~= spaces.shape(space) then return nil end
+  if not recent then return nil end
+  local alike, same = spaces.compare(space, recent.outline)
+  if not alike then return nil end
   if space.array and array.describe(space.array).id ~= recent.source_id then return nil end
   local bindings, values, given = recent.bindings, {}, {}
-  local same = recent.space_key == spaces.key(space)
   for c, each in ipairs(record.captures) do
     local value, binding = frame.follow(each, roots[c]), bindings[c]
     if type(value) == "number" and binding.kind == "number" then
@@ -60,10 +61,10 @@ local function recall(record, space, roots)
   space.source = recent.source
   if same then
     space.positions = recent.positions
-    return bindings, values, recent.plan
+    return bindings, values, true
   end
   for c, binding in ipairs(bindings) do binding.value = given[c] end
-  return bindings, values
+  return bindings, values, false
 end
 
 -- Finds out what is captured.
@@ -81,32 +82,49 @@ local function resolve(record, space, roots, env)
   return bindings, values
 end
 
---- Remembers what an execution found, for the next one.
-function M.remember(record, space, plan, bindings)
+-- Whether an execution's captures can be recalled by the next one.
+local function is_lasting(record, bindings)
   for _, binding in ipairs(bindings) do
-    if not UNCHANGING[binding.kind] then return end
+    if not UNCHANGING[binding.kind] then return false end
   end
-  if #bindings ~= #record.captures then return end
-  -- Weak: a loop that has run does not keep its arrays alive.
-  local seen = setmetatable({}, {__mode = "v"})
-  for c, binding in ipairs(bindings) do seen[c], binding.value = binding.value, nil end
-  record.recent = {space_key = spaces.key(space), shape = spaces.shape(space),
-                   source = space.source, plan = plan,
-                   positions = space.positions,
-                   source_id = space.array and array.describe(space.array).id,
-                   bindings = bindings, seen = seen}
+  return #bindings == #record.captures
+end
+
+--- Remembers what an execution found, for the next one.
+-- @tab found what M.find gave
+-- @tab plan the loop's plan
+function M.remember(record, space, plan, found)
+  local bindings, recent = found.bindings, found.recent
+  if recent then
+    for _, binding in ipairs(bindings) do binding.value = nil end
+  elseif is_lasting(record, bindings) then
+    -- Weak: a loop that has run does not keep its arrays alive.
+    local seen = setmetatable({}, {__mode = "v"})
+    for c, binding in ipairs(bindings) do seen[c], binding.value = binding.value, nil end
+    recent = {bindings = bindings, seen = seen, source = space.source, situation = found.situation,
+              source_id = space.array and array.describe(space.array).id}
+    record.recent = recent
+  else
+    return
+  end
+  recent.outline, recent.plan, recent.positions = spaces.outline(space), plan, space.positions
+  recent.ready = found.ready
 end
 
 --- What is captured.
 -- @tab record the loop's @tab space the iteration space; its `source` is set
 -- @tab roots the captures' root variables @tab env globals of the caller
--- @treturn table bindings, by capture and beyond @treturn table values, by capture
--- @treturn table|nil the last execution's plan, if nothing has changed that a plan depends on
+-- @treturn table `bindings`, by capture and beyond; `values`, by capture; `plan`, that of the last
+-- execution, if nothing has changed that a plan depends on; `situation`, a table that belongs to
+-- these bindings but for their numbers; `ready`, one that belongs to them and to the plan, for
+-- what is made for an execution and is good for the next one
 -- Errors: SRC for undefined names.
 function M.find(record, space, roots, env)
-  local bindings, values, plan = recall(record, space, roots)
+  local bindings, values, same = recall(record, space, roots)
+  local recent = bindings and record.recent
   if not bindings then bindings, values = resolve(record, space, roots, env) end
-  return bindings, values, plan
+  return {bindings = bindings, values = values, recent = recent, plan = same and recent.plan,
+          situation = recent and recent.situation or {}, ready = same and recent.ready or {}}
 end
 
 return M

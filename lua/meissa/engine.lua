@@ -145,11 +145,8 @@ function M.judge(plan, static, space)
   plan.engine, plan.engine_reason = "native", nil
 end
 
---- Chooses the engine for one execution, as judge does; compiles, or has it begun.
--- @treturn table|nil what the kernel's bytes are to hold of the native engine: `key`, `info`, and
--- `object` (bytes) if it is there, else `directory` where it will appear
--- Errors: OPT.
-function M.choose(plan, static, space)
+-- The kernel of a plan that the native engine may run; nil if it may not, which is told.
+local function kernel_for(plan, static, space)
   M.judge(plan, static, space)
   local native = static.native
   if plan.engine ~= "native" then
@@ -159,13 +156,38 @@ function M.choose(plan, static, space)
   local kernel, why = kernel_of(plan, native)
   if not kernel then
     stay(plan, space, why)
-    return notice_lack(plan)
+    notice_lack(plan)
   end
-  local build = kernel.build
+  return kernel
+end
+
+--- Begins an execution's choice: has the compiler start where it is waited for or worth it, so
+-- that it works while the space is cut and workers start.
+-- @return what choose is to be given
+-- Errors: OPT.
+function M.begin(plan, static, space)
+  local kernel = kernel_for(plan, static, space)
+  if not kernel or kernel.object then return kernel end
+  if waits(space) then
+    kernel.build:start(0)
+  elseif static.special or space.count >= MANY or kernel.busy >= WORTH then
+    kernel.build:start(SOON)
+  end
+  return kernel
+end
+
+--- Chooses the engine for one execution, as judge does; waits for the compiler where that is asked.
+-- @param[opt] kernel what begin gave
+-- @treturn table|nil what the kernel's bytes are to hold of the native engine: `key`, `info`, and
+-- `object` (bytes) if it is there, else `directory` where it will appear
+-- Errors: OPT.
+function M.choose(plan, static, space, kernel)
+  kernel = kernel or M.begin(plan, static, space)
+  if not kernel then return nil end
+  local build, info = kernel.build, static.native.info
   if not kernel.object and build:state() == "waiting" then
     if not waits(space) then
-      if space.count >= MANY or kernel.busy >= WORTH then build:start(SOON) end
-      return {key = build.key, info = native.info, directory = build.directory, kernel = kernel}
+      return {key = build.key, info = info, directory = build.directory, kernel = kernel}
     end
     build:finish()
   end
@@ -174,7 +196,7 @@ function M.choose(plan, static, space)
     stay(plan, space, trouble)
     return notice_lack(plan)
   end
-  return {key = build.key, info = native.info, object = kernel.bytes, kernel = kernel}
+  return {key = build.key, info = info, object = kernel.bytes, kernel = kernel}
 end
 
 --- To be told when an execution begins.

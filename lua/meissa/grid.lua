@@ -159,26 +159,37 @@ local function take_cuts(axes, partition)
   end
 end
 
+-- What the last execution decided, if it was asked for the same: `dims`, which dimension each axis
+-- cuts; `wanted`, ranges of each; `name`, those as a string.
+local function cuts_of(plan, space, ready)
+  local asked = space.options.grid
+  local text = asked and table.concat(asked, "x") or ""
+  if ready.cuts and ready.cuts.asked == text then return ready.cuts end
+  local axes = axes_of(plan, space)
+  local cuts = {wanted = wanted_ranges(plan, space, axes), asked = text, dims = {}}
+  cuts.name = table.concat(cuts.wanted, "x")
+  for a, axis in ipairs(axes) do cuts.dims[a] = axis.dim end
+  ready.cuts = cuts
+  return cuts
+end
+
 --- Cuts a space. The result has `axes` ({dim =, or row =, sequential =, ranges =, bounds =}:
 -- bounds[r] .. bounds[r+1] - step are the values of range r, from 1), `ranges` (how many along
 -- each), `sequential` (how many axes are swept), `blocks` (the product of the ranges), `volume`
 -- (iterations at most) and, for the entries of a sparse array, `partition`.
-function M.cut(plan, space)
-  local axes = axes_of(plan, space)
-  local wanted = wanted_ranges(plan, space, axes)
-  local partition
-  if space.sparse then
-    local dims = {}
-    for a, axis in ipairs(axes) do dims[a] = axis.dim end
-    partition = partitions.get(space.array, dims, wanted, space.ordered)
-  end
-  local key = (partition and tonumber(partition.id) or "") .. ":" .. table.concat(wanted, "x")
+-- @tab[opt] ready belongs to executions with the same plan over the same array
+function M.cut(plan, space, ready)
+  local cuts = cuts_of(plan, space, ready or {})
+  local partition = space.sparse and
+    partitions.get(space.array, cuts.dims, cuts.wanted, space.ordered) or nil
+  local key = partition and tonumber(partition.id) .. ":" .. cuts.name or cuts.name
   local grid = plan.grids[key]
   if grid then return grid end
+  local axes = axes_of(plan, space)
   grid = {axes = axes, extents = plan.extents, row = plan.row, partition = partition,
           sequential = plan.sequential or 0, ranges = {}, blocks = 1,
           volume = volume(plan, space)}
-  if partition then take_cuts(axes, partition) else cut_ranges(axes, wanted) end
+  if partition then take_cuts(axes, partition) else cut_ranges(axes, cuts.wanted) end
   for a, axis in ipairs(axes) do
     grid.ranges[a] = axis.ranges
     grid.blocks = grid.blocks * axis.ranges

@@ -2,13 +2,16 @@
 --- Items: the pieces of memory that a job works on, each with its movement.
 --
 -- Where memory is shared nothing moves. Where it is not, an array stays with the owner of a range,
--- goes along with ranges, is sent before the job, returned after it, or exchanged while it runs.
+-- goes along with ranges, is sent before the job, whole or as far as it is needed, returned after
+-- it, or exchanged while it runs.
 -- @module meissa.items
 
 local array = require "meissa.array"
+local buffer = require "string.buffer"
 local grids = require "meissa.grid"
 local partitions = require "meissa.partition"
 local scratches = require "meissa.scratch"
+local versions = require "meissa.version"
 
 local M = {}
 
@@ -36,12 +39,39 @@ local function followed(writes, grid)
                    offset = writes.offset}
 end
 
-local function array_item(value, about, plan, grid)
-  local shape, memory = array.describe(value), array.core(value)
-  local move, axis = movement(about, plan, grid)
-  local writes = about.writes
+-- Whether the elements lie one behind the other.
+local function is_dense(shape)
+  local stride = 1
+  for d = #shape.dims, 1, -1 do
+    if shape.dims[d] > 1 and shape.strides[d] ~= stride then return false end
+    stride = stride * shape.dims[d]
+  end
+  return true
+end
+
+-- The version of a dense array's contents.
+local function version_of(id, pointer, shape, element)
+  if not is_dense(shape) then return versions.fresh() end
+  local size = element
+  for _, extent in ipairs(shape.dims) do size = size * extent end
+  return versions.of(id, pointer, size)
+end
+
+-- What need not be sent again as long as it has not changed: how it travels, and its version.
+local function kept(shape, memory, needs)
+  if not needs and not is_dense(shape) then return "broadcast", 0 end
+  return needs and "served" or "cached",
+    version_of(shape.id, memory.data, shape, element_size[shape.type])
+end
+
+local function array_item(value, about, run, needs)
+  local shape, memory, grid = array.describe(value), array.core(value), run.grid
+  local move, axis = movement(about, run.plan, grid)
+  local writes, version = about.writes, 0
+  if run.by_value and not about.written then move, version = kept(shape, memory, needs) end
   return {
-    id = shape.id, version = 0, pointer = memory.data, segment = memory.store.block.segment,
+    id = shape.id, version = version, needs = needs,
+    pointer = memory.data, segment = memory.store.block.segment, store = shape.store,
     element = element_size[shape.type], dims = shape.dims, strides = shape.strides,
     movement = move, written = about.written, along = about.array_dim, cut = axis,
     scale = about.scale, offset = about.offset,
@@ -122,10 +152,8 @@ local function bulk_item(holder)
   }
 end
 
---- The job's items, and where the kernel finds its arrays, the space's entries and the captured
--- tables that travel apart among them. What is pending in a buffer and scratch arrays are no items:
--- each process that runs blocks has its own (`pending` and `scratch`, by the array's number).
-function M.collect(run, apart)
+-- See M.collect.
+local function collect(run, apart, served)
   local items, numbers, where = {}, {}, {arrays = {}, types = {}, sparse = {}, pending = {},
                                     scratch = {}}
   local function place(item)
@@ -157,20 +185,22 @@ function M.collect(run, apart)
         end
         where.sparse[a] = sparse
       else
-        where.arrays[a] = place(array_item(value, about, run.plan, run.grid))
+        where.arrays[a] = place(array_item(value, about, run, served and
+                                       served[array.describe(value).id]))
       end
     end
   end
   local space = run.space
   if run.grid.partition then
-    where.coords = {}
+    where.coords, where.limits = {}, {}
+    for d, range in ipairs(space.ranges) do where.limits[d] = range[2] end
     local entries = entry_items(run.grid.partition, space)
     for d = 1, #entries - 1 do where.coords[d] = place(entries[d]) end
     where.entries = place(entries[#entries])
   elseif space.array then
     local read_only = {written = false}
     local known = numbers[array.describe(space.array).id]
-    where.entries = known or place(array_item(space.array, read_only, run.plan, run.grid))
+    where.entries = known or place(array_item(space.array, read_only, run))
   end
   where.bulk = {}
   for k, each in ipairs(apart) do
@@ -178,6 +208,47 @@ function M.collect(run, apart)
                      length = each.holder.length, digest = each.holder.digest}
   end
   return items, where
+end
+
+--- Looks again at the contents of arrays that travel by value: some may have changed.
+-- @tab items what collect gave @tab changed arrays
+function M.renew(items, changed)
+  local stores = {}
+  for _, value in ipairs(changed) do stores[array.describe(value).store] = true end
+  for _, item in ipairs(items) do
+    local again = item.store and stores[item.store] and
+                  (item.movement == "cached" or item.movement == "served")
+    if again then item.version = version_of(item.id, item.pointer, item, item.element) end
+  end
+end
+
+-- Whether the items of a run are those of the next one, too: where rows of a captured sparse array
+-- are, what travels apart, and what is sent by value may change.
+local function last(run, where, apart)
+  return not run.by_value and #apart == 0 and next(where.sparse) == nil
+end
+
+--- The job's items, and where the kernel finds its arrays, the space's entries and the captured
+-- tables that travel apart among them. What is pending in a buffer and scratch arrays are no items:
+-- each process that runs blocks has its own (`pending` and `scratch`, by the array's number).
+-- @tab run the run; `by_value`: memory is not shared @tab apart what kernel.pack gave
+-- @tab[opt] served what blocks need of arrays, by their ids
+-- @treturn table items
+-- @treturn string the encoded table that tells where things are
+-- @treturn table that table
+function M.collect(run, apart, served)
+  local ready, partition = run.ready, run.grid.partition
+  local version = partition and tonumber(partition.version)
+  local known = ready.items
+  if known and known.grid == run.grid and known.version == version and #apart == 0 and
+     not run.by_value then
+    return known.items, known.words, known.where
+  end
+  local items, where = collect(run, apart, served)
+  local words = buffer.encode(where)
+  ready.items = last(run, where, apart) and
+    {items = items, where = where, words = words, grid = run.grid, version = version} or nil
+  return items, words, where
 end
 
 return M

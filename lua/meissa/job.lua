@@ -19,6 +19,7 @@ local job_items = require "meissa.items"
 local kernel = require "meissa.kernel"
 local native_runs = require "meissa.native_run"
 local partitions = require "meissa.partition"
+local prefetch = require "meissa.prefetch"
 local progress = require "meissa.progress"
 local random = require "meissa.random"
 local scratches = require "meissa.scratch"
@@ -42,6 +43,7 @@ end
 -- Says once for a loop and a captured value that it is large.
 local function notice_large(run, large)
   local record = run.record
+  if not large or next(large) == nil then return end
   record.large = record.large or {}
   for _, about in tables.each(large) do
     if not record.large[about.path] then
@@ -84,17 +86,22 @@ local function schedule_of(grid)
   end
   schedule.memory.weights = grids.weights(grid)
   schedule.weights = schedule.memory.weights and ffi.cast("uint64_t *", schedule.memory.weights)
+  schedule.starts = grid.partition and ffi.cast("int64_t *", grid.partition.start) or nil
+  -- Where the blocks of a partition begin is long and never changes; ranges are short and may.
+  schedule.fixed = schedule.layout.starts and schedule.layout or nil
+  schedule.suffix = schedule.fixed and tostring(tonumber(grid.partition.id)) or ""
+  schedule.words = not schedule.fixed and buffer.encode(schedule.layout) or nil
   grid.schedule = schedule
   return schedule
 end
 
 -- What goes to a worker once: the kernel, and the layout of the blocks if that never changes.
-local function static_bytes(cache, key, kernel_bytes, layout)
-  cache.static = cache.static or {}
-  local bytes = cache.static[key]
+local function static_bytes(schedule, key, kernel_bytes)
+  schedule.static = schedule.static or {}
+  local bytes = schedule.static[key]
   if not bytes then
-    bytes = buffer.encode {kernel = kernel_bytes, layout = layout}
-    cache.static[key] = bytes
+    bytes = buffer.encode {kernel = kernel_bytes, layout = schedule.fixed}
+    schedule.static[key] = bytes
   end
   return bytes
 end
@@ -142,28 +149,74 @@ local function stage_progress(bar, run, stage)
   return function(finished) bar:show((stage.first + finished) * each) end
 end
 
--- Runs the blocks of one stage; what they left, in plan order, and the outcome.
-local function run_stage(run, stage, told, schedule, bar)
+-- Whether arrays travel by value, by session.
+local by_value = setmetatable({}, {__mode = "k"})
+
+local function travels(session)
+  if by_value[session] == nil then by_value[session] = not session:info().shm end
+  return by_value[session]
+end
+
+-- What a job tells its workers: `key`, `kernel`, `items`, `run`; and for the driver the `bytes` of
+-- the kernel, captured `values` as a string, and what is `large` among them.
+local function pack(run, served)
+  local schedule = schedule_of(run.grid)
+  local kernel_bytes, run_bytes, key, apart, large = kernel.pack(
+    run.kernel, run.bindings, run.values, run.native)
+  local items, where = job_items.collect(run, apart, served)
+  key = key .. schedule.suffix
+  return {
+    key = key, kernel = static_bytes(schedule, key, kernel_bytes), items = items,
+    run = buffer.encode {run = run_bytes, where = where, layout = schedule.words,
+                         draws = run.plan.draws and run.draws or nil},
+    bytes = kernel_bytes, values = run_bytes, large = large,
+  }
+end
+
+-- Runs the blocks of one stage; the outcome, or nil and the failure.
+local function execute(run, stage, told, bar)
+  local schedule = schedule_of(run.grid)
   local layout = schedule.layout
-  local outcome, failure = run.session:run {
+  return run.session:run {
     key = told.key, kernel = told.kernel, items = told.items, run = told.run,
     strategy = run.plan.strategy, ranges = run.grid.ranges, sequential = run.grid.sequential,
     first = stage.first, last = stage.last, transaction = run.space.transaction,
     workers = crew.size(run.session, run.grid, run.plan.strategy, run.record.crew),
     bounds = schedule.bounds,
     weights = stage.weights or schedule.weights,
-    starts = run.grid.partition and ffi.cast("int64_t *", run.grid.partition.start) or nil,
+    starts = schedule.starts,
     stalled = warn_stalled(run, layout), advanced = bar and stage_progress(bar, run, stage),
+    flat = told.flat,
   }
-  local told_back = outcome or failure
-  if told_back.notices then give_notice(run, told_back.notices) end
-  if told_back.printed then io.stdout:write(told_back.printed) end
-  if not outcome then failures.raise(run, layout, failure) end
+end
+
+-- Runs a slice that marks what the blocks of a loop need: its results by block, and the bytes sent;
+-- nil when its body failed.
+local function execute_marks(run, told)
+  local outcome, failure = execute(run, {first = 0, last = run.grid.blocks}, told)
+  if outcome then return outcome.results, outcome.moved end
+  if failure.code ~= "BDY" then failures.raise(run, schedule_of(run.grid).layout, failure) end
+  return nil, 0
+end
+
+-- What blocks left, in plan order; as one string where that is good.
+local function results_of(outcome)
+  if outcome.flat then return {flat = outcome.flat, blocks = outcome.blocks} end
   local ordered = {}
   for position, block in ipairs(outcome.order or {}) do
     ordered[position] = outcome.results[block] or ""
   end
-  return ordered, outcome
+  return ordered
+end
+
+-- The same for a stage of the loop: what its blocks left, and the outcome.
+local function run_stage(run, stage, told, bar)
+  local outcome, failure = execute(run, stage, told, bar)
+  local told_back = outcome or failure
+  if told_back.notices then give_notice(run, told_back.notices) end
+  if told_back.printed then io.stdout:write(told_back.printed) end
+  if not outcome then failures.raise(run, schedule_of(run.grid).layout, failure) end
+  return results_of(outcome), outcome
 end
 
 -- Adds what a further stage took.
@@ -179,16 +232,25 @@ local function add_outcome(total, outcome)
   return total
 end
 
+-- What the blocks of all stages left, given that of one more.
+local function join(all, results)
+  if not all then return results end
+  for _, bytes in ipairs(results) do all[#all + 1] = bytes end
+  return all
+end
+
 -- Runs the stages of a loop; all that their blocks left, and what they took together.
-local function run_stages(run, told, schedule)
-  local list, all, total = stages.of(run.plan, run.grid), {}, nil
+local function run_stages(run, told)
+  local list, all, total = stages.of(run.plan, run.grid), nil, nil
+  told.flat = #list == 1 and #run.plan.buffers == 0 and kernel.combines_flat(run.kernel)
   local copies = run.space.transaction and stages.remember(run) or {}
   local bar = progress.bar(failures.place(run), run.grid.volume, "iterations")
   local ok, err = pcall(function()
-    for _, stage in ipairs(list) do
-      local results, outcome = run_stage(run, stage, told, schedule, bar)
+    for k, stage in ipairs(list) do
+      if k > 1 and run.by_value then job_items.renew(told.items, stages.targets(run)) end
+      local results, outcome = run_stage(run, stage, told, bar)
       total = add_outcome(total, outcome)
-      for _, bytes in ipairs(take_results(run, results)) do all[#all + 1] = bytes end
+      all = join(all, take_results(run, results))
     end
   end)
   if bar then bar:clear() end
@@ -202,34 +264,26 @@ local function run_stages(run, told, schedule)
 end
 
 --- Runs a job. `run` has record, plan, space, bindings, values, grid, kernel and native (see
--- kernel.find and engine.choose), session, called (when the user's call began) and draws (what its
--- random numbers belong to).
+-- kernel.find and engine.choose), session, called (when the user's call began), draws (what its
+-- random numbers belong to), and roots and env, which the captured values were found in.
 -- @return the scalars to assign, a list of {capture =, value =}; what it took
 -- Errors: BDY WRK INT NET ARR.
 function M.run(run)
-  local schedule = schedule_of(run.grid)
-  local layout = schedule.layout
-  local kernel_bytes, run_bytes, key, apart, large = kernel.pack(
-    run.kernel, run.bindings, run.values, run.native)
-  notice_large(run, large)
-  local items, where = job_items.collect(run, apart)
-  local told = {run = run_bytes, where = where, draws = run.plan.draws and run.draws or nil}
-  -- Where the blocks of a partition begin is long and never changes; ranges are short and may.
-  local fixed = layout.starts and layout or nil
-  if fixed then key = key .. tonumber(run.grid.partition.id) else told.layout = layout end
+  run.by_value = travels(run.session)
+  local served, fetched, listing = prefetch.find(run, pack, execute_marks)
+  local told = pack(run, served)
+  notice_large(run, told.large)
   engine.running(run.native)
-  local results, outcome = run_stages(run, {
-    key = key, kernel = static_bytes(schedule, key, kernel_bytes, fixed), items = items,
-    run = buffer.encode(told),
-  }, schedule)
+  local results, outcome = run_stages(run, told)
   run.record.crew = crew.learn(outcome.workers, run.grid, run.plan.strategy, run.record.crew)
   engine.ran(run.native, crew.busy(outcome.workers))
   mark_written(run)
   local measured = {
-    seconds = system.clock() - run.called, moved = outcome.moved, shares = outcome.workers,
+    seconds = system.clock() - run.called, listing = listing,
+    moved = outcome.moved + fetched, shares = outcome.workers,
     workers = #outcome.workers, launch = launch_of(run.called, outcome.workers),
   }
-  return kernel.combine(kernel_bytes, run.values, results), measured
+  return kernel.combine(told.bytes, run.values, results), measured
 end
 
 -- ------------------------------------------------------------------------------------ worker
@@ -267,7 +321,8 @@ function M.instance(kernel_bytes, run_bytes, items, where, copies, draws)
   end
   if where.entries then
     local entries = items[where.entries]
-    arrays.space = {pointer = entries.pointer, strides = entries.strides, coords = {}}
+    arrays.space = {pointer = entries.pointer, strides = entries.strides, coords = {},
+                    dims = where.limits}
     for d, number in ipairs(where.coords or {}) do
       arrays.space.coords[d] = ffi.cast("const int32_t *", items[number].pointer)
     end
@@ -297,24 +352,51 @@ end
 
 -- What stays the same for many jobs, decoded; of so many kinds of jobs.
 local MOST_DECODED = 32
-local known, known_count = {}, 0
 
-local function decoded(static)
-  local fixed = known[static]
-  if fixed then return fixed end
-  if known_count == MOST_DECODED then known, known_count = {}, 0 end
-  known[static], known_count = buffer.decode(static), known_count + 1
-  return known[static]
+-- A function that decodes, each of the last strings once.
+local function decoder()
+  local known, count = {}, 0
+  return function(words)
+    local value = known[words]
+    if value then return value end
+    if count == MOST_DECODED then known, count = {}, 0 end
+    value = buffer.decode(words)
+    known[words], count = value, count + 1
+    return value
+  end
+end
+
+local decode_static, decode_where, decode_layout = decoder(), decoder(), decoder()
+
+local NO_SCRATCH = {}
+
+-- A job's instance, given what is decoded of it: that of the last job of its kind, if it works on
+-- memory in the same places. What a block puts into buffers, scratch space and large tables are
+-- made for each job.
+-- @return the instance, its copies of buffers and its scratch space
+local function instance_of(fixed, told, job)
+  local last = fixed.last
+  if last and last.where == told.where and last.mark == job.mark and
+     kernel.renew(last.instance, told.run, told.draws) then
+    return last.instance, nil, NO_SCRATCH
+  end
+  local where = decode_where(told.where)
+  local copies = stages.copies(where)
+  local instance, scratch = M.instance(fixed.kernel, told.run, job:items(), where, copies,
+                                      told.draws)
+  local lasting = not copies and next(scratch) == nil and #where.bulk == 0
+  fixed.last = lasting and {instance = instance, where = told.where, mark = job.mark} or nil
+  return instance, copies, scratch
 end
 
 --- On a worker: the function that runs one block of the job, given its number; for jobs whose
 -- blocks need nothing else, what worker.lua runs them by without Lua.
-function M.prepare(static, run_bytes, items)
-  local fixed, told = decoded(static), buffer.decode(run_bytes)
-  local layout = fixed.layout or told.layout
-  local copies = stages.copies(told.where)
-  local instance, scratch = M.instance(fixed.kernel, told.run, items, told.where, copies,
-                                      told.draws)
+-- @string static what goes to a worker once
+-- @param job the job
+function M.prepare(static, job)
+  local fixed, told = decode_static(static), buffer.decode(job.run)
+  local layout = fixed.layout or decode_layout(told.layout)
+  local instance, copies, scratch = instance_of(fixed, told, job)
   local run_block = runner(instance, layout, scratch)
   local function run(number)
     local bytes, err = run_block(number)
@@ -343,7 +425,7 @@ end
 function M.run_here(run)
   local kernel_bytes, run_bytes, key, apart = kernel.pack(
     run.kernel, run.bindings, run.values, run.native)
-  local items, where = job_items.collect(run, apart)
+  local items, _, where = job_items.collect(run, apart)
   local copies = stages.copies(where)
   local instance, scratch = M.instance(kernel_bytes, run_bytes, items, where, copies, run.draws)
   local run_block, all = runner(instance, grids.layout(run.grid), scratch), {}

@@ -96,61 +96,80 @@ local function check_callee(record, func, level, running)
   end
 end
 
--- Plans the loop for this space and these captured values.
+-- Plans the loop for this space and these captured values. A run is one execution: {record =,
+-- space =, plan =, bindings =, values =, ready = (see captured.find), roots =, env = (where values
+-- were found)}, and as it is known `draws`, `kernel`, `native`, `grid`, `session`, `called`.
 local function plan_loop(record, space, roots, env)
-  local bindings, values, recent = captured.find(record, space, roots, env)
-  if recent then return recent, bindings, values end
-  local plan = plans.get(record, space, bindings)
-  -- Equal subscripts tell entries apart no more; in an ordered loop such entries follow each other.
-  if plan.draws and space.sparse and not space.ordered then
-    space.positions = array.repeats(space.array)
+  local found = captured.find(record, space, roots, env)
+  local plan = found.plan
+  if not plan then
+    plan = plans.get(record, space, found.bindings, found.situation)
+    -- Equal subscripts tell entries apart no more; in an ordered loop such entries follow each
+    -- other.
+    if plan.draws and space.sparse and not space.ordered then
+      space.positions = array.repeats(space.array)
+    end
+    captured.remember(record, space, plan, found)
   end
-  captured.remember(record, space, plan, bindings)
-  return plan, bindings, values
+  return {record = record, space = space, plan = plan, bindings = found.bindings,
+          values = found.values, ready = found.ready, roots = roots, env = env}
 end
 
--- The loop's grid, which its plan tells of.
-local function cut(plan, space)
-  local grid = grids.cut(plan, space)
+-- Finds the loop's grid, which its plan tells of.
+local function cut(run)
+  local plan = run.plan
+  local grid = grids.cut(plan, run.space, run.ready)
   plan.grid = grid.ranges
   if #plan.buffers > 0 then plan.stages = #stages.of(plan, grid) end
-  return grid
+  run.grid = grid
 end
 
-local function find_kernel(record, plan, space, bindings, values)
-  return kernel.find(record.loop, plan, bindings, values, space, plan.kernels, record.kernels,
-                     engine.prefers_native(space))
+-- Finds the loop's kernel. What decides about it beside the engine are the plan and the arrays.
+local function find_kernel(run)
+  local native, ready, plan = engine.prefers_native(run.space), run.ready, run.plan
+  if not ready.kernel or ready.kernel_native ~= native then
+    ready.kernel_native = native
+    ready.kernel = kernel.find(run.record.loop, plan, run.bindings, run.values, run.space,
+                               plan.kernels, run.record.kernels, native)
+  end
+  run.kernel = ready.kernel
 end
 
--- The loop's kernel, and what its execution may use of the native engine.
-local function choose_engine(record, plan, space, bindings, values)
-  local static = find_kernel(record, plan, space, bindings, values)
-  return static, engine.choose(plan, static, space)
+-- Makes a run ready: its kernel, its grid, what it may use of the native engine, and `start()` if
+-- it is given. The compiler works meanwhile.
+local function make_ready(run, start)
+  find_kernel(run)
+  local plan, space = run.plan, run.space
+  local own = kernel.specialise(run.kernel, run.record.loop, plan, run.bindings, run.values, space)
+  local static = own or run.kernel
+  local begun = engine.begin(plan, static, space)
+  cut(run)
+  if start then run.session = start() end
+  run.native = engine.choose(plan, static, space, begun)
+  if own and run.native and run.native.object then
+    run.kernel, run.ready.kernel = own, own
+  elseif own then
+    run.native = engine.choose(plan, run.kernel, space)
+  end
+  plans.explain(plan, space)
 end
 
 -- Runs the loop on the workers; the list of {capture=, value=} to assign.
-local function run_on_workers(record, plan, space, bindings, values, draws, called)
-  -- The compiler may work while the space is cut and workers start.
-  local static, native = choose_engine(record, plan, space, bindings, values)
-  local grid = cut(plan, space)
-  plans.explain(plan, space)
-  local assigned, measured = job.run {
-    record = record, plan = plan, space = space, bindings = bindings, values = values,
-    grid = grid, kernel = static, native = native, session = pool.session(), called = called,
-    draws = draws,
-  }
-  last_plan = plans.measured(plan, measured)
+local function run_on_workers(run)
+  make_ready(run, pool.session)
+  local assigned, measured = job.run(run)
+  last_plan = plans.measured(run.plan, measured)
   return assigned
 end
 
 -- The iterations of a loop that runs plainly, each with its random numbers and undefined scratch
 -- arrays.
-local function with_places(bindings, values, step, dims, draws)
+local function with_places(run, step, dims)
   local list = {}
-  for c, binding in ipairs(bindings) do
-    if binding.scratch then list[#list + 1] = values[c] end
+  for c, binding in ipairs(run.bindings) do
+    if binding.scratch then list[#list + 1] = run.values[c] end
   end
-  return random.iterate(scratches.iterate(list, step), dims, draws)
+  return random.iterate(scratches.iterate(list, step), dims, run.draws)
 end
 
 -- The loop as written: ranges in their order, entries row by row if the loop is ordered and in
@@ -161,28 +180,24 @@ local function iterate_plainly(space)
 end
 
 -- A loop that is to run serially is the plain loop that it is: its body may do anything.
-local function run_serially(plan, space, bindings, values, draws)
+local function run_serially(run)
+  local plan, space = run.plan, run.space
   plan.grid, last_plan = {}, plan
   plans.explain(plan, space)
   local dims = space.positions and 0 or #space.ranges
-  local step, list = with_places(bindings, values, iterate_plainly(space), dims, draws), {}
-  for k, c in ipairs(plan.buffers) do list[k] = buffers.of(values[c]) end
+  local step, list = with_places(run, iterate_plainly(space), dims), {}
+  for k, c in ipairs(plan.buffers) do list[k] = buffers.of(run.values[c]) end
   return #list > 0 and buffers.iterate(list, plan.max_delay, step) or step
 end
 
 -- Runs the blocks in this process by the engine; the list of {capture=, value=} to assign. Loops in
 -- the body run plainly, as they do on a worker.
-local function run_engine_here(record, plan, space, bindings, values, draws)
-  local static, native = choose_engine(record, plan, space, bindings, values)
-  local grid = cut(plan, space)
-  last_plan = plan
-  plans.explain(plan, space)
+local function run_engine_here(run)
+  make_ready(run)
+  last_plan = run.plan
   local outer = M.on_worker
   M.on_worker = true
-  local ok, assigned = pcall(job.run_here, {
-    record = record, plan = plan, space = space, bindings = bindings, values = values, grid = grid,
-    kernel = static, native = native, draws = draws,
-  })
+  local ok, assigned = pcall(job.run_here, run)
   M.on_worker = outer
   if not ok then error(assigned, 0) end
   return assigned
@@ -198,19 +213,20 @@ local function by_engine(plan, space)
 end
 
 -- Runs the loop in this process: an iterator for the body.
-local function run_here(record, plan, space, bindings, values, slots, draws, func, frame_form)
+local function run_here(run, slots, func, frame_form)
+  local record, plan, space = run.record, run.plan, run.space
   last_plan = plan
   if space.ordered then
     plan.grid = {} -- the loop as written has no blocks
     plans.explain(plan, space)
-    local step = with_places(bindings, values, iterate_plainly(space), #space.ranges, draws)
+    local step = with_places(run, iterate_plainly(space), #space.ranges)
     return function()
       local i1, i2, i3, i4, i5, i6, i7, i8, i9 = step()
       if i1 == nil then inprocess.leave() end
       return i1, i2, i3, i4, i5, i6, i7, i8, i9
     end
   end
-  local grid = cut(plan, space)
+  cut(run)
   plans.explain(plan, space)
   local reductions = {}
   for _, scalar in ipairs(plan.scalar_list) do
@@ -220,10 +236,10 @@ local function run_here(record, plan, space, bindings, values, slots, draws, fun
                                      wins = scalar.wins}
     end
   end
-  inprocess.notice_inexact(record, plan, bindings)
-  local blocks = job.serial_order(plan, grid)
-  local step = inprocess.blocks(blocks, job.cursor(grid, space), reductions, func, frame_form)
-  return with_places(bindings, values, step, not space.positions and #space.ranges or nil, draws)
+  inprocess.notice_inexact(record, plan, run.bindings)
+  local blocks = job.serial_order(plan, run.grid)
+  local step = inprocess.blocks(blocks, job.cursor(run.grid, space), reductions, func, frame_form)
+  return with_places(run, step, not space.positions and #space.ranges or nil)
 end
 
 --- The iterator of a parallel loop; see the manual.
@@ -242,27 +258,26 @@ function M.parallel(...)
   record.slots = slots
   check_callee(record, func, 2, M.parallel)
   local roots = frame.read(slots, func, 2)
-  local plan, bindings, values = plan_loop(record, space, roots, getfenv(func))
+  local run = plan_loop(record, space, roots, getfenv(func))
+  local plan, values = run.plan, run.values
   check.loop(record, plan, space, values, roots, func)
   plans.check(plan, space)
-  plans.check_contents(plan, space, bindings, values)
+  plans.check_contents(plan, space, run.bindings, values)
   if plans.is_empty(plan, space) then
     last_plan = plan
     return finished
   end
-  local draws = random.next_loop()
-  if plans.runs_serially(plan, space) then
-    return run_serially(plan, space, bindings, values, draws)
-  end
+  run.draws, run.called = random.next_loop(), called
+  if plans.runs_serially(plan, space) then return run_serially(run) end
   plans.check_scalars(plan, values)
   local assigned
   if by_engine(plan, space) then
-    assigned = run_engine_here(record, plan, space, bindings, values, draws)
+    assigned = run_engine_here(run)
   elseif pool.workers() == 0 then
     inprocess.enter(func, 2)
-    return run_here(record, plan, space, bindings, values, slots, draws, func, true)
+    return run_here(run, slots, func, true)
   else
-    assigned = run_on_workers(record, plan, space, bindings, values, draws, called)
+    assigned = run_on_workers(run)
   end
   for _, each in ipairs(assigned) do
     frame.write(record.captures[each.capture], slots[each.capture], func, 2, each.value)
@@ -288,15 +303,15 @@ local function run_plainly(iterator, fn)
   end
 end
 
--- What a closure's loop captures, and its plan.
+-- A closure's loop, planned; and the slots of what it captures.
 local function plan_closure(fn, space)
   local record = find_loop(fn, debug.getinfo(fn, "S"), nil)
   local slots = record.slots or frame.slots(record.captures, fn, nil)
   record.slots = slots
   local roots = frame.read(slots, fn, nil)
-  local plan, bindings, values = plan_loop(record, space, roots, getfenv(fn))
-  check.loop(record, plan, space, values, roots, fn)
-  return record, slots, plan, bindings, values
+  local run = plan_loop(record, space, roots, getfenv(fn))
+  check.loop(record, run.plan, space, run.values, roots, fn)
+  return run, slots
 end
 
 --- Runs a closure for every iteration: each(space..., opts, function(i, j, r) ... end).
@@ -307,40 +322,37 @@ function M.each(...)
     run_plainly(spaces.iterate(space), fn)
     return
   end
-  local record, slots, plan, bindings, values = plan_closure(fn, space)
+  local run, slots = plan_closure(fn, space)
+  local plan = run.plan
   plans.check(plan, space)
-  plans.check_contents(plan, space, bindings, values)
-  if not plans.runs_serially(plan, space) then plans.check_scalars(plan, values) end
-  local draws = not plans.is_empty(plan, space) and random.next_loop()
-  if not draws then
+  plans.check_contents(plan, space, run.bindings, run.values)
+  if not plans.runs_serially(plan, space) then plans.check_scalars(plan, run.values) end
+  run.draws, run.called = not plans.is_empty(plan, space) and random.next_loop(), called
+  if not run.draws then
     last_plan = plan
   elseif plans.runs_serially(plan, space) then
-    run_plainly(run_serially(plan, space, bindings, values, draws), fn)
+    run_plainly(run_serially(run), fn)
   elseif pool.workers() == 0 and not by_engine(plan, space) then
     inprocess.enter(M.each, 1)
-    run_plainly(run_here(record, plan, space, bindings, values, slots, draws, fn, false), fn)
+    run_plainly(run_here(run, slots, fn, false), fn)
   else
-    local assigned
-    if pool.workers() == 0 then
-      assigned = run_engine_here(record, plan, space, bindings, values, draws)
-    else
-      assigned = run_on_workers(record, plan, space, bindings, values, draws, called)
-    end
+    local assigned = pool.workers() == 0 and run_engine_here(run) or run_on_workers(run)
     for _, each in ipairs(assigned) do
-      frame.write(record.captures[each.capture], slots[each.capture], fn, nil, each.value)
+      frame.write(run.record.captures[each.capture], slots[each.capture], fn, nil, each.value)
     end
   end
 end
 
 -- The plan with its grid and engine, if it can be cut.
-local function complete(record, plan, space, bindings, values)
+local function complete(run)
+  local plan, space = run.plan, run.space
   if plans.is_empty(plan, space) or plan.strategy == "serial" then
     plan.grid = {}
     return plan
   end
-  local static = find_kernel(record, plan, space, bindings, values)
-  engine.judge(plan, static, space)
-  cut(plan, space)
+  find_kernel(run)
+  engine.judge(plan, run.kernel, space)
+  cut(run)
   return plan
 end
 
@@ -350,8 +362,7 @@ function M.plan(...)
   local count = select("#", ...)
   if count > 0 and type((select(count, ...))) == "function" then
     local fn, space = split_closure("meissa.plan", ...)
-    local record, _, plan, bindings, values = plan_closure(fn, space)
-    return complete(record, plan, space, bindings, values)
+    return complete((plan_closure(fn, space)))
   end
   local space = spaces.parse(...)
   local info = debug.getinfo(2, "Slf")
@@ -359,8 +370,7 @@ function M.plan(...)
   local slots = frame.slots(record.captures, info.func, 2)
   check_callee(record, info.func, 2, M.plan)
   local roots = frame.read(slots, info.func, 2)
-  local plan, bindings, values = plan_loop(record, space, roots, getfenv(info.func))
-  last_plan = complete(record, plan, space, bindings, values)
+  last_plan = complete(plan_loop(record, space, roots, getfenv(info.func)))
   return finished
 end
 

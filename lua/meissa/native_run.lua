@@ -53,7 +53,7 @@ end
 
 local function make(native, layout)
   local run = ffi.new "ms_native_run"
-  local keep = {native}
+  local keep = {}
   run.entry, run.slots, run.results = native.entry, native.slots, native.results
   run.fault, run.bounds = native.fault, native.bounds
   run.result, run.size = native.space, native.size
@@ -68,20 +68,26 @@ local function make(native, layout)
   return run, keep
 end
 
+-- What make gives for a native instance, and what raises a fault's meaning; made once a layout.
+local function run_of(native, layout)
+  if native.layout ~= layout then
+    native.run, native.keep = make(native, layout)
+    native.raise = native.raise or function() error(native:error(), 0) end
+    native.layout = layout
+  end
+  return native.run, native.raise
+end
+
 --- Tells whether the blocks of a job can be run so.
 -- @param instance of kernel.prepare
 -- @tab layout of grid.lua
 -- @treturn function gives an ms_native_run and a function that raises what its fault means, or
 -- nothing while the kernel is not there
 function M.maker(instance, layout)
-  local native, run, keep
   return function()
-    if run then return run, keep.raise end
-    native = instance.call and instance or instance:native()
+    local native = instance.call and instance or instance:native()
     if not native or native.encoded then return nil end
-    run, keep = make(native, layout)
-    keep.raise = function() error(native:error(), 0) end
-    return run, keep.raise
+    return run_of(native, layout)
   end
 end
 

@@ -8,6 +8,7 @@ local buffers = require "meissa.buffer"
 local core = require "meissa.core"
 local environment = require "meissa.environment"
 local errors = require "meissa.errors"
+local ffi = require "ffi"
 local picture = require "meissa.picture"
 local report = require "meissa.report"
 local show = require "meissa.array.show"
@@ -53,12 +54,22 @@ end
 
 local FLAGS = {"draws", "changes", "stores", "aliased", "alone", "reads", "quiet"}
 
--- What the analysis depends on, as one string: shapes, which arrays are the same, numbers that may
--- reach a subscript, kinds of values, the space and its options. The second result leaves out the
--- numbers, and where ranges begin and end: what a driver loop changes from one plan to the next.
-local function situation(record, space, bindings)
-  local parts, numbers = {space.source or ""}, {}
+-- What the analysis depends on, but for extents, numbers, and where ranges begin and end, as one
+-- string: which arrays are the same and which extents are equal, kinds of values, the space's
+-- options. The second result are the extents as a string, the third the bindings of numbers that
+-- may reach a subscript: what a driver loop changes from one plan to the next.
+local function describe(record, space, bindings)
+  local parts, parameters = {spaces.shape(space), space.source or ""}, {}
+  local extents, equal, different = {}, {}, 0
   local function add(value) parts[#parts + 1] = value end
+  local function add_extent(extent)
+    if not equal[extent] then
+      different = different + 1
+      equal[extent] = different
+    end
+    add(equal[extent])
+    extents[#extents + 1] = extent
+  end
   local seen, stores, names, memories = {}, {}, 0, 0
   local function memory_of(storage)
     if not stores[storage] then
@@ -69,7 +80,7 @@ local function situation(record, space, bindings)
   end
   local inside = false -- whether arguments of captured functions may reach subscripts
   for _, binding in ipairs(bindings) do inside = inside or binding.code ~= nil end
-  local function describe(binding, matters)
+  local function describe_one(binding, matters)
     add(binding.kind)
     add(binding.depth)
     if binding.kind == "array" then
@@ -78,7 +89,8 @@ local function situation(record, space, bindings)
         seen[binding.array] = names
       end
       add(seen[binding.array]) add(memory_of(binding.storage))
-      add(table.concat(binding.dims, "x"))
+      add(#binding.dims)
+      for _, extent in ipairs(binding.dims) do add_extent(extent) end
       add(binding.sparse and "s" or "d")
       add(binding.integer and "i" or "f")
       if binding.scratch then add "scratch" end
@@ -88,7 +100,7 @@ local function situation(record, space, bindings)
         add(binding.delay or "")
       end
     elseif binding.kind == "number" then
-      if matters then numbers[#numbers + 1] = ("%.17g"):format(binding.number) end
+      if matters then parameters[#parameters + 1] = binding end
     elseif binding.name then
       add(binding.name)
     elseif binding.reached then
@@ -107,19 +119,41 @@ local function situation(record, space, bindings)
   end
   for c, binding in ipairs(bindings) do
     local about = record.captures[c]
-    describe(binding, about and (about.parameter or inside and about.argument))
+    describe_one(binding, about and (about.parameter or inside and about.argument))
   end
-  for _, binding in ipairs(bindings.inner) do describe(binding, true) end
-  local shape = table.concat(parts, "|")
-  return table.concat({spaces.key(space), shape, unpack(numbers)}, "|"),
-    spaces.shape(space) .. "|" .. shape
+  for _, binding in ipairs(bindings.inner) do describe_one(binding, true) end
+  return table.concat(parts, "|"), table.concat(extents, "x"), parameters
+end
+
+local doubles = ffi.typeof "double[?]"
+
+-- The numbers of a situation, and where its ranges begin and end, as bytes.
+local function numbers_of(space, situation)
+  local parameters, ranges = situation.parameters, space.ranges
+  local count = #parameters + 2 * #ranges
+  situation.room = situation.room or doubles(count)
+  local room = situation.room
+  for k, binding in ipairs(parameters) do room[k - 1] = binding.number end
+  for d, range in ipairs(ranges) do
+    room[count - 2 * d], room[count - 2 * d + 1] = range[1], range[2]
+  end
+  return ffi.string(room, 8 * count)
+end
+
+-- Whether ranges begin and end at 32-bit integers.
+local function small(extents)
+  local most = 0
+  for _, extent in ipairs(extents) do
+    most = math.max(most, math.abs(extent[1]), math.abs(extent[2]))
+  end
+  return most < 2 ^ 31
 end
 
 -- What a kernel's C text depends on beside the loop and the arrays' layout: the situation without
--- its numbers, and what the plan makes of it. Numbers and ranges are arguments of the text, but
--- where a row or dependent bounds have a part in it.
-local function kind_of(plan, shape)
-  local parts, bound = {shape, plan.strategy}, plan.row ~= nil
+-- its extents and numbers, and what the plan makes of it. Extents, numbers and ranges are arguments
+-- of the text, but where a row or dependent bounds have a part in it.
+local function kind_of(plan, form)
+  local parts, bound = {form, plan.strategy, tostring(small(plan.extents))}, plan.row ~= nil
   for _, scalar in ipairs(plan.scalar_list) do
     parts[#parts + 1] = ("%d %s %s %s"):format(scalar.capture, scalar.role, scalar.op or "",
                                                scalar.wins or "")
@@ -267,30 +301,52 @@ end
 -- A driver loop with moving bounds makes a plan for each: so many of one loop are kept.
 local MOST_PLANS = 1000
 
-local function keep(record, key, plan)
+-- The plans of a loop for situations that differ in numbers alone, by these.
+local function plans_of(record, shape)
+  local list = record.plans[shape]
+  if not list then
+    list = {}
+    record.plans[shape] = list
+  end
+  return list
+end
+
+local function keep(record, shape, numbers, plan)
   record.plan_count = (record.plan_count or 0) + 1
   if record.plan_count > MOST_PLANS then record.plans, record.plan_count = {}, 1 end
-  record.plans[key] = plan
+  plans_of(record, shape)[numbers] = plan
+end
+
+-- Makes a plan.
+local function make(record, space, bindings, situation)
+  local plan, err = core.plan(record.loop, bindings, space)
+  if not plan then errors.raise_core(err) end
+  report.drop_impossible_fixes(plan)
+  plan.file, plan.line, plan.engine = record.file, record.line, "lua"
+  plan.serial, plan.entries = space.serial, space.array ~= nil
+  plan.record, plan.ordered, plan.kernels = record, space.ordered, {}
+  plan.grids = {}
+  index(plan, bindings)
+  plan.kind, plan.shape = kind_of(plan, situation.form), situation.extents
+  return setmetatable(plan, Plan)
 end
 
 --- The plan of a loop for a space and bindings, from the record's cache or made.
+-- @tab[opt] situation belongs to these bindings but for their numbers, and to the space but for
+-- where its ranges begin and end
 -- Errors: SRC, OPT, BUG; a loop that may not run in parallel has a plan that says so.
-function M.get(record, space, bindings)
-  local key, shape = situation(record, space, bindings)
-  local plan = record.plans[key]
+function M.get(record, space, bindings, situation)
+  situation = situation or {}
+  if not situation.shape then
+    local form, extents, parameters = describe(record, space, bindings)
+    situation.form, situation.extents, situation.parameters = form, extents, parameters
+    situation.shape = form .. "|" .. extents
+  end
+  local numbers = numbers_of(space, situation)
+  local plan = plans_of(record, situation.shape)[numbers]
   if not plan then
-    local err
-    plan, err = core.plan(record.loop, bindings, space)
-    if not plan then errors.raise_core(err) end
-    report.drop_impossible_fixes(plan)
-    plan.file, plan.line, plan.engine = record.file, record.line, "lua"
-    plan.serial, plan.entries = space.serial, space.array ~= nil
-    plan.record, plan.ordered, plan.kernels = record, space.ordered, {}
-    plan.grids = {}
-    index(plan, bindings)
-    plan.kind = kind_of(plan, shape)
-    setmetatable(plan, Plan)
-    keep(record, key, plan)
+    plan = make(record, space, bindings, situation)
+    keep(record, situation.shape, numbers, plan)
   end
   return plan
 end

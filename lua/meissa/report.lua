@@ -106,25 +106,31 @@ local function merge_words(array, context)
   return ("merged every %d iterations at most%s"):format(array.delay, times)
 end
 
+-- How an array that is only read reaches those who read it.
+local function reading_words(array)
+  local words = array.placement == "served" and "served: what is read is fetched" or
+    "read everywhere"
+  if array.whole then words = ("%s (sent whole: %s)"):format(words, array.whole) end
+  return words
+end
+
 local function placement_words(path, array, context)
   local follows = array.follows
   if array.placement == "reduced" then return merge_words(array, context) end
   if array.stale then
     local age = array.stale == math.huge and "as it is when the loop begins" or
       ("up to %d iterations old"):format(array.stale)
-    return "read everywhere, " .. age
+    return ("%s, %s"):format(reading_words(array), age)
   end
   if array.placement == "local" then
     return follows and "stays with " .. follows or "stays where it is"
   elseif array.placement == "rotated" then
     local moved = context.moves and context.moves[path]
     return ("moves with %s%s"):format(follows, moved and " (" .. moved .. ")" or "")
-  elseif array.placement == "broadcast" then
-    return "read everywhere"
   elseif array.placement == "halo" then
     return "neighbours' elements are read"
   end
-  return "fetched where it is needed"
+  return reading_words(array)
 end
 
 -- The keys of a map in the order of a field of their values.

@@ -101,7 +101,19 @@ function M.check_grid(grid)
   end
 end
 
+-- A loop without options.
+local NO_OPTIONS = {}
+
+local function apply_defaults(space)
+  space.ordered = space.array == nil
+  space.serial, space.impure, space.explain, space.check = false, false, false, false
+  space.transaction, space.collapse = true, 1
+  space.numeric, space.reduce, space.engine = "strict", "blocks", "auto"
+  space.options = NO_OPTIONS
+end
+
 local function apply_options(space, options)
+  if next(options) == nil then return apply_defaults(space) end
   errors.check_options("parallel", options, OPTIONS)
   local ordered = boolean_option(options, "ordered")
   space.ordered = ordered == nil and space.array == nil or ordered == true
@@ -135,7 +147,7 @@ end
 -- Errors: OPT, naming the argument.
 function M.parse(...)
   local count, arguments = select("#", ...), {...}
-  local options = {}
+  local options = NO_OPTIONS
   if count > 0 and is_options(arguments[count]) then
     options, count = arguments[count], count - 1
   elseif count == 2 and arguments[2] == nil and array.is(arguments[1]) then
@@ -171,26 +183,45 @@ function M.parse(...)
   return space
 end
 
---- The space and its options as one string; the array behind it does not count.
-function M.key(space)
-  if space.key then return space.key end
-  local parts = {M.shape(space)}
-  for _, r in ipairs(space.ranges) do
-    parts[#parts + 1] = ("%.17g:%.17g"):format(r[1], r[2])
-  end
-  space.key = table.concat(parts, "|")
-  return space.key
-end
-
---- The same without where the ranges begin and end.
+--- The space's options that a plan depends on, and its steps, as one string; the array behind it,
+-- and where ranges begin and end, do not count.
 function M.shape(space)
-  if space.shape then return space.shape end
   local parts = {tostring(space.ordered), tostring(space.serial), tostring(space.sparse),
                  space.array and "entries" or "ranges", space.collapse, space.reduce,
                  tostring(space.impure), space.engine, space.numeric}
   for _, r in ipairs(space.ranges) do parts[#parts + 1] = ("%.17g"):format(r[3]) end
-  space.shape = table.concat(parts, "|")
-  return space.shape
+  return table.concat(parts, "|")
+end
+
+--- What `compare` needs of a space. Does not keep its array alive.
+function M.outline(space)
+  return {
+    entries = space.array ~= nil, ordered = space.ordered, serial = space.serial,
+    sparse = space.sparse, collapse = space.collapse, reduce = space.reduce,
+    impure = space.impure, engine = space.engine, numeric = space.numeric, ranges = space.ranges,
+  }
+end
+
+-- What two spaces of one shape have in common beside their steps.
+local function same_options(space, outline)
+  return space.ordered == outline.ordered and space.serial == outline.serial and
+    space.sparse == outline.sparse and (space.array ~= nil) == outline.entries and
+    space.collapse == outline.collapse and space.reduce == outline.reduce and
+    space.impure == outline.impure and space.engine == outline.engine and
+    space.numeric == outline.numeric and #space.ranges == #outline.ranges
+end
+
+--- Whether a space has the shape (see M.shape) of an outline; and whether its ranges begin and end
+-- where those do.
+function M.compare(space, outline)
+  if not same_options(space, outline) then return false, false end
+  local same = true
+  for d, r in ipairs(space.ranges) do
+    local other = outline.ranges[d]
+    if r[3] ~= other[3] then return false, false end
+    same = same and r[1] == other[1] and r[2] == other[2]
+  end
+  return true, same
 end
 
 --- How many values a range has.

@@ -124,8 +124,8 @@ function M.merge(run, parts)
   end
 end
 
--- The arrays that merging changes.
-local function targets(run)
+--- The arrays that merging changes.
+function M.targets(run)
   local list = {}
   for _, c in ipairs(run.plan.buffers) do
     for _, target in ipairs(buffers.targets(buffers.of(run.values[c]))) do
@@ -137,7 +137,7 @@ end
 
 --- All arrays that the loop changes, by itself and through buffers.
 function M.changed(run)
-  local list = targets(run)
+  local list = M.targets(run)
   for c, binding in ipairs(run.bindings) do
     if binding.kind == "array" and not binding.buffers and run.plan.array_of[c].written then
       list[#list + 1] = run.values[c]

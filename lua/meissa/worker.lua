@@ -7,6 +7,7 @@
 -- failure of the job, encoded by `encode_error`; the worker lives on.
 -- @module meissa.worker
 
+require "meissa.chunks"
 local core = require "meissa.core"
 local environment = require "meissa.environment"
 local buffer = require "string.buffer"
@@ -19,7 +20,7 @@ local M = {}
 -- block(number, range, ...), which returns the block's result as a string or nil, or raises, or
 -- returns nil and an error. `items` is a list of {pointer = lightuserdata, element = bytes,
 -- size = elements, dims = {}, strides = {}}, strides in elements; `ranges` says how many there are
--- along each cut dimension. When nil, `require("meissa.job").prepare` is used.
+-- along each cut dimension. When nil, `require("meissa.job").prepare(kernel_bytes, job)` is used.
 M.prepare = nil
 
 --- Bytes of an error value for the driver: tables with plain fields keep them, anything else
@@ -92,8 +93,11 @@ local function run_job(job, kernels)
   current = job
   if job.kernel then kernels[job.key] = job.kernel end
   local ok, err = xpcall(function()
-    local prepare = M.prepare or require("meissa.job").prepare
-    run_blocks(job, prepare(kernels[job.key], job.run, job.items, job.ranges))
+    if M.prepare then
+      run_blocks(job, M.prepare(kernels[job.key], job.run, job:items(), job.ranges))
+    else
+      run_blocks(job, require("meissa.job").prepare(kernels[job.key], job))
+    end
   end, describe)
   if not ok then job:fail(M.encode_error(err)) end
   while job:next_block() do error("BUG: a block after a failure") end

@@ -27,6 +27,9 @@ local SUBSCRIPT, VALUE, RANDOM = 1, 2, 4
 local ELEMENT = 1
 local NONE, NUMBER, TRUE, FALSE = 0, 1, 2, 3
 
+--- The tag of a result that a block did not assign.
+M.NONE = NONE
+
 -- What results begin with that are the kernel's own slots: no encoded table begins like this.
 local MARK = "\255slots\0\0"
 local SLOT = 8
@@ -72,6 +75,8 @@ local fill_by_kind = {
     slot.pointer = ffi.cast("void *", items[param.at].pointer)
   end,
   stride = function(slot, param, _, items) slot.whole = items[param.at].strides[param.dim] end,
+  extent = function(slot, param, _, items) slot.whole = items[param.at].dims[param.dim] end,
+  limit = function(slot, param, _, items) slot.whole = items.space.dims[param.dim] end,
   value = function(slot, param, _, _, values)
     set_value(slot, values[param.at])
   end,
@@ -86,6 +91,9 @@ local fill_by_kind = {
   end,
   draws = function(slot, _, _, _, _, place) slot.pointer = ffi.cast("void *", place) end,
 }
+
+-- Kinds of parameters that are an execution's own; the others tell where memory is.
+local OWN = {value = true, inner = true, draws = true}
 
 --- Whether the engine can fill this parameter of a kernel.
 function M.takes(param)
@@ -104,10 +112,6 @@ Instance.__index = Instance
 -- (a capture's array as an object), `encode(results)`, `draws`: what random numbers belong to
 function M.instance(object, info, found, values, lua)
   local slots = slots_type(math.max(1, #info.params))
-  local place = place_of(lua.draws or {seed = 0, ordinal = 0})
-  for n, param in ipairs(info.params) do
-    fill_by_kind[param.kind](slots[n - 1], param, info, found, values, place)
-  end
   local privates = 0
   for _, result in ipairs(info.results) do
     if result.role == "private" then privates = privates + 1 end
@@ -116,12 +120,36 @@ function M.instance(object, info, found, values, lua)
   -- One slot more, in front: the mark.
   local results = slots_type(1 + count)
   ffi.copy(results, MARK, SLOT)
-  return setmetatable({
+  local self = setmetatable({
     entry = object.block, object = object, info = info, found = found, lua = lua,
-    slots = slots, place = place, space = results, results = results + 1, fault = fault_type(),
+    slots = slots, space = results, results = results + 1, fault = fault_type(),
     bounds = bounds_type(MOST_BOUNDS), encoded = info.positions > 0,
-    size = #info.results > 0 and (1 + count) * SLOT or 0,
+    size = #info.results > 0 and (1 + count) * SLOT or 0, own = {},
   }, Instance)
+  for n, param in ipairs(info.params) do
+    if OWN[param.kind] then
+      self.own[#self.own + 1] = n
+    else
+      fill_by_kind[param.kind](slots[n - 1], param, info, found)
+    end
+  end
+  self:fill(values, lua.draws)
+  return self
+end
+
+--- Makes the instance ready for an execution, over the same memory as the last one.
+-- @tab values captured values
+-- @tab[opt] draws what random numbers of the body belong to
+function Instance:fill(values, draws)
+  local info, place = self.info, nil
+  for _, n in ipairs(self.own) do
+    local param = info.params[n]
+    if param.kind == "draws" then
+      place = place_of(draws or {seed = 0, ordinal = 0})
+      self.place = place
+    end
+    fill_by_kind[param.kind](self.slots[n - 1], param, info, self.found, values, place)
+  end
 end
 
 -- The file as errors of the Lua engine name it.
@@ -149,6 +177,10 @@ local function raise_fault(self, fault)
     random.refuse(value, fault.other)
   else
     local message = self.info.messages and self.info.messages[value + 1]
+    -- See MS_NATIVE_DIMS in csrc/kernel/native_emit.h.
+    message = message and message:gsub("\1(%d+)\2", function(capture)
+      return table.concat(self.found[tonumber(capture)].dims, "x")
+    end)
     local code, text = (message or ""):match("^(%u%u%u): (.*)$")
     if code then errors.raise(code, "%s", text) end
     if message then error(message, 0) end
@@ -223,6 +255,20 @@ function M.is_slots(bytes)
   return bytes:sub(1, #MARK) == MARK
 end
 
+--- Whether the bytes of several blocks are such slots, of so many results each.
+-- @tab results {flat =, blocks =} @number count of results
+function M.is_flat(results, count)
+  return #results.flat == results.blocks * (1 + 2 * count) * SLOT and M.is_slots(results.flat)
+end
+
+--- What a result's two slots hold: whether it was assigned, and the value.
+function M.value(slots)
+  local tag = tonumber(slots[1].whole)
+  if tag == NUMBER then return true, slots[0].number end
+  if tag == TRUE or tag == FALSE then return true, tag == TRUE end
+  return tag ~= NONE, nil
+end
+
 --- Slots as the Lua engine's results: values by number, then which were assigned, "101".
 -- @string bytes results for which is_slots holds
 -- @number count of results
@@ -230,13 +276,9 @@ function M.decode(bytes, count)
   local slots = ffi.cast("const ms_native_slot *", bytes) + 1
   local values, set = {}, {}
   for n = 1, count do
-    local tag = tonumber(slots[2 * n - 1].whole)
-    set[n] = tag == NONE and "0" or "1"
-    if tag == NUMBER then
-      values[n] = slots[2 * n - 2].number
-    elseif tag == TRUE or tag == FALSE then
-      values[n] = tag == TRUE
-    end
+    local assigned
+    assigned, values[n] = M.value(slots + 2 * n - 2)
+    set[n] = assigned and "1" or "0"
   end
   values[count + 1], values[count + 2] = table.concat(set), ""
   return values

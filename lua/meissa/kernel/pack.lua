@@ -27,24 +27,61 @@ local function find_arrays(values, count)
   return arrays
 end
 
--- The captured values that an execution needs; the object alone needs fewer than the Lua text. The
--- first execution sends what both need: whether a value can travel must not depend on a cache.
-local function carried(values, static, bindings, native)
-  local info = static.info
-  local alone = native and native.object and static.travelled
-  local sent, count = {}, 0
+-- The numbers of the captures whose values an execution sends, in their order; the object alone
+-- needs fewer than the Lua text.
+local function find_needed(info, native, alone)
+  local needed, list = {}, {}
   for _, source in ipairs { alone and {} or info, native and native.info } do
     for _, param in ipairs(source and source.params or {}) do
-      if param.kind == "value" or param.kind == "inner" then
-        sent[param.at] = values[param.at]
-      end
+      if param.kind == "value" or param.kind == "inner" then needed[param.at] = true end
     end
   end
   if not alone then
-    for _, c in ipairs(info.spilled) do sent[c] = values[c] end
+    for _, c in ipairs(info.spilled) do needed[c] = true end
   end
-  for c in tables.each(sent) do count = math.max(count, c) end
-  local bytes, apart = bulk.encode(sent, count, {
+  for c in tables.each(needed) do list[#list + 1] = c end
+  table.sort(list)
+  return list
+end
+
+-- Strings up to this length are not looked at twice.
+local SHORT = 4096
+
+local function is_simple(value)
+  local kind = type(value)
+  return kind == "number" or kind == "boolean" or kind == "nil" or
+    kind == "string" and #value <= SHORT
+end
+
+-- Values that are all numbers, booleans and short strings, as carry.encode does it; nil for others.
+local function encode_simply(values, needed)
+  local roots = {}
+  for _, c in ipairs(needed) do
+    local value = values[c]
+    if not is_simple(value) then return nil end
+    roots[c] = value
+  end
+  return buffer.encode { roots = roots, nodes = {} }
+end
+
+local NOTHING = {}
+
+-- The captured values that an execution needs. The first one sends what both engines need: whether
+-- a value can travel must not depend on a cache.
+local function carried(values, static, bindings, native)
+  local info = static.info
+  local alone = native and native.object and static.travelled
+  local part = alone and "alone" or native and "both" or "lua"
+  local needed = static.needed[part] or find_needed(info, native, alone)
+  static.needed[part] = needed
+  local simple = encode_simply(values, needed)
+  if simple then
+    static.travelled, static.large, static.held = true, nil, nil
+    return simple, NOTHING
+  end
+  local sent = {}
+  for _, c in ipairs(needed) do sent[c] = values[c] end
+  local bytes, apart = bulk.encode(sent, needed[#needed], {
     path = function(c) return info.captures[c].path end,
     find_array = memory.finder(values, #bindings),
     code = "BDY",
@@ -62,7 +99,7 @@ local function signature(info)
     parts[#parts + 1] = result.capture .. result.role .. (result.op or "") .. (result.wins or "")
   end
   for _, each in ipairs(info.arrays) do
-    parts[#parts + 1] = each.capture .. each.type .. table.concat(each.dims, "x")
+    parts[#parts + 1] = each.capture .. each.type .. each.dims
   end
   return table.concat(parts, "\0")
 end
@@ -115,15 +152,15 @@ local function make_static(loop, plan, bindings, space, arrays, entry_type, know
   for c = 1, #bindings do
     local about = arrays[c]
     if about then
-      info.arrays[#info.arrays + 1] = { capture = c, type = about.type, dims = about.dims }
+      info.arrays[#info.arrays + 1] = { capture = c, type = about.type, dims = #about.dims }
     end
   end
   local native, refusal = first and first.native, nil
   if not first then
     native, refusal = M.emit_native(loop, plan, bindings, space, arrays, entry_type)
   end
-  local static = { info = info, signature = signature(info), packed = {}, native = native,
-    refusal = refusal }
+  local static = { info = info, signature = signature(info), packed = {}, needed = {},
+    native = native, refusal = refusal }
   known[info.text] = static
   return static
 end
@@ -132,7 +169,7 @@ end
 local MOST_KINDS = 20
 
 -- The kernels of plans of this kind and layout: `texts`, by Lua text; the `first` one that has a C
--- text, and the `general` one.
+-- text, whose arrays' extents are `shape`; the `general` one; and `special` ones, by extents.
 local function family_of(shared, kind, layout)
   if not shared or not kind then return { texts = {} } end
   local key = layout .. "|" .. kind
@@ -154,9 +191,10 @@ local function find_static(family, native, loop, plan, bindings, space, arrays, 
   local first = native and family.first or nil
   local static = make_static(loop, plan, bindings, space, arrays, entry_type, family.texts, first)
   if first then
-    family.general = static
+    family.general, static.family = static, family
+    family.seen, family.special = {}, {}
   elseif static.native then
-    family.first = static
+    family.first, family.shape = static, plan.shape
   end
   return static
 end
@@ -178,13 +216,27 @@ local function packed(static, native)
   return found
 end
 
+-- Whether an array's elements lie one after the other, the last subscript fastest.
+local function is_row_major(about)
+  local stride = 1
+  for d = #about.dims, 1, -1 do
+    if about.strides[d] ~= stride then return false end
+    stride = stride * about.dims[d]
+  end
+  return true
+end
+
 -- What decides about the text beside the plan: how each array lies in memory.
 local function layout_of(arrays, count, entry_type, positions)
   local parts = { entry_type or "", positions and "positions" or "" }
   for c = 1, count do
     local about = arrays[c]
     if about then
-      parts[#parts + 1] = c .. about.type .. table.concat(about.strides, ",")
+      if not about.layout then
+        about.layout = ("%s %s %s"):format(about.type, is_row_major(about) and "rows" or "strides",
+          about.rows and "listed" or "")
+      end
+      parts[#parts + 1] = c .. about.layout
     end
   end
   return table.concat(parts, " ")
@@ -214,6 +266,42 @@ function M.find(loop, plan, bindings, values, space, cache, shared, native)
   return static
 end
 
+-- Extents of arrays that a C text of their own is made for: met more often than once, for so many
+-- iterations in all; and for how many of them.
+local TIMES, ITERATIONS, MOST_SPECIAL = 2, 50000, 20
+
+-- Whether extents are to be constants of a C text, having been met once more.
+local function deserves_own(family, shape, iterations)
+  local seen = family.seen[shape]
+  if not seen then
+    family.count = (family.count or 0) + 1
+    if family.count > MOST_SPECIAL then return false end
+    seen = { times = 0, iterations = 0 }
+    family.seen[shape] = seen
+  end
+  seen.times, seen.iterations = seen.times + 1, seen.iterations + iterations
+  return seen.times >= TIMES and seen.iterations >= ITERATIONS
+end
+
+--- A kernel in whose C text the extents that the arrays have now are constants, once these were met
+-- again; nil before, and where the kernel at hand is as good. To be asked once an execution.
+-- @tab static what find gave; the other parameters are those of find
+function M.specialise(static, loop, plan, bindings, values, space)
+  local family = static.family
+  if not family or plan.shape == family.shape then return nil end
+  local special = family.special[plan.shape]
+  if special == nil then
+    if not deserves_own(family, plan.shape, space.count) then return nil end
+    local entry_type = space.array and memory.describe(space.array).type or nil
+    local native = M.emit_native(loop, plan, bindings, space, find_arrays(values, #bindings),
+      entry_type)
+    special = native.text ~= family.first.native.text and { info = static.info, packed = {},
+      signature = static.signature, needed = {}, native = native, special = true }
+    family.special[plan.shape] = special
+  end
+  return special or nil
+end
+
 --- Packs a loop for one execution.
 -- @tab static what find gave
 -- @tab bindings what each capture is @tab values the captured values, by capture
@@ -222,7 +310,7 @@ end
 -- @treturn string run bytes
 -- @treturn string the kernel's key
 -- @treturn table captured tables that travel apart: see kernel/bulk.lua
--- @treturn table what is known of captures beyond its limit
+-- @treturn table|nil what is known of captures beyond its limit
 -- Errors: BDY for a captured value that cannot travel, naming its path.
 function M.pack(static, bindings, values, native)
   local run_bytes, apart = carried(values, static, bindings, native)

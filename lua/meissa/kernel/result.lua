@@ -3,6 +3,8 @@
 -- to the scalars after the loop.
 -- @module meissa.kernel.result
 local carry = require("meissa.kernel.carry")
+local core = require("meissa.ffi")
+local ffi = require("ffi")
 local helpers = require("meissa.kernel.helpers")
 local memory = require("meissa.kernel.memory")
 local native = require("meissa.kernel.native")
@@ -134,10 +136,90 @@ local function take_block(info, final, block)
   end
 end
 
+core.cdef("combine", [[
+typedef struct ms_combine_rule { int32_t op, wins; } ms_combine_rule;
+int32_t ms_results_combine(const ms_combine_rule *rules, uint32_t count, const char *blocks,
+                           uint64_t block_count, ms_native_slot *scalars);
+]])
+
+-- ms_reduce_op and ms_reduce_wins (depend/plan.h), MS_COMBINE_LAST.
+local OPS = { ["+"] = 0, ["*"] = 1, min = 2, max = 3 }
+local WINS = { beyond = 0, equal = 1, unless = 2 }
+local LAST = -1
+
+local rules_type = ffi.typeof("ms_combine_rule[?]")
+local scalars_type = ffi.typeof("ms_native_slot[?]")
+
+-- What C combines a kernel's results with: `rules`, and room for the `scalars`. False if it cannot:
+-- results other than numbers combined by operators, and what the last of some blocks assigned.
+local function make_rules(info)
+  local count = #info.results
+  if count == 0 or info.positions > 0 then return false end
+  local rules = rules_type(count)
+  for n, scalar in ipairs(info.results) do
+    local op = scalar.role == "private" and LAST or scalar.role == "reduction" and OPS[scalar.op]
+    if not op then return false end
+    rules[n - 1].op, rules[n - 1].wins = op, WINS[scalar.wins] or 0
+  end
+  return { rules = rules, count = count, scalars = scalars_type(2 * count) }
+end
+
+-- By kernel info.
+local rules_of = setmetatable({}, { __mode = "k" })
+
+--- Whether the results of a kernel's blocks are best had as one string: it can be combined at once.
+-- @tab info of the kernel
+function M.combines_flat(info)
+  local found = rules_of[info]
+  if found == nil then
+    found = make_rules(info)
+    rules_of[info] = found
+  end
+  return found ~= false
+end
+
+-- The results of all blocks at once; nil where one of them is no number.
+local function combine_flat(info, values, results)
+  local known = rules_of[info]
+  local scalars = known.scalars
+  for n, scalar in ipairs(info.results) do
+    local before = values[scalar.capture]
+    if scalar.role == "reduction" then
+      if type(before) ~= "number" then return nil end
+      scalars[2 * n - 2].number = before
+    end
+    scalars[2 * n - 1].whole = native.NONE
+  end
+  local flat = results.flat
+  if core.lib.ms_results_combine(known.rules, known.count, flat, results.blocks, scalars) ~= 0 then
+    return nil
+  end
+  local assigned = {}
+  for n, scalar in ipairs(info.results) do
+    local set, value = native.value(scalars + 2 * n - 2)
+    if set then assigned[#assigned + 1] = { capture = scalar.capture, value = value } end
+  end
+  return assigned
+end
+
+-- The results of blocks that came as one string, one by one.
+local function apart(results)
+  local list, size = {}, #results.flat / results.blocks
+  for b = 1, results.blocks do list[b] = results.flat:sub((b - 1) * size + 1, b * size) end
+  return list
+end
+
 --- The scalars after the loop; see kernel.combine.
 -- @tab info of the kernel @tab values the captured values before the loop
--- @tab results bytes of the blocks in plan order
+-- @tab results bytes of the blocks in plan order; or, of blocks that left equally many, {flat =
+-- their bytes one after the other, blocks = how many}
 function M.combine(info, values, results)
+  if results.flat then
+    local assigned = M.combines_flat(info) and native.is_flat(results, #info.results) and
+      combine_flat(info, values, results)
+    if assigned then return assigned end
+    results = apart(results)
+  end
   local final = {}
   for n, scalar in ipairs(info.results) do
     final[n] = { capture = scalar.capture, value = values[scalar.capture], set = false }

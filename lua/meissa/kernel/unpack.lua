@@ -152,6 +152,13 @@ function Decoder:fill()
   end
 end
 
+--- The values that carry.encode was given, if all are numbers, strings and booleans; else nil.
+-- @string bytes what encode returned
+function M.decode_simply(bytes)
+  local coded = buffer.decode(bytes)
+  return #coded.nodes == 0 and coded.roots or nil
+end
+
 --- The values that carry.encode was given.
 -- @string bytes what encode returned
 -- @tab options `globals`: the world of functions and names; `array(number)` gives an array;
@@ -160,6 +167,10 @@ end
 function M.decode(bytes, options)
   local coded = buffer.decode(bytes)
   local memory = options.memory
+  if #coded.nodes == 0 then -- numbers, strings and booleans are themselves
+    if memory then memory.functions = {} end
+    return coded.roots
+  end
   local self = setmetatable({
     nodes = coded.nodes, options = options, objects = {}, cells = {}, done = {}, keep = {},
     kept = memory and (memory.functions or {}),

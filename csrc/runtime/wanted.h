@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Wanted: the elements of a served item that one worker's blocks will read.
+ *
+ * The driver forms the union of what the worker's blocks need, in ascending order without gaps or
+ * overlaps, sends it once as LIST frames, and from then on only values, in the list's order. Both
+ * ends keep it for further jobs with the same needs and the same blocks on this worker: the driver
+ * here, the worker as a held copy under the number `copy` (held.h). Belongs to the member. */
+#ifndef MS_RUNTIME_WANTED_H
+#define MS_RUNTIME_WANTED_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "array/needs.h"
+#include "runtime/box.h"
+#include "runtime/schedule.h"
+
+typedef struct ms_wanted {
+  uint64_t needs; /* id of the needs that it is made of */
+  uint64_t copy;  /* number of the worker's copy of the runs; above all items' */
+  ms_grid grid;   /* of the schedule, as `owner` is */
+  uint32_t *owner;
+  ms_span *runs;
+  int64_t run_count, elements;
+  uint64_t used; /* by this job last */
+  bool sent;     /* the worker has it, or will have when it gets the values */
+} ms_wanted;
+
+/* Numbers of lists among those of held copies are from here on. */
+#define MS_WANTED_COPIES (UINT64_C(1) << 60)
+
+/* The list for `worker`; NULL when memory is out. The caller frees it with ms_wanted_free. */
+ms_wanted *ms_wanted_new(const ms_needs *needs, const ms_schedule *schedule, uint32_t worker);
+
+/* Whether it is the list for these needs and this schedule. */
+bool ms_wanted_is(const ms_wanted *wanted, uint64_t needs, const ms_schedule *schedule);
+
+void ms_wanted_free(ms_wanted *wanted);
+
+/* A place in a list. */
+typedef struct ms_wanted_place {
+  int64_t run, offset; /* elements of the run that are behind */
+} ms_wanted_place;
+
+/* Copies the next `count` elements of the list from `box` to `out`, and moves the place on. */
+void ms_wanted_gather(const ms_span *runs, const ms_box *box, ms_wanted_place *place, int64_t count,
+                      void *out);
+
+/* Copies `count` elements from `in` to where the list of `run_count` runs has them in `box`, from
+ * `place` on; -1 when they do not fit. The runs need not be valid. */
+int ms_wanted_scatter(const ms_span *runs, int64_t run_count, const ms_box *box,
+                      ms_wanted_place place, int64_t count, const void *in);
+
+#endif

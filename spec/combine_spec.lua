@@ -1,0 +1,93 @@
+-- SPDX-License-Identifier: MIT
+--
+-- Results of blocks that came as one string are combined by C as the Lua rules combine them one by
+-- one, bit by bit. MEISSA_TEST_SEED replays a run.
+
+local ffi = require("ffi")
+local native = require("meissa.kernel.native")
+local result = require("meissa.kernel.result")
+
+local seed = tonumber(os.getenv("MEISSA_TEST_SEED")) or os.time() % 100000
+local RULES = { "+", "*", "min", "max", "private" }
+local WINS = { "beyond", "equal", "unless" }
+local SPECIAL = { 0, -0.0, 1, -1, math.huge, -math.huge, 0 / 0, 2 ^ 53, 5e-324 }
+local NONE, NUMBER, NIL = 0, 1, 4
+
+local function number(pick)
+  return pick(2) == 1 and SPECIAL[pick(#SPECIAL)] or (pick() - 0.5) * 10 ^ pick(-20, 20)
+end
+
+local function kernel_info(pick)
+  local info = { results = {}, positions = 0 }
+  for n = 1, pick(4) do
+    local rule = RULES[pick(#RULES)]
+    info.results[n] = { capture = n, role = rule == "private" and rule or "reduction", op = rule,
+      wins = WINS[pick(#WINS)] }
+  end
+  return info
+end
+
+-- A block's results as bytes; `tags` that a private scalar may get.
+local function block_of(info, pick, tags)
+  local slots = ffi.new("ms_native_slot[?]", 1 + 2 * #info.results)
+  ffi.copy(slots, "\255slots\0\0", 8)
+  for n, scalar in ipairs(info.results) do
+    slots[2 * n - 1].number = number(pick)
+    slots[2 * n].whole = scalar.role == "private" and tags[pick(#tags)] or NUMBER
+  end
+  return ffi.string(slots, ffi.sizeof(slots))
+end
+
+-- Equal bits, but for the sign of nan, which no operation of Lua's shows.
+local function text_of(assigned)
+  local parts = {}
+  for _, each in ipairs(assigned) do
+    local value = each.value
+    local text = value ~= value and "nan" or value == 0 and tostring(1 / value)
+      or type(value) == "number" and ("%.17g"):format(value) or tostring(value)
+    parts[#parts + 1] = each.capture .. "=" .. text
+  end
+  return table.concat(parts, " ")
+end
+
+describe("results that came as one string (seed " .. seed .. ")", function()
+  it("are combined like those that came one by one", function()
+    math.randomseed(seed)
+    local pick, combined = math.random, 0
+    for round = 1, 500 do
+      local info, values, list = kernel_info(pick), {}, {}
+      for n in ipairs(info.results) do values[n] = number(pick) end
+      for b = 1, pick(40) do list[b] = block_of(info, pick, { NONE, NUMBER, 2, 3, NIL }) end
+      assert.is_true(result.combines_flat(info))
+      local flat = { flat = table.concat(list), blocks = #list }
+      assert.is_true(native.is_flat(flat, #info.results))
+      local expected = text_of(result.combine(info, values, list))
+      assert.are.equal(expected, text_of(result.combine(info, values, flat)), "round " .. round)
+      if expected ~= "" then combined = combined + 1 end
+    end
+    assert.is_true(combined > 300)
+  end)
+
+  it("may be what the Lua rules alone combine", function()
+    local function info_of(op)
+      return { results = { { capture = 1, role = "reduction", op = op, wins = "beyond" } },
+        positions = 0 }
+    end
+    assert.is_false(result.combines_flat(info_of "and"))
+    assert.is_false(result.combines_flat(info_of "or"))
+    assert.is_false(result.combines_flat { results = {}, positions = 0 })
+    local private = info_of "+"
+    private.results[1].role, private.positions = "private", 1
+    assert.is_false(result.combines_flat(private))
+    -- A sum of what is no number is the Lua rules' error.
+    local info = info_of "+"
+    local slots = ffi.new("ms_native_slot[3]")
+    ffi.copy(slots, "\255slots\0\0", 8)
+    slots[2].whole = 2
+    local bytes = ffi.string(slots, 24)
+    local ok, message = pcall(result.combine, info, { 1 }, { flat = bytes, blocks = 1 })
+    local same, expected = pcall(result.combine, info, { 1 }, { bytes })
+    assert.is_false(ok or same)
+    assert.are.equal(expected, message)
+  end)
+end)
