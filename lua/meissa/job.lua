@@ -7,6 +7,7 @@
 -- @module meissa.job
 
 local array = require "meissa.array"
+local axis_cuts = require "meissa.axis"
 local buffer = require "string.buffer"
 local core = require "meissa.core"
 local crew = require "meissa.crew"
@@ -32,13 +33,6 @@ local tables = require "meissa.tables"
 local M = {}
 
 -- ------------------------------------------------------------------------------------ driver
-
--- A vector of C numbers: its memory, which the caller keeps alive, and a pointer to it.
-local function vector(element, list)
-  local memory = ffi.new(element .. "[?]", #list)
-  for k, value in ipairs(list) do memory[k - 1] = value end
-  return memory, ffi.cast(element .. " *", memory)
-end
 
 -- Says once for a loop and a captured value that it is large.
 local function notice_large(run, large)
@@ -80,7 +74,8 @@ local function schedule_of(grid)
   for a, axis in ipairs(grid.axes) do
     local pointer = false
     if axis.dim and not axis.sequential then
-      schedule.memory[a], pointer = vector("int64_t", axis.bounds)
+      schedule.memory[a] = axis_cuts.bounds(axis)
+      pointer = ffi.cast("int64_t *", schedule.memory[a])
     end
     schedule.bounds[a] = pointer or nil
   end
@@ -96,12 +91,13 @@ local function schedule_of(grid)
 end
 
 -- What goes to a worker once: the kernel, and the layout of the blocks if that never changes.
-local function static_bytes(schedule, key, kernel_bytes)
-  schedule.static = schedule.static or {}
-  local bytes = schedule.static[key]
+local function static_bytes(static, schedule, key, kernel_bytes)
+  local owner = schedule.fixed and schedule or static
+  owner.static = owner.static or {}
+  local bytes = owner.static[key]
   if not bytes then
     bytes = buffer.encode {kernel = kernel_bytes, layout = schedule.fixed}
-    schedule.static[key] = bytes
+    owner.static[key] = bytes
   end
   return bytes
 end
@@ -166,7 +162,7 @@ local function pack(run, served)
   local items, where = job_items.collect(run, apart, served)
   key = key .. schedule.suffix
   return {
-    key = key, kernel = static_bytes(schedule, key, kernel_bytes), items = items,
+    key = key, kernel = static_bytes(run.kernel, schedule, key, kernel_bytes), items = items,
     run = buffer.encode {run = run_bytes, where = where, layout = schedule.words,
                          draws = run.plan.draws and run.draws or nil},
     bytes = kernel_bytes, values = run_bytes, large = large,
