@@ -1,9 +1,9 @@
 -- SPDX-License-Identifier: MIT
---- Jobs: one execution of a planned loop, as the driver sends it and as a worker receives it.
+--- Jobs: one execution of a planned loop, on the driver.
 --
 -- The driver turns captured arrays and the iteration space into items (pieces of memory with a
--- movement), packs the kernel and the captured values, and runs the job on a session. A worker
--- turns the items it got back into what the kernel expects. Both ends of the format are here.
+-- movement), packs the kernel and the captured values, and runs the job on a session, or the blocks
+-- in its own process. What a worker makes of it is in execution.lua.
 -- @module meissa.job
 
 local array = require "meissa.array"
@@ -13,17 +13,16 @@ local core = require "meissa.core"
 local crew = require "meissa.crew"
 local engine = require "meissa.engine"
 local errors = require "meissa.errors"
+local execution = require "meissa.execution"
 local failures = require "meissa.failure"
 local ffi = require "ffi"
 local grids = require "meissa.grid"
 local job_items = require "meissa.items"
 local kernel = require "meissa.kernel"
-local native_runs = require "meissa.native_run"
 local partitions = require "meissa.partition"
 local prefetch = require "meissa.prefetch"
 local progress = require "meissa.progress"
 local random = require "meissa.random"
-local scratches = require "meissa.scratch"
 local show = require "meissa.array.show"
 local spaces = require "meissa.space"
 local stages = require "meissa.stage"
@@ -31,8 +30,6 @@ local system = require "meissa.system"
 local tables = require "meissa.tables"
 
 local M = {}
-
--- ------------------------------------------------------------------------------------ driver
 
 -- Says once for a loop and a captured value that it is large.
 local function notice_large(run, large)
@@ -120,11 +117,6 @@ local function launch_of(called, shares)
   local first = math.huge
   for _, share in ipairs(shares) do first = math.min(first, share.began or first) end
   return first - called
-end
-
--- What a block left: the kernel's bytes and, in a loop with buffers, what it put into them.
-local function pack_result(bytes, copies)
-  return copies and buffer.encode {bytes, stages.take(copies)} or bytes
 end
 
 -- The kernel's bytes of blocks in plan order; what they put into buffers is merged.
@@ -282,131 +274,6 @@ function M.run(run)
   return kernel.combine(told.bytes, run.values, results), measured
 end
 
--- ------------------------------------------------------------------------------------ worker
-
--- The items of compressed rows as the kernel takes them.
-local function as_rows(items, numbers)
-  if not numbers then return nil end
-  local rows = {start = items[numbers.start].pointer, values = items[numbers.values].pointer,
-                columns = {}}
-  for d, number in ipairs(numbers.columns) do rows.columns[d] = items[number].pointer end
-  return rows
-end
-
--- An item as the kernel takes an array; `sparse` says more where it is the values of a sparse one.
-local function as_array(items, number, type, sparse)
-  local item = items[number]
-  if not sparse then
-    return {pointer = item.pointer, dims = item.dims, strides = item.strides, type = type}
-  end
-  local coords = {}
-  for d, place in ipairs(sparse.coords) do coords[d] = items[place].pointer end
-  return {pointer = item.pointer, dims = sparse.dims, type = type, coords = coords,
-          count = sparse.count, id = sparse.id, rows = as_rows(items, sparse.rows)}
-end
-
--- The kernel, ready to run on items that are where `where` says.
--- @tab[opt] copies arrays for what is pending in buffers, by number
--- @tab[opt] draws what random numbers of the body belong to
--- @return the instance; the scratch arrays that it works with
-function M.instance(kernel_bytes, run_bytes, items, where, copies, draws)
-  local arrays, scratch = {}, scratches.spaces(where.scratch)
-  for a, number in ipairs(where.arrays) do
-    arrays[a] = scratch[a] or copies and copies[a] or
-      as_array(items, number, where.types[a], where.sparse[a])
-  end
-  if where.entries then
-    local entries = items[where.entries]
-    arrays.space = {pointer = entries.pointer, strides = entries.strides, coords = {},
-                    dims = where.limits}
-    for d, number in ipairs(where.coords or {}) do
-      arrays.space.coords[d] = ffi.cast("const int32_t *", items[number].pointer)
-    end
-  end
-  arrays.bulk = {}
-  for k, each in ipairs(where.bulk) do
-    arrays.bulk[k] = {capture = each.capture, pointer = items[each.item].pointer,
-                      length = each.length, digest = each.digest}
-  end
-  return kernel.prepare(kernel_bytes, run_bytes, arrays, {print = print, draws = draws}), scratch
-end
-
--- Runs a block, given its number, on the engine that is there when it begins.
-local function runner(instance, layout, scratch)
-  local native = instance.call and instance
-  local fill = grids.filler(layout)
-  return function(number)
-    scratches.clear(scratch)
-    if not native then
-      native = instance:native()
-      if not native then return instance:run(grids.block(layout, number)) end
-    end
-    fill(number, native.bounds)
-    return native:call()
-  end
-end
-
--- What stays the same for many jobs, decoded; of so many kinds of jobs.
-local MOST_DECODED = 32
-
--- A function that decodes, each of the last strings once.
-local function decoder()
-  local known, count = {}, 0
-  return function(words)
-    local value = known[words]
-    if value then return value end
-    if count == MOST_DECODED then known, count = {}, 0 end
-    value = buffer.decode(words)
-    known[words], count = value, count + 1
-    return value
-  end
-end
-
-local decode_static, decode_where, decode_layout = decoder(), decoder(), decoder()
-
-local NO_SCRATCH = {}
-
--- A job's instance, given what is decoded of it: that of the last job of its kind, if it works on
--- memory in the same places. What a block puts into buffers, scratch space and large tables are
--- made for each job.
--- @return the instance, its copies of buffers and its scratch space
-local function instance_of(fixed, told, job)
-  local last = fixed.last
-  if last and last.where == told.where and last.mark == job.mark and
-     kernel.renew(last.instance, told.run, told.draws) then
-    return last.instance, nil, NO_SCRATCH
-  end
-  local where = decode_where(told.where)
-  local copies = stages.copies(where)
-  local instance, scratch = M.instance(fixed.kernel, told.run, job:items(), where, copies,
-                                      told.draws)
-  local lasting = not copies and next(scratch) == nil and #where.bulk == 0
-  fixed.last = lasting and {instance = instance, where = told.where, mark = job.mark} or nil
-  return instance, copies, scratch
-end
-
---- On a worker: the function that runs one block of the job, given its number; for jobs whose
--- blocks need nothing else, what worker.lua runs them by without Lua.
--- @string static what goes to a worker once
--- @param job the job
-function M.prepare(static, job)
-  local fixed, told = decode_static(static), buffer.decode(job.run)
-  local layout = fixed.layout or decode_layout(told.layout)
-  local instance, copies, scratch = instance_of(fixed, told, job)
-  local run_block = runner(instance, layout, scratch)
-  local function run(number)
-    local bytes, err = run_block(number)
-    if not bytes then
-      stages.discard(copies)
-      error(err, 0)
-    end
-    return pack_result(bytes, copies)
-  end
-  -- Scratch space is cleared, and what is pending in buffers taken, between blocks.
-  if copies or next(scratch) then return run end
-  return run, native_runs.maker(instance, layout)
-end
-
 -- -------------------------------------------------------------------------------- in process
 
 --- The blocks in the plan's serial order, by number from 0.
@@ -423,8 +290,9 @@ function M.run_here(run)
     run.kernel, run.bindings, run.values, run.native)
   local items, _, where = job_items.collect(run, apart)
   local copies = stages.copies(where)
-  local instance, scratch = M.instance(kernel_bytes, run_bytes, items, where, copies, run.draws)
-  local run_block, all = runner(instance, grids.layout(run.grid), scratch), {}
+  local instance, scratch = execution.instance(kernel_bytes, run_bytes, items, where, copies,
+                                              run.draws)
+  local run_block, all = execution.runner(instance, grids.layout(run.grid), scratch), {}
   local began = system.clock()
   engine.running(run.native)
   local order, list = M.serial_order(run.plan, run.grid), stages.of(run.plan, run.grid)
@@ -437,7 +305,7 @@ function M.run_here(run)
           stages.discard(copies)
           error(errors.new(failure), 0)
         end
-        results[#results + 1] = pack_result(bytes, copies)
+        results[#results + 1] = execution.result(bytes, copies)
       end
       for _, bytes in ipairs(take_results(run, results)) do all[#all + 1] = bytes end
     end
