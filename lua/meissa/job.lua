@@ -55,14 +55,6 @@ local function give_notice(run, notices)
   end
 end
 
-local function warn_stalled(run, layout)
-  return function(seconds, number, block)
-    local where = block and failures.describe_block(run, layout, block) or "no block"
-    io.stderr:write(("meissa: %s: no block finished for %.0f s; worker %d is in %s\n"):format(
-      failures.place(run), seconds, number, where))
-  end
-end
-
 -- The parts of a job's grid that never change for it: found once for each grid. The runtime needs
 -- bounds where rows of arrays go with ranges: along axes that are dimensions and are cut.
 local function schedule_of(grid)
@@ -161,11 +153,23 @@ local function pack(run, served)
   }
 end
 
+-- The run that is on its workers. No closures in what every launch goes through: LuaJIT does not
+-- compile their making.
+local executing
+
+local function warn_stalled(seconds, number, block)
+  local run = executing
+  local where = block and
+    failures.describe_block(run, schedule_of(run.grid).layout, block) or "no block"
+  io.stderr:write(("meissa: %s: no block finished for %.0f s; worker %d is in %s\n"):format(
+    failures.place(run), seconds, number, where))
+end
+
 -- Runs the blocks of one stage; the outcome, or nil and the failure.
 local function execute(run, stage, told, bar)
   local schedule = schedule_of(run.grid)
-  local layout = schedule.layout
-  return run.session:run {
+  executing = run
+  local outcome, failure = run.session:run {
     key = told.key, kernel = told.kernel, items = told.items, run = told.run,
     strategy = run.plan.strategy, ranges = run.grid.ranges, sequential = run.grid.sequential,
     first = stage.first, last = stage.last, transaction = run.space.transaction,
@@ -173,9 +177,11 @@ local function execute(run, stage, told, bar)
     bounds = schedule.bounds,
     weights = stage.weights or schedule.weights,
     starts = schedule.starts,
-    stalled = warn_stalled(run, layout), advanced = bar and stage_progress(bar, run, stage),
+    stalled = warn_stalled, advanced = bar and stage_progress(bar, run, stage),
     flat = told.flat,
   }
+  executing = nil
+  return outcome, failure
 end
 
 -- Runs a slice that marks what the blocks of a loop need: its results by block, and the bytes sent;
@@ -227,12 +233,10 @@ local function join(all, results)
   return all
 end
 
--- Runs the stages of a loop; all that their blocks left, and what they took together.
-local function run_stages(run, told)
-  local list, all, total = stages.of(run.plan, run.grid), nil, nil
-  told.flat = #list == 1 and #run.plan.buffers == 0 and kernel.combines_flat(run.kernel)
+-- Runs stages of which something remains if one fails, or with a bar; as run_stages.
+local function run_guarded(run, told, list, bar)
+  local all, total
   local copies = run.space.transaction and stages.remember(run) or {}
-  local bar = progress.bar(failures.place(run), run.grid.volume, "iterations")
   local ok, err = pcall(function()
     for k, stage in ipairs(list) do
       if k > 1 and run.by_value then job_items.renew(told.items, stages.targets(run)) end
@@ -249,6 +253,17 @@ local function run_stages(run, told)
     error(err, 0)
   end
   return all, total
+end
+
+-- Runs the stages of a loop; all that their blocks left, and what they took together.
+local function run_stages(run, told)
+  local list = stages.of(run.plan, run.grid)
+  local alone = #list == 1 and #run.plan.buffers == 0
+  told.flat = alone and kernel.combines_flat(run.kernel)
+  local bar = progress.wanted() and
+    progress.bar(failures.place(run), run.grid.volume, "iterations") or nil
+  if alone and not bar then return run_stage(run, list[1], told) end
+  return run_guarded(run, told, list, bar)
 end
 
 --- Runs a job. `run` has record, plan, space, bindings, values, grid, kernel and native (see

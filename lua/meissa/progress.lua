@@ -19,7 +19,8 @@ local STDERR = 2
 --- Whether bars are left out, whatever the terminal: meissa.init{quiet = true}.
 M.quiet = false
 
-local function wanted()
+--- Whether bars can be seen at all.
+function M.wanted()
   local quiet = os.getenv "MEISSA_QUIET"
   return not M.quiet and (not quiet or quiet == "" or quiet == "0") and ffi.C.isatty(STDERR) == 1
 end
@@ -59,7 +60,7 @@ end
 --- A bar for something of `total` parts; nil where none is to be seen.
 -- @string what names the work: "train.lua:12" @number total @string unit of the parts, in plural
 function M.bar(what, total, unit)
-  if not wanted() then return nil end
+  if not M.wanted() then return nil end
   return setmetatable({what = what, total = total, unit = unit, began = system.clock(),
                        shown = false}, Bar)
 end
