@@ -123,6 +123,7 @@ local function prepare(run, own)
     record = record, plan = plan, space = space, bindings = found.bindings,
     values = found.values, ready = found.ready, grid = run.grid, kernel = static,
     native = engine.choose(plan, static, space), session = run.session, by_value = run.by_value,
+    marks = true,
   }
 end
 
