@@ -2,8 +2,8 @@
 --- Reading an array element by element from another process: a request and a reply over ZeroMQ
 -- for each, as long as Meissa's own frames. What bulk prefetching is measured against.
 --
---   luajit element.lua ADDRESS COUNT    serves COUNT numbers, element k being k, until it is told to
---                                       stop, or its standard input ends
+--   luajit element.lua ADDRESS COUNT    serves COUNT numbers, element k being k, until it is told
+--                                       to stop
 local ffi = require "ffi"
 
 ffi.cdef [[

@@ -101,8 +101,8 @@ static void test_lists(void) {
   static bool needed[BLOCKS][ELEMENTS];
   ms_needs *needs = make_needs(needed), *others = make_needs(needed);
   ms_needs_free(needs);
-  uint32_t workers = 1 + (uint32_t)pick(4), first = (uint32_t)pick(BLOCKS);
-  uint32_t last = first + 1 + (uint32_t)pick(BLOCKS - first);
+  uint32_t workers = 1 + (uint32_t)pick(4), first = (uint32_t)pick(BLOCKS - 2);
+  uint32_t last = first + 2 + (uint32_t)pick(BLOCKS - 1 - first);
   ms_schedule *schedule = make_schedule(workers, first, last);
   ms_schedule *more = make_schedule(workers + 1, first, last);
   ms_schedule *part = make_schedule(workers, first, last == BLOCKS ? last - 1 : last + 1);
