@@ -86,8 +86,8 @@ local function measure(title, pass, X, y, rounds)
   local read, stop = element.start(X:size(2))
   local single = one_by_one(X, read)
   stop()
-  return {loop = "slr", part = "prefetch", data = title, pass = pass, points = X:size(1), weights = X:size(2),
-          reads = X:nnz(), one_by_one = single, first = first, listing = listing, second = second,
+  return {loop = "slr", part = "prefetch", data = title, pass = pass, points = X:size(1),
+          weights = X:size(2), reads = X:nnz(), one_by_one = single, first = first, listing = listing, second = second,
           moved = moved, gain = single / first, kept = first / second}
 end
 
