@@ -40,18 +40,25 @@ MAINS    := $(filter %_main.c,$(ALL_C))
 PROGRAMS := $(patsubst %_main.c,$(BUILD)/bin/%,$(notdir $(MAINS)))
 SPECS    := $(sort $(wildcard spec/*_spec.lua spec/*/*_spec.lua))
 CORE     := $(BUILD)/meissa/core.so
+CHUNKS   := $(BUILD)/meissa/chunks
 ARCHIVE  := $(BUILD)/libmeissa.a
 
 .DELETE_ON_ERROR:
 .SECONDARY:
 
-build: $(CORE) $(PROGRAMS)
+build: $(CORE) $(CHUNKS) $(PROGRAMS)
 
 all: build
 
 $(CORE): $(OBJECTS) $(BUILD)/flags
 	@mkdir -p $(@D)
 	$(call say,LINK)$(LINK) -shared -o $@ $(OBJECTS) $(LIBS)
+
+# The Lua files as bytecode: see lua/meissa/chunks.lua.
+LUA_FILES := $(shell cd lua 2>/dev/null && find meissa -name '*.lua' | sort)
+$(CHUNKS): tools/chunks.lua $(addprefix lua/,$(LUA_FILES)) | $(BUILD)/packages
+	@mkdir -p $(@D)
+	$(call say,LUA)luajit tools/chunks.lua $@ lua $(LUA_FILES)
 
 # Programs link what they use of the core; nothing but core.so knows Lua.
 $(ARCHIVE): $(filter-out $(BUILD)/obj/binding/%,$(OBJECTS))
@@ -153,14 +160,14 @@ endif
 LUADIR ?= $(PREFIX)/share/lua/5.1
 LIBDIR ?= $(PREFIX)/lib/lua/5.1
 BINDIR ?= $(PREFIX)/bin
-LUA_FILES := $(shell cd lua 2>/dev/null && find meissa -name '*.lua')
 COMMANDS  := $(wildcard bin/*)
 
-install: $(CORE)
+install: $(CORE) $(CHUNKS)
 	@for each in $(LUA_FILES); do \
 	  install -D -m 644 "lua/$$each" "$(DESTDIR)$(LUADIR)/$$each" || exit 1; \
 	done
 	@install -D -m 755 $(CORE) "$(DESTDIR)$(LIBDIR)/meissa/core.so"
+	@install -D -m 644 $(CHUNKS) "$(DESTDIR)$(LIBDIR)/meissa/chunks"
 	@for each in $(COMMANDS); do \
 	  install -D -m 755 "$$each" "$(DESTDIR)$(BINDIR)/$${each#bin/}" || exit 1; \
 	done

@@ -286,6 +286,39 @@ describe("a buffer gone wrong", function()
     end)
   end)
 
+  it("refuses stores that disregard what is pending", function()
+    local w = meissa.zeros(100, 3)
+    local v, k = meissa.zeros(100), 7
+    local wb, vb = meissa.buffer(w), meissa.buffer(v)
+    local function put(b, at, x) b[at] = x end
+    local loops = {
+      function() for i in parallel(100) do vb[1] = i end end,
+      function() for i in parallel(100) do vb[i % 7 + 1] = 3 end end,
+      function() for i in parallel(100) do vb[1] = vb[2] + i end end,
+      function() for i in parallel(100) do vb[k] = 3 end end,
+      function() for i in parallel(100) do wb[i % 3 + 1][2] = 3 end end,
+      function() for i in parallel(100) do wb[2]:fill(i) end end,
+      function() for i in parallel(100) do put(vb, 4, i) end end,
+      function() for i, _ in parallel(100, 3) do vb[i] = 3 end end,
+    }
+    for _, loop in ipairs(loops) do fails("DEP", "DEP118 buffer overwritten", loop) end
+    local ok, err = pcall(loops[1])
+    assert.is_false(ok)
+    assert.truthy(err.message:find("vb[1] = vb[1] + x", 1, true), err.message)
+  end)
+
+  it("takes stores into elements of the iteration's own", function()
+    local w, v = meissa.zeros(100, 3), meissa.zeros(100)
+    local wb, vb = meissa.buffer(w), meissa.buffer(v)
+    for i in parallel(100) do vb[101 - i] = i end
+    for i in parallel(100) do wb[i]:fill(i) end
+    for i, j in parallel(100, 3) do wb[i][j] = wb[i][j] + j end
+    for e = 1, 100 do
+      assert.equal(101 - e, v[e])
+      for j = 1, 3 do assert.equal(e + j, w[e][j]) end
+    end
+  end)
+
   it("refuses a delay that no block keeps", function()
     local w = meissa.zeros(100)
     local wb = meissa.buffer(w, {max_delay = 50})

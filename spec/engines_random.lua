@@ -2,6 +2,7 @@
 -- Random numeric bodies for the differential test of the engines: all operators on nan, infinities,
 -- signed zeros and denormals, integer arrays, math and bit, loops of every kind, functions, views,
 -- row builtins, reductions, and, in some, errors. The same bodies on every machine for a seed.
+local features = dofile("spec/engines_features.lua")
 local worlds = dofile("spec/engines_world.lua")
 
 local M = {}
@@ -206,7 +207,7 @@ end
 
 -- ----------------------------------------------------------------------------------- statements
 
-local KEPT = { "locals", "views", "columns", "booleans", "functions" }
+local KEPT = { "locals", "views", "columns", "booleans", "functions", "maybes", "changers" }
 
 -- Statements that see more names than the rest of the body.
 function Body:scope(more, depth, most)
@@ -373,6 +374,9 @@ local kinds = { "declare", "declare", "declare", "declare_two", "boolean", "view
   "whiled", "repeated", "continued", "leave", "helper" }
 local nesting = { condition = true, loop = true, fractional = true, whiled = true, repeated = true,
   continued = true, helper = true }
+for name, statement in pairs(features.statements) do statements[name] = statement end
+for name in pairs(features.nesting) do nesting[name] = true end
+for _, name in ipairs(features.kinds) do kinds[#kinds + 1] = name end
 
 function Body:block(depth, most)
   local lines = {}

@@ -4,6 +4,7 @@
 local array = require("meissa.array")
 local core = require("meissa.array.core")
 local meissa_random = require("meissa.random")
+local scratch = require("meissa.scratch")
 
 local M = {}
 
@@ -43,12 +44,27 @@ local function fill_whole(A, random)
   return A
 end
 
+-- A sparse matrix of 6 columns with no entry twice; some rows are empty.
+local function entries(n, random, positive)
+  local i, j, v = {}, {}, {}
+  for row = 1, n do
+    for column = 1, 6 do
+      if random(3) == 1 then
+        i[#i + 1], j[#j + 1] = row, column
+        v[#v + 1] = positive and 0.5 + random(3000) / 2001 or (random(8001) - 4001) / 997
+      end
+    end
+  end
+  if #i == 0 then i[1], j[1], v[1] = 1, 1, 1 end
+  return array.sparse({ n, 6 }, { i = i, j = j, v = v })
+end
+
 local function transposed(A)
   return array.wrap(core.call(core.lib.ms_array_transpose, A.array, 0, 1))
 end
 
 --- Names and values for a body of n iterations. Rows of all arrays but R and Q belong to an
--- iteration; P and N overlap; in O bodies show what they computed.
+-- iteration; P and N overlap; Z is a scratch array; in O bodies show what they computed.
 -- @bool[opt] positive whether all contents are numbers between 0.5 and 2
 function M.world(seed, n, positive)
   local random = M.generator(seed)
@@ -74,6 +90,7 @@ function M.world(seed, n, positive)
     n = n, m = 6, x = 0.37, y = -2, z = 3, big = 1e308, tiny = 5e-324, zero = 0, negative = -0.0,
     infinite = 1 / 0, undefined = 0 / 0, half = 0.5, flag = true, off = false,
     sum = 0.5, product = 1.25, most = -1e300, least = 1e300, all = true, some = false, hits = 0,
+    Z = scratch.scratch(6), X = entries(n, random, positive),
     last = 0, random = meissa_random.random, normal = meissa_random.normal,
   }
   for k = 1, 12 do env.Q[k] = random(6) end

@@ -15,7 +15,7 @@ ffi.cdef [[
 typedef union spec_slot { void *pointer; double number; int64_t whole; } spec_slot;
 typedef struct spec_fault {
   int32_t stop, line, capture, dim;
-  double value;
+  double value, other;
   double index[8];
 } spec_fault;
 typedef int32_t spec_block(const int64_t *bounds, const spec_slot *slots, spec_slot *results,
@@ -94,6 +94,10 @@ local function slots_of(info, values, items, space_item)
       slot.pointer = ffi.cast("void *", items[param.at].pointer)
     elseif param.kind == "stride" then
       slot.whole = items[param.at].strides[param.dim]
+    elseif param.kind == "extent" then
+      slot.whole = items[param.at].dims[param.dim]
+    elseif param.kind == "limit" then
+      slot.whole = space_item.dims[param.dim]
     elseif param.kind == "rows" then
       local rows, part = items[param.at].rows, param.dim
       slot.pointer = ffi.cast("void *", part == 1 and rows.start or part == 2 and rows.values

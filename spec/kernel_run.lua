@@ -8,6 +8,7 @@ local core = require("meissa.core")
 local kernel = require("meissa.kernel")
 local memory = require("meissa.kernel.memory")
 local random = require("meissa.random")
+local scratch = require("meissa.scratch")
 local strict = require("meissa.strict")
 
 local M = {}
@@ -80,7 +81,8 @@ builtins[random.random], builtins[random.normal] = "meissa.random", "meissa.norm
 local function classify(value)
   if memory.is_array(value) then
     local about = memory.describe(value)
-    return { kind = "array", dims = about.dims, sparse = about.sparse, array = tonumber(about.id),
+    return { kind = "array", dims = about.dims, scratch = scratch.is(value), sparse = about.sparse,
+      array = tonumber(about.id),
       storage = tonumber(value.array.store ~= nil and value.array.store.id or about.id),
       integer = about.type:find("^int") ~= nil }
   end
@@ -156,8 +158,9 @@ local function item_of(value)
 end
 
 local function entries_item(space)
-  local item, count = { coords = {}, type = space.entries.type or "double" },
+  local item, count = { coords = {}, dims = {}, type = space.entries.type or "double" },
     #space.entries.values
+  for d, range in ipairs(space.ranges) do item.dims[d] = range[2] end
   for d, coords in ipairs(space.entries.coords) do
     item.coords[d] = ffi.new("int32_t[?]", count, coords)
   end

@@ -424,14 +424,38 @@ print(pids[1] > 0, pids[1] == ffi.C.getpid())
       assert.equal(("true\t%s\n"):format(workers == 0), out)
     end)
 
-    it("do not include the clock, memory for numbers, and print", function()
+    it("do not include memory for numbers, print, and what only looks at its arguments", function()
       local A = meissa.zeros(3)
       for i in parallel(3) do
         local room = ffi.new("double[2]")
         room[1] = i
-        A[i] = os.time() > 0 and os.clock() >= 0 and room[1] or 0
+        A[i] = os.difftime(3, 2) == 1 and os.getenv("HOME") ~= 1 and room[1] or 0
       end
       assert.same({1, 2, 3}, A:totable())
+    end)
+
+    it("include the clock, wherever it is looked at", function()
+      local A = meissa.zeros(3)
+      local function late() return os.clock() > 3 end
+      local tell = meissa.clock
+      local loops = {
+        function() for i in parallel(3) do A[i] = os.time() end end,
+        function() for i in parallel(3) do A[i] = os.clock() end end,
+        function() for i in parallel(3) do A[i] = #os.date() end end,
+        function() for i in parallel(3) do A[i] = #os.tmpname() end end,
+        function() for i in parallel(3) do A[i] = meissa.clock() end end,
+        function() for i in parallel(3) do A[i] = tell() end end,
+        function() for i in parallel(3) do if late() then A[i] = 1 end end end,
+      }
+      for _, loop in ipairs(loops) do
+        local ok, err = pcall(loop)
+        assert.is_false(ok)
+        assert.equal("DEP", err.code)
+        assert.truthy(err.message:find("DEP116", 1, true), err.message)
+        assert.truthy(err.message:find("impure = true", 1, true), err.message)
+      end
+      for i in parallel(3, {impure = true}) do A[i] = os.time() end
+      assert.truthy(A[1] > 1e9)
     end)
   end)
 end

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Arena: see arena.h. A list of chunks, each at least CHUNK_SIZE, the newest first.
+ * Arena: see arena.h. A list of chunks, each at least of the arena's chunk size, the newest first.
  *
  * Every plan and every job has arenas of about the same size for a short time. A thread keeps some
  * chunks of those that it has freed, up to its end: given back, they would leave the process and
@@ -58,10 +58,10 @@ __attribute__((destructor)) static void delete_spare_key(void) {
   free_spare(NULL);
 }
 
-/* Frees a chunk, or keeps it. */
+/* Frees a chunk, or keeps it; small ones stay in the process anyway. */
 static void drop(chunk *gone) {
   pthread_once(&spare_once, make_spare_key);
-  bool keep = spare_works && gone->size <= SPARE_BYTES - spare.bytes &&
+  bool keep = spare_works && gone->size >= CHUNK_SIZE && gone->size <= SPARE_BYTES - spare.bytes &&
               pthread_setspecific(spare_key, &spare) == 0;
   if (!keep) {
     free(gone);
@@ -88,13 +88,19 @@ static chunk *take_spare(size_t size) {
 
 struct ms_arena {
   chunk *newest;
-  size_t limit, used;
+  size_t limit, used, chunk_size;
 };
 
-ms_arena *ms_arena_new(size_t limit) {
+ms_arena *ms_arena_new_sized(size_t limit, size_t chunk_size) {
   ms_arena *arena = calloc(1, sizeof *arena);
-  if (arena != NULL) arena->limit = limit;
+  if (arena == NULL) return NULL;
+  arena->limit = limit;
+  arena->chunk_size = chunk_size;
   return arena;
+}
+
+ms_arena *ms_arena_new(size_t limit) {
+  return ms_arena_new_sized(limit, CHUNK_SIZE);
 }
 
 void ms_arena_destroy(ms_arena **arena) {
@@ -109,7 +115,7 @@ void ms_arena_destroy(ms_arena **arena) {
 }
 
 static chunk *add_chunk(ms_arena *arena, size_t bytes) {
-  size_t size = bytes > CHUNK_SIZE ? bytes : CHUNK_SIZE;
+  size_t size = bytes > arena->chunk_size ? bytes : arena->chunk_size;
   if (size > SIZE_MAX - sizeof(chunk)) return NULL;
   chunk *fresh = take_spare(size);
   if (fresh == NULL) fresh = calloc(1, sizeof *fresh + size);

@@ -14,6 +14,10 @@ typedef struct ms_arena ms_arena;
 /* A new, empty arena, or NULL when memory is out. `limit` bounds its total bytes (0: no bound). */
 ms_arena *ms_arena_new(size_t limit);
 
+/* The same for an arena that asks for `chunk_size` bytes at a time, where the other asks for as
+ * many as a loop's tree takes. */
+ms_arena *ms_arena_new_sized(size_t limit, size_t chunk_size);
+
 /* Frees the arena and all that was taken from it, and nulls the caller's pointer. */
 void ms_arena_destroy(ms_arena **arena);
 

@@ -151,37 +151,49 @@ static void read_list(lua_State *L, int table, const char *key, ms_binding *bind
   lua_pop(L, 1);
 }
 
-static void read_binding(lua_State *L, int table, ms_binding *binding, room *at) {
-  *binding = (ms_binding){.kind = kind_of(L, table)};
-  binding->depth = small(L, field_number(L, table, "depth", 0), "depth");
-  binding->number = field_number(L, table, "number", 0);
+/* What an array is. */
+static void read_array(lua_State *L, int table, ms_binding *binding) {
   binding->array = (uint64_t)whole(L, field_number(L, table, "array", 0), "array");
   binding->storage = (uint64_t)whole(L, field_number(L, table, "storage", 0), "storage");
   binding->buffers = (uint64_t)whole(L, field_number(L, table, "buffers", 0), "buffers");
   binding->sparse = field_boolean(L, table, "sparse");
   binding->scratch = field_boolean(L, table, "scratch");
   binding->integer = field_boolean(L, table, "integer");
+  lua_getfield(L, table, "dims");
+  read_dims(L, binding);
+  lua_pop(L, 1);
+}
+
+/* What a table or something that can be called may do, and leads to. */
+static void read_effects(lua_State *L, int table, ms_binding *binding, room *at) {
   binding->draws = field_boolean(L, table, "draws");
   binding->changes = field_boolean(L, table, "changes");
   binding->stores = field_boolean(L, table, "stores");
-  binding->aliased = field_boolean(L, table, "aliased");
   binding->alone = field_boolean(L, table, "alone");
   binding->reads = field_boolean(L, table, "reads");
   binding->quiet = field_boolean(L, table, "quiet");
   binding->acts = small(L, field_number(L, table, "acts", 0), "acts");
-  binding->name = field_string(L, table, "name");
   binding->impure = field_string(L, table, "impure");
-  if (binding->kind == MS_BIND_ARRAY) {
-    lua_getfield(L, table, "dims");
-    read_dims(L, binding);
-    lua_pop(L, 1);
-  }
   lua_getfield(L, table, "code");
   if (!lua_isnil(L, -1)) binding->code = ms_check_loop(L, -1);
   lua_pop(L, 1);
   read_list(L, table, "reached", binding, at, read_reached);
   read_list(L, table, "means", binding, at, read_means);
   read_list(L, table, "fields", binding, at, read_fields);
+}
+
+static void read_binding(lua_State *L, int table, ms_binding *binding, room *at) {
+  *binding = (ms_binding){.kind = kind_of(L, table)};
+  binding->depth = small(L, field_number(L, table, "depth", 0), "depth");
+  binding->number = field_number(L, table, "number", 0);
+  binding->aliased = field_boolean(L, table, "aliased");
+  if (binding->kind < MS_BIND_ARRAY) return;
+  binding->name = field_string(L, table, "name");
+  if (binding->kind == MS_BIND_ARRAY) {
+    read_array(L, table, binding);
+  } else {
+    read_effects(L, table, binding, at);
+  }
 }
 
 /* Adds to `total` the length of a list in the table on top of the stack. */

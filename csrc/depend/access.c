@@ -3,6 +3,7 @@
  * Accesses: see access.h. */
 #include "depend/access.h"
 
+#include <stddef.h>
 #include <string.h>
 
 /* Marks the inner variables that a form mentions. */
@@ -44,14 +45,32 @@ static bool same_subscripts(const ms_access *a, const ms_access *b) {
   return true;
 }
 
-static bool same_access(const ms_access *a, const ms_access *b) {
-  if (a->group != b->group || a->binding != b->binding || a->write != b->write) return false;
+bool ms_access_same_elements(const ms_access *a, const ms_access *b) {
   if (a->subscript_count != b->subscript_count || a->inner_count != b->inner_count) return false;
   for (uint32_t k = 0; k < a->inner_count; k++) {
     if (memcmp(&a->inner[k].low, &b->inner[k].low, sizeof(ms_form)) != 0) return false;
     if (memcmp(&a->inner[k].high, &b->inner[k].high, sizeof(ms_form)) != 0) return false;
   }
   return same_subscripts(a, b);
+}
+
+static bool same_access(const ms_access *a, const ms_access *b) {
+  return a->group == b->group && a->binding == b->binding && a->write == b->write &&
+         ms_access_same_elements(a, b);
+}
+
+/* A copy with what it uses of its parts; NULL without memory. */
+static ms_access *copy_access(ms_arena *arena, const ms_access *access) {
+  size_t parts = access->subscript_count * sizeof *access->subscript;
+  ms_access *copy = ms_arena_take(arena, 1, offsetof(ms_access, subscript) + parts);
+  if (copy == NULL) return NULL;
+  memcpy(copy, access, offsetof(ms_access, subscript) + parts);
+  copy->inner = NULL;
+  if (access->inner_count == 0) return copy;
+  copy->inner = ms_arena_take(arena, access->inner_count, sizeof *copy->inner);
+  if (copy->inner == NULL) return NULL;
+  memcpy(copy->inner, access->inner, access->inner_count * sizeof *copy->inner);
+  return copy;
 }
 
 static int append(ms_accesses *list, ms_arena *arena, ms_access *access) {
@@ -67,36 +86,39 @@ static int append(ms_accesses *list, ms_arena *arena, ms_access *access) {
   return 0;
 }
 
-int ms_accesses_add(ms_accesses *list, ms_arena *arena, const ms_access *access,
-                    const ms_inner *scope, uint32_t scope_count) {
+/* Gives an access the inner variables that matter to it, renumbered, at `inner`. */
+static void narrow(ms_access *access, ms_inner *inner, const ms_inner *scope,
+                   uint32_t scope_count) {
   bool used[MS_MAX_INNER] = {false};
   uint32_t place[MS_MAX_INNER] = {0};
-  ms_access *copy = ms_arena_take(arena, 1, sizeof *copy);
-  if (copy == NULL) return -1;
-  *copy = *access;
-  copy->inner_count = 0;
-  copy->inner = NULL;
+  access->inner_count = 0;
+  access->inner = inner;
   mark_used(used, access, scope, scope_count);
   for (uint32_t k = 0; k < scope_count; k++) {
-    if (used[k]) place[k] = copy->inner_count++;
-  }
-  if (copy->inner_count > 0) {
-    copy->inner = ms_arena_take(arena, copy->inner_count, sizeof(ms_inner));
-    if (copy->inner == NULL) return -1;
+    if (used[k]) place[k] = access->inner_count++;
   }
   for (uint32_t k = 0; k < scope_count; k++) {
     if (!used[k]) continue;
-    copy->inner[place[k]] = scope[k];
-    renumber(&copy->inner[place[k]].low, place);
-    renumber(&copy->inner[place[k]].high, place);
+    inner[place[k]] = scope[k];
+    renumber(&inner[place[k]].low, place);
+    renumber(&inner[place[k]].high, place);
   }
-  for (uint32_t s = 0; s < copy->subscript_count; s++) {
-    if (copy->subscript[s].known) renumber(&copy->subscript[s].form, place);
+  for (uint32_t s = 0; s < access->subscript_count; s++) {
+    if (access->subscript[s].known) renumber(&access->subscript[s].form, place);
   }
+}
+
+int ms_accesses_add(ms_accesses *list, ms_arena *arena, const ms_access *access,
+                    const ms_inner *scope, uint32_t scope_count) {
+  ms_access fresh = *access;
+  ms_inner inner[MS_MAX_INNER];
+  narrow(&fresh, inner, scope, scope_count);
   for (uint32_t a = 0; a < list->count; a++) {
-    if (!same_access(list->item[a], copy)) continue;
-    if (list->item[a]->possible && !copy->possible) list->item[a] = copy;
-    return 0;
+    if (!same_access(list->item[a], &fresh)) continue;
+    if (!list->item[a]->possible || fresh.possible) return 0;
+    list->item[a] = copy_access(arena, &fresh);
+    return list->item[a] == NULL ? -1 : 0;
   }
-  return append(list, arena, copy);
+  ms_access *copy = copy_access(arena, &fresh);
+  return copy == NULL ? -1 : append(list, arena, copy);
 }

@@ -30,11 +30,11 @@ typedef struct ms_access {
   bool write;
   bool pending;  /* of a buffer: what other iterations put there is not seen */
   bool possible; /* may not happen, or may touch less than it says */
-  uint32_t subscript_count;
-  ms_subscript subscript[MS_MAX_DIMS];
   uint32_t inner_count;
   ms_inner *inner;     /* variable MS_MAX_DIMS + k */
   const ms_node *node; /* its source; NULL for the loop's own reads */
+  uint32_t subscript_count;
+  ms_subscript subscript[MS_MAX_DIMS]; /* in a list only so many are there */
 } ms_access;
 
 typedef struct ms_accesses {
@@ -54,6 +54,10 @@ typedef struct ms_domain {
     const char *name;
   } dim[MS_MAX_DIMS];
 } ms_domain;
+
+/* Whether two accesses have the same subscripts, with the same inner variables: of one array, the
+ * same elements in every iteration. */
+bool ms_access_same_elements(const ms_access *a, const ms_access *b);
 
 /* Appends a copy of an access, its inner variables that matter renumbered, unless an equal one is
  * there already (a proven one replaces an equal possible one). Returns -1 when memory is out. */

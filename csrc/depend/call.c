@@ -31,11 +31,11 @@ static void find_impure(ms_walk *walk, const char *name, const ms_node *node) {
     return;
   }
   if (name == NULL || walk->space->impure) return;
-  const char *message =
-      ms_arena_format(walk->arena,
-                      "%s may reach files or code outside of Lua, which workers would use in an "
-                      "unknown order",
-                      name);
+  const char *message = ms_arena_format(
+      walk->arena,
+      "%s may reach files, the clock or code outside of Lua: what it does and gives "
+      "would depend on which worker calls it, and when",
+      name);
   if (message == NULL) {
     walk->failed = true;
     return;
@@ -225,15 +225,10 @@ static bool known_extent(ms_walk *walk, const ms_view *view, ms_node *node, ms_v
 
 /* A view of some part of the array behind another view: any of its elements. */
 static void some_part(ms_walk *walk, const ms_view *of, ms_value *value) {
-  ms_view *part = ms_arena_take(walk->arena, 1, sizeof *part);
-  if (part == NULL) {
-    walk->failed = true;
-    return;
-  }
-  uint32_t dims = walk->bindings[of->binding].dim_count;
-  part->binding = of->binding;
+  ms_view *part = ms_walk_new_view(walk, of->binding);
+  if (part == NULL) return;
   part->range = true;
-  part->subscript_count = dims < MS_MAX_DIMS ? dims : MS_MAX_DIMS;
+  part->subscript_count = walk->bindings[of->binding].dim_count;
   *value = (ms_value){.kind = MS_VALUE_VIEW, .view = part};
 }
 

@@ -37,10 +37,54 @@ static int keep_pair(ms_conflicts *conflicts, const ms_pair *pair) {
   return 0;
 }
 
-static int add_pair(ms_conflicts *conflicts, const ms_pair *pair) {
+/* Where accesses differ in nothing that a relation depends on, as a read and a write of one element
+ * do, their relations are one: kept for so many kinds of accesses. */
+#define MOST_KINDS 16
+
+typedef struct kinds {
+  uint32_t count;
+  const ms_access *first[MOST_KINDS];
+  struct {
+    bool found;
+    ms_relation relation;
+  } between[MOST_KINDS][MOST_KINDS];
+} kinds;
+
+/* The number of an access's kind; MOST_KINDS when there are too many. */
+static uint32_t kind_of(kinds *known, const ms_access *access) {
+  uint32_t k = 0;
+  while (k < known->count && !ms_access_same_elements(known->first[k], access)) k++;
+  if (k < known->count || k == MOST_KINDS) return k;
+  known->first[known->count++] = access;
+  for (uint32_t other = 0; other < known->count; other++) {
+    known->between[k][other].found = known->between[other][k].found = false;
+  }
+  return k;
+}
+
+/* As ms_relation_solve. */
+static int solve(ms_conflicts *conflicts, kinds *known, const ms_pair *pair,
+                 ms_relation *relation) {
+  uint32_t a = kind_of(known, pair->a), b = kind_of(known, pair->b);
+  bool keep = a < MOST_KINDS && b < MOST_KINDS;
+  if (keep && known->between[a][b].found) {
+    *relation = known->between[a][b].relation;
+    return 0;
+  }
+  if (ms_relation_solve(conflicts->solver, conflicts->domain, pair->a, pair->b, relation) != 0) {
+    return -1;
+  }
+  if (keep) {
+    known->between[a][b].found = true;
+    known->between[a][b].relation = *relation;
+  }
+  return 0;
+}
+
+static int add_pair(ms_conflicts *conflicts, kinds *known, const ms_pair *pair) {
   ms_relation relation;
   uint32_t dim_count = conflicts->domain->dim_count;
-  if (ms_relation_solve(conflicts->solver, conflicts->domain, pair->a, pair->b, &relation) != 0) {
+  if (solve(conflicts, known, pair, &relation) != 0) {
     conflicts->known = false;
     return 0;
   }
@@ -58,8 +102,8 @@ static int add_pair(ms_conflicts *conflicts, const ms_pair *pair) {
 }
 
 /* All pairs that are proven, or all that are not. */
-static int add_pairs(ms_conflicts *conflicts, const ms_accesses *accesses, bool proven,
-                     uint32_t *tried) {
+static int add_pairs(ms_conflicts *conflicts, kinds *known, const ms_accesses *accesses,
+                     bool proven, uint32_t *tried) {
   for (uint32_t a = 0; a < accesses->count; a++) {
     for (uint32_t b = a; b < accesses->count && conflicts->known; b++) {
       ms_pair pair = {accesses->item[a], accesses->item[b], false};
@@ -67,7 +111,7 @@ static int add_pairs(ms_conflicts *conflicts, const ms_accesses *accesses, bool 
       if (pair.proven != proven || pair.a->group != pair.b->group || pair.a->pending) continue;
       if (!pair.a->write && !pair.b->write) continue;
       if (++*tried > MAX_PAIRS) conflicts->known = false;
-      if (conflicts->known && add_pair(conflicts, &pair) != 0) return -1;
+      if (conflicts->known && add_pair(conflicts, known, &pair) != 0) return -1;
     }
   }
   return 0;
@@ -84,6 +128,8 @@ int ms_conflicts_find(ms_conflicts *conflicts, ms_solver *solver, const ms_domai
   if (conflicts->all == NULL || conflicts->proven == NULL || conflicts->group == NULL) return -1;
   if (empty_domain(domain)) return 0;
   uint32_t tried = 0;
-  if (add_pairs(conflicts, accesses, true, &tried) != 0) return -1;
-  return add_pairs(conflicts, accesses, false, &tried);
+  kinds known;
+  known.count = 0;
+  if (add_pairs(conflicts, &known, accesses, true, &tried) != 0) return -1;
+  return add_pairs(conflicts, &known, accesses, false, &tried);
 }

@@ -93,13 +93,15 @@ static const entry functions[] = {{"math.", MS_EFFECT_PURE},    {"bit.", MS_EFFE
                                   {"type", MS_EFFECT_PURE},     {"select", MS_EFFECT_PURE},
                                   {"rawequal", MS_EFFECT_PURE}, {"rawlen", MS_EFFECT_PURE}};
 
-/* The other functions of `os` only look at the clock and the environment. */
+/* What depends on more than its arguments: files, processes, the clock, foreign code; and code that
+ * is made at run time, which may assign globals. */
 static const entry impure[] = {
-    {"io.", MS_EFFECT_UNKNOWN},        {"os.execute", MS_EFFECT_UNKNOWN},
-    {"os.exit", MS_EFFECT_UNKNOWN},    {"os.remove", MS_EFFECT_UNKNOWN},
-    {"os.rename", MS_EFFECT_UNKNOWN},  {"os.setlocale", MS_EFFECT_UNKNOWN},
-    {"os.tmpname", MS_EFFECT_UNKNOWN}, {"ffi.load", MS_EFFECT_UNKNOWN},
-    {"dofile", MS_EFFECT_UNKNOWN},     {"loadfile", MS_EFFECT_UNKNOWN},
+    {"os.difftime", MS_EFFECT_PURE},     {"os.getenv", MS_EFFECT_PURE},
+    {"os.", MS_EFFECT_UNKNOWN},          {"io.", MS_EFFECT_UNKNOWN},
+    {"meissa.clock", MS_EFFECT_UNKNOWN}, {"ffi.load", MS_EFFECT_UNKNOWN},
+    {"dofile", MS_EFFECT_UNKNOWN},       {"loadfile", MS_EFFECT_UNKNOWN},
+    {"load", MS_EFFECT_UNKNOWN},         {"loadstring", MS_EFFECT_UNKNOWN},
+    {"setfenv", MS_EFFECT_UNKNOWN},
 };
 
 static const char *const string_methods[] = {"byte",  "find",  "format", "gmatch", "gsub",
@@ -112,11 +114,11 @@ static bool names(const entry *each, const char *name) {
   return prefix ? strncmp(each->name, name, length) == 0 : strcmp(each->name, name) == 0;
 }
 
-static ms_effect find(const entry *table, size_t count, const char *name) {
+static ms_effect find(const entry *table, size_t count, const char *name, ms_effect others) {
   for (size_t k = 0; k < count; k++) {
     if (names(&table[k], name)) return table[k].effect;
   }
-  return MS_EFFECT_UNKNOWN;
+  return others;
 }
 
 static bool lists(const entry *table, size_t count, const char *name) {
@@ -127,7 +129,7 @@ static bool lists(const entry *table, size_t count, const char *name) {
 }
 
 bool ms_effect_is_impure(const char *name) {
-  return lists(impure, sizeof impure / sizeof impure[0], name);
+  return find(impure, sizeof impure / sizeof impure[0], name, MS_EFFECT_PURE) != MS_EFFECT_PURE;
 }
 
 bool ms_effect_is_function(const char *name) {
@@ -136,11 +138,11 @@ bool ms_effect_is_function(const char *name) {
 }
 
 ms_effect ms_effect_of_builtin(const char *name) {
-  return find(builtins, sizeof builtins / sizeof builtins[0], name);
+  return find(builtins, sizeof builtins / sizeof builtins[0], name, MS_EFFECT_UNKNOWN);
 }
 
 ms_effect ms_effect_of_method(const char *name) {
-  return find(methods, sizeof methods / sizeof methods[0], name);
+  return find(methods, sizeof methods / sizeof methods[0], name, MS_EFFECT_UNKNOWN);
 }
 
 bool ms_effect_is_shape(const char *name) {

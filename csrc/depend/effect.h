@@ -25,7 +25,7 @@ typedef enum ms_effect {
 /* By a builtin's full name ("math.floor"). */
 ms_effect ms_effect_of_builtin(const char *name);
 
-/* Whether a builtin works on files, on other processes, or loads foreign code. */
+/* Whether a builtin works on files, on other processes, by the clock, or loads foreign code. */
 bool ms_effect_is_impure(const char *name);
 
 /* Whether a builtin's result is that of its arguments, and nothing else. */

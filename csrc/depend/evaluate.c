@@ -148,6 +148,7 @@ static void name_value(ms_walk *walk, ms_node *node, ms_value *value) {
     return;
   }
   const ms_value *known = walk->symbol_value[node->symbol->index];
+  walk->early = walk->early || known == NULL;
   if (known != NULL) *value = *known;
 }
 

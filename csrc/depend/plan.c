@@ -3,6 +3,7 @@
  * Plan: see plan.h. The stages in their order: domain, accesses, scalars, conflicts, patterns,
  * strategy, placements, reasons. */
 #include "depend/plan.h"
+#include "depend/buffered.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -14,8 +15,9 @@
 #include "depend/serve.h"
 #include "depend/space.h"
 
-/* Bounds the memory of one plan. */
+/* Bounds the memory of one plan; most plans are small, and many are kept. */
 #define ARENA_LIMIT ((size_t)64 << 20)
+#define ARENA_CHUNK ((size_t)1024)
 
 const char *ms_strategy_name(ms_strategy strategy) {
   static const char *const names[] = {"independent", "partition",  "skew",  "rotate",
@@ -76,22 +78,6 @@ static int add_source_read(work *now) {
     access.subscript_count = 0;
   }
   return ms_accesses_add(&now->walk.accesses, walk->arena, &access, NULL, 0);
-}
-
-/* What the body writes into an array would be lost or not when its buffer is merged, depending on
- * which block ends first. */
-static void find_buffered(ms_walk *walk) {
-  for (uint32_t a = 0; a < walk->accesses.count; a++) {
-    const ms_access *access = walk->accesses.item[a];
-    for (uint32_t b = 0; access->write && b < walk->binding_count; b++) {
-      const ms_binding *written = &walk->bindings[access->binding];
-      if (walk->bindings[b].buffers == 0 || walk->bindings[b].buffers != written->storage) continue;
-      ms_walk_find(walk, MS_REASON_BUFFERED, !access->possible, access->node,
-                   "write all of it through the buffer, or without it",
-                   "the body writes into an array whose buffer it also uses, and merging the "
-                   "buffer reads and writes that array between blocks");
-    }
-  }
 }
 
 static bool refuses(const ms_finding *finding) {
@@ -232,7 +218,7 @@ static int analyse(work *now, ms_plan *plan) {
   ms_choice choice;
   bool not_run;
   if (ms_walk_body(walk, now->body) != 0) return -1;
-  find_buffered(walk);
+  ms_buffered_find(walk);
   if (ms_scalars_find(walk, now->body, &now->scalars, &plan->scalar_count) != 0) return -1;
   if (add_source_read(now) != 0) return -1;
   if (ms_conflicts_find(&now->conflicts, now->solver, &now->domain, &walk->accesses,
@@ -286,7 +272,7 @@ ms_plan *ms_plan_new(const ms_loop *loop, const ms_binding *bindings, uint32_t b
   if (check_bindings(loop, bindings, binding_count, err) != 0) return NULL;
   ms_plan *plan = calloc(1, sizeof *plan);
   work *now = calloc(1, sizeof *now);
-  if (plan != NULL) plan->arena = ms_arena_new(ARENA_LIMIT);
+  if (plan != NULL) plan->arena = ms_arena_new_sized(ARENA_LIMIT, ARENA_CHUNK);
   int result = -1;
   if (plan == NULL || now == NULL || plan->arena == NULL) {
     ms_error_set(err, MS_BUG, "out of memory");

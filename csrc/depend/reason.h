@@ -28,6 +28,7 @@
   X(NOT_RUN, "DEP115", "strategy not run by this version")               \
   X(IMPURE, "DEP116", "files or foreign code in the body")               \
   X(BUFFERED, "DEP117", "array written beside its buffer")               \
+  X(OVERWRITTEN, "DEP118", "buffer overwritten")                         \
   X(ADD_LOCAL, "DEP201", "global variable assigned")                     \
   X(ORDER_COSTS, "DEP202", "cheaper in any order")
 

@@ -60,9 +60,8 @@ bool ms_slice_assign(ms_walk *walk, ms_node *target) {
   ms_value key;
   ms_walk_value(walk, target->kid[1], &key);
   if (key.kind != MS_VALUE_NUMBER || !follows_index(&key.form)) return false;
-  ms_view view = {.binding = (uint32_t)capture, .subscript_count = 1};
-  view.subscript[0] = (ms_subscript){.known = true, .form = key.form};
-  ms_walk_touch_view(walk, &view, true, target);
+  ms_subscript subscript = {.known = true, .form = key.form};
+  ms_walk_touch_element(walk, (uint32_t)capture, &subscript, 1, true, target);
   return true;
 }
 

@@ -5,15 +5,19 @@
 
 #include "depend/walk.h"
 
+/* A view of a whole array, for its maker to fill; NULL, and the walk has failed, without memory. */
+ms_view *ms_walk_new_view(ms_walk *walk, uint32_t binding) {
+  size_t room = walk->bindings[binding].dim_count * sizeof(ms_subscript);
+  ms_view *view = ms_arena_take(walk->arena, 1, sizeof *view + room);
+  walk->failed = walk->failed || view == NULL;
+  if (view != NULL) view->binding = binding;
+  return view;
+}
+
 void ms_walk_view(ms_walk *walk, uint32_t binding, ms_value *value) {
-  ms_view *view = ms_arena_take(walk->arena, 1, sizeof *view);
-  if (view == NULL) {
-    walk->failed = true;
-    *value = ms_value_scalar();
-    return;
-  }
-  view->binding = binding;
-  *value = (ms_value){.kind = MS_VALUE_VIEW, .view = view};
+  ms_view *view = ms_walk_new_view(walk, binding);
+  *value = ms_value_scalar();
+  if (view != NULL) *value = (ms_value){.kind = MS_VALUE_VIEW, .view = view};
 }
 
 /* What indexing an object with something unknown gives: any part of it. */
@@ -76,15 +80,12 @@ static void push_subscript(ms_walk *walk, ms_node *key, ms_view *view, uint32_t 
 /* A[key] for a view: a smaller view. */
 static void index_view(ms_walk *walk, const ms_view *object, ms_node *key, ms_value *value) {
   const ms_binding *binding = &walk->bindings[object->binding];
-  ms_walk_view(walk, object->binding, value);
-  if (walk->failed) return;
-  ms_view *view = ms_arena_take(walk->arena, 1, sizeof *view);
-  if (view == NULL) {
-    walk->failed = true;
-    return;
-  }
-  *view = *object;
-  value->view = view;
+  ms_view *view = ms_walk_new_view(walk, object->binding);
+  *value = ms_value_scalar();
+  if (view == NULL) return;
+  view->subscript_count = object->subscript_count;
+  memcpy(view->subscript, object->subscript, object->subscript_count * sizeof *view->subscript);
+  *value = (ms_value){.kind = MS_VALUE_VIEW, .view = view};
   if (key->kind != MS_TABLE) {
     push_subscript(walk, key, view, binding->dim_count, binding->dims);
     return;

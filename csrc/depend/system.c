@@ -137,9 +137,24 @@ static uint32_t find_root(uint32_t *parent, uint32_t column) {
   return column;
 }
 
-static void unite_row(uint32_t *parent, const ms_row *row) {
-  int32_t first = -1;
+/* The unknowns of a system: rows mention no other columns. */
+typedef struct unknowns {
+  uint32_t count, column[MS_MAX_COLUMNS];
+} unknowns;
+
+static unknowns unknowns_of(const ms_system *system) {
+  unknowns found;
+  found.count = 0;
   for (uint32_t c = 0; c < MS_MAX_COLUMNS; c++) {
+    if (system->used[c]) found.column[found.count++] = c;
+  }
+  return found;
+}
+
+static void unite_row(uint32_t *parent, const unknowns *all, const ms_row *row) {
+  int32_t first = -1;
+  for (uint32_t k = 0; k < all->count; k++) {
+    uint32_t c = all->column[k];
     if (row->at[c] == 0) continue;
     if (first < 0) {
       first = (int32_t)c;
@@ -151,22 +166,27 @@ static void unite_row(uint32_t *parent, const ms_row *row) {
 
 uint32_t ms_system_parts(const ms_system *system, uint32_t *part) {
   uint32_t parent[MS_MAX_COLUMNS], number[MS_MAX_COLUMNS], count = 0;
-  for (uint32_t c = 0; c < MS_MAX_COLUMNS; c++) parent[c] = c;
-  for (uint32_t r = 0; r < system->equal_count; r++) unite_row(parent, &system->equal[r]);
-  for (uint32_t r = 0; r < system->inequality_count; r++) unite_row(parent, &system->inequality[r]);
-  for (uint32_t c = 0; c < MS_MAX_COLUMNS; c++) number[c] = UINT32_MAX;
+  unknowns all = unknowns_of(system);
   for (uint32_t c = 0; c < MS_MAX_COLUMNS; c++) {
-    part[c] = UINT32_MAX;
-    if (!system->used[c]) continue;
-    uint32_t root = find_root(parent, c);
+    parent[c] = c;
+    part[c] = number[c] = UINT32_MAX;
+  }
+  for (uint32_t r = 0; r < system->equal_count; r++) unite_row(parent, &all, &system->equal[r]);
+  for (uint32_t r = 0; r < system->inequality_count; r++) {
+    unite_row(parent, &all, &system->inequality[r]);
+  }
+  for (uint32_t k = 0; k < all.count; k++) {
+    uint32_t c = all.column[k], root = find_root(parent, c);
     if (number[root] == UINT32_MAX) number[root] = count++;
     part[c] = number[root];
   }
   return count;
 }
 
-static bool row_in_part(const ms_row *row, const uint32_t *part, uint32_t wanted) {
-  for (uint32_t c = 0; c < MS_MAX_COLUMNS; c++) {
+static bool row_in_part(const ms_row *row, const unknowns *all, const uint32_t *part,
+                        uint32_t wanted) {
+  for (uint32_t k = 0; k < all->count; k++) {
+    uint32_t c = all->column[k];
     if (row->at[c] != 0) return part[c] == wanted;
   }
   return false;
@@ -174,16 +194,17 @@ static bool row_in_part(const ms_row *row, const uint32_t *part, uint32_t wanted
 
 void ms_system_extract(const ms_system *system, const uint32_t *part, uint32_t wanted,
                        ms_system *component) {
+  unknowns all = unknowns_of(system);
   component->equal_count = 0;
   component->inequality_count = 0;
   for (uint32_t c = 0; c < MS_MAX_COLUMNS; c++)
     component->used[c] = system->used[c] && part[c] == wanted;
   for (uint32_t r = 0; r < system->equal_count; r++) {
-    if (row_in_part(&system->equal[r], part, wanted))
+    if (row_in_part(&system->equal[r], &all, part, wanted))
       component->equal[component->equal_count++] = system->equal[r];
   }
   for (uint32_t r = 0; r < system->inequality_count; r++) {
-    if (row_in_part(&system->inequality[r], part, wanted))
+    if (row_in_part(&system->inequality[r], &all, part, wanted))
       component->inequality[component->inequality_count++] = system->inequality[r];
   }
 }

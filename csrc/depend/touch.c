@@ -3,6 +3,7 @@
  * Walk, touches: recording accesses and findings. See walk.h. */
 #include <string.h>
 
+#include "depend/buffered.h"
 #include "depend/walk.h"
 
 static uint64_t bit_of(uint32_t group) {
@@ -25,18 +26,22 @@ static void record(ms_walk *walk, ms_access *access) {
     access->subscript_count = 0;
   }
   if (walk->possible > 0 || walk->functions > 0) access->possible = true;
-  if (!walk->record) return;
   if (ms_accesses_add(&walk->accesses, walk->arena, access, walk->scope, walk->scope_count) != 0)
     walk->failed = true;
 }
 
-void ms_walk_touch_view(ms_walk *walk, const ms_view *view, bool write, const ms_node *node) {
-  ms_access access = {.binding = view->binding, .write = write};
+void ms_walk_touch_element(ms_walk *walk, uint32_t binding, const ms_subscript *subscript,
+                           uint32_t count, bool write, const ms_node *node) {
+  ms_access access = {.binding = binding, .write = write, .subscript_count = count};
   access.node = ms_walk_place(walk, node);
-  access.group = walk->groups.of[view->binding];
-  access.subscript_count = view->subscript_count;
-  memcpy(access.subscript, view->subscript, sizeof access.subscript);
+  access.group = walk->groups.of[binding];
+  memcpy(access.subscript, subscript, count * sizeof *subscript);
   record(walk, &access);
+}
+
+void ms_walk_touch_view(ms_walk *walk, const ms_view *view, bool write, const ms_node *node) {
+  ms_walk_touch_element(walk, view->binding, view->subscript, view->subscript_count, write, node);
+  if (walk->bindings[view->binding].buffers != 0) ms_buffered_note(walk, view, write, node);
 }
 
 void ms_walk_touch_groups(ms_walk *walk, uint64_t groups, bool write, const ms_node *node) {
@@ -60,7 +65,6 @@ void ms_walk_touch(ms_walk *walk, const ms_value *value, bool write, const ms_no
 
 void ms_walk_find(ms_walk *walk, ms_reason_kind kind, bool proven, const ms_node *node,
                   const char *fix, const char *message) {
-  if (!walk->record) return;
   node = ms_walk_place(walk, node);
   for (uint32_t f = 0; f < walk->finding_count; f++) {
     if (walk->findings[f].kind == kind && walk->findings[f].node == node) return;

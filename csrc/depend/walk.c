@@ -297,16 +297,26 @@ int ms_walk_begin(ms_walk *walk) {
   return ms_walk_make_groups(walk);
 }
 
+/* A pass records anew: the last one counts. */
+static void begin_pass(ms_walk *walk) {
+  walk->changed = walk->early = false;
+  walk->possible = walk->functions = walk->loops = walk->scope_count = walk->depth = 0;
+  walk->accesses.count = walk->finding_count = 0;
+  walk->buffered = NULL;
+}
+
 int ms_walk_body(ms_walk *walk, ms_node *body) {
+  bool last = false;
   for (uint32_t pass = 0; pass < MAX_PASSES; pass++) {
-    walk->changed = false;
-    walk->possible = walk->functions = walk->loops = walk->scope_count = walk->depth = 0;
+    begin_pass(walk);
     ms_walk_block(walk, body);
     if (walk->failed) return -1;
-    if (walk->record) return 0;
-    walk->record = !walk->changed;
+    if (last) return 0;
+    last = !walk->changed;
+    /* Unless variables were read that had no value yet, all values were known in this pass. */
+    if (last && !walk->early && walk->frames == NULL) return 0;
   }
-  walk->record = true;
+  begin_pass(walk);
   ms_walk_find(walk, MS_REASON_COMPLEX, false, body, "move parts of the body into functions",
                "the body passes values around in more ways than are followed");
   return walk->failed ? -1 : 0;

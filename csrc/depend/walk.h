@@ -5,8 +5,8 @@
  * The walk follows values, not control flow: a local assigned once is what it was assigned, a
  * local assigned several times is any of what it was assigned. Values are affine numbers, other
  * scalars, views of arrays, and "other" things, which carry the set of arrays that they may be or
- * hold. The walk repeats until no value changes and records accesses in its last pass. All memory
- * comes from one arena. */
+ * hold. The walk repeats until no value changes; the accesses are those of its last pass. All
+ * memory comes from one arena. */
 #ifndef MS_DEPEND_WALK_H
 #define MS_DEPEND_WALK_H
 
@@ -35,7 +35,7 @@ typedef struct ms_view {
   uint32_t binding;
   bool range; /* a subscript is a range: its own subscripts are relative */
   uint32_t subscript_count;
-  ms_subscript subscript[MS_MAX_DIMS];
+  ms_subscript subscript[]; /* room for one a dimension of the array */
 } ms_view;
 
 typedef struct ms_value {
@@ -69,6 +69,7 @@ typedef struct ms_walk {
   ms_accesses accesses;
   ms_finding *findings;
   uint32_t finding_count, finding_capacity;
+  struct ms_buffered *buffered; /* what the body does to buffers; see buffered.h */
   /* private to the walk: */
   ms_frame *frame;          /* of the captured function that is walked; NULL in the loop's body */
   ms_frame *frames;         /* all that there were */
@@ -84,8 +85,8 @@ typedef struct ms_walk {
   uint32_t depth;     /* of the recursion over expressions */
   uint64_t stored;    /* arrays that were stored into tables, or returned by inner functions */
   bool stored_captured;
-  bool record;  /* the last pass */
   bool changed; /* a value changed in this pass */
+  bool early;   /* a variable was read that had no value yet */
   bool failed;  /* out of memory */
 } ms_walk;
 
@@ -98,8 +99,8 @@ void ms_walk_set_symbol(ms_walk *walk, const ms_symbol *symbol, const ms_value *
 /* Walks a body and fills accesses and findings. -1: out of memory. */
 int ms_walk_body(ms_walk *walk, ms_node *body);
 
-/* The value of an expression; reads are recorded in the last pass. Never fails: what it does not
- * understand is OTHER. */
+/* The value of an expression; reads are recorded. Never fails: what it does not understand is
+ * OTHER. */
 void ms_walk_value(ms_walk *walk, ms_node *node, ms_value *value);
 
 /* Parts shared by the files of the walk. */
@@ -111,6 +112,7 @@ void ms_walk_assign(ms_walk *walk, ms_node *target, const ms_value *value);
 void ms_walk_find_store(ms_walk *walk, bool proven, const ms_node *node);
 void ms_walk_event(ms_walk *walk, const ms_value *value, ms_event event, const ms_node *node);
 void ms_walk_binding(ms_walk *walk, uint32_t index, ms_value *value);
+ms_view *ms_walk_new_view(ms_walk *walk, uint32_t binding);
 bool ms_walk_field(ms_walk *walk, const ms_value *object, const char *name, ms_value *value);
 ms_meaning ms_walk_meaning(const ms_walk *walk, uint32_t capture);
 bool ms_walk_inline(ms_walk *walk, uint32_t binding, const ms_node *call, const ms_value *arguments,
@@ -120,6 +122,8 @@ const ms_node *ms_walk_place(const ms_walk *walk, const ms_node *node);
 void ms_walk_store(ms_walk *walk, const ms_value *value);
 int ms_walk_make_groups(ms_walk *walk);
 void ms_walk_touch_view(ms_walk *walk, const ms_view *view, bool write, const ms_node *node);
+void ms_walk_touch_element(ms_walk *walk, uint32_t binding, const ms_subscript *subscript,
+                           uint32_t count, bool write, const ms_node *node);
 void ms_walk_touch_groups(ms_walk *walk, uint64_t groups, bool write, const ms_node *node);
 void ms_walk_touch(ms_walk *walk, const ms_value *value, bool write, const ms_node *node);
 void ms_walk_index(ms_walk *walk, const ms_value *object, ms_node *key, ms_node *whole,

@@ -21,10 +21,21 @@ const char *ms_c_memory(ms_writer *w, uint32_t capture) {
 
 const char *ms_c_stride(ms_writer *w, uint32_t capture, uint32_t dim) {
   capture = ms_c_array(w, capture);
-  if (ms_draft_row_major(w->draft, capture))
-    return ms_c_text(w, "%" PRId64, w->draft->job->elements[capture].strides[dim]);
+  bool last = dim + 1 == w->draft->job->bindings[capture].dim_count;
+  if (last && ms_draft_row_major(w->draft, capture)) return "1";
   w->stride_used[capture * MS_MAX_DIMS + dim] = true;
   return ms_c_text(w, "s%u_%u", capture + 1, dim + 1);
+}
+
+const char *ms_c_extent(ms_writer *w, uint32_t capture, uint32_t dim) {
+  capture = ms_c_array(w, capture);
+  w->extent_used[capture * MS_MAX_DIMS + dim] = true;
+  return ms_c_text(w, "e%u_%u", capture + 1, dim + 1);
+}
+
+const char *ms_c_limit(ms_writer *w, uint32_t dim) {
+  w->limit_used[dim] = true;
+  return ms_c_text(w, "ms_limit%u", dim + 1);
 }
 
 const char *ms_c_object_type(ms_writer *w, const ms_kind_of *kind) {
@@ -55,6 +66,11 @@ static bool add_listed(ms_writer *w, const ms_node *table, ms_keys *keys) {
   for (uint32_t f = 0; f < table->kids; f++) {
     const ms_node *value = table->kid[f]->kid[1];
     ms_kind_of kind = ms_typed_expression(w->typed, value);
+    if (kind.can & MS_CAN_NIL) {
+      ms_c_refuse(w, value, "`%s` may be nil, and then `%s` is no element", ms_c_source(w, value),
+                  ms_c_source(w, table));
+      return false;
+    }
     if (table->kid[f]->kid[0] != NULL || (kind.can & MS_CAN_OBJECT) || keys->count >= MS_MAX_DIMS) {
       ms_c_refuse(w, value, "`%s` takes a range of an array", ms_c_source(w, table));
       return false;
@@ -102,7 +118,6 @@ static const char *joined(ms_writer *w, const char *offset, const char *at, uint
  * checked. */
 static const char *offset_of(ms_writer *w, const ms_keys *keys, uint32_t count, bool hold,
                              const ms_kind_of *object) {
-  const ms_binding *binding = &w->draft->job->bindings[object->array];
   const char *offset = "";
   for (uint32_t k = 0, next; k < count; k = next) {
     ms_c_key key[MS_MAX_DIMS];
@@ -111,7 +126,8 @@ static const char *offset_of(ms_writer *w, const ms_keys *keys, uint32_t count, 
       bool stores = hold;
       for (uint32_t l = n + 1; l < keys->count; l++)
         stores = stores || ms_c_stores(w, keys->key[l]);
-      key[n] = ms_c_key_of(w, keys->key[n], binding->dims[object->given + n], stores);
+      key[n] =
+          ms_c_key_of(w, keys->key[n], ms_c_extent(w, object->array, object->given + n), stores);
     }
     for (uint32_t n = k; n < next; n++) {
       uint32_t dim = object->given + n;
@@ -202,7 +218,7 @@ bool ms_c_approach(ms_writer *w, const ms_node *node, ms_c_keeps *keeps, const v
     bool stores = keeps(w, key, context);
     for (uint32_t l = keys.last + k + 1; l < keys.count; l++)
       stores = stores || ms_c_stores(w, keys.key[l]);
-    site->key[k] = ms_c_key_of(w, key, binding->dims[site->dim + k], stores);
+    site->key[k] = ms_c_key_of(w, key, ms_c_extent(w, object.array, site->dim + k), stores);
   }
   return true;
 }
@@ -216,6 +232,13 @@ const char *ms_c_arrive(ms_writer *w, const ms_c_site *site) {
     offset = joined(w, offset, at, array, dim);
   }
   return address(w, site->base, offset, true);
+}
+
+void ms_c_as_integer(ms_writer *w, ms_c_value *value, int32_t type) {
+  int64_t most = type == MS_INT32 ? INT32_MAX : (int64_t)1 << 53;
+  int64_t least = type == MS_INT32 ? INT32_MIN : -most;
+  value->whole = ms_c_integer(w, ms_c_text(w, "(int64_t)%s", value->text), least, most);
+  value->text = ms_c_text(w, "(double)%s", value->text);
 }
 
 ms_c_value ms_c_load(ms_writer *w, const ms_c_location *location, const ms_node *node) {
@@ -233,8 +256,30 @@ ms_c_value ms_c_load(ms_writer *w, const ms_c_location *location, const ms_node 
     ms_c_line(w, "}");
     value.text = held;
   }
-  value.text = ms_c_text(w, "(double)%s", value.text);
+  if (type == MS_FLOAT) {
+    value.text = ms_c_text(w, "(double)%s", value.text);
+  } else {
+    ms_c_as_integer(w, &value, type);
+  }
   return value;
+}
+
+/* Text of an integer on its way into an element of type int32 or int64, checked if it may not fit:
+ * as a double it is `number`. */
+static const char *integer_stored(ms_writer *w, const ms_whole *whole, int32_t type,
+                                  const char *number, uint32_t capture, const ms_node *node) {
+  if (type == MS_INT64) return ms_c_text(w, "(int64_t)%s", whole->text);
+  if (whole->least >= INT32_MIN && whole->most <= INT32_MAX)
+    return ms_c_text(w, "(int32_t)%s", whole->text);
+  const char *held = whole->text;
+  if (!ms_c_is_simple(held)) {
+    held = ms_c_temp(w);
+    ms_c_line(w, "const int64_t %s = %s;", held, whole->text);
+    number = ms_c_text(w, "(double)%s", held);
+  }
+  ms_c_stop(w, node, ms_c_text(w, "%s != (int32_t)%s", held, held), "MS_NATIVE_VALUE", capture, 0,
+            number);
+  return ms_c_text(w, "(int32_t)%s", held);
 }
 
 const char *ms_c_stored_whole(ms_writer *w, uint32_t capture, const ms_node *node) {
@@ -255,6 +300,7 @@ const char *ms_c_stored(ms_writer *w, ms_c_value value, uint32_t capture, const 
     return ms_c_text(w, "(float)%s", ms_c_as_number(w, value, node, says));
   if (type == MS_FLOAT) return value.text;
   if (type == MS_DOUBLE) return ms_c_as_number(w, value, node, says);
+  if (value.whole != NULL) return integer_stored(w, value.whole, type, value.text, capture, node);
   const char *name = type == MS_INT32 ? "int32" : "int64";
   const char *number = ms_c_as_number(w, value, node, says);
   if (!ms_c_is_simple(number)) {

@@ -19,26 +19,28 @@ typedef struct ms_target {
   bool counter;
 } ms_target;
 
-/* What the parts of targets must be kept from. */
+/* What the parts of a target must be kept from. */
 typedef struct ms_keeping {
   const ms_node *assign;
+  uint32_t at; /* which target */
   bool stores; /* values call functions */
 } ms_keeping;
 
-static bool is_target(const ms_node *assign, const ms_symbol *symbol) {
-  for (uint32_t t = 0; t < assign->targets; t++) {
+static bool is_later_target(const ms_keeping *keeping, const ms_symbol *symbol) {
+  const ms_node *assign = keeping->assign;
+  for (uint32_t t = keeping->at + 1; t < assign->targets; t++) {
     if (assign->kid[t]->kind == MS_NAME && assign->kid[t]->symbol == symbol) return true;
   }
   return false;
 }
 
-/* LuaJIT leaves a local in its register, unless the same assignment writes it. */
+/* LuaJIT leaves a local in its register, unless a later target is that local. */
 static bool keeps(const ms_writer *w, const ms_node *node, const void *context) {
   const ms_keeping *keeping = context;
   if (!keeping->stores && keeping->assign->targets == 1) return false;
   if (node == NULL || !ms_c_reads_late(w, node)) return true;
   while (node->kind == MS_PAREN) node = node->kid[0];
-  return node->symbol != NULL && is_target(keeping->assign, node->symbol);
+  return node->symbol != NULL && is_later_target(keeping, node->symbol);
 }
 
 static void find_target(ms_writer *w, const ms_node *node, const ms_keeping *keeping,
@@ -92,8 +94,10 @@ void ms_c_assignment(ms_writer *w, const ms_node *node) {
   ms_keeping keeping = {.assign = node};
   for (uint32_t k = node->targets; k < node->kids; k++)
     keeping.stores = keeping.stores || ms_c_stores(w, node->kid[k]);
-  for (uint32_t t = 0; t < count && w->why->line == 0; t++)
+  for (uint32_t t = 0; t < count && w->why->line == 0; t++) {
+    keeping.at = t;
     find_target(w, node->kid[t], &keeping, &target[t]);
+  }
   if (w->why->line != 0) return;
   ms_c_list(w, node, node->targets, values, count, count > 1);
   for (uint32_t t = 0; t < count; t++) {

@@ -118,10 +118,10 @@ static void declare_index(ms_writer *w, uint32_t d, bool entries) {
   ms_c_line(w, "const int64_t %s = %s;", name, from);
   local->whole = name;
   local->least = entries ? 1 : INT32_MIN;
-  local->most = entries ? range->hi : INT32_MAX;
+  local->most = INT32_MAX;
   bool up = range->step > 0;
   local->lo = entries ? "1.0" : ms_c_text(w, "(double)%s%u", up ? "lo" : "hi", d + 1);
-  local->hi = entries ? ms_c_number(w, (double)range->hi)
+  local->hi = entries ? ms_c_text(w, "(double)%s", ms_c_limit(w, d))
                       : ms_c_text(w, "(double)%s%u", up ? "hi" : "lo", d + 1);
 }
 
@@ -147,8 +147,11 @@ static void declare_entry(ms_writer *w, bool entries) {
     ms_c_leave(w);
     ms_c_line(w, "}");
   }
-  if (job->entry_type != MS_DOUBLE && value.form == MS_FORM_DOUBLE)
+  if (job->entry_type == MS_INT32 || job->entry_type == MS_INT64) {
+    ms_c_as_integer(w, &value, job->entry_type);
+  } else if (job->entry_type != MS_DOUBLE && value.form == MS_FORM_DOUBLE) {
     value.text = ms_c_text(w, "(double)%s", value.text);
+  }
   ms_c_declare(w, symbol, value, NULL);
 }
 
@@ -161,8 +164,7 @@ static void declare_loop_variables(ms_writer *w, bool entries) {
     beyond++;
   }
   for (uint32_t i = beyond; i < job->loop->index_count; i++)
-    ms_c_declare(w, job->loop->indices[i],
-                 (ms_c_value){MS_FORM_VALUE, ms_kind_scalar(MS_CAN_NIL), "ms_nil"}, NULL);
+    ms_c_declare(w, job->loop->indices[i], ms_c_nil(), NULL);
 }
 
 /* Tells the random numbers which iteration begins. */
@@ -250,7 +252,7 @@ static void give_results(ms_writer *w) {
     uint32_t at = plan->scalars[s].capture;
     if (!ms_variable_is_result(w->draft, at)) continue;
     ms_kind_of kind = w->typed->variable[at];
-    ms_c_value value = {ms_c_form(w, &kind), kind, ms_c_variable(w, at)};
+    ms_c_value value = {.form = ms_c_form(w, &kind), .kind = kind, .text = ms_c_variable(w, at)};
     if (ms_variable_is_tracked(w->draft, at)) value.text = ms_c_text(w, "q%u", at + 1);
     if (value.form == MS_FORM_OBJECT) return;
     ms_c_line(w, "ms_give(results + %u, %s);", slot,

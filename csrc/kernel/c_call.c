@@ -18,7 +18,7 @@
 #define LARGEST 500000
 
 static ms_c_value number(ms_form_of form, ms_precision precision, const char *text) {
-  return (ms_c_value){form, ms_kind_number(precision), text};
+  return (ms_c_value){.form = form, .kind = ms_kind_number(precision), .text = text};
 }
 
 /* The C function of one step: of floats where the result is one and it exists. */
@@ -145,7 +145,7 @@ static void declare_results(ms_writer *w, const ms_node *node, const ms_callee *
                             ms_c_value *values, uint32_t count) {
   for (uint32_t r = 0; r < count; r++) {
     ms_kind_of kind = r < MS_RETURNS ? callee->result[r] : ms_kind_scalar(MS_CAN_NIL);
-    values[r] = (ms_c_value){ms_c_form(w, &kind), kind, ms_c_temp(w)};
+    values[r] = (ms_c_value){.form = ms_c_form(w, &kind), .kind = kind, .text = ms_c_temp(w)};
     const char *type = ms_c_type(values[r].form);
     if (values[r].form == MS_FORM_OBJECT) type = ms_c_object_type(w, &kind);
     if (type == NULL) {
@@ -198,9 +198,7 @@ static void inline_call(ms_writer *w, const ms_node *node, const ms_node *functi
   ms_c_block(w, known->body);
   if (ms_block_ends(known->body)) {
     for (uint32_t r = 0; r < count; r++)
-      ms_c_line(w, "%s = %s;", values[r].text,
-                ms_c_as_form(w, (ms_c_value){MS_FORM_VALUE, ms_kind_scalar(MS_CAN_NIL), "ms_nil"},
-                             values[r].form, node));
+      ms_c_line(w, "%s = %s;", values[r].text, ms_c_as_form(w, ms_c_nil(), values[r].form, node));
   }
   w->label = labels;
   w->inlined = open.next;
@@ -230,8 +228,7 @@ void ms_c_call(ms_writer *w, const ms_node *node, ms_c_value *values, uint32_t c
     if (!builtin_fits(w, node, called.name, entry)) return;
     none = builtin(w, node, entry);
     if (count > 0) values[0] = none;
-    for (uint32_t v = 1; v < count; v++)
-      values[v] = (ms_c_value){MS_FORM_VALUE, ms_kind_scalar(MS_CAN_NIL), "ms_nil"};
+    for (uint32_t v = 1; v < count; v++) values[v] = ms_c_nil();
   } else {
     ms_c_refuse(w, node, "`%s` calls a function whose text is not known here",
                 ms_c_source(w, node));

@@ -39,19 +39,15 @@ static ms_c_value captured(ms_writer *w, uint32_t at, const ms_node *node) {
   }
 }
 
-/* A number that is an integer in the text, as a double. */
-static const char *widened(ms_writer *w, const char *text, int64_t least, int64_t most) {
-  bool narrow = least >= INT32_MIN && most <= INT32_MAX + (int64_t)1;
-  return ms_c_text(w, narrow ? "(double)(int32_t)%s" : "(double)%s", text);
-}
-
 static ms_c_value local(ms_writer *w, const ms_node *node) {
   const ms_c_local *known = ms_c_local_of(w, node->symbol);
   ms_kind_of kind = *ms_typed_symbol(w->typed, node->symbol);
   if (known->text == NULL) return refused(w, node, "is a variable of another function");
-  if (known->whole != NULL && known->text == known->whole)
-    return number(widened(w, known->whole, known->least, known->most));
-  return value_of(kind, known->form, known->text);
+  if (known->whole == NULL || known->text != known->whole)
+    return value_of(kind, known->form, known->text);
+  ms_c_value value = number(ms_c_widened(w, known->whole, known->least, known->most));
+  value.whole = ms_c_integer(w, known->whole, known->least, known->most);
+  return value;
 }
 
 static ms_c_value path(ms_writer *w, const ms_node *node) {
@@ -75,9 +71,13 @@ static ms_c_value path(ms_writer *w, const ms_node *node) {
   return value_of(location.kind, MS_FORM_OBJECT, location.text);
 }
 
-const char *ms_c_operand(ms_writer *w, const ms_node *node, bool single) {
-  ms_c_value value = ms_c_expression(w, node);
+/* A number in the form of a result. */
+static const char *as_number(ms_writer *w, ms_c_value value, const ms_node *node, bool single) {
   return single ? ms_c_as_float(w, value, node) : ms_c_as_double(w, value, node);
+}
+
+const char *ms_c_operand(ms_writer *w, const ms_node *node, bool single) {
+  return as_number(w, ms_c_expression(w, node), node, single);
 }
 
 bool ms_c_reads_late(const ms_writer *w, const ms_node *node) {
@@ -96,20 +96,25 @@ static ms_c_value left_operand(ms_writer *w, const ms_node *node) {
   return ms_c_hold(w, left);
 }
 
-/* Two operands in order. */
-static void operands(ms_writer *w, const ms_node *node, bool single, const char **a,
-                     const char **b) {
-  ms_c_value left = left_operand(w, node), right = ms_c_expression(w, node->kid[1]);
-  *a = single ? ms_c_as_float(w, left, node->kid[0]) : ms_c_as_double(w, left, node->kid[0]);
-  *b = single ? ms_c_as_float(w, right, node->kid[1]) : ms_c_as_double(w, right, node->kid[1]);
+/* An operand of `^`, which the Lua engine has a function for: it does not know what things are
+ * called. */
+static const char *power_operand(ms_writer *w, ms_c_value value, const ms_node *node) {
+  static const ms_complaint says = {"attempt to perform arithmetic on a nil value",
+                                    "attempt to perform arithmetic on a boolean value"};
+  return ms_c_as_number(w, value, node, says);
 }
 
 static ms_c_value arithmetic(ms_writer *w, const ms_node *node) {
   ms_kind_of kind = ms_typed_expression(w->typed, node);
   ms_form_of form = ms_c_form(w, &kind);
   bool single = form == MS_FORM_FLOAT && node->op != MS_OP_MOD && node->op != MS_OP_POW;
-  const char *a, *b;
-  operands(w, node, single, &a, &b);
+  ms_c_value left = left_operand(w, node), right = ms_c_expression(w, node->kid[1]);
+  bool power = node->op == MS_OP_POW;
+  const char *a =
+      power ? power_operand(w, left, node->kid[0]) : as_number(w, left, node->kid[0], single);
+  const char *b =
+      power ? power_operand(w, right, node->kid[1]) : as_number(w, right, node->kid[1], single);
+  const ms_whole *whole = NULL;
   const char *text;
   switch (node->op) {
     case MS_OP_MOD:
@@ -118,11 +123,17 @@ static ms_c_value arithmetic(ms_writer *w, const ms_node *node) {
     case MS_OP_POW:
       text = ms_c_text(w, "ms_math_pow(%s, %s)", a, b);
       break;
+    case MS_OP_ADD:
+    case MS_OP_SUB:
+      whole = ms_c_integer_sum(w, left.whole, right.whole, node->op == MS_OP_SUB);
+      /* fall through */
     default:
       text = ms_c_text(w, "(%s %s %s)", a, ms_op_name(node->op), b);
   }
   if (form == MS_FORM_FLOAT && !single) text = ms_c_text(w, "(float)%s", text);
-  return value_of(kind, form, text);
+  ms_c_value value = value_of(kind, form, text);
+  value.whole = whole;
+  return value;
 }
 
 /* Comparison of two integers, if both are. */
@@ -155,6 +166,30 @@ static bool is_number(const ms_c_value *value) {
   return value->form == MS_FORM_DOUBLE || value->form == MS_FORM_FLOAT;
 }
 
+/* A condition: a held value is of one of the kinds in `can`. */
+static const char *is_kind(ms_writer *w, const ms_c_value *value, uint32_t can) {
+  if (can == MS_CAN_NIL) return ms_c_text(w, "%s.tag == MS_NATIVE_NIL", value->text);
+  return ms_c_text(w, "(%s.tag == MS_NATIVE_TRUE || %s.tag == MS_NATIVE_FALSE)", value->text,
+                   value->text);
+}
+
+/* Stops where neither of two values is a number: then LuaJIT names both. */
+static void compare_others(ms_writer *w, const ms_node *node, const ms_c_value *a,
+                           const ms_c_value *b) {
+  static const uint32_t kinds[] = {MS_CAN_NIL, MS_CAN_BOOLEAN};
+  static const char *const names[] = {"nil", "boolean"};
+  for (int k = 0; k < 4; k++) {
+    int one = k / 2, other = k % 2;
+    if (!(a->kind.can & kinds[one]) || !(b->kind.can & kinds[other])) continue;
+    const char *message =
+        one == other ? ms_c_text(w, "attempt to compare two %s values", names[one])
+                     : ms_c_text(w, "attempt to compare %s with %s", names[one], names[other]);
+    ms_c_error(w, node,
+               ms_c_text(w, "%s && %s", is_kind(w, a, kinds[one]), is_kind(w, b, kinds[other])),
+               message);
+  }
+}
+
 static ms_c_value comparison(ms_writer *w, const ms_node *node) {
   static const char *const ops[] = {[MS_OP_EQ] = "==", [MS_OP_NE] = "!=", [MS_OP_LT] = "<",
                                     [MS_OP_LE] = "<=", [MS_OP_GT] = ">",  [MS_OP_GE] = ">="};
@@ -171,7 +206,15 @@ static ms_c_value comparison(ms_writer *w, const ms_node *node) {
                                      "attempt to compare boolean with number"};
   static const ms_complaint second = {"attempt to compare number with nil",
                                       "attempt to compare number with boolean"};
+  if (a.whole != NULL && b.whole != NULL)
+    return value_of(kind, MS_FORM_BOOL,
+                    ms_c_text(w, "(%s %s %s)", a.whole->text, ops[node->op], b.whole->text));
   bool turned = node->op == MS_OP_GT || node->op == MS_OP_GE;
+  if (a.form == MS_FORM_VALUE && b.form == MS_FORM_VALUE) {
+    a = ms_c_hold(w, a);
+    b = ms_c_hold(w, b);
+    compare_others(w, node->kid[0], turned ? &b : &a, turned ? &a : &b);
+  }
   const char *left = ms_c_as_number(w, a, node->kid[0], turned ? second : first);
   const char *right = ms_c_as_number(w, b, node->kid[1], turned ? first : second);
   return value_of(kind, MS_FORM_BOOL, ms_c_text(w, "(%s %s %s)", left, ops[node->op], right));
@@ -258,7 +301,7 @@ static ms_c_value unary(ms_writer *w, const ms_node *node) {
   if (node->op == MS_OP_LEN) {
     ms_whole length = ms_c_whole_static(w, node);
     if (!length.known) return refused(w, node, "is the length of what is no array");
-    return number(ms_c_number(w, (double)length.least));
+    return number(ms_c_text(w, "(double)%s", length.text));
   }
   ms_c_value value = ms_c_expression(w, node->kid[0]);
   bool single = value.form == MS_FORM_FLOAT;
@@ -283,6 +326,13 @@ static ms_c_value call(ms_writer *w, const ms_node *node) {
   return value;
 }
 
+static ms_c_value literal(ms_writer *w, const ms_node *node) {
+  ms_c_value value = number(ms_c_number(w, node->number));
+  ms_whole whole = ms_c_whole_static(w, node);
+  if (whole.known) value.whole = ms_c_integer(w, whole.text, whole.least, whole.most);
+  return value;
+}
+
 ms_c_value ms_c_expression(ms_writer *w, const ms_node *node) {
   switch (node->kind) {
     case MS_NIL:
@@ -293,7 +343,7 @@ ms_c_value ms_c_expression(ms_writer *w, const ms_node *node) {
       return value_of(ms_kind_scalar(MS_CAN_FALSE), MS_FORM_BOOL, "0");
     case MS_NUMBER:
       if (node->boxed) return refused(w, node, "is a number of another library");
-      return number(ms_c_number(w, node->number));
+      return literal(w, node);
     case MS_STRING:
       return refused(w, node, "is a string");
     case MS_TABLE:

@@ -51,7 +51,13 @@ static void check_end(ms_writer *w, ms_end *end) {
 static void find_end(ms_writer *w, ms_end *end) {
   end->whole = ms_c_whole(w, end->node);
   end->whole.known = end->whole.known && end->whole.unsigned_zero;
-  if (!end->whole.known) evaluate_end(w, end);
+  if (!end->whole.known) {
+    evaluate_end(w, end);
+  } else if (end->whole.lo == NULL) { /* made of counters, which may go on before the loop ends */
+    const char *held = ms_c_temp(w);
+    ms_c_line(w, "const int64_t %s = %s;", held, end->whole.text);
+    end->whole.text = held;
+  }
 }
 
 static void guard_end(ms_writer *w, ms_end *end, bool start) {
@@ -104,6 +110,7 @@ static int64_t note_constant(ms_writer *w, const ms_node *loop, const ms_end *li
   const ms_node *value, *first = loop->kid[0], *last = loop->kid[1];
   if (first->kind != MS_NUMBER || first->number != 1) return 0;
   if (limit->whole.least == limit->whole.most) return search.loops ? 0 : limit->whole.most;
+  if (limit->whole.likely > 0) return search.loops ? 0 : limit->whole.likely;
   uint32_t at = ms_typed_binding(w->typed, last, &value);
   if (search.extent == 0 || at == MS_NO_CAPTURE || value != last || ms_variable_is(w->draft, at))
     return 0;

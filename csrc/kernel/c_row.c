@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
  * Writing C: methods of rows, which the prelude has (array/rowwise.h). See writer.h. */
-#include <inttypes.h>
 #include <string.h>
 
 #include "kernel/writer.h"
@@ -22,6 +21,7 @@ static const ms_row_method methods[] = {{"fill", false, true, false}, {"scal", f
 typedef struct ms_c_row {
   const char *pointer, *stride;
   const char *type;
+  const char *extent; /* how long it is, as C text, and how long now */
   int64_t length;
 } ms_c_row;
 
@@ -43,6 +43,7 @@ static bool row_of(ms_writer *w, const ms_node *node, ms_c_row *row) {
       ms_c_is_simple(location.text) ? location.text : ms_c_text(w, "(%s)", location.text);
   row->stride = ms_c_stride(w, kind.array, kind.given);
   row->type = type == MS_FLOAT ? "float" : "double";
+  row->extent = ms_c_extent(w, kind.array, kind.given);
   row->length = binding->dims[kind.given];
   return true;
 }
@@ -52,6 +53,7 @@ static const char *pair(ms_writer *w, const ms_c_row *row) {
   return ms_c_text(w, "%s, %s", row->pointer, row->stride);
 }
 
+/* Rows that are as long as each other now are so whenever this text runs. */
 static bool same_length(ms_writer *w, const ms_node *node, const ms_c_row *a, const ms_c_row *b) {
   if (a->length == b->length) return true;
   ms_c_refuse(w, node, "`%s` has rows of different lengths", ms_c_source(w, node));
@@ -65,7 +67,7 @@ static ms_c_value loop_over(ms_writer *w, ms_kind_of kind, ms_measure measure, c
   const char *type = ms_c_type(form), *sum = ms_c_temp(w), *at = ms_c_temp(w);
   ms_c_line(w, "%s %s = 0;", type, sum);
   if (x->length <= MS_UNROLLED_TOO_EARLY) ms_c_line(w, "#pragma GCC unroll 1");
-  ms_c_line(w, "for (int64_t %s = 0; %s < %" PRId64 "; %s++)", at, at, x->length, at);
+  ms_c_line(w, "for (int64_t %s = 0; %s < %s; %s++)", at, at, x->extent, at);
   const char *a = ms_c_text(w, "(%s)%s[%s * %s]", type, x->pointer, at, x->stride);
   const char *b = ms_c_text(w, "(%s)%s[%s * %s]", type, y->pointer, at, y->stride);
   if (measure == MS_MEASURE_SUM) {
@@ -75,7 +77,7 @@ static ms_c_value loop_over(ms_writer *w, ms_kind_of kind, ms_measure measure, c
   }
   if (measure == MS_MEASURE_NORM)
     sum = ms_c_text(w, "__builtin_sqrt%s(%s)", form == MS_FORM_FLOAT ? "f" : "", sum);
-  return ms_c_hold(w, (ms_c_value){form, kind, sum});
+  return ms_c_hold(w, (ms_c_value){.form = form, .kind = kind, .text = sum});
 }
 
 /* The largest or least element; the first nan if there is one. */
@@ -84,15 +86,16 @@ static ms_c_value extreme(ms_writer *w, ms_kind_of kind, ms_measure measure, con
   bool most = measure == MS_MEASURE_MAX;
   const char *element = ms_c_text(w, "(double)%s[%s * %s]", x->pointer, at, x->stride);
   ms_c_line(w, "double %s = %s__builtin_inf();", best, most ? "-" : "");
-  ms_c_line(w, "for (int64_t %s = 0; %s < %" PRId64 " && %s == %s; %s++)", at, at, x->length, best,
-            best, at);
+  ms_c_line(w, "for (int64_t %s = 0; %s < %s && %s == %s; %s++)", at, at, x->extent, best, best,
+            at);
   ms_c_line(w, "  if (!(%s %s %s)) %s = %s;", element, most ? "<=" : ">=", best, best, element);
-  return (ms_c_value){MS_FORM_DOUBLE, kind, best};
+  return (ms_c_value){.form = MS_FORM_DOUBLE, .kind = kind, .text = best};
 }
 
 static ms_c_value of_size(ms_writer *w, const ms_node *node, ms_measure measure) {
   ms_kind_of kind = ms_typed_expression(w->typed, node->kid[0]);
-  ms_c_value none = {MS_FORM_DOUBLE, ms_kind_number(MS_ANY_PRECISION), "0.0"};
+  ms_c_value none = {
+      .form = MS_FORM_DOUBLE, .kind = ms_kind_number(MS_ANY_PRECISION), .text = "0.0"};
   if (measure == MS_MEASURE_DIM && node->kids == 1) {
     uint32_t dims = w->draft->job->bindings[kind.array].dim_count - kind.given;
     none.text = ms_c_number(w, (double)dims);
@@ -102,13 +105,14 @@ static ms_c_value of_size(ms_writer *w, const ms_node *node, ms_measure measure)
   if (!whole.known)
     ms_c_refuse(w, node, "`%s` is not known beforehand", ms_c_source(w, node));
   else
-    none.text = ms_c_number(w, (double)whole.least);
+    none.text = ms_c_text(w, "(double)%s", whole.text);
   return none;
 }
 
 ms_c_value ms_c_measure(ms_writer *w, const ms_node *node) {
   ms_kind_of kind = ms_typed_expression(w->typed, node);
-  ms_c_value none = {MS_FORM_DOUBLE, ms_kind_number(MS_ANY_PRECISION), "0.0"};
+  ms_c_value none = {
+      .form = MS_FORM_DOUBLE, .kind = ms_kind_number(MS_ANY_PRECISION), .text = "0.0"};
   ms_measure measure = ms_measure_find(node->text);
   ms_kind_of object = ms_typed_expression(w->typed, node->kid[0]);
   bool array = object.object == MS_OBJECT_VIEW || object.object == MS_OBJECT_SPARSE;
@@ -126,15 +130,15 @@ ms_c_value ms_c_measure(ms_writer *w, const ms_node *node) {
   if (w->fast && measure != MS_MEASURE_MEAN) return loop_over(w, kind, measure, &x, dot ? &y : &x);
   const char *text;
   if (dot) {
-    text = ms_c_text(w, "ms_row_dot_%s_%s(%s, %s, %" PRId64 ")", x.type, y.type, pair(w, &x),
-                     pair(w, &y), x.length);
+    text = ms_c_text(w, "ms_row_dot_%s_%s(%s, %s, %s)", x.type, y.type, pair(w, &x), pair(w, &y),
+                     x.extent);
   } else {
     bool mean = measure == MS_MEASURE_MEAN;
-    text = ms_c_text(w, "ms_row_%s_%s(%s, %" PRId64 ")", mean ? "sum" : node->text, x.type,
-                     pair(w, &x), x.length);
-    if (mean) text = ms_c_text(w, "%s / %" PRId64 ".0", text, x.length);
+    text = ms_c_text(w, "ms_row_%s_%s(%s, %s)", mean ? "sum" : node->text, x.type, pair(w, &x),
+                     x.extent);
+    if (mean) text = ms_c_text(w, "%s / (double)%s", text, x.extent);
   }
-  return ms_c_hold(w, (ms_c_value){MS_FORM_DOUBLE, kind, text});
+  return ms_c_hold(w, (ms_c_value){.form = MS_FORM_DOUBLE, .kind = kind, .text = text});
 }
 
 /* What a statement on rows was given. */
@@ -163,7 +167,7 @@ static bool number_argument(ms_writer *w, const ms_node *node, ms_row_arguments 
 static void add_number(ms_writer *w, const ms_row_arguments *given) {
   const char *at = ms_c_temp(w), *a = ms_c_temp(w), *stride = given->y.stride;
   ms_c_line(w, "const double %s = %s;", a, given->number);
-  ms_c_line(w, "for (int64_t %s = 0; %s < %" PRId64 "; %s++)", at, at, given->y.length, at);
+  ms_c_line(w, "for (int64_t %s = 0; %s < %s; %s++)", at, at, given->y.extent, at);
   ms_c_line(w, "  %s[%s * %s] = (%s)((double)%s[%s * %s] + %s);", given->y.pointer, at, stride,
             given->y.type, given->y.pointer, at, stride, a);
 }
@@ -194,9 +198,9 @@ static bool statement(ms_writer *w, const ms_node *node, const ms_row_method *me
     return true;
   }
   const char *x = given.row != NULL ? pair(w, &given.x) : "";
-  ms_c_line(w, "ms_row_%s_%s%s%s(%s%s%s, %" PRId64 "%s%s);", method->name, given.y.type,
+  ms_c_line(w, "ms_row_%s_%s%s%s(%s%s%s, %s%s%s);", method->name, given.y.type,
             method->row ? "_" : "", method->row ? given.x.type : "", pair(w, &given.y),
-            method->row ? ", " : "", x, given.y.length, given.number != NULL ? ", " : "",
+            method->row ? ", " : "", x, given.y.extent, given.number != NULL ? ", " : "",
             given.number != NULL ? given.number : "");
   return true;
 }

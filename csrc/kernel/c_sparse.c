@@ -37,7 +37,8 @@ static bool has_rows(ms_writer *w, const ms_node *node, uint32_t capture) {
 }
 
 ms_c_value ms_c_sparse_row(ms_writer *w, const ms_node *node) {
-  ms_c_value value = {MS_FORM_OBJECT, ms_typed_expression(w->typed, node), "1"};
+  ms_c_value value = {
+      .form = MS_FORM_OBJECT, .kind = ms_typed_expression(w->typed, node), .text = "1"};
   while (node->kind == MS_PAREN) node = node->kid[0];
   if (node->kind == MS_NAME && node->symbol != NULL &&
       ms_c_local_of(w, node->symbol)->text != NULL) {
@@ -51,9 +52,8 @@ ms_c_value ms_c_sparse_row(ms_writer *w, const ms_node *node) {
     return value;
   }
   if (!has_rows(w, node->kid[0], base.array)) return value;
-  int64_t extent = w->draft->job->bindings[base.array].dims[0];
   const char *held = ms_c_temp(w);
-  const char *at = ms_c_subscript(w, node->kid[1], extent, base.array, 0);
+  const char *at = ms_c_subscript(w, node->kid[1], base.array, 0);
   ms_c_line(w, "const int64_t %s = %s;", held, at);
   value.text = held;
   return value;
@@ -71,7 +71,8 @@ static ms_c_value value_at(ms_writer *w, uint32_t array, const char *place, cons
 }
 
 ms_c_value ms_c_sparse_element(ms_writer *w, const ms_node *node) {
-  ms_c_value none = {MS_FORM_DOUBLE, ms_kind_number(MS_ANY_PRECISION), "0.0"};
+  ms_c_value none = {
+      .form = MS_FORM_DOUBLE, .kind = ms_kind_number(MS_ANY_PRECISION), .text = "0.0"};
   const ms_node *row_node = node->kid[0], *key = node->kid[1];
   ms_kind_of row_kind = ms_typed_expression(w->typed, row_node);
   if (key->kind == MS_TABLE || row_kind.given != 1) {
@@ -80,8 +81,7 @@ ms_c_value ms_c_sparse_element(ms_writer *w, const ms_node *node) {
   }
   ms_c_value row = ms_c_sparse_row(w, row_node);
   if (w->why->line != 0) return none;
-  const ms_binding *binding = &w->draft->job->bindings[row_kind.array];
-  const char *column = ms_c_subscript(w, key, binding->dims[1], row_kind.array, 1);
+  const char *column = ms_c_subscript(w, key, row_kind.array, 1);
   const char *start = rows_part(w, row_kind.array, PART_START);
   const char *columns = rows_part(w, row_kind.array, PART_COLUMNS);
   const char *found = ms_c_temp(w), *place = ms_c_temp(w);
@@ -93,13 +93,13 @@ ms_c_value ms_c_sparse_element(ms_writer *w, const ms_node *node) {
              "duplicates = \"sum\"");
   ms_c_value value = value_at(w, row_kind.array, ms_c_text(w, "%s ? %s : 0", found, place), node);
   value.text = ms_c_text(w, "(%s ? %s : 0)", found, value.text);
+  value.whole = NULL;
   return ms_c_hold(w, value);
 }
 
 /* The variables of `for f, v in X[i]:nonzeros()`. */
 static void declare_entry(ms_writer *w, const ms_node *loop, uint32_t array, const char *place) {
   const ms_symbol *column = loop->symbols[0];
-  const ms_binding *binding = &w->draft->job->bindings[array];
   const char *name = ms_c_local_name(w, column);
   const char *from = ms_c_text(w, "%s[%s]", rows_part(w, array, PART_COLUMNS), place);
   ms_c_local *local = ms_c_local_of(w, column);
@@ -110,12 +110,12 @@ static void declare_entry(ms_writer *w, const ms_node *loop, uint32_t array, con
     ms_c_line(w, "const int64_t %s = %s;", name, from);
     local->whole = name;
     local->least = 1;
-    local->most = binding->dims[1];
+    local->most = INT32_MAX;
     local->lo = "1.0";
-    local->hi = ms_c_number(w, (double)binding->dims[1]);
+    local->hi = ms_c_text(w, "(double)%s", ms_c_extent(w, array, 1));
   }
   for (uint32_t s = 1; s < loop->symbol_count; s++) {
-    ms_c_value value = {MS_FORM_VALUE, ms_kind_scalar(MS_CAN_NIL), "ms_nil"};
+    ms_c_value value = ms_c_nil();
     if (s == 1) value = value_at(w, array, place, loop);
     ms_c_declare(w, loop->symbols[s], value, NULL);
   }

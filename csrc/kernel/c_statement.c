@@ -28,8 +28,7 @@ void ms_c_list(ms_writer *w, const ms_node *node, uint32_t from, ms_c_value *val
     for (uint32_t l = k + 1; l < node->kids; l++) later = later || ms_c_stores(w, node->kid[l]);
     if (hold || later) values[at] = ms_c_hold(w, values[at]);
   }
-  for (uint32_t at = node->kids - from; at < count; at++)
-    values[at] = (ms_c_value){MS_FORM_VALUE, ms_kind_scalar(MS_CAN_NIL), "ms_nil"};
+  for (uint32_t at = node->kids - from; at < count; at++) values[at] = ms_c_nil();
 }
 
 /* A local that is an integer while the guards hold. */
@@ -72,11 +71,19 @@ void ms_c_declare(ms_writer *w, const ms_symbol *symbol, ms_c_value value, const
     ms_c_line(w, "int64_t %s = %s;", name, ms_c_counted(w, from));
     local->text = local->whole = name;
     local->counter = true;
-    local->least = -((int64_t)1 << 52);
-    local->most = -local->least;
+    local->least = -MS_C_COUNTED;
+    local->most = MS_C_COUNTED;
     return;
   }
   if (kind.can == MS_CAN_NUMBER && declare_whole(w, symbol, local, from, name)) return;
+  if (kind.can == MS_CAN_NUMBER && value.whole != NULL && local->whole == NULL &&
+      !symbol->assigned) {
+    ms_c_line(w, "const int64_t %s = %s;", name, value.whole->text);
+    local->text = local->whole = name;
+    local->least = value.whole->least;
+    local->most = value.whole->most;
+    return;
+  }
   local->text = name;
   const ms_node *about = from != NULL ? from : w->draft->body;
   ms_c_line(w, "%s%s %s = %s;", symbol->assigned ? "" : "const ", ms_c_type(local->form), name,

@@ -5,6 +5,10 @@
 
 #include "kernel/writer.h"
 
+ms_c_value ms_c_nil(void) {
+  return (ms_c_value){.form = MS_FORM_VALUE, .kind = ms_kind_scalar(MS_CAN_NIL), .text = "ms_nil"};
+}
+
 ms_form_of ms_c_form(const ms_writer *w, const ms_kind_of *kind) {
   if (kind->can & MS_CAN_OBJECT) return MS_FORM_OBJECT;
   if (kind->can == MS_CAN_NUMBER)
@@ -123,8 +127,15 @@ static bool lasting(const char *text) {
 ms_c_value ms_c_hold(ms_writer *w, ms_c_value value) {
   if (value.form == MS_FORM_OBJECT || lasting(value.text)) return value;
   const char *held = ms_c_temp(w);
-  ms_c_line(w, "const %s %s = %s;", ms_c_type(value.form), held, value.text);
-  value.text = held;
+  const ms_whole *whole = value.whole;
+  if (whole != NULL) {
+    ms_c_line(w, "const int64_t %s = %s;", held, whole->text);
+    value.text = ms_c_widened(w, held, whole->least, whole->most);
+    value.whole = ms_c_integer(w, held, whole->least, whole->most);
+  } else {
+    ms_c_line(w, "const %s %s = %s;", ms_c_type(value.form), held, value.text);
+    value.text = held;
+  }
   return value;
 }
 

@@ -18,8 +18,8 @@
 /* Most nodes that are looked at for one integer: locals used twice double the work a level. */
 #define MOST_STEPS 4000
 
-/* Integers are used up to here. */
-#define LIMIT ((int64_t)1 << 52)
+/* No array has more along a dimension: memory ends before. */
+#define MOST_EXTENT ((int64_t)1 << 46)
 
 static const ms_whole unknown = {.known = false};
 
@@ -65,11 +65,11 @@ static const char *both(ms_writer *w, const char *a, const char *b) {
 static ms_whole finish(ms_writer *w, ms_whole r, bool fits) {
   if (r.lo != NULL && (strlen(r.lo) > MS_GUARD_TEXT || strlen(r.hi) > MS_GUARD_TEXT))
     return unknown;
-  if (fits && r.least >= -LIMIT && r.most <= LIMIT) return r;
+  if (fits && r.least >= -MS_C_MOST && r.most <= MS_C_MOST) return r;
   if (r.lo == NULL) return unknown;
   r.needs = both(w, r.needs, ms_c_text(w, "%s >= -0x1p52 && %s <= 0x1p52", r.lo, r.hi));
-  r.least = -LIMIT;
-  r.most = LIMIT;
+  r.least = -MS_C_MOST;
+  r.most = MS_C_MOST;
   return r;
 }
 
@@ -221,7 +221,16 @@ static ms_whole of_extent(ms_writer *w, const ms_node *object, const ms_node *di
   double at = 1;
   if (dim != NULL) at = dim->kind == MS_NUMBER ? dim->number : 0;
   if (!(at >= 1 && at <= binding->dim_count - kind.given) || floor(at) != at) return unknown;
-  return literal(w, (double)binding->dims[kind.given + (uint32_t)at - 1]);
+  uint32_t d = kind.given + (uint32_t)at - 1;
+  const char *extent = ms_c_extent(w, kind.array, d);
+  const char *bound = ms_c_text(w, "(double)%s", extent);
+  return (ms_whole){.known = true,
+                    .unsigned_zero = true,
+                    .text = extent,
+                    .lo = bound,
+                    .hi = bound,
+                    .most = MOST_EXTENT,
+                    .likely = binding->dims[d]};
 }
 
 /* The ends of a loop bound its variable. */
@@ -346,16 +355,16 @@ ms_whole ms_c_whole(ms_writer *w, const ms_node *node) {
   return ms_c_whole_static(w, node);
 }
 
-bool ms_c_whole_within(ms_writer *w, const ms_node *node, int64_t extent, ms_whole *r) {
+bool ms_c_whole_within(ms_writer *w, const ms_node *node, const char *extent, ms_whole *r) {
   for (uint32_t f = 0; f < w->frames; f++) {
     w->whole_steps = MOST_STEPS;
     *r = whole_at(w, node, f);
     if (!r->known) continue;
     if (r->needs != NULL) ms_c_guard(w, f, r->needs);
     if (r->least < 1) ms_c_guard(w, f, ms_c_text(w, "%s >= 1", r->lo));
-    if (r->most > extent) ms_c_guard(w, f, ms_c_text(w, "%s <= %" PRId64, r->hi, extent));
+    ms_c_guard(w, f, ms_c_text(w, "%s <= (double)%s", r->hi, extent));
     return true;
   }
   *r = ms_c_whole_static(w, node);
-  return r->known && r->least >= 1 && r->most <= extent;
+  return false;
 }

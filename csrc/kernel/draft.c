@@ -94,10 +94,20 @@ bool ms_draft_row_major(const ms_draft *draft, uint32_t at) {
 }
 
 void ms_draft_stride(ms_draft *draft, uint32_t at, uint32_t dim) {
-  if (ms_draft_row_major(draft, at)) {
+  bool last = dim + 1 == draft->job->bindings[at].dim_count;
+  if (ms_draft_row_major(draft, at) && (last || !draft->job->general)) {
     ms_text_format(draft->out, "%" PRId64, draft->job->elements[at].strides[dim]);
     return;
   }
   draft->stride_used[at * MS_MAX_DIMS + dim] = true;
   ms_text_format(draft->out, "%ss%u_%u", draft->prefix, at + 1, dim + 1);
+}
+
+void ms_draft_extent(ms_draft *draft, uint32_t at, uint32_t dim) {
+  if (!draft->job->general) {
+    ms_text_format(draft->out, "%" PRId64, draft->job->bindings[at].dims[dim]);
+    return;
+  }
+  draft->extent_used[at * MS_MAX_DIMS + dim] = true;
+  ms_text_format(draft->out, "%se%u_%u", draft->prefix, at + 1, dim + 1);
 }

@@ -12,6 +12,8 @@
 #define MS_KERNEL_HELPERS(X) \
   X(POW, "pow")              \
   X(CHECK, "check")          \
+  X(PAIR, "pair")            \
+  X(TRIPLE, "triple")        \
   X(NUMBER, "number")        \
   X(INT32, "int32")          \
   X(INT64, "int64")          \
@@ -53,7 +55,7 @@ typedef struct ms_draft {
   ms_symbol *value;                /* the entry's value, or NULL */
   char prefix[16];
   bool *value_used, *pointer_used; /* by capture */
-  bool *stride_used;               /* by capture * MS_MAX_DIMS + dimension */
+  bool *stride_used, *extent_used; /* by capture * MS_MAX_DIMS + dimension */
   bool *spilled;                   /* by capture */
   bool *parameter;               /* by capture: a number that other executions of this text share */
   const ms_scalar_plan **scalar; /* by capture; NULL if it is no scalar of the plan */
@@ -113,6 +115,9 @@ bool ms_draft_row_major(const ms_draft *draft, uint32_t at);
 /* Adds the stride of dimension `dim` of the array that capture `at` is: a number or a name. */
 void ms_draft_stride(ms_draft *draft, uint32_t at, uint32_t dim);
 
+/* Adds the extent of dimension `dim` of the array that capture `at` is: a number or a name. */
+void ms_draft_extent(ms_draft *draft, uint32_t at, uint32_t dim);
+
 /* Finds the locals of the body that can be offsets, and the assignments that cannot be rewritten.
  * Fills draft->views and draft->blocked. -1 when memory is out. */
 int ms_draft_views(ms_draft *draft);
@@ -124,6 +129,12 @@ bool ms_draft_blocked(const ms_draft *draft, const ms_node *node);
 typedef void ms_draft_writer(ms_draft *draft, const void *what);
 void ms_draft_padded(ms_draft *draft, const ms_node *node, ms_draft_writer *write,
                      const void *what);
+
+/* Appends an assignment. */
+void ms_draft_assign(ms_draft *draft, const ms_node *node);
+
+/* Appends the user's text from one place to another as it is. */
+void ms_draft_copy(ms_draft *draft, size_t from, size_t to);
 
 /* Appends the rewritten text of [node->begin, node->end). */
 void ms_draft_node(ms_draft *draft, const ms_node *node);

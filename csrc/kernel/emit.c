@@ -100,12 +100,14 @@ int ms_draft_prepare(ms_draft *draft) {
   draft->pointer_used = ms_arena_take(draft->arena, captures, sizeof *draft->pointer_used);
   draft->stride_used =
       ms_arena_take(draft->arena, captures * MS_MAX_DIMS, sizeof *draft->stride_used);
+  draft->extent_used =
+      ms_arena_take(draft->arena, captures * MS_MAX_DIMS, sizeof *draft->extent_used);
   draft->spilled = ms_arena_take(draft->arena, captures, sizeof *draft->spilled);
   draft->parameter = ms_arena_take(draft->arena, captures, sizeof *draft->parameter);
   draft->scalar = ms_arena_take(draft->arena, captures, sizeof(const ms_scalar_plan *));
   draft->views = ms_arena_take(draft->arena, symbols, sizeof(ms_view *));
-  if (!draft->value_used || !draft->pointer_used || !draft->stride_used || !draft->spilled ||
-      !draft->scalar || !draft->views || !draft->parameter ||
+  if (!draft->value_used || !draft->pointer_used || !draft->stride_used || !draft->extent_used ||
+      !draft->spilled || !draft->scalar || !draft->views || !draft->parameter ||
       ms_parameters_find(draft->job->loop, false, draft->parameter) != 0) {
     return ms_error_set(draft->err, MS_ARR, "out of memory for the text of a kernel");
   }
@@ -129,20 +131,29 @@ static void write_body(ms_draft *draft, ms_text *body) {
 }
 
 static void add_param(ms_draft *draft, ms_kernel_info *info, ms_param_kind kind, uint32_t at) {
-  static const char letter[] = "ivcpsnk";
+  static const char letter[] = {
+      [MS_PARAM_COORD] = 'i',   [MS_PARAM_ENTRIES] = 'v', [MS_PARAM_VALUE] = 'c',
+      [MS_PARAM_POINTER] = 'p', [MS_PARAM_STRIDE] = 's',  [MS_PARAM_STEP] = 'n',
+      [MS_PARAM_TABLE] = 'k',   [MS_PARAM_EXTENT] = 'e'};
   info->params[info->param_count++] = (ms_param){.kind = kind, .at = at};
   ms_text_format(draft->out, ",%s%c", draft->prefix, letter[kind]);
   if (kind != MS_PARAM_TABLE && kind != MS_PARAM_ENTRIES) ms_text_format(draft->out, "%u", at + 1);
+}
+
+/* A parameter of one dimension. */
+static void add_dim(ms_draft *draft, ms_kernel_info *info, ms_param_kind kind, uint32_t at,
+                    uint32_t dim) {
+  add_param(draft, info, kind, at);
+  info->params[info->param_count - 1].dim = dim;
+  ms_text_format(draft->out, "_%u", dim + 1);
 }
 
 /* Parameters of the array that capture `at` is: its memory. */
 static void add_memory(ms_draft *draft, ms_kernel_info *info, uint32_t at) {
   if (draft->pointer_used[at]) add_param(draft, info, MS_PARAM_POINTER, at);
   for (uint32_t d = 0; d < MS_MAX_DIMS; d++) {
-    if (!draft->stride_used[at * MS_MAX_DIMS + d]) continue;
-    add_param(draft, info, MS_PARAM_STRIDE, at);
-    info->params[info->param_count - 1].dim = d;
-    ms_text_format(draft->out, "_%u", d + 1);
+    if (draft->stride_used[at * MS_MAX_DIMS + d]) add_dim(draft, info, MS_PARAM_STRIDE, at, d);
+    if (draft->extent_used[at * MS_MAX_DIMS + d]) add_dim(draft, info, MS_PARAM_EXTENT, at, d);
   }
 }
 
@@ -304,7 +315,7 @@ int ms_draft_info(ms_draft *draft, ms_kernel_info *info) {
     if (ms_variable_is_tracked(draft, c)) info->positions = info->entries ? 1 : draft->dims;
   }
   info->params = ms_arena_take(
-      info->arena, (values + 1) * (2 * MS_MAX_DIMS + 2) + 2 * MS_MAX_DIMS + MS_KERNEL_INNER,
+      info->arena, (values + 1) * (3 * MS_MAX_DIMS + 2) + 3 * MS_MAX_DIMS + MS_KERNEL_INNER,
       sizeof(ms_param));
   info->spilled = ms_arena_take(info->arena, captures + 1, sizeof(uint32_t));
   info->results = ms_arena_take(info->arena, scalars + 1, sizeof(uint32_t));

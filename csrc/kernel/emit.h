@@ -30,7 +30,8 @@
 #define MS_KERNEL_LOCALS 40
 
 /* How an array lies in memory: element type (ms_type) and strides in elements. Row-major strides
- * become part of the text; others are parameters, since a worker's copy may have its own. */
+ * become part of a Lua text that is not general; others are parameters, since a worker's copy may
+ * have its own. */
 typedef struct ms_element {
   int32_t type;
   int64_t strides[MS_MAX_DIMS];
@@ -46,7 +47,8 @@ typedef struct ms_kernel_job {
   const ms_element *elements; /* one per binding; read for arrays only */
   int32_t entry_type;         /* ms_type of the array whose entries are the space */
   uint32_t locals;            /* captured values passed as locals, normally MS_KERNEL_LOCALS */
-  bool general; /* the text does not depend on captured numbers, nor on where ranges end */
+  bool general; /* the text does not depend on captured numbers, on where ranges end, nor on
+                   extents, as long as those that are equal stay so (native texts never do) */
 } ms_kernel_job;
 
 /* Most values that only functions name (MS_PARAM_INNER). */
@@ -65,7 +67,10 @@ typedef enum ms_param_kind {
                        0 start, 1 values, d columns of dimension d (native kernels) */
   MS_PARAM_INNER,   /* number or boolean in the function that capture `at` is, at `path` (native
                        kernels) */
-  MS_PARAM_DRAWS    /* pointer to an ms_draws that knows the loop (native kernels) */
+  MS_PARAM_DRAWS,   /* pointer to an ms_draws that knows the loop (native kernels) */
+  MS_PARAM_EXTENT,  /* extent in dimension `dim` of the array that capture `at` is */
+  MS_PARAM_LIMIT    /* extent in dimension `dim` of the sparse array whose entries are the space
+                       (native kernels) */
 } ms_param_kind;
 
 typedef struct ms_param {

@@ -3,8 +3,8 @@
  * The native engine's text: the functions of a kernel put together. See native_emit.h.
  *
  * ms_quick runs a block whose guards hold, ms_careful any block; the entry unpacks the slots, tests
- * the guards and calls one of them. Where a captured number is the likely length of rows, ms_quick
- * is called with that length as a constant and compiled once more for it. */
+ * the guards and calls one of them. The lengths of rows are arguments, as captured numbers are; for
+ * those of now, ms_quick is called with constants and compiled once more. */
 #include "kernel/native_emit.h"
 
 #include <inttypes.h>
@@ -49,8 +49,9 @@ static int prepare(ms_writer *w, ms_error *err) {
   w->shared = ms_arena_take(w->arena, bindings, sizeof(bool));
   w->pointer_used = ms_arena_take(w->arena, bindings, sizeof(bool));
   w->stride_used = ms_arena_take(w->arena, bindings * MS_MAX_DIMS, sizeof(bool));
+  w->extent_used = ms_arena_take(w->arena, bindings * MS_MAX_DIMS, sizeof(bool));
   if (w->local == NULL || w->rows_used == NULL || w->number_used == NULL || w->shared == NULL ||
-      w->pointer_used == NULL || w->stride_used == NULL)
+      w->pointer_used == NULL || w->stride_used == NULL || w->extent_used == NULL)
     return out_of_memory(err);
   for (ms_outside *code = w->typed->codes; code != NULL; code = code->next) {
     code->local = ms_arena_take(w->arena, (size_t)code->loop->tree->symbols + 1, sizeof *w->local);
@@ -81,13 +82,36 @@ static const char *element_type(int32_t type) {
 static void add(ms_writer *w, ms_kernel_info *info, parameters *all, ms_param param,
                 const char *type, const char *name) {
   const char *field = "pointer";
-  if (param.kind == MS_PARAM_STRIDE || param.kind == MS_PARAM_STEP) field = "whole";
-  if (param.kind == MS_PARAM_VALUE || param.kind == MS_PARAM_INNER) field = "number";
-  if (strcmp(type, "const int ") == 0) field = "whole";
+  if (strncmp(type, "const int", 9) == 0 && strchr(type, '*') == NULL) field = "whole";
+  if (strcmp(type, "const double ") == 0) field = "number";
   const char *cast = strcmp(type, "const int ") == 0 ? "(int)" : "";
   all->list[all->count++] =
       (parameter){type, name, ms_c_text(w, "%sslots[%u].%s", cast, info->param_count, field)};
   info->params[info->param_count++] = param;
+}
+
+/* Notes that a parameter is worth a constant. */
+static void add_special(ms_writer *w, const char *name, const char *value) {
+  ms_special *special = ms_arena_take(w->arena, 1, sizeof *special);
+  if (special == NULL) {
+    w->failed = true;
+    return;
+  }
+  *special = (ms_special){w->special, name, value};
+  w->special = special;
+}
+
+/* A stride or an extent. Those of rows are worth constants; how many rows there are only matters to
+ * guards. */
+static void add_whole(ms_writer *w, ms_kernel_info *info, parameters *all, ms_param param,
+                      const char *name) {
+  const ms_kernel_job *job = w->draft->job;
+  add(w, info, all, param, "const int64_t ", name);
+  if (param.kind == MS_PARAM_LIMIT || job->bindings[param.at].sparse) return;
+  if (param.kind == MS_PARAM_EXTENT && param.dim > 0)
+    add_special(w, name, ms_c_text(w, "%" PRId64, job->bindings[param.at].dims[param.dim]));
+  if (param.kind == MS_PARAM_STRIDE && ms_draft_row_major(w->draft, param.at))
+    add_special(w, name, ms_c_text(w, "%" PRId64, job->elements[param.at].strides[param.dim]));
 }
 
 static void add_array(ms_writer *w, ms_kernel_info *info, parameters *all, uint32_t at) {
@@ -97,9 +121,10 @@ static void add_array(ms_writer *w, ms_kernel_info *info, parameters *all, uint3
     add(w, info, all, (ms_param){.kind = MS_PARAM_POINTER, .at = at}, type, ms_c_memory(w, at));
   }
   for (uint32_t d = 0; d < MS_MAX_DIMS; d++) {
-    if (!w->stride_used[at * MS_MAX_DIMS + d]) continue;
-    add(w, info, all, (ms_param){.kind = MS_PARAM_STRIDE, .at = at, .dim = d}, "const int64_t ",
-        ms_c_stride(w, at, d));
+    if (w->stride_used[at * MS_MAX_DIMS + d])
+      add_whole(w, info, all, (ms_param){MS_PARAM_STRIDE, at, d, NULL}, ms_c_stride(w, at, d));
+    if (w->extent_used[at * MS_MAX_DIMS + d])
+      add_whole(w, info, all, (ms_param){MS_PARAM_EXTENT, at, d, NULL}, ms_c_extent(w, at, d));
   }
 }
 
@@ -122,7 +147,7 @@ static void add_number(ms_writer *w, ms_kernel_info *info, parameters *all, ms_p
 static int find_parameters(ms_writer *w, ms_kernel_info *info, parameters *all) {
   const ms_kernel_job *job = w->draft->job;
   size_t room =
-      ((size_t)job->binding_count + MS_INNER + 1) * (2 * MS_MAX_DIMS + 2) + 2 * MS_MAX_DIMS;
+      ((size_t)job->binding_count + MS_INNER + 1) * (3 * MS_MAX_DIMS + 2) + 3 * MS_MAX_DIMS;
   all->list = ms_arena_take(w->arena, room, sizeof *all->list);
   if (all->list == NULL) return -1;
   for (uint32_t d = 0; info->entries && d < job->space->dim_count; d++)
@@ -134,6 +159,10 @@ static int find_parameters(ms_writer *w, ms_kernel_info *info, parameters *all) 
   for (uint32_t d = 0; w->steps_used && d < job->space->dim_count; d++)
     add(w, info, all, (ms_param){.kind = MS_PARAM_STEP, .at = d, .dim = d}, "const int64_t ",
         ms_c_text(w, "ms_step%u", d + 1));
+  for (uint32_t d = 0; d < MS_MAX_DIMS; d++) {
+    ms_param param = {.kind = MS_PARAM_LIMIT, .at = d, .dim = d};
+    if (w->limit_used[d]) add_whole(w, info, all, param, ms_c_limit(w, d));
+  }
   if (ms_draft_draws(job))
     add(w, info, all, (ms_param){.kind = MS_PARAM_DRAWS}, "const ms_draws *const ", "ms_place");
   for (uint32_t c = 0; c < job->binding_count; c++) {
@@ -163,10 +192,9 @@ static void write_function(ms_writer *w, const parameters *all, const char *open
 }
 
 /* The constant that stands for a parameter in a specialised call, or NULL. */
-static const char *constant_for(ms_writer *w, const char *name) {
-  for (uint32_t c = 0; c < w->constants; c++) {
-    if (strcmp(name, ms_c_captured(w, w->constant[c].capture)) == 0)
-      return ms_c_text(w, "%" PRId64 ".0", w->constant[c].value);
+static const char *constant_for(const ms_writer *w, const char *name) {
+  for (const ms_special *special = w->special; special != NULL; special = special->next) {
+    if (strcmp(name, special->name) == 0) return special->value;
   }
   return NULL;
 }
@@ -200,11 +228,10 @@ static void write_entry(ms_writer *w, const parameters *all, bool guarded) {
     write_call(w, all, "ms_careful", false);
     ms_c_line(w, "}");
   }
-  if (w->constants > 0) {
+  if (w->special != NULL) {
     const char *test = "";
-    for (uint32_t c = 0; c < w->constants; c++)
-      test = ms_c_text(w, "%s%s%s == %" PRId64 ".0", test, c > 0 ? " && " : "",
-                       ms_c_captured(w, w->constant[c].capture), w->constant[c].value);
+    for (const ms_special *special = w->special; special != NULL; special = special->next)
+      test = ms_c_text(w, "%s%s%s == %s", test, *test ? " && " : "", special->name, special->value);
     ms_c_line(w, "if (%s) {", test);
     write_call(w, all, "ms_quick", true);
     ms_c_line(w, "}");
@@ -229,6 +256,11 @@ static void write_all(ms_writer *w, ms_kernel_info *info, const ms_text *quick,
   if (find_parameters(w, info, &all) != 0) {
     w->failed = true;
     return;
+  }
+  for (uint32_t c = 0; c < w->constants; c++) {
+    const ms_constant *constant = &w->constant[c];
+    add_special(w, ms_c_captured(w, constant->capture),
+                ms_c_text(w, "%" PRId64 ".0", constant->value));
   }
   char place[256];
   ms_tree_place(w->draft->job->loop->tree, place, sizeof place);

@@ -17,6 +17,10 @@ typedef struct ms_native_refusal {
   char message[256];
 } ms_native_refusal;
 
+/* How a text of MS_NATIVE_ERROR names the extents of array number %u, from 1: "3x4" in its place.
+ */
+#define MS_NATIVE_DIMS "\1%u\2"
+
 /* The texts of MS_NATIVE_ERROR, in info's arena; "ARR: ..." where the error's code is ARR, not
  * BDY. */
 typedef struct ms_native_messages {

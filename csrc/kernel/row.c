@@ -3,7 +3,6 @@
  * Row builtins: see row.h. */
 #include "kernel/row.h"
 
-#include <inttypes.h>
 #include <string.h>
 
 static const ms_row_call known[] = {
@@ -104,11 +103,11 @@ void ms_row_call_text(ms_draft *draft, const ms_row_call *call) {
     ms_text_add(draft->out, ",");
     ms_draft_stride(draft, row->array, draft->job->bindings[row->array].dim_count - 1);
     ms_text_add(draft->out, ",");
-  }
-  ms_text_format(draft->out, "%" PRId64, length(draft, &call->row[0]));
-  if (call->scalar != NULL) {
-    ms_text_add(draft->out, ",");
+    if (r > 0 || call->scalar == NULL) continue;
     ms_draft_node(draft, call->scalar);
+    ms_text_add(draft->out, ",");
   }
+  uint32_t array = call->row[0].array;
+  ms_draft_extent(draft, array, draft->job->bindings[array].dim_count - 1);
   ms_text_add(draft->out, ")");
 }

@@ -29,7 +29,8 @@ typedef struct ms_row_call {
  * without. All rows must have one length and floating types; the rest keeps the objects. */
 bool ms_row_call_of(const ms_draft *draft, const ms_node *node, ms_row_call *call);
 
-/* Appends the call: helper(pointer, offset, stride [, pointer, offset, stride], count [, x]). */
+/* Appends the call, arguments in the user's order:
+ * helper(pointer, offset, stride [, x] [, pointer, offset, stride], count). */
 void ms_row_call_text(ms_draft *draft, const ms_row_call *call);
 
 #endif

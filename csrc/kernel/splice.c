@@ -12,7 +12,7 @@
 #include "kernel/interval.h"
 #include "kernel/row.h"
 
-static void copy(ms_draft *draft, size_t from, size_t to) {
+void ms_draft_copy(ms_draft *draft, size_t from, size_t to) {
   if (to > from) ms_text_append(draft->out, draft->job->loop->tree->text + from, to - from);
 }
 
@@ -26,31 +26,22 @@ static void children(ms_draft *draft, const ms_node *node) {
     bool defines = kid->kind == MS_FUNCTION &&
                    (node->kind == MS_SET_FUNCTION || node->kind == MS_LOCAL_FUNCTION);
     if (defines) kid = kid->function->body;
-    copy(draft, at, kid->begin);
+    ms_draft_copy(draft, at, kid->begin);
     draft->depth += defines;
     ms_draft_node(draft, kid);
     draft->depth -= defines;
     at = kid->end;
   }
-  copy(draft, at, node->end);
+  ms_draft_copy(draft, at, node->end);
 }
 
 static void function(ms_draft *draft, const ms_node *node) {
   const ms_node *body = node->function->body;
-  copy(draft, node->begin, body->begin);
+  ms_draft_copy(draft, node->begin, body->begin);
   draft->depth++;
   ms_draft_node(draft, body);
   draft->depth--;
-  copy(draft, body->end, node->end);
-}
-
-/* An element as a place in memory. */
-static void element(ms_draft *draft, const void *what) {
-  const ms_chain *chain = what;
-  ms_draft_pointer(draft, chain->array);
-  ms_text_add(draft->out, "[");
-  ms_chain_offset(draft, chain, true);
-  ms_text_add(draft->out, "]");
+  ms_draft_copy(draft, body->end, node->end);
 }
 
 static void read_element(ms_draft *draft, const ms_chain *chain) {
@@ -59,63 +50,8 @@ static void read_element(ms_draft *draft, const ms_chain *chain) {
     ms_draft_helper(draft, MS_HELPER_WIDE);
     ms_text_add(draft->out, "(");
   }
-  element(draft, chain);
+  ms_chain_place(draft, chain);
   if (wide) ms_text_add(draft->out, ")");
-}
-
-static bool direct(const ms_draft *draft, const ms_node *node, ms_chain *chain) {
-  return node->kind == MS_INDEX && !ms_draft_blocked(draft, node) &&
-         ms_chain_of(draft, node, chain) && ms_chain_element(draft, chain);
-}
-
-static bool arithmetic(const ms_draft *draft, const ms_node *node) {
-  if (node->kind == MS_PAREN) return arithmetic(draft, node->kid[0]);
-  if (node->kind == MS_NUMBER) return !node->boxed;
-  if (node->kind == MS_BINARY) return node->op <= MS_OP_MOD;
-  ms_chain chain;
-  return node->kind == MS_INDEX && ms_chain_of(draft, node, &chain) &&
-         ms_chain_element(draft, &chain);
-}
-
-/* A value on its way into an element of the given type, with the checks of the array's face. */
-static void stored(ms_draft *draft, const ms_node *node, uint32_t array) {
-  int32_t type = draft->job->elements[array].type;
-  ms_interval range = ms_interval_of(draft, node);
-  bool fits = range.known && (type != MS_INT32 || (range.lo >= INT32_MIN && range.hi <= INT32_MAX));
-  bool exact = type == MS_INT32 || type == MS_INT64;
-  if (fits || (!exact && arithmetic(draft, node))) {
-    ms_draft_node(draft, node);
-    return;
-  }
-  ms_draft_helper(draft, type == MS_INT32   ? MS_HELPER_INT32
-                         : type == MS_INT64 ? MS_HELPER_INT64
-                                            : MS_HELPER_NUMBER);
-  ms_text_add(draft->out, "(");
-  ms_draft_node(draft, node);
-  ms_text_format(draft->out, ",%u)", array + 1);
-}
-
-static void assignment(ms_draft *draft, const ms_node *node) {
-  size_t at = node->begin;
-  ms_chain chain;
-  for (uint32_t k = 0; k < node->kids; k++) {
-    const ms_node *kid = node->kid[k];
-    copy(draft, at, kid->begin);
-    at = kid->end;
-    if (k < node->targets) {
-      if (direct(draft, kid, &chain)) {
-        ms_draft_padded(draft, kid, element, &chain);
-      } else {
-        ms_draft_node(draft, kid);
-      }
-    } else if (k - node->targets < node->targets &&
-               direct(draft, node->kid[k - node->targets], &chain)) {
-      stored(draft, kid, chain.array);
-    } else {
-      ms_draft_node(draft, kid);
-    }
-  }
-  copy(draft, at, node->end);
 }
 
 static void offset(ms_draft *draft, const void *chain) {
@@ -127,7 +63,7 @@ static void local(ms_draft *draft, const ms_node *node) {
   ms_chain chain;
   for (uint32_t k = 0; k < node->kids; k++) {
     const ms_node *kid = node->kid[k];
-    copy(draft, at, kid->begin);
+    ms_draft_copy(draft, at, kid->begin);
     at = kid->end;
     const ms_view *view = k < node->symbol_count ? draft->views[node->symbols[k]->index] : NULL;
     if (view != NULL && view->live && ms_chain_of(draft, kid, &chain)) {
@@ -136,7 +72,7 @@ static void local(ms_draft *draft, const ms_node *node) {
       ms_draft_node(draft, kid);
     }
   }
-  copy(draft, at, node->end);
+  ms_draft_copy(draft, at, node->end);
 }
 
 /* `return` of the closure form ends the iteration. */
@@ -146,7 +82,7 @@ static void leave(ms_draft *draft, const ms_node *node) {
     ms_text_format(draft->out, "local %sr=", draft->prefix);
     size_t at = node->kid[0]->begin;
     for (uint32_t k = 0; k < node->kids; k++) {
-      copy(draft, at, node->kid[k]->begin);
+      ms_draft_copy(draft, at, node->kid[k]->begin);
       ms_draft_node(draft, node->kid[k]);
       at = node->kid[k]->end;
     }
@@ -173,22 +109,22 @@ static void numeric_for(ms_draft *draft, const ms_node *node) {
   uint32_t number = ++draft->loops;
   ms_text_format(draft->out, "do local %sf%u,%st%u=", prefix, number, prefix, number);
   ms_draft_node(draft, first);
-  copy(draft, first->end, limit->begin);
+  ms_draft_copy(draft, first->end, limit->begin);
   ms_draft_node(draft, limit);
   ms_text_add(draft->out, " ");
-  copy(draft, node->begin, first->begin);
+  ms_draft_copy(draft, node->begin, first->begin);
   ms_text_format(draft->out, "%sf%u,%st%u", prefix, number, prefix, number);
   size_t at = limit->end;
   if (step != NULL) {
-    copy(draft, at, step->begin);
+    ms_draft_copy(draft, at, step->begin);
     ms_draft_node(draft, step);
     at = step->end;
   }
-  copy(draft, at, body->begin);
+  ms_draft_copy(draft, at, body->begin);
   ms_text_format(draft->out, " if %sf%u~=%sf%u or %st%u~=%st%u then break end ", prefix, number,
                  prefix, number, prefix, number, prefix, number);
   ms_draft_node(draft, body);
-  copy(draft, body->end, node->end);
+  ms_draft_copy(draft, body->end, node->end);
   ms_text_add(draft->out, " end");
 }
 
@@ -222,7 +158,7 @@ static void name(ms_draft *draft, const ms_node *node) {
   const ms_node *value;
   if (node == draft->pinned) {
     captured(draft, node, draft->pinned_capture, node);
-  } else if (direct(draft, node, &chain)) {
+  } else if (ms_chain_direct(draft, node, &chain)) {
     read_element(draft, &chain);
   } else {
     uint32_t at = ms_draft_capture(draft, node, &value);
@@ -258,7 +194,7 @@ static void rewrite(ms_draft *draft, const ms_node *node) {
       name(draft, node);
       return;
     case MS_ASSIGN:
-      assignment(draft, node);
+      ms_draft_assign(draft, node);
       return;
     case MS_LOCAL:
       local(draft, node);

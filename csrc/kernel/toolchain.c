@@ -72,12 +72,14 @@ const char *ms_toolchain_missing(ms_error *err) {
   return err->message;
 }
 
-/* Never -ffast-math, least of all when linking: the object would set flush-to-zero for the whole
+/* -nostdlib: what an object needs beside libm (memset at most) the process has, and the linker has
+ * less to search, an eighth of the time of it all.
+ * Never -ffast-math, least of all when linking: the object would set flush-to-zero for the whole
  * process that loads it. Neither -fno-math-errno nor -fno-trapping-math changes a value. */
 #define COMMON                                                                                \
   "-x", "c", "-std=c11", "-O3", "-march=native", "-fPIC", "-w", "-pipe", "-fno-math-errno",   \
       "-fno-trapping-math", "-fno-stack-protector", "-fno-semantic-interposition", "-shared", \
-      "-nostartfiles", "-Wl,-z,noexecstack"
+      "-nostdlib", "-Wl,-z,noexecstack"
 
 /* GCC 12's vectoriser of straight code takes a double that is rounded to float and widened again
  * for the double that it was (x86-64 with AVX). Fast mode may. */

@@ -8,7 +8,10 @@
 -- @module meissa.engine
 local compiler = require "meissa.kernel.compiler"
 local core = require "meissa.core"
+local environment = require "meissa.environment"
 local errors = require "meissa.errors"
+local notice = require "meissa.notice"
+local system = require "meissa.system"
 
 local M = {}
 
@@ -18,7 +21,7 @@ local MANY, WORTH, LONG = 50000, 0.003, 0.05
 -- Less urgent than what is waited for.
 local SOON = 1e-6
 
-local ENGINES = {auto = true, native = true, lua = true}
+local ENGINES = {"native", "lua", "auto"}
 
 --- The engine that a loop's options, else the environment ask for.
 -- @tab options of the loop
@@ -28,21 +31,7 @@ local ENGINES = {auto = true, native = true, lua = true}
 function M.asked(options)
   local own = options.engine
   if own ~= nil and own ~= "auto" then return own, true end
-  local text = os.getenv "MEISSA_ENGINE"
-  if not text or text == "" then return "auto", false end
-  if not ENGINES[text] then
-    errors.raise("OPT", "MEISSA_ENGINE is \"native\", \"lua\" or \"auto\", not '%s'", text)
-  end
-  return text, false
-end
-
-local told = {}
-
--- Says something once a process.
-local function notice(format, ...)
-  if told[format] then return end
-  told[format] = true
-  io.stderr:write("meissa: ", format:format(...), "\n")
+  return environment.choice("MEISSA_ENGINE", ENGINES) or "auto", false
 end
 
 -- Texts that were kept for reading, by path.
@@ -50,8 +39,9 @@ local kept = {}
 
 -- With MEISSA_KEEP_C, writes the text to that directory, named after the loop's place.
 local function keep_text(plan, text, key)
-  local directory = os.getenv "MEISSA_KEEP_C"
-  if not directory or directory == "" then return end
+  local directory = environment.get "MEISSA_KEEP_C"
+  if not directory then return end
+  system.make_directory(directory)
   local name = plan.file:match("[^/]*$"):gsub("[^%w._-]+", "_"):sub(1, 60)
   local path = ("%s/%s_%d_%s.c"):format(directory, name, plan.line, key:sub(1, 8))
   if kept[path] then return end
@@ -155,11 +145,8 @@ function M.judge(plan, static, space)
   plan.engine, plan.engine_reason = "native", nil
 end
 
---- Chooses the engine for one execution, as judge does; compiles, or has it begun.
--- @treturn table|nil what the kernel's bytes are to hold of the native engine: `key`, `info`, and
--- `object` (bytes) if it is there, else `directory` where it will appear
--- Errors: OPT.
-function M.choose(plan, static, space)
+-- The kernel of a plan that the native engine may run; nil if it may not, which is told.
+local function kernel_for(plan, static, space)
   M.judge(plan, static, space)
   local native = static.native
   if plan.engine ~= "native" then
@@ -169,13 +156,38 @@ function M.choose(plan, static, space)
   local kernel, why = kernel_of(plan, native)
   if not kernel then
     stay(plan, space, why)
-    return notice_lack(plan)
+    notice_lack(plan)
   end
-  local build = kernel.build
+  return kernel
+end
+
+--- Begins an execution's choice: has the compiler start where it is waited for or worth it, so
+-- that it works while the space is cut and workers start.
+-- @return what choose is to be given
+-- Errors: OPT.
+function M.begin(plan, static, space)
+  local kernel = kernel_for(plan, static, space)
+  if not kernel or kernel.object then return kernel end
+  if waits(space) then
+    kernel.build:start(0)
+  elseif static.special or space.count >= MANY or kernel.busy >= WORTH then
+    kernel.build:start(SOON)
+  end
+  return kernel
+end
+
+--- Chooses the engine for one execution, as judge does; waits for the compiler where that is asked.
+-- @param[opt] kernel what begin gave
+-- @treturn table|nil what the kernel's bytes are to hold of the native engine: `key`, `info`, and
+-- `object` (bytes) if it is there, else `directory` where it will appear
+-- Errors: OPT.
+function M.choose(plan, static, space, kernel)
+  kernel = kernel or M.begin(plan, static, space)
+  if not kernel then return nil end
+  local build, info = kernel.build, static.native.info
   if not kernel.object and build:state() == "waiting" then
     if not waits(space) then
-      if space.count >= MANY or kernel.busy >= WORTH then build:start(SOON) end
-      return {key = build.key, info = native.info, directory = build.directory, kernel = kernel}
+      return {key = build.key, info = info, directory = build.directory, kernel = kernel}
     end
     build:finish()
   end
@@ -184,7 +196,7 @@ function M.choose(plan, static, space)
     stay(plan, space, trouble)
     return notice_lack(plan)
   end
-  return {key = build.key, info = native.info, object = kernel.bytes, kernel = kernel}
+  return {key = build.key, info = info, object = kernel.bytes, kernel = kernel}
 end
 
 --- To be told when an execution begins.

@@ -192,7 +192,8 @@ local function collect(run, apart, served)
   end
   local space = run.space
   if run.grid.partition then
-    where.coords = {}
+    where.coords, where.limits = {}, {}
+    for d, range in ipairs(space.ranges) do where.limits[d] = range[2] end
     local entries = entry_items(run.grid.partition, space)
     for d = 1, #entries - 1 do where.coords[d] = place(entries[d]) end
     where.entries = place(entries[#entries])

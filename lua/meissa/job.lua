@@ -325,7 +325,8 @@ function M.instance(kernel_bytes, run_bytes, items, where, copies, draws)
   end
   if where.entries then
     local entries = items[where.entries]
-    arrays.space = {pointer = entries.pointer, strides = entries.strides, coords = {}}
+    arrays.space = {pointer = entries.pointer, strides = entries.strides, coords = {},
+                    dims = where.limits}
     for d, number in ipairs(where.coords or {}) do
       arrays.space.coords[d] = ffi.cast("const int32_t *", items[number].pointer)
     end

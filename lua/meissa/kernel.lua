@@ -27,7 +27,8 @@ local unpack_values = require("meissa.kernel.unpack")
 local M = {}
 
 -- The driver's half.
-M.find, M.pack, M.emit_native = pack.find, pack.pack, pack.emit_native
+M.find, M.specialise, M.pack = pack.find, pack.specialise, pack.pack
+M.emit_native = pack.emit_native
 
 local pointer_types = {
   float = ffi.typeof("float *"), double = ffi.typeof("double *"),
@@ -66,7 +67,8 @@ end
 -- The world that carried functions and names find: the process's own, with strict arithmetic, and
 -- `print` going to the driver.
 local function make_globals(print_line)
-  local own = { math = strict.math, bit = strict.bit, pairs = strict.pairs, print = print_line }
+  local own = { math = strict.math, bit = strict.bit, pairs = strict.pairs, next = strict.next,
+    print = print_line }
   own._G = setmetatable(own, { __index = _G })
   return own
 end
@@ -82,21 +84,22 @@ local arguments_by_kind = {
   step = function(param, _, items) return tonumber(items.space.strides[param.dim]) end,
   pointer = function(param, _, items) return cast(items[param.at], items[param.at].type) end,
   stride = function(param, _, items) return tonumber(items[param.at].strides[param.dim]) end,
+  extent = function(param, _, items) return tonumber(items[param.at].dims[param.dim]) end,
   value = function(param, _, _, values) return values[param.at] end,
   table = function(_, _, _, values) return values end,
 }
 
--- The items by capture, with their types, checked to be what the text was written for.
+-- The items by capture, with their types, checked to be of the kind that the text was written for.
 local function items_by_capture(info, items)
   local found = { space = items.space }
   for n, about in ipairs(info.arrays) do
     local item = items[n]
-    local same = item and #item.dims == #about.dims
-    for d = 1, same and #about.dims or 0 do
-      same = same and tonumber(item.dims[d]) == about.dims[d]
+    if not item or #item.dims ~= about.dims then
+      errors.raise("BUG", "item %d is another array than the kernel's", n)
     end
-    if not same then errors.raise("BUG", "item %d is another array than the kernel's", n) end
-    found[about.capture] = { pointer = item.pointer, type = about.type, dims = about.dims,
+    local dims = {}
+    for d, extent in ipairs(item.dims) do dims[d] = tonumber(extent) end
+    found[about.capture] = { pointer = item.pointer, type = about.type, dims = dims,
       strides = item.strides, coords = item.coords, count = item.count, id = item.id,
       rows = item.rows }
   end
@@ -166,9 +169,9 @@ end
 -- @tab items the arrays in this process, in the order of the captures that are arrays: {pointer =,
 -- dims =, strides =} (sparse ones: `coords`, vectors of 0-based int32, and `count`). For spaces
 -- that are the entries of an array also `space`: {coords = vectors of 1-based int32 subscripts,
--- pointer = values of the entries}, or for a dense array {pointer =, strides =}. `bulk`: tables
--- that travelled apart, {{capture =, pointer =, length =, digest =}, ...}. Their memory must
--- outlive the instance.
+-- pointer = values of the entries, dims = the array's}, or for a dense array {pointer =,
+-- strides =}. `bulk`: tables that travelled apart, {{capture =, pointer =, length =, digest =},
+-- ...}. Their memory must outlive the instance.
 -- @tab[opt] host `print`: what `print` means in the body; `draws`: what the random numbers of the
 -- body belong to (see meissa.random)
 -- @treturn table an instance with methods `run(block)` and `native()`

@@ -135,19 +135,28 @@ local function find_kernel(run)
   run.kernel = ready.kernel
 end
 
--- Finds the loop's kernel, and what its execution may use of the native engine.
-local function choose_engine(run)
+-- Makes a run ready: its kernel, its grid, what it may use of the native engine, and `start()` if
+-- it is given. The compiler works meanwhile.
+local function make_ready(run, start)
   find_kernel(run)
-  run.native = engine.choose(run.plan, run.kernel, run.space)
+  local plan, space = run.plan, run.space
+  local own = kernel.specialise(run.kernel, run.record.loop, plan, run.bindings, run.values, space)
+  local static = own or run.kernel
+  local begun = engine.begin(plan, static, space)
+  cut(run)
+  if start then run.session = start() end
+  run.native = engine.choose(plan, static, space, begun)
+  if own and run.native and run.native.object then
+    run.kernel, run.ready.kernel = own, own
+  elseif own then
+    run.native = engine.choose(plan, run.kernel, space)
+  end
+  plans.explain(plan, space)
 end
 
 -- Runs the loop on the workers; the list of {capture=, value=} to assign.
 local function run_on_workers(run)
-  -- The compiler may work while the space is cut and workers start.
-  choose_engine(run)
-  cut(run)
-  plans.explain(run.plan, run.space)
-  run.session = pool.session()
+  make_ready(run, pool.session)
   local assigned, measured = job.run(run)
   last_plan = plans.measured(run.plan, measured)
   return assigned
@@ -184,10 +193,8 @@ end
 -- Runs the blocks in this process by the engine; the list of {capture=, value=} to assign. Loops in
 -- the body run plainly, as they do on a worker.
 local function run_engine_here(run)
-  choose_engine(run)
-  cut(run)
+  make_ready(run)
   last_plan = run.plan
-  plans.explain(run.plan, run.space)
   local outer = M.on_worker
   M.on_worker = true
   local ok, assigned = pcall(job.run_here, run)

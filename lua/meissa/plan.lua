@@ -6,6 +6,7 @@ local array = require "meissa.array"
 local buffer = require "string.buffer"
 local buffers = require "meissa.buffer"
 local core = require "meissa.core"
+local environment = require "meissa.environment"
 local errors = require "meissa.errors"
 local ffi = require "ffi"
 local picture = require "meissa.picture"
@@ -53,13 +54,22 @@ end
 
 local FLAGS = {"draws", "changes", "stores", "aliased", "alone", "reads", "quiet"}
 
--- What the analysis depends on, but for numbers and where ranges begin and end, as one string:
--- shapes, which arrays are the same, kinds of values, the space's options. The second result are
--- the bindings of numbers that may reach a subscript: what a driver loop changes from one plan to
--- the next.
+-- What the analysis depends on, but for extents, numbers, and where ranges begin and end, as one
+-- string: which arrays are the same and which extents are equal, kinds of values, the space's
+-- options. The second result are the extents as a string, the third the bindings of numbers that
+-- may reach a subscript: what a driver loop changes from one plan to the next.
 local function describe(record, space, bindings)
   local parts, parameters = {spaces.shape(space), space.source or ""}, {}
+  local extents, equal, different = {}, {}, 0
   local function add(value) parts[#parts + 1] = value end
+  local function add_extent(extent)
+    if not equal[extent] then
+      different = different + 1
+      equal[extent] = different
+    end
+    add(equal[extent])
+    extents[#extents + 1] = extent
+  end
   local seen, stores, names, memories = {}, {}, 0, 0
   local function memory_of(storage)
     if not stores[storage] then
@@ -79,7 +89,8 @@ local function describe(record, space, bindings)
         seen[binding.array] = names
       end
       add(seen[binding.array]) add(memory_of(binding.storage))
-      add(table.concat(binding.dims, "x"))
+      add(#binding.dims)
+      for _, extent in ipairs(binding.dims) do add_extent(extent) end
       add(binding.sparse and "s" or "d")
       add(binding.integer and "i" or "f")
       if binding.scratch then add "scratch" end
@@ -111,7 +122,7 @@ local function describe(record, space, bindings)
     describe_one(binding, about and (about.parameter or inside and about.argument))
   end
   for _, binding in ipairs(bindings.inner) do describe_one(binding, true) end
-  return table.concat(parts, "|"), parameters
+  return table.concat(parts, "|"), table.concat(extents, "x"), parameters
 end
 
 local doubles = ffi.typeof "double[?]"
@@ -129,11 +140,20 @@ local function numbers_of(space, situation)
   return ffi.string(room, 8 * count)
 end
 
+-- Whether ranges begin and end at 32-bit integers.
+local function small(extents)
+  local most = 0
+  for _, extent in ipairs(extents) do
+    most = math.max(most, math.abs(extent[1]), math.abs(extent[2]))
+  end
+  return most < 2 ^ 31
+end
+
 -- What a kernel's C text depends on beside the loop and the arrays' layout: the situation without
--- its numbers, and what the plan makes of it. Numbers and ranges are arguments of the text, but
--- where a row or dependent bounds have a part in it.
-local function kind_of(plan, shape)
-  local parts, bound = {shape, plan.strategy}, plan.row ~= nil
+-- its extents and numbers, and what the plan makes of it. Extents, numbers and ranges are arguments
+-- of the text, but where a row or dependent bounds have a part in it.
+local function kind_of(plan, form)
+  local parts, bound = {form, plan.strategy, tostring(small(plan.extents))}, plan.row ~= nil
   for _, scalar in ipairs(plan.scalar_list) do
     parts[#parts + 1] = ("%d %s %s %s"):format(scalar.capture, scalar.role, scalar.op or "",
                                                scalar.wins or "")
@@ -268,8 +288,7 @@ local explained, told = setmetatable({}, {__mode = "k"}), {}
 -- of one loop that differ in nothing but their grid, as a driver loop makes them whose bounds move,
 -- count as one.
 function M.explain(plan, space)
-  local asked = os.getenv "MEISSA_EXPLAIN" or ""
-  if explained[plan] or not (space.explain or asked ~= "" and asked ~= "0") then return end
+  if explained[plan] or not (space.explain or environment.flag "MEISSA_EXPLAIN") then return end
   explained[plan] = true
   local context = context_of(plan)
   context.grid, context.moves = nil, nil
@@ -299,7 +318,7 @@ local function keep(record, shape, numbers, plan)
 end
 
 -- Makes a plan.
-local function make(record, space, bindings, shape)
+local function make(record, space, bindings, situation)
   local plan, err = core.plan(record.loop, bindings, space)
   if not plan then errors.raise_core(err) end
   report.drop_impossible_fixes(plan)
@@ -308,7 +327,7 @@ local function make(record, space, bindings, shape)
   plan.record, plan.ordered, plan.kernels = record, space.ordered, {}
   plan.grids = {}
   index(plan, bindings)
-  plan.kind = kind_of(plan, shape)
+  plan.kind, plan.shape = kind_of(plan, situation.form), situation.extents
   return setmetatable(plan, Plan)
 end
 
@@ -319,12 +338,14 @@ end
 function M.get(record, space, bindings, situation)
   situation = situation or {}
   if not situation.shape then
-    situation.shape, situation.parameters = describe(record, space, bindings)
+    local form, extents, parameters = describe(record, space, bindings)
+    situation.form, situation.extents, situation.parameters = form, extents, parameters
+    situation.shape = form .. "|" .. extents
   end
   local numbers = numbers_of(space, situation)
   local plan = plans_of(record, situation.shape)[numbers]
   if not plan then
-    plan = make(record, space, bindings, situation.shape)
+    plan = make(record, space, bindings, situation)
     keep(record, situation.shape, numbers, plan)
   end
   return plan

@@ -5,6 +5,7 @@
 -- printed next on its line. MEISSA_QUIET=1 and meissa.init{quiet = true} leave bars out.
 -- @module meissa.progress
 
+local environment = require "meissa.environment"
 local ffi = require "ffi"
 local system = require "meissa.system"
 
@@ -20,8 +21,7 @@ local STDERR = 2
 M.quiet = false
 
 local function wanted()
-  local quiet = os.getenv "MEISSA_QUIET"
-  return not M.quiet and (not quiet or quiet == "" or quiet == "0") and ffi.C.isatty(STDERR) == 1
+  return ffi.C.isatty(STDERR) == 1 and not M.quiet and not environment.flag "MEISSA_QUIET"
 end
 
 local Bar = {}

@@ -55,6 +55,15 @@ local function range(value, position)
     end
   end
   hi = integer(hi, "the last value", position)
+  -- Counting goes one step beyond the last value; the number of values must be exact, too.
+  local least, most = math.min(lo, hi), math.max(lo, hi)
+  if hi > LARGEST - math.max(step, 0) or hi < -LARGEST - math.min(step, 0)
+    or most > LARGEST + least then
+    errors.raise("OPT", "argument %d of parallel: a range from %.0f to %.0f by %.0f cannot be " ..
+                 "counted exactly: numbers are exact up to 2^53 = 9007199254740992 only, for " ..
+                 "the value after the last one and for the range's length, too", position, lo, hi,
+                 step)
+  end
   local count = math.max(0, math.floor((hi - lo) / step) + 1)
   return {lo, lo + (count - 1) * step, step}, count
 end
@@ -180,7 +189,7 @@ function M.shape(space)
   local parts = {tostring(space.ordered), tostring(space.serial), tostring(space.sparse),
                  space.array and "entries" or "ranges", space.collapse, space.reduce,
                  tostring(space.impure), space.engine, space.numeric}
-  for _, r in ipairs(space.ranges) do parts[#parts + 1] = r[3] end
+  for _, r in ipairs(space.ranges) do parts[#parts + 1] = ("%.17g"):format(r[3]) end
   return table.concat(parts, "|")
 end
 

@@ -29,7 +29,9 @@ local function power_of_others(x, y)
   if type(x) == "cdata" or type(y) == "cdata" then return x ^ y end
   local a, b = tonumber(x), tonumber(y)
   if not a or not b then
-    error("attempt to perform arithmetic on a " .. type(a and y or x) .. " value", 3)
+    local wrong = x
+    if a then wrong = y end
+    error("attempt to perform arithmetic on a " .. type(wrong) .. " value", 3)
   end
   return b == 2 and a * a or lib.ms_pow(a, b)
 end
@@ -57,10 +59,14 @@ local function argument(value, at, name, level)
   return number
 end
 
+-- Refuses a call without arguments, as Lua does.
+local function some(count, name)
+  if count > 0 then return end
+  error(("bad argument #1 to '%s' (number expected, got no value)"):format(name), 4)
+end
+
 local function fold(name, wins, ...)
-  if select("#", ...) == 0 then
-    error(("bad argument #1 to '%s' (number expected, got no value)"):format(name), 3)
-  end
+  some(select("#", ...), name)
   local best = argument((...), 1, name, 4)
   for at = 2, select("#", ...) do
     local value = argument(select(at, ...), at, name, 4)
@@ -111,10 +117,20 @@ function M.ceil(x)
   return -floor(-number)
 end
 
+-- LuaJIT's own are text of its own, where their errors would be placed.
+local function times(name, factor)
+  return function(x)
+    if type(x) == "number" then return x * factor end
+    local number = argument(x, 1, name, 3)
+    return number * factor
+  end
+end
+
 --- The `math` table as loop bodies see it.
 M.math = {}
 for name, value in tables.each(math) do M.math[name] = value end
 M.math.pow, M.math.max, M.math.min, M.math.ceil = M.pow, M.max, M.min, M.ceil
+M.math.deg, M.math.rad = times("deg", 57.29577951308232), times("rad", 0.017453292519943295)
 
 -- LuaJIT compiles bit.tobit(a + b) to an addition of whole numbers, which is another result when a
 -- or b is none. A product stands in the way, if its factor is not known to be constant.
@@ -137,24 +153,25 @@ local function bits_of_two(fn)
   end
 end
 
--- Any number of arguments; what is not a number goes to the function itself.
-local function fold_bits(fn, ...)
+-- Any number of arguments.
+local function fold_bits(name, fn, ...)
   local result
+  some(select("#", ...), name)
   for at = 1, select("#", ...) do
     local value = select(at, ...)
-    if type(value) ~= "number" then return fn(...) end
-    result = result and fn(result, value * one) or fn(value * one)
+    if type(value) ~= "cdata" then value = argument(value, at, name, 4) * one end
+    if result then result = fn(result, value) else result = fn(value) end
   end
-  return result or fn()
+  return result
 end
 
-local function bits_of_all(fn)
+local function bits_of_all(name, fn)
   return function(...)
     local x, y = ...
     if select("#", ...) == 2 and type(x) == "number" and type(y) == "number" then
       return fn(x * one, y * one)
     end
-    local result = fold_bits(fn, ...)
+    local result = fold_bits(name, fn, ...)
     return result
   end
 end
@@ -168,7 +185,7 @@ end
 for _, name in ipairs { "lshift", "rshift", "arshift", "rol", "ror" } do
   M.bit[name] = bits_of_two(bit[name])
 end
-for _, name in ipairs { "band", "bor", "bxor" } do M.bit[name] = bits_of_all(bit[name]) end
+for _, name in ipairs { "band", "bor", "bxor" } do M.bit[name] = bits_of_all(name, bit[name]) end
 
 local function is_sequence(t)
   local count = #t
@@ -201,6 +218,49 @@ function M.pairs(t)
     until t[keys[k]] ~= nil
     return keys[k], t[keys[k]]
   end
+end
+
+-- Tables that are being gone through by `next`: {first =, keys = in order, place = by key}. The key
+-- that came last may have been taken out of its table since.
+local walked = setmetatable({}, { __mode = "k" })
+
+local function first_key(t)
+  local best
+  for key in each(t) do
+    if best == nil or tables.before(key, best) then best = key end
+  end
+  return best
+end
+
+local function walk(t, first)
+  local keys, place = tables.keys(t), {}
+  for k, key in ipairs(keys) do place[key] = k end
+  if first ~= nil and not place[first] then place[first] = 0 end
+  walked[t] = { keys = keys, place = place }
+  return walked[t]
+end
+
+--- `next` in the order of the keys, for the same reason. The first call of a walk looks at all
+-- keys, the second one sorts them.
+function M.next(t, key)
+  if type(t) ~= "table" then return next(t, key) end
+  if key == nil then
+    local first = first_key(t)
+    walked[t] = { first = first }
+    if first == nil then return nil end
+    return first, t[first]
+  end
+  local known = walked[t] or {}
+  if not known.place or not known.place[key] then
+    known = walk(t, known.first == key and key or nil)
+  end
+  local keys, k = known.keys, known.place[key]
+  if not k then error("invalid key to 'next'", 2) end
+  repeat
+    k = k + 1
+    if keys[k] == nil then return nil end
+  until rawget(t, keys[k]) ~= nil
+  return keys[k], t[keys[k]]
 end
 
 return M

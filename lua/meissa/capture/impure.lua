@@ -1,6 +1,7 @@
 -- SPDX-License-Identifier: MIT
 --
--- Impure functions: what of files, foreign code and math.random a captured Lua function may call.
+-- Impure functions: what of files, the clock, foreign code and math.random a captured Lua function
+-- may call.
 --
 -- Looks at what a function names itself: library fields, upvalues, globals, and the Lua functions
 -- among these. Functions inside tables are not looked at, or every method of an object would count
@@ -18,12 +19,12 @@ local function set(names)
   return found
 end
 
--- By library what of it counts. The other functions of `os` only look at the clock and the
--- environment.
+-- By library what of it counts.
 local FIELDS, NAMES = {}, { [io] = "io", [os] = "os" }
 FIELDS[io] = set { "close", "flush", "input", "lines", "open", "output", "popen", "read", "stderr",
   "stdin", "stdout", "tmpfile", "write" }
-FIELDS[os] = set { "execute", "exit", "remove", "rename", "setlocale", "tmpname" }
+FIELDS[os] = set { "clock", "date", "execute", "exit", "remove", "rename", "setlocale", "time",
+  "tmpname" }
 
 -- The numbers that it gives depend on the order of its calls.
 FIELDS[math], NAMES[math] = set { "random", "randomseed" }, "math.random"
@@ -37,6 +38,10 @@ for library, fields in tables.each(FIELDS) do
     by_value[library[field]] = library == math and NAMES[math] or NAMES[library] .. "." .. field
   end
 end
+
+-- By the names that the analyser knows them by. Code made at run time may assign globals, of which
+-- each worker has its own.
+local IMPURE = set { "meissa.clock", "dofile", "loadfile", "load", "loadstring", "setfenv" }
 
 local function is_foreign_function(value)
   if not ffi_found or type(value) ~= "cdata" then return false end
@@ -54,15 +59,16 @@ local function impurity(value, names, known, field_of, seen)
     return nil
   end
   if by_value[value] then return "it uses " .. by_value[value] end
+  if IMPURE[known[value]] then return "it uses " .. known[value] end
   if is_foreign_function(value) then return "it uses a C function" end
   if type(value) ~= "function" or known[value] then return nil end
   return M.of(value, known, field_of, seen)
 end
 
---- What a function may call that reaches files or code outside of Lua, or math.random, in words
--- ("it uses io"), or nil.
+--- What a function may call that reaches files, the clock or code outside of Lua, or math.random,
+-- in words ("it uses io"), or nil.
 -- @func fn the function
--- @tab known functions that the analyser knows, as keys
+-- @tab known names of the functions that the analyser knows, by function
 -- @func field_of field_of(table, key) reads a field without calling anything
 function M.of(fn, known, field_of, seen)
   seen = seen or {}

@@ -74,10 +74,12 @@ local function split(message)
   end
 end
 
--- Generated names become the user's: "local '_mc3'" is "upvalue 'opts.rate'".
+-- Generated names become the user's: "local '_mc3'" is "upvalue 'opts.rate'", and an argument "to
+-- '_mc4'" one "to 'floor'", as Lua has it.
 local function readable(message, info)
-  return (message:gsub("(%a+) '" .. info.prefix .. "c(%d+)'", function(_, number)
+  return (message:gsub("(%a+) '" .. info.prefix .. "c(%d+)'", function(kind, number)
     local capture = info.captures[tonumber(number)]
+    if capture and kind == "to" then return ("to '%s'"):format(capture.path:match("[^.]*$")) end
     if capture then return ("%s '%s'"):format(capture.reach, capture.path) end
   end))
 end

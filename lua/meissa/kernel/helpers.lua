@@ -3,6 +3,7 @@
 -- row builtins. The fast paths are one comparison each once compiled; what fails goes to the
 -- arrays' own face, so the errors are the same as outside a loop.
 -- @module meissa.kernel.helpers
+local errors = require("meissa.errors")
 local random = require("meissa.random")
 local strict = require("meissa.strict")
 local subscript = require("meissa.array.subscript")
@@ -21,13 +22,22 @@ function M.enter(object)
   running = object
 end
 
-local function bad_subscript(at, dim, key)
-  if type(key) == "table" and #key == 1 and type(key[1]) == "number" then key = key[1] end
-  return subscript.position(running(at).array, dim, key) + 1
+-- Calls fn(...); an error is placed on `line`, if that is known to be another than the caller's.
+local function on_line(line, fn, ...)
+  if not line then return fn(...) end
+  local ok, result = pcall(fn, ...)
+  if ok then return result end
+  if errors.is(result) then result.line = line end
+  error(result, 0)
 end
 
-local function bad_value(at, value)
-  return subscript.storable(running(at).array, value)
+local function bad_subscript(at, dim, key, line)
+  if type(key) == "table" and #key == 1 and type(key[1]) == "number" then key = key[1] end
+  return on_line(line, subscript.position, running(at).array, dim, key) + 1
+end
+
+local function bad_value(at, value, line)
+  return on_line(line, subscript.storable, running(at).array, value)
 end
 
 --- A subscript that lies in its dimension.
@@ -35,35 +45,53 @@ end
 -- @number extent of the dimension
 -- @number dim which, from 1
 -- @number at capture of the array
-function M.check(key, extent, dim, at)
+-- @number[opt] line that an error names
+function M.check(key, extent, dim, at, line)
   if type(key) == "number" and key >= 1 and key <= extent and floor(key) == key then return key end
-  local position = bad_subscript(at, dim, key)
+  local position = bad_subscript(at, dim, key, line)
   return position
 end
 
+local check = M.check
+
+--- The offset of an element by two subscripts that are checked once both are evaluated.
+-- @number at capture of the array
+-- @number dim the first of its dimensions
+-- @param i subscript @param k subscript
+-- @number m extent @number s stride of i's dimension
+-- @number n extent @number t stride of k's dimension
+function M.pair(at, dim, i, k, m, s, n, t)
+  return check(i, m, dim, at) * s + check(k, n, dim + 1, at) * t
+end
+
+--- The same of three.
+function M.triple(at, dim, i, j, k, l, r, m, s, n, t)
+  return check(i, l, dim, at) * r + check(j, m, dim + 1, at) * s + check(k, n, dim + 2, at) * t
+end
+
 --- A value that a float or double array can store.
-function M.number(value, at)
+function M.number(value, at, line)
   if type(value) == "number" then return value end
-  local stored = bad_value(at, value)
+  local stored = bad_value(at, value, line)
   return stored
 end
 
 --- A value that an int32 array can store.
-function M.int32(value, at)
+function M.int32(value, at, line)
   if type(value) == "number" and value >= -0x80000000 and value <= 0x7fffffff
     and floor(value) == value then
     return value
   end
-  local stored = bad_value(at, value)
+  local stored = bad_value(at, value, line)
   return stored
 end
 
 --- A value that an int64 array can store.
-function M.int64(value, at)
+function M.int64(value, at, line)
   if type(value) == "number" and value >= -2 ^ 53 and value <= 2 ^ 53 and floor(value) == value then
     return value
   end
-  local stored = bad_value(at, value)
+  local stored = bad_value(at, value, line)
   return stored
 end
 

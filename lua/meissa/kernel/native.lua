@@ -75,6 +75,8 @@ local fill_by_kind = {
     slot.pointer = ffi.cast("void *", items[param.at].pointer)
   end,
   stride = function(slot, param, _, items) slot.whole = items[param.at].strides[param.dim] end,
+  extent = function(slot, param, _, items) slot.whole = items[param.at].dims[param.dim] end,
+  limit = function(slot, param, _, items) slot.whole = items.space.dims[param.dim] end,
   value = function(slot, param, _, _, values)
     set_value(slot, values[param.at])
   end,
@@ -175,6 +177,10 @@ local function raise_fault(self, fault)
     random.refuse(value, fault.other)
   else
     local message = self.info.messages and self.info.messages[value + 1]
+    -- See MS_NATIVE_DIMS in csrc/kernel/native_emit.h.
+    message = message and message:gsub("\1(%d+)\2", function(capture)
+      return table.concat(self.found[tonumber(capture)].dims, "x")
+    end)
     local code, text = (message or ""):match("^(%u%u%u): (.*)$")
     if code then errors.raise(code, "%s", text) end
     if message then error(message, 0) end

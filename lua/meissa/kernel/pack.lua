@@ -99,7 +99,7 @@ local function signature(info)
     parts[#parts + 1] = result.capture .. result.role .. (result.op or "") .. (result.wins or "")
   end
   for _, each in ipairs(info.arrays) do
-    parts[#parts + 1] = each.capture .. each.type .. table.concat(each.dims, "x")
+    parts[#parts + 1] = each.capture .. each.type .. each.dims
   end
   return table.concat(parts, "\0")
 end
@@ -152,7 +152,7 @@ local function make_static(loop, plan, bindings, space, arrays, entry_type, know
   for c = 1, #bindings do
     local about = arrays[c]
     if about then
-      info.arrays[#info.arrays + 1] = { capture = c, type = about.type, dims = about.dims }
+      info.arrays[#info.arrays + 1] = { capture = c, type = about.type, dims = #about.dims }
     end
   end
   local native, refusal = first and first.native, nil
@@ -169,7 +169,7 @@ end
 local MOST_KINDS = 20
 
 -- The kernels of plans of this kind and layout: `texts`, by Lua text; the `first` one that has a C
--- text, and the `general` one.
+-- text, whose arrays' extents are `shape`; the `general` one; and `special` ones, by extents.
 local function family_of(shared, kind, layout)
   if not shared or not kind then return { texts = {} } end
   local key = layout .. "|" .. kind
@@ -191,9 +191,10 @@ local function find_static(family, native, loop, plan, bindings, space, arrays, 
   local first = native and family.first or nil
   local static = make_static(loop, plan, bindings, space, arrays, entry_type, family.texts, first)
   if first then
-    family.general = static
+    family.general, static.family = static, family
+    family.seen, family.special = {}, {}
   elseif static.native then
-    family.first = static
+    family.first, family.shape = static, plan.shape
   end
   return static
 end
@@ -215,13 +216,27 @@ local function packed(static, native)
   return found
 end
 
+-- Whether an array's elements lie one after the other, the last subscript fastest.
+local function is_row_major(about)
+  local stride = 1
+  for d = #about.dims, 1, -1 do
+    if about.strides[d] ~= stride then return false end
+    stride = stride * about.dims[d]
+  end
+  return true
+end
+
 -- What decides about the text beside the plan: how each array lies in memory.
 local function layout_of(arrays, count, entry_type, positions)
   local parts = { entry_type or "", positions and "positions" or "" }
   for c = 1, count do
     local about = arrays[c]
     if about then
-      parts[#parts + 1] = c .. about.type .. table.concat(about.strides, ",")
+      if not about.layout then
+        about.layout = ("%s %s %s"):format(about.type, is_row_major(about) and "rows" or "strides",
+          about.rows and "listed" or "")
+      end
+      parts[#parts + 1] = c .. about.layout
     end
   end
   return table.concat(parts, " ")
@@ -249,6 +264,42 @@ function M.find(loop, plan, bindings, values, space, cache, shared, native)
     cache[layout] = static
   end
   return static
+end
+
+-- Extents of arrays that a C text of their own is made for: met more often than once, for so many
+-- iterations in all; and for how many of them.
+local TIMES, ITERATIONS, MOST_SPECIAL = 2, 50000, 20
+
+-- Whether extents are to be constants of a C text, having been met once more.
+local function deserves_own(family, shape, iterations)
+  local seen = family.seen[shape]
+  if not seen then
+    family.count = (family.count or 0) + 1
+    if family.count > MOST_SPECIAL then return false end
+    seen = { times = 0, iterations = 0 }
+    family.seen[shape] = seen
+  end
+  seen.times, seen.iterations = seen.times + 1, seen.iterations + iterations
+  return seen.times >= TIMES and seen.iterations >= ITERATIONS
+end
+
+--- A kernel in whose C text the extents that the arrays have now are constants, once these were met
+-- again; nil before, and where the kernel at hand is as good. To be asked once an execution.
+-- @tab static what find gave; the other parameters are those of find
+function M.specialise(static, loop, plan, bindings, values, space)
+  local family = static.family
+  if not family or plan.shape == family.shape then return nil end
+  local special = family.special[plan.shape]
+  if special == nil then
+    if not deserves_own(family, plan.shape, space.count) then return nil end
+    local entry_type = space.array and memory.describe(space.array).type or nil
+    local native = M.emit_native(loop, plan, bindings, space, find_arrays(values, #bindings),
+      entry_type)
+    special = native.text ~= family.first.native.text and { info = static.info, packed = {},
+      signature = static.signature, needed = {}, native = native, special = true }
+    family.special[plan.shape] = special
+  end
+  return special or nil
 end
 
 --- Packs a loop for one execution.

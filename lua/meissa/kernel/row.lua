@@ -36,7 +36,7 @@ end
 
 local function with_scalar(op)
   return function(type_number)
-    return function(y, at, stride, count, a)
+    return function(y, at, stride, a, count)
       lib.ms_row_apply(op, type_number, y + at, stride, 0, nil, 0, count, a, err)
     end
   end
@@ -44,16 +44,21 @@ end
 
 local function with_row(op)
   return function(y_type, x_type)
-    return function(y, y_at, y_stride, x, x_at, x_stride, count, a)
-      lib.ms_row_apply(op, y_type, y + y_at, y_stride, x_type, x + x_at, x_stride, count, a or 0,
-        err)
+    return function(y, y_at, y_stride, x, x_at, x_stride, count)
+      lib.ms_row_apply(op, y_type, y + y_at, y_stride, x_type, x + x_at, x_stride, count, 0, err)
     end
   end
 end
 
 makers.fill, makers.scal = with_scalar(arith.fill), with_scalar(arith.scal)
 makers.copy, makers.cmul = with_row(arith.copy), with_row(arith.cmul)
-makers.axpy = with_row(arith.axpy)
+
+function makers.axpy(y_type, x_type)
+  return function(y, y_at, y_stride, a, x, x_at, x_stride, count)
+    lib.ms_row_apply(arith.axpy, y_type, y + y_at, y_stride, x_type, x + x_at, x_stride, count, a,
+      err)
+  end
+end
 
 --- The helper of a name, made when first asked for: row.dot_float_double.
 return setmetatable(M, { __index = function(_, name)
