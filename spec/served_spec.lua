@@ -475,6 +475,15 @@ describe("random loops that gather", function()
 
   after_each(function() meissa.init {} end)
 
+  -- Whether the lists of what is read were made, if anything is served.
+  local function is_listed(plan)
+    if not plan.prefetch then return true end
+    for _, grid in pairs(plan.grids) do
+      if grid.needs and grid.needs.lists then return true end
+    end
+    return false
+  end
+
   -- How many arrays were served in `count` loops, each run three times.
   local function check(count, road, engine)
     local served = 0
@@ -487,6 +496,7 @@ describe("random loops that gather", function()
         env.A:fill(-1)
         local got = run(text, env, {engine = engine})
         assert.is_true(wanted == got, ("MEISSA_SEED=%d, pass %d:\n%s"):format(seed, pass, text))
+        if road.shm == false then assert.is_true(is_listed(meissa.last()), text) end
         change(env, pass, draw)
       end
       served = served + (meissa.last().prefetch and #meissa.last().prefetch.arrays or 0)

@@ -146,13 +146,21 @@ function M.buffer(target, options)
   return self
 end
 
+--- A buffer of marks: what is stored there says no more than that something was, and is not merged.
+-- @tab dims its extents
+function M.marks(dims)
+  local pending = array.zeros(dims)
+  return setmetatable({target = array.zeros(1), helpers = {}, pending = pending, marks = true},
+                      Buffer)
+end
+
 --- What the analysis is told of a buffer, nil for anything else.
 function M.describe(value)
   if not M.is(value) then return nil end
   local about = array.describe(value.pending)
   return {array = about.id, storage = about.store, dims = about.dims, sparse = false,
           integer = false, buffers = array.describe(value.target).store,
-          delay = rawget(value, "max_delay")}
+          delay = rawget(value, "max_delay"), marks = rawget(value, "marks")}
 end
 
 --- The arrays that merging a buffer writes: its target, then the helpers.

@@ -48,7 +48,7 @@ local MOST_SLICES = 20
 -- A buffer of marks for an array of each of these extents.
 local function make_marks(extents)
   local marks = {}
-  for k, dims in ipairs(extents) do marks[k] = buffers.buffer(array.zeros(dims)) end
+  for k, dims in ipairs(extents) do marks[k] = buffers.marks(dims) end
   return marks
 end
 
@@ -123,7 +123,6 @@ local function prepare(run, own)
     record = record, plan = plan, space = space, bindings = found.bindings,
     values = found.values, ready = found.ready, grid = run.grid, kernel = static,
     native = engine.choose(plan, static, space), session = run.session, by_value = run.by_value,
-    marks = true,
   }
 end
 
