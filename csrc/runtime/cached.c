@@ -102,7 +102,38 @@ int ms_cached_serve(ms_session *session, ms_member *member, ms_run *run, uint32_
                        .list = wanted->copy};
   if (!wanted->sent && ms_member_post(member, ms_parcel_list(number, wanted), err) != 0) return -1;
   wanted->sent = true;
-  return ms_member_post(member, ms_parcel_values(item, number, wanted), err);
+  return ms_member_post(member, ms_parcel_values(item, number, wanted, 0), err);
+}
+
+/* The least position beyond `after` from which on a further part of the first `posted` parcels is
+ * needed; UINT32_MAX when there is none. */
+static uint32_t next_position(const ms_member *member, uint32_t posted, uint32_t after) {
+  uint32_t next = UINT32_MAX;
+  for (uint32_t p = 0; p < posted; p++) {
+    const ms_parcel *first = &member->parcels[p];
+    if (first->kind != MS_PARCEL_VALUES) continue;
+    for (uint32_t k = 1; k < first->wanted->part_count; k++) {
+      uint32_t position = first->wanted->part[k].position;
+      if (position > after && position < next) next = position;
+    }
+  }
+  return next;
+}
+
+int ms_cached_serve_rest(ms_member *member, const ms_run *run, ms_error *err) {
+  uint32_t posted = member->parcel_count, at = next_position(member, posted, 0);
+  for (; at != UINT32_MAX; at = next_position(member, posted, at)) {
+    for (uint32_t p = 0; p < posted; p++) {
+      ms_parcel first = member->parcels[p]; /* the list may move */
+      if (first.kind != MS_PARCEL_VALUES) continue;
+      for (uint32_t k = 1; k < first.wanted->part_count; k++) {
+        if (first.wanted->part[k].position != at) continue;
+        ms_parcel rest = ms_parcel_values(&run->items[first.item], first.item, first.wanted, k);
+        if (ms_member_post(member, rest, err) != 0) return -1;
+      }
+    }
+  }
+  return 0;
 }
 
 void ms_cached_trim(ms_member *member, uint64_t now) {

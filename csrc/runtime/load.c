@@ -106,7 +106,7 @@ static int choose_parcels(ms_session *session, ms_member *member, ms_run *run, m
     }
     if (failed != 0) return -1;
   }
-  return 0;
+  return ms_cached_serve_rest(member, run, err);
 }
 
 static int inform(ms_session *session, ms_member *member, ms_error *err) {
@@ -276,8 +276,9 @@ int ms_load_send(ms_session *session, ms_run *run) {
 void ms_load_free(ms_session *session, ms_run *run) {
   for (uint32_t i = 0; i < session->config.workers; i++) {
     ms_member *member = &session->members[i];
-    /* What was not sent to the end is not there. */
-    if (member->parcel_next < member->parcel_count) ms_cached_trim(member, UINT64_MAX);
+    /* What was not sent to the end, or not waited for, is not there. */
+    bool doubtful = run->failed && member->parcel_count > 0;
+    if (doubtful || member->parcel_next < member->parcel_count) ms_cached_trim(member, UINT64_MAX);
     if (run->failed && member->task == &run->task_with_kernel) {
       while (member->kernel_count > 0) free(member->kernels[--member->kernel_count]);
     }

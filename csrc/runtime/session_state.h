@@ -158,6 +158,8 @@ int ms_cached_load(ms_session *session, ms_member *member, ms_run *run, uint32_t
                    ms_error *err);
 int ms_cached_serve(ms_session *session, ms_member *member, ms_run *run, uint32_t number,
                     ms_error *err);
+/* Posts the further parts of what is served, after all else and in the order of need. */
+int ms_cached_serve_rest(ms_member *member, const ms_run *run, ms_error *err);
 /* The job may do anything to the worker's copy of an item: it counts as not there. */
 void ms_cached_disown(ms_member *member, uint64_t id);
 /* Lets go of items and lists that jobs before number `now` have not used for long: their owner may

@@ -9,9 +9,10 @@
 
 #include "base/test.h"
 
-enum { BLOCKS = 12, ROWS = 40, COLUMNS = 17, ELEMENTS = ROWS * COLUMNS };
+enum { BLOCKS = 12, ROWS = 400, COLUMNS = 270, ELEMENTS = ROWS * COLUMNS };
 
 static uint64_t state = 7;
+static uint32_t most_parts; /* of a list */
 
 static int64_t pick(int64_t most) {
   state = state * 6364136223846793005u + 1442695040888963407u;
@@ -46,26 +47,57 @@ static ms_schedule *make_schedule(uint32_t workers, uint32_t first, uint32_t las
   return ms_schedule_new(&grid, owner, workers, &err);
 }
 
-/* The list has exactly what the worker's blocks need, ascending, in as few runs as can be. */
-static void check_list(const ms_wanted *wanted, const ms_schedule *schedule, uint32_t worker,
-                       bool needed[BLOCKS][ELEMENTS]) {
-  bool set[ELEMENTS] = {false};
-  int64_t count = 0, at = -1;
-  for (uint32_t p = 0; p < schedule->count; p++) {
-    uint32_t block = schedule->order[p];
-    for (int k = 0; k < ELEMENTS && schedule->owner[block] == worker; k++)
-      set[k] = set[k] || needed[block][k];
+/* A part has exactly what the worker's blocks from its position to that of the next one need, and
+ * no part before it has; ascending, in as few runs as can be. */
+static void check_part(const ms_wanted *wanted, uint32_t p, const ms_schedule *schedule,
+                       uint32_t worker, bool needed[BLOCKS][ELEMENTS], bool seen[ELEMENTS]) {
+  const ms_wanted_part *part = &wanted->part[p];
+  bool last = p + 1 == wanted->part_count;
+  int64_t run = part->begin.run, end = last ? wanted->run_count : wanted->part[p + 1].begin.run;
+  uint32_t until = last ? UINT32_MAX : wanted->part[p + 1].position, number = 0;
+  static bool set[ELEMENTS];
+  memset(set, 0, sizeof set);
+  for (uint32_t k = 0; k < schedule->count; k++) {
+    uint32_t block = schedule->order[k];
+    if (schedule->owner[block] != worker) continue;
+    for (int e = 0; e < ELEMENTS && number >= part->position && number < until; e++)
+      set[e] = set[e] || (needed[block][e] && !seen[e]);
+    number++;
   }
-  for (int64_t r = 0; r < wanted->run_count; r++) {
+  int64_t count = 0, at = -1;
+  CHECK(part->begin.offset == 0 && part->elements > 0);
+  for (int64_t r = run; r < end; r++) {
     CHECK(wanted->runs[r].first > at);
     at = wanted->runs[r].first + wanted->runs[r].count;
-    for (int64_t k = wanted->runs[r].first; k < at; k++, count++) CHECK(set[k]);
+    for (int64_t e = wanted->runs[r].first; e < at; e++, count++) {
+      CHECK(set[e]);
+      seen[e] = true;
+    }
   }
-  for (int k = 0; k < ELEMENTS; k++) count -= set[k];
+  CHECK(count == part->elements);
+  for (int e = 0; e < ELEMENTS; e++) count -= set[e];
   CHECK(count == 0);
+}
+
+/* All parts together are what the worker's blocks need. */
+static void check_list(const ms_wanted *wanted, const ms_schedule *schedule, uint32_t worker,
+                       bool needed[BLOCKS][ELEMENTS]) {
+  static bool seen[ELEMENTS];
+  memset(seen, 0, sizeof seen);
   int64_t total = 0;
-  for (int64_t r = 0; r < wanted->run_count; r++) total += wanted->runs[r].count;
+  CHECK(wanted->part_count <= MS_WANTED_PARTS);
+  most_parts = wanted->part_count > most_parts ? wanted->part_count : most_parts;
+  for (uint32_t p = 0; p < wanted->part_count; p++) {
+    CHECK(p == 0 || wanted->part[p].position > wanted->part[p - 1].position);
+    check_part(wanted, p, schedule, worker, needed, seen);
+    total += wanted->part[p].elements;
+  }
   CHECK(wanted->elements == total);
+  for (uint32_t k = 0; k < schedule->count; k++) {
+    uint32_t block = schedule->order[k];
+    if (schedule->owner[block] != worker) continue;
+    for (int e = 0; e < ELEMENTS; e++) CHECK(seen[e] || !needed[block][e]);
+  }
 }
 
 static ms_box box_of(void *data, int64_t row, int64_t column) {
@@ -83,18 +115,18 @@ static void check_values(const ms_wanted *wanted) {
   ms_box source = box_of(from, 1, ROWS), target = box_of(to, COLUMNS, 1);
   ms_wanted_place place = {0};
   for (int64_t sent = 0; sent < wanted->elements;) {
-    int64_t left = wanted->elements - sent, take = 1 + pick(left < 50 ? left : 50);
+    int64_t left = wanted->elements - sent, take = 1 + pick(left < 5000 ? left : 5000);
     ms_wanted_place before = place;
     ms_wanted_gather(wanted->runs, &source, &place, take, packed);
     CHECK(ms_wanted_scatter(wanted->runs, wanted->run_count, &target, before, take, packed) == 0);
     sent += take;
   }
-  int64_t run = 0;
-  for (int k = 0; k < ELEMENTS; k++) {
-    while (run < wanted->run_count && k >= wanted->runs[run].first + wanted->runs[run].count) run++;
-    bool listed = run < wanted->run_count && k >= wanted->runs[run].first;
-    CHECK(to[k] == (listed ? k / COLUMNS + k % COLUMNS * ROWS : -1));
-  }
+  static bool listed[ELEMENTS];
+  memset(listed, 0, sizeof listed);
+  for (int64_t r = 0; r < wanted->run_count; r++)
+    memset(listed + wanted->runs[r].first, 1, (size_t)wanted->runs[r].count);
+  for (int k = 0; k < ELEMENTS; k++)
+    CHECK(to[k] == (listed[k] ? k / COLUMNS + k % COLUMNS * ROWS : -1));
 }
 
 static void test_lists(void) {
@@ -142,7 +174,8 @@ static void test_refused(void) {
 }
 
 int main(void) {
-  for (int round = 0; round < 100; round++) test_lists();
+  for (int round = 0; round < 20; round++) test_lists();
+  CHECK(most_parts == MS_WANTED_PARTS);
   test_refused();
   return ms_test_end();
 }
