@@ -346,6 +346,57 @@ describe("serving by value", function()
   end)
 end)
 
+describe("long lists", function()
+  local n, m, k = 60000, 400000, 90000
+  local first, second = meissa.zeros({n}, {type = "int32"}), meissa.zeros({n}, {type = "int32"})
+  local w, v, A = meissa.rand({m}, {seed = 1}), meissa.rand({k}, {seed = 2}), meissa.zeros {n}
+  for i = 1, n do first[i], second[i] = (i * 7919) % m + 1, (i * 104729) % k + 1 end
+
+  after_each(function() meissa.init {} end)
+
+  -- Elements that a pass got wrong.
+  local function wrong()
+    local count = 0
+    for i = 1, n do
+      if A[i] ~= w[first[i]] * 2 + v[second[i]] then count = count + 1 end
+    end
+    return count
+  end
+
+  for _, road in ipairs {{workers = 1, shm = false}, {workers = 2, shm = false},
+                         {workers = 3, shm = false, transport = "tcp"}} do
+    for _, engine in ipairs {"lua", "native"} do
+      it(("travel while blocks run: %s, %s"):format(name_of(road), engine), function()
+        meissa.init(road)
+        for pass = 1, 4 do
+          for i in parallel(n, {engine = engine}) do A[i] = w[first[i]] * 2 + v[second[i]] end
+          assert.equal(0, wrong())
+          w:fill(pass)
+          if pass == 2 then v:fill(-pass) end
+        end
+      end)
+    end
+  end
+
+  it("are sent again after a loop that failed while they travelled", function()
+    meissa.init {workers = 2, shm = false}
+    for bad = 1, 6 do
+      local limit = bad * 9999
+      local ok, err = pcall(function()
+        for i in parallel(n) do
+          if i == limit then error "enough" end
+          A[i] = w[first[i]] * 2 + v[second[i]]
+        end
+      end)
+      assert.is_false(ok)
+      assert.matches("enough", tostring(err))
+      for i in parallel(n) do A[i] = w[first[i]] * 2 + v[second[i]] end
+      assert.equal(0, wrong())
+      w:fill(bad + 0.5)
+    end
+  end)
+end)
+
 -- A pass of logistic regression with a gather behind it: rows of a sparse matrix, a buffer, stages,
 -- a condition; as bits, with the plan.
 local function learn(X, y, delay, engine)
@@ -475,6 +526,15 @@ describe("random loops that gather", function()
 
   after_each(function() meissa.init {} end)
 
+  -- Whether the lists of what is read were made, if anything is served.
+  local function is_listed(plan)
+    if not plan.prefetch then return true end
+    for _, grid in pairs(plan.grids) do
+      if grid.needs and grid.needs.lists then return true end
+    end
+    return false
+  end
+
   -- How many arrays were served in `count` loops, each run three times.
   local function check(count, road, engine)
     local served = 0
@@ -487,6 +547,7 @@ describe("random loops that gather", function()
         env.A:fill(-1)
         local got = run(text, env, {engine = engine})
         assert.is_true(wanted == got, ("MEISSA_SEED=%d, pass %d:\n%s"):format(seed, pass, text))
+        if road.shm == false then assert.is_true(is_listed(meissa.last()), text) end
         change(env, pass, draw)
       end
       served = served + (meissa.last().prefetch and #meissa.last().prefetch.arrays or 0)

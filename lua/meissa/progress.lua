@@ -21,8 +21,9 @@ local STDERR = 2
 --- Whether bars are left out, whatever the terminal: meissa.init{quiet = true}.
 M.quiet = false
 
-local function wanted()
-  return ffi.C.isatty(STDERR) == 1 and not M.quiet and not environment.flag "MEISSA_QUIET"
+--- Whether bars can be seen at all.
+function M.wanted()
+  return not M.quiet and not environment.flag "MEISSA_QUIET" and ffi.C.isatty(STDERR) == 1
 end
 
 local Bar = {}
@@ -63,7 +64,7 @@ local title
 --- A bar for something of `total` parts; nil where none is to be seen.
 -- @string what names the work: "train.lua:12" @number total @string unit of the parts, in plural
 function M.bar(what, total, unit)
-  if not wanted() then return nil end
+  if not M.wanted() then return nil end
   local scale = 1
   if title then what, unit, scale = title.what, title.unit, title.total / total end
   return setmetatable({what = what, total = total * scale, unit = unit, scale = scale,
