@@ -70,9 +70,16 @@ if ... == "train_slr" then return M end
 
 local run = require "run"
 local parser = run.parser("train_slr.lua", "Sparse logistic regression.", {rank = true})
+parser:epilog [[
+LIBSVM's a9a:           --data a9a --test a9a.t
+its rcv1.binary:        --data rcv1_train.binary --test rcv1_test.binary --delay 200]]
 parser:option("--update", "The rule."):choices {"sgd", "adarevision"}:default "adarevision"
 parser:option("--rate", "Step size (default 0.05, of adarevision 0.3)."):convert(tonumber)
-parser:option("--delay", "Most points of a stage."):convert(tonumber):default "500"
+parser:option("--delay", "Most points of a stage, which all see the same weights. Fewer learn\n" ..
+  "more from a pass, but take longer: a hundredth of the points\n" ..
+  "is a good start."):convert(tonumber):default "500"
+parser:option("--features", "How many features there are (default: as the data tell)."):convert(
+  tonumber)
 parser:option("--points", "How many points to generate."):convert(tonumber):default "20000"
 parser:option("--save", "Save the weights to this file.")
 local options = run.options(parser)
@@ -97,7 +104,7 @@ end
 
 local X, y, T, ty
 if options.data then
-  X, y = meissa.read.libsvm(options.data)
+  X, y = meissa.read.libsvm(options.data, {features = options.features})
   T, ty = X, y
   if options.test then T, ty = meissa.read.libsvm(options.test, {like = X}) end
 else

@@ -294,41 +294,36 @@ describe("train_lda.lua on news entries", function()
   end)
 end)
 
-describe("train_slr.lua on census records", function()
-  local arguments = "--data spec/data/a9a.gz --test spec/data/a9a.t.gz"
+describe("train_slr.lua", function()
+  local census = "--data spec/data/a9a.gz --test spec/data/a9a.t.gz"
+  local news = "--data spec/data/rcv1_small.gz --test spec/data/rcv1_small.t.gz"
 
-  for _, case in ipairs {{"adarevision", 0.845}, {"sgd", 0.80}} do
-    local update, least = case[1], case[2]
-
-    it("classifies as well as is known to be possible, with " .. update, function()
-      local rate = update == "sgd" and " --rate 0.002" or ""
-      local rows, summary = run_only("train_slr.lua", ("%s --epochs 8 --update %s%s"):format(
-        arguments, update, rate))
-      assert.is_true(summary.accuracy >= least, tostring(summary.accuracy))
-      assert.is_true(rows[8].loss < rows[1].loss)
-    end)
-  end
-
-  -- The rule from its definition, point by point and without delay.
-  it("comes close to the serial rule", function()
-    local X, y = meissa.read.libsvm("spec/data/a9a.gz")
-    local n, m = X:size(1), X:size(2)
-    local rows = {}
-    for i = 1, n do rows[i] = {} end
-    for i, f, v in X:each() do
-      local row = rows[i]
-      row[#row + 1], row[#row + 2] = f, v
+  -- AdaGrad from its definition, point by point and without delay: the mean loss of the last pass,
+  -- and the share of the test's points that are right after it.
+  local function serial(data, test, passes)
+    local X, y = meissa.read.libsvm(data)
+    local T, t = meissa.read.libsvm(test, {like = X})
+    local w, squares, loss = {}, {}, 0
+    for f = 1, X:size(2) do w[f], squares[f] = 0, 1 end
+    local function rows_of(A)
+      local rows = {}
+      for i = 1, A:size(1) do rows[i] = {} end
+      for i, f, v in A:each() do
+        local row = rows[i]
+        row[#row + 1], row[#row + 2] = f, v
+      end
+      return rows
     end
-    local w, squares = {}, {}
-    for f = 1, m do w[f], squares[f] = 0, 1 end
-    local loss
-    for _ = 1, 8 do
+    local function margin_of(row)
+      local margin = 0
+      for k = 1, #row, 2 do margin = margin + w[row[k]] * row[k + 1] end
+      return margin
+    end
+    local rows = rows_of(X)
+    for _ = 1, passes do
       loss = 0
-      for i = 1, n do
-        local row, margin = rows[i], 0
-        for k = 1, #row, 2 do margin = margin + w[row[k]] * row[k + 1] end
-        local label = y[i] > 0 and 1 or 0
-        local p = 1 / (1 + math.exp(-margin))
+      for i, row in ipairs(rows) do
+        local label, p = y[i] > 0 and 1 or 0, 1 / (1 + math.exp(-margin_of(row)))
         loss = loss - math.log(label == 1 and p or 1 - p)
         for k = 1, #row, 2 do
           local f, g = row[k], (label - p) * row[k + 1]
@@ -337,9 +332,58 @@ describe("train_slr.lua on census records", function()
         end
       end
     end
-    local _, summary = run_only("train_slr.lua", arguments .. " --epochs 8")
-    assert.is_true(math.abs(summary.loss / (loss / n) - 1) < 0.05,
-                   ("%.4f, serial %.4f"):format(summary.loss, loss / n))
+    local right = 0
+    for i, row in ipairs(rows_of(T)) do
+      if (margin_of(row) > 0) == (t[i] > 0) then right = right + 1 end
+    end
+    return loss / #rows, right / T:size(1)
+  end
+
+  for _, case in ipairs {{"adarevision", 0.845}, {"sgd", 0.80}} do
+    local update, least = case[1], case[2]
+
+    it("classifies census records as well as is known to be possible, with " .. update, function()
+      local rate = update == "sgd" and " --rate 0.002" or ""
+      local rows, summary = run_only("train_slr.lua", ("%s --epochs 8 --update %s%s"):format(
+        census, update, rate))
+      assert.is_true(summary.accuracy >= least, tostring(summary.accuracy))
+      assert.is_true(rows[8].loss < rows[1].loss)
+    end)
+  end
+
+  it("comes close to the serial rule on census records", function()
+    local loss, accuracy = serial("spec/data/a9a.gz", "spec/data/a9a.t.gz", 8)
+    local _, summary = run_only("train_slr.lua", census .. " --epochs 8")
+    assert.is_true(math.abs(summary.loss / loss - 1) < 0.05,
+                   ("%.4f, serial %.4f"):format(summary.loss, loss))
+    assert.is_true(math.abs(summary.accuracy - accuracy) < 0.01,
+                   ("%.4f, serial %.4f"):format(summary.accuracy, accuracy))
+  end)
+
+  -- Many more features than points: stages of a twentieth of the points.
+  it("comes close to the serial rule on news", function()
+    local loss, accuracy = serial("spec/data/rcv1_small.gz", "spec/data/rcv1_small.t.gz", 6)
+    local rows, summary = run_only("train_slr.lua", news .. " --epochs 6 --delay 50")
+    assert.is_true(math.abs(summary.loss / loss - 1) < 0.05,
+                   ("%.4f, serial %.4f"):format(summary.loss, loss))
+    assert.is_true(summary.accuracy >= 0.86 and math.abs(summary.accuracy - accuracy) <= 0.02,
+                   ("%.4f, serial %.4f"):format(summary.accuracy, accuracy))
+    for k = 2, #rows do assert.is_true(rows[k].loss < rows[k - 1].loss) end
+  end)
+
+  it("takes features of the test that the data do not have", function()
+    local data, test = os.tmpname(), os.tmpname()
+    child.write(data, ("1 1:1 3:1\n-1 2:1 3:1\n"):rep(20))
+    child.write(test, "1 1:1 5:1\n-1 2:1 5:1\n")
+    local arguments = ("--data %s --test %s --epochs 3"):format(data, test)
+    local output, status = child.shell(
+      ("luajit examples/train_slr.lua %s --json 2>&1"):format(arguments), 60)
+    assert.not_equal(0, status)
+    assert.matches("expected a feature id of at most 3, found 5", output)
+    local _, summary = run_only("train_slr.lua", arguments .. " --features 5")
+    assert.equal(1, summary.accuracy)
+    os.remove(data)
+    os.remove(test)
   end)
 end)
 

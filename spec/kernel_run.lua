@@ -158,8 +158,9 @@ local function item_of(value)
 end
 
 local function entries_item(space)
-  local item, count = { coords = {}, type = space.entries.type or "double" },
+  local item, count = { coords = {}, dims = {}, type = space.entries.type or "double" },
     #space.entries.values
+  for d, range in ipairs(space.ranges) do item.dims[d] = range[2] end
   for d, coords in ipairs(space.entries.coords) do
     item.coords[d] = ffi.new("int32_t[?]", count, coords)
   end

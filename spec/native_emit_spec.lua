@@ -15,7 +15,6 @@ local count = tonumber(os.getenv("MEISSA_TEST_COUNT") or "") or 15
 -- Bodies of the common list that stay on the Lua engine, and why.
 local on_lua = {
   ["view that is reassigned"] = "`w` is not always the same kind of value",
-  ["view that is shadowed"] = "`{1, 2}` makes a table",
   ["indirect subscripts"] = "`idx` is a plain table",
   ["private table"] = "`last` is assigned what is no number",
   ["multiple values of a call"] = "unpack` has no C form",
@@ -23,8 +22,8 @@ local on_lua = {
   ["path and its table"] = "`o` is not always the same kind of value",
   ["builtins"] = "`'7'` is a string",
   ["nested functions"] = "takes any number of arguments",
-  ["closures in a table"] = "makes a table",
-  ["method definitions"] = "`{}` makes a table",
+  ["closures in a table"] = "is no small list of numbers",
+  ["method definitions"] = "is not known to C",
   ["vararg-free local function recursion"] = "calls itself",
   ["row builtins that keep objects"] = "has no C form",
   ["fields of a generic for"] = "goes through a table",
@@ -115,6 +114,29 @@ local more = {
   { "captured boolean", "for i in parallel(n) do if yes then B[i] = yes and 2 or 3 end end" },
   { "row reads beside writes",
     "for i in parallel(n) do local w = A[i] w[1], w[2], w[3] = w[2], w[3], w[1] end" },
+  { "counts in integer arrays", [=[for i in parallel(n) do
+    local c = C[i]
+    for k = 1, 9 do
+      local at = k % 5 + 1
+      c[at], L[i] = c[at] + 1, L[i] - c[1]
+    end
+    local most, old = 1, c[2]
+    while c[most] < old + 1 and most < 5 do most = most + 1 end
+    A[i][c[3]], B[i] = old - L[i], most
+    if old == c[2] and c[4] - 1 >= L[i] then c[old] = c[old] - c[most] + 7 end
+  end]=] },
+  { "integers at the ends of their types", [=[for i in parallel(n) do
+    C[i][1], C[i][2] = 2 ^ 31 - 1, -2 ^ 31
+    L[i] = C[i][1] - C[i][2] + C[i][1]
+    local wide = L[i] + L[i] B[i] = wide - C[i][2] * C[i][1] * 3
+    C[i][3] = C[i][2] + C[i][1] + 1 C[i][4] = C[i][1] - 1 + 1
+    A[i][1] = 1 / (C[i][3] - 0) A[i][2] = 1 / -C[i][3] A[i][3] = 1 / (C[i][3] * -1)
+  end]=] },
+  { "a counter and what it was", [=[for i in parallel(n) do
+    local at = 1
+    local function old() local was = at at = at + 1 return was end
+    B[i] = at + old() * at + old() C[i][1], at = at, 7 C[i][2] = at
+  end]=] },
 }
 
 -- Statements that fail in some iteration, on their line and in the iteration of the Lua engine.
@@ -136,6 +158,10 @@ local failing = {
   "local x if i < 7 then x = 1 end\n for k = 1, x do B[i] = k end",
   "local x if i < 7 then x = 1 end\n for k = x, 3 do B[i] = k end",
   "local x if i < 7 then x = 1 end\n B[i] = -x", "local x = i < 7 and i B[i] = x * 2",
+  "C[i][1] = 2^31 - 8 + i C[i][2] = C[i][1] + 1", "C[i][1] = -2^31 + 7 - i",
+  "C[i][1] = -2^31 + 7 - i C[i][2] = C[i][1] - 1", "C[i][1] = i - 7 local x = A[1][C[i][1] + 7]",
+  "local j = C[i][1] + i - 7 B[j + 7] = 1 if i > 6 then A[C[1][5]][1] = 1 end",
+  "local k = 1 while k < i do k = k + 1 end A[1][k] = 1", "L[i] = i - 7 local x = B[L[i] + i]",
 }
 
 local function over(body)

@@ -91,6 +91,24 @@ static bool look_for_length(ms_node *node, void *context) {
   return !*found;
 }
 
+/* A field that is assigned, of a table that the body also uses as a whole. */
+static void find_field_store(ms_walk *walk, bool proven, const ms_node *node) {
+  const ms_tree *tree = walk->loop->tree;
+  const ms_node *table = node->kid[0];
+  int field = (int)(node->end - node->begin), whole = (int)(table->end - table->begin);
+  const char *path = tree->text + node->begin, *name = node->kid[1]->text;
+  const char *message = ms_arena_format(
+      walk->arena,
+      "the body assigns %.*s, and also uses %.*s as a whole (as a method call does), by "
+      "which it may read or assign the same field; and each worker has its own copy of it",
+      field, path, whole, tree->text + table->begin);
+  const char *fix = ms_arena_format(
+      walk->arena, "use a local: local %s = %.*s  for ... do %s = ... end  %.*s = %s", name, field,
+      path, name, field, path, name);
+  walk->failed = walk->failed || message == NULL || fix == NULL;
+  ms_walk_find(walk, MS_REASON_TABLE_WRITE, proven, node, fix, message);
+}
+
 void ms_walk_find_store(ms_walk *walk, bool proven, const ms_node *node) {
   if (walk->frame != NULL) {
     ms_walk_find(walk, MS_REASON_CHANGES, proven, node,
@@ -105,6 +123,11 @@ void ms_walk_find_store(ms_walk *walk, bool proven, const ms_node *node) {
     ms_walk_find(
         walk, MS_REASON_TABLE_WRITE, proven, node, "store at the loop's own index: t[i] = value",
         "the body appends to a table from outside, and each worker has its own copy of it");
+    return;
+  }
+  int64_t capture = node->kind == MS_INDEX ? ms_loop_capture_of(walk->loop, node->kid[0]) : -1;
+  if (capture >= 0 && node->kid[1]->kind == MS_STRING) {
+    find_field_store(walk, proven, node);
     return;
   }
   ms_walk_find(walk, MS_REASON_TABLE_WRITE, proven, node,

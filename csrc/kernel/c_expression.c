@@ -65,6 +65,8 @@ static ms_c_value path(ms_writer *w, const ms_node *node) {
   if (kind.object == MS_OBJECT_SPARSE) return ms_c_sparse_row(w, node);
   if (ms_typed_expression(w->typed, node->kid[0]).object == MS_OBJECT_SPARSE)
     return ms_c_sparse_element(w, node);
+  if (ms_typed_expression(w->typed, node->kid[0]).object == MS_OBJECT_TABLE)
+    return ms_c_table_element(w, node);
   ms_c_location location;
   if (!ms_c_locate(w, node, &location)) return number("0.0");
   if (location.element) return ms_c_load(w, &location, node);
@@ -166,6 +168,30 @@ static bool is_number(const ms_c_value *value) {
   return value->form == MS_FORM_DOUBLE || value->form == MS_FORM_FLOAT;
 }
 
+/* A condition: a held value is of one of the kinds in `can`. */
+static const char *is_kind(ms_writer *w, const ms_c_value *value, uint32_t can) {
+  if (can == MS_CAN_NIL) return ms_c_text(w, "%s.tag == MS_NATIVE_NIL", value->text);
+  return ms_c_text(w, "(%s.tag == MS_NATIVE_TRUE || %s.tag == MS_NATIVE_FALSE)", value->text,
+                   value->text);
+}
+
+/* Stops where neither of two values is a number: then LuaJIT names both. */
+static void compare_others(ms_writer *w, const ms_node *node, const ms_c_value *a,
+                           const ms_c_value *b) {
+  static const uint32_t kinds[] = {MS_CAN_NIL, MS_CAN_BOOLEAN};
+  static const char *const names[] = {"nil", "boolean"};
+  for (int k = 0; k < 4; k++) {
+    int one = k / 2, other = k % 2;
+    if (!(a->kind.can & kinds[one]) || !(b->kind.can & kinds[other])) continue;
+    const char *message =
+        one == other ? ms_c_text(w, "attempt to compare two %s values", names[one])
+                     : ms_c_text(w, "attempt to compare %s with %s", names[one], names[other]);
+    ms_c_error(w, node,
+               ms_c_text(w, "%s && %s", is_kind(w, a, kinds[one]), is_kind(w, b, kinds[other])),
+               message);
+  }
+}
+
 static ms_c_value comparison(ms_writer *w, const ms_node *node) {
   static const char *const ops[] = {[MS_OP_EQ] = "==", [MS_OP_NE] = "!=", [MS_OP_LT] = "<",
                                     [MS_OP_LE] = "<=", [MS_OP_GT] = ">",  [MS_OP_GE] = ">="};
@@ -186,6 +212,11 @@ static ms_c_value comparison(ms_writer *w, const ms_node *node) {
     return value_of(kind, MS_FORM_BOOL,
                     ms_c_text(w, "(%s %s %s)", a.whole->text, ops[node->op], b.whole->text));
   bool turned = node->op == MS_OP_GT || node->op == MS_OP_GE;
+  if (a.form == MS_FORM_VALUE && b.form == MS_FORM_VALUE) {
+    a = ms_c_hold(w, a);
+    b = ms_c_hold(w, b);
+    compare_others(w, node->kid[0], turned ? &b : &a, turned ? &a : &b);
+  }
   const char *left = ms_c_as_number(w, a, node->kid[0], turned ? second : first);
   const char *right = ms_c_as_number(w, b, node->kid[1], turned ? first : second);
   return value_of(kind, MS_FORM_BOOL, ms_c_text(w, "(%s %s %s)", left, ops[node->op], right));
@@ -272,7 +303,7 @@ static ms_c_value unary(ms_writer *w, const ms_node *node) {
   if (node->op == MS_OP_LEN) {
     ms_whole length = ms_c_whole_static(w, node);
     if (!length.known) return refused(w, node, "is the length of what is no array");
-    return number(ms_c_number(w, (double)length.least));
+    return number(ms_c_text(w, "(double)%s", length.text));
   }
   ms_c_value value = ms_c_expression(w, node->kid[0]);
   bool single = value.form == MS_FORM_FLOAT;
@@ -318,7 +349,7 @@ ms_c_value ms_c_expression(ms_writer *w, const ms_node *node) {
     case MS_STRING:
       return refused(w, node, "is a string");
     case MS_TABLE:
-      return refused(w, node, "makes a table");
+      return ms_c_table(w, node);
     case MS_VARARG:
       return refused(w, node, "has any number of values");
     case MS_NAME:

@@ -8,7 +8,10 @@
 -- @module meissa.engine
 local compiler = require "meissa.kernel.compiler"
 local core = require "meissa.core"
+local environment = require "meissa.environment"
 local errors = require "meissa.errors"
+local notice = require "meissa.notice"
+local system = require "meissa.system"
 
 local M = {}
 
@@ -18,7 +21,7 @@ local MANY, WORTH, LONG = 50000, 0.003, 0.05
 -- Less urgent than what is waited for.
 local SOON = 1e-6
 
-local ENGINES = {auto = true, native = true, lua = true}
+local ENGINES = {"native", "lua", "auto"}
 
 --- The engine that a loop's options, else the environment ask for.
 -- @tab options of the loop
@@ -28,21 +31,7 @@ local ENGINES = {auto = true, native = true, lua = true}
 function M.asked(options)
   local own = options.engine
   if own ~= nil and own ~= "auto" then return own, true end
-  local text = os.getenv "MEISSA_ENGINE"
-  if not text or text == "" then return "auto", false end
-  if not ENGINES[text] then
-    errors.raise("OPT", "MEISSA_ENGINE is \"native\", \"lua\" or \"auto\", not '%s'", text)
-  end
-  return text, false
-end
-
-local told = {}
-
--- Says something once a process.
-local function notice(format, ...)
-  if told[format] then return end
-  told[format] = true
-  io.stderr:write("meissa: ", format:format(...), "\n")
+  return environment.choice("MEISSA_ENGINE", ENGINES) or "auto", false
 end
 
 -- Texts that were kept for reading, by path.
@@ -50,8 +39,9 @@ local kept = {}
 
 -- With MEISSA_KEEP_C, writes the text to that directory, named after the loop's place.
 local function keep_text(plan, text, key)
-  local directory = os.getenv "MEISSA_KEEP_C"
-  if not directory or directory == "" then return end
+  local directory = environment.get "MEISSA_KEEP_C"
+  if not directory then return end
+  system.make_directory(directory)
   local name = plan.file:match("[^/]*$"):gsub("[^%w._-]+", "_"):sub(1, 60)
   local path = ("%s/%s_%d_%s.c"):format(directory, name, plan.line, key:sub(1, 8))
   if kept[path] then return end

@@ -187,8 +187,12 @@ end
 -- Runs a slice that marks what the blocks of a loop need: its results by block, and the bytes sent;
 -- nil when its body failed.
 local function execute_marks(run, told)
+  engine.running(run.native)
   local outcome, failure = execute(run, {first = 0, last = run.grid.blocks}, told)
-  if outcome then return outcome.results, outcome.moved end
+  if outcome then
+    engine.ran(run.native, crew.busy(outcome.workers))
+    return outcome.results, outcome.moved
+  end
   if failure.code ~= "BDY" then failures.raise(run, schedule_of(run.grid).layout, failure) end
   return nil, 0
 end

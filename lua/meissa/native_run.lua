@@ -85,7 +85,7 @@ end
 function M.maker(instance, layout)
   return function()
     local native = instance.call and instance or instance:native()
-    if not native or native.encoded then return nil end
+    if not native or native.encoded or native.info.declines then return nil end
     return run_of(native, layout)
   end
 end

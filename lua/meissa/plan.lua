@@ -6,6 +6,7 @@ local array = require "meissa.array"
 local buffer = require "string.buffer"
 local buffers = require "meissa.buffer"
 local core = require "meissa.core"
+local environment = require "meissa.environment"
 local errors = require "meissa.errors"
 local ffi = require "ffi"
 local picture = require "meissa.picture"
@@ -287,8 +288,7 @@ local explained, told = setmetatable({}, {__mode = "k"}), {}
 -- of one loop that differ in nothing but their grid, as a driver loop makes them whose bounds move,
 -- count as one.
 function M.explain(plan, space)
-  local asked = os.getenv "MEISSA_EXPLAIN" or ""
-  if explained[plan] or not (space.explain or asked ~= "" and asked ~= "0") then return end
+  if explained[plan] or not (space.explain or environment.flag "MEISSA_EXPLAIN") then return end
   explained[plan] = true
   local context = context_of(plan)
   context.grid, context.moves = nil, nil

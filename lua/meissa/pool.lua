@@ -6,6 +6,7 @@
 -- @module meissa.pool
 
 local core = require "meissa.core"
+local environment = require "meissa.environment"
 local errors = require "meissa.errors"
 local progress = require "meissa.progress"
 local system = require "meissa.system"
@@ -38,22 +39,17 @@ end
 
 -- What the next session will be: init's options, then the environment, then the defaults.
 local function configuration()
-  local env = os.getenv
+  environment.check()
   local workers, transport, shm = configured.workers, configured.transport, configured.shm
   if workers == nil then
-    local text = env "MEISSA_WORKERS"
-    workers = text and text ~= "" and whole_number(text, "MEISSA_WORKERS") or system.cores()
+    local text = environment.get "MEISSA_WORKERS"
+    workers = text and whole_number(text, "MEISSA_WORKERS") or system.cores()
   end
   if transport == nil then
-    local text = env "MEISSA_TRANSPORT"
-    transport = text and text ~= "" and transport_of(text, "MEISSA_TRANSPORT") or "ipc"
+    transport = environment.choice("MEISSA_TRANSPORT", {"ipc", "tcp"}) or "ipc"
   end
   if shm == nil then
-    local text = env "MEISSA_SHM"
-    if text and text ~= "" and text ~= "0" and text ~= "1" then
-      errors.raise("OPT", "MEISSA_SHM is 0 or 1, not '%s'", text)
-    end
-    shm = text ~= "0"
+    shm = environment.choice("MEISSA_SHM", {"0", "1"}) ~= "0"
   end
   return {workers = workers, transport = transport, shm = shm}
 end

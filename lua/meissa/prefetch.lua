@@ -48,7 +48,7 @@ local MOST_SLICES = 20
 -- A buffer of marks for an array of each of these extents.
 local function make_marks(extents)
   local marks = {}
-  for k, dims in ipairs(extents) do marks[k] = buffers.buffer(array.zeros(dims)) end
+  for k, dims in ipairs(extents) do marks[k] = buffers.marks(dims) end
   return marks
 end
 

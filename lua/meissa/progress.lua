@@ -5,6 +5,7 @@
 -- printed next on its line. MEISSA_QUIET=1 and meissa.init{quiet = true} leave bars out.
 -- @module meissa.progress
 
+local environment = require "meissa.environment"
 local ffi = require "ffi"
 local system = require "meissa.system"
 
@@ -12,7 +13,8 @@ local M = {}
 
 ffi.cdef "int isatty(int);"
 
-local PATIENCE = 2 -- seconds of work before a bar is worth a line
+--- Seconds of work before a bar is worth a line.
+M.patience = 2
 local WIDTH = 30
 local STDERR = 2
 
@@ -21,8 +23,7 @@ M.quiet = false
 
 --- Whether bars can be seen at all.
 function M.wanted()
-  local quiet = os.getenv "MEISSA_QUIET"
-  return not M.quiet and (not quiet or quiet == "" or quiet == "0") and ffi.C.isatty(STDERR) == 1
+  return not M.quiet and not environment.flag "MEISSA_QUIET" and ffi.C.isatty(STDERR) == 1
 end
 
 local Bar = {}
@@ -57,18 +58,37 @@ function M.text(what, done, total, passed, unit)
                                          M.duration(passed / share - passed))
 end
 
+-- What a caller says of the work that another module makes a bar for: see M.called.
+local title
+
 --- A bar for something of `total` parts; nil where none is to be seen.
 -- @string what names the work: "train.lua:12" @number total @string unit of the parts, in plural
 function M.bar(what, total, unit)
   if not M.wanted() then return nil end
-  return setmetatable({what = what, total = total, unit = unit, began = system.clock(),
-                       shown = false}, Bar)
+  local scale = 1
+  if title then what, unit, scale = title.what, title.unit, title.total / total end
+  return setmetatable({what = what, total = total * scale, unit = unit, scale = scale,
+                       began = system.clock(), shown = false}, Bar)
+end
+
+--- Calls a function whose bars are to be about something else than they know.
+-- @tab about `what`, `unit`, and `total` in that unit
+-- @func work called without arguments
+-- @return what it returns
+function M.called(about, work)
+  local outer = title
+  title = about
+  local results = {pcall(work)}
+  title = outer
+  if not results[1] then error(results[2], 0) end
+  return unpack(results, 2)
 end
 
 --- Shows how many parts are done.
 function Bar:show(done)
+  done = done * self.scale
   local passed = system.clock() - self.began
-  if passed < PATIENCE then return end
+  if passed < M.patience then return end
   self.shown = true
   io.stderr:write("\r", M.text(self.what, done, self.total, passed, self.unit),
                   "\27[K")

@@ -10,6 +10,7 @@
 -- @module meissa.scratch
 local array = require "meissa.array"
 local errors = require "meissa.errors"
+local make = require "meissa.array.make"
 local tables = require "meissa.tables"
 local ffi = require "ffi"
 
@@ -24,7 +25,8 @@ local limits = {float = 0 / 0, double = 0 / 0, int32 = -2 ^ 31, int64 = -2 ^ 53}
 -- for i in parallel(n) do for k = 1, 16 do t[k] = W[i][k] * x end A[i] = t:norm() end
 -- Errors: ARR OPT.
 function M.scratch(...)
-  local made = array.zeros(...)
+  local dims, options = make.read_shape("scratch", {"type"}, ...)
+  local made = make.dense(dims, make.type_number("scratch", options.type))
   array.core(made).store.scratch = 1
   return made:fill(limits[made:type()])
 end

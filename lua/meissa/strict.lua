@@ -220,4 +220,47 @@ function M.pairs(t)
   end
 end
 
+-- Tables that are being gone through by `next`: {first =, keys = in order, place = by key}. The key
+-- that came last may have been taken out of its table since.
+local walked = setmetatable({}, { __mode = "k" })
+
+local function first_key(t)
+  local best
+  for key in each(t) do
+    if best == nil or tables.before(key, best) then best = key end
+  end
+  return best
+end
+
+local function walk(t, first)
+  local keys, place = tables.keys(t), {}
+  for k, key in ipairs(keys) do place[key] = k end
+  if first ~= nil and not place[first] then place[first] = 0 end
+  walked[t] = { keys = keys, place = place }
+  return walked[t]
+end
+
+--- `next` in the order of the keys, for the same reason. The first call of a walk looks at all
+-- keys, the second one sorts them.
+function M.next(t, key)
+  if type(t) ~= "table" then return next(t, key) end
+  if key == nil then
+    local first = first_key(t)
+    walked[t] = { first = first }
+    if first == nil then return nil end
+    return first, t[first]
+  end
+  local known = walked[t] or {}
+  if not known.place or not known.place[key] then
+    known = walk(t, known.first == key and key or nil)
+  end
+  local keys, k = known.keys, known.place[key]
+  if not k then error("invalid key to 'next'", 2) end
+  repeat
+    k = k + 1
+    if keys[k] == nil then return nil end
+  until rawget(t, keys[k]) ~= nil
+  return keys[k], t[keys[k]]
+end
+
 return M

@@ -9,6 +9,7 @@ int get_nprocs(void);
 char *getcwd(char *buffer, size_t size);
 typedef struct meissa_timespec { long tv_sec; long tv_nsec; } meissa_timespec;
 int clock_gettime(int clock, meissa_timespec *time);
+int meissa_mkdir(const char *path, unsigned mode) __asm__("mkdir");
 ]]
 
 local M = {}
@@ -27,6 +28,15 @@ local buffer = ffi.new("char[?]", PATH_SIZE)
 function M.directory()
   local path = ffi.C.getcwd(buffer, PATH_SIZE)
   return path ~= nil and ffi.string(path) or "."
+end
+
+--- Makes a directory and those around it, as far as they are not there and may be made.
+function M.make_directory(path)
+  local at = 1
+  repeat
+    at = path:find("/", at + 1, true) or #path + 1
+    ffi.C.meissa_mkdir(path:sub(1, at - 1), 511) -- 0777: the user's mask decides
+  until at > #path
 end
 
 local time = ffi.new("meissa_timespec")

@@ -9,6 +9,7 @@
 
 require "meissa.chunks"
 local core = require "meissa.core"
+local environment = require "meissa.environment"
 local buffer = require "string.buffer"
 local system = require "meissa.system"
 local tables = require "meissa.tables"
@@ -131,8 +132,8 @@ end
 -- @param code what it runs, instead of `require("meissa.worker").main(3)`
 -- @return list of strings
 function M.command(code)
-  local program = os.getenv("MEISSA_LUAJIT")
-  if program == nil or program == "" then
+  local program = environment.get("MEISSA_LUAJIT")
+  if not program then
     local here = core.executable()
     program = is_luajit(here) and here or "luajit"
   end

@@ -194,4 +194,9 @@ function M.call(fn, ...)
   return result
 end
 
+--- A dense array's elements (of a sparse one its values) as a pointer of their type.
+function M.elements(array)
+  return ffi.cast(M.pointer_ctypes[array.type], array.data)
+end
+
 return M

@@ -81,7 +81,7 @@ local NOTHING = {}
 -- The captured values that an execution needs. The first one sends what both engines need: whether
 -- a value can travel must not depend on a cache.
 local function carried(values, static, bindings, native)
-  local alone = native and native.object and static.travelled
+  local alone = native and native.object and static.travelled and not native.info.declines
   local part = alone and "alone" or native and "both" or "lua"
   local needed = static.needed[part] or find_needed(static.info, native, alone)
   static.needed[part] = needed

@@ -1,0 +1,219 @@
+-- SPDX-License-Identifier: MIT
+--
+-- What careless or hostile programs do, and what they are told: ranges that cannot be counted,
+-- code made at run time, walks in the order of a hash table, misspelt variables of the environment.
+
+local child = require("spec.support.child")
+local expect = require("spec.support.expect")
+local meissa = require("meissa")
+local parallel = meissa.parallel
+
+local raises = expect.raises
+
+describe("ranges near 2^53", function()
+  local LARGEST = 2 ^ 53
+
+  -- How many iterations there are; they must be those of the range.
+  local function visited(lo, hi, step)
+    local count, sum = 0, 0
+    for i in parallel({ lo, hi, step }) do
+      count = count + 1
+      sum = sum + (i - lo)
+    end
+    assert.equal(step * count * (count - 1) / 2, sum)
+    return count
+  end
+
+  local function refused(lo, hi, step)
+    raises("OPT", "cannot be counted exactly", function()
+      for _ in parallel({ lo, hi, step }) do end
+    end)
+  end
+
+  it("run completely or not at all", function()
+    assert.equal(5, visited(LARGEST - 5, LARGEST - 1, 1))
+    assert.equal(5, visited(LARGEST, LARGEST - 4, -1))
+    assert.equal(5, visited(-LARGEST, -LARGEST + 4, 1))
+    assert.equal(3, visited(LARGEST - 12, LARGEST - 4, 4))
+    refused(LARGEST - 4, LARGEST, 1)
+    refused(-LARGEST + 4, -LARGEST, -1)
+    refused(LARGEST - 11, LARGEST - 3, 4)
+    refused(-LARGEST, LARGEST - 1, 1)
+    refused(-LARGEST, 1, 2 ^ 40)
+    raises("OPT", "within 2^53", function() for _ in parallel(2 ^ 53 + 2) do end end)
+  end)
+
+  it("are told apart, however long their numbers are", function()
+    local function first(lo, hi)
+      local least = math.huge
+      for i in parallel({ lo, hi }) do least = math.min(least, i) end
+      return least
+    end
+    for k = 10, 1, -1 do assert.equal(2 ^ 52 + k, first(2 ^ 52 + k, 2 ^ 52 + k + 1)) end
+  end)
+end)
+
+describe("code made at run time", function()
+  local A = meissa.zeros(4)
+
+  local function refused(words, loop)
+    raises("DEP", "DEP116", loop)
+    raises("DEP", words, loop)
+  end
+
+  it("is refused in a body, where it may assign globals of a worker", function()
+    local make = loadstring
+    local function far() make("x = 4")() end
+    refused("loadstring may reach", function()
+      for i in parallel(4) do loadstring("x = 1")() A[i] = i end
+    end)
+    refused("loadstring may reach", function()
+      for i in parallel(4) do make("x = 1")() A[i] = i end
+    end)
+    refused("load may reach", function() for i in parallel(4) do load("x = 1")() A[i] = i end end)
+    refused("setfenv may reach", function()
+      for i in parallel(4) do setfenv(1, {}) A[i] = i end
+    end)
+    refused("it uses loadstring", function() for i in parallel(4) do far() A[i] = i end end)
+    for i in parallel(4, { impure = true }) do A[i] = loadstring("return " .. i)() end
+    assert.same({ 1, 2, 3, 4 }, A:totable())
+  end)
+end)
+
+describe("next on workers", function()
+  it("visits keys in their order, as pairs does", function()
+    local t, out = { 10, [1.5] = 2, [true] = 3, [false] = 4, [-7] = 5 }, {}
+    for k = 1, 40 do t["key" .. k * 7919 % 1000] = k end
+    local next = next
+    for i in parallel(5) do
+      local list = {}
+      if i == 1 then
+        for k in pairs(t) do list[#list + 1] = tostring(k) end
+      elseif i == 2 then
+        for k in next, t do list[#list + 1] = tostring(k) end
+      elseif i == 3 then
+        for k, v in next, t, nil do list[#list + 1] = t[k] == v and tostring(k) end
+      elseif i == 4 then
+        local k, v = next(t)
+        while k ~= nil do
+          list[#list + 1] = t[k] == v and tostring(k)
+          k, v = next(t, k)
+        end
+      else
+        local own = {}
+        for k, v in next, t do own[k] = v end
+        for k in next, own do
+          list[#list + 1] = tostring(k)
+          own[k] = nil
+        end
+        if next(own) ~= nil or next({}) ~= nil then list = {} end
+      end
+      out[i] = table.concat(list, " ")
+    end
+    assert.truthy(out[1]:find("^%-7 1 1%.5 key109 .* key975 false true$"), out[1])
+    for i = 2, 5 do assert.equal(out[1], out[i]) end
+  end)
+
+  it("refuses what Lua's refuses", function()
+    local t, A = { a = 1 }, meissa.zeros(1)
+    raises("BDY", "invalid key to 'next'", function()
+      for i in parallel(1) do A[i] = next(t, "b") end
+    end)
+    raises("BDY", "table expected", function() for i in parallel(1) do A[i] = next(i) end end)
+  end)
+end)
+
+describe("a field that is summed up", function()
+  it("is refused with the local to use where its table goes to a function", function()
+    local model = { loss = 0, W = meissa.ones(10) }
+    function model:err(i) return self.W[i] end
+    raises("DEP", "assigns model.loss, and also uses model as a whole", function()
+      for i in parallel(10) do model.loss = model.loss + model:err(i) end
+    end)
+    local fix = "local loss = model.loss  for ... do loss = ... end  model.loss = loss"
+    raises("DEP", fix, function()
+      for i in parallel(10) do model.loss = model.loss + model:err(i) end
+    end)
+    local loss = model.loss
+    for i in parallel(10) do loss = loss + model:err(i) end
+    assert.equal(10, loss)
+    for i in parallel(10) do model.loss = model.loss + model.W[i] end
+    assert.equal(10, model.loss)
+  end)
+end)
+
+describe("arguments that are too many or wrong", function()
+  it("are named with the function that was called", function()
+    raises("BDY", "not (1, 2, 3)", function() meissa.random(1, 2, 3) end)
+    raises("BDY", "not (1, nil, 3)", function() meissa.random(1, nil, 3) end)
+    raises("ARR", "scratch: extent -1 of dimension 1", function() meissa.scratch(-1) end)
+    raises("ARR", "scratch: an array has 1 to 8 dimensions", function() meissa.scratch() end)
+    raises("OPT", "scratch: no element type 'doubel' (did you mean 'double'?)", function()
+      meissa.scratch(3, { type = "doubel" })
+    end)
+  end)
+end)
+
+describe("the environment", function()
+  local where, script
+
+  setup(function()
+    where = child.directory()
+    script = where .. "/loop.lua"
+    child.write(script, [[
+      local meissa = require "meissa"
+      local A = meissa.zeros(4)
+      for e = 1, 3 do for i in meissa.parallel(4) do A[i] = i end end
+      for e = 1, 3 do for i in meissa.parallel(4, {engine = "native"}) do A[i] = i end end
+      print(A:sum())
+    ]])
+  end)
+
+  teardown(function() child.remove(where) end)
+
+  -- What the script writes with a setting, on both channels.
+  local function output(setting)
+    local pipe = assert(io.popen(("env %s luajit %s 2>&1"):format(setting, script)))
+    local text = pipe:read("*a")
+    pipe:close()
+    return text
+  end
+
+  local limit = "MEISSA_CC_LIMIT is a number of seconds above 0, not '%s', and is ignored"
+  for setting, notice in pairs {
+    ["MEISSA_CC_LIMT=3"] = "MEISSA_CC_LIMT is not looked at: did you mean MEISSA_CC_LIMIT?",
+    ["MEISSA_WORKER=1"] = "MEISSA_WORKER is not looked at: did you mean MEISSA_WORKERS?",
+    ["MEISSA_CC_LIMIT=soon"] = limit:format "soon",
+    ["MEISSA_CC_LIMIT=-1"] = limit:format "-1",
+    ["MEISSA_QUIET=no"] = "MEISSA_QUIET is 0 or 1, not 'no', which counts as 1",
+  } do
+    it("is told of " .. setting .. " once", function()
+      assert.equal("meissa: " .. notice .. "\n10\n", output(setting))
+    end)
+  end
+
+  it("may have other variables", function()
+    assert.equal("10\n", output("MEISSA_DATA=here MEISSA_CC_LIMIT=20 MEISSA_QUIET=1 MEISSA_SHM= "))
+  end)
+
+  for setting, words in pairs {
+    ["MEISSA_WORKERS=two"] = "OPT: MEISSA_WORKERS must be a whole number from 0 to 1024, not 'two'",
+    ["MEISSA_SHM=yes"] = "OPT: MEISSA_SHM is 0 or 1, not 'yes'",
+    ["MEISSA_TRANSPORT=udp"] = "OPT: MEISSA_TRANSPORT is \"ipc\" or \"tcp\", not 'udp'",
+    ["MEISSA_ENGINE=gpu"] = "OPT: MEISSA_ENGINE is \"native\", \"lua\" or \"auto\", not 'gpu'",
+  } do
+    it("may not be " .. setting, function()
+      local text = output(setting)
+      assert.truthy(text:find(words, 1, true), text)
+    end)
+  end
+
+  it("names a directory for C texts, which is made", function()
+    local directory = where .. "/kept/deep"
+    if require("meissa.kernel.compiler").missing() then return end
+    assert.equal("10\n", output("MEISSA_KEEP_C=" .. directory))
+    local pipe = assert(io.popen("ls " .. directory))
+    assert.truthy(pipe:read("*a"):find("^loop%.lua_%d_%x+%.c\n"))
+    pipe:close()
+  end)
+end)

@@ -1,0 +1,157 @@
+-- SPDX-License-Identifier: MIT
+-- time limit: 300 s
+-- Shapes that change from one execution of a loop to the next: how often the C compiler runs, that
+-- no subscript escapes its check, and that every shape means what the text says. MEISSA_TEST_SEED
+-- replays a run.
+local child = require "spec.support.child"
+
+local seed = tonumber(os.getenv "MEISSA_TEST_SEED") or os.time() % 100000
+
+describe("shapes that change (seed " .. seed .. ")", function()
+  local where
+
+  before_each(function()
+    where = child.directory()
+    child.write(where .. "/cc", ('#!/bin/sh\necho run >>%s/runs\nexec cc "$@"\n'):format(where))
+    os.execute("chmod +x " .. where .. "/cc")
+  end)
+  after_each(function() child.remove(where) end)
+
+  local function runs()
+    return select(2, (child.read(where .. "/runs") or ""):gsub("run", ""))
+  end
+
+  local function run(text)
+    local output, status = child.script("local meissa = require 'meissa'\n" ..
+      "local parallel = meissa.parallel\n" .. text, {
+        env = ("MEISSA_CACHE=%s/cache CC=%s/cc MEISSA_WORKERS=2 MEISSA_ENGINE= "):format(where,
+          where), seconds = 100})
+    assert.are.equal(0, status, output)
+    return output
+  end
+
+  local SCALE = [[
+local function scale(A)
+  local n, K = A:size(1), A:size(2)
+  for i in parallel(n, {engine = "native"}) do
+    local a = A[i]
+    for k = 1, K do a[k] = a[k] * 2 + i + #a end
+  end
+  for i = 1, n do
+    for k = 1, K do assert(A[i][k] == 2 + i + K, i .. " " .. k) end
+  end
+end
+]]
+
+  it("are compiled for once, however many rows there are and however long they are", function()
+    run(SCALE .. [[
+for n = 1, 40 do scale(meissa.ones({n, 3})) end
+for K = 1, 12 do scale(meissa.ones({9, K})) end
+]])
+    assert.are.equal(1, runs())
+  end)
+
+  it("are constants of a text of their own when long rows are met again", function()
+    run(SCALE .. [[
+local short, long = meissa.ones({20000, 2}), meissa.ones({60000, 5})
+scale(short:clone())
+for _ = 1, 3 do scale(long:clone()) end
+scale(short:clone())
+]])
+    assert.are.equal(2, runs())
+  end)
+
+  it("are checked where the next array has fewer rows or the next space more entries", function()
+    local output = run [[
+local function add(W, ratings, options)
+  for i, j, v in parallel(ratings, options) do W[i][1] = W[i][1] + v end
+end
+local function of(rows)
+  return meissa.sparse({rows, 3}, {i = {1, rows, 3}, j = {1, 2, 3}, v = {1, 2, 3}})
+end
+for _, numeric in ipairs {"strict", "fast"} do
+  local options = {numeric = numeric, engine = "native"}
+  local W = meissa.zeros({10, 2})
+  add(W, of(10), options)
+  for _, rows in ipairs {11, 12, 100, 2000000} do
+    local ok, err = pcall(add, W, of(rows), options)
+    assert(not ok and err.code == "ARR", tostring(err))
+    assert(tostring(err):find("subscript " .. rows .. " is outside 1..10", 1, true), tostring(err))
+  end
+  local narrow = meissa.zeros({3, 2})
+  local ok, err = pcall(add, narrow, of(10), options)
+  assert(not ok and tostring(err):find("subscript 10 is outside 1..3", 1, true), tostring(err))
+  for i = 1, 10 do
+    assert(W[i][1] == (i == 1 and 1 or i == 10 and 2 or i == 3 and 3 or 0))
+  end
+end
+print "checked"
+]]
+    assert.are.equal("checked\n", output)
+  end)
+
+  it("are refused where rows that were as long as each other no longer are", function()
+    local output = run [[
+local function product(A, B)
+  local sum = 0
+  for i in parallel(A:size(1)) do sum = sum + A[i]:dot(B[i]) end
+  return sum
+end
+for K = 1, 5 do assert(product(meissa.ones({4, K}), meissa.ones({4, K})) == 4 * K) end
+print(pcall(product, meissa.ones({4, 3}), meissa.ones({4, 2})))
+assert(product(meissa.ones({4, 7}), meissa.ones({4, 7})) == 28)
+]]
+    assert.truthy(output:find("^false.*:5: ARR: "), output)
+  end)
+
+  it("give the same bits on both engines, whatever came before", function()
+    local output = run(([[
+math.randomseed(%d)
+local pick = math.random
+local function work(A, B, X, idx, options)
+  local sum, n = 0, A:size(1)
+  for i in parallel(n, options) do
+    local a, b = A[i], B[idx[i] ]
+    local s = a:dot(a) + #A / #b
+    for f, v in X[i]:nonzeros() do s = s + v * B[f][1] end
+    for k = 1, #a do a[k] = a[k] * 0.5 + b[(k - 1) %% #b + 1] + s end
+    sum = sum + s
+  end
+  return sum
+end
+local function transposed(A) return A:transpose() end
+local function case(n, K, m, L, turned)
+  local A = turned and transposed(meissa.rand({K, n}, {seed = n})) or
+    meissa.rand({n, K}, {seed = n, type = pick(2) == 1 and "float" or "double"})
+  local B = meissa.rand({m, L}, {seed = m})
+  local i, j, v, idx = {}, {}, {}, meissa.zeros({n}, {type = "int32"})
+  for e = 1, 2 * n do i[e], j[e], v[e] = pick(n), pick(m), pick() end
+  i[1], j[1] = n, m
+  local X = meissa.sparse({n, m}, {i = i, j = j, v = v})
+  for k = 1, n do idx[k] = pick(m) end
+  return A, B, X, idx
+end
+local wrong = 0
+for step = 1, 60 do
+  local A, B, X, idx = case(pick(30), pick(9), pick(12), pick(4), pick(3) == 1)
+  if pick(6) == 1 then idx[pick(A:size(1))] = B:size(1) + 1 end
+  local C = A:clone()
+  local ok, sum = pcall(work, A, B, X, idx, {engine = "native"})
+  local fine, other = pcall(work, C, B, X, idx, {engine = "lua"})
+  local place = "step " .. step .. ": "
+  assert(ok == fine, place .. tostring(ok and other or sum))
+  if ok then assert(sum == other, place .. sum .. " " .. other) end
+  if not ok then
+    wrong = wrong + 1
+    sum, other = tostring(sum):gsub("worker %%d", ""), tostring(other):gsub("worker %%d", "")
+    assert(sum == other, place .. sum .. "\n" .. other)
+  end
+  for i = 1, A:size(1) do
+    for k = 1, A:size(2) do assert(A[i][k] == C[i][k], place .. i .. " " .. k) end
+  end
+end
+print(wrong > 0 and wrong < 30)
+]]):format(seed))
+    assert.are.equal("true\n", output)
+  end)
+end)
