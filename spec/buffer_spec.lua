@@ -295,7 +295,7 @@ describe("a buffer gone wrong", function()
       function() for i in parallel(100) do vb[1] = i end end,
       function() for i in parallel(100) do vb[i % 7 + 1] = 3 end end,
       function() for i in parallel(100) do vb[1] = vb[2] + i end end,
-      function() for i in parallel(100) do vb[k] = 3 end end,
+      function() for i in parallel(100) do vb[k] = i end end,
       function() for i in parallel(100) do wb[i % 3 + 1][2] = 3 end end,
       function() for i in parallel(100) do wb[2]:fill(i) end end,
       function() for i in parallel(100) do put(vb, 4, i) end end,

@@ -11,6 +11,7 @@ local ffi = require("ffi")
 local core = require("meissa.array.core")
 local element = require("meissa.array.element")
 local subscript = require("meissa.array.subscript")
+local valid = require("meissa.array.valid")
 local make = require("meissa.array.make")
 local objects = require("meissa.array.objects")
 local sparse = require("meissa.array.sparse")
@@ -67,7 +68,7 @@ end
 
 --- The core's array behind an array that must be readable; raises ARR otherwise.
 function M.checked(value)
-  subscript.check(value.array, value.generation)
+  valid.check(value.array, value.generation)
   return value.array
 end
 

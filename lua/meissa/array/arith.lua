@@ -12,6 +12,7 @@ local core = require("meissa.array.core")
 local element = require("meissa.array.element")
 local make = require("meissa.array.make")
 local subscript = require("meissa.array.subscript")
+local valid = require("meissa.array.valid")
 local errors = require("meissa.errors")
 
 local lib, err = core.lib, core.err
@@ -47,8 +48,8 @@ local function check_match(where, y, x)
     errors.raise("ARR", "%s is for dense arrays", where)
   end
   if extents(y) ~= extents(x) then
-    errors.raise("ARR", "%s: %s does not match %s", where, subscript.name_of(x),
-      subscript.name_of(y))
+    errors.raise("ARR", "%s: %s does not match %s", where, valid.name_of(x),
+      valid.name_of(y))
   end
 end
 
@@ -66,7 +67,7 @@ end
 
 --- Sets every element (of a sparse array: every entry) to a number.
 function methods.fill(self, value)
-  subscript.storable(to_handle(self, true).array, value)
+  valid.storable(to_handle(self, true).array, value)
   return apply("fill", arith.fill, self, nil, tonumber(value))
 end
 
@@ -154,7 +155,7 @@ local void = ffi.typeof("void *")
 local function check_row(row, writing)
   local array = row.array
   if array.generation ~= row.generation or (array.readable == 0 and not writing) then
-    subscript.check(array, row.generation, writing)
+    valid.check(array, row.generation, writing)
   end
   return array.type
 end
@@ -206,7 +207,7 @@ end
 
 local function row_apply(op, row, number, other, a)
   local y_number = check_row(row, true)
-  subscript.check_writable(row.array)
+  valid.check_writable(row.array)
   if other then
     check_row(other)
     lib.ms_row_apply(op, y_number, row.elements, row.stride, number, other.elements, other.stride,
@@ -219,7 +220,7 @@ local function row_apply(op, row, number, other, a)
 end
 
 function row_methods.fill(row, value)
-  subscript.storable(row.array, value)
+  valid.storable(row.array, value)
   return row_apply(arith.fill, row, nil, nil, tonumber(value))
 end
 

@@ -9,11 +9,12 @@ local element = require("meissa.array.element")
 local make = require("meissa.array.make")
 local sparse = require("meissa.array.sparse")
 local subscript = require("meissa.array.subscript")
+local valid = require("meissa.array.valid")
 local errors = require("meissa.errors")
 local objects = require("meissa.array.objects")
 
 local methods = subscript.methods
-local to_handle, to_number = subscript.to_handle, subscript.to_number
+local to_handle, to_number = subscript.to_handle, valid.to_number
 
 local M = {}
 
@@ -53,7 +54,7 @@ local function write_table(value, dims, depth, path, array, data, at)
         errors.raise("ARR", "from: element %s is a %s, not a number", place_name(path),
           type(value[k]))
       end
-      data[at] = subscript.storable(array, value[k])
+      data[at] = valid.storable(array, value[k])
       at = at + 1
     end
   end

@@ -150,6 +150,8 @@ void ms_partition_release(ms_partition **partition);
 const int32_t *ms_partition_coords(const ms_partition *partition, int dim);
 void *ms_partition_values(const ms_partition *partition);
 int64_t ms_cut_range(int64_t lo, int64_t hi, int64_t step, int64_t ranges, int64_t *bounds);
+void ms_cut_lengths(const int64_t *bounds, int64_t ranges, int64_t step, int64_t blocks,
+                    uint64_t *weights);
 ]])
 
 local M = { lib = core.lib, new_error = core.new_error }
@@ -190,6 +192,11 @@ function M.call(fn, ...)
   local result = fn(unpack(args, 1, n + 1))
   if err.code ~= 0 then M.raise_pending() end
   return result
+end
+
+--- A dense array's elements (of a sparse one its values) as a pointer of their type.
+function M.elements(array)
+  return ffi.cast(M.pointer_ctypes[array.type], array.data)
 end
 
 return M

@@ -10,6 +10,7 @@ local make = require("meissa.array.make")
 local objects = require("meissa.array.objects")
 local sets = require("meissa.array.set")
 local subscript = require("meissa.array.subscript")
+local valid = require("meissa.array.valid")
 local tables = require("meissa.tables")
 
 local lib = core.lib
@@ -155,7 +156,7 @@ function M.randomize(self, dims, opts)
   local raw = set.array.array
   local copy = element.wrap(make.take(tonumber(lib.ms_array_bytes(raw)), lib.ms_array_shuffle, raw,
     mask, seed))
-  subscript.check(raw, set.array.generation) -- holds the handle until here
+  valid.check(raw, set.array.generation) -- holds the handle until here
   return copy
 end
 

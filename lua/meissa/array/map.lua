@@ -14,6 +14,7 @@ local make = require("meissa.array.make")
 local objects = require("meissa.array.objects")
 local sets = require("meissa.array.set")
 local subscript = require("meissa.array.subscript")
+local valid = require("meissa.array.valid")
 local tables = require("meissa.tables")
 
 local lib = core.lib
@@ -59,7 +60,7 @@ local function map_numbers(set, list, type_name)
   end
   local raw = result.array
   local data = ffi.cast(core.pointer_ctypes[number], raw.data)
-  for e = 1, set.count do data[e - 1] = subscript.storable(raw, list[e]) end
+  for e = 1, set.count do data[e - 1] = valid.storable(raw, list[e]) end
   return result
 end
 

@@ -7,6 +7,7 @@ local core = require("meissa.array.core")
 local element = require("meissa.array.element")
 local make = require("meissa.array.make")
 local subscript = require("meissa.array.subscript")
+local valid = require("meissa.array.valid")
 local errors = require("meissa.errors")
 
 local lib = core.lib
@@ -23,14 +24,14 @@ end
 --- A view of `length` positions of dimension d, from `first` on.
 function methods.narrow(self, d, first, length)
   local array = to_handle(self).array
-  return element.wrap(core.call(lib.ms_array_narrow, array, subscript.dimension(array, d),
+  return element.wrap(core.call(lib.ms_array_narrow, array, valid.dimension(array, d),
     whole("narrow", "first", first) - 1, whole("narrow", "length", length)))
 end
 
 --- A view without dimension d, at position i of it.
 function methods.select(self, d, i)
   local array = to_handle(self).array
-  return element.wrap(core.call(lib.ms_array_select, array, subscript.dimension(array, d),
+  return element.wrap(core.call(lib.ms_array_select, array, valid.dimension(array, d),
     whole("select", "position", i) - 1))
 end
 
@@ -38,7 +39,7 @@ end
 function methods.transpose(self, one, other)
   local array = to_handle(self).array
   return element.wrap(core.call(lib.ms_array_transpose, array,
-    subscript.dimension(array, one or 1), subscript.dimension(array, other or 2)))
+    valid.dimension(array, one or 1), valid.dimension(array, other or 2)))
 end
 
 --- A copy with memory of its own.
@@ -46,7 +47,7 @@ function methods.clone(self)
   local handle = to_handle(self)
   local bytes = tonumber(lib.ms_array_bytes(handle.array))
   local copy = element.wrap(make.take(bytes, lib.ms_array_clone, handle.array))
-  subscript.check(handle.array, handle.generation) -- holds the handle until here
+  valid.check(handle.array, handle.generation) -- holds the handle until here
   return copy
 end
 

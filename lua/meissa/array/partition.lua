@@ -5,7 +5,7 @@
 
 local ffi = require("ffi")
 local core = require("meissa.array.core")
-local subscript = require("meissa.array.subscript")
+local valid = require("meissa.array.valid")
 
 local lib = core.lib
 local M = {}
@@ -22,12 +22,12 @@ end
 function M.get(value, spec)
   local array = value.array
   lib.ms_array_drain()
-  subscript.check(array, value.generation)
+  valid.check(array, value.generation)
   local cut = ffi.new("ms_cut")
   cut.count = #spec.dims
   cut.ordered = spec.ordered and 1 or 0
   for c = 1, #spec.dims do
-    cut.dims[c - 1] = subscript.dimension(array, spec.dims[c])
+    cut.dims[c - 1] = valid.dimension(array, spec.dims[c])
     cut.ranges[c - 1] = spec.ranges[c]
   end
   return ffi.gc(core.call(lib.ms_partition_get, array, cut), release)

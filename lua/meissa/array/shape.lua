@@ -6,6 +6,7 @@
 local ffi = require("ffi")
 local core = require("meissa.array.core")
 local subscript = require("meissa.array.subscript")
+local valid = require("meissa.array.valid")
 local errors = require("meissa.errors")
 
 local lib = core.lib
@@ -26,7 +27,7 @@ function methods.size(self, d)
     for k = 1, array.dim_count do dims[k] = tonumber(array.dims[k - 1]) end
     return dims
   end
-  return tonumber(array.dims[subscript.dimension(array, d)])
+  return tonumber(array.dims[valid.dimension(array, d)])
 end
 
 --- The number of dimensions.
@@ -48,8 +49,8 @@ end
 --- The id that position i of dimension d had in the file; i itself where ids were not remapped.
 function methods.label(self, d, i)
   local array = shape_of(self)
-  local dim = subscript.dimension(array, d)
-  local position = subscript.position(array, d, i)
+  local dim = valid.dimension(array, d)
+  local position = valid.position(array, d, i)
   local labels = array.labels[dim]
   if labels == nil then return i end
   if labels.numbers ~= nil then return tonumber(labels.numbers[position]) end
@@ -60,7 +61,7 @@ end
 --- The position of an id in dimension d, or nil.
 function methods.index(self, d, label)
   local array = shape_of(self)
-  local labels = array.labels[subscript.dimension(array, d)]
+  local labels = array.labels[valid.dimension(array, d)]
   local whole = type(label) == "number" and math.floor(label) == label
     and math.abs(label) <= 2 ^ 53
   local at = -1

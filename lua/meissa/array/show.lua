@@ -5,7 +5,7 @@
 
 local core = require("meissa.array.core")
 local element = require("meissa.array.element")
-local subscript = require("meissa.array.subscript")
+local valid = require("meissa.array.valid")
 
 local lib = core.lib
 local M = {}
@@ -55,7 +55,7 @@ local function align(rows)
 end
 
 local function headline(array)
-  local parts = { subscript.name_of(array), array.sparse ~= 0 and " sparse" or " dense" }
+  local parts = { valid.name_of(array), array.sparse ~= 0 and " sparse" or " dense" }
   if array.sparse ~= 0 then
     local count = tonumber(array.count)
     parts[#parts + 1] = (", %d entr%s"):format(count, count == 1 and "y" or "ies")

@@ -8,12 +8,13 @@ local core = require("meissa.array.core")
 local element = require("meissa.array.element")
 local make = require("meissa.array.make")
 local subscript = require("meissa.array.subscript")
+local valid = require("meissa.array.valid")
 local errors = require("meissa.errors")
 local tables = require("meissa.tables")
 
 local lib = core.lib
 local methods, slice_methods = subscript.methods, subscript.slice_methods
-local to_handle, to_number = subscript.to_handle, subscript.to_number
+local to_handle, to_number = subscript.to_handle, valid.to_number
 
 -- Names of the coordinate lists of `sparse`, one a dimension.
 local letters = { "i", "j", "k", "l", "m", "n", "o", "p" }
@@ -73,10 +74,10 @@ function M.sparse(dims, columns, opts)
   local array = A.array
   for d = 1, #shape do
     local list, coords = lists[d], array.coords[d - 1]
-    for e = 1, count do coords[e - 1] = subscript.position(array, d, list[e]) end
+    for e = 1, count do coords[e - 1] = valid.position(array, d, list[e]) end
   end
   local data = ffi.cast(core.pointer_ctypes[array.type], array.data)
-  for e = 1, count do data[e - 1] = subscript.storable(array, values and values[e] or 1) end
+  for e = 1, count do data[e - 1] = valid.storable(array, values and values[e] or 1) end
   return A
 end
 
@@ -97,7 +98,7 @@ local function each_entry(handle)
   local rows, columns = array.coords[0], array.coords[1]
   local two = array.dim_count == 2
   return function()
-    if handle.array.readable ~= generation then subscript.check(array, generation) end
+    if handle.array.readable ~= generation then valid.check(array, generation) end
     e = e + 1
     if e >= count then return nil end
     if two then return rows[e] + 1, columns[e] + 1, to_number(data[e]) end
@@ -151,7 +152,7 @@ local function define_cursor(number)
   steps[number] = function(cursor)
     local place = cursor.place
     if cursor.array.readable ~= cursor.generation then
-      subscript.check(cursor.array, cursor.generation)
+      valid.check(cursor.array, cursor.generation)
     end
     if place >= cursor.last then return nil end
     cursor.place = place + 1
@@ -171,7 +172,7 @@ local function walk_index(slice)
   local order, generation, depth = array.index.order, slice.generation, slice.depth
   local data = ffi.cast(core.pointer_ctypes[array.type], array.data)
   return function()
-    if array.readable ~= generation then subscript.check(array, generation) end
+    if array.readable ~= generation then valid.check(array, generation) end
     place = place + 1
     if place >= last then return nil end
     local e = order[place]
@@ -184,7 +185,7 @@ end
 -- @usage for j, v in X[i]:nonzeros() do print(j, v) end
 function slice_methods.nonzeros(slice)
   local array = slice.array
-  subscript.check(array, slice.generation)
+  valid.check(array, slice.generation)
   if array.sparse == 0 then errors.raise("ARR", "nonzeros is for rows of sparse arrays") end
   if array.dim_count == 2 then
     local low, high = subscript.row_range(array, element.positions(slice), slice.depth)
@@ -215,7 +216,7 @@ function methods.split(self, fraction, opts)
   local parts = ffi.new("ms_array *[2]")
   make.take(tonumber(lib.ms_array_bytes(array)), lib.ms_array_split, array, fraction,
     make.seed_number("split", options.seed), parts, parts + 1)
-  subscript.check(array, handle.generation) -- holds the handle until here
+  valid.check(array, handle.generation) -- holds the handle until here
   return element.wrap(parts[0]), element.wrap(parts[1])
 end
 

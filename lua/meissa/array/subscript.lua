@@ -1,17 +1,20 @@
 -- SPDX-License-Identifier: MIT
 --
 -- Subscripts: everything about `A[...]` that is not the fast path of element.lua: tables of
--- subscripts, ranges, rows of n-dimensional and sparse arrays, fills, and the errors.
+-- subscripts, rows of n-dimensional and sparse arrays, fills. What is wrong is said by valid.lua,
+-- ranges are in range.lua.
 -- @module meissa.array.subscript
 
 local ffi = require("ffi")
 local core = require("meissa.array.core")
 local element = require("meissa.array.element")
 local errors = require("meissa.errors")
+local range = require("meissa.array.range")
 local tables = require("meissa.tables")
+local valid = require("meissa.array.valid")
 
-local lib = core.lib
-local floor = math.floor
+local lib, elements = core.lib, core.elements
+local check, position, to_number = valid.check, valid.position, valid.to_number
 local slow = element.slow
 
 local M = {}
@@ -19,111 +22,12 @@ local M = {}
 -- Methods by name: of arrays, and of rows and slices. Filled in by the other files.
 M.methods = {}
 
---- "DistArray<double>[3x4]": how messages name an array.
-function M.name_of(array)
-  local dims = {}
-  for d = 0, array.dim_count - 1 do dims[d + 1] = tostring(tonumber(array.dims[d])) end
-  return ("DistArray<%s>[%s]"):format(core.type_names[array.type] or "?", table.concat(dims, "x"))
-end
-
---- Raises when an array (an ms_array) was freed or its contents are lost.
--- @param generation what the handle or row remembers
--- @bool writing lost contents may be written
-function M.check(array, generation, writing)
-  if array.id == 0 or array.generation ~= generation then
-    errors.raise("ARR", "the array was freed (or collected while only a row of it was kept)")
-  end
-  if not writing and array.readable == 0 then
-    local why = array.invalid ~= nil and ffi.string(array.invalid) or "a loop failed"
-    errors.raise("ARR", "the array's contents are lost: %s; fill or copy it first", why)
-  end
-end
-
-local check = M.check
-
---- Raises when the elements of an array (an ms_array) may not be written.
-function M.check_writable(array)
-  if array.writable == 0 and array.id ~= 0 then
-    errors.raise("ARR", "the array is a snapshot and cannot be written; clone() it")
-  end
-end
-
-local function describe(key)
-  if type(key) == "string" then return "'" .. key .. "'" end
-  if type(key) == "number" then return (("%.17g"):format(key):gsub("^(-?%d+)$", "%1")) end
-  return "a " .. type(key)
-end
-
---- Checks one subscript of dimension d (1-based) and returns it 0-based.
-function M.position(array, d, key)
-  if type(key) ~= "number" then
-    errors.raise("ARR", "subscript %s of dimension %d of %s is not a number", describe(key), d,
-      M.name_of(array))
-  end
-  local extent = tonumber(array.dims[d - 1])
-  if floor(key) ~= key then
-    errors.raise("ARR", "subscript %s of dimension %d of %s is not a whole number", describe(key),
-      d, M.name_of(array))
-  end
-  if key < 1 or key > extent then
-    errors.raise("ARR", "subscript %s is outside 1..%d (dimension %d of %s)", describe(key), extent,
-      d, M.name_of(array))
-  end
-  return key - 1
-end
-
-local position = M.position
-
 local function unknown_method(key)
   local names = {}
   for name in tables.each(M.methods) do names[#names + 1] = name end
   local near = errors.nearest(key, names)
   errors.raise("ARR", "arrays have no field or method '%s'%s", key,
     near and (" (did you mean '%s'?)"):format(near) or "")
-end
-
---- A dimension of an array, checked and 0-based.
-function M.dimension(array, d)
-  if type(d) ~= "number" or floor(d) ~= d or d < 1 or d > array.dim_count then
-    errors.raise("ARR", "dimension %s is not in 1..%d (%s)", tostring(d), array.dim_count,
-      M.name_of(array))
-  end
-  return d - 1
-end
-
---- An element as a Lua number; raises for int64 elements that are none.
-function M.to_number(value)
-  if type(value) == "number" then return value end
-  if value > 9007199254740992LL or value < -9007199254740992LL then
-    errors.raise("ARR", "the element %s is beyond 2^53 and no exact Lua number",
-      (tostring(value):gsub("LL$", "")))
-  end
-  return tonumber(value)
-end
-
-local to_number = M.to_number
-
---- Checks that a value may be stored in an array of this element type, and returns it.
-function M.storable(array, value)
-  local kind = core.type_names[array.type]
-  if array.type == 3 and type(value) == "cdata" and ffi.istype("int64_t", value) then
-    return value
-  end
-  if type(value) ~= "number" then
-    errors.raise("ARR", "cannot store %s in an array of type %s",
-      type(value) == "string" and "a string" or "a " .. type(value), kind)
-  end
-  if array.type < 2 then return value end
-  local limit = array.type == 2 and 2 ^ 31 or 2 ^ 53
-  if floor(value) ~= value or value < -limit or value > limit
-    or (array.type == 2 and value == limit) then
-    errors.raise("ARR", "cannot store %s in an array of type %s", describe(value), kind)
-  end
-  return value
-end
-
-local function elements(array)
-  return ffi.cast(core.pointer_ctypes[array.type], array.data)
 end
 
 local int32_vector = ffi.typeof("int32_t[8]")
@@ -174,8 +78,8 @@ local function list_positions(at, count)
 end
 
 local function write_at(array, at, value)
-  M.check_writable(array)
-  value = M.storable(array, value)
+  valid.check_writable(array)
+  value = valid.storable(array, value)
   if array.sparse ~= 0 then
     local entry = find_entry(array, at)
     if not entry then
@@ -235,92 +139,12 @@ function M.to_handle(value, writing)
   return element.wrap(view)
 end
 
--- A range {lo, hi} of dimension d as 0-based first and length; negative ends count from the end,
--- {} is everything, {k} is {k, k}.
-local function range_of(array, d, range)
-  local extent = tonumber(array.dims[d - 1])
-  local lo, hi = range[1], range[2]
-  if lo == nil then return 0, extent end
-  if hi == nil then hi = lo end
-  if type(lo) ~= "number" or type(hi) ~= "number" or floor(lo) ~= lo or floor(hi) ~= hi then
-    errors.raise("ARR", "range {%s, %s} of dimension %d: both ends must be whole numbers",
-      describe(lo), describe(hi), d)
-  end
-  local first = lo < 0 and extent + 1 + lo or lo
-  local last = hi < 0 and extent + 1 + hi or hi
-  if first < 1 or last > extent or first > last then
-    errors.raise("ARR", "range {%s, %s} is outside 1..%d (dimension %d of %s)", describe(lo),
-      describe(hi), extent, d, M.name_of(array))
-  end
-  return first - 1, last - first + 1
-end
-
--- The first positions and lengths that a table of subscripts with ranges means, and which
--- dimensions are ranges.
-local function ranges_of(array, keys)
-  local first, length, keep = int64_vector(), int64_vector(), int32_vector()
-  for d = 1, array.dim_count do
-    local key = keys[d]
-    if type(key) == "table" or key == nil then
-      first[d - 1], length[d - 1] = range_of(array, d, key or {})
-      keep[d - 1] = 1
-    else
-      first[d - 1], length[d - 1] = position(array, d, key), 1
-    end
-  end
-  return first, length, keep
-end
-
--- Sets the entries of a sparse array in some ranges to a number.
-local function fill_ranges(array, keys, value)
-  if type(value) ~= "number" then
-    errors.raise("ARR", "a range of a sparse array can be set to a number, which its entries get")
-  end
-  M.check_writable(array)
-  M.storable(array, value)
-  local first, length = ranges_of(array, keys)
-  local data = elements(array)
-  for e = 0, tonumber(array.count) - 1 do
-    local inside = true
-    for d = 0, array.dim_count - 1 do
-      local at = array.coords[d][e] - first[d]
-      inside = inside and at >= 0 and at < length[d]
-    end
-    if inside then data[e] = value end
-  end
-  array.version = array.version + 1
-end
-
--- A view by a table of subscripts with ranges in it; of a sparse array a copy of the entries there.
-local function ranged(array, keys)
-  if array.sparse ~= 0 then
-    return element.wrap(core.call(lib.ms_array_cut, array, ranges_of(array, keys)))
-  end
-  local dims, strides = int64_vector(), int64_vector()
-  local rank, offset = 0, 0
-  for d = 1, array.dim_count do
-    local key = keys[d]
-    local first, length
-    if type(key) == "table" or key == nil then
-      first, length = range_of(array, d, key or {})
-      dims[rank], strides[rank] = length, array.strides[d - 1]
-      rank = rank + 1
-    else
-      first = position(array, d, key)
-    end
-    offset = offset + first * tonumber(array.strides[d - 1])
-  end
-  local view = core.call(lib.ms_array_view, array, rank, dims, strides, elements(array) + offset)
-  view.readable = array.readable ~= 0 and view.generation or 0
-  return element.wrap(view)
-end
-
 -- What a table of subscripts means: positions (and their number), or ranges.
 local function positions_of(array, keys)
   local at, count, has_range = int32_vector(), #keys, false
   if count == 0 or count > array.dim_count then
     errors.raise("ARR", "%d subscripts for the %d dimensions of %s", count, array.dim_count,
-      M.name_of(array))
+      valid.name_of(array))
   end
   for d = 1, count do
     if type(keys[d]) == "table" then
@@ -370,7 +194,7 @@ function slow.handle_get(handle, key)
   check(array, handle.generation, true) -- only reading elements asks for contents
   if type(key) == "table" then
     local at, count, has_range = positions_of(array, key)
-    if has_range then return ranged(array, key) end
+    if has_range then return range.view(array, key) end
     return read_part(array, at, count)
   end
   return read_part(array, int32_vector(position(array, 1, key)), 1)
@@ -381,8 +205,8 @@ function slow.handle_set(handle, key, value)
   check(array, handle.generation, true)
   if type(key) == "table" then
     local at, count, has_range = positions_of(array, key)
-    if has_range and array.sparse ~= 0 then return fill_ranges(array, key, value) end
-    if has_range then return assign(ranged(array, key), value) end
+    if has_range and array.sparse ~= 0 then return range.fill(array, key, value) end
+    if has_range then return assign(range.view(array, key), value) end
     return assign_part(array, at, count, value)
   elseif type(key) == "string" then
     errors.raise("ARR", "arrays have no field '%s' to assign", key)
@@ -404,9 +228,9 @@ function slow.row_set(row, key, value)
   local array = row.array
   check(array, row.generation, true)
   if type(key) == "string" then errors.raise("ARR", "rows have no field '%s' to assign", key) end
-  M.check_writable(array)
+  valid.check_writable(array)
   local i = M.row_position(row, key)
-  row.elements[i * tonumber(row.stride)] = M.storable(array, value)
+  row.elements[i * tonumber(row.stride)] = valid.storable(array, value)
 end
 
 --- Checks a subscript of a row and returns it 0-based.
@@ -416,13 +240,27 @@ function M.row_position(row, key)
   return position(array, array.dim_count, key)
 end
 
--- The positions of a slice with one more subscript.
+-- Whether a table of subscripts names an element or part of a slice: as many as it has dimensions
+-- at most, and none a range.
+local function goes_deeper(slice, keys)
+  local count = #keys
+  for k = 1, count do
+    if type(keys[k]) == "table" then return false end
+  end
+  return count > 0 and slice.depth + count <= slice.array.dim_count
+end
+
+-- The positions of a slice with one more subscript, or those in a table.
 local function deeper(slice, key)
-  local array = slice.array
+  local array, depth = slice.array, slice.depth
   local at, positions = int32_vector(), element.positions(slice)
-  for d = 0, slice.depth - 1 do at[d] = positions[d] end
-  at[slice.depth] = position(array, slice.depth + 1, key)
-  return array, at, slice.depth + 1
+  for d = 0, depth - 1 do at[d] = positions[d] end
+  if type(key) ~= "table" then
+    at[depth] = position(array, depth + 1, key)
+    return array, at, depth + 1
+  end
+  for k = 1, #key do at[depth + k - 1] = position(array, depth + k, key[k]) end
+  return array, at, depth + #key
 end
 
 function slow.slice_get(slice, key)
@@ -430,13 +268,15 @@ function slow.slice_get(slice, key)
     return M.slice_methods[key] or M.methods[key] or unknown_method(key)
   end
   check(slice.array, slice.generation, true)
-  if type(key) == "table" then return M.to_handle(slice, true)[key] end
+  if type(key) == "table" and not goes_deeper(slice, key) then
+    return M.to_handle(slice, true)[key]
+  end
   return read_part(deeper(slice, key))
 end
 
 function slow.slice_set(slice, key, value)
   check(slice.array, slice.generation, true)
-  if type(key) == "table" then
+  if type(key) == "table" and not goes_deeper(slice, key) then
     M.to_handle(slice, true)[key] = value
     return
   end

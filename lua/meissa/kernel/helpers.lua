@@ -6,7 +6,7 @@
 local errors = require("meissa.errors")
 local random = require("meissa.random")
 local strict = require("meissa.strict")
-local subscript = require("meissa.array.subscript")
+local valid = require("meissa.array.valid")
 local tables = require("meissa.tables")
 
 local M = {}
@@ -33,11 +33,11 @@ end
 
 local function bad_subscript(at, dim, key, line)
   if type(key) == "table" and #key == 1 and type(key[1]) == "number" then key = key[1] end
-  return on_line(line, subscript.position, running(at).array, dim, key) + 1
+  return on_line(line, valid.position, running(at).array, dim, key) + 1
 end
 
 local function bad_value(at, value, line)
-  return on_line(line, subscript.storable, running(at).array, value)
+  return on_line(line, valid.storable, running(at).array, value)
 end
 
 --- A subscript that lies in its dimension.
@@ -98,7 +98,7 @@ end
 --- An int64 element as a Lua number.
 function M.wide(value)
   if value <= 9007199254740992LL and value >= -9007199254740992LL then return tonumber(value) end
-  local number = subscript.to_number(value)
+  local number = valid.to_number(value)
   return number
 end
 

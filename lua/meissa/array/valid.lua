@@ -1,0 +1,105 @@
+-- SPDX-License-Identifier: MIT
+--
+-- Validity: whether arrays may be read and written, which subscripts they have, which values they
+-- take; and the errors when not.
+-- @module meissa.array.valid
+
+local ffi = require("ffi")
+local core = require("meissa.array.core")
+local errors = require("meissa.errors")
+
+local floor = math.floor
+
+local M = {}
+
+--- "DistArray<double>[3x4]": how messages name an array.
+function M.name_of(array)
+  local dims = {}
+  for d = 0, array.dim_count - 1 do dims[d + 1] = tostring(tonumber(array.dims[d])) end
+  return ("DistArray<%s>[%s]"):format(core.type_names[array.type] or "?", table.concat(dims, "x"))
+end
+
+--- Raises when an array (an ms_array) was freed or its contents are lost.
+-- @param generation what the handle or row remembers
+-- @bool writing lost contents may be written
+function M.check(array, generation, writing)
+  if array.id == 0 or array.generation ~= generation then
+    errors.raise("ARR", "the array was freed (or collected while only a row of it was kept)")
+  end
+  if not writing and array.readable == 0 then
+    local why = array.invalid ~= nil and ffi.string(array.invalid) or "a loop failed"
+    errors.raise("ARR", "the array's contents are lost: %s; fill or copy it first", why)
+  end
+end
+
+--- Raises when the elements of an array (an ms_array) may not be written.
+function M.check_writable(array)
+  if array.writable == 0 and array.id ~= 0 then
+    errors.raise("ARR", "the array is a snapshot and cannot be written; clone() it")
+  end
+end
+
+--- How messages name a subscript or value.
+function M.describe(key)
+  if type(key) == "string" then return "'" .. key .. "'" end
+  if type(key) == "number" then return (("%.17g"):format(key):gsub("^(-?%d+)$", "%1")) end
+  return "a " .. type(key)
+end
+
+--- Checks one subscript of dimension d (1-based) and returns it 0-based.
+function M.position(array, d, key)
+  if type(key) ~= "number" then
+    errors.raise("ARR", "subscript %s of dimension %d of %s is not a number", M.describe(key), d,
+      M.name_of(array))
+  end
+  local extent = tonumber(array.dims[d - 1])
+  if floor(key) ~= key then
+    errors.raise("ARR", "subscript %s of dimension %d of %s is not a whole number", M.describe(key),
+      d, M.name_of(array))
+  end
+  if key < 1 or key > extent then
+    errors.raise("ARR", "subscript %s is outside 1..%d (dimension %d of %s)", M.describe(key),
+      extent, d, M.name_of(array))
+  end
+  return key - 1
+end
+
+--- A dimension of an array, checked and 0-based.
+function M.dimension(array, d)
+  if type(d) ~= "number" or floor(d) ~= d or d < 1 or d > array.dim_count then
+    errors.raise("ARR", "dimension %s is not in 1..%d (%s)", tostring(d), array.dim_count,
+      M.name_of(array))
+  end
+  return d - 1
+end
+
+--- An element as a Lua number; raises for int64 elements that are none.
+function M.to_number(value)
+  if type(value) == "number" then return value end
+  if value > 9007199254740992LL or value < -9007199254740992LL then
+    errors.raise("ARR", "the element %s is beyond 2^53 and no exact Lua number",
+      (tostring(value):gsub("LL$", "")))
+  end
+  return tonumber(value)
+end
+
+--- Checks that a value may be stored in an array of this element type, and returns it.
+function M.storable(array, value)
+  local kind = core.type_names[array.type]
+  if array.type == 3 and type(value) == "cdata" and ffi.istype("int64_t", value) then
+    return value
+  end
+  if type(value) ~= "number" then
+    errors.raise("ARR", "cannot store %s in an array of type %s",
+      type(value) == "string" and "a string" or "a " .. type(value), kind)
+  end
+  if array.type < 2 then return value end
+  local limit = array.type == 2 and 2 ^ 31 or 2 ^ 53
+  if floor(value) ~= value or value < -limit or value > limit
+    or (array.type == 2 and value == limit) then
+    errors.raise("ARR", "cannot store %s in an array of type %s", M.describe(value), kind)
+  end
+  return value
+end
+
+return M
