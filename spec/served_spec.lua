@@ -258,10 +258,36 @@ describe("serving by value", function()
     end
   end)
 
-  it("takes another array in the place of the first", function()
-    local text = "for i in parallel(300, how) do A[i] = w[idx[i]] end"
-    for seed = 1, 3 do
-      same(text, {A = A, w = meissa.rand({m}, {seed = seed}), idx = idx})
+  it("takes another array in the place of the first, of other extents, too", function()
+    local text = "for i in parallel(300, how) do A[i] = w[idx[i]] + W[idx[i] % 20 + 1][2] end"
+    for seed = 1, 6 do
+      same(text, {A = A, w = meissa.rand({m - seed % 2}, {seed = seed}), idx = idx,
+                  W = meissa.rand({20, 3 + seed % 3}, {seed = seed})})
+    end
+  end)
+
+  it("goes by an array's identity, whatever leads to it", function()
+    local model = {w = w, part = {w = w}}
+    same("for i in parallel(300, how) do A[i] = w[idx[i]] + model.w[idx[i] + 1] + " ..
+         "model.part.w[5] end", {A = A, w = w, idx = idx, model = model})
+    assert.equal("served", meissa.last().arrays.w.placement)
+  end)
+
+  it("sends all in fast arithmetic", function()
+    meissa.init {workers = 1, shm = false}
+    gather {numeric = "fast"}
+    w[idx[1]] = 7
+    local _, plan = gather {numeric = "fast"}
+    assert.equal(8 * m, plan.moved)
+  end)
+
+  it("looks again when a large captured table changes", function()
+    local list = {}
+    for k = 1, 20000 do list[k] = k % m + 1 end
+    local text = "for i in parallel(300, how) do A[i] = w[list[idx[i] * 30]] end"
+    for change = 1, 3 do
+      same(text, {A = A, w = w, idx = idx, list = list})
+      for k = change, 20000, 7 do list[k] = m - k % 1000 end
     end
   end)
 
@@ -380,19 +406,21 @@ describe("long lists", function()
 
   it("are sent again after a loop that failed while they travelled", function()
     meissa.init {workers = 2, shm = false}
-    for bad = 1, 6 do
-      local limit = bad * 9999
-      local ok, err = pcall(function()
-        for i in parallel(n) do
-          if i == limit then error "enough" end
-          A[i] = w[first[i]] * 2 + v[second[i]]
-        end
-      end)
+    local function run(limit)
+      for i in parallel(n) do
+        if i == limit then error "enough" end
+        A[i] = w[first[i]] * 2 + v[second[i]]
+      end
+    end
+    run(0)
+    for _, bad in ipairs {1, n / 2 + 1, 5, n - 3, n / 2, 20000} do
+      w:fill(bad + 0.5)
+      v:fill(bad)
+      local ok, err = pcall(run, bad)
       assert.is_false(ok)
       assert.matches("enough", tostring(err))
-      for i in parallel(n) do A[i] = w[first[i]] * 2 + v[second[i]] end
+      run(0)
       assert.equal(0, wrong())
-      w:fill(bad + 0.5)
     end
   end)
 end)

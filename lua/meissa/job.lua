@@ -138,18 +138,20 @@ local function travels(session)
 end
 
 -- What a job tells its workers: `key`, `kernel`, `items`, `run`; and for the driver the `bytes` of
--- the kernel, captured `values` as a string, and what is `large` among them.
+-- the kernel, captured `values` as strings, and what is `large` among them.
 local function pack(run, served)
   local schedule = schedule_of(run.grid)
   local kernel_bytes, run_bytes, key, apart, large = kernel.pack(
     run.kernel, run.bindings, run.values, run.native)
   local items, where = job_items.collect(run, apart, served)
+  local values = {run_bytes}
+  for _, each in ipairs(apart) do values[#values + 1] = each.holder.digest end
   key = key .. schedule.suffix
   return {
     key = key, kernel = static_bytes(run.kernel, schedule, key, kernel_bytes), items = items,
     run = buffer.encode {run = run_bytes, where = where, layout = schedule.words,
                          draws = run.plan.draws and run.draws or nil},
-    bytes = kernel_bytes, values = run_bytes, large = large,
+    bytes = kernel_bytes, values = values, large = large,
   }
 end
 
