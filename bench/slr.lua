@@ -3,14 +3,16 @@
 -- (buffered.c).
 --
 -- support/race.lua says what is compared with what. An update is a number that is added to a
--- feature's gradient; the rank is the number of points of a stage.
--- Prints a table and then the same figures as JSON, one object a line.
---   luajit bench/slr.lua [--data a9a.gz] [--rank 500] [--numeric fast] [--engine lua]
+-- feature's gradient; the rank is the number of points of a stage. Then, where memory is not
+-- shared, what prefetching the weights gains (support/prefetch.lua).
+-- Prints tables and the same figures as JSON, one object a line.
+--   luajit bench/slr.lua [--part prefetch] [--data a9a.gz] [--rank 500] [--engine lua]
 local directory = arg[0]:match("^(.*/)") or "./"
 package.path = directory .. "support/?.lua;" .. directory .. "../examples/?.lua;" .. package.path
 local argparse = require "argparse"
 local loops = require "loops"
 local meissa = require "meissa"
+local prefetch = require "prefetch"
 local race = require "race"
 local slr = require "train_slr"
 
@@ -37,5 +39,10 @@ end
 
 local parser = race.options(argparse("slr.lua", "Logistic regression against C written by hand."))
 parser:option("--data", "Points in LIBSVM's form."):default(directory .. "../spec/data/a9a.gz")
-race.run({{name = "slr", file = "buffered.c", title = "SLR", ranks = {500, 4000, 100000},
-           element = "double", make = make}}, parser:parse())
+parser:option("--part", "Only one of both."):choices {"bodies", "prefetch"}
+local asked = parser:parse()
+if asked.part ~= "prefetch" then
+  race.run({{name = "slr", file = "buffered.c", title = "SLR", ranks = {500, 4000, 100000},
+             element = "double", make = make}}, asked)
+end
+if asked.part ~= "bodies" then prefetch.run(asked) end

@@ -242,5 +242,12 @@ describe("examples", function()
       assert.is_true(status ~= 0)
       assert.truthy(output:find("unknown option '--epoch'", 1, true), output)
     end
+    for _, workers in ipairs {"99999", "1.5"} do
+      local output, status = child.shell("luajit examples/lu.lua --workers " .. workers)
+      assert.is_true(status ~= 0)
+      assert.matches("Error: option 'workers' must be a whole number from 0 to 1024, not '" ..
+                     workers .. "'\n$", output)
+      assert.not_matches("traceback", output)
+    end
   end)
 end)

@@ -60,6 +60,20 @@ for _, workers in ipairs {0, 1, 2, 3} do
       assert.is_truthy(refusal({}, sqrt, {inpure = true}):find("did you mean 'impure'?", 1, true))
     end)
 
+    it("takes no lists with holes", function()
+      local cut = {1, 2, 3, 4}
+      cut[2] = nil -- its length may still be 4
+      for hole, list in pairs {
+        ["element 3 is there, element 2 is nil"] = {1, nil, 3},
+        ["element 4 is there, element 2 is nil"] = cut,
+        ["element 1e+09 is there, element 1 is nil"] = {[1e9] = 1},
+      } do
+        assert.is_truthy(refusal(list, sqrt):find("OPT: meissa.map: the list has a hole: " .. hole,
+                                                  1, true))
+      end
+      assert.same({1, 2}, meissa.map({1, 4, name = "squares"}, sqrt))
+    end)
+
     if workers > 0 then
       it("names the element that failed", function()
         local text = refusal({"a", "b", "c"}, function(x)

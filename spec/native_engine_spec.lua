@@ -378,8 +378,9 @@ end
     assert.truthy(names:find "^script.lua_%d+_%x+.c\n$", names)
     local text = child.read(where .. "/" .. names:sub(1, -2))
     assert.truthy(text:find("ms_native_run", 1, true))
+    child.write(where .. "/file", "")
     output = run(loop(1000, "{engine = 'native'}") .. "print(once())",
-                 "MEISSA_KEEP_C=/nonexistent")
-    assert.truthy(output:find "^meissa: MEISSA_KEEP_C: .*No such file.*\n3003\n$", output)
+                 ("MEISSA_KEEP_C=%s/file/texts"):format(where))
+    assert.truthy(output:find "^meissa: MEISSA_KEEP_C: .*Not a directory.*\n3003\n$", output)
   end)
 end)

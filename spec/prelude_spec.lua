@@ -192,13 +192,13 @@ local function check_row(library, method, types, count)
   if #types == 1 then
     if scalar then
       call(got[1], strides[1], count, a)
-      helper(want[1], 0, strides[1], count, a)
+      helper(want[1], 0, strides[1], a, count)
     else
       own, cores = call(got[1], strides[1], count), helper(want[1], 0, strides[1], count)
     end
   elseif scalar then
     call(got[1], strides[1], got[2], strides[2], count, a)
-    helper(want[1], 0, strides[1], want[2], 0, strides[2], count, a)
+    helper(want[1], 0, strides[1], a, want[2], 0, strides[2], count)
   else
     local result = call(got[1], strides[1], got[2], strides[2], count)
     local other = helper(want[1], 0, strides[1], want[2], 0, strides[2], count)

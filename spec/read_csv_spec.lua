@@ -113,6 +113,8 @@ describe("read.csv", function()
     { "1,a\n2,3\n", ":1: FIL: expected numbers or a header, found both: field 2 is 'a'" },
     { "a,b\n1,2\n1,1e999\n", ":3: FIL: expected a finite number in field 2" },
     { "1,\"2\n3\",4\n", "found both", }, { "1.5\n", "number of type int32", { type = "int32" } },
+    { "3.5e38\n", "expected a finite number of type float in field 1, found '3.5e38'",
+      { type = "float" } },
   }
   for k, case in ipairs(malformed) do
     it("names what is wrong in malformed text " .. k, function()

@@ -84,6 +84,8 @@ describe("read.libsvm", function()
     assert.equal(3, (reading("1 2:3\n", { type = "int32" }))[1][2])
     raises("FIL", "number of type int32 as the value of feature 2, found '0.5'",
       function() reading("1 2:0.5\n", { type = "int32" }) end)
+    raises("FIL", ":1: FIL: expected a finite number of type float as the value of feature 2",
+      function() reading("1 2:1e39\n", { type = "float" }) end)
   end)
 
   it("reads directories, patterns and lists, gzipped or not, in the order of names", function()

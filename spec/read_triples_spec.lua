@@ -102,6 +102,12 @@ describe("read.triples", function()
     assert.equal(7, reading("1,1,7\n", { type = "int32" })[1][1])
     raises("FIL", ":1: FIL: expected a value of type int32",
       function() reading("1,1,2.5\n", { type = "int32" }) end)
+    assert.equal(2 ^ 128 - 2 ^ 104, reading("1,1,3.4028235e38\n", { type = "float" })[1][1])
+    assert.equal(1e39, reading("1,1,1e39\n")[1][1])
+    raises("FIL", ":2: FIL: expected a value of type float in field 3, found '-1e39'",
+      function() reading("1,1,2.5\n1,2,-1e39\n", { type = "float" }) end)
+    raises("FIL", ":1: FIL: expected a finite number in field 3, found '1e400'",
+      function() reading("1,1,1e400\n", { type = "float" }) end)
   end)
 
   it("names file, line and what was expected", function()

@@ -258,10 +258,36 @@ describe("serving by value", function()
     end
   end)
 
-  it("takes another array in the place of the first", function()
-    local text = "for i in parallel(300, how) do A[i] = w[idx[i]] end"
-    for seed = 1, 3 do
-      same(text, {A = A, w = meissa.rand({m}, {seed = seed}), idx = idx})
+  it("takes another array in the place of the first, of other extents, too", function()
+    local text = "for i in parallel(300, how) do A[i] = w[idx[i]] + W[idx[i] % 20 + 1][2] end"
+    for seed = 1, 6 do
+      same(text, {A = A, w = meissa.rand({m - seed % 2}, {seed = seed}), idx = idx,
+                  W = meissa.rand({20, 3 + seed % 3}, {seed = seed})})
+    end
+  end)
+
+  it("goes by an array's identity, whatever leads to it", function()
+    local model = {w = w, part = {w = w}}
+    same("for i in parallel(300, how) do A[i] = w[idx[i]] + model.w[idx[i] + 1] + " ..
+         "model.part.w[5] end", {A = A, w = w, idx = idx, model = model})
+    assert.equal("served", meissa.last().arrays.w.placement)
+  end)
+
+  it("sends all in fast arithmetic", function()
+    meissa.init {workers = 1, shm = false}
+    gather {numeric = "fast"}
+    w[idx[1]] = 7
+    local _, plan = gather {numeric = "fast"}
+    assert.equal(8 * m, plan.moved)
+  end)
+
+  it("looks again when a large captured table changes", function()
+    local list = {}
+    for k = 1, 20000 do list[k] = k % m + 1 end
+    local text = "for i in parallel(300, how) do A[i] = w[list[idx[i] * 30]] end"
+    for change = 1, 3 do
+      same(text, {A = A, w = w, idx = idx, list = list})
+      for k = change, 20000, 7 do list[k] = m - k % 1000 end
     end
   end)
 
@@ -343,6 +369,59 @@ describe("serving by value", function()
     for k = 1, n, 3 do far[k], flags[k] = m + k, 0 end
     same("for i in parallel(300, how) do if flags[idx[i] % 300 + 1] > 0 and flags[i] > 0 then " ..
          "A[i] = w[far[i]] end end", {A = A, w = w, far = far, flags = flags, idx = idx})
+  end)
+end)
+
+describe("long lists", function()
+  local n, m, k = 60000, 400000, 90000
+  local first, second = meissa.zeros({n}, {type = "int32"}), meissa.zeros({n}, {type = "int32"})
+  local w, v, A = meissa.rand({m}, {seed = 1}), meissa.rand({k}, {seed = 2}), meissa.zeros {n}
+  for i = 1, n do first[i], second[i] = (i * 7919) % m + 1, (i * 104729) % k + 1 end
+
+  after_each(function() meissa.init {} end)
+
+  -- Elements that a pass got wrong.
+  local function wrong()
+    local count = 0
+    for i = 1, n do
+      if A[i] ~= w[first[i]] * 2 + v[second[i]] then count = count + 1 end
+    end
+    return count
+  end
+
+  for _, road in ipairs {{workers = 1, shm = false}, {workers = 2, shm = false},
+                         {workers = 3, shm = false, transport = "tcp"}} do
+    for _, engine in ipairs {"lua", "native"} do
+      it(("travel while blocks run: %s, %s"):format(name_of(road), engine), function()
+        meissa.init(road)
+        for pass = 1, 4 do
+          for i in parallel(n, {engine = engine}) do A[i] = w[first[i]] * 2 + v[second[i]] end
+          assert.equal(0, wrong())
+          w:fill(pass)
+          if pass == 2 then v:fill(-pass) end
+        end
+      end)
+    end
+  end
+
+  it("are sent again after a loop that failed while they travelled", function()
+    meissa.init {workers = 2, shm = false}
+    local function run(limit)
+      for i in parallel(n) do
+        if i == limit then error "enough" end
+        A[i] = w[first[i]] * 2 + v[second[i]]
+      end
+    end
+    run(0)
+    for _, bad in ipairs {1, n / 2 + 1, 5, n - 3, n / 2, 20000} do
+      w:fill(bad + 0.5)
+      v:fill(bad)
+      local ok, err = pcall(run, bad)
+      assert.is_false(ok)
+      assert.matches("enough", tostring(err))
+      run(0)
+      assert.equal(0, wrong())
+    end
   end)
 end)
 
@@ -475,6 +554,15 @@ describe("random loops that gather", function()
 
   after_each(function() meissa.init {} end)
 
+  -- Whether the lists of what is read were made, if anything is served.
+  local function is_listed(plan)
+    if not plan.prefetch then return true end
+    for _, grid in pairs(plan.grids) do
+      if grid.needs and grid.needs.lists then return true end
+    end
+    return false
+  end
+
   -- How many arrays were served in `count` loops, each run three times.
   local function check(count, road, engine)
     local served = 0
@@ -487,6 +575,7 @@ describe("random loops that gather", function()
         env.A:fill(-1)
         local got = run(text, env, {engine = engine})
         assert.is_true(wanted == got, ("MEISSA_SEED=%d, pass %d:\n%s"):format(seed, pass, text))
+        if road.shm == false then assert.is_true(is_listed(meissa.last()), text) end
         change(env, pass, draw)
       end
       served = served + (meissa.last().prefetch and #meissa.last().prefetch.arrays or 0)

@@ -68,8 +68,7 @@ static int read_value(const reader *r, const ms_field *field, double *value, ms_
                           header ? "; if this is a header line, use skip = 1" : "");
   }
   const ms_type_ops *ops = ms_type_of(options->type);
-  double packed;
-  if (ops->integer && ops->narrow(value, &packed, 1) != 1) {
+  if (!ms_type_holds(ops, *value)) {
     return ms_lines_error(&r->lines, err, "expected a value of type %s in field 3, found '%s'",
                           ops->name, ms_shown(field->text, field->length, shown, sizeof shown));
   }

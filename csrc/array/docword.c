@@ -59,12 +59,10 @@ static int64_t read_id(const ms_lines *lines, const char *what, const ms_field *
 static int read_count(const reader *r, const ms_lines *lines, const ms_field *field, double *value,
                       ms_error *err) {
   int64_t count;
-  double packed;
   char shown[MS_SHOWN_SIZE];
   bool good = ms_number_integer(field->text, field->length, &count) && count >= 1;
   *value = good ? (double)count : 0;
-  if (good && r->ops->integer) good = r->ops->narrow(value, &packed, 1) == 1;
-  if (good) return 0;
+  if (good && ms_type_holds(r->ops, *value)) return 0;
   return ms_lines_error(lines, err, "expected a count of 1 or more, found '%s'",
                         ms_shown(field->text, field->length, shown, sizeof shown));
 }
@@ -184,18 +182,18 @@ static ms_labels *read_vocabulary(const char *path, int64_t expected, ms_error *
   return labels;
 }
 
-ms_array *ms_docword_read(const ms_files *file, const char *vocabulary, int type, ms_error *err) {
+ms_array *ms_docword_read(const ms_files *file, const ms_docword *options, ms_error *err) {
   static const ms_scanner scanner = {
       .part_size = sizeof(part), .look = look, .take = take_line, .clear = clear};
-  const char *path = file->paths[0];
-  reader r = {.ops = ms_type_of(type), .blanks = ms_separator_named(" ")};
+  const char *path = file->paths[0], *vocabulary = options->vocabulary;
+  reader r = {.ops = ms_type_of(options->type), .blanks = ms_separator_named(" ")};
   ms_labels *labels = NULL;
   ms_part *parts;
   ms_array *counts = NULL;
   if (ms_scan(file, &scanner, &r, &parts, err) != 0) return NULL;
   if (check_whole(&r, parts, path, err) == 0) {
     if (vocabulary != NULL) labels = read_vocabulary(vocabulary, r.head[1], err);
-    if (vocabulary == NULL || labels != NULL) counts = make_array(&r, &parts, type, err);
+    if (vocabulary == NULL || labels != NULL) counts = make_array(&r, &parts, options->type, err);
   }
   if (counts != NULL) {
     counts->labels[1] = labels;

@@ -9,10 +9,14 @@
 #include "array/labels.h"
 #include "array/scan.h"
 
+typedef struct ms_docword {
+  const char *vocabulary; /* a file with one word a line, or NULL */
+  int32_t type;           /* of the counts */
+} ms_docword;
+
 /* Reads the one file, plain or gzip: counts by document and word, entries in the order of the file,
- * one reference. `vocabulary` (NULL: none) is a file with one word a line, which become the labels
- * of dimension 2. NULL and nothing half read: MS_FIL with file and line, MS_ARR for memory. */
-MS_API ms_array *ms_docword_read(const ms_files *file, const char *vocabulary, int type,
-                                 ms_error *err);
+ * one reference. The words of the vocabulary become the labels of dimension 2. NULL and nothing
+ * half read: MS_FIL with file and line, MS_ARR for memory. */
+MS_API ms_array *ms_docword_read(const ms_files *file, const ms_docword *options, ms_error *err);
 
 #endif

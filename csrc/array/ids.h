@@ -17,11 +17,14 @@
 
 typedef struct ms_ids {
   bool strings;
-  uint32_t *table; /* position + 1 by hash, 0 empty; linear probing */
+  uint64_t *table; /* by hash: hash << 32 | position + 1, 0 empty; linear probing */
   uint32_t mask;
+  int64_t hashed; /* how many ids are in the table */
   int64_t count, capacity;
-  int64_t *numbers;  /* while not `strings` */
-  uint64_t *offsets; /* strings: id p is bytes[offsets[p] .. offsets[p+1]) */
+  int64_t *numbers;    /* while not `strings` */
+  uint32_t *direct;    /* position + 1 of the numbers 0 .. direct_size - 1, 0 for none: these */
+  int64_t direct_size; /* need not be in the table */
+  uint64_t *offsets;   /* strings: id p is bytes[offsets[p] .. offsets[p+1]) */
   char *bytes;
   uint64_t byte_capacity;
   const ms_labels *fixed; /* not owned: only these ids are known, nothing is added */

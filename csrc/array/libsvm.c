@@ -104,15 +104,14 @@ static int64_t read_id(const reader *r, cursor *c, ms_error *err) {
 static int read_value(const reader *r, cursor *c, int64_t id, double *value, ms_error *err) {
   const char *end = word_end(c);
   char shown[MS_SHOWN_SIZE];
-  double packed;
-  bool good = ms_number_parse(c->at, (size_t)(end - c->at), value);
-  if (good && r->ops->integer) good = r->ops->narrow(value, &packed, 1) == 1;
-  if (!good) {
+  bool number = ms_number_parse(c->at, (size_t)(end - c->at), value);
+  if (!number || !ms_type_holds(r->ops, *value)) {
+    bool typed = number || r->ops->integer;
     return ms_lines_error(c->lines, err,
                           "expected a finite number%s%s as the value of feature %" PRId64
                           ", found '%s'",
-                          r->ops->integer ? " of type " : "", r->ops->integer ? r->ops->name : "",
-                          id, ms_shown(c->at, (size_t)(end - c->at), shown, sizeof shown));
+                          typed ? " of type " : "", typed ? r->ops->name : "", id,
+                          ms_shown(c->at, (size_t)(end - c->at), shown, sizeof shown));
   }
   c->at = end;
   return 0;

@@ -2,9 +2,10 @@
  *
  * Needs: which elements of an array each block of a loop will read.
  *
- * Lists of runs of the array's row-major sequence, a list for each block, filled block by block
- * from what the prefetch of a loop has marked (array/pending.h; Orion: Wei et al., EuroSys 2019,
- * "bulk prefetching"). The caller owns it and frees it; no thread but one uses it. */
+ * A block marks elements in a vector of doubles, one for each element of the array in row-major
+ * order: what is not zero is needed. The marks travel as runs in few bytes, and the driver keeps a
+ * list of runs for each block (bulk prefetching; Orion: Wei et al., EuroSys 2019). The caller owns
+ * the lists and frees them; no thread but one uses them. */
 #ifndef MS_ARRAY_NEEDS_H
 #define MS_ARRAY_NEEDS_H
 
@@ -13,6 +14,10 @@
 
 #include "base/api.h"
 #include "base/error.h"
+
+/* Writes the runs of marks[0 .. count) into `out`, which has room for count + 1 bytes, and makes
+ * the vector zero again; how many bytes they take. */
+MS_API size_t ms_marks_take(double *marks, int64_t count, char *out);
 
 /* `count` elements from element `first` (from 0) on. */
 typedef struct ms_span {
@@ -32,9 +37,8 @@ typedef struct ms_needs {
  */
 MS_API ms_needs *ms_needs_new(int64_t blocks, int64_t elements, ms_error *err);
 
-/* Adds the list of the next block: the elements that are not zero in what ms_pending_take gave.
- * MS_BUG for bytes that are no runs of such an array, or a block too many; MS_ARR when memory is
- * out; then the list stays as it was. */
+/* Adds the list of the next block from what ms_marks_take gave. MS_BUG for bytes that are no runs
+ * of such an array, or a block too many; MS_ARR when memory is out; then nothing is added. */
 MS_API int ms_needs_add(ms_needs *needs, const char *bytes, size_t size, ms_error *err);
 
 /* Elements that block `block` needs. */

@@ -45,7 +45,9 @@ void ms_pending_take(double *pending, int64_t count, char *out) {
   if (count > 0) memset(pending, 0, (size_t)count * sizeof *pending); /* -0 too */
 }
 
-int ms_pending_next(const char *bytes, size_t size, int64_t count, size_t *at, int64_t *first,
+/* Reads where the run at `*at` of the bytes lies, and moves on behind its elements: 1 read, 0 at
+ * the end, -1 with MS_BUG. */
+static int next_run(const char *bytes, size_t size, int64_t count, size_t *at, int64_t *first,
                     int64_t *length, ms_error *err) {
   run_head head;
   if (*at == size) return 0;
@@ -66,7 +68,7 @@ int ms_pending_add(double *sum, int64_t count, const char *bytes, size_t size, m
   size_t at = 0;
   int64_t first = 0, length = 0;
   int got;
-  while ((got = ms_pending_next(bytes, size, count, &at, &first, &length, err)) > 0) {
+  while ((got = next_run(bytes, size, count, &at, &first, &length, err)) > 0) {
     const char *elements = bytes + at - (size_t)length * sizeof(double);
     for (int64_t k = 0; k < length; k++) {
       double each;

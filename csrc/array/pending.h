@@ -24,11 +24,6 @@ MS_API size_t ms_pending_size(const double *pending, int64_t count);
 /* Writes the runs into `out`, which has room for them, and makes the vector zero again. */
 MS_API void ms_pending_take(double *pending, int64_t count, char *out);
 
-/* Reads where the run at `*at` of the bytes lies, of a vector of `count` elements, and moves on
- * behind its elements: 1 read, 0 at the end, -1 with MS_BUG. */
-int ms_pending_next(const char *bytes, size_t size, int64_t count, size_t *at, int64_t *first,
-                    int64_t *length, ms_error *err);
-
 /* Adds runs to sum[0 .. count). MS_BUG for bytes that are no runs of a vector of
  * `count` elements; then some of them may have been added. */
 MS_API int ms_pending_add(double *sum, int64_t count, const char *bytes, size_t size,

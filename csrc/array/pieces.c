@@ -65,11 +65,25 @@ static int carry(ms_pieces *pieces, ms_piece *piece, size_t *length) {
   return 0;
 }
 
+/* -1 when the file is to be left. */
+static int look_up(const ms_pieces *pieces, ms_error *err) {
+  if (pieces->progress == NULL || !atomic_load(&pieces->progress->stop)) return 0;
+  return ms_error_set(err, MS_INT, "interrupted while the file was read");
+}
+
+/* Tells how far the file is read. */
+static void tell(ms_pieces *pieces) {
+  if (pieces->progress == NULL) return;
+  atomic_fetch_add(&pieces->progress->read, (long long)(pieces->source.taken - pieces->told));
+  pieces->told = pieces->source.taken;
+}
+
 int ms_pieces_next(ms_pieces *pieces, ms_piece *piece) {
   if (pieces->at_end) return 0;
   size_t length = pieces->carried_length;
   ms_error_clear(&piece->trouble);
   int status = reserve(&piece->buffer, &piece->capacity, length, &piece->trouble);
+  if (status == 0) status = look_up(pieces, &piece->trouble);
   if (status == 0) {
     if (length > 0) memcpy(piece->buffer, pieces->carried, length);
     pieces->carried_length = 0;
@@ -80,6 +94,7 @@ int ms_pieces_next(ms_pieces *pieces, ms_piece *piece) {
   /* After a fault the line that it cut off is not a line of the file. */
   if (status <= 0 && carry(pieces, piece, &length) != 0) status = -1;
   pieces->at_end = status != 0;
+  tell(pieces);
   bool marked = pieces->number == 0 && length >= 3 && memcmp(piece->buffer, MARK, 3) == 0;
   piece->text = marked ? piece->buffer + 3 : piece->buffer;
   piece->length = marked ? length - 3 : length;

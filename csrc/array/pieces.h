@@ -8,12 +8,19 @@
 #ifndef MS_ARRAY_PIECES_H
 #define MS_ARRAY_PIECES_H
 
+#include <stdatomic.h>
 #include <stdint.h>
 
 #include "array/source.h"
 
 /* Longer lines are refused: such a file is no table. */
 #define MS_LINE_LIMIT ((size_t)1 << 20)
+
+/* How far a reading of one or more files is: shared by those who read and who watches. */
+typedef struct ms_progress {
+  atomic_llong read; /* bytes, as they are stored */
+  atomic_bool stop;  /* no more pieces are wanted */
+} ms_progress;
 
 typedef struct ms_piece {
   char *buffer;
@@ -24,7 +31,8 @@ typedef struct ms_piece {
   int64_t number;   /* of the piece, from 0 */
   int64_t line;     /* number of its first line, from 1 */
   int64_t lines;    /* how many it has, counting one without an end */
-  ms_error trouble; /* why the file ends after these lines, if that is a fault: MS_FIL, no place */
+  ms_error trouble; /* why the file ends after these lines, if that is a fault or it is to be left
+                       (MS_INT); no place */
 } ms_piece;
 
 typedef struct ms_pieces {
@@ -35,6 +43,8 @@ typedef struct ms_pieces {
   size_t carried_length, carried_capacity;
   int64_t number, line; /* of the next piece */
   bool at_end;
+  ms_progress *progress; /* the caller's, or NULL; to be set when it is open */
+  size_t told;           /* bytes that the progress knows of */
 } ms_pieces;
 
 /* Opens a file; `path` must outlive the records. Pieces have about `size` bytes (0: as fits), more

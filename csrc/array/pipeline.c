@@ -131,6 +131,7 @@ static int run_threads(run *r, ms_piece *first, ms_error *err) {
 int ms_pipeline_run(const ms_pipeline *pipeline, const char *path, void *owner, ms_error *err) {
   run r = {.pipeline = pipeline, .owner = owner};
   if (ms_pieces_open(&r.pieces, path, pipeline->piece, err) != 0) return -1;
+  r.pieces.progress = pipeline->progress;
   pthread_mutex_init(&r.taking, NULL);
   pthread_mutex_init(&r.joining, NULL);
   ms_piece first = {0};
@@ -140,5 +141,6 @@ int ms_pipeline_run(const ms_pipeline *pipeline, const char *path, void *owner, 
   pthread_mutex_destroy(&r.joining);
   ms_piece_free(&first);
   ms_pieces_close(&r.pieces);
-  return status;
+  if (status < 0) ms_source_blame(path, err);
+  return status < 0 ? -1 : 0;
 }

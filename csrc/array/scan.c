@@ -53,7 +53,9 @@ static int look_at_first(const ms_files *files, const ms_scanner *scanner, void 
     if (got == 1) known = scanner->look(owner, &lines, line, length, err);
   }
   ms_lines_close(&lines);
-  return known < 0 || got < 0 ? -1 : 0;
+  if (known >= 0 && got >= 0) return 0;
+  ms_source_blame(files->paths[0], err);
+  return -1;
 }
 
 /* The pipeline's look: the format is known. */
@@ -105,6 +107,7 @@ static int join(void *owner, void *result, ms_error *err) {
 static void read_file(file_scan *f, const char *path, int threads) {
   const ms_pipeline pipeline = {.piece = (size_t)f->files->piece,
                                 .threads = threads,
+                                .progress = f->files->progress,
                                 .look = known_already,
                                 .read = read_piece,
                                 .join = join,

@@ -121,13 +121,14 @@ static void test_docword(void) {
   }
   const char *path = put("docword", text);
   const ms_files files = {.paths = &path, .count = 1, .threads = 3, .piece = 10};
-  ms_array *counts = ms_docword_read(&files, NULL, MS_DOUBLE, &err);
+  const ms_docword options = {.type = MS_DOUBLE};
+  ms_array *counts = ms_docword_read(&files, &options, &err);
   CHECK(counts != NULL && counts->count == 200);
   for (int k = 0; counts != NULL && k < 200; k++) CHECK(((double *)counts->data)[k] == k + 1);
   ms_array_release(counts);
   sprintf(text + used, "1 1 1\n");
   put("docword", text);
-  CHECK(ms_docword_read(&files, NULL, MS_DOUBLE, &err) == NULL && err.line == 204);
+  CHECK(ms_docword_read(&files, &options, &err) == NULL && err.line == 204);
 }
 
 static void test_missing_file(void) {

@@ -14,6 +14,8 @@
 #include <zlib.h>
 
 #define INPUT_SIZE ((size_t)1 << 18)
+/* Bytes that are unpacked in search of damage. */
+#define MOST_LOOKED_AT ((size_t)1 << 28)
 /* zlib's windowBits for gzip alone, with the largest window. */
 #define GZIP (16 + MAX_WBITS)
 
@@ -30,6 +32,7 @@ static int read_some(ms_source *source, void *buffer, size_t size, size_t *got, 
   *got = done > 0 ? (size_t)done : 0;
   if (done < 0) return failed(err, strerror(errno));
   source->at_end = done == 0;
+  source->taken += *got;
   return 0;
 }
 
@@ -144,4 +147,23 @@ void ms_source_close(ms_source *source) {
   free(source->inflater);
   free(source->input);
   *source = (ms_source){0};
+}
+
+void ms_source_blame(const char *path, ms_error *err) {
+  ms_source source;
+  ms_error damage = {0};
+  if (err == NULL || err->code != MS_FIL || err->line <= 0) return;
+  if (ms_source_open(&source, path, &damage) != 0) return;
+  char *buffer = source.inflater != NULL ? malloc(INPUT_SIZE) : NULL;
+  size_t got = INPUT_SIZE;
+  for (size_t read = 0; buffer != NULL && got == INPUT_SIZE && read < MOST_LOOKED_AT; read += got) {
+    if (ms_source_read(&source, buffer, INPUT_SIZE, &got, &damage) != 0) break;
+  }
+  free(buffer);
+  ms_source_close(&source);
+  if (damage.code != MS_FIL || strcmp(damage.message, err->message) == 0) return;
+  ms_error line = *err;
+  ms_error_clear(err);
+  ms_error_set(err, MS_FIL, "%s (line %d: %s)", damage.message, line.line, line.message);
+  ms_error_place(err, path, 0);
 }

@@ -21,6 +21,7 @@ typedef struct ms_source {
   size_t begin, end; /* what of the input is not used yet */
   bool at_end;       /* of the file */
   bool between;      /* a gzip member ended, the next one has not begun */
+  size_t taken;      /* bytes that were read from the file, as they are stored */
 } ms_source;
 
 /* Opens a file: missing, a directory, not readable, memory. */
@@ -29,6 +30,11 @@ int ms_source_open(ms_source *source, const char *path, ms_error *err);
 /* Reads up to `size` bytes, fewer only at the end or on a failure: a truncated or damaged gzip
  * file, bytes after its end, the system's. *got says how many were read in either case. */
 int ms_source_read(ms_source *source, char *buffer, size_t size, size_t *got, ms_error *err);
+
+/* For an error that is placed at a line: if the file is a damaged gzip file, that is told instead,
+ * because what its lines seem to hold comes from the damage. Looks at so much of it as unpacks in
+ * about a second. */
+void ms_source_blame(const char *path, ms_error *err);
 
 /* Closes the file; harmless when it is closed already or was never opened (all zeros). */
 void ms_source_close(ms_source *source);

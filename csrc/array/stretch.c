@@ -134,6 +134,7 @@ int ms_stretch_next(ms_stretch *stretch, const char **line, size_t *length, int6
                     ms_error *err) {
   int got = ms_lines_next(&stretch->lines, line, length, err);
   *number = stretch->lines.number;
+  if (got < 0) ms_source_blame(stretch->path, err);
   return got;
 }
 

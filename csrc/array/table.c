@@ -48,8 +48,10 @@ static int make_room(part *p, const ms_table_format *format, ms_error *err) {
   return 0;
 }
 
+/* `number`: it is one, but not of the type. */
 static int refuse_value(const reader *r, const part *p, const ms_lines *lines, int64_t column,
-                        ms_error *err) {
+                        bool number, ms_error *err) {
+  bool typed = number || r->ops->integer;
   const ms_field *field = &p->fields[column];
   char shown[MS_SHOWN_SIZE];
   const char *help = "";
@@ -58,10 +60,10 @@ static int refuse_value(const reader *r, const part *p, const ms_lines *lines, i
   } else if (lines->number == 1 && r->format.header == NULL) {
     help = "; if this is a header line, use header = true";
   }
-  return ms_lines_error(
-      lines, err, "expected a finite number%s%s in field %" PRId64 ", found '%s'%s",
-      r->ops->integer ? " of type " : "", r->ops->integer ? r->ops->name : "", column + 1,
-      ms_shown(field->text, field->length, shown, sizeof shown), help);
+  return ms_lines_error(lines, err,
+                        "expected a finite number%s%s in field %" PRId64 ", found '%s'%s",
+                        typed ? " of type " : "", typed ? r->ops->name : "", column + 1,
+                        ms_shown(field->text, field->length, shown, sizeof shown), help);
 }
 
 static int read_value(const reader *r, part *p, const ms_lines *lines, int64_t column,
@@ -69,14 +71,13 @@ static int read_value(const reader *r, part *p, const ms_lines *lines, int64_t c
   const ms_table *options = r->format.options;
   const ms_field *field = &p->fields[column];
   double *value = &p->values[p->count];
-  double packed;
   if (!ms_number_parse(field->text, field->length, value)) {
     if (!options->replace || !ms_table_is_missing(field)) {
-      return refuse_value(r, p, lines, column, err);
+      return refuse_value(r, p, lines, column, false, err);
     }
     *value = options->missing;
-  } else if (r->ops->integer && r->ops->narrow(value, &packed, 1) != 1) {
-    return refuse_value(r, p, lines, column, err);
+  } else if (!ms_type_holds(r->ops, *value)) {
+    return refuse_value(r, p, lines, column, true, err);
   }
   p->count++;
   return 0;

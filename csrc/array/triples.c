@@ -93,6 +93,7 @@ static int read_files(reader *r, const char *const *paths, int64_t count, ms_err
   const ms_triples *options = r->format.options;
   ms_pipeline pipeline = {.piece = (size_t)options->piece,
                           .threads = options->threads,
+                          .progress = options->progress,
                           .look = look,
                           .read = read_piece,
                           .join = join,

@@ -3,6 +3,8 @@
  * Element types: see type.h. */
 #include "array/type.h"
 
+#include <math.h>
+
 static size_t widen_float(const void *elements, double *out, size_t count) {
   const float *from = elements;
   for (size_t i = 0; i < count; i++) out[i] = (double)from[i];
@@ -81,4 +83,10 @@ const ms_type_ops *ms_type_of(int type) {
 const char *ms_type_name(int type) {
   const ms_type_ops *ops = ms_type_of(type);
   return ops != NULL ? ops->name : "?";
+}
+
+bool ms_type_holds(const ms_type_ops *ops, double number) {
+  if (!ops->integer) return ops->size == sizeof(double) || isfinite((float)number);
+  double element;
+  return ops->narrow(&number, &element, 1) == 1;
 }

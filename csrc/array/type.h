@@ -32,6 +32,10 @@ typedef struct ms_type_ops {
 /* The operations of a numeric type; NULL for anything else. */
 const ms_type_ops *ms_type_of(int type);
 
+/* Whether a finite number is what an element can hold, rounded or not: a whole one where the type
+ * is, and none that would become infinite. */
+bool ms_type_holds(const ms_type_ops *ops, double number);
+
 /* "float" and so on; "?" for anything else. */
 MS_API const char *ms_type_name(int type);
 

@@ -157,6 +157,7 @@ static void read_array(lua_State *L, int table, ms_binding *binding) {
   binding->storage = (uint64_t)whole(L, field_number(L, table, "storage", 0), "storage");
   binding->buffers = (uint64_t)whole(L, field_number(L, table, "buffers", 0), "buffers");
   binding->sparse = field_boolean(L, table, "sparse");
+  binding->marks = field_boolean(L, table, "marks");
   binding->scratch = field_boolean(L, table, "scratch");
   binding->integer = field_boolean(L, table, "integer");
   lua_getfield(L, table, "dims");

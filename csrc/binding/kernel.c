@@ -165,6 +165,8 @@ static void push_info(lua_State *L, const ms_kernel_job *job, const ms_kernel_in
   lua_setfield(L, -2, "positions");
   lua_pushboolean(L, info->row);
   lua_setfield(L, -2, "row");
+  lua_pushboolean(L, info->declines);
+  lua_setfield(L, -2, "declines");
   lua_createtable(L, (int)info->dims, 0);
   for (uint32_t d = 0; d < info->dims; d++) {
     lua_pushnumber(L, (lua_Number)job->plan->extent[d].range.step);

@@ -41,7 +41,8 @@ void ms_walk_touch_element(ms_walk *walk, uint32_t binding, const ms_subscript *
 
 void ms_walk_touch_view(ms_walk *walk, const ms_view *view, bool write, const ms_node *node) {
   ms_walk_touch_element(walk, view->binding, view->subscript, view->subscript_count, write, node);
-  if (walk->bindings[view->binding].buffers != 0) ms_buffered_note(walk, view, write, node);
+  const ms_binding *binding = &walk->bindings[view->binding];
+  if (binding->buffers != 0 && !binding->marks) ms_buffered_note(walk, view, write, node);
 }
 
 void ms_walk_touch_groups(ms_walk *walk, uint64_t groups, bool write, const ms_node *node) {

@@ -11,10 +11,11 @@
 /* Most targets of one assignment; LuaJIT allows 200 locals. */
 #define MANY 256
 
-/* A target: an element, whose row is known, or a variable. */
+/* A target: an element, whose row is known, a variable, or a place in a table of the body. */
 typedef struct ms_target {
   ms_c_site site;
-  const char *name; /* of the variable; NULL: the element */
+  ms_c_slot slot;
+  const char *name; /* of the variable; NULL: the element, or the slot if it has a table */
   ms_kind_of kind;
   bool counter;
 } ms_target;
@@ -58,6 +59,9 @@ static void find_target(ms_writer *w, const ms_node *node, const ms_keeping *kee
     if (target->name == NULL) ms_c_refuse(w, node, "`%s` belongs to another function", node->text);
   } else if (at != MS_NO_CAPTURE && value != node) {
     ms_c_refuse(w, node, "`%s` is a field of a table", ms_c_source(w, node));
+  } else if (node->kind == MS_INDEX &&
+             ms_typed_expression(w->typed, node->kid[0]).object == MS_OBJECT_TABLE) {
+    ms_c_table_place(w, node, &target->slot);
   } else if (node->kind != MS_INDEX || !ms_c_approach(w, node, keeps, keeping, &target->site)) {
     ms_c_refuse(w, node, "`%s` is not known to C", ms_c_source(w, node));
   }
@@ -75,12 +79,17 @@ static const char *converted(ms_writer *w, const ms_target *target, ms_c_value v
 
 /* The value of `node` as an integer, if its target takes it so; else NULL. */
 static const char *as_whole(ms_writer *w, const ms_target *target, const ms_node *node) {
+  if (target->slot.table != NULL) return NULL;
   if (target->name == NULL) return ms_c_stored_whole(w, target->site.kind.array, node);
   return target->counter ? ms_c_counted(w, node) : NULL;
 }
 
 static void store(ms_writer *w, const ms_target *target, const char *whole, ms_c_value value,
                   const ms_node *node) {
+  if (target->slot.table != NULL) {
+    ms_c_table_store(w, &target->slot, value, node);
+    return;
+  }
   const char *to = target->name != NULL ? target->name : ms_c_arrive(w, &target->site);
   const char *text = whole != NULL ? whole : converted(w, target, value, node);
   ms_c_line(w, "%s = %s;", to, text);

@@ -65,6 +65,8 @@ static ms_c_value path(ms_writer *w, const ms_node *node) {
   if (kind.object == MS_OBJECT_SPARSE) return ms_c_sparse_row(w, node);
   if (ms_typed_expression(w->typed, node->kid[0]).object == MS_OBJECT_SPARSE)
     return ms_c_sparse_element(w, node);
+  if (ms_typed_expression(w->typed, node->kid[0]).object == MS_OBJECT_TABLE)
+    return ms_c_table_element(w, node);
   ms_c_location location;
   if (!ms_c_locate(w, node, &location)) return number("0.0");
   if (location.element) return ms_c_load(w, &location, node);
@@ -347,7 +349,7 @@ ms_c_value ms_c_expression(ms_writer *w, const ms_node *node) {
     case MS_STRING:
       return refused(w, node, "is a string");
     case MS_TABLE:
-      return refused(w, node, "makes a table");
+      return ms_c_table(w, node);
     case MS_VARARG:
       return refused(w, node, "has any number of values");
     case MS_NAME:

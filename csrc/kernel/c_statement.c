@@ -54,6 +54,10 @@ void ms_c_declare(ms_writer *w, const ms_symbol *symbol, ms_c_value value, const
   ms_c_local *local = ms_c_local_of(w, symbol);
   const char *name = ms_c_local_name(w, symbol);
   *local = (ms_c_local){.frames = w->frames, .from = from, .form = ms_c_form(w, &kind)};
+  if (kind.object == MS_OBJECT_TABLE) {
+    local->text = value.text;
+    return;
+  }
   const char *object = ms_c_object_type(w, &kind);
   if (object != NULL) {
     local->text = name;

@@ -93,6 +93,7 @@ typedef struct ms_kernel_info {
   uint32_t dims;      /* of the iteration space, collapsed loops included */
   uint32_t positions; /* numbers that say where a private scalar got its value */
   bool row;           /* the block function takes rlo, rhi */
+  bool declines;      /* native: some blocks are left to the Lua engine (MS_NATIVE_DECLINED) */
 } ms_kernel_info;
 
 /* Appends the chunk's text to `out` and fills `info`, which the caller clears in any case. Fails

@@ -225,7 +225,11 @@ static void write_entry(ms_writer *w, const parameters *all, bool guarded) {
   if (guarded) {
     ms_c_bounds(w);
     ms_c_line(w, "if (!(%s)) {", w->frame[0].guards.bytes);
-    write_call(w, all, "ms_careful", false);
+    if (w->declines) {
+      ms_c_line(w, "return MS_NATIVE_DECLINED;");
+    } else {
+      write_call(w, all, "ms_careful", false);
+    }
     ms_c_line(w, "}");
   }
   if (w->special != NULL) {
@@ -271,7 +275,7 @@ static void write_all(ms_writer *w, ms_kernel_info *info, const ms_text *quick,
   bool guarded = careful->length > 0;
   if (guarded)
     write_function(w, &all, "static __attribute__((noinline)) int32_t", "ms_careful", careful);
-  write_entry(w, &all, guarded);
+  write_entry(w, &all, guarded || (w->declines && w->frame[0].guards.length > 0));
 }
 
 static void find_results(ms_writer *w, ms_kernel_info *info) {
@@ -286,7 +290,9 @@ static int emit(ms_writer *w, ms_text *out, ms_kernel_info *info, ms_error *err)
   ms_text quick = {0}, careful = {0};
   w->positions = info->positions;
   bool written = write_body(w, &quick, false);
-  if (written && w->frame[0].guards.length > 0) written = write_body(w, &careful, true);
+  bool guarded = w->frame[0].guards.length > 0;
+  if (written && guarded && !w->declines) written = write_body(w, &careful, true);
+  info->declines = w->declines;
   w->out = out;
   if (written) {
     write_all(w, info, &quick, &careful);

@@ -68,10 +68,27 @@ static ms_kind_of captured(const ms_typed *typed, uint32_t at) {
   }
 }
 
+/* What stands under a key of a table of the body: nil, if nothing else. */
+static ms_kind_of held(const ms_typed *typed, const ms_node *table, const ms_node *key) {
+  const ms_holding *holding = ms_typed_holding(typed, table);
+  if (holding == NULL || key->kind == MS_STRING || key->kind == MS_TABLE) return ms_kind_other();
+  return ms_kind_join(holding->kind, ms_kind_scalar(MS_CAN_NIL));
+}
+
+/* A table of which all fields stand one after the other. */
+static ms_kind_of table(const ms_node *node) {
+  for (uint32_t f = 0; f < node->kids; f++) {
+    if (node->kid[f]->kid[0] != NULL || ms_node_is_multiple(node->kid[f]->kid[1]))
+      return ms_kind_other();
+  }
+  return (ms_kind_of){.can = MS_CAN_OBJECT, .object = MS_OBJECT_TABLE, .node = node};
+}
+
 /* An element or part of an array, by one key. */
 static ms_kind_of part(const ms_typed *typed, const ms_node *node) {
   ms_kind_of base = ms_typed_expression(typed, node->kid[0]);
   if (base.can == 0) return base;
+  if (base.object == MS_OBJECT_TABLE) return held(typed, base.node, node->kid[1]);
   if (base.object != MS_OBJECT_VIEW && base.object != MS_OBJECT_SPARSE) return ms_kind_other();
   uint32_t dims = typed->draft->job->bindings[base.array].dim_count;
   const ms_node *key = node->kid[1];
@@ -143,6 +160,8 @@ ms_kind_of ms_typed_expression(const ms_typed *typed, const ms_node *node) {
       return path(typed, node);
     case MS_FUNCTION:
       return (ms_kind_of){.can = MS_CAN_OBJECT, .object = MS_OBJECT_FUNCTION, .node = node};
+    case MS_TABLE:
+      return table(node);
     case MS_PAREN:
       return ms_typed_expression(typed, node->kid[0]);
     case MS_BINARY:

@@ -44,13 +44,50 @@ static ms_kind_of listed(const ms_typed *typed, const ms_node *node, uint32_t fr
   return ms_kind_scalar(MS_CAN_NIL);
 }
 
+/* A table whose variable is the only way to it, from its making on: what is stored elsewhere may
+ * outlive it while the next one is made. */
+static ms_kind_of kept(ms_kind_of kind) {
+  return kind.object == MS_OBJECT_TABLE ? ms_kind_other() : kind;
+}
+
+ms_holding *ms_typed_holding(const ms_typed *typed, const ms_node *node) {
+  for (ms_holding *holding = typed->holdings; holding != NULL; holding = holding->next) {
+    if (holding->node == node) return holding;
+  }
+  return NULL;
+}
+
+/* A table is made: its fields. */
+static void hold(ms_typed *typed, const ms_node *node) {
+  if (ms_typed_expression(typed, node).object != MS_OBJECT_TABLE) return;
+  ms_holding *holding = ms_typed_holding(typed, node);
+  if (holding == NULL) {
+    holding = ms_arena_take(typed->draft->arena, 1, sizeof *holding);
+    if (holding == NULL) {
+      typed->failed = true;
+      return;
+    }
+    *holding = (ms_holding){.next = typed->holdings, .node = node};
+    typed->holdings = holding;
+    typed->changed = true;
+  }
+  for (uint32_t f = 0; f < node->kids; f++)
+    grow(typed, &holding->kind, kept(ms_typed_expression(typed, node->kid[f]->kid[1])));
+}
+
 static void assign(ms_typed *typed, const ms_node *target, ms_kind_of kind) {
   const ms_node *value;
+  kind = kept(kind);
   uint32_t at = ms_typed_binding(typed, target, &value);
   if (at != MS_NO_CAPTURE) {
     if (value == target) grow(typed, &typed->variable[at], kind);
   } else if (target->kind == MS_NAME && target->symbol != NULL) {
     grow(typed, ms_typed_symbol(typed, target->symbol), kind);
+  } else if (target->kind == MS_INDEX) {
+    ms_kind_of base = ms_typed_expression(typed, target->kid[0]);
+    ms_holding *holding =
+        base.object == MS_OBJECT_TABLE ? ms_typed_holding(typed, base.node) : NULL;
+    if (holding != NULL) grow(typed, &holding->kind, kind);
   }
 }
 
@@ -119,7 +156,7 @@ static void leave(ms_typed *typed, const ms_node *node) {
   if (count > MS_RETURNS) count = MS_RETURNS;
   if (count > callee->results) callee->results = count;
   for (uint32_t r = 0; r < MS_RETURNS; r++)
-    grow(typed, &callee->result[r], listed(typed, node, 0, r));
+    grow(typed, &callee->result[r], kept(listed(typed, node, 0, r)));
 }
 
 static void declare(ms_typed *typed, const ms_node *node) {
@@ -162,6 +199,9 @@ static bool visit(ms_node *node, void *context) {
       break;
     case MS_FOR_GENERIC:
       iterate(typed, node);
+      break;
+    case MS_TABLE:
+      hold(typed, node);
       break;
     case MS_CALL:
       call(typed, node);

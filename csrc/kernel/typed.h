@@ -30,6 +30,7 @@ typedef enum ms_object_kind {
   MS_OBJECT_VIEW,     /* dense array of numbers, or a part with some subscripts applied */
   MS_OBJECT_SPARSE,   /* sparse array, or a row of it */
   MS_OBJECT_FUNCTION, /* function whose text is known */
+  MS_OBJECT_TABLE,    /* small table of the body, made by one expression */
   MS_OBJECT_BUILTIN,
   MS_OBJECT_OTHER
 } ms_object_kind;
@@ -39,7 +40,7 @@ typedef struct ms_kind_of {
   ms_precision precision;
   ms_object_kind object;
   uint32_t array, given; /* VIEW, SPARSE: capture; subscripts already applied */
-  const ms_node *node;   /* FUNCTION: the FUNCTION */
+  const ms_node *node;   /* FUNCTION: the FUNCTION; TABLE: the TABLE */
   const char *name;      /* BUILTIN */
 } ms_kind_of;
 
@@ -54,6 +55,13 @@ typedef struct ms_callee {
   uint32_t results;
   bool outside; /* of the body */
 } ms_callee;
+
+/* What a table of the body holds. */
+typedef struct ms_holding {
+  struct ms_holding *next;
+  const ms_node *node; /* TABLE */
+  ms_kind_of kind;
+} ms_holding;
 
 struct ms_c_local;
 
@@ -87,6 +95,7 @@ typedef struct ms_typed {
   ms_kind_of *symbol;   /* by symbol index of the loop's own text */
   ms_kind_of *variable; /* by capture: scalars of the plan that blocks assign */
   ms_callee *callees;
+  ms_holding *holdings;
   bool changed, failed;
 } ms_typed;
 
@@ -119,6 +128,9 @@ ms_kind_of ms_typed_call(const ms_typed *typed, const ms_node *node, uint32_t at
 
 /* The type that covers both. */
 ms_kind_of ms_kind_join(ms_kind_of a, ms_kind_of b);
+
+/* What the table that `node` makes holds; NULL if it makes none. */
+ms_holding *ms_typed_holding(const ms_typed *typed, const ms_node *node);
 
 /* What a call calls: the type of kid[0], looked up without further values. */
 ms_callee *ms_typed_callee(const ms_typed *typed, const ms_node *function);

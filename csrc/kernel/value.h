@@ -41,6 +41,35 @@ static inline int ms_is_same(ms_value a, ms_value b) {
   return a.tag == b.tag && (a.tag != MS_NATIVE_NUMBER || a.number == b.number);
 }
 
+/* A small table of the body: what stands under 1 to MS_TABLE_ROOM. */
+#define MS_TABLE_ROOM 256
+
+typedef struct ms_table {
+  double number[MS_TABLE_ROOM];
+  unsigned char tag[MS_TABLE_ROOM]; /* ms_native_tag */
+} ms_table;
+
+static inline void ms_table_clear(ms_table *table) {
+  __builtin_memset(table->tag, MS_NATIVE_NIL, sizeof table->tag);
+}
+
+/* The key is in 1..MS_TABLE_ROOM. */
+static inline ms_value ms_table_at(const ms_table *table, int64_t key) {
+  return (ms_value){table->number[key - 1], table->tag[key - 1]};
+}
+
+static inline void ms_table_put(ms_table *table, int64_t key, ms_value value) {
+  table->number[key - 1] = value.number;
+  table->tag[key - 1] = (unsigned char)value.tag;
+}
+
+static inline ms_value ms_table_get(const ms_table *table, ms_value key) {
+  if (key.tag != MS_NATIVE_NUMBER || !(key.number >= 1 && key.number <= MS_TABLE_ROOM))
+    return ms_nil;
+  int64_t whole = (int64_t)key.number;
+  return (double)whole == key.number ? ms_table_at(table, whole) : ms_nil;
+}
+
 /* Puts a result into its slots. */
 static inline void ms_give(ms_native_slot *slots, ms_value value) {
   slots[0].number = value.number;

@@ -143,6 +143,7 @@ typedef struct ms_writer {
   ms_special *special;
   ms_ahead ahead[MS_AHEAD]; /* of the quick text that is being written */
   uint32_t ahead_count;
+  bool declines;         /* blocks whose guards fail are left to the Lua engine */
   const char **messages; /* of MS_NATIVE_ERROR */
   uint32_t message_count, message_room;
   const ms_tree *tree; /* whose name `file` is, as a C string's inside */
@@ -383,6 +384,26 @@ ms_c_value ms_c_sparse_element(ms_writer *w, const ms_node *node);
 
 /* `for f, v in X[i]:nonzeros() do`; other generic loops are refused. */
 void ms_c_for_entries(ms_writer *w, const ms_node *loop);
+
+/* ---- tables ---- */
+
+/* Most fields of a table of the body. */
+#define MS_TABLE_FIELDS 64
+
+/* Where a table takes a value: C texts. */
+typedef struct ms_c_slot {
+  const char *table, *key;
+} ms_c_slot;
+
+/* A new table, `{...}`, by its name. */
+ms_c_value ms_c_table(ms_writer *w, const ms_node *node);
+
+/* Reads t[k]. */
+ms_c_value ms_c_table_element(ms_writer *w, const ms_node *node);
+
+/* Evaluates the target t[k], then stores into it. */
+void ms_c_table_place(ms_writer *w, const ms_node *node, ms_c_slot *slot);
+void ms_c_table_store(ms_writer *w, const ms_c_slot *slot, ms_c_value value, const ms_node *node);
 
 /* ---- calls ---- */
 

@@ -32,7 +32,7 @@
   X(TASK, MS_TO_WORKER, 1, MS_FRAME_PAYLOAD)   /* total bytes, offset, DATA to come */ \
   X(DATA, 7u, 1, MS_FRAME_PAYLOAD)             /* item and array dim, lo, hi, first */ \
   X(LIST, MS_TO_WORKER, 1, MS_FRAME_PAYLOAD)   /* copy, runs, first, item */           \
-  X(VALUES, MS_TO_WORKER, 1, MS_FRAME_PAYLOAD) /* item, list's copy, run, offset */    \
+  X(VALUES, MS_TO_WORKER, 1, MS_FRAME_PAYLOAD) /* item and block, copy, run, offset */ \
   X(RUNS, 6u, 17, MS_FRAME_PAYLOAD)            /* item, block; runs of elements */     \
   X(TOKEN, MS_TO_PEER, 0, 0)                   /* block that is finished */            \
   X(CREDIT, MS_TO_PEER, 0, 0)                  /* frames of the job applied so far */  \

@@ -9,10 +9,7 @@
 
 #include "runtime/session_state.h"
 
-#define DEATH_WAIT 50  /* ms in which a worker that cannot be reached turns out to be dead */
-#define PATIENCE   256 /* jobs for which an unused cached item is kept */
-#define HASTE      8   /* the same when there are many bytes of them */
-#define IDLE_BYTES ((uint64_t)16 << 20)
+#define DEATH_WAIT 50 /* ms in which a worker that cannot be reached turns out to be dead */
 
 /* Completes the items with their places in segments, and checks them. */
 static int complete_items(const ms_session *session, ms_run *run) {
@@ -77,142 +74,6 @@ static int choose_schedule(ms_session *session, ms_run *run) {
   return failed ? -1 : 0;
 }
 
-static int add_parcel(ms_member *member, ms_parcel parcel, ms_error *err) {
-  if (parcel.count == 0) return 0;
-  size_t count = (size_t)member->parcel_count + 1;
-  ms_parcel *grown = realloc(member->parcels, count * sizeof *grown);
-  if (grown == NULL) return ms_error_set(err, MS_WRK, "out of memory");
-  member->parcels = grown;
-  grown[member->parcel_count++] = parcel;
-  member->data_frames += ms_parcel_frames(&parcel);
-  return 0;
-}
-
-/* The record of a cached item for a worker, made when there is none; NULL when memory is out. */
-static ms_cached *cached_entry(ms_member *member, uint64_t id) {
-  for (uint32_t i = 0; i < member->cached_count; i++) {
-    if (member->cached[i].id == id) return &member->cached[i];
-  }
-  size_t count = (size_t)member->cached_count + 1;
-  ms_cached *grown = realloc(member->cached, count * sizeof *grown);
-  if (grown == NULL) return NULL;
-  member->cached = grown;
-  grown[member->cached_count] = (ms_cached){.id = id};
-  return &grown[member->cached_count++];
-}
-
-/* Rows of a cached item that this worker's blocks need. */
-static void needed_rows(const ms_session *session, const ms_member *member, const ms_job_item *from,
-                        int64_t *lo, int64_t *hi) {
-  const ms_schedule *schedule = session->schedule;
-  *lo = 0;
-  *hi = from->item.dims[0];
-  if (from->offsets == NULL) return;
-  *lo = from->item.dims[0];
-  *hi = 0;
-  for (uint32_t position = 0; position < schedule->count; position++) {
-    uint32_t block = schedule->order[position];
-    if (schedule->owner[block] != member->number) continue;
-    if (from->offsets[block] < *lo) *lo = from->offsets[block];
-    if (from->offsets[block + 1] > *hi) *hi = from->offsets[block + 1];
-  }
-}
-
-static bool is_current(const ms_cached *entry, const ms_item *item) {
-  return entry->version == item->version && entry->size == ms_item_bytes(item);
-}
-
-static int load_cached(ms_session *session, ms_member *member, ms_run *run, uint32_t number,
-                       ms_error *err) {
-  const ms_item *item = &run->items[number];
-  int64_t lo, hi;
-  const ms_job_item *from = &run->job->items[number];
-  needed_rows(session, member, from, &lo, &hi);
-  if (lo >= hi) return 0;
-  ms_cached *entry = cached_entry(member, item->id);
-  if (entry == NULL) return ms_error_set(err, MS_WRK, "out of memory");
-  entry->used = session->jobs;
-  if (is_current(entry, item) && entry->list == 0 && entry->lo <= lo && hi <= entry->hi) return 0;
-  *entry = (ms_cached){.id = item->id,
-                       .version = item->version,
-                       .size = ms_item_bytes(item),
-                       .segment = from->segment == NULL ? 0 : from->segment->id,
-                       .used = session->jobs,
-                       .lo = lo,
-                       .hi = hi};
-  return add_parcel(member, ms_parcel_make(item, number, 0, lo, hi), err);
-}
-
-/* The list of what the member's blocks need, made when there is none; NULL when memory is out. */
-static ms_wanted *wanted_of(const ms_session *session, ms_member *member, const ms_needs *needs) {
-  for (uint32_t i = 0; i < member->wanted_count; i++) {
-    if (ms_wanted_is(member->wanted[i], needs->id, session->schedule)) return member->wanted[i];
-  }
-  size_t count = (size_t)member->wanted_count + 1;
-  ms_wanted **grown = realloc(member->wanted, count * sizeof *grown);
-  if (grown == NULL) return NULL;
-  member->wanted = grown;
-  ms_wanted *wanted = ms_wanted_new(needs, session->schedule, member->number);
-  if (wanted != NULL) grown[member->wanted_count++] = wanted;
-  return wanted;
-}
-
-/* Sends what the list has of an item, unless the worker has it; the whole item if that is less. */
-static int load_served(ms_session *session, ms_member *member, ms_run *run, uint32_t number,
-                       ms_error *err) {
-  const ms_item *item = &run->items[number];
-  const ms_job_item *from = &run->job->items[number];
-  ms_wanted *wanted = from->needs == NULL ? NULL : wanted_of(session, member, from->needs);
-  if (from->needs == NULL) return load_cached(session, member, run, number, err);
-  ms_cached *entry = cached_entry(member, item->id);
-  if (wanted == NULL || entry == NULL) return ms_error_set(err, MS_WRK, "out of memory");
-  entry->used = wanted->used = session->jobs;
-  bool current = is_current(entry, item);
-  if (wanted->elements == 0 || (current && entry->list == wanted->copy)) return 0;
-  uint64_t values = (uint64_t)wanted->elements * item->element, whole = ms_item_bytes(item);
-  uint64_t runs = wanted->sent ? 0 : (uint64_t)wanted->run_count * sizeof *wanted->runs;
-  if ((current && entry->list == 0 && entry->hi > entry->lo) || values + runs >= whole) {
-    return load_cached(session, member, run, number, err);
-  }
-  *entry = (ms_cached){.id = item->id,
-                       .version = item->version,
-                       .size = whole,
-                       .used = session->jobs,
-                       .list = wanted->copy};
-  if (!wanted->sent && add_parcel(member, ms_parcel_list(number, wanted), err) != 0) return -1;
-  wanted->sent = true;
-  return add_parcel(member, ms_parcel_values(item, number, wanted), err);
-}
-
-/* Lets go of cached items that jobs before number `now` have not used for long: their owner may be
- * gone. What had a segment to itself went with it; small pieces share one. */
-static void forget(ms_member *member, uint64_t now) {
-  uint64_t idle = 0;
-  for (uint32_t i = 0; i < member->cached_count; i++) {
-    if (member->cached[i].used + 1 < now) idle += member->cached[i].size;
-  }
-  for (uint32_t i = 0; i < member->wanted_count; i++) {
-    const ms_wanted *wanted = member->wanted[i];
-    if (wanted->used + 1 < now) idle += (uint64_t)wanted->run_count * sizeof *wanted->runs;
-  }
-  uint64_t patience = idle > IDLE_BYTES ? HASTE : PATIENCE;
-  for (uint32_t i = member->cached_count; i-- > 0;) {
-    if (now - member->cached[i].used > patience) ms_member_forget(member, i);
-  }
-  for (uint32_t i = member->wanted_count; i-- > 0;) {
-    if (now - member->wanted[i]->used > patience) ms_member_unlist(member, i);
-  }
-}
-
-/* The job may do anything to the worker's copy of an item. */
-static void disown(ms_member *member, uint64_t id) {
-  for (uint32_t i = 0; i < member->cached_count; i++) {
-    if (member->cached[i].id != id) continue;
-    member->cached[i] = member->cached[--member->cached_count];
-    return;
-  }
-}
-
 /* Rows that this worker is the first to use. */
 static int load_rows(ms_session *session, ms_member *member, ms_run *run, uint32_t number,
                      ms_error *err) {
@@ -222,30 +83,30 @@ static int load_rows(ms_session *session, ms_member *member, ms_run *run, uint32
     int64_t lo, hi;
     ms_item_rows(item, &run->job->bounds, range, &lo, &hi);
     ms_parcel parcel = ms_parcel_make(item, number, item->array_dim, lo, hi);
-    if (add_parcel(member, parcel, err) != 0) return -1;
+    if (ms_member_post(member, parcel, err) != 0) return -1;
   }
   return 0;
 }
 
 static int choose_parcels(ms_session *session, ms_member *member, ms_run *run, ms_error *err) {
-  forget(member, session->jobs);
+  ms_cached_trim(member, session->jobs);
   for (uint32_t i = 0; i < run->job->item_count; i++) {
     const ms_item *item = &run->items[i];
     int failed;
-    if (item->movement > MS_MOVE_SERVED) disown(member, item->id);
+    if (item->movement > MS_MOVE_SERVED) ms_cached_disown(member, item->id);
     if (item->movement == MS_MOVE_CACHED) {
-      failed = load_cached(session, member, run, i, err);
+      failed = ms_cached_load(session, member, run, i, err);
     } else if (item->movement == MS_MOVE_SERVED) {
-      failed = load_served(session, member, run, i, err);
+      failed = ms_cached_serve(session, member, run, i, err);
     } else if (item->movement == MS_MOVE_LOCAL || item->movement == MS_MOVE_ROTATED) {
       failed = load_rows(session, member, run, i, err);
     } else {
       ms_parcel whole = ms_parcel_make(item, i, 0, 0, item->dims[0]);
-      failed = add_parcel(member, whole, err);
+      failed = ms_member_post(member, whole, err);
     }
     if (failed != 0) return -1;
   }
-  return 0;
+  return ms_cached_serve_rest(member, run, err);
 }
 
 static int inform(ms_session *session, ms_member *member, ms_error *err) {
@@ -415,8 +276,9 @@ int ms_load_send(ms_session *session, ms_run *run) {
 void ms_load_free(ms_session *session, ms_run *run) {
   for (uint32_t i = 0; i < session->config.workers; i++) {
     ms_member *member = &session->members[i];
-    /* What was not sent to the end is not there. */
-    if (member->parcel_next < member->parcel_count) forget(member, session->jobs + PATIENCE + 1);
+    /* What was not sent to the end, or not waited for, is not there. */
+    bool doubtful = run->failed && member->parcel_count > 0;
+    if (doubtful || member->parcel_next < member->parcel_count) ms_cached_trim(member, UINT64_MAX);
     if (run->failed && member->task == &run->task_with_kernel) {
       while (member->kernel_count > 0) free(member->kernels[--member->kernel_count]);
     }

@@ -181,3 +181,14 @@ int ms_member_learn(ms_member *member, const char *key, size_t size, ms_error *e
   grown[member->kernel_count++] = entry;
   return 0;
 }
+
+int ms_member_post(ms_member *member, ms_parcel parcel, ms_error *err) {
+  if (parcel.count == 0) return 0;
+  size_t count = (size_t)member->parcel_count + 1;
+  ms_parcel *grown = realloc(member->parcels, count * sizeof *grown);
+  if (grown == NULL) return ms_error_set(err, MS_WRK, "out of memory");
+  member->parcels = grown;
+  grown[member->parcel_count++] = parcel;
+  member->data_frames += ms_parcel_frames(&parcel);
+  return 0;
+}

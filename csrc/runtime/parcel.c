@@ -25,12 +25,15 @@ ms_parcel ms_parcel_list(uint32_t number, const ms_wanted *wanted) {
                      .wanted = wanted};
 }
 
-ms_parcel ms_parcel_values(const ms_item *item, uint32_t number, const ms_wanted *wanted) {
+ms_parcel ms_parcel_values(const ms_item *item, uint32_t number, const ms_wanted *wanted,
+                           uint32_t part) {
   return (ms_parcel){.kind = MS_PARCEL_VALUES,
                      .item = number,
-                     .count = wanted->elements,
+                     .count = wanted->part[part].elements,
                      .element = item->element,
-                     .wanted = wanted};
+                     .wanted = wanted,
+                     .position = part == 0 ? 0 : wanted->part[part].position,
+                     .place = wanted->part[part].begin};
 }
 
 static int64_t elements_a_frame(size_t element) {
@@ -53,8 +56,8 @@ static ms_frame head_of(const ms_parcel *parcel, uint64_t job) {
   if (parcel->kind == MS_PARCEL_VALUES) {
     return (ms_frame){.kind = MS_SAY_VALUES,
                       .job = job,
-                      .a = {parcel->item, parcel->wanted->copy, (uint64_t)parcel->place.run,
-                            (uint64_t)parcel->place.offset}};
+                      .a = {parcel->item | (uint64_t)parcel->position << 32, parcel->wanted->copy,
+                            (uint64_t)parcel->place.run, (uint64_t)parcel->place.offset}};
   }
   return (ms_frame){.kind = MS_SAY_DATA,
                     .job = job,

@@ -21,7 +21,8 @@ typedef struct ms_parcel {
   int64_t next, count;     /* elements, or runs of a list, sent and in all */
   size_t element;          /* bytes of one */
   const ms_wanted *wanted; /* of a list or its values; not owned */
-  ms_wanted_place place;   /* of the next value */
+  uint32_t position; /* of values: the worker's first block that needs them; 0: the first part */
+  ms_wanted_place place; /* of the next value */
 } ms_parcel;
 
 /* Rows lo..hi of dimension `dim` of item number `number`. */
@@ -31,8 +32,9 @@ ms_parcel ms_parcel_make(const ms_item *item, uint32_t number, uint32_t dim, int
 /* The runs of a list for item number `number`. */
 ms_parcel ms_parcel_list(uint32_t number, const ms_wanted *wanted);
 
-/* The elements of item number `number` that a list has. */
-ms_parcel ms_parcel_values(const ms_item *item, uint32_t number, const ms_wanted *wanted);
+/* The elements of item number `number` that a part of a list has. */
+ms_parcel ms_parcel_values(const ms_item *item, uint32_t number, const ms_wanted *wanted,
+                           uint32_t part);
 
 /* Frames that the whole parcel needs. */
 uint64_t ms_parcel_frames(const ms_parcel *parcel);

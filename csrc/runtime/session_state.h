@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * The inside of a session, shared by session.c (its life), wait.c (where the driver waits),
- * member.c (one worker process), load.c (what a worker is sent before a job), gather.c (what comes
- * back), run.c (one job) and recover.c (after failures). */
+ * member.c (one worker process), load.c (what a worker is sent before a job), cached.c (what it
+ * keeps of that), gather.c (what comes back), run.c (one job) and recover.c (after failures). */
 #ifndef MS_RUNTIME_SESSION_STATE_H
 #define MS_RUNTIME_SESSION_STATE_H
 
@@ -148,6 +148,23 @@ void ms_member_forget(ms_member *member, uint32_t cached);
 void ms_member_unlist(ms_member *member, uint32_t wanted);
 bool ms_member_knows(const ms_member *member, const char *key, size_t size);
 int ms_member_learn(ms_member *member, const char *key, size_t size, ms_error *err);
+
+/* Has a parcel sent before the job begins. */
+int ms_member_post(ms_member *member, ms_parcel parcel, ms_error *err);
+
+/* cached.c: posts what a worker does not have yet of item number `number`: of a cached one the rows
+ * that its blocks need, of a served one the elements on its list, or all if that is less. */
+int ms_cached_load(ms_session *session, ms_member *member, ms_run *run, uint32_t number,
+                   ms_error *err);
+int ms_cached_serve(ms_session *session, ms_member *member, ms_run *run, uint32_t number,
+                    ms_error *err);
+/* Posts the further parts of what is served, after all else and in the order of need. */
+int ms_cached_serve_rest(ms_member *member, const ms_run *run, ms_error *err);
+/* The job may do anything to the worker's copy of an item: it counts as not there. */
+void ms_cached_disown(ms_member *member, uint64_t id);
+/* Lets go of items and lists that jobs before number `now` have not used for long: their owner may
+ * be gone. What had a segment to itself went with it; small pieces share one. */
+void ms_cached_trim(ms_member *member, uint64_t now);
 
 /* load.c: prepares what takes part in the job; sends as much as windows allow. */
 int ms_load_prepare(ms_session *session, ms_run *run);

@@ -7,7 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define WORD 64
+#define WORD          64
+#define PART_ELEMENTS 16384 /* less is not worth a part of its own */
 
 static atomic_uint_fast64_t last_copy;
 
@@ -25,15 +26,21 @@ static void mark(uint64_t *bits, int64_t first, int64_t count) {
   }
 }
 
-static void mark_blocks(uint64_t *bits, const ms_needs *needs, const ms_schedule *schedule,
-                        uint32_t worker) {
+/* Marks what the worker's blocks number first .. end need, in the order in which it runs them;
+ * how many blocks it has. */
+static uint32_t mark_blocks(uint64_t *bits, const ms_needs *needs, const ms_schedule *schedule,
+                            uint32_t worker, uint32_t first, uint32_t end) {
+  uint32_t number = 0;
   for (uint32_t position = 0; position < schedule->count; position++) {
     uint32_t block = schedule->order[position];
     if (schedule->owner[block] != worker) continue;
-    for (int64_t r = needs->start[block]; r < needs->start[block + 1]; r++) {
+    for (int64_t r = needs->start[block]; number >= first && number < end; r++) {
+      if (r == needs->start[block + 1]) break;
       mark(bits, needs->runs[r].first, needs->runs[r].count);
     }
+    number++;
   }
+  return number;
 }
 
 /* The first element from `at` on whose bit is `set`, at most `end`. */
@@ -49,29 +56,69 @@ static int64_t seek(const uint64_t *bits, int64_t at, int64_t end, bool set) {
   return end;
 }
 
-/* Writes the runs of marked elements to `runs`, unless it is NULL; how many there are. */
-static int64_t list_runs(const uint64_t *bits, int64_t elements, ms_span *runs, int64_t *total) {
-  int64_t count = 0;
-  *total = 0;
-  for (int64_t at = seek(bits, 0, elements, true); at < elements; count++) {
+/* Adds the runs of marked elements to the list; how many elements they have, -1 without memory. */
+static int64_t list_runs(ms_wanted *wanted, const uint64_t *bits, int64_t elements) {
+  int64_t total = 0;
+  for (int64_t at = seek(bits, 0, elements, true); at < elements;) {
     int64_t end = seek(bits, at, elements, false);
-    if (runs != NULL) runs[count] = (ms_span){at, end - at};
-    *total += end - at;
+    if (wanted->run_count == wanted->run_capacity) {
+      int64_t capacity = wanted->run_capacity < 64 ? 64 : wanted->run_capacity * 2;
+      ms_span *grown = realloc(wanted->runs, (size_t)capacity * sizeof *grown);
+      if (grown == NULL) return -1;
+      wanted->runs = grown;
+      wanted->run_capacity = capacity;
+    }
+    wanted->runs[wanted->run_count++] = (ms_span){at, end - at};
+    total += end - at;
     at = seek(bits, end, elements, true);
   }
-  return count;
+  return total;
+}
+
+/* Adds what the blocks number first .. end need and is not `seen` yet as a part. */
+static int add_part(ms_wanted *wanted, uint64_t *fresh, uint64_t *seen, const ms_needs *needs,
+                    const ms_schedule *schedule, uint32_t worker, uint32_t first, uint32_t end) {
+  size_t words = (size_t)(needs->elements / WORD) + 1;
+  memset(fresh, 0, words * sizeof *fresh);
+  mark_blocks(fresh, needs, schedule, worker, first, end);
+  for (size_t w = 0; w < words; w++) {
+    fresh[w] &= ~seen[w];
+    seen[w] |= fresh[w];
+  }
+  ms_wanted_part *part = &wanted->part[wanted->part_count];
+  *part = (ms_wanted_part){.position = first, .begin = {.run = wanted->run_count}};
+  part->elements = list_runs(wanted, fresh, needs->elements);
+  if (part->elements < 0) return -1;
+  wanted->elements += part->elements;
+  if (part->elements > 0) wanted->part_count++;
+  return 0;
+}
+
+/* A list is cut only where much has to travel, and then between blocks. */
+static uint32_t parts_of(int64_t elements, uint32_t blocks) {
+  uint32_t parts = elements < PART_ELEMENTS * MS_WANTED_PARTS
+                       ? (uint32_t)(elements / PART_ELEMENTS) + 1
+                       : MS_WANTED_PARTS;
+  return parts < blocks ? parts : blocks;
 }
 
 static int fill(ms_wanted *wanted, const ms_needs *needs, const ms_schedule *schedule,
                 uint32_t worker) {
-  uint64_t *bits = calloc((size_t)(needs->elements / WORD) + 1, sizeof *bits);
+  size_t words = (size_t)(needs->elements / WORD) + 1;
+  uint64_t *bits = calloc(2 * words, sizeof *bits), *seen = bits + words;
   if (bits == NULL) return -1;
-  mark_blocks(bits, needs, schedule, worker);
-  wanted->run_count = list_runs(bits, needs->elements, NULL, &wanted->elements);
-  wanted->runs = calloc((size_t)wanted->run_count + 1, sizeof *wanted->runs);
-  if (wanted->runs != NULL) list_runs(bits, needs->elements, wanted->runs, &wanted->elements);
+  uint32_t blocks = mark_blocks(bits, needs, schedule, worker, 0, UINT32_MAX);
+  int64_t elements = 0;
+  for (size_t w = 0; w < words; w++) elements += __builtin_popcountll(bits[w]);
+  uint32_t parts = parts_of(elements, blocks);
+  int failed = 0;
+  for (uint32_t p = 0; p < parts && failed == 0; p++) {
+    uint32_t first = (uint32_t)((uint64_t)blocks * p / parts);
+    uint32_t end = (uint32_t)((uint64_t)blocks * (p + 1) / parts);
+    failed = add_part(wanted, bits, seen, needs, schedule, worker, first, end);
+  }
   free(bits);
-  return wanted->runs == NULL ? -1 : 0;
+  return failed;
 }
 
 ms_wanted *ms_wanted_new(const ms_needs *needs, const ms_schedule *schedule, uint32_t worker) {

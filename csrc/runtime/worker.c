@@ -228,6 +228,7 @@ static void take_task(ms_worker *worker, const ms_frame *frame, const char *payl
     incoming->length = 0;
     worker->incoming_job = frame->job;
     worker->data_due = frame->a[2];
+    worker->fed = 0;
   }
   if (frame->job != worker->incoming_job || frame->a[1] != incoming->length) return;
   ms_text_append(incoming, payload, (size_t)frame->size);
@@ -270,7 +271,8 @@ static void take_values(ms_worker *worker, const ms_frame *frame, const char *pa
   ms_worker_job *job = &worker->job;
   if (!job->open || frame->job != job->number || worker->data_due == 0) return;
   worker->data_due--;
-  uint64_t number = frame->a[0];
+  uint64_t number = frame->a[0] & UINT32_MAX;
+  worker->fed = (uint32_t)(frame->a[0] >> 32); /* what comes is in this order */
   if (number >= job->task.item_count || frame->a[2] > INT64_MAX || frame->a[3] > INT64_MAX) return;
   const ms_item *item = &job->task.items[number];
   const ms_held_piece *list = ms_held_find(&worker->held, frame->a[1]);
@@ -400,7 +402,7 @@ int ms_worker_next(ms_worker *worker, ms_error *err) {
     if (worker->gone) return 0;
     if (wait_for_task(worker, err) != 0) return -1;
     if (!worker->job.open || worker->gone) continue;
-    if (worker->data_due == 0) return 1;
+    if (worker->data_due == 0 || worker->fed > 0) return 1;
     if (ms_worker_cancelled(worker) && ms_worker_end(worker, err) != 0) return -1;
   }
 }

@@ -281,6 +281,15 @@ static bool is_wanted(void *context) {
   return !ms_guard_orphan() && !ms_worker_cancelled(worker);
 }
 
+/* Waits until what the block at the present position reads has come. */
+static int wait_for_data(ms_worker *worker, ms_error *err) {
+  while (worker->data_due > 0 && worker->fed <= worker->job.position && !worker->gone &&
+         !ms_worker_cancelled(worker)) {
+    if (ms_worker_wait(worker, false, ROOM_WAIT, err) != 0) return -1;
+  }
+  return 0;
+}
+
 static int next_block(ms_worker *worker, uint32_t *block, ms_error *err) {
   ms_worker_job *job = &worker->job;
   if (job->running) return ms_error_set(err, MS_BUG, "a block is not finished");
@@ -289,7 +298,7 @@ static int next_block(ms_worker *worker, uint32_t *block, ms_error *err) {
   if (!stop) {
     *block = job->mine[job->position];
     uint64_t before = ms_worker_clock();
-    if (ms_token_wait(worker, *block, err) != 0) return -1;
+    if (wait_for_data(worker, err) != 0 || ms_token_wait(worker, *block, err) != 0) return -1;
     job->started = ms_worker_clock();
     job->waited += job->started - before;
     stop = worker->gone || ms_worker_cancelled(worker) ||

@@ -64,6 +64,7 @@ struct ms_worker {
   ms_schedule *schedule; /* of the present or last job */
   ms_text incoming;      /* pieces of a task */
   uint64_t incoming_job, data_due;
+  uint32_t fed;       /* own blocks, in their order, that have their data; while some is due */
   uint64_t cancelled; /* job that a CANCEL frame named */
   ms_worker_job job;
 };

@@ -43,7 +43,9 @@ end
 --- Parses the command line and starts the workers that were asked for.
 function M.options(parser)
   local options = parser:parse()
-  meissa.init {workers = options.workers, quiet = options.quiet or options.json or false}
+  local ok, err = pcall(meissa.init, {workers = options.workers,
+                                      quiet = options.quiet or options.json or false})
+  if not ok then parser:error(err.message or tostring(err)) end
   return options
 end
 

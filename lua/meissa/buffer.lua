@@ -21,6 +21,7 @@ local OPTIONS = {"apply", "with", "max_delay"}
 core.cdef("pending", [[
 size_t ms_pending_size(const double *pending, int64_t count);
 void ms_pending_take(double *pending, int64_t count, char *out);
+size_t ms_marks_take(double *marks, int64_t count, char *out);
 int ms_pending_add(double *sum, int64_t count, const char *bytes, size_t size, ms_error *err);
 ]])
 
@@ -145,13 +146,21 @@ function M.buffer(target, options)
   return self
 end
 
+--- A buffer of marks: what is stored there says no more than that something was, and is not merged.
+-- @tab dims its extents
+function M.marks(dims)
+  local pending = array.zeros(dims)
+  return setmetatable({target = array.zeros(1), helpers = {}, pending = pending, marks = true},
+                      Buffer)
+end
+
 --- What the analysis is told of a buffer, nil for anything else.
 function M.describe(value)
   if not M.is(value) then return nil end
   local about = array.describe(value.pending)
   return {array = about.id, storage = about.store, dims = about.dims, sparse = false,
           integer = false, buffers = array.describe(value.target).store,
-          delay = rawget(value, "max_delay")}
+          delay = rawget(value, "max_delay"), marks = rawget(value, "marks")}
 end
 
 --- The arrays that merging a buffer writes: its target, then the helpers.
@@ -162,6 +171,15 @@ function M.targets(buffer)
 end
 
 -- ----------------------------------------------------------------------------------- a block's
+
+local room, room_size = nil, 0 -- for what blocks have marked
+
+--- Takes what a block has marked in its copy, as bytes for ms_needs_add, and makes it zero again.
+-- @param pointer a double pointer @number count elements
+function M.take_marks(pointer, count)
+  if room_size <= count then room, room_size = ffi.new("char[?]", count + 1), count + 1 end
+  return ffi.string(room, lib.ms_marks_take(pointer, count, room))
+end
 
 --- Takes what a block has put into its copy, as bytes, and makes the copy zero again.
 -- @param pointer a double pointer @number count elements

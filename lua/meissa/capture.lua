@@ -28,7 +28,7 @@ local function describe_array(binding, about)
   binding.kind = "array"
   binding.array, binding.storage = about.array, about.storage
   binding.dims, binding.sparse, binding.integer = about.dims, about.sparse, about.integer
-  binding.buffers, binding.delay = about.buffers, about.delay
+  binding.buffers, binding.delay, binding.marks = about.buffers, about.delay, about.marks
   binding.scratch = about.scratch
   return binding
 end

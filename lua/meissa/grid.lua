@@ -14,9 +14,8 @@
 -- stages (buffers with max_delay) gets as many more as let each stage have some 16 blocks.
 -- @module meissa.grid
 
-local core = require "meissa.array.core"
+local axis_cuts = require "meissa.axis"
 local errors = require "meissa.errors"
-local ffi = require "ffi"
 local partitions = require "meissa.partition"
 local spaces = require "meissa.space"
 local weigh = require "meissa.weigh"
@@ -139,23 +138,14 @@ local function wanted_ranges(plan, space, axes)
   return ranges
 end
 
-local function cut_ranges(axes, wanted)
+-- Cuts the axes: where a partition does, or evenly.
+local function cut_axes(axes, partition, wanted)
   for a, axis in ipairs(axes) do
-    axis.ranges = wanted[a]
-    if not axis.sequential then
-      local range, bounds = axis.range, ffi.new("int64_t[?]", wanted[a] + 1)
-      axis.ranges = tonumber(core.lib.ms_cut_range(range[1], range[2], range[3], wanted[a], bounds))
-      axis.bounds = {}
-      for r = 0, axis.ranges do axis.bounds[r + 1] = tonumber(bounds[r]) end
+    if partition then
+      axis_cuts.take(axis, tonumber(partition.cut.ranges[a - 1]), partition.bounds[a - 1])
+    else
+      axis_cuts.cut(axis, wanted[a])
     end
-  end
-end
-
-local function take_cuts(axes, partition)
-  for a, axis in ipairs(axes) do
-    axis.ranges = tonumber(partition.cut.ranges[a - 1])
-    axis.bounds = {}
-    for r = 0, axis.ranges do axis.bounds[r + 1] = tonumber(partition.bounds[a - 1][r]) end
   end
 end
 
@@ -173,9 +163,8 @@ local function cuts_of(plan, space, ready)
   return cuts
 end
 
---- Cuts a space. The result has `axes` ({dim =, or row =, sequential =, ranges =, bounds =}:
--- bounds[r] .. bounds[r+1] - step are the values of range r, from 1), `ranges` (how many along
--- each), `sequential` (how many axes are swept), `blocks` (the product of the ranges), `volume`
+--- Cuts a space. The result has `axes` (see meissa.axis), `ranges` (how many along each),
+-- `sequential` (how many axes are swept), `blocks` (the product of the ranges), `volume`
 -- (iterations at most) and, for the entries of a sparse array, `partition`.
 -- @tab[opt] ready belongs to executions with the same plan over the same array
 function M.cut(plan, space, ready)
@@ -189,7 +178,7 @@ function M.cut(plan, space, ready)
   grid = {axes = axes, extents = plan.extents, row = plan.row, partition = partition,
           sequential = plan.sequential or 0, ranges = {}, blocks = 1,
           volume = volume(plan, space)}
-  if partition then take_cuts(axes, partition) else cut_ranges(axes, cuts.wanted) end
+  cut_axes(axes, partition, cuts.wanted)
   for a, axis in ipairs(axes) do
     grid.ranges[a] = axis.ranges
     grid.blocks = grid.blocks * axis.ranges
@@ -210,14 +199,6 @@ function M.axis_of(grid, dim)
   end
 end
 
--- First and last value of an axis's range r (from 1).
-local function values_of(axis, r)
-  local step = axis.range[3]
-  if axis.bounds then return axis.bounds[r], axis.bounds[r + 1] - step end
-  local value = axis.range[1] + (r - 1) * step
-  return value, value
-end
-
 --- The iterations of block `b` (from 0, row-major over the ranges): {first =, last =} among the
 -- partition's entries, or {lo = {...}, hi = {...}}, and with a row its least and greatest value,
 -- row_lo and row_hi.
@@ -234,9 +215,9 @@ function M.block(layout, b)
     local r = b % axis.ranges + 1
     b = (b - r + 1) / axis.ranges
     if axis.row then
-      block.row_lo, block.row_hi = values_of(axis, r)
+      block.row_lo, block.row_hi = axis_cuts.values(axis, r)
     else
-      lo[axis.dim], hi[axis.dim] = values_of(axis, r)
+      lo[axis.dim], hi[axis.dim] = axis_cuts.values(axis, r)
     end
   end
   return block
@@ -263,7 +244,7 @@ function M.filler(layout)
       local r = b % axis.ranges + 1
       b = (b - r + 1) / axis.ranges
       local at = axis.row and row_at or 2 * axis.dim - 2
-      bounds[at], bounds[at + 1] = values_of(axis, r)
+      bounds[at], bounds[at + 1] = axis_cuts.values(axis, r)
     end
   end
 end

@@ -173,7 +173,7 @@ local function collect(run, apart, served)
         local shape = array.describe(value)
         where.arrays[a] = false
         where.pending[a] = {id = shape.id, dims = shape.dims, strides = shape.strides,
-                            count = shape.count}
+                            count = shape.count, marks = binding.marks}
       elseif binding.sparse then
         local parts, sparse = sparse_items(value, about, run.plan)
         where.arrays[a], sparse.coords = place(parts[1]), {}

@@ -1,28 +1,28 @@
 -- SPDX-License-Identifier: MIT
---- Jobs: one execution of a planned loop, as the driver sends it and as a worker receives it.
+--- Jobs: one execution of a planned loop, on the driver.
 --
 -- The driver turns captured arrays and the iteration space into items (pieces of memory with a
--- movement), packs the kernel and the captured values, and runs the job on a session. A worker
--- turns the items it got back into what the kernel expects. Both ends of the format are here.
+-- movement), packs the kernel and the captured values, and runs the job on a session, or the blocks
+-- in its own process. What a worker makes of it is in execution.lua.
 -- @module meissa.job
 
 local array = require "meissa.array"
+local axis_cuts = require "meissa.axis"
 local buffer = require "string.buffer"
 local core = require "meissa.core"
 local crew = require "meissa.crew"
 local engine = require "meissa.engine"
 local errors = require "meissa.errors"
+local execution = require "meissa.execution"
 local failures = require "meissa.failure"
 local ffi = require "ffi"
 local grids = require "meissa.grid"
 local job_items = require "meissa.items"
 local kernel = require "meissa.kernel"
-local native_runs = require "meissa.native_run"
 local partitions = require "meissa.partition"
 local prefetch = require "meissa.prefetch"
 local progress = require "meissa.progress"
 local random = require "meissa.random"
-local scratches = require "meissa.scratch"
 local show = require "meissa.array.show"
 local spaces = require "meissa.space"
 local stages = require "meissa.stage"
@@ -30,15 +30,6 @@ local system = require "meissa.system"
 local tables = require "meissa.tables"
 
 local M = {}
-
--- ------------------------------------------------------------------------------------ driver
-
--- A vector of C numbers: its memory, which the caller keeps alive, and a pointer to it.
-local function vector(element, list)
-  local memory = ffi.new(element .. "[?]", #list)
-  for k, value in ipairs(list) do memory[k - 1] = value end
-  return memory, ffi.cast(element .. " *", memory)
-end
 
 -- Says once for a loop and a captured value that it is large.
 local function notice_large(run, large)
@@ -64,14 +55,6 @@ local function give_notice(run, notices)
   end
 end
 
-local function warn_stalled(run, layout)
-  return function(seconds, number, block)
-    local where = block and failures.describe_block(run, layout, block) or "no block"
-    io.stderr:write(("meissa: %s: no block finished for %.0f s; worker %d is in %s\n"):format(
-      failures.place(run), seconds, number, where))
-  end
-end
-
 -- The parts of a job's grid that never change for it: found once for each grid. The runtime needs
 -- bounds where rows of arrays go with ranges: along axes that are dimensions and are cut.
 local function schedule_of(grid)
@@ -80,7 +63,8 @@ local function schedule_of(grid)
   for a, axis in ipairs(grid.axes) do
     local pointer = false
     if axis.dim and not axis.sequential then
-      schedule.memory[a], pointer = vector("int64_t", axis.bounds)
+      schedule.memory[a] = axis_cuts.bounds(axis)
+      pointer = ffi.cast("int64_t *", schedule.memory[a])
     end
     schedule.bounds[a] = pointer or nil
   end
@@ -96,12 +80,13 @@ local function schedule_of(grid)
 end
 
 -- What goes to a worker once: the kernel, and the layout of the blocks if that never changes.
-local function static_bytes(schedule, key, kernel_bytes)
-  schedule.static = schedule.static or {}
-  local bytes = schedule.static[key]
+local function static_bytes(static, schedule, key, kernel_bytes)
+  local owner = schedule.fixed and schedule or static
+  owner.static = owner.static or {}
+  local bytes = owner.static[key]
   if not bytes then
     bytes = buffer.encode {kernel = kernel_bytes, layout = schedule.fixed}
-    schedule.static[key] = bytes
+    owner.static[key] = bytes
   end
   return bytes
 end
@@ -124,11 +109,6 @@ local function launch_of(called, shares)
   local first = math.huge
   for _, share in ipairs(shares) do first = math.min(first, share.began or first) end
   return first - called
-end
-
--- What a block left: the kernel's bytes and, in a loop with buffers, what it put into them.
-local function pack_result(bytes, copies)
-  return copies and buffer.encode {bytes, stages.take(copies)} or bytes
 end
 
 -- The kernel's bytes of blocks in plan order; what they put into buffers is merged.
@@ -158,26 +138,40 @@ local function travels(session)
 end
 
 -- What a job tells its workers: `key`, `kernel`, `items`, `run`; and for the driver the `bytes` of
--- the kernel, captured `values` as a string, and what is `large` among them.
+-- the kernel, captured `values` as strings, and what is `large` among them.
 local function pack(run, served)
   local schedule = schedule_of(run.grid)
   local kernel_bytes, run_bytes, key, apart, large = kernel.pack(
     run.kernel, run.bindings, run.values, run.native)
   local items, where = job_items.collect(run, apart, served)
+  local values = {run_bytes}
+  for _, each in ipairs(apart) do values[#values + 1] = each.holder.digest end
   key = key .. schedule.suffix
   return {
-    key = key, kernel = static_bytes(schedule, key, kernel_bytes), items = items,
+    key = key, kernel = static_bytes(run.kernel, schedule, key, kernel_bytes), items = items,
     run = buffer.encode {run = run_bytes, where = where, layout = schedule.words,
                          draws = run.plan.draws and run.draws or nil},
-    bytes = kernel_bytes, values = run_bytes, large = large,
+    bytes = kernel_bytes, values = values, large = large,
   }
+end
+
+-- The run that is on its workers. No closures in what every launch goes through: LuaJIT does not
+-- compile their making.
+local executing
+
+local function warn_stalled(seconds, number, block)
+  local run = executing
+  local where = block and
+    failures.describe_block(run, schedule_of(run.grid).layout, block) or "no block"
+  io.stderr:write(("meissa: %s: no block finished for %.0f s; worker %d is in %s\n"):format(
+    failures.place(run), seconds, number, where))
 end
 
 -- Runs the blocks of one stage; the outcome, or nil and the failure.
 local function execute(run, stage, told, bar)
   local schedule = schedule_of(run.grid)
-  local layout = schedule.layout
-  return run.session:run {
+  executing = run
+  local outcome, failure = run.session:run {
     key = told.key, kernel = told.kernel, items = told.items, run = told.run,
     strategy = run.plan.strategy, ranges = run.grid.ranges, sequential = run.grid.sequential,
     first = stage.first, last = stage.last, transaction = run.space.transaction,
@@ -185,16 +179,22 @@ local function execute(run, stage, told, bar)
     bounds = schedule.bounds,
     weights = stage.weights or schedule.weights,
     starts = schedule.starts,
-    stalled = warn_stalled(run, layout), advanced = bar and stage_progress(bar, run, stage),
+    stalled = warn_stalled, advanced = bar and stage_progress(bar, run, stage),
     flat = told.flat,
   }
+  executing = nil
+  return outcome, failure
 end
 
 -- Runs a slice that marks what the blocks of a loop need: its results by block, and the bytes sent;
 -- nil when its body failed.
 local function execute_marks(run, told)
+  engine.running(run.native)
   local outcome, failure = execute(run, {first = 0, last = run.grid.blocks}, told)
-  if outcome then return outcome.results, outcome.moved end
+  if outcome then
+    engine.ran(run.native, crew.busy(outcome.workers))
+    return outcome.results, outcome.moved
+  end
   if failure.code ~= "BDY" then failures.raise(run, schedule_of(run.grid).layout, failure) end
   return nil, 0
 end
@@ -239,12 +239,10 @@ local function join(all, results)
   return all
 end
 
--- Runs the stages of a loop; all that their blocks left, and what they took together.
-local function run_stages(run, told)
-  local list, all, total = stages.of(run.plan, run.grid), nil, nil
-  told.flat = #list == 1 and #run.plan.buffers == 0 and kernel.combines_flat(run.kernel)
+-- Runs stages of which something remains if one fails, or with a bar; as run_stages.
+local function run_guarded(run, told, list, bar)
+  local all, total
   local copies = run.space.transaction and stages.remember(run) or {}
-  local bar = progress.bar(failures.place(run), run.grid.volume, "iterations")
   local ok, err = pcall(function()
     for k, stage in ipairs(list) do
       if k > 1 and run.by_value then job_items.renew(told.items, stages.targets(run)) end
@@ -261,6 +259,17 @@ local function run_stages(run, told)
     error(err, 0)
   end
   return all, total
+end
+
+-- Runs the stages of a loop; all that their blocks left, and what they took together.
+local function run_stages(run, told)
+  local list = stages.of(run.plan, run.grid)
+  local alone = #list == 1 and #run.plan.buffers == 0
+  told.flat = alone and kernel.combines_flat(run.kernel)
+  local bar = progress.wanted() and
+    progress.bar(failures.place(run), run.grid.volume, "iterations") or nil
+  if alone and not bar then return run_stage(run, list[1], told) end
+  return run_guarded(run, told, list, bar)
 end
 
 --- Runs a job. `run` has record, plan, space, bindings, values, grid, kernel and native (see
@@ -286,131 +295,6 @@ function M.run(run)
   return kernel.combine(told.bytes, run.values, results), measured
 end
 
--- ------------------------------------------------------------------------------------ worker
-
--- The items of compressed rows as the kernel takes them.
-local function as_rows(items, numbers)
-  if not numbers then return nil end
-  local rows = {start = items[numbers.start].pointer, values = items[numbers.values].pointer,
-                columns = {}}
-  for d, number in ipairs(numbers.columns) do rows.columns[d] = items[number].pointer end
-  return rows
-end
-
--- An item as the kernel takes an array; `sparse` says more where it is the values of a sparse one.
-local function as_array(items, number, type, sparse)
-  local item = items[number]
-  if not sparse then
-    return {pointer = item.pointer, dims = item.dims, strides = item.strides, type = type}
-  end
-  local coords = {}
-  for d, place in ipairs(sparse.coords) do coords[d] = items[place].pointer end
-  return {pointer = item.pointer, dims = sparse.dims, type = type, coords = coords,
-          count = sparse.count, id = sparse.id, rows = as_rows(items, sparse.rows)}
-end
-
--- The kernel, ready to run on items that are where `where` says.
--- @tab[opt] copies arrays for what is pending in buffers, by number
--- @tab[opt] draws what random numbers of the body belong to
--- @return the instance; the scratch arrays that it works with
-function M.instance(kernel_bytes, run_bytes, items, where, copies, draws)
-  local arrays, scratch = {}, scratches.spaces(where.scratch)
-  for a, number in ipairs(where.arrays) do
-    arrays[a] = scratch[a] or copies and copies[a] or
-      as_array(items, number, where.types[a], where.sparse[a])
-  end
-  if where.entries then
-    local entries = items[where.entries]
-    arrays.space = {pointer = entries.pointer, strides = entries.strides, coords = {},
-                    dims = where.limits}
-    for d, number in ipairs(where.coords or {}) do
-      arrays.space.coords[d] = ffi.cast("const int32_t *", items[number].pointer)
-    end
-  end
-  arrays.bulk = {}
-  for k, each in ipairs(where.bulk) do
-    arrays.bulk[k] = {capture = each.capture, pointer = items[each.item].pointer,
-                      length = each.length, digest = each.digest}
-  end
-  return kernel.prepare(kernel_bytes, run_bytes, arrays, {print = print, draws = draws}), scratch
-end
-
--- Runs a block, given its number, on the engine that is there when it begins.
-local function runner(instance, layout, scratch)
-  local native = instance.call and instance
-  local fill = grids.filler(layout)
-  return function(number)
-    scratches.clear(scratch)
-    if not native then
-      native = instance:native()
-      if not native then return instance:run(grids.block(layout, number)) end
-    end
-    fill(number, native.bounds)
-    return native:call()
-  end
-end
-
--- What stays the same for many jobs, decoded; of so many kinds of jobs.
-local MOST_DECODED = 32
-
--- A function that decodes, each of the last strings once.
-local function decoder()
-  local known, count = {}, 0
-  return function(words)
-    local value = known[words]
-    if value then return value end
-    if count == MOST_DECODED then known, count = {}, 0 end
-    value = buffer.decode(words)
-    known[words], count = value, count + 1
-    return value
-  end
-end
-
-local decode_static, decode_where, decode_layout = decoder(), decoder(), decoder()
-
-local NO_SCRATCH = {}
-
--- A job's instance, given what is decoded of it: that of the last job of its kind, if it works on
--- memory in the same places. What a block puts into buffers, scratch space and large tables are
--- made for each job.
--- @return the instance, its copies of buffers and its scratch space
-local function instance_of(fixed, told, job)
-  local last = fixed.last
-  if last and last.where == told.where and last.mark == job.mark and
-     kernel.renew(last.instance, told.run, told.draws) then
-    return last.instance, nil, NO_SCRATCH
-  end
-  local where = decode_where(told.where)
-  local copies = stages.copies(where)
-  local instance, scratch = M.instance(fixed.kernel, told.run, job:items(), where, copies,
-                                      told.draws)
-  local lasting = not copies and next(scratch) == nil and #where.bulk == 0
-  fixed.last = lasting and {instance = instance, where = told.where, mark = job.mark} or nil
-  return instance, copies, scratch
-end
-
---- On a worker: the function that runs one block of the job, given its number; for jobs whose
--- blocks need nothing else, what worker.lua runs them by without Lua.
--- @string static what goes to a worker once
--- @param job the job
-function M.prepare(static, job)
-  local fixed, told = decode_static(static), buffer.decode(job.run)
-  local layout = fixed.layout or decode_layout(told.layout)
-  local instance, copies, scratch = instance_of(fixed, told, job)
-  local run_block = runner(instance, layout, scratch)
-  local function run(number)
-    local bytes, err = run_block(number)
-    if not bytes then
-      stages.discard(copies)
-      error(err, 0)
-    end
-    return pack_result(bytes, copies)
-  end
-  -- Scratch space is cleared, and what is pending in buffers taken, between blocks.
-  if copies or next(scratch) then return run end
-  return run, native_runs.maker(instance, layout)
-end
-
 -- -------------------------------------------------------------------------------- in process
 
 --- The blocks in the plan's serial order, by number from 0.
@@ -427,8 +311,9 @@ function M.run_here(run)
     run.kernel, run.bindings, run.values, run.native)
   local items, _, where = job_items.collect(run, apart)
   local copies = stages.copies(where)
-  local instance, scratch = M.instance(kernel_bytes, run_bytes, items, where, copies, run.draws)
-  local run_block, all = runner(instance, grids.layout(run.grid), scratch), {}
+  local instance, scratch = execution.instance(kernel_bytes, run_bytes, items, where, copies,
+                                              run.draws)
+  local run_block, all = execution.runner(instance, grids.layout(run.grid), scratch), {}
   local began = system.clock()
   engine.running(run.native)
   local order, list = M.serial_order(run.plan, run.grid), stages.of(run.plan, run.grid)
@@ -441,7 +326,7 @@ function M.run_here(run)
           stages.discard(copies)
           error(errors.new(failure), 0)
         end
-        results[#results + 1] = pack_result(bytes, copies)
+        results[#results + 1] = execution.result(bytes, copies)
       end
       for _, bytes in ipairs(take_results(run, results)) do all[#all + 1] = bytes end
     end

@@ -138,6 +138,12 @@ function Instance:run(block)
       arguments[2 * dims + 1], arguments[2 * dims + 2] = block.row_lo, block.row_hi
     end
   end
+  return self:run_placed()
+end
+
+-- Runs the block whose bounds stand first in the arguments.
+function Instance:run_placed()
+  local arguments = self.arguments
   helpers.enter(self.object)
   local before = self.draws and random.open(self.draws)
   local ok, results = xpcall(call, self.handler, self.kernel.block,
@@ -189,23 +195,33 @@ function M.prepare(kernel_bytes, run_bytes, items, host)
     values[each.capture] = bulk.decode(each.pointer, each.length, each.digest, each.capture)
   end
   local self = setmetatable({ kernel = kernel, object = object, items = items }, Instance)
+  -- What only the Lua text needs.
+  local function open()
+    block_of(kernel)
+    local bounds = info.entries and 2 or 2 * info.dim_count + (info.row and 2 or 0)
+    local arguments = {}
+    for n, param in ipairs(info.params) do
+      arguments[bounds + n] = arguments_by_kind[param.kind](param, info, found, values)
+    end
+    self.arguments, self.bound_count = arguments, bounds
+    self.argument_count = bounds + #info.params
+    self.handler, self.draws = failure.handler(kernel, items), host and host.draws
+  end
   if kernel.native then
     self.make_native = function(loaded_object)
       return native_engine.instance(loaded_object, kernel.native.info, found, values, { info = info,
         object = object, draws = host and host.draws,
-        encode = function(results) return results_of.encode(self, results) end })
+        encode = function(results) return results_of.encode(self, results) end,
+        run = function(bounds)
+          if not self.arguments then open() end
+          for n = 1, self.bound_count do self.arguments[n] = tonumber(bounds[n - 1]) end
+          return self:run_placed()
+        end })
     end
     if kernel.native.object then return self.make_native(load_object(kernel.native)) end
     self.look = native_engine.watch(kernel.native, system.clock)
   end
-  block_of(kernel)
-  local bounds = info.entries and 2 or 2 * info.dim_count + (info.row and 2 or 0)
-  local arguments = {}
-  for n, param in ipairs(info.params) do
-    arguments[bounds + n] = arguments_by_kind[param.kind](param, info, found, values)
-  end
-  self.arguments, self.argument_count = arguments, bounds + #info.params
-  self.handler, self.draws = failure.handler(kernel, items), host and host.draws
+  open()
   return self
 end
 
@@ -215,7 +231,8 @@ end
 -- @tab[opt] draws what the random numbers of the body belong to
 -- @treturn boolean whether it is ready: only native ones are, for values without tables
 function M.renew(instance, run_bytes, draws)
-  local values = instance.fill and unpack_values.decode_simply(run_bytes)
+  local fills = instance.fill and not instance.info.declines
+  local values = fills and unpack_values.decode_simply(run_bytes)
   if not values then return false end
   instance:fill(values, draws)
   return true

@@ -24,6 +24,20 @@ local function reword(err)
   return err
 end
 
+-- A list with holes has no length that one could trust.
+local function check_whole(list)
+  local count, last = #list, 0
+  for key in tables.each(list) do
+    if type(key) == "number" and key > last then last = key end
+  end
+  for position = 1, math.max(count, last) do
+    if list[position] == nil then
+      errors.raise("OPT", "meissa.map: the list has a hole: element %g is there, element %d is nil",
+                   last, position)
+    end
+  end
+end
+
 --- The results of a function for each element of a list: map(list, fn, opts). Results are what
 -- values of a loop can be: numbers, strings, booleans, and tables of these.
 -- @tab list a list without holes; its elements are what captured values can be
@@ -38,12 +52,7 @@ function M.map(list, fn, opts)
     errors.raise("OPT", "meissa.map takes a list and a function of an element: " ..
                  "meissa.map({0.1, 0.01}, function(rate) return train(rate) end)")
   end
-  for key in tables.each(list) do
-    if type(key) == "number" and key > #list then
-      errors.raise("OPT", "meissa.map: the list has a hole: element %g is there, element %d is nil",
-                   key, #list + 1)
-    end
-  end
+  check_whole(list)
   errors.check_options("map", opts, {"impure", "explain", "serial"})
   local options = {grid = {math.min(math.max(#list, 1), MOST_BLOCKS)}, ordered = false}
   for name, value in tables.each(opts or {}) do options[name] = value end

@@ -2,6 +2,7 @@
 --- Native runs: what a worker needs to run a job's blocks on a compiled kernel without Lua.
 -- @module meissa.native_run
 
+local axis_cuts = require "meissa.axis"
 local core = require "meissa.ffi"
 local ffi = require "ffi"
 require "meissa.kernel.compiler" -- declares the kernels' types
@@ -43,10 +44,8 @@ local function axes_of(layout, bounds)
     local place = axes[a - 1]
     place.at = axis.row and 2 * #extents or 2 * axis.dim - 2
     place.ranges, place.first, place.step = axis.ranges, axis.range[1], axis.range[3]
-    if axis.bounds then
-      memory[a] = vector(axis.ranges + 1, axis.bounds)
-      place.bounds = memory[a]
-    end
+    memory[a] = axis_cuts.bounds(axis)
+    place.bounds = memory[a]
   end
   return axes, memory
 end
@@ -86,7 +85,7 @@ end
 function M.maker(instance, layout)
   return function()
     local native = instance.call and instance or instance:native()
-    if not native or native.encoded then return nil end
+    if not native or native.encoded or native.info.declines then return nil end
     return run_of(native, layout)
   end
 end

@@ -8,6 +8,7 @@
 
 local core = require "meissa.core"
 local report = require "meissa.report"
+local axis_cuts = require "meissa.axis"
 local weigh = require "meissa.weigh"
 local tables = require "meissa.tables"
 
@@ -42,17 +43,9 @@ local function row_offset(grid)
   return offset
 end
 
--- First and last value of range r of an axis.
-local function values_of(axis, r)
-  local step = axis.range[3]
-  if axis.bounds then return axis.bounds[r], axis.bounds[r + 1] - step end
-  local value = axis.range[1] + (r - 1) * step
-  return value, value
-end
-
 -- "i 1..94", "(i - j) -17": range r of an axis and its values.
 local function range_words(plan, grid, axis, r)
-  local first, last = values_of(axis, r)
+  local first, last = axis_cuts.values(axis, r)
   local name, step = name_of(plan, axis), axis.range[3]
   if axis.row then
     local offset = row_offset(grid)
@@ -146,7 +139,7 @@ local function meets(grid, value, axis, r)
   for d, extent in ipairs(grid.extents) do
     local first, last = weigh.ordinals(extent)
     if d == axis.dim then
-      local low, high = values_of(axis, r)
+      local low, high = axis_cuts.values(axis, r)
       local lo, step = extent.low and 0 or extent[1], extent[3]
       first, last = (low - lo) / step, (high - lo) / step
     end

@@ -13,15 +13,17 @@ local M = {}
 
 ffi.cdef "int isatty(int);"
 
-local PATIENCE = 2 -- seconds of work before a bar is worth a line
+--- Seconds of work before a bar is worth a line.
+M.patience = 2
 local WIDTH = 30
 local STDERR = 2
 
 --- Whether bars are left out, whatever the terminal: meissa.init{quiet = true}.
 M.quiet = false
 
-local function wanted()
-  return ffi.C.isatty(STDERR) == 1 and not M.quiet and not environment.flag "MEISSA_QUIET"
+--- Whether bars can be seen at all.
+function M.wanted()
+  return not M.quiet and not environment.flag "MEISSA_QUIET" and ffi.C.isatty(STDERR) == 1
 end
 
 local Bar = {}
@@ -56,18 +58,37 @@ function M.text(what, done, total, passed, unit)
                                          M.duration(passed / share - passed))
 end
 
+-- What a caller says of the work that another module makes a bar for: see M.called.
+local title
+
 --- A bar for something of `total` parts; nil where none is to be seen.
 -- @string what names the work: "train.lua:12" @number total @string unit of the parts, in plural
 function M.bar(what, total, unit)
-  if not wanted() then return nil end
-  return setmetatable({what = what, total = total, unit = unit, began = system.clock(),
-                       shown = false}, Bar)
+  if not M.wanted() then return nil end
+  local scale = 1
+  if title then what, unit, scale = title.what, title.unit, title.total / total end
+  return setmetatable({what = what, total = total * scale, unit = unit, scale = scale,
+                       began = system.clock(), shown = false}, Bar)
+end
+
+--- Calls a function whose bars are to be about something else than they know.
+-- @tab about `what`, `unit`, and `total` in that unit
+-- @func work called without arguments
+-- @return what it returns
+function M.called(about, work)
+  local outer = title
+  title = about
+  local results = {pcall(work)}
+  title = outer
+  if not results[1] then error(results[2], 0) end
+  return unpack(results, 2)
 end
 
 --- Shows how many parts are done.
 function Bar:show(done)
+  done = done * self.scale
   local passed = system.clock() - self.began
-  if passed < PATIENCE then return end
+  if passed < M.patience then return end
   self.shown = true
   io.stderr:write("\r", M.text(self.what, done, self.total, passed, self.unit),
                   "\27[K")

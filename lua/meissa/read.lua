@@ -9,6 +9,7 @@ local core = require("meissa.array.core")
 local make = require("meissa.array.make")
 local errors = require("meissa.errors")
 local meissa_ffi = require("meissa.ffi")
+local reading = require("meissa.read.reading")
 local source = require("meissa.read.source")
 
 meissa_ffi.cdef("read", [[
@@ -19,9 +20,9 @@ typedef struct ms_triples {
   ms_array *like;
   int64_t piece;
   int32_t threads;
+  void *progress;
 } ms_triples;
-ms_array *ms_triples_read_files(const char *const *paths, int64_t count, const ms_triples *options,
-                                ms_error *err);
+ms_reader ms_reader_triples;
 ]])
 
 local M = {
@@ -74,10 +75,10 @@ function M.triples(path, opts)
   options.duplicates = rule
   if opts.like then options.like = array.checked(opts.like) end
   make.collect_if_much(0) -- how much it takes shows only at the end
-  local files, keep = source.record(source.files("triples", path))
-  local R = array.wrap(core.call(core.lib.ms_triples_read_files, files.paths, files.count, options))
-  keep.options = opts -- holds paths and texts until here
-  return R
+  local files = source.files("triples", path)
+  return array.wrap(reading.run(core.lib.ms_reader_triples, {
+    files = files, options = options, keep = opts,
+  }))
 end
 
 return M

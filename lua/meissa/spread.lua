@@ -5,6 +5,7 @@
 
 local errors = require "meissa.errors"
 local loop = require "meissa.loop"
+local progress = require "meissa.progress"
 
 local M = {}
 
@@ -30,10 +31,15 @@ local function as_error(err)
 end
 
 local function run_here(count, body)
+  local bar = progress.bar("calling", count, "calls")
+  local ok, err
   for k = 1, count do
-    local ok, err = pcall(body, k)
-    if not ok then error(as_error(err), 0) end
+    ok, err = pcall(body, k)
+    if not ok then break end
+    if bar then bar:show(k) end
   end
+  if bar then bar:clear() end
+  if not ok and count > 0 then error(as_error(err), 0) end
 end
 
 --- Runs body(1), body(2), ... body(count), in any order where it runs on workers. The body must be

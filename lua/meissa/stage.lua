@@ -90,7 +90,7 @@ function M.copies(where)
   for a, about in tables.each(where.pending) do
     local copy = copy_of(about)
     copies = copies or {}
-    copies[a] = {id = about.id, pointer = copy.pointer, dims = about.dims,
+    copies[a] = {id = about.id, pointer = copy.pointer, dims = about.dims, marks = about.marks,
                  strides = about.strides, type = "double", count = copy.count}
   end
   return copies
@@ -100,7 +100,8 @@ end
 function M.take(copies)
   local parts = {}
   for _, copy in tables.each(copies) do
-    local bytes = buffers.take(copy.pointer, copy.count)
+    local take = copy.marks and buffers.take_marks or buffers.take
+    local bytes = take(copy.pointer, copy.count)
     if bytes ~= "" then parts[copy.id] = bytes end
   end
   return parts

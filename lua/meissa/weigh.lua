@@ -5,6 +5,8 @@
 -- indices, iterations are sampled on a regular lattice: weights decide nothing but who runs what.
 -- @module meissa.weigh
 
+local axis_cuts = require "meissa.axis"
+local core = require "meissa.array.core"
 local ffi = require "ffi"
 
 local M = {}
@@ -28,15 +30,6 @@ local function is_box(grid)
   return true
 end
 
--- How many index values each range of an axis has.
-local function lengths_of(axis)
-  local lengths = {}
-  for r = 1, axis.ranges do
-    lengths[r] = axis.bounds and (axis.bounds[r + 1] - axis.bounds[r]) / axis.range[3] or 1
-  end
-  return lengths
-end
-
 local function count_boxes(grid)
   local weights, rest = ffi.new("uint64_t[?]", grid.blocks), 1
   local cut = {}
@@ -45,15 +38,12 @@ local function count_boxes(grid)
     if not cut[d] then rest = rest * ((extent[2] - extent[1]) / extent[3] + 1) end
   end
   -- Row-major: each axis repeats what the ones before it have.
-  local list = {rest}
+  local blocks = 1
+  weights[0] = rest
   for _, axis in ipairs(grid.axes) do
-    local longer, lengths = {}, lengths_of(axis)
-    for _, weight in ipairs(list) do
-      for _, length in ipairs(lengths) do longer[#longer + 1] = weight * length end
-    end
-    list = longer
+    core.lib.ms_cut_lengths(axis_cuts.bounds(axis), axis.ranges, axis.range[3], blocks, weights)
+    blocks = blocks * axis.ranges
   end
-  for b, weight in ipairs(list) do weights[b - 1] = weight end
   return weights
 end
 
@@ -85,11 +75,12 @@ end
 local function range_of(axis, value)
   local step = axis.range[3]
   local distance = (value - axis.range[1]) / step
-  if not axis.bounds then return distance end
+  local bounds = axis_cuts.bounds(axis)
+  if not bounds then return distance end
   local low, high = 1, axis.ranges
   while low < high do
     local middle = math.floor((low + high + 1) / 2)
-    if (axis.bounds[middle] - axis.range[1]) / step <= distance then
+    if (tonumber(bounds[middle - 1]) - axis.range[1]) / step <= distance then
       low = middle
     else
       high = middle - 1

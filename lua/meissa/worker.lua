@@ -20,7 +20,8 @@ local M = {}
 -- block(number, range, ...), which returns the block's result as a string or nil, or raises, or
 -- returns nil and an error. `items` is a list of {pointer = lightuserdata, element = bytes,
 -- size = elements, dims = {}, strides = {}}, strides in elements; `ranges` says how many there are
--- along each cut dimension. When nil, `require("meissa.job").prepare(kernel_bytes, job)` is used.
+-- along each cut dimension. When nil, `require("meissa.execution").prepare(kernel_bytes, job)` is
+-- used.
 M.prepare = nil
 
 --- Bytes of an error value for the driver: tables with plain fields keep them, anything else
@@ -96,7 +97,7 @@ local function run_job(job, kernels)
     if M.prepare then
       run_blocks(job, M.prepare(kernels[job.key], job.run, job:items(), job.ranges))
     else
-      run_blocks(job, require("meissa.job").prepare(kernels[job.key], job))
+      run_blocks(job, require("meissa.execution").prepare(kernels[job.key], job))
     end
   end, describe)
   if not ok then job:fail(M.encode_error(err)) end

@@ -150,6 +150,8 @@ void ms_partition_release(ms_partition **partition);
 const int32_t *ms_partition_coords(const ms_partition *partition, int dim);
 void *ms_partition_values(const ms_partition *partition);
 int64_t ms_cut_range(int64_t lo, int64_t hi, int64_t step, int64_t ranges, int64_t *bounds);
+void ms_cut_lengths(const int64_t *bounds, int64_t ranges, int64_t step, int64_t blocks,
+                    uint64_t *weights);
 ]])
 
 local M = { lib = core.lib, new_error = core.new_error }

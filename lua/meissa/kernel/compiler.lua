@@ -5,6 +5,7 @@
 local core = require("meissa.ffi")
 local errors = require("meissa.errors")
 local ffi = require("ffi")
+local interrupt = require("meissa.interrupt")
 
 core.cdef("kernel", [[
 typedef union ms_native_slot { void *pointer; double number; int64_t whole; } ms_native_slot;
@@ -34,9 +35,6 @@ int ms_build_wait(ms_build *build, double timeout);
 const char *ms_build_object(ms_build *build, size_t *size);
 const char *ms_build_trouble(ms_build *build);
 const char *ms_build_notice(void);
-int ms_interrupt_begin(void);
-bool ms_interrupt_seen(void);
-void ms_interrupt_end(bool taken);
 ]])
 
 local lib = core.lib
@@ -99,14 +97,14 @@ end
 --- Has it compiled now and waits for the end.
 -- Errors: INT.
 function Build:finish()
-  lib.ms_interrupt_begin()
+  interrupt.begin()
   local state, interrupted
   repeat
     lib.ms_build_start(self.build, 0)
     state = lib.ms_build_wait(self.build, SLICE)
-    interrupted = lib.ms_interrupt_seen()
+    interrupted = interrupt.seen()
   until state >= READY or interrupted
-  lib.ms_interrupt_end(interrupted)
+  interrupt.finish(interrupted)
   if interrupted then errors.raise("INT", "interrupted while the C compiler ran") end
 end
 

@@ -22,7 +22,7 @@ local bounds_type = ffi.typeof("int64_t[?]")
 local bits_type = ffi.typeof("ms_native_slot")
 
 -- ms_native_stop and ms_native_tag.
-local SUBSCRIPT, VALUE, RANDOM = 1, 2, 4
+local SUBSCRIPT, VALUE, RANDOM, DECLINED = 1, 2, 4, 5
 -- With VALUE as `dim`: `value` has the bits of an int64 element that is no exact number.
 local ELEMENT = 1
 local NONE, NUMBER, TRUE, FALSE = 0, 1, 2, 3
@@ -109,7 +109,8 @@ Instance.__index = Instance
 -- @tab found the items by capture, and `space`
 -- @tab values captured values
 -- @tab lua the Lua engine's info and functions that native blocks share with it: `info`, `object`
--- (a capture's array as an object), `encode(results)`, `draws`: what random numbers belong to
+-- (a capture's array as an object), `encode(results)`, `draws`: what random numbers belong to;
+-- `run(bounds)` runs a block that the kernel declines, where its info says that it may
 function M.instance(object, info, found, values, lua)
   local slots = slots_type(math.max(1, #info.params))
   local privates = 0
@@ -224,9 +225,9 @@ end
 -- @treturn string|nil the block's results; nil when it failed
 -- @treturn table the error {code, message, file, line, iteration}
 function Instance:call()
-  if self.entry(self.bounds, self.slots, self.results, self.fault) ~= 0 then
-    return nil, describe(self)
-  end
+  local stop = self.entry(self.bounds, self.slots, self.results, self.fault)
+  if stop == DECLINED then return self.lua.run(self.bounds) end
+  if stop ~= 0 then return nil, describe(self) end
   if self.size == 0 then return "" end
   if not self.encoded then return ffi.string(self.space, self.size) end
   return self.lua.encode(values_of(self))

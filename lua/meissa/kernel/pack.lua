@@ -64,29 +64,33 @@ local function encode_simply(values, needed)
   return buffer.encode { roots = roots, nodes = {} }
 end
 
+-- The same for any values that can travel, large tables apart.
+local function encode_any(values, needed, static, bindings)
+  local info, sent = static.info, {}
+  for _, c in ipairs(needed) do sent[c] = values[c] end
+  return bulk.encode(sent, needed[#needed], {
+    path = function(c) return info.captures[c].path end,
+    find_array = memory.finder(values, #bindings),
+    code = "BDY",
+    remedy = "Read what the loop needs from it into a number, string or table before the loop",
+  }, static)
+end
+
 local NOTHING = {}
 
 -- The captured values that an execution needs. The first one sends what both engines need: whether
 -- a value can travel must not depend on a cache.
 local function carried(values, static, bindings, native)
-  local info = static.info
-  local alone = native and native.object and static.travelled
+  local alone = native and native.object and static.travelled and not native.info.declines
   local part = alone and "alone" or native and "both" or "lua"
-  local needed = static.needed[part] or find_needed(info, native, alone)
+  local needed = static.needed[part] or find_needed(static.info, native, alone)
   static.needed[part] = needed
   local simple = encode_simply(values, needed)
   if simple then
     static.travelled, static.large, static.held = true, nil, nil
     return simple, NOTHING
   end
-  local sent = {}
-  for _, c in ipairs(needed) do sent[c] = values[c] end
-  local bytes, apart = bulk.encode(sent, needed[#needed], {
-    path = function(c) return info.captures[c].path end,
-    find_array = memory.finder(values, #bindings),
-    code = "BDY",
-    remedy = "Read what the loop needs from it into a number, string or table before the loop",
-  }, static)
+  local bytes, apart = encode_any(values, needed, static, bindings)
   static.travelled = true
   return bytes, apart
 end

@@ -8,6 +8,7 @@ local core = require("meissa.array.core")
 local element = require("meissa.array.element")
 local errors = require("meissa.errors")
 local make = require("meissa.array.make")
+local reading = require("meissa.read.reading")
 local source = require("meissa.read.source")
 require("meissa.file.stream") -- declares ms_file_forget
 
@@ -21,8 +22,7 @@ typedef struct ms_table {
   int64_t column_count;
 } ms_table;
 typedef struct ms_names { int64_t count; uint64_t *offsets; char *bytes; } ms_names;
-ms_array *ms_table_read(const ms_files *files, const ms_table *options, ms_names *names,
-                        ms_error *err);
+ms_reader ms_reader_table;
 ]])
 
 local lib = core.lib
@@ -63,6 +63,11 @@ local function wanted_columns(columns)
   return list, #columns
 end
 
+local function forget_names(names)
+  lib.ms_file_forget(names.bytes)
+  lib.ms_file_forget(names.offsets)
+end
+
 -- The names as a list; unique ones become the labels of the array's columns.
 local function take_names(A, names)
   local count = tonumber(names.count)
@@ -77,8 +82,7 @@ local function take_names(A, names)
   if unique then
     A.array.labels[1] = core.call(lib.ms_labels_strings, names.bytes, names.offsets, count)
   else
-    lib.ms_file_forget(names.bytes)
-    lib.ms_file_forget(names.offsets)
+    forget_names(names)
   end
   return list
 end
@@ -113,11 +117,11 @@ return function(path, opts)
   options.type, options.header = number, headers[opts.header] or 0
   options.replace, options.missing = missing and 1 or 0, missing or 0
   options.columns, options.column_count = columns, column_count
-  local sources, keep = source.record(source.files("csv", path), told)
-  keep.options = opts
   make.collect_if_much(0) -- how much it takes shows only at the end
-  local names = ffi.new("ms_names")
-  local A = element.wrap(core.call(lib.ms_table_read, sources, options, names))
-  keep[1] = nil -- holds paths and texts until here
+  local names, files = ffi.new("ms_names"), source.files("csv", path)
+  local A = element.wrap(reading.run(lib.ms_reader_table, {
+    files = files, lines = told, options = options, also = names,
+    drop = forget_names, keep = { opts, columns },
+  }))
   return A, take_names(A, names)
 end

@@ -3,14 +3,17 @@
 -- The reader of bags of words in the UCI repository's form.
 -- @module meissa.read.docword
 
+local ffi = require("ffi")
 local core = require("meissa.array.core")
 local element = require("meissa.array.element")
 local errors = require("meissa.errors")
 local make = require("meissa.array.make")
+local reading = require("meissa.read.reading")
 local source = require("meissa.read.source")
 
 require("meissa.ffi").cdef("read.docword", [[
-ms_array *ms_docword_read(const ms_files *file, const char *vocabulary, int type, ms_error *err);
+typedef struct ms_docword { const char *vocabulary; int32_t type; } ms_docword;
+ms_reader ms_reader_docword;
 ]])
 
 --- Reads a bag of words: three lines with the numbers of documents, words and entries, then
@@ -27,9 +30,10 @@ return function(path, opts)
   local vocabulary = opts.vocab ~= nil and source.path("docword: vocab", opts.vocab) or nil
   local number = make.type_number("docword", opts.type)
   make.collect_if_much(0) -- how much it takes shows only at the end
-  local file, keep = source.record({ path })
-  local counts = element.wrap(core.call(core.lib.ms_docword_read, file, vocabulary, number))
-  keep[1] = nil -- holds the path until here
+  local options = ffi.new("ms_docword", vocabulary, number)
+  local counts = element.wrap(reading.run(core.lib.ms_reader_docword, {
+    files = { path }, options = options, keep = opts,
+  }))
   local vocab = nil
   if vocabulary then
     vocab = {}

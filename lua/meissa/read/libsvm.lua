@@ -9,12 +9,12 @@ local core = require("meissa.array.core")
 local element = require("meissa.array.element")
 local errors = require("meissa.errors")
 local make = require("meissa.array.make")
+local reading = require("meissa.read.reading")
 local source = require("meissa.read.source")
 
 require("meissa.ffi").cdef("read.libsvm", [[
 typedef struct ms_libsvm { int32_t type; int64_t features; } ms_libsvm;
-ms_array *ms_libsvm_read(const ms_files *files, const ms_libsvm *options, ms_array **labels,
-                         ms_error *err);
+ms_reader ms_reader_libsvm;
 ]])
 
 -- How many features the options ask for; 0: the largest id.
@@ -51,10 +51,12 @@ return function(path, opts)
   opts = errors.check_options("libsvm", opts, { "features", "like", "type" })
   local options = ffi.new("ms_libsvm")
   options.type, options.features = make.type_number("libsvm", opts.type), feature_count(opts)
-  local sources, keep = source.record(source.files("libsvm", path))
   make.collect_if_much(0) -- how much it takes shows only at the end
   local labels = ffi.new("ms_array *[1]")
-  local X = element.wrap(core.call(core.lib.ms_libsvm_read, sources, options, labels))
-  keep[1] = nil -- holds the paths until here
+  local files = source.files("libsvm", path)
+  local X = element.wrap(reading.run(core.lib.ms_reader_libsvm, {
+    files = files, options = options, also = labels,
+    drop = function() core.lib.ms_array_release(labels[0]) end,
+  }))
   return X, element.wrap(labels[0])
 end

@@ -9,6 +9,8 @@ local core = require("meissa.array.core")
 local errors = require("meissa.errors")
 local gather = require("meissa.read.gather")
 local make = require("meissa.array.make")
+local progress = require("meissa.progress")
+local reading = require("meissa.read.reading")
 local source = require("meissa.read.source")
 local spread = require("meissa.spread")
 
@@ -140,8 +142,11 @@ function M.read(path, fn, opts)
     errors.raise("OPT", "lines: expected a function of a line, not a %s", type(fn))
   end
   local about, serial = check_options(opts)
-  local tasks, results, run = cut(source.files("lines", path)), {}, M.run
-  spread.run(#tasks, serial, function(k) results[k] = run(tasks[k], fn, about) end)
+  local files = source.files("lines", path)
+  local tasks, results, run = cut(files), {}, M.run
+  progress.called(reading.about(files), function()
+    spread.run(#tasks, serial, function(k) results[k] = run(tasks[k], fn, about) end)
+  end)
   return gather.array(results, about, function(k, ...) refuse_at(tasks[k].path, ...) end)
 end
 

@@ -15,6 +15,7 @@ typedef struct ms_files {
   int64_t skip;
   int32_t threads;
   int64_t piece;
+  void *progress;
 } ms_files;
 typedef struct ms_paths { int64_t count; char **paths; } ms_paths;
 ms_paths *ms_paths_find(const char *text, ms_error *err);

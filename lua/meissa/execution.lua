@@ -1,0 +1,149 @@
+-- SPDX-License-Identifier: MIT
+--- Executions: a job's blocks where they are run, on a worker or in the driver's process.
+--
+-- The driver tells what goes to a worker once (`kernel` bytes, and the `layout` of the blocks if it
+-- never changes) and with each job (`run` bytes of captured values, `where` things are, `draws`, a
+-- `layout`), see job.lua. A worker makes of it an instance of the kernel on its own memory. From
+-- one job to the next it keeps what it has decoded, and the instance if only numbers have changed.
+-- @module meissa.execution
+
+local buffer = require "string.buffer"
+local ffi = require "ffi"
+local grids = require "meissa.grid"
+local kernel = require "meissa.kernel"
+local native_runs = require "meissa.native_run"
+local scratches = require "meissa.scratch"
+local stages = require "meissa.stage"
+
+local M = {}
+
+-- The items of compressed rows as the kernel takes them.
+local function as_rows(items, numbers)
+  if not numbers then return nil end
+  local rows = {start = items[numbers.start].pointer, values = items[numbers.values].pointer,
+                columns = {}}
+  for d, number in ipairs(numbers.columns) do rows.columns[d] = items[number].pointer end
+  return rows
+end
+
+-- An item as the kernel takes an array; `sparse` says more where it is the values of a sparse one.
+local function as_array(items, number, type, sparse)
+  local item = items[number]
+  if not sparse then
+    return {pointer = item.pointer, dims = item.dims, strides = item.strides, type = type}
+  end
+  local coords = {}
+  for d, place in ipairs(sparse.coords) do coords[d] = items[place].pointer end
+  return {pointer = item.pointer, dims = sparse.dims, type = type, coords = coords,
+          count = sparse.count, id = sparse.id, rows = as_rows(items, sparse.rows)}
+end
+
+--- The kernel, ready to run on items that are where `where` says.
+-- @tab[opt] copies arrays for what is pending in buffers, by number
+-- @tab[opt] draws what random numbers of the body belong to
+-- @return the instance; the scratch arrays that it works with
+function M.instance(kernel_bytes, run_bytes, items, where, copies, draws)
+  local arrays, scratch = {}, scratches.spaces(where.scratch)
+  for a, number in ipairs(where.arrays) do
+    arrays[a] = scratch[a] or copies and copies[a] or
+      as_array(items, number, where.types[a], where.sparse[a])
+  end
+  if where.entries then
+    local entries = items[where.entries]
+    arrays.space = {pointer = entries.pointer, strides = entries.strides, coords = {},
+                    dims = where.limits}
+    for d, number in ipairs(where.coords or {}) do
+      arrays.space.coords[d] = ffi.cast("const int32_t *", items[number].pointer)
+    end
+  end
+  arrays.bulk = {}
+  for k, each in ipairs(where.bulk) do
+    arrays.bulk[k] = {capture = each.capture, pointer = items[each.item].pointer,
+                      length = each.length, digest = each.digest}
+  end
+  return kernel.prepare(kernel_bytes, run_bytes, arrays, {print = print, draws = draws}), scratch
+end
+
+--- A function that runs a block, given its number, on the engine that is there when it begins.
+function M.runner(instance, layout, scratch)
+  local native = instance.call and instance
+  local fill = grids.filler(layout)
+  return function(number)
+    scratches.clear(scratch)
+    if not native then
+      native = instance:native()
+      if not native then return instance:run(grids.block(layout, number)) end
+    end
+    fill(number, native.bounds)
+    return native:call()
+  end
+end
+
+-- What stays the same for many jobs, decoded; of so many kinds of jobs.
+local MOST_DECODED = 32
+
+-- A function that decodes, each of the last strings once.
+local function decoder()
+  local known, count = {}, 0
+  return function(words)
+    local value = known[words]
+    if value then return value end
+    if count == MOST_DECODED then known, count = {}, 0 end
+    value = buffer.decode(words)
+    known[words], count = value, count + 1
+    return value
+  end
+end
+
+local decode_static, decode_where, decode_layout = decoder(), decoder(), decoder()
+
+local NO_SCRATCH = {}
+
+-- A job's instance, given what is decoded of it: that of the last job of its kind, if it works on
+-- memory in the same places. What a block puts into buffers, scratch space and large tables are
+-- made for each job.
+-- @return the instance, its copies of buffers and its scratch space
+local function instance_of(fixed, told, job)
+  local last = fixed.last
+  if last and last.where == told.where and last.mark == job.mark and
+     kernel.renew(last.instance, told.run, told.draws) then
+    return last.instance, nil, NO_SCRATCH
+  end
+  local where = decode_where(told.where)
+  local copies = stages.copies(where)
+  local instance, scratch = M.instance(fixed.kernel, told.run, job:items(), where, copies,
+                                      told.draws)
+  local lasting = not copies and next(scratch) == nil and #where.bulk == 0
+  fixed.last = lasting and {instance = instance, where = told.where, mark = job.mark} or nil
+  return instance, copies, scratch
+end
+
+--- On a worker: the function that runs one block of the job, given its number; for jobs whose
+-- blocks need nothing else, what worker.lua runs them by without Lua.
+-- @string static what goes to a worker once
+-- @param job the job
+function M.prepare(static, job)
+  local fixed, told = decode_static(static), buffer.decode(job.run)
+  local layout = fixed.layout or decode_layout(told.layout)
+  local instance, copies, scratch = instance_of(fixed, told, job)
+  local run_block -- seldom needed
+  local function run(number)
+    run_block = run_block or M.runner(instance, layout, scratch)
+    local bytes, err = run_block(number)
+    if not bytes then
+      stages.discard(copies)
+      error(err, 0)
+    end
+    return M.result(bytes, copies)
+  end
+  -- Scratch space is cleared, and what is pending in buffers taken, between blocks.
+  if copies or next(scratch) then return run end
+  return run, native_runs.maker(instance, layout)
+end
+
+--- What a block left: the kernel's bytes and, in a loop with buffers, what it put into them.
+function M.result(bytes, copies)
+  return copies and buffer.encode {bytes, stages.take(copies)} or bytes
+end
+
+return M

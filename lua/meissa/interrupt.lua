@@ -1,0 +1,24 @@
+-- SPDX-License-Identifier: MIT
+--- Ctrl-C while this process waits for something that is no Lua: csrc/runtime/interrupt.h.
+-- @module meissa.interrupt
+local core = require "meissa.ffi"
+
+core.cdef("interrupt", [[
+int ms_interrupt_begin(void);
+bool ms_interrupt_seen(void);
+void ms_interrupt_end(bool taken);
+]])
+
+local lib = core.lib
+local M = {}
+
+--- Begins to listen; to be ended, whatever happens in between.
+function M.begin() lib.ms_interrupt_begin() end
+
+--- Whether Ctrl-C was pressed since then.
+function M.seen() return lib.ms_interrupt_seen() end
+
+--- Ends listening. What came and was not `taken` is left to the process's own handler.
+function M.finish(taken) lib.ms_interrupt_end(taken) end
+
+return M

@@ -1,0 +1,150 @@
+-- SPDX-License-Identifier: MIT
+-- time limit: 300 s
+-- Small tables that bodies make for themselves: both engines give the same bits and errors, blocks
+-- whose keys grow too large run on the Lua engine, and bodies with other tables stay there.
+local meissa = require "meissa"
+
+local N = 600
+
+local BODIES = {
+  ["grows from nothing"] = [[
+    local t = {}
+    for k = 1, 8 do t[k] = A[i][k] * k end
+    for k = 8, 1, -1 do A[i][k] = t[9 - k] end]],
+  ["begins with values"] = [[
+    local t = {0, i, A[i][1]}
+    for k = 1, 8 do t[k % 3 + 1] = t[k % 3 + 1] + A[i][k] end
+    A[i][1] = t[1] + t[2] * t[3] ]],
+  ["is nil where nothing is"] = [[
+    local t, n = {1, nil, 3}, 0
+    for k = -1, 300 do if t[k] == nil then n = n + 1 end end
+    if t[1.5] == nil and t[0 / 0] == nil and t[2 ^ 40] == nil and t[true] == nil then n = n + 1 end
+    t[1] = nil
+    A[i][1] = n + (t[1] or 10) + (t[3] or 100)]],
+  ["holds booleans"] = [[
+    local seen = {false, false}
+    for k = 1, 8 do
+      if seen[k] == nil then seen[k] = A[i][k] > 0.5 end
+      if seen[k] then A[i][k] = k end
+    end]],
+  ["is read by any key"] = [[
+    local t = {5, 6, 7}
+    for k = 1, 8 do A[i][k] = t[math.floor(A[i][k] * 4)] or t[A[i][k] * 2] or -1 end]],
+  ["swaps"] = [[
+    local t, k = {A[i][1], A[i][2]}, 1
+    t[1], t[2] = t[2], t[1]
+    k, t[2] = 2, t[1]
+    A[i][1], A[i][2], A[i][3] = t[1], t[2], k]],
+  ["is handed to functions"] = [[
+    local function fill(t, n) for k = 1, n do t[k] = k * k end return n end
+    local function total(t, n) local s = 0 for k = 1, n do s = s + t[k] end return s end
+    local a, b = {}, {}
+    A[i][1] = fill(a, 4) + fill(b, 6) + total(a, 4) - total(b, 6)]],
+  ["has other names"] = [[
+    local t = {1, 2}
+    local u = t
+    u[3] = i
+    local function add(k) t[k] = t[k] + 1 end
+    add(1) add(3)
+    A[i][1] = t[1] + t[2] + t[3] + u[1] ]],
+  ["is new in each turn"] = [[
+    for k = 1, 8 do
+      local t = {k}
+      if k % 2 == 0 then goto continue end
+      t[2] = (t[2] or 0) + t[1]
+      A[i][k] = t[2]
+      ::continue::
+    end]],
+  ["keeps what is not a number from sums"] = [[
+    local t = {1}
+    A[i][1] = 3
+    if i == 77 then A[i][2] = t[1] + t[2] end]],
+  ["is compared with nil"] = [[
+    local t = {1}
+    if i == 300 then A[i][2] = t[2] < 1 and 1 or 2 end]],
+  ["has keys beyond its room in some blocks"] = [[
+    local t = {}
+    t[i] = i + 1
+    A[i][1] = t[i] + (t[1] or 0) + (t[256] or 0)]],
+  ["is beside subscripts out of range"] = [[
+    local t = {}
+    t[1] = A[i][1]
+    A[i + 1][2] = 3 * t[1] ]],
+  ["is summed"] = [[
+    local t = {}
+    for k = 1, 8 do t[k] = A[i][k] end
+    sum = sum + t[1] * t[8] ]],
+}
+
+local STAY = {
+  ["a length"] = "local t = {1, 2} A[i][1] = #t",
+  ["fields"] = "local t = {x = 1} A[i][1] = t.x",
+  ["fields set"] = "local t = {} t.x = 1 A[i][1] = 1",
+  ["tables of tables"] = "local t = {{1}, {2}} A[i][1] = t[1][1]",
+  ["a table that takes another's place"] = [[
+    local last
+    for k = 1, 3 do local t = {k} if k < 3 then last = t end end
+    A[i][1] = last[1] ]],
+  ["what goes through it"] = "local s = 0 for _, v in ipairs {1, 2} do s = s + v end A[i][1] = s",
+}
+
+-- The array after a loop with this body, whether it ended well, its sum or error, its engine.
+local function run(body, options)
+  local A = meissa.rand({N, 8}, {seed = 3})
+  local text = ("local A, options = ... local sum = 0 for i in parallel(%d, options) do %s end " ..
+    "return sum"):format(N, body)
+  local ok, sum = pcall(meissa.run, text, A, options)
+  local told = ok and sum or tostring(sum):gsub("worker %d+", "worker")
+  return A:totable(), ok, told, ok and meissa.last().engine
+end
+
+-- Whether two tables of rows differ in rounding only.
+local function near(a, b)
+  for i = 1, N do
+    for k = 1, 8 do
+      if math.abs(a[i][k] - b[i][k]) > 1e-12 * math.abs(a[i][k]) then return false end
+    end
+  end
+  return true
+end
+
+describe("a table of a body", function()
+  setup(function() meissa.init {workers = 2} end)
+  teardown(function() meissa.init {} end)
+
+  for name, body in pairs(BODIES) do
+    it(name, function()
+      local there, fine, other = run(body, {engine = "lua"})
+      for _, numeric in ipairs {"strict", "fast"} do
+        local here, ok, told, engine = run(body, {engine = "native", numeric = numeric})
+        assert.are.equal(fine, ok, tostring(told) .. "\n" .. tostring(other))
+        if ok then assert.are.equal("native", engine) end
+        if numeric == "strict" then
+          assert.are.equal(other, told)
+          assert.are.same(there, here)
+        else
+          assert.is_true(near(there, here))
+        end
+      end
+    end)
+  end
+
+  for name, body in pairs(STAY) do
+    it("stays on the Lua engine with " .. name, function()
+      local _, ok, told, engine = run(body, {})
+      assert.is_true(ok, told)
+      assert.are.equal("lua", engine)
+    end)
+  end
+
+  it("gives the same for any number of workers, on both roads", function()
+    local body, first = BODIES["has keys beyond its room in some blocks"], nil
+    for _, workers in ipairs {1, 2, 3} do
+      meissa.init {workers = workers}
+      local here = run(body, {engine = "native"})
+      first = first or here
+      assert.are.same(first, here)
+    end
+    meissa.init {workers = 2}
+  end)
+end)
