@@ -60,9 +60,8 @@ static ms_c_value draw(ms_writer *w, const ms_node *node, const ms_library *entr
   } else {
     ms_c_line(w, "if (MS_UNLIKELY(!ms_is_draw_range(%s, %s))) {", limit[0], limit[1]);
     ms_c_line(w, "fault->other = %s;", limit[1]);
-    ms_c_line(w, "ms_stop(fault, MS_NATIVE_RANDOM, %u, 0, %u, %s);", ms_c_fault_line(w, node),
-              count, limit[0]);
-    ms_c_leave(w);
+    ms_c_line(w, "ms_stop(fault, MS_NATIVE_RANDOM, %u, 0, %u, %s);", node->line, count, limit[0]);
+    ms_c_leave(w, node);
     ms_c_line(w, "}");
     ms_c_line(w, "const double %s = ms_draw_whole(&draws, %s, %s);", held, limit[0], limit[1]);
   }
@@ -191,7 +190,7 @@ static void inline_call(ms_writer *w, const ms_node *node, const ms_node *functi
                      .results = values,
                      .result_count = count,
                      .label = ms_c_text(w, "r%u", ++w->labels)};
-  if (ms_c_is_elsewhere(w, function)) open.call_line = ms_c_fault_line(w, node);
+  if (ms_c_is_elsewhere(w, function)) open.call_line = ms_c_body_line(w, node);
   w->inlined = &open;
   ms_c_label *labels = w->label;
   w->label = NULL;
