@@ -153,7 +153,8 @@ end
 
 -- All that the lists depend on beside loop and grid, as a string; nil if something has no version.
 local function state_of(told)
-  local parts = {unpack(told.values)}
+  local parts = {told.values}
+  for _, each in ipairs(told.apart) do parts[#parts + 1] = each.holder.digest end
   for _, item in ipairs(told.items) do
     if item.movement ~= "cached" and item.movement ~= "served" then return nil end
     parts[#parts + 1] = ("%d:%d"):format(item.id, item.version)
