@@ -84,7 +84,7 @@ typedef struct ms_c_label {
 /* A function that is being written in place of its call. */
 typedef struct ms_inlined {
   struct ms_inlined *next;
-  const ms_node *function;
+  const ms_node *function, *call;
   ms_c_value *results; /* variables that take them */
   uint32_t result_count;
   const char *label;
