@@ -151,9 +151,9 @@ static size_t print_number(int64_t number, char *text) {
   return (size_t)snprintf(text, NUMBER_SIZE, "%" PRId64, number);
 }
 
-static int64_t string_position(ms_ids *ids, const char *text, size_t length, ms_error *err) {
+static int64_t string_position(ms_ids *ids, const char *text, size_t length, uint32_t hash,
+                               ms_error *err) {
   if (make_slot(ids, err) != 0) return -1;
-  uint32_t hash = ms_labels_hash(text, length);
   uint64_t *slot = slot_of_string(ids, text, length, hash);
   if (*slot == 0) {
     if (make_room(ids, err) != 0 || append_string(ids, text, length, err) != 0) return -1;
@@ -177,7 +177,8 @@ static int turn_into_strings(ms_ids *ids, ms_error *err) {
   for (int64_t p = 0; failed == 0 && p < count; p++) {
     char text[NUMBER_SIZE];
     size_t length = print_number(numbers[p], text);
-    failed = string_position(ids, text, length, err) < 0 ? -1 : 0;
+    uint32_t hash = ms_labels_hash(text, length);
+    failed = string_position(ids, text, length, hash, err) < 0 ? -1 : 0;
   }
   free(numbers);
   return failed;
@@ -233,32 +234,83 @@ static void fetch(const ms_ids *ids, int64_t number) {
   }
 }
 
+static bool is_fixed(const ms_ids *ids) {
+  return ids->fixed != NULL || ids->fixed_extent > 0;
+}
+
+void ms_ids_approach(const ms_ids *ids, const char *text, size_t length, ms_id *id) {
+  *id = (ms_id){.text = text, .length = length};
+  if (is_fixed(ids)) return;
+  id->integer = !ids->strings && ms_number_integer(text, length, &id->number);
+  if (id->integer) {
+    fetch(ids, id->number);
+    return;
+  }
+  id->hash = ms_labels_hash(text, length);
+  if (ids->strings) __builtin_prefetch(&ids->table[id->hash & ids->mask]);
+}
+
+void ms_ids_near(const ms_ids *ids, const ms_id *id) {
+  if (!ids->strings || id->integer || is_fixed(ids)) return;
+  uint64_t entry = ids->table[id->hash & ids->mask];
+  if (entry == 0 || hash_in(entry) != id->hash) return;
+  __builtin_prefetch(ids->bytes + ids->offsets[position_in(entry)]);
+}
+
+int64_t ms_ids_place(ms_ids *ids, const ms_id *id, ms_error *err) {
+  if (is_fixed(ids)) return fixed_position(ids, id->text, id->length);
+  if (id->integer && !ids->strings) return number_position(ids, id->number, err);
+  if (!ids->strings && turn_into_strings(ids, err) != 0) return -1;
+  uint32_t hash = id->integer ? ms_labels_hash(id->text, id->length) : id->hash;
+  return string_position(ids, id->text, id->length, hash, err);
+}
+
 int64_t ms_ids_position(ms_ids *ids, const char *text, size_t length, ms_error *err) {
-  if (ids->fixed != NULL || ids->fixed_extent > 0) return fixed_position(ids, text, length);
-  int64_t number;
-  if (ids->strings) return string_position(ids, text, length, err);
-  if (ms_number_integer(text, length, &number)) return number_position(ids, number, err);
-  if (turn_into_strings(ids, err) != 0) return -1;
-  return string_position(ids, text, length, err);
+  ms_id id;
+  ms_ids_approach(ids, text, length, &id);
+  return ms_ids_place(ids, &id, err);
+}
+
+/* Joins strings `first` to `end` - 1, a group at most. */
+static int join_strings(ms_ids *ids, const ms_ids *other, int64_t first, int64_t end,
+                        uint32_t *place, ms_error *err) {
+  ms_id id[MS_IDS_GROUP];
+  for (int64_t p = first; p < end; p++) {
+    uint64_t begin = other->offsets[p], length = other->offsets[p + 1] - begin;
+    ms_ids_approach(ids, other->bytes + begin, (size_t)length, &id[p - first]);
+  }
+  for (int64_t p = first; p < end; p++) ms_ids_near(ids, &id[p - first]);
+  for (int64_t p = first; p < end; p++) {
+    int64_t position = ms_ids_place(ids, &id[p - first], err);
+    if (position < 0) return -1;
+    place[p] = (uint32_t)position;
+  }
+  return 0;
+}
+
+static int join_number(ms_ids *ids, int64_t number, uint32_t *place, ms_error *err) {
+  int64_t position;
+  if (ids->strings) {
+    char text[NUMBER_SIZE];
+    size_t length = print_number(number, text);
+    position = string_position(ids, text, length, ms_labels_hash(text, length), err);
+  } else {
+    position = number_position(ids, number, err);
+  }
+  if (position < 0) return -1;
+  *place = (uint32_t)position;
+  return 0;
 }
 
 int ms_ids_join(ms_ids *ids, const ms_ids *other, uint32_t *place, ms_error *err) {
-  for (int64_t p = 0; p < other->count; p++) {
-    int64_t position;
-    if (other->strings) {
-      uint64_t begin = other->offsets[p];
-      position =
-          ms_ids_position(ids, other->bytes + begin, (size_t)(other->offsets[p + 1] - begin), err);
-    } else if (!ids->strings) {
-      if (p + AHEAD < other->count) fetch(ids, other->numbers[p + AHEAD]);
-      position = number_position(ids, other->numbers[p], err);
-    } else {
-      char text[NUMBER_SIZE];
-      size_t length = print_number(other->numbers[p], text);
-      position = string_position(ids, text, length, err);
-    }
-    if (position < 0) return -1;
-    place[p] = (uint32_t)position;
+  int64_t count = other->count;
+  for (int64_t p = 0; other->strings && p < count; p += MS_IDS_GROUP) {
+    int64_t end = count - p < MS_IDS_GROUP ? count : p + MS_IDS_GROUP;
+    if (join_strings(ids, other, p, end, place, err) != 0) return -1;
+  }
+  for (int64_t p = 0; !other->strings && p < count; p++) {
+    if (!ids->strings && p + AHEAD < count) fetch(ids, other->numbers[p + AHEAD]);
+    if (join_number(ids, other->numbers[p], &place[p], err) != 0) return -1;
   }
   return 0;
 }
