@@ -117,6 +117,7 @@ for round = 1, ROUNDS do
 end
 figures.engine = meissa.last().engine
 figures.met_again_seconds = median(again)
+collectgarbage() -- what generating the ratings has left
 local bytes, processes = pss()
 local data = 2 * count * 12 + (users + items) * K * 4
 figures.pss_bytes, figures.processes = bytes, processes
