@@ -293,12 +293,19 @@ static void make_type(lua_State *L, const char *name, lua_CFunction collect,
   lua_pop(L, 1);
 }
 
+/* core.follow(plan, other): see ms_plan_follow. The table of the plan stays as it is. */
+static int follow_plan(lua_State *L) {
+  ms_plan_follow(ms_check_plan(L, 1), ms_check_plan(L, 2));
+  return 0;
+}
+
 void ms_bind_analysis(lua_State *L) {
   static const luaL_Reg loop_methods[] = {{"captures", loop_captures}, {"indices", loop_indices},
                                           {"info", loop_info},         {"names", loop_names},
                                           {"visible", loop_visible},   {NULL, NULL}};
   static const luaL_Reg plan_methods[] = {{NULL, NULL}};
-  static const luaL_Reg functions[] = {{"loop", make_loop}, {"plan", make_plan}, {NULL, NULL}};
+  static const luaL_Reg functions[] = {
+      {"loop", make_loop}, {"plan", make_plan}, {"follow", follow_plan}, {NULL, NULL}};
   make_type(L, loop_type, collect_loop, loop_methods);
   make_type(L, plan_type, collect_plan, plan_methods);
   luaL_register(L, NULL, functions);

@@ -289,6 +289,15 @@ ms_plan *ms_plan_new(const ms_loop *loop, const ms_binding *bindings, uint32_t b
   return plan;
 }
 
+void ms_plan_follow(ms_plan *plan, const ms_plan *other) {
+  plan->strategy = other->strategy;
+  plan->strategy_dims = other->strategy_dims;
+  memcpy(plan->strategy_dim, other->strategy_dim, sizeof plan->strategy_dim);
+  plan->sequential = other->sequential;
+  plan->has_row = other->has_row;
+  memcpy(plan->row, other->row, sizeof plan->row);
+}
+
 void ms_plan_destroy(ms_plan **plan) {
   if (*plan == NULL) return;
   ms_arena_destroy(&(*plan)->arena);

@@ -258,6 +258,10 @@ typedef struct ms_plan {
 ms_plan *ms_plan_new(const ms_loop *loop, const ms_binding *bindings, uint32_t binding_count,
                      const ms_space *space, ms_error *err);
 
+/* Lets a plan without dependences, over the same space as another one, run in the other's blocks:
+ * takes over the strategy, its dimensions and its row. */
+void ms_plan_follow(ms_plan *plan, const ms_plan *other);
+
 /* Frees a plan and nulls the caller's pointer. */
 void ms_plan_destroy(ms_plan **plan);
 

@@ -64,10 +64,10 @@ end
 
 -- The slice as a loop of its own. Plans that differ in their ranges have the same.
 local function slice_of(run)
-  local extents, key = {}, {run.plan.prefetch.text}
+  local extents, key = {}, {run.plan.prefetch.text, run.plan.kind}
   for k, b in ipairs(run.plan.prefetch.arrays) do
     extents[k] = array.describe(run.values[b]).dims
-    key[k + 1] = table.concat(extents[k], "x")
+    key[k + 2] = table.concat(extents[k], "x")
   end
   key = table.concat(key, "|")
   local slices = run.record.slices
@@ -101,6 +101,7 @@ end
 
 -- What the slice's blocks are is decided by the loop's plan.
 local function follow_plan(plan, main)
+  core.follow(plan, main)
   for _, name in ipairs {"strategy", "row", "cut_dims", "dims", "sequential", "extents"} do
     plan[name] = main[name]
   end
