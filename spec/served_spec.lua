@@ -258,6 +258,35 @@ describe("serving by value", function()
     end
   end)
 
+  it("follows blocks along rows, whatever row comes next, on both engines", function()
+    for _, name in ipairs {"lua", "native"} do
+      local output, status = child.script([=[
+local meissa = require "meissa"
+local n, distinct = 40, 500
+local idx, w = meissa.zeros({n, n}, {type = "int32"}), meissa.rand({20000}, {seed = 3})
+for i = 1, n do for j = 1, n do idx[i][j] = (i * 17 + j * 31) % distinct + 1 end end
+local function sweep(A, c, how)
+  for i, j in meissa.parallel({3, n - 2}, {3, n - 2}, how) do
+    A[i][j] = A[i - c][j - 1] + w[idx[i][j]]
+  end
+end
+for pass, c in ipairs {1, 2, 2, -1, -2, 1} do
+  local A, B = meissa.ones({n, n}), meissa.ones({n, n})
+  w[pass * 37 % distinct + 1] = pass
+  sweep(A, c, {})
+  local plan = meissa.last()
+  sweep(B, c, {serial = true})
+  for i = 1, n do for j = 1, n do assert(A[i][j] == B[i][j]) end end
+  assert(plan.strategy == "skew" and plan.arrays.w.placement == "served")
+  assert(plan.moved < 8 * 20000, pass .. ": " .. plan.moved)
+end
+print "followed"
+]=], {env = ("MEISSA_WORKERS=2 MEISSA_SHM=0 MEISSA_ENGINE=%s "):format(name)})
+      assert.equal(0, status, output)
+      assert.equal("followed\n", output)
+    end
+  end)
+
   it("takes another array in the place of the first", function()
     local text = "for i in parallel(300, how) do A[i] = w[idx[i]] end"
     for seed = 1, 3 do

@@ -282,6 +282,12 @@ static int make_plan(lua_State *L) {
   return 1;
 }
 
+/* core.follow(plan, main) -> whether it does: see ms_plan_follow. */
+static int follow_plan(lua_State *L) {
+  lua_pushboolean(L, ms_plan_follow(ms_check_plan(L, 1), ms_check_plan(L, 2)));
+  return 1;
+}
+
 static void make_type(lua_State *L, const char *name, lua_CFunction collect,
                       const luaL_Reg *methods) {
   luaL_newmetatable(L, name);
@@ -298,7 +304,8 @@ void ms_bind_analysis(lua_State *L) {
                                           {"info", loop_info},         {"names", loop_names},
                                           {"visible", loop_visible},   {NULL, NULL}};
   static const luaL_Reg plan_methods[] = {{NULL, NULL}};
-  static const luaL_Reg functions[] = {{"loop", make_loop}, {"plan", make_plan}, {NULL, NULL}};
+  static const luaL_Reg functions[] = {
+      {"loop", make_loop}, {"plan", make_plan}, {"follow", follow_plan}, {NULL, NULL}};
   make_type(L, loop_type, collect_loop, loop_methods);
   make_type(L, plan_type, collect_plan, plan_methods);
   luaL_register(L, NULL, functions);

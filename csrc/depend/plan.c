@@ -289,6 +289,18 @@ ms_plan *ms_plan_new(const ms_loop *loop, const ms_binding *bindings, uint32_t b
   return plan;
 }
 
+bool ms_plan_follow(ms_plan *plan, const ms_plan *main) {
+  if (plan->dim_count != main->dim_count) return false;
+  plan->strategy = main->strategy;
+  plan->strategy_dims = main->strategy_dims;
+  plan->sequential = main->sequential;
+  plan->has_row = main->has_row;
+  memcpy(plan->strategy_dim, main->strategy_dim, sizeof plan->strategy_dim);
+  memcpy(plan->row, main->row, sizeof plan->row);
+  memcpy(plan->extent, main->extent, sizeof plan->extent);
+  return true;
+}
+
 void ms_plan_destroy(ms_plan **plan) {
   if (*plan == NULL) return;
   ms_arena_destroy(&(*plan)->arena);

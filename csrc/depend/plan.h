@@ -258,6 +258,10 @@ typedef struct ms_plan {
 ms_plan *ms_plan_new(const ms_loop *loop, const ms_binding *bindings, uint32_t binding_count,
                      const ms_space *space, ms_error *err);
 
+/* Lets a loop without distances run in the blocks of another one over the same space: takes on its
+ * strategy, extents and row. False if the spaces have not as many dimensions. */
+bool ms_plan_follow(ms_plan *plan, const ms_plan *main);
+
 /* Frees a plan and nulls the caller's pointer. */
 void ms_plan_destroy(ms_plan **plan);
 
