@@ -267,6 +267,14 @@ static int fill_plan(work *now, ms_plan *plan, ms_error *err) {
   return 0;
 }
 
+static int keep_stranger(const ms_walk *walk, ms_plan *plan, ms_error *err) {
+  if (walk->stranger == NULL) return 0;
+  const char *name = walk->stranger->text;
+  plan->stranger = ms_arena_copy(plan->arena, name, strlen(name));
+  plan->stranger_line = walk->stranger_line;
+  return plan->stranger != NULL ? 0 : ms_error_set(err, MS_BUG, "out of memory");
+}
+
 ms_plan *ms_plan_new(const ms_loop *loop, const ms_binding *bindings, uint32_t binding_count,
                      const ms_space *space, ms_error *err) {
   if (check_bindings(loop, bindings, binding_count, err) != 0) return NULL;
@@ -282,6 +290,7 @@ ms_plan *ms_plan_new(const ms_loop *loop, const ms_binding *bindings, uint32_t b
     now->walk.binding_count = binding_count;
     now->walk.space = space;
     result = fill_plan(now, plan, err);
+    if (result == 0) result = keep_stranger(&now->walk, plan, err);
     ms_solver_destroy(&now->solver);
   }
   free(now);

@@ -320,10 +320,20 @@ local function keep(record, shape, numbers, plan)
   plans_of(record, shape)[numbers] = plan
 end
 
+-- Raises ARR where the body calls a method that arrays do not have.
+local function check_methods(record, plan)
+  if not plan.stranger then return end
+  local ok, err = pcall(array.check_method, plan.stranger)
+  if ok then return end
+  err.file, err.line = record.file, plan.stranger_line
+  error(err, 0)
+end
+
 -- Makes a plan.
 local function make(record, space, bindings, situation)
   local plan, err = core.plan(record.loop, bindings, space)
   if not plan then errors.raise_core(err) end
+  check_methods(record, plan)
   report.drop_impossible_fixes(plan)
   plan.file, plan.line, plan.engine = record.file, record.line, "lua"
   plan.serial, plan.entries = space.serial, space.array ~= nil
