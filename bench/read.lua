@@ -1,6 +1,8 @@
 -- SPDX-License-Identifier: MIT
 --- How fast text files are read, and what the arrays hold in memory.
 --
+-- "many ids" and "far ids" are triples of 250,000 rows and columns whose ids follow each other, or
+-- do not.
 -- Files are made up in a temporary directory, uncompressed. "a core" is bytes by processor seconds
 -- of all threads; memory is what the resident set grew by, over the bytes of indices and values.
 -- Prints a table and then the same figures as one JSON object.
@@ -49,6 +51,12 @@ local files = {
   end)},
   {"triples", meissa.read.triples, write_lines("a.csv", "", entries, function()
     return ("%d,%d,%d.5"):format(draw(6040), draw(3706), draw(5))
+  end)},
+  {"many ids", meissa.read.triples, write_lines("b.csv", "", entries, function()
+    return ("%d,%d,%d.5"):format(draw(250000), draw(250000), draw(5))
+  end)},
+  {"far ids", meissa.read.triples, write_lines("c.csv", "", entries, function()
+    return ("%d,%d,%d.5"):format(1000003 * draw(250000), 7919000 + 11 * draw(250000), draw(5))
   end)},
   {"docword", meissa.read.docword, write_lines("a.docword",
     ("10000\n50000\n%d\n"):format(entries), entries, function(k)

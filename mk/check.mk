@@ -120,7 +120,8 @@ MEISSA_BODIES ?= 5000
 fuzz-engines: build
 	@$(LUA_ENV) MEISSA_TEST_SEED="$${MEISSA_TEST_SEED:-$$(($$(date +%s) % 1000000))}" \
 	  MEISSA_BODIES='$(MEISSA_BODIES)' MEISSA_TEST_SLOWDOWN=100 MEISSA_TEST_LINES=400 \
-	  MEISSA_BUILD='$(call quoted,$(BUILD))' tools/test.sh spec/engines_spec.lua
+	  MEISSA_BUILD='$(call quoted,$(BUILD))' tools/test.sh spec/engines_spec.lua \
+	    spec/bounds_spec.lua
 
 fuzzers: $(FUZZ:%=$(BUILD)/%)
 

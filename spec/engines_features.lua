@@ -15,7 +15,7 @@ function statements.maybe(self, depth)
   local first = self:pick { "", "", " = nil", " = false", " = " .. self:condition(0) }
   local text = text_of("local %s%s\nif %s then %s = %s end", name, first, self:condition(1), name,
     self:number(depth))
-  if self.errors and self:chance(30) then table.insert(self.locals, name) end
+  if self.errors and self:chance(10) then table.insert(self.locals, name) end
   table.insert(self.maybes, name)
   return text
 end

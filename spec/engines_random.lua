@@ -376,13 +376,16 @@ local nesting = { condition = true, loop = true, fractional = true, whiled = tru
   continued = true, helper = true }
 for name, statement in pairs(features.statements) do statements[name] = statement end
 for name in pairs(features.nesting) do nesting[name] = true end
-for _, name in ipairs(features.kinds) do kinds[#kinds + 1] = name end
+local all_kinds = {}
+for _, list in ipairs { kinds, features.kinds } do
+  for _, name in ipairs(list) do all_kinds[#all_kinds + 1] = name end
+end
 
 function Body:block(depth, most)
   local lines = {}
   self.depth = self.depth + 1
   for _ = 1, self.random(most) do
-    local kind = self:pick(kinds)
+    local kind = self:pick(self.kinds)
     if depth <= 0 and nesting[kind] then kind = "store" end
     lines[#lines + 1] = statements[kind](self, math.min(depth, 2))
   end
@@ -397,10 +400,12 @@ end
 local sizes = { 1, 2, 3, 7, 9, 16, 33 }
 
 --- A random loop: {text =, n = iterations, pieces = blocks, seed =}.
-function M.loop(seed)
+-- @bool[opt] narrow without the statements of engines_features.lua
+function M.loop(seed, narrow)
   local random = worlds.generator(seed * 7919 + 17)
   local self = setmetatable({ random = random, made = 0, depth = 0 }, Body)
   for _, field in ipairs(KEPT) do self[field] = {} end
+  self.kinds = narrow and kinds or all_kinds
   self.errors = self:chance(12)
   local n = self:pick(sizes)
   local long = self:chance(2)

@@ -148,12 +148,18 @@ local function explain(each, one, other)
   end
 end
 
+local function world_of(loop)
+  if loop.world then return loop.world() end
+  return worlds.world(loop.seed, loop.n, loop.positive)
+end
+
 --- Studies a loop: plan, kernels, values; nil and why if it is refused.
 -- @tab loop from engines_random @bool[opt] fast
 function M.study(loop, fast)
-  local self = { loop = loop, env = worlds.world(loop.seed, loop.n, loop.positive) }
+  local self = { loop = loop, env = world_of(loop) }
   setmetatable(self.env, { __index = _G })
-  local space = { source = nil, sparse = false, ranges = { { 1, loop.n, 1 } }, collapse = 1,
+  local ranges = loop.ranges or { { 1, loop.n, 1 } }
+  local space = { source = nil, sparse = false, ranges = ranges, collapse = 1,
     ordered = true, numeric = fast and "fast" or "strict" }
   local studied, handle, values, bindings, plan, captures =
     pcall(run.study, loop.text, self.env, space, {})
@@ -184,16 +190,18 @@ local function instance_of(self, entry)
   return instance, kernel_bytes
 end
 
--- Runs all blocks from the world's beginning: {images =, scalars =}, or {failed =} in words.
+-- Runs all blocks from the world's beginning: {images =, scalars =}; with `failed`, in words, what
+-- there was when it failed.
 local function outcome(self, instance, kernel_bytes, pieces)
   restore(self.contents)
   local results = {}
   for _, block in ipairs(run.blocks_of(self.space, pieces, self.plan.extents)) do
     local bytes, failed = instance:run(block)
     if not bytes then
-      return { failed = ("%s %s:%s: %s (iteration %s)"):format(tostring(failed.code),
-        tostring(failed.file), tostring(failed.line), tostring(failed.message),
-        table.concat(failed.iteration or {}, ",")) }
+      return { images = image(self.contents), scalars = {},
+        failed = ("%s %s:%s: %s (iteration %s)"):format(tostring(failed.code),
+          tostring(failed.file), tostring(failed.line), tostring(failed.message),
+          table.concat(failed.iteration or {}, ",")) }
     end
     results[#results + 1] = bytes
   end
@@ -210,11 +218,10 @@ local function difference(self, expected, got, only_arrays)
     return ("ends with '%s', not '%s'"):format(got.failed or "success",
       expected.failed or "success")
   end
-  if expected.failed then return nil end
   for _, each in ipairs(self.contents) do
     if expected.images[each.name] ~= got.images[each.name] then
       local words = explain(each, expected.images[each.name], got.images[each.name])
-      if words then return words end
+      if words then return words .. (expected.failed and " after the same error" or "") end
     end
   end
   for name, value in pairs(only_arrays and {} or expected.scalars) do
@@ -323,7 +330,7 @@ end
 -- form sums and products in another order, and extremes where there is a nan.
 function M.compare_plain(self)
   local expected = M.reference(self)
-  local env = worlds.world(self.loop.seed, self.loop.n)
+  local env = world_of(self.loop)
   jit.off()
   local ok, err = pcall(run.plain, self.loop.text, env, self.space, true)
   jit.on()
@@ -333,8 +340,7 @@ function M.compare_plain(self)
     return ("the plain loop ends with '%s', the Lua engine with '%s'"):format(failed or "success",
       wanted or "success")
   end
-  if failed then return nil end
-  local got = { images = image(contents_of(env)), scalars = {} }
+  local got = { images = image(contents_of(env)), scalars = {}, failed = expected.failed }
   for name in pairs(expected.scalars) do got.scalars[name] = bits(env[name]) end
   for _, name in ipairs { "sum", "product", "most", "least" } do
     got.scalars[name] = expected.scalars[name]

@@ -14,7 +14,7 @@ local M = {}
 ffi.cdef [[
 typedef union spec_slot { void *pointer; double number; int64_t whole; } spec_slot;
 typedef struct spec_fault {
-  int32_t stop, line, capture, dim;
+  int32_t stop, line, capture, dim, file;
   double value, other;
   double index[8];
 } spec_fault;

@@ -15,7 +15,7 @@ ffi.cdef "int getpid(void);"
 
 local TYPES = [[
 typedef union { void *pointer; double number; long long whole; } slot;
-typedef struct { int stop, line, capture, dim; double value, other; double index[8]; } fault;
+typedef struct { int stop, line, capture, dim, file; double value, other, index[8]; } fault;
 #define KERNEL int ms_native_run(const long long *b, const slot *s, slot *r, fault *f)
 ]]
 

@@ -192,3 +192,55 @@ describe("a loop on the native engine", function()
     assert.equal(n, B:sum())
   end)
 end)
+
+describe("errors in functions of another file", function()
+  local expect = require("spec.support.expect")
+
+  it("are placed there by both engines", function()
+    expect.with_directory(function(path)
+      expect.put(path .. "/helper.lua", [[
+        local M = {}
+        function M.get(A, i)
+          local one = 1
+          return A[i + one]
+        end
+        function M.put(A, i)
+          local w =
+            i
+          A[i + 1] = w
+
+        end
+        function M.none(x)
+          local v
+          if x > 100 then v = 1 end
+          return x + v
+        end
+        function M.draw(x) local v = meissa.random(x, 1) return v end
+        return M
+      ]])
+      local helper = setfenv(assert(loadfile(path .. "/helper.lua")),
+        setmetatable({ meissa = meissa }, { __index = _G }))()
+      local get, put, none, draw = helper.get, helper.put, helper.none, helper.draw
+      local A, B = meissa.zeros(10), meissa.zeros(10)
+      local how = { grid = { 1 } }
+      local cases = {
+        { 4, "ARR", 10, function() for i in parallel(10, how) do B[i] = get(A, i) end end },
+        { 4, "ARR", 10, function() for i in parallel(10, how) do B[i] = 2 * get(A, i) end end },
+        { 15, "BDY", 1, function() for i in parallel(10, how) do B[i] = none(i) end end },
+        { 17, "BDY", 2, function() for i in parallel(10, how) do B[i] = draw(i) end end },
+        { 9, "ARR", 10, function() for i in parallel(10, how) do put(A, i) end end },
+      }
+      for _, case in ipairs(cases) do
+        local line, code, iteration, loop = unpack(case)
+        local said = {}
+        for _, engine in ipairs { "lua", "native" } do
+          how.engine = engine
+          local err = expect.raises(code, path .. "/helper.lua:" .. line .. ": ", loop)
+          assert.same({ iteration }, err.iteration)
+          said[#said + 1] = err.message
+        end
+        assert.equal(said[1], said[2])
+      end
+    end)
+  end)
+end)

@@ -46,7 +46,7 @@ end
 
 -- An expression that reads arrays.
 function Program:value(depth)
-  local kind = self.draw(depth > 0 and 9 or 4)
+  local kind = self.draw(depth > 0 and (self.exact and 7 or 9) or 4)
   if kind == 1 then return ("w[%s]"):format(self:place("m", 2)) end
   if kind == 2 then return ("v[%s]"):format(self:place("m", 2)) end
   if kind == 3 then return ("W[%s][%s]"):format(self:place("r", 2), self:place("c", 1)) end
@@ -66,7 +66,7 @@ function Program:value(depth)
 end
 
 function Program:condition()
-  local kind = self.draw(3)
+  local kind = self.exact and 2 or self.draw(3)
   if kind == 1 then return ("%s > %s"):format(self:value(1), "0.5") end
   if kind == 2 then return ("%s %% 3 == 0"):format(self:whole(1)) end
   return ("%s < %s"):format(self:whole(1), self:whole(1))
@@ -158,11 +158,12 @@ function Program:statement(budget)
   statements[number](self, budget)
 end
 
---- A loop over parallel(n) as text: `body`, which ends by storing `z` into A[i].
+--- A loop over parallel(n) as text, whose body ends by storing `z` into A[i].
 -- @number seed
-function M.loop(seed)
+-- @bool[opt] exact no condition depends on what may be served, and everything is read by name
+function M.loop(seed, exact)
   local self = setmetatable({draw = generator(seed), names = 0, lines = {}, depth = 2, ints = {},
-                             rows = {}, own = {}}, Program)
+                             rows = {}, own = {}, exact = exact}, Program)
   for _ = 1, 2 + self.draw(3) do self:statement(2) end
   return ([[
 for i in parallel(n, options) do

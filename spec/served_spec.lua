@@ -1,34 +1,11 @@
 -- SPDX-License-Identifier: MIT
--- time limit: 300 s
+-- time limit: 200 s
 -- Served arrays: what is read at subscripts from data is found out beforehand, and only that is
--- sent where arrays travel by value. The analysis, the bytes that move, and the values.
-local meissa = require "meissa"
-local random = require "spec.served_random"
+-- sent where arrays travel by value. The analysis, the bytes that move, and when lists are good.
 local child = require "spec.support.child"
+local meissa = require "meissa"
+local support = require "spec.support.served"
 local parallel = meissa.parallel
-
-local SEED = tonumber(os.getenv "MEISSA_SEED") or os.time()
-print("MEISSA_SEED=" .. SEED)
-
-local ROADS = {}
-for _, workers in ipairs {1, 2, 3, 5} do
-  ROADS[#ROADS + 1] = {workers = workers}
-  for _, transport in ipairs {"ipc", "tcp"} do
-    ROADS[#ROADS + 1] = {workers = workers, shm = false, transport = transport}
-  end
-end
-
-local function name_of(road)
-  return ("%d workers%s%s"):format(road.workers, road.shm == false and ", by value" or "",
-                                   road.transport == "tcp" and ", tcp" or "")
-end
-
--- The bits of an array's numbers.
-local function bits(A)
-  local words = {}
-  for k, value in ipairs(A:totable()) do words[k] = ("%a"):format(value) end
-  return table.concat(words, " ")
-end
 
 -- Distinct numbers of a list.
 local function distinct(list)
@@ -207,16 +184,14 @@ describe("serving by value", function()
 
   -- Runs the loop on workers and as it is written: the same elements.
   local function same(text, env)
-    for name, value in pairs(env) do rawset(_G, name, value) end
-    rawset(_G, "how", {serial = true})
-    env.A:fill(-1)
-    meissa.run(text)
-    local wanted = bits(env.A)
-    rawset(_G, "how", {})
-    env.A:fill(-1)
-    meissa.run(text)
-    assert.is_true(wanted == bits(env.A), text)
-    for name in pairs(env) do rawset(_G, name, nil) end
+    local wanted
+    for _, how in ipairs {{serial = true}, {}} do
+      env.A:fill(-1)
+      env.how = how
+      support.run(text, env)
+      wanted = wanted or support.bits(env.A)
+    end
+    assert.is_true(wanted == support.bits(env.A), text)
     return meissa.last()
   end
 
@@ -261,6 +236,7 @@ describe("serving by value", function()
   it("follows blocks along rows, whatever row comes next, on both engines", function()
     for _, name in ipairs {"lua", "native"} do
       local output, status = child.script([=[
+local child = require "spec.support.child"
 local meissa = require "meissa"
 local n, distinct = 40, 500
 local idx, w = meissa.zeros({n, n}, {type = "int32"}), meissa.rand({20000}, {seed = 3})
@@ -287,10 +263,36 @@ print "followed"
     end
   end)
 
-  it("takes another array in the place of the first", function()
-    local text = "for i in parallel(300, how) do A[i] = w[idx[i]] end"
-    for seed = 1, 3 do
-      same(text, {A = A, w = meissa.rand({m}, {seed = seed}), idx = idx})
+  it("takes another array in the place of the first, of other extents, too", function()
+    local text = "for i in parallel(300, how) do A[i] = w[idx[i]] + W[idx[i] % 20 + 1][2] end"
+    for seed = 1, 6 do
+      same(text, {A = A, w = meissa.rand({m - seed % 2}, {seed = seed}), idx = idx,
+                  W = meissa.rand({20, 3 + seed % 3}, {seed = seed})})
+    end
+  end)
+
+  it("goes by an array's identity, whatever leads to it", function()
+    local model = {w = w, part = {w = w}}
+    same("for i in parallel(300, how) do A[i] = w[idx[i]] + model.w[idx[i] + 1] + " ..
+         "model.part.w[5] end", {A = A, w = w, idx = idx, model = model})
+    assert.equal("served", meissa.last().arrays.w.placement)
+  end)
+
+  it("sends all in fast arithmetic", function()
+    meissa.init {workers = 1, shm = false}
+    gather {numeric = "fast"}
+    w[idx[1]] = 7
+    local _, plan = gather {numeric = "fast"}
+    assert.equal(8 * m, plan.moved)
+  end)
+
+  it("looks again when a large captured table changes", function()
+    local list = {}
+    for k = 1, 20000 do list[k] = k % m + 1 end
+    local text = "for i in parallel(300, how) do A[i] = w[list[idx[i] * 30]] end"
+    for change = 1, 3 do
+      same(text, {A = A, w = w, idx = idx, list = list})
+      for k = change, 20000, 7 do list[k] = m - k % 1000 end
     end
   end)
 
@@ -343,9 +345,7 @@ print "followed"
   -- The error of a loop, with its place.
   local function failure(options, text)
     meissa.init(options)
-    rawset(_G, "A", A) rawset(_G, "w", w) rawset(_G, "idx", idx)
-    local ok, err = pcall(meissa.run, text)
-    rawset(_G, "A", nil) rawset(_G, "w", nil) rawset(_G, "idx", nil)
+    local ok, err = pcall(support.run, text, {A = A, w = w, idx = idx})
     assert.is_false(ok)
     return ("%s %s %s %s"):format(err.code, err.message, tostring(err.line),
                                   table.concat(err.iteration or {}, ","))
@@ -373,222 +373,4 @@ print "followed"
     same("for i in parallel(300, how) do if flags[idx[i] % 300 + 1] > 0 and flags[i] > 0 then " ..
          "A[i] = w[far[i]] end end", {A = A, w = w, far = far, flags = flags, idx = idx})
   end)
-end)
-
-describe("long lists", function()
-  local n, m, k = 60000, 400000, 90000
-  local first, second = meissa.zeros({n}, {type = "int32"}), meissa.zeros({n}, {type = "int32"})
-  local w, v, A = meissa.rand({m}, {seed = 1}), meissa.rand({k}, {seed = 2}), meissa.zeros {n}
-  for i = 1, n do first[i], second[i] = (i * 7919) % m + 1, (i * 104729) % k + 1 end
-
-  after_each(function() meissa.init {} end)
-
-  -- Elements that a pass got wrong.
-  local function wrong()
-    local count = 0
-    for i = 1, n do
-      if A[i] ~= w[first[i]] * 2 + v[second[i]] then count = count + 1 end
-    end
-    return count
-  end
-
-  for _, road in ipairs {{workers = 1, shm = false}, {workers = 2, shm = false},
-                         {workers = 3, shm = false, transport = "tcp"}} do
-    for _, engine in ipairs {"lua", "native"} do
-      it(("travel while blocks run: %s, %s"):format(name_of(road), engine), function()
-        meissa.init(road)
-        for pass = 1, 4 do
-          for i in parallel(n, {engine = engine}) do A[i] = w[first[i]] * 2 + v[second[i]] end
-          assert.equal(0, wrong())
-          w:fill(pass)
-          if pass == 2 then v:fill(-pass) end
-        end
-      end)
-    end
-  end
-
-  it("are sent again after a loop that failed while they travelled", function()
-    meissa.init {workers = 2, shm = false}
-    for bad = 1, 6 do
-      local limit = bad * 9999
-      local ok, err = pcall(function()
-        for i in parallel(n) do
-          if i == limit then error "enough" end
-          A[i] = w[first[i]] * 2 + v[second[i]]
-        end
-      end)
-      assert.is_false(ok)
-      assert.matches("enough", tostring(err))
-      for i in parallel(n) do A[i] = w[first[i]] * 2 + v[second[i]] end
-      assert.equal(0, wrong())
-      w:fill(bad + 0.5)
-    end
-  end)
-end)
-
--- A pass of logistic regression with a gather behind it: rows of a sparse matrix, a buffer, stages,
--- a condition; as bits, with the plan.
-local function learn(X, y, delay, engine)
-  local n, features = X:size(1), X:size(2)
-  local w = meissa.full({features}, 0.01)
-  local gradient = meissa.buffer(w, {max_delay = delay})
-  local loss, seen = 0, meissa.zeros {n}
-  local options = {ordered = false, engine = engine}
-  for _ = 1, 2 do
-    for i in parallel(n, options) do
-      local margin = 0
-      for f, v in X[i]:nonzeros() do margin = margin + w[f] * v end
-      seen[i] = margin
-      local g = (y[i] > 0 and 1 or 0) - 1 / (1 + math.exp(-margin))
-      loss = loss + g * g
-      for f, v in X[i]:nonzeros() do gradient[f] = gradient[f] + 0.1 * g * v end
-    end
-  end
-  return ("%a %s %s"):format(loss, bits(w), bits(seen)), meissa.last()
-end
-
-describe("served arrays have the same bits", function()
-  local entries, y = {i = {}, j = {}, v = {}}, meissa.zeros {200}
-  for p = 1, 200 do
-    for k = 1, 5 do
-      local e = #entries.i + 1
-      entries.i[e], entries.j[e], entries.v[e] = p, (p * 31 + k * k * 97) % 3000 + 1, k / 3
-    end
-    y[p] = p % 3 - 1
-  end
-  local X = meissa.sparse({200, 3000}, entries)
-  local wanted = {}
-
-  after_each(function() meissa.init {} end)
-
-  for _, road in ipairs(ROADS) do
-    for _, engine in ipairs {"lua", "native"} do
-      it(("with %s, %s"):format(name_of(road), engine), function()
-        meissa.init(road)
-        for _, delay in ipairs {60, 1000} do
-          local got, plan = learn(X, y, delay, engine)
-          assert.equal("served", plan.arrays.w.placement)
-          wanted[delay] = wanted[delay] or got
-          assert.is_true(wanted[delay] == got, "delay " .. delay)
-        end
-      end)
-    end
-  end
-end)
-
-describe("a worker that dies", function()
-  it("is replaced, and gets what it needs", function()
-    local output = child.script([[
-      local meissa = require "meissa"
-      local parallel = meissa.parallel
-      meissa.init {workers = 2, shm = false}
-      local n, flag = 400, os.tmpname()
-      local idx, w, A = meissa.zeros {n}, meissa.rand({9000}, {seed = 1}), meissa.zeros {n}
-      for k = 1, n do idx[k] = k * 7 % 800 + 1 end
-      local function die(i)
-        if i ~= 300 then return end
-        local file = io.open(flag)
-        if not file then return end
-        file:close()
-        os.remove(flag)
-        local f = require "ffi"
-        f.cdef "int kill(int pid, int signal); int getpid(void);"
-        f.C.kill(f.C.getpid(), 9)
-      end
-      for pass = 1, 3 do
-        if pass == 2 then io.open(flag, "w"):close() else os.remove(flag) end
-        for i in parallel(n, {impure = true}) do
-          A[i] = w[idx[i] ] * pass
-          die(i)
-        end
-        local wrong = 0
-        for k = 1, n do wrong = wrong + (A[k] == w[idx[k] ] * pass and 0 or 1) end
-        print(pass, wrong, meissa.last().arrays.w.placement)
-        w:fill(pass + 0.5)
-      end
-    ]])
-    assert.matches("1\t0\tserved\n.*2\t0\tserved\n.*3\t0\tserved", output)
-  end)
-end)
-
-describe("random loops that gather", function()
-  local n, m, r, c = 60, 400, 50, 6
-
-  -- What the loops read, all of it chosen by the seed.
-  local function world(seed)
-    local draw = random.generator(seed + 12345)
-    local function whole(count, most)
-      local A = meissa.zeros({count}, {type = "int32"})
-      for k = 1, count do A[k] = draw(most) end
-      return A
-    end
-    local lists, e = {}, {i = {}, j = {}, v = {}}
-    for k = 1, 10 do lists[k] = {draw(m), draw(m)} end
-    for k = 1, 150 do e.i[k], e.j[k], e.v[k] = draw(n), draw(m), draw(9) end
-    return {
-      n = n, m = m, r = r, c = c, idx = whole(n, 500), jdx = whole(n, 500),
-      w = meissa.rand({m}, {seed = seed}), v = meissa.rand({m}, {seed = seed + 1}),
-      W = meissa.rand({r, c}, {seed = seed + 2}), X = meissa.sparse({n, m}, e),
-      A = meissa.zeros {n}, pairs_of = lists, f = function(j) return j * 3 + 1 end,
-    }, draw
-  end
-
-  local function change(env, pass, draw)
-    if pass == 1 then
-      env.w[draw(m)] = draw(100)
-      env.v:fill(draw(50))
-      env.W[draw(r)]:fill(draw(8))
-    else
-      for _ = 1, 10 do env.idx[draw(n)] = draw(500) end
-      env.f = function(j) return j * 5 + 2 end
-    end
-  end
-
-  local function run(text, env, options)
-    for name, value in pairs(env) do rawset(_G, name, value) end
-    rawset(_G, "options", options)
-    meissa.run(text)
-    for name in pairs(env) do rawset(_G, name, nil) end
-    rawset(_G, "options", nil)
-    return bits(env.A)
-  end
-
-  after_each(function() meissa.init {} end)
-
-  -- Whether the lists of what is read were made, if anything is served.
-  local function is_listed(plan)
-    if not plan.prefetch then return true end
-    for _, grid in pairs(plan.grids) do
-      if grid.needs and grid.needs.lists then return true end
-    end
-    return false
-  end
-
-  -- How many arrays were served in `count` loops, each run three times.
-  local function check(count, road, engine)
-    local served = 0
-    meissa.init(road)
-    for seed = SEED, SEED + count - 1 do
-      local env, draw = world(seed)
-      local text = random.loop(seed)
-      for pass = 1, 3 do
-        local wanted = run(text, env, {serial = true})
-        env.A:fill(-1)
-        local got = run(text, env, {engine = engine})
-        assert.is_true(wanted == got, ("MEISSA_SEED=%d, pass %d:\n%s"):format(seed, pass, text))
-        if road.shm == false then assert.is_true(is_listed(meissa.last()), text) end
-        change(env, pass, draw)
-      end
-      served = served + (meissa.last().prefetch and #meissa.last().prefetch.arrays or 0)
-    end
-    return served
-  end
-
-  for _, road in ipairs {{workers = 1, shm = false}, {workers = 2, shm = false},
-                         {workers = 3, shm = false, transport = "tcp"}, {workers = 2}} do
-    it("give what they give serially: " .. name_of(road), function()
-      assert.is_true(check(25, road, "lua") > 10)
-      check(10, road, "auto")
-    end)
-  end
 end)

@@ -87,8 +87,9 @@ local function measure(title, pass, X, y, rounds)
   local single = one_by_one(X, read)
   stop()
   return {loop = "slr", part = "prefetch", data = title, pass = pass, points = X:size(1),
-          weights = X:size(2), reads = X:nnz(), one_by_one = single, first = first, listing = listing, second = second,
-          moved = moved, gain = single / first, kept = first / second}
+          weights = X:size(2), reads = X:nnz(), one_by_one = single, first = first,
+          listing = listing, second = second, moved = moved, gain = single / first,
+          kept = first / second}
 end
 
 --- Measures, prints a table on stderr and JSON on stdout. Raises an error below the figures that

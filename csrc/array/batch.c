@@ -10,11 +10,14 @@
 #include "array/number.h"
 #include "base/shown.h"
 
-/* What reading a piece needs. */
+/* What reading a piece needs. The ids of some lines wait to be looked up together. */
 typedef struct reader {
   const ms_triple_format *format;
   ms_batch *batch;
   ms_lines lines;
+  ms_id id[MS_IDS_GROUP / 2][2];
+  int64_t line_of[MS_IDS_GROUP / 2];
+  int waiting; /* lines whose ids do: the last ones of the batch */
 } reader;
 
 /* The next line of data: 1, 0 at the end of the piece, or -1. */
@@ -75,26 +78,49 @@ static int read_value(const reader *r, const ms_field *field, double *value, ms_
   return 0;
 }
 
-/* Looks up or adds the id in one of the first two fields. */
-static int read_id(const reader *r, int column, const ms_field *field, uint32_t *at,
-                   ms_error *err) {
+static ms_ids *ids_of(const reader *r, int column) {
   const ms_triples *options = r->format->options;
-  if (field->length == 0) {
-    return ms_lines_error(&r->lines, err, "expected an id in field %d, found nothing", column + 1);
+  return &r->batch->ids[options->square && options->like == NULL ? 0 : column];
+}
+
+/* What is wrong with an id of the waiting line w. */
+static int refuse_id(const reader *r, int w, int column, ms_error *err) {
+  const ms_id *id = &r->id[w][column];
+  ms_lines lines = r->lines;
+  char shown[MS_SHOWN_SIZE];
+  lines.number = r->line_of[w];
+  if (id->length == 0) {
+    return ms_lines_error(&lines, err, "expected an id in field %d, found nothing", column + 1);
   }
-  ms_ids *ids = &r->batch->ids[options->square && options->like == NULL ? 0 : column];
-  int64_t position = ms_ids_position(ids, field->text, field->length, err);
-  if (position == -2) {
-    char shown[MS_SHOWN_SIZE];
-    return ms_lines_error(&r->lines, err,
-                          "the id '%s' in field %d is not in the array given as like",
-                          ms_shown(field->text, field->length, shown, sizeof shown), column + 1);
-  }
+  return ms_lines_error(&lines, err, "the id '%s' in field %d is not in the array given as like",
+                        ms_shown(id->text, id->length, shown, sizeof shown), column + 1);
+}
+
+/* Looks up or adds an id of the waiting line w. */
+static int place_id(const reader *r, int w, int column, uint32_t *at, ms_error *err) {
+  const ms_id *id = &r->id[w][column];
+  int64_t position = id->length > 0 ? ms_ids_place(ids_of(r, column), id, err) : -2;
   *at = (uint32_t)position;
+  if (position == -2) return refuse_id(r, w, column, err);
   return position < 0 ? -1 : 0;
 }
 
-static int read_line(const reader *r, const char *line, size_t length, ms_error *err) {
+/* Looks up the ids that wait. */
+static int place_waiting(reader *r, ms_error *err) {
+  int64_t first = r->batch->count - r->waiting;
+  for (int w = 0; w < r->waiting; w++) {
+    for (int c = 0; c < 2; c++) ms_ids_near(ids_of(r, c), &r->id[w][c]);
+  }
+  for (int w = 0; w < r->waiting; w++) {
+    for (int c = 0; c < 2; c++) {
+      if (place_id(r, w, c, &r->batch->at[c][first + w], err) != 0) return -1;
+    }
+  }
+  r->waiting = 0;
+  return 0;
+}
+
+static int read_line(reader *r, const char *line, size_t length, ms_error *err) {
   const ms_triple_format *format = r->format;
   ms_batch *batch = r->batch;
   ms_field fields[3];
@@ -111,13 +137,13 @@ static int read_line(const reader *r, const char *line, size_t length, ms_error 
   if (batch->integers && r->lines.number != format->first_line) {
     batch->integers = both_integers(fields);
   }
-  if (read_id(r, 0, &fields[0], &batch->at[0][e], err) != 0 ||
-      read_id(r, 1, &fields[1], &batch->at[1][e], err) != 0) {
-    return -1;
+  for (int c = 0; c < 2; c++) {
+    ms_ids_approach(ids_of(r, c), fields[c].text, fields[c].length, &r->id[r->waiting][c]);
   }
+  r->line_of[r->waiting++] = r->lines.number;
   if (batch->line_of != NULL) batch->line_of[e] = (uint32_t)r->lines.number;
   batch->count++;
-  return 0;
+  return r->waiting < MS_IDS_GROUP / 2 ? 0 : place_waiting(r, err);
 }
 
 /* An empty batch with room for an entry a line. */
@@ -145,20 +171,27 @@ static ms_batch *new_batch(const ms_triple_format *format, int64_t lines, ms_err
   return NULL;
 }
 
+/* Reads all lines; -1 with the first error among them, that of an id that waits before others. */
+static int read_lines(reader *r, ms_error *err) {
+  const char *line;
+  size_t length;
+  ms_error later = {0};
+  int got;
+  while ((got = next_line(r->format->options, &r->lines, &line, &length, &later)) == 1) {
+    got = read_line(r, line, length, &later);
+    if (got != 0) break;
+  }
+  if (place_waiting(r, err) != 0) return -1;
+  if (got == 0) return 0;
+  *err = later;
+  return -1;
+}
+
 ms_batch *ms_batch_read(const ms_triple_format *format, const ms_piece *piece, ms_error *err) {
   reader r = {.format = format, .batch = new_batch(format, piece->lines, err)};
   if (r.batch == NULL) return NULL;
   ms_lines_of(&r.lines, piece);
-  const char *line;
-  size_t length;
-  int got;
-  while ((got = next_line(format->options, &r.lines, &line, &length, err)) == 1) {
-    if (read_line(&r, line, length, err) != 0) {
-      got = -1;
-      break;
-    }
-  }
-  if (got == 0) return r.batch;
+  if (read_lines(&r, err) == 0) return r.batch;
   ms_batch_free(r.batch);
   return NULL;
 }

@@ -14,9 +14,26 @@ typedef struct run_head {
 /* Zeros between two runs are cheaper sent than a head. */
 #define GAP ((int64_t)(sizeof(run_head) / sizeof(double)))
 
-/* Finds the next run from `first` on: its beginning, with its end in `*end`; `count` at the end. */
-static int64_t find_run(const double *pending, int64_t count, int64_t first, int64_t *end) {
-  while (first < count && pending[first] == 0) first++;
+/* Elements that are looked at together. */
+#define STRIDE ((int64_t)32)
+
+/* Whether the elements from here on are all 0 in every bit. */
+static bool is_clear(const double *pending) {
+  uint64_t bits[STRIDE], any = 0;
+  memcpy(bits, pending, sizeof bits);
+  for (int64_t k = 0; k < STRIDE; k++) any |= bits[k];
+  return any == 0;
+}
+
+/* Finds the next run from `first` on: its beginning, with its end in `*end`; `count` at the end.
+ * What it passes over is made 0 in every bit: a -0 is no element. */
+static int64_t find_run(double *pending, int64_t count, int64_t first, int64_t *end) {
+  while (first < count && pending[first] == 0) {
+    while (count - first >= STRIDE && is_clear(pending + first)) first += STRIDE;
+    for (int64_t k = 0; k < STRIDE && first < count && pending[first] == 0; k++) {
+      pending[first++] = 0;
+    }
+  }
   *end = first;
   for (int64_t k = first; k < count && k - *end <= GAP; k++) {
     if (pending[k] != 0) *end = k + 1; /* nan too */
@@ -24,25 +41,18 @@ static int64_t find_run(const double *pending, int64_t count, int64_t first, int
   return first;
 }
 
-size_t ms_pending_size(const double *pending, int64_t count) {
+size_t ms_pending_take(double *pending, int64_t count, char *out) {
   size_t size = 0;
-  int64_t end, first = find_run(pending, count, 0, &end);
-  for (; first < count; first = find_run(pending, count, end, &end)) {
-    size += sizeof(run_head) + (size_t)(end - first) * sizeof *pending;
-  }
-  return size;
-}
-
-void ms_pending_take(double *pending, int64_t count, char *out) {
   int64_t end, first = find_run(pending, count, 0, &end);
   for (; first < count; first = find_run(pending, count, end, &end)) {
     run_head head = {.first = first, .length = end - first};
     size_t bytes = (size_t)head.length * sizeof *pending;
-    memcpy(out, &head, sizeof head);
-    memcpy(out + sizeof head, pending + first, bytes);
-    out += sizeof head + bytes;
+    memcpy(out + size, &head, sizeof head);
+    memcpy(out + size + sizeof head, pending + first, bytes);
+    memset(pending + first, 0, bytes);
+    size += sizeof head + bytes;
   }
-  if (count > 0) memset(pending, 0, (size_t)count * sizeof *pending); /* -0 too */
+  return size;
 }
 
 /* Reads where the run at `*at` of the bytes lies, and moves on behind its elements: 1 read, 0 at

@@ -18,11 +18,13 @@
 #include "base/api.h"
 #include "base/error.h"
 
-/* Bytes that the runs of the non-zero elements of pending[0 .. count) take. */
-MS_API size_t ms_pending_size(const double *pending, int64_t count);
+/* Room for the runs of so many elements, in bytes: behind each head there is an element, and behind
+ * each run but the last so many zeros that the next head takes no more than they would. */
+#define MS_PENDING_ROOM(count) (8 * (size_t)(count) + 16)
 
-/* Writes the runs into `out`, which has room for them, and makes the vector zero again. */
-MS_API void ms_pending_take(double *pending, int64_t count, char *out);
+/* Writes the runs of the non-zero elements of pending[0 .. count) into `out`, which has
+ * MS_PENDING_ROOM, and makes the vector zero again. Returns how many bytes they take. */
+MS_API size_t ms_pending_take(double *pending, int64_t count, char *out);
 
 /* Adds runs to sum[0 .. count). MS_BUG for bytes that are no runs of a vector of
  * `count` elements; then some of them may have been added. */

@@ -4,6 +4,7 @@
 #include "array/pending.h"
 
 #include <math.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -27,10 +28,10 @@ static void test_sums(void) {
     memcpy(expected, sum, sizeof sum);
     fill(pending, &seed, one_in);
     for (int k = 0; k < COUNT; k++) expected[k] += pending[k];
-    size_t size = ms_pending_size(pending, COUNT);
-    char *bytes = malloc(size + 1);
+    char *bytes = malloc(MS_PENDING_ROOM(COUNT));
     if (bytes == NULL) abort();
-    ms_pending_take(pending, COUNT, bytes);
+    size_t size = ms_pending_take(pending, COUNT, bytes);
+    CHECK(size <= MS_PENDING_ROOM(COUNT));
     ms_error err = {0};
     CHECK(ms_pending_add(sum, COUNT, bytes, size, &err) == 0);
     CHECK(memcmp(sum, expected, sizeof sum) == 0);
@@ -41,15 +42,50 @@ static void test_sums(void) {
 
 static void test_untouched(void) {
   double pending[4] = {0, -0.0, 0, 0}, sum[4] = {-0.0, -0.0, 1, 2};
-  CHECK(ms_pending_size(pending, 4) == 0);
-  CHECK(ms_pending_size(pending, 0) == 0);
+  char bytes[MS_PENDING_ROOM(4)];
+  CHECK(ms_pending_take(pending, 4, bytes) == 0);
+  CHECK(ms_pending_take(pending, 0, bytes) == 0);
+  CHECK(!signbit(pending[1]));
+  pending[1] = -0.0;
   pending[3] = NAN;
-  char bytes[64];
-  CHECK(ms_pending_size(pending, 4) == 24);
-  ms_pending_take(pending, 4, bytes);
+  CHECK(ms_pending_take(pending, 4, bytes) == 24);
+  CHECK(!signbit(pending[1]) && pending[3] == 0);
   ms_error err = {0};
   CHECK(ms_pending_add(sum, 4, bytes, 24, &err) == 0);
   CHECK(signbit(sum[0]) && signbit(sum[1]) && sum[2] == 1 && isnan(sum[3]));
+}
+
+/* A negative zero anywhere, alone or in a run, is no element and does not stay. */
+static void test_negative_zeros(void) {
+  double pending[COUNT] = {0};
+  char bytes[MS_PENDING_ROOM(COUNT)];
+  for (int at = 0; at < COUNT; at++) {
+    pending[at] = -0.0;
+    CHECK(ms_pending_take(pending, COUNT, bytes) == 0 && !signbit(pending[at]));
+    pending[at] = -0.0;
+    pending[COUNT - 1 - at] += 3;
+    CHECK(ms_pending_take(pending, COUNT, bytes) == 24);
+    bool clear = true;
+    for (int k = 0; k < COUNT; k++) clear = clear && pending[k] == 0 && !signbit(pending[k]);
+    CHECK(clear);
+  }
+}
+
+/* The vectors that take the most room: elements as far apart as makes them runs of their own. */
+static void test_room(void) {
+  for (int gap = 1; gap < 8; gap++) {
+    for (int count = 0; count < 100; count++) {
+      double pending[100] = {0}, sum[100] = {0};
+      char bytes[MS_PENDING_ROOM(100)];
+      for (int k = 0; k < count; k += gap) pending[k] = k + 1;
+      size_t size = ms_pending_take(pending, count, bytes);
+      ms_error err = {0};
+      CHECK(size <= MS_PENDING_ROOM(count) && ms_pending_add(sum, count, bytes, size, &err) == 0);
+      bool same = true;
+      for (int k = 0; k < count; k++) same = same && sum[k] == (k % gap == 0 ? k + 1 : 0);
+      CHECK(same);
+    }
+  }
 }
 
 static void test_malformed(void) {
@@ -74,6 +110,8 @@ static void test_malformed(void) {
 int main(void) {
   test_sums();
   test_untouched();
+  test_negative_zeros();
+  test_room();
   test_malformed();
   return ms_test_end();
 }

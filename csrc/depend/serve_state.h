@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * The inside of serving, shared by serve.c (which arrays), serve_taint.c (what a value depends on)
- * and serve_text.c (the slice). Belongs to one call of ms_serve_find. */
+ * The inside of serving, shared by serve.c (the candidates), serve_taint.c (what a value depends
+ * on), serve_scan.c (what the slice would need) and serve_text.c (the slice). Belongs to one call
+ * of ms_serve_find. */
 #ifndef MS_DEPEND_SERVE_STATE_H
 #define MS_DEPEND_SERVE_STATE_H
 
@@ -37,6 +38,12 @@ typedef struct ms_path {
   uint32_t binding, subscripts;
   bool range; /* some subscript is a range */
 } ms_path;
+
+/* Takes candidates away: they are sent whole, for the reason `why` (static storage). */
+void ms_serve_drop(ms_serve *serve, ms_taint which, const char *why);
+
+/* Takes candidates away until the others can be served. */
+void ms_serve_settle(ms_serve *serve);
 
 /* Whether an expression is an array's name, a local view, or either with subscripts. */
 bool ms_serve_path(const ms_serve *serve, const ms_node *node, ms_path *path);

@@ -250,9 +250,8 @@ ms_c_value ms_c_load(ms_writer *w, const ms_c_location *location, const ms_node 
     const char *held = ms_c_temp(w);
     ms_c_line(w, "const int64_t %s = %s;", held, location->text);
     ms_c_line(w, "if (MS_UNLIKELY(!ms_is_exact(%s))) {", held);
-    ms_c_line(w, "ms_stop_wide(fault, %u, %u, %s);", ms_c_fault_line(w, node), location->kind.array,
-              held);
-    ms_c_leave(w);
+    ms_c_line(w, "ms_stop_wide(fault, %u, %u, %s);", node->line, location->kind.array, held);
+    ms_c_leave(w, node);
     ms_c_line(w, "}");
     value.text = held;
   }

@@ -144,7 +144,7 @@ static void declare_entry(ms_writer *w, bool entries) {
     ms_c_line(w, "if (MS_UNLIKELY(!ms_is_exact(%s))) {", value.text);
     ms_c_line(w, "ms_stop_wide(fault, %u, %" PRId32 ", %s);", job->loop->body->line,
               job->space->source, value.text);
-    ms_c_leave(w);
+    ms_c_leave(w, NULL);
     ms_c_line(w, "}");
   }
   if (job->entry_type == MS_INT32 || job->entry_type == MS_INT64) {

@@ -42,6 +42,16 @@ static void evaluate(ms_writer *w, const ms_node *node, ms_c_value *values, bool
   }
 }
 
+/* Where Lua places the errors of a builtin: a call in tail position leaves its function, so they
+ * are the call's of that one. */
+static const ms_node *place_of(const ms_writer *w, const ms_node *call) {
+  for (const ms_inlined *open = w->inlined; open != NULL; open = open->next) {
+    if (call->parent->kind != MS_RETURN || call->parent->kids != 1) break;
+    call = open->call;
+  }
+  return call;
+}
+
 /* meissa.random: each call draws, so it is a statement of its own. */
 static ms_c_value draw(ms_writer *w, const ms_node *node, const ms_library *entry) {
   ms_c_value values[MS_RETURNS];
@@ -60,22 +70,41 @@ static ms_c_value draw(ms_writer *w, const ms_node *node, const ms_library *entr
   } else {
     ms_c_line(w, "if (MS_UNLIKELY(!ms_is_draw_range(%s, %s))) {", limit[0], limit[1]);
     ms_c_line(w, "fault->other = %s;", limit[1]);
-    ms_c_line(w, "ms_stop(fault, MS_NATIVE_RANDOM, %u, 0, %u, %s);", ms_c_fault_line(w, node),
-              count, limit[0]);
-    ms_c_leave(w);
+    const ms_node *place = place_of(w, node);
+    ms_c_line(w, "ms_stop(fault, MS_NATIVE_RANDOM, %u, 0, %u, %s);", place->line, count, limit[0]);
+    ms_c_leave(w, place);
     ms_c_line(w, "}");
     ms_c_line(w, "const double %s = ms_draw_whole(&draws, %s, %s);", held, limit[0], limit[1]);
   }
   return number(MS_FORM_DOUBLE, MS_FULL, held);
 }
 
+/* Builtins that speak for themselves; others are called what their caller calls them. */
+static bool has_own_words(const char *name) {
+  static const char *const names[] = {"math.max", "math.min", "math.ceil", "math.deg",
+                                      "math.rad", "bit.band", "bit.bor",   "bit.bxor"};
+  for (size_t k = 0; k < sizeof names / sizeof *names; k++) {
+    if (strcmp(names[k], name) == 0) return true;
+  }
+  return false;
+}
+
+/* The name in a call: of a function, field or method. */
+static const char *name_in(const ms_node *call) {
+  if (call->kind == MS_METHOD) return call->text;
+  const ms_node *callee = call->kid[0];
+  const char *name = callee->kind == MS_INDEX ? callee->kid[1]->text : callee->text;
+  return name != NULL ? name : "?";
+}
+
 /* What argument `at`, from 1, must not be, in the words of whoever refuses it. */
-static ms_complaint bad_argument(ms_writer *w, const char *name, uint32_t at) {
+static ms_complaint bad_argument(ms_writer *w, const char *name, const ms_node *place,
+                                 const ms_node *call, uint32_t at) {
   static const ms_complaint power = {"attempt to perform arithmetic on a nil value",
                                      "attempt to perform arithmetic on a boolean value"};
   if (strcmp(name, "math.pow") == 0) return power;
   const char *format = "bad argument #%u to '%s' (number expected, got %s)";
-  name = strchr(name, '.') + 1;
+  name = place == call || has_own_words(name) ? strchr(name, '.') + 1 : name_in(place);
   return (ms_complaint){ms_c_text(w, format, at, name, "nil"),
                         ms_c_text(w, format, at, name, "boolean")};
 }
@@ -89,11 +118,13 @@ static ms_c_value builtin(ms_writer *w, const ms_node *node, const ms_library *e
   ms_c_value values[MS_RETURNS];
   uint32_t count = node->kids - 1;
   evaluate(w, node, values, false);
+  const ms_node *place = place_of(w, node);
   for (uint32_t k = 0; k < count; k++) {
     const ms_node *kid = node->kid[k + 1];
     if (values[k].form == MS_FORM_VALUE && entry->shape != MS_LIBRARY_SELF)
-      values[k] = number(MS_FORM_DOUBLE, values[k].kind.precision,
-                         ms_c_as_number(w, values[k], kid, bad_argument(w, entry->name, k + 1)));
+      values[k] = number(
+          MS_FORM_DOUBLE, values[k].kind.precision,
+          ms_c_as_number(w, values[k], place, bad_argument(w, entry->name, place, node, k + 1)));
     if (values[k].form != MS_FORM_DOUBLE && values[k].form != MS_FORM_FLOAT) {
       ms_c_refuse(w, kid, "`%s` is not known to be a number", ms_c_source(w, kid));
       return number(form, kind.precision, "0.0");
@@ -188,10 +219,11 @@ static void inline_call(ms_writer *w, const ms_node *node, const ms_node *functi
   declare_parameters(w, node, known);
   ms_inlined open = {.next = w->inlined,
                      .function = function,
+                     .call = node,
                      .results = values,
                      .result_count = count,
                      .label = ms_c_text(w, "r%u", ++w->labels)};
-  if (ms_c_is_elsewhere(w, function)) open.call_line = ms_c_fault_line(w, node);
+  if (ms_c_is_elsewhere(w, function)) open.call_line = ms_c_body_line(w, node);
   w->inlined = &open;
   ms_c_label *labels = w->label;
   w->label = NULL;

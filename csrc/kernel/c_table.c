@@ -45,11 +45,9 @@ ms_c_value ms_c_table_element(ms_writer *w, const ms_node *node) {
   ms_kind_of kind = ms_typed_expression(w->typed, node);
   ms_c_value read = {.form = MS_FORM_VALUE, .kind = kind, .text = "ms_nil"};
   ms_whole key;
-  if (ms_c_whole_static(w, node->kid[1]).known || w->frames > 0) {
-    if (ms_c_whole_within(w, node->kid[1], ROOM, &key)) {
-      read.text = ms_c_text(w, "ms_table_at(&%s, %s)", table, key.text);
-      return ms_c_hold(w, read);
-    }
+  if (ms_c_whole_within(w, node->kid[1], ROOM, &key)) {
+    read.text = ms_c_text(w, "ms_table_at(&%s, %s)", table, key.text);
+    return ms_c_hold(w, read);
   }
   ms_c_value value = ms_c_hold(w, ms_c_expression(w, node->kid[1]));
   if (value.form == MS_FORM_OBJECT) {
@@ -64,7 +62,7 @@ ms_c_value ms_c_table_element(ms_writer *w, const ms_node *node) {
 void ms_c_table_place(ms_writer *w, const ms_node *node, ms_c_slot *slot) {
   slot->table = name_of(w, node->kid[0]);
   ms_whole key;
-  if (w->frames == 0 || !ms_c_whole_within(w, node->kid[1], ROOM, &key)) {
+  if (!ms_c_whole_within(w, node->kid[1], ROOM, &key)) {
     ms_c_refuse(w, node, "`%s` may be any key of a table", ms_c_source(w, node->kid[1]));
     return;
   }

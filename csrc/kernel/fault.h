@@ -6,7 +6,8 @@
 
 #include "kernel/native.h"
 
-/* Says why and where a block stops; the caller has filled or will fill `index`. Returns `stop`.
+/* Says why and where a block stops; the caller has filled or will fill `index`, and `file` if it is
+ * not the loop's. Returns `stop`.
  * Out of the way of the code that runs. */
 static __attribute__((cold, noinline, unused)) int32_t ms_stop(ms_native_fault *fault, int32_t stop,
                                                                int32_t line, int32_t capture,
@@ -15,6 +16,7 @@ static __attribute__((cold, noinline, unused)) int32_t ms_stop(ms_native_fault *
   fault->line = line;
   fault->capture = capture;
   fault->dim = dim;
+  fault->file = 0;
   fault->value = value;
   return stop;
 }

@@ -12,7 +12,7 @@
 #include <stdint.h>
 
 /* Raised whenever anything in this file changes. */
-#define MS_NATIVE_ABI 3
+#define MS_NATIVE_ABI 4
 
 /* The exported function's name in every kernel. */
 #define MS_NATIVE_ENTRY "ms_native_run"
@@ -39,6 +39,7 @@ typedef struct ms_native_fault {
   int32_t stop;         /* ms_native_stop */
   int32_t line;         /* of the user's text */
   int32_t capture, dim; /* from 0 */
+  int32_t file; /* 0, or from 1 the message that is the name of another file than the loop's */
   double value, other;
   double index[8]; /* index values of the iteration, collapsed loops included */
 } ms_native_fault;

@@ -187,6 +187,21 @@ static void row_call_or_children(ms_draft *draft, const ms_node *node) {
   }
 }
 
+/* `return x ^ 2` is no call; what it becomes must not be one in tail position either, or errors
+ * would be placed at the function's caller. */
+static void give(ms_draft *draft, const ms_node *node) {
+  const ms_node *value = node->kids == 1 ? node->kid[0] : NULL;
+  if (value == NULL || (value->kind != MS_BINARY && value->kind != MS_INDEX)) {
+    children(draft, node);
+    return;
+  }
+  ms_draft_copy(draft, node->begin, value->begin);
+  ms_text_add(draft->out, "(");
+  ms_draft_node(draft, value);
+  ms_text_add(draft->out, ")");
+  ms_draft_copy(draft, value->end, node->end);
+}
+
 static void rewrite(ms_draft *draft, const ms_node *node) {
   switch (node->kind) {
     case MS_NAME:
@@ -217,7 +232,7 @@ static void rewrite(ms_draft *draft, const ms_node *node) {
         leave(draft, node);
         return;
       }
-      children(draft, node);
+      give(draft, node);
       return;
     default:
       children(draft, node);

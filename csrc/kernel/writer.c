@@ -80,7 +80,7 @@ bool ms_c_is_elsewhere(const ms_writer *w, const ms_node *node) {
   return strcmp(tree_of(w, node)->name, w->draft->job->loop->tree->name) != 0;
 }
 
-uint32_t ms_c_fault_line(const ms_writer *w, const ms_node *node) {
+uint32_t ms_c_body_line(const ms_writer *w, const ms_node *node) {
   uint32_t line = node->line;
   for (const ms_inlined *open = w->inlined; open != NULL; open = open->next) {
     if (open->call_line != 0) line = open->call_line;
@@ -111,7 +111,7 @@ void ms_c_place(ms_writer *w, const ms_node *node) {
 
 void ms_c_refuse(ms_writer *w, const ms_node *node, const char *format, ...) {
   if (w->why->line != 0) return;
-  w->why->line = ms_c_fault_line(w, node);
+  w->why->line = ms_c_body_line(w, node);
   w->why->column = node->column;
   va_list arguments;
   va_start(arguments, format);
@@ -172,7 +172,9 @@ static uint32_t message_number(ms_writer *w, const char *message) {
   return w->message_count++;
 }
 
-void ms_c_leave(ms_writer *w) {
+void ms_c_leave(ms_writer *w, const ms_node *node) {
+  if (node != NULL && ms_c_is_elsewhere(w, node))
+    ms_c_line(w, "fault->file = %u;", message_number(w, tree_of(w, node)->name) + 1);
   ms_c_line(w, "goto ms_stopped;");
   w->stops = true;
 }
@@ -180,9 +182,8 @@ void ms_c_leave(ms_writer *w) {
 void ms_c_stop(ms_writer *w, const ms_node *node, const char *condition, const char *stop,
                uint32_t capture, uint32_t dim, const char *value) {
   ms_c_line(w, "if (MS_UNLIKELY(%s)) {", condition);
-  ms_c_line(w, "ms_stop(fault, %s, %u, %u, %u, %s);", stop, ms_c_fault_line(w, node), capture, dim,
-            value);
-  ms_c_leave(w);
+  ms_c_line(w, "ms_stop(fault, %s, %u, %u, %u, %s);", stop, node->line, capture, dim, value);
+  ms_c_leave(w, node);
   ms_c_line(w, "}");
 }
 

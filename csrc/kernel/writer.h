@@ -84,7 +84,7 @@ typedef struct ms_c_label {
 /* A function that is being written in place of its call. */
 typedef struct ms_inlined {
   struct ms_inlined *next;
-  const ms_node *function;
+  const ms_node *function, *call;
   ms_c_value *results; /* variables that take them */
   uint32_t result_count;
   const char *label;
@@ -180,8 +180,8 @@ const char *ms_c_binding_name(ms_writer *w, uint32_t at);
 /* Whether a node stands in another file than the loop. */
 bool ms_c_is_elsewhere(const ms_writer *w, const ms_node *node);
 
-/* The line that faults name: of a function from another file, that of its call in the body. */
-uint32_t ms_c_fault_line(const ms_writer *w, const ms_node *node);
+/* The line that refusals name: of a function from another file, that of its call in the body. */
+uint32_t ms_c_body_line(const ms_writer *w, const ms_node *node);
 
 /* The source of a node, cut to what a message can show. */
 const char *ms_c_source(ms_writer *w, const ms_node *node);
@@ -196,7 +196,7 @@ bool ms_c_is_simple(const char *text);
 const char *ms_c_number(ms_writer *w, double number);
 
 /* Appends a jump to the end of a block that has stopped. */
-void ms_c_leave(ms_writer *w);
+void ms_c_leave(ms_writer *w, const ms_node *node);
 
 /* Appends a stop (native.h) if `condition` holds, which is C as `value` is. */
 void ms_c_stop(ms_writer *w, const ms_node *node, const char *condition, const char *stop,

@@ -91,7 +91,8 @@ int ms_cached_serve(ms_session *session, ms_member *member, ms_run *run, uint32_
   bool current = is_current(entry, item);
   if (wanted->elements == 0 || (current && entry->list == wanted->copy)) return 0;
   uint64_t values = (uint64_t)wanted->elements * item->element, whole = ms_item_bytes(item);
-  uint64_t runs = wanted->sent ? 0 : (uint64_t)wanted->run_count * sizeof *wanted->runs;
+  /* The list itself counts the first time; if there is a second, there will be more. */
+  uint64_t runs = wanted->uses++ > 0 ? 0 : (uint64_t)wanted->run_count * sizeof *wanted->runs;
   if ((current && entry->list == 0 && entry->hi > entry->lo) || values + runs >= whole) {
     return ms_cached_load(session, member, run, number, err);
   }

@@ -41,6 +41,7 @@ typedef struct ms_wanted {
   ms_wanted_part part[MS_WANTED_PARTS];
   uint32_t part_count;
   uint64_t used; /* by this job last */
+  uint64_t uses; /* times that something had to be sent for it */
   bool sent;     /* the worker has it, or will have when it gets the values */
 } ms_wanted;
 

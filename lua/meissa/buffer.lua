@@ -19,8 +19,7 @@ local lib = arrays.lib
 local OPTIONS = {"apply", "with", "max_delay"}
 
 core.cdef("pending", [[
-size_t ms_pending_size(const double *pending, int64_t count);
-void ms_pending_take(double *pending, int64_t count, char *out);
+size_t ms_pending_take(double *pending, int64_t count, char *out);
 size_t ms_marks_take(double *marks, int64_t count, char *out);
 int ms_pending_add(double *sum, int64_t count, const char *bytes, size_t size, ms_error *err);
 ]])
@@ -172,41 +171,69 @@ end
 
 -- ----------------------------------------------------------------------------------- a block's
 
-local room, room_size = nil, 0 -- for what blocks have marked
+local room, room_size = nil, 0
+
+-- Memory for so many bytes of what a block has left, until it is asked for again.
+local function room_for(size)
+  if room_size < size then room, room_size = ffi.new("char[?]", size), size end
+  return room
+end
 
 --- Takes what a block has marked in its copy, as bytes for ms_needs_add, and makes it zero again.
 -- @param pointer a double pointer @number count elements
 function M.take_marks(pointer, count)
-  if room_size <= count then room, room_size = ffi.new("char[?]", count + 1), count + 1 end
-  return ffi.string(room, lib.ms_marks_take(pointer, count, room))
+  local bytes = room_for(count + 1)
+  return ffi.string(bytes, lib.ms_marks_take(pointer, count, bytes))
 end
 
 --- Takes what a block has put into its copy, as bytes, and makes the copy zero again.
 -- @param pointer a double pointer @number count elements
 function M.take(pointer, count)
-  local size = tonumber(lib.ms_pending_size(pointer, count))
-  local bytes = ffi.new("char[?]", size + 1)
-  lib.ms_pending_take(pointer, count, bytes)
-  return ffi.string(bytes, size)
+  local bytes = room_for(8 * count + 16) -- MS_PENDING_ROOM
+  return ffi.string(bytes, lib.ms_pending_take(pointer, count, bytes))
 end
 
 -- ------------------------------------------------------------------------------------- merging
 
--- All elements as a row-major vector of doubles.
-local function widen(source)
-  local wide = array.zeros(array.describe(source).dims)
-  wide:copy(source)
-  return wide, ffi.cast("double *", array.core(wide).data)
+-- Whether an array's own memory is a row-major vector of doubles that may be written.
+local function is_vector(source)
+  local memory = array.core(source)
+  return source:type() == "double" and memory.writable ~= 0 and memory.readable ~= 0 and
+    lib.ms_array_contiguous(memory) ~= 0
+end
+
+-- All elements of arrays as row-major vectors of doubles: those of the arrays themselves, if they
+-- are such vectors and share nothing with each other; and the arrays that hold them.
+local function widen(list)
+  local vectors, wide, stores = {}, {}, {}
+  for k, source in ipairs(list) do
+    local about = array.describe(source)
+    wide[k] = source
+    if stores[about.store] or not is_vector(source) then
+      wide[k] = array.zeros(about.dims)
+      wide[k]:copy(source)
+    end
+    stores[about.store] = true
+    vectors[k] = ffi.cast("double *", array.core(wide[k]).data)
+  end
+  return vectors, wide
+end
+
+-- Puts the elements back where they are not those of the arrays themselves.
+local function narrow(list, wide)
+  for k, target in ipairs(list) do
+    if wide[k] ~= target then target:copy(wide[k]) end
+  end
 end
 
 local function add_all(buffer, parts)
-  local target = buffer.target
-  local wide, sum = widen(target)
-  local count = array.describe(target).count
+  local targets = {buffer.target}
+  local vectors, wide = widen(targets)
+  local count = array.describe(buffer.target).count
   for _, bytes in ipairs(parts) do
-    arrays.call(lib.ms_pending_add, sum, count, bytes, #bytes)
+    arrays.call(lib.ms_pending_add, vectors[1], count, bytes, #bytes)
   end
-  target:copy(wide)
+  narrow(targets, wide)
 end
 
 -- The walk over the runs of one block, for so many arrays (the target and its helpers): text, so
@@ -274,18 +301,19 @@ local function check_walk(buffer, at, ...)
 end
 
 local function apply_all(buffer, parts)
-  local targets, wide, vectors = M.targets(buffer), {}, {}
-  for k, target in ipairs(targets) do wide[k], vectors[k] = widen(target) end
+  local targets = M.targets(buffer)
+  local vectors, wide = widen(targets)
   local count = array.describe(targets[1]).count
   local walk = walk_of(#targets)
   for _, bytes in ipairs(parts) do
     check_walk(buffer, walk(buffer.apply, ffi.cast("const char *", bytes), #bytes / 8, count,
                             unpack(vectors)))
   end
-  for k, target in ipairs(targets) do target:copy(wide[k]) end
+  narrow(targets, wide)
 end
 
---- Merges what blocks have put into a buffer into its array.
+--- Merges what blocks have put into a buffer into its array. After an error some of it may be
+-- merged.
 -- @param buffer the buffer @tab parts bytes that `take` gave, in the order of the blocks
 -- Errors: ARR for a value that the array's type cannot hold; BDY for results of `apply` that are no
 -- numbers.

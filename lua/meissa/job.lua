@@ -138,7 +138,7 @@ local function travels(session)
 end
 
 -- What a job tells its workers: `key`, `kernel`, `items`, `run`; and for the driver the `bytes` of
--- the kernel, captured `values` as a string, and what is `large` among them.
+-- the kernel, the captured `values` as a string, those that travel `apart`, and what is `large`.
 local function pack(run, served)
   local schedule = schedule_of(run.grid)
   local kernel_bytes, run_bytes, key, apart, large = kernel.pack(
@@ -149,7 +149,7 @@ local function pack(run, served)
     key = key, kernel = static_bytes(run.kernel, schedule, key, kernel_bytes), items = items,
     run = buffer.encode {run = run_bytes, where = where, layout = schedule.words,
                          draws = run.plan.draws and run.draws or nil},
-    bytes = kernel_bytes, values = run_bytes, large = large,
+    bytes = kernel_bytes, values = run_bytes, apart = apart, large = large,
   }
 end
 
@@ -189,6 +189,8 @@ end
 local function execute_marks(run, told)
   engine.running(run.native)
   local outcome, failure = execute(run, {first = 0, last = run.grid.blocks}, told)
+  local notices = (outcome or failure).notices
+  if notices then give_notice(run, notices) end
   if outcome then
     engine.ran(run.native, crew.busy(outcome.workers))
     return outcome.results, outcome.moved

@@ -192,32 +192,32 @@ function M.parse(...)
   return space
 end
 
+-- What a plan depends on beside the ranges.
+local OF_PLANS = {
+  "ordered", "serial", "sparse", "collapse", "reduce", "impure", "engine", "numeric",
+}
+
 --- The space's options that a plan depends on, and its steps, as one string; the array behind it,
 -- and where ranges begin and end, do not count.
 function M.shape(space)
-  local parts = {tostring(space.ordered), tostring(space.serial), tostring(space.sparse),
-                 space.array and "entries" or "ranges", space.collapse, space.reduce,
-                 tostring(space.impure), space.engine, space.numeric}
+  local parts = {space.array and "entries" or "ranges"}
+  for k, name in ipairs(OF_PLANS) do parts[k + 1] = tostring(space[name]) end
   for _, r in ipairs(space.ranges) do parts[#parts + 1] = ("%.17g"):format(r[3]) end
   return table.concat(parts, "|")
 end
 
 --- What `compare` needs of a space. Does not keep its array alive.
 function M.outline(space)
-  return {
-    entries = space.array ~= nil, ordered = space.ordered, serial = space.serial,
-    sparse = space.sparse, collapse = space.collapse, reduce = space.reduce,
-    impure = space.impure, engine = space.engine, numeric = space.numeric, ranges = space.ranges,
-  }
+  local outline = {entries = space.array ~= nil, ranges = space.ranges}
+  for _, name in ipairs(OF_PLANS) do outline[name] = space[name] end
+  return outline
 end
 
--- What two spaces of one shape have in common beside their steps.
 local function same_options(space, outline)
-  return space.ordered == outline.ordered and space.serial == outline.serial and
-    space.sparse == outline.sparse and (space.array ~= nil) == outline.entries and
-    space.collapse == outline.collapse and space.reduce == outline.reduce and
-    space.impure == outline.impure and space.engine == outline.engine and
-    space.numeric == outline.numeric and #space.ranges == #outline.ranges
+  for _, name in ipairs(OF_PLANS) do
+    if space[name] ~= outline[name] then return false end
+  end
+  return (space.array ~= nil) == outline.entries and #space.ranges == #outline.ranges
 end
 
 --- Whether a space has the shape (see M.shape) of an outline; and whether its ranges begin and end

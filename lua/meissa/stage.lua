@@ -147,18 +147,39 @@ function M.changed(run)
   return list
 end
 
+-- Elements of the copies that a plan keeps for its next execution: new memory takes longer than
+-- copying so few.
+local MOST_REMEMBERED = 2 ^ 20
+
+-- A copy of an array, which may be the one that was made when the plan was executed before.
+local function copy_again(old, value, about)
+  if not old or about.sparse or old:type() ~= value:type() then return value:clone() end
+  local dims = array.describe(old).dims
+  for d = 1, math.max(#dims, #about.dims) do
+    if dims[d] ~= about.dims[d] then return value:clone() end
+  end
+  old:copy(value)
+  return old
+end
+
 --- Copies of all that a loop with buffers changes, to be put back if it fails: merging may fail
--- when the blocks that wrote arrays have ended. Without buffers there is nothing to remember.
+-- when the blocks that wrote arrays have ended. Without buffers there is nothing to remember. Good
+-- until the plan is executed again.
 function M.remember(run)
-  local copies, seen = {}, {}
+  local copies, seen, later = {}, {}, {}
   if #run.plan.buffers == 0 then return copies end
+  local before = run.plan.remembered or later
   for _, value in ipairs(M.changed(run)) do
-    local id = array.describe(value).id
-    if not seen[id] then
-      seen[id] = true
-      copies[#copies + 1] = {value = value, copy = value:clone()}
+    local about = array.describe(value)
+    if not seen[about.id] then
+      seen[about.id] = true
+      local place = #copies + 1
+      local copy = copy_again(before[place], value, about)
+      copies[place] = {value = value, copy = copy}
+      later[place] = not about.sparse and about.count <= MOST_REMEMBERED and copy or false
     end
   end
+  run.plan.remembered = later
   return copies
 end
 

@@ -10,7 +10,7 @@ local interrupt = require("meissa.interrupt")
 core.cdef("kernel", [[
 typedef union ms_native_slot { void *pointer; double number; int64_t whole; } ms_native_slot;
 typedef struct ms_native_fault {
-  int32_t stop, line, capture, dim;
+  int32_t stop, line, capture, dim, file;
   double value, other;
   double index[8];
 } ms_native_fault;

@@ -196,7 +196,8 @@ local function describe(self)
   helpers.enter(self.lua.object)
   local _, err = pcall(raise_fault, self, fault)
   local found = failure.plain(err)
-  found.file, found.line, found.iteration = file_of(info.chunkname), fault.line, {}
+  local chunkname = fault.file > 0 and self.info.messages[fault.file] or info.chunkname
+  found.file, found.line, found.iteration = file_of(chunkname), fault.line, {}
   for d = 1, info.dim_count do found.iteration[d] = tonumber(fault.index[d - 1]) end
   return found
 end

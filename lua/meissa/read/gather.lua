@@ -172,7 +172,7 @@ local function zero_based(_, value) return value - 1 end
 
 local function to_elements_of(type_name)
   if type_name == "float" or type_name == "double" then return as_it_is end
-  return require("meissa.array.subscript").storable
+  return require("meissa.array.valid").storable
 end
 
 local function vector(bunches, count, type_name)

@@ -1,0 +1,44 @@
+-- SPDX-License-Identifier: MIT
+-- What the specs of served arrays share.
+local meissa = require "meissa"
+
+local M = {roads = {}}
+
+--- Shared memory, and by value over ipc and tcp, for several numbers of workers.
+for _, workers in ipairs {1, 2, 3, 5} do
+  M.roads[#M.roads + 1] = {workers = workers}
+  for _, transport in ipairs {"ipc", "tcp"} do
+    M.roads[#M.roads + 1] = {workers = workers, shm = false, transport = transport}
+  end
+end
+
+function M.name_of(road)
+  return ("%d workers%s%s"):format(road.workers, road.shm == false and ", by value" or "",
+                                   road.transport == "tcp" and ", tcp" or "")
+end
+
+--- The bits of an array's numbers.
+function M.bits(A)
+  local words = {}
+  for k, value in ipairs(A:totable()) do words[k] = ("%a"):format(value) end
+  return table.concat(words, " ")
+end
+
+--- Runs a text with some globals, and takes them away again.
+function M.run(text, env)
+  for name, value in pairs(env) do rawset(_G, name, value) end
+  local ok, err = pcall(meissa.run, text)
+  for name in pairs(env) do rawset(_G, name, nil) end
+  if not ok then error(err, 0) end
+end
+
+--- Whether the lists of what is read were made, if anything is served.
+function M.is_listed(plan)
+  if not plan.prefetch then return true end
+  for _, grid in pairs(plan.grids) do
+    if grid.needs and grid.needs.lists then return true end
+  end
+  return false
+end
+
+return M
