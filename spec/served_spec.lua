@@ -236,7 +236,6 @@ describe("serving by value", function()
   it("follows blocks along rows, whatever row comes next, on both engines", function()
     for _, name in ipairs {"lua", "native"} do
       local output, status = child.script([=[
-local child = require "spec.support.child"
 local meissa = require "meissa"
 local n, distinct = 40, 500
 local idx, w = meissa.zeros({n, n}, {type = "int32"}), meissa.rand({20000}, {seed = 3})
