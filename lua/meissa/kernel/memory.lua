@@ -58,9 +58,18 @@ local function wrap(item)
     data = ffi.cast("void *", item.pointer), coords = coords, count = item.count, keep = item }
 end
 
+-- Where an item's values and coordinates are: each may have moved since the last job.
+local function address_of(item)
+  local parts = { tostring(ffi.cast("void *", item.pointer)) }
+  for d, vector in ipairs(item.coords or {}) do
+    parts[d + 1] = tostring(ffi.cast("void *", vector))
+  end
+  return table.concat(parts, " ")
+end
+
 local function wrap_once(item)
   if not item.id then return wrap(item) end
-  local address = tostring(ffi.cast("void *", item.pointer))
+  local address = address_of(item)
   local known = sparse[item.id]
   if not known or known.address ~= address then
     if sparse_count >= MOST_SPARSE then sparse, sparse_count = {}, 0 end
