@@ -267,6 +267,7 @@ static int fill_plan(work *now, ms_plan *plan, ms_error *err) {
   return 0;
 }
 
+/* Copies what the walk met into the plan. */
 static int keep_stranger(const ms_walk *walk, ms_plan *plan, ms_error *err) {
   if (walk->stranger == NULL) return 0;
   const char *name = walk->stranger->text;
