@@ -36,10 +36,12 @@ local BODIES = {
     k, t[2] = 2, t[1]
     A[i][1], A[i][2], A[i][3] = t[1], t[2], k]],
   ["is handed to functions"] = [[
-    local function fill(t, n) for k = 1, n do t[k] = k * k end return n end
-    local function total(t, n) local s = 0 for k = 1, n do s = s + t[k] end return s end
-    local a, b = {}, {}
-    A[i][1] = fill(a, 4) + fill(b, 6) + total(a, 4) - total(b, 6)]],
+    local a, b = {}, {i}
+    A[i][1] = fill(a, 4) * total(a, 4) + fill(a, 2)
+    A[i][2] = mix(a, b) * mix(a, b) + a[1] + 10 * b[1] ]],
+  ["is made and used in functions, where it may grow too large"] = [[
+    A[i][1] = largest(A[i], 8)
+    A[i][2] = fill({}, i) + largest(A[i], 3)]],
   ["has other names"] = [[
     local t = {1, 2}
     local u = t
@@ -76,6 +78,26 @@ local BODIES = {
     sum = sum + t[1] * t[8] ]],
 }
 
+-- The bodies that end in an error, with its words.
+local FAIL = {
+  ["keeps what is not a number from sums"] = "arithmetic on a nil value",
+  ["is compared with nil"] = "compare nil with number",
+  ["is beside subscripts out of range"] = "subscript 601 is outside 1..600",
+}
+
+-- Functions that bodies hand tables to.
+local FUNCTIONS = [[
+local function fill(t, n) for k = 1, n do t[k] = k * k end return n end
+local function total(t, n) local s = 0 for k = 1, n do s = s + t[k] end return s end
+local function mix(a, b) a[1] = a[1] + 1 b[1] = b[1] * 2 return a[1] + b[1] end
+local function largest(row, n)
+  local t, most = {}, 1
+  for k = 1, n do t[k] = row[k] end
+  for k = 2, n do if t[k] > t[most] then most = k end end
+  return most
+end
+]]
+
 local STAY = {
   ["a length"] = "local t = {1, 2} A[i][1] = #t",
   ["fields"] = "local t = {x = 1} A[i][1] = t.x",
@@ -85,14 +107,17 @@ local STAY = {
     local last
     for k = 1, 3 do local t = {k} if k < 3 then last = t end end
     A[i][1] = last[1] ]],
+  ["a function that is handed different ones"] = [[
+    local a, b = {}, {}
+    A[i][1] = fill(a, 3) + fill(b, 4) ]],
   ["what goes through it"] = "local s = 0 for _, v in ipairs {1, 2} do s = s + v end A[i][1] = s",
 }
 
 -- The array after a loop with this body, whether it ended well, its sum or error, its engine.
 local function run(body, options)
   local A = meissa.rand({N, 8}, {seed = 3})
-  local text = ("local A, options = ... local sum = 0 for i in parallel(%d, options) do %s end " ..
-    "return sum"):format(N, body)
+  local text = ("local A, options = ... local sum = 0 %s " ..
+    "for i in parallel(%d, options) do %s end return sum"):format(FUNCTIONS, N, body)
   local ok, sum = pcall(meissa.run, text, A, options)
   local told = ok and sum or tostring(sum):gsub("worker %d+", "worker")
   return A:totable(), ok, told, ok and meissa.last().engine
@@ -115,6 +140,8 @@ describe("a table of a body", function()
   for name, body in pairs(BODIES) do
     it(name, function()
       local there, fine, other = run(body, {engine = "lua"})
+      assert.are.equal(not FAIL[name], fine, tostring(other))
+      if not fine then assert.truthy(other:find(FAIL[name], 1, true), other) end
       for _, numeric in ipairs {"strict", "fast"} do
         local here, ok, told, engine = run(body, {engine = "native", numeric = numeric})
         assert.are.equal(fine, ok, tostring(told) .. "\n" .. tostring(other))

@@ -1,7 +1,8 @@
 -- SPDX-License-Identifier: MIT
 --
 -- What careless or hostile programs do, and what they are told: ranges that cannot be counted,
--- code made at run time, walks in the order of a hash table, misspelt variables of the environment.
+-- code made at run time, walks in the order of a hash table, misspelt variables of the environment,
+-- slips in methods, options and values.
 
 local child = require("spec.support.child")
 local expect = require("spec.support.expect")
@@ -215,5 +216,53 @@ describe("the environment", function()
     local pipe = assert(io.popen("ls " .. directory))
     assert.truthy(pipe:read("*a"):find("^loop%.lua_%d_%x+%.c\n"))
     pipe:close()
+  end)
+end)
+
+describe("slips of a newcomer", function()
+  local A, M = meissa.zeros(4), meissa.ones({ 4, 3 })
+
+  it("in methods of arrays are named, with the nearest method and the line", function()
+    local line = debug.getinfo(1, "l").currentline
+    local function far(row) return row:nrom() end
+    local err = raises("ARR", "no field or method 'dott' (did you mean 'dot'?)", function()
+      for i in parallel(4) do
+        local row = M[i]
+        A[i] = row:dott(row)
+      end
+    end)
+    assert.equal(line + 5, err.line)
+    err = raises("ARR", "no field or method 'nrom' (did you mean 'norm'?)", function()
+      for i in parallel(4, { ordered = false }) do A[i] = far(M[i]) end
+    end)
+    assert.equal(line + 10, err.line)
+    raises("ARR", "no field or method 'xyz'", function()
+      meissa.plan(4, function() M:xyz() end)
+    end)
+    for i in parallel(4) do A[i] = M[i]:sum() end
+    assert.equal(12, A:sum())
+  end)
+
+  it("in what parallel is given say what to write", function()
+    raises("OPT", "a function is for meissa.each(n, function(i) ... end)", function()
+      parallel(4, function(i) A[i] = i end)
+    end)
+    raises("OPT", 'how many nested loops to take in, not "2"', function()
+      for i in parallel(4, { collapse = "2" }) do A[i] = i end
+    end)
+    raises("OPT", "collapse = 2 takes in 1 more numeric loop,", function()
+      for i in parallel(4, { collapse = 2 }) do A[i] = i end
+    end)
+    raises("OPT", 'true or false, not "no"', function()
+      for i in parallel(4, { ordered = "no" }) do A[i] = i end
+    end)
+  end)
+
+  it("in what is stored are named after the user's things", function()
+    raises("ARR", "cannot store a row of an array in", function() A[1] = M[1] end)
+    raises("ARR", "cannot store an array in", function() A[1] = M end)
+    raises("ARR", "cannot store a row of an array in", function()
+      for i in parallel(4) do A[i] = M[i] end
+    end)
   end)
 end)

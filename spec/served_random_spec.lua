@@ -134,7 +134,15 @@ describe("random loops that gather", function()
       setfenv(assert(loadstring(text)), own)()
       for _, list in pairs(seen) do bytes = bytes + list.bytes() end
       run(text, env, {})
-      assert.equal(bytes, meissa.last().moved, text)
+      -- A condition on what is itself fetched is not known to the slice: it takes both branches.
+      local lists = plan.arrays
+      local unknown = lists.idx and lists.idx.placement == "served" or
+        lists.jdx and lists.jdx.placement == "served"
+      if unknown then
+        assert.is_true(bytes <= meissa.last().moved, text)
+      else
+        assert.equal(bytes, meissa.last().moved, text)
+      end
     end
     assert.is_true(checked > 30)
   end)

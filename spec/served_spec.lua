@@ -2,6 +2,7 @@
 -- time limit: 200 s
 -- Served arrays: what is read at subscripts from data is found out beforehand, and only that is
 -- sent where arrays travel by value. The analysis, the bytes that move, and when lists are good.
+local child = require "spec.support.child"
 local meissa = require "meissa"
 local support = require "spec.support.served"
 local parallel = meissa.parallel
@@ -229,6 +230,35 @@ describe("serving by value", function()
     for _, workers in ipairs {3, 1, 5} do
       meissa.init {workers = workers, shm = false}
       same(text, {A = A, w = w, idx = idx, n = n, g = 64})
+    end
+  end)
+
+  it("follows blocks along rows, whatever row comes next, on both engines", function()
+    for _, name in ipairs {"lua", "native"} do
+      local output, status = child.script([=[
+local meissa = require "meissa"
+local n, distinct = 40, 500
+local idx, w = meissa.zeros({n, n}, {type = "int32"}), meissa.rand({20000}, {seed = 3})
+for i = 1, n do for j = 1, n do idx[i][j] = (i * 17 + j * 31) % distinct + 1 end end
+local function sweep(A, c, how)
+  for i, j in meissa.parallel({3, n - 2}, {3, n - 2}, how) do
+    A[i][j] = A[i - c][j - 1] + w[idx[i][j]]
+  end
+end
+for pass, c in ipairs {1, 2, 2, -1, -2, 1} do
+  local A, B = meissa.ones({n, n}), meissa.ones({n, n})
+  w[pass * 37 % distinct + 1] = pass
+  sweep(A, c, {})
+  local plan = meissa.last()
+  sweep(B, c, {serial = true})
+  for i = 1, n do for j = 1, n do assert(A[i][j] == B[i][j]) end end
+  assert(plan.strategy == "skew" and plan.arrays.w.placement == "served")
+  assert(plan.moved < 8 * 20000, pass .. ": " .. plan.moved)
+end
+print "followed"
+]=], {env = ("MEISSA_WORKERS=2 MEISSA_SHM=0 MEISSA_ENGINE=%s "):format(name)})
+      assert.equal(0, status, output)
+      assert.equal("followed\n", output)
     end
   end)
 

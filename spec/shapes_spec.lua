@@ -104,6 +104,52 @@ assert(product(meissa.ones({4, 7}), meissa.ones({4, 7})) == 28)
     assert.truthy(output:find("^false.*:5: ARR: "), output)
   end)
 
+  it("have kernels of their own where a captured step of a collapsed loop differs", function()
+    local output = run [[
+local function fill(A, step)
+  local n, m = A:size(1), A:size(2)
+  for i in parallel(n, {collapse = 2, engine = "native"}) do
+    for j = 1, m, step do A[i][j] = 10 * i + j end
+  end
+end
+for step = 1, 4 do
+  for m = 1, 6 do
+    local A = meissa.zeros({3, m})
+    fill(A, step)
+    for i = 1, 3 do
+      for j = 1, m do
+        assert(A[i][j] == ((j - 1) % step == 0 and 10 * i + j or 0), step .. " " .. i .. " " .. j)
+      end
+    end
+  end
+end
+print "checked"
+]]
+    assert.are.equal("checked\n", output)
+  end)
+
+  it("have kernels of their own where another range leaves 32 bits", function()
+    local output = run [[
+local function rest(first, second, engine)
+  local A, B = meissa.zeros({5, 7}), 2 ^ 43
+  for i, j in parallel(first, second, {ordered = false, engine = engine}) do
+    A[i % 5 + 1][j % 7 + 1] = (i * 1048573) % 101 + (j * 1048573) % 103
+  end
+  return A
+end
+local wide = {2 ^ 43, 2 ^ 43 + 4}
+for _, ranges in ipairs {{3, wide}, {wide, 3}, {3, 3}, {{-2 ^ 31, 3 - 2 ^ 31}, 3}, {wide, 2}} do
+  local A = rest(ranges[1], ranges[2], "native")
+  local B = rest(ranges[1], ranges[2], "lua")
+  for i = 1, 5 do
+    for j = 1, 7 do assert(A[i][j] == B[i][j], i .. " " .. j) end
+  end
+end
+print "checked"
+]]
+    assert.are.equal("checked\n", output)
+  end)
+
   -- Too few iterations for the compiler: what is not asked for runs on the Lua engine.
   for _, engine in ipairs {"native", "auto"} do
     it("give the same bits, whatever came before: " .. engine, function()

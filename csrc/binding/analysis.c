@@ -282,6 +282,12 @@ static int make_plan(lua_State *L) {
   return 1;
 }
 
+/* core.follow(plan, main) -> whether it does: see ms_plan_follow. */
+static int follow_plan(lua_State *L) {
+  lua_pushboolean(L, ms_plan_follow(ms_check_plan(L, 1), ms_check_plan(L, 2)));
+  return 1;
+}
+
 static void make_type(lua_State *L, const char *name, lua_CFunction collect,
                       const luaL_Reg *methods) {
   luaL_newmetatable(L, name);
@@ -291,12 +297,6 @@ static void make_type(lua_State *L, const char *name, lua_CFunction collect,
   luaL_register(L, NULL, methods);
   lua_setfield(L, -2, "__index");
   lua_pop(L, 1);
-}
-
-/* core.follow(plan, other): see ms_plan_follow. The table of the plan stays as it is. */
-static int follow_plan(lua_State *L) {
-  ms_plan_follow(ms_check_plan(L, 1), ms_check_plan(L, 2));
-  return 0;
 }
 
 void ms_bind_analysis(lua_State *L) {

@@ -256,6 +256,10 @@ void ms_push_plan(lua_State *L, const ms_loop *loop, const ms_binding *bindings,
   set_distances(L, plan);
   set_arrays(L, loop, bindings, plan);
   set_prefetch(L, plan);
+  if (plan->stranger != NULL) {
+    set_string(L, "stranger", plan->stranger);
+    set_number(L, "stranger_line", plan->stranger_line);
+  }
   set_scalars(L, loop, bindings, plan);
   lua_createtable(L, (int)plan->reason_count, 0);
   for (uint32_t r = 0; r < plan->reason_count; r++) {

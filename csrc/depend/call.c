@@ -236,6 +236,10 @@ static void method_of_view(ms_walk *walk, const ms_value *object, ms_node *node,
   ms_effect effect = ms_effect_of_method(node->text);
   if (known_extent(walk, object->view, node, value)) return;
   bool unknown = effect == MS_EFFECT_UNKNOWN;
+  if (unknown && walk->stranger == NULL) {
+    walk->stranger = node;
+    walk->stranger_line = ms_walk_place(walk, node)->line;
+  }
   arguments all = walk_arguments(walk, node, unknown ? USE_WRITE : USE_READ);
   uint64_t own = ms_walk_groups_of(walk, object);
   *value = effect == MS_EFFECT_PURE ? ms_value_scalar()

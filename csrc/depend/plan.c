@@ -267,6 +267,15 @@ static int fill_plan(work *now, ms_plan *plan, ms_error *err) {
   return 0;
 }
 
+/* Copies what the walk met into the plan. */
+static int keep_stranger(const ms_walk *walk, ms_plan *plan, ms_error *err) {
+  if (walk->stranger == NULL) return 0;
+  const char *name = walk->stranger->text;
+  plan->stranger = ms_arena_copy(plan->arena, name, strlen(name));
+  plan->stranger_line = walk->stranger_line;
+  return plan->stranger != NULL ? 0 : ms_error_set(err, MS_BUG, "out of memory");
+}
+
 ms_plan *ms_plan_new(const ms_loop *loop, const ms_binding *bindings, uint32_t binding_count,
                      const ms_space *space, ms_error *err) {
   if (check_bindings(loop, bindings, binding_count, err) != 0) return NULL;
@@ -282,6 +291,7 @@ ms_plan *ms_plan_new(const ms_loop *loop, const ms_binding *bindings, uint32_t b
     now->walk.binding_count = binding_count;
     now->walk.space = space;
     result = fill_plan(now, plan, err);
+    if (result == 0) result = keep_stranger(&now->walk, plan, err);
     ms_solver_destroy(&now->solver);
   }
   free(now);
@@ -289,13 +299,16 @@ ms_plan *ms_plan_new(const ms_loop *loop, const ms_binding *bindings, uint32_t b
   return plan;
 }
 
-void ms_plan_follow(ms_plan *plan, const ms_plan *other) {
-  plan->strategy = other->strategy;
-  plan->strategy_dims = other->strategy_dims;
-  memcpy(plan->strategy_dim, other->strategy_dim, sizeof plan->strategy_dim);
-  plan->sequential = other->sequential;
-  plan->has_row = other->has_row;
-  memcpy(plan->row, other->row, sizeof plan->row);
+bool ms_plan_follow(ms_plan *plan, const ms_plan *main) {
+  if (plan->dim_count != main->dim_count) return false;
+  plan->strategy = main->strategy;
+  plan->strategy_dims = main->strategy_dims;
+  plan->sequential = main->sequential;
+  plan->has_row = main->has_row;
+  memcpy(plan->strategy_dim, main->strategy_dim, sizeof plan->strategy_dim);
+  memcpy(plan->row, main->row, sizeof plan->row);
+  memcpy(plan->extent, main->extent, sizeof plan->extent);
+  return true;
 }
 
 void ms_plan_destroy(ms_plan **plan) {

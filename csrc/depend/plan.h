@@ -243,6 +243,8 @@ typedef struct ms_plan {
   ms_array_plan *arrays;
   uint32_t array_count;
   const char *prefetch; /* a loop that marks what is read of the served arrays (serve.h), or NULL */
+  const char *stranger; /* a method of an array whose effects are not known, or NULL; its line */
+  uint32_t stranger_line;
   ms_scalar_plan *scalars;
   uint32_t scalar_count;
   ms_reason *reasons;
@@ -258,9 +260,9 @@ typedef struct ms_plan {
 ms_plan *ms_plan_new(const ms_loop *loop, const ms_binding *bindings, uint32_t binding_count,
                      const ms_space *space, ms_error *err);
 
-/* Lets a plan without dependences, over the same space as another one, run in the other's blocks:
- * takes over the strategy, its dimensions and its row. */
-void ms_plan_follow(ms_plan *plan, const ms_plan *other);
+/* Lets a loop without distances run in the blocks of another one over the same space: takes on its
+ * strategy, extents and row. False if the spaces have not as many dimensions. */
+bool ms_plan_follow(ms_plan *plan, const ms_plan *main);
 
 /* Frees a plan and nulls the caller's pointer. */
 void ms_plan_destroy(ms_plan **plan);

@@ -87,9 +87,10 @@ static int collapse(ms_walk *walk, ms_domain *domain, ms_node **body, ms_error *
     if (inner == NULL || inner->kind != MS_FOR_NUMERIC || domain->dim_count == MS_MAX_DIMS) {
       const ms_node *at = block->kids > 0 ? block->kid[block->kids > 1] : walk->loop->statement;
       return ms_error_set(err, MS_OPT,
-                          "collapse = %u needs %u numeric loops directly inside each other; "
-                          "line %u is something else",
-                          walk->space->collapse, walk->space->collapse - 1, at->line);
+                          "collapse = %u takes in %u more numeric loop%s, directly inside each "
+                          "other; line %u is something else",
+                          walk->space->collapse, walk->space->collapse - 1,
+                          walk->space->collapse == 2 ? "" : "s", at->line);
     }
     if (!collapse_one(walk, domain, inner))
       return ms_error_set(err, MS_OPT,

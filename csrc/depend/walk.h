@@ -85,9 +85,11 @@ typedef struct ms_walk {
   uint32_t depth;     /* of the recursion over expressions */
   uint64_t stored;    /* arrays that were stored into tables, or returned by inner functions */
   bool stored_captured;
-  bool changed; /* a value changed in this pass */
-  bool early;   /* a variable was read that had no value yet */
-  bool failed;  /* out of memory */
+  bool changed;            /* a value changed in this pass */
+  bool early;              /* a variable was read that had no value yet */
+  bool failed;             /* out of memory */
+  const ms_node *stranger; /* the first method of an array whose effects are not known, or NULL */
+  uint32_t stranger_line;  /* in the loop's file */
 } ms_walk;
 
 /* Prepares a walk over `loop`; the domain may still lack its collapsed dimensions. -1: memory. */

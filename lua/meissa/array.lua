@@ -74,6 +74,7 @@ end
 
 --- An array for what a row or slice shows (a view); an array is returned as it is.
 M.to_handle = subscript.to_handle
+M.check_method = subscript.check_method
 
 --- Wraps an ms_array pointer; its reference becomes the handle's.
 M.wrap = element.wrap

@@ -140,20 +140,23 @@ local function numbers_of(space, situation)
   return ffi.string(room, 8 * count)
 end
 
--- Whether ranges begin and end at 32-bit integers.
-local function small(extents)
-  local most = 0
+-- What a kernel's C text depends on of each range: its step, and whether it begins and ends at
+-- 32-bit integers. The step of a collapsed loop is no part of the situation if it is captured.
+local function add_ranges(parts, extents)
   for _, extent in ipairs(extents) do
-    most = math.max(most, math.abs(extent[1]), math.abs(extent[2]))
+    local least = math.min(extent[1], extent[2])
+    local most = math.max(extent[1], extent[2])
+    local small = least >= -2 ^ 31 and most < 2 ^ 31
+    parts[#parts + 1] = ("%.17g%s"):format(extent[3], small and "" or " wide")
   end
-  return most < 2 ^ 31
 end
 
 -- What a kernel's C text depends on beside the loop and the arrays' layout: the situation without
 -- its extents and numbers, and what the plan makes of it. Extents, numbers and ranges are arguments
 -- of the text, but where a row or dependent bounds have a part in it.
 local function kind_of(plan, form)
-  local parts, bound = {form, plan.strategy, tostring(small(plan.extents))}, plan.row ~= nil
+  local parts, bound = {form, plan.strategy}, plan.row ~= nil
+  add_ranges(parts, plan.extents)
   for _, scalar in ipairs(plan.scalar_list) do
     parts[#parts + 1] = ("%d %s %s %s"):format(scalar.capture, scalar.role, scalar.op or "",
                                                scalar.wins or "")
@@ -317,10 +320,20 @@ local function keep(record, shape, numbers, plan)
   plans_of(record, shape)[numbers] = plan
 end
 
+-- Raises ARR where the body calls a method that arrays do not have.
+local function check_methods(record, plan)
+  if not plan.stranger then return end
+  local ok, err = pcall(array.check_method, plan.stranger)
+  if ok then return end
+  err.file, err.line = record.file, plan.stranger_line
+  error(err, 0)
+end
+
 -- Makes a plan.
 local function make(record, space, bindings, situation)
   local plan, err = core.plan(record.loop, bindings, space)
   if not plan then errors.raise_core(err) end
+  check_methods(record, plan)
   report.drop_impossible_fixes(plan)
   plan.file, plan.line, plan.engine = record.file, record.line, "lua"
   plan.serial, plan.entries = space.serial, space.array ~= nil

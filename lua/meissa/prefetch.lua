@@ -62,7 +62,8 @@ local function read_slice(run, text, extents)
   return {record = record, marks = make_marks(extents)}
 end
 
--- The slice as a loop of its own. Plans that differ in their ranges have the same.
+-- The slice as a loop of its own. Plans that differ in their ranges have the same, if blocks mean
+-- the same to them.
 local function slice_of(run)
   local extents, key = {}, {run.plan.prefetch.text, run.plan.kind}
   for k, b in ipairs(run.plan.prefetch.arrays) do
@@ -99,12 +100,17 @@ local function space_of(space)
   return own
 end
 
--- What the slice's blocks are is decided by the loop's plan.
+-- What the slice's blocks are is decided by the loop's plan; whether they can be. With a row, where
+-- ranges begin is a part of the kernel's text.
 local function follow_plan(plan, main)
-  core.follow(plan, main)
+  if plan.follows then return true end
+  if not core.follow(plan, main) then return false end
+  plan.follows = true
+  if main.row then plan.kind = plan.kind .. "|" .. buffer.encode {main.row, main.extents} end
   for _, name in ipairs {"strategy", "row", "cut_dims", "dims", "sequential", "extents"} do
     plan[name] = main[name]
   end
+  return true
 end
 
 -- A run of the slice in the blocks of the loop's grid; nil if it cannot be.
@@ -114,8 +120,7 @@ local function prepare(run, own)
   local plan = found.plan
   if not plan then
     plan = plans.get(record, space, found.bindings, found.situation)
-    if plan.strategy == "serial" then return nil end
-    follow_plan(plan, run.plan)
+    if plan.strategy == "serial" or not follow_plan(plan, run.plan) then return nil end
     captured.remember(record, space, plan, found)
   end
   local static = kernel.find(record.loop, plan, found.bindings, found.values, space, plan.kernels,

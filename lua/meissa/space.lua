@@ -40,6 +40,11 @@ local function integer(value, what, position)
   return value
 end
 
+-- A value of an option as messages show it.
+local function shown(value)
+  return type(value) == "string" and ('"%s"'):format(value) or tostring(value)
+end
+
 -- {lo, hi, step} with hi the last value that is reached; an empty range has hi = lo - step.
 local function range(value, position)
   local lo, hi, step = 1, value, 1
@@ -71,7 +76,7 @@ end
 local function boolean_option(options, name)
   local value = options[name]
   if value ~= nil and type(value) ~= "boolean" then
-    errors.raise("OPT", "option '%s' is true or false, not %s", name, tostring(value))
+    errors.raise("OPT", "option '%s' is true or false, not %s", name, shown(value))
   end
   return value
 end
@@ -83,7 +88,7 @@ local function choice(options, name, choices)
     if value == each then return value end
   end
   errors.raise("OPT", "option '%s' is \"%s\", not %s", name, table.concat(choices, "\" or \""),
-               tostring(value))
+               shown(value))
 end
 
 --- Raises OPT for an option `grid` that is none.
@@ -126,7 +131,7 @@ local function apply_options(space, options)
   if type(space.collapse) ~= "number" or space.collapse < 1 or
      space.collapse ~= math.floor(space.collapse) then
     errors.raise("OPT", "option 'collapse' is how many nested loops to take in, not %s",
-                 tostring(options.collapse))
+                 shown(options.collapse))
   end
   space.numeric = choice(options, "numeric", {"strict", "fast"})
   space.reduce = choice(options, "reduce", {"blocks", "serial"})
@@ -156,6 +161,10 @@ function M.parse(...)
   if count == 0 then
     errors.raise("OPT", "parallel needs something to run over: parallel(n), " ..
                  "parallel({first, last}), or parallel(a DistArray)")
+  end
+  if type(arguments[count]) == "function" then
+    errors.raise("OPT", "parallel stands in a `for`, and the body in the loop: for i in " ..
+                 "parallel(n) do ... end; a function is for meissa.each(n, function(i) ... end)")
   end
   local space
   if objects.is(arguments[1]) then

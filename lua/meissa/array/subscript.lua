@@ -30,6 +30,11 @@ local function unknown_method(key)
     near and (" (did you mean '%s'?)"):format(near) or "")
 end
 
+--- Raises ARR, with the nearest name, for a name that no method has.
+function M.check_method(name)
+  if M.methods[name] == nil then unknown_method(name) end
+end
+
 local int32_vector = ffi.typeof("int32_t[8]")
 
 local place_pair = ffi.new("int64_t[2]")

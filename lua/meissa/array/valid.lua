@@ -83,6 +83,13 @@ function M.to_number(value)
   return tonumber(value)
 end
 
+-- How messages name a value that is no number.
+local function named(value)
+  if type(value) ~= "cdata" then return "a " .. type(value) end
+  local kind = require("meissa.array.element").kind(value)
+  return kind == "handle" and "an array" or kind and "a " .. kind .. " of an array" or "a cdata"
+end
+
 --- Checks that a value may be stored in an array of this element type, and returns it.
 function M.storable(array, value)
   local kind = core.type_names[array.type]
@@ -90,8 +97,7 @@ function M.storable(array, value)
     return value
   end
   if type(value) ~= "number" then
-    errors.raise("ARR", "cannot store %s in an array of type %s",
-      type(value) == "string" and "a string" or "a " .. type(value), kind)
+    errors.raise("ARR", "cannot store %s in an array of type %s", named(value), kind)
   end
   if array.type < 2 then return value end
   local limit = array.type == 2 and 2 ^ 31 or 2 ^ 53
