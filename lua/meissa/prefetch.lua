@@ -9,6 +9,7 @@
 -- @module meissa.prefetch
 
 local array = require "meissa.array"
+local buffer = require "string.buffer"
 local buffers = require "meissa.buffer"
 local captured = require "meissa.captured"
 local core = require "meissa.core"
