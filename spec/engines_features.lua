@@ -161,7 +161,18 @@ function statements.part(self, depth)
     text_of("%s[2][%s]", name, self:column(0)))
 end
 
-local kinds = { "maybe", "use_maybe", "use_maybe", "changer", "call_changer", "call_changer",
+--- A small table of the iteration's own.
+function statements.small(self, depth)
+  local name, at = self:fresh("h"), self.random(3)
+  local one, two = self:fresh("v"), self:fresh("v")
+  local made = text_of("local %s, %s = %s, %s\nlocal %s = {%s, %s, %s}", one, two,
+    self:number(math.min(depth, 1)), self:number(1), name, one, self:number(0), two)
+  return text_of("%s\n%s[%d] = %s[2] + %s\nO[i][%d] = %s[%d] * %s[3]", made, name, at, name,
+    self:number(0), self.random(12), name, at, name)
+end
+
+local kinds = { "small", "maybe", "use_maybe", "use_maybe", "changer", "call_changer",
+  "call_changer",
   "scratch", "entries", "entry", "nest", "nest", "counter", "shadow", "endless", "wide", "three",
   "part" }
 

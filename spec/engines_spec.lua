@@ -105,6 +105,17 @@ for _, rest in ipairs {
   "if v < 1 then O[i][1] = 2 end", "if v < O[i][99] then O[i][1] = 2 end",
   "for k = v, O[i][99] do O[i][1] = 2 end", "for k = 1, v do O[i][1] = 2 end",
   "for k = 1, 2, v do O[i][1] = 2 end", "local b if v then b = 1 end O[i][v] = b",
+  "O[i][1] = math.deg(v)", "local u if v then u = 1 end if v < u then O[i][1] = 1 end",
+  "local b = i < 50 if v then b = 2 end if v < b then O[i][1] = 1 end",
+  "local b = i < 50 if v then b = 2 end if b >= v then O[i][1] = 1 end",
+  "local b, c = i < 50, i > 50 if v then b, c = 2, 3 end if b <= c then O[i][1] = 1 end",
+  "local function f(x)\n return math.floor(x) end\nO[i][1] = f(v)",
+  "local function f(x)\n return math.ceil(x) end\nO[i][1] = f(v)",
+  "local function f(x)\n return (math.sqrt(x)) end\nO[i][1] = f(v)",
+  "local function f(x)\n return math.log(x) end local function g(x)\n return f(x)\n end\n"
+    .. "O[i][1] = g(v)",
+  "local function f(x)\n return random(x, 0)\n end\nO[i][1] = f(1)",
+  "local function f(x)\n return L[i][x]\n end\nO[i][1] = f(v)",
 } do
   ordered[#ordered + 1] = absent .. rest
 end

@@ -193,6 +193,25 @@ describe("a loop on the native engine", function()
   end)
 end)
 
+describe("an element of a sparse matrix with several entries", function()
+  local expect = require("spec.support.expect")
+
+  it("is refused in the same words by both engines", function()
+    local at = { 1, 2, 2, 3 }
+    local X = meissa.sparse({ 4, 4 }, { i = at, j = at, v = { 1, 2, 3, 4 } })
+    local A, said, how = meissa.zeros(4), {}, { grid = { 1 } }
+    for k, engine in ipairs { "lua", "native" } do
+      how.engine = engine
+      said[k] = expect.raises("ARR", "there are 2 entries with these subscripts", function()
+        for i in parallel(4, how) do A[i] = X[i][i] end
+      end)
+      assert.same({ 2 }, said[k].iteration)
+    end
+    assert.equal(said[1].message, said[2].message)
+    assert.equal(said[1].line, said[2].line)
+  end)
+end)
+
 describe("errors in functions of another file", function()
   local expect = require("spec.support.expect")
 

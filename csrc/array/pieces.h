@@ -17,10 +17,10 @@
 #define MS_LINE_LIMIT ((size_t)1 << 20)
 
 /* How far a reading of one or more files is: shared by those who read and who watches. */
-typedef struct ms_progress {
+typedef struct ms_read_progress {
   atomic_llong read; /* bytes, as they are stored */
   atomic_bool stop;  /* no more pieces are wanted */
-} ms_progress;
+} ms_read_progress;
 
 typedef struct ms_piece {
   char *buffer;
@@ -43,8 +43,8 @@ typedef struct ms_pieces {
   size_t carried_length, carried_capacity;
   int64_t number, line; /* of the next piece */
   bool at_end;
-  ms_progress *progress; /* the caller's, or NULL; to be set when it is open */
-  size_t told;           /* bytes that the progress knows of */
+  ms_read_progress *progress; /* the caller's, or NULL; to be set when it is open */
+  size_t told;                /* bytes that the progress knows of */
 } ms_pieces;
 
 /* Opens a file; `path` must outlive the records. Pieces have about `size` bytes (0: as fits), more

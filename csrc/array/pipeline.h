@@ -11,9 +11,9 @@
 #include "array/lines.h"
 
 typedef struct ms_pipeline {
-  size_t piece;          /* bytes of a piece; 0: as fits */
-  int threads;           /* 0: as many as there are processors */
-  ms_progress *progress; /* the caller's, or NULL */
+  size_t piece;               /* bytes of a piece; 0: as fits */
+  int threads;                /* 0: as many as there are processors */
+  ms_read_progress *progress; /* the caller's, or NULL */
   /* Is shown pieces from the start of the file until it has learned the format from one: 1; 0 when
    * it wants to see the next (this one holds no data and is not read); -1 with an error. */
   int (*look)(void *owner, const ms_piece *piece, ms_error *err);

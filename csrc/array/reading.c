@@ -21,7 +21,7 @@ struct ms_reading {
   ms_files files; /* as given, with `progress` */
   const void *options;
   void *also;
-  ms_progress progress;
+  ms_read_progress progress;
   pthread_t thread;
   bool started; /* the thread is */
   pthread_mutex_t lock;

@@ -14,11 +14,11 @@
 typedef struct ms_files {
   const char *const *paths;
   int64_t count;
-  const char *comment;   /* lines that begin with it are left out; NULL: none are */
-  int64_t skip;          /* lines to leave out at the start of every file */
-  int32_t threads;       /* 0: as many as there are processors */
-  int64_t piece;         /* bytes of a piece; 0: as fits */
-  ms_progress *progress; /* the caller's, or NULL */
+  const char *comment;        /* lines that begin with it are left out; NULL: none are */
+  int64_t skip;               /* lines to leave out at the start of every file */
+  int32_t threads;            /* 0: as many as there are processors */
+  int64_t piece;              /* bytes of a piece; 0: as fits */
+  ms_read_progress *progress; /* the caller's, or NULL */
 } ms_files;
 
 /* What some lines that follow each other gave: the head of a reader's own record. */

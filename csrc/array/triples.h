@@ -24,7 +24,7 @@ typedef struct ms_triples {
   ms_array *like;        /* two-dimensional: its id maps and extents are used; or NULL */
   int64_t piece;         /* bytes that a thread reads at a time; 0: as fits */
   int32_t threads;       /* 0: as many as there are processors; the result does not depend on it */
-  ms_progress *progress; /* the caller's, or NULL */
+  ms_read_progress *progress; /* the caller's, or NULL */
 } ms_triples;
 
 /* Reads files, plain or gzip, whose lines follow each other; the first one shows the format. Two

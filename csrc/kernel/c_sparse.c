@@ -88,9 +88,8 @@ ms_c_value ms_c_sparse_element(ms_writer *w, const ms_node *node) {
   ms_c_line(w, "int %s;", found);
   ms_c_line(w, "const int64_t %s = ms_row_place(%s, %s[%s - 1], %s[%s], %s, &%s);", place, columns,
             start, row.text, start, row.text, column, found);
-  ms_c_error(w, node, ms_c_text(w, "%s > 1", found),
-             "ARR: there are several entries with these subscripts; loop over them, or read with "
-             "duplicates = \"sum\"");
+  ms_c_stop(w, node, ms_c_text(w, "%s > 1", found), "MS_NATIVE_REPEATED", 0, 0,
+            ms_c_text(w, "ms_row_repeats(%s, %s, %s[%s])", columns, place, start, row.text));
   ms_c_value value = value_at(w, row_kind.array, ms_c_text(w, "%s ? %s : 0", found, place), node);
   value.text = ms_c_text(w, "(%s ? %s : 0)", found, value.text);
   value.whole = NULL;

@@ -12,7 +12,7 @@
 #include <stdint.h>
 
 /* Raised whenever anything in this file changes. */
-#define MS_NATIVE_ABI 4
+#define MS_NATIVE_ABI 5
 
 /* The exported function's name in every kernel. */
 #define MS_NATIVE_ENTRY "ms_native_run"
@@ -31,7 +31,8 @@ typedef enum ms_native_stop {
   MS_NATIVE_VALUE,     /* `value` cannot be stored into (or read as a number from) `capture` */
   MS_NATIVE_ERROR,     /* any other run-time error: text number `value`, from 0, of the messages */
   MS_NATIVE_RANDOM,    /* `value` (the lower of `dim` = 2) and `other` do not limit meissa.random */
-  MS_NATIVE_DECLINED   /* nothing has been done: the Lua engine is to run the block */
+  MS_NATIVE_DECLINED,  /* nothing has been done: the Lua engine is to run the block */
+  MS_NATIVE_REPEATED   /* `value` entries of a sparse array have the subscripts of one */
 } ms_native_stop;
 
 /* Where and why. */

@@ -117,6 +117,13 @@ static inline int64_t ms_row_place(const int32_t *columns, int64_t first, int64_
   return first;
 }
 
+/* How many of columns[place .. last - 1] are the one at `place`, from there on. */
+static inline double ms_row_repeats(const int32_t *columns, int64_t place, int64_t last) {
+  int64_t end = place + 1;
+  while (end < last && columns[end] == columns[place]) end++;
+  return (double)(end - place);
+}
+
 /* Bounds of guards. */
 static inline double ms_least(double a, double b) {
   return a < b ? a : b;

@@ -100,21 +100,21 @@ local decode_static, decode_where, decode_layout = decoder(), decoder(), decoder
 local NO_SCRATCH = {}
 
 -- A job's instance, given what is decoded of it: that of the last job of its kind, if it works on
--- memory in the same places. What a block puts into buffers, scratch space and large tables are
--- made for each job.
+-- memory in the same places. Scratch space and large tables are made for each job.
 -- @return the instance, its copies of buffers and its scratch space
 local function instance_of(fixed, told, job)
   local last = fixed.last
   if last and last.where == told.where and last.mark == job.mark and
      kernel.renew(last.instance, told.run, told.draws) then
-    return last.instance, nil, NO_SCRATCH
+    return last.instance, last.copies, NO_SCRATCH
   end
   local where = decode_where(told.where)
   local copies = stages.copies(where)
   local instance, scratch = M.instance(fixed.kernel, told.run, job:items(), where, copies,
                                       told.draws)
-  local lasting = not copies and next(scratch) == nil and #where.bulk == 0
-  fixed.last = lasting and {instance = instance, where = told.where, mark = job.mark} or nil
+  local lasting = next(scratch) == nil and #where.bulk == 0
+  fixed.last = lasting and {instance = instance, where = told.where, mark = job.mark,
+                            copies = copies} or nil
   return instance, copies, scratch
 end
 
@@ -141,9 +141,26 @@ function M.prepare(static, job)
   return run, native_runs.maker(instance, layout)
 end
 
+local room = buffer.new()
+
 --- What a block left: the kernel's bytes and, in a loop with buffers, what it put into them.
 function M.result(bytes, copies)
-  return copies and buffer.encode {bytes, stages.take(copies)} or bytes
+  if not copies then return bytes end
+  room:reset():encode(bytes)
+  stages.take(copies, room)
+  return room:tostring()
+end
+
+--- The same taken apart: the kernel's bytes, and what was put into each buffer by the array's id.
+function M.parts(words)
+  room:set(words)
+  local bytes, parts = room:decode(), {}
+  while #room > 0 do
+    local id = room:decode()
+    parts[id] = room:decode()
+  end
+  room:reset()
+  return bytes, parts
 end
 
 return M

@@ -116,8 +116,7 @@ local function take_results(run, results)
   if #run.plan.buffers == 0 then return results end
   local kernels, parts = {}, {}
   for position, bytes in ipairs(results) do
-    local both = buffer.decode(bytes)
-    kernels[position], parts[position] = both[1], both[2]
+    kernels[position], parts[position] = execution.parts(bytes)
   end
   stages.merge(run, parts)
   return kernels

@@ -9,12 +9,12 @@
 -- @module meissa.prefetch
 
 local array = require "meissa.array"
-local buffer = require "string.buffer"
 local buffers = require "meissa.buffer"
 local captured = require "meissa.captured"
 local core = require "meissa.core"
 local engine = require "meissa.engine"
 local errors = require "meissa.errors"
+local execution = require "meissa.execution"
 local ffi = require "ffi"
 local kernel = require "meissa.kernel"
 local library = require "meissa.ffi"
@@ -146,7 +146,7 @@ local function read_marks(run, own, results)
     local needs = new_needs(run.grid.blocks, about.count)
     for block = 0, run.grid.blocks - 1 do
       local result = results[block]
-      local bytes = result and buffer.decode(result)[2][about.id] or ""
+      local bytes = result and select(2, execution.parts(result))[about.id] or ""
       if lib.ms_needs_add(needs, bytes, #bytes, err) ~= 0 then errors.raise_core(err) end
     end
     lists[k] = needs

@@ -91,20 +91,20 @@ function M.copies(where)
     local copy = copy_of(about)
     copies = copies or {}
     copies[a] = {id = about.id, pointer = copy.pointer, dims = about.dims, marks = about.marks,
-                 strides = about.strides, type = "double", count = copy.count}
+                 strides = about.strides, type = "double", count = copy.count,
+                 memory = copy.memory}
   end
   return copies
 end
 
---- What a block has put into the copies, by the id of the array; they are zero again.
-function M.take(copies)
-  local parts = {}
+--- Appends what a block has put into the copies to a string buffer: ids of arrays, each with its
+-- bytes. The copies are zero again.
+function M.take(copies, room)
   for _, copy in tables.each(copies) do
     local take = copy.marks and buffers.take_marks or buffers.take
     local bytes = take(copy.pointer, copy.count)
-    if bytes ~= "" then parts[copy.id] = bytes end
+    if bytes ~= "" then room:encode(copy.id):encode(bytes) end
   end
-  return parts
 end
 
 --- After an error in a block: nothing of it is to be seen by the next.

@@ -22,7 +22,7 @@ local bounds_type = ffi.typeof("int64_t[?]")
 local bits_type = ffi.typeof("ms_native_slot")
 
 -- ms_native_stop and ms_native_tag.
-local SUBSCRIPT, VALUE, RANDOM, DECLINED = 1, 2, 4, 5
+local SUBSCRIPT, VALUE, RANDOM, DECLINED, REPEATED = 1, 2, 4, 5, 6
 -- With VALUE as `dim`: `value` has the bits of an int64 element that is no exact number.
 local ELEMENT = 1
 local NONE, NUMBER, TRUE, FALSE = 0, 1, 2, 3
@@ -172,6 +172,9 @@ local function raise_fault(self, fault)
     helpers.wide(ffi.new(bits_type, {number = value}).whole)
   elseif fault.stop == VALUE then
     helpers[storers[item.type]](value, at)
+  elseif fault.stop == REPEATED then -- in the words of csrc/array/index.c
+    errors.raise("ARR", "there are %d entries with these subscripts; loop over them, or read " ..
+      "with duplicates = \"sum\"", value)
   elseif fault.stop == RANDOM and fault.dim == 1 then
     random.refuse(fault.other)
   elseif fault.stop == RANDOM then
