@@ -92,9 +92,9 @@ local function measure(title, pass, X, y, rounds)
           kept = first / second}
 end
 
---- Measures, prints a table on stderr and JSON on stdout. Raises an error where a first pass is not 50
--- times faster than element by element. What kept lists gain depends on the rest of a pass: they are
--- made by compiled code here, and take as long as reading the points once.
+--- Measures, prints a table on stderr and JSON on stdout. Raises an error where a first pass is not
+-- 50 times faster than element by element. What kept lists gain depends on the rest of a pass: they
+-- are made by compiled code here, and take as long as reading the points once.
 -- @tab asked `data`, a file in LIBSVM's form; `rounds`
 function M.run(asked)
   meissa.init {workers = WORKERS, shm = false}
