@@ -63,34 +63,36 @@ end)
 
 describe("every strategy", function()
   local LOOPS = {
-    partition = "for i, j in parallel(40, {2, 40}) do C[i][j] = C[i][j-1] + w[idx[j]] end",
-    skew = "for i, j in parallel({2, 40}, {2, 40}) do C[i][j] = C[i-1][j-1] + w[idx[j]] end",
-    rotate = "for i, j in parallel(40, 40, {ordered = false}) do D[i] = D[i] + w[idx[j]] " ..
-             "E[j] = E[j] + w[idx[i] + 1] end",
-    wavefront = "for i, j in parallel({2, 40}, {2, 40}) do " ..
+    partition = "for i, j in parallel(40, {2, 40}, {engine = E}) do " ..
+                "C[i][j] = C[i][j-1] + w[idx[j]] end",
+    skew = "for i, j in parallel({2, 40}, {2, 40}, {engine = E}) do " ..
+           "C[i][j] = C[i-1][j-1] + w[idx[j]] end",
+    rotate = "for i, j in parallel(40, 40, {ordered = false, engine = E}) do " ..
+             "D[i] = D[i] + w[idx[j]] F[j] = F[j] + w[idx[i] + 1] end",
+    wavefront = "for i, j in parallel({2, 40}, {2, 40}, {engine = E}) do " ..
                 "C[i][j] = 0.5 * C[i-1][j] + 0.25 * C[i][j-1] + w[idx[i] + j] end",
-    hyperplane = "for t, i in parallel({2, 40}, {2, 39}) do " ..
+    hyperplane = "for t, i in parallel({2, 40}, {2, 39}, {engine = E}) do " ..
                  "C[t][i] = 0.5 * C[t-1][i-1] + 0.25 * C[t-1][i+1] + w[idx[i] + t] end",
-    collapsed = "for i in parallel(40, {collapse = 2}) do for j = 1, i do " ..
+    collapsed = "for i in parallel(40, {collapse = 2, engine = E}) do for j = 1, i do " ..
                 "C[i][j] = w[idx[i] + j] end end",
-    sparse = "for i, j, r in parallel(R) do D[i] = D[i] + r * w[idx[j]] " ..
-             "E[j] = E[j] + w[idx[i]] end",
+    sparse = "for i, j, r in parallel(R, {engine = E}) do D[i] = D[i] + r * w[idx[j]] " ..
+             "F[j] = F[j] + w[idx[i]] end",
   }
 
   after_each(function() meissa.init {} end)
 
-  local function run(text, road)
+  local function run(text, road, engine)
     meissa.init(road)
     local e = {i = {}, j = {}, v = {}}
     for k = 1, 300 do e.i[k], e.j[k], e.v[k] = k % 40 + 1, k * k % 40 + 1, k end
-    local env = {C = meissa.zeros(40, 40), D = meissa.zeros(40), E = meissa.zeros(40),
+    local env = {C = meissa.zeros(40, 40), D = meissa.zeros(40), F = meissa.zeros(40),
                  w = meissa.rand({3000}, {seed = 4}), R = meissa.sparse({40, 40}, e),
-                 idx = meissa.zeros({40}, {type = "int32"})}
+                 idx = meissa.zeros({40}, {type = "int32"}), E = engine}
     for k = 1, 40 do env.idx[k] = k * 71 + 1 end
     local results = {}
     for pass = 1, 3 do
       support.run(text, env)
-      results[pass] = bits(env.C:narrow(1, 1, 40):select(2, 3)) .. bits(env.D) .. bits(env.E) ..
+      results[pass] = bits(env.C:narrow(1, 1, 40):select(2, 3)) .. bits(env.D) .. bits(env.F) ..
         ("%a"):format(env.C:sum())
       env.w:fill(pass)
     end
@@ -103,9 +105,11 @@ describe("every strategy", function()
       assert.equal("served", plan.arrays.w.placement)
       if name ~= "collapsed" and name ~= "sparse" then assert.equal(name, plan.strategy) end
       for _, road in ipairs(ROADS) do
-        local got, last = run(text, road)
-        assert.is_true(wanted == got, name_of(road))
-        assert.is_true(road.shm ~= false or support.is_listed(last), name_of(road))
+        for _, engine in ipairs {"lua", "auto"} do
+          local got, last = run(text, road, engine)
+          assert.is_true(wanted == got, name_of(road) .. engine)
+          assert.is_true(road.shm ~= false or support.is_listed(last), name_of(road) .. engine)
+        end
       end
     end)
   end

@@ -96,7 +96,9 @@ local function space_of(space)
   local own = {}
   for name, value in tables.each(space) do own[name] = value end
   own.source, own.key, own.shape, own.positions = nil, nil, nil, nil
-  own.engine, own.numeric, own.reduce, own.options = "auto", "strict", "blocks", {}
+  own.numeric, own.reduce = "strict", "blocks"
+  own.engine = space.engine == "lua" and "lua" or "auto"
+  own.options = {engine = own.engine}
   own.check, own.explain, own.transaction, own.impure = false, false, true, false
   return own
 end
