@@ -175,14 +175,14 @@ static void push_info(lua_State *L, const ms_kernel_job *job, const ms_kernel_in
   lua_setfield(L, -2, "steps");
 }
 
-/* Reads (loop, plan, bindings, space, elements, entry_type) from the stack's first six places;
+/* Reads (loop, plan, bindings, space, elements, entry_type) from the first six of eight arguments;
  * vectors are userdata left on the stack. */
 static void read_job(lua_State *L, ms_kernel_job *job, ms_space *space) {
   uint32_t count;
   job->loop = ms_check_loop(L, 1);
   job->plan = ms_check_plan(L, 2);
   luaL_checktype(L, 5, LUA_TTABLE);
-  lua_settop(L, 7);
+  lua_settop(L, 8);
   job->bindings = ms_bindings_from_lua(L, 3, &count);
   ms_space_from_lua(L, 4, space);
   job->space = space;
