@@ -122,7 +122,7 @@ describe("a long read", function()
     {'meissa.read.csv("WHERE/three")', "WHERE/three"},
   } do
     it("ends when it is interrupted, and can begin anew: " .. case[1], function()
-      local output = child.interrupted((HEAD .. [[
+      local script = (HEAD .. [[
         local array = require "meissa.array"
         assert((READ):size(1) > 0)
         collectgarbage() collectgarbage()
@@ -137,7 +137,13 @@ describe("a long read", function()
         collectgarbage() collectgarbage()
         assert(array.bytes_held() == bytes, array.bytes_held())
         print((READ):size(1) > 0)
-      ]]):gsub("READ", case[1]):gsub("WHERE", where), {once = "reading", after = 0.3})
+      ]]):gsub("READ", case[1]):gsub("WHERE", where)
+      local output
+      -- Between two reads Ctrl-C is LuaJIT's own affair: then once more.
+      for _ = 1, 5 do
+        output = child.interrupted(script, {once = "reading", after = 0.3})
+        if not output:find("interrupted!", 1, true) then break end
+      end
       local expected = "script.lua:17: INT: interrupted while %s was read\ntrue\n"
       assert.equal(expected:format((case[2]:gsub("WHERE", where))), output)
     end)
