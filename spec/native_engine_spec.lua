@@ -237,7 +237,7 @@ end
       assert.truthy(output:find "^OPT\t6\tscript.lua:6: OPT: engine = \"native\": line 6: ", output)
       assert.truthy(output:find("false\tscript.lua:11: OPT: engine = \"native\"", 1, true), output)
       assert.truthy(output:find(
-        "option 'engine' is \"auto\" or \"native\" or \"lua\", not gpu", 1, true), output)
+        "option 'engine' is \"auto\" or \"native\" or \"lua\", not \"gpu\"", 1, true), output)
       output = run("for i in parallel(3) do end", "MEISSA_ENGINE=gpu")
       assert.truthy(output:find(
         "OPT: MEISSA_ENGINE is \"native\", \"lua\" or \"auto\", not 'gpu'", 1, true), output)
