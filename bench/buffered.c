@@ -7,14 +7,7 @@
 #include <stdint.h>
 
 #include "kernel/draws.h"
-
-#ifdef FAST
-typedef ELEMENT number;
-#else
-typedef double number;
-#endif
-
-#define RESTRICT __restrict__
+#include "number.h"
 
 /* Collapsed Gibbs sampling of RANK topics. p: documents, words, places, then the counts of
  * documents and words by topic, topics by document and place, totals, their changes; c: alpha,

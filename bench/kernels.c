@@ -14,13 +14,7 @@
 #include <stdint.h>
 #include <string.h>
 
-#ifdef FAST
-typedef ELEMENT number;
-#else
-typedef double number;
-#endif
-
-#define RESTRICT __restrict__
+#include "number.h"
 
 /* gcc peels short loops of constant length completely before it vectorises, which makes them half
  * as fast; longer ones gain from unrolling. */

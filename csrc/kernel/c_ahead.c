@@ -22,16 +22,6 @@ static uint32_t index_of(const ms_writer *w, const ms_node *node) {
   return MS_MAX_DIMS;
 }
 
-void ms_c_note_row(ms_writer *w, uint32_t capture, const ms_node *key) {
-  if (w->careful > 0 || !ms_draft_entries(w->draft->job)) return;
-  ms_ahead row = {.array = ms_c_array(w, capture), .dim = index_of(w, key)};
-  if (row.dim == MS_MAX_DIMS || w->draft->job->bindings[capture].dim_count < 2) return;
-  for (uint32_t a = 0; a < w->ahead_count; a++) {
-    if (w->ahead[a].array == row.array && w->ahead[a].dim == row.dim) return;
-  }
-  if (w->ahead_count < MS_AHEAD) w->ahead[w->ahead_count++] = row;
-}
-
 /* Lines of a row that are fetched. For rows of one line that costs as much as it saves. */
 static uint32_t lines_of(const ms_writer *w, uint32_t array) {
   const ms_binding *binding = &w->draft->job->bindings[array];
@@ -44,12 +34,19 @@ static uint32_t lines_of(const ms_writer *w, uint32_t array) {
   return bytes > LINE ? (uint32_t)((bytes + LINE - 1) / LINE) : 0;
 }
 
+void ms_c_note_row(ms_writer *w, uint32_t capture, const ms_node *key) {
+  if (w->careful > 0 || !ms_draft_entries(w->draft->job)) return;
+  ms_ahead row = {.array = ms_c_array(w, capture), .dim = index_of(w, key)};
+  if (row.dim == MS_MAX_DIMS || lines_of(w, row.array) == 0) return;
+  for (uint32_t a = 0; a < w->ahead_count; a++) {
+    if (w->ahead[a].array == row.array && w->ahead[a].dim == row.dim) return;
+  }
+  if (w->ahead_count < MS_AHEAD) w->ahead[w->ahead_count++] = row;
+}
+
 void ms_c_fetch_ahead(ms_writer *w) {
-  uint32_t lines = 0;
-  for (uint32_t a = 0; a < w->ahead_count; a++) lines += lines_of(w, w->ahead[a].array);
-  if (lines > 0)
-    ms_c_line(w, "const int64_t ms_ahead = x1 + %u <= last ? x1 + %u : last - 1;", AHEAD,
-              AHEAD - 1);
+  if (w->ahead_count == 0) return;
+  ms_c_line(w, "const int64_t ms_ahead = x1 + %u <= last ? x1 + %u : last - 1;", AHEAD, AHEAD - 1);
   for (uint32_t a = 0; a < w->ahead_count; a++) {
     const ms_ahead *row = &w->ahead[a];
     const char *at =
