@@ -149,19 +149,26 @@ void ms_source_close(ms_source *source) {
   *source = (ms_source){0};
 }
 
-void ms_source_blame(const char *path, ms_error *err) {
+int ms_source_check(const char *path, ms_error *err) {
   ms_source source;
-  ms_error damage = {0};
-  if (err == NULL || err->code != MS_FIL || err->line <= 0) return;
-  if (ms_source_open(&source, path, &damage) != 0) return;
+  if (ms_source_open(&source, path, err) != 0) return ms_error_place(err, path, 0);
   char *buffer = source.inflater != NULL ? malloc(INPUT_SIZE) : NULL;
   size_t got = INPUT_SIZE;
+  int failed = 0;
   for (size_t read = 0; buffer != NULL && got == INPUT_SIZE && read < MOST_LOOKED_AT; read += got) {
-    if (ms_source_read(&source, buffer, INPUT_SIZE, &got, &damage) != 0) break;
+    failed = ms_source_read(&source, buffer, INPUT_SIZE, &got, err);
+    if (failed != 0) break;
   }
   free(buffer);
   ms_source_close(&source);
-  if (damage.code != MS_FIL || strcmp(damage.message, err->message) == 0) return;
+  return failed == 0 ? 0 : ms_error_place(err, path, 0);
+}
+
+void ms_source_blame(const char *path, ms_error *err) {
+  ms_error damage = {0};
+  if (err == NULL || err->code != MS_FIL || err->line <= 0) return;
+  if (ms_source_check(path, &damage) == 0 || damage.code != MS_FIL) return;
+  if (strcmp(damage.message, err->message) == 0) return;
   ms_error line = *err;
   ms_error_clear(err);
   ms_error_set(err, MS_FIL, "%s (line %d: %s)", damage.message, line.line, line.message);

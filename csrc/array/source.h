@@ -31,9 +31,12 @@ int ms_source_open(ms_source *source, const char *path, ms_error *err);
  * file, bytes after its end, the system's. *got says how many were read in either case. */
 int ms_source_read(ms_source *source, char *buffer, size_t size, size_t *got, ms_error *err);
 
+/* Looks whether a gzip file is damaged, at so much of it as unpacks in about a second: 0, or -1 with
+ * MS_FIL. */
+MS_API int ms_source_check(const char *path, ms_error *err);
+
 /* For an error that is placed at a line: if the file is a damaged gzip file, that is told instead,
- * because what its lines seem to hold comes from the damage. Looks at so much of it as unpacks in
- * about a second. */
+ * because what its lines seem to hold comes from the damage. Looks as far as ms_source_check. */
 void ms_source_blame(const char *path, ms_error *err);
 
 /* Closes the file; harmless when it is closed already or was never opened (all zeros). */

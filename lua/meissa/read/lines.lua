@@ -24,6 +24,7 @@ ms_stretch *ms_stretch_open(const char *path, int64_t first, int64_t end, int64_
 int ms_stretch_next(ms_stretch *stretch, const char **line, size_t *length, int64_t *number,
                     ms_error *err);
 void ms_stretch_close(ms_stretch *stretch);
+int ms_source_check(const char *path, ms_error *err);
 ]])
 
 local lib = core.lib
@@ -45,14 +46,9 @@ local function cut(files)
   return stretches
 end
 
-local function refuse_at(path, number, format, ...)
-  error(errors.new { code = "BDY", message = "lines: " .. format:format(...), file = path,
-    line = number }, 0)
-end
-
--- What the function raised, placed at the line that it was given.
-local function raise_at(path, number, err)
-  local text = errors.is(err) and err.message or tostring(err)
+-- Raises what is wrong with a line's call. If the file is a damaged gzip file, that is told instead.
+local function raise_at(path, number, text)
+  core.call(lib.ms_source_check, path)
   error(errors.new { code = "BDY", message = "lines: " .. text, file = path, line = number }, 0)
 end
 
@@ -76,14 +72,14 @@ end
 function M.run(task, fn, about)
   local path, state = task.path, {}
   local bunch = gather.bunch(function(number, format, ...)
-    refuse_at(path, number, format, ...)
+    raise_at(path, number, format:format(...))
   end, about.rank, about.flatten)
   local stretch = ffi.gc(core.call(lib.ms_stretch_open, path, task.first, task.last, task.line),
     lib.ms_stretch_close)
   local ok, err = pcall(walk, state, stretch, path, fn, bunch)
   if ok then return bunch:pack() end
   if errors.is(err) and err.file == path then error(err, 0) end
-  raise_at(path, state.number, err)
+  raise_at(path, state.number, errors.is(err) and err.message or tostring(err))
 end
 
 -- The analyser looks at what the user's function does, not at how it is called.
@@ -147,7 +143,9 @@ function M.read(path, fn, opts)
   progress.called(reading.about(files), function()
     spread.run(#tasks, serial, function(k) results[k] = run(tasks[k], fn, about) end)
   end)
-  return gather.array(results, about, function(k, ...) refuse_at(tasks[k].path, ...) end)
+  return gather.array(results, about, function(k, place, format, ...)
+    raise_at(tasks[k].path, place, format:format(...))
+  end)
 end
 
 return M
