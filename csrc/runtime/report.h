@@ -7,6 +7,7 @@
 #ifndef MS_RUNTIME_REPORT_H
 #define MS_RUNTIME_REPORT_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -24,6 +25,10 @@ typedef struct ms_record {
 /* Appends a record. */
 void ms_report_add(ms_text *report, uint32_t block, ms_report_kind kind, const void *bytes,
                    size_t size);
+
+/* Removes the records that are not wanted, and a torn end. */
+void ms_report_keep(ms_text *report, bool (*wanted)(const ms_record *record, const void *context),
+                    const void *context);
 
 /* Removes all records but those of printed text. */
 void ms_report_keep_printed(ms_text *report);

@@ -215,7 +215,6 @@ static bool told_before(const ms_schedule *schedule, uint32_t block, uint32_t i)
 int ms_token_send(ms_worker *worker, uint32_t block, ms_error *err) {
   const ms_schedule *schedule = worker->schedule;
   uint32_t to;
-  ms_board_publish(worker->status, worker->job.number, worker->job.position);
   if (!worker->setup.shared && hand_on(worker, block, err) != 0) return -1;
   if (worker->job.exchange != NULL) return ms_exchange_send(worker, block, err);
   /* After all rows: it says that they are there. */

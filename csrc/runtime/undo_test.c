@@ -39,8 +39,8 @@ typedef struct scene {
 
 /* `low` .. `high` of the rows that the item's writes follow hold all that its ranges reach. */
 static void follow(scene *s, ms_item *item) {
-  ms_writes *writes = &item->writes;
-  writes->follows = 1;
+  ms_follow *writes = &item->writes.follow[0];
+  item->writes.follows = 1;
   writes->dim = (uint32_t)draw(item->dim_count);
   writes->axis = (uint32_t)draw(s->grid.count);
   int64_t rows = item->dims[writes->dim];
@@ -72,9 +72,8 @@ static void make_item(scene *s, uint32_t number, bool apart, unsigned char *memo
     item->writes.high[d] = item->writes.low[d] + draw(item->dims[d] - item->writes.low[d] + 1);
   }
   if (draw(2)) {
-    uint32_t d = item->writes.dim;
     follow(s, item);
-    d = item->writes.dim;
+    uint32_t d = item->writes.follow[0].dim;
     item->writes.low[d] = 0;
     item->writes.high[d] = item->dims[d];
   }
@@ -105,10 +104,11 @@ static bool may_write(const scene *s, const ms_item *item, uint32_t block, const
     if (at[d] < writes->low[d] || at[d] >= writes->high[d]) return false;
   }
   if (!writes->follows) return true;
-  uint32_t range = ms_grid_range(&s->grid, block, writes->axis);
-  int64_t index = s->starts[writes->axis][range], end = s->starts[writes->axis][range + 1];
+  const ms_follow *follow = &writes->follow[0];
+  uint32_t range = ms_grid_range(&s->grid, block, follow->axis);
+  int64_t index = s->starts[follow->axis][range], end = s->starts[follow->axis][range + 1];
   for (; index != end; index += end > index ? 1 : -1) {
-    if (writes->scale * index + writes->offset == at[writes->dim] + 1) return true;
+    if (follow->scale * index + follow->offset == at[follow->dim] + 1) return true;
   }
   return false;
 }
@@ -282,7 +282,7 @@ static void test_wait(void) {
   CHECK(ms_undo_divide(&undo, &grid, &bounds, &item, 1, &err) == 0);
   ms_undo_attach(&undo, log, &place);
   ms_undo_clear(&undo);
-  atomic_store(&undo.state[0], 1);
+  atomic_store(&undo.state[0], 2);
   CHECK(ms_undo_log(&undo, 0, never, &asked) == -1 && asked == 1);
   ms_undo_clear(&undo);
   CHECK(ms_undo_log(&undo, 0, never, &asked) == 0 && asked == 1);

@@ -8,7 +8,10 @@
 #include "runtime/report.h"
 #include "runtime/worker_state.h"
 
-#define ROOM_WAIT 1000 /* ms between looks at the driver while its window is full */
+#define ROOM_WAIT  1000  /* ms between looks at the driver while its window is full */
+#define KEEP_SHARE 32    /* images of blocks take no more than this part of what blocks take ... */
+#define KEEP_LEAST 8000  /* ... and so many ns */
+#define KEEP_PACE  0.125 /* ns a byte, until an image was made */
 
 const ms_task *ms_worker_task(const ms_worker *worker) {
   return &worker->job.task;
@@ -61,8 +64,29 @@ static int open_log(ms_worker *worker, ms_error *err) {
                                        task->item_count, err) != 0) {
     return -1;
   }
-  if (job->undo.size > log->size) return ms_error_set(err, MS_NET, "an undo log without room");
+  job->undo.process = worker->setup.worker;
+  if (log->slots > 0 && ms_redo_divide(&job->redo, &job->undo, task->workers, err) != 0) return -1;
+  if (job->undo.size != log->size - log->slots || job->redo.size != log->slots) {
+    return ms_error_set(err, MS_NET, "an undo log of another size");
+  }
   ms_undo_attach(&job->undo, memory, job->place);
+  ms_redo_attach(&job->redo, (unsigned char *)memory + job->undo.size);
+  return 0;
+}
+
+/* Goes on where the process that this one replaces has ended. */
+static int resume(ms_worker *worker, ms_error *err) {
+  ms_worker_job *job = &worker->job;
+  uint64_t from = worker->incoming_from;
+  if (from == 0) return 0;
+  if (from > job->mine_count || job->redo.size == 0) {
+    return ms_error_set(err, MS_NET, "a job that cannot be gone on with");
+  }
+  const ms_redo_slot *slot = ms_redo_at(&job->redo, worker->setup.worker);
+  job->position = (uint32_t)(from - 1);
+  job->resumed = true;
+  job->busy = atomic_load(&slot->busy);
+  job->waited = atomic_load(&slot->waited);
   return 0;
 }
 
@@ -95,7 +119,9 @@ static int prepare(ms_worker *worker, ms_error *err) {
     uint32_t block = schedule->order[position];
     if (schedule->owner[block] == worker->setup.worker) job->mine[job->mine_count++] = block;
   }
-  if (place_items(worker, err) != 0 || open_log(worker, err) != 0) return -1;
+  if (place_items(worker, err) != 0 || open_log(worker, err) != 0 || resume(worker, err) != 0) {
+    return -1;
+  }
   return ms_exchange_begin(worker, err);
 }
 
@@ -114,6 +140,7 @@ int ms_worker_begin(ms_worker *worker, ms_error *err) {
   ms_worker_job *job = &worker->job;
   ms_text report = job->report;
   ms_exchange_close(worker);
+  ms_redo_free(&job->redo);
   ms_undo_free(&job->undo);
   ms_arena_destroy(&job->arena);
   report.length = 0;
@@ -145,6 +172,7 @@ bool ms_worker_room(ms_worker *worker, ms_error *err) {
 /* Sends the report, its end as the payload of `last`; also of a job that was cancelled. */
 static int send_report(ms_worker *worker, ms_frame last, ms_error *err) {
   ms_text *report = &worker->job.report;
+  size_t total = report->length;
   for (size_t at = 0;;) {
     while (!worker->gone && !ms_link_open(&worker->control)) {
       if (ms_worker_wait(worker, false, ROOM_WAIT, err) != 0) return -1;
@@ -159,9 +187,26 @@ static int send_report(ms_worker *worker, ms_frame last, ms_error *err) {
                      whole ? rest : piece_size, err) != 0) {
       return -1;
     }
-    if (whole) return 0;
+    if (whole) break;
     at += piece_size;
   }
+  worker->job.noted = 0;
+  if (worker->job.redo.size > 0) ms_redo_sent(&worker->job.redo, worker->setup.worker, total);
+  return 0;
+}
+
+/* Makes sure that what finished blocks report outlives this process. */
+static int keep_report(ms_worker *worker, ms_error *err) {
+  ms_worker_job *job = &worker->job;
+  const ms_text *report = &job->report;
+  size_t fresh = report->length - job->noted;
+  if (job->redo.size == 0 || fresh == 0 || report->failed) return 0;
+  if (ms_redo_note(&job->redo, worker->setup.worker, report->bytes + job->noted, fresh)) {
+    job->noted = report->length;
+    return 0;
+  }
+  ms_frame piece = {.kind = MS_SAY_REPORT, .job = job->number};
+  return send_report(worker, piece, err);
 }
 
 int ms_worker_end(ms_worker *worker, ms_error *err) {
@@ -290,6 +335,23 @@ static int wait_for_data(ms_worker *worker, ms_error *err) {
   return 0;
 }
 
+/* Keeps what is needed to undo the block that begins now, unless that takes too long for a block
+ * like this: then the whole loop is undone if the worker dies in it. */
+static void keep_image(ms_worker *worker, uint32_t block) {
+  ms_worker_job *job = &worker->job;
+  if (job->redo.size == 0 || !job->redo.possible) return;
+  double bytes = (double)ms_redo_bytes(&job->redo);
+  double cost = bytes * (worker->pace > 0 ? worker->pace : KEEP_PACE);
+  double most = (double)job->busy / KEEP_SHARE + KEEP_LEAST - (double)job->keeping;
+  if (bytes > 0 && cost > most && !job->resumed) return;
+  ms_redo_keep(&job->redo, worker->setup.worker, block);
+  job->resumed = false;
+  if (bytes == 0) return;
+  uint64_t took = ms_worker_clock() - job->started;
+  job->keeping += took;
+  worker->pace = (double)took / bytes;
+}
+
 static int next_block(ms_worker *worker, uint32_t *block, ms_error *err) {
   ms_worker_job *job = &worker->job;
   if (job->running) return ms_error_set(err, MS_BUG, "a block is not finished");
@@ -305,6 +367,7 @@ static int next_block(ms_worker *worker, uint32_t *block, ms_error *err) {
            ms_undo_log(&job->undo, *block, is_wanted, worker) != 0;
   }
   if (stop) return finish(worker, err) == 0 ? 0 : -1;
+  keep_image(worker, *block);
   if (job->position == 0) atomic_store(&worker->status->began, job->started);
   job->running = true;
   atomic_store(&worker->status->running, (uint64_t)*block + 1);
@@ -332,11 +395,18 @@ int ms_worker_block_done(ms_worker *worker, const void *result, size_t size, ms_
   uint32_t block = job->mine[job->position];
   job->busy += ms_worker_clock() - job->started;
   if (size > 0) ms_report_add(&job->report, block, MS_REPORT_RESULT, result, size);
+  ms_error trouble = {0};
+  if (keep_report(worker, &trouble) != 0) return give_up(worker, &trouble, err);
+  if (job->redo.size > 0) {
+    ms_redo_slot *slot = ms_redo_at(&job->redo, worker->setup.worker);
+    atomic_store_explicit(&slot->busy, job->busy, memory_order_relaxed);
+    atomic_store_explicit(&slot->waited, job->waited, memory_order_relaxed);
+  }
   job->running = false;
   job->position++;
+  ms_board_publish(worker->status, job->number, job->position); /* from here on it is finished */
   atomic_store(&worker->status->running, 0);
   atomic_fetch_add(&worker->status->finished, 1);
-  ms_error trouble = {0};
   if (ms_token_send(worker, block, &trouble) != 0) return give_up(worker, &trouble, err);
   if (!job->printed) return 0;
   job->printed = false;

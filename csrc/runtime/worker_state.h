@@ -11,6 +11,7 @@
 #include "runtime/exchange.h"
 #include "runtime/held.h"
 #include "runtime/parcel.h"
+#include "runtime/redo.h"
 #include "runtime/setup.h"
 #include "runtime/spin.h"
 #include "runtime/undo.h"
@@ -41,6 +42,10 @@ typedef struct ms_worker_job {
   bool printed;                   /* it has printed text */
   ms_exchange *exchange;          /* NULL when no item needs one */
   ms_undo undo;                   /* where memory is shared; empty when nothing is logged */
+  ms_redo redo;                   /* with it; without slots when nobody could be replaced alone */
+  bool resumed;                   /* a replacement's, whose first block ended its predecessor */
+  uint64_t keeping;               /* ns that images of blocks took, a part of `busy` */
+  size_t noted;                   /* bytes of the report that are in the journal */
 } ms_worker_job;
 
 struct ms_worker {
@@ -64,8 +69,10 @@ struct ms_worker {
   ms_schedule *schedule; /* of the present or last job */
   ms_text incoming;      /* pieces of a task */
   uint64_t incoming_job, data_due;
-  uint32_t fed;       /* own blocks, in their order, that have their data; while some is due */
-  uint64_t cancelled; /* job that a CANCEL frame named */
+  uint64_t incoming_from; /* of a job that it resumes: 1 + its first block; else 0 */
+  uint32_t fed;           /* own blocks, in their order, that have their data; while some is due */
+  uint64_t cancelled;     /* job that a CANCEL frame named */
+  double pace;            /* ns a byte that the last image took; 0: none yet */
   ms_worker_job job;
 };
 
