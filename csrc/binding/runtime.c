@@ -199,10 +199,10 @@ static void set_results(lua_State *L, const ms_outcome *outcome) {
   }
 }
 
-/* {results = {[block] = bytes}, order = {block, ...}, printed, notices, workers, moved}; with
- * `flat` {flat = bytes, blocks =, ...} where that can be. */
+/* {results = {[block] = bytes}, order = {block, ...}, printed, notices, workers, moved, deaths,
+ * redone, repeated}; with `flat` {flat = bytes, blocks =, ...} where that can be. */
 static void push_outcome(lua_State *L, const ms_outcome *outcome, bool flat) {
-  lua_createtable(L, 0, 6);
+  lua_createtable(L, 0, 9);
   if (!flat || !set_flat(L, outcome)) set_results(L, outcome);
   set_text(L, "printed", &outcome->printed);
   set_text(L, "notices", &outcome->notices);
@@ -211,6 +211,9 @@ static void push_outcome(lua_State *L, const ms_outcome *outcome, bool flat) {
   uint64_t moved = outcome->moved;
   for (uint32_t i = 0; i < outcome->worker_count; i++) moved += outcome->shares[i].moved;
   set_number(L, "moved", (double)moved);
+  set_number(L, "deaths", outcome->deaths);
+  set_number(L, "redone", outcome->redone);
+  set_number(L, "repeated", outcome->repeats);
 }
 
 /* nil and {code, message, worker, block, pid, signal, repeated, lost, payload, printed, notices};

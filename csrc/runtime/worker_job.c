@@ -9,7 +9,7 @@
 #include "runtime/worker_state.h"
 
 #define ROOM_WAIT  1000  /* ms between looks at the driver while its window is full */
-#define KEEP_SHARE 32    /* images of blocks take no more than this part of what blocks take ... */
+#define KEEP_SHARE 16    /* images of blocks take no more than this part of what blocks take ... */
 #define KEEP_LEAST 8000  /* ... and so many ns */
 #define KEEP_PACE  0.125 /* ns a byte, until an image was made */
 

@@ -221,7 +221,9 @@ end
 -- Adds what a further stage took.
 local function add_outcome(total, outcome)
   if not total then return outcome end
-  total.moved = total.moved + outcome.moved
+  for _, name in ipairs {"moved", "deaths", "redone", "repeated"} do
+    total[name] = total[name] + outcome[name]
+  end
   for w, share in ipairs(total.workers) do
     for _, name in ipairs {"busy", "waited", "moved", "blocks"} do
       share[name] = share[name] + outcome.workers[w][name]
@@ -290,6 +292,7 @@ function M.run(run)
     seconds = system.clock() - run.called, listing = listing,
     moved = outcome.moved + fetched, shares = outcome.workers,
     workers = #outcome.workers, launch = launch_of(run.called, outcome.workers),
+    deaths = outcome.deaths, redone = outcome.redone, repeated = outcome.repeated,
   }
   return kernel.combine(told.bytes, run.values, results), measured
 end
