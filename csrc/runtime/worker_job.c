@@ -8,10 +8,11 @@
 #include "runtime/report.h"
 #include "runtime/worker_state.h"
 
-#define ROOM_WAIT  1000  /* ms between looks at the driver while its window is full */
-#define KEEP_SHARE 16    /* images of blocks take no more than this part of what blocks take ... */
-#define KEEP_LEAST 8000  /* ... and so many ns */
-#define KEEP_PACE  0.125 /* ns a byte, until an image was made */
+#define ROOM_WAIT    1000 /* ms between looks at the driver while its window is full */
+#define KEEP_SHARE   16   /* images of blocks take no more than this part of what blocks take ... */
+#define KEEP_LEAST   8000 /* ... and so many ns */
+#define KEEP_PACE    0.125 /* ns a byte, until an image was made ... */
+#define KEEP_TELLING 4096  /* ... of so many bytes */
 
 const ms_task *ms_worker_task(const ms_worker *worker) {
   return &worker->job.task;
@@ -340,16 +341,20 @@ static int wait_for_data(ms_worker *worker, ms_error *err) {
 static void keep_image(ms_worker *worker, uint32_t block) {
   ms_worker_job *job = &worker->job;
   if (job->redo.size == 0 || !job->redo.possible) return;
-  double bytes = (double)ms_redo_bytes(&job->redo);
-  double cost = bytes * (worker->pace > 0 ? worker->pace : KEEP_PACE);
+  size_t bytes = ms_redo_bytes(&job->redo);
+  if (bytes == 0) {
+    ms_redo_keep(&job->redo, worker->setup.worker, block);
+    return;
+  }
+  double cost = (double)bytes * (worker->pace > 0 ? worker->pace : KEEP_PACE);
   double most = (double)job->busy / KEEP_SHARE + KEEP_LEAST - (double)job->keeping;
-  if (bytes > 0 && cost > most && !job->resumed) return;
+  if (cost > most && !job->resumed) return;
+  uint64_t before = ms_worker_clock();
   ms_redo_keep(&job->redo, worker->setup.worker, block);
-  job->resumed = false;
-  if (bytes == 0) return;
-  uint64_t took = ms_worker_clock() - job->started;
+  uint64_t took = ms_worker_clock() - before;
   job->keeping += took;
-  worker->pace = (double)took / bytes;
+  job->resumed = false;
+  if (bytes >= KEEP_TELLING) worker->pace = (double)took / (double)bytes;
 }
 
 static int next_block(ms_worker *worker, uint32_t *block, ms_error *err) {
