@@ -173,7 +173,6 @@ bool ms_worker_room(ms_worker *worker, ms_error *err) {
 /* Sends the report, its end as the payload of `last`; also of a job that was cancelled. */
 static int send_report(ms_worker *worker, ms_frame last, ms_error *err) {
   ms_text *report = &worker->job.report;
-  size_t total = report->length;
   for (size_t at = 0;;) {
     while (!worker->gone && !ms_link_open(&worker->control)) {
       if (ms_worker_wait(worker, false, ROOM_WAIT, err) != 0) return -1;
@@ -188,11 +187,20 @@ static int send_report(ms_worker *worker, ms_frame last, ms_error *err) {
                      whole ? rest : piece_size, err) != 0) {
       return -1;
     }
-    if (whole) break;
+    if (whole) return 0;
     at += piece_size;
   }
-  worker->job.noted = 0;
-  if (worker->job.redo.size > 0) ms_redo_sent(&worker->job.redo, worker->setup.worker, total);
+}
+
+/* Sends what is there of the report while the job goes on. (After DONE the slot is no more ours.)
+ */
+static int send_part(ms_worker *worker, ms_error *err) {
+  ms_worker_job *job = &worker->job;
+  size_t total = job->report.length;
+  ms_frame piece = {.kind = MS_SAY_REPORT, .job = job->number};
+  if (send_report(worker, piece, err) != 0) return -1;
+  if (job->redo.size > 0) ms_redo_sent(&job->redo, worker->setup.worker, total);
+  job->noted = 0;
   return 0;
 }
 
@@ -206,8 +214,7 @@ static int keep_report(ms_worker *worker, ms_error *err) {
     job->noted = report->length;
     return 0;
   }
-  ms_frame piece = {.kind = MS_SAY_REPORT, .job = job->number};
-  return send_report(worker, piece, err);
+  return send_part(worker, err);
 }
 
 int ms_worker_end(ms_worker *worker, ms_error *err) {
@@ -415,8 +422,7 @@ int ms_worker_block_done(ms_worker *worker, const void *result, size_t size, ms_
   if (ms_token_send(worker, block, &trouble) != 0) return give_up(worker, &trouble, err);
   if (!job->printed) return 0;
   job->printed = false;
-  ms_frame printed = {.kind = MS_SAY_REPORT, .job = job->number};
-  return send_report(worker, printed, err); /* it arrives whatever happens to later blocks */
+  return send_part(worker, err); /* it arrives whatever happens to later blocks */
 }
 
 int ms_worker_fail(ms_worker *worker, const void *error, size_t size, ms_error *err) {
