@@ -8,11 +8,16 @@
 #include "runtime/report.h"
 #include "runtime/worker_state.h"
 
-#define ROOM_WAIT    1000 /* ms between looks at the driver while its window is full */
-#define KEEP_SHARE   16   /* images of blocks take no more than this part of what blocks take ... */
-#define KEEP_LEAST   8000 /* ... and so many ns */
-#define KEEP_PACE    0.125 /* ns a byte, until an image was made ... */
-#define KEEP_TELLING 4096  /* ... of so many bytes */
+#define ROOM_WAIT 1000 /* ms between looks at the driver while its window is full */
+
+/* Images of blocks take no more than this part of what blocks take, and some ns. */
+#define KEEP_SHARE 16
+#define KEEP_LEAST 8000
+/* ns that one takes: these, and so many a byte until one of KEEP_TELLING bytes was made. */
+#define KEEP_ALWAYS  100
+#define KEEP_PACE    0.125
+#define KEEP_SLOWEST 1.0 /* more is not the copying */
+#define KEEP_TELLING 4096
 
 const ms_task *ms_worker_task(const ms_worker *worker) {
   return &worker->job.task;
@@ -343,25 +348,24 @@ static int wait_for_data(ms_worker *worker, ms_error *err) {
   return 0;
 }
 
-/* Keeps what is needed to undo the block that begins now, unless that takes too long for a block
- * like this: then the whole loop is undone if the worker dies in it. */
+/* Keeps what is needed to undo the block that begins now, unless that takes too long for blocks
+ * like this: then the whole loop is undone if the worker dies in it. What counts is what images
+ * should take: this process may have lost its core meanwhile. */
 static void keep_image(ms_worker *worker, uint32_t block) {
   ms_worker_job *job = &worker->job;
   if (job->redo.size == 0 || !job->redo.possible) return;
   size_t bytes = ms_redo_bytes(&job->redo);
-  if (bytes == 0) {
-    ms_redo_keep(&job->redo, worker->setup.worker, block);
-    return;
-  }
-  double cost = (double)bytes * (worker->pace > 0 ? worker->pace : KEEP_PACE);
-  double most = (double)job->busy / KEEP_SHARE + KEEP_LEAST - (double)job->keeping;
-  if (cost > most && !job->resumed) return;
-  uint64_t before = ms_worker_clock();
+  double cost = 0;
+  if (bytes > 0) cost = KEEP_ALWAYS + (double)bytes * (worker->pace > 0 ? worker->pace : KEEP_PACE);
+  bool cheap = job->keeping + cost <= (double)job->busy / KEEP_SHARE + KEEP_LEAST;
+  if (!cheap && !job->resumed) return;
+  bool measured = bytes >= KEEP_TELLING;
+  uint64_t before = measured ? ms_worker_clock() : 0;
   ms_redo_keep(&job->redo, worker->setup.worker, block);
-  uint64_t took = ms_worker_clock() - before;
-  job->keeping += took;
+  if (measured) worker->pace = (double)(ms_worker_clock() - before) / (double)bytes;
+  if (worker->pace > KEEP_SLOWEST) worker->pace = KEEP_SLOWEST;
+  job->keeping += cost;
   job->resumed = false;
-  if (bytes >= KEEP_TELLING) worker->pace = (double)took / (double)bytes;
 }
 
 static int next_block(ms_worker *worker, uint32_t *block, ms_error *err) {

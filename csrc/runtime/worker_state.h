@@ -44,7 +44,7 @@ typedef struct ms_worker_job {
   ms_undo undo;                   /* where memory is shared; empty when nothing is logged */
   ms_redo redo;                   /* with it; without slots when nobody could be replaced alone */
   bool resumed;                   /* a replacement's, whose first block ended its predecessor */
-  uint64_t keeping;               /* ns that images of blocks took, a part of `busy` */
+  double keeping;                 /* ns that images of blocks should have taken, of `busy` */
   size_t noted;                   /* bytes of the report that are in the journal */
 } ms_worker_job;
 
