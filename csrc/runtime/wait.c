@@ -100,7 +100,12 @@ static int take_frame(ms_session *session, ms_member *member, const char *bytes,
   }
   if (frame.sender != member->number || frame.incarnation != member->incarnation) return 0;
   ms_error trouble = {0};
+  uint64_t received = member->link.received;
   int accepted = ms_link_receive(&member->link, &frame, true, &trouble);
+  if (accepted < 0 && member->link.received > received && /* only it cannot be acknowledged */
+      ms_child_wait(&member->child, DEATH_WAIT)) {
+    accepted = 1; /* to a dead worker, of which all is wanted that it has sent */
+  }
   if (accepted < 0) {
     ms_session_lose(session, member, &trouble);
     return 0;
