@@ -275,7 +275,8 @@ static int serial_order(lua_State *L) {
   lua_setfield(L, -2, "sequential");
   ms_read_grid(L, lua_gettop(L), &job);
   uint32_t count = ms_grid_blocks(&job.grid);
-  uint32_t *owner = ms_scratch(L, count, sizeof *owner); /* all of them the first worker's */
+  ms_owner *owner = ms_scratch(L, count, sizeof *owner);
+  for (uint32_t i = 0; i < count; i++) owner[i].blocks = MS_WHOLE; /* the first worker's */
   uint32_t *order = ms_scratch(L, count, sizeof *order);
   ms_error err = {0};
   ms_schedule *schedule = ms_schedule_new(&job.grid, owner, 1, &err);

@@ -83,6 +83,7 @@ typedef struct ms_job {
   size_t run_size;
   ms_grid grid;
   const uint64_t *weights; /* for each block, NULL: all equal */
+  const uint64_t *loads;   /* for each range of the space axis, in place of the weights' sums */
   uint32_t workers;        /* at most so many take part; 0: all */
   ms_bounds bounds;
   const ms_job_item *items;
