@@ -199,8 +199,9 @@ static void set_results(lua_State *L, const ms_outcome *outcome) {
   }
 }
 
-/* {results = {[block] = bytes}, order = {block, ...}, printed, notices, workers, moved}; with
- * `flat` {flat = bytes, blocks =, ...} where that can be. */
+/* {results = {[block] = bytes}, order = {block, ...}, printed, notices, workers, moved, spent =
+ * uint64_t ns of each range, as bytes, or nil}; with `flat` {flat = bytes, blocks =, ...} where
+ * that can be. */
 static void push_outcome(lua_State *L, const ms_outcome *outcome, bool flat) {
   lua_createtable(L, 0, 6);
   if (!flat || !set_flat(L, outcome)) set_results(L, outcome);
@@ -211,6 +212,9 @@ static void push_outcome(lua_State *L, const ms_outcome *outcome, bool flat) {
   uint64_t moved = outcome->moved;
   for (uint32_t i = 0; i < outcome->worker_count; i++) moved += outcome->shares[i].moved;
   set_number(L, "moved", (double)moved);
+  if (outcome->spent == NULL) return;
+  lua_pushlstring(L, (const char *)outcome->spent, outcome->range_count * sizeof *outcome->spent);
+  lua_setfield(L, -2, "spent");
 }
 
 /* nil and {code, message, worker, block, pid, signal, repeated, lost, payload, printed, notices};

@@ -13,7 +13,13 @@
 #include "base/text.h"
 #include "runtime/box.h"
 
-typedef enum ms_report_kind { MS_REPORT_RESULT, MS_REPORT_PRINTED, MS_REPORT_KINDS } ms_report_kind;
+typedef enum ms_report_kind {
+  MS_REPORT_RESULT,
+  MS_REPORT_PRINTED,
+  MS_REPORT_SPENT, /* uint64_t ns in blocks of each range of the space axis; its block means nothing
+                    */
+  MS_REPORT_KINDS
+} ms_report_kind;
 
 typedef struct ms_record {
   uint32_t block, kind;

@@ -323,7 +323,8 @@ static void check_part(const ms_grid *whole_grid, const ms_owner *owner, uint32_
 }
 
 static void check_parts(void) {
-  static const ms_owner owner[] = {{0, MS_WHOLE}, {0, MS_WHOLE}, {1, MS_WHOLE}, {1, MS_WHOLE}, {2, MS_WHOLE}, {2, MS_WHOLE}};
+  static const ms_owner owner[] = {{0, MS_WHOLE}, {0, MS_WHOLE}, {1, MS_WHOLE},
+                                   {1, MS_WHOLE}, {2, MS_WHOLE}, {2, MS_WHOLE}};
   static const ms_grid grids[] = {
       {.strategy = MS_INDEPENDENT, .count = 1, .ranges = {6}},
       {.strategy = MS_ROTATE, .count = 2, .ranges = {6, 5}},

@@ -112,9 +112,11 @@ typedef struct ms_outcome {
   ms_record *results; /* for each block; bytes NULL when it gave none */
   ms_share *shares;   /* for each worker */
   ms_text *reports;   /* for each worker; hold the results' bytes */
-  ms_text printed;    /* what blocks printed, in plan order; also of a failed job */
-  ms_text notices;    /* a line for each thing that users may want to know */
-  uint64_t moved;     /* bytes of arrays that the driver sent */
+  uint64_t *spent;    /* ns in blocks of each range of the space axis; NULL of a short job */
+  uint32_t range_count;
+  ms_text printed; /* what blocks printed, in plan order; also of a failed job */
+  ms_text notices; /* a line for each thing that users may want to know */
+  uint64_t moved;  /* bytes of arrays that the driver sent */
   /* Only of a failed job: */
   ms_text error;   /* the body's error, as the worker gave it (err->code is MS_BDY) */
   uint32_t worker; /* who failed; UINT32_MAX: nobody in particular */

@@ -175,7 +175,7 @@ local function execute(run, stage, told, bar)
     workers = crew.size(run.session, run.grid, run.plan.strategy, run.record.crew),
     bounds = schedule.bounds,
     weights = stage.weights or schedule.weights,
-    starts = schedule.starts,
+    starts = schedule.starts, loads = crew.loads(run.grid, run.record.crew),
     stalled = warn_stalled, advanced = bar and stage_progress(bar, run, stage),
     flat = told.flat,
   }
@@ -221,7 +221,7 @@ end
 -- Adds what a further stage took.
 local function add_outcome(total, outcome)
   if not total then return outcome end
-  total.moved = total.moved + outcome.moved
+  total.moved, total.spent = total.moved + outcome.moved, nil -- stages differ in what is heavy
   for w, share in ipairs(total.workers) do
     for _, name in ipairs {"busy", "waited", "moved", "blocks"} do
       share[name] = share[name] + outcome.workers[w][name]
@@ -283,7 +283,7 @@ function M.run(run)
   notice_large(run, told.large)
   engine.running(run.native)
   local results, outcome = run_stages(run, told)
-  run.record.crew = crew.learn(outcome.workers, run.grid, run.plan.strategy, run.record.crew)
+  run.record.crew = crew.learn(outcome, run.grid, run.plan.strategy, run.record.crew)
   engine.ran(run.native, crew.busy(outcome.workers))
   mark_written(run)
   local measured = {
