@@ -43,7 +43,8 @@ static int session_new(lua_State *L) {
   luaL_checktype(L, 1, LUA_TTABLE);
   size_t size;
   const char *transport = ms_field_string(L, 1, "transport", &size);
-  ms_error err = {0};
+  ms_error err;
+  ms_error_clear(&err);
   if (transport != NULL && strcmp(transport, "ipc") != 0 && strcmp(transport, "tcp") != 0) {
     ms_error_set(&err, MS_OPT, "transport '%s': it is ipc or tcp", transport);
     return ms_push_error(L, &err);
@@ -255,7 +256,8 @@ static int session_run(lua_State *L) {
   luaL_getmetatable(L, OUTCOME);
   lua_setmetatable(L, -2);
   luaL_checkstack(L, LUA_MINSTACK, NULL);
-  ms_error err = {0};
+  ms_error err;
+  ms_error_clear(&err);
   if (ms_session_run(session, &job, outcome, &err) != 0) return push_failure(L, outcome, &err);
   lua_getfield(L, 2, "flat");
   bool flat = lua_toboolean(L, -1);
@@ -282,7 +284,8 @@ static int serial_order(lua_State *L) {
   ms_owner *owner = ms_scratch(L, count, sizeof *owner);
   for (uint32_t i = 0; i < count; i++) owner[i].blocks = MS_WHOLE; /* the first worker's */
   uint32_t *order = ms_scratch(L, count, sizeof *order);
-  ms_error err = {0};
+  ms_error err;
+  ms_error_clear(&err);
   ms_schedule *schedule = ms_schedule_new(&job.grid, owner, 1, &err);
   if (schedule == NULL) return ms_push_error(L, &err);
   memcpy(order, schedule->order, count * sizeof *order);

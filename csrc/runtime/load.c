@@ -226,7 +226,8 @@ int ms_load_prepare(ms_session *session, ms_run *run) {
   for (uint32_t i = 0; i < session->schedule->workers; i++) {
     ms_member *member = &session->members[i];
     if (!takes_part(session->schedule, i)) continue;
-    ms_error trouble = {0};
+    ms_error trouble;
+    ms_error_clear(&trouble);
     if (prepare_member(session, member, run, &trouble) != 0) {
       return fail_preparing(session, member, run, &trouble);
     }
@@ -274,7 +275,8 @@ static int send_some(ms_session *session, ms_member *member, ms_run *run, ms_err
 int ms_load_send(ms_session *session, ms_run *run) {
   for (uint32_t i = 0; i < session->config.workers && !run->failed; i++) {
     ms_member *member = &session->members[i];
-    ms_error trouble = {0};
+    ms_error trouble;
+    ms_error_clear(&trouble);
     if (send_some(session, member, run, &trouble) != 0) {
       ms_session_lose(session, member, &trouble);
     }

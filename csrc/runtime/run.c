@@ -229,7 +229,8 @@ static void wait_for_all(ms_session *session, int interrupt) {
                   ms_spin_worthwhile(&session->spin);
   while (anyone_working(session)) {
     bool seen = ms_interrupt_seen();
-    ms_error trouble = {0};
+    ms_error trouble;
+    ms_error_clear(&trouble);
     if (wait_once(session, seen ? -1 : interrupt, &trouble) != 0) {
       ms_error_set(run->err, (ms_code)trouble.code, "%s", trouble.message);
       ms_run_fail(session, UINT32_MAX, UINT32_MAX, GRACE);

@@ -11,6 +11,10 @@
 #define ROOM_WAIT   1000   /* ms between looks at the driver while its window is full */
 #define SPENT_WORTH 500000 /* ns in blocks from which on the driver is told where they went */
 
+/* So many brief blocks are timed together: looking at the clock takes 20 ns. */
+#define TIMED_AT_ONCE 8
+#define BRIEF         2000 /* ns */
+
 const ms_task *ms_worker_task(const ms_worker *worker) {
   return &worker->job.task;
 }
@@ -129,7 +133,8 @@ int ms_worker_begin(ms_worker *worker, ms_error *err) {
                          .arena = ms_arena_new(0),
                          .started = ms_worker_clock()};
   worker->incoming_job = 0;
-  ms_error trouble = {0};
+  ms_error trouble;
+  ms_error_clear(&trouble);
   int failed = prepare(worker, &trouble);
   if (!worker->setup.shared) ms_held_sweep(&worker->held, job->number);
   if (failed == 0) return 0;
@@ -170,9 +175,26 @@ static int send_report(ms_worker *worker, ms_frame last, ms_error *err) {
   }
 }
 
+/* Adds the time of the untimed blocks, to each of their ranges as much. */
+static void take_time(ms_worker *worker) {
+  ms_worker_job *job = &worker->job;
+  if (job->untimed == 0) return;
+  const ms_grid *grid = &worker->schedule->grid;
+  uint64_t now = ms_worker_clock(), took = now - job->started, each = took / job->untimed;
+  for (uint32_t i = 1; i <= job->untimed; i++) {
+    uint32_t block = job->mine[job->position - i];
+    job->spent[ms_grid_range(grid, block, ms_grid_space(grid))] += each;
+  }
+  job->busy += took;
+  job->started = now;
+  job->untimed = 0;
+  job->brief = worker->board_hands_over && each < BRIEF;
+}
+
 int ms_worker_end(ms_worker *worker, ms_error *err) {
   ms_worker_job *job = &worker->job;
   if (!job->open) return 0;
+  take_time(worker);
   ms_exchange_close(worker);
   job->running = false;
   if (job->failed || ms_worker_cancelled(worker)) {
@@ -292,10 +314,13 @@ static bool is_wanted(void *context) {
   return !ms_guard_orphan() && !ms_worker_cancelled(worker);
 }
 
-/* Waits until what the block at the present position reads has come. */
+/* Whether what the block at the present position reads has yet to come. */
+static bool is_data_due(const ms_worker *worker) {
+  return worker->data_due > 0 && worker->fed <= worker->job.position;
+}
+
 static int wait_for_data(ms_worker *worker, ms_error *err) {
-  while (worker->data_due > 0 && worker->fed <= worker->job.position && !worker->gone &&
-         !ms_worker_cancelled(worker)) {
+  while (is_data_due(worker) && !worker->gone && !ms_worker_cancelled(worker)) {
     if (ms_worker_wait(worker, false, ROOM_WAIT, err) != 0) return -1;
   }
   return 0;
@@ -308,22 +333,27 @@ static int next_block(ms_worker *worker, uint32_t *block, ms_error *err) {
   bool stop = job->failed || ms_worker_cancelled(worker) || job->position == job->mine_count;
   if (!stop) {
     *block = job->mine[job->position];
-    uint64_t before = ms_worker_clock();
-    if (wait_for_data(worker, err) != 0 || ms_token_wait(worker, *block, err) != 0) return -1;
-    job->started = ms_worker_clock();
-    job->waited += job->started - before;
+    if (job->position == 0) job->started = ms_worker_clock(); /* else when the last block ended */
+    if (is_data_due(worker) || !ms_token_ready(worker, *block)) {
+      take_time(worker);
+      uint64_t before = job->started;
+      if (wait_for_data(worker, err) != 0 || ms_token_wait(worker, *block, err) != 0) return -1;
+      job->started = ms_worker_clock();
+      job->waited += job->started - before;
+    }
     stop = worker->gone || ms_worker_cancelled(worker) ||
            ms_undo_log(&job->undo, *block, is_wanted, worker) != 0;
   }
   if (stop) return finish(worker, err) == 0 ? 0 : -1;
   if (job->position == 0) atomic_store(&worker->status->began, job->started);
   job->running = true;
-  atomic_store(&worker->status->running, (uint64_t)*block + 1);
+  atomic_store_explicit(&worker->status->running, (uint64_t)*block + 1, memory_order_release);
   return 1;
 }
 
 int ms_worker_next_block(ms_worker *worker, uint32_t *block, ms_error *err) {
-  ms_error trouble = {0};
+  ms_error trouble;
+  ms_error_clear(&trouble);
   if (!worker->job.open) return 0;
   int got = next_block(worker, block, &trouble);
   return got < 0 ? give_up(worker, &trouble, err) : got;
@@ -341,17 +371,19 @@ int ms_worker_block_done(ms_worker *worker, const void *result, size_t size, ms_
   ms_worker_job *job = &worker->job;
   if (!job->running) return ms_error_set(err, MS_BUG, "no block is running");
   uint32_t block = job->mine[job->position];
-  uint64_t took = ms_worker_clock() - job->started;
-  job->busy += took;
-  const ms_grid *grid = &worker->schedule->grid;
-  job->spent[ms_grid_range(grid, block, ms_grid_space(grid))] += took;
   if (size > 0) ms_report_add(&job->report, block, MS_REPORT_RESULT, result, size);
   job->running = false;
   job->position++;
-  atomic_store(&worker->status->running, 0);
-  atomic_fetch_add(&worker->status->finished, 1);
-  ms_error trouble = {0};
+  job->untimed++;
+  if (!job->brief || job->untimed == TIMED_AT_ONCE) take_time(worker);
+  ms_status *status = worker->status; /* nobody else writes to it: no locked addition */
+  atomic_store_explicit(&status->running, 0, memory_order_release);
+  uint64_t finished = atomic_load_explicit(&status->finished, memory_order_relaxed);
+  atomic_store_explicit(&status->finished, finished + 1, memory_order_release);
+  ms_error trouble;
+  ms_error_clear(&trouble);
   if (ms_token_send(worker, block, &trouble) != 0) return give_up(worker, &trouble, err);
+  if (!worker->board_hands_over) job->started = ms_worker_clock(); /* messages took their time */
   if (!job->printed) return 0;
   job->printed = false;
   ms_frame printed = {.kind = MS_SAY_REPORT, .job = job->number};

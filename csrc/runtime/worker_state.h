@@ -35,7 +35,9 @@ typedef struct ms_worker_job {
   bool running;                   /* mine[position] is being run */
   bool open;                      /* not yet DONE */
   bool failed;                    /* FAILED was sent */
-  uint64_t started, busy, waited; /* ns; `started`: of the running block or the job */
+  uint64_t started, busy, waited; /* ns; `started`: of the job, or the first untimed block */
+  uint32_t untimed;               /* last finished blocks whose time is not yet in `busy` */
+  bool brief;                     /* blocks take hardly longer than looking at the clock */
   uint64_t *spent;                /* ns in own blocks of each range of the space axis */
   uint64_t moved;                 /* bytes sent */
   ms_text report;                 /* what was not sent yet */
@@ -105,7 +107,10 @@ bool ms_token_finished(const ms_worker *worker, uint32_t block);
 /* Somebody told of `block` of another worker: it is finished, and so are those before it. */
 void ms_token_told(ms_worker *worker, uint32_t block);
 
-/* Waits until `block`'s predecessors are finished and what they hand over has arrived. */
+/* Whether `block`'s predecessors are finished and what they hand over has arrived. */
+bool ms_token_ready(const ms_worker *worker, uint32_t block);
+
+/* Waits until that is so; 0 also when the job ends otherwise. */
 int ms_token_wait(ms_worker *worker, uint32_t block, ms_error *err);
 
 /* Tells the owners of `block`'s successors that it is finished, and hands over what travels. */
