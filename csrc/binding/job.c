@@ -180,6 +180,7 @@ void ms_read_job(lua_State *L, int table, ms_job *job) {
   job->kernel = ms_field_string(L, table, "kernel", &job->kernel_size);
   job->run = ms_field_string(L, table, "run", &job->run_size);
   job->workers = (uint32_t)ms_field_count(L, table, "workers", 0);
+  job->buffers = (uint32_t)ms_field_count(L, table, "buffers", 0);
   lua_getfield(L, table, "transaction");
   job->transaction = lua_isnil(L, -1) || lua_toboolean(L, -1);
   lua_pop(L, 1);

@@ -11,12 +11,15 @@ int ms_gather_begin(ms_session *session, ms_outcome *outcome, ms_error *err) {
   outcome->block_count = schedule->block_count;
   outcome->order_count = schedule->count;
   outcome->worker_count = session->config.workers;
+  outcome->buffer_count = session->run->job->buffers;
   outcome->order = calloc(schedule->count, sizeof *outcome->order);
   outcome->results = calloc(schedule->block_count, sizeof *outcome->results);
+  outcome->pending =
+      calloc((size_t)outcome->buffer_count * schedule->block_count + 1, sizeof *outcome->pending);
   outcome->shares = calloc(outcome->worker_count, sizeof *outcome->shares);
   outcome->reports = calloc(outcome->worker_count, sizeof *outcome->reports);
-  if (outcome->order == NULL || outcome->results == NULL || outcome->shares == NULL ||
-      outcome->reports == NULL) {
+  if (outcome->order == NULL || outcome->results == NULL || outcome->pending == NULL ||
+      outcome->shares == NULL || outcome->reports == NULL) {
     return ms_error_set(err, MS_WRK, "out of memory for a loop's results");
   }
   memcpy(outcome->order, schedule->order, schedule->count * sizeof *outcome->order);
@@ -68,6 +71,13 @@ static int read_report(const ms_session *session, ms_outcome *outcome, uint32_t 
     }
     if (record.kind == MS_REPORT_RESULT) {
       outcome->results[record.block] = record;
+    } else if (record.kind >= MS_REPORT_PENDING) {
+      size_t buffer = record.kind - MS_REPORT_PENDING;
+      if (buffer >= outcome->buffer_count) {
+        return ms_error_set(err, MS_NET, "worker %u reports on a buffer that no loop has",
+                            worker + 1);
+      }
+      outcome->pending[buffer * outcome->block_count + record.block] = record;
     } else if (keep(printed, position[record.block], &record) != 0) {
       return ms_error_set(err, MS_WRK, "out of memory for what a loop printed");
     }
@@ -111,6 +121,7 @@ void ms_outcome_free(ms_outcome *outcome) {
   }
   free(outcome->order);
   free(outcome->results);
+  free(outcome->pending);
   free(outcome->shares);
   free(outcome->reports);
   ms_text_free(&outcome->printed);

@@ -87,6 +87,7 @@ typedef struct ms_job {
   ms_bounds bounds;
   const ms_job_item *items;
   uint32_t item_count;
+  uint32_t buffers; /* that blocks may put something into */
   bool transaction; /* of a failed job nothing remains; a job whose worker died runs again */
   /* Called whenever `patience` seconds (0: 10) went by without a finished block. May be NULL. */
   double patience;
@@ -109,6 +110,8 @@ typedef struct ms_outcome {
   uint32_t order_count;
   uint32_t *order;    /* plan position, from the first that was run -> block */
   ms_record *results; /* for each block; bytes NULL when it gave none */
+  uint32_t buffer_count;
+  ms_record *pending; /* for each buffer those of all blocks: what a block has put into it */
   ms_share *shares;   /* for each worker */
   ms_text *reports;   /* for each worker; hold the results' bytes */
   ms_text printed;    /* what blocks printed, in plan order; also of a failed job */

@@ -19,6 +19,10 @@ void *ms_worker_item(const ms_worker *worker, uint32_t item, bool *dense) {
   return worker->job.place[item];
 }
 
+void ms_worker_equip(ms_worker *worker, const ms_private *memory) {
+  worker->job.memory = memory;
+}
+
 bool ms_worker_cancelled(const ms_worker *worker) {
   uint64_t number = worker->job.number;
   return worker->cancelled == number ||
@@ -305,6 +309,7 @@ static int next_block(ms_worker *worker, uint32_t *block, ms_error *err) {
            ms_undo_log(&job->undo, *block, is_wanted, worker) != 0;
   }
   if (stop) return finish(worker, err) == 0 ? 0 : -1;
+  if (job->memory != NULL) ms_private_begin(job->memory);
   if (job->position == 0) atomic_store(&worker->status->began, job->started);
   job->running = true;
   atomic_store(&worker->status->running, (uint64_t)*block + 1);
@@ -330,8 +335,9 @@ int ms_worker_block_done(ms_worker *worker, const void *result, size_t size, ms_
   ms_worker_job *job = &worker->job;
   if (!job->running) return ms_error_set(err, MS_BUG, "no block is running");
   uint32_t block = job->mine[job->position];
-  job->busy += ms_worker_clock() - job->started;
   if (size > 0) ms_report_add(&job->report, block, MS_REPORT_RESULT, result, size);
+  if (job->memory != NULL) ms_private_take(job->memory, block, &job->report);
+  job->busy += ms_worker_clock() - job->started;
   job->running = false;
   job->position++;
   atomic_store(&worker->status->running, 0);
@@ -347,6 +353,7 @@ int ms_worker_block_done(ms_worker *worker, const void *result, size_t size, ms_
 int ms_worker_fail(ms_worker *worker, const void *error, size_t size, ms_error *err) {
   ms_worker_job *job = &worker->job;
   if (!job->open) return 0;
+  if (job->memory != NULL) ms_private_discard(job->memory);
   static const char oversize[] = "the error of a loop body is too large to be sent";
   int failed = size <= ms_link_limit(&worker->control)
                    ? send_failure(worker, MS_OK, error, size, err)

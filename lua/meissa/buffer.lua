@@ -20,7 +20,6 @@ local OPTIONS = {"apply", "with", "max_delay"}
 
 core.cdef("pending", [[
 size_t ms_pending_take(double *pending, int64_t count, char *out);
-size_t ms_marks_take(double *marks, int64_t count, char *out);
 int ms_pending_add(double *sum, int64_t count, const char *bytes, size_t size, ms_error *err);
 ]])
 
@@ -177,13 +176,6 @@ local room, room_size = nil, 0
 local function room_for(size)
   if room_size < size then room, room_size = ffi.new("char[?]", size), size end
   return room
-end
-
---- Takes what a block has marked in its copy, as bytes for ms_needs_add, and makes it zero again.
--- @param pointer a double pointer @number count elements
-function M.take_marks(pointer, count)
-  local bytes = room_for(count + 1)
-  return ffi.string(bytes, lib.ms_marks_take(pointer, count, bytes))
 end
 
 --- Takes what a block has put into its copy, as bytes, and makes the copy zero again.

@@ -152,10 +152,19 @@ local function bulk_item(holder)
   }
 end
 
+-- The place of an id in a list of them, where it is put if it is not there.
+local function number_of(ids, id)
+  for n, each in ipairs(ids) do
+    if each == id then return n end
+  end
+  ids[#ids + 1] = id
+  return #ids
+end
+
 -- See M.collect.
 local function collect(run, apart, served)
   local items, numbers, where = {}, {}, {arrays = {}, types = {}, sparse = {}, pending = {},
-                                    scratch = {}}
+                                    buffers = {}, scratch = {}}
   local function place(item)
     if not numbers[item.id] then
       items[#items + 1] = item
@@ -173,7 +182,8 @@ local function collect(run, apart, served)
         local shape = array.describe(value)
         where.arrays[a] = false
         where.pending[a] = {id = shape.id, dims = shape.dims, strides = shape.strides,
-                            count = shape.count, marks = binding.marks}
+                            count = shape.count, marks = binding.marks,
+                            number = number_of(where.buffers, shape.id)}
       elseif binding.sparse then
         local parts, sparse = sparse_items(value, about, run.plan)
         where.arrays[a], sparse.coords = place(parts[1]), {}
@@ -230,7 +240,8 @@ end
 
 --- The job's items, and where the kernel finds its arrays, the space's entries and the captured
 -- tables that travel apart among them. What is pending in a buffer and scratch arrays are no items:
--- each process that runs blocks has its own (`pending` and `scratch`, by the array's number).
+-- each process that runs blocks has its own (`pending` and `scratch`, by the array's number;
+-- `buffers`, the ids of the pending arrays, once each).
 -- @tab run the run; `by_value`: memory is not shared @tab apart what kernel.pack gave
 -- @tab[opt] served what blocks need of arrays, by their ids
 -- @treturn table items

@@ -10,7 +10,6 @@ local array = require "meissa.array"
 local buffers = require "meissa.buffer"
 local core = require "meissa.core"
 local errors = require "meissa.errors"
-local tables = require "meissa.tables"
 local ffi = require "ffi"
 local grids = require "meissa.grid"
 
@@ -59,69 +58,15 @@ function M.of(plan, grid)
   return grid.stages
 end
 
--- ------------------------------------------------------------------------- where blocks are run
-
-ffi.cdef "void *calloc(size_t count, size_t size); void free(void *memory);"
-
--- Copies that this process keeps for its blocks, by the number of the buffer's array. All zero.
-local kept, kept_count = {}, 0
-local MOST_KEPT = 32
-
-local function copy_of(about)
-  local known = kept[about.id]
-  if known and known.count == about.count then return known end
-  if kept_count >= MOST_KEPT then kept, kept_count = {}, 0 end
-  local memory = ffi.C.calloc(about.count + 1, 8)
-  if memory == nil then
-    errors.raise("ARR", "out of memory for what a block puts into a buffer of %d elements",
-                 about.count)
-  end
-  known = {count = about.count, memory = ffi.gc(memory, ffi.C.free),
-           pointer = ffi.cast("double *", memory)}
-  kept[about.id], kept_count = known, kept_count + 1
-  return known
-end
-
---- The arrays, as kernels take them, for what a block puts into buffers.
--- @tab where what collect of meissa.items tells
--- @treturn table by the number of the array, with `pointer` and `count`; nil if there are none
-function M.copies(where)
-  local copies
-  for a, about in tables.each(where.pending) do
-    local copy = copy_of(about)
-    copies = copies or {}
-    copies[a] = {id = about.id, pointer = copy.pointer, dims = about.dims, marks = about.marks,
-                 strides = about.strides, type = "double", count = copy.count,
-                 memory = copy.memory}
-  end
-  return copies
-end
-
---- Appends what a block has put into the copies to a string buffer: ids of arrays, each with its
--- bytes. The copies are zero again.
-function M.take(copies, room)
-  for _, copy in tables.each(copies) do
-    local take = copy.marks and buffers.take_marks or buffers.take
-    local bytes = take(copy.pointer, copy.count)
-    if bytes ~= "" then room:encode(copy.id):encode(bytes) end
-  end
-end
-
---- After an error in a block: nothing of it is to be seen by the next.
-function M.discard(copies)
-  for _, copy in tables.each(copies or {}) do ffi.fill(copy.pointer, 8 * copy.count) end
-end
-
 -- ------------------------------------------------------------------------------------ the driver
 
 --- Merges what the blocks of a stage have left into the arrays of the loop's buffers.
 -- @param run the loop's run
--- @tab parts in the order of the blocks: bytes by the id of the array
+-- @tab parts by the id of a buffer's array: a list of bytes in the order of the blocks
 function M.merge(run, parts)
   for _, c in ipairs(run.plan.buffers) do
-    local id, list = array.describe(run.values[c]).id, {}
-    for _, each in ipairs(parts) do list[#list + 1] = each[id] end
-    buffers.merge(buffers.of(run.values[c]), list)
+    local list = parts[array.describe(run.values[c]).id]
+    if list then buffers.merge(buffers.of(run.values[c]), list) end
   end
 end
 
