@@ -74,17 +74,37 @@ static int next_run(const char *bytes, size_t size, int64_t count, size_t *at, i
   return 1;
 }
 
+/* Element k of the run that ends before `end` and has `length`. */
+static double element(const char *end, int64_t length, int64_t k) {
+  double each;
+  memcpy(&each, end - (size_t)(length - k) * sizeof each, sizeof each);
+  return each;
+}
+
 int ms_pending_add(double *sum, int64_t count, const char *bytes, size_t size, ms_error *err) {
-  size_t at = 0;
+  size_t next = 0;
   int64_t first = 0, length = 0;
   int got;
-  while ((got = next_run(bytes, size, count, &at, &first, &length, err)) > 0) {
-    const char *elements = bytes + at - (size_t)length * sizeof(double);
+  while ((got = next_run(bytes, size, count, &next, &first, &length, err)) > 0) {
     for (int64_t k = 0; k < length; k++) {
-      double each;
-      memcpy(&each, elements + (size_t)k * sizeof each, sizeof each);
+      double each = element(bytes + next, length, k);
       if (each != 0) sum[first + k] += each;
     }
   }
   return got;
+}
+
+int64_t ms_pending_list(const char *bytes, size_t size, int64_t count, int64_t *at, double *value,
+                        ms_error *err) {
+  size_t next = 0;
+  int64_t first = 0, length = 0, listed = 0;
+  int got;
+  while ((got = next_run(bytes, size, count, &next, &first, &length, err)) > 0) {
+    for (int64_t k = 0; k < length; k++) {
+      at[listed] = first + k;
+      value[listed] = element(bytes + next, length, k);
+      listed += value[listed] != 0; /* a gap between two runs is none */
+    }
+  }
+  return got < 0 ? -1 : listed;
 }

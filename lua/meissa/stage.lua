@@ -7,6 +7,7 @@
 -- @module meissa.stage
 
 local array = require "meissa.array"
+local arrays = require "meissa.array.core"
 local buffers = require "meissa.buffer"
 local core = require "meissa.core"
 local errors = require "meissa.errors"
@@ -92,18 +93,23 @@ function M.changed(run)
   return list
 end
 
--- Elements of the copies that a plan keeps for its next execution: new memory takes longer than
--- copying so few.
-local MOST_REMEMBERED = 2 ^ 20
+-- Bytes of an array of which a plan keeps a copy for its next execution: new memory takes longer
+-- than copying so few.
+local MOST_KEPT = 2 ^ 23
 
--- A copy of an array, which may be the one that was made when the plan was executed before.
-local function copy_again(old, value, about)
-  if not old or about.sparse or old:type() ~= value:type() then return value:clone() end
-  local dims = array.describe(old).dims
-  for d = 1, math.max(#dims, #about.dims) do
-    if dims[d] ~= about.dims[d] then return value:clone() end
+local bytes_type = ffi.typeof "char[?]"
+
+-- A copy of an array in memory that is kept, nil for arrays that do not lie in one piece, and large
+-- ones. `old`: what this gave last time.
+local function keep_copy(old, value)
+  local memory, about = array.core(value), array.describe(value)
+  if memory.id ~= about.id or memory.readable == 0 then return nil end -- clone says what is wrong
+  if not old or old.id ~= about.id then
+    local whole = not about.sparse and arrays.lib.ms_array_contiguous(memory) ~= 0
+    if not whole or about.bytes > MOST_KEPT then return nil end
+    old = {id = about.id, value = value, size = about.bytes, bytes = bytes_type(about.bytes + 1)}
   end
-  old:copy(value)
+  ffi.copy(old.bytes, memory.data, old.size)
   return old
 end
 
@@ -115,13 +121,12 @@ function M.remember(run)
   if #run.plan.buffers == 0 then return copies end
   local before = run.plan.remembered or later
   for _, value in ipairs(M.changed(run)) do
-    local about = array.describe(value)
-    if not seen[about.id] then
-      seen[about.id] = true
+    local id = array.describe(value).id
+    if not seen[id] then
+      seen[id] = true
       local place = #copies + 1
-      local copy = copy_again(before[place], value, about)
-      copies[place] = {value = value, copy = copy}
-      later[place] = not about.sparse and about.count <= MOST_REMEMBERED and copy or false
+      local kept = keep_copy(before[place], value)
+      copies[place], later[place] = kept or {value = value, copy = value:clone()}, kept or false
     end
   end
   run.plan.remembered = later
@@ -130,7 +135,13 @@ end
 
 --- Puts back what `remember` gave.
 function M.restore(copies)
-  for _, each in ipairs(copies) do each.value:copy(each.copy) end
+  for _, each in ipairs(copies) do
+    if each.bytes then
+      ffi.copy(array.core(each.value).data, each.bytes, each.size)
+    else
+      each.value:copy(each.copy)
+    end
+  end
 end
 
 return M
