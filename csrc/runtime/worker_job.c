@@ -146,6 +146,18 @@ bool ms_worker_room(ms_worker *worker, ms_error *err) {
   return true;
 }
 
+/* Lays the report onto the shelf, where it is worth that: its size, else 0. */
+static size_t shelve_report(ms_worker *worker) {
+  ms_text *report = &worker->job.report;
+  size_t size = report->length;
+  if (!worker->board_hands_over || size <= ms_link_piece(&worker->control)) return 0;
+  if (size > MS_SHELF_SIZE) return 0;
+  char *shelf = ms_board_shelf(worker->board, worker->setup.workers, worker->setup.worker);
+  memcpy(shelf, report->bytes, size);
+  report->length = 0;
+  return size;
+}
+
 /* Sends the report, its end as the payload of `last`; also of a job that was cancelled. */
 static int send_report(ms_worker *worker, ms_frame last, ms_error *err) {
   ms_text *report = &worker->job.report;
@@ -174,9 +186,9 @@ int ms_worker_end(ms_worker *worker, ms_error *err) {
   ms_exchange_close(worker);
   job->running = false;
   if (job->failed || ms_worker_cancelled(worker)) ms_report_keep_printed(&job->report);
-  ms_frame done = {.kind = MS_SAY_DONE,
-                   .job = job->number,
-                   .a = {job->busy, job->waited, job->moved, job->position}};
+  ms_frame done = {
+      .kind = MS_SAY_DONE, .job = job->number, .a = {job->busy, job->waited, job->moved}};
+  done.a[3] = MS_DONE_MAKE(job->position, shelve_report(worker));
   int failed = send_report(worker, done, err);
   job->open = false;
   return failed;
