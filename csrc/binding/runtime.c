@@ -199,56 +199,50 @@ static void set_results(lua_State *L, const ms_outcome *outcome) {
   }
 }
 
-/* What the blocks have put into buffer number b: all in the order of the plan as one string. */
-static void push_joined(lua_State *L, const ms_outcome *outcome, const ms_record *records) {
-  size_t size = 0;
-  for (uint32_t k = 0; k < outcome->order_count; k++) {
-    const ms_record *record = &records[outcome->order[k]];
-    if (record->bytes != NULL) size += (size_t)record->size;
+/* {{pointer =, size =}, ...}: what was put into each buffer, in the order of the plan. */
+static void push_joined(lua_State *L, ms_session *session, const ms_outcome *outcome) {
+  size_t *sizes = ms_scratch(L, outcome->buffer_count, sizeof *sizes);
+  const char *bytes = ms_session_join(session, outcome, sizes);
+  if (bytes == NULL) luaL_error(L, "out of memory for what a loop has put into buffers");
+  lua_createtable(L, (int)outcome->buffer_count, 0);
+  for (uint32_t b = 0; b < outcome->buffer_count; b++) {
+    lua_createtable(L, 0, 2);
+    lua_pushlightuserdata(L, (void *)(size_t)bytes);
+    lua_setfield(L, -2, "pointer");
+    set_number(L, "size", (double)sizes[b]);
+    lua_rawseti(L, -2, (int)b + 1);
+    bytes += sizes[b];
   }
-  char *all = ms_scratch(L, size, 1), *at = all;
-  for (uint32_t k = 0; k < outcome->order_count; k++) {
-    const ms_record *record = &records[outcome->order[k]];
-    if (record->bytes == NULL) continue;
-    memcpy(at, record->bytes, (size_t)record->size);
-    at += record->size;
-  }
-  lua_pushlstring(L, all, size);
   lua_remove(L, -2);
 }
 
-/* The same as a table: by block. */
-static void push_apart(lua_State *L, const ms_outcome *outcome, const ms_record *records) {
-  lua_newtable(L);
-  for (uint32_t block = 0; block < outcome->block_count; block++) {
-    if (records[block].bytes == NULL) continue;
-    lua_pushlstring(L, records[block].bytes, (size_t)records[block].size);
-    lua_rawseti(L, -2, (int)block);
-  }
-}
-
-/* Sets `pending`, a list with what was put into each buffer. */
-static void set_pending(lua_State *L, const ms_outcome *outcome, bool apart) {
-  if (outcome->buffer_count == 0) return;
+/* {{[block] = bytes}, ...}: the same by block. */
+static void push_apart(lua_State *L, const ms_outcome *outcome) {
   lua_createtable(L, (int)outcome->buffer_count, 0);
   for (uint32_t b = 0; b < outcome->buffer_count; b++) {
     const ms_record *records = outcome->pending + (size_t)b * outcome->block_count;
-    if (apart) {
-      push_apart(L, outcome, records);
-    } else {
-      push_joined(L, outcome, records);
+    lua_newtable(L);
+    for (uint32_t block = 0; block < outcome->block_count; block++) {
+      if (records[block].bytes == NULL) continue;
+      lua_pushlstring(L, records[block].bytes, (size_t)records[block].size);
+      lua_rawseti(L, -2, (int)block);
     }
     lua_rawseti(L, -2, (int)b + 1);
   }
-  lua_setfield(L, -2, "pending");
 }
 
 /* {results = {[block] = bytes}, order = {block, ...}, printed, notices, workers, moved}; with
  * `flat` {flat = bytes, blocks =, ...} where that can be; with buffers, `pending`, a list of what
- * was put into each: bytes, or with `apart` {[block] = bytes}. */
-static void push_outcome(lua_State *L, const ms_outcome *outcome, bool flat, bool apart) {
+ * was put into each: {pointer =, size =}, good until the session's next job, or with `apart`
+ * {[block] = bytes}. */
+static void push_outcome(lua_State *L, ms_session *session, const ms_outcome *outcome, bool flat,
+                         bool apart) {
   lua_createtable(L, 0, 8);
-  set_pending(L, outcome, apart);
+  if (outcome->buffer_count > 0) {
+    if (apart) push_apart(L, outcome);
+    if (!apart) push_joined(L, session, outcome);
+    lua_setfield(L, -2, "pending");
+  }
   if (!flat || !set_flat(L, outcome)) set_results(L, outcome);
   set_text(L, "printed", &outcome->printed);
   set_text(L, "notices", &outcome->notices);
@@ -303,7 +297,7 @@ static int session_run(lua_State *L) {
   lua_getfield(L, 2, "apart");
   bool flat = lua_toboolean(L, -2), apart = lua_toboolean(L, -1);
   lua_pop(L, 2);
-  push_outcome(L, outcome, flat, apart);
+  push_outcome(L, session, outcome, flat, apart);
   ms_outcome_free(outcome);
   return 1;
 }

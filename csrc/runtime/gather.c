@@ -6,6 +6,8 @@
 
 #include "runtime/session_state.h"
 
+#define JOINED_KEPT ((size_t)1 << 22) /* bytes that a session keeps for its next job */
+
 int ms_gather_begin(ms_session *session, ms_outcome *outcome, ms_error *err) {
   const ms_schedule *schedule = session->schedule;
   outcome->block_count = schedule->block_count;
@@ -113,6 +115,27 @@ int ms_gather_finish(ms_session *session, ms_outcome *outcome, ms_error *err) {
   free(printed.list);
   free(position);
   return failed;
+}
+
+/* Appends what all blocks have put into one buffer. */
+static void join_buffer(const ms_outcome *outcome, const ms_record *records, ms_text *joined) {
+  for (uint32_t k = 0; k < outcome->order_count; k++) {
+    const ms_record *record = &records[outcome->order[k]];
+    if (record->bytes != NULL) ms_text_append(joined, record->bytes, (size_t)record->size);
+  }
+}
+
+const char *ms_session_join(ms_session *session, const ms_outcome *outcome, size_t *sizes) {
+  ms_text *joined = &session->joined;
+  if (joined->failed || joined->capacity > JOINED_KEPT) ms_text_free(joined);
+  joined->length = 0;
+  for (uint32_t b = 0; b < outcome->buffer_count; b++) {
+    size_t before = joined->length;
+    join_buffer(outcome, outcome->pending + (size_t)b * outcome->block_count, joined);
+    sizes[b] = joined->length - before;
+  }
+  if (joined->failed) return NULL;
+  return joined->bytes == NULL ? "" : joined->bytes;
 }
 
 void ms_outcome_free(ms_outcome *outcome) {

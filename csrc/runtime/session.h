@@ -133,6 +133,11 @@ typedef struct ms_outcome {
  * any case. */
 int ms_session_run(ms_session *session, const ms_job *job, ms_outcome *outcome, ms_error *err);
 
+/* Joins what the blocks of an outcome have put into each buffer, in the order of the plan. The
+ * bytes of buffer b, sizes[b] of them, follow those of b - 1; they belong to the session and are
+ * good until its next job. NULL when memory is out. */
+const char *ms_session_join(ms_session *session, const ms_outcome *outcome, size_t *sizes);
+
 void ms_outcome_free(ms_outcome *outcome);
 
 #endif

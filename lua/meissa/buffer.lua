@@ -220,12 +220,19 @@ local function narrow(list, wide)
   end
 end
 
+-- The memory of a part of what blocks have left, and its bytes.
+local function memory_of(part)
+  if type(part) == "string" then return part, #part end
+  return ffi.cast("const char *", part.pointer), part.size
+end
+
 local function add_all(buffer, parts)
   local targets = {buffer.target}
   local vectors, wide = widen(targets)
   local count = array.describe(buffer.target).count
-  for _, bytes in ipairs(parts) do
-    arrays.call(lib.ms_pending_add, vectors[1], count, bytes, #bytes)
+  for _, part in ipairs(parts) do
+    local bytes, size = memory_of(part)
+    arrays.call(lib.ms_pending_add, vectors[1], count, bytes, size)
   end
   narrow(targets, wide)
 end
@@ -278,13 +285,14 @@ end
 
 local listed = {count = 0} -- room for elements and where they are
 
--- The elements of bytes that `take` gave: how many, where each is, what it is; until the next call.
-local function list_of(bytes, count)
-  local most = #bytes / 8
+-- The elements of a part: how many, where each is, what it is; until the next call.
+local function list_of(part, count)
+  local bytes, size = memory_of(part)
+  local most = size / 8
   if listed.count < most then
     listed = {count = most, at = ffi.new("int64_t[?]", most), pending = ffi.new("double[?]", most)}
   end
-  local found = arrays.call(lib.ms_pending_list, bytes, #bytes, count, listed.at, listed.pending)
+  local found = arrays.call(lib.ms_pending_list, bytes, size, count, listed.at, listed.pending)
   return tonumber(found), listed.at, listed.pending
 end
 
@@ -293,8 +301,8 @@ local function apply_all(buffer, parts)
   local vectors, wide = widen(targets)
   local total = array.describe(targets[1]).count
   local walk = walk_of(#targets)
-  for _, bytes in ipairs(parts) do
-    local count, at, pending = list_of(bytes, total)
+  for _, part in ipairs(parts) do
+    local count, at, pending = list_of(part, total)
     check_walk(buffer, walk(buffer.apply, count, at, pending, unpack(vectors)))
   end
   narrow(targets, wide)
@@ -302,7 +310,8 @@ end
 
 --- Merges what blocks have put into a buffer into its array. After an error some of it may be
 -- merged.
--- @param buffer the buffer @tab parts bytes that `take` gave, in the order of the blocks
+-- @param buffer the buffer @tab parts what blocks have left, in their order: strings that `take`
+-- gave, or {pointer =, size =}
 -- Errors: ARR for a value that the array's type cannot hold; BDY for results of `apply` that are no
 -- numbers.
 function M.merge(buffer, parts)

@@ -111,11 +111,11 @@ local function launch_of(called, shares)
   return first - called
 end
 
--- Merges what blocks have put into buffers: bytes in the order of `ids`, those of the buffers.
+-- Merges what blocks have put into buffers, as session:run gives it; `ids` are those of the buffers.
 local function merge_pending(run, ids, pending)
   local parts = {}
   for n, id in ipairs(ids) do
-    if pending[n] ~= "" then parts[id] = {pending[n]} end
+    if pending[n].size > 0 then parts[id] = {pending[n]} end
   end
   stages.merge(run, parts)
 end

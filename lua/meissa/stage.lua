@@ -63,7 +63,7 @@ end
 
 --- Merges what the blocks of a stage have left into the arrays of the loop's buffers.
 -- @param run the loop's run
--- @tab parts by the id of a buffer's array: a list of bytes in the order of the blocks
+-- @tab parts by the id of a buffer's array: a list for meissa.buffer's merge
 function M.merge(run, parts)
   for _, c in ipairs(run.plan.buffers) do
     local list = parts[array.describe(run.values[c]).id]
