@@ -187,5 +187,6 @@ void ms_read_job(lua_State *L, int table, ms_job *job) {
   job->patience = ms_field_number(L, table, "patience", 0);
   ms_read_grid(L, table, job);
   job->weights = read_weights(L, table, &job->grid);
+  job->loads = ms_field_pointer(L, table, "loads");
   job->items = read_items(L, table, &job->item_count);
 }

@@ -231,9 +231,10 @@ static void push_apart(lua_State *L, const ms_outcome *outcome) {
   }
 }
 
-/* {results = {[block] = bytes}, order = {block, ...}, printed, notices, workers, moved}; with
- * `flat` {flat = bytes, blocks =, ...} where that can be; with buffers, `pending`, a list of what
- * was put into each: {pointer =, size =}, good until the session's next job, or with `apart`
+/* {results = {[block] = bytes}, order = {block, ...}, printed, notices, workers, moved, spent =
+ * uint64_t ns of each range, as bytes, or nil}; with `flat` {flat = bytes, blocks =, ...} where
+ * that can be; with buffers, `pending`, a list of what was put into each: {pointer =, size =}, good
+ * until the session's next job, or with `apart`
  * {[block] = bytes}. */
 static void push_outcome(lua_State *L, ms_session *session, const ms_outcome *outcome, bool flat,
                          bool apart) {
@@ -251,6 +252,9 @@ static void push_outcome(lua_State *L, ms_session *session, const ms_outcome *ou
   uint64_t moved = outcome->moved;
   for (uint32_t i = 0; i < outcome->worker_count; i++) moved += outcome->shares[i].moved;
   set_number(L, "moved", (double)moved);
+  if (outcome->spent == NULL) return;
+  lua_pushlstring(L, (const char *)outcome->spent, outcome->range_count * sizeof *outcome->spent);
+  lua_setfield(L, -2, "spent");
 }
 
 /* nil and {code, message, worker, block, pid, signal, repeated, lost, payload, printed, notices};
@@ -316,7 +320,8 @@ static int serial_order(lua_State *L) {
   lua_setfield(L, -2, "sequential");
   ms_read_grid(L, lua_gettop(L), &job);
   uint32_t count = ms_grid_blocks(&job.grid);
-  uint32_t *owner = ms_scratch(L, count, sizeof *owner); /* all of them the first worker's */
+  ms_owner *owner = ms_scratch(L, count, sizeof *owner);
+  for (uint32_t i = 0; i < count; i++) owner[i].blocks = MS_WHOLE; /* the first worker's */
   uint32_t *order = ms_scratch(L, count, sizeof *order);
   ms_error err = {0};
   ms_schedule *schedule = ms_schedule_new(&job.grid, owner, 1, &err);

@@ -60,6 +60,25 @@ static int keep(pieces *printed, uint32_t position, const ms_record *record) {
   return 0;
 }
 
+/* Adds what a worker spent on its blocks. */
+static int add_spent(const ms_session *session, ms_outcome *outcome, const ms_record *record,
+                     ms_error *err) {
+  const ms_grid *grid = &session->schedule->grid;
+  uint32_t ranges = grid->ranges[ms_grid_space(grid)];
+  if (record->size != ranges * sizeof *outcome->spent) {
+    return ms_error_set(err, MS_NET, "a worker reports on ranges that the loop does not have");
+  }
+  if (outcome->spent == NULL) outcome->spent = calloc(ranges, sizeof *outcome->spent);
+  if (outcome->spent == NULL) return ms_error_set(err, MS_WRK, "out of memory");
+  outcome->range_count = ranges;
+  for (uint32_t range = 0; range < ranges; range++) {
+    uint64_t took;
+    memcpy(&took, record->bytes + range * sizeof took, sizeof took);
+    outcome->spent[range] += took;
+  }
+  return 0;
+}
+
 static int read_report(const ms_session *session, ms_outcome *outcome, uint32_t worker,
                        const uint32_t *position, pieces *printed, ms_error *err) {
   const ms_text *report = &outcome->reports[worker];
@@ -67,6 +86,10 @@ static int read_report(const ms_session *session, ms_outcome *outcome, uint32_t 
   ms_record record;
   int got;
   while ((got = ms_report_next(report->bytes, report->length, &at, &record)) > 0) {
+    if (record.kind == MS_REPORT_SPENT) {
+      if (add_spent(session, outcome, &record, err) != 0) return -1;
+      continue;
+    }
     if (record.block >= outcome->block_count || session->schedule->owner[record.block] != worker) {
       return ms_error_set(err, MS_NET, "worker %u reports on a block that is not its own",
                           worker + 1);
@@ -147,6 +170,7 @@ void ms_outcome_free(ms_outcome *outcome) {
   free(outcome->pending);
   free(outcome->shares);
   free(outcome->reports);
+  free(outcome->spent);
   ms_text_free(&outcome->printed);
   ms_text_free(&outcome->notices);
   ms_text_free(&outcome->error);

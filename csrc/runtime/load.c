@@ -58,9 +58,17 @@ static int choose_schedule(ms_session *session, ms_run *run) {
   if (job->workers > 0 && job->workers < workers) workers = job->workers;
   uint32_t ranges =
       ms_grid_refusal(&job->grid) != NULL ? 1 : job->grid.ranges[ms_grid_space(&job->grid)];
-  uint32_t *owner = calloc(ranges, sizeof *owner);
-  if (owner == NULL) return ms_error_set(run->err, MS_WRK, "out of memory for a schedule");
-  int failed = ms_grid_assign(&job->grid, job->weights, workers, owner, run->err);
+  ms_owner *owner = calloc(ranges, sizeof *owner);
+  uint64_t *load = calloc(ranges, sizeof *load);
+  if (owner == NULL || load == NULL) {
+    free(owner);
+    free(load);
+    return ms_error_set(run->err, MS_WRK, "out of memory for a schedule");
+  }
+  if (job->loads == NULL && ms_grid_refusal(&job->grid) == NULL)
+    ms_grid_loads(&job->grid, job->weights, load);
+  int failed = ms_grid_assign(&job->grid, job->loads == NULL ? load : job->loads, workers,
+                              session->config.shared, owner, run->err);
   const ms_schedule *last = session->schedule;
   bool same = !failed && last != NULL && last->workers == workers &&
               memcmp(&last->grid, &job->grid, sizeof last->grid) == 0 &&
@@ -71,6 +79,7 @@ static int choose_schedule(ms_session *session, ms_run *run) {
     failed = session->schedule == NULL;
   }
   free(owner);
+  free(load);
   return failed ? -1 : 0;
 }
 

@@ -16,6 +16,8 @@
 typedef enum ms_report_kind {
   MS_REPORT_RESULT,
   MS_REPORT_PRINTED,
+  MS_REPORT_SPENT, /* uint64_t ns in blocks of each range of the space axis; its block means nothing
+                    */
   MS_REPORT_PENDING /* for buffer number 0; MS_REPORT_PENDING + n for buffer n */
 } ms_report_kind;
 

@@ -83,6 +83,7 @@ typedef struct ms_job {
   size_t run_size;
   ms_grid grid;
   const uint64_t *weights; /* for each block, NULL: all equal */
+  const uint64_t *loads;   /* for each range of the space axis, in place of the weights' sums */
   uint32_t workers;        /* at most so many take part; 0: all */
   ms_bounds bounds;
   const ms_job_item *items;
@@ -114,9 +115,11 @@ typedef struct ms_outcome {
   ms_record *pending; /* for each buffer those of all blocks: what a block has put into it */
   ms_share *shares;   /* for each worker */
   ms_text *reports;   /* for each worker; hold the results' bytes */
-  ms_text printed;    /* what blocks printed, in plan order; also of a failed job */
-  ms_text notices;    /* a line for each thing that users may want to know */
-  uint64_t moved;     /* bytes of arrays that the driver sent */
+  uint64_t *spent;    /* ns in blocks of each range of the space axis; NULL of a short job */
+  uint32_t range_count;
+  ms_text printed; /* what blocks printed, in plan order; also of a failed job */
+  ms_text notices; /* a line for each thing that users may want to know */
+  uint64_t moved;  /* bytes of arrays that the driver sent */
   /* Only of a failed job: */
   ms_text error;   /* the body's error, as the worker gave it (err->code is MS_BDY) */
   uint32_t worker; /* who failed; UINT32_MAX: nobody in particular */

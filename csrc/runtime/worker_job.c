@@ -8,7 +8,8 @@
 #include "runtime/report.h"
 #include "runtime/worker_state.h"
 
-#define ROOM_WAIT 1000 /* ms between looks at the driver while its window is full */
+#define ROOM_WAIT   1000   /* ms between looks at the driver while its window is full */
+#define SPENT_WORTH 500000 /* ns in blocks from which on the driver is told where they went */
 
 const ms_task *ms_worker_task(const ms_worker *worker) {
   return &worker->job.task;
@@ -34,6 +35,10 @@ static bool same_schedule(const ms_schedule *schedule, const ms_task *task) {
          memcmp(&schedule->grid, &task->grid, sizeof task->grid) == 0 &&
          memcmp(schedule->range_owner, task->range_owner,
                 task->grid.ranges[ms_grid_space(&task->grid)] * sizeof *task->range_owner) == 0;
+}
+
+static uint32_t space_ranges(const ms_schedule *schedule) {
+  return schedule->grid.ranges[ms_grid_space(&schedule->grid)];
 }
 
 static int place_items(ms_worker *worker, ms_error *err) {
@@ -92,7 +97,8 @@ static int prepare(ms_worker *worker, ms_error *err) {
   job->place = ms_arena_take(job->arena, (size_t)task->item_count + 1, sizeof *job->place);
   job->told = ms_arena_take(job->arena, schedule->workers, sizeof *job->told);
   job->mine = ms_arena_take(job->arena, blocks, sizeof *job->mine);
-  if (job->place == NULL || job->told == NULL || job->mine == NULL) {
+  job->spent = ms_arena_take(job->arena, space_ranges(schedule), sizeof *job->spent);
+  if (job->place == NULL || job->told == NULL || job->mine == NULL || job->spent == NULL) {
     return ms_error_set(err, MS_WRK, "out of memory");
   }
   for (uint32_t position = 0; position < schedule->count; position++) {
@@ -185,7 +191,12 @@ int ms_worker_end(ms_worker *worker, ms_error *err) {
   if (!job->open) return 0;
   ms_exchange_close(worker);
   job->running = false;
-  if (job->failed || ms_worker_cancelled(worker)) ms_report_keep_printed(&job->report);
+  if (job->failed || ms_worker_cancelled(worker)) {
+    ms_report_keep_printed(&job->report);
+  } else if (job->busy >= SPENT_WORTH && worker->schedule->workers > 1) {
+    ms_report_add(&job->report, 0, MS_REPORT_SPENT, job->spent,
+                  space_ranges(worker->schedule) * sizeof *job->spent);
+  }
   ms_frame done = {
       .kind = MS_SAY_DONE, .job = job->number, .a = {job->busy, job->waited, job->moved}};
   done.a[3] = MS_DONE_MAKE(job->position, shelve_report(worker));
@@ -349,7 +360,10 @@ int ms_worker_block_done(ms_worker *worker, const void *result, size_t size, ms_
   uint32_t block = job->mine[job->position];
   if (size > 0) ms_report_add(&job->report, block, MS_REPORT_RESULT, result, size);
   if (job->memory != NULL) ms_private_take(job->memory, block, &job->report);
-  job->busy += ms_worker_clock() - job->started;
+  uint64_t took = ms_worker_clock() - job->started;
+  job->busy += took;
+  const ms_grid *grid = &worker->schedule->grid;
+  job->spent[ms_grid_range(grid, block, ms_grid_space(grid))] += took;
   job->running = false;
   job->position++;
   atomic_store(&worker->status->running, 0);

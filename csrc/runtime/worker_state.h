@@ -36,6 +36,7 @@ typedef struct ms_worker_job {
   bool open;                      /* not yet DONE */
   bool failed;                    /* FAILED was sent */
   uint64_t started, busy, waited; /* ns; `started`: of the running block or the job */
+  uint64_t *spent;                /* ns in own blocks of each range of the space axis */
   uint64_t moved;                 /* bytes sent */
   ms_text report;                 /* what was not sent yet */
   const ms_private *memory;       /* that blocks have to themselves; NULL: none */

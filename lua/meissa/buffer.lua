@@ -237,8 +237,8 @@ local function add_all(buffer, parts)
   narrow(targets, wide)
 end
 
--- The walk over what blocks have put into a buffer, for so many arrays (the target and its helpers):
--- text, so that LuaJIT sees no varargs and compiles `apply` into it.
+-- The walk over what blocks have put into a buffer, for so many arrays (the target and its
+-- helpers): text, so that LuaJIT sees no varargs and compiles `apply` into it.
 --   return function(apply, count, at, pending, v1, v2, ...)
 -- It gives the results where `apply` gave something else than numbers, after a true.
 local function walk_text(arrays_count)

@@ -111,7 +111,7 @@ local function launch_of(called, shares)
   return first - called
 end
 
--- Merges what blocks have put into buffers, as session:run gives it; `ids` are those of the buffers.
+-- Merges what blocks have put into buffers, as session:run gives it; `ids` are the buffers'.
 local function merge_pending(run, ids, pending)
   local parts = {}
   for n, id in ipairs(ids) do
@@ -135,8 +135,8 @@ local function travels(session)
 end
 
 -- What a job tells its workers: `key`, `kernel`, `items`, `run`; and for the driver the `bytes` of
--- the kernel, the captured `values` as a string, those that travel `apart`, what is `large`, the ids
--- of `buffers`.
+-- the kernel, the captured `values` as a string, those that travel `apart`, what is `large`, the
+-- ids of `buffers`.
 local function pack(run, served)
   local schedule = schedule_of(run.grid)
   local kernel_bytes, run_bytes, key, apart, large = kernel.pack(
@@ -175,7 +175,7 @@ local function execute(run, stage, told, bar)
     workers = crew.size(run.session, run.grid, run.plan.strategy, run.record.crew),
     bounds = schedule.bounds,
     weights = stage.weights or schedule.weights,
-    starts = schedule.starts,
+    starts = schedule.starts, loads = crew.loads(run.grid, run.record.crew),
     stalled = warn_stalled, advanced = bar and stage_progress(bar, run, stage),
     flat = told.flat, buffers = #told.buffers, apart = told.marks,
   }
@@ -224,7 +224,7 @@ end
 -- Adds what a further stage took.
 local function add_outcome(total, outcome)
   if not total then return outcome end
-  total.moved = total.moved + outcome.moved
+  total.moved, total.spent = total.moved + outcome.moved, nil -- stages differ in what is heavy
   for w, share in ipairs(total.workers) do
     for _, name in ipairs {"busy", "waited", "moved", "blocks"} do
       share[name] = share[name] + outcome.workers[w][name]
@@ -279,7 +279,7 @@ function M.run(run)
   notice_large(run, told.large)
   engine.running(run.native)
   local results, outcome = run_stages(run, told)
-  run.record.crew = crew.learn(outcome.workers, run.grid, run.plan.strategy, run.record.crew)
+  run.record.crew = crew.learn(outcome, run.grid, run.plan.strategy, run.record.crew)
   engine.ran(run.native, crew.busy(outcome.workers))
   mark_written(run)
   local measured = {
