@@ -107,7 +107,7 @@ local function usual_ranges(plan, space, parallel, phases)
     staged = math.ceil(math.min(staged, MOST_BLOCKS ^ (1 / parallel)))
   end
   if parallel == 1 then
-    local usual = #plan.buffers == 0 and ONE_CUT or
+    local usual = not plan.max_delay and ONE_CUT or -- without buffers
       math.max(STAGE_BLOCKS, math.min(ONE_CUT, math.floor(volume(plan, space) / LEAST_BUFFERED)))
     return math.max(usual, staged)
   end
