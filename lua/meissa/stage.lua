@@ -93,51 +93,51 @@ function M.changed(run)
   return list
 end
 
--- Bytes of an array of which a plan keeps a copy for its next execution: new memory takes longer
--- than copying so few.
-local MOST_KEPT = 2 ^ 23
+-- Bytes of copies that a loop keeps for its next execution: new memory takes longer than copying.
+local MOST_KEPT = 2 ^ 25
 
 local bytes_type = ffi.typeof "char[?]"
 
--- A copy of an array in memory that is kept, nil for arrays that do not lie in one piece, and large
--- ones. `old`: what this gave last time.
-local function keep_copy(old, value)
+-- A copy of an array in memory that is kept: {bytes =, size =}. Nil for arrays that do not lie in one
+-- piece, or have more than `most` bytes. `old`: what this gave last time for whatever array.
+local function keep_copy(old, value, most)
   local memory, about = array.core(value), array.describe(value)
   if memory.id ~= about.id or memory.readable == 0 then return nil end -- clone says what is wrong
-  if not old or old.id ~= about.id then
-    local whole = not about.sparse and arrays.lib.ms_array_contiguous(memory) ~= 0
-    if not whole or about.bytes > MOST_KEPT then return nil end
-    old = {id = about.id, value = value, size = about.bytes, bytes = bytes_type(about.bytes + 1)}
-  end
-  ffi.copy(old.bytes, memory.data, old.size)
-  return old
+  local whole = not about.sparse and arrays.lib.ms_array_contiguous(memory) ~= 0
+  if not whole or about.bytes > most then return nil end
+  local kept = old and old.size == about.bytes and old or
+    {bytes = bytes_type(about.bytes + 1), size = about.bytes}
+  ffi.copy(kept.bytes, memory.data, kept.size)
+  return kept
 end
 
 --- Copies of all that a loop with buffers changes, to be put back if it fails: merging may fail
 -- when the blocks that wrote arrays have ended. Without buffers there is nothing to remember. Good
--- until the plan is executed again.
+-- until the loop is executed again.
 function M.remember(run)
   local copies, seen, later = {}, {}, {}
   if #run.plan.buffers == 0 then return copies end
-  local before = run.plan.remembered or later
+  local before, room = run.record.remembered or later, MOST_KEPT
   for _, value in ipairs(M.changed(run)) do
     local id = array.describe(value).id
     if not seen[id] then
       seen[id] = true
       local place = #copies + 1
-      local kept = keep_copy(before[place], value)
-      copies[place], later[place] = kept or {value = value, copy = value:clone()}, kept or false
+      local kept = keep_copy(before[place], value, room)
+      room = room - (kept and kept.size or 0)
+      copies[place] = {value = value, kept = kept, copy = not kept and value:clone()}
+      later[place] = kept or false
     end
   end
-  run.plan.remembered = later
+  run.record.remembered = later
   return copies
 end
 
 --- Puts back what `remember` gave.
 function M.restore(copies)
   for _, each in ipairs(copies) do
-    if each.bytes then
-      ffi.copy(array.core(each.value).data, each.bytes, each.size)
+    if each.kept then
+      ffi.copy(array.core(each.value).data, each.kept.bytes, each.kept.size)
     else
       each.value:copy(each.copy)
     end
