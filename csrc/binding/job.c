@@ -105,17 +105,25 @@ static void read_item(lua_State *L, int table, ms_job_item *item) {
   if (shape->written) read_writes(L, table, shape);
 }
 
+/* The items of a list. One with a field `lasting` never changes: what was read stays with it. */
 static const ms_job_item *read_items(lua_State *L, int table, uint32_t *count) {
   lua_getfield(L, table, "items");
   int list = lua_gettop(L);
   *count = lua_istable(L, list) ? (uint32_t)lua_objlen(L, list) : 0;
+  if (*count == 0) return NULL;
+  lua_getfield(L, list, "lasting");
+  if (lua_isuserdata(L, -1)) return lua_touserdata(L, -1);
+  bool lasting = lua_toboolean(L, -1);
   ms_job_item *items = ms_scratch(L, *count, sizeof *items);
+  int memory = lua_gettop(L);
   for (uint32_t i = 0; i < *count; i++) {
     lua_rawgeti(L, list, (int)i + 1);
     luaL_checktype(L, -1, LUA_TTABLE);
     read_item(L, lua_gettop(L), &items[i]);
     lua_pop(L, 1);
   }
+  lua_pushvalue(L, memory);
+  if (lasting) lua_setfield(L, list, "lasting");
   return items;
 }
 

@@ -281,6 +281,7 @@ function M.collect(run, apart, served)
   end
   local items, where = collect(run, apart, served)
   local words = buffer.encode(where)
+  items.lasting = lasting
   ready.items = lasting and {items = items, where = where, words = words, grid = run.grid,
                              version = version, stores = stores} or nil
   return items, words, where

@@ -98,8 +98,8 @@ local MOST_KEPT = 2 ^ 25
 
 local bytes_type = ffi.typeof "char[?]"
 
--- A copy of an array in memory that is kept: {bytes =, size =}. Nil for arrays that do not lie in one
--- piece, or have more than `most` bytes. `old`: what this gave last time for whatever array.
+-- A copy of an array in memory that is kept: {bytes =, size =}. Nil for arrays that do not lie in
+-- one piece, or have more than `most` bytes. `old`: what this gave last time for whatever array.
 local function keep_copy(old, value, most)
   local memory, about = array.core(value), array.describe(value)
   if memory.id ~= about.id or memory.readable == 0 then return nil end -- clone says what is wrong
