@@ -76,8 +76,9 @@ function M.runner(instance, layout)
   end
 end
 
--- What stays the same for many jobs, decoded; of so many kinds of jobs.
-local MOST_DECODED = 32
+-- What stays the same for many jobs, decoded; of so many kinds of jobs, which driver loops with
+-- moving bounds have.
+local MOST_DECODED = 256
 
 -- A function that decodes, each of the last strings once.
 local function decoder()
