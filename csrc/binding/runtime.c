@@ -200,11 +200,51 @@ static void set_results(lua_State *L, const ms_outcome *outcome) {
   }
 }
 
+/* {{pointer =, size =}, ...}: what was put into each buffer, in the order of the plan. */
+static void push_joined(lua_State *L, ms_session *session, const ms_outcome *outcome) {
+  size_t *sizes = ms_scratch(L, outcome->buffer_count, sizeof *sizes);
+  const char *bytes = ms_session_join(session, outcome, sizes);
+  if (bytes == NULL) luaL_error(L, "out of memory for what a loop has put into buffers");
+  lua_createtable(L, (int)outcome->buffer_count, 0);
+  for (uint32_t b = 0; b < outcome->buffer_count; b++) {
+    lua_createtable(L, 0, 2);
+    lua_pushlightuserdata(L, (void *)(size_t)bytes);
+    lua_setfield(L, -2, "pointer");
+    set_number(L, "size", (double)sizes[b]);
+    lua_rawseti(L, -2, (int)b + 1);
+    bytes += sizes[b];
+  }
+  lua_remove(L, -2);
+}
+
+/* {{[block] = bytes}, ...}: the same by block. */
+static void push_apart(lua_State *L, const ms_outcome *outcome) {
+  lua_createtable(L, (int)outcome->buffer_count, 0);
+  for (uint32_t b = 0; b < outcome->buffer_count; b++) {
+    const ms_record *records = outcome->pending + (size_t)b * outcome->block_count;
+    lua_newtable(L);
+    for (uint32_t block = 0; block < outcome->block_count; block++) {
+      if (records[block].bytes == NULL) continue;
+      lua_pushlstring(L, records[block].bytes, (size_t)records[block].size);
+      lua_rawseti(L, -2, (int)block);
+    }
+    lua_rawseti(L, -2, (int)b + 1);
+  }
+}
+
 /* {results = {[block] = bytes}, order = {block, ...}, printed, notices, workers, moved, spent =
  * uint64_t ns of each range, as bytes, or nil}; with `flat` {flat = bytes, blocks =, ...} where
- * that can be. */
-static void push_outcome(lua_State *L, const ms_outcome *outcome, bool flat) {
-  lua_createtable(L, 0, 6);
+ * that can be; with buffers, `pending`, a list of what was put into each: {pointer =, size =}, good
+ * until the session's next job, or with `apart`
+ * {[block] = bytes}. */
+static void push_outcome(lua_State *L, ms_session *session, const ms_outcome *outcome, bool flat,
+                         bool apart) {
+  lua_createtable(L, 0, 8);
+  if (outcome->buffer_count > 0) {
+    if (apart) push_apart(L, outcome);
+    if (!apart) push_joined(L, session, outcome);
+    lua_setfield(L, -2, "pending");
+  }
   if (!flat || !set_flat(L, outcome)) set_results(L, outcome);
   set_text(L, "printed", &outcome->printed);
   set_text(L, "notices", &outcome->notices);
@@ -260,9 +300,10 @@ static int session_run(lua_State *L) {
   ms_error_clear(&err);
   if (ms_session_run(session, &job, outcome, &err) != 0) return push_failure(L, outcome, &err);
   lua_getfield(L, 2, "flat");
-  bool flat = lua_toboolean(L, -1);
-  lua_pop(L, 1);
-  push_outcome(L, outcome, flat);
+  lua_getfield(L, 2, "apart");
+  bool flat = lua_toboolean(L, -2), apart = lua_toboolean(L, -1);
+  lua_pop(L, 2);
+  push_outcome(L, session, outcome, flat, apart);
   ms_outcome_free(outcome);
   return 1;
 }

@@ -4,6 +4,7 @@
  *
  *   core.worker(fd) -> worker        worker:next() -> job | nil       worker:number()  :close()
  *   job = {key, kernel, run, ranges, mark}     job:items() -> {item, ...}
+ *   job:equip(memory), a cdata ms_private that lives as long as the job
  *   job:next_block() -> block, range, ... | nil      job:block_done(bytes)
  *   job:fail(bytes)                                  job:print(bytes)
  *
@@ -63,6 +64,12 @@ static int job_block_done(lua_State *L) {
   size_t size = 0;
   const char *bytes = luaL_optlstring(L, 2, "", &size);
   if (ms_worker_block_done(worker, bytes, size, &err) != 0) return raise(L, &err);
+  return 0;
+}
+
+/* job:equip(memory): see ms_worker_equip. */
+static int job_equip(lua_State *L) {
+  ms_worker_equip(job_worker(L), lua_topointer(L, 2));
   return 0;
 }
 
@@ -134,6 +141,7 @@ static int job_items(lua_State *L) {
 
 static const luaL_Reg job_methods[] = {{"next_block", job_next_block},
                                        {"block_done", job_block_done},
+                                       {"equip", job_equip},
                                        {"run_native", job_run_native},
                                        {"fail", job_fail},
                                        {"print", job_print},

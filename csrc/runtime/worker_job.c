@@ -24,6 +24,10 @@ void *ms_worker_item(const ms_worker *worker, uint32_t item, bool *dense) {
   return worker->job.place[item];
 }
 
+void ms_worker_equip(ms_worker *worker, const ms_private *memory) {
+  worker->job.memory = memory;
+}
+
 bool ms_worker_cancelled(const ms_worker *worker) {
   uint64_t number = worker->job.number;
   return worker->cancelled == number ||
@@ -153,6 +157,18 @@ bool ms_worker_room(ms_worker *worker, ms_error *err) {
   return true;
 }
 
+/* Lays the report onto the shelf, where it is worth that: its size, else 0. */
+static size_t shelve_report(ms_worker *worker) {
+  ms_text *report = &worker->job.report;
+  size_t size = report->length;
+  if (!worker->board_hands_over || size <= ms_link_piece(&worker->control)) return 0;
+  if (size > MS_SHELF_SIZE) return 0;
+  char *shelf = ms_board_shelf(worker->board, worker->setup.workers, worker->setup.worker);
+  memcpy(shelf, report->bytes, size);
+  report->length = 0;
+  return size;
+}
+
 /* Sends the report, its end as the payload of `last`; also of a job that was cancelled. */
 static int send_report(ms_worker *worker, ms_frame last, ms_error *err) {
   ms_text *report = &worker->job.report;
@@ -203,9 +219,9 @@ int ms_worker_end(ms_worker *worker, ms_error *err) {
     ms_report_add(&job->report, 0, MS_REPORT_SPENT, job->spent,
                   space_ranges(worker->schedule) * sizeof *job->spent);
   }
-  ms_frame done = {.kind = MS_SAY_DONE,
-                   .job = job->number,
-                   .a = {job->busy, job->waited, job->moved, job->position}};
+  ms_frame done = {
+      .kind = MS_SAY_DONE, .job = job->number, .a = {job->busy, job->waited, job->moved}};
+  done.a[3] = MS_DONE_MAKE(job->position, shelve_report(worker));
   int failed = send_report(worker, done, err);
   job->open = false;
   return failed;
@@ -345,6 +361,7 @@ static int next_block(ms_worker *worker, uint32_t *block, ms_error *err) {
            ms_undo_log(&job->undo, *block, is_wanted, worker) != 0;
   }
   if (stop) return finish(worker, err) == 0 ? 0 : -1;
+  if (job->memory != NULL) ms_private_begin(job->memory);
   if (job->position == 0) atomic_store(&worker->status->began, job->started);
   job->running = true;
   atomic_store_explicit(&worker->status->running, (uint64_t)*block + 1, memory_order_release);
@@ -372,6 +389,7 @@ int ms_worker_block_done(ms_worker *worker, const void *result, size_t size, ms_
   if (!job->running) return ms_error_set(err, MS_BUG, "no block is running");
   uint32_t block = job->mine[job->position];
   if (size > 0) ms_report_add(&job->report, block, MS_REPORT_RESULT, result, size);
+  if (job->memory != NULL) ms_private_take(job->memory, block, &job->report);
   job->running = false;
   job->position++;
   job->untimed++;
@@ -393,6 +411,7 @@ int ms_worker_block_done(ms_worker *worker, const void *result, size_t size, ms_
 int ms_worker_fail(ms_worker *worker, const void *error, size_t size, ms_error *err) {
   ms_worker_job *job = &worker->job;
   if (!job->open) return 0;
+  if (job->memory != NULL) ms_private_discard(job->memory);
   static const char oversize[] = "the error of a loop body is too large to be sent";
   int failed = size <= ms_link_limit(&worker->control)
                    ? send_failure(worker, MS_OK, error, size, err)

@@ -41,6 +41,7 @@ typedef struct ms_worker_job {
   uint64_t *spent;                /* ns in own blocks of each range of the space axis */
   uint64_t moved;                 /* bytes sent */
   ms_text report;                 /* what was not sent yet */
+  const ms_private *memory;       /* that blocks have to themselves; NULL: none */
   bool printed;                   /* it has printed text */
   ms_exchange *exchange;          /* NULL when no item needs one */
   ms_undo undo;                   /* where memory is shared; empty when nothing is logged */
