@@ -32,7 +32,7 @@ local function generate(points)
   return X
 end
 
-local X = options.data and meissa.read.csv(options.data) or generate(options.points)
+local X = options.data and run.read(meissa.read.csv, options.data) or generate(options.points)
 local n, F = X:size(1), X:size(2) - 1
 local target = X:select(2, F + 1)
 

@@ -24,7 +24,7 @@ local function generate(points)
   return X
 end
 
-local X = options.data and meissa.read.csv(options.data) or generate(options.points)
+local X = options.data and run.read(meissa.read.csv, options.data) or generate(options.points)
 if options.columns then X = X:narrow(2, 1, options.columns) end
 local n, m = X:size(1), X:size(2)
 local C = meissa.zeros {K, m}

@@ -27,7 +27,7 @@ local function grow(nodes)
 end
 
 -- square: the same numbers for rows and columns.
-local edges = options.data and meissa.read.triples(options.data, {square = true}) or
+local edges = options.data and run.read(meissa.read.triples, options.data, {square = true}) or
   grow(options.nodes)
 local n = edges:size(1)
 local links, rank, fresh = meissa.zeros(n), meissa.full(n, 1 / n), meissa.zeros(n)

@@ -18,8 +18,8 @@ local rates, regs = options.rates or {0.005, 0.01, 0.02, 0.04}, options.regs or 
 local rank, epochs, seed = options.rank or 8, options.epochs or 10, options.seed
 
 local function read(path, like)
-  return meissa.read.triples(path, {skip = path:find("%.csv") and 1 or 0, like = like,
-                                    type = "float"})
+  return run.read(meissa.read.triples, path, {skip = path:find("%.csv") and 1 or 0, like = like,
+                                              type = "float"})
 end
 
 local train, test

@@ -123,7 +123,7 @@ end
 
 local counts, vocab
 if options.data then
-  counts, vocab = meissa.read.docword(options.data, {vocab = options.vocab})
+  counts, vocab = run.read(meissa.read.docword, options.data, {vocab = options.vocab})
 else
   counts = generate(2000, 1000)
 end

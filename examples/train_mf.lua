@@ -101,7 +101,7 @@ local how = {engine = options.engine, numeric = options.numeric}
 
 local function read(path, like)
   local skip = options.skip or (path:find("%.csv") and 1 or 0)
-  return meissa.read.triples(path, {skip = skip, like = like, type = "float"})
+  return run.read(meissa.read.triples, path, {skip = skip, like = like, type = "float"})
 end
 
 local train, test
@@ -123,7 +123,8 @@ local report = run.report(options, {
   {key = "seconds", title = "seconds", format = "%.3f"},
 })
 if not options.json then
-  print(("training on %s, testing on %d ratings"):format(tostring(train), test:nnz()))
+  print(("training on %d ratings of %d users and %d items, testing on %d ratings"):format(
+    train:nnz(), train:size(1), train:size(2), test:nnz()))
 end
 local plan, train_rmse, test_rmse, total = nil, nil, nil, 0
 for epoch = 1, epochs do

@@ -104,9 +104,9 @@ end
 
 local X, y, T, ty
 if options.data then
-  X, y = meissa.read.libsvm(options.data, {features = options.features})
+  X, y = run.read(meissa.read.libsvm, options.data, {features = options.features})
   T, ty = X, y
-  if options.test then T, ty = meissa.read.libsvm(options.test, {like = X}) end
+  if options.test then T, ty = run.read(meissa.read.libsvm, options.test, {like = X}) end
 else
   X, y = generate(options.points, options.seed + 1)
   T, ty = generate(math.ceil(options.points / 4), options.seed + 2)

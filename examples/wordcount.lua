@@ -17,7 +17,7 @@ local options = run.options(parser)
 local least = options.least
 
 local started = meissa.clock()
-local words = meissa.read.lines(options.data or here .. "../docs/*.md", function(line)
+local words = run.read(meissa.read.lines, options.data or here .. "../docs/*.md", function(line)
   local found = {}
   for word in line:lower():gmatch("%a+") do
     if #word >= least then found[#found + 1] = word end

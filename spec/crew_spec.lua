@@ -3,6 +3,8 @@
 -- How many workers take part: enough to pay for their start and their hand-overs, as the last
 -- execution has shown; never a matter of results.
 
+local ffi = require("ffi")
+
 local crew = require("meissa.crew")
 local meissa = require("meissa")
 local parallel = meissa.parallel
@@ -58,24 +60,71 @@ describe("the crew", function()
   it("learns what hand-overs cost, and forgets it when they are not met", function()
     local session = session_of(2, true)
     local shares = {share(1e-3, 12e-3), share(1e-3, 12e-3)}
-    local known = crew.learn(shares, sweep, "hyperplane")
+    local known = crew.learn({workers = shares}, sweep, "hyperplane")
     assert.are.near(2e-3 / sweep.volume, known.pace, 1e-12)
     assert.are.near(4e-5, known.hand_on, 1e-9)
     assert.are.equal(1, crew.size(session, sweep, "hyperplane", known))
     local alone, executions = {share(2e-3, 0), share(0, 0)}, 0
     repeat
-      known = crew.learn(alone, sweep, "hyperplane", known)
+      known = crew.learn({workers = alone}, sweep, "hyperplane", known)
       executions = executions + 1
     until crew.size(session, sweep, "hyperplane", known) == 0 or executions > 100
     assert.is_true(executions > 3 and executions < 60)
   end)
 
   it("takes one slow execution for chance, and several for a slower loop", function()
-    local known = crew.learn({share(1e-3, 0)}, row, "independent")
-    known = crew.learn({share(100e-3, 0)}, row, "independent", known)
+    local known = crew.learn({workers = {share(1e-3, 0)}}, row, "independent")
+    known = crew.learn({workers = {share(100e-3, 0)}}, row, "independent", known)
     assert.are.near(2e-6, known.pace, 1e-12)
-    for _ = 1, 7 do known = crew.learn({share(100e-3, 0)}, row, "independent", known) end
+    for _ = 1, 7 do
+      known = crew.learn({workers = {share(100e-3, 0)}}, row, "independent", known)
+    end
     assert.are.near(100e-6, known.pace, 1e-9)
+  end)
+
+  it("learns which ranges are heavy from executions that were uneven", function()
+    local grid = {blocks = 4, ranges = {4}, sequential = 0, volume = 1000}
+    local function learn(busy, took, known)
+      local shares, spent = {}, ffi.new("uint64_t[4]")
+      for w, seconds in ipairs(busy) do shares[w] = share(seconds, 0) end
+      for r, seconds in ipairs(took) do spent[r - 1] = seconds * 1e9 end
+      return crew.learn({workers = shares, spent = ffi.string(spent, 32)}, grid, "independent",
+                        known)
+    end
+    local function loads(known)
+      local vector, list = crew.loads(grid, known), {}
+      for r = 1, vector and 4 or 0 do list[r] = tonumber(vector[r - 1]) / 1e9 end
+      return list
+    end
+    local known = learn({2, 2.1}, {1, 1, 1, 1.1})
+    assert.same({}, loads(known))
+    known = learn({1, 3}, {0.5, 0.5, 1, 2}, known)
+    assert.same({0.5, 0.5, 1, 2}, loads(known))
+    known = learn({2, 2}, {1, 1, 1, 1}, known) -- even: nothing to mend
+    assert.same({0.5, 0.5, 1, 2}, loads(known))
+    known = learn({1, 3}, {0.5, 0.5, 1, 200}, known) -- half of it new, and not all at once
+    assert.same({0.5, 0.5, 1, 3.5}, loads(known))
+    assert.is_nil(crew.loads({blocks = 4, ranges = {4}}, known))
+  end)
+
+  it("gives heavier ranges more workers", function()
+    meissa.init {workers = 2}
+    local n, passes = 1500, 0
+    local A, S = meissa.rand({n, n}, {seed = 4}), meissa.zeros({n})
+    local shares
+    repeat
+      for i in parallel({1, n}) do
+        local s = 0
+        for _ = 1, 3 do
+          for j = 1, i do s = s + A[i][j] end
+        end
+        S[i] = s
+      end
+      shares, passes = meissa.last().shares, passes + 1
+    until shares[1].blocks > shares[2].blocks + 4 or passes == 200
+    assert.is_true(shares[1].blocks > shares[2].blocks + 4)
+    assert.is_true(shares[2].blocks > 0)
+    meissa.init {}
   end)
 
   it("changes nothing but who runs what", function()

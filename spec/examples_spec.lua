@@ -27,6 +27,18 @@ local function largest_difference(A, list)
   return most
 end
 
+describe("all that read files", function()
+  for _, name in ipairs {"gbt", "kmeans", "pagerank", "sweep", "train_lda", "train_mf", "train_slr",
+                         "wordcount"} do
+    it("tell of a file that is not there, " .. name .. ".lua", function()
+      local output, status = child.shell(
+        ("luajit examples/%s.lua --data no/such/file 2>&1"):format(name), 60)
+      assert.equal(1, status)
+      assert.equal("no/such/file: FIL: No such file or directory\n", output)
+    end)
+  end
+end)
+
 describe("pagerank.lua", function()
   local DATA = "spec/data/wiki-Vote.txt.gz"
 

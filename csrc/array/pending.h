@@ -31,4 +31,9 @@ MS_API size_t ms_pending_take(double *pending, int64_t count, char *out);
 MS_API int ms_pending_add(double *sum, int64_t count, const char *bytes, size_t size,
                           ms_error *err);
 
+/* Lists the non-zero elements of runs in their order: `at`, which of 0 .. count - 1 each is, and
+ * its `value`; both have room for size / 8 of them. Returns how many there are, or -1 as above. */
+MS_API int64_t ms_pending_list(const char *bytes, size_t size, int64_t count, int64_t *at,
+                               double *value, ms_error *err);
+
 #endif

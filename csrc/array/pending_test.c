@@ -20,14 +20,30 @@ static void fill(double *vector, unsigned *seed, int one_in) {
   }
 }
 
+/* The list of a vector's runs against the vector. */
+static void check_list(const double *vector, const char *bytes, size_t size) {
+  int64_t at[COUNT + 2], expected = 0;
+  double value[COUNT + 2];
+  ms_error err = {0};
+  int64_t listed = ms_pending_list(bytes, size, COUNT, at, value, &err);
+  CHECK(size / 8 <= COUNT + 2);
+  for (int64_t k = 0; k < COUNT; k++) {
+    if (vector[k] == 0) continue;
+    CHECK(expected < listed && at[expected] == k && value[expected] == vector[k]);
+    expected++;
+  }
+  CHECK(listed == expected);
+}
+
 static void test_sums(void) {
   unsigned seed = 7;
   for (int one_in = 1; one_in < 200; one_in = one_in * 2 + 1) {
-    double pending[COUNT], sum[COUNT], expected[COUNT];
+    double pending[COUNT], before[COUNT], sum[COUNT], expected[COUNT];
     fill(sum, &seed, 2);
     memcpy(expected, sum, sizeof sum);
     fill(pending, &seed, one_in);
     for (int k = 0; k < COUNT; k++) expected[k] += pending[k];
+    memcpy(before, pending, sizeof before);
     char *bytes = malloc(MS_PENDING_ROOM(COUNT));
     if (bytes == NULL) abort();
     size_t size = ms_pending_take(pending, COUNT, bytes);
@@ -35,6 +51,7 @@ static void test_sums(void) {
     ms_error err = {0};
     CHECK(ms_pending_add(sum, COUNT, bytes, size, &err) == 0);
     CHECK(memcmp(sum, expected, sizeof sum) == 0);
+    check_list(before, bytes, size);
     for (int k = 0; k < COUNT; k++) CHECK(pending[k] == 0 && !signbit(pending[k]));
     free(bytes);
   }
@@ -97,6 +114,10 @@ static void test_malformed(void) {
     ms_error err = {0};
     CHECK(ms_pending_add(sum, 4, bytes, sizeof bytes, &err) == -1);
     CHECK(err.code == MS_BUG);
+    int64_t at[3];
+    double value[3];
+    err = (ms_error){0};
+    CHECK(ms_pending_list(bytes, sizeof bytes, 4, at, value, &err) == -1 && err.code == MS_BUG);
   }
   char bytes[24] = {0};
   int64_t head[2] = {0, 1};

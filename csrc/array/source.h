@@ -31,8 +31,8 @@ int ms_source_open(ms_source *source, const char *path, ms_error *err);
  * file, bytes after its end, the system's. *got says how many were read in either case. */
 int ms_source_read(ms_source *source, char *buffer, size_t size, size_t *got, ms_error *err);
 
-/* Looks whether a gzip file is damaged, at so much of it as unpacks in about a second: 0, or -1 with
- * MS_FIL. */
+/* Looks whether a gzip file is damaged, at so much of it as unpacks in about a second: 0, or -1
+ * with MS_FIL. */
 MS_API int ms_source_check(const char *path, ms_error *err);
 
 /* For an error that is placed at a line: if the file is a damaged gzip file, that is told instead,

@@ -42,7 +42,8 @@ typedef struct ms_error {
   char message[MS_ERROR_MESSAGE_SIZE];
 } ms_error;
 
-/* Empties the record. */
+/* Empties the record, or makes one: where every block needs one, cheaper than `= {0}`, which
+ * clears all of its room. */
 void ms_error_clear(ms_error *err);
 
 /* Fills an empty record (printf format) and returns -1, so that `return ms_error_set(...)` works.

@@ -36,6 +36,10 @@ void ms_text_append(ms_text *text, const char *bytes, size_t length) {
   text->bytes[text->length] = '\0';
 }
 
+char *ms_text_room(ms_text *text, size_t more) {
+  return reserve(text, more) ? text->bytes + text->length : NULL;
+}
+
 void ms_text_add(ms_text *text, const char *string) {
   ms_text_append(text, string, strlen(string));
 }

@@ -117,17 +117,25 @@ static void read_item(lua_State *L, int table, ms_job_item *item) {
   if (shape->written) read_writes(L, table, shape);
 }
 
+/* The items of a list. One with a field `lasting` never changes: what was read stays with it. */
 static const ms_job_item *read_items(lua_State *L, int table, uint32_t *count) {
   lua_getfield(L, table, "items");
   int list = lua_gettop(L);
   *count = lua_istable(L, list) ? (uint32_t)lua_objlen(L, list) : 0;
+  if (*count == 0) return NULL;
+  lua_getfield(L, list, "lasting");
+  if (lua_isuserdata(L, -1)) return lua_touserdata(L, -1);
+  bool lasting = lua_toboolean(L, -1);
   ms_job_item *items = ms_scratch(L, *count, sizeof *items);
+  int memory = lua_gettop(L);
   for (uint32_t i = 0; i < *count; i++) {
     lua_rawgeti(L, list, (int)i + 1);
     luaL_checktype(L, -1, LUA_TTABLE);
     read_item(L, lua_gettop(L), &items[i]);
     lua_pop(L, 1);
   }
+  lua_pushvalue(L, memory);
+  if (lasting) lua_setfield(L, list, "lasting");
   return items;
 }
 
@@ -192,11 +200,13 @@ void ms_read_job(lua_State *L, int table, ms_job *job) {
   job->kernel = ms_field_string(L, table, "kernel", &job->kernel_size);
   job->run = ms_field_string(L, table, "run", &job->run_size);
   job->workers = (uint32_t)ms_field_count(L, table, "workers", 0);
+  job->buffers = (uint32_t)ms_field_count(L, table, "buffers", 0);
   lua_getfield(L, table, "transaction");
   job->transaction = lua_isnil(L, -1) || lua_toboolean(L, -1);
   lua_pop(L, 1);
   job->patience = ms_field_number(L, table, "patience", 0);
   ms_read_grid(L, table, job);
   job->weights = read_weights(L, table, &job->grid);
+  job->loads = ms_field_pointer(L, table, "loads");
   job->items = read_items(L, table, &job->item_count);
 }

@@ -43,7 +43,8 @@ static int session_new(lua_State *L) {
   luaL_checktype(L, 1, LUA_TTABLE);
   size_t size;
   const char *transport = ms_field_string(L, 1, "transport", &size);
-  ms_error err = {0};
+  ms_error err;
+  ms_error_clear(&err);
   if (transport != NULL && strcmp(transport, "ipc") != 0 && strcmp(transport, "tcp") != 0) {
     ms_error_set(&err, MS_OPT, "transport '%s': it is ipc or tcp", transport);
     return ms_push_error(L, &err);
@@ -199,10 +200,51 @@ static void set_results(lua_State *L, const ms_outcome *outcome) {
   }
 }
 
+/* {{pointer =, size =}, ...}: what was put into each buffer, in the order of the plan. */
+static void push_joined(lua_State *L, ms_session *session, const ms_outcome *outcome) {
+  size_t *sizes = ms_scratch(L, outcome->buffer_count, sizeof *sizes);
+  const char *bytes = ms_session_join(session, outcome, sizes);
+  if (bytes == NULL) luaL_error(L, "out of memory for what a loop has put into buffers");
+  lua_createtable(L, (int)outcome->buffer_count, 0);
+  for (uint32_t b = 0; b < outcome->buffer_count; b++) {
+    lua_createtable(L, 0, 2);
+    lua_pushlightuserdata(L, (void *)(size_t)bytes);
+    lua_setfield(L, -2, "pointer");
+    set_number(L, "size", (double)sizes[b]);
+    lua_rawseti(L, -2, (int)b + 1);
+    bytes += sizes[b];
+  }
+  lua_remove(L, -2);
+}
+
+/* {{[block] = bytes}, ...}: the same by block. */
+static void push_apart(lua_State *L, const ms_outcome *outcome) {
+  lua_createtable(L, (int)outcome->buffer_count, 0);
+  for (uint32_t b = 0; b < outcome->buffer_count; b++) {
+    const ms_record *records = outcome->pending + (size_t)b * outcome->block_count;
+    lua_newtable(L);
+    for (uint32_t block = 0; block < outcome->block_count; block++) {
+      if (records[block].bytes == NULL) continue;
+      lua_pushlstring(L, records[block].bytes, (size_t)records[block].size);
+      lua_rawseti(L, -2, (int)block);
+    }
+    lua_rawseti(L, -2, (int)b + 1);
+  }
+}
+
 /* {results = {[block] = bytes}, order = {block, ...}, printed, notices, workers, moved, deaths,
- * redone, repeated}; with `flat` {flat = bytes, blocks =, ...} where that can be. */
-static void push_outcome(lua_State *L, const ms_outcome *outcome, bool flat) {
-  lua_createtable(L, 0, 9);
+ * redone, repeated, spent = uint64_t ns of each range, as bytes, or nil}; with `flat` {flat =
+ * bytes, blocks =, ...} where that can be; with buffers, `pending`, a list of what was put into
+ * each: {pointer =, size =}, good until the session's next job, or with `apart`
+ * {[block] = bytes}. */
+static void push_outcome(lua_State *L, ms_session *session, const ms_outcome *outcome, bool flat,
+                         bool apart) {
+  lua_createtable(L, 0, 11);
+  if (outcome->buffer_count > 0) {
+    if (apart) push_apart(L, outcome);
+    if (!apart) push_joined(L, session, outcome);
+    lua_setfield(L, -2, "pending");
+  }
   if (!flat || !set_flat(L, outcome)) set_results(L, outcome);
   set_text(L, "printed", &outcome->printed);
   set_text(L, "notices", &outcome->notices);
@@ -214,6 +256,9 @@ static void push_outcome(lua_State *L, const ms_outcome *outcome, bool flat) {
   set_number(L, "deaths", outcome->deaths);
   set_number(L, "redone", outcome->redone);
   set_number(L, "repeated", outcome->repeats);
+  if (outcome->spent == NULL) return;
+  lua_pushlstring(L, (const char *)outcome->spent, outcome->range_count * sizeof *outcome->spent);
+  lua_setfield(L, -2, "spent");
 }
 
 /* nil and {code, message, worker, block, pid, signal, repeated, lost, payload, printed, notices};
@@ -254,12 +299,14 @@ static int session_run(lua_State *L) {
   luaL_getmetatable(L, OUTCOME);
   lua_setmetatable(L, -2);
   luaL_checkstack(L, LUA_MINSTACK, NULL);
-  ms_error err = {0};
+  ms_error err;
+  ms_error_clear(&err);
   if (ms_session_run(session, &job, outcome, &err) != 0) return push_failure(L, outcome, &err);
   lua_getfield(L, 2, "flat");
-  bool flat = lua_toboolean(L, -1);
-  lua_pop(L, 1);
-  push_outcome(L, outcome, flat);
+  lua_getfield(L, 2, "apart");
+  bool flat = lua_toboolean(L, -2), apart = lua_toboolean(L, -1);
+  lua_pop(L, 2);
+  push_outcome(L, session, outcome, flat, apart);
   ms_outcome_free(outcome);
   return 1;
 }
@@ -278,9 +325,11 @@ static int serial_order(lua_State *L) {
   lua_setfield(L, -2, "sequential");
   ms_read_grid(L, lua_gettop(L), &job);
   uint32_t count = ms_grid_blocks(&job.grid);
-  uint32_t *owner = ms_scratch(L, count, sizeof *owner); /* all of them the first worker's */
+  ms_owner *owner = ms_scratch(L, count, sizeof *owner);
+  for (uint32_t i = 0; i < count; i++) owner[i].blocks = MS_WHOLE; /* the first worker's */
   uint32_t *order = ms_scratch(L, count, sizeof *order);
-  ms_error err = {0};
+  ms_error err;
+  ms_error_clear(&err);
   ms_schedule *schedule = ms_schedule_new(&job.grid, owner, 1, &err);
   if (schedule == NULL) return ms_push_error(L, &err);
   memcpy(order, schedule->order, count * sizeof *order);

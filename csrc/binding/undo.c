@@ -57,7 +57,8 @@ static int undo_new(lua_State *L) {
   void **data = ms_scratch(L, job.item_count, sizeof *data);
   lua_pushvalue(L, self + 1);
   lua_setfenv(L, self);
-  ms_error err = {0};
+  ms_error err;
+  ms_error_clear(&err);
   if (fill(log, &job, items, data, &err) != 0) return ms_push_error(L, &err);
   lua_settop(L, self);
   return 1;

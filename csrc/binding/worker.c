@@ -4,6 +4,7 @@
  *
  *   core.worker(fd) -> worker        worker:next() -> job | nil       worker:number()  :close()
  *   job = {key, kernel, run, ranges, mark}     job:items() -> {item, ...}
+ *   job:equip(memory), a cdata ms_private that lives as long as the job
  *   job:next_block() -> block, range, ... | nil      job:block_done(bytes)
  *   job:fail(bytes)                                  job:print(bytes)
  *
@@ -42,7 +43,8 @@ static int raise(lua_State *L, const ms_error *err) {
 
 static int job_next_block(lua_State *L) {
   ms_worker *worker = job_worker(L);
-  ms_error err = {0};
+  ms_error err;
+  ms_error_clear(&err);
   uint32_t block;
   int got = ms_worker_next_block(worker, &block, &err);
   if (got < 0) return raise(L, &err);
@@ -57,10 +59,17 @@ static int job_next_block(lua_State *L) {
 
 static int job_block_done(lua_State *L) {
   ms_worker *worker = job_worker(L);
-  ms_error err = {0};
+  ms_error err;
+  ms_error_clear(&err);
   size_t size = 0;
   const char *bytes = luaL_optlstring(L, 2, "", &size);
   if (ms_worker_block_done(worker, bytes, size, &err) != 0) return raise(L, &err);
+  return 0;
+}
+
+/* job:equip(memory): see ms_worker_equip. */
+static int job_equip(lua_State *L) {
+  ms_worker_equip(job_worker(L), lua_topointer(L, 2));
   return 0;
 }
 
@@ -68,7 +77,8 @@ static int job_block_done(lua_State *L) {
  * block reported a fault, false when no blocks are left. */
 static int job_run_native(lua_State *L) {
   ms_worker *worker = job_worker(L);
-  ms_error err = {0};
+  ms_error err;
+  ms_error_clear(&err);
   int got = ms_native_run_blocks(worker, lua_topointer(L, 2), &err);
   if (got < 0) return raise(L, &err);
   lua_pushboolean(L, got);
@@ -77,7 +87,8 @@ static int job_run_native(lua_State *L) {
 
 static int job_fail(lua_State *L) {
   ms_worker *worker = job_worker(L);
-  ms_error err = {0};
+  ms_error err;
+  ms_error_clear(&err);
   size_t size;
   const char *bytes = luaL_checklstring(L, 2, &size);
   if (ms_worker_fail(worker, bytes, size, &err) != 0) return raise(L, &err);
@@ -86,7 +97,8 @@ static int job_fail(lua_State *L) {
 
 static int job_print(lua_State *L) {
   ms_worker *worker = job_worker(L);
-  ms_error err = {0};
+  ms_error err;
+  ms_error_clear(&err);
   size_t size;
   const char *bytes = luaL_checklstring(L, 2, &size);
   if (ms_worker_print(worker, bytes, size, &err) != 0) return raise(L, &err);
@@ -129,6 +141,7 @@ static int job_items(lua_State *L) {
 
 static const luaL_Reg job_methods[] = {{"next_block", job_next_block},
                                        {"block_done", job_block_done},
+                                       {"equip", job_equip},
                                        {"run_native", job_run_native},
                                        {"fail", job_fail},
                                        {"print", job_print},
@@ -137,7 +150,8 @@ static const luaL_Reg job_methods[] = {{"next_block", job_next_block},
 
 static int worker_new(lua_State *L) {
   int channel = (int)luaL_optinteger(L, 1, MS_CHANNEL_FD);
-  ms_error err = {0};
+  ms_error err;
+  ms_error_clear(&err);
   ms_worker **worker = lua_newuserdata(L, sizeof *worker);
   *worker = NULL;
   luaL_getmetatable(L, WORKER);
@@ -193,7 +207,8 @@ static void push_mark(lua_State *L, const ms_worker *worker) {
 /* worker:next() -> {key, kernel = bytes or nil, run, ranges, mark} or nil when it is over. */
 static int worker_next(lua_State *L) {
   ms_worker *worker = check_worker(L, 1);
-  ms_error err = {0};
+  ms_error err;
+  ms_error_clear(&err);
   int got = ms_worker_next(worker, &err);
   if (got < 0) return raise(L, &err);
   if (got == 0) return 0;

@@ -224,7 +224,7 @@ static void write_entry(ms_writer *w, const parameters *all, bool guarded) {
   }
   if (guarded) {
     ms_c_bounds(w);
-    ms_c_line(w, "if (!(%s)) {", w->frame[0].guards.bytes);
+    ms_c_line(w, "if (MS_UNLIKELY(!(%s))) {", w->frame[0].guards.bytes);
     if (w->declines) {
       ms_c_line(w, "return MS_NATIVE_DECLINED;");
     } else {
@@ -236,7 +236,7 @@ static void write_entry(ms_writer *w, const parameters *all, bool guarded) {
     const char *test = "";
     for (const ms_special *special = w->special; special != NULL; special = special->next)
       test = ms_c_text(w, "%s%s%s == %s", test, *test ? " && " : "", special->name, special->value);
-    ms_c_line(w, "if (%s) {", test);
+    ms_c_line(w, "if (MS_LIKELY(%s)) {", test); /* else GCC takes the loops in it for cold */
     write_call(w, all, "ms_quick", true);
     ms_c_line(w, "}");
   }

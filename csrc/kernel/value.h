@@ -14,6 +14,7 @@
 #include "kernel/native.h"
 
 #define MS_UNLIKELY(condition) __builtin_expect(!!(condition), 0)
+#define MS_LIKELY(condition)   __builtin_expect(!!(condition), 1)
 
 /* nil, false, true, a number, or nothing assigned yet. */
 typedef struct ms_value {

@@ -40,7 +40,7 @@
   X(FORGET, MS_TO_WORKER, 0, 0)                /* item id */                           \
   X(REPORT, MS_TO_DRIVER, 1, MS_FRAME_PAYLOAD) /* a piece of the report */             \
   X(FAILED, MS_TO_DRIVER, 0, MS_FRAME_PAYLOAD) /* block, ms_code of the core or 0 */   \
-  X(DONE, MS_TO_DRIVER, 0, MS_FRAME_PAYLOAD)   /* busy ns, wait ns, bytes, blocks */   \
+  X(DONE, MS_TO_DRIVER, 0, MS_FRAME_PAYLOAD)   /* busy, wait ns, bytes; MS_DONE_ */    \
   X(ACK, MS_TO_WORKER | MS_TO_DRIVER, 0, 0)    /* frames received so far */
 
 typedef enum ms_frame_kind {
@@ -64,6 +64,11 @@ typedef struct ms_frame {
 } ms_frame;
 
 #define MS_DRIVER UINT32_MAX
+
+/* The last argument of DONE: blocks run, and bytes of the report on the worker's shelf. */
+#define MS_DONE_MAKE(blocks, shelved) ((uint64_t)(blocks) | (uint64_t)(shelved) << 32)
+#define MS_DONE_BLOCKS(argument)      ((uint32_t)(argument))
+#define MS_DONE_SHELVED(argument)     ((size_t)((argument) >> 32))
 
 _Static_assert(sizeof(ms_frame) == 72, "the header keeps payloads aligned");
 

@@ -12,19 +12,30 @@
 #include <time.h>
 #include <unistd.h>
 
-static size_t board_size(uint32_t workers) {
-  return (size_t)workers * sizeof(ms_status);
+#define PAGE 4096u
+
+/* Bytes of the slots, as pages. */
+static size_t slots_size(uint32_t workers) {
+  return ((size_t)workers * sizeof(ms_status) + PAGE - 1) / PAGE * PAGE;
+}
+
+size_t ms_board_size(uint32_t workers) {
+  return slots_size(workers) + (size_t)workers * MS_SHELF_SIZE;
+}
+
+char *ms_board_shelf(ms_status *board, uint32_t workers, uint32_t worker) {
+  return (char *)board + slots_size(workers) + (size_t)worker * MS_SHELF_SIZE;
 }
 
 static ms_status *map(uint32_t workers, int fd) {
-  void *pages = mmap(NULL, board_size(workers), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+  void *pages = mmap(NULL, ms_board_size(workers), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
   return pages == MAP_FAILED ? NULL : pages;
 }
 
 ms_status *ms_board_make(uint32_t workers, int *fd, ms_error *err) {
   ms_status *board = NULL;
   *fd = memfd_create("meissa-board", MFD_CLOEXEC);
-  if (*fd >= 0 && ftruncate(*fd, (off_t)board_size(workers)) == 0) board = map(workers, *fd);
+  if (*fd >= 0 && ftruncate(*fd, (off_t)ms_board_size(workers)) == 0) board = map(workers, *fd);
   if (board != NULL) return board;
   ms_error_set(err, MS_WRK, "no shared memory for the status of workers: %s", strerror(errno));
   if (*fd >= 0) close(*fd);
@@ -34,12 +45,12 @@ ms_status *ms_board_make(uint32_t workers, int *fd, ms_error *err) {
 
 ms_status *ms_board_map(uint32_t workers, int fd) {
   struct stat about; /* beyond a file's end a mapping kills who touches it */
-  if (fstat(fd, &about) != 0 || (size_t)about.st_size < board_size(workers)) return NULL;
+  if (fstat(fd, &about) != 0 || (size_t)about.st_size < ms_board_size(workers)) return NULL;
   return map(workers, fd);
 }
 
 void ms_board_unmap(ms_status *board, uint32_t workers) {
-  if (board != NULL) munmap(board, board_size(workers));
+  if (board != NULL) munmap(board, ms_board_size(workers));
 }
 
 void ms_board_clear(ms_status *slot) {

@@ -10,12 +10,17 @@
  * acquires that. Who finds nothing for a while sleeps on its own bell (a futex); no wake-up is
  * lost, because the sleeper says so before it looks again, and the other end looks for sleepers
  * after its store (all sequentially consistent). Nothing read from it is an address or an index:
- * any content is harmless to those who read it. */
+ * any content is harmless to those who read it.
+ *
+ * Behind the slots each worker has a shelf. What its blocks leave for the driver is laid there when
+ * it is more than a frame carries well; the frame that says so makes it the driver's, until the
+ * worker gets its next job. */
 #ifndef MS_RUNTIME_BOARD_H
 #define MS_RUNTIME_BOARD_H
 
 #include <stdatomic.h>
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "base/error.h"
@@ -34,6 +39,15 @@ typedef struct ms_status {
 } ms_status;
 
 _Static_assert(ATOMIC_LLONG_LOCK_FREE == 2, "shared between processes: must not need a lock");
+
+/* Bytes of a shelf; no memory until they are written. */
+#define MS_SHELF_SIZE ((size_t)1 << 18)
+
+/* Bytes of a board for so many workers. */
+size_t ms_board_size(uint32_t workers);
+
+/* The shelf of a worker. */
+char *ms_board_shelf(ms_status *board, uint32_t workers, uint32_t worker);
 
 /* Makes a board for `workers`: slot number 0; *fd is for the workers, the caller's to close. NULL:
  * MS_WRK. */

@@ -149,6 +149,26 @@ static void check_mapping(int fd) {
   fclose(small);
 }
 
+/* Shelves of different workers, the slots, and what another process maps. */
+static void check_shelves(int fd) {
+  ms_status *again = ms_board_map(RUNNERS, fd);
+  CHECK(again != NULL);
+  if (again == NULL) return;
+  ms_board_publish(&board[RUNNERS - 1], 5, 6);
+  for (uint32_t w = 0; w < RUNNERS; w++) {
+    memset(ms_board_shelf(board, RUNNERS, w), (int)w + 1, MS_SHELF_SIZE);
+  }
+  bool same = true;
+  for (uint32_t w = 0; w < RUNNERS; w++) {
+    const char *shelf = ms_board_shelf(again, RUNNERS, w);
+    for (size_t at = 0; at < MS_SHELF_SIZE; at++) same = same && shelf[at] == (char)(w + 1);
+  }
+  CHECK(same && ms_board_progress(&again[RUNNERS - 1], 5) == 6);
+  const char *end = ms_board_shelf(board, RUNNERS, RUNNERS - 1) + MS_SHELF_SIZE;
+  CHECK((size_t)(end - (const char *)board) == ms_board_size(RUNNERS));
+  ms_board_unmap(again, RUNNERS);
+}
+
 int main(void) {
   ms_test_limit(100);
   const char *given = getenv("MEISSA_TEST_SEED");
@@ -163,6 +183,7 @@ int main(void) {
   check_jobs();
   check_sleep();
   check_mapping(fd);
+  check_shelves(fd);
   check_noise(seed);
   ms_board_unmap(board, RUNNERS);
   close(fd);

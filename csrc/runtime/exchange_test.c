@@ -77,7 +77,7 @@ static void close_players(void) {
 }
 
 /* Begins a job on an array of zeros with an element for each block. */
-static void begin(ms_grid grid, const uint32_t *owner) {
+static void begin(ms_grid grid, const ms_owner *owner) {
   ms_text text = {0};
   ms_error err = {0};
   job++;
@@ -176,7 +176,7 @@ static ending end_of_job(void) {
 /* Rotation, 3 x 3: the worker has blocks 8, 6, 7, player 1 has 4, 5, 3 and player 2 has 0, 1, 2.
  * The worker's 7 follows 1, which follows player 1's 4. */
 static const ms_grid rotation = {.strategy = MS_ROTATE, .count = 2, .ranges = {3, 3}};
-static const uint32_t rotation_owner[] = {2, 1, 0};
+static const ms_owner rotation_owner[] = {{2, MS_WHOLE}, {1, MS_WHOLE}, {0, MS_WHOLE}};
 
 static void play_rotation(bool early) {
   begin(rotation, rotation_owner);
@@ -220,7 +220,7 @@ static uint32_t count_frames(uint32_t player_number) {
 /* The first range of a wavefront waits for nobody: the worker could run to its end. */
 static void play_window(void) {
   ms_grid grid = {.strategy = MS_WAVEFRONT, .count = 2, .ranges = {2, 40}};
-  static const uint32_t owner[] = {0, 1};
+  static const ms_owner owner[] = {{0, MS_WHOLE}, {1, MS_WHOLE}};
   begin(grid, owner);
   CHECK(count_frames(1) == MS_EXCHANGE_WINDOW);
   say(1, MS_SAY_CREDIT, 1000, 0, NULL, 0); /* more than it has sent */
@@ -241,7 +241,7 @@ static void play_window(void) {
 /* A player's frames are acknowledged as they are applied. */
 static void play_credit(void) {
   ms_grid grid = {.strategy = MS_WAVEFRONT, .count = 2, .ranges = {2, 8}};
-  static const uint32_t owner[] = {1, 0};
+  static const ms_owner owner[] = {{1, MS_WHOLE}, {0, MS_WHOLE}};
   ms_frame frame;
   begin(grid, owner);
   for (uint64_t block = 0; block < 8; block++) {

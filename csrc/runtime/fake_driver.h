@@ -16,6 +16,7 @@
 #include "base/test.h"
 #include "net/channel.h"
 #include "net/link.h"
+#include "runtime/board.h"
 #include "runtime/setup.h"
 
 /* A driver without a session, its worker 0, and what they have said. */
@@ -111,7 +112,7 @@ static inline int set_up(bench *b, uint32_t workers, int lanes, int (*serve)(int
   b->link =
       (ms_link){.socket = b->router, .to = setup->identity, .sender = MS_DRIVER, .incarnation = 1};
   FILE *page = tmpfile();
-  CHECK(page != NULL && ftruncate(fileno(page), 4096) == 0);
+  CHECK(page != NULL && ftruncate(fileno(page), (off_t)ms_board_size(workers)) == 0);
   CHECK(ms_channel_send(b->channel, setup, sizeof *setup, fileno(page), 1000, &err) == 0);
   fclose(page);
   if (lanes) give_lane(b);

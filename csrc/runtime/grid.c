@@ -3,9 +3,14 @@
  * Grid: see grid.h. */
 #include "runtime/grid.h"
 
-#include <stdlib.h>
+#include <string.h>
 
 #define MOST_ROTATED 4 /* axes */
+
+/* A range is split where it has so many blocks, and where the worst worker has so much more to do
+ * than the mean: another hand-over costs little, but it costs something. */
+#define SPLIT_BLOCKS 4
+#define SPLIT_GAIN   1.02
 
 uint32_t ms_grid_blocks(const ms_grid *grid) {
   if (grid->count == 0 || grid->count > MS_CUTS) return 0;
@@ -33,7 +38,7 @@ bool ms_grid_chains(const ms_grid *grid, uint32_t axis) {
     case MS_SERIALLY:
       return true;
     default:
-      return axis == ms_grid_space(grid); /* a range of which has one owner */
+      return axis == ms_grid_space(grid); /* with edges, or a range of it has one owner */
   }
 }
 
@@ -71,8 +76,17 @@ static uint64_t add(uint64_t a, uint64_t b) {
   return a > UINT64_MAX - b ? UINT64_MAX : a + b;
 }
 
+void ms_grid_loads(const ms_grid *grid, const uint64_t *weights, uint64_t *load) {
+  uint32_t space = ms_grid_space(grid), blocks = ms_grid_blocks(grid);
+  memset(load, 0, grid->ranges[space] * sizeof *load);
+  for (uint32_t block = 0; block < blocks; block++) {
+    uint64_t *sum = &load[ms_grid_range(grid, block, space)];
+    *sum = add(*sum, weights == NULL ? 1 : add(weights[block], 1));
+  }
+}
+
 /* Fills workers up to `most` each; the number needed. `owner` may be NULL. */
-static uint64_t fill(const uint64_t *load, uint32_t ranges, uint64_t most, uint32_t *owner) {
+static uint64_t fill(const uint64_t *load, uint32_t ranges, uint64_t most, ms_owner *owner) {
   uint32_t worker = 0;
   uint64_t held = 0;
   for (uint32_t range = 0; range < ranges; range++) {
@@ -81,31 +95,19 @@ static uint64_t fill(const uint64_t *load, uint32_t ranges, uint64_t most, uint3
       held = 0;
     }
     held = add(held, load[range]);
-    if (owner != NULL) owner[range] = worker;
+    if (owner != NULL) owner[range] = (ms_owner){.worker = worker, .blocks = MS_WHOLE};
   }
   return (uint64_t)worker + 1;
 }
 
-int ms_grid_assign(const ms_grid *grid, const uint64_t *weights, uint32_t workers, uint32_t *owner,
-                   ms_error *err) {
-  const char *why = ms_grid_refusal(grid);
-  if (why != NULL) return ms_error_set(err, MS_OPT, "the loop cannot be scheduled: %s", why);
-  if (workers == 0) return ms_error_set(err, MS_OPT, "a grid cannot be given to no workers");
-  uint32_t space = ms_grid_space(grid), ranges = grid->ranges[space];
-  uint32_t blocks = ms_grid_blocks(grid);
-  uint64_t *load = calloc(ranges, sizeof *load);
-  if (load == NULL) return ms_error_set(err, MS_WRK, "out of memory for a schedule");
-  for (uint32_t block = 0; block < blocks; block++) {
-    uint64_t *sum = &load[ms_grid_range(grid, block, space)];
-    /* One more than the weight: empty ranges spread, too. */
-    *sum = add(*sum, weights == NULL ? 1 : add(weights[block], 1));
-  }
+/* The least bound that `workers` workers can keep when ranges are not split. */
+static uint64_t least_bound(const uint64_t *load, uint32_t ranges, uint32_t workers) {
   uint64_t low = 0, high = 0;
   for (uint32_t range = 0; range < ranges; range++) {
     if (load[range] > low) low = load[range];
     high = add(high, load[range]);
   }
-  while (low < high) { /* the least bound that `workers` workers can keep */
+  while (low < high) {
     uint64_t middle = low + (high - low) / 2;
     if (fill(load, ranges, middle, NULL) <= workers) {
       high = middle;
@@ -113,7 +115,43 @@ int ms_grid_assign(const ms_grid *grid, const uint64_t *weights, uint32_t worker
       low = middle + 1;
     }
   }
-  fill(load, ranges, low, owner);
-  free(load);
+  return low;
+}
+
+/* Gives every worker `share`: who reaches it within a range leaves the range's other blocks, of
+ * `blocks`, to the next. */
+static void fill_evenly(const uint64_t *load, uint32_t ranges, double share, uint32_t blocks,
+                        uint32_t workers, ms_owner *owner) {
+  uint32_t worker = 0;
+  double before = 0; /* load of the ranges before this one */
+  for (uint32_t range = 0; range < ranges; range++) {
+    double end = share * (worker + 1.0), here = (double)load[range];
+    uint32_t kept = MS_WHOLE;
+    if (before + here > end && worker + 1 < workers) {
+      kept = (uint32_t)((end - before) / here * blocks + 0.5);
+    }
+    if (kept == 0) worker++;
+    bool whole = kept == 0 || kept >= blocks;
+    owner[range] = (ms_owner){.worker = worker, .blocks = whole ? MS_WHOLE : kept};
+    before += here;
+    while (worker + 1 < workers && before >= share * (worker + 1.0)) worker++;
+  }
+}
+
+int ms_grid_assign(const ms_grid *grid, const uint64_t *load, uint32_t workers, bool split,
+                   ms_owner *owner, ms_error *err) {
+  const char *why = ms_grid_refusal(grid);
+  if (why != NULL) return ms_error_set(err, MS_OPT, "the loop cannot be scheduled: %s", why);
+  if (workers == 0) return ms_error_set(err, MS_OPT, "a grid cannot be given to no workers");
+  uint32_t ranges = grid->ranges[ms_grid_space(grid)], blocks = ms_grid_blocks(grid) / ranges;
+  uint64_t most = least_bound(load, ranges, workers);
+  double share = 0;
+  for (uint32_t range = 0; range < ranges; range++) share += (double)load[range] / workers;
+  bool phases = grid->strategy == MS_HYPERPLANE || grid->strategy == MS_SERIALLY;
+  if (split && !phases && blocks >= SPLIT_BLOCKS && (double)most > SPLIT_GAIN * share) {
+    fill_evenly(load, ranges, share, blocks, workers, owner);
+  } else {
+    fill(load, ranges, most, owner);
+  }
   return 0;
 }

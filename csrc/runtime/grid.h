@@ -37,16 +37,29 @@ uint32_t ms_grid_range(const ms_grid *grid, uint32_t block, uint32_t axis);
 /* The axis whose ranges have owners. */
 uint32_t ms_grid_space(const ms_grid *grid);
 
-/* Whether blocks in the same range of `axis` never run at the same time. */
+/* Whether of blocks in the same range of `axis` each follows the one before it in plan order. */
 bool ms_grid_chains(const ms_grid *grid, uint32_t axis);
 
 /* What keeps a grid from being run, NULL when nothing does (static storage). */
 const char *ms_grid_refusal(const ms_grid *grid);
 
+/* Who runs the blocks of a range of the space axis: `worker` the first `blocks` of them in plan
+ * order, or all where there are not more, and the next worker the others. */
+typedef struct ms_owner {
+  uint32_t worker, blocks;
+} ms_owner;
+
+#define MS_WHOLE UINT32_MAX /* as `blocks`: all of them */
+
+/* Fills in the load of each range of the space axis: one more than the sum of its blocks' weights
+ * (NULL: all equal), for each block, so that empty ranges spread, too. `grid` can be run. */
+void ms_grid_loads(const ms_grid *grid, const uint64_t *weights, uint64_t *load);
+
 /* Gives each range of the space axis to one of `workers` workers, contiguously, such that the
- * largest load is the least possible. `weights` has an entry per block, NULL: all equal. `owner`
- * has room for all ranges of that axis. MS_OPT for a grid that cannot be run or no worker. */
-int ms_grid_assign(const ms_grid *grid, const uint64_t *weights, uint32_t workers, uint32_t *owner,
-                   ms_error *err);
+ * largest load is the least possible. With `split` a range may have two owners where that makes the
+ * largest load clearly less: blocks of a range are taken to be equally heavy. `load` and `owner`
+ * have an entry per range. MS_OPT for a grid that cannot be run or no worker. */
+int ms_grid_assign(const ms_grid *grid, const uint64_t *load, uint32_t workers, bool split,
+                   ms_owner *owner, ms_error *err);
 
 #endif

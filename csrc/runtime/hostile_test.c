@@ -62,7 +62,7 @@ static int serve(int channel) {
 
 /* With lanes the worker has no segments: then a task without memory. */
 static void write_task(ms_text *text, int lanes) {
-  static const uint32_t owner[] = {0, 0};
+  static const ms_owner owner[] = {{0, MS_WHOLE}, {0, MS_WHOLE}};
   static const int64_t start[] = {1, 3, 5};
   ms_item items[2] = {
       {.id = 1,

@@ -58,9 +58,17 @@ static int choose_schedule(ms_session *session, ms_run *run) {
   if (job->workers > 0 && job->workers < workers) workers = job->workers;
   uint32_t ranges =
       ms_grid_refusal(&job->grid) != NULL ? 1 : job->grid.ranges[ms_grid_space(&job->grid)];
-  uint32_t *owner = calloc(ranges, sizeof *owner);
-  if (owner == NULL) return ms_error_set(run->err, MS_WRK, "out of memory for a schedule");
-  int failed = ms_grid_assign(&job->grid, job->weights, workers, owner, run->err);
+  ms_owner *owner = calloc(ranges, sizeof *owner);
+  uint64_t *load = calloc(ranges, sizeof *load);
+  if (owner == NULL || load == NULL) {
+    free(owner);
+    free(load);
+    return ms_error_set(run->err, MS_WRK, "out of memory for a schedule");
+  }
+  if (job->loads == NULL && ms_grid_refusal(&job->grid) == NULL)
+    ms_grid_loads(&job->grid, job->weights, load);
+  int failed = ms_grid_assign(&job->grid, job->loads == NULL ? load : job->loads, workers,
+                              session->config.shared, owner, run->err);
   const ms_schedule *last = session->schedule;
   bool same = !failed && last != NULL && last->workers == workers &&
               memcmp(&last->grid, &job->grid, sizeof last->grid) == 0 &&
@@ -71,6 +79,7 @@ static int choose_schedule(ms_session *session, ms_run *run) {
     failed = session->schedule == NULL;
   }
   free(owner);
+  free(load);
   return failed ? -1 : 0;
 }
 
@@ -219,7 +228,8 @@ int ms_load_prepare(ms_session *session, ms_run *run) {
   for (uint32_t i = 0; i < session->schedule->workers; i++) {
     ms_member *member = &session->members[i];
     if (!takes_part(session->schedule, i)) continue;
-    ms_error trouble = {0};
+    ms_error trouble;
+    ms_error_clear(&trouble);
     if (prepare_member(session, member, run, &trouble) != 0) {
       return fail_preparing(session, member, run, &trouble);
     }
@@ -275,7 +285,8 @@ static int send_some(ms_session *session, ms_member *member, ms_run *run, ms_err
 int ms_load_send(ms_session *session, ms_run *run) {
   for (uint32_t i = 0; i < session->config.workers && !run->failed; i++) {
     ms_member *member = &session->members[i];
-    ms_error trouble = {0};
+    ms_error trouble;
+    ms_error_clear(&trouble);
     if (send_some(session, member, run, &trouble) != 0) {
       ms_session_lose(session, member, &trouble);
     }

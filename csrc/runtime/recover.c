@@ -72,7 +72,8 @@ int ms_recover_prepare(ms_session *session, ms_run *run) {
   ms_undo_attach(undo, memory, data);
   ms_undo_clear(undo);
   free(data);
-  ms_redo_attach(redo, memory + undo->size);
+  ms_redo_attach(redo, memory + undo->size,
+                 ms_board_shelf(session->board, session->config.workers, 0));
   for (uint32_t w = 0; redo->size > 0 && w < workers; w++) ms_redo_clear(redo, w);
   return 0;
 }

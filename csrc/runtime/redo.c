@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: MIT
  *
- * Redo: see redo.h. A slot is the head, a flag for each part, the journal, the images. */
+ * Redo: see redo.h. A slot is the head, a flag for each part, and the images. */
 #include "runtime/redo.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#define LINE    ((size_t)64)
-#define JOURNAL ((size_t)32 << 10) /* bytes; what exceeds it goes to the driver */
+#define LINE ((size_t)64)
 
 enum { IN_SLOT, IN_LOG }; /* flags: where the image of a part is */
 
@@ -49,21 +48,21 @@ int ms_redo_divide(ms_redo *redo, ms_undo *undo, uint32_t workers, ms_error *err
   *redo = (ms_redo){.undo = undo, .workers = workers, .possible = true};
   redo->parts = calloc((size_t)undo->part_count + 1, sizeof *redo->parts);
   if (redo->parts == NULL) return ms_error_set(err, MS_WRK, "out of memory");
-  redo->journal = aligned(sizeof(ms_redo_slot) + undo->part_count);
-  redo->image = redo->slot_size = redo->journal + JOURNAL;
+  size_t head = redo->slot_size = aligned(sizeof(ms_redo_slot) + undo->part_count);
   for (uint32_t p = 0; p < undo->part_count && redo->possible; p++) {
     ms_redo_part *part = &redo->parts[p];
     redo->possible = divide_part(undo, &undo->parts[p], part);
     part->place = redo->slot_size;
     redo->slot_size += aligned(part->most);
   }
-  if (!redo->possible) redo->slot_size = redo->image; /* journals alone */
+  if (!redo->possible) redo->slot_size = head;
   redo->size = redo->slot_size * workers;
   return 0;
 }
 
-void ms_redo_attach(ms_redo *redo, void *memory) {
+void ms_redo_attach(ms_redo *redo, void *memory, char *shelves) {
   redo->memory = memory;
+  redo->shelves = shelves;
 }
 
 ms_redo_slot *ms_redo_at(const ms_redo *redo, uint32_t worker) {
@@ -134,18 +133,24 @@ bool ms_redo_undo(const ms_redo *redo, uint32_t worker, uint32_t block) {
   return true;
 }
 
-/* ------------------------------------------------------------------------------- journal */
+/* ------------------------------------------------------------------------------- reports */
 
-static char *journal(const ms_redo *redo, uint32_t worker) {
-  return (char *)redo->memory + worker * redo->slot_size + redo->journal;
+void ms_redo_time(const ms_redo *redo, uint32_t worker, uint64_t busy, uint64_t waited) {
+  ms_redo_slot *slot = ms_redo_at(redo, worker);
+  atomic_store_explicit(&slot->busy, busy, memory_order_relaxed);
+  atomic_store_explicit(&slot->waited, waited, memory_order_relaxed);
+}
+
+static char *shelf(const ms_redo *redo, uint32_t worker) {
+  return redo->shelves + worker * MS_SHELF_SIZE;
 }
 
 bool ms_redo_note(const ms_redo *redo, uint32_t worker, const char *bytes, size_t size) {
   ms_redo_slot *slot = ms_redo_at(redo, worker);
   uint64_t end = atomic_load_explicit(&slot->end, memory_order_relaxed);
   size_t used = (size_t)(end - atomic_load_explicit(&slot->sent, memory_order_relaxed));
-  if (used > JOURNAL || size > JOURNAL - used) return false;
-  memcpy(journal(redo, worker) + used, bytes, size);
+  if (used > MS_SHELF_SIZE || size > MS_SHELF_SIZE - used) return false;
+  memcpy(shelf(redo, worker) + used, bytes, size);
   atomic_store_explicit(&slot->end, end + size, memory_order_release);
   return true;
 }
@@ -161,10 +166,10 @@ const char *ms_redo_rest(const ms_redo *redo, uint32_t worker, size_t got, size_
   ms_redo_slot *slot = ms_redo_at(redo, worker);
   uint64_t sent = atomic_load(&slot->sent), end = atomic_load(&slot->end);
   *size = 0;
-  if (got >= end) return journal(redo, worker);
-  if (got < sent || end - sent > JOURNAL) return NULL;
+  if (got >= end) return shelf(redo, worker);
+  if (got < sent || end - sent > MS_SHELF_SIZE) return NULL;
   *size = (size_t)(end - got);
-  return journal(redo, worker) + (got - sent);
+  return shelf(redo, worker) + (got - sent);
 }
 
 void ms_redo_free(ms_redo *redo) {

@@ -8,7 +8,7 @@
  * that the job both reads and writes has to be written along an axis whose ranges are one block's
  * at a time (ms_grid_chains); what the job never reads is written again as it was. The block that
  * is the first in a region of the undo log finds its image there. What finished blocks report is
- * also kept in the slot (the journal) until the driver has it.
+ * also on the worker's shelf (board.h) until the driver has it.
  *
  * A slot is whole at every moment: what it says changes after what that is about, in single
  * stores. Only its worker writes it, and after the worker's end the driver. Every process divides
@@ -16,13 +16,14 @@
 #ifndef MS_RUNTIME_REDO_H
 #define MS_RUNTIME_REDO_H
 
+#include "runtime/board.h"
 #include "runtime/undo.h"
 
 /* In shared memory. */
 typedef struct ms_redo_slot {
   _Alignas(64) _Atomic uint64_t kept; /* 1 + the block whose image is whole; 0: none */
   _Atomic uint64_t sent, end;         /* bytes of the worker's report: that went to the driver, and
-                                         in all; the journal holds what is between */
+                                         in all; the shelf holds what is between */
   _Atomic uint64_t busy, waited;      /* ns, until the last finished block */
 } ms_redo_slot;
 
@@ -37,19 +38,19 @@ typedef struct ms_redo {
   ms_undo *undo;
   ms_redo_part *parts;
   uint32_t workers;
-  bool possible;         /* a block can be undone alone */
-  size_t journal, image; /* places in a slot; flags of the parts before them */
+  bool possible; /* a block can be undone alone */
   size_t slot_size;
   size_t size;           /* bytes of all slots; 0: there are none */
   unsigned char *memory; /* the first slot */
+  char *shelves;         /* the first worker's */
 } ms_redo;
 
 /* Says what slots for `workers` hold for jobs that `undo` was divided for, which must outlive it.
  * MS_WRK when memory is out. */
 int ms_redo_divide(ms_redo *redo, ms_undo *undo, uint32_t workers, ms_error *err);
 
-/* Says where the slots are (`size` bytes, aligned to 64). */
-void ms_redo_attach(ms_redo *redo, void *memory);
+/* Says where the slots are (`size` bytes, aligned to 64), and the shelves of all workers. */
+void ms_redo_attach(ms_redo *redo, void *memory, char *shelves);
 
 ms_redo_slot *ms_redo_at(const ms_redo *redo, uint32_t worker);
 
@@ -69,13 +70,16 @@ void ms_redo_keep(const ms_redo *redo, uint32_t worker, uint32_t block);
  * image of it. */
 bool ms_redo_undo(const ms_redo *redo, uint32_t worker, uint32_t block);
 
-/* Adds to a worker's journal; false when there is no room. */
+/* Says how long a worker has been busy and waited, ns. */
+void ms_redo_time(const ms_redo *redo, uint32_t worker, uint64_t busy, uint64_t waited);
+
+/* Lays bytes of a worker's report onto its shelf; false when there is no room. */
 bool ms_redo_note(const ms_redo *redo, uint32_t worker, const char *bytes, size_t size);
 
 /* All that was reported so far, `size` bytes since this was last said, has gone to the driver. */
 void ms_redo_sent(const ms_redo *redo, uint32_t worker, size_t size);
 
-/* What is in the journal of a dead worker of whose report `got` bytes have come: *size bytes at the
+/* What is on the shelf of a dead worker of whose report `got` bytes have come: *size bytes at the
  * address returned; NULL when that cannot be. */
 const char *ms_redo_rest(const ms_redo *redo, uint32_t worker, size_t got, size_t *size);
 

@@ -11,6 +11,7 @@
 #define SLOTS   ((size_t)4 << 20)
 
 static unsigned char *memory, *room;
+static char *shelves;
 
 /* A job on a random grid, its log and its slots; NULL-safe to close. */
 typedef struct job {
@@ -41,7 +42,7 @@ static void open_job(job *j) {
   CHECK(ms_redo_divide(&j->redo, &j->undo, WORKERS, &err) == 0);
   CHECK(j->undo.size <= LOG_SIZE && j->redo.size <= SLOTS);
   ms_undo_attach(&j->undo, room, j->s.data);
-  ms_redo_attach(&j->redo, room + j->undo.size);
+  ms_redo_attach(&j->redo, room + j->undo.size, shelves);
   ms_undo_clear(&j->undo);
   for (uint32_t w = 0; w < WORKERS; w++) ms_redo_clear(&j->redo, w);
 }
@@ -128,12 +129,12 @@ static void test_blocks(void) {
 /* Workers report in pieces, send now and then, and die: what came and what is in the journal are
  * all, once. */
 static bool reported(void) {
-  static char said[1 << 17], heard[1 << 17];
+  static char said[1 << 20], heard[1 << 20];
   job j;
   open_job(&j);
   size_t length = 0, came = 0, noted = 0, size;
   for (int64_t piece = draw(40); piece > 0; piece--) {
-    size_t more = (size_t)draw(draw(8) == 0 ? 40000 : 3000);
+    size_t more = (size_t)draw(draw(8) == 0 ? 200000 : 9000);
     if (length + more > sizeof said) break;
     for (size_t k = 0; k < more; k++) said[length + k] = (char)draw(256);
     length += more;
@@ -210,6 +211,7 @@ int main(void) {
   ms_test_limit(100);
   memory = shared(MEMORY);
   room = shared(LOG_SIZE + SLOTS);
+  shelves = shared(WORKERS * MS_SHELF_SIZE);
   test_blocks();
   test_journal();
   test_release();

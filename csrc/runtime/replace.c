@@ -3,11 +3,11 @@
  * Replacement: a worker that dies in the middle of a job is replaced, and the other process goes on
  * at the same place in the plan, while the others run.
  *
- * What the dead one had finished is there: its writes in shared memory, its results in its slot
- * (redo.h). The block that it had begun is undone alone, from the image in the slot, and nobody
- * runs what comes after that block meanwhile. Plans fix every bit of their results, so it gives
- * the same again. Where that is not exact, or no image was kept, nothing is touched here and the
- * whole job is undone and run again (recover.c). The undo log still reaches back to the job's
+ * What the dead one had finished is there: its writes in shared memory, its results on its
+ * shelf (redo.h). The block that it had begun is undone alone, from the image in the slot, and
+ * nobody runs what comes after that block meanwhile. Plans fix every bit of their results, so it
+ * gives the same again. Where that is not exact, or no image was kept, nothing is touched here and
+ * the whole job is undone and run again (recover.c). The undo log still reaches back to the job's
  * beginning. */
 #include <string.h>
 

@@ -14,11 +14,21 @@ typedef struct run_head {
   int64_t first, count;
 } run_head;
 
-void ms_report_add(ms_text *report, uint32_t block, ms_report_kind kind, const void *bytes,
-                   size_t size) {
-  record_head head = {.block = block, .kind = (uint32_t)kind, .size = size};
+void ms_report_add(ms_text *report, uint32_t block, uint32_t kind, const void *bytes, size_t size) {
+  record_head head = {.block = block, .kind = kind, .size = size};
   ms_text_append(report, (const char *)&head, sizeof head);
   ms_text_append(report, bytes, size);
+}
+
+char *ms_report_open(ms_text *report, size_t most) {
+  char *room = most > SIZE_MAX / 2 ? NULL : ms_text_room(report, sizeof(record_head) + most);
+  return room == NULL ? NULL : room + sizeof(record_head);
+}
+
+void ms_report_close(ms_text *report, uint32_t block, uint32_t kind, size_t size) {
+  record_head head = {.block = block, .kind = kind, .size = size};
+  memcpy(report->bytes + report->length, &head, sizeof head);
+  report->length += sizeof head + size;
 }
 
 int ms_report_next(const char *bytes, size_t size, size_t *at, ms_record *record) {
@@ -26,7 +36,7 @@ int ms_report_next(const char *bytes, size_t size, size_t *at, ms_record *record
   if (*at == size) return 0;
   if (size - *at < sizeof head) return -1;
   memcpy(&head, bytes + *at, sizeof head);
-  if (head.kind >= MS_REPORT_KINDS || head.size > size - *at - sizeof head) return -1;
+  if (head.size > size - *at - sizeof head) return -1;
   *record = (ms_record){.block = head.block,
                         .kind = head.kind,
                         .size = head.size,

@@ -14,17 +14,28 @@
 #include "base/text.h"
 #include "runtime/box.h"
 
-typedef enum ms_report_kind { MS_REPORT_RESULT, MS_REPORT_PRINTED, MS_REPORT_KINDS } ms_report_kind;
+typedef enum ms_report_kind {
+  MS_REPORT_RESULT,
+  MS_REPORT_PRINTED,
+  MS_REPORT_SPENT, /* uint64_t ns in blocks of each range of the space axis; its block means nothing
+                    */
+  MS_REPORT_PENDING /* for buffer number 0; MS_REPORT_PENDING + n for buffer n */
+} ms_report_kind;
 
 typedef struct ms_record {
-  uint32_t block, kind;
+  uint32_t block, kind; /* ms_report_kind */
   uint64_t size;
   const char *bytes; /* into the report */
 } ms_record;
 
 /* Appends a record. */
-void ms_report_add(ms_text *report, uint32_t block, ms_report_kind kind, const void *bytes,
-                   size_t size);
+void ms_report_add(ms_text *report, uint32_t block, uint32_t kind, const void *bytes, size_t size);
+
+/* The same in two steps, for bytes that are written straight into the report: room for a record of
+ * at most `most` bytes, NULL when memory is out (report->failed); then, unless nothing is to be
+ * added, its block, kind and true size. */
+char *ms_report_open(ms_text *report, size_t most);
+void ms_report_close(ms_text *report, uint32_t block, uint32_t kind, size_t size);
 
 /* Removes the records that are not wanted, and a torn end. */
 void ms_report_keep(ms_text *report, bool (*wanted)(const ms_record *record, const void *context),

@@ -16,7 +16,7 @@
 #include "runtime/session_state.h"
 
 #define SECOND       1000000000u /* ns */
-#define SPIN         200000u     /* ns of looking for the end of a job before sleeping */
+#define SPIN         500000u     /* ns of looking for the end of a job before sleeping */
 #define GRACE        1000        /* ms for a cancelled worker to reach a block end */
 #define TICK         1000        /* ms between looks at progress */
 #define STALL        10          /* s without a finished block that are worth a word */
@@ -73,19 +73,44 @@ static int take_elements(ms_run *run, const ms_frame *frame, const char *payload
   return ms_runs_apply(payload, (size_t)frame->size, box);
 }
 
-static void take_report(ms_session *session, const ms_member *member, const ms_frame *frame,
-                        const char *payload) {
+/* Takes what a worker has sent, or laid onto its shelf, of its report. */
+static void take_report(ms_session *session, const ms_member *member, const char *bytes,
+                        size_t size) {
   ms_run *run = session->run;
   ms_text *report = &run->outcome->reports[member->number];
-  if (frame->size == 0) return;
-  if (frame->size <= REPORT_LIMIT && report->length <= REPORT_LIMIT - frame->size) {
-    ms_text_append(report, payload, (size_t)frame->size);
+  if (size == 0) return;
+  if (size <= REPORT_LIMIT && report->length <= REPORT_LIMIT - size) {
+    ms_text_append(report, bytes, size);
     if (!report->failed) return;
   }
   if (run->failed) return;
   ms_error_set(run->err, MS_WRK, "the results and printed text of worker %u take over %zu bytes",
                member->number + 1, REPORT_LIMIT);
   ms_run_fail(session, member->number, UINT32_MAX, GRACE);
+}
+
+/* A worker is through with the job. */
+static void take_done(ms_session *session, ms_member *member, const ms_frame *frame,
+                      const char *payload) {
+  ms_run *run = session->run;
+  uint32_t blocks = MS_DONE_BLOCKS(frame->a[3]);
+  size_t shelved = MS_DONE_SHELVED(frame->a[3]);
+  take_report(session, member, payload, (size_t)frame->size);
+  run->outcome->shares[member->number] =
+      (ms_share){.busy = frame->a[0],
+                 .waited = frame->a[1],
+                 .moved = frame->a[2],
+                 .blocks = blocks,
+                 .began = blocks == 0 ? 0 : atomic_load(&member->status->began)};
+  member->working = false;
+  if (shelved > MS_SHELF_SIZE) {
+    ms_error_set(run->err, MS_NET, "worker %u reports more than it has room for",
+                 member->number + 1);
+    ms_run_fail(session, member->number, UINT32_MAX, GRACE);
+  } else if (shelved > 0) {
+    uint32_t workers = session->config.workers;
+    take_report(session, member, ms_board_shelf(session->board, workers, member->number), shelved);
+  }
 }
 
 void ms_run_frame(ms_session *session, ms_member *member, const ms_frame *frame,
@@ -104,17 +129,10 @@ void ms_run_frame(ms_session *session, ms_member *member, const ms_frame *frame,
       take_failure(session, member, frame, payload);
       return;
     case MS_SAY_REPORT:
-      take_report(session, member, frame, payload);
+      take_report(session, member, payload, (size_t)frame->size);
       return;
     case MS_SAY_DONE:
-      take_report(session, member, frame, payload);
-      run->outcome->shares[member->number] =
-          (ms_share){.busy = frame->a[0],
-                     .waited = frame->a[1],
-                     .moved = frame->a[2],
-                     .blocks = frame->a[3],
-                     .began = frame->a[3] == 0 ? 0 : atomic_load(&member->status->began)};
-      member->working = false;
+      take_done(session, member, frame, payload);
       return;
     default:
       return;
@@ -227,7 +245,8 @@ static void wait_for_all(ms_session *session, int interrupt) {
                   ms_spin_worthwhile(&session->spin);
   while (anyone_working(session)) {
     bool seen = ms_interrupt_seen();
-    ms_error trouble = {0};
+    ms_error trouble;
+    ms_error_clear(&trouble);
     if (wait_once(session, seen ? -1 : interrupt, &trouble) != 0) {
       ms_error_set(run->err, (ms_code)trouble.code, "%s", trouble.message);
       ms_run_fail(session, UINT32_MAX, UINT32_MAX, GRACE);

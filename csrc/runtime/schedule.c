@@ -133,7 +133,7 @@ static int close_phases(ms_schedule *schedule) {
   schedule->closers = calloc(schedule->workers, sizeof *schedule->closers);
   int failed = end == NULL || schedule->closers == NULL;
   for (uint32_t range = 0; !failed && range < ranges; range++) {
-    end[schedule->range_owner[range]] = range + 1;
+    end[schedule->range_owner[range].worker] = range + 1;
   }
   for (uint32_t worker = 0; !failed && worker < schedule->workers; worker++) {
     if (end[worker] > 0) schedule->closers[schedule->closer_count++] = end[worker] - 1;
@@ -151,6 +151,22 @@ static int rank_blocks(ms_schedule *schedule) {
   }
   int failed = next == NULL;
   free(next);
+  return failed;
+}
+
+/* Gives the blocks to their owners, in the plan's whole order. */
+static int give_blocks(ms_schedule *schedule) {
+  const ms_grid *grid = &schedule->grid;
+  uint32_t space = ms_grid_space(grid);
+  uint32_t *given = calloc(grid->ranges[space], sizeof *given);
+  for (uint32_t i = 0; given != NULL && i < schedule->block_count; i++) {
+    uint32_t block = schedule->order[i], range = ms_grid_range(grid, block, space);
+    const ms_owner *owner = &schedule->range_owner[range];
+    schedule->owner[block] = owner->worker + (given[range]++ >= owner->blocks ? 1 : 0);
+    if (grid->strategy == MS_SERIALLY) schedule->owner[block] = 0;
+  }
+  int failed = given == NULL;
+  free(given);
   return failed;
 }
 
@@ -180,13 +196,13 @@ static int arrange(ms_schedule *schedule) {
     default:
       break;
   }
-  if (failed) return failed;
+  if (failed || give_blocks(schedule)) return 1;
   memmove(schedule->order, schedule->order + schedule->first,
           schedule->count * sizeof *schedule->order);
   return rank_blocks(schedule) || link_blocks(schedule, &rule);
 }
 
-ms_schedule *ms_schedule_new(const ms_grid *grid, const uint32_t *range_owner, uint32_t workers,
+ms_schedule *ms_schedule_new(const ms_grid *grid, const ms_owner *range_owner, uint32_t workers,
                              ms_error *err) {
   const char *why = ms_grid_refusal(grid);
   if (why != NULL) {
@@ -196,9 +212,15 @@ ms_schedule *ms_schedule_new(const ms_grid *grid, const uint32_t *range_owner, u
   uint32_t blocks = ms_grid_blocks(grid), space = ms_grid_space(grid);
   uint32_t ranges = grid->ranges[space];
   for (uint32_t range = 0; range < ranges; range++) {
-    if (range_owner[range] < workers) continue;
-    ms_error_set(err, MS_OPT, "range %u belongs to worker %u of %u", range, range_owner[range],
-                 workers);
+    const ms_owner *owner = &range_owner[range];
+    bool whole = owner->blocks >= blocks / ranges;
+    if (owner->worker >= workers || (!whole && workers - owner->worker < 2)) {
+      ms_error_set(err, MS_OPT, "range %u belongs to worker %u of %u", range,
+                   owner->worker + (whole ? 0 : 1), workers);
+      return NULL;
+    }
+    if (whole || grid->strategy != MS_HYPERPLANE) continue;
+    ms_error_set(err, MS_OPT, "range %u of a sweep belongs to two workers", range);
     return NULL;
   }
   ms_schedule *schedule = calloc(1, sizeof *schedule);
@@ -219,10 +241,6 @@ ms_schedule *ms_schedule_new(const ms_grid *grid, const uint32_t *range_owner, u
     goto out_of_memory;
   }
   memcpy(schedule->range_owner, range_owner, ranges * sizeof *range_owner);
-  for (uint32_t block = 0; block < blocks; block++) {
-    bool alone = grid->strategy == MS_SERIALLY;
-    schedule->owner[block] = alone ? 0 : range_owner[ms_grid_range(grid, block, space)];
-  }
   if (arrange(schedule) == 0) return schedule;
 out_of_memory:
   ms_schedule_destroy(&schedule);

@@ -28,7 +28,7 @@
 typedef struct ms_schedule {
   ms_grid grid;
   uint32_t block_count, workers;
-  uint32_t *range_owner;           /* worker of each range of the space axis */
+  ms_owner *range_owner;           /* of each range of the space axis */
   uint32_t first, count;           /* positions of the plan's order that are run */
   uint32_t *order;                 /* plan position, from `first` on -> block */
   uint32_t *owner;                 /* block -> worker */
@@ -41,8 +41,8 @@ typedef struct ms_schedule {
 } ms_schedule;
 
 /* Makes the schedule for a grid whose ranges along the space axis belong to `range_owner`. MS_OPT
- * for grids that cannot be run. */
-ms_schedule *ms_schedule_new(const ms_grid *grid, const uint32_t *range_owner, uint32_t workers,
+ * for grids that cannot be run, and for a range of two owners in a sweep. */
+ms_schedule *ms_schedule_new(const ms_grid *grid, const ms_owner *range_owner, uint32_t workers,
                              ms_error *err);
 
 /* The blocks that `block` waits for, beside earlier ones of its owner: number i = 0, 1, .. until

@@ -198,19 +198,28 @@ static ms_grid random_grid(void) {
 
 /* Contiguous owners, and no load above the lightest possible one. */
 static uint64_t check_owners(const ms_grid *grid, const uint64_t *weights, uint32_t workers,
-                             const uint32_t *owner) {
+                             const ms_owner *owner) {
   uint32_t space = grid->strategy == MS_HYPERPLANE ? grid->count - 1 : 0;
-  bool contiguous = owner[0] == 0;
+  bool contiguous = owner[0].worker == 0;
   for (uint32_t r = 0; r < grid->ranges[space]; r++) {
-    contiguous &= owner[r] < workers && (r == 0 || owner[r] - owner[r - 1] <= 1);
+    contiguous &= owner[r].worker < workers && owner[r].blocks == MS_WHOLE &&
+                  (r == 0 || owner[r].worker - owner[r - 1].worker <= 1);
   }
   CHECK(contiguous);
   uint64_t load[MOST_WORKERS] = {0}, most = 0;
   for (uint32_t block = 0; block < ms_grid_blocks(grid); block++) {
-    load[owner[range_of(grid, block, space)]] += weights[block] + 1;
+    load[owner[range_of(grid, block, space)].worker] += weights[block] + 1;
   }
   for (uint32_t w = 0; w < workers; w++) most = load[w] > most ? load[w] : most;
   return most;
+}
+
+/* Gives some ranges a second owner, where the grid allows it. */
+static void split_some(const ms_grid *grid, uint32_t workers, ms_owner *owner) {
+  if (grid->strategy == MS_HYPERPLANE) return;
+  for (uint32_t r = 0; r < 16; r++) {
+    if (owner[r].worker + 1 < workers && pick(3) == 0) owner[r].blocks = pick(4);
+  }
 }
 
 static void check_random_grid(void) {
@@ -220,14 +229,17 @@ static void check_random_grid(void) {
   for (uint32_t i = 0; i < blocks; i++) weights[i] = pick(4) == 0 ? 0 : pick(1000);
   for (uint32_t workers = 1; workers <= MOST_WORKERS; workers++) {
     ms_error err = {0};
-    uint32_t owner[16];
-    CHECK(ms_grid_assign(&grid, weights, workers, owner, &err) == 0);
+    ms_owner owner[16];
+    uint64_t load[16];
+    ms_grid_loads(&grid, weights, load);
+    CHECK(ms_grid_assign(&grid, load, workers, false, owner, &err) == 0);
     uint64_t most = check_owners(&grid, weights, workers, owner);
     CHECK(workers == 1 || most <= heaviest); /* more workers never make the worst one worse */
     heaviest = most;
     if (pick(4) == 0) { /* an owner may be left out, and owners need not be neighbours */
-      for (uint32_t r = 0; r < 16; r++) owner[r] = pick(workers);
+      for (uint32_t r = 0; r < 16; r++) owner[r] = (ms_owner){pick(workers), MS_WHOLE};
     }
+    if (pick(2) == 0) split_some(&grid, workers, owner);
     ms_schedule *schedule = ms_schedule_new(&grid, owner, workers, &err);
     CHECK(schedule != NULL);
     if (schedule == NULL) continue;
@@ -239,7 +251,7 @@ static void check_random_grid(void) {
   }
 }
 
-static void check_order(ms_grid grid, const uint32_t *owner, const uint32_t *order) {
+static void check_order(ms_grid grid, const ms_owner *owner, const uint32_t *order) {
   ms_error err = {0};
   ms_schedule *s = ms_schedule_new(&grid, owner, 2, &err);
   CHECK(s != NULL && memcmp(s->order, order, s->block_count * sizeof *order) == 0);
@@ -248,7 +260,7 @@ static void check_order(ms_grid grid, const uint32_t *owner, const uint32_t *ord
 
 /* Orders worked out by hand. */
 static void check_known_orders(void) {
-  static const uint32_t owner[] = {0, 1, 1};
+  static const ms_owner owner[] = {{0, MS_WHOLE}, {1, MS_WHOLE}, {1, MS_WHOLE}};
   static const uint32_t rotation[] = {0, 4, 1, 5, 2, 3};
   check_order((ms_grid){.strategy = MS_ROTATE, .count = 2, .ranges = {2, 3}}, owner, rotation);
   /* steps (0,0), (0,1), (1,0), (1,1) of blocks a*4 + b*2 + c */
@@ -271,9 +283,11 @@ static void check_known_orders(void) {
 /* Thousands of phases need no more than a few words a block. */
 static void check_many_phases(void) {
   ms_grid grid = {.strategy = MS_HYPERPLANE, .count = 2, .sequential = 1, .ranges = {4000, 64}};
-  uint32_t owner[64];
+  ms_owner owner[64];
+  uint64_t load[64];
   ms_error err = {0};
-  CHECK(ms_grid_assign(&grid, NULL, 4, owner, &err) == 0);
+  ms_grid_loads(&grid, NULL, load);
+  CHECK(ms_grid_assign(&grid, load, 4, false, owner, &err) == 0);
   ms_schedule *s = ms_schedule_new(&grid, owner, 4, &err);
   CHECK(s != NULL && s->before_start[s->block_count] == 0 && s->closer_count == 4);
   CHECK(ms_schedule_before(s, 64, 3) == 63 && ms_schedule_before(s, 64, 4) == MS_NO_BLOCK);
@@ -283,7 +297,7 @@ static void check_many_phases(void) {
 }
 
 /* A part of the plan's order: the whole's edges between blocks of the part, and no others. */
-static void check_part(const ms_grid *whole_grid, const uint32_t *owner, uint32_t workers) {
+static void check_part(const ms_grid *whole_grid, const ms_owner *owner, uint32_t workers) {
   ms_error err = {0};
   ms_schedule *whole = ms_schedule_new(whole_grid, owner, workers, &err);
   CHECK(whole != NULL);
@@ -309,7 +323,8 @@ static void check_part(const ms_grid *whole_grid, const uint32_t *owner, uint32_
 }
 
 static void check_parts(void) {
-  static const uint32_t owner[] = {0, 0, 1, 1, 2, 2};
+  static const ms_owner owner[] = {{0, MS_WHOLE}, {0, MS_WHOLE}, {1, MS_WHOLE},
+                                   {1, MS_WHOLE}, {2, MS_WHOLE}, {2, MS_WHOLE}};
   static const ms_grid grids[] = {
       {.strategy = MS_INDEPENDENT, .count = 1, .ranges = {6}},
       {.strategy = MS_ROTATE, .count = 2, .ranges = {6, 5}},
@@ -327,7 +342,7 @@ static void check_parts(void) {
 }
 
 static void check_refusals(void) {
-  static const uint32_t owner[] = {0, 7};
+  static const ms_owner owner[] = {{0, MS_WHOLE}, {7, MS_WHOLE}};
   struct {
     ms_grid grid;
     uint32_t workers;
@@ -353,11 +368,77 @@ static void check_refusals(void) {
   }
 }
 
+/* Split ranges: the workers' parts follow each other, range by range and in each range in the
+ * plan's order, and no worker has more than its share and a block. */
+static void check_split(void) {
+  static const ms_strategy strategies[] = {MS_ROTATE, MS_WAVEFRONT, MS_INDEPENDENT};
+  ms_grid grid = {.strategy = strategies[pick(3)], .count = 2};
+  grid.ranges[0] = 1 + pick(16);
+  grid.ranges[1] = 4 + pick(16);
+  uint64_t load[16], total = 0, heaviest = 0;
+  for (uint32_t r = 0; r < grid.ranges[0]; r++) {
+    load[r] = pick(5) == 0 ? 1 : 1 + pick(1000);
+    total += load[r];
+    heaviest = load[r] > heaviest ? load[r] : heaviest;
+  }
+  uint32_t workers = 2 + pick(MOST_WORKERS - 1);
+  ms_owner owner[16];
+  ms_error err = {0};
+  CHECK(ms_grid_assign(&grid, load, workers, true, owner, &err) == 0);
+  ms_schedule *s = ms_schedule_new(&grid, owner, workers, &err);
+  CHECK(s != NULL);
+  if (s == NULL) return;
+  double has[MOST_WORKERS] = {0}, share = (double)total / workers;
+  uint32_t last = 0;
+  bool follow = true;
+  for (uint32_t r = 0; r < grid.ranges[0]; r++) {
+    for (uint32_t i = 0; i < s->block_count; i++) {
+      if (range_of(&grid, s->order[i], 0) != r) continue;
+      uint32_t worker = s->owner[s->order[i]];
+      follow &= worker >= last;
+      last = worker;
+      has[worker] += (double)load[r] / grid.ranges[1];
+    }
+  }
+  CHECK(follow);
+  bool fair = true;
+  for (uint32_t w = 0; w < workers; w++) {
+    fair &= has[w] <= 1.02 * share + (double)heaviest / grid.ranges[1] || heaviest > share;
+    fair &= has[w] <= (double)heaviest + share;
+  }
+  CHECK(fair);
+  ms_schedule_destroy(&s);
+}
+
+/* Three even ranges of four blocks for two workers: the middle one is split in its middle. */
+static void check_halves(void) {
+  ms_grid grid = {.strategy = MS_ROTATE, .count = 2, .ranges = {3, 4}};
+  static const uint64_t load[] = {4, 4, 4};
+  ms_owner owner[3];
+  ms_error err = {0};
+  CHECK(ms_grid_assign(&grid, load, 2, true, owner, &err) == 0);
+  CHECK(owner[0].worker == 0 && owner[0].blocks == MS_WHOLE);
+  CHECK(owner[1].worker == 0 && owner[1].blocks == 2);
+  CHECK(owner[2].worker == 1 && owner[2].blocks == MS_WHOLE);
+  CHECK(ms_grid_assign(&grid, load, 3, true, owner, &err) == 0); /* nothing to gain */
+  for (uint32_t r = 0; r < 3; r++) CHECK(owner[r].worker == r && owner[r].blocks == MS_WHOLE);
+  owner[2] = (ms_owner){2, 1};
+  CHECK(ms_schedule_new(&grid, owner, 3, &err) == NULL && err.code == MS_OPT);
+  ms_error_clear(&err);
+  ms_grid sweep = {.strategy = MS_HYPERPLANE, .count = 2, .sequential = 1, .ranges = {4, 3}};
+  CHECK(ms_grid_assign(&sweep, load, 2, true, owner, &err) == 0);
+  for (uint32_t r = 0; r < 3; r++) CHECK(owner[r].blocks == MS_WHOLE);
+  owner[1] = (ms_owner){0, 2};
+  CHECK(ms_schedule_new(&sweep, owner, 2, &err) == NULL && err.code == MS_OPT);
+}
+
 int main(void) {
   const char *seed = getenv("MEISSA_TEST_SEED");
   state = seed != NULL ? strtoull(seed, NULL, 10) : 20240607u;
   printf("MEISSA_TEST_SEED=%llu\n", (unsigned long long)state);
   for (int round = 0; round < 300; round++) check_random_grid();
+  for (int round = 0; round < 300; round++) check_split();
+  check_halves();
   check_known_orders();
   check_many_phases();
   check_parts();

@@ -103,6 +103,7 @@ void ms_session_stop(ms_session **session) {
   ms_schedule_destroy(&gone->schedule);
   ms_block_release(&gone->undo);
   ms_text_free(&gone->notices);
+  ms_text_free(&gone->joined);
   ms_board_unmap(gone->board, gone->config.workers);
   if (gone->board_fd >= 0) close(gone->board_fd);
   for (char **each = gone->command; each != NULL && *each != NULL; each++) free(*each);

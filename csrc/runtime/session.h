@@ -83,10 +83,12 @@ typedef struct ms_job {
   size_t run_size;
   ms_grid grid;
   const uint64_t *weights; /* for each block, NULL: all equal */
+  const uint64_t *loads;   /* for each range of the space axis, in place of the weights' sums */
   uint32_t workers;        /* at most so many take part; 0: all */
   ms_bounds bounds;
   const ms_job_item *items;
   uint32_t item_count;
+  uint32_t buffers; /* that blocks may put something into */
   bool transaction; /* of a failed job nothing remains; a job whose worker died runs again */
   /* Called whenever `patience` seconds (0: 10) went by without a finished block. May be NULL. */
   double patience;
@@ -109,14 +111,18 @@ typedef struct ms_outcome {
   uint32_t order_count;
   uint32_t *order;    /* plan position, from the first that was run -> block */
   ms_record *results; /* for each block; bytes NULL when it gave none */
+  uint32_t buffer_count;
+  ms_record *pending; /* for each buffer those of all blocks: what a block has put into it */
   ms_share *shares;   /* for each worker */
   ms_text *reports;   /* for each worker; hold the results' bytes */
-  ms_text printed;    /* what blocks printed, in plan order; also of a failed job */
-  ms_text notices;    /* a line for each thing that users may want to know */
-  uint64_t moved;     /* bytes of arrays that the driver sent */
-  uint32_t deaths;    /* of workers while the job ran */
-  uint32_t redone;    /* blocks that were undone and run again alone */
-  uint32_t repeats;   /* times that all blocks were */
+  uint64_t *spent;    /* ns in blocks of each range of the space axis; NULL of a short job */
+  uint32_t range_count;
+  ms_text printed;  /* what blocks printed, in plan order; also of a failed job */
+  ms_text notices;  /* a line for each thing that users may want to know */
+  uint64_t moved;   /* bytes of arrays that the driver sent */
+  uint32_t deaths;  /* of workers while the job ran */
+  uint32_t redone;  /* blocks that were undone and run again alone */
+  uint32_t repeats; /* times that all blocks were */
   /* Only of a failed job: */
   ms_text error;   /* the body's error, as the worker gave it (err->code is MS_BDY) */
   uint32_t worker; /* who failed; UINT32_MAX: nobody in particular */
@@ -132,6 +138,11 @@ typedef struct ms_outcome {
  * (outcome->error), MS_WRK, MS_INT, MS_NET, MS_OPT, MS_ARR, MS_DEP. The outcome is to be freed in
  * any case. */
 int ms_session_run(ms_session *session, const ms_job *job, ms_outcome *outcome, ms_error *err);
+
+/* Joins what the blocks of an outcome have put into each buffer, in the order of the plan. The
+ * bytes of buffer b, sizes[b] of them, follow those of b - 1; they belong to the session and are
+ * good until its next job. NULL when memory is out. */
+const char *ms_session_join(ms_session *session, const ms_outcome *outcome, size_t *sizes);
 
 void ms_outcome_free(ms_outcome *outcome);
 

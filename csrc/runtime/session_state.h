@@ -125,6 +125,7 @@ struct ms_session {
   ms_block undo;         /* memory of undo logs, kept between jobs */
   uint32_t undo_idle;    /* jobs in a row that needed much less */
   ms_spin spin;          /* for the ends of jobs */
+  ms_text joined;        /* what the last job's blocks have put into buffers */
   ms_text notices;       /* until the next outcome takes them */
 };
 

@@ -25,7 +25,7 @@ typedef struct ms_task_log {
 typedef struct ms_task {
   ms_grid grid;
   uint32_t workers;
-  const uint32_t *range_owner;
+  const ms_owner *range_owner;
   uint32_t item_count;
   const ms_item *items;
   ms_bounds bounds;

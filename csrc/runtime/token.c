@@ -145,6 +145,16 @@ static int wait_for(ms_worker *worker, uint32_t before, ms_error *err) {
   return failed;
 }
 
+bool ms_token_ready(const ms_worker *worker, uint32_t block) {
+  uint32_t before;
+  for (uint32_t i = 0; (before = ms_schedule_before(worker->schedule, block, i)) != MS_NO_BLOCK;
+       i++) {
+    if (!ms_token_finished(worker, before)) return false;
+  }
+  atomic_thread_fence(memory_order_acquire); /* what the others wrote to shared memory */
+  return true;
+}
+
 int ms_token_wait(ms_worker *worker, uint32_t block, ms_error *err) {
   const ms_schedule *schedule = worker->schedule;
   uint32_t before;
@@ -152,7 +162,7 @@ int ms_token_wait(ms_worker *worker, uint32_t block, ms_error *err) {
     if (wait_for(worker, before, err) != 0) return -1;
     if (!ms_token_finished(worker, before)) return 0;
   }
-  atomic_thread_fence(memory_order_seq_cst); /* what the others wrote to shared memory */
+  atomic_thread_fence(memory_order_acquire); /* what the others wrote to shared memory */
   return 0;
 }
 

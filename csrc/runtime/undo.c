@@ -93,7 +93,8 @@ int ms_undo_divide(ms_undo *undo, const ms_grid *grid, const ms_bounds *bounds,
 }
 
 int ms_undo_room(ms_block *room, size_t size, ms_error *err) {
-  ms_error trouble = {0};
+  ms_error trouble;
+  ms_error_clear(&trouble);
   if (ms_block_take(room, size, &trouble) == 0) return 0;
   return ms_error_set(err, MS_ARR,
                       "no memory for the log that would undo the loop if it failed: %s; "

@@ -99,7 +99,8 @@ static int take_frame(ms_session *session, ms_member *member, const char *bytes,
     return other ? ms_abi_check(frame.version, ms_abi(), member->number, err) : 0;
   }
   if (frame.sender != member->number || frame.incarnation != member->incarnation) return 0;
-  ms_error trouble = {0};
+  ms_error trouble;
+  ms_error_clear(&trouble);
   uint64_t received = member->link.received;
   int accepted = ms_link_receive(&member->link, &frame, true, &trouble);
   if (accepted < 0 && member->link.received > received && /* only it cannot be acknowledged */

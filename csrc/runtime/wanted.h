@@ -35,7 +35,7 @@ typedef struct ms_wanted {
   uint64_t needs; /* id of the needs that it is made of */
   uint64_t copy;  /* number of the worker's copy of the runs; above all items' */
   ms_grid grid;   /* of the schedule, as `owner` is */
-  uint32_t *owner;
+  ms_owner *owner;
   ms_span *runs;
   int64_t run_count, run_capacity, elements;
   ms_wanted_part part[MS_WANTED_PARTS];

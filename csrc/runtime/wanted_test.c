@@ -41,9 +41,11 @@ static ms_schedule *make_schedule(uint32_t workers, uint32_t first, uint32_t las
   ms_grid grid = {.strategy = MS_INDEPENDENT, .count = 1, .ranges = {BLOCKS}};
   grid.first = first;
   grid.last = last;
-  uint32_t owner[BLOCKS];
+  ms_owner owner[BLOCKS];
   ms_error err = {0};
-  for (uint32_t r = 0; r < BLOCKS; r++) owner[r] = r * workers / BLOCKS;
+  for (uint32_t r = 0; r < BLOCKS; r++) {
+    owner[r] = (ms_owner){r * workers / BLOCKS, MS_WHOLE};
+  }
   return ms_schedule_new(&grid, owner, workers, &err);
 }
 

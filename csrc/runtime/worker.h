@@ -15,6 +15,7 @@
 #include <stdint.h>
 
 #include "base/error.h"
+#include "runtime/private.h"
 #include "runtime/task.h"
 
 typedef struct ms_worker ms_worker;
@@ -36,11 +37,16 @@ int ms_worker_next(ms_worker *worker, ms_error *err);
 const ms_task *ms_worker_task(const ms_worker *worker);
 void *ms_worker_item(const ms_worker *worker, uint32_t item, bool *dense);
 
+/* The present job's blocks have this private memory, which the caller keeps until the job is over;
+ * before the first block. */
+void ms_worker_equip(ms_worker *worker, const ms_private *memory);
+
 /* Waits until this worker's next block may run. 1: *block; 0: the job is over for this worker;
  * -1: the worker cannot go on. */
 int ms_worker_next_block(ms_worker *worker, uint32_t *block, ms_error *err);
 
-/* The block is finished, with a result of any bytes (none when size is 0). */
+/* The block is finished, with a result of any bytes (none when size is 0) and what it has put into
+ * buffers. */
 int ms_worker_block_done(ms_worker *worker, const void *result, size_t size, ms_error *err);
 
 /* The job fails with an error of any bytes. */

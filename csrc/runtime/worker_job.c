@@ -8,16 +8,12 @@
 #include "runtime/report.h"
 #include "runtime/worker_state.h"
 
-#define ROOM_WAIT 1000 /* ms between looks at the driver while its window is full */
+#define ROOM_WAIT   1000   /* ms between looks at the driver while its window is full */
+#define SPENT_WORTH 500000 /* ns in blocks from which on the driver is told where they went */
 
-/* Images of blocks take no more than this part of what blocks take, and some ns. */
-#define KEEP_SHARE 16
-#define KEEP_LEAST 8000
-/* ns that one takes: these, and so many a byte until one of KEEP_TELLING bytes was made. */
-#define KEEP_ALWAYS  100
-#define KEEP_PACE    0.125
-#define KEEP_SLOWEST 1.0 /* more is not the copying */
-#define KEEP_TELLING 4096
+/* So many brief blocks are timed together: looking at the clock takes 20 ns. */
+#define TIMED_AT_ONCE 8
+#define BRIEF         2000 /* ns */
 
 const ms_task *ms_worker_task(const ms_worker *worker) {
   return &worker->job.task;
@@ -26,6 +22,10 @@ const ms_task *ms_worker_task(const ms_worker *worker) {
 void *ms_worker_item(const ms_worker *worker, uint32_t item, bool *dense) {
   *dense = !worker->setup.shared;
   return worker->job.place[item];
+}
+
+void ms_worker_equip(ms_worker *worker, const ms_private *memory) {
+  worker->job.memory = memory;
 }
 
 bool ms_worker_cancelled(const ms_worker *worker) {
@@ -39,6 +39,10 @@ static bool same_schedule(const ms_schedule *schedule, const ms_task *task) {
          memcmp(&schedule->grid, &task->grid, sizeof task->grid) == 0 &&
          memcmp(schedule->range_owner, task->range_owner,
                 task->grid.ranges[ms_grid_space(&task->grid)] * sizeof *task->range_owner) == 0;
+}
+
+static uint32_t space_ranges(const ms_schedule *schedule) {
+  return schedule->grid.ranges[ms_grid_space(&schedule->grid)];
 }
 
 static int place_items(ms_worker *worker, ms_error *err) {
@@ -76,23 +80,8 @@ static int open_log(ms_worker *worker, ms_error *err) {
     return ms_error_set(err, MS_NET, "an undo log of another size");
   }
   ms_undo_attach(&job->undo, memory, job->place);
-  ms_redo_attach(&job->redo, (unsigned char *)memory + job->undo.size);
-  return 0;
-}
-
-/* Goes on where the process that this one replaces has ended. */
-static int resume(ms_worker *worker, ms_error *err) {
-  ms_worker_job *job = &worker->job;
-  uint64_t from = worker->incoming_from;
-  if (from == 0) return 0;
-  if (from > job->mine_count || job->redo.size == 0) {
-    return ms_error_set(err, MS_NET, "a job that cannot be gone on with");
-  }
-  const ms_redo_slot *slot = ms_redo_at(&job->redo, worker->setup.worker);
-  job->position = (uint32_t)(from - 1);
-  job->resumed = true;
-  job->busy = atomic_load(&slot->busy);
-  job->waited = atomic_load(&slot->waited);
+  ms_redo_attach(&job->redo, (unsigned char *)memory + job->undo.size,
+                 ms_board_shelf(worker->board, worker->setup.workers, 0));
   return 0;
 }
 
@@ -118,14 +107,16 @@ static int prepare(ms_worker *worker, ms_error *err) {
   job->place = ms_arena_take(job->arena, (size_t)task->item_count + 1, sizeof *job->place);
   job->told = ms_arena_take(job->arena, schedule->workers, sizeof *job->told);
   job->mine = ms_arena_take(job->arena, blocks, sizeof *job->mine);
-  if (job->place == NULL || job->told == NULL || job->mine == NULL) {
+  job->spent = ms_arena_take(job->arena, space_ranges(schedule), sizeof *job->spent);
+  if (job->place == NULL || job->told == NULL || job->mine == NULL || job->spent == NULL) {
     return ms_error_set(err, MS_WRK, "out of memory");
   }
   for (uint32_t position = 0; position < schedule->count; position++) {
     uint32_t block = schedule->order[position];
     if (schedule->owner[block] == worker->setup.worker) job->mine[job->mine_count++] = block;
   }
-  if (place_items(worker, err) != 0 || open_log(worker, err) != 0 || resume(worker, err) != 0) {
+  if (place_items(worker, err) != 0 || open_log(worker, err) != 0 ||
+      ms_worker_resume(worker, err) != 0) {
     return -1;
   }
   return ms_exchange_begin(worker, err);
@@ -156,7 +147,8 @@ int ms_worker_begin(ms_worker *worker, ms_error *err) {
                          .arena = ms_arena_new(0),
                          .started = ms_worker_clock()};
   worker->incoming_job = 0;
-  ms_error trouble = {0};
+  ms_error trouble;
+  ms_error_clear(&trouble);
   int failed = prepare(worker, &trouble);
   if (!worker->setup.shared) ms_held_sweep(&worker->held, job->number);
   if (failed == 0) return 0;
@@ -175,63 +167,38 @@ bool ms_worker_room(ms_worker *worker, ms_error *err) {
   return true;
 }
 
-/* Sends the report, its end as the payload of `last`; also of a job that was cancelled. */
-static int send_report(ms_worker *worker, ms_frame last, ms_error *err) {
-  ms_text *report = &worker->job.report;
-  for (size_t at = 0;;) {
-    while (!worker->gone && !ms_link_open(&worker->control)) {
-      if (ms_worker_wait(worker, false, ROOM_WAIT, err) != 0) return -1;
-    }
-    size_t rest = report->length - at;
-    size_t piece_size = ms_link_piece(&worker->control);
-    bool whole = rest <= piece_size;
-    ms_frame piece = {.kind = MS_SAY_REPORT, .job = worker->job.number};
-    if (whole) report->length = 0; /* the bytes stay until more is added */
-    if (worker->gone) return 0;
-    if (ms_link_send(&worker->control, whole ? last : piece, rest > 0 ? report->bytes + at : NULL,
-                     whole ? rest : piece_size, err) != 0) {
-      return -1;
-    }
-    if (whole) return 0;
-    at += piece_size;
-  }
-}
-
-/* Sends what is there of the report while the job goes on. (After DONE the slot is no more ours.)
- */
-static int send_part(ms_worker *worker, ms_error *err) {
+/* Adds the time of the untimed blocks, to each of their ranges as much. */
+static void take_time(ms_worker *worker) {
   ms_worker_job *job = &worker->job;
-  size_t total = job->report.length;
-  ms_frame piece = {.kind = MS_SAY_REPORT, .job = job->number};
-  if (send_report(worker, piece, err) != 0) return -1;
-  if (job->redo.size > 0) ms_redo_sent(&job->redo, worker->setup.worker, total);
-  job->noted = 0;
-  return 0;
-}
-
-/* Makes sure that what finished blocks report outlives this process. */
-static int keep_report(ms_worker *worker, ms_error *err) {
-  ms_worker_job *job = &worker->job;
-  const ms_text *report = &job->report;
-  size_t fresh = report->length - job->noted;
-  if (job->redo.size == 0 || fresh == 0 || report->failed) return 0;
-  if (ms_redo_note(&job->redo, worker->setup.worker, report->bytes + job->noted, fresh)) {
-    job->noted = report->length;
-    return 0;
+  if (job->untimed == 0) return;
+  const ms_grid *grid = &worker->schedule->grid;
+  uint64_t now = ms_worker_clock(), took = now - job->started, each = took / job->untimed;
+  for (uint32_t i = 1; i <= job->untimed; i++) {
+    uint32_t block = job->mine[job->position - i];
+    job->spent[ms_grid_range(grid, block, ms_grid_space(grid))] += each;
   }
-  return send_part(worker, err);
+  job->busy += took;
+  job->started = now;
+  job->untimed = 0;
+  job->brief = worker->board_hands_over && each < BRIEF;
 }
 
 int ms_worker_end(ms_worker *worker, ms_error *err) {
   ms_worker_job *job = &worker->job;
   if (!job->open) return 0;
+  take_time(worker);
   ms_exchange_close(worker);
   job->running = false;
-  if (job->failed || ms_worker_cancelled(worker)) ms_report_keep_printed(&job->report);
-  ms_frame done = {.kind = MS_SAY_DONE,
-                   .job = job->number,
-                   .a = {job->busy, job->waited, job->moved, job->position}};
-  int failed = send_report(worker, done, err);
+  if (job->failed || ms_worker_cancelled(worker)) {
+    ms_report_keep_printed(&job->report);
+    job->noted = 0; /* other bytes */
+  } else if (job->busy >= SPENT_WORTH && worker->schedule->workers > 1) {
+    ms_report_add(&job->report, 0, MS_REPORT_SPENT, job->spent,
+                  space_ranges(worker->schedule) * sizeof *job->spent);
+  }
+  ms_frame done = {
+      .kind = MS_SAY_DONE, .job = job->number, .a = {job->busy, job->waited, job->moved}};
+  int failed = ms_worker_send_done(worker, done, err);
   job->open = false;
   return failed;
 }
@@ -339,33 +306,16 @@ static bool is_wanted(void *context) {
   return !ms_guard_orphan() && !ms_worker_cancelled(worker);
 }
 
-/* Waits until what the block at the present position reads has come. */
+/* Whether what the block at the present position reads has yet to come. */
+static bool is_data_due(const ms_worker *worker) {
+  return worker->data_due > 0 && worker->fed <= worker->job.position;
+}
+
 static int wait_for_data(ms_worker *worker, ms_error *err) {
-  while (worker->data_due > 0 && worker->fed <= worker->job.position && !worker->gone &&
-         !ms_worker_cancelled(worker)) {
+  while (is_data_due(worker) && !worker->gone && !ms_worker_cancelled(worker)) {
     if (ms_worker_wait(worker, false, ROOM_WAIT, err) != 0) return -1;
   }
   return 0;
-}
-
-/* Keeps what is needed to undo the block that begins now, unless that takes too long for blocks
- * like this: then the whole loop is undone if the worker dies in it. What counts is what images
- * should take: this process may have lost its core meanwhile. */
-static void keep_image(ms_worker *worker, uint32_t block) {
-  ms_worker_job *job = &worker->job;
-  if (job->redo.size == 0 || !job->redo.possible) return;
-  size_t bytes = ms_redo_bytes(&job->redo);
-  double cost = 0;
-  if (bytes > 0) cost = KEEP_ALWAYS + (double)bytes * (worker->pace > 0 ? worker->pace : KEEP_PACE);
-  bool cheap = job->keeping + cost <= (double)job->busy / KEEP_SHARE + KEEP_LEAST;
-  if (!cheap && !job->resumed) return;
-  bool measured = bytes >= KEEP_TELLING;
-  uint64_t before = measured ? ms_worker_clock() : 0;
-  ms_redo_keep(&job->redo, worker->setup.worker, block);
-  if (measured) worker->pace = (double)(ms_worker_clock() - before) / (double)bytes;
-  if (worker->pace > KEEP_SLOWEST) worker->pace = KEEP_SLOWEST;
-  job->keeping += cost;
-  job->resumed = false;
 }
 
 static int next_block(ms_worker *worker, uint32_t *block, ms_error *err) {
@@ -375,23 +325,29 @@ static int next_block(ms_worker *worker, uint32_t *block, ms_error *err) {
   bool stop = job->failed || ms_worker_cancelled(worker) || job->position == job->mine_count;
   if (!stop) {
     *block = job->mine[job->position];
-    uint64_t before = ms_worker_clock();
-    if (wait_for_data(worker, err) != 0 || ms_token_wait(worker, *block, err) != 0) return -1;
-    job->started = ms_worker_clock();
-    job->waited += job->started - before;
+    if (job->position == 0) job->started = ms_worker_clock(); /* else when the last block ended */
+    if (is_data_due(worker) || !ms_token_ready(worker, *block)) {
+      take_time(worker);
+      uint64_t before = job->started;
+      if (wait_for_data(worker, err) != 0 || ms_token_wait(worker, *block, err) != 0) return -1;
+      job->started = ms_worker_clock();
+      job->waited += job->started - before;
+    }
     stop = worker->gone || ms_worker_cancelled(worker) ||
            ms_undo_log(&job->undo, *block, is_wanted, worker) != 0;
   }
   if (stop) return finish(worker, err) == 0 ? 0 : -1;
-  keep_image(worker, *block);
+  ms_worker_keep_image(worker, *block);
+  if (job->memory != NULL) ms_private_begin(job->memory);
   if (job->position == 0) atomic_store(&worker->status->began, job->started);
   job->running = true;
-  atomic_store(&worker->status->running, (uint64_t)*block + 1);
+  atomic_store_explicit(&worker->status->running, (uint64_t)*block + 1, memory_order_release);
   return 1;
 }
 
 int ms_worker_next_block(ms_worker *worker, uint32_t *block, ms_error *err) {
-  ms_error trouble = {0};
+  ms_error trouble;
+  ms_error_clear(&trouble);
   if (!worker->job.open) return 0;
   int got = next_block(worker, block, &trouble);
   return got < 0 ? give_up(worker, &trouble, err) : got;
@@ -409,29 +365,34 @@ int ms_worker_block_done(ms_worker *worker, const void *result, size_t size, ms_
   ms_worker_job *job = &worker->job;
   if (!job->running) return ms_error_set(err, MS_BUG, "no block is running");
   uint32_t block = job->mine[job->position];
-  job->busy += ms_worker_clock() - job->started;
   if (size > 0) ms_report_add(&job->report, block, MS_REPORT_RESULT, result, size);
-  ms_error trouble = {0};
-  if (keep_report(worker, &trouble) != 0) return give_up(worker, &trouble, err);
-  if (job->redo.size > 0) {
-    ms_redo_slot *slot = ms_redo_at(&job->redo, worker->setup.worker);
-    atomic_store_explicit(&slot->busy, job->busy, memory_order_relaxed);
-    atomic_store_explicit(&slot->waited, job->waited, memory_order_relaxed);
-  }
+  if (job->memory != NULL) ms_private_take(job->memory, block, &job->report);
+  ms_error trouble;
+  ms_error_clear(&trouble);
+  if (ms_worker_keep_report(worker, &trouble) != 0) return give_up(worker, &trouble, err);
   job->running = false;
   job->position++;
-  ms_board_publish(worker->status, job->number, job->position); /* from here on it is finished */
-  atomic_store(&worker->status->running, 0);
-  atomic_fetch_add(&worker->status->finished, 1);
+  job->untimed++;
+  if (!job->brief || job->untimed == TIMED_AT_ONCE) take_time(worker);
+  ms_status *status = worker->status; /* nobody else writes to it: no locked addition */
+  if (job->redo.size > 0) {
+    ms_redo_time(&job->redo, worker->setup.worker, job->busy, job->waited);
+  }
+  ms_board_publish(status, job->number, job->position); /* from here on it is finished */
+  atomic_store_explicit(&status->running, 0, memory_order_release);
+  uint64_t finished = atomic_load_explicit(&status->finished, memory_order_relaxed);
+  atomic_store_explicit(&status->finished, finished + 1, memory_order_release);
   if (ms_token_send(worker, block, &trouble) != 0) return give_up(worker, &trouble, err);
+  if (!worker->board_hands_over) job->started = ms_worker_clock(); /* messages took their time */
   if (!job->printed) return 0;
   job->printed = false;
-  return send_part(worker, err); /* it arrives whatever happens to later blocks */
+  return ms_worker_send_part(worker, err); /* it arrives whatever happens to later blocks */
 }
 
 int ms_worker_fail(ms_worker *worker, const void *error, size_t size, ms_error *err) {
   ms_worker_job *job = &worker->job;
   if (!job->open) return 0;
+  if (job->memory != NULL) ms_private_discard(job->memory);
   static const char oversize[] = "the error of a loop body is too large to be sent";
   int failed = size <= ms_link_limit(&worker->control)
                    ? send_failure(worker, MS_OK, error, size, err)

@@ -36,9 +36,13 @@ typedef struct ms_worker_job {
   bool running;                   /* mine[position] is being run */
   bool open;                      /* not yet DONE */
   bool failed;                    /* FAILED was sent */
-  uint64_t started, busy, waited; /* ns; `started`: of the running block or the job */
+  uint64_t started, busy, waited; /* ns; `started`: of the job, or the first untimed block */
+  uint32_t untimed;               /* last finished blocks whose time is not yet in `busy` */
+  bool brief;                     /* blocks take hardly longer than looking at the clock */
+  uint64_t *spent;                /* ns in own blocks of each range of the space axis */
   uint64_t moved;                 /* bytes sent */
   ms_text report;                 /* what was not sent yet */
+  const ms_private *memory;       /* that blocks have to themselves; NULL: none */
   bool printed;                   /* it has printed text */
   ms_exchange *exchange;          /* NULL when no item needs one */
   ms_undo undo;                   /* where memory is shared; empty when nothing is logged */
@@ -95,6 +99,24 @@ int ms_worker_begin(ms_worker *worker, ms_error *err);
 /* worker_job.c: sends DONE with what is left of the report; of a failed job only printed text. */
 int ms_worker_end(ms_worker *worker, ms_error *err);
 
+/* worker_report.c: sends what is there of the report while the job goes on. */
+int ms_worker_send_part(ms_worker *worker, ms_error *err);
+
+/* worker_report.c: before a block is said to be finished, makes sure that what it reports outlives
+ * this process. */
+int ms_worker_keep_report(ms_worker *worker, ms_error *err);
+
+/* worker_report.c: sends the rest of the report with DONE. The shelf is the driver's from then on,
+ * and so is the slot. */
+int ms_worker_send_done(ms_worker *worker, ms_frame done, ms_error *err);
+
+/* worker_redo.c: goes on where the process that this one replaces has ended, if it replaces one. */
+int ms_worker_resume(ms_worker *worker, ms_error *err);
+
+/* worker_redo.c: keeps what is needed to undo the block that begins now, unless that takes too long
+ * for blocks like this: then the whole loop is undone if the worker dies in it. */
+void ms_worker_keep_image(ms_worker *worker, uint32_t block);
+
 /* worker_job.c: waits until the driver's window has room; false when the job is cancelled or the
  * driver gone. */
 bool ms_worker_room(ms_worker *worker, ms_error *err);
@@ -111,7 +133,10 @@ bool ms_token_finished(const ms_worker *worker, uint32_t block);
 /* Somebody told of `block` of another worker: it is finished, and so are those before it. */
 void ms_token_told(ms_worker *worker, uint32_t block);
 
-/* Waits until `block`'s predecessors are finished and what they hand over has arrived. */
+/* Whether `block`'s predecessors are finished and what they hand over has arrived. */
+bool ms_token_ready(const ms_worker *worker, uint32_t block);
+
+/* Waits until that is so; 0 also when the job ends otherwise. */
 int ms_token_wait(ms_worker *worker, uint32_t block, ms_error *err);
 
 /* Tells the owners of `block`'s successors that it is finished, and hands over what travels. */

@@ -49,6 +49,17 @@ function M.options(parser)
   return options
 end
 
+--- What a reader gives for the user's file: run.read(meissa.read.csv, path, ..). A file that cannot
+-- be read ends the example with a line that says why.
+function M.read(read, ...)
+  local results = {pcall(read, ...)}
+  if results[1] then return unpack(results, 2) end
+  local err = results[2]
+  if type(err) ~= "table" or err.code ~= "FIL" then error(err, 0) end
+  io.stderr:write(tostring(err), "\n")
+  os.exit(1, true)
+end
+
 local Report = {}
 Report.__index = Report
 

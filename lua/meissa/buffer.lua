@@ -20,8 +20,9 @@ local OPTIONS = {"apply", "with", "max_delay"}
 
 core.cdef("pending", [[
 size_t ms_pending_take(double *pending, int64_t count, char *out);
-size_t ms_marks_take(double *marks, int64_t count, char *out);
 int ms_pending_add(double *sum, int64_t count, const char *bytes, size_t size, ms_error *err);
+int64_t ms_pending_list(const char *bytes, size_t size, int64_t count, int64_t *at, double *value,
+                        ms_error *err);
 ]])
 
 local Buffer = {}
@@ -179,13 +180,6 @@ local function room_for(size)
   return room
 end
 
---- Takes what a block has marked in its copy, as bytes for ms_needs_add, and makes it zero again.
--- @param pointer a double pointer @number count elements
-function M.take_marks(pointer, count)
-  local bytes = room_for(count + 1)
-  return ffi.string(bytes, lib.ms_marks_take(pointer, count, bytes))
-end
-
 --- Takes what a block has put into its copy, as bytes, and makes the copy zero again.
 -- @param pointer a double pointer @number count elements
 function M.take(pointer, count)
@@ -226,57 +220,48 @@ local function narrow(list, wide)
   end
 end
 
+-- The memory of a part of what blocks have left, and its bytes.
+local function memory_of(part)
+  if type(part) == "string" then return part, #part end
+  return ffi.cast("const char *", part.pointer), part.size
+end
+
 local function add_all(buffer, parts)
   local targets = {buffer.target}
   local vectors, wide = widen(targets)
   local count = array.describe(buffer.target).count
-  for _, bytes in ipairs(parts) do
-    arrays.call(lib.ms_pending_add, vectors[1], count, bytes, #bytes)
+  for _, part in ipairs(parts) do
+    local bytes, size = memory_of(part)
+    arrays.call(lib.ms_pending_add, vectors[1], count, bytes, size)
   end
   narrow(targets, wide)
 end
 
--- The walk over the runs of one block, for so many arrays (the target and its helpers): text, so
--- that LuaJIT sees no varargs and compiles `apply` into it.
---   return function(apply, bytes, words, count, v1, v2, ...)
--- `bytes` are `words` numbers of 8 bytes; it gives the element and the results where `apply` gave
--- something else than numbers, and -1 for bytes that are no runs.
+-- The walk over what blocks have put into a buffer, for so many arrays (the target and its
+-- helpers): text, so that LuaJIT sees no varargs and compiles `apply` into it.
+--   return function(apply, count, at, pending, v1, v2, ...)
+-- It gives the results where `apply` gave something else than numbers, after a true.
 local function walk_text(arrays_count)
   local v, old, new, checks = {}, {}, {}, {}
   for k = 1, arrays_count do
     v[k], new[k] = "v" .. k, "n" .. k
-    old[#old + 1] = k > 1 and ("v%d[at]"):format(k) or nil
+    old[#old + 1] = k > 1 and (", v%d[e]"):format(k) or nil
     checks[k] = ('type(n%d) ~= "number"'):format(k)
   end
   local vectors, results = table.concat(v, ", "), table.concat(new, ", ")
   return ([[
-    local ffi = require "ffi"
     local type, tonumber = type, tonumber
-    return function(apply, bytes, words, count, $vectors)
-      local heads = ffi.cast("const int64_t *", bytes)
-      local numbers = ffi.cast("const double *", bytes)
-      local place = 0
-      while place < words do
-        if words - place < 2 then return -1 end
-        local first, length = tonumber(heads[place]), tonumber(heads[place + 1])
-        place = place + 2
-        if first < 0 or length < 1 or first > count - length or length > words - place then
-          return -1
-        end
-        for k = 0, length - 1 do
-          local at, pending = first + k, numbers[place + k]
-          if pending ~= 0 then -- else a gap between two runs
-            local $results = apply(v1[at], pending$old)
-            if $checks then return at, $results end
-            $stores
-          end
-        end
-        place = place + length
+    return function(apply, count, at, pending, $vectors)
+      for k = 0, count - 1 do
+        local e = tonumber(at[k])
+        local $results = apply(v1[e], pending[k]$old)
+        if $checks then return true, $results end
+        $stores
       end
     end]]):gsub("%$(%w+)", {
       vectors = vectors, results = results, checks = table.concat(checks, " or "),
-      old = #old > 0 and ", " .. table.concat(old, ", ") or "",
-      stores = ("%s = %s"):format(table.concat(v, "[at], ") .. "[at]", results),
+      old = table.concat(old),
+      stores = ("%s = %s"):format(table.concat(v, "[e], ") .. "[e]", results),
     })
 end
 
@@ -288,10 +273,8 @@ local function walk_of(arrays_count)
 end
 
 -- Raises what a walk stopped for.
-local function check_walk(buffer, at, ...)
-  if at == nil then return end
-  if at < 0 then errors.raise("BUG", "what a block left for a buffer is malformed") end
-  for k = 1, select("#", ...) do
+local function check_walk(buffer, stopped, ...)
+  for k = 1, stopped and select("#", ...) or 0 do
     local value = (select(k, ...))
     if type(value) ~= "number" then
       errors.raise("BDY", "'apply' of %s gave %s as result %d; it gives a number for the array " ..
@@ -300,21 +283,35 @@ local function check_walk(buffer, at, ...)
   end
 end
 
+local listed = {count = 0} -- room for elements and where they are
+
+-- The elements of a part: how many, where each is, what it is; until the next call.
+local function list_of(part, count)
+  local bytes, size = memory_of(part)
+  local most = size / 8
+  if listed.count < most then
+    listed = {count = most, at = ffi.new("int64_t[?]", most), pending = ffi.new("double[?]", most)}
+  end
+  local found = arrays.call(lib.ms_pending_list, bytes, size, count, listed.at, listed.pending)
+  return tonumber(found), listed.at, listed.pending
+end
+
 local function apply_all(buffer, parts)
   local targets = M.targets(buffer)
   local vectors, wide = widen(targets)
-  local count = array.describe(targets[1]).count
+  local total = array.describe(targets[1]).count
   local walk = walk_of(#targets)
-  for _, bytes in ipairs(parts) do
-    check_walk(buffer, walk(buffer.apply, ffi.cast("const char *", bytes), #bytes / 8, count,
-                            unpack(vectors)))
+  for _, part in ipairs(parts) do
+    local count, at, pending = list_of(part, total)
+    check_walk(buffer, walk(buffer.apply, count, at, pending, unpack(vectors)))
   end
   narrow(targets, wide)
 end
 
 --- Merges what blocks have put into a buffer into its array. After an error some of it may be
 -- merged.
--- @param buffer the buffer @tab parts bytes that `take` gave, in the order of the blocks
+-- @param buffer the buffer @tab parts what blocks have left, in their order: strings that `take`
+-- gave, or {pointer =, size =}
 -- Errors: ARR for a value that the array's type cannot hold; BDY for results of `apply` that are no
 -- numbers.
 function M.merge(buffer, parts)

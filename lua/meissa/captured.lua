@@ -90,8 +90,24 @@ local function is_lasting(record, bindings)
   return #bindings == #record.captures
 end
 
+-- A driver loop with moving bounds comes back to plans: what was made ready for so many is kept.
+local MOST_READY = 1000
+
+-- What is ready for a plan and these bindings; `fresh` if nothing is.
+local function ready_for(recent, plan, fresh)
+  if not recent.by_plan or recent.plan_count == MOST_READY then
+    recent.by_plan, recent.plan_count = {}, 0
+  end
+  local ready = recent.by_plan[plan]
+  if not ready then
+    recent.by_plan[plan], recent.plan_count = fresh, recent.plan_count + 1
+    return fresh
+  end
+  return ready
+end
+
 --- Remembers what an execution found, for the next one.
--- @tab found what M.find gave
+-- @tab found what M.find gave; its `ready` may become one that was made before
 -- @tab plan the loop's plan
 function M.remember(record, space, plan, found)
   local bindings, recent = found.bindings, found.recent
@@ -108,6 +124,7 @@ function M.remember(record, space, plan, found)
     return
   end
   recent.outline, recent.plan, recent.positions = spaces.outline(space), plan, space.positions
+  found.ready = ready_for(recent, plan, found.ready)
   recent.ready = found.ready
 end
 

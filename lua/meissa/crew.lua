@@ -1,12 +1,13 @@
 -- SPDX-License-Identifier: MIT
---- The crew: how many of the workers take part in a job.
+--- The crew: how many of the workers take part in a job, and what is how heavy.
 --
 -- Another worker takes time to get going, and blocks that follow each other on different workers
 -- cost hand-overs. A loop that is too short for that runs faster on fewer workers; how long its
--- iterations take is known from its last execution. This decides nothing but who runs what: the
--- grid and the results are the same for any number.
+-- iterations take is known from its last execution, and so is which ranges take long. This decides
+-- nothing but who runs what: the grid and the results are the same for any number.
 -- @module meissa.crew
 
+local ffi = require "ffi"
 local grids = require "meissa.grid"
 local system = require "meissa.system"
 
@@ -23,6 +24,10 @@ local FORGET = 0.9
 -- The most that a pace rises from one execution to the next: a block that lost its core to others
 -- says nothing about the loop.
 local RISE = 2
+
+-- The busiest worker's share of the mean from which on ranges are given out by what they took: less
+-- is noise, and where memory is not shared a range that changes its owner has to be sent again.
+local UNEVEN = 1.1
 
 -- Strategies whose blocks wait for blocks of other workers.
 local HANDS_ON = {rotate = true, wavefront = true, hyperplane = true}
@@ -76,14 +81,49 @@ function M.busy(shares)
   return busy
 end
 
+-- Whether the busiest worker had clearly more to do than the others.
+local function is_uneven(shares, workers)
+  local most = 0
+  for _, share in ipairs(shares) do most = math.max(most, share.busy) end
+  return most > UNEVEN * M.busy(shares) / workers
+end
+
+-- What the ranges of the space axis took, as a vector of uint64 in ns; nil as long as numbers of
+-- iterations or entries say enough. What was known counts half, and no range gets much heavier at
+-- once: it may have lost its core to others.
+local function learn_loads(outcome, workers, grid, known)
+  local old = known and known.grid == grid and known.loads or nil
+  if not outcome.spent or not is_uneven(outcome.workers, workers) then return old end
+  local ranges = grid.ranges[grids.space_axis(grid)]
+  local loads = ffi.new("uint64_t[?]", ranges)
+  ffi.copy(loads, outcome.spent, 8 * ranges)
+  local mean = M.busy(outcome.workers) * 1e9 / ranges
+  for r = 0, old and ranges - 1 or -1 do
+    local was = tonumber(old[r])
+    loads[r] = (was + math.min(tonumber(loads[r]), RISE * was + mean)) / 2
+  end
+  return loads
+end
+
+--- What the ranges of a job's space axis weigh, uint64_t *, or nil where that is not known better
+-- than from their blocks.
+-- @tab grid the job's grid
+-- @tab[opt] known what M.learn gave after the loop's last execution
+function M.loads(grid, known)
+  if not known or not known.loads or known.grid ~= grid then return nil end
+  return ffi.cast("uint64_t *", known.loads)
+end
+
 --- What an execution tells about the next one: {pace = seconds of an iteration, hand_on = seconds
--- waited for a hand-over}. The latter includes waiting for slower workers and, on a busy machine,
--- for cores; one worker alone learns nothing about it, and slowly forgets.
--- @tab shares of the workers, from an outcome
+-- waited for a hand-over, loads and grid (see M.loads)}. Waiting for a hand-over includes waiting
+-- for slower workers and, on a busy machine, for cores; one worker alone learns nothing about it,
+-- and slowly forgets.
+-- @tab outcome of the session
 -- @tab grid the grid
 -- @string strategy the plan's
 -- @tab[opt] known what was known before
-function M.learn(shares, grid, strategy, known)
+function M.learn(outcome, grid, strategy, known)
+  local shares = outcome.workers
   local waited, workers = 0, 0
   for _, share in ipairs(shares) do
     waited = waited + share.waited
@@ -93,7 +133,8 @@ function M.learn(shares, grid, strategy, known)
   if workers > 1 then hand_on = waited / workers / math.max(1, steps_of(grid, strategy)) end
   local pace = M.busy(shares) / grid.volume
   if known then pace = math.min(pace, known.pace * RISE) end
-  return {pace = pace, hand_on = hand_on}
+  return {pace = pace, hand_on = hand_on, grid = grid,
+          loads = learn_loads(outcome, workers, grid, known)}
 end
 
 return M

@@ -12,8 +12,7 @@ local ffi = require "ffi"
 local grids = require "meissa.grid"
 local kernel = require "meissa.kernel"
 local native_runs = require "meissa.native_run"
-local scratches = require "meissa.scratch"
-local stages = require "meissa.stage"
+local privates = require "meissa.private"
 
 local M = {}
 
@@ -39,13 +38,12 @@ local function as_array(items, number, type, sparse)
 end
 
 --- The kernel, ready to run on items that are where `where` says.
--- @tab[opt] copies arrays for what is pending in buffers, by number
 -- @tab[opt] draws what random numbers of the body belong to
--- @return the instance; the scratch arrays that it works with
-function M.instance(kernel_bytes, run_bytes, items, where, copies, draws)
-  local arrays, scratch = {}, scratches.spaces(where.scratch)
+-- @return the instance; the private memory that it works with, if any (see private.lua)
+function M.instance(kernel_bytes, run_bytes, items, where, draws)
+  local arrays, own = {}, privates.of(where)
   for a, number in ipairs(where.arrays) do
-    arrays[a] = scratch[a] or copies and copies[a] or
+    arrays[a] = own and own.arrays[a] or
       as_array(items, number, where.types[a], where.sparse[a])
   end
   if where.entries then
@@ -61,15 +59,14 @@ function M.instance(kernel_bytes, run_bytes, items, where, copies, draws)
     arrays.bulk[k] = {capture = each.capture, pointer = items[each.item].pointer,
                       length = each.length, digest = each.digest}
   end
-  return kernel.prepare(kernel_bytes, run_bytes, arrays, {print = print, draws = draws}), scratch
+  return kernel.prepare(kernel_bytes, run_bytes, arrays, {print = print, draws = draws}), own
 end
 
 --- A function that runs a block, given its number, on the engine that is there when it begins.
-function M.runner(instance, layout, scratch)
+function M.runner(instance, layout)
   local native = instance.call and instance
   local fill = grids.filler(layout)
   return function(number)
-    scratches.clear(scratch)
     if not native then
       native = instance:native()
       if not native then return instance:run(grids.block(layout, number)) end
@@ -79,8 +76,9 @@ function M.runner(instance, layout, scratch)
   end
 end
 
--- What stays the same for many jobs, decoded; of so many kinds of jobs.
-local MOST_DECODED = 32
+-- What stays the same for many jobs, decoded; of so many kinds of jobs, which driver loops with
+-- moving bounds have.
+local MOST_DECODED = 256
 
 -- A function that decodes, each of the last strings once.
 local function decoder()
@@ -97,25 +95,20 @@ end
 
 local decode_static, decode_where, decode_layout = decoder(), decoder(), decoder()
 
-local NO_SCRATCH = {}
-
 -- A job's instance, given what is decoded of it: that of the last job of its kind, if it works on
--- memory in the same places. Scratch space and large tables are made for each job.
--- @return the instance, its copies of buffers and its scratch space
+-- memory in the same places. Large tables are made for each job.
+-- @return the instance and its private memory
 local function instance_of(fixed, told, job)
   local last = fixed.last
   if last and last.where == told.where and last.mark == job.mark and
      kernel.renew(last.instance, told.run, told.draws) then
-    return last.instance, last.copies, NO_SCRATCH
+    return last.instance, last.own
   end
   local where = decode_where(told.where)
-  local copies = stages.copies(where)
-  local instance, scratch = M.instance(fixed.kernel, told.run, job:items(), where, copies,
-                                      told.draws)
-  local lasting = next(scratch) == nil and #where.bulk == 0
-  fixed.last = lasting and {instance = instance, where = told.where, mark = job.mark,
-                            copies = copies} or nil
-  return instance, copies, scratch
+  local instance, own = M.instance(fixed.kernel, told.run, job:items(), where, told.draws)
+  fixed.last = #where.bulk == 0 and {instance = instance, where = told.where, mark = job.mark,
+                                     own = own} or nil
+  return instance, own
 end
 
 --- On a worker: the function that runs one block of the job, given its number; for jobs whose
@@ -125,42 +118,19 @@ end
 function M.prepare(static, job)
   local fixed, told = decode_static(static), buffer.decode(job.run)
   local layout = fixed.layout or decode_layout(told.layout)
-  local instance, copies, scratch = instance_of(fixed, told, job)
+  local instance, own = instance_of(fixed, told, job)
+  if own then
+    job.own = own -- lives as long as the job
+    job:equip(own.core)
+  end
   local run_block -- seldom needed
   local function run(number)
-    run_block = run_block or M.runner(instance, layout, scratch)
+    run_block = run_block or M.runner(instance, layout)
     local bytes, err = run_block(number)
-    if not bytes then
-      stages.discard(copies)
-      error(err, 0)
-    end
-    return M.result(bytes, copies)
+    if not bytes then error(err, 0) end
+    return bytes
   end
-  -- Scratch space is cleared, and what is pending in buffers taken, between blocks.
-  if copies or next(scratch) then return run end
   return run, native_runs.maker(instance, layout)
-end
-
-local room = buffer.new()
-
---- What a block left: the kernel's bytes and, in a loop with buffers, what it put into them.
-function M.result(bytes, copies)
-  if not copies then return bytes end
-  room:reset():encode(bytes)
-  stages.take(copies, room)
-  return room:tostring()
-end
-
---- The same taken apart: the kernel's bytes, and what was put into each buffer by the array's id.
-function M.parts(words)
-  room:set(words)
-  local bytes, parts = room:decode(), {}
-  while #room > 0 do
-    local id = room:decode()
-    parts[id] = room:decode()
-  end
-  room:reset()
-  return bytes, parts
 end
 
 return M

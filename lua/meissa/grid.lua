@@ -10,8 +10,10 @@
 -- that is what makes results the same for any number of workers. One cut axis gets min(n, 64)
 -- ranges, so that a few heavy iterations spread too; k of them get
 -- clamp((entries / 2^14)^(1/k), 16, 64) each, never more than the extent. The parallel axis of a
--- sweep gets 8 to 64, the fewer the shorter and the more its phases are. A loop that is cut into
--- stages (buffers with max_delay) gets as many more as let each stage have some 16 blocks.
+-- sweep gets 8 to 64, the fewer the shorter and the more its phases are. What a block puts into
+-- buffers is merged on its own, so one cut axis of a loop with buffers gets fewer ranges, 16 at
+-- least, where blocks would have less than 128 iterations. A loop that is cut into stages (buffers
+-- with max_delay) gets as many more as let each stage have some 16 blocks.
 -- @module meissa.grid
 
 local axis_cuts = require "meissa.axis"
@@ -29,6 +31,7 @@ local FEWEST = 8            -- ranges of the parallel axis of a long sweep
 local LEAST_OF_PHASE = 16   -- iterations of a phase that make it worth another range
 local SWEEP_BLOCKS = 2 ^ 14 -- blocks of a sweep, as long as that leaves FEWEST ranges
 local STAGE_BLOCKS = 16     -- blocks of a stage, if its iterations are bounded
+local LEAST_BUFFERED = 128  -- iterations of a block with buffers, as long as that leaves so many
 local MOST_BLOCKS = 2 ^ 24  -- that can be scheduled
 
 -- The dimension that an independent loop is cut along. The first one keeps rows together; one that
@@ -103,7 +106,11 @@ local function usual_ranges(plan, space, parallel, phases)
     staged = (volume(plan, space) / plan.max_delay * STAGE_BLOCKS) ^ (1 / parallel)
     staged = math.ceil(math.min(staged, MOST_BLOCKS ^ (1 / parallel)))
   end
-  if parallel == 1 then return math.max(ONE_CUT, staged) end
+  if parallel == 1 then
+    local usual = not plan.max_delay and ONE_CUT or -- without buffers
+      math.max(STAGE_BLOCKS, math.min(ONE_CUT, math.floor(volume(plan, space) / LEAST_BUFFERED)))
+    return math.max(usual, staged)
+  end
   local blocks = math.ceil((volume(plan, space) / BLOCK_ENTRIES) ^ (1 / parallel))
   return math.max(math.min(MOST, math.max(LEAST, blocks)), staged)
 end

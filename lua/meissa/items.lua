@@ -158,10 +158,19 @@ local function bulk_item(holder)
   }
 end
 
+-- The place of an id in a list of them, where it is put if it is not there.
+local function number_of(ids, id)
+  for n, each in ipairs(ids) do
+    if each == id then return n end
+  end
+  ids[#ids + 1] = id
+  return #ids
+end
+
 -- See M.collect.
 local function collect(run, apart, served)
   local items, numbers, where = {}, {}, {arrays = {}, types = {}, sparse = {}, pending = {},
-                                    scratch = {}}
+                                    buffers = {}, scratch = {}}
   local function place(item)
     if not numbers[item.id] then
       items[#items + 1] = item
@@ -179,7 +188,8 @@ local function collect(run, apart, served)
         local shape = array.describe(value)
         where.arrays[a] = false
         where.pending[a] = {id = shape.id, dims = shape.dims, strides = shape.strides,
-                            count = shape.count, marks = binding.marks}
+                            count = shape.count, marks = binding.marks,
+                            number = number_of(where.buffers, shape.id)}
       elseif binding.sparse then
         local parts, sparse = sparse_items(value, about, run.plan)
         where.arrays[a], sparse.coords = place(parts[1]), {}
@@ -228,15 +238,39 @@ function M.renew(items, changed)
   end
 end
 
--- Whether the items of a run are those of the next one, too: where rows of a captured sparse array
--- are, what travels apart, and what is sent by value may change.
-local function last(run, where, apart)
-  return not run.by_value and #apart == 0 and next(where.sparse) == nil
+-- The memory that a run's sparse arrays are in, by its numbers: values, and the rows that are read,
+-- which are brought up to date.
+local function sparse_stores(run)
+  local stores = {}
+  for c, binding in ipairs(run.bindings) do
+    if binding.kind == "array" and binding.sparse then
+      local value = run.values[c]
+      local rows = run.plan.array_of[c].access == "read" and array.rows(value) or nil
+      stores[#stores + 1] = array.describe(value).id
+      stores[#stores + 1] = rows and tonumber(rows.structure.id) or 0
+      stores[#stores + 1] = rows and tonumber(rows.value_store.id) or 0
+    end
+  end
+  return stores
+end
+
+local function same_list(a, b)
+  for k, each in ipairs(b) do
+    if a[k] ~= each then return false end
+  end
+  return #a == #b
+end
+
+-- Whether the items of a run may be those of the next one, too: what travels apart, and what is
+-- sent by value, may change.
+local function lasts(run, apart)
+  return not run.by_value and #apart == 0
 end
 
 --- The job's items, and where the kernel finds its arrays, the space's entries and the captured
 -- tables that travel apart among them. What is pending in a buffer and scratch arrays are no items:
--- each process that runs blocks has its own (`pending` and `scratch`, by the array's number).
+-- each process that runs blocks has its own (`pending` and `scratch`, by the array's number;
+-- `buffers`, the ids of the pending arrays, once each).
 -- @tab run the run; `by_value`: memory is not shared @tab apart what kernel.pack gave
 -- @tab[opt] served what blocks need of arrays, by their ids
 -- @treturn table items
@@ -245,15 +279,17 @@ end
 function M.collect(run, apart, served)
   local ready, partition = run.ready, run.grid.partition
   local version = partition and tonumber(partition.version)
-  local known = ready.items
-  if known and known.grid == run.grid and known.version == version and #apart == 0 and
-     not run.by_value then
+  local known, lasting = ready.items, lasts(run, apart)
+  local stores = lasting and sparse_stores(run)
+  if known and known.grid == run.grid and known.version == version and lasting and
+     same_list(known.stores, stores) then
     return known.items, known.words, known.where
   end
   local items, where = collect(run, apart, served)
   local words = buffer.encode(where)
-  ready.items = last(run, where, apart) and
-    {items = items, where = where, words = words, grid = run.grid, version = version} or nil
+  items.lasting = lasting
+  ready.items = lasting and {items = items, where = where, words = words, grid = run.grid,
+                             version = version, stores = stores} or nil
   return items, words, where
 end
 

@@ -111,15 +111,13 @@ local function launch_of(called, shares)
   return first - called
 end
 
--- The kernel's bytes of blocks in plan order; what they put into buffers is merged.
-local function take_results(run, results)
-  if #run.plan.buffers == 0 then return results end
-  local kernels, parts = {}, {}
-  for position, bytes in ipairs(results) do
-    kernels[position], parts[position] = execution.parts(bytes)
+-- Merges what blocks have put into buffers, as session:run gives it; `ids` are the buffers'.
+local function merge_pending(run, ids, pending)
+  local parts = {}
+  for n, id in ipairs(ids) do
+    if pending[n].size > 0 then parts[id] = {pending[n]} end
   end
   stages.merge(run, parts)
-  return kernels
 end
 
 -- Moves the loop's bar while a stage runs.
@@ -137,18 +135,20 @@ local function travels(session)
 end
 
 -- What a job tells its workers: `key`, `kernel`, `items`, `run`; and for the driver the `bytes` of
--- the kernel, the captured `values` as a string, those that travel `apart`, and what is `large`.
+-- the kernel, the captured `values` as a string, those that travel `apart`, what is `large`, the
+-- ids of `buffers`.
 local function pack(run, served)
   local schedule = schedule_of(run.grid)
   local kernel_bytes, run_bytes, key, apart, large = kernel.pack(
     run.kernel, run.bindings, run.values, run.native)
-  local items, where = job_items.collect(run, apart, served)
+  local items, where_bytes, where = job_items.collect(run, apart, served)
   key = key .. schedule.suffix
   return {
     key = key, kernel = static_bytes(run.kernel, schedule, key, kernel_bytes), items = items,
-    run = buffer.encode {run = run_bytes, where = where, layout = schedule.words,
+    run = buffer.encode {run = run_bytes, where = where_bytes, layout = schedule.words,
                          draws = run.plan.draws and run.draws or nil},
     bytes = kernel_bytes, values = run_bytes, apart = apart, large = large,
+    buffers = where.buffers,
   }
 end
 
@@ -175,24 +175,27 @@ local function execute(run, stage, told, bar)
     workers = crew.size(run.session, run.grid, run.plan.strategy, run.record.crew),
     bounds = schedule.bounds,
     weights = stage.weights or schedule.weights,
-    starts = schedule.starts,
+    starts = schedule.starts, loads = crew.loads(run.grid, run.record.crew),
     stalled = warn_stalled, advanced = bar and stage_progress(bar, run, stage),
-    flat = told.flat,
+    flat = told.flat, buffers = #told.buffers, apart = told.marks,
   }
   executing = nil
   return outcome, failure
 end
 
--- Runs a slice that marks what the blocks of a loop need: its results by block, and the bytes sent;
--- nil when its body failed.
+-- Runs a slice that marks what the blocks of a loop need: what they have marked, by the id of the
+-- array of marks and by block, and the bytes sent; nil when its body failed.
 local function execute_marks(run, told)
+  told.marks = true
   engine.running(run.native)
   local outcome, failure = execute(run, {first = 0, last = run.grid.blocks}, told)
   local notices = (outcome or failure).notices
   if notices then give_notice(run, notices) end
   if outcome then
     engine.ran(run.native, crew.busy(outcome.workers))
-    return outcome.results, outcome.moved
+    local marked = {}
+    for n, id in ipairs(told.buffers) do marked[id] = outcome.pending[n] end
+    return marked, outcome.moved
   end
   if failure.code ~= "BDY" then failures.raise(run, schedule_of(run.grid).layout, failure) end
   return nil, 0
@@ -224,6 +227,7 @@ local function add_outcome(total, outcome)
   for _, name in ipairs {"moved", "deaths", "redone", "repeated"} do
     total[name] = total[name] + outcome[name]
   end
+  total.spent = nil -- stages differ in what is heavy
   for w, share in ipairs(total.workers) do
     for _, name in ipairs {"busy", "waited", "moved", "blocks"} do
       share[name] = share[name] + outcome.workers[w][name]
@@ -233,23 +237,16 @@ local function add_outcome(total, outcome)
   return total
 end
 
--- What the blocks of all stages left, given that of one more.
-local function join(all, results)
-  if not all then return results end
-  for _, bytes in ipairs(results) do all[#all + 1] = bytes end
-  return all
-end
-
 -- Runs stages of which something remains if one fails, or with a bar; as run_stages.
 local function run_guarded(run, told, list, bar)
-  local all, total
+  local all, total = {}, nil
   local copies = run.space.transaction and stages.remember(run) or {}
   local ok, err = pcall(function()
     for k, stage in ipairs(list) do
       if k > 1 and run.by_value then job_items.renew(told.items, stages.targets(run)) end
       local results, outcome = run_stage(run, stage, told, bar)
-      total = add_outcome(total, outcome)
-      all = join(all, take_results(run, results))
+      total, all[k] = add_outcome(total, outcome), results
+      if outcome.pending then merge_pending(run, told.buffers, outcome.pending) end
     end
   end)
   if bar then bar:clear() end
@@ -259,14 +256,14 @@ local function run_guarded(run, told, list, bar)
     if half_done then failures.invalidate(run, err) end
     error(err, 0)
   end
-  return all, total
+  return kernel.join(all), total
 end
 
 -- Runs the stages of a loop; all that their blocks left, and what they took together.
 local function run_stages(run, told)
   local list = stages.of(run.plan, run.grid)
   local alone = #list == 1 and #run.plan.buffers == 0
-  told.flat = alone and kernel.combines_flat(run.kernel)
+  told.flat = kernel.combines_flat(run.kernel)
   local bar = progress.wanted() and
     progress.bar(failures.place(run), run.grid.volume, "iterations") or nil
   if alone and not bar then return run_stage(run, list[1], told) end
@@ -285,7 +282,7 @@ function M.run(run)
   notice_large(run, told.large)
   engine.running(run.native)
   local results, outcome = run_stages(run, told)
-  run.record.crew = crew.learn(outcome.workers, run.grid, run.plan.strategy, run.record.crew)
+  run.record.crew = crew.learn(outcome, run.grid, run.plan.strategy, run.record.crew)
   engine.ran(run.native, crew.busy(outcome.workers))
   mark_written(run)
   local measured = {
@@ -312,25 +309,26 @@ function M.run_here(run)
   local kernel_bytes, run_bytes, key, apart = kernel.pack(
     run.kernel, run.bindings, run.values, run.native)
   local items, _, where = job_items.collect(run, apart)
-  local copies = stages.copies(where)
-  local instance, scratch = execution.instance(kernel_bytes, run_bytes, items, where, copies,
-                                              run.draws)
-  local run_block, all = execution.runner(instance, grids.layout(run.grid), scratch), {}
+  local instance, own = execution.instance(kernel_bytes, run_bytes, items, where, run.draws)
+  local run_block, all = execution.runner(instance, grids.layout(run.grid)), {}
   local began = system.clock()
   engine.running(run.native)
   local order, list = M.serial_order(run.plan, run.grid), stages.of(run.plan, run.grid)
+  local function run_one(number, parts)
+    if own then own:begin() end
+    local bytes, failure = run_block(number)
+    if not bytes then
+      if own then own:discard() end
+      error(errors.new(failure), 0)
+    end
+    if own then own:take(parts) end
+    all[#all + 1] = bytes
+  end
   local function run_blocks()
     for _, stage in ipairs(list) do
-      local results = {}
-      for position = stage.first + 1, stage.last do
-        local bytes, failure = run_block(order[position])
-        if not bytes then
-          stages.discard(copies)
-          error(errors.new(failure), 0)
-        end
-        results[#results + 1] = execution.result(bytes, copies)
-      end
-      for _, bytes in ipairs(take_results(run, results)) do all[#all + 1] = bytes end
+      local parts = {}
+      for position = stage.first + 1, stage.last do run_one(order[position], parts) end
+      stages.merge(run, parts)
     end
   end
   failures.undo_here(run, key, items, run_blocks)

@@ -256,6 +256,10 @@ function M.combines_flat(static)
   return static.native ~= nil and results_of.combines_flat(static.info)
 end
 
+--- Results of several stages, one after the other, as those of one.
+-- @tab list of what combine takes as `results`
+M.join = results_of.join
+
 M.identity, M.combine_one = results_of.identity, results_of.combine_one
 
 M.error_of = failure.error_of

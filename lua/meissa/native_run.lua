@@ -32,14 +32,10 @@ local M = {}
 local vector = ffi.typeof "int64_t[?]"
 local axes_type = ffi.typeof "ms_run_axis[?]"
 
--- The axes of a grid over ranges, and the memory that they point to. Bounds of dimensions that no
--- axis cuts are written once.
-local function axes_of(layout, bounds)
+-- The axes of a grid over ranges, and the memory that they point to.
+local function axes_of(layout)
   local memory, extents = {}, layout.extents
   local axes = axes_type(#layout.axes)
-  for d, extent in ipairs(extents) do
-    bounds[2 * d - 2], bounds[2 * d - 1] = extent[1], extent[2]
-  end
   for a, axis in ipairs(layout.axes) do
     local place = axes[a - 1]
     place.at = axis.row and 2 * #extents or 2 * axis.dim - 2
@@ -61,20 +57,32 @@ local function make(native, layout)
     layout.vector = layout.vector or vector(#layout.starts, layout.starts)
     keep.starts, run.starts = layout.vector, layout.vector
   else
-    keep.axes, keep.memory = axes_of(layout, native.bounds)
+    keep.axes, keep.memory = axes_of(layout)
     run.axes, run.axis_count = keep.axes, #layout.axes
   end
   return run, keep
 end
 
+-- Layouts whose runs an instance keeps: those of a driver loop with moving bounds.
+local MOST_RUNS = 256
+
 -- What make gives for a native instance, and what raises a fault's meaning; made once a layout.
 local function run_of(native, layout)
-  if native.layout ~= layout then
-    native.run, native.keep = make(native, layout)
+  if not native.runs or native.run_count == MOST_RUNS then
+    native.runs, native.run_count = {}, 0
     native.raise = native.raise or function() error(native:error(), 0) end
-    native.layout = layout
   end
-  return native.run, native.raise
+  local known = native.runs[layout]
+  if not known then
+    local run, keep = make(native, layout)
+    known = {run = run, keep = keep}
+    native.runs[layout], native.run_count = known, native.run_count + 1
+  end
+  -- Bounds of dimensions that no axis cuts stay as they are from block to block.
+  for d, extent in ipairs(layout.extents or {}) do
+    native.bounds[2 * d - 2], native.bounds[2 * d - 1] = extent[1], extent[2]
+  end
+  return known.run, native.raise
 end
 
 --- Tells whether the blocks of a job can be run so.

@@ -15,7 +15,6 @@ local captured = require "meissa.captured"
 local core = require "meissa.core"
 local engine = require "meissa.engine"
 local errors = require "meissa.errors"
-local execution = require "meissa.execution"
 local ffi = require "ffi"
 local kernel = require "meissa.kernel"
 local library = require "meissa.ffi"
@@ -145,14 +144,13 @@ local function new_needs(blocks, elements)
 end
 
 -- What the blocks have marked, in the order of the served arrays.
-local function read_marks(run, own, results)
+local function read_marks(run, own, marked)
   local lists, err = {}, library.new_error()
   for k, marks in ipairs(own.marks) do
     local about = array.describe(marks.pending)
     local needs = new_needs(run.grid.blocks, about.count)
     for block = 0, run.grid.blocks - 1 do
-      local result = results[block]
-      local bytes = result and select(2, execution.parts(result))[about.id] or ""
+      local bytes = marked[about.id] and marked[about.id][block] or ""
       if lib.ms_needs_add(needs, bytes, #bytes, err) ~= 0 then errors.raise_core(err) end
     end
     lists[k] = needs
@@ -179,8 +177,8 @@ local function find_lists(run, pack, execute)
   local told = pack(slice)
   local state, kept = state_of(told), run.grid.needs
   if kept and kept.slice == own and state and kept.state == state then return kept.lists, 0 end
-  local results, moved = execute(slice, told)
-  local lists = results and read_marks(run, own, results)
+  local marked, moved = execute(slice, told)
+  local lists = marked and read_marks(run, own, marked)
   run.grid.needs = {slice = own, state = state, lists = lists}
   return lists, moved
 end
@@ -197,8 +195,8 @@ end
 --- Finds out what the blocks of a run need of its served arrays.
 -- @tab run the loop's run
 -- @func pack pack(run): what a job of the run tells its workers
--- @func execute execute(run, told): the results by block, and the bytes sent; nil when the body
--- failed
+-- @func execute execute(run, told): what blocks have marked by the id of the array of marks and by
+-- block, and the bytes sent; nil when the body failed
 -- @treturn table|nil needs by the id of the array; nil: everything
 -- @treturn number bytes sent @treturn number seconds that it took
 -- Errors: WRK INT NET.

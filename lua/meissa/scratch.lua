@@ -65,9 +65,10 @@ local function memory_of(about)
     errors.raise("ARR", "out of memory for a scratch array of %d bytes", about.size)
   end
   local address = tonumber(ffi.cast("uintptr_t", bytes))
+  local width = sizes[about.type]
   known = {size = about.size, keep = bytes, base = bytes + (-address) % 64,
-           count = about.size / sizes[about.type], undefined = limits[about.type]}
-  known.elements = ffi.cast(about.type:gsub("^int%d+$", "%0_t") .. " *", known.base)
+           count = about.size / width, width = width,
+           undefined = ffi.new(about.type:gsub("^int%d+$", "%0_t") .. "[1]", limits[about.type])}
   kept[about.store], kept_count = known, kept_count + 1
   return known
 end
@@ -85,14 +86,13 @@ function M.spaces(where)
   return spaces
 end
 
---- Makes all contents undefined.
--- @tab spaces what `spaces` gave
-function M.clear(spaces)
-  for _, space in tables.each(spaces) do
-    local memory = space.memory
-    local elements, undefined = memory.elements, memory.undefined
-    for k = 0, memory.count - 1 do elements[k] = undefined end
-  end
+--- What makes the contents of one of `spaces` undefined, as an initializer of ms_scratch_space
+-- (csrc/runtime/private.h).
+function M.told(space)
+  local memory = space.memory
+  local content = ffi.new "uint64_t[1]"
+  ffi.copy(content, memory.undefined, memory.width)
+  return {memory.base, memory.count, content[0], memory.width}
 end
 
 -- ------------------------------------------------------------------------------ the plain loop

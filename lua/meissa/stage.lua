@@ -7,10 +7,10 @@
 -- @module meissa.stage
 
 local array = require "meissa.array"
+local arrays = require "meissa.array.core"
 local buffers = require "meissa.buffer"
 local core = require "meissa.core"
 local errors = require "meissa.errors"
-local tables = require "meissa.tables"
 local ffi = require "ffi"
 local grids = require "meissa.grid"
 
@@ -59,69 +59,15 @@ function M.of(plan, grid)
   return grid.stages
 end
 
--- ------------------------------------------------------------------------- where blocks are run
-
-ffi.cdef "void *calloc(size_t count, size_t size); void free(void *memory);"
-
--- Copies that this process keeps for its blocks, by the number of the buffer's array. All zero.
-local kept, kept_count = {}, 0
-local MOST_KEPT = 32
-
-local function copy_of(about)
-  local known = kept[about.id]
-  if known and known.count == about.count then return known end
-  if kept_count >= MOST_KEPT then kept, kept_count = {}, 0 end
-  local memory = ffi.C.calloc(about.count + 1, 8)
-  if memory == nil then
-    errors.raise("ARR", "out of memory for what a block puts into a buffer of %d elements",
-                 about.count)
-  end
-  known = {count = about.count, memory = ffi.gc(memory, ffi.C.free),
-           pointer = ffi.cast("double *", memory)}
-  kept[about.id], kept_count = known, kept_count + 1
-  return known
-end
-
---- The arrays, as kernels take them, for what a block puts into buffers.
--- @tab where what collect of meissa.items tells
--- @treturn table by the number of the array, with `pointer` and `count`; nil if there are none
-function M.copies(where)
-  local copies
-  for a, about in tables.each(where.pending) do
-    local copy = copy_of(about)
-    copies = copies or {}
-    copies[a] = {id = about.id, pointer = copy.pointer, dims = about.dims, marks = about.marks,
-                 strides = about.strides, type = "double", count = copy.count,
-                 memory = copy.memory}
-  end
-  return copies
-end
-
---- Appends what a block has put into the copies to a string buffer: ids of arrays, each with its
--- bytes. The copies are zero again.
-function M.take(copies, room)
-  for _, copy in tables.each(copies) do
-    local take = copy.marks and buffers.take_marks or buffers.take
-    local bytes = take(copy.pointer, copy.count)
-    if bytes ~= "" then room:encode(copy.id):encode(bytes) end
-  end
-end
-
---- After an error in a block: nothing of it is to be seen by the next.
-function M.discard(copies)
-  for _, copy in tables.each(copies or {}) do ffi.fill(copy.pointer, 8 * copy.count) end
-end
-
 -- ------------------------------------------------------------------------------------ the driver
 
 --- Merges what the blocks of a stage have left into the arrays of the loop's buffers.
 -- @param run the loop's run
--- @tab parts in the order of the blocks: bytes by the id of the array
+-- @tab parts by the id of a buffer's array: a list for meissa.buffer's merge
 function M.merge(run, parts)
   for _, c in ipairs(run.plan.buffers) do
-    local id, list = array.describe(run.values[c]).id, {}
-    for _, each in ipairs(parts) do list[#list + 1] = each[id] end
-    buffers.merge(buffers.of(run.values[c]), list)
+    local list = parts[array.describe(run.values[c]).id]
+    if list then buffers.merge(buffers.of(run.values[c]), list) end
   end
 end
 
@@ -147,45 +93,55 @@ function M.changed(run)
   return list
 end
 
--- Elements of the copies that a plan keeps for its next execution: new memory takes longer than
--- copying so few.
-local MOST_REMEMBERED = 2 ^ 20
+-- Bytes of copies that a loop keeps for its next execution: new memory takes longer than copying.
+local MOST_KEPT = 2 ^ 25
 
--- A copy of an array, which may be the one that was made when the plan was executed before.
-local function copy_again(old, value, about)
-  if not old or about.sparse or old:type() ~= value:type() then return value:clone() end
-  local dims = array.describe(old).dims
-  for d = 1, math.max(#dims, #about.dims) do
-    if dims[d] ~= about.dims[d] then return value:clone() end
-  end
-  old:copy(value)
-  return old
+local bytes_type = ffi.typeof "char[?]"
+
+-- A copy of an array in memory that is kept: {bytes =, size =}. Nil for arrays that do not lie in
+-- one piece, or have more than `most` bytes. `old`: what this gave last time for whatever array.
+local function keep_copy(old, value, most)
+  local memory, about = array.core(value), array.describe(value)
+  if memory.id ~= about.id or memory.readable == 0 then return nil end -- clone says what is wrong
+  local whole = not about.sparse and arrays.lib.ms_array_contiguous(memory) ~= 0
+  if not whole or about.bytes > most then return nil end
+  local kept = old and old.size == about.bytes and old or
+    {bytes = bytes_type(about.bytes + 1), size = about.bytes}
+  ffi.copy(kept.bytes, memory.data, kept.size)
+  return kept
 end
 
 --- Copies of all that a loop with buffers changes, to be put back if it fails: merging may fail
 -- when the blocks that wrote arrays have ended. Without buffers there is nothing to remember. Good
--- until the plan is executed again.
+-- until the loop is executed again.
 function M.remember(run)
   local copies, seen, later = {}, {}, {}
   if #run.plan.buffers == 0 then return copies end
-  local before = run.plan.remembered or later
+  local before, room = run.record.remembered or later, MOST_KEPT
   for _, value in ipairs(M.changed(run)) do
-    local about = array.describe(value)
-    if not seen[about.id] then
-      seen[about.id] = true
+    local id = array.describe(value).id
+    if not seen[id] then
+      seen[id] = true
       local place = #copies + 1
-      local copy = copy_again(before[place], value, about)
-      copies[place] = {value = value, copy = copy}
-      later[place] = not about.sparse and about.count <= MOST_REMEMBERED and copy or false
+      local kept = keep_copy(before[place], value, room)
+      room = room - (kept and kept.size or 0)
+      copies[place] = {value = value, kept = kept, copy = not kept and value:clone()}
+      later[place] = kept or false
     end
   end
-  run.plan.remembered = later
+  run.record.remembered = later
   return copies
 end
 
 --- Puts back what `remember` gave.
 function M.restore(copies)
-  for _, each in ipairs(copies) do each.value:copy(each.copy) end
+  for _, each in ipairs(copies) do
+    if each.kept then
+      ffi.copy(array.core(each.value).data, each.kept.bytes, each.kept.size)
+    else
+      each.value:copy(each.copy)
+    end
+  end
 end
 
 return M

@@ -46,7 +46,7 @@ local function cut(files)
   return stretches
 end
 
--- Raises what is wrong with a line's call. If the file is a damaged gzip file, that is told instead.
+-- Raises what is wrong with a line's call; if the file is a damaged gzip file, that instead.
 local function raise_at(path, number, text)
   core.call(lib.ms_source_check, path)
   error(errors.new { code = "BDY", message = "lines: " .. text, file = path, line = number }, 0)

@@ -1,0 +1,106 @@
+-- SPDX-License-Identifier: MIT
+--- Private memory: what blocks have to themselves where they are run (csrc/runtime/private.h).
+--
+-- For each buffer that a loop captures a process that runs blocks has a vector, zero when a block
+-- begins; for each scratch array it has memory that is undefined then. Both are kept from one job
+-- to the next.
+-- @module meissa.private
+
+local buffers = require "meissa.buffer"
+local core = require "meissa.ffi"
+local errors = require "meissa.errors"
+local ffi = require "ffi"
+local scratches = require "meissa.scratch"
+local tables = require "meissa.tables"
+
+local M = {}
+
+core.cdef("private", [[
+void *calloc(size_t count, size_t size); void free(void *memory);
+typedef struct ms_scratch_space {
+  void *elements; int64_t count; uint64_t content; int32_t size, unused;
+} ms_scratch_space;
+typedef struct ms_pending_space {
+  double *elements; int64_t count; int32_t marks, unused;
+} ms_pending_space;
+typedef struct ms_private {
+  const ms_scratch_space *scratch;
+  const ms_pending_space *pending;
+  uint32_t scratch_count, pending_count;
+} ms_private;
+void ms_private_begin(const ms_private *memory);
+void ms_private_discard(const ms_private *memory);
+]])
+
+local lib = core.lib
+
+-- Vectors that this process keeps for its blocks, by the number of the buffer's array. All zero.
+local kept, kept_count = {}, 0
+local MOST_KEPT = 32
+
+local function vector_of(about)
+  local known = kept[about.id]
+  if known and known.count == about.count then return known end
+  if kept_count >= MOST_KEPT then kept, kept_count = {}, 0 end
+  local memory = ffi.C.calloc(about.count + 1, 8)
+  if memory == nil then
+    errors.raise("ARR", "out of memory for what a block puts into a buffer of %d elements",
+                 about.count)
+  end
+  known = {count = about.count, memory = ffi.gc(memory, ffi.C.free),
+           pointer = ffi.cast("double *", memory)}
+  kept[about.id], kept_count = known, kept_count + 1
+  return known
+end
+
+local Private = {}
+Private.__index = Private
+
+--- The private memory of a job's blocks, nil if they have none: `arrays`, by number, as kernels
+-- take them; `core`, an ms_private; and `pending`, the vectors in the order of the buffers:
+-- {id =, pointer =, count =, marks =} each.
+-- @tab where what collect of meissa.items tells
+function M.of(where)
+  local arrays = scratches.spaces(where.scratch)
+  local spaces, pending, list = {}, {}, {}
+  for _, space in tables.each(arrays) do spaces[#spaces + 1] = scratches.told(space) end
+  for a, about in tables.each(where.pending) do
+    local vector = vector_of(about)
+    arrays[a] = {id = about.id, pointer = vector.pointer, dims = about.dims,
+                 strides = about.strides, type = "double"}
+    pending[about.number] = {vector.pointer, about.count, about.marks and 1 or 0}
+    list[about.number] = {id = about.id, pointer = vector.pointer, count = about.count,
+                          marks = about.marks, keep = vector.memory}
+  end
+  if #spaces == 0 and #pending == 0 then return nil end
+  local self = setmetatable({arrays = arrays, pending = list}, Private)
+  self.scratch_spaces = ffi.new("ms_scratch_space[?]", #spaces + 1, spaces)
+  self.pending_spaces = ffi.new("ms_pending_space[?]", #pending + 1, pending)
+  self.core = ffi.new("ms_private", self.scratch_spaces, self.pending_spaces, #spaces, #pending)
+  return self
+end
+
+--- Before a block that this process runs outside of a job.
+function Private:begin()
+  lib.ms_private_begin(self.core)
+end
+
+--- After such a block: adds what it has put into each buffer to the lists in `parts`, by the id of
+-- the buffer's array.
+function Private:take(parts)
+  for _, each in ipairs(self.pending) do
+    local bytes = buffers.take(each.pointer, each.count)
+    if bytes ~= "" then
+      local list = parts[each.id] or {}
+      parts[each.id] = list
+      list[#list + 1] = bytes
+    end
+  end
+end
+
+--- After such a block that failed.
+function Private:discard()
+  lib.ms_private_discard(self.core)
+end
+
+return M
