@@ -14,9 +14,8 @@
 #include "runtime/interrupt.h"
 #include "runtime/session_state.h"
 
-#define UP_WAIT        10000 /* ms for a replacement to come up */
-#define DEATH_WAIT     50    /* ms in which one that cannot be reached turns out to be dead */
-#define MOST_STILLBORN 3     /* replacements that end before they have heard of the job */
+#define UP_WAIT    10000 /* ms for a replacement to come up */
+#define DEATH_WAIT 50    /* ms in which one that cannot be reached turns out to be dead */
 
 /* Where the elements of an item lie: first byte and end in its segment. */
 static void extent_of(const ms_item *item, uint64_t *first, uint64_t *end) {
@@ -48,7 +47,7 @@ static bool may_replace(ms_session *session, const ms_member *member, uint32_t b
   ms_deaths *deaths = &run->deaths;
   if (run->redo.size == 0 || run->failed || ms_interrupt_seen()) return false;
   if (deaths->redos == MS_MOST_REDOS) return false;
-  if (member->resumes && ++deaths->stillborn > MOST_STILLBORN) return false;
+  if (member->resumes && ++deaths->stillborn > MS_MOST_STILLBORN) return false;
   if (block == MS_NO_BLOCK) return true;
   return !ms_recover_suspects(session, block) && !overlaps(run);
 }

@@ -63,6 +63,9 @@ typedef struct ms_member {
   uint32_t parcel_count, parcel_next;
 } ms_member;
 
+/* Processes in a row that may be killed before they are ready. */
+#define MS_MOST_STILLBORN 10
+
 /* Most times that one job is run again. */
 #define MS_MOST_REDOS 100
 
@@ -120,6 +123,7 @@ struct ms_session {
   zmq_pollitem_t *polled; /* router, interrupt, then a channel and a lane for each member */
   char *lane_room;        /* for a frame from a lane; NULL: there are no lanes */
   uint64_t jobs;
+  uint32_t stillborn;    /* workers that were killed before they were ready, since all were up */
   ms_schedule *schedule; /* of the present or last job */
   ms_run *run;           /* NULL between jobs */
   ms_block undo;         /* memory of undo logs, kept between jobs */

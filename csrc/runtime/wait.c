@@ -195,6 +195,8 @@ static int take_channel(ms_session *session, ms_member *member, ms_error *err) {
   if (member->channel < 0 || member->incarnation != incarnation) return 0; /* noticed meanwhile */
   ms_session_lose(session, member, NULL);
   if (came_up || member->incarnation != incarnation) return 0; /* it is replaced */
+  bool killed = ms_child_cause(&member->child) != 0;
+  if (killed && session->stillborn++ < MS_MOST_STILLBORN) return 0; /* another one is started */
   return ms_member_stillborn(session, member, err);
 }
 
@@ -270,6 +272,7 @@ int ms_session_complete(ms_session *session, ms_error *err) {
       ms_session_lose(session, member, NULL);
     }
   }
+  session->stillborn = 0;
   if (count_up(session) == session->config.workers) return 0;
   int interrupt = ms_interrupt_begin();
   int failed = wait_for_hellos(session, interrupt, err);

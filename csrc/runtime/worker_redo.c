@@ -4,8 +4,8 @@
  * process has ended (redo.h). */
 #include "runtime/worker_state.h"
 
-/* Images of blocks take no more than this part of what blocks take, and some ns. What counts is what
- * they should take: this process may lose its core meanwhile. */
+/* Images of blocks take no more than this part of what blocks take, and some ns. What counts is
+ * what they should take: this process may lose its core meanwhile. */
 #define KEEP_SHARE 16
 #define KEEP_LEAST 8000
 /* ns that one takes: these, and so many a byte until one of KEEP_TELLING bytes was made. */
