@@ -132,10 +132,12 @@ end
 
 -- Merges what the blocks of a stage have put into buffers.
 local function merge(loop)
-  for _, each in ipairs(loop.buffers) do
-    buffers.merge(each.buffer, {{pointer = each.room, size = each.size}})
+  local list = {}
+  for b, each in ipairs(loop.buffers) do
+    list[b] = {buffer = each.buffer, parts = {{pointer = each.room, size = each.size}}}
     each.size = 0
   end
+  buffers.merge(list)
 end
 
 --- Does the recorded work.
