@@ -16,7 +16,7 @@
 #include "runtime/session_state.h"
 
 #define SECOND       1000000000u /* ns */
-#define SPIN         500000u /* ns of looking for the end of a job before sleeping */
+#define SPIN         500000u     /* ns of looking for the end of a job before sleeping */
 #define GRACE        1000        /* ms for a cancelled worker to reach a block end */
 #define TICK         1000        /* ms between looks at progress */
 #define STALL        10          /* s without a finished block that are worth a word */
