@@ -172,29 +172,9 @@ static bool take_apart(ms_writer *w, const ms_node *node, ms_keys *keys, ms_kind
   return true;
 }
 
-/* Whether a node changes within an iteration: a loop's variable, or one that is assigned. */
-static bool varies(const ms_node *node) {
-  const ms_symbol *symbol = node->kind == MS_NAME ? node->symbol : NULL;
-  const ms_node *declared = symbol != NULL ? symbol->declaration : NULL;
-  if (symbol != NULL &&
-      (symbol->assigned || (declared != NULL && declared->kind == MS_FOR_NUMERIC)))
-    return true;
-  for (uint32_t k = 0; k < node->kids; k++) {
-    if (node->kid[k] != NULL && varies(node->kid[k])) return true;
-  }
-  return false;
-}
-
-/* Whether an iteration that indexes an array so uses more of a row than an element. */
-static bool uses_row(const ms_keys *keys) {
-  bool row = keys->count == 1;
-  for (uint32_t k = 1; k < keys->count; k++) row = row || varies(keys->key[k]);
-  return row;
-}
-
 static const char *base_of(ms_writer *w, const ms_keys *keys, const ms_kind_of *object) {
   if (!is_captured(w, keys->base)) return ms_c_expression(w, keys->base).text;
-  if (uses_row(keys)) ms_c_note_row(w, object->array, keys->key[0]);
+  if (keys->count > 0) ms_c_note_use(w, object->array, keys->key, keys->count);
   return ms_c_memory(w, object->array);
 }
 
