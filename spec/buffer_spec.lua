@@ -185,6 +185,22 @@ describe("a buffer", function()
     end
   end)
 
+  it("may have rules of merging that run loops of their own", function()
+    meissa.init {workers = 2}
+    local w, v, other = meissa.zeros(40), meissa.zeros(40), meissa.zeros(40)
+    local ob = meissa.buffer(other)
+    local function rule(old, g)
+      for i in parallel(40) do ob[i] = ob[i] + 1 end
+      return old + g
+    end
+    local wb, vb = meissa.buffer(w, {apply = rule}), meissa.buffer(v, {apply = rule})
+    for i in parallel(40) do
+      wb[i] = wb[i] + i
+      vb[41 - i] = vb[41 - i] + i
+    end
+    for i = 1, 40 do assert.same({i, 41 - i, 80}, {w[i], v[i], other[i]}) end
+  end)
+
   it("can be reached through functions, rows and methods", function()
     meissa.init {workers = 2}
     local W = meissa.zeros {3, 5}

@@ -7,6 +7,7 @@ local ffi = require("ffi")
 
 local crew = require("meissa.crew")
 local meissa = require("meissa")
+local system = require("meissa.system")
 local parallel = meissa.parallel
 
 local function session_of(workers, memory)
@@ -39,6 +40,16 @@ describe("the crew", function()
     assert.are.equal(0, size(square, "wavefront", 1))
     assert.are.equal(1, size(sweep, "hyperplane", 0.01))
     assert.are.equal(0, size(sweep, "hyperplane", 1))
+  end)
+
+  it("leaves a core to the driver where waking it would take longer", function()
+    local cores = system.cores()
+    if cores < 2 then return pending("one core") end
+    -- The last worker takes a part of 60 us of work.
+    local work = 6e-2 * cores
+    local some = size(row, "independent", work, {workers = cores})
+    assert.is_true(some > 0 and some < cores)
+    assert.are.equal(0, size(row, "independent", 10, {workers = cores}))
   end)
 
   it("grows with the work", function()

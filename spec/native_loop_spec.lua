@@ -193,6 +193,38 @@ describe("a loop on the native engine", function()
   end)
 end)
 
+describe("an integer compared with a captured number", function()
+  -- Each comparison is a bit.
+  local function outcomes(y, how)
+    local found, list = meissa.zeros(13), {}
+    for i in parallel(13, how) do
+      local x, b = i - 7, 0
+      if x < y then b = b + 1 end
+      if x <= y then b = b + 2 end
+      if x > y then b = b + 4 end
+      if x >= y then b = b + 8 end
+      if y < x then b = b + 16 end
+      if y <= x then b = b + 32 end
+      if y > x then b = b + 64 end
+      if y >= x then b = b + 128 end
+      found[i] = x == y and b + 256 or y ~= x and b + 512 or b
+    end
+    if how.engine then assert.equal(how.engine, meissa.last().engine) end
+    for i = 1, 13 do list[i] = found[i] end
+    return list
+  end
+
+  it("is as in the plain loop, whatever the number", function()
+    local numbers = {0, -0.0, 3, -3, 2.5, -2.5, 1e-300, -1e-300, 6, 7, -6, -7, 6.5, -6.5, 2 ^ 52,
+                     2 ^ 53, -2 ^ 53, 2 ^ 60, 2 ^ 63, -2 ^ 63, 1e300, -1e300, 1 / 0, -1 / 0, 0 / 0}
+    for _, y in ipairs(numbers) do
+      local right = outcomes(y, {serial = true})
+      assert.same(right, outcomes(y, {engine = "native"}), tostring(y))
+      assert.same(right, outcomes(y, {engine = "lua"}), tostring(y))
+    end
+  end)
+end)
+
 describe("an element of a sparse matrix with several entries", function()
   local expect = require("spec.support.expect")
 

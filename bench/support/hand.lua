@@ -4,9 +4,10 @@
 -- A recording of a pass knows for each block of each loop, in the plan's serial order, what the C
 -- function is called with; replaying it does the pass's work on the same memory in the same order.
 -- C adds what goes to a buffer to a vector of its own; taking that when a block ends and merging it
--- when a stage ends is done by the same functions for both.
+-- when a stage ends is done by the same functions of the core for both.
 local array = require "meissa.array"
 local buffers = require "meissa.buffer"
+local core = require "meissa.array.core"
 local ffi = require "ffi"
 local grids = require "meissa.grid"
 local job = require "meissa.job"
@@ -66,14 +67,17 @@ function M.record(library, name)
   return {call = library[name], loops = {}}
 end
 
--- The buffers among what a C function takes: {buffer =, pointer =, count =} each.
-local function buffers_of(arrays)
+-- The buffers among what a C function takes: {buffer =, pointer =, count =, room = memory for what
+-- so many blocks put there, size = bytes that are there} each.
+local function buffers_of(arrays, blocks)
   local list = {}
   for _, each in ipairs(arrays) do
     if buffers.is(each) then
       local pending = array.core(buffers.pending(each))
+      local count = tonumber(pending.count)
       list[#list + 1] = {buffer = each, pointer = ffi.cast("double *", pending.data),
-                         count = tonumber(pending.count)}
+                         count = count, size = 0,
+                         room = ffi.new("char[?]", blocks * (8 * count + 16))}
     end
   end
   return list
@@ -97,7 +101,7 @@ function M.add(recording, plan, case, numbers)
     count = #order, blocks = ffi.new("int64_t[?]", 8 * #order + 1), grid = grid, keep = arrays,
     pointers = ffi.new("void *[?]", #list + 1, list),
     numbers = ffi.new("double[?]", #numbers + 1, numbers),
-    stages = stages.of(plan, grid), buffers = buffers_of(arrays), after = case.after,
+    stages = stages.of(plan, grid), buffers = buffers_of(arrays, #order), after = case.after,
   }
   for position, number in ipairs(order) do
     local block, at = grids.block(layout, number), 8 * (position - 1)
@@ -113,16 +117,27 @@ function M.add(recording, plan, case, numbers)
 end
 
 -- Runs a stage in C; what its blocks return in all, added to `sum`. What they put into each buffer
--- goes to `parts`.
-local function run_stage(call, loop, stage, sum, parts)
+-- goes to its room.
+local function run_stage(call, loop, stage, sum)
   local blocks, pointers, numbers = loop.blocks, loop.pointers, loop.numbers
   for k = stage.first, stage.last - 1 do
     sum = sum + call(blocks + 8 * k, pointers, numbers)
-    for b, each in ipairs(loop.buffers) do
-      parts[b][#parts[b] + 1] = buffers.take(each.pointer, each.count)
+    for _, each in ipairs(loop.buffers) do
+      local size = core.lib.ms_pending_take(each.pointer, each.count, each.room + each.size)
+      each.size = each.size + tonumber(size)
     end
   end
   return sum
+end
+
+-- Merges what the blocks of a stage have put into buffers.
+local function merge(loop)
+  local list = {}
+  for b, each in ipairs(loop.buffers) do
+    list[b] = {buffer = each.buffer, parts = {{pointer = each.room, size = each.size}}}
+    each.size = 0
+  end
+  buffers.merge(list)
 end
 
 --- Does the recorded work.
@@ -134,12 +149,10 @@ function M.replay(recording, clock)
   for _, loop in ipairs(recording.loops) do
     local part = 0
     for _, stage in ipairs(loop.stages) do
-      local parts = {}
-      for b = 1, #loop.buffers do parts[b] = {} end
       local started = clock()
-      part = run_stage(recording.call, loop, stage, part, parts)
+      part = run_stage(recording.call, loop, stage, part)
       seconds = seconds + clock() - started
-      for b, each in ipairs(loop.buffers) do buffers.merge(each.buffer, parts[b]) end
+      merge(loop)
     end
     sum = sum + part
     if loop.after then loop.after() end

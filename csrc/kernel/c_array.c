@@ -174,7 +174,7 @@ static bool take_apart(ms_writer *w, const ms_node *node, ms_keys *keys, ms_kind
 
 static const char *base_of(ms_writer *w, const ms_keys *keys, const ms_kind_of *object) {
   if (!is_captured(w, keys->base)) return ms_c_expression(w, keys->base).text;
-  if (keys->count > 0) ms_c_note_row(w, object->array, keys->key[0]);
+  if (keys->count > 0) ms_c_note_use(w, object->array, keys->key, keys->count);
   return ms_c_memory(w, object->array);
 }
 

@@ -138,7 +138,20 @@ static ms_c_value arithmetic(ms_writer *w, const ms_node *node) {
   return value;
 }
 
-/* Comparison of two integers, if both are. */
+/* A captured number as the integer that decides whether another is less or greater: compilers take
+ * its forming out of loops. NULL if the node is none, or is asked for equality. */
+static const char *whole_limit(ms_writer *w, const ms_node *node, ms_op op, bool right) {
+  const ms_node *value;
+  uint32_t at = ms_typed_binding(w->typed, node, &value);
+  if (at == MS_NO_CAPTURE || value != node || ms_variable_is(w->draft, at)) return NULL;
+  if (w->draft->job->bindings[at].kind != MS_BIND_NUMBER) return NULL;
+  if (op == MS_OP_EQ || op == MS_OP_NE) return NULL;
+  bool less = (op == MS_OP_LT || op == MS_OP_LE) == right; /* the integer than the number */
+  bool strict = op == MS_OP_LT || op == MS_OP_GT;
+  return ms_c_text(w, "ms_whole_limit(%s, %d, %d)", ms_c_captured(w, at), less == strict, less);
+}
+
+/* Comparison of two integers, or of one with a captured number; NULL for others. */
 static const char *whole_comparison(ms_writer *w, const ms_node *node, const char *op) {
   if (w->frames == 0) return NULL;
   for (int k = 0; k < 2; k++) {
@@ -146,8 +159,10 @@ static const char *whole_comparison(ms_writer *w, const ms_node *node, const cha
   }
   ms_whole a = ms_c_whole_static(w, node->kid[0]);
   ms_whole b = ms_c_whole_static(w, node->kid[1]);
-  if (!a.known || !b.known) return NULL;
-  return ms_c_text(w, "(%s %s %s)", a.text, op, b.text);
+  if (!a.known && !b.known) return NULL;
+  const char *left = a.known ? a.text : whole_limit(w, node->kid[0], node->op, false);
+  const char *right = b.known ? b.text : whole_limit(w, node->kid[1], node->op, true);
+  return left != NULL && right != NULL ? ms_c_text(w, "(%s %s %s)", left, op, right) : NULL;
 }
 
 static const char *equality(ms_writer *w, const ms_node *node, ms_c_value a, ms_c_value b) {

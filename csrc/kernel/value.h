@@ -82,6 +82,17 @@ static inline int ms_is_whole(double x) {
   return x >= -0x1p31 && x < 0x1p31 && (double)(int64_t)x == x && (x != 0 || !__builtin_signbit(x));
 }
 
+/* The integer z that stands for y where integers up to 2^52 are compared with it: x < y is x < z
+ * for z = ceil(y), x <= y is x <= z for z = floor(y), and so on; no x is less (or greater, as
+ * `less` says) than nan. */
+static inline int64_t ms_whole_limit(double y, int up, int less) {
+  double z = up ? __builtin_ceil(y) : __builtin_floor(y);
+  if (z > 0x1p60) return INT64_MAX;
+  if (z < -0x1p60) return INT64_MIN;
+  if (z != z) return less ? INT64_MIN : INT64_MAX;
+  return (int64_t)z;
+}
+
 /* Lua's % and math.floor(a / b) for b > 0. */
 static inline int64_t ms_whole_mod(int64_t a, int64_t b) {
   int64_t rest = a % b;

@@ -106,10 +106,14 @@ typedef struct ms_special {
   const char *name, *value;
 } ms_special;
 
-/* Rows of an array that an index of the entries names. */
+/* Rows of an array that an index of the entries names, or one element of each. */
 typedef struct ms_ahead {
   uint32_t array, dim;
+  uint32_t column; /* MS_AHEAD_ROW; MS_AHEAD_VALUE: the entry's value; else an index */
 } ms_ahead;
+
+#define MS_AHEAD_ROW   UINT32_MAX
+#define MS_AHEAD_VALUE (UINT32_MAX - 1)
 
 #define MS_AHEAD 8
 
@@ -331,8 +335,8 @@ typedef struct ms_c_location {
 
 bool ms_c_locate(ms_writer *w, const ms_node *node, ms_c_location *location);
 
-/* c_ahead.c: notes that an iteration uses the part of an array that a first subscript names. */
-void ms_c_note_row(ms_writer *w, uint32_t capture, const ms_node *key);
+/* c_ahead.c: notes that an iteration uses the part of an array that these subscripts name. */
+void ms_c_note_use(ms_writer *w, uint32_t capture, const ms_node *const *key, uint32_t count);
 
 /* Appends what fetches the noted rows of a coming entry; they are forgotten then. */
 void ms_c_fetch_ahead(ms_writer *w);

@@ -10,6 +10,7 @@
 
 int ms_gather_begin(ms_session *session, ms_outcome *outcome, ms_error *err) {
   const ms_schedule *schedule = session->schedule;
+  if (session->joined.capacity > JOINED_KEPT) ms_text_free(&session->joined);
   outcome->block_count = schedule->block_count;
   outcome->order_count = schedule->count;
   outcome->worker_count = session->config.workers;
@@ -151,7 +152,7 @@ static void join_buffer(const ms_outcome *outcome, const ms_record *records, ms_
 
 const char *ms_session_join(ms_session *session, const ms_outcome *outcome, size_t *sizes) {
   ms_text *joined = &session->joined;
-  if (joined->failed || joined->capacity > JOINED_KEPT) ms_text_free(joined);
+  if (joined->failed) ms_text_free(joined);
   joined->length = 0;
   for (uint32_t b = 0; b < outcome->buffer_count; b++) {
     size_t before = joined->length;

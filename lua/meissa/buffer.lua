@@ -237,6 +237,9 @@ local function add_all(buffer, parts)
   narrow(targets, wide)
 end
 
+-- Elements of a room that is worth keeping.
+local MOST_ROOM = 2 ^ 20
+
 -- The walk over what blocks have put into a buffer, for so many arrays (the target and its
 -- helpers): text, so that LuaJIT sees no varargs and compiles `apply` into it.
 --   return function(apply, count, at, pending, v1, v2, ...)
@@ -283,47 +286,69 @@ local function check_walk(buffer, stopped, ...)
   end
 end
 
-local listed = {count = 0} -- room for elements and where they are
+-- Room for elements and where they are, that is not in use.
+local rooms = {}
 
--- The elements of a part: how many, where each is, what it is; until the next call.
-local function list_of(part, count)
-  local bytes, size = memory_of(part)
-  local most = size / 8
-  if listed.count < most then
-    listed = {count = most, at = ffi.new("int64_t[?]", most), pending = ffi.new("double[?]", most)}
+-- The elements of all parts: `count` of them, where each is (`at`), and what it is (`pending`).
+local function list_of(buffer, parts)
+  local most, total = 0, array.describe(buffer.target).count
+  for _, part in ipairs(parts) do
+    local _, size = memory_of(part)
+    most = most + size / 8
   end
-  local found = arrays.call(lib.ms_pending_list, bytes, size, count, listed.at, listed.pending)
-  return tonumber(found), listed.at, listed.pending
+  local list = table.remove(rooms)
+  if not list or list.most < most then
+    list = {most = most, at = ffi.new("int64_t[?]", most), pending = ffi.new("double[?]", most)}
+  end
+  list.count = 0
+  for _, part in ipairs(parts) do
+    local bytes, size = memory_of(part)
+    local found = arrays.call(lib.ms_pending_list, bytes, size, total, list.at + list.count,
+                              list.pending + list.count)
+    list.count = list.count + tonumber(found)
+  end
+  return list
 end
 
-local function apply_all(buffer, parts)
+local function apply_all(buffer, list)
   local targets = M.targets(buffer)
   local vectors, wide = widen(targets)
-  local total = array.describe(targets[1]).count
-  local walk = walk_of(#targets)
-  for _, part in ipairs(parts) do
-    local count, at, pending = list_of(part, total)
-    check_walk(buffer, walk(buffer.apply, count, at, pending, unpack(vectors)))
-  end
+  check_walk(buffer, walk_of(#targets)(buffer.apply, list.count, list.at, list.pending,
+                                       unpack(vectors)))
   narrow(targets, wide)
+  if list.most <= MOST_ROOM then rooms[#rooms + 1] = list end
 end
 
---- Merges what blocks have put into a buffer into its array. After an error some of it may be
--- merged.
--- @param buffer the buffer @tab parts what blocks have left, in their order: strings that `take`
--- gave, or {pointer =, size =}
+--- Merges what blocks have put into buffers into their arrays. After an error some of it may be
+-- merged. What `parts` point to is not looked at any more when an `apply` is called.
+-- @tab list {buffer =, parts =} for each buffer; the parts are what blocks have left, in their
+-- order: strings that `take` gave, or {pointer =, size =}
 -- Errors: ARR for a value that the array's type cannot hold; BDY for results of `apply` that are no
 -- numbers.
-function M.merge(buffer, parts)
-  if #parts == 0 then return end
-  if rawget(buffer, "apply") then apply_all(buffer, parts) else add_all(buffer, parts) end
+function M.merge(list)
+  local elements = {}
+  for k, each in ipairs(list) do
+    if rawget(each.buffer, "apply") then
+      elements[k] = list_of(each.buffer, each.parts)
+    else
+      add_all(each.buffer, each.parts)
+    end
+  end
+  for k, each in ipairs(list) do
+    if elements[k] then apply_all(each.buffer, elements[k]) end
+  end
 end
 
 -- ------------------------------------------------------------------------------ the plain loop
 
-local function flush(buffer)
-  local pending = array.core(buffer.pending)
-  M.merge(buffer, {M.take(ffi.cast("double *", pending.data), tonumber(pending.count))})
+local function flush(list)
+  local left = {}
+  for k, buffer in ipairs(list) do
+    local pending = array.core(buffer.pending)
+    local bytes = M.take(ffi.cast("double *", pending.data), tonumber(pending.count))
+    left[k] = {buffer = buffer, parts = {bytes}}
+  end
+  M.merge(left)
 end
 
 --- The iterator of a plain loop whose body uses buffers: they are merged after every `delay`
@@ -337,7 +362,7 @@ function M.iterate(list, delay, step)
   local count = 0
   local function visit(first, ...)
     if first == nil or count == delay then
-      for _, buffer in ipairs(list) do flush(buffer) end
+      flush(list)
       count = 0
     end
     if first == nil then

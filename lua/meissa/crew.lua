@@ -16,6 +16,9 @@ local M = {}
 -- Seconds until another worker is at work and has told of its end; and for a hand-over: by a worker
 -- that looks for it, by one that sleeps because the cores are taken, and by messages.
 local START = {memory = 1.5e-5, messages = 6e-5}
+-- Seconds more where as many workers as cores take part: one of them, and the driver at the job's
+-- end, have to be woken, which others need not (runtime/spin.h).
+local WAKE = 5e-5
 local HAND_ON = {looking = 2e-6, sleeping = 2e-5, messages = 4e-5}
 
 -- What is left, after another execution, of what was known about hand-overs.
@@ -38,12 +41,13 @@ local function costs_of(session)
   local known = costs[session]
   if known then return known end
   local info = session:info()
-  local start, hand_on = START.messages, HAND_ON.messages
+  local start, hand_on, wake = START.messages, HAND_ON.messages, 0
   if info.memory then
-    start = START.memory
+    start, wake = START.memory, WAKE
     hand_on = info.workers <= system.cores() and HAND_ON.looking or HAND_ON.sleeping
   end
-  known = {workers = info.workers, start = start, hand_on = hand_on}
+  known = {workers = info.workers, start = start, hand_on = hand_on, wake = wake,
+           cores = system.cores()}
   costs[session] = known
   return known
 end
@@ -68,6 +72,7 @@ function M.size(session, grid, strategy, known)
   local best, least = 1, work
   for workers = 2, cost.workers do
     local time = work / workers + (workers - 1) * cost.start + steps * hand_on
+    if workers >= cost.cores then time = time + cost.wake end
     if time < least then best, least = workers, time end
   end
   return best == cost.workers and 0 or best

@@ -13,7 +13,10 @@ local notice = require "meissa.notice"
 local M = {}
 
 -- By a name of our own: programs declare it, too.
-ffi.cdef [[extern char **meissa_environ __asm__("environ");]]
+ffi.cdef [[
+extern char **meissa_environ __asm__("environ");
+char *meissa_getenv(const char *name) __asm__("getenv"); /* os.getenv ends a trace */
+]]
 
 local PREFIX = "MEISSA_"
 local NAMES = {"WORKERS", "TRANSPORT", "SHM", "QUIET", "EXPLAIN", "LUAJIT", "ENGINE", "CACHE",
@@ -27,7 +30,8 @@ for _, name in ipairs(NAMES) do known[PREFIX .. name] = true end
 -- @string name "MEISSA_ENGINE"
 function M.get(name)
   assert(known[name], name)
-  local text = os.getenv(name)
+  local value = ffi.C.meissa_getenv(name)
+  local text = value ~= nil and ffi.string(value) or ""
   if text ~= "" then return text end
 end
 

@@ -74,7 +74,7 @@ end
 -- Errors: ARR when there is no memory for the log.
 function M.undo_here(run, key, items, blocks)
   local log = run.space.transaction and log_here(run, key, items)
-  local copies = log and stages.remember(run)
+  local copies = log and stages.remember(run) or {}
   local ok, err = pcall(blocks)
   if not ok and log then
     log:restore()
@@ -82,6 +82,7 @@ function M.undo_here(run, key, items, blocks)
   elseif not ok then
     M.invalidate(run, err)
   end
+  stages.forget(run, copies)
   if log then log:free() end
   if not ok then error(err, 0) end
 end

@@ -250,8 +250,9 @@ local function run_guarded(run, told, list, bar)
     end
   end)
   if bar then bar:clear() end
+  if not ok then stages.restore(copies) end
+  stages.forget(run, copies)
   if not ok then
-    stages.restore(copies)
     local half_done = total and not run.space.transaction -- some stage's blocks have ended
     if half_done then failures.invalidate(run, err) end
     error(err, 0)

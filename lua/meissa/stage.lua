@@ -63,12 +63,14 @@ end
 
 --- Merges what the blocks of a stage have left into the arrays of the loop's buffers.
 -- @param run the loop's run
--- @tab parts by the id of a buffer's array: a list for meissa.buffer's merge
+-- @tab parts by the id of a buffer's array: as merge of meissa.buffer takes them
 function M.merge(run, parts)
+  local list = {}
   for _, c in ipairs(run.plan.buffers) do
-    local list = parts[array.describe(run.values[c]).id]
-    if list then buffers.merge(buffers.of(run.values[c]), list) end
+    local left = parts[array.describe(run.values[c]).id]
+    if left then list[#list + 1] = {buffer = buffers.of(run.values[c]), parts = left} end
   end
+  buffers.merge(list)
 end
 
 --- The arrays that merging changes.
@@ -113,11 +115,12 @@ end
 
 --- Copies of all that a loop with buffers changes, to be put back if it fails: merging may fail
 -- when the blocks that wrote arrays have ended. Without buffers there is nothing to remember. Good
--- until the loop is executed again.
+-- until `forget`.
 function M.remember(run)
   local copies, seen, later = {}, {}, {}
   if #run.plan.buffers == 0 then return copies end
   local before, room = run.record.remembered or later, MOST_KEPT
+  run.record.remembered = nil -- it is in use
   for _, value in ipairs(M.changed(run)) do
     local id = array.describe(value).id
     if not seen[id] then
@@ -129,8 +132,14 @@ function M.remember(run)
       later[place] = kept or false
     end
   end
-  run.record.remembered = later
+  copies.kept = later
   return copies
+end
+
+--- Says that what `remember` gave is not needed any more: the loop's next execution may have its
+-- memory.
+function M.forget(run, copies)
+  run.record.remembered = copies.kept
 end
 
 --- Puts back what `remember` gave.
