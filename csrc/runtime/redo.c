@@ -83,6 +83,7 @@ void ms_redo_inherit(const ms_redo *redo, uint32_t worker) {
 void ms_redo_clear(const ms_redo *redo, uint32_t worker) {
   ms_redo_slot *slot = ms_redo_at(redo, worker);
   ms_redo_inherit(redo, worker);
+  atomic_store(&slot->finished, 0);
   atomic_store(&slot->busy, 0);
   atomic_store(&slot->waited, 0);
 }
@@ -135,10 +136,12 @@ bool ms_redo_undo(const ms_redo *redo, uint32_t worker, uint32_t block) {
 
 /* ------------------------------------------------------------------------------- reports */
 
-void ms_redo_time(const ms_redo *redo, uint32_t worker, uint64_t busy, uint64_t waited) {
+void ms_redo_finish(const ms_redo *redo, uint32_t worker, uint64_t finished, uint64_t busy,
+                    uint64_t waited) {
   ms_redo_slot *slot = ms_redo_at(redo, worker);
   atomic_store_explicit(&slot->busy, busy, memory_order_relaxed);
   atomic_store_explicit(&slot->waited, waited, memory_order_relaxed);
+  atomic_store_explicit(&slot->finished, finished, memory_order_release);
 }
 
 static char *shelf(const ms_redo *redo, uint32_t worker) {
@@ -162,10 +165,12 @@ void ms_redo_sent(const ms_redo *redo, uint32_t worker, size_t size) {
   atomic_store_explicit(&slot->sent, all, memory_order_release); /* so nobody looks for them */
 }
 
-const char *ms_redo_rest(const ms_redo *redo, uint32_t worker, size_t got, size_t *size) {
+const char *ms_redo_rest(const ms_redo *redo, uint32_t worker, uint64_t finished, size_t got,
+                         size_t *size) {
   ms_redo_slot *slot = ms_redo_at(redo, worker);
   uint64_t sent = atomic_load(&slot->sent), end = atomic_load(&slot->end);
   *size = 0;
+  if (atomic_load(&slot->finished) != finished) return NULL; /* it died before it told of one */
   if (got >= end) return shelf(redo, worker);
   if (got < sent || end - sent > MS_SHELF_SIZE) return NULL;
   *size = (size_t)(end - got);

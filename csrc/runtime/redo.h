@@ -24,7 +24,8 @@ typedef struct ms_redo_slot {
   _Alignas(64) _Atomic uint64_t kept; /* 1 + the block whose image is whole; 0: none */
   _Atomic uint64_t sent, end;         /* bytes of the worker's report: that went to the driver, and
                                          in all; the shelf holds what is between */
-  _Atomic uint64_t busy, waited;      /* ns, until the last finished block */
+  _Atomic uint64_t finished;          /* blocks whose reports are all there */
+  _Atomic uint64_t busy, waited;      /* ns that they took */
 } ms_redo_slot;
 
 /* What is kept of one part of the undo log. */
@@ -54,7 +55,8 @@ void ms_redo_attach(ms_redo *redo, void *memory, char *shelves);
 
 ms_redo_slot *ms_redo_at(const ms_redo *redo, uint32_t worker);
 
-/* Makes a worker's slot that of a new process, which goes on with what its predecessor did. */
+/* Makes a worker's slot that of a new process, which goes on with what its predecessor did: all
+ * that that has reported has gone to the driver. */
 void ms_redo_inherit(const ms_redo *redo, uint32_t worker);
 
 /* Makes it one of which nothing was done. */
@@ -70,8 +72,9 @@ void ms_redo_keep(const ms_redo *redo, uint32_t worker, uint32_t block);
  * image of it. */
 bool ms_redo_undo(const ms_redo *redo, uint32_t worker, uint32_t block);
 
-/* Says how long a worker has been busy and waited, ns. */
-void ms_redo_time(const ms_redo *redo, uint32_t worker, uint64_t busy, uint64_t waited);
+/* All that a worker's first `finished` blocks report is there, and so much time they took, ns. */
+void ms_redo_finish(const ms_redo *redo, uint32_t worker, uint64_t finished, uint64_t busy,
+                    uint64_t waited);
 
 /* Lays bytes of a worker's report onto its shelf; false when there is no room. */
 bool ms_redo_note(const ms_redo *redo, uint32_t worker, const char *bytes, size_t size);
@@ -79,9 +82,10 @@ bool ms_redo_note(const ms_redo *redo, uint32_t worker, const char *bytes, size_
 /* All that was reported so far, `size` bytes since this was last said, has gone to the driver. */
 void ms_redo_sent(const ms_redo *redo, uint32_t worker, size_t size);
 
-/* What is on the shelf of a dead worker of whose report `got` bytes have come: *size bytes at the
- * address returned; NULL when that cannot be. */
-const char *ms_redo_rest(const ms_redo *redo, uint32_t worker, size_t got, size_t *size);
+/* What is on the shelf of a dead worker that has finished `finished` blocks, of whose report `got`
+ * bytes have come: *size bytes at the address returned; NULL when something is missing. */
+const char *ms_redo_rest(const ms_redo *redo, uint32_t worker, uint64_t finished, size_t got,
+                         size_t *size);
 
 /* Frees the vectors. */
 void ms_redo_free(ms_redo *redo);

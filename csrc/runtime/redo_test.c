@@ -151,7 +151,9 @@ static bool reported(void) {
     ms_redo_sent(&j.redo, 2, length - (size_t)atomic_load(&ms_redo_at(&j.redo, 2)->sent));
     noted = length;
   }
-  const char *rest = ms_redo_rest(&j.redo, 2, came, &size);
+  CHECK(ms_redo_rest(&j.redo, 2, 3, came, &size) == NULL); /* of three blocks nothing was told */
+  ms_redo_finish(&j.redo, 2, 3, 10, 20);
+  const char *rest = ms_redo_rest(&j.redo, 2, 3, came, &size);
   bool good = rest != NULL && came + size >= noted && came + size <= length;
   if (good) memcpy(heard + came, rest, size);
   good = good && memcmp(heard, said, came + size) == 0;
@@ -169,12 +171,12 @@ static void test_journal(void) {
   ms_redo_slot *slot = ms_redo_at(&j.redo, 0);
   CHECK(ms_redo_note(&j.redo, 0, "12345", 5));
   atomic_store(&slot->sent, 3); /* more went than came */
-  CHECK(ms_redo_rest(&j.redo, 0, 2, &size) == NULL);
+  CHECK(ms_redo_rest(&j.redo, 0, 0, 2, &size) == NULL);
   atomic_store(&slot->end, UINT64_MAX); /* scribbled upon */
-  CHECK(ms_redo_rest(&j.redo, 0, 4, &size) == NULL);
+  CHECK(ms_redo_rest(&j.redo, 0, 0, 4, &size) == NULL);
   CHECK(!ms_redo_note(&j.redo, 0, "6", 1));
   ms_redo_inherit(&j.redo, 0);
-  CHECK(ms_redo_rest(&j.redo, 0, 0, &size) != NULL && size == 0);
+  CHECK(ms_redo_rest(&j.redo, 0, 0, 0, &size) != NULL && size == 0);
   close_job(&j);
 }
 

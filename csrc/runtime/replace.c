@@ -70,7 +70,8 @@ static bool take_report(ms_session *session, ms_member *member, uint32_t finishe
   const ms_redo *redo = &session->run->redo;
   ms_text *report = &session->run->outcome->reports[member->number];
   size_t size;
-  const char *rest = ms_redo_rest(redo, member->number, report->length - member->reported, &size);
+  const char *rest =
+      ms_redo_rest(redo, member->number, finished, report->length - member->reported, &size);
   if (rest == NULL) return false;
   ms_text_append(report, rest, size);
   progress of = {.schedule = session->schedule, .worker = member->number, .finished = finished};

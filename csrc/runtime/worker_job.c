@@ -367,26 +367,20 @@ int ms_worker_block_done(ms_worker *worker, const void *result, size_t size, ms_
   uint32_t block = job->mine[job->position];
   if (size > 0) ms_report_add(&job->report, block, MS_REPORT_RESULT, result, size);
   if (job->memory != NULL) ms_private_take(job->memory, block, &job->report);
-  ms_error trouble;
-  ms_error_clear(&trouble);
-  if (ms_worker_keep_report(worker, &trouble) != 0) return give_up(worker, &trouble, err);
   job->running = false;
   job->position++;
   job->untimed++;
   if (!job->brief || job->untimed == TIMED_AT_ONCE) take_time(worker);
   ms_status *status = worker->status; /* nobody else writes to it: no locked addition */
-  if (job->redo.size > 0) {
-    ms_redo_time(&job->redo, worker->setup.worker, job->busy, job->waited);
-  }
   ms_board_publish(status, job->number, job->position); /* from here on it is finished */
   atomic_store_explicit(&status->running, 0, memory_order_release);
   uint64_t finished = atomic_load_explicit(&status->finished, memory_order_relaxed);
   atomic_store_explicit(&status->finished, finished + 1, memory_order_release);
+  ms_error trouble;
+  ms_error_clear(&trouble);
   if (ms_token_send(worker, block, &trouble) != 0) return give_up(worker, &trouble, err);
   if (!worker->board_hands_over) job->started = ms_worker_clock(); /* messages took their time */
-  if (!job->printed) return 0;
-  job->printed = false;
-  return ms_worker_send_part(worker, err); /* it arrives whatever happens to later blocks */
+  return ms_worker_keep_report(worker, err);                       /* nobody waits for that */
 }
 
 int ms_worker_fail(ms_worker *worker, const void *error, size_t size, ms_error *err) {

@@ -44,26 +44,36 @@ static int send_report(ms_worker *worker, ms_frame last, ms_error *err) {
   }
 }
 
-int ms_worker_send_part(ms_worker *worker, ms_error *err) {
+/* Sends what is there of the report while the job goes on. */
+static int send_part(ms_worker *worker, ms_error *err) {
   ms_worker_job *job = &worker->job;
   size_t total = job->report.length;
   ms_frame piece = {.kind = MS_SAY_REPORT, .job = job->number};
+  job->printed = false;
   if (send_report(worker, piece, err) != 0) return -1;
   if (job->redo.size > 0) ms_redo_sent(&job->redo, worker->setup.worker, total);
   job->noted = 0;
   return 0;
 }
 
-int ms_worker_keep_report(ms_worker *worker, ms_error *err) {
+/* Lays what is new of the report onto the shelf; false when there is no room. */
+static bool note(ms_worker *worker) {
   ms_worker_job *job = &worker->job;
   const ms_text *report = &job->report;
   size_t fresh = report->length - job->noted;
-  if (job->redo.size == 0 || fresh == 0 || report->failed) return 0;
-  if (ms_redo_note(&job->redo, worker->setup.worker, report->bytes + job->noted, fresh)) {
-    job->noted = report->length;
-    return 0;
-  }
-  return ms_worker_send_part(worker, err);
+  if (job->redo.size == 0 || fresh == 0 || report->failed) return true;
+  const char *bytes = report->bytes + job->noted;
+  if (!ms_redo_note(&job->redo, worker->setup.worker, bytes, fresh)) return false;
+  job->noted = report->length;
+  return true;
+}
+
+int ms_worker_keep_report(ms_worker *worker, ms_error *err) {
+  ms_worker_job *job = &worker->job;
+  if ((job->printed || !note(worker)) && send_part(worker, err) != 0) return -1;
+  if (job->redo.size == 0) return 0;
+  ms_redo_finish(&job->redo, worker->setup.worker, job->position, job->busy, job->waited);
+  return 0;
 }
 
 int ms_worker_send_done(ms_worker *worker, ms_frame done, ms_error *err) {

@@ -99,11 +99,8 @@ int ms_worker_begin(ms_worker *worker, ms_error *err);
 /* worker_job.c: sends DONE with what is left of the report; of a failed job only printed text. */
 int ms_worker_end(ms_worker *worker, ms_error *err);
 
-/* worker_report.c: sends what is there of the report while the job goes on. */
-int ms_worker_send_part(ms_worker *worker, ms_error *err);
-
-/* worker_report.c: before a block is said to be finished, makes sure that what it reports outlives
- * this process. */
+/* worker_report.c: makes sure that what the block that was just finished reports outlives this
+ * process; what it has printed is sent. */
 int ms_worker_keep_report(ms_worker *worker, ms_error *err);
 
 /* worker_report.c: sends the rest of the report with DONE. The shelf is the driver's from then on,
