@@ -3,6 +3,8 @@
  * Item: see item.h. */
 #include "runtime/item.h"
 
+#include <string.h>
+
 static const char *const names[MS_MOVEMENTS] = {"cached",  "served",    "broadcast", "local",
                                                 "rotated", "scattered", "exchanged"};
 
@@ -136,4 +138,30 @@ void ms_writes_rows(const ms_item *item, const ms_bounds *bounds, uint32_t which
   rows_along(bounds->start[follow->axis], range, follow->scale, follow->offset, high, lo, hi);
   *lo = *lo < low ? 0 : *lo - low;
   *hi = *hi - low < *lo ? *lo : *hi - low;
+}
+
+void ms_writes_span(const ms_item *item, const ms_grid *grid, const ms_bounds *bounds,
+                    uint32_t block, int64_t *first, int64_t *end) {
+  const ms_writes *writes = &item->writes;
+  int64_t low[MS_ARRAY_DIMS], high[MS_ARRAY_DIMS], stride = 1, last = 0;
+  memcpy(low, writes->low, sizeof low);
+  memcpy(high, writes->high, sizeof high);
+  for (uint32_t k = 0; k < writes->follows; k++) {
+    const ms_follow *follow = &writes->follow[k];
+    if (bounds->start[follow->axis] == NULL) continue;
+    int64_t lo, hi;
+    ms_writes_rows(item, bounds, k, ms_grid_range(grid, block, follow->axis), &lo, &hi);
+    low[follow->dim] = writes->low[follow->dim] + lo;
+    high[follow->dim] = writes->low[follow->dim] + hi;
+  }
+  *first = *end = 0;
+  for (uint32_t d = item->dim_count; d-- > 0; stride *= item->dims[d]) {
+    if (high[d] <= low[d]) {
+      *first = *end = 0;
+      return;
+    }
+    *first += low[d] * stride;
+    last += (high[d] - 1) * stride;
+  }
+  *end = last + 1;
 }

@@ -87,6 +87,11 @@ void ms_item_rows(const ms_item *item, const ms_bounds *bounds, uint32_t range, 
 void ms_writes_rows(const ms_item *item, const ms_bounds *bounds, uint32_t which, uint32_t range,
                     int64_t *lo, int64_t *hi);
 
+/* Where, in the sequence of an item's elements, all lie that `block` may write: *first until before
+ * *end. */
+void ms_writes_span(const ms_item *item, const ms_grid *grid, const ms_bounds *bounds,
+                    uint32_t block, int64_t *first, int64_t *end);
+
 /* "rotated" */
 const char *ms_movement_name(uint32_t movement);
 

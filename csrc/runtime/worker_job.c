@@ -106,9 +106,11 @@ static int prepare(ms_worker *worker, ms_error *err) {
   uint32_t blocks = schedule->block_count;
   job->place = ms_arena_take(job->arena, (size_t)task->item_count + 1, sizeof *job->place);
   job->told = ms_arena_take(job->arena, schedule->workers, sizeof *job->told);
+  job->heard = ms_arena_take(job->arena, schedule->workers, sizeof *job->heard);
   job->mine = ms_arena_take(job->arena, blocks, sizeof *job->mine);
   job->spent = ms_arena_take(job->arena, space_ranges(schedule), sizeof *job->spent);
-  if (job->place == NULL || job->told == NULL || job->mine == NULL || job->spent == NULL) {
+  if (job->place == NULL || job->told == NULL || job->heard == NULL || job->mine == NULL ||
+      job->spent == NULL) {
     return ms_error_set(err, MS_WRK, "out of memory");
   }
   for (uint32_t position = 0; position < schedule->count; position++) {
@@ -312,6 +314,7 @@ static bool is_data_due(const ms_worker *worker) {
 }
 
 static int wait_for_data(ms_worker *worker, ms_error *err) {
+  if (is_data_due(worker) && ms_bundle_send(worker, err) != 0) return -1;
   while (is_data_due(worker) && !worker->gone && !ms_worker_cancelled(worker)) {
     if (ms_worker_wait(worker, false, ROOM_WAIT, err) != 0) return -1;
   }

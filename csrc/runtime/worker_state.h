@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * The inside of a worker, shared by worker.c (its life and what it receives), worker_job.c (one
- * job), token.c (hand-overs between workers) and exchange.c (arrays that all have). */
+ * job), worker_report.c and worker_redo.c (parts of that), token.c and bundle.c (hand-overs between
+ * workers) and exchange.c (arrays that all have). */
 #ifndef MS_RUNTIME_WORKER_STATE_H
 #define MS_RUNTIME_WORKER_STATE_H
 
@@ -41,6 +42,10 @@ typedef struct ms_worker_job {
   bool brief;                     /* blocks take hardly longer than looking at the clock */
   uint64_t *spent;                /* ns in own blocks of each range of the space axis */
   uint64_t moved;                 /* bytes sent */
+  uint32_t handed;                /* own blocks that were handed over; the others are held back, */
+  bool holds;                     /* and somebody waits for one of them */
+  uint64_t handed_busy;           /* `busy` then */
+  uint32_t *heard;                /* by worker: `position` when it was last told */
   ms_text report;                 /* what was not sent yet */
   const ms_private *memory;       /* that blocks have to themselves; NULL: none */
   bool printed;                   /* it has printed text */
@@ -77,6 +82,7 @@ struct ms_worker {
   uint32_t fed;           /* own blocks, in their order, that have their data; while some is due */
   uint64_t cancelled;     /* job that a CANCEL frame named */
   double pace;            /* ns a byte that the last image took; 0: none yet */
+  double bundle_cost;     /* ns that sending a bundle takes; 0: none was sent yet */
   ms_worker_job job;
 };
 
@@ -138,6 +144,12 @@ int ms_token_wait(ms_worker *worker, uint32_t block, ms_error *err);
 
 /* Tells the owners of `block`'s successors that it is finished, and hands over what travels. */
 int ms_token_send(ms_worker *worker, uint32_t block, ms_error *err);
+
+/* bundle.c: our `block` is finished: sends what it hands over by messages, or holds it back. */
+int ms_bundle_add(ms_worker *worker, uint32_t block, ms_error *err);
+
+/* bundle.c: sends what is held back. */
+int ms_bundle_send(ms_worker *worker, ms_error *err);
 
 /* The link to another worker, connected if need be. */
 ms_link *ms_token_link(ms_worker *worker, uint32_t number, ms_error *err);
