@@ -17,6 +17,7 @@
 
 #define FIRST_COST 40000.0 /* ns, until a bundle was sent */
 #define LEARN      0.25    /* the newest cost's weight */
+#define MOST_RISE  2       /* from one to the next: this process may have lost its core meanwhile */
 
 /* Ranges of an axis that go to one worker together. */
 typedef struct rows {
@@ -116,6 +117,7 @@ int ms_bundle_send(ms_worker *worker, ms_error *err) {
   if (send(worker, from, err) != 0) return -1;
   double took = (double)(ms_worker_clock() - before) - (double)(job->waited - waited);
   double known = worker->bundle_cost > 0 ? worker->bundle_cost : FIRST_COST;
+  if (took > MOST_RISE * known) took = MOST_RISE * known;
   worker->bundle_cost = known + LEARN * (took - known);
   return 0;
 }
