@@ -1,7 +1,7 @@
 -- SPDX-License-Identifier: MIT
---- What hand-overs by messages cost where blocks are light: two workers in a pipeline, each block of
--- the first handed over to one of the second, with rows of an array. A pass could take the time of
--- one worker's blocks, and one block more; what it takes beyond that is said for each block.
+--- What hand-overs by messages cost where blocks are light: two workers in a pipeline, each block
+-- of the first handed over to one of the second, with rows of an array. A pass could take the time
+-- of one worker's blocks, and one block more; what it takes beyond that is said for each block.
 -- Prints a table, then one JSON object.
 --   luajit bench/bundle.lua [blocks]
 local buffer = require "string.buffer"

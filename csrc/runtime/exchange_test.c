@@ -31,7 +31,7 @@ static int serve(int channel) {
       int64_t *values = ms_worker_item(worker, 0, &dense);
       size_t size = ms_item_bytes(&ms_worker_task(worker)->items[0]);
       values[block] = 100 + block;
-      if (ms_worker_task(worker)->run_size > 0) usleep(15000);
+      if (ms_worker_task(worker)->run_size > 0) usleep(40000);
       if (ms_worker_block_done(worker, values, size, &err) != 0) return 3;
     }
     if (got < 0) return 4;
