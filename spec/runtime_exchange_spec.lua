@@ -88,39 +88,36 @@ describe("an exchange by value", function()
   -- than the window.
   it("makes who runs ahead wait", function()
     local session = assert(support.session {workers = 2, shm = false})
-    local half, steps = 200000, 24
-    local a, log = support.array({2 * half}, 4), support.array({steps})
-    local expected, sum = ffi.new("double[?]", 2 * half), 0
-    for e = 0, 2 * half - 1 do
-      expected[e] = a.data[e]
-      for _ = 1, steps do expected[e] = expected[e] * 0.75 + 1 end
-    end
+    local count, steps = 200000, 24
+    local a, log = support.array({steps * count}, 4), support.array({steps})
+    local expected, sum = ffi.new("double[?]", steps * count), 0
+    for e = 0, steps * count - 1 do expected[e] = a.data[e] * 0.75 + 1 end
     local outcome = assert(session:run {
       key = "ahead", strategy = "wavefront", ranges = {2, steps},
       kernel = support.prelude .. [[
         ffi.cdef "int usleep(unsigned);"
         local items = ...
         local a, log = vector(items[1], "double"), vector(items[2], "double")
-        local half = 200000
+        local count = 200000
         return function(block, ra, rb)
           if ra == 1 and rb == 0 then ffi.C.usleep(400000) end
-          for e = ra * half, ra * half + half - 1 do a[e] = a[e] * 0.75 + 1 end
-          if ra == 0 then log[rb] = a[rb] end
           if ra == 1 then return ("%.17g"):format(log[rb]) end
+          for e = rb * count, rb * count + count - 1 do a[e] = a[e] * 0.75 + 1 end
+          log[rb] = a[rb * count]
         end]],
       items = {
         a:item {movement = "exchanged", written = true},
         log:item {movement = "exchanged", written = true},
       },
     })
-    assert.is_true(ffi.string(expected, 2 * half * 8) == a:bytes())
+    assert.is_true(ffi.string(expected, steps * count * 8) == a:bytes())
     for rb = 0, steps - 1 do
       assert.are.equal(("%.17g"):format(log.data[rb]), outcome.results[steps + rb])
       sum = sum + log.data[rb]
     end
     assert.is_true(sum > 0)
     assert.is_true(outcome.workers[1].waited > 0.2)
-    assert.is_true(outcome.workers[1].moved > steps * half * 8)
+    assert.is_true(outcome.workers[1].moved > steps * count * 8)
     session:stop()
   end)
 

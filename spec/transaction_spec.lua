@@ -324,7 +324,8 @@ for _, shm in ipairs {1, 0} do
           "was killed by signal 11 (Segmentation fault), in block 41, i = 411 to 420 (engine ",
           "the second worker that this block ended, so the loop was undone",
           "sum\t205120\t411\t2")
-      local _, notices = output:gsub("is replaced; the loop is undone and run again", "")
+      local _, notices = output:gsub("is replaced; the " ..
+        (shm == 1 and "block that it was in" or "loop") .. " is undone and run again", "")
       assert.equal(1, notices)
     end)
 

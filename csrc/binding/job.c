@@ -40,8 +40,19 @@ static void read_rows(lua_State *L, int table, const char *name, uint32_t count,
   lua_pop(L, 1);
 }
 
+/* {along =, cut =, scale =, offset =} at the top of the stack. */
+static void read_follow(lua_State *L, ms_writes *writes) {
+  int table = lua_gettop(L);
+  luaL_checktype(L, table, LUA_TTABLE);
+  writes->follow[writes->follows++] =
+      (ms_follow){.dim = (uint32_t)(ms_field_count(L, table, "along", 1) - 1),
+                  .axis = (uint32_t)(ms_field_count(L, table, "cut", 1) - 1),
+                  .scale = ms_field_integer(L, table, "scale", 1),
+                  .offset = ms_field_integer(L, table, "offset", 0)};
+}
+
 /* What may be written of an item: the rows low .. high of each dimension, and those that go with
- * the ranges of an axis: `follow` = {along, cut, scale, offset}, by default those that move. */
+ * the ranges of axes: `follow`, by default those that move. */
 static void read_writes(lua_State *L, int table, ms_item *item) {
   ms_writes *writes = &item->writes;
   static const int64_t first[MS_ARRAY_DIMS] = {1, 1, 1, 1, 1, 1, 1, 1};
@@ -51,26 +62,27 @@ static void read_writes(lua_State *L, int table, ms_item *item) {
     if (writes->high[d] < writes->low[d]) writes->high[d] = writes->low[d] - 1; /* nothing */
     writes->low[d]--;
   }
+  lua_getfield(L, table, "blind");
+  writes->blind = lua_toboolean(L, -1) ? 1 : 0;
   lua_getfield(L, table, "follow");
   int follow = lua_gettop(L);
   if (lua_istable(L, follow)) {
-    writes->follows = 1;
-    writes->dim = (uint32_t)(ms_field_count(L, follow, "along", 1) - 1);
-    writes->axis = (uint32_t)(ms_field_count(L, follow, "cut", 1) - 1);
-    writes->scale = ms_field_integer(L, follow, "scale", 1);
-    writes->offset = ms_field_integer(L, follow, "offset", 0);
+    size_t count = lua_objlen(L, follow);
+    for (size_t k = 1; k <= count && k <= MS_FOLLOWS; k++) {
+      lua_rawgeti(L, follow, (int)k);
+      read_follow(L, writes);
+      lua_pop(L, 1);
+    }
   } else if (item->movement == MS_MOVE_LOCAL || item->movement == MS_MOVE_ROTATED) {
     writes->follows = 1;
-    writes->dim = item->array_dim;
-    writes->axis = item->cut;
-    writes->scale = item->scale;
-    writes->offset = item->offset;
+    writes->follow[0] = (ms_follow){
+        .dim = item->array_dim, .axis = item->cut, .scale = item->scale, .offset = item->offset};
   }
-  lua_pop(L, 1);
+  lua_pop(L, 2);
 }
 
 /* {id, version, pointer, segment, element, dims, strides, movement, written, along, cut, scale,
- * offset, offsets, needs, low, high, follow}; along and cut count from 1. */
+ * offset, offsets, needs, low, high, follow, blind}; along and cut count from 1. */
 static void read_item(lua_State *L, int table, ms_job_item *item) {
   ms_item *shape = &item->item;
   item->data = ms_field_pointer(L, table, "pointer");

@@ -17,8 +17,9 @@
  *    movement =, written =, along = array dimension, cut = axis, scale =, offset =,
  *    offsets = int64_t * (first row of each block, and the end),
  *    low = {}, high = {} (rows of each dimension that the job may write, all when absent),
- *    follow = {along =, cut =, scale =, offset =} (rows that are written with the ranges of an
- * axis; when absent, of a local or rotated item, those that move)}
+ *    follow = {{along =, cut =, scale =, offset =}, ...} (rows that are written with the ranges of
+ * an axis; when absent, of a local or rotated item, those that move),
+ *    blind = whether the job reads nothing of it}
  *
  * `along` and `cut` count from 1; strides are in elements, row-major when absent. */
 #ifndef MS_BINDING_JOB_H

@@ -164,20 +164,25 @@ static void set_prefetch(lua_State *L, const ms_plan *plan) {
   lua_setfield(L, -2, "prefetch");
 }
 
-/* writes = {low =, high =, whole =, and where all follow a loop dimension: loop_dim =, array_dim =,
- * scale =, offset =} */
+/* writes = {low =, high =, whole =, follow = for each cut dimension that all follow {loop_dim =,
+ * array_dim =, scale =, offset =}} */
 static void set_writes(lua_State *L, const ms_written *writes, uint32_t dims) {
-  lua_createtable(L, 0, 7);
+  lua_createtable(L, 0, 4);
   set_iteration(L, "low", writes->low, dims);
   set_iteration(L, "high", writes->high, dims);
   lua_pushboolean(L, writes->whole);
   lua_setfield(L, -2, "whole");
-  if (writes->loop_dim >= 0) {
-    set_number(L, "loop_dim", writes->loop_dim + 1);
-    set_number(L, "array_dim", writes->array_dim + 1);
-    set_number(L, "scale", (double)writes->scale);
-    set_number(L, "offset", (double)writes->offset);
+  lua_createtable(L, (int)writes->follow_count, 0);
+  for (uint32_t k = 0; k < writes->follow_count; k++) {
+    const ms_followed *follow = &writes->follow[k];
+    lua_createtable(L, 0, 4);
+    set_number(L, "loop_dim", follow->loop_dim + 1);
+    set_number(L, "array_dim", follow->array_dim + 1);
+    set_number(L, "scale", (double)follow->scale);
+    set_number(L, "offset", (double)follow->offset);
+    lua_rawseti(L, -2, (int)k + 1);
   }
+  lua_setfield(L, -2, "follow");
   lua_setfield(L, -2, "writes");
 }
 

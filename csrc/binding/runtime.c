@@ -232,14 +232,14 @@ static void push_apart(lua_State *L, const ms_outcome *outcome) {
   }
 }
 
-/* {results = {[block] = bytes}, order = {block, ...}, printed, notices, workers, moved, spent =
- * uint64_t ns of each range, as bytes, or nil}; with `flat` {flat = bytes, blocks =, ...} where
- * that can be; with buffers, `pending`, a list of what was put into each: {pointer =, size =}, good
- * until the session's next job, or with `apart`
+/* {results = {[block] = bytes}, order = {block, ...}, printed, notices, workers, moved, deaths,
+ * redone, repeated, spent = uint64_t ns of each range, as bytes, or nil}; with `flat` {flat =
+ * bytes, blocks =, ...} where that can be; with buffers, `pending`, a list of what was put into
+ * each: {pointer =, size =}, good until the session's next job, or with `apart`
  * {[block] = bytes}. */
 static void push_outcome(lua_State *L, ms_session *session, const ms_outcome *outcome, bool flat,
                          bool apart) {
-  lua_createtable(L, 0, 8);
+  lua_createtable(L, 0, 11);
   if (outcome->buffer_count > 0) {
     if (apart) push_apart(L, outcome);
     if (!apart) push_joined(L, session, outcome);
@@ -253,6 +253,9 @@ static void push_outcome(lua_State *L, ms_session *session, const ms_outcome *ou
   uint64_t moved = outcome->moved;
   for (uint32_t i = 0; i < outcome->worker_count; i++) moved += outcome->shares[i].moved;
   set_number(L, "moved", (double)moved);
+  set_number(L, "deaths", outcome->deaths);
+  set_number(L, "redone", outcome->redone);
+  set_number(L, "repeated", outcome->repeats);
   if (outcome->spent == NULL) return;
   lua_pushlstring(L, (const char *)outcome->spent, outcome->range_count * sizeof *outcome->spent);
   lua_setfield(L, -2, "spent");

@@ -12,14 +12,9 @@
 /* Which accesses count. */
 typedef enum which { ALL, WRITES } which;
 
-typedef struct alignment {
-  uint32_t array_dim, loop_dim;
-  int64_t scale, offset;
-} alignment;
-
 /* The subscript is scale * index of `dim` + offset, of the index value. */
 static bool is_along(const ms_domain *domain, const ms_subscript *subscript, uint32_t dim,
-                     alignment *align) {
+                     ms_followed *align) {
   if (!subscript->known || subscript->form.at[dim] == 0) return false;
   for (uint32_t v = 0; v < MS_MAX_VARS; v++) {
     if (v != dim && subscript->form.at[v] != 0) return false;
@@ -43,11 +38,11 @@ static bool concerns(const ms_walk *walk, const ms_access *access, uint32_t bind
 }
 
 static bool align_along(const ms_walk *walk, const ms_domain *domain, uint32_t binding, which ones,
-                        uint32_t array_dim, uint32_t loop_dim, alignment *align) {
+                        uint32_t array_dim, uint32_t loop_dim, ms_followed *align) {
   bool any = false;
   for (uint32_t a = 0; a < walk->accesses.count; a++) {
     const ms_access *access = walk->accesses.item[a];
-    alignment own;
+    ms_followed own;
     if (!concerns(walk, access, binding) || (ones == WRITES && !access->write)) continue;
     if (array_dim >= access->subscript_count) return false;
     if (!is_along(domain, &access->subscript[array_dim], loop_dim, &own)) return false;
@@ -61,7 +56,7 @@ static bool align_along(const ms_walk *walk, const ms_domain *domain, uint32_t b
 
 /* The first array dimension that follows the loop dimension in every access that counts. */
 static bool find_alignment(const ms_walk *walk, const ms_domain *domain, uint32_t binding,
-                           which ones, uint32_t loop_dim, alignment *align) {
+                           which ones, uint32_t loop_dim, ms_followed *align) {
   for (uint32_t p = 0; p < walk->bindings[binding].dim_count && p < MS_MAX_DIMS; p++) {
     if (align_along(walk, domain, binding, ones, p, loop_dim, align)) return true;
   }
@@ -94,7 +89,7 @@ uint32_t ms_placement_cut(const ms_walk *walk, const ms_domain *domain, const ms
     if (!ms_strategy_may_cut(patterns, dim)) continue;
     for (uint32_t b = 0; b < walk->binding_count; b++) {
       bool read, written;
-      alignment align;
+      ms_followed align;
       if (!first_of_array(walk, b)) continue;
       find_access(walk, b, &read, &written);
       if (walk->bindings[b].buffers != 0) continue;
@@ -108,7 +103,7 @@ uint32_t ms_placement_cut(const ms_walk *walk, const ms_domain *domain, const ms
   return best;
 }
 
-static void place_along(ms_array_plan *plan, const alignment *align, ms_placement placement) {
+static void place_along(ms_array_plan *plan, const ms_followed *align, ms_placement placement) {
   plan->placement = placement;
   plan->array_dim = (int32_t)align->array_dim;
   plan->loop_dim = (int32_t)align->loop_dim;
@@ -154,7 +149,7 @@ static void place(const ms_walk *walk, const ms_conflicts *conflicts, const ms_c
   }
   uint32_t count = cut_dims(choice, cuts);
   for (uint32_t k = 0; k < count; k++) {
-    alignment align;
+    ms_followed align;
     if (!find_alignment(walk, conflicts->domain, plan->binding, ALL, cuts[k], &align)) continue;
     place_along(plan, &align, k == 0 ? MS_PLACE_LOCAL : MS_PLACE_ROTATED);
     return;
@@ -170,20 +165,16 @@ static void place(const ms_walk *walk, const ms_conflicts *conflicts, const ms_c
   plan->placement = MS_PLACE_HALO;
 }
 
-/* Finds what is written, and along which cut. */
+/* Finds what is written, and along which cuts. */
 static void find_writes(const ms_walk *walk, const ms_domain *domain, const ms_choice *choice,
                         ms_array_plan *plan) {
   ms_written *writes = &plan->writes;
   uint32_t cuts[MS_MAX_DIMS], count = cut_dims(choice, cuts);
-  *writes = (ms_written){.array_dim = -1, .loop_dim = -1, .scale = 1};
+  *writes = (ms_written){.follow_count = 0};
   ms_written_find(walk, domain, plan->binding, concerns, writes);
-  for (uint32_t k = 0; k < count && writes->loop_dim < 0; k++) {
-    alignment align;
-    if (!find_alignment(walk, domain, plan->binding, WRITES, cuts[k], &align)) continue;
-    writes->array_dim = (int32_t)align.array_dim;
-    writes->loop_dim = (int32_t)align.loop_dim;
-    writes->scale = align.scale;
-    writes->offset = align.offset;
+  for (uint32_t k = 0; k < count; k++) {
+    ms_followed *next = &writes->follow[writes->follow_count];
+    if (find_alignment(walk, domain, plan->binding, WRITES, cuts[k], next)) writes->follow_count++;
   }
 }
 

@@ -153,12 +153,19 @@ typedef enum ms_placement {
   MS_PLACE_REDUCED    /* a buffer: each block's own, merged between blocks */
 } ms_placement;
 
+/* The subscript of an array dimension is scale * index + offset, of the index of a loop dimension.
+ */
+typedef struct ms_followed {
+  uint32_t array_dim, loop_dim;
+  int64_t scale, offset;
+} ms_followed;
+
 /* What a loop may write of an array. */
 typedef struct ms_written {
   int64_t low[MS_MAX_DIMS], high[MS_MAX_DIMS]; /* subscripts; low > high: nothing */
-  int32_t array_dim, loop_dim; /* all writes follow the loop dimension, which is cut; -1 none */
-  int64_t scale, offset;       /* as of the array */
-  bool whole;                  /* every element is surely written */
+  ms_followed follow[MS_MAX_DIMS];             /* cut dimensions that all writes follow, the one */
+  uint32_t follow_count;                       /* whose ranges belong to workers first */
+  bool whole;                                  /* every element is surely written */
 } ms_written;
 
 typedef struct ms_array_plan {

@@ -29,7 +29,7 @@
 #define MS_FRAME_KINDS(X)                                                              \
   X(HELLO, MS_TO_DRIVER, 1, 1024)              /* protocol; payload: ms_hello */       \
   X(PEERS, MS_TO_WORKER, 1, MS_FRAME_PAYLOAD)  /* workers; payload: an ms_peer each */ \
-  X(TASK, MS_TO_WORKER, 1, MS_FRAME_PAYLOAD)   /* total bytes, offset, DATA to come */ \
+  X(TASK, MS_TO_WORKER, 1, MS_FRAME_PAYLOAD)   /* total bytes, offset, DATA, block */  \
   X(DATA, 7u, 1, MS_FRAME_PAYLOAD)             /* item and array dim, lo, hi, first */ \
   X(LIST, MS_TO_WORKER, 1, MS_FRAME_PAYLOAD)   /* copy, runs, first, item */           \
   X(VALUES, MS_TO_WORKER, 1, MS_FRAME_PAYLOAD) /* item and block, copy, run, offset */ \

@@ -58,7 +58,6 @@ void ms_board_clear(ms_status *slot) {
   atomic_store(&slot->running, 0);
   atomic_store(&slot->awaiting, 0);
   atomic_store(&slot->finished, 0);
-  atomic_store(&slot->began, 0);
   atomic_store(&slot->asleep, 0);
 }
 

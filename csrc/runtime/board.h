@@ -58,7 +58,7 @@ ms_status *ms_board_map(uint32_t workers, int fd);
 
 void ms_board_unmap(ms_status *board, uint32_t workers);
 
-/* Makes the slot that of a new process. Its progress stays: that is the job's. */
+/* Makes the slot that of a new process. Its progress and `began` stay: they are the job's. */
 void ms_board_clear(ms_status *slot);
 
 /* The worker of slot `own` has finished `count` of its blocks of `job`. */

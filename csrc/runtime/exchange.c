@@ -33,7 +33,6 @@ static void find_partners(ms_worker *worker, ms_exchange *exchange, uint32_t *la
   for (uint32_t w = 0; w < schedule->workers; w++) {
     if (last[w] == MS_NO_BLOCK) continue;
     if (w == worker->setup.worker) {
-      exchange->final = last[w];
       exchange->collects = last[w] == schedule->order[schedule->count - 1];
     } else {
       ms_partner *partner = &exchange->partners[exchange->partner_count++];
@@ -262,13 +261,26 @@ static int send_to_all(ms_worker *worker, ms_frame frame, uint32_t block, const 
   return 0;
 }
 
+/* Where the blocks from number `from` on may have changed an item. */
+static ms_runs span_of(const ms_worker *worker, const ms_mirror *mirror, uint32_t from) {
+  const ms_worker_job *job = &worker->job;
+  const ms_item *item = &job->task.items[mirror->item];
+  ms_runs runs = {.now = mirror->now, .before = mirror->before, .element = item->element};
+  for (uint32_t p = from; p < job->position; p++) {
+    int64_t first, end;
+    ms_writes_span(item, &worker->schedule->grid, &job->task.bounds, job->mine[p], &first, &end);
+    if (first == end) continue;
+    if (runs.count == 0 || first < runs.next) runs.next = first;
+    if (end > runs.count) runs.count = end;
+  }
+  return runs;
+}
+
 /* Changes of one item since they were last sent. What others send meanwhile are other elements. */
-static int send_changes(ms_worker *worker, ms_mirror *mirror, uint32_t block, char *packed,
+static int send_changes(ms_worker *worker, ms_mirror *mirror, uint32_t from, char *packed,
                         ms_error *err) {
-  ms_runs runs = {.now = mirror->now,
-                  .before = mirror->before,
-                  .element = worker->job.task.items[mirror->item].element,
-                  .count = elements(worker, mirror)};
+  ms_runs runs = span_of(worker, mirror, from);
+  uint32_t block = worker->job.mine[worker->job.position - 1];
   size_t size;
   while ((size = ms_runs_pack(&runs, packed, MS_FRAME_PAYLOAD)) > 0) {
     if (write_runs(worker, mirror, mirror->before, packed, size) != 0) {
@@ -280,15 +292,14 @@ static int send_changes(ms_worker *worker, ms_mirror *mirror, uint32_t block, ch
   return 0;
 }
 
-int ms_exchange_send(ms_worker *worker, uint32_t block, ms_error *err) {
+int ms_exchange_send(ms_worker *worker, uint32_t from, ms_error *err) {
   ms_exchange *exchange = worker->job.exchange;
-  bool awaited = ms_schedule_listener(worker->schedule, block, 0) != UINT32_MAX;
-  if (!awaited && block != exchange->final) return 0;
+  uint32_t block = worker->job.mine[worker->job.position - 1];
   char *packed = malloc(MS_FRAME_PAYLOAD);
   if (packed == NULL) return ms_error_set(err, MS_WRK, "out of memory");
   int failed = 0;
   for (uint32_t i = 0; failed == 0 && i < exchange->mirror_count; i++) {
-    failed = send_changes(worker, &exchange->mirrors[i], block, packed, err);
+    failed = send_changes(worker, &exchange->mirrors[i], from, packed, err);
   }
   free(packed);
   if (failed != 0) return -1;

@@ -3,12 +3,12 @@
  * Exchange: arrays of which every worker has a whole copy, kept equal where it matters.
  *
  * Where memory is not shared and a block may read or overwrite what another worker's block wrote,
- * what a block changed travels to all other workers. A worker sends at the end of each block that
- * somebody waits for, and of its last one: the bitwise differences since it last sent, then a
- * token. Frames of one sender are applied in the order in which they were sent, each as soon as
- * all blocks that its blocks waited for are applied here. So an element gets its values in the
- * serial order (blocks that touch the same one are ordered), and a block whose predecessors are
- * applied sees all that any ancestor wrote.
+ * what a block changed travels to all other workers. A worker sends at the end of a block that
+ * somebody waits for, or of a later one (bundle.c), and of its last one: the bitwise differences
+ * since it last sent, then a token. Frames of one sender are applied in the order in which they
+ * were sent, each as soon as all blocks that its blocks waited for are applied here. So an element
+ * gets its values in the serial order (blocks that touch the same one are ordered), and a block
+ * whose predecessors are applied sees all that any ancestor wrote.
  *
  * Bounded: a sender waits while MS_EXCHANGE_WINDOW of its frames are not applied at the receiver.
  * No circle of such waits exists: of the blocks that were finished and not applied everywhere, the
@@ -56,7 +56,6 @@ typedef struct ms_exchange {
   ms_partner *partners;
   uint32_t partner_count;
   uint32_t *previous; /* the block that its owner runs before it, MS_NO_BLOCK none */
-  uint32_t final;     /* our own last block */
   bool started;       /* the mirrors are made */
   bool collects;      /* returns the changes to the driver */
 } ms_exchange;
@@ -73,8 +72,8 @@ int ms_exchange_start(ms_worker *worker, ms_error *err);
 int ms_exchange_take(ms_worker *worker, uint32_t from, const ms_frame *frame, zmq_msg_t *message,
                      ms_error *err);
 
-/* Our `block` is finished: sends changes and token if somebody needs them. */
-int ms_exchange_send(ms_worker *worker, uint32_t block, ms_error *err);
+/* Sends what our finished blocks from number `from` on have changed, and the token of the last. */
+int ms_exchange_send(ms_worker *worker, uint32_t from, ms_error *err);
 
 /* Waits until all changes of the others are applied, or the job is cancelled; then one worker
  * returns what the job changed to the driver. */

@@ -17,7 +17,8 @@
 #define WAIT    5000 /* ms for what must come */
 #define SILENCE 200  /* ms in which something that must not come would have come */
 
-/* The worker: a block sets its own element to 100 + block and reports all of the array. */
+/* The worker: a block sets its own element to 100 + block and reports all of the array. A job that
+ * says so has blocks that take longer than a hand-over. */
 static int serve(int channel) {
   ms_error err = {0};
   ms_worker *worker = ms_worker_connect(channel, &err);
@@ -30,6 +31,7 @@ static int serve(int channel) {
       int64_t *values = ms_worker_item(worker, 0, &dense);
       size_t size = ms_item_bytes(&ms_worker_task(worker)->items[0]);
       values[block] = 100 + block;
+      if (ms_worker_task(worker)->run_size > 0) usleep(15000);
       if (ms_worker_block_done(worker, values, size, &err) != 0) return 3;
     }
     if (got < 0) return 4;
@@ -76,8 +78,8 @@ static void close_players(void) {
   }
 }
 
-/* Begins a job on an array of zeros with an element for each block. */
-static void begin(ms_grid grid, const ms_owner *owner) {
+/* Begins a job on an array of zeros with an element for each block; `heavy` ones or light ones. */
+static void begin(ms_grid grid, const ms_owner *owner, bool heavy) {
   ms_text text = {0};
   ms_error err = {0};
   job++;
@@ -87,14 +89,17 @@ static void begin(ms_grid grid, const ms_owner *owner) {
                   .element = 8,
                   .dim_count = 1,
                   .dims = {ms_grid_blocks(&grid)},
-                  .strides = {1}};
+                  .strides = {1},
+                  .writes = {.high = {ms_grid_blocks(&grid)}}};
   ms_task task = {.grid = grid,
                   .workers = WORKERS,
                   .range_owner = owner,
                   .item_count = 1,
                   .items = &item,
                   .key = "k",
-                  .key_size = 1};
+                  .key_size = 1,
+                  .run = "heavy",
+                  .run_size = heavy ? 5 : 0};
   ms_task_write(&task, &text);
   ms_frame frame = {.kind = MS_SAY_TASK, .job = job, .a = {text.length, 0, 0}};
   CHECK(!text.failed && ms_link_send(&b.link, frame, text.bytes, text.length, &err) == 0);
@@ -179,7 +184,7 @@ static const ms_grid rotation = {.strategy = MS_ROTATE, .count = 2, .ranges = {3
 static const ms_owner rotation_owner[] = {{2, MS_WHOLE}, {1, MS_WHOLE}, {0, MS_WHOLE}};
 
 static void play_rotation(bool early) {
-  begin(rotation, rotation_owner);
+  begin(rotation, rotation_owner, false);
   change(2, 0, 0, 1000);
   finish(2, 0);
   if (!early) {
@@ -221,7 +226,7 @@ static uint32_t count_frames(uint32_t player_number) {
 static void play_window(void) {
   ms_grid grid = {.strategy = MS_WAVEFRONT, .count = 2, .ranges = {2, 40}};
   static const ms_owner owner[] = {{0, MS_WHOLE}, {1, MS_WHOLE}};
-  begin(grid, owner);
+  begin(grid, owner, true);
   CHECK(count_frames(1) == MS_EXCHANGE_WINDOW);
   say(1, MS_SAY_CREDIT, 1000, 0, NULL, 0); /* more than it has sent */
   CHECK(count_frames(1) == 0);
@@ -238,12 +243,31 @@ static void play_window(void) {
   CHECK(got.done && got.blocks < 40);
 }
 
+/* Light blocks that all hand over to one worker do so together, heavy ones each. */
+static void play_bundles(bool heavy) {
+  ms_grid grid = {.strategy = MS_WAVEFRONT, .count = 2, .ranges = {2, 8}};
+  static const ms_owner owner[] = {{0, MS_WHOLE}, {1, MS_WHOLE}};
+  ms_frame frame = {0};
+  uint32_t tokens = 0;
+  begin(grid, owner, heavy);
+  while (!(frame.kind == MS_SAY_TOKEN && frame.a[0] == 7) && hear(1, &frame, WAIT)) {
+    tokens += frame.kind == MS_SAY_TOKEN;
+  }
+  CHECK(frame.a[0] == 7 && (heavy ? tokens == 8 : tokens <= 2));
+  for (uint64_t block = 8; block < 16; block++) {
+    change(1, block, (int64_t)block, 7);
+    finish(1, block);
+  }
+  ending got = end_of_job();
+  CHECK(got.done && got.blocks == 8 && got.code == UINT64_MAX);
+}
+
 /* A player's frames are acknowledged as they are applied. */
 static void play_credit(void) {
   ms_grid grid = {.strategy = MS_WAVEFRONT, .count = 2, .ranges = {2, 8}};
   static const ms_owner owner[] = {{1, MS_WHOLE}, {0, MS_WHOLE}};
   ms_frame frame;
-  begin(grid, owner);
+  begin(grid, owner, false);
   for (uint64_t block = 0; block < 8; block++) {
     change(1, block, (int64_t)block, 7);
     finish(1, block);
@@ -261,7 +285,7 @@ static void play_credit(void) {
 /* What no worker would send ends the job with MS_NET. */
 static void play_foul(int kind) {
   static const int64_t beyond[3] = {8, 2, 0}, negative[3] = {-1, 1, 0}, hollow[3] = {0, 4, 0};
-  begin(rotation, rotation_owner);
+  begin(rotation, rotation_owner, false);
   switch (kind) {
     case 0: /* somebody else's block */
       finish(1, 0);
@@ -308,6 +332,8 @@ int main(void) {
   play_rotation(true);
   play_window();
   play_credit();
+  play_bundles(false);
+  play_bundles(true);
   for (int kind = 0; kind < 9; kind++) {
     play_foul(kind);
     play_rotation(kind % 2 == 0);

@@ -87,6 +87,7 @@ static int read_report(const ms_session *session, ms_outcome *outcome, uint32_t 
   ms_record record;
   int got;
   while ((got = ms_report_next(report->bytes, report->length, &at, &record)) > 0) {
+    if (record.kind == MS_REPORT_SPENT && outcome->deaths > 0) continue; /* some is missing */
     if (record.kind == MS_REPORT_SPENT) {
       if (add_spent(session, outcome, &record, err) != 0) return -1;
       continue;

@@ -31,6 +31,17 @@ uint32_t ms_grid_space(const ms_grid *grid) {
   return grid->strategy == MS_HYPERPLANE ? grid->sequential : 0;
 }
 
+bool ms_grid_chains(const ms_grid *grid, uint32_t axis) {
+  switch (grid->strategy) {
+    case MS_ROTATE:
+    case MS_WAVEFRONT:
+    case MS_SERIALLY:
+      return true;
+    default:
+      return axis == ms_grid_space(grid); /* with edges, or a range of it has one owner */
+  }
+}
+
 const char *ms_grid_refusal(const ms_grid *grid) {
   if (ms_grid_blocks(grid) == 0) return "its grid has no blocks or too many";
   if (grid->last > ms_grid_blocks(grid) || grid->first > grid->last ||

@@ -9,6 +9,7 @@
 #ifndef MS_RUNTIME_GRID_H
 #define MS_RUNTIME_GRID_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "base/error.h"
@@ -35,6 +36,9 @@ uint32_t ms_grid_range(const ms_grid *grid, uint32_t block, uint32_t axis);
 
 /* The axis whose ranges have owners. */
 uint32_t ms_grid_space(const ms_grid *grid);
+
+/* Whether of blocks in the same range of `axis` each follows the one before it in plan order. */
+bool ms_grid_chains(const ms_grid *grid, uint32_t axis);
 
 /* What keeps a grid from being run, NULL when nothing does (static storage). */
 const char *ms_grid_refusal(const ms_grid *grid);

@@ -213,8 +213,8 @@ static void attack_worker(int lanes) {
     ms_link_send(&b.link, cancel, NULL, 0, &err);
     while (receive(&b, &got, payload, sizeof payload, i % 16 == 0 ? 1 : 0)) continue;
   }
-  /* A driver sends no task before the last job's DONE. */
-  while (receive(&b, &got, payload, sizeof payload, 3000)) continue;
+  /* A driver sends no task before the last job's DONE; a worker waits 5 s for a segment. */
+  while (receive(&b, &got, payload, sizeof payload, 7000)) continue;
   CHECK(still_serves(&b, FRAMES + 10));
   ms_notice garbage = {.kind = 99};
   ms_notice empty = {.kind = MS_NOTICE_GONE, .id = 5};

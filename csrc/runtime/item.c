@@ -3,6 +3,8 @@
  * Item: see item.h. */
 #include "runtime/item.h"
 
+#include <string.h>
+
 static const char *const names[MS_MOVEMENTS] = {"cached",  "served",    "broadcast", "local",
                                                 "rotated", "scattered", "exchanged"};
 
@@ -40,8 +42,12 @@ static bool writes_fit(const ms_item *item, const ms_grid *grid) {
     if (writes->low[d] < 0 || writes->low[d] > writes->high[d]) return false;
     if (writes->high[d] > item->dims[d]) return false;
   }
-  if (writes->follows == 0) return true;
-  return writes->follows == 1 && writes->dim < item->dim_count && writes->axis < grid->count;
+  if (writes->blind > 1 || writes->follows > MS_FOLLOWS) return false;
+  for (uint32_t k = 0; k < writes->follows; k++) {
+    const ms_follow *follow = &writes->follow[k];
+    if (follow->dim >= item->dim_count || follow->axis >= grid->count) return false;
+  }
+  return true;
 }
 
 /* What is wrong with an item, NULL when nothing is. */
@@ -124,11 +130,38 @@ void ms_item_rows(const ms_item *item, const ms_bounds *bounds, uint32_t range, 
              item->dims[item->array_dim], lo, hi);
 }
 
-void ms_writes_rows(const ms_item *item, const ms_bounds *bounds, uint32_t range, int64_t *lo,
-                    int64_t *hi) {
+void ms_writes_rows(const ms_item *item, const ms_bounds *bounds, uint32_t which, uint32_t range,
+                    int64_t *lo, int64_t *hi) {
   const ms_writes *writes = &item->writes;
-  int64_t low = writes->low[writes->dim], high = writes->high[writes->dim];
-  rows_along(bounds->start[writes->axis], range, writes->scale, writes->offset, high, lo, hi);
+  const ms_follow *follow = &writes->follow[which];
+  int64_t low = writes->low[follow->dim], high = writes->high[follow->dim];
+  rows_along(bounds->start[follow->axis], range, follow->scale, follow->offset, high, lo, hi);
   *lo = *lo < low ? 0 : *lo - low;
   *hi = *hi - low < *lo ? *lo : *hi - low;
+}
+
+void ms_writes_span(const ms_item *item, const ms_grid *grid, const ms_bounds *bounds,
+                    uint32_t block, int64_t *first, int64_t *end) {
+  const ms_writes *writes = &item->writes;
+  int64_t low[MS_ARRAY_DIMS], high[MS_ARRAY_DIMS], stride = 1, last = 0;
+  memcpy(low, writes->low, sizeof low);
+  memcpy(high, writes->high, sizeof high);
+  for (uint32_t k = 0; k < writes->follows; k++) {
+    const ms_follow *follow = &writes->follow[k];
+    if (bounds->start[follow->axis] == NULL) continue;
+    int64_t lo, hi;
+    ms_writes_rows(item, bounds, k, ms_grid_range(grid, block, follow->axis), &lo, &hi);
+    low[follow->dim] = writes->low[follow->dim] + lo;
+    high[follow->dim] = writes->low[follow->dim] + hi;
+  }
+  *first = *end = 0;
+  for (uint32_t d = item->dim_count; d-- > 0; stride *= item->dims[d]) {
+    if (high[d] <= low[d]) {
+      *first = *end = 0;
+      return;
+    }
+    *first += low[d] * stride;
+    last += (high[d] - 1) * stride;
+  }
+  *end = last + 1;
 }

@@ -27,14 +27,22 @@ typedef enum ms_movement {
   MS_MOVEMENTS
 } ms_movement;
 
+/* With the ranges of an axis go only the rows of a dimension at the 1-based scale * index + offset.
+ */
+typedef struct ms_follow {
+  uint32_t dim, axis;
+  int64_t scale, offset;
+} ms_follow;
+
+#define MS_FOLLOWS 2 /* as many as a wavefront cuts */
+
 /* What a job may write of an item. */
 typedef struct ms_writes {
   int64_t low[MS_ARRAY_DIMS],
       high[MS_ARRAY_DIMS]; /* rows of each dimension, 0-based, end excluded */
-  uint32_t follows;        /* 0 or 1: with the ranges of an axis go only ... */
-  uint32_t dim, axis;      /* ... the rows of this dimension */
-  uint32_t unused;         /* 0 */
-  int64_t scale, offset;   /* at the 1-based row scale * index + offset */
+  uint32_t blind;          /* 0 or 1: the job reads nothing of the item */
+  uint32_t follows;        /* 0 .. MS_FOLLOWS: how many axes the writes follow; their ranges ... */
+  ms_follow follow[MS_FOLLOWS]; /* ... are of different axes and dimensions */
 } ms_writes;
 
 typedef struct ms_item {
@@ -74,10 +82,15 @@ size_t ms_item_bytes(const ms_item *item);
 void ms_item_rows(const ms_item *item, const ms_bounds *bounds, uint32_t range, int64_t *lo,
                   int64_t *hi);
 
-/* Rows that may be written with range `range` of the axis that the item's writes follows, counted
- * from writes.low. */
-void ms_writes_rows(const ms_item *item, const ms_bounds *bounds, uint32_t range, int64_t *lo,
-                    int64_t *hi);
+/* Rows that may be written with range `range` of the axis that the item's writes follow as number
+ * `which`, counted from writes.low. */
+void ms_writes_rows(const ms_item *item, const ms_bounds *bounds, uint32_t which, uint32_t range,
+                    int64_t *lo, int64_t *hi);
+
+/* Where, in the sequence of an item's elements, all lie that `block` may write: *first until before
+ * *end. */
+void ms_writes_span(const ms_item *item, const ms_grid *grid, const ms_bounds *bounds,
+                    uint32_t block, int64_t *first, int64_t *end);
 
 /* "rotated" */
 const char *ms_movement_name(uint32_t movement);

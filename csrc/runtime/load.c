@@ -140,18 +140,21 @@ static bool takes_part(const ms_schedule *schedule, uint32_t number) {
 
 /* Whether workers log what they write. */
 static bool workers_log(const ms_session *session, const ms_run *run) {
-  return session->config.shared && run->undo.size > 0;
+  return session->config.shared && run->undo.size + run->redo.size > 0;
 }
 
-static ms_task_log log_place(const ms_session *session) {
+static ms_task_log log_place(const ms_session *session, const ms_run *run) {
   const ms_block *log = &session->undo;
   return (ms_task_log){.segment = log->segment->id,
                        .segment_size = log->segment->size,
                        .place = log->offset,
-                       .size = log->size};
+                       .size = run->undo.size + run->redo.size,
+                       .slots = run->redo.size};
 }
 
-static int write_tasks(ms_session *session, ms_run *run) {
+/* Writes the task, and with the kernel if that is needed: for a worker that does not know it, or
+ * one that resumes. */
+static int write_tasks(ms_session *session, ms_run *run, bool resumes, ms_error *err) {
   const ms_job *job = run->job;
   bool logs = workers_log(session, run);
   ms_task task = {.grid = job->grid,
@@ -160,14 +163,13 @@ static int write_tasks(ms_session *session, ms_run *run) {
                   .item_count = job->item_count,
                   .items = run->items,
                   .bounds = session->config.shared && !logs ? (ms_bounds){{0}} : job->bounds,
-                  .log = logs ? log_place(session) : (ms_task_log){0},
+                  .log = logs ? log_place(session, run) : (ms_task_log){0},
                   .key = job->key,
                   .key_size = job->key_size,
                   .run = job->run,
                   .run_size = job->run_size};
-  run->task.length = run->task_with_kernel.length = 0;
-  ms_task_write(&task, &run->task);
-  bool known = true;
+  if (!resumes) ms_task_write(&task, &run->task);
+  bool known = !resumes;
   for (uint32_t i = 0; i < session->schedule->workers; i++) {
     known = known && ms_member_knows(&session->members[i], job->key, job->key_size);
   }
@@ -175,10 +177,10 @@ static int write_tasks(ms_session *session, ms_run *run) {
   task.kernel_size = job->kernel_size;
   if (task.kernel != NULL && !known) ms_task_write(&task, &run->task_with_kernel);
   if (run->task.failed || run->task_with_kernel.failed) {
-    return ms_error_set(run->err, MS_WRK, "out of memory for a loop's captured values");
+    return ms_error_set(err, MS_WRK, "out of memory for a loop's captured values");
   }
   if (run->task.length > MS_TASK_LIMIT || run->task_with_kernel.length > MS_TASK_LIMIT) {
-    return ms_error_set(run->err, MS_OPT,
+    return ms_error_set(err, MS_OPT,
                         "the loop's captured values take %zu bytes, more than the %zu that can be "
                         "sent: put large data into arrays",
                         run->task.length, MS_TASK_LIMIT);
@@ -220,7 +222,7 @@ static int fail_preparing(ms_session *session, ms_member *member, ms_run *run,
 
 int ms_load_prepare(ms_session *session, ms_run *run) {
   if (complete_items(session, run) != 0 || choose_schedule(session, run) != 0 ||
-      ms_recover_prepare(session, run) != 0 || write_tasks(session, run) != 0) {
+      ms_recover_prepare(session, run) != 0 || write_tasks(session, run, false, run->err) != 0) {
     return -1;
   }
   for (uint32_t i = 0; i < session->schedule->workers; i++) {
@@ -233,21 +235,29 @@ int ms_load_prepare(ms_session *session, ms_run *run) {
     }
   }
   for (uint32_t i = 0; i < session->schedule->workers; i++) {
-    session->members[i].working = takes_part(session->schedule, i);
-  }
-  for (uint32_t i = 0; i < session->config.workers; i++) {
     ms_member *member = &session->members[i];
-    member->finished_before = member->status == NULL ? 0 : atomic_load(&member->status->finished);
+    member->working = takes_part(session->schedule, i);
+    member->resumes = false;
+    member->from = 0;
+    member->reported = 0;
   }
+  return 0;
+}
+
+int ms_load_resume(ms_session *session, ms_member *member, ms_run *run, ms_error *err) {
+  if (run->task_with_kernel.length == 0 && write_tasks(session, run, true, err) != 0) return -1;
+  if (prepare_member(session, member, run, err) != 0) return -1;
+  member->resumes = false;
   return 0;
 }
 
 static int send_task(ms_session *session, ms_member *member, ms_error *err) {
   size_t left = member->task->length - member->task_sent;
   size_t most = ms_link_piece(&member->link), take = left < most ? left : most;
-  ms_frame frame = {.kind = MS_SAY_TASK,
-                    .job = session->jobs,
-                    .a = {member->task->length, member->task_sent, member->data_frames}};
+  ms_frame frame = {
+      .kind = MS_SAY_TASK,
+      .job = session->jobs,
+      .a = {member->task->length, member->task_sent, member->data_frames, member->from}};
   const char *piece = member->task->bytes + member->task_sent;
   member->task_sent += take;
   return ms_link_send(&member->link, frame, piece, take, err);
@@ -255,7 +265,7 @@ static int send_task(ms_session *session, ms_member *member, ms_error *err) {
 
 /* Sends what one worker's window has room for. */
 static int send_some(ms_session *session, ms_member *member, ms_run *run, ms_error *err) {
-  while (member->working && ms_link_open(&member->link)) {
+  while (member->working && !member->resumes && ms_link_open(&member->link)) {
     if (member->task_sent < member->task->length) {
       if (send_task(session, member, err) != 0) return -1;
     } else if (member->parcel_next < member->parcel_count) {
@@ -296,6 +306,7 @@ void ms_load_free(ms_session *session, ms_run *run) {
     member->parcel_count = member->parcel_next = 0;
     member->task = NULL;
   }
+  ms_redo_free(&run->redo);
   ms_undo_free(&run->undo);
   free(run->items);
   free(run->boxes);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Recovery: a job that fails leaves the arrays as they were; one whose worker died runs again.
+ * Recovery: a job that fails leaves the arrays as they were; one whose worker died and could not be
+ * replaced alone (replace.c) runs again.
  *
  * Nobody works on the job any more when it is undone, and plans fix every bit of their results, so
  * running it again from the start gives what it would have given. Printed text and results of a
@@ -40,21 +41,40 @@ static int take_log(ms_session *session, size_t size, ms_error *err) {
   return ms_undo_room(log, size, err);
 }
 
+/* Takes room for the log and, where there is enough, for slots. */
+static int take_room(ms_session *session, ms_run *run) {
+  ms_undo *undo = &run->undo;
+  ms_redo *redo = &run->redo;
+  if (redo->size > 0 && take_log(session, undo->size + redo->size, NULL) == 0) return 0;
+  redo->size = 0;
+  return take_log(session, undo->size, run->err);
+}
+
 int ms_recover_prepare(ms_session *session, ms_run *run) {
   const ms_job *job = run->job;
   ms_undo *undo = &run->undo;
+  ms_redo *redo = &run->redo;
+  uint32_t workers = session->schedule->workers;
   if (job->transaction &&
       ms_undo_divide(undo, &job->grid, &job->bounds, run->items, job->item_count, run->err) != 0) {
     return -1;
   }
-  if (take_log(session, undo->size, run->err) != 0) return -1;
-  if (undo->size == 0) return 0;
-  void **data = calloc(job->item_count, sizeof *data);
+  if (job->transaction && ms_session_has_lanes(session) &&
+      ms_redo_divide(redo, undo, workers, run->err) != 0) {
+    return -1;
+  }
+  if (take_room(session, run) != 0) return -1;
+  if (undo->size + redo->size == 0) return 0;
+  unsigned char *memory = ms_block_at(&session->undo);
+  void **data = calloc((size_t)job->item_count + 1, sizeof *data);
   if (data == NULL) return ms_error_set(run->err, MS_WRK, "out of memory");
   for (uint32_t i = 0; i < job->item_count; i++) data[i] = job->items[i].data;
-  ms_undo_attach(undo, ms_block_at(&session->undo), data);
+  ms_undo_attach(undo, memory, data);
   ms_undo_clear(undo);
   free(data);
+  ms_redo_attach(redo, memory + undo->size,
+                 ms_board_shelf(session->board, session->config.workers, 0));
+  for (uint32_t w = 0; redo->size > 0 && w < workers; w++) ms_redo_clear(redo, w);
   return 0;
 }
 
@@ -68,30 +88,23 @@ void ms_recover_undo(ms_run *run) {
 
 /* ------------------------------------------------------------------------------- deaths */
 
-/* How many of its blocks a worker has finished in the present attempt. */
-static uint64_t finished_by(const ms_member *member) {
-  if (member->status == NULL) return 0;
-  return atomic_load(&member->status->finished) - member->finished_before;
+uint32_t ms_recover_finished(const ms_session *session, uint32_t worker) {
+  return ms_board_progress(&session->board[worker], session->jobs);
 }
 
-/* Takes the blocks that `member` has finished off the list of suspects. */
-static void clear_suspects(const ms_session *session, ms_deaths *deaths, const ms_member *member) {
+/* Takes blocks that are finished off the list of suspects. */
+static void clear_suspects(const ms_session *session, ms_deaths *deaths) {
   const ms_schedule *schedule = session->schedule;
-  uint64_t left = finished_by(member);
-  for (uint32_t i = 0; left > 0 && i < schedule->count; i++) {
-    uint32_t block = schedule->order[i];
-    if (schedule->owner[block] != member->number) continue;
-    left--;
-    for (uint32_t s = deaths->suspect_count; s-- > 0;) {
-      if (deaths->suspects[s] != block) continue;
-      deaths->suspects[s] = deaths->suspects[--deaths->suspect_count];
-    }
+  for (uint32_t s = deaths->suspect_count; s-- > 0;) {
+    uint32_t block = deaths->suspects[s];
+    if (schedule->rank[block] >= ms_recover_finished(session, schedule->owner[block])) continue;
+    deaths->suspects[s] = deaths->suspects[--deaths->suspect_count];
   }
 }
 
 void ms_recover_note(ms_session *session, const ms_member *member, uint32_t block) {
   ms_deaths *deaths = &session->run->deaths;
-  clear_suspects(session, deaths, member);
+  clear_suspects(session, deaths);
   if (block == MS_NO_BLOCK || deaths->fresh_count == MS_MOST_REDOS) return;
   ms_death *death = &deaths->fresh[deaths->fresh_count++];
   *death = (ms_death){.worker = member->number,
@@ -106,6 +119,20 @@ static bool is_suspect(const ms_deaths *deaths, uint32_t block) {
     if (deaths->suspects[s] == block) return true;
   }
   return false;
+}
+
+bool ms_recover_suspects(ms_session *session, uint32_t block) {
+  ms_deaths *deaths = &session->run->deaths;
+  clear_suspects(session, deaths);
+  return is_suspect(deaths, block);
+}
+
+static void suspect(ms_deaths *deaths, uint32_t block) {
+  if (deaths->suspect_count < MS_MOST_REDOS) deaths->suspects[deaths->suspect_count++] = block;
+}
+
+void ms_recover_suspect(ms_session *session, uint32_t block) {
+  suspect(&session->run->deaths, block);
 }
 
 /* Tells of a block of the present attempt that had ended a worker before, if there is one. */
@@ -125,28 +152,27 @@ static bool convict(ms_run *run) {
                  death->how);
     return true;
   }
-  for (uint32_t f = 0; f < deaths->fresh_count; f++) {
-    if (deaths->suspect_count == MS_MOST_REDOS) break;
-    deaths->suspects[deaths->suspect_count++] = deaths->fresh[f].block;
-  }
+  for (uint32_t f = 0; f < deaths->fresh_count; f++) suspect(deaths, deaths->fresh[f].block);
   deaths->fresh_count = 0;
   return false;
 }
 
 static void reset_outcome(ms_outcome *outcome) {
-  uint64_t moved = outcome->moved;
+  ms_outcome kept = *outcome;
   ms_outcome_free(outcome);
-  outcome->moved = moved;
-  outcome->worker = outcome->block = UINT32_MAX;
+  *outcome = (ms_outcome){.worker = UINT32_MAX,
+                          .block = UINT32_MAX,
+                          .moved = kept.moved,
+                          .deaths = kept.deaths,
+                          .redone = kept.redone,
+                          .repeats = kept.repeats + 1};
 }
 
 bool ms_recover_again(ms_session *session, ms_run *run) {
   ms_outcome *outcome = run->outcome;
   ms_deaths *deaths = &run->deaths;
   if (!run->job->transaction || run->err->code != MS_WRK || outcome->pid == 0) return false;
-  for (uint32_t i = 0; i < session->config.workers; i++) {
-    clear_suspects(session, deaths, &session->members[i]);
-  }
+  clear_suspects(session, deaths);
   if (convict(run)) return false;
   if (ms_interrupt_seen()) {
     ms_error_clear(run->err);

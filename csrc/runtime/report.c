@@ -45,15 +45,25 @@ int ms_report_next(const char *bytes, size_t size, size_t *at, ms_record *record
   return 1;
 }
 
-void ms_report_keep_printed(ms_text *report) {
+void ms_report_keep(ms_text *report, bool (*wanted)(const ms_record *record, const void *context),
+                    const void *context) {
   size_t at = 0, from = 0, kept = 0;
   ms_record record;
   for (; ms_report_next(report->bytes, report->length, &at, &record) > 0; from = at) {
-    if (record.kind != MS_REPORT_PRINTED) continue;
+    if (!wanted(&record, context)) continue;
     memmove(report->bytes + kept, report->bytes + from, at - from);
     kept += at - from;
   }
   report->length = kept;
+}
+
+static bool is_printed(const ms_record *record, const void *context) {
+  (void)context;
+  return record->kind == MS_REPORT_PRINTED;
+}
+
+void ms_report_keep_printed(ms_text *report) {
+  ms_report_keep(report, is_printed, NULL);
 }
 
 static int differs(const ms_runs *runs, int64_t at) {

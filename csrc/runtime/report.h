@@ -7,6 +7,7 @@
 #ifndef MS_RUNTIME_REPORT_H
 #define MS_RUNTIME_REPORT_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -35,6 +36,10 @@ void ms_report_add(ms_text *report, uint32_t block, uint32_t kind, const void *b
  * added, its block, kind and true size. */
 char *ms_report_open(ms_text *report, size_t most);
 void ms_report_close(ms_text *report, uint32_t block, uint32_t kind, size_t size);
+
+/* Removes the records that are not wanted, and a torn end. */
+void ms_report_keep(ms_text *report, bool (*wanted)(const ms_record *record, const void *context),
+                    const void *context);
 
 /* Removes all records but those of printed text. */
 void ms_report_keep_printed(ms_text *report);

@@ -166,9 +166,7 @@ static void tell_progress(const ms_session *session) {
   uint64_t finished = 0;
   if (run->failed || run->job->advanced == NULL) return;
   for (uint32_t i = 0; i < session->schedule->workers; i++) {
-    const ms_member *member = &session->members[i];
-    if (member->status == NULL) continue;
-    finished += atomic_load(&member->status->finished) - member->finished_before;
+    finished += ms_recover_finished(session, i);
   }
   run->job->advanced(run->job->context, finished, session->schedule->count);
 }
@@ -257,6 +255,7 @@ static void wait_for_all(ms_session *session, int interrupt) {
       ms_error_set(run->err, MS_INT, "interrupted");
       ms_run_fail(session, UINT32_MAX, UINT32_MAX, GRACE);
     }
+    ms_replace_resume(session);
     ms_load_send(session, run);
     enforce_deadline(session);
     if (ms_session_clock() - ticked >= SECOND) {

@@ -159,6 +159,23 @@ static void check_edges(const ms_schedule *s, const uint32_t *position) {
   CHECK(edges == total && edges == s->after_start[s->block_count] && mirrored >= edges);
 }
 
+/* Along an axis that chains, all blocks of a range come one after the other, whoever has them. */
+static void check_chains(const ms_schedule *s, const uint32_t *position) {
+  uint32_t n = s->block_count;
+  bool *reach = forced(s, position, true), chained = true;
+  for (uint32_t axis = 0; axis < s->grid.count; axis++) {
+    if (!ms_grid_chains(&s->grid, axis)) continue;
+    for (uint32_t i = 0; i < n; i++) {
+      uint32_t range = range_of(&s->grid, s->order[i], axis);
+      for (uint32_t j = i + 1; j < n; j++) {
+        chained &= reach[i * n + j] || range_of(&s->grid, s->order[j], axis) != range;
+      }
+    }
+  }
+  CHECK(chained && ms_grid_chains(&s->grid, ms_grid_space(&s->grid)));
+  free(reach);
+}
+
 static void check_schedule(const ms_schedule *s) {
   uint32_t n = s->block_count;
   uint32_t *position = calloc(n, sizeof *position);
@@ -172,6 +189,7 @@ static void check_schedule(const ms_schedule *s) {
   check_edges(s, position);
   check_listeners(s);
   check_ranks(s);
+  check_chains(s, position);
   for (int owners = 0; owners <= 1; owners++) {
     /* In phases one block stands for others of its owner, so only the sum can be compared. */
     if (owners == 0 && s->phase_blocks > 0) continue;

@@ -117,9 +117,12 @@ typedef struct ms_outcome {
   ms_text *reports;   /* for each worker; hold the results' bytes */
   uint64_t *spent;    /* ns in blocks of each range of the space axis; NULL of a short job */
   uint32_t range_count;
-  ms_text printed; /* what blocks printed, in plan order; also of a failed job */
-  ms_text notices; /* a line for each thing that users may want to know */
-  uint64_t moved;  /* bytes of arrays that the driver sent */
+  ms_text printed;  /* what blocks printed, in plan order; also of a failed job */
+  ms_text notices;  /* a line for each thing that users may want to know */
+  uint64_t moved;   /* bytes of arrays that the driver sent */
+  uint32_t deaths;  /* of workers while the job ran */
+  uint32_t redone;  /* blocks that were undone and run again alone */
+  uint32_t repeats; /* times that all blocks were */
   /* Only of a failed job: */
   ms_text error;   /* the body's error, as the worker gave it (err->code is MS_BDY) */
   uint32_t worker; /* who failed; UINT32_MAX: nobody in particular */

@@ -2,7 +2,8 @@
  *
  * The inside of a session, shared by session.c (its life), wait.c (where the driver waits),
  * member.c (one worker process), load.c (what a worker is sent before a job), cached.c (what it
- * keeps of that), gather.c (what comes back), run.c (one job) and recover.c (after failures). */
+ * keeps of that), gather.c (what comes back), run.c (one job), replace.c (when a worker dies in it)
+ * and recover.c (after failures). */
 #ifndef MS_RUNTIME_SESSION_STATE_H
 #define MS_RUNTIME_SESSION_STATE_H
 
@@ -13,6 +14,7 @@
 #include "net/zap.h"
 #include "runtime/board.h"
 #include "runtime/parcel.h"
+#include "runtime/redo.h"
 #include "runtime/session.h"
 #include "runtime/setup.h"
 #include "runtime/spawn.h"
@@ -49,14 +51,20 @@ typedef struct ms_member {
   ms_wanted **wanted; /* lists for served items */
   uint32_t wanted_count;
   /* The present job: */
-  bool working;             /* DONE has not come */
-  uint64_t finished_before; /* blocks of earlier jobs */
+  bool working;    /* DONE has not come */
+  bool resumes;    /* it replaces one that died, and has not been told of the job yet */
+  uint64_t from;   /* of a replacement: 1 + own blocks that are finished; else 0 */
+  uint64_t due;    /* ns: when one that resumes has to be up */
+  size_t reported; /* bytes of the report that are its predecessors' */
   const ms_text *task;
   size_t task_sent;
   uint64_t data_frames;
   ms_parcel *parcels;
   uint32_t parcel_count, parcel_next;
 } ms_member;
+
+/* Processes in a row that may be killed before they are ready. */
+#define MS_MOST_STILLBORN 10
 
 /* Most times that one job is run again. */
 #define MS_MOST_REDOS 100
@@ -72,6 +80,7 @@ typedef struct ms_death {
 /* What a job remembers of the deaths that it has caused or survived. */
 typedef struct ms_deaths {
   uint32_t redos;
+  uint32_t stillborn;               /* replacements that ended before they were told of the job */
   uint32_t suspects[MS_MOST_REDOS]; /* blocks that ended a worker and were not finished since */
   uint32_t suspect_count;
   ms_death fresh[MS_MOST_REDOS]; /* of the present attempt */
@@ -87,6 +96,7 @@ typedef struct ms_run {
   ms_box *boxes;
   ms_text task, task_with_kernel;
   ms_undo undo; /* of a transaction */
+  ms_redo redo; /* where workers can be replaced one by one; else without slots */
   ms_deaths deaths;
   bool failed;       /* err is filled; only waiting for the rest */
   bool lost;         /* a worker died while the job was prepared: prepare again */
@@ -113,6 +123,7 @@ struct ms_session {
   zmq_pollitem_t *polled; /* router, interrupt, then a channel and a lane for each member */
   char *lane_room;        /* for a frame from a lane; NULL: there are no lanes */
   uint64_t jobs;
+  uint32_t stillborn;    /* workers that were killed before they were ready, since all were up */
   ms_schedule *schedule; /* of the present or last job */
   ms_run *run;           /* NULL between jobs */
   ms_block undo;         /* memory of undo logs, kept between jobs */
@@ -167,6 +178,9 @@ void ms_cached_disown(ms_member *member, uint64_t id);
  * be gone. What had a segment to itself went with it; small pieces share one. */
 void ms_cached_trim(ms_member *member, uint64_t now);
 
+/* load.c: prepares one that resumes; it is told of the job with the next ms_load_send. */
+int ms_load_resume(ms_session *session, ms_member *member, ms_run *run, ms_error *err);
+
 /* load.c: prepares what takes part in the job; sends as much as windows allow. */
 int ms_load_prepare(ms_session *session, ms_run *run);
 int ms_load_send(ms_session *session, ms_run *run);
@@ -181,11 +195,23 @@ void ms_run_frame(ms_session *session, ms_member *member, const ms_frame *frame,
 /* run.c: the job fails: the others are cancelled and get `grace` ms. The first failure counts. */
 void ms_run_fail(ms_session *session, uint32_t worker, uint32_t block, uint32_t grace);
 
+/* replace.c: a working member has ended while it was running `block` (MS_NO_BLOCK: none): undoes
+ * that alone and starts a process that goes on there, if that is possible. */
+bool ms_replace(ms_session *session, ms_member *member, uint32_t block);
+/* Tells replacements that are up of the job; fails it when one does not come up. */
+void ms_replace_resume(ms_session *session);
+
 /* recover.c: takes care that the job can be undone; before any of it is sent. */
 int ms_recover_prepare(ms_session *session, ms_run *run);
 /* A working member has ended while it was running `block` (MS_NO_BLOCK: none); to be called before
  * it is buried. */
 void ms_recover_note(ms_session *session, const ms_member *member, uint32_t block);
+/* Whether `block` has ended a worker before. */
+bool ms_recover_suspects(ms_session *session, uint32_t block);
+/* Notes that it has. */
+void ms_recover_suspect(ms_session *session, uint32_t block);
+/* How many blocks of the present job a worker has finished. */
+uint32_t ms_recover_finished(const ms_session *session, uint32_t worker);
 /* The attempt has failed and nobody works any more: puts the arrays back. */
 void ms_recover_undo(ms_run *run);
 /* Whether to try again; then the run is as before the first attempt, but for what it remembers of

@@ -125,7 +125,8 @@ static void take_log(cursor *c, ms_task_log *log) {
   const char *bytes = take_bytes(c, &size);
   if (size != sizeof *log) c->failed = true;
   if (!c->failed) memcpy(log, bytes, sizeof *log);
-  if (log->place > log->segment_size || log->size > log->segment_size - log->place) {
+  if (log->place > log->segment_size || log->size > log->segment_size - log->place ||
+      log->slots > log->size) {
     c->failed = true;
   }
 }

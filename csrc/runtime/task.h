@@ -19,6 +19,7 @@
 /* Where the undo log lies in shared memory; segment 0: nothing is logged. */
 typedef struct ms_task_log {
   uint64_t segment, segment_size, place, size;
+  uint64_t slots; /* bytes at its end that are slots for workers (redo.h) */
 } ms_task_log;
 
 typedef struct ms_task {

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * Tokens: hand-overs from worker to worker: on one host through the board, else over their own
- * sockets. This file is all that knows how a hand-over is made; the rest calls ms_token_wait and
- * ms_token_send. */
+ * sockets (bundle.c sends them). The rest calls ms_token_wait and ms_token_send. */
 #include <string.h>
 
 #include "runtime/worker_state.h"
@@ -134,6 +133,7 @@ static int look_for(ms_worker *worker, uint32_t before, ms_error *err) {
 static int wait_for(ms_worker *worker, uint32_t before, ms_error *err) {
   int found = look_for(worker, before, err);
   if (found != 0) return found < 0 ? -1 : 0;
+  if (ms_bundle_send(worker, err) != 0) return -1; /* others may wait for what is held back */
   atomic_store(&worker->status->awaiting, (uint64_t)before + 1);
   int failed = 0;
   while (failed == 0 && !ms_token_finished(worker, before) && !worker->gone &&
@@ -180,38 +180,6 @@ ms_link *ms_token_link(ms_worker *worker, uint32_t number, ms_error *err) {
   return &to->out;
 }
 
-/* Sends the rotated rows that follow range `range` of `axis`. */
-static int send_rows(ms_worker *worker, uint32_t axis, uint32_t range, ms_link *out,
-                     ms_error *err) {
-  ms_worker_job *job = &worker->job;
-  for (uint32_t i = 0; i < job->task.item_count; i++) {
-    const ms_item *item = &job->task.items[i];
-    if (item->movement != MS_MOVE_ROTATED || item->cut != axis) continue;
-    int64_t lo, hi;
-    ms_item_rows(item, &job->task.bounds, range, &lo, &hi);
-    ms_parcel parcel = ms_parcel_make(item, i, item->array_dim, lo, hi);
-    ms_box box = ms_item_box(item, job->place[i], true);
-    while (parcel.next < parcel.count) {
-      if (ms_parcel_send(&parcel, &box, out, job->number, err) != 0) return -1;
-    }
-    job->moved += (uint64_t)parcel.count * item->element;
-  }
-  return 0;
-}
-
-/* Hands the ranges that `block` leaves to the blocks that use them next. */
-static int hand_on(ms_worker *worker, uint32_t block, ms_error *err) {
-  const ms_schedule *schedule = worker->schedule;
-  for (uint32_t e = schedule->after_start[block]; e < schedule->after_start[block + 1]; e++) {
-    uint32_t owner = schedule->owner[schedule->after[e]], axis = schedule->after_axis[e];
-    if (owner == worker->setup.worker) continue;
-    ms_link *link = ms_token_link(worker, owner, err);
-    uint32_t range = ms_grid_range(&schedule->grid, block, axis);
-    if (link == NULL || send_rows(worker, axis, range, link, err) != 0) return -1;
-  }
-  return 0;
-}
-
 /* True when the listener before number `i` is the same worker. */
 static bool told_before(const ms_schedule *schedule, uint32_t block, uint32_t i) {
   uint32_t listener = ms_schedule_listener(schedule, block, i);
@@ -223,21 +191,10 @@ static bool told_before(const ms_schedule *schedule, uint32_t block, uint32_t i)
 }
 
 int ms_token_send(ms_worker *worker, uint32_t block, ms_error *err) {
-  const ms_schedule *schedule = worker->schedule;
   uint32_t to;
-  ms_board_publish(worker->status, worker->job.number, worker->job.position);
-  if (!worker->setup.shared && hand_on(worker, block, err) != 0) return -1;
-  if (worker->job.exchange != NULL) return ms_exchange_send(worker, block, err);
-  /* After all rows: it says that they are there. */
-  for (uint32_t i = 0; (to = ms_schedule_listener(schedule, block, i)) != UINT32_MAX; i++) {
-    if (told_before(schedule, block, i)) continue;
-    if (worker->board_hands_over) {
-      ms_board_ring(&worker->board[to]);
-      continue;
-    }
-    ms_link *link = ms_token_link(worker, to, err);
-    ms_frame frame = {.kind = MS_SAY_TOKEN, .job = worker->job.number, .a = {block}};
-    if (link == NULL || ms_link_send(link, frame, NULL, 0, err) != 0) return -1;
+  if (!worker->board_hands_over) return ms_bundle_add(worker, block, err);
+  for (uint32_t i = 0; (to = ms_schedule_listener(worker->schedule, block, i)) != UINT32_MAX; i++) {
+    if (!told_before(worker->schedule, block, i)) ms_board_ring(&worker->board[to]);
   }
   return 0;
 }

@@ -14,8 +14,10 @@
 #define CACHED      ((size_t)8 << 20) /* a log up to here stays in the caches from loop to loop */
 #define SPINS       200               /* looks at a region that is being copied before sleeping */
 #define NAP         20000             /* ns between looks then */
+#define LOST_TURNS  128u /* processes that may die between taking a turn and saying for what */
 
-enum { UNTOUCHED, COPYING, LOGGED };
+/* States of a region; COPYING + the number of the process that does. */
+enum { UNTOUCHED, LOGGED, COPYING };
 
 static size_t aligned(size_t size) {
   return (size + LINE - 1) / LINE * LINE;
@@ -33,10 +35,10 @@ static ms_box writes_box(const ms_item *item, void *data) {
 /* Whether the regions of an item of which `bytes` may be written are ranges of an axis. What fits a
  * single piece is copied sooner than it is cut. */
 static bool is_ranged(const ms_undo *undo, const ms_item *item, int64_t bytes) {
-  const ms_writes *writes = &item->writes;
-  return bytes > PIECE_BYTES && writes->follows && writes->scale != 0 &&
-         undo->bounds.start[writes->axis] != NULL &&
-         undo->grid->ranges[writes->axis] <= MOST_RANGES;
+  const ms_follow *follow = &item->writes.follow[0];
+  return bytes > PIECE_BYTES && item->writes.follows > 0 && follow->scale != 0 &&
+         undo->bounds.start[follow->axis] != NULL &&
+         undo->grid->ranges[follow->axis] <= MOST_RANGES;
 }
 
 static int add_part(ms_undo *undo, uint32_t number, size_t *images, ms_error *err) {
@@ -52,7 +54,7 @@ static int add_part(ms_undo *undo, uint32_t number, size_t *images, ms_error *er
   *part = (ms_undo_part){
       .item = number, .first = undo->region_count, .box = box, .total = total, .place = *images};
   if (is_ranged(undo, item, bytes)) {
-    part->count = undo->grid->ranges[item->writes.axis];
+    part->count = undo->grid->ranges[item->writes.follow[0].axis];
   } else {
     int64_t piece = bytes / MOST_PIECES > PIECE_BYTES ? bytes / MOST_PIECES : PIECE_BYTES;
     part->piece = piece / (int64_t)item->element + 1;
@@ -63,9 +65,14 @@ static int add_part(ms_undo *undo, uint32_t number, size_t *images, ms_error *er
   return 0;
 }
 
+/* Entries of the order in which copies were completed. */
+static uint32_t turns(const ms_undo *undo) {
+  return undo->region_count + LOST_TURNS;
+}
+
 /* Bytes of the log before the images. */
 static size_t head_size(const ms_undo *undo) {
-  return LINE + aligned(undo->region_count * 2 * sizeof(uint32_t));
+  return LINE + aligned(((size_t)undo->region_count + turns(undo)) * sizeof(uint32_t));
 }
 
 int ms_undo_divide(ms_undo *undo, const ms_grid *grid, const ms_bounds *bounds,
@@ -120,24 +127,30 @@ static unsigned char *locate(const ms_undo *undo, const ms_undo_part *part, uint
     before = *first = region * part->piece;
     *count = part->total - *first < part->piece ? part->total - *first : part->piece;
   } else {
-    const ms_writes *writes = &item->writes;
+    uint32_t dim = item->writes.follow[0].dim;
     int64_t lo, hi;
-    ms_writes_rows(item, &undo->bounds, region, &lo, &hi);
-    before = lo * (part->total / part->box.dims[writes->dim]);
-    *box = ms_box_rows(box, writes->dim, lo, hi);
+    ms_writes_rows(item, &undo->bounds, 0, region, &lo, &hi);
+    before = lo * (part->total / part->box.dims[dim]);
+    *box = ms_box_rows(box, dim, lo, hi);
     *first = 0;
     *count = ms_box_count(box);
   }
   return undo->memory + part->place + (size_t)before * item->element;
 }
 
-/* True when the region is logged, by now or before; false: another process is copying it. */
-static bool log_region(ms_undo *undo, const ms_undo_part *part, uint32_t region) {
+/* What became of a region that a block needs. */
+typedef enum { BUSY, THERE, MADE } found;
+
+/* Logs a region unless it is logged, or another process is copying it. */
+static found log_region(ms_undo *undo, const ms_undo_part *part, uint32_t region) {
   uint32_t number = part->first + region, untouched = UNTOUCHED;
   _Atomic uint32_t *state = &undo->state[number];
   uint32_t now = atomic_load_explicit(state, memory_order_acquire);
-  if (now == LOGGED) return true;
-  if (now != UNTOUCHED || !atomic_compare_exchange_strong(state, &untouched, COPYING)) return false;
+  if (now == LOGGED) return THERE;
+  if (now != UNTOUCHED ||
+      !atomic_compare_exchange_strong(state, &untouched, COPYING + undo->process)) {
+    return BUSY;
+  }
   ms_box box;
   int64_t first, count;
   unsigned char *image = locate(undo, part, region, &box, &first, &count);
@@ -148,18 +161,17 @@ static bool log_region(ms_undo *undo, const ms_undo_part *part, uint32_t region)
       ms_box_gather(&box, first, count, image);
     }
     uint32_t turn = atomic_fetch_add(undo->clock, 1); /* after the copy, before any write */
-    atomic_store(&undo->order[turn % undo->region_count], number + 1);
+    atomic_store(&undo->order[turn % turns(undo)], number + 1);
   }
   atomic_store_explicit(state, LOGGED, memory_order_release);
-  return true;
+  return MADE;
 }
 
-/* Waits for the process that copies a region. */
-static bool await(const ms_undo *undo, const ms_undo_part *part, uint32_t region,
+/* Waits for the process that copies a region; if that died, this one does. */
+static bool await(ms_undo *undo, const ms_undo_part *part, uint32_t region,
                   bool (*go_on)(void *context), void *context) {
-  _Atomic uint32_t *state = &undo->state[part->first + region];
   const struct timespec nap = {.tv_nsec = NAP};
-  for (uint32_t look = 0; atomic_load_explicit(state, memory_order_acquire) != LOGGED; look++) {
+  for (uint32_t look = 0; log_region(undo, part, region) == BUSY; look++) {
     if (look < SPINS) {
       __builtin_ia32_pause();
       continue;
@@ -176,13 +188,16 @@ int ms_undo_log(ms_undo *undo, uint32_t block, bool (*go_on)(void *context), voi
     if (part->logged) continue;
     uint32_t from = 0, end = part->count;
     if (part->piece == 0) {
-      from = ms_grid_range(undo->grid, block, undo->items[part->item].writes.axis);
+      from = ms_grid_range(undo->grid, block, undo->items[part->item].writes.follow[0].axis);
       end = from + 1;
     }
+    found got = THERE;
     bool all = true; /* first what nobody has begun, then wait for the others */
     for (uint32_t region = from; region < end; region++) {
-      all = log_region(undo, part, region) && all;
+      got = log_region(undo, part, region);
+      all = all && got != BUSY;
     }
+    part->fresh = part->piece == 0 && got == MADE;
     for (uint32_t region = from; !all && region < end; region++) {
       if (!await(undo, part, region, go_on, context)) return -1;
     }
@@ -200,24 +215,62 @@ void ms_undo_log_item(ms_undo *undo, uint32_t item) {
   }
 }
 
-static void restore_region(const ms_undo *undo, uint32_t number) {
+/* Whether the copy of region `number` has been completed. */
+static bool is_ordered(const ms_undo *undo, uint32_t number) {
+  for (uint32_t turn = 0; turn < turns(undo); turn++) {
+    if (atomic_load(&undo->order[turn]) == number + 1) return true;
+  }
+  return false;
+}
+
+void ms_undo_release(ms_undo *undo, uint32_t process) {
+  for (uint32_t number = 0; number < undo->region_count; number++) {
+    if (atomic_load(&undo->state[number]) != COPYING + process) continue;
+    atomic_store(&undo->state[number], is_ordered(undo, number) ? LOGGED : UNTOUCHED);
+  }
+}
+
+ms_box ms_undo_box(const ms_undo *undo, const ms_undo_part *part, uint32_t block) {
+  const ms_item *item = &undo->items[part->item];
+  ms_box box = part->box;
+  for (uint32_t k = 0; k < item->writes.follows; k++) {
+    const ms_follow *follow = &item->writes.follow[k];
+    if (undo->bounds.start[follow->axis] == NULL) continue;
+    int64_t lo, hi;
+    ms_writes_rows(item, &undo->bounds, k, ms_grid_range(undo->grid, block, follow->axis), &lo,
+                   &hi);
+    box = ms_box_rows(&box, follow->dim, lo, hi);
+  }
+  return box;
+}
+
+static void restore_region(const ms_undo *undo, const ms_undo_part *part, uint32_t region) {
+  ms_box box;
+  int64_t first, count;
+  const unsigned char *image = locate(undo, part, region, &box, &first, &count);
+  ms_box_scatter(&box, first, count, image);
+}
+
+void ms_undo_restore_range(const ms_undo *undo, const ms_undo_part *part, uint32_t block) {
+  uint32_t axis = undo->items[part->item].writes.follow[0].axis;
+  if (part->piece == 0) restore_region(undo, part, ms_grid_range(undo->grid, block, axis));
+}
+
+static void restore_number(const ms_undo *undo, uint32_t number) {
   for (uint32_t p = 0; p < undo->part_count; p++) {
     const ms_undo_part *part = &undo->parts[p];
-    if (number < part->first || number >= part->first + part->count) continue;
-    ms_box box;
-    int64_t first, count;
-    const unsigned char *image = locate(undo, part, number - part->first, &box, &first, &count);
-    ms_box_scatter(&box, first, count, image);
+    bool inside = number >= part->first && number < part->first + part->count;
+    if (inside) restore_region(undo, part, number - part->first);
   }
 }
 
 void ms_undo_restore(ms_undo *undo) {
   if (undo->size == 0) return;
   uint32_t turn = atomic_load(undo->clock);
-  if (turn > undo->region_count) turn = undo->region_count;
+  if (turn > turns(undo)) turn = turns(undo);
   while (turn-- > 0) {
     uint32_t number = atomic_load(&undo->order[turn]);
-    if (number > 0) restore_region(undo, number - 1);
+    if (number > 0) restore_number(undo, number - 1);
   }
 }
 

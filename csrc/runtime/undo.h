@@ -10,9 +10,10 @@
  *
  * The log lies in memory that driver and workers share, and is whole at every moment: a region's
  * state changes after its copy is complete, and nobody writes a region that is not logged, so a
- * process may die anywhere. Regions of different items may overlap (views of one memory). They are
- * restored in the reverse of the order in which their copies were completed: what an element held
- * in the oldest image of it was there before anybody wrote it.
+ * process may die anywhere; what a dead one was copying is given free again. Regions of different
+ * items may overlap (views of one memory). They are restored in the reverse of the order in which
+ * their copies were completed: what an element held in the oldest image of it was there before
+ * anybody wrote it.
  *
  * Every process divides alike and holds an ms_undo of its own; its vectors are its own. */
 #ifndef MS_RUNTIME_UNDO_H
@@ -33,12 +34,14 @@ typedef struct ms_undo_part {
   int64_t piece; /* elements of a region; 0: a region is what goes with a range of an axis */
   size_t place;  /* of the images in the log; element k of the box at k elements from here */
   bool logged;   /* every region is, as far as this process knows */
+  bool fresh;    /* the last block that was logged was the first in its region */
 } ms_undo_part;
 
 typedef struct ms_undo {
   const ms_grid *grid;
   ms_bounds bounds;
   const ms_item *items;
+  uint32_t process; /* among those that log at the same time */
   ms_undo_part *parts;
   uint32_t part_count, region_count;
   size_t size; /* bytes of the log, states included; 0: nothing is written */
@@ -70,6 +73,16 @@ int ms_undo_log(ms_undo *undo, uint32_t block, bool (*go_on)(void *context), voi
 
 /* Logs all of item number `item`. Nobody else may be using the log. */
 void ms_undo_log_item(ms_undo *undo, uint32_t item);
+
+/* Process number `process` is no more: what it was copying is logged, or untouched again. Others
+ * may be using the log. */
+void ms_undo_release(ms_undo *undo, uint32_t process);
+
+/* What `block` may write of a part. */
+ms_box ms_undo_box(const ms_undo *undo, const ms_undo_part *part, uint32_t block);
+
+/* Writes back the region that `block` belongs to of a part whose regions are ranges. */
+void ms_undo_restore_range(const ms_undo *undo, const ms_undo_part *part, uint32_t block);
 
 /* Writes the images back. Nobody else may be using log or arrays; bytes of the log are believed
  * only as far as they fit. */

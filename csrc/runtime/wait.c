@@ -36,13 +36,26 @@ static bool is_missed(const ms_session *session, const ms_member *member) {
   return false;
 }
 
+/* The block that a member that has ended had begun and not finished. */
+static uint32_t begun_by(const ms_session *session, const ms_member *member) {
+  uint64_t running = member->status == NULL ? 0 : atomic_load(&member->status->running);
+  const ms_schedule *schedule = session->schedule;
+  if (running == 0 || running > schedule->block_count) return MS_NO_BLOCK;
+  uint32_t block = (uint32_t)(running - 1);
+  bool finished = schedule->rank[block] < ms_recover_finished(session, member->number);
+  return finished ? MS_NO_BLOCK : block;
+}
+
 void ms_session_lose(ms_session *session, ms_member *member, const ms_error *trouble) {
   ms_run *run = session->run;
   bool missed = is_missed(session, member), working = member->working;
-  uint64_t running = member->status == NULL ? 0 : atomic_load(&member->status->running);
   bool ended = ms_child_wait(&member->child, DEATH_WAIT);
-  uint32_t block = running == 0 ? MS_NO_BLOCK : (uint32_t)(running - 1);
-  if (missed && ended) ms_recover_note(session, member, block);
+  uint32_t block = working ? begun_by(session, member) : MS_NO_BLOCK;
+  if (missed) run->outcome->deaths++;
+  if (missed && ended) {
+    if (working && ms_replace(session, member, block)) return;
+    ms_recover_note(session, member, block);
+  }
   ms_member_bury(member);
   if (!missed) {
     note_death(session, member);
@@ -57,9 +70,9 @@ void ms_session_lose(ms_session *session, ms_member *member, const ms_error *tro
     } else {
       ms_child_describe(&member->child, text, sizeof text);
       run->outcome->signal = ms_child_cause(&member->child);
-      const char *where = !working       ? " after its last block"
-                          : running == 0 ? " while it waited"
-                                         : "";
+      const char *where = !working               ? " after its last block"
+                          : block == MS_NO_BLOCK ? " while it waited"
+                                                 : "";
       ms_error_set(run->err, MS_WRK, "worker %u (pid %ld) %s%s", member->number + 1, member->pid,
                    text, where);
     }
@@ -88,7 +101,12 @@ static int take_frame(ms_session *session, ms_member *member, const char *bytes,
   if (frame.sender != member->number || frame.incarnation != member->incarnation) return 0;
   ms_error trouble;
   ms_error_clear(&trouble);
+  uint64_t received = member->link.received;
   int accepted = ms_link_receive(&member->link, &frame, true, &trouble);
+  if (accepted < 0 && member->link.received > received && /* only it cannot be acknowledged */
+      ms_child_wait(&member->child, DEATH_WAIT)) {
+    accepted = 1; /* to a dead worker, of which all is wanted that it has sent */
+  }
   if (accepted < 0) {
     ms_session_lose(session, member, &trouble);
     return 0;
@@ -172,10 +190,13 @@ static int take_channel(ms_session *session, ms_member *member, ms_error *err) {
   }
   if (got > 0) return 0;
   bool came_up = member->up;
+  uint32_t incarnation = member->incarnation;
   if (session->run != NULL && member->working && drain(session, member, err) != 0) return -1;
-  if (member->channel < 0) return 0;
+  if (member->channel < 0 || member->incarnation != incarnation) return 0; /* noticed meanwhile */
   ms_session_lose(session, member, NULL);
-  if (came_up) return 0;
+  if (came_up || member->incarnation != incarnation) return 0; /* it is replaced */
+  bool killed = ms_child_cause(&member->child) != 0;
+  if (killed && session->stillborn++ < MS_MOST_STILLBORN) return 0; /* another one is started */
   return ms_member_stillborn(session, member, err);
 }
 
@@ -251,6 +272,7 @@ int ms_session_complete(ms_session *session, ms_error *err) {
       ms_session_lose(session, member, NULL);
     }
   }
+  session->stillborn = 0;
   if (count_up(session) == session->config.workers) return 0;
   int interrupt = ms_interrupt_begin();
   int failed = wait_for_hellos(session, interrupt, err);

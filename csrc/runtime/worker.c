@@ -153,6 +153,7 @@ void ms_worker_destroy(ms_worker **worker) {
   ms_guard_clean(ms_guard_orphan() || (gone->gone && !gone->ended));
   ms_held_release(&gone->held);
   ms_schedule_destroy(&gone->schedule);
+  ms_redo_free(&gone->job.redo);
   ms_undo_free(&gone->job.undo);
   ms_arena_destroy(&gone->job.arena);
   ms_text_free(&gone->job.report);
@@ -228,6 +229,7 @@ static void take_task(ms_worker *worker, const ms_frame *frame, const char *payl
     incoming->length = 0;
     worker->incoming_job = frame->job;
     worker->data_due = frame->a[2];
+    worker->incoming_from = frame->a[3];
     worker->fed = 0;
   }
   if (frame->job != worker->incoming_job || frame->a[1] != incoming->length) return;

@@ -74,8 +74,14 @@ static int open_log(ms_worker *worker, ms_error *err) {
                                        task->item_count, err) != 0) {
     return -1;
   }
-  if (job->undo.size > log->size) return ms_error_set(err, MS_NET, "an undo log without room");
+  job->undo.process = worker->setup.worker;
+  if (log->slots > 0 && ms_redo_divide(&job->redo, &job->undo, task->workers, err) != 0) return -1;
+  if (job->undo.size != log->size - log->slots || job->redo.size != log->slots) {
+    return ms_error_set(err, MS_NET, "an undo log of another size");
+  }
   ms_undo_attach(&job->undo, memory, job->place);
+  ms_redo_attach(&job->redo, (unsigned char *)memory + job->undo.size,
+                 ms_board_shelf(worker->board, worker->setup.workers, 0));
   return 0;
 }
 
@@ -100,16 +106,21 @@ static int prepare(ms_worker *worker, ms_error *err) {
   uint32_t blocks = schedule->block_count;
   job->place = ms_arena_take(job->arena, (size_t)task->item_count + 1, sizeof *job->place);
   job->told = ms_arena_take(job->arena, schedule->workers, sizeof *job->told);
+  job->heard = ms_arena_take(job->arena, schedule->workers, sizeof *job->heard);
   job->mine = ms_arena_take(job->arena, blocks, sizeof *job->mine);
   job->spent = ms_arena_take(job->arena, space_ranges(schedule), sizeof *job->spent);
-  if (job->place == NULL || job->told == NULL || job->mine == NULL || job->spent == NULL) {
+  if (job->place == NULL || job->told == NULL || job->heard == NULL || job->mine == NULL ||
+      job->spent == NULL) {
     return ms_error_set(err, MS_WRK, "out of memory");
   }
   for (uint32_t position = 0; position < schedule->count; position++) {
     uint32_t block = schedule->order[position];
     if (schedule->owner[block] == worker->setup.worker) job->mine[job->mine_count++] = block;
   }
-  if (place_items(worker, err) != 0 || open_log(worker, err) != 0) return -1;
+  if (place_items(worker, err) != 0 || open_log(worker, err) != 0 ||
+      ms_worker_resume(worker, err) != 0) {
+    return -1;
+  }
   return ms_exchange_begin(worker, err);
 }
 
@@ -128,6 +139,7 @@ int ms_worker_begin(ms_worker *worker, ms_error *err) {
   ms_worker_job *job = &worker->job;
   ms_text report = job->report;
   ms_exchange_close(worker);
+  ms_redo_free(&job->redo);
   ms_undo_free(&job->undo);
   ms_arena_destroy(&job->arena);
   report.length = 0;
@@ -157,40 +169,6 @@ bool ms_worker_room(ms_worker *worker, ms_error *err) {
   return true;
 }
 
-/* Lays the report onto the shelf, where it is worth that: its size, else 0. */
-static size_t shelve_report(ms_worker *worker) {
-  ms_text *report = &worker->job.report;
-  size_t size = report->length;
-  if (!worker->board_hands_over || size <= ms_link_piece(&worker->control)) return 0;
-  if (size > MS_SHELF_SIZE) return 0;
-  char *shelf = ms_board_shelf(worker->board, worker->setup.workers, worker->setup.worker);
-  memcpy(shelf, report->bytes, size);
-  report->length = 0;
-  return size;
-}
-
-/* Sends the report, its end as the payload of `last`; also of a job that was cancelled. */
-static int send_report(ms_worker *worker, ms_frame last, ms_error *err) {
-  ms_text *report = &worker->job.report;
-  for (size_t at = 0;;) {
-    while (!worker->gone && !ms_link_open(&worker->control)) {
-      if (ms_worker_wait(worker, false, ROOM_WAIT, err) != 0) return -1;
-    }
-    size_t rest = report->length - at;
-    size_t piece_size = ms_link_piece(&worker->control);
-    bool whole = rest <= piece_size;
-    ms_frame piece = {.kind = MS_SAY_REPORT, .job = worker->job.number};
-    if (whole) report->length = 0; /* the bytes stay until more is added */
-    if (worker->gone) return 0;
-    if (ms_link_send(&worker->control, whole ? last : piece, rest > 0 ? report->bytes + at : NULL,
-                     whole ? rest : piece_size, err) != 0) {
-      return -1;
-    }
-    if (whole) return 0;
-    at += piece_size;
-  }
-}
-
 /* Adds the time of the untimed blocks, to each of their ranges as much. */
 static void take_time(ms_worker *worker) {
   ms_worker_job *job = &worker->job;
@@ -215,14 +193,14 @@ int ms_worker_end(ms_worker *worker, ms_error *err) {
   job->running = false;
   if (job->failed || ms_worker_cancelled(worker)) {
     ms_report_keep_printed(&job->report);
+    job->noted = 0; /* other bytes */
   } else if (job->busy >= SPENT_WORTH && worker->schedule->workers > 1) {
     ms_report_add(&job->report, 0, MS_REPORT_SPENT, job->spent,
                   space_ranges(worker->schedule) * sizeof *job->spent);
   }
   ms_frame done = {
       .kind = MS_SAY_DONE, .job = job->number, .a = {job->busy, job->waited, job->moved}};
-  done.a[3] = MS_DONE_MAKE(job->position, shelve_report(worker));
-  int failed = send_report(worker, done, err);
+  int failed = ms_worker_send_done(worker, done, err);
   job->open = false;
   return failed;
 }
@@ -336,6 +314,7 @@ static bool is_data_due(const ms_worker *worker) {
 }
 
 static int wait_for_data(ms_worker *worker, ms_error *err) {
+  if (is_data_due(worker) && ms_bundle_send(worker, err) != 0) return -1;
   while (is_data_due(worker) && !worker->gone && !ms_worker_cancelled(worker)) {
     if (ms_worker_wait(worker, false, ROOM_WAIT, err) != 0) return -1;
   }
@@ -361,6 +340,7 @@ static int next_block(ms_worker *worker, uint32_t *block, ms_error *err) {
            ms_undo_log(&job->undo, *block, is_wanted, worker) != 0;
   }
   if (stop) return finish(worker, err) == 0 ? 0 : -1;
+  ms_worker_keep_image(worker, *block);
   if (job->memory != NULL) ms_private_begin(job->memory);
   if (job->position == 0) atomic_store(&worker->status->began, job->started);
   job->running = true;
@@ -395,6 +375,7 @@ int ms_worker_block_done(ms_worker *worker, const void *result, size_t size, ms_
   job->untimed++;
   if (!job->brief || job->untimed == TIMED_AT_ONCE) take_time(worker);
   ms_status *status = worker->status; /* nobody else writes to it: no locked addition */
+  ms_board_publish(status, job->number, job->position); /* from here on it is finished */
   atomic_store_explicit(&status->running, 0, memory_order_release);
   uint64_t finished = atomic_load_explicit(&status->finished, memory_order_relaxed);
   atomic_store_explicit(&status->finished, finished + 1, memory_order_release);
@@ -402,10 +383,7 @@ int ms_worker_block_done(ms_worker *worker, const void *result, size_t size, ms_
   ms_error_clear(&trouble);
   if (ms_token_send(worker, block, &trouble) != 0) return give_up(worker, &trouble, err);
   if (!worker->board_hands_over) job->started = ms_worker_clock(); /* messages took their time */
-  if (!job->printed) return 0;
-  job->printed = false;
-  ms_frame printed = {.kind = MS_SAY_REPORT, .job = job->number};
-  return send_report(worker, printed, err); /* it arrives whatever happens to later blocks */
+  return ms_worker_keep_report(worker, err);                       /* nobody waits for that */
 }
 
 int ms_worker_fail(ms_worker *worker, const void *error, size_t size, ms_error *err) {

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * The inside of a worker, shared by worker.c (its life and what it receives), worker_job.c (one
- * job), token.c (hand-overs between workers) and exchange.c (arrays that all have). */
+ * job), worker_report.c and worker_redo.c (parts of that), token.c and bundle.c (hand-overs between
+ * workers) and exchange.c (arrays that all have). */
 #ifndef MS_RUNTIME_WORKER_STATE_H
 #define MS_RUNTIME_WORKER_STATE_H
 
@@ -11,6 +12,7 @@
 #include "runtime/exchange.h"
 #include "runtime/held.h"
 #include "runtime/parcel.h"
+#include "runtime/redo.h"
 #include "runtime/setup.h"
 #include "runtime/spin.h"
 #include "runtime/undo.h"
@@ -40,11 +42,19 @@ typedef struct ms_worker_job {
   bool brief;                     /* blocks take hardly longer than looking at the clock */
   uint64_t *spent;                /* ns in own blocks of each range of the space axis */
   uint64_t moved;                 /* bytes sent */
+  uint32_t handed;                /* own blocks that were handed over; the others are held back, */
+  bool holds;                     /* and somebody waits for one of them */
+  uint64_t handed_busy;           /* `busy` then */
+  uint32_t *heard;                /* by worker: `position` when it was last told */
   ms_text report;                 /* what was not sent yet */
   const ms_private *memory;       /* that blocks have to themselves; NULL: none */
   bool printed;                   /* it has printed text */
   ms_exchange *exchange;          /* NULL when no item needs one */
   ms_undo undo;                   /* where memory is shared; empty when nothing is logged */
+  ms_redo redo;                   /* with it; without slots when nobody could be replaced alone */
+  bool resumed;                   /* a replacement's, whose first block ended its predecessor */
+  double keeping;                 /* ns that images of blocks should have taken, of `busy` */
+  size_t noted;                   /* bytes of the report that are in the journal */
 } ms_worker_job;
 
 struct ms_worker {
@@ -68,8 +78,11 @@ struct ms_worker {
   ms_schedule *schedule; /* of the present or last job */
   ms_text incoming;      /* pieces of a task */
   uint64_t incoming_job, data_due;
-  uint32_t fed;       /* own blocks, in their order, that have their data; while some is due */
-  uint64_t cancelled; /* job that a CANCEL frame named */
+  uint64_t incoming_from; /* of a job that it resumes: 1 + its first block; else 0 */
+  uint32_t fed;           /* own blocks, in their order, that have their data; while some is due */
+  uint64_t cancelled;     /* job that a CANCEL frame named */
+  double pace;            /* ns a byte that the last image took; 0: none yet */
+  double bundle_cost;     /* ns that sending a bundle takes; 0: none was sent yet */
   ms_worker_job job;
 };
 
@@ -91,6 +104,21 @@ int ms_worker_begin(ms_worker *worker, ms_error *err);
 
 /* worker_job.c: sends DONE with what is left of the report; of a failed job only printed text. */
 int ms_worker_end(ms_worker *worker, ms_error *err);
+
+/* worker_report.c: makes sure that what the block that was just finished reports outlives this
+ * process; what it has printed is sent. */
+int ms_worker_keep_report(ms_worker *worker, ms_error *err);
+
+/* worker_report.c: sends the rest of the report with DONE. The shelf is the driver's from then on,
+ * and so is the slot. */
+int ms_worker_send_done(ms_worker *worker, ms_frame done, ms_error *err);
+
+/* worker_redo.c: goes on where the process that this one replaces has ended, if it replaces one. */
+int ms_worker_resume(ms_worker *worker, ms_error *err);
+
+/* worker_redo.c: keeps what is needed to undo the block that begins now, unless that takes too long
+ * for blocks like this: then the whole loop is undone if the worker dies in it. */
+void ms_worker_keep_image(ms_worker *worker, uint32_t block);
 
 /* worker_job.c: waits until the driver's window has room; false when the job is cancelled or the
  * driver gone. */
@@ -116,6 +144,12 @@ int ms_token_wait(ms_worker *worker, uint32_t block, ms_error *err);
 
 /* Tells the owners of `block`'s successors that it is finished, and hands over what travels. */
 int ms_token_send(ms_worker *worker, uint32_t block, ms_error *err);
+
+/* bundle.c: our `block` is finished: sends what it hands over by messages, or holds it back. */
+int ms_bundle_add(ms_worker *worker, uint32_t block, ms_error *err);
+
+/* bundle.c: sends what is held back. */
+int ms_bundle_send(ms_worker *worker, ms_error *err);
 
 /* The link to another worker, connected if need be. */
 ms_link *ms_token_link(ms_worker *worker, uint32_t number, ms_error *err);

@@ -32,11 +32,17 @@ local function movement(about, plan, grid)
   return stays and "scattered" or "exchanged"
 end
 
--- The axis whose ranges all writes to an array follow, and how; nil if there is none.
+-- The axes whose ranges all writes to an array follow, and how.
 local function followed(writes, grid)
-  local axis = writes.loop_dim and grids.axis_of(grid, writes.loop_dim)
-  return axis and {cut = axis, along = writes.array_dim, scale = writes.scale,
-                   offset = writes.offset}
+  local list = {}
+  for _, each in ipairs(writes.follow) do
+    local axis = grids.axis_of(grid, each.loop_dim)
+    if axis then
+      list[#list + 1] = {cut = axis, along = each.array_dim, scale = each.scale,
+                         offset = each.offset}
+    end
+  end
+  return list
 end
 
 -- Whether the elements lie one behind the other.
@@ -76,7 +82,7 @@ local function array_item(value, about, run, needs)
     movement = move, written = about.written, along = about.array_dim, cut = axis,
     scale = about.scale, offset = about.offset,
     low = writes and writes.low, high = writes and writes.high,
-    follow = writes and followed(writes, grid),
+    follow = writes and followed(writes, grid), blind = about.access == "write",
   }
 end
 

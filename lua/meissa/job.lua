@@ -224,7 +224,10 @@ end
 -- Adds what a further stage took.
 local function add_outcome(total, outcome)
   if not total then return outcome end
-  total.moved, total.spent = total.moved + outcome.moved, nil -- stages differ in what is heavy
+  for _, name in ipairs {"moved", "deaths", "redone", "repeated"} do
+    total[name] = total[name] + outcome[name]
+  end
+  total.spent = nil -- stages differ in what is heavy
   for w, share in ipairs(total.workers) do
     for _, name in ipairs {"busy", "waited", "moved", "blocks"} do
       share[name] = share[name] + outcome.workers[w][name]
@@ -287,6 +290,7 @@ function M.run(run)
     seconds = system.clock() - run.called, listing = listing,
     moved = outcome.moved + fetched, shares = outcome.workers,
     workers = #outcome.workers, launch = launch_of(run.called, outcome.workers),
+    deaths = outcome.deaths, redone = outcome.redone, repeated = outcome.repeated,
   }
   return kernel.combine(told.bytes, run.values, results), measured
 end

@@ -365,7 +365,8 @@ function M.get(record, space, bindings, situation)
 end
 
 --- A plan with what running it took: `seconds` in all, `launch` until the first iteration,
--- `workers` (how many), `moved` (bytes), and in `shares` for each worker busy, waited and moved.
+-- `workers` (how many), `moved` (bytes), in `shares` for each worker busy, waited and moved; of
+-- workers that died meanwhile `deaths`, blocks `redone` alone, and how often all were `repeated`.
 function M.measured(plan, measured)
   for name, value in tables.each(measured) do rawset(plan, name, value) end
   return plan
