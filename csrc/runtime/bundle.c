@@ -24,10 +24,6 @@ typedef struct rows {
   bool any;
 } rows;
 
-static int64_t least(int64_t a, int64_t b) {
-  return a < b ? a : b;
-}
-
 /* Sends the rotated rows that follow the ranges. */
 static int send_rows(ms_worker *worker, const rows *ranges, ms_error *err) {
   ms_worker_job *job = &worker->job;
@@ -36,11 +32,8 @@ static int send_rows(ms_worker *worker, const rows *ranges, ms_error *err) {
   for (uint32_t i = 0; i < job->task.item_count; i++) {
     const ms_item *item = &job->task.items[i];
     if (item->movement != MS_MOVE_ROTATED || item->cut != ranges->axis) continue;
-    int64_t lo, hi, lo_last, hi_last;
-    ms_item_rows(item, &job->task.bounds, ranges->first, &lo, &hi);
-    ms_item_rows(item, &job->task.bounds, ranges->last, &lo_last, &hi_last);
-    if (hi == lo) lo = lo_last, hi = hi_last;
-    if (hi_last > lo_last) lo = least(lo, lo_last), hi = -least(-hi, -hi_last);
+    int64_t lo, hi;
+    ms_item_rows(item, &job->task.bounds, ranges->first, ranges->last, &lo, &hi);
     ms_parcel parcel = ms_parcel_make(item, i, item->array_dim, lo, hi);
     ms_box box = ms_item_box(item, job->place[i], true);
     while (parcel.next < parcel.count) {
@@ -49,6 +42,19 @@ static int send_rows(ms_worker *worker, const rows *ranges, ms_error *err) {
     job->moved += (uint64_t)parcel.count * item->element;
   }
   return 0;
+}
+
+/* Whether another range can travel with those that are open. */
+static bool joins(const ms_worker *worker, const rows *open, const rows *next) {
+  const ms_task *task = &worker->job.task;
+  bool joined = open->any && open->to == next->to && open->axis == next->axis &&
+                open->last + 1 == next->first;
+  for (uint32_t i = 0; joined && i < task->item_count; i++) {
+    const ms_item *item = &task->items[i];
+    bool moves = item->movement == MS_MOVE_ROTATED && item->cut == next->axis;
+    joined = !moves || ms_item_joins(item);
+  }
+  return joined;
 }
 
 /* Hands the ranges that the blocks from number `from` on leave to those that use them next. */
@@ -61,13 +67,14 @@ static int hand_on(ms_worker *worker, uint32_t from, ms_error *err) {
     for (uint32_t e = schedule->after_start[block]; e < schedule->after_start[block + 1]; e++) {
       uint32_t axis = schedule->after_axis[e], to = schedule->owner[schedule->after[e]];
       uint32_t range = ms_grid_range(&schedule->grid, block, axis);
+      rows next = {.to = to, .axis = axis, .first = range, .last = range, .any = true};
       if (to == worker->setup.worker) continue;
-      if (open.any && open.to == to && open.axis == axis && open.last + 1 == range) {
+      if (joins(worker, &open, &next)) {
         open.last = range;
         continue;
       }
       if (send_rows(worker, &open, err) != 0) return -1;
-      open = (rows){.to = to, .axis = axis, .first = range, .last = range, .any = true};
+      open = next;
     }
   }
   return send_rows(worker, &open, err);

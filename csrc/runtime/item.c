@@ -124,10 +124,21 @@ static void rows_along(const int64_t *start, uint32_t range, int64_t scale, int6
   if (*hi < *lo) *lo = *hi = 0;
 }
 
-void ms_item_rows(const ms_item *item, const ms_bounds *bounds, uint32_t range, int64_t *lo,
-                  int64_t *hi) {
-  rows_along(bounds->start[item->cut], range, item->scale, item->offset,
-             item->dims[item->array_dim], lo, hi);
+bool ms_item_joins(const ms_item *item) {
+  return item->scale == 1 || item->scale == -1;
+}
+
+void ms_item_rows(const ms_item *item, const ms_bounds *bounds, uint32_t first, uint32_t last,
+                  int64_t *lo, int64_t *hi) {
+  *lo = *hi = 0;
+  for (uint32_t range = first; range <= last; range++) {
+    int64_t low, high;
+    rows_along(bounds->start[item->cut], range, item->scale, item->offset,
+               item->dims[item->array_dim], &low, &high);
+    if (low == high) continue;
+    if (*lo == *hi || low < *lo) *lo = low;
+    if (high > *hi) *hi = high;
+  }
 }
 
 void ms_writes_rows(const ms_item *item, const ms_bounds *bounds, uint32_t which, uint32_t range,

@@ -78,9 +78,13 @@ ms_box ms_item_box(const ms_item *item, void *data, bool dense);
 /* Bytes of a private copy. */
 size_t ms_item_bytes(const ms_item *item);
 
-/* Rows (0-based, end excluded, clamped to the array) that go with range `range` of its cut. */
-void ms_item_rows(const ms_item *item, const ms_bounds *bounds, uint32_t range, int64_t *lo,
-                  int64_t *hi);
+/* Rows (0-based, end excluded, clamped to the array) that go with the ranges `first` .. `last` of
+ * its cut. Where these are several the rows must lie side by side (ms_item_joins). */
+void ms_item_rows(const ms_item *item, const ms_bounds *bounds, uint32_t first, uint32_t last,
+                  int64_t *lo, int64_t *hi);
+
+/* Whether the rows of neighbouring ranges lie side by side, without others between them. */
+bool ms_item_joins(const ms_item *item);
 
 /* Rows that may be written with range `range` of the axis that the item's writes follow as number
  * `which`, counted from writes.low. */

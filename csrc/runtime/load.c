@@ -83,16 +83,22 @@ static int choose_schedule(ms_session *session, ms_run *run) {
   return failed ? -1 : 0;
 }
 
-/* Rows that this worker is the first to use. */
+/* Rows that this worker is the first to use, those of neighbouring ranges together. */
 static int load_rows(ms_session *session, ms_member *member, ms_run *run, uint32_t number,
                      ms_error *err) {
   const ms_item *item = &run->items[number];
-  for (uint32_t range = 0; range < run->job->grid.ranges[item->cut]; range++) {
-    if (ms_schedule_first_user(session->schedule, item->cut, range) != member->number) continue;
-    int64_t lo, hi;
-    ms_item_rows(item, &run->job->bounds, range, &lo, &hi);
-    ms_parcel parcel = ms_parcel_make(item, number, item->array_dim, lo, hi);
-    if (ms_member_post(member, parcel, err) != 0) return -1;
+  uint32_t ranges = run->job->grid.ranges[item->cut], first = 0, count = 0;
+  for (uint32_t range = 0; range <= ranges; range++) {
+    bool ours = range < ranges &&
+                ms_schedule_first_user(session->schedule, item->cut, range) == member->number;
+    if (count > 0 && !(ours && ms_item_joins(item))) {
+      int64_t lo, hi;
+      ms_item_rows(item, &run->job->bounds, first, first + count - 1, &lo, &hi);
+      ms_parcel parcel = ms_parcel_make(item, number, item->array_dim, lo, hi);
+      if (ms_member_post(member, parcel, err) != 0) return -1;
+      count = 0;
+    }
+    if (ours && count++ == 0) first = range;
   }
   return 0;
 }

@@ -205,23 +205,37 @@ int ms_worker_end(ms_worker *worker, ms_error *err) {
   return failed;
 }
 
-/* Sends the rows of one item that stay with this worker at the end. */
-static int return_rows(ms_worker *worker, uint32_t number, ms_error *err) {
+/* Sends the rows of one item that go with the ranges `first` .. `last`. */
+static int return_ranges(ms_worker *worker, uint32_t number, uint32_t first, uint32_t last,
+                         ms_error *err) {
   ms_worker_job *job = &worker->job;
   const ms_item *item = &job->task.items[number];
   ms_box box = ms_item_box(item, job->place[number], true);
+  int64_t lo, hi;
+  ms_item_rows(item, &job->task.bounds, first, last, &lo, &hi);
+  ms_parcel parcel = ms_parcel_make(item, number, item->array_dim, lo, hi);
+  while (parcel.next < parcel.count) {
+    if (!ms_worker_room(worker, err)) return -1;
+    if (ms_parcel_send(&parcel, &box, &worker->control, job->number, err) != 0) return -1;
+  }
+  job->moved += (uint64_t)parcel.count * item->element;
+  return 0;
+}
+
+/* Sends the rows of one item that stay with this worker at the end, those of neighbouring ranges
+ * together. */
+static int return_rows(ms_worker *worker, uint32_t number, ms_error *err) {
+  const ms_item *item = &worker->job.task.items[number];
   const ms_schedule *schedule = worker->schedule;
-  uint32_t ranges = schedule->grid.ranges[item->cut];
-  for (uint32_t range = 0; range < ranges; range++) {
-    if (ms_schedule_last_user(schedule, item->cut, range) != worker->setup.worker) continue;
-    int64_t lo, hi;
-    ms_item_rows(item, &job->task.bounds, range, &lo, &hi);
-    ms_parcel parcel = ms_parcel_make(item, number, item->array_dim, lo, hi);
-    while (parcel.next < parcel.count) {
-      if (!ms_worker_room(worker, err)) return -1;
-      if (ms_parcel_send(&parcel, &box, &worker->control, job->number, err) != 0) return -1;
+  uint32_t ranges = schedule->grid.ranges[item->cut], first = 0, count = 0;
+  for (uint32_t range = 0; range <= ranges; range++) {
+    bool ours =
+        range < ranges && ms_schedule_last_user(schedule, item->cut, range) == worker->setup.worker;
+    if (count > 0 && !(ours && ms_item_joins(item))) {
+      if (return_ranges(worker, number, first, first + count - 1, err) != 0) return -1;
+      count = 0;
     }
-    job->moved += (uint64_t)parcel.count * item->element;
+    if (ours && count++ == 0) first = range;
   }
   return 0;
 }
