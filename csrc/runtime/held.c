@@ -71,7 +71,16 @@ unsigned char *ms_held_segment(const ms_held *held, uint64_t id, uint64_t size) 
   return piece != NULL && piece->size == size ? piece->base : NULL;
 }
 
-static void *map_zeroes(size_t size, ms_error *err) {
+/* Memory for one of `copies` copies of an array. The system promises more than it has, and ends
+ * whoever uses that. */
+static void *map_zeroes(size_t size, size_t copies, ms_error *err) {
+  long pages = sysconf(_SC_PHYS_PAGES), page = sysconf(_SC_PAGESIZE);
+  if (pages > 0 && page > 0 && size > (size_t)pages * (size_t)page / copies) {
+    ms_error_set(err, MS_WRK,
+                 "no room for %zu copies of %zu bytes: this machine's memory is smaller", copies,
+                 size);
+    return NULL;
+  }
   void *base =
       mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (base != MAP_FAILED) return base;
@@ -87,7 +96,7 @@ ms_held_piece *ms_held_copy(ms_held *held, uint64_t id, size_t size, uint64_t jo
     piece = NULL;
   }
   if (piece == NULL) {
-    unsigned char *base = size == 0 ? (unsigned char *)"" : map_zeroes(size, err);
+    unsigned char *base = size == 0 ? (unsigned char *)"" : map_zeroes(size, 1, err);
     if (base == NULL) return NULL;
     piece = append(&held->copies, &held->copy_count, err);
     if (piece == NULL) {
@@ -107,7 +116,7 @@ const ms_held_piece *ms_held_find(const ms_held *held, uint64_t id) {
 
 int ms_held_remember(ms_held_piece *copy, ms_error *err) {
   if (copy->size == 0) return 0;
-  if (copy->pristine == NULL) copy->pristine = map_zeroes(copy->size, err);
+  if (copy->pristine == NULL) copy->pristine = map_zeroes(copy->size, 2, err);
   if (copy->pristine == NULL) return -1;
   memcpy(copy->pristine, copy->base, copy->size);
   return 0;
