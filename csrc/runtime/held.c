@@ -76,8 +76,7 @@ unsigned char *ms_held_segment(const ms_held *held, uint64_t id, uint64_t size) 
 static void *map_zeroes(size_t size, size_t copies, ms_error *err) {
   long pages = sysconf(_SC_PHYS_PAGES), page = sysconf(_SC_PAGESIZE);
   if (pages > 0 && page > 0 && size > (size_t)pages * (size_t)page / copies) {
-    ms_error_set(err, MS_WRK,
-                 "no room for %zu copies of %zu bytes: this machine's memory is smaller", copies,
+    ms_error_set(err, MS_WRK, "a copy of %zu bytes is more than this machine's memory has room for",
                  size);
     return NULL;
   }
