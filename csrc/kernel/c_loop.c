@@ -122,6 +122,36 @@ static int64_t note_constant(ms_writer *w, const ms_node *loop, const ms_end *li
   return search.loops ? 0 : search.extent;
 }
 
+static uint32_t uses(const ms_node *node, const ms_symbol *symbol) {
+  uint32_t count = node->kind == MS_NAME && node->symbol == symbol ? 1 : 0;
+  for (uint32_t k = 0; k < node->kids; k++) {
+    if (node->kid[k] != NULL) count += uses(node->kid[k], symbol);
+  }
+  return count;
+}
+
+typedef struct ms_scan_search {
+  const ms_node *loop;
+  bool found;
+} ms_scan_search;
+
+static bool visit_scan(ms_node *node, void *context) {
+  ms_scan_search *search = context;
+  if (node->kind != MS_ASSIGN || node->targets != 1 || node->kid[0]->kind != MS_NAME) return true;
+  const ms_symbol *symbol = node->kid[0]->symbol;
+  if (symbol == NULL || symbol->declaration == NULL) return true;
+  bool carried = symbol->declaration->begin < search->loop->begin;
+  if (carried && uses(search->loop->kid[3], symbol) > uses(node, symbol)) search->found = true;
+  return !search->found;
+}
+
+/* Whether a loop uses what it sums up before it ends, so that no vectors can be made of it. */
+static bool is_scan(const ms_node *loop) {
+  ms_scan_search search = {.loop = loop};
+  ms_node_walk(loop->kid[3], visit_scan, &search);
+  return search.found;
+}
+
 /* The variable as the body sees it. `index` is the loop's own counter. */
 static void declare_variable(ms_writer *w, const ms_node *loop, const char *index, bool whole) {
   const ms_symbol *symbol = loop->symbols[0];
@@ -141,7 +171,7 @@ static void write_whole_loop(ms_writer *w, const ms_node *loop, const ms_end *st
   const char *index = ms_c_local_name(w, symbol);
   if (symbol->assigned) index = ms_c_temp(w);
   int64_t trip = step == 1 ? note_constant(w, loop, limit) : 0;
-  if (w->loops == 0 && trip > 0 && trip <= MS_UNROLLED_TOO_EARLY)
+  if (w->loops == 0 && trip > 0 && trip <= MS_UNROLLED_TOO_EARLY && !is_scan(loop))
     ms_c_line(w, "#pragma GCC unroll 1");
   const char *next =
       step == 1 ? ms_c_text(w, "%s++", index) : ms_c_text(w, "%s += %" PRId64, index, step);
