@@ -268,12 +268,12 @@ static void write_all(ms_writer *w, ms_kernel_info *info, const ms_text *quick,
   }
   char place[256];
   ms_tree_place(w->draft->job->loop->tree, place, sizeof place);
+  ms_text_add(w->out, ms_native_prelude(w->fast));
   /* The keys of random numbers do not change, so GCC keeps all of them at hand; its other way to
    * give out registers then leaves more to inner loops (Gibbs sampling: a tenth faster). */
   if (ms_draft_draws(w->draft->job))
     ms_text_add(w->out,
                 "#ifndef __clang__\n#pragma GCC optimize(\"ira-algorithm=priority\")\n#endif\n");
-  ms_text_add(w->out, ms_native_prelude(w->fast));
   ms_text_add(w->out, "\n");
   const char *inlined = "static inline __attribute__((always_inline)) int32_t";
   write_function(w, &all, inlined, "ms_quick", quick);
