@@ -4,6 +4,7 @@
 -- and both engines. Where blocks and stages begin is taken from what the loop itself saw, as in
 -- buffer_spec.lua. MEISSA_TEST_SEED replays, MEISSA_BUFFER_LOOPS says how many loops.
 local meissa = require "meissa"
+local plain = require "spec.support.plain"
 
 local seed = tonumber(os.getenv "MEISSA_TEST_SEED") or os.time() % 1000000
 local LOOPS = tonumber(os.getenv "MEISSA_BUFFER_LOOPS") or 8
@@ -185,19 +186,6 @@ local function as_written(case, ran)
   return w, z, v
 end
 
-local function bytes(...)
-  local list = {}
-  local function add(value)
-    if type(value) ~= "table" then
-      list[#list + 1] = ("%a"):format(value)
-    else
-      for _, each in ipairs(value) do add(each) end
-    end
-  end
-  add {...}
-  return table.concat(list, " ")
-end
-
 describe("random loops with buffers", function()
   teardown(function() meissa.init {} end)
 
@@ -213,12 +201,12 @@ describe("random loops with buffers", function()
         for _, engine in ipairs {"native", "lua"} do
           local ran = on_workers(case, {engine = engine, grid = case.grid})
           assert.equal(engine, ran.engine)
-          local got = bytes(ran.w:totable(), ran.z:totable(), ran.v:totable())
+          local got = plain.numbers(ran.w:totable(), ran.z:totable(), ran.v:totable())
           if not checked[k] then
             checked[k] = true
-            assert.equal(bytes(as_written(case, ran)), got, case.text)
+            assert.equal(plain.numbers(as_written(case, ran)), got, case.text)
           end
-          got = got .. bytes(ran.sum, ran.seen:totable(), ran.before:totable())
+          got = got .. plain.numbers(ran.sum, ran.seen:totable(), ran.before:totable())
           expected[k] = expected[k] or got
           assert.is_true(expected[k] == got, name .. ", " .. engine .. "\n" .. case.text)
           assert.equal(case.n, ran.count[1])

@@ -3,6 +3,7 @@
 -- Buffers against a serial model: where stages and blocks begin is taken from what the loop itself
 -- saw (an element that counts iterations), everything else is computed anew in plain Lua.
 local meissa = require "meissa"
+local plain = require "spec.support.plain"
 local parallel = meissa.parallel
 
 local SEED = tonumber(os.getenv "MEISSA_BUFFER_SEED") or 20
@@ -78,18 +79,7 @@ local function model(result, helper)
   return w, z
 end
 
-local function bytes(array)
-  local list = {}
-  local function add(value)
-    if type(value) ~= "table" then
-      list[#list + 1] = ("%a"):format(value)
-    else
-      for _, each in ipairs(value) do add(each) end
-    end
-  end
-  add(array:totable())
-  return table.concat(list, " ")
-end
+local function bytes(array) return plain.numbers(array:totable()) end
 
 describe("a buffer", function()
   teardown(function() meissa.init() end)

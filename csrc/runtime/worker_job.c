@@ -175,7 +175,8 @@ static void take_time(ms_worker *worker) {
   if (job->untimed == 0) return;
   const ms_grid *grid = &worker->schedule->grid;
   uint64_t now = ms_worker_clock(), took = now - job->started, each = took / job->untimed;
-  for (uint32_t i = 1; i <= job->untimed; i++) {
+  bool shared = worker->schedule->workers > 1; /* else nobody asks what took how long */
+  for (uint32_t i = 1; shared && i <= job->untimed; i++) {
     uint32_t block = job->mine[job->position - i];
     job->spent[ms_grid_range(grid, block, ms_grid_space(grid))] += each;
   }

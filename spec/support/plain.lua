@@ -75,4 +75,18 @@ function M.run(text, env, parallel)
   chunk()
 end
 
+--- Numbers, and those in nested lists, as a text that tells all their bits apart.
+function M.numbers(...)
+  local list = {}
+  local function add(value)
+    if type(value) ~= "table" then
+      list[#list + 1] = ("%a"):format(value)
+    else
+      for _, each in ipairs(value) do add(each) end
+    end
+  end
+  add {...}
+  return table.concat(list, " ")
+end
+
 return M
