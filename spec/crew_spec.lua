@@ -95,12 +95,12 @@ describe("the crew", function()
 
   it("learns which ranges are heavy from executions that were uneven", function()
     local grid = {blocks = 4, ranges = {4}, sequential = 0, volume = 1000}
-    local function learn(busy, took, known)
+    local function learn(busy, took, known) -- `took` nil: too short to be told of
       local shares, spent = {}, ffi.new("uint64_t[4]")
       for w, seconds in ipairs(busy) do shares[w] = share(seconds, 0) end
-      for r, seconds in ipairs(took) do spent[r - 1] = seconds * 1e9 end
-      return crew.learn({workers = shares, spent = ffi.string(spent, 32)}, grid, "independent",
-                        known)
+      for r, seconds in ipairs(took or {}) do spent[r - 1] = seconds * 1e9 end
+      return crew.learn({workers = shares, spent = took and ffi.string(spent, 32)}, grid,
+                        "independent", known)
     end
     local function loads(known)
       local vector, list = crew.loads(grid, known), {}
@@ -116,6 +116,9 @@ describe("the crew", function()
     known = learn({1, 3}, {0.5, 0.5, 1, 200}, known) -- half of it new, and not all at once
     assert.same({0.5, 0.5, 1, 3.5}, loads(known))
     assert.is_nil(crew.loads({blocks = 4, ranges = {4}}, known))
+    assert.same({0.5, 0.5, 1, 3.5}, loads(learn({2, 2}, nil, known)))
+    assert.same({}, loads(learn({1, 3}, nil, known))) -- it does not help and cannot be mended
+    assert.same({}, loads(learn({1, 3}, {0.5, 0.5, 1, 2}))) -- a first execution: perhaps no kernel
   end)
 
   it("gives heavier ranges more workers", function()

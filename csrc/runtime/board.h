@@ -33,6 +33,7 @@ typedef struct ms_status {
   _Atomic uint64_t awaiting;             /* 1 + the block whose end is waited for; 0 none */
   _Atomic uint64_t finished;             /* blocks finished since the worker started */
   _Atomic uint64_t began;                /* CLOCK_MONOTONIC, ns, when the job's first block began */
+  _Atomic uint64_t place;                /* and where: job (low 32 bits) and number of the core */
   _Alignas(64) _Atomic uint64_t progress; /* job (low 32 bits) and number of its finished blocks */
   _Alignas(64) _Atomic uint32_t asleep;   /* it sleeps, or is about to, until its bell rings */
   _Atomic uint32_t bell;                  /* changes with every ring */

@@ -6,6 +6,7 @@
 
 #include "runtime/guard.h"
 #include "runtime/report.h"
+#include "runtime/spread.h"
 #include "runtime/worker_state.h"
 
 #define ROOM_WAIT   1000   /* ms between looks at the driver while its window is full */
@@ -343,7 +344,11 @@ static int next_block(ms_worker *worker, uint32_t *block, ms_error *err) {
   bool stop = job->failed || ms_worker_cancelled(worker) || job->position == job->mine_count;
   if (!stop) {
     *block = job->mine[job->position];
-    if (job->position == 0) job->started = ms_worker_clock(); /* else when the last block ended */
+    if (job->position == 0) { /* else it started when the last block ended */
+      ms_spread(worker->board, worker->schedule->workers, worker->setup.worker, job->number,
+                &worker->moves);
+      job->started = ms_worker_clock();
+    }
     if (is_data_due(worker) || !ms_token_ready(worker, *block)) {
       take_time(worker);
       uint64_t before = job->started;

@@ -69,6 +69,7 @@ struct ms_worker {
   bool may_spin;         /* while others are in the same job */
   bool may_spin_idle;    /* while the driver works */
   ms_spin token_spin, idle_spin;
+  ms_spin moves; /* to other cores */
   void *context, *dealer, *inbox;
   ms_zap *zap;
   ms_link control;

@@ -94,11 +94,14 @@ local function is_uneven(shares, workers)
 end
 
 -- What the ranges of the space axis took, as a vector of uint64 in ns; nil as long as numbers of
--- iterations or entries say enough. What was known counts half, and no range gets much heavier at
--- once: it may have lost its core to others.
+-- iterations or entries say enough, and again when what was known has led to uneven work that is
+-- too short to be looked into. What was known counts half, and no range gets much heavier at once:
+-- it may have lost its core to others. A first execution says nothing: its first blocks may have
+-- run before the loop's kernel was there.
 local function learn_loads(outcome, workers, grid, known)
   local old = known and known.grid == grid and known.loads or nil
-  if not outcome.spent or not is_uneven(outcome.workers, workers) then return old end
+  if not is_uneven(outcome.workers, workers) then return old end
+  if not known or not outcome.spent then return nil end
   local ranges = grid.ranges[grids.space_axis(grid)]
   local loads = ffi.new("uint64_t[?]", ranges)
   ffi.copy(loads, outcome.spent, 8 * ranges)
