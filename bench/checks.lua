@@ -5,11 +5,16 @@
 -- A wrapper of the compiler takes them out, in a process and a kernel cache of its own: nothing
 -- else ever runs such kernels. With and without take turns; the best pass of each counts.
 -- Prints a table and then the same figures as JSON, one object a line.
---   luajit bench/checks.lua [rounds]
+--   luajit bench/checks.lua [rounds] [--loop stencil] [--rank 1500]
 local directory = arg[0]:match("^(.*/)") or "./"
+local argparse = require "argparse"
 local json = require "dkjson"
 
-local rounds = tonumber(arg[1]) or 3
+local parser = argparse("checks.lua", "What checked subscripts cost.")
+parser:argument("rounds", "Runs of each kind, in turn."):args("?"):convert(tonumber):default "3"
+parser:option("--loop", "Only this loop (a C function).")
+parser:option("--rank", "Only this rank."):convert(tonumber)
+local asked = parser:parse()
 
 -- Meissa gives the compiler a file of its own to compile, and removes it.
 local WRAPPER = [[
@@ -39,10 +44,14 @@ file:write(WRAPPER:format(compiler))
 file:close()
 os.execute("chmod +x " .. quoted(wrapper))
 
+local chosen = ""
+if asked.loop then chosen = " --loop " .. quoted(asked.loop) end
+if asked.rank then chosen = chosen .. " --rank " .. asked.rank end
+
 -- Runs a benchmark of the native engine; calls `each` with what it says of every loop.
 local function run(bench, cc, cache, each)
-  local output = shell(("CC=%s XDG_CACHE_HOME=%s luajit %s --engine auto 2>/dev/null"):format(
-    quoted(cc), quoted(scratch .. cache), quoted(directory .. bench)))
+  local output = shell(("CC=%s XDG_CACHE_HOME=%s luajit %s --engine auto%s 2>/dev/null"):format(
+    quoted(cc), quoted(scratch .. cache), quoted(directory .. bench), chosen))
   for line in output:gmatch("[^\n]+") do
     local result = json.decode(line)
     if result and result.meissa then each(result) end
@@ -63,7 +72,7 @@ for _, bench in ipairs {"kernels.lua", "lda.lua", "slr.lua"} do
       best[key][kind] = math.max(best[key][kind], result.meissa)
     end
   end
-  for _ = 1, rounds do
+  for _ = 1, asked.rounds do
     run(bench, compiler, "/checked", keep "checked")
     run(bench, wrapper, "/bare", keep "bare")
   end
