@@ -4,9 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "runtime/apart.h"
 #include "runtime/guard.h"
 #include "runtime/report.h"
-#include "runtime/spread.h"
 #include "runtime/worker_state.h"
 
 #define ROOM_WAIT   1000   /* ms between looks at the driver while its window is full */
@@ -345,8 +345,8 @@ static int next_block(ms_worker *worker, uint32_t *block, ms_error *err) {
   if (!stop) {
     *block = job->mine[job->position];
     if (job->position == 0) { /* else it started when the last block ended */
-      ms_spread(worker->board, worker->schedule->workers, worker->setup.worker, job->number,
-                &worker->moves);
+      ms_apart(worker->board, worker->schedule->workers, worker->setup.worker, job->number,
+               &worker->moves);
       job->started = ms_worker_clock();
     }
     if (is_data_due(worker) || !ms_token_ready(worker, *block)) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Spread: see spread.h. */
-#include "runtime/spread.h"
+ * Apart: see apart.h. */
+#include "runtime/apart.h"
 
 #include <sched.h>
 #include <stdbool.h>
@@ -16,7 +16,7 @@ static void step_aside(const cpu_set_t *taken) {
   sched_setaffinity(0, sizeof allowed, &allowed); /* it stays where it is until there is a reason */
 }
 
-void ms_spread(ms_status *board, uint32_t workers, uint32_t own, uint64_t job, ms_spin *moves) {
+void ms_apart(ms_status *board, uint32_t workers, uint32_t own, uint64_t job, ms_spin *moves) {
   int core = sched_getcpu();
   if (core < 0 || core >= CPU_SETSIZE) return;
   uint64_t number = (uint64_t)(uint32_t)job << 32;

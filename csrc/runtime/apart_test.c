@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Spread: who moves to another core, and that it is bound to none afterwards. */
-#include "runtime/spread.h"
+ * Apart: who moves to another core, and that it is bound to none afterwards. */
+#include "runtime/apart.h"
 
 #include <sched.h>
 #include <stdlib.h>
@@ -43,12 +43,12 @@ int main(void) {
 
   /* Says where it is. */
   go_to(cores[0]);
-  ms_spread(board, WORKERS, 1, JOB, &moves);
+  ms_apart(board, WORKERS, 1, JOB, &moves);
   CHECK(atomic_load(&board[1].place) == place(JOB, cores[0]));
 
   /* With one core to run on it stays, whoever else is there. */
   atomic_store(&board[0].place, place(JOB, cores[0]));
-  ms_spread(board, WORKERS, 1, JOB, &moves);
+  ms_apart(board, WORKERS, 1, JOB, &moves);
   CHECK(sched_getcpu() == cores[0]);
   ms_spin_learn(&moves, true);
 
@@ -69,7 +69,7 @@ int main(void) {
   int here = sched_getcpu();
   atomic_store(&board[0].place, place(JOB - 1, here));
   atomic_store(&board[2].place, place(JOB, 123456789));
-  ms_spread(board, WORKERS, 1, JOB, &moves);
+  ms_apart(board, WORKERS, 1, JOB, &moves);
   CHECK(may_run_on_all() && moves.lost == 0);
 
   /* Moves away from another worker of the job. The kernel may move the thread, too, at any time:
@@ -78,7 +78,7 @@ int main(void) {
   for (int k = 0; k < 20; k++) {
     here = sched_getcpu();
     atomic_store(&board[0].place, place(JOB, here));
-    ms_spread(board, WORKERS, 1, JOB, &moves);
+    ms_apart(board, WORKERS, 1, JOB, &moves);
     if (moves.lost == 0) continue; /* it had been moved before the call */
     moved += sched_getcpu() != here;
     CHECK(may_run_on_all());
@@ -89,7 +89,7 @@ int main(void) {
   /* Both cores taken: it stays. */
   atomic_store(&board[0].place, place(JOB, cores[0]));
   atomic_store(&board[2].place, place(JOB, cores[1]));
-  ms_spread(board, WORKERS, 1, JOB, &moves);
+  ms_apart(board, WORKERS, 1, JOB, &moves);
   CHECK(may_run_on_all());
 
   /* Moves in vain become rare. */
@@ -97,7 +97,7 @@ int main(void) {
   uint32_t tried = 0;
   for (int k = 0; k < 100; k++) {
     ms_spin before = moves;
-    ms_spread(board, WORKERS, 1, JOB, &moves);
+    ms_apart(board, WORKERS, 1, JOB, &moves);
     tried += moves.lost != before.lost;
   }
   CHECK(tried > 0 && tried < 10);
