@@ -243,6 +243,18 @@ describe("slips of a newcomer", function()
     assert.equal(12, A:sum())
   end)
 
+  it("in fields of arrays are told by these", function()
+    local model = {weights = meissa.zeros(4)}
+    for _, assign in ipairs {
+      function() for i in parallel(4) do A.x = i end end,
+      function() for i in parallel(4) do A["1"] = i end end,
+      function() for i in parallel(4) do model.weights.x = i end end,
+      function() for i in parallel(4) do M[i].x = i end end,
+    } do
+      raises("ARR", "to assign (iteration", assign)
+    end
+  end)
+
   it("in what parallel is given say what to write", function()
     raises("OPT", "a function is for meissa.each(n, function(i) ... end)", function()
       parallel(4, function(i) A[i] = i end)

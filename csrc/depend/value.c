@@ -136,8 +136,9 @@ void ms_walk_find_store(ms_walk *walk, bool proven, const ms_node *node) {
                "of it");
 }
 
-/* An assignment to this path is one to a field of a plain table. */
-static bool leaves_arrays(const ms_walk *walk, uint32_t capture) {
+/* An assignment to this path is one to a field of a plain table; arrays have none to assign, and say
+ * so when the loop runs. */
+static bool is_in_table(const ms_walk *walk, uint32_t capture) {
   ms_meaning means = ms_walk_meaning(walk, capture);
   return walk->bindings[means.binding].kind != MS_BIND_ARRAY ||
          means.depth == walk->loop->captures[capture].field_count;
@@ -155,7 +156,8 @@ void ms_walk_assign(ms_walk *walk, ms_node *target, const ms_value *value) {
     ms_walk_join(walk, &walk->capture_value[capture], value);
     return;
   }
-  if (capture >= 0 && leaves_arrays(walk, (uint32_t)capture)) {
+  if (capture >= 0) {
+    if (!is_in_table(walk, (uint32_t)capture)) return;
     ms_walk_find_store(walk, true, target);
     ms_walk_store(walk, value);
     return;
