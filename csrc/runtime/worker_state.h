@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * The inside of a worker, shared by worker.c (its life and what it receives), worker_job.c (one
- * job), worker_report.c and worker_redo.c (parts of that), token.c and bundle.c (hand-overs between
- * workers) and exchange.c (arrays that all have). */
+ * The inside of a worker, shared by worker.c (its life), worker_take.c (what it receives),
+ * worker_job.c (one job), worker_return.c, worker_report.c and worker_redo.c (parts of that),
+ * token.c and bundle.c (hand-overs between workers) and exchange.c (arrays that all have). */
 #ifndef MS_RUNTIME_WORKER_STATE_H
 #define MS_RUNTIME_WORKER_STATE_H
 
@@ -96,6 +96,9 @@ uint64_t ms_worker_clock(void);
  * also for hand-overs. */
 int ms_worker_wait(ms_worker *worker, bool tokens, int timeout, ms_error *err);
 
+/* worker_take.c: handles one frame of the driver. */
+int ms_worker_take(ms_worker *worker, const char *bytes, size_t size, ms_error *err);
+
 /* Address of byte `place` of a segment of `size` bytes, waiting for the segment if need be. */
 void *ms_worker_segment(ms_worker *worker, uint64_t id, uint64_t size, uint64_t place,
                         ms_error *err);
@@ -105,6 +108,12 @@ int ms_worker_begin(ms_worker *worker, ms_error *err);
 
 /* worker_job.c: sends DONE with what is left of the report; of a failed job only printed text. */
 int ms_worker_end(ms_worker *worker, ms_error *err);
+
+/* worker_return.c: keeps what scattered and exchanged items look like before the first block. */
+int ms_worker_remember_items(ms_worker *worker, ms_error *err);
+
+/* worker_return.c: sends what this worker has to give back of the items. */
+int ms_worker_return_items(ms_worker *worker, ms_error *err);
 
 /* worker_report.c: makes sure that what the block that was just finished reports outlives this
  * process; what it has printed is sent. */
