@@ -4,6 +4,8 @@
 -- of one worker's blocks, and one block more; what it takes beyond that is said for each block.
 -- Prints a table, then one JSON object.
 --   luajit bench/bundle.lua [blocks]
+package.path = (arg[0]:match("^(.*/)") or "./") .. "support/?.lua;" .. package.path
+local arguments = require "arguments"
 local buffer = require "string.buffer"
 local core = require "meissa.core"
 local ffi = require "ffi"
@@ -12,7 +14,8 @@ local meissa = require "meissa"
 local system = require "meissa.system"
 local worker = require "meissa.worker"
 
-local blocks = tonumber(arg[1]) or 400
+local blocks = arguments("bundle.lua", "What hand-overs by messages cost where blocks are light.",
+  {"blocks", "Blocks of each of two workers.", 400})
 local ROUNDS, ROW = 15, 64
 
 -- Blocks that take a while.

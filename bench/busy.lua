@@ -3,12 +3,15 @@
 --
 -- Busy is the time that workers spend in blocks over all their time in the pass, launch included.
 -- Prints a table and then the same figures as one JSON object.
---   luajit bench/busy.lua [iterations along a side]
+--   luajit bench/busy.lua [side]
+package.path = (arg[0]:match("^(.*/)") or "./") .. "support/?.lua;" .. package.path
+local arguments = require "arguments"
 local json = require "dkjson"
 local meissa = require "meissa"
 local parallel = meissa.parallel
 
-local n = tonumber(arg[1]) or 1000
+local n = arguments("busy.lua", "How busy a wavefront and a rotation keep two workers.",
+  {"side", "Iterations along a side.", 1000})
 local WORKERS, ROUNDS, WORK = 2, 5, 300
 
 meissa.init {workers = WORKERS}

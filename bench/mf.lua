@@ -4,21 +4,26 @@
 -- Every ratio is of runs in this process, taken in turn, because machines drift. Compiled kernels
 -- are looked for in an empty cache. Prints a table and then the same figures as one JSON object.
 --   luajit bench/mf.lua [ratings] [rank] [strict or fast]
-package.path = (arg[0]:match("^(.*/)") or "./") .. "../examples/support/?.lua;" .. package.path
+local directory = arg[0]:match("^(.*/)") or "./"
+package.path = directory .. "support/?.lua;" .. directory .. "../examples/support/?.lua;" ..
+  package.path
+local arguments = require "arguments"
 local ffi = require "ffi"
 local json = require "dkjson"
 local meissa = require "meissa"
 local parallel = meissa.parallel
+
+local count, K, numeric = arguments("mf.lua", "Matrix factorization by SGD on one and two workers.",
+  {"ratings", "How many; over 2 million: of the users and items of the larger data set.", 1000000},
+  {"rank", "Length of a row.", 32},
+  {"numeric", "Mode.", "fast", choices = {"strict", "fast"}})
+local ROUNDS, EPOCHS = 5, 4
 
 ffi.cdef "int setenv(const char *name, const char *value, int replace);"
 local pipe = io.popen "mktemp -d"
 local cache = pipe:read "*l"
 pipe:close()
 ffi.C.setenv("MEISSA_CACHE", cache, 1)
-
-local count, K = tonumber(arg[1]) or 1000000, tonumber(arg[2]) or 32
-local numeric = arg[3] or "fast"
-local ROUNDS, EPOCHS = 5, 4
 
 -- The shape of MovieLens' data sets with 1 and 10 million ratings.
 local users, items = 6040, 3706

@@ -7,10 +7,13 @@
 -- of all threads; memory is what the resident set grew by, over the bytes of indices and values.
 -- Prints a table and then the same figures as one JSON object.
 --   luajit bench/read.lua [entries]
+package.path = (arg[0]:match("^(.*/)") or "./") .. "support/?.lua;" .. package.path
+local arguments = require "arguments"
 local json = require "dkjson"
 local meissa = require "meissa"
 
-local entries = tonumber(arg[1]) or 3000000
+local entries = arguments("read.lua", "How fast text files are read.",
+  {"entries", "Entries of each file.", 3000000})
 local ROUNDS = 3
 
 local function line_of_pipe(command)

@@ -5,6 +5,8 @@
 -- Hand-overs are those of a sweep of two blocks a phase: whoever ends a phase last releases the
 -- other. Times are read on one clock in both processes. Prints a table, then one JSON object.
 --   luajit bench/token.lua [phases]
+package.path = (arg[0]:match("^(.*/)") or "./") .. "support/?.lua;" .. package.path
+local arguments = require "arguments"
 local buffer = require "string.buffer"
 local core = require "meissa.core"
 local ffi = require "ffi"
@@ -14,7 +16,8 @@ local system = require "meissa.system"
 local worker = require "meissa.worker"
 local parallel = meissa.parallel
 
-local phases = tonumber(arg[1]) or 5000
+local phases = arguments("token.lua", "What it takes to go on: hand-overs, jobs, short loops.",
+  {"phases", "Phases of the sweep that hands over.", 5000})
 local JOBS, ROUNDS = 500, 300
 
 -- Blocks that only say when they began and ended.
