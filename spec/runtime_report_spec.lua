@@ -4,6 +4,7 @@
 -- or in pieces (csrc/runtime/board.h); and what the worker before left on the shelf is not met.
 
 local buffer = require("string.buffer")
+local ffi = require("ffi")
 local support = require("spec.runtime_support")
 
 -- Block b leaves sizes[b + 1] bytes that say which block and which job they are of.
@@ -54,4 +55,31 @@ describe("reports of any size", function()
       session:stop()
     end)
   end
+end)
+
+-- A block takes as long as its range says; block b is range b here.
+local BUSY = [[
+local system = require("meissa.system")
+local _, seconds = ...
+return function(block)
+  local finish = system.clock() + seconds[block + 1]
+  repeat until system.clock() >= finish
+end]]
+
+it("what ranges took is known of all workers, however brief some were", function()
+  local session = assert(support.session {workers = 2})
+  local function spent(seconds)
+    local outcome = assert(session:run {key = "busy", kernel = BUSY, run = buffer.encode(seconds),
+                                        strategy = "independent", ranges = {#seconds}})
+    assert.are.equal(2, outcome.workers[1].blocks)
+    local list, vector = {}, ffi.new("uint64_t[4]")
+    ffi.copy(vector, outcome.spent, 32)
+    for r = 1, 4 do list[r] = tonumber(vector[r - 1]) / 1e9 end
+    return list
+  end
+  local seconds = {1e-4, 2e-5, 2e-3, 4e-3} -- the first worker is too brief to say on what
+  local list = spent(seconds)
+  assert.is_true(list[1] > 0 and list[2] > 0 and list[1] + list[2] > 1.19e-4)
+  assert.is_true(list[3] >= seconds[3] and list[4] >= seconds[4])
+  session:stop()
 end)

@@ -80,6 +80,18 @@ static int add_spent(const ms_session *session, ms_outcome *outcome, const ms_re
   return 0;
 }
 
+/* Adds what the workers spent that were busy too briefly to say on what. */
+static void add_unsaid(const ms_session *session, ms_outcome *outcome) {
+  const ms_schedule *schedule = session->schedule;
+  for (uint32_t i = 0; i < outcome->order_count; i++) {
+    uint32_t block = outcome->order[i];
+    const ms_share *share = &outcome->shares[schedule->owner[block]];
+    if (share->busy >= MS_SPENT_WORTH || share->blocks == 0) continue;
+    uint32_t range = ms_grid_range(&schedule->grid, block, ms_grid_space(&schedule->grid));
+    outcome->spent[range] += share->busy / share->blocks;
+  }
+}
+
 static int read_report(const ms_session *session, ms_outcome *outcome, uint32_t worker,
                        const uint32_t *position, pieces *printed, ms_error *err) {
   const ms_text *report = &outcome->reports[worker];
@@ -133,6 +145,7 @@ int ms_gather_finish(ms_session *session, ms_outcome *outcome, ms_error *err) {
     if (outcome->reports[w].length == 0) continue;
     if (read_report(session, outcome, w, position, &printed, err) != 0) failed = -1;
   }
+  if (failed == 0 && outcome->spent != NULL) add_unsaid(session, outcome);
   join(&printed, &outcome->printed);
   if (outcome->printed.failed) {
     failed = ms_error_set(err, MS_WRK, "out of memory for what a loop printed");

@@ -22,6 +22,9 @@ typedef enum ms_report_kind {
   MS_REPORT_PENDING /* for buffer number 0; MS_REPORT_PENDING + n for buffer n */
 } ms_report_kind;
 
+/* ns in blocks from which on a worker says where they went; of less each block took as much. */
+#define MS_SPENT_WORTH 500000u
+
 typedef struct ms_record {
   uint32_t block, kind; /* ms_report_kind */
   uint64_t size;

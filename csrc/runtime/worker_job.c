@@ -8,8 +8,7 @@
 #include "runtime/report.h"
 #include "runtime/worker_state.h"
 
-#define ROOM_WAIT   1000   /* ms between looks at the driver while its window is full */
-#define SPENT_WORTH 500000 /* ns in blocks from which on the driver is told where they went */
+#define ROOM_WAIT 1000 /* ms between looks at the driver while its window is full */
 
 /* So many brief blocks are timed together: looking at the clock takes 20 ns. */
 #define TIMED_AT_ONCE 8
@@ -195,7 +194,7 @@ int ms_worker_end(ms_worker *worker, ms_error *err) {
   if (job->failed || ms_worker_cancelled(worker)) {
     ms_report_keep_printed(&job->report);
     job->noted = 0; /* other bytes */
-  } else if (job->busy >= SPENT_WORTH && worker->schedule->workers > 1) {
+  } else if (job->busy >= MS_SPENT_WORTH && worker->schedule->workers > 1) {
     ms_report_add(&job->report, 0, MS_REPORT_SPENT, job->spent,
                   space_ranges(worker->schedule) * sizeof *job->spent);
   }
