@@ -72,6 +72,59 @@ local BODIES = {
     local t = {}
     t[1] = A[i][1]
     A[i + 1][2] = 3 * t[1] ]],
+  ["takes any number as a key"] = [[
+    local t = {}
+    for k = 1, 8 do t[math.floor((A[i][k] - 0.5) * 600)] = k end
+    t[0] = 10 t[-0.0] = t[0] + 1 t[-7] = 3 t[1.5] = 4 t[2 ^ 53] = 5 t[-1e300] = 6 t[1 / 0] = 7
+    t[true], t[false] = 8, 9
+    local s = 0
+    for k = -300, 300 do s = s + (t[k] or 0) * (k % 11) end
+    A[i][1] = s + t[1.5] * t[2 ^ 53] + t[-1e300] * t[1 / 0] + t[true] * 10 + t[false]
+    A[i][2] = t[A[i][3] ] or t[0] ]],
+  ["has many keys"] = [[
+    local t, s = {}, 0
+    for k = 1, i * 2 do t[k * 3 - i] = k end
+    for k = 1, i do t[k * 6 - i] = nil end
+    for k = -i, 6 * i do s = s + (t[k] or 0) * (k % 3 + 1) end
+    A[i][1] = s]],
+  ["has as many fields as a product says"] = [[
+    local t = {}
+    for k = 1, n * n do t[k] = 0 end
+    for k = 1, 8 do t[(k - 1) * n + 1] = t[(k - 1) * n + 1] + A[i][k] end
+    for k = 1, 8 do A[i][k] = t[(k - 1) * n + 1] + k end]],
+  ["is sorted into"] = [[
+    local best, who = {}, {}
+    for k = 1, 3 do best[k], who[k] = 2, 0 end
+    for j = 1, 8 do
+      local k, x = 3, A[i][j]
+      if x < best[k] then
+        while k > 1 and best[k - 1] > x do
+          best[k], who[k] = best[k - 1], who[k - 1]
+          k = k - 1
+        end
+        best[k], who[k] = x, j
+      end
+    end
+    for k = 1, 3 do A[i][k] = best[k] + who[k] end]],
+  ["is new in each turn, with any keys"] = [[
+    for k = 1, 8 do
+      local t = {}
+      if t[-k] or t[1 - k] then A[i][k] = -1 end
+      t[-k], t[1 - k] = k, k + 1
+      if A[i][k] < 0.3 then goto continue end
+      A[i][k] = t[-k] * t[1 - k] + spread({}, k)
+      ::continue::
+    end]],
+  ["refuses nil as a key"] = [[
+    local t, u = {}, {}
+    u[-i] = 1
+    if i == 400 then t[u[5] ] = i end
+    A[i][1] = u[-i] ]],
+  ["refuses nan as a key"] = [[
+    local t = {}
+    t[-i] = 1
+    if i == 500 then t[(A[i][1] - A[i][1]) / 0] = i end
+    A[i][1] = t[-i] ]],
   ["is summed"] = [[
     local t = {}
     for k = 1, 8 do t[k] = A[i][k] end
@@ -83,12 +136,15 @@ local FAIL = {
   ["keeps what is not a number from sums"] = "arithmetic on a nil value",
   ["is compared with nil"] = "compare nil with number",
   ["is beside subscripts out of range"] = "subscript 601 is outside 1..600",
+  ["refuses nil as a key"] = "table index is nil",
+  ["refuses nan as a key"] = "table index is NaN",
 }
 
 -- Functions that bodies hand tables to.
 local FUNCTIONS = [[
 local function fill(t, n) for k = 1, n do t[k] = k * k end return n end
 local function total(t, n) local s = 0 for k = 1, n do s = s + t[k] end return s end
+local function spread(t, n) for k = -n, n do t[k * 0.5] = k end return t[-n * 0.5] + t[n * 0.5] end
 local function mix(a, b) a[1] = a[1] + 1 b[1] = b[1] * 2 return a[1] + b[1] end
 local function largest(row, n)
   local t, most = {}, 1
@@ -116,7 +172,7 @@ local STAY = {
 -- The array after a loop with this body, whether it ended well, its sum or error, its engine.
 local function run(body, options)
   local A = meissa.rand({N, 8}, {seed = 3})
-  local text = ("local A, options = ... local sum = 0 %s " ..
+  local text = ("local A, options = ... local sum, n = 0, 9 %s " ..
     "for i in parallel(%d, options) do %s end return sum"):format(FUNCTIONS, N, body)
   local ok, sum = pcall(meissa.run, text, A, options)
   local told = ok and sum or tostring(sum):gsub("worker %d+", "worker")

@@ -161,6 +161,20 @@ function statements.part(self, depth)
     text_of("%s[2][%s]", name, self:column(0)))
 end
 
+--- A table of the iteration's own, with keys that may be anything.
+function statements.map(self, depth)
+  local name, key = self:fresh("h"), self:fresh("v")
+  local made = text_of("local %s, %s = {%s}, %s", name, key, self:number(0), self:number(depth))
+  if not self.errors then
+    made = text_of("%s\nif %s ~= %s then %s = %s end", made, key, key, key, self:number(0))
+    made = text_of("%s\nif %s ~= %s then %s = 0 end", made, key, key, key)
+  end
+  table.insert(self.locals, key)
+  return text_of("%s\n%s[%s] = %s\n%s[%s - 1] = %s\nO[i][%d] = %s[%s] + (%s[%s] or %s)", made, name,
+    key, self:number(0), name, key, self:number(0), self.random(12), name, key, name,
+    self:number(0), self:number(0))
+end
+
 --- A small table of the iteration's own.
 function statements.small(self, depth)
   local name, at = self:fresh("h"), self.random(3)
@@ -171,7 +185,7 @@ function statements.small(self, depth)
     self:number(0), self.random(12), name, at, name)
 end
 
-local kinds = { "small", "maybe", "use_maybe", "use_maybe", "changer", "call_changer",
+local kinds = { "small", "map", "maybe", "use_maybe", "use_maybe", "changer", "call_changer",
   "call_changer",
   "scratch", "entries", "entry", "nest", "nest", "counter", "shadow", "endless", "wide", "three",
   "part" }

@@ -85,9 +85,9 @@ static const char *as_whole(ms_writer *w, const ms_target *target, const ms_node
 }
 
 static void store(ms_writer *w, const ms_target *target, const char *whole, ms_c_value value,
-                  const ms_node *node) {
+                  const ms_node *node, const ms_node *place) {
   if (target->slot.table != NULL) {
-    ms_c_table_store(w, &target->slot, value, node);
+    ms_c_table_store(w, &target->slot, value, node, place);
     return;
   }
   const char *to = target->name != NULL ? target->name : ms_c_arrive(w, &target->site);
@@ -117,6 +117,6 @@ void ms_c_assignment(ms_writer *w, const ms_node *node) {
   }
   for (uint32_t t = count; t-- > 0 && w->why->line == 0;) {
     const ms_node *from = node->kid[node->targets + (t < given ? t : given - 1)];
-    store(w, &target[t], whole[t], values[t], from);
+    store(w, &target[t], whole[t], values[t], from, node->kid[t]);
   }
 }

@@ -278,6 +278,7 @@ static void write_stopped(ms_writer *w, bool entries) {
       ms_c_line(w, "fault->index[%u] = (double)x%u;", d, d + 1);
     }
   }
+  ms_c_tables_end(w);
   ms_c_line(w, "return fault->stop;");
 }
 
@@ -305,6 +306,7 @@ void ms_c_function(ms_writer *w) {
     ms_c_line(w, "int64_t x%u = %s%s;", l + 1, entries ? "first" : "lo",
               entries ? "" : ms_c_text(w, "%u", l + 1));
   if (ms_draft_draws(w->draft->job)) ms_c_line(w, "ms_draws draws = *ms_place;");
+  ms_c_tables_begin(w);
   declare_variables(w);
   if (entries) ms_c_line(w, "for (x1 = first; x1 <= last; x1++) {");
   for (uint32_t d = 0; !entries && d < loops; d++) nest_loop(w, d);
@@ -319,6 +321,7 @@ void ms_c_function(ms_writer *w) {
   ms_c_fetch_ahead(w);
   for (uint32_t l = 0; l < loops; l++) ms_c_line(w, "}");
   give_results(w);
+  ms_c_tables_end(w);
   ms_c_line(w, "return MS_NATIVE_RAN;");
   if (w->stops) write_stopped(w, entries);
 }

@@ -1,19 +1,33 @@
 /* SPDX-License-Identifier: MIT
  *
- * Writing C: small tables of the body, `local t = {0, 0, 0}`. See writer.h.
+ * Writing C: tables of the body, `local t = {0, 0, 0}`. See writer.h.
  *
- * Such a table never leaves the iteration, and what it holds are numbers and booleans under small
- * integers: it becomes an ms_table (value.h) on the stack. That a store's key is small enough is a
- * guard of the block; a block whose guards fail is declined, and the Lua engine runs it. What is
- * read under any other key is nil, as nothing can be there. */
+ * Such a table never leaves the iteration, and what it holds are numbers and booleans: it becomes
+ * an ms_table (value.h) on the stack, which has room for the keys of a short list. Where guards of
+ * the block show that a store's key is one of these, it needs no look; under any other key values
+ * stand in a map, whose memory the function gives back at its end. */
 #include "kernel/writer.h"
 
 #define ROOM "MS_TABLE_ROOM"
 
-static void put(ms_writer *w, const char *table, const char *key, ms_c_value value,
-                const ms_node *node) {
-  const char *text = ms_c_as_form(w, value, MS_FORM_VALUE, node);
-  ms_c_line(w, "ms_table_put(&%s, %s, %s);", table, key, text);
+/* The number of a table's map. A helper's tables have one each, however often it is called: a table
+ * is gone when its expression makes the next one. */
+static uint32_t map_of(const ms_writer *w, const ms_node *node) {
+  uint32_t number = 1;
+  for (const ms_holding *each = w->typed->holdings; each != NULL && each->node != node;
+       each = each->next)
+    number++;
+  return number;
+}
+
+void ms_c_tables_begin(ms_writer *w) {
+  for (const ms_holding *each = w->typed->holdings; each != NULL; each = each->next)
+    ms_c_line(w, "ms_more more%u = {0};", map_of(w, each->node));
+}
+
+void ms_c_tables_end(ms_writer *w) {
+  for (const ms_holding *each = w->typed->holdings; each != NULL; each = each->next)
+    ms_c_line(w, "ms_more_end(&more%u);", map_of(w, each->node));
 }
 
 ms_c_value ms_c_table(ms_writer *w, const ms_node *node) {
@@ -29,15 +43,27 @@ ms_c_value ms_c_table(ms_writer *w, const ms_node *node) {
     values[f] = ms_c_hold(w, ms_c_expression(w, node->kid[f]->kid[1]));
   w->declines = true;
   ms_c_line(w, "ms_table %s;", name);
-  ms_c_line(w, "ms_table_clear(&%s);", name);
-  for (uint32_t f = 0; f < node->kids && w->why->line == 0; f++)
-    put(w, name, ms_c_text(w, "%u", f + 1), values[f], node->kid[f]->kid[1]);
+  ms_c_line(w, "ms_table_clear(&%s, &more%u);", name, map_of(w, node));
+  for (uint32_t f = 0; f < node->kids && w->why->line == 0; f++) {
+    ms_c_slot slot = {.table = name, .key = ms_c_text(w, "%u", f + 1)};
+    ms_c_table_store(w, &slot, values[f], node->kid[f]->kid[1], node);
+  }
   return made;
 }
 
 /* The C name of the table that an expression is. */
 static const char *name_of(ms_writer *w, const ms_node *node) {
   return ms_c_expression(w, node).text;
+}
+
+/* Any key, which nobody changes any more; NULL after a refusal. */
+static const char *any_key(ms_writer *w, const ms_node *node) {
+  ms_c_value value = ms_c_hold(w, ms_c_expression(w, node));
+  if (value.form == MS_FORM_OBJECT) {
+    ms_c_refuse(w, node, "`%s` is no number, but a key", ms_c_source(w, node));
+    return NULL;
+  }
+  return ms_c_as_form(w, value, MS_FORM_VALUE, node);
 }
 
 ms_c_value ms_c_table_element(ms_writer *w, const ms_node *node) {
@@ -49,12 +75,8 @@ ms_c_value ms_c_table_element(ms_writer *w, const ms_node *node) {
     read.text = ms_c_text(w, "ms_table_at(&%s, %s)", table, key.text);
     return ms_c_hold(w, read);
   }
-  ms_c_value value = ms_c_hold(w, ms_c_expression(w, node->kid[1]));
-  if (value.form == MS_FORM_OBJECT) {
-    ms_c_refuse(w, node, "`%s` is no number, but a key", ms_c_source(w, node->kid[1]));
-    return read;
-  }
-  const char *any = ms_c_as_form(w, value, MS_FORM_VALUE, node);
+  const char *any = any_key(w, node->kid[1]);
+  if (any == NULL) return read;
   read.text = ms_c_text(w, "ms_table_get(&%s, %s)", table, any);
   return ms_c_hold(w, read);
 }
@@ -63,7 +85,7 @@ void ms_c_table_place(ms_writer *w, const ms_node *node, ms_c_slot *slot) {
   slot->table = name_of(w, node->kid[0]);
   ms_whole key;
   if (!ms_c_whole_within(w, node->kid[1], ROOM, &key)) {
-    ms_c_refuse(w, node, "`%s` may be any key of a table", ms_c_source(w, node->kid[1]));
+    slot->any = any_key(w, node->kid[1]);
     return;
   }
   const char *held = ms_c_temp(w);
@@ -71,6 +93,20 @@ void ms_c_table_place(ms_writer *w, const ms_node *node, ms_c_slot *slot) {
   slot->key = held;
 }
 
-void ms_c_table_store(ms_writer *w, const ms_c_slot *slot, ms_c_value value, const ms_node *node) {
-  put(w, slot->table, slot->key, value, node);
+void ms_c_table_store(ms_writer *w, const ms_c_slot *slot, ms_c_value value, const ms_node *from,
+                      const ms_node *place) {
+  const char *text = ms_c_as_form(w, value, MS_FORM_VALUE, from);
+  if (slot->key != NULL) {
+    ms_c_line(w, "ms_table_put(&%s, %s, %s);", slot->table, slot->key, text);
+    return;
+  }
+  static const char *const wrong[][2] = {{"MS_TABLE_NIL", "table index is nil"},
+                                         {"MS_TABLE_NAN", "table index is NaN"},
+                                         {"MS_TABLE_MEMORY", "not enough memory"}};
+  const char *got = ms_c_temp(w);
+  ms_c_line(w, "const int %s = ms_table_set(&%s, %s, %s);", got, slot->table, slot->any, text);
+  ms_c_line(w, "if (MS_UNLIKELY(%s != MS_TABLE_FINE)) {", got);
+  for (size_t k = 0; k < sizeof wrong / sizeof *wrong; k++)
+    ms_c_error(w, place, ms_c_text(w, "%s == %s", got, wrong[k][0]), wrong[k][1]);
+  ms_c_line(w, "}");
 }

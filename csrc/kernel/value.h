@@ -4,7 +4,8 @@
  * (prelude.h).
  *
  * What is always a number or always a boolean needs none of this: an ms_value is what may also be
- * nil. Integers stand for doubles that guards have found whole. Pure functions. */
+ * nil. Integers stand for doubles that guards have found whole. Pure functions, but for those of
+ * tables. */
 #ifndef MS_KERNEL_VALUE_H
 #define MS_KERNEL_VALUE_H
 
@@ -42,16 +43,85 @@ static inline int ms_is_same(ms_value a, ms_value b) {
   return a.tag == b.tag && (a.tag != MS_NATIVE_NUMBER || a.number == b.number);
 }
 
-/* A small table of the body: what stands under 1 to MS_TABLE_ROOM. */
+/* What a table of the body holds under other keys than 1 to MS_TABLE_ROOM, by open addressing. It
+ * has memory of its own as soon as there is something, until ms_more_end. */
+typedef struct ms_more {
+  struct {
+    ms_value key, value;
+  } * place;           /* a key's tag of MS_NATIVE_NONE: free */
+  uint64_t room, used; /* room: 0 or a power of 2, at least a quarter of it free */
+} ms_more;
+
+#define MS_MORE_MOST (UINT64_C(1) << 26) /* places: 2 GiB */
+
+/* A table of the body. */
 #define MS_TABLE_ROOM 256
 
 typedef struct ms_table {
   double number[MS_TABLE_ROOM];
   unsigned char tag[MS_TABLE_ROOM]; /* ms_native_tag */
+  ms_more *more;
 } ms_table;
 
-static inline void ms_table_clear(ms_table *table) {
+/* What is wrong with a store. */
+enum { MS_TABLE_FINE, MS_TABLE_NIL, MS_TABLE_NAN, MS_TABLE_MEMORY };
+
+static inline void ms_more_end(ms_more *more) {
+  if (more->room > 0) __builtin_free(more->place);
+}
+
+/* Where a key stands, or would. */
+static inline uint64_t ms_more_find(const ms_more *more, ms_value key) {
+  uint64_t bits, at;
+  double number = key.number + 0.0; /* -0 is the same key as 0 */
+  __builtin_memcpy(&bits, &number, sizeof bits);
+  if (key.tag != MS_NATIVE_NUMBER) bits = (uint64_t)key.tag;
+  bits *= UINT64_C(0x9e3779b97f4a7c15);
+  for (at = bits >> 32;; at++) {
+    at &= more->room - 1;
+    if (more->place[at].key.tag == MS_NATIVE_NONE || ms_is_same(more->place[at].key, key))
+      return at;
+  }
+}
+
+static inline int ms_more_grow(ms_more *more) {
+  ms_more grown = {.room = more->room > 0 ? 2 * more->room : 16, .used = more->used};
+  if (more->room >= MS_MORE_MOST) return 0;
+  grown.place = __builtin_calloc(grown.room, sizeof *grown.place);
+  if (grown.place == 0) return 0;
+  for (uint64_t at = 0; at < more->room; at++) {
+    if (more->place[at].key.tag == MS_NATIVE_NONE) continue;
+    grown.place[ms_more_find(&grown, more->place[at].key)] = more->place[at];
+  }
+  ms_more_end(more);
+  *more = grown;
+  return 1;
+}
+
+static __attribute__((noinline, cold, unused)) int ms_more_put(ms_more *more, ms_value key,
+                                                               ms_value value) {
+  if (key.tag == MS_NATIVE_NIL) return MS_TABLE_NIL;
+  if (key.tag == MS_NATIVE_NUMBER && key.number != key.number) return MS_TABLE_NAN;
+  if (4 * (more->used + 1) > 3 * more->room && !ms_more_grow(more)) return MS_TABLE_MEMORY;
+  uint64_t at = ms_more_find(more, key);
+  more->used += more->place[at].key.tag == MS_NATIVE_NONE;
+  more->place[at].key = key;
+  more->place[at].value = value;
+  return MS_TABLE_FINE;
+}
+
+static __attribute__((noinline, cold, unused)) ms_value ms_more_get(const ms_more *more,
+                                                                    ms_value key) {
+  uint64_t at = ms_more_find(more, key);
+  return more->place[at].key.tag == MS_NATIVE_NONE ? ms_nil : more->place[at].value;
+}
+
+/* A new table, without fields. */
+static inline void ms_table_clear(ms_table *table, ms_more *more) {
   __builtin_memset(table->tag, MS_NATIVE_NIL, sizeof table->tag);
+  if (more->used > 0) __builtin_memset(more->place, 0, more->room * sizeof *more->place);
+  more->used = 0;
+  table->more = more;
 }
 
 /* The key is in 1..MS_TABLE_ROOM. */
@@ -64,11 +134,24 @@ static inline void ms_table_put(ms_table *table, int64_t key, ms_value value) {
   table->tag[key - 1] = (unsigned char)value.tag;
 }
 
-static inline ms_value ms_table_get(const ms_table *table, ms_value key) {
-  if (key.tag != MS_NATIVE_NUMBER || !(key.number >= 1 && key.number <= MS_TABLE_ROOM))
-    return ms_nil;
+/* The key as an integer in 1..MS_TABLE_ROOM; 0: it is none. */
+static inline int64_t ms_table_key(ms_value key) {
+  if (key.tag != MS_NATIVE_NUMBER || !(key.number >= 1 && key.number <= MS_TABLE_ROOM)) return 0;
   int64_t whole = (int64_t)key.number;
-  return (double)whole == key.number ? ms_table_at(table, whole) : ms_nil;
+  return (double)whole == key.number ? whole : 0;
+}
+
+static inline ms_value ms_table_get(const ms_table *table, ms_value key) {
+  int64_t whole = ms_table_key(key);
+  if (MS_LIKELY(whole > 0)) return ms_table_at(table, whole);
+  return table->more->used == 0 ? ms_nil : ms_more_get(table->more, key);
+}
+
+static inline int ms_table_set(ms_table *table, ms_value key, ms_value value) {
+  int64_t whole = ms_table_key(key);
+  if (MS_UNLIKELY(whole == 0)) return ms_more_put(table->more, key, value);
+  ms_table_put(table, whole, value);
+  return MS_TABLE_FINE;
 }
 
 /* Puts a result into its slots. */

@@ -396,8 +396,14 @@ void ms_c_for_entries(ms_writer *w, const ms_node *loop);
 
 /* Where a table takes a value: C texts. */
 typedef struct ms_c_slot {
-  const char *table, *key;
+  const char *table;
+  const char *key; /* integer in 1..MS_TABLE_ROOM; else NULL and */
+  const char *any; /* ms_value */
 } ms_c_slot;
+
+/* Declares what a function's tables need, and gives it back. */
+void ms_c_tables_begin(ms_writer *w);
+void ms_c_tables_end(ms_writer *w);
 
 /* A new table, `{...}`, by its name. */
 ms_c_value ms_c_table(ms_writer *w, const ms_node *node);
@@ -405,9 +411,10 @@ ms_c_value ms_c_table(ms_writer *w, const ms_node *node);
 /* Reads t[k]. */
 ms_c_value ms_c_table_element(ms_writer *w, const ms_node *node);
 
-/* Evaluates the target t[k], then stores into it. */
-void ms_c_table_place(ms_writer *w, const ms_node *node, ms_c_slot *slot);
-void ms_c_table_store(ms_writer *w, const ms_c_slot *slot, ms_c_value value, const ms_node *node);
+/* Evaluates the target t[k] at `place`, then stores the value of `from` into it. */
+void ms_c_table_place(ms_writer *w, const ms_node *place, ms_c_slot *slot);
+void ms_c_table_store(ms_writer *w, const ms_c_slot *slot, ms_c_value value, const ms_node *from,
+                      const ms_node *place);
 
 /* ---- calls ---- */
 
