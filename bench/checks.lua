@@ -11,7 +11,7 @@ local argparse = require "argparse"
 local json = require "dkjson"
 
 local parser = argparse("checks.lua", "What checked subscripts cost.")
-parser:argument("rounds", "Runs of each kind, in turn."):args("?"):convert(tonumber):default "3"
+parser:argument("rounds", "Runs of each kind, in turn (default: 3)."):args("?"):convert(tonumber)
 parser:option("--loop", "Only this loop (a C function).")
 parser:option("--rank", "Only this rank."):convert(tonumber)
 local asked = parser:parse()
@@ -72,7 +72,7 @@ for _, bench in ipairs {"kernels.lua", "lda.lua", "slr.lua"} do
       best[key][kind] = math.max(best[key][kind], result.meissa)
     end
   end
-  for _ = 1, asked.rounds do
+  for _ = 1, asked.rounds or 3 do
     run(bench, compiler, "/checked", keep "checked")
     run(bench, wrapper, "/bare", keep "bare")
   end

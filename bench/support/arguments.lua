@@ -16,11 +16,12 @@ return function(name, summary, ...)
     return nil, "not a whole number from 1 on: " .. text
   end
   for _, each in ipairs(list) do
-    local argument = parser:argument(each[1], each[2]):args "?":default(tostring(each[3]))
+    local what = ("%s (default: %s)"):format(each[2], each[3])
+    local argument = parser:argument(each[1], what):args "?"
     if each.choices then argument:choices(each.choices) end
     if type(each[3]) == "number" then argument:convert(whole) end
   end
   local given = parser:parse()
-  for k, each in ipairs(list) do values[k] = given[each[1]] end
+  for k, each in ipairs(list) do values[k] = given[each[1]] or each[3] end
   return unpack(values)
 end
