@@ -6,7 +6,7 @@
 
 /* Images of blocks take no more than this part of what blocks take, and some ns. What counts is
  * what they should take: this process may lose its core meanwhile. */
-#define KEEP_SHARE 32
+#define KEEP_SHARE 64
 #define KEEP_LEAST 8000
 /* ns that one takes: these, and so many a byte until one of KEEP_TELLING bytes was made. */
 #define KEEP_ALWAYS  100
