@@ -125,6 +125,50 @@ local BODIES = {
     t[-i] = 1
     if i == 500 then t[(A[i][1] - A[i][1]) / 0] = i end
     A[i][1] = t[-i] ]],
+  ["grows at its end"] = [[
+    local t = {}
+    for k = 1, 8 do if A[i][k] > 0.5 then t[#t + 1] = k end end
+    for k = 1, #t do A[i][k] = t[k] * #t end]],
+  ["grows far at its end"] = [[
+    local t, s = {7}, 0
+    for k = 1, i do t[#t + 1] = k * A[i][1] end
+    for k = #t, 1, -1 do s = s * 0.5 + t[k] end
+    A[i][2] = s + #t]],
+  ["is a stack"] = [[
+    local t, s = {i % 7 + 2}, 0
+    t[#t] = nil
+    t[#t] = nil
+    t[#t + 1] = i % 7 + 2
+    while #t > 0 do
+      local top = t[#t]
+      t[#t] = nil
+      s = s + top
+      if top > 1 then t[#t + 1] = top - 1 t[#t + 1] = math.floor(top / 2) end
+      if #t > 3 then t[#t] = 1 end
+    end
+    A[i][1] = s]],
+  ["takes nil at its end for nothing"] = [[
+    local t, u = {}, {1, 2, 3}
+    for k = 1, 8 do
+      local x
+      if A[i][k] > 0.4 then x = k end
+      t[#t + 1] = x
+      u[#u] = x
+      u[#u + 1] = k
+    end
+    A[i][1], A[i][2], A[i][3] = #t, #u, #t > 0 and t[#t] or -1]],
+  ["has its length in functions"] = [[
+    local t = {}
+    local function push(x) t[#t + 1] = x end
+    push(i) push(2)
+    A[i][1] = append(t, 5) + append(t, #t) + #t
+    for k = 1, #t do A[i][k + 1] = t[k] end]],
+  ["is measured before it changes"] = [[
+    local t = {1, 2}
+    local function push(x) t[#t + 1] = x return #t end
+    A[i][1] = #t + push(4) * 10 + #t * 100
+    for k = 1, #t do t[#t + 1] = k end
+    A[i][2] = #t]],
   ["is summed"] = [[
     local t = {}
     for k = 1, 8 do t[k] = A[i][k] end
@@ -145,6 +189,7 @@ local FUNCTIONS = [[
 local function fill(t, n) for k = 1, n do t[k] = k * k end return n end
 local function total(t, n) local s = 0 for k = 1, n do s = s + t[k] end return s end
 local function spread(t, n) for k = -n, n do t[k * 0.5] = k end return t[-n * 0.5] + t[n * 0.5] end
+local function append(t, x) t[#t + 1] = x return #t end
 local function mix(a, b) a[1] = a[1] + 1 b[1] = b[1] * 2 return a[1] + b[1] end
 local function largest(row, n)
   local t, most = {}, 1
@@ -155,7 +200,13 @@ end
 ]]
 
 local STAY = {
-  ["a length"] = "local t = {1, 2} A[i][1] = #t",
+  ["a length where there may be gaps"] = "local t = {1, 2} t[i] = 1 A[i][1] = t[1]  A[i][2] = #t",
+  ["the length of a list with nil in it"] = "local t = {1, nil, 3} A[i][1] = #t",
+  ["a length that may change while a value for the end is evaluated"] = [[
+    local t = {}
+    local function push(x) t[#t + 1] = x return nil end
+    t[#t + 1] = push(i)
+    A[i][1] = #t]],
   ["fields"] = "local t = {x = 1} A[i][1] = t.x",
   ["fields set"] = "local t = {} t.x = 1 A[i][1] = 1",
   ["tables of tables"] = "local t = {{1}, {2}} A[i][1] = t[1][1]",

@@ -245,6 +245,7 @@ describe("slips of a newcomer", function()
 
   it("in fields of arrays are told by these", function()
     local model = {weights = meissa.zeros(4)}
+    assert.equal(0, model.weights[1])
     for _, assign in ipairs {
       function() for i in parallel(4) do A.x = i end end,
       function() for i in parallel(4) do A["1"] = i end end,

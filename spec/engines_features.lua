@@ -170,9 +170,23 @@ function statements.map(self, depth)
     made = text_of("%s\nif %s ~= %s then %s = 0 end", made, key, key, key)
   end
   table.insert(self.locals, key)
-  return text_of("%s\n%s[%s] = %s\n%s[%s - 1] = %s\nO[i][%d] = %s[%s] + (%s[%s] or %s)", made, name,
-    key, self:number(0), name, key, self:number(0), self.random(12), name, key, name,
+  return text_of("%s\n%s[%s] = %s\n%s[%s - 1] = %s\nO[i][%d] = %s[%s] + (%s[%s] or %s)", made,
+    name, key, self:number(0), name, key, self:number(0), self.random(12), name, key, name,
     self:number(0), self:number(0))
+end
+
+--- A list that grows and shrinks at its end.
+function statements.list(self, depth)
+  local name, turn, top = self:fresh("h"), self:fresh("k"), self:fresh("v")
+  local text = text_of("local %s = {%s}\nfor %s = 1, %d do", name,
+    self:chance(50) and self:number(0) or "", turn, self.random(9))
+  text = text_of("%s\nif %s then %s[#%s + 1] = %s end", text, self:condition(0), name, name,
+    self:number(math.min(depth, 1)))
+  text = text_of("%s\nif %s then %s[#%s] = %s end\nend", text, self:condition(0), name, name,
+    self:pick {"nil", self:number(0)})
+  table.insert(self.locals, top)
+  return text_of("%s\nlocal %s = #%s > 0 and %s[#%s] or #%s\nO[i][%d] = %s + #%s", text, top,
+    name, name, name, name, self.random(12), top, name)
 end
 
 --- A small table of the iteration's own.
@@ -185,10 +199,9 @@ function statements.small(self, depth)
     self:number(0), self.random(12), name, at, name)
 end
 
-local kinds = { "small", "map", "maybe", "use_maybe", "use_maybe", "changer", "call_changer",
-  "call_changer",
-  "scratch", "entries", "entry", "nest", "nest", "counter", "shadow", "endless", "wide", "three",
-  "part" }
+local kinds = { "small", "map", "list", "maybe", "use_maybe", "use_maybe", "changer",
+  "call_changer", "call_changer", "scratch", "entries", "entry", "nest", "nest", "counter",
+  "shadow", "endless", "wide", "three", "part" }
 
 -- Which make no sense without statements inside.
 local nesting = { entries = true, nest = true, counter = true, shadow = true, endless = true,

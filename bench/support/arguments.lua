@@ -5,8 +5,8 @@ local argparse = require "argparse"
 --- Reads them, all of which may be left out.
 -- @string name the benchmark's file
 -- @string summary what it measures, a sentence
--- @tab ... of each argument {name, what it is, default, choices = a list or nil}; whole numbers from
--- 1 where the default is a number
+-- @tab ... of each argument {name, what it is, default, choices = a list or nil}; whole numbers
+-- from 1 on where the default is a number
 -- @return their values, in order
 return function(name, summary, ...)
   local parser, list, values = argparse(name, summary), {...}, {}

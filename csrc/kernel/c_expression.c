@@ -316,8 +316,10 @@ static ms_c_value unary(ms_writer *w, const ms_node *node) {
     return value_of(ms_kind_scalar(MS_CAN_BOOLEAN), MS_FORM_BOOL,
                     ms_c_text(w, "!%s", ms_c_condition(w, node->kid[0])));
   if (node->op == MS_OP_LEN) {
+    ms_c_value of_table;
+    if (ms_c_table_length(w, node->kid[0], &of_table)) return of_table;
     ms_whole length = ms_c_whole_static(w, node);
-    if (!length.known) return refused(w, node, "is the length of what is no array");
+    if (!length.known) return refused(w, node, "is not the length of an array or gapless list");
     return number(ms_c_text(w, "(double)%s", length.text));
   }
   ms_c_value value = ms_c_expression(w, node->kid[0]);

@@ -8,7 +8,8 @@
  * stand in a map, whose memory the function gives back at its end. */
 #include "kernel/writer.h"
 
-#define ROOM "MS_TABLE_ROOM"
+#define ROOM        "MS_TABLE_ROOM"
+#define MOST_LENGTH ((int64_t)1 << 26) /* MS_MORE_MOST */
 
 /* The number of a table's map. A helper's tables have one each, however often it is called: a table
  * is gone when its expression makes the next one. */
@@ -43,7 +44,7 @@ ms_c_value ms_c_table(ms_writer *w, const ms_node *node) {
     values[f] = ms_c_hold(w, ms_c_expression(w, node->kid[f]->kid[1]));
   w->declines = true;
   ms_c_line(w, "ms_table %s;", name);
-  ms_c_line(w, "ms_table_clear(&%s, &more%u);", name, map_of(w, node));
+  ms_c_line(w, "ms_table_clear(&%s, &more%u, %u);", name, map_of(w, node), node->kids);
   for (uint32_t f = 0; f < node->kids && w->why->line == 0; f++) {
     ms_c_slot slot = {.table = name, .key = ms_c_text(w, "%u", f + 1)};
     ms_c_table_store(w, &slot, values[f], node->kid[f]->kid[1], node);
@@ -54,6 +55,12 @@ ms_c_value ms_c_table(ms_writer *w, const ms_node *node) {
 /* The C name of the table that an expression is. */
 static const char *name_of(ms_writer *w, const ms_node *node) {
   return ms_c_expression(w, node).text;
+}
+
+/* What the table that an expression is holds. */
+static const ms_holding *holding_of(const ms_writer *w, const ms_node *table) {
+  ms_kind_of kind = ms_typed_expression(w->typed, table);
+  return kind.object == MS_OBJECT_TABLE ? ms_typed_holding(w->typed, kind.node) : NULL;
 }
 
 /* Any key, which nobody changes any more; NULL after a refusal. */
@@ -83,8 +90,10 @@ ms_c_value ms_c_table_element(ms_writer *w, const ms_node *node) {
 
 void ms_c_table_place(ms_writer *w, const ms_node *node, ms_c_slot *slot) {
   slot->table = name_of(w, node->kid[0]);
+  const ms_holding *holding = holding_of(w, node->kid[0]);
+  bool measured = holding != NULL && !holding->gaps;
   ms_whole key;
-  if (!ms_c_whole_within(w, node->kid[1], ROOM, &key)) {
+  if (measured || !ms_c_whole_within(w, node->kid[1], ROOM, &key)) {
     slot->any = any_key(w, node->kid[1]);
     return;
   }
@@ -93,8 +102,24 @@ void ms_c_table_place(ms_writer *w, const ms_node *node, ms_c_slot *slot) {
   slot->key = held;
 }
 
+bool ms_c_table_length(ms_writer *w, const ms_node *table, ms_c_value *length) {
+  const ms_holding *holding = holding_of(w, table);
+  if (holding == NULL || holding->gaps) return false;
+  const char *name = ms_c_temp(w);
+  ms_c_line(w, "const int64_t %s = %s.length;", name, name_of(w, table));
+  *length = (ms_c_value){.form = MS_FORM_DOUBLE,
+                         .kind = ms_kind_number(MS_ANY_PRECISION),
+                         .text = ms_c_text(w, "(double)%s", name),
+                         .whole = ms_c_integer(w, name, 0, MOST_LENGTH)};
+  return true;
+}
+
 void ms_c_table_store(ms_writer *w, const ms_c_slot *slot, ms_c_value value, const ms_node *from,
                       const ms_node *place) {
+  const ms_holding *holding =
+      place->kind == MS_INDEX ? holding_of(w, place->kid[0]) : NULL; /* else it is being made */
+  bool measured = holding != NULL && !holding->gaps;
+  if (measured) value = ms_c_hold(w, value);
   const char *text = ms_c_as_form(w, value, MS_FORM_VALUE, from);
   if (slot->key != NULL) {
     ms_c_line(w, "ms_table_put(&%s, %s, %s);", slot->table, slot->key, text);
@@ -109,4 +134,5 @@ void ms_c_table_store(ms_writer *w, const ms_c_slot *slot, ms_c_value value, con
   for (size_t k = 0; k < sizeof wrong / sizeof *wrong; k++)
     ms_c_error(w, place, ms_c_text(w, "%s == %s", got, wrong[k][0]), wrong[k][1]);
   ms_c_line(w, "}");
+  if (measured) ms_c_line(w, "ms_table_measure(&%s, %s, %s);", slot->table, slot->any, text);
 }

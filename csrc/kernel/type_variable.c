@@ -71,8 +71,40 @@ static void hold(ms_typed *typed, const ms_node *node) {
     typed->holdings = holding;
     typed->changed = true;
   }
-  for (uint32_t f = 0; f < node->kids; f++)
-    grow(typed, &holding->kind, kept(ms_typed_expression(typed, node->kid[f]->kid[1])));
+  for (uint32_t f = 0; f < node->kids; f++) {
+    ms_kind_of kind = kept(ms_typed_expression(typed, node->kid[f]->kid[1]));
+    if (kind.can & MS_CAN_NIL) holding->gaps = true;
+    grow(typed, &holding->kind, kind);
+  }
+}
+
+typedef struct search {
+  const ms_typed *typed;
+  bool found;
+} search;
+
+/* Looks for calls of functions that may change what is around them. */
+static bool find_call(ms_node *node, void *context) {
+  search *calls = context;
+  if (node->kind == MS_CALL)
+    calls->found |= ms_typed_expression(calls->typed, node->kid[0]).object == MS_OBJECT_FUNCTION;
+  return !calls->found;
+}
+
+/* Whether an assignment `t[#t + 1] = v` or `t[#t] = v` changes a table at its end: while v is
+ * evaluated nothing else does. Any other store may leave a gap. */
+static bool is_at_end(const ms_typed *typed, const ms_node *assignment) {
+  if (assignment->targets != 1 || assignment->kids != 2) return false;
+  const ms_node *target = assignment->kid[0], *key = target->kid[1];
+  if (key->kind == MS_BINARY && key->op == MS_OP_ADD && key->kid[1]->kind == MS_NUMBER &&
+      key->kid[1]->number == 1)
+    key = key->kid[0];
+  if (key->kind != MS_UNARY || key->op != MS_OP_LEN) return false;
+  const ms_node *table = target->kid[0], *measured = key->kid[0];
+  search calls = {.typed = typed};
+  ms_node_walk(assignment->kid[1], find_call, &calls);
+  return !calls.found && table->kind == MS_NAME && measured->kind == MS_NAME &&
+         table->symbol != NULL && table->symbol == measured->symbol;
 }
 
 static void assign(ms_typed *typed, const ms_node *target, ms_kind_of kind) {
@@ -87,7 +119,9 @@ static void assign(ms_typed *typed, const ms_node *target, ms_kind_of kind) {
     ms_kind_of base = ms_typed_expression(typed, target->kid[0]);
     ms_holding *holding =
         base.object == MS_OBJECT_TABLE ? ms_typed_holding(typed, base.node) : NULL;
-    if (holding != NULL) grow(typed, &holding->kind, kind);
+    if (holding == NULL) return;
+    grow(typed, &holding->kind, kind);
+    if (!is_at_end(typed, target->parent)) holding->gaps = true;
   }
 }
 

@@ -61,6 +61,7 @@ typedef struct ms_holding {
   struct ms_holding *next;
   const ms_node *node; /* TABLE */
   ms_kind_of kind;
+  bool gaps; /* nil may stand below a number: only a table without gaps has one length */
 } ms_holding;
 
 struct ms_c_local;

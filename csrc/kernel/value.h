@@ -60,6 +60,7 @@ typedef struct ms_more {
 typedef struct ms_table {
   double number[MS_TABLE_ROOM];
   unsigned char tag[MS_TABLE_ROOM]; /* ms_native_tag */
+  int64_t length;                   /* of a table without gaps */
   ms_more *more;
 } ms_table;
 
@@ -102,6 +103,7 @@ static __attribute__((noinline, cold, unused)) int ms_more_put(ms_more *more, ms
                                                                ms_value value) {
   if (key.tag == MS_NATIVE_NIL) return MS_TABLE_NIL;
   if (key.tag == MS_NATIVE_NUMBER && key.number != key.number) return MS_TABLE_NAN;
+  if (value.tag == MS_NATIVE_NIL && more->used == 0) return MS_TABLE_FINE;
   if (4 * (more->used + 1) > 3 * more->room && !ms_more_grow(more)) return MS_TABLE_MEMORY;
   uint64_t at = ms_more_find(more, key);
   more->used += more->place[at].key.tag == MS_NATIVE_NONE;
@@ -116,12 +118,13 @@ static __attribute__((noinline, cold, unused)) ms_value ms_more_get(const ms_mor
   return more->place[at].key.tag == MS_NATIVE_NONE ? ms_nil : more->place[at].value;
 }
 
-/* A new table, without fields. */
-static inline void ms_table_clear(ms_table *table, ms_more *more) {
+/* A new table; it gets values for `length` fields. */
+static inline void ms_table_clear(ms_table *table, ms_more *more, int64_t length) {
   __builtin_memset(table->tag, MS_NATIVE_NIL, sizeof table->tag);
   if (more->used > 0) __builtin_memset(more->place, 0, more->room * sizeof *more->place);
   more->used = 0;
   table->more = more;
+  table->length = length;
 }
 
 /* The key is in 1..MS_TABLE_ROOM. */
@@ -152,6 +155,16 @@ static inline int ms_table_set(ms_table *table, ms_value key, ms_value value) {
   if (MS_UNLIKELY(whole == 0)) return ms_more_put(table->more, key, value);
   ms_table_put(table, whole, value);
   return MS_TABLE_FINE;
+}
+
+/* A table without gaps was changed at its end: under its length, or the number after it. */
+static inline void ms_table_measure(ms_table *table, ms_value key, ms_value value) {
+  int64_t at = (int64_t)key.number;
+  if (value.tag == MS_NATIVE_NIL) {
+    table->length = at > 0 ? at - 1 : 0;
+  } else if (at > table->length) {
+    table->length = at;
+  }
 }
 
 /* Puts a result into its slots. */

@@ -408,6 +408,9 @@ void ms_c_tables_end(ms_writer *w);
 /* A new table, `{...}`, by its name. */
 ms_c_value ms_c_table(ms_writer *w, const ms_node *node);
 
+/* #t; false when the table may have gaps, or it is none. */
+bool ms_c_table_length(ms_writer *w, const ms_node *table, ms_c_value *length);
+
 /* Reads t[k]. */
 ms_c_value ms_c_table_element(ms_writer *w, const ms_node *node);
 
