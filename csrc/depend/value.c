@@ -136,8 +136,8 @@ void ms_walk_find_store(ms_walk *walk, bool proven, const ms_node *node) {
                "of it");
 }
 
-/* An assignment to this path is one to a field of a plain table; arrays have none to assign, and say
- * so when the loop runs. */
+/* An assignment to this path is one to a field of a plain table; arrays have none to assign, and
+ * say so when the loop runs. */
 static bool is_in_table(const ms_walk *walk, uint32_t capture) {
   ms_meaning means = ms_walk_meaning(walk, capture);
   return walk->bindings[means.binding].kind != MS_BIND_ARRAY ||
