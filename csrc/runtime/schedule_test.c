@@ -421,7 +421,7 @@ static void check_split(void) {
   CHECK(follow);
   bool fair = true;
   for (uint32_t w = 0; w < workers; w++) {
-    fair &= has[w] <= 1.02 * share + (double)heaviest / grid.ranges[1] || heaviest > share;
+    fair &= has[w] <= 1.02 * share + (double)heaviest / grid.ranges[1] || (double)heaviest > share;
     fair &= has[w] <= (double)heaviest + share;
   }
   CHECK(fair);
