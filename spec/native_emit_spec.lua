@@ -41,6 +41,8 @@ local more = {
     "for i in parallel(n) do B[i] = -i % 5 + i % -5 + (i - 6) % 4 + (-7.5 * i) % 2.25 end" },
   { "signed zeros", "for i in parallel(n) do local z = -(i - i) local y = 0 * -i B[i] = 1 / z " ..
     "A[i][1] = 1 / y A[i][2] = 1 / ((i - i) * 3) end" },
+  { "signed zero of a local that another one takes",
+    "for i in parallel(n) do local z = -(i - i) local y = z local x = y B[i] = 1 / x end" },
   { "signed zero of a capture",
     "for i in parallel(n) do local z = low - low z = z * lr B[i] = 1 / (z * -1) end" },
   { "loops from a signed zero",

@@ -46,6 +46,7 @@ static bool declare_whole(ms_writer *w, const ms_symbol *symbol, ms_c_local *loc
   local->whole = whole.unsigned_zero ? name : ms_c_text(w, "%s_w", name);
   local->least = whole.least;
   local->most = whole.most;
+  local->signed_zero = !whole.unsigned_zero;
   return whole.unsigned_zero;
 }
 
