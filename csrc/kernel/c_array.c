@@ -125,7 +125,7 @@ static const char *offset_of(ms_writer *w, const ms_keys *keys, uint32_t count, 
     for (uint32_t n = k; n < next; n++) {
       bool stores = hold;
       for (uint32_t l = n + 1; l < keys->count; l++)
-        stores = stores || ms_c_stores(w, keys->key[l]);
+        stores = stores || ms_typed_stores(w->typed, keys->key[l]);
       key[n] =
           ms_c_key_of(w, keys->key[n], ms_c_extent(w, object->array, object->given + n), stores);
     }
@@ -217,7 +217,7 @@ bool ms_c_approach(ms_writer *w, const ms_node *node, ms_c_keeps *keeps, const v
     const ms_node *key = site->node[k] = keys.key[keys.last + k];
     bool stores = keeps(w, key, context);
     for (uint32_t l = keys.last + k + 1; l < keys.count; l++)
-      stores = stores || ms_c_stores(w, keys.key[l]);
+      stores = stores || ms_typed_stores(w->typed, keys.key[l]);
     site->key[k] = ms_c_key_of(w, key, ms_c_extent(w, object.array, site->dim + k), stores);
   }
   return true;

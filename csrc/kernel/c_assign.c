@@ -102,7 +102,7 @@ void ms_c_assignment(ms_writer *w, const ms_node *node) {
   uint32_t count = node->targets < MANY ? node->targets : MANY, given = node->kids - node->targets;
   ms_keeping keeping = {.assign = node};
   for (uint32_t k = node->targets; k < node->kids; k++)
-    keeping.stores = keeping.stores || ms_c_stores(w, node->kid[k]);
+    keeping.stores = keeping.stores || ms_typed_stores(w->typed, node->kid[k]);
   for (uint32_t t = 0; t < count && w->why->line == 0; t++) {
     keeping.at = t;
     find_target(w, node->kid[t], &keeping, &target[t]);

@@ -37,7 +37,7 @@ static void evaluate(ms_writer *w, const ms_node *node, ms_c_value *values, bool
     values[k - 1] = ms_c_expression(w, node->kid[k]);
     bool held = hold;
     for (uint32_t later = k + 1; later < node->kids; later++)
-      held = held || ms_c_stores(w, node->kid[later]);
+      held = held || ms_typed_stores(w->typed, node->kid[later]);
     if (held) values[k - 1] = ms_c_hold(w, values[k - 1]);
   }
 }

@@ -94,7 +94,7 @@ bool ms_c_reads_late(const ms_writer *w, const ms_node *node) {
 /* The first of two operands. */
 static ms_c_value left_operand(ms_writer *w, const ms_node *node) {
   ms_c_value left = ms_c_expression(w, node->kid[0]);
-  if (!ms_c_stores(w, node->kid[1]) || ms_c_reads_late(w, node->kid[0])) return left;
+  if (!ms_typed_stores(w->typed, node->kid[1]) || ms_c_reads_late(w, node->kid[0])) return left;
   return ms_c_hold(w, left);
 }
 

@@ -25,7 +25,8 @@ void ms_c_list(ms_writer *w, const ms_node *node, uint32_t from, ms_c_value *val
     }
     values[at] = ms_c_expression(w, kid);
     bool later = false;
-    for (uint32_t l = k + 1; l < node->kids; l++) later = later || ms_c_stores(w, node->kid[l]);
+    for (uint32_t l = k + 1; l < node->kids; l++)
+      later = later || ms_typed_stores(w->typed, node->kid[l]);
     if (hold || later) values[at] = ms_c_hold(w, values[at]);
   }
   for (uint32_t at = node->kids - from; at < count; at++) values[at] = ms_c_nil();

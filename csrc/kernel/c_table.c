@@ -57,10 +57,12 @@ static const char *name_of(ms_writer *w, const ms_node *node) {
   return ms_c_expression(w, node).text;
 }
 
-/* What the table that an expression is holds. */
-static const ms_holding *holding_of(const ms_writer *w, const ms_node *table) {
+/* Whether an expression is a table whose length is kept. */
+static bool is_measured(const ms_writer *w, const ms_node *table) {
   ms_kind_of kind = ms_typed_expression(w->typed, table);
-  return kind.object == MS_OBJECT_TABLE ? ms_typed_holding(w->typed, kind.node) : NULL;
+  if (kind.object != MS_OBJECT_TABLE) return false;
+  const ms_holding *holding = ms_typed_holding(w->typed, kind.node);
+  return holding != NULL && !holding->gaps;
 }
 
 /* Any key, which nobody changes any more; NULL after a refusal. */
@@ -90,10 +92,8 @@ ms_c_value ms_c_table_element(ms_writer *w, const ms_node *node) {
 
 void ms_c_table_place(ms_writer *w, const ms_node *node, ms_c_slot *slot) {
   slot->table = name_of(w, node->kid[0]);
-  const ms_holding *holding = holding_of(w, node->kid[0]);
-  bool measured = holding != NULL && !holding->gaps;
   ms_whole key;
-  if (measured || !ms_c_whole_within(w, node->kid[1], ROOM, &key)) {
+  if (is_measured(w, node->kid[0]) || !ms_c_whole_within(w, node->kid[1], ROOM, &key)) {
     slot->any = any_key(w, node->kid[1]);
     return;
   }
@@ -103,8 +103,7 @@ void ms_c_table_place(ms_writer *w, const ms_node *node, ms_c_slot *slot) {
 }
 
 bool ms_c_table_length(ms_writer *w, const ms_node *table, ms_c_value *length) {
-  const ms_holding *holding = holding_of(w, table);
-  if (holding == NULL || holding->gaps) return false;
+  if (!is_measured(w, table)) return false;
   const char *name = ms_c_temp(w);
   ms_c_line(w, "const int64_t %s = %s.length;", name, name_of(w, table));
   *length = (ms_c_value){.form = MS_FORM_DOUBLE,
@@ -116,9 +115,7 @@ bool ms_c_table_length(ms_writer *w, const ms_node *table, ms_c_value *length) {
 
 void ms_c_table_store(ms_writer *w, const ms_c_slot *slot, ms_c_value value, const ms_node *from,
                       const ms_node *place) {
-  const ms_holding *holding =
-      place->kind == MS_INDEX ? holding_of(w, place->kid[0]) : NULL; /* else it is being made */
-  bool measured = holding != NULL && !holding->gaps;
+  bool made = place->kind == MS_TABLE, measured = !made && is_measured(w, place->kid[0]);
   if (measured) value = ms_c_hold(w, value);
   const char *text = ms_c_as_form(w, value, MS_FORM_VALUE, from);
   if (slot->key != NULL) {

@@ -138,24 +138,3 @@ ms_c_value ms_c_hold(ms_writer *w, ms_c_value value) {
   }
   return value;
 }
-
-typedef struct ms_search {
-  const ms_writer *w;
-  bool found;
-} ms_search;
-
-static bool visit_call(ms_node *node, void *context) {
-  ms_search *search = context;
-  if (node->kind == MS_FUNCTION) return false;
-  if (node->kind == MS_CALL) {
-    ms_kind_of called_kind = ms_typed_expression(search->w->typed, node->kid[0]);
-    search->found = search->found || called_kind.object == MS_OBJECT_FUNCTION;
-  }
-  return !search->found;
-}
-
-bool ms_c_stores(const ms_writer *w, const ms_node *node) {
-  ms_search search = {.w = w};
-  ms_node_walk((ms_node *)(uintptr_t)node, visit_call, &search);
-  return search.found;
-}

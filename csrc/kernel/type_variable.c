@@ -83,12 +83,18 @@ typedef struct search {
   bool found;
 } search;
 
-/* Looks for calls of functions that may change what is around them. */
-static bool find_call(ms_node *node, void *context) {
+static bool visit_call(ms_node *node, void *context) {
   search *calls = context;
+  if (node->kind == MS_FUNCTION) return false;
   if (node->kind == MS_CALL)
     calls->found |= ms_typed_expression(calls->typed, node->kid[0]).object == MS_OBJECT_FUNCTION;
   return !calls->found;
+}
+
+bool ms_typed_stores(const ms_typed *typed, const ms_node *node) {
+  search calls = {.typed = typed};
+  ms_node_walk((ms_node *)(uintptr_t)node, visit_call, &calls);
+  return calls.found;
 }
 
 /* Whether an assignment `t[#t + 1] = v` or `t[#t] = v` changes a table at its end: while v is
@@ -101,10 +107,8 @@ static bool is_at_end(const ms_typed *typed, const ms_node *assignment) {
     key = key->kid[0];
   if (key->kind != MS_UNARY || key->op != MS_OP_LEN) return false;
   const ms_node *table = target->kid[0], *measured = key->kid[0];
-  search calls = {.typed = typed};
-  ms_node_walk(assignment->kid[1], find_call, &calls);
-  return !calls.found && table->kind == MS_NAME && measured->kind == MS_NAME &&
-         table->symbol != NULL && table->symbol == measured->symbol;
+  return table->kind == MS_NAME && measured->kind == MS_NAME && table->symbol != NULL &&
+         table->symbol == measured->symbol && !ms_typed_stores(typed, assignment->kid[1]);
 }
 
 static void assign(ms_typed *typed, const ms_node *target, ms_kind_of kind) {

@@ -142,6 +142,9 @@ bool ms_node_is_multiple(const ms_node *node);
 /* Whether an expression gives one value wherever it stands. */
 bool ms_typed_single(const ms_typed *typed, const ms_node *node);
 
+/* Whether evaluating a node may store something: it calls a function of the user. */
+bool ms_typed_stores(const ms_typed *typed, const ms_node *node);
+
 /* Whether control can reach the end of a block. */
 bool ms_block_ends(const ms_node *block);
 

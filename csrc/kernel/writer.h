@@ -251,9 +251,6 @@ ms_c_value ms_c_hold(ms_writer *w, ms_c_value value);
  * that runs lies in a register. */
 bool ms_c_reads_late(const ms_writer *w, const ms_node *node);
 
-/* Whether evaluating a node may store something: it calls a function of the user. */
-bool ms_c_stores(const ms_writer *w, const ms_node *node);
-
 /* ---- integers ---- */
 
 /* For ms_c_value.whole: an int64_t text with its bounds, which are true whatever guards hold and as

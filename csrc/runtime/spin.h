@@ -5,7 +5,8 @@
  * Being woken takes 20 to 50 us, and a core that has slept is slow at first: its caches and those
  * of a virtual machine's host have served others. Looking takes a core, which only pays while
  * nobody else needs it and what is looked for does come. After each failure fewer waits begin with
- * looking, after a success all do. Each ms_spin is of one kind of wait of one thread. */
+ * looking, after a success all do. Each ms_spin is of one kind of wait of one thread, or of another
+ * attempt that may be in vain (apart.h). */
 #ifndef MS_RUNTIME_SPIN_H
 #define MS_RUNTIME_SPIN_H
 
