@@ -183,9 +183,7 @@ help:
 	@echo 'make spec         the Lua specs alone (SPECS=spec/x_spec.lua: one of them)'
 	@echo 'make check        formatting, lint, warnings, sanitizers, valgrind (slow)'
 	@echo 'make fuzz         every fuzzer, FUZZ_SECONDS=$(FUZZ_SECONDS) each'
-	@echo 'make fuzz-programs  random programs against the recorder, MEISSA_PROGRAMS=$(MEISSA_PROGRAMS)'
-	@echo 'make fuzz-kills   workers killed at random moments, MEISSA_KILLS=$(MEISSA_KILLS) a program and road'
-	@echo 'make fuzz-engines   random bodies on both engines, MEISSA_BODIES=$(MEISSA_BODIES)'
+	@$(RANDOM_HELP)
 	@$(if $(BENCHES),echo 'make bench        measure')
 	@echo 'make env          print exports: eval "$$(make -s env)"; luajit script.lua'
 	@echo 'make deps         install what build and examples need'

@@ -80,11 +80,12 @@ check-valgrind: build
 
 # ---------------------------------------------------------------------------- fuzzing
 
-# make fuzz            all fuzzers
+# make fuzz            all fuzzers: those of csrc/*/x_fuzz.c, FUZZ_SECONDS each, then every fuzz-NAME
 # make fuzz FUZZ=x     csrc/*/x_fuzz.c alone
 # A fuzzer starts from the files in csrc/*/x_seeds/ with the words of csrc/*/x_fuzz.dict, where there
 # are such, keeps what it learns in build/corpus/x, and leaves an input that failed in build/fuzz/.
 FUZZ_SECONDS ?= 600
+RANDOM_FUZZ  := $(if $(FUZZ),,yes)
 FUZZ         ?= $(patsubst %_fuzz.c,%,$(notdir $(filter %_fuzz.c,$(ALL_C))))
 FUZZ_FLAGS   := -O1 -g -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=all
 
@@ -99,29 +100,28 @@ fuzz:
 	    $$(ls csrc/*/$${each}_fuzz.dict 2>/dev/null | sed 's/^/-dict=/') \
 	    $(BUILD)/corpus/$$each $$(ls -d csrc/*/$${each}_seeds 2>/dev/null) || exit 1; \
 	done
+	+@$(if $(RANDOM_FUZZ),$(SUBMAKE) -j1 $(RANDOM_SPECS))
 
-# make fuzz-programs  random programs on two workers against the recorder, and its seeded mutants
-MEISSA_PROGRAMS ?= 10000
+# ---- the random specs, with new seeds, which they print: MEISSA_TEST_SEED=n replays one
+# make fuzz-NAME draws VARIABLE programs (the suite draws a few hundred, always the same).
+# $(call random_spec,NAME,VARIABLE,DEFAULT,SPECS,what it does)
+define random_spec
+RANDOM_SPECS += fuzz-$(1)
+RANDOM_HELP += echo 'make fuzz-$(1)  $(strip $(5)), $(2)=$$($(2))';
+$(2) ?= $(3)
+fuzz-$(1): build
+	@$$(LUA_ENV) MEISSA_TEST_SEED="$$$${MEISSA_TEST_SEED:-random}" $(2)='$$($(2))' \
+	  MEISSA_TEST_LIMIT=36000 MEISSA_TEST_SLOWDOWN=100 MEISSA_TEST_LINES=400 \
+	  MEISSA_BUILD='$$(call quoted,$$(BUILD))' tools/test.sh $(4)
+.PHONY: fuzz-$(1)
+endef
 
-fuzz-programs: build
-	@$(LUA_ENV) MEISSA_PROGRAMS='$(MEISSA_PROGRAMS)' MEISSA_TEST_LIMIT=36000 MEISSA_TEST_LINES=400 \
-	  MEISSA_BUILD='$(call quoted,$(BUILD))' tools/test.sh spec/programs_spec.lua
-
-# make fuzz-kills  loops whose workers are killed at random moments
-MEISSA_KILLS ?= 100
-
-fuzz-kills: build
-	@$(LUA_ENV) MEISSA_KILLS='$(MEISSA_KILLS)' MEISSA_TEST_LIMIT=36000 \
-	  MEISSA_BUILD='$(call quoted,$(BUILD))' tools/test.sh spec/transaction_chaos_spec.lua
-
-# make fuzz-engines   random bodies on the native and the Lua engine against each other
-MEISSA_BODIES ?= 5000
-
-fuzz-engines: build
-	@$(LUA_ENV) MEISSA_TEST_SEED="$${MEISSA_TEST_SEED:-$$(($$(date +%s) % 1000000))}" \
-	  MEISSA_BODIES='$(MEISSA_BODIES)' MEISSA_TEST_SLOWDOWN=100 MEISSA_TEST_LINES=400 \
-	  MEISSA_BUILD='$(call quoted,$(BUILD))' tools/test.sh spec/engines_spec.lua \
-	    spec/bounds_spec.lua
+$(eval $(call random_spec,programs,MEISSA_PROGRAMS,10000,spec/programs_spec.lua,\
+random programs against the recorder))
+$(eval $(call random_spec,kills,MEISSA_KILLS,100,spec/transaction_chaos_spec.lua,\
+workers killed at random moments of each program and road))
+$(eval $(call random_spec,engines,MEISSA_BODIES,5000,spec/engines_spec.lua spec/bounds_spec.lua,\
+random bodies on both engines))
 
 fuzzers: $(FUZZ:%=$(BUILD)/%)
 
@@ -134,5 +134,4 @@ ifneq ($(filter fuzzers,$(MAKECMDGOALS)),)
 $(foreach each,$(filter %_fuzz.c,$(ALL_C)),$(eval $(call fuzzer,$(each))))
 endif
 
-.PHONY: check $(CHECKS:%=check-%) everything sanitized-asan sanitized-tsan fuzz fuzzers \
-        fuzz-programs fuzz-kills fuzz-engines
+.PHONY: check $(CHECKS:%=check-%) everything sanitized-asan sanitized-tsan fuzz fuzzers

@@ -170,7 +170,7 @@ describe("models", function()
 end)
 
 describe("damaged files", function()
-  local seed = tonumber(os.getenv("MEISSA_TEST_SEED")) or os.time() % 100000
+  local seed = require "spec.support.seed"
 
   it("are refused by name, wherever the bit or the cut is (seed " .. seed .. ")", function()
     math.randomseed(seed)

@@ -7,7 +7,7 @@ local meissa = require("meissa")
 local expect = require("spec.support.expect")
 local raises = expect.raises
 
-local seed = tonumber(os.getenv("MEISSA_SEED")) or os.time()
+local seed = require "spec.support.seed"
 
 local function random_sparse(count)
   local c = { i = {}, j = {}, v = {} }

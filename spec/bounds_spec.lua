@@ -9,7 +9,7 @@ local compiler = require("meissa.kernel.compiler")
 local random = dofile("spec/bounds_random.lua")
 local runner = dofile("spec/engines_run.lua")
 
-local seed = tonumber(os.getenv("MEISSA_TEST_SEED") or "") or 20261120
+local seed = require "spec.support.seed"
 local count = tonumber(os.getenv("MEISSA_BODIES") or "") or 90
 -- Kernels in one compilation; of a mutant, and how often more are tried.
 local BATCH, FEW, MOST_TRIES = 30, 10, 20

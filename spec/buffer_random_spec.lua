@@ -6,7 +6,7 @@
 local meissa = require "meissa"
 local plain = require "spec.support.plain"
 
-local seed = tonumber(os.getenv "MEISSA_TEST_SEED") or os.time() % 1000000
+local seed = require "spec.support.seed"
 local LOOPS = tonumber(os.getenv "MEISSA_BUFFER_LOOPS") or 8
 
 local ROADS = {}

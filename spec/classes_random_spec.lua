@@ -5,7 +5,7 @@
 -- length.
 local child = require "spec.support.child"
 
-local seed = tonumber(os.getenv("MEISSA_TEST_SEED") or "") or os.time() % 1000000
+local seed = require "spec.support.seed"
 local count = tonumber(os.getenv("MEISSA_TEST_COUNT") or "") or 200
 
 -- {[seed] = {order =, strategy =, arrays =}}

@@ -7,7 +7,7 @@ local ffi = require("ffi")
 local native = require("meissa.kernel.native")
 local result = require("meissa.kernel.result")
 
-local seed = tonumber(os.getenv("MEISSA_TEST_SEED")) or os.time() % 100000
+local seed = require "spec.support.seed"
 local RULES = { "+", "*", "min", "max", "private" }
 local WINS = { "beyond", "equal", "unless" }
 local SPECIAL = { 0, -0.0, 1, -1, math.huge, -math.huge, 0 / 0, 2 ^ 53, 5e-324 }

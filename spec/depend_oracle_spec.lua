@@ -7,7 +7,7 @@ local analyze = require("meissa.analyze")
 local oracle = require("spec.depend_oracle")
 local random = require("spec.depend_random")
 
-local seed = tonumber(os.getenv("MEISSA_TEST_SEED") or "") or os.time() % 1000000
+local seed = require "spec.support.seed"
 local count = tonumber(os.getenv("MEISSA_TEST_COUNT") or "") or 2500
 
 local function bindings()

@@ -7,7 +7,7 @@
 local meissa = require("meissa")
 local parallel = meissa.parallel
 
-local seed = tonumber(os.getenv("MEISSA_TEST_SEED")) or os.time() % 100000
+local seed = require "spec.support.seed"
 local N, STEPS = 12, 250
 
 -- The same on arrays and on tables.

@@ -11,7 +11,7 @@ local mutants = dofile("spec/engines_mutants.lua")
 local random = dofile("spec/engines_random.lua")
 local runner = dofile("spec/engines_run.lua")
 
-local seed = tonumber(os.getenv("MEISSA_TEST_SEED") or "") or 20261120
+local seed = require "spec.support.seed"
 local count = tonumber(os.getenv("MEISSA_BODIES") or "") or 300
 -- Kernels in one compilation; and for a mutant, and how often more are tried.
 local BATCH, FEW, MOST_TRIES = 30, 5, 12

@@ -4,7 +4,7 @@
 local bodies = dofile("spec/kernel_random.lua")
 local run = dofile("spec/kernel_run.lua")
 
-local seed = tonumber(os.getenv("MEISSA_TEST_SEED") or "") or os.time() % 1000000
+local seed = require "spec.support.seed"
 local count = tonumber(os.getenv("MEISSA_TEST_COUNT") or "") or 400
 
 describe("random bodies (MEISSA_TEST_SEED=" .. seed .. ")", function()

@@ -5,7 +5,7 @@ local core = require("meissa.core")
 local run = dofile("spec/kernel_run.lua")
 local util = require("jit.util")
 
-local seed = tonumber(os.getenv("MEISSA_TEST_SEED") or "") or os.time() % 1000000
+local seed = require "spec.support.seed"
 
 -- "first:last" of a function and of all in it.
 local function lines_of(proto, out)

@@ -5,7 +5,7 @@ local ffi = require("ffi")
 local child = require("spec.support.child")
 local strict = require("meissa.strict")
 
-local seed = tonumber(os.getenv("MEISSA_TEST_SEED") or "") or os.time() % 1000000
+local seed = require "spec.support.seed"
 
 local values = { 0, -0.0, 0.5, -0.5, -0.96, 1, -1, 2, -2, 3, -3, 1.5, -2.5, 0.1, 7, 1e300, -1e300,
   1e-310, -1e-310, 1 / 0, -1 / 0, 0 / 0, 2 ^ 31, -2 ^ 31, 2 ^ 53, 2 ^ 31 - 0.5, 2 ^ 63, 2 ^ 32 }

@@ -9,7 +9,7 @@ local native = dofile("spec/kernel_native.lua")
 local nests = dofile("spec/kernel_nests.lua")
 local random = dofile("spec/kernel_random.lua")
 
-local seed = tonumber(os.getenv("MEISSA_TEST_SEED") or "") or os.time() % 1000000
+local seed = require "spec.support.seed"
 local count = tonumber(os.getenv("MEISSA_TEST_COUNT") or "") or 15
 
 -- Bodies of the common list that stay on the Lua engine, and why.

@@ -1,7 +1,7 @@
 -- SPDX-License-Identifier: MIT
 --
 -- Analyser, schedule and execution against the recorder, on random programs. The seed is printed;
--- MEISSA_PROGRAMS_SEED replays it, MEISSA_PROGRAMS changes how many programs there are.
+-- MEISSA_TEST_SEED replays it, MEISSA_PROGRAMS changes how many programs there are.
 
 local meissa = require("meissa")
 local mutants = require("spec.programs_mutants")
@@ -10,7 +10,7 @@ local run = require("spec.programs_run")
 local texts = require("spec.programs_text")
 
 local count = tonumber(os.getenv("MEISSA_PROGRAMS") or "") or 500
-local seed = tonumber(os.getenv("MEISSA_PROGRAMS_SEED") or "") or os.time() % 1000000
+local seed = require "spec.support.seed"
 
 -- The report of a failure, with the program as small as it gets.
 local function report(number, problem, kind)
@@ -19,7 +19,7 @@ local function report(number, problem, kind)
     local _, other = run.examine(smaller, nil, true)
     return other == kind
   end)
-  return ("MEISSA_PROGRAMS_SEED=%d MEISSA_PROGRAMS=1: %s: %s\nafter shrinking: %s\n%s"):format(
+  return ("MEISSA_TEST_SEED=%d MEISSA_PROGRAMS=1: %s: %s\nafter shrinking: %s\n%s"):format(
     number, kind, problem, tostring(run.examine(program, nil, true)), texts.of(program))
 end
 

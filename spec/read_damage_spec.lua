@@ -8,7 +8,7 @@ local errors = require("meissa.errors")
 local meissa = require("meissa")
 local expect = require("spec.support.expect")
 
-local seed = tonumber(os.getenv("MEISSA_SEED")) or os.time()
+local seed = require "spec.support.seed"
 local ROUNDS = 300
 
 local function lines_of(count, line)

@@ -108,7 +108,7 @@ describe("read.lines", function()
   end)
 
   it("gives the same on workers, in this process, and in plain Lua", function()
-    local seed = tonumber(os.getenv("MEISSA_SEED")) or os.time()
+    local seed = require "spec.support.seed"
     print("read_lines seed " .. seed)
     math.randomseed(seed)
     for _ = 1, 10 do

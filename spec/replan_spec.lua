@@ -7,7 +7,7 @@
 local meissa = require("meissa")
 local tables = require("meissa.tables")
 
-local seed = tonumber(os.getenv("MEISSA_TEST_SEED")) or os.time() % 100000
+local seed = require "spec.support.seed"
 local N, LOOPS, INSTANCES = 40, 25, 30
 
 -- Most loops that people write name their index alone.

@@ -8,7 +8,7 @@ local support = require("spec.runtime_support")
 local ROWS, COLUMNS, RANGES = 200, 100, 8
 local SECONDS = 1.5
 
-local seed = tonumber(os.getenv("MEISSA_TEST_SEED")) or os.time() % 100000
+local seed = require "spec.support.seed"
 
 local kernel = support.prelude .. [[
 local items, given = ...

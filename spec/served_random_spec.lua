@@ -6,8 +6,8 @@ local meissa = require "meissa"
 local random = require "spec.served_random"
 local support = require "spec.support.served"
 
-local SEED = tonumber(os.getenv "MEISSA_SEED") or os.time()
-print("MEISSA_SEED=" .. SEED)
+local SEED = require "spec.support.seed"
+print("MEISSA_TEST_SEED=" .. SEED)
 
 describe("random loops that gather", function()
   local n, m, r, c = 60, 400, 50, 6
@@ -61,7 +61,7 @@ describe("random loops that gather", function()
         local wanted = run(text, env, {serial = true})
         env.A:fill(-1)
         local got = run(text, env, {engine = engine})
-        assert.is_true(wanted == got, ("MEISSA_SEED=%d, pass %d:\n%s"):format(seed, pass, text))
+        assert.is_true(wanted == got, ("seed %d, pass %d:\n%s"):format(seed, pass, text))
         if road.shm == false then assert.is_true(support.is_listed(meissa.last()), text) end
         change(env, pass, draw)
       end

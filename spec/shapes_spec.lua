@@ -5,7 +5,7 @@
 -- replays a run.
 local child = require "spec.support.child"
 
-local seed = tonumber(os.getenv "MEISSA_TEST_SEED") or os.time() % 100000
+local seed = require "spec.support.seed"
 
 describe("shapes that change (seed " .. seed .. ")", function()
   local where

@@ -3,7 +3,7 @@
 -- what the plain loop gives. MEISSA_TEST_SEED replays.
 local meissa = require "meissa"
 
-local seed = tonumber(os.getenv "MEISSA_TEST_SEED") or os.time() % 1000000
+local seed = require "spec.support.seed"
 local LOOPS, EXTENT = 40, 12
 
 local BODIES = {

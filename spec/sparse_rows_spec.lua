@@ -8,7 +8,7 @@ local meissa = require("meissa")
 local expect = require("spec.support.expect")
 local parallel, raises = meissa.parallel, expect.raises
 
-local seed = tonumber(os.getenv("MEISSA_SEED")) or os.time()
+local seed = require "spec.support.seed"
 
 -- Entries without equal subscripts unless `twice`.
 local function random_entries(n, m, count, twice)

@@ -4,12 +4,12 @@
 -- random programs full of labels, and on random literals, its verdict, message and line are those
 -- of loadstring. LuaJIT's limits on code size are the only difference allowed.
 --
--- The random tests print their seed; MEISSA_SEED=n replays, MEISSA_MUTANTS=n sets how many.
+-- The random tests print their seed; MEISSA_TEST_SEED=n replays, MEISSA_MUTANTS=n sets how many.
 
 local util = require "jit.util"
 
 local ACCEPT = (os.getenv("MEISSA_BUILD") or "build") .. "/bin/accept"
-local SEED = tonumber(os.getenv("MEISSA_SEED")) or os.time() % 1000000
+local SEED = require "spec.support.seed"
 local MUTANTS = tonumber(os.getenv("MEISSA_MUTANTS")) or 4000
 
 -- What LuaJIT says when a chunk is right but too large to compile.
@@ -298,7 +298,7 @@ describe("the parser", function()
   end)
 
   it("agrees with loadstring on mutants of them", function()
-    print("MEISSA_SEED=" .. SEED)
+    print("MEISSA_TEST_SEED=" .. SEED)
     math.randomseed(SEED)
     local names, texts = files(), {}
     for i = 1, MUTANTS do texts[i] = mutant(read(names[random(#names)])) end

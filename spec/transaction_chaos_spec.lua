@@ -11,7 +11,7 @@ ffi.cdef "int getpid(void);"
 
 local parallel = meissa.parallel
 local KILLS = tonumber(os.getenv "MEISSA_KILLS") or 5
-local seed = tonumber(os.getenv "MEISSA_TEST_SEED") or os.time() % 100000
+local seed = require "spec.support.seed"
 
 -- A process that kills others after a while: lines "pid microseconds".
 local KILLER = [[

@@ -14,6 +14,8 @@
 #   MEISSA_TEST_SLOWDOWN=N   multiplies all limits (sanitizers and valgrind are slow)
 #   MEISSA_TEST_PRELOAD=...  LD_PRELOAD for the tests alone
 #   MEISSA_TEST_LIMIT=N      another limit than 120
+#   MEISSA_TEST_SEED=N       another seed of the random tests than the suite's own; "random" takes
+#                            one from the clock and prints it
 set -u
 
 # Tests may call make; what this make was told is not meant for them.
@@ -31,6 +33,13 @@ if [ -z "${MEISSA_CACHE:-}" ]; then
   mkdir -m 700 "$scratch/cache"
   export MEISSA_CACHE=$scratch/cache
 fi
+
+# What the random tests draw is a part of the commit: spec/support/seed.lua has the same number.
+if [ "${MEISSA_TEST_SEED:-}" = random ]; then
+  MEISSA_TEST_SEED=$(($(date +%s) % 1000000))
+  echo "MEISSA_TEST_SEED=$MEISSA_TEST_SEED"
+fi
+export MEISSA_TEST_SEED=${MEISSA_TEST_SEED:-20261120}
 
 # Kills the session $1. bash's own kill: the command belongs to a package that may be missing.
 kill_members() {
