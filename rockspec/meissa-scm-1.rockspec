@@ -1,10 +1,13 @@
 -- From a checkout:
 --   luarocks --lua-version 5.1 make rockspec/meissa-scm-1.rockspec
+--   luarocks --lua-version 5.1 pack meissa
+-- `luarocks build` and `luarocks install` need a public address: whoever publishes Meissa fills in
+-- source.url.
 rockspec_format = "3.0"
 package = "meissa"
 version = "scm-1"
 source = {
-  -- `luarocks make` builds the checkout that it is called in.
+  -- To fill in. `luarocks make` builds the checkout that it is called in, and does not read it.
   url = "git+file://.",
 }
 description = {
@@ -29,6 +32,7 @@ deploy = {
 }
 build = {
   type = "make",
+  copy_directories = {"docs", "examples"},
   build_target = "build",
   build_variables = {
     CC = "$(CC)",

@@ -75,6 +75,31 @@ describe("the rock", function()
     assert.equal("500500\n", output)
   end)
 
+  it("brings docs and examples, which run", function()
+    local rock = must("find " .. tree .. " -path '*/rocks-5.1/meissa/scm-1' -type d"):match "^%C+"
+    for name in must(LIST .. " | grep -E '^(docs|examples)/'"):gmatch "%C+" do
+      assert.is_true(exists(rock .. "/" .. name), name)
+    end
+    local output, status = child.shell(("cd %s && env LUA_PATH=%s LUA_CPATH=%s luajit"
+      .. " examples/kmeans.lua --epochs 2 --json"):format(rock, child.quote(tree
+      .. "/share/lua/5.1/?.lua;" .. tree .. "/share/lua/5.1/?/init.lua;;"),
+      child.quote(tree .. "/lib/lua/5.1/?.so;;")), 60)
+    assert.equal(0, status, output)
+    assert.truthy(output:find '"summary":true', output)
+  end)
+
+  it("installs from the pack that `luarocks pack` makes", function()
+    local other = dir .. "/other"
+    must(("cd %s && HOME=%s luarocks --lua-version 5.1 --tree %s pack meissa"):format(dir, dir,
+      tree), 60)
+    must(("cd %s && HOME=%s luarocks --lua-version 5.1 --tree %s install ./meissa-scm-1.*.rock")
+      :format(dir, dir, other), 60)
+    assert.is_true(exists(other .. "/lib/lua/5.1/meissa/core.so"))
+    local script = other .. "/bin/meissa"
+    assert.equal(0, select(2, child.shell("env -u LUA_PATH -u LUA_CPATH " .. script
+      .. " --help", 20)))
+  end)
+
   it("brings the command", function()
     child.write(dir .. "/script.lua",
       "local s = 0\nfor i in require('meissa').parallel(9) do s = s + i end print(s)")
