@@ -10,8 +10,8 @@ local ffi = require "ffi"
 local worker = require "meissa.worker"
 
 ffi.cdef [[
-int setenv(const char *name, const char *value, int overwrite);
-int execvp(const char *file, char *const *argv);
+int meissa_setenv(const char *name, const char *value, int overwrite) __asm__("setenv");
+int meissa_execvp(const char *file, char *const *argv) __asm__("execvp");
 ]]
 
 local M = {}
@@ -52,7 +52,7 @@ end
 local function become(words)
   local argv = ffi.new("const char *[?]", #words + 1)
   for k, word in ipairs(words) do argv[k - 1] = word end
-  ffi.C.execvp(words[1], ffi.cast("char *const *", argv))
+  ffi.C.meissa_execvp(words[1], ffi.cast("char *const *", argv))
 end
 
 local function explain(arguments)
@@ -65,9 +65,9 @@ local function explain(arguments)
   local file, problem = io.open(script)
   if not file then return complain("explain: %s", problem) end
   file:close()
-  ffi.C.setenv("MEISSA_EXPLAIN", "1", 1)
-  ffi.C.setenv("LUA_PATH", package.path, 1)
-  ffi.C.setenv("LUA_CPATH", package.cpath, 1)
+  ffi.C.meissa_setenv("MEISSA_EXPLAIN", "1", 1)
+  ffi.C.meissa_setenv("LUA_PATH", package.path, 1)
+  ffi.C.meissa_setenv("LUA_CPATH", package.cpath, 1)
   local interpreter = worker.command()[1]
   local words = {interpreter, script}
   for k = 3, #arguments do words[k] = arguments[k] end

@@ -12,7 +12,7 @@ local notice = require "meissa.notice"
 
 local M = {}
 
--- By a name of our own: programs declare it, too.
+-- By names of our own: see meissa.ffi.
 ffi.cdef [[
 extern char **meissa_environ __asm__("environ");
 char *meissa_getenv(const char *name) __asm__("getenv"); /* os.getenv ends a trace */

@@ -4,6 +4,9 @@
 --
 -- The same file that `require "meissa.core"` loads; its exported functions take plain memory and
 -- no lua_State. Every module declares what it calls with `cdef`, once in a lua_State.
+-- C declarations are the whole program's, and the last one of a name counts: names that are neither
+-- the core's (ms_) nor ours (meissa_) may be the program's own, with other types. What other
+-- libraries export is declared as `int meissa_isatty(int) __asm__("isatty");`.
 -- @module meissa.ffi
 
 local ffi = require("ffi")

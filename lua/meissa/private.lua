@@ -16,7 +16,8 @@ local tables = require "meissa.tables"
 local M = {}
 
 core.cdef("private", [[
-void *calloc(size_t count, size_t size); void free(void *memory);
+void *meissa_calloc(size_t count, size_t size) __asm__("calloc");
+void meissa_free(void *memory) __asm__("free");
 typedef struct ms_scratch_space {
   void *elements; int64_t count; uint64_t content; int32_t size, unused;
 } ms_scratch_space;
@@ -42,12 +43,12 @@ local function vector_of(about)
   local known = kept[about.id]
   if known and known.count == about.count then return known end
   if kept_count >= MOST_KEPT then kept, kept_count = {}, 0 end
-  local memory = ffi.C.calloc(about.count + 1, 8)
+  local memory = ffi.C.meissa_calloc(about.count + 1, 8)
   if memory == nil then
     errors.raise("ARR", "out of memory for what a block puts into a buffer of %d elements",
                  about.count)
   end
-  known = {count = about.count, memory = ffi.gc(memory, ffi.C.free),
+  known = {count = about.count, memory = ffi.gc(memory, ffi.C.meissa_free),
            pointer = ffi.cast("double *", memory)}
   kept[about.id], kept_count = known, kept_count + 1
   return known

@@ -11,7 +11,7 @@ local system = require "meissa.system"
 
 local M = {}
 
-ffi.cdef "int isatty(int);"
+ffi.cdef 'int meissa_isatty(int) __asm__("isatty");'
 
 --- Seconds of work before a bar is worth a line.
 M.patience = 2
@@ -23,7 +23,7 @@ M.quiet = false
 
 --- Whether bars can be seen at all.
 function M.wanted()
-  return not M.quiet and not environment.flag "MEISSA_QUIET" and ffi.C.isatty(STDERR) == 1
+  return not M.quiet and not environment.flag "MEISSA_QUIET" and ffi.C.meissa_isatty(STDERR) == 1
 end
 
 local Bar = {}

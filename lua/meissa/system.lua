@@ -4,11 +4,12 @@
 
 local ffi = require "ffi"
 
+-- By names of our own, as every name that is not the core's: see meissa.ffi.
 ffi.cdef [[
-int get_nprocs(void);
-char *getcwd(char *buffer, size_t size);
+int meissa_get_nprocs(void) __asm__("get_nprocs");
+char *meissa_getcwd(char *buffer, size_t size) __asm__("getcwd");
 typedef struct meissa_timespec { long tv_sec; long tv_nsec; } meissa_timespec;
-int clock_gettime(int clock, meissa_timespec *time);
+int meissa_clock_gettime(int clock, meissa_timespec *time) __asm__("clock_gettime");
 int meissa_mkdir(const char *path, unsigned mode) __asm__("mkdir");
 ]]
 
@@ -19,14 +20,14 @@ local CLOCK_MONOTONIC = 1
 
 --- The cores that this process may run on.
 function M.cores()
-  return math.max(1, ffi.C.get_nprocs())
+  return math.max(1, ffi.C.meissa_get_nprocs())
 end
 
 local buffer = ffi.new("char[?]", PATH_SIZE)
 
 --- The current directory, or "." if it is gone.
 function M.directory()
-  local path = ffi.C.getcwd(buffer, PATH_SIZE)
+  local path = ffi.C.meissa_getcwd(buffer, PATH_SIZE)
   return path ~= nil and ffi.string(path) or "."
 end
 
@@ -43,7 +44,7 @@ local time = ffi.new("meissa_timespec")
 
 --- Seconds on a clock that only goes forward.
 function M.clock()
-  ffi.C.clock_gettime(CLOCK_MONOTONIC, time)
+  ffi.C.meissa_clock_gettime(CLOCK_MONOTONIC, time)
   return tonumber(time.tv_sec) + tonumber(time.tv_nsec) * 1e-9
 end
 

@@ -18,26 +18,28 @@ local ROW_MAJOR, PLAIN, TURNED = 101, 111, 112
 
 local function load_library()
   cdef("blas", [[
-  void openblas_set_num_threads(int threads);
-  void cblas_dgemv(int order, int turn, int m, int n, double alpha, const double *a, int lda,
-                   const double *x, int incx, double beta, double *y, int incy);
-  void cblas_sgemv(int order, int turn, int m, int n, float alpha, const float *a, int lda,
-                   const float *x, int incx, float beta, float *y, int incy);
-  void cblas_dger(int order, int m, int n, double alpha, const double *x, int incx,
-                  const double *y, int incy, double *a, int lda);
-  void cblas_sger(int order, int m, int n, float alpha, const float *x, int incx,
-                  const float *y, int incy, float *a, int lda);
-  void cblas_dgemm(int order, int turn_a, int turn_b, int m, int n, int k, double alpha,
-                   const double *a, int lda, const double *b, int ldb, double beta, double *c,
-                   int ldc);
-  void cblas_sgemm(int order, int turn_a, int turn_b, int m, int n, int k, float alpha,
-                   const float *a, int lda, const float *b, int ldb, float beta, float *c,
-                   int ldc);
+  void meissa_openblas_set_num_threads(int threads) __asm__("openblas_set_num_threads");
+  void meissa_cblas_dgemv(int order, int turn, int m, int n, double alpha, const double *a,
+                          int lda, const double *x, int incx, double beta, double *y, int incy)
+                          __asm__("cblas_dgemv");
+  void meissa_cblas_sgemv(int order, int turn, int m, int n, float alpha, const float *a, int lda,
+                          const float *x, int incx, float beta, float *y, int incy)
+                          __asm__("cblas_sgemv");
+  void meissa_cblas_dger(int order, int m, int n, double alpha, const double *x, int incx,
+                         const double *y, int incy, double *a, int lda) __asm__("cblas_dger");
+  void meissa_cblas_sger(int order, int m, int n, float alpha, const float *x, int incx,
+                         const float *y, int incy, float *a, int lda) __asm__("cblas_sger");
+  void meissa_cblas_dgemm(int order, int turn_a, int turn_b, int m, int n, int k, double alpha,
+                          const double *a, int lda, const double *b, int ldb, double beta,
+                          double *c, int ldc) __asm__("cblas_dgemm");
+  void meissa_cblas_sgemm(int order, int turn_a, int turn_b, int m, int n, int k, float alpha,
+                          const float *a, int lda, const float *b, int ldb, float beta, float *c,
+                          int ldc) __asm__("cblas_sgemm");
   ]])
   for _, name in ipairs { "libopenblas.so.0", "openblas" } do
     local ok, blas = pcall(ffi.load, name)
-    if ok and pcall(function() return blas.openblas_set_num_threads end) then
-      blas.openblas_set_num_threads(1)
+    if ok and pcall(function() return blas.meissa_openblas_set_num_threads end) then
+      blas.meissa_openblas_set_num_threads(1)
       return blas
     end
   end
@@ -95,7 +97,7 @@ function M.gemv(y, beta, alpha, A, x)
   local letter, blas = suits(y, A, x, m * n)
   if not letter then return false end
   if turn == TURNED then m, n = n, m end
-  blas["cblas_" .. letter .. "gemv"](ROW_MAJOR, turn, m, n, alpha, A.elements, distance,
+  blas["meissa_cblas_" .. letter .. "gemv"](ROW_MAJOR, turn, m, n, alpha, A.elements, distance,
     x.elements, x_stride, beta, y.elements, y_stride)
   lib.ms_array_overwritten(y.array)
   return true
@@ -110,8 +112,8 @@ function M.ger(A, beta, alpha, x, y)
   if m ~= extent(x, 0) or n ~= extent(y, 0) then return false end
   local letter, blas = suits(A, x, y, m * n)
   if not letter then return false end
-  blas["cblas_" .. letter .. "ger"](ROW_MAJOR, m, n, alpha, x.elements, x_stride, y.elements,
-    y_stride, A.elements, distance)
+  blas["meissa_cblas_" .. letter .. "ger"](ROW_MAJOR, m, n, alpha, x.elements, x_stride,
+    y.elements, y_stride, A.elements, distance)
   return true
 end
 
@@ -125,8 +127,8 @@ function M.gemm(C, beta, alpha, A, B)
   if m ~= extent(A, 0) or n ~= extent(B, 1) or k ~= extent(B, 0) then return false end
   local letter, blas = suits(C, A, B, m * n * k)
   if not letter then return false end
-  blas["cblas_" .. letter .. "gemm"](ROW_MAJOR, turn_a, turn_b, m, n, k, alpha, A.elements,
-    distance_a, B.elements, distance_b, beta, C.elements, distance_c)
+  blas["meissa_cblas_" .. letter .. "gemm"](ROW_MAJOR, turn_a, turn_b, m, n, k, alpha,
+    A.elements, distance_a, B.elements, distance_b, beta, C.elements, distance_c)
   lib.ms_array_overwritten(C.array)
   return true
 end
