@@ -14,12 +14,12 @@ local count = tonumber(os.getenv("MEISSA_TEST_COUNT") or "") or 15
 
 -- Bodies of the common list that stay on the Lua engine, and why.
 local on_lua = {
-  ["view that is reassigned"] = "`w` is not always the same kind of value",
+  ["view that is reassigned"] = "`w` stands for more than one table, array or function",
   ["indirect subscripts"] = "`idx` is a plain table",
-  ["private table"] = "`last` is assigned what is no number",
+  ["private table"] = "`last` is assigned a table, an array or a function",
   ["multiple values of a call"] = "unpack` has no C form",
   ["strings"] = "makes a string",
-  ["path and its table"] = "`o` is not always the same kind of value",
+  ["path and its table"] = "`o` stands for more than one table, array or function",
   ["builtins"] = "`'7'` is a string",
   ["nested functions"] = "takes any number of arguments",
   ["closures in a table"] = "is no small list of numbers",

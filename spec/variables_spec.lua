@@ -386,7 +386,7 @@ for _, workers in ipairs {0, 1, 2, 3} do
       local function log(i) io.open("/dev/null", "a"):write(i) end
       local function refused(fn, ...)
         contains(refusal(fn), "DEP116 files or foreign code in the body",
-                 "the order does not matter:  parallel(3, {impure = true})", ...)
+                 "if their order does not matter:  parallel(3, {impure = true})", ...)
       end
       refused(function() for i in parallel(3) do io.open("/dev/null" .. i) end end, "io.open may")
       refused(function() for i in parallel(3) do os.remove("/nonexistent/" .. i) end end)

@@ -139,26 +139,30 @@ const char *ms_explain_call(const ms_explainer *explain, const char *option) {
   return call;
 }
 
-static int add_run_fixes(const ms_explainer *explain, ms_reason *reason, bool unordered_runs) {
-  if (unordered_runs) {
-    const char *call = ms_explain_call(explain, "ordered = false");
-    if (call == NULL) return -1;
-    add_fix(reason, ms_arena_format(explain->arena, "any order will do: %s", call));
-  }
-  const char *call = ms_explain_call(explain, "serial = true");
+/* "what: the call with the option". -1: out of memory. */
+static int add_call_fix(const ms_explainer *explain, ms_reason *reason, const char *what,
+                        const char *option) {
+  const char *call = ms_explain_call(explain, option);
   if (call == NULL) return -1;
-  add_fix(reason, ms_arena_format(explain->arena, "run it serially: %s", call));
+  add_fix(reason, ms_arena_format(explain->arena, "%s: %s", what, call));
   return 0;
+}
+
+static int add_order_fix(const ms_explainer *explain, ms_reason *reason) {
+  return add_call_fix(explain, reason, "if any order of iterations is acceptable",
+                      "ordered = false");
+}
+
+/* What computes the same as the loop as written. */
+static int add_exact_fixes(const ms_explainer *explain, ms_reason *reason) {
+  if (explain->collapses &&
+      add_call_fix(explain, reason, "with two indices, as a wavefront or sweep", "collapse = 2") !=
+          0)
+    return -1;
+  return add_call_fix(explain, reason, "run it serially", "serial = true");
 }
 
 /* ---- findings ---- */
-
-static int add_impure_fix(const ms_explainer *explain, ms_reason *reason) {
-  const char *call = ms_explain_call(explain, "impure = true");
-  if (call == NULL) return -1;
-  add_fix(reason, ms_arena_format(explain->arena, "the order does not matter: %s", call));
-  return 0;
-}
 
 static bool is_notice(ms_reason_kind kind) {
   return ms_reason_code(kind)[3] == '2';
@@ -174,8 +178,12 @@ int ms_explain_findings(const ms_explainer *explain) {
     reason->first = ms_explain_place(explain, finding->node);
     if (finding->fix != NULL)
       add_fix(reason, ms_arena_copy(explain->arena, finding->fix, strlen(finding->fix)));
-    if (finding->kind == MS_REASON_IMPURE && add_impure_fix(explain, reason) != 0) return -1;
-    if (!is_notice(finding->kind) && add_run_fixes(explain, reason, false) != 0) return -1;
+    if (finding->kind == MS_REASON_IMPURE &&
+        add_call_fix(explain, reason, "if their order does not matter", "impure = true") != 0)
+      return -1;
+    if (!is_notice(finding->kind) &&
+        add_call_fix(explain, reason, "run it serially", "serial = true") != 0)
+      return -1;
   }
   return 0;
 }
@@ -228,8 +236,9 @@ static const char *read_of_copy(const ms_explainer *explain, const ms_access *re
   return rest == NULL ? NULL : ms_arena_format(explain->arena, "old%s", rest);
 }
 
-static int add_conflict_fixes(const ms_explainer *explain, ms_reason *reason,
-                              const ms_meeting *meeting, bool unordered_runs) {
+/* What computes something else than the loop as written: each is a condition. */
+static int add_other_fixes(const ms_explainer *explain, ms_reason *reason,
+                           const ms_meeting *meeting, bool unordered_runs) {
   const ms_access *read = meeting->earlier->write ? meeting->later : meeting->earlier;
   const ms_access *write = meeting->earlier->write ? meeting->earlier : meeting->later;
   const char *path = ms_binding_path(explain->walk, explain->arena, write->binding);
@@ -238,18 +247,27 @@ static int add_conflict_fixes(const ms_explainer *explain, ms_reason *reason,
   bool updates = is_update(explain, write) || is_update(explain, meeting->later);
   if (named && updates && explain->hopeless) {
     add_fix(reason, ms_arena_format(explain->arena,
-                                    "add up in a buffer: local sum = meissa.buffer(%s)  ... "
-                                    "sum[e] = sum[e] + x",
+                                    "if sums may be added at the end: local sum = "
+                                    "meissa.buffer(%s)  ... sum[e] = sum[e] + x",
                                     path));
   } else if (named && !updates && !read->write && read->node != NULL &&
              read->binding == write->binding) {
     const char *copy = read_of_copy(explain, read, path);
     if (copy == NULL) return -1;
-    add_fix(reason,
-            ms_arena_format(explain->arena,
-                            "old values are fine: local old = %s:snapshot()  ... %s", path, copy));
+    add_fix(reason, ms_arena_format(explain->arena,
+                                    "if old values are fine: local old = %s:snapshot()  ... %s",
+                                    path, copy));
   }
-  return add_run_fixes(explain, reason, unordered_runs);
+  return unordered_runs ? add_order_fix(explain, reason) : 0;
+}
+
+/* Where a value flows from one iteration to the next, what keeps the result comes first. */
+static int add_conflict_fixes(const ms_explainer *explain, ms_reason *reason,
+                              const ms_meeting *meeting, bool unordered_runs) {
+  bool flows = meeting->earlier->write && !meeting->later->write;
+  if (flows && add_exact_fixes(explain, reason) != 0) return -1;
+  if (add_other_fixes(explain, reason, meeting, unordered_runs) != 0) return -1;
+  return flows ? 0 : add_exact_fixes(explain, reason);
 }
 
 static ms_reason_kind kind_of(const ms_explainer *explain, const ms_meeting *meeting) {
@@ -308,19 +326,17 @@ int ms_explain_conflicts(const ms_explainer *explain, bool unordered_runs) {
   if (reason == NULL) return -1;
   reason->message = "the subscripts took more steps to compare than are allowed";
   reason->first = ms_explain_place(explain, explain->walk->loop->call);
-  return add_run_fixes(explain, reason, false);
+  return add_exact_fixes(explain, reason);
 }
 
 int ms_explain_order(const ms_explainer *explain) {
-  const char *call = ms_explain_call(explain, "ordered = false");
   ms_reason *reason = add_reason(explain, MS_REASON_ORDER_COSTS);
-  if (reason == NULL || call == NULL) return -1;
+  if (reason == NULL) return -1;
   reason->message =
       "in any order of its iterations the loop could run as a rotation, whose blocks wait less for "
       "each other";
   reason->first = ms_explain_place(explain, explain->walk->loop->call);
-  add_fix(reason, ms_arena_format(explain->arena, "any order will do: %s", call));
-  return 0;
+  return add_order_fix(explain, reason);
 }
 
 int ms_explain_not_run(const ms_explainer *explain, const ms_choice *choice, bool unordered_runs) {
@@ -332,5 +348,6 @@ int ms_explain_not_run(const ms_explainer *explain, const ms_choice *choice, boo
                       "not run",
                       ms_strategy_name(choice->strategy));
   reason->first = ms_explain_place(explain, explain->walk->loop->call);
-  return add_run_fixes(explain, reason, unordered_runs);
+  if (add_exact_fixes(explain, reason) != 0) return -1;
+  return unordered_runs ? add_order_fix(explain, reason) : 0;
 }

@@ -17,7 +17,8 @@ typedef struct ms_explainer {
   const ms_conflicts *conflicts;
   ms_arena *arena; /* the plan's: all texts outlive the walk */
   ms_reasons *reasons;
-  bool hopeless; /* no strategy at all is legal: a buffer is what is left */
+  bool hopeless;  /* no strategy at all is legal: a buffer is what is left */
+  bool collapses; /* with the loop inside taken in it would run, in the order as written */
 } ms_explainer;
 
 /* Reasons for the walk's findings. -1: out of memory (so for all here). */

@@ -136,13 +136,28 @@ static int explain_order(const work *now, const ms_explainer *explainer, const m
   return unordered_choice(now).strategy == MS_ROTATE ? ms_explain_order(explainer) : 0;
 }
 
+/* Whether a refused loop would run with the numeric loop directly inside of it taken in. */
+static bool would_collapse(const work *now) {
+  ms_space space = *now->walk.space;
+  ms_error ignored;
+  if (!space.ordered || space.sparse || space.collapse != 1) return false;
+  if (space.dim_count == MS_MAX_DIMS) return false;
+  space.collapse = 2;
+  ms_plan *nest =
+      ms_plan_new(now->walk.loop, now->walk.bindings, now->walk.binding_count, &space, &ignored);
+  bool runs = nest != NULL && nest->verdict == MS_PARALLEL;
+  ms_plan_destroy(&nest);
+  return runs;
+}
+
 static int explain(work *now, ms_plan *plan, const ms_choice *choice, bool not_run) {
-  ms_explainer explainer = {&now->walk, &now->conflicts, plan->arena, &now->reasons, false};
+  ms_explainer explainer = {&now->walk, &now->conflicts, plan->arena, &now->reasons, false, false};
   if (ms_explain_findings(&explainer) != 0) return -1;
   bool conflicting = choice->strategy == MS_SERIALLY || not_run || !now->conflicts.known;
   if (conflicting) {
     bool unordered = unordered_choice(now).strategy != MS_SERIALLY;
     explainer.hopeless = !not_run && !unordered;
+    explainer.collapses = would_collapse(now);
     if (not_run && ms_explain_not_run(&explainer, choice, unordered) != 0) return -1;
     if (ms_explain_conflicts(&explainer, unordered) != 0) return -1;
   }

@@ -147,7 +147,7 @@ static const char *what_else(const ms_writer *w, const ms_node *base) {
     case MS_BIND_ARRAY:
       return w->draft->job->bindings[at].sparse ? "a sparse array" : "an array of objects";
     case MS_BIND_TABLE:
-      return "a plain table: numbers kept in an array (meissa.from) would be faster";
+      return "a plain table that is no list of numbers";
     case MS_BIND_STRING:
       return "a string";
     case MS_BIND_NIL:

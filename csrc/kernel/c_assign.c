@@ -73,7 +73,8 @@ static const char *converted(ms_writer *w, const ms_target *target, ms_c_value v
   if (target->name == NULL) return ms_c_stored(w, value, target->site.kind.array, node);
   ms_form_of form = ms_c_form(w, &target->kind);
   if (form == MS_FORM_OBJECT && target->kind.object != MS_OBJECT_VIEW)
-    ms_c_refuse(w, node, "`%s` is not always the same kind of value", ms_c_source(w, node));
+    ms_c_refuse(w, node, "`%s` would make one name stand for more than one table or function",
+                ms_c_source(w, node));
   return ms_c_as_form(w, value, form, node);
 }
 

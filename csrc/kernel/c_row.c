@@ -119,7 +119,13 @@ ms_c_value ms_c_measure(ms_writer *w, const ms_node *node) {
   if (array && measure >= MS_MEASURE_SIZE) return of_size(w, node, measure);
   bool known = measure >= MS_MEASURE_DOT && measure <= MS_MEASURE_MIN;
   if (object.object != MS_OBJECT_VIEW || !known || node->kids != 1u + (measure == MS_MEASURE_DOT)) {
-    ms_c_refuse(w, node, "the method `%s` has no C form here", node->text);
+    const ms_node *value;
+    uint32_t at = ms_typed_binding(w->typed, node->kid[0], &value);
+    bool table = at != MS_NO_CAPTURE && w->draft->job->bindings[at].kind == MS_BIND_TABLE;
+    ms_c_refuse(w, node,
+                table ? "`%s` is a method of a plain table, which only LuaJIT calls"
+                      : "the method `%s` has no C form here",
+                node->text);
     return none;
   }
   ms_c_row x, y;

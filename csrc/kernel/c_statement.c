@@ -69,7 +69,7 @@ void ms_c_declare(ms_writer *w, const ms_symbol *symbol, ms_c_value value, const
   if (kind.can & MS_CAN_OBJECT) {
     bool known = kind.object != MS_OBJECT_OTHER;
     if (!known && from != NULL)
-      ms_c_refuse(w, from, "`%s` is not always the same kind of value", symbol->name);
+      ms_c_refuse(w, from, "`%s` stands for more than one table, array or function", symbol->name);
     local->text = "";
     return;
   }

@@ -11,13 +11,18 @@ local M = {}
 -- Each element is a block, so that a few heavy ones spread; a grid has at most so many.
 local MOST_BLOCKS = 4096
 
--- An error of the loop below in terms of the call of map.
-local function reword(err)
+-- An error of the loop below in terms of the call of map, with the function `fn`.
+local function reword(err, fn)
   if not errors.is(err) then return err end
+  local info = debug.getinfo(fn, "S")
   if err.iteration then
     err.message = ("element %d: %s"):format(err.iteration[1], err.message)
   elseif err.code == "DEP" then
+    -- The lines that it shows are those below: what is said of them is said of the function.
+    local place = ("\n  %s:%d:"):format(info.short_src, info.linedefined)
     err.message = err.message:gsub("^loop over i ", "meissa.map ", 1)
+      :gsub("\n  %d+ | [^\n]*\n *%^+", (place:gsub("%%", "%%%%")))
+      :gsub("iteration (%d)", "element %1")
       :gsub("meissa%.each%(%.%.%., (%b{}), %.%.%.%)", "meissa.map(list, fn, %1)")
     err.file, err.line = errors.place()
   end
@@ -60,7 +65,7 @@ function M.map(list, fn, opts)
   local ok, err = pcall(loop.each, #list, options, function(i)
     results[i] = fn(list[i], i)
   end)
-  if not ok then error(reword(err), 0) end
+  if not ok then error(reword(err, fn), 0) end
   return results
 end
 
