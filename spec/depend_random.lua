@@ -277,14 +277,21 @@ local function collapse(rng, loop_ranges, names)
     local step = rng:pick { 1, 1, 1, -1 }
     local lo, more = affine(rng, outer, { simple = true }), rng:int(1, 3)
     local hi = rng:chance(60) and affine(rng, outer, { simple = true }) or nil
-    loop_ranges[d] = { lo = lo, hi = hi, more = more, step = step }
+    -- A band: no further than another affine end.
+    local first = rng:chance(30) and affine(rng, outer, { simple = true }) or nil
+    local last = rng:chance(30) and affine(rng, outer, { simple = true }) or nil
+    loop_ranges[d] = { lo = lo, hi = hi, more = more, step = step, first = first, last = last }
   end
 end
 
 local function collapsed_text(name, range)
-  local hi = range.hi and affine_text(range.hi) or
+  local lo, hi = affine_text(range.lo), range.hi and affine_text(range.hi) or
     ("%s + %d"):format(affine_text(range.lo), range.step * range.more)
-  return ("for %s = %s, %s%s do"):format(name, affine_text(range.lo), hi,
+  local begins, ends = "max", "min"
+  if range.step < 0 then begins, ends = ends, begins end
+  if range.first then lo = ("math.%s(%s, %s)"):format(begins, lo, affine_text(range.first)) end
+  if range.last then hi = ("math.%s(%s, %s)"):format(ends, hi, affine_text(range.last)) end
+  return ("for %s = %s, %s%s do"):format(name, lo, hi,
     range.step ~= 1 and ", " .. range.step or "")
 end
 
@@ -294,6 +301,10 @@ local function bounds_of(range, values)
   if not range.lo then return range[1], range[2], range[3], 0 end
   local lo = affine_value(range.lo, values)
   local hi = range.hi and affine_value(range.hi, values) or lo + range.step * range.more
+  local begins, ends = math.max, math.min
+  if range.step < 0 then begins, ends = ends, begins end
+  if range.first then lo = begins(lo, affine_value(range.first, values)) end
+  if range.last then hi = ends(hi, affine_value(range.last, values)) end
   return lo, hi, range.step, lo * range.step
 end
 

@@ -64,7 +64,8 @@ describe("a body", function()
 
   it("runs collapsed loops whose bounds depend on outer indices", function()
     for _, bounds in ipairs { "1, i", "i, 5", "5, i - 6, -1", "i - 7, i - 5",
-      "2 * i - 7, 12 - 2 * i" }
+      "2 * i - 7, 12 - 2 * i", "math.max(1, i - 1), math.min(5, i + 1)",
+      "math.min(5, i + 2, 9 - i), math.max(i - 1, 1, 2 * i - 6), -1" }
     do
       local text = ("for i in parallel(n, {collapse = 2}) do for j = %s do " ..
         "if j > 0 and j < 6 then A[i][j] = i * 10 + j end end end"):format(bounds)

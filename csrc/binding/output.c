@@ -88,19 +88,24 @@ static void set_choice(lua_State *L, const ms_plan *plan) {
   lua_setfield(L, -2, "row");
 }
 
-/* {constant, coefficient of each dimension before `dim`, ...} */
-static void set_sum(lua_State *L, const char *key, const ms_index_sum *sum, uint32_t dim) {
-  lua_createtable(L, (int)dim + 1, 0);
-  lua_pushnumber(L, (double)sum->constant);
-  lua_rawseti(L, -2, 1);
-  for (uint32_t k = 0; k < dim; k++) {
-    lua_pushnumber(L, (double)sum->at[k]);
-    lua_rawseti(L, -2, (int)k + 2);
+/* {constant, coefficient of each dimension before `dim`, ...} of each sum */
+static void set_sums(lua_State *L, const char *key, const ms_index_sum *sums, uint32_t count,
+                     uint32_t dim) {
+  lua_createtable(L, (int)count, 0);
+  for (uint32_t s = 0; s < count; s++) {
+    lua_createtable(L, (int)dim + 1, 0);
+    lua_pushnumber(L, (double)sums[s].constant);
+    lua_rawseti(L, -2, 1);
+    for (uint32_t k = 0; k < dim; k++) {
+      lua_pushnumber(L, (double)sums[s].at[k]);
+      lua_rawseti(L, -2, (int)k + 2);
+    }
+    lua_rawseti(L, -2, (int)s + 1);
   }
   lua_setfield(L, -2, key);
 }
 
-/* extents[k] = {lo, hi, step}; with `low` and `high` where outer indices bound it. */
+/* extents[k] = {lo, hi, step}; with lists of sums `low` and `high` where outer indices bound it. */
 static void set_extents(lua_State *L, const ms_plan *plan) {
   lua_createtable(L, (int)plan->dim_count, 0);
   for (uint32_t k = 0; k < plan->dim_count; k++) {
@@ -112,8 +117,8 @@ static void set_extents(lua_State *L, const ms_plan *plan) {
       lua_rawseti(L, -2, part + 1);
     }
     if (extent->bounded) {
-      set_sum(L, "low", &extent->low, k);
-      set_sum(L, "high", &extent->high, k);
+      set_sums(L, "low", extent->low, extent->low_count, k);
+      set_sums(L, "high", extent->high, extent->high_count, k);
     }
     lua_rawseti(L, -2, (int)k + 1);
   }

@@ -42,15 +42,22 @@ typedef struct ms_accesses {
   uint32_t count, capacity;
 } ms_accesses;
 
+/* Forms >= 0 over the dimensions up to the one that they bound: index - low or high - index. */
+typedef struct ms_bounds {
+  uint32_t count;
+  ms_form form[MS_MAX_BOUNDS];
+} ms_bounds;
+
 /* The iterations. Index value = origin + step * ordinal in each dimension. A dimension is a box
- * (ordinals 0 .. extent-1), or bounded by two forms >= 0 over the dimensions before it. */
+ * (ordinals 0 .. extent-1), or bounded by forms over the dimensions before it: where the loop goes
+ * from math.max(...) to math.min(...) by several on each side. */
 typedef struct ms_domain {
   uint32_t dim_count;
   struct {
     int64_t origin, step;
     bool box;
     int64_t extent;
-    ms_form low, high;
+    ms_bounds low, high;
     const char *name;
   } dim[MS_MAX_DIMS];
 } ms_domain;

@@ -38,10 +38,18 @@ static int64_t farthest(const ms_domain *domain, uint32_t k, const ms_form *form
   return sum;
 }
 
-/* The forms of a bounded dimension are index - low and high - index. */
+/* What the forms of a bounded dimension, index - low and high - index, leave of it. */
 static void values(const ms_domain *domain, uint32_t k, int64_t *least, int64_t *most) {
-  *least = clamp(-farthest(domain, k, &domain->dim[k].low, -1));
-  *most = clamp(farthest(domain, k, &domain->dim[k].high, -1));
+  *least = -FAR;
+  *most = FAR;
+  for (uint32_t e = 0; e < domain->dim[k].low.count; e++) {
+    int64_t end = clamp(-farthest(domain, k, &domain->dim[k].low.form[e], -1));
+    if (end > *least) *least = end;
+  }
+  for (uint32_t e = 0; e < domain->dim[k].high.count; e++) {
+    int64_t end = clamp(farthest(domain, k, &domain->dim[k].high.form[e], -1));
+    if (end < *most) *most = end;
+  }
   if (*most < *least) *most = *least - 1;
 }
 
@@ -91,6 +99,10 @@ void ms_domain_describe(const ms_domain *domain, uint32_t k, ms_extent *extent) 
   values(domain, k, &least, &most);
   extent->range.lo = step > 0 ? least : most;
   extent->range.hi = step > 0 ? most : least;
-  in_values(domain, k, &domain->dim[k].low, -1, &extent->low);
-  in_values(domain, k, &domain->dim[k].high, 1, &extent->high);
+  extent->low_count = domain->dim[k].low.count;
+  extent->high_count = domain->dim[k].high.count;
+  for (uint32_t e = 0; e < extent->low_count; e++)
+    in_values(domain, k, &domain->dim[k].low.form[e], -1, &extent->low[e]);
+  for (uint32_t e = 0; e < extent->high_count; e++)
+    in_values(domain, k, &domain->dim[k].high.form[e], 1, &extent->high[e]);
 }

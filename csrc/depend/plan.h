@@ -108,6 +108,9 @@ typedef struct ms_space {
   uint32_t collapse;   /* 1: none; n: take in the next n-1 perfectly nested numeric loops */
 } ms_space;
 
+/* Most forms that bound a collapsed loop from one side. */
+#define MS_MAX_BOUNDS 4
+
 /* A sum over the index values of outer dimensions. */
 typedef struct ms_index_sum {
   int64_t constant;
@@ -117,8 +120,9 @@ typedef struct ms_index_sum {
 /* What the index of one dimension runs over. */
 typedef struct ms_extent {
   ms_range range; /* all its values lie in here; hi is the last one in loop direction */
-  bool bounded;   /* step 1 or -1, and: low <= index <= high, which depend on outer indices */
-  ms_index_sum low, high;
+  bool bounded; /* step 1 or -1, and: all low <= index <= all high, which depend on outer indices */
+  uint32_t low_count, high_count;
+  ms_index_sum low[MS_MAX_BOUNDS], high[MS_MAX_BOUNDS];
 } ms_extent;
 
 typedef enum ms_verdict { MS_PARALLEL, MS_SERIAL, MS_UNKNOWN } ms_verdict;

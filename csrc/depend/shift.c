@@ -35,21 +35,22 @@ static void narrow(const ms_walk *walk, const ms_form *form, uint32_t variable, 
 
 static bounds variable_range(const ms_walk *walk, uint32_t variable, uint32_t steps) {
   bounds own = {-INFINITY, INFINITY};
-  const ms_form *low, *high;
-  if (variable >= MS_MAX_DIMS) {
-    low = &walk->scope[variable - MS_MAX_DIMS].low;
-    high = &walk->scope[variable - MS_MAX_DIMS].high;
-  } else if (walk->domain->dim[variable].box) {
+  if (variable < MS_MAX_DIMS && walk->domain->dim[variable].box) {
     own.low = 0;
     own.high = (double)walk->domain->dim[variable].extent - 1;
     return own;
-  } else {
-    low = &walk->domain->dim[variable].low;
-    high = &walk->domain->dim[variable].high;
   }
   if (steps >= MAX_STEPS) return own;
-  narrow(walk, low, variable, steps + 1, &own);
-  narrow(walk, high, variable, steps + 1, &own);
+  if (variable >= MS_MAX_DIMS) {
+    narrow(walk, &walk->scope[variable - MS_MAX_DIMS].low, variable, steps + 1, &own);
+    narrow(walk, &walk->scope[variable - MS_MAX_DIMS].high, variable, steps + 1, &own);
+    return own;
+  }
+  const ms_bounds *low = &walk->domain->dim[variable].low;
+  const ms_bounds *high = &walk->domain->dim[variable].high;
+  for (uint32_t e = 0; e < low->count; e++) narrow(walk, &low->form[e], variable, steps + 1, &own);
+  for (uint32_t e = 0; e < high->count; e++)
+    narrow(walk, &high->form[e], variable, steps + 1, &own);
   return own;
 }
 

@@ -7,6 +7,8 @@
  * and its ordinals are index values (negated for -1). */
 #include "depend/space.h"
 
+#include <string.h>
+
 /* The number of iterations of lo, lo + step, ... up to hi. */
 static int64_t extent_of(const ms_range *range) {
   bool up = range->step > 0;
@@ -40,35 +42,82 @@ static void set_box(ms_domain *domain, uint32_t k, const ms_range *range) {
   domain->dim[k].extent = extent_of(range);
 }
 
+/* What really is a call of this builtin. */
+static bool is_call_of(const ms_walk *walk, const ms_node *node, const char *name) {
+  if (node->kind != MS_CALL || node->kids < 2) return false;
+  int64_t capture = ms_loop_capture_of(walk->loop, node->kid[0]);
+  if (capture < 0) return false;
+  ms_meaning means = ms_walk_meaning(walk, (uint32_t)capture);
+  const ms_binding *binding = &walk->bindings[means.binding];
+  return means.depth == walk->loop->captures[capture].field_count &&
+         binding->kind == MS_BIND_BUILTIN && strcmp(binding->name, name) == 0;
+}
+
+/* The forms of a bound, those of calls of `extreme` in it apart. False: they are not affine, or too
+ * many. */
+static bool add_ends(ms_walk *walk, ms_node *node, const char *extreme, ms_bounds *ends) {
+  while (node->kind == MS_PAREN) node = node->kid[0];
+  if (is_call_of(walk, node, extreme)) {
+    for (uint32_t k = 1; k < node->kids; k++) {
+      if (!add_ends(walk, node->kid[k], extreme, ends)) return false;
+    }
+    return true;
+  }
+  ms_value value;
+  ms_walk_value(walk, node, &value);
+  if (value.kind != MS_VALUE_NUMBER || ends->count == MS_MAX_BOUNDS) return false;
+  ends->form[ends->count++] = value.form;
+  return true;
+}
+
+static bool are_constant(const ms_bounds *ends) {
+  for (uint32_t e = 0; e < ends->count; e++) {
+    if (!ms_form_is_constant(&ends->form[e])) return false;
+  }
+  return true;
+}
+
+/* The extreme of constants: of the ends where a loop of this step begins, or where it ends. */
+static int64_t extreme_of(const ms_bounds *ends, bool greatest) {
+  int64_t most = ends->form[0].constant;
+  for (uint32_t e = 1; e < ends->count; e++) {
+    int64_t next = ends->form[e].constant;
+    if (greatest ? next > most : next < most) most = next;
+  }
+  return most;
+}
+
 /* The bounds as forms >= 0 over the outer ordinals; false if they are not. */
-static bool set_bounds(ms_walk *walk, ms_domain *domain, const ms_value *start,
-                       const ms_value *limit, int64_t step) {
+static bool set_bounds(const ms_walk *walk, ms_domain *domain, const ms_bounds *start,
+                       const ms_bounds *limit, int64_t step) {
   uint32_t k = domain->dim_count;
   ms_form own = {0};
-  const ms_form *low = &start->form, *high = &limit->form;
+  const ms_bounds *low = step > 0 ? start : limit, *high = step > 0 ? limit : start;
   own.at[k] = step;
   domain->dim[k].step = step;
-  if (walk->scope_count > 0 || !small(step, 1)) return false;
-  if (step < 0) {
-    low = &limit->form;
-    high = &start->form;
-  }
-  return ms_form_add(&domain->dim[k].low, &own, low, -1) &&
-         ms_form_add(&domain->dim[k].high, high, &own, -1);
+  domain->dim[k].low.count = low->count;
+  domain->dim[k].high.count = high->count;
+  bool fits = walk->scope_count == 0 && small(step, 1);
+  for (uint32_t e = 0; e < low->count && fits; e++)
+    fits = ms_form_add(&domain->dim[k].low.form[e], &own, &low->form[e], -1);
+  for (uint32_t e = 0; e < high->count && fits; e++)
+    fits = ms_form_add(&domain->dim[k].high.form[e], &high->form[e], &own, -1);
+  return fits;
 }
 
 static bool collapse_one(ms_walk *walk, ms_domain *domain, ms_node *node) {
   ms_form one = ms_form_of(1);
-  ms_value start, limit, step = ms_value_number(&one);
-  ms_walk_value(walk, node->kid[0], &start);
-  ms_walk_value(walk, node->kid[1], &limit);
+  ms_value step = ms_value_number(&one);
+  ms_bounds start = {0}, limit = {0};
   if (node->kid[2] != NULL) ms_walk_value(walk, node->kid[2], &step);
-  if (start.kind != MS_VALUE_NUMBER || limit.kind != MS_VALUE_NUMBER) return false;
   if (step.kind != MS_VALUE_NUMBER || !ms_form_is_constant(&step.form)) return false;
   if (step.form.constant == 0 || node->symbols[0]->assigned) return false;
+  bool up = step.form.constant > 0;
+  if (!add_ends(walk, node->kid[0], up ? "math.max" : "math.min", &start)) return false;
+  if (!add_ends(walk, node->kid[1], up ? "math.min" : "math.max", &limit)) return false;
   uint32_t k = domain->dim_count;
-  if (ms_form_is_constant(&start.form) && ms_form_is_constant(&limit.form)) {
-    ms_range range = {start.form.constant, limit.form.constant, step.form.constant};
+  if (are_constant(&start) && are_constant(&limit)) {
+    ms_range range = {extreme_of(&start, up), extreme_of(&limit, !up), step.form.constant};
     set_box(domain, k, &range);
   } else if (!set_bounds(walk, domain, &start, &limit, step.form.constant)) {
     return false;
@@ -95,8 +144,9 @@ static int collapse(ms_walk *walk, ms_domain *domain, ms_node **body, ms_error *
     if (!collapse_one(walk, domain, inner))
       return ms_error_set(err, MS_OPT,
                           "collapse = %u: the bounds of the loop on line %u must be whole numbers "
-                          "or sums of outer indices, with step 1 or -1 where they depend on them",
-                          walk->space->collapse, inner->line);
+                          "or sums of outer indices, from math.max to math.min of at most %d such, "
+                          "with step 1 or -1 where they depend on them",
+                          walk->space->collapse, inner->line, MS_MAX_BOUNDS);
     *body = inner->kid[3];
   }
   return 0;

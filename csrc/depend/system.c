@@ -34,18 +34,20 @@ void ms_system_bound(ms_system *system, const ms_row *row) {
     system->inequality[system->inequality_count++] = *row;
 }
 
-static void add_forms(ms_system *system, const ms_form *low, const ms_form *high, bool later,
-                      uint32_t inner) {
-  ms_row row = row_of(low, later, inner);
+static void add_form(ms_system *system, const ms_form *form, bool later, uint32_t inner) {
+  ms_row row = row_of(form, later, inner);
   ms_system_bound(system, &row);
-  row = row_of(high, later, inner);
-  ms_system_bound(system, &row);
+}
+
+static void add_bounds(ms_system *system, const ms_bounds *bounds, bool later, uint32_t inner) {
+  for (uint32_t e = 0; e < bounds->count; e++) add_form(system, &bounds->form[e], later, inner);
 }
 
 static void add_inner(ms_system *system, const ms_access *access, bool later, uint32_t inner) {
   for (uint32_t k = 0; k < access->inner_count; k++) {
     system->used[inner + k] = true;
-    add_forms(system, &access->inner[k].low, &access->inner[k].high, later, inner);
+    add_form(system, &access->inner[k].low, later, inner);
+    add_form(system, &access->inner[k].high, later, inner);
   }
 }
 
@@ -125,8 +127,11 @@ bool ms_system_of_pair(ms_system *system, const ms_domain *domain, const ms_acce
   add_inner(system, b, true, MS_COLUMN_B(0));
   for (uint32_t k = 0; k < domain->dim_count; k++) {
     if (domain->dim[k].box) continue;
-    add_forms(system, &domain->dim[k].low, &domain->dim[k].high, false, MS_COLUMN_A(0));
-    add_forms(system, &domain->dim[k].low, &domain->dim[k].high, true, MS_COLUMN_B(0));
+    for (int later = 0; later < 2; later++) {
+      uint32_t inner = later ? MS_COLUMN_B(0) : MS_COLUMN_A(0);
+      add_bounds(system, &domain->dim[k].low, later, inner);
+      add_bounds(system, &domain->dim[k].high, later, inner);
+    }
   }
   add_boxes(system, domain, reduce);
   return constants_hold(system);

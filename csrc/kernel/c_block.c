@@ -76,9 +76,10 @@ static const char *end_of(ms_writer *w, uint32_t d, bool first) {
   bool up = extent->range.step > 0;
   const char *text = ms_c_text(w, "%s%u", first ? "lo" : "hi", d + 1);
   const char *name = first == up ? "most" : "least";
-  if (extent->bounded)
-    text = ms_c_text(w, "ms_whole_%s(%s, %s)", name, text,
-                     index_sum(w, first == up ? &extent->low : &extent->high, d));
+  const ms_index_sum *sums = first == up ? extent->low : extent->high;
+  uint32_t count = !extent->bounded ? 0 : first == up ? extent->low_count : extent->high_count;
+  for (uint32_t s = 0; s < count; s++)
+    text = ms_c_text(w, "ms_whole_%s(%s, %s)", name, text, index_sum(w, &sums[s], d));
   if (row_at(w, d) != 0)
     text = ms_c_text(w, "ms_whole_%s(%s, %s)", name, text, row_end(w, d, first));
   return text;

@@ -181,9 +181,10 @@ static void test_shape(void) {
 
 /* j runs from i to 7 - 2 * i. */
 static void bound(ms_plan *plan) {
-  plan->extent[1] = (ms_extent){.range = {1, 5, 1}, .bounded = true};
-  plan->extent[1].low.at[0] = 1;
-  plan->extent[1].high = (ms_index_sum){.constant = 7, .at = {-2}};
+  plan->extent[1] =
+      (ms_extent){.range = {1, 5, 1}, .bounded = true, .low_count = 1, .high_count = 1};
+  plan->extent[1].low[0].at[0] = 1;
+  plan->extent[1].high[0] = (ms_index_sum){.constant = 7, .at = {-2}};
 }
 
 static void skew(ms_plan *plan) {

@@ -110,11 +110,14 @@ static void write_row_end(ms_draft *draft, uint32_t d, bool first) {
 /* One end of the narrowed range. */
 static void write_end(ms_draft *draft, uint32_t d, bool first) {
   const ms_extent *extent = extent_of(draft, d);
-  ms_draft_helper(draft, first == (step_of(draft, d) > 0) ? MS_HELPER_GREATER : MS_HELPER_LESS);
+  bool low = first == (extent->range.step > 0);
+  const ms_index_sum *sums = low ? extent->low : extent->high;
+  uint32_t count = !extent->bounded ? 0 : low ? extent->low_count : extent->high_count;
+  ms_draft_helper(draft, low ? MS_HELPER_GREATER : MS_HELPER_LESS);
   ms_text_format(draft->out, "(%s%s%u", draft->prefix, first ? "lo" : "hi", d + 1);
-  if (extent->bounded) {
+  for (uint32_t s = 0; s < count; s++) {
     ms_text_add(draft->out, ",");
-    write_sum(draft, first == (extent->range.step > 0) ? &extent->low : &extent->high, d);
+    write_sum(draft, &sums[s], d);
   }
   if (row_at(draft, d) != 0) {
     ms_text_add(draft->out, ",");

@@ -95,6 +95,17 @@ local function sum_at(sum, at)
   return value
 end
 
+-- Whether an index lies within what outer ones leave of its extent.
+local function is_inside(extent, at, index)
+  for _, low in ipairs(extent.low) do
+    if index < sum_at(low, at) then return false end
+  end
+  for _, high in ipairs(extent.high) do
+    if index > sum_at(high, at) then return false end
+  end
+  return true
+end
+
 local function block_of(grid, at, row)
   local block = 0
   for _, axis in ipairs(grid.axes) do
@@ -114,12 +125,10 @@ local function sample(grid)
       return
     end
     local first, last = M.ordinals(extent)
-    local low, high
-    if extent.low then low, high = sum_at(extent.low, at), sum_at(extent.high, at) end
     for s = 0, counts[d] - 1 do
       local ordinal = first + math.floor((s + 0.5) * (last - first + 1) / counts[d])
       at[d] = extent.low and ordinal * extent[3] or extent[1] + ordinal * extent[3]
-      if not low or at[d] >= low and at[d] <= high then
+      if not extent.low or is_inside(extent, at, at[d]) then
         visit(d + 1, form + (row and row[d] * ordinal or 0))
       end
     end

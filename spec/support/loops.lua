@@ -192,6 +192,26 @@ for i in parallel({4, n - 3}, {collapse = 2, ORDER}) do
   for j = i - 3, i + 3 do y[i] = y[i] + A[i][j] * x[j] end
 end]])
 
+add("band, cut at both ends", {[true] = "partition", [false] = "partition"},
+    worlds(matrix "A", vector("x", N), vector("y", N)), [[
+for i in parallel(n, {collapse = 2, ORDER}) do
+  for j = math.max(1, i - 3), math.min(n, i + 3) do y[i] = y[i] + A[i][j] * x[j] end
+end]])
+
+add("band, stencil", {[true] = "wavefront", [false] = "rotate"}, A, [[
+for i in parallel({2, n}, {collapse = 2, ORDER}) do
+  for j = math.max(2, i - 5), math.min(n, i + 4, 3 * n / 3) do
+    A[i][j] = A[i][j-1] * 0.5 + A[i-1][j] * 0.25
+  end
+end]])
+
+add("band, downwards", {[true] = "hyperplane", [false] = "hyperplane"}, A, [[
+for i in parallel({2, n - 1}, {collapse = 2, ORDER}) do
+  for j = math.min(n - 1, i + 6), math.max(2, i - 2), -1 do
+    A[i][j] = A[i][j+1] * 0.5 + A[i-1][j-1] * 0.25 + A[i-1][j+1]
+  end
+end]])
+
 add("collapsed box with a step", {[true] = "wavefront", [false] = "rotate"}, A, [[
 for i in parallel({2, n}, {collapse = 2, ORDER}) do
   for j = 3, n, 2 do A[i][j] = A[i-1][j] + A[i][j-2] * 0.5 end
