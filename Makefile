@@ -182,6 +182,7 @@ help:
 	@echo 'make ctest        the C tests alone'
 	@echo 'make spec         the Lua specs alone (SPECS=spec/x_spec.lua: one of them)'
 	@echo 'make check        formatting, lint, warnings, sanitizers, valgrind (slow)'
+	@echo 'make check-luajit LUAJIT=path  the specs on another LuaJIT'
 	@echo 'make fuzz         every fuzzer, FUZZ_SECONDS=$(FUZZ_SECONDS) each'
 	@$(RANDOM_HELP)
 	@$(if $(BENCHES),echo 'make bench        measure')

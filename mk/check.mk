@@ -3,7 +3,7 @@
 # `make check` and `make fuzz`. Every checker builds into a directory of its own under $(BUILD), by
 # calling this Makefile again with other flags, and can be run alone: make check-asan.
 
-CHECKS := format lint warnings asan tsan valgrind
+CHECKS := format lint warnings asan tsan valgrind $(if $(LUAJIT),luajit)
 
 check:
 	@tools/packages.sh build demo test check
@@ -78,6 +78,28 @@ sanitized-tsan: $(TESTS)
 check-valgrind: build
 	@$(LUA_ENV) tools/valgrind.sh $(BUILD)/valgrind
 
+# The specs on another LuaJIT than the system's: make check-luajit LUAJIT=/where/it/is/luajit. It is
+# found as `luajit` by what specs start, and finds its own jit.*, in its source tree or where it is
+# installed, and the modules that the system's luajit finds.
+LUAJIT ?=
+# Specs of tools that ask the system which LuaJIT it has.
+NOT_ELSEWHERE := $(addprefix spec/,rock_spec.lua runner_spec.lua packages_spec.lua)
+
+check-luajit:
+	@[ -x '$(call quoted,$(LUAJIT))' ] || \
+	  { echo 'which LuaJIT? make check-luajit LUAJIT=/where/it/is/luajit' >&2; exit 1; }
+	@mkdir -p $(BUILD)/luajit/bin
+	@ln -sf "$$(realpath '$(call quoted,$(LUAJIT))')" $(BUILD)/luajit/bin/luajit
+	+@bin=$$(realpath $(BUILD)/luajit/bin); at=$$(dirname "$$(realpath "$$bin/luajit")"); \
+	  export LUA_PATH="$$at/?.lua;$$at/../share/luajit-2.1/?.lua;$$(luajit -e 'io.write(package.path)')"; \
+	  export LUA_CPATH="$$(luajit -e 'io.write(package.cpath)')"; \
+	  PATH="$$bin:$$PATH" $(SUBMAKE) LUAJIT= BUILD=$(BUILD)/luajit elsewhere
+
+elsewhere: build
+	@luajit -v
+	@$(LUA_ENV) MEISSA_BUILD='$(call quoted,$(BUILD))' \
+	  tools/test.sh $(filter-out $(NOT_ELSEWHERE),$(SPECS))
+
 # ---------------------------------------------------------------------------- fuzzing
 
 # make fuzz            all fuzzers: those of csrc/*/x_fuzz.c, FUZZ_SECONDS each, then every fuzz-NAME
@@ -134,4 +156,5 @@ ifneq ($(filter fuzzers,$(MAKECMDGOALS)),)
 $(foreach each,$(filter %_fuzz.c,$(ALL_C)),$(eval $(call fuzzer,$(each))))
 endif
 
-.PHONY: check $(CHECKS:%=check-%) everything sanitized-asan sanitized-tsan fuzz fuzzers
+.PHONY: check $(CHECKS:%=check-%) check-luajit everything sanitized-asan sanitized-tsan elsewhere \
+        fuzz fuzzers

@@ -2,112 +2,222 @@
 --- Comparing bytecode dumps: is this function part of that chunk?
 --
 -- A dump is a header and then one record a prototype, children before parents; the records of a
--- function stand together inside the dump of any chunk that contains it.
--- Format: LuaJIT 2.1, lj_bcdump.h.
+-- function stand together inside those of any chunk that contains it.
+--
+-- A function that has run, or that was loaded from bytecode, may be dumped with other bytes than
+-- its text compiled anew, and means the same. Records are equal when they are in a normal form:
+-- * Of the flags only "has varargs" counts: the others follow from what stands behind them, or
+--   are none (LuaJIT of 2026 lets its counter of closures into the dump).
+-- * A loop over `pairs` is an ordinary loop: LuaJIT changes its instructions, for good, when
+--   `pairs` turns out to be another function.
+-- * A template table is the set of its fields: LuaJIT writes them in the order of its hash, those
+--   that are nil in some versions only.
+-- Everything else is the compiler's, which for one text always does the same: numbers of lines,
+-- names of variables, order of constants. LuaJIT itself takes back what its traces put into loops.
+-- Format: lj_bcdump.h, version 2, that of all LuaJIT 2.1.
 -- @module meissa.dump
-
-local bit = require "bit"
 
 local M = {}
 
-local STRIPPED = 2 -- BCDUMP_F_STRIP
+local SIGNATURE, VERSION = "\27LJ", 2
+local STRIPPED = 2     -- BCDUMP_F_STRIP, in the header
+local HAS_VARARGS = 2  -- PROTO_VARARG, in a record
+-- Types of constants, and of keys and values in template tables.
+local CHILD, TABLE, INT64, UINT64, COMPLEX, STRING = 0, 1, 2, 3, 4, 5
+local NIL, INTEGER, NUMBER, TEXT = 0, 3, 4, 5
 
--- Reads an unsigned LEB128 number: value, next position.
-local function uleb(dump, at)
-  local value, shift = 0, 1
+-- Whether a bit is set, in small numbers.
+local function has(flags, bit) return flags % (2 * bit) >= bit end
+
+-- A position in a dump or a record.
+local Reader = {}
+Reader.__index = Reader
+
+local function reader(bytes, at) return setmetatable({bytes = bytes, at = at or 1}, Reader) end
+
+function Reader:byte()
+  local byte = self.bytes:byte(self.at)
+  if not byte then error("a dump ends too early", 0) end
+  self.at = self.at + 1
+  return byte
+end
+
+-- An unsigned LEB128 number.
+function Reader:number()
+  local value, scale = 0, 1
   repeat
-    local byte = dump:byte(at)
-    if not byte then return nil end
-    value = value + (byte % 128) * shift
-    shift, at = shift * 128, at + 1
+    local byte = self:byte()
+    value, scale = value + byte % 128 * scale, scale * 128
   until byte < 128
-  return value, at
+  return value
 end
 
--- Opcodes that LuaJIT changes in place when `pairs` turns out not to be the built-in iteration:
--- found by compiling such a loop, because their numbers differ between versions.
-local specialised
-
-local function body_start(dump)
-  if dump:sub(1, 3) ~= "\27LJ" then return nil end
-  local flags, at = uleb(dump, 5)
-  if not flags or bit.band(flags, STRIPPED) ~= 0 then return nil end
-  local length
-  length, at = uleb(dump, at)
-  return length and at + length
+-- So many bytes.
+function Reader:take(count)
+  local first = self.at
+  self.at = first + count
+  if self.at > #self.bytes + 1 then error("a dump ends too early", 0) end
+  return self.bytes:sub(first, self.at - 1)
 end
 
---- The prototype records of a dump, without its header and end mark; nil for a stripped dump.
-function M.body(dump)
-  local start = body_start(dump)
-  return start and dump:sub(start, -2)
-end
+-- What has been read since a position.
+function Reader:since(first) return self.bytes:sub(first, self.at - 1) end
 
--- Positions of the opcode bytes of a record that starts at `at`: first, count, end of record.
-local function instructions(body, at)
-  local length, start = uleb(body, at)
-  if not length then return nil end
-  local numkgc, numkn, count
-  local pos = start + 4
-  numkgc, pos = uleb(body, pos)
-  numkn, pos = uleb(body, pos)
-  count, pos = uleb(body, pos)
-  local debug_size
-  debug_size, pos = uleb(body, pos)
-  if debug_size > 0 then
-    local _
-    _, pos = uleb(body, pos)
-    _, pos = uleb(body, pos)
+local function split(dump)
+  local at = reader(dump)
+  if at:take(3) ~= SIGNATURE or at:byte() ~= VERSION or has(at:number(), STRIPPED) then
+    return nil
   end
-  return pos, count, start + length, numkgc, numkn
-end
-
-local function opcodes_of(text)
-  local body = M.body(string.dump(loadstring(text)))
-  local first, count = instructions(body, 1)
-  local list = {}
-  for i = 0, count - 1 do list[#list + 1] = body:byte(first + 4 * i) end
-  return list
-end
-
--- {from opcode = to opcode}: ITERN -> ITERC, ISNEXT -> JMP. A loop over pairs() is compiled to the
--- first of each pair, the same loop over another call to the second.
-local function specialisations()
-  if specialised then return specialised end
-  specialised = {}
-  local with = opcodes_of("local t, u = ... for k, v in pairs(t) do end")
-  local without = opcodes_of("local t, u = ... for k, v in other(t) do end")
-  for i = 1, math.min(#with, #without) do
-    if with[i] ~= without[i] then specialised[with[i]] = without[i] end
+  at:take(at:number())
+  local records = {}
+  while true do
+    local length = at:number()
+    if length == 0 then return records end
+    records[#records + 1] = at:take(length)
   end
-  return specialised
 end
 
--- The body with all specialised opcodes taken back.
-local function despecialise(body)
-  local map, parts, last, at = specialisations(), {}, 1, 1
-  while at <= #body do
-    local first, count, after = instructions(body, at)
-    if not first then return body end
-    for i = 0, count - 1 do
-      local place = first + 4 * i
-      local general = map[body:byte(place)]
-      if general then
-        parts[#parts + 1] = body:sub(last, place - 1) .. string.char(general)
-        last = place + 1
-      end
+--- The records of a dump as a list of strings; nil for a stripped one or another format.
+function M.records(dump)
+  local ok, records = pcall(split, dump)
+  return ok and records or nil
+end
+
+-- ---- the normal form of a record
+
+-- Its head: numbers of what follows.
+local function head_of(at)
+  local head = {varargs = has(at:byte(), HAS_VARARGS), parameters = at:byte(), frame = at:byte(),
+                upvalues = at:byte(), constants = at:number(), numbers = at:number(),
+                instructions = at:number()}
+  head.debug = at:number()
+  if head.debug > 0 then head.first, head.lines = at:number(), at:number() end
+  return head
+end
+
+local function instructions_of(text)
+  local at = reader(M.records(string.dump(loadstring(text)))[1])
+  return at:take(4 * head_of(at).instructions)
+end
+
+-- {opcode of a loop over pairs = opcode of the same loop over another function}. Found by compiling
+-- both, because opcodes' numbers differ between versions.
+local general
+local function generalisations()
+  if general then return general end
+  local map = {}
+  local with = instructions_of("local t, u = ... for k, v in pairs(t) do end")
+  local without = instructions_of("local t, u = ... for k, v in other(t) do end")
+  for place = 1, math.min(#with, #without), 4 do
+    if with:byte(place) ~= without:byte(place) then
+      map[with:sub(place, place)] = without:sub(place, place)
     end
-    at = after
   end
-  return table.concat(parts) .. body:sub(last)
+  general = map
+  return map
 end
 
---- Whether the function with this body is part of the chunk with this dump.
-function M.contains(dump, body)
-  local whole = M.body(dump)
-  if not whole then return false end
-  if whole:find(body, 1, true) then return true end
-  return despecialise(whole):find(despecialise(body), 1, true) ~= nil
+local function normal_instructions(code)
+  local map = generalisations()
+  return (code:gsub("(.)(...)", function(opcode, operands)
+    return map[opcode] and map[opcode] .. operands
+  end))
+end
+
+-- A key or a value of a template table; nil for nil.
+local function field_part(at)
+  local first, kind = at.at, at:number()
+  if kind == INTEGER then
+    at:number()
+  elseif kind == NUMBER then
+    at:number()
+    at:number()
+  elseif kind >= TEXT then
+    at:take(kind - TEXT)
+  end
+  if kind ~= NIL then return at:since(first) end
+end
+
+-- An integer key as it is written in the hash part.
+local function integer_key(number)
+  local bytes = {string.char(INTEGER)}
+  while number >= 128 do
+    bytes[#bytes + 1] = string.char(number % 128 + 128)
+    number = math.floor(number / 128)
+  end
+  bytes[#bytes + 1] = string.char(number)
+  return table.concat(bytes)
+end
+
+local function normal_table(at)
+  local in_array, in_hash, fields = at:number(), at:number(), {}
+  local function add(key, value)
+    if value then fields[#fields + 1] = ("%d:%s%d:%s"):format(#key, key, #value, value) end
+  end
+  for key = 0, in_array - 1 do add(integer_key(key), field_part(at)) end
+  for _ = 1, in_hash do add(field_part(at), field_part(at)) end
+  table.sort(fields)
+  return table.concat(fields)
+end
+
+local NUMBERS_IN = {[CHILD] = 0, [INT64] = 2, [UINT64] = 2, [COMPLEX] = 4}
+
+local function normal_constant(at)
+  local first, kind = at.at, at:number()
+  if kind == TABLE then return "{" .. normal_table(at) .. "}" end
+  if kind >= STRING then
+    at:take(kind - STRING)
+  else
+    for _ = 1, NUMBERS_IN[kind] do at:number() end
+  end
+  return at:since(first)
+end
+
+-- The record in a form that is equal for all dumps of one function.
+local function normalise(record)
+  local at = reader(record)
+  local head = head_of(at)
+  local parts = {("%s %d %d %d %d %d %d %d %s %s\n"):format(head.varargs, head.parameters,
+    head.frame, head.upvalues, head.constants, head.numbers, head.instructions, head.debug,
+    head.first, head.lines)}
+  parts[#parts + 1] = normal_instructions(at:take(4 * head.instructions))
+  parts[#parts + 1] = at:take(2 * head.upvalues)
+  for _ = 1, head.constants do
+    local constant = normal_constant(at)
+    parts[#parts + 1] = #constant .. ":" .. constant
+  end
+  parts[#parts + 1] = record:sub(at.at) -- numbers, lines, names
+  return table.concat(parts)
+end
+
+-- The normal form of a record of a list, which keeps it; a record that cannot be read is its own.
+local function normal(records, at)
+  local forms = records.forms or {}
+  records.forms = forms
+  if not forms[at] then
+    local ok, form = pcall(normalise, records[at])
+    forms[at] = ok and form or records[at]
+  end
+  return forms[at]
+end
+
+local function equal_bytes(one, at, other, place) return one[at] == other[place] end
+local function equal_meaning(one, at, other, place)
+  return normal(one, at) == normal(other, place)
+end
+
+local function occurs(func, chunk, equal)
+  for before = 0, #chunk - #func do
+    local k = #func -- the function itself: those inside it are more often the same
+    while k > 0 and equal(chunk, before + k, func, k) do k = k - 1 end
+    if k == 0 then return true end
+  end
+  return false
+end
+
+--- Whether a function is part of a chunk; both by their records.
+function M.contains(chunk, func)
+  return occurs(func, chunk, equal_bytes) or occurs(func, chunk, equal_meaning)
 end
 
 return M

@@ -7,6 +7,7 @@
 -- This file only gathers the public names; each is documented where it is made.
 -- @module meissa
 
+require "meissa.requires"
 require "meissa.chunks"
 local analyze = require "meissa.analyze"
 local array = require "meissa.array"

@@ -4,7 +4,8 @@
 -- A parallel loop is planned from its text, so the text must be that of the function that runs.
 -- It is looked for where LuaJIT says the function came from (a file, the chunk string, or the
 -- interpreter's -e argument) and *proved*: the function's bytecode must occur in the bytecode of
--- the recompiled text. Nothing is trusted that was not proved: an edited file is refused.
+-- the recompiled text (meissa.dump says what is the same). Nothing is trusted that was not proved:
+-- an edited file is refused.
 -- @module meissa.source
 
 local errors = require "meissa.errors"
@@ -18,7 +19,8 @@ local HOW_TO = " Write meissa.run[=[ for i in parallel(n) do ... end ]=] there, 
 -- A relative file name means the directory at the time of `require`: scripts may change it later.
 local base = require("meissa.system").directory()
 
--- Proved texts by chunk source: a list of {text=, dump=}; usually one, more after a file changed.
+-- Proved texts by chunk source: a list of {text=, records=} (see meissa.dump); usually one, more
+-- after a file changed.
 local texts = {}
 
 local function read_file(name)
@@ -70,8 +72,8 @@ local function candidates(source)
   return {source}, "the chunk"
 end
 
-local function prove(entry, body)
-  return entry.dump and dumps.contains(entry.dump, body)
+local function prove(entry, records)
+  return entry.records and dumps.contains(entry.records, records)
 end
 
 --- The proved text of a function.
@@ -84,20 +86,20 @@ function M.text(func, source)
     errors.raise("SRC", "this function was loaded from bytecode, which has no text.%s", HOW_TO)
   end
   local dumped, dump = pcall(string.dump, func)
-  local body = dumped and dumps.body(dump)
-  if not body then
+  local records = dumped and dumps.records(dump)
+  if not records then
     errors.raise("SRC", "this function was compiled without debug information (stripped), so " ..
                  "its loops cannot be found.%s", HOW_TO)
   end
   local known = texts[source] or {}
   for _, entry in ipairs(known) do
-    if prove(entry, body) then return entry.text end
+    if prove(entry, records) then return entry.text end
   end
   local found, name = candidates(source)
   for _, text in ipairs(found) do
     local chunk = loadstring(text, source)
-    local entry = {text = text, dump = chunk and string.dump(chunk)}
-    if prove(entry, body) then
+    local entry = {text = text, records = chunk and dumps.records(string.dump(chunk))}
+    if prove(entry, records) then
       known[#known + 1] = entry
       texts[source] = known
       return text

@@ -7,6 +7,7 @@
 -- failure of the job, encoded by `encode_error`; the worker lives on.
 -- @module meissa.worker
 
+require "meissa.requires"
 require "meissa.chunks"
 local core = require "meissa.core"
 local environment = require "meissa.environment"
