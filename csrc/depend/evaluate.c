@@ -7,7 +7,7 @@
 #include "depend/walk.h"
 
 /* Deeper expressions than people write are not followed; the C stack is finite. */
-#define MAX_DEPTH 400U
+#define MAX_DEPTH 1000U
 
 ms_value ms_value_scalar(void) {
   return (ms_value){.kind = MS_VALUE_SCALAR};
