@@ -39,6 +39,9 @@ void ms_space_from_lua(lua_State *L, int index, ms_space *space);
 void ms_push_plan(lua_State *L, const ms_loop *loop, const ms_binding *bindings,
                   const ms_plan *plan);
 
+/* library.c: core.libraries. */
+void ms_bind_library(lua_State *L);
+
 /* kernel.c: core.emit, core.digest. */
 void ms_bind_kernel(lua_State *L);
 

@@ -14,6 +14,7 @@ int luaopen_meissa_core(lua_State *L) {
   lua_newtable(L);
   ms_bind_analysis(L);
   ms_bind_kernel(L);
+  ms_bind_library(L);
   ms_bind_runtime(L);
   ms_bind_undo(L);
   ms_bind_worker(L);

@@ -40,7 +40,7 @@ function Shape.__index(_, key)
 end
 
 function Shape.__tostring(shape)
-  return ("shape(%s)"):format(table.concat(shape.dims, ", "))
+  return string.format("shape(%s)", table.concat(shape.dims, ", "))
 end
 
 function Shape:size(dim)

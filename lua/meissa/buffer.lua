@@ -50,8 +50,8 @@ end
 
 function Buffer.__tostring(self)
   local delay = rawget(self, "max_delay")
-  return ("buffer of %s%s"):format(tostring(self.target):match("^[^\n]*"),
-    delay and (", merged every %d iterations"):format(delay) or "")
+  return string.format("buffer of %s%s", string.match(tostring(self.target), "^[^\n]*"),
+    delay and string.format(", merged every %d iterations", delay) or "")
 end
 
 --- Whether a value is a buffer.
@@ -98,7 +98,7 @@ local function helpers_of(options, target)
   end
   local helpers = {}
   for k, each in ipairs(list) do
-    helpers[k] = check_array(each, ("meissa.buffer: helper array %d"):format(k))
+    helpers[k] = check_array(each, string.format("meissa.buffer: helper array %d", k))
     if not same_dims(each, target) then
       errors.raise("OPT", "meissa.buffer: helper array %d is %s; it must have the extents of %s", k,
                    tostring(each), tostring(target))
@@ -248,11 +248,11 @@ local function walk_text(arrays_count)
   local v, old, new, checks = {}, {}, {}, {}
   for k = 1, arrays_count do
     v[k], new[k] = "v" .. k, "n" .. k
-    old[#old + 1] = k > 1 and (", v%d[e]"):format(k) or nil
-    checks[k] = ('type(n%d) ~= "number"'):format(k)
+    old[#old + 1] = k > 1 and string.format(", v%d[e]", k) or nil
+    checks[k] = string.format('type(n%d) ~= "number"', k)
   end
   local vectors, results = table.concat(v, ", "), table.concat(new, ", ")
-  return ([[
+  return string.gsub([[
     local type, tonumber = type, tonumber
     return function(apply, count, at, pending, $vectors)
       for k = 0, count - 1 do
@@ -261,10 +261,10 @@ local function walk_text(arrays_count)
         if $checks then return true, $results end
         $stores
       end
-    end]]):gsub("%$(%w+)", {
+    end]], "%$(%w+)", {
       vectors = vectors, results = results, checks = table.concat(checks, " or "),
       old = table.concat(old),
-      stores = ("%s = %s"):format(table.concat(v, "[e], ") .. "[e]", results),
+      stores = string.format("%s = %s", table.concat(v, "[e], ") .. "[e]", results),
     })
 end
 

@@ -72,7 +72,7 @@ end
 -- "log (it uses io)": a capture that may reach files or foreign code, in words.
 local function impure_words(capture, binding)
   local path = table.concat({ capture.root, unpack(capture.fields, 1, binding.depth) }, ".")
-  return ("%s (%s)"):format(path, binding.impure)
+  return string.format("%s (%s)", path, binding.impure)
 end
 
 local function search_from(state, binding, root)

@@ -22,7 +22,7 @@ local function describe_array(value)
   if not array.is(value) then return buffers.describe(value) end
   local about = array.describe(value)
   return {array = about.id, storage = about.store, dims = about.dims, sparse = about.sparse,
-          integer = about.type:find("^int") ~= nil, type = about.type,
+          integer = string.find(about.type, "^int") ~= nil, type = about.type,
           scratch = scratches.is(value)}
 end
 

@@ -57,8 +57,9 @@ local HARMLESS = {DEP101 = true, DEP102 = true, DEP103 = true, DEP114 = true, DE
 local function obstacle(plan, space)
   if space.impure then return "the loop is impure, and what it does would happen twice" end
   for _, reason in ipairs(plan.strategy == "serial" and plan.reasons or {}) do
-    if reason.code:find("^DEP1") and not HARMLESS[reason.code] then
-      return ("its body is more than can be recorded: %s [%s]"):format(reason.title, reason.code)
+    if string.find(reason.code, "^DEP1") and not HARMLESS[reason.code] then
+      return string.format("its body is more than can be recorded: %s [%s]", reason.title,
+        reason.code)
     end
   end
 end
@@ -67,7 +68,8 @@ end
 local function skip(record, why)
   if record.unchecked then return end
   record.unchecked = true
-  io.stderr:write(("meissa: %s:%d: check = true was skipped, because %s\n"):format(record.file,
+  io.stderr:write(string.format("meissa: %s:%d: check = true was skipped, because %s\n",
+    record.file,
     record.line, why))
 end
 
@@ -89,11 +91,11 @@ function M.loop(record, plan, space, values, roots, func)
   if not found then return end
   local changed = changed_names(plan, seen)
   local message = changed and
-    ("the loop's plan (%s) does not hold: %s. The body, or a function that it calls, changes " ..
-     "%s, which a loop takes for constant; keep what changes in an array"):format(
+    string.format("the loop's plan (%s) does not hold: %s. The body, or a function that it " ..
+     "calls, changes %s, which a loop takes for constant; keep what changes in an array",
        plan.strategy, found.text, changed)
-    or ("the loop's plan (%s) does not predict that %s. %slease report it with the loop's text")
-      :format(plan.strategy, found.text,
+    or string.format("the loop's plan (%s) does not predict that %s. %slease report it with the " ..
+      "loop's text", plan.strategy, found.text,
               space.serial and "P" or "Run the loop with {serial = true}, and p")
   error(errors.new {code = changed and "DEP" or "BUG", message = message, file = record.file,
                     line = record.line}, 0)

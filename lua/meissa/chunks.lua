@@ -5,17 +5,31 @@
 -- Loading bytecode takes a twentieth of the time of compiling text, and every worker loads these
 -- files. The text still counts: bytecode is used where its text is, byte for byte, that of the
 -- file which package.path leads to; a file that was changed, and all of them where there is no
--- bytecode or LuaJIT does not take it, are compiled as usual. Loaded first; any thread's state has
--- its own.
+-- bytecode or LuaJIT does not take it, are compiled as usual. Either way they get globals that no
+-- program changes, see meissa.globals. Loaded first; any thread's state has its own.
 -- @module meissa.chunks
 
+local globals = require "meissa.globals"
+
+local environment, libraries = globals.environment, globals.libraries
+local string, table, package = libraries.string, libraries.table, environment.package
+local floor, open = libraries.math.floor, libraries.io.open
+local loadstring, pcall, type = environment.loadstring, environment.pcall, environment.type
+local setfenv = environment.setfenv
+
 local M = {}
+
+--- The globals that the module's files have.
+M.environment = environment
+
+--- How many files were loaded as bytecode.
+M.used = 0
 
 local FILE = "chunks"
 
 -- All of a file. Its size first: "*a" reads a large one into ever larger memory.
 local function read(path)
-  local file = io.open(path, "rb")
+  local file = open(path, "rb")
   if not file then return nil end
   local size = file:seek("end")
   local bytes = size and file:seek("set") and file:read(size)
@@ -28,7 +42,7 @@ local function uleb(number)
   local bytes = {}
   while number >= 128 do
     bytes[#bytes + 1] = string.char(number % 128 + 128)
-    number = math.floor(number / 128)
+    number = floor(number / 128)
   end
   bytes[#bytes + 1] = string.char(number)
   return table.concat(bytes)
@@ -39,15 +53,28 @@ end
 -- @string code what string.dump gave for a chunk whose name is shorter than 128 bytes
 -- @string name
 function M.renamed(code, name)
-  return code:sub(1, 5) .. uleb(#name) .. name .. code:sub(7 + code:byte(6))
+  local rest = 7 + string.byte(code, 6)
+  return string.sub(code, 1, 5) .. uleb(#name) .. name .. string.sub(code, rest)
 end
 
 -- {[module] = {text =, code =}} from the build; empty if there is none.
 local function find_chunks()
   local core = package.searchpath("meissa.core", package.cpath)
-  local bytes = core and read((core:gsub("[^/]*$", "")) .. FILE)
-  local ok, chunks = pcall(require("string.buffer").decode, bytes)
+  local bytes = core and read(string.match(core, "^.*/") .. FILE)
+  local ok, chunks = pcall(libraries["string.buffer"].decode, bytes)
   return ok and type(chunks) == "table" and chunks or {}
+end
+
+-- A module's chunk: from bytecode if that is the file's, else of this module's from its text.
+local function load_chunk(module, path, chunk)
+  local text = read(path)
+  local loaded = chunk and text == chunk.text and loadstring(M.renamed(chunk.code, "@" .. path))
+  if loaded then
+    M.used = M.used + 1
+  elseif text and string.match(module, "^meissa%f[%z.]") then
+    loaded = loadstring(text, "@" .. path)
+  end
+  return loaded or nil
 end
 
 --- Makes a function for package.loaders.
@@ -55,15 +82,17 @@ end
 function M.searcher(chunks)
   return function(module)
     local chunk = chunks[module]
-    local path = chunk and package.searchpath(module, package.path)
-    if not path or read(path) ~= chunk.text then return nil end
+    local ours = chunk or string.match(module, "^meissa%f[%z.]")
+    local path = ours and package.searchpath(module, package.path)
+    local loaded = path and load_chunk(module, path, chunk)
+    if not loaded then return nil end
     chunks[module] = nil
-    return (loadstring(M.renamed(chunk.code, "@" .. path)))
+    return setfenv(loaded, environment)
   end
 end
 
 -- Once in a state, behind package.preload.
-local registry = debug.getregistry()
+local registry = libraries.debug.getregistry()
 if not registry["meissa.chunks"] then
   registry["meissa.chunks"] = true
   table.insert(package.loaders, 2, M.searcher(find_chunks()))

@@ -34,7 +34,7 @@ MEISSA_WORKERS=N chooses how many workers run it (0: none, loops run in the scri
 local MISUSE = 2
 
 local function complain(format, ...)
-  io.stderr:write("meissa: ", format:format(...), "\n")
+  io.stderr:write("meissa: ", string.format(format, ...), "\n")
   return MISUSE
 end
 
@@ -44,7 +44,7 @@ local function print_usage()
 end
 
 local function print_version()
-  io.stdout:write(("meissa %s, %s\n"):format(M.VERSION, jit.version))
+  io.stdout:write(string.format("meissa %s, %s\n", M.VERSION, jit.version))
   return 0
 end
 
@@ -58,7 +58,7 @@ end
 local function explain(arguments)
   local script = arguments[2]
   if not script then return complain("explain: which script? meissa explain script.lua") end
-  if script:sub(1, 1) == "-" then
+  if string.sub(script, 1, 1) == "-" then
     return complain("explain has no option '%s': the script comes first, then its arguments",
       script)
   end
@@ -95,7 +95,7 @@ function M.main(arguments)
   if command then return command(arguments) end
   local near = errors.nearest(name, NAMES)
   return complain("unknown command '%s'%s; see meissa --help", name,
-    near and (" (did you mean '%s'?)"):format(near) or "")
+    near and string.format(" (did you mean '%s'?)", near) or "")
 end
 
 return M

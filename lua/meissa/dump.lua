@@ -35,8 +35,8 @@ Reader.__index = Reader
 
 local function reader(bytes, at) return setmetatable({bytes = bytes, at = at or 1}, Reader) end
 
-function Reader:byte()
-  local byte = self.bytes:byte(self.at)
+function Reader:octet()
+  local byte = string.byte(self.bytes, self.at)
   if not byte then error("a dump ends too early", 0) end
   self.at = self.at + 1
   return byte
@@ -46,7 +46,7 @@ end
 function Reader:number()
   local value, scale = 0, 1
   repeat
-    local byte = self:byte()
+    local byte = self:octet()
     value, scale = value + byte % 128 * scale, scale * 128
   until byte < 128
   return value
@@ -57,15 +57,15 @@ function Reader:take(count)
   local first = self.at
   self.at = first + count
   if self.at > #self.bytes + 1 then error("a dump ends too early", 0) end
-  return self.bytes:sub(first, self.at - 1)
+  return string.sub(self.bytes, first, self.at - 1)
 end
 
 -- What has been read since a position.
-function Reader:since(first) return self.bytes:sub(first, self.at - 1) end
+function Reader:since(first) return string.sub(self.bytes, first, self.at - 1) end
 
 local function split(dump)
   local at = reader(dump)
-  if at:take(3) ~= SIGNATURE or at:byte() ~= VERSION or has(at:number(), STRIPPED) then
+  if at:take(3) ~= SIGNATURE or at:octet() ~= VERSION or has(at:number(), STRIPPED) then
     return nil
   end
   at:take(at:number())
@@ -87,8 +87,8 @@ end
 
 -- Its head: numbers of what follows.
 local function head_of(at)
-  local head = {varargs = has(at:byte(), HAS_VARARGS), parameters = at:byte(), frame = at:byte(),
-                upvalues = at:byte(), constants = at:number(), numbers = at:number(),
+  local head = {varargs = has(at:octet(), HAS_VARARGS), parameters = at:octet(),
+                frame = at:octet(), upvalues = at:octet(), constants = at:number(), numbers = at:number(),
                 instructions = at:number()}
   head.debug = at:number()
   if head.debug > 0 then head.first, head.lines = at:number(), at:number() end
@@ -109,8 +109,8 @@ local function generalisations()
   local with = instructions_of("local t, u = ... for k, v in pairs(t) do end")
   local without = instructions_of("local t, u = ... for k, v in other(t) do end")
   for place = 1, math.min(#with, #without), 4 do
-    if with:byte(place) ~= without:byte(place) then
-      map[with:sub(place, place)] = without:sub(place, place)
+    if string.byte(with, place) ~= string.byte(without, place) then
+      map[string.sub(with, place, place)] = string.sub(without, place, place)
     end
   end
   general = map
@@ -119,7 +119,7 @@ end
 
 local function normal_instructions(code)
   local map = generalisations()
-  return (code:gsub("(.)(...)", function(opcode, operands)
+  return (string.gsub(code, "(.)(...)", function(opcode, operands)
     return map[opcode] and map[opcode] .. operands
   end))
 end
@@ -152,7 +152,7 @@ end
 local function normal_table(at)
   local in_array, in_hash, fields = at:number(), at:number(), {}
   local function add(key, value)
-    if value then fields[#fields + 1] = ("%d:%s%d:%s"):format(#key, key, #value, value) end
+    if value then fields[#fields + 1] = string.format("%d:%s%d:%s", #key, key, #value, value) end
   end
   for key = 0, in_array - 1 do add(integer_key(key), field_part(at)) end
   for _ = 1, in_hash do add(field_part(at), field_part(at)) end
@@ -177,7 +177,7 @@ end
 local function normalise(record)
   local at = reader(record)
   local head = head_of(at)
-  local parts = {("%s %d %d %d %d %d %d %d %s %s\n"):format(head.varargs, head.parameters,
+  local parts = {string.format("%s %d %d %d %d %d %d %d %s %s\n", head.varargs, head.parameters,
     head.frame, head.upvalues, head.constants, head.numbers, head.instructions, head.debug,
     head.first, head.lines)}
   parts[#parts + 1] = normal_instructions(at:take(4 * head.instructions))
@@ -186,7 +186,7 @@ local function normalise(record)
     local constant = normal_constant(at)
     parts[#parts + 1] = #constant .. ":" .. constant
   end
-  parts[#parts + 1] = record:sub(at.at) -- numbers, lines, names
+  parts[#parts + 1] = string.sub(record, at.at) -- numbers, lines, names
   return table.concat(parts)
 end
 

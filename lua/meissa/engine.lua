@@ -42,8 +42,8 @@ local function keep_text(plan, text, key)
   local directory = environment.get "MEISSA_KEEP_C"
   if not directory then return end
   system.make_directory(directory)
-  local name = plan.file:match("[^/]*$"):gsub("[^%w._-]+", "_"):sub(1, 60)
-  local path = ("%s/%s_%d_%s.c"):format(directory, name, plan.line, key:sub(1, 8))
+  local name = string.sub(string.gsub(string.match(plan.file, "[^/]*$"), "[^%w._-]+", "_"), 1, 60)
+  local path = string.format("%s/%s_%d_%s.c", directory, name, plan.line, string.sub(key, 1, 8))
   if kept[path] then return end
   kept[path] = true
   local file, why = io.open(path, "w")
@@ -104,10 +104,11 @@ local function stay(plan, space, why, line)
   if insists then
     local place = line or plan.line
     error(errors.new {code = "OPT", file = plan.file, line = place, message =
-      ("engine = \"native\": %s. Leave the option out to run the loop on the Lua engine"):format(
-        line and ("line %d: %s"):format(line, why) or why)}, 0)
+      string.format("engine = \"native\": %s. Leave the option out to run the loop on the Lua " ..
+        "engine",
+        line and string.format("line %d: %s", line, why) or why)}, 0)
   end
-  plan.engine, plan.engine_reason = "lua", line and ("line %d: %s"):format(line, why) or why
+  plan.engine, plan.engine_reason = "lua", line and string.format("line %d: %s", line, why) or why
 end
 
 -- Says why a loop that could be machine code is none, unless it was asked to be.

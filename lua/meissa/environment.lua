@@ -66,7 +66,7 @@ end
 local function misspelt(visit)
   local at = ffi.C.meissa_environ
   while at[0] ~= nil do
-    local own = ffi.string(at[0]):match("^" .. PREFIX .. "([^=]*)=")
+    local own = string.match(ffi.string(at[0]), "^" .. PREFIX .. "([^=]*)=")
     local near = own and not known[PREFIX .. own] and errors.nearest(own, NAMES)
     if near then visit(PREFIX .. own, PREFIX .. near) end
     at = at + 1

@@ -17,7 +17,7 @@ local Error = registry["meissa.errors"] or {}
 registry["meissa.errors"] = Error
 
 -- "@/some/where/lua/meissa/": what the sources of the module's own functions begin with.
-local own_prefix = debug.getinfo(1, "S").source:match("^(@.*)errors%.lua$") or "@meissa/"
+local own_prefix = string.match(debug.getinfo(1, "S").source, "^(@.*)errors%.lua$") or "@meissa/"
 
 local function iteration_text(iteration)
   if type(iteration) ~= "table" then return tostring(iteration) end
@@ -28,7 +28,7 @@ end
 
 -- Whether a message speaks of "worker 2" itself.
 local function names_worker(message, worker)
-  return tostring(message):find("%f[%w]worker " .. tostring(worker) .. "%f[%W]") ~= nil
+  return string.find(tostring(message), "%f[%w]worker " .. tostring(worker) .. "%f[%W]") ~= nil
 end
 
 function Error.__tostring(err)
@@ -59,9 +59,9 @@ function M.place()
     local info = debug.getinfo(level, "Sl")
     if not info then return nil end
     local source = info.source
-    if info.currentline > 0 and source:sub(1, #own_prefix) ~= own_prefix then
-      local first = source:sub(1, 1)
-      if first == "@" or first == "=" then return source:sub(2), info.currentline end
+    if info.currentline > 0 and string.sub(source, 1, #own_prefix) ~= own_prefix then
+      local first = string.sub(source, 1, 1)
+      if first == "@" or first == "=" then return string.sub(source, 2), info.currentline end
       return info.short_src, info.currentline
     end
   end
@@ -82,7 +82,7 @@ end
 -- @string code three letters: SRC DEP ARR FIL OPT BDY WRK INT NET BUG
 -- @string format as for string.format
 function M.raise(code, format, ...)
-  local message = select("#", ...) > 0 and format:format(...) or format
+  local message = select("#", ...) > 0 and string.format(format, ...) or format
   local file, line = M.place()
   error(M.new { code = code, message = message, file = file, line = line }, 0)
 end
@@ -118,10 +118,11 @@ local function edits(a, b)
   for i = 1, #a do
     rows[i] = { [0] = i }
     for j = 1, #b do
-      local same = a:byte(i) == b:byte(j)
+      local same = string.byte(a, i) == string.byte(b, j)
       local best = math.min(rows[i - 1][j] + 1, rows[i][j - 1] + 1,
         rows[i - 1][j - 1] + (same and 0 or 1))
-      if i > 1 and j > 1 and a:byte(i) == b:byte(j - 1) and a:byte(i - 1) == b:byte(j) then
+      if i > 1 and j > 1 and string.byte(a, i) == string.byte(b, j - 1)
+        and string.byte(a, i - 1) == string.byte(b, j) then
         best = math.min(best, rows[i - 2][j - 2] + 1)
       end
       rows[i][j] = best
@@ -132,7 +133,7 @@ end
 
 local function common_prefix(a, b)
   local k = 0
-  while k < #a and a:byte(k + 1) == b:byte(k + 1) do k = k + 1 end
+  while k < #a and string.byte(a, k + 1) == string.byte(b, k + 1) do k = k + 1 end
   return k
 end
 
@@ -144,7 +145,7 @@ function M.nearest(name, names)
   if #name > 64 then return nil end
   local best, least
   for _, each in ipairs(names) do
-    local distance = edits(name:lower(), each:lower())
+    local distance = edits(string.lower(name), string.lower(each))
     local tie = distance == least and common_prefix(name, each) > common_prefix(name, best)
     if not least or distance < least or tie then best, least = each, distance end
   end

@@ -16,26 +16,27 @@ local M = {}
 function M.describe_block(run, layout, number)
   local block = grids.block(layout, number)
   if block.first then
-    return ("block %d, entries %d to %d of the partition"):format(number, block.first, block.last)
+    return string.format("block %d, entries %d to %d of the partition", number, block.first,
+      block.last)
   end
   local parts = {}
   for d, name in ipairs(run.plan.indices) do
     if block.lo[d] then
-      parts[#parts + 1] = ("%s = %d to %d"):format(name, block.lo[d], block.hi[d])
+      parts[#parts + 1] = string.format("%s = %d to %d", name, block.lo[d], block.hi[d])
     end
   end
-  return ("block %d, %s"):format(number, table.concat(parts, ", "))
+  return string.format("block %d, %s", number, table.concat(parts, ", "))
 end
 
 --- "script.lua:7", where the loop stands.
 function M.place(run)
-  return ("%s:%d"):format(run.record.file, run.record.line)
+  return string.format("%s:%d", run.record.file, run.record.line)
 end
 
 --- After a failure that was not undone: the contents of what the loop wrote are unknown. `why` is
 -- an error or its text.
 function M.invalidate(run, why)
-  local message = ("the loop at %s did not finish: %s"):format(
+  local message = string.format("the loop at %s did not finish: %s",
     M.place(run), type(why) == "table" and why.message or tostring(why))
   for _, value in ipairs(stages.changed(run)) do array.mark_invalid(value, message) end
 end
@@ -48,12 +49,12 @@ function M.raise(run, layout, failure)
   if failure.payload then
     for name, value in tables.each(worker.decode_error(failure.payload)) do fields[name] = value end
   elseif failure.block then
-    fields.message = ("%s, in %s"):format(failure.message,
+    fields.message = string.format("%s, in %s", failure.message,
                                           M.describe_block(run, layout, failure.block))
   end
   if failure.repeated then
-    fields.message = ("%s (engine %s): the second worker that this block ended, so the loop was " ..
-      "undone"):format(fields.message, run.plan.engine)
+    fields.message = string.format("%s (engine %s): the second worker that this block ended, " ..
+      "so the loop was undone", fields.message, run.plan.engine)
   end
   fields.traceback = nil
   if failure.lost then M.invalidate(run, fields.message) end

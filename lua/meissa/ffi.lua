@@ -41,7 +41,7 @@ local function find_core()
       .. "\n\tbuild it with `make`, then eval \"$(make -s env)\"", 0)
   end
   -- Without a slash the loader would look in the system's directories.
-  if not path:find("/", 1, true) then path = "./" .. path end
+  if not string.find(path, "/", 1, true) then path = "./" .. path end
   return path
 end
 

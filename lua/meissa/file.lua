@@ -18,13 +18,13 @@ local M = {}
 local ARRAY_MAGIC, ARRAY_VERSION = "\147MEISSAS", 1
 
 local function check_path(where, path)
-  if type(path) ~= "string" or path == "" or path:find("\0", 1, true) then
+  if type(path) ~= "string" or path == "" or string.find(path, "\0", 1, true) then
     errors.raise("OPT", "%s: the path must be a string, not a %s", where, type(path))
   end
 end
 
 local function check_own_format(path, what)
-  if path:find("%.npy$") then
+  if string.find(path, "%.npy$") then
     errors.raise("FIL", "%s: NumPy's format has no %s; give the file another ending", path, what)
   end
 end

@@ -8,7 +8,8 @@
 -- @module meissa
 
 require "meissa.requires"
-require "meissa.chunks"
+local environment = require("meissa.chunks").environment
+local require, type = environment.require, environment.type
 local analyze = require "meissa.analyze"
 local array = require "meissa.array"
 local buffer = require "meissa.buffer"

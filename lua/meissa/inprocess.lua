@@ -61,12 +61,14 @@ function M.notice_inexact(record, plan, bindings)
     if binding.kind == "builtin" and UNORDERED[binding.name] then unordered = binding.name end
   end
   if #names > 0 then
-    io.stderr:write(("meissa: %s:%d: %s may give other last bits here than on workers\n"):format(
+    io.stderr:write(string.format(
+      "meissa: %s:%d: %s may give other last bits here than on workers\n",
       record.file, record.line, table.concat(names, ", ")))
   end
   if unordered then
-    io.stderr:write(("meissa: %s:%d: %s may visit keys in another order here than on workers\n")
-      :format(record.file, record.line, unordered))
+    io.stderr:write(string.format(
+      "meissa: %s:%d: %s may visit keys in another order here than on workers\n",
+      record.file, record.line, unordered))
   end
 end
 

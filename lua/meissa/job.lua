@@ -41,8 +41,8 @@ local function notice_large(run, large)
       record.large[about.path] = true
       local often = about.apart and "once, and again when it changes" or
         "with every run of the loop, because it holds functions or is part of another value"
-      io.stderr:write(("meissa: %s: '%s' is %s and is sent to each worker %s. Numbers in an " ..
-        "array (meissa.from) need not be sent.\n"):format(failures.place(run), about.path,
+      io.stderr:write(string.format("meissa: %s: '%s' is %s and is sent to each worker %s. " ..
+        "Numbers in an array (meissa.from) need not be sent.\n", failures.place(run), about.path,
         show.bytes(about.size), often))
     end
   end
@@ -50,8 +50,8 @@ end
 
 -- Shows the session's notices, one a line.
 local function give_notice(run, notices)
-  for line in notices:gmatch("[^\n]+") do
-    io.stderr:write(("meissa: %s: %s\n"):format(failures.place(run), line))
+  for line in string.gmatch(notices, "[^\n]+") do
+    io.stderr:write(string.format("meissa: %s: %s\n", failures.place(run), line))
   end
 end
 
@@ -160,7 +160,7 @@ local function warn_stalled(seconds, number, block)
   local run = executing
   local where = block and
     failures.describe_block(run, schedule_of(run.grid).layout, block) or "no block"
-  io.stderr:write(("meissa: %s: no block finished for %.0f s; worker %d is in %s\n"):format(
+  io.stderr:write(string.format("meissa: %s: no block finished for %.0f s; worker %d is in %s\n",
     failures.place(run), seconds, number, where))
 end
 

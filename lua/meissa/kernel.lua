@@ -43,10 +43,10 @@ local loaded, loaded_count = {}, 0
 local MOST_LOADED = 256
 
 local function load_kernel(bytes)
-  local key = bytes:sub(1, pack.KEY)
+  local key = string.sub(bytes, 1, pack.KEY)
   local kernel = loaded[key]
   if kernel then return kernel end
-  local content = buffer.decode(bytes:sub(pack.KEY + 1))
+  local content = buffer.decode(string.sub(bytes, pack.KEY + 1))
   kernel = { info = content.info, native = content.native, memory = {} }
   if loaded_count == MOST_LOADED then loaded, loaded_count = {}, 0 end
   loaded[key], loaded_count = kernel, loaded_count + 1

@@ -39,16 +39,16 @@ local function finished() return nil end
 
 -- The name of a chunk as messages show it.
 local function display_name(info)
-  local first = info.source:sub(1, 1)
-  return (first == "@" or first == "=") and info.source:sub(2) or info.short_src
+  local first = string.sub(info.source, 1, 1)
+  return (first == "@" or first == "=") and string.sub(info.source, 2) or info.short_src
 end
 
 local function parse_loop(func, info, line)
   local text = source.text(func, info.source)
   local places = by_text[text] or {}
   by_text[text] = places
-  local place = ("%d-%d:%s:%s"):format(info.linedefined, info.lastlinedefined, line or "",
-                                       info.source:sub(1, 1) == "@" and info.source or "")
+  local place = string.format("%d-%d:%s:%s", info.linedefined, info.lastlinedefined, line or "",
+                                       string.sub(info.source, 1, 1) == "@" and info.source or "")
   local record = places[place]
   if record then return record end
   local first = info.what == "main" and 0 or info.linedefined
@@ -58,8 +58,9 @@ local function parse_loop(func, info, line)
             plans = {}, kernels = {},
             file = display_name(info), line = line or info.linedefined, source = text}
   -- A loop over one named thing is called after it in reports.
-  local call = record.info.callee and text:sub(record.info.call_begin, record.info.call_finish)
-  record.over = call and call:match("%(%s*([%a_][%w_.]*)%s*[,)]")
+  local call = record.info.callee and string.sub(text, record.info.call_begin,
+    record.info.call_finish)
+  record.over = call and string.match(call, "%(%s*([%a_][%w_.]*)%s*[,)]")
   places[place] = record
   return record
 end

@@ -16,14 +16,15 @@ local function reword(err, fn)
   if not errors.is(err) then return err end
   local info = debug.getinfo(fn, "S")
   if err.iteration then
-    err.message = ("element %d: %s"):format(err.iteration[1], err.message)
+    err.message = string.format("element %d: %s", err.iteration[1], err.message)
   elseif err.code == "DEP" then
     -- The lines that it shows are those below: what is said of them is said of the function.
-    local place = ("\n  %s:%d:"):format(info.short_src, info.linedefined)
-    err.message = err.message:gsub("^loop over i ", "meissa.map ", 1)
-      :gsub("\n  %d+ | [^\n]*\n *%^+", (place:gsub("%%", "%%%%")))
-      :gsub("iteration (%d)", "element %1")
-      :gsub("meissa%.each%(%.%.%., (%b{}), %.%.%.%)", "meissa.map(list, fn, %1)")
+    local place = string.format("\n  %s:%d:", info.short_src, info.linedefined)
+    local message = string.gsub(err.message, "^loop over i ", "meissa.map ", 1)
+    message = string.gsub(message, "\n  %d+ | [^\n]*\n *%^+", (string.gsub(place, "%%", "%%%%")))
+    message = string.gsub(message, "iteration (%d)", "element %1")
+    err.message = string.gsub(message, "meissa%.each%(%.%.%., (%b{}), %.%.%.%)",
+      "meissa.map(list, fn, %1)")
     err.file, err.line = errors.place()
   end
   return err

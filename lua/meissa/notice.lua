@@ -9,5 +9,5 @@ local told = {}
 return function(format, ...)
   if told[format] then return end
   told[format] = true
-  io.stderr:write("meissa: ", format:format(...), "\n")
+  io.stderr:write("meissa: ", string.format(format, ...), "\n")
 end

@@ -49,12 +49,12 @@ local function range_words(plan, grid, axis, r)
   local name, step = name_of(plan, axis), axis.range[3]
   if axis.row then
     local offset = row_offset(grid)
-    name = ("(%s)"):format(name)
-    if not offset then return ("%s part %d"):format(name, r) end
+    name = string.format("(%s)", name)
+    if not offset then return string.format("%s part %d", name, r) end
     first, last = first + offset, last + offset
   end
-  if first == last then return ("%s %d"):format(name, first) end
-  return ("%s %d..%d%s"):format(name, first, last, step == 1 and "" or " step " .. step)
+  if first == last then return string.format("%s %d", name, first) end
+  return string.format("%s %d..%d%s", name, first, last, step == 1 and "" or " step " .. step)
 end
 
 -- The ranges (from 1) of block b (from 0) along each axis.
@@ -89,10 +89,10 @@ local function align(rows)
   for k, row in ipairs(rows) do
     local cells = {}
     for c, cell in ipairs(row) do
-      local gap = (" "):rep(widths[c] - #cell)
+      local gap = string.rep(" ", widths[c] - #cell)
       cells[c] = c == 1 and cell .. gap or gap .. cell
     end
-    lines[k] = "  " .. table.concat(cells, " "):gsub("%s+$", "")
+    lines[k] = "  " .. string.gsub(table.concat(cells, " "), "%s+$", "")
   end
   return lines
 end
@@ -121,12 +121,12 @@ local function draw_blocks(plan, grid)
     cells[at[1] .. ":" .. step] = table.concat(at, ",", 2)
   end
   for a = 2, #grid.axes do
-    others[#others + 1] = ("%d of %s"):format(grid.ranges[a], name_of(plan, grid.axes[a]))
+    others[#others + 1] = string.format("%d of %s", grid.ranges[a], name_of(plan, grid.axes[a]))
   end
   local how = plan.strategy == "rotate" and " stay, %s move; " or ", %s; "
-  local head = ("%s: %d ranges of %s" .. how .. "%d steps, the blocks of a step run together")
-    :format(plan.strategy, grid.ranges[1], name_of(plan, grid.axes[1]),
-            table.concat(others, ", "), count)
+  local head = string.format("%s: %d ranges of %s" .. how ..
+    "%d steps, the blocks of a step run together", plan.strategy, grid.ranges[1],
+    name_of(plan, grid.axes[1]), table.concat(others, ", "), count)
   return head, timetable(plan, grid, grid.axes[1], count, function(r, step)
     return cells[r .. ":" .. step]
   end)
@@ -157,8 +157,9 @@ local function draw_sweep(plan, grid)
     phases = phases * grid.ranges[a]
   end
   local across = grid.axes[grid.sequential + 1]
-  local head = ("hyperplane: %d steps, one for each value of %s; %d ranges of %s run together")
-    :format(phases, table.concat(names, ", "), across.ranges, name_of(plan, across))
+  local head = string.format(
+    "hyperplane: %d steps, one for each value of %s; %d ranges of %s run together", phases,
+    table.concat(names, ", "), across.ranges, name_of(plan, across))
   return head, timetable(plan, grid, across, phases, function(r, step)
     return meets(grid, grid.axes[1].range[1] + step - 1, across, r) and "*"
   end)
@@ -186,14 +187,14 @@ local function draw_shares(plan, grid)
   for _, share in ipairs(part) do most = math.max(most, share) end
   for _, r in ipairs(shown(axis.ranges)) do
     if r then
-      local bar = ("#"):rep(most > 0 and math.floor(BAR * part[r] / most + 0.5) or 0)
-      rows[#rows + 1] = {range_words(plan, grid, axis, r), ("%.1f %%"):format(100 * part[r]),
-                         bar .. (" "):rep(BAR - #bar)}
+      local bar = string.rep("#", most > 0 and math.floor(BAR * part[r] / most + 0.5) or 0)
+      rows[#rows + 1] = {range_words(plan, grid, axis, r), string.format("%.1f %%", 100 * part[r]),
+                         bar .. string.rep(" ", BAR - #bar)}
     else
       rows[#rows + 1] = {"..", "..", ""}
     end
   end
-  return ("%s: %d ranges of %s, all at once; shares of the iterations"):format(plan.strategy,
+  return string.format("%s: %d ranges of %s, all at once; shares of the iterations", plan.strategy,
     axis.ranges, name_of(plan, axis)), align(rows)
 end
 

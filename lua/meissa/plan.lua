@@ -25,7 +25,7 @@ local function context_of(plan)
   local record, moves = plan.record, {}
   for name, about in tables.each(plan.arrays) do
     if about.placement == "rotated" and plan.grid and about.bytes then
-      moves[name] = ("%d hand-overs a pass, %s"):format(plan.grid[#plan.grid],
+      moves[name] = string.format("%d hand-overs a pass, %s", plan.grid[#plan.grid],
                                                        show.bytes(about.bytes))
     end
   end
@@ -147,7 +147,7 @@ local function add_ranges(parts, extents)
     local least = math.min(extent[1], extent[2])
     local most = math.max(extent[1], extent[2])
     local small = least >= -2 ^ 31 and most < 2 ^ 31
-    parts[#parts + 1] = ("%.17g%s"):format(extent[3], small and "" or " wide")
+    parts[#parts + 1] = string.format("%.17g%s", extent[3], small and "" or " wide")
   end
 end
 
@@ -158,7 +158,7 @@ local function kind_of(plan, form)
   local parts, bound = {form, plan.strategy}, plan.row ~= nil
   add_ranges(parts, plan.extents)
   for _, scalar in ipairs(plan.scalar_list) do
-    parts[#parts + 1] = ("%d %s %s %s"):format(scalar.capture, scalar.role, scalar.op or "",
+    parts[#parts + 1] = string.format("%d %s %s %s", scalar.capture, scalar.role, scalar.op or "",
                                                scalar.wins or "")
   end
   for _, extent in ipairs(plan.extents) do bound = bound or extent.low ~= nil end
@@ -238,8 +238,8 @@ end
 --- Raises DEP, with the report, for a plan that is not to be run in this space.
 function M.check(plan, space)
   if plan.strategy == "serial" and not space.serial then
-    local text, head = tostring(plan), ("%s:%d: "):format(plan.file, plan.line)
-    if text:sub(1, #head) == head then text = text:sub(#head + 1) end
+    local text, head = tostring(plan), string.format("%s:%d: ", plan.file, plan.line)
+    if string.sub(text, 1, #head) == head then text = string.sub(text, #head + 1) end
     error(errors.new {code = "DEP", message = text, file = plan.file, line = plan.line}, 0)
   end
   local name = reordered(plan, space)

@@ -164,7 +164,7 @@ local function state_of(told)
   for _, each in ipairs(told.apart) do parts[#parts + 1] = each.holder.digest end
   for _, item in ipairs(told.items) do
     if item.movement ~= "cached" and item.movement ~= "served" then return nil end
-    parts[#parts + 1] = ("%d:%d"):format(item.id, item.version)
+    parts[#parts + 1] = string.format("%d:%d", item.id, item.version)
   end
   return table.concat(parts, "|")
 end

@@ -31,18 +31,18 @@ Bar.__index = Bar
 
 --- "1.2 s", "3 min 20 s", "2 h 5 min".
 function M.duration(seconds)
-  if seconds < 60 then return ("%.1f s"):format(seconds) end
+  if seconds < 60 then return string.format("%.1f s", seconds) end
   local whole = math.floor(seconds + 0.5)
-  if whole < 3600 then return ("%d min %d s"):format(whole / 60, whole % 60) end
-  return ("%d h %d min"):format(whole / 3600, whole % 3600 / 60)
+  if whole < 3600 then return string.format("%d min %d s", whole / 60, whole % 60) end
+  return string.format("%d h %d min", whole / 3600, whole % 3600 / 60)
 end
 
 -- "950", "12.3 k", "4.56 M": three digits are enough.
 local function short(number)
   for _, unit in ipairs {{1e9, " G"}, {1e6, " M"}, {1e3, " k"}} do
-    if number >= unit[1] then return ("%.3g%s"):format(number / unit[1], unit[2]) end
+    if number >= unit[1] then return string.format("%.3g%s", number / unit[1], unit[2]) end
   end
-  return ("%.3g"):format(number)
+  return string.format("%.3g", number)
 end
 
 --- The text of a bar.
@@ -51,10 +51,11 @@ end
 function M.text(what, done, total, passed, unit)
   local share = total > 0 and math.min(1, done / total) or 0
   local full = math.floor(WIDTH * share)
-  local text = ("%s [%s%s] %d %%"):format(what, ("#"):rep(full), ("."):rep(WIDTH - full),
+  local text = string.format("%s [%s%s] %d %%", what, string.rep("#", full), string.rep(".",
+    WIDTH - full),
                                           math.floor(100 * share))
   if share == 0 or passed == 0 then return text end
-  return ("%s, %s %s/s, %s left"):format(text, short(done / passed), unit,
+  return string.format("%s, %s %s/s, %s left", text, short(done / passed), unit,
                                          M.duration(passed / share - passed))
 end
 

@@ -36,15 +36,15 @@ end
 
 local function loop_name(plan, context)
   local names = table.concat(plan.indices, ", ")
-  if context.over then return ("loop over %s (%s)"):format(context.over, names) end
-  return ("loop over %s"):format(names)
+  if context.over then return string.format("loop over %s (%s)", context.over, names) end
+  return string.format("loop over %s", names)
 end
 
 local function head(plan, context)
   local line = context.line or plan.line
   local place = context.file or "text"
   if line then place = place .. ":" .. line end
-  return ("%s: %s"):format(place, loop_name(plan, context))
+  return string.format("%s: %s", place, loop_name(plan, context))
 end
 
 --- What a plan's row sums up, by the indices' names: "i", "2*i - j".
@@ -53,7 +53,7 @@ function M.row_name(plan)
   for d, factor in ipairs(plan.row) do
     if factor ~= 0 then
       local size = math.abs(factor)
-      local term = size == 1 and plan.indices[d] or ("%d*%s"):format(size, plan.indices[d])
+      local term = size == 1 and plan.indices[d] or string.format("%d*%s", size, plan.indices[d])
       local sign = factor < 0 and " - " or " + "
       name = name == "" and (factor < 0 and "-" or "") .. term or name .. sign .. term
     end
@@ -69,7 +69,7 @@ local along = {
   hyperplane = function(plan)
     local outer = plan.row and M.row_name(plan)
       or table.concat(plan.dims, ", ", 1, plan.sequential)
-    return ("hyperplane, %s in sequence, %s together"):format(outer, plan.dims[#plan.dims])
+    return string.format("hyperplane, %s in sequence, %s together", outer, plan.dims[#plan.dims])
   end,
 }
 
@@ -93,24 +93,24 @@ local function array_name(path, array)
   if array.scale == -1 then
     index = "-" .. index
   elseif array.scale ~= 1 then
-    index = ("%d*%s"):format(array.scale, index)
+    index = string.format("%d*%s", array.scale, index)
   end
-  if array.offset ~= 0 then index = ("%s%+d"):format(index, array.offset) end
-  return path .. ("[*]"):rep(array.array_dim - 1) .. "[" .. index .. "]"
+  if array.offset ~= 0 then index = string.format("%s%+d", index, array.offset) end
+  return path .. string.rep("[*]", array.array_dim - 1) .. "[" .. index .. "]"
 end
 
 -- How often a buffer is merged.
 local function merge_words(array, context)
   if not array.delay then return "merged once, at the loop's end" end
-  local times = context.stages and (" (%d times)"):format(context.stages) or ""
-  return ("merged every %d iterations at most%s"):format(array.delay, times)
+  local times = context.stages and string.format(" (%d times)", context.stages) or ""
+  return string.format("merged every %d iterations at most%s", array.delay, times)
 end
 
 -- How an array that is only read reaches those who read it.
 local function reading_words(array)
   local words = array.placement == "served" and "served: what is read is fetched" or
     "read everywhere"
-  if array.whole then words = ("%s (sent whole: %s)"):format(words, array.whole) end
+  if array.whole then words = string.format("%s (sent whole: %s)", words, array.whole) end
   return words
 end
 
@@ -119,14 +119,14 @@ local function placement_words(path, array, context)
   if array.placement == "reduced" then return merge_words(array, context) end
   if array.stale then
     local age = array.stale == math.huge and "as it is when the loop begins" or
-      ("up to %d iterations old"):format(array.stale)
-    return ("%s, %s"):format(reading_words(array), age)
+      string.format("up to %d iterations old", array.stale)
+    return string.format("%s, %s", reading_words(array), age)
   end
   if array.placement == "local" then
     return follows and "stays with " .. follows or "stays where it is"
   elseif array.placement == "rotated" then
     local moved = context.moves and context.moves[path]
-    return ("moves with %s%s"):format(follows, moved and " (" .. moved .. ")" or "")
+    return string.format("moves with %s%s", follows, moved and " (" .. moved .. ")" or "")
   elseif array.placement == "halo" then
     return "neighbours' elements are read"
   end
@@ -150,7 +150,7 @@ local function array_items(plan, context)
       if array.placement == "reduced" then
         access = array.buffer_of and "buffer of " .. array.buffer_of or "buffer"
       end
-      items[#items + 1] = ("%s  %s  %s"):format(array_name(path, array), access,
+      items[#items + 1] = string.format("%s  %s  %s", array_name(path, array), access,
         placement_words(path, array, context))
     end
   end
@@ -162,11 +162,11 @@ local function scalar_items(plan)
   for _, path in ipairs(keys_by(plan.scalars, "capture")) do
     local scalar = plan.scalars[path]
     if scalar.role == "reduction" then
-      items[#items + 1] = ("%s  reduction %s"):format(path, scalar.op)
+      items[#items + 1] = string.format("%s  reduction %s", path, scalar.op)
     elseif scalar.role == "private" then
       items[#items + 1] = path .. "  private"
     elseif scalar.role == "sliced" then
-      items[#items + 1] = ("%s  output sliced by %s"):format(path, scalar.indices)
+      items[#items + 1] = string.format("%s  output sliced by %s", path, scalar.indices)
     end
   end
   return items
@@ -179,7 +179,7 @@ local function source_line(context, plan, line)
   if type(source) == "function" then return source(line) end
   if type(source) ~= "string" then return nil end
   local n = 0
-  for text in (source .. "\n"):gmatch("(.-)\r?\n") do
+  for text in string.gmatch(source .. "\n", "(.-)\r?\n") do
     n = n + 1
     if n == line then return text end
   end
@@ -194,7 +194,7 @@ end
 local function label(place, at, otherwise)
   if not place.does then return otherwise end
   if not at then return place.does end
-  return ("iteration %s %s"):format(iteration_words(at), place.does)
+  return string.format("iteration %s %s", iteration_words(at), place.does)
 end
 
 -- Marks of one source line, left to right: {column =, length =, text =}.
@@ -203,7 +203,7 @@ local function mark_line(prefix, marks)
   for k, mark in ipairs(marks) do
     local at = prefix + mark.column - 1
     if k > 1 then at = math.max(at, #line + 6) end
-    line = line .. (" "):rep(at - #line) .. ("^"):rep(mark.length) .. " " .. mark.text
+    line = line .. string.rep(" ", at - #line) .. string.rep("^", mark.length) .. " " .. mark.text
   end
   return line
 end
@@ -218,19 +218,19 @@ local function window(text, marks)
     mark.column = math.max(1, math.min(mark.column, last) - first + 1)
     mark.length = math.max(1, math.min(mark.length, last - first + 2 - mark.column))
   end
-  return text:sub(first, last)
+  return string.sub(text, first, last)
 end
 
 local function render_line(context, plan, number, marks)
   local text = source_line(context, plan, number)
   local words = {}
   if not text then
-    for k, mark in ipairs(marks) do words[k] = ("%s %s"):format(mark.code, mark.text) end
-    return { ("  line %d: %s"):format(number, table.concat(words, "; ")) }
+    for k, mark in ipairs(marks) do words[k] = string.format("%s %s", mark.code, mark.text) end
+    return { string.format("  line %d: %s", number, table.concat(words, "; ")) }
   end
-  local prefix = ("  %d | "):format(number)
+  local prefix = string.format("  %d | ", number)
   table.sort(marks, function(a, b) return a.column < b.column end)
-  return { prefix .. window(text, marks):gsub("\t", " "), mark_line(#prefix, marks) }
+  return { prefix .. string.gsub(window(text, marks), "\t", " "), mark_line(#prefix, marks) }
 end
 
 local function mark_of(place, text)
@@ -272,9 +272,9 @@ local function fix_lines(reasons, serial)
   local items, seen = {}, {}
   for _, reason in ipairs(reasons) do
     for _, fix in ipairs(reason.fixes) do
-      if not seen[fix] and not (serial and fix:find("^run it serially")) then
+      if not seen[fix] and not (serial and string.find(fix, "^run it serially")) then
         seen[fix] = true
-        items[#items + 1] = (fix:gsub(": ", ":  ", 1))
+        items[#items + 1] = (string.gsub(fix, ": ", ":  ", 1))
       end
     end
   end
@@ -284,14 +284,14 @@ end
 -- ---- the two kinds of report ----
 
 local function is_notice(reason)
-  return reason.code:sub(1, 4) == "DEP2"
+  return string.sub(reason.code, 1, 4) == "DEP2"
 end
 
 local function notice_lines(plan, context)
   local lines = {}
   for _, reason in ipairs(plan.reasons) do
     if is_notice(reason) then
-      lines[#lines + 1] = ("  note [%s %s]"):format(reason.code, reason.title)
+      lines[#lines + 1] = string.format("  note [%s %s]", reason.code, reason.title)
       append(lines, place_lines(plan, reason, context))
       append(lines, fix_lines { reason })
     end
@@ -302,12 +302,13 @@ end
 local function success(plan, context)
   local words = context.serial and "runs serially, as written; without that option:"
     or "is parallel:"
-  local lines = { ("%s %s %s"):format(head(plan, context), words, strategy_words(plan, context)) }
+  local lines = { string.format("%s %s %s", head(plan, context), words, strategy_words(plan,
+    context)) }
   local items = array_items(plan, context)
   append(items, scalar_items(plan))
   if context.engine then
-    local why = context.engine_reason and (" (%s)"):format(context.engine_reason) or ""
-    items[#items + 1] = ("engine %s%s"):format(context.engine, why)
+    local why = context.engine_reason and string.format(" (%s)", context.engine_reason) or ""
+    items[#items + 1] = string.format("engine %s%s", context.engine, why)
   end
   append(lines, rows(items, "  ", "      "))
   append(lines, notice_lines(plan, context))
@@ -323,8 +324,8 @@ local function refusal(plan, context)
   if context.serial then what = "runs serially, as written:" end
   local lines = {}
   for k, reason in ipairs(reasons) do
-    local title = ("[%s %s]"):format(reason.code, reason.title)
-    lines[#lines + 1] = k == 1 and ("%s %s %s"):format(head(plan, context), what, title)
+    local title = string.format("[%s %s]", reason.code, reason.title)
+    lines[#lines + 1] = k == 1 and string.format("%s %s %s", head(plan, context), what, title)
       or "  also " .. title
     append(lines, place_lines(plan, reason, context))
   end
@@ -338,7 +339,7 @@ end
 local function is_possible(fix)
   local meissa = package.loaded["meissa"]
   if not meissa then return true end -- the analyser is used on its own
-  for name in fix:gmatch("meissa%.([%a_]+)") do
+  for name in string.gmatch(fix, "meissa%.([%a_]+)") do
     if meissa[name] == nil then return false end
   end
   return true

@@ -68,7 +68,8 @@ local function memory_of(about)
   local width = sizes[about.type]
   known = {size = about.size, keep = bytes, base = bytes + (-address) % 64,
            count = about.size / width, width = width,
-           undefined = ffi.new(about.type:gsub("^int%d+$", "%0_t") .. "[1]", limits[about.type])}
+           undefined = ffi.new(string.gsub(about.type, "^int%d+$", "%0_t") .. "[1]",
+             limits[about.type])}
   kept[about.store], kept_count = known, kept_count + 1
   return known
 end

@@ -24,13 +24,13 @@ local base = require("meissa.system").directory()
 local texts = {}
 
 local function read_file(name)
-  local path = name:sub(1, 1) == "/" and name or base .. "/" .. name
+  local path = string.sub(name, 1, 1) == "/" and name or base .. "/" .. name
   local file = io.open(path, "rb")
   if not file then return nil end
   local text = file:read("*a")
   file:close()
   -- loadfile skips a first line that starts with '#'; loadstring does not. Keep the line count.
-  return text and (text:gsub("^#[^\r\n]*", ""))
+  return text and (string.gsub(text, "^#[^\r\n]*", ""))
 end
 
 -- The texts given to the interpreter's -e options.
@@ -44,8 +44,8 @@ local function command_line()
     local option = arg[i]
     if option == "-e" and type(arg[i + 1]) == "string" then
       found[#found + 1] = arg[i + 1]
-    elseif type(option) == "string" and option:find("^%-e.") then
-      found[#found + 1] = option:sub(3)
+    elseif type(option) == "string" and string.find(option, "^%-e.") then
+      found[#found + 1] = string.sub(option, 3)
     end
   end
   return found
@@ -53,7 +53,7 @@ end
 
 -- Candidate texts for a chunk source, and how to name them in an error.
 local function candidates(source)
-  local kind, name = source:sub(1, 1), source:sub(2)
+  local kind, name = string.sub(source, 1, 1), string.sub(source, 2)
   if kind == "@" then
     local text = read_file(name)
     if not text then
@@ -82,7 +82,7 @@ end
 -- @return the text, the same string for every function of one chunk
 -- Errors: SRC, when the text is not to be had or is not that of the running function.
 function M.text(func, source)
-  if source:sub(1, 1) == "\27" then
+  if string.sub(source, 1, 1) == "\27" then
     errors.raise("SRC", "this function was loaded from bytecode, which has no text.%s", HOW_TO)
   end
   local dumped, dump = pcall(string.dump, func)

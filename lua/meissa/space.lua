@@ -42,7 +42,7 @@ end
 
 -- A value of an option as messages show it.
 local function shown(value)
-  return type(value) == "string" and ('"%s"'):format(value) or tostring(value)
+  return type(value) == "string" and string.format('"%s"', value) or tostring(value)
 end
 
 -- {lo, hi, step} with hi the last value that is reached; an empty range has hi = lo - step.
@@ -202,7 +202,7 @@ local OF_PLANS = {
 function M.shape(space)
   local parts = {space.array and "entries" or "ranges"}
   for k, name in ipairs(OF_PLANS) do parts[k + 1] = tostring(space[name]) end
-  for _, r in ipairs(space.ranges) do parts[#parts + 1] = ("%.17g"):format(r[3]) end
+  for _, r in ipairs(space.ranges) do parts[#parts + 1] = string.format("%.17g", r[3]) end
   return table.concat(parts, "|")
 end
 

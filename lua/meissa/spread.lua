@@ -25,7 +25,7 @@ local function as_error(err)
     err.iteration = nil
     return err
   end
-  local file, line, text = tostring(err):match("^(.-):(%d+): (.*)$")
+  local file, line, text = string.match(tostring(err), "^(.-):(%d+): (.*)$")
   return errors.new {code = "BDY", message = text or tostring(err), file = file,
                      line = tonumber(line)}
 end

@@ -54,7 +54,7 @@ local function argument(value, at, name, level)
   local number = tonumber(value)
   if type(value) ~= "number" and type(value) ~= "string" or not number then
     local got = type(value)
-    error(("bad argument #%d to '%s' (number expected, got %s)"):format(at, name, got), level)
+    error(string.format("bad argument #%d to '%s' (number expected, got %s)", at, name, got), level)
   end
   return number
 end
@@ -62,7 +62,7 @@ end
 -- Refuses a call without arguments, as Lua does.
 local function some(count, name)
   if count > 0 then return end
-  error(("bad argument #1 to '%s' (number expected, got no value)"):format(name), 4)
+  error(string.format("bad argument #1 to '%s' (number expected, got no value)", name), 4)
 end
 
 local function fold(name, wins, ...)

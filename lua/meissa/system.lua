@@ -35,8 +35,8 @@ end
 function M.make_directory(path)
   local at = 1
   repeat
-    at = path:find("/", at + 1, true) or #path + 1
-    ffi.C.meissa_mkdir(path:sub(1, at - 1), 511) -- 0777: the user's mask decides
+    at = string.find(path, "/", at + 1, true) or #path + 1
+    ffi.C.meissa_mkdir(string.sub(path, 1, at - 1), 511) -- 0777: the user's mask decides
   until at > #path
 end
 
@@ -51,8 +51,8 @@ end
 -- Directories of the search paths made absolute: a worker may start elsewhere.
 local function absolute(search_path)
   local base = M.directory()
-  return (search_path:gsub("[^;]+", function(entry)
-    return entry:sub(1, 1) == "/" and entry or base .. "/" .. entry
+  return (string.gsub(search_path, "[^;]+", function(entry)
+    return string.sub(entry, 1, 1) == "/" and entry or base .. "/" .. entry
   end))
 end
 

@@ -27,11 +27,12 @@ end
 local function hint(name, names, prefix)
   table.sort(names) -- among equally near ones the choice must not depend on hashing
   local near = errors.nearest(name, names)
-  return near and (" (did you mean '%s%s'?)"):format(prefix or "", near) or ""
+  return near and string.format(" (did you mean '%s%s'?)", prefix or "", near) or ""
 end
 
 local function raise(record, line, format, ...)
-  error(errors.new {code = "SRC", message = format:format(...), file = record.file, line = line}, 0)
+  error(errors.new {code = "SRC", message = string.format(format, ...), file = record.file,
+    line = line}, 0)
 end
 
 -- Whether the body assigns a global, or asks whether it is there.

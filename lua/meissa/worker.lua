@@ -126,7 +126,7 @@ end
 
 -- True when a path names a LuaJIT (and not a program that embeds one).
 local function is_luajit(path)
-  return path ~= nil and path:match("[^/]*$"):match("^luajit") ~= nil
+  return path ~= nil and string.match(string.match(path, "[^/]*$"), "^luajit") ~= nil
 end
 
 --- The program and arguments that start a worker which finds the same files as this process.
@@ -139,7 +139,7 @@ function M.command(code)
     program = is_luajit(here) and here or "luajit"
   end
   local path, cpath = system.search_paths()
-  local text = ("package.path = %q package.cpath = %q %s"):format(path, cpath, code or
+  local text = string.format("package.path = %q package.cpath = %q %s", path, cpath, code or
     'require("meissa.worker").main(3)')
   return {program, "-e", text}
 end

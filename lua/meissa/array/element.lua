@@ -69,15 +69,15 @@ end
 
 local function define(number)
   -- Written out, not with "$": busted's ffi.typeof knows types by their text.
-  local element = tostring(core.element_ctypes[number]):match("ctype<(.*)>")
-  local row_t = ffi.typeof(([[struct {
+  local element = string.match(tostring(core.element_ctypes[number]), "ctype<(.*)>")
+  local row_t = ffi.typeof(string.format([[struct {
     ms_array *const array; %s *const elements;
     const int generation, extent; const long long stride;
-  }]]):format(element))
-  local handle_t = ffi.typeof(([[struct {
+  }]], element))
+  local handle_t = ffi.typeof(string.format([[struct {
     ms_array *const array; %s *const elements;
     const int generation, extent, rank, extent2; const long long stride, stride2;
-  }]]):format(element))
+  }]], element))
   local wide = number == 3
   local limits = integer_limits[number]
   local least, most = limits and limits[1], limits and limits[2]

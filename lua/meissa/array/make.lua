@@ -97,7 +97,8 @@ function M.type_number(where, name)
   local known = { "float", "double", "int32", "int64" }
   local near = type(name) == "string" and errors.nearest(name, known)
   errors.raise("OPT", "%s: no element type '%s'%s", where, tostring(name),
-    near and (" (did you mean '%s'?)"):format(near) or " (types: float, double, int32, int64)")
+    near and string.format(" (did you mean '%s'?)",
+      near) or " (types: float, double, int32, int64)")
 end
 
 local function dense(dims, number)

@@ -70,7 +70,7 @@ end
 
 --- How messages name it.
 function M.name_of(O)
-  return ("DistArray<object>[%s]"):format(table.concat(rawget(O, "extents"), "x"))
+  return string.format("DistArray<object>[%s]", table.concat(rawget(O, "extents"), "x"))
 end
 
 local plain = { ["nil"] = true, boolean = true, number = true, string = true }
@@ -104,7 +104,7 @@ end
 
 local function words_of(key)
   if type(key) == "string" then return "'" .. key .. "'" end
-  if type(key) == "number" then return ("%.17g"):format(key) end
+  if type(key) == "number" then return string.format("%.17g", key) end
   return "a " .. type(key)
 end
 
@@ -144,7 +144,7 @@ local function unknown_method(key)
   for name in tables.each(M.methods) do names[#names + 1] = name end
   local near = errors.nearest(key, names)
   errors.raise("ARR", "arrays of objects have no field or method '%s'%s", key,
-    near and (" (did you mean '%s'?)"):format(near) or "")
+    near and string.format(" (did you mean '%s'?)", near) or "")
 end
 
 -- Fields that an array may not have: reading them raw gives nil.

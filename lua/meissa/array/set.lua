@@ -162,7 +162,7 @@ end
 --- A function refuse(e, format, ...) that raises BDY about element e.
 function M.refusal(where)
   return function(e, format, ...)
-    errors.raise("BDY", "%s, for element %d: %s", where, e, format:format(...))
+    errors.raise("BDY", "%s, for element %d: %s", where, e, string.format(format, ...))
   end
 end
 

@@ -20,12 +20,12 @@ function M.bytes(count)
     count = count / 1000
     k = k + 1
   end
-  return (count < 10 and k > 1 and "%.1f %s" or "%.0f %s"):format(count, units[k])
+  return string.format(count < 10 and k > 1 and "%.1f %s" or "%.0f %s", count, units[k])
 end
 
 local function number_text(value)
-  if type(value) == "cdata" then return (tostring(value):gsub("LL$", "")) end
-  return ("%.6g"):format(value)
+  if type(value) == "cdata" then return (string.gsub(tostring(value), "LL$", "")) end
+  return string.format("%.6g", value)
 end
 
 local function read(value, key)
@@ -48,7 +48,7 @@ local function align(rows)
   end
   for i, row in ipairs(rows) do
     local cells = {}
-    for j, text in ipairs(row) do cells[j] = (" "):rep(widths[j] - #text) .. text end
+    for j, text in ipairs(row) do cells[j] = string.rep(" ", widths[j] - #text) .. text end
     lines[i] = "  " .. table.concat(cells, "  ")
   end
   return lines
@@ -58,9 +58,9 @@ local function headline(array)
   local parts = { valid.name_of(array), array.sparse ~= 0 and " sparse" or " dense" }
   if array.sparse ~= 0 then
     local count = tonumber(array.count)
-    parts[#parts + 1] = (", %d entr%s"):format(count, count == 1 and "y" or "ies")
+    parts[#parts + 1] = string.format(", %d entr%s", count, count == 1 and "y" or "ies")
   end
-  if array.blocks > 0 then parts[#parts + 1] = (", %d blocks"):format(array.blocks) end
+  if array.blocks > 0 then parts[#parts + 1] = string.format(", %d blocks", array.blocks) end
   parts[#parts + 1] = ", " .. M.bytes(tonumber(lib.ms_array_bytes(array)))
   if array.readable == 0 then parts[#parts + 1] = ", contents lost" end
   return table.concat(parts)
@@ -95,7 +95,7 @@ function M.show(value)
     local at = {}
     local positions = element.positions(value)
     for d = 0, value.depth - 1 do at[d + 1] = positions[d] + 1 end
-    return ("row [%s] of %s"):format(table.concat(at, "]["), headline(array))
+    return string.format("row [%s] of %s", table.concat(at, "]["), headline(array))
   end
   local lines = { headline(array) }
   if array.readable ~= 0 and is_small(array) then show_numbers(value, array, lines) end

@@ -143,11 +143,11 @@ end
 local cursors, steps = {}, {}
 
 local function define_cursor(number)
-  local text = tostring(core.element_ctypes[number]):match("ctype<(.*)>")
-  cursors[number] = ffi.typeof(([[struct {
+  local text = string.match(tostring(core.element_ctypes[number]), "ctype<(.*)>")
+  cursors[number] = ffi.typeof(string.format([[struct {
     ms_array *const array; const int generation; uint32_t place; const uint32_t last;
     const int32_t *const columns; const %s *const values;
-  }]]):format(text))
+  }]], text))
   local wide = number == 3
   steps[number] = function(cursor)
     local place = cursor.place

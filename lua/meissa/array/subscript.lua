@@ -27,7 +27,7 @@ local function unknown_method(key)
   for name in tables.each(M.methods) do names[#names + 1] = name end
   local near = errors.nearest(key, names)
   errors.raise("ARR", "arrays have no field or method '%s'%s", key,
-    near and (" (did you mean '%s'?)"):format(near) or "")
+    near and string.format(" (did you mean '%s'?)", near) or "")
 end
 
 --- Raises ARR, with the nearest name, for a name that no method has.

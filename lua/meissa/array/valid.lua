@@ -16,7 +16,8 @@ local M = {}
 function M.name_of(array)
   local dims = {}
   for d = 0, array.dim_count - 1 do dims[d + 1] = tostring(tonumber(array.dims[d])) end
-  return ("DistArray<%s>[%s]"):format(core.type_names[array.type] or "?", table.concat(dims, "x"))
+  return string.format("DistArray<%s>[%s]", core.type_names[array.type] or "?", table.concat(dims,
+    "x"))
 end
 
 --- Raises when an array (an ms_array) was freed or its contents are lost.
@@ -42,7 +43,8 @@ end
 --- How messages name a subscript or value.
 function M.describe(key)
   if type(key) == "string" then return "'" .. key .. "'" end
-  if type(key) == "number" then return (("%.17g"):format(key):gsub("^(-?%d+)$", "%1")) end
+  if type(key) == "number" then return (string.gsub(string.format("%.17g", key), "^(-?%d+)$",
+    "%1")) end
   return "a " .. type(key)
 end
 
@@ -78,7 +80,7 @@ function M.to_number(value)
   if type(value) == "number" then return value end
   if value > 9007199254740992LL or value < -9007199254740992LL then
     errors.raise("ARR", "the element %s is beyond 2^53 and no exact Lua number",
-      (tostring(value):gsub("LL$", "")))
+      (string.gsub(tostring(value), "LL$", "")))
   end
   return tonumber(value)
 end

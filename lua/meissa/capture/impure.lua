@@ -45,7 +45,7 @@ local IMPURE = set { "meissa.clock", "dofile", "loadfile", "load", "loadstring",
 
 local function is_foreign_function(value)
   if not ffi_found or type(value) ~= "cdata" then return false end
-  return tostring(ffi.typeof(value)):find("%)>$") ~= nil
+  return string.find(tostring(ffi.typeof(value)), "%)>$") ~= nil
 end
 
 -- What a value that a function has at hand lets it do; `names` are the constants that it uses.

@@ -29,7 +29,7 @@ local by_place, codes = {}, 0
 
 local function parse(fn, info)
   local text = source.text(fn, info.source)
-  local place = ("%d-%d:%s"):format(info.linedefined, info.lastlinedefined, info.source)
+  local place = string.format("%d-%d:%s", info.linedefined, info.lastlinedefined, info.source)
   local known = by_place[text] or {}
   by_place[text] = known
   if known[place] == nil then

@@ -96,19 +96,19 @@ end
 
 -- Builtins that store into nothing that they are given; a name that ends in "." is a whole library.
 local HARMLESS = {}
-for name in ([[math. bit. string. io. print tonumber tostring type error rawequal rawlen assert
-  ipairs pairs next rawget select unpack table.unpack table.concat table.maxn table.new os.time
-  os.clock os.date os.getenv os.difftime meissa.random meissa.normal meissa.clock
+for name in string.gmatch([[math. bit. string. io. print tonumber tostring type error rawequal
+  rawlen assert ipairs pairs next rawget select unpack table.unpack table.concat table.maxn
+  table.new os.time os.clock os.date os.getenv os.difftime meissa.random meissa.normal meissa.clock
   meissa.zeros meissa.ones meissa.full meissa.rand meissa.randn meissa.from meissa.sparse
-  meissa.parallel]]):gmatch "%S+" do
+  meissa.parallel]], "%S+") do
   HARMLESS[name] = true
 end
 
 -- Methods that store into nothing, of arrays and of strings.
 local METHODS = {}
-for name in ([[sum mean max min norm dot size dim nnz type label index clone totable nonzeros
-  each narrow select transpose snapshot byte find format gmatch len lower match rep
-  upper]]):gmatch "%S+" do
+for name in string.gmatch([[sum mean max min norm dot size dim nnz type label index clone totable
+  nonzeros each narrow select transpose snapshot byte find format gmatch len lower match rep
+  upper]], "%S+") do
   METHODS[name] = true
 end
 
@@ -118,7 +118,7 @@ local ITERATORS = { pairs = true, ipairs = true, nonzeros = true, each = true,
 
 --- Whether a builtin of this name stores into nothing that it is given.
 function M.is_harmless(name)
-  return HARMLESS[name] or HARMLESS[name:match("^[^.]*%.") or ""] or false
+  return HARMLESS[name] or HARMLESS[string.match(name, "^[^.]*%.") or ""] or false
 end
 
 -- Stands for a table that was made in the straight code before.

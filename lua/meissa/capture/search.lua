@@ -46,7 +46,7 @@ end
 -- become a metatable.
 local INDEX, ASSIGN, CALL, OPERATOR, CHANGES = 1, 2, 4, 8, 16
 local EVENTS = { __index = INDEX, __newindex = ASSIGN, __call = CALL }
-for name in ([[add sub mul div mod pow unm concat len eq lt le tostring]]):gmatch "%a+" do
+for name in string.gmatch([[add sub mul div mod pow unm concat len eq lt le tostring]], "%a+") do
   EVENTS["__" .. name] = OPERATOR
 end
 

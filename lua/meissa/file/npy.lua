@@ -20,13 +20,13 @@ local numbers = { ["<f4"] = 0, ["<f8"] = 1, ["<i4"] = 2, ["<i8"] = 3 }
 --- Writes a dense array (an ms_array).
 function M.write(path, array)
   local dims = {}
-  for d = 1, array.dim_count do dims[d] = ("%d"):format(tonumber(array.dims[d - 1])) end
+  for d = 1, array.dim_count do dims[d] = string.format("%d", tonumber(array.dims[d - 1])) end
   local shape = "(" .. table.concat(dims, ", ") .. (#dims == 1 and ",)" or ")")
-  local header = ("{'descr': '%s', 'fortran_order': False, 'shape': %s, }"):format(
+  local header = string.format("{'descr': '%s', 'fortran_order': False, 'shape': %s, }",
     descriptions[array.type], shape)
   -- Data begins at a multiple of 64, after a line feed.
   local padding = -(#M.MAGIC + 4 + #header + 1) % 64
-  header = header .. (" "):rep(padding) .. "\n"
+  header = header .. string.rep(" ", padding) .. "\n"
   stream.write(path, function(writer)
     writer:bytes(M.MAGIC .. "\1\0" .. string.char(#header % 256, math.floor(#header / 256)))
     writer:bytes(header)
@@ -36,10 +36,10 @@ function M.write(path, array)
 end
 
 local function read_header(reader)
-  local version = reader:string(2):byte()
+  local version = string.byte(reader:string(2))
   local length
   if version == 1 then
-    local low, high = reader:string(2):byte(1, 2)
+    local low, high = string.byte(reader:string(2), 1, 2)
     length = low + 256 * high
   elseif version == 2 or version == 3 then
     length = reader:uint32()
@@ -51,10 +51,10 @@ local function read_header(reader)
 end
 
 local function read_shape(reader, header)
-  local list = header:match("['\"]shape['\"]%s*:%s*%(([%d%s,L]*)%)")
+  local list = string.match(header, "['\"]shape['\"]%s*:%s*%(([%d%s,L]*)%)")
   if not list then reader:fail("the header has no shape") end
   local dims = {}
-  for digits in list:gmatch("%d+") do dims[#dims + 1] = tonumber(digits) end
+  for digits in string.gmatch(list, "%d+") do dims[#dims + 1] = tonumber(digits) end
   if #dims < 1 or #dims > 8 then
     reader:fail("the array has %d dimensions; 1 to 8 can be loaded", #dims)
   end
@@ -62,7 +62,7 @@ local function read_shape(reader, header)
 end
 
 local function read_description(reader, header)
-  local description = header:match("['\"]descr['\"]%s*:%s*['\"]([^'\"]*)['\"]")
+  local description = string.match(header, "['\"]descr['\"]%s*:%s*['\"]([^'\"]*)['\"]")
   if not description then reader:fail("the header has no plain element type") end
   local number = numbers[description]
   if not number then
@@ -89,7 +89,7 @@ end
 function M.read(reader)
   local header = read_header(reader)
   local dims, number = read_shape(reader, header), read_description(reader, header)
-  local order = header:match("['\"]fortran_order['\"]%s*:%s*(%a+)")
+  local order = string.match(header, "['\"]fortran_order['\"]%s*:%s*(%a+)")
   if order ~= "True" and order ~= "False" then reader:fail("the header has no fortran_order") end
   local count = 1
   for d = 1, #dims do count = count * dims[d] end

@@ -95,7 +95,7 @@ end
 
 --- Raises FIL placed at the file.
 function Reader:fail(format, ...)
-  local message = select("#", ...) > 0 and format:format(...) or format
+  local message = select("#", ...) > 0 and string.format(format, ...) or format
   error(errors.new { code = "FIL", message = message, file = self.path }, 0)
 end
 

@@ -19,6 +19,7 @@ local buffer = require("string.buffer")
 local ffi = require("ffi")
 local bytecode = require("meissa.kernel.bytecode")
 local errors = require("meissa.errors")
+local globals = require("meissa.globals")
 local tables = require("meissa.tables")
 
 local M = {}
@@ -44,11 +45,10 @@ end
 -- and all of this module.
 local function index_names()
   local names = {}
-  local function add(module)
-    local content = package.loaded[module]
+  local function add(module, content)
     if type(content) ~= "table" then return end
     names[content] = names[content] or { module }
-    local own = module:match("^meissa%f[%z.]") ~= nil
+    local own = string.match(module, "^meissa%f[%z.]") ~= nil
     for key, value in tables.each(content) do
       if type(key) == "string" and type(value) == "function" and not names[value]
         and (own or is_foreign(value)) then
@@ -56,14 +56,17 @@ local function index_names()
       end
     end
   end
-  for _, module in ipairs(standard) do add(module) end
+  for _, module in ipairs(standard) do
+    add(module, package.loaded[module])
+    add(module, globals.libraries[module])
+  end
   names[ffi.C] = { "ffi", "C" }
   local others = {}
   for module in tables.each(package.loaded) do
     if type(module) == "string" then others[#others + 1] = module end
   end
   table.sort(others)
-  for _, module in ipairs(others) do add(module) end
+  for _, module in ipairs(others) do add(module, package.loaded[module]) end
   return names
 end
 
@@ -72,8 +75,8 @@ Encoder.__index = Encoder
 
 -- "opts.model", then ".handle", "[3]" or " (upvalue db)".
 local function step(key)
-  if type(key) == "string" and key:match("^[%a_][%w_]*$") then return "." .. key end
-  if type(key) == "string" then return ("[%q]"):format(key) end
+  if type(key) == "string" and string.match(key, "^[%a_][%w_]*$") then return "." .. key end
+  if type(key) == "string" then return string.format("[%q]", key) end
   return "[" .. tostring(key) .. "]"
 end
 

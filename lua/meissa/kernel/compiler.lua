@@ -51,7 +51,7 @@ local found -- what the environment said when a compiler was found
 
 --- Why there is no C compiler; nil if there is one. One that was found is not looked for again.
 function M.missing()
-  local where = ("%s\0%s"):format(os.getenv "CC" or "", os.getenv "PATH" or "")
+  local where = string.format("%s\0%s", os.getenv "CC" or "", os.getenv "PATH" or "")
   if where == found then return nil end
   local words = ffi.string(lib.ms_toolchain_missing(core.new_error()))
   if words ~= "" then return words end

@@ -63,11 +63,11 @@ local function split(message)
     local info = debug.getinfo(level, "Sl")
     if not info then break end
     local prefix = info.short_src .. ":"
-    if message:sub(1, #prefix) == prefix then
-      local line, text = message:match("^(%d+): (.*)$", #prefix + 1)
+    if string.sub(message, 1, #prefix) == prefix then
+      local line, text = string.match(message, "^(%d+): (.*)$", #prefix + 1)
       if line then
         local source = info.source
-        local file = source:match("^[@=](.*)") or info.short_src
+        local file = string.match(source, "^[@=](.*)") or info.short_src
         return file, tonumber(line), text
       end
     end
@@ -77,10 +77,11 @@ end
 -- Generated names become the user's: "local '_mc3'" is "upvalue 'opts.rate'", and an argument "to
 -- '_mc4'" one "to 'floor'", as Lua has it.
 local function readable(message, info)
-  return (message:gsub("(%a+) '" .. info.prefix .. "c(%d+)'", function(kind, number)
+  return (string.gsub(message, "(%a+) '" .. info.prefix .. "c(%d+)'", function(kind, number)
     local capture = info.captures[tonumber(number)]
-    if capture and kind == "to" then return ("to '%s'"):format(capture.path:match("[^.]*$")) end
-    if capture then return ("%s '%s'"):format(capture.reach, capture.path) end
+    if capture and kind == "to" then return string.format("to '%s'", string.match(capture.path,
+      "[^.]*$")) end
+    if capture then return string.format("%s '%s'", capture.reach, capture.path) end
   end))
 end
 
@@ -112,7 +113,7 @@ function M.error_of(err, kernel, items)
   if level then
     if not found.line then
       local info = debug.getinfo(level, "Sl")
-      found.file = info.source:match("^[@=](.*)") or info.short_src
+      found.file = string.match(info.source, "^[@=](.*)") or info.short_src
       found.line = info.currentline
     end
     found.iteration = found.iteration or iteration_at(level, kernel, items)
@@ -136,10 +137,10 @@ end
 function M.finish(err, info)
   local found = type(err) == "table" and err or M.plain(err)
   found.message = tostring(found.message)
-  found.file = (found.file or info.chunkname):gsub("^[@=]", "")
-  local place, line, text = found.message:match("^([^\n]-):(%d+): (.*)$")
-  local tail = place and place:match("^%.%.%.(.+)") -- as Lua shortens long names
-  if place and (place == found.file or tail and found.file:sub(-#tail) == tail) then
+  found.file = string.gsub(found.file or info.chunkname, "^[@=]", "")
+  local place, line, text = string.match(found.message, "^([^\n]-):(%d+): (.*)$")
+  local tail = place and string.match(place, "^%.%.%.(.+)") -- as Lua shortens long names
+  if place and (place == found.file or tail and string.sub(found.file, -#tail) == tail) then
     found.line, found.message = tonumber(line), text
   end
   if not found.line or found.line < 1 then found.line = info.line end

@@ -53,7 +53,7 @@ end
 
 -- What a path (MS_PARAM_INNER in csrc/kernel/emit.h) leads to from a function.
 local function inner_value(value, path)
-  for mark, name in path:gmatch("([\1\2])([^\1\2]*)") do
+  for mark, name in string.gmatch(path, "([\1\2])([^\1\2]*)") do
     if mark == "\1" then value = variable_of(value, name) else value = value[name] end
   end
   return value
@@ -155,8 +155,8 @@ end
 
 -- The file as errors of the Lua engine name it.
 local function file_of(chunkname)
-  local first = chunkname:sub(1, 1)
-  if first == "@" or first == "=" then return chunkname:sub(2) end
+  local first = string.sub(chunkname, 1, 1)
+  if first == "@" or first == "=" then return string.sub(chunkname, 2) end
   return debug.getinfo(loadstring("", chunkname), "S").short_src
 end
 
@@ -182,10 +182,10 @@ local function raise_fault(self, fault)
   else
     local message = self.info.messages and self.info.messages[value + 1]
     -- See MS_NATIVE_DIMS in csrc/kernel/native_emit.h.
-    message = message and message:gsub("\1(%d+)\2", function(capture)
+    message = message and string.gsub(message, "\1(%d+)\2", function(capture)
       return table.concat(self.found[tonumber(capture)].dims, "x")
     end)
-    local code, text = (message or ""):match("^(%u%u%u): (.*)$")
+    local code, text = string.match(message or "", "^(%u%u%u): (.*)$")
     if code then errors.raise(code, "%s", text) end
     if message then error(message, 0) end
   end
@@ -257,7 +257,7 @@ end
 
 --- Whether a block's results are slots as the kernel filled them.
 function M.is_slots(bytes)
-  return bytes:sub(1, #MARK) == MARK
+  return string.sub(bytes, 1, #MARK) == MARK
 end
 
 --- Whether the bytes of several blocks are such slots, of so many results each.

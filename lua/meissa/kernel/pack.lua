@@ -237,7 +237,8 @@ local function layout_of(arrays, count, entry_type, positions)
     local about = arrays[c]
     if about then
       if not about.layout then
-        about.layout = ("%s %s %s"):format(about.type, is_row_major(about) and "rows" or "strides",
+        about.layout = string.format("%s %s %s", about.type, is_row_major(about) and
+          "rows" or "strides",
           about.rows and "listed" or "")
       end
       parts[#parts + 1] = c .. about.layout

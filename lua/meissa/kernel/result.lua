@@ -102,8 +102,8 @@ end
 -- Whether the iteration "3,-2" comes after another one, or nil, in loop order.
 local function comes_after(position, other)
   if not other then return true end
-  local theirs = other:gmatch("[^,]+")
-  for part in position:gmatch("[^,]+") do
+  local theirs = string.gmatch(other, "[^,]+")
+  for part in string.gmatch(position, "[^,]+") do
     local a, b = tonumber(part), tonumber(theirs())
     if a ~= b then return a > b end
   end
@@ -119,7 +119,7 @@ end
 -- Takes one block's results into `final`.
 local function take_block(info, final, block)
   local count = #info.results
-  local positions = block[count + 2]:gmatch("[^;]+")
+  local positions = string.gmatch(block[count + 2], "[^;]+")
   for n, scalar in ipairs(info.results) do
     local out = final[n]
     if scalar.role == "sliced" then
@@ -128,7 +128,7 @@ local function take_block(info, final, block)
       out.value, out.set = M.combine_one(scalar, out.value, block[n]), true
     else
       local position = info.positions > 0 and positions()
-      local assigned = block[count + 1]:sub(n, n) == "1"
+      local assigned = string.sub(block[count + 1], n, n) == "1"
       if assigned and (not position or comes_after(position, out.position)) then
         out.value, out.set, out.position = block[n], true, position or nil
       end
@@ -214,7 +214,7 @@ end
 -- The results of blocks that came as one string, one by one.
 local function apart(results)
   local list, size = {}, #results.flat / results.blocks
-  for b = 1, results.blocks do list[b] = results.flat:sub((b - 1) * size + 1, b * size) end
+  for b = 1, results.blocks do list[b] = string.sub(results.flat, (b - 1) * size + 1, b * size) end
   return list
 end
 

@@ -62,7 +62,7 @@ end
 
 --- The helper of a name, made when first asked for: row.dot_float_double.
 return setmetatable(M, { __index = function(_, name)
-  local method, first, second = name:match("^(%a+)_(%a+)_?(%a*)$")
+  local method, first, second = string.match(name, "^(%a+)_(%a+)_?(%a*)$")
   local make = makers[method]
   if not make then return nil end
   local helper = make(numbers[first], numbers[second])

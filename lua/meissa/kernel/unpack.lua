@@ -27,7 +27,7 @@ Signer.__index = Signer
 
 -- A text for a coded value, equal for equal values; nil if it can change.
 function Signer:value(code)
-  if type(code) == "number" then return ("%.17g"):format(code) end
+  if type(code) == "number" then return string.format("%.17g", code) end
   if type(code) ~= "table" then return type(code) .. ":" .. tostring(code) end
   local id = code[1]
   local node = self.nodes[id]

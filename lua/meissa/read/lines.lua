@@ -72,7 +72,7 @@ end
 function M.run(task, fn, about)
   local path, state = task.path, {}
   local bunch = gather.bunch(function(number, format, ...)
-    raise_at(path, number, format:format(...))
+    raise_at(path, number, string.format(format, ...))
   end, about.rank, about.flatten)
   local stretch = ffi.gc(core.call(lib.ms_stretch_open, path, task.first, task.last, task.line),
     lib.ms_stretch_close)
@@ -144,7 +144,7 @@ function M.read(path, fn, opts)
     spread.run(#tasks, serial, function(k) results[k] = run(tasks[k], fn, about) end)
   end)
   return gather.array(results, about, function(k, place, format, ...)
-    raise_at(tasks[k].path, place, format:format(...))
+    raise_at(tasks[k].path, place, string.format(format, ...))
   end)
 end
 

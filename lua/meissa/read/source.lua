@@ -27,7 +27,7 @@ local M = {}
 
 --- Checks the path of one file and returns it.
 function M.path(where, path)
-  if type(path) ~= "string" or path == "" or path:find("\0", 1, true) then
+  if type(path) ~= "string" or path == "" or string.find(path, "\0", 1, true) then
     errors.raise("OPT", "%s: the path must be a string, not %s", where,
       type(path) == "string" and "an empty or binary one" or "a " .. type(path))
   end

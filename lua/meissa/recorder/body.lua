@@ -11,20 +11,20 @@ local M = {}
 -- understand (a function among the bounds).
 local function find_do(text, at)
   while at <= #text do
-    local equals = text:match("^%-%-%[(=*)%[", at)
-    local bracket = text:match("^%[(=*)%[", at)
-    local quote = text:match("^['\"]", at)
-    local word = text:match("^[%a_][%w_]*", at)
+    local equals = string.match(text, "^%-%-%[(=*)%[", at)
+    local bracket = string.match(text, "^%[(=*)%[", at)
+    local quote = string.match(text, "^['\"]", at)
+    local word = string.match(text, "^[%a_][%w_]*", at)
     if equals or bracket then
-      local _, last = text:find("]" .. (equals or bracket) .. "]", at, true)
+      local _, last = string.find(text, "]" .. (equals or bracket) .. "]", at, true)
       at = last
-    elseif text:find("^%-%-", at) then
-      at = text:find("\n", at, true)
+    elseif string.find(text, "^%-%-", at) then
+      at = string.find(text, "\n", at, true)
     elseif quote then
       local last = at
       repeat
-        last = text:find(quote, last + 1, true)
-      until not last or text:sub(last - 1, last - 1) ~= "\\"
+        last = string.find(text, quote, last + 1, true)
+      until not last or string.sub(text, last - 1, last - 1) ~= "\\"
       at = last
     elseif word == "do" then
       return at
@@ -43,39 +43,39 @@ local function peel(text)
   local at = 1
   repeat
     local before = at
-    at = text:match("^%s*()", at)
-    if text:find("^%-%-%[%[", at) then
-      at = select(2, text:find("]]", at, true)) + 1
-    elseif text:find("^%-%-", at) then
-      at = text:find("\n", at, true) or #text
+    at = string.match(text, "^%s*()", at)
+    if string.find(text, "^%-%-%[%[", at) then
+      at = select(2, string.find(text, "]]", at, true)) + 1
+    elseif string.find(text, "^%-%-", at) then
+      at = string.find(text, "\n", at, true) or #text
     end
   until at == before
-  local name, bounds_at = text:match("^for%s+([%a_][%w_]*)%s*=()", at)
-  local last = text:match("()end[%s;]*$")
+  local name, bounds_at = string.match(text, "^for%s+([%a_][%w_]*)%s*=()", at)
+  local last = string.match(text, "()end[%s;]*$")
   local stop = name and find_do(text, bounds_at)
   if not stop or not last then return nil end
-  return name, text:sub(bounds_at, stop - 1), stop + 2, last - 1
+  return name, string.sub(text, bounds_at, stop - 1), stop + 2, last - 1
 end
 
 -- The names of the loop's variables, as its header has them.
 local function names_of(record)
   local info, text = record.info, record.source
-  local header = text:sub(info.begin, info.body_begin - 1)
-  local list = info.closure_form and header:match("function%s*%(([%w_%s,]*)%)")
-    or header:match("^for%s+([%a_][%w_%s,]*)%s+in[%s%p]")
+  local header = string.sub(text, info.begin, info.body_begin - 1)
+  local list = info.closure_form and string.match(header, "function%s*%(([%w_%s,]*)%)")
+    or string.match(header, "^for%s+([%a_][%w_%s,]*)%s+in[%s%p]")
   if not list then return nil end
   local names = {}
-  for name in list:gmatch("[%a_][%w_]*") do names[#names + 1] = name end
+  for name in string.gmatch(list, "[%a_][%w_]*") do names[#names + 1] = name end
   return names
 end
 
 local function lines_before(text, position)
-  return select(2, text:sub(1, position - 1):gsub("\n", "\n"))
+  return select(2, string.gsub(string.sub(text, 1, position - 1), "\n", "\n"))
 end
 
 local function compile(record, env, position, names, text)
-  local source = ("%sreturn function(%s) %s\nend"):format(
-    ("\n"):rep(lines_before(record.source, position)), table.concat(names, ", "), text)
+  local source = string.format("%sreturn function(%s) %s\nend",
+    string.rep("\n", lines_before(record.source, position)), table.concat(names, ", "), text)
   local chunk = loadstring(source, "=" .. record.file)
   if not chunk then return nil end
   setfenv(chunk, env)
@@ -90,7 +90,8 @@ end
 -- gives first, last and step}}, or nil where the text cannot be taken apart
 function M.make(record, collapse, env)
   local info = record.info
-  local text, position = record.source:sub(info.body_begin, info.body_finish), info.body_begin
+  local text, position = string.sub(record.source, info.body_begin, info.body_finish),
+    info.body_begin
   local names = names_of(record)
   if not names then return nil end
   local made = {bounds = {}}
@@ -101,7 +102,7 @@ function M.make(record, collapse, env)
     if not fn then return nil end
     names[#names + 1] = name
     made.bounds[#names] = fn
-    text, position = text:sub(first, last), position + first - 1
+    text, position = string.sub(text, first, last), position + first - 1
   end
   made.run = compile(record, env, position, names, text)
   return made.run and made or nil

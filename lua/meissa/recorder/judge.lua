@@ -118,7 +118,7 @@ local KEPT_IN_ORDER = {
 
 local function iteration_text(run, entry)
   local parts = {}
-  for d, name in ipairs(run.plan.indices) do parts[d] = ("%s = %d"):format(name, entry[d]) end
+  for d, name in ipairs(run.plan.indices) do parts[d] = string.format("%s = %d", name, entry[d]) end
   return table.concat(parts, ", ")
 end
 
@@ -128,13 +128,13 @@ local function element_text(store, place)
   if not store.dims or rest < 0 then return store.name or "an array" end
   if store.sparse then
     for d = #store.dims, 1, -1 do
-      parts[d] = ("[%d]"):format(rest % store.dims[d] + 1)
+      parts[d] = string.format("[%d]", rest % store.dims[d] + 1)
       rest = math.floor(rest / store.dims[d])
     end
   else
     for d = 1, #store.dims do
       local at = math.floor(rest / store.strides[d])
-      parts[d] = ("[%d]"):format(at + 1)
+      parts[d] = string.format("[%d]", at + 1)
       rest = rest - at * store.strides[d]
     end
   end
@@ -143,12 +143,12 @@ end
 
 local function did(run, seen, visit, element)
   local line = visit.write and visit.write_line or visit.read_line
-  return ("iteration (%s) %s %s%s"):format(iteration_text(run, seen.log.iterations[visit.n]),
+  return string.format("iteration (%s) %s %s%s", iteration_text(run, seen.log.iterations[visit.n]),
     visit.write and "writes" or "reads", element, line and " at line " .. line or "")
 end
 
 local function problem(kind, visit, text, ...)
-  return {kind = kind, visit = visit, text = text:format(...)}
+  return {kind = kind, visit = visit, text = string.format(text, ...)}
 end
 
 -- ------------------------------------------------------------------------------------ judgements
@@ -167,7 +167,7 @@ function M.distances(run, seen)
     if not forward then first, second = y, x end
     local element = element_text(store, place)
     return problem("distance", first, "%s and %s: distance (%s)", did(run, seen, first, element),
-                   did(run, seen, second, element), (key:gsub(",", ", ")))
+                   did(run, seen, second, element), (string.gsub(key, ",", ", ")))
   end)
 end
 
@@ -196,8 +196,8 @@ local function allowed_accesses(run)
   for c, about in tables.each(run.plan.array_of) do
     local key = worlds.key(run.values[c])
     local entry = allowed[key] or {}
-    entry.read = entry.read or about.access:find("read", 1, true) ~= nil
-    entry.write = entry.write or about.access:find("write", 1, true) ~= nil
+    entry.read = entry.read or string.find(about.access, "read", 1, true) ~= nil
+    entry.write = entry.write or string.find(about.access, "write", 1, true) ~= nil
     allowed[key] = entry
   end
   return allowed

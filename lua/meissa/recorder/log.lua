@@ -10,7 +10,8 @@ local M = {}
 M.__index = M
 
 -- "@/some/where/lua/meissa/": what the sources of the module's own functions begin with.
-local own_prefix = debug.getinfo(1, "S").source:match("^(@.*)recorder/log%.lua$") or "@meissa/"
+local own_prefix = string.match(debug.getinfo(1, "S").source,
+  "^(@.*)recorder/log%.lua$") or "@meissa/"
 
 --- A log without iterations.
 function M.new()
@@ -36,7 +37,7 @@ local function user_line()
   for level = 4, 12 do
     local info = debug.getinfo(level, "Sl")
     if not info then return nil end
-    if info.currentline > 0 and info.source:sub(1, #own_prefix) ~= own_prefix then
+    if info.currentline > 0 and string.sub(info.source, 1, #own_prefix) ~= own_prefix then
       return info.currentline
     end
   end

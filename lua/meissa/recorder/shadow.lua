@@ -173,8 +173,8 @@ local function call(name, footprint, shadow, ...)
       arguments[k] = unwrap(arguments[k])
     end
   end
-  if footprint:find("r", 1, true) then touch_all(view, false) end
-  if footprint:find("w", 1, true) then touch_all(view, true) end
+  if string.find(footprint, "r", 1, true) then touch_all(view, false) end
+  if string.find(footprint, "w", 1, true) then touch_all(view, true) end
   local real = unwrap(shadow)
   local results = {real[name](real, unpack(arguments, 1, count))}
   if rawequal(results[1], real) and not SHAPE_ONLY[name] then return shadow end

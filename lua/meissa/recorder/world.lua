@@ -23,7 +23,7 @@ local LIBRARIES = {string = true, table = true, bit = true, os = true, io = true
 local function kept_values()
   local kept = {}
   for name, library in tables.each(package.loaded) do
-    if LIBRARIES[name] or name == "meissa" or name:match("^meissa%.") then
+    if LIBRARIES[name] or name == "meissa" or string.match(name, "^meissa%.") then
       kept[library] = library
       if type(library) == "table" then
         for _, value in tables.each(library) do

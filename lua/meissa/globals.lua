@@ -1,0 +1,45 @@
+-- SPDX-License-Identifier: MIT
+--
+-- Globals: the world of Meissa's own files, which no program can change.
+--
+-- A program may replace functions of the standard libraries, add to them and take some away, before
+-- and after it loads Meissa. What Meissa itself calls stays LuaJIT's: its files have globals of
+-- their own, with libraries of their own. `_G` and package.path are the program's there. Methods of
+-- strings go through the program's metatable of strings, so Meissa calls none: string.sub(s, 1),
+-- not s:sub(1).
+-- @module meissa.globals
+
+require "ffi"
+require "jit.util"
+local libraries = require("meissa.core").libraries()
+local base = libraries._G
+local load_module, setmetatable = require, base.setmetatable
+
+local M = {}
+
+--- Libraries by name, as LuaJIT has them: copies, with functions that do the same.
+M.libraries = libraries
+
+-- A `require` that the program has wrapped would do, but may be wrapped once more, or gone.
+local own_require = libraries.package.require or load_module
+
+--- The environment of Meissa's own files.
+M.environment = {_G = _G, io = libraries.io, jit = libraries.jit}
+
+for name, value in base.next, base do
+  if name ~= "_G" then M.environment[name] = value end
+end
+for _, name in base.ipairs {"math", "string", "table", "bit", "os", "debug", "coroutine"} do
+  M.environment[name] = libraries[name]
+end
+
+function M.environment.require(name)
+  return libraries[name] or own_require(name)
+end
+
+M.environment.package = setmetatable(libraries.package, {__index = package})
+for _, name in base.ipairs {"path", "cpath", "loaded", "loaders", "preload"} do
+  libraries.package[name] = nil
+end
+
+return M
