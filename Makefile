@@ -30,6 +30,9 @@ LIB_LIBS    = $(eval LIB_LIBS := $$(shell pkg-config --libs libzmq zlib) \
 
 COMPILE = $(CC) $(MS_CFLAGS) $(LIB_CFLAGS) $(CPPFLAGS) $(CFLAGS)
 LINK    = $(CC) $(CFLAGS) $(LDFLAGS) -pthread
+# nodelete: a Lua state that closes unloads its modules, while the compiler's and the readers'
+# threads may still run in the core, and traces that call it are not all gone.
+SHARED  = -shared -Wl,-z,nodelete
 LIBS    = $(LIB_LIBS) -lm $(LDLIBS)
 
 ALL_C    := $(sort $(wildcard csrc/*/*.c))
@@ -52,7 +55,7 @@ all: build
 
 $(CORE): $(OBJECTS) $(BUILD)/flags
 	@mkdir -p $(@D)
-	$(call say,LINK)$(LINK) -shared -o $@ $(OBJECTS) $(LIBS)
+	$(call say,LINK)$(LINK) $(SHARED) -o $@ $(OBJECTS) $(LIBS)
 
 # The Lua files as bytecode: see lua/meissa/chunks.lua.
 LUA_FILES := $(shell cd lua 2>/dev/null && find meissa -name '*.lua' | sort)
@@ -96,7 +99,7 @@ $(foreach each,$(MAINS),$(eval $(call program,$(each))))
 
 # Holds the command line; it gets a new date when that changes, and everything is rebuilt.
 $(BUILD)/flags: FORCE | $(BUILD)/packages
-	@printf '%s\n' '$(call quoted,$(COMPILE) $(LINK) $(LIBS))' >$@.new
+	@printf '%s\n' '$(call quoted,$(COMPILE) $(LINK) $(SHARED) $(LIBS))' >$@.new
 	@if cmp -s $@.new $@; then rm $@.new; else mv $@.new $@; fi
 
 # Made once: says what to install where the first build would only say what it did not find.

@@ -185,6 +185,22 @@ for _, road in ipairs {"MEISSA_SHM=1", "MEISSA_SHM=0 MEISSA_TRANSPORT=tcp"} do
   end)
 end
 
+describe("The core", function()
+  -- Threads and traces may still run in it when the state that loaded it closes.
+  it("stays in memory when the state that loaded it closes", function()
+    local output = child.script([[
+      local ffi = require "ffi"
+      ffi.cdef "void *dlopen(const char *name, int flags); int dlclose(void *handle);"
+      local path = package.searchpath("meissa.core", package.cpath)
+      local handle = ffi.C.dlopen(path, 2)
+      assert(handle ~= nil and ffi.C.dlclose(handle) == 0)
+      for line in io.lines("/proc/self/maps") do
+        if line:find("meissa/core.so", 1, true) then print("stays") break end
+      end]])
+    assert.equal("stays\n", output)
+  end)
+end)
+
 describe("Ctrl-C", function()
   it("ends a script's loop with an INT error, and the workers stay usable", function()
     local output = child.interrupted(HEAD .. [[

@@ -45,18 +45,23 @@ static uint32_t check_line(lua_State *L, int index) {
   return (uint32_t)line;
 }
 
-/* core.loop(text, chunkname, first_line, last_line, line): the loop whose call opens on `line` in
- * the function with these lines; without `line`, that function as a loop's body; without lines, the
- * first loop of the text. */
+static uint32_t check_optional(lua_State *L, int index) {
+  return lua_isnoneornil(L, index) ? 0 : check_line(L, index);
+}
+
+/* core.loop(text, chunkname, first_line, last_line, place, line): the loop whose call opens on
+ * `line` in the function with these lines and, if it is given, at this place (see ms_which);
+ * without `line`, that function as a loop's body; without lines, the first loop of the text. */
 static int make_loop(lua_State *L) {
   size_t length;
   ms_error err = {0};
   const char *text = luaL_checklstring(L, 1, &length);
   const char *name = luaL_checkstring(L, 2);
   bool first = lua_isnoneornil(L, 3);
-  uint32_t first_line = first ? 0 : check_line(L, 3), last_line = first ? 0 : check_line(L, 4);
-  bool closure = lua_isnoneornil(L, 5);
-  uint32_t line = closure ? 0 : check_line(L, 5);
+  ms_which which = {0};
+  if (!first) which = (ms_which){check_line(L, 3), check_line(L, 4), check_optional(L, 5)};
+  bool closure = lua_isnoneornil(L, 6);
+  uint32_t line = check_optional(L, 6);
   loop_box *box = lua_newuserdata(L, sizeof *box);
   *box = (loop_box){0};
   luaL_getmetatable(L, loop_type);
@@ -64,8 +69,8 @@ static int make_loop(lua_State *L) {
   box->tree = ms_tree_parse(text, length, name, &err);
   if (box->tree != NULL) {
     box->loop = first     ? ms_loop_first(box->tree, &err)
-                : closure ? ms_loop_closure(box->tree, first_line, last_line, &err)
-                          : ms_loop_find(box->tree, first_line, last_line, line, &err);
+                : closure ? ms_loop_closure(box->tree, which, &err)
+                          : ms_loop_find(box->tree, which, line, &err);
   }
   return box->loop != NULL ? 1 : ms_push_error(L, &err);
 }

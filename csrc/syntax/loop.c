@@ -64,21 +64,28 @@ static bool consider(ms_node *node, void *context) {
   return true;
 }
 
-/* The function after this one, children first; NULL at the end. */
-static ms_function *next_function(ms_function *function) {
-  if (function->first_child != NULL) return function->first_child;
-  while (function != NULL && function->next_sibling == NULL) function = function->parent;
-  return function != NULL ? function->next_sibling : NULL;
+static ms_function *innermost(ms_function *function) {
+  while (function->first_child != NULL) function = function->first_child;
+  return function;
 }
 
-static bool is_meant(const ms_function *function, uint32_t first_line, uint32_t last_line) {
-  if (function->node == NULL || first_line == 0) return function->node == NULL && first_line == 0;
-  return function->first_line == first_line && function->last_line == last_line;
+/* The function that ends after this one; NULL after the main chunk. */
+static ms_function *next_function(const ms_function *function) {
+  if (function->next_sibling != NULL) return innermost(function->next_sibling);
+  return function->parent;
 }
 
-static void search_tree(search *state, ms_tree *tree, uint32_t first_line, uint32_t last_line) {
-  for (ms_function *each = tree->main; each != NULL; each = next_function(each)) {
-    if (!is_meant(each, first_line, last_line)) continue;
+static bool is_meant(const ms_function *function, uint32_t place, const ms_which *which) {
+  if (which->place != 0 && which->place != place) return false;
+  if (function->node == NULL || which->first_line == 0)
+    return function->node == NULL && which->first_line == 0;
+  return function->first_line == which->first_line && function->last_line == which->last_line;
+}
+
+static void search_tree(search *state, ms_tree *tree, const ms_which *which) {
+  uint32_t place = 0;
+  for (ms_function *each = innermost(tree->main); each != NULL; each = next_function(each)) {
+    if (!is_meant(each, ++place, which)) continue;
     state->within = each;
     ms_node_walk(each->body, consider, state);
   }
@@ -121,10 +128,9 @@ static ms_loop *make_loop(ms_tree *tree, const search *state, ms_error *err) {
   return ms_loop_capture(loop, err) == 0 ? loop : fail(tree, loop->call->line, err);
 }
 
-ms_loop *ms_loop_find(ms_tree *tree, uint32_t first_line, uint32_t last_line, uint32_t line,
-                      ms_error *err) {
+ms_loop *ms_loop_find(ms_tree *tree, ms_which which, uint32_t line, ms_error *err) {
   search state = {.line = line};
-  search_tree(&state, tree, first_line, last_line);
+  search_tree(&state, tree, &which);
   if (state.count == 1) return make_loop(tree, &state, err);
   if (state.count > 1) {
     ms_error_set(err, MS_SRC,
@@ -141,10 +147,11 @@ ms_loop *ms_loop_find(ms_tree *tree, uint32_t first_line, uint32_t last_line, ui
   return fail(tree, line, err);
 }
 
-ms_loop *ms_loop_closure(ms_tree *tree, uint32_t first_line, uint32_t last_line, ms_error *err) {
+ms_loop *ms_loop_closure(ms_tree *tree, ms_which which, ms_error *err) {
   search state = {0};
-  for (ms_function *each = tree->main; each != NULL; each = next_function(each)) {
-    if (each->node == NULL || !is_meant(each, first_line, last_line)) continue;
+  uint32_t place = 0;
+  for (ms_function *each = innermost(tree->main); each != NULL; each = next_function(each)) {
+    if (!is_meant(each, ++place, &which) || each->node == NULL) continue;
     state.found = each->node;
     state.function = each->parent;
     state.count++;
@@ -153,13 +160,13 @@ ms_loop *ms_loop_closure(ms_tree *tree, uint32_t first_line, uint32_t last_line,
   ms_error_set(err, MS_SRC,
                "%u functions begin on line %u and end on line %u: which one is running cannot be "
                "told; put each on a line of its own",
-               state.count, first_line, last_line);
-  return fail(tree, first_line, err);
+               state.count, which.first_line, which.last_line);
+  return fail(tree, which.first_line, err);
 }
 
 ms_loop *ms_loop_first(ms_tree *tree, ms_error *err) {
   search state = {.any_line = true};
-  search_tree(&state, tree, 0, 0);
+  search_tree(&state, tree, &(ms_which){0});
   if (state.count > 0) return make_loop(tree, &state, err);
   ms_error_set(err, MS_SRC, "the text has no loop of the form `for i in parallel(n) do ... end`");
   return fail(tree, 1, err);

@@ -42,22 +42,27 @@ typedef struct ms_loop {
   uint32_t capture_count;
 } ms_loop;
 
+/* Which function of a text is meant: by its lines (0, 0: the main chunk), and by its place, from 1,
+ * among the text's functions in the order of their ends, which is that of the compiler's dumps. It
+ * tells functions on the same lines apart; 0: not known. */
+typedef struct ms_which {
+  uint32_t first_line, last_line, place;
+} ms_which;
+
 /* Deepest nesting of a loop's body, so that analyses may recurse over it. */
 #define MS_LOOP_HEIGHT 1000
 
-/* Finds the loop in the functions with these first and last lines (first_line 0: the main chunk)
- * whose call opens on `line`. Loops in functions inside those do not count.
+/* Finds the loop in these functions whose call opens on `line`. Loops in functions inside those do
+ * not count.
  *
  * Of several candidates on the line, those that call a name or a path of constant fields
  * (`parallel`, `meissa.parallel`) go before methods and other callees; the globals pairs, ipairs
  * and next are none. Errors (MS_SRC): none there, or several of the same sort; both say what to
  * write; or a body nested deeper than MS_LOOP_HEIGHT. */
-ms_loop *ms_loop_find(ms_tree *tree, uint32_t first_line, uint32_t last_line, uint32_t line,
-                      ms_error *err);
+ms_loop *ms_loop_find(ms_tree *tree, ms_which which, uint32_t line, ms_error *err);
 
-/* The function literal with these first and last lines as a loop's body (closure form). MS_SRC
- * when there are several. */
-ms_loop *ms_loop_closure(ms_tree *tree, uint32_t first_line, uint32_t last_line, ms_error *err);
+/* This function literal as a loop's body (closure form). MS_SRC when there are several. */
+ms_loop *ms_loop_closure(ms_tree *tree, ms_which which, ms_error *err);
 
 /* The parallel loop of a text given to analyse: the first generic `for` in the main chunk that
  * ms_loop_find would take on its line. */

@@ -35,8 +35,8 @@ static void describe(const ms_loop *loop, ms_text *out) {
 /* The loop of either form; the closure form ignores `line`. */
 static ms_loop *find(ms_tree *tree, uint32_t first, uint32_t last, uint32_t line, bool closure_form,
                      ms_error *err) {
-  return closure_form ? ms_loop_closure(tree, first, last, err)
-                      : ms_loop_find(tree, first, last, line, err);
+  ms_which which = {first, last, 0};
+  return closure_form ? ms_loop_closure(tree, which, err) : ms_loop_find(tree, which, line, err);
 }
 
 static void test_captures(void) {
@@ -103,7 +103,7 @@ static void test_reach(void) {
   ms_error err;
   ms_error_clear(&err);
   ms_text text = {0};
-  ms_loop *loop = ms_loop_find(tree, 2, 10, 4, &err);
+  ms_loop *loop = ms_loop_find(tree, (ms_which){2, 10, 0}, 4, &err);
   CHECK(loop != NULL && loop->closure == NULL && loop->statement->kind == MS_FOR_GENERIC);
   if (loop != NULL) {
     describe(loop, &text);
@@ -115,7 +115,7 @@ static void test_reach(void) {
     CHECK(loop->captures[1].symbol == tree->main->body->kid[0]->symbols[0]);
     CHECK(loop->body->kind == MS_BLOCK && loop->body == loop->statement->kid[1]);
   }
-  loop = ms_loop_closure(tree, 7, 9, &err);
+  loop = ms_loop_closure(tree, (ms_which){7, 9, 0}, &err);
   CHECK(loop != NULL && loop->closure != NULL && loop->call->kind == MS_CALL);
   if (loop != NULL) {
     describe(loop, &text);

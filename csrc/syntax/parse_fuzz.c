@@ -85,8 +85,8 @@ static void look_for(census *seen, const ms_node *node, const ms_node *call) {
   ms_error err;
   ms_error_clear(&err);
   if (seen->loops++ >= MOST_LOOPS) return;
-  ms_loop *loop =
-      ms_loop_find(seen->tree, function->first_line, function->last_line, call->open_line, &err);
+  ms_which which = {function->first_line, function->last_line, 0};
+  ms_loop *loop = ms_loop_find(seen->tree, which, call->open_line, &err);
   MUST((loop == NULL) == (err.code == MS_SRC));
   if (loop == NULL) return;
   MUST(loop->call->open_line == call->open_line);
@@ -100,7 +100,8 @@ static void look_for_closure(census *seen, const ms_function *function) {
   ms_error err;
   ms_error_clear(&err);
   if (seen->loops++ >= MOST_LOOPS) return;
-  ms_loop *loop = ms_loop_closure(seen->tree, function->first_line, function->last_line, &err);
+  ms_which which = {function->first_line, function->last_line, 0};
+  ms_loop *loop = ms_loop_closure(seen->tree, which, &err);
   MUST((loop == NULL) == (err.code == MS_SRC));
   if (loop == NULL) return;
   MUST(loop->closure == function);

@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: MIT
---- Comparing bytecode dumps: is this function part of that chunk?
+--- Comparing bytecode dumps: is this function part of that chunk, and which part?
 --
 -- A dump is a header and then one record a prototype, children before parents; the records of a
 -- function stand together inside those of any chunk that contains it.
@@ -88,8 +88,8 @@ end
 -- Its head: numbers of what follows.
 local function head_of(at)
   local head = {varargs = has(at:octet(), HAS_VARARGS), parameters = at:octet(),
-                frame = at:octet(), upvalues = at:octet(), constants = at:number(), numbers = at:number(),
-                instructions = at:number()}
+                frame = at:octet(), upvalues = at:octet(), constants = at:number(),
+                numbers = at:number(), instructions = at:number()}
   head.debug = at:number()
   if head.debug > 0 then head.first, head.lines = at:number(), at:number() end
   return head
@@ -206,18 +206,19 @@ local function equal_meaning(one, at, other, place)
   return normal(one, at) == normal(other, place)
 end
 
-local function occurs(func, chunk, equal)
+local function place_of(func, chunk, equal)
   for before = 0, #chunk - #func do
     local k = #func -- the function itself: those inside it are more often the same
     while k > 0 and equal(chunk, before + k, func, k) do k = k - 1 end
-    if k == 0 then return true end
+    if k == 0 then return before + #func end
   end
-  return false
 end
 
---- Whether a function is part of a chunk; both by their records.
-function M.contains(chunk, func)
-  return occurs(func, chunk, equal_bytes) or occurs(func, chunk, equal_meaning)
+--- Where a function is in a chunk, both by their records: the place of its own record, which is its
+-- place among the chunk's functions in the order of their ends. Nil if it is no part of the chunk.
+-- Of functions that mean the same, the first.
+function M.find(chunk, func)
+  return place_of(func, chunk, equal_bytes) or place_of(func, chunk, equal_meaning)
 end
 
 return M

@@ -44,15 +44,15 @@ local function display_name(info)
 end
 
 local function parse_loop(func, info, line)
-  local text = source.text(func, info.source)
+  local text, ordinal = source.text(func, info.source)
   local places = by_text[text] or {}
   by_text[text] = places
-  local place = string.format("%d-%d:%s:%s", info.linedefined, info.lastlinedefined, line or "",
-                                       string.sub(info.source, 1, 1) == "@" and info.source or "")
+  local place = string.format("%d:%s:%s", ordinal, line or "",
+                              string.sub(info.source, 1, 1) == "@" and info.source or "")
   local record = places[place]
   if record then return record end
   local first = info.what == "main" and 0 or info.linedefined
-  local loop, err = core.loop(text, info.source, first, info.lastlinedefined, line)
+  local loop, err = core.loop(text, info.source, first, info.lastlinedefined, ordinal, line)
   if not loop then errors.raise_core(err) end
   record = {loop = loop, captures = loop:captures(), names = loop:names(), info = loop:info(),
             plans = {}, kernels = {},

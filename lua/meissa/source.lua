@@ -72,14 +72,16 @@ local function candidates(source)
   return {source}, "the chunk"
 end
 
+-- The place of a function in the text of an entry; nil if it is not from there.
 local function prove(entry, records)
-  return entry.records and dumps.contains(entry.records, records)
+  return entry.records and dumps.find(entry.records, records)
 end
 
 --- The proved text of a function.
 -- @param func a Lua function
 -- @param source its chunk source, as debug.getinfo(func, "S").source
 -- @return the text, the same string for every function of one chunk
+-- @return the function's place among those of the text (see meissa.dump.find)
 -- Errors: SRC, when the text is not to be had or is not that of the running function.
 function M.text(func, source)
   if string.sub(source, 1, 1) == "\27" then
@@ -93,16 +95,18 @@ function M.text(func, source)
   end
   local known = texts[source] or {}
   for _, entry in ipairs(known) do
-    if prove(entry, records) then return entry.text end
+    local place = prove(entry, records)
+    if place then return entry.text, place end
   end
   local found, name = candidates(source)
   for _, text in ipairs(found) do
     local chunk = loadstring(text, source)
     local entry = {text = text, records = chunk and dumps.records(string.dump(chunk))}
-    if prove(entry, records) then
+    local place = prove(entry, records)
+    if place then
       known[#known + 1] = entry
       texts[source] = known
-      return text
+      return text, place
     end
   end
   errors.raise("SRC", "the text of %s is no longer that of the running function: it was edited " ..

@@ -28,12 +28,12 @@ local by_function = setmetatable({}, { __mode = "k" })
 local by_place, codes = {}, 0
 
 local function parse(fn, info)
-  local text = source.text(fn, info.source)
-  local place = string.format("%d-%d:%s", info.linedefined, info.lastlinedefined, info.source)
+  local text, ordinal = source.text(fn, info.source)
+  local place = string.format("%d:%s", ordinal, info.source)
   local known = by_place[text] or {}
   by_place[text] = known
   if known[place] == nil then
-    local loop = core.loop(text, info.source, info.linedefined, info.lastlinedefined)
+    local loop = core.loop(text, info.source, info.linedefined, info.lastlinedefined, ordinal)
     if loop then
       codes = codes + 1
       local captures = loop:captures()
