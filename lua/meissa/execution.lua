@@ -59,7 +59,7 @@ function M.instance(kernel_bytes, run_bytes, items, where, draws)
     arrays.bulk[k] = {capture = each.capture, pointer = items[each.item].pointer,
                       length = each.length, digest = each.digest}
   end
-  return kernel.prepare(kernel_bytes, run_bytes, arrays, {print = print, draws = draws}), own
+  return kernel.prepare(kernel_bytes, run_bytes, arrays, {print = _G.print, draws = draws}), own
 end
 
 --- A function that runs a block, given its number, on the engine that is there when it begins.

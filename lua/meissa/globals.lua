@@ -4,9 +4,9 @@
 --
 -- A program may replace functions of the standard libraries, add to them and take some away, before
 -- and after it loads Meissa. What Meissa itself calls stays LuaJIT's: its files have globals of
--- their own, with libraries of their own. `_G` and package.path are the program's there. Methods of
--- strings go through the program's metatable of strings, so Meissa calls none: string.sub(s, 1),
--- not s:sub(1).
+-- their own, with libraries of their own. `_G`, package.path and io.stderr are the program's there.
+-- Methods of strings go through the program's metatable of strings, so Meissa calls none:
+-- string.sub(s, 1), not s:sub(1).
 -- @module meissa.globals
 
 require "ffi"
@@ -24,7 +24,7 @@ M.libraries = libraries
 local own_require = libraries.package.require or load_module
 
 --- The environment of Meissa's own files.
-M.environment = {_G = _G, io = libraries.io, jit = libraries.jit}
+M.environment = {_G = _G, jit = libraries.jit}
 
 for name, value in base.next, base do
   if name ~= "_G" then M.environment[name] = value end
@@ -37,9 +37,13 @@ function M.environment.require(name)
   return libraries[name] or own_require(name)
 end
 
-M.environment.package = setmetatable(libraries.package, {__index = package})
-for _, name in base.ipairs {"path", "cpath", "loaded", "loaders", "preload"} do
-  libraries.package[name] = nil
+-- What is no function but a setting stays the program's: where it sends its output, say.
+for name, settings in base.next, {
+  package = {"path", "cpath", "loaded", "loaders", "preload"},
+  io = {"stdin", "stdout", "stderr"},
+} do
+  M.environment[name] = setmetatable(libraries[name], {__index = _G[name]})
+  for _, setting in base.ipairs(settings) do libraries[name][setting] = nil end
 end
 
 return M
