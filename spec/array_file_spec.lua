@@ -102,6 +102,86 @@ describe("dense arrays", function()
   end
 end)
 
+-- Elements with the bits of Lua values that are no numbers: nil, false, true, pointers of each
+-- kind, and NaNs of both signs with and without the quiet bit; as doubles and as floats.
+local function forged()
+  local high = { 0xffffffff, 0xfffeffff, 0xfffdffff, 0xfff90000, 0xfffa0000, 0xfffb8000, 0xfffd8000,
+    0xffff0000, 0xfff80000, 0x7ff80000, 0x7ff00000, 0xfff00000, 0x7fffffff }
+  local wide, narrow = {}, {}
+  for k, bits in ipairs(high) do
+    wide[k] = string.char(16, 0, 0, 0, bits % 256, bit.band(bit.rshift(bits, 8), 255),
+      bit.band(bit.rshift(bits, 16), 255), bit.rshift(bits, 24))
+    local byte = math.floor(bits / 2 ^ 16) % 256
+    narrow[k] = string.char(255, 255, byte % 128 + 128, k % 2 == 0 and 255 or 127)
+  end
+  return table.concat(wide), table.concat(narrow), #high
+end
+
+describe("NaNs of a file", function()
+  local wide, narrow, count = forged()
+
+  local function check(A, n)
+    for k = 1, n do
+      assert.equal("number", type(A[k]))
+      assert.is_true(A[k] ~= A[k])
+    end
+  end
+
+  for _, order in ipairs { "False", "True" } do
+    it("are numbers in NumPy's, fortran_order " .. order, function()
+      with_directory(function(dir)
+        local path = dir .. "/A.npy"
+        put(path, npy("<f8", order, ("(%d,)"):format(count), wide))
+        check(file.load(path), count)
+        put(path, npy("<f4", order, ("(%d,)"):format(count), narrow))
+        check(file.load(path), count)
+        put(path, npy("<f4", order, "(1, 2)", ("\255"):rep(8)))
+        check(file.load(path)[1], 2)
+        put(path, npy("<f8", order, "(2, 20000)", ("\255"):rep(320000)))
+        local A = file.load(path)
+        check(A[2], 20000)
+        assert.is_true(A:sum() ~= A:sum())
+        put(path, npy("<i4", order, "(1, 2)", ("\255"):rep(8)))
+        assert.same({ { -1, -1 } }, file.load(path):totable())
+      end)
+    end)
+  end
+
+  it("are numbers in models, sparse values included", function()
+    with_directory(function(dir)
+      local whole = {}
+      for k = 1, count do whole[k] = k end
+      for name, bytes in pairs { double = wide, float = narrow } do
+        local model = { dense = array.zeros({ count }, { type = name }),
+          sparse = array.sparse({ count }, { i = whole }, { type = name }) }
+        for _, A in pairs(model) do ffi.copy((A:data()), bytes, #bytes) end
+        file.save(dir .. "/m", model)
+        local M = file.load(dir .. "/m")
+        check(M.dense, count)
+        for _, v in M.sparse:each() do
+          assert.equal("number", type(v))
+          assert.is_true(v ~= v)
+        end
+        model.sparse:save(dir .. "/s")
+        local values = file.load(dir .. "/s"):totable().v
+        for k = 1, count do assert.equal("number", type(values[k])) end
+      end
+    end)
+  end)
+
+  it("leave other elements' bits as they were", function()
+    with_directory(function(dir)
+      local list = { -0.0, 0, 1 / 0, -1 / 0, 5e-324, 1.7976931348623157e308, -1 }
+      array.from(list):save(dir .. "/A.npy")
+      local loaded = file.load(dir .. "/A.npy")
+      for k, value in ipairs(list) do
+        assert.equal(value, loaded[k])
+        assert.equal(1 / value, 1 / loaded[k])
+      end
+    end)
+  end)
+end)
+
 local function ratings(dir)
   put(dir .. "/r.csv", "ann,10,5\nbob,-3,2.5\nann,-3,1\nzoë,7,0\n")
   return read.triples(dir .. "/r.csv")

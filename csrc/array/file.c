@@ -18,7 +18,7 @@
 
 /* The most that is given to one write, read or checksum: their counts are 32 bits wide. */
 #define PIECE ((size_t)1 << 24)
-#define CHUNK 8192 /* elements gathered at a time */
+#define CHUNK 8192 /* elements gathered, or settled, at a time */
 
 static int file_error(const char *path, ms_error *err, const char *what) {
   ms_error_set(err, MS_FIL, "%s", what);
@@ -194,6 +194,19 @@ int ms_reader_read(ms_reader *reader, void *bytes, uint64_t size, ms_error *err)
     reader->position += (uint64_t)done;
     at += done;
     size -= (uint64_t)done;
+  }
+  return 0;
+}
+
+int ms_reader_elements(ms_reader *reader, const ms_array *array, ms_error *err) {
+  const ms_type_ops *ops = ms_type_of(array->type);
+  char *at = array->data;
+  for (int64_t left = array->count; left > 0;) {
+    int64_t n = left < CHUNK ? left : CHUNK;
+    if (ms_reader_read(reader, at, (uint64_t)n * ops->size, err) != 0) return -1;
+    ms_type_settle_nan(array->type, at, (size_t)n);
+    at += (size_t)n * ops->size;
+    left -= n;
   }
   return 0;
 }

@@ -46,6 +46,10 @@ MS_API ms_reader *ms_reader_open(const char *path, ms_error *err);
 /* Reads exactly `size` bytes; fewer left is an error that says the file is truncated. */
 MS_API int ms_reader_read(ms_reader *reader, void *bytes, uint64_t size, ms_error *err);
 
+/* Reads all elements of an array whose elements lie one after the other (the values of a sparse
+ * one). NaNs come out as C's NAN, see ms_type_settle_nan. */
+MS_API int ms_reader_elements(ms_reader *reader, const ms_array *array, ms_error *err);
+
 /* Closes and frees the reader (NULL allowed). */
 MS_API void ms_reader_close(ms_reader *reader);
 

@@ -5,6 +5,7 @@
 
 #include <dirent.h>
 #include <limits.h>
+#include <math.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -150,6 +151,30 @@ static void test_elements(void) {
   ms_array_release(array);
 }
 
+/* Elements with the bits of all kinds of NaN come back as one of them. */
+static void test_nan(void) {
+  ms_error err = {0};
+  static uint64_t bits[20000];
+  const int64_t dims[] = {20000};
+  double nan = NAN;
+  for (size_t i = 0; i < 20000; i++) {
+    bits[i] = i % 3 == 0 ? 0xfff8000000000001u + i : i % 3 == 1 ? 0x7ff0000000000001u + i : i;
+  }
+  ms_writer *writer = ms_writer_open(path, &err);
+  CHECK(ms_writer_write(writer, bits, sizeof bits, &err) == 0);
+  CHECK(ms_writer_commit(writer, &err) == 0);
+  ms_array *array = ms_array_dense(MS_DOUBLE, 1, dims, &err);
+  ms_reader *reader = ms_reader_open(path, &err);
+  CHECK(ms_reader_elements(reader, array, &err) == 0 && reader->position == sizeof bits);
+  CHECK(ms_reader_elements(reader, array, &err) == -1 && err.code == MS_FIL);
+  ms_reader_close(reader);
+  for (size_t i = 0; i < 20000; i++) {
+    if (i % 3 != 2) memcpy(&bits[i], &nan, sizeof nan);
+  }
+  CHECK(memcmp(bits, array->data, sizeof bits) == 0);
+  ms_array_release(array);
+}
+
 int main(void) {
   CHECK(mkdtemp(directory) != NULL);
   snprintf(path, sizeof path, "%s/file", directory);
@@ -160,6 +185,7 @@ int main(void) {
   test_refused();
   test_short();
   test_elements();
+  test_nan();
   unlink(path);
   rmdir(directory);
   return ms_test_end();

@@ -85,6 +85,23 @@ const char *ms_type_name(int type) {
   return ops != NULL ? ops->name : "?";
 }
 
+static void settle_floats(float *elements, size_t count) {
+  for (size_t i = 0; i < count; i++) {
+    if (isnan(elements[i])) elements[i] = NAN;
+  }
+}
+
+static void settle_doubles(double *elements, size_t count) {
+  for (size_t i = 0; i < count; i++) {
+    if (isnan(elements[i])) elements[i] = NAN;
+  }
+}
+
+void ms_type_settle_nan(int type, void *elements, size_t count) {
+  if (type == MS_FLOAT) settle_floats(elements, count);
+  if (type == MS_DOUBLE) settle_doubles(elements, count);
+}
+
 bool ms_type_holds(const ms_type_ops *ops, double number) {
   if (!ops->integer) return ops->size == sizeof(double) || isfinite((float)number);
   double element;

@@ -36,6 +36,11 @@ const ms_type_ops *ms_type_of(int type);
  * is, and none that would become infinite. */
 bool ms_type_holds(const ms_type_ops *ops, double number);
 
+/* Gives every NaN among elements from outside the bits of C's NAN. LuaJIT keeps its values in the
+ * bits of NaNs that no arithmetic makes: read as an element, these would be any value, or a pointer
+ * to one. */
+void ms_type_settle_nan(int type, void *elements, size_t count);
+
 /* "float" and so on; "?" for anything else. */
 MS_API const char *ms_type_name(int type);
 

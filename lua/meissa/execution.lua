@@ -7,7 +7,7 @@
 -- one job to the next it keeps what it has decoded, and the instance if only numbers have changed.
 -- @module meissa.execution
 
-local buffer = require "string.buffer"
+local encoded = require "meissa.encoded"
 local ffi = require "ffi"
 local grids = require "meissa.grid"
 local kernel = require "meissa.kernel"
@@ -87,7 +87,7 @@ local function decoder()
     local value = known[words]
     if value then return value end
     if count == MOST_DECODED then known, count = {}, 0 end
-    value = buffer.decode(words)
+    value = encoded.from_message(words)
     known[words], count = value, count + 1
     return value
   end
@@ -116,7 +116,7 @@ end
 -- @string static what goes to a worker once
 -- @param job the job
 function M.prepare(static, job)
-  local fixed, told = decode_static(static), buffer.decode(job.run)
+  local fixed, told = decode_static(static), encoded.from_message(job.run)
   local layout = fixed.layout or decode_layout(told.layout)
   local instance, own = instance_of(fixed, told, job)
   if own then

@@ -7,7 +7,7 @@
 -- both into an instance and runs blocks with it. The driver combines what blocks return. Packing is
 -- in kernel/pack.lua.
 -- @module meissa.kernel
-local buffer = require("string.buffer")
+local encoded = require("meissa.encoded")
 local ffi = require("ffi")
 local bulk = require("meissa.kernel.bulk")
 local compiler = require("meissa.kernel.compiler")
@@ -46,7 +46,7 @@ local function load_kernel(bytes)
   local key = string.sub(bytes, 1, pack.KEY)
   local kernel = loaded[key]
   if kernel then return kernel end
-  local content = buffer.decode(string.sub(bytes, pack.KEY + 1))
+  local content = encoded.from_message(string.sub(bytes, pack.KEY + 1))
   kernel = { info = content.info, native = content.native, memory = {} }
   if loaded_count == MOST_LOADED then loaded, loaded_count = {}, 0 end
   loaded[key], loaded_count = kernel, loaded_count + 1
@@ -151,8 +151,8 @@ function Instance:run_placed()
   if before then random.close(before) end
   if not ok then return nil, failure.finish(results, self.kernel.info) end
   if #self.kernel.info.results == 0 then return "" end
-  local encoded, bytes = pcall(results_of.encode, self, results)
-  if not encoded then return nil, failure.plain(bytes) end
+  local fits, bytes = pcall(results_of.encode, self, results)
+  if not fits then return nil, failure.plain(bytes) end
   return bytes
 end
 

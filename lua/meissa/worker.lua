@@ -10,6 +10,7 @@
 require "meissa.requires"
 require "meissa.chunks"
 local core = require "meissa.core"
+local encoded = require "meissa.encoded"
 local environment = require "meissa.environment"
 local buffer = require "string.buffer"
 local system = require "meissa.system"
@@ -49,7 +50,7 @@ end
 -- @param bytes what encode_error returned
 -- @return table
 function M.decode_error(bytes)
-  return buffer.decode(bytes)
+  return encoded.from_message(bytes)
 end
 
 -- Errors keep their text; a plain string says where in `traceback`.

@@ -1,7 +1,7 @@
 -- SPDX-License-Identifier: MIT
 --
--- Arrays of objects: elements are Lua values that string.buffer can carry: nil, booleans, numbers,
--- strings, int64 numbers, and tables of these without metatables.
+-- Arrays of objects: elements are nil, booleans, numbers, strings, and tables of these without
+-- metatables.
 --
 -- Such an array is a Lua table with this module as its metatable, so that a loop which captures it
 -- sends it as it sends any table. It lives in one process: a loop's workers get copies. A vector
@@ -79,7 +79,7 @@ local plain = { ["nil"] = true, boolean = true, number = true, string = true }
 local function trouble_of(value, inside)
   if plain[type(value)] then return nil end
   if type(value) == "cdata" and (ffi.istype(int64_t, value) or ffi.istype(uint64_t, value)) then
-    return nil
+    return "a 64-bit integer (a cdata, of which tonumber makes a number)"
   end
   if type(value) ~= "table" then return "a " .. type(value) end
   if getmetatable(value) ~= nil then return "a table with a metatable" end

@@ -83,6 +83,8 @@ end
 
 --- The address of the elements and their distances, for code of your own with LuaJIT's FFI. The
 -- address is good as long as the array is held.
+-- Unsafe: nothing checks what is read or written there. NaNs with bits that no arithmetic makes,
+-- written there, are other Lua values when they are read as elements, or crash the process.
 -- @treturn cdata a pointer to the element type: element [1]...[1], or a sparse array's values
 -- @treturn table dense: strides in elements; sparse: pointers to int32 coordinates, from 0
 function methods.data(self)

@@ -5,6 +5,7 @@
 
 local buffer = require("string.buffer")
 local element = require("meissa.array.element")
+local encoded = require("meissa.encoded")
 local errors = require("meissa.errors")
 local objects = require("meissa.array.objects")
 local section = require("meissa.file.section")
@@ -101,8 +102,9 @@ function M.read(reader)
   for k = 1, array_count do arrays[k] = section.read(reader) end
   reader:footer()
   for _, array in ipairs(arrays) do section.finish(reader, array) end
-  local ok, value = pcall(buffer.decode, body)
-  if not ok or type(value) ~= "table" then reader:fail("the values cannot be decoded") end
+  local value, fault = encoded.from_file(body)
+  if fault then reader:fail("the encoding of the values %s", fault) end
+  if type(value) ~= "table" then reader:fail("the values are no table") end
   restore(reader, value, arrays)
   return value
 end

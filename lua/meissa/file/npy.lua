@@ -101,7 +101,7 @@ function M.read(reader)
     for d = 1, #dims do shape[d] = dims[#dims + 1 - d] end
   end
   local A = make.dense(shape, number)
-  reader:into(A.array.data, size)
+  reader:elements(A.array)
   if reader:left() > 0 then
     if reader:left() ~= stream.FOOTER_SIZE then
       reader:fail("the file has %d bytes more than its header says", reader:left())

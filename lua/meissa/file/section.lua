@@ -7,8 +7,10 @@
 local ffi = require("ffi")
 local core = require("meissa.array.core")
 local element = require("meissa.array.element")
+local encoded = require("meissa.encoded")
 local make = require("meissa.array.make")
 local objects = require("meissa.array.objects")
+local tables = require("meissa.tables")
 local buffer = require("string.buffer")
 
 local lib = core.lib
@@ -142,7 +144,7 @@ local function fill_array(reader, A, kind)
     local ok = pcall(core.call, lib.ms_array_check_coords, array)
     if not ok then reader:fail("a coordinate lies outside the extents") end
   end
-  reader:into(array.data, array.count * ffi.sizeof(core.element_ctypes[array.type]))
+  reader:elements(array)
 end
 
 -- An array of objects whose elements M.finish decodes.
@@ -158,14 +160,21 @@ end
 --- Decodes the elements of an array that read gave, once the checksum is known to match.
 function M.finish(reader, array)
   if not objects.is(array) then return end
-  local ok, content = pcall(buffer.decode, rawget(array, "encoded"))
-  if not ok or type(content) ~= "table" or type(content.items) ~= "table" then
-    reader:fail("the elements cannot be decoded")
+  local content, fault = encoded.from_file(rawget(array, "encoded"))
+  if fault then reader:fail("the encoding of the elements %s", fault) end
+  if type(content) ~= "table" or type(content.items) ~= "table"
+    or content.labels ~= nil and type(content.labels) ~= "table" then
+    reader:fail("the elements are no table")
   end
   rawset(array, "encoded", nil)
   rawset(array, "labels", content.labels)
-  local items = objects.content(array)
-  for k = 1, array:nnz() do rawset(items, k, content.items[k]) end
+  local items, count = objects.content(array), array:nnz()
+  for k, item in tables.each(content.items) do -- most may be nil
+    if type(k) ~= "number" or k < 1 or k > count or k % 1 ~= 0 then
+      reader:fail("an element lies outside the extents")
+    end
+    rawset(items, k, item)
+  end
 end
 
 --- Reads an array; M.finish is to be called before it is used.

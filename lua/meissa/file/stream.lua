@@ -28,6 +28,7 @@ int ms_writer_commit(ms_writer *writer, ms_error *err);
 void ms_writer_abort(ms_writer *writer);
 ms_reader *ms_reader_open(const char *path, ms_error *err);
 int ms_reader_read(ms_reader *reader, void *bytes, uint64_t size, ms_error *err);
+int ms_reader_elements(ms_reader *reader, const ms_array *array, ms_error *err);
 void ms_reader_close(ms_reader *reader);
 void *ms_file_memory(uint64_t size, ms_error *err);
 void ms_file_forget(void *memory);
@@ -112,6 +113,12 @@ end
 
 function Reader:into(memory, size)
   core.call(lib.ms_reader_read, self.raw, memory, size)
+end
+
+--- Reads the elements of an array (an ms_array) that lie one after the other, the values of a
+-- sparse one. Whatever their bits, each is a number: see csrc/array/type.h.
+function Reader:elements(array)
+  core.call(lib.ms_reader_elements, self.raw, array)
 end
 
 function Reader:string(size)

@@ -59,6 +59,14 @@ local function inner_value(value, path)
   return value
 end
 
+-- A slot's number. Of NaNs with bits that LuaJIT takes for other values, which memory written
+-- through data() may hold, it is a NaN.
+local function number_of(slot)
+  local bits = slot.whole
+  if bits < 0 and bits > -0x8000000000000LL then return 0 / 0 end
+  return slot.number
+end
+
 local function set_value(slot, value)
   if type(value) == "number" then slot.number = value else slot.whole = value and 1 or 0 end
 end
@@ -213,7 +221,7 @@ local function values_of(self)
     if tag == NONE then
       values[n] = helpers.none
     elseif tag == NUMBER then
-      values[n] = results[2 * n - 2].number
+      values[n] = number_of(results[2 * n - 2])
     elseif tag == TRUE or tag == FALSE then
       values[n] = tag == TRUE
     end
@@ -269,7 +277,7 @@ end
 --- What a result's two slots hold: whether it was assigned, and the value.
 function M.value(slots)
   local tag = tonumber(slots[1].whole)
-  if tag == NUMBER then return true, slots[0].number end
+  if tag == NUMBER then return true, number_of(slots[0]) end
   if tag == TRUE or tag == FALSE then return true, tag == TRUE end
   return tag ~= NONE, nil
 end

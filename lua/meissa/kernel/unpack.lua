@@ -5,7 +5,7 @@
 -- in the last run (its code and all that it can reach are equal and nothing assigns them) is kept
 -- from there. Otherwise every run would compile its loops anew.
 -- @module meissa.kernel.unpack
-local buffer = require("string.buffer")
+local encoded = require("meissa.encoded")
 local errors = require("meissa.errors")
 local tables = require("meissa.tables")
 
@@ -155,7 +155,7 @@ end
 --- The values that carry.encode was given, if all are numbers, strings and booleans; else nil.
 -- @string bytes what encode returned
 function M.decode_simply(bytes)
-  local coded = buffer.decode(bytes)
+  local coded = encoded.from_message(bytes)
   return #coded.nodes == 0 and coded.roots or nil
 end
 
@@ -165,7 +165,7 @@ end
 -- `memory`: a table that remembers functions from one call to the next
 -- @treturn table the values by number
 function M.decode(bytes, options)
-  local coded = buffer.decode(bytes)
+  local coded = encoded.from_message(bytes)
   local memory = options.memory
   if #coded.nodes == 0 then -- numbers, strings and booleans are themselves
     if memory then memory.functions = {} end

@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Encoded: see encoded.h. The format is that of LuaJIT's lj_serialize.c: a tag, then what it needs.
+ * Tags, lengths and counts are unsigned numbers of one, two or five bytes. */
+#include "base/encoded.h"
+
+#include <stdint.h>
+#include <string.h>
+
+enum tag {
+  TAG_TRUE = 0x02,    /* nil and false lie below */
+  TAG_LIGHT64 = 0x05, /* NULL and pointers of 32 bits lie below */
+  TAG_INT = 0x06,
+  TAG_NUMBER = 0x07,
+  TAG_TABLE = 0x08, /* +1: with a hash part; +2 or +4: with an array part from 0 or from 1 */
+  TAG_TABLE_LAST = 0x0d,
+  TAG_INT64 = 0x10,
+  TAG_UINT64 = 0x11,
+  TAG_STRING = 0x20 /* + length */
+};
+
+/* Doubles with larger bits are not numbers to LuaJIT but its other values. */
+#define NAN_BITS 0xfff8000000000000u
+
+typedef struct scan {
+  const unsigned char *at, *end;
+  uint64_t left[MS_ENCODED_DEPTH + 1]; /* values still to come: of the stream, then of each table */
+  int depth;
+} scan;
+
+static size_t bytes_left(const scan *s) {
+  return (size_t)(s->end - s->at);
+}
+
+/* Reads a tag, length or count; false at the end of the stream. */
+static bool take_count(scan *s, uint32_t *count) {
+  if (bytes_left(s) < 1) return false;
+  uint32_t first = *s->at++;
+  *count = first;
+  if (first < 0xe0) return true;
+  size_t more = first == 0xff ? 4 : 1;
+  if (bytes_left(s) < more) return false;
+  if (more == 1) {
+    *count = ((first & 0x1f) << 8) + *s->at + 0xe0;
+  } else {
+    *count =
+        s->at[0] | (uint32_t)s->at[1] << 8 | (uint32_t)s->at[2] << 16 | (uint32_t)s->at[3] << 24;
+  }
+  s->at += more;
+  return true;
+}
+
+static const char *skip(scan *s, size_t size) {
+  if (size > bytes_left(s)) return "is cut short";
+  s->at += size;
+  return NULL;
+}
+
+static const char *skip_number(scan *s) {
+  uint64_t bits = 0;
+  for (size_t k = 0; k < 8 && k < bytes_left(s); k++) bits |= (uint64_t)s->at[k] << 8 * k;
+  if (bits > NAN_BITS) return "has a number with the bits of another value";
+  return skip(s, 8);
+}
+
+/* A table's parts; its values follow, each of one byte or more. */
+static const char *open_table(scan *s, uint32_t tag) {
+  uint32_t array = 0, hash = 0;
+  uint32_t parts = tag - TAG_TABLE;
+  if (parts >= 2 && !take_count(s, &array)) return "is cut short";
+  if ((parts & 1) != 0 && !take_count(s, &hash)) return "is cut short";
+  if (parts >= 4 && array > 0) array--; /* what would be at 0 is not there */
+  uint64_t values = array + 2 * (uint64_t)hash;
+  if (values > bytes_left(s)) return "announces a table that is larger than itself";
+  if (s->depth == MS_ENCODED_DEPTH) return "has tables nested too deep";
+  s->left[++s->depth] = values;
+  return NULL;
+}
+
+/* Goes over one value, of a table only over the beginning. */
+static const char *step(scan *s, bool integers) {
+  uint32_t tag;
+  if (!take_count(s, &tag)) return "is cut short";
+  if (tag >= TAG_STRING) return skip(s, tag - TAG_STRING);
+  if (tag <= TAG_TRUE) return NULL;
+  if (tag <= TAG_LIGHT64) return "has a pointer";
+  if (tag == TAG_INT) return skip(s, 4);
+  if (tag == TAG_NUMBER) return skip_number(s);
+  if (tag >= TAG_TABLE && tag <= TAG_TABLE_LAST) return open_table(s, tag);
+  if (tag == TAG_INT64 || tag == TAG_UINT64) {
+    return integers ? skip(s, 8) : "has a 64-bit integer (cdata)";
+  }
+  return "has a value of an unknown kind";
+}
+
+const char *ms_encoded_fault(const char *bytes, size_t size, bool integers) {
+  const unsigned char *first = (const unsigned char *)bytes;
+  scan s = {.at = first, .end = first + size, .depth = 0};
+  s.left[0] = 1;
+  while (s.depth >= 0) {
+    if (s.left[s.depth] == 0) {
+      s.depth--;
+      continue;
+    }
+    s.left[s.depth]--;
+    const char *fault = step(&s, integers);
+    if (fault != NULL) return fault;
+  }
+  return bytes_left(&s) == 0 ? NULL : "goes on after its end";
+}
