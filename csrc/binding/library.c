@@ -17,10 +17,10 @@
 
 #include "binding/binding.h"
 
-static const luaL_Reg openers[] = {{"", luaopen_base},      {"table", luaopen_table},
-                                   {"os", luaopen_os},      {"string", luaopen_string},
-                                   {"math", luaopen_math},  {"bit", luaopen_bit},
-                                   {"debug", luaopen_debug}};
+static const luaL_Reg openers[] = {{"", luaopen_base},       {"table", luaopen_table},
+                                   {"os", luaopen_os},       {"string", luaopen_string},
+                                   {"math", luaopen_math},   {"bit", luaopen_bit},
+                                   {"debug", luaopen_debug}, {"package", luaopen_package}};
 
 static const char *const preloaded[] = {"table.new", "table.clear", "string.buffer"};
 
@@ -116,18 +116,13 @@ typedef struct functions {
   lua_CFunction function[MOST_FUNCTIONS];
 } functions;
 
-/* In a fresh state: gathers the C functions of the library; of package, also `require`. */
+/* In a fresh state: gathers the C functions of the library. */
 static int gather(lua_State *L) {
   functions *found = lua_touserdata(L, 1);
   luaL_openlibs(L);
   lua_getglobal(L, "require");
-  lua_pushvalue(L, -1);
   lua_pushstring(L, found->library);
   lua_call(L, 1, 1);
-  if (found->library[0] == 'p') {
-    lua_pushvalue(L, -2);
-    lua_setfield(L, -2, "require");
-  }
   lua_pushnil(L);
   while (found->count < MOST_FUNCTIONS && lua_next(L, -2) != 0) {
     lua_CFunction function = lua_tocfunction(L, -1);
@@ -191,8 +186,22 @@ static void push_copy(lua_State *L, const char *library, const char *function) {
   lua_remove(L, source);
 }
 
+/* `require` was made again for a package of the thread's own: gives it the program's. */
+static void set_require(lua_State *L) {
+  lua_getfield(L, -1, "_G");
+  lua_getfield(L, -1, "require");
+  push_environment(L, "package");
+  if (lua_istable(L, -1)) {
+    lua_setfenv(L, -2);
+  } else {
+    lua_pop(L, 1);
+  }
+  lua_pop(L, 2);
+}
+
 static int libraries(lua_State *L) {
   push_opened(L);
+  set_require(L);
   for (size_t k = 0; k < sizeof single / sizeof single[0]; k++) {
     push_copy(L, single[k].name, single[k].function);
     lua_setfield(L, -2, single[k].name);

@@ -15,7 +15,7 @@ local known = require("meissa.capture.known")
 local searches = require("meissa.capture.search")
 local tables = require("meissa.tables")
 
-local builtins, libraries, drawing = known.builtins, known.libraries, known.drawing
+local builtins, drawing, is_library = known.builtins, known.drawing, known.is_library
 local field_of, new_search, content_of = searches.field_of, searches.new, searches.content_of
 
 local M = {}
@@ -81,7 +81,7 @@ local function search_from(state, binding, root)
     binding.all, state.anything = true, true
   end
   binding.draws = drawing[binding.value]
-  if state.opaque[binding.value] or libraries[binding.value] then return end
+  if state.opaque[binding.value] or is_library(binding.value) then return end
   local search = new_search(state)
   search.root = root
   search:visit(binding.value)
@@ -136,7 +136,7 @@ local function look_inside(state, bindings, names)
     end,
     follow = function(root, fields) return follow(state, root, fields) end,
     field_of = field_of,
-    is_searched = function(value) return not (state.opaque[value] or libraries[value]) end,
+    is_searched = function(value) return not (state.opaque[value] or is_library(value)) end,
   })
   for _, binding in ipairs(list) do search_from(state, binding) end
   return list
@@ -170,7 +170,8 @@ local function is_alone(state, binding)
   if binding.kind ~= "table" then return false end
   local meta = debug.getmetatable(binding.value)
   if meta ~= nil and not objects.is(binding.value) then return false end
-  if state.anything or state.opaque[binding.value] or libraries[binding.value] then return false end
+  if state.anything or state.opaque[binding.value] then return false end
+  if is_library(binding.value) then return false end
   for _, each in ipairs(state.searches) do
     local sees = each.search.all or each.search.seen[content_of(binding.value)]
     if each.binding ~= binding and sees then return false end

@@ -13,15 +13,12 @@ require "ffi"
 require "jit.util"
 local libraries = require("meissa.core").libraries()
 local base = libraries._G
-local load_module, setmetatable = require, base.setmetatable
+local own_require, setmetatable = base.require, base.setmetatable
 
 local M = {}
 
 --- Libraries by name, as LuaJIT has them: copies, with functions that do the same.
 M.libraries = libraries
-
--- A `require` that the program has wrapped would do, but may be wrapped once more, or gone.
-local own_require = libraries.package.require or load_module
 
 --- The environment of Meissa's own files.
 M.environment = {_G = _G, jit = libraries.jit}

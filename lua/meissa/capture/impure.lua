@@ -8,7 +8,10 @@
 -- for each. Nothing here calls user code.
 -- @module meissa.capture.impure
 
+local builtin = require("meissa.builtin")
 local bytecode = require("meissa.capture.bytecode")
+local ffi = require("ffi")
+local libraries = require("meissa.libraries")
 local tables = require("meissa.tables")
 
 local M = {}
@@ -20,46 +23,47 @@ local function set(names)
 end
 
 -- By library what of it counts.
-local FIELDS, NAMES = {}, { [io] = "io", [os] = "os" }
-FIELDS[io] = set { "close", "flush", "input", "lines", "open", "output", "popen", "read", "stderr",
-  "stdin", "stdout", "tmpfile", "write" }
-FIELDS[os] = set { "clock", "date", "execute", "exit", "remove", "rename", "setlocale", "time",
-  "tmpname" }
-
--- The numbers that it gives depend on the order of its calls.
-FIELDS[math], NAMES[math] = set { "random", "randomseed" }, "math.random"
-
-local ffi_found, ffi = pcall(require, "ffi")
-if ffi_found then FIELDS[ffi], NAMES[ffi] = set { "load", "C" }, "ffi" end
-
-local by_value = {}
-for library, fields in tables.each(FIELDS) do
-  for field in tables.each(fields) do
-    by_value[library[field]] = library == math and NAMES[math] or NAMES[library] .. "." .. field
-  end
-end
+local FIELDS = {
+  io = set { "close", "flush", "input", "lines", "open", "output", "popen", "read", "stderr",
+    "stdin", "stdout", "tmpfile", "write" },
+  os = set { "clock", "date", "execute", "exit", "remove", "rename", "setlocale", "time",
+    "tmpname" },
+  ffi = set { "load", "C" },
+  math = set { "random", "randomseed" }, -- their numbers depend on the order of the calls
+}
 
 -- By the names that the analyser knows them by. Code made at run time may assign globals, of which
 -- each worker has its own.
 local IMPURE = set { "meissa.clock", "dofile", "loadfile", "load", "loadstring", "setfenv" }
 
 local function is_foreign_function(value)
-  if not ffi_found or type(value) ~= "cdata" then return false end
-  return string.find(tostring(ffi.typeof(value)), "%)>$") ~= nil
+  return type(value) == "cdata" and string.find(tostring(ffi.typeof(value)), "%)>$") ~= nil
+end
+
+-- What counts of a builtin, of ffi.C, or of a library of which a function uses the fields `names`.
+local function of_library(value, names)
+  if rawequal(value, ffi.C) then return "ffi.C" end
+  if type(value) == "function" then
+    local library, field = builtin.find(value)
+    local fields = FIELDS[library]
+    return fields and fields[field] and library .. "." .. field or nil
+  end
+  if type(value) == "userdata" and io.type(value) then return "io" end
+  local library = type(value) == "table" and libraries.name(value)
+  for field in tables.each(FIELDS[library] or {}) do
+    local what = names[field] and rawget(value, field)
+    if what and (type(what) ~= "function" or of_library(what)) then
+      return library == "math" and "math.random" or library
+    end
+  end
 end
 
 -- What a value that a function has at hand lets it do; `names` are the constants that it uses.
 local function impurity(value, names, known, field_of, seen)
   if value == nil then return nil end
-  local fields = FIELDS[value]
-  if fields then
-    for field in tables.each(fields) do
-      if names[field] then return "it uses " .. NAMES[value] end
-    end
-    return nil
-  end
-  if by_value[value] then return "it uses " .. by_value[value] end
-  if IMPURE[known[value]] then return "it uses " .. known[value] end
+  local name = of_library(value, names)
+  if name then return "it uses " .. name end
+  if type(value) == "function" and IMPURE[known[value]] then return "it uses " .. known[value] end
   if is_foreign_function(value) then return "it uses a C function" end
   if type(value) ~= "function" or known[value] then return nil end
   return M.of(value, known, field_of, seen)

@@ -13,15 +13,13 @@ local known = require("meissa.capture.known")
 local objects = require("meissa.array.objects")
 local reading = require("meissa.capture.reading")
 
-local builtins, libraries, drawing = known.builtins, known.libraries, known.drawing
+local builtins, drawing, is_library = known.builtins, known.drawing, known.is_library
 
 local M = {}
 
 -- Entries of captured tables that are looked at in search of arrays, those of numbers, strings and
 -- booleans apart; beyond, a table counts as holding every array of the loop.
 local MOST_ENTRIES, MOST_SIMPLE = 20000, 4000000
-
-local function is_library(value) return libraries[value] ~= nil end
 
 -- What two tables share if they are one or show the same elements.
 local function content_of(value)
@@ -174,14 +172,13 @@ function Search:visit(value, from, key)
     self.via[value] = { from = from, key = key, variable = type(from) == "function" }
   end
   local about = self.state.describe(value)
-  if about or kind ~= "table" or libraries[value] then self.lives = true end
+  local library = is_library(value)
+  if about or kind ~= "table" or library then self.lives = true end
   if about then return self:array(about, value) end
   if builtins[value] and not reading.is_harmless(builtins[value]) then self.writes = true end
   if builtins[value] == "rawset" then self.stores = true end
   if drawing[value] or known.draws(builtins[value]) then self.draws = true end
-  if self.seen[value] or libraries[value] or builtins[value] or self.state.opaque[value] then
-    return
-  end
+  if self.seen[value] or library or builtins[value] or self.state.opaque[value] then return end
   if objects.is(value) then -- plain data: a search would find nothing in it
     objects.check(value)
     self.seen[content_of(value)] = true

@@ -7,8 +7,10 @@
 -- @module meissa.recorder.world
 
 local array = require "meissa.array"
+local builtin = require "meissa.builtin"
 local core = require "meissa.array.core"
 local ffi = require "ffi"
+local libraries = require "meissa.libraries"
 local shadows = require "meissa.recorder.shadow"
 local strict = require "meissa.strict"
 local tables = require "meissa.tables"
@@ -16,37 +18,41 @@ local tables = require "meissa.tables"
 local M = {}
 M.__index = M
 
-local LIBRARIES = {string = true, table = true, bit = true, os = true, io = true, coroutine = true,
-                   debug = true, jit = true, ffi = true, package = true, math = true}
-
--- Values that mean the same in every world: the libraries and what they hold.
+-- Values that mean the same in every world: Meissa's modules and what they hold.
 local function kept_values()
   local kept = {}
-  for name, library in tables.each(package.loaded) do
-    if LIBRARIES[name] or name == "meissa" or string.match(name, "^meissa%.") then
-      kept[library] = library
-      if type(library) == "table" then
-        for _, value in tables.each(library) do
+  for name, module in tables.each(package.loaded) do
+    if name == "meissa" or string.match(name, "^meissa%.") then
+      kept[module] = module
+      if type(module) == "table" then
+        for _, value in tables.each(module) do
           if type(value) == "function" or type(value) == "table" then kept[value] = value end
         end
       end
     end
   end
-  for _, value in tables.each(_G) do
-    if type(value) == "function" and debug.getinfo(value, "S").what == "C" then
-      kept[value] = value
-    end
-  end
   return kept
+end
+
+local function no_print() end
+
+-- What stands for a library as LuaJIT has it, or for a function of one; nil for other values.
+local function builtin_for(value)
+  if type(value) == "table" then
+    local library = libraries.name(value)
+    if not library or libraries.is_changed(value) then return nil end
+    return library == "math" and strict.math or value
+  end
+  local library, name = builtin.find(value)
+  if library == "math" then return strict.math[name] end
+  if library == "_G" and name == "print" then return no_print end
+  return library and value
 end
 
 --- A world whose arrays note what is done to them in a log.
 -- @tab[opt] replaced values that stand for other values: {[old] = new}
 function M.new(log, replaced)
   local known = kept_values()
-  known[math] = strict.math
-  for name, fn in tables.each(math) do known[fn] = strict.math[name] end
-  known[print] = function() end
   for old, new in tables.each(replaced or {}) do known[old] = new end
   return setmetatable({log = log, known = known, stores = {}, upvalues = {}, watched = {},
                        copies = {}}, M)
@@ -204,6 +210,8 @@ function M:shadow(value, name)
   if kind ~= "table" and kind ~= "function" and kind ~= "cdata" then return value end
   local known = self.known[value]
   if known ~= nil then return known end
+  local own = kind ~= "cdata" and builtin_for(value)
+  if own then return own end
   if array.is(value) then
     local shadow = self:array(value, name)
     self.known[value] = shadow
