@@ -155,6 +155,8 @@ void ms_read_grid(lua_State *L, int table, ms_job *job) {
   }
   if (found == kinds) luaL_error(L, "strategy '%s' cannot be run", name == NULL ? "nil" : name);
   job->grid.strategy = known[found].strategy;
+  uint64_t together = ms_field_count(L, table, "together", 0);
+  job->grid.together = together > UINT32_MAX ? UINT32_MAX : (uint32_t)together;
   uint64_t sequential = ms_field_count(L, table, "sequential", 0);
   job->grid.sequential = sequential > UINT32_MAX ? UINT32_MAX : (uint32_t)sequential;
   uint64_t first = ms_field_count(L, table, "first", 0), last = ms_field_count(L, table, "last", 0);

@@ -6,7 +6,7 @@
  *   job = {key, kernel, run, ranges, mark}     job:items() -> {item, ...}
  *   job:equip(memory), a cdata ms_private that lives as long as the job
  *   job:next_block() -> block, range, ... | nil      job:block_done(bytes)
- *   job:fail(bytes)                                  job:print(bytes)
+ *   job:fail(bytes, order)                           job:print(bytes)
  *
  * Blocks and ranges are numbered from 0. Errors raise: a worker that cannot speak to its driver
  * has nothing left to do. */
@@ -89,9 +89,10 @@ static int job_fail(lua_State *L) {
   ms_worker *worker = job_worker(L);
   ms_error err;
   ms_error_clear(&err);
-  size_t size;
-  const char *bytes = luaL_checklstring(L, 2, &size);
-  if (ms_worker_fail(worker, bytes, size, &err) != 0) return raise(L, &err);
+  ms_body_error error;
+  error.bytes = luaL_checklstring(L, 2, &error.size);
+  error.order = luaL_optlstring(L, 3, "", &error.order_size);
+  if (ms_worker_fail(worker, &error, &err) != 0) return raise(L, &err);
   return 0;
 }
 

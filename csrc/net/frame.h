@@ -39,7 +39,7 @@
   X(CANCEL, MS_TO_WORKER, 0, 0)                /* */                                   \
   X(FORGET, MS_TO_WORKER, 0, 0)                /* item id */                           \
   X(REPORT, MS_TO_DRIVER, 1, MS_FRAME_PAYLOAD) /* a piece of the report */             \
-  X(FAILED, MS_TO_DRIVER, 0, MS_FRAME_PAYLOAD) /* block, ms_code of the core or 0 */   \
+  X(FAILED, MS_TO_DRIVER, 0, MS_FRAME_PAYLOAD) /* block, ms_code or 0, order bytes */  \
   X(DONE, MS_TO_DRIVER, 0, MS_FRAME_PAYLOAD)   /* busy, wait ns, bytes; MS_DONE_ */    \
   X(ACK, MS_TO_WORKER | MS_TO_DRIVER, 0, 0)    /* frames received so far */
 

@@ -70,6 +70,24 @@ uint32_t ms_board_progress(ms_status *slot, uint64_t job) {
   return progress >> 32 == (uint32_t)job ? (uint32_t)progress : 0;
 }
 
+void ms_board_limit(ms_status *slot, uint64_t job, uint32_t turn) {
+  atomic_store(&slot->limit, (uint64_t)(uint32_t)job << 32 | turn);
+}
+
+uint32_t ms_board_last_turn(const ms_status *slot, uint64_t job) {
+  uint64_t limit = atomic_load_explicit(&slot->limit, memory_order_relaxed);
+  return limit != 0 && limit >> 32 == (uint32_t)job ? (uint32_t)limit : UINT32_MAX;
+}
+
+void ms_board_count_failures(ms_status *own, uint64_t job, uint32_t count) {
+  atomic_store(&own->failures, (uint64_t)(uint32_t)job << 32 | count);
+}
+
+uint32_t ms_board_failures(const ms_status *slot, uint64_t job) {
+  uint64_t failures = atomic_load(&slot->failures);
+  return failures >> 32 == (uint32_t)job ? (uint32_t)failures : 0;
+}
+
 void ms_board_ring(ms_status *slot) {
   if (atomic_load(&slot->asleep) == 0) return;
   atomic_fetch_add(&slot->bell, 1);

@@ -29,11 +29,13 @@
 typedef struct ms_status {
   _Alignas(
       64) _Atomic uint64_t cancel; /* the driver's: job to stop at the next block end; 0 none */
+  _Atomic uint64_t limit; /* the driver's: job (low 32 bits) and the last turn that is needed */
   _Alignas(64) _Atomic uint64_t running; /* 1 + the block being run; 0 none */
   _Atomic uint64_t awaiting;             /* 1 + the block whose end is waited for; 0 none */
   _Atomic uint64_t finished;             /* blocks finished since the worker started */
   _Atomic uint64_t began;                /* CLOCK_MONOTONIC, ns, when the job's first block began */
   _Atomic uint64_t place;                /* and where: job (low 32 bits) and number of the core */
+  _Atomic uint64_t failures;             /* job (low 32 bits) and how many blocks it said failed */
   _Alignas(64) _Atomic uint64_t progress; /* job (low 32 bits) and number of its finished blocks */
   _Alignas(64) _Atomic uint32_t asleep;   /* it sleeps, or is about to, until its bell rings */
   _Atomic uint32_t bell;                  /* changes with every ring */
@@ -64,6 +66,20 @@ void ms_board_clear(ms_status *slot);
 
 /* The worker of slot `own` has finished `count` of its blocks of `job`. */
 void ms_board_publish(ms_status *own, uint64_t job, uint32_t count);
+
+/* Blocks of `job` whose turn is later than `turn` need not be run by the worker of `slot`. */
+void ms_board_limit(ms_status *slot, uint64_t job, uint32_t turn);
+
+/* The last turn of `job` whose blocks are needed; UINT32_MAX: all are. */
+uint32_t ms_board_last_turn(const ms_status *slot, uint64_t job);
+
+/* The worker of slot `own` tells the driver that `count` of its blocks of `job` have failed; before
+ * it publishes the last of them. */
+void ms_board_count_failures(ms_status *own, uint64_t job, uint32_t count);
+
+/* How many failures of `job` the worker of `slot` has told of: those that have not arrived are on
+ * their way. */
+uint32_t ms_board_failures(const ms_status *slot, uint64_t job);
 
 /* How many blocks of `job` the worker of `slot` has finished. */
 uint32_t ms_board_progress(ms_status *slot, uint64_t job);

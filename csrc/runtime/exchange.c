@@ -327,7 +327,7 @@ static int return_mirror(ms_worker *worker, const ms_mirror *mirror, ms_error *e
   return 0;
 }
 
-int ms_exchange_finish(ms_worker *worker, ms_error *err) {
+int ms_exchange_await(ms_worker *worker, ms_error *err) {
   ms_exchange *exchange = worker->job.exchange;
   if (exchange == NULL) return 0;
   for (uint32_t i = 0; i < exchange->partner_count; i++) {
@@ -338,6 +338,13 @@ int ms_exchange_finish(ms_worker *worker, ms_error *err) {
     }
     atomic_store(&worker->status->awaiting, 0);
   }
+  return 0;
+}
+
+int ms_exchange_finish(ms_worker *worker, ms_error *err) {
+  ms_exchange *exchange = worker->job.exchange;
+  if (exchange == NULL) return 0;
+  if (ms_exchange_await(worker, err) != 0) return -1;
   for (uint32_t i = 0; exchange->collects && !is_over(worker) && i < exchange->mirror_count; i++) {
     if (return_mirror(worker, &exchange->mirrors[i], err) != 0) return -1;
   }

@@ -75,8 +75,10 @@ int ms_exchange_take(ms_worker *worker, uint32_t from, const ms_frame *frame, zm
 /* Sends what our finished blocks from number `from` on have changed, and the token of the last. */
 int ms_exchange_send(ms_worker *worker, uint32_t from, ms_error *err);
 
-/* Waits until all changes of the others are applied, or the job is cancelled; then one worker
- * returns what the job changed to the driver. */
+/* Waits until all changes of the others are applied, or the job is cancelled. */
+int ms_exchange_await(ms_worker *worker, ms_error *err);
+
+/* The same; then one worker returns what the job changed to the driver. */
 int ms_exchange_finish(ms_worker *worker, ms_error *err);
 
 /* Lets go of the frames that are held. */

@@ -26,6 +26,8 @@ typedef struct ms_grid {
   uint32_t ranges[MS_CUTS]; /* along each axis */
   uint32_t first, last;     /* positions of the plan's order that are run, `last` not included;
                                0, 0: all */
+  uint32_t together;        /* ordered loops: blocks k * together .. come before the next so many;
+                               those in between interleave; 0: the plan's order is the loop's */
 } ms_grid;
 
 /* Product of the ranges, or 0 when they make no valid grid (none, or too many blocks). */

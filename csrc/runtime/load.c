@@ -246,6 +246,7 @@ int ms_load_prepare(ms_session *session, ms_run *run) {
     member->resumes = false;
     member->from = 0;
     member->reported = 0;
+    member->failures = 0;
   }
   return 0;
 }

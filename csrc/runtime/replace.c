@@ -45,7 +45,7 @@ static bool overlaps(const ms_run *run) {
 static bool may_replace(ms_session *session, const ms_member *member, uint32_t block) {
   ms_run *run = session->run;
   ms_deaths *deaths = &run->deaths;
-  if (run->redo.size == 0 || run->failed || ms_interrupt_seen()) return false;
+  if (run->redo.size == 0 || run->failed || run->first.any || ms_interrupt_seen()) return false;
   if (deaths->redos == MS_MOST_REDOS) return false;
   if (member->resumes && ++deaths->stillborn > MS_MOST_STILLBORN) return false;
   if (block == MS_NO_BLOCK) return true;

@@ -2,16 +2,17 @@
  *
  * One job, from the driver's side: start it, wait for it, end it.
  *
- * The wait ends when every worker has said DONE or is dead. A failure (a body's error, a death,
- * Ctrl-C, lost messages) cancels the job: workers stop at their next block end, and those that
- * reach none in time are killed and replaced before the next job. */
-#include <limits.h>
+ * The wait ends when every worker has said DONE or is dead. A failure (a body's error, when
+ * what comes before it has run; a death, Ctrl-C, lost messages) cancels the job: workers stop at
+ * their next block end, and those that reach none in time are killed and replaced before the next
+ * job. */
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "net/channel.h"
+#include "runtime/failure.h"
 #include "runtime/interrupt.h"
 #include "runtime/session_state.h"
 
@@ -19,6 +20,7 @@
 #define SPIN         500000u     /* ns of looking for the end of a job before sleeping */
 #define GRACE        1000        /* ms for a cancelled worker to reach a block end */
 #define TICK         1000        /* ms between looks at progress */
+#define BRIEF_TICK   20          /* ms between looks at what comes before a failure */
 #define STALL        10          /* s without a finished block that are worth a word */
 #define DEADLOCK     30          /* looks in a row at which all wait: messages were lost */
 #define ATTEMPTS     5           /* at preparing a job while workers die */
@@ -43,23 +45,6 @@ void ms_run_fail(ms_session *session, uint32_t worker, uint32_t block, uint32_t 
     ms_frame frame = {.kind = MS_SAY_CANCEL, .job = session->jobs};
     ms_link_send(&member->link, frame, NULL, 0, NULL); /* a dead one is noticed by its channel */
   }
-}
-
-/* A worker could not or would not go on. */
-static void take_failure(ms_session *session, const ms_member *member, const ms_frame *frame,
-                         const char *payload) {
-  ms_run *run = session->run;
-  if (run->failed) return;
-  uint32_t block = frame->a[0] < run->outcome->block_count ? (uint32_t)frame->a[0] : UINT32_MAX;
-  if (frame->a[1] == MS_OK) {
-    ms_text_append(&run->outcome->error, payload, (size_t)frame->size);
-    ms_error_set(run->err, MS_BDY, "a loop body failed on worker %u", member->number + 1);
-  } else {
-    ms_code code = frame->a[1] <= MS_BUG ? (ms_code)frame->a[1] : MS_BUG;
-    int length = frame->size > INT_MAX ? INT_MAX : (int)frame->size;
-    ms_error_set(run->err, code, "worker %u: %.*s", member->number + 1, length, payload);
-  }
-  ms_run_fail(session, member->number, block, GRACE);
 }
 
 /* Rows or changes of an array that come back. */
@@ -126,7 +111,7 @@ void ms_run_frame(ms_session *session, ms_member *member, const ms_frame *frame,
       }
       return;
     case MS_SAY_FAILED:
-      take_failure(session, member, frame, payload);
+      ms_failure_take(session, member, frame, payload);
       return;
     case MS_SAY_REPORT:
       take_report(session, member, payload, (size_t)frame->size);
@@ -214,7 +199,7 @@ static void watch_progress(ms_session *session) {
 
 static int next_timeout(const ms_run *run) {
   uint64_t now = ms_session_clock();
-  if (run->deadline == 0) return TICK;
+  if (run->deadline == 0) return run->first.any ? BRIEF_TICK : TICK;
   if (run->deadline <= now) return 0;
   uint64_t left = (run->deadline - now) / 1000000u + 1;
   return left < TICK ? (int)left : TICK;
@@ -257,6 +242,7 @@ static void wait_for_all(ms_session *session, int interrupt) {
     }
     ms_replace_resume(session);
     ms_load_send(session, run);
+    ms_failure_settle(session);
     enforce_deadline(session);
     if (ms_session_clock() - ticked >= SECOND) {
       ticked = ms_session_clock();
@@ -310,6 +296,7 @@ static int attempt(ms_session *session, ms_run *run) {
   session->run = NULL;
   if (failed != 0) ms_recover_undo(run);
   ms_load_free(session, run);
+  ms_failure_forget(run);
   return failed;
 }
 

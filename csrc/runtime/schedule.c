@@ -306,6 +306,14 @@ uint32_t ms_schedule_last_user(const ms_schedule *schedule, uint32_t axis, uint3
   return user(schedule, axis, range, true);
 }
 
+void ms_schedule_turns(const ms_schedule *schedule, uint32_t *turn) {
+  uint32_t together = schedule->grid.together;
+  for (uint32_t i = 0; i < schedule->count; i++) {
+    uint32_t block = schedule->order[i];
+    turn[block] = together == 0 ? i : block / together;
+  }
+}
+
 void ms_schedule_destroy(ms_schedule **schedule) {
   ms_schedule *gone = *schedule;
   if (gone == NULL) return;

@@ -53,6 +53,11 @@ uint32_t ms_schedule_before(const ms_schedule *schedule, uint32_t block, uint32_
  * May name one twice. */
 uint32_t ms_schedule_listener(const ms_schedule *schedule, uint32_t block, uint32_t i);
 
+/* Fills in for each block when it comes: failures of blocks that come earlier are told before those
+ * of later ones. Blocks of one turn have iterations that come before and after each other's. `turn`
+ * has an entry for each block. */
+void ms_schedule_turns(const ms_schedule *schedule, uint32_t *turn);
+
 /* Workers that use range `range` of `axis` first and last; UINT32_MAX when the grid has no such
  * range. */
 uint32_t ms_schedule_first_user(const ms_schedule *schedule, uint32_t axis, uint32_t range);

@@ -2,8 +2,8 @@
  *
  * The inside of a session, shared by session.c (its life), wait.c (where the driver waits),
  * member.c (one worker process), load.c (what a worker is sent before a job), cached.c (what it
- * keeps of that), gather.c (what comes back), run.c (one job), replace.c (when a worker dies in it)
- * and recover.c (after failures). */
+ * keeps of that), gather.c (what comes back), run.c (one job), failure.c (when a
+ * block fails), replace.c (when a worker dies) and recover.c (after failures). */
 #ifndef MS_RUNTIME_SESSION_STATE_H
 #define MS_RUNTIME_SESSION_STATE_H
 
@@ -51,11 +51,12 @@ typedef struct ms_member {
   ms_wanted **wanted; /* lists for served items */
   uint32_t wanted_count;
   /* The present job: */
-  bool working;    /* DONE has not come */
-  bool resumes;    /* it replaces one that died, and has not been told of the job yet */
-  uint64_t from;   /* of a replacement: 1 + own blocks that are finished; else 0 */
-  uint64_t due;    /* ns: when one that resumes has to be up */
-  size_t reported; /* bytes of the report that are its predecessors' */
+  bool working;      /* DONE has not come */
+  bool resumes;      /* it replaces one that died, and has not been told of the job yet */
+  uint64_t from;     /* of a replacement: 1 + own blocks that are finished; else 0 */
+  uint64_t due;      /* ns: when one that resumes has to be up */
+  uint32_t failures; /* that it has told of */
+  size_t reported;   /* bytes of the report that are its predecessors' */
   const ms_text *task;
   size_t task_sent;
   uint64_t data_frames;
@@ -87,6 +88,15 @@ typedef struct ms_deaths {
   uint32_t fresh_count;
 } ms_deaths;
 
+/* The failure that counts, of those that blocks of a job have had so far; see failure.h. */
+typedef struct ms_failure {
+  bool any;
+  uint32_t worker, block, turn;
+  uint64_t code; /* MS_OK: of the body; else the core's, and `text` is a message */
+  ms_text order, text;
+  size_t order_size;
+} ms_failure;
+
 /* How a job is going. */
 typedef struct ms_run {
   const ms_job *job;
@@ -98,6 +108,8 @@ typedef struct ms_run {
   ms_undo undo; /* of a transaction */
   ms_redo redo; /* where workers can be replaced one by one; else without slots */
   ms_deaths deaths;
+  ms_failure first;
+  uint32_t *turns;   /* of the blocks; NULL until one fails */
   bool failed;       /* err is filled; only waiting for the rest */
   bool lost;         /* a worker died while the job was prepared: prepare again */
   uint64_t deadline; /* ns: workers still running then are killed; 0: none */

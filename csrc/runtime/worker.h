@@ -49,8 +49,16 @@ int ms_worker_next_block(ms_worker *worker, uint32_t *block, ms_error *err);
  * buffers. */
 int ms_worker_block_done(ms_worker *worker, const void *result, size_t size, ms_error *err);
 
-/* The job fails with an error of any bytes. */
-int ms_worker_fail(ms_worker *worker, const void *error, size_t size, ms_error *err);
+/* An error of a body: any bytes, and bytes that tell where in the loop's order it was raised: of
+ * two blocks of one turn the error with the lesser ones (as memcmp has it) is told. */
+typedef struct ms_body_error {
+  const char *bytes, *order;
+  size_t size, order_size;
+} ms_body_error;
+
+/* The present block has failed; blocks that come before it in the loop's order are still run.
+ * Without a present block the job ends. */
+int ms_worker_fail(ms_worker *worker, const ms_body_error *error, ms_error *err);
 
 /* Text that the present block prints, for when the job commits. */
 int ms_worker_print(ms_worker *worker, const void *bytes, size_t size, ms_error *err);

@@ -123,17 +123,6 @@ static int prepare(ms_worker *worker, ms_error *err) {
   return ms_exchange_begin(worker, err);
 }
 
-/* Tells the driver of an error; the first one counts. */
-static int send_failure(ms_worker *worker, ms_code code, const void *bytes, size_t size,
-                        ms_error *err) {
-  ms_worker_job *job = &worker->job;
-  if (job->failed) return 0;
-  job->failed = true;
-  uint32_t block = job->running ? job->mine[job->position] : UINT32_MAX;
-  ms_frame frame = {.kind = MS_SAY_FAILED, .job = job->number, .a = {block, code}};
-  return ms_link_send(&worker->control, frame, bytes, size, err);
-}
-
 int ms_worker_begin(ms_worker *worker, ms_error *err) {
   ms_worker_job *job = &worker->job;
   ms_text report = job->report;
@@ -144,6 +133,7 @@ int ms_worker_begin(ms_worker *worker, ms_error *err) {
   report.length = 0;
   *job = (ms_worker_job){.number = worker->incoming_job,
                          .open = true,
+                         .last_turn = UINT32_MAX,
                          .report = report,
                          .arena = ms_arena_new(0),
                          .started = ms_worker_clock()};
@@ -154,9 +144,7 @@ int ms_worker_begin(ms_worker *worker, ms_error *err) {
   if (!worker->setup.shared) ms_held_sweep(&worker->held, job->number);
   if (failed == 0) return 0;
   worker->data_due = 0;
-  if (send_failure(worker, (ms_code)trouble.code, trouble.message, strlen(trouble.message), err)) {
-    return -1;
-  }
+  if (ms_worker_stop(worker, (ms_code)trouble.code, trouble.message, err) != 0) return -1;
   return ms_worker_end(worker, err);
 }
 
@@ -208,25 +196,17 @@ int ms_worker_end(ms_worker *worker, ms_error *err) {
 /* The job is over for this worker: results first, then DONE. */
 static int finish(ms_worker *worker, ms_error *err) {
   ms_worker_job *job = &worker->job;
-  bool good = !job->failed && !ms_worker_cancelled(worker);
+  bool good =
+      !job->failed && !ms_worker_cancelled(worker) && ms_worker_last_turn(worker) == UINT32_MAX;
   if (good && job->report.failed) {
-    static const char text[] = "out of memory for the results of a loop";
-    if (send_failure(worker, MS_WRK, text, sizeof text - 1, err) != 0) return -1;
+    if (ms_worker_stop(worker, MS_WRK, "out of memory for the results of a loop", err) != 0)
+      return -1;
     good = false;
   }
+  /* Others may have to run blocks whose changes they send here, too. */
+  if (!good && !job->stopped && ms_exchange_await(worker, err) != 0) return -1;
   if (good && !worker->setup.shared && ms_worker_return_items(worker, err) != 0) {
     if (!worker->gone && !ms_worker_cancelled(worker)) return -1;
-  }
-  return ms_worker_end(worker, err);
-}
-
-/* The core itself cannot go on with the job: the driver hears why, and the job ends. */
-static int give_up(ms_worker *worker, ms_error *trouble, ms_error *err) {
-  worker->job.running = false;
-  if (worker->gone) return 0;
-  if (send_failure(worker, (ms_code)trouble->code, trouble->message, strlen(trouble->message),
-                   err) != 0) {
-    return -1;
   }
   return ms_worker_end(worker, err);
 }
@@ -250,30 +230,48 @@ static int wait_for_data(ms_worker *worker, ms_error *err) {
   return 0;
 }
 
+/* Waits until `block`, the next one, may begin: 1; 0: the job is over. */
+static int await_block(ms_worker *worker, uint32_t block, ms_error *err) {
+  ms_worker_job *job = &worker->job;
+  if (job->position == 0) { /* else it started when the last block ended */
+    ms_apart(worker->board, worker->schedule->workers, worker->setup.worker, job->number,
+             &worker->moves);
+    job->started = ms_worker_clock();
+  }
+  if (is_data_due(worker) || !ms_token_ready(worker, block)) {
+    take_time(worker);
+    uint64_t before = job->started;
+    if (wait_for_data(worker, err) != 0 || ms_token_wait(worker, block, err) != 0) return -1;
+    job->started = ms_worker_clock();
+    job->waited += job->started - before;
+  }
+  return !worker->gone && !ms_worker_cancelled(worker);
+}
+
+/* Finds the next block that is needed and may begin: 1; 0: the job is over. */
+static int find_block(ms_worker *worker, uint32_t *block, ms_error *err) {
+  ms_worker_job *job = &worker->job;
+  while (!job->stopped && !ms_worker_cancelled(worker) && job->position < job->mine_count) {
+    *block = job->mine[job->position];
+    int ready = await_block(worker, *block, err);
+    if (ready <= 0) return ready;
+    if (ms_worker_needs(worker, *block)) return 1;
+    job->position++;
+    if (ms_worker_publish(worker, err) != 0) return -1;
+  }
+  return 0;
+}
+
 static int next_block(ms_worker *worker, uint32_t *block, ms_error *err) {
   ms_worker_job *job = &worker->job;
   if (job->running) return ms_error_set(err, MS_BUG, "a block is not finished");
   if (job->position == 0 && !worker->setup.shared && ms_worker_remember_items(worker, err) != 0)
     return -1;
-  bool stop = job->failed || ms_worker_cancelled(worker) || job->position == job->mine_count;
-  if (!stop) {
-    *block = job->mine[job->position];
-    if (job->position == 0) { /* else it started when the last block ended */
-      ms_apart(worker->board, worker->schedule->workers, worker->setup.worker, job->number,
-               &worker->moves);
-      job->started = ms_worker_clock();
-    }
-    if (is_data_due(worker) || !ms_token_ready(worker, *block)) {
-      take_time(worker);
-      uint64_t before = job->started;
-      if (wait_for_data(worker, err) != 0 || ms_token_wait(worker, *block, err) != 0) return -1;
-      job->started = ms_worker_clock();
-      job->waited += job->started - before;
-    }
-    stop = worker->gone || ms_worker_cancelled(worker) ||
-           ms_undo_log(&job->undo, *block, is_wanted, worker) != 0;
+  int found = find_block(worker, block, err);
+  if (found < 0) return -1;
+  if (found == 0 || ms_undo_log(&job->undo, *block, is_wanted, worker) != 0) {
+    return finish(worker, err) == 0 ? 0 : -1;
   }
-  if (stop) return finish(worker, err) == 0 ? 0 : -1;
   ms_worker_keep_image(worker, *block);
   if (job->memory != NULL) ms_private_begin(job->memory);
   if (job->position == 0) atomic_store(&worker->status->began, job->started);
@@ -287,7 +285,7 @@ int ms_worker_next_block(ms_worker *worker, uint32_t *block, ms_error *err) {
   ms_error_clear(&trouble);
   if (!worker->job.open) return 0;
   int got = next_block(worker, block, &trouble);
-  return got < 0 ? give_up(worker, &trouble, err) : got;
+  return got < 0 ? ms_worker_give_up(worker, &trouble, err) : got;
 }
 
 int ms_worker_print(ms_worker *worker, const void *bytes, size_t size, ms_error *err) {
@@ -308,27 +306,9 @@ int ms_worker_block_done(ms_worker *worker, const void *result, size_t size, ms_
   job->position++;
   job->untimed++;
   if (!job->brief || job->untimed == TIMED_AT_ONCE) take_time(worker);
-  ms_status *status = worker->status; /* nobody else writes to it: no locked addition */
-  ms_board_publish(status, job->number, job->position); /* from here on it is finished */
-  atomic_store_explicit(&status->running, 0, memory_order_release);
-  uint64_t finished = atomic_load_explicit(&status->finished, memory_order_relaxed);
-  atomic_store_explicit(&status->finished, finished + 1, memory_order_release);
   ms_error trouble;
   ms_error_clear(&trouble);
-  if (ms_token_send(worker, block, &trouble) != 0) return give_up(worker, &trouble, err);
+  if (ms_worker_publish(worker, &trouble) != 0) return ms_worker_give_up(worker, &trouble, err);
   if (!worker->board_hands_over) job->started = ms_worker_clock(); /* messages took their time */
   return ms_worker_keep_report(worker, err);                       /* nobody waits for that */
-}
-
-int ms_worker_fail(ms_worker *worker, const void *error, size_t size, ms_error *err) {
-  ms_worker_job *job = &worker->job;
-  if (!job->open) return 0;
-  if (job->memory != NULL) ms_private_discard(job->memory);
-  static const char oversize[] = "the error of a loop body is too large to be sent";
-  int failed = size <= ms_link_limit(&worker->control)
-                   ? send_failure(worker, MS_OK, error, size, err)
-                   : send_failure(worker, MS_BDY, oversize, sizeof oversize - 1, err);
-  job->running = false;
-  atomic_store(&worker->status->running, 0);
-  return failed;
 }

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
  * The inside of a worker, shared by worker.c (its life), worker_take.c (what it receives),
- * worker_job.c (one job), worker_return.c, worker_report.c and worker_redo.c (parts of that),
- * token.c and bundle.c (hand-overs between workers) and exchange.c (arrays that all have). */
+ * worker_job.c (one job), worker_failure.c, worker_return.c, worker_report.c and worker_redo.c
+ * (parts of that), token.c and bundle.c (hand-overs between workers) and exchange.c (arrays that
+ * all have). */
 #ifndef MS_RUNTIME_WORKER_STATE_H
 #define MS_RUNTIME_WORKER_STATE_H
 
@@ -37,6 +38,10 @@ typedef struct ms_worker_job {
   bool running;                   /* mine[position] is being run */
   bool open;                      /* not yet DONE */
   bool failed;                    /* FAILED was sent */
+  bool stopped;                   /* no further block is run */
+  uint32_t failures;              /* blocks whose failure was sent */
+  uint32_t last_turn;             /* of the blocks to be run, as far as is known here */
+  uint32_t *turns;                /* of all blocks; NULL until some need not be run */
   uint64_t started, busy, waited; /* ns; `started`: of the job, or the first untimed block */
   uint32_t untimed;               /* last finished blocks whose time is not yet in `busy` */
   bool brief;                     /* blocks take hardly longer than looking at the clock */
@@ -108,6 +113,21 @@ int ms_worker_begin(ms_worker *worker, ms_error *err);
 
 /* worker_job.c: sends DONE with what is left of the report; of a failed job only printed text. */
 int ms_worker_end(ms_worker *worker, ms_error *err);
+
+/* worker_failure.c: the job ends for this worker, because of an error of the core's. */
+int ms_worker_stop(ms_worker *worker, ms_code code, const char *text, ms_error *err);
+
+/* The same, because of `trouble`; and with it the job's last frames. */
+int ms_worker_give_up(ms_worker *worker, ms_error *trouble, ms_error *err);
+
+/* worker_failure.c: the last turn whose blocks are to be run; UINT32_MAX: all are. */
+uint32_t ms_worker_last_turn(const ms_worker *worker);
+
+/* Whether a block has to be run although another one has failed, if one has. */
+bool ms_worker_needs(ms_worker *worker, uint32_t block);
+
+/* worker_failure.c: the block before the present position is over: tells everybody. */
+int ms_worker_publish(ms_worker *worker, ms_error *err);
 
 /* worker_return.c: keeps what scattered and exchanged items look like before the first block. */
 int ms_worker_remember_items(ms_worker *worker, ms_error *err);

@@ -111,8 +111,26 @@ local function instance_of(fixed, told, job)
   return instance, own
 end
 
+--- A function that tells where in the loop's order an error was raised: a string that is less the
+-- earlier it was; nil of loops whose order is the plan's.
+-- @tab layout of grid.lua
+-- @treturn function order_of(err), err with an `iteration`
+function M.order(layout)
+  if not layout.ordered then return nil end
+  local directions = {}
+  for d, extent in ipairs(layout.extents or {}) do directions[d] = extent[3] < 0 and -1 or 1 end
+  return function(err)
+    local words = {}
+    for d, value in ipairs(err.iteration or {}) do
+      if type(value) ~= "number" then return nil end
+      words[d] = string.format("%017.0f", 2 ^ 52 + (directions[d] or 1) * value)
+    end
+    return table.concat(words)
+  end
+end
+
 --- On a worker: the function that runs one block of the job, given its number; for jobs whose
--- blocks need nothing else, what worker.lua runs them by without Lua.
+-- blocks need nothing else, what worker.lua runs them by without Lua; what M.order gives.
 -- @string static what goes to a worker once
 -- @param job the job
 function M.prepare(static, job)
@@ -130,7 +148,7 @@ function M.prepare(static, job)
     if not bytes then error(err, 0) end
     return bytes
   end
-  return run, native_runs.maker(instance, layout)
+  return run, native_runs.maker(instance, layout), M.order(layout)
 end
 
 return M

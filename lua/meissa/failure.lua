@@ -61,6 +61,36 @@ function M.raise(run, layout, failure)
   error(errors.new(fields), 0)
 end
 
+local First = {}
+First.__index = First
+
+--- Finds the first of the errors of blocks that run one after the other in the plan's order, as
+-- the runtime does (failure.h).
+-- @param together of grid.lua; nil: the plan's order counts @param order_of of execution.lua
+function M.first(together, order_of)
+  return setmetatable({together = together, order_of = order_of}, First)
+end
+
+--- Whether a block can still change which error is the first.
+function First:needs(number)
+  return not self.err or
+    self.together ~= nil and math.floor(number / self.together) <= self.turn
+end
+
+--- Takes what a block has failed with, nil if it has not.
+function First:take(number, err)
+  if not err then return end
+  local turn = self.together and math.floor(number / self.together)
+  local order = self.order_of and self.order_of(err) or ""
+  local earlier = not self.err or turn < self.turn or turn == self.turn and order < self.order
+  if earlier then self.err, self.turn, self.order = err, turn, order end
+end
+
+--- Raises the first error, if there is one.
+function First:check()
+  if self.err then error(errors.new(self.err), 0) end
+end
+
 -- What the loop may write in this process, as it is now.
 local function log_here(run, key, items)
   local log, err = core.undo {key = key, items = items, strategy = run.plan.strategy,

@@ -172,7 +172,8 @@ end
 
 --- Cuts a space. The result has `axes` (see meissa.axis), `ranges` (how many along each),
 -- `sequential` (how many axes are swept), `blocks` (the product of the ranges), `volume`
--- (iterations at most) and, for the entries of a sparse array, `partition`.
+-- (iterations at most), `ordered` (whether the loop is) and, for the entries of a sparse array,
+-- `partition`.
 -- @tab[opt] ready belongs to executions with the same plan over the same array
 function M.cut(plan, space, ready)
   local cuts = cuts_of(plan, space, ready or {})
@@ -184,7 +185,7 @@ function M.cut(plan, space, ready)
   local axes = axes_of(plan, space)
   grid = {axes = axes, extents = plan.extents, row = plan.row, partition = partition,
           sequential = plan.sequential or 0, ranges = {}, blocks = 1,
-          volume = volume(plan, space)}
+          volume = volume(plan, space), ordered = space.ordered or nil}
   cut_axes(axes, partition, cuts.wanted)
   for a, axis in ipairs(axes) do
     grid.ranges[a] = axis.ranges
@@ -261,9 +262,24 @@ function M.layout(grid)
   if grid.partition then
     local starts = {}
     for b = 0, grid.blocks do starts[b + 1] = tonumber(grid.partition.start[b]) end
-    return {starts = starts}
+    return {starts = starts, ordered = grid.ordered}
   end
-  return {axes = grid.axes, extents = grid.extents}
+  return {axes = grid.axes, extents = grid.extents, ordered = grid.ordered}
+end
+
+--- Of an ordered loop: blocks k * together .. come before the next so many in the loop's order;
+-- those in between may have iterations before and after each other's. Nil of loops whose order is
+-- the plan's. Axes tell blocks apart while they go along the outermost dimensions, up to the first
+-- of which a range has several values.
+function M.together(grid)
+  if not grid.ordered then return nil end
+  local together, apart = grid.blocks, true
+  for a, axis in ipairs(grid.axes) do
+    apart = apart and axis.dim == a
+    if apart then together = together / axis.ranges end
+    apart = apart and axis.ranges == spaces.length(axis.range)
+  end
+  return together
 end
 
 --- The weights of the blocks by number from 0, as a vector of uint64 that the caller keeps alive;

@@ -12,7 +12,6 @@ local buffer = require "string.buffer"
 local core = require "meissa.core"
 local crew = require "meissa.crew"
 local engine = require "meissa.engine"
-local errors = require "meissa.errors"
 local execution = require "meissa.execution"
 local failures = require "meissa.failure"
 local ffi = require "ffi"
@@ -59,7 +58,8 @@ end
 -- bounds where rows of arrays go with ranges: along axes that are dimensions and are cut.
 local function schedule_of(grid)
   if grid.schedule then return grid.schedule end
-  local schedule = {layout = grids.layout(grid), bounds = {}, memory = {}}
+  local schedule = {layout = grids.layout(grid), bounds = {}, memory = {},
+                    together = grids.together(grid)}
   for a, axis in ipairs(grid.axes) do
     local pointer = false
     if axis.dim and not axis.sequential then
@@ -171,7 +171,8 @@ local function execute(run, stage, told, bar)
   local outcome, failure = run.session:run {
     key = told.key, kernel = told.kernel, items = told.items, run = told.run,
     strategy = run.plan.strategy, ranges = run.grid.ranges, sequential = run.grid.sequential,
-    first = stage.first, last = stage.last, transaction = run.space.transaction,
+    together = schedule.together, first = stage.first, last = stage.last,
+    transaction = run.space.transaction,
     workers = crew.size(run.session, run.grid, run.plan.strategy, run.record.crew),
     bounds = schedule.bounds,
     weights = stage.weights or schedule.weights,
@@ -315,20 +316,23 @@ function M.run_here(run)
   local began = system.clock()
   engine.running(run.native)
   local order, list = M.serial_order(run.plan, run.grid), stages.of(run.plan, run.grid)
+  local schedule = schedule_of(run.grid)
   local function run_one(number, parts)
     if own then own:begin() end
     local bytes, failure = run_block(number)
-    if not bytes then
-      if own then own:discard() end
-      error(errors.new(failure), 0)
-    end
+    if not bytes and own then own:discard() end
+    if not bytes then return failure end
     if own then own:take(parts) end
     all[#all + 1] = bytes
   end
   local function run_blocks()
     for _, stage in ipairs(list) do
-      local parts = {}
-      for position = stage.first + 1, stage.last do run_one(order[position], parts) end
+      local parts, first = {}, failures.first(schedule.together, execution.order(schedule.layout))
+      for position = stage.first + 1, stage.last do
+        local number = order[position]
+        if first:needs(number) then first:take(number, run_one(number, parts)) end
+      end
+      first:check()
       stages.merge(run, parts)
     end
   end

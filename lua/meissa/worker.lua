@@ -20,10 +20,10 @@ local M = {}
 
 --- What makes block functions: prepare(kernel_bytes, run_bytes, items, ranges) returns
 -- block(number, range, ...), which returns the block's result as a string or nil, or raises, or
--- returns nil and an error. `items` is a list of {pointer = lightuserdata, element = bytes,
--- size = elements, dims = {}, strides = {}}, strides in elements; `ranges` says how many there are
--- along each cut dimension. When nil, `require("meissa.execution").prepare(kernel_bytes, job)` is
--- used.
+-- returns nil and an error; further results are those of `execution.prepare`. `items` is a list of
+-- {pointer = lightuserdata, element = bytes, size = elements, dims = {}, strides = {}}, strides in
+-- elements; `ranges` says how many there are along each cut dimension. When nil,
+-- `require("meissa.execution").prepare(kernel_bytes, job)` is used.
 M.prepare = nil
 
 --- Bytes of an error value for the driver: tables with plain fields keep them, anything else
@@ -92,18 +92,33 @@ local function run_blocks(job, block, native)
   until not step(job:next_block())
 end
 
+-- What runs a job's blocks: as run_blocks takes it, and order_of(err), see execution.lua.
+local function prepare(job, static)
+  if M.prepare then return M.prepare(static, job.run, job:items(), job.ranges) end
+  return require("meissa.execution").prepare(static, job)
+end
+
+-- Fails the present block, or the job when none is running.
+local function fail(job, err, order_of)
+  local plain = M.encode_error(err)
+  job:fail(plain, order_of and type(err) == "table" and order_of(err) or nil)
+end
+
 local function run_job(job, kernels)
   current = job
   if job.kernel then kernels[job.key] = job.kernel end
-  local ok, err = xpcall(function()
-    if M.prepare then
-      run_blocks(job, M.prepare(kernels[job.key], job.run, job:items(), job.ranges))
-    else
-      run_blocks(job, require("meissa.execution").prepare(kernels[job.key], job))
-    end
-  end, describe)
-  if not ok then job:fail(M.encode_error(err)) end
-  while job:next_block() do error("BUG: a block after a failure") end
+  local ready, block, native, order_of = xpcall(prepare, describe, job, kernels[job.key])
+  if not ready then
+    fail(job, block)
+    while job:next_block() do error("BUG: a block after a failure") end
+    return
+  end
+  -- After a failure what comes before it in the loop's order is still to be run.
+  local ok, err
+  repeat
+    ok, err = xpcall(run_blocks, describe, job, block, native)
+    if not ok then fail(job, err, order_of) end
+  until ok
 end
 
 --- Runs jobs until the driver ends.

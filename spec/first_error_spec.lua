@@ -1,0 +1,51 @@
+-- SPDX-License-Identifier: MIT
+-- time limit: 180 s
+-- Of several iterations that fail the same one is told of, whichever fails first by the clock: in
+-- ordered loops the one at which the plain loop would have ended.
+local child = require "spec.support.child"
+
+local function run(environment)
+  local output, status = child.shell(environment .. " luajit spec/support/first_errors.lua", 60)
+  assert.equal(0, status, output)
+  return output
+end
+
+local function without_places(output) return (output:gsub(" @ [^\n]*", "")) end
+
+describe("of several errors", function()
+  local expected
+
+  setup(function() expected = run("MEISSA_WORKERS=1") end)
+
+  it("ordered loops raise the one of the plain loop", function()
+    local raised, plain, compared = {}, {}, 0
+    for name, sign, words in expected:gmatch("([^\n:=]+)([:=]) ([^\n]*)") do
+      if sign == ":" then raised[name] = words else plain[name] = words end
+    end
+    for name, words in pairs(plain) do
+      compared = compared + 1
+      assert.equal(name .. " " .. words, name .. " " .. tostring(raised[name]))
+    end
+    assert.equal(12, compared)
+    assert.is_nil(expected:match "left")
+    assert.is_nil(expected:match "no error")
+  end)
+
+  for _, environment in ipairs {
+    "MEISSA_WORKERS=5", "MEISSA_WORKERS=2 MEISSA_ENGINE=lua",
+    "MEISSA_WORKERS=5 MEISSA_ENGINE=native", "MEISSA_WORKERS=2 MEISSA_SHM=0",
+    "MEISSA_WORKERS=5 MEISSA_SHM=0", "MEISSA_WORKERS=3 MEISSA_SHM=0 MEISSA_TRANSPORT=tcp",
+    "MEISSA_WORKERS=2 SLOW=300000", "MEISSA_WORKERS=5 SLOW=100000 MEISSA_ENGINE=lua",
+  } do
+    it("the same is raised with " .. environment, function()
+      assert.equal(expected, run(environment))
+    end)
+  end
+
+  for _, engine in ipairs {"lua", "native"} do
+    it("the same is raised in this process, engine " .. engine, function()
+      local output = run("MEISSA_WORKERS=0 MEISSA_ENGINE=" .. engine)
+      assert.equal(without_places(expected), without_places(output))
+    end)
+  end
+end)
