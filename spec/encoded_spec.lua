@@ -140,7 +140,7 @@ describe("encoded values", function()
   end
 
   it("take memory in proportion to their length", function()
-    -- The dearest streams: empty tables (of 72 bytes for one), nil in an array, keys in a hash part.
+    -- The dearest streams: empty tables (72 bytes for one), nil in an array, keys in a hash part.
     -- A machine code trace that is left may decode twice.
     local count, keys = 20000, {}
     for k = 1, count do keys[k] = ("\6%s\0"):format(bytes_of(k * 1000)) end

@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: MIT
 --
--- gemv, ger, gemm against sums in plain Lua; snapshots; totensor.
+-- gemv, ger, gemm against sums in plain Lua; snapshots.
 
 local meissa = require("meissa")
 local blas = require("meissa.array.blas")
@@ -184,39 +184,5 @@ describe("a snapshot", function()
     old:free()
     raises("ARR", "freed", function() return old[1] end)
     raises("ARR", "freed", function() old[1] = 1 end)
-  end)
-end)
-
-describe("totensor", function()
-  local ffi = require("ffi")
-  local loaded, path, cpath = package.loaded.torch, package.path, package.cpath
-  after_each(function()
-    package.loaded.torch, package.path, package.cpath = loaded, path, cpath
-  end)
-
-  it("says when Torch is not there", function()
-    package.loaded.torch, package.path, package.cpath = nil, "", ""
-    raises("OPT", "totensor needs Torch7", function() meissa.zeros(2):totensor() end)
-  end)
-
-  it("copies elements into a tensor of the same type and size", function()
-    local torch = { LongStorage = function(dims) return dims end }
-    for name, element in pairs { FloatTensor = "float", DoubleTensor = "double",
-      IntTensor = "int32_t", LongTensor = "int64_t" } do
-      torch[name] = function(dims)
-        return { name = name, dims = dims, data = ffi.new(element .. "[?]", 6) }
-      end
-    end
-    torch.data = function(tensor) return tensor.data end
-    package.loaded.torch = torch
-    local A = meissa.from { { 1, 2, 3 }, { 4, 5, 6 } }
-    local t = A:transpose():totensor()
-    assert.equal("DoubleTensor", t.name)
-    assert.same({ 3, 2 }, t.dims)
-    assert.same({ 1, 4, 2, 5 }, { t.data[0], t.data[1], t.data[2], t.data[3] })
-    assert.equal("LongTensor", meissa.from(A, { type = "int64" }):totensor().name)
-    raises("ARR", "sparse", function()
-      meissa.sparse({ 2, 2 }, { i = {}, j = {} }):totensor()
-    end)
   end)
 end)

@@ -42,7 +42,7 @@ local function keep_text(plan, text, key)
   local directory = environment.get "MEISSA_KEEP_C"
   if not directory then return end
   system.make_directory(directory)
-  local name = string.sub(string.gsub(string.match(plan.file, "[^/]*$"), "[^%w._-]+", "_"), 1, 60)
+  local name = string.sub(string.gsub(errors.last_part(plan.file, "/"), "[^%w._-]+", "_"), 1, 60)
   local path = string.format("%s/%s_%d_%s.c", directory, name, plan.line, string.sub(key, 1, 8))
   if kept[path] then return end
   kept[path] = true

@@ -2,8 +2,9 @@
 --
 -- Error objects: what every failing call of the module raises.
 --
--- A table {code =, message =, file =, line =, iteration =, worker =} with a metatable, so that
--- `tostring(err)` and `..` give "file:line: CODE: message". The place is the user's: the first
+-- A table {code =, message =, file =, line =, iteration =, worker =, value =} with a metatable, so
+-- that `tostring(err)` and `..` give "file:line: CODE: message". `value` is a copy of what a body
+-- raised if that was no text, see meissa.thrown. The place is the user's: the first
 -- function on the stack that is not the module's own.
 -- @module meissa.errors
 
@@ -108,6 +109,12 @@ end
 --- Raises what the core gave.
 function M.raise_core(raw)
   error(M.from_core(raw), 0)
+end
+
+--- What comes after the last separator of a text; all of it without one.
+-- @string text of any length @string separator one character, no letter or digit
+function M.last_part(text, separator)
+  return string.match(text, "^.*%" .. separator .. "(.*)$") or text
 end
 
 -- Edits (insert, delete, replace, swap of neighbours) between two short names: the optimal string

@@ -92,7 +92,7 @@ local function align(rows)
       local gap = string.rep(" ", widths[c] - #cell)
       cells[c] = c == 1 and cell .. gap or gap .. cell
     end
-    lines[k] = "  " .. string.gsub(table.concat(cells, " "), "%s+$", "")
+    lines[k] = "  " .. (string.match(table.concat(cells, " "), "^.*%S") or "")
   end
   return lines
 end

@@ -6,6 +6,7 @@
 local errors = require "meissa.errors"
 local loop = require "meissa.loop"
 local progress = require "meissa.progress"
+local thrown = require "meissa.thrown"
 
 local M = {}
 
@@ -25,9 +26,12 @@ local function as_error(err)
     err.iteration = nil
     return err
   end
-  local file, line, text = string.match(tostring(err), "^(.-):(%d+): (.*)$")
-  return errors.new {code = "BDY", message = text or tostring(err), file = file,
-                     line = tonumber(line)}
+  local message = thrown.message(err)
+  if type(err) ~= "string" then
+    return errors.new {code = "BDY", message = message, value = thrown.value(err)}
+  end
+  local file, line, text = string.match(message, "^(.-):(%d+): (.*)$")
+  return errors.new {code = "BDY", message = text or message, file = file, line = tonumber(line)}
 end
 
 local function run_here(count, body)

@@ -12,9 +12,11 @@ require "meissa.chunks"
 local core = require "meissa.core"
 local encoded = require "meissa.encoded"
 local environment = require "meissa.environment"
+local errors = require "meissa.errors"
 local buffer = require "string.buffer"
 local system = require "meissa.system"
 local tables = require "meissa.tables"
+local thrown = require "meissa.thrown"
 
 local M = {}
 
@@ -39,10 +41,12 @@ function M.encode_error(err)
         plain[key] = value
       elseif key == "iteration" and kind == "table" then
         plain[key] = {unpack(value)}
+      elseif key == "value" then
+        plain[key] = thrown.portable(value)
       end
     end
   end
-  if plain.message == nil then plain.message = tostring(err) end
+  if plain.message == nil then plain.message = thrown.message(err) end
   return buffer.encode(plain)
 end
 
@@ -56,7 +60,7 @@ end
 -- Errors keep their text; a plain string says where in `traceback`.
 local function describe(err)
   if type(err) == "table" then return err end
-  return {message = tostring(err), traceback = debug.traceback("", 2)}
+  return {message = thrown.message(err), traceback = debug.traceback("", 2)}
 end
 
 local current -- the job that prints now
@@ -142,7 +146,7 @@ end
 
 -- True when a path names a LuaJIT (and not a program that embeds one).
 local function is_luajit(path)
-  return path ~= nil and string.match(string.match(path, "[^/]*$"), "^luajit") ~= nil
+  return path ~= nil and string.match(errors.last_part(path, "/"), "^luajit") ~= nil
 end
 
 --- The program and arguments that start a worker which finds the same files as this process.

@@ -145,7 +145,8 @@ function methods.totensor(self)
     errors.raise("OPT", "totensor needs Torch7: the module 'torch' cannot be loaded")
   end
   local copy = handle:clone()
-  local tensor = torch[tensor_names[raw.type]](torch.LongStorage(methods.size(handle)))
+  -- By resize: LongTensor(storage) takes the sizes for its elements.
+  local tensor = torch[tensor_names[raw.type]]():resize(torch.LongStorage(methods.size(handle)))
   local bytes = tonumber(raw.count) * ffi.sizeof(core.element_ctypes[raw.type])
   if bytes > 0 then ffi.copy(torch.data(tensor), copy.array.data, bytes) end
   return tensor

@@ -5,6 +5,7 @@
 -- the named ones may be dead where a compiled trace is left, the hidden ones never are.
 -- @module meissa.kernel.failure
 local errors = require("meissa.errors")
+local thrown = require("meissa.thrown")
 
 local M = {}
 
@@ -77,10 +78,12 @@ end
 -- Generated names become the user's: "local '_mc3'" is "upvalue 'opts.rate'", and an argument "to
 -- '_mc4'" one "to 'floor'", as Lua has it.
 local function readable(message, info)
-  return (string.gsub(message, "(%a+) '" .. info.prefix .. "c(%d+)'", function(kind, number)
+  local pattern = "%f[%a](%a+) '" .. info.prefix .. "c(%d+)'"
+  return (string.gsub(message, pattern, function(kind, number)
     local capture = info.captures[tonumber(number)]
-    if capture and kind == "to" then return string.format("to '%s'", string.match(capture.path,
-      "[^.]*$")) end
+    if capture and kind == "to" then
+      return string.format("to '%s'", errors.last_part(capture.path, "."))
+    end
     if capture then return string.format("%s '%s'", capture.reach, capture.path) end
   end))
 end
@@ -89,11 +92,11 @@ end
 -- @param err an error object, message or other value
 function M.plain(err)
   if errors.is(err) then
-    return { code = err.code, message = err.message, file = err.file, line = err.line,
-      iteration = err.iteration, worker = err.worker }
+    return { code = err.code, message = thrown.message(err.message), file = err.file,
+      line = err.line, iteration = err.iteration, worker = err.worker,
+      value = thrown.portable(err.value) }
   end
-  local message = type(err) == "string" and err or tostring(err)
-  return { code = "BDY", message = message }
+  return { code = "BDY", message = thrown.message(err), value = thrown.value(err) }
 end
 
 --- The error table for a value raised in a body. Called by the handler of xpcall, while the
@@ -101,12 +104,12 @@ end
 -- @param err what was raised
 -- @tab kernel the loaded kernel
 -- @tab items the instance's items
--- @treturn table {code, message, file, line, iteration}
+-- @treturn table {code, message, value, file, line, iteration}
 function M.error_of(err, kernel, items)
   local found = M.plain(err)
   local level = level_of(kernel.block)
   if not errors.is(err) and type(err) == "string" then
-    local file, line, text = split(err)
+    local file, line, text = split(found.message)
     if file then found.file, found.line, found.message = file, line, text end
     found.message = readable(found.message, kernel.info)
   end
@@ -128,7 +131,8 @@ function M.handler(kernel, items)
     local ok, found = pcall(M.error_of, err, kernel, items)
     if ok then return found end
     local info = debug.getinfo(2, "Sl")
-    return { code = "BDY", message = err, file = info.source, line = info.currentline }
+    return { code = "BDY", message = thrown.message(err), file = info.source,
+      line = info.currentline }
   end
 end
 

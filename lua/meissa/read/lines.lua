@@ -13,6 +13,7 @@ local progress = require("meissa.progress")
 local reading = require("meissa.read.reading")
 local source = require("meissa.read.source")
 local spread = require("meissa.spread")
+local thrown = require("meissa.thrown")
 
 require("meissa.ffi").cdef("read.lines", [[
 typedef struct ms_cuts { int64_t count; int64_t *offset, *line; } ms_cuts;
@@ -47,9 +48,10 @@ local function cut(files)
 end
 
 -- Raises what is wrong with a line's call; if the file is a damaged gzip file, that instead.
-local function raise_at(path, number, text)
+local function raise_at(path, number, text, value)
   core.call(lib.ms_source_check, path)
-  error(errors.new { code = "BDY", message = "lines: " .. text, file = path, line = number }, 0)
+  error(errors.new { code = "BDY", message = "lines: " .. text, value = value, file = path,
+    line = number }, 0)
 end
 
 -- Hands the lines of a stretch to the function; state.number is the line that it has.
@@ -79,7 +81,8 @@ function M.run(task, fn, about)
   local ok, err = pcall(walk, state, stretch, path, fn, bunch)
   if ok then return bunch:pack() end
   if errors.is(err) and err.file == path then error(err, 0) end
-  raise_at(path, state.number, errors.is(err) and err.message or tostring(err))
+  if errors.is(err) then raise_at(path, state.number, err.message, err.value) end
+  raise_at(path, state.number, thrown.message(err), thrown.value(err))
 end
 
 -- The analyser looks at what the user's function does, not at how it is called.

@@ -34,7 +34,7 @@ M.turn = 0.1
 --- What a bar says of files that are read: `what`, `total`, `unit`.
 -- @tab files list of paths
 function M.about(files)
-  local what = #files == 1 and string.match(files[1], "[^/]*$") or #files .. " files"
+  local what = #files == 1 and errors.last_part(files[1], "/") or #files .. " files"
   local record, keep = source.record(files)
   local total = tonumber(lib.ms_reading_size(record))
   keep.total = total -- holds the paths until here
