@@ -121,10 +121,42 @@ describe("read.triples", function()
     raises("FIL", "empty", function() reading("") end)
   end)
 
+  it("asks whether a first line of two columns is a header", function()
+    for column, text in ipairs { "user,tag\n1,red\n2,blue\n", "tag,user\nred,1\nblue,2\n" } do
+      raises("FIL", (":1: FIL: the only id of column %d that is no integer"):format(column),
+        function() reading(text) end)
+      raises("FIL", "then use skip = 1, else skip = 0", function() reading(text) end)
+      assert.equal(2, reading(text, { skip = 1 }):nnz())
+      local R = reading(text, { skip = 0 })
+      assert.equal(3, R:nnz())
+      assert.equal(1, R:index(1, column == 1 and "user" or "tag"))
+      assert.equal(3, R:size(column))
+      raises("FIL", "skip = 1", function() reading(text, { square = true }) end)
+    end
+    -- The pieces of a large file, and those of several, agree.
+    local lines = { "user,tag" }
+    for k = 1, 200000 do lines[k + 1] = k .. ",t" .. k % 7 end
+    raises("FIL", "column 1", function() reading(table.concat(lines, "\n")) end)
+    lines[150000] = "x,t1"
+    assert.equal(200001, reading(table.concat(lines, "\n")):nnz())
+    with_directory(function(dir)
+      put(dir .. "/1", "user,tag\n1,red\n")
+      put(dir .. "/2", "user,tag\n2,red\n")
+      raises("FIL", "/1:1: FIL: the only id of column 1", function() read.triples(dir) end)
+    end)
+  end)
+
+  it("takes names for ids where a header is none", function()
+    for _, text in ipairs { "ann,bob\ncid,dan\n", "ann,1\n2,3\n", "ann,bob\n" , "1,bob\n2,3\n",
+      "ann,bob,1\n1,2,3\n", "ann,bob\n1,x\ny,2\n" } do
+      assert.is_true(reading(text):nnz() > 0)
+    end
+  end)
+
   it("takes comments off, with any prefix or none", function()
     assert.equal(1, reading("# x\n1 2\n"):nnz())
     assert.equal(1, reading("%% x\n1 2\n", { comment = "%%" }):nnz())
-    assert.equal(2, reading("#1,a\n2,b\n", { comment = false }):nnz())
+    assert.equal(2, reading("#1,a\n2,b\n", { comment = false, skip = 0 }):nnz())
   end)
 
   local bad = {

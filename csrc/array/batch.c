@@ -26,16 +26,9 @@ static int next_line(const ms_triples *options, ms_lines *lines, const char **li
   return ms_lines_next_data(lines, options->comment, options->skip, line, length, err);
 }
 
-static bool both_integers(const ms_field *fields) {
+static bool is_integer(const ms_field *field) {
   int64_t number;
-  return ms_number_integer(fields[0].text, fields[0].length, &number) &&
-         ms_number_integer(fields[1].text, fields[1].length, &number);
-}
-
-static bool none_integers(const ms_field *fields) {
-  int64_t number;
-  return !ms_number_integer(fields[0].text, fields[0].length, &number) &&
-         !ms_number_integer(fields[1].text, fields[1].length, &number);
+  return ms_number_integer(field->text, field->length, &number);
 }
 
 int ms_triple_look(ms_triple_format *format, const ms_piece *piece, ms_error *err) {
@@ -57,7 +50,8 @@ int ms_triple_look(ms_triple_format *format, const ms_piece *piece, ms_error *er
   }
   format->columns = found == 2 ? 2 : 3;
   format->first_line = lines.number;
-  format->maybe_header = found == 2 && options->like == NULL && none_integers(fields);
+  format->maybe_header = found == 2 && options->like == NULL && !options->no_header &&
+                         !is_integer(&fields[0]) && !is_integer(&fields[1]);
   return 1;
 }
 
@@ -134,10 +128,10 @@ static int read_line(reader *r, const char *line, size_t length, ms_error *err) 
   int64_t e = batch->count;
   batch->values[e] = 1;
   if (format->columns == 3 && read_value(r, &fields[2], &batch->values[e], err) != 0) return -1;
-  if (batch->integers && r->lines.number != format->first_line) {
-    batch->integers = both_integers(fields);
-  }
   for (int c = 0; c < 2; c++) {
+    if (batch->integers[c] && r->lines.number != format->first_line) {
+      batch->integers[c] = is_integer(&fields[c]);
+    }
     ms_ids_approach(ids_of(r, c), fields[c].text, fields[c].length, &r->id[r->waiting][c]);
   }
   r->line_of[r->waiting++] = r->lines.number;
@@ -155,11 +149,11 @@ static ms_batch *new_batch(const ms_triple_format *format, int64_t lines, ms_err
     for (int d = 0; d < 2; d++) {
       batch->at[d] = malloc(room * sizeof *batch->at[d]);
       batch->ids[d] = format->fixed[d];
+      batch->integers[d] = format->maybe_header;
       got = got && batch->at[d] != NULL;
     }
     batch->values = malloc(room * sizeof *batch->values);
     got = got && batch->values != NULL;
-    batch->integers = format->maybe_header;
   }
   if (got && format->options->duplicates == MS_DUPLICATES_ERROR) {
     batch->line_of = malloc(room * sizeof *batch->line_of);

@@ -18,7 +18,7 @@ typedef struct ms_triple_format {
   ms_separator separator;
   size_t columns;     /* 2 or 3 */
   int64_t first_line; /* the first line of data, 0 while there was none */
-  bool maybe_header;  /* two columns, and no id of the first line of data is an integer */
+  bool maybe_header;  /* two columns, and no id of the first line of data is an integer; not told */
   ms_ids fixed[2];    /* the id maps of `like` */
 } ms_triple_format;
 
@@ -32,7 +32,7 @@ typedef struct ms_batch {
   double *values;
   uint32_t *line_of; /* line numbers, only when duplicates are an error */
   ms_ids ids[2];     /* the second is not used when there is one map for both */
-  bool integers;     /* of what may be a file with a header: all other ids are integers */
+  bool integers[2];  /* of what may be a file with a header: all other ids of the column are */
 } ms_batch;
 
 /* Learns separator and columns from the first line of data: 1, 0 when the piece has none, or -1. */

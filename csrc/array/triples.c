@@ -20,7 +20,7 @@ typedef struct reader {
   bool shared; /* rows and columns have one id map, the first */
   ms_batch *batches, **last;
   int64_t batch_count, count;
-  bool only_header; /* all ids but the first line's are integers */
+  bool only_header[2]; /* all ids of the column but the first line's are integers */
   bool any_piece;
   uint32_t file; /* the number of the file that is being read */
 } reader;
@@ -66,7 +66,7 @@ static int join(void *owner, void *result, ms_error *err) {
   batch->first = r->count;
   batch->file = r->file;
   r->count += batch->count;
-  r->only_header = r->only_header && batch->integers;
+  for (int d = 0; d < 2; d++) r->only_header[d] = r->only_header[d] && batch->integers[d];
   if (r->count > MS_ARRAY_ENTRIES / 2) {
     return ms_error_set(err, MS_ARR, "more than %" PRId64 " entries", MS_ARRAY_ENTRIES / 2);
   }
@@ -79,11 +79,12 @@ static int check_all(const reader *r, const char *path, ms_error *err) {
     ms_error_set(err, MS_FIL, "the file has no entries%s", r->any_piece ? "" : ": it is empty");
     return ms_error_place(err, path, 0);
   }
-  if (r->format.maybe_header && r->only_header && r->count > 1) {
+  for (int d = 0; d < 2; d++) {
+    if (!r->format.maybe_header || !r->only_header[d] || r->count <= 1) continue;
     ms_error_set(err, MS_FIL,
-                 "the only line whose ids are no integers is the first: a header "
-                 "line? then use skip = %" PRId64,
-                 r->format.first_line);
+                 "the only id of column %d that is no integer is in the first line: a header line? "
+                 "then use skip = %" PRId64 ", else skip = 0",
+                 d + 1, r->format.first_line);
     return ms_error_place(err, path, (int)r->format.first_line);
   }
   return 0;
@@ -241,7 +242,7 @@ ms_array *ms_triples_read_files(const char *const *paths, int64_t count, const m
                                 ms_error *err) {
   reader r = {.format = {.options = options},
               .shared = options->square && options->like == NULL,
-              .only_header = true};
+              .only_header = {true, true}};
   r.last = &r.batches;
   ms_array *array = NULL;
   if (prepare_like(&r, err) == 0 && read_files(&r, paths, count, err) == 0) {

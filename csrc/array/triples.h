@@ -18,6 +18,7 @@ typedef struct ms_triples {
   const char *separator; /* NULL: as the first line suggests */
   const char *comment;   /* lines that begin with it are skipped; NULL: none are */
   int64_t skip;          /* lines to skip at the start */
+  int32_t no_header;     /* what follows them is known to be no header */
   int32_t square;        /* one id map for rows and columns */
   int32_t type;          /* of the values */
   int32_t duplicates;    /* ms_duplicates */

@@ -16,7 +16,7 @@ meissa_ffi.cdef("read", [[
 typedef struct ms_triples {
   const char *separator, *comment;
   int64_t skip;
-  int32_t square, type, duplicates;
+  int32_t no_header, square, type, duplicates;
   ms_array *like;
   int64_t piece;
   int32_t threads;
@@ -56,9 +56,10 @@ end
 -- @param path a file, a directory, a pattern such as "part-*.gz", or a list of these: their lines
 -- follow each other
 -- @tab[opt] opts `sep` (found out from the first line: "::", comma, semicolon, tab, blanks), `skip`
--- (header lines of each file), `comment` (prefix of lines to skip, default "#"; false for none),
--- `square` (one id map for rows and columns), `like` (an array whose id maps to use), `duplicates`
--- ("keep", "sum", "last", "error"), `type` (default "double")
+-- (header lines of each file; where it is not given, two names over a column of integers are
+-- refused), `comment` (prefix of lines to skip, default "#"; false for none), `square` (one id map
+-- for rows and columns), `like` (an array whose id maps to use), `duplicates` ("keep", "sum",
+-- "last", "error"), `type` (default "double")
 -- @return a sparse array; raises FIL with file and line
 -- @usage local ratings = meissa.read.triples("ratings.csv", {skip = 1})
 function M.triples(path, opts)
@@ -70,6 +71,7 @@ function M.triples(path, opts)
   options.separator = source.text("triples", "sep", opts.sep)
   options.comment = source.text("triples", "comment", comment or nil)
   options.skip = skip
+  options.no_header = opts.skip == 0 and 1 or 0
   options.square = opts.square and 1 or 0
   options.type = make.type_number("triples", opts.type)
   options.duplicates = rule
