@@ -188,6 +188,8 @@ static void read_binding(lua_State *L, int table, ms_binding *binding, room *at)
   binding->depth = small(L, field_number(L, table, "depth", 0), "depth");
   binding->number = field_number(L, table, "number", 0);
   binding->aliased = field_boolean(L, table, "aliased");
+  binding->alias = field_string(L, table, "alias");
+  binding->globals = field_string(L, table, "globals");
   if (binding->kind < MS_BIND_ARRAY) return;
   binding->name = field_string(L, table, "name");
   if (binding->kind == MS_BIND_ARRAY) {

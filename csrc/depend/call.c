@@ -25,9 +25,22 @@ static void find_random(ms_walk *walk, const ms_node *node) {
                "not keep");
 }
 
-static void find_impure(ms_walk *walk, const char *name, const ms_node *node) {
+void ms_walk_find_globals(ms_walk *walk, const char *words, const ms_node *node) {
+  const char *message = ms_arena_format(
+      walk->arena, "%s: a worker has only those variables that the body and its functions name",
+      words);
+  walk->failed = walk->failed || message == NULL;
+  ms_walk_find(walk, MS_REASON_GLOBALS, false, node,
+               "look it up before the loop: local value = _G[name]", message);
+}
+
+void ms_walk_find_impure(ms_walk *walk, const char *name, const ms_node *node) {
   if (name != NULL && strstr(name, "it uses math.random") != NULL) {
     find_random(walk, node);
+    return;
+  }
+  if (name != NULL && strstr(name, "it looks up variables") != NULL) {
+    ms_walk_find_globals(walk, name, node);
     return;
   }
   if (name == NULL || walk->space->impure) return;
@@ -44,7 +57,7 @@ static void find_impure(ms_walk *walk, const char *name, const ms_node *node) {
 }
 
 static void find_changes(ms_walk *walk, const ms_value *called, const ms_node *node) {
-  if (called->kind == MS_VALUE_OTHER) find_impure(walk, called->impure, node);
+  if (called->kind == MS_VALUE_OTHER) ms_walk_find_impure(walk, called->impure, node);
   if (called->kind != MS_VALUE_OTHER || !called->changes) return;
   ms_walk_find(walk, MS_REASON_CHANGES, called->callable, node,
                "let it return the new value instead of assigning an outer variable",
@@ -73,6 +86,8 @@ static void add_argument(ms_walk *walk, const ms_value *value, arguments *all) {
 static void touch_argument(ms_walk *walk, const ms_value *value, use how, const ms_node *node) {
   bool calls = value->kind == MS_VALUE_OTHER && value->callable;
   if (calls) find_changes(walk, value, node);
+  if (how == USE_WRITE && value->kind == MS_VALUE_OTHER)
+    ms_walk_find_impure(walk, value->impure, node);
   if (how != USE_NOTHING || calls) ms_walk_touch(walk, value, false, node);
   if (how == USE_WRITE || calls) ms_walk_touch(walk, value, true, node);
 }
@@ -146,7 +161,7 @@ static void call_builtin(ms_walk *walk, const char *name, ms_node *node, ms_valu
       ms_walk_find_store(walk, walk->possible == 0, node);
   }
   find_order(walk, effect, node);
-  if (ms_effect_is_impure(name)) find_impure(walk, name, node);
+  if (ms_effect_is_impure(name)) ms_walk_find_impure(walk, name, node);
   bool reads = effect != MS_EFFECT_PASS && effect != MS_EFFECT_STORE;
   use how = effect == MS_EFFECT_UNKNOWN ? USE_WRITE : reads ? USE_READ : USE_NOTHING;
   arguments all = walk_arguments(walk, node, how);
@@ -190,7 +205,7 @@ static void call_whole(ms_walk *walk, const ms_value *function, const arguments 
 static void call_function(ms_walk *walk, const ms_value *callee, const arguments *all,
                           const ms_node *node, ms_value *value) {
   bool known = callee->kind == MS_VALUE_OTHER && callee->callable;
-  if (known) find_impure(walk, callee->impure, node);
+  if (known) ms_walk_find_impure(walk, callee->impure, node);
   if (known && ms_walk_inline(walk, callee->binding, node, all->values, all->count, value)) return;
   call_whole(walk, callee, all, node, value);
 }

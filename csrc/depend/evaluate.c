@@ -85,6 +85,7 @@ void ms_walk_binding(ms_walk *walk, uint32_t index, ms_value *value) {
       value->plain = true;
       value->data = binding->reads;
       value->changes = binding->changes;
+      value->impure = binding->impure;
       value->quiet = binding->quiet;
       value->acts = binding->acts;
       value->exact = true;
@@ -121,6 +122,8 @@ static void captured_value(ms_walk *walk, uint32_t index, ms_node *node, ms_valu
   const ms_capture *capture = &walk->loop->captures[index];
   ms_meaning means = ms_walk_meaning(walk, index);
   ms_walk_binding(walk, means.binding, value);
+  if (walk->bindings[means.binding].globals != NULL)
+    ms_walk_find_globals(walk, walk->bindings[means.binding].globals, node);
   if (capture->assigned) {
     ms_walk_join(walk, &walk->capture_value[index], value);
     if (walk->capture_value[index] != NULL) *value = *walk->capture_value[index];
@@ -228,6 +231,7 @@ void ms_walk_event(ms_walk *walk, const ms_value *value, ms_event event, const m
   if (value->kind != MS_VALUE_OTHER || (value->acts & event) == 0) return;
   ms_walk_touch_groups(walk, value->groups, false, node);
   if (!value->quiet) ms_walk_touch_groups(walk, value->groups, true, node);
+  ms_walk_find_impure(walk, value->impure, node);
   if ((value->acts & ((uint32_t)event << MS_EVENT_CHANGES)) != 0)
     ms_walk_find(walk, MS_REASON_CHANGES, false, node, "call a function that returns what it forms",
                  "the operation may call a metamethod that changes variables or tables outside of "

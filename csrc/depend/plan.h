@@ -71,11 +71,14 @@ typedef struct ms_binding {
                        block has its own, and what is put there is merged between blocks. */
   bool marks;       /* a buffer whose elements only say that something was stored there */
   /* FUNCTION, TABLE: indices (into the bindings) of the arrays that it may touch, that it holds */
-  bool draws;         /* BUILTIN, FUNCTION, TABLE: it may draw random numbers for the iteration */
-  bool changes;       /* calls of it assign variables or plain tables outside of it */
-  bool stores;        /* FUNCTION: it stores into what it is given */
-  bool aliased;       /* scalar in a field: the body may have another way to that field */
-  bool alone;         /* TABLE: without a metatable, and no other capture leads to it */
+  bool draws;          /* BUILTIN, FUNCTION, TABLE: it may draw random numbers for the iteration */
+  bool changes;        /* calls of it assign variables or plain tables outside of it */
+  bool stores;         /* FUNCTION: it stores into what it is given */
+  bool aliased;        /* scalar: the body may have another way to that variable */
+  const char *alias;   /* that way, where it is a name ("o.count"), or NULL */
+  const char *globals; /* BUILTIN, TABLE: by it variables can be looked up that the body does not
+                          name ("_G is used as a table of variables"); or NULL */
+  bool alone;          /* TABLE: without a metatable, and no other capture leads to it */
   bool reads;         /* FUNCTION: proved not to store into arrays; TABLE: holds nothing but data */
   const char *impure; /* FUNCTION: it may call this, which works on files or in foreign code, or
                          gives numbers in the order of its calls ("it uses math.random") */

@@ -29,6 +29,7 @@
   X(IMPURE, "DEP116", "files or foreign code in the body")               \
   X(BUFFERED, "DEP117", "array written beside its buffer")               \
   X(OVERWRITTEN, "DEP118", "buffer overwritten")                         \
+  X(GLOBALS, "DEP119", "globals used as a table")                        \
   X(ADD_LOCAL, "DEP201", "global variable assigned")                     \
   X(ORDER_COSTS, "DEP202", "cheaper in any order")
 

@@ -261,17 +261,31 @@ static void judge_private(ms_walk *walk, const ms_capture *capture, const flow *
   }
 }
 
+/* A variable to which there is another way: by a name, or unknown. */
+static void find_aliased(ms_walk *walk, const ms_capture *capture, const char *alias) {
+  if (alias == NULL) {
+    find_scalar(walk, MS_REASON_SCALAR, false, capture->first, capture,
+                "is assigned by the body and may be read by a function that the body can call, "
+                "which would not see the change on a worker",
+                "hand it to the function as an argument");
+    return;
+  }
+  const char *rest = ms_arena_format(
+      walk->arena,
+      "is assigned by the body, and %s is the same variable, which would not change on a worker",
+      alias);
+  const char *fix = ms_arena_format(walk->arena, "use one name for it: %s", capture->root);
+  find_scalar(walk, MS_REASON_SCALAR, false, capture->first, capture, rest == NULL ? "" : rest,
+              rest == NULL ? NULL : fix);
+}
+
 static void assignment_role(ms_walk *walk, ms_node *body, uint32_t index, ms_scalar_plan *plan) {
   const ms_capture *capture = &walk->loop->captures[index];
   flow state = {.capture = capture};
   plan->capture = index;
   if (walk->bindings[index].aliased && capture->field_count == 0) {
     plan->role = MS_ROLE_CARRIED;
-    find_scalar(
-        walk, MS_REASON_SCALAR, false, capture->first, capture,
-        "is assigned by the body and may be read by a function that the body can call, which "
-        "would not see the change on a worker",
-        "hand it to the function as an argument");
+    find_aliased(walk, capture, walk->bindings[index].alias);
     return;
   }
   if (ms_scalar_reduction(walk, body, plan)) {

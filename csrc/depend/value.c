@@ -95,18 +95,35 @@ static bool look_for_length(ms_node *node, void *context) {
 static void find_field_store(ms_walk *walk, bool proven, const ms_node *node) {
   const ms_tree *tree = walk->loop->tree;
   const ms_node *table = node->kid[0];
+  int64_t capture = ms_loop_capture_of(walk->loop, node);
+  const char *alias = capture >= 0 ? walk->bindings[capture].alias : NULL;
   int field = (int)(node->end - node->begin), whole = (int)(table->end - table->begin);
   const char *path = tree->text + node->begin, *name = node->kid[1]->text;
-  const char *message = ms_arena_format(
-      walk->arena,
-      "the body assigns %.*s, and also uses %.*s as a whole (as a method call does), by "
-      "which it may read or assign the same field; and each worker has its own copy of it",
-      field, path, whole, tree->text + table->begin);
+  const char *message =
+      alias != NULL
+          ? ms_arena_format(walk->arena,
+                            "the body assigns %.*s, and %s is the same variable; and each worker "
+                            "has its own copy of it",
+                            field, path, alias)
+          : ms_arena_format(
+                walk->arena,
+                "the body assigns %.*s, and also uses %.*s as a whole (as a method call does) or "
+                "calls what may, so that the same field may be read or assigned there; and each "
+                "worker has its own copy of it",
+                field, path, whole, tree->text + table->begin);
   const char *fix = ms_arena_format(
       walk->arena, "use a local: local %s = %.*s  for ... do %s = ... end  %.*s = %s", name, field,
       path, name, field, path, name);
   walk->failed = walk->failed || message == NULL || fix == NULL;
   ms_walk_find(walk, MS_REASON_TABLE_WRITE, proven, node, fix, message);
+}
+
+/* Whether a target is a constant field of a table that the body can reach otherwise, too. */
+static bool is_shared_field(const ms_walk *walk, const ms_node *node) {
+  if (node->kind != MS_INDEX || node->kid[1]->kind != MS_STRING) return false;
+  int64_t field = ms_loop_capture_of(walk->loop, node);
+  if (field >= 0 && walk->bindings[field].aliased) return true;
+  return ms_loop_capture_of(walk->loop, node->kid[0]) >= 0;
 }
 
 void ms_walk_find_store(ms_walk *walk, bool proven, const ms_node *node) {
@@ -125,8 +142,7 @@ void ms_walk_find_store(ms_walk *walk, bool proven, const ms_node *node) {
         "the body appends to a table from outside, and each worker has its own copy of it");
     return;
   }
-  int64_t capture = node->kind == MS_INDEX ? ms_loop_capture_of(walk->loop, node->kid[0]) : -1;
-  if (capture >= 0 && node->kid[1]->kind == MS_STRING) {
+  if (is_shared_field(walk, node)) {
     find_field_store(walk, proven, node);
     return;
   }

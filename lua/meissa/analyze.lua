@@ -262,7 +262,7 @@ function M.analyze(text, bindings, opts)
     local value = each.reach ~= "global" and recorded.locals[each.root]
     if value then return value[1] end
     return env[each.root]
-  end, describe_any, { [M.opaque] = true }, loop:names())
+  end, describe_any, { env = env, opaque = { [M.opaque] = true }, names = loop:names() })
   if about then space.source = capture.source(resolved, about, recorded[1]) end
   local plan
   plan, problem = core.plan(loop, resolved, space)

@@ -12,7 +12,9 @@ local impure = require("meissa.capture.impure")
 local inner = require("meissa.capture.inner")
 local objects = require("meissa.array.objects")
 local known = require("meissa.capture.known")
+local namespaces = require("meissa.capture.namespace")
 local searches = require("meissa.capture.search")
+local slots = require("meissa.capture.slot")
 local tables = require("meissa.tables")
 
 local builtins, drawing, is_library = known.builtins, known.drawing, known.is_library
@@ -55,27 +57,50 @@ local function bind(state, value, depth)
   return binding
 end
 
--- How far a capture's fields lead: the value, the number of fields used, and the table that the
--- last of them was read from. What a function gives for a field is not asked for.
-local function follow(state, root, fields)
-  local value, depth, holder = root, 0, nil
+-- "opts.model": a capture, or so many fields of it.
+local function path_of(capture, depth)
+  if #capture.fields == 0 then return capture.root end
+  return table.concat({ capture.root, unpack(capture.fields, 1, depth) }, ".")
+end
+
+-- How far a capture's fields lead: the value, and the number of fields used. What a function gives
+-- for a field is not asked for. Calls visit(table, field), if it is given, for each.
+local function follow(state, root, fields, visit)
+  local value, depth = root, 0
   while depth < #fields do
     if type(value) ~= "table" or state.describe(value) or state.opaque[value] then break end
     local found, asks = field_of(value, fields[depth + 1])
+    if visit then visit(value, fields[depth + 1]) end
     if asks then break end
-    holder, value = value, found
-    depth = depth + 1
+    value, depth = found, depth + 1
   end
-  return value, depth, holder
+  return value, depth
 end
 
 -- "log (it uses io)": a capture that may reach files or foreign code, in words.
 local function impure_words(capture, binding)
-  local path = table.concat({ capture.root, unpack(capture.fields, 1, binding.depth) }, ".")
-  return string.format("%s (%s)", path, binding.impure)
+  return string.format("%s (%s)", path_of(capture, binding.depth), binding.impure)
+end
+
+-- What a binding's value does with namespaces, of which some may be met from it.
+local function judge_namespaces(state, binding, root)
+  local world = { is_array = state.is_array, field_of = field_of, opaque = state.opaque }
+  if binding.kind == "function" then
+    binding.impure = namespaces.of(binding.value, world) or binding.impure
+    return
+  end
+  local leads, looks = namespaces.within(binding.value, world)
+  binding.impure = looks
+  if leads then
+    binding.globals = string.format("%s leads to %s", root or "a captured table", leads)
+  end
 end
 
 local function search_from(state, binding, root)
+  local namespace = namespaces.name(binding.value)
+  if namespace then
+    binding.globals = (root or namespace) .. " is used as a table of variables"
+  end
   if binding.kind ~= "function" and binding.kind ~= "table" then return end
   if binding.value == _G or binding.value == package.loaded then
     binding.all, state.anything = true, true
@@ -85,9 +110,7 @@ local function search_from(state, binding, root)
   local search = new_search(state)
   search.root = root
   search:visit(binding.value)
-  for _, field in ipairs(state.fields) do
-    if search.all or search.seen[field.holder] then field.binding.aliased = true end
-  end
+  state.slots:reach(not search.all and search.seen or nil)
   binding.reached, binding.stores = {}, search.stores
   binding.changes = search.changes or (binding.kind == "table" and search.stores)
   binding.all, binding.draws = search.all, search.draws or search.all
@@ -99,6 +122,7 @@ local function search_from(state, binding, root)
     binding.reads = not (search.writes or search.all)
     binding.impure = impure.of(binding.value, builtins, field_of)
   end
+  if search.namespaces then judge_namespaces(state, binding, root) end
   for index in tables.each(search.found) do binding.reached[#binding.reached + 1] = index end
   table.sort(binding.reached)
 end
@@ -107,7 +131,7 @@ end
 local function append_extra(state, bindings, captures)
   local taken = {}
   for _, capture in ipairs(captures) do
-    taken[table.concat({ capture.root, unpack(capture.fields) }, ".")] = true
+    taken[path_of(capture)] = true
   end
   for _, each in ipairs(state.extra) do
     local name = not taken[each.name or ""] and each.name or nil
@@ -142,27 +166,38 @@ local function look_inside(state, bindings, names)
   return list
 end
 
--- Remembers a field that the body assigns.
-local function note_field(state, capture, binding, holder)
-  local name = capture.fields[#capture.fields]
-  for _, other in ipairs(state.fields) do
-    if other.holder == holder and other.name == name then
-      other.binding.aliased, binding.aliased = true, true
-    end
+-- Notes the variable that the body assigns by a capture.
+local function note_assigned(state, capture, binding)
+  local holder, key = state.env, capture.root
+  if #capture.fields > 0 then
+    holder = nil
+    local _, depth = follow(state, binding.root, capture.fields, function(at, field)
+      holder, key = at, field
+    end)
+    if depth < #capture.fields or depth == 0 then return end
+    if rawget(holder, key) == nil then binding.aliased = true end -- it came from somewhere else
+  elseif capture.reach ~= "global" then
+    state.assigned[#state.assigned + 1] = { name = capture.root, binding = binding }
+    return
   end
-  if rawget(holder, name) == nil then binding.aliased = true end -- it came from somewhere else
-  state.fields[#state.fields + 1] = { holder = holder, name = name, binding = binding }
+  if type(holder) == "table" then state.slots:assign(holder, key, binding, path_of(capture)) end
 end
 
--- Fields that are assigned by one path and read by another are aliased.
-local function mark_aliased(state)
-  for _, field in ipairs(state.fields) do
-    for _, read in ipairs(state.reads) do
-      if read.holder == field.holder and read.name == field.name then
-        field.binding.aliased = true
-      end
-    end
+-- Finds out which variables that the body assigns are read by a capture.
+local function note_read(state, capture, binding)
+  local name = path_of(capture)
+  local function read(at, key) state.slots:read(at, key, binding, name) end
+  if capture.reach == "global" and type(state.env) == "table" then read(state.env, capture.root) end
+  follow(state, binding.root, capture.fields, read)
+end
+
+-- Finds out what the body assigns, and which other captures are the same variable.
+local function find_slots(state, captures, bindings)
+  for c, capture in ipairs(captures) do
+    if capture.assigned then note_assigned(state, capture, bindings[c]) end
   end
+  if state.slots:is_empty() then return end
+  for c, capture in ipairs(captures) do note_read(state, capture, bindings[c]) end
 end
 
 -- Whether a plain table can be reached by no other capture than its own.
@@ -176,12 +211,7 @@ local function is_alone(state, binding)
     local sees = each.search.all or each.search.seen[content_of(binding.value)]
     if each.binding ~= binding and sees then return false end
   end
-  for _, list in ipairs { state.reads, state.fields } do
-    for _, each in ipairs(list) do
-      if each.holder == binding.value then return false end
-    end
-  end
-  return true
+  return not state.holders[binding.value]
 end
 
 --- The number of the binding of the array whose entries a loop runs over, for the space's
@@ -209,42 +239,44 @@ end
 -- @func describe describe(value) gives {array =, storage =, dims =, sparse =, integer =} for an
 -- array (or a view of one) and nil for anything else; `array` is a number that is equal for two
 -- names of one array, `storage` one that is equal for arrays that share memory
--- @tab[opt] opaque set of tables that are plain data and are not searched
--- @tab[opt] names constant names of fields and methods that the body mentions, as keys
+-- @tab[opt] options `env`, the globals of the loop's function; `opaque`, a set of tables that are
+-- plain data and are not searched; `names`, constant names of fields and methods that the body
+-- mentions, as keys
 -- @treturn table bindings in the order of the captures, `value` the value of each; behind them
--- arrays that only functions reach; `inner`: see meissa.capture.inner
-function M.resolve(captures, lookup, describe, opaque, names)
-  local state = { describe = describe, opaque = opaque or {}, by_array = {}, extra = {},
-    fields = {}, reads = {}, assigned = {}, searches = {}, count = #captures }
-  local bindings = {}
+-- arrays that only functions reach; `inner`: see meissa.capture.inner; `moves`: whether the body
+-- assigns variables in tables, so that what is found depends on more than the captured values
+function M.resolve(captures, lookup, describe, options)
+  options = options or {}
+  local state = { describe = describe, opaque = options.opaque or {}, env = options.env,
+    by_array = {}, extra = {}, holders = {}, slots = slots.new(), assigned = {}, searches = {},
+    count = #captures }
+  function state.is_array(value) return describe(value) ~= nil end
+  local bindings, holder = {}
   state.bindings = bindings
+  local function note_holder(at) holder = at end
   for c, capture in ipairs(captures) do
-    local value, depth, holder = follow(state, lookup(capture), capture.fields)
+    local root = lookup(capture)
+    holder = nil
+    local value, depth = follow(state, root, capture.fields, note_holder)
+    if holder then state.holders[holder] = true end
     local binding = bind(state, value, depth)
-    if capture.assigned and #capture.fields == 0 then
-      state.assigned[#state.assigned + 1] = { name = capture.root, binding = binding,
-        global = capture.reach == "global" }
-    end
-    if capture.assigned and depth > 0 and depth == #capture.fields then
-      note_field(state, capture, binding, holder)
-    elseif holder then
-      state.reads[#state.reads + 1] = { holder = holder, name = capture.fields[depth] }
-    end
+    binding.root = root
     bindings[c] = binding
     if binding.kind == "array" and not state.by_array[binding.array] then
       state.by_array[binding.array] = c
     end
   end
-  mark_aliased(state)
+  find_slots(state, captures, bindings)
   for c, capture in ipairs(captures) do
     local binding = bindings[c]
-    local root = table.concat({ capture.root, unpack(capture.fields, 1, binding.depth) }, ".")
-    search_from(state, binding, root)
+    search_from(state, binding, path_of(capture, binding.depth))
     if binding.impure then binding.impure = impure_words(capture, binding) end
+    binding.root = nil
   end
   for _, binding in ipairs(bindings) do binding.alone = is_alone(state, binding) end
-  bindings.inner = look_inside(state, bindings, names or {})
+  bindings.inner = look_inside(state, bindings, options.names or {})
   append_extra(state, bindings, captures)
+  bindings.moves = not state.slots:is_empty()
   return bindings
 end
 

@@ -72,7 +72,7 @@ local function resolve(record, space, roots, env)
   local numbers = {}
   for c, each in ipairs(record.captures) do numbers[each] = c end
   local bindings = capture.resolve(record.captures, function(each) return roots[numbers[each]] end,
-                                   describe_array, nil, record.names)
+                                   describe_array, {env = env, names = record.names})
   if not space.serial then undefined.check(record, bindings, roots, env) end
   if space.array then
     space.source = capture.source(bindings, describe_array(space.array), space.array)
@@ -87,7 +87,7 @@ local function is_lasting(record, bindings)
   for _, binding in ipairs(bindings) do
     if not UNCHANGING[binding.kind] then return false end
   end
-  return #bindings == #record.captures
+  return #bindings == #record.captures and not bindings.moves
 end
 
 -- A driver loop with moving bounds comes back to plans: what was made ready for so many is kept.

@@ -116,6 +116,8 @@ local function describe(record, space, bindings)
     end
     if binding.acts then add(binding.acts) end
     if binding.impure then add(binding.impure) end
+    if binding.globals then add(binding.globals) end
+    if binding.alias then add("= " .. binding.alias) end
   end
   for c, binding in ipairs(bindings) do
     local about = record.captures[c]

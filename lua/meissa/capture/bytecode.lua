@@ -146,6 +146,68 @@ function M.changes(fn, is_array, field_of)
   return changes, scan.stores or false
 end
 
+-- Whether the instruction at `pc` reads a constant field of a register into that register.
+local function reads_field(fn, pc, register)
+  local ins = funcbc(fn, pc)
+  return ins and band(ins, 0xff) == GET_FIELD and band(rshift(ins, 8), 0xff) == register
+    and rshift(ins, 24) == register or false
+end
+
+-- The value that an instruction loads from outside, and the one that it is a field of.
+local function loaded(scan, fn, held, ins)
+  local op, d = band(ins, 0xff), rshift(ins, 16)
+  if op == UGET then
+    local name = funcuvname(fn, d)
+    return scan.names[name] and scan.outer[name]
+  elseif op == GGET then
+    return type(scan.env) == "table" and scan.field_of(scan.env, funck(fn, -d - 1)) or nil
+  elseif op == MOV then
+    return held[d]
+  elseif op == GET_FIELD then
+    local holder = held[rshift(ins, 24)]
+    if type(holder) ~= "table" or scan.is_array(holder) then return nil end
+    return scan.field_of(holder, funck(fn, -band(d, 0xff) - 1)), holder
+  end
+end
+
+local function visit_values(scan, fn, visit)
+  local held, pc = {}, 1
+  while true do
+    local ins, mode = funcbc(fn, pc)
+    if not ins then return end
+    local a = band(rshift(ins, 8), 0xff)
+    if band(mode, 7) == DESTINATION then
+      local value, holder = loaded(scan, fn, held, ins)
+      held[a] = value
+      if value ~= nil or holder then visit(value, holder, reads_field(fn, pc + 1, a)) end
+    elseif band(mode, 7) == BASE then
+      for register = a, MOST_REGISTERS do held[register] = nil end
+    end
+    pc = pc + 1
+  end
+end
+
+--- Calls visit(value, holder, is_read) for the values that a function takes from outside: upvalues,
+-- globals, and constant fields of such, of which `holder` is the table. `is_read`: a constant
+-- field of the value is read, and nothing else done with it.
+-- @tab world `is_array(value)`; `field_of(table, key)` reads a field without calling anything
+function M.each_value(fn, world, visit)
+  local scan = { is_array = world.is_array, field_of = world.field_of, outer = {}, names = {},
+    env = debug.getfenv(fn) }
+  for slot = 1, 255 do
+    local name, value = debug.getupvalue(fn, slot)
+    if not name then break end
+    scan.outer[name], scan.names[name] = value, true
+  end
+  local function enter(proto)
+    visit_values(scan, proto, visit)
+    each_constant(proto, function(constant)
+      if type(constant) == "proto" then enter(constant) end
+    end)
+  end
+  enter(fn)
+end
+
 --- All string constants of a function and those inside it: a superset of the globals it names.
 function M.names(fn)
   local names = {}

@@ -10,6 +10,7 @@
 local bytecode = require("meissa.capture.bytecode")
 local tables = require("meissa.tables")
 local known = require("meissa.capture.known")
+local namespaces = require("meissa.capture.namespace")
 local objects = require("meissa.array.objects")
 local reading = require("meissa.capture.reading")
 
@@ -126,18 +127,29 @@ end
 function Search:globals(fn)
   local env = debug.getfenv(fn)
   if type(env) ~= "table" then return end
+  local slots = self.state.slots
+  local watched = not slots:is_empty()
   for _, name in ipairs(tables.keys(bytecode.names(fn))) do
-    local value = field_of(env, name)
-    self:assigned(name, value, true)
-    self:visit(value, fn, name)
+    if watched then slots:read(env, name) end
+    self:visit(field_of(env, name), fn, name)
   end
 end
 
--- A variable that the body assigns, seen by a function under this name with this value: a worker's
--- copy of the function would keep the value of before the loop.
-function Search:assigned(name, value, global)
+-- A namespace, or getfenv, met in a function, a table, or as a metatable.
+function Search:namespace(value, from)
+  self.namespaces = true
+  local keys = type(from) == "function" and type(value) == "table" and bytecode.names(from) or nil
+  self.state.slots:reach(type(value) == "table" and { [value] = true } or nil, keys)
+end
+
+local function is_nan(value) return type(value) == "number" and value ~= value end
+
+-- A local variable that the body assigns, seen by a function under this name with this value: a
+-- worker's copy of the function would keep the value of before the loop.
+function Search:assigned(name, value)
   for _, each in ipairs(self.state.assigned) do
-    if each.name == name and each.global == global and rawequal(each.binding.value, value) then
+    local other = each.binding.value
+    if each.name == name and (rawequal(other, value) or is_nan(other) and is_nan(value)) then
       each.binding.aliased = true
     end
   end
@@ -147,7 +159,7 @@ function Search:fn(fn)
   local info = debug.getinfo(fn, "Su")
   for slot = 1, info.nups do
     local name, value = debug.getupvalue(fn, slot)
-    self:assigned(name, value, false)
+    self:assigned(name, value)
     self:visit(value, fn, name)
   end
   if info.what == "C" then
@@ -171,6 +183,7 @@ function Search:visit(value, from, key)
   if from and not self.seen[value] and not self.via[value] then
     self.via[value] = { from = from, key = key, variable = type(from) == "function" }
   end
+  if namespaces.name(value) then self:namespace(value, from) end
   local about = self.state.describe(value)
   local library = is_library(value)
   if about or kind ~= "table" or library then self.lives = true end

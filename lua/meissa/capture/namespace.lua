@@ -1,0 +1,95 @@
+-- SPDX-License-Identifier: MIT
+--
+-- Namespaces: `_G`, `package.loaded` and what `getfenv` gives, where they are used as tables.
+--
+-- A worker has namespaces of its own: of the program's variables it has those that the body and the
+-- functions that it calls name. What looks variables up otherwise (`_G[name]`, `pairs(_G)`,
+-- `getfenv(1).x`) is found here. Reading a constant field of a namespace (`_G.x`) does no harm in
+-- the body, where it is a captured variable, and in functions where all processes find the same.
+-- Nothing here calls user code.
+-- @module meissa.capture.namespace
+
+local bytecode = require("meissa.capture.bytecode")
+local known = require("meissa.capture.known")
+local objects = require("meissa.array.objects")
+local tables = require("meissa.tables")
+
+local builtins, is_library = known.builtins, known.is_library
+
+local M = {}
+
+local NAMES = { [_G] = "_G", [package.loaded] = "package.loaded" }
+if type(package.loaded.package) == "table" then NAMES[package.loaded.package] = "package" end
+
+--- The name of a namespace, or of the builtin that gives one; nil for other values.
+function M.name(value)
+  return NAMES[value] or builtins[value] == "getfenv" and "getfenv" or nil
+end
+
+local function is_same_everywhere(value)
+  return value == nil or builtins[value] or is_library(value) and not NAMES[value]
+end
+
+local function words_of(name)
+  return name == "getfenv" and "it looks up variables by getfenv" or
+    "it looks up variables in " .. name
+end
+
+--- How a Lua function looks up variables, itself or by functions that it names, in words; or nil.
+-- @func fn the function
+-- @tab world `is_array(value)`; `field_of(table, key)` reads a field without calling anything
+function M.of(fn, world, seen)
+  seen = seen or {}
+  if seen[fn] or debug.getinfo(fn, "S").what == "C" then return nil end
+  seen[fn] = true
+  local found
+  bytecode.each_value(fn, world, function(value, holder, is_read)
+    local name = M.name(value)
+    if found then
+      return
+    elseif name then
+      found = not is_read and words_of(name) or nil
+    elseif NAMES[holder] then
+      found = not is_same_everywhere(value) and words_of(NAMES[holder]) or nil
+    elseif type(value) == "function" and not builtins[value] then
+      found = M.of(value, world, seen)
+    end
+  end)
+  return found
+end
+
+--- What a captured table leads to: a namespace's name, if one is in it; how some function in it
+-- looks up variables, in words. Either may be nil.
+-- @tab world as for M.of, and `opaque`, a set of tables that are not looked into
+function M.within(value, world)
+  local leads, looks
+  local seen, queue = {}, { value }
+  local function add(item)
+    local kind = type(item)
+    if (kind == "table" or kind == "function") and not seen[item] then
+      seen[item] = true
+      queue[#queue + 1] = item
+    end
+  end
+  local at = 1
+  while queue[at] do
+    local item = queue[at]
+    at = at + 1
+    local name = M.name(item)
+    if name and type(item) == "table" then
+      leads = leads or name
+    elseif type(item) == "function" then
+      looks = looks or name and words_of(name) or not builtins[item] and M.of(item, world) or nil
+    elseif not (is_library(item) or world.opaque[item] or world.is_array(item) or
+                objects.is(item)) then
+      add(debug.getmetatable(item))
+      for key, content in tables.each(item) do
+        add(key)
+        add(content)
+      end
+    end
+  end
+  return leads, looks
+end
+
+return M

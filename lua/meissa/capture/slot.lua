@@ -1,0 +1,103 @@
+-- SPDX-License-Identifier: MIT
+--
+-- Slots: the variables in tables that a body assigns, whatever names lead to them.
+--
+-- A global is a key of its environment, a field one of its table: a slot is such a table and key,
+-- after `__index` and `__newindex` tables are followed. Where another name may lead to a slot that
+-- the body assigns, the binding that assigns it is `aliased`, and `alias` that name, if there is
+-- one: a worker would see the value of before the loop there. Nothing here calls user code.
+-- @module meissa.capture.slot
+
+local tables = require("meissa.tables")
+
+local M = {}
+
+-- Metatables are followed that far.
+local MOST_LINKS = 100
+
+local Slots = {}
+Slots.__index = Slots
+
+--- Slots of one loop; none yet.
+function M.new()
+  return setmetatable({ by_table = {}, open = {} }, Slots)
+end
+
+--- Whether the body assigns none.
+function Slots:is_empty()
+  return next(self.by_table) == nil
+end
+
+-- The table of a metatable's event; the second result says that there is something else.
+local function linked(value, event)
+  local meta = debug.getmetatable(value)
+  local link = type(meta) == "table" and rawget(meta, event)
+  if type(link) == "table" then return link end
+  return nil, link and true or false
+end
+
+-- Calls visit(table) for the tables that an access by a key goes through; returns whether it ends
+-- in a function, and where is not known.
+local function walk(holder, key, event, visit)
+  for _ = 1, MOST_LINKS do
+    visit(holder)
+    if rawget(holder, key) ~= nil then return false end
+    local link, open = linked(holder, event)
+    if not link then return open end
+    holder = link
+  end
+  return true
+end
+
+-- Marks the bindings that assign a slot, but for this one.
+local function mark(slot, binding, name)
+  for _, each in ipairs(slot or {}) do
+    if each.binding ~= binding then
+      each.binding.aliased, each.binding.alias = true, each.binding.alias or name
+    end
+  end
+end
+
+local function add(slots, key, assigned)
+  local slot = slots[key] or {}
+  slots[key] = slot
+  slot[#slot + 1] = assigned
+end
+
+--- The body assigns a key of a table by a capture with this binding.
+-- @string name the capture as the body has it
+function Slots:assign(holder, key, binding, name)
+  local assigned, last = { binding = binding, name = name }, nil
+  local function note(at) last = at end
+  if walk(holder, key, "__newindex", note) then add(self.open, key, assigned) end
+  local slots = self.by_table[last] or {}
+  self.by_table[last] = slots
+  for _, other in ipairs(slots[key] or {}) do
+    mark({ other }, binding, name)
+    mark({ assigned }, other.binding, other.name)
+  end
+  add(slots, key, assigned)
+end
+
+--- The body reads a key of a table by a capture with this binding, or a function does: nil.
+-- @string[opt] name of the capture as the body has it
+function Slots:read(holder, key, binding, name)
+  local open = walk(holder, key, "__index", function(at)
+    mark((self.by_table[at] or {})[key], binding, name)
+  end)
+  if not open then return end
+  mark(self.open[key], binding, name)
+  for _, slots in tables.each(self.by_table) do mark(slots[key], binding, name) end
+end
+
+--- Something may read and assign any key of these tables: `seen`, a set; nil means all tables.
+-- @tab[opt] keys a set: these keys only
+function Slots:reach(seen, keys)
+  for at, slots in tables.each(self.by_table) do
+    for key, slot in tables.each((not seen or seen[at]) and slots or {}) do
+      if not keys or keys[key] then mark(slot) end
+    end
+  end
+end
+
+return M

@@ -1,0 +1,210 @@
+-- SPDX-License-Identifier: MIT
+--
+-- One variable under two names: programs that reach what they assign by another name, too, against
+-- the same text over plain tables by a plain loop. Each either gives that loop's values, with any
+-- number of workers, or is refused before anything runs with the code that it names.
+
+local errors = require("meissa.errors")
+local meissa = require("meissa")
+
+local N = 6
+
+-- {code or "runs", what precedes the loop, its body, what is compared after it beside `A`}
+local PROGRAMS = {
+  -- globals
+  { "DEP104", "g = 5", "g = g + 1 A[i] = _G.g", "g" },
+  { "DEP104", "g = 5", "g = g + 1 A[i] = _G['g']", "g" },
+  { "DEP107", "g = 5", "_G.g = _G.g + 1 A[i] = g", "g" },
+  { "DEP104", "g = 5", "g = i A[i] = _G.g", "g" },
+  { "DEP104", "g = nil", "g = i A[i] = _G.g or 0", "g" },
+  { "DEP104", "g = 5 local t = {env = _G}", "g = g + 1 A[i] = t.env.g", "g" },
+  { "DEP104", "g = 5 local e = _G", "g = g + 1 A[i] = e.g", "g" },
+  { "DEP104", "g = 5", "g = g + 1 A[i] = package.loaded._G.g", "g" },
+  { "DEP104", "g = 5 local o = setmetatable({}, {__index = _G})", "g = g + 1 A[i] = o.g", "g" },
+  { "DEP107", "g = 5 local o = setmetatable({}, {__index = _G, __newindex = _G})",
+    "o.g = o.g + 1 A[i] = g", "g" },
+  { "DEP107", "g = {n = 1}", "g.n = g.n + 1 A[i] = _G.g.n", "g.n" },
+  { "DEP107", "g = {n = 1} local c = g", "g.n = g.n + 1 A[i] = c.n", "g.n" },
+  { "DEP107", "g = {0, 0, 0, 0, 0, 0}", "g[i] = i A[i] = _G.g[1]", "g" },
+  { "runs", "g, k = 5, 4", "g = g + 1 A[i] = _G.k", "g" },
+  { "runs", "g = 5", "g = g + i A[i] = _G.math.floor(i / 2)", "g" },
+  { "runs", "g = 5", "_G.g = _G.g + i A[i] = i", "g" },
+  -- globals that are looked up by names known only when the body runs
+  { "DEP119", "g = 5", "g = g + 1 A[i] = getfenv(0).g", "g" },
+  { "DEP119", "g = 5", "g = g + 1 A[i] = getfenv(1).g", "g" },
+  { "DEP119", "g = 5", "A[i] = getfenv(1).g" },
+  { "DEP119", "g = 5", "A[i] = getfenv().g" },
+  { "DEP119", "g = 5 local t = {env = _G}", "g = g + 1 local e = t.env A[i] = e.g", "g" },
+  { "DEP119", "g = 5", "g = g + 1 local p = package A[i] = p.loaded._G.g", "g" },
+  { "DEP119", "g = 5 local n = '_G'", "g = g + 1 A[i] = package.loaded[n].g", "g" },
+  { "DEP119", "g = 5 local n = 'g'", "A[i] = _G[n] or 0" },
+  { "DEP119", "g = 5 local n = 'g'", "g = g + 1 A[i] = _G[n] or 0", "g" },
+  { "DEP119", "g = 5", "A[i] = rawget(_G, 'g') or 0" },
+  { "DEP119", "g = 5", "for k, v in pairs(_G) do if k == 'g' then A[i] = v end end" },
+  { "DEP119", "g = 5 local function f(e) return e.g end", "A[i] = f(_G)" },
+  { "DEP119", "g = 5 local t, k = {env = _G}, 'env'", "A[i] = t[k].g" },
+  { "DEP119", "g = 5 local o, k = setmetatable({}, {__index = _G}), 'g'", "A[i] = o[k]" },
+  -- functions
+  { "DEP107", "g = 5 local function f() return g end", "_G.g = _G.g + 1 A[i] = f()", "g" },
+  { "DEP104", "g = 5 local function f() return g end", "g = g + 1 A[i] = f()", "g" },
+  { "DEP104", "g = 5 local function f(...) return g end", "g = g + 1 A[i] = f()", "g" },
+  { "DEP104", "g = nil local function f() return _G.g or 2 end", "g = i A[i] = f()", "g" },
+  { "DEP107", "local env = {h = 1} local f = setfenv(function() return h end, env)",
+    "env.h = env.h + 1 A[i] = f()", "env.h" },
+  { "DEP107", "local env = {h = 1} local f = setfenv(function(...) return h end, env)",
+    "env.h = env.h + 1 A[i] = f()", "env.h" },
+  { "DEP107", [[local env = {h = 1} local f = setfenv(function() return h end, env)
+    local h = setmetatable({}, {__index = env, __newindex = env})]],
+    "h.h = h.h + 1 A[i] = f()", "env.h" },
+  { "DEP104", [[h = 1 local env = setmetatable({}, {__index = _G})
+    local f = setfenv(function() return h end, env)]], "h = h + 1 A[i] = f()", "h" },
+  { "runs", [[h = 1 local env = setmetatable({h = 1}, {__index = _G})
+    local f = setfenv(function() return h end, env)]], "h = h + 1 A[i] = f()", "h" },
+  { "runs", "g = nil local function f() return _G.g or 2 end", "A[i] = f()" },
+  { "runs", "local function f(x) return _G.math.floor(x) end", "A[i] = f(i / 2)" },
+  { "DEP119", "g = 5 local function f() return _G.g or 1 end", "A[i] = f()" },
+  { "DEP119", "g = 5 local function f(n) return _G[n] or 1 end", "A[i] = f('g')" },
+  { "DEP119", "g = 5 local function f(n, ...) return _G[n] or 1 end", "A[i] = f('g')" },
+  { "DEP119", "g = 5 local e = _G local function f(n) return e[n] or 1 end", "A[i] = f('g')" },
+  { "DEP119", "g = 5 local function f() return getfenv(1).g or 1 end", "A[i] = f()" },
+  { "DEP119", "g = 5 local function f(n) return rawget(_G, n) or 1 end", "A[i] = f('g')" },
+  { "DEP119", "g = 5 local function f(n) return _G[n] end local function h(n) return f(n) end",
+    "A[i] = h('g')" },
+  { "DEP119", "g = 5 local lib, k = {get = function(n) return _G[n] end}, 'get'",
+    "A[i] = lib[k]('g')" },
+  { "DEP119", [[g = 5 local C = {} C.__index = C function C.get(_, n) return _G[n] end
+    local list = {} for k = 1, 6 do list[k] = setmetatable({}, C) end]],
+    "A[i] = list[i]:get('g')" },
+  { "DEP119", "g = 5 local o = setmetatable({}, {__add = function() return _G.g end})",
+    "A[i] = o + i" },
+  -- locals that functions see; nan is not equal to itself
+  { "DEP104", "local n = 1 local function f() return n end", "n = n + 1 A[i] = f()", "n" },
+  { "DEP104", "local n = 0 / 0 local function f() return n end", "n = i A[i] = f()", "n" },
+  { "DEP104", "g = 0 / 0 local function f() return g end", "g = i A[i] = f()", "g" },
+  { "DEP104", "local n = 1 local o = {get = function() return n end}", "n = n + 1 A[i] = o.get()",
+    "n" },
+  { "DEP104", "g = 1 local a = setmetatable({}, {__call = function() return g end})",
+    "g = g + 1 A[i] = a()", "g" },
+  -- fields, also through __index
+  { "DEP107", "local C = {n = 1} C.__index = C local o = setmetatable({}, C)",
+    "C.n = C.n + 1 A[i] = o.n", "C.n" },
+  { "DEP107", "local C = {n = 1} C.__index = C local o = setmetatable({}, C)",
+    "o.n = o.n + 1 A[i] = C.n", "C.n, o.n" },
+  { "DEP107", [[local B = {n = 1} B.__index = B local D = setmetatable({}, B) D.__index = D
+    local o = setmetatable({}, D)]], "B.n = B.n + 1 A[i] = o.n", "B.n" },
+  { "DEP107", [[local C = {n = 1} C.__index, C.__newindex = C, C
+    local a, b = setmetatable({}, C), setmetatable({}, C)]], "a.n = a.n + 1 A[i] = b.n", "C.n" },
+  { "runs", [[local C = {n = 0} C.__index = C
+    local a, b = setmetatable({n = 1}, C), setmetatable({n = 2}, C)]],
+    "a.n = a.n + 1 b.n = b.n + 2 A[i] = C.n", "a.n, b.n" },
+  { "DEP107", "local a = {n = 1} local b = a", "a.n = a.n + 1 b.n = b.n + 2 A[i] = i", "a.n" },
+  { "DEP107", "local a = {n = 1} local b = a", "a.n = a.n + 1 A[i] = b.n", "a.n" },
+  { "DEP107", "local t = {n = 1} local u = {t = t}", "t.n = t.n + 1 A[i] = u.t.n", "t.n" },
+  { "runs", "local t = {n = 1, x = 2} local u = {t = t}", "t.n = t.n + 1 A[i] = u.t.x", "t.n" },
+  { "DEP107", "local t, k = {n = 1}, 'n'", "t.n = t.n + 1 A[i] = t[k]", "t.n" },
+  { "DEP107", [[local C = {} C.__index = C function C:get() return self.n end
+    local a = setmetatable({n = 1}, C) local b = a]], "a.n = a.n + 1 A[i] = b:get()", "a.n" },
+  { "DEP107", [[local C = {n = 1} C.__index = C function C:get() return C.n end
+    local a = setmetatable({}, C)]], "C.n = C.n + 1 A[i] = a:get()", "C.n" },
+  { "DEP107", "local C = {n = 1} local a = setmetatable({}, {__index = function() return C.n end})",
+    "C.n = C.n + 1 A[i] = a.any", "C.n" },
+  { "DEP107", "local m = {n = 1} local o = setmetatable({}, m)",
+    "m.n = m.n + 1 A[i] = getmetatable(o).n", "m.n" },
+  -- sliced output
+  { "DEP107", "local t = {0, 0, 0, 0, 0, 0} local u = {t}", "t[i] = i A[i] = u[1][1]", "t" },
+  { "DEP107", "local t = {0, 0, 0, 0, 0, 0} local p = setmetatable({}, {__index = t})",
+    "t[i] = i A[i] = p[1]", "t" },
+}
+
+local function text_of(program)
+  return ([[
+local parallel, zeros = ...
+local A = zeros(%d)
+%s
+for i in parallel(%d) do %s end
+return {A, %s}]]):format(N, program[2], N, program[3], program[4] or "nil")
+end
+
+-- What a program leaves, as one text; nil and what it raised.
+local function run(text, parallel, zeros)
+  local ok, result = pcall(assert(loadstring(text)), parallel, zeros)
+  if not ok then return nil, result end
+  local words = {}
+  for _, value in ipairs(result) do
+    local list = type(value) == "number" and { value } or value
+    for k = 1, type(value) == "number" and 1 or N do words[#words + 1] = ("%a"):format(list[k]) end
+  end
+  return table.concat(words, " ")
+end
+
+local function plain_parallel(n)
+  return function(_, i) if i < n then return i + 1 end end, nil, 0
+end
+
+local function plain_zeros(n)
+  local list = {}
+  for k = 1, n do list[k] = 0 end
+  return list
+end
+
+for _, workers in ipairs { 0, 1, 2, 5 } do
+  describe(("one variable, with %d workers:"):format(workers), function()
+    setup(function() meissa.init { workers = workers } end)
+    teardown(function() meissa.init {} end)
+
+    for _, program in ipairs(PROGRAMS) do
+      it((program[2] .. " / " .. program[3]):gsub("%s+", " "), function()
+        local text = text_of(program)
+        local expected = assert(run(text, plain_parallel, plain_zeros))
+        local found, err = run(text, meissa.parallel, function(n) return meissa.zeros(n) end)
+        if program[1] == "runs" then
+          assert.equal(expected, found or tostring(err))
+        else
+          assert.is_true(errors.is(err), found or tostring(err))
+          assert.is_truthy(tostring(err):find("[" .. program[1], 1, true), tostring(err))
+        end
+      end)
+    end
+  end)
+end
+
+describe("the reason", function()
+  local function refusal(text)
+    local _, err = run("local parallel, zeros = ... local A = zeros(6) " .. text, meissa.parallel,
+      function(n) return meissa.zeros(n) end)
+    return tostring(err)
+  end
+
+  it("names the other name", function()
+    assert.is_truthy(refusal("g = 1 for i in parallel(6) do g = g + 1 A[i] = _G.g end"):find(
+      "g is assigned by the body, and _G.g is the same variable", 1, true))
+    assert.is_truthy(refusal([[local C = {n = 1} C.__index = C local o = setmetatable({}, C)
+      for i in parallel(6) do C.n = C.n + 1 A[i] = o.n end]]):find(
+      "the body assigns C.n, and o.n is the same variable", 1, true))
+  end)
+
+  it("says what looks variables up", function()
+    assert.is_truthy(refusal("for i in parallel(6) do A[i] = _G['n' .. i] or 0 end"):find(
+      "_G is used as a table of variables", 1, true))
+    assert.is_truthy(refusal([[local function f(n) return _G[n] or 1 end
+      for i in parallel(6) do A[i] = f(i) end]]):find("f (it looks up variables in _G)", 1, true))
+    assert.is_truthy(refusal("local t = {_G} for i in parallel(6) do A[i] = t[1].n or 0 end"):find(
+      "t leads to _G", 1, true))
+  end)
+end)
+
+describe("another table under a known path", function()
+  it("is met when the loop is met again", function()
+    local text = [[
+      local parallel, zeros = ...
+      g = 5
+      local A, t = zeros(6), {env = {g = 7}}
+      for pass = 1, 2 do
+        for i in parallel(6) do g = g + 1 A[i] = t.env.g end
+        t.env = _G
+        g = 7
+      end]]
+    local _, err = run(text, meissa.parallel, function(n) return meissa.zeros(n) end)
+    assert.is_truthy(tostring(err):find("t.env.g is the same variable", 1, true), tostring(err))
+  end)
+end)
