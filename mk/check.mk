@@ -144,6 +144,8 @@ $(eval $(call random_spec,kills,MEISSA_KILLS,100,spec/transaction_chaos_spec.lua
 workers killed at random moments of each program and road))
 $(eval $(call random_spec,engines,MEISSA_BODIES,5000,spec/engines_spec.lua spec/bounds_spec.lua,\
 random bodies on both engines))
+$(eval $(call random_spec,views,MEISSA_VIEWS,5000,spec/views_spec.lua,\
+random loops over views of views))
 
 fuzzers: $(FUZZ:%=$(BUILD)/%)
 

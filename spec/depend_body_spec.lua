@@ -169,7 +169,7 @@ describe("effects", function()
     assert.are.equal("local", plan("model.W[i] = 1", { model = model }).arrays["model.W"].placement)
   end)
 
-  it("of overlapping views touch all of the storage", function()
+  it("of views that may overlap in unknown ways touch all of the storage", function()
     local describe_view = function(value)
       if type(value) == "table" and value.view then
         return { array = value.view, storage = 77, dims = { 9 } }

@@ -81,6 +81,7 @@ typedef struct room {
   uint32_t *reached, *reached_end;
   ms_meaning *means, *means_end;
   ms_field *fields, *fields_end;
+  ms_mapping *views, *views_end;
 } room;
 
 static void check_room(lua_State *L, bool fits) {
@@ -151,8 +152,44 @@ static void read_list(lua_State *L, int table, const char *key, ms_binding *bind
   lua_pop(L, 1);
 }
 
+/* Element `at` of the list on top of the stack. */
+static int64_t listed(lua_State *L, int list, uint32_t at) {
+  lua_rawgeti(L, list, (int)at + 1);
+  int64_t value = whole(L, lua_type(L, -1) == LUA_TNUMBER ? lua_tonumber(L, -1) : 0.5, "a view");
+  lua_pop(L, 1);
+  return value;
+}
+
+/* view = {dims =, first =: by dimension of the base; along =, factor =: of the view}; along counts
+ * from 1, 0 is none. */
+static void read_view(lua_State *L, ms_binding *binding, room *at) {
+  if (!lua_istable(L, -1)) return;
+  static const char *const keys[] = {"dims", "first", "along", "factor"};
+  int list[4];
+  for (int k = 0, table = lua_gettop(L); k < 4; k++) {
+    lua_getfield(L, table, keys[k]);
+    luaL_checktype(L, -1, LUA_TTABLE);
+    list[k] = lua_gettop(L);
+  }
+  size_t count = lua_objlen(L, list[0]);
+  check_room(L, at->views < at->views_end && count >= 1 && count <= MS_MAX_DIMS);
+  ms_mapping *view = at->views++;
+  *view = (ms_mapping){.dim_count = (uint32_t)count};
+  for (uint32_t k = 0; k < count; k++) {
+    view->dims[k] = listed(L, list[0], k);
+    view->first[k] = listed(L, list[1], k);
+  }
+  for (uint32_t d = 0; d < binding->dim_count; d++) {
+    uint32_t along = small(L, (double)listed(L, list[2], d), "along");
+    view->along[d] = along == 0 || along > count ? MS_MAX_DIMS : along - 1;
+    view->factor[d] = listed(L, list[3], d);
+  }
+  binding->view = view;
+  lua_pop(L, 4);
+}
+
 /* What an array is. */
-static void read_array(lua_State *L, int table, ms_binding *binding) {
+static void read_array(lua_State *L, int table, ms_binding *binding, room *at) {
   binding->array = (uint64_t)whole(L, field_number(L, table, "array", 0), "array");
   binding->storage = (uint64_t)whole(L, field_number(L, table, "storage", 0), "storage");
   binding->buffers = (uint64_t)whole(L, field_number(L, table, "buffers", 0), "buffers");
@@ -163,6 +200,7 @@ static void read_array(lua_State *L, int table, ms_binding *binding) {
   lua_getfield(L, table, "dims");
   read_dims(L, binding);
   lua_pop(L, 1);
+  read_list(L, table, "view", binding, at, read_view);
 }
 
 /* What a table or something that can be called may do, and leads to. */
@@ -193,7 +231,7 @@ static void read_binding(lua_State *L, int table, ms_binding *binding, room *at)
   if (binding->kind < MS_BIND_ARRAY) return;
   binding->name = field_string(L, table, "name");
   if (binding->kind == MS_BIND_ARRAY) {
-    read_array(L, table, binding);
+    read_array(L, table, binding, at);
   } else {
     read_effects(L, table, binding, at);
   }
@@ -207,7 +245,7 @@ static void add_length(lua_State *L, const char *key, size_t *total) {
 }
 
 typedef struct lengths {
-  size_t reached, means, fields;
+  size_t reached, means, fields, views;
 } lengths;
 
 /* How long the bindings' lists are; checks that every binding is a table. */
@@ -218,6 +256,9 @@ static void count_lists(lua_State *L, int index, size_t count, lengths *total) {
     add_length(L, "reached", &total->reached);
     add_length(L, "means", &total->means);
     add_length(L, "fields", &total->fields);
+    lua_getfield(L, -1, "view");
+    total->views += lua_istable(L, -1);
+    lua_pop(L, 1);
     lua_pop(L, 1);
   }
 }
@@ -227,9 +268,12 @@ static room make_room(lua_State *L, ms_binding **list, size_t bindings, const le
   if (total->reached > 10000000 || total->means > 10000000 || total->fields > 10000000)
     luaL_error(L, "the bindings lead to too much");
   size_t means = total->means / 2, fields = total->fields / 2;
-  *list = lua_newuserdata(L, (bindings + 1) * sizeof(ms_binding) + fields * sizeof(ms_field) +
+  *list = lua_newuserdata(L, (bindings + 1) * sizeof(ms_binding) +
+                                 total->views * sizeof(ms_mapping) + fields * sizeof(ms_field) +
                                  means * sizeof(ms_meaning) + total->reached * sizeof(uint32_t));
-  room at = {.all = (uint32_t)bindings, .fields = (ms_field *)(void *)(*list + bindings + 1)};
+  room at = {.all = (uint32_t)bindings, .views = (ms_mapping *)(void *)(*list + bindings + 1)};
+  at.views_end = at.views + total->views;
+  at.fields = (ms_field *)(void *)at.views_end;
   at.fields_end = at.fields + fields;
   at.means = (ms_meaning *)(void *)at.fields_end;
   at.means_end = at.means + means;

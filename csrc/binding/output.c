@@ -5,6 +5,7 @@
 #include <lua.h>
 
 #include "binding/binding.h"
+#include "depend/mapping.h"
 
 static void set_string(lua_State *L, const char *key, const char *value) {
   if (value == NULL) return;
@@ -198,7 +199,9 @@ static void set_arrays(lua_State *L, const ms_loop *loop, const ms_binding *bind
     push_path(L, loop, bindings, plan->arrays[a].binding);
     const ms_array_plan *array = &plan->arrays[a];
     push_array(L, plan, array);
-    if (array->written) set_writes(L, &array->writes, bindings[array->binding].dim_count);
+    const int64_t *dims;
+    uint32_t count = ms_mapping_dims(&bindings[array->binding], &dims);
+    if (array->written) set_writes(L, &array->writes, count);
     lua_settable(L, -3);
   }
   lua_setfield(L, -2, "arrays");

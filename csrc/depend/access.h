@@ -5,7 +5,8 @@
  * This is the form in which the body's text reaches the dependence test; nothing here knows Lua.
  * A subscript is an affine form, or unknown: then the access may touch any element of that
  * dimension. An access with fewer subscripts than the array has dimensions touches everything
- * below them. Subscript and witness values are the user's (1-based). Owned by the plan's arena. */
+ * below them. Subscripts of views that overlap are those of their common base (see mapping.h).
+ * Subscript and witness values are the user's (1-based). Owned by the plan's arena. */
 #ifndef MS_DEPEND_ACCESS_H
 #define MS_DEPEND_ACCESS_H
 
@@ -33,8 +34,9 @@ typedef struct ms_access {
   uint32_t inner_count;
   ms_inner *inner;     /* variable MS_MAX_DIMS + k */
   const ms_node *node; /* its source; NULL for the loop's own reads */
+  uint32_t given; /* subscripts that the source has: of a view fewer or more than of its base */
   uint32_t subscript_count;
-  ms_subscript subscript[MS_MAX_DIMS]; /* in a list only so many are there */
+  ms_subscript subscript[MS_MAX_DIMS]; /* of the array, of a view's base; in a list only so many */
 } ms_access;
 
 typedef struct ms_accesses {

@@ -271,7 +271,10 @@ static int add_conflict_fixes(const ms_explainer *explain, ms_reason *reason,
 }
 
 static ms_reason_kind kind_of(const ms_explainer *explain, const ms_meeting *meeting) {
-  if (explain->walk->groups.overlap[meeting->earlier->group]) return MS_REASON_OVERLAP;
+  const ms_binding *earlier = &explain->walk->bindings[meeting->earlier->binding];
+  const ms_binding *later = &explain->walk->bindings[meeting->later->binding];
+  bool views = earlier->array != later->array || (earlier->view == NULL && earlier != later);
+  if (views && explain->walk->groups.overlap[meeting->earlier->group]) return MS_REASON_OVERLAP;
   return meeting->proven ? MS_REASON_CARRIED : MS_REASON_POSSIBLE;
 }
 

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "depend/mapping.h"
 #include "depend/written.h"
 
 /* Which accesses count. */
@@ -57,7 +58,9 @@ static bool align_along(const ms_walk *walk, const ms_domain *domain, uint32_t b
 /* The first array dimension that follows the loop dimension in every access that counts. */
 static bool find_alignment(const ms_walk *walk, const ms_domain *domain, uint32_t binding,
                            which ones, uint32_t loop_dim, ms_followed *align) {
-  for (uint32_t p = 0; p < walk->bindings[binding].dim_count && p < MS_MAX_DIMS; p++) {
+  const int64_t *dims;
+  uint32_t count = ms_mapping_dims(&walk->bindings[binding], &dims);
+  for (uint32_t p = 0; p < count && p < MS_MAX_DIMS; p++) {
     if (align_along(walk, domain, binding, ones, p, loop_dim, align)) return true;
   }
   return false;

@@ -10,6 +10,7 @@
 
 #include "depend/explain.h"
 #include "depend/extent.h"
+#include "depend/mapping.h"
 #include "depend/placement.h"
 #include "depend/scalar.h"
 #include "depend/serve.h"
@@ -73,11 +74,12 @@ static int add_source_read(work *now) {
     if (subscript->known) subscript->form = walk->index_value[k].form;
     access.possible = access.possible || !subscript->known;
   }
-  if (walk->groups.overlap[access.group]) {
-    access.possible = true;
-    access.subscript_count = 0;
-  }
-  return ms_accesses_add(&now->walk.accesses, walk->arena, &access, NULL, 0);
+  access.given = access.subscript_count;
+  ms_mapping_apply(&now->walk, &access);
+  int result =
+      ms_accesses_add(&now->walk.accesses, walk->arena, &access, walk->scope, walk->scope_count);
+  now->walk.scope_count = 0;
+  return result;
 }
 
 static bool refuses(const ms_finding *finding) {

@@ -54,6 +54,17 @@ typedef struct ms_field {
   uint32_t binding;
 } ms_field;
 
+/* Where a view of an array lies in its base, a box of the memory that holds all captured views that
+ * overlap: base subscript k is first[k] + the sum of factor[d] * (subscript d - 1) over the
+ * dimensions d that go along k. */
+typedef struct ms_mapping {
+  uint32_t dim_count; /* of the base */
+  int64_t dims[MS_MAX_DIMS];
+  int64_t first[MS_MAX_DIMS];  /* of the view's element [1]...[1] */
+  uint32_t along[MS_MAX_DIMS]; /* by dimension of the view; MS_MAX_DIMS: none, its extent is 1 */
+  int64_t factor[MS_MAX_DIMS]; /* by dimension of the view */
+} ms_mapping;
+
 typedef struct ms_binding {
   ms_binding_kind kind;
   uint32_t depth; /* how many of the capture's fields lead to the value; the rest index into it */
@@ -61,9 +72,11 @@ typedef struct ms_binding {
   const char *name; /* BUILTIN; ARRAY that is no capture: what it is called, or NULL */
   /* ARRAY: */
   uint64_t array;   /* identity: equal for two names of one array */
-  uint64_t storage; /* identity of the memory: equal for views that overlap */
+  uint64_t storage; /* identity of the memory: equal for views that may overlap */
   uint32_t dim_count;
   int64_t dims[MS_MAX_DIMS];
+  const ms_mapping *view; /* into the base, the same for all bindings of its storage; NULL: that is
+                             one array, or the base is not known */
   bool sparse;
   bool integer;     /* element type int32 or int64 */
   bool scratch;     /* each iteration's own working space: no access to it is a dependence */

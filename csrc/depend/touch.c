@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "depend/buffered.h"
+#include "depend/mapping.h"
 #include "depend/walk.h"
 
 static uint64_t bit_of(uint32_t group) {
@@ -21,10 +22,6 @@ static void record(ms_walk *walk, ms_access *access) {
   for (uint32_t s = 0; s < access->subscript_count; s++) {
     if (!access->subscript[s].known) access->possible = true;
   }
-  if (walk->groups.overlap[access->group]) {
-    access->possible = true;
-    access->subscript_count = 0;
-  }
   if (walk->possible > 0 || walk->functions > 0) access->possible = true;
   if (ms_accesses_add(&walk->accesses, walk->arena, access, walk->scope, walk->scope_count) != 0)
     walk->failed = true;
@@ -32,11 +29,14 @@ static void record(ms_walk *walk, ms_access *access) {
 
 void ms_walk_touch_element(ms_walk *walk, uint32_t binding, const ms_subscript *subscript,
                            uint32_t count, bool write, const ms_node *node) {
-  ms_access access = {.binding = binding, .write = write, .subscript_count = count};
+  ms_access access = {.binding = binding, .write = write, .subscript_count = count, .given = count};
   access.node = ms_walk_place(walk, node);
   access.group = walk->groups.of[binding];
   memcpy(access.subscript, subscript, count * sizeof *subscript);
+  uint32_t scope = walk->scope_count;
+  ms_mapping_apply(walk, &access);
   record(walk, &access);
+  walk->scope_count = scope;
 }
 
 void ms_walk_touch_view(ms_walk *walk, const ms_view *view, bool write, const ms_node *node) {

@@ -14,7 +14,7 @@
 #include "depend/reason.h"
 
 /* Arrays that share storage are one group. Where a group has more than one array (overlapping
- * views), any access to it may touch any of its elements. */
+ * views), the subscripts of its accesses are those of their base (mapping.h). */
 typedef struct ms_groups {
   uint32_t *of;      /* by binding; MS_NO_GROUP for what is no array */
   uint32_t *binding; /* by group: the first binding of it */

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/text.h"
+#include "depend/mapping.h"
 
 /* Values of all columns for the earliest pair of iterations in the meeting's cell; false if it
  * cannot be had within the quota. */
@@ -38,17 +39,31 @@ static void variables_of(const int64_t *values, bool later, int64_t *variables) 
     variables[MS_MAX_DIMS + k] = values[later ? MS_COLUMN_B(k) : MS_COLUMN_A(k)];
 }
 
+/* The subscripts of an access as its source counts them, of a view where it goes through one. */
+static bool subscripts_of(const ms_explainer *explain, const ms_access *access,
+                          const int64_t *variables, int64_t *subscripts) {
+  const ms_binding *binding = &explain->walk->bindings[access->binding];
+  int64_t at[MS_MAX_DIMS];
+  for (uint32_t s = 0; s < access->subscript_count; s++) {
+    if (!access->subscript[s].known) return false;
+    at[s] = ms_form_value(&access->subscript[s].form, variables);
+  }
+  if (binding->view != NULL && access->subscript_count > 0)
+    return ms_mapping_invert(binding, at, subscripts);
+  memcpy(subscripts, at, access->subscript_count * sizeof *at);
+  return true;
+}
+
 /* "A[2][1]", or the source where the element is not known. */
 static const char *element_of(const ms_explainer *explain, const ms_access *access,
                               const char *source, const int64_t *variables) {
   ms_text text = {0};
   const char *path = ms_binding_path(explain->walk, explain->arena, access->binding);
-  bool known = path != NULL && access->subscript_count > 0;
+  int64_t at[MS_MAX_DIMS];
+  bool known = path != NULL && access->given > 0 && subscripts_of(explain, access, variables, at);
   ms_text_add(&text, path == NULL ? "" : path);
-  for (uint32_t s = 0; s < access->subscript_count && known; s++) {
-    known = access->subscript[s].known;
-    long long value = known ? (long long)ms_form_value(&access->subscript[s].form, variables) : 0;
-    ms_text_format(&text, "[%lld]", value);
+  for (uint32_t s = 0; s < access->given && known; s++) {
+    ms_text_format(&text, "[%lld]", (long long)at[s]);
   }
   const char *element = NULL;
   if (known && !text.failed) {

@@ -4,6 +4,7 @@
 #include "depend/written.h"
 
 #include "depend/extent.h"
+#include "depend/mapping.h"
 
 /* What is known of the values of a variable or form. */
 typedef struct interval {
@@ -85,11 +86,12 @@ static bool is_free(const ms_domain *domain, const ms_access *access, uint32_t v
 /* Whether a proven access writes each element: every subscript is a free variable of its own, plus
  * or minus something constant, and takes all values of its dimension. */
 static bool covers(const ms_domain *domain, const ms_access *access, const values *known,
-                   const ms_binding *array) {
+                   const int64_t *dims) {
   bool used[MS_MAX_VARS] = {false};
   if (access->possible) return false;
   for (uint32_t s = 0; s < access->subscript_count; s++) {
     const ms_form *form = &access->subscript[s].form;
+    if (!access->subscript[s].known) return false;
     interval range = interval_of(known, form, MS_MAX_VARS);
     uint32_t variable = MS_MAX_VARS, count = 0;
     for (uint32_t v = 0; v < MS_MAX_VARS; v++) {
@@ -97,8 +99,7 @@ static bool covers(const ms_domain *domain, const ms_access *access, const value
       variable = v;
       count++;
     }
-    if (!range.below || !range.above || range.least > 1 || range.most < array->dims[s])
-      return false;
+    if (!range.below || !range.above || range.least > 1 || range.most < dims[s]) return false;
     if (count == 0) continue; /* a dimension of one element */
     if (count > 1 || used[variable] || !is_free(domain, access, variable)) return false;
     if (form->at[variable] != 1 && form->at[variable] != -1) return false;
@@ -108,10 +109,10 @@ static bool covers(const ms_domain *domain, const ms_access *access, const value
 }
 
 /* Extends the box by what one access may write. */
-static void extend(const ms_access *access, const values *known, const ms_binding *array,
-                   ms_written *written) {
-  for (uint32_t d = 0; d < array->dim_count; d++) {
-    int64_t low = 1, high = array->dims[d];
+static void extend(const ms_access *access, const values *known, const int64_t *dims,
+                   uint32_t dim_count, ms_written *written) {
+  for (uint32_t d = 0; d < dim_count; d++) {
+    int64_t low = 1, high = dims[d];
     if (d < access->subscript_count && access->subscript[d].known) {
       interval range = interval_of(known, &access->subscript[d].form, MS_MAX_VARS);
       if (range.below && range.least > low) low = range.least;
@@ -127,8 +128,10 @@ void ms_written_find(const ms_walk *walk, const ms_domain *domain, uint32_t bind
                                       uint32_t binding),
                      ms_written *written) {
   const ms_binding *array = &walk->bindings[binding];
-  for (uint32_t d = 0; d < array->dim_count; d++) {
-    written->low[d] = array->dims[d] + 1;
+  const int64_t *dims;
+  uint32_t dim_count = ms_mapping_dims(array, &dims);
+  for (uint32_t d = 0; d < dim_count; d++) {
+    written->low[d] = dims[d] + 1;
     written->high[d] = 0;
   }
   written->whole = false;
@@ -137,8 +140,8 @@ void ms_written_find(const ms_walk *walk, const ms_domain *domain, uint32_t bind
     values known;
     if (!access->write || !concerns(walk, access, binding)) continue;
     if (!find_values(domain, access, &known)) continue;
-    extend(access, &known, array, written);
+    extend(access, &known, dims, dim_count, written);
     bool all = walk->space->source == -1 && !array->sparse;
-    written->whole = written->whole || (all && covers(domain, access, &known, array));
+    written->whole = written->whole || (all && covers(domain, access, &known, dims));
   }
 }

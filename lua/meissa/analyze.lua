@@ -16,6 +16,7 @@ local grids = require("meissa.grid")
 local picture = require("meissa.picture")
 local report = require("meissa.report")
 local spaces = require("meissa.space")
+local views = require("meissa.views")
 
 local M = {}
 
@@ -264,10 +265,12 @@ function M.analyze(text, bindings, opts)
     return env[each.root]
   end, describe_any, { env = env, opaque = { [M.opaque] = true }, names = loop:names() })
   if about then space.source = capture.source(resolved, about, recorded[1]) end
+  views.resolve(resolved)
   local plan
   plan, problem = core.plan(loop, resolved, space)
   if not plan then errors.raise_core(problem) end
   report.drop_impossible_fixes(plan)
+  views.name_bases(plan.arrays, resolved)
   plan.text, plan.line, plan.ordered = text, loop:info().line, space.ordered
   plan.serial = space.serial
   cut(plan, space, about and about.sparse and recorded[1]:nnz())

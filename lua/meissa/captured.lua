@@ -14,6 +14,7 @@ local frame = require "meissa.frame"
 local scratches = require "meissa.scratch"
 local spaces = require "meissa.space"
 local undefined = require "meissa.undefined"
+local views = require "meissa.views"
 
 local M = {}
 
@@ -77,6 +78,7 @@ local function resolve(record, space, roots, env)
   if space.array then
     space.source = capture.source(bindings, describe_array(space.array), space.array)
   end
+  views.resolve(bindings)
   local values = {}
   for c, binding in ipairs(bindings) do values[c] = value_of(binding, binding.value) end
   return bindings, values

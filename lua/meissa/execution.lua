@@ -13,6 +13,7 @@ local grids = require "meissa.grid"
 local kernel = require "meissa.kernel"
 local native_runs = require "meissa.native_run"
 local privates = require "meissa.private"
+local views = require "meissa.views"
 
 local M = {}
 
@@ -25,9 +26,14 @@ local function as_rows(items, numbers)
   return rows
 end
 
--- An item as the kernel takes an array; `sparse` says more where it is the values of a sparse one.
-local function as_array(items, number, type, sparse)
+-- An item as the kernel takes an array; `sparse` says more where it is the values of a sparse one,
+-- `view` where it is the base of one.
+local function as_array(items, number, type, sparse, view)
   local item = items[number]
+  if view then
+    local pointer, strides = views.part(item, view)
+    return {pointer = pointer, dims = view.dims, strides = strides, type = type}
+  end
   if not sparse then
     return {pointer = item.pointer, dims = item.dims, strides = item.strides, type = type}
   end
@@ -44,10 +50,10 @@ function M.instance(kernel_bytes, run_bytes, items, where, draws)
   local arrays, own = {}, privates.of(where)
   for a, number in ipairs(where.arrays) do
     arrays[a] = own and own.arrays[a] or
-      as_array(items, number, where.types[a], where.sparse[a])
+      as_array(items, number, where.types[a], where.sparse[a], where.views[a])
   end
   if where.entries then
-    local entries = items[where.entries]
+    local entries = as_array(items, where.entries, nil, nil, where.entries_view)
     arrays.space = {pointer = entries.pointer, strides = entries.strides, coords = {},
                     dims = where.limits}
     for d, number in ipairs(where.coords or {}) do

@@ -12,6 +12,7 @@ local grids = require "meissa.grid"
 local partitions = require "meissa.partition"
 local scratches = require "meissa.scratch"
 local versions = require "meissa.version"
+local views = require "meissa.views"
 
 local M = {}
 
@@ -21,9 +22,8 @@ local element_size = {float = 4, double = 8, int32 = 4, int64 = 8}
 -- rows of a sparse array, get numbers of their own far above those of arrays.
 local PARTITIONS, COORDINATES, ROWS, VECTORS = 2 ^ 48, 2 ^ 49, 2 ^ 50, 16
 
--- How an array travels where memory is not shared, and with the ranges of which axis.
+-- How a written array travels where memory is not shared, and with the ranges of which axis.
 local function movement(about, plan, grid)
-  if not about.written then return "broadcast" end
   if plan.strategy == "serial" then return "scattered" end
   if about.placement == "halo" then return "exchanged" end
   local axis = about.loop_dim and grids.axis_of(grid, about.loop_dim)
@@ -70,20 +70,28 @@ local function kept(shape, memory, needs)
     version_of(shape.id, memory.data, shape, element_size[shape.type])
 end
 
-local function array_item(value, about, run, needs)
-  local shape, memory, grid = array.describe(value), array.core(value), run.grid
-  local move, axis = movement(about, run.plan, grid)
-  local writes, version = about.writes, 0
-  if run.by_value and not about.written then move, version = kept(shape, memory, needs) end
+-- An array that the loop only reads.
+local function read_item(value, run, needs)
+  local shape, memory = array.describe(value), array.core(value)
+  local move, version = "broadcast", 0
+  if run.by_value then move, version = kept(shape, memory, needs) end
   return {
     id = shape.id, version = version, needs = needs,
     pointer = memory.data, segment = memory.store.block.segment, store = shape.store,
     element = element_size[shape.type], dims = shape.dims, strides = shape.strides,
-    movement = move, written = about.written, along = about.array_dim, cut = axis,
-    scale = about.scale, offset = about.offset,
-    low = writes and writes.low, high = writes and writes.high,
-    follow = writes and followed(writes, grid), blind = about.access == "write",
+    movement = move,
   }
+end
+
+-- An array that the loop writes, or the base of views that it writes.
+local function written_item(value, view, about, run)
+  local item = view and views.item(view.base, value) or read_item(value, {})
+  local writes = about.writes
+  item.movement, item.cut = movement(about, run.plan, run.grid)
+  item.written, item.blind = true, about.access == "write"
+  item.along, item.scale, item.offset = about.array_dim, about.scale, about.offset
+  item.low, item.high, item.follow = writes.low, writes.high, followed(writes, run.grid)
+  return item
 end
 
 -- A sparse array is its values, which a loop may write, and the coordinates of its entries.
@@ -167,16 +175,27 @@ local function number_of(ids, id)
   return #ids
 end
 
+-- What tells a kernel where a view lies in its base; nil for an array by itself.
+local function placed(view)
+  return view and {first = view.first, along = view.along, factor = view.factor,
+                   dims = view.extents}
+end
+
 -- See M.collect.
 local function collect(run, apart, served)
   local items, numbers, where = {}, {}, {arrays = {}, types = {}, sparse = {}, pending = {},
-                                    buffers = {}, scratch = {}}
+                                    buffers = {}, scratch = {}, views = {}}
   local function place(item)
     if not numbers[item.id] then
       items[#items + 1] = item
       numbers[item.id] = #items
     end
     return numbers[item.id]
+  end
+  local function place_array(c)
+    local value, about, view = run.values[c], run.plan.array_of[c], run.bindings[c].view
+    if about.written then return place(written_item(value, view, about, run)), view end
+    return place(read_item(value, run, served and served[array.describe(value).id])), nil
   end
   for c, binding in ipairs(run.bindings) do
     if binding.kind == "array" then
@@ -201,8 +220,9 @@ local function collect(run, apart, served)
         end
         where.sparse[a] = sparse
       else
-        where.arrays[a] = place(array_item(value, about, run, served and
-                                       served[array.describe(value).id]))
+        local view
+        where.arrays[a], view = place_array(c)
+        where.views[a] = placed(view)
       end
     end
   end
@@ -214,9 +234,13 @@ local function collect(run, apart, served)
     for d = 1, #entries - 1 do where.coords[d] = place(entries[d]) end
     where.entries = place(entries[#entries])
   elseif space.array then
-    local read_only = {written = false}
-    local known = numbers[array.describe(space.array).id]
-    where.entries = known or place(array_item(space.array, read_only, run))
+    local view, source = nil, space.source or 0
+    if source > 0 then
+      where.entries, view = place_array(source)
+    else
+      where.entries = place(read_item(space.array, run))
+    end
+    where.entries_view = placed(view)
   end
   where.bulk = {}
   for k, each in ipairs(apart) do

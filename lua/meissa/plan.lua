@@ -14,6 +14,7 @@ local report = require "meissa.report"
 local show = require "meissa.array.show"
 local spaces = require "meissa.space"
 local tables = require "meissa.tables"
+local views = require "meissa.views"
 
 local M = {}
 
@@ -91,6 +92,7 @@ local function describe(record, space, bindings)
       add(seen[binding.array]) add(memory_of(binding.storage))
       add(#binding.dims)
       for _, extent in ipairs(binding.dims) do add_extent(extent) end
+      if binding.view then extents[#extents + 1] = views.words(binding.view) end
       add(binding.sparse and "s" or "d")
       add(binding.integer and "i" or "f")
       if binding.scratch then add "scratch" end
@@ -342,6 +344,7 @@ local function make(record, space, bindings, situation)
   plan.record, plan.ordered, plan.kernels = record, space.ordered, {}
   plan.grids = {}
   index(plan, bindings)
+  views.name_bases(plan.arrays, bindings)
   plan.kind, plan.shape = kind_of(plan, situation.form), situation.extents
   return setmetatable(plan, Plan)
 end

@@ -88,7 +88,7 @@ end
 
 -- "W[i]", "A[*][2*j+1]": the array along the index that it follows.
 local function array_name(path, array)
-  if not array.array_dim or not array.follows then return path end
+  if not array.array_dim or not array.follows or array.base then return path end
   local index = array.follows
   if array.scale == -1 then
     index = "-" .. index
@@ -150,8 +150,9 @@ local function array_items(plan, context)
       if array.placement == "reduced" then
         access = array.buffer_of and "buffer of " .. array.buffer_of or "buffer"
       end
-      items[#items + 1] = string.format("%s  %s  %s", array_name(path, array), access,
-        placement_words(path, array, context))
+      local words = placement_words(path, array, context)
+      if array.base then words = words .. ", part of " .. array.base end
+      items[#items + 1] = string.format("%s  %s  %s", array_name(path, array), access, words)
     end
   end
   return items

@@ -1,0 +1,115 @@
+-- SPDX-License-Identifier: MIT
+--- Random loops over views (spec/views_random.lua), run one after the other: prints for each its
+-- number, how it ran, and the memory behind all views. Plain ones say whether two iterations touch
+-- one element, one of them writing it, where the analysis is to find out exactly.
+--   luajit random_views.lua plain|meissa FIRST COUNT [MUTANT]
+-- Numbers below 0 are the examples.
+local meissa = require "meissa"
+local random = require "spec.views_random"
+local views = require "meissa.views"
+
+local mode, first, count, mutant = arg[1], tonumber(arg[2]), tonumber(arg[3]), arg[4]
+
+local resolve = views.resolve
+local mutants = {
+  -- The analyser believes that each view begins where its base does.
+  offset = function(bindings)
+    resolve(bindings)
+    for _, binding in ipairs(bindings) do
+      local view = binding.view
+      if view then
+        local changed = {}
+        for key, value in pairs(view) do changed[key] = value end
+        changed.first = {}
+        for k in ipairs(view.first) do changed.first[k] = 1 end
+        binding.view = changed
+      end
+    end
+  end,
+  -- All views are arrays of their own.
+  apart = function(bindings)
+    for _, binding in ipairs(bindings) do
+      if binding.kind == "array" then binding.storage = 2 ^ 52 + binding.array end
+    end
+  end,
+}
+if mutant then views.resolve = mutants[mutant] end
+
+local function run(program, env, parallel)
+  local names, values = {"parallel", "p"}, {parallel, env.p or {}}
+  for k, name in ipairs(program.names) do names[k + 2], values[k + 2] = name, env[name] end
+  local text = ("local %s = ...\n%s\n"):format(table.concat(names, ", "), program.text)
+  return pcall(loadstring(text), unpack(values))
+end
+
+local function range_of(argument)
+  if type(argument) == "number" then return 1, argument end
+  return argument[1], argument[2]
+end
+
+-- The iterations of one or two ranges, as functions that give the indices.
+local function iterations_of(one, other)
+  local list, lo, hi = {}, range_of(one)
+  if type(other) == "table" and not other[1] then other = nil end -- options
+  local inner_lo, inner_hi = range_of(other or 1)
+  for i = lo, hi do
+    for j = inner_lo, inner_hi do
+      list[#list + 1] = function() return i, j end
+    end
+  end
+  return list
+end
+
+-- Serial iterations, each told to `begin`.
+local function plain_parallel(begin)
+  return function(one, other)
+    local whole = getmetatable(one)
+    local iterations = whole and random.iterations(one) or iterations_of(one, other)
+    local at = 0
+    return function()
+      at = at + 1
+      if not iterations[at] then return nil end
+      begin(at)
+      return iterations[at]()
+    end
+  end
+end
+
+local function run_plain(program)
+  local base, now, conflict = random.plain(program.shape), 0, false
+  local readers, writers = {}, {}
+  base.memory.touched = function(at, write)
+    local other = writers[at]
+    conflict = conflict or (other and other ~= now)
+    if write then
+      conflict = conflict or (readers[at] and (readers[at] ~= now))
+      writers[at] = now
+    elseif readers[at] ~= now then
+      readers[at] = readers[at] and -1 or now -- several
+    end
+  end
+  local env = random.views(program, base)
+  local ok, err = run(program, env, plain_parallel(function(at) now = at end))
+  assert(ok, tostring(err) .. "\n" .. program.text)
+  if not program.ordered then return "unordered", base.memory end
+  return program.exact and (conflict and "meets" or "free") or "unsure", base.memory
+end
+
+local function run_meissa(program)
+  local base, size = meissa.zeros(program.shape), 1
+  for _, extent in ipairs(program.shape) do size = size * extent end
+  local data = base:data()
+  for k = 1, size do data[k - 1] = k end
+  local ok, err = run(program, random.views(program, base), meissa.parallel)
+  local refused = not ok and type(err) == "table" and err.code == "DEP"
+  assert(ok or refused, tostring(err) .. "\n" .. program.text)
+  local memory = {}
+  for k = 1, size do memory[k] = tonumber(data[k - 1]) end
+  return refused and "refused" or meissa.last().strategy, memory
+end
+
+for seed = first, first + count - 1 do
+  local program = random.examples[-seed] or random.program(seed)
+  local how, memory = (mode == "plain" and run_plain or run_meissa)(program)
+  print(("%d\t%s\t%s"):format(seed, how, table.concat(memory, " ")))
+end

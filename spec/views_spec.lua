@@ -1,0 +1,99 @@
+-- SPDX-License-Identifier: MIT
+-- time limit: 300 s
+-- Loops over views of one array: examples, and random ones, on every road against arrays of plain
+-- Lua tables. The seed is printed; MEISSA_TEST_SEED replays a run, MEISSA_VIEWS changes its length.
+local child = require "spec.support.child"
+local examples = require "spec.views_random".examples
+local meissa = require "meissa"
+
+local seed = require "spec.support.seed"
+local count = tonumber(os.getenv "MEISSA_VIEWS" or "") or 300
+
+-- What programs leave, by number: {how =, memory =}
+local function run(mode, environment, first, length, mutant)
+  local output, status = child.shell(("%s luajit spec/support/random_views.lua %s %d %d %s"):format(
+    environment, mode, first, length, mutant or ""), 60 + length / 5)
+  assert(status == 0, output)
+  local results = {}
+  for number, how, memory in output:gmatch("(%-?%d+)\t(%S+)\t([^\n]*)\n") do
+    results[tonumber(number)] = {how = how, memory = memory}
+  end
+  return results
+end
+
+-- What is wrong with a run, as a list of sentences. `serial` is one without workers, `written` the
+-- loops as they are written.
+local function faults(results, serial, written)
+  local list = {}
+  for number, result in pairs(results) do
+    local right = written[number].how == "unordered" and serial or written
+    if result.memory ~= right[number].memory and result.how ~= "refused" then
+      list[#list + 1] = ("MEISSA_TEST_SEED=%d: another result as %s"):format(number, result.how)
+    elseif result.how == "refused" and written[number].how == "free" then
+      list[#list + 1] = ("MEISSA_TEST_SEED=%d: refused, though nothing meets"):format(number)
+    end
+  end
+  table.sort(list)
+  return list
+end
+
+local roads = {"MEISSA_WORKERS=1 MEISSA_SHM=0", "MEISSA_WORKERS=2 MEISSA_SHM=0",
+               "MEISSA_WORKERS=2 MEISSA_SHM=1", "MEISSA_WORKERS=5 MEISSA_SHM=0"}
+
+describe("loops over views", function()
+  it("that overlap are compared element by element, others are arrays of their own", function()
+    local first, length = -#examples, #examples
+    local written = run("plain", "", first, length)
+    local serial = run("meissa", "MEISSA_WORKERS=0", first, length)
+    for k, road in ipairs(roads) do
+      local engine = " MEISSA_ENGINE=" .. (k % 2 == 0 and "lua" or "native")
+      local results = run("meissa", road .. engine, first, length)
+      for number, result in pairs(results) do
+        assert.are.equal(examples[-number].runs or "refused", result.how, examples[-number].text)
+      end
+      assert.are.same({}, faults(results, serial, written))
+    end
+  end)
+
+  it("at random leave what they leave on plain tables, and are refused only where they meet",
+     function()
+    local written = run("plain", "", seed, count)
+    local serial = run("meissa", "MEISSA_WORKERS=0", seed, count)
+    for _, road in ipairs(roads) do
+      local results, parallel = run("meissa", road .. " MEISSA_ENGINE=lua", seed, count), 0
+      assert.are.same({}, faults(results, serial, written))
+      for _, result in pairs(results) do
+        if result.how ~= "refused" then parallel = parallel + 1 end
+      end
+      assert.is_true(parallel > count / 5, parallel)
+    end
+    local few = math.ceil(count / 10)
+    local compiled = run("meissa", roads[2] .. " MEISSA_ENGINE=native", seed, few)
+    assert.are.same({}, faults(compiled, serial, written))
+    print(("seed %d: %d loops over views"):format(seed, count))
+  end)
+
+  it("would be found wrong if views lay elsewhere, or were never the same memory", function()
+    local written = run("plain", "", seed, 300)
+    local serial = run("meissa", "MEISSA_WORKERS=0", seed, 300)
+    for _, mutant in ipairs {"offset", "apart"} do
+      local results = run("meissa", roads[2] .. " MEISSA_ENGINE=lua", seed, 300, mutant)
+      assert.is_true(#faults(results, serial, written) > 0, mutant)
+    end
+  end)
+
+  it("have distances in the elements of their base, which plans name", function()
+    local A = meissa.zeros(30)
+    local plan = meissa.analyze("for i in parallel({3, 10}) do a[i] = b[i] end",
+                                {a = A:narrow(1, 1, 20), b = A:narrow(1, 3, 20)})
+    assert.are.same({{2}}, plan.distances)
+    assert.are.equal("DEP103", plan.reasons[1].code)
+    assert.is_truthy(plan.reasons[1].message:find("writes a[5]", 1, true))
+    assert.is_truthy(plan.reasons[1].message:find("reads b[3]", 1, true))
+    assert.are.equal("[22]", plan.arrays.a.base)
+    plan = meissa.analyze("for i in parallel(10) do A[i] = b[i + 10] end",
+                          {A = A, b = A:narrow(1, 3, 20)})
+    assert.are.same({"independent", "A"}, {plan.strategy, plan.arrays.b.base})
+    assert.is_nil(plan.arrays.A.base)
+  end)
+end)
