@@ -34,7 +34,8 @@ describe("values", function()
   local cases = {
     { "local k = i + 1\nA[k] = A[k - 1]", "(1)" },
     { "local k = i\nlocal m = 2 * k\nA[m] = A[m + 1]", "" },
-    { "local k = i\nk = k + 1\nA[k] = 1", "(+)" }, -- assigned again: anything
+    { "local k = i\nk = k + 1\nA[k] = 1", "" }, { "local k = i\nk = 5\nA[k] = 1", "(+)" },
+    { "local k = i\nwhile A[k] > 0 do k = k + 1 end\nA[k] = 1", "(+)" }, -- anything
     { "local k\nif A[1] > 0 then k = 1 else k = 2 end\nB[i] = k", "" },
     { "i = i + 1\nA[i] = 1", "(+)" },
     { "A[i + n] = A[i]", "(3)" },

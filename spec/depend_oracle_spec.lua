@@ -76,6 +76,7 @@ local mutants = {
   ["coefficients dropped"] = in_text("%f[%d][23]%*", ""),
   ["steps dropped"] = in_text("({%-?%d+, %-?%d+), [23]}", "%1}"),
   ["remainders dropped"] = in_text(" %% %d", ""),
+  ["counters that stand still"] = in_text("(c%d+) = %1 [+-] %d+", "%1 = %1"),
   ["conditional code skipped"] = in_text("if flag then\n[^\n]*\n", "if flag then\n"),
   ["only the first statement seen"] = in_text("^(for[^\n]*\n[^\n]*\n).*$", "%1end"),
   ["writes by methods not seen"] = in_text(":fill", ":sum"),

@@ -99,9 +99,11 @@ local function subscript_text(s)
   return affine_text(s.e)
 end
 
+-- A counter that is not known is nan.
 local function subscript_value(s, values)
   if s.kind == "opaque" then return "*" end
   local value = affine_value(s.e, values)
+  if value ~= value then return "*" end
   if s.kind == "modulo" then return value % s.by + s.plus end
   if s.kind == "floor" then return math.floor(value / s.by) + s.plus end
   return value
@@ -111,15 +113,25 @@ end
 
 local ARRAYS = { { "A", 1 }, { "B", 1 }, { "C", 2 }, { "D", 2 }, { "E", 3 } }
 
+-- The names of a list and the counters that can be seen.
+local function with_counters(names, counters)
+  if #counters == 0 then return names end
+  local all = {unpack(names)}
+  for _, name in ipairs(counters) do all[#all + 1] = name end
+  return all
+end
+
 local function access(rng, names, features)
   local array = rng:pick(features.arrays)
+  local plain = names
+  names = with_counters(names, features.counters)
   local a = { name = array[1], dims = array[2], subscripts = {}, style = rng:int(1, 4) }
   local count = a.dims
   if a.dims > 1 and rng:chance(20) then count = a.dims - 1 end
   for k = 1, count do a.subscripts[k] = subscript(rng, names, features) end
   a.row = count < a.dims
   if not a.row and features.ranges and rng:chance(6) then
-    a.range = { affine(rng, names, { simple = true }), rng:int(0, 3) } -- from, and how many more
+    a.range = { affine(rng, plain, { simple = true }), rng:int(0, 3) } -- from, and how many more
     a.range[1].constant = a.range[1].constant + features.shift
     a.subscripts[count] = nil
     a.row = true
@@ -158,18 +170,38 @@ local function touch_access(a, values, write, possible, touch)
   end
 end
 
+local function counter(rng, names, features)
+  features.locals = features.locals + 1
+  return { kind = "counter", name = "c" .. features.locals, e = affine(rng, names) }
+end
+
+-- A counter goes up or down, or begins anew.
+local function counting(rng, names, features)
+  local name = rng:pick(features.own)
+  if rng:chance(10) then return { kind = "reset", name = name, e = affine(rng, names) } end
+  return { kind = "step", name = name, by = rng:pick { 1, 1, 1, 1, -1, -1, 2, 3, -2 },
+    style = rng:int(1, 2) }
+end
+
 local block -- recursive
 
 local function statement(rng, names, features, depth)
   local roll = rng:int(1, 100)
-  if roll <= 12 and depth < 2 and features.inner then
+  if roll <= (features.counting and 40 or 12) and depth < 2 and features.inner then
     local name = "k" .. depth + 1
     local s = { kind = "for", name = name, lo = affine(rng, names, { simple = true }),
       more = rng:int(-1, 3), step = rng:pick { 1, 1, 1, 2, -1, -2 } }
-    s.hi = rng:chance(60) and affine(rng, names, { simple = true }) or nil
-    local inner = { name }
+    s.hi = rng:chance(features.counting and 15 or 60) and affine(rng, names, { simple = true })
+      or nil
+    local inner, own = { name }, features.own
     for k, each in ipairs(names) do inner[k + 1] = each end
+    -- Counters are changed where it is known how often.
+    if s.hi or depth > 0 and #features.own > 0 and #s.lo.terms > 0 then features.own = {} end
     s.body = block(rng, inner, features, depth + 1, 2)
+    if #features.own > 0 and rng:chance(70) then
+      table.insert(s.body, rng:int(1, #s.body + 1), counting(rng, inner, features))
+    end
+    features.own = own
     return s
   end
   if roll <= 22 and features.conditional then
@@ -180,6 +212,7 @@ local function statement(rng, names, features, depth)
     features.locals = features.locals + 1
     return { kind = "local", name = "q" .. features.locals, e = affine(rng, names) }
   end
+  if roll <= 50 and #features.own > 0 then return counting(rng, names, features) end
   local s = { kind = "assign", to = access(rng, names, features), from = {} }
   for k = 1, rng:int(0, 2) do s.from[k] = access(rng, names, features) end
   s.read_only = rng:chance(25) and #s.from > 0
@@ -189,10 +222,19 @@ end
 function block(rng, names, features, depth, most)
   local body, scope = {}, {}
   for k, each in ipairs(names) do scope[k] = each end
-  for k = 1, rng:int(1, most) do
-    body[k] = statement(rng, scope, features, depth)
-    if body[k].kind == "local" then scope[#scope + 1] = body[k].name end
+  local counters, own = features.counters, features.own
+  features.counters, features.own = { unpack(counters) }, { unpack(own) }
+  if features.counting and rng:chance(depth == 0 and 90 or 20) then
+    body[1] = counter(rng, names, features)
+    table.insert(features.counters, body[1].name)
+    table.insert(features.own, body[1].name)
   end
+  for _ = 1, rng:int(1, most) do
+    local s = statement(rng, scope, features, depth)
+    body[#body + 1] = s
+    if s.kind == "local" then scope[#scope + 1] = s.name end
+  end
+  features.counters, features.own = counters, own
   return body
 end
 
@@ -218,8 +260,14 @@ local function body_text(body, lines, indent)
         body_text(s.other, lines, indent + 1)
       end
       lines[#lines + 1] = pad .. "end"
-    elseif s.kind == "local" then
+    elseif s.kind == "local" or s.kind == "counter" then
       lines[#lines + 1] = ("%slocal %s = %s"):format(pad, s.name, affine_text(s.e))
+    elseif s.kind == "reset" then
+      lines[#lines + 1] = ("%s%s = %s"):format(pad, s.name, affine_text(s.e))
+    elseif s.kind == "step" then
+      lines[#lines + 1] = pad .. s.name .. " = " .. (s.style == 2 and s.by > 0
+        and ("%d + %s"):format(s.by, s.name)
+        or ("%s %s %d"):format(s.name, s.by > 0 and "+" or "-", math.abs(s.by)))
     else
       local reads = {}
       for k, a in ipairs(s.from) do reads[k] = read_text(a) end
@@ -232,20 +280,64 @@ local function body_text(body, lines, indent)
   end
 end
 
-local function touch_body(body, values, possible, touch)
+-- The counters from outside that a body changes: true where each of its runs adds the same.
+local function changed_in(body)
+  local changed, own = {}, {}
+  local function merge(inner, steady)
+    for name, same in pairs(inner) do changed[name] = same and steady and changed[name] ~= false end
+  end
+  for _, s in ipairs(body) do
+    if s.kind == "counter" then own[s.name] = true end
+    if s.kind == "step" or s.kind == "reset" then merge({ [s.name] = true }, s.kind == "step") end
+    if s.kind == "for" then merge(changed_in(s.body), true) end
+    if s.kind == "if" then
+      merge(changed_in(s.body), false)
+      if s.other then merge(changed_in(s.other), false) end
+    end
+  end
+  for name in pairs(own) do changed[name] = nil end
+  return changed
+end
+
+local function lose(values, changed)
+  for name, steady in pairs(changed) do
+    if not steady then values[name] = 0 / 0 end
+  end
+end
+
+local touch_body
+
+local function touch_loop(s, values, possible, touch)
+  local lo, changed = affine_value(s.lo, values), changed_in(s.body)
+  local hi = s.hi and affine_value(s.hi, values) or lo + (s.step > 0 and s.more or -s.more)
+  for value = lo, hi, s.step do
+    values[s.name] = value
+    lose(values, changed)
+    touch_body(s.body, values, possible, touch)
+  end
+  lose(values, changed)
+end
+
+local function touch_branches(s, values, touch)
+  local before, changed = {}, changed_in { s }
+  for name in pairs(changed) do before[name] = values[name] end
+  for _, body in ipairs { s.body, s.other } do
+    touch_body(body, values, true, touch)
+    for name in pairs(changed) do values[name] = before[name] end
+  end
+  lose(values, changed)
+end
+
+function touch_body(body, values, possible, touch)
   for _, s in ipairs(body) do
     if s.kind == "for" then
-      local lo = affine_value(s.lo, values)
-      local hi = s.hi and affine_value(s.hi, values) or lo + (s.step > 0 and s.more or -s.more)
-      for value = lo, hi, s.step do
-        values[s.name] = value
-        touch_body(s.body, values, possible, touch)
-      end
+      touch_loop(s, values, possible, touch)
     elseif s.kind == "if" then
-      touch_body(s.body, values, true, touch)
-      if s.other then touch_body(s.other, values, true, touch) end
-    elseif s.kind == "local" then
+      touch_branches(s, values, touch)
+    elseif s.kind == "local" or s.kind == "counter" or s.kind == "reset" then
       values[s.name] = affine_value(s.e, values)
+    elseif s.kind == "step" then
+      values[s.name] = values[s.name] + s.by
     else
       for _, a in ipairs(s.from) do touch_access(a, values, false, possible, touch) end
       if not s.read_only then touch_access(s.to, values, true, possible, touch) end
@@ -315,7 +407,8 @@ function M.loop(seed, shift)
   local dims = rng:pick { 1, 1, 2, 2, 2, 2, 3, 3 }
   local features = { shift = shift or 0, locals = 0, arrays = {}, opaque = rng:chance(25),
     modulo = rng:chance(30), inner = rng:chance(40), conditional = rng:chance(40),
-    ranges = rng:chance(25) }
+    ranges = rng:chance(25), counting = rng:chance(20), counters = {}, own = {} }
+  features.inner = features.inner or features.counting
   for k = 1, rng:int(1, 2) do features.arrays[k] = rng:pick(ARRAYS) end
   local names = {}
   for d = 1, dims do names[d] = NAMES[d] end

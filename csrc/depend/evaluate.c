@@ -150,6 +150,7 @@ static void name_value(ms_walk *walk, ms_node *node, ms_value *value) {
     if (k < walk->space->dim_count && !node->symbol->assigned) *value = walk->index_value[k];
     return;
   }
+  if (ms_walk_held(walk, node->symbol, value)) return;
   const ms_value *known = walk->symbol_value[node->symbol->index];
   walk->early = walk->early || known == NULL;
   if (known != NULL) *value = *known;

@@ -22,6 +22,7 @@ struct ms_frame {
   ms_value exact;      /* what that gives */
   ms_value *result;    /* what any return may give; NULL: nothing yet */
   ms_value **symbol_value, **capture_value;
+  const ms_held **held;
 };
 
 const ms_node *ms_walk_place(const ms_walk *walk, const ms_node *node) {
@@ -61,7 +62,9 @@ static ms_frame *frame_of(ms_walk *walk, uint32_t binding, const ms_node *call) 
       ms_arena_take(walk->arena, code->tree->symbols + 1, sizeof *frame->symbol_value);
   frame->capture_value =
       ms_arena_take(walk->arena, code->capture_count + 1, sizeof *frame->capture_value);
-  if (frame->symbol_value == NULL || frame->capture_value == NULL) return NULL;
+  frame->held = ms_arena_take(walk->arena, code->tree->symbols + 1, sizeof *frame->held);
+  if (frame->symbol_value == NULL || frame->capture_value == NULL || frame->held == NULL)
+    return NULL;
   frame->caller = walk->frame;
   frame->call = call;
   frame->site = ms_walk_place(walk, call);
@@ -124,6 +127,7 @@ bool ms_walk_inline(ms_walk *walk, uint32_t binding, const ms_node *call, const 
   walk->means = walk->bindings[binding].means;
   walk->symbol_value = frame->symbol_value;
   walk->capture_value = frame->capture_value;
+  walk->held = frame->held;
   walk->possible += walk->functions;
   walk->functions = walk->loops = 0;
   give_parameters(walk, walk->loop->closure, arguments, count, open);
@@ -133,6 +137,7 @@ bool ms_walk_inline(ms_walk *walk, uint32_t binding, const ms_node *call, const 
   walk->means = outer.means;
   walk->symbol_value = outer.symbol_value;
   walk->capture_value = outer.capture_value;
+  walk->held = outer.held;
   walk->possible = outer.possible;
   walk->functions = outer.functions;
   walk->loops = outer.loops;

@@ -53,6 +53,7 @@ void ms_walk_join(ms_walk *walk, ms_value **slot, const ms_value *value) {
 void ms_walk_set_symbol(ms_walk *walk, const ms_symbol *symbol, const ms_value *value) {
   ms_value **slot = &walk->symbol_value[symbol->index];
   if (symbol->assigned) {
+    ms_walk_hold(walk, symbol, value);
     ms_walk_join(walk, slot, value);
     return;
   }

@@ -94,24 +94,29 @@ static bool quantify(ms_walk *walk, const ms_value *start, const ms_value *limit
 }
 
 static void walk_numeric(ms_walk *walk, ms_node *node) {
-  ms_value start, limit, step;
+  ms_value ends[3];
+  ms_trips trips = {.loop = node};
   ms_form one = ms_form_of(1), variable;
   uint32_t scope = walk->scope_count;
-  ms_walk_value(walk, node->kid[0], &start);
-  ms_walk_value(walk, node->kid[1], &limit);
-  step = ms_value_number(&one);
-  if (node->kid[2] != NULL) ms_walk_value(walk, node->kid[2], &step);
-  bool known = quantify(walk, &start, &limit, &step, &variable);
+  ms_walk_value(walk, node->kid[0], &ends[0]);
+  ms_walk_value(walk, node->kid[1], &ends[1]);
+  ends[2] = ms_value_number(&one);
+  if (node->kid[2] != NULL) ms_walk_value(walk, node->kid[2], &ends[2]);
+  bool known = quantify(walk, &ends[0], &ends[1], &ends[2], &variable);
   ms_value value = known ? ms_value_number(&variable) : ms_value_scalar();
   if (node->symbols[0]->assigned) value = ms_value_scalar();
   ms_walk_set_symbol(walk, node->symbols[0], &value);
   bool possible = !known || has_exit(node->kid[3]);
   walk->possible += possible;
   walk->loops++;
+  trips.counted = known;
+  if (known) trips.counter.at[MS_MAX_DIMS + walk->scope_count - 1] = 1;
+  ms_walk_begin_trips(walk, &trips, ends);
   ms_walk_block(walk, node->kid[3]);
   walk->loops--;
   walk->possible -= possible;
   walk->scope_count = scope;
+  ms_walk_end_trips(walk, &trips);
 }
 
 static void give_iterated(ms_walk *walk, void *context, uint32_t k, const ms_value *value) {
@@ -207,8 +212,10 @@ static void walk_return(ms_walk *walk, ms_node *node) {
 
 void ms_walk_block(ms_walk *walk, ms_node *block) {
   uint32_t scope = walk->scope_count;
+  const ms_change *since = walk->change;
   for (uint32_t k = 0; k < block->kids; k++) ms_walk_statement(walk, block->kid[k]);
   walk->scope_count = scope;
+  if (block->parent != NULL && block->parent->kind == MS_IF) ms_walk_part_ways(walk, since);
 }
 
 void ms_walk_function(ms_walk *walk, ms_function *function) {
@@ -230,7 +237,7 @@ static void walk_local_function(ms_walk *walk, ms_node *node) {
   ms_walk_function(walk, node->kid[0]->function);
 }
 
-void ms_walk_statement(ms_walk *walk, ms_node *node) {
+static void walk_statement(ms_walk *walk, ms_node *node) {
   ms_value value = ms_value_other(0, false);
   switch (node->kind) {
     case MS_LOCAL:
@@ -283,6 +290,14 @@ void ms_walk_statement(ms_walk *walk, ms_node *node) {
   }
 }
 
+void ms_walk_statement(ms_walk *walk, ms_node *node) {
+  bool repeats = node->kind == MS_WHILE || node->kind == MS_REPEAT || node->kind == MS_FOR_GENERIC;
+  if (repeats) ms_walk_forget(walk, node);
+  walk_statement(walk, node);
+  if (repeats || node->kind == MS_IF) ms_walk_forget(walk, node);
+  if (node->kind == MS_LABEL) walk->labels++; /* other paths meet here */
+}
+
 /* ---- the whole ---- */
 
 int ms_walk_begin(ms_walk *walk) {
@@ -291,7 +306,9 @@ int ms_walk_begin(ms_walk *walk) {
   walk->capture_value =
       ms_arena_take(walk->arena, walk->loop->capture_count + 1, sizeof *walk->capture_value);
   walk->index_value = ms_arena_take(walk->arena, MS_MAX_DIMS, sizeof *walk->index_value);
-  if (walk->symbol_value == NULL || walk->capture_value == NULL || walk->index_value == NULL)
+  walk->held = ms_arena_take(walk->arena, walk->loop->tree->symbols + 1, sizeof *walk->held);
+  if (walk->symbol_value == NULL || walk->capture_value == NULL || walk->index_value == NULL ||
+      walk->held == NULL)
     return -1;
   if (ms_slices_find(walk) != 0) return -1;
   return ms_walk_make_groups(walk);

@@ -57,6 +57,21 @@ typedef struct ms_value {
 
 typedef struct ms_frame ms_frame; /* see inline.c */
 
+/* See induction.c. */
+typedef struct ms_held ms_held;
+typedef struct ms_change ms_change;
+typedef struct ms_after ms_after;
+
+/* A numeric loop's iterations. */
+typedef struct ms_trips {
+  const ms_node *loop;
+  bool counted; /* `counter` is the form of the number, from 0, of an iteration */
+  ms_form counter;
+  bool constant; /* there are always `count`, none of which ends the loop */
+  int64_t count;
+  ms_after *after;
+} ms_trips;
+
 typedef struct ms_walk {
   const ms_loop *loop;
   const ms_binding *bindings;
@@ -76,7 +91,10 @@ typedef struct ms_walk {
   const ms_meaning *means;  /* of the captures of the frame's function; NULL: themselves */
   ms_value **symbol_value;  /* by symbol index; NULL: not met yet */
   ms_value **capture_value; /* by capture, those that the body assigns */
-  ms_value *index_value;    /* by dimension */
+  const ms_held **held;  /* by symbol index: the number that it holds where control is, or NULL */
+  ms_change *change;     /* the last one of `held` */
+  uint32_t labels;       /* that were passed */
+  ms_value *index_value; /* by dimension */
   ms_inner scope[MS_MAX_INNER];
   uint32_t scope_count;
   uint32_t possible;  /* > 0: what is met may not happen */
@@ -104,6 +122,17 @@ int ms_walk_body(ms_walk *walk, ms_node *body);
 /* The value of an expression; reads are recorded. Never fails: what it does not understand is
  * OTHER. */
 void ms_walk_value(ms_walk *walk, ms_node *node, ms_value *value);
+
+/* Assigned locals: `symbol` is given a value; what it holds; what since then was assigned is
+ * undone, for another path; what a node assigns is held no more. */
+void ms_walk_hold(ms_walk *walk, const ms_symbol *symbol, const ms_value *value);
+bool ms_walk_held(const ms_walk *walk, const ms_symbol *symbol, ms_value *value);
+void ms_walk_part_ways(ms_walk *walk, const ms_change *since);
+void ms_walk_forget(ms_walk *walk, ms_node *node);
+
+/* Around the block of a numeric loop with these ends (start, limit, step). */
+void ms_walk_begin_trips(ms_walk *walk, ms_trips *trips, const ms_value *ends);
+void ms_walk_end_trips(ms_walk *walk, const ms_trips *trips);
 
 /* Parts shared by the files of the walk. */
 void ms_walk_statement(ms_walk *walk, ms_node *node);
