@@ -278,7 +278,9 @@ static void method_of_other(ms_walk *walk, const ms_value *object, ms_node *node
   bool pure =
       object->kind != MS_VALUE_OTHER || (own == 0 && ms_effect_is_string_method(node->text));
   bool quiet = object->kind == MS_VALUE_OTHER && object->quiet;
-  arguments all = walk_arguments(walk, node, pure ? USE_READ : quiet ? USE_BY_KIND : USE_WRITE);
+  arguments all = evaluate_arguments(walk, node, NULL);
+  if (walk->space->methods && !all.simple) pure = false;
+  touch_arguments(walk, &all, pure ? USE_READ : quiet ? USE_BY_KIND : USE_WRITE, node);
   if (pure) {
     *value = all.simple ? ms_value_scalar() : ms_value_other(all.groups, all.captured);
     return;

@@ -120,8 +120,9 @@ typedef struct ms_space {
   bool ordered;
   bool serial_allowed; /* serial = true */
   bool impure;         /* impure = true: files and foreign code may be used */
-  bool positions;      /* sparse: entries are told apart by their place, for random numbers */
-  uint32_t collapse;   /* 1: none; n: take in the next n-1 perfectly nested numeric loops */
+  bool methods;   /* those of strings, or what operators do with plain values, is the program's */
+  bool positions; /* sparse: entries are told apart by their place, for random numbers */
+  uint32_t collapse; /* 1: none; n: take in the next n-1 perfectly nested numeric loops */
 } ms_space;
 
 /* Most forms that bound a collapsed loop from one side. */

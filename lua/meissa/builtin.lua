@@ -59,7 +59,8 @@ local function place_of(fn)
   if place ~= nil then return place end
   if not by_number then make_index() end
   local codes, code = code_of(fn)
-  place = codes and codes[code] or false
+  -- A C function that was made again (see csrc/binding/library.c) has its address alone.
+  place = codes and (codes[code] or by_number[0] and by_number[0][code]) or false
   known[fn] = place
   return place
 end

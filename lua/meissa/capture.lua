@@ -8,6 +8,7 @@
 -- global name, or through tables and functions that it reaches. Nothing here calls user code.
 -- @module meissa.capture
 
+local basics = require("meissa.basics")
 local impure = require("meissa.capture.impure")
 local inner = require("meissa.capture.inner")
 local objects = require("meissa.array.objects")
@@ -197,6 +198,7 @@ local function find_slots(state, captures, bindings)
     if capture.assigned then note_assigned(state, capture, bindings[c]) end
   end
   if state.slots:is_empty() then return end
+  state.slots:reach(basics.reachable()) -- by any string, say
   for c, capture in ipairs(captures) do note_read(state, capture, bindings[c]) end
 end
 
@@ -231,6 +233,28 @@ function M.source(bindings, about, value)
   if not shared then return 0 end
   bindings[#bindings + 1] = describe_array({ depth = 0, value = value }, about)
   return #bindings
+end
+
+--- Why a function is not to be called where the analysis does not see it, in words for its name to
+-- be put before; nil if nothing of what it does can be told from outside.
+-- @func fn the function
+-- @func describe as for resolve
+-- @bool method whether it is called only as a method, where the analysis knows what is passed
+-- @bool may_be_impure whether files and foreign code may be used
+function M.refusal(fn, describe, method, may_be_impure)
+  local state = { describe = describe, opaque = {}, by_array = {}, extra = {}, assigned = {},
+    slots = slots.new(), count = 0 }
+  local search = new_search(state)
+  search:visit(fn)
+  if search.namespaces then return "looks up variables by their names" end
+  if search.all or next(search.found) ~= nil then return "may use arrays of the program" end
+  if search.changes or search.stores or not method and search.writes then
+    return "may change variables, tables or arrays"
+  end
+  if search.draws then return "draws random numbers" end
+  if may_be_impure or builtins[fn] then return nil end
+  local why = impure.of(fn, builtins, field_of)
+  return why and string.gsub(why, "^it ", "", 1)
 end
 
 --- Resolves captures to bindings.

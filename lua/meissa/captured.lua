@@ -8,6 +8,7 @@
 
 local analyze = require "meissa.analyze"
 local array = require "meissa.array"
+local basics = require "meissa.basics"
 local buffers = require "meissa.buffer"
 local capture = require "meissa.capture"
 local frame = require "meissa.frame"
@@ -128,6 +129,20 @@ function M.remember(record, space, plan, found)
   recent.outline, recent.plan, recent.positions = spaces.outline(space), plan, space.positions
   found.ready = ready_for(recent, plan, found.ready)
   recent.ready = found.ready
+end
+
+--- The program's basic metatables, for meissa.kernel.pack, if it has changed them; nil else.
+-- @tab space the iteration space; its `methods` are set
+function M.basics(space)
+  space.methods = basics.are_changed()
+  if not space.methods then return nil end
+  local metas, refused = basics.changed(), {}
+  basics.each_function(metas, function(fn, method)
+    local why = capture.refusal(fn, describe_array, method, space.impure)
+    refused[fn] = why and why .. ": a parallel loop cannot call it as a method or operator of " ..
+      "plain values. Call it by its name, or run the loop serially: {serial = true}"
+  end)
+  return {metas = metas, refused = refused}
 end
 
 --- What is captured.

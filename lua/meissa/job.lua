@@ -140,7 +140,7 @@ end
 local function pack(run, served)
   local schedule = schedule_of(run.grid)
   local kernel_bytes, run_bytes, key, apart, large = kernel.pack(
-    run.kernel, run.bindings, run.values, run.native)
+    run.kernel, run.bindings, run.values, run.native, run.basics)
   local items, where_bytes, where = job_items.collect(run, apart, served)
   key = key .. schedule.suffix
   return {
@@ -274,7 +274,7 @@ end
 
 --- Runs a job. `run` has record, plan, space, bindings, values, grid, kernel and native (see
 -- kernel.find and engine.choose), session, called (when the user's call began), draws (what its
--- random numbers belong to), and roots and env, which the captured values were found in.
+-- random numbers belong to), roots and env, which the captured values were found in, and basics.
 -- @return the scalars to assign, a list of {capture =, value =}; what it took
 -- Errors: BDY WRK INT NET ARR.
 function M.run(run)
@@ -309,7 +309,7 @@ end
 -- Errors: BDY, ARR.
 function M.run_here(run)
   local kernel_bytes, run_bytes, key, apart = kernel.pack(
-    run.kernel, run.bindings, run.values, run.native)
+    run.kernel, run.bindings, run.values, run.native, run.basics)
   local items, _, where = job_items.collect(run, apart)
   local instance, own = execution.instance(kernel_bytes, run_bytes, items, where, run.draws)
   local run_block, all = execution.runner(instance, grids.layout(run.grid)), {}

@@ -9,11 +9,13 @@
 -- @module meissa.kernel
 local encoded = require("meissa.encoded")
 local ffi = require("ffi")
+local basics = require("meissa.basics")
 local bulk = require("meissa.kernel.bulk")
 local compiler = require("meissa.kernel.compiler")
 local errors = require("meissa.errors")
 local failure = require("meissa.kernel.failure")
 local helpers = require("meissa.kernel.helpers")
+local libraries = require("meissa.libraries")
 local memory = require("meissa.kernel.memory")
 local native_engine = require("meissa.kernel.native")
 local pack = require("meissa.kernel.pack")
@@ -68,7 +70,7 @@ end
 -- `print` going to the driver.
 local function make_globals(print_line)
   local own = { math = strict.math, bit = strict.bit, pairs = strict.pairs, next = strict.next,
-    print = print_line }
+    table = libraries.own.table, print = print_line }
   own._G = setmetatable(own, { __index = _G })
   return own
 end
@@ -189,8 +191,9 @@ function M.prepare(kernel_bytes, run_bytes, items, host)
   local print_line = host and host.print or print
   -- Functions kept from the last run print where that run printed.
   if kernel.memory.print ~= print_line then kernel.memory = { print = print_line } end
-  local values = unpack_values.decode(run_bytes,
+  local values, metas = unpack_values.decode(run_bytes,
     { globals = make_globals(print_line), array = object, memory = kernel.memory })
+  basics.wear(metas)
   for _, each in ipairs(items.bulk or {}) do
     values[each.capture] = bulk.decode(each.pointer, each.length, each.digest, each.capture)
   end
@@ -234,6 +237,7 @@ function M.renew(instance, run_bytes, draws)
   local fills = instance.fill and not instance.info.declines
   local values = fills and unpack_values.decode_simply(run_bytes)
   if not values then return false end
+  basics.wear(nil)
   instance:fill(values, draws)
   return true
 end

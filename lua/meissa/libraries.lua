@@ -12,35 +12,31 @@ local tables = require "meissa.tables"
 
 local M = {}
 
+--- LuaJIT's own libraries by name.
+M.own = globals.libraries
+
 --- Their names.
 M.names = {"math", "string", "table", "bit", "coroutine", "os", "io", "debug", "jit", "ffi",
            "string.buffer", "package"}
 
--- Names by table. Some are loaded late.
-local known = setmetatable({}, {__mode = "k"})
+-- Names by table; and those that the program has not loaded yet.
+local known, missing = setmetatable({}, {__mode = "k"}), {}
 
-local function find(library)
-  for _, name in ipairs(M.names) do
-    if rawequal(package.loaded[name], library) or rawequal(rawget(_G, name), library) then
-      return name
-    end
-  end
-  return false
+for _, name in ipairs(M.names) do
+  local library = package.loaded[name] or rawget(_G, name)
+  if type(library) == "table" then known[library] = name else missing[#missing + 1] = name end
 end
 
 --- The name of a table that is a library, or nil.
 function M.name(library)
   local name = known[library]
-  if name == nil then
-    name = find(library)
-    known[library] = name
+  if name then return name end
+  for k, late in ipairs(missing) do
+    if rawequal(package.loaded[late], library) then
+      known[library] = table.remove(missing, k)
+      return late
+    end
   end
-  return name or nil
-end
-
-for _, name in ipairs(M.names) do
-  local library = package.loaded[name] or rawget(_G, name)
-  if type(library) == "table" then known[library] = name end
 end
 
 -- What is put into its table when it is first required.
@@ -48,7 +44,7 @@ local LATE = {["table.new"] = true, ["table.clear"] = true}
 
 -- Gathers the keys under which a library differs from LuaJIT's; without `keys`, whether it does.
 local function compare(name, library, keys)
-  local own = globals.libraries[name]
+  local own = M.own[name]
   for key, value in tables.each(library) do
     if not builtin.same(value, own[key]) then
       if not keys then return true end
@@ -71,12 +67,24 @@ function M.is_changed(library)
   return debug.getmetatable(library) ~= nil or compare(name, library)
 end
 
---- The keys under which it does, in order.
-function M.changed_keys(library)
+--- The keys of a table that are the program's: all, but of a library those under which it differs
+-- from LuaJIT's, also those that are gone. In order, as far as keys have one.
+function M.keys(content)
+  local name = M.name(content)
+  if not name then return tables.keys(content) end
   local keys = {}
-  compare(M.name(library), library, keys)
+  if name ~= "package" then compare(name, content, keys) end
   table.sort(keys, tables.before)
   return keys
+end
+
+--- A copy of a library as LuaJIT has it, for a program's changes.
+-- @tab others what bodies have instead of the process's own
+function M.copy(name, others)
+  local copy = {}
+  local content = rawget(others, name) or M.own[name]
+  for key, value in tables.each(content) do copy[key] = value end
+  return copy
 end
 
 return M

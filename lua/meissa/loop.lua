@@ -98,10 +98,10 @@ local function check_callee(record, func, level, running)
 end
 
 -- Plans the loop for this space and these captured values. A run is one execution: {record =,
--- space =, plan =, bindings =, values =, ready = (see captured.find), roots =, env = (where values
--- were found)}, and as it is known `draws`, `kernel`, `native`, `grid`, `session`, `called`.
+-- space =, plan =, bindings =, values =, ready =, basics = (see captured), roots =, env = (where
+-- values were found)}, and as it is known `draws`, `kernel`, `native`, `grid`, `session`, `called`.
 local function plan_loop(record, space, roots, env)
-  local found = captured.find(record, space, roots, env)
+  local basics, found = captured.basics(space), captured.find(record, space, roots, env)
   local plan = found.plan
   if not plan then
     plan = plans.get(record, space, found.bindings, found.situation)
@@ -113,7 +113,7 @@ local function plan_loop(record, space, roots, env)
     captured.remember(record, space, plan, found)
   end
   return {record = record, space = space, plan = plan, bindings = found.bindings,
-          values = found.values, ready = found.ready, roots = roots, env = env}
+          values = found.values, ready = found.ready, roots = roots, env = env, basics = basics}
 end
 
 -- Finds the loop's grid, which its plan tells of.

@@ -19,15 +19,20 @@ local lib = core.lib
 
 local type, select, tonumber = type, select, tonumber
 
+-- A number, or a string that is one.
+local function operand(value)
+  return (type(value) == "number" or type(value) == "string") and tonumber(value) or nil
+end
+
 -- Operands that are not both numbers: strings are converted and metamethods called, as Lua does.
 -- `level` is the caller's caller: where the operator stands.
 local function power_of_others(x, y)
-  local mx, my = getmetatable(x), getmetatable(y)
-  local event = type(x) ~= "string" and type(mx) == "table" and rawget(mx, "__pow")
-    or type(y) ~= "string" and type(my) == "table" and rawget(my, "__pow")
-  if event then return event(x, y) end
   if type(x) == "cdata" or type(y) == "cdata" then return x ^ y end
-  local a, b = tonumber(x), tonumber(y)
+  local a, b = operand(x), operand(y)
+  local mx, my = debug.getmetatable(x), debug.getmetatable(y)
+  local event = not (a and b) and (type(mx) == "table" and rawget(mx, "__pow")
+    or type(my) == "table" and rawget(my, "__pow"))
+  if event then return event(x, y) end
   if not a or not b then
     local wrong = x
     if a then wrong = y end

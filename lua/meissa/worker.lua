@@ -135,6 +135,7 @@ function M.main(fd)
   end
   local kernels = {}
   require("meissa.loop").on_worker = true
+  require("meissa.basics").on_worker = true
   _G.print = M.print
   while true do
     local job = worker:next()

@@ -31,8 +31,9 @@ local UGET = learn("function() return x end")
 local GGET = learn("function() local a = g return a, a end")
 local MOV = learn("function(a) local b = a return b, b end")
 local GET_FIELD = learn("function(a) local c = a.name return c, c end")
+local GET_COMPUTED = learn("function(a, b) local c = a[b] return c, c end")
 local GETS = {
-  [learn("function(a, b) local c = a[b] return c, c end")] = true,
+  [GET_COMPUTED] = true,
   [learn("function(a) local c = a[1] return c, c end")] = true,
 }
 local SETS = {
@@ -206,6 +207,22 @@ function M.each_value(fn, world, visit)
     end)
   end
   enter(fn)
+end
+
+--- Whether a function, or one inside it, indexes something with a key that is no constant.
+function M.computes_names(fn)
+  local pc = 1
+  while true do
+    local ins = funcbc(fn, pc)
+    if not ins then break end
+    if band(ins, 0xff) == GET_COMPUTED then return true end
+    pc = pc + 1
+  end
+  local found = false
+  each_constant(fn, function(constant)
+    found = found or type(constant) == "proto" and M.computes_names(constant)
+  end)
+  return found
 end
 
 --- All string constants of a function and those inside it: a superset of the globals it names.

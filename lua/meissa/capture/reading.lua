@@ -104,12 +104,14 @@ for name in string.gmatch([[math. bit. string. io. print tonumber tostring type 
   HARMLESS[name] = true
 end
 
--- Methods that store into nothing, of arrays and of strings.
+-- Methods that store into nothing, of arrays, and of strings as LuaJIT has them.
 local METHODS = {}
 for name in string.gmatch([[sum mean max min norm dot size dim nnz type label index clone totable
-  nonzeros each narrow select transpose snapshot byte find format gmatch len lower match rep
-  upper]], "%S+") do
-  METHODS[name] = true
+  nonzeros each narrow select transpose snapshot]], "%S+") do
+  METHODS[name] = "array"
+end
+for name in string.gmatch("byte find format gmatch len lower match rep upper", "%S+") do
+  METHODS[name] = "string"
 end
 
 -- What gives iterators that store into nothing.
@@ -139,7 +141,8 @@ end
 function Proof:may_call(callee)
   if callee == nil then return false end
   if type(callee) == "table" and callee.method then
-    return METHODS[callee.method] ~= nil, ITERATORS[callee.method]
+    local of = METHODS[callee.method]
+    return of == "array" or of == "string" and not self.methods, ITERATORS[callee.method]
   end
   local name = self.builtins[callee]
   if name then return M.is_harmless(name), ITERATORS[name] end
@@ -253,11 +256,12 @@ end
 -- @func fn the function
 -- @tab world `is_array(value)`; `is_scratch(value)`: whether stores into it do not count;
 -- `field_of(table, key)` reads a field without calling anything; `builtins`: names of functions
--- that the analyser knows, by function; `library(table)`: whether its content is not searched
+-- that the analyser knows, by function; `library(table)`: whether its content is not searched;
+-- `methods`: whether the program has changed those of strings
 function M.only(fn, world)
   local proof = setmetatable({ is_array = world.is_array, is_scratch = world.is_scratch,
     field_of = world.field_of, builtins = world.builtins, library = world.library, outer = {},
-    env = debug.getfenv(fn), fn = fn }, Proof)
+    methods = world.methods, env = debug.getfenv(fn), fn = fn }, Proof)
   for slot = 1, 255 do
     local name, value = debug.getupvalue(fn, slot)
     if not name then break end

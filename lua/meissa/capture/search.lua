@@ -7,9 +7,11 @@
 -- the same order.
 -- @module meissa.capture.search
 
+local basics = require("meissa.basics")
 local bytecode = require("meissa.capture.bytecode")
 local tables = require("meissa.tables")
 local known = require("meissa.capture.known")
+local libraries = require("meissa.libraries")
 local namespaces = require("meissa.capture.namespace")
 local objects = require("meissa.array.objects")
 local reading = require("meissa.capture.reading")
@@ -58,6 +60,7 @@ local Search = {}
 Search.__index = Search
 
 local function new_search(state)
+  if state.methods == nil then state.methods = basics.are_changed() end
   local function is_array(value)
     return state.describe(value) ~= nil
   end
@@ -97,6 +100,7 @@ function Search:table(value)
   local meta = debug.getmetatable(value)
   if meta ~= nil then self.lives = true end
   if type(meta) == "table" then self:visit(meta) end
+  if libraries.name(value) then return self:entries(value, libraries.keys(value)) end
   local keys = {}
   for key, item in tables.each(value) do
     if SIMPLE[type(item)] and SIMPLE[type(key)] then
@@ -111,6 +115,10 @@ function Search:table(value)
     end
   end
   table.sort(keys, tables.before) -- a plan must not depend on the order of this process
+  self:entries(value, keys)
+end
+
+function Search:entries(value, keys)
   for _, key in ipairs(keys) do
     local item = rawget(value, key)
     local event = EVENTS[key]
@@ -123,15 +131,33 @@ function Search:table(value)
   end
 end
 
+-- What a function that has a changed library may use of it: all, if it computes names of fields.
+function Search:library(value, names)
+  local keys = {}
+  for _, key in ipairs(libraries.keys(value)) do
+    if names[key] then keys[#keys + 1] = key end
+  end
+  self.lives = true
+  self.state.slots:reach({ [value] = true }, names)
+  self:entries(value, keys)
+end
+
 -- Globals that the function names and that are arrays, or lead to them.
 function Search:globals(fn)
   local env = debug.getfenv(fn)
   if type(env) ~= "table" then return end
-  local slots = self.state.slots
+  local names = bytecode.names(fn)
+  local whole, slots = bytecode.computes_names(fn), self.state.slots
   local watched = not slots:is_empty()
-  for _, name in ipairs(tables.keys(bytecode.names(fn))) do
+  for _, name in ipairs(tables.keys(names)) do
     if watched then slots:read(env, name) end
-    self:visit(field_of(env, name), fn, name)
+    local value = field_of(env, name)
+    local library = type(value) == "table" and not whole and libraries.name(value)
+    if library and libraries.is_changed(value) then
+      self:library(value, names)
+    else
+      self:visit(value, fn, name)
+    end
   end
 end
 
@@ -170,7 +196,7 @@ function Search:fn(fn)
   self.changes, self.stores = self.changes or changes, self.stores or stores
   self.writes = self.writes or not reading.only(fn,
     { is_array = self.is_array, is_scratch = self.is_scratch, field_of = field_of,
-      builtins = builtins, library = is_library })
+      builtins = builtins, library = is_library, methods = self.state.methods })
   self:globals(fn)
 end
 

@@ -111,26 +111,26 @@ end
 
 --- Encodes captured values, the large tables apart.
 -- @tab values by capture @number count
--- @tab options as for carry.encode
+-- @tab options as for carry.encode @tab[opt] basics likewise
 -- @tab memory belongs to the kernel; `large[c]` says what is known of captures beyond the limit:
 -- {size =, path =, apart = whether it is sent once}
 -- @treturn string the values without the tables apart
 -- @treturn table {{capture =, holder = {array =, digest =, length =}}, ...}
-function M.encode(values, count, options, memory)
+function M.encode(values, count, options, memory, basics)
   memory.large = memory.large or {}
   local rest = {}
   for c, value in tables.each(values) do rest[c] = value end
   local packing = setmetatable({ rest = rest, count = count, options = options, memory = memory,
     taken = {} }, Packing)
   packing:take_known()
-  local bytes, encoder = carry.encode(rest, count, options)
+  local bytes, encoder = carry.encode(rest, count, options, basics)
   if #bytes > M.LIMIT then
     packing:take_out()
-    if #packing.taken > 0 then bytes, encoder = carry.encode(rest, count, options) end
+    if #packing.taken > 0 then bytes, encoder = carry.encode(rest, count, options, basics) end
   end
   if packing:overlaps(encoder) then
     for _, about in tables.each(memory.large) do about.apart = false end
-    return carry.encode(values, count, options), {}
+    return carry.encode(values, count, options, basics), {}
   end
   local apart = {}
   memory.held = apart -- the arrays live as long as the next execution may use them again

@@ -13,13 +13,17 @@
 --   {"f", bytecode, {{cell, value}, ...}, env, uses `^`, assigns variables from outside}
 --   {"e", {name, value, ...}}       globals that functions with one environment read
 --   {"n", module, name}             found by name; without `name` the module itself
+--   {"l", name, {k1, v1, k2, v2}, meta, gone}   a library that the program has changed: how, and a
+--                                   list of the keys that are gone
+--   {"x", message}                  a function that raises this
 --   {"a", number}                   an array
 -- @module meissa.kernel.carry
 local buffer = require("string.buffer")
 local ffi = require("ffi")
 local bytecode = require("meissa.kernel.bytecode")
+local builtin = require("meissa.builtin")
 local errors = require("meissa.errors")
-local globals = require("meissa.globals")
+local libraries = require("meissa.libraries")
 local tables = require("meissa.tables")
 
 local M = {}
@@ -32,21 +36,17 @@ local function is_plain(value)
     and (ffi.istype("int64_t", value) or ffi.istype("uint64_t", value))
 end
 
--- Modules whose names are preferred when a value is found in several.
-local standard = { "_G", "math", "string", "table", "bit", "coroutine", "os", "io", "debug", "jit",
-  "ffi", "string.buffer" }
-
 -- Whether a function has no text: C, or bytecode that is built into LuaJIT.
 local function is_foreign(fn)
   return debug.getinfo(fn, "S").linedefined < 0
 end
 
 -- {[value] = {module, name}} for module tables and functions in them: foreign ones of every module,
--- and all of this module.
+-- and all of this module. Libraries are known without.
 local function index_names()
-  local names = {}
+  local names = { [_G] = { "_G" }, [ffi.C] = { "ffi", "C" } }
   local function add(module, content)
-    if type(content) ~= "table" then return end
+    if type(content) ~= "table" or libraries.name(content) or content == _G then return end
     names[content] = names[content] or { module }
     local own = string.match(module, "^meissa%f[%z.]") ~= nil
     for key, value in tables.each(content) do
@@ -56,11 +56,6 @@ local function index_names()
       end
     end
   end
-  for _, module in ipairs(standard) do
-    add(module, package.loaded[module])
-    add(module, globals.libraries[module])
-  end
-  names[ffi.C] = { "ffi", "C" }
   local others = {}
   for module in tables.each(package.loaded) do
     if type(module) == "string" then others[#others + 1] = module end
@@ -110,6 +105,18 @@ end
 
 local travelling = { table = true, ["function"] = true }
 
+-- The name of a value that every process has: {module, name}.
+function Encoder:name(value)
+  if type(value) == "function" then
+    local library, name = builtin.find(value)
+    if library then return { library, name } end
+  end
+  local library = type(value) == "table" and libraries.name(value)
+  if library then return not libraries.is_changed(value) and { library } or nil end
+  self.names = self.names or index_names()
+  return self.names[value]
+end
+
 -- The encoded form of a value that is reached from node `parent` by the step `last`.
 function Encoder:value(value, parent, last)
   if is_plain(value) then return value end
@@ -117,8 +124,7 @@ function Encoder:value(value, parent, last)
   local id = self.ids[value]
   if id then return { id } end
   local number = self.find_array(value)
-  self.names = self.names or index_names()
-  local name = self.names[value]
+  local name = number == nil and self:name(value)
   if number then
     id = self:reserve(value, parent, last)
     self.nodes[id] = { "a", number }
@@ -149,12 +155,51 @@ function Encoder:table(id, content)
     return
   end
   local pairs_of = {}
-  for key, value in tables.each(content) do
-    local n = #pairs_of
-    pairs_of[n + 1] = self:value(key, id, " (a key)")
-    pairs_of[n + 2] = self:value(value, id, step(key))
-  end
+  for key, value in tables.each(content) do self:pair(pairs_of, id, key, value) end
   self.nodes[id] = { "t", pairs_of, meta }
+end
+
+function Encoder:pair(pairs_of, id, key, value)
+  local n = #pairs_of
+  if self.refusing then self:refuse_late(value, self:path(id) .. step(key)) end
+  pairs_of[n + 1] = self:value(key, id, " (a key)")
+  pairs_of[n + 2] = self:value(value, id, step(key))
+end
+
+-- A library that the program has changed.
+function Encoder:library(id, content)
+  local meta = debug.getmetatable(content)
+  meta = meta ~= nil and self:value(meta, id, " (metatable)") or nil
+  local pairs_of, gone = {}, {}
+  for _, key in ipairs(libraries.keys(content)) do
+    local value = rawget(content, key)
+    if value == nil then
+      gone[#gone + 1] = key
+    else
+      self:refuse_late(value, libraries.name(content) .. step(key))
+      self:pair(pairs_of, id, key, value)
+    end
+  end
+  self.nodes[id] = { "l", libraries.name(content), pairs_of, meta, gone }
+end
+
+-- Whether a function can travel, by function, when it was first asked for.
+local travels = setmetatable({}, { __mode = "k" })
+
+function Encoder:travels(fn)
+  if travels[fn] == nil then
+    travels[fn] = pcall(M.encode, { fn }, 1, { path = tostring, find_array = self.find_array })
+  end
+  return travels[fn]
+end
+
+-- Puts a function that raises in the place of one that is refused, unless it is captured, too.
+function Encoder:refuse_late(value, path)
+  if type(value) ~= "function" or self.ids[value] then return end
+  local reason = self.refused[value] or not self:travels(value) and "holds what cannot be sent"
+  if not reason then return end
+  self.ids[value] = #self.nodes + 1
+  self.nodes[self.ids[value]] = { "x", path .. " " .. reason }
 end
 
 -- The node of a function's environment, with the globals that it reads added.
@@ -203,32 +248,64 @@ function Encoder:func(id, fn)
   self.nodes[id] = { "f", string.dump(fn), upvalues, env, about.power or false, about.assigns }
 end
 
+function Encoder:object(id, value, late)
+  if self.nodes[id] then return end
+  if type(value) == "function" then
+    self:func(id, value)
+  elseif libraries.name(value) then
+    late[#late + 1] = value
+  else
+    self:table(id, value)
+  end
+end
+
+-- Encodes everything that was met; libraries last, when it is known what is captured.
+function Encoder:finish()
+  local at, late = 1, {}
+  while self.queue[at] or #late > 0 do
+    local value = self.queue[at]
+    if value == nil then
+      value = table.remove(late)
+      self:library(self.ids[value], value)
+    else
+      at = at + 1
+      self:object(self.ids[value], value, late)
+    end
+  end
+end
+
+-- Basic metatables, by type: see meissa.basics.
+function Encoder:basics(metas)
+  local coded = {}
+  self.refusing = true
+  for _, name in ipairs(tables.keys(metas)) do
+    coded[name] = metas[name] and self:value(metas[name], nil, name .. "'s metatable")
+  end
+  self:finish()
+  return coded
+end
+
 --- Encodes values[1..count] (nil allowed).
 -- @tab values the values
 -- @number count how many
 -- @tab options `path(n)`: what the user calls value n; `find_array(value)`: nil if it is no array,
 -- its number, or false for an array that cannot travel; `code`, `whither` and `remedy` of the error
+-- @tab[opt] basics the program's basic metatables: `metas`, what basics.changed gave; `refused`, by
+-- function why those that they lead to may not be called
 -- @treturn string
 -- @treturn table the encoder: `nodes`, and `ids`, whose keys are all that was encoded
-function M.encode(values, count, options)
+function M.encode(values, count, options, basics)
   local self = setmetatable({
     nodes = {}, ids = {}, queue = {}, parents = {}, steps = {}, cells = {}, cell_count = 0,
     environments = {}, global_seen = {}, find_array = options.find_array,
     code = options.code or "OPT", whither = options.whither or "the workers",
-    remedy = options.remedy or "",
+    remedy = options.remedy or "", refused = basics and basics.refused or {},
   }, Encoder)
   local roots = {}
   for n = 1, count do roots[n] = self:value(values[n], nil, options.path(n)) end
-  local at = 1
-  while self.queue[at] do
-    local value = self.queue[at]
-    local id = self.ids[value]
-    if not self.nodes[id] then
-      if type(value) == "table" then self:table(id, value) else self:func(id, value) end
-    end
-    at = at + 1
-  end
-  return buffer.encode({ roots = roots, nodes = self.nodes }), self
+  self:finish()
+  local metas = basics and self:basics(basics.metas)
+  return buffer.encode({ roots = roots, nodes = self.nodes, basics = metas }), self
 end
 
 return M

@@ -65,32 +65,33 @@ local function encode_simply(values, needed)
 end
 
 -- The same for any values that can travel, large tables apart.
-local function encode_any(values, needed, static, bindings)
+local function encode_any(values, needed, static, bindings, basics)
   local info, sent = static.info, {}
   for _, c in ipairs(needed) do sent[c] = values[c] end
-  return bulk.encode(sent, needed[#needed], {
+  return bulk.encode(sent, needed[#needed] or 0, {
     path = function(c) return info.captures[c].path end,
     find_array = memory.finder(values, #bindings),
     code = "BDY",
     remedy = "Read what the loop needs from it into a number, string or table before the loop",
-  }, static)
+  }, static, basics)
 end
 
 local NOTHING = {}
 
 -- The captured values that an execution needs. The first one sends what both engines need: whether
 -- a value can travel must not depend on a cache.
-local function carried(values, static, bindings, native)
+local function carried(values, static, bindings, native, basics)
   local alone = native and native.object and static.travelled and not native.info.declines
   local part = alone and "alone" or native and "both" or "lua"
   local needed = static.needed[part] or find_needed(static.info, native, alone)
   static.needed[part] = needed
-  local simple = encode_simply(values, needed)
+  basics = not alone and basics or nil -- machine code asks for none
+  local simple = not basics and encode_simply(values, needed)
   if simple then
     static.travelled, static.large, static.held = true, nil, nil
     return simple, NOTHING
   end
-  local bytes, apart = encode_any(values, needed, static, bindings)
+  local bytes, apart = encode_any(values, needed, static, bindings, basics)
   static.travelled = true
   return bytes, apart
 end
@@ -311,14 +312,15 @@ end
 -- @tab static what find gave
 -- @tab bindings what each capture is @tab values the captured values, by capture
 -- @tab[opt] native what meissa.engine chose
+-- @tab[opt] basics the program's basic metatables, as for carry.encode
 -- @treturn string kernel bytes
 -- @treturn string run bytes
 -- @treturn string the kernel's key
 -- @treturn table captured tables that travel apart: see kernel/bulk.lua
 -- @treturn table|nil what is known of captures beyond its limit
 -- Errors: BDY for a captured value that cannot travel, naming its path.
-function M.pack(static, bindings, values, native)
-  local run_bytes, apart = carried(values, static, bindings, native)
+function M.pack(static, bindings, values, native, basics)
+  local run_bytes, apart = carried(values, static, bindings, native, basics)
   local kernel = packed(static, native)
   return kernel.bytes, run_bytes, kernel.key, apart, static.large
 end

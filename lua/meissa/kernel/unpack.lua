@@ -6,7 +6,9 @@
 -- from there. Otherwise every run would compile its loops anew.
 -- @module meissa.kernel.unpack
 local encoded = require("meissa.encoded")
+local builtin = require("meissa.builtin")
 local errors = require("meissa.errors")
+local libraries = require("meissa.libraries")
 local tables = require("meissa.tables")
 
 local M = {}
@@ -33,7 +35,18 @@ function Signer:value(code)
   local node = self.nodes[id]
   if node[1] == "n" then return "n:" .. node[2] .. "." .. tostring(node[3]) end
   if node[1] == "f" then return self:func(id) end
+  if node[1] == "l" then return self:library(node) end
   return nil
+end
+
+-- The same for a library that the program has changed.
+function Signer:library(node)
+  if node[4] or self.open[node] then return nil end
+  self.open[node] = true
+  local parts, fixed = { "l:" .. node[2], table.concat(node[5], " ") }, true
+  for _, code in ipairs(node[3]) do fixed = fixed and self:add(parts, code) end
+  self.open[node] = nil
+  return fixed and table.concat(parts, ",") or nil
 end
 
 function Signer:add(parts, code)
@@ -66,8 +79,19 @@ local function load_function(node)
   return fn
 end
 
+-- A function of LuaJIT's, whatever this process has in its place.
+local function find_builtin(module, name, globals)
+  local own = module == "_G" and globals or rawget(globals, module)
+  local found = own and rawget(own, name)
+  if found and own ~= _G then return found end
+  local original, content = libraries.own[module][name], package.loaded[module]
+  local here = type(content) == "table" and rawget(content, name)
+  return builtin.same(here, original) and here or original
+end
+
 local function find_named(node, globals)
   local module, name = node[2], node[3]
+  if name and libraries.own[module] then return find_builtin(module, name, globals) end
   local content = module == "_G" and globals or globals[module] or package.loaded[module]
   if content == nil then
     local ok, loaded = pcall(require, module)
@@ -108,6 +132,10 @@ function Decoder:make()
       object = setmetatable({}, { __index = options.globals })
     elseif kind == "n" then
       object = find_named(node, options.globals)
+    elseif kind == "l" then
+      object = libraries.copy(node[2], options.globals)
+    elseif kind == "x" then
+      object = function() error(node[2], 2) end
     elseif kind == "a" then
       object = options.array(node[2])
     end
@@ -138,25 +166,33 @@ function Decoder:fill()
     local kind, object = node[1], self.objects[id]
     if kind == "f" and not self.done[id] then
       self:fill_function(object, node)
-    elseif kind == "t" or kind == "e" then
-      local content = node[2]
+    elseif kind == "t" or kind == "e" or kind == "l" then
+      local content = node[kind == "l" and 3 or 2]
       for n = 1, #content, 2 do
         rawset(object, self:value(content[n]), self:value(content[n + 1]))
       end
+      for _, key in ipairs(kind == "l" and node[5] or {}) do object[key] = nil end
     end
   end
   for id, node in ipairs(self.nodes) do
-    if (node[1] == "p" or node[1] == "t") and node[3] then
-      debug.setmetatable(self.objects[id], self:value(node[3]))
-    end
+    local meta = (node[1] == "p" or node[1] == "t") and node[3] or node[1] == "l" and node[4]
+    if meta then debug.setmetatable(self.objects[id], self:value(meta)) end
   end
+end
+
+-- Basic metatables by type; nil if the program has not changed them.
+function Decoder:basics(coded)
+  if not coded then return nil end
+  local metas = {}
+  for name, code in tables.each(coded) do metas[name] = code and self:value(code) end
+  return metas
 end
 
 --- The values that carry.encode was given, if all are numbers, strings and booleans; else nil.
 -- @string bytes what encode returned
 function M.decode_simply(bytes)
   local coded = encoded.from_message(bytes)
-  return #coded.nodes == 0 and coded.roots or nil
+  return #coded.nodes == 0 and not coded.basics and coded.roots or nil
 end
 
 --- The values that carry.encode was given.
@@ -164,10 +200,11 @@ end
 -- @tab options `globals`: the world of functions and names; `array(number)` gives an array;
 -- `memory`: a table that remembers functions from one call to the next
 -- @treturn table the values by number
+-- @treturn table|nil basic metatables: see meissa.basics
 function M.decode(bytes, options)
   local coded = encoded.from_message(bytes)
   local memory = options.memory
-  if #coded.nodes == 0 then -- numbers, strings and booleans are themselves
+  if #coded.nodes == 0 and not coded.basics then -- numbers, strings and booleans are themselves
     if memory then memory.functions = {} end
     return coded.roots
   end
@@ -182,7 +219,7 @@ function M.decode(bytes, options)
   if memory then memory.functions = self.keep end
   local values = {}
   for n, code in tables.each(coded.roots) do values[n] = self:value(code) end
-  return values
+  return values, self:basics(coded.basics)
 end
 
 return M
