@@ -307,8 +307,11 @@ describe("scalars", function()
     assert.are.equal("DEP201", reasons)
   end)
 
-  it("assigned on some paths have no last value", function()
+  it("assigned on some paths have a last value where there is a last iteration", function()
     local found, reasons = roles("if flag then s = i end")
+    assert.are.equal("s private", found)
+    assert.are.equal("DEP201", reasons)
+    found, reasons = roles("if flag then s = i end", nil, { ordered = false })
     assert.are.equal("s carried", found)
     assert.are.equal("DEP105", reasons)
   end)
@@ -330,14 +333,16 @@ describe("scalars", function()
     assert.are.equal("", code("last = 3", false))
   end)
 
-  it("conditional ones are private if nothing reads them afterwards", function()
+  it("conditional ones of unordered loops are private if nothing reads them after", function()
+    local free = { ordered = false }
     local text = "local t\nfor i in parallel(9) do if B[i] > 0 then t = i\nB[i] = t end end\n%s"
-    local p = analyze.analyze(text:format(""), { B = shape(9) })
+    local p = analyze.analyze(text:format(""), { B = shape(9) }, free)
     assert.are.equal("private", p.scalars.t.role)
-    p = analyze.analyze(text:format("local x = t"), { B = shape(9) })
+    p = analyze.analyze(text:format("local x = t"), { B = shape(9) }, free)
     assert.are.equal("carried", p.scalars.t.role)
     p = analyze.analyze("local t\nfor e = 1, 2 do\nlocal x = t\n" ..
-      "for i in parallel(9) do if B[i] > 0 then t = i\nB[i] = t end end\nend", { B = shape(9) })
+      "for i in parallel(9) do if B[i] > 0 then t = i\nB[i] = t end end\nend",
+      { B = shape(9) }, free)
     assert.are.equal("carried", p.scalars.t.role)
   end)
 end)

@@ -119,18 +119,25 @@ static void push_params(lua_State *L, const ms_kernel_info *info) {
 static void push_results(lua_State *L, const ms_kernel_info *info, const ms_plan *plan) {
   lua_createtable(L, (int)info->result_count, 0);
   for (uint32_t r = 0; r < info->result_count; r++) {
-    const ms_scalar_plan *scalar = &plan->scalars[info->results[r]];
+    bool head = (info->results[r] & MS_RESULT_HEAD) != 0;
+    const ms_scalar_plan *scalar = &plan->scalars[info->results[r] & ~MS_RESULT_HEAD];
     bool reduction = scalar->role == MS_ROLE_REDUCTION, sliced = scalar->role == MS_ROLE_SLICED;
-    lua_createtable(L, 0, 4);
+    lua_createtable(L, 0, 8);
     lua_pushnumber(L, scalar->capture + 1);
     lua_setfield(L, -2, "capture");
-    lua_pushstring(L, reduction ? "reduction" : sliced ? "sliced" : "private");
+    lua_pushstring(L, head ? "head" : reduction ? "reduction" : sliced ? "sliced" : "private");
     lua_setfield(L, -2, "role");
     if (reduction) {
       lua_pushstring(L, ms_reduce_name(scalar->op));
       lua_setfield(L, -2, "op");
       lua_pushstring(L, ms_wins_name(scalar->wins));
       lua_setfield(L, -2, "wins");
+      lua_pushnumber(L, scalar->leader + 1);
+      lua_setfield(L, -2, "leader");
+      lua_pushboolean(L, scalar->unset);
+      lua_setfield(L, -2, "unset");
+      if (scalar->gated) lua_pushnumber(L, scalar->gate + 1);
+      if (scalar->gated) lua_setfield(L, -2, "gate");
     }
     lua_rawseti(L, -2, (int)r + 1);
   }

@@ -220,6 +220,15 @@ static void set_scalars(lua_State *L, const ms_loop *loop, const ms_binding *bin
     if (scalar->role == MS_ROLE_REDUCTION) {
       set_string(L, "op", ms_reduce_name(scalar->op));
       set_string(L, "wins", ms_wins_name(scalar->wins));
+      if (scalar->op == MS_REDUCE_WITH) {
+        push_path(L, loop, bindings, scalar->leader);
+        lua_setfield(L, -2, "leader");
+      }
+      if (scalar->gated) {
+        push_path(L, loop, bindings, scalar->gate);
+        lua_setfield(L, -2, "after");
+      }
+      if (scalar->unset) set_string(L, "start", "nil");
     }
     if (scalar->role == MS_ROLE_SLICED) set_string(L, "indices", scalar->indices);
     lua_settable(L, -3);

@@ -37,7 +37,8 @@ const char *ms_placement_name(ms_placement placement) {
 }
 
 const char *ms_reduce_name(ms_reduce_op op) {
-  static const char *const names[] = {"+", "*", "min", "max", "and", "or"};
+  static const char *const names[] = {"+",  "*",       "min",      "max",      "and",
+                                      "or", "bit.bor", "bit.band", "bit.bxor", "with"};
   return names[op];
 }
 

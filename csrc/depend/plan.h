@@ -214,7 +214,11 @@ typedef enum ms_reduce_op {
   MS_REDUCE_MIN,
   MS_REDUCE_MAX,
   MS_REDUCE_AND,
-  MS_REDUCE_OR
+  MS_REDUCE_OR,
+  MS_REDUCE_BOR,
+  MS_REDUCE_BAND,
+  MS_REDUCE_BXOR,
+  MS_REDUCE_WITH /* it is assigned together with another reduction, its leader */
 } ms_reduce_op;
 
 /* When a later value takes the place of an earlier one in `min max or`; read "less" for min. */
@@ -229,6 +233,10 @@ typedef struct ms_scalar_plan {
   ms_scalar_role role;
   ms_reduce_op op; /* REDUCTION */
   ms_reduce_wins wins;
+  bool unset;          /* there is no value before the first, which is taken whatever it is */
+  uint32_t leader;     /* WITH: the capture that decides; others: their own */
+  bool gated;          /* tries only what the reduction `gate` has not taken: `elseif` */
+  uint32_t gate;       /* a capture */
   const char *indices; /* SLICED: the indices that its keys follow, "i" or "i, j" */
 } ms_scalar_plan;
 

@@ -242,14 +242,15 @@ static void judge_private(ms_walk *walk, const ms_capture *capture, const flow *
   const char *fix =
       ms_arena_format(walk->arena, "one of its own for each iteration: local %s", capture->root);
   bool later = ms_scalar_read_after(walk->loop, capture);
-  if (!state->assigned && (later || capture->reach != MS_REACH_LOCAL)) {
+  bool lasts = later || capture->reach != MS_REACH_LOCAL;
+  if (!walk->space->ordered && !state->assigned && lasts) {
     plan->role = MS_ROLE_CARRIED;
     if (is_mark(state->first_write))
       fix = ms_arena_format(walk->arena, "whether any iteration does: %s = false  ... %s = true",
                             capture->root, capture->root);
     find_scalar(walk, MS_REASON_SOMETIMES, false, state->first_write, capture,
                 "is assigned on some paths only, so its value after the loop depends on which "
-                "iteration came last",
+                "iteration came last, and in an unordered loop none is",
                 fix);
   } else if (!walk->space->ordered && later) {
     plan->role = MS_ROLE_CARRIED;
@@ -293,7 +294,7 @@ static void assignment_role(ms_walk *walk, ms_node *body, uint32_t index, ms_sca
     return;
   }
   follow(&state, body);
-  if (!state.exposed) {
+  if (!state.exposed && !ms_scalar_follows(walk, body, index)) {
     judge_private(walk, capture, &state, plan);
     return;
   }

@@ -21,6 +21,10 @@ bool ms_scalar_read_after(const ms_loop *loop, const ms_capture *capture);
  * statements that combine it by one operator. Fills `op` and `wins`. */
 bool ms_scalar_reduction(const ms_walk *walk, ms_node *body, ms_scalar_plan *plan);
 
+/* Whether the body assigns the capture together with a reduction that decides when: then it is a
+ * part of that reduction or nothing that blocks could form. */
+bool ms_scalar_follows(const ms_walk *walk, ms_node *body, uint32_t capture);
+
 /* Why a capture that some statements of the body combine is no reduction: the place that spoils it,
  * and what follows the variable's name in a message, in the walk's arena; NULL when nothing
  * combines it. */

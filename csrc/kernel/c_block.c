@@ -188,6 +188,8 @@ static void begin_draws(ms_writer *w, bool entries) {
 /* ---- captured scalars that the block assigns ---- */
 
 static const char *identity(const ms_writer *w, uint32_t at) {
+  const ms_scalar_plan *scalar = w->draft->scalar[at];
+  if (scalar->unset && scalar->op != MS_REDUCE_WITH) return "ms_nil";
   switch (w->draft->scalar[at]->op) {
     case MS_REDUCE_SUM:
       return "-0.0";
@@ -197,12 +199,14 @@ static const char *identity(const ms_writer *w, uint32_t at) {
       return "__builtin_inf()";
     case MS_REDUCE_MAX:
       return "-__builtin_inf()";
-    case MS_REDUCE_AND:
-      return "1";
-    case MS_REDUCE_OR:
-      return w->draft->job->bindings[at].kind == MS_BIND_NIL ? "ms_nil" : "0";
+    case MS_REDUCE_BOR:
+    case MS_REDUCE_BXOR:
+      return "4294967296.0";
+    case MS_REDUCE_BAND:
+      return "4294967295.0";
+    default:
+      return "ms_nothing";
   }
-  return "0";
 }
 
 static void declare_variables(ms_writer *w) {
@@ -222,7 +226,7 @@ static void declare_variables(ms_writer *w) {
     const char *value = form == MS_FORM_VALUE ? "ms_nothing" : "0";
     if (w->draft->scalar[c]->role == MS_ROLE_REDUCTION) {
       value = identity(w, c);
-      if (form == MS_FORM_VALUE && value[0] != 'm') value = ms_c_text(w, "ms_boolean(%s)", value);
+      if (ms_variable_has_head(w->draft, c)) ms_c_line(w, "ms_value h%u = ms_nothing;", c + 1);
     }
     ms_c_line(w, "%s %s = %s;", ms_c_type(form), name, value);
     if (!ms_variable_is_tracked(w->draft, c)) continue;
@@ -261,6 +265,12 @@ static void give_results(ms_writer *w) {
     if (value.form == MS_FORM_OBJECT) return;
     ms_c_line(w, "ms_give(results + %u, %s);", slot,
               ms_c_as_form(w, value, MS_FORM_VALUE, w->draft->body));
+    slot += 2;
+  }
+  for (uint32_t s = 0; s < plan->scalar_count; s++) {
+    uint32_t at = plan->scalars[s].capture;
+    if (!ms_variable_has_head(w->draft, at)) continue;
+    ms_c_line(w, "ms_give(results + %u, h%u);", slot, at + 1);
     slot += 2;
   }
   for (uint32_t s = 0; s < plan->scalar_count; s++) {

@@ -56,7 +56,9 @@ static ms_c_value path(ms_writer *w, const ms_node *node) {
   if (at != MS_NO_CAPTURE && value != node) return refused(w, node, "reads a field of a value");
   if (at != MS_NO_CAPTURE && ms_variable_is(w->draft, at)) {
     ms_kind_of kind = w->typed->variable[at];
-    return value_of(kind, ms_c_form(w, &kind), ms_c_variable(w, at));
+    const char *name = ms_c_variable(w, at);
+    if (ms_variable_is_asked(w->draft, at, node)) name = ms_c_text(w, "ms_something(%s)", name);
+    return value_of(kind, ms_c_form(w, &kind), name);
   }
   if (at != MS_NO_CAPTURE) return captured(w, at, node);
   if (node->kind == MS_NAME && node->symbol != NULL) return local(w, node);

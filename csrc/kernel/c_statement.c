@@ -108,6 +108,37 @@ static void declaration(ms_writer *w, const ms_node *node) {
   }
 }
 
+/* Heads of what a block assigns (see variable.h), from the values that it gives. */
+static void take_head(void *context, uint32_t at, const ms_node *value) {
+  ms_writer *w = context;
+  const char *text = ms_c_as_form(w, ms_c_expression(w, value), MS_FORM_VALUE, value);
+  ms_c_line(w, "h%u = %s;", at + 1, text);
+}
+
+/* From the variables, which then begin again. */
+static void move_to_head(void *context, uint32_t at, const ms_node *value) {
+  ms_writer *w = context;
+  const char *name = ms_c_variable(w, at);
+  bool follows = w->draft->scalar[at]->op == MS_REDUCE_WITH;
+  (void)value;
+  ms_c_line(w, "if (h%u.tag == MS_NATIVE_NONE) h%u = %s;", at + 1, at + 1, name);
+  ms_c_line(w, "%s = %s;", name, follows ? "ms_nothing" : "ms_nil");
+}
+
+static void head(ms_writer *w, const ms_node *node, ms_head when) {
+  if (ms_variable_head_of(w->draft, node) != when) return;
+  const ms_node *block = node->kid[node->kids - 1];
+  uint32_t leader = ms_variable_leader(w->draft, block);
+  if (when == MS_HEAD_BEFORE) {
+    ms_c_line(w, "if (h%u.tag == MS_NATIVE_NONE) {", leader + 1);
+    ms_variable_each_assigned(w->draft, block, take_head, w);
+  } else {
+    ms_c_line(w, "if (ms_is_nan(%s)) {", ms_c_variable(w, leader));
+    ms_variable_each_assigned(w->draft, block, move_to_head, w);
+  }
+  ms_c_line(w, "}");
+}
+
 static void branch(ms_writer *w, const ms_node *node) {
   uint32_t open = 0;
   for (uint32_t k = 0; k + 1 < node->kids; k += 2) {
@@ -128,6 +159,7 @@ static void branch(ms_writer *w, const ms_node *node) {
       ms_c_line(w, "if (%s) {", condition);
     }
     ms_text_free(&statements);
+    if (k == 0) head(w, node, MS_HEAD_BEFORE);
     ms_c_block(w, node->kid[k + 1]);
   }
   if (node->kids % 2 == 1) {
@@ -135,6 +167,7 @@ static void branch(ms_writer *w, const ms_node *node) {
     ms_c_block(w, node->kid[node->kids - 1]);
   }
   for (uint32_t o = 0; o <= open; o++) ms_c_line(w, "}");
+  head(w, node, MS_HEAD_AFTER);
 }
 
 static void while_loop(ms_writer *w, const ms_node *node) {

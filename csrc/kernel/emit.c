@@ -318,7 +318,7 @@ int ms_draft_info(ms_draft *draft, ms_kernel_info *info) {
       info->arena, (values + 1) * (3 * MS_MAX_DIMS + 2) + 3 * MS_MAX_DIMS + MS_KERNEL_INNER,
       sizeof(ms_param));
   info->spilled = ms_arena_take(info->arena, captures + 1, sizeof(uint32_t));
-  info->results = ms_arena_take(info->arena, scalars + 1, sizeof(uint32_t));
+  info->results = ms_arena_take(info->arena, 2 * scalars + 1, sizeof(uint32_t));
   if (info->params && info->spilled && info->results) return 0;
   return ms_error_set(draft->err, MS_ARR, "out of memory for the text of a kernel");
 }

@@ -51,6 +51,8 @@ typedef struct ms_kernel_job {
                    extents, as long as those that are equal stay so (native texts never do) */
 } ms_kernel_job;
 
+#define MS_RESULT_HEAD 0x80000000u
+
 /* Most values that only functions name (MS_PARAM_INNER). */
 #define MS_KERNEL_INNER 64
 
@@ -88,7 +90,8 @@ typedef struct ms_kernel_info {
   uint32_t param_count;
   uint32_t *spilled; /* captures that are read from the table */
   uint32_t spilled_count;
-  uint32_t *results; /* index into plan->scalars of each returned value, in order */
+  uint32_t *results; /* index into plan->scalars of each returned value, in order; its head comes
+                        with MS_RESULT_HEAD added */
   uint32_t result_count;
   uint32_t dims;      /* of the iteration space, collapsed loops included */
   uint32_t positions; /* numbers that say where a private scalar got its value */

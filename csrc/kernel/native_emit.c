@@ -284,14 +284,6 @@ static void write_all(ms_writer *w, ms_kernel_info *info, const ms_text *quick,
   write_entry(w, &all, guarded || (w->declines && w->frame[0].guards.length > 0));
 }
 
-static void find_results(ms_writer *w, ms_kernel_info *info) {
-  const ms_plan *plan = w->draft->job->plan;
-  for (uint32_t s = 0; s < plan->scalar_count; s++) {
-    if (ms_variable_is_result(w->draft, plan->scalars[s].capture))
-      info->results[info->result_count++] = s;
-  }
-}
-
 static int emit(ms_writer *w, ms_text *out, ms_kernel_info *info, ms_error *err) {
   ms_text quick = {0}, careful = {0};
   w->positions = info->positions;
@@ -302,7 +294,7 @@ static int emit(ms_writer *w, ms_text *out, ms_kernel_info *info, ms_error *err)
   w->out = out;
   if (written) {
     write_all(w, info, &quick, &careful);
-    find_results(w, info);
+    ms_variables_results(w->draft, info);
   }
   ms_text_free(&quick);
   ms_text_free(&careful);

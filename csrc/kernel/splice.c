@@ -11,6 +11,7 @@
 #include "kernel/chain.h"
 #include "kernel/interval.h"
 #include "kernel/row.h"
+#include "kernel/variable.h"
 
 void ms_draft_copy(ms_draft *draft, size_t from, size_t to) {
   if (to > from) ms_text_append(draft->out, draft->job->loop->tree->text + from, to - from);
@@ -128,6 +129,61 @@ static void numeric_for(ms_draft *draft, const ms_node *node) {
   ms_text_add(draft->out, " end");
 }
 
+/* What a block of assignments assigns, as heads: from their values, or from the variables. */
+static void take_head(void *context, uint32_t at, const ms_node *value) {
+  ms_draft *draft = context;
+  ms_text_format(draft->out, "%sh%u=", draft->prefix, at + 1);
+  ms_draft_node(draft, value);
+  ms_text_add(draft->out, " ");
+}
+
+static void move_to_head(void *context, uint32_t at, const ms_node *value) {
+  const ms_draft *draft = context;
+  (void)value;
+  ms_text_format(draft->out, "if %sh%u==", draft->prefix, at + 1);
+  ms_draft_helper(context, MS_HELPER_NONE);
+  ms_text_format(draft->out, " then %sh%u=%sc%u end %sc%u=", draft->prefix, at + 1, draft->prefix,
+                 at + 1, draft->prefix, at + 1);
+  if (draft->scalar[at]->op == MS_REDUCE_WITH) {
+    ms_draft_helper(context, MS_HELPER_NONE);
+  } else {
+    ms_text_add(draft->out, "nil");
+  }
+  ms_text_add(draft->out, " ");
+}
+
+static void branch(ms_draft *draft, const ms_node *node) {
+  ms_head head = ms_variable_head_of(draft, node);
+  if (head == MS_HEAD_NONE) {
+    children(draft, node);
+    return;
+  }
+  const ms_node *block = node->kid[node->kids - 1], *first = node->kid[1];
+  uint32_t leader = ms_variable_leader(draft, block) + 1;
+  if (head == MS_HEAD_AFTER) {
+    children(draft, node);
+    ms_text_format(draft->out, " if %sc%u~=%sc%u then ", draft->prefix, leader, draft->prefix,
+                   leader);
+    ms_variable_each_assigned(draft, block, move_to_head, draft);
+    ms_text_add(draft->out, "end");
+    return;
+  }
+  ms_draft_copy(draft, node->begin, node->kid[0]->begin);
+  ms_draft_node(draft, node->kid[0]);
+  ms_draft_copy(draft, node->kid[0]->end, first->begin);
+  ms_text_format(draft->out, " if %sh%u==", draft->prefix, leader);
+  ms_draft_helper(draft, MS_HELPER_NONE);
+  ms_text_add(draft->out, " then ");
+  ms_variable_each_assigned(draft, block, take_head, draft);
+  ms_text_add(draft->out, "end ");
+  ms_draft_node(draft, first);
+  ms_draft_copy(draft, first->end, node->kid[2]->begin);
+  ms_draft_node(draft, node->kid[2]);
+  ms_draft_copy(draft, node->kid[2]->end, block->begin);
+  ms_draft_node(draft, block);
+  ms_draft_copy(draft, block->end, node->end);
+}
+
 static void power(ms_draft *draft, const ms_node *node) {
   ms_draft_helper(draft, MS_HELPER_POW);
   ms_text_add(draft->out, "(");
@@ -139,6 +195,12 @@ static void power(ms_draft *draft, const ms_node *node) {
 
 /* A captured path: its value's part becomes the value, further fields stay. */
 static void captured(ms_draft *draft, const ms_node *node, uint32_t at, const ms_node *value) {
+  if (value == node && ms_variable_is_asked(draft, at, node)) {
+    ms_text_format(draft->out, "(%sc%u~=", draft->prefix, at + 1);
+    ms_draft_helper(draft, MS_HELPER_NONE);
+    ms_text_format(draft->out, " and %sc%u)", draft->prefix, at + 1);
+    return;
+  }
   if (value == node) {
     draft->value_used[at] = true;
     ms_draft_value(draft, at);
@@ -219,6 +281,9 @@ static void rewrite(ms_draft *draft, const ms_node *node) {
       return;
     case MS_FOR_NUMERIC:
       numeric_for(draft, node);
+      return;
+    case MS_IF:
+      branch(draft, node);
       return;
     case MS_METHOD:
     case MS_EXPRESSION:

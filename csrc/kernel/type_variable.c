@@ -275,10 +275,9 @@ static void begin(ms_typed *typed) {
     if (scalar->role == MS_ROLE_PRIVATE && ms_variable_is_result(typed->draft, c))
       typed->variable[c] = ms_kind_scalar(MS_CAN_NIL);
     if (scalar->role != MS_ROLE_REDUCTION) continue;
-    uint32_t can = MS_CAN_NUMBER;
-    if (scalar->op == MS_REDUCE_AND) can = MS_CAN_TRUE;
-    if (scalar->op == MS_REDUCE_OR)
-      can = job->bindings[c].kind == MS_BIND_NIL ? MS_CAN_NIL : MS_CAN_FALSE;
+    bool nothing = scalar->op == MS_REDUCE_AND || scalar->op == MS_REDUCE_OR ||
+                   scalar->op == MS_REDUCE_WITH || scalar->unset;
+    uint32_t can = nothing ? MS_CAN_NIL : MS_CAN_NUMBER;
     typed->variable[c] = (ms_kind_of){.can = can, .precision = MS_FULL};
   }
 }

@@ -38,6 +38,15 @@ static inline int ms_is_true(ms_value value) {
   return value.tag != MS_NATIVE_NIL && value.tag != MS_NATIVE_FALSE;
 }
 
+/* What a block begins without is nil to who asks. */
+static inline ms_value ms_something(ms_value value) {
+  return value.tag == MS_NATIVE_NONE ? ms_nil : value;
+}
+
+static inline int ms_is_nan(ms_value value) {
+  return value.tag == MS_NATIVE_NUMBER && value.number != value.number;
+}
+
 /* a == b */
 static inline int ms_is_same(ms_value a, ms_value b) {
   return a.tag == b.tag && (a.tag != MS_NATIVE_NUMBER || a.number == b.number);

@@ -17,6 +17,7 @@ local failure = require("meissa.kernel.failure")
 local helpers = require("meissa.kernel.helpers")
 local libraries = require("meissa.libraries")
 local memory = require("meissa.kernel.memory")
+local merge = require("meissa.kernel.merge")
 local native_engine = require("meissa.kernel.native")
 local pack = require("meissa.kernel.pack")
 local results_of = require("meissa.kernel.result")
@@ -264,7 +265,8 @@ end
 -- @tab list of what combine takes as `results`
 M.join = results_of.join
 
-M.identity, M.combine_one = results_of.identity, results_of.combine_one
+M.depends_on_blocks = merge.depends_on_blocks
+M.identity, M.combine_one = merge.identity, merge.combine_one
 
 M.error_of = failure.error_of
 

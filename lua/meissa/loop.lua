@@ -231,7 +231,7 @@ local function run_here(run, slots, func, frame_form)
   plans.explain(plan, space)
   local reductions = {}
   for _, scalar in ipairs(plan.scalar_list) do
-    if scalar.role == "reduction" then
+    if scalar.role == "reduction" and kernel.depends_on_blocks(scalar) then
       reductions[#reductions + 1] = {capture = record.captures[scalar.capture],
                                      slot = slots[scalar.capture], op = scalar.op,
                                      wins = scalar.wins}

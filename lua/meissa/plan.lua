@@ -162,8 +162,8 @@ local function kind_of(plan, form)
   local parts, bound = {form, plan.strategy}, plan.row ~= nil
   add_ranges(parts, plan.extents)
   for _, scalar in ipairs(plan.scalar_list) do
-    parts[#parts + 1] = string.format("%d %s %s %s", scalar.capture, scalar.role, scalar.op or "",
-                                               scalar.wins or "")
+    parts[#parts + 1] = string.format("%d %s %s %s %s", scalar.capture, scalar.role,
+                                      scalar.op or "", scalar.wins or "", scalar.start or "")
   end
   for _, extent in ipairs(plan.extents) do bound = bound or extent.low ~= nil end
   if bound then parts[#parts + 1] = buffer.encode {plan.row or {}, plan.extents} end
@@ -254,11 +254,14 @@ function M.check(plan, space)
   end
 end
 
+-- Operators that take any value to start from.
+local ANY_START = {["and"] = true, ["or"] = true, with = true}
+
 --- Raises BDY when a reduction starts from something that its operator cannot take.
 function M.check_scalars(plan, values)
   for _, scalar in ipairs(plan.scalar_list) do
     local value = values[scalar.capture]
-    if scalar.role == "reduction" and scalar.op ~= "and" and scalar.op ~= "or" and
+    if scalar.role == "reduction" and not ANY_START[scalar.op] and scalar.start ~= "nil" and
        type(value) ~= "number" then
       errors.raise("BDY", "'%s' is %s before the loop; the reduction '%s' starts from a number",
                    scalar.name, value == nil and "nil" or "a " .. type(value), scalar.op)

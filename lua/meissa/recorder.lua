@@ -201,7 +201,8 @@ end
 local function reductions_of(run)
   local list = {}
   for _, scalar in ipairs(run.plan.scalar_list) do
-    if scalar.role == "reduction" then
+    local alone = scalar.op ~= "with" and not scalar.start and not scalar.after
+    if scalar.role == "reduction" and alone then
       list[#list + 1] = {name = scalar.name, op = scalar.op, wins = scalar.wins,
                          capture = run.record.captures[scalar.capture]}
     end

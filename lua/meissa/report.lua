@@ -162,7 +162,9 @@ local function scalar_items(plan)
   local items = {}
   for _, path in ipairs(keys_by(plan.scalars, "capture")) do
     local scalar = plan.scalars[path]
-    if scalar.role == "reduction" then
+    if scalar.role == "reduction" and scalar.op == "with" then
+      items[#items + 1] = string.format("%s  with %s", path, scalar.leader)
+    elseif scalar.role == "reduction" then
       items[#items + 1] = string.format("%s  reduction %s", path, scalar.op)
     elseif scalar.role == "private" then
       items[#items + 1] = path .. "  private"

@@ -10,6 +10,7 @@ local errors = require("meissa.errors")
 local failure = require("meissa.kernel.failure")
 local ffi = require("ffi")
 local helpers = require("meissa.kernel.helpers")
+local merge = require("meissa.kernel.merge")
 local random = require("meissa.random")
 
 local M = {}
@@ -121,11 +122,11 @@ Instance.__index = Instance
 -- `run(bounds)` runs a block that the kernel declines, where its info says that it may
 function M.instance(object, info, found, values, lua)
   local slots = slots_type(math.max(1, #info.params))
-  local privates = 0
+  local tracked = 0
   for _, result in ipairs(info.results) do
-    if result.role == "private" then privates = privates + 1 end
+    if merge.is_tracked(info, result) then tracked = tracked + 1 end
   end
-  local count = 2 * #info.results + info.positions * privates
+  local count = 2 * #info.results + info.positions * tracked
   -- One slot more, in front: the mark.
   local results = slots_type(1 + count)
   ffi.copy(results, MARK, SLOT)

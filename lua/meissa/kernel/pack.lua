@@ -101,7 +101,8 @@ local function signature(info)
   local parts = { info.chunkname, info.text, info.entry_type or "" }
   for _, capture in ipairs(info.captures) do parts[#parts + 1] = capture.path end
   for _, result in ipairs(info.results) do
-    parts[#parts + 1] = result.capture .. result.role .. (result.op or "") .. (result.wins or "")
+    parts[#parts + 1] = result.capture .. result.role .. (result.op or "") .. (result.wins or "") ..
+      tostring(result.unset) .. (result.leader or "") .. (result.gate or "")
   end
   for _, each in ipairs(info.arrays) do
     parts[#parts + 1] = each.capture .. each.type .. each.dims

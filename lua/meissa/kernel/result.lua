@@ -7,51 +7,11 @@ local core = require("meissa.ffi")
 local ffi = require("ffi")
 local helpers = require("meissa.kernel.helpers")
 local memory = require("meissa.kernel.memory")
+local merge = require("meissa.kernel.merge")
 local native = require("meissa.kernel.native")
 local unpack_values = require("meissa.kernel.unpack")
-local tables = require("meissa.tables")
 
 local M = {}
-
-local identities = { ["+"] = -0, ["*"] = 1, min = math.huge, max = -math.huge, ["and"] = true,
-  ["or"] = false }
-
---- The value that leaves a reduction unchanged.
--- @tab reduction `op`: "+" "*" "min" "max" "and" "or"
--- @param initial the variable's value before the loop
-function M.identity(reduction, initial)
-  if reduction.op == "or" and initial == nil then return nil end
-  return identities[reduction.op]
-end
-
--- Whether the value b that a block has formed takes the place of a, by the rule of the body's text.
-local takes = {
-  max = {
-    beyond = function(a, b) return b > a end,
-    equal = function(a, b) return b >= a end,
-    unless = function(a, b) return not (a > b) and b ~= -math.huge end, -- luacheck: ignore 581
-  },
-  min = {
-    beyond = function(a, b) return b < a end,
-    equal = function(a, b) return b <= a end,
-    unless = function(a, b) return not (a < b) and b ~= math.huge end, -- luacheck: ignore 581
-  },
-  ["or"] = {
-    beyond = function(a) return not a end,
-    equal = function(_, b) return b end,
-  },
-}
-
---- An old value combined with what one block has formed from the identity.
--- @tab reduction `op`, and `wins` of min, max and or: "beyond" "equal" "unless" (see plan.h)
-function M.combine_one(reduction, old, new)
-  local op = reduction.op
-  if op == "+" then return old + new end
-  if op == "*" then return old * new end
-  if op == "and" then return old and new end
-  if takes[op][reduction.wins](old, new) then return new end
-  return old
-end
 
 -- The iteration that a tracked scalar got its value from, as "3,-2": comparable in loop order. The
 -- numbers that the block function returned stand in `results` from `at` on.
@@ -83,7 +43,7 @@ function M.encode(self, results)
       sent[n] = results[n]
     end
     set[n] = assigned and "1" or "0"
-    if info.positions > 0 and result.role == "private" then
+    if merge.is_tracked(info, result) then
       positions[#positions + 1] = assigned and position_of(self, results, at) or "-"
       at = at + info.positions
     end
@@ -97,43 +57,6 @@ function M.encode(self, results)
     remedy = "Declare it local in the body if it is not needed after the loop",
   })
   return bytes
-end
-
--- Whether the iteration "3,-2" comes after another one, or nil, in loop order.
-local function comes_after(position, other)
-  if not other then return true end
-  local theirs = string.gmatch(other, "[^,]+")
-  for part in string.gmatch(position, "[^,]+") do
-    local a, b = tonumber(part), tonumber(theirs())
-    if a ~= b then return a > b end
-  end
-  return true
-end
-
--- Puts a block's part of a table into the table.
-local function merge(whole, part, gone)
-  for key, value in tables.each(part) do whole[key] = value end
-  for _, key in ipairs(gone) do whole[key] = nil end
-end
-
--- Takes one block's results into `final`.
-local function take_block(info, final, block)
-  local count = #info.results
-  local positions = string.gmatch(block[count + 2], "[^;]+")
-  for n, scalar in ipairs(info.results) do
-    local out = final[n]
-    if scalar.role == "sliced" then
-      merge(out.value, block[n], block[count + 3][n])
-    elseif scalar.role == "reduction" then
-      out.value, out.set = M.combine_one(scalar, out.value, block[n]), true
-    else
-      local position = info.positions > 0 and positions()
-      local assigned = string.sub(block[count + 1], n, n) == "1"
-      if assigned and (not position or comes_after(position, out.position)) then
-        out.value, out.set, out.position = block[n], true, position or nil
-      end
-    end
-  end
 end
 
 core.cdef("combine", [[
@@ -158,6 +81,7 @@ local function make_rules(info)
   local rules = rules_type(count)
   for n, scalar in ipairs(info.results) do
     local op = scalar.role == "private" and LAST or scalar.role == "reduction" and OPS[scalar.op]
+    if scalar.unset or scalar.gate then op = nil end
     if not op then return false end
     rules[n - 1].op, rules[n - 1].wins = op, WINS[scalar.wins] or 0
   end
@@ -252,7 +176,7 @@ function M.combine(info, values, results)
     final[n] = { capture = scalar.capture, value = values[scalar.capture], set = false }
   end
   for _, bytes in ipairs(#info.results > 0 and results or {}) do
-    take_block(info, final, native.is_slots(bytes) and
+    merge.take(info, final, native.is_slots(bytes) and
       native.decode(bytes, #info.results) or unpack_values.decode(bytes, { globals = _G }))
   end
   local assigned = {}

@@ -1,0 +1,281 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Extremes: see extreme.h. */
+#include "depend/extreme.h"
+
+#include <string.h>
+
+#include "depend/effect.h"
+
+ms_node *ms_node_bare(const ms_node *node) {
+  while (node->kind == MS_PAREN) node = node->kid[0];
+  return (ms_node *)(uintptr_t)node;
+}
+
+/* The builtin that a name or path means, or NULL. */
+static const char *builtin_of(const ms_tally *all, const ms_node *node) {
+  int64_t capture = ms_loop_capture_of(all->loop, node);
+  if (capture < 0 || all->walk->bindings[capture].kind != MS_BIND_BUILTIN) return NULL;
+  return all->walk->bindings[capture].name;
+}
+
+/* ---- values ---- */
+
+static bool is_steady(const ms_tally *all, const ms_node *node) {
+  if (node->kind == MS_FUNCTION || node->boxed) return false;
+  if (node->kind == MS_METHOD) return ms_effect_of_method(node->text) == MS_EFFECT_PURE;
+  if (node->kind != MS_CALL) return true;
+  const char *name = builtin_of(all, node->kid[0]);
+  return name != NULL && ms_effect_is_function(name);
+}
+
+typedef struct steadiness {
+  const ms_tally *all;
+  bool steady;
+} steadiness;
+
+static bool look_for_effects(ms_node *node, void *context) {
+  steadiness *look = context;
+  look->steady = look->steady && is_steady(look->all, node);
+  return look->steady;
+}
+
+bool ms_node_is_steady(const ms_tally *all, ms_node *node) {
+  steadiness look = {all, true};
+  ms_node_walk(node, look_for_effects, &look);
+  return look.steady;
+}
+
+static bool same_text(const ms_node *a, const ms_node *b) {
+  if (a->text == NULL || b->text == NULL) return a->text == b->text;
+  return a->length == b->length && memcmp(a->text, b->text, a->length) == 0;
+}
+
+/* One expression written twice that gives the same value twice. */
+static bool same_value(const ms_tally *all, const ms_node *a, const ms_node *b) {
+  a = ms_node_bare(a);
+  b = ms_node_bare(b);
+  if (a->kind != b->kind || a->kids != b->kids || a->symbol != b->symbol) return false;
+  if ((a->kind == MS_BINARY || a->kind == MS_UNARY) && a->op != b->op) return false;
+  if (a->kind == MS_NUMBER && memcmp(&a->number, &b->number, sizeof a->number) != 0) return false;
+  if (!same_text(a, b) || b->boxed || a->kind == MS_TABLE || !is_steady(all, a)) return false;
+  for (uint32_t k = 0; k < a->kids; k++) {
+    if (!same_value(all, a->kid[k], b->kid[k])) return false;
+  }
+  return true;
+}
+
+/* ---- calls and choices ---- */
+
+static const struct {
+  const char *name;
+  ms_reduce_op op;
+} calls[] = {{"math.max", MS_REDUCE_MAX},
+             {"math.min", MS_REDUCE_MIN},
+             {"bit.bor", MS_REDUCE_BOR},
+             {"bit.band", MS_REDUCE_BAND},
+             {"bit.bxor", MS_REDUCE_BXOR}};
+
+/* A call of what really is the builtin, by whatever name. An argument of math.max wins over those
+ * before it unless one of them is greater. */
+bool ms_extreme_call(const ms_tally *all, ms_node *node, ms_reduce_form *is) {
+  if (node->kind != MS_CALL || node->kids < 3) return false;
+  const char *name = builtin_of(all, node->kid[0]);
+  bool known = false, last = ms_capture_is(all->capture, ms_node_bare(node->kid[node->kids - 1]));
+  for (size_t c = 0; name != NULL && c < sizeof calls / sizeof calls[0]; c++) {
+    if (strcmp(name, calls[c].name) != 0) continue;
+    known = true;
+    is->op = calls[c].op;
+  }
+  is->wins = last ? MS_WINS_BEYOND : MS_WINS_UNLESS;
+  for (uint32_t k = 1; known && k < node->kids; k++) {
+    if (ms_capture_is(all->capture, ms_node_bare(node->kid[k]))) return true;
+  }
+  return false;
+}
+
+/* A comparison of a captured variable with something else, as if it asked whether that wins. */
+static bool comparison(const ms_capture *capture, const ms_node *test, const ms_node **other,
+                       ms_reduce_form *is) {
+  test = ms_node_bare(test);
+  if (test->kind != MS_BINARY || test->op < MS_OP_LT || test->op > MS_OP_GE) return false;
+  bool right = ms_capture_is(capture, ms_node_bare(test->kid[1]));
+  if (!right && !ms_capture_is(capture, ms_node_bare(test->kid[0]))) return false;
+  *other = test->kid[right ? 0 : 1];
+  bool greater = test->op == MS_OP_GT || test->op == MS_OP_GE;
+  is->op = greater == right ? MS_REDUCE_MAX : MS_REDUCE_MIN;
+  is->wins = test->op == MS_OP_GE || test->op == MS_OP_LE ? MS_WINS_EQUAL : MS_WINS_BEYOND;
+  return true;
+}
+
+/* e > s and e or s; s > e and s or e, by which e wins unless s is greater */
+bool ms_extreme_choice(const ms_tally *all, ms_node *value, ms_reduce_form *is) {
+  *is = (ms_reduce_form){.mentions = 3};
+  if (value->kind != MS_BINARY || value->op != MS_OP_OR) return false;
+  const ms_node *both = ms_node_bare(value->kid[0]), *last = ms_node_bare(value->kid[1]), *other;
+  if (both->kind != MS_BINARY || both->op != MS_OP_AND) return false;
+  if (!comparison(all->capture, both->kid[0], &other, is)) return false;
+  if (ms_tally_mentions(all, ms_node_bare(other)) > 0) return false;
+  if (ms_capture_is(all->capture, last)) return same_value(all, other, both->kid[1]);
+  is->op = is->op == MS_REDUCE_MAX ? MS_REDUCE_MIN : MS_REDUCE_MAX;
+  is->wins = is->wins == MS_WINS_BEYOND ? MS_WINS_UNLESS : MS_WINS_BEYOND;
+  return ms_capture_is(all->capture, ms_node_bare(both->kid[1])) && same_value(all, other, last);
+}
+
+/* ---- statements ---- */
+
+/* One branch: its condition and what it assigns, of which the variable that is compared leads. */
+typedef struct branch {
+  ms_reduce_form is;
+  uint32_t leader;
+  const ms_node *value; /* that the leader is compared with */
+  const ms_node *block;
+} branch;
+
+static const ms_capture *captured(const ms_tally *all, const ms_node *node) {
+  int64_t at = ms_loop_capture_of(all->loop, ms_node_bare(node));
+  return at < 0 ? NULL : &all->loop->captures[at];
+}
+
+/* The value that a block of plain assignments gives to a capture, or NULL; `places`: how many
+ * variables it assigns. */
+static ms_node *given(const ms_node *block, const ms_capture *capture, uint32_t *places) {
+  ms_node *value = NULL;
+  *places = 0;
+  for (uint32_t s = 0; s < block->kids; s++) {
+    const ms_node *assign = block->kid[s];
+    if (assign->kind != MS_ASSIGN || assign->kids != 2 * assign->targets) return NULL;
+    *places += assign->targets;
+    for (uint32_t t = 0; t < assign->targets; t++) {
+      if (!ms_capture_is(capture, assign->kid[t])) continue;
+      if (value != NULL) return NULL;
+      value = assign->kid[assign->targets + t];
+    }
+  }
+  return value;
+}
+
+/* All that a block assigns are captured variables, each once, and what it gives has no effects. */
+static bool assigns_tuple(const ms_tally *all, const ms_node *block) {
+  uint32_t places;
+  for (uint32_t s = 0; s < block->kids; s++) {
+    const ms_node *assign = block->kid[s];
+    if (assign->kind != MS_ASSIGN) return false;
+    for (uint32_t t = 0; t < assign->targets; t++) {
+      const ms_capture *capture = captured(all, assign->kid[t]);
+      ms_node *value = capture != NULL ? given(block, capture, &places) : NULL;
+      if (value == NULL || !ms_node_is_steady(all, value)) return false;
+    }
+  }
+  return block->kids > 0;
+}
+
+/* not s, s == nil */
+static bool asks_unset(const ms_capture *capture, const ms_node *node) {
+  node = ms_node_bare(node);
+  if (node->kind == MS_UNARY && node->op == MS_OP_NOT)
+    return ms_capture_is(capture, ms_node_bare(node->kid[0]));
+  return node->kind == MS_BINARY && node->op == MS_OP_EQ &&
+         ms_capture_is(capture, ms_node_bare(node->kid[0])) &&
+         ms_node_bare(node->kid[1])->kind == MS_NIL;
+}
+
+/* Takes capture `at` for the leader of a branch. */
+static bool leads(const ms_tally *all, uint32_t at, const ms_node *test, branch *found) {
+  const ms_capture *capture = &all->loop->captures[at];
+  uint32_t places;
+  test = ms_node_bare(test);
+  found->is = (ms_reduce_form){.mentions = 2, .block = found->block, .leader = at};
+  found->leader = at;
+  if (test->kind == MS_BINARY && test->op == MS_OP_OR && asks_unset(capture, test->kid[0])) {
+    found->is.unset = true;
+    found->is.mentions = 3;
+    test = test->kid[1];
+  }
+  const ms_node *value = given(found->block, capture, &places);
+  return value != NULL && comparison(capture, test, &found->value, &found->is) &&
+         same_value(all, found->value, value);
+}
+
+/* A condition and its block as a branch whose leader is one of the variables that it assigns. */
+static bool is_branch(const ms_tally *all, const ms_node *test, const ms_node *block,
+                      branch *found) {
+  if (!assigns_tuple(all, block)) return false;
+  found->block = block;
+  for (uint32_t s = 0; s < block->kids; s++) {
+    for (uint32_t t = 0; t < block->kid[s]->targets; t++) {
+      int64_t at = ms_loop_capture_of(all->loop, block->kid[s]->kid[t]);
+      if (at >= 0 && leads(all, (uint32_t)at, test, found)) return true;
+    }
+  }
+  return false;
+}
+
+/* In which order the iterations of a block are those of the loop, one after the other. */
+static bool is_contiguous(const ms_tally *all) {
+  return !all->walk->space->ordered || all->walk->domain->dim_count == 1;
+}
+
+static bool is_one_line(const ms_tally *all, const ms_node *node) {
+  return memchr(all->loop->tree->text + node->begin, '\n', node->end - node->begin) == NULL;
+}
+
+/* The second of two branches is tried where the first has not taken the same value: then, of the
+ * values that a block takes for the first, only the first one may count for the second. Its values
+ * are written again there. */
+static bool may_follow(const ms_tally *all, const branch *first, const branch *second) {
+  if (first->is.op == second->is.op || first->is.wins != MS_WINS_BEYOND) return false;
+  if (second->is.wins != MS_WINS_BEYOND || first->is.unset || second->is.unset) return false;
+  return is_contiguous(all) && is_one_line(all, second->block) &&
+         same_value(all, first->value, second->value);
+}
+
+/* The variable's part in a branch. */
+static bool takes_part(const ms_tally *all, const branch *from, ms_reduce_form *is) {
+  uint32_t places;
+  if (given(from->block, all->capture, &places) == NULL) return false;
+  const ms_binding *leader = &all->walk->bindings[from->leader];
+  *is = from->is;
+  if (leader->kind == MS_BIND_NUMBER) is->unset = false;
+  if (is->unset && (leader->kind != MS_BIND_NIL || !is_contiguous(all))) return false;
+  if (all->capture == &all->loop->captures[from->leader]) return true;
+  is->op = MS_REDUCE_WITH;
+  is->mentions = 1;
+  return true;
+}
+
+bool ms_extreme_statement(const ms_tally *all, const ms_node *node, ms_reduce_form *is) {
+  branch first, second;
+  if (node->kind != MS_IF || (node->kids != 2 && node->kids != 4)) return false;
+  if (!is_branch(all, node->kid[0], node->kid[1], &first)) return false;
+  if (node->kids == 2) return takes_part(all, &first, is);
+  if (!is_branch(all, node->kid[2], node->kid[3], &second)) return false;
+  if (!may_follow(all, &first, &second)) return false;
+  if (takes_part(all, &first, is)) return true;
+  if (!takes_part(all, &second, is)) return false;
+  is->gated = true;
+  is->gate = first.leader;
+  return true;
+}
+
+static bool assigns_all_of(const ms_tally *all, const ms_node *of, const ms_node *block) {
+  uint32_t places;
+  for (uint32_t s = 0; s < of->kids; s++) {
+    for (uint32_t t = 0; t < of->kid[s]->targets; t++) {
+      if (given(block, captured(all, of->kid[s]->kid[t]), &places) == NULL) return false;
+    }
+  }
+  return true;
+}
+
+static bool is_alone(const ms_reduce_form *form) {
+  return form->block == NULL || (form->block->kids == 1 && form->block->kid[0]->targets == 1);
+}
+
+bool ms_extreme_same_tuple(const ms_tally *all, const ms_reduce_form *a, const ms_reduce_form *b) {
+  if (a->unset != b->unset || a->gated != b->gated) return false;
+  if (a->gated && a->gate != b->gate) return false;
+  if (is_alone(a) || is_alone(b)) return is_alone(a) && is_alone(b);
+  return a->leader == b->leader && a->wins == b->wins && assigns_all_of(all, a->block, b->block) &&
+         assigns_all_of(all, b->block, a->block);
+}

@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Extremes: the statements by which a body keeps the greatest or the least of some values, alone
+ * or with what belongs to it. Part of reduction.c.
+ *
+ *   s = math.max(s, e), s = bit.bor(s, e), s = e > s and e or s
+ *   if e > s then s = e end
+ *   if e > s then s, p = e, q end             p follows s: it is what belongs to the s that is kept
+ *   if not s or e > s then s = e end          s is nil before; also s == nil
+ *   if e < s then s = e elseif e > t then t = e end
+ *
+ * p and q stand for any number; what followers get is evaluated without effects and names none of
+ * the statement's variables. */
+#ifndef MS_DEPEND_EXTREME_H
+#define MS_DEPEND_EXTREME_H
+
+#include "depend/scalar.h"
+
+/* How a statement combines a variable. */
+typedef struct ms_reduce_form {
+  ms_reduce_op op;
+  ms_reduce_wins wins;
+  bool set;             /* s = true, s = false: no value but this one */
+  bool unset;           /* there is no value before the first */
+  uint32_t mentions;    /* of the variable in the statement */
+  const ms_node *block; /* `if e > s then ... end`: what is assigned together; else NULL */
+  uint32_t leader;      /* WITH: the capture that it follows */
+  bool gated;           /* tried only where another extreme, `gate`, does not take the value */
+  uint32_t gate;
+} ms_reduce_form;
+
+/* What is known of one variable while the body is searched for forms. */
+typedef struct ms_tally {
+  const ms_walk *walk;
+  const ms_loop *loop;
+  const ms_capture *capture;
+  ms_binding_kind kind; /* of the value before the loop */
+  uint32_t mentions;    /* in what is being counted */
+  uint32_t combined;    /* mentions that belong to reductions */
+  bool any, mixed, follows;
+  ms_reduce_form found;
+} ms_tally;
+
+/* Mentions of the variable in a node. */
+uint32_t ms_tally_mentions(const ms_tally *all, ms_node *node);
+
+/* A node without the brackets around it. */
+ms_node *ms_node_bare(const ms_node *node);
+
+/* Evaluating the node again at once gives the same value, and it has no effects. */
+bool ms_node_is_steady(const ms_tally *all, ms_node *node);
+
+/* An `if` by which the variable is combined, or follows one that is. */
+bool ms_extreme_statement(const ms_tally *all, const ms_node *node, ms_reduce_form *is);
+
+/* `s = value` of a call with s as one argument. */
+bool ms_extreme_call(const ms_tally *all, ms_node *value, ms_reduce_form *is);
+
+/* `s = value` of a choice by a comparison. */
+bool ms_extreme_choice(const ms_tally *all, ms_node *value, ms_reduce_form *is);
+
+/* Whether two forms of one variable assign the same variables together. */
+bool ms_extreme_same_tuple(const ms_tally *all, const ms_reduce_form *a, const ms_reduce_form *b);
+
+#endif

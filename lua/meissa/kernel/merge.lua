@@ -1,0 +1,239 @@
+-- SPDX-License-Identifier: MIT
+--- Merging: what one block has left of the scalars after a loop, put to what those before it left.
+--
+-- Blocks come in the plan's order. Most scalars go by themselves. Variables that are assigned
+-- together (`if v < best then best, at = v, i end`) are a tuple: its leader, which the body
+-- compares, decides, and the others go with it. Where blocks may run in another order than the
+-- loop, followers come with the iteration that gave them, and of equal leaders the earlier
+-- iteration (or the later, for `<=`) wins as it does in the loop.
+-- @module meissa.kernel.merge
+local strict = require("meissa.strict")
+local tables = require("meissa.tables")
+
+local M = {}
+
+local bor, band, bxor = strict.bit.bor, strict.bit.band, strict.bit.bxor
+
+-- What blocks of bits begin with is no result of theirs: a block that has combined nothing leaves
+-- it.
+local identities = { ["+"] = -0, ["*"] = 1, min = math.huge, max = -math.huge, ["and"] = true,
+  ["or"] = false, ["bit.bor"] = 2 ^ 32, ["bit.band"] = 2 ^ 32 - 1, ["bit.bxor"] = 2 ^ 32 }
+
+--- The value that leaves a reduction unchanged.
+-- @tab reduction `op`: "+" "*" "min" "max" "and" "or" "bit.bor" "bit.band" "bit.bxor"
+-- @param initial the variable's value before the loop
+function M.identity(reduction, initial)
+  if reduction.op == "or" and initial == nil then return nil end
+  return identities[reduction.op]
+end
+
+-- Whether the value b that a block has formed takes the place of a, by the rule of the body's text.
+local takes = {
+  max = {
+    beyond = function(a, b) return b > a end,
+    equal = function(a, b) return b >= a end,
+    unless = function(a, b) return not (a > b) and b ~= -math.huge end, -- luacheck: ignore 581
+  },
+  min = {
+    beyond = function(a, b) return b < a end,
+    equal = function(a, b) return b <= a end,
+    unless = function(a, b) return not (a < b) and b ~= math.huge end, -- luacheck: ignore 581
+  },
+  ["or"] = {
+    beyond = function(a) return not a end,
+    equal = function(_, b) return b end,
+  },
+  ["and"] = {
+    beyond = function(a) return a end,
+  },
+}
+
+local function merge_bits(merge, op)
+  return function(old, new)
+    if new == identities[op] then return old end
+    return merge(old, new)
+  end
+end
+
+local merges = {
+  ["+"] = function(old, new) return old + new end,
+  ["*"] = function(old, new) return old * new end,
+  ["bit.bor"] = merge_bits(bor, "bit.bor"),
+  ["bit.band"] = merge_bits(band, "bit.band"),
+  ["bit.bxor"] = merge_bits(bxor, "bit.bxor"),
+}
+
+--- An old value combined with what one block has formed from the identity.
+-- @tab reduction `op`, and `wins` of extremes and logic: "beyond" "equal" "unless" (see plan.h)
+function M.combine_one(reduction, old, new)
+  local merge = merges[reduction.op]
+  if merge then return merge(old, new) end
+  if takes[reduction.op][reduction.wins](old, new) then return new end
+  return old
+end
+
+--- Whether a reduction's bits depend on where blocks end. Those of others are the loop's as
+-- written, in the plan's order, so that a plain run has them.
+function M.depends_on_blocks(reduction)
+  return reduction.op == "+" or reduction.op == "*" or reduction.wins == "unless"
+end
+
+-- ------------------------------------------------------------------------------------ positions
+
+-- Whether the iteration "3,-2" comes after another one, or nil, in loop order.
+local function comes_after(position, other)
+  if not other then return true end
+  local theirs = string.gmatch(other, "[^,]+")
+  for part in string.gmatch(position, "[^,]+") do
+    local a, b = tonumber(part), tonumber(theirs())
+    if a ~= b then return a > b end
+  end
+  return true
+end
+
+--- Whether a result comes with the iteration that gave it.
+-- @tab info of the kernel @tab result one of its results
+function M.is_tracked(info, result)
+  return info.positions > 0 and
+    (result.role == "private" or result.role == "reduction" and result.op == "with")
+end
+
+-- --------------------------------------------------------------------------------------- tuples
+
+-- What is known of a kernel's results: `singles`, those that go by themselves; `tuples`, those that
+-- another goes before (`gate`) first, {leader =, followers = {...}, heads = {[result] = head's
+-- number}, gate =}. All are numbers of results.
+local function arrange(info)
+  local at, heads, tuples, singles, of = {}, {}, {}, {}, {}
+  for n, result in ipairs(info.results) do
+    if result.role == "head" then heads[result.capture] = n else at[result.capture] = n end
+  end
+  local function is_tuple(result)
+    return result.role == "reduction" and
+      (result.op == "with" or result.unset or result.gate ~= nil)
+  end
+  local function tuple_of(leader)
+    if of[leader] then return of[leader] end
+    local gate = info.results[leader].gate
+    local tuple = { leader = leader, followers = {}, heads = {}, gate = gate and at[gate] }
+    of[leader] = tuple
+    table.insert(tuples, gate and 1 or #tuples + 1, tuple)
+    return tuple
+  end
+  for n, result in ipairs(info.results) do
+    if is_tuple(result) then
+      local tuple = tuple_of(at[result.leader])
+      if n ~= tuple.leader then tuple.followers[#tuple.followers + 1] = n end
+      tuple.heads[n] = heads[result.capture]
+    end
+  end
+  for n, result in ipairs(info.results) do
+    if result.role ~= "head" and not is_tuple(result) and not of[n] then
+      singles[#singles + 1] = n
+    end
+  end
+  return { singles = singles, tuples = tuples }
+end
+
+-- By kernel info.
+local arranged = setmetatable({}, { __mode = "k" })
+
+-- Gives the results of a tuple the values that `source` has for them.
+local function assign(tuple, final, source)
+  local leader = final[tuple.leader]
+  leader.value, leader.set = source(tuple.leader)
+  leader.set = true
+  for _, n in ipairs(tuple.followers) do
+    final[n].value, final[n].set, final[n].position = source(n)
+  end
+end
+
+-- Whether a block's extreme `new`, of the iteration `position` if iterations count, replaces what
+-- `out` has.
+local function replaces(rule, out, new, position)
+  if position and out.position and new == out.value then
+    return comes_after(position, out.position) == (rule.wins == "equal")
+  end
+  return takes[rule.op][rule.wins](out.value, new)
+end
+
+-- Takes a block's tuple. `block` has its values, `is_set(n)` says which were assigned.
+local function take_tuple(info, tuple, final, block, is_set, positions)
+  local rule, out = info.results[tuple.leader], final[tuple.leader]
+  local head, follower = tuple.heads[tuple.leader], tuple.followers[1]
+  local function from_heads(n) return block[tuple.heads[n]], true end
+  local function from_block(n) return block[n], true, positions and positions[n] end
+  if head and is_set(head) then
+    local first = block[head]
+    if tuple.gate then
+      local gate, before = info.results[tuple.gate], final[tuple.gate].value
+      if not takes[gate.op][gate.wins](before, first) and replaces(rule, out, first) then
+        assign(tuple, final, from_heads)
+      end
+    elseif out.value == nil then
+      assign(tuple, final, from_heads)
+    end
+  end
+  local new = block[tuple.leader]
+  if new == nil or (follower and not is_set(follower)) then return end
+  local position = positions and follower and positions[follower]
+  if out.value == nil or replaces(rule, out, new, position) then
+    assign(tuple, final, from_block)
+    out.position = position or nil
+  end
+end
+
+-- --------------------------------------------------------------------------------------- blocks
+
+-- Puts a block's part of a table into the table.
+local function merge_slice(whole, part, gone)
+  for key, value in tables.each(part) do whole[key] = value end
+  for _, key in ipairs(gone) do whole[key] = nil end
+end
+
+-- The iterations that come with a block's results, by result; nil where they do not count.
+local function positions_of(info, text)
+  if info.positions == 0 then return nil end
+  local found, each = {}, string.gmatch(text, "[^;]+")
+  for n, result in ipairs(info.results) do
+    if M.is_tracked(info, result) then found[n] = each() end
+  end
+  return found
+end
+
+local function take_single(out, result, value, position)
+  if result.role == "reduction" then
+    out.value, out.set = M.combine_one(result, out.value, value), true
+  elseif not position or comes_after(position, out.position) then
+    out.value, out.set, out.position = value, true, position or nil
+  end
+end
+
+--- Takes one block's results into `final`.
+-- @tab info of the kernel
+-- @tab final by result {value =, set =}
+-- @tab block the values by result, then which were assigned, "101", then the iterations that did,
+-- then by result which elements of tables were assigned nil
+function M.take(info, final, block)
+  local count = #info.results
+  local positions, set = positions_of(info, block[count + 2]), block[count + 1]
+  local function is_set(n) return string.byte(set, n) == 49 end
+  local known = arranged[info]
+  if not known then
+    known = arrange(info)
+    arranged[info] = known
+  end
+  for _, tuple in ipairs(known.tuples) do
+    take_tuple(info, tuple, final, block, is_set, positions)
+  end
+  for _, n in ipairs(known.singles) do
+    local result = info.results[n]
+    if result.role == "sliced" then
+      merge_slice(final[n].value, block[n], block[count + 3][n])
+    elseif is_set(n) then
+      take_single(final[n], result, block[n], positions and positions[n])
+    end
+  end
+end
+
+return M

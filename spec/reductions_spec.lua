@@ -1,0 +1,89 @@
+-- SPDX-License-Identifier: MIT
+-- Reductions of every form give the bits of the plain serial loop, on any number of workers, both
+-- engines and both roads; and what is like one and none is refused.
+local analyze = require "meissa.analyze"
+local child = require "spec.support.child"
+local meissa = require "meissa"
+
+local shape = meissa.shape
+
+local function agree(environment, arguments)
+  local output, status = child.shell(("%s luajit spec/support/reductions.lua %s"):format(
+    environment, arguments or ""), 120)
+  assert.equal(0, status, output)
+  assert.is_truthy(output:find("%d%d+ agree, %d+ native, %d+ refused, 0 differ\n"), output)
+end
+
+describe("reductions", function()
+  for _, workers in ipairs {0, 1, 2, 5} do
+    it(("agree with the plain loop: %d workers, lua"):format(workers), function()
+      agree(("MEISSA_WORKERS=%d MEISSA_ENGINE=lua"):format(workers), "4 " .. workers)
+    end)
+    it(("agree with the plain loop: %d workers, native"):format(workers), function()
+      agree(("MEISSA_WORKERS=%d MEISSA_ENGINE=native"):format(workers), "9 " .. workers)
+    end)
+  end
+
+  it("agree with the plain loop where arrays travel by value", function()
+    agree("MEISSA_SHM=0 MEISSA_WORKERS=2 MEISSA_ENGINE=lua", "6")
+    agree("MEISSA_SHM=0 MEISSA_WORKERS=2 MEISSA_ENGINE=native", "9 1")
+  end)
+
+  local function roles(body, bindings, options)
+    bindings = bindings or {}
+    bindings.A = shape(20)
+    local text = "local x, y\nfor i in parallel(20) do\n%s\nend\nx, y = s, p"
+    local plan = analyze.analyze(text:format(body), bindings, options)
+    local words = {}
+    for _, name in ipairs {"s", "p", "q", "t"} do
+      local scalar = plan.scalars[name]
+      if scalar then words[#words + 1] = ("%s %s"):format(name, scalar.op or scalar.role) end
+    end
+    return table.concat(words, ", "), plan.reasons[1] and plan.reasons[1].code, plan
+  end
+
+  it("are told by their operators and leaders", function()
+    for _, case in ipairs {
+      {"s = bit.bor(i, s)", "s bit.bor"}, {"if A[i] > s then s, p = A[i], i end", "s max, p with"},
+      {"if A[i] < s then p = {i, A[i]} s = A[i] end", "s min, p with"},
+      {"if A[i] < s then s, p = A[i], i elseif A[i] > t then t, q = A[i], i end",
+       "s min, p with, q with, t max"},
+      {"if not s or A[i] > s then s = A[i] end", "s max", {s = "nothing"}},
+    } do
+      local bindings = case[3] and {t = 0} or {s = 0, p = 0, q = 0, t = 0}
+      local found, code, plan = roles(case[1], bindings)
+      assert.equal(case[2], found)
+      assert.is_nil(code, case[1])
+      if plan.scalars.p then assert.equal("s", plan.scalars.p.leader) end
+    end
+  end)
+
+  it("are none where what the blocks leave would not do", function()
+    for _, body in ipairs {
+      "if A[i] > s then s, p = A[i], s end", "if A[i] > s then s, p = A[i], i A[i] = 1 end",
+      "if A[i] > s then s, p = A[i], meissa.random() end",
+      "if A[i] > s then s, p = A[i], i else q = i end",
+      "if A[i] > s then s, p = A[i], i end if A[i] > 3 then s = math.max(s, 3) end",
+      "if A[i] > s then s, p = A[i], i end if A[i] > 5 then p = 0 end",
+      "if A[i] > s then s, p = A[i], i end if A[i] > p then p = A[i] end",
+      "p = 0 if A[i] > s then s, p = A[i], i end",
+      "if A[i] > s then s, p = A[i], i end A[i] = p",
+      "if A[i] > s then s = A[i] elseif i < t then t = i end",
+      "if A[i] >= s then s = A[i] elseif A[i] < t then t = A[i] end",
+      "if A[i] > s then s = A[i] elseif A[i] > t then t = A[i] end",
+      "s = s or A[i] > 0 s = A[i] or s",
+      "if A[i] > s then s, p = A[i] end", "if A[i] > s then s, A[1] = A[i], i end",
+      "s = bit.bor(s, s)", "s = bit.bnot(s)", "s = bit.band(s, i) s = bit.bor(s, i)",
+    } do
+      local found, code = roles(body, {s = 0, p = 0, q = 0, t = 0, meissa = meissa})
+      assert.is_truthy(code == "DEP104" or code == "DEP105" or code == "DEP101",
+                       body .. ": " .. found .. " " .. tostring(code))
+    end
+  end)
+
+  it("follow a private variable as the last value", function()
+    local found, code = roles("s = A[i] if i > s then s, p = i, -i end", {s = 0, p = 0})
+    assert.equal("s private, p private", found)
+    assert.equal("DEP201", code)
+  end)
+end)
