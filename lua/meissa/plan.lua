@@ -175,7 +175,7 @@ end
 local function index(plan, bindings)
   local by_array = {}
   for _, about in tables.each(plan.arrays) do
-    about.written = about.access ~= "read"
+    about.written = about.access ~= "read" and about.access ~= "none"
     about.bytes = array.describe(buffers.pending(bindings[about.binding].value)).bytes
     by_array[bindings[about.binding].array] = about
   end
