@@ -3,7 +3,7 @@
  * Workers and their jobs as Lua values, for lua/meissa/worker.lua.
  *
  *   core.worker(fd) -> worker        worker:next() -> job | nil       worker:number()  :close()
- *   job = {key, kernel, run, ranges, mark}     job:items() -> {item, ...}
+ *   job = {key, kernel, forgets, run, ranges, mark}     job:items() -> {item, ...}
  *   job:equip(memory), a cdata ms_private that lives as long as the job
  *   job:next_block() -> block, range, ... | nil      job:block_done(bytes)
  *   job:fail(bytes, order)                           job:print(bytes)
@@ -205,7 +205,8 @@ static void push_mark(lua_State *L, const ms_worker *worker) {
   lua_remove(L, -2);
 }
 
-/* worker:next() -> {key, kernel = bytes or nil, run, ranges, mark} or nil when it is over. */
+/* worker:next() -> {key, kernel = bytes or nil, forgets, run, ranges, mark} or nil when it is
+ * over. With `forgets` no earlier kernel is used again. */
 static int worker_next(lua_State *L) {
   ms_worker *worker = check_worker(L, 1);
   ms_error err;
@@ -224,6 +225,10 @@ static int worker_next(lua_State *L) {
   if (task->kernel != NULL) {
     lua_pushlstring(L, task->kernel, task->kernel_size);
     lua_setfield(L, -2, "kernel");
+  }
+  if (ms_worker_forgets(worker)) {
+    lua_pushboolean(L, true);
+    lua_setfield(L, -2, "forgets");
   }
   lua_createtable(L, (int)task->grid.count, 0);
   for (uint32_t d = 0; d < task->grid.count; d++) {

@@ -37,7 +37,7 @@
   X(TOKEN, MS_TO_PEER, 0, 0)                   /* block that is finished */            \
   X(CREDIT, MS_TO_PEER, 0, 0)                  /* frames of the job applied so far */  \
   X(CANCEL, MS_TO_WORKER, 0, 0)                /* */                                   \
-  X(FORGET, MS_TO_WORKER, 0, 0)                /* item id */                           \
+  X(FORGET, MS_TO_WORKER, 0, 0)                /* item id; 0: all kernels */           \
   X(REPORT, MS_TO_DRIVER, 1, MS_FRAME_PAYLOAD) /* a piece of the report */             \
   X(FAILED, MS_TO_DRIVER, 0, MS_FRAME_PAYLOAD) /* block, ms_code or 0, order bytes */  \
   X(DONE, MS_TO_DRIVER, 0, MS_FRAME_PAYLOAD)   /* busy, wait ns, bytes; MS_DONE_ */    \

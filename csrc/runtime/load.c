@@ -203,7 +203,7 @@ static int prepare_member(ms_session *session, ms_member *member, ms_run *run, m
   if (!ms_member_knows(member, job->key, job->key_size)) {
     member->task = &run->task_with_kernel;
     if (job->kernel == NULL) return ms_error_set(err, MS_BUG, "a kernel without its text");
-    if (ms_member_learn(member, job->key, job->key_size, err) != 0) return -1;
+    if (ms_member_learn(member, job, err) != 0) return -1;
   }
   bool peers = !member->informed && member->lane == 0; /* who hand over by messages */
   if (peers && inform(session, member, err) != 0) return -1;
@@ -308,7 +308,7 @@ void ms_load_free(ms_session *session, ms_run *run) {
     bool doubtful = run->failed && member->parcel_count > 0;
     if (doubtful || member->parcel_next < member->parcel_count) ms_cached_trim(member, UINT64_MAX);
     if (run->failed && member->task == &run->task_with_kernel) {
-      while (member->kernel_count > 0) free(member->kernels[--member->kernel_count]);
+      ms_member_unlearn(member);
     }
     member->parcel_count = member->parcel_next = 0;
     member->task = NULL;

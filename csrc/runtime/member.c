@@ -10,8 +10,9 @@
 #include "net/channel.h"
 #include "runtime/session_state.h"
 
-#define CHANNEL_WAIT 5000 /* ms for an idle worker to take a message */
-#define KILL_WAIT    1000 /* ms for a killed process to end */
+#define KERNELS_KEPT ((size_t)8 << 20) /* bytes, by a worker */
+#define CHANNEL_WAIT 5000              /* ms for an idle worker to take a message */
+#define KILL_WAIT    1000              /* ms for a killed process to end */
 
 static void fill_setup(const ms_session *session, const ms_member *member, ms_setup *setup) {
   *setup = (ms_setup){.build = {.magic = MS_FRAME_MAGIC, .protocol = MS_PROTOCOL},
@@ -109,7 +110,7 @@ void ms_member_bury(ms_member *member) {
   member->up = member->working = false;
   member->segment_count = member->cached_count = 0;
   while (member->wanted_count > 0) ms_member_unlist(member, member->wanted_count - 1);
-  while (member->kernel_count > 0) free(member->kernels[--member->kernel_count]);
+  ms_member_unlearn(member);
 }
 
 void ms_member_free(ms_member *member) {
@@ -171,13 +172,25 @@ bool ms_member_knows(const ms_member *member, const char *key, size_t size) {
   return false;
 }
 
-int ms_member_learn(ms_member *member, const char *key, size_t size, ms_error *err) {
+void ms_member_unlearn(ms_member *member) {
+  while (member->kernel_count > 0) free(member->kernels[--member->kernel_count]);
+  member->kernel_bytes = 0;
+}
+
+int ms_member_learn(ms_member *member, const ms_job *job, ms_error *err) {
+  size_t size = job->key_size;
+  if (member->kernel_bytes + job->kernel_size > KERNELS_KEPT && member->kernel_count > 0) {
+    ms_frame frame = {.kind = MS_SAY_FORGET}; /* no memory has the id 0 */
+    ms_member_unlearn(member);
+    if (ms_link_send(&member->link, frame, NULL, 0, err) != 0) return -1;
+  }
   char **grown = realloc(member->kernels, ((size_t)member->kernel_count + 1) * sizeof *grown);
   if (grown != NULL) member->kernels = grown;
   char *entry = grown == NULL ? NULL : malloc(sizeof size + size);
   if (entry == NULL) return ms_error_set(err, MS_WRK, "out of memory");
   memcpy(entry, &size, sizeof size);
-  memcpy(entry + sizeof size, key, size);
+  memcpy(entry + sizeof size, job->key, size);
+  member->kernel_bytes += size + job->kernel_size;
   grown[member->kernel_count++] = entry;
   return 0;
 }

@@ -46,6 +46,7 @@ typedef struct ms_member {
   uint32_t segment_count;
   char **kernels; /* keys that it knows, with a length in front */
   uint32_t kernel_count;
+  size_t kernel_bytes;
   ms_cached *cached;
   uint32_t cached_count;
   ms_wanted **wanted; /* lists for served items */
@@ -171,7 +172,9 @@ void ms_member_forget(ms_member *member, uint32_t cached);
 /* The same for a list. */
 void ms_member_unlist(ms_member *member, uint32_t wanted);
 bool ms_member_knows(const ms_member *member, const char *key, size_t size);
-int ms_member_learn(ms_member *member, const char *key, size_t size, ms_error *err);
+/* The worker will have job's kernel; it forgets all others when they are too many. */
+int ms_member_learn(ms_member *member, const ms_job *job, ms_error *err);
+void ms_member_unlearn(ms_member *member);
 
 /* Has a parcel sent before the job begins. */
 int ms_member_post(ms_member *member, ms_parcel parcel, ms_error *err);

@@ -37,6 +37,10 @@ int ms_worker_next(ms_worker *worker, ms_error *err);
 const ms_task *ms_worker_task(const ms_worker *worker);
 void *ms_worker_item(const ms_worker *worker, uint32_t item, bool *dense);
 
+/* Whether kernels of earlier jobs are not needed any more: the driver sends them again. Told once.
+ */
+bool ms_worker_forgets(ms_worker *worker);
+
 /* The present job's blocks have this private memory, which the caller keeps until the job is over;
  * before the first block. */
 void ms_worker_equip(ms_worker *worker, const ms_private *memory);

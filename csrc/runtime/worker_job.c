@@ -18,6 +18,12 @@ const ms_task *ms_worker_task(const ms_worker *worker) {
   return &worker->job.task;
 }
 
+bool ms_worker_forgets(ms_worker *worker) {
+  bool forgets = worker->forgets;
+  worker->forgets = false;
+  return forgets;
+}
+
 void *ms_worker_item(const ms_worker *worker, uint32_t item, bool *dense) {
   *dense = !worker->setup.shared;
   return worker->job.place[item];

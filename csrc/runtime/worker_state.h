@@ -86,6 +86,7 @@ struct ms_worker {
   uint64_t incoming_job, data_due;
   uint64_t incoming_from; /* of a job that it resumes: 1 + its first block; else 0 */
   uint32_t fed;           /* own blocks, in their order, that have their data; while some is due */
+  bool forgets;           /* all kernels that it has, before the next job */
   uint64_t cancelled;     /* job that a CANCEL frame named */
   double pace;            /* ns a byte that the last image took; 0: none yet */
   double bundle_cost;     /* ns that sending a bundle takes; 0: none was sent yet */

@@ -128,6 +128,7 @@ static int handle(ms_worker *worker, const ms_frame *frame, const char *payload,
     case MS_SAY_CANCEL:
       return take_cancel(worker, frame->job, err);
     case MS_SAY_FORGET:
+      worker->forgets = worker->forgets || frame->a[0] == 0;
       ms_held_forget(&worker->held, frame->a[0], worker->job.open ? worker->job.number : 0);
       return 0;
     default:

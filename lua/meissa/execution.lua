@@ -83,18 +83,18 @@ function M.runner(instance, layout)
 end
 
 -- What stays the same for many jobs, decoded; of so many kinds of jobs, which driver loops with
--- moving bounds have.
-local MOST_DECODED = 256
+-- moving bounds have, and of so many bytes.
+local MOST_DECODED, MOST_BYTES = 256, 2 ^ 21
 
 -- A function that decodes, each of the last strings once.
 local function decoder()
-  local known, count = {}, 0
+  local known, count, bytes = {}, 0, 0
   return function(words)
     local value = known[words]
     if value then return value end
-    if count == MOST_DECODED then known, count = {}, 0 end
+    if count == MOST_DECODED or bytes + #words > MOST_BYTES then known, count, bytes = {}, 0, 0 end
     value = encoded.from_message(words)
-    known[words], count = value, count + 1
+    known[words], count, bytes = value, count + 1, bytes + #words
     return value
   end
 end

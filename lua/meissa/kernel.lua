@@ -42,8 +42,8 @@ local coord_type = ffi.typeof("const int32_t *")
 
 -- Loaded kernels by key: their text is compiled once in a process. When there are too many, all are
 -- forgotten; those that are used again are loaded again.
-local loaded, loaded_count = {}, 0
-local MOST_LOADED = 256
+local loaded, loaded_count, loaded_bytes = {}, 0, 0
+local MOST_LOADED, MOST_BYTES = 256, 2 ^ 21
 
 local function load_kernel(bytes)
   local key = string.sub(bytes, 1, pack.KEY)
@@ -51,8 +51,10 @@ local function load_kernel(bytes)
   if kernel then return kernel end
   local content = encoded.from_message(string.sub(bytes, pack.KEY + 1))
   kernel = { info = content.info, native = content.native, memory = {} }
-  if loaded_count == MOST_LOADED then loaded, loaded_count = {}, 0 end
-  loaded[key], loaded_count = kernel, loaded_count + 1
+  if loaded_count == MOST_LOADED or loaded_bytes + #bytes > MOST_BYTES then
+    loaded, loaded_count, loaded_bytes = {}, 0, 0
+  end
+  loaded[key], loaded_count, loaded_bytes = kernel, loaded_count + 1, loaded_bytes + #bytes
   return kernel
 end
 

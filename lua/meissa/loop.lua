@@ -21,6 +21,7 @@ local kernel = require "meissa.kernel"
 local plans = require "meissa.plan"
 local pool = require "meissa.pool"
 local random = require "meissa.random"
+local remember = require "meissa.remember"
 local scratches = require "meissa.scratch"
 local source = require "meissa.source"
 local spaces = require "meissa.space"
@@ -29,7 +30,7 @@ local system = require "meissa.system"
 
 local M = {}
 
--- Loops found so far: by function and line, and by text and place for functions made anew.
+-- Loops found so far: by function and line (weak), and by text and place for functions made anew.
 local by_function = setmetatable({}, {__mode = "k"})
 local by_text = {}
 
@@ -43,25 +44,41 @@ local function display_name(info)
   return (first == "@" or first == "=") and string.sub(info.source, 2) or info.short_src
 end
 
+-- Bytes of a loop, and of a letter of its own text; see remember.lua.
+local LOOP_BYTES, LOOP_LETTER = 40000, 60
+-- The same of its kernels.
+local KERNEL_BYTES, KERNEL_LETTER = 110000, 300
+
+local function forget(record)
+  local places = by_text[record.source]
+  places[record.place] = nil
+  if next(places) == nil then by_text[record.source] = nil end
+end
+
+local function length_of(record)
+  return record.info.finish - record.info.begin
+end
+
 local function parse_loop(func, info, line)
   local text, ordinal = source.text(func, info.source)
-  local places = by_text[text] or {}
-  by_text[text] = places
   local place = string.format("%d:%s:%s", ordinal, line or "",
                               string.sub(info.source, 1, 1) == "@" and info.source or "")
-  local record = places[place]
+  local record = by_text[text] and by_text[text][place]
   if record then return record end
   local first = info.what == "main" and 0 or info.linedefined
   local loop, err = core.loop(text, info.source, first, info.lastlinedefined, ordinal, line)
   if not loop then errors.raise_core(err) end
   record = {loop = loop, captures = loop:captures(), names = loop:names(), info = loop:info(),
             plans = {}, kernels = {},
-            file = display_name(info), line = line or info.linedefined, source = text}
+            file = display_name(info), line = line or info.linedefined, source = text,
+            place = place}
   -- A loop over one named thing is called after it in reports.
   local call = record.info.callee and string.sub(text, record.info.call_begin,
     record.info.call_finish)
   record.over = call and string.match(call, "%(%s*([%a_][%w_.]*)%s*[,)]")
-  places[place] = record
+  by_text[text] = by_text[text] or {}
+  by_text[text][place] = record
+  remember.keep(record, LOOP_BYTES + LOOP_LETTER * length_of(record), forget)
   return record
 end
 
@@ -70,11 +87,13 @@ end
 local function find_loop(func, info, line)
   local known = by_function[func]
   if not known then
-    known = {}
+    known = setmetatable({}, {__mode = "v"})
     by_function[func] = known
   end
   local record = known[line or 0]
-  if not record then
+  if record then
+    remember.touch(record)
+  else
     if info.what == "C" then
       errors.raise("OPT", "meissa.each needs a Lua function, not one written in C")
     end
@@ -134,6 +153,10 @@ local function find_kernel(run)
                                plan.kernels, run.record.kernels, native)
   end
   run.kernel = ready.kernel
+  if not run.kernel.charged then
+    run.kernel.charged = true
+    plans.charge(run.record, KERNEL_BYTES + KERNEL_LETTER * length_of(run.record))
+  end
 end
 
 -- Makes a run ready: its kernel, its grid, what it may use of the native engine, and `start()` if

@@ -10,6 +10,7 @@ local environment = require "meissa.environment"
 local errors = require "meissa.errors"
 local ffi = require "ffi"
 local picture = require "meissa.picture"
+local remember = require "meissa.remember"
 local report = require "meissa.report"
 local show = require "meissa.array.show"
 local spaces = require "meissa.space"
@@ -308,8 +309,21 @@ function M.explain(plan, space)
   io.stderr:write(tostring(plan), "\n")
 end
 
--- A driver loop with moving bounds makes a plan for each: so many of one loop are kept.
-local MOST_PLANS = 1000
+-- Bytes of a plan, and of a letter of the loop's text; see remember.lua.
+local PLAN_BYTES, PLAN_LETTER = 21000, 2
+
+--- A loop's plans and kernels take so many bytes more. All are made anew when they become too many,
+-- as for a driver loop with moving bounds, which makes a plan for each.
+function M.charge(record, bytes)
+  local kept = remember.weight(record)
+  record.planned = (record.planned or 0) + bytes
+  if kept + bytes > remember.MOST_OF_ONE then
+    record.plans, record.kernels, record.recent = {}, {}, nil
+    remember.charge(record, bytes - record.planned)
+    record.planned = bytes
+  end
+  remember.charge(record, bytes)
+end
 
 -- The plans of a loop for situations that differ in numbers alone, by these.
 local function plans_of(record, shape)
@@ -322,8 +336,8 @@ local function plans_of(record, shape)
 end
 
 local function keep(record, shape, numbers, plan)
-  record.plan_count = (record.plan_count or 0) + 1
-  if record.plan_count > MOST_PLANS then record.plans, record.plan_count = {}, 1 end
+  local info = record.info
+  M.charge(record, PLAN_BYTES + PLAN_LETTER * (info.finish - info.begin))
   plans_of(record, shape)[numbers] = plan
 end
 

@@ -10,6 +10,7 @@
 
 local errors = require "meissa.errors"
 local dumps = require "meissa.dump"
+local remember = require "meissa.remember"
 
 local M = {}
 
@@ -22,6 +23,17 @@ local base = require("meissa.system").directory()
 -- Proved texts by chunk source: a list of {text=, records=} (see meissa.dump); usually one, more
 -- after a file changed.
 local texts = {}
+
+-- Bytes of a text, and of a letter; see remember.lua.
+local BYTES, LETTER = 2000, 5
+
+local function forget(entry)
+  local known = texts[entry.source]
+  for k = #known, 1, -1 do
+    if known[k] == entry then table.remove(known, k) end
+  end
+  if #known == 0 then texts[entry.source] = nil end
+end
 
 local function read_file(name)
   local path = string.sub(name, 1, 1) == "/" and name or base .. "/" .. name
@@ -96,16 +108,21 @@ function M.text(func, source)
   local known = texts[source] or {}
   for _, entry in ipairs(known) do
     local place = prove(entry, records)
-    if place then return entry.text, place end
+    if place then
+      remember.touch(entry)
+      return entry.text, place
+    end
   end
   local found, name = candidates(source)
   for _, text in ipairs(found) do
     local chunk = loadstring(text, source)
-    local entry = {text = text, records = chunk and dumps.records(string.dump(chunk))}
+    local entry = {source = source, text = text,
+                   records = chunk and dumps.records(string.dump(chunk))}
     local place = prove(entry, records)
     if place then
       known[#known + 1] = entry
       texts[source] = known
+      remember.keep(entry, BYTES + LETTER * #text, forget)
       return text, place
     end
   end

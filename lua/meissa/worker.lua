@@ -140,6 +140,7 @@ function M.main(fd)
   while true do
     local job = worker:next()
     if not job then break end
+    if job.forgets then kernels = {} end
     run_job(job, kernels)
   end
   worker:close()

@@ -12,6 +12,7 @@
 
 local core = require("meissa.core")
 local frame = require("meissa.frame")
+local remember = require("meissa.remember")
 local source = require("meissa.source")
 local tables = require("meissa.tables")
 
@@ -23,25 +24,35 @@ M.CALL = "()"
 -- Inner bindings of a loop; and the functions among them.
 local MOST, MOST_FUNCTIONS = 1000, 100
 
--- The code of a function: {loop =, captures =, slots =, names =, id =}, or false.
-local by_function = setmetatable({}, { __mode = "k" })
+-- The code of a function: {loop =, captures =, slots =, names =, id =}, or false. Found by function
+-- (weak), and by text and place.
+local by_function = setmetatable({}, { __mode = "kv" })
 local by_place, codes = {}, 0
+
+-- Bytes of a code, and of a letter of its text; see remember.lua.
+local BYTES, LETTER = 16000, 20
+
+local function forget(code)
+  local known = by_place[code.text]
+  known[code.place] = nil
+  if next(known) == nil then by_place[code.text] = nil end
+end
 
 local function parse(fn, info)
   local text, ordinal = source.text(fn, info.source)
   local place = string.format("%d:%s", ordinal, info.source)
-  local known = by_place[text] or {}
-  by_place[text] = known
-  if known[place] == nil then
-    local loop = core.loop(text, info.source, info.linedefined, info.lastlinedefined, ordinal)
-    if loop then
-      codes = codes + 1
-      local captures = loop:captures()
-      known[place] = { loop = loop, captures = captures, names = loop:names(), id = codes,
-        slots = frame.slots(captures, fn, nil) }
-    end
-  end
-  return known[place] or false
+  local code = by_place[text] and by_place[text][place]
+  if code then return code end
+  local loop = core.loop(text, info.source, info.linedefined, info.lastlinedefined, ordinal)
+  if not loop then return false end
+  codes = codes + 1
+  local captures, about = loop:captures(), loop:info()
+  code = { loop = loop, captures = captures, names = loop:names(), id = codes,
+    slots = frame.slots(captures, fn, nil), text = text, place = place }
+  by_place[text] = by_place[text] or {}
+  by_place[text][place] = code
+  remember.keep(code, BYTES + LETTER * (about.finish - about.begin), forget)
+  return code
 end
 
 local function code_of(fn)
@@ -52,6 +63,8 @@ local function code_of(fn)
     if info.what == "Lua" then ok, found = pcall(parse, fn, info) end
     code = ok and found or false
     by_function[fn] = code
+  elseif code then
+    remember.touch(code)
   end
   return code
 end
