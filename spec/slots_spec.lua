@@ -44,6 +44,9 @@ local PROGRAMS = {
   { "DEP119", "g = 5 local function f(e) return e.g end", "A[i] = f(_G)" },
   { "DEP119", "g = 5 local t, k = {env = _G}, 'env'", "A[i] = t[k].g" },
   { "DEP119", "g = 5 local o, k = setmetatable({}, {__index = _G}), 'g'", "A[i] = o[k]" },
+  { "DEP119", [[package.loaded.meissa_slots = nil
+    package.preload.meissa_slots = function() return {x = 3} end]],
+    "A[i] = (package.loaded.meissa_slots and 1 or 2) + require('meissa_slots').x" },
   -- functions
   { "DEP107", "g = 5 local function f() return g end", "_G.g = _G.g + 1 A[i] = f()", "g" },
   { "DEP104", "g = 5 local function f() return g end", "g = g + 1 A[i] = f()", "g" },

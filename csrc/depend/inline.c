@@ -101,7 +101,7 @@ static void give_parameters(ms_walk *walk, const ms_function *function, const ms
   for (uint32_t p = 0; p < function->parameter_count; p++) {
     ms_value value = ms_value_scalar();
     if (p < count) value = arguments[p];
-    if (p >= count && open) value = arguments[count - 1];
+    if (p >= count && open) value = ms_walk_beyond(walk, &arguments[count - 1]);
     ms_walk_set_symbol(walk, function->parameters[p], &value);
   }
 }

@@ -14,6 +14,14 @@ static bool is_open(const ms_node *node) {
   return node->kind == MS_CALL || node->kind == MS_METHOD || node->kind == MS_VARARG;
 }
 
+ms_value ms_walk_beyond(const ms_walk *walk, const ms_value *first) {
+  if (first->kind <= MS_VALUE_SCALAR) return ms_value_scalar();
+  if (first->kind == MS_VALUE_VIEW) return ms_value_other(ms_walk_groups_of(walk, first), false);
+  ms_value value = *first;
+  value.exact = value.callable = value.plain = false;
+  return value;
+}
+
 /* Evaluates `count` expressions and hands the value for each of `targets` to `give`. */
 static void distribute(ms_walk *walk, ms_node **values, uint32_t count, uint32_t targets,
                        void (*give)(ms_walk *, void *, uint32_t, const ms_value *), void *context) {
@@ -28,7 +36,7 @@ static void distribute(ms_walk *walk, ms_node **values, uint32_t count, uint32_t
   bool open = count > 0 && is_open(values[count - 1]);
   if (count > 0) last = all[count - 1];
   for (uint32_t k = 0; k < targets; k++) {
-    ms_value value = k < count ? all[k] : open ? last : ms_value_scalar();
+    ms_value value = k < count ? all[k] : open ? ms_walk_beyond(walk, &last) : ms_value_scalar();
     give(walk, context, k, &value);
   }
 }

@@ -150,6 +150,8 @@ bool ms_walk_field(ms_walk *walk, const ms_value *object, const char *name, ms_v
 ms_meaning ms_walk_meaning(const ms_walk *walk, uint32_t capture);
 bool ms_walk_inline(ms_walk *walk, uint32_t binding, const ms_node *call, const ms_value *arguments,
                     uint32_t count, ms_value *value);
+/* A further value of a call whose first one this is: most often nil, and never known to be it. */
+ms_value ms_walk_beyond(const ms_walk *walk, const ms_value *first);
 void ms_walk_give_result(ms_walk *walk, const ms_node *node, const ms_value *value);
 const ms_node *ms_walk_place(const ms_walk *walk, const ms_node *node);
 void ms_walk_store(ms_walk *walk, const ms_value *value);

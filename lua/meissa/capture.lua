@@ -102,6 +102,7 @@ local function search_from(state, binding, root)
   if namespace then
     binding.globals = (root or namespace) .. " is used as a table of variables"
   end
+  state.requires = state.requires or binding.name == "require"
   if binding.kind ~= "function" and binding.kind ~= "table" then return end
   if binding.value == _G or binding.value == package.loaded then
     binding.all, state.anything = true, true
@@ -257,6 +258,27 @@ function M.refusal(fn, describe, method, may_be_impure)
   return why and string.gsub(why, "^it ", "", 1)
 end
 
+-- The bindings of the captures, each with its `root` for now.
+local function bind_captures(state, captures, lookup)
+  local bindings, holder = {}
+  local function note_holder(at) holder = at end
+  for c, capture in ipairs(captures) do
+    local root = lookup(capture)
+    holder = nil
+    local value, depth = follow(state, root, capture.fields, note_holder)
+    local binding = bind(state, value, depth)
+    bindings[c], binding.root = binding, root
+    if holder then state.holders[holder] = true end
+    if value == nil and holder == package.loaded then
+      state.unloaded[binding] = path_of(capture, depth)
+    end
+    if binding.kind == "array" and not state.by_array[binding.array] then
+      state.by_array[binding.array] = c
+    end
+  end
+  return bindings
+end
+
 --- Resolves captures to bindings.
 -- @tab captures what loop:captures() gives
 -- @func lookup lookup(capture) gives the value of the capture's root variable
@@ -273,23 +295,10 @@ function M.resolve(captures, lookup, describe, options)
   options = options or {}
   local state = { describe = describe, opaque = options.opaque or {}, env = options.env,
     by_array = {}, extra = {}, holders = {}, slots = slots.new(), assigned = {}, searches = {},
-    count = #captures }
+    unloaded = {}, count = #captures }
   function state.is_array(value) return describe(value) ~= nil end
-  local bindings, holder = {}
+  local bindings = bind_captures(state, captures, lookup)
   state.bindings = bindings
-  local function note_holder(at) holder = at end
-  for c, capture in ipairs(captures) do
-    local root = lookup(capture)
-    holder = nil
-    local value, depth = follow(state, root, capture.fields, note_holder)
-    if holder then state.holders[holder] = true end
-    local binding = bind(state, value, depth)
-    binding.root = root
-    bindings[c] = binding
-    if binding.kind == "array" and not state.by_array[binding.array] then
-      state.by_array[binding.array] = c
-    end
-  end
   find_slots(state, captures, bindings)
   for c, capture in ipairs(captures) do
     local binding = bindings[c]
@@ -299,6 +308,9 @@ function M.resolve(captures, lookup, describe, options)
   end
   for _, binding in ipairs(bindings) do binding.alone = is_alone(state, binding) end
   bindings.inner = look_inside(state, bindings, options.names or {})
+  for binding, name in tables.each(state.requires and state.unloaded or {}) do
+    binding.globals = name .. " is nil before the loop, and require may set it"
+  end
   append_extra(state, bindings, captures)
   bindings.moves = not state.slots:is_empty()
   return bindings

@@ -216,6 +216,7 @@ function Search:visit(value, from, key)
   if about then return self:array(about, value) end
   if builtins[value] and not reading.is_harmless(builtins[value]) then self.writes = true end
   if builtins[value] == "rawset" then self.stores = true end
+  if builtins[value] == "require" then self.state.requires = true end
   if drawing[value] or known.draws(builtins[value]) then self.draws = true end
   if self.seen[value] or library or builtins[value] or self.state.opaque[value] then return end
   if objects.is(value) then -- plain data: a search would find nothing in it
