@@ -23,6 +23,7 @@ local field_of, new_search, content_of = searches.field_of, searches.new, search
 
 local M = {}
 
+M.MOST = searches.MOST
 M.register, M.register_library, M.draws = known.register, known.register_library, known.draws
 
 local SIMPLE = { ["nil"] = true, number = true, boolean = true, string = true }
@@ -112,6 +113,7 @@ local function search_from(state, binding, root)
   local search = new_search(state)
   search.root = root
   search:visit(binding.value)
+  if search.all then state.bindings.crowded = root or "a captured function" end
   state.slots:reach(not search.all and search.seen or nil)
   binding.reached, binding.stores = {}, search.stores
   binding.changes = search.changes or (binding.kind == "table" and search.stores)

@@ -11,6 +11,7 @@ local array = require "meissa.array"
 local basics = require "meissa.basics"
 local buffers = require "meissa.buffer"
 local capture = require "meissa.capture"
+local errors = require "meissa.errors"
 local frame = require "meissa.frame"
 local scratches = require "meissa.scratch"
 local spaces = require "meissa.space"
@@ -69,13 +70,24 @@ local function recall(record, space, roots)
   return bindings, values, false
 end
 
+-- What was not searched to its end may lead to any array: no loop over it could be proved.
+local function check_size(bindings)
+  if not bindings.crowded then return end
+  errors.raise("DEP", "%s leads to more than %d tables and functions, and no more than these are " ..
+               "searched for arrays: keep them in arrays, as in meissa.objects(n), or run it " ..
+               "serially: {serial = true}", bindings.crowded, capture.MOST)
+end
+
 -- Finds out what is captured.
 local function resolve(record, space, roots, env)
   local numbers = {}
   for c, each in ipairs(record.captures) do numbers[each] = c end
   local bindings = capture.resolve(record.captures, function(each) return roots[numbers[each]] end,
                                    describe_array, {env = env, names = record.names})
-  if not space.serial then undefined.check(record, bindings, roots, env) end
+  if not space.serial then
+    check_size(bindings)
+    undefined.check(record, bindings, roots, env)
+  end
   if space.array then
     space.source = capture.source(bindings, describe_array(space.array), space.array)
   end

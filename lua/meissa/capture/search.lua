@@ -20,9 +20,9 @@ local builtins, drawing, is_library = known.builtins, known.drawing, known.is_li
 
 local M = {}
 
--- Entries of captured tables that are looked at in search of arrays, those of numbers, strings and
--- booleans apart; beyond, a table counts as holding every array of the loop.
-local MOST_ENTRIES, MOST_SIMPLE = 20000, 4000000
+--- Entries of captured tables that are looked at in search of arrays, those of numbers, strings and
+-- booleans apart. Where there are more, `all` is set: anything may be among them.
+M.MOST = 1000000
 
 -- What two tables share if they are one or show the same elements.
 local function content_of(value)
@@ -69,18 +69,20 @@ local function new_search(state)
     return about ~= nil and about.scratch
   end
   return setmetatable({ state = state, is_array = is_array, is_scratch = is_scratch, seen = {},
-    found = {}, via = {}, events = {}, left = MOST_ENTRIES, simple = MOST_SIMPLE }, Search)
+    found = {}, holder = {}, key = {}, events = {}, left = M.MOST, waiting = {}, count = 0 },
+    Search)
 end
 
 -- What a user may call an array that was found: "model.W", or "W", a variable of a function.
 function Search:name(value)
   local name
-  while self.via[value] do
-    local step = self.via[value]
-    if type(step.key) ~= "string" then return step.variable or nil end
-    name = name and step.key .. "." .. name or step.key
-    if step.variable then return name end
-    value = step.from
+  while self.holder[value] do
+    local holder, key = self.holder[value], self.key[value]
+    local variable = type(holder) == "function"
+    if type(key) ~= "string" then return variable or nil end
+    name = name and key .. "." .. name or key
+    if variable then return name end
+    value = holder
   end
   return name and self.root and self.root .. "." .. name or name
 end
@@ -96,38 +98,47 @@ function Search:array(about, value)
   self.found[index] = true
 end
 
-function Search:table(value)
-  local meta = debug.getmetatable(value)
-  if meta ~= nil then self.lives = true end
-  if type(meta) == "table" then self:visit(meta) end
-  if libraries.name(value) then return self:entries(value, libraries.keys(value)) end
-  local keys = {}
-  for key, item in tables.each(value) do
-    if SIMPLE[type(item)] and SIMPLE[type(key)] then
-      self.simple = self.simple - 1
-    else
-      self.left = self.left - 1
-      keys[#keys + 1] = key
-    end
-    if self.left < 0 or self.simple < 0 then
-      self.all = true
-      return
-    end
+-- The keys of a table's entries that are not simple: those of a list, then the others in an order
+-- of their own, since a plan must not depend on the order of this process. Nil: too many.
+function Search:keys(value)
+  local keys, rest, length = {}, {}, 0
+  local item = rawget(value, 1)
+  while item ~= nil do
+    length = length + 1
+    if not SIMPLE[type(item)] then keys[#keys + 1] = length end
+    item = rawget(value, length + 1)
   end
-  table.sort(keys, tables.before) -- a plan must not depend on the order of this process
-  self:entries(value, keys)
+  for key, each in tables.each(value) do
+    local listed = type(key) == "number" and key >= 1 and key <= length and key % 1 == 0
+    if not listed and not (SIMPLE[type(each)] and SIMPLE[type(key)]) then rest[#rest + 1] = key end
+  end
+  self.left = self.left - #keys - #rest
+  if self.left < 0 then return nil end
+  table.sort(rest, tables.before)
+  for _, key in ipairs(rest) do keys[#keys + 1] = key end
+  return keys
 end
 
+function Search:table(value)
+  local meta = debug.getmetatable(value)
+  local keys = libraries.name(value) and libraries.keys(value) or self:keys(value)
+  if meta ~= nil then self.lives = true end
+  if keys then self:entries(value, keys) end
+  self.all = self.all or not keys
+  if type(meta) == "table" then self:wait(meta) end
+end
+
+-- The last one first: they are put on a stack.
 function Search:entries(value, keys)
-  for _, key in ipairs(keys) do
-    local item = rawget(value, key)
-    local event = EVENTS[key]
+  for n = #keys, 1, -1 do
+    local key = keys[n]
+    local item, event = rawget(value, key), EVENTS[key]
     if event and (type(item) ~= "table" or event > ASSIGN) then
       self.events[event] = self.events[event] or {}
       table.insert(self.events[event], item)
     end
-    self:visit(key)
-    self:visit(item, value, key)
+    self:wait(item, value, key)
+    self:wait(key)
   end
 end
 
@@ -200,14 +211,33 @@ function Search:fn(fn)
   self:globals(fn)
 end
 
--- Visits what is under a key in a table, or a variable of a function.
-function Search:visit(value, from, key)
-  local kind = type(value)
+-- Puts something on the stack of what is to be looked at: lists may be linked a million times.
+function Search:wait(value, from, key)
+  local kind, count = type(value), self.count
   if kind ~= "table" and kind ~= "function" and kind ~= "cdata" and kind ~= "userdata" then
     return
   end
-  if from and not self.seen[value] and not self.via[value] then
-    self.via[value] = { from = from, key = key, variable = type(from) == "function" }
+  local waiting = self.waiting
+  waiting[count + 1], waiting[count + 2], waiting[count + 3] = value, from or false, key or false
+  self.count = count + 3
+end
+
+-- Visits a value, what is under a key in a table, or a variable of a function; and all that it
+-- leads to.
+function Search:visit(value, from, key)
+  local first, waiting = self.count, self.waiting
+  self:wait(value, from, key)
+  while self.count > first do
+    local top = self.count
+    self.count = top - 3
+    self:look(waiting[top - 2], waiting[top - 1], waiting[top])
+  end
+end
+
+function Search:look(value, from, key)
+  local kind = type(value)
+  if from and not self.seen[value] and self.holder[value] == nil then
+    self.holder[value], self.key[value] = from, key
   end
   if namespaces.name(value) then self:namespace(value, from) end
   local about = self.state.describe(value)
