@@ -69,7 +69,7 @@ describe("values", function()
     { "for k = 1, C:size(2) do C[i][k] = 0 end", "" },
     { "while p[1] do A[i] = A[i + 2] end", "(2)" },
     { "repeat local k = i + 1 until A[k] > 0\nB[i] = 1", "" },
-    { "goto done\nA[1] = i\n::done::", "(+)" },
+    { "goto done\nA[1] = i\n::done::", "" },
     { "do local k = i\nA[k] = 1 end", "" },
     { "local t = { i, i + 1 }\nA[t[1]] = 1", "(+)" },
     { "local t = {}\nt[1] = A\nt[1][i] = 1", "(+)" },
@@ -77,6 +77,7 @@ describe("values", function()
     { "local f = function(a) return a * 2 end\nA[i] = f(i)", "" },
     { "A[i] = 1\nlocal s = (A):sum()", "(+)" },
     { "A[i] = n > 2 and A[i + 1] or A[i]", "(1)" },
+    { "A[i] = n > 3 and A[i + 1] or A[i]", "" },
     { "local w = C[i]\nif n > 1 then w = C[i] end\nw[1] = 0", "(+)" },
   }
   for _, case in ipairs(cases) do
@@ -91,9 +92,9 @@ describe("verdicts", function()
   it("tell proven from possible", function()
     local B = { A = shape(60), p = opaque, n = 3 }
     assert.are.equal("serial", plan("A[i + 1] = A[i]", B).verdict)
-    assert.are.equal("unknown", plan("if n > 4 then A[i + 1] = A[i] end", B).verdict)
+    assert.are.equal("unknown", plan("if p[1] > 4 then A[i + 1] = A[i] end", B).verdict)
     assert.are.equal("unknown", plan("A[p[i]] = 1", B).verdict)
-    assert.are.equal("unknown", plan("if n > 4 then goto done end\nA[i + 1] = A[i]\n::done::",
+    assert.are.equal("unknown", plan("if p[1] > 4 then goto done end\nA[i + 1] = A[i]\n::done::",
       B).verdict)
     assert.are.equal("unknown", plan("while p[1] do A[1] = i end", B).verdict)
     assert.are.equal("serial", plan("for k = 1, 2 do A[k] = i end", B).verdict)

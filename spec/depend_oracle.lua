@@ -419,6 +419,7 @@ local function right_verdict(loop, sets, plan)
   local truth = plan.strategy ~= "serial" and "parallel"
     or M.any_class(loop, sets.proven) and "unknown" or "serial"
   if plan.verdict == truth then return nil end
+  if loop.unsure and truth == "unknown" and plan.verdict == "serial" then return nil end
   if truth == "serial" and plan.verdict == "unknown" and not loop.rectangle then
     local single = { dims = loop.dims, ordered = loop.ordered, names = loop.names,
       planes = "free" }

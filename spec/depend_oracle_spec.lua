@@ -4,6 +4,7 @@
 -- a run, MEISSA_TEST_COUNT changes its length.
 
 local analyze = require("meissa.analyze")
+local conditions = require("spec.depend_conditions")
 local oracle = require("spec.depend_oracle")
 local random = require("spec.depend_random")
 
@@ -12,7 +13,8 @@ local count = tonumber(os.getenv("MEISSA_TEST_COUNT") or "") or 2500
 
 local function bindings()
   return { A = analyze.shape(50), B = analyze.shape(50), C = analyze.shape(50, 50),
-    D = analyze.shape(50, 50), E = analyze.shape(50, 50, 50), p = analyze.opaque, flag = true }
+    D = analyze.shape(50, 50), E = analyze.shape(50, 50, 50), p = analyze.opaque,
+    on = true, off = false, here = conditions.here }
 end
 
 local function plan_of(loop, text, ordered)
@@ -77,10 +79,18 @@ local mutants = {
   ["steps dropped"] = in_text("({%-?%d+, %-?%d+), [23]}", "%1}"),
   ["remainders dropped"] = in_text(" %% %d", ""),
   ["counters that stand still"] = in_text("(c%d+) = %1 [+-] %d+", "%1 = %1"),
-  ["conditional code skipped"] = in_text("if flag then\n[^\n]*\n", "if flag then\n"),
+  ["conditional code skipped"] = in_text("(if [^\n]* then\n)[^\n]*\n", "%1"),
   ["only the first statement seen"] = in_text("^(for[^\n]*\n[^\n]*\n).*$", "%1end"),
   ["writes by methods not seen"] = in_text(":fill", ":sum"),
-  ["conditional taken as certain"] = in_text("if flag then", "do"),
+  ["conditional taken as certain"] = in_text("p%[0%]", "on"),
+  ["conditions not seen"] = in_text("if [^\n]- then\n", "if p[0] then\n"),
+  ["a comparison off by one"] = in_text(" ([<>]) ", " %1= "),
+  ["the other branch taken"] = in_text("if ([^\n]-) then\n", "if not (%1) then\n"),
+  ["equality dropped"] = in_text(" == ", " >= "),
+  ["jumps not seen"] = in_text("if [^\n]- then goto %w+ end", ""),
+  ["jumps taken as certain"] = in_text("if [^\n]- (then goto %w+ end)", "if on %1"),
+  ["and taken as or"] = in_text(" and ", " or "),
+  ["a captured number changed"] = in_text("%f[%w]here%f[%W]", "(here + 1)"),
   ["inner loops end too soon"] = in_text("(for k%d = [^,]+, )[^\n]+ do", "%10 do"),
   ["opaque subscripts taken as the index"] = in_text("p%[(%w+)%]", "%1"),
   ["anti-dependences forgotten"] = in_plan(function(plan)

@@ -6,67 +6,15 @@
 -- accesses of every iteration are made; neither goes through the analyser. Numbers come from a
 -- generator of its own, so that a seed means the same loop everywhere.
 
+local affines = require("spec.depend_affine")
+local conditions = require("spec.depend_conditions")
+local touches = require("spec.depend_touches")
+
+local affine, affine_text, affine_value = affines.make, affines.text, affines.value
+
 local M = {}
 
--- ---- numbers ----
-
-local Random = {}
-Random.__index = Random
-
-function M.random(seed)
-  return setmetatable({ state = (seed * 2654435761 + 12345) % 2 ^ 32 }, Random)
-end
-
-function Random:int(lo, hi)
-  for _ = 1, 2 do self.state = (self.state * 1664525 + 1013904223) % 2 ^ 32 end
-  return lo + math.floor(self.state / 2 ^ 32 * (hi - lo + 1))
-end
-
-function Random:chance(percent)
-  return self:int(1, 100) <= percent
-end
-
-function Random:pick(list)
-  return list[self:int(1, #list)]
-end
-
--- ---- affine expressions over the names in scope ----
-
-local function affine(rng, names, opts)
-  local e = { constant = rng:int(-3, 3), terms = {} }
-  local count = rng:pick { 0, 1, 1, 1, 1, 2, 2, 3 }
-  if opts and opts.simple then count = math.min(count, 1) end
-  for _ = 1, count do
-    local name = rng:pick(names)
-    e.terms[#e.terms + 1] = { name = name, factor = rng:pick { 1, 1, 1, 1, -1, 2, 2, 3, -2, -3 } }
-  end
-  return e
-end
-
-local function affine_text(e)
-  local parts = {}
-  for _, term in ipairs(e.terms) do
-    if term.factor == 1 then
-      parts[#parts + 1] = term.name
-    elseif term.factor == -1 then
-      parts[#parts + 1] = "-" .. term.name
-    else
-      parts[#parts + 1] = ("%d*%s"):format(term.factor, term.name)
-    end
-  end
-  local text = table.concat(parts, " + ")
-  if e.constant ~= 0 or text == "" then
-    text = text == "" and tostring(e.constant) or
-      ("%s %s %d"):format(text, e.constant < 0 and "-" or "+", math.abs(e.constant))
-  end
-  return text
-end
-
-local function affine_value(e, values)
-  local sum = e.constant
-  for _, term in ipairs(e.terms) do sum = sum + term.factor * values[term.name] end
-  return sum
-end
+M.random = affines.random
 
 -- A subscript: affine, opaque (a table look-up), or with a remainder or floor of an affine one.
 local function subscript_as_made(rng, names, features)
@@ -97,16 +45,6 @@ local function subscript_text(s)
     return ("math.floor((%s) / %d) + %d"):format(affine_text(s.e), s.by, s.plus)
   end
   return affine_text(s.e)
-end
-
--- A counter that is not known is nan.
-local function subscript_value(s, values)
-  if s.kind == "opaque" then return "*" end
-  local value = affine_value(s.e, values)
-  if value ~= value then return "*" end
-  if s.kind == "modulo" then return value % s.by + s.plus end
-  if s.kind == "floor" then return math.floor(value / s.by) + s.plus end
-  return value
 end
 
 -- ---- accesses and statements ----
@@ -152,24 +90,6 @@ local function access_text(a)
   return a.name .. "[" .. table.concat(parts, "][") .. "]"
 end
 
--- Calls touch(array, element, write, possible); element is a list with "*" for "any".
-local function touch_access(a, values, write, possible, touch)
-  local element = {}
-  for k, s in ipairs(a.subscripts) do
-    element[k] = subscript_value(s, values)
-    if element[k] == "*" then possible = true end
-  end
-  for k = #element + 1, a.dims do element[k] = "*" end
-  if not a.range then return touch(a.name, element, write, possible) end
-  local lo = affine_value(a.range[1], values)
-  for value = lo, lo + a.range[2] do
-    local copy = {}
-    for k = 1, a.dims do copy[k] = element[k] end
-    copy[#a.subscripts + 1] = value
-    touch(a.name, copy, write, possible)
-  end
-end
-
 local function counter(rng, names, features)
   features.locals = features.locals + 1
   return { kind = "counter", name = "c" .. features.locals, e = affine(rng, names) }
@@ -184,6 +104,36 @@ local function counting(rng, names, features)
 end
 
 local block -- recursive
+
+-- What `make` gives with a condition of this weight around it.
+local function under(weight, features, make)
+  local outer = features.weight
+  features.weight = outer * weight
+  local made = make()
+  features.weight = outer
+  return made
+end
+
+local function branches(rng, names, features, depth)
+  local s = { kind = "if", test = conditions.make(rng, names, features.weight) }
+  local rest = s.test.no
+  s.body = under(s.test.yes, features, function()
+    return block(rng, names, features, depth, 2)
+  end)
+  if rng:chance(15) then
+    s.second = under(rest, features, function()
+      return conditions.make(rng, names, features.weight)
+    end)
+    s.middle = under(rest * s.second.yes, features, function()
+      return block(rng, names, features, depth, 1)
+    end)
+    rest = rest * s.second.no
+  end
+  s.other = rng:chance(30) and under(rest, features, function()
+    return block(rng, names, features, depth, 1)
+  end) or nil
+  return s
+end
 
 local function statement(rng, names, features, depth)
   local roll = rng:int(1, 100)
@@ -204,11 +154,15 @@ local function statement(rng, names, features, depth)
     features.own = own
     return s
   end
-  if roll <= 22 and features.conditional then
-    return { kind = "if", body = block(rng, names, features, depth, 2),
-      other = rng:chance(30) and block(rng, names, features, depth, 1) or nil }
+  if roll <= 22 and features.conditional then return branches(rng, names, features, depth) end
+  if roll <= 26 and features.conditional and not features.counting then
+    features.skips = features.skips + 1
+    local s = { kind = "skip", test = conditions.make(rng, names, features.weight) }
+    s.label = "skip" .. features.skips
+    features.weight = features.weight * s.test.no
+    return s
   end
-  if roll <= 32 then
+  if roll <= 36 then
     features.locals = features.locals + 1
     return { kind = "local", name = "q" .. features.locals, e = affine(rng, names) }
   end
@@ -220,7 +174,7 @@ local function statement(rng, names, features, depth)
 end
 
 function block(rng, names, features, depth, most)
-  local body, scope = {}, {}
+  local body, scope, weight = {}, {}, features.weight
   for k, each in ipairs(names) do scope[k] = each end
   local counters, own = features.counters, features.own
   features.counters, features.own = { unpack(counters) }, { unpack(own) }
@@ -234,7 +188,7 @@ function block(rng, names, features, depth, most)
     body[#body + 1] = s
     if s.kind == "local" then scope[#scope + 1] = s.name end
   end
-  features.counters, features.own = counters, own
+  features.counters, features.own, features.weight = counters, own, weight
   return body
 end
 
@@ -243,7 +197,7 @@ local function read_text(a)
 end
 
 local function body_text(body, lines, indent)
-  local pad = ("  "):rep(indent)
+  local pad, labels = ("  "):rep(indent), {}
   for _, s in ipairs(body) do
     if s.kind == "for" then
       local hi = s.hi and affine_text(s.hi) or
@@ -253,13 +207,20 @@ local function body_text(body, lines, indent)
       body_text(s.body, lines, indent + 1)
       lines[#lines + 1] = pad .. "end"
     elseif s.kind == "if" then
-      lines[#lines + 1] = pad .. "if flag then"
+      lines[#lines + 1] = pad .. "if " .. s.test.text .. " then"
       body_text(s.body, lines, indent + 1)
+      if s.second then
+        lines[#lines + 1] = pad .. "elseif " .. s.second.text .. " then"
+        body_text(s.middle, lines, indent + 1)
+      end
       if s.other then
         lines[#lines + 1] = pad .. "else"
         body_text(s.other, lines, indent + 1)
       end
       lines[#lines + 1] = pad .. "end"
+    elseif s.kind == "skip" then
+      lines[#lines + 1] = ("%sif %s then goto %s end"):format(pad, s.test.text, s.label)
+      labels[#labels + 1] = s.label
     elseif s.kind == "local" or s.kind == "counter" then
       lines[#lines + 1] = ("%slocal %s = %s"):format(pad, s.name, affine_text(s.e))
     elseif s.kind == "reset" then
@@ -278,71 +239,7 @@ local function body_text(body, lines, indent)
       lines[#lines + 1] = pad .. line
     end
   end
-end
-
--- The counters from outside that a body changes: true where each of its runs adds the same.
-local function changed_in(body)
-  local changed, own = {}, {}
-  local function merge(inner, steady)
-    for name, same in pairs(inner) do changed[name] = same and steady and changed[name] ~= false end
-  end
-  for _, s in ipairs(body) do
-    if s.kind == "counter" then own[s.name] = true end
-    if s.kind == "step" or s.kind == "reset" then merge({ [s.name] = true }, s.kind == "step") end
-    if s.kind == "for" then merge(changed_in(s.body), true) end
-    if s.kind == "if" then
-      merge(changed_in(s.body), false)
-      if s.other then merge(changed_in(s.other), false) end
-    end
-  end
-  for name in pairs(own) do changed[name] = nil end
-  return changed
-end
-
-local function lose(values, changed)
-  for name, steady in pairs(changed) do
-    if not steady then values[name] = 0 / 0 end
-  end
-end
-
-local touch_body
-
-local function touch_loop(s, values, possible, touch)
-  local lo, changed = affine_value(s.lo, values), changed_in(s.body)
-  local hi = s.hi and affine_value(s.hi, values) or lo + (s.step > 0 and s.more or -s.more)
-  for value = lo, hi, s.step do
-    values[s.name] = value
-    lose(values, changed)
-    touch_body(s.body, values, possible, touch)
-  end
-  lose(values, changed)
-end
-
-local function touch_branches(s, values, touch)
-  local before, changed = {}, changed_in { s }
-  for name in pairs(changed) do before[name] = values[name] end
-  for _, body in ipairs { s.body, s.other } do
-    touch_body(body, values, true, touch)
-    for name in pairs(changed) do values[name] = before[name] end
-  end
-  lose(values, changed)
-end
-
-function touch_body(body, values, possible, touch)
-  for _, s in ipairs(body) do
-    if s.kind == "for" then
-      touch_loop(s, values, possible, touch)
-    elseif s.kind == "if" then
-      touch_branches(s, values, touch)
-    elseif s.kind == "local" or s.kind == "counter" or s.kind == "reset" then
-      values[s.name] = affine_value(s.e, values)
-    elseif s.kind == "step" then
-      values[s.name] = values[s.name] + s.by
-    else
-      for _, a in ipairs(s.from) do touch_access(a, values, false, possible, touch) end
-      if not s.read_only then touch_access(s.to, values, true, possible, touch) end
-    end
-  end
+  for _, label in ipairs(labels) do lines[#lines + 1] = pad .. "::" .. label .. "::" end
 end
 
 -- ---- loops ----
@@ -405,7 +302,8 @@ end
 function M.loop(seed, shift)
   local rng = M.random(seed)
   local dims = rng:pick { 1, 1, 2, 2, 2, 2, 3, 3 }
-  local features = { shift = shift or 0, locals = 0, arrays = {}, opaque = rng:chance(25),
+  local features = { shift = shift or 0, locals = 0, skips = 0, weight = 1, arrays = {},
+    opaque = rng:chance(25),
     modulo = rng:chance(30), inner = rng:chance(40), conditional = rng:chance(40),
     ranges = rng:chance(25), counting = rng:chance(20), counters = {}, own = {} }
   features.inner = features.inner or features.counting
@@ -414,6 +312,7 @@ function M.loop(seed, shift)
   for d = 1, dims do names[d] = NAMES[d] end
   local space = ranges(rng, dims)
   local body = block(rng, names, features, 0, 3)
+  local unsure = touches.mark(body)
   local arguments, collapsed = {}, dims > 1 and rng:chance(15)
   for d, r in ipairs(space) do
     arguments[d] = r[3] == 1 and ("{%d, %d}"):format(r[1], r[2])
@@ -429,10 +328,10 @@ function M.loop(seed, shift)
   body_text(body, lines, 1)
   for _ = 1, collapsed and dims or 1 do lines[#lines + 1] = "end" end
   return { text = table.concat(lines, "\n"), dims = dims, names = names,
-    rectangle = dims == 2 and not collapsed,
+    unsure = unsure, rectangle = dims == 2 and not collapsed,
     ordered = rng:chance(50), bounds = function(d, values) return bounds_of(space[d], values) end,
     step = function(d) return space[d].step or space[d][3] end,
-    touch = function(values, touch) touch_body(body, values, false, touch) end }
+    touch = function(values, touch) touches.body(body, values, touch) end }
 end
 
 return M

@@ -4,6 +4,7 @@
  * memory is a userdata on the Lua stack from the start. */
 #include <lauxlib.h>
 #include <lua.h>
+#include <math.h>
 #include <string.h>
 
 #include "binding/binding.h"
@@ -224,7 +225,7 @@ static void read_effects(lua_State *L, int table, ms_binding *binding, room *at)
 static void read_binding(lua_State *L, int table, ms_binding *binding, room *at) {
   *binding = (ms_binding){.kind = kind_of(L, table)};
   binding->depth = small(L, field_number(L, table, "depth", 0), "depth");
-  binding->number = field_number(L, table, "number", 0);
+  binding->number = field_number(L, table, "number", NAN); /* of a boolean, 1 or 0 */
   binding->aliased = field_boolean(L, table, "aliased");
   binding->alias = field_string(L, table, "alias");
   binding->globals = field_string(L, table, "globals");

@@ -13,12 +13,13 @@ static void mark_form(bool *used, const ms_form *form) {
   }
 }
 
-/* Which variables of the scope can matter: those of the subscripts, those of loops that may
+/* Which variables of the scope can matter: those of subscripts and guards, those of loops that may
  * run no iteration (the access then does not happen), and all that their bounds mention. */
 static void mark_used(bool *used, const ms_access *access, const ms_inner *scope, uint32_t count) {
   for (uint32_t s = 0; s < access->subscript_count; s++) {
     if (access->subscript[s].known) mark_form(used, &access->subscript[s].form);
   }
+  for (uint32_t g = 0; g < access->guard_count; g++) mark_form(used, &access->guard[g]);
   for (uint32_t k = count; k-- > 0;) {
     if (!used[k] && (scope[k].total || !scope[k].loop)) continue;
     used[k] = true;
@@ -47,6 +48,10 @@ static bool same_subscripts(const ms_access *a, const ms_access *b) {
 
 bool ms_access_same_elements(const ms_access *a, const ms_access *b) {
   if (a->subscript_count != b->subscript_count || a->inner_count != b->inner_count) return false;
+  if (a->guard_count != b->guard_count) return false;
+  for (uint32_t g = 0; g < a->guard_count; g++) {
+    if (memcmp(&a->guard[g], &b->guard[g], sizeof(ms_form)) != 0) return false;
+  }
   for (uint32_t k = 0; k < a->inner_count; k++) {
     if (memcmp(&a->inner[k].low, &b->inner[k].low, sizeof(ms_form)) != 0) return false;
     if (memcmp(&a->inner[k].high, &b->inner[k].high, sizeof(ms_form)) != 0) return false;
@@ -59,18 +64,24 @@ static bool same_access(const ms_access *a, const ms_access *b) {
          ms_access_same_elements(a, b);
 }
 
+/* NULL for an empty list, too. */
+static void *copy_list(ms_arena *arena, const void *list, uint32_t count, size_t size) {
+  void *copy = count == 0 ? NULL : ms_arena_take(arena, count, size);
+  if (copy != NULL) memcpy(copy, list, count * size);
+  return copy;
+}
+
 /* A copy with what it uses of its parts; NULL without memory. */
 static ms_access *copy_access(ms_arena *arena, const ms_access *access) {
   size_t parts = access->subscript_count * sizeof *access->subscript;
   ms_access *copy = ms_arena_take(arena, 1, offsetof(ms_access, subscript) + parts);
   if (copy == NULL) return NULL;
   memcpy(copy, access, offsetof(ms_access, subscript) + parts);
-  copy->inner = NULL;
-  if (access->inner_count == 0) return copy;
-  copy->inner = ms_arena_take(arena, access->inner_count, sizeof *copy->inner);
-  if (copy->inner == NULL) return NULL;
-  memcpy(copy->inner, access->inner, access->inner_count * sizeof *copy->inner);
-  return copy;
+  copy->inner = copy_list(arena, access->inner, access->inner_count, sizeof *copy->inner);
+  copy->guard = copy_list(arena, access->guard, access->guard_count, sizeof *copy->guard);
+  bool whole = (access->inner_count == 0 || copy->inner != NULL) &&
+               (access->guard_count == 0 || copy->guard != NULL);
+  return whole ? copy : NULL;
 }
 
 static int append(ms_accesses *list, ms_arena *arena, ms_access *access) {
@@ -106,12 +117,17 @@ static void narrow(ms_access *access, ms_inner *inner, const ms_inner *scope,
   for (uint32_t s = 0; s < access->subscript_count; s++) {
     if (access->subscript[s].known) renumber(&access->subscript[s].form, place);
   }
+  for (uint32_t g = 0; g < access->guard_count; g++) renumber(&access->guard[g], place);
 }
 
 int ms_accesses_add(ms_accesses *list, ms_arena *arena, const ms_access *access,
-                    const ms_inner *scope, uint32_t scope_count) {
+                    const ms_clause *clause, const ms_inner *scope, uint32_t scope_count) {
   ms_access fresh = *access;
   ms_inner inner[MS_MAX_INNER];
+  ms_form guard[MS_MAX_GUARD_FORMS];
+  fresh.guard = guard;
+  fresh.guard_count = clause->count;
+  for (uint32_t g = 0; g < clause->count; g++) guard[g] = *clause->form[g];
   narrow(&fresh, inner, scope, scope_count);
   for (uint32_t a = 0; a < list->count; a++) {
     if (!same_access(list->item[a], &fresh)) continue;

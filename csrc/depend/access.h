@@ -11,7 +11,7 @@
 #define MS_DEPEND_ACCESS_H
 
 #include "base/arena.h"
-#include "depend/form.h"
+#include "depend/guard.h"
 
 typedef struct ms_subscript {
   bool known;
@@ -32,7 +32,9 @@ typedef struct ms_access {
   bool pending;  /* of a buffer: what other iterations put there is not seen */
   bool possible; /* may not happen, or may touch less than it says */
   uint32_t inner_count;
-  ms_inner *inner;     /* variable MS_MAX_DIMS + k */
+  ms_inner *inner; /* variable MS_MAX_DIMS + k */
+  uint32_t guard_count;
+  ms_form *guard;      /* it happens where all of these are >= 0 */
   const ms_node *node; /* its source; NULL for the loop's own reads */
   uint32_t given; /* subscripts that the source has: of a view fewer or more than of its base */
   uint32_t subscript_count;
@@ -68,9 +70,10 @@ typedef struct ms_domain {
  * same elements in every iteration. */
 bool ms_access_same_elements(const ms_access *a, const ms_access *b);
 
-/* Appends a copy of an access, its inner variables that matter renumbered, unless an equal one is
- * there already (a proven one replaces an equal possible one). Returns -1 when memory is out. */
+/* Appends a copy of an access under a clause, its inner variables that matter renumbered, unless an
+ * equal one is there already (a proven one replaces an equal possible one). Returns -1 when memory
+ * is out. */
 int ms_accesses_add(ms_accesses *list, ms_arena *arena, const ms_access *access,
-                    const ms_inner *scope, uint32_t scope_count);
+                    const ms_clause *clause, const ms_inner *scope, uint32_t scope_count);
 
 #endif

@@ -251,7 +251,7 @@ static void method_of_view(ms_walk *walk, const ms_value *object, ms_node *node,
   ms_effect effect = ms_effect_of_method(node->text);
   if (known_extent(walk, object->view, node, value)) return;
   bool unknown = effect == MS_EFFECT_UNKNOWN;
-  if (unknown && walk->stranger == NULL) {
+  if (unknown && walk->stranger == NULL && !ms_guard_is_never(walk->guard)) {
     walk->stranger = node;
     walk->stranger_line = ms_walk_place(walk, node)->line;
   }

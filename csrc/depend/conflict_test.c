@@ -47,7 +47,8 @@ static void add(bench *now, uint32_t group, bool write, const ms_subscript *subs
                 uint32_t count) {
   ms_access access = {.group = group, .write = write, .subscript_count = count};
   memcpy(access.subscript, subscripts, count * sizeof *subscripts);
-  CHECK(ms_accesses_add(&now->accesses, now->arena, &access, NULL, 0) == 0);
+  CHECK(ms_accesses_add(&now->accesses, now->arena, &access, &ms_guard_always.clause[0], NULL, 0) ==
+        0);
 }
 
 static void add1(bench *now, uint32_t group, bool write, ms_subscript first) {
@@ -205,11 +206,14 @@ static void test_inner(void) {
   scope.high.at[MS_MAX_DIMS] = -1;
   ms_access access = {.write = true, .subscript_count = 1};
   access.subscript[0] = at(0, 1, 0);
-  CHECK(ms_accesses_add(&now.accesses, now.arena, &access, &scope, 1) == 0);
+  CHECK(ms_accesses_add(&now.accesses, now.arena, &access, &ms_guard_always.clause[0], &scope, 1) ==
+        0);
   CHECK(now.accesses.item[0]->inner_count == 0);
   access.subscript[0].form.at[MS_MAX_DIMS] = 1; /* A[i + k], k in 0..4 */
-  CHECK(ms_accesses_add(&now.accesses, now.arena, &access, &scope, 1) == 0);
-  CHECK(ms_accesses_add(&now.accesses, now.arena, &access, &scope, 1) == 0);
+  CHECK(ms_accesses_add(&now.accesses, now.arena, &access, &ms_guard_always.clause[0], &scope, 1) ==
+        0);
+  CHECK(ms_accesses_add(&now.accesses, now.arena, &access, &ms_guard_always.clause[0], &scope, 1) ==
+        0);
   CHECK(now.accesses.count == 2 && now.accesses.item[1]->inner_count == 1);
   CHECK(solve(&now) && patterns_are(&now, "(+)"));
   end(&now);
@@ -217,7 +221,8 @@ static void test_inner(void) {
   begin(&now, 1, 9, 0);
   scope.high.constant = -1;
   scope.total = false;
-  CHECK(ms_accesses_add(&now.accesses, now.arena, &access, &scope, 1) == 0);
+  CHECK(ms_accesses_add(&now.accesses, now.arena, &access, &ms_guard_always.clause[0], &scope, 1) ==
+        0);
   CHECK(solve(&now) && patterns_are(&now, ""));
   end(&now);
 }

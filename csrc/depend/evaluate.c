@@ -23,6 +23,12 @@ ms_value ms_value_other(uint64_t groups, bool captured) {
   return (ms_value){.kind = MS_VALUE_OTHER, .groups = groups, .captured = captured};
 }
 
+static ms_value value_of_truth(const ms_truth *truth) {
+  ms_value value = ms_value_scalar();
+  value.truth = truth;
+  return value;
+}
+
 static ms_value value_of_double(double number) {
   if (number != floor(number) || fabs(number) > (double)MS_FORM_CONSTANT) return ms_value_scalar();
   ms_form form = ms_form_of((int64_t)number);
@@ -76,6 +82,17 @@ void ms_walk_binding(ms_walk *walk, uint32_t index, ms_value *value) {
   switch (binding->kind) {
     case MS_BIND_NUMBER:
       *value = value_of_double(binding->number);
+      return;
+    case MS_BIND_BOOLEAN: /* the number says which, if that is known */
+      *value = value_of_truth(binding->number == 1   ? &ms_truth_true
+                              : binding->number == 0 ? &ms_truth_false
+                                                     : NULL);
+      return;
+    case MS_BIND_NIL:
+      *value = value_of_truth(&ms_truth_false);
+      return;
+    case MS_BIND_STRING:
+      *value = value_of_truth(&ms_truth_true);
       return;
     case MS_BIND_ARRAY:
       ms_walk_view(walk, index, value);
@@ -217,17 +234,6 @@ static bool arithmetic(ms_walk *walk, ms_op op, const ms_form *left, const ms_fo
   }
 }
 
-static void logic_value(ms_walk *walk, ms_node *node, ms_value *value) {
-  ms_value left, right;
-  ms_walk_value(walk, node->kid[0], &left);
-  walk->possible++;
-  ms_walk_value(walk, node->kid[1], &right);
-  walk->possible--;
-  uint64_t groups = ms_walk_groups_of(walk, &left) | ms_walk_groups_of(walk, &right);
-  bool simple = left.kind <= MS_VALUE_SCALAR && right.kind <= MS_VALUE_SCALAR;
-  *value = simple ? ms_value_scalar() : ms_value_other(groups, left.captured || right.captured);
-}
-
 void ms_walk_event(ms_walk *walk, const ms_value *value, ms_event event, const ms_node *node) {
   if (value->kind != MS_VALUE_OTHER || (value->acts & event) == 0) return;
   ms_walk_touch_groups(walk, value->groups, false, node);
@@ -250,7 +256,7 @@ static void operated(const ms_walk *walk, const ms_value *left, const ms_value *
 
 static void binary_value(ms_walk *walk, ms_node *node, ms_value *value) {
   if (node->op == MS_OP_AND || node->op == MS_OP_OR) {
-    logic_value(walk, node, value);
+    ms_walk_logic(walk, node, value);
     return;
   }
   ms_value left, right;
@@ -261,6 +267,7 @@ static void binary_value(ms_walk *walk, ms_node *node, ms_value *value) {
   *value = ms_value_scalar();
   if (((left.acts | right.acts) & MS_EVENT_OPERATOR) != 0) operated(walk, &left, &right, value);
   if (left.kind != MS_VALUE_NUMBER || right.kind != MS_VALUE_NUMBER) return;
+  if (ms_walk_compare(walk, node->op, &left, &right, value)) return;
   ms_form result;
   if (arithmetic(walk, node->op, &left.form, &right.form, &result))
     *value = ms_value_number(&result);
@@ -274,6 +281,7 @@ static void unary_value(ms_walk *walk, ms_node *node, ms_value *value) {
   ms_walk_event(walk, &operand, MS_EVENT_OPERATOR, node);
   *value = ms_value_scalar();
   if ((operand.acts & MS_EVENT_OPERATOR) != 0) operated(walk, &operand, &operand, value);
+  if (node->op == MS_OP_NOT) value->truth = ms_walk_not(walk, ms_value_truth(&operand));
   if (node->op == MS_OP_NEG && operand.kind == MS_VALUE_NUMBER &&
       ms_form_add(&result, &zero, &operand.form, -1))
     *value = ms_value_number(&result);
@@ -297,6 +305,14 @@ static void evaluate(ms_walk *walk, ms_node *node, ms_value *value) {
   switch (node->kind) {
     case MS_NUMBER:
       *value = node->boxed ? ms_value_scalar() : value_of_double(node->number);
+      return;
+    case MS_NIL:
+    case MS_FALSE:
+      *value = value_of_truth(&ms_truth_false);
+      return;
+    case MS_TRUE:
+    case MS_STRING:
+      *value = value_of_truth(&ms_truth_true);
       return;
     case MS_NAME:
       name_value(walk, node, value);

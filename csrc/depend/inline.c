@@ -110,7 +110,9 @@ static void give_parameters(ms_walk *walk, const ms_function *function, const ms
 static void walk_code(ms_walk *walk, const ms_frame *frame) {
   ms_node *body = walk->loop->body;
   uint32_t scope = walk->scope_count;
+  ms_walk_enter(walk);
   for (uint32_t k = 0; k < body->kids; k++) ms_walk_statement(walk, body->kid[k]);
+  ms_walk_close_jumps(walk, body);
   if (frame->tail == NULL) walk->scope_count = scope;
 }
 
@@ -141,6 +143,10 @@ bool ms_walk_inline(ms_walk *walk, uint32_t binding, const ms_node *call, const 
   walk->possible = outer.possible;
   walk->functions = outer.functions;
   walk->loops = outer.loops;
+  walk->guard = outer.guard;
+  walk->block = outer.block;
+  walk->exits = outer.exits;
+  walk->breaks = outer.breaks;
   *value = ms_value_scalar();
   if (frame->tail != NULL) {
     *value = frame->exact;

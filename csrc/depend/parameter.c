@@ -5,13 +5,17 @@
 #include "depend/parameter.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "depend/walk.h"
 
+typedef enum affinity { NOT_LOOKED, MAY_BE, IS_NOT } affinity;
+
 typedef struct marker {
   const ms_loop *loop;
-  bool *used;     /* by capture */
-  bool *relevant; /* by declaration, ms_symbol.index */
+  bool *used;       /* by capture */
+  bool *relevant;   /* by declaration, ms_symbol.index */
+  affinity *affine; /* by declaration: what it was declared as may be an affine number */
   bool through;
   bool changed;
 } marker;
@@ -52,6 +56,89 @@ static bool declares_relevant(const marker *state, const ms_node *node) {
   return false;
 }
 
+/* ---- conditions ---- */
+
+static bool may_be_affine(marker *state, const ms_node *node);
+
+/* Of a variable that is not assigned again: what it was declared as. */
+static bool may_hold_affine(marker *state, const ms_symbol *symbol) {
+  affinity *known = &state->affine[symbol->index];
+  const ms_node *declaration = symbol->declaration;
+  if (declaration == NULL || declaration->kind != MS_LOCAL || symbol->assigned) return true;
+  if (*known != NOT_LOOKED) return *known == MAY_BE;
+  bool may = false;
+  for (uint32_t k = 0; k < declaration->kids; k++)
+    may = may || may_be_affine(state, declaration->kid[k]);
+  *known = may ? MAY_BE : IS_NOT;
+  return may;
+}
+
+/* Errs by saying yes. */
+static bool may_be_affine(marker *state, const ms_node *node) {
+  switch (node->kind) {
+    case MS_NIL:
+    case MS_TRUE:
+    case MS_FALSE:
+    case MS_STRING:
+    case MS_TABLE:
+    case MS_FUNCTION:
+      return false;
+    case MS_NAME:
+      return node->symbol == NULL || may_hold_affine(state, node->symbol);
+    case MS_INDEX: /* elements are not; fields of captured tables are captures */
+      return ms_loop_capture_of(state->loop, node) >= 0 || node->kid[1]->kind == MS_STRING;
+    case MS_BINARY:
+      if (node->op == MS_OP_AND || node->op == MS_OP_OR)
+        return may_be_affine(state, node->kid[0]) || may_be_affine(state, node->kid[1]);
+      return node->op <= MS_OP_MOD && may_be_affine(state, node->kid[0]) &&
+             may_be_affine(state, node->kid[1]);
+    case MS_UNARY:
+      return node->op == MS_OP_NEG && may_be_affine(state, node->kid[0]);
+    case MS_PAREN:
+      return may_be_affine(state, node->kid[0]);
+    case MS_CALL: /* what builtins give is affine where all that they are given is */
+      for (uint32_t k = 1; k < node->kids && !state->through; k++) {
+        if (!may_be_affine(state, node->kid[k])) return false;
+      }
+      return true;
+    case MS_METHOD:
+      return state->through || strcmp(node->text, "size") == 0;
+    default:
+      return true;
+  }
+}
+
+/* Marks what an expression's being true may depend on, as far as the walk looks at that. */
+static void mark_condition(marker *state, ms_node *node) {
+  switch (node->kind) {
+    case MS_CALL:
+    case MS_METHOD:
+      if (state->through) ms_node_walk(node, mark_names, state);
+      return;
+    case MS_NAME:
+    case MS_INDEX:
+      ms_node_walk(node, mark_names, state);
+      return;
+    case MS_PAREN:
+      mark_condition(state, node->kid[0]);
+      return;
+    case MS_UNARY:
+      if (node->op == MS_OP_NOT) mark_condition(state, node->kid[0]);
+      return;
+    case MS_BINARY:
+      if (node->op == MS_OP_AND || node->op == MS_OP_OR) {
+        mark_condition(state, node->kid[0]);
+        mark_condition(state, node->kid[1]);
+      } else if (node->op >= MS_OP_EQ && node->op <= MS_OP_GE &&
+                 may_be_affine(state, node->kid[0]) && may_be_affine(state, node->kid[1])) {
+        ms_node_walk(node, mark_names, state);
+      }
+      return;
+    default:
+      return;
+  }
+}
+
 static bool visit(ms_node *node, void *context) {
   marker *state = context;
   bool any = false;
@@ -76,6 +163,15 @@ static bool visit(ms_node *node, void *context) {
     case MS_FOR_GENERIC:
       if (declares_relevant(state, node)) mark_kids(state, node, 0, node->kids - 1);
       break;
+    case MS_IF:
+      for (uint32_t k = 0; k < node->kids; k++) mark_condition(state, node->kid[k]);
+      break;
+    case MS_RETURN:
+      for (uint32_t k = 0; k < node->kids; k++) mark_condition(state, node->kid[k]);
+      break;
+    case MS_BINARY:
+      if (node->op == MS_OP_AND || node->op == MS_OP_OR) mark_condition(state, node->kid[0]);
+      break;
     case MS_SET_FUNCTION:
       if (is_relevant(state, node->kid[0])) mark_kids(state, node, 1, 2);
       break;
@@ -92,12 +188,18 @@ static bool visit(ms_node *node, void *context) {
 int ms_parameters_find(const ms_loop *loop, bool through, bool *used) {
   marker state = {.loop = loop, .used = used, .through = through};
   state.relevant = calloc((size_t)loop->tree->symbols + 1, sizeof *state.relevant);
-  if (state.relevant == NULL) return -1;
+  state.affine = calloc((size_t)loop->tree->symbols + 1, sizeof *state.affine);
+  if (state.relevant == NULL || state.affine == NULL) {
+    free(state.relevant);
+    free(state.affine);
+    return -1;
+  }
   for (uint32_t c = 0; c < loop->capture_count; c++) used[c] = false;
   do {
     state.changed = false;
     ms_node_walk(loop->body, visit, &state);
   } while (state.changed);
   free(state.relevant);
+  free(state.affine);
   return 0;
 }

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT
  *
- * Parameters: the captured numbers whose values a plan may depend on.
+ * Parameters: the captured numbers and booleans whose values a plan may depend on.
  *
  * A plan is kept for executions that differ in other numbers only (a learning rate, say), so this
  * errs by naming too many: a number counts when it, or a local variable that is made from it, may
- * reach a subscript, the bounds of an inner loop, or an argument of a method or of a function that
- * the body defines; and an argument of a captured function, if such functions are looked into. */
+ * reach a subscript, the bounds of an inner loop, a condition on affine numbers, or an argument of
+ * a method or of a function that the body defines; and an argument of a captured function, if such
+ * functions are looked into. */
 #ifndef MS_DEPEND_PARAMETER_H
 #define MS_DEPEND_PARAMETER_H
 

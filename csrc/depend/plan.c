@@ -77,8 +77,8 @@ static int add_source_read(work *now) {
   }
   access.given = access.subscript_count;
   ms_mapping_apply(&now->walk, &access);
-  int result =
-      ms_accesses_add(&now->walk.accesses, walk->arena, &access, walk->scope, walk->scope_count);
+  int result = ms_accesses_add(&now->walk.accesses, walk->arena, &access,
+                               &ms_guard_always.clause[0], walk->scope, walk->scope_count);
   now->walk.scope_count = 0;
   return result;
 }

@@ -66,6 +66,12 @@ static bounds range_of(const ms_walk *walk, const ms_form *form, uint32_t steps)
   return sum;
 }
 
+void ms_walk_range(const ms_walk *walk, const ms_form *form, double *low, double *high) {
+  bounds range = range_of(walk, form, 0);
+  *low = range.low;
+  *high = range.high;
+}
+
 bool ms_walk_shift(ms_walk *walk, const char *name, ms_node *node, ms_value *value) {
   ms_value operand, amount;
   const ms_form zero = {0};

@@ -49,6 +49,8 @@ static void add_inner(ms_system *system, const ms_access *access, bool later, ui
     add_form(system, &access->inner[k].low, later, inner);
     add_form(system, &access->inner[k].high, later, inner);
   }
+  for (uint32_t g = 0; g < access->guard_count; g++)
+    add_form(system, &access->guard[g], later, inner);
 }
 
 /* The element is one: subscripts that both know are equal. False when two constants differ. */

@@ -11,9 +11,10 @@
 
 #include "depend/access.h"
 
-#define MS_MAX_COLUMNS    (2 * MS_MAX_DIMS + 2 * MS_MAX_INNER)
-#define MS_MAX_EQUAL      (MS_MAX_DIMS + 1)
-#define MS_MAX_INEQUALITY (4 * MS_MAX_BOUNDS * MS_MAX_DIMS + 4 * MS_MAX_INNER + 2 * MS_MAX_DIMS)
+#define MS_MAX_COLUMNS (2 * MS_MAX_DIMS + 2 * MS_MAX_INNER)
+#define MS_MAX_EQUAL   (MS_MAX_DIMS + 1)
+#define MS_MAX_INEQUALITY \
+  (4 * MS_MAX_BOUNDS * MS_MAX_DIMS + 4 * MS_MAX_INNER + 2 * MS_MAX_GUARD_FORMS + 2 * MS_MAX_DIMS)
 
 /* Column numbers of a pair's system. */
 #define MS_COLUMN_D(k) (k)

@@ -17,14 +17,17 @@ uint64_t ms_walk_groups_of(const ms_walk *walk, const ms_value *value) {
 }
 
 static void record(ms_walk *walk, ms_access *access) {
+  const ms_guard *guard = walk->guard;
   if (walk->bindings[access->binding].scratch) return;
   access->pending = walk->bindings[access->binding].buffers != 0;
   for (uint32_t s = 0; s < access->subscript_count; s++) {
     if (!access->subscript[s].known) access->possible = true;
   }
   if (walk->possible > 0 || walk->functions > 0) access->possible = true;
-  if (ms_accesses_add(&walk->accesses, walk->arena, access, walk->scope, walk->scope_count) != 0)
-    walk->failed = true;
+  for (uint32_t c = 0; c < guard->count && !walk->failed; c++) {
+    walk->failed = ms_accesses_add(&walk->accesses, walk->arena, access, &guard->clause[c],
+                                   walk->scope, walk->scope_count) != 0;
+  }
 }
 
 void ms_walk_touch_element(ms_walk *walk, uint32_t binding, const ms_subscript *subscript,
@@ -42,6 +45,7 @@ void ms_walk_touch_element(ms_walk *walk, uint32_t binding, const ms_subscript *
 void ms_walk_touch_view(ms_walk *walk, const ms_view *view, bool write, const ms_node *node) {
   ms_walk_touch_element(walk, view->binding, view->subscript, view->subscript_count, write, node);
   const ms_binding *binding = &walk->bindings[view->binding];
+  if (ms_guard_is_never(walk->guard)) return;
   if (binding->buffers != 0 && !binding->marks) ms_buffered_note(walk, view, write, node);
 }
 
@@ -66,6 +70,7 @@ void ms_walk_touch(ms_walk *walk, const ms_value *value, bool write, const ms_no
 
 void ms_walk_find(ms_walk *walk, ms_reason_kind kind, bool proven, const ms_node *node,
                   const char *fix, const char *message) {
+  if (ms_guard_is_never(walk->guard)) return;
   node = ms_walk_place(walk, node);
   for (uint32_t f = 0; f < walk->finding_count; f++) {
     if (walk->findings[f].kind == kind && walk->findings[f].node == node) return;
@@ -81,7 +86,8 @@ void ms_walk_find(ms_walk *walk, ms_reason_kind kind, bool proven, const ms_node
     walk->findings = grown;
     walk->finding_capacity = capacity;
   }
-  bool sure = proven && walk->possible == 0 && walk->functions == 0;
+  bool sure =
+      proven && walk->possible == 0 && walk->functions == 0 && ms_guard_is_always(walk->guard);
   walk->findings[walk->finding_count++] = (ms_finding){kind, sure, node, message, fix};
 }
 

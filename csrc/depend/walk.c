@@ -51,26 +51,17 @@ static void give_target(ms_walk *walk, void *context, uint32_t k, const ms_value
 
 /* ---- control ---- */
 
-static bool look_for_exit(ms_node *node, void *context) {
-  bool *found = context;
-  if (node->kind == MS_FUNCTION) return false;
-  if (node->kind == MS_BREAK || node->kind == MS_GOTO || node->kind == MS_RETURN) *found = true;
-  return !*found;
-}
-
-static bool has_exit(ms_node *block) {
-  bool found = false;
-  ms_node_walk(block, look_for_exit, &found);
-  return found;
-}
-
 /* Walks an inner loop's block as something that may happen any number of times. */
 static void walk_maybe(ms_walk *walk, ms_node *block) {
+  const ms_guard *guard = walk->guard;
+  uint32_t breaks = walk->breaks;
   walk->possible++;
   walk->loops++;
   ms_walk_block(walk, block);
   walk->loops--;
   walk->possible--;
+  walk->guard = guard;
+  walk->breaks = breaks;
 }
 
 static bool beyond_index(int64_t value) {
@@ -105,7 +96,8 @@ static void walk_numeric(ms_walk *walk, ms_node *node) {
   ms_value ends[3];
   ms_trips trips = {.loop = node};
   ms_form one = ms_form_of(1), variable;
-  uint32_t scope = walk->scope_count;
+  const ms_guard *guard = walk->guard;
+  uint32_t scope = walk->scope_count, breaks = walk->breaks;
   ms_walk_value(walk, node->kid[0], &ends[0]);
   ms_walk_value(walk, node->kid[1], &ends[1]);
   ends[2] = ms_value_number(&one);
@@ -114,7 +106,7 @@ static void walk_numeric(ms_walk *walk, ms_node *node) {
   ms_value value = known ? ms_value_number(&variable) : ms_value_scalar();
   if (node->symbols[0]->assigned) value = ms_value_scalar();
   ms_walk_set_symbol(walk, node->symbols[0], &value);
-  bool possible = !known || has_exit(node->kid[3]);
+  bool possible = !known || ms_walk_leaves(node);
   walk->possible += possible;
   walk->loops++;
   trips.counted = known;
@@ -125,6 +117,8 @@ static void walk_numeric(ms_walk *walk, ms_node *node) {
   walk->possible -= possible;
   walk->scope_count = scope;
   ms_walk_end_trips(walk, &trips);
+  walk->guard = guard;
+  walk->breaks = breaks;
 }
 
 static void give_iterated(ms_walk *walk, void *context, uint32_t k, const ms_value *value) {
@@ -146,63 +140,26 @@ static void walk_generic(ms_walk *walk, ms_node *node) {
   walk->scope_count = scope;
 }
 
-static void walk_if(ms_walk *walk, ms_node *node) {
-  uint32_t conditional = 0;
-  for (uint32_t k = 0; k < node->kids; k++) {
-    bool block = node->kid[k]->kind == MS_BLOCK;
-    ms_value unused;
-    uint32_t scope = walk->scope_count;
-    if (!block) ms_walk_value(walk, node->kid[k], &unused);
-    if (!block && conditional == 0) {
-      walk->possible++;
-      conditional = 1;
-    }
-    if (block) ms_walk_block(walk, node->kid[k]);
-    walk->scope_count = scope;
-  }
-  walk->possible -= conditional;
+static void walk_statements(ms_walk *walk, ms_node *block) {
+  for (uint32_t k = 0; k < block->kids; k++) ms_walk_statement(walk, block->kid[k]);
 }
 
 static void walk_repeat(ms_walk *walk, ms_node *node) {
   ms_value unused;
-  uint32_t scope = walk->scope_count;
+  const ms_guard *guard = walk->guard;
+  ms_entrance outer = ms_walk_enter(walk);
+  uint32_t scope = walk->scope_count, breaks = walk->breaks;
   walk->possible++;
   walk->loops++;
-  ms_node *block = node->kid[0];
-  for (uint32_t k = 0; k < block->kids; k++) ms_walk_statement(walk, block->kid[k]);
+  walk_statements(walk, node->kid[0]);
   ms_walk_value(walk, node->kid[1], &unused);
   walk->loops--;
   walk->possible--;
   walk->scope_count = scope;
-}
-
-typedef struct label_search {
-  const char *name;
-  bool found;
-} label_search;
-
-static bool look_for_label(ms_node *node, void *context) {
-  label_search *search = context;
-  if (node->kind == MS_FUNCTION) return false;
-  if (node->kind == MS_LABEL && strcmp(node->text, search->name) == 0) search->found = true;
-  return true;
-}
-
-/* break, goto, return: what follows may not happen; out of the loop is a finding. */
-static void walk_exit(ms_walk *walk, ms_node *node) {
-  if (walk->functions > 0) return;
-  bool leaves = node->kind == MS_RETURN && walk->loop->closure == NULL;
-  if (node->kind == MS_BREAK) leaves = walk->loops == 0;
-  if (node->kind == MS_GOTO) {
-    label_search search = {node->text, false};
-    ms_node_walk(walk->loop->body, look_for_label, &search);
-    leaves = !search.found;
-  }
-  if (leaves)
-    ms_walk_find(walk, MS_REASON_LEAVES, true, node, NULL,
-                 "the body can leave the loop before its end, so later iterations depend on "
-                 "earlier ones");
-  if (node->kind != MS_BREAK || walk->loops == 0) walk->possible++; /* until the body ends */
+  ms_walk_close_jumps(walk, node->kid[0]);
+  walk->block = outer;
+  walk->guard = guard;
+  walk->breaks = breaks;
 }
 
 static void walk_return(ms_walk *walk, ms_node *node) {
@@ -215,18 +172,25 @@ static void walk_return(ms_walk *walk, ms_node *node) {
       ms_walk_give_result(walk, node, &value);
     }
   }
-  walk_exit(walk, node);
+  ms_walk_exit(walk, node);
 }
 
+/* What guards mention stays in scope while they may be used. */
 void ms_walk_block(ms_walk *walk, ms_node *block) {
-  uint32_t scope = walk->scope_count;
+  const ms_guard *guard = walk->guard;
   const ms_change *since = walk->change;
-  for (uint32_t k = 0; k < block->kids; k++) ms_walk_statement(walk, block->kid[k]);
-  walk->scope_count = scope;
+  ms_entrance outer = ms_walk_enter(walk);
+  uint32_t scope = walk->scope_count, jumps = walk->jump_count;
+  walk_statements(walk, block);
+  ms_walk_close_jumps(walk, block);
+  bool through = walk->guard == guard || ms_guard_is_never(walk->guard);
+  if (through && walk->jump_count == jumps) walk->scope_count = scope;
+  walk->block = outer;
   if (block->parent != NULL && block->parent->kind == MS_IF) ms_walk_part_ways(walk, since);
 }
 
 void ms_walk_function(ms_walk *walk, ms_function *function) {
+  const ms_guard *guard = walk->guard;
   ms_value any = ms_value_other(UINT64_MAX, true);
   uint32_t loops = walk->loops;
   for (uint32_t p = 0; p < function->parameter_count; p++)
@@ -236,6 +200,7 @@ void ms_walk_function(ms_walk *walk, ms_function *function) {
   ms_walk_block(walk, function->body);
   walk->loops = loops;
   walk->functions--;
+  walk->guard = guard;
 }
 
 static void walk_local_function(ms_walk *walk, ms_node *node) {
@@ -271,7 +236,7 @@ static void walk_statement(ms_walk *walk, ms_node *node) {
       walk_repeat(walk, node);
       return;
     case MS_IF:
-      walk_if(walk, node);
+      ms_walk_if(walk, node);
       return;
     case MS_FOR_NUMERIC:
       walk_numeric(walk, node);
@@ -291,7 +256,10 @@ static void walk_statement(ms_walk *walk, ms_node *node) {
       return;
     case MS_BREAK:
     case MS_GOTO:
-      walk_exit(walk, node);
+      ms_walk_exit(walk, node);
+      return;
+    case MS_LABEL:
+      ms_walk_label(walk, node);
       return;
     default:
       return;
@@ -308,6 +276,10 @@ void ms_walk_statement(ms_walk *walk, ms_node *node) {
 
 /* ---- the whole ---- */
 
+static void range_of_form(const void *walk, const ms_form *form, double *low, double *high) {
+  ms_walk_range(walk, form, low, high);
+}
+
 int ms_walk_begin(ms_walk *walk) {
   walk->symbol_value =
       ms_arena_take(walk->arena, walk->loop->tree->symbols + 1, sizeof *walk->symbol_value);
@@ -318,6 +290,8 @@ int ms_walk_begin(ms_walk *walk) {
   if (walk->symbol_value == NULL || walk->capture_value == NULL || walk->index_value == NULL ||
       walk->held == NULL)
     return -1;
+  walk->guard = walk->block.guard = &ms_guard_always;
+  walk->guards = (ms_guards){.arena = walk->arena, .range = range_of_form, .context = walk};
   if (ms_slices_find(walk) != 0) return -1;
   return ms_walk_make_groups(walk);
 }
@@ -328,6 +302,9 @@ static void begin_pass(ms_walk *walk) {
   walk->possible = walk->functions = walk->loops = walk->scope_count = walk->depth = 0;
   walk->accesses.count = walk->finding_count = 0;
   walk->buffered = NULL;
+  walk->jump_count = walk->exits = walk->breaks = 0;
+  walk->jumps_lost = false;
+  walk->guard = walk->block.guard = &ms_guard_always;
 }
 
 int ms_walk_body(ms_walk *walk, ms_node *body) {
@@ -335,7 +312,8 @@ int ms_walk_body(ms_walk *walk, ms_node *body) {
   for (uint32_t pass = 0; pass < MAX_PASSES; pass++) {
     begin_pass(walk);
     ms_walk_block(walk, body);
-    if (walk->failed) return -1;
+    walk->guard = &ms_guard_always;
+    if (walk->failed || walk->guards.failed) return -1;
     if (last) return 0;
     last = !walk->changed;
     /* Unless variables were read that had no value yet, all values were known in this pass. */

@@ -2,8 +2,8 @@
  *
  * Walk: from a loop body's syntax tree to its accesses and findings.
  *
- * The walk follows values, not control flow: a local assigned once is what it was assigned, a
- * local assigned several times is any of what it was assigned. Values are affine numbers, other
+ * A local assigned once is what it was assigned, a local assigned several times is any of what it
+ * was assigned. Where control comes is followed as far as affine conditions say (guard.h). Values are affine numbers, other
  * scalars, views of arrays, and "other" things, which carry the set of arrays that they may be or
  * hold. The walk repeats until no value changes; the accesses are those of its last pass. All
  * memory comes from one arena. */
@@ -40,18 +40,19 @@ typedef struct ms_view {
 
 typedef struct ms_value {
   ms_value_kind kind;
-  ms_form form;        /* NUMBER */
-  const ms_view *view; /* VIEW */
-  uint64_t groups;     /* OTHER: may be or hold these arrays; bit 63: all groups from 63 on */
-  bool captured;       /* OTHER: may be, or be part of, something captured */
-  bool plain;          /* OTHER: itself certainly no array */
-  bool callable;       /* OTHER: `binding` says what calling it does */
-  bool data;           /* OTHER: tables of numbers, strings and booleans, without functions */
-  bool changes;        /* OTHER: calling it, or a method of it, changes things outside */
-  bool quiet;          /* OTHER: no function in it stores into arrays */
-  uint32_t acts;       /* OTHER: events for which it, or something in it, may have functions */
-  const char *impure;  /* OTHER: what calling it, or a method of it, may use; or NULL */
-  bool exact;          /* OTHER: it is the table of `binding` itself */
+  ms_form form;          /* NUMBER */
+  const ms_truth *truth; /* SCALAR, OTHER: when it is true; NULL: not known */
+  const ms_view *view;   /* VIEW */
+  uint64_t groups;       /* OTHER: may be or hold these arrays; bit 63: all groups from 63 on */
+  bool captured;         /* OTHER: may be, or be part of, something captured */
+  bool plain;            /* OTHER: itself certainly no array */
+  bool callable;         /* OTHER: `binding` says what calling it does */
+  bool data;             /* OTHER: tables of numbers, strings and booleans, without functions */
+  bool changes;          /* OTHER: calling it, or a method of it, changes things outside */
+  bool quiet;            /* OTHER: no function in it stores into arrays */
+  uint32_t acts;         /* OTHER: events for which it, or something in it, may have functions */
+  const char *impure;    /* OTHER: what calling it, or a method of it, may use; or NULL */
+  bool exact;            /* OTHER: it is the table of `binding` itself */
   uint32_t binding;
 } ms_value;
 
@@ -71,6 +72,20 @@ typedef struct ms_trips {
   int64_t count;
   ms_after *after;
 } ms_trips;
+
+/* Gotos forwards that are followed exactly. */
+#define MS_MAX_JUMPS 16
+
+/* What the walk knows at the beginning of a block. */
+typedef struct ms_entrance {
+  const ms_guard *guard;
+  uint32_t exits, breaks;
+} ms_entrance;
+
+typedef struct ms_jump {
+  const ms_node *label;
+  const ms_guard *guard; /* where it jumps; NULL: not known */
+} ms_jump;
 
 typedef struct ms_walk {
   const ms_loop *loop;
@@ -95,6 +110,13 @@ typedef struct ms_walk {
   ms_change *change;     /* the last one of `held` */
   uint32_t labels;       /* that were passed */
   ms_value *index_value; /* by dimension */
+  ms_guards guards;           /* what these are made with: */
+  const ms_guard *guard;      /* where what is met is reached */
+  ms_entrance block;          /* of the innermost */
+  ms_jump jump[MS_MAX_JUMPS]; /* gotos whose labels are still to come */
+  uint32_t jump_count;
+  uint32_t exits, breaks; /* jumps that have not met their label; breaks in the loop */
+  bool jumps_lost;        /* there were more */
   ms_inner scope[MS_MAX_INNER];
   uint32_t scope_count;
   uint32_t possible;  /* > 0: what is met may not happen */
@@ -137,6 +159,18 @@ void ms_walk_end_trips(ms_walk *walk, const ms_trips *trips);
 /* Parts shared by the files of the walk. */
 void ms_walk_statement(ms_walk *walk, ms_node *node);
 void ms_walk_block(ms_walk *walk, ms_node *block);
+ms_entrance ms_walk_enter(ms_walk *walk);
+void ms_walk_if(ms_walk *walk, ms_node *node);
+void ms_walk_exit(ms_walk *walk, const ms_node *node);
+void ms_walk_label(ms_walk *walk, const ms_node *node);
+void ms_walk_close_jumps(ms_walk *walk, const ms_node *block);
+bool ms_walk_leaves(ms_node *loop);
+void ms_walk_logic(ms_walk *walk, ms_node *node, ms_value *value);
+bool ms_walk_compare(ms_walk *walk, ms_op op, const ms_value *left, const ms_value *right,
+                     ms_value *value);
+const ms_truth *ms_walk_not(ms_walk *walk, const ms_truth *truth);
+const ms_truth *ms_value_truth(const ms_value *value);
+void ms_walk_range(const ms_walk *walk, const ms_form *form, double *low, double *high);
 void ms_walk_function(ms_walk *walk, ms_function *function);
 void ms_walk_call(ms_walk *walk, ms_node *node, ms_value *value);
 void ms_walk_assign(ms_walk *walk, ms_node *target, const ms_value *value);

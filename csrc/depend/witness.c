@@ -96,8 +96,16 @@ static const char *iteration_text(const ms_explainer *explain, const int64_t *at
   return copy;
 }
 
+/* Whether both accesses happen in every iteration. */
+static bool is_everywhere(const ms_meeting *meeting) {
+  const ms_access *a = meeting->earlier, *b = meeting->later;
+  return !a->possible && !b->possible && a->guard_count == 0 && b->guard_count == 0;
+}
+
 /* "distance 1, every iteration", "distances (+, 0)". */
-static const char *distance_text(const ms_explainer *explain, const ms_cell *cell) {
+static const char *distance_text(const ms_explainer *explain, const ms_meeting *meeting) {
+  const ms_cell *cell = &meeting->cell;
+  const char *where = is_everywhere(meeting) ? ", every iteration" : ", some iterations";
   uint32_t dims = explain->conflicts->domain->dim_count;
   bool fixed = true;
   ms_text text = {0};
@@ -114,9 +122,9 @@ static const char *distance_text(const ms_explainer *explain, const ms_cell *cel
   if (!text.failed && !fixed && dims == 1) {
     copy = ms_arena_format(explain->arena, "various distances");
   } else if (!text.failed) {
-    copy = ms_arena_format(explain->arena, "distance%s %s%s%s%s", fixed ? "" : "s",
-                           dims > 1 ? "(" : "", text.bytes, dims > 1 ? ")" : "",
-                           fixed ? ", every iteration" : "");
+    copy =
+        ms_arena_format(explain->arena, "distance%s %s%s%s%s", fixed ? "" : "s",
+                        dims > 1 ? "(" : "", text.bytes, dims > 1 ? ")" : "", fixed ? where : "");
   }
   ms_text_free(&text);
   return copy;
@@ -148,7 +156,7 @@ int ms_witness_find(const ms_explainer *explain, const ms_meeting *meeting, ms_r
   if (describe(explain, meeting->later, &reason->second, variables) != 0) return -1;
   const char *from = iteration_text(explain, reason->from);
   const char *to = iteration_text(explain, reason->to);
-  reason->distance = distance_text(explain, &meeting->cell);
+  reason->distance = distance_text(explain, meeting);
   if (from == NULL || to == NULL || reason->distance == NULL) return -1;
   if (reason->has_witness) {
     reason->message =

@@ -70,6 +70,14 @@ static bool find_values(const ms_domain *domain, const ms_access *access, values
     known->at[MS_MAX_DIMS + k] = own;
     if (own.below && own.above && own.least > own.most) return false;
   }
+  for (uint32_t g = 0; g < access->guard_count; g++) {
+    for (uint32_t v = 0; v < MS_MAX_VARS; v++) {
+      interval *own = &known->at[v];
+      if (access->guard[g].at[v] == 0) continue;
+      narrow(known, &access->guard[g], v, own);
+      if (own->below && own->above && own->least > own->most) return false;
+    }
+  }
   return true;
 }
 
@@ -88,7 +96,7 @@ static bool is_free(const ms_domain *domain, const ms_access *access, uint32_t v
 static bool covers(const ms_domain *domain, const ms_access *access, const values *known,
                    const int64_t *dims) {
   bool used[MS_MAX_VARS] = {false};
-  if (access->possible) return false;
+  if (access->possible || access->guard_count > 0) return false;
   for (uint32_t s = 0; s < access->subscript_count; s++) {
     const ms_form *form = &access->subscript[s].form;
     if (!access->subscript[s].known) return false;

@@ -43,6 +43,7 @@ local function bind(state, value, depth)
   local binding = { kind = kind, depth = depth, value = value }
   if SIMPLE[kind] then
     if kind == "number" then binding.number = value end
+    if kind == "boolean" then binding.number = value and 1 or 0 end
     return binding
   end
   local about = state.describe(value)

@@ -102,7 +102,7 @@ local function describe(record, space, bindings)
         add(memory_of(binding.buffers))
         add(binding.delay or "")
       end
-    elseif binding.kind == "number" then
+    elseif binding.kind == "number" or binding.kind == "boolean" then
       if matters then parameters[#parameters + 1] = binding end
     elseif binding.name then
       add(binding.name)

@@ -3,9 +3,13 @@
 -- digest of all arrays.
 --   luajit random_loops.lua plain|meissa SEED COUNT
 local meissa = require "meissa"
+local conditions = require "spec.depend_conditions"
 local oracle = require "spec.depend_oracle"
 local plain = require "spec.support.plain"
 local random = require "spec.depend_random"
+local touches = require "spec.depend_touches"
+
+touches.forgets = false
 
 local mode, first, count = arg[1], tonumber(arg[2]), tonumber(arg[3])
 
@@ -34,14 +38,20 @@ local function loop_of(seed)
   return random.loop(seed, 1 - least), math.max(greatest - least + 1, 4)
 end
 
-local function world(seed, extent)
-  local env, rng = {flag = true, p = {}}, random.random(seed)
+-- Most elements of an array.
+local MOST = 2e6
+
+local function world(seed, extent, text)
+  local env, rng = {on = true, off = false, here = conditions.here, p = {}}, random.random(seed)
   for name, dims in pairs(DIMS) do
     local shape = {}
     for d = 1, dims do shape[d] = extent end
-    env[name] = meissa.rand(shape, {seed = seed, scale = 0.1})
+    if text:find(name .. "[", 1, true) then
+      if extent ^ dims > MOST then return nil end
+      env[name] = meissa.rand(shape, {seed = seed, scale = 0.1})
+    end
   end
-  for key = -100, 100 do env.p[key] = rng:int(1, 4) end
+  for key = -2000, 2000 do env.p[key] = rng:int(1, 4) end
   return env
 end
 
@@ -57,16 +67,21 @@ local function refused(err)
   return type(err) == "table" and err.code == "DEP"
 end
 
-for seed = first, first + count - 1 do
+local function run(seed)
   local loop, extent = loop_of(seed)
-  local env = world(seed, extent)
   local text = with_order(loop.text, loop.ordered)
+  local env = world(seed, extent, text)
+  local order = loop.ordered and "ordered" or "unordered"
+  if not env then return order, "large", "" end
   local ok, err = pcall(plain.run, text, env, mode == "plain" and plain.parallel or meissa.parallel)
   local strategy = "-"
   if mode ~= "plain" then strategy = refused(err) and "refused" or ok and meissa.last().strategy end
   if not ok and not refused(err) then
     error(("seed %d: %s\n%s"):format(seed, tostring(err), text), 0)
   end
-  print(("%d\t%s\t%s\t%s"):format(seed, loop.ordered and "ordered" or "unordered", strategy,
-                                  (plain.image(env))))
+  return order, strategy, (plain.image(env))
+end
+
+for seed = first, first + count - 1 do
+  print(("%d\t%s\t%s\t%s"):format(seed, run(seed)))
 end

@@ -70,7 +70,7 @@ local function code_of(fn)
 end
 
 -- Kinds of values that are all the same to the analyser.
-local SHARED = { ["nil"] = true, boolean = true, string = true }
+local SHARED = { ["nil"] = true, string = true }
 
 local Work = {}
 Work.__index = Work
@@ -78,12 +78,14 @@ Work.__index = Work
 -- The index of an inner binding for a value.
 function Work:value(value, number)
   local kind, key = type(value), value
-  if kind == "number" and not number then value = 0 / 0 end
-  if value ~= value or SHARED[kind] then key = kind end
+  local unknown = (kind == "number" or kind == "boolean") and not number
+  if unknown and kind == "number" then value = 0 / 0 end
+  if value ~= value or SHARED[kind] or unknown then key = kind end
   local known = self.by_value[key]
   if known then return known end
   if #self.list >= MOST then return nil end
   local binding = self.tools.bind(value, 0)
+  if unknown then binding.number = 0 / 0 end
   local index
   if binding.kind == "array" then
     index = self.tools.array(binding, value)

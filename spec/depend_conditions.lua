@@ -1,0 +1,97 @@
+-- SPDX-License-Identifier: MIT
+--
+-- Random conditions: their text, and when they hold.
+--
+-- A condition is {text =, value = function of the names' values -> true, false or nil (not known),
+-- known = whether it always is, yes =, no = how many conjunctions of inequalities say when it holds
+-- and when it does not}.
+
+local affines = require("spec.depend_affine")
+
+local M = {}
+
+-- What the names of the texts below mean: on and off are booleans, `here` a number, p a table.
+M.here = 1
+
+-- More conjunctions around one statement would not be followed.
+local MOST = 8
+
+local OPERATORS = {
+  { "==", function(a, b) return a == b end, 1, 2 },
+  { "~=", function(a, b) return a ~= b end, 2, 1 },
+  { "<", function(a, b) return a < b end, 1, 1 },
+  { "<=", function(a, b) return a <= b end, 1, 1 },
+  { ">", function(a, b) return a > b end, 1, 1 },
+  { ">=", function(a, b) return a >= b end, 1, 1 },
+}
+
+local function compare(rng, names)
+  local op = rng:pick(OPERATORS)
+  local left = affines.make(rng, names, { simple = rng:chance(60) })
+  local right = affines.make(rng, names, { simple = true })
+  local by, here = rng:chance(25) and rng:int(2, 4), rng:chance(25)
+  local text = affines.text(left)
+  if by then
+    text = ("(%s) %% %d"):format(text, by)
+    right = { constant = rng:int(0, by - 1), terms = {} }
+  end
+  return {
+    text = ("%s %s %s"):format(text, op[1], here and "here" or affines.text(right)),
+    value = function(values)
+      local a, b = affines.value(left, values), here and M.here or affines.value(right, values)
+      return op[2](by and a % by or a, b)
+    end,
+    known = true, yes = op[3], no = op[4],
+  }
+end
+
+local function constant(text, value)
+  return { text = text, value = function() return value end, known = value ~= nil,
+    yes = value == false and 0 or 1, no = value == true and 0 or 1 }
+end
+
+local function atom(rng, names)
+  local roll = rng:int(1, 100)
+  if roll <= 12 then return constant("p[0]", nil) end
+  if roll <= 16 then return constant("on", true) end
+  if roll <= 20 then return constant("off", false) end
+  return compare(rng, names)
+end
+
+local function negate(a)
+  return { text = "not (" .. a.text .. ")", known = a.known, yes = a.no, no = a.yes,
+    value = function(values)
+      local value = a.value(values)
+      if value == nil then return nil end
+      return not value
+    end }
+end
+
+local function both(a, b)
+  return { text = ("(%s) and (%s)"):format(a.text, b.text), known = a.known and b.known,
+    yes = a.yes * b.yes, no = a.no + b.no,
+    value = function(values)
+      local x, y = a.value(values), b.value(values)
+      if x == false or y == false then return false end
+      return x and y
+    end }
+end
+
+local function either(a, b)
+  local other = negate(both(negate(a), negate(b)))
+  other.text = ("(%s) or (%s)"):format(a.text, b.text)
+  return other
+end
+
+--- A random condition under `weight` conjunctions.
+function M.make(rng, names, weight)
+  local made = atom(rng, names)
+  local roll = rng:int(1, 100)
+  if roll <= 20 then made = both(made, atom(rng, names)) end
+  if roll > 20 and roll <= 40 then made = either(made, atom(rng, names)) end
+  if roll % 5 == 0 then made = negate(made) end
+  if weight * (made.yes + made.no) <= MOST then return made end
+  return rng:chance(50) and constant("on", true) or constant("off", false)
+end
+
+return M

@@ -1,0 +1,66 @@
+-- SPDX-License-Identifier: MIT
+--- Loops whose conditions make them parallel, run one after the other: prints for each its strategy
+-- and what it left, to the last bit.
+--   luajit guards.lua plain|meissa
+local meissa = require "meissa"
+local plain = require "spec.support.plain"
+
+-- Text, and the strategy of its last loop.
+local LOOPS = {
+  {"for k = 1, n do for i in parallel(n) do if i ~= k then for j = 1, n do " ..
+    "D[i][j] = math.min(D[i][j], D[i][k] + D[k][j]) end end end end", "independent"},
+  {"for i in parallel(n) do if i > k then A[i] = A[i] + A[k] end end", "independent"},
+  {"for i in parallel(n) do if not (i ~= k) then A[i] = 1 else A[i] = A[k] end end", "serial"},
+  {"for c = 0, 1 do for i in parallel({2, n - 1}) do if i % 2 == c then A[i] = A[i-1] + A[i+1] end "
+    .. "end end", "independent"},
+  {"for i in parallel(n) do if i == k then goto continue end A[i] = A[k] ::continue:: end",
+    "independent"},
+  {"for i, j in parallel(n, n) do if i > j then D[i][j] = D[j][i] * 2 end end", "independent"},
+  {"for i, j in parallel(n, n) do if j >= i then goto next end do D[i][j] = D[j][i] end ::next:: "
+    .. "end", "independent"},
+  {"for i in parallel(n) do if i > 20 then A[i] = A[i-20] elseif i > 3 then B[i] = A[i] end end",
+    "independent"},
+  {"for i, j in parallel(n, n) do if i == j then D[i][j] = 1 else D[i][j] = D[i][i] end end",
+    "partition"},
+  {"for i in parallel(n) do if on then A[i] = B[i] else A[1] = i end end", "independent"},
+  {"for i in parallel(n) do if off then B[1] = C[i] log[#log + 1] = i end A[i] = A[i] + 1 end",
+    "independent"},
+  {"for i in parallel(n) do if off then t[i] = 1 A:nonsense() print(i) end A[i] = A[i] + 1 end",
+    "independent"},
+  {"for i in parallel(n) do if off then break end A[i] = A[i] + 1 end", "independent"},
+  {"for i in parallel(n) do A[i] = A[i] + (off and B[i] + A[1] or 0) end", "independent"},
+  {"for i in parallel(n) do local x = i ~= k and A[k] or 0 if i ~= k then A[i] = x end end",
+    "independent"},
+  {"for i in parallel(n) do if inside(i) then A[i] = B[i-1] + B[i+1] else A[i] = 0 end end",
+    "independent"},
+  {"for i in parallel(n) do copy(D, i, k) end", "independent"},
+  {"for i in parallel(n) do local odd = i % 2 == 1 if not odd and i > 2 then A[i] = A[i-1] end end",
+    "independent"},
+  {"for i in parallel(n) do for j = 1, n do if j >= i then break end D[i][j] = D[j][i] end end",
+    "independent"},
+  {"for i, j in parallel(n, n) do if i ~= 1 and i ~= n and j ~= 1 and j ~= n then " ..
+    "B[i] = B[i] + D[i][j] else D[i][j] = 0 end end", "partition"},
+}
+
+local n = 40
+
+local function world()
+  local env = {n = n, k = 7, on = true, off = false, t = {}, log = {}}
+  for seed, name in ipairs {"A", "B", "C"} do env[name] = meissa.rand({n}, {seed = seed}) end
+  env.D = meissa.rand({n, n}, {seed = 4})
+  function env.inside(i) return i > 1 and i < n end
+  function env.copy(D, i, k)
+    if i == k then return end
+    D[i][1] = D[k][1]
+  end
+  return env
+end
+
+for number, loop in ipairs(LOOPS) do
+  local env = world()
+  local ok, err = pcall(plain.run, loop[1], env, arg[1] == "plain" and plain.parallel or
+                        meissa.parallel)
+  local strategy = arg[1] == "plain" and loop[2] or not ok and (err.code == "DEP" and "serial" or
+    tostring(err)) or meissa.last().strategy
+  print(("%d\t%s\t%s"):format(number, strategy, ok and plain.image(env) or "-"))
+end
