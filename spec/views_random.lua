@@ -192,9 +192,15 @@ function Program:subscript(extent)
   return tostring(self:int(1, extent))
 end
 
+-- What a view is called: by its name, or as a field.
+function Program:name(name)
+  return self:chance(20) and "fields." .. name or name
+end
+
 function Program:element(name)
   local keys = {}
   for d, extent in ipairs(self.dims[name]) do keys[d] = self:subscript(extent) end
+  name = self:name(name)
   local listed = #keys > 1 and self:chance(30)
   if listed then return ("%s[{%s}]"):format(name, table.concat(keys, ", ")) end
   return name .. "[" .. table.concat(keys, "][") .. "]"
@@ -206,12 +212,22 @@ function Program:rows(name)
   for d = 1, self:int(0, #self.dims[name] - 1) do
     keys = keys .. "[" .. self:subscript(self.dims[name][d]) .. "]"
   end
-  return name .. keys
+  return self:name(name) .. keys
+end
+
+-- An element that a function reads, by an upvalue or from what it is given; nil for matrices.
+function Program:call(name)
+  if #self.dims[name] > 1 then return nil end
+  local key = self:subscript(self.dims[name][1])
+  local row = self.made[name].make and self.made[name].make[1] == "row"
+  if row or self:chance(50) then return ("take(%s, %s)"):format(self:name(name), key) end
+  return ("take_%s(%s)"):format(name, key)
 end
 
 function Program:value()
   local how = self:int(1, 10)
   if how <= 1 then return self:rows(self:pick(self.names)) .. ":sum()" end
+  if how == 2 then return self:call(self:pick(self.names)) or "1" end
   if how <= 8 then return self:element(self:pick(self.names)) end
   if how == 9 and #self.indices > 0 and self.over then return "v" end
   return self:pick(self.indices).name
@@ -230,6 +246,9 @@ function Program:statement(depth)
     return ("if %s %% 2 == 0 then %s end"):format(self.indices[1].name, self:statement(depth + 1))
   elseif how <= 26 then
     return ("%s:fill(%s %% 97)"):format(self:rows(name), self:value())
+  elseif how <= 30 and #self.dims[name] == 1 then
+    local key = self:subscript(self.dims[name][1])
+    return ("put(%s, %s, %s %% 97)"):format(self:name(name), key, self:value())
   elseif how <= 34 and #self.dims[name] > 1 then
     local row = self.dims[name]
     self.row = (self.row or 0) + 1
@@ -291,6 +310,12 @@ function M.program(seed)
   return program
 end
 
+local function rows_of(X, count)
+  local rows = {}
+  for k = 1, count do rows[k] = X:select(1, k) end
+  return rows
+end
+
 --- Loops over views that users write: the extents of the base, the names with the views that they
 -- are, the loop, and how it runs in parallel, or that it meets itself.
 M.examples = {
@@ -330,8 +355,16 @@ M.examples = {
   {shape = {20, 8}, names = {"S", "r", "c"}, runs = "independent",
    views = function(S) return {S = S:transpose(), r = S[1], c = S:select(2, 3)} end,
    text = "for i in parallel({2, 20}) do S[5][i] = c[i] + r[3] + r[1] end"},
+  {shape = {71, 70}, names = {"rows", "last"}, runs = "independent",
+   views = function(X) return {rows = rows_of(X, 70), last = X:select(1, 71)} end,
+   text = "for i in parallel(70) do last[i] = rows[i]:sum() end"},
+  {shape = {71, 70}, names = {"rows", "X"}, inexact = true,
+   views = function(X) return {rows = rows_of(X, 70), X = X} end,
+   text = "for i in parallel(70) do X[71][i] = rows[i]:sum() end"},
 }
-for _, example in ipairs(M.examples) do example.ordered, example.exact = true, true end
+for _, example in ipairs(M.examples) do
+  example.ordered, example.exact = true, not example.inexact
+end
 
 -- The view on an array, or on a plain one.
 local function make(view, base)

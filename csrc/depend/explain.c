@@ -250,9 +250,10 @@ static int add_other_fixes(const ms_explainer *explain, ms_reason *reason,
                                     "if sums may be added at the end: local sum = "
                                     "meissa.buffer(%s)  ... sum[e] = sum[e] + x",
                                     path));
-  } else if (named && !updates && !read->write && read->node != NULL &&
-             read->binding == write->binding) {
-    const char *copy = read_of_copy(explain, read, path);
+  } else if (!updates && !read->write && read->node != NULL &&
+             read->binding < explain->walk->loop->capture_count) {
+    path = ms_binding_path(explain->walk, explain->arena, read->binding);
+    const char *copy = path == NULL ? NULL : read_of_copy(explain, read, path);
     if (copy == NULL) return -1;
     add_fix(reason, ms_arena_format(explain->arena,
                                     "if old values are fine: local old = %s:snapshot()  ... %s",

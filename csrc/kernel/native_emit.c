@@ -25,6 +25,11 @@ static bool overlap(const ms_writer *w, uint32_t a, uint32_t b) {
          bindings[a].storage == bindings[b].storage;
 }
 
+static bool same_array(const ms_writer *w, uint32_t a, uint32_t b) {
+  const ms_binding *bindings = w->draft->job->bindings;
+  return bindings[a].array == bindings[b].array;
+}
+
 /* Marks the arrays that cannot be `restrict`: parts of one array under two names. The entries of a
  * dense array that the body does not name may be any other's. */
 static void find_shared(ms_writer *w) {
@@ -34,7 +39,7 @@ static void find_shared(ms_writer *w) {
   for (uint32_t a = 0; a < count; a++) {
     w->shared[a] = unknown;
     for (uint32_t b = 0; b < count; b++) {
-      if (ms_c_array(w, a) != ms_c_array(w, b) && overlap(w, a, b)) w->shared[a] = true;
+      if (overlap(w, a, b) && !same_array(w, a, b)) w->shared[a] = true;
     }
     if (job->space->source >= 0 && overlap(w, a, (uint32_t)job->space->source)) w->shared[a] = true;
   }

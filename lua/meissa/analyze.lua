@@ -265,7 +265,7 @@ function M.analyze(text, bindings, opts)
     return env[each.root]
   end, describe_any, { env = env, opaque = { [M.opaque] = true }, names = loop:names() })
   if about then space.source = capture.source(resolved, about, recorded[1]) end
-  views.resolve(resolved)
+  views.resolve(resolved, #captures)
   local plan
   plan, problem = core.plan(loop, resolved, space)
   if not plan then errors.raise_core(problem) end

@@ -91,7 +91,7 @@ local function resolve(record, space, roots, env)
   if space.array then
     space.source = capture.source(bindings, describe_array(space.array), space.array)
   end
-  views.resolve(bindings)
+  views.resolve(bindings, #record.captures)
   local values = {}
   for c, binding in ipairs(bindings) do values[c] = value_of(binding, binding.value) end
   return bindings, values

@@ -20,10 +20,11 @@ local MOST_DIMS = 8
 local APART, BASES = 2 ^ 52, 2 ^ 51
 
 -- The arrays of a storage, each with its bindings: {about =, first = (elements from the storage's
--- beginning on), bindings =}; nil where one has no such place.
-local function members_of(bindings, storage)
+-- beginning on), bindings =, named = (it is among the first `named` bindings)}; nil where one has
+-- no such place.
+local function members_of(bindings, storage, named)
   local members, by_array, type = {}, {}, nil
-  for _, binding in ipairs(bindings) do
+  for index, binding in ipairs(bindings) do
     if binding.kind == "array" and binding.storage == storage then
       local known = by_array[binding.array]
       if not array.is(binding.value) then return nil end
@@ -36,7 +37,7 @@ local function members_of(bindings, storage)
         local block = array.core(binding.value).store.block
         local bytes = about.offset - tonumber(block.offset)
         known = {about = about, first = bytes / element_size[type], bindings = {},
-                 id = binding.array}
+                 id = binding.array, named = index <= named}
         by_array[binding.array], members[#members + 1] = known, known
       end
       known.bindings[#known.bindings + 1] = binding
@@ -146,27 +147,36 @@ local function unite(boxes)
   return united
 end
 
+-- Of so many arrays that only tables and functions lead to it is not worth knowing which is which.
+local MOST_UNNAMED = 60
+
+-- A box for each member; one for all of them if they are to stay `together`, and for those without
+-- a name where they are many.
+local function boxes_of(members, together)
+  local boxes, unnamed, shared = {}, 0, nil
+  for _, member in ipairs(members) do unnamed = unnamed + (member.named and 0 or 1) end
+  for _, member in ipairs(members) do
+    local joins = together or not member.named and unnamed > MOST_UNNAMED
+    if joins and shared then
+      widen(shared, member)
+      shared.members[#shared.members + 1] = member
+    else
+      local box = copy_of(member)
+      box.number, box.members = #boxes + 1, {member}
+      boxes[box.number], shared = box, joins and box or shared
+    end
+  end
+  return boxes
+end
+
 -- The members in groups whose boxes are apart.
 local function groups_of(members, together)
-  local boxes = {}
-  for number, member in ipairs(members) do
-    local box = copy_of(member)
-    box.number, box.members = number, {member}
-    boxes[number] = box
-  end
-  if together then
-    for n = 2, #boxes do
-      widen(boxes[1], boxes[n])
-      boxes[1].members[n] = boxes[n].members[1]
-    end
-    return {boxes[1]}
-  end
-  local count
-  repeat
-    count = #boxes
+  local boxes = boxes_of(members, together)
+  while true do
+    local count = #boxes
     boxes = unite(boxes)
-  until #boxes == count
-  return boxes
+    if #boxes == count then return boxes end
+  end
 end
 
 -- The base of a group: {id =, dims =, strides =, place = (bytes from its segment's beginning)}.
@@ -213,9 +223,9 @@ local function set_apart(group)
 end
 
 -- Finds the groups of a storage's arrays; where they are to stay `together`, one.
-local function arrange(bindings, storage, together)
+local function arrange(bindings, storage, named, together)
   local members = {}
-  for _, member in ipairs(members_of(bindings, storage) or {}) do
+  for _, member in ipairs(members_of(bindings, storage, named) or {}) do
     if member.about.count > 0 then
       members[#members + 1] = member
     elseif not together then
@@ -232,8 +242,9 @@ end
 
 --- Finds out which arrays of a loop share elements. Those of a storage that do not get a `storage`
 -- of their own; those that do get a `view`, see M.part.
--- @tab bindings what capture.resolve gave, with the values
-function M.resolve(bindings)
+-- @tab bindings what capture.resolve gave, with the values @number named how many of them are
+-- captures, which have names in the body
+function M.resolve(bindings, named)
   local first, several, buffered = {}, nil, {}
   for _, binding in ipairs(bindings) do
     if binding.kind == "array" then
@@ -248,7 +259,7 @@ function M.resolve(bindings)
     end
   end
   for storage in tables.each(several or {}) do
-    arrange(bindings, storage, buffered[storage] or false)
+    arrange(bindings, storage, named, buffered[storage] or false)
   end
 end
 

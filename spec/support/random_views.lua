@@ -13,8 +13,8 @@ local mode, first, count, mutant = arg[1], tonumber(arg[2]), tonumber(arg[3]), a
 local resolve = views.resolve
 local mutants = {
   -- The analyser believes that each view begins where its base does.
-  offset = function(bindings)
-    resolve(bindings)
+  offset = function(bindings, named)
+    resolve(bindings, named)
     for _, binding in ipairs(bindings) do
       local view = binding.view
       if view then
@@ -35,10 +35,23 @@ local mutants = {
 }
 if mutant then views.resolve = mutants[mutant] end
 
+-- Functions that lead to the views.
+local function functions_of(program)
+  local list = {"local function take(v, k) return v[k] end",
+                "local function put(v, k, x) v[k] = x end"}
+  for _, name in ipairs(program.names) do
+    list[#list + 1] = ("local function take_%s(k) return %s[k] end"):format(name, name)
+  end
+  return table.concat(list, "\n")
+end
+
 local function run(program, env, parallel)
-  local names, values = {"parallel", "p"}, {parallel, env.p or {}}
-  for k, name in ipairs(program.names) do names[k + 2], values[k + 2] = name, env[name] end
-  local text = ("local %s = ...\n%s\n"):format(table.concat(names, ", "), program.text)
+  local names, values = {"parallel", "p", "fields"}, {parallel, env.p or {}, {}}
+  for k, name in ipairs(program.names) do
+    names[k + 3], values[k + 3], values[3][name] = name, env[name], env[name]
+  end
+  local text = ("local %s = ...\n%s\n%s\n"):format(table.concat(names, ", "),
+                                                 functions_of(program), program.text)
   return pcall(loadstring(text), unpack(values))
 end
 
