@@ -111,7 +111,9 @@ describe("encoded values", function()
   end)
 
   local bad = { pointer = buffer.encode(buffer.decode("\3")), address = "\5" .. ("\16"):rep(8),
-    complex = buffer.encode(ffi.new("complex", 1, 2)), tag = "\7" .. ("\255"):rep(8), none = "" }
+    complex = buffer.encode(ffi.new("complex", 1, 2)), tag = "\7" .. ("\255"):rep(8), none = "",
+    ["nil"] = "\9\1\0\2", twice = "\9\2\33k\2\33k\2",
+    nan = "\9\1\7\0\0\0\0\0\0\248\255\2" }
   for name, bytes in pairs(bad) do
     it("are none of these in files and messages, " .. name, function()
       assert.is_nil((encoded.from_file(bytes)))

@@ -8,7 +8,8 @@
 #include <string.h>
 
 enum tag {
-  TAG_TRUE = 0x02,    /* nil and false lie below */
+  TAG_NIL = 0x00,
+  TAG_TRUE = 0x02,    /* false lies below */
   TAG_LIGHT64 = 0x05, /* NULL and pointers of 32 bits lie below */
   TAG_INT = 0x06,
   TAG_NUMBER = 0x07,
@@ -20,11 +21,18 @@ enum tag {
 };
 
 /* Doubles with larger bits are not numbers to LuaJIT but its other values. */
-#define NAN_BITS 0xfff8000000000000u
+#define NAN_BITS      0xfff8000000000000u
+#define INFINITE_BITS 0x7ff0000000000000u
+
+/* The stream, or a table: how many values are still to come, keys included, and how many of them
+ * are keys and what they have, which come last. */
+typedef struct level {
+  uint64_t left, paired;
+} level;
 
 typedef struct scan {
   const unsigned char *at, *end;
-  uint64_t left[MS_ENCODED_DEPTH + 1]; /* values still to come: of the stream, then of each table */
+  level levels[MS_ENCODED_DEPTH + 1];
   int depth;
 } scan;
 
@@ -56,10 +64,11 @@ static const char *skip(scan *s, size_t size) {
   return NULL;
 }
 
-static const char *skip_number(scan *s) {
+static const char *skip_number(scan *s, bool key) {
   uint64_t bits = 0;
   for (size_t k = 0; k < 8 && k < bytes_left(s); k++) bits |= (uint64_t)s->at[k] << 8 * k;
   if (bits > NAN_BITS) return "has a number with the bits of another value";
+  if (key && (bits & INT64_MAX) > INFINITE_BITS) return "has a key that is NaN";
   return skip(s, 8);
 }
 
@@ -70,22 +79,23 @@ static const char *open_table(scan *s, uint32_t tag) {
   if (parts >= 2 && !take_count(s, &array)) return "is cut short";
   if ((parts & 1) != 0 && !take_count(s, &hash)) return "is cut short";
   if (parts >= 4 && array > 0) array--; /* what would be at 0 is not there */
-  uint64_t values = array + 2 * (uint64_t)hash;
-  if (values > bytes_left(s)) return "announces a table that is larger than itself";
+  level table = {.left = array + 2 * (uint64_t)hash, .paired = 2 * (uint64_t)hash};
+  if (table.left > bytes_left(s)) return "announces a table that is larger than itself";
   if (s->depth == MS_ENCODED_DEPTH) return "has tables nested too deep";
-  s->left[++s->depth] = values;
+  s->levels[++s->depth] = table;
   return NULL;
 }
 
 /* Goes over one value, of a table only over the beginning. */
-static const char *step(scan *s, bool integers) {
+static const char *step(scan *s, bool key, bool integers) {
   uint32_t tag;
   if (!take_count(s, &tag)) return "is cut short";
   if (tag >= TAG_STRING) return skip(s, tag - TAG_STRING);
+  if (tag == TAG_NIL && key) return "has a key that is nil";
   if (tag <= TAG_TRUE) return NULL;
   if (tag <= TAG_LIGHT64) return "has a pointer";
   if (tag == TAG_INT) return skip(s, 4);
-  if (tag == TAG_NUMBER) return skip_number(s);
+  if (tag == TAG_NUMBER) return skip_number(s, key);
   if (tag >= TAG_TABLE && tag <= TAG_TABLE_LAST) return open_table(s, tag);
   if (tag == TAG_INT64 || tag == TAG_UINT64) {
     return integers ? skip(s, 8) : "has a 64-bit integer (cdata)";
@@ -96,14 +106,16 @@ static const char *step(scan *s, bool integers) {
 const char *ms_encoded_fault(const char *bytes, size_t size, bool integers) {
   const unsigned char *first = (const unsigned char *)bytes;
   scan s = {.at = first, .end = first + size, .depth = 0};
-  s.left[0] = 1;
+  s.levels[0] = (level){.left = 1};
   while (s.depth >= 0) {
-    if (s.left[s.depth] == 0) {
+    level *top = &s.levels[s.depth];
+    if (top->left == 0) {
       s.depth--;
       continue;
     }
-    s.left[s.depth]--;
-    const char *fault = step(&s, integers);
+    bool key = top->left <= top->paired && top->left % 2 == 0;
+    top->left--;
+    const char *fault = step(&s, key, integers);
     if (fault != NULL) return fault;
   }
   return bytes_left(&s) == 0 ? NULL : "goes on after its end";

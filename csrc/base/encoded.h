@@ -2,9 +2,11 @@
  *
  * Encoded: a look over a stream of LuaJIT's string.buffer before it is decoded.
  *
- * The decoder makes a table as large as the stream announces before it has seen an element, and
- * makes pointers (light userdata) of any bits. A stream in which nothing was found takes memory in
- * proportion to its own length. Pure functions; any thread. */
+ * The decoder makes a table as large as the stream announces before it has seen an element, makes
+ * pointers (light userdata) of any bits, and raises errors about keys in a way that LuaJITs before
+ * August 2023 do not survive in machine code (err_msgv took L->base as it was before the trace). A
+ * stream in which nothing was found takes memory in proportion to its own length, and can fail for
+ * a key that comes twice only. Pure functions; any thread. */
 #ifndef MS_BASE_ENCODED_H
 #define MS_BASE_ENCODED_H
 

@@ -49,6 +49,12 @@ static const struct {
     {BYTES("\x09\x01\x21k"), "cut short", "cut short"},
     {BYTES("\x0c\xff\xff\xff\xff\x03\x01\x01"), "larger than itself", "larger than itself"},
     {BYTES("\x09\xff\xff\xff\xff\xff\x01\x01"), "larger than itself", "larger than itself"},
+    {BYTES("\x09\x01\x00\x02"), "key that is nil", "key that is nil"},
+    {BYTES("\x09\x01\xff\x00\x00\x00\x00\x02"), "key that is nil", "key that is nil"},
+    {BYTES("\x09\x01\x07\x00\x00\x00\x00\x00\x00\xf8\xff\x02"), "NaN", "NaN"},
+    {BYTES("\x09\x01\x07\x00\x00\x00\x00\x00\x00\xf0\x7f\x02"), NULL, NULL}, /* infinity */
+    {BYTES("\x0d\x03\x02\x00\x00\x21k\x00\x21j\x00"), NULL, NULL}, /* nil where it may be */
+    {BYTES("\x0d\x03\x02\x00\x00\x21k\x00\x00\x21j"), "key that is nil", "key that is nil"},
     {BYTES("\x0b"), "cut short", "cut short"},
     {BYTES("\x0b\x01"), "cut short", "cut short"},
     {BYTES("\x03"), "pointer", "pointer"},
