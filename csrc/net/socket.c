@@ -173,10 +173,3 @@ int ms_socket_receive(void *socket, char from[MS_IDENTITY_SIZE], zmq_msg_t *mess
   drop_parts(socket);
   return -1;
 }
-
-void ms_context_end(void **context) {
-  if (*context == NULL) return;
-  zmq_ctx_shutdown(*context);
-  while (zmq_ctx_term(*context) != 0 && errno == EINTR) continue;
-  *context = NULL;
-}

@@ -60,7 +60,4 @@ int ms_socket_poll(zmq_pollitem_t *items, int count, int timeout);
  * was there, but had another number of parts or a strange id, and was dropped. */
 int ms_socket_receive(void *socket, char from[MS_IDENTITY_SIZE], zmq_msg_t *message);
 
-/* Shuts a context down and frees it, once all of its sockets are closed. */
-void ms_context_end(void **context);
-
 #endif

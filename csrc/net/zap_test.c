@@ -3,6 +3,7 @@
  * The gatekeeper: only the session's client key gets through a CURVE socket; messages over the cap
  * do not arrive. */
 #include "net/zap.h"
+#include "net/context.h"
 
 #include <string.h>
 #include <zmq.h>

@@ -15,6 +15,7 @@
 #include "base/directory.h"
 #include "base/test.h"
 #include "net/channel.h"
+#include "net/context.h"
 #include "net/link.h"
 #include "runtime/board.h"
 #include "runtime/setup.h"

@@ -13,10 +13,16 @@
 #include <zmq.h>
 
 #include "net/channel.h"
+#include "net/context.h"
 #include "runtime/session_state.h"
 
 #define END_WAIT    700 /* ms for a worker to end by itself */
 #define QUEUE_LIMIT 256 /* more than a link's window */
+
+/* Descriptors of a session: its board, directory and arrays; and of each worker's process, channel,
+ * lane and connection. */
+#define A_SESSION 8
+#define A_WORKER  4
 
 /* All sessions of the process, for its exit and for segments that go away. */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -190,8 +196,8 @@ static char **copy_command(const char *const *command) {
 /* Binds the router. The gatekeeper comes before the first bind. */
 static int open_router(ms_session *session, ms_error *err) {
   bool tcp = session->config.tcp;
-  session->context = zmq_ctx_new();
-  if (session->context == NULL) return ms_error_set(err, MS_NET, "no ZeroMQ context");
+  session->context = ms_context_new(A_SESSION + A_WORKER * session->config.workers, tcp, err);
+  if (session->context == NULL) return -1;
   char address[MS_DIRECTORY_SIZE + 32];
   if (tcp) {
     if (ms_keys_make(&session->keys, err) != 0) return -1;

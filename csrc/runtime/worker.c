@@ -13,6 +13,7 @@
 #include <zmq.h>
 
 #include "net/channel.h"
+#include "net/context.h"
 #include "runtime/guard.h"
 #include "runtime/worker_state.h"
 
@@ -20,6 +21,11 @@
 #define SEGMENT_WAIT 5000    /* ms for a segment that a task names */
 #define QUEUE_LIMIT  256     /* more than a link's window */
 #define IDLE_SPIN    500000u /* ns of looking for the next job before sleeping */
+
+/* Descriptors of a worker: its arrays' memory on its way, and objects that are loaded; and those of
+ * each worker that it hands over to by messages: a socket, its connection, and the other way's. */
+#define A_WORKER    4
+#define A_NEIGHBOUR 3
 
 uint64_t ms_worker_clock(void) {
   struct timespec now;
@@ -86,8 +92,9 @@ static int take_setup(ms_worker *worker, ms_error *err) {
 static int open_sockets(ms_worker *worker, ms_hello *hello, ms_error *err) {
   const ms_setup *setup = &worker->setup;
   const ms_keys *keys = setup->tcp ? &setup->keys : NULL;
-  worker->context = zmq_ctx_new();
-  if (worker->context == NULL) return ms_error_set(err, MS_NET, "no ZeroMQ context");
+  uint32_t neighbours = worker->board_hands_over ? 0 : setup->workers - 1;
+  worker->context = ms_context_new(A_WORKER + A_NEIGHBOUR * neighbours, keys != NULL, err);
+  if (worker->context == NULL) return -1;
   if (keys != NULL) {
     worker->zap = ms_zap_start(worker->context, keys, err);
     if (worker->zap == NULL) return -1;
