@@ -81,6 +81,80 @@ describe("reductions", function()
     end
   end)
 
+  it("are none where what blocks need not evaluate has effects", function()
+    local function quiet(x) for k = 1, 2 do if x == k then return k end end return false end
+    local function loud(x) print(x) return false end
+    local A = shape(20)
+    local function store() A[1] = 1 return false end
+    local o = {quiet = function(self, x) return x > self.limit end, limit = 3, loud = loud}
+    local bindings = {quiet = quiet, loud = loud, store = store, o = o, s = false,
+                      meissa = meissa}
+    for _, e in ipairs {"quiet(i)", "o:quiet(i)", "A:sum() > i", "A[i] == 2 and i"} do
+      assert.equal("s or", (roles("s = s or " .. e, bindings)), e)
+      assert.equal("s and", (roles("s = s and " .. e, bindings)), e)
+    end
+    for _, e in ipairs {"loud(i)", "o.loud(i)", "store()", "print(i)", "A:fill(i)",
+                        "meissa.random() > 0.5", "A:save('x')", "(function() return i end)()"} do
+      for _, body in ipairs {"s = s or ", "s = s and "} do
+        local found, code = roles(body .. e, bindings)
+        assert.equal("s carried", found, e)
+        assert.is_truthy(code, e)
+      end
+    end
+    assert.equal("s or", (roles("s = loud(i) or s", bindings)))
+  end)
+
+  it("whose values tell the order are refused where blocks have another than the loop", function()
+    local function role(e, head)
+      local text = "local x\nfor i, j in parallel({1, 9}, {1, 9}) do\n" .. head ..
+        " s = s or %s\nend\nx = s"
+      return analyze.analyze(text:format(e), {R = shape(20, 20), s = false}).scalars.s.role
+    end
+    assert.equal("reduction", role("R[i][j] > 0 and i", ""))
+    local wave = "R[i + 1][j + 1] = R[i][j + 1] + R[i + 1][j]"
+    assert.equal("reduction", role("i * j > 30", wave))
+    assert.equal("carried", role("i * j > 30 and i", wave))
+  end)
+
+  for _, workers in ipairs {0, 1, 2, 5} do
+    it(("raise no error that the loop skips: %d workers"):format(workers), function()
+      local output, status = child.script([==[
+        local meissa = require "meissa"
+        local n, T = 640, {}
+        for i = 1, n do T[i] = {x = i} end
+        T[300] = nil
+        local A, B = meissa.zeros(n), meissa.ones(n)
+        for i = 1, n do B[i] = i end
+        local function run(start, body, options)
+          A:fill(1)
+          local env = setmetatable({s = start, T = T, A = A, B = B, n = n, parallel = meissa.parallel,
+                                    options = options}, {__index = _G})
+          local text = "for i in parallel(n, options) do A[i] = A[i] + i " .. body .. " end"
+          local ok, err = pcall(setfenv(assert(loadstring(text)), env))
+          io.write(tostring(ok), " ", tostring(env.s), " ", ok and A:sum() or
+                   tostring(err):match "attempt to index" or tostring(err):match "subscript 0", "\n")
+        end
+        for _, options in ipairs {{}, {ordered = false}} do
+          run(false, "s = s or T[i].x == 100 and i", options)
+          run(false, "s = s or T[i].x == 400", options)
+          run(7, "s = s or T[i].x == 400", options)
+          run(true, "s = s and T[i].x < 100", options)
+          run(true, "s = s and T[i].x < 500", options)
+          run(nil, "s = s and T[i].x < 500", options)
+          run(nil, "s = s or B[i == 300 and 0 or i] > 250", options)
+          run(nil, "s = s or B[i == 300 and 0 or i] > 350", options)
+          run(false, "if not s and T[i].x == 100 then s = true end", options)
+        end]==], {env = "MEISSA_WORKERS=" .. workers})
+      assert.equal(0, status, output)
+      local sum = tostring(640 + 640 * 641 / 2)
+      local expected = ("true 100 %s\nfalse false attempt to index\ntrue 7 %s\n" ..
+        "true false %s\nfalse true attempt to index\ntrue nil %s\ntrue true %s\n" ..
+        "false nil subscript 0\ntrue true %s\n"):gsub("%%s", sum)
+      local got = output:gsub("false false subscript 0", "false nil subscript 0")
+      assert.equal(expected:rep(2), got)
+    end)
+  end
+
   it("follow a private variable as the last value", function()
     local found, code = roles("s = A[i] if i > s then s, p = i, -i end", {s = 0, p = 0})
     assert.equal("s private, p private", found)

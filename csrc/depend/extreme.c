@@ -211,11 +211,6 @@ static bool is_branch(const ms_tally *all, const ms_node *test, const ms_node *b
   return false;
 }
 
-/* In which order the iterations of a block are those of the loop, one after the other. */
-static bool is_contiguous(const ms_tally *all) {
-  return !all->walk->space->ordered || all->walk->domain->dim_count == 1;
-}
-
 static bool is_one_line(const ms_tally *all, const ms_node *node) {
   return memchr(all->loop->tree->text + node->begin, '\n', node->end - node->begin) == NULL;
 }
@@ -226,7 +221,7 @@ static bool is_one_line(const ms_tally *all, const ms_node *node) {
 static bool may_follow(const ms_tally *all, const branch *first, const branch *second) {
   if (first->is.op == second->is.op || first->is.wins != MS_WINS_BEYOND) return false;
   if (second->is.wins != MS_WINS_BEYOND || first->is.unset || second->is.unset) return false;
-  return is_contiguous(all) && is_one_line(all, second->block) &&
+  return !all->walk->scattered && is_one_line(all, second->block) &&
          same_value(all, first->value, second->value);
 }
 
@@ -237,7 +232,7 @@ static bool takes_part(const ms_tally *all, const branch *from, ms_reduce_form *
   const ms_binding *leader = &all->walk->bindings[from->leader];
   *is = from->is;
   if (leader->kind == MS_BIND_NUMBER) is->unset = false;
-  if (is->unset && (leader->kind != MS_BIND_NIL || !is_contiguous(all))) return false;
+  if (is->unset && (leader->kind != MS_BIND_NIL || all->walk->scattered)) return false;
   if (all->capture == &all->loop->captures[from->leader]) return true;
   is->op = MS_REDUCE_WITH;
   is->mentions = 1;

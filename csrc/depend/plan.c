@@ -93,27 +93,43 @@ static uint32_t entries_of(const work *now) {
   return space->sparse && space->source != -1 ? space->dim_count : 0;
 }
 
+/* What the distances allow to run. */
+static ms_choice choose(const work *now, ms_terms *terms) {
+  *terms = (ms_terms){
+      .ordered = now->walk.space->ordered, .executable = true, .entries = entries_of(now)};
+  ms_choice choice = ms_strategy_choose(&now->conflicts, &now->all, terms);
+  uint32_t cuttable = entries_of(now);
+  if (choice.strategy == MS_PARTITION)
+    choice.dim[0] = ms_placement_cut(&now->walk, &now->domain, &now->all, choice.dim[0],
+                                     cuttable > 0 ? cuttable : now->domain.dim_count);
+  return choice;
+}
+
+/* Whether blocks of an ordered loop are anything but ranges of the outermost index. */
+static bool is_scattered(const work *now) {
+  ms_terms terms;
+  if (!now->walk.space->ordered || now->domain.dim_count == 1) return false;
+  ms_choice choice = choose(now, &terms);
+  if (choice.strategy == MS_SERIALLY || choice.strategy == MS_INDEPENDENT) return false;
+  return choice.strategy != MS_PARTITION || choice.dim[0] != 0;
+}
+
 /* Chooses among what the distances allow, and says how sure a refusal is. */
 static void decide(work *now, ms_plan *plan, ms_choice *choice, bool *not_run) {
-  bool ordered = now->walk.space->ordered;
   bool refused = !now->conflicts.known, proven = false;
   for (uint32_t f = 0; f < now->walk.finding_count; f++) {
     if (!refuses(&now->walk.findings[f])) continue;
     refused = true;
     proven = proven || now->walk.findings[f].proven;
   }
-  ms_terms terms = {.ordered = ordered, .executable = true, .entries = entries_of(now)};
-  *choice = ms_strategy_choose(&now->conflicts, &now->all, &terms);
+  ms_terms terms;
+  *choice = choose(now, &terms);
   terms.executable = false;
   *not_run = false;
   if (choice->strategy == MS_SERIALLY) {
     *choice = ms_strategy_choose(&now->conflicts, &now->all, &terms);
     *not_run = choice->strategy != MS_SERIALLY;
   }
-  uint32_t cuttable = entries_of(now);
-  if (choice->strategy == MS_PARTITION)
-    choice->dim[0] = ms_placement_cut(&now->walk, &now->domain, &now->all, choice->dim[0],
-                                      cuttable > 0 ? cuttable : now->domain.dim_count);
   plan->verdict = MS_PARALLEL;
   plan->strategy = choice->strategy;
   if (!refused && choice->strategy != MS_SERIALLY && !*not_run) return;
@@ -237,13 +253,14 @@ static int analyse(work *now, ms_plan *plan) {
   bool not_run;
   if (ms_walk_body(walk, now->body) != 0) return -1;
   ms_buffered_find(walk);
-  if (ms_scalars_find(walk, now->body, &now->scalars, &plan->scalar_count) != 0) return -1;
   if (add_source_read(now) != 0) return -1;
   if (ms_conflicts_find(&now->conflicts, now->solver, &now->domain, &walk->accesses,
                         walk->groups.count) != 0)
     return -1;
   if (ms_distances_patterns(now->conflicts.all, scratch, &now->all) != 0) return -1;
   if (ms_distances_patterns(now->conflicts.proven, scratch, &now->proven) != 0) return -1;
+  walk->scattered = is_scattered(now);
+  if (ms_scalars_find(walk, now->body, &now->scalars, &plan->scalar_count) != 0) return -1;
   decide(now, plan, &choice, &not_run);
   if (copy_patterns(now, plan) != 0 || copy_domain(now, plan) != 0) return -1;
   copy_choice(plan, &choice);

@@ -22,6 +22,7 @@
 #include <string.h>
 
 #include "depend/extreme.h"
+#include "depend/pure.h"
 #include "depend/scalar.h"
 
 bool ms_capture_is(const ms_capture *capture, const ms_node *node) {
@@ -88,7 +89,8 @@ static bool alone_if_not_set(const ms_tally *all, const ms_node *assign) {
   if (block->kids != 1 || assign->targets != 1 || test == NULL || test->kind != MS_IF ||
       test->kids != 2)
     return false;
-  return ms_tally_mentions(all, test->kid[0]) == 1 && asks_not_set(all, test->kid[0]);
+  return ms_tally_mentions(all, test->kid[0]) == 1 && asks_not_set(all, test->kid[0]) &&
+         ms_node_is_pure(all->walk, test->kid[0]);
 }
 
 /* s = true, s = false */
@@ -100,6 +102,28 @@ static bool setting(const ms_tally *all, const ms_node *assign, ms_node *value,
   *is = (ms_reduce_form){.op = sets ? MS_REDUCE_OR : MS_REDUCE_AND, .set = true, .mentions = 1};
   if (sets && alone_if_not_set(all, assign)) is->mentions = 2;
   return true;
+}
+
+/* It gives true or false, or the variable itself. */
+static bool is_boolean(const ms_tally *all, const ms_node *node) {
+  node = ms_node_bare(node);
+  if (node->kind == MS_TRUE || node->kind == MS_FALSE) return true;
+  if (node->kind == MS_UNARY) return node->op == MS_OP_NOT;
+  if (node->kind != MS_BINARY) return ms_capture_is(all->capture, node);
+  if (node->op == MS_OP_AND || node->op == MS_OP_OR)
+    return is_boolean(all, node->kid[0]) && is_boolean(all, node->kid[1]);
+  return node->op >= MS_OP_EQ && node->op <= MS_OP_GE;
+}
+
+/* `s or e`, `s and e`, `e or s`. What comes after s is not evaluated once s decides, but blocks do
+ * not know what s has become in others. Which of several values it is that lasts is told by the
+ * order of blocks. */
+static bool is_logic(const ms_tally *all, ms_node *value, ms_reduce_form *is) {
+  is->op = value->op == MS_OP_AND ? MS_REDUCE_AND : MS_REDUCE_OR;
+  if (all->walk->scattered && !is_boolean(all, value)) return false;
+  if (ends_logic(all, value, value->op, true)) return ms_node_is_pure(all->walk, value);
+  is->wins = MS_WINS_EQUAL;
+  return value->op == MS_OP_OR && ends_logic(all, value, MS_OP_OR, false);
 }
 
 /* The operator of `s = value`; false if it is no reduction of s. */
@@ -118,13 +142,8 @@ static bool form_of(const ms_tally *all, ms_node *value, ms_reduce_form *is) {
       is->op = MS_REDUCE_PRODUCT;
       return in_product(all, value);
     case MS_OP_AND:
-      is->op = MS_REDUCE_AND;
-      return ends_logic(all, value, MS_OP_AND, true);
     case MS_OP_OR:
-      is->op = MS_REDUCE_OR;
-      if (ends_logic(all, value, MS_OP_OR, true)) return true;
-      is->wins = MS_WINS_EQUAL;
-      return ends_logic(all, value, MS_OP_OR, false);
+      return is_logic(all, value, is);
     default:
       return false;
   }
@@ -192,13 +211,32 @@ static bool look_for_stray(ms_node *node, void *context) {
   return false;
 }
 
+/* `s or e` whose e does more than give a value. */
+static bool look_for_impure(ms_node *node, void *context) {
+  search *look = context;
+  if (look->found != NULL || node->kind == MS_FUNCTION) return false;
+  ms_node *value = node->kind == MS_ASSIGN ? value_for(&look->all, node) : NULL;
+  if (value == NULL || value->kind != MS_BINARY) return true;
+  bool logic = value->op == MS_OP_AND || value->op == MS_OP_OR;
+  if (logic && ends_logic(&look->all, value, value->op, true) &&
+      !ms_node_is_pure(look->all.walk, value))
+    look->found = value;
+  return true;
+}
+
 const ms_node *ms_scalar_spoiler(const ms_walk *walk, uint32_t capture, ms_node *body,
                                  const char **words) {
   search look = {.all = {.walk = walk, .loop = walk->loop}};
   look.all.capture = &walk->loop->captures[capture];
   look.all.kind = walk->bindings[capture].kind;
   ms_node_walk(body, visit, &look.all);
-  if (!look.all.any) return NULL;
+  if (!look.all.any) {
+    ms_node_walk(body, look_for_impure, &look);
+    *words = look.found == NULL ? *words
+                                : "decides whether the rest of this is evaluated, which may store, "
+                                  "print or draw random numbers";
+    return look.found;
+  }
   ms_node_walk(body, look_for_stray, &look);
   const char *op = ms_reduce_name(look.all.found.op);
   *words = "is combined in several ways, whose order matters";

@@ -99,6 +99,7 @@ typedef struct ms_walk {
   ms_accesses accesses;
   ms_finding *findings;
   uint32_t finding_count, finding_capacity;
+  bool scattered; /* blocks do not take the iterations of an ordered loop one after the other */
   struct ms_buffered *buffered; /* what the body does to buffers; see buffered.h */
   /* private to the walk: */
   ms_frame *frame;          /* of the captured function that is walked; NULL in the loop's body */

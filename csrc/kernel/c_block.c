@@ -187,7 +187,19 @@ static void begin_draws(ms_writer *w, bool entries) {
 
 /* ---- captured scalars that the block assigns ---- */
 
-static const char *identity(const ms_writer *w, uint32_t at) {
+/* What `and` and `or` begin with: nothing, unless the value before the loop decides already. */
+static const char *logic_start(ms_writer *w, uint32_t at) {
+  bool any = w->draft->scalar[at]->op == MS_REDUCE_OR;
+  ms_binding_kind kind = w->draft->job->bindings[at].kind;
+  if (kind == MS_BIND_BOOLEAN)
+    return ms_c_text(w, any ? "%s ? ms_boolean(1) : ms_nothing" : "%s ? ms_nothing : ms_boolean(0)",
+                     ms_c_captured(w, at));
+  if (kind == MS_BIND_NIL) return any ? "ms_nothing" : "ms_boolean(0)";
+  return any ? "ms_boolean(1)" : "ms_nothing";
+}
+
+static const char *identity(ms_writer *w, uint32_t at) {
+  if (ms_variable_is_logic(w->draft, at)) return logic_start(w, at);
   const ms_scalar_plan *scalar = w->draft->scalar[at];
   if (scalar->unset && scalar->op != MS_REDUCE_WITH) return "ms_nil";
   switch (w->draft->scalar[at]->op) {

@@ -172,6 +172,7 @@ static void write_params(ms_draft *draft, ms_kernel_info *info) {
   }
   for (uint32_t c = 0; c < job->loop->capture_count; c++) {
     add_memory(draft, info, c);
+    if (ms_variable_is_logic(draft, c)) add_param(draft, info, MS_PARAM_VALUE, c);
     if (!draft->value_used[c] || ms_variable_is(draft, c)) continue;
     if (draft->spilled[c]) {
       info->spilled[info->spilled_count++] = c;

@@ -25,6 +25,11 @@ static bool is_reduction(const ms_draft *draft, uint32_t at) {
   return ms_variable_is(draft, at) && draft->scalar[at]->role == MS_ROLE_REDUCTION;
 }
 
+bool ms_variable_is_logic(const ms_draft *draft, uint32_t at) {
+  if (!is_reduction(draft, at) || draft->scalar[at]->wins != MS_WINS_BEYOND) return false;
+  return draft->scalar[at]->op == MS_REDUCE_OR || draft->scalar[at]->op == MS_REDUCE_AND;
+}
+
 bool ms_variable_has_head(const ms_draft *draft, uint32_t at) {
   return is_reduction(draft, at) && (draft->scalar[at]->unset || draft->scalar[at]->gated);
 }
@@ -104,6 +109,15 @@ static const char *identity(const ms_draft *draft, uint32_t at) {
   }
 }
 
+/* The parameter of that name says whether it is decided: else the block begins without a value. */
+static void begin_logic(ms_draft *draft, uint32_t at) {
+  bool any = draft->scalar[at]->op == MS_REDUCE_OR;
+  ms_text_format(draft->out, " if %s%sc%u then %sc%u=", any ? "not " : "", draft->prefix, at + 1,
+                 draft->prefix, at + 1);
+  ms_draft_helper(draft, MS_HELPER_NONE);
+  ms_text_add(draft->out, " end");
+}
+
 /* Heads, which a block begins without. */
 static void declare_heads(ms_draft *draft) {
   for (uint32_t c = 0; c < draft->job->loop->capture_count; c++) {
@@ -124,6 +138,10 @@ void ms_variables_declare(ms_draft *draft, const ms_kernel_info *info) {
   declare_heads(draft);
   for (uint32_t c = 0; c < draft->job->loop->capture_count; c++) {
     if (!ms_variable_is(draft, c)) continue;
+    if (ms_variable_is_logic(draft, c)) {
+      begin_logic(draft, c);
+      continue;
+    }
     if (ms_variable_is_tracked(draft, c)) {
       ms_text_format(draft->out, " local %sq%u", draft->prefix, c + 1);
       write_positions(draft, info, c);

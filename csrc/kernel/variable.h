@@ -36,6 +36,10 @@ ms_head ms_variable_head_of(ms_draft *draft, const ms_node *statement);
 /* The capture that decides about what such a block assigns. */
 uint32_t ms_variable_leader(ms_draft *draft, const ms_node *block);
 
+/* Whether a block must know if the variable is decided when it begins: `s or e` is, if s is true,
+ * and e is not evaluated. */
+bool ms_variable_is_logic(const ms_draft *draft, uint32_t at);
+
 /* Whether a mention of a variable that `or` reduces asks for its value: a block begins without one,
  * which then counts as false. */
 bool ms_variable_is_asked(const ms_draft *draft, uint32_t at, const ms_node *mention);

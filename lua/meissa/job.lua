@@ -313,7 +313,7 @@ function M.run_here(run)
   local items, _, where = job_items.collect(run, apart)
   local instance, own = execution.instance(kernel_bytes, run_bytes, items, where, run.draws)
   local run_block, all = execution.runner(instance, grids.layout(run.grid)), {}
-  local began = system.clock()
+  local follows, began = not run.native and kernel.speculates(run.kernel), system.clock()
   engine.running(run.native)
   local order, list = M.serial_order(run.plan, run.grid), stages.of(run.plan, run.grid)
   local schedule = schedule_of(run.grid)
@@ -323,6 +323,7 @@ function M.run_here(run)
     if not bytes and own then own:discard() end
     if not bytes then return failure end
     if own then own:take(parts) end
+    if follows then instance:follow(bytes) end
     all[#all + 1] = bytes
   end
   local function run_blocks()

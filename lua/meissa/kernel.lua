@@ -161,6 +161,19 @@ function Instance:run_placed()
   return bytes
 end
 
+--- Makes the instance follow the loop: the next block gets what variables that `and` and `or`
+-- reduce have become in the blocks up to now. Only of instances that are not native.
+-- @string bytes results of the last block
+function Instance:follow(bytes)
+  local info, given, arguments = self.kernel.info, {}, self.arguments
+  if #info.results == 0 then return end
+  merge.decide(info, given, unpack_values.decode(bytes, { globals = _G }))
+  for n, param in ipairs(info.params) do
+    local value = given[param.at]
+    if param.kind == "value" and value ~= nil then arguments[self.bound_count + n] = value end
+  end
+end
+
 --- The native instance that blocks may be run with from now on, or nil: it looks whether the
 -- kernel's object has appeared, at most once a millisecond. Native instances are their own.
 function Instance:native()
@@ -266,6 +279,12 @@ end
 --- Results of several stages, one after the other, as those of one.
 -- @tab list of what combine takes as `results`
 M.join = results_of.join
+
+--- Whether blocks may raise what is no error of the loop: see meissa.speculate.
+-- @tab static what find gave
+function M.speculates(static)
+  return merge.speculates(static.info)
+end
 
 M.depends_on_blocks = merge.depends_on_blocks
 M.identity, M.combine_one = merge.identity, merge.combine_one

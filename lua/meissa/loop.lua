@@ -25,6 +25,7 @@ local remember = require "meissa.remember"
 local scratches = require "meissa.scratch"
 local source = require "meissa.source"
 local spaces = require "meissa.space"
+local speculate = require "meissa.speculate"
 local stages = require "meissa.stage"
 local system = require "meissa.system"
 
@@ -216,8 +217,7 @@ end
 
 -- Runs the blocks in this process by the engine; the list of {capture=, value=} to assign. Loops in
 -- the body run plainly, as they do on a worker.
-local function run_engine_here(run)
-  make_ready(run)
+local function run_blocks_here(run)
   last_plan = run.plan
   local outer = M.on_worker
   M.on_worker = true
@@ -225,6 +225,11 @@ local function run_engine_here(run)
   M.on_worker = outer
   if not ok then error(assigned, 0) end
   return assigned
+end
+
+local function run_engine_here(run)
+  make_ready(run)
+  return run_blocks_here(run)
 end
 
 -- Whether a loop of this process goes through the engine; an unordered one also for the asking. The
@@ -296,12 +301,12 @@ function M.parallel(...)
   plans.check_scalars(plan, values)
   local assigned
   if by_engine(plan, space) then
-    assigned = run_engine_here(run)
+    assigned = speculate.run(run, run_engine_here, run_blocks_here)
   elseif pool.workers() == 0 then
     inprocess.enter(func, 2)
     return run_here(run, slots, func, true)
   else
-    assigned = run_on_workers(run)
+    assigned = speculate.run(run, run_on_workers, run_blocks_here)
   end
   for _, each in ipairs(assigned) do
     frame.write(record.captures[each.capture], slots[each.capture], func, 2, each.value)
@@ -360,7 +365,8 @@ function M.each(...)
     inprocess.enter(M.each, 1)
     run_plainly(run_here(run, slots, fn, false), fn)
   else
-    local assigned = pool.workers() == 0 and run_engine_here(run) or run_on_workers(run)
+    local attempt = pool.workers() == 0 and run_engine_here or run_on_workers
+    local assigned = speculate.run(run, attempt, run_blocks_here)
     for _, each in ipairs(assigned) do
       frame.write(run.record.captures[each.capture], slots[each.capture], fn, nil, each.value)
     end

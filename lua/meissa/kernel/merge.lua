@@ -78,6 +78,47 @@ function M.depends_on_blocks(reduction)
   return reduction.op == "+" or reduction.op == "*" or reduction.wins == "unless"
 end
 
+-- Whether a reduction is `s or e` or `s and e`, which evaluate e as long as s does not decide.
+local function is_logic(result)
+  return result.wins == "beyond" and (result.op == "or" or result.op == "and")
+end
+
+--- The captured values as blocks get them: of variables that `and` and `or` reduce, whether they
+-- are true.
+-- @tab info of the kernel @tab values by capture
+function M.given(info, values)
+  local given
+  for _, result in ipairs(info.results) do
+    if is_logic(result) then
+      if not given then
+        given = {}
+        for c, value in tables.each(values) do given[c] = value end
+      end
+      given[result.capture] = not not values[result.capture]
+    end
+  end
+  return given or values
+end
+
+--- Changes `given` to what the block after one with these results is to get.
+-- @tab info of the kernel @tab given by capture @tab block see M.take
+function M.decide(info, given, block)
+  local count = #info.results
+  for n, result in ipairs(info.results) do
+    local value = not not block[n]
+    local set = is_logic(result) and string.byte(block[count + 1], n) == 49
+    if set and value == (result.op == "or") then given[result.capture] = value end
+  end
+end
+
+--- Whether blocks evaluate what the loop may have skipped, so that an error of theirs may be none.
+function M.speculates(info)
+  for _, result in ipairs(info.results) do
+    if is_logic(result) then return true end
+  end
+  return false
+end
+
 -- ------------------------------------------------------------------------------------ positions
 
 -- Whether the iteration "3,-2" comes after another one, or nil, in loop order.

@@ -7,6 +7,7 @@ local bulk = require("meissa.kernel.bulk")
 local core = require("meissa.core")
 local errors = require("meissa.errors")
 local memory = require("meissa.kernel.memory")
+local merge = require("meissa.kernel.merge")
 local native_engine = require("meissa.kernel.native")
 local tables = require("meissa.tables")
 
@@ -321,7 +322,8 @@ end
 -- @treturn table|nil what is known of captures beyond its limit
 -- Errors: BDY for a captured value that cannot travel, naming its path.
 function M.pack(static, bindings, values, native, basics)
-  local run_bytes, apart = carried(values, static, bindings, native, basics)
+  local given = merge.given(static.info, values)
+  local run_bytes, apart = carried(given, static, bindings, native, basics)
   local kernel = packed(static, native)
   return kernel.bytes, run_bytes, kernel.key, apart, static.large
 end
