@@ -72,10 +72,6 @@ function Slots:assign(holder, key, binding, name)
   if walk(holder, key, "__newindex", note) then add(self.open, key, assigned) end
   local slots = self.by_table[last] or {}
   self.by_table[last] = slots
-  for _, other in ipairs(slots[key] or {}) do
-    mark({ other }, binding, name)
-    mark({ assigned }, other.binding, other.name)
-  end
   add(slots, key, assigned)
 end
 
