@@ -1,129 +1,9 @@
 -- SPDX-License-Identifier: MIT
---- Random loops over views of views of one array, and arrays of plain Lua tables to run them on.
+--- Random loops over views of views of one array.
 --
 -- program(seed) is {made = how the views are made, names = theirs, text = the loop, exact = whether
 -- all that it touches is affine}. All subscripts are inside, all numbers are small integers.
 local M = {}
-
--- ------------------------------------------------------------------------------- plain arrays
-
-local Plain = {}
-local methods = {}
-
-local function plain(memory, first, dims, strides)
-  return setmetatable({memory = memory, first = first, dims = dims, strides = strides}, Plain)
-end
-
-local function copy(list) return {unpack(list)} end
-
-local function touch(memory, at, write)
-  assert(at >= 1 and at <= memory.count, "outside of the memory")
-  if memory.touched then memory.touched(at, write) end
-end
-
-local function place(A, d, at)
-  assert(at >= 1 and at <= A.dims[d] and at % 1 == 0, "outside of the array")
-  return (at - 1) * A.strides[d]
-end
-
-local function element_of(A, keys)
-  local at = A.first
-  for d, key in ipairs(keys) do at = at + place(A, d, key) end
-  return at
-end
-
-function methods.narrow(A, d, first, length)
-  local dims = copy(A.dims)
-  dims[d] = length
-  return plain(A.memory, A.first + (first - 1) * A.strides[d], dims, A.strides)
-end
-
-function methods.select(A, d, at)
-  local dims, strides = copy(A.dims), copy(A.strides)
-  table.remove(dims, d)
-  table.remove(strides, d)
-  return plain(A.memory, A.first + place(A, d, at), dims, strides)
-end
-
-function methods.transpose(A, one, other)
-  local dims, strides = copy(A.dims), copy(A.strides)
-  one, other = one or 1, other or 2
-  dims[one], dims[other] = dims[other], dims[one]
-  strides[one], strides[other] = strides[other], strides[one]
-  return plain(A.memory, A.first, dims, strides)
-end
-
--- Calls fn with the place of each element.
-local function each(A, fn)
-  local function walk(d, at)
-    if d > #A.dims then return fn(at) end
-    for k = 0, A.dims[d] - 1 do walk(d + 1, at + k * A.strides[d]) end
-  end
-  walk(1, A.first)
-end
-
-function methods.sum(A)
-  local sum = 0
-  each(A, function(at)
-    touch(A.memory, at, false)
-    sum = sum + A.memory[at]
-  end)
-  return sum
-end
-
-function methods.fill(A, value)
-  each(A, function(at)
-    touch(A.memory, at, true)
-    A.memory[at] = value
-  end)
-end
-
-function Plain.__index(A, key)
-  if type(key) == "string" then return methods[key] end
-  if type(key) == "number" and #A.dims > 1 then return methods.select(A, 1, key) end
-  local at = element_of(A, type(key) == "table" and key or {key})
-  touch(A.memory, at, false)
-  return A.memory[at]
-end
-
-function Plain.__newindex(A, key, value)
-  local at = element_of(A, type(key) == "table" and key or {key})
-  touch(A.memory, at, true)
-  A.memory[at] = value
-end
-
---- The iterations over all elements of a plain array, as functions that give subscripts and value.
-function M.iterations(A)
-  local list = {}
-  local function walk(B, keys)
-    for k = 1, B.dims[1] do
-      local here = copy(keys)
-      here[#here + 1] = k
-      if #B.dims > 1 then
-        walk(B[k], here)
-      else
-        list[#list + 1] = function()
-          local entry = copy(here)
-          entry[#entry + 1] = B[k]
-          return unpack(entry)
-        end
-      end
-    end
-  end
-  walk(A, {})
-  return list
-end
-
---- A plain array of these extents; its elements are 1, 2, 3...
-function M.plain(dims)
-  local strides, count = {}, 1
-  for d = #dims, 1, -1 do strides[d], count = count, count * dims[d] end
-  local memory = {count = count}
-  for k = 1, count do memory[k] = k end
-  return plain(memory, 1, dims, strides)
-end
-
--- -------------------------------------------------------------------------------- programs
 
 local Program = {}
 Program.__index = Program
@@ -136,9 +16,21 @@ function Program:chance(percent) return self:int(1, 100) <= percent end
 
 local SHAPES = {{24}, {24}, {8, 7}, {7, 7}, {7, 7}, {5, 4, 4}, {3, 4, 5}}
 
+-- A view of a matrix that leaves out two rows or columns at most, or is the transposed one.
+function Program:large_part(from)
+  local dims, d = {unpack(from.dims)}, self:int(1, 2)
+  if self:chance(40) then
+    return {dims = {dims[2], dims[1]}, from = from, make = {"transpose", 1, 2}}
+  end
+  local length = self:int(math.max(dims[d] - 2, 5), dims[d])
+  local first = self:int(1, dims[d] - length + 1)
+  dims[d] = length
+  return {dims = dims, from = from, make = {"narrow", d, first, length}}
+end
+
 -- A view of a view, by a method or as a row; nil where there is none.
 function Program:part(from)
-  local dims, how = copy(from.dims), self:int(1, 10)
+  local dims, how = {unpack(from.dims)}, self:int(1, 10)
   local d = self:int(1, #dims)
   if how <= 4 then
     local length = self:int(1, dims[d])
@@ -161,9 +53,12 @@ end
 local NAMES = {"a", "b", "c", "d"}
 
 function Program:draw_views()
-  local all = {{dims = self:pick(SHAPES)}}
+  local all = {{dims = self.relaxes and {7, 7} or self:pick(SHAPES)}}
   self.shape = all[1].dims
-  for _ = 1, self:int(2, 7) do all[#all + 1] = self:part(self:pick(all)) end
+  for _ = 1, self:int(2, 7) do
+    local from = self:pick(all)
+    all[#all + 1] = self.relaxes and self:large_part(from) or self:part(from)
+  end
   self.names, self.dims = {}, {}
   for k = 1, self:int(2, 4) do
     local view = self:chance(15) and all[1] or self:pick(all)
@@ -233,8 +128,56 @@ function Program:value()
   return self:pick(self.indices).name
 end
 
+-- Two rows of equal length: the last dimension of views; nil where there are none.
+function Program:pair()
+  local one, other = self:pick(self.names), self:pick(self.names)
+  local a, b = self.dims[one], self.dims[other]
+  if a[#a] ~= b[#b] then return nil end
+  local function row(name, dims)
+    local text = self:name(name)
+    for d = 1, #dims - 1 do text = text .. "[" .. self:subscript(dims[d]) .. "]" end
+    return text
+  end
+  return row(one, a), row(other, b), #a == 2
+end
+
+-- Rows at once.
+function Program:whole_rows(depth)
+  local one, other, assigned = self:pair()
+  if not one then return self:statement(depth) end
+  local few = self.iterations <= 6 and depth == 1
+  if assigned and self:chance(40) then return ("%s = %s"):format(one, other) end
+  if few and self:chance(40) then return ("%s:axpy(2, %s)"):format(one, other) end
+  if self:chance(60) then return ("%s:copy(%s)"):format(one, other) end
+  return ("%s = %s:dot(%s) %% 97"):format(self:element(self:pick(self.names)), one, other)
+end
+
+-- An element computed from neighbours.
+function Program:stencil()
+  local i, j = self.indices[1], self.indices[2]
+  local function neighbour(dims, name)
+    local keys = {}
+    for d, index in ipairs {i, j} do
+      local lo, hi = math.max(-1, 1 - index.lo), math.min(1, dims[d] - index.hi)
+      if lo > hi then return nil end
+      local shift = self:int(lo, hi)
+      keys[d] = shift == 0 and index.name or ("%s %+d"):format(index.name, shift)
+    end
+    return ("%s[%s][%s]"):format(name, keys[1], keys[2])
+  end
+  local found = {}
+  for k = 1, 3 do
+    local name = self:pick(self.names)
+    found[k] = j and #self.dims[name] == 2 and neighbour(self.dims[name], name)
+    if not found[k] then return self:statement(1) end
+  end
+  return ("%s = (%s + %s + i) %% 97"):format(unpack(found))
+end
+
 function Program:statement(depth)
   local how, name = self:int(1, 100), self:pick(self.names)
+  if how >= 92 then return self:whole_rows(depth) end
+  if how >= 82 and depth == 1 then return self:stencil() end
   if how <= 12 and depth < 2 then
     local index = {name = "k" .. depth, lo = 1, hi = self:int(1, 4)}
     self.indices[#self.indices + 1] = index
@@ -267,29 +210,32 @@ function Program:elements()
     indices[d] = {name = ("ijl"):sub(d, d), lo = 1, hi = extent}
     names[d] = indices[d].name
   end
-  self.indices, self.over = indices, true
+  self.indices, self.over, self.iterations = indices, true, math.huge
   return ("for %s, v in parallel(%s, {ordered = %s}) do"):format(table.concat(names, ", "), name,
                                                               tostring(self.ordered))
 end
 
 -- The head of a loop over ranges.
 function Program:ranges()
-  local ranges, indices = {}, {}
-  for d = 1, self:chance(60) and 1 or 2 do
-    local lo = self:chance(70) and 1 or self:int(1, 3)
-    local hi = self:chance(15) and lo or lo + self:int(1, 4)
+  local ranges, indices, count = {}, {}, 1
+  for d = 1, not self.relaxes and self:chance(60) and 1 or 2 do
+    local lo = self.relaxes and 2 or self:chance(70) and 1 or self:int(1, 3)
+    local hi = self.relaxes and 4 or self:chance(15) and lo or lo + self:int(1, 4)
     indices[d] = {name = d == 1 and "i" or "j", lo = lo, hi = hi}
-    ranges[d] = ("{%d, %d}"):format(lo, hi)
+    ranges[d], count = ("{%d, %d}"):format(lo, hi), count * (hi - lo + 1)
   end
-  self.indices = indices
+  self.indices, self.iterations = indices, count
   return ("for %s in parallel(%s, {ordered = %s}) do"):format(
     #indices == 1 and "i" or "i, j", table.concat(ranges, ", "), tostring(self.ordered))
 end
 
 function Program:loop()
   self.ordered = self:chance(75)
-  local head, body = self:chance(15) and self:elements() or self:ranges(), {}
-  for k = 1, self:int(1, 3) do body[k] = "  " .. self:statement(1) end
+  local over = not self.relaxes and self:chance(15)
+  local head, body = over and self:elements() or self:ranges(), {}
+  for k = 1, self:int(1, self.relaxes and 2 or 3) do
+    body[k] = "  " .. (self.relaxes and self:stencil() or self:statement(1))
+  end
   return head .. "\n" .. table.concat(body, "\n") .. "\nend"
 end
 
@@ -305,6 +251,7 @@ end
 function M.program(seed)
   local program = setmetatable({draw = generator(seed), exact = true, made = {}}, Program)
   for _ = 1, 5 do program.draw() end
+  program.relaxes = program:chance(15)
   program:draw_views()
   program.text = program:loop()
   return program

@@ -5,6 +5,7 @@
 --   luajit random_views.lua plain|meissa FIRST COUNT [MUTANT]
 -- Numbers below 0 are the examples.
 local meissa = require "meissa"
+local plain_views = require "spec.support.plain_views"
 local random = require "spec.views_random"
 local views = require "meissa.views"
 
@@ -77,7 +78,7 @@ end
 local function plain_parallel(begin)
   return function(one, other)
     local whole = getmetatable(one)
-    local iterations = whole and random.iterations(one) or iterations_of(one, other)
+    local iterations = whole and plain_views.iterations(one) or iterations_of(one, other)
     local at = 0
     return function()
       at = at + 1
@@ -89,7 +90,7 @@ local function plain_parallel(begin)
 end
 
 local function run_plain(program)
-  local base, now, conflict = random.plain(program.shape), 0, false
+  local base, now, conflict = plain_views.new(program.shape), 0, false
   local readers, writers = {}, {}
   base.memory.touched = function(at, write)
     local other = writers[at]
