@@ -5,6 +5,7 @@
 -- Written from the definitions, sharing nothing with the core: every iteration is visited, every
 -- pair of touches of one element is looked at.
 
+local entries_of = require("meissa.tables").each
 local M = {}
 
 --- All iterations in row-major order: {at = ordinals, values = by name}.
@@ -14,7 +15,7 @@ function M.iterations(loop)
     if d > loop.dims then
       local copy, names = {}, {}
       for k = 1, loop.dims do copy[k] = at[k] end
-      for name, value in pairs(values) do names[name] = value end
+      for name, value in entries_of(values) do names[name] = value end
       list[#list + 1] = { at = copy, values = names }
       return
     end
@@ -83,8 +84,8 @@ end
 --- The exact distances of a loop: {all = {key = vector}, proven = {...}}.
 function M.distances(loop)
   local list, sets = M.iterations(loop), { all = {}, proven = {} }
-  for _, array in pairs(collect(loop, list)) do
-    for _, cell in pairs(array.exact) do
+  for _, array in entries_of(collect(loop, list)) do
+    for _, cell in entries_of(array.exact) do
       for x = 1, #cell do
         for y = x + 1, #cell do meet(sets, list, cell[x], cell[y]) end
         for _, open in ipairs(array.open) do
@@ -111,7 +112,7 @@ end
 
 local function groups_of(distances)
   local groups = {}
-  for _, d in pairs(distances) do
+  for _, d in entries_of(distances) do
     local signs = {}
     for k = 1, #d do signs[k] = sign(d[k]) end
     local name = table.concat(signs)
@@ -143,7 +144,7 @@ local function covers(p, q)
 end
 
 local function merge_once(patterns)
-  for _, p in pairs(patterns) do
+  for _, p in entries_of(patterns) do
     for k = 1, #p do
       if p[k] == "+" then
         local q = { unpack(p) }
@@ -165,12 +166,12 @@ end
 --- The canonical patterns of a set of distances, as a set by key.
 function M.patterns(distances)
   local patterns = {}
-  for _, group in pairs(groups_of(distances)) do patterns[key_of(group)] = group end
+  for _, group in entries_of(groups_of(distances)) do patterns[key_of(group)] = group end
   repeat until not merge_once(patterns)
   local kept = {}
-  for key, p in pairs(patterns) do
+  for key, p in entries_of(patterns) do
     local covered = false
-    for _, q in pairs(patterns) do covered = covered or covers(q, p) end
+    for _, q in entries_of(patterns) do covered = covered or covers(q, p) end
     if not covered then kept[key] = p end
   end
   return kept
@@ -179,7 +180,7 @@ end
 -- ---- legality ----
 
 local function every(distances, test)
-  for _, d in pairs(distances) do
+  for _, d in entries_of(distances) do
     if not test(d) then return false end
   end
   return true
@@ -187,7 +188,7 @@ end
 
 local function rank_of(distances, dims)
   local rows, rank = {}, 0
-  for _, d in pairs(distances) do rows[#rows + 1] = { unpack(d) } end
+  for _, d in entries_of(distances) do rows[#rows + 1] = { unpack(d) } end
   for column = 1, dims do
     local pivot
     for r = rank + 1, #rows do
@@ -206,7 +207,7 @@ local function rank_of(distances, dims)
 end
 
 local function sweeps(row, patterns)
-  for _, p in pairs(patterns) do
+  for _, p in entries_of(patterns) do
     local least = 0
     for k = 1, #p do
       if type(p[k]) == "number" then
@@ -348,7 +349,7 @@ local function compare_patterns(expected, plan)
     if not expected[key] then return "distance (" .. key .. ") is not there" end
     seen[key] = true
   end
-  for key in pairs(expected) do
+  for key in entries_of(expected) do
     if not seen[key] then return "distance (" .. key .. ") is missing" end
   end
 end

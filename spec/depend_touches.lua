@@ -3,6 +3,7 @@
 -- What random loops touch, statement by statement, as written.
 
 local affines = require("spec.depend_affine")
+local entries_of = require("meissa.tables").each
 
 local affine_value = affines.value
 
@@ -40,7 +41,9 @@ end
 local function changed_in(body)
   local changed, own = {}, {}
   local function merge(inner, steady)
-    for name, same in pairs(inner) do changed[name] = same and steady and changed[name] ~= false end
+    for name, same in entries_of(inner) do
+      changed[name] = same and steady and changed[name] ~= false
+    end
   end
   for _, s in ipairs(body) do
     if s.kind == "counter" then own[s.name] = true end
@@ -52,7 +55,7 @@ local function changed_in(body)
       if s.other then merge(changed_in(s.other), false) end
     end
   end
-  for name in pairs(own) do changed[name] = nil end
+  for name in entries_of(own) do changed[name] = nil end
   return changed
 end
 
@@ -61,7 +64,7 @@ M.forgets = true
 
 local function lose(values, changed)
   if not M.forgets then return end
-  for name, steady in pairs(changed) do
+  for name, steady in entries_of(changed) do
     if not steady then values[name] = 0 / 0 end
   end
 end
@@ -126,10 +129,10 @@ end
 
 local function touch_branches(s, values, touch)
   local before, changed = {}, changed_in { s }
-  for name in pairs(changed) do before[name] = values[name] end
+  for name in entries_of(changed) do before[name] = values[name] end
   for _, body in ipairs(branches_of(s, values)) do
     touch_body(body, values, touch)
-    for name in pairs(changed) do values[name] = before[name] end
+    for name in entries_of(changed) do values[name] = before[name] end
   end
   lose(values, changed)
 end

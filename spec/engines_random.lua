@@ -2,6 +2,7 @@
 -- Random numeric bodies for the differential test of the engines: all operators on nan, infinities,
 -- signed zeros and denormals, integer arrays, math and bit, loops of every kind, functions, views,
 -- row builtins, reductions, and, in some, errors. The same bodies on every machine for a seed.
+local entries_of = require("meissa.tables").each
 local features = dofile("spec/engines_features.lua")
 local worlds = dofile("spec/engines_world.lua")
 
@@ -219,7 +220,7 @@ function Body:scope(more, depth, most)
     for _, name in ipairs(more[field] or {}) do table.insert(self[field], name) end
   end
   local text = self:block(depth, most)
-  for field, list in pairs(saved) do self[field] = list end
+  for field, list in entries_of(saved) do self[field] = list end
   return text
 end
 
@@ -374,8 +375,8 @@ local kinds = { "declare", "declare", "declare", "declare_two", "boolean", "view
   "whiled", "repeated", "continued", "leave", "helper" }
 local nesting = { condition = true, loop = true, fractional = true, whiled = true, repeated = true,
   continued = true, helper = true }
-for name, statement in pairs(features.statements) do statements[name] = statement end
-for name in pairs(features.nesting) do nesting[name] = true end
+for name, statement in entries_of(features.statements) do statements[name] = statement end
+for name in entries_of(features.nesting) do nesting[name] = true end
 local all_kinds = {}
 for _, list in ipairs { kinds, features.kinds } do
   for _, name in ipairs(list) do all_kinds[#all_kinds + 1] = name end

@@ -8,6 +8,7 @@ local core = require("meissa.ffi")
 local errors = require("meissa.errors")
 local kernel = require("meissa.kernel")
 local memory = require("meissa.kernel.memory")
+local entries_of = require("meissa.tables").each
 local run = dofile("spec/kernel_run.lua")
 local worlds = dofile("spec/engines_world.lua")
 
@@ -91,7 +92,7 @@ local ctypes = { float = "float *", double = "double *" }
 -- The arrays of a world, each memory once, with their contents.
 local function contents_of(env)
   local list, seen = {}, {}
-  for name, value in pairs(env) do
+  for name, value in entries_of(env) do
     if memory.is_array(value) then
       local store = value.array.store
       local id = tonumber(store.id)
@@ -224,7 +225,7 @@ local function difference(self, expected, got, only_arrays)
       if words then return words .. (expected.failed and " after the same error" or "") end
     end
   end
-  for name, value in pairs(only_arrays and {} or expected.scalars) do
+  for name, value in entries_of(only_arrays and {} or expected.scalars) do
     if got.scalars[name] ~= value then
       return ("%s is %s, not %s"):format(name, tostring(got.scalars[name]), value)
     end
@@ -341,7 +342,7 @@ function M.compare_plain(self)
       wanted or "success")
   end
   local got = { images = image(contents_of(env)), scalars = {}, failed = expected.failed }
-  for name in pairs(expected.scalars) do got.scalars[name] = bits(env[name]) end
+  for name in entries_of(expected.scalars) do got.scalars[name] = bits(env[name]) end
   for _, name in ipairs { "sum", "product", "most", "least" } do
     got.scalars[name] = expected.scalars[name]
   end

@@ -1,6 +1,7 @@
 -- SPDX-License-Identifier: MIT
 -- Random bodies and the world that they run in. Used by the kernel specs.
 local array = require("meissa.array")
+local entries_of = require("meissa.tables").each
 local run = dofile("spec/kernel_run.lua")
 
 local function world()
@@ -131,7 +132,7 @@ function Generator:scope(fields, depth, most)
     for _, name in ipairs(fields[field] or {}) do table.insert(self[field], name) end
   end
   local text = self:block(depth, most)
-  for field, list in pairs(saved) do self[field] = list end
+  for field, list in entries_of(saved) do self[field] = list end
   return text
 end
 

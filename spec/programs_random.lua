@@ -7,6 +7,7 @@
 -- Subscripts stay in range by construction: indices lie in 5..14, offsets in -4..4, all extents
 -- are at least 34. Numbers are whole and small, so sums are exact in any order.
 
+local tables = require("meissa.tables")
 local M = {}
 
 local Random = {}
@@ -209,7 +210,7 @@ function Maker:block(depth, most, more)
   end
   local list = {}
   for k = 1, self.rng:int(1, most) do list[k] = self:statement(depth) end
-  for field, names in pairs(saved) do self[field] = names end
+  for field, names in tables.each(saved) do self[field] = names end
   return list
 end
 

@@ -1,6 +1,7 @@
 -- SPDX-License-Identifier: MIT
 --- Loops of every class for specs: {name =, ordered =, strategy =, world = function(meissa),
 -- text =}.
+local entries_of = require("meissa.tables").each
 local M = {list = {}}
 
 local N = 37 -- no multiple of anything that the grids like
@@ -14,7 +15,7 @@ local function worlds(...)
   return function(meissa)
     local env = {n = N}
     for _, make in ipairs(makers) do
-      for name, value in pairs(make(meissa)) do env[name] = value end
+      for name, value in entries_of(make(meissa)) do env[name] = value end
     end
     return env
   end
@@ -351,7 +352,7 @@ end
 local function world_of(row)
   return function(meissa)
     local env, names = {}, {}
-    for name in pairs(row.bindings) do names[#names + 1] = name end
+    for name in entries_of(row.bindings) do names[#names + 1] = name end
     table.sort(names)
     for seed, name in ipairs(names) do
       local what = row.bindings[name]

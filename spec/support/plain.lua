@@ -4,6 +4,7 @@
 local ffi = require("ffi")
 local core = require("meissa.core")
 local memory = require("meissa.kernel.memory")
+local entries_of = require("meissa.tables").each
 
 local M = {}
 
@@ -50,7 +51,7 @@ local SIZES = {float = 4, double = 8, int32 = 4, int64 = 8}
 -- "A=0123..., ... " and "s=0x1p+3 ...".
 function M.image(env)
   local arrays, numbers = {}, {}
-  for name, value in pairs(env) do
+  for name, value in entries_of(env) do
     if memory.is_array(value) then
       local raw, about = value.array, memory.describe(value)
       local bytes = ffi.string(raw.data, tonumber(raw.count) * SIZES[about.type])

@@ -8,6 +8,7 @@ local oracle = require "spec.depend_oracle"
 local plain = require "spec.support.plain"
 local random = require "spec.depend_random"
 local touches = require "spec.depend_touches"
+local entries_of = require("meissa.tables").each
 
 touches.forgets = false
 
@@ -43,7 +44,7 @@ local MOST = 2e6
 
 local function world(seed, extent, text)
   local env, rng = {on = true, off = false, here = conditions.here, p = {}}, random.random(seed)
-  for name, dims in pairs(DIMS) do
+  for name, dims in entries_of(DIMS) do
     local shape = {}
     for d = 1, dims do shape[d] = extent end
     if text:find(name .. "[", 1, true) then
