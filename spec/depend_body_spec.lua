@@ -73,7 +73,8 @@ describe("values", function()
     { "do local k = i\nA[k] = 1 end", "" },
     { "local t = { i, i + 1 }\nA[t[1]] = 1", "(+)" },
     { "local t = {}\nt[1] = A\nt[1][i] = 1", "(+)" },
-    { "local function f(k) A[k] = 1 end\nf(i)", "(+)" },
+    { "local function f(k) A[k] = 1 end\nf(i)", "" },
+    { "local function f(k) A[k] = 1 end\nlocal g = f\ng(i)", "(+)" },
     { "local f = function(a) return a * 2 end\nA[i] = f(i)", "" },
     { "A[i] = 1\nlocal s = (A):sum()", "(+)" },
     { "A[i] = n > 2 and A[i + 1] or A[i]", "(1)" },
@@ -102,7 +103,8 @@ describe("verdicts", function()
       B).verdict)
     assert.are.equal("unknown", plan("local x = p[i] and A[1]\nA[i] = x", B).verdict)
     assert.are.equal("serial", plan("A[n + 1] = A[i]", B).verdict)
-    assert.are.equal("unknown", plan("local function f() A[1] = i end\nf()", B).verdict)
+    assert.are.equal("serial", plan("local function f() A[1] = i end\nf()", B).verdict)
+    assert.are.equal("unknown", plan("local function f() A[1] = i end\n(f)()", B).verdict)
   end)
 end)
 

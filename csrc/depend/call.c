@@ -201,12 +201,20 @@ static void call_whole(ms_walk *walk, const ms_value *function, const arguments 
   value->changes = all->changes || callee.changes;
 }
 
+static ms_passed passed_by(const arguments *all, const ms_node *call) {
+  const ms_node *last = call->kids > 1 ? call->kid[call->kids - 1] : NULL;
+  bool open = last != NULL && all->count > 0 &&
+              (last->kind == MS_CALL || last->kind == MS_METHOD || last->kind == MS_VARARG);
+  return (ms_passed){all->values, all->count, open};
+}
+
 /* A call of what a captured name or field means, with its arguments. */
 static void call_function(ms_walk *walk, const ms_value *callee, const arguments *all,
                           const ms_node *node, ms_value *value) {
   bool known = callee->kind == MS_VALUE_OTHER && callee->callable;
   if (known) ms_walk_find_impure(walk, callee->impure, node);
-  if (known && ms_walk_inline(walk, callee->binding, node, all->values, all->count, value)) return;
+  ms_passed passed = passed_by(all, node);
+  if (known && ms_walk_inline(walk, callee->binding, node, &passed, value)) return;
   call_whole(walk, callee, all, node, value);
 }
 
@@ -217,6 +225,12 @@ static void call_value(ms_walk *walk, ms_node *node, ms_value *value) {
       callee.kind == MS_VALUE_OTHER && callee.callable ? &walk->bindings[callee.binding] : NULL;
   if (binding != NULL && binding->kind == MS_BIND_BUILTIN && binding->name != NULL) {
     call_builtin(walk, binding->name, node, value);
+    return;
+  }
+  if (callee.kind == MS_VALUE_OTHER && callee.literal != NULL) {
+    arguments all = evaluate_arguments(walk, node, NULL);
+    ms_passed passed = passed_by(&all, node);
+    ms_walk_literal(walk, callee.literal, &passed, value);
     return;
   }
   ms_value event;

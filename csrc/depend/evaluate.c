@@ -337,9 +337,10 @@ static void evaluate(ms_walk *walk, ms_node *node, ms_value *value) {
       table_value(walk, node, value);
       return;
     case MS_FUNCTION:
-      ms_walk_function(walk, node->function);
       *value = ms_value_other(0, false);
       value->plain = true;
+      value->literal = ms_walk_only_called(node);
+      if (value->literal == NULL) ms_walk_function(walk, node->function);
       return;
     case MS_VARARG:
       if (walk->functions == 0)

@@ -93,7 +93,7 @@ void ms_walk_exit(ms_walk *walk, const ms_node *node) {
   if (node->kind == MS_BREAK) {
     leaves = walk->loops == 0;
   } else if (node->kind == MS_RETURN) {
-    leaves = walk->loop->closure == NULL;
+    leaves = walk->loop->closure == NULL && walk->literal == NULL;
     known = walk->loops == 0;
   } else {
     target to = target_of(node, walk->loop->body);

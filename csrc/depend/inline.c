@@ -42,7 +42,7 @@ static bool count_return(ms_node *node, void *context) {
 }
 
 /* The return of one value with which a body ends and that is its only one. */
-static const ms_node *tail_of(ms_node *body) {
+const ms_node *ms_function_tail(ms_node *body) {
   uint32_t count = 0;
   ms_node_walk(body, count_return, &count);
   const ms_node *last = body->kids > 0 ? body->kid[body->kids - 1] : NULL;
@@ -70,7 +70,7 @@ static ms_frame *frame_of(ms_walk *walk, uint32_t binding, const ms_node *call) 
   frame->site = ms_walk_place(walk, call);
   frame->binding = binding;
   frame->depth = walk->frame == NULL ? 1 : walk->frame->depth + 1;
-  frame->tail = tail_of(code->body);
+  frame->tail = ms_function_tail(code->body);
   frame->next = walk->frames;
   walk->frames = frame;
   walk->changed = true;
@@ -96,12 +96,12 @@ void ms_walk_give_result(ms_walk *walk, const ms_node *node, const ms_value *val
   }
 }
 
-static void give_parameters(ms_walk *walk, const ms_function *function, const ms_value *arguments,
-                            uint32_t count, bool open) {
+void ms_walk_give_parameters(ms_walk *walk, const ms_function *function, const ms_passed *passed) {
   for (uint32_t p = 0; p < function->parameter_count; p++) {
     ms_value value = ms_value_scalar();
-    if (p < count) value = arguments[p];
-    if (p >= count && open) value = ms_walk_beyond(walk, &arguments[count - 1]);
+    if (p < passed->count) value = passed->value[p];
+    if (p >= passed->count && passed->open)
+      value = ms_walk_beyond(walk, &passed->value[passed->count - 1]);
     ms_walk_set_symbol(walk, function->parameters[p], &value);
   }
 }
@@ -116,13 +116,10 @@ static void walk_code(ms_walk *walk, const ms_frame *frame) {
   if (frame->tail == NULL) walk->scope_count = scope;
 }
 
-bool ms_walk_inline(ms_walk *walk, uint32_t binding, const ms_node *call, const ms_value *arguments,
-                    uint32_t count, ms_value *value) {
+bool ms_walk_inline(ms_walk *walk, uint32_t binding, const ms_node *call, const ms_passed *passed,
+                    ms_value *value) {
   ms_frame *frame = is_walkable(walk, binding) ? frame_of(walk, binding, call) : NULL;
   if (frame == NULL) return false;
-  const ms_node *last = call->kids > 1 ? call->kid[call->kids - 1] : NULL;
-  bool open = last != NULL && count > 0 &&
-              (last->kind == MS_CALL || last->kind == MS_METHOD || last->kind == MS_VARARG);
   ms_walk outer = *walk;
   walk->frame = frame;
   walk->loop = walk->bindings[binding].code;
@@ -132,7 +129,8 @@ bool ms_walk_inline(ms_walk *walk, uint32_t binding, const ms_node *call, const 
   walk->held = frame->held;
   walk->possible += walk->functions;
   walk->functions = walk->loops = 0;
-  give_parameters(walk, walk->loop->closure, arguments, count, open);
+  walk->literal = NULL;
+  ms_walk_give_parameters(walk, walk->loop->closure, passed);
   walk_code(walk, frame);
   walk->frame = outer.frame;
   walk->loop = outer.loop;
@@ -142,6 +140,7 @@ bool ms_walk_inline(ms_walk *walk, uint32_t binding, const ms_node *call, const 
   walk->held = outer.held;
   walk->possible = outer.possible;
   walk->functions = outer.functions;
+  walk->literal = outer.literal;
   walk->loops = outer.loops;
   walk->guard = outer.guard;
   walk->block = outer.block;

@@ -57,6 +57,7 @@ static bool follows_index(const ms_form *form) {
 bool ms_slice_assign(ms_walk *walk, ms_node *target) {
   int64_t capture = ms_loop_capture_of(walk->loop, target->kid[0]);
   if (capture < 0 || !walk->sliced[capture] || walk->functions > 0) return false;
+  if (walk->literal != NULL) return false; /* its text is the body's, but not its iteration's */
   ms_value key;
   ms_walk_value(walk, target->kid[1], &key);
   if (key.kind != MS_VALUE_NUMBER || !follows_index(&key.form)) return false;

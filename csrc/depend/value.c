@@ -13,7 +13,7 @@ void ms_walk_store(ms_walk *walk, const ms_value *value) {
 }
 
 /* What a variable is that may be either of two values. */
-static ms_value either(const ms_walk *walk, const ms_value *a, const ms_value *b) {
+ms_value ms_walk_either(const ms_walk *walk, const ms_value *a, const ms_value *b) {
   bool simple_a = a->kind <= MS_VALUE_SCALAR, simple_b = b->kind <= MS_VALUE_SCALAR;
   if (simple_a && simple_b) return ms_value_scalar();
   uint64_t groups = ms_walk_groups_of(walk, a) | ms_walk_groups_of(walk, b);
@@ -32,7 +32,7 @@ static ms_value either(const ms_walk *walk, const ms_value *a, const ms_value *b
 
 void ms_walk_join(ms_walk *walk, ms_value **slot, const ms_value *value) {
   ms_value scalar = ms_value_scalar();
-  ms_value joined = either(walk, *slot == NULL ? &scalar : *slot, value);
+  ms_value joined = ms_walk_either(walk, *slot == NULL ? &scalar : *slot, value);
   ms_value *old = *slot;
   if (old == NULL) {
     *slot = ms_arena_take(walk->arena, 1, sizeof **slot);

@@ -168,6 +168,8 @@ static void walk_return(ms_walk *walk, ms_node *node) {
     ms_walk_value(walk, node->kid[k], &value);
     if (walk->functions > 0) {
       ms_walk_store(walk, &value);
+    } else if (walk->literal != NULL) {
+      ms_walk_give_literal(walk, node, &value);
     } else if (walk->frame != NULL) {
       ms_walk_give_result(walk, node, &value);
     }
@@ -206,8 +208,9 @@ void ms_walk_function(ms_walk *walk, ms_function *function) {
 static void walk_local_function(ms_walk *walk, ms_node *node) {
   ms_value value = ms_value_other(0, false);
   value.plain = true;
+  value.literal = ms_walk_only_called(node->kid[0]);
   ms_walk_set_symbol(walk, node->symbols[0], &value);
-  ms_walk_function(walk, node->kid[0]->function);
+  if (value.literal == NULL) ms_walk_function(walk, node->kid[0]->function);
 }
 
 static void walk_statement(ms_walk *walk, ms_node *node) {
@@ -300,7 +303,7 @@ int ms_walk_begin(ms_walk *walk) {
 static void begin_pass(ms_walk *walk) {
   walk->changed = walk->early = false;
   walk->possible = walk->functions = walk->loops = walk->scope_count = walk->depth = 0;
-  walk->accesses.count = walk->finding_count = 0;
+  walk->accesses.count = walk->finding_count = walk->literals = 0;
   walk->buffered = NULL;
   walk->jump_count = walk->exits = walk->breaks = 0;
   walk->jumps_lost = false;

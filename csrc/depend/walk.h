@@ -3,10 +3,10 @@
  * Walk: from a loop body's syntax tree to its accesses and findings.
  *
  * A local assigned once is what it was assigned, a local assigned several times is any of what it
- * was assigned. Where control comes is followed as far as affine conditions say (guard.h). Values are affine numbers, other
- * scalars, views of arrays, and "other" things, which carry the set of arrays that they may be or
- * hold. The walk repeats until no value changes; the accesses are those of its last pass. All
- * memory comes from one arena. */
+ * was assigned. Where control comes is followed as far as affine conditions say (guard.h). Values
+ * are affine numbers, other scalars, views of arrays, and "other" things, which carry the set of
+ * arrays that they may be or hold. The walk repeats until no value changes; the accesses are those
+ * of its last pass. All memory comes from one arena. */
 #ifndef MS_DEPEND_WALK_H
 #define MS_DEPEND_WALK_H
 
@@ -54,9 +54,18 @@ typedef struct ms_value {
   const char *impure;    /* OTHER: what calling it, or a method of it, may use; or NULL */
   bool exact;            /* OTHER: it is the table of `binding` itself */
   uint32_t binding;
+  ms_function *literal; /* OTHER: a function of the body that is only called; or NULL */
 } ms_value;
 
-typedef struct ms_frame ms_frame; /* see inline.c */
+/* What a call passes; `open`: and all further values of the last one's call. */
+typedef struct ms_passed {
+  const ms_value *value;
+  uint32_t count;
+  bool open;
+} ms_passed;
+
+typedef struct ms_frame ms_frame;     /* see inline.c */
+typedef struct ms_literal ms_literal; /* see literal.c */
 
 /* See induction.c. */
 typedef struct ms_held ms_held;
@@ -102,18 +111,20 @@ typedef struct ms_walk {
   bool scattered; /* blocks do not take the iterations of an ordered loop one after the other */
   struct ms_buffered *buffered; /* what the body does to buffers; see buffered.h */
   /* private to the walk: */
-  ms_frame *frame;          /* of the captured function that is walked; NULL in the loop's body */
-  ms_frame *frames;         /* all that there were */
-  const ms_meaning *means;  /* of the captures of the frame's function; NULL: themselves */
-  ms_value **symbol_value;  /* by symbol index; NULL: not met yet */
+  ms_frame *frame;         /* of the captured function that is walked; NULL in the loop's body */
+  ms_frame *frames;        /* all that there were */
+  ms_literal *literal;     /* the function of the text that is walked where it is called; or NULL */
+  uint32_t literals;       /* that were, in this pass */
+  const ms_meaning *means; /* of the captures of the frame's function; NULL: themselves */
+  ms_value **symbol_value; /* by symbol index; NULL: not met yet */
   ms_value **capture_value; /* by capture, those that the body assigns */
   const ms_held **held;  /* by symbol index: the number that it holds where control is, or NULL */
   ms_change *change;     /* the last one of `held` */
   uint32_t labels;       /* that were passed */
   ms_value *index_value; /* by dimension */
-  ms_guards guards;           /* what these are made with: */
-  const ms_guard *guard;      /* where what is met is reached */
-  ms_entrance block;          /* of the innermost */
+  ms_guards guards;      /* what these are made with: */
+  const ms_guard *guard; /* where what is met is reached */
+  ms_entrance block;     /* of the innermost */
   ms_jump jump[MS_MAX_JUMPS]; /* gotos whose labels are still to come */
   uint32_t jump_count;
   uint32_t exits, breaks; /* jumps that have not met their label; breaks in the loop */
@@ -183,10 +194,17 @@ void ms_walk_binding(ms_walk *walk, uint32_t index, ms_value *value);
 ms_view *ms_walk_new_view(ms_walk *walk, uint32_t binding);
 bool ms_walk_field(ms_walk *walk, const ms_value *object, const char *name, ms_value *value);
 ms_meaning ms_walk_meaning(const ms_walk *walk, uint32_t capture);
-bool ms_walk_inline(ms_walk *walk, uint32_t binding, const ms_node *call, const ms_value *arguments,
-                    uint32_t count, ms_value *value);
+bool ms_walk_inline(ms_walk *walk, uint32_t binding, const ms_node *call, const ms_passed *passed,
+                    ms_value *value);
 /* A further value of a call whose first one this is: most often nil, and never known to be it. */
 ms_value ms_walk_beyond(const ms_walk *walk, const ms_value *first);
+ms_function *ms_walk_only_called(const ms_node *function);
+void ms_walk_literal(ms_walk *walk, ms_function *function, const ms_passed *passed,
+                     ms_value *value);
+void ms_walk_give_literal(ms_walk *walk, const ms_node *node, const ms_value *value);
+void ms_walk_give_parameters(ms_walk *walk, const ms_function *function, const ms_passed *passed);
+const ms_node *ms_function_tail(ms_node *body);
+ms_value ms_walk_either(const ms_walk *walk, const ms_value *a, const ms_value *b);
 void ms_walk_give_result(ms_walk *walk, const ms_node *node, const ms_value *value);
 const ms_node *ms_walk_place(const ms_walk *walk, const ms_node *node);
 void ms_walk_store(ms_walk *walk, const ms_value *value);

@@ -73,7 +73,7 @@ end
 -- What was not searched to its end may lead to any array: no loop over it could be proved.
 local function check_size(bindings)
   if not bindings.crowded then return end
-  errors.raise("DEP", "%s leads to more than %d tables and functions, and no more than these are " ..
+  errors.raise("DEP", "%s leads to more than %d tables and functions, and no more are " ..
                "searched for arrays: keep them in arrays, as in meissa.objects(n), or run it " ..
                "serially: {serial = true}", bindings.crowded, capture.MOST)
 end
