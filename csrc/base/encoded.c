@@ -65,11 +65,12 @@ static const char *skip(scan *s, size_t size) {
 }
 
 static const char *skip_number(scan *s, bool key) {
+  if (bytes_left(s) < 8) return "is cut short";
   uint64_t bits = 0;
-  for (size_t k = 0; k < 8 && k < bytes_left(s); k++) bits |= (uint64_t)s->at[k] << 8 * k;
+  for (int k = 0; k < 8; k++) bits |= (uint64_t)s->at[k] << 8 * k;
+  s->at += 8;
   if (bits > NAN_BITS) return "has a number with the bits of another value";
-  if (key && (bits & INT64_MAX) > INFINITE_BITS) return "has a key that is NaN";
-  return skip(s, 8);
+  return key && (bits & INT64_MAX) > INFINITE_BITS ? "has a key that is NaN" : NULL;
 }
 
 /* A table's parts; its values follow, each of one byte or more. */
