@@ -26,6 +26,17 @@ local function read(format, path)
   return nil, result
 end
 
+-- KB of Lua memory that reading a file takes.
+local function memory_of(format, path)
+  collectgarbage()
+  collectgarbage("stop")
+  local before = collectgarbage("count")
+  read(format, path)
+  local taken = collectgarbage("count") - before
+  collectgarbage("restart")
+  return taken
+end
+
 -- Walks over a value that was read; what arrays refuse (int64 beyond 2^53) is no failure.
 local function walk(value)
   local ok, err = pcall(damage.walk, value)
@@ -78,6 +89,18 @@ describe("damaged files", function()
         if value ~= nil then walk(value) end
       end)
     end)
+  end
+
+  for number, format in ipairs(damage.formats) do
+    if format.small then
+      it("take memory in proportion to their size: " .. format.name, function()
+        local most = 400 * #format.text / 1024 + 64
+        each_damaged(format, seed + number, count, function(path)
+          local taken = memory_of(format, path)
+          assert.is_true(taken < most, ("%d KB, not %d KB"):format(taken, most))
+        end)
+      end)
+    end
   end
 
   it("are walked over by loops on a worker", function()
