@@ -93,8 +93,8 @@ describe("reductions", function()
       assert.equal("s or", (roles("s = s or " .. e, bindings)), e)
       assert.equal("s and", (roles("s = s and " .. e, bindings)), e)
     end
-    for _, e in ipairs {"loud(i)", "o.loud(i)", "store()", "print(i)", "A:fill(i)",
-                        "meissa.random() > 0.5", "A:save('x')", "(function() return i end)()"} do
+    for _, e in ipairs {"loud(i)", "o.loud(i)", "store()", "print(i)", "A:fill(i)", "A:save('x')",
+                        "meissa.random() > 0.5", "(function() return i end)()"} do
       for _, body in ipairs {"s = s or ", "s = s and "} do
         local found, code = roles(body .. e, bindings)
         assert.equal("s carried", found, e)
@@ -127,12 +127,13 @@ describe("reductions", function()
         for i = 1, n do B[i] = i end
         local function run(start, body, options)
           A:fill(1)
-          local env = setmetatable({s = start, T = T, A = A, B = B, n = n, parallel = meissa.parallel,
-                                    options = options}, {__index = _G})
+          local env = setmetatable({s = start, T = T, A = A, B = B, n = n, options = options,
+                                    parallel = meissa.parallel}, {__index = _G})
           local text = "for i in parallel(n, options) do A[i] = A[i] + i " .. body .. " end"
           local ok, err = pcall(setfenv(assert(loadstring(text)), env))
           io.write(tostring(ok), " ", tostring(env.s), " ", ok and A:sum() or
-                   tostring(err):match "attempt to index" or tostring(err):match "subscript 0", "\n")
+                   tostring(err):match "attempt to index" or tostring(err):match "subscript 0",
+                   "\n")
         end
         for _, options in ipairs {{}, {ordered = false}} do
           run(false, "s = s or T[i].x == 100 and i", options)

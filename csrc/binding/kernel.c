@@ -121,11 +121,16 @@ static void push_results(lua_State *L, const ms_kernel_info *info, const ms_plan
   for (uint32_t r = 0; r < info->result_count; r++) {
     bool head = (info->results[r] & MS_RESULT_HEAD) != 0;
     const ms_scalar_plan *scalar = &plan->scalars[info->results[r] & ~MS_RESULT_HEAD];
-    bool reduction = scalar->role == MS_ROLE_REDUCTION, sliced = scalar->role == MS_ROLE_SLICED;
+    static const char *const roles[] = {[MS_ROLE_REDUCTION] = "reduction",
+                                        [MS_ROLE_PRIVATE] = "private",
+                                        [MS_ROLE_SLICED] = "sliced",
+                                        [MS_ROLE_LISTED] = "listed",
+                                        [MS_ROLE_COUNTED] = "counted"};
+    bool reduction = scalar->role == MS_ROLE_REDUCTION;
     lua_createtable(L, 0, 8);
     lua_pushnumber(L, scalar->capture + 1);
     lua_setfield(L, -2, "capture");
-    lua_pushstring(L, head ? "head" : reduction ? "reduction" : sliced ? "sliced" : "private");
+    lua_pushstring(L, head ? "head" : roles[scalar->role]);
     lua_setfield(L, -2, "role");
     if (reduction) {
       lua_pushstring(L, ms_reduce_name(scalar->op));

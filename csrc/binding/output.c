@@ -209,7 +209,8 @@ static void set_arrays(lua_State *L, const ms_loop *loop, const ms_binding *bind
 
 static void set_scalars(lua_State *L, const ms_loop *loop, const ms_binding *bindings,
                         const ms_plan *plan) {
-  static const char *const roles[] = {"broadcast", "reduction", "private", "carried", "sliced"};
+  static const char *const roles[] = {"broadcast", "reduction", "private", "carried",
+                                      "sliced",    "listed",    "counted"};
   lua_createtable(L, 0, (int)plan->scalar_count);
   for (uint32_t s = 0; s < plan->scalar_count; s++) {
     const ms_scalar_plan *scalar = &plan->scalars[s];
@@ -230,6 +231,7 @@ static void set_scalars(lua_State *L, const ms_loop *loop, const ms_binding *bin
       }
       if (scalar->unset) set_string(L, "start", "nil");
     }
+    if (scalar->role == MS_ROLE_COUNTED && !scalar->exact) set_string(L, "op", "+");
     if (scalar->role == MS_ROLE_SLICED) set_string(L, "indices", scalar->indices);
     lua_settable(L, -3);
   }

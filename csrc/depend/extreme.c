@@ -52,7 +52,7 @@ static bool same_text(const ms_node *a, const ms_node *b) {
 }
 
 /* One expression written twice that gives the same value twice. */
-static bool same_value(const ms_tally *all, const ms_node *a, const ms_node *b) {
+bool ms_node_same_value(const ms_tally *all, const ms_node *a, const ms_node *b) {
   a = ms_node_bare(a);
   b = ms_node_bare(b);
   if (a->kind != b->kind || a->kids != b->kids || a->symbol != b->symbol) return false;
@@ -60,7 +60,7 @@ static bool same_value(const ms_tally *all, const ms_node *a, const ms_node *b) 
   if (a->kind == MS_NUMBER && memcmp(&a->number, &b->number, sizeof a->number) != 0) return false;
   if (!same_text(a, b) || b->boxed || a->kind == MS_TABLE || !is_steady(all, a)) return false;
   for (uint32_t k = 0; k < a->kids; k++) {
-    if (!same_value(all, a->kid[k], b->kid[k])) return false;
+    if (!ms_node_same_value(all, a->kid[k], b->kid[k])) return false;
   }
   return true;
 }
@@ -116,10 +116,11 @@ bool ms_extreme_choice(const ms_tally *all, ms_node *value, ms_reduce_form *is) 
   if (both->kind != MS_BINARY || both->op != MS_OP_AND) return false;
   if (!comparison(all->capture, both->kid[0], &other, is)) return false;
   if (ms_tally_mentions(all, ms_node_bare(other)) > 0) return false;
-  if (ms_capture_is(all->capture, last)) return same_value(all, other, both->kid[1]);
+  if (ms_capture_is(all->capture, last)) return ms_node_same_value(all, other, both->kid[1]);
   is->op = is->op == MS_REDUCE_MAX ? MS_REDUCE_MIN : MS_REDUCE_MAX;
   is->wins = is->wins == MS_WINS_BEYOND ? MS_WINS_UNLESS : MS_WINS_BEYOND;
-  return ms_capture_is(all->capture, ms_node_bare(both->kid[1])) && same_value(all, other, last);
+  return ms_capture_is(all->capture, ms_node_bare(both->kid[1])) &&
+         ms_node_same_value(all, other, last);
 }
 
 /* ---- statements ---- */
@@ -194,7 +195,7 @@ static bool leads(const ms_tally *all, uint32_t at, const ms_node *test, branch 
   }
   const ms_node *value = given(found->block, capture, &places);
   return value != NULL && comparison(capture, test, &found->value, &found->is) &&
-         same_value(all, found->value, value);
+         ms_node_same_value(all, found->value, value);
 }
 
 /* A condition and its block as a branch whose leader is one of the variables that it assigns. */
@@ -222,7 +223,7 @@ static bool may_follow(const ms_tally *all, const branch *first, const branch *s
   if (first->is.op == second->is.op || first->is.wins != MS_WINS_BEYOND) return false;
   if (second->is.wins != MS_WINS_BEYOND || first->is.unset || second->is.unset) return false;
   return !all->walk->scattered && is_one_line(all, second->block) &&
-         same_value(all, first->value, second->value);
+         ms_node_same_value(all, first->value, second->value);
 }
 
 /* The variable's part in a branch. */

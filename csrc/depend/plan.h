@@ -205,7 +205,9 @@ typedef enum ms_scalar_role {
   MS_ROLE_REDUCTION, /* combined block by block with `op` */
   MS_ROLE_PRIVATE,   /* assigned before any read on every path */
   MS_ROLE_CARRIED,   /* carries a value from one iteration to the next: refused */
-  MS_ROLE_SLICED     /* a plain table that is only written, by index; blocks give their parts */
+  MS_ROLE_SLICED,    /* a plain table that is only written, by index; blocks give their parts */
+  MS_ROLE_LISTED,    /* a plain table that is only appended to */
+  MS_ROLE_COUNTED    /* a plain table of sums by key */
 } ms_scalar_role;
 
 typedef enum ms_reduce_op {
@@ -237,6 +239,7 @@ typedef struct ms_scalar_plan {
   uint32_t leader;     /* WITH: the capture that decides; others: their own */
   bool gated;          /* tries only what the reduction `gate` has not taken: `elseif` */
   uint32_t gate;       /* a capture */
+  bool exact;          /* COUNTED: by whole numbers */
   const char *indices; /* SLICED: the indices that its keys follow, "i" or "i, j" */
 } ms_scalar_plan;
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * Walk, values: what variables hold, and assignments to them and into arrays. See walk.h. */
+#include "depend/gather.h"
 #include "depend/scalar.h"
 #include "depend/slice.h"
 
@@ -179,7 +180,7 @@ void ms_walk_assign(ms_walk *walk, ms_node *target, const ms_value *value) {
     ms_walk_store(walk, value);
     return;
   }
-  if (!inlined && ms_slice_assign(walk, target))
+  if (!inlined && (ms_slice_assign(walk, target) || ms_gather_assign(walk, target)))
     return; /* nothing reads it: the value goes nowhere else */
   ms_walk_value(walk, target->kid[0], &object);
   if (object.kind == MS_VALUE_VIEW && !object.view->range) {

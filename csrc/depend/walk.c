@@ -5,6 +5,7 @@
 
 #include <string.h>
 
+#include "depend/gather.h"
 #include "depend/slice.h"
 
 /* Values only grow, and each pass grows one at least; bodies of people settle in two or three. */
@@ -295,7 +296,7 @@ int ms_walk_begin(ms_walk *walk) {
     return -1;
   walk->guard = walk->block.guard = &ms_guard_always;
   walk->guards = (ms_guards){.arena = walk->arena, .range = range_of_form, .context = walk};
-  if (ms_slices_find(walk) != 0) return -1;
+  if (ms_slices_find(walk) != 0 || ms_gathers_find(walk) != 0) return -1;
   return ms_walk_make_groups(walk);
 }
 

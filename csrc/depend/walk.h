@@ -96,6 +96,14 @@ typedef struct ms_jump {
   const ms_guard *guard; /* where it jumps; NULL: not known */
 } ms_jump;
 
+/* A plain table that the body only appends to, or counts in: see gather.h. */
+typedef enum ms_gathering {
+  MS_GATHERS_NOTHING,
+  MS_GATHERS_LIST,
+  MS_GATHERS_COUNTS, /* by whole numbers written out, so that the sums are exact */
+  MS_GATHERS_SUMS
+} ms_gathering;
+
 typedef struct ms_walk {
   const ms_loop *loop;
   const ms_binding *bindings;
@@ -104,7 +112,8 @@ typedef struct ms_walk {
   const ms_domain *domain;
   ms_arena *arena;
   ms_groups groups;
-  bool *sliced; /* by binding: a plain table that the body only assigns elements of */
+  ms_gathering *gathered; /* by capture */
+  bool *sliced;           /* by binding: a plain table that the body only assigns elements of */
   ms_accesses accesses;
   ms_finding *findings;
   uint32_t finding_count, finding_capacity;

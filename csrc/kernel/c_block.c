@@ -228,7 +228,7 @@ static void declare_variables(ms_writer *w) {
     ms_kind_of kind = w->typed->variable[c];
     ms_form_of form = ms_c_form(w, &kind);
     if (form == MS_FORM_OBJECT) {
-      bool sliced = w->draft->scalar[c]->role == MS_ROLE_SLICED;
+      bool sliced = w->draft->scalar[c]->role >= MS_ROLE_SLICED;
       ms_c_refuse(w, w->draft->job->loop->captures[c].first,
                   sliced ? "`%s` is a plain table, which only LuaJIT fills"
                          : "`%s` is assigned a table, an array or a function",

@@ -270,7 +270,7 @@ static void begin(ms_typed *typed) {
   for (uint32_t c = 0; c < loop->capture_count; c++) {
     if (!ms_variable_is(typed->draft, c)) continue;
     const ms_scalar_plan *scalar = typed->draft->scalar[c];
-    if (scalar->role == MS_ROLE_SLICED) typed->variable[c] = ms_kind_other();
+    if (scalar->role >= MS_ROLE_SLICED) typed->variable[c] = ms_kind_other();
     /* What blocks return must say whether it was assigned, which only an ms_value can. */
     if (scalar->role == MS_ROLE_PRIVATE && ms_variable_is_result(typed->draft, c))
       typed->variable[c] = ms_kind_scalar(MS_CAN_NIL);

@@ -152,6 +152,8 @@ void ms_variables_declare(ms_draft *draft, const ms_kernel_info *info) {
     ms_text_format(draft->out, " local %sc%u=", draft->prefix, c + 1);
     if (is_reduction(draft, c) && identity(draft, c) != NULL) {
       ms_text_add(draft->out, identity(draft, c));
+    } else if (draft->scalar[c]->role > MS_ROLE_SLICED) {
+      ms_text_add(draft->out, "{}");
     } else if (draft->scalar[c]->role == MS_ROLE_SLICED) {
       ms_draft_helper(draft, MS_HELPER_SLICE);
       ms_text_add(draft->out, "()");

@@ -213,7 +213,7 @@ end
 local function reordered(plan, space)
   if space.reduce ~= "serial" then return nil end
   for _, scalar in ipairs(plan.scalar_list) do
-    if scalar.role == "reduction" and (scalar.op == "+" or scalar.op == "*") then
+    if scalar.op == "+" or scalar.op == "*" then
       return scalar.name
     end
   end
@@ -258,6 +258,13 @@ end
 -- Operators that take any value to start from.
 local ANY_START = {["and"] = true, ["or"] = true, with = true}
 
+-- A key whose value cannot be added to, or nil.
+local function find_stranger(sums)
+  for key, value in tables.each(sums) do
+    if value and not tonumber(value) then return key end
+  end
+end
+
 --- Raises BDY when a reduction starts from something that its operator cannot take.
 function M.check_scalars(plan, values)
   for _, scalar in ipairs(plan.scalar_list) do
@@ -266,6 +273,12 @@ function M.check_scalars(plan, values)
        type(value) ~= "number" then
       errors.raise("BDY", "'%s' is %s before the loop; the reduction '%s' starts from a number",
                    scalar.name, value == nil and "nil" or "a " .. type(value), scalar.op)
+    end
+    local stranger = scalar.role == "counted" and find_stranger(value)
+    if stranger ~= nil and stranger ~= false then
+      errors.raise("BDY", "%s[%s] is a %s before the loop; sums by key start from numbers. Give " ..
+                   "them a table of their own", scalar.name, tostring(stranger),
+                   type(value[stranger]))
     end
   end
 end

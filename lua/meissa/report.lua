@@ -168,6 +168,10 @@ local function scalar_items(plan)
       items[#items + 1] = string.format("%s  reduction %s", path, scalar.op)
     elseif scalar.role == "private" then
       items[#items + 1] = path .. "  private"
+    elseif scalar.role == "listed" then
+      items[#items + 1] = path .. "  output in the loop's order"
+    elseif scalar.role == "counted" then
+      items[#items + 1] = path .. "  sums by key"
     elseif scalar.role == "sliced" then
       items[#items + 1] = string.format("%s  output sliced by %s", path, scalar.indices)
     end

@@ -7,6 +7,7 @@
 -- loop, followers come with the iteration that gave them, and of equal leaders the earlier
 -- iteration (or the later, for `<=`) wins as it does in the loop.
 -- @module meissa.kernel.merge
+local errors = require("meissa.errors")
 local strict = require("meissa.strict")
 local tables = require("meissa.tables")
 
@@ -229,7 +230,7 @@ end
 -- Puts a block's part of a table into the table.
 local function merge_slice(whole, part, gone)
   for key, value in tables.each(part) do whole[key] = value end
-  for _, key in ipairs(gone) do whole[key] = nil end
+  for _, key in ipairs(gone or {}) do whole[key] = nil end
 end
 
 -- The iterations that come with a block's results, by result; nil where they do not count.
@@ -241,6 +242,31 @@ local function positions_of(info, text)
   end
   return found
 end
+
+-- What keeps its identity on its way to the driver.
+local PLAIN = { number = true, string = true, boolean = true }
+
+--- Raises BDY where sums by key have a key that would be another one on the driver.
+-- @tab part of one block @string path of the table
+function M.check_keys(part, path)
+  for key in tables.each(part) do
+    if not PLAIN[type(key)] then
+      errors.raise("BDY", "%s has a key that is a %s, which comes to the driver as a copy; count " ..
+        "by a number or a string", path, type(key))
+    end
+  end
+end
+
+-- Puts a block's table to that of the blocks before it.
+local gathers = {
+  sliced = merge_slice,
+  listed = function(whole, part)
+    for _, value in ipairs(part) do whole[#whole + 1] = value end
+  end,
+  counted = function(whole, part)
+    for key, value in tables.each(part) do whole[key] = (whole[key] or 0) + value end
+  end,
+}
 
 local function take_single(out, result, value, position)
   if result.role == "reduction" then
@@ -269,8 +295,9 @@ function M.take(info, final, block)
   end
   for _, n in ipairs(known.singles) do
     local result = info.results[n]
-    if result.role == "sliced" then
-      merge_slice(final[n].value, block[n], block[count + 3][n])
+    local gather = gathers[result.role]
+    if gather then
+      gather(final[n].value, block[n], block[count + 3] and block[count + 3][n])
     elseif is_set(n) then
       take_single(final[n], result, block[n], positions and positions[n])
     end

@@ -40,6 +40,8 @@ function M.encode(self, results)
     if result.role == "sliced" then
       sent[n], gone[n] = helpers.sliced(results[n])
     elseif assigned then
+      local path = captures[result.capture].path
+      if result.role == "counted" then merge.check_keys(results[n], path) end
       sent[n] = results[n]
     end
     set[n] = assigned and "1" or "0"

@@ -1,0 +1,110 @@
+-- SPDX-License-Identifier: MIT
+-- Plain tables that a body only appends to or counts in are what the plain loop makes of them.
+local analyze = require "meissa.analyze"
+local child = require "spec.support.child"
+
+local SCRIPT = [==[
+local meissa = require "meissa"
+local n, words = 640, {}
+local A, B = meissa.zeros(n), meissa.zeros(40, 40)
+for i = 1, n do A[i], words[i] = i * 7 % 13, "w" .. i * 31 % 17 end
+
+local bodies = {
+  "if A[i] > 10 then t[#t + 1] = i end if A[i] == 3 then t[1 + #t] = {i, words[i]} end",
+  "for k = 1, A[i] % 3 do t[#t + 1] = k > 1 and words[i] or false end",
+  "t[#t + 1] = A[i] > 6 and i or nil",
+  "h[words[i]] = (h[words[i]] or 0) + 1",
+  "local k = A[i] % 3 h[k] = i + (h[k] or 0) h[-1] = (h[-1] or 0) - 2",
+  "if A[i] == 5 then h[A[i] > 3] = (h[A[i] > 3] or 0) + i t[#t + 1] = -i end",
+  "o.list[#o.list + 1] = i o.counts[A[i]] = (o.counts[A[i]] or 0) + 1",
+  "if A[i] > 99 then t[#t + 1] = i h[i] = (h[i] or 0) + 1 end",
+  "h[i] = (h[i] or 0) + i s = s + i",
+}
+local starts = {"{}, {}", "{'a', 'b'}, {w3 = 5, w1 = false, [2] = 1}", "{1, nil, 3, nil, 5}, {}"}
+
+local function text_of(value)
+  if type(value) ~= "table" then return tostring(value) end
+  local parts = {}
+  for key, each in pairs(value) do
+    parts[#parts + 1] = tostring(key) .. "=" .. text_of(each)
+  end
+  table.sort(parts)
+  return "{" .. table.concat(parts, ",") .. "}"
+end
+
+local function run(start, head, body, tail)
+  local env = setmetatable({A = A, B = B, words = words, n = n, parallel = meissa.parallel},
+                           {__index = _G})
+  local text = ("local t, h = %s\nlocal o, s = {list = {}, counts = {}}, 0\n%s %s %s\n" ..
+                "return {t, h, o, s}"):format(start, head, body, tail)
+  local ok, result = pcall(setfenv(assert(loadstring(text)), env))
+  return ok and text_of(result) or tostring(result)
+end
+
+local compared = 0
+for _, body in ipairs(bodies) do
+  for _, start in ipairs(starts) do
+    local expected = run(start, "for i = 1, n do", body, "end")
+    assert(expected:sub(1, 1) == "{", expected)
+    for _, head in ipairs {"for i in parallel(n) do", "for i in parallel(n, {ordered = false}) do",
+                           "for i in parallel(n, {check = true, grid = {7}}) do"} do
+      local got = run(start, head, body, "end")
+      if got ~= expected then print(start, head, body, got, expected) end
+      compared = compared + 1
+    end
+  end
+end
+local body = "if (i * j) % 3 == 0 then t[#t + 1] = i * 100 + j end h[j] = (h[j] or 0) + i"
+local expected = run("{}, {}", "for i = 1, 30 do for j = 1, 9 do", body, "end end")
+local got = run("{}, {}", "for i, j in parallel(30, 9) do", body, "end")
+if got ~= expected then print(got, expected) end
+local _, wrong = pcall(function()
+  local h, key = {}, {}
+  for i in meissa.parallel(n) do h[key] = (h[key] or 0) + 1 end
+end)
+print(compared, meissa.last().engine, tostring(wrong):match "has a key that is a table" or wrong)
+]==]
+
+describe("plain tables that are gathered", function()
+  for _, environment in ipairs {"MEISSA_WORKERS=0", "MEISSA_WORKERS=1", "MEISSA_WORKERS=2",
+                                "MEISSA_WORKERS=5", "MEISSA_WORKERS=2 MEISSA_SHM=0",
+                                "MEISSA_WORKERS=2 MEISSA_ENGINE=native"} do
+    it("are those of the plain loop, " .. environment, function()
+      local output, status = child.script(SCRIPT, {env = environment, seconds = 60})
+      assert.equal(0, status, output)
+      local key = environment == "MEISSA_WORKERS=0" and "nil" or "has a key that is a table"
+      assert.equal("81\tlua\t" .. key .. "\n", output)
+    end)
+  end
+
+  local function role(body, bindings, options)
+    bindings = bindings or {}
+    bindings.t = bindings.t or {}
+    bindings.A = require "meissa".shape(20)
+    local plan = analyze.analyze("for i in parallel(20) do " .. body .. " end", bindings, options)
+    return plan.scalars.t and plan.scalars.t.role, plan.reasons[1] and plan.reasons[1].code
+  end
+
+  it("are told", function()
+    assert.equal("listed", (role "t[#t + 1] = A[i]"))
+    assert.equal("counted", (role "t[i % 3] = (t[i % 3] or 0) + A[i]"))
+  end)
+
+  it("are none where something else uses them", function()
+    local shared = {}
+    local function peek() return #shared end
+    for _, body in ipairs {
+      "t[#t + 1] = #t", "t[#t + 1] = t[1]", "t[#t + 2] = i", "t[#t] = i", "t[#t + 1], A[i] = i, 1",
+      "t[#t + 1] = i A[i] = #t", "t[#t + 1] = i t[i] = 1", "(function() t[#t + 1] = i end)()",
+      "t[i % 3] = (t[i % 3] or 1) + 1", "t[i % 3] = (t[i % 2] or 0) + 1",
+      "t[i % 3] = (t[i % 3] or 0) * 2", "t[i % 3] = 1 - (t[i % 3] or 0)",
+      "t[i % 3] = (t[i % 3] or 0) + #t", "t[i % 3] = (t[i % 3] or 0) + 1 t[#t + 1] = 2",
+      "t[i % 3] = (t[i % 3] or 0) + 1 A[i] = t[1]", "t[#t + 1] = peek()", "t[#t + 1] = #u",
+    } do
+      local _, code = role(body, {t = shared, u = shared, peek = peek})
+      assert.is_truthy(code, body)
+    end
+    local _, code = role("t[#t + 1] = i", {t = setmetatable({}, {__newindex = print})})
+    assert.equal("DEP107", code)
+  end)
+end)
