@@ -117,9 +117,18 @@ describe("carried values", function()
     assert.equal(strict.max, travel(math.max))
     local kept = math
     assert.equal(strict.max(1, 2), travel(function() return kept.max(1, 2) end)())
-    local loaded = { tag = "module" }
+    local loaded = { tag = "module", stream = io.stdout } -- as modules in C have
     package.loaded["kernel_spec.module"] = loaded
     assert.equal(loaded, travel(loaded))
+    package.loaded["kernel_spec.module"] = nil
+  end)
+
+  it("copy modules that are written in Lua", function()
+    local loaded = { tag = "module" }
+    package.loaded["kernel_spec.module"] = loaded
+    loaded.tag = "changed"
+    assert.same({ tag = "changed" }, travel(loaded))
+    assert.not_equal(loaded, travel(loaded))
     package.loaded["kernel_spec.module"] = nil
   end)
 

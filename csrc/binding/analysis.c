@@ -11,6 +11,7 @@
 
 #include "binding/binding.h"
 #include "depend/parameter.h"
+#include "depend/walk.h"
 
 static const char loop_type[] = "meissa.loop";
 static const char plan_type[] = "meissa.plan";
@@ -150,6 +151,38 @@ static int loop_names(lua_State *L) {
   const ms_loop *loop = ms_check_loop(L, 1);
   lua_newtable(L);
   ms_node_walk(loop->body, add_name, L);
+  return 1;
+}
+
+/* The capture that a call with one constant string calls, or -1: require "name". */
+static int64_t named_call(const ms_loop *loop, const ms_node *node) {
+  if (node->kind != MS_CALL || node->kids != 2 || node->kid[1]->kind != MS_STRING) return -1;
+  return ms_loop_capture_of(loop, node->kid[0]);
+}
+
+typedef struct calls {
+  lua_State *L;
+  const ms_loop *loop;
+} calls;
+
+static bool add_call(ms_node *node, void *context) {
+  calls *all = context;
+  int64_t capture = named_call(all->loop, node);
+  if (capture < 0) return true;
+  int count = (int)lua_objlen(all->L, -1);
+  lua_pushinteger(all->L, (lua_Integer)capture + 1);
+  lua_rawseti(all->L, -2, count + 1);
+  lua_pushlstring(all->L, node->kid[1]->text, node->kid[1]->length);
+  lua_rawseti(all->L, -2, count + 2);
+  return true;
+}
+
+/* loop:calls(): what the body calls with one constant string, as require "name": {capture, string,
+ * capture, string, ...} */
+static int loop_calls(lua_State *L) {
+  calls all = {L, ms_check_loop(L, 1)};
+  lua_newtable(L);
+  ms_node_walk(all.loop->body, add_call, &all);
   return 1;
 }
 
@@ -305,9 +338,13 @@ static void make_type(lua_State *L, const char *name, lua_CFunction collect,
 }
 
 void ms_bind_analysis(lua_State *L) {
-  static const luaL_Reg loop_methods[] = {{"captures", loop_captures}, {"indices", loop_indices},
-                                          {"info", loop_info},         {"names", loop_names},
-                                          {"visible", loop_visible},   {NULL, NULL}};
+  static const luaL_Reg loop_methods[] = {{"captures", loop_captures},
+                                          {"indices", loop_indices},
+                                          {"info", loop_info},
+                                          {"names", loop_names},
+                                          {"calls", loop_calls},
+                                          {"visible", loop_visible},
+                                          {NULL, NULL}};
   static const luaL_Reg plan_methods[] = {{NULL, NULL}};
   static const luaL_Reg functions[] = {
       {"loop", make_loop}, {"plan", make_plan}, {"follow", follow_plan}, {NULL, NULL}};

@@ -218,11 +218,32 @@ static void call_function(ms_walk *walk, const ms_value *callee, const arguments
   call_whole(walk, callee, all, node, value);
 }
 
+/* `require`: what it gives for a name that the driver has looked up is as if it were captured. */
+static void call_require(ms_walk *walk, const ms_binding *require, ms_node *node, ms_value *value) {
+  const char *name = node->kids == 2 && node->kid[1]->kind == MS_STRING ? node->kid[1]->text : NULL;
+  for (uint32_t f = 0; f < require->field_count && name != NULL; f++) {
+    if (strcmp(require->fields[f].name, name) != 0) continue;
+    const ms_binding *module = &walk->bindings[require->fields[f].binding];
+    if (module->globals != NULL) ms_walk_find_globals(walk, module->globals, node);
+    ms_walk_find_impure(walk, module->kind == MS_BIND_TABLE ? module->impure : NULL, node);
+    ms_walk_binding(walk, require->fields[f].binding, value);
+    return;
+  }
+  ms_walk_find_impure(walk, require->impure, node);
+  arguments all = walk_arguments(walk, node, USE_WRITE);
+  *value = ms_value_other(all.groups | walk->stored, true);
+}
+
 static void call_value(ms_walk *walk, ms_node *node, ms_value *value) {
   ms_value callee;
   ms_walk_value(walk, node->kid[0], &callee);
   const ms_binding *binding =
       callee.kind == MS_VALUE_OTHER && callee.callable ? &walk->bindings[callee.binding] : NULL;
+  if (binding != NULL && binding->kind == MS_BIND_BUILTIN && binding->name != NULL &&
+      strcmp(binding->name, "require") == 0) {
+    call_require(walk, binding, node, value);
+    return;
+  }
   if (binding != NULL && binding->kind == MS_BIND_BUILTIN && binding->name != NULL) {
     call_builtin(walk, binding->name, node, value);
     return;

@@ -263,7 +263,8 @@ function M.analyze(text, bindings, opts)
     local value = each.reach ~= "global" and recorded.locals[each.root]
     if value then return value[1] end
     return env[each.root]
-  end, describe_any, { env = env, opaque = { [M.opaque] = true }, names = loop:names() })
+  end, describe_any, { env = env, opaque = { [M.opaque] = true }, names = loop:names(),
+    calls = loop:calls() })
   if about then space.source = capture.source(resolved, about, recorded[1]) end
   views.resolve(resolved, #captures)
   local plan

@@ -53,14 +53,28 @@ end
 
 -- What is known, by function; false for those that are none.
 local known = setmetatable({}, {__mode = "k"})
+local place_of
 
-local function place_of(fn)
+-- A program may have wrapped `require`, as prompts do: what calls the one of LuaJIT and is found as
+-- the global, by Meissa or by what is wrapped around it, is known as that.
+local function wrapped_require(fn)
+  local here = rawget(_G, "require")
+  for slot = 1, funcinfo(fn).upvalues do
+    local _, value = debug.getupvalue(fn, slot)
+    if rawequal(fn, here) and type(value) == "function" and M.name(value) == "require" then
+      return place_of(value)
+    end
+  end
+end
+
+function place_of(fn)
   local place = known[fn]
   if place ~= nil then return place end
   if not by_number then make_index() end
   local codes, code = code_of(fn)
   -- A C function that was made again (see csrc/binding/library.c) has its address alone.
-  place = codes and (codes[code] or by_number[0] and by_number[0][code]) or false
+  place = codes and (codes[code] or by_number[0] and by_number[0][code]) or
+    wrapped_require(fn) or false
   known[fn] = place
   return place
 end

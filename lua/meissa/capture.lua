@@ -13,6 +13,7 @@ local impure = require("meissa.capture.impure")
 local inner = require("meissa.capture.inner")
 local objects = require("meissa.array.objects")
 local known = require("meissa.capture.known")
+local libraries = require("meissa.libraries")
 local namespaces = require("meissa.capture.namespace")
 local searches = require("meissa.capture.search")
 local slots = require("meissa.capture.slot")
@@ -56,6 +57,8 @@ local function bind(state, value, depth)
     binding.kind, binding.impure = "unknown", "a C function"
   elseif kind ~= "function" and kind ~= "table" then
     binding.kind, binding.impure = "unknown", kind ~= "thread" and "a " .. kind or nil
+  elseif libraries.name(value) == "io" then
+    binding.impure = "io"
   end
   return binding
 end
@@ -156,8 +159,9 @@ local function append_extra(state, bindings, captures)
 end
 
 -- What the captured functions and tables lead to, for the analyser to walk through them.
-local function look_inside(state, bindings, names)
-  local list = inner.resolve(bindings, names, {
+local function look_inside(state, bindings, captures, options)
+  local function whole(c) return bindings[c].depth == #captures[c].fields end
+  local list, modules = inner.resolve(bindings, options.names or {}, options.calls or {}, whole, {
     bind = function(value, depth) return bind(state, value, depth) end,
     array = function(binding, value)
       new_search(state):array(binding, value)
@@ -165,9 +169,10 @@ local function look_inside(state, bindings, names)
     end,
     follow = function(root, fields) return follow(state, root, fields) end,
     field_of = field_of,
-    is_searched = function(value) return not (state.opaque[value] or is_library(value)) end,
+    is_searched = function(value) return not (state.opaque[value] or namespaces.name(value)) end,
   })
   for _, binding in ipairs(list) do search_from(state, binding) end
+  bindings.modules = modules
   return list
 end
 
@@ -289,8 +294,7 @@ end
 -- array (or a view of one) and nil for anything else; `array` is a number that is equal for two
 -- names of one array, `storage` one that is equal for arrays that share memory
 -- @tab[opt] options `env`, the globals of the loop's function; `opaque`, a set of tables that are
--- plain data and are not searched; `names`, constant names of fields and methods that the body
--- mentions, as keys
+-- plain data and are not searched; of the loop's text `names` and `calls`
 -- @treturn table bindings in the order of the captures, `value` the value of each; behind them
 -- arrays that only functions reach; `inner`: see meissa.capture.inner; `moves`: whether the body
 -- assigns variables in tables, so that what is found depends on more than the captured values
@@ -310,7 +314,7 @@ function M.resolve(captures, lookup, describe, options)
     binding.root = nil
   end
   for _, binding in ipairs(bindings) do binding.alone = is_alone(state, binding) end
-  bindings.inner = look_inside(state, bindings, options.names or {})
+  bindings.inner = look_inside(state, bindings, captures, options)
   for binding, name in tables.each(state.requires and state.unloaded or {}) do
     binding.globals = name .. " is nil before the loop, and require may set it"
   end

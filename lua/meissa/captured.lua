@@ -82,8 +82,9 @@ end
 local function resolve(record, space, roots, env)
   local numbers = {}
   for c, each in ipairs(record.captures) do numbers[each] = c end
-  local bindings = capture.resolve(record.captures, function(each) return roots[numbers[each]] end,
-                                   describe_array, {env = env, names = record.names})
+  local bindings = capture.resolve(record.captures,
+    function(each) return roots[numbers[each]] end, describe_array,
+    {env = env, names = record.names, calls = record.calls})
   if not space.serial then
     check_size(bindings)
     undefined.check(record, bindings, roots, env)
@@ -100,7 +101,7 @@ end
 -- Whether an execution's captures can be recalled by the next one.
 local function is_lasting(record, bindings)
   for _, binding in ipairs(bindings) do
-    if not UNCHANGING[binding.kind] then return false end
+    if not UNCHANGING[binding.kind] or binding.name == "require" then return false end
   end
   return #bindings == #record.captures and not bindings.moves
 end

@@ -21,6 +21,7 @@ local kernel = require "meissa.kernel"
 local plans = require "meissa.plan"
 local pool = require "meissa.pool"
 local random = require "meissa.random"
+local required = require "meissa.capture.required"
 local remember = require "meissa.remember"
 local scratches = require "meissa.scratch"
 local source = require "meissa.source"
@@ -69,8 +70,8 @@ local function parse_loop(func, info, line)
   local first = info.what == "main" and 0 or info.linedefined
   local loop, err = core.loop(text, info.source, first, info.lastlinedefined, ordinal, line)
   if not loop then errors.raise_core(err) end
-  record = {loop = loop, captures = loop:captures(), names = loop:names(), info = loop:info(),
-            plans = {}, kernels = {},
+  record = {loop = loop, captures = loop:captures(), names = loop:names(), calls = loop:calls(),
+            info = loop:info(), plans = {}, kernels = {},
             file = display_name(info), line = line or info.linedefined, source = text,
             place = place}
   -- A loop over one named thing is called after it in reports.
@@ -134,6 +135,16 @@ local function plan_loop(record, space, roots, env)
   end
   return {record = record, space = space, plan = plan, bindings = found.bindings,
           values = found.values, ready = found.ready, roots = roots, env = env, basics = basics}
+end
+
+-- The same with the captured values of a function, running at a level of the stack or a closure.
+local function plan_frame(record, space, slots, func, level)
+  local loads, roots = required.loads, frame.read(slots, func, level and level + 1)
+  local run = plan_loop(record, space, roots, getfenv(func))
+  if required.loads > loads and run.plan.strategy ~= "serial" then
+    required.check(record, run.bindings, frame.read(slots, func, level and level + 1))
+  end
+  return run, roots
 end
 
 -- Finds the loop's grid, which its plan tells of.
@@ -286,8 +297,7 @@ function M.parallel(...)
   local slots = record.slots or frame.slots(record.captures, func, 2)
   record.slots = slots
   check_callee(record, func, 2, M.parallel)
-  local roots = frame.read(slots, func, 2)
-  local run = plan_loop(record, space, roots, getfenv(func))
+  local run, roots = plan_frame(record, space, slots, func, 2)
   local plan, values = run.plan, run.values
   check.loop(record, plan, space, values, roots, func)
   plans.check(plan, space)
@@ -337,8 +347,7 @@ local function plan_closure(fn, space)
   local record = find_loop(fn, debug.getinfo(fn, "S"), nil)
   local slots = record.slots or frame.slots(record.captures, fn, nil)
   record.slots = slots
-  local roots = frame.read(slots, fn, nil)
-  local run = plan_loop(record, space, roots, getfenv(fn))
+  local run, roots = plan_frame(record, space, slots, fn, nil)
   check.loop(record, run.plan, space, run.values, roots, fn)
   return run, slots
 end
@@ -399,8 +408,7 @@ function M.plan(...)
   local record = find_loop(info.func, info, info.currentline)
   local slots = frame.slots(record.captures, info.func, 2)
   check_callee(record, info.func, 2, M.plan)
-  local roots = frame.read(slots, info.func, 2)
-  last_plan = complete(plan_loop(record, space, roots, getfenv(info.func)))
+  last_plan = complete((plan_frame(record, space, slots, info.func, 2)))
   return finished
 end
 

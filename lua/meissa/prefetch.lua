@@ -57,8 +57,8 @@ local function read_slice(run, text, extents)
   local loop, err = core.loop(text, "=prefetch")
   if not loop then errors.raise_core(err) end
   local record = {loop = loop, captures = loop:captures(), names = loop:names(),
-                  info = loop:info(), plans = {}, kernels = {}, file = run.record.file,
-                  line = run.record.line, source = text}
+                  calls = loop:calls(), info = loop:info(), plans = {}, kernels = {},
+                  file = run.record.file, line = run.record.line, source = text}
   return {record = record, marks = make_marks(extents)}
 end
 

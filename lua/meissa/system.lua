@@ -57,11 +57,27 @@ local function absolute(search_path)
 end
 
 -- The search paths as they were when the module was loaded, when it was found through them.
-local path, cpath = absolute(package.path), absolute(package.cpath)
+local first_path, first_cpath = package.path, package.cpath
+local path, cpath = absolute(first_path), absolute(first_cpath)
 
 --- package.path and package.cpath as they were when the module was found through them.
 function M.search_paths()
   return path, cpath
+end
+
+--- Both as they are now, {path, cpath}, if they are others; nil else.
+function M.new_search_paths()
+  local now = package.loaded.package
+  if now.path == first_path and now.cpath == first_cpath then return nil end
+  return {absolute(tostring(now.path)), absolute(tostring(now.cpath))}
+end
+
+--- Lets this process search where another one does, and behind that where it searched at first.
+-- @tab[opt] paths what new_search_paths gave there
+function M.search_in(paths)
+  local now = package.loaded.package
+  now.path = paths and paths[1] .. ";" .. first_path or first_path
+  now.cpath = paths and paths[2] .. ";" .. first_cpath or first_cpath
 end
 
 return M

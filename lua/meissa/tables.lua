@@ -38,4 +38,27 @@ function M.keys(t)
   return keys
 end
 
+--- What the first fields of a path, as many as `depth` says, lead to, without calling anything.
+function M.follow(value, fields, depth)
+  for n = 1, depth do
+    if type(value) ~= "table" then return nil end
+    value = M.field_of(value, fields[n])
+  end
+  return value
+end
+
+--- A field of a plain table without calling anything: raw, then through __index tables. The second
+-- result says that there is an __index that is no table: what it gives is not known.
+function M.field_of(value, key)
+  for _ = 1, 100 do
+    local found = rawget(value, key)
+    if found ~= nil then return found end
+    local meta = debug.getmetatable(value)
+    local index = type(meta) == "table" and rawget(meta, "__index")
+    if type(index) ~= "table" then return nil, index and true or false end
+    value = index
+  end
+  return nil, true
+end
+
 return M

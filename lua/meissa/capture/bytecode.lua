@@ -14,10 +14,10 @@ local band, rshift = bit.band, bit.rshift
 
 local M = {}
 
--- The opcode of the first instruction of a chunk's inner function.
-local function learn(text)
+-- The opcode of the first instruction of a chunk's inner function, or of another one.
+local function learn(text, pc)
   local fn = assert(loadstring("local x, t = nil, {} return " .. text))()
-  return band((funcbc(fn, 1)), 0xff)
+  return band((funcbc(fn, pc or 1)), 0xff)
 end
 
 local SETS_UPVALUE = {
@@ -147,6 +147,26 @@ function M.changes(fn, is_array, field_of)
   return changes, scan.stores or false
 end
 
+-- What is outside of a function, for the scans below.
+local function scan_of(fn, world)
+  local scan = { is_array = world.is_array, field_of = world.field_of, outer = {}, names = {},
+    env = debug.getfenv(fn) }
+  for slot = 1, 255 do
+    local name, value = debug.getupvalue(fn, slot)
+    if not name then break end
+    scan.outer[name], scan.names[name] = value, true
+  end
+  return scan
+end
+
+-- Calls visit(prototype) for a function and those inside it.
+local function each_prototype(fn, visit)
+  visit(fn)
+  each_constant(fn, function(constant)
+    if type(constant) == "proto" then each_prototype(constant, visit) end
+  end)
+end
+
 -- Whether the instruction at `pc` reads a constant field of a register into that register.
 local function reads_field(fn, pc, register)
   local ins = funcbc(fn, pc)
@@ -193,20 +213,8 @@ end
 -- field of the value is read, and nothing else done with it.
 -- @tab world `is_array(value)`; `field_of(table, key)` reads a field without calling anything
 function M.each_value(fn, world, visit)
-  local scan = { is_array = world.is_array, field_of = world.field_of, outer = {}, names = {},
-    env = debug.getfenv(fn) }
-  for slot = 1, 255 do
-    local name, value = debug.getupvalue(fn, slot)
-    if not name then break end
-    scan.outer[name], scan.names[name] = value, true
-  end
-  local function enter(proto)
-    visit_values(scan, proto, visit)
-    each_constant(proto, function(constant)
-      if type(constant) == "proto" then enter(constant) end
-    end)
-  end
-  enter(fn)
+  local scan = scan_of(fn, world)
+  each_prototype(fn, function(proto) visit_values(scan, proto, visit) end)
 end
 
 --- Whether a function, or one inside it, indexes something with a key that is no constant.
@@ -223,6 +231,65 @@ function M.computes_names(fn)
     found = found or type(constant) == "proto" and M.computes_names(constant)
   end)
   return found
+end
+
+local CALL = learn("function(f) f() return end", 2)
+local CALLS = { [CALL] = true, [learn("function(f) return f() end", 2)] = true }
+local STRING = learn("function() local a = 's' return a, a end")
+
+-- Registers between a called function and its first argument: two where pointers have 64 bits.
+local TO_ARGUMENT = (function()
+  local fn = loadstring("return function(f) f 's' end")()
+  local base, first, pc = nil, nil, 1
+  while not base do
+    local ins = funcbc(fn, pc)
+    local op, a = band(ins, 0xff), band(rshift(ins, 8), 0xff)
+    if op == STRING then first = a end
+    if op == CALL then base = a end
+    pc = pc + 1
+  end
+  return first - base
+end)()
+
+-- Calls visit(value) for what an instruction loads from outside, visit(value, string) for what is
+-- called with one constant string.
+local function visit_calls(scan, fn, visit)
+  local held, strings, pc = {}, {}, 1
+  while true do
+    local ins, mode = funcbc(fn, pc)
+    if not ins then return end
+    local op, a = band(ins, 0xff), band(rshift(ins, 8), 0xff)
+    if CALLS[op] and held[a] ~= nil and band(rshift(ins, 16), 0xff) == 2 then
+      local text = strings[a + TO_ARGUMENT]
+      if text then visit(held[a], text) end
+    end
+    if band(mode, 7) == DESTINATION then
+      held[a] = (loaded(scan, fn, held, ins))
+      strings[a] = op == STRING and funck(fn, -rshift(ins, 16) - 1) or nil
+      if held[a] ~= nil then visit(held[a]) end
+    elseif band(mode, 7) == BASE then
+      for register = a, MOST_REGISTERS do held[register], strings[register] = nil, nil end
+    end
+    pc = pc + 1
+  end
+end
+
+--- The names of modules that a function, or one inside it, requires by constant names; and whether
+-- it uses `require` in other ways.
+-- @func is_require is_require(value)
+-- @tab world as for each_value
+function M.required(fn, world, is_require)
+  local scan, loads, names = scan_of(fn, world), 0, {}
+  each_prototype(fn, function(proto)
+    visit_calls(scan, proto, function(value, text)
+      if is_require(value) and text then
+        names[#names + 1], loads = text, loads - 1
+      elseif is_require(value) then
+        loads = loads + 1
+      end
+    end)
+  end)
+  return names, loads > 0
 end
 
 --- All string constants of a function and those inside it: a superset of the globals it names.

@@ -12,6 +12,7 @@ local builtin = require("meissa.builtin")
 local bytecode = require("meissa.capture.bytecode")
 local ffi = require("ffi")
 local libraries = require("meissa.libraries")
+local required = require("meissa.capture.required")
 local tables = require("meissa.tables")
 
 local M = {}
@@ -69,6 +70,8 @@ local function impurity(value, names, known, field_of, seen)
   return M.of(value, known, field_of, seen)
 end
 
+local function never() return false end
+
 --- What a function may call that reaches files, the clock or code outside of Lua, or math.random,
 -- in words ("it uses io"), or nil.
 -- @func fn the function
@@ -81,6 +84,12 @@ function M.of(fn, known, field_of, seen)
   local info = debug.getinfo(fn, "Su")
   if info.what == "C" then return "it uses a C function" end
   local names, env = bytecode.names(fn), debug.getfenv(fn)
+  local modules, computed = required.by_function(fn, { is_array = never, field_of = field_of })
+  if computed then return "it computes a name for require" end
+  for _, name in ipairs(modules) do
+    local found = impurity(required.module(name), names, known, field_of, seen)
+    if found then return found end
+  end
   for slot = 1, info.nups do
     local _, value = debug.getupvalue(fn, slot)
     local found = impurity(value, names, known, field_of, seen)

@@ -13,6 +13,7 @@
 local core = require("meissa.core")
 local frame = require("meissa.frame")
 local remember = require("meissa.remember")
+local required = require("meissa.capture.required")
 local source = require("meissa.source")
 local tables = require("meissa.tables")
 
@@ -48,6 +49,7 @@ local function parse(fn, info)
   codes = codes + 1
   local captures, about = loop:captures(), loop:info()
   code = { loop = loop, captures = captures, names = loop:names(), id = codes,
+    calls = loop:calls(),
     slots = frame.slots(captures, fn, nil), text = text, place = place }
   by_place[text] = by_place[text] or {}
   by_place[text][place] = code
@@ -139,6 +141,45 @@ function Work:look_into(binding)
   if not means then return end
   binding.code, binding.code_id, binding.means = code.loop, code.id, means
   self:add_names(code.names)
+  self:add_modules(code.calls, function(c)
+    local index = means[2 * c - 1]
+    local called = index > 0 and self.bindings[index] or self.list[-index]
+    return called, means[2 * c] == #code.captures[c].fields
+  end)
+end
+
+local function is_require(binding)
+  return binding.kind == "builtin" and binding.name == "require"
+end
+
+-- Looks up the modules that a text requires by constant names; called(c) gives the binding of what
+-- capture c calls, and whether that is all of its path.
+function Work:add_modules(calls, called)
+  for n = 1, #calls, 2 do
+    local binding, whole = called(calls[n])
+    local name = calls[n + 1]
+    if binding and whole and is_require(binding) and not self.modules[name] then
+      local module = required.module(name)
+      local index = self:value(module)
+      if index then
+        self.modules[name] = true
+        self.modules[#self.modules + 1] = name
+        self.modules[#self.modules + 1] = index
+      end
+    end
+  end
+end
+
+-- What `require` gives is known as its fields.
+function Work:finish()
+  for _, list in ipairs { self.bindings, self.list } do
+    for _, binding in ipairs(list) do
+      if is_require(binding) then
+        binding.fields, binding.impure = self.modules, required.COMPUTED
+      end
+    end
+  end
+  return self.list
 end
 
 -- Resolves names in a table that were not asked for yet.
@@ -159,15 +200,19 @@ end
 --- Looks into the functions and tables among a loop's bindings.
 -- @tab bindings of the loop's captures
 -- @tab names constant names of fields and methods in the loop's body, as keys
+-- @tab calls what the loop's body calls with one constant string: {capture, string, ...}
+-- @func whole whole(c): whether the binding of capture c is that of all its path
 -- @tab tools `bind(value, depth)` makes a binding; `array(binding, value)` gives the index of an
 -- array among the loop's bindings; `follow(root, fields)`, `field_of(table, key)`,
 -- `is_searched(table)`
 -- @treturn table the inner bindings
-function M.resolve(bindings, names, tools)
+-- @treturn table modules that are required by constant names: {name, index, ...}, by name true
+function M.resolve(bindings, names, calls, whole, tools)
   local work = setmetatable({ tools = tools, list = {}, by_value = {}, queue = {}, tables = {},
-    functions = 0, names = {}, known_names = {} }, Work)
+    functions = 0, names = {}, known_names = {}, bindings = bindings, modules = {} }, Work)
   for _, binding in ipairs(bindings) do work:enter(binding) end
-  if #work.queue == 0 and #work.tables == 0 then return work.list end
+  work:add_modules(calls, function(c) return bindings[c], whole(c) end)
+  if #work.queue == 0 and #work.tables == 0 then return work:finish(), work.modules end
   work:add_names(names)
   local next_function, next_table, seen_names = 1, 1, 0
   repeat
@@ -182,7 +227,7 @@ function M.resolve(bindings, names, tools)
     end
   until not work.queue[next_function] and seen_names == #work.names
     and next_table > #work.tables
-  return work.list
+  return work:finish(), work.modules
 end
 
 return M

@@ -15,7 +15,9 @@ local libraries = require("meissa.libraries")
 local namespaces = require("meissa.capture.namespace")
 local objects = require("meissa.array.objects")
 local reading = require("meissa.capture.reading")
+local required = require("meissa.capture.required")
 
+local field_of = tables.field_of
 local builtins, drawing, is_library = known.builtins, known.drawing, known.is_library
 
 local M = {}
@@ -27,20 +29,6 @@ M.MOST = 1000000
 -- What two tables share if they are one or show the same elements.
 local function content_of(value)
   return objects.is(value) and (objects.content(value)) or value
-end
-
---- A field of a plain table without calling anything: raw, then through __index tables. The second
--- result says that there is an __index that is no table: what it gives is not known.
-local function field_of(value, key)
-  for _ = 1, 100 do
-    local found = rawget(value, key)
-    if found ~= nil then return found end
-    local meta = debug.getmetatable(value)
-    local index = type(meta) == "table" and rawget(meta, "__index")
-    if type(index) ~= "table" then return nil, index and true or false end
-    value = index
-  end
-  return nil, true
 end
 
 -- Events (ms_event in plan.h) by the key of what is called for them in a metatable. Any table may
@@ -68,9 +56,10 @@ local function new_search(state)
     local about = state.describe(value)
     return about ~= nil and about.scratch
   end
+  local world = { is_array = is_array, field_of = field_of }
   return setmetatable({ state = state, is_array = is_array, is_scratch = is_scratch, seen = {},
-    found = {}, holder = {}, key = {}, events = {}, left = M.MOST, waiting = {}, count = 0 },
-    Search)
+    found = {}, holder = {}, key = {}, events = {}, left = M.MOST, waiting = {}, count = 0,
+    world = world }, Search)
 end
 
 -- What a user may call an array that was found: "model.W", or "W", a variable of a function.
@@ -209,6 +198,9 @@ function Search:fn(fn)
     { is_array = self.is_array, is_scratch = self.is_scratch, field_of = field_of,
       builtins = builtins, library = is_library, methods = self.state.methods })
   self:globals(fn)
+  for _, name in ipairs((required.by_function(fn, self.world))) do
+    self:visit(required.module(name), fn, name)
+  end
 end
 
 -- Puts something on the stack of what is to be looked at: lists may be linked a million times.

@@ -17,6 +17,9 @@
 --                                   list of the keys that are gone
 --   {"x", message}                  a function that raises this
 --   {"a", number}                   an array
+--
+-- Beside the nodes go basic metatables, what `require` gives by name, and search paths if the
+-- program has changed them.
 -- @module meissa.kernel.carry
 local buffer = require("string.buffer")
 local ffi = require("ffi")
@@ -24,6 +27,8 @@ local bytecode = require("meissa.kernel.bytecode")
 local builtin = require("meissa.builtin")
 local errors = require("meissa.errors")
 local libraries = require("meissa.libraries")
+local required = require("meissa.capture.required")
+local system = require("meissa.system")
 local tables = require("meissa.tables")
 
 local M = {}
@@ -41,14 +46,26 @@ local function is_foreign(fn)
   return debug.getinfo(fn, "S").linedefined < 0
 end
 
--- {[value] = {module, name}} for module tables and functions in them: foreign ones of every module,
--- and all of this module. Libraries are known without.
+-- Whether a module's table holds what has no text: C functions other than LuaJIT's, userdata.
+local function holds_foreign(content)
+  for _, value in tables.each(content) do
+    local kind = type(value)
+    if kind == "userdata" or kind == "function" and is_foreign(value) and not builtin.find(value)
+    then
+      return true
+    end
+  end
+  return false
+end
+
+-- {[value] = {module, name}} for tables of modules that are written in C and foreign functions of
+-- every module, and all of this module. Libraries are known without.
 local function index_names()
   local names = { [_G] = { "_G" }, [ffi.C] = { "ffi", "C" } }
   local function add(module, content)
     if type(content) ~= "table" or libraries.name(content) or content == _G then return end
-    names[content] = names[content] or { module }
     local own = string.match(module, "^meissa%f[%z.]") ~= nil
+    if own or holds_foreign(content) then names[content] = names[content] or { module } end
     for key, value in tables.each(content) do
       if type(key) == "string" and type(value) == "function" and not names[value]
         and (own or is_foreign(value)) then
@@ -235,6 +252,15 @@ function Encoder:cell(fn, n)
   return cell
 end
 
+-- What `require` gives for a name that is loaded.
+function Encoder:module(name)
+  local module = package.loaded[name]
+  if module ~= nil and self.modules[name] == nil then
+    self.modules[name] = false
+    self.modules[name] = self:value(module, nil, string.format("require %q", name))
+  end
+end
+
 function Encoder:func(id, fn)
   local about = bytecode.about(fn)
   local upvalues, n = {}, 1
@@ -245,6 +271,7 @@ function Encoder:func(id, fn)
     n = n + 1
   end
   local env = self:environment(id, fn, about.globals)
+  for _, name in ipairs((required.by_function(fn, self.world))) do self:module(name) end
   self.nodes[id] = { "f", string.dump(fn), upvalues, env, about.power or false, about.assigns }
 end
 
@@ -289,7 +316,8 @@ end
 -- @tab values the values
 -- @number count how many
 -- @tab options `path(n)`: what the user calls value n; `find_array(value)`: nil if it is no array,
--- its number, or false for an array that cannot travel; `code`, `whither` and `remedy` of the error
+-- its number, or false for an array that cannot travel; `modules`: {name, ..., name, ...} of those
+-- that are required beside what functions require; `code`, `whither` and `remedy` of the error
 -- @tab[opt] basics the program's basic metatables: `metas`, what basics.changed gave; `refused`, by
 -- function why those that they lead to may not be called
 -- @treturn string
@@ -300,12 +328,17 @@ function M.encode(values, count, options, basics)
     environments = {}, global_seen = {}, find_array = options.find_array,
     code = options.code or "OPT", whither = options.whither or "the workers",
     remedy = options.remedy or "", refused = basics and basics.refused or {},
+    modules = {}, world = { field_of = tables.field_of,
+      is_array = function(value) return options.find_array(value) ~= nil end },
   }, Encoder)
   local roots = {}
   for n = 1, count do roots[n] = self:value(values[n], nil, options.path(n)) end
+  local modules = options.modules or {}
+  for n = 1, #modules, 2 do self:module(modules[n]) end
   self:finish()
   local metas = basics and self:basics(basics.metas)
-  return buffer.encode({ roots = roots, nodes = self.nodes, basics = metas }), self
+  return buffer.encode({ roots = roots, nodes = self.nodes, basics = metas,
+    modules = next(self.modules) and self.modules, paths = system.new_search_paths() }), self
 end
 
 return M

@@ -33,6 +33,8 @@ function Signer:value(code)
   if type(code) ~= "table" then return type(code) .. ":" .. tostring(code) end
   local id = code[1]
   local node = self.nodes[id]
+  -- What `require` gives may be another module each time.
+  if node[1] == "n" and node[3] == "require" then return nil end
   if node[1] == "n" then return "n:" .. node[2] .. "." .. tostring(node[3]) end
   if node[1] == "f" then return self:func(id) end
   if node[1] == "l" then return self:library(node) end
@@ -192,21 +194,23 @@ end
 -- @string bytes what encode returned
 function M.decode_simply(bytes)
   local coded = encoded.from_message(bytes)
-  return #coded.nodes == 0 and not coded.basics and coded.roots or nil
+  return #coded.nodes == 0 and not coded.basics and not coded.modules and coded.roots or nil
 end
 
 --- The values that carry.encode was given.
 -- @string bytes what encode returned
 -- @tab options `globals`: the world of functions and names; `array(number)` gives an array;
--- `memory`: a table that remembers functions from one call to the next
+-- `memory`: a table that remembers functions from one call to the next; `modules`: gets what
+-- `require` gives, by name
 -- @treturn table the values by number
 -- @treturn table|nil basic metatables: see meissa.basics
+-- @treturn table|nil the program's search paths, if it has changed them
 function M.decode(bytes, options)
   local coded = encoded.from_message(bytes)
   local memory = options.memory
   if #coded.nodes == 0 and not coded.basics then -- numbers, strings and booleans are themselves
     if memory then memory.functions = {} end
-    return coded.roots
+    return coded.roots, nil, coded.paths
   end
   local self = setmetatable({
     nodes = coded.nodes, options = options, objects = {}, cells = {}, done = {}, keep = {},
@@ -219,7 +223,9 @@ function M.decode(bytes, options)
   if memory then memory.functions = self.keep end
   local values = {}
   for n, code in tables.each(coded.roots) do values[n] = self:value(code) end
-  return values, self:basics(coded.basics)
+  local modules = options.modules or {}
+  for name, code in tables.each(coded.modules or {}) do modules[name] = self:value(code) end
+  return values, self:basics(coded.basics), coded.paths
 end
 
 return M

@@ -11,6 +11,7 @@ local builtin = require "meissa.builtin"
 local core = require "meissa.array.core"
 local ffi = require "ffi"
 local libraries = require "meissa.libraries"
+local required = require "meissa.capture.required"
 local shadows = require "meissa.recorder.shadow"
 local strict = require "meissa.strict"
 local tables = require "meissa.tables"
@@ -37,7 +38,7 @@ end
 local function no_print() end
 
 -- What stands for a library as LuaJIT has it, or for a function of one; nil for other values.
-local function builtin_for(value)
+function M:builtin(value)
   if type(value) == "table" then
     local library = libraries.name(value)
     if not library or libraries.is_changed(value) then return nil end
@@ -46,6 +47,9 @@ local function builtin_for(value)
   local library, name = builtin.find(value)
   if library == "math" then return strict.math[name] end
   if library == "_G" and name == "print" then return no_print end
+  if library == "_G" and name == "require" then
+    return function(module) return self:shadow(required.module(module), module) end
+  end
   return library and value
 end
 
@@ -210,7 +214,7 @@ function M:shadow(value, name)
   if kind ~= "table" and kind ~= "function" and kind ~= "cdata" then return value end
   local known = self.known[value]
   if known ~= nil then return known end
-  local own = kind ~= "cdata" and builtin_for(value)
+  local own = kind ~= "cdata" and self:builtin(value)
   if own then return own end
   if array.is(value) then
     local shadow = self:array(value, name)
