@@ -73,6 +73,8 @@ local PROGRAMS = {
   { "DEP119", "g = 5 local function f(n) return rawget(_G, n) or 1 end", "A[i] = f('g')" },
   { "DEP119", "g = 5 local function f(n) return _G[n] end local function h(n) return f(n) end",
     "A[i] = h('g')" },
+  { "DEP119", [[g = 5 local t = {env = _G} local function h(x, k, ...) return x.env[k] end
+    local function f(k, ...) return h(t, k) end]], "A[i] = f('g')" },
   { "DEP119", "g = 5 local lib, k = {get = function(n) return _G[n] end}, 'get'",
     "A[i] = lib[k]('g')" },
   { "DEP119", [[g = 5 local C = {} C.__index = C function C.get(_, n) return _G[n] end
@@ -113,6 +115,10 @@ local PROGRAMS = {
     "C.n = C.n + 1 A[i] = a.any", "C.n" },
   { "DEP107", "local m = {n = 1} local o = setmetatable({}, m)",
     "m.n = m.n + 1 A[i] = getmetatable(o).n", "m.n" },
+  -- what is read from a variable that the body assigns is no variable of its own
+  { "runs", "local p", "p = {n = i} A[i] = p.n", "p.n" },
+  { "runs", "g = nil", "g = {n = {m = i}} A[i] = g.n.m", "g.n.m" },
+  { "runs", "g = 5", "g = {n = i} A[i] = g.n", "g.n" },
   -- sliced output
   { "DEP107", "local t = {0, 0, 0, 0, 0, 0} local u = {t}", "t[i] = i A[i] = u[1][1]", "t" },
   { "DEP107", "local t = {0, 0, 0, 0, 0, 0} local p = setmetatable({}, {__index = t})",

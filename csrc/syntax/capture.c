@@ -10,6 +10,13 @@
 
 #include "syntax/loop.h"
 
+/* A path that the body assigns. */
+typedef struct target {
+  const ms_node *name; /* that it begins with */
+  uint32_t fields;
+  struct target *next;
+} target;
+
 typedef struct gatherer {
   ms_loop *loop;
   ms_arena *arena;
@@ -17,7 +24,8 @@ typedef struct gatherer {
   uint32_t *slot; /* index + 1 into loop->captures, 0: free */
   uint32_t *hash; /* of each capture */
   uint32_t slots; /* a power of two, at least twice the captures */
-  bool failed;    /* memory is out */
+  target *targets;
+  bool failed; /* memory is out */
 } gatherer;
 
 /* Whether the symbol is declared by the loop or inside its body. */
@@ -34,17 +42,6 @@ static bool is_field_of(const ms_node *index, const ms_node *object) {
   if (index->kind != MS_INDEX || index->kid[0] != object) return false;
   const ms_node *key = index->kid[1];
   return key->kind == MS_STRING && memchr(key->text, '\0', key->length) == NULL;
-}
-
-/* The longest path of constant fields from this name: the outermost node, and its fields. */
-static ms_node *outermost(ms_node *name, uint32_t *fields) {
-  ms_node *node = name;
-  *fields = 0;
-  while (is_field_of(node->parent, node)) {
-    node = node->parent;
-    ++*fields;
-  }
-  return node;
 }
 
 static bool is_target(const ms_node *node) {
@@ -120,9 +117,9 @@ static const ms_node *root_of(const ms_capture *capture) {
   return node;
 }
 
-static bool is_same(const ms_capture *capture, const ms_node *name, uint32_t fields) {
-  const ms_node *other = root_of(capture);
-  if (capture->symbol != name->symbol || capture->field_count != fields) return false;
+/* Whether the paths of so many fields from two names are the same. */
+static bool is_same_path(const ms_node *other, const ms_node *name, uint32_t fields) {
+  if (other->symbol != name->symbol) return false;
   if (other->length != name->length || memcmp(other->text, name->text, name->length) != 0)
     return false;
   for (uint32_t i = 0; i < fields; i++) {
@@ -132,6 +129,29 @@ static bool is_same(const ms_capture *capture, const ms_node *name, uint32_t fie
     if (a->length != b->length || memcmp(a->text, b->text, a->length) != 0) return false;
   }
   return true;
+}
+
+static bool is_same(const ms_capture *capture, const ms_node *name, uint32_t fields) {
+  return capture->field_count == fields && is_same_path(root_of(capture), name, fields);
+}
+
+static bool is_assigned(const gatherer *state, const ms_node *name, uint32_t fields) {
+  for (const target *each = state->targets; each != NULL; each = each->next) {
+    if (each->fields == fields && is_same_path(each->name, name, fields)) return true;
+  }
+  return false;
+}
+
+/* The longest path of constant fields from this name: the outermost node, and its fields. What the
+ * body assigns is a variable, and what is read from it no variable of its own. */
+static ms_node *outermost(const gatherer *state, ms_node *name, uint32_t *fields) {
+  ms_node *node = name;
+  *fields = 0;
+  while (is_field_of(node->parent, node) && !is_assigned(state, name, *fields)) {
+    node = node->parent;
+    ++*fields;
+  }
+  return node;
 }
 
 /* Doubles the list and the table. */
@@ -197,12 +217,30 @@ static ms_capture *enter(gatherer *state, ms_node *name, ms_node *path, uint32_t
   return capture;
 }
 
+/* Whether a node is the name of something from outside. */
+static bool is_outer_name(const gatherer *state, const ms_node *node) {
+  if (node->kind != MS_NAME) return false;
+  return node->symbol == NULL || !is_inside(state->loop, node->symbol);
+}
+
+static bool gather_targets(ms_node *node, void *context) {
+  gatherer *state = context;
+  if (state->failed || !is_outer_name(state, node)) return !state->failed;
+  target found = {.name = node, .next = state->targets};
+  const gatherer none = {0};
+  if (!is_target(outermost(&none, node, &found.fields))) return false;
+  if (is_assigned(state, node, found.fields)) return false;
+  state->targets = ms_arena_take(state->arena, 1, sizeof *state->targets);
+  state->failed = state->targets == NULL;
+  if (!state->failed) *state->targets = found;
+  return false;
+}
+
 static bool gather(ms_node *node, void *context) {
   gatherer *state = context;
-  if (node->kind != MS_NAME || state->failed) return !state->failed;
-  if (node->symbol != NULL && is_inside(state->loop, node->symbol)) return false;
+  if (state->failed || !is_outer_name(state, node)) return !state->failed;
   uint32_t fields;
-  ms_node *path = outermost(node, &fields);
+  ms_node *path = outermost(state, node, &fields);
   ms_capture *capture = enter(state, node, path, fields);
   if (capture == NULL)
     state->failed = true;
@@ -241,6 +279,7 @@ void ms_loop_each_visible(const ms_loop *loop, const ms_node *use,
 
 int ms_loop_capture(ms_loop *loop, ms_error *err) {
   gatherer state = {.loop = loop, .arena = loop->tree->arena};
+  ms_node_walk(loop->body, gather_targets, &state);
   ms_node_walk(loop->body, gather, &state);
   if (!state.failed) return 0;
   return ms_error_set(err, MS_SRC, "not enough memory for what the loop captures");
