@@ -83,13 +83,20 @@ static void add_argument(ms_walk *walk, const ms_value *value, arguments *all) {
   all->changes = all->changes || value->changes;
 }
 
+/* Whether a value is a snapshot or part of one: it may go where it could be written. */
+static bool is_frozen(const ms_walk *walk, const ms_value *value) {
+  return value->kind == MS_VALUE_VIEW && walk->bindings[value->view->binding].frozen;
+}
+
 static void touch_argument(ms_walk *walk, const ms_value *value, use how, const ms_node *node) {
   bool calls = value->kind == MS_VALUE_OTHER && value->callable;
   if (calls) find_changes(walk, value, node);
   if (how == USE_WRITE && value->kind == MS_VALUE_OTHER)
     ms_walk_find_impure(walk, value->impure, node);
   if (how != USE_NOTHING || calls) ms_walk_touch(walk, value, false, node);
-  if (how == USE_WRITE || calls) ms_walk_touch(walk, value, true, node);
+  if ((how == USE_WRITE || calls) && !is_frozen(walk, value)) {
+    ms_walk_touch(walk, value, true, node);
+  }
 }
 
 /* Evaluates the arguments; the object of a method call is the first. */
@@ -283,7 +290,7 @@ static void some_part(ms_walk *walk, const ms_view *of, ms_value *value) {
 }
 
 static void method_of_view(ms_walk *walk, const ms_value *object, ms_node *node, ms_value *value) {
-  ms_effect effect = ms_effect_of_method(node->text);
+  ms_effect effect = ms_effect_of_method(node->text, node->kids - 1);
   if (known_extent(walk, object->view, node, value)) return;
   bool unknown = effect == MS_EFFECT_UNKNOWN;
   if (unknown && walk->stranger == NULL && !ms_guard_is_never(walk->guard)) {

@@ -141,7 +141,17 @@ ms_effect ms_effect_of_builtin(const char *name) {
   return find(builtins, sizeof builtins / sizeof builtins[0], name, MS_EFFECT_UNKNOWN);
 }
 
-ms_effect ms_effect_of_method(const char *name) {
+/* Reductions, and which argument is a dimension. */
+static const struct {
+  const char *name;
+  uint32_t dimension;
+} reductions[] = {{"sum", 1}, {"mean", 1}, {"max", 1}, {"min", 1}, {"norm", 2}};
+
+ms_effect ms_effect_of_method(const char *name, uint32_t arguments) {
+  for (size_t k = 0; k < sizeof reductions / sizeof reductions[0]; k++) {
+    bool named = strcmp(reductions[k].name, name) == 0;
+    if (named && arguments >= reductions[k].dimension) return MS_EFFECT_FRESH;
+  }
   return find(methods, sizeof methods / sizeof methods[0], name, MS_EFFECT_UNKNOWN);
 }
 

@@ -7,6 +7,7 @@
 #define MS_DEPEND_EFFECT_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
 typedef enum ms_effect {
   MS_EFFECT_UNKNOWN, /* reads and writes whatever it gets */
@@ -31,8 +32,9 @@ bool ms_effect_is_impure(const char *name);
 /* Whether a builtin's result is that of its arguments, and nothing else. */
 bool ms_effect_is_function(const char *name);
 
-/* By a DistArray method's name ("dot"). */
-ms_effect ms_effect_of_method(const char *name);
+/* By a DistArray method's name ("dot"), and how many arguments it is given: with a dimension
+ * reductions make arrays. */
+ms_effect ms_effect_of_method(const char *name, uint32_t arguments);
 
 /* A DistArray method that only looks at the array's description, never at its elements. */
 bool ms_effect_is_shape(const char *name);

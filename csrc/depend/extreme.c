@@ -23,7 +23,8 @@ static const char *builtin_of(const ms_tally *all, const ms_node *node) {
 
 static bool is_steady(const ms_tally *all, const ms_node *node) {
   if (node->kind == MS_FUNCTION || node->boxed) return false;
-  if (node->kind == MS_METHOD) return ms_effect_of_method(node->text) == MS_EFFECT_PURE;
+  if (node->kind == MS_METHOD)
+    return ms_effect_of_method(node->text, node->kids - 1) == MS_EFFECT_PURE;
   if (node->kind != MS_CALL) return true;
   const char *name = builtin_of(all, node->kid[0]);
   return name != NULL && ms_effect_is_function(name);

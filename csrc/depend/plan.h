@@ -79,6 +79,7 @@ typedef struct ms_binding {
                              one array, or the base is not known */
   bool sparse;
   bool integer;     /* element type int32 or int64 */
+  bool frozen;      /* a snapshot: nothing that is not looked into can write it */
   bool scratch;     /* each iteration's own working space: no access to it is a dependence */
   uint64_t buffers; /* `storage` of the array that it is a DistArray buffer of, 0: it is none. Each
                        block has its own, and what is put there is merged between blocks. */

@@ -120,7 +120,7 @@ static ms_taint check_values(ms_serve *serve, ms_node *node) {
       return check_kids(serve, node, 0);
     case MS_METHOD:
       if (ms_serve_path(serve, node->kid[0], &path) && path.candidate >= 0 &&
-          ms_effect_of_method(node->text) == MS_EFFECT_VIEW)
+          ms_effect_of_method(node->text, node->kids - 1) == MS_EFFECT_VIEW)
         ms_serve_drop(serve, (ms_taint)1 << path.candidate, shape_words);
       return check_kids(serve, node, 0);
     case MS_FUNCTION:

@@ -185,8 +185,8 @@ static ms_taint method_taint(const ms_serve *serve, const ms_node *node) {
   }
   ms_taint place = ms_serve_place(serve, node->kid[0]) | arguments;
   if (ms_effect_is_shape(node->text)) return place;
-  bool known = ms_effect_of_method(node->text) == MS_EFFECT_PURE ||
-               ms_effect_of_method(node->text) == MS_EFFECT_VIEW ||
+  bool known = ms_effect_of_method(node->text, node->kids - 1) == MS_EFFECT_PURE ||
+               ms_effect_of_method(node->text, node->kids - 1) == MS_EFFECT_VIEW ||
                strcmp(node->text, "nonzeros") == 0;
   return known ? place | array_taint(serve, &path) : MS_TAINT_UNKNOWN;
 }

@@ -53,6 +53,7 @@ void ms_walk_touch_groups(ms_walk *walk, uint64_t groups, bool write, const ms_n
   for (uint32_t g = 0; g < walk->groups.count; g++) {
     if ((groups & bit_of(g)) == 0) continue;
     if (walk->sliced[walk->groups.binding[g]]) continue; /* only its own name leads there */
+    if (write && walk->bindings[walk->groups.binding[g]].frozen) continue;
     ms_access access = {.binding = walk->groups.binding[g], .group = g, .write = write};
     access.node = ms_walk_place(walk, node);
     access.possible = true;

@@ -25,6 +25,7 @@ require("meissa.array.product")
 require("meissa.array.map")
 require("meissa.array.group")
 require("meissa.array.show")
+require("meissa.array.arity")
 
 local lib = core.lib
 
@@ -97,11 +98,17 @@ function M.wrap_foreign(spec)
   end
   local A = element.wrap(core.call(lib.ms_array_foreign, number, rank,
     ffi.new("int64_t[8]", spec.dims), strides, spec.data, coords, spec.count or 0))
+  if spec.frozen then lib.ms_array_freeze(A.array) end
   keep[A] = spec.keep
   return A
 end
 
 local no_columns = ffi.new("int32_t *[8]")
+
+--- Whether an array is a snapshot, which nobody can write.
+function M.is_frozen(value)
+  return subscript.to_handle(value, true).array.writable == 0
+end
 
 --- Gives an array over foreign memory rows over foreign memory, or takes them away.
 -- @param A what wrap_foreign gave

@@ -34,7 +34,7 @@ local function describe_array(binding, about)
   binding.array, binding.storage = about.array, about.storage
   binding.dims, binding.sparse, binding.integer = about.dims, about.sparse, about.integer
   binding.buffers, binding.delay, binding.marks = about.buffers, about.delay, about.marks
-  binding.scratch = about.scratch
+  binding.scratch, binding.frozen = about.scratch, about.frozen
   return binding
 end
 

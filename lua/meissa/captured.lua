@@ -26,7 +26,7 @@ local function describe_array(value)
   local about = array.describe(value)
   return {array = about.id, storage = about.store, dims = about.dims, sparse = about.sparse,
           integer = string.find(about.type, "^int") ~= nil, type = about.type,
-          scratch = scratches.is(value)}
+          scratch = scratches.is(value), frozen = array.is_frozen(value)}
 end
 
 analyze.add_describer(describe_array)

@@ -51,6 +51,7 @@ function M.instance(kernel_bytes, run_bytes, items, where, draws)
   for a, number in ipairs(where.arrays) do
     arrays[a] = own and own.arrays[a] or
       as_array(items, number, where.types[a], where.sparse[a], where.views[a])
+    arrays[a].frozen = where.frozen and where.frozen[a]
   end
   if where.entries then
     local entries = as_array(items, where.entries, nil, nil, where.entries_view)

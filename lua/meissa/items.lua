@@ -201,6 +201,10 @@ local function collect(run, apart, served)
     if binding.kind == "array" then
       local a, value, about = #where.arrays + 1, run.values[c], run.plan.array_of[c]
       where.types[a] = array.describe(value).type
+      if binding.frozen then
+        where.frozen = where.frozen or {}
+        where.frozen[a] = true
+      end
       if binding.scratch then
         where.arrays[a], where.scratch[a] = false, scratches.describe(value)
       elseif binding.buffers then

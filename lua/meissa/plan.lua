@@ -97,6 +97,7 @@ local function describe(record, space, bindings)
       add(binding.sparse and "s" or "d")
       add(binding.integer and "i" or "f")
       if binding.scratch then add "scratch" end
+      if binding.frozen then add "frozen" end
       if binding.buffers then
         add "b"
         add(memory_of(binding.buffers))

@@ -8,6 +8,7 @@
 -- @module meissa.array.arith
 
 local ffi = require("ffi")
+local along = require("meissa.array.along")
 local core = require("meissa.array.core")
 local element = require("meissa.array.element")
 local make = require("meissa.array.make")
@@ -89,7 +90,10 @@ end
 
 --- self = self + number, self + x, or self + a * x: add(number), add(x), add(a, x)
 function methods.add(self, a, x)
-  if kind(a) then return apply("add", arith.axpy, self, a, 1) end
+  if kind(a) then
+    if x ~= nil then errors.raise("ARR", "add: a number comes before the array: add(a, X)") end
+    return apply("add", arith.axpy, self, a, 1)
+  end
   number_argument("add", a)
   if x == nil then return apply("add", arith.add, self, nil, a) end
   return apply("add", arith.axpy, self, x, a)
@@ -104,26 +108,35 @@ local function reduce(self, op)
   return core.call(lib.ms_array_reduce, to_handle(self).array, op)
 end
 
---- The sum of all elements, or entries.
-function methods.sum(self)
+--- The sum of all elements, or entries; with a dimension an array of sums along it, as all
+-- reductions here.
+function methods.sum(self, d)
+  if d ~= nil then return along.sum(self, d) end
   return reduce(self, reduction.sum)
 end
 
 --- The arithmetic mean of all elements, or entries.
-function methods.mean(self)
+function methods.mean(self, d)
+  if d ~= nil then return along.mean(self, d) end
   local array = to_handle(self).array
   if array.count == 0 then errors.raise("ARR", "an empty array has no mean") end
   return reduce(self, reduction.sum) / tonumber(array.count)
 end
 
---- The largest element; nan if there is one.
-function methods.max(self)
+--- The largest element; nan if there is one. With a dimension also where it stands (first).
+function methods.max(self, d)
+  if d ~= nil then return along.extreme("max", self, d) end
   return reduce(self, reduction.most)
 end
 
---- The least element; nan if there is one.
-function methods.min(self)
+--- The least element; nan if there is one. With a dimension also where it stands (first).
+function methods.min(self, d)
+  if d ~= nil then return along.extreme("min", self, d) end
   return reduce(self, reduction.least)
+end
+
+local function refuse_norm(p)
+  errors.raise("OPT", "norm: p must be 1, 2 or math.huge, not %s", tostring(p))
 end
 
 local function norm(self, p, reducer)
@@ -133,12 +146,14 @@ local function norm(self, p, reducer)
     return math.max(math.abs(reducer(self, reduction.least)), math.abs(reducer(self,
       reduction.most)))
   end
-  errors.raise("OPT", "norm: p must be 1, 2 or math.huge, not %s", tostring(p))
+  refuse_norm(p)
 end
 
 --- The norm: p = 2 (default), 1 or math.huge.
-function methods.norm(self, p)
-  return norm(self, p, reduce)
+function methods.norm(self, p, d)
+  if d == nil then return norm(self, p, reduce) end
+  if p ~= nil and p ~= 2 and p ~= 1 and p ~= math.huge then refuse_norm(p) end
+  return along.norm(self, p or 2, d)
 end
 
 --- The sum of products of the elements of two arrays of equal extents.
@@ -178,19 +193,23 @@ local function row_reduce(row, op)
   return result
 end
 
-function row_methods.sum(row)
+function row_methods.sum(row, d)
+  if d ~= nil then return along.sum(row, d) end
   return row_reduce(row, reduction.sum)
 end
 
-function row_methods.max(row)
+function row_methods.max(row, d)
+  if d ~= nil then return along.extreme("max", row, d) end
   return row_reduce(row, reduction.most)
 end
 
-function row_methods.min(row)
+function row_methods.min(row, d)
+  if d ~= nil then return along.extreme("min", row, d) end
   return row_reduce(row, reduction.least)
 end
 
-function row_methods.norm(row, p)
+function row_methods.norm(row, p, d)
+  if d ~= nil then return methods.norm(row, p, d) end
   return norm(row, p, row_reduce)
 end
 

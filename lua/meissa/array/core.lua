@@ -115,6 +115,8 @@ ms_array *ms_array_shuffle(const ms_array *array, uint32_t dims, uint64_t seed, 
 int ms_array_split(const ms_array *array, double share, uint64_t seed, ms_array **first,
                    ms_array **second, ms_error *err);
 double ms_array_reduce(const ms_array *x, int reduction, ms_error *err);
+int ms_array_reduce_along(const ms_array *x, int dim, int reduction, double *values,
+                          int64_t *places, ms_error *err);
 double ms_array_dot(const ms_array *x, const ms_array *y, ms_error *err);
 double ms_row_reduce(int type, void *x, int64_t stride, int64_t count, int reduction,
                      ms_error *err);

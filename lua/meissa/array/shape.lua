@@ -85,10 +85,15 @@ end
 -- address is good as long as the array is held.
 -- Unsafe: nothing checks what is read or written there. NaNs with bits that no arithmetic makes,
 -- written there, are other Lua values when they are read as elements, or crash the process.
+-- Errors: ARR for snapshots, which cannot be written.
 -- @treturn cdata a pointer to the element type: element [1]...[1], or a sparse array's values
 -- @treturn table dense: strides in elements; sparse: pointers to int32 coordinates, from 0
 function methods.data(self)
   local array = to_handle(self).array
+  if array.writable == 0 then
+    errors.raise("ARR", "data: the array is a snapshot, and what is at an address can be " ..
+      "written; clone() it")
+  end
   local more = {}
   for d = 1, array.dim_count do
     if array.sparse ~= 0 then

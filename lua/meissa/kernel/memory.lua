@@ -55,7 +55,8 @@ local function wrap(item)
     for d, vector in ipairs(item.coords) do coords[d] = ffi.cast("int32_t *", vector) end
   end
   return array.wrap_foreign { type = item.type, dims = item.dims, strides = item.strides,
-    data = ffi.cast("void *", item.pointer), coords = coords, count = item.count, keep = item }
+    data = ffi.cast("void *", item.pointer), coords = coords, count = item.count, keep = item,
+    frozen = item.frozen }
 end
 
 -- Where an item's values and coordinates are: each may have moved since the last job.
