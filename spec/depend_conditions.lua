@@ -50,9 +50,9 @@ local function constant(text, value)
     yes = value == false and 0 or 1, no = value == true and 0 or 1 }
 end
 
-local function atom(rng, names)
+local function atom(rng, names, known)
   local roll = rng:int(1, 100)
-  if roll <= 12 then return constant("p[0]", nil) end
+  if roll <= 12 and not known then return constant("p[0]", nil) end
   if roll <= 16 then return constant("on", true) end
   if roll <= 20 then return constant("off", false) end
   return compare(rng, names)
@@ -83,12 +83,12 @@ local function either(a, b)
   return other
 end
 
---- A random condition under `weight` conjunctions.
-function M.make(rng, names, weight)
-  local made = atom(rng, names)
+--- A random condition under `weight` conjunctions, if need be a `known` one.
+function M.make(rng, names, weight, known)
+  local made = atom(rng, names, known)
   local roll = rng:int(1, 100)
-  if roll <= 20 then made = both(made, atom(rng, names)) end
-  if roll > 20 and roll <= 40 then made = either(made, atom(rng, names)) end
+  if roll <= 20 then made = both(made, atom(rng, names, known)) end
+  if roll > 20 and roll <= 40 then made = either(made, atom(rng, names, known)) end
   if roll % 5 == 0 then made = negate(made) end
   if weight * (made.yes + made.no) <= MOST then return made end
   return rng:chance(50) and constant("on", true) or constant("off", false)

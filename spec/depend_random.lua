@@ -27,9 +27,22 @@ local function subscript_as_made(rng, names, features)
   return { kind = "affine", e = affine(rng, names) }
 end
 
--- The same, moved by features.shift unless it is a look-up.
-local function subscript(rng, names, features)
-  local s = subscript_as_made(rng, names, features)
+-- One of two affine ones, or the greater or lesser of them.
+local function piecewise(rng, names, features)
+  local s = { kind = rng:pick { "either", "either", "max", "min" }, e = affine(rng, names),
+    other = affine(rng, names), yes = 1, no = 1 }
+  if s.kind == "either" then
+    s.test = conditions.make(rng, names, features.weight, true)
+  elseif features.weight > 4 then
+    return { kind = "affine", e = s.e }
+  end
+  s.other.constant = s.other.constant + features.shift
+  return s
+end
+
+-- A subscript, moved by features.shift unless it is a look-up.
+local function subscript(rng, names, features, piece)
+  local s = piece and piecewise(rng, piece, features) or subscript_as_made(rng, names, features)
   if s.plus then
     s.plus = s.plus + features.shift
   elseif s.e then
@@ -43,6 +56,12 @@ local function subscript_text(s)
   if s.kind == "modulo" then return ("(%s) %% %d + %d"):format(affine_text(s.e), s.by, s.plus) end
   if s.kind == "floor" then
     return ("math.floor((%s) / %d) + %d"):format(affine_text(s.e), s.by, s.plus)
+  end
+  if s.kind == "either" then
+    return ("(%s) and %s or %s"):format(s.test.text, affine_text(s.e), affine_text(s.other))
+  end
+  if s.other then
+    return ("math.%s(%s, %s)"):format(s.kind, affine_text(s.e), affine_text(s.other))
   end
   return affine_text(s.e)
 end
@@ -66,7 +85,10 @@ local function access(rng, names, features)
   local a = { name = array[1], dims = array[2], subscripts = {}, style = rng:int(1, 4) }
   local count = a.dims
   if a.dims > 1 and rng:chance(20) then count = a.dims - 1 end
-  for k = 1, count do a.subscripts[k] = subscript(rng, names, features) end
+  local piece = features.pieces and rng:chance(40) and rng:int(1, count)
+  for k = 1, count do
+    a.subscripts[k] = subscript(rng, names, features, piece == k and plain)
+  end
   a.row = count < a.dims
   if not a.row and features.ranges and rng:chance(6) then
     a.range = { affine(rng, plain, { simple = true }), rng:int(0, 3) } -- from, and how many more
@@ -168,7 +190,14 @@ local function statement(rng, names, features, depth)
   end
   if roll <= 50 and #features.own > 0 then return counting(rng, names, features) end
   local s = { kind = "assign", to = access(rng, names, features), from = {} }
-  for k = 1, rng:int(0, 2) do s.from[k] = access(rng, names, features) end
+  for k = 1, rng:int(0, 2) do
+    local when = features.pieces and rng:chance(30) and
+      conditions.make(rng, names, features.weight, true)
+    s.from[k] = under(when and when.yes or 1, features, function()
+      return access(rng, names, features)
+    end)
+    s.from[k].when = when
+  end
   s.read_only = rng:chance(25) and #s.from > 0
   return s
 end
@@ -193,7 +222,8 @@ function block(rng, names, features, depth, most)
 end
 
 local function read_text(a)
-  return access_text(a) .. (a.row and ":sum()" or "")
+  local text = access_text(a) .. (a.row and ":sum()" or "")
+  return a.when and ("((%s) and %s or 0)"):format(a.when.text, text) or text
 end
 
 local function body_text(body, lines, indent)
@@ -305,8 +335,10 @@ function M.loop(seed, shift)
   local features = { shift = shift or 0, locals = 0, skips = 0, weight = 1, arrays = {},
     opaque = rng:chance(25),
     modulo = rng:chance(30), inner = rng:chance(40), conditional = rng:chance(40),
-    ranges = rng:chance(25), counting = rng:chance(20), counters = {}, own = {} }
+    ranges = rng:chance(25), pieces = rng:chance(25),
+    counting = rng:chance(20), counters = {}, own = {} }
   features.inner = features.inner or features.counting
+  features.pieces = features.pieces and not features.ranges
   for k = 1, rng:int(1, 2) do features.arrays[k] = rng:pick(ARRAYS) end
   local names = {}
   for d = 1, dims do names[d] = NAMES[d] end

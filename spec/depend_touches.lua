@@ -13,6 +13,10 @@ local M = {}
 local function subscript_value(s, values)
   if s.kind == "opaque" then return "*" end
   local value = affine_value(s.e, values)
+  if s.kind == "either" then
+    return s.test.value(values) and value or affine_value(s.other, values)
+  end
+  if s.other then return math[s.kind](value, affine_value(s.other, values)) end
   if value ~= value then return "*" end
   if s.kind == "modulo" then return value % s.by + s.plus end
   if s.kind == "floor" then return math.floor(value / s.by) + s.plus end
@@ -150,7 +154,11 @@ function touch_body(body, values, touch)
     elseif s.kind == "step" then
       values[s.name] = values[s.name] + s.by
     else
-      for _, a in ipairs(s.from) do touch_access(a, values, false, s.possible, touch) end
+      for _, a in ipairs(s.from) do
+        if not a.when or a.when.value(values) then
+          touch_access(a, values, false, s.possible, touch)
+        end
+      end
       if not s.read_only then touch_access(s.to, values, true, s.possible, touch) end
     end
   end

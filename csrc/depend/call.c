@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "depend/effect.h"
-#include "depend/walk.h"
+#include "depend/piece.h"
 
 /* What the arguments of a call are, together. */
 typedef struct arguments {
@@ -157,6 +157,16 @@ static bool floor_of_quotient(ms_walk *walk, ms_node *node, ms_value *value) {
   return true;
 }
 
+/* math.max and math.min of affine numbers. */
+static bool is_extreme(const char *name, const ms_node *node, const arguments *all, ms_walk *walk,
+                       ms_value *value) {
+  bool greatest = strcmp(name, "math.max") == 0;
+  const ms_node *last = node->kid[node->kids - 1];
+  if (!greatest && strcmp(name, "math.min") != 0) return false;
+  if (last->kind == MS_CALL || last->kind == MS_METHOD || last->kind == MS_VARARG) return false;
+  return ms_pieces_extreme(walk, greatest, all->values, all->count, value);
+}
+
 static void call_builtin(ms_walk *walk, const char *name, ms_node *node, ms_value *value) {
   ms_effect effect = ms_effect_of_builtin(name);
   if (strcmp(name, "math.floor") == 0 && floor_of_quotient(walk, node, value)) return;
@@ -179,6 +189,7 @@ static void call_builtin(ms_walk *walk, const char *name, ms_node *node, ms_valu
     walk->stored_captured = walk->stored_captured || all.captured;
   }
   bool scalar = effect == MS_EFFECT_PURE || all.simple;
+  if (is_extreme(name, node, &all, walk, value)) return;
   *value = scalar
                ? ms_value_scalar()
                : ms_value_other(all.groups | walk->stored, all.captured || walk->stored_captured);
@@ -336,13 +347,29 @@ static void method_of_other(ms_walk *walk, const ms_value *object, ms_node *node
   value->changes = object->changes || all.changes;
 }
 
+/* A method of one view or another, as conditions say; false if the pieces are something else. */
+static bool method_of_pieces(ms_walk *walk, const ms_value *object, ms_node *node,
+                             ms_value *value) {
+  const ms_pieces all = ms_pieces_of(object);
+  for (uint32_t p = 0; p < all.count; p++) {
+    if (all.piece[p].value.kind != MS_VALUE_VIEW) return false;
+  }
+  for (uint32_t p = 0; p < all.count; p++) {
+    ms_value each;
+    ms_outside_piece outside = ms_piece_enter(walk, &all, p);
+    method_of_view(walk, &all.piece[p].value, node, &each);
+    ms_piece_leave(walk, &outside);
+    *value = p == 0 ? each : ms_walk_either(walk, value, &each);
+  }
+  return true;
+}
+
 static void method_value(ms_walk *walk, ms_node *node, ms_value *value) {
   ms_value object, method;
   ms_walk_value(walk, node->kid[0], &object);
-  if (object.kind == MS_VALUE_VIEW) {
-    method_of_view(walk, &object, node, value);
-  } else if (ms_walk_field(walk, &object, node->text, &method) && method.callable &&
-             walk->bindings[method.binding].kind == MS_BIND_FUNCTION) {
+  if (method_of_pieces(walk, &object, node, value)) return;
+  if (ms_walk_field(walk, &object, node->text, &method) && method.callable &&
+      walk->bindings[method.binding].kind == MS_BIND_FUNCTION) {
     arguments all = evaluate_arguments(walk, node, &object);
     call_function(walk, &method, &all, node, value);
   } else {

@@ -4,9 +4,9 @@
  *
  * Comparisons of affine numbers are exact, and so is what and, or and not make of exact ones. Of
  * `a and b` with an unknown b it is known that b is met only where a is true. */
-#include "depend/walk.h"
+#include "depend/piece.h"
 
-static const ms_truth *keep(ms_walk *walk, const ms_truth *truth) {
+const ms_truth *ms_truth_keep(ms_walk *walk, const ms_truth *truth) {
   ms_truth *kept = ms_arena_take(walk->arena, 1, sizeof *kept);
   walk->failed = walk->failed || kept == NULL;
   if (kept == NULL) return &ms_truth_unknown;
@@ -22,7 +22,7 @@ const ms_truth *ms_value_truth(const ms_value *value) {
 const ms_truth *ms_walk_not(ms_walk *walk, const ms_truth *truth) {
   if (truth == &ms_truth_unknown) return NULL;
   const ms_truth other = {truth->no, truth->yes, truth->exact};
-  return keep(walk, &other);
+  return ms_truth_keep(walk, &other);
 }
 
 /* Where scale * form + plus >= 0. */
@@ -63,7 +63,7 @@ bool ms_walk_compare(ms_walk *walk, ms_op op, const ms_value *left, const ms_val
   ms_truth truth = equality ? compare_equal(walk, &difference)
                             : compare_order(walk, &difference, op == MS_OP_LE || op == MS_OP_GE);
   if (truth.yes == NULL || truth.no == NULL) return true;
-  value->truth = keep(walk, &truth);
+  value->truth = ms_truth_keep(walk, &truth);
   if (op == MS_OP_NE) value->truth = ms_walk_not(walk, value->truth);
   return true;
 }
@@ -80,7 +80,37 @@ static const ms_truth *logic_truth(ms_walk *walk, bool both, const ms_truth *a, 
     truth.yes = ms_guard_or(make, a->yes, b->yes, &truth.exact);
     truth.no = ms_guard_and(make, a->no, b->no, &truth.exact);
   }
-  return keep(walk, &truth);
+  return ms_truth_keep(walk, &truth);
+}
+
+/* Whether a value tells more by its pieces than that it is a number, or one of some arrays. */
+static bool is_piece(const ms_value *value) {
+  return value->kind == MS_VALUE_NUMBER || value->kind == MS_VALUE_VIEW || value->pieces != NULL;
+}
+
+/* What an operand is where it is true, or is not. */
+static void add_where(ms_collection *made, const ms_value *value, bool yes) {
+  const ms_pieces all = ms_pieces_of(value);
+  for (uint32_t p = 0; p < all.count; p++) {
+    bool exact = all.exact;
+    ms_value each = all.piece[p].value;
+    const ms_truth *truth = ms_value_truth(&each);
+    const ms_guard *when =
+        ms_guard_and(&made->walk->guards, all.piece[p].when, yes ? truth->yes : truth->no, &exact);
+    if (each.kind == MS_VALUE_SCALAR) each.truth = yes ? &ms_truth_true : &ms_truth_false;
+    ms_pieces_add(made, when, &each, exact && truth->exact);
+  }
+}
+
+/* `left and right`, or `left or right`, with what is known of their values. */
+static bool logic_pieces(ms_walk *walk, bool both, const ms_value *left, const ms_value *right,
+                         ms_value *value) {
+  const ms_truth *truth = ms_value_truth(left);
+  if (!is_piece(left) && !is_piece(right)) return false;
+  ms_collection made = ms_pieces_begin(walk);
+  ms_pieces_add(&made, both ? truth->yes : truth->no, right, truth->exact);
+  add_where(&made, left, !both);
+  return ms_pieces_end(&made, value);
 }
 
 void ms_walk_logic(ms_walk *walk, ms_node *node, ms_value *value) {
@@ -95,10 +125,7 @@ void ms_walk_logic(ms_walk *walk, ms_node *node, ms_value *value) {
   ms_walk_value(walk, node->kid[1], &right);
   walk->possible -= !exact;
   walk->guard = guard;
-  if (ms_guard_is_never(on) || ms_guard_is_never(both ? truth->no : truth->yes)) {
-    *value = ms_guard_is_never(on) ? left : right;
-    return;
-  }
+  if (logic_pieces(walk, both, &left, &right, value)) return;
   uint64_t groups = ms_walk_groups_of(walk, &left) | ms_walk_groups_of(walk, &right);
   bool simple = left.kind <= MS_VALUE_SCALAR && right.kind <= MS_VALUE_SCALAR;
   *value = simple ? ms_value_scalar() : ms_value_other(groups, left.captured || right.captured);

@@ -4,7 +4,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "depend/walk.h"
+#include "depend/piece.h"
 
 /* Deeper expressions than people write are not followed; the C stack is finite. */
 #define MAX_DEPTH 1000U
@@ -173,11 +173,18 @@ static void name_value(ms_walk *walk, ms_node *node, ms_value *value) {
   if (known != NULL) *value = *known;
 }
 
+static bool is_element(const ms_walk *walk, const ms_value *value) {
+  return value->kind == MS_VALUE_VIEW && !value->view->range &&
+         value->view->subscript_count >= walk->bindings[value->view->binding].dim_count;
+}
+
 /* Reading a view that has all its subscripts is reading an element. */
 static void read_element(ms_walk *walk, ms_value *value, const ms_node *node) {
-  if (value->kind != MS_VALUE_VIEW || value->view->range) return;
-  if (value->view->subscript_count < walk->bindings[value->view->binding].dim_count) return;
-  ms_walk_touch_view(walk, value->view, false, node);
+  const ms_pieces all = ms_pieces_of(value);
+  for (uint32_t p = 0; p < all.count; p++) {
+    if (!is_element(walk, &all.piece[p].value)) return;
+  }
+  ms_walk_touch(walk, value, false, node);
   *value = ms_value_scalar();
 }
 
@@ -254,6 +261,13 @@ static void operated(const ms_walk *walk, const ms_value *left, const ms_value *
   value->changes = left->changes || right->changes;
 }
 
+void ms_walk_operate(ms_walk *walk, ms_op op, const ms_value *left, const ms_value *right,
+                     ms_value *value) {
+  ms_form result;
+  if (ms_walk_compare(walk, op, left, right, value)) return;
+  if (arithmetic(walk, op, &left->form, &right->form, &result)) *value = ms_value_number(&result);
+}
+
 static void binary_value(ms_walk *walk, ms_node *node, ms_value *value) {
   if (node->op == MS_OP_AND || node->op == MS_OP_OR) {
     ms_walk_logic(walk, node, value);
@@ -266,11 +280,11 @@ static void binary_value(ms_walk *walk, ms_node *node, ms_value *value) {
   ms_walk_event(walk, &right, MS_EVENT_OPERATOR, node);
   *value = ms_value_scalar();
   if (((left.acts | right.acts) & MS_EVENT_OPERATOR) != 0) operated(walk, &left, &right, value);
-  if (left.kind != MS_VALUE_NUMBER || right.kind != MS_VALUE_NUMBER) return;
-  if (ms_walk_compare(walk, node->op, &left, &right, value)) return;
-  ms_form result;
-  if (arithmetic(walk, node->op, &left.form, &right.form, &result))
-    *value = ms_value_number(&result);
+  if (left.kind == MS_VALUE_NUMBER && right.kind == MS_VALUE_NUMBER) {
+    ms_walk_operate(walk, node->op, &left, &right, value);
+  } else {
+    ms_pieces_operate(walk, node->op, &left, &right, value);
+  }
 }
 
 static void unary_value(ms_walk *walk, ms_node *node, ms_value *value) {

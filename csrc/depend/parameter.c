@@ -97,7 +97,8 @@ static bool may_be_affine(marker *state, const ms_node *node) {
     case MS_PAREN:
       return may_be_affine(state, node->kid[0]);
     case MS_CALL: /* what builtins give is affine where all that they are given is */
-      for (uint32_t k = 1; k < node->kids && !state->through; k++) {
+      if (state->through || ms_loop_capture_of(state->loop, node->kid[0]) < 0) return true;
+      for (uint32_t k = 1; k < node->kids; k++) {
         if (!may_be_affine(state, node->kid[k])) return false;
       }
       return true;
@@ -113,7 +114,8 @@ static void mark_condition(marker *state, ms_node *node) {
   switch (node->kind) {
     case MS_CALL:
     case MS_METHOD:
-      if (state->through) ms_node_walk(node, mark_names, state);
+      if (state->through || ms_loop_capture_of(state->loop, node->kid[0]) < 0)
+        ms_node_walk(node, mark_names, state);
       return;
     case MS_NAME:
     case MS_INDEX:

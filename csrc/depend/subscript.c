@@ -3,7 +3,7 @@
  * Walk, subscripts: indexing views, ranges, and quotients as variables. See walk.h. */
 #include <string.h>
 
-#include "depend/walk.h"
+#include "depend/piece.h"
 
 /* A view of a whole array, for its maker to fill; NULL, and the walk has failed, without memory. */
 ms_view *ms_walk_new_view(ms_walk *walk, uint32_t binding) {
@@ -63,50 +63,98 @@ static void push_range(ms_walk *walk, ms_node *table, int64_t extent, ms_view *v
   subscript->form = variable;
 }
 
-static void push_subscript(ms_walk *walk, ms_node *key, ms_view *view, uint32_t dims,
-                           const int64_t *extents) {
-  if (view->subscript_count >= dims) return;
-  if (key->kind == MS_TABLE) {
-    push_range(walk, key, extents[view->subscript_count], view);
-    return;
-  }
-  ms_value value;
-  ms_walk_value(walk, key, &value);
+static void push_value(const ms_value *value, ms_view *view) {
   ms_subscript *subscript = &view->subscript[view->subscript_count++];
-  subscript->known = value.kind == MS_VALUE_NUMBER;
-  if (subscript->known) subscript->form = value.form;
+  subscript->known = value->kind == MS_VALUE_NUMBER;
+  if (subscript->known) subscript->form = value->form;
 }
 
-/* A[key] for a view: a smaller view. */
-static void index_view(ms_walk *walk, const ms_view *object, ms_node *key, ms_value *value) {
-  const ms_binding *binding = &walk->bindings[object->binding];
+/* A copy of a view, for another subscript. */
+static ms_view *copy_view(ms_walk *walk, const ms_view *object, ms_value *value) {
   ms_view *view = ms_walk_new_view(walk, object->binding);
   *value = ms_value_scalar();
-  if (view == NULL) return;
+  if (view == NULL) return NULL;
   view->subscript_count = object->subscript_count;
+  view->range = object->range;
   memcpy(view->subscript, object->subscript, object->subscript_count * sizeof *view->subscript);
   *value = (ms_value){.kind = MS_VALUE_VIEW, .view = view};
-  if (key->kind != MS_TABLE) {
-    push_subscript(walk, key, view, binding->dim_count, binding->dims);
-    return;
+  return view;
+}
+
+/* A[key]; both may have pieces. */
+static void index_by_value(ms_walk *walk, const ms_value *object, const ms_value *key,
+                           ms_value *value) {
+  const ms_pieces views = ms_pieces_of(object), keys = ms_pieces_of(key);
+  ms_collection made = ms_pieces_begin(walk);
+  for (uint32_t v = 0; v < views.count; v++) {
+    for (uint32_t k = 0; k < keys.count; k++) {
+      ms_value each;
+      bool exact = views.exact && keys.exact;
+      const ms_guard *when =
+          ms_guard_and(&walk->guards, views.piece[v].when, keys.piece[k].when, &exact);
+      ms_view *view = copy_view(walk, views.piece[v].value.view, &each);
+      if (view == NULL) return;
+      push_value(&keys.piece[k].value, view);
+      ms_pieces_add(&made, when, &each, exact);
+    }
   }
-  for (uint32_t k = 0; k < key->kids; k++) {
-    ms_node *field = key->kid[k];
-    if (field->kid[0] == NULL)
-      push_subscript(walk, field->kid[1], view, binding->dim_count, binding->dims);
+  if (ms_pieces_end(&made, value)) return;
+  ms_view *any = views.count > 1 ? NULL : copy_view(walk, views.piece[0].value.view, value);
+  const ms_value unknown = ms_value_scalar();
+  if (any != NULL) push_value(&unknown, any);
+  if (views.count > 1) *value = ms_value_other(ms_walk_groups_of(walk, object), false);
+}
+
+/* A[{i, {lo, hi}, ...}]: what the list adds to the subscripts of a view. */
+static void index_by_list(ms_walk *walk, const ms_view *object, ms_node *list, ms_value *value) {
+  const ms_binding *binding = &walk->bindings[object->binding];
+  uint32_t left = binding->dim_count - object->subscript_count;
+  if (copy_view(walk, object, value) == NULL) return;
+  for (uint32_t k = 0; k < list->kids && left > 0; k++) {
+    const ms_value so_far = *value;
+    ms_node *key = list->kid[k]->kid[1];
+    if (list->kid[k]->kid[0] != NULL) continue;
+    left--;
+    if (key->kind != MS_TABLE) {
+      ms_value at;
+      ms_walk_value(walk, key, &at);
+      index_by_value(walk, &so_far, &at, value);
+      if (value->kind != MS_VALUE_VIEW && value->pieces == NULL) return;
+    } else if (so_far.kind == MS_VALUE_VIEW) {
+      ms_view *view = copy_view(walk, so_far.view, value);
+      if (view == NULL) return;
+      push_range(walk, key, binding->dims[view->subscript_count], view);
+    } else {
+      *value = ms_value_other(ms_walk_groups_of(walk, &so_far), false);
+      return;
+    }
   }
+}
+
+bool ms_walk_is_indexed(const ms_walk *walk, const ms_value *object) {
+  const ms_pieces all = ms_pieces_of(object);
+  for (uint32_t p = 0; p < all.count; p++) {
+    const ms_value *each = &all.piece[p].value;
+    if (each->kind != MS_VALUE_VIEW || each->view->range) return false;
+    if (each->view->subscript_count >= walk->bindings[each->view->binding].dim_count) return false;
+  }
+  return true;
 }
 
 void ms_walk_index(ms_walk *walk, const ms_value *object, ms_node *key, ms_node *whole,
                    ms_value *value) {
-  if (object->kind == MS_VALUE_VIEW && !object->view->range &&
-      object->view->subscript_count < walk->bindings[object->view->binding].dim_count) {
-    index_view(walk, object->view, key, value);
+  ms_value at = ms_value_scalar();
+  bool indexed = ms_walk_is_indexed(walk, object);
+  if (indexed && key->kind == MS_TABLE && object->kind == MS_VALUE_VIEW) {
+    index_by_list(walk, object->view, key, value);
     return;
   }
-  ms_value unused;
-  if (key->kind != MS_STRING) ms_walk_value(walk, key, &unused);
-  ms_walk_part(walk, object, whole, value);
+  if (indexed || key->kind != MS_STRING) ms_walk_value(walk, key, &at);
+  if (indexed && key->kind != MS_TABLE) {
+    index_by_value(walk, object, &at, value);
+  } else {
+    ms_walk_part(walk, object, whole, value);
+  }
 }
 
 bool ms_walk_floor(ms_walk *walk, const ms_form *form, int64_t divisor, ms_form *quotient) {

@@ -5,7 +5,7 @@
 
 #include "depend/buffered.h"
 #include "depend/mapping.h"
-#include "depend/walk.h"
+#include "depend/piece.h"
 
 static uint64_t bit_of(uint32_t group) {
   return (uint64_t)1 << (group < 63 ? group : 63);
@@ -61,7 +61,19 @@ void ms_walk_touch_groups(ms_walk *walk, uint64_t groups, bool write, const ms_n
   }
 }
 
+static void touch_pieces(ms_walk *walk, const ms_pieces *all, bool write, const ms_node *node) {
+  for (uint32_t p = 0; p < all->count; p++) {
+    ms_outside_piece outside = ms_piece_enter(walk, all, p);
+    ms_walk_touch(walk, &all->piece[p].value, write, node);
+    ms_piece_leave(walk, &outside);
+  }
+}
+
 void ms_walk_touch(ms_walk *walk, const ms_value *value, bool write, const ms_node *node) {
+  if (value->pieces != NULL) {
+    touch_pieces(walk, value->pieces, write, node);
+    return;
+  }
   if (value->kind == MS_VALUE_VIEW) {
     ms_walk_touch_view(walk, value->view, write, node);
   } else if (value->kind == MS_VALUE_OTHER) {

@@ -2,6 +2,7 @@
  *
  * Walk, values: what variables hold, and assignments to them and into arrays. See walk.h. */
 #include "depend/gather.h"
+#include "depend/piece.h"
 #include "depend/scalar.h"
 #include "depend/slice.h"
 
@@ -162,6 +163,25 @@ static bool is_in_table(const ms_walk *walk, uint32_t capture) {
          means.depth == walk->loop->captures[capture].field_count;
 }
 
+/* Into an element or part of an array. */
+static void assign_view(ms_walk *walk, const ms_view *view, const ms_value *value,
+                        ms_node *target) {
+  bool row = view->range || view->subscript_count < walk->bindings[view->binding].dim_count;
+  if (row) ms_walk_touch(walk, value, false, target); /* it is copied */
+  ms_walk_touch_view(walk, view, true, target);
+}
+
+static void assign_elements(ms_walk *walk, const ms_value *place, const ms_value *value,
+                            ms_node *target) {
+  const ms_pieces all = ms_pieces_of(place);
+  for (uint32_t p = 0; p < all.count; p++) {
+    if (all.piece[p].value.kind != MS_VALUE_VIEW) continue;
+    ms_outside_piece outside = ms_piece_enter(walk, &all, p);
+    assign_view(walk, all.piece[p].value.view, value, target);
+    ms_piece_leave(walk, &outside);
+  }
+}
+
 void ms_walk_assign(ms_walk *walk, ms_node *target, const ms_value *value) {
   if (target->kind == MS_NAME) {
     assign_name(walk, target, value);
@@ -183,13 +203,13 @@ void ms_walk_assign(ms_walk *walk, ms_node *target, const ms_value *value) {
   if (!inlined && (ms_slice_assign(walk, target) || ms_gather_assign(walk, target)))
     return; /* nothing reads it: the value goes nowhere else */
   ms_walk_value(walk, target->kid[0], &object);
-  if (object.kind == MS_VALUE_VIEW && !object.view->range) {
+  if (ms_walk_is_indexed(walk, &object)) {
     ms_walk_index(walk, &object, target->kid[1], target, &place);
-    if (place.kind != MS_VALUE_VIEW) return;
-    bool row = place.view->range ||
-               place.view->subscript_count < walk->bindings[place.view->binding].dim_count;
-    if (row) ms_walk_touch(walk, value, false, target); /* it is copied */
-    ms_walk_touch_view(walk, place.view, true, target);
+    if (place.kind == MS_VALUE_VIEW || place.pieces != NULL) {
+      assign_elements(walk, &place, value, target);
+    } else {
+      ms_walk_touch_groups(walk, ms_walk_groups_of(walk, &place), true, target);
+    }
     return;
   }
   ms_value key;

@@ -20,6 +20,8 @@ ms_value ms_walk_beyond(const ms_walk *walk, const ms_value *first) {
   if (first->kind == MS_VALUE_VIEW) return ms_value_other(ms_walk_groups_of(walk, first), false);
   ms_value value = *first;
   value.exact = value.callable = value.plain = false;
+  value.truth = NULL;
+  value.pieces = NULL;
   return value;
 }
 
@@ -130,6 +132,8 @@ static void give_iterated(ms_walk *walk, void *context, uint32_t k, const ms_val
     ms_value each = value->kind == MS_VALUE_OTHER && !key ? *value : ms_value_scalar();
     if (value->kind == MS_VALUE_VIEW) each = ms_value_other(ms_walk_groups_of(walk, value), false);
     each.plain = each.callable = false;
+    each.truth = NULL;
+    each.pieces = NULL;
     ms_walk_set_symbol(walk, node->symbols[s], &each);
   }
 }

@@ -38,21 +38,24 @@ typedef struct ms_view {
   ms_subscript subscript[]; /* room for one a dimension of the array */
 } ms_view;
 
+typedef struct ms_pieces ms_pieces;
+
 typedef struct ms_value {
   ms_value_kind kind;
-  ms_form form;          /* NUMBER */
-  const ms_truth *truth; /* SCALAR, OTHER: when it is true; NULL: not known */
-  const ms_view *view;   /* VIEW */
-  uint64_t groups;       /* OTHER: may be or hold these arrays; bit 63: all groups from 63 on */
-  bool captured;         /* OTHER: may be, or be part of, something captured */
-  bool plain;            /* OTHER: itself certainly no array */
-  bool callable;         /* OTHER: `binding` says what calling it does */
-  bool data;             /* OTHER: tables of numbers, strings and booleans, without functions */
-  bool changes;          /* OTHER: calling it, or a method of it, changes things outside */
-  bool quiet;            /* OTHER: no function in it stores into arrays */
-  uint32_t acts;         /* OTHER: events for which it, or something in it, may have functions */
-  const char *impure;    /* OTHER: what calling it, or a method of it, may use; or NULL */
-  bool exact;            /* OTHER: it is the table of `binding` itself */
+  ms_form form;            /* NUMBER */
+  const ms_truth *truth;   /* SCALAR, OTHER: when it is true; NULL: not known */
+  const ms_pieces *pieces; /* SCALAR, OTHER: what it is where (piece.h); NULL: not known */
+  const ms_view *view;     /* VIEW */
+  uint64_t groups;         /* OTHER: may be or hold these arrays; bit 63: all groups from 63 on */
+  bool captured;           /* OTHER: may be, or be part of, something captured */
+  bool plain;              /* OTHER: itself certainly no array */
+  bool callable;           /* OTHER: `binding` says what calling it does */
+  bool data;               /* OTHER: tables of numbers, strings and booleans, without functions */
+  bool changes;            /* OTHER: calling it, or a method of it, changes things outside */
+  bool quiet;              /* OTHER: no function in it stores into arrays */
+  uint32_t acts;           /* OTHER: events for which it, or something in it, may have functions */
+  const char *impure;      /* OTHER: what calling it, or a method of it, may use; or NULL */
+  bool exact;              /* OTHER: it is the table of `binding` itself */
   uint32_t binding;
   ms_function *literal; /* OTHER: a function of the body that is only called; or NULL */
 } ms_value;
@@ -190,6 +193,10 @@ void ms_walk_logic(ms_walk *walk, ms_node *node, ms_value *value);
 bool ms_walk_compare(ms_walk *walk, ms_op op, const ms_value *left, const ms_value *right,
                      ms_value *value);
 const ms_truth *ms_walk_not(ms_walk *walk, const ms_truth *truth);
+void ms_walk_operate(ms_walk *walk, ms_op op, const ms_value *left, const ms_value *right,
+                     ms_value *value);
+const ms_truth *ms_truth_keep(ms_walk *walk, const ms_truth *truth);
+ms_value ms_walk_either(const ms_walk *walk, const ms_value *a, const ms_value *b);
 const ms_truth *ms_value_truth(const ms_value *value);
 void ms_walk_range(const ms_walk *walk, const ms_form *form, double *low, double *high);
 void ms_walk_function(ms_walk *walk, ms_function *function);
@@ -213,7 +220,6 @@ void ms_walk_literal(ms_walk *walk, ms_function *function, const ms_passed *pass
 void ms_walk_give_literal(ms_walk *walk, const ms_node *node, const ms_value *value);
 void ms_walk_give_parameters(ms_walk *walk, const ms_function *function, const ms_passed *passed);
 const ms_node *ms_function_tail(ms_node *body);
-ms_value ms_walk_either(const ms_walk *walk, const ms_value *a, const ms_value *b);
 void ms_walk_give_result(ms_walk *walk, const ms_node *node, const ms_value *value);
 const ms_node *ms_walk_place(const ms_walk *walk, const ms_node *node);
 void ms_walk_store(ms_walk *walk, const ms_value *value);
@@ -225,6 +231,7 @@ void ms_walk_touch_groups(ms_walk *walk, uint64_t groups, bool write, const ms_n
 void ms_walk_touch(ms_walk *walk, const ms_value *value, bool write, const ms_node *node);
 void ms_walk_index(ms_walk *walk, const ms_value *object, ms_node *key, ms_node *whole,
                    ms_value *value);
+bool ms_walk_is_indexed(const ms_walk *walk, const ms_value *object);
 void ms_walk_view(ms_walk *walk, uint32_t binding, ms_value *value);
 void ms_walk_part(ms_walk *walk, const ms_value *object, const ms_node *node, ms_value *value);
 void ms_walk_join(ms_walk *walk, ms_value **slot, const ms_value *value);

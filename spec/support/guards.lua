@@ -40,6 +40,18 @@ local LOOPS = {
     "independent"},
   {"for i, j in parallel(n, n) do if i ~= 1 and i ~= n and j ~= 1 and j ~= n then " ..
     "B[i] = B[i] + D[i][j] else D[i][j] = 0 end end", "partition"},
+  {"for i in parallel(n) do local r = i ~= k and i or k A[r] = A[r] + 1 end", "independent"},
+  {"for i in parallel(n) do local r = i == k and 1 or i A[r] = A[r] * 2 + i end", "serial"},
+  {"for i in parallel(n) do B[i] = A[math.max(1, i - 1)] + A[math.min(n, i + 1)] end",
+    "independent"},
+  {"for i in parallel(n) do local w = i > 1 and D[i - 1] or D[n] w[1] = w[2] end", "independent"},
+  {"for i in parallel(n) do local w = i ~= k and D[i] or D[k] B[i] = w:sum() w:fill(i) end",
+    "independent"},
+  {"for i, j in parallel(n, n) do D[i > 1 and i - 1 or n][j] = B[math.max(j, 3)] end",
+    "independent"},
+  {"for i in parallel(n) do A[{i < n and i + 1 or 1}] = A[{i < n and i + 1 or 1}] + B[i] end",
+    "independent"},
+  {"for i in parallel(n) do A[math.min(i, k)] = A[math.min(i, k)] + i end", "serial"},
 }
 
 local n = 40

@@ -83,6 +83,7 @@ local function run(seed)
   return order, strategy, (plain.image(env))
 end
 
+io.stdout:setvbuf "line" -- notices come between
 for seed = first, first + count - 1 do
   print(("%d\t%s\t%s\t%s"):format(seed, run(seed)))
 end
