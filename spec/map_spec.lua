@@ -75,6 +75,18 @@ for _, workers in ipairs {0, 1, 2, 3} do
     end)
 
     if workers > 0 then
+      it("names the function where what was raised has no place", function()
+        local line = debug.getinfo(1, "l").currentline
+        for _, fn in ipairs {
+          function() error({ code = 7 }) end, function() error("no place", 0) end,
+        } do
+          local ok, err = pcall(meissa.map, { 1, 2 }, fn)
+          assert.is_false(ok)
+          assert.matches("map_spec%.lua$", err.file)
+          assert.equal(line + 2, err.line)
+        end
+      end)
+
       it("names the element that failed", function()
         local text = refusal({"a", "b", "c"}, function(x)
           if x == "b" then error("no data") end

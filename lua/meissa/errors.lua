@@ -68,6 +68,11 @@ function M.place()
   end
 end
 
+--- Whether a file, as error objects name it, is the module's own.
+function M.is_own(file)
+  return file ~= nil and string.sub("@" .. file, 1, #own_prefix) == own_prefix
+end
+
 --- Makes an error object without raising it.
 -- @tab fields code and message, and what is known of file, line, iteration, worker
 function M.new(fields)

@@ -17,6 +17,10 @@ local function reword(err, fn)
   local info = debug.getinfo(fn, "S")
   if err.iteration then
     err.message = string.format("element %d: %s", err.iteration[1], err.message)
+    if errors.is_own(err.file) then -- what was raised has no place
+      err.file = string.match(info.source, "^[@=](.*)") or info.short_src
+      err.line = info.linedefined
+    end
   elseif err.code == "DEP" then
     -- The lines that it shows are those below: what is said of them is said of the function.
     local place = string.format("\n  %s:%d:", info.short_src, info.linedefined)
