@@ -148,6 +148,8 @@ $(eval $(call random_spec,engines,MEISSA_BODIES,5000,spec/engines_spec.lua spec/
 random bodies on both engines))
 $(eval $(call random_spec,views,MEISSA_VIEWS,5000,spec/views_spec.lua,\
 random loops over views of views))
+$(eval $(call random_spec,reductions,MEISSA_REDUCTIONS,10000,spec/reductions_random_spec.lua,\
+random reductions against plain loops))
 $(eval $(call random_spec,files,MEISSA_FILES,5000,spec/read_damage_spec.lua,\
 damaged files of each format to the end of a loop over them))
 

@@ -105,7 +105,7 @@ for _, workers in ipairs {0, 1, 2, 3} do
         local guarded = setmetatable({}, {__newindex = function() end})
         local function refused(fn) contains(refusal(fn), "DEP107 write into a plain table") end
         refused(function() for i in parallel(3) do t[i] = (t[i] or 0) + t[1] end end)
-        refused(function() for i in parallel(3) do t[#t + 1] = #t end end)
+        refused(function() for i in parallel(3) do t[#t + i] = i end end)
         refused(function() for i in parallel(3) do t[keys[i]] = i end end)
         refused(function() for i in parallel(3) do t[1] = i end end)
         refused(function() for i in parallel(3) do t["k" .. i] = i end end)

@@ -2,9 +2,9 @@
 --- Speculation: blocks evaluate the e of `s = s or e` that the loop as written skips once s is
 -- true, because they do not know what s has become in others.
 --
--- e has no effects, so all that can be told of it is an error, which counts only if no earlier block
--- made s true. Then the loop, undone, is run again in this process, block by block in the plan's
--- order, each with what s has become.
+-- e has no effects, so all that can be told of it is an error, which counts only if no earlier
+-- block made s true. To know, the loop is undone and run again in this process, block by block in
+-- the plan's order, each with what s has become.
 -- @module meissa.speculate
 
 local errors = require "meissa.errors"

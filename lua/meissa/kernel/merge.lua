@@ -251,8 +251,8 @@ local PLAIN = { number = true, string = true, boolean = true }
 function M.check_keys(part, path)
   for key in tables.each(part) do
     if not PLAIN[type(key)] then
-      errors.raise("BDY", "%s has a key that is a %s, which comes to the driver as a copy; count " ..
-        "by a number or a string", path, type(key))
+      errors.raise("BDY", "%s has a key that is a %s, which comes to the driver as a copy; " ..
+        "count by a number or a string", path, type(key))
     end
   end
 end

@@ -1,0 +1,273 @@
+-- SPDX-License-Identifier: MIT
+--
+-- Random loops that reduce: sums, extremes alone and in tuples, bits, logic, last values, lists and
+-- counts, under conditions, in inner loops and beside dependences, over ranges of each direction,
+-- two dimensions and entries of sparse arrays. Values have ties, zeros of both signs, nan and
+-- infinities. Sums are of whole numbers, so that they are exact in any order.
+
+local M = {}
+
+local ROWS, COLUMNS = 90, 11
+
+-- ------------------------------------------------------------------------------------- generator
+
+local Maker = {}
+Maker.__index = Maker
+
+-- Park and Miller's generator.
+function Maker:int(lo, hi)
+  self.state = self.state * 16807 % 2147483647
+  return lo + math.floor(self.state / 2147483647 * (hi - lo + 1))
+end
+
+function Maker:pick(list) return list[self:int(1, #list)] end
+
+function Maker:chance(percent) return self:int(1, 100) <= percent end
+
+-- A number of the iteration that may be nan; a whole one; a condition.
+function Maker:value()
+  return (self:pick {"%s", "%s", "-%s", "%s * 2", "math.abs(%s)", "%s + 0"}):format(
+    self:pick(self.elements))
+end
+
+function Maker:whole()
+  local index = self:pick(self.indices)
+  return ((self:pick {"X", "-X", "X % 5", "3 * X", "X * X"}):gsub("X", index))
+end
+
+function Maker:condition()
+  return (self:pick {"%s > %d", "%s <= %d", "not (%s < %d)", "%s == %d"}):format(
+    self:pick(self.elements), self:int(-2, 2))
+end
+
+-- A variable of the loop's surroundings.
+function Maker:variable(start)
+  self.count = self.count + 1
+  local name = "v" .. self.count
+  self.starts[#self.starts + 1] = ("%s = %s"):format(name, start)
+  self.names[#self.names + 1] = name
+  return name
+end
+
+local EXTREMES = {"0", "-0", "1", "-2", "math.huge", "-math.huge", "0 / 0"}
+
+-- What goes with an extreme: " , p, q" and its values.
+function Maker:followers(first)
+  local names, values = {first}, {}
+  for k = 1, self:int(0, 2) do
+    names[k + 1] = self:variable(self:pick {"nil", "7", "'none'"})
+    values[k] = self:chance(70) and self:whole() or self:value()
+  end
+  return table.concat(names, ", "), #values > 0 and ", " .. table.concat(values, ", ") or ""
+end
+
+function Maker:test(name, value, operator)
+  if self:chance(30) then
+    local turned = {["<"] = ">", [">"] = "<", ["<="] = ">=", [">="] = "<="}
+    return ("%s %s %s"):format(name, turned[operator], value)
+  end
+  return ("%s %s %s"):format(value, operator, name)
+end
+
+local statements = {}
+
+function statements:sum()
+  local s = self:variable(self:int(-3, 3))
+  return ("%s = %s %s %s"):format(s, s, self:pick {"+", "-"}, self:whole())
+end
+
+function statements:choice()
+  local s, e, o = self:variable(self:pick(EXTREMES)), self:value(), self:pick {"<", ">", "<=", ">="}
+  return ("%s = %s %s %s and %s or %s"):format(s, e, o, s, e, s)
+end
+
+function statements:tuple()
+  local s, e = self:variable(self:pick(EXTREMES)), self:value()
+  local names, values = self:followers(s)
+  return ("if %s then %s = %s%s end"):format(
+    self:test(s, e, self:pick {"<", ">", "<=", ">="}), names, e, values)
+end
+
+function statements:both()
+  local s, t = self:variable(self:pick(EXTREMES)), self:variable(self:pick(EXTREMES))
+  local e, least = self:value(), self:chance(50)
+  local names, values = self:followers(s)
+  local others, more = self:followers(t)
+  return ("if %s then %s = %s%s elseif %s then %s = %s%s end"):format(
+    self:test(s, e, least and "<" or ">"), names, e, values,
+    self:test(t, e, least and ">" or "<"), others, e, more)
+end
+
+function statements:unset()
+  local s, e = self:variable(self:pick {"nil", "nil", "nil", "0"}), self:value()
+  local names, values = self:followers(s)
+  return ("if %s or %s then %s = %s%s end"):format(
+    (self:pick {"not %s", "%s == nil"}):format(s),
+    self:test(s, e, self:pick {"<", ">", "<=", ">="}), names, e, values)
+end
+
+function statements:bits()
+  local s = self:variable(self:pick {"0", "-1", "12", "2^32 + 9"})
+  return ("%s = bit.%s(%s, %s)"):format(s, self:pick {"bor", "band", "bxor"}, s, self:whole())
+end
+
+function statements:last()
+  local s = self:variable(self:pick {"nil", "3"})
+  return ("%s = %s"):format(s, self:pick {self:whole(), self:value(), "nil"})
+end
+
+function statements:logic()
+  local s = self:variable(self:pick {"nil", "false", "true", "5"})
+  local e = self:pick {self:condition(), self:condition(),
+                       ("(%s and %s)"):format(self:condition(), self:whole()),
+                       ("(%s or nil)"):format(self:condition())}
+  local parts = {S = s, E = e}
+  return ((self:pick {"S = S or E", "S = S and E", "S = E or S"}):gsub("[SE]", parts))
+end
+
+function statements:mark()
+  local s = self:variable(self:pick {"nil", "false"})
+  return ("if %s and not %s then %s = true end"):format(self:condition(), s, s)
+end
+
+function statements:list()
+  local t = self:variable(self:pick {"{}", "{'a'}"})
+  return ("%s[#%s + 1] = %s"):format(t, t, self:pick {self:whole(), self:value()})
+end
+
+function statements:sums()
+  local t, key = self:variable(self:pick {"{}", "{[1] = 2}"}), self:whole()
+  return ("%s[%s] = (%s[%s] or 0) + %s"):format(t, key, t, key, self:pick {"1", self:whole()})
+end
+
+local KINDS = {"sum", "choice", "tuple", "tuple", "both", "unset", "bits", "last", "logic", "mark",
+               "list", "sums"}
+
+function Maker:statement()
+  local kind = self:pick(KINDS)
+  if self:chance(20) then
+    self.indices[#self.indices + 1] = "k"
+    local text = ("for k = 1, %d do %s end"):format(self:int(1, 3), statements[kind](self))
+    self.indices[#self.indices] = nil
+    return text
+  end
+  local text = statements[kind](self)
+  if self:chance(35) then return ("if %s then %s end"):format(self:condition(), text) end
+  return text
+end
+
+-- The spaces: a head, what the plain loop's head is, its end; nothing plain: the plan's order.
+local function range(maker)
+  local lo, hi, step = maker:int(1, 30), maker:int(50, ROWS), maker:int(1, 3)
+  if maker:chance(25) then lo, hi, step = hi, lo, -step end
+  return {indices = {"i"}, elements = {"A[i]", "Z[i]"}, head =
+    ("for i in parallel({%d, %d, %d}, options) do"):format(lo, hi, step),
+    plain = ("for i = %d, %d, %d do"):format(lo, hi, step), tail = "end"}
+end
+
+local BESIDE = {"", "", "R[i + 1][j + 1] = R[i][j + 1] + R[i + 1][j]", "R[i + 1][j] = R[i][j] + 1",
+                "R[i + 1][j] = R[i][j + 1] + 1", "R[i][j + 1] = R[i][j] + 1"}
+
+local function rectangle(maker)
+  local n, m = maker:int(20, ROWS), maker:int(3, COLUMNS)
+  local collapsed = maker:chance(30)
+  local head = "for i, j in parallel(%d, %d, options) do"
+  if collapsed then head = "for i in parallel(%d, collapsing) do for j = 1, %d do" end
+  return {indices = {"i", "j"}, elements = {"Q[i][j]", "A[i]", "Q[i][j]"}, head = head:format(n, m),
+          plain = ("for i = 1, %d do for j = 1, %d do"):format(n, m), beside = maker:pick(BESIDE),
+          tail = "end end", own_tail = collapsed and "end end" or "end"}
+end
+
+local function entries(maker)
+  local ordered = maker:chance(50)
+  return {indices = {"i", "j"}, elements = {"r", "A[i]", "r"},
+          head = ("for i, j, r in parallel(S, {ordered = %s, engine = engine}) do"):format(
+            tostring(ordered)), tail = "end"}
+end
+
+--- The program of a number: {head =, plain =, tail =, body =, declarations =, names =}.
+function M.program(number)
+  local maker = setmetatable({state = number % 2147483646 + 1, count = 0, starts = {}, names = {}},
+                             Maker)
+  for _ = 1, 5 do maker:int(1, 2) end
+  local program = maker:pick {range, range, rectangle, entries}(maker)
+  maker.indices, maker.elements = program.indices, program.elements
+  local lines = {program.beside}
+  for _ = 1, maker:int(1, 3) do lines[#lines + 1] = maker:statement() end
+  program.body = table.concat(lines, "\n  ")
+  program.ordered = maker:chance(80)
+  program.grid = program.indices[2] == nil and maker:chance(50) and maker:int(1, 40) or nil
+  program.names = maker.names
+  program.declarations = "local " .. table.concat(maker.starts, "\nlocal ")
+  return program
+end
+
+-- ------------------------------------------------------------------------------------------ runs
+
+-- Arrays with ties and special values; the same for all programs.
+local function world(meissa)
+  local maker = setmetatable({state = 20261120}, Maker)
+  local A, Z = meissa.zeros(ROWS), meissa.zeros(ROWS)
+  local Q, R = meissa.zeros(ROWS, COLUMNS), meissa.zeros(ROWS + 1, COLUMNS + 1)
+  local function special()
+    local roll = maker:int(1, 12)
+    if roll == 1 then return 0 / 0 end
+    if roll == 2 then return -0 end
+    if roll == 3 and maker:chance(30) then return maker:pick {math.huge, -math.huge} end
+    return maker:int(-3, 3)
+  end
+  local list = {i = {}, j = {}, v = {}}
+  for i = 1, ROWS do
+    A[i], Z[i] = i < 4 and 0 / 0 or special(), maker:chance(50) and 0 or -0
+    for j = 1, COLUMNS do
+      Q[i][j] = special()
+      if maker:chance(15) then
+        local at = #list.i + 1
+        list.i[at], list.j[at], list.v[at] = i, j, special()
+      end
+    end
+  end
+  return {A = A, Z = Z, Q = Q, R = R, S = meissa.sparse({ROWS, COLUMNS}, list)}
+end
+
+local function text_of(value)
+  if value ~= value then return "nan" end
+  if value == 0 then return 1 / value > 0 and "0" or "-0" end
+  if type(value) ~= "table" then return tostring(value) end
+  local parts = {}
+  for key, each in pairs(value) do parts[#parts + 1] = tostring(key) .. ":" .. text_of(each) end
+  table.sort(parts)
+  return "{" .. table.concat(parts, " ") .. "}"
+end
+
+--- The whole text of a program, by `parallel` or as the plain loop.
+function M.text(program, plainly)
+  return ("%s\n%s\n  %s\n%s\nreturn {%s}"):format(
+    program.declarations, plainly and program.plain or program.head, program.body,
+    plainly and program.tail or program.own_tail or program.tail,
+    table.concat(program.names, ", "))
+end
+
+local made
+
+--- What a program's variables are in the end, as text, or nil and the error.
+-- @tab meissa the module @tab program @bool plainly as the plain loop
+-- @string engine "lua" or "native"
+function M.run(meissa, program, plainly, engine)
+  made = made or world(meissa)
+  local grid = program.grid and {program.grid} or nil
+  local env = setmetatable({
+    parallel = meissa.parallel, engine = engine,
+    options = {ordered = program.ordered, engine = engine, grid = grid},
+    collapsing = {collapse = 2, ordered = program.ordered, engine = engine},
+  }, {__index = function(_, name) return made[name] or _G[name] end})
+  made.R:fill(1)
+  local text = M.text(program, plainly)
+  local ok, result = pcall(setfenv(assert(loadstring(text)), env))
+  if not ok then return nil, tostring(result) end
+  local words = {}
+  for k = 1, #program.names do words[k] = program.names[k] .. "=" .. text_of(result[k]) end
+  return table.concat(words, " ")
+end
+
+return M
