@@ -23,6 +23,12 @@ write("late", [[
   local conf = require "conf"
   return function(x) return x * conf.rate end
 ]])
+write("point", [[
+  local Point = {}
+  Point.__index = Point
+  function Point.new(x) return setmetatable({x = x}, Point) end
+  return Point
+]])
 write("model", [[
   local meissa = require "meissa"
   local M = {W = meissa.ones(8)}
@@ -117,6 +123,20 @@ describe("require in a body", function()
         refused("DEP", "carried dependence", function()
           for i in parallel(n - 1, {ordered = false}) do require "model".back(i) end
         end)
+      ]], env)
+    end)
+
+    it("gives objects of the driver's classes, " .. env, function()
+      run([[
+        local Point = require "point"
+        Point.added = function(self) return self.x + 1 end
+        point = "not the module"
+        for i in parallel(n) do out[i] = Point.new(i) end
+        for i in parallel(n) do plain[i] = require "point".new(out[i]:added()) end
+        for i = 1, n do
+          assert(getmetatable(out[i]) == Point and getmetatable(plain[i]) == Point)
+          assert(plain[i]:added() == i + 2)
+        end
       ]], env)
     end)
 

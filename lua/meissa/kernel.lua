@@ -212,15 +212,16 @@ function M.prepare(kernel_bytes, run_bytes, items, host)
   local print_line = host and host.print or print
   -- Functions kept from the last run print where that run printed.
   if kernel.memory.print ~= print_line then kernel.memory = { print = print_line } end
-  local modules = {}
-  local values, metas, paths = unpack_values.decode(run_bytes, { modules = modules, array = object,
-    globals = make_globals(print_line, modules), memory = kernel.memory })
+  local modules, named = {}, {}
+  local values, metas, paths = unpack_values.decode(run_bytes, { modules = modules, named = named,
+    array = object, globals = make_globals(print_line, modules), memory = kernel.memory })
   if basics.on_worker then system.search_in(paths) end
   basics.wear(metas)
   for _, each in ipairs(items.bulk or {}) do
     values[each.capture] = bulk.decode(each.pointer, each.length, each.digest, each.capture)
   end
-  local self = setmetatable({ kernel = kernel, object = object, items = items }, Instance)
+  local self = setmetatable({ kernel = kernel, object = object, items = items, named = named },
+    Instance)
   -- What only the Lua text needs.
   local function open()
     block_of(kernel)

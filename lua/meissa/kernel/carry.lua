@@ -18,8 +18,8 @@
 --   {"x", message}                  a function that raises this
 --   {"a", number}                   an array
 --
--- Beside the nodes go basic metatables, what `require` gives by name, and search paths if the
--- program has changed them.
+-- Beside the nodes go basic metatables, what `require` gives by name, the names of modules among
+-- the nodes, by which they come back, and search paths if the program has changed them.
 -- @module meissa.kernel.carry
 local buffer = require("string.buffer")
 local ffi = require("ffi")
@@ -59,13 +59,16 @@ local function holds_foreign(content)
 end
 
 -- {[value] = {module, name}} for tables of modules that are written in C and foreign functions of
--- every module, and all of this module. Libraries are known without.
+-- every module, and all of this module; and the names of the other modules by table. Libraries are
+-- known without.
 local function index_names()
-  local names = { [_G] = { "_G" }, [ffi.C] = { "ffi", "C" } }
+  local names, modules = { [_G] = { "_G" }, [ffi.C] = { "ffi", "C" } }, {}
   local function add(module, content)
     if type(content) ~= "table" or libraries.name(content) or content == _G then return end
     local own = string.match(module, "^meissa%f[%z.]") ~= nil
-    if own or holds_foreign(content) then names[content] = names[content] or { module } end
+    local by_name = own or holds_foreign(content)
+    local list = by_name and names or modules
+    list[content] = list[content] or by_name and { module } or module
     for key, value in tables.each(content) do
       if type(key) == "string" and type(value) == "function" and not names[value]
         and (own or is_foreign(value)) then
@@ -79,7 +82,7 @@ local function index_names()
   end
   table.sort(others)
   for _, module in ipairs(others) do add(module, package.loaded[module]) end
-  return names
+  return names, modules
 end
 
 local Encoder = {}
@@ -124,13 +127,14 @@ local travelling = { table = true, ["function"] = true }
 
 -- The name of a value that every process has: {module, name}.
 function Encoder:name(value)
+  if self.given[value] then return { self.given[value] } end
   if type(value) == "function" then
     local library, name = builtin.find(value)
     if library then return { library, name } end
   end
   local library = type(value) == "table" and libraries.name(value)
   if library then return not libraries.is_changed(value) and { library } or nil end
-  self.names = self.names or index_names()
+  if not self.names then self.names, self.tables = index_names() end
   return self.names[value]
 end
 
@@ -158,6 +162,7 @@ function Encoder:value(value, parent, last)
 end
 
 function Encoder:table(id, content)
+  self.named[id] = self.tables[content]
   local meta = debug.getmetatable(content)
   meta = meta ~= nil and self:value(meta, id, " (metatable)") or nil
   local plain = true
@@ -185,6 +190,7 @@ end
 
 -- A library that the program has changed.
 function Encoder:library(id, content)
+  self.named[id] = libraries.name(content)
   local meta = debug.getmetatable(content)
   meta = meta ~= nil and self:value(meta, id, " (metatable)") or nil
   local pairs_of, gone = {}, {}
@@ -317,7 +323,8 @@ end
 -- @number count how many
 -- @tab options `path(n)`: what the user calls value n; `find_array(value)`: nil if it is no array,
 -- its number, or false for an array that cannot travel; `modules`: {name, ..., name, ...} of those
--- that are required beside what functions require; `code`, `whither` and `remedy` of the error
+-- that are required beside what functions require; `named`: names of modules by table that are sent
+-- by these; `code`, `whither` and `remedy` of the error
 -- @tab[opt] basics the program's basic metatables: `metas`, what basics.changed gave; `refused`, by
 -- function why those that they lead to may not be called
 -- @treturn string
@@ -328,7 +335,7 @@ function M.encode(values, count, options, basics)
     environments = {}, global_seen = {}, find_array = options.find_array,
     code = options.code or "OPT", whither = options.whither or "the workers",
     remedy = options.remedy or "", refused = basics and basics.refused or {},
-    modules = {}, world = { field_of = tables.field_of,
+    modules = {}, named = {}, given = options.named or {}, world = { field_of = tables.field_of,
       is_array = function(value) return options.find_array(value) ~= nil end },
   }, Encoder)
   local roots = {}
@@ -338,7 +345,8 @@ function M.encode(values, count, options, basics)
   self:finish()
   local metas = basics and self:basics(basics.metas)
   return buffer.encode({ roots = roots, nodes = self.nodes, basics = metas,
-    modules = next(self.modules) and self.modules, paths = system.new_search_paths() }), self
+    modules = next(self.modules) and self.modules, named = next(self.named) and self.named,
+    paths = system.new_search_paths() }), self
 end
 
 return M

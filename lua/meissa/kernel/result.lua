@@ -54,7 +54,7 @@ function M.encode(self, results)
   sent[count + 3] = next(gone) and gone or nil
   local bytes = carry.encode(sent, count + 3, {
     path = function(n) return info.results[n] and captures[info.results[n].capture].path end,
-    find_array = memory.refuse,
+    find_array = memory.refuse, named = self.named,
     code = "BDY", whither = "the driver",
     remedy = "Declare it local in the body if it is not needed after the loop",
   })

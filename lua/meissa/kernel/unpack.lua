@@ -94,7 +94,8 @@ end
 local function find_named(node, globals)
   local module, name = node[2], node[3]
   if name and libraries.own[module] then return find_builtin(module, name, globals) end
-  local content = module == "_G" and globals or globals[module] or package.loaded[module]
+  local content = module == "_G" and globals or libraries.own[module] and globals[module] or
+    package.loaded[module]
   if content == nil then
     local ok, loaded = pcall(require, module)
     if not ok then
@@ -201,7 +202,7 @@ end
 -- @string bytes what encode returned
 -- @tab options `globals`: the world of functions and names; `array(number)` gives an array;
 -- `memory`: a table that remembers functions from one call to the next; `modules`: gets what
--- `require` gives, by name
+-- `require` gives, by name; `named`: gets the names of modules, by table
 -- @treturn table the values by number
 -- @treturn table|nil basic metatables: see meissa.basics
 -- @treturn table|nil the program's search paths, if it has changed them
@@ -225,6 +226,9 @@ function M.decode(bytes, options)
   for n, code in tables.each(coded.roots) do values[n] = self:value(code) end
   local modules = options.modules or {}
   for name, code in tables.each(coded.modules or {}) do modules[name] = self:value(code) end
+  for id, name in tables.each(options.named and coded.named or {}) do
+    options.named[self.objects[id]] = name
+  end
   return values, self:basics(coded.basics), coded.paths
 end
 
