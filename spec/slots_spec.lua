@@ -119,8 +119,17 @@ local PROGRAMS = {
   { "runs", "local p", "p = {n = i} A[i] = p.n", "p.n" },
   { "runs", "g = nil", "g = {n = {m = i}} A[i] = g.n.m", "g.n.m" },
   { "runs", "g = 5", "g = {n = i} A[i] = g.n", "g.n" },
-  -- sliced output
+  -- sliced output, lists and counts
   { "DEP107", "local t = {0, 0, 0, 0, 0, 0} local u = {t}", "t[i] = i A[i] = u[1][1]", "t" },
+  { "DEP107", "local h = {a = 1} local p = setmetatable({}, {__index = h})",
+    "local k = i % 2 == 0 and 'a' or 'b' h[k] = (h[k] or 0) + 1 A[i] = p.a", "h.a" },
+  { "DEP107", "local h = {a = 1} local f = setfenv(function() return a end, h)",
+    "local k = i % 2 == 0 and 'a' or 'b' h[k] = (h[k] or 0) + 1 A[i] = f()", "h.a" },
+  { "DEP107", [[local h = {a = 1}
+    local f = setfenv(function() return a end, setmetatable({}, {__index = h}))]],
+    "local k = i % 2 == 0 and 'a' or 'b' h[k] = (h[k] or 0) + 1 A[i] = f()", "h.a" },
+  { "runs", "local h = {a = 1} local p = setmetatable({}, {__index = {a = 3}})",
+    "local k = i % 2 == 0 and 'a' or 'b' h[k] = (h[k] or 0) + 1 A[i] = p.a", "h.a" },
   { "DEP107", "local t = {0, 0, 0, 0, 0, 0} local p = setmetatable({}, {__index = t})",
     "t[i] = i A[i] = p[1]", "t" },
 }

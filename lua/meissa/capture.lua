@@ -252,7 +252,7 @@ end
 -- @bool may_be_impure whether files and foreign code may be used
 function M.refusal(fn, describe, method, may_be_impure)
   local state = { describe = describe, opaque = {}, by_array = {}, extra = {}, assigned = {},
-    slots = slots.new(), count = 0 }
+    slots = slots.new(), holders = {}, count = 0 }
   local search = new_search(state)
   search:visit(fn)
   if search.namespaces then return "looks up variables by their names" end
@@ -268,15 +268,15 @@ end
 
 -- The bindings of the captures, each with its `root` for now.
 local function bind_captures(state, captures, lookup)
-  local bindings, holder = {}
-  local function note_holder(at) holder = at end
+  local bindings, holder, key = {}
+  local function note_step(at, field) holder, key = at, field end
   for c, capture in ipairs(captures) do
     local root = lookup(capture)
-    holder = nil
-    local value, depth = follow(state, root, capture.fields, note_holder)
+    holder, key = capture.reach == "global" and state.env, capture.root
+    local value, depth = follow(state, root, capture.fields, note_step)
     local binding = bind(state, value, depth)
     bindings[c], binding.root = binding, root
-    if holder then state.holders[holder] = true end
+    if type(holder) == "table" then slots.note_holders(state.holders, holder, key) end
     if value == nil and holder == package.loaded then
       state.unloaded[binding] = path_of(capture, depth)
     end

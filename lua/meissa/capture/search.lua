@@ -16,6 +16,7 @@ local namespaces = require("meissa.capture.namespace")
 local objects = require("meissa.array.objects")
 local reading = require("meissa.capture.reading")
 local required = require("meissa.capture.required")
+local slotting = require("meissa.capture.slot")
 
 local field_of = tables.field_of
 local builtins, drawing, is_library = known.builtins, known.drawing, known.is_library
@@ -147,6 +148,7 @@ function Search:globals(fn)
   local env = debug.getfenv(fn)
   if type(env) ~= "table" then return end
   local names = bytecode.names(fn)
+  slotting.note_holders(self.state.holders, env)
   local whole, slots = bytecode.computes_names(fn), self.state.slots
   local watched = not slots:is_empty()
   for _, name in ipairs(tables.keys(names)) do

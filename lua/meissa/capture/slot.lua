@@ -49,6 +49,11 @@ local function walk(holder, key, event, visit)
   return true
 end
 
+--- Adds to a set the tables in which a key is looked for; without a key, in which any may be.
+function M.note_holders(set, holder, key)
+  walk(holder, key, "__index", function(at) set[at] = true end)
+end
+
 -- Marks the bindings that assign a slot, but for this one.
 local function mark(slot, binding, name)
   for _, each in ipairs(slot or {}) do
