@@ -3,7 +3,10 @@
 -- Loops over views of one array: examples, and random ones, on every road against arrays of plain
 -- Lua tables. The seed is printed; MEISSA_TEST_SEED replays a run, MEISSA_VIEWS changes its length.
 local child = require "spec.support.child"
+local core = require "meissa.array.core"
+local element = require "meissa.array.element"
 local examples = require "spec.views_random".examples
+local ffi = require "ffi"
 local meissa = require "meissa"
 
 local seed = require "spec.support.seed"
@@ -82,6 +85,24 @@ describe("loops over views", function()
     end
   end)
 
+  it("with strides that no base has in common are compared by the elements' numbers", function()
+    local A = meissa.zeros(20)
+    for k = 1, 20 do A[k] = k end
+    local dims, strides = ffi.new("int64_t[8]", {3, 2}), ffi.new("int64_t[8]", {5, 2})
+    local W = element.wrap(core.call(core.lib.ms_array_view, A.array, 2, dims, strides,
+                                     A.array.data)) -- 1 3, 6 8, 11 13
+    local B = A:narrow(1, 2, 9) -- 2 to 10
+    meissa.init {workers = 2, shm = false}
+    finally(function() meissa.init {} end)
+    for i in meissa.parallel(3) do W[i][2] = A[5 * i - 4] + i end
+    assert.are.same({"independent", "A"}, {meissa.last().strategy, meissa.last().arrays.W.base})
+    assert.are.same({2, 8, 14}, {A[3], A[8], A[13]})
+    for i in meissa.parallel(3) do B[3 * i - 1] = W[i][2] end -- 3, 6, 9
+    assert.are.same({2, 8, 14}, {A[3], A[6], A[9]})
+    local ok, err = pcall(function() for i in meissa.parallel(3) do W[i][1] = A[6 * i] end end)
+    assert.are.same({false, "DEP"}, {ok, err.code}) -- 1 writes A[1], A[6], A[11]; reads A[6]...
+  end)
+
   it("have distances in the elements of their base, which plans name", function()
     local A = meissa.zeros(30)
     local plan = meissa.analyze("for i in parallel({3, 10}) do a[i] = b[i] end",
@@ -94,6 +115,7 @@ describe("loops over views", function()
     plan = meissa.analyze("for i in parallel(10) do A[i] = b[i + 10] end",
                           {A = A, b = A:narrow(1, 3, 20)})
     assert.are.same({"independent", "A"}, {plan.strategy, plan.arrays.b.base})
+    assert.are.same({"write", "read"}, {plan.arrays.A.access, plan.arrays.b.access})
     assert.is_nil(plan.arrays.A.base)
   end)
 end)

@@ -139,7 +139,8 @@ static void set_iteration(lua_State *L, const char *key, const int64_t *at, uint
 static void push_array(lua_State *L, const ms_plan *plan, const ms_array_plan *array) {
   static const char *const access[] = {"none", "read", "write", "read+write"};
   lua_createtable(L, 0, 8);
-  set_string(L, "access", access[(array->read ? 1 : 0) + (array->written ? 2 : 0)]);
+  set_string(L, "access", access[(array->own_read ? 1 : 0) + (array->own_write ? 2 : 0)]);
+  set_string(L, "memory", access[(array->read ? 1 : 0) + (array->written ? 2 : 0)]);
   set_string(L, "placement", ms_placement_name(array->placement));
   set_string(L, "whole", array->whole);
   set_number(L, "binding", array->binding + 1);

@@ -75,12 +75,19 @@ static bool first_of_array(const ms_walk *walk, uint32_t binding) {
   return true;
 }
 
-static void find_access(const ms_walk *walk, uint32_t binding, bool *read, bool *written) {
-  *read = *written = false;
+/* The access goes through a name of this array, or may do so. */
+static bool names(const ms_walk *walk, const ms_access *access, uint32_t binding) {
+  bool any = walk->groups.overlap[access->group] && access->subscript_count == 0;
+  return any || same_array(walk, access->binding, binding);
+}
+
+static void find_access(const ms_walk *walk, ms_array_plan *plan) {
   for (uint32_t a = 0; a < walk->accesses.count; a++) {
     const ms_access *access = walk->accesses.item[a];
-    if (!concerns(walk, access, binding)) continue;
-    *(access->write ? written : read) = true;
+    if (!concerns(walk, access, plan->binding)) continue;
+    *(access->write ? &plan->written : &plan->read) = true;
+    if (!names(walk, access, plan->binding)) continue;
+    *(access->write ? &plan->own_write : &plan->own_read) = true;
   }
 }
 
@@ -91,12 +98,11 @@ uint32_t ms_placement_cut(const ms_walk *walk, const ms_domain *domain, const ms
     uint32_t aligned = 0;
     if (!ms_strategy_may_cut(patterns, dim)) continue;
     for (uint32_t b = 0; b < walk->binding_count; b++) {
-      bool read, written;
+      ms_array_plan plan = {.binding = b};
       ms_followed align;
-      if (!first_of_array(walk, b)) continue;
-      find_access(walk, b, &read, &written);
-      if (walk->bindings[b].buffers != 0) continue;
-      aligned += written && find_alignment(walk, domain, b, ALL, dim, &align);
+      if (!first_of_array(walk, b) || walk->bindings[b].buffers != 0) continue;
+      find_access(walk, &plan);
+      aligned += plan.written && find_alignment(walk, domain, b, ALL, dim, &align);
     }
     if (aligned > most) {
       most = aligned;
@@ -190,7 +196,7 @@ int ms_placement_find(const ms_walk *walk, const ms_conflicts *conflicts, const 
     if (!first_of_array(walk, b)) continue;
     ms_array_plan *plan = &(*arrays)[(*count)++];
     *plan = (ms_array_plan){.binding = b, .array_dim = -1, .loop_dim = -1, .scale = 1};
-    find_access(walk, b, &plan->read, &plan->written);
+    find_access(walk, plan);
     place(walk, conflicts, choice, plan);
     if (plan->written) find_writes(walk, conflicts->domain, choice, plan);
   }

@@ -191,8 +191,9 @@ typedef struct ms_written {
 } ms_written;
 
 typedef struct ms_array_plan {
-  uint32_t binding; /* index of one binding of this array */
-  bool read, written;
+  uint32_t binding;         /* index of one binding of this array */
+  bool read, written;       /* its memory, through any view */
+  bool own_read, own_write; /* through itself */
   ms_placement placement;
   int32_t array_dim; /* dimension of the array that follows loop dimension `loop_dim`; -1 none */
   int32_t loop_dim;

@@ -88,7 +88,7 @@ local function written_item(value, view, about, run)
   local item = view and views.item(view.base, value) or read_item(value, {})
   local writes = about.writes
   item.movement, item.cut = movement(about, run.plan, run.grid)
-  item.written, item.blind = true, about.access == "write"
+  item.written, item.blind = true, about.memory == "write"
   item.along, item.scale, item.offset = about.array_dim, about.scale, about.offset
   item.low, item.high, item.follow = writes.low, writes.high, followed(writes, run.grid)
   return item

@@ -98,7 +98,7 @@ local function mark_written(run)
     local about = binding.kind == "array" and run.plan.array_of[c]
     if about and about.written then
       if binding.sparse then array.mark_written(run.values[c]) end
-      local whole = about.access == "write" and about.writes.whole
+      local whole = about.memory == "write" and about.writes.whole
       if whole then array.mark_overwritten(run.values[c]) end
     end
   end

@@ -177,7 +177,7 @@ end
 local function index(plan, bindings)
   local by_array = {}
   for _, about in tables.each(plan.arrays) do
-    about.written = about.access ~= "read" and about.access ~= "none"
+    about.written = about.memory ~= "read" and about.memory ~= "none"
     about.bytes = array.describe(buffers.pending(bindings[about.binding].value)).bytes
     by_array[bindings[about.binding].array] = about
   end
@@ -298,7 +298,7 @@ function M.check_contents(plan, space, bindings, values)
     if binding.kind == "array" then
       local access = plan.array_of[c].access
       if access == "read" or access == "read+write" then array.checked(values[c]) end
-      if plan.array_of[c].written and array.core(values[c]).writable == 0 then
+      if plan.array_of[c].written and access ~= "read" and array.core(values[c]).writable == 0 then
         errors.raise("ARR", "the loop writes %s, a snapshot, which cannot be written; clone() it",
                      M.name_of(plan, c))
       end

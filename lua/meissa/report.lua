@@ -151,7 +151,10 @@ local function array_items(plan, context)
         access = array.buffer_of and "buffer of " .. array.buffer_of or "buffer"
       end
       local words = placement_words(path, array, context)
-      if array.base then words = words .. ", part of " .. array.base end
+      if array.base then
+        local named = string.sub(array.base, 1, 1) ~= "["
+        words = words .. (named and ", part of " .. array.base or ", overlaps others")
+      end
       items[#items + 1] = string.format("%s  %s  %s", array_name(path, array), access, words)
     end
   end
