@@ -3,6 +3,9 @@
 -- Of several iterations that fail the same one is told of, whichever fails first by the clock: in
 -- ordered loops the one at which the plain loop would have ended.
 local child = require "spec.support.child"
+local seed = require "spec.support.seed"
+local support = require "spec.runtime_support"
+local worker = require "meissa.worker"
 
 local function run(environment)
   local output, status = child.shell(environment .. " luajit spec/support/first_errors.lua", 60)
@@ -32,10 +35,10 @@ describe("of several errors", function()
   end)
 
   for _, environment in ipairs {
-    "MEISSA_WORKERS=5", "MEISSA_WORKERS=2 MEISSA_ENGINE=lua",
+    "MEISSA_WORKERS=5", "MEISSA_WORKERS=2 MEISSA_ENGINE=lua SLOW=300000",
     "MEISSA_WORKERS=5 MEISSA_ENGINE=native", "MEISSA_WORKERS=2 MEISSA_SHM=0",
-    "MEISSA_WORKERS=5 MEISSA_SHM=0", "MEISSA_WORKERS=3 MEISSA_SHM=0 MEISSA_TRANSPORT=tcp",
-    "MEISSA_WORKERS=2 SLOW=300000", "MEISSA_WORKERS=5 SLOW=100000 MEISSA_ENGINE=lua",
+    "MEISSA_WORKERS=5 MEISSA_SHM=0 SLOW=100000",
+    "MEISSA_WORKERS=3 MEISSA_SHM=0 MEISSA_TRANSPORT=tcp",
   } do
     it("the same is raised with " .. environment, function()
       assert.equal(expected, run(environment))
@@ -46,6 +49,45 @@ describe("of several errors", function()
     it("the same is raised in this process, engine " .. engine, function()
       local output = run("MEISSA_WORKERS=0 MEISSA_ENGINE=" .. engine)
       assert.equal(without_places(expected), without_places(output))
+    end)
+  end
+
+  for _, environment in ipairs {
+    "MEISSA_WORKERS=2", "MEISSA_WORKERS=5", "MEISSA_WORKERS=3 MEISSA_SHM=0",
+  } do
+    it("that of the plain loop is raised by random ordered loops with " .. environment, function()
+      local output, status = child.shell(("%s luajit spec/support/first_errors_random.lua %d 40")
+        :format(environment, seed), 60)
+      assert.equal(0, status, output)
+      assert.equal("done\n", output)
+    end)
+  end
+
+  for _, road in ipairs(support.roads) do
+    it("the first is raised after a worker's death, too: " .. road.name, function()
+      local session = assert(support.session {
+        workers = 2, transport = road.transport, shm = road.shm})
+      local mark = os.tmpname()
+      local ok, err = session:run {
+        key = "dies once", strategy = "independent", ranges = {10}, transaction = true,
+        kernel = ([[
+          local ffi = require "ffi"
+          ffi.cdef "int kill(int, int); int getpid(void); int usleep(unsigned);"
+          return function(block)
+            if block == 7 then error "seven" end
+            if block == 4 then error "four" end
+            if block == 2 then
+              ffi.C.usleep(50000)
+              if os.remove(%q) then ffi.C.kill(ffi.C.getpid(), 9) end
+            end
+          end]]):format(mark),
+      }
+      session:stop()
+      assert.is_nil(ok)
+      assert.equal("BDY", err.code)
+      assert.equal(4, err.block)
+      assert.matches("four", worker.decode_error(err.payload).message)
+      assert.is_nil(io.open(mark))
     end)
   end
 end)
