@@ -82,6 +82,7 @@ describe("dense arrays", function()
     { "9 dimensions", npy("<f8", "False", "(1, 1, 1, 1, 1, 1, 1, 1, 1)", doubles(1)) },
     { "truncated", npy("<f8", "False", "(2,)", doubles(1)) },
     { "truncated", npy("<f8", "False", "(99999999, 99999999, 99999999)", doubles(1)) },
+    { "an extent of 9999999999 is out", npy("<f8", "True", "(9999999999, 0)", "") },
     { "8 bytes more", npy("<f8", "False", "(1,)", doubles(1, 2)) },
     { "fortran_order", npy("<f8", "Maybe", "(1,)", doubles(1)) },
     { "version 9", (npy("<f8", "False", "(1,)", doubles(1)):gsub("NUMPY\1", "NUMPY\9")) },

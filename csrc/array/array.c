@@ -80,13 +80,20 @@ static ms_array *new_header(ms_error *err) {
   return array;
 }
 
-/* The product of extents, or -1 when it or the bytes of that many elements overflow. */
+/* The product of extents, or -1 when it or the bytes of that many elements overflow; also when they
+ * would without the extents that are 0: strides are products of the others. */
 static int64_t element_count(int dim_count, const int64_t *dims, size_t element) {
   int64_t count = 1;
+  bool empty = false;
   for (int d = 0; d < dim_count; d++) {
-    if (__builtin_mul_overflow(count, dims[d], &count)) return -1;
+    if (dims[d] == 0) {
+      empty = true;
+    } else if (__builtin_mul_overflow(count, dims[d], &count)) {
+      return -1;
+    }
   }
-  return count <= (int64_t)(INT64_MAX / element) ? count : -1;
+  if (count > (int64_t)(INT64_MAX / element)) return -1;
+  return empty ? 0 : count;
 }
 
 /* Checks type and extents; on success the table of the type's operations. */

@@ -31,13 +31,23 @@ static void test_shapes(void) {
   CHECK(ms_array_contiguous(array) && ms_array_bytes(array) == 480);
   ms_array_release(array);
   const int64_t negative[] = {-1}, wide[] = {INT64_C(1) << 31},
-                huge[] = {1 << 30, 1 << 30, 1 << 30};
+                huge[] = {1 << 30, 1 << 30, 1 << 30}, none[] = {0, 1 << 30, 1 << 30, 1 << 30},
+                few[] = {1 << 30, 0, 1 << 20};
   CHECK(ms_array_dense(MS_DOUBLE, 1, negative, &err) == NULL && err.code == MS_ARR);
   ms_error_clear(&err);
   CHECK(ms_array_dense(MS_DOUBLE, 1, wide, &err) == NULL && err.code == MS_ARR);
   ms_error_clear(&err);
   CHECK(ms_array_dense(MS_DOUBLE, 3, huge, &err) == NULL && err.code == MS_ARR);
   ms_error_clear(&err);
+  /* Without elements, too: strides are products of extents. */
+  CHECK(ms_array_dense(MS_DOUBLE, 4, none, &err) == NULL && err.code == MS_ARR);
+  ms_error_clear(&err);
+  array = ms_array_dense(MS_DOUBLE, 3, few, &err);
+  CHECK(array->count == 0 && array->strides[1] == 1 << 20);
+  ms_array *copy = ms_array_clone(array, &err);
+  CHECK(copy->count == 0);
+  ms_array_release(copy);
+  ms_array_release(array);
   CHECK(ms_array_dense(MS_OBJECT, 1, small, &err) == NULL && err.code == MS_ARR);
   ms_error_clear(&err);
   CHECK(ms_array_dense(MS_FLOAT, 0, small, &err) == NULL && err.code == MS_ARR);

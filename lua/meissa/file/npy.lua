@@ -54,7 +54,10 @@ local function read_shape(reader, header)
   local list = string.match(header, "['\"]shape['\"]%s*:%s*%(([%d%s,L]*)%)")
   if not list then reader:fail("the header has no shape") end
   local dims = {}
-  for digits in string.gmatch(list, "%d+") do dims[#dims + 1] = tonumber(digits) end
+  for digits in string.gmatch(list, "%d+") do
+    dims[#dims + 1] = tonumber(digits)
+    if tonumber(digits) >= 2 ^ 31 then reader:fail("an extent of %s is out of range", digits) end
+  end
   if #dims < 1 or #dims > 8 then
     reader:fail("the array has %d dimensions; 1 to 8 can be loaded", #dims)
   end
