@@ -250,7 +250,11 @@ describe("bad input", function()
   end
 
   it("of texts gives errors with a place", function()
-    local loop, problem = core.loop("for i in parallel(", "=text")
+    local loop, problem = core.loop("each(n, function(i) A[i] = i & 3 end)", "=text", 1, 1)
+    assert.is_nil(loop)
+    assert.is_truthy(problem.message:find("'&', which this LuaJIT reads", 1, true))
+    assert.equal(1, problem.line)
+    loop, problem = core.loop("for i in parallel(", "=text")
     assert.is_nil(loop)
     assert.are.equal("SRC", problem.code)
     loop, problem = core.loop("return 1", "=text")

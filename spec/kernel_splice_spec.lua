@@ -90,8 +90,9 @@ describe("files as bodies (MEISSA_TEST_SEED=" .. seed .. ")", function()
         local plain = loadstring(text, "@body.lua")
         local ok, kernel = true, nil
         if plain then ok, kernel = pcall(kernel_of, text) end
-        if not ok then error(file .. ": " .. tostring(kernel), 0) end
-        if kernel then
+        local newer = tostring(kernel):find("this LuaJIT reads", 1, true)
+        if not ok and not newer then error(file .. ": " .. tostring(kernel), 0) end
+        if ok and kernel then
           kernels = kernels + 1
           assert.equal(inner_lines(plain), inner_lines(kernel), file)
         end

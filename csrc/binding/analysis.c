@@ -50,6 +50,17 @@ static uint32_t check_optional(lua_State *L, int index) {
   return lua_isnoneornil(L, index) ? 0 : check_line(L, index);
 }
 
+/* The text of a function that runs is one that this LuaJIT has compiled. */
+static void say_newer(ms_error *err) {
+  ms_error found = *err;
+  ms_error_clear(err);
+  ms_error_set(err, MS_SRC,
+               "%s, which this LuaJIT reads: Meissa knows the syntax that LuaJIT had until 2026; "
+               "keep newer operators and statements out of files with parallel loops",
+               found.message);
+  ms_error_place(err, found.file, found.line);
+}
+
 /* core.loop(text, chunkname, first_line, last_line, place, line): the loop whose call opens on
  * `line` in the function with these lines and, if it is given, at this place (see ms_which);
  * without `line`, that function as a loop's body; without lines, the first loop of the text. */
@@ -72,6 +83,8 @@ static int make_loop(lua_State *L) {
     box->loop = first     ? ms_loop_first(box->tree, &err)
                 : closure ? ms_loop_closure(box->tree, which, &err)
                           : ms_loop_find(box->tree, which, line, &err);
+  } else if (!first) {
+    say_newer(&err);
   }
   return box->loop != NULL ? 1 : ms_push_error(L, &err);
 }
