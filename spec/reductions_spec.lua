@@ -11,22 +11,22 @@ local function agree(environment, arguments)
   local output, status = child.shell(("%s luajit spec/support/reductions.lua %s"):format(
     environment, arguments or ""), 120)
   assert.equal(0, status, output)
-  assert.is_truthy(output:find("%d%d+ agree, %d+ native, %d+ refused, 0 differ\n"), output)
+  assert.is_truthy(output:find("%d+ agree, %d+ native, %d+ refused, 0 differ\n"), output)
 end
 
 describe("reductions", function()
   for _, workers in ipairs {0, 1, 2, 5} do
     it(("agree with the plain loop: %d workers, lua"):format(workers), function()
-      agree(("MEISSA_WORKERS=%d MEISSA_ENGINE=lua"):format(workers), "4 " .. workers)
+      agree(("MEISSA_WORKERS=%d MEISSA_ENGINE=lua"):format(workers), "8 " .. workers)
     end)
     it(("agree with the plain loop: %d workers, native"):format(workers), function()
-      agree(("MEISSA_WORKERS=%d MEISSA_ENGINE=native"):format(workers), "9 " .. workers)
+      agree(("MEISSA_WORKERS=%d MEISSA_ENGINE=native"):format(workers), "19 " .. workers)
     end)
   end
 
   it("agree with the plain loop where arrays travel by value", function()
-    agree("MEISSA_SHM=0 MEISSA_WORKERS=2 MEISSA_ENGINE=lua", "6")
-    agree("MEISSA_SHM=0 MEISSA_WORKERS=2 MEISSA_ENGINE=native", "9 1")
+    agree("MEISSA_SHM=0 MEISSA_WORKERS=2 MEISSA_ENGINE=lua", "12")
+    agree("MEISSA_SHM=0 MEISSA_WORKERS=2 MEISSA_ENGINE=native", "25 1")
   end)
 
   local function roles(body, bindings, options)
@@ -114,6 +114,70 @@ describe("reductions", function()
     local wave = "R[i + 1][j + 1] = R[i][j + 1] + R[i + 1][j]"
     assert.equal("reduction", role("i * j > 30", wave))
     assert.equal("carried", role("i * j > 30 and i", wave))
+  end)
+
+  -- A class; the fields of an object that a body changes, and what the plain loop makes of them.
+  local CLASS = [==[
+    local meissa, parallel = ...
+    local Model = {}
+    Model.__index = Model
+    function Model:predict(i) return self.W[i] * i + self.bias end
+    function Model:err(i) local d = self:predict(i) - i return d * d end
+    function Model:reads(i) return self.loss + i end
+    function Model:hidden(i) return self:reads(i) end
+    function Model:any(i, k) return self[k] + i end
+    function Model:alias(i) local x = self return x.bias + i end
+    function Model:later(i) return (function() return self.loss + i end)() end
+    function Model:report() return self.loss end
+    local W, n = meissa.ones(300), 300
+    for i = 1, n do W[i] = i %% 5 end
+    local self = setmetatable({loss = 1, best = math.huge, at = 0, W = W, bias = 2}, Model)
+    %s
+    %s %s end
+    return self.loss .. " " .. self.best .. " " .. self.at
+  ]==]
+
+  local function run_class(head, body, before)
+    local text = CLASS:format(before or "", head, body)
+    return pcall(assert(loadstring(text)), meissa, meissa.parallel)
+  end
+
+  for _, workers in ipairs {0, 1, 2, 5} do
+    it(("of fields stand beside methods that keep off them: %d workers"):format(workers), function()
+      meissa.init {workers = workers}
+      for _, body in ipairs {
+        "self.loss = self.loss + self:err(i)",
+        "local e = self:err(i) self.loss = self.loss + e " ..
+          "if e < self.best then self.best, self.at = e, i end",
+        "if self:err(i) > 50 then self.at = math.max(self.at, i) end",
+      } do
+        local _, expected = run_class("for i = 1, n do", body)
+        for _, options in ipairs {"", ", {ordered = false}", ", {engine = 'lua', check = true}"} do
+          local ok, got = run_class(("for i in parallel(n%s) do"):format(options), body)
+          assert.is_true(ok, tostring(got))
+          assert.equal(expected, got)
+        end
+      end
+      meissa.init {}
+    end)
+  end
+
+  it("of fields are none where a method may look at them", function()
+    for _, case in ipairs {
+      {"self:reads(i)"}, {"self:hidden(i)"}, {"self:any(i, 'bias')"}, {"self:alias(i)"},
+      {"self:later(i)"}, {"self.err(self, i)"}, {"self:err(i) + #other", "local other = {self}"},
+      {"self:err(i)", "self.me = self"}, {"self:err(i) + other:err(i)", "local other = self"},
+      {"self:err(i)", "self.loss = nil Model.loss = 3"},
+      {"self:err(i)", "function Model:predict() return self.loss end"},
+      {"self:err(i)", "function Model:predict(i) return rawget(self, 'loss') end"},
+      {"self:err(i)", "local o = self function Model:predict(i) return o.loss end"},
+      {"self:err(i)", "Model.__index = function(t, k) return Model[k] end"},
+    } do
+      local body = "self.loss = self.loss + " .. case[1]
+      local ok, err = run_class("for i in parallel(n) do", body, case[2])
+      assert.is_false(ok, body)
+      assert.is_truthy(tostring(err):find("DEP1", 1, true), tostring(err))
+    end
   end)
 
   for _, workers in ipairs {0, 1, 2, 5} do

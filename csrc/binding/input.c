@@ -228,6 +228,7 @@ static void read_binding(lua_State *L, int table, ms_binding *binding, room *at)
   binding->depth = small(L, field_number(L, table, "depth", 0), "depth");
   binding->number = field_number(L, table, "number", NAN); /* of a boolean, 1 or 0 */
   binding->aliased = field_boolean(L, table, "aliased");
+  binding->receiver = small(L, field_number(L, table, "receiver", 0), "receiver");
   binding->alias = field_string(L, table, "alias");
   binding->globals = field_string(L, table, "globals");
   if (binding->kind < MS_BIND_ARRAY) return;

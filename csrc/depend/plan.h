@@ -89,6 +89,7 @@ typedef struct ms_binding {
   bool changes;        /* calls of it assign variables or plain tables outside of it */
   bool stores;         /* FUNCTION: it stores into what it is given */
   bool aliased;        /* scalar: the body may have another way to that variable */
+  uint32_t receiver;   /* aliased: from 1, the only capture that leads there, its table; or 0 */
   const char *alias;   /* that way, where it is a name ("o.count"), or NULL */
   const char *globals; /* BUILTIN, TABLE: by it variables can be looked up that the body does not
                           name ("_G is used as a table of variables"); or NULL */

@@ -23,6 +23,7 @@
 
 #include "depend/extreme.h"
 #include "depend/pure.h"
+#include "depend/receiver.h"
 #include "depend/scalar.h"
 
 bool ms_capture_is(const ms_capture *capture, const ms_node *node) {
@@ -253,7 +254,11 @@ bool ms_scalar_in_field(const ms_walk *walk, uint32_t index) {
   const ms_binding *binding = &walk->bindings[index];
   ms_scalar_plan unused = {.capture = index};
   if (capture->field_count == 0 || binding->depth != capture->field_count) return false;
-  if (binding->kind > MS_BIND_STRING || binding->aliased) return false;
+  if (binding->kind > MS_BIND_STRING) return false;
+  bool receiver =
+      binding->receiver > 0 && binding->receiver <= walk->loop->capture_count &&
+      ms_receiver_keeps(walk, binding->receiver - 1, capture->fields[capture->field_count - 1]);
+  if (binding->aliased && !receiver) return false;
   return ms_scalar_reduction(walk, walk->loop->body, &unused);
 }
 

@@ -102,7 +102,8 @@ local function judge_namespaces(state, binding, root)
   end
 end
 
-local function search_from(state, binding, root)
+-- @number[opt] capture whose value the binding is
+local function search_from(state, binding, root, capture)
   local namespace = namespaces.name(binding.value)
   if namespace then
     binding.globals = (root or namespace) .. " is used as a table of variables"
@@ -115,10 +116,12 @@ local function search_from(state, binding, root)
   binding.draws = drawing[binding.value]
   if state.opaque[binding.value] or is_library(binding.value) then return end
   local search = new_search(state)
-  search.root = root
+  search.root, search.start = root, binding.value
   search:visit(binding.value)
   if search.all then state.bindings.crowded = root or "a captured function" end
-  state.slots:reach(not search.all and search.seen or nil)
+  local receiver = capture and not search.returns and not search.all and
+    { table = binding.value, capture = capture }
+  state.slots:reach(not search.all and search.seen or nil, nil, receiver)
   binding.reached, binding.stores = {}, search.stores
   binding.changes = search.changes or (binding.kind == "table" and search.stores)
   binding.all, binding.draws = search.all, search.draws or search.all
@@ -185,7 +188,9 @@ local function note_assigned(state, capture, binding)
       holder, key = at, field
     end)
     if depth < #capture.fields or depth == 0 then return end
-    if rawget(holder, key) == nil then binding.aliased = true end -- it came from somewhere else
+    if rawget(holder, key) == nil then -- it came from somewhere else
+      binding.aliased, binding.receiver = true, 0
+    end
   elseif capture.reach ~= "global" then
     state.assigned[#state.assigned + 1] = { name = capture.root, binding = binding }
     return
@@ -309,7 +314,7 @@ function M.resolve(captures, lookup, describe, options)
   find_slots(state, captures, bindings)
   for c, capture in ipairs(captures) do
     local binding = bindings[c]
-    search_from(state, binding, path_of(capture, binding.depth))
+    search_from(state, binding, path_of(capture, binding.depth), c)
     if binding.impure then binding.impure = impure_words(capture, binding) end
     binding.root = nil
   end

@@ -119,6 +119,7 @@ local function describe(record, space, bindings)
       if binding[flag] then add(flag) end
     end
     if binding.acts then add(binding.acts) end
+    if binding.receiver then add("r" .. binding.receiver) end
     if binding.impure then add(binding.impure) end
     if binding.globals then add(binding.globals) end
     if binding.alias then add("= " .. binding.alias) end

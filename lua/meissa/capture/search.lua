@@ -233,6 +233,7 @@ function Search:look(value, from, key)
   if from and not self.seen[value] and self.holder[value] == nil then
     self.holder[value], self.key[value] = from, key
   end
+  if from and value == self.start then self.returns = true end
   if namespaces.name(value) then self:namespace(value, from) end
   local about = self.state.describe(value)
   local library = is_library(value)

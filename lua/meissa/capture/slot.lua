@@ -59,7 +59,18 @@ local function mark(slot, binding, name)
   for _, each in ipairs(slot or {}) do
     if each.binding ~= binding then
       each.binding.aliased, each.binding.alias = true, each.binding.alias or name
+      each.binding.receiver = 0
     end
+  end
+end
+
+-- Marks the bindings that assign a slot of a table that this capture is, which leads there no other
+-- way.
+local function mark_receiver(slot, capture)
+  for _, each in ipairs(slot) do
+    local binding = each.binding
+    binding.aliased = true
+    if binding.receiver ~= capture then binding.receiver = binding.receiver and 0 or capture end
   end
 end
 
@@ -93,10 +104,16 @@ end
 
 --- Something may read and assign any key of these tables: `seen`, a set; nil means all tables.
 -- @tab[opt] keys a set: these keys only
-function Slots:reach(seen, keys)
+-- @tab[opt] receiver {table =, capture =}: a table that the capture of that number is, and that its
+-- contents do not lead back to
+function Slots:reach(seen, keys, receiver)
   for at, slots in tables.each(self.by_table) do
     for key, slot in tables.each((not seen or seen[at]) and slots or {}) do
-      if not keys or keys[key] then mark(slot) end
+      if receiver and at == receiver.table then
+        mark_receiver(slot, receiver.capture)
+      elseif not keys or keys[key] then
+        mark(slot)
+      end
     end
   end
 end
