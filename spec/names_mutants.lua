@@ -63,4 +63,20 @@ M["names lead elsewhere in the next execution"] = function()
   end
 end
 
+M["tables have other names"] = function()
+  local resolve = capture.resolve
+  function capture.resolve(...)
+    local bindings = resolve(...)
+    for _, binding in ipairs(bindings) do binding.alone = binding.kind == "table" end
+    return bindings
+  end
+end
+
+M["constant keys are read by __index, and as globals"] = function()
+  local note = slot.note_holders
+  function slot.note_holders(set, holder, key)
+    if key ~= nil and rawget(holder, key) ~= nil then note(set, holder, key) end
+  end
+end
+
 return M

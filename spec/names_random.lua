@@ -43,7 +43,8 @@ function Gen:locals()
     self:add("local function get_s%d() return s%d end", k, k)
     self:add("local box%d = {get = function(...) return s%d end}", k, k)
     self:variable { reads = { "s" .. k, ("get_s%d()"):format(k),
-      ("box%d.get()"):format(k) }, writes = { "s" .. k } }
+      ("box%d.get()"):format(k) }, writes = { "s" .. k },
+      rare = k == 1 and { "acts()" } or nil }
   end
 end
 
@@ -61,7 +62,9 @@ function Gen:globals()
     self:variable { reads = { name, name, "_G." .. name, "hold.env." .. name, "through." .. name,
       "package.loaded._G." .. name, "get_" .. name .. "()" },
       writes = { name, name, "_G." .. name, "hold.env." .. name },
-      rare = { "(_G[key_of_" .. name .. "] or 0)", "getfenv(1)." .. name, "getfenv(0)." .. name,
+      rare = { k == 1 and "(acts + 1)" or "(_G[key_of_g2])",
+        "(_G[key_of_" .. name .. "] or 0)", "getfenv(1)." .. name,
+        "getfenv(0)." .. name,
         "rawget(_G, key_of_" .. name .. ")", "far_" .. name .. "()" } }
     self:add("local key_of_%s = '%s'", name, name)
   end
@@ -83,7 +86,7 @@ function Gen:classes()
   self:add("local key_n = 'n'")
   self:variable { reads = { "Class.n", "Class.n", "heir.n", "late.n", "deep.tables.class.n",
     "Class.of_class()" }, writes = { "Class.n", "deep.tables.class.n" },
-    rare = { "heir:get()", "Class[key_n]", "heir[key_n]" } }
+    rare = { "acts.any", "heir:get()", "Class[key_n]", "heir[key_n]" } }
   self:variable { reads = { "own.n", "own.n", "same.n", "deep.tables.own.n" },
     writes = { "own.n", "same.n", "deep.tables.own.n" }, rare = { "own:get()", "own[key_n]" } }
   self:variable { reads = { "other.n", "other.n", "same.n" }, writes = { "other.n" },
@@ -152,12 +155,27 @@ function Gen:matrix()
   end
 end
 
+-- Tables that are output by slices, appended to, and counted in, with other names for them.
+local OUTPUTS = {
+  { "out[i] = %s", "(outs[1][2] or 0)", "peek(3)", "(out_heir[4] or 0)", "#out" },
+  { "items[#items + 1] = %s", "#items_too", "#boxes.items", "(boxes.items[2] or 0)", "#outs" },
+  { "local k = keys[i %% 3 + 1] counts[k] = (counts[k] or 0) + %s", "heir_of_counts.a",
+    "in_counts()", "boxes.counts.b", "counts.a", "boxes.counts[keys[1]]", "#keys" },
+}
+
 function Gen:tables()
-  self:add("local out = {}")
+  self:add("local out, items, counts, keys = {}, {5}, {a = 1, b = 2}, {'a', 'b', 'c'}")
   self:add("for k = 1, %d do out[k] = k end", N + 2)
-  self:add("local outs = {out}")
+  self:add("local outs, items_too = {out}, items")
+  self:add("local out_heir = setmetatable({}, {__index = out})")
+  self:add("local boxes = {items = items, counts = counts}")
+  self:add("local function peek(k) return out[k] or 0 end")
+  self:add("local heir_of_counts = setmetatable({}, {__index = counts})")
+  self:add("local in_counts = setfenv(function() return a end, counts)")
   self:add("local function two(k) if k %% 2 == 0 then return k end return k, k + 1 end")
   self:add("local function one(k) return k end")
+  self:add("local acts = setmetatable({}, {__add = function(_, x) return x + g1 end,")
+  self:add("  __call = function() return s1 end, __index = function() return Class.n end})")
 end
 
 -- A subscript within an extent.
@@ -253,6 +271,12 @@ local THEMES = {
     local assigned = self:pick(self:pick(self.kinds))
     return { self:change(self:pick(assigned.writes)), use(self:read()) }
   end,
+  tables = function(self)
+    local output = self:pick(OUTPUTS)
+    local statement = output[1]:format(("(i * %d) %% 7"):format(self:random(6)))
+    local name = self:chance(60) and output[self:random(#output - 1) + 1] or self:read()
+    return self:chance(50) and { statement, use(name) } or { use(name), statement }
+  end,
   -- The second of two executions finds another table at the same path.
   again = function(self)
     local names = self:pick { { "g1", "hold.env.g1" }, { "g2", "hold.env.g2" },
@@ -262,7 +286,7 @@ local THEMES = {
 }
 
 local OFTEN = { "any", "any", "any", "any", "one", "one", "one", "two", "other", "other", "other",
-  "again" }
+  "tables", "tables", "again" }
 
 -- What the program compares.
 function Gen:result()
@@ -270,7 +294,8 @@ function Gen:result()
   for k, variable in ipairs(self.variables) do
     self:add("result[%d] = %s", k, variable.final)
   end
-  self:add("return {result, list(A), list(B), list(P), list(out)}")
+  self:add("return {result, list(A), list(B), list(P), list(out), list(items),")
+  self:add("  {counts.a, counts.b, counts.c or 0}}")
 end
 
 --- The text of a program.
