@@ -150,6 +150,8 @@ $(eval $(call random_spec,views,MEISSA_VIEWS,5000,spec/views_spec.lua,\
 random loops over views of views))
 $(eval $(call random_spec,reductions,MEISSA_REDUCTIONS,10000,spec/reductions_random_spec.lua,\
 random reductions against plain loops))
+$(eval $(call random_spec,guards,MEISSA_GUARDS,20000,spec/guards_random_spec.lua,\
+random loops with conditions and piecewise subscripts against the recorder and the loop as written))
 $(eval $(call random_spec,files,MEISSA_FILES,5000,spec/read_damage_spec.lua,\
 damaged files of each format to the end of a loop over them))
 

@@ -10,8 +10,8 @@ local affines = require("spec.depend_affine")
 
 local M = {}
 
--- What the names of the texts below mean: on and off are booleans, `here` a number, p a table.
-M.here = 1
+--- What the names of the texts below mean, beside p, a table that is not known.
+M.captured = { on = true, off = false, here = 1 }
 
 -- More conjunctions around one statement would not be followed.
 local MOST = 8
@@ -38,23 +38,25 @@ local function compare(rng, names)
   return {
     text = ("%s %s %s"):format(text, op[1], here and "here" or affines.text(right)),
     value = function(values)
-      local a, b = affines.value(left, values), here and M.here or affines.value(right, values)
+      local a, b = affines.value(left, values), here and M.captured.here or affines.value(right, values)
       return op[2](by and a % by or a, b)
     end,
     known = true, yes = op[3], no = op[4],
   }
 end
 
-local function constant(text, value)
-  return { text = text, value = function() return value end, known = value ~= nil,
+-- A captured boolean, or what is not known.
+local function named(text)
+  local value = M.captured[text]
+  return { text = text, value = function() return M.captured[text] end, known = value ~= nil,
     yes = value == false and 0 or 1, no = value == true and 0 or 1 }
 end
 
 local function atom(rng, names, known)
   local roll = rng:int(1, 100)
-  if roll <= 12 and not known then return constant("p[0]", nil) end
-  if roll <= 16 then return constant("on", true) end
-  if roll <= 20 then return constant("off", false) end
+  if roll <= 12 and not known then return named "p[0]" end
+  if roll <= 16 then return named "on" end
+  if roll <= 20 then return named "off" end
   return compare(rng, names)
 end
 
@@ -91,7 +93,7 @@ function M.make(rng, names, weight, known)
   if roll > 20 and roll <= 40 then made = either(made, atom(rng, names, known)) end
   if roll % 5 == 0 then made = negate(made) end
   if weight * (made.yes + made.no) <= MOST then return made end
-  return rng:chance(50) and constant("on", true) or constant("off", false)
+  return rng:chance(50) and named "on" or named "off"
 end
 
 return M

@@ -14,7 +14,7 @@ local count = tonumber(os.getenv("MEISSA_TEST_COUNT") or "") or 2500
 local function bindings()
   return { A = analyze.shape(50), B = analyze.shape(50), C = analyze.shape(50, 50),
     D = analyze.shape(50, 50), E = analyze.shape(50, 50, 50), p = analyze.opaque,
-    on = true, off = false, here = conditions.here }
+    on = true, off = false, here = conditions.captured.here }
 end
 
 local function plan_of(loop, text, ordered)
@@ -111,6 +111,9 @@ local mutants = {
   ["jumps not seen"] = in_text("if [^\n]- then goto %w+ end", ""),
   ["jumps taken as certain"] = in_text("if [^\n]- (then goto %w+ end)", "if on %1"),
   ["and taken as or"] = in_text(" and ", " or "),
+  ["the first piece always"] = in_text("%b() and (%S)", "on and %1"),
+  ["greatest taken as least"] = in_text("= ([^\n]*)math%.max", "= %1math.min"),
+  ["dead branches taken as live"] = in_text("%f[%w]off%f[%W]", "on"),
   ["a captured number changed"] = in_text("%f[%w]here%f[%W]", "(here + 1)"),
   ["inner loops end too soon"] = in_text("(for k%d = [^,]+, )[^\n]+ do", "%10 do"),
   ["opaque subscripts taken as the index"] = in_text("p%[(%w+)%]", "%1"),

@@ -329,7 +329,8 @@ end
 
 --- A random loop from a seed: {text =, dims =, names =, touch =, bounds =, step =, ordered =}.
 -- @number[opt=0] shift added to every subscript that is a number, so that they can be made positive
-function M.loop(seed, shift)
+-- @bool[opt] guarded whether it surely may have conditions
+function M.loop(seed, shift, guarded)
   local rng = M.random(seed)
   local dims = rng:pick { 1, 1, 2, 2, 2, 2, 3, 3 }
   local features = { shift = shift or 0, locals = 0, skips = 0, weight = 1, arrays = {},
@@ -338,6 +339,7 @@ function M.loop(seed, shift)
     ranges = rng:chance(25), pieces = rng:chance(25),
     counting = rng:chance(20), counters = {}, own = {} }
   features.inner = features.inner or features.counting
+  if guarded then features.conditional, features.pieces = true, true end
   features.pieces = features.pieces and not features.ranges
   for k = 1, rng:int(1, 2) do features.arrays[k] = rng:pick(ARRAYS) end
   local names = {}

@@ -1,7 +1,7 @@
 -- SPDX-License-Identifier: MIT
 --- Random affine loops, run one after the other: prints for each its seed, the strategy, and a
--- digest of all arrays.
---   luajit random_loops.lua plain|meissa SEED COUNT
+-- digest of all arrays. Each is run twice, with other captured values the second time.
+--   luajit random_loops.lua plain|meissa|check SEED COUNT [guarded]
 local meissa = require "meissa"
 local conditions = require "spec.depend_conditions"
 local oracle = require "spec.depend_oracle"
@@ -12,38 +12,43 @@ local entries_of = require("meissa.tables").each
 
 touches.forgets = false
 
-local mode, first, count = arg[1], tonumber(arg[2]), tonumber(arg[3])
+local mode, first, count, guarded = arg[1], tonumber(arg[2]), tonumber(arg[3]), arg[4] ~= nil
 
 local DIMS = {A = 1, B = 1, C = 2, D = 2, E = 3}
 
--- The least and the greatest subscript of a loop.
+local ROUNDS = {{on = true, off = false, here = 1}, {on = false, off = true, here = 3}}
+
+-- The least and the greatest subscript of a loop in any round.
 local function reach_of(loop)
   local least, greatest = math.huge, -math.huge
-  for _, iteration in ipairs(oracle.iterations(loop)) do
-    loop.touch(iteration.values, function(_, element)
-      for k = 1, #element do
-        if element[k] ~= "*" then
-          least, greatest = math.min(least, element[k]), math.max(greatest, element[k])
-        end
+  local function touch(_, element)
+    for k = 1, #element do
+      if element[k] ~= "*" then
+        least, greatest = math.min(least, element[k]), math.max(greatest, element[k])
       end
-    end)
+    end
   end
+  for _, captured in ipairs(ROUNDS) do
+    conditions.captured = captured
+    for _, iteration in ipairs(oracle.iterations(loop)) do loop.touch(iteration.values, touch) end
+  end
+  conditions.captured = ROUNDS[1]
   if least > greatest then return 1, 1 end
   return least, greatest
 end
 
 -- The loop of a seed with subscripts from 1, and the extent of its arrays.
 local function loop_of(seed)
-  local least, greatest = reach_of(random.loop(seed))
+  local least, greatest = reach_of(random.loop(seed, 0, guarded))
   -- A look-up gives 1 to 4.
-  return random.loop(seed, 1 - least), math.max(greatest - least + 1, 4)
+  return random.loop(seed, 1 - least, guarded), math.max(greatest - least + 1, 4)
 end
 
 -- Most elements of an array.
 local MOST = 2e6
 
 local function world(seed, extent, text)
-  local env, rng = {on = true, off = false, here = conditions.here, p = {}}, random.random(seed)
+  local env, rng = {p = {}}, random.random(seed)
   for name, dims in entries_of(DIMS) do
     local shape = {}
     for d = 1, dims do shape[d] = extent end
@@ -57,7 +62,7 @@ local function world(seed, extent, text)
 end
 
 local function with_order(text, ordered)
-  local option = "ordered = " .. tostring(ordered)
+  local option = "ordered = " .. tostring(ordered) .. (mode == "check" and ", check = true" or "")
   local changed, times = text:gsub("{(collapse = %d)}", "{%1, " .. option .. "}", 1)
   if times == 0 then changed = text:gsub("%) do", ", {" .. option .. "}) do", 1) end
   return changed
@@ -68,19 +73,27 @@ local function refused(err)
   return type(err) == "table" and err.code == "DEP"
 end
 
+-- One round; what is refused runs as it is written.
+local function round(loop, text, env)
+  local parallel = mode == "plain" and plain.parallel or meissa.parallel
+  local ok, err = pcall(plain.run, text, env, parallel)
+  if ok then return mode == "plain" and "-" or meissa.last().strategy end
+  if not refused(err) then error(("%s\n%s"):format(tostring(err), text), 0) end
+  if loop.ordered then plain.run(text, env, plain.parallel) end
+  return "refused"
+end
+
 local function run(seed)
   local loop, extent = loop_of(seed)
   local text = with_order(loop.text, loop.ordered)
   local env = world(seed, extent, text)
-  local order = loop.ordered and "ordered" or "unordered"
+  local order, strategies = loop.ordered and "ordered" or "unordered", {}
   if not env then return order, "large", "" end
-  local ok, err = pcall(plain.run, text, env, mode == "plain" and plain.parallel or meissa.parallel)
-  local strategy = "-"
-  if mode ~= "plain" then strategy = refused(err) and "refused" or ok and meissa.last().strategy end
-  if not ok and not refused(err) then
-    error(("seed %d: %s\n%s"):format(seed, tostring(err), text), 0)
+  for number, captured in ipairs(ROUNDS) do
+    for name, value in entries_of(captured) do env[name] = value end
+    strategies[number] = round(loop, text, env)
   end
-  return order, strategy, (plain.image(env))
+  return order, table.concat(strategies, ","), (plain.image(env))
 end
 
 io.stdout:setvbuf "line" -- notices come between
