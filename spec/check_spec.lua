@@ -142,6 +142,12 @@ print(t[1], n, A:sum())
     assert.equal(3, select(2, out:gsub("was skipped", "")))
   end)
 
+  it("counts distances in iterations of a step of 3", function()
+    local A = meissa.zeros(9)
+    for i, j in parallel({4, 7, 3}, {4, 5}, {check = true}) do A[j] = A[j] + i end
+    assert.equal(11, A[5])
+  end)
+
   it("is a true or false", function()
     local text = message_of(function() for _ in parallel(3, {check = 1}) do end end)
     assert.truthy(text:find("option 'check' is true or false, not 1", 1, true))

@@ -112,7 +112,10 @@ local mutants = {
   ["jumps taken as certain"] = in_text("if [^\n]- (then goto %w+ end)", "if on %1"),
   ["and taken as or"] = in_text(" and ", " or "),
   ["the first piece always"] = in_text("%b() and (%S)", "on and %1"),
-  ["greatest taken as least"] = in_text("= ([^\n]*)math%.max", "= %1math.min"),
+  ["greatest taken as least"] = function(loop)
+    if loop.text:find("collapse", 1, true) or not loop.text:find("math.max", 1, true) then return end
+    return plan_of(loop, (loop.text:gsub("math%.max", "math.min")))
+  end,
   ["dead branches taken as live"] = in_text("%f[%w]off%f[%W]", "on"),
   ["a captured number changed"] = in_text("%f[%w]here%f[%W]", "(here + 1)"),
   ["inner loops end too soon"] = in_text("(for k%d = [^,]+, )[^\n]+ do", "%10 do"),

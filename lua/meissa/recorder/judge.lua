@@ -33,7 +33,7 @@ end
 local function distance_of(a, b)
   local d, sign = {}, 0
   for k = 1, #a do
-    d[k] = b[k] - a[k]
+    d[k] = math.floor(b[k] - a[k] + 0.5) -- a third of 4 and of 7 are not quite 1 apart
     if sign == 0 and d[k] ~= 0 then sign = d[k] > 0 and 1 or -1 end
   end
   if sign == 0 then return nil end
