@@ -113,8 +113,8 @@ local mutants = {
   ["and taken as or"] = in_text(" and ", " or "),
   ["the first piece always"] = in_text("%b() and (%S)", "on and %1"),
   ["greatest taken as least"] = function(loop)
-    if loop.text:find("collapse", 1, true) or not loop.text:find("math.max", 1, true) then return end
-    return plan_of(loop, (loop.text:gsub("math%.max", "math.min")))
+    local text, changed = loop.text:gsub("math%.max", "math.min")
+    if changed > 0 and not text:find("collapse", 1, true) then return plan_of(loop, text) end
   end,
   ["dead branches taken as live"] = in_text("%f[%w]off%f[%W]", "on"),
   ["a captured number changed"] = in_text("%f[%w]here%f[%W]", "(here + 1)"),
