@@ -83,6 +83,14 @@ local function read_item(value, run, needs)
   }
 end
 
+-- The base of views that the loop only reads, where it is one piece that workers can keep; or nil.
+local function base_item(value, view, run)
+  if not (view and run.by_value and view.base.compact and is_dense(view.base)) then return nil end
+  local item = views.item(view.base, value)
+  item.movement, item.version = "cached", version_of(item.id, item.pointer, item, item.element)
+  return item
+end
+
 -- An array that the loop writes, or the base of views that it writes.
 local function written_item(value, view, about, run)
   local item = view and views.item(view.base, value) or read_item(value, {})
@@ -194,8 +202,12 @@ local function collect(run, apart, served)
   end
   local function place_array(c)
     local value, about, view = run.values[c], run.plan.array_of[c], run.bindings[c].view
+    if view and numbers[view.base.id] then return numbers[view.base.id], view end
     if about.written then return place(written_item(value, view, about, run)), view end
-    return place(read_item(value, run, served and served[array.describe(value).id])), nil
+    local needs = served and served[array.describe(value).id]
+    local base = not needs and base_item(value, view, run)
+    if base then return place(base), view end
+    return place(read_item(value, run, needs)), nil
   end
   for c, binding in ipairs(run.bindings) do
     if binding.kind == "array" then

@@ -179,16 +179,20 @@ local function groups_of(members, together)
   end
 end
 
--- The base of a group: {id =, dims =, strides =, place = (bytes from its segment's beginning)}.
+-- The base of a group: {id =, dims =, strides =, place = (bytes from its segment's beginning),
+-- compact = (it is no more than its views together)}.
 local function base_of(group, strides)
   local one = group.members[1].about
   local size, first, id = element_size[one.type], 0, math.huge
-  local base = {dims = {}, strides = strides}
+  local base, count = {dims = {}, strides = strides}, 1
   for k, stride in ipairs(strides) do
     base.dims[k] = group.high[k] - group.low[k] + 1
-    first = first + group.low[k] * stride
+    first, count = first + group.low[k] * stride, count * base.dims[k]
   end
-  for _, member in ipairs(group.members) do id = math.min(id, member.id) end
+  for _, member in ipairs(group.members) do
+    id, count = math.min(id, member.id), count - member.about.count
+  end
+  base.compact = count <= 0
   base.id = BASES + id
   base.place = one.offset + (first - group.members[1].first) * size
   return base
@@ -304,7 +308,7 @@ function M.item(base, value)
   return {
     id = base.id, version = 0, pointer = ffi.cast("void *", beginning(base, value)),
     segment = memory.store.block.segment, element = element_size[about.type], dims = base.dims,
-    strides = base.strides,
+    strides = base.strides, store = about.store,
   }
 end
 
