@@ -56,7 +56,7 @@ for _, road in ipairs {"MEISSA_SHM=1", "MEISSA_SHM=0 MEISSA_TRANSPORT=tcp"} do
         local A = meissa.zeros(16)
         local function try(body) print("error", select(2, pcall(body))) A:fill(0) end
         try(function()
-          for i in parallel(16) do
+          for i in parallel(16, {impure = true}) do
             print("line", i)
             if i == 11 then
               local f = require "ffi"
@@ -113,7 +113,7 @@ for _, road in ipairs {"MEISSA_SHM=1", "MEISSA_SHM=0 MEISSA_TRANSPORT=tcp"} do
         local A = meissa.zeros(64)
         local started = meissa.clock()
         local ok, err = pcall(function()
-          for i in parallel(64) do
+          for i in parallel(64, {impure = true}) do
             if i == 1 then
               local f = require "ffi"
               f.cdef "int usleep(unsigned);"
@@ -138,7 +138,7 @@ for _, road in ipairs {"MEISSA_SHM=1", "MEISSA_SHM=0 MEISSA_TRANSPORT=tcp"} do
         local started
         local ok, err = pcall(function()
           started = meissa.clock()
-          for i in parallel(64) do
+          for i in parallel(64, {impure = true}) do
             A[i] = -i
             if i == 40 then
               local f = require "ffi"
