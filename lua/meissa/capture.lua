@@ -131,7 +131,7 @@ local function search_from(state, binding, root, capture)
     binding.reads = not (search.lives or search.all)
   else
     binding.reads = not (search.writes or search.all)
-    binding.impure = impure.of(binding.value, builtins, field_of)
+    binding.impure = impure.of(binding.value, builtins, field_of, state.requires)
   end
   if search.namespaces then judge_namespaces(state, binding, root) end
   for index in tables.each(search.found) do binding.reached[#binding.reached + 1] = index end
@@ -267,7 +267,7 @@ function M.refusal(fn, describe, method, may_be_impure)
   end
   if search.draws then return "draws random numbers" end
   if may_be_impure or builtins[fn] then return nil end
-  local why = impure.of(fn, builtins, field_of)
+  local why = impure.of(fn, builtins, field_of, state.requires)
   return why and string.gsub(why, "^it ", "", 1)
 end
 
@@ -324,6 +324,7 @@ function M.resolve(captures, lookup, describe, options)
     binding.globals = name .. " is nil before the loop, and require may set it"
   end
   append_extra(state, bindings, captures)
+  bindings.requires = state.requires
   bindings.moves = not state.slots:is_empty()
   return bindings
 end

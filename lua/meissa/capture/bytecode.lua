@@ -217,8 +217,7 @@ function M.each_value(fn, world, visit)
   each_prototype(fn, function(proto) visit_values(scan, proto, visit) end)
 end
 
---- Whether a function, or one inside it, indexes something with a key that is no constant.
-function M.computes_names(fn)
+local function computes_names(fn)
   local pc = 1
   while true do
     local ins = funcbc(fn, pc)
@@ -228,9 +227,18 @@ function M.computes_names(fn)
   end
   local found = false
   each_constant(fn, function(constant)
-    found = found or type(constant) == "proto" and M.computes_names(constant)
+    found = found or type(constant) == "proto" and computes_names(constant)
   end)
   return found
+end
+
+-- What code says of itself, by function: it never changes.
+local computing, named = setmetatable({}, { __mode = "k" }), setmetatable({}, { __mode = "k" })
+
+--- Whether a function, or one inside it, indexes something with a key that is no constant.
+function M.computes_names(fn)
+  if computing[fn] == nil then computing[fn] = computes_names(fn) end
+  return computing[fn]
 end
 
 local CALL = learn("function(f) f() return end", 2)
@@ -294,7 +302,9 @@ end
 
 --- All string constants of a function and those inside it: a superset of the globals it names.
 function M.names(fn)
+  if named[fn] then return named[fn] end
   local names = {}
+  named[fn] = names
   local function collect(constant)
     if type(constant) == "string" then
       names[constant] = true

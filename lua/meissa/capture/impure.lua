@@ -60,14 +60,16 @@ local function of_library(value, names)
 end
 
 -- What a value that a function has at hand lets it do; `names` are the constants that it uses.
-local function impurity(value, names, known, field_of, seen)
+local function impurity(value, names, world, seen)
   if value == nil then return nil end
   local name = of_library(value, names)
   if name then return "it uses " .. name end
-  if type(value) == "function" and IMPURE[known[value]] then return "it uses " .. known[value] end
+  if type(value) == "function" and IMPURE[world.known[value]] then
+    return "it uses " .. world.known[value]
+  end
   if is_foreign_function(value) then return "it uses a C function" end
-  if type(value) ~= "function" or known[value] then return nil end
-  return M.of(value, known, field_of, seen)
+  if type(value) ~= "function" or world.known[value] then return nil end
+  return M.of(value, world.known, world.field_of, world.requires, seen)
 end
 
 local function never() return false end
@@ -77,22 +79,25 @@ local function never() return false end
 -- @func fn the function
 -- @tab known names of the functions that the analyser knows, by function
 -- @func field_of field_of(table, key) reads a field without calling anything
-function M.of(fn, known, field_of, seen)
+-- @bool requires whether it may lead to `require`
+function M.of(fn, known, field_of, requires, seen)
   seen = seen or {}
   if seen[fn] then return nil end
   seen[fn] = true
   local info = debug.getinfo(fn, "Su")
   if info.what == "C" then return "it uses a C function" end
   local names, env = bytecode.names(fn), debug.getfenv(fn)
-  local modules, computed = required.by_function(fn, { is_array = never, field_of = field_of })
+  local world = { known = known, field_of = field_of, requires = requires, is_array = never }
+  local modules, computed = {}, false
+  if requires then modules, computed = required.by_function(fn, world) end
   if computed then return "it computes a name for require" end
   for _, name in ipairs(modules) do
-    local found = impurity(required.module(name), names, known, field_of, seen)
+    local found = impurity(required.module(name), names, world, seen)
     if found then return found end
   end
   for slot = 1, info.nups do
     local _, value = debug.getupvalue(fn, slot)
-    local found = impurity(value, names, known, field_of, seen)
+    local found = impurity(value, names, world, seen)
     if found then return found end
   end
   local sorted = {}
@@ -100,7 +105,7 @@ function M.of(fn, known, field_of, seen)
   table.sort(sorted)
   for _, name in ipairs(sorted) do
     local value = type(env) == "table" and field_of(env, name)
-    local found = value and impurity(value, names, known, field_of, seen)
+    local found = value and impurity(value, names, world, seen)
     if found then return found end
   end
 end

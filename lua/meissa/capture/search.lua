@@ -200,6 +200,7 @@ function Search:fn(fn)
     { is_array = self.is_array, is_scratch = self.is_scratch, field_of = field_of,
       builtins = builtins, library = is_library, methods = self.state.methods })
   self:globals(fn)
+  if not self.state.requires then return end -- nothing that leads to `require` was met
   for _, name in ipairs((required.by_function(fn, self.world))) do
     self:visit(required.module(name), fn, name)
   end

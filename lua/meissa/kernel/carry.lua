@@ -58,6 +58,19 @@ local function holds_foreign(content)
   return false
 end
 
+-- The same for this module's files, which never change.
+local own_names = setmetatable({}, { __mode = "k" })
+
+local function add_own(module, content)
+  if type(content) ~= "table" then return end
+  own_names[content] = own_names[content] or { module }
+  for key, value in tables.each(content) do
+    if type(key) == "string" and type(value) == "function" and not own_names[value] then
+      own_names[value] = { module, key }
+    end
+  end
+end
+
 -- {[value] = {module, name}} for tables of modules that are written in C and foreign functions of
 -- every module, and all of this module; and the names of the other modules by table. Libraries are
 -- known without.
@@ -65,22 +78,25 @@ local function index_names()
   local names, modules = { [_G] = { "_G" }, [ffi.C] = { "ffi", "C" } }, {}
   local function add(module, content)
     if type(content) ~= "table" or libraries.name(content) or content == _G then return end
-    local own = string.match(module, "^meissa%f[%z.]") ~= nil
-    local by_name = own or holds_foreign(content)
+    local by_name = holds_foreign(content)
     local list = by_name and names or modules
     list[content] = list[content] or by_name and { module } or module
     for key, value in tables.each(content) do
       if type(key) == "string" and type(value) == "function" and not names[value]
-        and (own or is_foreign(value)) then
+        and is_foreign(value) then
         names[value] = { module, key }
       end
     end
   end
-  local others = {}
-  for module in tables.each(package.loaded) do
-    if type(module) == "string" then others[#others + 1] = module end
+  local own, others = {}, {}
+  for module, content in tables.each(package.loaded) do
+    local is_own = type(module) == "string" and string.find(module, "^meissa%f[%z.]")
+    if is_own and not own_names[content] then own[#own + 1] = module end
+    if not is_own and type(module) == "string" then others[#others + 1] = module end
   end
+  table.sort(own)
   table.sort(others)
+  for _, module in ipairs(own) do add_own(module, package.loaded[module]) end
   for _, module in ipairs(others) do add(module, package.loaded[module]) end
   return names, modules
 end
@@ -135,7 +151,7 @@ function Encoder:name(value)
   local library = type(value) == "table" and libraries.name(value)
   if library then return not libraries.is_changed(value) and { library } or nil end
   if not self.names then self.names, self.tables = index_names() end
-  return self.names[value]
+  return own_names[value] or self.names[value]
 end
 
 -- The encoded form of a value that is reached from node `parent` by the step `last`.
@@ -277,7 +293,8 @@ function Encoder:func(id, fn)
     n = n + 1
   end
   local env = self:environment(id, fn, about.globals)
-  for _, name in ipairs((required.by_function(fn, self.world))) do self:module(name) end
+  local modules = self.requires and required.by_function(fn, self.world) or {}
+  for _, name in ipairs(modules) do self:module(name) end
   self.nodes[id] = { "f", string.dump(fn), upvalues, env, about.power or false, about.assigns }
 end
 
@@ -322,9 +339,9 @@ end
 -- @tab values the values
 -- @number count how many
 -- @tab options `path(n)`: what the user calls value n; `find_array(value)`: nil if it is no array,
--- its number, or false for an array that cannot travel; `modules`: {name, ..., name, ...} of those
--- that are required beside what functions require; `named`: names of modules by table that are sent
--- by these; `code`, `whither` and `remedy` of the error
+-- its number, or false for an array that cannot travel; `modules`, where `require` may be called:
+-- {name, ..., name, ...} of those that are required beside what functions require; `named`: names
+-- of modules by table that are sent by these; `code`, `whither` and `remedy` of the error
 -- @tab[opt] basics the program's basic metatables: `metas`, what basics.changed gave; `refused`, by
 -- function why those that they lead to may not be called
 -- @treturn string
@@ -335,7 +352,8 @@ function M.encode(values, count, options, basics)
     environments = {}, global_seen = {}, find_array = options.find_array,
     code = options.code or "OPT", whither = options.whither or "the workers",
     remedy = options.remedy or "", refused = basics and basics.refused or {},
-    modules = {}, named = {}, given = options.named or {}, world = { field_of = tables.field_of,
+    modules = {}, requires = options.modules and true, named = {}, given = options.named or {},
+    world = { field_of = tables.field_of,
       is_array = function(value) return options.find_array(value) ~= nil end },
   }, Encoder)
   local roots = {}

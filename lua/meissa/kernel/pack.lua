@@ -72,7 +72,7 @@ local function encode_any(values, needed, static, bindings, basics)
   return bulk.encode(sent, needed[#needed] or 0, {
     path = function(c) return info.captures[c].path end,
     find_array = memory.finder(values, #bindings),
-    code = "BDY", modules = bindings.modules,
+    code = "BDY", modules = bindings.requires and bindings.modules,
     remedy = "Read what the loop needs from it into a number, string or table before the loop",
   }, static, basics)
 end
