@@ -63,6 +63,13 @@ local PROGRAMS = {
     local f = setfenv(function() return h end, env)]], "h = h + 1 A[i] = f()", "h" },
   { "runs", [[h = 1 local env = setmetatable({h = 1}, {__index = _G})
     local f = setfenv(function() return h end, env)]], "h = h + 1 A[i] = f()", "h" },
+  { "DEP107", [[local all = {n = 1}
+    local e = setmetatable({}, {__index = function(_, key) return all[key] end})
+    local f = setfenv(function() return n end, e)]], "all.n = all.n + 1 A[i] = f()", "all.n" },
+  { "DEP104", [[local all = {n = 1} setfenv(1, setmetatable({}, {
+      __index = function(_, key) return all[key] end,
+      __newindex = function(_, key, value) all[key] = value end}))]],
+    "n = n + 1 A[i] = all.n", "all.n" },
   { "runs", "g = nil local function f() return _G.g or 2 end", "A[i] = f()" },
   { "runs", "local function f(x) return _G.math.floor(x) end", "A[i] = f(i / 2)" },
   { "DEP119", "g = 5 local function f() return _G.g or 1 end", "A[i] = f()" },

@@ -28,20 +28,20 @@ function Slots:is_empty()
   return next(self.by_table) == nil
 end
 
--- The table of a metatable's event; the second result says that there is something else.
+-- The table of a metatable's event; the second result is what there is instead.
 local function linked(value, event)
   local meta = debug.getmetatable(value)
-  local link = type(meta) == "table" and rawget(meta, event)
+  local link = type(meta) == "table" and rawget(meta, event) or nil
   if type(link) == "table" then return link end
-  return nil, link and true or false
+  return nil, link
 end
 
--- Calls visit(table) for the tables that an access by a key goes through; returns whether it ends
--- in a function, and where is not known.
+-- Calls visit(table) for the tables that an access by a key goes through; returns the function that
+-- it ends in, if there is one: where is not known then.
 local function walk(holder, key, event, visit)
   for _ = 1, MOST_LINKS do
     visit(holder)
-    if rawget(holder, key) ~= nil then return false end
+    if rawget(holder, key) ~= nil then return nil end
     local link, open = linked(holder, event)
     if not link then return open end
     holder = link
@@ -80,26 +80,19 @@ local function add(slots, key, assigned)
   slot[#slot + 1] = assigned
 end
 
---- The body assigns a key of a table by a capture with this binding.
+--- The body assigns a key of a table by a capture with this binding. Where a function is called for
+-- it, the binding counts as aliased.
 -- @string name the capture as the body has it
 function Slots:assign(holder, key, binding, name)
   local assigned, last = { binding = binding, name = name }, nil
   local function note(at) last = at end
-  if walk(holder, key, "__newindex", note) then add(self.open, key, assigned) end
+  if walk(holder, key, "__newindex", note) then
+    add(self.open, key, assigned)
+    binding.aliased, binding.alias = true, binding.alias or "what __newindex assigns"
+  end
   local slots = self.by_table[last] or {}
   self.by_table[last] = slots
   add(slots, key, assigned)
-end
-
---- The body reads a key of a table by a capture with this binding, or a function does: nil.
--- @string[opt] name of the capture as the body has it
-function Slots:read(holder, key, binding, name)
-  local open = walk(holder, key, "__index", function(at)
-    mark((self.by_table[at] or {})[key], binding, name)
-  end)
-  if not open then return end
-  mark(self.open[key], binding, name)
-  for _, slots in tables.each(self.by_table) do mark(slots[key], binding, name) end
 end
 
 --- Something may read and assign any key of these tables: `seen`, a set; nil means all tables.
@@ -116,6 +109,30 @@ function Slots:reach(seen, keys, receiver)
       end
     end
   end
+end
+
+-- The tables that a function which is called for keys (`function(_, key) return all[key] end`) has
+-- at hand, as a set.
+local function upvalues(fn)
+  local found = {}
+  for n = 1, type(fn) == "function" and 255 or 0 do
+    local name, value = debug.getupvalue(fn, n)
+    if not name then break end
+    if type(value) == "table" then found[value] = true end
+  end
+  return found
+end
+
+--- The body reads a key of a table by a capture with this binding, or a function does: nil.
+-- @string[opt] name of the capture as the body has it
+function Slots:read(holder, key, binding, name)
+  local open = walk(holder, key, "__index", function(at)
+    mark((self.by_table[at] or {})[key], binding, name)
+  end)
+  if not open then return end
+  mark(self.open[key], binding, name)
+  for _, slots in tables.each(self.by_table) do mark(slots[key], binding, name) end
+  self:reach(upvalues(open))
 end
 
 return M
