@@ -111,6 +111,13 @@ local function held()
   return memory, children
 end
 
+local function is_worker(pid)
+  for _, each in ipairs(meissa.workers().pids) do
+    if each == pid then return true end
+  end
+  return false
+end
+
 local roads = {}
 for _, transport in ipairs {"ipc", "tcp"} do
   for _, shm in ipairs {true, false} do
@@ -166,7 +173,9 @@ describe(("%d workers killed at random (seed %d)"):format(KILLS, seed), function
           if pid then
             killer:write(("%d %d\n"):format(pid, math.floor(math.random() * usual * 1e6)))
           end
-          assert.is_true(program.run(ratings) == program.right, "other bits")
+          repeat -- the killer may be late on a busy machine
+            assert.is_true(program.run(ratings) == program.right, "other bits")
+          until not is_worker(pid)
         end
         assert.is_true(redone > 0, "no kill met a loop")
       end)
