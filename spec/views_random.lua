@@ -114,8 +114,7 @@ end
 function Program:call(name)
   if #self.dims[name] > 1 then return nil end
   local key = self:subscript(self.dims[name][1])
-  local row = self.made[name].make and self.made[name].make[1] == "row"
-  if row or self:chance(50) then return ("take(%s, %s)"):format(self:name(name), key) end
+  if self:chance(50) then return ("take(%s, %s)"):format(self:name(name), key) end
   return ("take_%s(%s)"):format(name, key)
 end
 
@@ -259,7 +258,7 @@ end
 
 local function rows_of(X, count)
   local rows = {}
-  for k = 1, count do rows[k] = X:select(1, k) end
+  for k = 1, count do rows[k] = X[k] end
   return rows
 end
 

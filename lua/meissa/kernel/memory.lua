@@ -13,14 +13,16 @@ function M.is_array(value)
   return element.kind(value) ~= nil
 end
 
---- A function from array values to the number of the capture that they are: by identity, arrays
--- also by their id; false for other arrays, nil for what is no array.
--- @tab values @number count captured values
-function M.finder(values, count)
+--- A function from array values to the number of the capture that they are: by identity, as rows
+-- that stand for their views, and arrays also by their id; false for other arrays, nil for what is
+-- no array.
+-- @tab values captured values @tab bindings theirs
+function M.finder(values, bindings)
   local known, ids = {}, {}
-  for c = 1, count do
-    local kind = element.kind(values[c])
+  for c, binding in ipairs(bindings) do
+    local kind, given = element.kind(values[c]), binding.value
     if kind then known[values[c]] = known[values[c]] or c end
+    if kind and M.is_array(given) then known[given] = known[given] or c end
     if kind == "handle" then
       local id = tonumber(values[c].array.id)
       ids[id] = ids[id] or c

@@ -71,7 +71,7 @@ local function encode_any(values, needed, static, bindings, basics)
   for _, c in ipairs(needed) do sent[c] = values[c] end
   return bulk.encode(sent, needed[#needed] or 0, {
     path = function(c) return info.captures[c].path end,
-    find_array = memory.finder(values, #bindings),
+    find_array = memory.finder(values, bindings),
     code = "BDY", modules = bindings.requires and bindings.modules,
     remedy = "Read what the loop needs from it into a number, string or table before the loop",
   }, static, basics)
