@@ -138,8 +138,10 @@ for name in raw.pairs(USES) do names[#names + 1] = name end
 raw.table.sort(names)
 ]==]
 
-local function run(text, env)
-  local output, status = child.script(text, {env = env .. " MEISSA_ENGINE=lua", seconds = 120})
+local function run(text, env, engine)
+  env = ("%s MEISSA_ENGINE=%s"):format(env, engine or "lua")
+  local output, status = child.script(text, {env = env, seconds = 120})
+  output = output:gsub("meissa: loops run on the slower Lua engine: the program has [^\n]*\n", "")
   assert.equal("done\n", output)
   assert.equal(0, status)
 end
@@ -287,6 +289,33 @@ describe("a library that the program has changed", function()
       assert(count == 2)
       print "done"
     ]=], "MEISSA_WORKERS=2")
+  end)
+
+  it("may change what operators do with plain values, on either engine", function()
+    for _, name in ipairs {"lua", "native"} do
+      run([=[
+        local meissa = require "meissa"
+        local parallel, A, missing, list = meissa.parallel, meissa.zeros(4), nil, {1, 2}
+        local function sum() local s = A:sum() A:fill(0) return s end
+        for i in parallel(4) do A[i] = i + 1 end
+        assert(sum() == 14)
+        debug.setmetatable(nil, {__add = function() return 7 end})
+        debug.setmetatable(true, {__mul = function() return 5 end})
+        getmetatable("").__unm = function(s) return #s end
+        for i in parallel(4) do A[i] = missing + 1 end
+        assert(sum() == 28)
+        for i in parallel(4) do local t A[i] = t + i end
+        assert(sum() == 28)
+        for i in parallel(4) do A[i] = list[i] + i end
+        assert(sum() == 2 + 4 + 7 + 7)
+        for i in parallel(4) do A[i] = (i > 2) * i + -"abc" end
+        assert(sum() == 32)
+        debug.setmetatable(nil, nil)
+        local ok = pcall(function() for i in parallel(4) do A[i] = missing + 1 end end)
+        assert(not ok)
+        print "done"
+      ]=], "MEISSA_WORKERS=2", name)
+    end
   end)
 
   it("may have methods that store into arrays that they are given", function()

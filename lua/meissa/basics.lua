@@ -7,6 +7,7 @@
 -- @module meissa.basics
 
 local libraries = require "meissa.libraries"
+local tables = require "meissa.tables"
 
 local M = {}
 
@@ -44,6 +45,18 @@ function M.changed()
     if is_changed(name) then found[name] = debug.getmetatable(SAMPLES[name]) or false end
   end
   return found
+end
+
+--- Whether there is more to metatables than methods of strings.
+-- @tab metas what changed gave
+function M.have_operators(metas)
+  for name, meta in tables.each(metas) do
+    if name ~= "string" then return true end
+    for key in tables.each(meta or {}) do
+      if key ~= "__index" then return true end
+    end
+  end
+  return false
 end
 
 --- A set of tables that plain values lead to.

@@ -145,11 +145,12 @@ function M.remember(record, space, plan, found)
 end
 
 --- The program's basic metatables, for meissa.kernel.pack, if it has changed them; nil else.
--- @tab space the iteration space; its `methods` are set
+-- @tab space the iteration space; its `methods` and `operators` are set
 function M.basics(space)
-  space.methods = basics.are_changed()
+  space.methods, space.operators = basics.are_changed(), false
   if not space.methods then return nil end
   local metas, refused = basics.changed(), {}
+  space.operators = basics.have_operators(metas)
   basics.each_function(metas, function(fn, method)
     local why = capture.refusal(fn, describe_array, method, space.impure)
     refused[fn] = why and why .. ": a parallel loop cannot call it as a method or operator of " ..

@@ -139,6 +139,10 @@ function M.judge(plan, static, space)
   if not static.native then
     return stay(plan, space, static.refusal.message, static.refusal.line)
   end
+  if space.operators then
+    return stay(plan, space, "the program has changed what operators do with plain values (a " ..
+      "metatable of nil, numbers, booleans or strings)")
+  end
   local why = compiler.missing()
   if why then return stay(plan, space, why) end
   local kernel = static.native.kernel
