@@ -79,7 +79,12 @@ describe("values", function()
     { "A[i] = 1\nlocal s = (A):sum()", "(+)" },
     { "A[i] = n > 2 and A[i + 1] or A[i]", "(1)" },
     { "A[i] = n > 3 and A[i + 1] or A[i]", "" },
-    { "local w = C[i]\nif n > 1 then w = C[i] end\nw[1] = 0", "(+)" },
+    { "local w = C[i]\nif n > 1 then w = C[i] end\nw[1] = 0", "" },
+    { "local w = C[i]\nif i > 5 then w = C[i - 5] end\nw[1] = 0", "(5)" },
+    { "local k = i - 1\nif k < 1 then k = 10 end\nA[k] = 1", "" },
+    { "local ok = false\nif i > n then ok = true end\nif ok then A[i] = A[n] end", "" },
+    { "local k = i\nif p[i] then k = 5 end\nA[k] = 1", "(+)" },
+    { "local k = i\nlocal f = function() k = 3 end\nif i > 2 then f() end\nA[k] = 1", "(+)" },
   }
   for _, case in ipairs(cases) do
     it(case[1]:gsub("\n", "; "), function()

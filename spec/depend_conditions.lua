@@ -38,7 +38,8 @@ local function compare(rng, names)
   return {
     text = ("%s %s %s"):format(text, op[1], here and "here" or affines.text(right)),
     value = function(values)
-      local a, b = affines.value(left, values), here and M.captured.here or affines.value(right, values)
+      local a = affines.value(left, values)
+      local b = here and M.captured.here or affines.value(right, values)
       return op[2](by and a % by or a, b)
     end,
     known = true, yes = op[3], no = op[4],

@@ -184,6 +184,12 @@ local function statement(rng, names, features, depth)
     features.weight = features.weight * s.test.no
     return s
   end
+  if roll <= 32 and features.guarded then
+    features.locals = features.locals + 1
+    return { kind = "choice", name = "q" .. features.locals, e = affine(rng, names),
+      choice = conditions.make(rng, names, 1, true), second = affine(rng, names),
+      other = rng:chance(40) and affine(rng, names) or nil }
+  end
   if roll <= 36 then
     features.locals = features.locals + 1
     return { kind = "local", name = "q" .. features.locals, e = affine(rng, names) }
@@ -215,7 +221,7 @@ function block(rng, names, features, depth, most)
   for _ = 1, rng:int(1, most) do
     local s = statement(rng, scope, features, depth)
     body[#body + 1] = s
-    if s.kind == "local" then scope[#scope + 1] = s.name end
+    if s.kind == "local" or s.kind == "choice" then scope[#scope + 1] = s.name end
   end
   features.counters, features.own, features.weight = counters, own, weight
   return body
@@ -251,6 +257,11 @@ local function body_text(body, lines, indent)
     elseif s.kind == "skip" then
       lines[#lines + 1] = ("%sif %s then goto %s end"):format(pad, s.test.text, s.label)
       labels[#labels + 1] = s.label
+    elseif s.kind == "choice" then
+      lines[#lines + 1] = ("%slocal %s = %s"):format(pad, s.name, affine_text(s.e))
+      lines[#lines + 1] = ("%sif %s then %s = %s%s end"):format(pad, s.choice.text, s.name,
+        affine_text(s.second), s.other and (" else %s = %s"):format(s.name,
+          affine_text(s.other)) or "")
     elseif s.kind == "local" or s.kind == "counter" then
       lines[#lines + 1] = ("%slocal %s = %s"):format(pad, s.name, affine_text(s.e))
     elseif s.kind == "reset" then
@@ -339,6 +350,7 @@ function M.loop(seed, shift, guarded)
     ranges = rng:chance(25), pieces = rng:chance(25),
     counting = rng:chance(20), counters = {}, own = {} }
   features.inner = features.inner or features.counting
+  features.guarded = guarded
   if guarded then features.conditional, features.pieces = true, true end
   features.pieces = features.pieces and not features.ranges
   for k = 1, rng:int(1, 2) do features.arrays[k] = rng:pick(ARRAYS) end

@@ -79,7 +79,7 @@ end
 local function mark_possible(body, state, possible)
   for _, s in ipairs(body) do
     s.possible = possible or state.lost
-    for _, test in ipairs { s.test, s.second } do
+    for _, test in ipairs { s.test, s.test and s.second } do
       state.unsure = state.unsure or not test.known and test.text ~= "p[0]"
     end
     if s.kind == "for" then
@@ -149,6 +149,9 @@ function touch_body(body, values, touch)
       touch_branches(s, values, touch)
     elseif s.kind == "skip" then
       if s.test.value(values) then return end
+    elseif s.kind == "choice" then
+      local e = s.choice.value(values) and s.second or s.other or s.e
+      values[s.name] = affine_value(e, values)
     elseif s.kind == "local" or s.kind == "counter" or s.kind == "reset" then
       values[s.name] = affine_value(s.e, values)
     elseif s.kind == "step" then

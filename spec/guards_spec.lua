@@ -58,7 +58,7 @@ describe("a plan", function()
       "if i > half then A[i] = A[1] end",
       "if i > nan then A[i] = A[1] end",
       "if i > p[1] then A[i] = A[1] end",
-      "local x = 0 if A[i] > 0 then x = i end if x > 1 then A[i] = A[1] end",
+      "local x = 0 if p[i] > 0 then x = p[i] end if x > 1 then A[i] = A[1] end",
       "i = i + 1 if i > 1 then A[i] = A[1] end",
       "if i > 1 or A[i] > 0 then A[i] = A[1] end",
       "if i > 1 then goto skip end ::back:: ::skip:: A[i] = A[1] if p[1] then goto back end",

@@ -163,6 +163,7 @@ typedef struct branching {
   const ms_guard *out;          /* where the branches that were walked end */
   bool exact;                   /* that is known exactly */
   bool possible;
+  ms_path *paths; /* through the branches, and around all */
 } branching;
 
 static void walk_condition(ms_walk *walk, ms_node *node, branching *all) {
@@ -188,7 +189,7 @@ static void end_if(ms_walk *walk, branching *all, bool left) {
 }
 
 void ms_walk_if(ms_walk *walk, ms_node *node) {
-  branching all = {walk->guard, walk->guard, &ms_guard_never, true, false};
+  branching all = {walk->guard, walk->guard, &ms_guard_never, true, false, NULL};
   uint32_t scope = walk->scope_count, jumps = walk->jump_count;
   uint32_t exits = walk->exits, breaks = walk->breaks;
   for (uint32_t k = 0; k < node->kids; k++) {
@@ -200,11 +201,16 @@ void ms_walk_if(ms_walk *walk, ms_node *node) {
       walk->guard = all.rest;
       all.rest = &ms_guard_never;
     }
+    const ms_change *since = walk->change;
     ms_walk_block(walk, node->kid[k]);
+    ms_walk_end_path(walk, since, &all.paths);
     all.out = ms_guard_or(&walk->guards, all.out, walk->guard, &all.exact);
   }
   walk->possible -= all.possible;
+  walk->guard = all.rest;
+  ms_walk_end_path(walk, walk->change, &all.paths);
+  bool met = ms_walk_meet(walk, node, all.paths, !all.possible);
   end_if(walk, &all, walk->exits != exits || walk->breaks != breaks);
   bool through = walk->guard == all.entry || ms_guard_is_never(walk->guard);
-  if (through && walk->jump_count == jumps) walk->scope_count = scope;
+  if (through && !met && walk->jump_count == jumps) walk->scope_count = scope;
 }

@@ -9,12 +9,12 @@
  * body share are not followed: these may run at any time. */
 #include <string.h>
 
-#include "depend/walk.h"
+#include "depend/piece.h"
 
-/* A number that a local holds. It is good as long as no label was passed, and the inner variables
+/* What a local holds. It is good as long as no label was passed, and the inner variables
  * that it mentions are what they were. */
 struct ms_held {
-  ms_form form;
+  ms_value value;
   uint32_t labels, scope_count;
   ms_inner scope[];
 };
@@ -42,23 +42,31 @@ static void set(ms_walk *walk, const ms_held **slot, const ms_held *held) {
   *slot = held;
 }
 
-/* How many inner variables there must be for the form to have a meaning. */
-static uint32_t scope_of(const ms_form *form) {
+/* How many inner variables there must be for a value to have a meaning. */
+static uint32_t scope_of(const ms_walk *walk, const ms_value *value) {
+  bool constant = value->truth == &ms_truth_true || value->truth == &ms_truth_false;
+  if (value->kind == MS_VALUE_SCALAR && value->pieces == NULL && constant) return 0;
+  if (value->kind != MS_VALUE_NUMBER) return walk->scope_count;
   uint32_t count = MS_MAX_INNER;
-  while (count > 0 && form->at[MS_MAX_DIMS + count - 1] == 0) count--;
+  while (count > 0 && value->form.at[MS_MAX_DIMS + count - 1] == 0) count--;
   return count;
 }
 
-static const ms_held *hold(ms_walk *walk, const ms_form *form) {
-  uint32_t count = scope_of(form);
+static const ms_held *hold(ms_walk *walk, const ms_value *value) {
+  uint32_t count = scope_of(walk, value);
   ms_held *held = ms_arena_take(walk->arena, 1, sizeof *held + count * sizeof *held->scope);
   walk->failed = walk->failed || held == NULL;
   if (held == NULL) return NULL;
-  held->form = *form;
+  held->value = *value;
   held->labels = walk->labels;
   held->scope_count = count;
   if (count > 0) memcpy(held->scope, walk->scope, count * sizeof *held->scope);
   return held;
+}
+
+static const ms_held *hold_form(ms_walk *walk, const ms_form *form) {
+  const ms_value value = ms_value_number(form);
+  return hold(walk, &value);
 }
 
 static bool is_good(const ms_walk *walk, const ms_held *held) {
@@ -74,14 +82,15 @@ static bool is_good(const ms_walk *walk, const ms_held *held) {
 
 void ms_walk_hold(ms_walk *walk, const ms_symbol *symbol, const ms_value *value) {
   if (!is_followed(symbol)) return;
-  bool number = value->kind == MS_VALUE_NUMBER;
-  set(walk, &walk->held[symbol->index], number ? hold(walk, &value->form) : NULL);
+  bool known = value->kind == MS_VALUE_NUMBER || value->kind == MS_VALUE_VIEW ||
+               value->pieces != NULL || (value->kind == MS_VALUE_SCALAR && value->truth != NULL);
+  set(walk, &walk->held[symbol->index], known ? hold(walk, value) : NULL);
 }
 
 bool ms_walk_held(const ms_walk *walk, const ms_symbol *symbol, ms_value *value) {
   const ms_held *held = is_followed(symbol) ? walk->held[symbol->index] : NULL;
   if (!is_good(walk, held)) return false;
-  *value = ms_value_number(&held->form);
+  *value = held->value;
   return true;
 }
 
@@ -90,6 +99,82 @@ void ms_walk_part_ways(ms_walk *walk, const ms_change *since) {
     *walk->change->slot = walk->change->before;
     walk->change = walk->change->previous;
   }
+}
+
+/* ---- paths that meet ---- */
+
+/* A path through an if: where it comes out, and what locals hold there that it has changed. */
+typedef struct ms_path {
+  const ms_guard *guard;
+  struct kept {
+    const ms_held **slot, *held;
+    struct kept *next;
+  } * kept;
+  ms_path *next;
+} ms_path;
+
+static bool find_kept(const ms_path *path, const ms_held **slot, const ms_held **held) {
+  for (const struct kept *each = path->kept; each != NULL; each = each->next) {
+    if (each->slot != slot) continue;
+    *held = each->held;
+    return true;
+  }
+  return false;
+}
+
+void ms_walk_end_path(ms_walk *walk, const ms_change *since, ms_path **paths) {
+  ms_path *path = ms_arena_take(walk->arena, 1, sizeof *path);
+  walk->failed = walk->failed || path == NULL;
+  if (path == NULL) return;
+  *path = (ms_path){.guard = walk->guard, .next = *paths};
+  *paths = path;
+  for (const ms_change *each = walk->change; each != since; each = each->previous) {
+    const ms_held *known;
+    if (find_kept(path, each->slot, &known)) continue;
+    struct kept *kept = ms_arena_take(walk->arena, 1, sizeof *kept);
+    walk->failed = walk->failed || kept == NULL;
+    if (kept == NULL) break;
+    *kept = (struct kept){each->slot, *each->slot, path->kept};
+    path->kept = kept;
+  }
+  ms_walk_part_ways(walk, since);
+}
+
+/* What a local holds where the paths have met; false if that is not known. */
+static bool meet(ms_walk *walk, const ms_path *paths, const ms_held **slot, bool exact,
+                 ms_value *value) {
+  ms_collection made = ms_pieces_begin(walk);
+  for (const ms_path *path = paths; path != NULL; path = path->next) {
+    const ms_held *held = *slot;
+    if (ms_guard_is_never(path->guard)) continue;
+    find_kept(path, slot, &held);
+    if (!is_good(walk, held)) return false;
+    ms_pieces_add(&made, path->guard, &held->value, exact);
+  }
+  return ms_pieces_end(&made, value);
+}
+
+typedef struct ms_met {
+  const ms_held **slot, *held;
+  struct ms_met *next;
+} ms_met;
+
+bool ms_walk_meet(ms_walk *walk, ms_node *node, const ms_path *paths, bool exact) {
+  ms_met *all = NULL;
+  for (const ms_path *path = paths; path != NULL; path = path->next) {
+    for (const struct kept *each = path->kept; each != NULL; each = each->next) {
+      ms_value value;
+      if (!meet(walk, paths, each->slot, exact, &value)) continue;
+      ms_met *met = ms_arena_take(walk->arena, 1, sizeof *met);
+      walk->failed = walk->failed || met == NULL;
+      if (met == NULL) return false;
+      *met = (ms_met){each->slot, hold(walk, &value), all};
+      all = met;
+    }
+  }
+  ms_walk_forget(walk, node);
+  for (const ms_met *met = all; met != NULL; met = met->next) set(walk, met->slot, met->held);
+  return all != NULL;
 }
 
 /* ---- what a loop or a branch assigns ---- */
@@ -291,10 +376,10 @@ static void begin_known(induction *all, ms_trips *trips, const ms_held *before, 
   int64_t each = 0, total;
   all->symbol = after->symbol;
   if (!added_by_block(all, trips->loop->kid[3], &each)) return;
-  if (ms_form_add(&form, &before->form, &trips->counter, each))
-    set(walk, &walk->held[after->symbol->index], hold(walk, &form));
+  if (ms_form_add(&form, &before->value.form, &trips->counter, each))
+    set(walk, &walk->held[after->symbol->index], hold_form(walk, &form));
   after->known = trips->constant && !__builtin_mul_overflow(trips->count, each, &total) &&
-                 ms_form_add(&after->form, &before->form, &one, total);
+                 ms_form_add(&after->form, &before->value.form, &one, total);
 }
 
 static void begin_local(induction *all, ms_trips *trips, const ms_symbol *symbol) {
@@ -308,7 +393,8 @@ static void begin_local(induction *all, ms_trips *trips, const ms_symbol *symbol
   const ms_held *before = walk->held[symbol->index];
   set(walk, &walk->held[symbol->index], NULL);
   bool inside = symbol->declaration != NULL && symbol->declaration->begin > trips->loop->begin;
-  if (trips->counted && !inside && is_good(walk, before)) begin_known(all, trips, before, after);
+  bool number = is_good(walk, before) && before->value.kind == MS_VALUE_NUMBER;
+  if (trips->counted && !inside && number) begin_known(all, trips, before, after);
 }
 
 typedef struct beginning {
@@ -338,5 +424,5 @@ void ms_walk_begin_trips(ms_walk *walk, ms_trips *trips, const ms_value *ends) {
 
 void ms_walk_end_trips(ms_walk *walk, const ms_trips *trips) {
   for (const ms_after *each = trips->after; each != NULL; each = each->next)
-    set(walk, &walk->held[each->symbol->index], each->known ? hold(walk, &each->form) : NULL);
+    set(walk, &walk->held[each->symbol->index], each->known ? hold_form(walk, &each->form) : NULL);
 }

@@ -185,7 +185,6 @@ static void walk_return(ms_walk *walk, ms_node *node) {
 /* What guards mention stays in scope while they may be used. */
 void ms_walk_block(ms_walk *walk, ms_node *block) {
   const ms_guard *guard = walk->guard;
-  const ms_change *since = walk->change;
   ms_entrance outer = ms_walk_enter(walk);
   uint32_t scope = walk->scope_count, jumps = walk->jump_count;
   walk_statements(walk, block);
@@ -193,7 +192,6 @@ void ms_walk_block(ms_walk *walk, ms_node *block) {
   bool through = walk->guard == guard || ms_guard_is_never(walk->guard);
   if (through && walk->jump_count == jumps) walk->scope_count = scope;
   walk->block = outer;
-  if (block->parent != NULL && block->parent->kind == MS_IF) ms_walk_part_ways(walk, since);
 }
 
 void ms_walk_function(ms_walk *walk, ms_function *function) {
@@ -278,7 +276,7 @@ void ms_walk_statement(ms_walk *walk, ms_node *node) {
   bool repeats = node->kind == MS_WHILE || node->kind == MS_REPEAT || node->kind == MS_FOR_GENERIC;
   if (repeats) ms_walk_forget(walk, node);
   walk_statement(walk, node);
-  if (repeats || node->kind == MS_IF) ms_walk_forget(walk, node);
+  if (repeats) ms_walk_forget(walk, node);
   if (node->kind == MS_LABEL) walk->labels++; /* other paths meet here */
 }
 

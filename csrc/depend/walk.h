@@ -74,6 +74,7 @@ typedef struct ms_literal ms_literal; /* see literal.c */
 typedef struct ms_held ms_held;
 typedef struct ms_change ms_change;
 typedef struct ms_after ms_after;
+typedef struct ms_path ms_path;
 
 /* A numeric loop's iterations. */
 typedef struct ms_trips {
@@ -175,6 +176,11 @@ void ms_walk_hold(ms_walk *walk, const ms_symbol *symbol, const ms_value *value)
 bool ms_walk_held(const ms_walk *walk, const ms_symbol *symbol, ms_value *value);
 void ms_walk_part_ways(ms_walk *walk, const ms_change *since);
 void ms_walk_forget(ms_walk *walk, ms_node *node);
+
+/* A path through an if ends here; what it assigned is kept with it and undone. Where all have met:
+ * what locals then hold; whether some hold what they were given in `node`. */
+void ms_walk_end_path(ms_walk *walk, const ms_change *since, ms_path **paths);
+bool ms_walk_meet(ms_walk *walk, ms_node *node, const ms_path *paths, bool exact);
 
 /* Around the block of a numeric loop with these ends (start, limit, step). */
 void ms_walk_begin_trips(ms_walk *walk, ms_trips *trips, const ms_value *ends);

@@ -52,6 +52,12 @@ local LOOPS = {
   {"for i in parallel(n) do A[{i < n and i + 1 or 1}] = A[{i < n and i + 1 or 1}] + B[i] end",
     "independent"},
   {"for i in parallel(n) do A[math.min(i, k)] = A[math.min(i, k)] + i end", "serial"},
+  {"for i in parallel(n) do local at = i - 1 if at < 1 then at = n end D[at][2] = D[at][1] end",
+    "independent"},
+  {"for i in parallel(n) do local ok = false if i ~= k then ok = true end " ..
+    "if ok then A[i] = A[i] + A[k] end end", "independent"},
+  {"for i in parallel(n) do local w = D[1] if i > 1 then w = D[i] end w[3] = w[2] + i end",
+    "independent"},
 }
 
 local n = 40
