@@ -9,6 +9,15 @@ describe("views", function()
   local A
   before_each(function() A = array.from { { 1, 2, 3 }, { 4, 5, 6 } } end)
 
+  it("are no types", function()
+    local ffi, any = require "ffi", array.zeros { 2, 2, 2 }
+    local sparse = array.sparse({ 2 }, { i = { 1 }, v = { 1 } })
+    for _, value in ipairs { any, any[1], any[1][2], sparse } do
+      assert.is_true(array.is(value))
+      assert.is_false(array.is(ffi.typeof(value)))
+    end
+  end)
+
   it("share their elements", function()
     local N, S, T = A:narrow(2, 2, 2), A:select(1, 2), A:transpose()
     assert.same({ { 2, 3 }, { 5, 6 } }, N:totable())

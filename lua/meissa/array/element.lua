@@ -218,15 +218,20 @@ end
 
 local istype = ffi.istype
 
---- What a value is: "handle", "row", "slice", or nil.
-function M.kind(value)
-  if type(value) ~= "cdata" then return nil end
+local function kind_of(value)
   if istype(M.sparse_handle, value) then return "handle" end
   if istype(M.slice, value) then return "slice" end
   for number = 0, 3 do
     if istype(M.handles[number], value) then return "handle" end
     if istype(M.rows[number], value) then return "row" end
   end
+end
+
+--- What a value is: "handle", "row", "slice", or nil. ffi.istype takes the types themselves for
+-- values of theirs; they have a number.
+function M.kind(value)
+  local kind = type(value) == "cdata" and kind_of(value)
+  if kind and not tonumber(value) then return kind end
 end
 
 return M
