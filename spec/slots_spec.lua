@@ -66,6 +66,17 @@ local PROGRAMS = {
   { "DEP107", [[local all = {n = 1}
     local e = setmetatable({}, {__index = function(_, key) return all[key] end})
     local f = setfenv(function() return n end, e)]], "all.n = all.n + 1 A[i] = f()", "all.n" },
+  { "DEP104", [[local n = 1 local e = setmetatable({}, {__index = function() return n end})
+    local f = setfenv(function() return any end, e)]], "n = n + 1 A[i] = f()", "n" },
+  { "DEP104", "local n = 1 setfenv(1, setmetatable({}, {__index = function() return n end}))",
+    "n = n + 1 A[i] = any", "n" },
+  { "DEP119", [[local n = 1
+    setfenv(1, setmetatable({}, {__index = function() n = n + 1 return n end}))]], "A[i] = any" },
+  { "DEP119", [[local all = {n = 1} local e = setmetatable({}, {__index = function()
+      all.n = all.n + 1
+      return all.n
+    end})
+    local f = setfenv(function() return any end, e)]], "A[i] = f()" },
   { "DEP104", [[local all = {n = 1} setfenv(1, setmetatable({}, {
       __index = function(_, key) return all[key] end,
       __newindex = function(_, key, value) all[key] = value end}))]],

@@ -134,6 +134,7 @@ local function search_from(state, binding, root, capture)
     binding.impure = impure.of(binding.value, builtins, field_of, state.requires)
   end
   if search.namespaces then judge_namespaces(state, binding, root) end
+  binding.impure = search.looks or binding.impure
   for index in tables.each(search.found) do binding.reached[#binding.reached + 1] = index end
   table.sort(binding.reached)
 end
@@ -314,6 +315,9 @@ function M.resolve(captures, lookup, describe, options)
   find_slots(state, captures, bindings)
   for c, capture in ipairs(captures) do
     local binding = bindings[c]
+    if capture.reach == "global" and type(state.env) == "table" then
+      binding.globals = searches.lookup(state, state.env, capture.root)
+    end
     search_from(state, binding, path_of(capture, binding.depth), c)
     if binding.impure then binding.impure = impure_words(capture, binding) end
     binding.root = nil

@@ -59,8 +59,8 @@ local function new_search(state)
   end
   local world = { is_array = is_array, field_of = field_of }
   return setmetatable({ state = state, is_array = is_array, is_scratch = is_scratch, seen = {},
-    found = {}, holder = {}, key = {}, events = {}, left = M.MOST, waiting = {}, count = 0,
-    world = world }, Search)
+    asked = {}, found = {}, holder = {}, key = {}, events = {}, left = M.MOST, waiting = {},
+    count = 0, world = world }, Search)
 end
 
 -- What a user may call an array that was found: "model.W", or "W", a variable of a function.
@@ -143,6 +143,29 @@ function Search:library(value, names)
   self:entries(value, keys)
 end
 
+-- A function that is called for globals: what it finds is asked for before the loop.
+function Search:called(fn)
+  if not fn or self.asked[fn] then return end
+  self.asked[fn] = true
+  for n = 1, 255 do
+    local name, value = debug.getupvalue(fn, n)
+    if not name then break end
+    self:assigned(name, value)
+  end
+  if bytecode.changes(fn, self.is_array, field_of) then
+    self.looks = "it looks up variables by a function that changes others"
+  end
+end
+
+--- How a global that the body names is looked up, in words, if that changes something.
+function M.lookup(state, env, name)
+  local fn = slotting.called_for(env, name)
+  if not fn then return nil end
+  local search = new_search(state)
+  search:called(fn)
+  return search.looks and name .. " is looked up by a function that changes variables"
+end
+
 -- Globals that the function names and that are arrays, or lead to them.
 function Search:globals(fn)
   local env = debug.getfenv(fn)
@@ -153,7 +176,8 @@ function Search:globals(fn)
   local watched = not slots:is_empty()
   for _, name in ipairs(tables.keys(names)) do
     if watched then slots:read(env, name) end
-    local value = field_of(env, name)
+    local value, asks = field_of(env, name)
+    if asks then self:called(slotting.called_for(env, name)) end
     local library = type(value) == "table" and not whole and libraries.name(value)
     if library and libraries.is_changed(value) then
       self:library(value, names)

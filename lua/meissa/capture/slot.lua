@@ -54,6 +54,12 @@ function M.note_holders(set, holder, key)
   walk(holder, key, "__index", function(at) set[at] = true end)
 end
 
+--- The function that is called for a key that a table has not; nil if there is none.
+function M.called_for(holder, key)
+  local open = walk(holder, key, "__index", function() end)
+  return type(open) == "function" and open or nil
+end
+
 -- Marks the bindings that assign a slot, but for this one.
 local function mark(slot, binding, name)
   for _, each in ipairs(slot or {}) do
