@@ -143,8 +143,11 @@ end
 local KINDS = {"sum", "choice", "tuple", "tuple", "both", "unset", "bits", "last", "logic", "mark",
                "list", "sums"}
 
-function Maker:statement()
-  local kind = self:pick(KINDS)
+-- What the order of blocks decides about most.
+local TIES = {"tuple", "last"}
+
+function Maker:statement(kinds)
+  local kind = self:pick(kinds)
   if self:chance(20) then
     self.indices[#self.indices + 1] = "k"
     local text = ("for k = 1, %d do %s end"):format(self:int(1, 3), statements[kind](self))
@@ -165,7 +168,7 @@ local function range(maker)
     plain = ("for i = %d, %d, %d do"):format(lo, hi, step), tail = "end"}
 end
 
-local BESIDE = {"", "", "R[i + 1][j + 1] = R[i][j + 1] + R[i + 1][j]", "R[i + 1][j] = R[i][j] + 1",
+local BESIDE = {"", "R[i + 1][j + 1] = R[i][j + 1] + R[i + 1][j]", "R[i + 1][j] = R[i][j] + 1",
                 "R[i + 1][j] = R[i][j + 1] + 1", "R[i][j + 1] = R[i][j] + 1"}
 
 local function rectangle(maker)
@@ -173,7 +176,7 @@ local function rectangle(maker)
   local collapsed = maker:chance(30)
   local head = "for i, j in parallel(%d, %d, options) do"
   if collapsed then head = "for i in parallel(%d, collapsing) do for j = 1, %d do" end
-  return {indices = {"i", "j"}, elements = {"Q[i][j]", "A[i]", "Q[i][j]"}, head = head:format(n, m),
+  return {indices = {"i", "j"}, elements = {"Q[i][j]", "A[i]", "P[i][j]"}, head = head:format(n, m),
           plain = ("for i = 1, %d do for j = 1, %d do"):format(n, m), beside = maker:pick(BESIDE),
           tail = "end end", own_tail = collapsed and "end end" or "end"}
 end
@@ -190,12 +193,14 @@ function M.program(number)
   local maker = setmetatable({state = number % 2147483646 + 1, count = 0, starts = {}, names = {}},
                              Maker)
   for _ = 1, 5 do maker:int(1, 2) end
-  local program = maker:pick {range, range, rectangle, entries}(maker)
+  -- Every fourth one is about ties, in blocks of another order than the loop.
+  local ties = number % 4 == 0
+  local program = maker:pick(ties and {rectangle} or {range, range, rectangle, entries})(maker)
   maker.indices, maker.elements = program.indices, program.elements
   local lines = {program.beside}
-  for _ = 1, maker:int(1, 3) do lines[#lines + 1] = maker:statement() end
+  for _ = 1, maker:int(1, 3) do lines[#lines + 1] = maker:statement(ties and TIES or KINDS) end
   program.body = table.concat(lines, "\n  ")
-  program.ordered = maker:chance(80)
+  program.ordered = ties or maker:chance(80)
   program.grid = program.indices[2] == nil and maker:chance(50) and maker:int(1, 40) or nil
   program.names = maker.names
   program.declarations = "local " .. table.concat(maker.starts, "\nlocal ")
@@ -208,7 +213,8 @@ end
 local function world(meissa)
   local maker = setmetatable({state = 20261120}, Maker)
   local A, Z = meissa.zeros(ROWS), meissa.zeros(ROWS)
-  local Q, R = meissa.zeros(ROWS, COLUMNS), meissa.zeros(ROWS + 1, COLUMNS + 1)
+  local P, Q = meissa.zeros(ROWS, COLUMNS), meissa.zeros(ROWS, COLUMNS)
+  local R = meissa.zeros(ROWS + 1, COLUMNS + 1)
   local function special()
     local roll = maker:int(1, 12)
     if roll == 1 then return 0 / 0 end
@@ -220,14 +226,14 @@ local function world(meissa)
   for i = 1, ROWS do
     A[i], Z[i] = i < 4 and 0 / 0 or special(), maker:chance(50) and 0 or -0
     for j = 1, COLUMNS do
-      Q[i][j] = special()
+      Q[i][j], P[i][j] = special(), maker:chance(50) and 0 or -0
       if maker:chance(15) then
         local at = #list.i + 1
         list.i[at], list.j[at], list.v[at] = i, j, special()
       end
     end
   end
-  return {A = A, Z = Z, Q = Q, R = R, S = meissa.sparse({ROWS, COLUMNS}, list)}
+  return {A = A, Z = Z, P = P, Q = Q, R = R, S = meissa.sparse({ROWS, COLUMNS}, list)}
 end
 
 local function text_of(value)

@@ -141,6 +141,8 @@ static void push_results(lua_State *L, const ms_kernel_info *info, const ms_plan
       lua_setfield(L, -2, "leader");
       lua_pushboolean(L, scalar->unset);
       lua_setfield(L, -2, "unset");
+      lua_pushboolean(L, scalar->ranked);
+      lua_setfield(L, -2, "ranked");
       if (scalar->gated) lua_pushnumber(L, scalar->gate + 1);
       if (scalar->gated) lua_setfield(L, -2, "gate");
     }

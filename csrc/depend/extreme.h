@@ -34,10 +34,10 @@ typedef struct ms_tally {
   const ms_walk *walk;
   const ms_loop *loop;
   const ms_capture *capture;
-  ms_binding_kind kind; /* of the value before the loop */
-  uint32_t mentions;    /* in what is being counted */
-  uint32_t combined;    /* mentions that belong to reductions */
-  bool any, mixed, follows;
+  ms_binding_kind kind;                /* of the value before the loop */
+  uint32_t mentions;                   /* in what is being counted */
+  uint32_t combined;                   /* mentions that belong to reductions */
+  bool any, mixed, follows, elsewhere; /* not by `if` */
   ms_reduce_form found;
 } ms_tally;
 

@@ -240,6 +240,7 @@ typedef struct ms_scalar_plan {
   ms_reduce_wins wins;
   bool unset;          /* there is no value before the first, which is taken whatever it is */
   uint32_t leader;     /* WITH: the capture that decides; others: their own */
+  bool ranked;         /* an extreme by itself, of iterations in another order than the loop's */
   bool gated;          /* tries only what the reduction `gate` has not taken: `elseif` */
   uint32_t gate;       /* a capture */
   bool exact;          /* COUNTED: by whole numbers */

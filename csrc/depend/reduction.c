@@ -156,6 +156,7 @@ static void add_form(ms_tally *all, const ms_reduce_form *is) {
   if (all->any && !ms_extreme_same_tuple(all, &all->found, is)) all->mixed = true;
   if (!agree && is->op == MS_REDUCE_OR && !is->set) all->mixed = true;
   all->any = true;
+  all->elsewhere = all->elsewhere || is->block == NULL;
   all->follows = all->follows || is->op == MS_REDUCE_WITH;
   all->found = *is;
   if (!agree) all->found.wins = MS_WINS_BEYOND;
@@ -289,6 +290,8 @@ bool ms_scalar_reduction(const ms_walk *walk, ms_node *body, ms_scalar_plan *pla
   plan->wins = all.found.wins;
   plan->unset = all.found.unset;
   plan->leader = with ? all.found.leader : plan->capture;
+  bool extreme = plan->op == MS_REDUCE_MIN || plan->op == MS_REDUCE_MAX;
+  plan->ranked = extreme && walk->scattered && !all.elsewhere;
   plan->gated = all.found.gated;
   plan->gate = all.found.gate;
   if (!all.any || all.mixed || all.combined != ms_tally_mentions(&all, body)) return false;

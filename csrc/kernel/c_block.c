@@ -241,6 +241,10 @@ static void declare_variables(ms_writer *w) {
       if (ms_variable_has_head(w->draft, c)) ms_c_line(w, "ms_value h%u = ms_nothing;", c + 1);
     }
     ms_c_line(w, "%s %s = %s;", ms_c_type(form), name, value);
+    bool ranked = ms_variable_is_ranked(w->draft, c);
+    if (ranked) ms_c_line(w, "int l%u = 0;", c + 1);
+    for (uint32_t d = 0; ranked && d < w->positions; d++)
+      ms_c_line(w, "int64_t q%u_%u = INT64_MIN;", c + 1, d + 1);
     if (!ms_variable_is_tracked(w->draft, c)) continue;
     ms_c_line(w, "ms_value q%u = ms_nothing;", c + 1);
     for (uint32_t d = 0; d < w->positions; d++) ms_c_line(w, "int64_t q%u_%u = 0;", c + 1, d + 1);
@@ -250,12 +254,16 @@ static void declare_variables(ms_writer *w) {
 /* Each iteration begins with nothing assigned to what is tracked. */
 static void begin_tracked(ms_writer *w) {
   for (uint32_t c = 0; c < w->draft->job->loop->capture_count; c++) {
+    if (ms_variable_is_ranked(w->draft, c)) ms_c_line(w, "l%u = 0;", c + 1);
     if (ms_variable_is_tracked(w->draft, c)) ms_c_line(w, "%s = ms_nothing;", ms_c_variable(w, c));
   }
 }
 
 static void end_tracked(ms_writer *w) {
   for (uint32_t c = 0; c < w->draft->job->loop->capture_count; c++) {
+    bool ranked = ms_variable_is_ranked(w->draft, c);
+    for (uint32_t d = 0; ranked && d < w->positions; d++)
+      ms_c_line(w, "if (l%u) q%u_%u = x%u;", c + 1, c + 1, d + 1, d + 1);
     if (!ms_variable_is_tracked(w->draft, c)) continue;
     const char *name = ms_c_variable(w, c);
     ms_c_line(w, "if (%s.tag != MS_NATIVE_NONE) {", name);
@@ -287,7 +295,7 @@ static void give_results(ms_writer *w) {
   }
   for (uint32_t s = 0; s < plan->scalar_count; s++) {
     uint32_t at = plan->scalars[s].capture;
-    if (!ms_variable_is_tracked(w->draft, at)) continue;
+    if (!ms_variable_is_tracked(w->draft, at) && !ms_variable_is_ranked(w->draft, at)) continue;
     for (uint32_t d = 0; d < w->positions; d++)
       ms_c_line(w, "results[%u].whole = q%u_%u;", slot++, at + 1, d + 1);
   }

@@ -126,6 +126,8 @@ static void move_to_head(void *context, uint32_t at, const ms_node *value) {
 }
 
 static void head(ms_writer *w, const ms_node *node, ms_head when) {
+  uint32_t ranked = ms_variable_ranked_by(w->draft, node);
+  if (ranked != MS_NO_CAPTURE && when == MS_HEAD_BEFORE) ms_c_line(w, "l%u = 1;", ranked + 1);
   if (ms_variable_head_of(w->draft, node) != when) return;
   const ms_node *block = node->kid[node->kids - 1];
   uint32_t leader = ms_variable_leader(w->draft, block);

@@ -154,6 +154,16 @@ static void move_to_head(void *context, uint32_t at, const ms_node *value) {
 
 static void branch(ms_draft *draft, const ms_node *node) {
   ms_head head = ms_variable_head_of(draft, node);
+  uint32_t ranked = ms_variable_ranked_by(draft, node);
+  if (ranked != MS_NO_CAPTURE) {
+    ms_draft_copy(draft, node->begin, node->kid[0]->begin);
+    ms_draft_node(draft, node->kid[0]);
+    ms_draft_copy(draft, node->kid[0]->end, node->kid[1]->begin);
+    ms_text_format(draft->out, " %sl%u=true ", draft->prefix, ranked + 1);
+    ms_draft_node(draft, node->kid[1]);
+    ms_draft_copy(draft, node->kid[1]->end, node->end);
+    return;
+  }
   if (head == MS_HEAD_NONE) {
     children(draft, node);
     return;

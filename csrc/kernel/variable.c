@@ -30,6 +30,10 @@ bool ms_variable_is_logic(const ms_draft *draft, uint32_t at) {
   return draft->scalar[at]->op == MS_REDUCE_OR || draft->scalar[at]->op == MS_REDUCE_AND;
 }
 
+bool ms_variable_is_ranked(const ms_draft *draft, uint32_t at) {
+  return is_reduction(draft, at) && draft->scalar[at]->ranked;
+}
+
 bool ms_variable_has_head(const ms_draft *draft, uint32_t at) {
   return is_reduction(draft, at) && (draft->scalar[at]->unset || draft->scalar[at]->gated);
 }
@@ -67,6 +71,19 @@ static void look_for_head(void *context, uint32_t at, const ms_node *value) {
 uint32_t ms_variable_leader(ms_draft *draft, const ms_node *block) {
   heads look = {.draft = draft};
   ms_variable_each_assigned(draft, block, look_for_head, &look);
+  return look.leader;
+}
+
+static void look_for_ranked(void *context, uint32_t at, const ms_node *value) {
+  heads *look = context;
+  (void)value;
+  if (ms_variable_is_ranked(look->draft, at)) look->leader = at;
+}
+
+uint32_t ms_variable_ranked_by(ms_draft *draft, const ms_node *statement) {
+  heads look = {.draft = draft, .leader = MS_NO_CAPTURE};
+  if (statement->kids == 2)
+    ms_variable_each_assigned(draft, statement->kid[1], look_for_ranked, &look);
   return look.leader;
 }
 
@@ -137,6 +154,11 @@ static void write_positions(ms_draft *draft, const ms_kernel_info *info, uint32_
 void ms_variables_declare(ms_draft *draft, const ms_kernel_info *info) {
   declare_heads(draft);
   for (uint32_t c = 0; c < draft->job->loop->capture_count; c++) {
+    if (!ms_variable_is_ranked(draft, c)) continue;
+    ms_text_format(draft->out, " local %sl%u", draft->prefix, c + 1);
+    write_positions(draft, info, c);
+  }
+  for (uint32_t c = 0; c < draft->job->loop->capture_count; c++) {
     if (!ms_variable_is(draft, c)) continue;
     if (ms_variable_is_logic(draft, c)) {
       begin_logic(draft, c);
@@ -168,9 +190,19 @@ void ms_variables_declare(ms_draft *draft, const ms_kernel_info *info) {
 /* Before each iteration nothing has been assigned. */
 void ms_variables_begin(ms_draft *draft) {
   for (uint32_t c = 0; c < draft->job->loop->capture_count; c++) {
+    if (ms_variable_is_ranked(draft, c))
+      ms_text_format(draft->out, " %sl%u=false", draft->prefix, c + 1);
     if (!ms_variable_is_tracked(draft, c)) continue;
     ms_text_format(draft->out, " local %sc%u=", draft->prefix, c + 1);
     ms_draft_helper(draft, MS_HELPER_NONE);
+  }
+}
+
+/* "=x1,x2": the indices of the iteration. */
+static void write_iteration(ms_draft *draft, const ms_kernel_info *info) {
+  for (uint32_t d = 0; d < info->positions; d++) {
+    ms_text_format(draft->out, "%s%sx", d > 0 ? "," : "", draft->prefix);
+    if (!info->entries) ms_text_format(draft->out, "%u", d + 1);
   }
 }
 
@@ -178,16 +210,20 @@ void ms_variables_begin(ms_draft *draft) {
 void ms_variables_end(ms_draft *draft, const ms_kernel_info *info) {
   const char *prefix = draft->prefix;
   for (uint32_t c = 0; c < draft->job->loop->capture_count; c++) {
+    if (ms_variable_is_ranked(draft, c)) {
+      ms_text_format(draft->out, "if %sl%u then %sl%u", prefix, c + 1, prefix, c + 1);
+      write_positions(draft, info, c);
+      ms_text_add(draft->out, "=nil,");
+      write_iteration(draft, info);
+      ms_text_add(draft->out, " end ");
+    }
     if (!ms_variable_is_tracked(draft, c)) continue;
     ms_text_format(draft->out, "if %sc%u~=", prefix, c + 1);
     ms_draft_helper(draft, MS_HELPER_NONE);
     ms_text_format(draft->out, " then %sq%u", prefix, c + 1);
     write_positions(draft, info, c);
-    ms_text_format(draft->out, "=%sc%u", prefix, c + 1);
-    for (uint32_t d = 0; d < info->positions; d++) {
-      ms_text_format(draft->out, ",%sx", prefix);
-      if (!info->entries) ms_text_format(draft->out, "%u", d + 1);
-    }
+    ms_text_format(draft->out, "=%sc%u,", prefix, c + 1);
+    write_iteration(draft, info);
     ms_text_add(draft->out, " end ");
   }
 }
@@ -215,6 +251,7 @@ void ms_variables_return(ms_draft *draft, ms_kernel_info *info) {
   }
   for (uint32_t s = 0; s < draft->job->plan->scalar_count; s++) {
     uint32_t at = draft->job->plan->scalars[s].capture;
-    if (ms_variable_is_tracked(draft, at)) write_positions(draft, info, at);
+    if (ms_variable_is_tracked(draft, at) || ms_variable_is_ranked(draft, at))
+      write_positions(draft, info, at);
   }
 }

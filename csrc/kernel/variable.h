@@ -19,6 +19,12 @@ bool ms_variable_is_result(const ms_draft *draft, uint32_t at);
 /* Whether it is returned with the iteration that assigned it last. */
 bool ms_variable_is_tracked(const ms_draft *draft, uint32_t at);
 
+/* Whether it is a reduction that comes with the iteration that it took its value in. */
+bool ms_variable_is_ranked(const ms_draft *draft, uint32_t at);
+
+/* The ranked variable that an `if` combines; MS_NO_CAPTURE: none. */
+uint32_t ms_variable_ranked_by(ms_draft *draft, const ms_node *statement);
+
 /* Whether it has a head: what its block took first, apart from what came of it. A reduction that
  * starts without a value must know whether the first one was nan, which nothing replaces; one that
  * another reduction goes before (`elseif`), what that one took only for want of a better. */

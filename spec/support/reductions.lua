@@ -29,6 +29,11 @@ B[1] = 5e5
 local Q, R = meissa.zeros(N, M), meissa.zeros(N + 1, M + 1)
 for i = 1, N do for j = 1, M do Q[i][j] = A[(i * 3 + j * 41) % N + 1] end end
 
+-- Zeros of which blocks of columns meet the first and the last in another order than the loop.
+local P = meissa.zeros(N, M)
+P:fill(-5)
+P[2][M], P[3][1], P[N - 1][M], P[N][1] = 0, -0, 0, -0
+
 local NUMBERS = {"0", "-0", "2", "math.huge", "-math.huge", "0 / 0"}
 
 -- Bodies over one index; what they may start from.
@@ -75,6 +80,8 @@ local TWO = {
   "if Q[i][j] <= s then q, s, p = j, Q[i][j], i end",
   "if Q[i][j] > 1 then p, q = i, j end",
   "if not s or Q[i][j] < s then s, p, q = Q[i][j], i, j end",
+  "if P[i][j] > s then s = P[i][j] end if -P[i][j] <= t then t = -P[i][j] end",
+  "if s <= P[i][j] then s = P[i][j] end if t > -P[i][j] then t = -P[i][j] end",
 }
 local BESIDE = {"", "R[i + 1][j + 1] = R[i][j + 1] + R[i + 1][j] ", "R[i + 1][j] = R[i][j] + 1 ",
                 "R[i + 1][j] = R[i][j + 1] + 1 "}
@@ -97,8 +104,8 @@ end
 
 -- What the variables are in the end, as text; or false and the error.
 local function run(start, t, head, body, tail, plain)
-  local env = setmetatable({A = A, Z = Z, Q = Q, R = R, parallel = meissa.parallel, n = N, m = M,
-                            math = plain and strict.math or math,
+  local env = setmetatable({A = A, Z = Z, P = P, Q = Q, R = R, n = N, m = M,
+                            parallel = meissa.parallel, math = plain and strict.math or math,
                             bit = plain and strict.bit or bit}, {__index = _G})
   local text = ("local s, p, q, t = %s, nil, nil, %s\n%s\n%s\n%s\nreturn s, p, q, t"):format(
     start, t, head, body, tail)
@@ -134,11 +141,11 @@ end
 
 local function compare_two(body, start)
   if body == "" then return end
-  local expected = run(start, 0, "for i = 1, n do for j = 1, m do", body, "end end", true)
+  local expected = run(start, 7, "for i = 1, n do for j = 1, m do", body, "end end", true)
   if not expected then return end
   for _, beside in ipairs(BESIDE) do
-    compare(expected, start, 0, "for i, j in parallel(n, m) do", beside .. body, "end")
-    compare(expected, start, 0, "for i in parallel(n, {collapse = 2}) do\nfor j = 1, m do",
+    compare(expected, start, 7, "for i, j in parallel(n, m) do", beside .. body, "end")
+    compare(expected, start, 7, "for i in parallel(n, {collapse = 2}) do\nfor j = 1, m do",
             beside .. body, "end end")
   end
 end
@@ -160,5 +167,8 @@ end
 for _, body in ipairs(TWO) do
   if not is_taken() then body = "" end
   for _, start in ipairs {"0", "math.huge", "-math.huge", "nil"} do compare_two(body, start) end
+end
+for _, body in ipairs {unpack(TWO, #TWO - 1)} do -- always
+  compare_two(body, "-math.huge")
 end
 print(("%d agree, %d native, %d refused, %d differ"):format(compared, native, refused, failed))

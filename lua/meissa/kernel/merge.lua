@@ -137,7 +137,8 @@ end
 -- @tab info of the kernel @tab result one of its results
 function M.is_tracked(info, result)
   return info.positions > 0 and
-    (result.role == "private" or result.role == "reduction" and result.op == "with")
+    (result.role == "private" or result.role == "reduction" and
+     (result.op == "with" or result.ranked))
 end
 
 -- --------------------------------------------------------------------------------------- tuples
@@ -152,7 +153,7 @@ local function arrange(info)
   end
   local function is_tuple(result)
     return result.role == "reduction" and
-      (result.op == "with" or result.unset or result.gate ~= nil)
+      (result.op == "with" or result.unset or result.ranked or result.gate ~= nil)
   end
   local function tuple_of(leader)
     if of[leader] then return of[leader] end
@@ -218,7 +219,8 @@ local function take_tuple(info, tuple, final, block, is_set, positions)
   end
   local new = block[tuple.leader]
   if new == nil or (follower and not is_set(follower)) then return end
-  local position = positions and follower and positions[follower]
+  local position = positions and (follower and positions[follower] or positions[tuple.leader])
+  if position == "-" then return end -- nothing was taken
   if out.value == nil or replaces(rule, out, new, position) then
     assign(tuple, final, from_block)
     out.position = position or nil

@@ -28,6 +28,9 @@ local SUBSCRIPT, VALUE, RANDOM, DECLINED, REPEATED = 1, 2, 4, 5, 6
 local ELEMENT = 1
 local NONE, NUMBER, TRUE, FALSE = 0, 1, 2, 3
 
+-- Stands for the index of no iteration.
+local NOWHERE = -0x8000000000000000LL
+
 --- The tag of a result that a block did not assign.
 M.NONE = NONE
 
@@ -229,7 +232,8 @@ local function values_of(self)
   end
   local count, at = #info.results, 2 * #info.results
   for k = 1, self.size / SLOT - 1 - at do
-    values[count + k] = tonumber(results[at + k - 1].whole)
+    local whole = results[at + k - 1].whole
+    if whole ~= NOWHERE then values[count + k] = tonumber(whole) end
   end
   return values
 end

@@ -46,7 +46,7 @@ function M.encode(self, results)
     end
     set[n] = assigned and "1" or "0"
     if merge.is_tracked(info, result) then
-      positions[#positions + 1] = assigned and position_of(self, results, at) or "-"
+      positions[#positions + 1] = assigned and results[at] and position_of(self, results, at) or "-"
       at = at + info.positions
     end
   end
