@@ -8,7 +8,7 @@
  * deep calls are not walked: the caller then takes what their bindings say of them. */
 #include <string.h>
 
-#include "depend/walk.h"
+#include "depend/piece.h"
 
 /* Calls inside calls, and frames in all, that are walked. */
 #define MAX_CALLS  12U
@@ -107,13 +107,17 @@ void ms_walk_give_parameters(ms_walk *walk, const ms_function *function, const m
 }
 
 /* The frame's function; quotients and ranges that its exact result mentions stay in scope. */
-static void walk_code(ms_walk *walk, const ms_frame *frame) {
+static bool walk_code(ms_walk *walk, const ms_frame *frame, ms_value *value) {
   ms_node *body = walk->loop->body;
   uint32_t scope = walk->scope_count;
+  ms_returns returns;
+  ms_returns_begin(walk, &returns);
   ms_walk_enter(walk);
   for (uint32_t k = 0; k < body->kids; k++) ms_walk_statement(walk, body->kid[k]);
   ms_walk_close_jumps(walk, body);
-  if (frame->tail == NULL) walk->scope_count = scope;
+  bool known = ms_returns_end(walk, value) && frame->tail == NULL;
+  if (frame->tail == NULL && !known) walk->scope_count = scope;
+  return known;
 }
 
 bool ms_walk_inline(ms_walk *walk, uint32_t binding, const ms_node *call, const ms_passed *passed,
@@ -131,7 +135,8 @@ bool ms_walk_inline(ms_walk *walk, uint32_t binding, const ms_node *call, const 
   walk->functions = walk->loops = 0;
   walk->literal = NULL;
   ms_walk_give_parameters(walk, walk->loop->closure, passed);
-  walk_code(walk, frame);
+  ms_value pieces;
+  bool known = walk_code(walk, frame, &pieces);
   walk->frame = outer.frame;
   walk->loop = outer.loop;
   walk->means = outer.means;
@@ -149,6 +154,8 @@ bool ms_walk_inline(ms_walk *walk, uint32_t binding, const ms_node *call, const 
   *value = ms_value_scalar();
   if (frame->tail != NULL) {
     *value = frame->exact;
+  } else if (known) {
+    *value = pieces;
   } else if (frame->result != NULL) {
     *value = *frame->result;
   }

@@ -8,7 +8,7 @@
  * too deeply, are walked as what may be called at any time with anything. */
 #include <string.h>
 
-#include "depend/walk.h"
+#include "depend/piece.h"
 
 /* Calls inside calls, and calls in all, that are walked. */
 #define MAX_CALLS    12U
@@ -75,12 +75,17 @@ static uint32_t depth_of(const ms_literal *literal) {
 }
 
 /* Its statements; quotients and ranges that an exact result mentions stay in scope. */
-static void walk_body(ms_walk *walk, const ms_literal *literal) {
+static void walk_body(ms_walk *walk, ms_literal *literal) {
   ms_node *body = literal->function->body;
   uint32_t scope = walk->scope_count;
+  ms_returns returns;
+  ms_value pieces;
+  ms_returns_begin(walk, &returns);
   ms_walk_enter(walk);
   for (uint32_t k = 0; k < body->kids; k++) ms_walk_statement(walk, body->kid[k]);
-  if (literal->tail == NULL) walk->scope_count = scope;
+  bool known = ms_returns_end(walk, &pieces) && literal->tail == NULL;
+  if (known) literal->result = pieces;
+  if (literal->tail == NULL && !known) walk->scope_count = scope;
 }
 
 static void walk_literal(ms_walk *walk, ms_literal *literal, const ms_passed *passed) {

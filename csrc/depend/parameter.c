@@ -141,6 +141,27 @@ static void mark_condition(marker *state, ms_node *node) {
   }
 }
 
+/* Sums and remainders of names: what functions give for subscripts. Products are taken for data. */
+static bool is_sum(const ms_node *node) {
+  switch (node->kind) {
+    case MS_NUMBER:
+    case MS_NAME:
+      return true;
+    case MS_PAREN:
+      return is_sum(node->kid[0]);
+    case MS_BINARY:
+      return (node->op == MS_OP_ADD || node->op == MS_OP_SUB || node->op == MS_OP_MOD) &&
+             is_sum(node->kid[0]) && is_sum(node->kid[1]);
+    default:
+      return false;
+  }
+}
+
+static void mark_result(marker *state, ms_node *node) {
+  mark_condition(state, node);
+  if (is_sum(node) && may_be_affine(state, node)) ms_node_walk(node, mark_names, state);
+}
+
 static bool visit(ms_node *node, void *context) {
   marker *state = context;
   bool any = false;
@@ -169,7 +190,7 @@ static bool visit(ms_node *node, void *context) {
       for (uint32_t k = 0; k < node->kids; k++) mark_condition(state, node->kid[k]);
       break;
     case MS_RETURN:
-      for (uint32_t k = 0; k < node->kids; k++) mark_condition(state, node->kid[k]);
+      for (uint32_t k = 0; k < node->kids; k++) mark_result(state, node->kid[k]);
       break;
     case MS_BINARY:
       if (node->op == MS_OP_AND || node->op == MS_OP_OR) mark_condition(state, node->kid[0]);

@@ -133,3 +133,25 @@ bool ms_pieces_extreme(ms_walk *walk, bool greatest, const ms_value *values, uin
   *value = most;
   return true;
 }
+
+/* ---- results of functions ---- */
+
+void ms_returns_begin(ms_walk *walk, ms_returns *returns) {
+  *returns = (ms_returns){walk->returns, walk->possible, true, ms_pieces_begin(walk)};
+  walk->returns = returns;
+}
+
+void ms_returns_add(ms_walk *walk, const ms_node *node, const ms_value *value) {
+  ms_returns *returns = walk->returns;
+  if (ms_guard_is_never(walk->guard)) return;
+  returns->known = returns->known && node->kids == 1 && walk->loops == 0;
+  if (returns->known)
+    ms_pieces_add(&returns->made, walk->guard, value, walk->possible == returns->possible);
+}
+
+bool ms_returns_end(ms_walk *walk, ms_value *value) {
+  const ms_returns *returns = walk->returns;
+  walk->returns = returns->outer;
+  if (!returns->known || !ms_guard_is_never(walk->guard)) return false;
+  return ms_pieces_end(&returns->made, value);
+}

@@ -58,4 +58,18 @@ bool ms_pieces_operate(ms_walk *walk, ms_op op, const ms_value *left, const ms_v
 bool ms_pieces_extreme(ms_walk *walk, bool greatest, const ms_value *values, uint32_t count,
                        ms_value *value);
 
+/* What a function's returns give, while it is walked where it is called. */
+struct ms_returns {
+  ms_returns *outer;
+  uint32_t possible;
+  bool known; /* each gives one value, and does so once */
+  ms_collection made;
+};
+
+void ms_returns_begin(ms_walk *walk, ms_returns *returns);
+void ms_returns_add(ms_walk *walk, const ms_node *node, const ms_value *value);
+
+/* At the function's end: what it gives; false if that is not known piece by piece. */
+bool ms_returns_end(ms_walk *walk, ms_value *value);
+
 #endif

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "depend/gather.h"
+#include "depend/piece.h"
 #include "depend/slice.h"
 
 /* Values only grow, and each pass grows one at least; bodies of people settle in two or three. */
@@ -168,9 +169,13 @@ static void walk_repeat(ms_walk *walk, ms_node *node) {
 }
 
 static void walk_return(ms_walk *walk, ms_node *node) {
+  const ms_value nothing = ms_value_scalar();
+  bool called = walk->functions == 0 && walk->returns != NULL;
+  if (called && node->kids == 0) ms_returns_add(walk, node, &nothing);
   for (uint32_t k = 0; k < node->kids; k++) {
     ms_value value;
     ms_walk_value(walk, node->kid[k], &value);
+    if (called) ms_returns_add(walk, node, &value);
     if (walk->functions > 0) {
       ms_walk_store(walk, &value);
     } else if (walk->literal != NULL) {

@@ -69,6 +69,7 @@ typedef struct ms_passed {
 
 typedef struct ms_frame ms_frame;     /* see inline.c */
 typedef struct ms_literal ms_literal; /* see literal.c */
+typedef struct ms_returns ms_returns; /* see piece.h */
 
 /* See induction.c. */
 typedef struct ms_held ms_held;
@@ -128,6 +129,7 @@ typedef struct ms_walk {
   ms_frame *frames;        /* all that there were */
   ms_literal *literal;     /* the function of the text that is walked where it is called; or NULL */
   uint32_t literals;       /* that were, in this pass */
+  ms_returns *returns;     /* of the function that is walked */
   const ms_meaning *means; /* of the captures of the frame's function; NULL: themselves */
   ms_value **symbol_value; /* by symbol index; NULL: not met yet */
   ms_value **capture_value; /* by capture, those that the body assigns */

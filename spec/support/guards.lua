@@ -58,6 +58,9 @@ local LOOPS = {
     "if ok then A[i] = A[i] + A[k] end end", "independent"},
   {"for i in parallel(n) do local w = D[1] if i > 1 then w = D[i] end w[3] = w[2] + i end",
     "independent"},
+  {"for i in parallel(n) do A[wrap(i - 3)] = A[wrap(i - 3)] + B[wrap(i - 1)] end", "independent"},
+  {"for i in parallel(n) do local at = wrap(i - 3) if at > k then A[at] = A[k] end end",
+    "independent"},
 }
 
 local n = 40
@@ -67,6 +70,10 @@ local function world()
   for seed, name in ipairs {"A", "B", "C"} do env[name] = meissa.rand({n}, {seed = seed}) end
   env.D = meissa.rand({n, n}, {seed = 4})
   function env.inside(i) return i > 1 and i < n end
+  function env.wrap(k)
+    if k < 1 then return k + n end
+    return k
+  end
   function env.copy(D, i, k)
     if i == k then return end
     D[i][1] = D[k][1]
