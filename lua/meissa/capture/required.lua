@@ -28,13 +28,16 @@ M.loads, M.last = 0, nil
 --- What a module is, loaded if it is not yet.
 -- Errors: SRC for one that cannot be loaded.
 function M.module(name)
-  local module = package.loaded[name]
-  if module ~= nil then return module end
-  M.loads, M.last = M.loads + 1, name
-  local ok, loaded = pcall(rawget(_G, "require") or require, name)
-  if ok then return loaded end
+  local module, ok = package.loaded[name], true
+  if module == nil then
+    M.loads, M.last = M.loads + 1, name
+    ok, module = pcall(rawget(_G, "require") or require, name)
+  end
+  local own = ok and type(module) == "table" and string.find(name, "^meissa%f[%z.]")
+  if own and not known.is_library(module) then known.register_library(module) end
+  if ok then return module end
   errors.raise("SRC", "the loop requires '%s', which cannot be loaded: %s", name,
-               tostring(loaded))
+               tostring(module))
 end
 
 --- Refuses a loop for which a module was loaded that has changed what the body captures: iterations
