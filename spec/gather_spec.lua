@@ -35,8 +35,8 @@ end
 local function run(start, head, body, tail)
   local env = setmetatable({A = A, B = B, words = words, n = n, parallel = meissa.parallel},
                            {__index = _G})
-  local text = ("local t, h = %s\nlocal o, s = {list = {}, counts = {}}, 0\n%s %s %s\n" ..
-                "return {t, h, o, s}"):format(start, head, body, tail)
+  local text = ("local s, o, t, h = 0, {list = {}, counts = {}}, %s\n%s %s %s\n" ..
+                "return {t, h, o, s, o.best and 1 / o.best}"):format(start, head, body, tail)
   local ok, result = pcall(setfenv(assert(loadstring(text)), env))
   return ok and text_of(result) or tostring(result)
 end
@@ -54,10 +54,21 @@ for _, body in ipairs(bodies) do
     end
   end
 end
-local body = "if (i * j) % 3 == 0 then t[#t + 1] = i * 100 + j end h[j] = (h[j] or 0) + i"
-local expected = run("{}, {}", "for i = 1, 30 do for j = 1, 9 do", body, "end end")
-local got = run("{}, {}", "for i, j in parallel(30, 9) do", body, "end")
-if got ~= expected then print(got, expected) end
+-- What depends on the order of iterations, in spaces of which blocks would rather cut any index.
+local ordered = {
+  "local v = i * j == 12 and i * 100 + j o.first = o.first or v o.last = v or o.last",
+  "local zero = i % 2 == 0 and 0 or -0 if zero > o.best then o.best = zero end",
+  "if (i * j) % 3 == 0 then t[#t + 1] = i * 100 + j end h[j] = (h[j] or 0) + i",
+}
+for _, body in ipairs(ordered) do
+  for _, shape in ipairs {{30, 9}, {2, 70}, {1, 40}, {70, 70}} do
+    local start = "{}, {} local o = {best = -9, first = false, last = false}"
+    local expected = run(start, ("for i = 1, %d do for j = 1, %d do"):format(unpack(shape)), body,
+                         "end end")
+    local got = run(start, ("for i, j in parallel(%d, %d) do"):format(unpack(shape)), body, "end")
+    if got ~= expected then print(body, shape[1], shape[2], got, expected) end
+  end
+end
 local _, wrong = pcall(function()
   local h, key = {}, {}
   for i in meissa.parallel(n) do h[key] = (h[key] or 0) + 1 end

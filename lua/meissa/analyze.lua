@@ -239,7 +239,7 @@ local function cut(plan, space, entries)
     if spaces.length(extent) < 1 then return end
   end
   plan.grid = grids.cut(plan, { ranges = space.ranges, options = space.options,
-    entries = space.sparse and entries or nil }).ranges
+    ordered = space.ordered, entries = space.sparse and entries or nil }).ranges
 end
 
 --- Plans a loop given as text.

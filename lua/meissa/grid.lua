@@ -20,6 +20,7 @@ local axis_cuts = require "meissa.axis"
 local errors = require "meissa.errors"
 local partitions = require "meissa.partition"
 local spaces = require "meissa.space"
+local tables = require "meissa.tables"
 local weigh = require "meissa.weigh"
 
 local M = {}
@@ -34,11 +35,26 @@ local STAGE_BLOCKS = 16     -- blocks of a stage, if its iterations are bounded
 local LEAST_BUFFERED = 128  -- iterations of a block with buffers, as long as that leaves so many
 local MOST_BLOCKS = 2 ^ 24  -- that can be scheduled
 
+-- Reductions whose value may depend on the order in which iterations come.
+local IN_ORDER = {["and"] = true, ["or"] = true, min = true, max = true, with = true}
+
+-- Whether an ordered loop's blocks must be ranges of its iterations, one after the other.
+local function needs_order(plan, space)
+  if not space.ordered then return false end
+  for _, scalar in tables.each(plan.scalars) do
+    if scalar.role == "listed" or IN_ORDER[scalar.op] then return true end
+  end
+  return false
+end
+
 -- The dimension that an independent loop is cut along. The first one keeps rows together; one that
--- is too short to feed workers gives way to the longest.
+-- is too short to feed workers gives way to the longest, or, where blocks have to follow the loop's
+-- order, to the first that has several values.
 local function free_dim(plan, space)
   local best, longest = 1, spaces.length(plan.extents[1])
-  if plan.strategy == "independent" and longest < ONE_CUT then
+  if plan.strategy == "independent" and needs_order(plan, space) then
+    while best < #plan.extents and spaces.length(plan.extents[best]) == 1 do best = best + 1 end
+  elseif plan.strategy == "independent" and longest < ONE_CUT then
     for d = 2, space.sparse and #space.ranges or #plan.extents do
       local length = spaces.length(plan.extents[d])
       if length > longest then best, longest = d, length end
