@@ -375,7 +375,9 @@ describe("fields of tables", function()
       { f = function(k) return k * self.loss end })):find("DEP107"))
     assert.are.equal("DEP107", codes(p("self.loss = self.loss + #list",
       { list = { 1, { self } } })))
-    assert.are.equal("DEP107", codes(p("self.fresh = self.fresh + 1")))
+    assert.are.equal("", codes(p("self.fresh = self.fresh + 1")))
+    setmetatable(self, { __index = { old = 1 } })
+    assert.are.equal("DEP107", codes(p("self.old = self.old + 1")))
   end)
 end)
 

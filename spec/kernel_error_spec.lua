@@ -127,6 +127,11 @@ describe("an error in a body", function()
     assert.equal(2, failed.line)
     assert.equal("a table was raised: the error's `value` has it", failed.message)
     assert.same({ 1 }, failed.value)
+    for _, body in ipairs { "local t = {} t.own = t error(t)", "error({ ('x'):rep(40000) })" } do
+      failed = failure("for i in parallel(n) do\n" .. body .. "\nend")
+      assert.truthy(failed.message:find("^a table was raised that does not travel: "))
+      assert.equal("string", type(failed.value))
+    end
     failed = failure("for i in parallel(n) do\nerror()\nend")
     assert.equal(2, failed.line)
     failed = failure("for i in parallel(n) do\nerror('no place', 0)\nend")

@@ -181,7 +181,8 @@ describe("require in a body", function()
             function() for i in parallel(n) do local f = require "io" A[i] = f and 1 or 0 end end,
           },
           ["it uses io"] = {function() for i in parallel(n) do write(i) end end},
-          ["require, where the name of the module is not written"] = {
+          ["require other than in a call with a constant name, require \"name\","] = {
+            function() for i in parallel(n) do local ok = pcall(require, "conf") A[i] = 1 end end,
             function() for i in parallel(n) do A[i] = require(name).rate end end,
             function() for i in parallel(n) do A[i] = require("con" .. "f").rate end end,
             function() for i in parallel(n) do local r = require A[i] = r "conf".rate end end,

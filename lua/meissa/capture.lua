@@ -189,7 +189,7 @@ local function note_assigned(state, capture, binding)
       holder, key = at, field
     end)
     if depth < #capture.fields or depth == 0 then return end
-    if rawget(holder, key) == nil then -- it came from somewhere else
+    if rawget(holder, key) == nil and (binding.value ~= nil or slots.goes_on(holder)) then
       binding.aliased, binding.receiver = true, 0
     end
   elseif capture.reach ~= "global" then

@@ -64,7 +64,12 @@ end
 local function words_of(value)
   if type(value) ~= "table" or debug.getmetatable(value) ~= nil then return M.text(value) end
   local message = rawget(value, "message")
-  return type(message) == "string" and message or "a table was raised: the error's `value` has it"
+  if type(message) == "string" then return message end
+  if type(M.portable(value)) == "table" then
+    return "a table was raised: the error's `value` has it"
+  end
+  return "a table was raised that does not travel: only numbers, booleans, strings and plain " ..
+    "tables of these do, without cycles, up to 32 KB. Give it a field `message`, which is shown"
 end
 
 --- What to say of the value, of 64 KB at most.

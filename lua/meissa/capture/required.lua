@@ -13,8 +13,8 @@ local tables = require("meissa.tables")
 
 local M = {}
 
---- What is said of `require` where its names are not constant.
-M.COMPUTED = "require, where the name of the module is not written in the call,"
+--- What is said of `require` where no call of it has a constant name.
+M.COMPUTED = "require other than in a call with a constant name, require \"name\","
 
 local function is_require(value)
   return type(value) == "function" and known.builtins[value] == "require"

@@ -49,6 +49,12 @@ local function walk(holder, key, event, visit)
   return true
 end
 
+--- Whether assigning a key that a table has not does more than that: by `__newindex`.
+function M.goes_on(holder)
+  local link, open = linked(holder, "__newindex")
+  return link ~= nil or open ~= nil
+end
+
 --- Adds to a set the tables in which a key is looked for; without a key, in which any may be.
 function M.note_holders(set, holder, key)
   walk(holder, key, "__index", function(at) set[at] = true end)
