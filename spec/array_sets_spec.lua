@@ -270,6 +270,15 @@ describe("sets", function()
     it("names what is wrong, case " .. k, function() raises(case[1], case[2], case[3]) end)
   end
 
+  it("tell nothing of the module's own loops", function()
+    local output = require("spec.support.child").script([[
+      local ones = require("meissa").ones(5000)
+      local function add(a, b) return a + b end
+      print(ones:reduce(add, 0, {combine = add}), ones:map(function(x) return x end):sum())
+    ]], {env = "MEISSA_WORKERS=0", seconds = 60})
+    assert.equal("5000\t5000\n", output)
+  end)
+
   it("have nothing to fold in empty arrays", function()
     local E = meissa.zeros(0)
     assert.is_nil(E:reduce(math.max))

@@ -166,6 +166,8 @@ local function fold(acc, fn, call, first, last)
   return acc
 end
 
+local last_of = sets.last_of
+
 local function reduce_blocks(set, fn, initial, combine, call)
   local count = set.count
   local blocks, size, few = sets.blocks(count)
@@ -173,7 +175,7 @@ local function reduce_blocks(set, fn, initial, combine, call)
   require("meissa.spread").run(blocks, few, function(b)
     local acc = initial
     if type(initial) == "function" then acc = initial() end
-    for e = (b - 1) * size + 1, math.min(b * size, count) do acc = fn(acc, call(e)) end
+    for e = (b - 1) * size + 1, last_of(b, size, count) do acc = fn(acc, call(e)) end
     results[b] = acc
   end)
   local acc = start_of(initial)

@@ -121,10 +121,12 @@ function M.blocks(count)
   return math.ceil(count / size), size, count < FEW
 end
 
--- The last element of block b. Without math.min, of which a loop in this process would give notice.
-local function last_of(b, size, count)
+--- The last element of block b. Without math.min, of which a loop in this process would give
+-- notice.
+function M.last_of(b, size, count)
   return b * size < count and b * size or count
 end
+local last_of = M.last_of
 
 --- What call(e) gives for all elements, as a list of lists, block by block, and the size of a
 -- block. `kind`: "one" result a call, "all" results of a call as a list, "pick" the numbers of the
