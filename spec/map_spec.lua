@@ -55,6 +55,15 @@ for _, workers in ipairs {0, 1, 2, 3} do
       assert.same({true, true}, meissa.map({1, 2}, noisy, {impure = true}))
     end)
 
+    it("hands on errors whose iteration names no element", function()
+      local _, err = pcall(meissa.zeros, -1)
+      for _, iteration in ipairs {3, {}, {"first"}} do
+        err.iteration = iteration
+        local text = refusal({1}, function() error(err) end, {serial = true})
+        assert.is_truthy(text:find("ARR: zeros: extent -1", 1, true), text)
+      end
+    end)
+
     it("names bad arguments", function()
       assert.is_truthy(refusal(3):find("OPT: meissa.map takes a list and a function", 1, true))
       assert.is_truthy(refusal({}, sqrt, {inpure = true}):find("did you mean 'impure'?", 1, true))

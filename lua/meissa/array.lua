@@ -16,6 +16,7 @@ local make = require("meissa.array.make")
 local objects = require("meissa.array.objects")
 local sparse = require("meissa.array.sparse")
 local convert = require("meissa.array.convert")
+local labels = require("meissa.array.labels")
 local partition = require("meissa.array.partition")
 local errors = require("meissa.errors")
 require("meissa.array.shape")
@@ -86,7 +87,7 @@ local keep = setmetatable({}, { __mode = "k" })
 --- An array over memory owned by somebody else.
 -- @tab spec `type` (name), `dims`, `data` (a pointer), `strides` (in elements; row-major if nil);
 -- sparse ones `coords` (a list of int32 pointers, 0-based) and `count`; `keep`: a value that lives
--- as long as the array
+-- as long as the array; `labels`, as meissa.array.labels attaches them
 function M.wrap_foreign(spec)
   local rank = #spec.dims
   local number = make.type_number("wrap_foreign", spec.type)
@@ -98,6 +99,7 @@ function M.wrap_foreign(spec)
   end
   local A = element.wrap(core.call(lib.ms_array_foreign, number, rank,
     ffi.new("int64_t[8]", spec.dims), strides, spec.data, coords, spec.count or 0))
+  if spec.labels then labels.attach(A, spec.labels) end
   if spec.frozen then lib.ms_array_freeze(A.array) end
   keep[A] = spec.keep
   return A
@@ -131,6 +133,9 @@ function M.rows(A)
   if lib.ms_rows_suit(A.array) == 0 then return nil end
   return core.call(lib.ms_rows_get, A.array)
 end
+
+--- The labels of an array, packed: see meissa.array.labels.
+M.labels = labels.packed
 
 --- Whether several entries of a sparse array have equal subscripts.
 function M.repeats(A)

@@ -13,6 +13,7 @@ local grids = require "meissa.grid"
 local kernel = require "meissa.kernel"
 local native_runs = require "meissa.native_run"
 local privates = require "meissa.private"
+local tables = require "meissa.tables"
 local views = require "meissa.views"
 
 local M = {}
@@ -24,6 +25,17 @@ local function as_rows(items, numbers)
                 columns = {}}
   for d, number in ipairs(numbers.columns) do rows.columns[d] = items[number].pointer end
   return rows
+end
+
+-- An array's labels, as the kernel takes them.
+local function as_labels(items, packed)
+  if not packed then return nil end
+  local labels = {}
+  for d, each in tables.each(packed) do
+    labels[d] = {id = each.id, pointer = items[each.item].pointer, count = each.count,
+                 strings = each.strings}
+  end
+  return labels
 end
 
 -- An item as the kernel takes an array; `sparse` says more where it is the values of a sparse one,
@@ -52,6 +64,7 @@ function M.instance(kernel_bytes, run_bytes, items, where, draws)
     arrays[a] = own and own.arrays[a] or
       as_array(items, number, where.types[a], where.sparse[a], where.views[a])
     arrays[a].frozen = where.frozen and where.frozen[a]
+    arrays[a].labels = as_labels(items, where.labels[a])
   end
   if where.entries then
     local entries = as_array(items, where.entries, nil, nil, where.entries_view)

@@ -11,6 +11,7 @@ local buffer = require "string.buffer"
 local grids = require "meissa.grid"
 local partitions = require "meissa.partition"
 local scratches = require "meissa.scratch"
+local tables = require "meissa.tables"
 local versions = require "meissa.version"
 local views = require "meissa.views"
 
@@ -165,7 +166,7 @@ local function entry_items(partition, space)
   return items
 end
 
--- The array that holds the bytes of a captured table.
+-- The array that holds the bytes of a captured table, or of an array's labels.
 local function bulk_item(holder)
   local shape, memory = array.describe(holder.array), array.core(holder.array)
   return {
@@ -192,7 +193,7 @@ end
 -- See M.collect.
 local function collect(run, apart, served)
   local items, numbers, where = {}, {}, {arrays = {}, types = {}, sparse = {}, pending = {},
-                                    buffers = {}, scratch = {}, views = {}}
+                                    buffers = {}, scratch = {}, views = {}, labels = {}}
   local function place(item)
     if not numbers[item.id] then
       items[#items + 1] = item
@@ -209,9 +210,24 @@ local function collect(run, apart, served)
     if base then return place(base), view end
     return place(read_item(value, run, needs)), nil
   end
+  -- Weak: the arrays keep what their labels were packed into.
+  local labels, label_count = setmetatable({}, {__mode = "v"}), 0
+  local function place_labels(value)
+    local packed = array.labels(value)
+    if not packed then return nil end
+    local list = {}
+    for d, each in tables.each(packed) do
+      local item = bulk_item(each)
+      list[d] = {item = place(item), id = item.id, count = each.count, strings = each.strings}
+    end
+    label_count = label_count + 1
+    labels[label_count] = packed
+    return list
+  end
   for c, binding in ipairs(run.bindings) do
     if binding.kind == "array" then
       local a, value, about = #where.arrays + 1, run.values[c], run.plan.array_of[c]
+      where.labels[a] = place_labels(value)
       where.types[a] = array.describe(value).type
       if binding.frozen then
         where.frozen = where.frozen or {}
@@ -263,7 +279,16 @@ local function collect(run, apart, served)
     where.bulk[k] = {capture = each.capture, item = place(bulk_item(each.holder)),
                      length = each.holder.length, digest = each.holder.digest}
   end
+  items.labels, items.label_count = labels, label_count
   return items, where
+end
+
+-- Whether the labels among the items are still where they were.
+local function has_labels(items)
+  for k = 1, items.label_count do
+    if not items.labels[k] then return false end
+  end
+  return true
 end
 
 --- Looks again at the contents of arrays that travel by value: some may have changed.
@@ -322,7 +347,7 @@ function M.collect(run, apart, served)
   local known, lasting = ready.items, lasts(run, apart)
   local stores = lasting and sparse_stores(run)
   if known and known.grid == run.grid and known.version == version and lasting and
-     same_list(known.stores, stores) then
+     same_list(known.stores, stores) and has_labels(known.items) then
     return known.items, known.words, known.where
   end
   local items, where = collect(run, apart, served)

@@ -111,7 +111,7 @@ local function items_by_capture(info, items)
     for d, extent in ipairs(item.dims) do dims[d] = tonumber(extent) end
     found[about.capture] = { pointer = item.pointer, type = about.type, dims = dims,
       strides = item.strides, coords = item.coords, count = item.count, id = item.id,
-      rows = item.rows, frozen = item.frozen }
+      rows = item.rows, frozen = item.frozen, labels = item.labels }
   end
   return found
 end

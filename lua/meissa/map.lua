@@ -15,8 +15,9 @@ local MOST_BLOCKS = 4096
 local function reword(err, fn)
   if not errors.is(err) then return err end
   local info = debug.getinfo(fn, "S")
-  if err.iteration then
-    err.message = string.format("element %d: %s", err.iteration[1], err.message)
+  local element = type(err.iteration) == "table" and err.iteration[1]
+  if type(element) == "number" then
+    err.message = string.format("element %d: %s", element, err.message)
     if errors.is_own(err.file) then -- what was raised has no place
       err.file = string.match(info.source, "^[@=](.*)") or info.short_src
       err.line = info.linedefined

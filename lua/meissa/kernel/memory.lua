@@ -58,7 +58,7 @@ local function wrap(item)
   end
   return array.wrap_foreign { type = item.type, dims = item.dims, strides = item.strides,
     data = ffi.cast("void *", item.pointer), coords = coords, count = item.count, keep = item,
-    frozen = item.frozen }
+    frozen = item.frozen, labels = item.labels }
 end
 
 -- Where an item's values and coordinates are: each may have moved since the last job.
