@@ -88,6 +88,27 @@ describe("check = true", function()
     for i = 1, 10 do assert.equal(1, A[i]) end
   end)
 
+  it("knows the labels of arrays", function()
+    local path = os.tmpname()
+    child.write(path, "30,apple,3\n10,pear,4\n")
+    local R = meissa.read.triples(path)
+    child.write(path, "height,width\n1,2\n3,4\n")
+    local C = meissa.read.csv(path)
+    os.remove(path)
+    local by_number = function(i) return R:label(1, i) >= 10 end
+    local by_name = function(i) return C:label(2, i) ~= i end
+    for _, holds in ipairs {by_number, by_name} do
+      local A = meissa.ones(3)
+      local ok, err = with_answers(claim_independence, function()
+        for i in parallel(2, {check = true}) do
+          if holds(i) then A[i + 1] = A[i] end
+        end
+      end)
+      assert.is_false(ok)
+      assert.truthy(tostring(err):find("reads A%[2%] at line %d+: distance %(1%)"), tostring(err))
+    end
+  end)
+
   it("tells a body that changes what it captures from a wrong plan", function()
     local A, state = meissa.ones(40), {shift = 1}
     local hidden = state

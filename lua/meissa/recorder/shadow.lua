@@ -294,6 +294,11 @@ function M.view(log, store, about, base, offset)
                     dims = about.dims, strides = about.strides}
 end
 
+--- Gives a shadow the labels of the array that it stands for.
+function M.share_labels(shadow, handle)
+  core.lib.ms_array_share_labels(handle_of(views[shadow]).array, handle.array)
+end
+
 --- Notes that the running iteration reads the element of a shadow at these subscripts.
 function M.read(shadow, at)
   local view = views[shadow]

@@ -70,9 +70,11 @@ local function copy_sparse(handle, about)
   local bytes = ffi.sizeof(core.element_ctypes[raw.type]) * about.count
   local memory = array.zeros(math.max(1, math.ceil(bytes / 8)))
   ffi.copy(memory.array.data, raw.data, bytes)
-  return array.wrap_foreign {type = about.type, dims = about.dims, coords = coords,
-                             count = about.count, data = memory.array.data,
-                             keep = {memory, handle}}
+  local copy = array.wrap_foreign {type = about.type, dims = about.dims, coords = coords,
+                                   count = about.count, data = memory.array.data,
+                                   keep = {memory, handle}}
+  core.lib.ms_array_share_labels(copy.array, raw)
+  return copy
 end
 
 -- First byte and size of the memory that an array lies in.
@@ -141,8 +143,10 @@ function M:array(value, name)
   local store = self:store_of(handle, about, name)
   local pointer = core.pointer_ctypes[raw.type]
   local offset = ffi.cast(pointer, raw.data) - ffi.cast(pointer, store.origin)
-  return shadows.view(self.log, store, about, ffi.cast(pointer, store.memory.array.data),
-                      tonumber(offset))
+  local shadow = shadows.view(self.log, store, about,
+                              ffi.cast(pointer, store.memory.array.data), tonumber(offset))
+  shadows.share_labels(shadow, handle)
+  return shadow
 end
 
 --- Pieces of memory whose copy differs from the original: a list of names.
