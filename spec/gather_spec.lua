@@ -19,6 +19,8 @@ local bodies = {
   "o.list[#o.list + 1] = i o.counts[A[i]] = (o.counts[A[i]] or 0) + 1",
   "if A[i] > 99 then t[#t + 1] = i h[i] = (h[i] or 0) + 1 end",
   "h[i] = (h[i] or 0) + i s = s + i",
+  "h.a = (h.a or 0) + 1 if A[i] > 5 then h['b c'] = i + (h['b c'] or 0) - 2 end",
+  "if A[i] > 99 then h.a = (h.a or 0) + 1 end o.p, o.q = (o.p or 0) + i, o.q or i > 9 and i",
 }
 local starts = {"{}, {}", "{'a', 'b'}, {w3 = 5, w1 = false, [2] = 1}", "{1, nil, 3, nil, 5}, {}"}
 
@@ -84,7 +86,7 @@ describe("plain tables that are gathered", function()
       local output, status = child.script(SCRIPT, {env = environment, seconds = 60})
       assert.equal(0, status, output)
       local key = environment == "MEISSA_WORKERS=0" and "nil" or "has a key that is a table"
-      assert.equal("81\tlua\t" .. key .. "\n", output)
+      assert.equal("99\tlua\t" .. key .. "\n", output)
     end)
   end
 

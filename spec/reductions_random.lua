@@ -72,8 +72,10 @@ end
 local statements = {}
 
 function statements:sum()
-  local s = self:variable(self:int(-3, 3))
-  return ("%s = %s %s %s"):format(s, s, self:pick {"+", "-"}, self:whole())
+  local nothing = self:chance(25)
+  local s = self:variable(nothing and "nil" or self:int(-3, 3))
+  local old = (nothing or self:chance(25)) and ("(%s or 0)"):format(s) or s
+  return ("%s = %s %s %s"):format(s, old, self:pick {"+", "-"}, self:whole())
 end
 
 function statements:choice()

@@ -44,6 +44,7 @@ describe("reductions", function()
 
   it("are told by their operators and leaders", function()
     for _, case in ipairs {
+      {"s = i + (s or 0)", "s +"}, {"s = (s or 0) - i", "s +", {s = "nothing"}},
       {"s = bit.bor(i, s)", "s bit.bor"}, {"if A[i] > s then s, p = A[i], i end", "s max, p with"},
       {"if A[i] < s then p = {i, A[i]} s = A[i] end", "s min, p with"},
       {"if A[i] < s then s, p = A[i], i elseif A[i] > t then t, q = A[i], i end",

@@ -238,7 +238,8 @@ typedef struct ms_scalar_plan {
   ms_scalar_role role;
   ms_reduce_op op; /* REDUCTION */
   ms_reduce_wins wins;
-  bool unset;          /* there is no value before the first, which is taken whatever it is */
+  bool unset;          /* there is no value before the first, which is taken whatever it is; of a
+                          sum, 0 stands for it */
   uint32_t leader;     /* WITH: the capture that decides; others: their own */
   bool ranked;         /* an extreme by itself, of iterations in another order than the loop's */
   bool gated;          /* tries only what the reduction `gate` has not taken: `elseif` */

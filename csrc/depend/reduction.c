@@ -6,6 +6,7 @@
  * these forms, all with one operator (e: an expression without s):
  *
  *   s = s + e           s anywhere in a sum, with a plus; s = s * e likewise
+ *   s = (s or 0) + e    likewise, of an s that is nil or a number before
  *   s = math.max(s, e)  any number of arguments, s one of them; math.min
  *   s = bit.bor(s, e)   likewise; bit.band, bit.bxor
  *   if e > s then s = e end, s = e > s and e or s   and their mirror images; >= < <=
@@ -49,13 +50,26 @@ uint32_t ms_tally_mentions(const ms_tally *all, ms_node *node) {
   return inner.mentions;
 }
 
+/* s or 0 */
+static bool is_or_zero(const ms_tally *all, const ms_node *node) {
+  if (node->kind != MS_BINARY || node->op != MS_OP_OR) return false;
+  const ms_node *zero = ms_node_bare(node->kid[1]);
+  return ms_capture_is(all->capture, ms_node_bare(node->kid[0])) && zero->kind == MS_NUMBER &&
+         !zero->boxed && zero->number == 0 &&
+         (all->kind == MS_BIND_NIL || all->kind == MS_BIND_NUMBER);
+}
+
 /* The variable stands once in a tree of + and -, never behind a minus. */
-static bool in_sum(const ms_tally *all, ms_node *node) {
+static bool in_sum(const ms_tally *all, ms_node *node, ms_reduce_form *is) {
   node = ms_node_bare(node);
   if (ms_capture_is(all->capture, node)) return true;
+  if (is_or_zero(all, node)) {
+    is->unset = all->kind == MS_BIND_NIL;
+    return true;
+  }
   if (node->kind != MS_BINARY || (node->op != MS_OP_ADD && node->op != MS_OP_SUB)) return false;
-  if (in_sum(all, node->kid[0])) return true;
-  return node->op == MS_OP_ADD && in_sum(all, node->kid[1]);
+  if (in_sum(all, node->kid[0], is)) return true;
+  return node->op == MS_OP_ADD && in_sum(all, node->kid[1], is);
 }
 
 static bool in_product(const ms_tally *all, ms_node *node) {
@@ -138,7 +152,7 @@ static bool form_of(const ms_tally *all, ms_node *value, ms_reduce_form *is) {
     case MS_OP_ADD:
     case MS_OP_SUB:
       is->op = MS_REDUCE_SUM;
-      return in_sum(all, value);
+      return in_sum(all, value, is);
     case MS_OP_MUL:
       is->op = MS_REDUCE_PRODUCT;
       return in_product(all, value);

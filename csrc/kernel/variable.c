@@ -35,7 +35,8 @@ bool ms_variable_is_ranked(const ms_draft *draft, uint32_t at) {
 }
 
 bool ms_variable_has_head(const ms_draft *draft, uint32_t at) {
-  return is_reduction(draft, at) && (draft->scalar[at]->unset || draft->scalar[at]->gated);
+  if (!is_reduction(draft, at) || draft->scalar[at]->op == MS_REDUCE_SUM) return false;
+  return draft->scalar[at]->unset || draft->scalar[at]->gated;
 }
 
 void ms_variable_each_assigned(ms_draft *draft, const ms_node *block,

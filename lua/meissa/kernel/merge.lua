@@ -24,7 +24,7 @@ local identities = { ["+"] = -0, ["*"] = 1, min = math.huge, max = -math.huge, [
 -- @tab reduction `op`: "+" "*" "min" "max" "and" "or" "bit.bor" "bit.band" "bit.bxor"
 -- @param initial the variable's value before the loop
 function M.identity(reduction, initial)
-  if reduction.op == "or" and initial == nil then return nil end
+  if (reduction.op == "or" or reduction.op == "+") and initial == nil then return nil end
   return identities[reduction.op]
 end
 
@@ -57,7 +57,10 @@ local function merge_bits(merge, op)
 end
 
 local merges = {
-  ["+"] = function(old, new) return old + new end,
+  ["+"] = function(old, new) -- nil: `(s or 0) + e` of an s that is nil before
+    if old == nil or new == nil then return old or new end
+    return old + new
+  end,
   ["*"] = function(old, new) return old * new end,
   ["bit.bor"] = merge_bits(bor, "bit.bor"),
   ["bit.band"] = merge_bits(band, "bit.band"),
@@ -153,7 +156,8 @@ local function arrange(info)
   end
   local function is_tuple(result)
     return result.role == "reduction" and
-      (result.op == "with" or result.unset or result.ranked or result.gate ~= nil)
+      (result.op == "with" or result.unset and result.op ~= "+" or result.ranked or
+       result.gate ~= nil)
   end
   local function tuple_of(leader)
     if of[leader] then return of[leader] end
