@@ -2,6 +2,7 @@
 -- Plain tables that a body only appends to or counts in are what the plain loop makes of them.
 local analyze = require "meissa.analyze"
 local child = require "spec.support.child"
+local meissa = require "meissa"
 
 local SCRIPT = [==[
 local meissa = require "meissa"
@@ -97,6 +98,31 @@ describe("plain tables that are gathered", function()
     local plan = analyze.analyze("for i in parallel(20) do " .. body .. " end", bindings, options)
     return plan.scalars.t and plan.scalars.t.role, plan.reasons[1] and plan.reasons[1].code
   end
+
+  it("are named in the fixes of what is like them", function()
+    for body, fix in pairs {
+      ["table.insert(t, i)"] = "t[#t + 1] = value",
+      ["table.insert(t, 1, i)"] = "t[i] = value",
+      ["table.sort(t, A)"] = "t[i] = value",
+      ["t[i % 3] = t[i % 3] + 1"] = "t[i % 3] = (t[i % 3] or 0) + ...",
+      ["t[i % 3] = t[i % 2] - 1"] = "use an array",
+    } do
+      local text = ("for i in parallel(9) do %s end"):format(body)
+      local plan = analyze.analyze(text, {t = {}, A = {}})
+      assert.equal("DEP107", plan.reasons[1].code)
+      assert.truthy(plan.reasons[1].fixes[1]:find(fix, 1, true), plan.reasons[1].fixes[1])
+    end
+  end)
+
+  it("must hold numbers before", function()
+    local h = {x = "keep"}
+    local ok, err = pcall(function()
+      for i in meissa.parallel(5) do h[i % 2] = (h[i % 2] or 0) + 1 end
+    end)
+    assert.is_false(ok)
+    assert.truthy(tostring(err):find('h["x"] is a string before the loop; sums by key need', 1,
+      true))
+  end)
 
   it("are told", function()
     assert.equal("listed", (role "t[#t + 1] = A[i]"))

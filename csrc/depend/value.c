@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * Walk, values: what variables hold, and assignments to them and into arrays. See walk.h. */
+#include <string.h>
+
 #include "depend/gather.h"
 #include "depend/piece.h"
 #include "depend/scalar.h"
@@ -129,6 +131,34 @@ static bool is_shared_field(const ms_walk *walk, const ms_node *node) {
   return ms_loop_capture_of(walk->loop, node->kid[0]) >= 0;
 }
 
+/* table.insert(t, v) */
+static bool is_insert(const ms_node *node) {
+  if (node->kind != MS_CALL || node->kids != 3 || node->kid[0]->kind != MS_INDEX) return false;
+  const ms_node *key = node->kid[0]->kid[1];
+  return key->kind == MS_STRING && strcmp(key->text, "insert") == 0;
+}
+
+/* `h[k] = h[k] + e` counts where it is written so that h[k] may be nil. */
+static const char *fix_of_store(ms_walk *walk, const ms_node *node) {
+  const char *plain = "use an array: local t = meissa.zeros(n)  ... t[i] = value";
+  const ms_node *assign = node->parent;
+  if (node->kind != MS_INDEX || assign->kind != MS_ASSIGN || assign->kids != 2) return plain;
+  const ms_node *sum = assign->kid[1];
+  if (sum->kind != MS_BINARY || (sum->op != MS_OP_ADD && sum->op != MS_OP_SUB)) return plain;
+  const ms_node *old = sum->kid[0];
+  const char *text = walk->loop->tree->text;
+  size_t length = node->end - node->begin;
+  if (old->kind != MS_INDEX || old->end - old->begin != length ||
+      memcmp(text + old->begin, text + node->begin, length) != 0)
+    return plain;
+  int size = (int)length;
+  const char *fix = ms_arena_format(walk->arena, "count by keys: %.*s = (%.*s or 0) %c ...", size,
+                                    text + node->begin, size, text + node->begin,
+                                    sum->op == MS_OP_ADD ? '+' : '-');
+  walk->failed = walk->failed || fix == NULL;
+  return fix;
+}
+
 void ms_walk_find_store(ms_walk *walk, bool proven, const ms_node *node) {
   if (walk->frame != NULL) {
     ms_walk_find(walk, MS_REASON_CHANGES, proven, node,
@@ -141,7 +171,9 @@ void ms_walk_find_store(ms_walk *walk, bool proven, const ms_node *node) {
   if (node->kind == MS_INDEX) ms_node_walk(node->kid[1], look_for_length, &appends);
   if (appends) {
     ms_walk_find(
-        walk, MS_REASON_TABLE_WRITE, proven, node, "store at the loop's own index: t[i] = value",
+        walk, MS_REASON_TABLE_WRITE, proven, node,
+        is_insert(node) ? "append by an assignment: t[#t + 1] = value"
+                        : "store at the loop's own index: t[i] = value",
         "the body appends to a table from outside, and each worker has its own copy of it");
     return;
   }
@@ -149,8 +181,7 @@ void ms_walk_find_store(ms_walk *walk, bool proven, const ms_node *node) {
     find_field_store(walk, proven, node);
     return;
   }
-  ms_walk_find(walk, MS_REASON_TABLE_WRITE, proven, node,
-               "use an array: local t = meissa.zeros(n)  ... t[i] = value",
+  ms_walk_find(walk, MS_REASON_TABLE_WRITE, proven, node, fix_of_store(walk, node),
                "the body writes into a plain table from outside, and each worker has its own copy "
                "of it");
 }

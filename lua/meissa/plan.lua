@@ -278,9 +278,10 @@ function M.check_scalars(plan, values)
     end
     local stranger = scalar.role == "counted" and find_stranger(value)
     if stranger ~= nil and stranger ~= false then
-      errors.raise("BDY", "%s[%s] is a %s before the loop; sums by key start from numbers. Give " ..
-                   "them a table of their own", scalar.name, tostring(stranger),
-                   type(value[stranger]))
+      local form = type(stranger) == "string" and "%q" or "%s"
+      errors.raise("BDY", "%s[%s] is a %s before the loop; sums by key need a table that holds " ..
+                   "numbers only. Give them one of their own", scalar.name,
+                   string.format(form, tostring(stranger)), type(value[stranger]))
     end
   end
 end
