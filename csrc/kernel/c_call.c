@@ -213,6 +213,9 @@ static void inline_call(ms_writer *w, const ms_node *node, const ms_node *functi
                         ms_c_value *values, uint32_t count) {
   const ms_callee *callee = ms_typed_callee(w->typed, function);
   const ms_function *known = function->function;
+  if (callee == NULL)
+    ms_c_refuse(w, node, "`%s` calls a function whose text is not known here",
+                ms_c_source(w, node));
   if (callee == NULL || !can_inline(w, node, function)) return;
   declare_results(w, node, callee, values, count);
   ms_c_line(w, "{");

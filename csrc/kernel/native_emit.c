@@ -331,11 +331,12 @@ int ms_native_emit(const ms_kernel_job *job, bool fast, ms_text *out, ms_kernel_
   ms_draft draft = {.job = &own, .arena = info->arena, .err = err};
   ms_typed typed;
   if (ms_draft_prepare(&draft) != 0 || ms_draft_info(&draft, info) != 0) return -1;
-  if (ms_typed_find(&typed, &draft) != 0) return out_of_memory(err);
+  int result = ms_typed_find(&typed, &draft) == 0 ? 0 : out_of_memory(err);
   ms_writer w = {.draft = &draft, .typed = &typed, .arena = info->arena, .why = why, .fast = fast};
-  if (prepare(&w, err) != 0) return -1;
-  int result = emit(&w, out, info, err);
+  if (result == 0) result = prepare(&w, err);
+  if (result == 0) result = emit(&w, out, info, err);
   messages->text = w.messages;
   messages->count = w.message_count;
+  ms_typed_end(&typed);
   return result;
 }

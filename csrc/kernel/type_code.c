@@ -3,9 +3,12 @@
  * Typed form, code: functions from outside of the loop whose text is known (ms_binding.code). See
  * typed.h.
  *
- * Such a text is a tree of its own, whose names mean bindings of the loop by ms_binding.means. A
- * number or boolean that only a function names has no capture that could pass it: it becomes a
- * binding more, and a parameter that the engine reads out of the function (MS_PARAM_INNER). */
+ * Such a text is a tree of its own, whose names mean bindings of the loop by ms_binding.means. Two
+ * closures of one text have different upvalues, so each function has a tree that is no other's: of
+ * a text that is taken already another one is parsed. Types, locals and what is inlined then belong
+ * to one closure, found by its nodes. A number or boolean that only a function names has no capture
+ * that could pass it: it becomes a binding more, and a parameter that the engine reads out of the
+ * function (MS_PARAM_INNER). */
 #include <string.h>
 
 #include "kernel/typed.h"
@@ -87,44 +90,71 @@ uint32_t ms_typed_binding(const ms_typed *typed, const ms_node *node, const ms_n
   return inner((ms_typed *)(uintptr_t)typed, code, capture, means);
 }
 
-const ms_node *ms_typed_text(const ms_typed *typed, uint32_t at) {
-  const ms_loop *code = typed->bindings[at].code;
-  return code == NULL || code->closure == NULL ? NULL : code->closure->node;
-}
-
-/* How a function is reached: by the name of a capture, or from the code that calls it. */
-static bool reach(const ms_typed *typed, const ms_node *callee, ms_outside *code) {
-  const ms_outside *from = ms_typed_outside(typed, callee);
+/* How a function is reached: by the name of a capture, or from the code that mentions it. */
+static bool reach(const ms_typed *typed, const ms_node *mention, ms_outside *code) {
+  const ms_outside *from = ms_typed_outside(typed, mention);
   const ms_node *value, *steps[MS_PATH_FIELDS + 1];
   uint32_t count;
   if (from == NULL) {
-    code->at = ms_draft_capture(typed->draft, callee, &value);
+    code->at = ms_draft_capture(typed->draft, mention, &value);
     code->path = "";
     return code->at != MS_NO_CAPTURE;
   }
-  uint32_t capture = ms_capture_find(from->loop, callee, steps, &count);
+  uint32_t capture = ms_capture_find(from->loop, mention, steps, &count);
   if (capture == MS_NO_CAPTURE) return false;
   code->at = from->at;
   code->path = step(typed, from, capture, from->means[capture].depth);
   return code->path != NULL;
 }
 
-int ms_typed_enter(ms_typed *typed, const ms_node *callee, const ms_node *function) {
-  const ms_node *value;
-  const ms_function *main = main_of(function->function);
-  if (main == typed->draft->job->loop->tree->main || code_with(typed, main) != NULL) return 0;
-  uint32_t at = ms_typed_binding(typed, callee, &value);
-  if (at == MS_NO_CAPTURE || typed->bindings[at].code == NULL) return 0;
+static bool is_taken(const ms_typed *typed, const ms_loop *loop) {
+  for (ms_outside *code = typed->codes; code != NULL; code = code->next) {
+    if (code->loop == loop) return true;
+  }
+  return false;
+}
+
+/* Gives a function whose text is taken a tree of its own. */
+static bool separate(const ms_typed *typed, ms_outside *code) {
+  if (!is_taken(typed, code->loop)) return true;
+  ms_error err;
+  ms_error_clear(&err);
+  code->loop = ms_loop_again(code->loop, &err);
+  if (code->loop == NULL) return false;
+  code->tree = code->loop->tree;
+  return true;
+}
+
+static ms_outside *enter(ms_typed *typed, const ms_node *mention, uint32_t at) {
+  const ms_binding *binding = &typed->bindings[at];
+  if (binding->code == NULL || binding->code->closure == NULL) return NULL;
+  ms_outside found = {.next = typed->codes,
+                      .binding = at,
+                      .loop = binding->code,
+                      .means = binding->means,
+                      .number = typed->codes == NULL ? 1 : typed->codes->number + 1};
+  if (!reach(typed, mention, &found)) return NULL;
   ms_arena *arena = typed->draft->arena;
   ms_outside *code = ms_arena_take(arena, 1, sizeof *code);
-  if (code == NULL) return -1;
-  *code = (ms_outside){.next = typed->codes,
-                       .loop = typed->bindings[at].code,
-                       .means = typed->bindings[at].means,
-                       .number = typed->codes == NULL ? 1 : typed->codes->number + 1};
-  code->symbol = ms_arena_take(arena, (size_t)code->loop->tree->symbols + 1, sizeof(ms_kind_of));
-  if (code->symbol == NULL) return -1;
-  if (!reach(typed, callee, code)) return 0;
+  found.symbol = ms_arena_take(arena, (size_t)found.loop->tree->symbols + 1, sizeof(ms_kind_of));
+  if (code == NULL || found.symbol == NULL || !separate(typed, &found)) {
+    typed->failed = true;
+    return NULL;
+  }
+  *code = found;
   typed->codes = code;
-  return 0;
+  return code;
+}
+
+const ms_node *ms_typed_text(const ms_typed *typed, const ms_node *mention, uint32_t at) {
+  ms_outside *code = typed->codes;
+  while (code != NULL && code->binding != at) code = code->next;
+  if (code == NULL) code = enter((ms_typed *)(uintptr_t)typed, mention, at);
+  return code == NULL ? NULL : code->loop->closure->node;
+}
+
+void ms_typed_end(ms_typed *typed) {
+  for (ms_outside *code = typed->codes; code != NULL; code = code->next) {
+    if (code->tree != NULL) ms_tree_destroy(&code->tree);
+  }
 }

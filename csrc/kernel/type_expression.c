@@ -41,8 +41,8 @@ static ms_kind_of array_of(const ms_typed *typed, uint32_t at) {
       .can = MS_CAN_OBJECT, .object = sparse ? MS_OBJECT_SPARSE : MS_OBJECT_VIEW, .array = at};
 }
 
-/* A captured value that the body does not assign. */
-static ms_kind_of captured(const ms_typed *typed, uint32_t at) {
+/* A captured value that the body does not assign, named at `node`. */
+static ms_kind_of captured(const ms_typed *typed, const ms_node *node, uint32_t at) {
   const ms_binding *binding = &typed->draft->job->bindings[at];
   const ms_loop *loop = typed->draft->job->loop;
   const ms_node *function = NULL;
@@ -58,7 +58,7 @@ static ms_kind_of captured(const ms_typed *typed, uint32_t at) {
     case MS_BIND_BUILTIN:
       return (ms_kind_of){.can = MS_CAN_OBJECT, .object = MS_OBJECT_BUILTIN, .name = binding->name};
     case MS_BIND_FUNCTION:
-      function = ms_typed_text(typed, at);
+      function = ms_typed_text(typed, node, at);
       if (function == NULL && at < loop->capture_count && binding->depth == 0)
         function = function_of(&loop->captures[at]);
       if (function == NULL) return ms_kind_other();
@@ -105,7 +105,7 @@ static ms_kind_of path(const ms_typed *typed, const ms_node *node) {
   uint32_t at = ms_typed_binding(typed, node, &value);
   if (at != MS_NO_CAPTURE && value != node) return ms_kind_other();
   if (at != MS_NO_CAPTURE && ms_variable_is(typed->draft, at)) return typed->variable[at];
-  if (at != MS_NO_CAPTURE) return captured(typed, at);
+  if (at != MS_NO_CAPTURE) return captured(typed, node, at);
   if (node->kind == MS_INDEX) return part(typed, node);
   if (node->symbol == NULL) return ms_kind_other();
   return *ms_typed_symbol(typed, node->symbol);

@@ -160,7 +160,6 @@ static ms_callee *add_callee(ms_typed *typed, const ms_node *function) {
 static void call(ms_typed *typed, const ms_node *node) {
   ms_kind_of called = ms_typed_expression(typed, node->kid[0]);
   if (called.object != MS_OBJECT_FUNCTION) return;
-  if (ms_typed_enter(typed, node->kid[0], called.node) != 0) typed->failed = true;
   ms_callee *callee = add_callee(typed, called.node);
   if (callee == NULL) return;
   const ms_function *function = called.node->function;

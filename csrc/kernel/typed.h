@@ -66,10 +66,12 @@ typedef struct ms_holding {
 
 struct ms_c_local;
 
-/* The text of a function from outside of the loop: a tree of its own. */
+/* A function from outside of the loop: its text, a tree that no other function has. */
 typedef struct ms_outside {
   struct ms_outside *next;
+  uint32_t binding;
   const ms_loop *loop;      /* closure form */
+  ms_tree *tree;            /* that of `loop`, if it was parsed for this; or NULL */
   const ms_meaning *means;  /* by its captures: bindings of the loop */
   uint32_t number;          /* from 1 */
   uint32_t at;              /* capture of the function that it is reached from, */
@@ -112,14 +114,16 @@ ms_kind_of *ms_typed_symbol(const ms_typed *typed, const ms_symbol *symbol);
 /* The binding that the path written at `node` belongs to, as ms_draft_capture for any text. */
 uint32_t ms_typed_binding(const ms_typed *typed, const ms_node *node, const ms_node **value);
 
-/* The FUNCTION node of a binding's text, or NULL. */
-const ms_node *ms_typed_text(const ms_typed *typed, uint32_t at);
+/* The FUNCTION node of a binding that is a function, named at `mention`, or NULL. The nodes of two
+ * bindings are different even where they are closures of one text. */
+const ms_node *ms_typed_text(const ms_typed *typed, const ms_node *mention, uint32_t at);
 
-/* Makes the text of `function`, which is called as `callee`, known. -1 when memory is out. */
-int ms_typed_enter(ms_typed *typed, const ms_node *callee, const ms_node *function);
-
-/* Finds the types of all variables of the draft's body. -1 when memory is out. */
+/* Finds the types of all variables of the draft's body. -1 when memory is out. The caller ends it
+ * in any case. */
 int ms_typed_find(ms_typed *typed, ms_draft *draft);
+
+/* Frees what does not live in the arena. */
+void ms_typed_end(ms_typed *typed);
 
 /* The type of an expression's first value. */
 ms_kind_of ms_typed_expression(const ms_typed *typed, const ms_node *node);

@@ -164,6 +164,20 @@ ms_loop *ms_loop_closure(ms_tree *tree, ms_which which, ms_error *err) {
   return fail(tree, which.first_line, err);
 }
 
+ms_loop *ms_loop_again(const ms_loop *closure, ms_error *err) {
+  const ms_function *function = closure->closure;
+  ms_which which = {function->first_line, function->last_line, 1};
+  for (ms_function *each = innermost(closure->tree->main); each != function;
+       each = next_function(each))
+    which.place++;
+  ms_tree *tree =
+      ms_tree_parse(closure->tree->text, closure->tree->length, closure->tree->name, err);
+  if (tree == NULL) return NULL;
+  ms_loop *loop = ms_loop_closure(tree, which, err);
+  if (loop == NULL) ms_tree_destroy(&tree);
+  return loop;
+}
+
 ms_loop *ms_loop_first(ms_tree *tree, ms_error *err) {
   search state = {.any_line = true};
   search_tree(&state, tree, &(ms_which){0});

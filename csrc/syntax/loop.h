@@ -64,6 +64,9 @@ ms_loop *ms_loop_find(ms_tree *tree, ms_which which, uint32_t line, ms_error *er
 /* This function literal as a loop's body (closure form). MS_SRC when there are several. */
 ms_loop *ms_loop_closure(ms_tree *tree, ms_which which, ms_error *err);
 
+/* The same function literal in another tree of the same text, which the caller owns. */
+ms_loop *ms_loop_again(const ms_loop *closure, ms_error *err);
+
 /* The parallel loop of a text given to analyse: the first generic `for` in the main chunk that
  * ms_loop_find would take on its line. */
 ms_loop *ms_loop_first(ms_tree *tree, ms_error *err);

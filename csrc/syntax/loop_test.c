@@ -122,6 +122,14 @@ static void test_reach(void) {
     CHECK(strcmp(text.bytes, "LOCAL loc=, LOCAL par, UPVALUE up") == 0);
     CHECK(loop->body == loop->closure->body && loop->index_count == 1);
     CHECK(loop->function == tree->main->first_child && loop->closure->parent == loop->function);
+    ms_loop *again = ms_loop_again(loop, &err);
+    CHECK(again != NULL && again->tree != tree && again->closure != loop->closure);
+    if (again != NULL) {
+      describe(again, &text);
+      CHECK(strcmp(text.bytes, "LOCAL loc=, LOCAL par, UPVALUE up") == 0);
+      CHECK(again->closure->first_line == 7 && again->tree->symbols == tree->symbols);
+      ms_tree_destroy(&again->tree);
+    }
   }
   ms_text_free(&text);
   ms_tree_destroy(&tree);
