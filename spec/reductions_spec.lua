@@ -59,6 +59,14 @@ describe("reductions", function()
     end
   end)
 
+  it("are proposed where conditions may be nested", function()
+    local _, code, plan = roles("if i % 3 > 0 and A[i] < s then s, p = A[i], i end", {s = 9, p = 0})
+    assert.equal("DEP104", code)
+    assert.truthy(plan.reasons[1].fixes[1]:find("nest the conditions", 1, true))
+    _, code = roles("if i % 3 > 0 then if A[i] < s then s, p = A[i], i end end", {s = 9, p = 0})
+    assert.is_nil(code)
+  end)
+
   it("are none where what the blocks leave would not do", function()
     for _, body in ipairs {
       "if A[i] > s then s, p = A[i], s end", "if A[i] > s then s, p = A[i], i A[i] = 1 end",

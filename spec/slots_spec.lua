@@ -247,6 +247,12 @@ describe("the reason", function()
       "the body assigns C.n, and o.n is the same variable", 1, true))
   end)
 
+  it("names __index where the value is inherited", function()
+    assert.is_truthy(refusal([[local o = setmetatable({}, {__index = {n = 1}})
+      for i in parallel(6) do o.n = o.n + 1 end]]):find(
+      "the body assigns o.n, and what __index gives is the same variable", 1, true))
+  end)
+
   it("says what looks variables up", function()
     assert.is_truthy(refusal("for i in parallel(6) do A[i] = _G['n' .. i] or 0 end"):find(
       "_G is used as a table of variables", 1, true))

@@ -190,7 +190,7 @@ local function note_assigned(state, capture, binding)
     end)
     if depth < #capture.fields or depth == 0 then return end
     if rawget(holder, key) == nil and (binding.value ~= nil or slots.goes_on(holder)) then
-      binding.aliased, binding.receiver = true, 0
+      binding.aliased, binding.receiver, binding.alias = true, 0, "what __index gives"
     end
   elseif capture.reach ~= "global" then
     state.assigned[#state.assigned + 1] = { name = capture.root, binding = binding }
