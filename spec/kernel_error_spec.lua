@@ -24,6 +24,12 @@ end
 -- Texts that fail in iteration `at` on the line of the word HERE.
 local failing = {
   { "error", "if i == at then\n error('HERE') end", "HERE" },
+  { "error of the caller", "if i == at then\n error('HERE', 2) end", "HERE" },
+  { "error of a caller's caller", "if i == at then\n error('HERE', 4) end", "HERE" },
+  { "error of a function's caller",
+      "local function f() error('m', 2) end\nif i == at then f() --[[HERE]] end", "m" },
+  { "error of a function's caller's caller",
+      "local function f() error('m', 3) end\nif i == at then f() --[[HERE]] end", "m" },
   { "nil arithmetic", "if i == at then\n B[i] = B[i] + missing --[[HERE]] end",
     "attempt to perform arithmetic on global 'missing' (a nil value)" },
   { "a field of a capture", "if i == at then\n B[i] = opts.deep.rate * 2 --[[HERE]] end",

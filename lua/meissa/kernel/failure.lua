@@ -59,9 +59,11 @@ local function iteration_at(level, kernel, items)
 end
 
 -- Splits "file:line: text" if the place is a function on the stack; gives the file's full name.
-local function split(message)
+-- What called the block function is Meissa's own, which error(text, 2) in the body names: no place.
+local function split(message, block)
+  local below = false
   for level = 3, DEEPEST do
-    local info = debug.getinfo(level, "Sl")
+    local info = debug.getinfo(level, "Slf")
     if not info then break end
     local prefix = info.short_src .. ":"
     if string.sub(message, 1, #prefix) == prefix then
@@ -69,9 +71,11 @@ local function split(message)
       if line then
         local source = info.source
         local file = string.match(source, "^[@=](.*)") or info.short_src
+        if below and errors.is_own(file) then return nil, nil, text end
         return file, tonumber(line), text
       end
     end
+    below = below or info.func == block
   end
 end
 
@@ -109,8 +113,8 @@ function M.error_of(err, kernel, items)
   local found = M.plain(err)
   local level = level_of(kernel.block)
   if not errors.is(err) and type(err) == "string" then
-    local file, line, text = split(found.message)
-    if file then found.file, found.line, found.message = file, line, text end
+    local file, line, text = split(found.message, kernel.block)
+    if text then found.file, found.line, found.message = file, line, text end
     found.message = readable(found.message, kernel.info)
   end
   if level then
