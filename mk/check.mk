@@ -38,9 +38,9 @@ reported = status=$$?; \
   fi; exit $$status
 
 # Specs of the tools: they build, install and run things that are not the instrumented module; and
-# one that measures memory, which instruments need for themselves.
+# those that measure or limit memory, which instruments need for themselves.
 NOT_INSTRUMENTED := $(addprefix spec/,rock_spec.lua runner_spec.lua packages_spec.lua \
-                      read_memory_spec.lua)
+                      read_memory_spec.lua remember_spec.lua descriptors_spec.lua)
 
 # ASan and UBSan over C tests and specs. luajit itself is not instrumented, so the run-time library
 # is preloaded, with libstdc++: ASan looks for its __cxa_throw at start, and libzmq, which brings
