@@ -52,13 +52,13 @@ end
 -- order, to the first that has several values.
 local function free_dim(plan, space)
   local best, longest = 1, spaces.length(plan.extents[1])
-  if plan.strategy == "independent" and needs_order(plan, space) then
-    while best < #plan.extents and spaces.length(plan.extents[best]) == 1 do best = best + 1 end
-  elseif plan.strategy == "independent" and longest < ONE_CUT then
-    for d = 2, space.sparse and #space.ranges or #plan.extents do
-      local length = spaces.length(plan.extents[d])
-      if length > longest then best, longest = d, length end
-    end
+  if plan.strategy ~= "independent" then return best end
+  local in_order = needs_order(plan, space)
+  if not in_order and longest >= ONE_CUT then return best end
+  for d = 2, space.sparse and #space.ranges or #plan.extents do
+    if in_order and longest > 1 then break end
+    local length = spaces.length(plan.extents[d])
+    if length > longest then best, longest = d, length end
   end
   return best
 end

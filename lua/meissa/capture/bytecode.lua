@@ -57,6 +57,38 @@ local PARAMETER = {}
 local Scan = {}
 Scan.__index = Scan
 
+-- What is outside of a function: its upvalues by name, its environment.
+-- @tab world `is_array(value)`; `field_of(table, key)` reads a field without calling anything
+local function scan_of(fn, world)
+  local scan = { is_array = world.is_array, field_of = world.field_of, outer = {}, names = {},
+    env = debug.getfenv(fn) }
+  for slot = 1, 255 do
+    local name, value = debug.getupvalue(fn, slot)
+    if not name then break end
+    scan.outer[name], scan.names[name] = value, true
+  end
+  return setmetatable(scan, Scan)
+end
+
+-- The instructions of a function: pc, opcode, operands a, b and d, operand modes.
+local function next_instruction(fn, pc)
+  local ins, mode = funcbc(fn, pc + 1)
+  if not ins then return nil end
+  return pc + 1, band(ins, 0xff), band(rshift(ins, 8), 0xff), rshift(ins, 24), rshift(ins, 16),
+    band(mode, 7)
+end
+
+local function each_instruction(fn) return next_instruction, fn, 0 end
+
+-- Forgets what registers hold that an instruction may write: A alone, or A and all behind it.
+local function forget(held, a, mode)
+  if mode == DESTINATION then
+    held[a] = nil
+  elseif mode == BASE then
+    for register = a, MOST_REGISTERS do held[register] = nil end
+  end
+end
+
 -- What indexing an outer value gives: unknown inside plain tables, nothing to know inside arrays.
 function Scan:part(value, key)
   if value == nil or value == PARAMETER then return value end
@@ -79,35 +111,27 @@ function Scan:is_plain(value)
   return value ~= nil and value ~= PARAMETER and (value == INSIDE or not self.is_array(value))
 end
 
+-- What an instruction loads into register A of what is outside; nil: nothing.
+function Scan:outer_value(fn, held, op, b, d)
+  if op == UGET then return self:upvalue(fn, d) end
+  if op == GGET then return self.field_of(self.env, funck(fn, -d - 1)) end
+  if op == MOV then return held[d] end
+  if op == GET_FIELD then return self:part(held[b], funck(fn, -band(d, 0xff) - 1)) end
+  if GETS[op] then return self:part(held[b]) end
+end
+
 function Scan:code(fn)
-  local held, pc = {}, 1
+  local held = {}
   for register = 0, jit_util.funcinfo(fn).params - 1 do held[register] = PARAMETER end
-  while true do
-    local ins, mode = funcbc(fn, pc)
-    if not ins then return false end
-    local op, a, b, d = band(ins, 0xff), band(rshift(ins, 8), 0xff), rshift(ins, 24),
-      rshift(ins, 16)
+  for _, op, a, b, d, mode in each_instruction(fn) do
     if op == SETS_GLOBAL then return true end
     if SETS_UPVALUE[op] and self.names[funcuvname(fn, a)] then return true end
-    if SETS[op] then
-      if self:is_plain(held[b]) then return true end
-    elseif op == UGET then
-      held[a] = self:upvalue(fn, d)
-    elseif op == GGET then
-      held[a] = self.field_of(self.env, funck(fn, -d - 1))
-    elseif op == MOV then
-      held[a] = held[d]
-    elseif op == GET_FIELD then
-      held[a] = self:part(held[b], funck(fn, -band(d, 0xff) - 1))
-    elseif GETS[op] then
-      held[a] = self:part(held[b])
-    elseif band(mode, 7) == DESTINATION then
-      held[a] = nil
-    elseif band(mode, 7) == BASE then
-      for register = a, MOST_REGISTERS do held[register] = nil end
-    end
-    pc = pc + 1
+    if SETS[op] and self:is_plain(held[b]) then return true end
+    local value = self:outer_value(fn, held, op, b, d)
+    forget(held, a, mode)
+    if value ~= nil then held[a] = value end
   end
+  return false
 end
 
 -- Calls visit(constant) for the prototypes and strings among a function's constants.
@@ -136,27 +160,9 @@ end
 -- @func is_array is_array(value)
 -- @func field_of field_of(table, key) reads a field without calling anything
 function M.changes(fn, is_array, field_of)
-  local scan = setmetatable({ is_array = is_array, field_of = field_of, outer = {}, names = {},
-    env = debug.getfenv(fn) }, Scan)
-  for slot = 1, 255 do
-    local name, value = debug.getupvalue(fn, slot)
-    if not name then break end
-    scan.outer[name], scan.names[name] = value, true
-  end
+  local scan = scan_of(fn, {is_array = is_array, field_of = field_of})
   local changes = any_code(scan, fn)
   return changes, scan.stores or false
-end
-
--- What is outside of a function, for the scans below.
-local function scan_of(fn, world)
-  local scan = { is_array = world.is_array, field_of = world.field_of, outer = {}, names = {},
-    env = debug.getfenv(fn) }
-  for slot = 1, 255 do
-    local name, value = debug.getupvalue(fn, slot)
-    if not name then break end
-    scan.outer[name], scan.names[name] = value, true
-  end
-  return scan
 end
 
 -- Calls visit(prototype) for a function and those inside it.
@@ -175,8 +181,7 @@ local function reads_field(fn, pc, register)
 end
 
 -- The value that an instruction loads from outside, and the one that it is a field of.
-local function loaded(scan, fn, held, ins)
-  local op, d = band(ins, 0xff), rshift(ins, 16)
+local function loaded(scan, fn, held, op, b, d)
   if op == UGET then
     local name = funcuvname(fn, d)
     return scan.names[name] and scan.outer[name]
@@ -185,26 +190,21 @@ local function loaded(scan, fn, held, ins)
   elseif op == MOV then
     return held[d]
   elseif op == GET_FIELD then
-    local holder = held[rshift(ins, 24)]
+    local holder = held[b]
     if type(holder) ~= "table" or scan.is_array(holder) then return nil end
     return scan.field_of(holder, funck(fn, -band(d, 0xff) - 1)), holder
   end
 end
 
 local function visit_values(scan, fn, visit)
-  local held, pc = {}, 1
-  while true do
-    local ins, mode = funcbc(fn, pc)
-    if not ins then return end
-    local a = band(rshift(ins, 8), 0xff)
-    if band(mode, 7) == DESTINATION then
-      local value, holder = loaded(scan, fn, held, ins)
+  local held = {}
+  for pc, op, a, b, d, mode in each_instruction(fn) do
+    local value, holder = loaded(scan, fn, held, op, b, d)
+    forget(held, a, mode)
+    if value ~= nil or holder then
       held[a] = value
-      if value ~= nil or holder then visit(value, holder, reads_field(fn, pc + 1, a)) end
-    elseif band(mode, 7) == BASE then
-      for register = a, MOST_REGISTERS do held[register] = nil end
+      visit(value, holder, reads_field(fn, pc + 1, a))
     end
-    pc = pc + 1
   end
 end
 
@@ -218,12 +218,8 @@ function M.each_value(fn, world, visit)
 end
 
 local function computes_names(fn)
-  local pc = 1
-  while true do
-    local ins = funcbc(fn, pc)
-    if not ins then break end
-    if band(ins, 0xff) == GET_COMPUTED then return true end
-    pc = pc + 1
+  for _, op in each_instruction(fn) do
+    if op == GET_COMPUTED then return true end
   end
   local found = false
   each_constant(fn, function(constant)
@@ -248,13 +244,10 @@ local STRING = learn("function() local a = 's' return a, a end")
 -- Registers between a called function and its first argument: two where pointers have 64 bits.
 local TO_ARGUMENT = (function()
   local fn = loadstring("return function(f) f 's' end")()
-  local base, first, pc = nil, nil, 1
-  while not base do
-    local ins = funcbc(fn, pc)
-    local op, a = band(ins, 0xff), band(rshift(ins, 8), 0xff)
+  local base, first
+  for _, op, a in each_instruction(fn) do
     if op == STRING then first = a end
     if op == CALL then base = a end
-    pc = pc + 1
   end
   return first - base
 end)()
@@ -262,23 +255,20 @@ end)()
 -- Calls visit(value) for what an instruction loads from outside, visit(value, string) for what is
 -- called with one constant string.
 local function visit_calls(scan, fn, visit)
-  local held, strings, pc = {}, {}, 1
-  while true do
-    local ins, mode = funcbc(fn, pc)
-    if not ins then return end
-    local op, a = band(ins, 0xff), band(rshift(ins, 8), 0xff)
-    if CALLS[op] and held[a] ~= nil and band(rshift(ins, 16), 0xff) == 2 then
+  local held, strings = {}, {}
+  for _, op, a, b, d, mode in each_instruction(fn) do
+    if CALLS[op] and held[a] ~= nil and band(d, 0xff) == 2 then
       local text = strings[a + TO_ARGUMENT]
       if text then visit(held[a], text) end
     end
-    if band(mode, 7) == DESTINATION then
-      held[a] = (loaded(scan, fn, held, ins))
-      strings[a] = op == STRING and funck(fn, -rshift(ins, 16) - 1) or nil
-      if held[a] ~= nil then visit(held[a]) end
-    elseif band(mode, 7) == BASE then
-      for register = a, MOST_REGISTERS do held[register], strings[register] = nil, nil end
+    local value = loaded(scan, fn, held, op, b, d)
+    forget(held, a, mode)
+    forget(strings, a, mode)
+    if op == STRING then strings[a] = funck(fn, -d - 1) end
+    if value ~= nil then
+      held[a] = value
+      visit(value)
     end
-    pc = pc + 1
   end
 end
 
