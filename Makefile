@@ -157,6 +157,15 @@ bench: build
 .PHONY: bench
 endif
 
+# What all programs of the bank compute and say, a line each: before and after a change that must
+# change nothing. BANK="names views": suites whose name has one of these words in it.
+BANK ?=
+bank: build
+	@$(LUA_ENV) luajit tools/bank.lua write $(BUILD)/bank.txt $(BANK)
+
+bank-compare: bank
+	@$(LUA_ENV) luajit tools/bank.lua compare $(OLD) $(BUILD)/bank.txt
+
 # ---------------------------------------------------------------------------- installation
 
 # luarocks sets LUADIR, LIBDIR and BINDIR; by hand, PREFIX (and DESTDIR) decide.
@@ -189,6 +198,8 @@ help:
 	@echo 'make fuzz         every fuzzer, FUZZ_SECONDS=$(FUZZ_SECONDS) each'
 	@$(RANDOM_HELP)
 	@$(if $(BENCHES),echo 'make bench        measure')
+	@echo 'make bank         digests of what many programs compute and say, into $(BUILD)/bank.txt'
+	@echo 'make bank-compare OLD=file  the same, and what differs from an older one'
 	@echo 'make env          print exports: eval "$$(make -s env)"; luajit script.lua'
 	@echo 'make deps         install what build and examples need'
 	@echo 'make install      install into PREFIX=$(PREFIX)'
@@ -200,4 +211,4 @@ help:
 include mk/check.mk
 
 FORCE:
-.PHONY: all build demo test ctest spec deps env install clean help FORCE
+.PHONY: all build demo test ctest spec bank bank-compare deps env install clean help FORCE

@@ -176,6 +176,38 @@ for i in parallel(n, options) do
 end]]):format(table.concat(self.lines, "\n"))
 end
 
-M.generator = generator
+-- Extents: of the loop, of the vectors, and of the matrix.
+local n, m, r, c = 60, 400, 50, 6
+
+--- What the loops read, all of it chosen by the seed; and the generator, for M.change.
+function M.world(meissa, seed)
+  local draw = generator(seed + 12345)
+  local function whole(count, most)
+    local A = meissa.zeros({count}, {type = "int32"})
+    for k = 1, count do A[k] = draw(most) end
+    return A
+  end
+  local lists, e = {}, {i = {}, j = {}, v = {}}
+  for k = 1, 10 do lists[k] = {draw(m), draw(m)} end
+  for k = 1, 150 do e.i[k], e.j[k], e.v[k] = draw(n), draw(m), draw(9) end
+  return {
+    n = n, m = m, r = r, c = c, idx = whole(n, 500), jdx = whole(n, 500),
+    w = meissa.rand({m}, {seed = seed}), v = meissa.rand({m}, {seed = seed + 1}),
+    W = meissa.rand({r, c}, {seed = seed + 2}), X = meissa.sparse({n, m}, e),
+    A = meissa.zeros {n}, pairs_of = lists, f = function(j) return j * 3 + 1 end,
+  }, draw
+end
+
+--- Changes what the loops read, after the first pass more than after others.
+function M.change(env, pass, draw)
+  if pass == 1 then
+    env.w[draw(m)] = draw(100)
+    env.v:fill(draw(50))
+    env.W[draw(r)]:fill(draw(8))
+  else
+    for _ = 1, 10 do env.idx[draw(n)] = draw(500) end
+    env.f = function(j) return j * 5 + 2 end
+  end
+end
 
 return M

@@ -12,36 +12,6 @@ print("MEISSA_TEST_SEED=" .. SEED)
 describe("random loops that gather", function()
   local n, m, r, c = 60, 400, 50, 6
 
-  -- What the loops read, all of it chosen by the seed.
-  local function world(seed)
-    local draw = random.generator(seed + 12345)
-    local function whole(count, most)
-      local A = meissa.zeros({count}, {type = "int32"})
-      for k = 1, count do A[k] = draw(most) end
-      return A
-    end
-    local lists, e = {}, {i = {}, j = {}, v = {}}
-    for k = 1, 10 do lists[k] = {draw(m), draw(m)} end
-    for k = 1, 150 do e.i[k], e.j[k], e.v[k] = draw(n), draw(m), draw(9) end
-    return {
-      n = n, m = m, r = r, c = c, idx = whole(n, 500), jdx = whole(n, 500),
-      w = meissa.rand({m}, {seed = seed}), v = meissa.rand({m}, {seed = seed + 1}),
-      W = meissa.rand({r, c}, {seed = seed + 2}), X = meissa.sparse({n, m}, e),
-      A = meissa.zeros {n}, pairs_of = lists, f = function(j) return j * 3 + 1 end,
-    }, draw
-  end
-
-  local function change(env, pass, draw)
-    if pass == 1 then
-      env.w[draw(m)] = draw(100)
-      env.v:fill(draw(50))
-      env.W[draw(r)]:fill(draw(8))
-    else
-      for _ = 1, 10 do env.idx[draw(n)] = draw(500) end
-      env.f = function(j) return j * 5 + 2 end
-    end
-  end
-
   local function run(text, env, options)
     env.options = options
     support.run(text, env)
@@ -55,7 +25,7 @@ describe("random loops that gather", function()
     local served = 0
     meissa.init(road)
     for seed = SEED, SEED + count - 1 do
-      local env, draw = world(seed)
+      local env, draw = random.world(meissa, seed)
       local text = random.loop(seed)
       for pass = 1, 3 do
         local wanted = run(text, env, {serial = true})
@@ -63,7 +33,7 @@ describe("random loops that gather", function()
         local got = run(text, env, {engine = engine})
         assert.is_true(wanted == got, ("seed %d, pass %d:\n%s"):format(seed, pass, text))
         if road.shm == false then assert.is_true(support.is_listed(meissa.last()), text) end
-        change(env, pass, draw)
+        random.change(env, pass, draw)
       end
       served = served + (meissa.last().prefetch and #meissa.last().prefetch.arrays or 0)
     end
@@ -102,7 +72,7 @@ describe("random loops that gather", function()
     meissa.init {workers = 1, shm = false}
     local checked = 0
     for seed = SEED, SEED + 40 do
-      local env = world(seed)
+      local env = random.world(meissa, seed)
       local text = random.loop(seed, true)
       run(text, env, {})
       env.w:fill(seed % 7)
