@@ -1,0 +1,127 @@
+-- SPDX-License-Identifier: MIT
+-- The rooms of the house (spec/rooms.lua): a file uses its own room and those before it, never one
+-- after it, and files of different rooms never use each other. In Lua whatever leads to another
+-- module counts: require, in functions, too, package.loaded, and filling in another module's field.
+local arrows = require "spec.support.arrows"
+local rooms = require "spec.rooms"
+
+-- What leads upwards still. The list only ever gets shorter: an arrow that is gone is to be taken
+-- out of it.
+local KNOWN = {
+  "meissa.analyze -> meissa", "meissa.analyze -> meissa.engine", "meissa.analyze -> meissa.kernel",
+  "meissa.array.labels -> meissa.file.stream", "meissa.array.make -> meissa.loop",
+  "meissa.loop -> meissa", "meissa.loop -> meissa.check", "meissa.read.csv -> meissa.file.stream",
+  "meissa.report -> meissa", "meissa.spread -> meissa.loop", "meissa.worker -> meissa.loop",
+  "array/duplicates.c -> array/triples.h",
+}
+
+
+local lua, c = arrows.lua_files(), arrows.c_files()
+
+local function minus(list, other)
+  local set, left = {}, {}
+  for _, each in ipairs(other) do set[each] = true end
+  for _, each in ipairs(list) do
+    if not set[each] then left[#left + 1] = each end
+  end
+  return left
+end
+
+local function all_upward()
+  local found = arrows.upward(lua, rooms.lua_order, rooms.of_module)
+  for _, each in ipairs((arrows.upward(c, rooms.c_order, rooms.of_source))) do
+    found[#found + 1] = each
+  end
+  return found
+end
+
+describe("the rooms", function()
+  it("are those of all files", function()
+    assert.same({}, (select(2, arrows.upward(lua, rooms.lua_order, rooms.of_module))))
+    assert.same({}, (select(2, arrows.upward(c, rooms.c_order, rooms.of_source))))
+  end)
+
+  it("use only rooms before them", function() assert.same({}, minus(all_upward(), KNOWN)) end)
+
+  it("have no offender on the list that is none any more", function()
+    assert.same({}, minus(KNOWN, all_upward()))
+  end)
+
+  it("have no files that use each other across rooms", function()
+    local known = {} -- without the arrows on the list there is no cycle
+    for _, each in ipairs(KNOWN) do known[each] = true end
+    local function allowed(files)
+      local left = {}
+      for file, uses in pairs(files) do
+        left[file] = {}
+        for other, how in pairs(uses) do
+          if not known[file .. " -> " .. other] then left[file][other] = how end
+        end
+      end
+      return left
+    end
+    assert.same({}, arrows.cycles(allowed(lua), rooms.of_module))
+    assert.same({}, arrows.cycles(allowed(c), rooms.of_source))
+  end)
+end)
+
+-- What would not do, and is found.
+describe("the search for arrows", function()
+  local order = {"low", "middle", "high"}
+  local function room_of(file) return file:match "^meissa%.(%a+)" end
+  local function arrows_of(text)
+    return (arrows.upward({["meissa.low.a"] = arrows.of_lua(text)}, order, room_of))
+  end
+
+  it("finds every way to another module", function()
+    local up = {"meissa.low.a -> meissa.high.b"}
+    for _, text in ipairs {
+      'local b = require "meissa.high.b"', "local b = require('meissa.high.b').c",
+      'require("meissa.high.b")', 'local function f()\n  return require "meissa.high.b".run()\nend',
+      'local b = package.loaded["meissa.high.b"]', "local b = libraries.loaded['meissa.high.b']",
+      'require("meissa.high.b").hook = f', 'local x = "--" require "meissa.low.x"\n'
+        .. 'require "meissa.high.b"',
+    } do
+      assert.same(up, arrows_of(text), text)
+    end
+    for _, text in ipairs {
+      '-- require "meissa.high.b"', '--[[ require "meissa.high.b" ]]', 'require "meissa.low.b"',
+      'local s = "meissa.high.b"', 'require "meissa.core"',
+    } do
+      assert.same({}, arrows_of(text), text)
+    end
+  end)
+
+  it("finds includes, but of tests none", function()
+    local text = '#include "high/b.h"\n#include <stdio.h>\n  #  include "low/c.h"\n'
+    local uses = arrows.of_c(text)
+    assert.same({["high/b.h"] = "includes", ["low/c.h"] = "includes"}, uses)
+    assert.same({"low/a.c -> high/b.h"}, (arrows.upward({["low/a.c"] = uses}, order, function(path)
+      return path:match "^%a+"
+    end)))
+  end)
+
+  it("finds files that no room has", function()
+    local files = {["meissa.attic.a"] = {["meissa.low.b"] = "uses"}}
+    assert.same({"meissa.attic.a"}, (select(2, arrows.upward(files, order, function(file)
+      return file:find "attic" == nil and room_of(file) or nil
+    end))))
+  end)
+
+  it("finds circles through several rooms, and none inside of one", function()
+    local files = {["meissa.low.a"] = {["meissa.low.b"] = "uses"},
+                   ["meissa.low.b"] = {["meissa.low.a"] = "uses", ["meissa.middle.c"] = "uses"},
+                   ["meissa.middle.c"] = {}}
+    assert.same({}, arrows.cycles(files, room_of))
+    files["meissa.middle.c"]["meissa.low.b"] = "uses"
+    assert.same({"meissa.low.a meissa.low.b meissa.middle.c"}, arrows.cycles(files, room_of))
+  end)
+
+  it("finds an arrow that is put into the module's own files", function()
+    local changed = setmetatable({["meissa.errors"] = {["meissa.loop"] = "uses"}}, nil)
+    for file, uses in pairs(lua) do changed[file] = changed[file] or uses end
+    local found = arrows.upward(changed, rooms.lua_order, rooms.of_module)
+    assert.same({"meissa.errors -> meissa.loop"}, minus(found, KNOWN))
+    assert.is_true(#arrows.cycles(changed, rooms.of_module) > 0)
+  end)
+end)
