@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT
  *
- * Duplicates: entries of a sparse array that have equal coordinates. See triples.h. */
+ * Duplicates: entries of a sparse array that have equal coordinates. See duplicates.h. */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "array/duplicates.h"
 #include "array/index.h"
-#include "array/triples.h"
 
 static bool equal_entries(const ms_array *array, uint32_t a, uint32_t b) {
   for (int d = 0; d < array->dim_count; d++) {
@@ -66,7 +66,7 @@ static void compact(ms_array *array, const unsigned char *dropped) {
   array->count = kept;
 }
 
-int ms_triples_merge(ms_array *array, int duplicates, const ms_places *places, ms_error *err) {
+int ms_duplicates_merge(ms_array *array, int duplicates, const ms_places *places, ms_error *err) {
   uint32_t *order = ms_index_order(array, err);
   unsigned char *dropped = order == NULL ? NULL : calloc((size_t)array->count + 1, 1);
   int failed = dropped == NULL ? ms_error_set(err, MS_ARR, "out of memory") : 0;

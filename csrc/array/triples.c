@@ -223,7 +223,7 @@ static int merge(const reader *r, ms_array *array, const char *const *paths, ms_
   if (duplicates == MS_DUPLICATES_KEEP) return 0;
   ms_places places = {.paths = paths};
   int status = refused ? collect_places(r, &places, err) : 0;
-  if (status == 0) status = ms_triples_merge(array, duplicates, refused ? &places : NULL, err);
+  if (status == 0) status = ms_duplicates_merge(array, duplicates, refused ? &places : NULL, err);
   free(places.lines);
   free(places.files);
   return status;

@@ -5,14 +5,8 @@
 #define MS_ARRAY_TRIPLES_H
 
 #include "array/array.h"
+#include "array/duplicates.h"
 #include "array/pieces.h"
-
-typedef enum ms_duplicates {
-  MS_DUPLICATES_KEEP, /* all entries stay */
-  MS_DUPLICATES_SUM,  /* one entry, at the place of the first, with the sum */
-  MS_DUPLICATES_LAST, /* one entry, at the place of the first, with the last value */
-  MS_DUPLICATES_ERROR /* refused */
-} ms_duplicates;
 
 typedef struct ms_triples {
   const char *separator; /* NULL: as the first line suggests */
@@ -37,15 +31,5 @@ MS_API ms_array *ms_triples_read_files(const char *const *paths, int64_t count,
 
 /* The same for one file. */
 MS_API ms_array *ms_triples_read(const char *path, const ms_triples *options, ms_error *err);
-
-/* Where the entries of an array were read: entry e in line lines[e] of paths[files[e]]. */
-typedef struct ms_places {
-  uint32_t *lines, *files;
-  const char *const *paths;
-} ms_places;
-
-/* Deals with entries that have equal coordinates, in place. `places`, if given, are named by
- * MS_DUPLICATES_ERROR. */
-int ms_triples_merge(ms_array *array, int duplicates, const ms_places *places, ms_error *err);
 
 #endif

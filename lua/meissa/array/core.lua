@@ -95,6 +95,8 @@ void ms_array_retain(ms_array *array);
 void ms_array_release(ms_array *array);
 void ms_array_release_later(ms_array *array);
 void ms_array_drain(void);
+void *ms_file_memory(uint64_t size, ms_error *err);
+void ms_file_forget(void *memory);
 void ms_array_free(ms_array *array);
 ms_array *ms_array_narrow(ms_array *array, int dim, int64_t first, int64_t length, ms_error *err);
 ms_array *ms_array_select(ms_array *array, int dim, int64_t position, ms_error *err);

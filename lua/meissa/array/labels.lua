@@ -10,7 +10,6 @@ local core = require("meissa.array.core")
 local make = require("meissa.array.make")
 local subscript = require("meissa.array.subscript")
 local tables = require("meissa.tables")
-require("meissa.file.stream") -- declares ms_file_memory
 
 local lib = core.lib
 

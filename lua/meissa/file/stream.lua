@@ -30,8 +30,6 @@ ms_reader *ms_reader_open(const char *path, ms_error *err);
 int ms_reader_read(ms_reader *reader, void *bytes, uint64_t size, ms_error *err);
 int ms_reader_elements(ms_reader *reader, const ms_array *array, ms_error *err);
 void ms_reader_close(ms_reader *reader);
-void *ms_file_memory(uint64_t size, ms_error *err);
-void ms_file_forget(void *memory);
 ]])
 
 local lib = core.lib

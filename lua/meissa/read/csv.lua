@@ -10,7 +10,6 @@ local errors = require("meissa.errors")
 local make = require("meissa.array.make")
 local reading = require("meissa.read.reading")
 local source = require("meissa.read.source")
-require("meissa.file.stream") -- declares ms_file_forget
 
 require("meissa.ffi").cdef("read.csv", [[
 typedef struct ms_column { const char *name; int64_t number; } ms_column;
