@@ -12,7 +12,7 @@ local ffi = require "ffi"
 local json = require "dkjson"
 local meissa = require "meissa"
 local system = require "meissa.system"
-local worker = require "meissa.worker"
+local interpreter = require "meissa.interpreter"
 
 local blocks = arguments("bundle.lua", "What hand-overs by messages cost where blocks are light.",
   {"blocks", "Blocks of each of two workers.", 400})
@@ -51,7 +51,7 @@ local function pass(session, seconds)
 end
 
 local session = assert(core.session {workers = 2, transport = "ipc", shm = false,
-                                     command = worker.command(BUSY)})
+                                     command = interpreter.command(BUSY)})
 local figures = {blocks = blocks}
 print(("%-24s %12s %12s %16s"):format("a block", "a pass", "its blocks", "more, a block"))
 for _, us in ipairs {0, 10, 30, 100, 1000} do

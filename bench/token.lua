@@ -13,7 +13,7 @@ local ffi = require "ffi"
 local json = require "dkjson"
 local meissa = require "meissa"
 local system = require "meissa.system"
-local worker = require "meissa.worker"
+local interpreter = require "meissa.interpreter"
 local parallel = meissa.parallel
 
 local phases = arguments("token.lua", "What it takes to go on: hand-overs, jobs, short loops.",
@@ -78,7 +78,7 @@ end
 local figures = {phases = phases}
 for _, road in ipairs {{"shared", "ipc", true}, {"messages", "tcp", true}} do
   local session = assert(core.session {workers = 2, transport = road[2], shm = road[3],
-                                       command = worker.command(STAMP)})
+                                       command = interpreter.command(STAMP)})
   run(session, {10, 2})
   figures[road[1] .. "_median_us"], figures[road[1] .. "_p99_us"] = hand_overs(session)
   figures[road[1] .. "_job_us"] = empty_jobs(session)

@@ -5,7 +5,7 @@
 local child = require "spec.support.child"
 local seed = require "spec.support.seed"
 local support = require "spec.runtime_support"
-local worker = require "meissa.worker"
+local thrown = require "meissa.thrown"
 
 local function run(environment)
   local output, status = child.shell(environment .. " luajit spec/support/first_errors.lua", 60)
@@ -86,7 +86,7 @@ describe("of several errors", function()
       assert.is_nil(ok)
       assert.equal("BDY", err.code)
       assert.equal(4, err.block)
-      assert.matches("four", worker.decode_error(err.payload).message)
+      assert.matches("four", thrown.decode(err.payload).message)
       assert.is_nil(io.open(mark))
     end)
   end

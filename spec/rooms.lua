@@ -22,18 +22,19 @@ M.lua_order = {"base", "array", "capture", "read", "file", "plan", "kernel", "wo
 
 --- Rooms of Lua modules, by their names without "meissa."; a name stands for what is below it, too.
 M.lua = spread {
-  base = [[basics builtin chunks encoded environment errors ffi globals interrupt libraries notice
-    progress remember requires spread strict system tables thrown core]],
+  base = [[basics builtin chunks encoded environment errors ffi globals interpreter interrupt
+    libraries nesting notice progress public remember requires spread strict system tables thrown
+    core]],
   array = "array buffer read.gather scratch version",
   capture = "capture dump frame source undefined",
   read = "read",
   file = "file",
-  plan = "analyze axis captured grid items partition picture plan report space stage views weigh",
+  plan = "axis captured grid items partition picture plan report space stage views weigh",
   kernel = "engine execution kernel native_run private random",
   worker = "worker",
   driver = "crew failure inprocess job loop map pool prefetch speculate",
   check = "check recorder",
-  face = "cli init",
+  face = "analyze cli",
 }
 
 --- C rooms, the lowest first.

@@ -3,7 +3,8 @@
 -- What goes wrong in a job is told, in time, and the session stays usable.
 
 local support = require("spec.runtime_support")
-local worker = require("meissa.worker")
+local interpreter = require("meissa.interpreter")
+local thrown = require("meissa.thrown")
 
 local kill_self = 'require("ffi").cdef "int kill(int, int); int getpid(void);" '
   .. "local C = require('ffi').C "
@@ -48,7 +49,7 @@ for _, road in ipairs(support.roads) do
       assert.are.equal(6, err.block)
       assert.is_true(err.worker == 1 or err.worker == 2)
       assert.are.same({code = "BDY", message = "oh", line = 7, iteration = {3, 4}},
-        worker.decode_error(err.payload))
+        thrown.decode(err.payload))
       assert.is_true(seconds < 0.5)
       works(session)
     end)
@@ -92,7 +93,7 @@ for _, road in ipairs(support.roads) do
         key = "syntax", strategy = "independent", ranges = {4}, kernel = "return function(",
       }
       assert.is_nil(outcome)
-      assert.matches("kernel:1:", worker.decode_error(err.payload).message, 1, true)
+      assert.matches("kernel:1:", thrown.decode(err.payload).message, 1, true)
       works(session)
     end)
 
@@ -102,7 +103,7 @@ for _, road in ipairs(support.roads) do
         kernel = "return function(b) return nil, {code = 'BDY', message = 'returned'} end",
       }
       assert.is_nil(outcome)
-      assert.are.equal("returned", worker.decode_error(err.payload).message)
+      assert.are.equal("returned", thrown.decode(err.payload).message)
       works(session)
     end)
 
@@ -286,7 +287,7 @@ describe("a session", function()
   end)
 
   it("refuses a worker of another build, naming both", function()
-    local session, err = support.session {workers = 1, command = worker.command [[
+    local session, err = support.session {workers = 1, command = interpreter.command [[
       local ffi = require("ffi")
       ffi.cdef "long send(int, const void *, size_t, int); int usleep(unsigned);"
       local build = ffi.new("struct { uint32_t magic, protocol; char abi[64]; }",

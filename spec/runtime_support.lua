@@ -8,7 +8,7 @@ local buffer = require("string.buffer")
 local array_core = require("meissa.array.core")
 local core = require("meissa.core")
 local system = require("meissa.system")
-local worker = require("meissa.worker")
+local interpreter = require("meissa.interpreter")
 
 local M = {}
 
@@ -48,7 +48,7 @@ worker.main(3)
 
 --- A session with such workers; options as for core.session.
 function M.session(options)
-  options.command = options.command or worker.command(M.worker_code)
+  options.command = options.command or interpreter.command(M.worker_code)
   return core.session(options)
 end
 

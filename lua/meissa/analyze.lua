@@ -8,12 +8,14 @@
 -- @module meissa.analyze
 
 local capture = require("meissa.capture")
+local captured = require("meissa.captured")
 local core = require("meissa.core")
 local engine = require("meissa.engine")
 local errors = require("meissa.errors")
 local kernel = require("meissa.kernel")
 local grids = require("meissa.grid")
 local picture = require("meissa.picture")
+local public = require("meissa.public")
 local report = require("meissa.report")
 local spaces = require("meissa.space")
 local views = require("meissa.views")
@@ -91,8 +93,8 @@ local function describe(value)
     type = rawget(value, "type") }
 end
 
--- Real arrays can be given as well, where their module has said how to describe them.
-local describers = { describe }
+-- Real arrays can be given as well.
+local describers = { describe, captured.describe_array }
 
 --- Adds a function that describes values which are arrays (see meissa.capture.resolve).
 function M.add_describer(fn)
@@ -195,7 +197,7 @@ local function record(text, chunkname, bindings)
     return function() end
   end
   capture.register(parallel, "meissa.parallel")
-  local meissa = setmetatable({ parallel = parallel }, { __index = package.loaded.meissa })
+  local meissa = setmetatable({ parallel = parallel }, { __index = public.names })
   local env = setmetatable({}, { __index = function(_, name)
     if bindings[name] ~= nil then return bindings[name] end
     if name == "parallel" then return parallel end

@@ -6,7 +6,6 @@
 -- numbers. Lives in the loop's record; keeps no array alive.
 -- @module meissa.captured
 
-local analyze = require "meissa.analyze"
 local array = require "meissa.array"
 local basics = require "meissa.basics"
 local buffers = require "meissa.buffer"
@@ -29,7 +28,7 @@ local function describe_array(value)
           scratch = scratches.is(value), frozen = array.is_frozen(value)}
 end
 
-analyze.add_describer(describe_array)
+M.describe_array = describe_array
 
 -- Kinds of captured values that are what they were when they are the same value.
 local UNCHANGING = {["nil"] = true, number = true, boolean = true, string = true, array = true,

@@ -7,7 +7,7 @@
 
 local errors = require "meissa.errors"
 local ffi = require "ffi"
-local worker = require "meissa.worker"
+local interpreter = require "meissa.interpreter"
 
 ffi.cdef [[
 int meissa_setenv(const char *name, const char *value, int overwrite) __asm__("setenv");
@@ -68,11 +68,11 @@ local function explain(arguments)
   ffi.C.meissa_setenv("MEISSA_EXPLAIN", "1", 1)
   ffi.C.meissa_setenv("LUA_PATH", package.path, 1)
   ffi.C.meissa_setenv("LUA_CPATH", package.cpath, 1)
-  local interpreter = worker.command()[1]
-  local words = {interpreter, script}
+  local program = interpreter.program()
+  local words = {program, script}
   for k = 3, #arguments do words[k] = arguments[k] end
   become(words)
-  return complain("explain: cannot start '%s'", interpreter)
+  return complain("explain: cannot start '%s'", program)
 end
 
 local commands = {

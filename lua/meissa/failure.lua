@@ -7,8 +7,8 @@ local core = require "meissa.core"
 local errors = require "meissa.errors"
 local grids = require "meissa.grid"
 local stages = require "meissa.stage"
-local worker = require "meissa.worker"
 local tables = require "meissa.tables"
+local thrown = require "meissa.thrown"
 
 local M = {}
 
@@ -47,7 +47,7 @@ function M.raise(run, layout, failure)
   local fields = {code = failure.code, message = failure.message, worker = failure.worker,
                   file = run.record.file, line = run.record.line}
   if failure.payload then
-    for name, value in tables.each(worker.decode_error(failure.payload)) do fields[name] = value end
+    for name, value in tables.each(thrown.decode(failure.payload)) do fields[name] = value end
   elseif failure.block then
     fields.message = string.format("%s, in %s", failure.message,
                                           M.describe_block(run, layout, failure.block))

@@ -14,10 +14,12 @@ local analyze = require "meissa.analyze"
 local array = require "meissa.array"
 local buffer = require "meissa.buffer"
 local capture = require "meissa.capture"
+require "meissa.check" -- of whom loops know nothing
 local file = require "meissa.file"
 local loop = require "meissa.loop"
 local map = require "meissa.map"
 local pool = require "meissa.pool"
+local public = require "meissa.public"
 local random = require "meissa.random"
 local read = require "meissa.read"
 local scratch = require "meissa.scratch"
@@ -68,5 +70,6 @@ for name, value in tables.each(M) do
   if type(value) == "function" then capture.register(value, "meissa." .. name) end
 end
 capture.register_library(M, true)
+public.names = M
 
 return M

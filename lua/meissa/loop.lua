@@ -9,7 +9,6 @@
 local array = require "meissa.array"
 local buffers = require "meissa.buffer"
 local captured = require "meissa.captured"
-local check = require "meissa.check"
 local core = require "meissa.core"
 local engine = require "meissa.engine"
 local errors = require "meissa.errors"
@@ -18,8 +17,10 @@ local grids = require "meissa.grid"
 local inprocess = require "meissa.inprocess"
 local job = require "meissa.job"
 local kernel = require "meissa.kernel"
+local nesting = require "meissa.nesting"
 local plans = require "meissa.plan"
 local pool = require "meissa.pool"
+local public = require "meissa.public"
 local random = require "meissa.random"
 local required = require "meissa.capture.required"
 local remember = require "meissa.remember"
@@ -27,10 +28,14 @@ local scratches = require "meissa.scratch"
 local source = require "meissa.source"
 local spaces = require "meissa.space"
 local speculate = require "meissa.speculate"
+local spread = require "meissa.spread"
 local stages = require "meissa.stage"
 local system = require "meissa.system"
 
 local M = {}
+
+--- Examines a planned loop before it runs, with check = true: meissa.check puts it here.
+function M.examine() end
 
 -- Loops found so far: by function and line (weak), and by text and place for functions made anew.
 local by_function = setmetatable({}, {__mode = "k"})
@@ -230,10 +235,10 @@ end
 -- the body run plainly, as they do on a worker.
 local function run_blocks_here(run)
   last_plan = run.plan
-  local outer = M.on_worker
-  M.on_worker = true
+  local outer = nesting.in_body
+  nesting.in_body = true
   local ok, assigned = pcall(job.run_here, run)
-  M.on_worker = outer
+  nesting.in_body = outer
   if not ok then error(assigned, 0) end
   return assigned
 end
@@ -287,7 +292,7 @@ end
 function M.parallel(...)
   local called = system.clock()
   local space = spaces.parse(...)
-  if M.on_worker or inprocess.inside(2) then return spaces.iterate(space) end
+  if nesting.in_body or inprocess.inside(2) then return spaces.iterate(space) end
   local info = debug.getinfo(2, "Slf")
   if not info or info.what == "C" then
     errors.raise("SRC", "parallel must be called in a `for` statement: for i in parallel(n) do")
@@ -299,7 +304,7 @@ function M.parallel(...)
   check_callee(record, func, 2, M.parallel)
   local run, roots = plan_frame(record, space, slots, func, 2)
   local plan, values = run.plan, run.values
-  check.loop(record, plan, space, values, roots, func)
+  M.examine(record, plan, space, values, roots, func)
   plans.check(plan, space)
   plans.check_contents(plan, space, run.bindings, values)
   if plans.is_empty(plan, space) then
@@ -348,7 +353,7 @@ local function plan_closure(fn, space)
   local slots = record.slots or frame.slots(record.captures, fn, nil)
   record.slots = slots
   local run, roots = plan_frame(record, space, slots, fn, nil)
-  check.loop(record, run.plan, space, run.values, roots, fn)
+  M.examine(record, run.plan, space, run.values, roots, fn)
   return run, slots
 end
 
@@ -356,7 +361,7 @@ end
 function M.each(...)
   local called = system.clock()
   local fn, space = split_closure("meissa.each", ...)
-  if M.on_worker or inprocess.inside(2) then
+  if nesting.in_body or inprocess.inside(2) then
     run_plainly(spaces.iterate(space), fn)
     return
   end
@@ -424,7 +429,7 @@ function M.run(text, ...)
   end
   local caller = debug.getinfo(2, "f")
   local outer = caller and getfenv(caller.func) or _G
-  local own = {meissa = package.loaded["meissa"], parallel = M.parallel}
+  local own = {meissa = public.names, parallel = M.parallel}
   setfenv(chunk, setmetatable(own, {__index = outer, __newindex = outer}))
   return chunk(...)
 end
@@ -433,5 +438,7 @@ end
 function M.last()
   return last_plan
 end
+
+spread.each = M.each
 
 return M

@@ -8,14 +8,17 @@
 local core = require "meissa.core"
 local environment = require "meissa.environment"
 local errors = require "meissa.errors"
+local interpreter = require "meissa.interpreter"
 local progress = require "meissa.progress"
 local system = require "meissa.system"
-local worker = require "meissa.worker"
 
 local M = {}
 
 local OPTIONS = {"workers", "transport", "shm", "quiet"}
 local MOST_WORKERS = 1024
+
+-- What a worker process runs.
+local WORKER = 'require("meissa.loop") require("meissa.worker").main(3)'
 
 local configured = {}
 local session
@@ -97,7 +100,7 @@ end
 function M.session()
   if session then return session end
   local config = configuration()
-  config.command = worker.command()
+  config.command = interpreter.command(WORKER)
   local before = system.clock()
   local started, err = core.session(config)
   if not started then errors.raise_core(err) end

@@ -5,6 +5,7 @@
 -- Pure text from tables; prints nothing. The wording is under test.
 -- @module meissa.report
 
+local public = require("meissa.public")
 local tables = require("meissa.tables")
 
 local M = {}
@@ -347,7 +348,7 @@ end
 
 -- Whether everything of this module that a line of code names is there.
 local function is_possible(fix)
-  local meissa = package.loaded["meissa"]
+  local meissa = public.names
   if not meissa then return true end -- the analyser is used on its own
   for name in string.gmatch(fix, "meissa%.([%a_]+)") do
     if meissa[name] == nil then return false end

@@ -4,7 +4,6 @@
 -- @module meissa.spread
 
 local errors = require "meissa.errors"
-local loop = require "meissa.loop"
 local progress = require "meissa.progress"
 local thrown = require "meissa.thrown"
 
@@ -12,6 +11,9 @@ local M = {}
 
 -- Each number is a block; a grid has at most so many.
 local MOST_BLOCKS = 4096
+
+--- meissa.each, which meissa.loop puts here; nil where arrays and readers are used alone.
+M.each = nil
 
 -- Whether an error says that the loop cannot run on workers, before anything ran: a dependence
 -- (such as a function that counts in an outer variable), or a value that cannot be sent.
@@ -54,9 +56,9 @@ end
 -- @func body
 -- Errors: what the body raises.
 function M.run(count, serial, body)
-  if serial or count <= 1 then return run_here(count, body) end
+  if serial or count <= 1 or not M.each then return run_here(count, body) end
   local options = {grid = {math.min(count, MOST_BLOCKS)}, ordered = false, impure = true}
-  local ok, err = pcall(loop.each, count, options, body)
+  local ok, err = pcall(M.each, count, options, body)
   if ok then return end
   if not is_refusal(err) then error(as_error(err), 0) end
   run_here(count, body)

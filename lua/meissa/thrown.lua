@@ -1,9 +1,11 @@
 -- SPDX-License-Identifier: MIT
 --
 -- Thrown: what a user's function raised that is no error object of ours, as one can have it: a
--- text, and a value that can be sent to another process.
+-- text, a value that can be sent to another process, and bytes of both.
 -- @module meissa.thrown
 
+local buffer = require "string.buffer"
+local encoded = require "meissa.encoded"
 local tables = require "meissa.tables"
 
 local M = {}
@@ -77,6 +79,35 @@ function M.message(value)
   local words = words_of(value)
   if #words <= LONGEST then return words end
   return string.format("%s... (%d bytes)", string.sub(words, 1, LONGEST), #words)
+end
+
+--- Bytes of an error value for the driver: tables with plain fields keep them, anything else
+-- becomes its text.
+-- @param err any error value
+-- @return string for decode
+function M.encode(err)
+  local plain = {}
+  if type(err) == "table" then
+    for key, value in tables.each(err) do
+      local kind = type(value)
+      if type(key) == "string" and (kind == "string" or kind == "number" or kind == "boolean") then
+        plain[key] = value
+      elseif key == "iteration" and kind == "table" then
+        plain[key] = {unpack(value)}
+      elseif key == "value" then
+        plain[key] = M.portable(value)
+      end
+    end
+  end
+  if plain.message == nil then plain.message = M.message(err) end
+  return buffer.encode(plain)
+end
+
+--- The table that encode was given, or one with its text in `message`.
+-- @param bytes what encode returned
+-- @return table
+function M.decode(bytes)
+  return encoded.from_message(bytes)
 end
 
 return M

@@ -1,21 +1,17 @@
 -- SPDX-License-Identifier: MIT
 --
--- Worker: the main loop of a worker process, and the command that starts one.
+-- Worker: the main loop of a worker process.
 --
 -- A job names a kernel; `prepare(kernel, run, items)` makes of it a function that runs one block
 -- and returns the bytes of its result. Whatever goes wrong in either reaches the driver as a
--- failure of the job, encoded by `encode_error`; the worker lives on.
+-- failure of the job, encoded by `thrown.encode`; the worker lives on.
 -- @module meissa.worker
 
 require "meissa.requires"
 require "meissa.chunks"
+local basics = require "meissa.basics"
 local core = require "meissa.core"
-local encoded = require "meissa.encoded"
-local environment = require "meissa.environment"
-local errors = require "meissa.errors"
-local buffer = require "string.buffer"
-local system = require "meissa.system"
-local tables = require "meissa.tables"
+local nesting = require "meissa.nesting"
 local thrown = require "meissa.thrown"
 
 local M = {}
@@ -27,35 +23,6 @@ local M = {}
 -- elements; `ranges` says how many there are along each cut dimension. When nil,
 -- `require("meissa.execution").prepare(kernel_bytes, job)` is used.
 M.prepare = nil
-
---- Bytes of an error value for the driver: tables with plain fields keep them, anything else
--- becomes its text.
--- @param err any error value
--- @return string for decode_error
-function M.encode_error(err)
-  local plain = {}
-  if type(err) == "table" then
-    for key, value in tables.each(err) do
-      local kind = type(value)
-      if type(key) == "string" and (kind == "string" or kind == "number" or kind == "boolean") then
-        plain[key] = value
-      elseif key == "iteration" and kind == "table" then
-        plain[key] = {unpack(value)}
-      elseif key == "value" then
-        plain[key] = thrown.portable(value)
-      end
-    end
-  end
-  if plain.message == nil then plain.message = thrown.message(err) end
-  return buffer.encode(plain)
-end
-
---- The table that encode_error was given, or one with its text in `message`.
--- @param bytes what encode_error returned
--- @return table
-function M.decode_error(bytes)
-  return encoded.from_message(bytes)
-end
 
 -- Errors keep their text; a plain string says where in `traceback`.
 local function describe(err)
@@ -104,7 +71,7 @@ end
 
 -- Fails the present block, or the job when none is running.
 local function fail(job, err, order_of)
-  local plain = M.encode_error(err)
+  local plain = thrown.encode(err)
   job:fail(plain, order_of and type(err) == "table" and order_of(err) or nil)
 end
 
@@ -134,8 +101,7 @@ function M.main(fd)
     os.exit(1, true)
   end
   local kernels = {}
-  require("meissa.loop").on_worker = true
-  require("meissa.basics").on_worker = true
+  nesting.in_body, basics.on_worker = true, true
   _G.print = M.print
   while true do
     local job = worker:next()
@@ -144,26 +110,6 @@ function M.main(fd)
     run_job(job, kernels)
   end
   worker:close()
-end
-
--- True when a path names a LuaJIT (and not a program that embeds one).
-local function is_luajit(path)
-  return path ~= nil and string.match(errors.last_part(path, "/"), "^luajit") ~= nil
-end
-
---- The program and arguments that start a worker which finds the same files as this process.
--- @param code what it runs, instead of `require("meissa.worker").main(3)`
--- @return list of strings
-function M.command(code)
-  local program = environment.get("MEISSA_LUAJIT")
-  if not program then
-    local here = core.executable()
-    program = is_luajit(here) and here or "luajit"
-  end
-  local path, cpath = system.search_paths()
-  local text = string.format("package.path = %q package.cpath = %q %s", path, cpath, code or
-    'require("meissa.worker").main(3)')
-  return {program, "-e", text}
 end
 
 return M

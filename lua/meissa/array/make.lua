@@ -10,6 +10,7 @@
 local ffi = require("ffi")
 local core = require("meissa.array.core")
 local element = require("meissa.array.element")
+local nesting = require("meissa.nesting")
 local subscript = require("meissa.array.subscript")
 local errors = require("meissa.errors")
 local tables = require("meissa.tables")
@@ -154,8 +155,7 @@ local session_seed, session_draws = 0, 0
 
 --- Whether a loop's body is running, in this process or because it is a worker.
 function M.in_body()
-  local loop = package.loaded["meissa.loop"]
-  return type(loop) == "table" and loop.on_worker == true
+  return nesting.in_body
 end
 
 --- Sets the seed that random arrays without one of their own are drawn under.

@@ -13,6 +13,7 @@ local errors = require("meissa.errors")
 local make = require("meissa.array.make")
 local objects = require("meissa.array.objects")
 local sets = require("meissa.array.set")
+local spread = require("meissa.spread")
 local subscript = require("meissa.array.subscript")
 local valid = require("meissa.array.valid")
 local tables = require("meissa.tables")
@@ -172,7 +173,7 @@ local function reduce_blocks(set, fn, initial, combine, call)
   local count = set.count
   local blocks, size, few = sets.blocks(count)
   local results = {}
-  require("meissa.spread").run(blocks, few, function(b)
+  spread.run(blocks, few, function(b)
     local acc = initial
     if type(initial) == "function" then acc = initial() end
     for e = (b - 1) * size + 1, last_of(b, size, count) do acc = fn(acc, call(e)) end

@@ -12,6 +12,7 @@ local core = require("meissa.array.core")
 local element = require("meissa.array.element")
 local errors = require("meissa.errors")
 local objects = require("meissa.array.objects")
+local spread = require("meissa.spread")
 local subscript = require("meissa.array.subscript")
 
 local lib = core.lib
@@ -157,7 +158,7 @@ function M.call_all(set, call, kind)
       results[b] = list
     end,
   }
-  require("meissa.spread").run(blocks, few, bodies[kind])
+  spread.run(blocks, few, bodies[kind])
   return results, size
 end
 
