@@ -83,11 +83,33 @@ function statements:choice()
   return ("%s = %s %s %s and %s or %s"):format(s, e, o, s, e, s)
 end
 
+-- A test among other conditions.
+function Maker:among(test)
+  local others = {T = test, C = self:condition(), D = self:condition()}
+  return ((self:pick {"T", "T", "C and T", "T and C", "C and T and D", "C and (T and D)",
+                      "(C or D) and (T)", "T then if C"}):gsub("[TCD]", others))
+end
+
+-- `if test then body end`, where the test may be the first of two.
+local function under(test, body)
+  local _, more = test:gsub("then if", "")
+  return ("if %s then %s%s"):format(test, body, (" end"):rep(1 + more))
+end
+
 function statements:tuple()
   local s, e = self:variable(self:pick(EXTREMES)), self:value()
   local names, values = self:followers(s)
-  return ("if %s then %s = %s%s end"):format(
-    self:test(s, e, self:pick {"<", ">", "<=", ">="}), names, e, values)
+  local test = self:among(self:test(s, e, self:pick {"<", ">", "<=", ">="}))
+  return under(test, ("%s = %s%s"):format(names, e, values))
+end
+
+function statements:first()
+  local s = self:variable(self:pick {"nil", "nil", "7", "false"})
+  local names, values = self:followers(s)
+  local asks = self.starts[#self.starts - select(2, names:gsub(",", ""))]:find("false") and
+    "not %s" or self:pick {"not %s", "%s == nil"}
+  return under(self:among(asks:format(s) .. " and " .. self:condition()),
+               ("%s = %s%s"):format(names, self:whole(), values))
 end
 
 function statements:both()
@@ -103,9 +125,9 @@ end
 function statements:unset()
   local s, e = self:variable(self:pick {"nil", "nil", "nil", "0"}), self:value()
   local names, values = self:followers(s)
-  return ("if %s or %s then %s = %s%s end"):format(
-    (self:pick {"not %s", "%s == nil"}):format(s),
-    self:test(s, e, self:pick {"<", ">", "<=", ">="}), names, e, values)
+  local test = ("(%s or %s)"):format((self:pick {"not %s", "%s == nil"}):format(s),
+    self:test(s, e, self:pick {"<", ">", "<=", ">="}))
+  return under(self:among(test), ("%s = %s%s"):format(names, e, values))
 end
 
 function statements:bits()
@@ -142,8 +164,8 @@ function statements:sums()
   return ("%s[%s] = (%s[%s] or 0) + %s"):format(t, key, t, key, self:pick {"1", self:whole()})
 end
 
-local KINDS = {"sum", "choice", "tuple", "tuple", "both", "unset", "bits", "last", "logic", "mark",
-               "list", "sums"}
+local KINDS = {"sum", "choice", "tuple", "tuple", "both", "unset", "bits", "last", "logic", "first",
+               "mark", "list", "sums"}
 
 -- What the order of blocks decides about most.
 local TIES = {"tuple", "last"}

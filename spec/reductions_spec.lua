@@ -59,12 +59,44 @@ describe("reductions", function()
     end
   end)
 
-  it("are proposed where conditions may be nested", function()
-    local _, code, plan = roles("if i % 3 > 0 and A[i] < s then s, p = A[i], i end", {s = 9, p = 0})
-    assert.equal("DEP104", code)
-    assert.truthy(plan.reasons[1].fixes[1]:find("nest the conditions", 1, true))
-    _, code = roles("if i % 3 > 0 then if A[i] < s then s, p = A[i], i end end", {s = 9, p = 0})
-    assert.is_nil(code)
+  it("stand under conditions of all kinds", function()
+    for _, condition in ipairs {
+      "i % 3 > 0 and A[i] < s", "A[i] < s and i % 3 > 0", "i > 3 and (A[i] < s) and i < 9",
+      "(i > 3 and A[i] < s) and (i < 9 or i > 12)", "i > 3 and (not s or A[i] < s)",
+      "A[i] < s and quiet(i) > 2", "loud(i) and A[i] < s",
+    } do
+      local bindings = {s = not condition:find("not s") and 9 or nil, p = 0,
+                        quiet = function(x) return x end,
+                        loud = function(x) print(x) return true end}
+      local found, code = roles(("if %s then s, p = A[i], i end"):format(condition), bindings)
+      assert.equal("s min, p with", found, condition)
+      assert.is_nil(code, condition)
+    end
+    local nested = "if A[i] < s then if i % 3 > 0 then s, p = A[i], i end end"
+    assert.equal("s min, p with", (roles(nested, {s = 9, p = 0})))
+  end)
+
+  it("keep what is met first", function()
+    for _, case in ipairs {
+      {"if not s and A[i] > 3 then s = i end"}, {"if A[i] > 3 and s == nil then s = i end"},
+      {"if not s then if A[i] > 3 then s = A[i] end end"},
+      {"if not s and A[i] > 3 then s, p = i, A[i] end", "s or, p with"},
+      {"if not s and A[i] > 3 then s = i end s = s or A[i] == 2 and -i"},
+      {"if not s then if A[i] > 3 then s = true end end"},
+    } do
+      local found, code = roles(case[1], {p = 0})
+      assert.equal(case[2] or "s or", found, case[1])
+      assert.is_nil(code, case[1])
+    end
+    for _, body in ipairs {
+      "if s == nil and i > 3 then s = i > 7 end", "if not s and s ~= 3 then s = i end",
+      "if not s and i > 3 then s = i else p = i end", "if not s and print(i) then s = i end",
+      "if not s and i > 3 then s, A[1] = i, 1 end", "if not s and i > 3 then s = i end A[i] = s",
+    } do
+      local found = roles(body, {p = 0})
+      assert.truthy(found:find("s carried", 1, true), body .. ": " .. found)
+    end
+    assert.equal("s carried", (roles("if s == nil and i > 3 then s = i end", {s = false})))
   end)
 
   it("are none where what the blocks leave would not do", function()
@@ -82,6 +114,10 @@ describe("reductions", function()
       "if A[i] > s then s = A[i] elseif A[i] > t then t = A[i] end",
       "s = s or A[i] > 0 s = A[i] or s",
       "if A[i] > s then s, p = A[i] end", "if A[i] > s then s, A[1] = A[i], i end",
+      "if A[i] > s and i > p then s, p = A[i], i end",
+      "if A[i] > s and print(i) then s = A[i] end",
+      "if i > 3 and A[i] < s then s = A[i] elseif A[i] > t then t = A[i] end",
+      "if A[i] > s or i > 3 then s = A[i] end",
       "s = bit.bor(s, s)", "s = bit.bnot(s)", "s = bit.band(s, i) s = bit.bor(s, i)",
     } do
       local found, code = roles(body, {s = 0, p = 0, q = 0, t = 0, meissa = meissa})

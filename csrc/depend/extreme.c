@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "depend/effect.h"
+#include "depend/pure.h"
 
 ms_node *ms_node_bare(const ms_node *node) {
   while (node->kind == MS_PAREN) node = node->kid[0];
@@ -130,6 +131,7 @@ bool ms_extreme_choice(const ms_tally *all, ms_node *value, ms_reduce_form *is) 
 typedef struct branch {
   ms_reduce_form is;
   uint32_t leader;
+  bool alone;           /* its condition asks for nothing but the leader */
   const ms_node *value; /* that the leader is compared with */
   const ms_node *block;
 } branch;
@@ -166,7 +168,8 @@ static bool assigns_tuple(const ms_tally *all, const ms_node *block) {
     for (uint32_t t = 0; t < assign->targets; t++) {
       const ms_capture *capture = captured(all, assign->kid[t]);
       ms_node *value = capture != NULL ? given(block, capture, &places) : NULL;
-      if (value == NULL || !ms_node_is_steady(all, value)) return false;
+      if (value == NULL) return false;
+      if (!ms_node_is_steady(all, value) && !ms_node_is_pure(all->walk, value)) return false;
     }
   }
   return block->kids > 0;
@@ -182,32 +185,101 @@ static bool asks_unset(const ms_capture *capture, const ms_node *node) {
          ms_node_bare(node->kid[1])->kind == MS_NIL;
 }
 
+static bool mentions(const ms_tally *all, const ms_capture *capture, const ms_node *node) {
+  ms_tally of = *all;
+  of.capture = capture;
+  return ms_tally_mentions(&of, ms_node_bare(node)) > 0;
+}
+
+/* Of a condition and others that must hold with it: the one that asks for the variable; NULL if
+ * several do. The others may be any before it; blocks evaluate those after it more often than the
+ * loop does. */
+static const ms_node *asking(const ms_tally *all, const ms_capture *capture, const ms_node *test) {
+  test = ms_node_bare(test);
+  if (test->kind != MS_BINARY || test->op != MS_OP_AND) return test;
+  if (!mentions(all, capture, test->kid[0])) return asking(all, capture, test->kid[1]);
+  if (mentions(all, capture, test->kid[1]) || !ms_node_is_pure(all->walk, test->kid[1]))
+    return NULL;
+  return asking(all, capture, test->kid[0]);
+}
+
+/* An expression that never gives nil or false. */
+static bool is_true(const ms_tally *all, const ms_node *node) {
+  node = ms_node_bare(node);
+  if (node->kind == MS_BINARY) return node->op <= MS_OP_CONCAT;
+  if (node->kind == MS_UNARY) return node->op != MS_OP_NOT;
+  if (node->kind == MS_NAME && node->symbol != NULL) {
+    for (uint32_t i = 0; i < all->loop->index_count; i++) {
+      if (all->loop->indices[i] == node->symbol) return !node->symbol->assigned;
+    }
+  }
+  return node->kind == MS_NUMBER || node->kind == MS_STRING || node->kind == MS_TABLE ||
+         node->kind == MS_TRUE;
+}
+
+/* The first value that is taken stays. Which iteration gave it is told by the order of blocks. */
+static bool keeps_first(const ms_tally *all, const ms_node *test, const ms_node *value,
+                        branch *found) {
+  ms_binding_kind kind = all->walk->bindings[found->leader].kind;
+  uint32_t places;
+  given(found->block, &all->loop->captures[found->leader], &places);
+  found->is.op = MS_REDUCE_OR;
+  found->is.wins = MS_WINS_BEYOND;
+  found->is.set = places == 1 && value->kind == MS_TRUE;
+  if (found->is.set) return kind == MS_BIND_NIL || kind == MS_BIND_BOOLEAN;
+  if (all->walk->scattered) return false;
+  return test->kind == MS_UNARY || (kind != MS_BIND_BOOLEAN && is_true(all, value));
+}
+
 /* Takes capture `at` for the leader of a branch. */
-static bool leads(const ms_tally *all, uint32_t at, const ms_node *test, branch *found) {
+static bool leads(const ms_tally *all, uint32_t at, const ms_node *condition, branch *found) {
   const ms_capture *capture = &all->loop->captures[at];
   uint32_t places;
-  test = ms_node_bare(test);
+  const ms_node *test = asking(all, capture, condition);
+  if (test == NULL) return false;
   found->is = (ms_reduce_form){.mentions = 2, .block = found->block, .leader = at};
   found->leader = at;
+  found->alone = test == ms_node_bare(condition);
   if (test->kind == MS_BINARY && test->op == MS_OP_OR && asks_unset(capture, test->kid[0])) {
     found->is.unset = true;
     found->is.mentions = 3;
     test = test->kid[1];
   }
   const ms_node *value = given(found->block, capture, &places);
+  if (value != NULL && asks_unset(capture, test)) return keeps_first(all, test, value, found);
   return value != NULL && comparison(capture, test, &found->value, &found->is) &&
          ms_node_same_value(all, found->value, value);
 }
 
+/* `if p then if q then ... end end`: what stands under all the conditions. */
+static const ms_node *innermost(const ms_node *block) {
+  while (block->kids == 1 && block->kid[0]->kind == MS_IF && block->kid[0]->kids == 2)
+    block = block->kid[0]->kid[1];
+  return block;
+}
+
+/* Conditions between two blocks, of which none asks for the variable. */
+static bool passes(const ms_tally *all, const ms_capture *capture, const ms_node *from,
+                   const ms_node *to) {
+  for (; from != to; from = from->kid[0]->kid[1]) {
+    const ms_node *test = from->kid[0]->kid[0];
+    if (mentions(all, capture, test) || !ms_node_is_pure(all->walk, ms_node_bare(test)))
+      return false;
+  }
+  return true;
+}
+
 /* A condition and its block as a branch whose leader is one of the variables that it assigns. */
-static bool is_branch(const ms_tally *all, const ms_node *test, const ms_node *block,
+static bool is_branch(const ms_tally *all, const ms_node *test, const ms_node *outer,
                       branch *found) {
+  const ms_node *block = innermost(outer);
   if (!assigns_tuple(all, block)) return false;
   found->block = block;
   for (uint32_t s = 0; s < block->kids; s++) {
     for (uint32_t t = 0; t < block->kid[s]->targets; t++) {
       int64_t at = ms_loop_capture_of(all->loop, block->kid[s]->kid[t]);
-      if (at >= 0 && leads(all, (uint32_t)at, test, found)) return true;
+      if (at < 0 || !passes(all, &all->loop->captures[at], outer, block)) continue;
+      if (leads(all, (uint32_t)at, test, found)) return true;
     }
   }
   return false;
@@ -217,12 +289,24 @@ static bool is_one_line(const ms_tally *all, const ms_node *node) {
   return memchr(all->loop->tree->text + node->begin, '\n', node->end - node->begin) == NULL;
 }
 
+/* What the block gives may be evaluated twice. */
+static bool gives_steadily(const ms_tally *all, const ms_node *block) {
+  for (uint32_t s = 0; s < block->kids; s++) {
+    const ms_node *assign = block->kid[s];
+    for (uint32_t v = assign->targets; v < assign->kids; v++) {
+      if (!ms_node_is_steady(all, assign->kid[v])) return false;
+    }
+  }
+  return true;
+}
+
 /* The second of two branches is tried where the first has not taken the same value: then, of the
  * values that a block takes for the first, only the first one may count for the second. Its values
  * are written again there. */
 static bool may_follow(const ms_tally *all, const branch *first, const branch *second) {
   if (first->is.op == second->is.op || first->is.wins != MS_WINS_BEYOND) return false;
   if (second->is.wins != MS_WINS_BEYOND || first->is.unset || second->is.unset) return false;
+  if (!first->alone || !second->alone || !gives_steadily(all, second->block)) return false;
   return !all->walk->scattered && is_one_line(all, second->block) &&
          ms_node_same_value(all, first->value, second->value);
 }

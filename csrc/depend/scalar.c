@@ -280,18 +280,6 @@ static void find_aliased(ms_walk *walk, const ms_capture *capture, const char *a
               rest == NULL ? NULL : fix);
 }
 
-/* `if p and e > s then s = e end`, of which the second condition is read here. */
-static bool in_second_condition(const ms_node *read) {
-  const ms_node *node = read;
-  while (node->parent->kind == MS_PAREN) node = node->parent;
-  node = node->parent;
-  if (node->kind != MS_BINARY || node->op < MS_OP_EQ || node->op > MS_OP_GE) return false;
-  while (node->parent->kind == MS_PAREN) node = node->parent;
-  const ms_node *both = node->parent;
-  return both->kind == MS_BINARY && both->op == MS_OP_AND && node->ordinal == 1 &&
-         both->parent->kind == MS_IF && both->parent->kids == 2;
-}
-
 static void assignment_role(ms_walk *walk, ms_node *body, uint32_t index, ms_scalar_plan *plan) {
   const ms_capture *capture = &walk->loop->captures[index];
   flow state = {.capture = capture};
@@ -314,8 +302,6 @@ static void assignment_role(ms_walk *walk, ms_node *body, uint32_t index, ms_sca
   const char *rest = "is read before it is assigned, so each iteration needs the one before it";
   const char *fix =
       ms_arena_format(walk->arena, "start each iteration afresh: local %s = ...", capture->root);
-  if (in_second_condition(state.first_read != NULL ? state.first_read : capture->first))
-    fix = "nest the conditions: if ... then if ... then ... end end";
   const ms_node *place = ms_scalar_spoiler(walk, index, body, &rest);
   if (rest == NULL) fix = NULL; /* out of memory */
   find_scalar(walk, MS_REASON_SCALAR, state.read_surely && state.write_surely,

@@ -208,7 +208,7 @@ static void captured(ms_draft *draft, const ms_node *node, uint32_t at, const ms
   if (value == node && ms_variable_is_asked(draft, at, node)) {
     ms_text_format(draft->out, "(%sc%u~=", draft->prefix, at + 1);
     ms_draft_helper(draft, MS_HELPER_NONE);
-    ms_text_format(draft->out, " and %sc%u)", draft->prefix, at + 1);
+    ms_text_format(draft->out, " and %sc%u or nil)", draft->prefix, at + 1);
     return;
   }
   if (value == node) {
