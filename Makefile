@@ -35,7 +35,7 @@ LINK    = $(CC) $(CFLAGS) $(LDFLAGS) -pthread
 SHARED  = -shared -Wl,-z,nodelete
 LIBS    = $(LIB_LIBS) -lm $(LDLIBS)
 
-ALL_C    := $(sort $(wildcard csrc/*/*.c))
+ALL_C    := $(sort $(wildcard csrc/*/*.c csrc/*/*/*.c))
 SOURCES  := $(filter-out %_test.c %_main.c %_fuzz.c,$(ALL_C))
 OBJECTS  := $(SOURCES:csrc/%.c=$(BUILD)/obj/%.o)
 TESTS    := $(patsubst csrc/%.c,$(BUILD)/test/%,$(filter %_test.c,$(ALL_C)))

@@ -12,7 +12,7 @@ check:
 	done; echo "== all checks passed"
 
 check-format:
-	@clang-format --dry-run --Werror $(wildcard csrc/*/*.[ch])
+	@clang-format --dry-run --Werror $(wildcard csrc/*/*.[ch] csrc/*/*/*.[ch])
 
 check-lint:
 	@luacheck --quiet --no-color $(wildcard lua spec examples bench tools bin/* .luacheckrc)

@@ -18,7 +18,7 @@ local Error = registry["meissa.errors"] or {}
 registry["meissa.errors"] = Error
 
 -- "@/some/where/lua/meissa/": what the sources of the module's own functions begin with.
-local own_prefix = string.match(debug.getinfo(1, "S").source, "^(@.*)errors%.lua$") or "@meissa/"
+local own_prefix = string.match(debug.getinfo(1, "S").source, "^(@.*meissa/)") or "@meissa/"
 
 local function iteration_text(iteration)
   if type(iteration) ~= "table" then return tostring(iteration) end

@@ -10,8 +10,7 @@ local M = {}
 M.__index = M
 
 -- "@/some/where/lua/meissa/": what the sources of the module's own functions begin with.
-local own_prefix = string.match(debug.getinfo(1, "S").source,
-  "^(@.*)recorder/log%.lua$") or "@meissa/"
+local own_prefix = string.match(debug.getinfo(1, "S").source, "^(@.*meissa/)") or "@meissa/"
 
 --- A log without iterations.
 function M.new()
