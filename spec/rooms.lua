@@ -32,7 +32,7 @@ M.lua = spread {
   plan = "axis captured grid items partition picture plan report space stage views weigh",
   kernel = "engine execution kernel native_run private random",
   worker = "worker",
-  driver = "crew failure inprocess job loop map pool prefetch speculate",
+  driver = "crew failure inprocess job loop map pool prefetch record speculate",
   check = "check recorder",
   face = "analyze cli",
 }

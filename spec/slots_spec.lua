@@ -30,23 +30,46 @@ local PROGRAMS = {
   { "runs", "g = 5", "g = g + i A[i] = _G.math.floor(i / 2)", "g" },
   { "runs", "g = 5", "_G.g = _G.g + i A[i] = i", "g" },
   -- globals that are looked up by names known only when the body runs
-  { "DEP119", "g = 5", "g = g + 1 A[i] = getfenv(0).g", "g" },
-  { "DEP119", "g = 5", "g = g + 1 A[i] = getfenv(1).g", "g" },
-  { "DEP119", "g = 5", "A[i] = getfenv(1).g" },
-  { "DEP119", "g = 5", "A[i] = getfenv().g" },
+  { "DEP119", "g = 5 local n = 'g'", "n = n .. 'x' A[i] = _G[n] or 0" },
+  { "DEP119", "g = 5 local n = 'g' local function f() n = 'h' end", "A[i] = _G[n] or 0 f()" },
+  { "DEP119", "g = 5", "A[i] = getfenv(2).g or 1" },
+  { "DEP119", "g = 5 local e = getfenv", "A[i] = e(1).g" },
+  { "DEP119", "g = 5 local function getfenv() return _G end", "A[i] = getfenv(1).g" },
   { "DEP119", "g = 5 local t = {env = _G}", "g = g + 1 local e = t.env A[i] = e.g", "g" },
   { "DEP119", "g = 5", "g = g + 1 local p = package A[i] = p.loaded._G.g", "g" },
-  { "DEP119", "g = 5 local n = '_G'", "g = g + 1 A[i] = package.loaded[n].g", "g" },
-  { "DEP119", "g = 5 local n = 'g'", "A[i] = _G[n] or 0" },
-  { "DEP119", "g = 5 local n = 'g'", "g = g + 1 A[i] = _G[n] or 0", "g" },
   { "DEP119", "g = 5", "A[i] = rawget(_G, 'g') or 0" },
   { "DEP119", "g = 5", "for k, v in pairs(_G) do if k == 'g' then A[i] = v end end" },
   { "DEP119", "g = 5 local function f(e) return e.g end", "A[i] = f(_G)" },
-  { "DEP119", "g = 5 local t, k = {env = _G}, 'env'", "A[i] = t[k].g" },
-  { "DEP119", "g = 5 local o, k = setmetatable({}, {__index = _G}), 'g'", "A[i] = o[k]" },
   { "DEP119", [[package.loaded.meissa_slots = nil
     package.preload.meissa_slots = function() return {x = 3} end]],
     "A[i] = (package.loaded.meissa_slots and 1 or 2) + require('meissa_slots').x" },
+  -- names that captured strings hold are the variables that they name
+  { "DEP104", "g = 5", "g = g + 1 A[i] = getfenv(0).g", "g" },
+  { "DEP104", "g = 5", "g = g + 1 A[i] = getfenv(1).g", "g" },
+  { "runs", "g = 5", "A[i] = getfenv(1).g" },
+  { "runs", "g = 5", "A[i] = getfenv().g" },
+  { "runs", "g = 5 local n = 'g'", "A[i] = getfenv(0)[n]" },
+  { "runs", "g = 5 local n = 'g'", "getfenv(1)[n] = getfenv(1)[n] + i", "g" },
+  { "DEP119", "g, h = 5, 7 setfenv(1, {g = 8, getfenv = getfenv})", "A[i] = getfenv(0).h" },
+  { "runs", "g = 5 setfenv(1, {g = 8, getfenv = getfenv}) local n = 'g'", "A[i] = getfenv(1)[n]" },
+  { "DEP104", "g = 5 local n = '_G'", "g = g + 1 A[i] = package.loaded[n].g", "g" },
+  { "runs", "g = 5 local n, m = '_G', 'g'", "A[i] = package.loaded[n][m]" },
+  { "runs", "g = 5 local n = 'g'", "A[i] = _G[n] or 0" },
+  { "DEP104", "g = 5 local n = 'g'", "g = g + 1 A[i] = _G[n] or 0", "g" },
+  { "runs", "g = 5 local n = 'g'", "_G[n] = _G[n] + i", "g" },
+  { "runs", "g = 5 local n = 'g' n = 'g'", "_G[n] = _G[n] + #n", "g" },
+  { "DEP107", "g = 5 local n = 'g'", "_G[n] = _G[n] + i A[i] = g", "g" },
+  { "runs", "g = {x = {1, 2, 3, 4, 5, 6}} local n, x = 'g', 'x'", "A[i] = _G[n][x][i]" },
+  { "runs", "g = function(x) return x + 1 end local n = 'g'", "A[i] = _G[n](i)" },
+  { "runs", "_G['a \"\\n'] = 5 local n = 'a \"\\n'", "A[i] = _G[n] + #n" },
+  { "runs", "g = 5 local t, k = {env = _G}, 'env'", "A[i] = t[k].g" },
+  { "runs", "g = 5 local o, k = setmetatable({}, {__index = _G}), 'g'", "A[i] = o[k]" },
+  { "DEP104", "g = 5 local o, k = setmetatable({}, {__index = _G}), 'g'", "g = g + 1 A[i] = o[k]",
+    "g" },
+  { "runs", "local t, k = {n = 1}, 'n'", "t[k] = t[k] + i", "t.n" },
+  { "runs", "local t, k, x = {n = {x = 1, y = {3}}}, 'n', 'x'",
+    "t[k][x] = t[k][x] + t[k].y[1] A[i] = t[k].y[1]", "t.n.x" },
+  { "DEP107", "local t, k = {n = 1}, 'n'", "t[k] = t[k] + i A[i] = t.n", "t.n" },
   -- functions
   { "DEP107", "g = 5 local function f() return g end", "_G.g = _G.g + 1 A[i] = f()", "g" },
   { "DEP104", "g = 5 local function f() return g end", "g = g + 1 A[i] = f()", "g" },
@@ -260,6 +283,48 @@ describe("the reason", function()
       for i in parallel(6) do A[i] = f(i) end]]):find("f (it looks up variables in _G)", 1, true))
     assert.is_truthy(refusal("local t = {_G} for i in parallel(6) do A[i] = t[1].n or 0 end"):find(
       "t leads to _G", 1, true))
+  end)
+end)
+
+describe("a name in a captured string", function()
+  before_each(function() rawset(_G, "g", 5) rawset(_G, "h", { 1, 2, 3, 4, 5, 6 }) end)
+  after_each(function() _G.g, _G.h, _G.W = nil, nil, nil end)
+
+  it("is what it is at this execution", function()
+    local A, sums = meissa.zeros(6), { a = 0, b = 0 }
+    for _, name in ipairs { "a", "b", "a" } do
+      for i in meissa.parallel(6) do
+        sums[name] = sums[name] + i
+        A[i] = i
+      end
+    end
+    assert.same({ a = 42, b = 21 }, sums)
+  end)
+
+  it("is settled in closures, and under check = true", function()
+    local A, name = meissa.zeros(6), "h"
+    meissa.each(6, { check = true }, function(i) A[i] = _G[name][i] + 5 end)
+    assert.same({ 6, 7, 8, 9, 10, 11 }, A:totable())
+    name = "g"
+    for i in meissa.parallel(6, { check = true }) do A[i] = _G[name] end
+    assert.equal(30, A:sum())
+  end)
+
+  it("stays itself where it is used otherwise", function()
+    local A, name, t = meissa.zeros(6), "g", { g = "g" }
+    for i in meissa.parallel(6) do A[i] = t[name] == name and _G[name] * #name or 0 end
+    assert.equal(30, A:sum())
+  end)
+
+  it("may name arrays, also as another name for one", function()
+    local name, other = "W", "W"
+    local W = meissa.zeros(6)
+    rawset(_G, "W", W)
+    for i in meissa.parallel(6) do _G[name][i] = i + 1 end
+    assert.equal(27, W:sum())
+    local ok, err = pcall(meissa.each, 6, function(i) _G[name][i] = _G[other][i % 6 + 1] end)
+    assert.is_false(ok)
+    assert.is_truthy(tostring(err):find("DEP10%d"), tostring(err))
   end)
 end)
 

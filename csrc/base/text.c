@@ -59,6 +59,16 @@ void ms_text_format(ms_text *text, const char *format, ...) {
   va_end(arguments);
 }
 
+void ms_text_quote(ms_text *text, const char *bytes, size_t length) {
+  ms_text_add(text, "\"");
+  for (size_t b = 0; b < length; b++) {
+    unsigned char letter = (unsigned char)bytes[b];
+    bool plain = letter >= ' ' && letter < 127 && letter != '"' && letter != '\\';
+    ms_text_format(text, plain ? "%c" : "\\%03d", letter);
+  }
+  ms_text_add(text, "\"");
+}
+
 void ms_text_free(ms_text *text) {
   free(text->bytes);
   *text = (ms_text){0};

@@ -23,6 +23,9 @@ void ms_text_add(ms_text *text, const char *string);
 /* Appends printf output. */
 void ms_text_format(ms_text *text, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
+/* Appends a string as a literal of Lua. */
+void ms_text_quote(ms_text *text, const char *bytes, size_t length);
+
 /* Room for `more` bytes behind what is there, for a writer that then adds to `length` what it has
  * written, at most so many; nothing need be terminated. NULL, and `failed`, when memory is out. */
 char *ms_text_room(ms_text *text, size_t more);

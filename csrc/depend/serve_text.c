@@ -37,6 +37,21 @@ static void need(ms_serve *serve, const ms_symbol *symbol) {
   serve->changed = true;
 }
 
+/* A captured path, with the keys that the source has in variables. */
+static void copy_path(copying *copy, const ms_node *node) {
+  if (node->kind == MS_INDEX) {
+    copy_path(copy, node->kid[0]);
+    node = node->kid[1];
+  }
+  if (!node->settled) return;
+  copy_until(copy, node->begin);
+  if (node->kind == MS_STRING)
+    ms_text_quote(copy->serve->text, node->text, node->length);
+  else
+    ms_text_append(copy->serve->text, node->text, node->length);
+  copy->cursor = node->end;
+}
+
 /* Served arrays go by the names of their marks. */
 static bool copy_node(ms_node *node, void *context) {
   copying *copy = context;
@@ -44,7 +59,10 @@ static bool copy_node(ms_node *node, void *context) {
   if (node->kind == MS_NAME) need(copy->serve, node->symbol);
   if (node->kind != MS_NAME && node->kind != MS_INDEX) return true;
   if (ms_loop_capture_of(copy->serve->walk->loop, node) < 0) return true;
-  if (!ms_serve_path(copy->serve, node, &path) || path.candidate < 0) return false;
+  if (!ms_serve_path(copy->serve, node, &path) || path.candidate < 0) {
+    copy_path(copy, node);
+    return false;
+  }
   copy_until(copy, node->begin);
   ms_text_format(copy->serve->text, MS_SERVE_MARKS "%u", mark_of(copy->serve, path.candidate));
   copy->cursor = node->end;

@@ -242,6 +242,15 @@ static void name(ms_draft *draft, const ms_node *node) {
   }
 }
 
+/* Where a settled key stands the source has a captured name, see ms_loop_settle_key. */
+static void string(ms_draft *draft, const ms_node *node) {
+  if (node->settled) {
+    ms_text_quote(draft->out, node->text, node->length);
+  } else {
+    children(draft, node);
+  }
+}
+
 static void power_or_children(ms_draft *draft, const ms_node *node) {
   if (node->op == MS_OP_POW) {
     power(draft, node);
@@ -279,6 +288,9 @@ static void rewrite(ms_draft *draft, const ms_node *node) {
     case MS_NAME:
     case MS_INDEX:
       name(draft, node);
+      return;
+    case MS_STRING:
+      string(draft, node);
       return;
     case MS_ASSIGN:
       ms_draft_assign(draft, node);

@@ -28,14 +28,6 @@ typedef struct gatherer {
   bool failed; /* memory is out */
 } gatherer;
 
-/* Whether the symbol is declared by the loop or inside its body. */
-static bool is_inside(const ms_loop *loop, const ms_symbol *symbol) {
-  if (loop->closure == NULL) return symbol->index >= loop->indices[0]->index;
-  const ms_function *function = symbol->function;
-  while (function != NULL && function != loop->closure) function = function->parent;
-  return function != NULL;
-}
-
 /* Whether the node reads a constant field of the object. Keys with a zero byte do not count: a
  * capture's fields are terminated strings. */
 static bool is_field_of(const ms_node *index, const ms_node *object) {
@@ -220,7 +212,7 @@ static ms_capture *enter(gatherer *state, ms_node *name, ms_node *path, uint32_t
 /* Whether a node is the name of something from outside. */
 static bool is_outer_name(const gatherer *state, const ms_node *node) {
   if (node->kind != MS_NAME) return false;
-  return node->symbol == NULL || !is_inside(state->loop, node->symbol);
+  return node->symbol == NULL || !ms_loop_declares(state->loop, node->symbol);
 }
 
 static bool gather_targets(ms_node *node, void *context) {
@@ -279,6 +271,8 @@ void ms_loop_each_visible(const ms_loop *loop, const ms_node *use,
 
 int ms_loop_capture(ms_loop *loop, ms_error *err) {
   gatherer state = {.loop = loop, .arena = loop->tree->arena};
+  loop->captures = NULL;
+  loop->capture_count = 0;
   ms_node_walk(loop->body, gather_targets, &state);
   ms_node_walk(loop->body, gather, &state);
   if (!state.failed) return 0;

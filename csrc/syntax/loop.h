@@ -76,7 +76,26 @@ void ms_loop_each_visible(const ms_loop *loop, const ms_node *use,
                           void (*visit)(const char *name, void *context), void *context);
 
 /* Fills the captures of a loop that has its other fields; 0, or -1 when memory is out. Part of
- * ms_loop_find and ms_loop_first. */
+ * ms_loop_find and ms_loop_first; again after keys were settled. */
 int ms_loop_capture(ms_loop *loop, ms_error *err);
+
+/* Whether the symbol is declared by the loop or inside its body. */
+bool ms_loop_declares(const ms_loop *loop, const ms_symbol *symbol);
+
+/* Whether a node calls getfenv for the globals of the function that it stands in, level 1, or of
+ * the thread, level 0; if that is what the name means. */
+bool ms_loop_is_getfenv(const ms_node *node, double *level);
+
+/* Visits the keys in paths from outside names that are local variables which keep their values
+ * while the loop runs (`_G[name]`, `opts[name].rate`), as NAMEs; and what is read from getfenv, as
+ * the INDEX of its call. Once they are settled, they are as paths of constant fields are. */
+void ms_loop_each_key(const ms_loop *loop, void (*visit)(ms_node *node, void *context),
+                      void *context);
+
+/* Makes a visited NAME the string that it holds, in the tree's arena. */
+void ms_loop_settle_key(ms_node *node, const char *text, size_t length);
+
+/* Makes the visited INDEX of getfenv's call, whose key is a constant name, that global. */
+void ms_loop_settle_global(ms_node *node);
 
 #endif

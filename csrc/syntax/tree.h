@@ -103,6 +103,7 @@ struct ms_node {
   uint32_t open_line;
   uint32_t kids, symbol_count, targets;
   bool dotted, boxed;
+  bool settled; /* STRING, NAME: the source has something else there, see ms_loop_settle_key */
   ms_node **kid;
   ms_symbol **symbols;   /* declared by this statement */
   ms_symbol *symbol;     /* NAME */

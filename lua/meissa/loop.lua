@@ -9,7 +9,6 @@
 local array = require "meissa.array"
 local buffers = require "meissa.buffer"
 local captured = require "meissa.captured"
-local core = require "meissa.core"
 local engine = require "meissa.engine"
 local errors = require "meissa.errors"
 local frame = require "meissa.frame"
@@ -22,10 +21,9 @@ local plans = require "meissa.plan"
 local pool = require "meissa.pool"
 local public = require "meissa.public"
 local random = require "meissa.random"
+local records = require "meissa.record"
 local required = require "meissa.capture.required"
-local remember = require "meissa.remember"
 local scratches = require "meissa.scratch"
-local source = require "meissa.source"
 local spaces = require "meissa.space"
 local speculate = require "meissa.speculate"
 local spread = require "meissa.spread"
@@ -37,78 +35,12 @@ local M = {}
 --- Examines a planned loop before it runs, with check = true: meissa.check puts it here.
 function M.examine() end
 
--- Loops found so far: by function and line (weak), and by text and place for functions made anew.
-local by_function = setmetatable({}, {__mode = "k"})
-local by_text = {}
-
 local last_plan
 
 local function finished() return nil end
 
--- The name of a chunk as messages show it.
-local function display_name(info)
-  local first = string.sub(info.source, 1, 1)
-  return (first == "@" or first == "=") and string.sub(info.source, 2) or info.short_src
-end
-
--- Bytes of a loop, and of a letter of its own text; see remember.lua.
-local LOOP_BYTES, LOOP_LETTER = 40000, 60
--- The same of its kernels.
+-- Bytes of a loop's kernels, and of a letter of its own text; see remember.lua.
 local KERNEL_BYTES, KERNEL_LETTER = 110000, 300
-
-local function forget(record)
-  local places = by_text[record.source]
-  places[record.place] = nil
-  if next(places) == nil then by_text[record.source] = nil end
-end
-
-local function length_of(record)
-  return record.info.finish - record.info.begin
-end
-
-local function parse_loop(func, info, line)
-  local text, ordinal = source.text(func, info.source)
-  local place = string.format("%d:%s:%s", ordinal, line or "",
-                              string.sub(info.source, 1, 1) == "@" and info.source or "")
-  local record = by_text[text] and by_text[text][place]
-  if record then return record end
-  local first = info.what == "main" and 0 or info.linedefined
-  local loop, err = core.loop(text, info.source, first, info.lastlinedefined, ordinal, line)
-  if not loop then errors.raise_core(err) end
-  record = {loop = loop, captures = loop:captures(), names = loop:names(), calls = loop:calls(),
-            info = loop:info(), plans = {}, kernels = {},
-            file = display_name(info), line = line or info.linedefined, source = text,
-            place = place}
-  -- A loop over one named thing is called after it in reports.
-  local call = record.info.callee and string.sub(text, record.info.call_begin,
-    record.info.call_finish)
-  record.over = call and string.match(call, "%(%s*([%a_][%w_.]*)%s*[,)]")
-  by_text[text] = by_text[text] or {}
-  by_text[text][place] = record
-  remember.keep(record, LOOP_BYTES + LOOP_LETTER * length_of(record), forget)
-  return record
-end
-
--- The record of the loop that the function runs: {loop=, captures=, info=, plans=, file=, line=}.
--- `line` is that of the running call; nil for a closure, which is its own loop.
-local function find_loop(func, info, line)
-  local known = by_function[func]
-  if not known then
-    known = setmetatable({}, {__mode = "v"})
-    by_function[func] = known
-  end
-  local record = known[line or 0]
-  if record then
-    remember.touch(record)
-  else
-    if info.what == "C" then
-      errors.raise("OPT", "meissa.each needs a Lua function, not one written in C")
-    end
-    record = parse_loop(func, info, line)
-    known[line or 0] = record
-  end
-  return record
-end
 
 -- The loop's callee must be the function that is running: anything else is a wrapper.
 local function check_callee(record, func, level, running)
@@ -143,13 +75,24 @@ local function plan_loop(record, space, roots, env)
 end
 
 -- The same with the captured values of a function, running at a level of the stack or a closure.
-local function plan_frame(record, space, slots, func, level)
+local function plan_record(record, space, func, level)
+  local slots = record.slots or frame.slots(record.captures, func, level and level + 1)
+  record.slots = slots
   local loads, roots = required.loads, frame.read(slots, func, level and level + 1)
   local run = plan_loop(record, space, roots, getfenv(func))
   if required.loads > loads and run.plan.strategy ~= "serial" then
     required.check(record, run.bindings, frame.read(slots, func, level and level + 1))
   end
-  return run, roots
+  return run
+end
+
+-- Plans the loop in this function. Where it is refused, the names that the body has in captured
+-- strings are taken for what they are.
+local function plan_frame(record, space, func, level)
+  local run = plan_record(record, space, func, level and level + 1)
+  if space.serial or run.plan.strategy ~= "serial" then return run end
+  local settled = records.settle(record, run.roots, run.env)
+  return settled and plan_record(settled, space, func, level and level + 1) or run
 end
 
 -- Finds the loop's grid, which its plan tells of.
@@ -172,7 +115,7 @@ local function find_kernel(run)
   run.kernel = ready.kernel
   if not run.kernel.charged then
     run.kernel.charged = true
-    plans.charge(run.record, KERNEL_BYTES + KERNEL_LETTER * length_of(run.record))
+    plans.charge(run.record, KERNEL_BYTES + KERNEL_LETTER * records.length(run.record))
   end
 end
 
@@ -298,13 +241,12 @@ function M.parallel(...)
     errors.raise("SRC", "parallel must be called in a `for` statement: for i in parallel(n) do")
   end
   local func = info.func
-  local record = find_loop(func, info, info.currentline)
-  local slots = record.slots or frame.slots(record.captures, func, 2)
-  record.slots = slots
+  local record = records.find(func, info, info.currentline)
   check_callee(record, func, 2, M.parallel)
-  local run, roots = plan_frame(record, space, slots, func, 2)
+  local run = plan_frame(record, space, func, 2)
   local plan, values = run.plan, run.values
-  M.examine(record, plan, space, values, roots, func)
+  local slots = run.record.slots
+  M.examine(run.record, plan, space, values, run.roots, func)
   plans.check(plan, space)
   plans.check_contents(plan, space, run.bindings, values)
   if plans.is_empty(plan, space) then
@@ -324,7 +266,7 @@ function M.parallel(...)
     assigned = speculate.run(run, run_on_workers, run_blocks_here)
   end
   for _, each in ipairs(assigned) do
-    frame.write(record.captures[each.capture], slots[each.capture], func, 2, each.value)
+    frame.write(run.record.captures[each.capture], slots[each.capture], func, 2, each.value)
   end
   return finished
 end
@@ -347,14 +289,11 @@ local function run_plainly(iterator, fn)
   end
 end
 
--- A closure's loop, planned; and the slots of what it captures.
+-- A closure's loop, planned.
 local function plan_closure(fn, space)
-  local record = find_loop(fn, debug.getinfo(fn, "S"), nil)
-  local slots = record.slots or frame.slots(record.captures, fn, nil)
-  record.slots = slots
-  local run, roots = plan_frame(record, space, slots, fn, nil)
-  M.examine(record, run.plan, space, run.values, roots, fn)
-  return run, slots
+  local run = plan_frame(records.find(fn, debug.getinfo(fn, "S"), nil), space, fn, nil)
+  M.examine(run.record, run.plan, space, run.values, run.roots, fn)
+  return run
 end
 
 --- Runs a closure for every iteration: each(space..., opts, function(i, j, r) ... end).
@@ -365,8 +304,8 @@ function M.each(...)
     run_plainly(spaces.iterate(space), fn)
     return
   end
-  local run, slots = plan_closure(fn, space)
-  local plan = run.plan
+  local run = plan_closure(fn, space)
+  local plan, slots = run.plan, run.record.slots
   plans.check(plan, space)
   plans.check_contents(plan, space, run.bindings, run.values)
   if not plans.runs_serially(plan, space) then plans.check_scalars(plan, run.values) end
@@ -406,14 +345,13 @@ function M.plan(...)
   local count = select("#", ...)
   if count > 0 and type((select(count, ...))) == "function" then
     local fn, space = split_closure("meissa.plan", ...)
-    return complete((plan_closure(fn, space)))
+    return complete(plan_closure(fn, space))
   end
   local space = spaces.parse(...)
   local info = debug.getinfo(2, "Slf")
-  local record = find_loop(info.func, info, info.currentline)
-  local slots = frame.slots(record.captures, info.func, 2)
+  local record = records.find(info.func, info, info.currentline)
   check_callee(record, info.func, 2, M.plan)
-  last_plan = complete((plan_frame(record, space, slots, info.func, 2)))
+  last_plan = complete(plan_frame(record, space, info.func, 2))
   return finished
 end
 

@@ -14,6 +14,7 @@ local random = require "meissa.random"
 local shadows = require "meissa.recorder.shadow"
 local spaces = require "meissa.space"
 local system = require "meissa.system"
+local tables = require "meissa.tables"
 local worlds = require "meissa.recorder.world"
 
 local M = {}
@@ -27,6 +28,9 @@ local function watched_variables(run, world)
       captured[capture.root] = true
       variables[capture.root] = world:shadow(run.roots[c], capture.root)
     end
+  end
+  for name, value in tables.each(run.record.strings or {}) do
+    captured[name], variables[name] = true, value
   end
   local store = world.log:store {kind = "variable"}
   local env = setmetatable({}, {
