@@ -143,7 +143,7 @@ describe("an array of objects", function()
     meissa.init { workers = 2 }
     local O = meissa.objects(2, 3)
     local row, same = O[1], O[1]
-    raises("DEP", "DEP107", function()
+    raises("DEP", "DEP120", function()
       for i in parallel(3) do row[i] = { same[i] } end
     end)
     for i in parallel(3) do row[i] = i end

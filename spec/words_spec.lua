@@ -133,3 +133,75 @@ describe("meissa.map", function()
     assert.is_nil(said:find("fn(list[i]", 1, true), said)
   end)
 end)
+
+describe("refusals of stores", function()
+  local function said(fn) return tostring(refusal(fn)) end
+
+  it("advise a buffer where all stores are sums only", function()
+    local bindings = { B = meissa.shape(N), key = meissa.opaque, n = N }
+    for _, case in ipairs {
+      { true, "B[key[i]] = B[key[i]] + 1" },
+      { true, "B[key[i]] = B[key[i]] + 1 B[i] = B[i] - i" },
+      { false, "B[key[i]] = B[key[i]] + 1 B[i] = 3" },
+      { false, "B[key[i]] = B[key[i]] + 1 B[key[i]] = 2 * B[key[i]]" },
+      { false, "B[key[i]] = B[key[i]] + 1 B[key[i]], B[i] = 1, 2" },
+      { false, "B[key[i]] = B[key[i]] + 1 B:scal(2)" } } do
+      local text = "for i in parallel(n) do " .. case[2] .. " end"
+      local advised = false
+      for _, what in ipairs(fixes_of(text, bindings)) do advised = advised or what == SUM end
+      assert.equal(case[1], advised, text)
+    end
+  end)
+
+  it("advise no snapshot of what is written through it", function()
+    local T, U, V = meissa.shape(N, N), meissa.shape(N), meissa.shape(N)
+    for _, text in ipairs {
+      "T:select(2, i % 2 + 1):scal(2)", "T[i % 2 + 1]:axpy(1, T[i])",
+      "T[{{1, 2}}]:transpose():scal(2)", "local c = T[{{1, 2}}]:transpose() c:add(i)" } do
+      text = "for i in parallel(n) do " .. text .. " end"
+      for _, what in ipairs(fixes_of(text, { T = T, n = N })) do
+        assert.are_not.equal(OLD, what, text)
+      end
+    end
+    local found = fixes_of("for i in parallel(n - 1) do " ..
+      "T:select(2, i):copy(U) V[i] = T[1][i + 1] end", { T = T, U = U, V = V, n = N })
+    assert.equal(OLD, found[1])
+  end)
+
+  it("into tables say that arrays cannot be sent to the driver, and what can", function()
+    local X, rows = meissa.ones(N, 3), {}
+    for _, part in ipairs { function(i) return X[i] end, function() return X end,
+      function(i) return X:select(1, i) end, function(i) return X[i]:clone() end } do
+      local text = said(function() for i in parallel(N) do rows[i] = part(i) end end)
+      assert.truthy(text:find("words_spec.lua:%d+: BDY: rows%[1%] is an array or part of one"), text)
+    end
+    for i in parallel(N) do rows[i] = X[i]:totable() end
+    assert.same({ 1, 1, 1 }, rows[N])
+    local copied = meissa.zeros(N, 3)
+    for i in parallel(N) do copied[i] = X[i] end
+    assert.equal(3 * N, copied:sum())
+  end)
+
+  it("into arrays of objects call them so, methods and locals included", function()
+    local O, M = meissa.objects(N), meissa.objects(N, 2)
+    for i = 1, N do O[i] = { x = i } end
+    for _, fn in ipairs {
+      function() for i in parallel(N) do O[i] = { O[1].x } end end,
+      function() for i in parallel(N) do O[i].x = 1 end end,
+      function() for i in parallel(N) do O[#O + 1] = i end end,
+      function() for i in parallel(N) do O[1] = (O[1] or 0) + i end end,
+      function() for i in parallel(N) do table.insert(O, i) end end,
+      function() for i in parallel(N) do O:fill(i) end end,
+      function() for _ in parallel(N) do O:free() end end,
+      function() for i in parallel(N) do M[i][1] = i end end,
+      function() for i in parallel(N) do M[i]:fill(i) end end,
+      function() for i in parallel(N) do local row = M[i] row[2] = i end end } do
+      local text = said(fn)
+      assert.truthy(text:find("[DEP120 write into an array of objects]", 1, true), text)
+      assert.truthy(text:find("array of objects", 1, true) and not text:find "plain table", text)
+    end
+    local new = meissa.objects(N)
+    for i in parallel(N) do new[i] = { x = O[i].x + 1 } end
+    assert.equal(N + 1, new[N].x)
+  end)
+end)

@@ -175,7 +175,7 @@ static void call_builtin(ms_walk *walk, const char *name, ms_node *node, ms_valu
     ms_value table;
     ms_walk_value(walk, node->kid[1], &table);
     if (table.kind != MS_VALUE_OTHER || table.captured)
-      ms_walk_find_store(walk, walk->possible == 0, node);
+      ms_walk_find_store(walk, walk->possible == 0, &table, node);
   }
   find_order(walk, effect, node);
   if (ms_effect_is_impure(name)) ms_walk_find_impure(walk, name, node);
@@ -291,15 +291,6 @@ static bool known_extent(ms_walk *walk, const ms_view *view, ms_node *node, ms_v
   return true;
 }
 
-/* A view of some part of the array behind another view: any of its elements. */
-static void some_part(ms_walk *walk, const ms_view *of, ms_value *value) {
-  ms_view *part = ms_walk_new_view(walk, of->binding);
-  if (part == NULL) return;
-  part->range = true;
-  part->subscript_count = walk->bindings[of->binding].dim_count;
-  *value = (ms_value){.kind = MS_VALUE_VIEW, .view = part};
-}
-
 static void method_of_view(ms_walk *walk, const ms_value *object, ms_node *node, ms_value *value) {
   ms_effect effect = ms_effect_of_method(node->text, node->kids - 1);
   if (known_extent(walk, object->view, node, value)) return;
@@ -313,7 +304,8 @@ static void method_of_view(ms_walk *walk, const ms_value *object, ms_node *node,
   *value = effect == MS_EFFECT_PURE ? ms_value_scalar()
                                     : ms_value_other(own | all.groups, unknown || all.captured);
   if (effect == MS_EFFECT_FRESH) *value = ms_value_other(0, false);
-  if (effect == MS_EFFECT_VIEW) some_part(walk, object->view, value);
+  if (effect == MS_EFFECT_VIEW)
+    ms_view_part(walk, object->view, node->text, all.values, all.count, value);
   if (effect == MS_EFFECT_VIEW || ms_effect_is_shape(node->text)) return;
   if (unknown) {
     ms_walk_touch_groups(walk, own, false, node);
@@ -342,6 +334,9 @@ static void method_of_other(ms_walk *walk, const ms_value *object, ms_node *node
   ms_walk_touch_groups(walk, own, false, node);
   if (!quiet || !all.known) ms_walk_touch_groups(walk, own, true, node);
   find_changes(walk, object, node);
+  bool array = object->objects != 0 && object->objects != MS_OBJECTS_ELEMENT;
+  if (array && (strcmp(node->text, "fill") == 0 || strcmp(node->text, "free") == 0))
+    ms_walk_find_store(walk, true, object, node);
   *value = ms_value_other(own | all.groups | walk->stored, true);
   value->acts = object->acts | all.acts;
   value->changes = object->changes || all.changes;

@@ -100,6 +100,7 @@ void ms_walk_binding(ms_walk *walk, uint32_t index, ms_value *value) {
     case MS_BIND_TABLE:
       *value = ms_value_other(reached_groups(walk, binding), true);
       value->plain = true;
+      value->objects = binding->objects;
       value->data = binding->reads;
       value->changes = binding->changes;
       value->impure = binding->impure;
@@ -175,7 +176,7 @@ static void name_value(ms_walk *walk, ms_node *node, ms_value *value) {
 
 static bool is_element(const ms_walk *walk, const ms_value *value) {
   return value->kind == MS_VALUE_VIEW && !value->view->range &&
-         value->view->subscript_count >= walk->bindings[value->view->binding].dim_count;
+         ms_view_left(walk, value->view) == 0;
 }
 
 /* Reading a view that has all its subscripts is reading an element. */

@@ -225,6 +225,63 @@ static bool is_update(const ms_explainer *explain, const ms_access *write) {
   return look.found;
 }
 
+typedef struct stores {
+  const ms_explainer *explain;
+  uint32_t group;
+  bool summed;
+} stores;
+
+/* Whether an assignment's target is a place in the group's arrays. */
+static bool is_in_group(const ms_walk *walk, const ms_node *target, uint32_t group) {
+  const ms_node *root = target;
+  int64_t capture = -1;
+  while (root->kind == MS_INDEX && capture < 0) {
+    root = root->kid[0];
+    capture = ms_loop_capture_of(walk->loop, root);
+  }
+  if (capture >= 0) return walk->groups.of[capture] == group;
+  if (root->kind != MS_NAME || root->symbol == NULL) return false;
+  const ms_value *value = walk->symbol_value[root->symbol->index];
+  return value != NULL && value->kind == MS_VALUE_VIEW &&
+         walk->groups.of[value->view->binding] == group;
+}
+
+static bool look_for_others(ms_node *node, void *context) {
+  stores *look = context;
+  const ms_walk *walk = look->explain->walk;
+  for (uint32_t t = 0; node->kind == MS_ASSIGN && t < node->targets; t++) {
+    const ms_access store = {.node = node->kid[t]};
+    if (is_in_group(walk, node->kid[t], look->group) && !is_update(look->explain, &store))
+      look->summed = false;
+  }
+  return look->summed;
+}
+
+/* All stores into the array are such updates. Accesses to equal elements are kept once only, so
+ * assignments are looked at, too. */
+static bool is_only_summed(const ms_explainer *explain, uint32_t group) {
+  const ms_accesses *all = &explain->walk->accesses;
+  stores look = {explain, group, true};
+  for (uint32_t a = 0; a < all->count; a++) {
+    const ms_access *access = all->item[a];
+    if (access->write && access->group == group && !is_update(explain, access)) return false;
+  }
+  ms_node_walk(explain->walk->loop->body, look_for_others, &look);
+  return look.summed;
+}
+
+/* What reads there is not what also writes, or may: a snapshot cannot stand in its place. */
+static bool is_only_read(const ms_explainer *explain, const ms_access *read) {
+  const ms_accesses *all = &explain->walk->accesses;
+  for (uint32_t a = 0; a < all->count; a++) {
+    const ms_access *access = all->item[a];
+    bool unknown = access->given == 0 && read->given == 0 && access->possible && read->possible;
+    if (!access->write || access->group != read->group) continue;
+    if (access->node == read->node || unknown) return false;
+  }
+  return true;
+}
+
 /* The source of a read with the array's name replaced: "old[i-1]". */
 static const char *read_of_copy(const ms_explainer *explain, const ms_access *read,
                                 const char *path) {
@@ -245,12 +302,12 @@ static int add_other_fixes(const ms_explainer *explain, ms_reason *reason,
   if (path == NULL) return -1;
   bool named = write->binding < explain->walk->loop->capture_count;
   bool updates = is_update(explain, write) || is_update(explain, meeting->later);
-  if (named && updates && explain->hopeless) {
+  if (named && updates && explain->hopeless && is_only_summed(explain, write->group)) {
     add_fix(reason, ms_arena_format(explain->arena,
                                     "if sums may be added at the end: local sum = "
                                     "meissa.buffer(%s)  ... sum[e] = sum[e] + x",
                                     path));
-  } else if (!updates && !read->write && read->node != NULL &&
+  } else if (!updates && !read->write && read->node != NULL && is_only_read(explain, read) &&
              read->binding < explain->walk->loop->capture_count) {
     path = ms_binding_path(explain->walk, explain->arena, read->binding);
     const char *copy = path == NULL ? NULL : read_of_copy(explain, read, path);

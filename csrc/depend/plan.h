@@ -94,6 +94,7 @@ typedef struct ms_binding {
   const char *globals; /* BUILTIN, TABLE: by it variables can be looked up that the body does not
                           name ("_G is used as a table of variables"); or NULL */
   bool alone;          /* TABLE: without a metatable, and no other capture leads to it */
+  uint32_t objects;    /* TABLE: an array of objects of so many dimensions, or 0 */
   bool reads;         /* FUNCTION: proved not to store into arrays; TABLE: holds nothing but data */
   const char *impure; /* FUNCTION: it may call this, which works on files or in foreign code, or
                          gives numbers in the order of its calls ("it uses math.random") */

@@ -30,6 +30,7 @@
   X(BUFFERED, "DEP117", "array written beside its buffer")               \
   X(OVERWRITTEN, "DEP118", "buffer overwritten")                         \
   X(GLOBALS, "DEP119", "globals used as a table")                        \
+  X(OBJECTS, "DEP120", "write into an array of objects")                 \
   X(ADD_LOCAL, "DEP201", "global variable assigned")                     \
   X(ORDER_COSTS, "DEP202", "cheaper in any order")
 

@@ -62,7 +62,7 @@ static bool start_path(const ms_serve *serve, const ms_node *node, ms_path *path
     if (view == NULL) return false;
     path->binding = view->binding;
     path->subscripts = view->subscript_count;
-    path->range = view->range;
+    path->range = view->range || view->open != NULL;
   }
   path->candidate = candidate_of(serve, path->binding);
   return true;

@@ -32,6 +32,10 @@ void ms_walk_part(ms_walk *walk, const ms_value *object, const ms_node *node, ms
   *value = ms_value_other(groups | walk->stored, object->captured || walk->stored_captured);
   value->changes = object->changes;
   value->impure = object->impure;
+  if (object->objects != 0)
+    value->objects = object->objects <= 1 || object->objects == MS_OBJECTS_ELEMENT
+                         ? MS_OBJECTS_ELEMENT
+                         : object->objects - 1;
   value->data = object->data;
   value->quiet = object->quiet;
   value->acts = object->acts;
@@ -64,6 +68,12 @@ static void push_range(ms_walk *walk, ms_node *table, int64_t extent, ms_view *v
 }
 
 static void push_value(const ms_value *value, ms_view *view) {
+  if (view->open != NULL) {
+    ms_view_subscribe(view, 0, value);
+    view->open++;
+    view->open_count--;
+    return;
+  }
   ms_subscript *subscript = &view->subscript[view->subscript_count++];
   subscript->known = value->kind == MS_VALUE_NUMBER;
   if (subscript->known) subscript->form = value->form;
@@ -76,6 +86,8 @@ static ms_view *copy_view(ms_walk *walk, const ms_view *object, ms_value *value)
   if (view == NULL) return NULL;
   view->subscript_count = object->subscript_count;
   view->range = object->range;
+  view->open = object->open;
+  view->open_count = object->open_count;
   memcpy(view->subscript, object->subscript, object->subscript_count * sizeof *view->subscript);
   *value = (ms_value){.kind = MS_VALUE_VIEW, .view = view};
   return view;
@@ -108,7 +120,7 @@ static void index_by_value(ms_walk *walk, const ms_value *object, const ms_value
 /* A[{i, {lo, hi}, ...}]: what the list adds to the subscripts of a view. */
 static void index_by_list(ms_walk *walk, const ms_view *object, ms_node *list, ms_value *value) {
   const ms_binding *binding = &walk->bindings[object->binding];
-  uint32_t left = binding->dim_count - object->subscript_count;
+  uint32_t left = ms_view_left(walk, object);
   if (copy_view(walk, object, value) == NULL) return;
   for (uint32_t k = 0; k < list->kids && left > 0; k++) {
     const ms_value so_far = *value;
@@ -120,7 +132,7 @@ static void index_by_list(ms_walk *walk, const ms_view *object, ms_node *list, m
       ms_walk_value(walk, key, &at);
       index_by_value(walk, &so_far, &at, value);
       if (value->kind != MS_VALUE_VIEW && value->pieces == NULL) return;
-    } else if (so_far.kind == MS_VALUE_VIEW) {
+    } else if (so_far.kind == MS_VALUE_VIEW && so_far.view->open == NULL) {
       ms_view *view = copy_view(walk, so_far.view, value);
       if (view == NULL) return;
       push_range(walk, key, binding->dims[view->subscript_count], view);
@@ -136,7 +148,7 @@ bool ms_walk_is_indexed(const ms_walk *walk, const ms_value *object) {
   for (uint32_t p = 0; p < all.count; p++) {
     const ms_value *each = &all.piece[p].value;
     if (each->kind != MS_VALUE_VIEW || each->view->range) return false;
-    if (each->view->subscript_count >= walk->bindings[each->view->binding].dim_count) return false;
+    if (ms_view_left(walk, each->view) == 0) return false;
   }
   return true;
 }

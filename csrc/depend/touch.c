@@ -43,7 +43,11 @@ void ms_walk_touch_element(ms_walk *walk, uint32_t binding, const ms_subscript *
 }
 
 void ms_walk_touch_view(ms_walk *walk, const ms_view *view, bool write, const ms_node *node) {
-  ms_walk_touch_element(walk, view->binding, view->subscript, view->subscript_count, write, node);
+  ms_subscript subscript[MS_MAX_DIMS] = {0};
+  uint32_t scope = walk->scope_count;
+  ms_view_elements(walk, view, subscript);
+  ms_walk_touch_element(walk, view->binding, subscript, view->subscript_count, write, node);
+  walk->scope_count = scope;
   const ms_binding *binding = &walk->bindings[view->binding];
   if (ms_guard_is_never(walk->guard)) return;
   if (binding->buffers != 0 && !binding->marks) ms_buffered_note(walk, view, write, node);

@@ -25,6 +25,7 @@ ms_value ms_walk_either(const ms_walk *walk, const ms_value *a, const ms_value *
   value.changes = a->changes || b->changes;
   value.impure = a->impure != NULL ? a->impure : b->impure;
   value.acts = a->acts | b->acts;
+  value.objects = a->objects == b->objects || simple_b ? a->objects : simple_a ? b->objects : 0;
   value.quiet = (simple_a || (a->kind == MS_VALUE_OTHER && a->quiet)) &&
                 (simple_b || (b->kind == MS_VALUE_OTHER && b->quiet));
   value.data = (simple_a || (a->kind == MS_VALUE_OTHER && a->data)) &&
@@ -48,7 +49,8 @@ void ms_walk_join(ms_walk *walk, ms_value **slot, const ms_value *value) {
   } else if (old->kind != joined.kind || old->groups != joined.groups ||
              old->captured != joined.captured || old->plain != joined.plain ||
              old->changes != joined.changes || old->impure != joined.impure ||
-             old->data != joined.data || old->quiet != joined.quiet || old->acts != joined.acts) {
+             old->objects != joined.objects || old->data != joined.data ||
+             old->quiet != joined.quiet || old->acts != joined.acts) {
     walk->changed = true;
   }
   **slot = joined;
@@ -75,7 +77,7 @@ static void assign_name(ms_walk *walk, ms_node *target, const ms_value *value) {
     ms_meaning means = ms_walk_meaning(walk, (uint32_t)capture);
     const ms_binding *binding = &walk->bindings[means.binding];
     if (walk->frame != NULL)
-      ms_walk_find_store(walk, true, target);
+      ms_walk_find_store(walk, true, NULL, target);
     else if (binding->kind >= MS_BIND_ARRAY)
       ms_walk_find(walk, MS_REASON_REBOUND, true, target,
                    "work on a copy of the name: local mine = name",
@@ -159,12 +161,31 @@ static const char *fix_of_store(ms_walk *walk, const ms_node *node) {
   return fix;
 }
 
-void ms_walk_find_store(ms_walk *walk, bool proven, const ms_node *node) {
+/* A store into an array of objects, or into what an element holds. */
+static void find_object_store(ms_walk *walk, bool proven, uint32_t objects, const ms_node *node) {
+  const char *message = objects == MS_OBJECTS_ELEMENT
+                            ? "the body changes what is inside an element of an array of objects, "
+                              "and each worker has "
+                              "its own copy of it"
+                            : "each worker has its own copy of an array of objects: a body may "
+                              "only assign elements of "
+                              "a vector, O[i] = value at the loop's own index, and not read it";
+  ms_walk_find(
+      walk, MS_REASON_OBJECTS, proven, node,
+      "assign elements of another vector: local new = meissa.objects(n)  ... new[i] = {...}",
+      message);
+}
+
+void ms_walk_find_store(ms_walk *walk, bool proven, const ms_value *into, const ms_node *node) {
   if (walk->frame != NULL) {
     ms_walk_find(walk, MS_REASON_CHANGES, proven, node,
                  "let it return the new value instead of assigning an outer variable",
                  "the call changes variables or tables outside of the loop, and each worker has "
                  "its own copy of them");
+    return;
+  }
+  if (into != NULL && into->kind == MS_VALUE_OTHER && into->objects != 0) {
+    find_object_store(walk, proven, into->objects, node);
     return;
   }
   bool appends = node->kind == MS_CALL;
@@ -197,7 +218,7 @@ static bool is_in_table(const ms_walk *walk, uint32_t capture) {
 /* Into an element or part of an array. */
 static void assign_view(ms_walk *walk, const ms_view *view, const ms_value *value,
                         ms_node *target) {
-  bool row = view->range || view->subscript_count < walk->bindings[view->binding].dim_count;
+  bool row = view->range || ms_view_left(walk, view) > 0;
   if (row) ms_walk_touch(walk, value, false, target); /* it is copied */
   ms_walk_touch_view(walk, view, true, target);
 }
@@ -227,7 +248,7 @@ void ms_walk_assign(ms_walk *walk, ms_node *target, const ms_value *value) {
   }
   if (capture >= 0) {
     if (!is_in_table(walk, (uint32_t)capture)) return;
-    ms_walk_find_store(walk, true, target);
+    ms_walk_find_store(walk, true, NULL, target);
     ms_walk_store(walk, value);
     return;
   }
@@ -253,5 +274,6 @@ void ms_walk_assign(ms_walk *walk, ms_node *target, const ms_value *value) {
   ms_walk_store(walk, value);
   bool captured =
       object.kind <= MS_VALUE_SCALAR || (object.kind == MS_VALUE_OTHER && object.captured);
-  if (captured) ms_walk_find_store(walk, object.kind == MS_VALUE_OTHER && object.plain, target);
+  bool sure = object.kind == MS_VALUE_OTHER && object.plain;
+  if (captured) ms_walk_find_store(walk, sure, &object, target);
 }

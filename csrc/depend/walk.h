@@ -31,12 +31,25 @@ typedef enum ms_value_kind {
   MS_VALUE_OTHER   /* a table, function, or anything */
 } ms_value_kind;
 
+/* A dimension of an array that a view leaves: the view's 1 .. length are first + 1 and on. */
+typedef struct ms_open {
+  uint32_t dim;
+  ms_form first, length;
+} ms_open;
+
 typedef struct ms_view {
   uint32_t binding;
   bool range; /* a subscript is a range: its own subscripts are relative */
   uint32_t subscript_count;
+  uint32_t open_count;
+  const ms_open *open; /* where `select` or such formed the view: the dimensions that are left, in
+                          the view's order; there is an unknown subscript for each. Else NULL: those
+                          behind the subscripts are left */
   ms_subscript subscript[]; /* room for one a dimension of the array */
 } ms_view;
+
+/* `objects` of what is an element, or inside of one. */
+#define MS_OBJECTS_ELEMENT UINT32_MAX
 
 typedef struct ms_pieces ms_pieces;
 
@@ -50,6 +63,7 @@ typedef struct ms_value {
   bool captured;           /* OTHER: may be, or be part of, something captured */
   bool plain;              /* OTHER: itself certainly no array */
   bool callable;           /* OTHER: `binding` says what calling it does */
+  uint32_t objects;        /* OTHER: an array of objects of so many dimensions, or its row; or 0 */
   bool data;               /* OTHER: tables of numbers, strings and booleans, without functions */
   bool changes;            /* OTHER: calling it, or a method of it, changes things outside */
   bool quiet;              /* OTHER: no function in it stores into arrays */
@@ -210,7 +224,7 @@ void ms_walk_range(const ms_walk *walk, const ms_form *form, double *low, double
 void ms_walk_function(ms_walk *walk, ms_function *function);
 void ms_walk_call(ms_walk *walk, ms_node *node, ms_value *value);
 void ms_walk_assign(ms_walk *walk, ms_node *target, const ms_value *value);
-void ms_walk_find_store(ms_walk *walk, bool proven, const ms_node *node);
+void ms_walk_find_store(ms_walk *walk, bool proven, const ms_value *into, const ms_node *node);
 void ms_walk_find_impure(ms_walk *walk, const char *words, const ms_node *node);
 void ms_walk_find_globals(ms_walk *walk, const char *words, const ms_node *node);
 void ms_walk_event(ms_walk *walk, const ms_value *value, ms_event event, const ms_node *node);
@@ -241,6 +255,16 @@ void ms_walk_index(ms_walk *walk, const ms_value *object, ms_node *key, ms_node 
                    ms_value *value);
 bool ms_walk_is_indexed(const ms_walk *walk, const ms_value *object);
 void ms_walk_view(ms_walk *walk, uint32_t binding, ms_value *value);
+/* How many dimensions a view has; those that `range` leaves count as subscripts. */
+uint32_t ms_view_left(const ms_walk *walk, const ms_view *view);
+/* Gives dimension `number`, from 0, of a view that lists what is left its subscript. */
+void ms_view_subscribe(ms_view *view, uint32_t number, const ms_value *value);
+/* What narrow, select or transpose gives. */
+void ms_view_part(ms_walk *walk, const ms_view *of, const char *method, const ms_value *values,
+                  uint32_t count, ms_value *value);
+/* The subscripts of all elements of a view that lists what is left; their variables are added to
+ * the walk's scope, which the caller takes back. */
+void ms_view_elements(ms_walk *walk, const ms_view *view, ms_subscript *subscript);
 void ms_walk_part(ms_walk *walk, const ms_value *object, const ms_node *node, ms_value *value);
 void ms_walk_join(ms_walk *walk, ms_value **slot, const ms_value *value);
 void ms_walk_find(ms_walk *walk, ms_reason_kind kind, bool proven, const ms_node *node,

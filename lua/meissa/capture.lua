@@ -59,6 +59,8 @@ local function bind(state, value, depth)
     binding.kind, binding.impure = "unknown", kind ~= "thread" and "a " .. kind or nil
   elseif libraries.name(value) == "io" then
     binding.impure = "io"
+  elseif objects.is(value) then
+    binding.objects = objects.methods.dim(value)
   end
   return binding
 end

@@ -162,7 +162,7 @@ function Instance:run_placed()
   if not ok then return nil, failure.finish(results, self.kernel.info) end
   if #self.kernel.info.results == 0 then return "" end
   local fits, bytes = pcall(results_of.encode, self, results)
-  if not fits then return nil, failure.plain(bytes) end
+  if not fits then return nil, failure.of_results(bytes, self.kernel.info) end
   return bytes
 end
 

@@ -124,9 +124,9 @@ function Encoder:refuse(value, parent, last)
   local path = (parent and self:path(parent) or "") .. last
   local what = type(value) == "thread" and "a coroutine" or "a " .. type(value)
   if type(value) == "function" then what = "a C function that no loaded module names" end
-  if self.find_array(value) == false then what = "an array that the loop does not name itself" end
-  errors.raise(self.code, "%s is %s: it cannot be sent to %s. %s", path, what, self.whither,
-    self.remedy)
+  local remedy = self.remedy
+  if self.find_array(value) == false then what, remedy = self.array_words, self.array_remedy end
+  errors.raise(self.code, "%s is %s: it cannot be sent to %s. %s", path, what, self.whither, remedy)
 end
 
 -- Reserves a node for a value that was not met before.
@@ -341,7 +341,8 @@ end
 -- @tab options `path(n)`: what the user calls value n; `find_array(value)`: nil if it is no array,
 -- its number, or false for an array that cannot travel; `modules`, where `require` may be called:
 -- {name, ..., name, ...} of those that are required beside what functions require; `named`: names
--- of modules by table that are sent by these; `code`, `whither` and `remedy` of the error
+-- of modules by table that are sent by these; `code`, `whither` and `remedy` of the error;
+-- `array_words` and `array_remedy` for arrays that cannot travel
 -- @tab[opt] basics the program's basic metatables: `metas`, what basics.changed gave; `refused`, by
 -- function why those that they lead to may not be called
 -- @treturn string
@@ -351,7 +352,9 @@ function M.encode(values, count, options, basics)
     nodes = {}, ids = {}, queue = {}, parents = {}, steps = {}, cells = {}, cell_count = 0,
     environments = {}, global_seen = {}, find_array = options.find_array,
     code = options.code or "OPT", whither = options.whither or "the workers",
-    remedy = options.remedy or "", refused = basics and basics.refused or {},
+    remedy = options.remedy or "", array_remedy = options.array_remedy or options.remedy or "",
+    array_words = options.array_words or "an array that the loop does not name itself",
+    refused = basics and basics.refused or {},
     modules = {}, requires = options.modules and true, named = {}, given = options.named or {},
     world = { field_of = tables.field_of,
       is_array = function(value) return options.find_array(value) ~= nil end },

@@ -155,4 +155,12 @@ function M.finish(err, info)
   return found
 end
 
+--- The error table for results of a block that cannot be sent: its place is the loop.
+-- @param err an error object @tab info of the kernel
+function M.of_results(err, info)
+  local found = M.plain(err)
+  found.file, found.line = nil, nil
+  return M.finish(found, info)
+end
+
 return M

@@ -57,6 +57,9 @@ function M.encode(self, results)
     find_array = memory.refuse, named = self.named,
     code = "BDY", whither = "the driver",
     remedy = "Declare it local in the body if it is not needed after the loop",
+    array_words = "an array or part of one",
+    array_remedy = "Store its numbers, as its totable() gives them, or assign it to a row of an " ..
+      "array that was made before the loop",
   })
   return bytes
 end
