@@ -128,7 +128,9 @@ describe("effects", function()
     { "print(A)\nB[i] = 1", "independent" },
     { "B[i] = type(B)", "serial" },
     { "for k, v in C[i]:nonzeros() do B[i] = B[i] + v end", "independent" },
-    { "C:transpose()[i][1] = 1", "serial" },
+    { "C:transpose()[i][1] = 1", "independent" },
+    { "C:transpose()[1][i % 2 + 1] = 1", "serial" },
+    { "C:transpose(1, A[1])[i][1] = 1", "serial" }, -- unknown: writes all of C
   }
   for _, case in ipairs(cases) do
     it(case[1]:gsub("\n", "; "), function()

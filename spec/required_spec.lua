@@ -158,9 +158,24 @@ describe("require in a body", function()
         for i in parallel(n) do require "setting" out[i] = rate * i end
         for i = 1, n do plain[i] = 5 * i end
         same "what a module has set"
-        refused("SRC", "the loop requires 'nowhere', which cannot be loaded", function()
-          for i in parallel(n) do out[i] = require "nowhere".x end
-        end)
+        local wanted, text = false, "module 'nowhere' not found"
+        local function get(i) if i < 0 then return require "nowhere".x end return i end
+        for i in parallel(n) do
+          if wanted then out[i] = require "nowhere".x end
+          if A[i] > 9 then out[i] = require "nowhere".x end
+          out[i] = get(i)
+        end
+        assert(out[n] == n)
+        write("broken", "error 'no luck'")
+        for name, words in pairs {nowhere = text, broken = "no luck"} do
+          local load = ("for i in parallel(8) do if i > 5 then x = require %q end end"):format(name)
+          local ok, err = pcall(meissa.run, load)
+          assert(not ok and tostring(err):find(words, 1, true), tostring(err))
+          assert(os.getenv "MEISSA_WORKERS" == "0" or err.code == "BDY" and err.iteration[1] == 6)
+        end
+        package.preload.nowhere = function() return {x = 3} end
+        for i in parallel(n) do out[i] = require "nowhere".x end
+        assert(out[n] == 3)
         package.loaded.made = {x = 7}
         package.preload.pre = function() return {y = 8} end
         for i in parallel(n) do out[i] = require "made".x + require "pre".y end

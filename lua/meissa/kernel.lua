@@ -71,12 +71,13 @@ end
 
 -- The world that carried functions and names find: the process's own, with strict arithmetic, and
 -- `print` going to the driver, and `require` giving what it gives there.
-local function make_globals(print_line, modules)
+local function make_globals(print_line, modules, missing)
   local own = { math = strict.math, bit = strict.bit, pairs = strict.pairs, next = strict.next,
     table = libraries.own.table, print = print_line }
   function own.require(name)
     local module = modules[name]
     if module ~= nil then return module end
+    if missing[name] then error(missing[name], 2) end
     return _G.require(name)
   end
   own._G = setmetatable(own, { __index = _G })
@@ -212,9 +213,10 @@ function M.prepare(kernel_bytes, run_bytes, items, host)
   local print_line = host and host.print or print
   -- Functions kept from the last run print where that run printed.
   if kernel.memory.print ~= print_line then kernel.memory = { print = print_line } end
-  local modules, named = {}, {}
-  local values, metas, paths = unpack_values.decode(run_bytes, { modules = modules, named = named,
-    array = object, globals = make_globals(print_line, modules), memory = kernel.memory })
+  local modules, missing, named = {}, {}, {}
+  local values, metas, paths = unpack_values.decode(run_bytes, { modules = modules, missing = missing,
+    named = named, array = object, globals = make_globals(print_line, modules, missing),
+    memory = kernel.memory })
   if basics.on_worker then system.search_in(paths) end
   basics.wear(metas)
   for _, each in ipairs(items.bulk or {}) do

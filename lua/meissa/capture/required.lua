@@ -25,8 +25,11 @@ M.is_require = is_require
 --- How many modules were loaded here, and the name of the last.
 M.loads, M.last = 0, nil
 
---- What a module is, loaded if it is not yet.
--- Errors: SRC for one that cannot be loaded.
+-- Why modules could not be loaded, by name.
+local troubles = {}
+
+--- What a module is, loaded if it is not yet. Of one that cannot be loaded nil, and the message that
+-- `require` raises: an error only where the body reaches it.
 function M.module(name)
   local module, ok = package.loaded[name], true
   if module == nil then
@@ -35,9 +38,15 @@ function M.module(name)
   end
   local own = ok and type(module) == "table" and string.find(name, "^meissa%f[%z.]")
   if own and not known.is_library(module) then known.register_library(module) end
+  troubles[name] = not ok and tostring(module) or nil
   if ok then return module end
-  errors.raise("SRC", "the loop requires '%s', which cannot be loaded: %s", name,
-               tostring(module))
+  package.loaded[name] = nil -- `require` leaves a mark there, as if the body had called it
+  return nil, troubles[name]
+end
+
+--- What `require` raised for a name, when it was last tried; nil if it was not, or gave a module.
+function M.trouble(name)
+  return package.loaded[name] == nil and troubles[name] or nil
 end
 
 --- Refuses a loop for which a module was loaded that has changed what the body captures: iterations

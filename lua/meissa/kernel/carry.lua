@@ -18,7 +18,7 @@
 --   {"x", message}                  a function that raises this
 --   {"a", number}                   an array
 --
--- Beside the nodes go basic metatables, what `require` gives by name, the names of modules among
+-- Beside the nodes go basic metatables, what `require` gives and raises by name, the names of modules among
 -- the nodes, by which they come back, and search paths if the program has changed them.
 -- @module meissa.kernel.carry
 local buffer = require("string.buffer")
@@ -277,6 +277,7 @@ end
 -- What `require` gives for a name that is loaded.
 function Encoder:module(name)
   local module = package.loaded[name]
+  self.missing[name] = required.trouble(name)
   if module ~= nil and self.modules[name] == nil then
     self.modules[name] = false
     self.modules[name] = self:value(module, nil, string.format("require %q", name))
@@ -355,7 +356,8 @@ function M.encode(values, count, options, basics)
     remedy = options.remedy or "", array_remedy = options.array_remedy or options.remedy or "",
     array_words = options.array_words or "an array that the loop does not name itself",
     refused = basics and basics.refused or {},
-    modules = {}, requires = options.modules and true, named = {}, given = options.named or {},
+    modules = {}, missing = {}, requires = options.modules and true, named = {},
+    given = options.named or {},
     world = { field_of = tables.field_of,
       is_array = function(value) return options.find_array(value) ~= nil end },
   }, Encoder)
@@ -366,7 +368,8 @@ function M.encode(values, count, options, basics)
   self:finish()
   local metas = basics and self:basics(basics.metas)
   return buffer.encode({ roots = roots, nodes = self.nodes, basics = metas,
-    modules = next(self.modules) and self.modules, named = next(self.named) and self.named,
+    modules = next(self.modules) and self.modules, missing = next(self.missing) and self.missing,
+    named = next(self.named) and self.named,
     paths = system.new_search_paths() }), self
 end
 

@@ -191,25 +191,29 @@ function Decoder:basics(coded)
   return metas
 end
 
+local function is_simple(coded)
+  return #coded.nodes == 0 and not (coded.basics or coded.modules or coded.missing)
+end
+
 --- The values that carry.encode was given, if all are numbers, strings and booleans; else nil.
 -- @string bytes what encode returned
 function M.decode_simply(bytes)
   local coded = encoded.from_message(bytes)
-  return #coded.nodes == 0 and not coded.basics and not coded.modules and coded.roots or nil
+  return is_simple(coded) and coded.roots or nil
 end
 
 --- The values that carry.encode was given.
 -- @string bytes what encode returned
 -- @tab options `globals`: the world of functions and names; `array(number)` gives an array;
 -- `memory`: a table that remembers functions from one call to the next; `modules`: gets what
--- `require` gives, by name; `named`: gets the names of modules, by table
+-- `require` gives, by name, `missing` what it raises; `named`: gets the names of modules, by table
 -- @treturn table the values by number
 -- @treturn table|nil basic metatables: see meissa.basics
 -- @treturn table|nil the program's search paths, if it has changed them
 function M.decode(bytes, options)
   local coded = encoded.from_message(bytes)
   local memory = options.memory
-  if #coded.nodes == 0 and not coded.basics then -- numbers, strings and booleans are themselves
+  if is_simple(coded) then -- numbers, strings and booleans are themselves
     if memory then memory.functions = {} end
     return coded.roots, nil, coded.paths
   end
@@ -224,8 +228,9 @@ function M.decode(bytes, options)
   if memory then memory.functions = self.keep end
   local values = {}
   for n, code in tables.each(coded.roots) do values[n] = self:value(code) end
-  local modules = options.modules or {}
+  local modules, missing = options.modules or {}, options.missing or {}
   for name, code in tables.each(coded.modules or {}) do modules[name] = self:value(code) end
+  for name, text in tables.each(coded.missing or {}) do missing[name] = text end
   for id, name in tables.each(options.named and coded.named or {}) do
     options.named[self.objects[id]] = name
   end

@@ -48,7 +48,11 @@ function M:builtin(value)
   if library == "math" then return strict.math[name] end
   if library == "_G" and name == "print" then return no_print end
   if library == "_G" and name == "require" then
-    return function(module) return self:shadow(required.module(module), module) end
+    return function(name)
+      local module, trouble = required.module(name)
+      if trouble then error(trouble, 2) end
+      return self:shadow(module, name)
+    end
   end
   return library and value
 end
