@@ -214,9 +214,9 @@ function M.prepare(kernel_bytes, run_bytes, items, host)
   -- Functions kept from the last run print where that run printed.
   if kernel.memory.print ~= print_line then kernel.memory = { print = print_line } end
   local modules, missing, named = {}, {}, {}
-  local values, metas, paths = unpack_values.decode(run_bytes, { modules = modules, missing = missing,
-    named = named, array = object, globals = make_globals(print_line, modules, missing),
-    memory = kernel.memory })
+  local values, metas, paths = unpack_values.decode(run_bytes, {
+    modules = modules, missing = missing, named = named, array = object,
+    globals = make_globals(print_line, modules, missing), memory = kernel.memory })
   if basics.on_worker then system.search_in(paths) end
   basics.wear(metas)
   for _, each in ipairs(items.bulk or {}) do

@@ -28,8 +28,8 @@ M.loads, M.last = 0, nil
 -- Why modules could not be loaded, by name.
 local troubles = {}
 
---- What a module is, loaded if it is not yet. Of one that cannot be loaded nil, and the message that
--- `require` raises: an error only where the body reaches it.
+--- What a module is, loaded if it is not yet. Of one that cannot be loaded nil, and the message
+-- that `require` raises: an error only where the body reaches it.
 function M.module(name)
   local module, ok = package.loaded[name], true
   if module == nil then

@@ -18,8 +18,9 @@
 --   {"x", message}                  a function that raises this
 --   {"a", number}                   an array
 --
--- Beside the nodes go basic metatables, what `require` gives and raises by name, the names of modules among
--- the nodes, by which they come back, and search paths if the program has changed them.
+-- Beside the nodes go basic metatables, what `require` gives and raises by name, the names of
+-- modules among the nodes, by which they come back, and search paths if the program has changed
+-- them.
 -- @module meissa.kernel.carry
 local buffer = require("string.buffer")
 local ffi = require("ffi")

@@ -48,10 +48,10 @@ function M:builtin(value)
   if library == "math" then return strict.math[name] end
   if library == "_G" and name == "print" then return no_print end
   if library == "_G" and name == "require" then
-    return function(name)
-      local module, trouble = required.module(name)
+    return function(wanted)
+      local module, trouble = required.module(wanted)
       if trouble then error(trouble, 2) end
-      return self:shadow(module, name)
+      return self:shadow(module, wanted)
     end
   end
   return library and value
