@@ -111,10 +111,16 @@ describe("the search for arrows", function()
   end)
 
   it("finds an arrow that is put into the module's own files", function()
-    local changed = setmetatable({["meissa.errors"] = {["meissa.loop"] = "uses"}}, nil)
+    local function one_of(room)
+      for file in pairs(lua) do
+        if rooms.of_module(file) == room then return file end
+      end
+    end
+    local low, high = one_of "base", one_of "driver"
+    local changed = {[low] = {[high] = "uses"}, [high] = {[low] = "uses"}}
     for file, uses in pairs(lua) do changed[file] = changed[file] or uses end
     local found = arrows.upward(changed, rooms.lua_order, rooms.of_module)
-    assert.same({"meissa.errors -> meissa.loop"}, minus(found, KNOWN))
+    assert.same({low .. " -> " .. high}, minus(found, KNOWN))
     assert.is_true(#arrows.cycles(changed, rooms.of_module) > 0)
   end)
 end)
