@@ -21,6 +21,12 @@ local bodies = {
   "if A[i] > 99 then t[#t + 1] = i h[i] = (h[i] or 0) + 1 end",
   "h[i] = (h[i] or 0) + i s = s + i",
   "h.a = (h.a or 0) + 1 if A[i] > 5 then h['b c'] = i + (h['b c'] or 0) - 2 end",
+  "if A[i] > 10 then table.insert(t, i) end if A[i] == 3 then insert(t, #t + 1, {words[i]}) end",
+  "table.insert(t, math.floor(A[i] / 2)) t[#t + 1] = -i insert(o.list, words[i])",
+  "if h[words[i]] then h[words[i]] = h[words[i]] + i else h[words[i]] = i end",
+  "local k = A[i] if not h[k] then h[k] = 2 - i else h[k] = 2 - i + h[k] end",
+  "if not h[words[i]] then h[words[i]] = 0 end h[words[i]] = h[words[i]] - i",
+  "local k = words[i] h[k] = h[k] or 0 h[k] = 1 + h[k] h[i] = (h[i] or 0) + i",
   "if A[i] > 99 then h.a = (h.a or 0) + 1 end o.p, o.q = (o.p or 0) + i, o.q or i > 9 and i",
 }
 local starts = {"{}, {}", "{'a', 'b'}, {w3 = 5, w1 = false, [2] = 1}", "{1, nil, 3, nil, 5}, {}"}
@@ -38,7 +44,7 @@ end
 local function run(start, head, body, tail)
   local env = setmetatable({A = A, B = B, words = words, n = n, parallel = meissa.parallel},
                            {__index = _G})
-  local text = ("local s, o, t, h = 0, {list = {}, counts = {}}, %s\n%s %s %s\n" ..
+  local text = ("local insert = table.insert local s, o, t, h = 0, {list = {}, counts = {}}, %s\n%s %s %s\n" ..
                 "return {t, h, o, s, o.best and 1 / o.best}"):format(start, head, body, tail)
   local ok, result = pcall(setfenv(assert(loadstring(text)), env))
   return ok and text_of(result) or tostring(result)
@@ -87,7 +93,7 @@ describe("plain tables that are gathered", function()
       local output, status = child.script(SCRIPT, {env = environment, seconds = 60})
       assert.equal(0, status, output)
       local key = environment == "MEISSA_WORKERS=0" and "nil" or "has a key that is a table"
-      assert.equal("99\tlua\t" .. key .. "\n", output)
+      assert.equal("153\tlua\t" .. key .. "\n", output)
     end)
   end
 
@@ -101,14 +107,16 @@ describe("plain tables that are gathered", function()
 
   it("are named in the fixes of what is like them", function()
     for body, fix in pairs {
-      ["table.insert(t, i)"] = "t[#t + 1] = value",
+      ["table.insert(t, f(i))"] = "t[#t + 1] = value",
+      ["insert(t, f(i))"] = "t[#t + 1] = value",
       ["table.insert(t, 1, i)"] = "t[i] = value",
       ["table.sort(t, A)"] = "t[i] = value",
       ["t[i % 3] = t[i % 3] + 1"] = "t[i % 3] = (t[i % 3] or 0) + ...",
       ["t[i % 3] = t[i % 2] - 1"] = "use an array",
     } do
       local text = ("for i in parallel(9) do %s end"):format(body)
-      local plan = analyze.analyze(text, {t = {}, A = {}})
+      local plan = analyze.analyze(text, {t = {}, A = {}, f = function(x) return x end,
+                                           insert = table.insert})
       assert.equal("DEP107", plan.reasons[1].code)
       assert.truthy(plan.reasons[1].fixes[1]:find(fix, 1, true), plan.reasons[1].fixes[1])
     end
@@ -126,6 +134,10 @@ describe("plain tables that are gathered", function()
 
   it("are told", function()
     assert.equal("listed", (role "t[#t + 1] = A[i]"))
+    assert.equal("listed", (role "table.insert(t, A[i])"))
+    assert.equal("listed", (role "table.insert(t, tostring(i)) table.insert(t, (f(i)))"))
+    assert.equal("counted", (role "if t[i] then t[i] = t[i] + 1 else t[i] = 1 end"))
+    assert.equal("counted", (role "if t[i] == nil then t[i] = 0 end t[i] = t[i] + 1"))
     assert.equal("counted", (role "t[i % 3] = (t[i % 3] or 0) + A[i]"))
   end)
 
@@ -139,8 +151,19 @@ describe("plain tables that are gathered", function()
       "t[i % 3] = (t[i % 3] or 0) * 2", "t[i % 3] = 1 - (t[i % 3] or 0)",
       "t[i % 3] = (t[i % 3] or 0) + #t", "t[i % 3] = (t[i % 3] or 0) + 1 t[#t + 1] = 2",
       "t[i % 3] = (t[i % 3] or 0) + 1 A[i] = t[1]", "t[#t + 1] = peek()", "t[#t + 1] = #u",
+      "table.insert(t, math.modf(i))", "table.insert(t, f(i))", "table.insert(t, #t)",
+      "table.insert(t, #t, i)", "table.insert(t, 1, i)", "table.insert(u, t)",
+      "table.insert(t, i) t[i % 3] = (t[i % 3] or 0) + 1", "table.insert(t, i, i, i)",
+      "if t[i % 3] then t[i % 3] = t[i % 3] + 1 else t[i % 3] = 2 end",
+      "if t[i % 3] then t[i % 3] = t[i % 3] + 1 else t[i % 2] = 1 end",
+      "if t[i % 2] then t[i % 3] = t[i % 3] + 1 else t[i % 3] = 1 end",
+      "if not t[i % 3] then t[i % 3] = t[i % 3] + 1 else t[i % 3] = 1 end",
+      "if not t[i % 3] then t[i % 3] = 1 end t[i % 3] = t[i % 3] + 1",
+      "if not t[i % 3] then t[i % 3] = 0 end t[i % 2] = t[i % 2] + 1",
+      "if not t[i % 3] then t[i % 3] = 0 end A[i] = 1 t[i % 3] = t[i % 3] + 1",
+      "t[i % 3] = t[i % 3] or 0 t[i % 3] = t[i % 3] * 2",
     } do
-      local _, code = role(body, {t = shared, u = shared, peek = peek})
+      local _, code = role(body, {t = shared, u = shared, peek = peek, f = peek})
       assert.is_truthy(code, body)
     end
     local _, code = role("t[#t + 1] = i", {t = setmetatable({}, {__newindex = print})})

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "depend/effect.h"
+#include "depend/gather.h"
 #include "depend/piece.h"
 
 /* What the arguments of a call are, together. */
@@ -173,6 +174,10 @@ static void call_builtin(ms_walk *walk, const char *name, ms_node *node, ms_valu
   if (ms_walk_shift(walk, name, node, value)) return;
   if (effect == MS_EFFECT_STORE && node->kids > 1) {
     ms_value table;
+    if (ms_gather_insert(walk, node)) {
+      *value = ms_value_scalar();
+      return;
+    }
     ms_walk_value(walk, node->kid[1], &table);
     if (table.kind != MS_VALUE_OTHER || table.captured)
       ms_walk_find_store(walk, walk->possible == 0, &table, node);

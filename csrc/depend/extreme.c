@@ -13,8 +13,7 @@ ms_node *ms_node_bare(const ms_node *node) {
   return (ms_node *)(uintptr_t)node;
 }
 
-/* The builtin that a name or path means, or NULL. */
-static const char *builtin_of(const ms_tally *all, const ms_node *node) {
+const char *ms_node_builtin(const ms_tally *all, const ms_node *node) {
   int64_t capture = ms_loop_capture_of(all->loop, node);
   if (capture < 0 || all->walk->bindings[capture].kind != MS_BIND_BUILTIN) return NULL;
   return all->walk->bindings[capture].name;
@@ -27,7 +26,7 @@ static bool is_steady(const ms_tally *all, const ms_node *node) {
   if (node->kind == MS_METHOD)
     return ms_effect_of_method(node->text, node->kids - 1) == MS_EFFECT_PURE;
   if (node->kind != MS_CALL) return true;
-  const char *name = builtin_of(all, node->kid[0]);
+  const char *name = ms_node_builtin(all, node->kid[0]);
   return name != NULL && ms_effect_is_function(name);
 }
 
@@ -82,7 +81,7 @@ static const struct {
  * before it unless one of them is greater. */
 bool ms_extreme_call(const ms_tally *all, ms_node *node, ms_reduce_form *is) {
   if (node->kind != MS_CALL || node->kids < 3) return false;
-  const char *name = builtin_of(all, node->kid[0]);
+  const char *name = ms_node_builtin(all, node->kid[0]);
   bool known = false, last = ms_capture_is(all->capture, ms_node_bare(node->kid[node->kids - 1]));
   for (size_t c = 0; name != NULL && c < sizeof calls / sizeof calls[0]; c++) {
     if (strcmp(name, calls[c].name) != 0) continue;

@@ -47,6 +47,9 @@ uint32_t ms_tally_mentions(const ms_tally *all, ms_node *node);
 /* A node without the brackets around it. */
 ms_node *ms_node_bare(const ms_node *node);
 
+/* The builtin that a name or path means, or NULL. */
+const char *ms_node_builtin(const ms_tally *all, const ms_node *node);
+
 /* Whether the nodes are one expression written twice that gives the same value twice. */
 bool ms_node_same_value(const ms_tally *all, const ms_node *a, const ms_node *b);
 

@@ -4,7 +4,10 @@
  * its own, and the driver puts them together in the order of blocks.
  *
  *   t[#t + 1] = v             a list; blocks must take the iterations one after the other
+ *   table.insert(t, v)        likewise
  *   h[k] = (h[k] or 0) + e    sums by key; also - e
+ *   if h[k] then h[k] = h[k] + e else h[k] = e end
+ *   h[k] = h[k] or 0  h[k] = h[k] + e    also if not h[k] then h[k] = 0 end
  *
  * The body mentions the table in such statements only, and nothing else leads to it. */
 #ifndef MS_DEPEND_GATHER_H
@@ -17,5 +20,8 @@ int ms_gathers_find(ms_walk *walk);
 
 /* Whether an assignment's target is a part of such a statement; its key has been evaluated then. */
 bool ms_gather_assign(ms_walk *walk, ms_node *target);
+
+/* Walks a call of table.insert that is such a statement; false: it is none. */
+bool ms_gather_insert(ms_walk *walk, ms_node *node);
 
 #endif

@@ -133,11 +133,11 @@ static bool is_shared_field(const ms_walk *walk, const ms_node *node) {
   return ms_loop_capture_of(walk->loop, node->kid[0]) >= 0;
 }
 
-/* table.insert(t, v) */
-static bool is_insert(const ms_node *node) {
-  if (node->kind != MS_CALL || node->kids != 3 || node->kid[0]->kind != MS_INDEX) return false;
-  const ms_node *key = node->kid[0]->kid[1];
-  return key->kind == MS_STRING && strcmp(key->text, "insert") == 0;
+/* table.insert(t, v), by whatever name; `t[#t + 1] = v` takes only the first value of a call. */
+static bool is_insert(const ms_walk *walk, const ms_node *node) {
+  int64_t callee = node->kind == MS_CALL ? ms_loop_capture_of(walk->loop, node->kid[0]) : -1;
+  if (callee < 0 || node->kids != 3 || walk->bindings[callee].kind != MS_BIND_BUILTIN) return false;
+  return strcmp(walk->bindings[callee].name, "table.insert") == 0;
 }
 
 /* `h[k] = h[k] + e` counts where it is written so that h[k] may be nil. */
@@ -193,8 +193,8 @@ void ms_walk_find_store(ms_walk *walk, bool proven, const ms_value *into, const 
   if (appends) {
     ms_walk_find(
         walk, MS_REASON_TABLE_WRITE, proven, node,
-        is_insert(node) ? "append by an assignment: t[#t + 1] = value"
-                        : "store at the loop's own index: t[i] = value",
+        is_insert(walk, node) ? "append by an assignment: t[#t + 1] = value"
+                              : "store at the loop's own index: t[i] = value",
         "the body appends to a table from outside, and each worker has its own copy of it");
     return;
   }

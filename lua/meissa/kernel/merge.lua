@@ -270,7 +270,10 @@ local gathers = {
     for _, value in ipairs(part) do whole[#whole + 1] = value end
   end,
   counted = function(whole, part)
-    for key, value in tables.each(part) do whole[key] = (whole[key] or 0) + value end
+    for key, value in tables.each(part) do
+      local before = whole[key]
+      whole[key] = before and before + value or value
+    end
   end,
 }
 
