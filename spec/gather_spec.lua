@@ -44,7 +44,8 @@ end
 local function run(start, head, body, tail)
   local env = setmetatable({A = A, B = B, words = words, n = n, parallel = meissa.parallel},
                            {__index = _G})
-  local text = ("local insert = table.insert local s, o, t, h = 0, {list = {}, counts = {}}, %s\n%s %s %s\n" ..
+  local text = ("local insert, s, o, t, h = table.insert, 0, {list = {}, counts = {}}, %s\n" ..
+                "%s %s %s\n" ..
                 "return {t, h, o, s, o.best and 1 / o.best}"):format(start, head, body, tail)
   local ok, result = pcall(setfenv(assert(loadstring(text)), env))
   return ok and text_of(result) or tostring(result)

@@ -173,6 +173,12 @@ describe("reductions", function()
     function Model:any(i, k) return self[k] + i end
     function Model:alias(i) local x = self return x.bias + i end
     function Model:later(i) return (function() return self.loss + i end)() end
+    function Model:inherited(i) return Model.err(self, i) + 1 end
+    function Model:handed(i) return Model.reads(self, i) end
+    local function other(i, model) return model.bias + i end
+    local function given(i, model) return model.loss + i end
+    local function returned(i, model) return model end
+    local function varied(...) return (select(2, ...)).loss end
     function Model:report() return self.loss end
     local W, n = meissa.ones(300), 300
     for i = 1, n do W[i] = i %% 5 end
@@ -195,6 +201,8 @@ describe("reductions", function()
         "local e = self:err(i) self.loss = self.loss + e " ..
           "if e < self.best then self.best, self.at = e, i end",
         "if self:err(i) > 50 then self.at = math.max(self.at, i) end",
+        "self.loss = self.loss + Model.err(self, i)", "self.loss = self.loss + other(i, self)",
+        "self.loss = self.loss + self:inherited(i) self.at = math.max(Model.err(self, i), self.at)",
       } do
         local _, expected = run_class("for i = 1, n do", body)
         for _, options in ipairs {"", ", {ordered = false}", ", {engine = 'lua', check = true}"} do
@@ -210,7 +218,9 @@ describe("reductions", function()
   it("of fields are none where a method may look at them", function()
     for _, case in ipairs {
       {"self:reads(i)"}, {"self:hidden(i)"}, {"self:any(i, 'bias')"}, {"self:alias(i)"},
-      {"self:later(i)"}, {"self.err(self, i)"}, {"self:err(i) + #other", "local other = {self}"},
+      {"self:later(i)"}, {"self:handed(i)"}, {"given(i, self)"},
+      {"returned(i, self).bias"}, {"varied(i, self)"}, {"unpack({self}).bias"},
+      {"Model.reads(self, i)"}, {"self:err(i) + #other", "local other = {self}"},
       {"self:err(i)", "self.me = self"}, {"self:err(i) + other:err(i)", "local other = self"},
       {"self:err(i)", "self.loss = nil Model.loss = 3"},
       {"self:err(i)", "function Model:predict() return self.loss end"},

@@ -29,8 +29,8 @@ static bool is_pure_builtin(const char *name) {
 }
 
 /* The binding that fields lead to from another; -1: not known. */
-static int64_t field_of(const look *at, int64_t binding, const char *name) {
-  const ms_binding *table = &at->walk->bindings[binding];
+static int64_t field_of(const ms_walk *walk, int64_t binding, const char *name) {
+  const ms_binding *table = &walk->bindings[binding];
   if (table->kind != MS_BIND_TABLE) return -1;
   for (uint32_t f = 0; f < table->field_count; f++) {
     if (strcmp(table->fields[f].name, name) == 0) return table->fields[f].binding;
@@ -38,22 +38,20 @@ static int64_t field_of(const look *at, int64_t binding, const char *name) {
   return -1;
 }
 
-/* The binding that a path means; -1: not known, -2: it begins with no captured name. */
-static int64_t meaning_of(const look *at, const ms_node *node) {
-  int64_t capture = ms_loop_capture_of(at->code, node);
+int64_t ms_code_meaning(const ms_walk *walk, const ms_loop *code, const ms_meaning *means,
+                        const ms_node *node) {
+  int64_t capture = ms_loop_capture_of(code, node);
   if (capture < 0) return -2;
-  const ms_capture *path = &at->code->captures[capture];
-  uint32_t binding = (uint32_t)capture, depth;
-  if (at->means != NULL) {
-    binding = at->means[capture].binding;
-    depth = at->means[capture].depth;
-  } else {
-    depth = at->walk->bindings[capture].depth;
-  }
-  int64_t found = binding;
+  const ms_capture *path = &code->captures[capture];
+  int64_t found = means != NULL ? means[capture].binding : capture;
+  uint32_t depth = means != NULL ? means[capture].depth : walk->bindings[capture].depth;
   for (uint32_t f = depth; f < path->field_count && found >= 0; f++)
-    found = field_of(at, found, path->fields[f]);
+    found = field_of(walk, found, path->fields[f]);
   return found;
+}
+
+static int64_t meaning_of(const look *at, const ms_node *node) {
+  return ms_code_meaning(at->walk, at->code, at->means, node);
 }
 
 static bool visit(ms_node *node, void *context);
@@ -88,7 +86,7 @@ static bool is_array(const look *at, const ms_node *node) {
 static bool is_pure_method(const look *at, const ms_node *node) {
   int64_t object = meaning_of(at, node->kid[0]);
   if (object >= 0 && at->walk->bindings[object].kind == MS_BIND_TABLE)
-    return calls_purely(at, field_of(at, object, node->text));
+    return calls_purely(at, field_of(at->walk, object, node->text));
   if (ms_effect_is_string_method(node->text)) return true;
   return ms_effect_of_method(node->text, node->kids - 1) == MS_EFFECT_PURE &&
          strcmp(node->text, "save") != 0 && is_array(at, node->kid[0]);
