@@ -89,6 +89,20 @@ $(BUILD)/gen/prelude_%.inc: tools/embed.sh $(BUILD)/flags
 $(BUILD)/obj/kernel/prelude.o: $(BUILD)/gen/prelude_strict.inc $(BUILD)/gen/prelude_fast.inc
 FLAGS_kernel/prelude = -I$(BUILD)/gen
 
+# What LuaJIT's FFI has to know of the core, from the headers, as bytes for csrc/binding/core.c.
+API_HEADERS := $(sort $(shell grep -l MS_API csrc/*/*.h))
+$(BUILD)/gen/declarations.inc: tools/declarations.lua tools/embed.sh $(wildcard csrc/*/*.h) \
+                               $(BUILD)/flags
+	@mkdir -p $(@D)
+	$(call say,DECLARE)printf '#include "%s"\n' $(API_HEADERS:csrc/%=%) | \
+	  $(CC) $(MS_CFLAGS) $(LIB_CFLAGS) -DMS_API=MS_API -DMS_API_TYPE=MS_API_TYPE -E -x c - \
+	  >$(@:.inc=.i)
+	@luajit tools/declarations.lua <$(@:.inc=.i) >$(@:.inc=.txt)
+	@tools/embed.sh $(@:.inc=.txt) >$@
+
+$(BUILD)/obj/binding/core.o: $(BUILD)/gen/declarations.inc
+FLAGS_binding/core = -I$(BUILD)/gen
+
 # build/bin/x comes from the csrc/*/x_main.c that there is.
 define program
 $(BUILD)/bin/$(patsubst %_main.c,%,$(notdir $(1))): $(1:csrc/%.c=$(BUILD)/obj/%.o) $(ARCHIVE)

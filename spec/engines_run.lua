@@ -23,7 +23,6 @@ int dlclose(void *library);
 ]]
 ffi.C.setenv("MEISSA_CC_LIMIT", "300", 1)
 
-core.cdef("prelude_spec", "const char *ms_native_prelude(bool fast);")
 
 --- The text that kernels begin with.
 function M.prelude(fast)

@@ -9,7 +9,6 @@ local row = require("meissa.kernel.row")
 local strict = require("meissa.strict")
 local bit = strict.bit
 
-core.cdef("prelude_spec", "const char *ms_native_prelude(bool fast);")
 
 -- By name of the function in the prelude: its arguments and what it must equal.
 local unary, binary = {}, { mod = function(a, b) return a % b end }

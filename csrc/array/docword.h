@@ -8,8 +8,9 @@
 #include "array/array.h"
 #include "array/labels.h"
 #include "array/scan.h"
+#include "base/api.h"
 
-typedef struct ms_docword {
+typedef struct MS_API_TYPE ms_docword {
   const char *vocabulary; /* a file with one word a line, or NULL */
   int32_t type;           /* of the counts */
 } ms_docword;
@@ -17,6 +18,6 @@ typedef struct ms_docword {
 /* Reads the one file, plain or gzip: counts by document and word, entries in the order of the file,
  * one reference. The words of the vocabulary become the labels of dimension 2. NULL and nothing
  * half read: MS_FIL with file and line, MS_ARR for memory. */
-MS_API ms_array *ms_docword_read(const ms_files *file, const ms_docword *options, ms_error *err);
+ms_array *ms_docword_read(const ms_files *file, const ms_docword *options, ms_error *err);
 
 #endif

@@ -25,7 +25,7 @@ static int file_error(const char *path, ms_error *err, const char *what) {
   return ms_error_place(err, path, 0);
 }
 
-static void free_writer(ms_writer *writer) {
+static void free_writer(ms_file_writer *writer) {
   if (writer->fd >= 0) close(writer->fd);
   free(writer->path);
   free(writer->temporary);
@@ -39,7 +39,7 @@ static size_t directory_length(const char *path) {
 }
 
 /* Creates the temporary file beside the target, under a name that nobody else uses. */
-static int open_temporary(ms_writer *writer, mode_t mode, ms_error *err) {
+static int open_temporary(ms_file_writer *writer, mode_t mode, ms_error *err) {
   static unsigned counter;
   size_t directory = directory_length(writer->path), size = strlen(writer->path) + 64;
   writer->temporary = malloc(size);
@@ -67,10 +67,10 @@ static int check_target(const char *path, mode_t *mode, ms_error *err) {
   return 0;
 }
 
-ms_writer *ms_writer_open(const char *path, ms_error *err) {
+ms_file_writer *ms_file_writer_open(const char *path, ms_error *err) {
   mode_t mode;
   if (check_target(path, &mode, err) != 0) return NULL;
-  ms_writer *writer = calloc(1, sizeof *writer);
+  ms_file_writer *writer = calloc(1, sizeof *writer);
   if (writer == NULL) {
     file_error(path, err, "out of memory");
     return NULL;
@@ -86,7 +86,7 @@ ms_writer *ms_writer_open(const char *path, ms_error *err) {
   return writer;
 }
 
-int ms_writer_write(ms_writer *writer, const void *bytes, size_t size, ms_error *err) {
+int ms_file_writer_write(ms_file_writer *writer, const void *bytes, size_t size, ms_error *err) {
   const unsigned char *at = bytes;
   while (size > 0) {
     size_t piece = size < PIECE ? size : PIECE;
@@ -106,17 +106,17 @@ int ms_writer_write(ms_writer *writer, const void *bytes, size_t size, ms_error 
   return 0;
 }
 
-int ms_writer_elements(ms_writer *writer, const ms_array *array, ms_error *err) {
+int ms_file_writer_elements(ms_file_writer *writer, const ms_array *array, ms_error *err) {
   if (ms_array_check(array, err) != 0) return -1;
   double room[CHUNK]; /* elements of any type */
   ms_view view = ms_view_of(array);
   size_t size = view.ops->size;
   void *direct = ms_view_direct(&view, 0, view.count);
-  if (direct != NULL) return ms_writer_write(writer, direct, (size_t)view.count * size, err);
+  if (direct != NULL) return ms_file_writer_write(writer, direct, (size_t)view.count * size, err);
   for (int64_t first = 0; first < view.count; first += CHUNK) {
     int64_t n = view.count - first < CHUNK ? view.count - first : CHUNK;
     ms_view_gather(&view, first, n, room);
-    if (ms_writer_write(writer, room, (size_t)n * size, err) != 0) return -1;
+    if (ms_file_writer_write(writer, room, (size_t)n * size, err) != 0) return -1;
   }
   return 0;
 }
@@ -133,7 +133,7 @@ static void sync_directory(const char *path) {
   close(fd);
 }
 
-int ms_writer_commit(ms_writer *writer, ms_error *err) {
+int ms_file_writer_commit(ms_file_writer *writer, ms_error *err) {
   bool written = fsync(writer->fd) == 0;
   if (close(writer->fd) != 0) written = false;
   writer->fd = -1;
@@ -142,7 +142,7 @@ int ms_writer_commit(ms_writer *writer, ms_error *err) {
     snprintf(message, sizeof message, "cannot be written: %s (what was there before is kept)",
              strerror(errno));
     file_error(writer->path, err, message);
-    ms_writer_abort(writer);
+    ms_file_writer_abort(writer);
     return -1;
   }
   sync_directory(writer->path);
@@ -150,13 +150,13 @@ int ms_writer_commit(ms_writer *writer, ms_error *err) {
   return 0;
 }
 
-void ms_writer_abort(ms_writer *writer) {
+void ms_file_writer_abort(ms_file_writer *writer) {
   if (writer == NULL) return;
   unlink(writer->temporary);
   free_writer(writer);
 }
 
-ms_reader *ms_reader_open(const char *path, ms_error *err) {
+ms_file_reader *ms_file_reader_open(const char *path, ms_error *err) {
   struct stat state;
   int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
   if (fd < 0 || fstat(fd, &state) != 0) {
@@ -164,7 +164,7 @@ ms_reader *ms_reader_open(const char *path, ms_error *err) {
     if (fd >= 0) close(fd);
     return NULL;
   }
-  ms_reader *reader = S_ISREG(state.st_mode) ? calloc(1, sizeof *reader) : NULL;
+  ms_file_reader *reader = S_ISREG(state.st_mode) ? calloc(1, sizeof *reader) : NULL;
   char *name = reader != NULL ? strdup(path) : NULL;
   if (name == NULL) {
     const char *what = S_ISDIR(state.st_mode)    ? "is a directory, not a file"
@@ -175,11 +175,11 @@ ms_reader *ms_reader_open(const char *path, ms_error *err) {
     close(fd);
     return NULL;
   }
-  *reader = (ms_reader){.path = name, .fd = fd, .size = (uint64_t)state.st_size};
+  *reader = (ms_file_reader){.path = name, .fd = fd, .size = (uint64_t)state.st_size};
   return reader;
 }
 
-int ms_reader_read(ms_reader *reader, void *bytes, uint64_t size, ms_error *err) {
+int ms_file_reader_read(ms_file_reader *reader, void *bytes, uint64_t size, ms_error *err) {
   unsigned char *at = bytes;
   if (size > reader->size - reader->position) {
     return file_error(reader->path, err, "the file is truncated");
@@ -198,12 +198,12 @@ int ms_reader_read(ms_reader *reader, void *bytes, uint64_t size, ms_error *err)
   return 0;
 }
 
-int ms_reader_elements(ms_reader *reader, const ms_array *array, ms_error *err) {
+int ms_file_reader_elements(ms_file_reader *reader, const ms_array *array, ms_error *err) {
   const ms_type_ops *ops = ms_type_of(array->type);
   char *at = array->data;
   for (int64_t left = array->count; left > 0;) {
     int64_t n = left < CHUNK ? left : CHUNK;
-    if (ms_reader_read(reader, at, (uint64_t)n * ops->size, err) != 0) return -1;
+    if (ms_file_reader_read(reader, at, (uint64_t)n * ops->size, err) != 0) return -1;
     ms_type_settle_nan(array->type, at, (size_t)n);
     at += (size_t)n * ops->size;
     left -= n;
@@ -211,7 +211,7 @@ int ms_reader_elements(ms_reader *reader, const ms_array *array, ms_error *err) 
   return 0;
 }
 
-void ms_reader_close(ms_reader *reader) {
+void ms_file_reader_close(ms_file_reader *reader) {
   if (reader == NULL) return;
   close(reader->fd);
   free(reader->path);

@@ -11,47 +11,48 @@
 
 #include "array/array.h"
 
-typedef struct ms_writer {
+typedef struct ms_file_writer {
   char *path; /* where it goes: links followed */
   char *temporary;
   int fd;
   uint32_t crc; /* of all bytes written so far */
   uint64_t bytes;
-} ms_writer;
+} ms_file_writer;
 
 /* Begins a file; NULL when the directory is not there or not writable, or when the path is no
  * regular file. */
-MS_API ms_writer *ms_writer_open(const char *path, ms_error *err);
+MS_API ms_file_writer *ms_file_writer_open(const char *path, ms_error *err);
 
 /* Appends bytes, or all elements of an array (row-major; the values of a sparse one). */
-MS_API int ms_writer_write(ms_writer *writer, const void *bytes, size_t size, ms_error *err);
-MS_API int ms_writer_elements(ms_writer *writer, const ms_array *array, ms_error *err);
+MS_API int ms_file_writer_write(ms_file_writer *writer, const void *bytes, size_t size,
+                                ms_error *err);
+MS_API int ms_file_writer_elements(ms_file_writer *writer, const ms_array *array, ms_error *err);
 
 /* Makes the file durable under its name and frees the writer; on failure the old file stays. */
-MS_API int ms_writer_commit(ms_writer *writer, ms_error *err);
+MS_API int ms_file_writer_commit(ms_file_writer *writer, ms_error *err);
 
 /* Removes the temporary file and frees the writer (NULL allowed). */
-MS_API void ms_writer_abort(ms_writer *writer);
+MS_API void ms_file_writer_abort(ms_file_writer *writer);
 
-typedef struct ms_reader {
+typedef struct ms_file_reader {
   char *path;
   int fd;
   uint32_t crc; /* of all bytes read so far */
   uint64_t size, position;
-} ms_reader;
+} ms_file_reader;
 
 /* Opens a regular file. */
-MS_API ms_reader *ms_reader_open(const char *path, ms_error *err);
+MS_API ms_file_reader *ms_file_reader_open(const char *path, ms_error *err);
 
 /* Reads exactly `size` bytes; fewer left is an error that says the file is truncated. */
-MS_API int ms_reader_read(ms_reader *reader, void *bytes, uint64_t size, ms_error *err);
+MS_API int ms_file_reader_read(ms_file_reader *reader, void *bytes, uint64_t size, ms_error *err);
 
 /* Reads all elements of an array whose elements lie one after the other (the values of a sparse
  * one). NaNs come out as C's NAN, see ms_type_settle_nan. */
-MS_API int ms_reader_elements(ms_reader *reader, const ms_array *array, ms_error *err);
+MS_API int ms_file_reader_elements(ms_file_reader *reader, const ms_array *array, ms_error *err);
 
 /* Closes and frees the reader (NULL allowed). */
-MS_API void ms_reader_close(ms_reader *reader);
+MS_API void ms_file_reader_close(ms_file_reader *reader);
 
 /* Memory for labels that are read from a file: ms_labels_numbers and _strings free it. */
 MS_API void *ms_file_memory(uint64_t size, ms_error *err);

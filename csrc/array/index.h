@@ -18,7 +18,7 @@ typedef struct ms_index {
 uint32_t *ms_index_order(const ms_array *array, ms_error *err);
 
 /* The array's index, built if need be; NULL with MS_ARR. */
-MS_API const ms_index *ms_index_get(ms_array *array, ms_error *err);
+const ms_index *ms_index_get(ms_array *array, ms_error *err);
 
 void ms_index_destroy(ms_index **index);
 

@@ -9,8 +9,9 @@
 
 #include "array/array.h"
 #include "array/scan.h"
+#include "base/api.h"
 
-typedef struct ms_libsvm {
+typedef struct MS_API_TYPE ms_libsvm {
   int32_t type;     /* of the values */
   int64_t features; /* extent of dimension 2; 0: the largest id */
 } ms_libsvm;
@@ -18,7 +19,7 @@ typedef struct ms_libsvm {
 /* Reads files, plain or gzip, one example a line. Returns the features (examples x ids, entries in
  * the order of the files) and in *labels a vector of doubles, each with one reference; or NULL and
  * neither: MS_FIL with file and line for what is wrong in a file, MS_ARR for memory. */
-MS_API ms_array *ms_libsvm_read(const ms_files *files, const ms_libsvm *options, ms_array **labels,
-                                ms_error *err);
+ms_array *ms_libsvm_read(const ms_files *files, const ms_libsvm *options, ms_array **labels,
+                         ms_error *err);
 
 #endif

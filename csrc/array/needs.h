@@ -17,7 +17,7 @@
 
 /* Writes the runs of marks[0 .. count) into `out`, which has room for count + 1 bytes, and makes
  * the vector zero again; how many bytes they take. */
-MS_API size_t ms_marks_take(double *marks, int64_t count, char *out);
+size_t ms_marks_take(double *marks, int64_t count, char *out);
 
 /* `count` elements from element `first` (from 0) on. */
 typedef struct ms_span {
@@ -42,7 +42,7 @@ MS_API ms_needs *ms_needs_new(int64_t blocks, int64_t elements, ms_error *err);
 MS_API int ms_needs_add(ms_needs *needs, const char *bytes, size_t size, ms_error *err);
 
 /* Elements that block `block` needs. */
-MS_API int64_t ms_needs_count(const ms_needs *needs, int64_t block);
+int64_t ms_needs_count(const ms_needs *needs, int64_t block);
 
 MS_API void ms_needs_free(ms_needs *needs);
 

@@ -50,6 +50,6 @@ void ms_segment_reclaim(void (*give_back)(void *context), void *context);
 
 /* Bytes in blocks that are handed out, and the number of segments mapped. */
 MS_API uint64_t ms_segment_bytes(void);
-MS_API uint32_t ms_segment_count(void);
+uint32_t ms_segment_count(void);
 
 #endif

@@ -9,6 +9,7 @@
 
 #include "array/array.h"
 #include "array/scan.h"
+#include "base/api.h"
 
 typedef enum ms_header { MS_HEADER_FIND_OUT, MS_HEADER_NONE, MS_HEADER_PRESENT } ms_header;
 
@@ -18,7 +19,7 @@ typedef struct ms_column {
   int64_t number; /* 1-based */
 } ms_column;
 
-typedef struct ms_table {
+typedef struct MS_API_TYPE ms_table {
   const char *separator;    /* NULL: as the first line suggests */
   int32_t type;             /* of the elements */
   int32_t header;           /* ms_header */
@@ -29,7 +30,7 @@ typedef struct ms_table {
 } ms_table;
 
 /* Names of columns: name k is bytes[offsets[k] .. offsets[k+1]). */
-typedef struct ms_names {
+typedef struct MS_API_TYPE ms_names {
   int64_t count; /* 0 without a header */
   uint64_t *offsets;
   char *bytes;
@@ -38,7 +39,7 @@ typedef struct ms_names {
 /* Reads files, whose rows follow each other. Returns rows x columns with one reference, and the
  * names in *names, whose vectors (from malloc) become the caller's. NULL and nothing half read:
  * MS_FIL with file and line, MS_OPT for a column that is not there, MS_ARR for memory. */
-MS_API ms_array *ms_table_read(const ms_files *files, const ms_table *options, ms_names *names,
-                               ms_error *err);
+ms_array *ms_table_read(const ms_files *files, const ms_table *options, ms_names *names,
+                        ms_error *err);
 
 #endif

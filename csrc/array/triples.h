@@ -7,8 +7,9 @@
 #include "array/array.h"
 #include "array/duplicates.h"
 #include "array/pieces.h"
+#include "base/api.h"
 
-typedef struct ms_triples {
+typedef struct MS_API_TYPE ms_triples {
   const char *separator; /* NULL: as the first line suggests */
   const char *comment;   /* lines that begin with it are skipped; NULL: none are */
   int64_t skip;          /* lines to skip at the start */
@@ -26,10 +27,10 @@ typedef struct ms_triples {
  * columns give the value 1; columns after the third are ignored. Returns an array with one
  * reference, or NULL and nothing half read: MS_FIL with file and line for what is wrong in a file,
  * MS_ARR for memory and extents. */
-MS_API ms_array *ms_triples_read_files(const char *const *paths, int64_t count,
-                                       const ms_triples *options, ms_error *err);
+ms_array *ms_triples_read_files(const char *const *paths, int64_t count, const ms_triples *options,
+                                ms_error *err);
 
 /* The same for one file. */
-MS_API ms_array *ms_triples_read(const char *path, const ms_triples *options, ms_error *err);
+ms_array *ms_triples_read(const char *path, const ms_triples *options, ms_error *err);
 
 #endif

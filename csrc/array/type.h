@@ -42,6 +42,6 @@ bool ms_type_holds(const ms_type_ops *ops, double number);
 void ms_type_settle_nan(int type, void *elements, size_t count);
 
 /* "float" and so on; "?" for anything else. */
-MS_API const char *ms_type_name(int type);
+const char *ms_type_name(int type);
 
 #endif

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * The Lua module "meissa.core": one table of the functions that need a lua_State. Everything that
- * works on plain memory is called through LuaJIT's FFI instead, on the same shared object. */
+ * works on plain memory is called through LuaJIT's FFI instead, on the same shared object; its
+ * declarations are the table's field `declarations`. */
 #include <lauxlib.h>
 #include <lua.h>
 
@@ -10,8 +11,15 @@
 
 MS_API int luaopen_meissa_core(lua_State *L);
 
+/* What tools/declarations.lua made of the headers, for ffi.cdef. */
+static const char declarations[] = {
+#include "declarations.inc"
+    0};
+
 int luaopen_meissa_core(lua_State *L) {
   lua_newtable(L);
+  lua_pushstring(L, declarations);
+  lua_setfield(L, -2, "declarations");
   ms_bind_analysis(L);
   ms_bind_kernel(L);
   ms_bind_library(L);

@@ -7,6 +7,7 @@
 #ifndef MS_RUNTIME_NATIVE_RUN_H
 #define MS_RUNTIME_NATIVE_RUN_H
 
+#include "base/api.h"
 #include "kernel/native.h"
 #include "runtime/worker.h"
 
@@ -19,7 +20,7 @@ typedef struct ms_run_axis {
   int64_t first, step;   /* range r is the value first + r step alone */
 } ms_run_axis;
 
-typedef struct ms_native_run {
+typedef struct MS_API_TYPE ms_native_run {
   ms_native_block *entry;
   const ms_native_slot *slots;
   ms_native_slot *results;

@@ -9,7 +9,6 @@
 
 local array = require "meissa.array"
 local arrays = require "meissa.array.core"
-local core = require "meissa.ffi"
 local errors = require "meissa.errors"
 local ffi = require "ffi"
 
@@ -17,13 +16,6 @@ local M = {}
 
 local lib = arrays.lib
 local OPTIONS = {"apply", "with", "max_delay"}
-
-core.cdef("pending", [[
-size_t ms_pending_take(double *pending, int64_t count, char *out);
-int ms_pending_add(double *sum, int64_t count, const char *bytes, size_t size, ms_error *err);
-int64_t ms_pending_list(const char *bytes, size_t size, int64_t count, int64_t *at, double *value,
-                        ms_error *err);
-]])
 
 local Buffer = {}
 

@@ -9,10 +9,6 @@ local buffer = require("string.buffer")
 local errors = require("meissa.errors")
 local ffi = require("ffi")
 
-require("meissa.ffi").cdef("encoded", [[
-const char *ms_encoded_fault(const char *bytes, size_t size, bool integers);
-]])
-
 local lib = require("meissa.ffi").lib
 local M = {}
 

@@ -3,10 +3,11 @@
 -- The core's shared object, called through LuaJIT's FFI.
 --
 -- The same file that `require "meissa.core"` loads; its exported functions take plain memory and
--- no lua_State. Every module declares what it calls with `cdef`, once in a lua_State.
+-- no lua_State. The build makes their declarations from the headers.
 -- C declarations are the whole program's, and the last one of a name counts: names that are neither
 -- the core's (ms_) nor ours (meissa_) may be the program's own, with other types. What other
--- libraries export is declared as `int meissa_isatty(int) __asm__("isatty");`.
+-- libraries export is declared where it is called, with `cdef`, as
+-- `int meissa_isatty(int) __asm__("isatty");`.
 -- @module meissa.ffi
 
 local ffi = require("ffi")
@@ -16,23 +17,14 @@ local M = {}
 local declared = debug.getregistry()["meissa.cdef"] or {}
 debug.getregistry()["meissa.cdef"] = declared
 
---- Declares C names, once: a module that is loaded again does not declare them again.
--- @string name of the room that declares ("array")
+--- Declares C names, once in a lua_State: a module that is loaded again does not do it again.
+-- @string name of what declares ("blas")
 -- @string text C declarations
 function M.cdef(name, text)
   if declared[name] then return end
   ffi.cdef(text)
   declared[name] = true
 end
-
-M.cdef("error", [[
-typedef struct ms_error {
-  int code, line;
-  char file[512];
-  char message[1024];
-} ms_error;
-const char *ms_code_name(int code);
-]])
 
 local function find_core()
   local path, tried = package.searchpath("meissa.core", package.cpath)
@@ -47,6 +39,8 @@ end
 
 --- Where the shared object is.
 M.path = find_core()
+
+M.cdef("core", require("meissa.core").declarations)
 
 --- The loaded library: M.lib.ms_array_dense(...).
 M.lib = ffi.load(M.path)

@@ -3,12 +3,6 @@
 -- @module meissa.interrupt
 local core = require "meissa.ffi"
 
-core.cdef("interrupt", [[
-int ms_interrupt_begin(void);
-bool ms_interrupt_seen(void);
-void ms_interrupt_end(bool taken);
-]])
-
 local lib = core.lib
 local M = {}
 

@@ -3,29 +3,7 @@
 -- @module meissa.native_run
 
 local axis_cuts = require "meissa.axis"
-local core = require "meissa.ffi"
 local ffi = require "ffi"
-require "meissa.kernel.compiler" -- declares the kernels' types
-
-core.cdef("native_run", [[
-typedef struct ms_run_axis {
-  int32_t at, unused;
-  int64_t ranges;
-  const int64_t *bounds;
-  int64_t first, step;
-} ms_run_axis;
-typedef struct ms_native_run {
-  ms_native_block *entry;
-  const ms_native_slot *slots;
-  ms_native_slot *results;
-  ms_native_fault *fault;
-  int64_t *bounds;
-  const int64_t *starts;
-  const ms_run_axis *axes;
-  const void *result;
-  int64_t axis_count, size;
-} ms_native_run;
-]])
 
 local M = {}
 

@@ -24,14 +24,6 @@ local tables = require "meissa.tables"
 
 local M = {}
 
-library.cdef("needs", [[
-typedef struct ms_needs ms_needs;
-ms_needs *ms_needs_new(int64_t blocks, int64_t elements, ms_error *err);
-int ms_needs_add(ms_needs *needs, const char *bytes, size_t size, ms_error *err);
-int64_t ms_needs_count(const ms_needs *needs, int64_t block);
-void ms_needs_free(ms_needs *needs);
-]])
-
 local lib = library.lib
 
 -- Names of the arrays of marks in the slice's text; as in csrc/depend/serve.h.

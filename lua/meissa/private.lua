@@ -18,21 +18,7 @@ local M = {}
 core.cdef("private", [[
 void *meissa_calloc(size_t count, size_t size) __asm__("calloc");
 void meissa_free(void *memory) __asm__("free");
-typedef struct ms_scratch_space {
-  void *elements; int64_t count; uint64_t content; int32_t size, unused;
-} ms_scratch_space;
-typedef struct ms_pending_space {
-  double *elements; int64_t count; int32_t marks, unused;
-} ms_pending_space;
-typedef struct ms_private {
-  const ms_scratch_space *scratch;
-  const ms_pending_space *pending;
-  uint32_t scratch_count, pending_count;
-} ms_private;
-void ms_private_begin(const ms_private *memory);
-void ms_private_discard(const ms_private *memory);
 ]])
-
 local lib = core.lib
 
 -- Vectors that this process keeps for its blocks, by the number of the buffer's array. All zero.

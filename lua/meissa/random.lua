@@ -16,17 +16,6 @@ local make = require "meissa.array.make"
 
 local M = {}
 
-core.cdef("random", [[
-typedef struct ms_draws {
-  uint64_t seed, iteration;
-  double index[8];
-  uint32_t ordinal, draw;
-} ms_draws;
-double ms_random_unit(ms_draws *draws);
-double ms_random_whole(ms_draws *draws, double lo, double hi);
-double ms_random_deviate(ms_draws *draws);
-]])
-
 local lib, new = core.lib, ffi.typeof "ms_draws"
 
 local outside = new() -- the place of draws outside of loops; its seed is the session's

@@ -8,22 +8,8 @@ local array = require("meissa.array")
 local core = require("meissa.array.core")
 local make = require("meissa.array.make")
 local errors = require("meissa.errors")
-local meissa_ffi = require("meissa.ffi")
 local reading = require("meissa.read.reading")
 local source = require("meissa.read.source")
-
-meissa_ffi.cdef("read", [[
-typedef struct ms_triples {
-  const char *separator, *comment;
-  int64_t skip;
-  int32_t no_header, square, type, duplicates;
-  ms_array *like;
-  int64_t piece;
-  int32_t threads;
-  void *progress;
-} ms_triples;
-ms_reader ms_reader_triples;
-]])
 
 local M = {
   libsvm = require("meissa.read.libsvm"),

@@ -14,7 +14,6 @@ local each = tables.each
 
 local M = {}
 
-core.cdef("strict", "double ms_pow(double x, double y);")
 local lib = core.lib
 
 local type, select, tonumber = type, select, tonumber

@@ -11,10 +11,6 @@ local ffi = require "ffi"
 
 local M = {}
 
-core.cdef("fingerprint", [[
-void ms_fingerprint(const void *bytes, size_t size, uint64_t out[2]);
-]])
-
 local MOST_KNOWN = 10000
 
 local known, known_count, last = {}, 0, 0

@@ -13,14 +13,6 @@ local element = require("meissa.array.element")
 local errors = require("meissa.errors")
 local subscript = require("meissa.array.subscript")
 
-require("meissa.ffi").cdef("product", [[
-typedef struct ms_scale { double beta, alpha; } ms_scale;
-int ms_array_gemv(ms_array *y, ms_scale scale, const ms_array *a, const ms_array *x, ms_error *err);
-int ms_array_ger(ms_array *a, ms_scale scale, const ms_array *x, const ms_array *y, ms_error *err);
-int ms_array_gemm(ms_array *c, ms_scale scale, const ms_array *a, const ms_array *b,
-                  ms_error *err);
-]])
-
 local ffi = require("ffi")
 local lib = core.lib
 local methods, to_handle = subscript.methods, subscript.to_handle

@@ -8,30 +8,6 @@ local ffi = require("ffi")
 local core = require("meissa.array.core")
 local errors = require("meissa.errors")
 
-require("meissa.ffi").cdef("file", [[
-typedef struct ms_writer {
-  char *path, *temporary;
-  int fd;
-  uint32_t crc;
-  uint64_t bytes;
-} ms_writer;
-typedef struct ms_reader {
-  char *path;
-  int fd;
-  uint32_t crc;
-  uint64_t size, position;
-} ms_reader;
-ms_writer *ms_writer_open(const char *path, ms_error *err);
-int ms_writer_write(ms_writer *writer, const void *bytes, size_t size, ms_error *err);
-int ms_writer_elements(ms_writer *writer, const ms_array *array, ms_error *err);
-int ms_writer_commit(ms_writer *writer, ms_error *err);
-void ms_writer_abort(ms_writer *writer);
-ms_reader *ms_reader_open(const char *path, ms_error *err);
-int ms_reader_read(ms_reader *reader, void *bytes, uint64_t size, ms_error *err);
-int ms_reader_elements(ms_reader *reader, const ms_array *array, ms_error *err);
-void ms_reader_close(ms_reader *reader);
-]])
-
 local lib = core.lib
 local M = {}
 
@@ -46,17 +22,17 @@ Writer.__index, Reader.__index = Writer, Reader
 
 --- Writes a file: calls fn(writer), then makes the file durable; on any error the old file stays.
 function M.write(path, fn)
-  local writer = setmetatable({ raw = core.call(lib.ms_writer_open, path) }, Writer)
+  local writer = setmetatable({ raw = core.call(lib.ms_file_writer_open, path) }, Writer)
   local ok, failure = pcall(fn, writer)
   if not ok then
-    lib.ms_writer_abort(writer.raw)
+    lib.ms_file_writer_abort(writer.raw)
     error(failure, 0)
   end
-  core.call(lib.ms_writer_commit, writer.raw)
+  core.call(lib.ms_file_writer_commit, writer.raw)
 end
 
 function Writer:bytes(data, size)
-  core.call(lib.ms_writer_write, self.raw, data, size or #data)
+  core.call(lib.ms_file_writer_write, self.raw, data, size or #data)
 end
 
 function Writer:uint32(value)
@@ -68,7 +44,7 @@ function Writer:uint64(value)
 end
 
 function Writer:elements(array)
-  core.call(lib.ms_writer_elements, self.raw, array)
+  core.call(lib.ms_file_writer_elements, self.raw, array)
 end
 
 --- Ends the file with the checksum of everything before, and its complement.
@@ -81,9 +57,10 @@ end
 
 --- Reads a file: returns fn(reader).
 function M.read(path, fn)
-  local reader = setmetatable({ path = path, raw = core.call(lib.ms_reader_open, path) }, Reader)
+  local raw = core.call(lib.ms_file_reader_open, path)
+  local reader = setmetatable({ path = path, raw = raw }, Reader)
   local ok, result = pcall(fn, reader)
-  lib.ms_reader_close(reader.raw)
+  lib.ms_file_reader_close(reader.raw)
   if not ok then
     -- Whatever is wrong with the contents is said of this file.
     if errors.is(result) and result.code == "FIL" then result.file, result.line = path, nil end
@@ -110,13 +87,13 @@ function Reader:expect(size)
 end
 
 function Reader:into(memory, size)
-  core.call(lib.ms_reader_read, self.raw, memory, size)
+  core.call(lib.ms_file_reader_read, self.raw, memory, size)
 end
 
 --- Reads the elements of an array (an ms_array) that lie one after the other, the values of a
 -- sparse one. Whatever their bits, each is a number: see csrc/array/type.h.
 function Reader:elements(array)
-  core.call(lib.ms_reader_elements, self.raw, array)
+  core.call(lib.ms_file_reader_elements, self.raw, array)
 end
 
 function Reader:string(size)

@@ -7,36 +7,6 @@ local errors = require("meissa.errors")
 local ffi = require("ffi")
 local interrupt = require("meissa.interrupt")
 
-core.cdef("kernel", [[
-typedef union ms_native_slot { void *pointer; double number; int64_t whole; } ms_native_slot;
-typedef struct ms_native_fault {
-  int32_t stop, line, capture, dim, file;
-  double value, other;
-  double index[8];
-} ms_native_fault;
-typedef int32_t ms_native_block(const int64_t *bounds, const ms_native_slot *slots,
-                                ms_native_slot *results, ms_native_fault *fault);
-typedef struct ms_object { ms_native_block *block; void *handle; int fd; } ms_object;
-typedef struct ms_text { char *bytes; size_t length, capacity; bool failed; } ms_text;
-typedef struct ms_build ms_build;
-ms_object *ms_object_load(const char *bytes, size_t size, ms_error *err);
-void ms_object_unload(ms_object *object);
-const char *ms_toolchain_missing(ms_error *err);
-size_t ms_cache_read(const char *path, const char *key, ms_text *object);
-void ms_cache_release(ms_text *object);
-ms_build *ms_build_new(const char *text, size_t length, int fast, ms_error *err);
-void ms_build_release(ms_build *build);
-const char *ms_build_key(const ms_build *build);
-const char *ms_build_directory(const ms_build *build);
-int ms_build_state_of(ms_build *build);
-void ms_build_start(ms_build *build, double delay);
-void ms_build_postpone(ms_build *build);
-int ms_build_wait(ms_build *build, double timeout);
-const char *ms_build_object(ms_build *build, size_t *size);
-const char *ms_build_trouble(ms_build *build);
-const char *ms_build_notice(void);
-]])
-
 local lib = core.lib
 
 local M = {}

@@ -64,12 +64,6 @@ function M.encode(self, results)
   return bytes
 end
 
-core.cdef("combine", [[
-typedef struct ms_combine_rule { int32_t op, wins; } ms_combine_rule;
-int32_t ms_results_combine(const ms_combine_rule *rules, uint32_t count, const char *blocks,
-                           uint64_t block_count, ms_native_slot *scalars);
-]])
-
 -- ms_reduce_op and ms_reduce_wins (depend/plan.h), MS_COMBINE_LAST.
 local OPS = { ["+"] = 0, ["*"] = 1, min = 2, max = 3 }
 local WINS = { beyond = 0, equal = 1, unless = 2 }

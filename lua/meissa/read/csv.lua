@@ -11,19 +11,6 @@ local make = require("meissa.array.make")
 local reading = require("meissa.read.reading")
 local source = require("meissa.read.source")
 
-require("meissa.ffi").cdef("read.csv", [[
-typedef struct ms_column { const char *name; int64_t number; } ms_column;
-typedef struct ms_table {
-  const char *separator;
-  int32_t type, header, replace;
-  double missing;
-  const ms_column *columns;
-  int64_t column_count;
-} ms_table;
-typedef struct ms_names { int64_t count; uint64_t *offsets; char *bytes; } ms_names;
-ms_reader ms_reader_table;
-]])
-
 local lib = core.lib
 local headers = { [false] = 1, [true] = 2 }
 local known = { "sep", "header", "skip", "comment", "missing", "columns", "type" }

@@ -11,11 +11,6 @@ local make = require("meissa.array.make")
 local reading = require("meissa.read.reading")
 local source = require("meissa.read.source")
 
-require("meissa.ffi").cdef("read.docword", [[
-typedef struct ms_docword { const char *vocabulary; int32_t type; } ms_docword;
-ms_reader ms_reader_docword;
-]])
-
 --- Reads a bag of words: three lines with the numbers of documents, words and entries, then
 -- "document word count" a line.
 -- @string path a file

@@ -12,11 +12,6 @@ local make = require("meissa.array.make")
 local reading = require("meissa.read.reading")
 local source = require("meissa.read.source")
 
-require("meissa.ffi").cdef("read.libsvm", [[
-typedef struct ms_libsvm { int32_t type; int64_t features; } ms_libsvm;
-ms_reader ms_reader_libsvm;
-]])
-
 -- How many features the options ask for; 0: the largest id.
 local function feature_count(opts)
   local features, like = opts.features, opts.like

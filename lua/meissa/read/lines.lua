@@ -15,19 +15,6 @@ local source = require("meissa.read.source")
 local spread = require("meissa.spread")
 local thrown = require("meissa.thrown")
 
-require("meissa.ffi").cdef("read.lines", [[
-typedef struct ms_cuts { int64_t count; int64_t *offset, *line; } ms_cuts;
-ms_cuts *ms_cuts_make(const char *path, int64_t size, ms_error *err);
-void ms_cuts_free(ms_cuts *cuts);
-typedef struct ms_stretch ms_stretch;
-ms_stretch *ms_stretch_open(const char *path, int64_t first, int64_t end, int64_t line,
-                            ms_error *err);
-int ms_stretch_next(ms_stretch *stretch, const char **line, size_t *length, int64_t *number,
-                    ms_error *err);
-void ms_stretch_close(ms_stretch *stretch);
-int ms_source_check(const char *path, ms_error *err);
-]])
-
 local lib = core.lib
 local M = {}
 

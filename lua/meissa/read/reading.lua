@@ -13,18 +13,6 @@ local make = require("meissa.array.make")
 local progress = require("meissa.progress")
 local source = require("meissa.read.source")
 
-core.cdef("read.reading", [[
-typedef struct ms_reading ms_reading;
-typedef ms_array *ms_reader(const ms_files *files, const void *options, void *also, ms_error *err);
-ms_reading *ms_reading_start(ms_reader *reader, const ms_files *files, const void *options,
-                             void *also, ms_error *err);
-bool ms_reading_wait(ms_reading *reading, double seconds);
-int64_t ms_reading_done(ms_reading *reading);
-void ms_reading_stop(ms_reading *reading);
-ms_array *ms_reading_end(ms_reading *reading, ms_error *err);
-int64_t ms_reading_size(const ms_files *files);
-]])
-
 local lib = core.lib
 local M = {}
 

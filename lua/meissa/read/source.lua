@@ -7,21 +7,6 @@ local ffi = require("ffi")
 local core = require("meissa.array.core")
 local errors = require("meissa.errors")
 
-require("meissa.ffi").cdef("read.source", [[
-typedef struct ms_files {
-  const char *const *paths;
-  int64_t count;
-  const char *comment;
-  int64_t skip;
-  int32_t threads;
-  int64_t piece;
-  void *progress;
-} ms_files;
-typedef struct ms_paths { int64_t count; char **paths; } ms_paths;
-ms_paths *ms_paths_find(const char *text, ms_error *err);
-void ms_paths_free(ms_paths *paths);
-]])
-
 local lib = core.lib
 local M = {}
 
