@@ -209,6 +209,10 @@ help:
 	@echo 'make spec         the Lua specs alone (SPECS=spec/x_spec.lua: one of them)'
 	@echo 'make check        formatting, lint, warnings, sanitizers, valgrind (slow)'
 	@echo 'make check-luajit LUAJIT=path  the specs on another LuaJIT'
+	@echo '                   (LUAJIT_RUNS=check-gc, check-interpreter, check-valgrind: those)'
+	@echo 'make check-gc     the specs with a collector that never rests'
+	@echo 'make check-interpreter  the specs without LuaJIT'\''s compiler'
+	@echo 'make check-valgrind VALGRIND_SPECS=spec/x_spec.lua  memcheck on these specs'
 	@echo 'make fuzz         every fuzzer, FUZZ_SECONDS=$(FUZZ_SECONDS) each'
 	@$(RANDOM_HELP)
 	@$(if $(BENCHES),echo 'make bench        measure')

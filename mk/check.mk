@@ -75,13 +75,30 @@ sanitized-tsan: $(TESTS)
 	  TSAN_OPTIONS=halt_on_error=1:suppressions=tools/tsan.supp:$(REPORT) \
 	  MEISSA_TEST_SLOWDOWN=5 $$fixed tools/test.sh $(TESTS); $(reported)
 
+# A small training, or the specs that VALGRIND_SPECS names.
+VALGRIND_SPECS ?=
+
 check-valgrind: build
-	@$(LUA_ENV) tools/valgrind.sh $(BUILD)/valgrind
+	@$(LUA_ENV) MEISSA_BUILD='$(call quoted,$(BUILD))' \
+	  tools/valgrind.sh $(BUILD)/valgrind $(VALGRIND_SPECS)
+
+# Specs in ways that find what holds by luck: memory of Lua that nobody holds when a collector never
+# rests, and what only LuaJIT's compiler gets right. Too slow for `make check`.
+check-gc: build
+	@$(LUA_ENV) MEISSA_BUILD='$(call quoted,$(BUILD))' MEISSA_TEST_GC=step \
+	  MEISSA_TEST_SLOWDOWN=10 tools/test.sh $(filter-out $(NOT_INSTRUMENTED),$(SPECS))
+
+check-interpreter: build
+	@$(LUA_ENV) MEISSA_BUILD='$(call quoted,$(BUILD))' MEISSA_TEST_JIT=off \
+	  MEISSA_TEST_SLOWDOWN=5 tools/test.sh $(filter-out $(NOT_INSTRUMENTED),$(SPECS))
+
 
 # The specs on another LuaJIT than the system's: make check-luajit LUAJIT=/where/it/is/luajit. It is
 # found as `luajit` by what specs start, and finds its own jit.*, in its source tree or where it is
-# installed, and the modules that the system's luajit finds.
+# installed, and the modules that the system's luajit finds. LUAJIT_RUNS=check-gc, check-interpreter
+# or check-valgrind does that with it instead.
 LUAJIT ?=
+LUAJIT_RUNS ?= elsewhere
 # Specs of tools that ask the system which LuaJIT it has.
 NOT_ELSEWHERE := $(addprefix spec/,rock_spec.lua runner_spec.lua packages_spec.lua)
 
@@ -93,7 +110,7 @@ check-luajit:
 	+@bin=$$(realpath $(BUILD)/luajit/bin); at=$$(dirname "$$(realpath "$$bin/luajit")"); \
 	  export LUA_PATH="$$at/?.lua;$$at/../share/luajit-2.1/?.lua;$$(luajit -e 'io.write(package.path)')"; \
 	  export LUA_CPATH="$$(luajit -e 'io.write(package.cpath)')"; \
-	  PATH="$$bin:$$PATH" $(SUBMAKE) LUAJIT= BUILD=$(BUILD)/luajit elsewhere
+	  PATH="$$bin:$$PATH" $(SUBMAKE) LUAJIT= BUILD=$(BUILD)/luajit $(LUAJIT_RUNS)
 
 elsewhere: build
 	@luajit -v
@@ -166,5 +183,5 @@ ifneq ($(filter fuzzers,$(MAKECMDGOALS)),)
 $(foreach each,$(filter %_fuzz.c,$(ALL_C)),$(eval $(call fuzzer,$(each))))
 endif
 
-.PHONY: check $(CHECKS:%=check-%) check-luajit everything sanitized-asan sanitized-tsan elsewhere \
-        fuzz fuzzers
+.PHONY: check $(CHECKS:%=check-%) check-luajit check-gc check-interpreter everything \
+        sanitized-asan sanitized-tsan elsewhere fuzz fuzzers

@@ -200,8 +200,8 @@ describe("rows", function()
   end)
 
   it("are read and written while the collector runs", function()
-    collectgarbage("setpause", 1)
-    collectgarbage("setstepmul", 10000)
+    local pause = collectgarbage("setpause", 1)
+    local step = collectgarbage("setstepmul", 10000)
     for k = 1, 300 do
       local row = array.full({ 40, 700 }, k, { type = "int64" }):transpose()[3]
       -- Either the right number or the error; the array itself is garbage by now.
@@ -220,8 +220,8 @@ describe("rows", function()
         assert.equal("ARR", sum.code)
       end
     end
-    collectgarbage("setpause", 200)
-    collectgarbage("setstepmul", 200)
+    collectgarbage("setpause", pause)
+    collectgarbage("setstepmul", step)
   end)
 
   it("and everything else refuse a freed array", function()

@@ -72,6 +72,23 @@ describe("tools/test.sh", function()
     assert.equal(0, status, output)
   end)
 
+  it("lets the collector never rest, and nothing be compiled, in all that a spec starts", function()
+    write("told.lua", [[
+      jit.on()
+      io.write(tostring(jit.status()), " ", collectgarbage("setpause", 100), "\n")]])
+    local told = ("luajit %s/told.lua"):format(dir)
+    local spec = write("x_spec.lua", ([[it("is told", function()
+      jit.on()
+      assert.is_false((jit.status()))
+      assert.equal(0, collectgarbage("setpause", 0))
+      assert.equal("false 0", io.popen(%q):read())
+    end)]]):format(told))
+    local stressed = "MEISSA_TEST_GC=step MEISSA_TEST_JIT=off tools/test.sh " .. spec
+    local output, status = child.shell(stressed, 60)
+    assert.equal(0, status, output)
+    assert.is_false((run(spec)))
+  end)
+
   it("shows what a failing spec says, and goes on with its other tests", function()
     local ok, output, line = run(write("x_spec.lua", [[
       it('breaks', function() assert.equal('what is', 'what should be') end)

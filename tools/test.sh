@@ -16,6 +16,9 @@
 #   MEISSA_TEST_LIMIT=N      another limit than 120
 #   MEISSA_TEST_SEED=N       another seed of the random tests than the suite's own; "random" takes
 #                            one from the clock and prints it
+#   MEISSA_TEST_GC=step      LuaJIT's collector works at every allocation and never rests
+#   MEISSA_TEST_JIT=off      LuaJIT compiles nothing, whatever a spec asks for
+# The last two hold in workers, too, and in what specs start.
 set -u
 
 # Tests may call make; what this make was told is not meant for them.
@@ -40,6 +43,14 @@ if [ "${MEISSA_TEST_SEED:-}" = random ]; then
   echo "MEISSA_TEST_SEED=$MEISSA_TEST_SEED"
 fi
 export MEISSA_TEST_SEED=${MEISSA_TEST_SEED:-20261120}
+
+# Every luajit runs LUA_INIT first. With this step the collector marks or frees some 20 kB at each
+# allocation, and goes round the heap of a spec while that makes a few hundred objects.
+init=
+[ "${MEISSA_TEST_GC:-}" != step ] ||
+  init='collectgarbage("setpause", 0) collectgarbage("setstepmul", 2000) '
+[ "${MEISSA_TEST_JIT:-}" != off ] || init+='jit.off() jit.on = function() end'
+[ -z "$init" ] || export LUA_INIT=$init
 
 # Kills the session $1. bash's own kill: the command belongs to a package that may be missing.
 kill_members() {
