@@ -53,7 +53,14 @@ local function named(text)
     yes = value == false and 0 or 1, no = value == true and 0 or 1 }
 end
 
-local function atom(rng, names, known)
+-- A local that holds what a condition gave.
+local function flag(of)
+  return { text = of.name, value = function(values) return values[of.name] end, known = true,
+    yes = of.test.yes, no = of.test.no }
+end
+
+local function atom(rng, names, known, flags)
+  if flags and #flags > 0 and rng:chance(50) then return flag(rng:pick(flags)) end
   local roll = rng:int(1, 100)
   if roll <= 12 and not known then return named "p[0]" end
   if roll <= 16 then return named "on" end
@@ -86,12 +93,12 @@ local function either(a, b)
   return other
 end
 
---- A random condition under `weight` conjunctions, if need be a `known` one.
-function M.make(rng, names, weight, known)
-  local made = atom(rng, names, known)
+--- A random condition under `weight` conjunctions, if need be a `known` one, of `flags` too.
+function M.make(rng, names, weight, known, flags)
+  local made = atom(rng, names, known, flags)
   local roll = rng:int(1, 100)
-  if roll <= 20 then made = both(made, atom(rng, names, known)) end
-  if roll > 20 and roll <= 40 then made = either(made, atom(rng, names, known)) end
+  if roll <= 20 then made = both(made, atom(rng, names, known, flags)) end
+  if roll > 20 and roll <= 40 then made = either(made, atom(rng, names, known, flags)) end
   if roll % 5 == 0 then made = negate(made) end
   if weight * (made.yes + made.no) <= MOST then return made end
   return rng:chance(50) and named "on" or named "off"

@@ -64,6 +64,7 @@ local function with_function(loop)
     return ("%slocal function body(%s)\n%s\nend\nbody(%s)\nend"):format(first, names, body, names)
   end)
   local plain = not loop.text:find("collapse", 1, true) and not loop.text:find("goto", 1, true)
+    and not loop.text:find("body(", 1, true)
   return changed == 1 and plain and text or nil
 end
 

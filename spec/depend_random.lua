@@ -8,9 +8,10 @@
 
 local affines = require("spec.depend_affine")
 local conditions = require("spec.depend_conditions")
+local texts = require("spec.depend_text")
 local touches = require("spec.depend_touches")
 
-local affine, affine_text, affine_value = affines.make, affines.text, affines.value
+local affine, affine_value = affines.make, affines.value
 
 local M = {}
 
@@ -51,21 +52,6 @@ local function subscript(rng, names, features, piece)
   return s
 end
 
-local function subscript_text(s)
-  if s.kind == "opaque" then return ("p[%s]"):format(s.of) end
-  if s.kind == "modulo" then return ("(%s) %% %d + %d"):format(affine_text(s.e), s.by, s.plus) end
-  if s.kind == "floor" then
-    return ("math.floor((%s) / %d) + %d"):format(affine_text(s.e), s.by, s.plus)
-  end
-  if s.kind == "either" then
-    return ("(%s) and %s or %s"):format(s.test.text, affine_text(s.e), affine_text(s.other))
-  end
-  if s.other then
-    return ("math.%s(%s, %s)"):format(s.kind, affine_text(s.e), affine_text(s.other))
-  end
-  return affine_text(s.e)
-end
-
 -- ---- accesses and statements ----
 
 local ARRAYS = { { "A", 1 }, { "B", 1 }, { "C", 2 }, { "D", 2 }, { "E", 3 } }
@@ -78,7 +64,17 @@ local function with_counters(names, counters)
   return all
 end
 
+-- An element or a row of a row that a local holds.
+local function access_by_row(rng, names, features)
+  local row = rng:pick(features.rows)
+  local a = { name = row.array, dims = row.dims, row_of = row.name, style = 2,
+    subscripts = { { kind = "kept", name = row.name } } }
+  for k = 2, a.dims do a.subscripts[k] = subscript(rng, names, features) end
+  return a
+end
+
 local function access(rng, names, features)
+  if #features.rows > 0 and rng:chance(40) then return access_by_row(rng, names, features) end
   local array = rng:pick(features.arrays)
   local plain = names
   names = with_counters(names, features.counters)
@@ -97,19 +93,6 @@ local function access(rng, names, features)
     a.row = true
   end
   return a
-end
-
-local function access_text(a)
-  local parts = {}
-  for k, s in ipairs(a.subscripts) do parts[k] = subscript_text(s) end
-  if a.range then
-    local lo = affine_text(a.range[1])
-    parts[#parts + 1] = ("{%s, %s + %d}"):format(lo, lo, a.range[2])
-  end
-  if a.range or (a.style == 1 and #parts > 1) then
-    return a.name .. "[{" .. table.concat(parts, ", ") .. "}]"
-  end
-  return a.name .. "[" .. table.concat(parts, "][") .. "]"
 end
 
 local function counter(rng, names, features)
@@ -136,15 +119,20 @@ local function under(weight, features, make)
   return made
 end
 
+-- A condition here; `known` where what it depends on must be.
+local function condition(rng, names, features, known)
+  return conditions.make(rng, names, features.weight, known, features.flags)
+end
+
 local function branches(rng, names, features, depth)
-  local s = { kind = "if", test = conditions.make(rng, names, features.weight) }
+  local s = { kind = "if", test = condition(rng, names, features) }
   local rest = s.test.no
   s.body = under(s.test.yes, features, function()
     return block(rng, names, features, depth, 2)
   end)
   if rng:chance(15) then
     s.second = under(rest, features, function()
-      return conditions.make(rng, names, features.weight)
+      return condition(rng, names, features)
     end)
     s.middle = under(rest * s.second.yes, features, function()
       return block(rng, names, features, depth, 1)
@@ -157,6 +145,23 @@ local function branches(rng, names, features, depth)
   return s
 end
 
+-- A condition, or a row, that a local holds.
+local function kept(rng, names, features)
+  features.locals = features.locals + 1
+  local array = rng:pick(features.arrays)
+  if array[2] > 1 and rng:chance(50) then
+    local s = { kind = "row", name = "w" .. features.locals, array = array[1], dims = array[2],
+      style = rng:int(1, 2), of = subscript(rng, names, features, features.weight <= 2 and
+        features.pieces and rng:chance(50) and names) }
+    table.insert(features.rows, s)
+    return s
+  end
+  local s = { kind = "flag", name = "f" .. features.locals, style = rng:int(1, 4),
+    test = conditions.make(rng, names, features.weight, true) }
+  table.insert(features.flags, s)
+  return s
+end
+
 local function statement(rng, names, features, depth)
   local roll = rng:int(1, 100)
   if roll <= (features.counting and 40 or 12) and depth < 2 and features.inner then
@@ -165,6 +170,11 @@ local function statement(rng, names, features, depth)
       more = rng:int(-1, 3), step = rng:pick { 1, 1, 1, 2, -1, -2 } }
     s.hi = rng:chance(features.counting and 15 or 60) and affine(rng, names, { simple = true })
       or nil
+    if features.bands and not features.counting then
+      local single = features.guarded or math.abs(s.step) == 1
+      s.first = single and rng:chance(30) and affine(rng, names, { simple = true }) or nil
+      s.last = rng:chance(30) and affine(rng, names, { simple = true }) or nil
+    end
     local inner, own = { name }, features.own
     for k, each in ipairs(names) do inner[k + 1] = each end
     -- Counters are changed where it is known how often.
@@ -179,16 +189,22 @@ local function statement(rng, names, features, depth)
   if roll <= 22 and features.conditional then return branches(rng, names, features, depth) end
   if roll <= 26 and features.conditional and not features.counting then
     features.skips = features.skips + 1
-    local s = { kind = "skip", test = conditions.make(rng, names, features.weight) }
+    local s = { kind = "skip", test = condition(rng, names, features) }
     s.label = "skip" .. features.skips
     features.weight = features.weight * s.test.no
     return s
   end
+  if roll <= 32 and features.keeps and rng:chance(60) then return kept(rng, names, features) end
   if roll <= 32 and features.guarded then
     features.locals = features.locals + 1
     return { kind = "choice", name = "q" .. features.locals, e = affine(rng, names),
-      choice = conditions.make(rng, names, 1, true), second = affine(rng, names),
+      choice = conditions.make(rng, names, 1, true, features.flags), second = affine(rng, names),
+      between = rng:chance(30) and conditions.make(rng, names, 1, true, features.flags) or nil,
+      third = affine(rng, names),
       other = rng:chance(40) and affine(rng, names) or nil }
+  end
+  if roll <= 34 and features.guarded and depth > 0 and not features.counting then
+    return { kind = "stop", test = conditions.make(rng, names, 1, false, features.flags) }
   end
   if roll <= 36 then
     features.locals = features.locals + 1
@@ -198,7 +214,7 @@ local function statement(rng, names, features, depth)
   local s = { kind = "assign", to = access(rng, names, features), from = {} }
   for k = 1, rng:int(0, 2) do
     local when = features.pieces and rng:chance(30) and
-      conditions.make(rng, names, features.weight, true)
+      condition(rng, names, features, true)
     s.from[k] = under(when and when.yes or 1, features, function()
       return access(rng, names, features)
     end)
@@ -211,8 +227,9 @@ end
 function block(rng, names, features, depth, most)
   local body, scope, weight = {}, {}, features.weight
   for k, each in ipairs(names) do scope[k] = each end
-  local counters, own = features.counters, features.own
+  local counters, own, flags, rows = features.counters, features.own, features.flags, features.rows
   features.counters, features.own = { unpack(counters) }, { unpack(own) }
+  features.flags, features.rows = { unpack(flags) }, { unpack(rows) }
   if features.counting and rng:chance(depth == 0 and 90 or 20) then
     body[1] = counter(rng, names, features)
     table.insert(features.counters, body[1].name)
@@ -224,63 +241,8 @@ function block(rng, names, features, depth, most)
     if s.kind == "local" or s.kind == "choice" then scope[#scope + 1] = s.name end
   end
   features.counters, features.own, features.weight = counters, own, weight
+  features.flags, features.rows = flags, rows
   return body
-end
-
-local function read_text(a)
-  local text = access_text(a) .. (a.row and ":sum()" or "")
-  return a.when and ("((%s) and %s or 0)"):format(a.when.text, text) or text
-end
-
-local function body_text(body, lines, indent)
-  local pad, labels = ("  "):rep(indent), {}
-  for _, s in ipairs(body) do
-    if s.kind == "for" then
-      local hi = s.hi and affine_text(s.hi) or
-        ("%s + %d"):format(affine_text(s.lo), s.step > 0 and s.more or -s.more)
-      lines[#lines + 1] = ("%sfor %s = %s, %s%s do"):format(pad, s.name, affine_text(s.lo), hi,
-        s.step ~= 1 and ", " .. s.step or "")
-      body_text(s.body, lines, indent + 1)
-      lines[#lines + 1] = pad .. "end"
-    elseif s.kind == "if" then
-      lines[#lines + 1] = pad .. "if " .. s.test.text .. " then"
-      body_text(s.body, lines, indent + 1)
-      if s.second then
-        lines[#lines + 1] = pad .. "elseif " .. s.second.text .. " then"
-        body_text(s.middle, lines, indent + 1)
-      end
-      if s.other then
-        lines[#lines + 1] = pad .. "else"
-        body_text(s.other, lines, indent + 1)
-      end
-      lines[#lines + 1] = pad .. "end"
-    elseif s.kind == "skip" then
-      lines[#lines + 1] = ("%sif %s then goto %s end"):format(pad, s.test.text, s.label)
-      labels[#labels + 1] = s.label
-    elseif s.kind == "choice" then
-      lines[#lines + 1] = ("%slocal %s = %s"):format(pad, s.name, affine_text(s.e))
-      lines[#lines + 1] = ("%sif %s then %s = %s%s end"):format(pad, s.choice.text, s.name,
-        affine_text(s.second), s.other and (" else %s = %s"):format(s.name,
-          affine_text(s.other)) or "")
-    elseif s.kind == "local" or s.kind == "counter" then
-      lines[#lines + 1] = ("%slocal %s = %s"):format(pad, s.name, affine_text(s.e))
-    elseif s.kind == "reset" then
-      lines[#lines + 1] = ("%s%s = %s"):format(pad, s.name, affine_text(s.e))
-    elseif s.kind == "step" then
-      lines[#lines + 1] = pad .. s.name .. " = " .. (s.style == 2 and s.by > 0
-        and ("%d + %s"):format(s.by, s.name)
-        or ("%s %s %d"):format(s.name, s.by > 0 and "+" or "-", math.abs(s.by)))
-    else
-      local reads = {}
-      for k, a in ipairs(s.from) do reads[k] = read_text(a) end
-      local value = #reads > 0 and table.concat(reads, " + ") or "1"
-      local line = s.read_only and "local unused = " .. value
-        or s.to.row and ("%s:fill(%s)"):format(access_text(s.to), value)
-        or ("%s = %s"):format(access_text(s.to), value)
-      lines[#lines + 1] = pad .. line
-    end
-  end
-  for _, label in ipairs(labels) do lines[#lines + 1] = pad .. "::" .. label .. "::" end
 end
 
 -- ---- loops ----
@@ -314,17 +276,6 @@ local function collapse(rng, loop_ranges, names)
   end
 end
 
-local function collapsed_text(name, range)
-  local lo, hi = affine_text(range.lo), range.hi and affine_text(range.hi) or
-    ("%s + %d"):format(affine_text(range.lo), range.step * range.more)
-  local begins, ends = "max", "min"
-  if range.step < 0 then begins, ends = ends, begins end
-  if range.first then lo = ("math.%s(%s, %s)"):format(begins, lo, affine_text(range.first)) end
-  if range.last then hi = ("math.%s(%s, %s)"):format(ends, hi, affine_text(range.last)) end
-  return ("for %s = %s, %s%s do"):format(name, lo, hi,
-    range.step ~= 1 and ", " .. range.step or "")
-end
-
 -- First and last value and step of dimension d, and the ordinal of its first value. Ordinals of
 -- collapsed loops are their values (negated for step -1), so that distances mean iterations.
 local function bounds_of(range, values)
@@ -338,7 +289,24 @@ local function bounds_of(range, values)
   return lo, hi, range.step, lo * range.step
 end
 
---- A random loop from a seed: {text =, dims =, names =, touch =, bounds =, step =, ordered =}.
+-- Adds the lines of a body, or of the call of a function that is the body, from which jumps to its
+-- end return. Gives the text that goes before the loop: the function, if the loop captures it.
+local function call(rng, body, names, lines, captured)
+  if not rng:chance(25) then
+    texts.body(body, lines, 1)
+    return ""
+  end
+  for _, s in ipairs(body) do s.returns = s.kind == "skip" end
+  local list, outer = table.concat(names, ", "), captured and {} or lines
+  outer[#outer + 1] = ("local function body(%s)"):format(list)
+  texts.body(body, outer, 1)
+  outer[#outer + 1] = "end"
+  lines[#lines + 1] = ("body(%s)"):format(list)
+  return captured and table.concat(outer, "\n") .. "\n" or ""
+end
+
+--- A random loop from a seed: {text =, dims =, names =, touch =, bounds =, step =, ordered =,
+-- before = what goes before the text}.
 -- @number[opt=0] shift added to every subscript that is a number, so that they can be made positive
 -- @bool[opt] guarded whether it surely may have conditions
 function M.loop(seed, shift, guarded)
@@ -348,7 +316,8 @@ function M.loop(seed, shift, guarded)
     opaque = rng:chance(25),
     modulo = rng:chance(30), inner = rng:chance(40), conditional = rng:chance(40),
     ranges = rng:chance(25), pieces = rng:chance(25),
-    counting = rng:chance(20), counters = {}, own = {} }
+    counting = rng:chance(20), counters = {}, own = {}, flags = {}, rows = {},
+    keeps = rng:chance(30), bands = rng:chance(30) }
   features.inner = features.inner or features.counting
   features.guarded = guarded
   if guarded then features.conditional, features.pieces = true, true end
@@ -369,11 +338,11 @@ function M.loop(seed, shift, guarded)
     table.concat(arguments, ", ")) }
   if collapsed then
     lines[1] = ("for i in parallel(%s, {collapse = %d}) do"):format(arguments[1], dims)
-    for d = 2, dims do lines[d] = collapsed_text(names[d], space[d]) end
+    for d = 2, dims do lines[d] = texts.collapsed(names[d], space[d]) end
   end
-  body_text(body, lines, 1)
+  local before = call(rng, body, names, lines, guarded and rng:chance(50))
   for _ = 1, collapsed and dims or 1 do lines[#lines + 1] = "end" end
-  return { text = table.concat(lines, "\n"), dims = dims, names = names,
+  return { text = table.concat(lines, "\n"), before = before, dims = dims, names = names,
     unsure = unsure, rectangle = dims == 2 and not collapsed,
     ordered = rng:chance(50), bounds = function(d, values) return bounds_of(space[d], values) end,
     step = function(d) return space[d].step or space[d][3] end,

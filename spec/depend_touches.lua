@@ -12,6 +12,7 @@ local M = {}
 -- A counter that is not known is nan.
 local function subscript_value(s, values)
   if s.kind == "opaque" then return "*" end
+  if s.kind == "kept" then return values[s.name] end
   local value = affine_value(s.e, values)
   if s.kind == "either" then
     return s.test.value(values) and value or affine_value(s.other, values)
@@ -108,13 +109,20 @@ end
 
 local touch_body
 
+-- What a body gives that ends the loop around it.
+local STOP = {}
+
 local function touch_loop(s, values, touch)
   local lo, changed = affine_value(s.lo, values), changed_in(s.body)
   local hi = s.hi and affine_value(s.hi, values) or lo + (s.step > 0 and s.more or -s.more)
+  local begins, ends = math.max, math.min
+  if s.step < 0 then begins, ends = ends, begins end
+  if s.first then lo = begins(lo, affine_value(s.first, values)) end
+  if s.last then hi = ends(hi, affine_value(s.last, values)) end
   for value = lo, hi, s.step do
     values[s.name] = value
     lose(values, changed)
-    touch_body(s.body, values, touch)
+    if touch_body(s.body, values, touch) == STOP then break end
   end
   lose(values, changed)
 end
@@ -134,11 +142,21 @@ end
 local function touch_branches(s, values, touch)
   local before, changed = {}, changed_in { s }
   for name in entries_of(changed) do before[name] = values[name] end
-  for _, body in ipairs(branches_of(s, values)) do
-    touch_body(body, values, touch)
+  local branches = branches_of(s, values)
+  local stopped = branches[1] and STOP
+  for _, body in ipairs(branches) do
+    if touch_body(body, values, touch) ~= STOP then stopped = nil end
     for name in entries_of(changed) do values[name] = before[name] end
   end
   lose(values, changed)
+  return s.test.value(values) ~= nil and stopped or nil
+end
+
+-- A row that a local holds: making it touches nothing, but has to be possible.
+local function touch_row(s, values, touch)
+  local at = subscript_value(s.of, values)
+  values[s.name] = at
+  if not M.forgets then touch(s.array, { at }, false, true) end
 end
 
 function touch_body(body, values, touch)
@@ -146,12 +164,19 @@ function touch_body(body, values, touch)
     if s.kind == "for" then
       touch_loop(s, values, touch)
     elseif s.kind == "if" then
-      touch_branches(s, values, touch)
+      if touch_branches(s, values, touch) == STOP then return STOP end
     elseif s.kind == "skip" then
       if s.test.value(values) then return end
+    elseif s.kind == "stop" then
+      if s.test.value(values) then return STOP end
     elseif s.kind == "choice" then
-      local e = s.choice.value(values) and s.second or s.other or s.e
+      local e = s.choice.value(values) and s.second or
+        s.between and s.between.value(values) and s.third or s.other or s.e
       values[s.name] = affine_value(e, values)
+    elseif s.kind == "flag" then
+      values[s.name] = s.test.value(values)
+    elseif s.kind == "row" then
+      touch_row(s, values, touch)
     elseif s.kind == "local" or s.kind == "counter" or s.kind == "reset" then
       values[s.name] = affine_value(s.e, values)
     elseif s.kind == "step" then

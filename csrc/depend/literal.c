@@ -44,23 +44,14 @@ static bool look_for_use(ms_node *node, void *context) {
   return false;
 }
 
-/* Jumps in functions are looked for in the loop's own body only. */
-static bool look_for_jump(ms_node *node, void *context) {
-  bool *found = context;
-  *found = *found || node->kind == MS_GOTO || node->kind == MS_LABEL;
-  return !*found && node->kind != MS_FUNCTION;
-}
-
 ms_function *ms_walk_only_called(const ms_node *node) {
   const ms_symbol *symbol = name_of(node);
-  bool jumps = false;
   if (symbol == NULL || symbol->assigned || node->function->vararg) return NULL;
   use found = {symbol, node, false};
   ms_node *block = node->parent->parent; /* the condition of a repeat sees its block's variables */
   if (block->parent != NULL && block->parent->kind == MS_REPEAT) block = block->parent;
   ms_node_walk(block, look_for_use, &found);
-  ms_node_walk(node->function->body, look_for_jump, &jumps);
-  return found.other || jumps ? NULL : node->function;
+  return found.other ? NULL : node->function;
 }
 
 void ms_walk_give_literal(ms_walk *walk, const ms_node *node, const ms_value *value) {
@@ -83,6 +74,7 @@ static void walk_body(ms_walk *walk, ms_literal *literal) {
   ms_returns_begin(walk, &returns);
   ms_walk_enter(walk);
   for (uint32_t k = 0; k < body->kids; k++) ms_walk_statement(walk, body->kid[k]);
+  ms_walk_close_jumps(walk, body);
   bool known = ms_returns_end(walk, &pieces) && literal->tail == NULL;
   if (known) literal->result = pieces;
   if (literal->tail == NULL && !known) walk->scope_count = scope;

@@ -115,10 +115,13 @@ bool ms_pieces_extreme(ms_walk *walk, bool greatest, const ms_value *values, uin
                        ms_value *value) {
   if (count == 0) return false;
   ms_value most = values[0];
+  ms_extremity which = greatest ? MS_GREATEST : MS_LEAST;
+  bool plain = true;
   for (uint32_t k = 0; k < count; k++) {
     const ms_pieces parts = ms_pieces_of(&values[k]);
     ms_value beyond = ms_value_scalar();
     if (!are_numbers(&parts)) return false;
+    plain = plain && (parts.count == 1 || parts.extremity == which);
     if (k == 0) continue;
     ms_collection made = ms_pieces_begin(walk);
     if (!ms_pieces_operate(walk, MS_OP_GT, greatest ? &values[k] : &most,
@@ -128,6 +131,7 @@ bool ms_pieces_extreme(ms_walk *walk, bool greatest, const ms_value *values, uin
     const ms_truth *truth = ms_value_truth(&beyond);
     ms_pieces_add(&made, truth->yes, &values[k], truth->exact);
     ms_pieces_add(&made, truth->no, &most, truth->exact);
+    if (plain) made.all.extremity = which;
     if (!ms_pieces_end(&made, &most)) return false;
   }
   *value = most;

@@ -12,6 +12,9 @@
 
 #define MS_MAX_PIECES 4
 
+/* What is known of pieces that are numbers: the value is the greatest, or the least, of them. */
+typedef enum ms_extremity { MS_NOT_EXTREME, MS_GREATEST, MS_LEAST } ms_extremity;
+
 typedef struct ms_piece {
   const ms_guard *when;
   ms_value value;
@@ -20,6 +23,7 @@ typedef struct ms_piece {
 struct ms_pieces {
   uint32_t count;
   bool exact; /* the value is a piece wherever its guard holds */
+  ms_extremity extremity;
   ms_piece piece[MS_MAX_PIECES];
 };
 

@@ -68,34 +68,6 @@ static void walk_maybe(ms_walk *walk, ms_node *block) {
   walk->breaks = breaks;
 }
 
-static bool beyond_index(int64_t value) {
-  return value > MS_FORM_INDEX || value < -MS_FORM_INDEX;
-}
-
-/* An inner loop variable as start + step * q with q >= 0 up to the limit; false if not affine. */
-static bool quantify(ms_walk *walk, const ms_value *start, const ms_value *limit,
-                     const ms_value *step, ms_form *variable) {
-  if (start->kind != MS_VALUE_NUMBER || limit->kind != MS_VALUE_NUMBER) return false;
-  if (step->kind != MS_VALUE_NUMBER || !ms_form_is_constant(&step->form)) return false;
-  int64_t stride = step->form.constant;
-  if (stride == 0 || walk->scope_count == MS_MAX_INNER) return false;
-  if (beyond_index(start->form.constant) || beyond_index(limit->form.constant)) return false;
-  ms_inner *inner = &walk->scope[walk->scope_count];
-  ms_form q = {0}, rest;
-  q.at[MS_MAX_DIMS + walk->scope_count] = 1;
-  inner->low = q;
-  if (!ms_form_add(variable, &start->form, &q, stride)) return false;
-  if (!ms_form_add(&rest, &limit->form, variable, -1)) return false;
-  const ms_form zero = {0};
-  if (!ms_form_add(&inner->high, &zero, &rest, stride > 0 ? 1 : -1)) return false;
-  bool constant = ms_form_is_constant(&start->form) && ms_form_is_constant(&limit->form);
-  int64_t length = (limit->form.constant - start->form.constant) * (stride > 0 ? 1 : -1);
-  inner->total = constant && length >= 0;
-  inner->loop = true;
-  walk->scope_count++;
-  return true;
-}
-
 static void walk_numeric(ms_walk *walk, ms_node *node) {
   ms_value ends[3];
   ms_trips trips = {.loop = node};
@@ -106,15 +78,16 @@ static void walk_numeric(ms_walk *walk, ms_node *node) {
   ms_walk_value(walk, node->kid[1], &ends[1]);
   ends[2] = ms_value_number(&one);
   if (node->kid[2] != NULL) ms_walk_value(walk, node->kid[2], &ends[2]);
-  bool known = quantify(walk, &ends[0], &ends[1], &ends[2], &variable);
+  bool exact = true;
+  bool known = ms_walk_quantify(walk, ends, &variable, &exact);
   ms_value value = known ? ms_value_number(&variable) : ms_value_scalar();
   if (node->symbols[0]->assigned) value = ms_value_scalar();
   ms_walk_set_symbol(walk, node->symbols[0], &value);
-  bool possible = !known || ms_walk_leaves(node);
+  bool possible = !known || !exact || ms_walk_leaves(node);
   walk->possible += possible;
   walk->loops++;
-  trips.counted = known;
-  if (known) trips.counter.at[MS_MAX_DIMS + walk->scope_count - 1] = 1;
+  trips.counted = known && ends[0].kind == MS_VALUE_NUMBER;
+  if (trips.counted) trips.counter.at[MS_MAX_DIMS + walk->scope_count - 1] = 1;
   ms_walk_begin_trips(walk, &trips, ends);
   ms_walk_block(walk, node->kid[3]);
   walk->loops--;

@@ -198,7 +198,12 @@ void ms_walk_forget(ms_walk *walk, ms_node *node);
 void ms_walk_end_path(ms_walk *walk, const ms_change *since, ms_path **paths);
 bool ms_walk_meet(ms_walk *walk, ms_node *node, const ms_path *paths, bool exact);
 
-/* Around the block of a numeric loop with these ends (start, limit, step). */
+/* The variable of a numeric loop with these ends (start, limit, step), each of which may be one
+ * thing or another, and the guard inside the loop; false if it is no affine form. *exact becomes
+ * false where the guard takes in more. */
+bool ms_walk_quantify(ms_walk *walk, const ms_value *ends, ms_form *variable, bool *exact);
+
+/* Around the block of a numeric loop with these ends. */
 void ms_walk_begin_trips(ms_walk *walk, ms_trips *trips, const ms_value *ends);
 void ms_walk_end_trips(ms_walk *walk, const ms_trips *trips);
 

@@ -59,6 +59,18 @@ local LOOPS = {
   {"for i in parallel(n) do local w = D[1] if i > 1 then w = D[i] end w[3] = w[2] + i end",
     "independent"},
   {"for i in parallel(n) do A[wrap(i - 3)] = A[wrap(i - 3)] + B[wrap(i - 1)] end", "independent"},
+  {"for i in parallel(n / 2) do for p = math.max(2 * i - 1, 1), math.min(2 * i, n) do " ..
+    "A[p] = A[p] + i end end", "independent"},
+  {"for i in parallel(n / 2) do for p = math.min(2 * i, n, 3 * i), math.max(2 * i - 1, k, 3), " ..
+    "-1 do A[p] = B[i] + p end end", "independent"},
+  {"for i in parallel(n / 2) do for p = i > k and 2 * i - 1 or 2 * i, 2 * i do A[p] = i end end",
+    "independent"},
+  {"for i in parallel({2, n}) do for p = 1, i < k and i - 1 or k + 1 do D[i][p] = D[p][i] end end",
+    "serial"},
+  {"for i in parallel({2, n}) do for p = 1, i < k and i - 1 or 1 do D[i][p] = D[p][i] end end",
+    "independent"},
+  {"for i in parallel(n) do local function f(r) if r == k then goto done end A[r] = A[k] " ..
+    "::done:: end f(i) end", "independent"},
   {"for i in parallel(n) do local at = wrap(i - 3) if at > k then A[at] = A[k] end end",
     "independent"},
 }

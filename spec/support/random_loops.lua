@@ -85,7 +85,7 @@ end
 
 local function run(seed)
   local loop, extent = loop_of(seed)
-  local text = with_order(loop.text, loop.ordered)
+  local text = loop.before .. with_order(loop.text, loop.ordered)
   local env = world(seed, extent, text)
   local order, strategies = loop.ordered and "ordered" or "unordered", {}
   if not env then return order, "large", "" end
