@@ -1,7 +1,7 @@
 -- SPDX-License-Identifier: MIT
 --
--- totensor, against a stand-in for Torch7 that takes arguments as Torch does, and whose memory has
--- guards on both sides.
+-- totensor and from, against a stand-in for Torch7 that takes arguments as Torch does, and whose
+-- memory has guards on both sides.
 
 local ffi = require("ffi")
 local meissa = require("meissa")
@@ -40,18 +40,31 @@ local function fake_torch()
     end
     return setmetatable(copy, Storage)
   end
+  Storage.__index = {
+    totable = function(self) return { unpack(self) } end,
+  }
 
   for name, ctype in pairs { FloatTensor = "float", DoubleTensor = "double",
-    IntTensor = "int32_t", LongTensor = "int64_t" } do
+    IntTensor = "int32_t", LongTensor = "int64_t", ByteTensor = "uint8_t", CharTensor = "int8_t",
+    ShortTensor = "int16_t" } do
     local Tensor = { name = name }
     Tensor.__index = Tensor
 
     function Tensor:resize(sizes)
       assert(getmetatable(sizes) == Storage, name .. ":resize: a torch.LongStorage is expected")
-      local count = 1
-      for _, size in ipairs(sizes) do count = count * size end
-      self.sizes, self.count, self.store = { unpack(sizes) }, count, memory(ctype, count)
+      local count, dims = 0, {}
+      for d, size in ipairs(sizes) do -- up to the first that is not positive
+        if size <= 0 then break end
+        count, dims[d] = math.max(count, 1) * size, size
+      end
+      self.sizes, self.count, self.store = dims, count, memory(ctype, count)
       return self
+    end
+
+    function Tensor:contiguous() return self end
+    function Tensor:nElement() return self.count end
+    function Tensor:size()
+      return setmetatable({ unpack(self.sizes) }, Storage)
     end
 
     torch[name] = function(given)
@@ -64,6 +77,11 @@ local function fake_torch()
       for k, number in ipairs(given) do tensor.store.pointer[k - 1] = number end
       return tensor
     end
+  end
+
+  function torch.typename(value)
+    local class = getmetatable(value)
+    return type(class) == "table" and class.name and "torch." .. class.name or nil
   end
 
   function torch.data(tensor)
@@ -80,6 +98,8 @@ describe("the stand-in for Torch", function()
     assert.same({ 2 }, torch.LongTensor(sizes).sizes)
     assert.same({ 2, 3 }, torch.IntTensor(sizes).sizes)
     assert.same({ 2, 3 }, torch.LongTensor():resize(sizes).sizes)
+    assert.same({ 2 }, torch.IntTensor():resize(torch.LongStorage { 2, 0 }).sizes)
+    assert.same({}, torch.IntTensor():resize(torch.LongStorage { 0, 2 }).sizes)
     assert.is_false(pcall(torch.DoubleTensor, { 2, 3 }))
     assert.is_false(pcall(function() torch.DoubleTensor():resize { 2, 3 } end))
     local beyond = torch.LongTensor(sizes)
@@ -118,7 +138,8 @@ describe("totensor", function()
           for k = 1, count do data[k - 1] = k * 3 - 5 end
           local t = A:totensor()
           assert.equal(name, t.name)
-          assert.same(dims, t.sizes)
+          assert.same(count > 0 and dims or {}, t.sizes)
+          assert.equal(count, t.count)
           for k = 1, count do assert.equal(k * 3 - 5, tonumber(t.store.pointer[k - 1])) end
           for _, made in ipairs(torch.made) do
             assert.is_true(not made.store or is_intact(made.store))
@@ -135,6 +156,46 @@ describe("totensor", function()
     for k = 0, 5 do seen[k + 1] = tonumber(t.store.pointer[k]) end
     assert.same({ 1, 4, 2, 5, 3, 6 }, seen)
     assert.is_true(is_intact(t.store))
+  end)
+
+  for name, kind in pairs { FloatTensor = "float", DoubleTensor = "double", IntTensor = "int32",
+    LongTensor = "int64", ByteTensor = "int32", CharTensor = "int32", ShortTensor = "int32" } do
+    it("is undone by from: " .. name, function()
+      local t = torch[name]():resize(torch.LongStorage { 2, 3 })
+      for k = 0, 5 do t.store.pointer[k] = k * 3 end
+      assert.same({ { 0, 3, 6 }, { 9, 12, 15 } }, meissa.from(t):totable())
+      assert.equal("double", meissa.from(t):type())
+      local A = meissa.from(t, { type = kind })
+      assert.equal(kind, A:type())
+      assert.same({ { 0, 3, 6 }, { 9, 12, 15 } }, A:totable())
+      assert.same({ 0 }, meissa.from(torch[name](), { type = kind }):size())
+    end)
+  end
+
+  it("is undone by from to the last bit of an int64, which doubles may not hold", function()
+    local A = meissa.zeros(2, { type = "int64" })
+    A:data()[1] = 2LL ^ 53 + 1
+    local t = A:totensor()
+    assert.is_true(meissa.from(t, { type = "int64" }):data()[1] == 2LL ^ 53 + 1)
+    raises("ARR", "2^53", function() meissa.from(t) end)
+  end)
+
+  it("is undone by from for NaNs of any bits", function()
+    for name, bits in pairs { FloatTensor = "uint32_t *", DoubleTensor = "uint64_t *" } do
+      local t = torch[name]():resize(torch.LongStorage { 2 })
+      ffi.cast(bits, t.store.pointer)[0] = -1LL
+      ffi.cast(bits, t.store.pointer)[1] = 0xfffa000000000010ULL % 2LL ^ 32
+      if name == "DoubleTensor" then ffi.cast(bits, t.store.pointer)[1] = 0xfffa000000000010ULL end
+      local A = meissa.from(t, { type = name == "FloatTensor" and "float" or nil })
+      assert.equal("number", type(A[1]))
+      assert.equal("number", type(A[2]))
+      assert.is_true(A[1] ~= A[1])
+    end
+  end)
+
+  it("leaves other values to from", function()
+    assert.same({ 1, 2 }, meissa.from({ 1, 2 }):totable())
+    raises("ARR", "not a boolean", function() meissa.from(true) end)
   end)
 
   it("refuses sparse arrays", function()

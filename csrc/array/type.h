@@ -39,7 +39,7 @@ bool ms_type_holds(const ms_type_ops *ops, double number);
 /* Gives every NaN among elements from outside the bits of C's NAN. LuaJIT keeps its values in the
  * bits of NaNs that no arithmetic makes: read as an element, these would be any value, or a pointer
  * to one. */
-void ms_type_settle_nan(int type, void *elements, size_t count);
+MS_API void ms_type_settle_nan(int type, void *elements, size_t count);
 
 /* "float" and so on; "?" for anything else. */
 const char *ms_type_name(int type);

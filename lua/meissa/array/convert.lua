@@ -9,6 +9,7 @@ local element = require("meissa.array.element")
 local make = require("meissa.array.make")
 local sparse = require("meissa.array.sparse")
 local subscript = require("meissa.array.subscript")
+local tensor = require("meissa.array.tensor")
 local valid = require("meissa.array.valid")
 local errors = require("meissa.errors")
 local objects = require("meissa.array.objects")
@@ -85,6 +86,11 @@ function M.from(value, opts)
     local copy = make.dense(methods.size(source), make.type_number("from", type_name))
     return methods.copy(copy, source)
   end
+  local read = tensor.read(value)
+  if read then
+    local type_name = options.type or "double"
+    return type_name == methods.type(read) and read or M.from(read, { type = type_name })
+  end
   if type(value) ~= "table" then
     local ok, converted = pcall(function() return value:totable() end)
     if not ok or type(converted) ~= "table" then
@@ -132,9 +138,6 @@ function methods.totable(self)
   return columns
 end
 
--- Torch's names of tensors by element type number.
-local tensor_names = { [0] = "FloatTensor", "DoubleTensor", "IntTensor", "LongTensor" }
-
 --- A Torch tensor with a copy of a dense array's elements. Errors: OPT when Torch is not there.
 function methods.totensor(self)
   local handle = to_handle(self)
@@ -144,12 +147,7 @@ function methods.totensor(self)
   if not ok or type(torch) ~= "table" then
     errors.raise("OPT", "totensor needs Torch7: the module 'torch' cannot be loaded")
   end
-  local copy = handle:clone()
-  -- By resize: LongTensor(storage) takes the sizes for its elements.
-  local tensor = torch[tensor_names[raw.type]]():resize(torch.LongStorage(methods.size(handle)))
-  local bytes = tonumber(raw.count) * ffi.sizeof(core.element_ctypes[raw.type])
-  if bytes > 0 then ffi.copy(torch.data(tensor), copy.array.data, bytes) end
-  return tensor
+  return tensor.write(torch, handle)
 end
 
 return M

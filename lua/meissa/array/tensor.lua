@@ -1,0 +1,62 @@
+-- SPDX-License-Identifier: MIT
+--
+-- Torch7's tensors, by their memory. Nothing here loads Torch.
+-- @module meissa.array.tensor
+
+local ffi = require("ffi")
+local core = require("meissa.array.core")
+local make = require("meissa.array.make")
+local subscript = require("meissa.array.subscript")
+
+local M = {}
+
+-- Torch's names of tensors by element type number.
+local names = { [0] = "FloatTensor", "DoubleTensor", "IntTensor", "LongTensor" }
+
+-- Types of tensors' elements: the number of the array's type that holds them all.
+local types = { ["torch.ByteTensor"] = 2, ["torch.CharTensor"] = 2, ["torch.ShortTensor"] = 2 }
+for number, name in pairs(names) do types["torch." .. name] = number end
+
+-- The name of a tensor's class, or nil for what is none. Who has a tensor has loaded Torch.
+local function class_of(value)
+  local torch = package.loaded.torch
+  if type(value) == "number" or type(torch) ~= "table" then return nil end
+  local ok, name = pcall(torch.typename, value)
+  return ok and name or nil
+end
+
+--- A tensor's elements, as an array of their type, or int32 for smaller integers; nil for what is
+-- no tensor of numbers that arrays can hold. An empty tensor has extent 0.
+function M.read(value)
+  local number = types[class_of(value)]
+  if not number then return nil end
+  local flat = value:contiguous()
+  local count, dims = flat:nElement(), flat:size():totable()
+  local A = make.dense(#dims > 0 and dims or { 0 }, number)
+  if count == 0 then return A end
+  local from, to = package.loaded.torch.data(flat), core.elements(A.array)
+  if names[number] == string.sub(class_of(value), 7) then
+    ffi.copy(to, from, count * ffi.sizeof(core.element_ctypes[number]))
+    core.lib.ms_type_settle_nan(number, to, count)
+  else
+    for k = 0, count - 1 do to[k] = from[k] end
+  end
+  return A
+end
+
+--- A tensor with a copy of a dense array's elements. What has none becomes an empty tensor: others
+-- cannot have extent 0.
+-- @tab torch the module
+function M.write(torch, handle)
+  local raw = handle.array
+  local tensor = torch[names[raw.type]]()
+  local bytes = tonumber(raw.count) * ffi.sizeof(core.element_ctypes[raw.type])
+  if bytes == 0 then return tensor end
+  local copy = handle:clone()
+  -- By resize: LongTensor(storage) takes the sizes for its elements.
+  tensor:resize(torch.LongStorage(subscript.methods.size(handle)))
+  ffi.copy(torch.data(tensor), copy.array.data, bytes)
+  return tensor
+end
+
+return M
