@@ -67,6 +67,12 @@ local plain = {
     function(list) return math.sqrt(total(list, function(x) return x * x end)) end },
   { "mean", function(A, d) return A:mean(d) end,
     function(list) return total(list, function(x) return x end) / #list end, true },
+  { "prod", function(A, d) return A:prod(d) end,
+    function(list)
+      local product = 1
+      for _, x in ipairs(list) do product = product * x end
+      return product
+    end },
   { "max", function(A, d) return A:max(d) end,
     function(list) return extreme(list, function(a, b) return a > b end) end, true },
   { "min", function(A, d) return A:min(d) end,
@@ -91,7 +97,7 @@ local function check(A, d, name, method, reference)
   dims[d] = 1
   assert.same(dims, values:size(), name)
   local whole = A:type():match "^int" ~= nil
-  local stays = not whole or name == "sum" or name == "max" or name == "min"
+  local stays = not whole or name == "sum" or name == "prod" or name == "max" or name == "min"
   assert.equal(stays and A:type() or "double", values:type(), name)
   for _, at in ipairs(subscripts(A:size(), d)) do
     local value, place = reference(lane(A, at, d))
@@ -182,7 +188,7 @@ describe("a reduction along a dimension", function()
     for d = 1, 3 do
       assert.same(D:sum(d):totable(), S:sum(d):totable())
       assert.same(S:norm(1, d):totable(), S:sum(d):totable())
-      for _, name in ipairs { "mean", "max", "min" } do
+      for _, name in ipairs { "mean", "max", "min", "prod", "var", "std" } do
         refused("ARR", name .. ": along a dimension only dense arrays have it", S[name], S, d)
       end
     end
@@ -200,12 +206,17 @@ describe("a reduction along a dimension", function()
         local most, at = A[i]:max(1)
         B[i], P[i] = most[1], at[1]
         B[i] = B[i] + A[i]:norm(1, 1)[1] + A[i]:sum(1)[1] + A[i]:sum()
+        C[i][2] = C[i][2] + A[i]:prod() + T[i]:var() + A[i]:std(1, true)[1]
       end
       for i = 1, 30 do
         local most, at = A[i]:max(1)
         assert.equal(at[1], P[i])
         assert.equal(most[1] + A[i]:norm(1) + A[i]:sum() + A[i]:sum(), B[i])
-        for k = 1, 5 do assert.equal(T[i]:select(2, k):sum(), C[i][k]) end
+        local more = A[i]:prod(1)[1] + T[i]:var(nil, false) + A[i]:std(nil, true)
+        for k = 1, 5 do
+          local sum = T[i]:select(2, k):sum()
+          assert.is_true(math.abs(sum + (k == 2 and more or 0) - C[i][k]) < 1e-14)
+        end
       end
       local ok, err = pcall(function()
         for i in parallel(30, options) do B[i] = A[i]:sum(2) end
@@ -217,12 +228,77 @@ describe("a reduction along a dimension", function()
   end
 end)
 
+describe("a variance", function()
+  -- Of a list, by its definition.
+  local function variance(list, biased)
+    local mean = total(list, function(x) return x end) / #list
+    return total(list, function(x) return (x - mean) ^ 2 end) / (#list - (biased and 0 or 1))
+  end
+
+  local function near(expected, found)
+    local both_nan = expected ~= expected and found ~= found
+    assert.is_true(both_nan or math.abs(expected - found) <= 1e-12 * (1 + math.abs(expected)),
+      ("%s, not %s"):format(found, expected))
+  end
+
+  it("is that of plain Lua, unbiased unless it is asked for", function()
+    math.randomseed(seed)
+    for round = 1, 40 do
+      local type = ({ "double", "int32", "int64" })[round % 3 + 1]
+      local A = random_array({ math.random(4), math.random(5), math.random(3) }, type)
+      if round % 2 == 0 then A = A:transpose(1, 3) end
+      for d = 1, 3 do
+        for _, biased in ipairs { false, true } do
+          local var, std = A:var(d, biased), A:std(d, biased)
+          assert.equal("double", var:type())
+          for _, at in ipairs(subscripts(A:size(), d)) do
+            local expected = variance(lane(A, at, d), biased)
+            near(expected, var[at])
+            near(math.sqrt(expected), std[at])
+          end
+        end
+      end
+      local all = {}
+      for _, at in ipairs(subscripts(A:size())) do all[#all + 1] = A[at] end
+      near(variance(all), A:var())
+      near(variance(all, true), A:var(nil, true))
+      near(math.sqrt(variance(all)), A:std())
+    end
+  end)
+
+  it("does not suffer from a large mean, nor from floats", function()
+    for _, type in ipairs { "float", "double" } do
+      local A = meissa.zeros({ 100000 }, { type = type })
+      for i = 1, 100000 do A[i] = 16000000 + i % 2 end
+      near(0.25, A:var(nil, true))
+    end
+  end)
+
+  it("of one element is nan, or 0; of none there is none", function()
+    local one = meissa.full({ 1 }, 7)
+    assert.is_true(one:var() ~= one:var())
+    assert.equal(0, one:var(nil, true))
+    assert.equal(0, one:std(1, true)[1])
+    refused("ARR", "std: an empty array has none", one.std, meissa.zeros(0))
+    refused("ARR", "dimension 1 of", one.var, meissa.zeros(0, 2), 1)
+    refused("ARR", "var: `biased` must be true or false, not 1", one.var, one, 1, 1)
+    assert.equal(1, meissa.zeros(0):prod())
+  end)
+
+  it("and a product of a sparse array are those of its entries", function()
+    local S = meissa.sparse({ 9, 9 }, { i = { 1, 2, 5 }, j = { 3, 3, 4 }, v = { 2, 3, 7 } })
+    assert.equal(42, S:prod())
+    near(7, S:var())
+    near(math.sqrt(14 / 3), S:std(nil, true))
+  end)
+end)
+
 describe("an argument that means nothing", function()
   local A = meissa.from { { 1, 2 }, { 3, 4 } }
 
   it("is refused by its name", function()
     for _, d in ipairs { 0, 3, -1, 1.5, "1", true } do
-      for _, name in ipairs { "sum", "mean", "max", "min" } do
+      for _, name in ipairs { "sum", "mean", "max", "min", "prod", "var", "std" } do
         refused("ARR", name .. ": the dimension must be a whole number in 1..2, not", A[name], A, d)
       end
       refused("ARR", "norm: the dimension must be", A.norm, A, 2, d)

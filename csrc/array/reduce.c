@@ -113,6 +113,47 @@ int ms_view_extremes(const ms_view *x, double *least, double *most, ms_error *er
   return 0;
 }
 
+int ms_view_product(const ms_view *x, double *product, ms_error *err) {
+  room native, wide;
+  *product = 1;
+  for (int64_t first = 0; first < x->count; first += MS_REDUCE_CHUNK) {
+    size_t n = ms_chunk_size(first, x->count);
+    const double *elements = wide_chunk(x, first, n, &native, &wide, err);
+    if (elements == NULL) return -1;
+    for (size_t i = 0; i < n; i++) *product *= elements[i];
+  }
+  return 0;
+}
+
+/* The mean in double, of floats too. */
+static int mean_of(const ms_view *x, double *mean, ms_error *err) {
+  room native, wide;
+  double total = 0;
+  for (int64_t first = 0; first < x->count; first += MS_REDUCE_CHUNK) {
+    size_t n = ms_chunk_size(first, x->count);
+    const double *elements = wide_chunk(x, first, n, &native, &wide, err);
+    if (elements == NULL) return -1;
+    total += ms_sum_double(elements, n);
+  }
+  *mean = total / (double)x->count;
+  return 0;
+}
+
+int ms_view_spread(const ms_view *x, double *spread, ms_error *err) {
+  room native, wide, apart;
+  double mean, total = 0;
+  if (mean_of(x, &mean, err) != 0) return -1;
+  for (int64_t first = 0; first < x->count; first += MS_REDUCE_CHUNK) {
+    size_t n = ms_chunk_size(first, x->count);
+    const double *elements = wide_chunk(x, first, n, &native, &wide, err);
+    if (elements == NULL) return -1;
+    for (size_t i = 0; i < n; i++) apart.doubles[i] = elements[i] - mean;
+    total += ms_dot_double(apart.doubles, apart.doubles, n);
+  }
+  *spread = total;
+  return 0;
+}
+
 static double reduce(const ms_view *x, int reduction, ms_error *err) {
   double result = 0, other = 0;
   switch (reduction) {
@@ -130,6 +171,12 @@ static double reduce(const ms_view *x, int reduction, ms_error *err) {
       return result;
     case MS_REDUCTION_MOST:
       ms_view_extremes(x, &other, &result, err);
+      return result;
+    case MS_REDUCTION_PRODUCT:
+      ms_view_product(x, &result, err);
+      return result;
+    case MS_REDUCTION_SPREAD:
+      ms_view_spread(x, &result, err);
       return result;
     default:
       ms_error_set(err, MS_BUG, "no reduction has the number %d", reduction);

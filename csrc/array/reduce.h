@@ -23,13 +23,20 @@ int ms_view_dot(const ms_view *x, const ms_view *y, double *dot, ms_error *err);
 int ms_view_magnitudes(const ms_view *x, double *sum, ms_error *err);
 int ms_view_extremes(const ms_view *x, double *least, double *most, ms_error *err);
 
+/* The product, one element after the other; 1 without elements. And the sum of squared differences
+ * from the mean. Both are formed in double for all types. */
+int ms_view_product(const ms_view *x, double *product, ms_error *err);
+int ms_view_spread(const ms_view *x, double *spread, ms_error *err);
+
 /* The same for LuaJIT: whole arrays, and rows of `count` elements `stride` apart. */
 typedef enum ms_reduction {
   MS_REDUCTION_SUM,
   MS_REDUCTION_MAGNITUDES,
   MS_REDUCTION_SQUARES,
   MS_REDUCTION_LEAST,
-  MS_REDUCTION_MOST
+  MS_REDUCTION_MOST,
+  MS_REDUCTION_PRODUCT,
+  MS_REDUCTION_SPREAD
 } ms_reduction;
 
 MS_API double ms_array_reduce(const ms_array *x, int reduction, ms_error *err);

@@ -69,6 +69,7 @@ static const entry builtins[] = {
 
 static const entry methods[] = {
     {"sum", MS_EFFECT_PURE},       {"mean", MS_EFFECT_PURE},       {"max", MS_EFFECT_PURE},
+    {"prod", MS_EFFECT_PURE},      {"var", MS_EFFECT_PURE},        {"std", MS_EFFECT_PURE},
     {"min", MS_EFFECT_PURE},       {"norm", MS_EFFECT_PURE},       {"dot", MS_EFFECT_PURE},
     {"size", MS_EFFECT_PURE},      {"dim", MS_EFFECT_PURE},        {"nnz", MS_EFFECT_PURE},
     {"type", MS_EFFECT_PURE},      {"label", MS_EFFECT_PURE},      {"index", MS_EFFECT_PURE},
@@ -145,7 +146,8 @@ ms_effect ms_effect_of_builtin(const char *name) {
 static const struct {
   const char *name;
   uint32_t dimension;
-} reductions[] = {{"sum", 1}, {"mean", 1}, {"max", 1}, {"min", 1}, {"norm", 2}};
+} reductions[] = {{"sum", 1},  {"mean", 1}, {"max", 1}, {"min", 1},
+                  {"norm", 2}, {"prod", 1}, {"var", 1}, {"std", 1}};
 
 ms_effect ms_effect_of_method(const char *name, uint32_t arguments) {
   for (size_t k = 0; k < sizeof reductions / sizeof reductions[0]; k++) {

@@ -94,6 +94,43 @@ function M.mean(self, d)
   return as_type(change(values, function(x) return x / count end), type)
 end
 
+--- Products along a dimension.
+function M.prod(self, d)
+  local handle = subscript.to_handle(self)
+  local array = handle.array
+  M.dimension("prod", array, d)
+  check_dense("prod", array)
+  return as_type(reduce(handle, d, reduction.product), array.type)
+end
+
+--- Checks the flag of variances: whether they are divided by how many elements there are.
+function M.is_biased(where, biased)
+  if biased ~= nil and type(biased) ~= "boolean" then
+    errors.raise("ARR", "%s: `biased` must be true or false, not %s", where, valid.describe(biased))
+  end
+  return biased == true
+end
+
+--- A variance from the sum of squared differences from the mean, and the number of elements.
+function M.variance(spread, count, biased)
+  return spread / (biased and count or count - 1)
+end
+
+--- Variances along a dimension, or their roots.
+-- @string where "var" or "std"
+function M.var(where, self, d, biased)
+  local handle = subscript.to_handle(self)
+  local array = handle.array
+  M.dimension(where, array, d)
+  biased = M.is_biased(where, biased)
+  check_dense(where, array)
+  check_not_empty(where, array, d)
+  local count = tonumber(array.dims[d - 1])
+  local type, values = type_of(array), reduce(handle, d, reduction.spread)
+  local root = where == "std" and math.sqrt or function(x) return x end
+  return as_type(change(values, function(x) return root(M.variance(x, count, biased)) end), type)
+end
+
 --- The least or largest elements along a dimension, and where they stand.
 -- @string where "min" or "max"
 function M.extreme(where, self, d)

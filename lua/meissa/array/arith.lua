@@ -123,6 +123,31 @@ function methods.mean(self, d)
   return reduce(self, reduction.sum) / tonumber(array.count)
 end
 
+--- The product of all elements, or entries; 1 if there are none.
+function methods.prod(self, d)
+  if d ~= nil then return along.prod(self, d) end
+  return reduce(self, reduction.product)
+end
+
+local function variance(where, self, biased)
+  local count = tonumber(to_handle(self).array.count)
+  if count == 0 then errors.raise("ARR", "%s: an empty array has none", where) end
+  return along.variance(reduce(self, reduction.spread), count, along.is_biased(where, biased))
+end
+
+--- The variance of all elements, or entries: their squared differences from the mean, divided by
+-- one less than their number (nan for one), or with `biased` by their number.
+function methods.var(self, d, biased)
+  if d ~= nil then return along.var("var", self, d, biased) end
+  return variance("var", self, biased)
+end
+
+--- The standard deviation, the root of the variance.
+function methods.std(self, d, biased)
+  if d ~= nil then return along.var("std", self, d, biased) end
+  return math.sqrt(variance("std", self, biased))
+end
+
 --- The largest element; nan if there is one. With a dimension also where it stands (first).
 function methods.max(self, d)
   if d ~= nil then return along.extreme("max", self, d) end

@@ -14,7 +14,7 @@ local valid = require("meissa.array.valid")
 local most = {
   size = 1, dim = 0, nnz = 0, type = 0, label = 2, index = 2, data = 0, free = 0,
   fill = 1, copy = 1, scal = 1, add = 2, axpy = 2, cmul = 1,
-  sum = 1, mean = 1, max = 1, min = 1, norm = 2, dot = 1,
+  sum = 1, mean = 1, prod = 1, var = 2, std = 2, max = 1, min = 1, norm = 2, dot = 1,
   narrow = 3, select = 2, transpose = 2, clone = 0, snapshot = 0,
   each = 0, nonzeros = 0, split = 2, totable = 0, totensor = 0,
 }

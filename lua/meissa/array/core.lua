@@ -22,7 +22,8 @@ M.pointer_ctypes = {
 
 --- Numbers of the core's operations on elements (ms_arith, ms_reduction).
 M.arith = { fill = 0, copy = 1, scal = 2, add = 3, axpy = 4, cmul = 5, cdiv = 6 }
-M.reduction = { sum = 0, magnitudes = 1, squares = 2, least = 3, most = 4 }
+M.reduction = { sum = 0, magnitudes = 1, squares = 2, least = 3, most = 4,
+  product = 5, spread = 6 }
 
 -- One record for all calls: each is cleared before and read directly after.
 local err = core.new_error()

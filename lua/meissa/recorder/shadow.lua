@@ -143,7 +143,8 @@ end
 
 -- What a method does to the array that it is called on: reads "r", writes "w"; arguments are read.
 local FOOTPRINTS = {
-  sum = "r", mean = "r", max = "r", min = "r", norm = "r", dot = "r", totable = "r", each = "r",
+  sum = "r", mean = "r", prod = "r", var = "r", std = "r", max = "r", min = "r", norm = "r",
+  dot = "r", totable = "r", each = "r",
   nonzeros = "r", clone = "r", snapshot = "r", fill = "w", copy = "w", axpy = "rw", scal = "rw",
   add = "rw", cmul = "rw", gemv = "rw", ger = "rw", gemm = "rw", size = "", dim = "", nnz = "",
   type = "", label = "", index = "", narrow = "", select = "", transpose = "", map = "r",
