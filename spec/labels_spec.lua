@@ -105,7 +105,7 @@ nilnil nilnil nilnil
 apple=1 pear=2 fig=3
 nil2 nil2 nil2
 appleheight pearheight figheight
-111nilheightheight 122nilwidthwidth figheight
+1heightheight2heightheight 1widthwidth2widthwidth figheight
 103 203 303
 1
 u7 u14 u21
@@ -121,6 +121,47 @@ u7 u14 u21
 30x 30y
 40x 40y
 ]]
+
+describe("a view", function()
+  local meissa = require "meissa"
+  local path = os.tmpname()
+  local A
+  setup(function()
+    local file = assert(io.open(path, "w"))
+    file:write("height,width,depth\n1,2,3\n4,5,6\n7,8,9\n")
+    file:close()
+    A = meissa.read.csv(path)
+  end)
+  teardown(function() os.remove(path) end)
+
+  it("keeps the ids of dimensions that it has all of", function()
+    for _, each in ipairs {{A:narrow(1, 2, 2), 2}, {A[2], 1}, {A:transpose(), 1},
+      {A[{{1, 2}, {}}], 2}, {A[{2, {}}], 1}, {A:select(1, 3), 1}, {A:transpose():select(2, 1), 1},
+      {A:narrow(2, 1, 3), 2}, {A:transpose():narrow(2, 1, 1):clone(), 1}} do
+      local V, d = unpack(each)
+      assert.equal("width", V:label(d, 2))
+      assert.equal(3, V:index(d, "depth"))
+    end
+  end)
+
+  it("has positions where it is cut", function()
+    for _, V in ipairs {A:narrow(2, 2, 2), A[{{}, {2, 3}}]} do
+      assert.equal(2, V:label(2, 2))
+      assert.is_nil(V:index(2, "depth"))
+    end
+    assert.equal(2, A:select(2, 1):label(1, 2))
+    assert.equal(2, A:transpose():label(2, 2))
+  end)
+
+  it("keeps them beyond the array's end, also when it is thrown away at once", function()
+    local V
+    for _ = 1, 100 do
+      V = A:clone():transpose():narrow(2, 1, 2)
+      collectgarbage()
+    end
+    assert.equal("depth", V:label(1, 3))
+  end)
+end)
 
 describe("labels in bodies", function()
   for _, environment in ipairs {"MEISSA_WORKERS=0", "MEISSA_WORKERS=1 MEISSA_ENGINE=native",

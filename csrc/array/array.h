@@ -120,6 +120,10 @@ MS_API ms_array *ms_array_clone(const ms_array *array, ms_error *err);
 /* Gives an array without id maps those of another one of equal extents. */
 MS_API void ms_array_share_labels(ms_array *to, const ms_array *from);
 
+/* Gives dimension `dim` of a view the id map of dimension `from` of its array, if it is all of
+ * it. */
+MS_API void ms_array_keep_labels(ms_array *view, int dim, const ms_array *array, int from);
+
 /* Lets nobody write the elements of an array any more, nor those of views that are made of it. */
 MS_API void ms_array_freeze(ms_array *array);
 

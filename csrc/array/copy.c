@@ -19,6 +19,13 @@ void ms_array_share_labels(ms_array *to, const ms_array *from) {
   }
 }
 
+void ms_array_keep_labels(ms_array *view, int dim, const ms_array *array, int from) {
+  if (view->dims[dim] != array->dims[from]) return;
+  ms_labels_release(&view->labels[dim]);
+  view->labels[dim] = array->labels[from];
+  ms_labels_retain(view->labels[dim]);
+}
+
 static ms_array *clone_dense(const ms_array *array, ms_error *err) {
   ms_array *copy = ms_array_dense(array->type, array->dim_count, array->dims, err);
   if (copy == NULL) return NULL;

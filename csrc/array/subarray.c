@@ -56,6 +56,7 @@ ms_array *ms_array_narrow(ms_array *array, int dim, int64_t first, int64_t lengt
   advance(view, first * view->strides[dim]);
   view->dims[dim] = length;
   recount(view);
+  for (int d = 0; d < view->dim_count; d++) ms_array_keep_labels(view, d, array, d);
   return view;
 }
 
@@ -81,6 +82,8 @@ ms_array *ms_array_select(ms_array *array, int dim, int64_t position, ms_error *
   view->dim_count--;
   view->dims[view->dim_count] = 0;
   recount(view);
+  for (int d = 0; d < view->dim_count; d++)
+    ms_array_keep_labels(view, d, array, d < dim ? d : d + 1);
   return view;
 }
 
@@ -92,5 +95,9 @@ ms_array *ms_array_transpose(ms_array *array, int one, int other, ms_error *err)
   view->dims[other] = array->dims[one];
   view->strides[one] = array->strides[other];
   view->strides[other] = array->strides[one];
+  for (int d = 0; d < view->dim_count; d++) {
+    int from = d == one ? other : d == other ? one : d;
+    ms_array_keep_labels(view, d, array, from);
+  }
   return view;
 }

@@ -76,7 +76,7 @@ function M.view(array, keys)
   if array.sparse ~= 0 then
     return element.wrap(core.call(lib.ms_array_cut, array, ranges_of(array, keys)))
   end
-  local dims, strides = int64_vector(), int64_vector()
+  local dims, strides, from = int64_vector(), int64_vector(), int32_vector()
   local rank, offset = 0, 0
   for d = 1, array.dim_count do
     local key = keys[d]
@@ -84,6 +84,7 @@ function M.view(array, keys)
     if type(key) == "table" or key == nil then
       first, length = range_of(array, d, key or {})
       dims[rank], strides[rank] = length, array.strides[d - 1]
+      from[rank] = d - 1
       rank = rank + 1
     else
       first = valid.position(array, d, key)
@@ -93,6 +94,9 @@ function M.view(array, keys)
   local view = core.call(lib.ms_array_view, array, rank, dims, strides,
     core.elements(array) + offset)
   view.readable = array.readable ~= 0 and view.generation or 0
+  for d = 0, rank - 1 do
+    if array.labels[from[d]] ~= nil then lib.ms_array_keep_labels(view, d, array, from[d]) end
+  end
   return element.wrap(view)
 end
 

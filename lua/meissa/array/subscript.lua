@@ -141,6 +141,10 @@ function M.to_handle(value, writing)
       address(array, element.positions(value), value.depth))
   end
   view.readable = array.readable ~= 0 and view.generation or 0
+  local gone = array.dim_count - view.dim_count
+  for d = 0, view.dim_count - 1 do
+    if array.labels[gone + d] ~= nil then lib.ms_array_keep_labels(view, d, array, gone + d) end
+  end
   return element.wrap(view)
 end
 
