@@ -279,3 +279,68 @@ describe("slips of a newcomer", function()
     end)
   end)
 end)
+
+describe("messages to who begins", function()
+  local A, B, list = meissa.zeros(8), meissa.ones(8, 3), { 3, 1, 2 }
+
+  local function said(fn)
+    local ok, err = pcall(fn)
+    assert.is_false(ok)
+    return tostring(err)
+  end
+
+  local function says(words, fn)
+    local text = said(fn)
+    assert.truthy(text:find(words, 1, true), text)
+    assert.truthy(text:find("^[^\n]*careless_spec.lua:%d+: "), text)
+  end
+
+  it("say what parallel takes", function()
+    local takes = "must be a whole number, a range {first, last} or an array, not "
+    for found, value in pairs { ["a string"] = "8", ["2.5"] = 2.5, ["a boolean"] = true } do
+      says(takes .. found, function() for i in meissa.parallel(value) do A[i] = 1 end end)
+    end
+    says(takes .. "nil", function() for i in meissa.parallel(nil) do A[i] = 1 end end)
+    says("is one over parallel(#t)", function()
+      for i in meissa.parallel({ 4, 5, 6, 7 }) do A[i] = 1 end
+    end)
+    for i in meissa.parallel(#list) do A[i] = list[i] end
+    assert.equal(6, A:sum())
+  end)
+
+  it("tell what is written with a colon, at the user's line", function()
+    meissa.init { workers = 1 }
+    finally(function() meissa.init {} end)
+    says("(A:sum() is written with a colon)", function()
+      for i in meissa.parallel(8) do A[i] = B[i].sum() end
+    end)
+  end)
+
+  it("tell functions that change tables from those that append", function()
+    local changes = "the call changes a table from outside"
+    says(changes, function() for _ in meissa.parallel(3) do table.sort(list) end end)
+    says(changes, function() for i in meissa.parallel(3) do table.remove(list, i) end end)
+    says("appends to a table", function()
+      for i in meissa.parallel(3) do table.insert(list, i) end
+    end)
+    for i in meissa.parallel(3) do
+      local mine = { list[1], list[2], list[3] }
+      table.sort(mine)
+      A[i] = mine[i]
+    end
+    assert.equal(3, A[3])
+  end)
+
+  it("do not advise impure = true for os.exit", function()
+    local function stops() for i in meissa.parallel(8) do if i == 3 then os.exit(1) end end end
+    says("os.exit would end a worker, and not the program", stops)
+    says('error("...")', stops)
+    assert.falsy(said(stops):find("impure", 1, true))
+  end)
+
+  it("call no number a plain table", function()
+    local function stores() for i in meissa.parallel(8) do A[i][1] = 2 end end
+    says("an element of the array is a number, and nothing can be stored into a number", stores)
+    assert.falsy(said(stores):find("a plain table from outside", 1, true))
+  end)
+end)

@@ -473,3 +473,26 @@ describe("a loop in this process", function()
   end)
 end)
 
+
+describe("Views beside one that a loop without a log has lost", function()
+  it("stay readable unless they share elements with it", function()
+    local A = meissa.ones(6, 10)
+    local lost = A:select(2, 1)
+    local sharing = {A, A:narrow(1, 2, 3), A[5], A:transpose()[1], A:narrow(2, 1, 2)}
+    local others = {A:select(2, 2), A:narrow(2, 2, 9), A:select(2, 10), meissa.ones(5)}
+    local ok = pcall(function()
+      for i in parallel(3, {transaction = false}) do
+        lost[i] = 3
+        if i == 2 then error("stop") end
+      end
+    end)
+    assert.is_false(ok)
+    for k, view in ipairs(sharing) do
+      local read, err = pcall(view.sum, view)
+      assert.are.same({k, false, "ARR"}, {k, read, err and err.code})
+    end
+    for _, view in ipairs(others) do assert.are.equal(view:nnz(), view:sum()) end
+    lost:fill(2)
+    assert.are.equal(66, A:sum())
+  end)
+end)

@@ -117,6 +117,14 @@ describe("reasons for the Lua engine", function()
       end))
     assert.equal("`predict` is a method of a plain table, which only LuaJIT calls",
       reason_of(function() for i in parallel(N) do A[i] = model:predict(i) end end))
+    local X, Y = meissa.ones(N, 2), meissa.ones({ N, 2 }, { type = "float" })
+    local function one_of(i) if i > 3 then return X[i] end return Y[i] end
+    local function some(i) if i > 3 then return X[i] end end
+    local words = "` does not always give a row of the same array, or the same table"
+    assert.equal("`one_of(i)" .. words,
+      reason_of(function() for i in parallel(N) do local r = one_of(i) A[i] = r[1] end end))
+    assert.equal("`some(i)" .. words,
+      reason_of(function() for i in parallel(N) do local r = some(i) A[i] = r and 1 or 0 end end))
     local said = reason_of(function() for i in parallel(N) do A[i] = objects[i].x end end)
     assert.is_nil(said and said:find "would be faster", said)
   end)

@@ -10,6 +10,7 @@
 
 #include "array/index.h"
 #include "array/labels.h"
+#include "array/overlap.h"
 #include "array/partition.h"
 #include "array/rows.h"
 
@@ -294,7 +295,7 @@ void ms_array_invalidate(ms_array *array, const char *why) {
   bool already = false;
   for (ms_array *each = array->store->arrays; each != NULL; each = each->next) {
     already = already || (each->readable == 0 && array->store->lost_by != array->id);
-    set_invalid(each, why);
+    if (each == array || ms_array_overlap(array, each)) set_invalid(each, why);
   }
   array->store->lost_by = already ? 0 : array->id;
 }

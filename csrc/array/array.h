@@ -163,7 +163,8 @@ MS_API ms_array *ms_array_shuffle(const ms_array *array, uint32_t dims, uint64_t
 MS_API int ms_array_split(const ms_array *array, double share, uint64_t seed, ms_array **first,
                           ms_array **second, ms_error *err);
 
-/* Marks the contents of the array, and of all that share its store, as lost. `why` is copied. */
+/* Marks the contents of the array, and of all that share elements of it, as lost. `why` is
+ * copied. */
 MS_API void ms_array_invalidate(ms_array *array, const char *why);
 
 /* To be called when all elements were overwritten: makes the contents readable again, in the

@@ -108,6 +108,21 @@ static void test_lost_contents(void) {
   CHECK(array->readable == 0 && part->readable == 0);
   ms_array_overwritten(array);
   CHECK(array->readable == array->generation && part->readable == part->generation);
+  ms_array *rest = ms_array_narrow(array, 0, 1, 1, &err);
+  ms_array *left = ms_array_narrow(array, 1, 0, 1, &err),
+           *right = ms_array_narrow(array, 1, 1, 1, &err);
+  ms_array_invalidate(part, "lost by a loop over the part");
+  CHECK(array->readable == 0 && left->readable == 0 && rest->readable != 0);
+  ms_array_overwritten(part);
+  ms_array_invalidate(left, "lost by a loop over a column");
+  CHECK(array->readable == 0 && part->readable == 0 && rest->readable == 0 && right->readable != 0);
+  ms_array_invalidate(right, "and by one over the next");
+  ms_array_overwritten(right); /* the first is still lost */
+  CHECK(left->readable == 0 && array->readable == 0);
+  ms_array_overwritten(array);
+  ms_array_release(rest);
+  ms_array_release(left);
+  ms_array_release(right);
   ms_array_invalidate(part, "lost by a loop over the part");
   CHECK(array->readable == 0);
   ms_array_overwritten(part); /* but what the part lost, the part restores */

@@ -45,6 +45,12 @@ void ms_walk_find_impure(ms_walk *walk, const char *name, const ms_node *node) {
     return;
   }
   if (name == NULL || walk->space->impure) return;
+  if (strcmp(name, "os.exit") == 0) {
+    ms_walk_find(walk, MS_REASON_IMPURE, walk->possible == 0, node,
+                 "raise an error, which ends all of the loop: error(\"...\")",
+                 "os.exit would end a worker, and not the program");
+    return;
+  }
   const char *message = ms_arena_format(
       walk->arena,
       "%s may reach files, the clock or code outside of Lua: what it does and gives "

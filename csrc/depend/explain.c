@@ -178,7 +178,7 @@ int ms_explain_findings(const ms_explainer *explain) {
     reason->first = ms_explain_place(explain, finding->node);
     if (finding->fix != NULL)
       add_fix(reason, ms_arena_copy(explain->arena, finding->fix, strlen(finding->fix)));
-    if (finding->kind == MS_REASON_IMPURE &&
+    if (finding->kind == MS_REASON_IMPURE && finding->fix == NULL &&
         add_call_fix(explain, reason, "if their order does not matter", "impure = true") != 0)
       return -1;
     if (!is_notice(finding->kind) &&

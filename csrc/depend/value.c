@@ -188,7 +188,13 @@ void ms_walk_find_store(ms_walk *walk, bool proven, const ms_value *into, const 
     find_object_store(walk, proven, into->objects, node);
     return;
   }
-  bool appends = node->kind == MS_CALL;
+  bool appends = is_insert(node);
+  if (node->kind == MS_CALL && !appends) {
+    ms_walk_find(walk, MS_REASON_TABLE_WRITE, proven, node,
+                 "call it before or after the loop, or for a table that the body makes",
+                 "the call changes a table from outside, and each worker has its own copy of it");
+    return;
+  }
   if (node->kind == MS_INDEX) ms_node_walk(node->kid[1], look_for_length, &appends);
   if (appends) {
     ms_walk_find(
@@ -234,6 +240,15 @@ static void assign_elements(ms_walk *walk, const ms_value *place, const ms_value
   }
 }
 
+/* A[i] of a vector of numbers. */
+static bool is_number_of_array(ms_walk *walk, ms_node *node) {
+  ms_value object;
+  if (node->kind != MS_INDEX || ms_loop_capture_of(walk->loop, node) >= 0) return false;
+  ms_walk_value(walk, node->kid[0], &object);
+  return ms_walk_is_indexed(walk, &object) && object.kind == MS_VALUE_VIEW &&
+         ms_view_left(walk, object.view) == 1;
+}
+
 void ms_walk_assign(ms_walk *walk, ms_node *target, const ms_value *value) {
   if (target->kind == MS_NAME) {
     assign_name(walk, target, value);
@@ -272,6 +287,12 @@ void ms_walk_assign(ms_walk *walk, ms_node *target, const ms_value *value) {
   if (groups != 0) ms_walk_touch(walk, value, false, target);
   ms_walk_touch_groups(walk, groups, true, target);
   ms_walk_store(walk, value);
+  if (is_number_of_array(walk, target->kid[0])) {
+    ms_walk_find(walk, MS_REASON_TABLE_WRITE, false, target,
+                 "give the array one dimension more, or assign the number itself",
+                 "an element of the array is a number, and nothing can be stored into a number");
+    return;
+  }
   bool captured =
       object.kind <= MS_VALUE_SCALAR || (object.kind == MS_VALUE_OTHER && object.captured);
   bool sure = object.kind == MS_VALUE_OTHER && object.plain;

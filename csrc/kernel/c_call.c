@@ -180,7 +180,7 @@ static void declare_results(ms_writer *w, const ms_node *node, const ms_callee *
     const char *type = ms_c_type(values[r].form);
     if (values[r].form == MS_FORM_OBJECT) type = ms_c_object_type(w, &kind);
     if (type == NULL) {
-      ms_c_refuse(w, node, "`%s` does not always give the same kind of value",
+      ms_c_refuse(w, node, "`%s` does not always give a row of the same array, or the same table",
                   ms_c_source(w, node));
       return;
     }

@@ -25,15 +25,17 @@ local function is_options(value)
 end
 
 -- An integer of a range, or an error that names it.
+-- @string[opt] what of a range it is; nil: all of the argument
 local function integer(value, what, position)
-  if type(value) ~= "number" then
-    errors.raise("OPT", "argument %d of parallel: %s must be a whole number, not %s", position,
-                 what, type(value) == "nil" and "nil" or "a " .. type(value))
+  local found = type(value) == "number" and tostring(value) or value == nil and "nil" or
+    "a " .. type(value)
+  if type(value) ~= "number" or value ~= math.floor(value) then
+    errors.raise("OPT", "argument %d of parallel%s must be a whole number%s, not %s", position,
+                 what and ": " .. what or "",
+                 what and "" or ", a range {first, last} or an array", found)
   end
-  if value ~= math.floor(value) then
-    errors.raise("OPT", "argument %d of parallel: %s must be a whole number, not %s", position,
-                 what, tostring(value))
-  elseif value < -LARGEST or value > LARGEST then
+  what = what or "the last value"
+  if value < -LARGEST or value > LARGEST then
     errors.raise("OPT", "argument %d of parallel: %s must be within 2^53, not %s", position, what,
                  tostring(value))
   end
@@ -51,7 +53,8 @@ local function range(value, position)
   if type(value) == "table" then
     if #value < 2 or #value > 3 then
       errors.raise("OPT", "argument %d of parallel: a range is {first, last} or " ..
-                   "{first, last, step}, not a table of %d", position, #value)
+                   "{first, last, step}, not a table of %d; a loop over the elements t[i] of a " ..
+                   "list is one over parallel(#t)", position, #value)
     end
     lo, hi = integer(value[1], "the first value", position), value[2]
     step = value[3] == nil and 1 or integer(value[3], "the step", position)
@@ -59,7 +62,7 @@ local function range(value, position)
       errors.raise("OPT", "argument %d of parallel: the step of a range must not be 0", position)
     end
   end
-  hi = integer(hi, "the last value", position)
+  hi = integer(hi, type(value) == "table" and "the last value" or nil, position)
   -- Counting goes one step beyond the last value; the number of values must be exact, too.
   local least, most = math.min(lo, hi), math.max(lo, hi)
   if hi > LARGEST - math.max(step, 0) or hi < -LARGEST - math.min(step, 0)

@@ -114,7 +114,12 @@ function M.error_of(err, kernel, items)
   local level = level_of(kernel.block)
   if not errors.is(err) and type(err) == "string" then
     local file, line, text = split(found.message, kernel.block)
-    if text then found.file, found.line, found.message = file, line, text end
+    if text and errors.is_own(file) then -- LuaJIT's error in a method of an array
+      found.message = "a method of an array was called with something else than an array " ..
+        "(A:sum() is written with a colon): " .. text
+    elseif text then
+      found.file, found.line, found.message = file, line, text
+    end
     found.message = readable(found.message, kernel.info)
   end
   if level then
