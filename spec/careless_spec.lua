@@ -321,7 +321,7 @@ describe("messages to who begins", function()
     says(changes, function() for _ in meissa.parallel(3) do table.sort(list) end end)
     says(changes, function() for i in meissa.parallel(3) do table.remove(list, i) end end)
     says("appends to a table", function()
-      for i in meissa.parallel(3) do table.insert(list, i) end
+      for i in meissa.parallel(3) do table.insert(list, list[i]) end
     end)
     for i in meissa.parallel(3) do
       local mine = { list[1], list[2], list[3] }

@@ -188,7 +188,7 @@ void ms_walk_find_store(ms_walk *walk, bool proven, const ms_value *into, const 
     find_object_store(walk, proven, into->objects, node);
     return;
   }
-  bool appends = is_insert(node);
+  bool appends = is_insert(walk, node);
   if (node->kind == MS_CALL && !appends) {
     ms_walk_find(walk, MS_REASON_TABLE_WRITE, proven, node,
                  "call it before or after the loop, or for a table that the body makes",
