@@ -90,9 +90,9 @@ $(BUILD)/obj/kernel/prelude.o: $(BUILD)/gen/prelude_strict.inc $(BUILD)/gen/prel
 FLAGS_kernel/prelude = -I$(BUILD)/gen
 
 # What LuaJIT's FFI has to know of the core, from the headers, as bytes for csrc/binding/core.c.
-API_HEADERS := $(sort $(shell grep -l MS_API csrc/*/*.h))
-$(BUILD)/gen/declarations.inc: tools/declarations.lua tools/embed.sh $(wildcard csrc/*/*.h) \
-                               $(BUILD)/flags
+HEADERS     := $(sort $(wildcard csrc/*/*.h csrc/*/*/*.h))
+API_HEADERS := $(shell grep -l MS_API $(HEADERS))
+$(BUILD)/gen/declarations.inc: tools/declarations.lua tools/embed.sh $(HEADERS) $(BUILD)/flags
 	@mkdir -p $(@D)
 	$(call say,DECLARE)printf '#include "%s"\n' $(API_HEADERS:csrc/%=%) | \
 	  $(CC) $(MS_CFLAGS) $(LIB_CFLAGS) -DMS_API=MS_API -DMS_API_TYPE=MS_API_TYPE -E -x c - \
