@@ -76,22 +76,43 @@ end
 -- Events whose functions the analysis knows to get arrays that it takes to be written, or none.
 local LIKE_METHODS = {__index = true, __call = true}
 
---- Calls visit(function, is_method) for the functions in metatables, and in the tables that are
--- their `__index`. What methods get as arguments is known to the analysis.
+-- The table in which a key is looked for that a table has not; nil if there is none.
+local function next_index(content)
+  local meta = debug.getmetatable(content)
+  local index = type(meta) == "table" and rawget(meta, "__index")
+  return type(index) == "table" and index or nil
+end
+
+--- Calls visit(function, is_method) for the functions that tables lead to from metatables: methods,
+-- those of the tables in which methods are looked for in turn, and what fields hold. What methods
+-- get as arguments is known to the analysis.
 -- @tab metas what changed gave
-function M.each_function(metas, visit)
+-- @func is_searched is_searched(table) says whether a table is looked into
+-- @treturn table a set of the tables that were
+function M.each_function(metas, is_searched, visit)
+  local seen, methods, waiting = {}, {}, {}
+  local function wait(value, has_methods)
+    if type(value) ~= "table" or seen[value] or not is_searched(value) then return end
+    seen[value], methods[value], waiting[#waiting + 1] = true, has_methods, value
+  end
   for _, name in ipairs(TYPES) do
-    local meta = metas[name]
-    for _, key in ipairs(meta and libraries.keys(meta) or {}) do
-      local value = rawget(meta, key)
-      if type(value) == "function" then visit(value, LIKE_METHODS[key]) end
-      local methods = key == "__index" and type(value) == "table" and libraries.keys(value) or {}
-      for _, name_of in ipairs(methods) do
-        local method = rawget(value, name_of)
-        if type(method) == "function" then visit(method, true) end
-      end
+    local index = metas[name] and rawget(metas[name], "__index")
+    while type(index) == "table" and not seen[index] and is_searched(index) do
+      wait(index, true)
+      index = next_index(index)
     end
   end
+  for _, name in ipairs(TYPES) do wait(metas[name]) end
+  while #waiting > 0 do
+    local content = table.remove(waiting)
+    for _, key in ipairs(libraries.keys(content)) do
+      local value = rawget(content, key)
+      if type(value) == "function" then visit(value, methods[content] or LIKE_METHODS[key]) end
+      wait(value)
+    end
+    wait(debug.getmetatable(content))
+  end
+  return seen
 end
 
 -- This process's own, while it wears others.

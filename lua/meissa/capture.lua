@@ -104,6 +104,18 @@ local function judge_namespaces(state, binding, root)
   end
 end
 
+-- What functions that a table leads to may reach, in words: for calls of what has no constant name,
+-- and for operators.
+local function impure_within(state, search)
+  local first, asked = nil, {}
+  for value in tables.each(search.seen) do
+    local words = type(value) == "function" and
+      impure.of(value, builtins, field_of, state.requires, asked)
+    if words and not (first and first < words) then first = words end
+  end
+  return first
+end
+
 -- @number[opt] capture whose value the binding is
 local function search_from(state, binding, root, capture)
   local namespace = namespaces.name(binding.value)
@@ -131,6 +143,7 @@ local function search_from(state, binding, root, capture)
   binding.quiet, binding.acts = not (search.writes or search.all), search:acts()
   if binding.kind == "table" then
     binding.reads = not (search.lives or search.all)
+    binding.impure = binding.impure or search.lives and impure_within(state, search) or nil
   else
     binding.reads = not (search.writes or search.all)
     binding.impure = impure.of(binding.value, builtins, field_of, state.requires)
@@ -209,13 +222,24 @@ local function note_read(state, capture, binding)
   follow(state, binding.root, capture.fields, read)
 end
 
+-- Finds out which variables that the body assigns any plain value leads to: a string by its
+-- methods. What these do with arrays is judged apart (see M.refusal).
+local function search_basics(state)
+  if not state.slots:is_empty() then state.slots:reach(basics.reachable()) end
+  if not basics.are_changed() then return end
+  local search = new_search(setmetatable({ by_array = {}, extra = {} }, { __index = state }))
+  for _, meta in tables.each(basics.changed()) do search:visit(meta) end
+  state.slots:reach(not search.all and search.seen or nil)
+  state.searches[1] = { search = search }
+end
+
 -- Finds out what the body assigns, and which other captures are the same variable.
 local function find_slots(state, captures, bindings)
   for c, capture in ipairs(captures) do
     if capture.assigned then note_assigned(state, capture, bindings[c]) end
   end
+  search_basics(state)
   if state.slots:is_empty() then return end
-  state.slots:reach(basics.reachable()) -- by any string, say
   for c, capture in ipairs(captures) do note_read(state, capture, bindings[c]) end
 end
 
@@ -250,6 +274,11 @@ function M.source(bindings, about, value)
   if not shared then return 0 end
   bindings[#bindings + 1] = describe_array({ depth = 0, value = value }, about)
   return #bindings
+end
+
+--- Whether a table is the program's and no array: functions that it holds may be looked for in it.
+function M.is_searched(value)
+  return not (is_library(value) or objects.is(value) or namespaces.name(value))
 end
 
 --- Why a function is not to be called where the analysis does not see it, in words for its name to

@@ -150,12 +150,12 @@ function M.basics(space)
   if not space.methods then return nil end
   local metas, refused = basics.changed(), {}
   space.operators = basics.have_operators(metas)
-  basics.each_function(metas, function(fn, method)
+  local through = basics.each_function(metas, capture.is_searched, function(fn, method)
     local why = capture.refusal(fn, describe_array, method, space.impure)
     refused[fn] = why and why .. ": a parallel loop cannot call it as a method or operator of " ..
       "plain values. Call it by its name, or run the loop serially: {serial = true}"
   end)
-  return {metas = metas, refused = refused}
+  return {metas = metas, refused = refused, tables = through}
 end
 
 --- What is captured.

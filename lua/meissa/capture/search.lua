@@ -143,6 +143,13 @@ function Search:library(value, names)
   self:entries(value, keys)
 end
 
+-- What a function may read of a library that is as LuaJIT has it: the body may give it more fields.
+function Search:fields_of_library(value, from)
+  if namespaces.name(value) then return end
+  local named = type(from) == "function" and not bytecode.computes_names(from)
+  self.state.slots:reach({ [value] = true }, named and bytecode.names(from) or nil)
+end
+
 -- A function that is called for globals: what it finds is asked for before the loop.
 function Search:called(fn)
   if not fn or self.asked[fn] then return end
@@ -263,6 +270,7 @@ function Search:look(value, from, key)
   local about = self.state.describe(value)
   local library = is_library(value)
   if about or kind ~= "table" or library then self.lives = true end
+  if library then self:fields_of_library(value, from) end
   if about then return self:array(about, value) end
   if builtins[value] and not reading.is_harmless(builtins[value]) then self.writes = true end
   if builtins[value] == "rawset" then self.stores = true end

@@ -313,27 +313,45 @@ end
 
 -- Encodes everything that was met; libraries last, when it is known what is captured.
 function Encoder:finish()
-  local at, late = 1, {}
-  while self.queue[at] or #late > 0 do
-    local value = self.queue[at]
+  local late = {}
+  while self.queue[self.at] or #late > 0 do
+    local value = self.queue[self.at]
     if value == nil then
       value = table.remove(late)
       self:library(self.ids[value], value)
     else
-      at = at + 1
+      self.at = self.at + 1
       self:object(self.ids[value], value, late)
     end
   end
 end
 
--- Basic metatables, by type: see meissa.basics.
-function Encoder:basics(metas)
-  local coded = {}
+-- Whether a function that plain values may not lead to is captured, too.
+function Encoder:holds_refused(refused)
+  for fn in tables.each(refused) do
+    local id = self.ids[fn]
+    if id and self.nodes[id][1] ~= "x" then return true end
+  end
+  return false
+end
+
+-- Basic metatables, by type: see meissa.basics. Where the body calls by a name what plain values
+-- may not lead to, these have copies of the tables that hold it.
+function Encoder:basics(about)
+  local coded, metas, shared = {}, about.metas, self.ids
   self.refusing = true
+  if self:holds_refused(about.refused) then
+    self.ids = setmetatable({}, { __index = function(_, value)
+      local own = about.refused[value] or about.tables[value]
+      return not own and shared[value] or nil
+    end })
+  end
   for _, name in ipairs(tables.keys(metas)) do
     coded[name] = metas[name] and self:value(metas[name], nil, name .. "'s metatable")
   end
   self:finish()
+  for value, id in tables.each(self.ids) do shared[value] = shared[value] or id end
+  self.ids = shared
   return coded
 end
 
@@ -346,12 +364,12 @@ end
 -- of modules by table that are sent by these; `code`, `whither` and `remedy` of the error;
 -- `array_words` and `array_remedy` for arrays that cannot travel
 -- @tab[opt] basics the program's basic metatables: `metas`, what basics.changed gave; `refused`, by
--- function why those that they lead to may not be called
+-- function why those that they lead to may not be called; `tables`, a set of those leading there
 -- @treturn string
 -- @treturn table the encoder: `nodes`, and `ids`, whose keys are all that was encoded
 function M.encode(values, count, options, basics)
   local self = setmetatable({
-    nodes = {}, ids = {}, queue = {}, parents = {}, steps = {}, cells = {}, cell_count = 0,
+    nodes = {}, ids = {}, queue = {}, at = 1, parents = {}, steps = {}, cells = {}, cell_count = 0,
     environments = {}, global_seen = {}, find_array = options.find_array,
     code = options.code or "OPT", whither = options.whither or "the workers",
     remedy = options.remedy or "", array_remedy = options.array_remedy or options.remedy or "",
@@ -367,7 +385,7 @@ function M.encode(values, count, options, basics)
   local modules = options.modules or {}
   for n = 1, #modules, 2 do self:module(modules[n]) end
   self:finish()
-  local metas = basics and self:basics(basics.metas)
+  local metas = basics and self:basics(basics)
   return buffer.encode({ roots = roots, nodes = self.nodes, basics = metas,
     modules = next(self.modules) and self.modules, missing = next(self.missing) and self.missing,
     named = next(self.named) and self.named,
