@@ -157,8 +157,9 @@ endef
 
 $(eval $(call random_spec,programs,MEISSA_PROGRAMS,10000,spec/programs_spec.lua,\
 random programs against the recorder))
-$(eval $(call random_spec,names,MEISSA_NAMES,20000,spec/names_spec.lua,\
-random programs with two names for everything against plain tables))
+$(eval $(call random_spec,names,MEISSA_NAMES,20000,\
+spec/names_spec.lua spec/worlds_spec.lua,\
+random programs with two names for everything and changed libraries against plain tables))
 $(eval $(call random_spec,kills,MEISSA_KILLS,100,spec/transaction_chaos_spec.lua,\
 workers killed at random moments of each program and road))
 $(eval $(call random_spec,engines,MEISSA_BODIES,5000,spec/engines_spec.lua spec/bounds_spec.lua,\

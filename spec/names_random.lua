@@ -5,22 +5,13 @@
 -- its names in the body of one loop. A program is a text, made from its number alone; it is given
 -- `parallel`, `each`, `zeros` and `list`, and returns lists of numbers. It computes integers.
 
+local random_text = require "spec.support.random_text"
+
 local M = {}
 
 local N = 12 -- iterations, and the extent of most arrays
 
-local Gen = {}
-Gen.__index = Gen
-
--- 1..n, by a generator of its own (Park and Miller).
-function Gen:random(n)
-  self.seed = (self.seed * 16807) % 2147483647
-  return math.floor(self.seed / 2147483647 * n) + 1
-end
-
-function Gen:chance(percent) return self:random(100) <= percent end
-function Gen:pick(list) return list[self:random(#list)] end
-function Gen:add(...) self.lines[#self.lines + 1] = string.format(...) end
+local Gen = random_text.class()
 
 -- A variable: `reads` and `writes` are names of it, `rare` names by which it is looked up while the
 -- loop runs, `final` what is compared. It is of the kind that was begun last.
@@ -301,9 +292,8 @@ end
 --- The text of a program.
 -- @number number of the program
 function M.text(number)
-  local self = setmetatable({ seed = number % 2147483646 + 1, lines = {}, variables = {},
-    kinds = {}, arrays = {}, writers = {}, views = 1 }, Gen)
-  for _ = 1, 5 do self:random(2) end
+  local self = random_text.new(Gen, number, { variables = {}, kinds = {}, arrays = {},
+    writers = {}, views = 1 })
   local theme = self:pick(OFTEN)
   self.again = theme == "again"
   self:add("-- program %d", number)
