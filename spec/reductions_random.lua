@@ -78,6 +78,12 @@ function statements:sum()
   return ("%s = %s %s %s"):format(s, old, self:pick {"+", "-"}, self:whole())
 end
 
+function statements:product()
+  local s = self:variable(self:pick {"1", "-3", "0", "-0"})
+  return ((self:pick {"S = -S", "S = S * -1", "S = 2 * S", "S = S / 2", "S = -(S / 4 * 2)"}):gsub(
+    "S", s))
+end
+
 function statements:choice()
   local s, e, o = self:variable(self:pick(EXTREMES)), self:value(), self:pick {"<", ">", "<=", ">="}
   return ("%s = %s %s %s and %s or %s"):format(s, e, o, s, e, s)
@@ -164,11 +170,15 @@ function statements:sums()
   return ("%s[%s] = (%s[%s] or 0) + %s"):format(t, key, t, key, self:pick {"1", self:whole()})
 end
 
-local KINDS = {"sum", "choice", "tuple", "tuple", "both", "unset", "bits", "last", "logic", "first",
-               "mark", "list", "sums"}
+local KINDS = {"sum", "product", "choice", "tuple", "tuple", "both", "unset", "bits", "last",
+               "logic", "first", "mark", "list", "sums"}
 
 -- What the order of blocks decides about most.
 local TIES = {"tuple", "last"}
+
+-- What a function of the body may do as well.
+local CALLED = {sum = true, product = true, choice = true, tuple = true, both = true, unset = true,
+                bits = true, first = true, mark = true}
 
 function Maker:statement(kinds)
   local kind = self:pick(kinds)
@@ -179,6 +189,12 @@ function Maker:statement(kinds)
     return text
   end
   local text = statements[kind](self)
+  if CALLED[kind] and self:chance(25) then
+    self.functions = (self.functions or 0) + 1
+    text = ("local function f%d() %s end f%d()"):format(self.functions, text, self.functions)
+    if self:chance(40) then text = ("%s if %s then f%d() end"):format(text, self:condition(),
+                                                                      self.functions) end
+  end
   if self:chance(35) then return ("if %s then %s end"):format(self:condition(), text) end
   return text
 end

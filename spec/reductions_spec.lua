@@ -49,6 +49,9 @@ describe("reductions", function()
       {"if A[i] < s then p = {i, A[i]} s = A[i] end", "s min, p with"},
       {"if A[i] < s then s, p = A[i], i elseif A[i] > t then t, q = A[i], i end",
        "s min, p with, q with, t max"},
+      {"s = -s", "s *"}, {"s = s / 2 * i", "s *"},
+      {"local function add(x) s = s + x end add(i) if i > 3 then add(1) end", "s +"},
+      {"local function see(x) if x > s then s, p = x, i end end see(A[i])", "s max, p with"},
       {"if not s or A[i] > s then s = A[i] end", "s max", {s = "nothing"}},
     } do
       local bindings = case[3] and {t = 0} or {s = 0, p = 0, q = 0, t = 0}
@@ -114,6 +117,10 @@ describe("reductions", function()
       "if A[i] > s then s = A[i] elseif A[i] > t then t = A[i] end",
       "s = s or A[i] > 0 s = A[i] or s",
       "if A[i] > s then s, p = A[i] end", "if A[i] > s then s, A[1] = A[i], i end",
+      "s = 2 / s", "s = s * (2 / s)", "local function f(x) s = s + x return s end f(i)",
+      "local function f(x) s = s + x return x end s = s + f(i)",
+      "local function f(x) s = s + x end f(i) A[i] = s",
+      "local function f(x) s = s + x end local g = f g(i)",
       "if A[i] > s and i > p then s, p = A[i], i end",
       "if A[i] > s and print(i) then s = A[i] end",
       "if i > 3 and A[i] < s then s = A[i] elseif A[i] > t then t = A[i] end",

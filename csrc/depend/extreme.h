@@ -38,6 +38,7 @@ typedef struct ms_tally {
   uint32_t mentions;                   /* in what is being counted */
   uint32_t combined;                   /* mentions that belong to reductions */
   bool any, mixed, follows, elsewhere; /* not by `if` */
+  bool within, calls; /* a function of the body mentions it; a value calls such functions */
   ms_reduce_form found;
 } ms_tally;
 

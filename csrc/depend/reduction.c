@@ -6,6 +6,7 @@
  * these forms, all with one operator (e: an expression without s):
  *
  *   s = s + e           s anywhere in a sum, with a plus; s = s * e likewise
+ *   s = s / e, s = -s   products, too
  *   s = (s or 0) + e    likewise, of an s that is nil or a number before
  *   s = math.max(s, e)  any number of arguments, s one of them; math.min
  *   s = bit.bor(s, e)   likewise; bit.band, bit.bxor
@@ -72,11 +73,14 @@ static bool in_sum(const ms_tally *all, ms_node *node, ms_reduce_form *is) {
   return node->op == MS_OP_ADD && in_sum(all, node->kid[1], is);
 }
 
+/* It stands once in a tree of * and /, never in a divisor, or behind a minus. */
 static bool in_product(const ms_tally *all, ms_node *node) {
   node = ms_node_bare(node);
   if (ms_capture_is(all->capture, node)) return true;
-  if (node->kind != MS_BINARY || node->op != MS_OP_MUL) return false;
-  return in_product(all, node->kid[0]) || in_product(all, node->kid[1]);
+  if (node->kind == MS_UNARY && node->op == MS_OP_NEG) return in_product(all, node->kid[0]);
+  if (node->kind != MS_BINARY || (node->op != MS_OP_MUL && node->op != MS_OP_DIV)) return false;
+  if (in_product(all, node->kid[0])) return true;
+  return node->op == MS_OP_MUL && in_product(all, node->kid[1]);
 }
 
 /* The first (or the last) operand of a chain of one logic operator. */
@@ -147,6 +151,8 @@ static bool form_of(const ms_tally *all, ms_node *value, ms_reduce_form *is) {
   *is = (ms_reduce_form){.mentions = 2};
   if (ms_tally_mentions(all, value) != 1) return false;
   if (ms_extreme_call(all, value, is)) return true;
+  is->op = MS_REDUCE_PRODUCT;
+  if (value->kind == MS_UNARY) return in_product(all, value);
   if (value->kind != MS_BINARY) return false;
   switch (value->op) {
     case MS_OP_ADD:
@@ -154,7 +160,7 @@ static bool form_of(const ms_tally *all, ms_node *value, ms_reduce_form *is) {
       is->op = MS_REDUCE_SUM;
       return in_sum(all, value, is);
     case MS_OP_MUL:
-      is->op = MS_REDUCE_PRODUCT;
+    case MS_OP_DIV:
       return in_product(all, value);
     case MS_OP_AND:
     case MS_OP_OR:
@@ -188,10 +194,22 @@ static ms_node *value_for(const ms_tally *all, const ms_node *assign) {
   return value;
 }
 
+/* A call within a value that may be of a function of the body. */
+static bool is_call_of_local(const ms_tally *all, const ms_node *node) {
+  return (node->kind == MS_CALL || node->kind == MS_METHOD) &&
+         node->parent->kind != MS_EXPRESSION && ms_loop_capture_of(all->loop, node->kid[0]) < 0;
+}
+
 static bool visit(ms_node *node, void *context) {
   ms_tally *all = context;
   ms_reduce_form is;
-  if (node->kind == MS_FUNCTION) return false; /* its mentions are counted, never combined */
+  /* A function that is only called runs as a part of the body does; of others the mentions are
+   * counted, never combined. */
+  if (node->kind == MS_FUNCTION) {
+    all->within = all->within || ms_tally_mentions(all, node->function->body) > 0;
+    return ms_walk_only_called(node) != NULL;
+  }
+  all->calls = all->calls || is_call_of_local(all, node);
   if (ms_extreme_statement(all, node, &is)) {
     add_form(all, &is);
     return false;
@@ -308,6 +326,8 @@ bool ms_scalar_reduction(const ms_walk *walk, ms_node *body, ms_scalar_plan *pla
   plan->ranked = extreme && walk->scattered && !all.elsewhere;
   plan->gated = all.found.gated;
   plan->gate = all.found.gate;
+  /* In `s = s + f()` it is not told whether s is read before f changes it. */
+  if (all.within && all.calls) return false;
   if (!all.any || all.mixed || all.combined != ms_tally_mentions(&all, body)) return false;
   if (with && !is_reduction(walk, body, plan->leader)) return false;
   return !plan->gated || is_reduction(walk, body, plan->gate);
