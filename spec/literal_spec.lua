@@ -49,7 +49,7 @@ local BODIES = {
   {"local function f(a, b) return B[a] + (b or 0) end A[i] = f(i) + f(i, 1) + f(f(1) * 0 + 1)",
     "independent"},
   {"local function f(...) return (...) end A[f(i)] = 1", nil},
-  {"local function f(k) goto out ::out:: A[k] = i end f(i)", nil},
+  {"local function f(k) goto out ::out:: A[k] = i end f(i)", "independent"},
   {"local function f(w) return w:sum() end A[i] = f(W[i])", "independent"},
   {"local function f(w) w:fill(i) end f(W[i]) if i > 3 then f(V[i]) end", "independent"},
   {"local function never() A[1] = i end A[i] = i", "independent"},
