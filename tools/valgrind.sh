@@ -62,7 +62,8 @@ fi
 
 wrong=$(cat "$out"/*.log | grep -c '^==[0-9]*== .' || true)
 if [ "$status" != 0 ] || [ "$wrong" != 0 ]; then
-  cat "$out/output" "$out"/*.log | head -n 400 >&2
+  [ $# != 0 ] || cat "$out/output" >&2
+  grep -hv '^--' "$out"/*.log | head -n 400 >&2 || true
   echo "valgrind: status $status, logs in $out" >&2
   exit 1
 fi

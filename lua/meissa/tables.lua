@@ -2,8 +2,9 @@
 --- Going through tables: what this module's own code uses instead of `pairs`.
 --
 -- LuaJIT compiles `pairs` and `next` in a generic `for` to an instruction of their own, which in
--- hot nested loops can end early or fault in Debian 12's version (LuaJIT issue 827). It does so by
--- the names alone: a function by another name is called like any other.
+-- hot nested loops can end early or fault in Debian 12's version (LuaJIT issue 827): one loop in
+-- another goes round too often once what is called `pairs` was another function. It does so by the
+-- names alone: a function by another name is called like any other.
 -- @module meissa.tables
 
 local M = {}
