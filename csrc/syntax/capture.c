@@ -10,6 +10,9 @@
 
 #include "syntax/loop.h"
 
+/* Bodies may be generated, with thousands of paths. */
+#define TARGET_LISTS 1024U
+
 /* A path that the body assigns. */
 typedef struct target {
   const ms_node *name; /* that it begins with */
@@ -20,12 +23,12 @@ typedef struct target {
 typedef struct gatherer {
   ms_loop *loop;
   ms_arena *arena;
-  uint32_t room;  /* of loop->captures */
-  uint32_t *slot; /* index + 1 into loop->captures, 0: free */
-  uint32_t *hash; /* of each capture */
-  uint32_t slots; /* a power of two, at least twice the captures */
-  target *targets;
-  bool failed; /* memory is out */
+  uint32_t room;    /* of loop->captures */
+  uint32_t *slot;   /* index + 1 into loop->captures, 0: free */
+  uint32_t *hash;   /* of each capture */
+  uint32_t slots;   /* a power of two, at least twice the captures */
+  target **targets; /* lists by hash; NULL: none are known */
+  bool failed;      /* memory is out */
 } gatherer;
 
 /* Whether the node reads a constant field of the object. Keys with a zero byte do not count: a
@@ -127,8 +130,15 @@ static bool is_same(const ms_capture *capture, const ms_node *name, uint32_t fie
   return capture->field_count == fields && is_same_path(root_of(capture), name, fields);
 }
 
-static bool is_assigned(const gatherer *state, const ms_node *name, uint32_t fields) {
-  for (const target *each = state->targets; each != NULL; each = each->next) {
+/* Where the targets are whose hash is that of a path. */
+static target **home_of(const gatherer *state, const ms_node *name, const ms_node *path) {
+  return &state->targets[hash_of(name, path) % TARGET_LISTS];
+}
+
+static bool is_assigned(const gatherer *state, const ms_node *name, const ms_node *path,
+                        uint32_t fields) {
+  if (state->targets == NULL) return false;
+  for (const target *each = *home_of(state, name, path); each != NULL; each = each->next) {
     if (each->fields == fields && is_same_path(each->name, name, fields)) return true;
   }
   return false;
@@ -139,7 +149,7 @@ static bool is_assigned(const gatherer *state, const ms_node *name, uint32_t fie
 static ms_node *outermost(const gatherer *state, ms_node *name, uint32_t *fields) {
   ms_node *node = name;
   *fields = 0;
-  while (is_field_of(node->parent, node) && !is_assigned(state, name, *fields)) {
+  while (is_field_of(node->parent, node) && !is_assigned(state, name, node, *fields)) {
     node = node->parent;
     ++*fields;
   }
@@ -218,13 +228,16 @@ static bool is_outer_name(const gatherer *state, const ms_node *node) {
 static bool gather_targets(ms_node *node, void *context) {
   gatherer *state = context;
   if (state->failed || !is_outer_name(state, node)) return !state->failed;
-  target found = {.name = node, .next = state->targets};
   const gatherer none = {0};
-  if (!is_target(outermost(&none, node, &found.fields))) return false;
-  if (is_assigned(state, node, found.fields)) return false;
-  state->targets = ms_arena_take(state->arena, 1, sizeof *state->targets);
-  state->failed = state->targets == NULL;
-  if (!state->failed) *state->targets = found;
+  uint32_t fields;
+  const ms_node *path = outermost(&none, node, &fields);
+  if (!is_target(path) || is_assigned(state, node, path, fields)) return false;
+  target *found = ms_arena_take(state->arena, 1, sizeof *found);
+  state->failed = found == NULL;
+  if (state->failed) return false;
+  target **home = home_of(state, node, path);
+  *found = (target){.name = node, .fields = fields, .next = *home};
+  *home = found;
   return false;
 }
 
@@ -273,6 +286,8 @@ int ms_loop_capture(ms_loop *loop, ms_error *err) {
   gatherer state = {.loop = loop, .arena = loop->tree->arena};
   loop->captures = NULL;
   loop->capture_count = 0;
+  state.targets = ms_arena_take(state.arena, TARGET_LISTS, sizeof *state.targets);
+  state.failed = state.targets == NULL;
   ms_node_walk(loop->body, gather_targets, &state);
   ms_node_walk(loop->body, gather, &state);
   if (!state.failed) return 0;
