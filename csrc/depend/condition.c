@@ -122,6 +122,7 @@ void ms_walk_logic(ms_walk *walk, ms_node *node, ms_value *value) {
   walk->guard = ms_guard_and(&walk->guards, guard, on, &exact);
   exact = exact && truth->exact;
   walk->possible += !exact;
+  ms_walk_note_dead(walk, node->kid[1], false);
   ms_walk_value(walk, node->kid[1], &right);
   walk->possible -= !exact;
   walk->guard = guard;

@@ -20,6 +20,26 @@ ms_entrance ms_walk_enter(ms_walk *walk) {
   return outer;
 }
 
+/* ---- dead places ---- */
+
+/* Notes a place where control does not come. Functions are walked for each of their calls. */
+void ms_walk_note_dead(ms_walk *walk, const ms_node *node, bool beside) {
+  bool once = walk->functions == 0 && walk->frame == NULL && walk->literal == NULL;
+  if (!once || !ms_guard_is_never(walk->guard)) return;
+  if (!beside && walk->dead != NULL && walk->dead->node->end >= node->end) return; /* inside */
+  ms_dead *dead = ms_arena_take(walk->arena, 1, sizeof *dead);
+  walk->failed = walk->failed || dead == NULL;
+  if (dead == NULL) return;
+  *dead = (ms_dead){.node = node, .beside = beside, .previous = walk->dead};
+  walk->dead = dead;
+}
+
+bool ms_walk_is_dead(const ms_walk *walk, const ms_node *node, bool beside) {
+  const ms_dead *at = walk->dead_before;
+  while (at != NULL && (at->node != node || at->beside != beside)) at = at->previous;
+  return at != NULL;
+}
+
 /* ---- jumps ---- */
 
 static bool is_loop(const ms_node *node) {
@@ -170,6 +190,7 @@ static void walk_condition(ms_walk *walk, ms_node *node, branching *all) {
   ms_value value;
   bool exact = true;
   walk->guard = all->rest;
+  ms_walk_note_dead(walk, node, false);
   ms_walk_value(walk, node, &value);
   const ms_truth *truth = ms_value_truth(&value);
   walk->guard = ms_guard_and(&walk->guards, all->rest, truth->yes, &exact);
@@ -208,6 +229,7 @@ void ms_walk_if(ms_walk *walk, ms_node *node) {
   }
   walk->possible -= all.possible;
   walk->guard = all.rest;
+  ms_walk_note_dead(walk, node, true);
   ms_walk_end_path(walk, walk->change, &all.paths);
   bool met = ms_walk_meet(walk, node, all.paths, !all.possible);
   end_if(walk, &all, walk->exits != exits || walk->breaks != breaks);

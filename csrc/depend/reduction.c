@@ -40,6 +40,7 @@ bool ms_capture_is(const ms_capture *capture, const ms_node *node) {
 
 static bool count_mention(ms_node *node, void *context) {
   ms_tally *all = context;
+  if (ms_walk_is_dead(all->walk, node, false)) return false;
   if (ms_capture_is(all->capture, node)) all->mentions++;
   return true;
 }
@@ -203,6 +204,7 @@ static bool is_call_of_local(const ms_tally *all, const ms_node *node) {
 static bool visit(ms_node *node, void *context) {
   ms_tally *all = context;
   ms_reduce_form is;
+  if (ms_walk_is_dead(all->walk, node, false)) return false;
   /* A function that is only called runs as a part of the body does; of others the mentions are
    * counted, never combined. */
   if (node->kind == MS_FUNCTION) {
@@ -232,7 +234,8 @@ typedef struct search {
 static bool look_for_stray(ms_node *node, void *context) {
   search *look = context;
   ms_reduce_form is;
-  if (look->found != NULL || ms_extreme_statement(&look->all, node, &is)) return false;
+  if (look->found != NULL || ms_walk_is_dead(look->all.walk, node, false)) return false;
+  if (ms_extreme_statement(&look->all, node, &is)) return false;
   if (ms_capture_is(look->all.capture, node)) look->found = node;
   if (node->kind != MS_ASSIGN) return look->found == NULL;
   ms_node *value = value_for(&look->all, node);
@@ -249,6 +252,7 @@ static bool look_for_stray(ms_node *node, void *context) {
 static bool look_for_impure(ms_node *node, void *context) {
   search *look = context;
   if (look->found != NULL || node->kind == MS_FUNCTION) return false;
+  if (ms_walk_is_dead(look->all.walk, node, false)) return false;
   ms_node *value = node->kind == MS_ASSIGN ? value_for(&look->all, node) : NULL;
   if (value == NULL || value->kind != MS_BINARY) return true;
   bool logic = value->op == MS_OP_AND || value->op == MS_OP_OR;

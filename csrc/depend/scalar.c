@@ -10,6 +10,7 @@
 #include "depend/slice.h"
 
 typedef struct flow {
+  const ms_walk *walk;
   const ms_capture *capture;
   bool assigned;  /* on every path to here */
   bool exposed;   /* read somewhere before it was assigned */
@@ -42,6 +43,7 @@ static void follow_kids(flow *state, ms_node *node, uint32_t from, uint32_t to) 
 /* A mention inside a function that the body makes: when it runs is not known. */
 static bool mention(ms_node *node, void *context) {
   flow *state = context;
+  if (ms_walk_is_dead(state->walk, node, false)) return false;
   if (!ms_capture_is(state->capture, node)) return true;
   state->assigned = false;
   read_here(state, node);
@@ -78,7 +80,7 @@ static void follow_maybe(flow *state, ms_node *node) {
 }
 
 static void follow_if(flow *state, ms_node *node) {
-  bool all = true, has_else = node->kids % 2 == 1;
+  bool all = true, has_else = node->kids % 2 == 1 || ms_walk_is_dead(state->walk, node, true);
   uint32_t maybe = state->maybe;
   for (uint32_t k = 0; k < node->kids; k++) {
     if (k + 1 < node->kids && k % 2 == 0) { /* a condition; its block follows */
@@ -117,6 +119,10 @@ static void follow_loop(flow *state, ms_node *node) {
 }
 
 static void follow(flow *state, ms_node *node) {
+  if (ms_walk_is_dead(state->walk, node, false)) {
+    state->assigned = state->assigned || node->kind > MS_BLOCK; /* no path comes out of it */
+    return;
+  }
   switch (node->kind) {
     case MS_NAME:
       if (ms_capture_is(state->capture, node)) read_here(state, node);
@@ -280,9 +286,23 @@ static void find_aliased(ms_walk *walk, const ms_capture *capture, const char *a
               rest == NULL ? NULL : fix);
 }
 
+/* A variable that is assigned in dead places only: it keeps the value of before the loop. */
+static bool keeps_value(ms_walk *walk, ms_node *body, uint32_t index, ms_scalar_plan *plan) {
+  const ms_capture *capture = &walk->loop->captures[index];
+  const ms_binding *binding = &walk->bindings[index];
+  flow state = {.walk = walk, .capture = capture};
+  if (binding->kind > MS_BIND_STRING || binding->depth != capture->field_count) return false;
+  if (walk->dead_before == NULL) return false;
+  follow(&state, body);
+  if (state.first_write != NULL) return false;
+  bool read = state.exposed || capture->field_count > 0;
+  *plan = (ms_scalar_plan){.capture = index, .role = read ? MS_ROLE_BROADCAST : MS_ROLE_PRIVATE};
+  return true;
+}
+
 static void assignment_role(ms_walk *walk, ms_node *body, uint32_t index, ms_scalar_plan *plan) {
   const ms_capture *capture = &walk->loop->captures[index];
-  flow state = {.capture = capture};
+  flow state = {.walk = walk, .capture = capture};
   plan->capture = index;
   if (walk->bindings[index].aliased && capture->field_count == 0) {
     plan->role = MS_ROLE_CARRIED;
@@ -330,7 +350,9 @@ int ms_scalars_find(ms_walk *walk, ms_node *body, ms_scalar_plan **scalars, uint
     const ms_capture *capture = &loop->captures[c];
     ms_scalar_plan *plan = &(*scalars)[*count];
     bool variable = capture->field_count == 0;
-    if (capture->assigned && (variable || ms_scalar_in_field(walk, c))) {
+    if (capture->assigned && keeps_value(walk, body, c, plan)) {
+      (*count)++;
+    } else if (capture->assigned && (variable || ms_scalar_in_field(walk, c))) {
       assignment_role(walk, body, c, plan);
       (*count)++;
     } else if (!capture->assigned && walk->bindings[c].kind <= MS_BIND_STRING &&

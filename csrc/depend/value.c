@@ -82,6 +82,7 @@ static void assign_name(ms_walk *walk, ms_node *target, const ms_value *value) {
       ms_walk_find(walk, MS_REASON_REBOUND, true, target,
                    "work on a copy of the name: local mine = name",
                    "the body assigns a captured variable that holds an array, table or function");
+    if (ms_guard_is_never(walk->guard)) return;
     ms_walk_join(walk, &walk->capture_value[capture], value);
     return;
   }

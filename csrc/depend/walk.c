@@ -252,6 +252,7 @@ static void walk_statement(ms_walk *walk, ms_node *node) {
 
 void ms_walk_statement(ms_walk *walk, ms_node *node) {
   bool repeats = node->kind == MS_WHILE || node->kind == MS_REPEAT || node->kind == MS_FOR_GENERIC;
+  if (node->kind != MS_LABEL) ms_walk_note_dead(walk, node, false);
   if (repeats) ms_walk_forget(walk, node);
   walk_statement(walk, node);
   if (repeats) ms_walk_forget(walk, node);
@@ -288,6 +289,8 @@ static void begin_pass(ms_walk *walk) {
   walk->buffered = NULL;
   walk->jump_count = walk->exits = walk->breaks = 0;
   walk->jumps_lost = false;
+  walk->dead_before = walk->dead;
+  walk->dead = NULL;
   walk->guard = walk->block.guard = &ms_guard_always;
 }
 
@@ -301,7 +304,7 @@ int ms_walk_body(ms_walk *walk, ms_node *body) {
     if (last) return 0;
     last = !walk->changed;
     /* Unless variables were read that had no value yet, all values were known in this pass. */
-    if (last && !walk->early && walk->frames == NULL) return 0;
+    if (last && !walk->early && walk->frames == NULL && walk->dead == NULL) return 0;
   }
   begin_pass(walk);
   ms_walk_find(walk, MS_REASON_COMPLEX, false, body, "move parts of the body into functions",

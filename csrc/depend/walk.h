@@ -110,6 +110,14 @@ typedef struct ms_entrance {
   uint32_t exits, breaks;
 } ms_entrance;
 
+/* A place of the body that no iteration comes to: a statement, an operand of a logic operator, or
+ * (`beside`) what is beside all branches of an if. */
+typedef struct ms_dead {
+  const ms_node *node;
+  bool beside;
+  const struct ms_dead *previous;
+} ms_dead;
+
 typedef struct ms_jump {
   const ms_node *label;
   const ms_guard *guard; /* where it jumps; NULL: not known */
@@ -156,8 +164,10 @@ typedef struct ms_walk {
   ms_entrance block;     /* of the innermost */
   ms_jump jump[MS_MAX_JUMPS]; /* gotos whose labels are still to come */
   uint32_t jump_count;
-  uint32_t exits, breaks; /* jumps that have not met their label; breaks in the loop */
-  bool jumps_lost;        /* there were more */
+  uint32_t exits, breaks;     /* jumps that have not met their label; breaks in the loop */
+  bool jumps_lost;            /* there were more */
+  const ms_dead *dead;        /* the last place in the loop's text that is never reached */
+  const ms_dead *dead_before; /* that of the pass before, which knows all of them */
   ms_inner scope[MS_MAX_INNER];
   uint32_t scope_count;
   uint32_t possible;  /* > 0: what is met may not happen */
@@ -216,6 +226,8 @@ void ms_walk_exit(ms_walk *walk, const ms_node *node);
 void ms_walk_label(ms_walk *walk, const ms_node *node);
 void ms_walk_close_jumps(ms_walk *walk, const ms_node *block);
 bool ms_walk_leaves(ms_node *loop);
+void ms_walk_note_dead(ms_walk *walk, const ms_node *node, bool beside);
+bool ms_walk_is_dead(const ms_walk *walk, const ms_node *node, bool beside);
 void ms_walk_logic(ms_walk *walk, ms_node *node, ms_value *value);
 bool ms_walk_compare(ms_walk *walk, ms_op op, const ms_value *left, const ms_value *right,
                      ms_value *value);

@@ -83,8 +83,7 @@ static int find_scalars(ms_draft *draft) {
     bool carried = scalar != NULL && scalar->role == MS_ROLE_CARRIED;
     /* A field beyond the value is written through the value: no scalar. */
     bool whole = job->bindings[c].depth == job->loop->captures[c].field_count;
-    bool lost = job->loop->captures[c].assigned && whole &&
-                (scalar == NULL || scalar->role == MS_ROLE_BROADCAST);
+    bool lost = job->loop->captures[c].assigned && whole && scalar == NULL;
     if (carried || lost)
       return ms_error_set(draft->err, MS_DEP,
                           "%s is assigned in a way that the plan has no role for",
