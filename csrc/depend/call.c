@@ -334,6 +334,10 @@ static void method_of_other(ms_walk *walk, const ms_value *object, ms_node *node
   bool pure =
       object->kind != MS_VALUE_OTHER || (own == 0 && ms_effect_is_string_method(node->text));
   bool quiet = object->kind == MS_VALUE_OTHER && object->quiet;
+  if (own != 0 && !object->plain) { /* it may be an array, whose methods store themselves */
+    ms_effect effect = ms_effect_of_method(node->text, node->kids - 1);
+    quiet = quiet && effect != MS_EFFECT_WRITE && effect != MS_EFFECT_UPDATE;
+  }
   arguments all = evaluate_arguments(walk, node, NULL);
   if (walk->space->methods && !all.simple) pure = false;
   touch_arguments(walk, &all, pure ? USE_READ : quiet ? USE_BY_KIND : USE_WRITE, node);
