@@ -269,6 +269,11 @@ describe("scalars", function()
     end
   end)
 
+  it("reduce: quotients, and in functions that the body makes", function()
+    assert.are.equal("s reduction *", (roles("s = s / A[i]")))
+    assert.are.equal("s reduction +", (roles("local f = function() s = s + 1 end\nf()")))
+  end)
+
   it("reduce: several at once", function()
     assert.are.equal("s reduction +, t reduction +", (roles("s, t = s + i, t + 2*i")))
     assert.are.equal("s reduction max, t reduction min",
@@ -283,11 +288,11 @@ describe("scalars", function()
     "if A:fill(1) > s then s = A:fill(1) end", "s = A[i] > s and s or A[i + 1]",
     "if A[i] > s then s = A[i] elseif A[i] < 0 then s = s + 1 end",
       "s = math.max(A[i], B[i]) + s / 2",
-    "s = A[i] - s", "s = s / 2", "s = s + s", "s = s + A[i]\ns = s * 2", "s = s + A[i]\nB[i] = s",
+    "s = A[i] - s", "s = 2 / s", "s = s + s", "s = s + A[i]\ns = s * 2", "s = s + A[i]\nB[i] = s",
     "B[i] = s\ns = i", "s = s ^ 2", "if A[i] > s then s = A[i + 1] end",
     "if A[i] > s then s = A[i] else s = 0 end", "s = 2 and s", "s = math.max(s, s)",
     "if flag then s = i end\nB[i] = s", "for k = 1, A[i] do s = k end\nB[i] = s",
-    "local f = function() s = s + 1 end\nf()",
+    "local f = function() s = s + 1 return s end\nB[i] = f()",
     "repeat if flag then break end\ns = 1 until true\nB[i] = s",
     "if A[i] > s then s = A[i] B[1] = i end", "s = s .. 'x'", "while s < 3 do s = s + 1 end",
   }
