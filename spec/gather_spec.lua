@@ -111,7 +111,7 @@ describe("plain tables that are gathered", function()
       ["table.insert(t, f(i))"] = "t[#t + 1] = value",
       ["insert(t, f(i))"] = "t[#t + 1] = value",
       ["table.insert(t, 1, i)"] = "t[i] = value",
-      ["table.sort(t, A)"] = "t[i] = value",
+      ["table.sort(t, A)"] = "call it before or after the loop",
       ["t[i % 3] = t[i % 3] + 1"] = "t[i % 3] = (t[i % 3] or 0) + ...",
       ["t[i % 3] = t[i % 2] - 1"] = "use an array",
     } do
