@@ -110,7 +110,7 @@ describe("plain tables that are gathered", function()
     for body, fix in pairs {
       ["table.insert(t, f(i))"] = "t[#t + 1] = value",
       ["insert(t, f(i))"] = "t[#t + 1] = value",
-      ["table.insert(t, 1, i)"] = "t[i] = value",
+      ["table.insert(t, 1, i)"] = "call it before or after the loop",
       ["table.sort(t, A)"] = "call it before or after the loop",
       ["t[i % 3] = t[i % 3] + 1"] = "t[i % 3] = (t[i % 3] or 0) + ...",
       ["t[i % 3] = t[i % 2] - 1"] = "use an array",
