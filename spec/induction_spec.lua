@@ -42,6 +42,31 @@ local BODIES = {
   {"local p = (i - 1) * (m + 1) for j = 1, m do p = p + 1 A[p + 1] = A[p] + B[j] end",
     "independent"},
   {"local p = (i - 1) * m for j = 1, m do p = p + 1 A[p + 1] = A[p] + B[j] end", nil},
+  -- as often as an index says
+  {"local p = 0 for j = 1, i do p = p + 1 A[(i - 1) * n + p] = j end", "independent"},
+  {"local p = 0 for j = 1, i do p = p + 1 end A[p] = i", "independent"},
+  {"local p = 0 for j = 1, i do p = p + 2 end for j = 1, 2 do p = p - 1 A[p + 1] = j end",
+    "independent"},
+  {"local p = 1 for j = n, i, -1 do p = p + 1 end A[p] = i", "independent"},
+  {"local p = 1 for j = i, n - 1 do p = p + 1 if B[j] > 9 then break end end A[p] = i", nil},
+  {"local p = 2 * n for j = 1, i do p = p - 1 end A[p] = A[p + n]", "independent"},
+  {"local p = 2 * n for j = 1, i do p = p - 1 end A[p] = A[p - 1]", nil},
+  {"for a = 1, m do local p = i for b = 1, a do p = p + n end A[p] = a end", "independent"},
+  {"for a = 1, m do local p = i for b = 1, a do p = p + 1 end A[p] = a end", nil},
+  {"local p = i for j = 3, i do p = p + 1 end A[p] = i", "independent"}, -- 1, 2, 4, 6, ...
+  {"local p = 0 for j = 3, i do p = p + 1 end A[i + p] = i", "independent"},
+  {"local p = 0 for j = 3, i do p = p + 1 end A[p + 1] = i", nil},
+  {"local p = 3 for j = i, 4 do p = p - 1 end A[5 * i + p] = A[5 * i + p] + 1", "independent"},
+  {"local p = 0 for j = i, 4 do p = p - 1 end A[2 * i + p + 4] = i", "independent"},
+  {"local p = 0 for j = i, 4 do p = p + 2 end A[i + p] = i", nil},
+  {"local p = i for j = 3, i do p = p + n end for j = 1, 2 do p = p + n A[p] = j end",
+    "independent"},
+  {"local p = i for j = 3, i do p = p + 1 end for j = 1, 2 do p = p + n A[p] = j end", nil},
+  {"local p = i for j = 3, i do p = p + n end for j = 2, i do p = p - n A[p + n] = j end",
+    "independent"},
+  {"local p = 0 for j = 1, i % 3 do p = p + 1 end local q = i % 4 A[3 * i + p] = q", "independent"},
+  {"local p = 0 for j = 2, i % 3 do p = p + 1 end local q = i % 4 A[2 * i + p] = q", "independent"},
+  {"local p = 0 for j = 2, i % 3 do p = p + 1 end local q = i % 4 A[i + p] = q", nil},
 }
 
 -- Functions that a loop's text calls.

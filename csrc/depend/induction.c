@@ -5,8 +5,9 @@
  * An assignment in straight code gives the local its new value, what may or may not be executed
  * takes it away. Where an inner loop adds the same constant in each of its iterations (`p = p + 1`,
  * also in loops of constant length inside of it), the local is its value before the loop plus that
- * constant times the number of the iteration: an induction variable. Locals that functions of the
- * body share are not followed: these may run at any time. */
+ * constant times the number of the iteration: an induction variable. After the loop it is known,
+ * too, where the number of iterations is a sum of indices, or 0 where that is less. Locals that
+ * functions of the body share are not followed: these may run at any time. */
 #include <string.h>
 
 #include "depend/piece.h"
@@ -62,11 +63,6 @@ static const ms_held *hold(ms_walk *walk, const ms_value *value) {
   held->scope_count = count;
   if (count > 0) memcpy(held->scope, walk->scope, count * sizeof *held->scope);
   return held;
-}
-
-static const ms_held *hold_form(ms_walk *walk, const ms_form *form) {
-  const ms_value value = ms_value_number(form);
-  return hold(walk, &value);
 }
 
 static bool is_good(const ms_walk *walk, const ms_held *held) {
@@ -283,15 +279,36 @@ static bool number_of(const induction *all, ms_node *node, ms_form *form) {
   return value.kind == MS_VALUE_NUMBER;
 }
 
-/* How often a loop runs between two ends; false if that is no constant. */
-static bool trips_of(const ms_form *start, const ms_form *limit, const ms_form *step,
-                     int64_t *trips) {
-  ms_form length;
+/* a op b of numbers that may be one thing or another; false if that is not known. */
+static bool combine(ms_walk *walk, ms_op op, const ms_value *a, const ms_value *b,
+                    ms_value *result) {
+  *result = ms_value_scalar();
+  if (a->kind == MS_VALUE_NUMBER && b->kind == MS_VALUE_NUMBER) {
+    ms_walk_operate(walk, op, a, b, result);
+  } else if (!ms_pieces_operate(walk, op, a, b, result)) {
+    return false;
+  }
+  return result->kind == MS_VALUE_NUMBER || result->pieces != NULL;
+}
+
+/* How often a loop runs between two ends: a constant, or with step 1 or -1 what is between them,
+ * and 0 where that is less. */
+static bool trips_of(ms_walk *walk, const ms_form *start, const ms_form *limit, const ms_form *step,
+                     ms_value *trips) {
+  ms_form length, last = ms_form_of(1);
+  const ms_form zero = {0};
   if (!ms_form_is_constant(step) || step->constant == 0) return false;
-  if (!ms_form_add(&length, limit, start, -1) || !ms_form_is_constant(&length)) return false;
-  bool empty = step->constant > 0 ? length.constant < 0 : length.constant > 0;
-  *trips = empty ? 0 : length.constant / step->constant + 1;
-  return true;
+  if (!ms_form_add(&length, limit, start, -1)) return false;
+  if (ms_form_is_constant(&length)) {
+    bool empty = step->constant > 0 ? length.constant < 0 : length.constant > 0;
+    const ms_form count = ms_form_of(empty ? 0 : length.constant / step->constant + 1);
+    *trips = ms_value_number(&count);
+    return true;
+  }
+  if (step->constant != 1 && step->constant != -1) return false;
+  if (!ms_form_add(&last, &last, &length, step->constant)) return false;
+  const ms_value counts[2] = {ms_value_number(&zero), ms_value_number(&last)};
+  return ms_pieces_extreme(walk, true, counts, 2, trips);
 }
 
 /* The constant that `p = p + c`, `p = c + p` or `p = p - c` adds. */
@@ -327,12 +344,14 @@ static bool added_by_assignment(const induction *all, ms_node *node, int64_t *su
 
 static bool added_by_loop(const induction *all, ms_node *node, int64_t *sum) {
   ms_form start, limit, step;
-  int64_t trips, each = 0, total;
+  ms_value trips;
+  int64_t each = 0, total;
   if (!number_of(all, node->kid[0], &start) || !number_of(all, node->kid[1], &limit)) return false;
-  if (!number_of(all, node->kid[2], &step) || !trips_of(&start, &limit, &step, &trips))
-    return false;
+  if (!number_of(all, node->kid[2], &step)) return false;
+  if (!trips_of(all->walk, &start, &limit, &step, &trips)) return false;
+  if (trips.kind != MS_VALUE_NUMBER || !ms_form_is_constant(&trips.form)) return false;
   if (has_exit(node->kid[3]) || !added_by_block(all, node->kid[3], &each)) return false;
-  if (__builtin_mul_overflow(trips, each, &total)) return false;
+  if (__builtin_mul_overflow(trips.form.constant, each, &total)) return false;
   if (__builtin_add_overflow(*sum, total, sum)) return false;
   return *sum <= MS_FORM_COEFFICIENT && *sum >= -MS_FORM_COEFFICIENT;
 }
@@ -360,7 +379,7 @@ static bool added_by_block(const induction *all, ms_node *block, int64_t *sum) {
 struct ms_after {
   const ms_symbol *symbol;
   bool known;
-  ms_form form;
+  ms_value value;
   ms_after *next;
 };
 
@@ -372,14 +391,17 @@ static bool is_listed(const ms_after *list, const ms_symbol *symbol) {
 /* What the local holds in each iteration, if its first value is known, and after the last. */
 static void begin_known(induction *all, ms_trips *trips, const ms_held *before, ms_after *after) {
   ms_walk *walk = all->walk;
-  ms_form form, one = ms_form_of(1);
-  int64_t each = 0, total;
+  int64_t each = 0;
   all->symbol = after->symbol;
   if (!added_by_block(all, trips->loop->kid[3], &each)) return;
-  if (ms_form_add(&form, &before->value.form, &trips->counter, each))
-    set(walk, &walk->held[after->symbol->index], hold_form(walk, &form));
-  after->known = trips->constant && !__builtin_mul_overflow(trips->count, each, &total) &&
-                 ms_form_add(&after->form, &before->value.form, &one, total);
+  const ms_form added = ms_form_of(each);
+  const ms_value sum = ms_value_number(&added), number = ms_value_number(&trips->counter);
+  ms_value counted, value;
+  if (combine(walk, MS_OP_MUL, &number, &sum, &counted) &&
+      combine(walk, MS_OP_ADD, &before->value, &counted, &value))
+    set(walk, &walk->held[after->symbol->index], hold(walk, &value));
+  after->known = trips->closed && combine(walk, MS_OP_MUL, &trips->count, &sum, &counted) &&
+                 combine(walk, MS_OP_ADD, &before->value, &counted, &after->value);
 }
 
 static void begin_local(induction *all, ms_trips *trips, const ms_symbol *symbol) {
@@ -393,7 +415,8 @@ static void begin_local(induction *all, ms_trips *trips, const ms_symbol *symbol
   const ms_held *before = walk->held[symbol->index];
   set(walk, &walk->held[symbol->index], NULL);
   bool inside = symbol->declaration != NULL && symbol->declaration->begin > trips->loop->begin;
-  bool number = is_good(walk, before) && before->value.kind == MS_VALUE_NUMBER;
+  bool number = is_good(walk, before) &&
+                (before->value.kind == MS_VALUE_NUMBER || before->value.pieces != NULL);
   if (trips->counted && !inside && number) begin_known(all, trips, before, after);
 }
 
@@ -416,13 +439,17 @@ void ms_walk_begin_trips(ms_walk *walk, ms_trips *trips, const ms_value *ends) {
   beginning begin = {{.walk = walk, .loop = trips->loop}, trips};
   bool numbers = ends[0].kind == MS_VALUE_NUMBER && ends[1].kind == MS_VALUE_NUMBER &&
                  ends[2].kind == MS_VALUE_NUMBER;
-  trips->constant = numbers && !has_exit(trips->loop->kid[3]) &&
-                    trips_of(&ends[0].form, &ends[1].form, &ends[2].form, &trips->count);
+  trips->closed = numbers && !has_exit(trips->loop->kid[3]) &&
+                  trips_of(walk, &ends[0].form, &ends[1].form, &ends[2].form, &trips->count);
   ms_node_walk(trips->loop->kid[3], note_jump, &begin.induction);
   ms_node_walk(trips->loop->kid[3], begin_assigned, &begin);
 }
 
-void ms_walk_end_trips(ms_walk *walk, const ms_trips *trips) {
-  for (const ms_after *each = trips->after; each != NULL; each = each->next)
-    set(walk, &walk->held[each->symbol->index], each->known ? hold_form(walk, &each->form) : NULL);
+bool ms_walk_end_trips(ms_walk *walk, const ms_trips *trips) {
+  bool any = false;
+  for (const ms_after *each = trips->after; each != NULL; each = each->next) {
+    set(walk, &walk->held[each->symbol->index], each->known ? hold(walk, &each->value) : NULL);
+    any = any || each->known;
+  }
+  return any;
 }

@@ -78,6 +78,7 @@ static void walk_numeric(ms_walk *walk, ms_node *node) {
   ms_walk_value(walk, node->kid[1], &ends[1]);
   ends[2] = ms_value_number(&one);
   if (node->kid[2] != NULL) ms_walk_value(walk, node->kid[2], &ends[2]);
+  uint32_t outside = walk->scope_count;
   bool exact = true;
   bool known = ms_walk_quantify(walk, ends, &variable, &exact);
   ms_value value = known ? ms_value_number(&variable) : ms_value_scalar();
@@ -92,8 +93,8 @@ static void walk_numeric(ms_walk *walk, ms_node *node) {
   ms_walk_block(walk, node->kid[3]);
   walk->loops--;
   walk->possible -= possible;
-  walk->scope_count = scope;
-  ms_walk_end_trips(walk, &trips);
+  walk->scope_count = outside;
+  if (!ms_walk_end_trips(walk, &trips)) walk->scope_count = scope;
   walk->guard = guard;
   walk->breaks = breaks;
 }

@@ -96,8 +96,8 @@ typedef struct ms_trips {
   const ms_node *loop;
   bool counted; /* `counter` is the form of the number, from 0, of an iteration */
   ms_form counter;
-  bool constant; /* there are always `count`, none of which ends the loop */
-  int64_t count;
+  bool closed;    /* there are `count`, none of which ends the loop */
+  ms_value count; /* made of what is outside of the loop */
   ms_after *after;
 } ms_trips;
 
@@ -213,9 +213,10 @@ bool ms_walk_meet(ms_walk *walk, ms_node *node, const ms_path *paths, bool exact
  * false where the guard takes in more. */
 bool ms_walk_quantify(ms_walk *walk, const ms_value *ends, ms_form *variable, bool *exact);
 
-/* Around the block of a numeric loop with these ends. */
+/* Around the block of a numeric loop with these ends. Behind it: whether locals hold numbers that
+ * may mention what the ends do. */
 void ms_walk_begin_trips(ms_walk *walk, ms_trips *trips, const ms_value *ends);
-void ms_walk_end_trips(ms_walk *walk, const ms_trips *trips);
+bool ms_walk_end_trips(ms_walk *walk, const ms_trips *trips);
 
 /* Parts shared by the files of the walk. */
 void ms_walk_statement(ms_walk *walk, ms_node *node);
