@@ -170,6 +170,8 @@ $(eval $(call random_spec,reductions,MEISSA_REDUCTIONS,10000,spec/reductions_ran
 random reductions against plain loops))
 $(eval $(call random_spec,guards,MEISSA_GUARDS,20000,spec/guards_random_spec.lua,\
 random loops with conditions and piecewise subscripts against the recorder and the loop as written))
+$(eval $(call random_spec,counters,MEISSA_COUNTERS,20000,spec/counters_random_spec.lua,\
+random counters in inner loops against what the loops touch))
 $(eval $(call random_spec,files,MEISSA_FILES,5000,spec/read_damage_spec.lua,\
 damaged files of each format to the end of a loop over them))
 

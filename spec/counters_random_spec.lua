@@ -3,12 +3,12 @@
 -- The analyser against brute force on random loops whose locals are counted in inner loops that
 -- run as often as indices, remainders, quotients and extremes of them say: what it calls
 -- independent has no two iterations that touch one element, one of them writing, and what it
--- calls serial has.
+-- calls serial has. MEISSA_TEST_SEED replays a run, MEISSA_COUNTERS changes its length.
 local analyze = require "meissa.analyze"
 local seed = require "spec.support.seed"
 local affines = require "spec.depend_affine"
 
-local COUNT = tonumber(os.getenv "MEISSA_TEST_COUNT" or "") or 1500
+local COUNT = tonumber(os.getenv "MEISSA_COUNTERS" or "") or 1500
 local STEPS, ADDED = {1, 1, 1, -1, -1, 2}, {1, 1, -1, 2, -3}
 
 local function sum(rng, names)
