@@ -125,6 +125,27 @@ describe("loops over views", function()
     assert.are.equal(E[4]:sum() + T[4]:sum() + E[5][1], sums[4])
   end)
 
+  it("that the loop writes travel as the box around those that overlap, not as rows of the base",
+     function()
+    local X, plain = meissa.rand(300, 200), {}
+    local third, fifth = X:select(2, 3), X:select(2, 5)
+    local left, right = X:narrow(2, 3, 2), X:narrow(2, 4, 2) -- columns 3 and 4, 4 and 5
+    local part, T = third:narrow(1, 101, 100), X:transpose()
+    for i = 1, 300 do plain[i] = X[i][5] + 1 + X[i][4] end
+    meissa.init {workers = 2, shm = false}
+    finally(function() meissa.init {} end)
+    for i in meissa.parallel(300) do third[i] = fifth[i] + 1 end
+    assert.is_true(meissa.last().moved <= 4 * 300 * 8, meissa.last().moved)
+    for i in meissa.parallel(300) do left[i][1] = right[i][1] + left[i][1] end
+    assert.is_true(meissa.last().moved <= 2 * 3 * 300 * 8, meissa.last().moved)
+    for i = 1, 300 do assert.are.equal(plain[i], X[i][3]) end
+    for i in meissa.parallel(100) do part[i] = third[i + 100] * 2 end
+    assert.is_true(meissa.last().moved <= 2 * 100 * 8, meissa.last().moved)
+    for i in meissa.parallel(300) do X[i][3] = T[5][i] end
+    assert.is_true(meissa.last().moved <= 2 * 300 * 200 * 8, meissa.last().moved)
+    for i = 1, 300 do assert.are.equal(X[i][5], X[i][3]) end
+  end)
+
   it("with strides that no base has in common are compared by the elements' numbers", function()
     local A = meissa.zeros(20)
     for k = 1, 20 do A[k] = k end

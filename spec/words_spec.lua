@@ -213,3 +213,22 @@ describe("refusals of stores", function()
     assert.equal(N + 1, new[N].x)
   end)
 end)
+
+describe("lookups in package", function()
+  it("are told to load the module before the loop, those of variables to look these up", function()
+    local name = "ffi"
+    local function loaded() return package.loaded[name] end
+    for _, fn in ipairs {
+      function() meissa.map({ 1, 2, 3 }, function() return loaded() and 1 end) end,
+      function() meissa.map({ 1, 2, 3 }, function() return package.loaded[name] and 1 end) end } do
+      local text = tostring(refusal(fn))
+      assert.truthy(text:find("DEP119", 1, true), text)
+      assert.truthy(text:find('local module = require("name")', 1, true), text)
+      assert.is_nil(text:find("_G[name]", 1, true))
+    end
+    local text = tostring(refusal(function()
+      meissa.map({ 1 }, function() return _G[name] and 1 end)
+    end))
+    assert.truthy(text:find("local value = _G[name]", 1, true), text)
+  end)
+end)

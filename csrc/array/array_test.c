@@ -242,7 +242,14 @@ static void test_labels(void) {
   labels = ms_labels_strings(strdup("abc"), offsets, 3, &err);
   CHECK(ms_labels_find_string(labels, "bc", 2) == 1 && ms_labels_find_string(labels, "", 0) == 2);
   CHECK(ms_labels_find_string(labels, "c", 1) == -1 && ms_labels_find_number(labels, 0) == -1);
+  ms_labels *some = ms_labels_slice(labels, 1, 2, &err);
   ms_labels_release(&labels);
+  CHECK(some->table == NULL && ms_labels_find_number(some, 0) == -1 && some->table == NULL);
+  CHECK(ms_labels_find_string(some, "bc", 2) == 0 && ms_labels_find_string(some, "", 0) == 1);
+  CHECK(some->table != NULL && ms_labels_find_string(some, "a", 1) == -1);
+  CHECK(ms_labels_prepare(some, &err) == 0);
+  ms_labels_release(&some);
+  CHECK(some == NULL);
 }
 
 int main(void) {

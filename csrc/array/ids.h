@@ -27,8 +27,8 @@ typedef struct ms_ids {
   uint64_t *offsets;   /* strings: id p is bytes[offsets[p] .. offsets[p+1]) */
   char *bytes;
   uint64_t byte_capacity;
-  const ms_labels *fixed; /* not owned: only these ids are known, nothing is added */
-  int64_t fixed_extent;   /* without labels: ids are the integers 1..fixed_extent; 0: not fixed */
+  ms_labels *fixed;     /* not owned: only these ids are known, nothing is added */
+  int64_t fixed_extent; /* without labels: ids are the integers 1..fixed_extent; 0: not fixed */
 } ms_ids;
 
 /* An id on its way to its position. Looking it up waits for memory; of several ids that are all

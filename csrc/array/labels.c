@@ -114,7 +114,7 @@ static int build_table(ms_labels *labels, ms_error *err) {
   return 0;
 }
 
-ms_labels *ms_labels_strings(char *bytes, uint64_t *offsets, int64_t count, ms_error *err) {
+ms_labels *ms_labels_distinct(char *bytes, uint64_t *offsets, int64_t count, ms_error *err) {
   ms_labels *labels = new_labels(count, err);
   if (labels == NULL) {
     free(bytes);
@@ -123,7 +123,12 @@ ms_labels *ms_labels_strings(char *bytes, uint64_t *offsets, int64_t count, ms_e
   }
   labels->bytes = bytes;
   labels->offsets = offsets;
-  if (build_table(labels, err) != 0) ms_labels_release(&labels);
+  return labels;
+}
+
+ms_labels *ms_labels_strings(char *bytes, uint64_t *offsets, int64_t count, ms_error *err) {
+  ms_labels *labels = ms_labels_distinct(bytes, offsets, count, err);
+  if (labels != NULL && build_table(labels, err) != 0) ms_labels_release(&labels);
   return labels;
 }
 
@@ -153,7 +158,7 @@ static ms_labels *pick(const ms_labels *labels, const int64_t *positions, int64_
     memcpy(bytes + offsets[i], labels->bytes + labels->offsets[positions[i]],
            (size_t)(offsets[i + 1] - offsets[i]));
   }
-  return ms_labels_strings(bytes, offsets, count, err);
+  return ms_labels_distinct(bytes, offsets, count, err);
 }
 
 ms_labels *ms_labels_slice(const ms_labels *labels, int64_t first, int64_t count, ms_error *err) {
@@ -218,7 +223,22 @@ int64_t ms_labels_find_number(const ms_labels *labels, int64_t number) {
   return labels->numbers[position] == number ? position : -1;
 }
 
-int64_t ms_labels_find_string(const ms_labels *labels, const char *text, uint64_t length) {
-  if (labels->table == NULL) return -1;
+int ms_labels_prepare(ms_labels *labels, ms_error *err) {
+  if (labels->offsets == NULL || labels->table != NULL) return 0;
+  return build_table(labels, err);
+}
+
+/* Without memory for a table: looks at each. */
+static int64_t find_slowly(const ms_labels *labels, const char *text, uint64_t length) {
+  for (int64_t i = 0; i < labels->count; i++) {
+    if (same(labels, i, text, length)) return i;
+  }
+  return -1;
+}
+
+int64_t ms_labels_find_string(ms_labels *labels, const char *text, uint64_t length) {
+  if (labels->offsets == NULL) return -1;
+  ms_error none = {0};
+  if (ms_labels_prepare(labels, &none) != 0) return find_slowly(labels, text, length);
   return (int64_t)labels->table[slot_of(labels, text, length)] - 1;
 }

@@ -116,7 +116,9 @@ static int prepare_like(reader *r, ms_error *err) {
                         like->dim_count);
   }
   for (int d = 0; d < 2; d++) {
-    r->ids[d].fixed = r->format.fixed[d].fixed = like->labels[d];
+    ms_labels *labels = like->labels[d];
+    if (labels != NULL && ms_labels_prepare(labels, err) != 0) return -1;
+    r->ids[d].fixed = r->format.fixed[d].fixed = labels;
     r->ids[d].fixed_extent = r->format.fixed[d].fixed_extent = like->dims[d];
   }
   return 0;

@@ -19,50 +19,6 @@ typedef struct arguments {
   ms_value *values;
 } arguments;
 
-static void find_random(ms_walk *walk, const ms_node *node) {
-  ms_walk_find(walk, MS_REASON_RANDOM, true, node,
-               "use meissa.random() or meissa.normal(), which depend on the iteration",
-               "math.random gives numbers in the order of its calls, which a parallel loop does "
-               "not keep");
-}
-
-void ms_walk_find_globals(ms_walk *walk, const char *words, const ms_node *node) {
-  const char *message = ms_arena_format(
-      walk->arena, "%s: a worker has only those variables that the body and its functions name",
-      words);
-  walk->failed = walk->failed || message == NULL;
-  ms_walk_find(walk, MS_REASON_GLOBALS, false, node,
-               "look it up before the loop: local value = _G[name]", message);
-}
-
-void ms_walk_find_impure(ms_walk *walk, const char *name, const ms_node *node) {
-  if (name != NULL && strstr(name, "it uses math.random") != NULL) {
-    find_random(walk, node);
-    return;
-  }
-  if (name != NULL && strstr(name, "it looks up variables") != NULL) {
-    ms_walk_find_globals(walk, name, node);
-    return;
-  }
-  if (name == NULL || walk->space->impure) return;
-  if (strcmp(name, "os.exit") == 0) {
-    ms_walk_find(walk, MS_REASON_IMPURE, walk->possible == 0, node,
-                 "raise an error, which ends all of the loop: error(\"...\")",
-                 "os.exit would end a worker, and not the program");
-    return;
-  }
-  const char *message = ms_arena_format(
-      walk->arena,
-      "%s may reach files, the clock or code outside of Lua: what it does and gives "
-      "would depend on which worker calls it, and when",
-      name);
-  if (message == NULL) {
-    walk->failed = true;
-    return;
-  }
-  ms_walk_find(walk, MS_REASON_IMPURE, walk->possible == 0, node, NULL, message);
-}
-
 static void find_changes(ms_walk *walk, const ms_value *called, const ms_node *node) {
   if (called->kind == MS_VALUE_OTHER) ms_walk_find_impure(walk, called->impure, node);
   if (called->kind != MS_VALUE_OTHER || !called->changes) return;
@@ -140,7 +96,7 @@ static void find_order(ms_walk *walk, ms_effect effect, ms_node *node) {
   if (effect == MS_EFFECT_YIELD)
     ms_walk_find(walk, MS_REASON_YIELDS, true, node, "collect the values, and yield after the loop",
                  "the body yields, and the other side of a yield runs on the driver alone");
-  if (effect == MS_EFFECT_RANDOM) find_random(walk, node);
+  if (effect == MS_EFFECT_RANDOM) ms_walk_find_random(walk, node);
 }
 
 /* math.floor(e / c) of an affine e and a positive constant c. */

@@ -79,7 +79,7 @@ local function unpack_labels(about)
   local head = (count + 1) * 8
   local offsets = ffi.cast("uint64_t *", copy(memory, head))
   local bytes = ffi.cast("char *", copy(memory + head, tonumber(offsets[count])))
-  return core.call(lib.ms_labels_strings, bytes, offsets, count)
+  return core.call(lib.ms_labels_distinct, bytes, offsets, count)
 end
 
 -- Labels of earlier jobs, by the number of what held them.
