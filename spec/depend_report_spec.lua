@@ -161,13 +161,24 @@ end]]
         { A = shape(9), B = shape(9) }))
   end)
 
+  it("advise sums at the end only where nothing else reads what is summed", function()
+    local function advised(body)
+      local text = text_of("for i in parallel({2, 9}) do " .. body .. " end",
+        { A = shape(9), at = shape(9) })
+      return text:find("if sums may be added at the end", 1, true) ~= nil
+    end
+    assert.is_true(advised("A[at[i]] = A[at[i]] + i"))
+    assert.is_false(advised("A[i] = A[i] + A[i-1]"))
+    assert.is_false(advised("A[at[i]] = A[at[i]] + A[1]"))
+  end)
+
   it("explain variables", function()
     assert.are.equal(lines(
       "text:2: loop over i is not parallel [DEP104 carried variable]",
       "  3 |   s = s / 2 + A[i]",
       "            ^ s is read before it is assigned, so each iteration needs the one before it",
-      "  start each iteration afresh:  local s = ...        " ..
-        "run it serially:  parallel(9, {serial = true})"),
+      "  run it serially:  parallel(9, {serial = true})        " ..
+        "if each iteration may start afresh:  local s = ..."),
       text_of("local s = 0\nfor i in parallel(9) do\n  s = s / 2 + A[i]\nend", { A = shape(9) }))
     assert.are.equal(lines(
       "text:1: loop over i is parallel: independent, ordered",

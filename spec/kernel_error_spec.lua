@@ -33,7 +33,7 @@ local failing = {
   { "nil arithmetic", "if i == at then\n B[i] = B[i] + missing --[[HERE]] end",
     "attempt to perform arithmetic on global 'missing' (a nil value)" },
   { "a field of a capture", "if i == at then\n B[i] = opts.deep.rate * 2 --[[HERE]] end",
-    "attempt to perform arithmetic on field 'opts.deep.rate' (a nil value)" },
+    "attempt to perform arithmetic on field 'rate' (a nil value)" },
   { "a local", "local q\nif i == at then\n q.x = 1 --[[HERE]] end",
     "attempt to index local 'q' (a nil value)" },
   { "a nested function",

@@ -4,6 +4,7 @@ local meissa = require "meissa"
 
 local BODIES = {
   "rows[i]:fill(X[i][1])", "rows[i]:copy(X[i])", "rows[i]:axpy(1, X[i])",
+  "rows[i]:free() X[i][1] = 1",
   "local r = rows[i] r:fill(X[i][1])", "rows[i]:fill(0) X[i][2] = 1", "X[i]:fill(rows[i][1])",
 }
 

@@ -220,7 +220,7 @@ for _, workers in ipairs {0, 1, 2, 3} do
           A[i] = sum
         end
       end), "DEP104 carried variable", "sum is combined by `+`, but also used here",
-        "start each iteration afresh:  local sum = ...")
+        "if each iteration may start afresh:  local sum = ...")
     end)
 
     it("keeps the last value of a private variable of an ordered loop", function()

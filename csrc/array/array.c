@@ -129,9 +129,11 @@ static void set_shape(ms_array *array, int type, int dim_count, const int64_t *d
   }
 }
 
-static void attach(ms_array *array, ms_store *store) {
+void ms_array_attach(ms_array *array, ms_store *store) {
   array->store = store;
   array->next = store->arrays;
+  array->link = &store->arrays;
+  if (array->next != NULL) array->next->link = &array->next;
   store->arrays = array;
 }
 
@@ -153,7 +155,7 @@ ms_array *ms_array_dense(int type, int dim_count, const int64_t *dims, ms_error 
   set_shape(array, type, dim_count, dims);
   array->count = count;
   array->data = ms_block_at(&store->block);
-  attach(array, store);
+  ms_array_attach(array, store);
   return array;
 }
 
@@ -184,7 +186,7 @@ ms_array *ms_array_sparse(int type, int dim_count, const int64_t *dims, int64_t 
     array->coords[d] =
         (int32_t *)(void *)((char *)ms_block_at(&coords->block) + vector * (size_t)d);
   }
-  attach(array, values);
+  ms_array_attach(array, values);
   return array;
 }
 
@@ -226,10 +228,10 @@ void ms_array_retain(ms_array *array) {
 
 static void detach(ms_array *array) {
   if (array->store == NULL) return;
-  ms_array **link = &array->store->arrays;
-  while (*link != array) link = &(*link)->next;
-  *link = array->next;
+  *array->link = array->next;
+  if (array->next != NULL) array->next->link = array->link;
   array->next = NULL;
+  array->link = NULL;
   ms_store_release(&array->store);
 }
 

@@ -52,11 +52,12 @@ typedef struct ms_array {
   uint64_t version;               /* sparse: grows when values are changed by the driver */
   const char *invalid;            /* why the contents are lost (names the loop), or NULL; owned */
 
-  int32_t generation;    /* another one after the array was freed and the header used again */
-  int32_t readable;      /* `generation` while the contents may be read, 0 while they are lost */
-  int32_t writable;      /* `generation` while elements may be written, 0 for a snapshot */
-  uint32_t blocks;       /* into how many the last loop cut it; 0: none did */
-  struct ms_array *next; /* in its store's list, or in the list of free headers */
+  int32_t generation;     /* another one after the array was freed and the header used again */
+  int32_t readable;       /* `generation` while the contents may be read, 0 while they are lost */
+  int32_t writable;       /* `generation` while elements may be written, 0 for a snapshot */
+  uint32_t blocks;        /* into how many the last loop cut it; 0: none did */
+  struct ms_array *next;  /* in its store's list, or in the list of free headers */
+  struct ms_array **link; /* in its store's list: what points to this array */
   struct ms_labels *labels[MS_ARRAY_DIMS]; /* id maps; owned references, or NULL */
   struct ms_index *index;                  /* sparse: finds entries; owned, made on demand */
   struct ms_rows *rows;                    /* sparse: compressed rows; owned, made on demand */
@@ -70,6 +71,11 @@ ms_store *ms_store_new(size_t size, ms_error *err);
 void ms_store_retain(ms_store *store);
 /* Gives up a reference (NULL allowed) and nulls the caller's pointer. */
 void ms_store_release(ms_store **store);
+
+/* Puts an array into the list of those that show a store's elements, with a reference to the store
+ * that the caller hands over. Its place is forgotten in constant time, however many views wait for
+ * the garbage collector. */
+void ms_array_attach(ms_array *array, ms_store *store);
 
 /* A dense array of zeros, row-major, with one reference. MS_ARR: bad type, more than 8 dimensions,
  * an extent out of range, memory. */

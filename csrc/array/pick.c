@@ -134,9 +134,7 @@ static ms_array *view_vectors(ms_array *array, int type, int rank, const int64_t
   if (view == NULL) return NULL;
   if (store != NULL) {
     ms_store_retain(store);
-    view->store = store;
-    view->next = store->arrays;
-    store->arrays = view;
+    ms_array_attach(view, store);
   }
   if (array->readable == 0) view->readable = 0;
   ms_array_freeze(view);

@@ -93,7 +93,8 @@ int ms_view_magnitudes(const ms_view *x, double *sum, ms_error *err) {
 
 int ms_view_extremes(const ms_view *x, double *least, double *most, ms_error *err) {
   room native, wide;
-  if (x->count == 0) return ms_error_set(err, MS_ARR, "an empty array has no least element");
+  if (x->count == 0)
+    return ms_error_set(err, MS_ARR, "an empty array has no least and no greatest element");
   double low = INFINITY, high = -INFINITY;
   for (int64_t first = 0; first < x->count; first += MS_REDUCE_CHUNK) {
     size_t n = ms_chunk_size(first, x->count);

@@ -21,9 +21,7 @@ ms_array *ms_array_view(ms_array *array, int dim_count, const int64_t *dims, con
   if (view != NULL && array->writable == 0) view->writable = 0;
   if (view == NULL || array->store == NULL) return view;
   ms_store_retain(array->store);
-  view->store = array->store;
-  view->next = array->store->arrays;
-  array->store->arrays = view;
+  ms_array_attach(view, array->store);
   return view;
 }
 

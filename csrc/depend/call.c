@@ -292,7 +292,8 @@ static void method_of_other(ms_walk *walk, const ms_value *object, ms_node *node
   bool quiet = object->kind == MS_VALUE_OTHER && object->quiet;
   if (own != 0 && !object->plain) { /* it may be an array, whose methods store themselves */
     ms_effect effect = ms_effect_of_method(node->text, node->kids - 1);
-    quiet = quiet && effect != MS_EFFECT_WRITE && effect != MS_EFFECT_UPDATE;
+    quiet = quiet && effect != MS_EFFECT_WRITE && effect != MS_EFFECT_UPDATE &&
+            strcmp(node->text, "free") != 0;
   }
   arguments all = evaluate_arguments(walk, node, NULL);
   if (walk->space->methods && !all.simple) pure = false;

@@ -176,12 +176,14 @@ int ms_explain_findings(const ms_explainer *explain) {
     if (reason == NULL) return -1;
     reason->message = ms_arena_copy(explain->arena, finding->message, strlen(finding->message));
     reason->first = ms_explain_place(explain, finding->node);
+    bool flows = finding->kind == MS_REASON_SCALAR; /* what keeps the result comes first */
+    if (flows && add_call_fix(explain, reason, "run it serially", "serial = true") != 0) return -1;
     if (finding->fix != NULL)
       add_fix(reason, ms_arena_copy(explain->arena, finding->fix, strlen(finding->fix)));
     if (finding->kind == MS_REASON_IMPURE && finding->fix == NULL &&
         add_call_fix(explain, reason, "if their order does not matter", "impure = true") != 0)
       return -1;
-    if (!is_notice(finding->kind) &&
+    if (!flows && !is_notice(finding->kind) &&
         add_call_fix(explain, reason, "run it serially", "serial = true") != 0)
       return -1;
   }
@@ -257,14 +259,29 @@ static bool look_for_others(ms_node *node, void *context) {
   return look->summed;
 }
 
-/* All stores into the array are such updates. Accesses to equal elements are kept once only, so
- * assignments are looked at, too. */
+/* Whether a place is written in just these words: `A[i]` of `A[i] = A[i] + x`, but not `A[i-1]`. */
+static bool is_also_written(const ms_explainer *explain, const ms_access *read) {
+  const ms_accesses *all = &explain->walk->accesses;
+  for (uint32_t a = 0; a < all->count && read->node != NULL; a++) {
+    const ms_access *write = all->item[a];
+    if (write->write && write->node != NULL &&
+        is_same_text(explain->walk->loop->tree, write->node, read->node))
+      return true;
+  }
+  return false;
+}
+
+/* All stores into the array are such updates, and nothing else reads it: a sum that is added at the
+ * end would be missed there. Accesses to equal elements are kept once only, so assignments are
+ * looked at, too. */
 static bool is_only_summed(const ms_explainer *explain, uint32_t group) {
   const ms_accesses *all = &explain->walk->accesses;
   stores look = {explain, group, true};
   for (uint32_t a = 0; a < all->count; a++) {
     const ms_access *access = all->item[a];
-    if (access->write && access->group == group && !is_update(explain, access)) return false;
+    if (access->group != group) continue;
+    if (access->write ? !is_update(explain, access) : !is_also_written(explain, access))
+      return false;
   }
   ms_node_walk(explain->walk->loop->body, look_for_others, &look);
   return look.summed;

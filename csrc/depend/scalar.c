@@ -320,8 +320,8 @@ static void assignment_role(ms_walk *walk, ms_node *body, uint32_t index, ms_sca
   }
   plan->role = MS_ROLE_CARRIED;
   const char *rest = "is read before it is assigned, so each iteration needs the one before it";
-  const char *fix =
-      ms_arena_format(walk->arena, "start each iteration afresh: local %s = ...", capture->root);
+  const char *fix = ms_arena_format(
+      walk->arena, "if each iteration may start afresh: local %s = ...", capture->root);
   const ms_node *place = ms_scalar_spoiler(walk, index, body, &rest);
   if (rest == NULL) fix = NULL; /* out of memory */
   find_scalar(walk, MS_REASON_SCALAR, state.read_surely && state.write_surely,

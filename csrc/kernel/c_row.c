@@ -80,8 +80,16 @@ static ms_c_value loop_over(ms_writer *w, ms_kind_of kind, ms_measure measure, c
   return ms_c_hold(w, (ms_c_value){.form = form, .kind = kind, .text = sum});
 }
 
+/* Rows without elements, in the words of csrc/array/reduce.c and lua/meissa/array/arith.lua. */
+static void refuse_empty(ms_writer *w, const ms_node *node, const ms_c_row *x, const char *what) {
+  ms_c_error(w, node, ms_c_text(w, "%s == 0", x->extent),
+             ms_c_text(w, "ARR: an empty array has no %s", what));
+}
+
 /* The largest or least element; the first nan if there is one. */
-static ms_c_value extreme(ms_writer *w, ms_kind_of kind, ms_measure measure, const ms_c_row *x) {
+static ms_c_value extreme(ms_writer *w, ms_kind_of kind, const ms_node *node, const ms_c_row *x) {
+  ms_measure measure = ms_measure_find(node->text);
+  refuse_empty(w, node, x, "least and no greatest element");
   const char *best = ms_c_temp(w), *at = ms_c_temp(w);
   bool most = measure == MS_MEASURE_MAX;
   const char *element = ms_c_text(w, "(double)%s[%s * %s]", x->pointer, at, x->stride);
@@ -132,7 +140,7 @@ ms_c_value ms_c_measure(ms_writer *w, const ms_node *node) {
   if (!row_of(w, node->kid[0], &x)) return none;
   bool dot = measure == MS_MEASURE_DOT;
   if (dot && (!row_of(w, node->kid[1], &y) || !same_length(w, node, &x, &y))) return none;
-  if (measure >= MS_MEASURE_MAX) return extreme(w, kind, measure, &x);
+  if (measure >= MS_MEASURE_MAX) return extreme(w, kind, node, &x);
   if (w->fast && measure != MS_MEASURE_MEAN) return loop_over(w, kind, measure, &x, dot ? &y : &x);
   const char *text;
   if (dot) {
@@ -140,6 +148,7 @@ ms_c_value ms_c_measure(ms_writer *w, const ms_node *node) {
                      x.extent);
   } else {
     bool mean = measure == MS_MEASURE_MEAN;
+    if (mean) refuse_empty(w, node, &x, "mean");
     text = ms_c_text(w, "ms_row_%s_%s(%s, %s)", mean ? "sum" : node->text, x.type, pair(w, &x),
                      x.extent);
     if (mean) text = ms_c_text(w, "%s / (double)%s", text, x.extent);

@@ -30,7 +30,7 @@ const char *ms_c_type(ms_form_of form) {
 static const char *called(ms_writer *w, const ms_node *node) {
   while (node->kind == MS_PAREN) node = node->kid[0];
   if (node->kind == MS_INDEX && node->kid[1]->kind == MS_STRING)
-    return ms_c_text(w, "field '%s'", node->kid[1]->text);
+    return ms_c_text(w, "field '%s' ", node->kid[1]->text);
   if (node->kind != MS_NAME) return "";
   const ms_node *value;
   const char *place = node->symbol == NULL ? "global" : "local";

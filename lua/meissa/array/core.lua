@@ -37,13 +37,23 @@ function M.raise_pending()
   error(raised, 0)
 end
 
+-- Calls with so many arguments before the error. One function for each number: LuaJIT compiles no
+-- call of a C function with a list of arguments, and interpreted it takes 30 us.
+local calls = {
+  [0] = function(fn) local result = fn(err) return result end,
+  function(fn, a) local result = fn(a, err) return result end,
+  function(fn, a, b) local result = fn(a, b, err) return result end,
+  function(fn, a, b, c) local result = fn(a, b, c, err) return result end,
+  function(fn, a, b, c, d) local result = fn(a, b, c, d, err) return result end,
+  function(fn, a, b, c, d, e) local result = fn(a, b, c, d, e, err) return result end,
+  function(fn, a, b, c, d, e, f) local result = fn(a, b, c, d, e, f, err) return result end,
+  function(fn, a, b, c, d, e, f, g) local result = fn(a, b, c, d, e, f, g, err) return result end,
+}
+
 --- Calls a core function whose last parameter is an ms_error, which is added here, and raises its
 -- error when it returns NULL, or a negative number.
 function M.call(fn, ...)
-  local n = select("#", ...)
-  local args = { ... }
-  args[n + 1] = err
-  local result = fn(unpack(args, 1, n + 1))
+  local result = calls[select("#", ...)](fn, ...)
   if err.code ~= 0 then M.raise_pending() end
   return result
 end

@@ -79,7 +79,7 @@ local function split(message, block)
   end
 end
 
--- Generated names become the user's: "local '_mc3'" is "upvalue 'opts.rate'", and an argument "to
+-- Generated names become the user's: "local '_mc3'" is "field 'rate'", and an argument "to
 -- '_mc4'" one "to 'floor'", as Lua has it.
 local function readable(message, info)
   local pattern = "%f[%a](%a+) '" .. info.prefix .. "c(%d+)'"
@@ -88,7 +88,9 @@ local function readable(message, info)
     if capture and kind == "to" then
       return string.format("to '%s'", errors.last_part(capture.path, "."))
     end
-    if capture then return string.format("%s '%s'", capture.reach, capture.path) end
+    if not capture then return nil end
+    local name = errors.last_part(capture.path, ".")
+    return string.format("%s '%s'", name == capture.path and capture.reach or "field", name)
   end))
 end
 
