@@ -42,6 +42,7 @@ local function compare(first, last, kinds)
       local words = ("MEISSA_TEST_SEED=%d MEISSA_GUARDS=1, %s: "):format(number, way[2])
       assert.are.equal(serial[number].strategies, result.strategies, words .. "another plan")
       assert.are.equal(right.image, result.image, words .. "another result")
+      assert.are.equal(written[number].strategies == "fails", result.strategies == "fails", words)
       for strategy in result.strategies:gmatch "[^,]+" do
         kinds[strategy] = (kinds[strategy] or 0) + 1
       end

@@ -68,9 +68,9 @@ local function with_order(text, ordered)
   return changed
 end
 
--- Whether an error says that the loop may not run in parallel.
-local function refused(err)
-  return type(err) == "table" and err.code == "DEP"
+-- Whether an error says that the loop may not run in parallel, DEP, or leaves an array, ARR.
+local function is_error(err, code)
+  return type(err) == "table" and err.code == code
 end
 
 -- One round; what is refused runs as it is written.
@@ -78,7 +78,8 @@ local function round(loop, text, env)
   local parallel = mode == "plain" and plain.parallel or meissa.parallel
   local ok, err = pcall(plain.run, text, env, parallel)
   if ok then return mode == "plain" and "-" or meissa.last().strategy end
-  if not refused(err) then error(("%s\n%s"):format(tostring(err), text), 0) end
+  if is_error(err, "ARR") then error(err, 0) end
+  if not is_error(err, "DEP") then error(("%s\n%s"):format(tostring(err), text), 0) end
   if loop.ordered then plain.run(text, env, plain.parallel) end
   return "refused"
 end
@@ -91,7 +92,10 @@ local function run(seed)
   if not env then return order, "large", "" end
   for number, captured in ipairs(ROUNDS) do
     for name, value in entries_of(captured) do env[name] = value end
-    strategies[number] = round(loop, text, env)
+    local ok, strategy = pcall(round, loop, text, env)
+    if not ok and is_error(strategy, "ARR") then return order, "fails", "" end -- however it runs
+    if not ok then error(strategy, 0) end
+    strategies[number] = strategy
   end
   return order, table.concat(strategies, ","), (plain.image(env))
 end
