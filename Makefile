@@ -13,7 +13,7 @@ V      ?=
 
 # The C flags that every file gets, whatever CFLAGS says.
 # -ffp-contract=off: the same source must give the same bits on every machine.
-# -fno-tree-slp-vectorize: GCC 12 leaves out roundings to float there (csrc/kernel/toolchain.c).
+# -fno-tree-slp-vectorize: GCC 12 leaves out roundings to float there (csrc/kernel/compile/toolchain.c).
 WARNINGS  := -Wall -Wextra -Wpedantic -Wshadow -Wconversion
 MS_CFLAGS := -std=c11 $(WARNINGS) -D_GNU_SOURCE -fPIC -fvisibility=hidden -ffp-contract=off \
              -fno-tree-slp-vectorize -pthread -Icsrc
@@ -57,7 +57,7 @@ $(CORE): $(OBJECTS) $(BUILD)/flags
 	@mkdir -p $(@D)
 	$(call say,LINK)$(LINK) $(SHARED) -o $@ $(OBJECTS) $(LIBS)
 
-# The Lua files as bytecode: see lua/meissa/chunks.lua.
+# The Lua files as bytecode: see lua/meissa/base/chunks.lua.
 LUA_FILES := $(shell cd lua 2>/dev/null && find meissa -name '*.lua' | sort)
 $(CHUNKS): tools/chunks.lua $(addprefix lua/,$(LUA_FILES)) | $(BUILD)/packages
 	@mkdir -p $(@D)
@@ -76,18 +76,19 @@ $(BUILD)/test/%_test: $(BUILD)/obj/%_test.o $(ARCHIVE)
 	@mkdir -p $(@D)
 	$(call say,LINK)$(LINK) -o $@ $^ $(LIBS)
 
-# The headers that native kernels are compiled with, as bytes for csrc/kernel/prelude.c.
-PRELUDE := $(addprefix csrc/,kernel/native.h kernel/fault.h kernel/value.h kernel/scalar.h \
-           array/lanes.h array/rowwise.h base/philox.h kernel/draws.h)
+# The headers that native kernels are compiled with, as bytes for csrc/kernel/native/prelude.c.
+PRELUDE := $(addprefix csrc/,kernel/native/native.h kernel/native/fault.h kernel/native/value.h \
+           kernel/emit/scalar.h array/lanes.h array/rowwise.h \
+           base/philox.h kernel/emit/draws.h)
 
 $(BUILD)/gen/prelude_strict.inc: $(PRELUDE)
-$(BUILD)/gen/prelude_fast.inc: csrc/kernel/fast.h $(PRELUDE:%/lanes.h=%/anyorder.h)
+$(BUILD)/gen/prelude_fast.inc: csrc/kernel/native/fast.h $(PRELUDE:%/lanes.h=%/anyorder.h)
 $(BUILD)/gen/prelude_%.inc: tools/embed.sh $(BUILD)/flags
 	@mkdir -p $(@D)
 	$(call say,EMBED)tools/embed.sh $(filter %.h,$^) >$@
 
-$(BUILD)/obj/kernel/prelude.o: $(BUILD)/gen/prelude_strict.inc $(BUILD)/gen/prelude_fast.inc
-FLAGS_kernel/prelude = -I$(BUILD)/gen
+$(BUILD)/obj/kernel/native/prelude.o: $(BUILD)/gen/prelude_strict.inc $(BUILD)/gen/prelude_fast.inc
+FLAGS_kernel/native/prelude = -I$(BUILD)/gen
 
 # What LuaJIT's FFI has to know of the core, from the headers, as bytes for csrc/binding/core.c.
 HEADERS     := $(sort $(wildcard csrc/*/*.h csrc/*/*/*.h))
@@ -152,7 +153,7 @@ test:
 ctest: $(TESTS)
 	@tools/test.sh $(TESTS)
 
-# The Lua specs alone, or those named: make spec SPECS=spec/x_spec.lua
+# The Lua specs alone, or those named: make spec SPECS=spec/array/view_spec.lua
 spec: build
 	@$(LUA_ENV) MEISSA_BUILD='$(call quoted,$(BUILD))' tools/test.sh $(SPECS)
 
@@ -206,13 +207,13 @@ help:
 	@echo 'make demo         install what is missing, build, train a model on generated data'
 	@echo 'make test         install what is missing, build, run all tests'
 	@echo 'make ctest        the C tests alone'
-	@echo 'make spec         the Lua specs alone (SPECS=spec/x_spec.lua: one of them)'
+	@echo 'make spec         the Lua specs alone (SPECS=spec/array/view_spec.lua: one of them)'
 	@echo 'make check        formatting, lint, warnings, sanitizers, valgrind (slow)'
 	@echo 'make check-luajit LUAJIT=path  the specs on another LuaJIT'
 	@echo '                   (LUAJIT_RUNS=check-gc, check-interpreter, check-valgrind: those)'
 	@echo 'make check-gc     the specs with a collector that never rests'
 	@echo 'make check-interpreter  the specs without LuaJIT'\''s compiler'
-	@echo 'make check-valgrind VALGRIND_SPECS=spec/x_spec.lua  memcheck on these specs'
+	@echo 'make check-valgrind VALGRIND_SPECS=spec/array/view_spec.lua  memcheck on these specs'
 	@echo 'make fuzz         every fuzzer, FUZZ_SECONDS=$(FUZZ_SECONDS) each'
 	@$(RANDOM_HELP)
 	@$(if $(BENCHES),echo 'make bench        measure')

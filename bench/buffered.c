@@ -6,7 +6,7 @@
 #include <math.h>
 #include <stdint.h>
 
-#include "kernel/draws.h"
+#include "kernel/emit/draws.h"
 #include "number.h"
 
 /* Collapsed Gibbs sampling of RANK topics. p: documents, words, places, then the counts of

@@ -11,8 +11,8 @@ local core = require "meissa.core"
 local ffi = require "ffi"
 local json = require "dkjson"
 local meissa = require "meissa"
-local system = require "meissa.system"
-local interpreter = require "meissa.interpreter"
+local system = require "meissa.base.system"
+local interpreter = require "meissa.base.interpreter"
 
 local blocks = arguments("bundle.lua", "What hand-overs by messages cost where blocks are light.",
   {"blocks", "Blocks of each of two workers.", 400})
@@ -20,7 +20,7 @@ local ROUNDS, ROW = 15, 64
 
 -- Blocks that take a while.
 local BUSY = [[
-local buffer, system = require "string.buffer", require "meissa.system"
+local buffer, system = require "string.buffer", require "meissa.base.system"
 require("meissa.worker").prepare = function(_, run)
   local seconds = buffer.decode(run)
   return function()

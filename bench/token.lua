@@ -12,8 +12,8 @@ local core = require "meissa.core"
 local ffi = require "ffi"
 local json = require "dkjson"
 local meissa = require "meissa"
-local system = require "meissa.system"
-local interpreter = require "meissa.interpreter"
+local system = require "meissa.base.system"
+local interpreter = require "meissa.base.interpreter"
 local parallel = meissa.parallel
 
 local phases = arguments("token.lua", "What it takes to go on: hand-overs, jobs, short loops.",
@@ -22,7 +22,7 @@ local JOBS, ROUNDS = 500, 300
 
 -- Blocks that only say when they began and ended.
 local STAMP = [[
-local ffi, system = require "ffi", require "meissa.system"
+local ffi, system = require "ffi", require "meissa.base.system"
 require("meissa.worker").prepare = function()
   local stamp = ffi.new("double[2]")
   return function()

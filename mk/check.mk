@@ -39,8 +39,9 @@ reported = status=$$?; \
 
 # Specs of the tools: they build, install and run things that are not the instrumented module; and
 # those that measure or limit memory, which instruments need for themselves.
-NOT_INSTRUMENTED := $(addprefix spec/,rock_spec.lua runner_spec.lua packages_spec.lua \
-                      read_memory_spec.lua remember_spec.lua descriptors_spec.lua)
+NOT_INSTRUMENTED := spec/project/rock_spec.lua spec/project/runner_spec.lua \
+                    spec/project/packages_spec.lua spec/read/memory_spec.lua \
+                    spec/base/remember_spec.lua spec/driver/descriptors_spec.lua
 
 # ASan and UBSan over C tests and specs. luajit itself is not instrumented, so the run-time library
 # is preloaded, with libstdc++: ASan looks for its __cxa_throw at start, and libzmq, which brings
@@ -100,7 +101,8 @@ check-interpreter: build
 LUAJIT ?=
 LUAJIT_RUNS ?= elsewhere
 # Specs of tools that ask the system which LuaJIT it has.
-NOT_ELSEWHERE := $(addprefix spec/,rock_spec.lua runner_spec.lua packages_spec.lua)
+NOT_ELSEWHERE := spec/project/rock_spec.lua spec/project/runner_spec.lua \
+                    spec/project/packages_spec.lua
 
 check-luajit:
 	@[ -x '$(call quoted,$(LUAJIT))' ] || \
@@ -155,24 +157,24 @@ fuzz-$(1): build
 .PHONY: fuzz-$(1)
 endef
 
-$(eval $(call random_spec,programs,MEISSA_PROGRAMS,10000,spec/programs_spec.lua,\
+$(eval $(call random_spec,programs,MEISSA_PROGRAMS,10000,spec/check/programs_spec.lua,\
 random programs against the recorder))
 $(eval $(call random_spec,names,MEISSA_NAMES,20000,\
-spec/names_spec.lua spec/worlds_spec.lua,\
+spec/capture/names_spec.lua spec/capture/worlds_spec.lua,\
 random programs with two names for everything and changed libraries against plain tables))
-$(eval $(call random_spec,kills,MEISSA_KILLS,100,spec/transaction_chaos_spec.lua,\
+$(eval $(call random_spec,kills,MEISSA_KILLS,100,spec/driver/transaction_chaos_spec.lua,\
 workers killed at random moments of each program and road))
-$(eval $(call random_spec,engines,MEISSA_BODIES,5000,spec/engines_spec.lua spec/bounds_spec.lua,\
+$(eval $(call random_spec,engines,MEISSA_BODIES,5000,spec/kernel/engines_spec.lua spec/kernel/bounds_spec.lua,\
 random bodies on both engines))
-$(eval $(call random_spec,views,MEISSA_VIEWS,5000,spec/views_spec.lua,\
+$(eval $(call random_spec,views,MEISSA_VIEWS,5000,spec/plan/views_spec.lua,\
 random loops over views of views))
-$(eval $(call random_spec,reductions,MEISSA_REDUCTIONS,10000,spec/reductions_random_spec.lua,\
+$(eval $(call random_spec,reductions,MEISSA_REDUCTIONS,10000,spec/driver/reductions_random_spec.lua,\
 random reductions against plain loops))
-$(eval $(call random_spec,guards,MEISSA_GUARDS,20000,spec/guards_random_spec.lua,\
+$(eval $(call random_spec,guards,MEISSA_GUARDS,20000,spec/depend/guards_random_spec.lua,\
 random loops with conditions and piecewise subscripts against the recorder and the loop as written))
-$(eval $(call random_spec,counters,MEISSA_COUNTERS,20000,spec/counters_random_spec.lua,\
+$(eval $(call random_spec,counters,MEISSA_COUNTERS,20000,spec/depend/counters_random_spec.lua,\
 random counters in inner loops against what the loops touch))
-$(eval $(call random_spec,files,MEISSA_FILES,5000,spec/read_damage_spec.lua,\
+$(eval $(call random_spec,files,MEISSA_FILES,5000,spec/read/damage_spec.lua,\
 damaged files of each format to the end of a loop over them))
 
 fuzzers: $(FUZZ:%=$(BUILD)/%)

@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: MIT
 --
--- Compiles the module's Lua files into one file, for lua/meissa/chunks.lua.
+-- Compiles the module's Lua files into one file, for lua/meissa/base/chunks.lua.
 --
 --   luajit tools/chunks.lua OUT DIRECTORY FILE...     files by their names under DIRECTORY
 local buffer = require "string.buffer"

@@ -6,13 +6,13 @@
 -- C adds what goes to a buffer to a vector of its own; taking that when a block ends and merging it
 -- when a stage ends is done by the same functions of the core for both.
 local array = require "meissa.array"
-local buffers = require "meissa.buffer"
+local buffers = require "meissa.array.buffer"
 local core = require "meissa.array.core"
 local ffi = require "ffi"
-local grids = require "meissa.grid"
-local job = require "meissa.job"
-local partitions = require "meissa.partition"
-local stages = require "meissa.stage"
+local grids = require "meissa.plan.grid"
+local job = require "meissa.driver.job"
+local partitions = require "meissa.plan.partition"
+local stages = require "meissa.plan.stage"
 
 ffi.cdef [[
 typedef double bench_kernel(const int64_t *block, void *const *pointers, const double *numbers);

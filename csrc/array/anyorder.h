@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * The functions of lanes.h in the order of addition that suits the compiler best: what stands in
- * front of native kernels in fast mode in place of that text (kernel/prelude.h). Fast mode's flags
- * allow the compiler to vectorise these sums. Pure functions. */
+ * front of native kernels in fast mode in place of that text (kernel/native/prelude.h). Fast mode's
+ * flags allow the compiler to vectorise these sums. Pure functions. */
 #ifndef MS_ARRAY_ANYORDER_H
 #define MS_ARRAY_ANYORDER_H
 

@@ -3,7 +3,7 @@
  * Sums of at most MS_REDUCE_CHUNK elements in the order of addition that reduce.h defines.
  *
  * This text is compiled twice: as part of the core, and in front of every native kernel, which
- * inlines it (kernel/prelude.h). So it needs nothing but the compiler's own headers.
+ * inlines it (kernel/native/prelude.h). So it needs nothing but the compiler's own headers.
  *
  * The partial sums, 64 bytes, are kept in registers of 32 bytes, or of 16 where there is no AVX;
  * which they are does not change the order. Registers of 64 bytes would close one of three vector

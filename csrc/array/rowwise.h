@@ -3,7 +3,8 @@
  * Operations on rows of float and double elements: `count` elements, `stride` apart.
  *
  * This text is compiled twice: as part of the core, and in front of every native kernel, which
- * inlines it (kernel/prelude.h). So it needs nothing but lanes.h, and both have the same bits.
+ * inlines it (kernel/native/prelude.h). So it needs nothing but lanes.h, and both have the same
+ * bits.
  *
  * Sums have the order of reduce.h (in fast mode any: anyorder.h stands in for lanes.h). The others
  * compute element by element in double and round once, as the plain Lua loop does; with MS_FAST

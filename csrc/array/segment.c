@@ -19,7 +19,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "array/memory.h"
+#include "base/memory.h"
 
 #define PAGE          ((size_t)4096)
 #define SMALLEST_SLOT ((size_t)64)

@@ -12,7 +12,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "array/memory.h"
+#include "base/memory.h"
 #include "base/test.h"
 
 static uint64_t gone_count, gone_last;

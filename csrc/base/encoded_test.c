@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * Encoded: streams as LuaJIT writes them are taken, and no other. (That these are what LuaJIT
- * writes is tested in spec/encoded_spec.lua.) */
+ * writes is tested in spec/base/encoded_spec.lua.) */
 #include "base/encoded.h"
 
 #include <stdint.h>

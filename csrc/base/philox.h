@@ -5,7 +5,7 @@
  * J. Salmon, M. Moraes, R. Dror, D. Shaw, "Parallel random numbers: as easy as 1, 2, 3", SC 2011.
  * The constants are those of the paper's table 2. Nothing is kept between calls, so it does not
  * matter which process asks, when or how often. This text is compiled twice: as part of the core,
- * and in front of every native kernel (kernel/prelude.h). */
+ * and in front of every native kernel (kernel/native/prelude.h). */
 #ifndef MS_BASE_PHILOX_H
 #define MS_BASE_PHILOX_H
 

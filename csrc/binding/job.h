@@ -27,7 +27,7 @@
 
 #include <lua.h>
 
-#include "runtime/session.h"
+#include "driver/session.h"
 
 /* Reads the table at `table` (an absolute index), leaving on the stack what the job points to.
  * Raises for what is no job. */

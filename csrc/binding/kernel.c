@@ -4,10 +4,10 @@
 #include <lauxlib.h>
 #include <string.h>
 
+#include "base/digest.h"
 #include "binding/binding.h"
-#include "kernel/digest.h"
-#include "kernel/emit.h"
-#include "kernel/native_emit.h"
+#include "kernel/emit/emit.h"
+#include "kernel/native/native_emit.h"
 
 /* What an emission owns while Lua may raise errors: freed by the collector. */
 typedef struct ms_emission {

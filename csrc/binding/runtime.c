@@ -15,7 +15,7 @@
 #include "binding/binding.h"
 #include "binding/field.h"
 #include "binding/job.h"
-#include "runtime/session.h"
+#include "driver/session.h"
 
 #define SESSION "meissa.session"
 #define OUTCOME "meissa.outcome"

@@ -13,7 +13,7 @@
 #include "binding/binding.h"
 #include "binding/field.h"
 #include "binding/job.h"
-#include "runtime/undo.h"
+#include "job/undo.h"
 
 #define UNDO "meissa.undo"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Workers and their jobs as Lua values, for lua/meissa/worker.lua.
+ * Workers and their jobs as Lua values, for lua/meissa/worker/init.lua.
  *
  *   core.worker(fd) -> worker        worker:next() -> job | nil       worker:number()  :close()
  *   job = {key, kernel, forgets, run, ranges, mark}     job:items() -> {item, ...}
@@ -15,8 +15,8 @@
 
 #include "binding/binding.h"
 #include "binding/field.h"
-#include "runtime/native_run.h"
-#include "runtime/setup.h"
+#include "job/setup.h"
+#include "worker/native_run.h"
 
 #define WORKER "meissa.worker"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * Tests of the parser: positions, scopes, values, and the wording of every error. That it accepts
- * what loadstring accepts is tested by spec/syntax_spec.lua. */
+ * what loadstring accepts is tested by spec/syntax/syntax_spec.lua. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

@@ -8,17 +8,17 @@
 -- @module meissa.analyze
 
 local capture = require("meissa.capture")
-local captured = require("meissa.captured")
+local captured = require("meissa.plan.captured")
 local core = require("meissa.core")
-local engine = require("meissa.engine")
-local errors = require("meissa.errors")
+local engine = require("meissa.kernel.engine")
+local errors = require("meissa.base.errors")
 local kernel = require("meissa.kernel")
-local grids = require("meissa.grid")
-local picture = require("meissa.picture")
-local public = require("meissa.public")
-local report = require("meissa.report")
-local spaces = require("meissa.space")
-local views = require("meissa.views")
+local grids = require("meissa.plan.grid")
+local picture = require("meissa.plan.picture")
+local public = require("meissa.base.public")
+local report = require("meissa.plan.report")
+local spaces = require("meissa.plan.space")
+local views = require("meissa.plan.views")
 
 local M = {}
 

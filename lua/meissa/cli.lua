@@ -5,9 +5,9 @@
 -- streams, signals and exit status that it would see without this command.
 -- @module meissa.cli
 
-local errors = require "meissa.errors"
+local errors = require "meissa.base.errors"
 local ffi = require "ffi"
-local interpreter = require "meissa.interpreter"
+local interpreter = require "meissa.base.interpreter"
 
 ffi.cdef [[
 int meissa_setenv(const char *name, const char *value, int overwrite) __asm__("setenv");

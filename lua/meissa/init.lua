@@ -7,24 +7,24 @@
 -- This file only gathers the public names; each is documented where it is made.
 -- @module meissa
 
-require "meissa.requires"
-local environment = require("meissa.chunks").environment
+require "meissa.base.requires"
+local environment = require("meissa.base.chunks").environment
 local require, type = environment.require, environment.type
 local analyze = require "meissa.analyze"
 local array = require "meissa.array"
-local buffer = require "meissa.buffer"
+local buffer = require "meissa.array.buffer"
 local capture = require "meissa.capture"
 require "meissa.check" -- of whom loops know nothing
 local file = require "meissa.file"
-local loop = require "meissa.loop"
-local map = require "meissa.map"
-local pool = require "meissa.pool"
-local public = require "meissa.public"
-local random = require "meissa.random"
+local loop = require "meissa.driver.loop"
+local map = require "meissa.driver.map"
+local pool = require "meissa.driver.pool"
+local public = require "meissa.base.public"
+local random = require "meissa.kernel.random"
 local read = require "meissa.read"
-local scratch = require "meissa.scratch"
-local system = require "meissa.system"
-local tables = require "meissa.tables"
+local scratch = require "meissa.array.scratch"
+local system = require "meissa.base.system"
+local tables = require "meissa.base.tables"
 
 local M = {
   -- loops

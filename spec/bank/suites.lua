@@ -75,7 +75,7 @@ local suites = {}
 
 -- Without workers the recorder compares each program with its plan, too.
 function suites.programs(number)
-  local random, texts = require "spec.programs_random", require "spec.programs_text"
+  local random, texts = require "spec.check.programs_random", require "spec.check.programs_text"
   local text = texts.of(random.program(number))
   if workers > 0 then text = text:gsub("check = true", "check = false") end
   local arguments = {random.arguments(meissa, number)}
@@ -85,31 +85,31 @@ function suites.programs(number)
 end
 
 function suites.engines(number)
-  local loop = require("spec.engines_random").loop(number)
-  record_text(number, loop.text, require("spec.engines_world").world(number, loop.n))
+  local loop = require("spec.kernel.engines_random").loop(number)
+  record_text(number, loop.text, require("spec.kernel.engines_world").world(number, loop.n))
 end
 
 function suites.bounds(number)
-  local loop = require("spec.bounds_random").loop(number)
+  local loop = require("spec.kernel.bounds_random").loop(number)
   local text = loop.text:gsub("parallel%(n%)", ("parallel({%d, %d, %d})"):format(
     unpack(loop.ranges[1])), 1)
   record_text(number, text, loop.world())
 end
 
 function suites.kernel(number)
-  local bodies = require "spec.kernel_random"
+  local bodies = require "spec.kernel.random"
   record_text(number, bodies.generate(number), bodies.world())
 end
 
 function suites.reductions(number)
-  local random = require "spec.reductions_random"
+  local random = require "spec.driver.reductions_random"
   record(number, function()
     return assert(random.run(meissa, random.program(number), false, engine))
   end)
 end
 
 function suites.served(number)
-  local random = require "spec.served_random"
+  local random = require "spec.driver.served_random"
   local env, draw = random.world(meissa, number)
   local text = random.loop(number)
   for pass = 1, 3 do
@@ -121,7 +121,7 @@ function suites.served(number)
 end
 
 function suites.buffers(number)
-  local random = require "spec.buffer_random"
+  local random = require "spec.driver.buffer_random"
   math.randomseed(number)
   local case = random.case()
   record(number, function()

@@ -76,8 +76,8 @@ end
 --- Adds the tests of a generator, spec/NAME_random.lua, and of its mutants, spec/NAME_mutants.lua.
 -- @func it the spec's
 function M.test(generator, it)
-  local random = require("spec." .. generator .. "_random")
-  local mutants = require("spec." .. generator .. "_mutants")
+  local random = require("spec.capture." .. generator .. "_random")
+  local mutants = require("spec.capture." .. generator .. "_mutants")
 
   it("give the same on all roads, or are refused", function() compare(generator, random) end)
 

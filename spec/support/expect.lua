@@ -2,7 +2,7 @@
 --
 -- What specs share: expecting error objects, and files that go away.
 
-local errors = require("meissa.errors")
+local errors = require("meissa.base.errors")
 
 local M = {}
 

@@ -1,7 +1,7 @@
 -- SPDX-License-Identifier: MIT
 --- Loops of every class for specs: {name =, ordered =, strategy =, world = function(meissa),
 -- text =}.
-local entries_of = require("meissa.tables").each
+local entries_of = require("meissa.base.tables").each
 local M = {list = {}}
 
 local N = 37 -- no multiple of anything that the grids like

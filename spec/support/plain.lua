@@ -4,7 +4,7 @@
 local ffi = require("ffi")
 local core = require("meissa.core")
 local memory = require("meissa.kernel.memory")
-local entries_of = require("meissa.tables").each
+local entries_of = require("meissa.base.tables").each
 
 local M = {}
 

@@ -3,12 +3,12 @@
 -- digest of all arrays. Each is run twice, with other captured values the second time.
 --   luajit random_loops.lua plain|meissa|check SEED COUNT [guarded]
 local meissa = require "meissa"
-local conditions = require "spec.depend_conditions"
-local oracle = require "spec.depend_oracle"
+local conditions = require "spec.depend.conditions"
+local oracle = require "spec.depend.oracle"
 local plain = require "spec.support.plain"
-local random = require "spec.depend_random"
-local touches = require "spec.depend_touches"
-local entries_of = require("meissa.tables").each
+local random = require "spec.depend.random"
+local touches = require "spec.depend.touches"
+local entries_of = require("meissa.base.tables").each
 
 touches.forgets = false
 

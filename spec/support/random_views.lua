@@ -1,13 +1,13 @@
 -- SPDX-License-Identifier: MIT
---- Random loops over views (spec/views_random.lua), run one after the other: prints for each its
--- number, how it ran, and the memory behind all views. Plain ones say whether two iterations touch
--- one element, one of them writing it, where the analysis is to find out exactly.
+--- Random loops over views (spec/plan/views_random.lua), run one after the other: prints for each
+-- its number, how it ran, and the memory behind all views. Plain ones say whether two iterations
+-- touch one element, one of them writing it, where the analysis is to find out exactly.
 --   luajit random_views.lua plain|meissa FIRST COUNT [MUTANT]
 -- Numbers below 0 are the examples.
 local meissa = require "meissa"
 local plain_views = require "spec.support.plain_views"
-local random = require "spec.views_random"
-local views = require "meissa.views"
+local random = require "spec.plan.views_random"
+local views = require "meissa.plan.views"
 
 local mode, first, count, mutant = arg[1], tonumber(arg[2]), tonumber(arg[3]), arg[4]
 

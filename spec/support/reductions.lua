@@ -4,7 +4,7 @@
 --   MEISSA_WORKERS=n luajit reductions.lua [one of so many bodies [beginning with which]]
 local meissa = require "meissa"
 
-local strict = require "meissa.strict"
+local strict = require "meissa.base.strict"
 
 local N, M = 300, 17
 

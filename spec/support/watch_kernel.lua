@@ -2,7 +2,7 @@
 --- Runs a kernel over many entries, and prints how many loops LuaJIT began to compile in its text
 -- and what it gave up on.
 local array = require("meissa.array")
-local run = dofile("spec/kernel_run.lua")
+local run = dofile("spec/kernel/run.lua")
 
 local vmdef = require("jit.vmdef")
 local aborts, loops = {}, 0

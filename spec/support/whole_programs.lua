@@ -4,13 +4,14 @@
 --
 --     luajit spec/support/whole_programs.lua GENERATOR FIRST LAST WORKERS [MUTANT]
 --
--- GENERATOR: "names" for spec/names_random.lua. WORKERS: "plain" runs them without the module, over
--- plain tables. MUTANT: see spec/names_mutants.lua. A generator's `early(number)` is a text that is
--- run before the module is loaded, one for a group of so many programs.
+-- GENERATOR: "names" for spec/capture/names_random.lua. WORKERS: "plain" runs them without the
+-- module, over plain tables. MUTANT: see spec/capture/names_mutants.lua. A generator's
+-- `early(number)` is a text that is run before the module is loaded, one for a group of so many
+-- programs.
 local generator, first, last = arg[1], tonumber(arg[2]), tonumber(arg[3])
 local workers, mutant = arg[4], arg[5]
 local child = require "spec.support.child"
-local random = require("spec." .. generator .. "_random")
+local random = require("spec.capture." .. generator .. "_random")
 
 -- Programs may change libraries, so what is called here is taken before they run.
 local concat, format, gsub, match = table.concat, string.format, string.gsub, string.match
@@ -104,7 +105,7 @@ if workers == "plain" then
   world = require "spec.support.plain_array"
 else
   local meissa = require "meissa"
-  if mutant then require("spec." .. generator .. "_mutants")[mutant]() end
+  if mutant then require("spec.capture." .. generator .. "_mutants")[mutant]() end
   meissa.init {workers = tonumber(workers)}
   world = {parallel = meissa.parallel, each = meissa.each, zeros = meissa.zeros,
            list = function(value) return flat(value, {}) end}

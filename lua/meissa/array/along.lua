@@ -7,7 +7,7 @@ local core = require("meissa.array.core")
 local make = require("meissa.array.make")
 local subscript = require("meissa.array.subscript")
 local valid = require("meissa.array.valid")
-local errors = require("meissa.errors")
+local errors = require("meissa.base.errors")
 
 local lib, reduction = core.lib, core.reduction
 

@@ -14,7 +14,7 @@ local element = require("meissa.array.element")
 local make = require("meissa.array.make")
 local subscript = require("meissa.array.subscript")
 local valid = require("meissa.array.valid")
-local errors = require("meissa.errors")
+local errors = require("meissa.base.errors")
 
 local lib, err = core.lib, core.err
 local methods, row_methods = subscript.methods, subscript.row_methods

@@ -4,10 +4,10 @@
 -- to another question.
 -- @module meissa.array.arity
 
-local errors = require("meissa.errors")
+local errors = require("meissa.base.errors")
 local objects = require("meissa.array.objects")
 local subscript = require("meissa.array.subscript")
-local tables = require("meissa.tables")
+local tables = require("meissa.base.tables")
 local valid = require("meissa.array.valid")
 
 -- How many arguments methods take at most. Those that are not named look at all of theirs.

@@ -6,7 +6,7 @@
 -- @module meissa.array.blas
 
 local ffi = require("ffi")
-local cdef = require("meissa.ffi").cdef
+local cdef = require("meissa.base.ffi").cdef
 local lib = require("meissa.array.core").lib
 
 local M = {}

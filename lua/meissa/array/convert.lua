@@ -11,7 +11,7 @@ local sparse = require("meissa.array.sparse")
 local subscript = require("meissa.array.subscript")
 local tensor = require("meissa.array.tensor")
 local valid = require("meissa.array.valid")
-local errors = require("meissa.errors")
+local errors = require("meissa.base.errors")
 local objects = require("meissa.array.objects")
 
 local methods = subscript.methods

@@ -4,8 +4,8 @@
 -- @module meissa.array.core
 
 local ffi = require("ffi")
-local core = require("meissa.ffi")
-local errors = require("meissa.errors")
+local core = require("meissa.base.ffi")
+local errors = require("meissa.base.errors")
 
 local M = { lib = core.lib, new_error = core.new_error }
 

@@ -15,7 +15,7 @@
 
 local ffi = require("ffi")
 local core = require("meissa.array.core")
-local errors = require("meissa.errors")
+local errors = require("meissa.base.errors")
 
 local floor, type = math.floor, type
 local lib = core.lib

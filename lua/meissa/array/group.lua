@@ -5,13 +5,13 @@
 
 local core = require("meissa.array.core")
 local element = require("meissa.array.element")
-local errors = require("meissa.errors")
+local errors = require("meissa.base.errors")
 local make = require("meissa.array.make")
 local objects = require("meissa.array.objects")
 local sets = require("meissa.array.set")
 local subscript = require("meissa.array.subscript")
 local valid = require("meissa.array.valid")
-local tables = require("meissa.tables")
+local tables = require("meissa.base.tables")
 
 local lib = core.lib
 local floor = math.floor

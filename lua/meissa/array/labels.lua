@@ -9,7 +9,7 @@ local ffi = require("ffi")
 local core = require("meissa.array.core")
 local make = require("meissa.array.make")
 local subscript = require("meissa.array.subscript")
-local tables = require("meissa.tables")
+local tables = require("meissa.base.tables")
 
 local lib = core.lib
 

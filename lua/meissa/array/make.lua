@@ -10,10 +10,10 @@
 local ffi = require("ffi")
 local core = require("meissa.array.core")
 local element = require("meissa.array.element")
-local nesting = require("meissa.nesting")
+local nesting = require("meissa.base.nesting")
 local subscript = require("meissa.array.subscript")
-local errors = require("meissa.errors")
-local tables = require("meissa.tables")
+local errors = require("meissa.base.errors")
+local tables = require("meissa.base.tables")
 
 local lib = core.lib
 local floor = math.floor

@@ -12,8 +12,8 @@
 -- @module meissa.array.objects
 
 local ffi = require("ffi")
-local errors = require("meissa.errors")
-local tables = require("meissa.tables")
+local errors = require("meissa.base.errors")
+local tables = require("meissa.base.tables")
 
 local floor = math.floor
 

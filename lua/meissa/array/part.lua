@@ -8,7 +8,7 @@ local element = require("meissa.array.element")
 local make = require("meissa.array.make")
 local subscript = require("meissa.array.subscript")
 local valid = require("meissa.array.valid")
-local errors = require("meissa.errors")
+local errors = require("meissa.base.errors")
 
 local lib = core.lib
 local methods = subscript.methods

@@ -10,7 +10,7 @@
 local core = require("meissa.array.core")
 local blas = require("meissa.array.blas")
 local element = require("meissa.array.element")
-local errors = require("meissa.errors")
+local errors = require("meissa.base.errors")
 local subscript = require("meissa.array.subscript")
 
 local ffi = require("ffi")

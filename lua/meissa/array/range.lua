@@ -6,7 +6,7 @@
 local ffi = require("ffi")
 local core = require("meissa.array.core")
 local element = require("meissa.array.element")
-local errors = require("meissa.errors")
+local errors = require("meissa.base.errors")
 local valid = require("meissa.array.valid")
 
 local lib = core.lib

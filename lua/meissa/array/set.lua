@@ -3,16 +3,16 @@
 -- Sets: the elements of an array, of numbers or objects, as map and its kin see them.
 --
 -- Elements are counted from 1: row-major, entries of a sparse array in their order. Functions of
--- the user's run on the workers, block by block, where that is possible (see meissa.spread), and
--- the result is the same in either case.
+-- the user's run on the workers, block by block, where that is possible (see meissa.base.spread),
+-- and the result is the same in either case.
 -- @module meissa.array.set
 
 local ffi = require("ffi")
 local core = require("meissa.array.core")
 local element = require("meissa.array.element")
-local errors = require("meissa.errors")
+local errors = require("meissa.base.errors")
 local objects = require("meissa.array.objects")
-local spread = require("meissa.spread")
+local spread = require("meissa.base.spread")
 local subscript = require("meissa.array.subscript")
 
 local lib = core.lib

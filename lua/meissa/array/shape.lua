@@ -7,7 +7,7 @@ local ffi = require("ffi")
 local core = require("meissa.array.core")
 local subscript = require("meissa.array.subscript")
 local valid = require("meissa.array.valid")
-local errors = require("meissa.errors")
+local errors = require("meissa.base.errors")
 
 local lib = core.lib
 local methods = subscript.methods

@@ -9,8 +9,8 @@ local element = require("meissa.array.element")
 local make = require("meissa.array.make")
 local subscript = require("meissa.array.subscript")
 local valid = require("meissa.array.valid")
-local errors = require("meissa.errors")
-local tables = require("meissa.tables")
+local errors = require("meissa.base.errors")
+local tables = require("meissa.base.tables")
 
 local lib = core.lib
 local methods, slice_methods = subscript.methods, subscript.slice_methods

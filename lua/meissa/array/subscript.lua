@@ -8,9 +8,9 @@
 local ffi = require("ffi")
 local core = require("meissa.array.core")
 local element = require("meissa.array.element")
-local errors = require("meissa.errors")
+local errors = require("meissa.base.errors")
 local range = require("meissa.array.range")
-local tables = require("meissa.tables")
+local tables = require("meissa.base.tables")
 local valid = require("meissa.array.valid")
 
 local lib, elements = core.lib, core.elements

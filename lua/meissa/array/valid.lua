@@ -6,7 +6,7 @@
 
 local ffi = require("ffi")
 local core = require("meissa.array.core")
-local errors = require("meissa.errors")
+local errors = require("meissa.base.errors")
 
 local floor = math.floor
 

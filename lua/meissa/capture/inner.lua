@@ -11,11 +11,11 @@
 -- @module meissa.capture.inner
 
 local core = require("meissa.core")
-local frame = require("meissa.frame")
-local remember = require("meissa.remember")
+local frame = require("meissa.capture.frame")
+local remember = require("meissa.base.remember")
 local required = require("meissa.capture.required")
-local source = require("meissa.source")
-local tables = require("meissa.tables")
+local source = require("meissa.capture.source")
+local tables = require("meissa.base.tables")
 
 local M = {}
 

@@ -12,7 +12,7 @@
 local bytecode = require("meissa.capture.bytecode")
 local known = require("meissa.capture.known")
 local objects = require("meissa.array.objects")
-local tables = require("meissa.tables")
+local tables = require("meissa.base.tables")
 
 local builtins, is_library = known.builtins, known.is_library
 

@@ -13,7 +13,7 @@
 -- @module meissa.capture.reading
 
 local jit_util = require("jit.util")
-local tables = require("meissa.tables")
+local tables = require("meissa.base.tables")
 
 local funcbc, funck = jit_util.funcbc, jit_util.funck
 local band, rshift = bit.band, bit.rshift

@@ -7,9 +7,9 @@
 -- @module meissa.capture.required
 
 local bytecode = require("meissa.capture.bytecode")
-local errors = require("meissa.errors")
+local errors = require("meissa.base.errors")
 local known = require("meissa.capture.known")
-local tables = require("meissa.tables")
+local tables = require("meissa.base.tables")
 
 local M = {}
 

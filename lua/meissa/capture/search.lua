@@ -7,11 +7,11 @@
 -- the same order.
 -- @module meissa.capture.search
 
-local basics = require("meissa.basics")
+local basics = require("meissa.base.basics")
 local bytecode = require("meissa.capture.bytecode")
-local tables = require("meissa.tables")
+local tables = require("meissa.base.tables")
 local known = require("meissa.capture.known")
-local libraries = require("meissa.libraries")
+local libraries = require("meissa.base.libraries")
 local namespaces = require("meissa.capture.namespace")
 local objects = require("meissa.array.objects")
 local reading = require("meissa.capture.reading")

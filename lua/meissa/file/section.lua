@@ -7,10 +7,10 @@
 local ffi = require("ffi")
 local core = require("meissa.array.core")
 local element = require("meissa.array.element")
-local encoded = require("meissa.encoded")
+local encoded = require("meissa.base.encoded")
 local make = require("meissa.array.make")
 local objects = require("meissa.array.objects")
-local tables = require("meissa.tables")
+local tables = require("meissa.base.tables")
 local buffer = require("string.buffer")
 
 local lib = core.lib

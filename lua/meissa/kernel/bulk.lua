@@ -11,7 +11,7 @@ local carry = require("meissa.kernel.carry")
 local core = require("meissa.core")
 local ffi = require("ffi")
 local unpack_values = require("meissa.kernel.unpack")
-local tables = require("meissa.tables")
+local tables = require("meissa.base.tables")
 
 local M = {}
 

@@ -3,7 +3,7 @@
 -- variables from outside itself, and whether it uses LuaJIT's own `^`.
 -- @module meissa.kernel.bytecode
 local util = require("jit.util")
-local tables = require("meissa.tables")
+local tables = require("meissa.base.tables")
 
 local M = {}
 

@@ -25,12 +25,12 @@
 local buffer = require("string.buffer")
 local ffi = require("ffi")
 local bytecode = require("meissa.kernel.bytecode")
-local builtin = require("meissa.builtin")
-local errors = require("meissa.errors")
-local libraries = require("meissa.libraries")
+local builtin = require("meissa.base.builtin")
+local errors = require("meissa.base.errors")
+local libraries = require("meissa.base.libraries")
 local required = require("meissa.capture.required")
-local system = require("meissa.system")
-local tables = require("meissa.tables")
+local system = require("meissa.base.system")
+local tables = require("meissa.base.tables")
 
 local M = {}
 
@@ -335,8 +335,8 @@ function Encoder:holds_refused(refused)
   return false
 end
 
--- Basic metatables, by type: see meissa.basics. Where the body calls by a name what plain values
--- may not lead to, these have copies of the tables that hold it.
+-- Basic metatables, by type: see meissa.base.basics. Where the body calls by a name what plain
+-- values may not lead to, these have copies of the tables that hold it.
 function Encoder:basics(about)
   local coded, metas, shared = {}, about.metas, self.ids
   self.refusing = true

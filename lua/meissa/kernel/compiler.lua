@@ -2,10 +2,10 @@
 --- The C compiler and the cache of what it makes, as the driver uses them, and the loading of
 -- compiled kernels, as workers and the driver do it.
 -- @module meissa.kernel.compiler
-local core = require("meissa.ffi")
-local errors = require("meissa.errors")
+local core = require("meissa.base.ffi")
+local errors = require("meissa.base.errors")
 local ffi = require("ffi")
-local interrupt = require("meissa.interrupt")
+local interrupt = require("meissa.base.interrupt")
 
 local lib = core.lib
 

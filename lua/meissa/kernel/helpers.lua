@@ -3,11 +3,11 @@
 -- row builtins. The fast paths are one comparison each once compiled; what fails goes to the
 -- arrays' own face, so the errors are the same as outside a loop.
 -- @module meissa.kernel.helpers
-local errors = require("meissa.errors")
-local random = require("meissa.random")
-local strict = require("meissa.strict")
+local errors = require("meissa.base.errors")
+local random = require("meissa.kernel.random")
+local strict = require("meissa.base.strict")
 local valid = require("meissa.array.valid")
-local tables = require("meissa.tables")
+local tables = require("meissa.base.tables")
 
 local M = {}
 

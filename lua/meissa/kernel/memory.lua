@@ -2,7 +2,7 @@
 --- Arrays as kernels see them.
 -- @module meissa.kernel.memory
 local array = require("meissa.array")
-local buffers = require("meissa.buffer")
+local buffers = require("meissa.array.buffer")
 local element = require("meissa.array.element")
 local ffi = require("ffi")
 

@@ -7,9 +7,9 @@
 -- loop, followers come with the iteration that gave them, and of equal leaders the earlier
 -- iteration (or the later, for `<=`) wins as it does in the loop.
 -- @module meissa.kernel.merge
-local errors = require("meissa.errors")
-local strict = require("meissa.strict")
-local tables = require("meissa.tables")
+local errors = require("meissa.base.errors")
+local strict = require("meissa.base.strict")
+local tables = require("meissa.base.tables")
 
 local M = {}
 

@@ -6,12 +6,12 @@
 -- engine's own helpers, so that errors are the same on both engines.
 -- @module meissa.kernel.native
 local compiler = require("meissa.kernel.compiler")
-local errors = require("meissa.errors")
+local errors = require("meissa.base.errors")
 local failure = require("meissa.kernel.failure")
 local ffi = require("ffi")
 local helpers = require("meissa.kernel.helpers")
 local merge = require("meissa.kernel.merge")
-local random = require("meissa.random")
+local random = require("meissa.kernel.random")
 
 local M = {}
 
@@ -55,7 +55,7 @@ local function variable_of(fn, name)
   end
 end
 
--- What a path (MS_PARAM_INNER in csrc/kernel/emit.h) leads to from a function.
+-- What a path (MS_PARAM_INNER in csrc/kernel/emit/emit.h) leads to from a function.
 local function inner_value(value, path)
   for mark, name in string.gmatch(path, "([\1\2])([^\1\2]*)") do
     if mark == "\1" then value = variable_of(value, name) else value = value[name] end
@@ -193,7 +193,7 @@ local function raise_fault(self, fault)
     random.refuse(value, fault.other)
   else
     local message = self.info.messages and self.info.messages[value + 1]
-    -- See MS_NATIVE_DIMS in csrc/kernel/native_emit.h.
+    -- See MS_NATIVE_DIMS in csrc/kernel/native/native_emit.h.
     message = message and string.gsub(message, "\1(%d+)\2", function(capture)
       return table.concat(self.found[tonumber(capture)].dims, "x")
     end)

@@ -5,11 +5,11 @@
 local buffer = require("string.buffer")
 local bulk = require("meissa.kernel.bulk")
 local core = require("meissa.core")
-local errors = require("meissa.errors")
+local errors = require("meissa.base.errors")
 local memory = require("meissa.kernel.memory")
 local merge = require("meissa.kernel.merge")
 local native_engine = require("meissa.kernel.native")
-local tables = require("meissa.tables")
+local tables = require("meissa.base.tables")
 
 local M = {}
 
@@ -313,7 +313,7 @@ end
 --- Packs a loop for one execution.
 -- @tab static what find gave
 -- @tab bindings what each capture is @tab values the captured values, by capture
--- @tab[opt] native what meissa.engine chose
+-- @tab[opt] native what meissa.kernel.engine chose
 -- @tab[opt] basics the program's basic metatables, as for carry.encode
 -- @treturn string kernel bytes
 -- @treturn string run bytes

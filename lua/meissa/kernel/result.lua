@@ -3,7 +3,7 @@
 -- to the scalars after the loop.
 -- @module meissa.kernel.result
 local carry = require("meissa.kernel.carry")
-local core = require("meissa.ffi")
+local core = require("meissa.base.ffi")
 local ffi = require("ffi")
 local helpers = require("meissa.kernel.helpers")
 local memory = require("meissa.kernel.memory")

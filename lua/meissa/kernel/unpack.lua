@@ -5,11 +5,11 @@
 -- in the last run (its code and all that it can reach are equal and nothing assigns them) is kept
 -- from there. Otherwise every run would compile its loops anew.
 -- @module meissa.kernel.unpack
-local encoded = require("meissa.encoded")
-local builtin = require("meissa.builtin")
-local errors = require("meissa.errors")
-local libraries = require("meissa.libraries")
-local tables = require("meissa.tables")
+local encoded = require("meissa.base.encoded")
+local builtin = require("meissa.base.builtin")
+local errors = require("meissa.base.errors")
+local libraries = require("meissa.base.libraries")
+local tables = require("meissa.base.tables")
 
 local M = {}
 
@@ -208,7 +208,7 @@ end
 -- `memory`: a table that remembers functions from one call to the next; `modules`: gets what
 -- `require` gives, by name, `missing` what it raises; `named`: gets the names of modules, by table
 -- @treturn table the values by number
--- @treturn table|nil basic metatables: see meissa.basics
+-- @treturn table|nil basic metatables: see meissa.base.basics
 -- @treturn table|nil the program's search paths, if it has changed them
 function M.decode(bytes, options)
   local coded = encoded.from_message(bytes)

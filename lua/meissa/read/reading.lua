@@ -6,11 +6,11 @@
 -- @module meissa.read.reading
 
 local array_core = require("meissa.array.core")
-local core = require("meissa.ffi")
-local errors = require("meissa.errors")
-local interrupt = require("meissa.interrupt")
+local core = require("meissa.base.ffi")
+local errors = require("meissa.base.errors")
+local interrupt = require("meissa.base.interrupt")
 local make = require("meissa.array.make")
-local progress = require("meissa.progress")
+local progress = require("meissa.base.progress")
 local source = require("meissa.read.source")
 
 local lib = core.lib

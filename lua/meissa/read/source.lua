@@ -5,7 +5,7 @@
 
 local ffi = require("ffi")
 local core = require("meissa.array.core")
-local errors = require("meissa.errors")
+local errors = require("meissa.base.errors")
 
 local lib = core.lib
 local M = {}

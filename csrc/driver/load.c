@@ -1,0 +1,324 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Loading: what workers are sent before and while a job starts.
+ *
+ * Everything is decided first, without sending; then frames go out as windows allow, the task
+ * before the data. Where memory is shared only descriptors of new segments are passed. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "driver/session_state.h"
+
+#define DEATH_WAIT 50 /* ms in which a worker that cannot be reached turns out to be dead */
+
+/* Completes the items with their places in segments, and checks them. */
+static int complete_items(const ms_session *session, ms_run *run) {
+  const ms_job *job = run->job;
+  run->items = calloc((size_t)job->item_count + 1, sizeof *run->items);
+  run->boxes = calloc((size_t)job->item_count + 1, sizeof *run->boxes);
+  if (run->items == NULL || run->boxes == NULL) {
+    return ms_error_set(run->err, MS_WRK, "out of memory");
+  }
+  for (uint32_t i = 0; i < job->item_count; i++) {
+    const ms_job_item *from = &job->items[i];
+    ms_item *item = &run->items[i];
+    *item = from->item;
+    if (session->config.shared) {
+      const ms_segment *segment = from->segment;
+      if (segment == NULL || from->data < segment->base ||
+          from->data > segment->base + segment->size) {
+        return ms_error_set(run->err, MS_ARR, "array %u of the loop is not in shared memory",
+                            i + 1);
+      }
+      item->segment = segment->id;
+      item->segment_size = segment->size;
+      item->place = (uint64_t)(from->data - segment->base);
+    }
+    if (ms_item_check(item, i, &job->grid, session->config.shared, run->err) != 0) return -1;
+    const ms_needs *needs = from->needs;
+    if (needs != NULL && (needs->filled != ms_grid_blocks(&job->grid) ||
+                          (uint64_t)needs->elements != ms_item_bytes(item) / item->element)) {
+      return ms_error_set(run->err, MS_BUG, "what blocks need of array %u is of another loop",
+                          i + 1);
+    }
+    bool moves = item->movement == MS_MOVE_LOCAL || item->movement == MS_MOVE_ROTATED;
+    if (moves && !session->config.shared && job->bounds.start[item->cut] == NULL) {
+      return ms_error_set(run->err, MS_BUG, "array %u of the loop moves along unknown bounds",
+                          i + 1);
+    }
+    run->boxes[i] = ms_item_box(item, from->data, false);
+  }
+  return 0;
+}
+
+/* Decides who runs what; keeps the last schedule when nothing changed. */
+static int choose_schedule(ms_session *session, ms_run *run) {
+  const ms_job *job = run->job;
+  uint32_t workers = session->config.workers;
+  if (job->workers > 0 && job->workers < workers) workers = job->workers;
+  uint32_t ranges =
+      ms_grid_refusal(&job->grid) != NULL ? 1 : job->grid.ranges[ms_grid_space(&job->grid)];
+  ms_owner *owner = calloc(ranges, sizeof *owner);
+  uint64_t *load = calloc(ranges, sizeof *load);
+  if (owner == NULL || load == NULL) {
+    free(owner);
+    free(load);
+    return ms_error_set(run->err, MS_WRK, "out of memory for a schedule");
+  }
+  if (job->loads == NULL && ms_grid_refusal(&job->grid) == NULL)
+    ms_grid_loads(&job->grid, job->weights, load);
+  int failed = ms_grid_assign(&job->grid, job->loads == NULL ? load : job->loads, workers,
+                              session->config.shared, owner, run->err);
+  const ms_schedule *last = session->schedule;
+  bool same = !failed && last != NULL && last->workers == workers &&
+              memcmp(&last->grid, &job->grid, sizeof last->grid) == 0 &&
+              memcmp(last->range_owner, owner, ranges * sizeof *owner) == 0;
+  if (!failed && !same) {
+    ms_schedule_destroy(&session->schedule);
+    session->schedule = ms_schedule_new(&job->grid, owner, workers, run->err);
+    failed = session->schedule == NULL;
+  }
+  free(owner);
+  free(load);
+  return failed ? -1 : 0;
+}
+
+/* Rows that this worker is the first to use, those of neighbouring ranges together. */
+static int load_rows(ms_session *session, ms_member *member, ms_run *run, uint32_t number,
+                     ms_error *err) {
+  const ms_item *item = &run->items[number];
+  uint32_t ranges = run->job->grid.ranges[item->cut], first = 0, count = 0;
+  for (uint32_t range = 0; range <= ranges; range++) {
+    bool ours = range < ranges &&
+                ms_schedule_first_user(session->schedule, item->cut, range) == member->number;
+    if (count > 0 && !(ours && ms_item_joins(item))) {
+      int64_t lo, hi;
+      ms_item_rows(item, &run->job->bounds, first, first + count - 1, &lo, &hi);
+      ms_parcel parcel = ms_parcel_make(item, number, item->array_dim, lo, hi);
+      if (ms_member_post(member, parcel, err) != 0) return -1;
+      count = 0;
+    }
+    if (ours && count++ == 0) first = range;
+  }
+  return 0;
+}
+
+static int choose_parcels(ms_session *session, ms_member *member, ms_run *run, ms_error *err) {
+  ms_cached_trim(member, session->jobs);
+  for (uint32_t i = 0; i < run->job->item_count; i++) {
+    const ms_item *item = &run->items[i];
+    int failed;
+    if (item->movement > MS_MOVE_SERVED) ms_cached_disown(member, item->id);
+    if (item->movement == MS_MOVE_CACHED) {
+      failed = ms_cached_load(session, member, run, i, err);
+    } else if (item->movement == MS_MOVE_SERVED) {
+      failed = ms_cached_serve(session, member, run, i, err);
+    } else if (item->movement == MS_MOVE_LOCAL || item->movement == MS_MOVE_ROTATED) {
+      failed = load_rows(session, member, run, i, err);
+    } else {
+      ms_parcel whole = ms_parcel_make(item, i, 0, 0, item->dims[0]);
+      failed = ms_member_post(member, whole, err);
+    }
+    if (failed != 0) return -1;
+  }
+  return ms_cached_serve_rest(member, run, err);
+}
+
+static int inform(ms_session *session, ms_member *member, ms_error *err) {
+  uint32_t workers = session->config.workers;
+  ms_peer *peers = calloc(workers, sizeof *peers);
+  if (peers == NULL) return ms_error_set(err, MS_WRK, "out of memory");
+  for (uint32_t i = 0; i < workers; i++) peers[i] = session->members[i].peer;
+  ms_frame frame = {.kind = MS_SAY_PEERS, .a = {workers}};
+  int failed = ms_link_send(&member->link, frame, peers, workers * sizeof *peers, err);
+  free(peers);
+  member->informed = failed == 0;
+  return failed;
+}
+
+/* True when a worker owns any block. */
+static bool takes_part(const ms_schedule *schedule, uint32_t number) {
+  for (uint32_t position = 0; position < schedule->count; position++) {
+    if (schedule->owner[schedule->order[position]] == number) return true;
+  }
+  return false;
+}
+
+/* Whether workers log what they write. */
+static bool workers_log(const ms_session *session, const ms_run *run) {
+  return session->config.shared && run->undo.size + run->redo.size > 0;
+}
+
+static ms_task_log log_place(const ms_session *session, const ms_run *run) {
+  const ms_block *log = &session->undo;
+  return (ms_task_log){.segment = log->segment->id,
+                       .segment_size = log->segment->size,
+                       .place = log->offset,
+                       .size = run->undo.size + run->redo.size,
+                       .slots = run->redo.size};
+}
+
+/* Writes the task, and with the kernel if that is needed: for a worker that does not know it, or
+ * one that resumes. */
+static int write_tasks(ms_session *session, ms_run *run, bool resumes, ms_error *err) {
+  const ms_job *job = run->job;
+  bool logs = workers_log(session, run);
+  ms_task task = {.grid = job->grid,
+                  .workers = session->schedule->workers,
+                  .range_owner = session->schedule->range_owner,
+                  .item_count = job->item_count,
+                  .items = run->items,
+                  .bounds = session->config.shared && !logs ? (ms_bounds){{0}} : job->bounds,
+                  .log = logs ? log_place(session, run) : (ms_task_log){0},
+                  .key = job->key,
+                  .key_size = job->key_size,
+                  .run = job->run,
+                  .run_size = job->run_size};
+  if (!resumes) ms_task_write(&task, &run->task);
+  bool known = !resumes;
+  for (uint32_t i = 0; i < session->schedule->workers; i++) {
+    known = known && ms_member_knows(&session->members[i], job->key, job->key_size);
+  }
+  task.kernel = job->kernel;
+  task.kernel_size = job->kernel_size;
+  if (task.kernel != NULL && !known) ms_task_write(&task, &run->task_with_kernel);
+  if (run->task.failed || run->task_with_kernel.failed) {
+    return ms_error_set(err, MS_WRK, "out of memory for a loop's captured values");
+  }
+  if (run->task.length > MS_TASK_LIMIT || run->task_with_kernel.length > MS_TASK_LIMIT) {
+    return ms_error_set(err, MS_OPT,
+                        "the loop's captured values take %zu bytes, more than the %zu that can be "
+                        "sent: put large data into arrays",
+                        run->task.length, MS_TASK_LIMIT);
+  }
+  return 0;
+}
+
+static int prepare_member(ms_session *session, ms_member *member, ms_run *run, ms_error *err) {
+  const ms_job *job = run->job;
+  member->parcel_count = member->parcel_next = 0;
+  member->task_sent = 0;
+  member->data_frames = 0;
+  member->task = &run->task;
+  if (!ms_member_knows(member, job->key, job->key_size)) {
+    member->task = &run->task_with_kernel;
+    if (job->kernel == NULL) return ms_error_set(err, MS_BUG, "a kernel without its text");
+    if (ms_member_learn(member, job, err) != 0) return -1;
+  }
+  bool peers = !member->informed && member->lane == 0; /* who hand over by messages */
+  if (peers && inform(session, member, err) != 0) return -1;
+  if (!session->config.shared) return choose_parcels(session, member, run, err);
+  for (uint32_t i = 0; i < job->item_count; i++) {
+    if (ms_member_share(member, job->items[i].segment, err) != 0) return -1;
+  }
+  if (workers_log(session, run)) return ms_member_share(member, session->undo.segment, err);
+  return 0;
+}
+
+/* A worker cannot be prepared: if it has died, nothing is lost yet. */
+static int fail_preparing(ms_session *session, ms_member *member, ms_run *run,
+                          const ms_error *trouble) {
+  if (trouble->code != MS_BUG && ms_child_wait(&member->child, DEATH_WAIT)) {
+    ms_session_lose(session, member, NULL);
+    run->lost = true;
+    return -1;
+  }
+  return ms_error_set(run->err, (ms_code)trouble->code, "%s", trouble->message);
+}
+
+int ms_load_prepare(ms_session *session, ms_run *run) {
+  if (complete_items(session, run) != 0 || choose_schedule(session, run) != 0 ||
+      ms_recover_prepare(session, run) != 0 || write_tasks(session, run, false, run->err) != 0) {
+    return -1;
+  }
+  for (uint32_t i = 0; i < session->schedule->workers; i++) {
+    ms_member *member = &session->members[i];
+    if (!takes_part(session->schedule, i)) continue;
+    ms_error trouble;
+    ms_error_clear(&trouble);
+    if (prepare_member(session, member, run, &trouble) != 0) {
+      return fail_preparing(session, member, run, &trouble);
+    }
+  }
+  for (uint32_t i = 0; i < session->schedule->workers; i++) {
+    ms_member *member = &session->members[i];
+    member->working = takes_part(session->schedule, i);
+    member->resumes = false;
+    member->from = 0;
+    member->reported = 0;
+    member->failures = 0;
+  }
+  return 0;
+}
+
+int ms_load_resume(ms_session *session, ms_member *member, ms_run *run, ms_error *err) {
+  if (run->task_with_kernel.length == 0 && write_tasks(session, run, true, err) != 0) return -1;
+  if (prepare_member(session, member, run, err) != 0) return -1;
+  member->resumes = false;
+  return 0;
+}
+
+static int send_task(ms_session *session, ms_member *member, ms_error *err) {
+  size_t left = member->task->length - member->task_sent;
+  size_t most = ms_link_piece(&member->link), take = left < most ? left : most;
+  ms_frame frame = {
+      .kind = MS_SAY_TASK,
+      .job = session->jobs,
+      .a = {member->task->length, member->task_sent, member->data_frames, member->from}};
+  const char *piece = member->task->bytes + member->task_sent;
+  member->task_sent += take;
+  return ms_link_send(&member->link, frame, piece, take, err);
+}
+
+/* Sends what one worker's window has room for. */
+static int send_some(ms_session *session, ms_member *member, ms_run *run, ms_error *err) {
+  while (member->working && !member->resumes && ms_link_open(&member->link)) {
+    if (member->task_sent < member->task->length) {
+      if (send_task(session, member, err) != 0) return -1;
+    } else if (member->parcel_next < member->parcel_count) {
+      ms_parcel *parcel = &member->parcels[member->parcel_next];
+      int64_t before = parcel->next;
+      const ms_box *box = &run->boxes[parcel->item];
+      if (ms_parcel_send(parcel, box, &member->link, session->jobs, err) != 0) return -1;
+      run->outcome->moved += (uint64_t)(parcel->next - before) * parcel->element;
+      if (parcel->next == parcel->count) member->parcel_next++;
+    } else {
+      break;
+    }
+  }
+  return 0;
+}
+
+int ms_load_send(ms_session *session, ms_run *run) {
+  for (uint32_t i = 0; i < session->config.workers && !run->failed; i++) {
+    ms_member *member = &session->members[i];
+    ms_error trouble;
+    ms_error_clear(&trouble);
+    if (send_some(session, member, run, &trouble) != 0) {
+      ms_session_lose(session, member, &trouble);
+    }
+  }
+  return run->failed ? -1 : 0;
+}
+
+void ms_load_free(ms_session *session, ms_run *run) {
+  for (uint32_t i = 0; i < session->config.workers; i++) {
+    ms_member *member = &session->members[i];
+    /* What was not sent to the end, or not waited for, is not there. */
+    bool doubtful = run->failed && member->parcel_count > 0;
+    if (doubtful || member->parcel_next < member->parcel_count) ms_cached_trim(member, UINT64_MAX);
+    if (run->failed && member->task == &run->task_with_kernel) {
+      ms_member_unlearn(member);
+    }
+    member->parcel_count = member->parcel_next = 0;
+    member->task = NULL;
+  }
+  ms_redo_free(&run->redo);
+  ms_undo_free(&run->undo);
+  free(run->items);
+  free(run->boxes);
+  run->items = NULL;
+  run->boxes = NULL;
+  ms_text_free(&run->task);
+  ms_text_free(&run->task_with_kernel);
+}

@@ -1,0 +1,149 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Session: the driver's worker processes, and the running of jobs on them.
+ *
+ * A session belongs to the thread that started it. A forked child of the driver holds a copy that
+ * it can neither use nor harm: every call looks at the process id first. Nothing of a session
+ * outlives the driver (see guard.h); sessions that were not stopped are stopped at exit. */
+#ifndef MS_DRIVER_SESSION_H
+#define MS_DRIVER_SESSION_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "array/segment.h"
+#include "base/error.h"
+#include "base/text.h"
+#include "job/item.h"
+#include "job/report.h"
+#include "plan/needs.h"
+#include "plan/schedule.h"
+
+typedef struct ms_session ms_session;
+
+typedef struct ms_session_config {
+  uint32_t workers;           /* 1 .. MS_MOST_WORKERS */
+  bool tcp;                   /* loopback TCP with CURVE; else ipc:// in a private directory */
+  bool shared;                /* arrays are in shared memory; else they travel by value */
+  const char *const *command; /* what a worker is: program and arguments, NULL at the end */
+} ms_session_config;
+
+/* Starts the workers and waits until all have said hello. MS_OPT, MS_WRK, MS_NET. */
+ms_session *ms_session_start(const ms_session_config *config, ms_error *err);
+
+/* Ends the workers within 2 s, removes the session's files, and nulls the caller's pointer. */
+void ms_session_stop(ms_session **session);
+
+uint32_t ms_session_workers(const ms_session *session);
+
+/* True when all are on one host, hand over through shared memory, and speak over lanes. */
+bool ms_session_has_lanes(const ms_session *session);
+
+/* True when arrays are in shared memory; else they travel by value. */
+bool ms_session_is_shared(const ms_session *session);
+
+/* Process id of a worker, 0 while it is being replaced. */
+long ms_session_pid(const ms_session *session, uint32_t worker);
+
+/* The session's private directory, "" when it needs none. */
+const char *ms_session_directory(const ms_session *session);
+
+/* Where the session listens. */
+const char *ms_session_address(const ms_session *session);
+
+/* Jobs run so far. */
+uint64_t ms_session_jobs(const ms_session *session);
+
+/* The memory `id` is no more: workers that hold a copy free it. */
+void ms_session_forget(ms_session *session, uint64_t id);
+
+/* One piece of memory that a job works on, as the driver holds it. */
+typedef struct ms_job_item {
+  ms_item item;              /* segment, segment_size and place are filled in by ms_session_run */
+  unsigned char *data;       /* element [1]...[1] */
+  const ms_segment *segment; /* that `data` lies in, NULL: none; needed where it is shared */
+  const ms_needs *needs;     /* served: what each block needs, for the job's grid; NULL: all */
+  const int64_t *offsets;    /* cached: rows offsets[b] .. offsets[b + 1] of the first dimension
+                                belong to block b; NULL: all rows to everyone */
+} ms_job_item;
+
+/* What a wait without progress looks like from outside. */
+typedef struct ms_progress {
+  double seconds; /* since a block was last finished */
+  uint32_t worker, block;
+} ms_progress;
+
+typedef struct ms_job {
+  const char *key; /* names the kernel; equal keys mean equal kernel bytes */
+  size_t key_size;
+  const void *kernel;
+  size_t kernel_size;
+  const void *run; /* what the kernel needs beside its memory */
+  size_t run_size;
+  ms_grid grid;
+  const uint64_t *weights; /* for each block, NULL: all equal */
+  const uint64_t *loads;   /* for each range of the space axis, in place of the weights' sums */
+  uint32_t workers;        /* at most so many take part; 0: all */
+  ms_bounds bounds;
+  const ms_job_item *items;
+  uint32_t item_count;
+  uint32_t buffers; /* that blocks may put something into */
+  bool transaction; /* of a failed job nothing remains; a job whose worker died runs again */
+  /* Called whenever `patience` seconds (0: 10) went by without a finished block. May be NULL. */
+  double patience;
+  void (*stalled)(void *context, const ms_progress *progress);
+  /* Called about once a second with how many blocks are finished, of how many. May be NULL. */
+  void (*advanced)(void *context, uint64_t finished, uint64_t blocks);
+  void *context;
+} ms_job;
+
+typedef struct ms_share {
+  uint64_t busy, waited; /* ns */
+  uint64_t moved;        /* bytes that the worker sent */
+  uint64_t blocks;
+  uint64_t began; /* CLOCK_MONOTONIC, ns, when its first block began; 0: it ran none */
+} ms_share;
+
+/* What a job leaves. Everything belongs to the outcome until ms_outcome_free. */
+typedef struct ms_outcome {
+  uint32_t block_count, worker_count;
+  uint32_t order_count;
+  uint32_t *order;    /* plan position, from the first that was run -> block */
+  ms_record *results; /* for each block; bytes NULL when it gave none */
+  uint32_t buffer_count;
+  ms_record *pending; /* for each buffer those of all blocks: what a block has put into it */
+  ms_share *shares;   /* for each worker */
+  ms_text *reports;   /* for each worker; hold the results' bytes */
+  uint64_t *spent;    /* ns in blocks of each range of the space axis; NULL of a short job */
+  uint32_t range_count;
+  ms_text printed;  /* what blocks printed, in plan order; also of a failed job */
+  ms_text notices;  /* a line for each thing that users may want to know */
+  uint64_t moved;   /* bytes of arrays that the driver sent */
+  uint32_t deaths;  /* of workers while the job ran */
+  uint32_t redone;  /* blocks that were undone and run again alone */
+  uint32_t repeats; /* times that all blocks were */
+  /* Only of a failed job: */
+  ms_text error;   /* the body's error, as the worker gave it (err->code is MS_BDY) */
+  uint32_t worker; /* who failed; UINT32_MAX: nobody in particular */
+  uint32_t block;  /* that it was running; UINT32_MAX: none */
+  long pid;        /* of a worker that died */
+  int signal;      /* that killed it */
+  bool repeated;   /* `block` was running when each of two workers died */
+  bool lost;       /* the arrays hold what the job left behind; else they are as before */
+} ms_outcome;
+
+/* Runs one job. On failure no worker is still running it. Of a transaction nothing remains then,
+ * and one whose worker died was run again before, unless the same block ended two workers. MS_BDY
+ * (outcome->error), MS_WRK, MS_INT, MS_NET, MS_OPT, MS_ARR, MS_DEP. The outcome is to be freed in
+ * any case. */
+int ms_session_run(ms_session *session, const ms_job *job, ms_outcome *outcome, ms_error *err);
+
+/* Joins what the blocks of an outcome have put into each buffer, in the order of the plan. The
+ * bytes of buffer b, sizes[b] of them, follow those of b - 1; they belong to the session and are
+ * good until its next job. NULL when memory is out. */
+const char *ms_session_join(ms_session *session, const ms_outcome *outcome, size_t *sizes);
+
+void ms_outcome_free(ms_outcome *outcome);
+
+#endif

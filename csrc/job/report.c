@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Report: see report.h. */
+#include "job/report.h"
+
+#include <string.h>
+
+typedef struct record_head {
+  uint32_t block, kind;
+  uint64_t size;
+} record_head;
+
+typedef struct run_head {
+  int64_t first, count;
+} run_head;
+
+void ms_report_add(ms_text *report, uint32_t block, uint32_t kind, const void *bytes, size_t size) {
+  record_head head = {.block = block, .kind = kind, .size = size};
+  ms_text_append(report, (const char *)&head, sizeof head);
+  ms_text_append(report, bytes, size);
+}
+
+char *ms_report_open(ms_text *report, size_t most) {
+  char *room = most > SIZE_MAX / 2 ? NULL : ms_text_room(report, sizeof(record_head) + most);
+  return room == NULL ? NULL : room + sizeof(record_head);
+}
+
+void ms_report_close(ms_text *report, uint32_t block, uint32_t kind, size_t size) {
+  record_head head = {.block = block, .kind = kind, .size = size};
+  memcpy(report->bytes + report->length, &head, sizeof head);
+  report->length += sizeof head + size;
+}
+
+int ms_report_next(const char *bytes, size_t size, size_t *at, ms_record *record) {
+  record_head head;
+  if (*at == size) return 0;
+  if (size - *at < sizeof head) return -1;
+  memcpy(&head, bytes + *at, sizeof head);
+  if (head.size > size - *at - sizeof head) return -1;
+  *record = (ms_record){.block = head.block,
+                        .kind = head.kind,
+                        .size = head.size,
+                        .bytes = bytes + *at + sizeof head};
+  *at += sizeof head + (size_t)head.size;
+  return 1;
+}
+
+void ms_report_keep(ms_text *report, bool (*wanted)(const ms_record *record, const void *context),
+                    const void *context) {
+  size_t at = 0, from = 0, kept = 0;
+  ms_record record;
+  for (; ms_report_next(report->bytes, report->length, &at, &record) > 0; from = at) {
+    if (!wanted(&record, context)) continue;
+    memmove(report->bytes + kept, report->bytes + from, at - from);
+    kept += at - from;
+  }
+  report->length = kept;
+}
+
+static bool is_printed(const ms_record *record, const void *context) {
+  (void)context;
+  return record->kind == MS_REPORT_PRINTED;
+}
+
+void ms_report_keep_printed(ms_text *report) {
+  ms_report_keep(report, is_printed, NULL);
+}
+
+static int differs(const ms_runs *runs, int64_t at) {
+  size_t byte = (size_t)at * runs->element;
+  return memcmp(runs->now + byte, runs->before + byte, runs->element) != 0;
+}
+
+/* Most elements compared in one step while nothing differs. */
+#define STRIDE 512
+
+/* Moves on to the next changed element, in long steps. */
+static void skip_equal(ms_runs *runs) {
+  while (runs->next < runs->count) {
+    int64_t step = runs->count - runs->next < STRIDE ? runs->count - runs->next : STRIDE;
+    size_t byte = (size_t)runs->next * runs->element;
+    if (memcmp(runs->now + byte, runs->before + byte, (size_t)step * runs->element) != 0) {
+      while (!differs(runs, runs->next)) runs->next++;
+      return;
+    }
+    runs->next += step;
+  }
+}
+
+size_t ms_runs_pack(ms_runs *runs, char *out, size_t room) {
+  size_t used = 0;
+  for (;;) {
+    skip_equal(runs);
+    if (runs->next == runs->count || room - used < sizeof(run_head) + runs->element) return used;
+    run_head head = {.first = runs->next};
+    int64_t most = (int64_t)((room - used - sizeof head) / runs->element);
+    while (runs->next < runs->count && head.count < most && differs(runs, runs->next)) {
+      head.count++;
+      runs->next++;
+    }
+    memcpy(out + used, &head, sizeof head);
+    used += sizeof head;
+    size_t bytes = (size_t)head.count * runs->element;
+    memcpy(out + used, runs->now + (size_t)head.first * runs->element, bytes);
+    used += bytes;
+  }
+}
+
+int ms_runs_next(const char *bytes, size_t size, size_t element, size_t *at, int64_t *first,
+                 int64_t *count) {
+  run_head head;
+  if (*at == size) return 0;
+  if (size - *at < sizeof head) return -1;
+  memcpy(&head, bytes + *at, sizeof head);
+  size_t room = size - *at - sizeof head;
+  if (head.first < 0 || head.count <= 0 || (uint64_t)head.count > room / element) return -1;
+  *first = head.first;
+  *count = head.count;
+  *at += sizeof head + (size_t)head.count * element;
+  return 1;
+}
+
+int ms_runs_apply(const char *bytes, size_t size, const ms_box *box) {
+  int64_t total = ms_box_count(box), first, count;
+  size_t at = 0;
+  int got;
+  while ((got = ms_runs_next(bytes, size, box->element, &at, &first, &count)) > 0) {
+    if (first > total || count > total - first) return -1;
+    ms_box_scatter(box, first, count, bytes + at - (size_t)count * box->element);
+  }
+  return got;
+}

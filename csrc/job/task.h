@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Task: what a worker is told about a job, and its form on the wire.
+ *
+ * The driver writes it as a byte string, which travels in pieces; the worker reads it back with
+ * every length checked. The two are inverse to each other. */
+#ifndef MS_JOB_TASK_H
+#define MS_JOB_TASK_H
+
+#include <stddef.h>
+
+#include "base/arena.h"
+#include "base/text.h"
+#include "job/item.h"
+
+/* Most bytes of a task: kernel text and captured values. */
+#define MS_TASK_LIMIT ((size_t)1 << 30)
+
+/* Where the undo log lies in shared memory; segment 0: nothing is logged. */
+typedef struct ms_task_log {
+  uint64_t segment, segment_size, place, size;
+  uint64_t slots; /* bytes at its end that are slots for workers (redo.h) */
+} ms_task_log;
+
+typedef struct ms_task {
+  ms_grid grid;
+  uint32_t workers;
+  const ms_owner *range_owner;
+  uint32_t item_count;
+  const ms_item *items;
+  ms_bounds bounds;
+  ms_task_log log;
+  const char *key; /* names the kernel */
+  size_t key_size;
+  const char *run; /* per-run bytes */
+  size_t run_size;
+  const char *kernel; /* NULL when the worker knows it by its key */
+  size_t kernel_size;
+} ms_task;
+
+/* Appends the task to `text` (check text->failed once). */
+void ms_task_write(const ms_task *task, ms_text *text);
+
+/* Reads a task whose strings stay in `bytes`; arrays are taken from `arena`. MS_NET for bytes that
+ * are no valid task. */
+int ms_task_read(ms_task *task, const char *bytes, size_t size, bool shared, ms_arena *arena,
+                 ms_error *err);
+
+#endif

@@ -1,0 +1,280 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Undo: see undo.h. The log is a clock, the regions' states, the order of completion, images. */
+#include "job/undo.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#define LINE        ((size_t)64) /* alignment of what different processes write */
+#define PIECE_BYTES ((int64_t)64 << 10)
+#define MOST_PIECES 4096 /* of an item: each block looks at all until they are logged */
+#define MOST_RANGES 4096 /* of an axis whose ranges are regions */
+#define CACHED      ((size_t)8 << 20) /* a log up to here stays in the caches from loop to loop */
+#define SPINS       200               /* looks at a region that is being copied before sleeping */
+#define NAP         20000             /* ns between looks then */
+#define LOST_TURNS  128u /* processes that may die between taking a turn and saying for what */
+
+/* States of a region; COPYING + the number of the process that does. */
+enum { UNTOUCHED, LOGGED, COPYING };
+
+static size_t aligned(size_t size) {
+  return (size + LINE - 1) / LINE * LINE;
+}
+
+/* The part of an item that may be written; `data` is its element [1]...[1]. */
+static ms_box writes_box(const ms_item *item, void *data) {
+  ms_box box = ms_item_box(item, data, false);
+  for (uint32_t d = 0; d < item->dim_count; d++) {
+    box = ms_box_rows(&box, d, item->writes.low[d], item->writes.high[d]);
+  }
+  return box;
+}
+
+/* Whether the regions of an item of which `bytes` may be written are ranges of an axis. What fits a
+ * single piece is copied sooner than it is cut. */
+static bool is_ranged(const ms_undo *undo, const ms_item *item, int64_t bytes) {
+  const ms_follow *follow = &item->writes.follow[0];
+  return bytes > PIECE_BYTES && item->writes.follows > 0 && follow->scale != 0 &&
+         undo->bounds.start[follow->axis] != NULL &&
+         undo->grid->ranges[follow->axis] <= MOST_RANGES;
+}
+
+static int add_part(ms_undo *undo, uint32_t number, size_t *images, ms_error *err) {
+  const ms_item *item = &undo->items[number];
+  ms_box box = writes_box(item, NULL);
+  int64_t total = ms_box_count(&box), bytes = 0;
+  if (total == 0) return 0;
+  if (total < 0 || __builtin_mul_overflow(total, (int64_t)item->element, &bytes) ||
+      bytes > (int64_t)1 << 46) {
+    return ms_error_set(err, MS_ARR, "array %u of the loop is too large to be logged", number + 1);
+  }
+  ms_undo_part *part = &undo->parts[undo->part_count++];
+  *part = (ms_undo_part){
+      .item = number, .first = undo->region_count, .box = box, .total = total, .place = *images};
+  if (is_ranged(undo, item, bytes)) {
+    part->count = undo->grid->ranges[item->writes.follow[0].axis];
+  } else {
+    int64_t piece = bytes / MOST_PIECES > PIECE_BYTES ? bytes / MOST_PIECES : PIECE_BYTES;
+    part->piece = piece / (int64_t)item->element + 1;
+    part->count = (uint32_t)((total + part->piece - 1) / part->piece);
+  }
+  undo->region_count += part->count;
+  *images += aligned((size_t)bytes);
+  return 0;
+}
+
+/* Entries of the order in which copies were completed. */
+static uint32_t turns(const ms_undo *undo) {
+  return undo->region_count + LOST_TURNS;
+}
+
+/* Bytes of the log before the images. */
+static size_t head_size(const ms_undo *undo) {
+  return LINE + aligned(((size_t)undo->region_count + turns(undo)) * sizeof(uint32_t));
+}
+
+int ms_undo_divide(ms_undo *undo, const ms_grid *grid, const ms_bounds *bounds,
+                   const ms_item *items, uint32_t count, ms_error *err) {
+  *undo = (ms_undo){.grid = grid, .bounds = *bounds, .items = items};
+  uint32_t written = 0;
+  for (uint32_t i = 0; i < count; i++) written += items[i].written;
+  if (written == 0) return 0;
+  undo->parts = calloc(written, sizeof *undo->parts);
+  if (undo->parts == NULL) return ms_error_set(err, MS_WRK, "out of memory");
+  size_t images = 0;
+  for (uint32_t i = 0; i < count; i++) {
+    if (items[i].written && add_part(undo, i, &images, err) != 0) return -1;
+  }
+  for (uint32_t p = 0; p < undo->part_count; p++) undo->parts[p].place += head_size(undo);
+  if (undo->part_count > 0) undo->size = head_size(undo) + images;
+  return 0;
+}
+
+int ms_undo_room(ms_block *room, size_t size, ms_error *err) {
+  ms_error trouble;
+  ms_error_clear(&trouble);
+  if (ms_block_take(room, size, &trouble) == 0) return 0;
+  return ms_error_set(err, MS_ARR,
+                      "no memory for the log that would undo the loop if it failed: %s; "
+                      "{transaction = false} runs the loop without one",
+                      trouble.message);
+}
+
+void ms_undo_attach(ms_undo *undo, void *memory, void *const *data) {
+  undo->memory = memory;
+  undo->clock = memory;
+  undo->state = (_Atomic uint32_t *)(void *)(undo->memory + LINE);
+  undo->order = undo->state + undo->region_count;
+  for (uint32_t p = 0; p < undo->part_count; p++) {
+    ms_undo_part *part = &undo->parts[p];
+    part->box = writes_box(&undo->items[part->item], data[part->item]);
+  }
+}
+
+void ms_undo_clear(ms_undo *undo) {
+  if (undo->size > 0) memset(undo->memory, 0, head_size(undo));
+}
+
+/* Where a region lies: elements *first .. *first + *count of *box, and their image. */
+static unsigned char *locate(const ms_undo *undo, const ms_undo_part *part, uint32_t region,
+                             ms_box *box, int64_t *first, int64_t *count) {
+  const ms_item *item = &undo->items[part->item];
+  *box = part->box;
+  int64_t before;
+  if (part->piece > 0) {
+    before = *first = region * part->piece;
+    *count = part->total - *first < part->piece ? part->total - *first : part->piece;
+  } else {
+    uint32_t dim = item->writes.follow[0].dim;
+    int64_t lo, hi;
+    ms_writes_rows(item, &undo->bounds, 0, region, &lo, &hi);
+    before = lo * (part->total / part->box.dims[dim]);
+    *box = ms_box_rows(box, dim, lo, hi);
+    *first = 0;
+    *count = ms_box_count(box);
+  }
+  return undo->memory + part->place + (size_t)before * item->element;
+}
+
+/* What became of a region that a block needs. */
+typedef enum { BUSY, THERE, MADE } found;
+
+/* Logs a region unless it is logged, or another process is copying it. */
+static found log_region(ms_undo *undo, const ms_undo_part *part, uint32_t region) {
+  uint32_t number = part->first + region, untouched = UNTOUCHED;
+  _Atomic uint32_t *state = &undo->state[number];
+  uint32_t now = atomic_load_explicit(state, memory_order_acquire);
+  if (now == LOGGED) return THERE;
+  if (now != UNTOUCHED ||
+      !atomic_compare_exchange_strong(state, &untouched, COPYING + undo->process)) {
+    return BUSY;
+  }
+  ms_box box;
+  int64_t first, count;
+  unsigned char *image = locate(undo, part, region, &box, &first, &count);
+  if (count > 0) {
+    if (undo->size > CACHED) {
+      ms_box_stream(&box, first, count, image);
+    } else {
+      ms_box_gather(&box, first, count, image);
+    }
+    uint32_t turn = atomic_fetch_add(undo->clock, 1); /* after the copy, before any write */
+    atomic_store(&undo->order[turn % turns(undo)], number + 1);
+  }
+  atomic_store_explicit(state, LOGGED, memory_order_release);
+  return MADE;
+}
+
+/* Waits for the process that copies a region; if that died, this one does. */
+static bool await(ms_undo *undo, const ms_undo_part *part, uint32_t region,
+                  bool (*go_on)(void *context), void *context) {
+  const struct timespec nap = {.tv_nsec = NAP};
+  for (uint32_t look = 0; log_region(undo, part, region) == BUSY; look++) {
+    if (look < SPINS) {
+      __builtin_ia32_pause();
+      continue;
+    }
+    if (!go_on(context)) return false;
+    nanosleep(&nap, NULL);
+  }
+  return true;
+}
+
+int ms_undo_log(ms_undo *undo, uint32_t block, bool (*go_on)(void *context), void *context) {
+  for (uint32_t p = 0; p < undo->part_count; p++) {
+    ms_undo_part *part = &undo->parts[p];
+    if (part->logged) continue;
+    uint32_t from = 0, end = part->count;
+    if (part->piece == 0) {
+      from = ms_grid_range(undo->grid, block, undo->items[part->item].writes.follow[0].axis);
+      end = from + 1;
+    }
+    found got = THERE;
+    bool all = true; /* first what nobody has begun, then wait for the others */
+    for (uint32_t region = from; region < end; region++) {
+      got = log_region(undo, part, region);
+      all = all && got != BUSY;
+    }
+    part->fresh = part->piece == 0 && got == MADE;
+    for (uint32_t region = from; !all && region < end; region++) {
+      if (!await(undo, part, region, go_on, context)) return -1;
+    }
+    part->logged = part->piece > 0;
+  }
+  return 0;
+}
+
+void ms_undo_log_item(ms_undo *undo, uint32_t item) {
+  for (uint32_t p = 0; p < undo->part_count; p++) {
+    ms_undo_part *part = &undo->parts[p];
+    if (part->item != item || part->logged) continue;
+    for (uint32_t region = 0; region < part->count; region++) log_region(undo, part, region);
+    part->logged = true;
+  }
+}
+
+/* Whether the copy of region `number` has been completed. */
+static bool is_ordered(const ms_undo *undo, uint32_t number) {
+  for (uint32_t turn = 0; turn < turns(undo); turn++) {
+    if (atomic_load(&undo->order[turn]) == number + 1) return true;
+  }
+  return false;
+}
+
+void ms_undo_release(ms_undo *undo, uint32_t process) {
+  for (uint32_t number = 0; number < undo->region_count; number++) {
+    if (atomic_load(&undo->state[number]) != COPYING + process) continue;
+    atomic_store(&undo->state[number], is_ordered(undo, number) ? LOGGED : UNTOUCHED);
+  }
+}
+
+ms_box ms_undo_box(const ms_undo *undo, const ms_undo_part *part, uint32_t block) {
+  const ms_item *item = &undo->items[part->item];
+  ms_box box = part->box;
+  for (uint32_t k = 0; k < item->writes.follows; k++) {
+    const ms_follow *follow = &item->writes.follow[k];
+    if (undo->bounds.start[follow->axis] == NULL) continue;
+    int64_t lo, hi;
+    ms_writes_rows(item, &undo->bounds, k, ms_grid_range(undo->grid, block, follow->axis), &lo,
+                   &hi);
+    box = ms_box_rows(&box, follow->dim, lo, hi);
+  }
+  return box;
+}
+
+static void restore_region(const ms_undo *undo, const ms_undo_part *part, uint32_t region) {
+  ms_box box;
+  int64_t first, count;
+  const unsigned char *image = locate(undo, part, region, &box, &first, &count);
+  ms_box_scatter(&box, first, count, image);
+}
+
+void ms_undo_restore_range(const ms_undo *undo, const ms_undo_part *part, uint32_t block) {
+  uint32_t axis = undo->items[part->item].writes.follow[0].axis;
+  if (part->piece == 0) restore_region(undo, part, ms_grid_range(undo->grid, block, axis));
+}
+
+static void restore_number(const ms_undo *undo, uint32_t number) {
+  for (uint32_t p = 0; p < undo->part_count; p++) {
+    const ms_undo_part *part = &undo->parts[p];
+    bool inside = number >= part->first && number < part->first + part->count;
+    if (inside) restore_region(undo, part, number - part->first);
+  }
+}
+
+void ms_undo_restore(ms_undo *undo) {
+  if (undo->size == 0) return;
+  uint32_t turn = atomic_load(undo->clock);
+  if (turn > turns(undo)) turn = turns(undo);
+  while (turn-- > 0) {
+    uint32_t number = atomic_load(&undo->order[turn]);
+    if (number > 0) restore_number(undo, number - 1);
+  }
+}
+
+void ms_undo_free(ms_undo *undo) {
+  free(undo->parts);
+  *undo = (ms_undo){0};
+}

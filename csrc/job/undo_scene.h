@@ -1,0 +1,155 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Random jobs for the tests of undo and redo: items in one memory, written along the ranges of a
+ * grid or anywhere, and blocks that write by the definition, element by element. */
+#ifndef MS_JOB_UNDO_SCENE_H
+#define MS_JOB_UNDO_SCENE_H
+
+#include <string.h>
+#include <sys/mman.h>
+#include <time.h>
+
+#include "base/test.h"
+#include "job/undo.h"
+
+#define SPREAD   ((size_t)512 << 10) /* bytes that an item's elements lie in */
+#define MEMORY   (MOST * SPREAD)
+#define LOG_SIZE ((size_t)2 << 20)
+#define LARGE    512 /* bytes of elements that make an item large: its regions are ranges */
+#define MOST     3   /* items, dimensions */
+
+static uint64_t state;
+
+static int64_t draw(int64_t below) {
+  state = state * 6364136223846793005u + 1442695040888963407u;
+  return (int64_t)((state >> 33) % (uint64_t)below);
+}
+
+/* A job: items in one memory, a grid with bounds, and where each item lies. */
+typedef struct scene {
+  ms_grid grid;
+  int64_t starts[2][32];
+  ms_bounds bounds;
+  ms_item items[MOST];
+  void *data[MOST];
+  uint32_t count;
+} scene;
+
+/* `low` .. `high` of the rows that the item's writes follow hold all that its ranges reach. */
+static void follow(scene *s, ms_item *item) {
+  ms_follow *writes = &item->writes.follow[0];
+  item->writes.follows = 1;
+  writes->dim = (uint32_t)draw(item->dim_count);
+  writes->axis = (uint32_t)draw(s->grid.count);
+  int64_t rows = item->dims[writes->dim];
+  int64_t least = INT64_MAX, most = INT64_MIN;
+  for (uint32_t r = 0; r <= s->grid.ranges[writes->axis]; r++) {
+    int64_t start = s->starts[writes->axis][r];
+    if (start < least) least = start;
+    if (start > most) most = start;
+  }
+  int64_t room = (rows - 1) / (most - least + 1);
+  writes->scale = room < 1 ? 1 : 1 + draw(room < 3 ? room : 3);
+  if (draw(3) == 0) writes->scale = -writes->scale;
+  int64_t first = writes->scale * (writes->scale > 0 ? least : most);
+  writes->offset = 1 - first + draw(2);
+}
+
+static void make_item(scene *s, uint32_t number, bool apart, unsigned char *memory) {
+  ms_item *item = &s->items[number];
+  *item = (ms_item){.movement = MS_MOVE_SCATTERED, .written = 1};
+  static const uint32_t elements[] = {4, 8, LARGE, LARGE};
+  item->element = elements[draw(4)];
+  item->dim_count = 1 + (uint32_t)draw(MOST);
+  int64_t stride = 1;
+  for (uint32_t d = item->dim_count; d-- > 0;) {
+    item->dims[d] = 1 + draw(item->dim_count == 1 ? 400 : item->dim_count == 2 ? 20 : 7);
+    item->strides[d] = stride;
+    stride *= item->dims[d] + draw(2); /* rows may be padded */
+    item->writes.low[d] = draw(item->dims[d]);
+    item->writes.high[d] = item->writes.low[d] + draw(item->dims[d] - item->writes.low[d] + 1);
+  }
+  if (draw(2)) {
+    follow(s, item);
+    uint32_t d = item->writes.follow[0].dim;
+    item->writes.low[d] = 0;
+    item->writes.high[d] = item->dims[d];
+  }
+  s->data[number] = memory + (apart ? number * SPREAD : (size_t)draw(20000) * 8);
+}
+
+static void make_scene(scene *s, bool apart, unsigned char *memory) {
+  memset(s, 0, sizeof *s);
+  s->grid = (ms_grid){.strategy = MS_ROTATE, .count = 2};
+  for (uint32_t axis = 0; axis < 2; axis++) {
+    s->grid.ranges[axis] = 1 + (uint32_t)draw(6);
+    bool down = draw(4) == 0;
+    int64_t at = draw(10) - 5;
+    for (uint32_t r = 0; r <= s->grid.ranges[axis]; r++) {
+      s->starts[axis][r] = at;
+      at += (down ? -1 : 1) * draw(4); /* ranges may be empty */
+    }
+    s->bounds.start[axis] = s->starts[axis];
+  }
+  s->count = 1 + (uint32_t)draw(MOST);
+  for (uint32_t i = 0; i < s->count; i++) make_item(s, i, apart, memory);
+}
+
+/* Whether an index of the block's range of the followed axis leads to the row `at`. */
+static bool leads_to(const scene *s, const ms_follow *follow, uint32_t block, int64_t at) {
+  uint32_t range = ms_grid_range(&s->grid, block, follow->axis);
+  int64_t index = s->starts[follow->axis][range], end = s->starts[follow->axis][range + 1];
+  for (; index != end; index += end > index ? 1 : -1) {
+    if (follow->scale * index + follow->offset == at + 1) return true;
+  }
+  return false;
+}
+
+/* What a block may write of an item: by the definition, element by element. */
+static bool may_write(const scene *s, const ms_item *item, uint32_t block, const int64_t *at) {
+  const ms_writes *writes = &item->writes;
+  for (uint32_t d = 0; d < item->dim_count; d++) {
+    if (at[d] < writes->low[d] || at[d] >= writes->high[d]) return false;
+  }
+  for (uint32_t k = 0; k < writes->follows; k++) {
+    if (!leads_to(s, &writes->follow[k], block, at[writes->follow[k].dim])) return false;
+  }
+  return true;
+}
+
+/* Writes most of what a block may write. */
+static void run_block(const scene *s, uint32_t block) {
+  for (uint32_t i = 0; i < s->count; i++) {
+    const ms_item *item = &s->items[i];
+    ms_box box = ms_item_box(item, s->data[i], false);
+    int64_t count = ms_box_count(&box);
+    for (int64_t k = 0; k < count; k++) {
+      int64_t at[MS_ARRAY_DIMS], rest = k;
+      for (uint32_t d = item->dim_count; d-- > 0;) {
+        at[d] = rest % item->dims[d];
+        rest /= item->dims[d];
+      }
+      uint64_t value[LARGE / 8] = {(uint64_t)draw(INT32_MAX)};
+      if (!may_write(s, item, block, at) || draw(4) == 0) continue;
+      ms_box_scatter(&box, k, 1, value);
+    }
+  }
+}
+
+static void *shared(size_t size) {
+  return mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+}
+
+static bool always(void *context) {
+  (void)context;
+  return true;
+}
+
+/* Takes the seed from MEISSA_TEST_SEED or the clock, and prints it. */
+static void seed(void) {
+  const char *given = getenv("MEISSA_TEST_SEED");
+  state = given != NULL ? (uint64_t)atoll(given) : (uint64_t)time(NULL);
+  printf("seed %llu\n", (unsigned long long)state);
+}
+
+#endif

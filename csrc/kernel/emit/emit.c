@@ -1,0 +1,354 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Chunks: the lines around a rewritten body. See emit.h. */
+#include "kernel/emit/emit.h"
+#include "depend/parameter.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "kernel/emit/nest.h"
+#include "kernel/emit/variable.h"
+
+static const char *const helper_key[] = {
+#define MS_HELPER_KEY(name, key) [MS_HELPER_##name] = key,
+    MS_KERNEL_HELPERS(MS_HELPER_KEY)
+#undef MS_HELPER_KEY
+};
+
+/* Whether the loop runs over the entries of a sparse array. */
+bool ms_draft_entries(const ms_kernel_job *job) {
+  return job->space->source != -1 && job->space->sparse;
+}
+
+/* Whether the body may draw random numbers, so that they must know the iteration. */
+bool ms_draft_draws(const ms_kernel_job *job) {
+  for (uint32_t c = 0; c < job->loop->capture_count; c++) {
+    if (job->bindings[c].draws) return true;
+  }
+  return false;
+}
+
+/* Whether a block function over entries takes the coordinates of dimension `d`. */
+static bool needs_coord(const ms_draft *draft, uint32_t d) {
+  return draft->indices[d] != NULL || (ms_draft_draws(draft->job) && !draft->job->space->positions);
+}
+
+/* Finds a prefix for generated names that occurs nowhere in the text. */
+static int choose_prefix(ms_draft *draft) {
+  snprintf(draft->prefix, sizeof draft->prefix, "_m");
+  for (unsigned n = 1; strstr(draft->job->loop->tree->text, draft->prefix) != NULL; n++) {
+    if (n > 999999) return ms_error_set(draft->err, MS_BUG, "no free name prefix");
+    snprintf(draft->prefix, sizeof draft->prefix, "_m%u_", n);
+  }
+  return 0;
+}
+
+/* Follows collapsed loops inwards, so that draft->body is the innermost body. */
+static int find_indices(ms_draft *draft) {
+  const ms_loop *loop = draft->job->loop;
+  uint32_t outer = draft->job->space->dim_count, dims = draft->job->plan->dim_count;
+  uint32_t inner = draft->job->space->collapse > 1 ? draft->job->space->collapse - 1 : 0;
+  if (dims > MS_MAX_DIMS || outer + inner != dims)
+    return ms_error_set(draft->err, MS_BUG, "plan of %u dimensions, space of %u and %u collapsed",
+                        dims, outer, inner);
+  if (ms_draft_entries(draft->job))
+    dims = outer; /* an entry's inner loops run as they are written */
+  draft->dims = dims;
+  for (uint32_t d = 0; d < outer && d < loop->index_count; d++)
+    draft->indices[d] = loop->indices[d];
+  if (loop->index_count > outer) draft->value = loop->indices[outer];
+  draft->body = loop->body;
+  for (uint32_t d = outer; d < dims; d++) {
+    ms_node *next = draft->body->kids == 1 ? draft->body->kid[0] : NULL;
+    if (next == NULL || next->kind != MS_FOR_NUMERIC)
+      return ms_error_set(draft->err, MS_BUG, "collapsed loop %u is not a numeric for", d + 1);
+    draft->indices[d] = next->symbols[0];
+    draft->body = next->kid[3];
+  }
+  return 0;
+}
+
+/* Notes the scalars of the plan by capture. */
+static int find_scalars(ms_draft *draft) {
+  const ms_kernel_job *job = draft->job;
+  for (uint32_t s = 0; s < job->plan->scalar_count; s++) {
+    const ms_scalar_plan *scalar = &job->plan->scalars[s];
+    if (scalar->capture >= job->loop->capture_count)
+      return ms_error_set(draft->err, MS_BUG, "scalar of capture %u", scalar->capture);
+    draft->scalar[scalar->capture] = scalar;
+  }
+  for (uint32_t c = 0; c < job->loop->capture_count; c++) {
+    const ms_scalar_plan *scalar = draft->scalar[c];
+    bool carried = scalar != NULL && scalar->role == MS_ROLE_CARRIED;
+    /* A field beyond the value is written through the value: no scalar. */
+    bool whole = job->bindings[c].depth == job->loop->captures[c].field_count;
+    bool lost = job->loop->captures[c].assigned && whole && scalar == NULL;
+    if (carried || lost)
+      return ms_error_set(draft->err, MS_DEP,
+                          "%s is assigned in a way that the plan has no role for",
+                          job->loop->captures[c].root);
+  }
+  return 0;
+}
+
+int ms_draft_prepare(ms_draft *draft) {
+  size_t captures = (size_t)draft->job->loop->capture_count + 1;
+  size_t symbols = (size_t)draft->job->loop->tree->symbols + 1;
+  draft->value_used = ms_arena_take(draft->arena, captures, sizeof *draft->value_used);
+  draft->pointer_used = ms_arena_take(draft->arena, captures, sizeof *draft->pointer_used);
+  draft->stride_used =
+      ms_arena_take(draft->arena, captures * MS_MAX_DIMS, sizeof *draft->stride_used);
+  draft->extent_used =
+      ms_arena_take(draft->arena, captures * MS_MAX_DIMS, sizeof *draft->extent_used);
+  draft->spilled = ms_arena_take(draft->arena, captures, sizeof *draft->spilled);
+  draft->parameter = ms_arena_take(draft->arena, captures, sizeof *draft->parameter);
+  draft->scalar = ms_arena_take(draft->arena, captures, sizeof(const ms_scalar_plan *));
+  draft->views = ms_arena_take(draft->arena, symbols, sizeof(ms_view *));
+  if (!draft->value_used || !draft->pointer_used || !draft->stride_used || !draft->extent_used ||
+      !draft->spilled || !draft->scalar || !draft->views || !draft->parameter ||
+      ms_parameters_find(draft->job->loop, false, draft->parameter) != 0) {
+    return ms_error_set(draft->err, MS_ARR, "out of memory for the text of a kernel");
+  }
+  if (choose_prefix(draft) != 0 || find_indices(draft) != 0 || find_scalars(draft) != 0) return -1;
+  if (ms_draft_views(draft) == 0) return 0;
+  return ms_error_set(draft->err, MS_ARR, "out of memory for the text of a kernel");
+}
+
+/* The rewritten body, twice if the first pass shows more captured values than fit into locals. */
+static void write_body(ms_draft *draft, ms_text *body) {
+  draft->out = body;
+  ms_draft_node(draft, draft->body);
+  uint32_t values = 0;
+  for (uint32_t c = 0; c < draft->job->loop->capture_count; c++) {
+    if (draft->value_used[c] && !ms_variable_is(draft, c) && values++ >= draft->job->locals)
+      draft->spilled[c] = true;
+  }
+  if (values <= draft->job->locals) return;
+  ms_text_free(body);
+  ms_draft_node(draft, draft->body);
+}
+
+static void add_param(ms_draft *draft, ms_kernel_info *info, ms_param_kind kind, uint32_t at) {
+  static const char letter[] = {
+      [MS_PARAM_COORD] = 'i',   [MS_PARAM_ENTRIES] = 'v', [MS_PARAM_VALUE] = 'c',
+      [MS_PARAM_POINTER] = 'p', [MS_PARAM_STRIDE] = 's',  [MS_PARAM_STEP] = 'n',
+      [MS_PARAM_TABLE] = 'k',   [MS_PARAM_EXTENT] = 'e'};
+  info->params[info->param_count++] = (ms_param){.kind = kind, .at = at};
+  ms_text_format(draft->out, ",%s%c", draft->prefix, letter[kind]);
+  if (kind != MS_PARAM_TABLE && kind != MS_PARAM_ENTRIES) ms_text_format(draft->out, "%u", at + 1);
+}
+
+/* A parameter of one dimension. */
+static void add_dim(ms_draft *draft, ms_kernel_info *info, ms_param_kind kind, uint32_t at,
+                    uint32_t dim) {
+  add_param(draft, info, kind, at);
+  info->params[info->param_count - 1].dim = dim;
+  ms_text_format(draft->out, "_%u", dim + 1);
+}
+
+/* Parameters of the array that capture `at` is: its memory. */
+static void add_memory(ms_draft *draft, ms_kernel_info *info, uint32_t at) {
+  if (draft->pointer_used[at]) add_param(draft, info, MS_PARAM_POINTER, at);
+  for (uint32_t d = 0; d < MS_MAX_DIMS; d++) {
+    if (draft->stride_used[at * MS_MAX_DIMS + d]) add_dim(draft, info, MS_PARAM_STRIDE, at, d);
+    if (draft->extent_used[at * MS_MAX_DIMS + d]) add_dim(draft, info, MS_PARAM_EXTENT, at, d);
+  }
+}
+
+/* The parameter list after the block's bounds. */
+static void write_params(ms_draft *draft, ms_kernel_info *info) {
+  const ms_kernel_job *job = draft->job;
+  for (uint32_t d = 0; info->entries && d < job->space->dim_count; d++) {
+    if (needs_coord(draft, d)) add_param(draft, info, MS_PARAM_COORD, d);
+  }
+  if (draft->value != NULL && job->space->source != -1) {
+    add_param(draft, info, MS_PARAM_ENTRIES, 0);
+    for (uint32_t d = 0; !info->entries && d < job->space->dim_count; d++) {
+      add_param(draft, info, MS_PARAM_STEP, d);
+      info->params[info->param_count - 1].dim = d;
+    }
+  }
+  for (uint32_t c = 0; c < job->loop->capture_count; c++) {
+    add_memory(draft, info, c);
+    if (ms_variable_is_logic(draft, c)) add_param(draft, info, MS_PARAM_VALUE, c);
+    if (!draft->value_used[c] || ms_variable_is(draft, c)) continue;
+    if (draft->spilled[c]) {
+      info->spilled[info->spilled_count++] = c;
+    } else {
+      add_param(draft, info, MS_PARAM_VALUE, c);
+    }
+  }
+  if (info->spilled_count > 0) add_param(draft, info, MS_PARAM_TABLE, 0);
+}
+
+/* The value of an entry; `position` is written by the caller's loop. */
+static void write_value(ms_draft *draft) {
+  bool wide = draft->job->entry_type == MS_INT64;
+  if (wide) {
+    ms_draft_helper(draft, MS_HELPER_WIDE);
+    ms_text_add(draft->out, "(");
+  }
+  ms_text_format(draft->out, "%sv[", draft->prefix);
+  if (ms_draft_entries(draft->job)) {
+    ms_text_format(draft->out, "%sx-1", draft->prefix);
+  } else {
+    for (uint32_t d = 0; d < draft->job->space->dim_count; d++) {
+      ms_text_format(draft->out, "%s(%sx%u-1)*%sn%u", d > 0 ? "+" : "", draft->prefix, d + 1,
+                     draft->prefix, d + 1);
+    }
+  }
+  ms_text_add(draft->out, wide ? "])" : "]");
+}
+
+/* The loop variables' declaration inside the block loops. */
+static void write_indices(ms_draft *draft, bool entries) {
+  const ms_loop *loop = draft->job->loop;
+  for (uint32_t d = 0; d < draft->dims; d++) {
+    if (draft->indices[d] == NULL) continue;
+    ms_text_format(draft->out, " local %s=", draft->indices[d]->name);
+    if (entries) {
+      ms_text_format(draft->out, "%si%u[%sx-1]", draft->prefix, d + 1, draft->prefix);
+    } else {
+      ms_text_format(draft->out, "%sx%u", draft->prefix, d + 1);
+    }
+  }
+  if (draft->value != NULL) {
+    ms_text_format(draft->out, " local %s", draft->value->name);
+    if (draft->job->space->source != -1) {
+      ms_text_add(draft->out, "=");
+      write_value(draft);
+    }
+  }
+  for (uint32_t i = draft->job->space->dim_count + 1; i < loop->index_count; i++)
+    ms_text_format(draft->out, " local %s", loop->indices[i]->name);
+}
+
+/* Tells the random numbers which iteration begins. */
+static void write_place(ms_draft *draft, bool entries) {
+  const char *prefix = draft->prefix;
+  if (!ms_draft_draws(draft->job)) return;
+  ms_text_add(draft->out, " ");
+  ms_draft_helper(draft, MS_HELPER_AT);
+  if (entries && draft->job->space->positions) {
+    ms_text_format(draft->out, "(%sx)", prefix);
+    return;
+  }
+  for (uint32_t d = 0; d < draft->dims; d++) {
+    ms_text_add(draft->out, d > 0 ? "," : "(");
+    if (entries) {
+      ms_text_format(draft->out, "%si%u[%sx-1]", prefix, d + 1, prefix);
+    } else {
+      ms_text_format(draft->out, "%sx%u", prefix, d + 1);
+    }
+  }
+  ms_text_add(draft->out, ")");
+}
+
+/* The loops over a block; returns how many `end`s they need. */
+static uint32_t write_loops(ms_draft *draft, bool entries) {
+  const char *prefix = draft->prefix;
+  if (!entries) {
+    ms_nest_loops(draft);
+    return draft->dims;
+  }
+  ms_text_format(draft->out, " for %sx=%slo,%shi do", prefix, prefix, prefix);
+  return 1;
+}
+
+/* Everything before the body, on the body's first line. The helpers' names come first in the text
+ * but are known last, so this writes into `head` after the rest is done. */
+static void write_head(ms_draft *draft) {
+  const char *prefix = draft->prefix;
+  ms_text_format(draft->out, "local %srt=...", prefix);
+  for (int h = 0; h < MS_HELPER_COUNT; h++) {
+    if (draft->helper_used[h]) {
+      ms_text_format(draft->out, " local %s%s=%srt.%s", prefix, helper_key[h], prefix,
+                     helper_key[h]);
+    }
+  }
+  for (uint32_t r = 0; r < draft->row_count; r++) {
+    ms_text_format(draft->out, " local %s%s=%srt.%s", prefix, draft->rows[r], prefix,
+                   draft->rows[r]);
+  }
+}
+
+/* The function's opening, with its parameters, variables and loops; returns the loops. */
+static uint32_t write_opening(ms_draft *draft, ms_kernel_info *info) {
+  const char *prefix = draft->prefix;
+  ms_text_add(draft->out, " return function(");
+  if (info->entries) {
+    ms_text_format(draft->out, "%slo,%shi", prefix, prefix);
+  } else {
+    ms_nest_bounds(draft);
+  }
+  write_params(draft, info);
+  ms_text_add(draft->out, ")");
+  ms_variables_declare(draft, info);
+  uint32_t loops = write_loops(draft, info->entries);
+  ms_variables_begin(draft);
+  write_indices(draft, info->entries);
+  write_place(draft, info->entries);
+  ms_text_add(draft->out, " do ");
+  return loops;
+}
+
+/* What follows the body. It starts a line, since the body may end in a comment. */
+static void write_closing(ms_draft *draft, ms_kernel_info *info, uint32_t loops) {
+  ms_text_add(draft->out, "\nend ");
+  if (draft->leaves) ms_text_format(draft->out, "::%snext:: ", draft->prefix);
+  ms_variables_end(draft, info);
+  for (uint32_t l = 0; l < loops; l++) ms_text_add(draft->out, "end ");
+  ms_variables_return(draft, info);
+  ms_text_add(draft->out, " end\n");
+}
+
+int ms_draft_info(ms_draft *draft, ms_kernel_info *info) {
+  size_t captures = draft->job->loop->capture_count;
+  size_t values = captures > draft->job->binding_count ? captures : draft->job->binding_count;
+  size_t scalars = draft->job->plan->scalar_count;
+  memcpy(info->prefix, draft->prefix, sizeof info->prefix);
+  info->entries = ms_draft_entries(draft->job);
+  info->dims = draft->dims;
+  info->row = !info->entries && ms_nest_has_row(draft);
+  for (uint32_t c = 0; c < captures; c++) {
+    if (ms_variable_is_tracked(draft, c) || ms_variable_is_ranked(draft, c))
+      info->positions = info->entries ? 1 : draft->dims;
+  }
+  info->params = ms_arena_take(
+      info->arena, (values + 1) * (3 * MS_MAX_DIMS + 2) + 3 * MS_MAX_DIMS + MS_KERNEL_INNER,
+      sizeof(ms_param));
+  info->spilled = ms_arena_take(info->arena, captures + 1, sizeof(uint32_t));
+  info->results = ms_arena_take(info->arena, 2 * scalars + 1, sizeof(uint32_t));
+  if (info->params && info->spilled && info->results) return 0;
+  return ms_error_set(draft->err, MS_ARR, "out of memory for the text of a kernel");
+}
+
+int ms_kernel_emit(const ms_kernel_job *job, ms_text *out, ms_kernel_info *info, ms_error *err) {
+  *info = (ms_kernel_info){.arena = ms_arena_new(0)};
+  if (info->arena == NULL) return ms_error_set(err, MS_ARR, "out of memory for a kernel");
+  ms_draft draft = {.job = job, .arena = info->arena, .err = err};
+  if (ms_draft_prepare(&draft) != 0 || ms_draft_info(&draft, info) != 0) return -1;
+  ms_text body = {0}, opening = {0}, closing = {0};
+  write_body(&draft, &body);
+  draft.out = &opening;
+  uint32_t loops = write_opening(&draft, info);
+  draft.out = &closing;
+  write_closing(&draft, info, loops);
+  draft.out = out;
+  for (uint32_t line = 1; line < draft.body->line; line++) ms_text_add(out, "\n");
+  write_head(&draft);
+  ms_text_append(out, opening.bytes, opening.length);
+  ms_text_append(out, body.bytes, body.length);
+  ms_text_append(out, closing.bytes, closing.length);
+  out->failed |= body.failed || opening.failed || closing.failed;
+  ms_text_free(&body);
+  ms_text_free(&opening);
+  ms_text_free(&closing);
+  return out->failed ? ms_error_set(err, MS_ARR, "out of memory for the text of a kernel") : 0;
+}
+
+void ms_kernel_info_clear(ms_kernel_info *info) {
+  ms_arena_destroy(&info->arena);
+  *info = (ms_kernel_info){0};
+}

@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Random numbers of loop bodies: see random.h. */
+#include "kernel/emit/random.h"
+
+double ms_random_unit(ms_draws *draws) {
+  return ms_draw_unit(draws);
+}
+
+double ms_random_whole(ms_draws *draws, double lo, double hi) {
+  return ms_is_draw_range(lo, hi) ? ms_draw_whole(draws, lo, hi) : __builtin_nan("");
+}
+
+double ms_random_deviate(ms_draws *draws) {
+  return ms_draw_normal(draws);
+}

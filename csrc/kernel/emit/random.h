@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Random numbers of loop bodies for LuaJIT: see draws.h. */
+#ifndef MS_KERNEL_EMIT_RANDOM_H
+#define MS_KERNEL_EMIT_RANDOM_H
+
+#include "base/api.h"
+#include "kernel/emit/draws.h"
+
+/* Uniform in [0, 1). */
+MS_API double ms_random_unit(ms_draws *draws);
+
+/* A whole number from lo to hi; nan if there is none, or the limits are no whole numbers. */
+MS_API double ms_random_whole(ms_draws *draws, double lo, double hi);
+
+/* Normal with mean 0 and deviation 1. */
+MS_API double ms_random_deviate(ms_draws *draws);
+
+#endif

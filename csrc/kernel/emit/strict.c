@@ -1,0 +1,10 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Strict arithmetic: see strict.h. */
+#include "kernel/emit/strict.h"
+
+#include "kernel/emit/scalar.h"
+
+double ms_pow(double x, double y) {
+  return ms_math_pow(x, y);
+}

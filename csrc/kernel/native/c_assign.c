@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Writing C: assignments. See writer.h.
+ *
+ * The order is Lua's: the targets' arrays, rows and subscripts are evaluated from left to right,
+ * then the values, then the stores are done from right to left. A store checks the subscripts in
+ * the last [] of its target, then the value. Which of two errors is named follows from it. */
+#include "kernel/emit/variable.h"
+#include "kernel/native/writer.h"
+
+/* Most targets of one assignment; LuaJIT allows 200 locals. */
+#define MANY 256
+
+/* A target: an element, whose row is known, a variable, or a place in a table of the body. */
+typedef struct ms_target {
+  ms_c_site site;
+  ms_c_slot slot;
+  const char *name; /* of the variable; NULL: the element, or the slot if it has a table */
+  ms_kind_of kind;
+  bool counter;
+} ms_target;
+
+/* What the parts of a target must be kept from. */
+typedef struct ms_keeping {
+  const ms_node *assign;
+  uint32_t at; /* which target */
+  bool stores; /* values call functions */
+} ms_keeping;
+
+static bool is_later_target(const ms_keeping *keeping, const ms_symbol *symbol) {
+  const ms_node *assign = keeping->assign;
+  for (uint32_t t = keeping->at + 1; t < assign->targets; t++) {
+    if (assign->kid[t]->kind == MS_NAME && assign->kid[t]->symbol == symbol) return true;
+  }
+  return false;
+}
+
+/* LuaJIT leaves a local in its register, unless a later target is that local. */
+static bool keeps(const ms_writer *w, const ms_node *node, const void *context) {
+  const ms_keeping *keeping = context;
+  if (!keeping->stores && keeping->assign->targets == 1) return false;
+  if (node == NULL || !ms_c_reads_late(w, node)) return true;
+  while (node->kind == MS_PAREN) node = node->kid[0];
+  return node->symbol != NULL && is_later_target(keeping, node->symbol);
+}
+
+static void find_target(ms_writer *w, const ms_node *node, const ms_keeping *keeping,
+                        ms_target *target) {
+  const ms_node *value;
+  uint32_t at = ms_typed_binding(w->typed, node, &value);
+  *target = (ms_target){0};
+  if (at != MS_NO_CAPTURE && value == node && ms_variable_is(w->draft, at)) {
+    target->kind = w->typed->variable[at];
+    target->name = ms_c_variable(w, at);
+  } else if (at == MS_NO_CAPTURE && node->kind == MS_NAME && node->symbol != NULL) {
+    target->kind = *ms_typed_symbol(w->typed, node->symbol);
+    target->name = ms_c_local_of(w, node->symbol)->text;
+    target->counter = ms_c_local_of(w, node->symbol)->counter;
+    if (target->name == NULL) ms_c_refuse(w, node, "`%s` belongs to another function", node->text);
+  } else if (at != MS_NO_CAPTURE && value != node) {
+    ms_c_refuse(w, node, "`%s` is a field of a table", ms_c_source(w, node));
+  } else if (node->kind == MS_INDEX &&
+             ms_typed_expression(w->typed, node->kid[0]).object == MS_OBJECT_TABLE) {
+    ms_c_table_place(w, node, &target->slot);
+  } else if (node->kind != MS_INDEX || !ms_c_approach(w, node, keeps, keeping, &target->site)) {
+    ms_c_refuse(w, node, "`%s` is not known to C", ms_c_source(w, node));
+  }
+}
+
+/* The text of a value for a target, checked where the target's type asks for it. */
+static const char *converted(ms_writer *w, const ms_target *target, ms_c_value value,
+                             const ms_node *node) {
+  if (target->name == NULL) return ms_c_stored(w, value, target->site.kind.array, node);
+  ms_form_of form = ms_c_form(w, &target->kind);
+  if (form == MS_FORM_OBJECT && target->kind.object != MS_OBJECT_VIEW)
+    ms_c_refuse(w, node, "`%s` would make one name stand for more than one table or function",
+                ms_c_source(w, node));
+  return ms_c_as_form(w, value, form, node);
+}
+
+/* The value of `node` as an integer, if its target takes it so; else NULL. */
+static const char *as_whole(ms_writer *w, const ms_target *target, const ms_node *node) {
+  if (target->slot.table != NULL) return NULL;
+  if (target->name == NULL) return ms_c_stored_whole(w, target->site.kind.array, node);
+  return target->counter ? ms_c_counted(w, node) : NULL;
+}
+
+static void store(ms_writer *w, const ms_target *target, const char *whole, ms_c_value value,
+                  const ms_node *node, const ms_node *place) {
+  if (target->slot.table != NULL) {
+    ms_c_table_store(w, &target->slot, value, node, place);
+    return;
+  }
+  const char *to = target->name != NULL ? target->name : ms_c_arrive(w, &target->site);
+  const char *text = whole != NULL ? whole : converted(w, target, value, node);
+  ms_c_line(w, "%s = %s;", to, text);
+}
+
+void ms_c_assignment(ms_writer *w, const ms_node *node) {
+  ms_target target[MANY];
+  ms_c_value values[MANY];
+  const char *whole[MANY];
+  uint32_t count = node->targets < MANY ? node->targets : MANY, given = node->kids - node->targets;
+  ms_keeping keeping = {.assign = node};
+  for (uint32_t k = node->targets; k < node->kids; k++)
+    keeping.stores = keeping.stores || ms_typed_stores(w->typed, node->kid[k]);
+  for (uint32_t t = 0; t < count && w->why->line == 0; t++) {
+    keeping.at = t;
+    find_target(w, node->kid[t], &keeping, &target[t]);
+  }
+  if (w->why->line != 0) return;
+  ms_c_list(w, node, node->targets, values, count, count > 1);
+  for (uint32_t t = 0; t < count; t++) {
+    whole[t] = t < given ? as_whole(w, &target[t], node->kid[node->targets + t]) : NULL;
+    if (whole[t] == NULL || count == 1 || ms_c_is_simple(whole[t])) continue;
+    ms_c_line(w, "const int64_t t%u = %s;", ++w->temps, whole[t]);
+    whole[t] = ms_c_text(w, "t%u", w->temps);
+  }
+  for (uint32_t t = count; t-- > 0 && w->why->line == 0;) {
+    const ms_node *from = node->kid[node->targets + (t < given ? t : given - 1)];
+    store(w, &target[t], whole[t], values[t], from, node->kid[t]);
+  }
+}

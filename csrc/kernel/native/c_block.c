@@ -1,0 +1,361 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Writing C: the function of a block. See writer.h. Its loops are those of nest.h. */
+#include "kernel/native/c_block.h"
+
+#include <inttypes.h>
+
+#include "kernel/emit/nest.h"
+#include "kernel/emit/variable.h"
+
+const char *ms_c_variable(ms_writer *w, uint32_t capture) {
+  return ms_c_text(w, "m%u_%s", capture + 1,
+                   ms_c_name(w, w->draft->job->loop->captures[capture].root));
+}
+
+const char *ms_c_captured(ms_writer *w, uint32_t capture) {
+  w->number_used[capture] = true;
+  return ms_c_text(w, "c%u_%s", capture + 1, ms_c_binding_name(w, capture));
+}
+
+/* ---- loops ---- */
+
+static const ms_extent *extent_of(const ms_writer *w, uint32_t d) {
+  return &w->draft->job->plan->extent[d];
+}
+
+static int64_t row_at(const ms_writer *w, uint32_t d) {
+  return ms_nest_has_row(w->draft) ? w->draft->job->plan->row[d] : 0;
+}
+
+/* The row's part for the index in `name`. */
+static const char *row_part(ms_writer *w, uint32_t d, const char *name) {
+  const ms_extent *extent = extent_of(w, d);
+  int64_t origin = extent->bounded ? 0 : extent->range.lo;
+  return ms_c_text(w, " + (%" PRId64 ") * ((%s%u - (%" PRId64 ")) / %" PRId64 ")", row_at(w, d),
+                   name, d + 1, origin, extent->range.step);
+}
+
+/* The least or greatest that the dimensions after d add to the row, or the sum of those before. */
+static const char *row_sum(ms_writer *w, uint32_t from, uint32_t to, int most) {
+  const char *text = "0";
+  for (uint32_t d = from; d < to; d++) {
+    int64_t factor = row_at(w, d);
+    if (factor == 0) continue;
+    const char *name = most < 0 ? "x" : (factor > 0) == (most == 1) ? "hi" : "lo";
+    text = ms_c_text(w, "%s%s", text, row_part(w, d, name));
+  }
+  return text;
+}
+
+/* A bound that depends on outer indices. */
+static const char *index_sum(ms_writer *w, const ms_index_sum *sum, uint32_t d) {
+  const char *text = ms_c_text(w, "%" PRId64, sum->constant);
+  for (uint32_t outer = 0; outer < d; outer++) {
+    if (sum->at[outer] != 0)
+      text = ms_c_text(w, "%s + (%" PRId64 ") * x%u", text, sum->at[outer], outer + 1);
+  }
+  return text;
+}
+
+/* What the row leaves for an end of dimension d. */
+static const char *row_end(ms_writer *w, uint32_t d, bool first) {
+  const ms_extent *extent = extent_of(w, d);
+  int64_t factor = row_at(w, d), origin = extent->bounded ? 0 : extent->range.lo;
+  bool low = first == (factor > 0);
+  const char *rest = ms_c_text(w, "%s - (%s) - (%s)", low ? "rlo" : "rhi", row_sum(w, 0, d, -1),
+                               row_sum(w, d + 1, w->draft->dims, low));
+  return ms_c_text(
+      w, "%" PRId64 " + (%" PRId64 ") * (int64_t)__builtin_%s((double)(%s) / %" PRId64 ".0)",
+      origin, extent->range.step, first ? "ceil" : "floor", rest, factor);
+}
+
+/* One end of a dimension's range, narrowed by outer indices and the row. */
+static const char *end_of(ms_writer *w, uint32_t d, bool first) {
+  const ms_extent *extent = extent_of(w, d);
+  bool up = extent->range.step > 0;
+  const char *text = ms_c_text(w, "%s%u", first ? "lo" : "hi", d + 1);
+  const char *name = first == up ? "most" : "least";
+  const ms_index_sum *sums = first == up ? extent->low : extent->high;
+  uint32_t count = !extent->bounded ? 0 : first == up ? extent->low_count : extent->high_count;
+  for (uint32_t s = 0; s < count; s++)
+    text = ms_c_text(w, "ms_whole_%s(%s, %s)", name, text, index_sum(w, &sums[s], d));
+  if (row_at(w, d) != 0)
+    text = ms_c_text(w, "ms_whole_%s(%s, %s)", name, text, row_end(w, d, first));
+  return text;
+}
+
+static void nest_loop(ms_writer *w, uint32_t d) {
+  int64_t step = extent_of(w, d)->range.step;
+  const char *end = end_of(w, d, false);
+  if (!ms_c_is_simple(end)) {
+    ms_c_line(w, "const int64_t z%u = %s;", d + 1, end);
+    end = ms_c_text(w, "z%u", d + 1);
+  }
+  ms_c_line(w, "for (x%u = %s; x%u %s %s; x%u += %" PRId64 ") {", d + 1, end_of(w, d, true), d + 1,
+            step > 0 ? "<=" : ">=", end, d + 1, step);
+}
+
+/* ---- loop variables ---- */
+
+static bool small(const ms_range *range) {
+  return range->lo >= INT32_MIN && range->lo <= INT32_MAX && range->hi >= INT32_MIN &&
+         range->hi <= INT32_MAX;
+}
+
+static void declare_index(ms_writer *w, uint32_t d, bool entries) {
+  const ms_symbol *symbol = w->draft->indices[d];
+  if (symbol == NULL) return;
+  ms_c_local *local = ms_c_local_of(w, symbol);
+  const char *name = ms_c_local_name(w, symbol);
+  const char *from =
+      entries ? ms_c_text(w, "ms_coord%u[x1 - 1]", d + 1) : ms_c_text(w, "x%u", d + 1);
+  *local = (ms_c_local){.text = name, .form = MS_FORM_DOUBLE, .frames = 1};
+  const ms_range *range = &extent_of(w, d)->range;
+  if (symbol->assigned || !small(range)) {
+    ms_c_line(w, "%sdouble %s = (double)%s;", symbol->assigned ? "" : "const ", name, from);
+    return;
+  }
+  ms_c_line(w, "const int64_t %s = %s;", name, from);
+  local->whole = name;
+  local->least = entries ? 1 : INT32_MIN;
+  local->most = INT32_MAX;
+  bool up = range->step > 0;
+  local->lo = entries ? "1.0" : ms_c_text(w, "(double)%s%u", up ? "lo" : "hi", d + 1);
+  local->hi = entries ? ms_c_text(w, "(double)%s", ms_c_limit(w, d))
+                      : ms_c_text(w, "(double)%s%u", up ? "hi" : "lo", d + 1);
+}
+
+/* The entry's value. */
+static void declare_entry(ms_writer *w, bool entries) {
+  const ms_symbol *symbol = w->draft->value;
+  const ms_kernel_job *job = w->draft->job;
+  const char *at = "x1 - 1";
+  if (!entries) {
+    w->steps_used = true;
+    at = "";
+    for (uint32_t d = 0; d < job->space->dim_count; d++)
+      at = ms_c_text(w, "%s%s(x%u - 1) * ms_step%u", at, d > 0 ? " + " : "", d + 1, d + 1);
+  }
+  w->entries_used = true;
+  ms_kind_of kind = ms_kind_number(ms_type_precision(job->entry_type));
+  ms_c_value value = {.form = ms_c_form(w, &kind), .kind = kind};
+  value.text = ms_c_text(w, "ms_entries[%s]", at);
+  if (job->entry_type == MS_INT64) {
+    ms_c_line(w, "if (MS_UNLIKELY(!ms_is_exact(%s))) {", value.text);
+    ms_c_line(w, "ms_stop_wide(fault, %u, %" PRId32 ", %s);", job->loop->body->line,
+              job->space->source, value.text);
+    ms_c_leave(w, NULL);
+    ms_c_line(w, "}");
+  }
+  if (job->entry_type == MS_INT32 || job->entry_type == MS_INT64) {
+    ms_c_as_integer(w, &value, job->entry_type);
+  } else if (job->entry_type != MS_DOUBLE && value.form == MS_FORM_DOUBLE) {
+    value.text = ms_c_text(w, "(double)%s", value.text);
+  }
+  ms_c_declare(w, symbol, value, NULL);
+}
+
+static void declare_loop_variables(ms_writer *w, bool entries) {
+  const ms_kernel_job *job = w->draft->job;
+  for (uint32_t d = 0; d < w->draft->dims; d++) declare_index(w, d, entries);
+  uint32_t beyond = job->space->dim_count;
+  if (w->draft->value != NULL && job->space->source != -1) {
+    declare_entry(w, entries);
+    beyond++;
+  }
+  for (uint32_t i = beyond; i < job->loop->index_count; i++)
+    ms_c_declare(w, job->loop->indices[i], ms_c_nil(), NULL);
+}
+
+/* Tells the random numbers which iteration begins. */
+static void begin_draws(ms_writer *w, bool entries) {
+  if (!ms_draft_draws(w->draft->job)) return;
+  uint32_t dims = w->draft->dims;
+  const char *index = "(double)x1";
+  if (entries && w->draft->job->space->positions) {
+    dims = 1;
+  } else {
+    for (uint32_t d = 0; d < dims; d++) {
+      const char *part = entries ? ms_c_text(w, "(double)ms_coord%u[x1 - 1]", d + 1)
+                                 : ms_c_text(w, "(double)x%u", d + 1);
+      index = d == 0 ? part : ms_c_text(w, "%s, %s", index, part);
+    }
+  }
+  ms_c_line(w, "ms_draws_begin(&draws, %u, (const double[]){%s});", dims, index);
+}
+
+/* ---- captured scalars that the block assigns ---- */
+
+/* What `and` and `or` begin with: nothing, unless the value before the loop decides already. */
+static const char *logic_start(ms_writer *w, uint32_t at) {
+  bool any = w->draft->scalar[at]->op == MS_REDUCE_OR;
+  ms_binding_kind kind = w->draft->job->bindings[at].kind;
+  if (kind == MS_BIND_BOOLEAN)
+    return ms_c_text(w, any ? "%s ? ms_boolean(1) : ms_nothing" : "%s ? ms_nothing : ms_boolean(0)",
+                     ms_c_captured(w, at));
+  if (kind == MS_BIND_NIL) return any ? "ms_nothing" : "ms_boolean(0)";
+  return any ? "ms_boolean(1)" : "ms_nothing";
+}
+
+static const char *identity(ms_writer *w, uint32_t at) {
+  if (ms_variable_is_logic(w->draft, at)) return logic_start(w, at);
+  const ms_scalar_plan *scalar = w->draft->scalar[at];
+  if (scalar->unset && scalar->op != MS_REDUCE_WITH) return "ms_nil";
+  switch (w->draft->scalar[at]->op) {
+    case MS_REDUCE_SUM:
+      return "-0.0";
+    case MS_REDUCE_PRODUCT:
+      return "1.0";
+    case MS_REDUCE_MIN:
+      return "__builtin_inf()";
+    case MS_REDUCE_MAX:
+      return "-__builtin_inf()";
+    case MS_REDUCE_BOR:
+    case MS_REDUCE_BXOR:
+      return "4294967296.0";
+    case MS_REDUCE_BAND:
+      return "4294967295.0";
+    default:
+      return "ms_nothing";
+  }
+}
+
+static void declare_variables(ms_writer *w) {
+  for (uint32_t c = 0; c < w->draft->job->loop->capture_count; c++) {
+    if (!ms_variable_is(w->draft, c)) continue;
+    const char *name = ms_c_variable(w, c);
+    ms_kind_of kind = w->typed->variable[c];
+    ms_form_of form = ms_c_form(w, &kind);
+    if (form == MS_FORM_OBJECT) {
+      bool sliced = w->draft->scalar[c]->role >= MS_ROLE_SLICED;
+      ms_c_refuse(w, w->draft->job->loop->captures[c].first,
+                  sliced ? "`%s` is a plain table, which only LuaJIT fills"
+                         : "`%s` is assigned a table, an array or a function",
+                  w->draft->job->loop->captures[c].root);
+      return;
+    }
+    const char *value = form == MS_FORM_VALUE ? "ms_nothing" : "0";
+    if (w->draft->scalar[c]->role == MS_ROLE_REDUCTION) {
+      value = identity(w, c);
+      if (ms_variable_has_head(w->draft, c)) ms_c_line(w, "ms_value h%u = ms_nothing;", c + 1);
+    }
+    ms_c_line(w, "%s %s = %s;", ms_c_type(form), name, value);
+    bool ranked = ms_variable_is_ranked(w->draft, c);
+    if (ranked) ms_c_line(w, "int l%u = 0;", c + 1);
+    for (uint32_t d = 0; ranked && d < w->positions; d++)
+      ms_c_line(w, "int64_t q%u_%u = INT64_MIN;", c + 1, d + 1);
+    if (!ms_variable_is_tracked(w->draft, c)) continue;
+    ms_c_line(w, "ms_value q%u = ms_nothing;", c + 1);
+    for (uint32_t d = 0; d < w->positions; d++) ms_c_line(w, "int64_t q%u_%u = 0;", c + 1, d + 1);
+  }
+}
+
+/* Each iteration begins with nothing assigned to what is tracked. */
+static void begin_tracked(ms_writer *w) {
+  for (uint32_t c = 0; c < w->draft->job->loop->capture_count; c++) {
+    if (ms_variable_is_ranked(w->draft, c)) ms_c_line(w, "l%u = 0;", c + 1);
+    if (ms_variable_is_tracked(w->draft, c)) ms_c_line(w, "%s = ms_nothing;", ms_c_variable(w, c));
+  }
+}
+
+static void end_tracked(ms_writer *w) {
+  for (uint32_t c = 0; c < w->draft->job->loop->capture_count; c++) {
+    bool ranked = ms_variable_is_ranked(w->draft, c);
+    for (uint32_t d = 0; ranked && d < w->positions; d++)
+      ms_c_line(w, "if (l%u) q%u_%u = x%u;", c + 1, c + 1, d + 1, d + 1);
+    if (!ms_variable_is_tracked(w->draft, c)) continue;
+    const char *name = ms_c_variable(w, c);
+    ms_c_line(w, "if (%s.tag != MS_NATIVE_NONE) {", name);
+    ms_c_line(w, "q%u = %s;", c + 1, name);
+    for (uint32_t d = 0; d < w->positions; d++) ms_c_line(w, "q%u_%u = x%u;", c + 1, d + 1, d + 1);
+    ms_c_line(w, "}");
+  }
+}
+
+static void give_results(ms_writer *w) {
+  const ms_plan *plan = w->draft->job->plan;
+  uint32_t slot = 0;
+  for (uint32_t s = 0; s < plan->scalar_count; s++) {
+    uint32_t at = plan->scalars[s].capture;
+    if (!ms_variable_is_result(w->draft, at)) continue;
+    ms_kind_of kind = w->typed->variable[at];
+    ms_c_value value = {.form = ms_c_form(w, &kind), .kind = kind, .text = ms_c_variable(w, at)};
+    if (ms_variable_is_tracked(w->draft, at)) value.text = ms_c_text(w, "q%u", at + 1);
+    if (value.form == MS_FORM_OBJECT) return;
+    ms_c_line(w, "ms_give(results + %u, %s);", slot,
+              ms_c_as_form(w, value, MS_FORM_VALUE, w->draft->body));
+    slot += 2;
+  }
+  for (uint32_t s = 0; s < plan->scalar_count; s++) {
+    uint32_t at = plan->scalars[s].capture;
+    if (!ms_variable_has_head(w->draft, at)) continue;
+    ms_c_line(w, "ms_give(results + %u, h%u);", slot, at + 1);
+    slot += 2;
+  }
+  for (uint32_t s = 0; s < plan->scalar_count; s++) {
+    uint32_t at = plan->scalars[s].capture;
+    if (!ms_variable_is_tracked(w->draft, at) && !ms_variable_is_ranked(w->draft, at)) continue;
+    for (uint32_t d = 0; d < w->positions; d++)
+      ms_c_line(w, "results[%u].whole = q%u_%u;", slot++, at + 1, d + 1);
+  }
+}
+
+/* ---- the function ---- */
+
+static void write_stopped(ms_writer *w, bool entries) {
+  ms_c_line(w, "ms_stopped:");
+  for (uint32_t d = 0; d < w->draft->dims; d++) {
+    if (entries) {
+      ms_c_line(w, "fault->index[%u] = ms_coord%u[x1 - 1];", d, d + 1);
+    } else {
+      ms_c_line(w, "fault->index[%u] = (double)x%u;", d, d + 1);
+    }
+  }
+  ms_c_tables_end(w);
+  ms_c_line(w, "return fault->stop;");
+}
+
+void ms_c_bounds(ms_writer *w) {
+  if (ms_draft_entries(w->draft->job)) {
+    ms_c_line(w, "const int64_t first = bounds[0], last = bounds[1];");
+    return;
+  }
+  uint32_t dims = w->draft->dims;
+  for (uint32_t d = 0; d < dims; d++)
+    ms_c_line(w, "const int64_t lo%u = bounds[%u], hi%u = bounds[%u];", d + 1, 2 * d, d + 1,
+              2 * d + 1);
+  if (ms_nest_has_row(w->draft))
+    ms_c_line(w, "const int64_t rlo = bounds[%u], rhi = bounds[%u];", 2 * dims, 2 * dims + 1);
+}
+
+void ms_c_function(ms_writer *w) {
+  bool entries = ms_draft_entries(w->draft->job);
+  uint32_t loops = entries ? 1 : w->draft->dims;
+  w->line = 0;
+  w->indent = 1;
+  w->draft->leaves = w->stops = false;
+  ms_c_bounds(w);
+  for (uint32_t l = 0; l < loops; l++)
+    ms_c_line(w, "int64_t x%u = %s%s;", l + 1, entries ? "first" : "lo",
+              entries ? "" : ms_c_text(w, "%u", l + 1));
+  if (ms_draft_draws(w->draft->job)) ms_c_line(w, "ms_draws draws = *ms_place;");
+  ms_c_tables_begin(w);
+  declare_variables(w);
+  if (entries) ms_c_line(w, "for (x1 = first; x1 <= last; x1++) {");
+  for (uint32_t d = 0; !entries && d < loops; d++) nest_loop(w, d);
+  begin_tracked(w);
+  begin_draws(w, entries);
+  declare_loop_variables(w, entries);
+  ms_c_line(w, "{");
+  ms_c_block(w, w->draft->body);
+  ms_c_line(w, "}");
+  if (w->draft->leaves) ms_c_line(w, "ms_next:;");
+  end_tracked(w);
+  ms_c_fetch_ahead(w);
+  for (uint32_t l = 0; l < loops; l++) ms_c_line(w, "}");
+  give_results(w);
+  ms_c_tables_end(w);
+  ms_c_line(w, "return MS_NATIVE_RAN;");
+  if (w->stops) write_stopped(w, entries);
+}

@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The function of a block in C: the loops over a block around a body. */
+#ifndef MS_KERNEL_NATIVE_C_BLOCK_H
+#define MS_KERNEL_NATIVE_C_BLOCK_H
+
+#include "kernel/native/writer.h"
+
+/* Appends the inside of a block function; w->frames and w->careful say which kind. */
+void ms_c_function(ms_writer *w);
+
+/* Appends names for the block's bounds. */
+void ms_c_bounds(ms_writer *w);
+
+#endif

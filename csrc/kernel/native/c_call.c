@@ -1,0 +1,298 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Writing C: calls of builtins and of functions whose text is known. See writer.h.
+ *
+ * A function of the user is written in place of its call, as a block that ends in a label; what it
+ * returns goes to temporaries. */
+#include <string.h>
+
+#include "kernel/native/writer.h"
+
+/* Deepest chain of functions that call each other. */
+#define DEEPEST 16
+
+/* Most parameters of one of them. */
+#define MOST_PARAMETERS 32
+
+/* Most bytes of C into which one more function is written: a compiler takes seconds for them. */
+#define LARGEST 500000
+
+static ms_c_value number(ms_form_of form, ms_precision precision, const char *text) {
+  return (ms_c_value){.form = form, .kind = ms_kind_number(precision), .text = text};
+}
+
+/* The C function of one step: of floats where the result is one and it exists. */
+static const char *apply(ms_writer *w, const ms_library *entry, const ms_c_value *a,
+                         const ms_node *at, const char *second, bool single) {
+  const char *first =
+      single && entry->single ? ms_c_as_float(w, *a, at) : ms_c_as_double(w, *a, at);
+  const char *name = single && entry->single ? entry->single : entry->text;
+  if (second == NULL) return ms_c_text(w, "%s(%s)", name, first);
+  return ms_c_text(w, "%s(%s, %s)", name, first, second);
+}
+
+/* Evaluates a call's arguments; what may be no number waits until all are. */
+static void evaluate(ms_writer *w, const ms_node *node, ms_c_value *values, bool hold) {
+  for (uint32_t k = 1; k < node->kids; k++) {
+    values[k - 1] = ms_c_expression(w, node->kid[k]);
+    bool held = hold;
+    for (uint32_t later = k + 1; later < node->kids; later++)
+      held = held || ms_typed_stores(w->typed, node->kid[later]);
+    if (held) values[k - 1] = ms_c_hold(w, values[k - 1]);
+  }
+}
+
+/* Where Lua places the errors of a builtin: a call in tail position leaves its function, so they
+ * are the call's of that one. */
+static const ms_node *place_of(const ms_writer *w, const ms_node *call) {
+  for (const ms_inlined *open = w->inlined; open != NULL; open = open->next) {
+    if (call->parent->kind != MS_RETURN || call->parent->kids != 1) break;
+    call = open->call;
+  }
+  return call;
+}
+
+/* meissa.random: each call draws, so it is a statement of its own. */
+static ms_c_value draw(ms_writer *w, const ms_node *node, const ms_library *entry) {
+  ms_c_value values[MS_RETURNS];
+  const char *limit[2] = {"1.0", NULL}, *held = ms_c_temp(w);
+  uint32_t count = node->kids - 1;
+  evaluate(w, node, values, true);
+  for (uint32_t k = 0; k < count; k++) {
+    if (values[k].form != MS_FORM_DOUBLE && values[k].form != MS_FORM_FLOAT)
+      ms_c_refuse(w, node, "`%s` is not known to be a number", ms_c_source(w, node->kid[k + 1]));
+    limit[count == 1 ? 1 : k] = values[k].text;
+  }
+  if (entry->shape == MS_LIBRARY_NORMAL) {
+    ms_c_line(w, "const double %s = ms_draw_normal(&draws);", held);
+  } else if (count == 0) {
+    ms_c_line(w, "const double %s = ms_draw_unit(&draws);", held);
+  } else {
+    ms_c_line(w, "if (MS_UNLIKELY(!ms_is_draw_range(%s, %s))) {", limit[0], limit[1]);
+    ms_c_line(w, "fault->other = %s;", limit[1]);
+    const ms_node *place = place_of(w, node);
+    ms_c_line(w, "ms_stop(fault, MS_NATIVE_RANDOM, %u, 0, %u, %s);", place->line, count, limit[0]);
+    ms_c_leave(w, place);
+    ms_c_line(w, "}");
+    ms_c_line(w, "const double %s = ms_draw_whole(&draws, %s, %s);", held, limit[0], limit[1]);
+  }
+  return number(MS_FORM_DOUBLE, MS_FULL, held);
+}
+
+/* Builtins that speak for themselves; others are called what their caller calls them. */
+static bool has_own_words(const char *name) {
+  static const char *const names[] = {"math.max", "math.min", "math.ceil", "math.deg",
+                                      "math.rad", "bit.band", "bit.bor",   "bit.bxor"};
+  for (size_t k = 0; k < sizeof names / sizeof *names; k++) {
+    if (strcmp(names[k], name) == 0) return true;
+  }
+  return false;
+}
+
+/* The name in a call: of a function, field or method. */
+static const char *name_in(const ms_node *call) {
+  if (call->kind == MS_METHOD) return call->text;
+  const ms_node *callee = call->kid[0];
+  const char *name = callee->kind == MS_INDEX ? callee->kid[1]->text : callee->text;
+  return name != NULL ? name : "?";
+}
+
+/* What argument `at`, from 1, must not be, in the words of whoever refuses it. */
+static ms_complaint bad_argument(ms_writer *w, const char *name, const ms_node *place,
+                                 const ms_node *call, uint32_t at) {
+  static const ms_complaint power = {"attempt to perform arithmetic on a nil value",
+                                     "attempt to perform arithmetic on a boolean value"};
+  if (strcmp(name, "math.pow") == 0) return power;
+  const char *format = "bad argument #%u to '%s' (number expected, got %s)";
+  name = place == call || has_own_words(name) ? strchr(name, '.') + 1 : name_in(place);
+  return (ms_complaint){ms_c_text(w, format, at, name, "nil"),
+                        ms_c_text(w, format, at, name, "boolean")};
+}
+
+static ms_c_value builtin(ms_writer *w, const ms_node *node, const ms_library *entry) {
+  if (entry->shape >= MS_LIBRARY_RANDOM) return draw(w, node, entry);
+  ms_kind_of kind = ms_typed_expression(w->typed, node);
+  bool single = ms_c_form(w, &kind) == MS_FORM_FLOAT;
+  bool floats = single && entry->single != NULL;
+  ms_form_of form = floats ? MS_FORM_FLOAT : MS_FORM_DOUBLE;
+  ms_c_value values[MS_RETURNS];
+  uint32_t count = node->kids - 1;
+  evaluate(w, node, values, false);
+  const ms_node *place = place_of(w, node);
+  for (uint32_t k = 0; k < count; k++) {
+    const ms_node *kid = node->kid[k + 1];
+    if (values[k].form == MS_FORM_VALUE && entry->shape != MS_LIBRARY_SELF)
+      values[k] = number(
+          MS_FORM_DOUBLE, values[k].kind.precision,
+          ms_c_as_number(w, values[k], place, bad_argument(w, entry->name, place, node, k + 1)));
+    if (values[k].form != MS_FORM_DOUBLE && values[k].form != MS_FORM_FLOAT) {
+      ms_c_refuse(w, kid, "`%s` is not known to be a number", ms_c_source(w, kid));
+      return number(form, kind.precision, "0.0");
+    }
+    const char *text =
+        floats ? ms_c_as_float(w, values[k], kid) : ms_c_as_double(w, values[k], kid);
+    values[k] = number(form, kind.precision, text);
+  }
+  if (entry->shape == MS_LIBRARY_SELF) return values[0];
+  ms_c_value result = values[0];
+  if (entry->most == 1) result.text = apply(w, entry, &values[0], node, NULL, single);
+  if (count == 1 && entry->most > 2 && entry->shape == MS_LIBRARY_BITS)
+    result.text = ms_c_text(w, "ms_bit_tobit(%s)", values[0].text);
+  for (uint32_t k = 1; k < count; k++)
+    result.text = apply(w, entry, &result, node, values[k].text, single);
+  if (single && !floats) {
+    result.text = ms_c_text(w, "(float)%s", result.text);
+    result.form = MS_FORM_FLOAT;
+  }
+  return result;
+}
+
+static bool builtin_fits(ms_writer *w, const ms_node *node, const char *name,
+                         const ms_library *entry) {
+  if (entry == NULL) {
+    ms_c_refuse(w, node, "`%s` has no C form", name);
+    return false;
+  }
+  uint32_t count = node->kids - 1;
+  bool spread =
+      count > 0 && entry->most > 1 && !ms_typed_single(w->typed, node->kid[node->kids - 1]);
+  if (count < entry->least || count > entry->most || count > MS_RETURNS || spread) {
+    ms_c_refuse(w, node, "`%s` has no C form with these arguments", name);
+    return false;
+  }
+  return true;
+}
+
+static bool is_open(const ms_writer *w, const ms_node *function) {
+  uint32_t depth = 0;
+  for (const ms_inlined *open = w->inlined; open != NULL; open = open->next) {
+    if (open->function == function || ++depth >= DEEPEST) return true;
+  }
+  return false;
+}
+
+/* Declares the variables that take what a function returns. */
+static void declare_results(ms_writer *w, const ms_node *node, const ms_callee *callee,
+                            ms_c_value *values, uint32_t count) {
+  for (uint32_t r = 0; r < count; r++) {
+    ms_kind_of kind = r < MS_RETURNS ? callee->result[r] : ms_kind_scalar(MS_CAN_NIL);
+    values[r] = (ms_c_value){.form = ms_c_form(w, &kind), .kind = kind, .text = ms_c_temp(w)};
+    const char *type = ms_c_type(values[r].form);
+    if (values[r].form == MS_FORM_OBJECT) type = ms_c_object_type(w, &kind);
+    if (type == NULL) {
+      ms_c_refuse(w, node, "`%s` does not always give a row of the same array, or the same table",
+                  ms_c_source(w, node));
+      return;
+    }
+    ms_c_line(w, "%s %s;", type, values[r].text);
+  }
+}
+
+/* Whether a function can be written in place of its call. */
+static bool can_inline(ms_writer *w, const ms_node *node, const ms_node *function) {
+  const ms_function *known = function->function;
+  const char *why = NULL;
+  if (known->vararg || known->parameter_count > MOST_PARAMETERS)
+    why = "takes any number of arguments";
+  if (is_open(w, function)) why = "calls itself, or functions in functions too deep";
+  if (w->out->length > LARGEST) why = "makes the body too large for C";
+  if (why != NULL) ms_c_refuse(w, node, "`%s` %s", ms_c_source(w, node), why);
+  return why == NULL;
+}
+
+static void declare_parameters(ms_writer *w, const ms_node *node, const ms_function *function) {
+  ms_c_value arguments[MOST_PARAMETERS];
+  ms_c_list(w, node, 1, arguments, function->parameter_count, true);
+  for (uint32_t p = 0; p < function->parameter_count && w->why->line == 0; p++) {
+    const ms_node *from = p + 1 < node->kids ? node->kid[p + 1] : NULL;
+    ms_c_declare(w, function->parameters[p], arguments[p], from);
+  }
+}
+
+static void inline_call(ms_writer *w, const ms_node *node, const ms_node *function,
+                        ms_c_value *values, uint32_t count) {
+  const ms_callee *callee = ms_typed_callee(w->typed, function);
+  const ms_function *known = function->function;
+  if (callee == NULL)
+    ms_c_refuse(w, node, "`%s` calls a function whose text is not known here",
+                ms_c_source(w, node));
+  if (callee == NULL || !can_inline(w, node, function)) return;
+  declare_results(w, node, callee, values, count);
+  ms_c_line(w, "{");
+  declare_parameters(w, node, known);
+  ms_inlined open = {.next = w->inlined,
+                     .function = function,
+                     .call = node,
+                     .results = values,
+                     .result_count = count,
+                     .label = ms_c_text(w, "r%u", ++w->labels)};
+  if (ms_c_is_elsewhere(w, function)) open.call_line = ms_c_body_line(w, node);
+  w->inlined = &open;
+  ms_c_label *labels = w->label;
+  w->label = NULL;
+  ms_c_block(w, known->body);
+  if (ms_block_ends(known->body)) {
+    for (uint32_t r = 0; r < count; r++)
+      ms_c_line(w, "%s = %s;", values[r].text, ms_c_as_form(w, ms_c_nil(), values[r].form, node));
+  }
+  w->label = labels;
+  w->inlined = open.next;
+  ms_c_line(w, "}");
+  if (open.jumped) ms_c_line(w, "%s:;", open.label);
+  w->line = 0;
+  ms_c_place(w, node);
+}
+
+void ms_c_call(ms_writer *w, const ms_node *node, ms_c_value *values, uint32_t count) {
+  ms_c_value none = number(MS_FORM_DOUBLE, MS_ANY_PRECISION, "0.0");
+  for (uint32_t v = 0; v < count; v++) values[v] = none;
+  if (node->kind == MS_METHOD && count <= 1) {
+    none = ms_c_measure(w, node);
+    if (count == 1) values[0] = none;
+    return;
+  }
+  if (node->kind != MS_CALL) {
+    ms_c_refuse(w, node, "`%s` has any number of values", ms_c_source(w, node));
+    return;
+  }
+  ms_kind_of called = ms_typed_expression(w->typed, node->kid[0]);
+  if (called.object == MS_OBJECT_FUNCTION) {
+    inline_call(w, node, called.node, values, count);
+  } else if (called.object == MS_OBJECT_BUILTIN) {
+    const ms_library *entry = ms_library_find(called.name, node->kids - 1);
+    if (!builtin_fits(w, node, called.name, entry)) return;
+    none = builtin(w, node, entry);
+    if (count > 0) values[0] = none;
+    for (uint32_t v = 1; v < count; v++) values[v] = ms_c_nil();
+  } else {
+    ms_c_refuse(w, node, "`%s` calls a function whose text is not known here",
+                ms_c_source(w, node));
+  }
+}
+
+/* `return` of the closure form: what it gives is evaluated and dropped. */
+static void leave_iteration(ms_writer *w, const ms_node *node) {
+  for (uint32_t k = 0; k < node->kids; k++) ms_c_expression(w, node->kid[k]);
+  w->draft->leaves = true;
+  ms_c_line(w, "goto ms_next;");
+}
+
+void ms_c_return(ms_writer *w, const ms_node *node) {
+  ms_inlined *open = w->inlined;
+  if (open == NULL) {
+    leave_iteration(w, node);
+    return;
+  }
+  ms_c_value values[MS_RETURNS];
+  uint32_t count = open->result_count < MS_RETURNS ? open->result_count : MS_RETURNS;
+  ms_c_list(w, node, 0, values, count, count > 1);
+  for (uint32_t r = 0; r < count && w->why->line == 0; r++) {
+    const ms_node *from = r < node->kids ? node->kid[r] : node;
+    ms_c_line(w, "%s = %s;", open->results[r].text,
+              ms_c_as_form(w, values[r], open->results[r].form, from));
+  }
+  const ms_node *body = open->function->function->body;
+  if (node->parent == body && body->kid[body->kids - 1] == node) return;
+  open->jumped = true;
+  ms_c_line(w, "goto %s;", open->label);
+}

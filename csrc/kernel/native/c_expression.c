@@ -1,0 +1,392 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Writing C: expressions. See writer.h.
+ *
+ * Operands are evaluated from left to right. Since a text may be placed after what a later operand
+ * writes, an operand is held in a temporary if a later one calls a function of the user. */
+#include <string.h>
+
+#include "kernel/emit/variable.h"
+#include "kernel/native/writer.h"
+
+static ms_c_value value_of(ms_kind_of kind, ms_form_of form, const char *text) {
+  return (ms_c_value){.form = form, .kind = kind, .text = text};
+}
+
+static ms_c_value number(const char *text) {
+  return value_of(ms_kind_number(MS_ANY_PRECISION), MS_FORM_DOUBLE, text);
+}
+
+static ms_c_value refused(ms_writer *w, const ms_node *node, const char *why) {
+  ms_c_refuse(w, node, "`%s` %s", ms_c_source(w, node), why);
+  return number("0.0");
+}
+
+static const char *nil_text = "ms_nil";
+
+static ms_c_value captured(ms_writer *w, uint32_t at, const ms_node *node) {
+  ms_kind_of kind = ms_typed_expression(w->typed, node);
+  switch (w->draft->job->bindings[at].kind) {
+    case MS_BIND_NUMBER:
+      return value_of(kind, MS_FORM_DOUBLE, ms_c_captured(w, at));
+    case MS_BIND_BOOLEAN:
+      return value_of(kind, MS_FORM_BOOL, ms_c_captured(w, at));
+    case MS_BIND_NIL:
+      return value_of(kind, MS_FORM_VALUE, nil_text);
+    default:
+      return value_of(kind, MS_FORM_OBJECT,
+                      kind.object == MS_OBJECT_VIEW ? ms_c_memory(w, kind.array) : "");
+  }
+}
+
+static ms_c_value local(ms_writer *w, const ms_node *node) {
+  const ms_c_local *known = ms_c_local_of(w, node->symbol);
+  ms_kind_of kind = *ms_typed_symbol(w->typed, node->symbol);
+  if (known->text == NULL) return refused(w, node, "is a variable of another function");
+  if (known->whole == NULL || known->text != known->whole)
+    return value_of(kind, known->form, known->text);
+  ms_c_value value = number(ms_c_widened(w, known->whole, known->least, known->most));
+  value.whole = ms_c_integer(w, known->whole, known->least, known->most);
+  return value;
+}
+
+static ms_c_value path(ms_writer *w, const ms_node *node) {
+  const ms_node *value;
+  uint32_t at = ms_typed_binding(w->typed, node, &value);
+  if (at != MS_NO_CAPTURE && value != node) return refused(w, node, "reads a field of a value");
+  if (at != MS_NO_CAPTURE && ms_variable_is(w->draft, at)) {
+    ms_kind_of kind = w->typed->variable[at];
+    const char *name = ms_c_variable(w, at);
+    if (ms_variable_is_asked(w->draft, at, node)) name = ms_c_text(w, "ms_something(%s)", name);
+    return value_of(kind, ms_c_form(w, &kind), name);
+  }
+  if (at != MS_NO_CAPTURE) return captured(w, at, node);
+  if (node->kind == MS_NAME && node->symbol != NULL) return local(w, node);
+  if (node->kind == MS_NAME) return refused(w, node, "is a global that has no value here");
+  ms_kind_of kind = ms_typed_expression(w->typed, node);
+  if (kind.object == MS_OBJECT_SPARSE) return ms_c_sparse_row(w, node);
+  if (ms_typed_expression(w->typed, node->kid[0]).object == MS_OBJECT_SPARSE)
+    return ms_c_sparse_element(w, node);
+  if (ms_typed_expression(w->typed, node->kid[0]).object == MS_OBJECT_TABLE)
+    return ms_c_table_element(w, node);
+  ms_c_location location;
+  if (!ms_c_locate(w, node, &location)) return number("0.0");
+  if (location.element) return ms_c_load(w, &location, node);
+  return value_of(location.kind, MS_FORM_OBJECT, location.text);
+}
+
+/* A number in the form of a result. */
+static const char *as_number(ms_writer *w, ms_c_value value, const ms_node *node, bool single) {
+  return single ? ms_c_as_float(w, value, node) : ms_c_as_double(w, value, node);
+}
+
+const char *ms_c_operand(ms_writer *w, const ms_node *node, bool single) {
+  return as_number(w, ms_c_expression(w, node), node, single);
+}
+
+bool ms_c_reads_late(const ms_writer *w, const ms_node *node) {
+  while (node->kind == MS_PAREN) node = node->kid[0];
+  if (node->kind != MS_NAME) return false;
+  const ms_node *around = node->parent, *value;
+  while (around != NULL && around->kind != MS_FUNCTION) around = around->parent;
+  if (ms_typed_binding(w->typed, node, &value) != MS_NO_CAPTURE) return w->inlined == NULL;
+  return node->symbol != NULL && node->symbol->function->node == around;
+}
+
+/* The first of two operands. */
+static ms_c_value left_operand(ms_writer *w, const ms_node *node) {
+  ms_c_value left = ms_c_expression(w, node->kid[0]);
+  if (!ms_typed_stores(w->typed, node->kid[1]) || ms_c_reads_late(w, node->kid[0])) return left;
+  return ms_c_hold(w, left);
+}
+
+/* An operand of `^`, which the Lua engine has a function for: it does not know what things are
+ * called. */
+static const char *power_operand(ms_writer *w, ms_c_value value, const ms_node *node) {
+  static const ms_complaint says = {"attempt to perform arithmetic on a nil value",
+                                    "attempt to perform arithmetic on a boolean value"};
+  return ms_c_as_number(w, value, node, says);
+}
+
+static ms_c_value arithmetic(ms_writer *w, const ms_node *node) {
+  ms_kind_of kind = ms_typed_expression(w->typed, node);
+  ms_form_of form = ms_c_form(w, &kind);
+  bool single = form == MS_FORM_FLOAT && node->op != MS_OP_MOD && node->op != MS_OP_POW;
+  ms_c_value left = left_operand(w, node), right = ms_c_expression(w, node->kid[1]);
+  bool power = node->op == MS_OP_POW;
+  const char *a =
+      power ? power_operand(w, left, node->kid[0]) : as_number(w, left, node->kid[0], single);
+  const char *b =
+      power ? power_operand(w, right, node->kid[1]) : as_number(w, right, node->kid[1], single);
+  const ms_whole *whole = NULL;
+  const char *text;
+  switch (node->op) {
+    case MS_OP_MOD:
+      text = ms_c_text(w, "ms_mod(%s, %s)", a, b);
+      break;
+    case MS_OP_POW:
+      text = ms_c_text(w, "ms_math_pow(%s, %s)", a, b);
+      break;
+    case MS_OP_ADD:
+    case MS_OP_SUB:
+      whole = ms_c_integer_sum(w, left.whole, right.whole, node->op == MS_OP_SUB);
+      /* fall through */
+    default:
+      text = ms_c_text(w, "(%s %s %s)", a, ms_op_name(node->op), b);
+  }
+  if (form == MS_FORM_FLOAT && !single) text = ms_c_text(w, "(float)%s", text);
+  ms_c_value value = value_of(kind, form, text);
+  value.whole = whole;
+  return value;
+}
+
+/* A captured number as the integer that decides whether another is less or greater: compilers take
+ * its forming out of loops. NULL if the node is none, or is asked for equality. */
+static const char *whole_limit(ms_writer *w, const ms_node *node, ms_op op, bool right) {
+  const ms_node *value;
+  uint32_t at = ms_typed_binding(w->typed, node, &value);
+  if (at == MS_NO_CAPTURE || value != node || ms_variable_is(w->draft, at)) return NULL;
+  if (w->draft->job->bindings[at].kind != MS_BIND_NUMBER) return NULL;
+  if (op == MS_OP_EQ || op == MS_OP_NE) return NULL;
+  bool less = (op == MS_OP_LT || op == MS_OP_LE) == right; /* the integer than the number */
+  bool strict = op == MS_OP_LT || op == MS_OP_GT;
+  return ms_c_text(w, "ms_whole_limit(%s, %d, %d)", ms_c_captured(w, at), less == strict, less);
+}
+
+/* Comparison of two integers, or of one with a captured number; NULL for others. */
+static const char *whole_comparison(ms_writer *w, const ms_node *node, const char *op) {
+  if (w->frames == 0) return NULL;
+  for (int k = 0; k < 2; k++) {
+    if (ms_typed_expression(w->typed, node->kid[k]).can != MS_CAN_NUMBER) return NULL;
+  }
+  ms_whole a = ms_c_whole_static(w, node->kid[0]);
+  ms_whole b = ms_c_whole_static(w, node->kid[1]);
+  if (!a.known && !b.known) return NULL;
+  const char *left = a.known ? a.text : whole_limit(w, node->kid[0], node->op, false);
+  const char *right = b.known ? b.text : whole_limit(w, node->kid[1], node->op, true);
+  return left != NULL && right != NULL ? ms_c_text(w, "(%s %s %s)", left, op, right) : NULL;
+}
+
+static const char *equality(ms_writer *w, const ms_node *node, ms_c_value a, ms_c_value b) {
+  const char *not = node->op == MS_OP_NE ? "!" : "";
+  if (a.form == MS_FORM_OBJECT || b.form == MS_FORM_OBJECT) {
+    ms_c_refuse(w, node, "`%s` compares what is no number", ms_c_source(w, node));
+    return "0";
+  }
+  if ((a.kind.can & b.kind.can) == 0 && a.kind.can && b.kind.can)
+    return node->op == MS_OP_NE ? "1" : "0";
+  if (a.form == MS_FORM_BOOL && b.form == MS_FORM_BOOL)
+    return ms_c_text(w, "(%s %s= %s)", a.text, *not ? not : "=", b.text);
+  return ms_c_text(w, "%sms_is_same(%s, %s)", not, ms_c_as_form(w, a, MS_FORM_VALUE, node),
+                   ms_c_as_form(w, b, MS_FORM_VALUE, node));
+}
+
+static bool is_number(const ms_c_value *value) {
+  return value->form == MS_FORM_DOUBLE || value->form == MS_FORM_FLOAT;
+}
+
+/* A condition: a held value is of one of the kinds in `can`. */
+static const char *is_kind(ms_writer *w, const ms_c_value *value, uint32_t can) {
+  if (can == MS_CAN_NIL) return ms_c_text(w, "%s.tag == MS_NATIVE_NIL", value->text);
+  return ms_c_text(w, "(%s.tag == MS_NATIVE_TRUE || %s.tag == MS_NATIVE_FALSE)", value->text,
+                   value->text);
+}
+
+/* Stops where neither of two values is a number: then LuaJIT names both. */
+static void compare_others(ms_writer *w, const ms_node *node, const ms_c_value *a,
+                           const ms_c_value *b) {
+  static const uint32_t kinds[] = {MS_CAN_NIL, MS_CAN_BOOLEAN};
+  static const char *const names[] = {"nil", "boolean"};
+  for (int k = 0; k < 4; k++) {
+    int one = k / 2, other = k % 2;
+    if (!(a->kind.can & kinds[one]) || !(b->kind.can & kinds[other])) continue;
+    const char *message =
+        one == other ? ms_c_text(w, "attempt to compare two %s values", names[one])
+                     : ms_c_text(w, "attempt to compare %s with %s", names[one], names[other]);
+    ms_c_error(w, node,
+               ms_c_text(w, "%s && %s", is_kind(w, a, kinds[one]), is_kind(w, b, kinds[other])),
+               message);
+  }
+}
+
+static ms_c_value comparison(ms_writer *w, const ms_node *node) {
+  static const char *const ops[] = {[MS_OP_EQ] = "==", [MS_OP_NE] = "!=", [MS_OP_LT] = "<",
+                                    [MS_OP_LE] = "<=", [MS_OP_GT] = ">",  [MS_OP_GE] = ">="};
+  ms_kind_of kind = ms_kind_scalar(MS_CAN_BOOLEAN);
+  const char *text = whole_comparison(w, node, ops[node->op]);
+  if (text != NULL) return value_of(kind, MS_FORM_BOOL, text);
+  ms_c_value a = left_operand(w, node);
+  ms_c_value b = ms_c_expression(w, node->kid[1]);
+  bool equal = node->op == MS_OP_EQ || node->op == MS_OP_NE;
+  if (equal && !(is_number(&a) && is_number(&b)))
+    return value_of(kind, MS_FORM_BOOL, equality(w, node, a, b));
+  /* LuaJIT turns a > b into b < a. */
+  static const ms_complaint first = {"attempt to compare nil with number",
+                                     "attempt to compare boolean with number"};
+  static const ms_complaint second = {"attempt to compare number with nil",
+                                      "attempt to compare number with boolean"};
+  if (a.whole != NULL && b.whole != NULL)
+    return value_of(kind, MS_FORM_BOOL,
+                    ms_c_text(w, "(%s %s %s)", a.whole->text, ops[node->op], b.whole->text));
+  bool turned = node->op == MS_OP_GT || node->op == MS_OP_GE;
+  if (a.form == MS_FORM_VALUE && b.form == MS_FORM_VALUE) {
+    a = ms_c_hold(w, a);
+    b = ms_c_hold(w, b);
+    compare_others(w, node->kid[0], turned ? &b : &a, turned ? &a : &b);
+  }
+  const char *left = ms_c_as_number(w, a, node->kid[0], turned ? second : first);
+  const char *right = ms_c_as_number(w, b, node->kid[1], turned ? first : second);
+  return value_of(kind, MS_FORM_BOOL, ms_c_text(w, "(%s %s %s)", left, ops[node->op], right));
+}
+
+/* An expression written apart: its value, and its statements if there are any. */
+static ms_c_value apart(ms_writer *w, const ms_node *node, ms_text *statements) {
+  ms_text *out = w->out;
+  w->out = statements;
+  w->indent++;
+  ms_c_value value = ms_c_expression(w, node);
+  w->indent--;
+  w->out = out;
+  return value;
+}
+
+/* `c and a or b` where a is never false: one choice. */
+static bool ternary(const ms_writer *w, const ms_node *node, const ms_node **condition,
+                    const ms_node **yes) {
+  if (node->op != MS_OP_OR) return false;
+  const ms_node *both = node->kid[0];
+  while (both->kind == MS_PAREN) both = both->kid[0];
+  if (both->kind != MS_BINARY || both->op != MS_OP_AND) return false;
+  *condition = both->kid[0];
+  *yes = both->kid[1];
+  uint32_t can = ms_typed_expression(w->typed, *yes).can;
+  return can != 0 && (can & (MS_CAN_NIL | MS_CAN_FALSE | MS_CAN_OBJECT)) == 0;
+}
+
+/* condition ? yes : no, where each side may have statements. */
+static ms_c_value choose(ms_writer *w, const ms_node *node, const char *condition, ms_c_value *left,
+                         const ms_node *yes, const ms_node *no) {
+  ms_kind_of kind = ms_typed_expression(w->typed, node);
+  ms_form_of form = ms_c_form(w, &kind);
+  ms_text statements[2] = {{0}, {0}};
+  const char *text[2];
+  const ms_node *side[2] = {yes, no};
+  for (int s = 0; s < 2; s++) {
+    ms_c_value value = side[s] == NULL ? *left : apart(w, side[s], &statements[s]);
+    ms_text *out = w->out;
+    w->out = &statements[s];
+    w->indent++;
+    text[s] = ms_c_as_form(w, value, form, node);
+    w->indent--;
+    w->out = out;
+  }
+  const char *result;
+  if (statements[0].length == 0 && statements[1].length == 0) {
+    result = ms_c_text(w, "(%s ? %s : %s)", condition, text[0], text[1]);
+  } else {
+    result = ms_c_temp(w);
+    ms_c_line(w, "%s %s;", ms_c_type(form), result);
+    ms_c_line(w, "if (%s) {", condition);
+    for (int s = 0; s < 2; s++) {
+      ms_text_append(w->out, statements[s].bytes, statements[s].length);
+      ms_c_line(w, "%s = %s;", result, text[s]);
+      ms_c_line(w, s == 0 ? "} else {" : "}");
+    }
+    w->line = 0;
+  }
+  ms_text_free(&statements[0]);
+  ms_text_free(&statements[1]);
+  return value_of(kind, form, result);
+}
+
+static ms_c_value choice(ms_writer *w, const ms_node *node) {
+  const ms_node *condition, *yes;
+  if (ms_typed_expression(w->typed, node).can & MS_CAN_OBJECT)
+    return refused(w, node, "chooses between values that are no numbers");
+  if (ternary(w, node, &condition, &yes))
+    return choose(w, node, ms_c_condition(w, condition), NULL, yes, node->kid[1]);
+  ms_c_value left = ms_c_hold(w, ms_c_expression(w, node->kid[0]));
+  const char *truth = ms_c_as_truth(w, left);
+  const uint32_t falsy = MS_CAN_NIL | MS_CAN_FALSE;
+  left.kind.can &= node->op == MS_OP_AND ? falsy : ~falsy;
+  if (node->op == MS_OP_AND) return choose(w, node, truth, &left, node->kid[1], NULL);
+  return choose(w, node, truth, &left, NULL, node->kid[1]);
+}
+
+static ms_c_value unary(ms_writer *w, const ms_node *node) {
+  if (node->op == MS_OP_NOT)
+    return value_of(ms_kind_scalar(MS_CAN_BOOLEAN), MS_FORM_BOOL,
+                    ms_c_text(w, "!%s", ms_c_condition(w, node->kid[0])));
+  if (node->op == MS_OP_LEN) {
+    ms_c_value of_table;
+    if (ms_c_table_length(w, node->kid[0], &of_table)) return of_table;
+    ms_whole length = ms_c_whole_static(w, node);
+    if (!length.known) return refused(w, node, "is not the length of an array or gapless list");
+    return number(ms_c_text(w, "(double)%s", length.text));
+  }
+  ms_c_value value = ms_c_expression(w, node->kid[0]);
+  bool single = value.form == MS_FORM_FLOAT;
+  const char *text = single ? value.text : ms_c_as_double(w, value, node->kid[0]);
+  return value_of(ms_kind_number(value.kind.precision), single ? MS_FORM_FLOAT : MS_FORM_DOUBLE,
+                  ms_c_text(w, "(-%s)", text));
+}
+
+const char *ms_c_condition(ms_writer *w, const ms_node *node) {
+  return ms_c_as_truth(w, ms_c_expression(w, node));
+}
+
+static ms_c_value binary(ms_writer *w, const ms_node *node) {
+  if (node->op == MS_OP_CONCAT) return refused(w, node, "makes a string");
+  if (node->op == MS_OP_AND || node->op == MS_OP_OR) return choice(w, node);
+  return node->op >= MS_OP_EQ ? comparison(w, node) : arithmetic(w, node);
+}
+
+static ms_c_value call(ms_writer *w, const ms_node *node) {
+  ms_c_value value = number("0.0");
+  ms_c_call(w, node, &value, 1);
+  return value;
+}
+
+static ms_c_value literal(ms_writer *w, const ms_node *node) {
+  ms_c_value value = number(ms_c_number(w, node->number));
+  ms_whole whole = ms_c_whole_static(w, node);
+  if (whole.known) value.whole = ms_c_integer(w, whole.text, whole.least, whole.most);
+  return value;
+}
+
+ms_c_value ms_c_expression(ms_writer *w, const ms_node *node) {
+  switch (node->kind) {
+    case MS_NIL:
+      return value_of(ms_kind_scalar(MS_CAN_NIL), MS_FORM_VALUE, nil_text);
+    case MS_TRUE:
+      return value_of(ms_kind_scalar(MS_CAN_TRUE), MS_FORM_BOOL, "1");
+    case MS_FALSE:
+      return value_of(ms_kind_scalar(MS_CAN_FALSE), MS_FORM_BOOL, "0");
+    case MS_NUMBER:
+      if (node->boxed) return refused(w, node, "is a number of another library");
+      return literal(w, node);
+    case MS_STRING:
+      return refused(w, node, "is a string");
+    case MS_TABLE:
+      return ms_c_table(w, node);
+    case MS_VARARG:
+      return refused(w, node, "has any number of values");
+    case MS_NAME:
+    case MS_INDEX:
+      return path(w, node);
+    case MS_PAREN:
+      return ms_c_expression(w, node->kid[0]);
+    case MS_BINARY:
+      return binary(w, node);
+    case MS_UNARY:
+      return unary(w, node);
+    case MS_CALL:
+      return call(w, node);
+    case MS_METHOD:
+      return ms_c_measure(w, node);
+    case MS_FUNCTION:
+      return value_of(ms_typed_expression(w->typed, node), MS_FORM_OBJECT, "");
+    default:
+      return refused(w, node, "is not known to C");
+  }
+}

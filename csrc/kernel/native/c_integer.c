@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Writing C: numbers that are integers because of where they come from, as elements of integer
+ * arrays are. A value carries its integer beside its double (ms_c_value.whole), so that what is
+ * counted and stored again, or is a subscript, is never converted to a double and back. See
+ * writer.h. */
+#include <inttypes.h>
+
+#include "kernel/native/writer.h"
+
+const char *ms_c_widened(ms_writer *w, const char *text, int64_t least, int64_t most) {
+  bool narrow = least >= INT32_MIN && most <= INT32_MAX + (int64_t)1;
+  return ms_c_text(w, narrow ? "(double)(int32_t)%s" : "(double)%s", text);
+}
+
+const ms_whole *ms_c_integer(ms_writer *w, const char *text, int64_t least, int64_t most) {
+  if (w->frames == 0) return NULL; /* careful texts compute with doubles */
+  ms_whole *whole = ms_arena_take(w->arena, 1, sizeof *whole);
+  if (whole == NULL) {
+    w->failed = true;
+    return NULL;
+  }
+  *whole =
+      (ms_whole){.known = true, .unsigned_zero = true, .text = text, .least = least, .most = most};
+  return whole;
+}
+
+const ms_whole *ms_c_integer_sum(ms_writer *w, const ms_whole *a, const ms_whole *b, bool minus) {
+  if (a == NULL || b == NULL) return NULL;
+  int64_t least = a->least + (minus ? -b->most : b->least);
+  int64_t most = a->most + (minus ? -b->least : b->most);
+  if (least < -MS_C_MOST || most > MS_C_MOST) return NULL;
+  return ms_c_integer(w, ms_c_text(w, "(%s %c %s)", a->text, minus ? '-' : '+', b->text), least,
+                      most);
+}

@@ -1,0 +1,230 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Writing C: methods of rows, which the prelude has (array/rowwise.h). See writer.h. */
+#include <string.h>
+
+#include "kernel/native/writer.h"
+
+/* A statement on rows: what it takes. */
+typedef struct ms_row_method {
+  const char *name;
+  bool row, number; /* another row, a number (which comes first) */
+  bool plain;       /* written out here */
+} ms_row_method;
+
+static const ms_row_method methods[] = {{"fill", false, true, false}, {"scal", false, true, false},
+                                        {"copy", true, false, false}, {"cmul", true, false, false},
+                                        {"axpy", true, true, false},  {"add", false, true, true},
+                                        {NULL, false, false, false}};
+
+/* A row on its way into a call. */
+typedef struct ms_c_row {
+  const char *pointer, *stride;
+  const char *type;
+  const char *extent; /* how long it is, as C text, and how long now */
+  int64_t length;
+} ms_c_row;
+
+static bool row_of(ms_writer *w, const ms_node *node, ms_c_row *row) {
+  ms_kind_of kind = ms_typed_expression(w->typed, node);
+  if (kind.object != MS_OBJECT_VIEW) {
+    ms_c_refuse(w, node, "`%s` is no row of a dense array", ms_c_source(w, node));
+    return false;
+  }
+  const ms_binding *binding = &w->draft->job->bindings[kind.array];
+  int32_t type = w->draft->job->elements[kind.array].type;
+  if (kind.given + 1 != binding->dim_count || type > MS_DOUBLE) {
+    ms_c_refuse(w, node, "`%s` is no row of float or double elements", ms_c_source(w, node));
+    return false;
+  }
+  ms_c_location location;
+  if (!ms_c_locate(w, node, &location)) return false;
+  row->pointer =
+      ms_c_is_simple(location.text) ? location.text : ms_c_text(w, "(%s)", location.text);
+  row->stride = ms_c_stride(w, kind.array, kind.given);
+  row->type = type == MS_FLOAT ? "float" : "double";
+  row->extent = ms_c_extent(w, kind.array, kind.given);
+  row->length = binding->dims[kind.given];
+  return true;
+}
+
+/* A row as two arguments. */
+static const char *pair(ms_writer *w, const ms_c_row *row) {
+  return ms_c_text(w, "%s, %s", row->pointer, row->stride);
+}
+
+/* Rows that are as long as each other now are so whenever this text runs. */
+static bool same_length(ms_writer *w, const ms_node *node, const ms_c_row *a, const ms_c_row *b) {
+  if (a->length == b->length) return true;
+  ms_c_refuse(w, node, "`%s` has rows of different lengths", ms_c_source(w, node));
+  return false;
+}
+
+/* The reductions of fast mode: plain loops, which the compiler may add up in any order. */
+static ms_c_value loop_over(ms_writer *w, ms_kind_of kind, ms_measure measure, const ms_c_row *x,
+                            const ms_c_row *y) {
+  ms_form_of form = ms_c_form(w, &kind);
+  const char *type = ms_c_type(form), *sum = ms_c_temp(w), *at = ms_c_temp(w);
+  ms_c_line(w, "%s %s = 0;", type, sum);
+  if (x->length <= MS_UNROLLED_TOO_EARLY) ms_c_line(w, "#pragma GCC unroll 1");
+  ms_c_line(w, "for (int64_t %s = 0; %s < %s; %s++)", at, at, x->extent, at);
+  const char *a = ms_c_text(w, "(%s)%s[%s * %s]", type, x->pointer, at, x->stride);
+  const char *b = ms_c_text(w, "(%s)%s[%s * %s]", type, y->pointer, at, y->stride);
+  if (measure == MS_MEASURE_SUM) {
+    ms_c_line(w, "  %s += %s;", sum, a);
+  } else {
+    ms_c_line(w, "  %s += %s * %s;", sum, a, b);
+  }
+  if (measure == MS_MEASURE_NORM)
+    sum = ms_c_text(w, "__builtin_sqrt%s(%s)", form == MS_FORM_FLOAT ? "f" : "", sum);
+  return ms_c_hold(w, (ms_c_value){.form = form, .kind = kind, .text = sum});
+}
+
+/* Rows without elements, in the words of csrc/array/reduce.c and lua/meissa/array/arith.lua. */
+static void refuse_empty(ms_writer *w, const ms_node *node, const ms_c_row *x, const char *what) {
+  ms_c_error(w, node, ms_c_text(w, "%s == 0", x->extent),
+             ms_c_text(w, "ARR: an empty array has no %s", what));
+}
+
+/* The largest or least element; the first nan if there is one. */
+static ms_c_value extreme(ms_writer *w, ms_kind_of kind, const ms_node *node, const ms_c_row *x) {
+  ms_measure measure = ms_measure_find(node->text);
+  refuse_empty(w, node, x, "least and no greatest element");
+  const char *best = ms_c_temp(w), *at = ms_c_temp(w);
+  bool most = measure == MS_MEASURE_MAX;
+  const char *element = ms_c_text(w, "(double)%s[%s * %s]", x->pointer, at, x->stride);
+  ms_c_line(w, "double %s = %s__builtin_inf();", best, most ? "-" : "");
+  ms_c_line(w, "for (int64_t %s = 0; %s < %s && %s == %s; %s++)", at, at, x->extent, best, best,
+            at);
+  ms_c_line(w, "  if (!(%s %s %s)) %s = %s;", element, most ? "<=" : ">=", best, best, element);
+  return (ms_c_value){.form = MS_FORM_DOUBLE, .kind = kind, .text = best};
+}
+
+static ms_c_value of_size(ms_writer *w, const ms_node *node, ms_measure measure) {
+  ms_kind_of kind = ms_typed_expression(w->typed, node->kid[0]);
+  ms_c_value none = {
+      .form = MS_FORM_DOUBLE, .kind = ms_kind_number(MS_ANY_PRECISION), .text = "0.0"};
+  if (measure == MS_MEASURE_DIM && node->kids == 1) {
+    uint32_t dims = w->draft->job->bindings[kind.array].dim_count - kind.given;
+    none.text = ms_c_number(w, (double)dims);
+    return none;
+  }
+  ms_whole whole = ms_c_whole_static(w, node);
+  if (!whole.known)
+    ms_c_refuse(w, node, "`%s` is not known beforehand", ms_c_source(w, node));
+  else
+    none.text = ms_c_text(w, "(double)%s", whole.text);
+  return none;
+}
+
+ms_c_value ms_c_measure(ms_writer *w, const ms_node *node) {
+  ms_kind_of kind = ms_typed_expression(w->typed, node);
+  ms_c_value none = {
+      .form = MS_FORM_DOUBLE, .kind = ms_kind_number(MS_ANY_PRECISION), .text = "0.0"};
+  ms_measure measure = ms_measure_find(node->text);
+  ms_kind_of object = ms_typed_expression(w->typed, node->kid[0]);
+  bool array = object.object == MS_OBJECT_VIEW || object.object == MS_OBJECT_SPARSE;
+  if (array && measure >= MS_MEASURE_SIZE) return of_size(w, node, measure);
+  bool known = measure >= MS_MEASURE_DOT && measure <= MS_MEASURE_MIN;
+  if (object.object != MS_OBJECT_VIEW || !known || node->kids != 1u + (measure == MS_MEASURE_DOT)) {
+    const ms_node *value;
+    uint32_t at = ms_typed_binding(w->typed, node->kid[0], &value);
+    bool table = at != MS_NO_CAPTURE && w->draft->job->bindings[at].kind == MS_BIND_TABLE;
+    ms_c_refuse(w, node,
+                table ? "`%s` is a method of a plain table, which only LuaJIT calls"
+                      : "the method `%s` has no C form here",
+                node->text);
+    return none;
+  }
+  ms_c_row x, y;
+  if (!row_of(w, node->kid[0], &x)) return none;
+  bool dot = measure == MS_MEASURE_DOT;
+  if (dot && (!row_of(w, node->kid[1], &y) || !same_length(w, node, &x, &y))) return none;
+  if (measure >= MS_MEASURE_MAX) return extreme(w, kind, node, &x);
+  if (w->fast && measure != MS_MEASURE_MEAN) return loop_over(w, kind, measure, &x, dot ? &y : &x);
+  const char *text;
+  if (dot) {
+    text = ms_c_text(w, "ms_row_dot_%s_%s(%s, %s, %s)", x.type, y.type, pair(w, &x), pair(w, &y),
+                     x.extent);
+  } else {
+    bool mean = measure == MS_MEASURE_MEAN;
+    if (mean) refuse_empty(w, node, &x, "mean");
+    text = ms_c_text(w, "ms_row_%s_%s(%s, %s)", mean ? "sum" : node->text, x.type, pair(w, &x),
+                     x.extent);
+    if (mean) text = ms_c_text(w, "%s / (double)%s", text, x.extent);
+  }
+  return ms_c_hold(w, (ms_c_value){.form = MS_FORM_DOUBLE, .kind = kind, .text = text});
+}
+
+/* What a statement on rows was given. */
+typedef struct ms_row_arguments {
+  ms_c_row y, x;
+  const char *number; /* C text, or NULL */
+  const ms_node *row; /* NULL: none */
+} ms_row_arguments;
+
+/* The row that is another operand. */
+static bool other_row(ms_writer *w, const ms_node *node, ms_row_arguments *given) {
+  return row_of(w, given->row, &given->x) && same_length(w, node, &given->y, &given->x);
+}
+
+static bool number_argument(ms_writer *w, const ms_node *node, ms_row_arguments *given) {
+  ms_c_value value = ms_c_expression(w, node);
+  if (value.form != MS_FORM_DOUBLE && value.form != MS_FORM_FLOAT) {
+    ms_c_refuse(w, node, "`%s` is not known to be a number", ms_c_source(w, node));
+    return false;
+  }
+  given->number = ms_c_as_double(w, value, node);
+  return true;
+}
+
+/* y:add(a): the only statement without a function of its own. */
+static void add_number(ms_writer *w, const ms_row_arguments *given) {
+  const char *at = ms_c_temp(w), *a = ms_c_temp(w), *stride = given->y.stride;
+  ms_c_line(w, "const double %s = %s;", a, given->number);
+  ms_c_line(w, "for (int64_t %s = 0; %s < %s; %s++)", at, at, given->y.extent, at);
+  ms_c_line(w, "  %s[%s * %s] = (%s)((double)%s[%s * %s] + %s);", given->y.pointer, at, stride,
+            given->y.type, given->y.pointer, at, stride, a);
+}
+
+/* y:add(x) and y:add(a, x) are y:axpy(1, x) and y:axpy(a, x). */
+static const char *meaning(const ms_writer *w, const ms_node *node, uint32_t *count) {
+  *count = node->kids - 1;
+  if (strcmp(node->text, "add") != 0 || *count < 1 || *count > 2) return node->text;
+  bool row = ms_typed_expression(w->typed, node->kid[1]).object == MS_OBJECT_VIEW;
+  if (*count == 1 && !row) return node->text;
+  *count = 2;
+  return "axpy";
+}
+
+static bool statement(ms_writer *w, const ms_node *node, const ms_row_method *method) {
+  ms_row_arguments given = {0};
+  uint32_t last = node->kids - 1;
+  if (!row_of(w, node->kid[0], &given.y)) return true;
+  if (method->number && node->kids == 1u + method->row + method->number) {
+    if (!number_argument(w, node->kid[1], &given)) return true;
+  } else if (method->number) {
+    given.number = "1.0";
+  }
+  if (method->row) given.row = node->kid[last];
+  if (given.row != NULL && !other_row(w, node, &given)) return true;
+  if (method->plain) {
+    add_number(w, &given);
+    return true;
+  }
+  const char *x = given.row != NULL ? pair(w, &given.x) : "";
+  ms_c_line(w, "ms_row_%s_%s%s%s(%s%s%s, %s%s%s);", method->name, given.y.type,
+            method->row ? "_" : "", method->row ? given.x.type : "", pair(w, &given.y),
+            method->row ? ", " : "", x, given.y.extent, given.number != NULL ? ", " : "",
+            given.number != NULL ? given.number : "");
+  return true;
+}
+
+bool ms_c_row_statement(ms_writer *w, const ms_node *node) {
+  uint32_t count;
+  const char *name = meaning(w, node, &count);
+  const ms_row_method *method = methods;
+  while (method->name != NULL && strcmp(method->name, name) != 0) method++;
+  if (method->name == NULL || count != 0u + method->row + method->number) return false;
+  return statement(w, node, method);
+}

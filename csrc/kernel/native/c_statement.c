@@ -1,0 +1,304 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Writing C: statements. See writer.h. */
+#include <string.h>
+
+#include "kernel/emit/variable.h"
+#include "kernel/native/writer.h"
+
+/* Most targets of one assignment and names of one declaration; LuaJIT allows 200 locals. */
+#define MANY 256
+
+void ms_c_list(ms_writer *w, const ms_node *node, uint32_t from, ms_c_value *values, uint32_t count,
+               bool hold) {
+  for (uint32_t k = from; k < node->kids; k++) {
+    uint32_t at = k - from;
+    const ms_node *kid = node->kid[k];
+    if (at >= count) {
+      ms_c_expression(w, kid);
+      continue;
+    }
+    if (k + 1 == node->kids && ms_node_is_multiple(kid)) {
+      ms_c_call(w, kid, values + at, count - at);
+      for (uint32_t v = at; hold && v < count; v++) values[v] = ms_c_hold(w, values[v]);
+      return;
+    }
+    values[at] = ms_c_expression(w, kid);
+    bool later = false;
+    for (uint32_t l = k + 1; l < node->kids; l++)
+      later = later || ms_typed_stores(w->typed, node->kid[l]);
+    if (hold || later) values[at] = ms_c_hold(w, values[at]);
+  }
+  for (uint32_t at = node->kids - from; at < count; at++) values[at] = ms_c_nil();
+}
+
+/* A local that is an integer while the guards hold. */
+static bool declare_whole(ms_writer *w, const ms_symbol *symbol, ms_c_local *local,
+                          const ms_node *from, const char *name) {
+  if (from == NULL || symbol->assigned || w->frames == 0 || ms_node_is_multiple(from)) return false;
+  ms_whole whole = ms_c_whole(w, from);
+  if (!whole.known) return false;
+  if (whole.unsigned_zero) {
+    ms_c_line(w, "const int64_t %s = %s;", name, whole.text);
+    local->text = name;
+  } else {
+    ms_c_line(w, "const int64_t %s_w = %s;", name, whole.text);
+  }
+  local->whole = whole.unsigned_zero ? name : ms_c_text(w, "%s_w", name);
+  local->least = whole.least;
+  local->most = whole.most;
+  local->signed_zero = !whole.unsigned_zero;
+  return whole.unsigned_zero;
+}
+
+void ms_c_declare(ms_writer *w, const ms_symbol *symbol, ms_c_value value, const ms_node *from) {
+  ms_kind_of kind = *ms_typed_symbol(w->typed, symbol);
+  ms_c_local *local = ms_c_local_of(w, symbol);
+  const char *name = ms_c_local_name(w, symbol);
+  *local = (ms_c_local){.frames = w->frames, .from = from, .form = ms_c_form(w, &kind)};
+  if (kind.object == MS_OBJECT_TABLE) {
+    local->text = value.text;
+    return;
+  }
+  const char *object = ms_c_object_type(w, &kind);
+  if (object != NULL) {
+    local->text = name;
+    ms_c_line(w, "%s %s%s = %s;", object, symbol->assigned ? "" : "const ", name, value.text);
+    return;
+  }
+  if (kind.can & MS_CAN_OBJECT) {
+    bool known = kind.object != MS_OBJECT_OTHER;
+    if (!known && from != NULL)
+      ms_c_refuse(w, from, "`%s` stands for more than one table, array or function", symbol->name);
+    local->text = "";
+    return;
+  }
+  if (from != NULL && kind.can == MS_CAN_NUMBER && w->frames > 0 && ms_c_is_counter(symbol)) {
+    ms_c_line(w, "int64_t %s = %s;", name, ms_c_counted(w, from));
+    local->text = local->whole = name;
+    local->counter = true;
+    local->least = -MS_C_COUNTED;
+    local->most = MS_C_COUNTED;
+    return;
+  }
+  if (kind.can == MS_CAN_NUMBER && declare_whole(w, symbol, local, from, name)) return;
+  if (kind.can == MS_CAN_NUMBER && value.whole != NULL && local->whole == NULL &&
+      !symbol->assigned) {
+    ms_c_line(w, "const int64_t %s = %s;", name, value.whole->text);
+    local->text = local->whole = name;
+    local->least = value.whole->least;
+    local->most = value.whole->most;
+    return;
+  }
+  local->text = name;
+  const ms_node *about = from != NULL ? from : w->draft->body;
+  ms_c_line(w, "%s%s %s = %s;", symbol->assigned ? "" : "const ", ms_c_type(local->form), name,
+            ms_c_as_form(w, value, local->form, about));
+}
+
+static void declaration(ms_writer *w, const ms_node *node) {
+  ms_c_value values[MANY];
+  uint32_t count = node->symbol_count < MANY ? node->symbol_count : MANY;
+  /* `local a, b = f()`: the values stand in variables of their own already. */
+  ms_c_list(w, node, 0, values, count, count > 1);
+  for (uint32_t s = 0; s < count; s++) {
+    const ms_node *from = s < node->kids ? node->kid[s] : NULL;
+    ms_c_declare(w, node->symbols[s], values[s], from);
+    if (from == NULL) ms_c_local_of(w, node->symbols[s])->from = NULL;
+  }
+}
+
+/* Heads of what a block assigns (see variable.h), from the values that it gives. */
+static void take_head(void *context, uint32_t at, const ms_node *value) {
+  ms_writer *w = context;
+  const char *text = ms_c_as_form(w, ms_c_expression(w, value), MS_FORM_VALUE, value);
+  ms_c_line(w, "h%u = %s;", at + 1, text);
+}
+
+/* From the variables, which then begin again. */
+static void move_to_head(void *context, uint32_t at, const ms_node *value) {
+  ms_writer *w = context;
+  const char *name = ms_c_variable(w, at);
+  bool follows = w->draft->scalar[at]->op == MS_REDUCE_WITH;
+  (void)value;
+  ms_c_line(w, "if (h%u.tag == MS_NATIVE_NONE) h%u = %s;", at + 1, at + 1, name);
+  ms_c_line(w, "%s = %s;", name, follows ? "ms_nothing" : "ms_nil");
+}
+
+static void head(ms_writer *w, const ms_node *node, ms_head when) {
+  uint32_t ranked = ms_variable_ranked_by(w->draft, node);
+  if (ranked != MS_NO_CAPTURE && when == MS_HEAD_BEFORE) ms_c_line(w, "l%u = 1;", ranked + 1);
+  if (ms_variable_head_of(w->draft, node) != when) return;
+  const ms_node *block = node->kid[node->kids - 1];
+  uint32_t leader = ms_variable_leader(w->draft, block);
+  if (when == MS_HEAD_BEFORE) {
+    ms_c_line(w, "if (h%u.tag == MS_NATIVE_NONE) {", leader + 1);
+    ms_variable_each_assigned(w->draft, block, take_head, w);
+  } else {
+    ms_c_line(w, "if (ms_is_nan(%s)) {", ms_c_variable(w, leader));
+    ms_variable_each_assigned(w->draft, block, move_to_head, w);
+  }
+  ms_c_line(w, "}");
+}
+
+static void branch(ms_writer *w, const ms_node *node) {
+  uint32_t open = 0;
+  for (uint32_t k = 0; k + 1 < node->kids; k += 2) {
+    ms_text statements = {0}, *out = w->out;
+    w->out = &statements;
+    if (k > 0) w->indent++;
+    const char *condition = ms_c_condition(w, node->kid[k]);
+    if (k > 0) w->indent--;
+    w->out = out;
+    if (k > 0 && statements.length == 0) {
+      ms_c_line(w, "} else if (%s) {", condition);
+    } else {
+      if (k > 0) {
+        ms_c_line(w, "} else {");
+        open++;
+      }
+      if (statements.length > 0) ms_text_append(w->out, statements.bytes, statements.length);
+      ms_c_line(w, "if (%s) {", condition);
+    }
+    ms_text_free(&statements);
+    if (k == 0) head(w, node, MS_HEAD_BEFORE);
+    ms_c_block(w, node->kid[k + 1]);
+  }
+  if (node->kids % 2 == 1) {
+    ms_c_line(w, "} else {");
+    ms_c_block(w, node->kid[node->kids - 1]);
+  }
+  for (uint32_t o = 0; o <= open; o++) ms_c_line(w, "}");
+  head(w, node, MS_HEAD_AFTER);
+}
+
+static void while_loop(ms_writer *w, const ms_node *node) {
+  ms_c_line(w, "for (;;) {");
+  ms_c_line(w, "if (!%s) break;", ms_c_condition(w, node->kid[0]));
+  ms_c_block(w, node->kid[1]);
+  ms_c_line(w, "}");
+}
+
+static void write_statement(ms_writer *w, const ms_node *node);
+
+/* Makes the labels of a block known in it. */
+static void enter_labels(ms_writer *w, const ms_node *block) {
+  for (uint32_t k = 0; k < block->kids; k++) {
+    if (block->kid[k]->kind != MS_LABEL) continue;
+    ms_c_label *label = ms_arena_take(w->arena, 1, sizeof *label);
+    if (label == NULL) {
+      w->failed = true;
+      return;
+    }
+    label->next = w->label;
+    label->name = block->kid[k]->text;
+    label->text = ms_c_text(w, "l%u_%s", ++w->labels, ms_c_name(w, label->name));
+    w->label = label;
+  }
+}
+
+/* The condition sees the block's locals, and comes after its labels. */
+static void repeat_loop(ms_writer *w, const ms_node *node) {
+  ms_c_line(w, "for (;;) {");
+  ms_c_label *before = w->label;
+  enter_labels(w, node->kid[0]);
+  for (uint32_t k = 0; k < node->kid[0]->kids; k++) write_statement(w, node->kid[0]->kid[k]);
+  ms_c_place(w, node->kid[1]);
+  ms_c_line(w, "if (%s) break;", ms_c_condition(w, node->kid[1]));
+  w->label = before;
+  ms_c_line(w, "}");
+}
+
+static void jump(ms_writer *w, const ms_node *node) {
+  for (const ms_c_label *label = w->label; label != NULL; label = label->next) {
+    if (strcmp(label->name, node->text) != 0) continue;
+    ms_c_line(w, "goto %s;", label->text);
+    return;
+  }
+  ms_c_refuse(w, node, "`goto %s` leaves the loop", node->text);
+}
+
+static void place_label(ms_writer *w, const ms_node *node) {
+  for (const ms_c_label *label = w->label; label != NULL; label = label->next) {
+    if (strcmp(label->name, node->text) != 0) continue;
+    ms_c_line(w, "%s:;", label->text);
+    return;
+  }
+}
+
+void ms_c_block(ms_writer *w, const ms_node *block) {
+  ms_c_label *before = w->label;
+  enter_labels(w, block);
+  for (uint32_t k = 0; k < block->kids && w->why->line == 0; k++) write_statement(w, block->kid[k]);
+  w->label = before;
+}
+
+static void expression_statement(ms_writer *w, const ms_node *node) {
+  const ms_node *call = node->kid[0];
+  if (call->kind == MS_METHOD && ms_c_row_statement(w, call)) return;
+  ms_c_value value = {0};
+  if (call->kind == MS_METHOD) {
+    value = ms_c_measure(w, call);
+  } else {
+    ms_c_call(w, call, &value, 0);
+  }
+}
+
+static void local_function(ms_writer *w, const ms_node *node) {
+  if (node->symbols[0]->assigned)
+    ms_c_refuse(w, node, "`%s` is a function that is assigned again", node->symbols[0]->name);
+  *ms_c_local_of(w, node->symbols[0]) =
+      (ms_c_local){.text = "", .form = MS_FORM_OBJECT, .frames = w->frames};
+}
+
+static void write_statement(ms_writer *w, const ms_node *node) {
+  if (node->kind != MS_LABEL && node->kind != MS_DO) ms_c_place(w, node);
+  switch (node->kind) {
+    case MS_LOCAL:
+      declaration(w, node);
+      return;
+    case MS_ASSIGN:
+      ms_c_assignment(w, node);
+      return;
+    case MS_EXPRESSION:
+      expression_statement(w, node);
+      return;
+    case MS_DO:
+      ms_c_line(w, "{");
+      ms_c_block(w, node->kid[0]);
+      ms_c_line(w, "}");
+      return;
+    case MS_WHILE:
+      while_loop(w, node);
+      return;
+    case MS_REPEAT:
+      repeat_loop(w, node);
+      return;
+    case MS_IF:
+      branch(w, node);
+      return;
+    case MS_FOR_NUMERIC:
+      ms_c_for(w, node);
+      return;
+    case MS_LOCAL_FUNCTION:
+      local_function(w, node);
+      return;
+    case MS_RETURN:
+      ms_c_return(w, node);
+      return;
+    case MS_BREAK:
+      ms_c_line(w, "break;");
+      return;
+    case MS_GOTO:
+      jump(w, node);
+      return;
+    case MS_LABEL:
+      place_label(w, node);
+      return;
+    case MS_FOR_GENERIC:
+      ms_c_for_entries(w, node);
+      return;
+    default:
+      ms_c_refuse(w, node, "`%s` is not known to C", ms_c_source(w, node));
+  }
+}

@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Writing C: how values are held, and conversions between the ways. See writer.h. */
+#include <string.h>
+
+#include "kernel/native/writer.h"
+
+ms_c_value ms_c_nil(void) {
+  return (ms_c_value){.form = MS_FORM_VALUE, .kind = ms_kind_scalar(MS_CAN_NIL), .text = "ms_nil"};
+}
+
+ms_form_of ms_c_form(const ms_writer *w, const ms_kind_of *kind) {
+  if (kind->can & MS_CAN_OBJECT) return MS_FORM_OBJECT;
+  if (kind->can == MS_CAN_NUMBER)
+    return w->fast && kind->precision == MS_SINGLE ? MS_FORM_FLOAT : MS_FORM_DOUBLE;
+  if (kind->can != 0 && (kind->can & ~(uint32_t)MS_CAN_BOOLEAN) == 0) return MS_FORM_BOOL;
+  return MS_FORM_VALUE;
+}
+
+const char *ms_c_type(ms_form_of form) {
+  static const char *const names[] = {[MS_FORM_DOUBLE] = "double",
+                                      [MS_FORM_FLOAT] = "float",
+                                      [MS_FORM_BOOL] = "int",
+                                      [MS_FORM_VALUE] = "ms_value",
+                                      [MS_FORM_OBJECT] = "void *"};
+  return names[form];
+}
+
+/* What Lua calls a value: "local 'x'", "field '?'"... */
+static const char *called(ms_writer *w, const ms_node *node) {
+  while (node->kind == MS_PAREN) node = node->kid[0];
+  if (node->kind == MS_INDEX && node->kid[1]->kind == MS_STRING)
+    return ms_c_text(w, "field '%s' ", node->kid[1]->text);
+  if (node->kind != MS_NAME) return "";
+  const ms_node *value;
+  const char *place = node->symbol == NULL ? "global" : "local";
+  if (ms_typed_binding(w->typed, node, &value) != MS_NO_CAPTURE && node->symbol != NULL)
+    place = node->symbol->function == w->draft->job->loop->function ? "local" : "upvalue";
+  return ms_c_text(w, "%s '%s' ", place, node->text);
+}
+
+/* What Lua says when a value is nil, or a boolean, where it computes. */
+static ms_complaint arithmetic(ms_writer *w, const ms_node *node) {
+  const char *subject = called(w, node);
+  ms_complaint says;
+  says.nil = *subject ? ms_c_text(w, "attempt to perform arithmetic on %s(a nil value)", subject)
+                      : "attempt to perform arithmetic on a nil value";
+  says.boolean = *subject
+                     ? ms_c_text(w, "attempt to perform arithmetic on %s(a boolean value)", subject)
+                     : "attempt to perform arithmetic on a boolean value";
+  return says;
+}
+
+const char *ms_c_as_number(ms_writer *w, ms_c_value value, const ms_node *node, ms_complaint says) {
+  if (value.form == MS_FORM_DOUBLE) return value.text;
+  if (value.form == MS_FORM_FLOAT) return ms_c_text(w, "(double)%s", value.text);
+  if (value.form != MS_FORM_VALUE) {
+    const char *is = value.form == MS_FORM_BOOL ? "a boolean" : "not known to be a number";
+    ms_c_refuse(w, node, "`%s` is used as a number, but is %s", ms_c_source(w, node), is);
+    return "0.0";
+  }
+  value = ms_c_hold(w, value);
+  if (value.kind.can & MS_CAN_NIL)
+    ms_c_error(w, node, ms_c_text(w, "%s.tag == MS_NATIVE_NIL", value.text), says.nil);
+  if (value.kind.can & MS_CAN_BOOLEAN)
+    ms_c_error(w, node, ms_c_text(w, "%s.tag != MS_NATIVE_NUMBER", value.text), says.boolean);
+  return ms_c_text(w, "%s.number", value.text);
+}
+
+const char *ms_c_as_double(ms_writer *w, ms_c_value value, const ms_node *node) {
+  if (value.form == MS_FORM_DOUBLE) return value.text;
+  return ms_c_as_number(w, value, node, arithmetic(w, node));
+}
+
+const char *ms_c_as_float(ms_writer *w, ms_c_value value, const ms_node *node) {
+  if (value.form == MS_FORM_FLOAT) return value.text;
+  const char *number = ms_c_as_double(w, value, node);
+  return ms_c_text(w, "(float)%s", number);
+}
+
+static const char *boxed(ms_writer *w, ms_c_value value) {
+  switch (value.form) {
+    case MS_FORM_VALUE:
+      return value.text;
+    case MS_FORM_BOOL:
+      return ms_c_text(w, "ms_boolean(%s)", value.text);
+    default:
+      return ms_c_text(w, "ms_number(%s)", value.text);
+  }
+}
+
+const char *ms_c_as_truth(ms_writer *w, ms_c_value value) {
+  switch (value.form) {
+    case MS_FORM_BOOL:
+      return value.text;
+    case MS_FORM_VALUE:
+      return ms_c_text(w, "ms_is_true(%s)", value.text);
+    default:
+      return "1";
+  }
+}
+
+const char *ms_c_as_form(ms_writer *w, ms_c_value value, ms_form_of form, const ms_node *node) {
+  switch (form) {
+    case MS_FORM_DOUBLE:
+      return ms_c_as_double(w, value, node);
+    case MS_FORM_FLOAT:
+      return ms_c_as_float(w, value, node);
+    case MS_FORM_BOOL:
+      return value.form == MS_FORM_BOOL ? value.text : ms_c_as_truth(w, value);
+    case MS_FORM_VALUE:
+      if (value.form != MS_FORM_OBJECT) return boxed(w, value);
+      break;
+    default:
+      if (value.form == MS_FORM_OBJECT) return value.text;
+  }
+  ms_c_refuse(w, node, "`%s` is not always the same kind of value", ms_c_source(w, node));
+  return "0";
+}
+
+/* Whether nothing that comes later can change a text's value: temporaries, captured numbers and
+ * constants; variables may be assigned again. */
+static bool lasting(const char *text) {
+  return ms_c_is_simple(text) && text[0] != 'v' && text[0] != 'm';
+}
+
+ms_c_value ms_c_hold(ms_writer *w, ms_c_value value) {
+  if (value.form == MS_FORM_OBJECT || lasting(value.text)) return value;
+  const char *held = ms_c_temp(w);
+  const ms_whole *whole = value.whole;
+  if (whole != NULL) {
+    ms_c_line(w, "const int64_t %s = %s;", held, whole->text);
+    value.text = ms_c_widened(w, held, whole->least, whole->most);
+    value.whole = ms_c_integer(w, held, whole->least, whole->most);
+  } else {
+    ms_c_line(w, "const %s %s = %s;", ms_c_type(value.form), held, value.text);
+    value.text = held;
+  }
+  return value;
+}

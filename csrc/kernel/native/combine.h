@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Combine: the scalars after a loop from what its blocks left, for the native engine's results.
+ *
+ * The same rules as lua/meissa/kernel/result.lua has for all kinds of values, for those that are
+ * numbers, and for scalars that the last block to assign them decides. Pure; any thread. */
+#ifndef MS_KERNEL_NATIVE_COMBINE_H
+#define MS_KERNEL_NATIVE_COMBINE_H
+
+#include <stdint.h>
+
+#include "base/api.h"
+#include "kernel/native/native.h"
+
+typedef struct ms_combine_rule {
+  int32_t op;   /* ms_reduce_op: sum, product, min or max; MS_COMBINE_LAST */
+  int32_t wins; /* ms_reduce_wins, of min and max */
+} ms_combine_rule;
+
+/* The scalar has the value that the last block gave it which assigned it at all. */
+#define MS_COMBINE_LAST (-1)
+
+/* Combines the results of `count` scalars. `blocks`: what `block_count` blocks left, in plan order
+ * and one after the other, each a mark of one slot and then two slots a scalar, value and
+ * ms_native_tag; they need not be aligned. `scalars`: two slots each, the value before the loop of
+ * a reduction, a number, and the tag MS_NATIVE_NONE; afterwards the value and tag of what is to be
+ * assigned. Returns 0; -1 where a block gave a reduction something else than a number: then
+ * `scalars` is not to be used. */
+MS_API int32_t ms_results_combine(const ms_combine_rule *rules, uint32_t count, const char *blocks,
+                                  uint64_t block_count, ms_native_slot *scalars);
+
+#endif

@@ -1,0 +1,342 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The native engine's text: the functions of a kernel put together. See native_emit.h.
+ *
+ * ms_quick runs a block whose guards hold, ms_careful any block; the entry unpacks the slots, tests
+ * the guards and calls one of them. The lengths of rows are arguments, as captured numbers are; for
+ * those of now, ms_quick is called with constants and compiled once more. */
+#include "kernel/native/native_emit.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "kernel/emit/variable.h"
+#include "kernel/native/c_block.h"
+#include "kernel/native/prelude.h"
+
+static int out_of_memory(ms_error *err) {
+  return ms_error_set(err, MS_ARR, "out of memory for the text of a kernel");
+}
+
+/* Whether the memory of two captured arrays may be the same. */
+static bool overlap(const ms_writer *w, uint32_t a, uint32_t b) {
+  const ms_binding *bindings = w->draft->job->bindings;
+  return bindings[a].kind == MS_BIND_ARRAY && bindings[b].kind == MS_BIND_ARRAY &&
+         bindings[a].storage == bindings[b].storage;
+}
+
+static bool same_array(const ms_writer *w, uint32_t a, uint32_t b) {
+  const ms_binding *bindings = w->draft->job->bindings;
+  return bindings[a].array == bindings[b].array;
+}
+
+/* Marks the arrays that cannot be `restrict`: parts of one array under two names. The entries of a
+ * dense array that the body does not name may be any other's. */
+static void find_shared(ms_writer *w) {
+  const ms_kernel_job *job = w->draft->job;
+  uint32_t count = job->binding_count;
+  bool unknown = job->space->source == -2 && !job->space->sparse;
+  for (uint32_t a = 0; a < count; a++) {
+    w->shared[a] = unknown;
+    for (uint32_t b = 0; b < count; b++) {
+      if (overlap(w, a, b) && !same_array(w, a, b)) w->shared[a] = true;
+    }
+    if (job->space->source >= 0 && overlap(w, a, (uint32_t)job->space->source)) w->shared[a] = true;
+  }
+}
+
+static int prepare(ms_writer *w, ms_error *err) {
+  size_t bindings = (size_t)w->draft->job->binding_count + MS_INNER + 1;
+  size_t symbols = (size_t)w->draft->job->loop->tree->symbols + 1;
+  w->local = ms_arena_take(w->arena, symbols, sizeof *w->local);
+  w->number_used = ms_arena_take(w->arena, bindings, sizeof(bool));
+  w->rows_used = ms_arena_take(w->arena, bindings * MS_MAX_DIMS, sizeof(bool));
+  w->shared = ms_arena_take(w->arena, bindings, sizeof(bool));
+  w->pointer_used = ms_arena_take(w->arena, bindings, sizeof(bool));
+  w->stride_used = ms_arena_take(w->arena, bindings * MS_MAX_DIMS, sizeof(bool));
+  w->extent_used = ms_arena_take(w->arena, bindings * MS_MAX_DIMS, sizeof(bool));
+  if (w->local == NULL || w->rows_used == NULL || w->number_used == NULL || w->shared == NULL ||
+      w->pointer_used == NULL || w->stride_used == NULL || w->extent_used == NULL)
+    return out_of_memory(err);
+  for (ms_outside *code = w->typed->codes; code != NULL; code = code->next) {
+    code->local = ms_arena_take(w->arena, (size_t)code->loop->tree->symbols + 1, sizeof *w->local);
+    if (code->local == NULL) return out_of_memory(err);
+  }
+  find_shared(w);
+  return 0;
+}
+
+/* ---- parameters ---- */
+
+/* One parameter as it is declared, passed on, and unpacked from a slot. */
+typedef struct parameter {
+  const char *type, *name, *from;
+} parameter;
+
+typedef struct parameters {
+  parameter *list;
+  uint32_t count;
+} parameters;
+
+static const char *element_type(int32_t type) {
+  static const char *const names[] = {
+      [MS_FLOAT] = "float", [MS_DOUBLE] = "double", [MS_INT32] = "int32_t", [MS_INT64] = "int64_t"};
+  return type == MS_OBJECT ? "void" : names[type];
+}
+
+static void add(ms_writer *w, ms_kernel_info *info, parameters *all, ms_param param,
+                const char *type, const char *name) {
+  const char *field = "pointer";
+  if (strncmp(type, "const int", 9) == 0 && strchr(type, '*') == NULL) field = "whole";
+  if (strcmp(type, "const double ") == 0) field = "number";
+  const char *cast = strcmp(type, "const int ") == 0 ? "(int)" : "";
+  all->list[all->count++] =
+      (parameter){type, name, ms_c_text(w, "%sslots[%u].%s", cast, info->param_count, field)};
+  info->params[info->param_count++] = param;
+}
+
+/* Notes that a parameter is worth a constant. */
+static void add_special(ms_writer *w, const char *name, const char *value) {
+  ms_special *special = ms_arena_take(w->arena, 1, sizeof *special);
+  if (special == NULL) {
+    w->failed = true;
+    return;
+  }
+  *special = (ms_special){w->special, name, value};
+  w->special = special;
+}
+
+/* A stride or an extent. Those of rows are worth constants; how many rows there are only matters to
+ * guards. */
+static void add_whole(ms_writer *w, ms_kernel_info *info, parameters *all, ms_param param,
+                      const char *name) {
+  const ms_kernel_job *job = w->draft->job;
+  add(w, info, all, param, "const int64_t ", name);
+  if (param.kind == MS_PARAM_LIMIT || job->bindings[param.at].sparse) return;
+  if (param.kind == MS_PARAM_EXTENT && param.dim > 0)
+    add_special(w, name, ms_c_text(w, "%" PRId64, job->bindings[param.at].dims[param.dim]));
+  if (param.kind == MS_PARAM_STRIDE && ms_draft_row_major(w->draft, param.at))
+    add_special(w, name, ms_c_text(w, "%" PRId64, job->elements[param.at].strides[param.dim]));
+}
+
+static void add_array(ms_writer *w, ms_kernel_info *info, parameters *all, uint32_t at) {
+  if (w->pointer_used[at]) {
+    const char *type = ms_c_text(w, "%s *%s", element_type(w->draft->job->elements[at].type),
+                                 w->shared[at] ? "const " : "restrict const ");
+    add(w, info, all, (ms_param){.kind = MS_PARAM_POINTER, .at = at}, type, ms_c_memory(w, at));
+  }
+  for (uint32_t d = 0; d < MS_MAX_DIMS; d++) {
+    if (w->stride_used[at * MS_MAX_DIMS + d])
+      add_whole(w, info, all, (ms_param){MS_PARAM_STRIDE, at, d, NULL}, ms_c_stride(w, at, d));
+    if (w->extent_used[at * MS_MAX_DIMS + d])
+      add_whole(w, info, all, (ms_param){MS_PARAM_EXTENT, at, d, NULL}, ms_c_extent(w, at, d));
+  }
+}
+
+static void add_rows(ms_writer *w, ms_kernel_info *info, parameters *all, uint32_t at) {
+  const char *value_type = element_type(w->draft->job->elements[at].type);
+  for (uint32_t part = 0; part < MS_MAX_DIMS; part++) {
+    if (!w->rows_used[at * MS_MAX_DIMS + part]) continue;
+    const char *type = part == 0 ? "int64_t" : part == 1 ? value_type : "int32_t";
+    add(w, info, all, (ms_param){.kind = MS_PARAM_ROWS, .at = at, .dim = part},
+        ms_c_text(w, "const %s *const ", type), ms_c_text(w, "n%u_%u", at + 1, part));
+  }
+}
+
+static void add_number(ms_writer *w, ms_kernel_info *info, parameters *all, ms_param param,
+                       uint32_t at) {
+  bool number = w->draft->job->bindings[at].kind == MS_BIND_NUMBER;
+  add(w, info, all, param, number ? "const double " : "const int ", ms_c_captured(w, at));
+}
+
+static int find_parameters(ms_writer *w, ms_kernel_info *info, parameters *all) {
+  const ms_kernel_job *job = w->draft->job;
+  size_t room =
+      ((size_t)job->binding_count + MS_INNER + 1) * (3 * MS_MAX_DIMS + 2) + 3 * MS_MAX_DIMS;
+  all->list = ms_arena_take(w->arena, room, sizeof *all->list);
+  if (all->list == NULL) return -1;
+  for (uint32_t d = 0; info->entries && d < job->space->dim_count; d++)
+    add(w, info, all, (ms_param){.kind = MS_PARAM_COORD, .at = d}, "const int32_t *const ",
+        ms_c_text(w, "ms_coord%u", d + 1));
+  if (w->entries_used)
+    add(w, info, all, (ms_param){.kind = MS_PARAM_ENTRIES},
+        ms_c_text(w, "const %s *const ", element_type(job->entry_type)), "ms_entries");
+  for (uint32_t d = 0; w->steps_used && d < job->space->dim_count; d++)
+    add(w, info, all, (ms_param){.kind = MS_PARAM_STEP, .at = d, .dim = d}, "const int64_t ",
+        ms_c_text(w, "ms_step%u", d + 1));
+  for (uint32_t d = 0; d < MS_MAX_DIMS; d++) {
+    ms_param param = {.kind = MS_PARAM_LIMIT, .at = d, .dim = d};
+    if (w->limit_used[d]) add_whole(w, info, all, param, ms_c_limit(w, d));
+  }
+  if (ms_draft_draws(job))
+    add(w, info, all, (ms_param){.kind = MS_PARAM_DRAWS}, "const ms_draws *const ", "ms_place");
+  for (uint32_t c = 0; c < job->binding_count; c++) {
+    add_array(w, info, all, c);
+    add_rows(w, info, all, c);
+    if (w->number_used[c]) add_number(w, info, all, (ms_param){.kind = MS_PARAM_VALUE, .at = c}, c);
+  }
+  for (uint32_t i = 0; i < w->typed->inner_count; i++) {
+    const ms_inner_value *inner = &w->typed->inner[i];
+    ms_param param = {.kind = MS_PARAM_INNER, .at = inner->at, .path = inner->path};
+    uint32_t at = job->binding_count + i;
+    if (w->number_used[at]) add_number(w, info, all, param, at);
+  }
+  return 0;
+}
+
+/* ---- functions ---- */
+
+static void write_function(ms_writer *w, const parameters *all, const char *opening,
+                           const char *name, const ms_text *body) {
+  ms_text_format(w->out, "%s %s(const int64_t *bounds", opening, name);
+  for (uint32_t p = 0; p < all->count; p++)
+    ms_text_format(w->out, ",\n    %s%s", all->list[p].type, all->list[p].name);
+  ms_text_add(w->out, ",\n    ms_native_slot *results, ms_native_fault *fault) {\n");
+  ms_text_append(w->out, body->bytes, body->length);
+  ms_text_add(w->out, "}\n\n");
+}
+
+/* The constant that stands for a parameter in a specialised call, or NULL. */
+static const char *constant_for(const ms_writer *w, const char *name) {
+  for (const ms_special *special = w->special; special != NULL; special = special->next) {
+    if (strcmp(name, special->name) == 0) return special->value;
+  }
+  return NULL;
+}
+
+static void write_call(ms_writer *w, const parameters *all, const char *name, bool special) {
+  const char *arguments = "bounds";
+  for (uint32_t p = 0; p < all->count; p++) {
+    const char *constant = special ? constant_for(w, all->list[p].name) : NULL;
+    arguments = ms_c_text(w, "%s, %s", arguments, constant ? constant : all->list[p].name);
+  }
+  ms_c_line(w, "return %s(%s, results, fault);", name, arguments);
+}
+
+static void write_entry(ms_writer *w, const parameters *all, bool guarded) {
+  ms_text_add(w->out,
+              "__attribute__((visibility(\"default\")))\n"
+              "int32_t " MS_NATIVE_ENTRY
+              "(const int64_t *bounds, "
+              "const ms_native_slot *slots,\n"
+              "    ms_native_slot *results, ms_native_fault *fault) {\n");
+  w->indent = 1;
+  for (uint32_t p = 0; p < all->count; p++) {
+    const char *type = all->list[p].type;
+    const char *mark = strstr(type, "restrict ");
+    if (mark != NULL) type = ms_c_text(w, "%.*s%s", (int)(mark - type), type, mark + 9);
+    ms_c_line(w, "%s%s = %s;", type, all->list[p].name, all->list[p].from);
+  }
+  if (guarded) {
+    ms_c_bounds(w);
+    ms_c_line(w, "if (MS_UNLIKELY(!(%s))) {", w->frame[0].guards.bytes);
+    if (w->declines) {
+      ms_c_line(w, "return MS_NATIVE_DECLINED;");
+    } else {
+      write_call(w, all, "ms_careful", false);
+    }
+    ms_c_line(w, "}");
+  }
+  if (w->special != NULL) {
+    const char *test = "";
+    for (const ms_special *special = w->special; special != NULL; special = special->next)
+      test = ms_c_text(w, "%s%s%s == %s", test, *test ? " && " : "", special->name, special->value);
+    ms_c_line(w, "if (MS_LIKELY(%s)) {", test); /* else GCC takes the loops in it for cold */
+    write_call(w, all, "ms_quick", true);
+    ms_c_line(w, "}");
+  }
+  write_call(w, all, "ms_quick", false);
+  ms_text_add(w->out, "}\n");
+}
+
+/* Writes the inside of one of the two functions. */
+static bool write_body(ms_writer *w, ms_text *body, bool careful) {
+  w->out = body;
+  w->careful = careful;
+  w->frames = careful ? 0 : 1;
+  ms_c_function(w);
+  w->failed = w->failed || body->failed;
+  return w->why->line == 0 && !w->failed;
+}
+
+static void write_all(ms_writer *w, ms_kernel_info *info, const ms_text *quick,
+                      const ms_text *careful) {
+  parameters all = {0};
+  if (find_parameters(w, info, &all) != 0) {
+    w->failed = true;
+    return;
+  }
+  for (uint32_t c = 0; c < w->constants; c++) {
+    const ms_constant *constant = &w->constant[c];
+    add_special(w, ms_c_captured(w, constant->capture),
+                ms_c_text(w, "%" PRId64 ".0", constant->value));
+  }
+  char place[256];
+  ms_tree_place(w->draft->job->loop->tree, place, sizeof place);
+  ms_text_add(w->out, ms_native_prelude(w->fast));
+  /* The keys of random numbers do not change, so GCC keeps all of them at hand; its other way to
+   * give out registers then leaves more to inner loops (Gibbs sampling: a tenth faster). */
+  if (ms_draft_draws(w->draft->job))
+    ms_text_add(w->out,
+                "#ifndef __clang__\n#pragma GCC optimize(\"ira-algorithm=priority\")\n#endif\n");
+  ms_text_add(w->out, "\n");
+  const char *inlined = "static inline __attribute__((always_inline)) int32_t";
+  write_function(w, &all, inlined, "ms_quick", quick);
+  bool guarded = careful->length > 0;
+  if (guarded) /* cold: few blocks need it, and the compiler takes less time for it */
+    write_function(w, &all, "static __attribute__((noinline, cold)) int32_t", "ms_careful",
+                   careful);
+  write_entry(w, &all, guarded || (w->declines && w->frame[0].guards.length > 0));
+}
+
+static int emit(ms_writer *w, ms_text *out, ms_kernel_info *info, ms_error *err) {
+  ms_text quick = {0}, careful = {0};
+  w->positions = info->positions;
+  bool written = write_body(w, &quick, false);
+  bool guarded = w->frame[0].guards.length > 0;
+  if (written && guarded && !w->declines) written = write_body(w, &careful, true);
+  info->declines = w->declines;
+  w->out = out;
+  if (written) {
+    write_all(w, info, &quick, &careful);
+    ms_variables_results(w->draft, info);
+  }
+  ms_text_free(&quick);
+  ms_text_free(&careful);
+  for (uint32_t f = 0; f < MS_FRAMES; f++) ms_text_free(&w->frame[f].guards);
+  if (w->failed || out->failed) return out_of_memory(err);
+  return w->why->line != 0;
+}
+
+/* Makes room behind the bindings for what only functions name. */
+static int extend_bindings(ms_kernel_job *job, ms_arena *arena) {
+  uint32_t count = job->binding_count;
+  if (count < job->loop->capture_count) count = job->loop->capture_count;
+  ms_binding *bindings = ms_arena_take(arena, (size_t)count + MS_INNER, sizeof *bindings);
+  if (bindings == NULL) return -1;
+  memcpy(bindings, job->bindings, count * sizeof *bindings);
+  job->bindings = bindings;
+  job->binding_count = count;
+  return 0;
+}
+
+int ms_native_emit(const ms_kernel_job *job, bool fast, ms_text *out, ms_kernel_info *info,
+                   ms_native_messages *messages, ms_native_refusal *why, ms_error *err) {
+  *info = (ms_kernel_info){.arena = ms_arena_new(0)};
+  *why = (ms_native_refusal){0};
+  *messages = (ms_native_messages){0};
+  if (info->arena == NULL) return out_of_memory(err);
+  ms_kernel_job own = *job;
+  if (extend_bindings(&own, info->arena) != 0) return out_of_memory(err);
+  ms_draft draft = {.job = &own, .arena = info->arena, .err = err};
+  ms_typed typed;
+  if (ms_draft_prepare(&draft) != 0 || ms_draft_info(&draft, info) != 0) return -1;
+  int result = ms_typed_find(&typed, &draft) == 0 ? 0 : out_of_memory(err);
+  ms_writer w = {.draft = &draft, .typed = &typed, .arena = info->arena, .why = why, .fast = fast};
+  if (result == 0) result = prepare(&w, err);
+  if (result == 0) result = emit(&w, out, info, err);
+  messages->text = w.messages;
+  messages->count = w.message_count;
+  ms_typed_end(&typed);
+  return result;
+}

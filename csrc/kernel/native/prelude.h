@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The C text that stands in front of every native kernel.
+ *
+ * It is the text of headers of the core, put into it by the build (PRELUDE in the Makefile), so
+ * that a kernel inlines what the core runs for the Lua engine, and both have the same bits:
+ *   kernel/native/native.h   the calling convention, which a kernel implements
+ *   kernel/native/fault.h    ms_stop, ms_stop_wide
+ *   kernel/emit/scalar.h   ms_mod (%), ms_math_pow (^), ms_math_*, ms_bit_*; ms_is_subscript,
+ * ms_fits_* and ms_is_exact: checks of subscripts, stored values and int64 elements array/rowwise.h
+ * ms_row_<method>_<type>[_<type>](pointer, stride [, pointer, stride], count
+ *                     [, x]): dot sum norm fill scal copy cmul axpy on float and double rows
+ *   kernel/emit/draws.h    ms_draws, a record that a kernel gets as a pointer, and ms_draw_*: what
+ *                     meissa.random and meissa.normal give (base/philox.h comes before it)
+ * A kernel must be linked with -lm, and compiled with the flags of kernel/compile/toolchain.h. */
+#ifndef MS_KERNEL_NATIVE_PRELUDE_H
+#define MS_KERNEL_NATIVE_PRELUDE_H
+
+#include <stdbool.h>
+
+#include "base/api.h"
+
+/* The text, in strict or fast mode, ending in a newline. Static. */
+MS_API const char *ms_native_prelude(bool fast);
+
+#endif

@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Typed form, calls: the builtins and methods that have a C form, and what they give. See
+ * typed.h. */
+#include <string.h>
+
+#include "kernel/native/typed.h"
+
+#define MANY 250 /* arguments: LuaJIT's own limit */
+
+static const ms_library library[] = {
+    {"math.floor", MS_LIBRARY_CALL, 1, 1, "ms_math_floor", "__builtin_floorf"},
+    {"math.ceil", MS_LIBRARY_CALL, 1, 1, "ms_math_ceil", "__builtin_ceilf"},
+    {"math.abs", MS_LIBRARY_CALL, 1, 1, "ms_math_abs", "__builtin_fabsf"},
+    {"math.sqrt", MS_LIBRARY_CALL, 1, 1, "ms_math_sqrt", "__builtin_sqrtf"},
+    {"math.exp", MS_LIBRARY_CALL, 1, 1, "ms_math_exp", "__builtin_expf"},
+    {"math.log", MS_LIBRARY_CALL, 1, 1, "ms_math_log", "__builtin_logf"},
+    {"math.log10", MS_LIBRARY_CALL, 1, 1, "ms_math_log10", NULL},
+    {"math.sin", MS_LIBRARY_CALL, 1, 1, "ms_math_sin", NULL},
+    {"math.cos", MS_LIBRARY_CALL, 1, 1, "ms_math_cos", NULL},
+    {"math.tan", MS_LIBRARY_CALL, 1, 1, "ms_math_tan", NULL},
+    {"math.asin", MS_LIBRARY_CALL, 1, 1, "ms_math_asin", NULL},
+    {"math.acos", MS_LIBRARY_CALL, 1, 1, "ms_math_acos", NULL},
+    {"math.atan", MS_LIBRARY_CALL, 1, 1, "ms_math_atan", NULL},
+    {"math.sinh", MS_LIBRARY_CALL, 1, 1, "ms_math_sinh", NULL},
+    {"math.cosh", MS_LIBRARY_CALL, 1, 1, "ms_math_cosh", NULL},
+    {"math.tanh", MS_LIBRARY_CALL, 1, 1, "ms_math_tanh", NULL},
+    {"math.deg", MS_LIBRARY_CALL, 1, 1, "ms_math_deg", NULL},
+    {"math.rad", MS_LIBRARY_CALL, 1, 1, "ms_math_rad", NULL},
+    {"math.atan2", MS_LIBRARY_CALL, 2, 2, "ms_math_atan2", NULL},
+    {"math.fmod", MS_LIBRARY_CALL, 2, 2, "ms_math_fmod", NULL},
+    {"math.pow", MS_LIBRARY_CALL, 2, 2, "ms_math_pow", NULL},
+    {"math.ldexp", MS_LIBRARY_CALL, 2, 2, "ms_math_ldexp", NULL},
+    {"math.log", MS_LIBRARY_CALL, 2, 2, "ms_math_log_base", NULL},
+    {"math.max", MS_LIBRARY_FOLD, 1, MANY, "ms_math_max", "ms_float_max"},
+    {"math.min", MS_LIBRARY_FOLD, 1, MANY, "ms_math_min", "ms_float_min"},
+    {"meissa.random", MS_LIBRARY_RANDOM, 0, 2, "ms_draw_whole", NULL},
+    {"meissa.normal", MS_LIBRARY_NORMAL, 0, 0, "ms_draw_normal", NULL},
+    {"tonumber", MS_LIBRARY_SELF, 1, 1, "", ""},
+    {"bit.tobit", MS_LIBRARY_BITS, 1, 1, "ms_bit_tobit", NULL},
+    {"bit.bnot", MS_LIBRARY_BITS, 1, 1, "ms_bit_bnot", NULL},
+    {"bit.bswap", MS_LIBRARY_BITS, 1, 1, "ms_bit_bswap", NULL},
+    {"bit.lshift", MS_LIBRARY_BITS, 2, 2, "ms_bit_lshift", NULL},
+    {"bit.rshift", MS_LIBRARY_BITS, 2, 2, "ms_bit_rshift", NULL},
+    {"bit.arshift", MS_LIBRARY_BITS, 2, 2, "ms_bit_arshift", NULL},
+    {"bit.rol", MS_LIBRARY_BITS, 2, 2, "ms_bit_rol", NULL},
+    {"bit.ror", MS_LIBRARY_BITS, 2, 2, "ms_bit_ror", NULL},
+    {"bit.band", MS_LIBRARY_BITS, 1, MANY, "ms_bit_band", NULL},
+    {"bit.bor", MS_LIBRARY_BITS, 1, MANY, "ms_bit_bor", NULL},
+    {"bit.bxor", MS_LIBRARY_BITS, 1, MANY, "ms_bit_bxor", NULL},
+};
+
+const ms_library *ms_library_find(const char *name, uint32_t arguments) {
+  const ms_library *found = NULL;
+  for (size_t k = 0; k < sizeof library / sizeof *library; k++) {
+    const ms_library *entry = &library[k];
+    if (strcmp(entry->name, name) != 0) continue;
+    found = entry;
+    if (arguments >= entry->least && arguments <= entry->most) return entry;
+  }
+  return found;
+}
+
+ms_measure ms_measure_find(const char *method) {
+  static const char *const names[] = {
+      [MS_MEASURE_DOT] = "dot",   [MS_MEASURE_SUM] = "sum", [MS_MEASURE_NORM] = "norm",
+      [MS_MEASURE_MEAN] = "mean", [MS_MEASURE_MAX] = "max", [MS_MEASURE_MIN] = "min",
+      [MS_MEASURE_SIZE] = "size", [MS_MEASURE_DIM] = "dim"};
+  for (size_t m = 1; m < sizeof names / sizeof *names; m++) {
+    if (strcmp(names[m], method) == 0) return (ms_measure)m;
+  }
+  return MS_MEASURE_NONE;
+}
+
+static ms_kind_of called_builtin(const ms_typed *typed, const ms_node *node, const char *name) {
+  const ms_library *entry = ms_library_find(name, node->kids - 1);
+  if (entry == NULL) return ms_kind_other();
+  ms_kind_of kind = ms_kind_number(MS_ANY_PRECISION);
+  if (entry->shape == MS_LIBRARY_BITS) return kind;
+  if (entry->shape >= MS_LIBRARY_RANDOM) return ms_kind_number(MS_FULL);
+  for (uint32_t k = 1; k < node->kids; k++) {
+    ms_precision precision = ms_typed_expression(typed, node->kid[k]).precision;
+    if (precision > kind.precision) kind.precision = precision;
+  }
+  return kind;
+}
+
+static ms_kind_of called_method(const ms_typed *typed, const ms_node *node) {
+  ms_kind_of object = ms_typed_expression(typed, node->kid[0]);
+  if (object.can == 0) return object;
+  ms_measure measure = ms_measure_find(node->text);
+  if (object.object == MS_OBJECT_SPARSE && measure >= MS_MEASURE_SIZE)
+    return ms_kind_number(MS_ANY_PRECISION);
+  if (object.object != MS_OBJECT_VIEW || measure == MS_MEASURE_NONE) return ms_kind_other();
+  if (measure >= MS_MEASURE_SIZE) return ms_kind_number(MS_ANY_PRECISION);
+  ms_precision precision = ms_type_precision(typed->draft->job->elements[object.array].type);
+  if (precision == MS_ANY_PRECISION) precision = MS_FULL;
+  if (measure == MS_MEASURE_DOT && node->kids > 1) {
+    ms_kind_of other = ms_typed_expression(typed, node->kid[1]);
+    if (other.object == MS_OBJECT_VIEW && typed->draft->job->elements[other.array].type != MS_FLOAT)
+      precision = MS_FULL;
+  }
+  return ms_kind_number(precision);
+}
+
+ms_kind_of ms_typed_call(const ms_typed *typed, const ms_node *node, uint32_t at) {
+  if (node->kind == MS_METHOD && at == 0) return called_method(typed, node);
+  if (node->kind != MS_CALL) return ms_kind_other();
+  ms_kind_of called = ms_typed_expression(typed, node->kid[0]);
+  if (called.can == 0) return called;
+  if (called.object == MS_OBJECT_FUNCTION) {
+    const ms_callee *callee = ms_typed_callee(typed, called.node);
+    if (callee == NULL || at >= MS_RETURNS) return (ms_kind_of){0};
+    return callee->result[at];
+  }
+  if (called.object == MS_OBJECT_BUILTIN && at == 0)
+    return called_builtin(typed, node, called.name);
+  return ms_kind_other();
+}
+
+bool ms_typed_single(const ms_typed *typed, const ms_node *node) {
+  if (!ms_node_is_multiple(node)) return true;
+  if (node->kind == MS_METHOD) return ms_measure_find(node->text) != MS_MEASURE_NONE;
+  if (node->kind != MS_CALL) return false;
+  ms_kind_of called = ms_typed_expression(typed, node->kid[0]);
+  if (called.object == MS_OBJECT_BUILTIN)
+    return ms_library_find(called.name, node->kids - 1) != NULL;
+  if (called.object != MS_OBJECT_FUNCTION) return false;
+  const ms_callee *callee = ms_typed_callee(typed, called.node);
+  return callee != NULL && callee->results == 1;
+}

@@ -1,0 +1,200 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The typed form: what every variable and expression of a body is, known before it runs.
+ *
+ * A value is one of nil, false, true and numbers, as a set of what it can be, or one object that is
+ * known by itself: a dense array or a part of it, a function. Variables have one
+ * type for all their life, found by going through the body until nothing changes. What fits into
+ * none of this has the object MS_OBJECT_OTHER, and the body stays on the Lua engine.
+ *
+ * Everything lives in the draft's arena. Belongs to one emission. */
+#ifndef MS_KERNEL_NATIVE_TYPED_H
+#define MS_KERNEL_NATIVE_TYPED_H
+
+#include "kernel/emit/draft.h"
+
+/* What a value can be: a sum of these. */
+enum { MS_CAN_NIL = 1, MS_CAN_FALSE = 2, MS_CAN_TRUE = 4, MS_CAN_NUMBER = 8, MS_CAN_OBJECT = 16 };
+
+#define MS_CAN_BOOLEAN (MS_CAN_FALSE | MS_CAN_TRUE)
+
+/* Precision of a number in fast mode; the greater of two operands' decides. */
+typedef enum ms_precision {
+  MS_ANY_PRECISION, /* literals, captured numbers, indices: follows the other operand */
+  MS_SINGLE,        /* computed from elements of float arrays */
+  MS_FULL           /* double */
+} ms_precision;
+
+typedef enum ms_object_kind {
+  MS_OBJECT_NONE,
+  MS_OBJECT_VIEW,     /* dense array of numbers, or a part with some subscripts applied */
+  MS_OBJECT_SPARSE,   /* sparse array, or a row of it */
+  MS_OBJECT_FUNCTION, /* function whose text is known */
+  MS_OBJECT_TABLE,    /* small table of the body, made by one expression */
+  MS_OBJECT_BUILTIN,
+  MS_OBJECT_OTHER
+} ms_object_kind;
+
+typedef struct ms_kind_of {
+  uint32_t can; /* 0: nothing is known yet */
+  ms_precision precision;
+  ms_object_kind object;
+  uint32_t array, given; /* VIEW, SPARSE: capture; subscripts already applied */
+  const ms_node *node;   /* FUNCTION: the FUNCTION; TABLE: the TABLE */
+  const char *name;      /* BUILTIN */
+} ms_kind_of;
+
+/* Most values that a function of the body returns. */
+#define MS_RETURNS 8
+
+/* A function that the body calls. */
+typedef struct ms_callee {
+  struct ms_callee *next;
+  const ms_node *node; /* FUNCTION */
+  ms_kind_of result[MS_RETURNS];
+  uint32_t results;
+  bool outside; /* of the body */
+} ms_callee;
+
+/* What a table of the body holds. */
+typedef struct ms_holding {
+  struct ms_holding *next;
+  const ms_node *node; /* TABLE */
+  ms_kind_of kind;
+  bool gaps; /* nil may stand below a number: only a table without gaps has one length */
+} ms_holding;
+
+struct ms_c_local;
+
+/* A function from outside of the loop: its text, a tree that no other function has. */
+typedef struct ms_outside {
+  struct ms_outside *next;
+  uint32_t binding;
+  const ms_loop *loop;      /* closure form */
+  ms_tree *tree;            /* that of `loop`, if it was parsed for this; or NULL */
+  const ms_meaning *means;  /* by its captures: bindings of the loop */
+  uint32_t number;          /* from 1 */
+  uint32_t at;              /* capture of the function that it is reached from, */
+  const char *path;         /* and how: see ms_param.path */
+  ms_kind_of *symbol;       /* by symbol index */
+  struct ms_c_local *local; /* likewise; the writer's */
+} ms_outside;
+
+/* Numbers and booleans that only functions name: most of them, and how they are reached. */
+#define MS_INNER MS_KERNEL_INNER
+
+typedef struct ms_inner_value {
+  uint32_t at;
+  const char *path;
+} ms_inner_value;
+
+typedef struct ms_typed {
+  ms_draft *draft;
+  ms_binding *bindings; /* those of the job, then of `inner` */
+  uint32_t given;       /* those of the job */
+  ms_inner_value inner[MS_INNER];
+  uint32_t inner_count;
+  ms_outside *codes;
+  ms_kind_of *symbol;   /* by symbol index of the loop's own text */
+  ms_kind_of *variable; /* by capture: scalars of the plan that blocks assign */
+  ms_callee *callees;
+  ms_holding *holdings;
+  bool changed, failed;
+} ms_typed;
+
+/* The text that a node belongs to; NULL for the loop's own. */
+ms_outside *ms_typed_outside(const ms_typed *typed, const ms_node *node);
+
+/* The same for a variable. */
+ms_outside *ms_typed_outside_of(const ms_typed *typed, const ms_symbol *symbol);
+
+/* The type of a variable of any text. */
+ms_kind_of *ms_typed_symbol(const ms_typed *typed, const ms_symbol *symbol);
+
+/* The binding that the path written at `node` belongs to, as ms_draft_capture for any text. */
+uint32_t ms_typed_binding(const ms_typed *typed, const ms_node *node, const ms_node **value);
+
+/* The FUNCTION node of a binding that is a function, named at `mention`, or NULL. The nodes of two
+ * bindings are different even where they are closures of one text. */
+const ms_node *ms_typed_text(const ms_typed *typed, const ms_node *mention, uint32_t at);
+
+/* Finds the types of all variables of the draft's body. -1 when memory is out. The caller ends it
+ * in any case. */
+int ms_typed_find(ms_typed *typed, ms_draft *draft);
+
+/* Frees what does not live in the arena. */
+void ms_typed_end(ms_typed *typed);
+
+/* The type of an expression's first value. */
+ms_kind_of ms_typed_expression(const ms_typed *typed, const ms_node *node);
+
+/* The type of value `at` (from 0) of a call. */
+ms_kind_of ms_typed_call(const ms_typed *typed, const ms_node *node, uint32_t at);
+
+/* The type that covers both. */
+ms_kind_of ms_kind_join(ms_kind_of a, ms_kind_of b);
+
+/* What the table that `node` makes holds; NULL if it makes none. */
+ms_holding *ms_typed_holding(const ms_typed *typed, const ms_node *node);
+
+/* What a call calls: the type of kid[0], looked up without further values. */
+ms_callee *ms_typed_callee(const ms_typed *typed, const ms_node *function);
+
+/* Whether an expression can have another number of values than one. */
+bool ms_node_is_multiple(const ms_node *node);
+
+/* Whether an expression gives one value wherever it stands. */
+bool ms_typed_single(const ms_typed *typed, const ms_node *node);
+
+/* Whether evaluating a node may store something: it calls a function of the user. */
+bool ms_typed_stores(const ms_typed *typed, const ms_node *node);
+
+/* Whether control can reach the end of a block. */
+bool ms_block_ends(const ms_node *block);
+
+/* Frequent types. */
+ms_kind_of ms_kind_number(ms_precision precision);
+ms_kind_of ms_kind_other(void);
+ms_kind_of ms_kind_scalar(uint32_t can);
+
+/* The precision of elements of a type. */
+ms_precision ms_type_precision(int32_t type);
+
+/* A function of the standard library or of meissa that gives one number. */
+typedef enum ms_library_shape {
+  MS_LIBRARY_CALL, /* a C function of doubles */
+  MS_LIBRARY_FOLD, /* of one argument or more, taken two at a time */
+  MS_LIBRARY_BITS, /* of doubles taken as 32 bits; more than two arguments two at a time */
+  MS_LIBRARY_SELF, /* its argument */
+  MS_LIBRARY_RANDOM,
+  MS_LIBRARY_NORMAL
+} ms_library_shape;
+
+typedef struct ms_library {
+  const char *name; /* "math.floor" */
+  ms_library_shape shape;
+  uint32_t least, most; /* arguments */
+  const char *text;     /* the C function */
+  const char *single;   /* the one of floats, for fast mode; NULL: none */
+} ms_library;
+
+/* The entry of a builtin for so many arguments, else one for others; NULL if bodies with it stay on
+ * the Lua engine. */
+const ms_library *ms_library_find(const char *name, uint32_t arguments);
+
+/* Methods of arrays and rows that give a number. */
+typedef enum ms_measure {
+  MS_MEASURE_NONE,
+  MS_MEASURE_DOT,
+  MS_MEASURE_SUM,
+  MS_MEASURE_NORM,
+  MS_MEASURE_MEAN,
+  MS_MEASURE_MAX,
+  MS_MEASURE_MIN,
+  MS_MEASURE_SIZE,
+  MS_MEASURE_DIM
+} ms_measure;
+
+ms_measure ms_measure_find(const char *method);
+
+#endif

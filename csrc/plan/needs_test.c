@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Needs against a plain walk over random marks; bytes that are no runs. */
+#include "plan/needs.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/fingerprint.h"
+#include "base/test.h"
+
+enum { MOST = 3000 };
+
+static uint64_t state = 20260101;
+
+static int64_t pick(int64_t most) {
+  state = state * 6364136223846793005u + 1442695040888963407u;
+  return (int64_t)((state >> 33) % (uint64_t)most);
+}
+
+/* Runs of random lengths, from a few marks to all. */
+static void make_marks(double *marks, int64_t count) {
+  int64_t density = 1 + pick(60);
+  memset(marks, 0, (size_t)count * sizeof *marks);
+  for (int64_t k = 0; k < count; k++) {
+    if (pick(density) != 0) continue;
+    for (int64_t length = 1 + pick(20); length > 0 && k < count; length--) marks[k++] = 1;
+  }
+  if (count > 0 && pick(3) == 0) marks[count - 1] = 2;
+  if (count > 0 && pick(3) == 0) marks[pick(count)] = -0.0;
+}
+
+static void test_round(void) {
+  static double marks[MOST], before[MOST];
+  static char bytes[MOST + 1];
+  ms_error err = {0};
+  int64_t count = pick(MOST), blocks = 1 + pick(5), total = 0;
+  ms_needs *needs = ms_needs_new(blocks, count, &err);
+  CHECK(needs != NULL && needs->id != 0);
+  for (int64_t b = 0; b < blocks; b++) {
+    make_marks(marks, count);
+    memcpy(before, marks, sizeof before);
+    size_t size = ms_marks_take(marks, count, bytes);
+    CHECK(size <= (size_t)count + 1);
+    for (int64_t k = 0; k < count; k++) CHECK(marks[k] == 0);
+    CHECK(ms_needs_add(needs, bytes, size, &err) == 0);
+    int64_t at = 0, number = 0;
+    for (int64_t r = needs->start[b]; r < needs->start[b + 1]; r++) {
+      for (; at < needs->runs[r].first; at++) CHECK(before[at] == 0);
+      for (; at < needs->runs[r].first + needs->runs[r].count; at++) CHECK(before[at] != 0);
+      number += needs->runs[r].count;
+    }
+    for (; at < count; at++) CHECK(before[at] == 0);
+    CHECK(ms_needs_count(needs, b) == number);
+    total += number;
+  }
+  CHECK(needs->filled == blocks && total >= 0);
+  CHECK(ms_needs_add(needs, bytes, 0, &err) == -1 && err.code == MS_BUG);
+  CHECK(ms_needs_count(needs, blocks) == 0 && ms_needs_count(needs, -1) == 0);
+  ms_needs_free(needs);
+}
+
+static void refuse(const char *bytes, size_t size) {
+  ms_error err = {0};
+  ms_needs *needs = ms_needs_new(2, 100, &err);
+  CHECK(ms_needs_add(needs, bytes, size, &err) == -1 && err.code == MS_BUG);
+  CHECK(needs->filled == 0);
+  ms_needs_free(needs);
+}
+
+static void test_refused(void) {
+  refuse("\x05", 1);                                      /* a gap without a length */
+  refuse("\x05\x00", 2);                                  /* no elements */
+  refuse("\x63\x02", 2);                                  /* beyond the end */
+  refuse("\x00\x64\x00\x01", 4);                          /* behind the last element */
+  refuse("\x80\x80", 2);                                  /* a number without an end */
+  refuse("\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01", 10); /* a number too large */
+  ms_error err = {0};
+  CHECK(ms_needs_new(0, 5, &err) == NULL && err.code == MS_ARR);
+  CHECK(ms_needs_new(INT64_MAX, 5, &err) == NULL);
+  ms_needs_free(NULL);
+}
+
+/* Every single change of contents, length included, gives another fingerprint. */
+static void test_fingerprint(void) {
+  unsigned char bytes[200];
+  uint64_t first[2], other[2];
+  for (int k = 0; k < 200; k++) bytes[k] = (unsigned char)pick(4);
+  ms_fingerprint(bytes, sizeof bytes, first);
+  for (size_t k = 0; k < sizeof bytes; k++) {
+    bytes[k] ^= (unsigned char)(1 << pick(8));
+    ms_fingerprint(bytes, sizeof bytes, other);
+    CHECK(memcmp(first, other, sizeof first) != 0);
+    memcpy(first, other, sizeof first);
+    ms_fingerprint(bytes, k, other);
+    CHECK(memcmp(first, other, sizeof first) != 0);
+  }
+  unsigned char swapped[64] = {1};
+  ms_fingerprint(swapped, 64, first);
+  for (size_t k = 8; k < 64; k += 8) {
+    swapped[k - 8] = 0;
+    swapped[k] = 1;
+    ms_fingerprint(swapped, 64, other);
+    CHECK(memcmp(first, other, sizeof first) != 0);
+  }
+}
+
+int main(void) {
+  for (int round = 0; round < 300; round++) test_round();
+  test_refused();
+  test_fingerprint();
+  return ms_test_end();
+}

@@ -1,0 +1,146 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Pipeline: see pipeline.h. Pieces are taken in order under one lock; results wait in a list, in
+ * order, until the one before them is joined, under another. After a failure no more pieces are
+ * taken, but those that are out are awaited: an earlier one may hold an earlier error. */
+#include "read/pipeline.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+
+#include "base/threads.h"
+
+/* What became of one piece. */
+typedef struct outcome {
+  struct outcome *next;
+  int64_t number; /* the piece's */
+  void *result;   /* NULL: it failed */
+  ms_error err;
+} outcome;
+
+typedef struct run {
+  const ms_pipeline *pipeline;
+  void *owner;
+  pthread_mutex_t taking; /* guards pieces, first, stopped */
+  ms_pieces pieces;
+  ms_piece *first; /* the piece that was looked at, until it is taken */
+  bool stopped;
+  bool starved;            /* there was no memory for an outcome */
+  pthread_mutex_t joining; /* guards what follows */
+  outcome *waiting;        /* by number */
+  int64_t turn;            /* number of the piece that is joined next */
+  bool failed;
+  ms_error err;
+} run;
+
+/* Swaps the next piece in; false when there is none, or one failed. */
+static bool take(run *r, ms_piece *piece) {
+  pthread_mutex_lock(&r->taking);
+  bool got = !r->stopped;
+  if (got && r->first != NULL) {
+    ms_piece spare = *piece;
+    *piece = *r->first;
+    *r->first = spare;
+    r->first = NULL;
+  } else if (got) {
+    got = ms_pieces_next(&r->pieces, piece);
+  }
+  pthread_mutex_unlock(&r->taking);
+  return got;
+}
+
+/* Joins the results whose turn it is. */
+static void join_ready(run *r) {
+  while (r->waiting != NULL && r->waiting->number == r->turn) {
+    outcome *each = r->waiting;
+    r->waiting = each->next;
+    r->turn++;
+    if (r->failed) {
+      if (each->result != NULL) r->pipeline->drop(each->result);
+    } else if (each->result == NULL) {
+      r->failed = true;
+      r->err = each->err;
+    } else {
+      r->failed = r->pipeline->join(r->owner, each->result, &r->err) != 0;
+    }
+    free(each);
+  }
+}
+
+/* Puts an outcome into its place in the list; tells whether reading is to go on. */
+static bool deliver(run *r, outcome *made) {
+  pthread_mutex_lock(&r->joining);
+  outcome **at = &r->waiting;
+  while (*at != NULL && (*at)->number < made->number) at = &(*at)->next;
+  made->next = *at;
+  *at = made;
+  bool good = made->result != NULL;
+  join_ready(r);
+  good = good && !r->failed;
+  pthread_mutex_unlock(&r->joining);
+  return good;
+}
+
+/* Lets nobody take another piece. */
+static void stop(run *r, bool starved) {
+  pthread_mutex_lock(&r->taking);
+  r->stopped = true;
+  r->starved = r->starved || starved;
+  pthread_mutex_unlock(&r->taking);
+}
+
+/* What a thread does: pieces, one after the other. */
+static void work(void *context) {
+  run *r = context;
+  ms_piece piece = {0};
+  for (;;) {
+    /* Made before the piece is taken, so that a piece that is out always gets an outcome. */
+    outcome *made = calloc(1, sizeof *made);
+    if (made == NULL) stop(r, true);
+    if (made == NULL || !take(r, &piece)) {
+      free(made);
+      break;
+    }
+    made->number = piece.number;
+    made->result = r->pipeline->read(r->owner, &piece, &made->err);
+    if (!deliver(r, made)) stop(r, false);
+  }
+  ms_piece_free(&piece);
+}
+
+/* Shows pieces to the owner until it knows the format: 1, 0 when the file ended before, or -1. */
+static int look(run *r, ms_piece *piece, ms_error *err) {
+  while (ms_pieces_next(&r->pieces, piece)) {
+    int known = r->pipeline->look(r->owner, piece, err);
+    if (known != 0) return known;
+  }
+  return 0;
+}
+
+static int run_threads(run *r, ms_piece *first, ms_error *err) {
+  int threads = r->pipeline->threads > 0 ? r->pipeline->threads : ms_threads_count();
+  r->first = first;
+  r->turn = first->number;
+  ms_threads_run(r->pieces.at_end ? 1 : threads, work, r);
+  if (!r->failed && r->starved) return ms_error_set(err, MS_ARR, "out of memory for reading");
+  if (!r->failed) return 0;
+  ms_error_set(err, (ms_code)r->err.code, "%s", r->err.message);
+  return r->err.file[0] == '\0' ? -1 : ms_error_place(err, r->err.file, r->err.line);
+}
+
+int ms_pipeline_run(const ms_pipeline *pipeline, const char *path, void *owner, ms_error *err) {
+  run r = {.pipeline = pipeline, .owner = owner};
+  if (ms_pieces_open(&r.pieces, path, pipeline->piece, err) != 0) return -1;
+  r.pieces.progress = pipeline->progress;
+  pthread_mutex_init(&r.taking, NULL);
+  pthread_mutex_init(&r.joining, NULL);
+  ms_piece first = {0};
+  int status = look(&r, &first, err);
+  if (status > 0) status = run_threads(&r, &first, err);
+  pthread_mutex_destroy(&r.taking);
+  pthread_mutex_destroy(&r.joining);
+  ms_piece_free(&first);
+  ms_pieces_close(&r.pieces);
+  if (status < 0) ms_source_blame(path, err);
+  return status < 0 ? -1 : 0;
+}

@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Bundles: hand-overs that travel together, where they travel by messages.
+ *
+ * A worker may hold back what its finished blocks hand over, and send it with what the next ones
+ * do: one message in place of many, rows of neighbouring ranges in one piece, and changes of an
+ * exchanged array looked for once. What is held back goes before the worker waits for anything, so
+ * nobody waits for ever, and with its last block. Neither the grid nor the order in which blocks
+ * may run has anything to do with it: a block that is told of late is like one that took longer.
+ *
+ * Hand-overs that go in a circle (a rotation's) are not held back: there each delay comes round.
+ * Where they go one way, holding back costs the others their time once, at the beginning, and each
+ * bundle costs this worker what sending takes. With `work` in all and `cost` for a bundle that
+ * makes held + cost * work / held, which is least for held = sqrt(cost * work): both are measured,
+ * so heavy blocks go at once and light ones together. */
+#include "worker/worker_state.h"
+
+#define FIRST_COST 40000.0 /* ns, until a bundle was sent */
+#define LEARN      0.25    /* the newest cost's weight */
+#define MOST_RISE  2       /* from one to the next: this process may have lost its core meanwhile */
+
+/* Ranges of an axis that go to one worker together. */
+typedef struct rows {
+  uint32_t to, axis, first, last;
+  bool any;
+} rows;
+
+/* Sends the rotated rows that follow the ranges. */
+static int send_rows(ms_worker *worker, const rows *ranges, ms_error *err) {
+  ms_worker_job *job = &worker->job;
+  ms_link *out = ranges->any ? ms_token_link(worker, ranges->to, err) : NULL;
+  if (out == NULL) return ranges->any ? -1 : 0;
+  for (uint32_t i = 0; i < job->task.item_count; i++) {
+    const ms_item *item = &job->task.items[i];
+    if (item->movement != MS_MOVE_ROTATED || item->cut != ranges->axis) continue;
+    int64_t lo, hi;
+    ms_item_rows(item, &job->task.bounds, ranges->first, ranges->last, &lo, &hi);
+    ms_parcel parcel = ms_parcel_make(item, i, item->array_dim, lo, hi);
+    ms_box box = ms_item_box(item, job->place[i], true);
+    while (parcel.next < parcel.count) {
+      if (ms_parcel_send(&parcel, &box, out, job->number, err) != 0) return -1;
+    }
+    job->moved += (uint64_t)parcel.count * item->element;
+  }
+  return 0;
+}
+
+/* Whether another range can travel with those that are open. */
+static bool joins(const ms_worker *worker, const rows *open, const rows *next) {
+  const ms_task *task = &worker->job.task;
+  bool joined = open->any && open->to == next->to && open->axis == next->axis &&
+                open->last + 1 == next->first;
+  for (uint32_t i = 0; joined && i < task->item_count; i++) {
+    const ms_item *item = &task->items[i];
+    bool moves = item->movement == MS_MOVE_ROTATED && item->cut == next->axis;
+    joined = !moves || ms_item_joins(item);
+  }
+  return joined;
+}
+
+/* Hands the ranges that the blocks from number `from` on leave to those that use them next. */
+static int hand_on(ms_worker *worker, uint32_t from, ms_error *err) {
+  const ms_schedule *schedule = worker->schedule;
+  const ms_worker_job *job = &worker->job;
+  rows open = {0};
+  for (uint32_t p = from; p < job->position; p++) {
+    uint32_t block = job->mine[p];
+    for (uint32_t e = schedule->after_start[block]; e < schedule->after_start[block + 1]; e++) {
+      uint32_t axis = schedule->after_axis[e], to = schedule->owner[schedule->after[e]];
+      uint32_t range = ms_grid_range(&schedule->grid, block, axis);
+      rows next = {.to = to, .axis = axis, .first = range, .last = range, .any = true};
+      if (to == worker->setup.worker) continue;
+      if (joins(worker, &open, &next)) {
+        open.last = range;
+        continue;
+      }
+      if (send_rows(worker, &open, err) != 0) return -1;
+      open = next;
+    }
+  }
+  return send_rows(worker, &open, err);
+}
+
+/* Tells all who wait for one of the blocks from number `from` on that they are finished. */
+static int tell(ms_worker *worker, uint32_t from, ms_error *err) {
+  ms_worker_job *job = &worker->job;
+  ms_frame token = {.kind = MS_SAY_TOKEN, .job = job->number, .a = {job->mine[job->position - 1]}};
+  uint32_t to;
+  for (uint32_t p = from; p < job->position; p++) {
+    for (uint32_t i = 0;; i++) {
+      to = ms_schedule_listener(worker->schedule, job->mine[p], i);
+      if (to == UINT32_MAX) break;
+      if (job->heard[to] == job->position) continue;
+      job->heard[to] = job->position;
+      ms_link *link = ms_token_link(worker, to, err);
+      if (link == NULL || ms_link_send(link, token, NULL, 0, err) != 0) return -1;
+    }
+  }
+  return 0;
+}
+
+static int send(ms_worker *worker, uint32_t from, ms_error *err) {
+  ms_worker_job *job = &worker->job;
+  if (!worker->setup.shared && hand_on(worker, from, err) != 0) return -1;
+  if (job->exchange != NULL) return ms_exchange_send(worker, from, err);
+  return tell(worker, from, err); /* after all rows: it says that they are there */
+}
+
+int ms_bundle_send(ms_worker *worker, ms_error *err) {
+  ms_worker_job *job = &worker->job;
+  if (!job->holds) return 0;
+  uint32_t from = job->handed;
+  uint64_t before = ms_worker_clock(), waited = job->waited;
+  job->holds = false;
+  job->handed = job->position;
+  job->handed_busy = job->busy;
+  if (send(worker, from, err) != 0) return -1;
+  double took = (double)(ms_worker_clock() - before) - (double)(job->waited - waited);
+  double known = worker->bundle_cost > 0 ? worker->bundle_cost : FIRST_COST;
+  if (took > MOST_RISE * known) took = MOST_RISE * known;
+  worker->bundle_cost = known + LEARN * (took - known);
+  return 0;
+}
+
+/* Whether what blocks hand over never comes back to who has handed it over. */
+static bool goes_one_way(const ms_schedule *schedule) {
+  return schedule->grid.strategy == MS_WAVEFRONT || schedule->grid.strategy == MS_PARTITION;
+}
+
+static bool is_light(const ms_worker *worker) {
+  const ms_worker_job *job = &worker->job;
+  double held = (double)(job->busy - job->handed_busy);
+  double work = (double)job->busy / job->position * job->mine_count;
+  double cost = worker->bundle_cost > 0 ? worker->bundle_cost : FIRST_COST;
+  return goes_one_way(worker->schedule) && held * held < cost * work;
+}
+
+int ms_bundle_add(ms_worker *worker, uint32_t block, ms_error *err) {
+  ms_worker_job *job = &worker->job;
+  bool last = job->position == job->mine_count;
+  bool awaited = ms_schedule_listener(worker->schedule, block, 0) != UINT32_MAX;
+  job->holds = job->holds || awaited || (last && job->exchange != NULL);
+  if (!last && (!awaited || is_light(worker))) return 0;
+  return ms_bundle_send(worker, err);
+}

@@ -1,0 +1,352 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Exchange: see exchange.h. */
+#include "worker/exchange.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "job/report.h"
+#include "worker/worker_state.h"
+
+#define PERIOD 8u /* frames between credits; less than the window */
+
+static bool is_exchanged(const ms_item *item) {
+  return item->movement == MS_MOVE_EXCHANGED && item->written;
+}
+
+static int64_t elements(const ms_worker *worker, const ms_mirror *mirror) {
+  const ms_item *item = &worker->job.task.items[mirror->item];
+  return (int64_t)(ms_item_bytes(item) / item->element);
+}
+
+/* Finds who takes part, each one's last block, and each block's predecessor of the same owner.
+ * `last` has an entry for each worker. */
+static void find_partners(ms_worker *worker, ms_exchange *exchange, uint32_t *last) {
+  const ms_schedule *schedule = worker->schedule;
+  for (uint32_t w = 0; w < schedule->workers; w++) last[w] = MS_NO_BLOCK;
+  for (uint32_t i = 0; i < schedule->count; i++) {
+    uint32_t block = schedule->order[i], owner = schedule->owner[block];
+    exchange->previous[block] = last[owner];
+    last[owner] = block;
+  }
+  for (uint32_t w = 0; w < schedule->workers; w++) {
+    if (last[w] == MS_NO_BLOCK) continue;
+    if (w == worker->setup.worker) {
+      exchange->collects = last[w] == schedule->order[schedule->count - 1];
+    } else {
+      ms_partner *partner = &exchange->partners[exchange->partner_count++];
+      partner->number = w;
+      partner->final = last[w];
+      partner->applied = MS_NO_BLOCK;
+    }
+  }
+}
+
+int ms_exchange_begin(ms_worker *worker, ms_error *err) {
+  ms_worker_job *job = &worker->job;
+  const ms_schedule *schedule = worker->schedule;
+  uint32_t count = 0;
+  for (uint32_t i = 0; i < job->task.item_count; i++) count += is_exchanged(&job->task.items[i]);
+  if (count == 0 || worker->setup.shared) return 0;
+  ms_arena *arena = job->arena;
+  uint32_t *last = ms_arena_take(arena, schedule->workers, sizeof *last);
+  ms_exchange *exchange = ms_arena_take(arena, 1, sizeof *exchange);
+  if (last == NULL || exchange == NULL) return ms_error_set(err, MS_WRK, "out of memory");
+  exchange->mirrors = ms_arena_take(arena, count, sizeof *exchange->mirrors);
+  exchange->partners = ms_arena_take(arena, schedule->workers, sizeof *exchange->partners);
+  exchange->previous = ms_arena_take(arena, schedule->block_count, sizeof *exchange->previous);
+  if (exchange->mirrors == NULL || exchange->partners == NULL || exchange->previous == NULL) {
+    return ms_error_set(err, MS_WRK, "out of memory");
+  }
+  find_partners(worker, exchange, last);
+  job->exchange = exchange;
+  return 0;
+}
+
+int ms_exchange_start(ms_worker *worker, ms_error *err) {
+  ms_worker_job *job = &worker->job;
+  ms_exchange *exchange = job->exchange;
+  if (exchange == NULL || exchange->started) return 0;
+  exchange->started = true;
+  for (uint32_t i = 0; i < job->task.item_count; i++) {
+    const ms_item *item = &job->task.items[i];
+    if (!is_exchanged(item)) continue;
+    ms_held_piece *copy =
+        ms_held_copy(&worker->held, item->id, ms_item_bytes(item), job->number, false, err);
+    if (copy == NULL || ms_held_remember(copy, err) != 0) return -1;
+    if (copy->size == 0) continue;
+    ms_mirror *mirror = &exchange->mirrors[exchange->mirror_count++];
+    *mirror = (ms_mirror){.item = i, .now = copy->base, .before = copy->pristine};
+    size_t pieces = (size_t)elements(worker, mirror) / MS_MIRROR_PIECE + 1;
+    mirror->dirty = ms_arena_take(job->arena, pieces, sizeof *mirror->dirty);
+    if (mirror->dirty == NULL) return ms_error_set(err, MS_WRK, "out of memory");
+  }
+  return 0;
+}
+
+static ms_mirror *find_mirror(ms_exchange *exchange, uint64_t item) {
+  for (uint32_t i = 0; i < exchange->mirror_count; i++) {
+    if (exchange->mirrors[i].item == item) return &exchange->mirrors[i];
+  }
+  return NULL;
+}
+
+/* Writes packed runs into the memory that `now` or `before` is, and remembers where they were. */
+static int write_runs(const ms_worker *worker, ms_mirror *mirror, unsigned char *memory,
+                      const char *bytes, size_t size) {
+  const ms_item *item = &worker->job.task.items[mirror->item];
+  ms_box box = ms_item_box(item, memory, true);
+  int64_t first, count;
+  if (ms_runs_apply(bytes, size, &box) != 0) return -1;
+  for (size_t at = 0; ms_runs_next(bytes, size, item->element, &at, &first, &count) > 0;) {
+    int64_t end = (first + count - 1) / MS_MIRROR_PIECE;
+    for (int64_t piece = first / MS_MIRROR_PIECE; piece <= end; piece++) mirror->dirty[piece] = 1;
+  }
+  return 0;
+}
+
+/* ------------------------------------------------------------------------ what others changed */
+
+/* Whether all that the partner's blocks after the applied ones up to `block` waited for is applied.
+ * -1 when `block` does not come next. */
+static int is_ready(const ms_worker *worker, const ms_partner *partner, uint32_t block) {
+  const ms_exchange *exchange = worker->job.exchange;
+  int ready = block == partner->applied ? -1 : 1;
+  for (uint32_t each = block; each != partner->applied; each = exchange->previous[each]) {
+    uint32_t before;
+    if (each == MS_NO_BLOCK) return -1;
+    for (uint32_t i = 0; ready > 0; i++) {
+      before = ms_schedule_before(worker->schedule, each, i);
+      if (before == MS_NO_BLOCK) break;
+      if (worker->schedule->owner[before] != partner->number)
+        ready = ms_token_finished(worker, before);
+    }
+  }
+  return ready;
+}
+
+/* Tells a partner that there is room again. */
+static int give_credit(ms_worker *worker, ms_partner *partner, ms_error *err) {
+  if (partner->taken - partner->credited < PERIOD) return 0;
+  ms_link *link = ms_token_link(worker, partner->number, err);
+  if (link == NULL) return -1;
+  partner->credited = partner->taken;
+  ms_frame frame = {.kind = MS_SAY_CREDIT, .job = worker->job.number, .a = {partner->taken}};
+  return ms_link_send(link, frame, NULL, 0, err);
+}
+
+static int broken(const ms_partner *partner, ms_error *err) {
+  return ms_error_set(err, MS_NET, "worker %u sent changes that break the plan",
+                      partner->number + 1);
+}
+
+/* Applies the partner's first held frame if it may be: 1 done, 0 not yet, -1 failed. */
+static int apply_first(ms_worker *worker, ms_partner *partner, ms_error *err) {
+  ms_exchange *exchange = worker->job.exchange;
+  zmq_msg_t *message = &partner->held[partner->first];
+  const char *bytes = zmq_msg_data(message);
+  ms_frame frame;
+  memcpy(&frame, bytes, sizeof frame);
+  bool token = frame.kind == MS_SAY_TOKEN;
+  uint32_t block = (uint32_t)frame.a[token ? 0 : 1];
+  int ready = is_ready(worker, partner, block);
+  if (ready <= 0) return ready < 0 ? broken(partner, err) : 0;
+  if (token) {
+    ms_token_told(worker, block);
+    partner->applied = block;
+  } else {
+    ms_mirror *mirror = find_mirror(exchange, frame.a[0]);
+    const char *runs = bytes + sizeof frame;
+    size_t size = (size_t)frame.size;
+    if (mirror == NULL || write_runs(worker, mirror, mirror->now, runs, size) != 0 ||
+        write_runs(worker, mirror, mirror->before, runs, size) != 0) {
+      return broken(partner, err);
+    }
+  }
+  zmq_msg_close(message);
+  partner->first = (partner->first + 1) % MS_EXCHANGE_WINDOW;
+  partner->held_count--;
+  partner->taken++;
+  return give_credit(worker, partner, err) == 0 ? 1 : -1;
+}
+
+/* Applies all that may be; what one partner did may allow what another did. */
+static int apply_all(ms_worker *worker, ms_error *err) {
+  ms_exchange *exchange = worker->job.exchange;
+  bool moved = true;
+  while (moved) {
+    moved = false;
+    for (uint32_t i = 0; i < exchange->partner_count; i++) {
+      ms_partner *partner = &exchange->partners[i];
+      int done = 1;
+      while (partner->held_count > 0 && (done = apply_first(worker, partner, err)) > 0) {
+        moved = true;
+      }
+      if (done < 0) return -1;
+    }
+  }
+  return 0;
+}
+
+int ms_exchange_take(ms_worker *worker, uint32_t from, const ms_frame *frame, zmq_msg_t *message,
+                     ms_error *err) {
+  ms_exchange *exchange = worker->job.exchange;
+  ms_partner *partner = NULL;
+  for (uint32_t i = 0; i < exchange->partner_count; i++) {
+    if (exchange->partners[i].number == from) partner = &exchange->partners[i];
+  }
+  if (partner == NULL) return 0;
+  if (frame->kind == MS_SAY_CREDIT) {
+    bool good = frame->a[0] > partner->released && frame->a[0] <= partner->sent;
+    if (good) partner->released = frame->a[0];
+    return 0;
+  }
+  uint64_t block = frame->a[frame->kind == MS_SAY_TOKEN ? 0 : 1];
+  if (block >= worker->schedule->block_count || worker->schedule->owner[block] != from ||
+      partner->held_count == MS_EXCHANGE_WINDOW) {
+    return broken(partner, err);
+  }
+  uint32_t slot = (partner->first + partner->held_count) % MS_EXCHANGE_WINDOW;
+  zmq_msg_init(&partner->held[slot]);
+  zmq_msg_move(&partner->held[slot], message);
+  partner->held_count++;
+  return apply_all(worker, err);
+}
+
+void ms_exchange_close(ms_worker *worker) {
+  ms_exchange *exchange = worker->job.exchange;
+  for (uint32_t i = 0; exchange != NULL && i < exchange->partner_count; i++) {
+    ms_partner *partner = &exchange->partners[i];
+    for (; partner->held_count > 0; partner->held_count--) {
+      zmq_msg_close(&partner->held[partner->first]);
+      partner->first = (partner->first + 1) % MS_EXCHANGE_WINDOW;
+    }
+  }
+  worker->job.exchange = NULL;
+}
+
+/* ------------------------------------------------------------------------ what we changed */
+
+static bool is_over(const ms_worker *worker) {
+  return worker->gone || ms_worker_cancelled(worker);
+}
+
+/* Waits until a partner has room for another frame; false when the job is over or failed. */
+static bool has_room(ms_worker *worker, const ms_partner *partner, uint32_t block, ms_error *err) {
+  if (partner->sent - partner->released < MS_EXCHANGE_WINDOW) return true;
+  uint64_t began = ms_worker_clock();
+  bool failed = false;
+  atomic_store(&worker->status->awaiting, (uint64_t)block + 1);
+  while (!failed && !is_over(worker) && partner->sent - partner->released >= MS_EXCHANGE_WINDOW) {
+    failed = ms_worker_wait(worker, true, MS_TOKEN_WAIT, err) != 0;
+  }
+  atomic_store(&worker->status->awaiting, 0);
+  worker->job.waited += ms_worker_clock() - began;
+  return !failed && !is_over(worker);
+}
+
+/* Sends one frame to all partners, each when it has room. Stops when the job is over. */
+static int send_to_all(ms_worker *worker, ms_frame frame, uint32_t block, const void *payload,
+                       size_t size, ms_error *err) {
+  ms_exchange *exchange = worker->job.exchange;
+  for (uint32_t i = 0; i < exchange->partner_count; i++) {
+    ms_partner *partner = &exchange->partners[i];
+    if (!has_room(worker, partner, block, err)) return is_over(worker) ? 0 : -1;
+    ms_link *link = ms_token_link(worker, partner->number, err);
+    if (link == NULL || ms_link_send(link, frame, payload, size, err) != 0) return -1;
+    partner->sent++;
+    worker->job.moved += size;
+  }
+  return 0;
+}
+
+/* Where the blocks from number `from` on may have changed an item. */
+static ms_runs span_of(const ms_worker *worker, const ms_mirror *mirror, uint32_t from) {
+  const ms_worker_job *job = &worker->job;
+  const ms_item *item = &job->task.items[mirror->item];
+  ms_runs runs = {.now = mirror->now, .before = mirror->before, .element = item->element};
+  for (uint32_t p = from; p < job->position; p++) {
+    int64_t first, end;
+    ms_writes_span(item, &worker->schedule->grid, &job->task.bounds, job->mine[p], &first, &end);
+    if (first == end) continue;
+    if (runs.count == 0 || first < runs.next) runs.next = first;
+    if (end > runs.count) runs.count = end;
+  }
+  return runs;
+}
+
+/* Changes of one item since they were last sent. What others send meanwhile are other elements. */
+static int send_changes(ms_worker *worker, ms_mirror *mirror, uint32_t from, char *packed,
+                        ms_error *err) {
+  ms_runs runs = span_of(worker, mirror, from);
+  uint32_t block = worker->job.mine[worker->job.position - 1];
+  size_t size;
+  while ((size = ms_runs_pack(&runs, packed, MS_FRAME_PAYLOAD)) > 0) {
+    if (write_runs(worker, mirror, mirror->before, packed, size) != 0) {
+      return ms_error_set(err, MS_BUG, "changes do not fit their array");
+    }
+    ms_frame frame = {.kind = MS_SAY_RUNS, .job = worker->job.number, .a = {mirror->item, block}};
+    if (send_to_all(worker, frame, block, packed, size, err) != 0) return -1;
+  }
+  return 0;
+}
+
+int ms_exchange_send(ms_worker *worker, uint32_t from, ms_error *err) {
+  ms_exchange *exchange = worker->job.exchange;
+  uint32_t block = worker->job.mine[worker->job.position - 1];
+  char *packed = malloc(MS_FRAME_PAYLOAD);
+  if (packed == NULL) return ms_error_set(err, MS_WRK, "out of memory");
+  int failed = 0;
+  for (uint32_t i = 0; failed == 0 && i < exchange->mirror_count; i++) {
+    failed = send_changes(worker, &exchange->mirrors[i], from, packed, err);
+  }
+  free(packed);
+  if (failed != 0) return -1;
+  ms_frame token = {.kind = MS_SAY_TOKEN, .job = worker->job.number, .a = {block}};
+  return send_to_all(worker, token, block, NULL, 0, err);
+}
+
+/* Sends the pieces that changed in the job to the driver. */
+static int return_mirror(ms_worker *worker, const ms_mirror *mirror, ms_error *err) {
+  const ms_item *item = &worker->job.task.items[mirror->item];
+  ms_box box = ms_item_box(item, mirror->now, true);
+  int64_t count = elements(worker, mirror), pieces = count / MS_MIRROR_PIECE + 1;
+  for (int64_t piece = 0; piece < pieces; piece++) {
+    if (!mirror->dirty[piece]) continue;
+    ms_parcel parcel = ms_parcel_make(item, mirror->item, 0, 0, item->dims[0]);
+    parcel.next = piece * MS_MIRROR_PIECE;
+    while (piece < pieces && mirror->dirty[piece]) piece++;
+    if (piece * MS_MIRROR_PIECE < count) parcel.count = piece * MS_MIRROR_PIECE;
+    worker->job.moved += (uint64_t)(parcel.count - parcel.next) * item->element;
+    while (parcel.next < parcel.count) {
+      if (!ms_worker_room(worker, err)) return -1;
+      if (ms_parcel_send(&parcel, &box, &worker->control, worker->job.number, err) != 0) return -1;
+    }
+  }
+  return 0;
+}
+
+int ms_exchange_await(ms_worker *worker, ms_error *err) {
+  ms_exchange *exchange = worker->job.exchange;
+  if (exchange == NULL) return 0;
+  for (uint32_t i = 0; i < exchange->partner_count; i++) {
+    const ms_partner *partner = &exchange->partners[i];
+    while (partner->applied != partner->final && !is_over(worker)) {
+      atomic_store(&worker->status->awaiting, (uint64_t)partner->final + 1);
+      if (ms_worker_wait(worker, true, MS_TOKEN_WAIT, err) != 0) return -1;
+    }
+    atomic_store(&worker->status->awaiting, 0);
+  }
+  return 0;
+}
+
+int ms_exchange_finish(ms_worker *worker, ms_error *err) {
+  ms_exchange *exchange = worker->job.exchange;
+  if (exchange == NULL) return 0;
+  if (ms_exchange_await(worker, err) != 0) return -1;
+  for (uint32_t i = 0; exchange->collects && !is_over(worker) && i < exchange->mirror_count; i++) {
+    if (return_mirror(worker, &exchange->mirrors[i], err) != 0) return -1;
+  }
+  return 0;
+}

@@ -1,0 +1,200 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Tokens: hand-overs from worker to worker: on one host through the board, else over their own
+ * sockets (bundle.c sends them). The rest calls ms_token_wait and ms_token_send. */
+#include <string.h>
+
+#include "worker/worker_state.h"
+
+#define SPIN  50000u /* ns of looking before sleeping: what being woken may take */
+#define LOOKS 16u    /* between looks at the clock */
+#define SLEEP 100    /* ms between looks at the lane while the bell is silent */
+
+void ms_token_close(ms_worker *worker) {
+  for (uint32_t i = 0; i < worker->neighbour_count; i++) {
+    if (worker->neighbours[i].socket != NULL) zmq_close(worker->neighbours[i].socket);
+    worker->neighbours[i].socket = NULL;
+  }
+}
+
+/* The neighbour with this routing id, NULL for a stranger. */
+static ms_neighbour *find(ms_worker *worker, const char *identity) {
+  for (uint32_t i = 0; i < worker->neighbour_count; i++) {
+    const char *known = worker->neighbours[i].peer.identity;
+    if (known[0] != '\0' && strcmp(known, identity) == 0) return &worker->neighbours[i];
+  }
+  return NULL;
+}
+
+/* Believes a frame of this job only as far as its sender may say it. */
+static int handle(ms_worker *worker, uint32_t from, const ms_frame *frame, zmq_msg_t *message,
+                  ms_error *err) {
+  ms_worker_job *job = &worker->job;
+  if (!job->open || frame->job != job->number) return 0; /* of a job that was cancelled */
+  if (job->exchange != NULL && frame->kind != MS_SAY_DATA) {
+    return ms_exchange_take(worker, from, frame, message, err);
+  }
+  if (frame->kind == MS_SAY_TOKEN) {
+    const ms_schedule *schedule = worker->schedule;
+    uint64_t block = frame->a[0];
+    if (block < schedule->block_count && schedule->owner[block] == from) {
+      ms_token_told(worker, (uint32_t)block);
+    }
+    return 0;
+  }
+  uint32_t number = (uint32_t)frame->a[0];
+  if (frame->kind != MS_SAY_DATA || worker->setup.shared || number >= job->task.item_count ||
+      job->task.items[number].movement != MS_MOVE_ROTATED) {
+    return 0;
+  }
+  ms_box box = ms_item_box(&job->task.items[number], job->place[number], true);
+  ms_parcel_accept(frame, (const char *)zmq_msg_data(message) + sizeof *frame, &box);
+  return 0;
+}
+
+int ms_token_take(ms_worker *worker, ms_error *err) {
+  zmq_msg_t message;
+  char identity[MS_IDENTITY_SIZE];
+  int got = ms_socket_receive(worker->inbox, identity, &message);
+  if (got <= 0) return got == 0 ? 0 : 1;
+  int failed = 0;
+  ms_frame frame;
+  const char *bytes = zmq_msg_data(&message);
+  ms_neighbour *from = find(worker, identity);
+  if (from != NULL && ms_frame_read(&frame, bytes, zmq_msg_size(&message), MS_TO_PEER) == NULL &&
+      frame.sender == (uint32_t)(from - worker->neighbours) &&
+      frame.incarnation == from->peer.incarnation) {
+    failed = ms_link_receive(&from->in, &frame, false, err) < 0;
+    if (!failed) failed = handle(worker, frame.sender, &frame, &message, err);
+  }
+  zmq_msg_close(&message);
+  return failed ? -1 : 1;
+}
+
+void ms_token_told(ms_worker *worker, uint32_t block) {
+  const ms_schedule *schedule = worker->schedule;
+  uint32_t *told = &worker->job.told[schedule->owner[block]];
+  if (schedule->rank[block] >= *told) *told = schedule->rank[block] + 1;
+}
+
+bool ms_token_finished(const ms_worker *worker, uint32_t block) {
+  const ms_schedule *schedule = worker->schedule;
+  uint32_t owner = schedule->owner[block], rank = schedule->rank[block];
+  uint32_t *told = &worker->job.told[owner];
+  if (owner == worker->setup.worker) return rank < worker->job.position;
+  if (rank >= *told && worker->board_hands_over) {
+    *told = ms_board_progress(&worker->board[owner], worker->job.number);
+  }
+  return rank < *told;
+}
+
+/* Looks for a short while, until the block is finished. */
+static bool look_at(const ms_worker *worker, uint32_t before) {
+  uint64_t end = 0;
+  for (uint32_t look = 0; !ms_token_finished(worker, before); look++) {
+    if (look % LOOKS == 0) {
+      uint64_t now = ms_worker_clock();
+      if (end == 0) end = now + SPIN;
+      if (now >= end) return false;
+    }
+    ms_spin_pause();
+  }
+  return true;
+}
+
+/* Looks for a while where that takes no core from whoever is waited for. */
+static bool spin_for(ms_worker *worker, uint32_t before) {
+  if (ms_token_finished(worker, before)) return true;
+  if (!worker->may_spin || !ms_spin_worthwhile(&worker->token_spin)) return false;
+  bool found = look_at(worker, before);
+  ms_spin_learn(&worker->token_spin, found);
+  return found;
+}
+
+/* Sleeps until the bell rings or the driver is to be looked at. */
+static int sleep_for(ms_worker *worker, uint32_t before, ms_error *err) {
+  uint32_t heard = ms_board_listen(worker->status);
+  if (!ms_token_finished(worker, before) && !ms_worker_cancelled(worker)) {
+    ms_board_sleep(worker->status, heard, SLEEP);
+  }
+  ms_board_wake(worker->status);
+  return ms_token_finished(worker, before) ? 0 : ms_worker_wait(worker, false, 0, err);
+}
+
+/* True when `before` is finished, or one look shows that it is; -1: broken. */
+static int look_for(ms_worker *worker, uint32_t before, ms_error *err) {
+  if (worker->board_hands_over) return spin_for(worker, before);
+  int taken = 1;
+  while (!ms_token_finished(worker, before) && taken > 0) taken = ms_token_take(worker, err);
+  return taken < 0 ? -1 : ms_token_finished(worker, before);
+}
+
+/* Waits until `before` is finished; 0 also when the job ends otherwise: the caller sees why. */
+static int wait_for(ms_worker *worker, uint32_t before, ms_error *err) {
+  int found = look_for(worker, before, err);
+  if (found != 0) return found < 0 ? -1 : 0;
+  if (ms_bundle_send(worker, err) != 0) return -1; /* others may wait for what is held back */
+  atomic_store(&worker->status->awaiting, (uint64_t)before + 1);
+  int failed = 0;
+  while (failed == 0 && !ms_token_finished(worker, before) && !worker->gone &&
+         !ms_worker_cancelled(worker)) {
+    failed = worker->board_hands_over ? sleep_for(worker, before, err)
+                                      : ms_worker_wait(worker, true, MS_TOKEN_WAIT, err);
+  }
+  if (failed == 0) atomic_store(&worker->status->awaiting, 0);
+  return failed;
+}
+
+bool ms_token_ready(const ms_worker *worker, uint32_t block) {
+  uint32_t before;
+  for (uint32_t i = 0; (before = ms_schedule_before(worker->schedule, block, i)) != MS_NO_BLOCK;
+       i++) {
+    if (!ms_token_finished(worker, before)) return false;
+  }
+  atomic_thread_fence(memory_order_acquire); /* what the others wrote to shared memory */
+  return true;
+}
+
+int ms_token_wait(ms_worker *worker, uint32_t block, ms_error *err) {
+  const ms_schedule *schedule = worker->schedule;
+  uint32_t before;
+  for (uint32_t i = 0; (before = ms_schedule_before(schedule, block, i)) != MS_NO_BLOCK; i++) {
+    if (wait_for(worker, before, err) != 0) return -1;
+    if (!ms_token_finished(worker, before)) return 0;
+  }
+  atomic_thread_fence(memory_order_acquire); /* what the others wrote to shared memory */
+  return 0;
+}
+
+ms_link *ms_token_link(ms_worker *worker, uint32_t number, ms_error *err) {
+  ms_neighbour *to = &worker->neighbours[number];
+  if (to->socket != NULL) return &to->out;
+  ms_socket_options options = {.keys = worker->setup.tcp ? &worker->setup.keys : NULL,
+                               .identity = worker->setup.identity,
+                               .receive_limit = 1};
+  to->socket = ms_socket_connect(worker->context, ZMQ_DEALER, &options, to->peer.address, err);
+  if (to->socket == NULL) return NULL;
+  to->out = (ms_link){.socket = to->socket,
+                      .sender = worker->setup.worker,
+                      .incarnation = worker->setup.incarnation};
+  return &to->out;
+}
+
+/* True when the listener before number `i` is the same worker. */
+static bool told_before(const ms_schedule *schedule, uint32_t block, uint32_t i) {
+  uint32_t listener = ms_schedule_listener(schedule, block, i);
+  if (schedule->phase_blocks > 0) return false; /* names each once */
+  for (uint32_t earlier = 0; earlier < i; earlier++) {
+    if (ms_schedule_listener(schedule, block, earlier) == listener) return true;
+  }
+  return false;
+}
+
+int ms_token_send(ms_worker *worker, uint32_t block, ms_error *err) {
+  uint32_t to;
+  if (!worker->board_hands_over) return ms_bundle_add(worker, block, err);
+  for (uint32_t i = 0; (to = ms_schedule_listener(worker->schedule, block, i)) != UINT32_MAX; i++) {
+    if (!told_before(worker->schedule, block, i)) ms_board_ring(&worker->board[to]);
+  }
+  return 0;
+}

@@ -1,0 +1,276 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Worker: see worker.h. Its life, and how it waits. */
+#include "worker/worker.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+#include <zmq.h>
+
+#include "net/channel.h"
+#include "net/context.h"
+#include "worker/guard.h"
+#include "worker/worker_state.h"
+
+#define SETUP_WAIT   10000   /* ms for the driver's first message */
+#define SEGMENT_WAIT 5000    /* ms for a segment that a task names */
+#define QUEUE_LIMIT  256     /* more than a link's window */
+#define IDLE_SPIN    500000u /* ns of looking for the next job before sleeping */
+
+/* Descriptors of a worker: its arrays' memory on its way, and objects that are loaded; and those of
+ * each worker that it hands over to by messages: a socket, its connection, and the other way's. */
+#define A_WORKER    4
+#define A_NEIGHBOUR 3
+
+uint64_t ms_worker_clock(void) {
+  struct timespec now;
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
+uint32_t ms_worker_number(const ms_worker *worker) {
+  return worker->setup.worker;
+}
+
+/* Checks the setup of `got` bytes, or tells the driver that we are another build. `board` is the
+ * board's descriptor, -1: none came. */
+static int check_setup(ms_worker *worker, long got, int board, ms_error *err) {
+  ms_setup *setup = &worker->setup;
+  setup->build.abi[MS_ABI_SIZE - 1] = '\0';
+  if (got < (long)sizeof setup->build || setup->build.magic != MS_FRAME_MAGIC) {
+    return ms_error_set(err, MS_WRK, "descriptor %d does not lead to a driver", worker->channel);
+  }
+  if (setup->build.protocol != MS_PROTOCOL || strcmp(setup->build.abi, ms_abi()) != 0 ||
+      got != (long)sizeof *setup) {
+    ms_refusal ours = {.magic = MS_FRAME_MAGIC, .protocol = MS_PROTOCOL};
+    snprintf(ours.abi, sizeof ours.abi, "%s", ms_abi());
+    ms_channel_send(worker->channel, &ours, sizeof ours, -1, SETUP_WAIT, NULL);
+    return ms_abi_check(setup->build.protocol, setup->build.abi, setup->worker, err);
+  }
+  bool usable = setup->workers > 0 && setup->workers <= MS_MOST_WORKERS &&
+                setup->worker < setup->workers && board >= 0;
+  if (usable) worker->board = ms_board_map(setup->workers, board);
+  if (worker->board == NULL) return ms_error_set(err, MS_WRK, "the driver sent no usable setup");
+  worker->status = &worker->board[setup->worker];
+  worker->board_hands_over = setup->shared && !setup->tcp;
+  worker->may_spin = ms_spin_room(setup->workers);
+  /* One core is the driver's, which launches small loops from the first workers on. */
+  worker->may_spin_idle = worker->board_hands_over && ms_spin_room(setup->worker + 2);
+  return 0;
+}
+
+/* The lane comes right after the setup. */
+static int take_lane(ms_worker *worker, ms_error *err) {
+  ms_notice notice = {0};
+  int lane = -1;
+  worker->lane_room = malloc(MS_CHANNEL_LIMIT);
+  if (worker->lane_room == NULL) return ms_error_set(err, MS_WRK, "out of memory");
+  long got = ms_channel_receive(worker->channel, &notice, sizeof notice, &lane, SETUP_WAIT, err);
+  if (got < 0) return -1;
+  if (lane > 0) worker->lane = lane;
+  if (got == (long)sizeof notice && notice.kind == MS_NOTICE_LANE && lane > 0) return 0;
+  return ms_error_set(err, MS_WRK, "the driver sent no lane");
+}
+
+static int take_setup(ms_worker *worker, ms_error *err) {
+  int board = -1;
+  ms_setup *setup = &worker->setup;
+  long got = ms_channel_receive(worker->channel, setup, sizeof *setup, &board, SETUP_WAIT, err);
+  if (got < 0) return -1;
+  if (got == 0) return ms_error_set(err, MS_WRK, "the driver is gone");
+  int failed = check_setup(worker, got, board, err);
+  if (board >= 0) close(board);
+  return failed != 0 || !worker->board_hands_over ? failed : take_lane(worker, err);
+}
+
+/* Binds the inbox, connects to the driver. The gatekeeper comes before the first bind. */
+static int open_sockets(ms_worker *worker, ms_hello *hello, ms_error *err) {
+  const ms_setup *setup = &worker->setup;
+  const ms_keys *keys = setup->tcp ? &setup->keys : NULL;
+  uint32_t neighbours = worker->board_hands_over ? 0 : setup->workers - 1;
+  worker->context = ms_context_new(A_WORKER + A_NEIGHBOUR * neighbours, keys != NULL, err);
+  if (worker->context == NULL) return -1;
+  if (keys != NULL) {
+    worker->zap = ms_zap_start(worker->context, keys, err);
+    if (worker->zap == NULL) return -1;
+  }
+  char address[MS_ADDRESS_SIZE + 32];
+  if (setup->tcp) {
+    snprintf(address, sizeof address, "tcp://127.0.0.1:*");
+  } else {
+    snprintf(address, sizeof address, "ipc://%s/w%u.%u", setup->directory, setup->worker,
+             setup->incarnation);
+    ms_guard_socket(address + strlen("ipc://"));
+  }
+  ms_socket_options inbox = {.keys = keys, .receive_limit = QUEUE_LIMIT};
+  ms_socket_options dealer = {
+      .keys = keys, .identity = setup->identity, .receive_limit = QUEUE_LIMIT};
+  worker->inbox = ms_socket_bind(worker->context, ZMQ_ROUTER, &inbox, address, hello->address, err);
+  if (worker->inbox == NULL) return -1;
+  worker->dealer = ms_socket_connect(worker->context, ZMQ_DEALER, &dealer, setup->address, err);
+  if (worker->dealer == NULL) return -1;
+  worker->control = (ms_link){
+      .socket = worker->dealer, .sender = setup->worker, .incarnation = setup->incarnation};
+  return 0;
+}
+
+ms_worker *ms_worker_connect(int channel, ms_error *err) {
+  ms_worker *worker = calloc(1, sizeof *worker);
+  if (worker == NULL) {
+    ms_error_set(err, MS_WRK, "out of memory");
+    return NULL;
+  }
+  worker->channel = channel;
+  ms_hello hello = {0};
+  snprintf(hello.abi, sizeof hello.abi, "%s", ms_abi());
+  if (fcntl(channel, F_SETFD, FD_CLOEXEC) != 0) {
+    ms_error_set(err, MS_WRK, "descriptor %d does not lead to a driver", channel);
+  } else if (take_setup(worker, err) == 0 && ms_guard_install(&worker->setup, channel, err) == 0 &&
+             open_sockets(worker, &hello, err) == 0) {
+    worker->neighbours = calloc(worker->setup.workers, sizeof *worker->neighbours);
+    worker->neighbour_count = worker->setup.workers;
+    ms_frame frame = {.kind = MS_SAY_HELLO, .a = {MS_PROTOCOL}};
+    if (worker->neighbours == NULL) {
+      ms_error_set(err, MS_WRK, "out of memory");
+    } else if (ms_link_send(&worker->control, frame, &hello, sizeof hello, err) == 0) {
+      worker->control.lane = worker->lane;
+      return worker;
+    }
+  }
+  ms_worker_destroy(&worker);
+  return NULL;
+}
+
+void ms_worker_destroy(ms_worker **worker) {
+  ms_worker *gone = *worker;
+  if (gone == NULL) return;
+  if (gone->neighbours != NULL) ms_token_close(gone);
+  ms_exchange_close(gone);
+  if (gone->context != NULL) zmq_ctx_shutdown(gone->context);
+  ms_zap_join(&gone->zap);
+  if (gone->dealer != NULL) zmq_close(gone->dealer);
+  if (gone->inbox != NULL) zmq_close(gone->inbox);
+  ms_context_end(&gone->context);
+  ms_guard_clean(ms_guard_orphan() || (gone->gone && !gone->ended));
+  ms_held_release(&gone->held);
+  ms_schedule_destroy(&gone->schedule);
+  ms_redo_free(&gone->job.redo);
+  ms_undo_free(&gone->job.undo);
+  ms_arena_destroy(&gone->job.arena);
+  ms_text_free(&gone->job.report);
+  ms_text_free(&gone->incoming);
+  ms_board_unmap(gone->board, gone->setup.workers);
+  close(gone->channel);
+  if (gone->lane > 0) close(gone->lane);
+  free(gone->lane_room);
+  free(gone->neighbours);
+  free(gone);
+  *worker = NULL;
+}
+
+/* Handles one message of the channel, waiting up to `timeout` ms for it. */
+static int take_notice(ms_worker *worker, int timeout, ms_error *err) {
+  ms_notice notice;
+  int fd;
+  long got = ms_channel_receive(worker->channel, &notice, sizeof notice, &fd, timeout, err);
+  if (got < 0) return -1;
+  if (got == 0) {
+    worker->gone = true;
+    return 0;
+  }
+  if (got == (long)sizeof notice && notice.kind == MS_NOTICE_SEGMENT) {
+    return ms_held_map(&worker->held, notice.id, notice.size, fd, err);
+  }
+  if (fd >= 0) close(fd);
+  if (got == (long)sizeof notice && notice.kind == MS_NOTICE_GONE) {
+    ms_held_unmap(&worker->held, notice.id);
+  }
+  if (got == (long)sizeof notice && notice.kind == MS_NOTICE_END) {
+    worker->gone = worker->ended = true;
+  }
+  return 0;
+}
+
+void *ms_worker_segment(ms_worker *worker, uint64_t id, uint64_t size, uint64_t place,
+                        ms_error *err) {
+  uint64_t deadline = ms_worker_clock() + (uint64_t)SEGMENT_WAIT * 1000000u;
+  for (;;) {
+    unsigned char *base = ms_held_segment(&worker->held, id, size);
+    if (base != NULL) return base + place;
+    if (worker->gone || ms_worker_clock() > deadline) {
+      ms_error_set(err, MS_WRK, "shared memory that the loop uses did not arrive");
+      return NULL;
+    }
+    if (take_notice(worker, SEGMENT_WAIT, err) != 0) return NULL;
+  }
+}
+
+/* Handles the frames of the driver that are there. */
+static int take_frames(ms_worker *worker, ms_error *err) {
+  if (worker->lane > 0) {
+    size_t size = ms_lane_receive(worker->lane, worker->lane_room);
+    if (size == 0 && ms_channel_ended(worker->lane)) worker->gone = true;
+    for (; size > 0; size = ms_lane_receive(worker->lane, worker->lane_room)) {
+      if (ms_worker_take(worker, worker->lane_room, size, err) != 0) return -1;
+    }
+    return 0;
+  }
+  for (;;) {
+    zmq_msg_t message;
+    int got = ms_socket_receive(worker->dealer, NULL, &message);
+    if (got == 0) return 0;
+    if (got < 0) continue;
+    int failed = ms_worker_take(worker, zmq_msg_data(&message), zmq_msg_size(&message), err);
+    zmq_msg_close(&message);
+    if (failed != 0) return -1;
+  }
+}
+
+int ms_worker_wait(ms_worker *worker, bool tokens, int timeout, ms_error *err) {
+  zmq_pollitem_t items[] = {{.socket = worker->dealer, .events = ZMQ_POLLIN},
+                            {.fd = worker->channel, .events = ZMQ_POLLIN},
+                            {.socket = worker->inbox, .events = ZMQ_POLLIN}};
+  if (worker->lane > 0) items[0] = (zmq_pollitem_t){.fd = worker->lane, .events = ZMQ_POLLIN};
+  int ready = ms_socket_poll(items, tokens ? 3 : 2, timeout);
+  if (ready < 0) {
+    if (errno == EINTR) return 0;
+    return ms_error_set(err, MS_NET, "waiting for messages failed: %s", zmq_strerror(errno));
+  }
+  if (items[1].revents != 0 && take_notice(worker, 0, err) != 0) return -1;
+  if (items[0].revents != 0 && take_frames(worker, err) != 0) return -1;
+  while (tokens && items[2].revents != 0) {
+    int taken = ms_token_take(worker, err);
+    if (taken < 0) return -1;
+    if (taken == 0) break;
+  }
+  return 0;
+}
+
+/* Waits for frames; a driver loop's next job comes soon after the last one. */
+static int wait_for_task(ms_worker *worker, ms_error *err) {
+  if (worker->may_spin_idle && ms_spin_worthwhile(&worker->idle_spin)) {
+    uint64_t end = ms_worker_clock() + IDLE_SPIN;
+    while (!worker->job.open && !worker->gone && ms_worker_clock() < end) {
+      if (ms_worker_wait(worker, false, 0, err) != 0) return -1;
+    }
+    ms_spin_learn(&worker->idle_spin, worker->job.open);
+    if (worker->job.open || worker->gone) return 0;
+  }
+  return ms_worker_wait(worker, false, -1, err);
+}
+
+int ms_worker_next(ms_worker *worker, ms_error *err) {
+  if (worker->job.open) return ms_error_set(err, MS_BUG, "the last job is not over");
+  for (;;) {
+    if (worker->gone) return 0;
+    if (wait_for_task(worker, err) != 0) return -1;
+    if (!worker->job.open || worker->gone) continue;
+    if (worker->data_due == 0 || worker->fed > 0) return 1;
+    if (ms_worker_cancelled(worker) && ms_worker_end(worker, err) != 0) return -1;
+  }
+}

@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Failures from a worker's side: what it tells of them, and which blocks are run all the same
+ * (failure.h). A block is told of before it counts as finished. */
+#include <string.h>
+
+#include "worker/worker_state.h"
+
+uint32_t ms_worker_last_turn(const ms_worker *worker) {
+  uint32_t told = ms_board_last_turn(worker->status, worker->job.number);
+  return told < worker->job.last_turn ? told : worker->job.last_turn;
+}
+
+static const uint32_t *find_turns(ms_worker *worker) {
+  ms_worker_job *job = &worker->job;
+  job->turns = ms_arena_take(job->arena, worker->schedule->block_count, sizeof *job->turns);
+  if (job->turns != NULL) ms_schedule_turns(worker->schedule, job->turns);
+  return job->turns;
+}
+
+bool ms_worker_needs(ms_worker *worker, uint32_t block) {
+  uint32_t last = ms_worker_last_turn(worker);
+  if (last == UINT32_MAX) return true;
+  if (worker->job.turns == NULL && find_turns(worker) == NULL) return true;
+  return worker->job.turns[block] <= last;
+}
+
+/* Tells the driver of an error, and where in the loop's order it was. */
+static int send_failure(ms_worker *worker, ms_code code, const ms_body_error *error,
+                        ms_error *err) {
+  ms_worker_job *job = &worker->job;
+  uint32_t block = job->running ? job->mine[job->position] : UINT32_MAX;
+  ms_frame frame = {
+      .kind = MS_SAY_FAILED, .job = job->number, .a = {block, code, error->order_size}};
+  zmq_msg_t message;
+  job->failed = true;
+  char *room =
+      ms_link_begin(&worker->control, frame, error->order_size + error->size, &message, err);
+  if (room == NULL) return -1;
+  if (error->order_size > 0) memcpy(room, error->order, error->order_size);
+  if (error->size > 0) memcpy(room + error->order_size, error->bytes, error->size);
+  return ms_link_commit(&worker->control, &message, err);
+}
+
+int ms_worker_stop(ms_worker *worker, ms_code code, const char *text, ms_error *err) {
+  ms_worker_job *job = &worker->job;
+  if (job->stopped) return 0;
+  job->running = false;
+  job->stopped = true;
+  ms_body_error error = {.bytes = text, .size = strlen(text)};
+  return send_failure(worker, code, &error, err);
+}
+
+int ms_worker_give_up(ms_worker *worker, ms_error *trouble, ms_error *err) {
+  worker->job.running = false;
+  if (worker->gone) return 0;
+  if (ms_worker_stop(worker, (ms_code)trouble->code, trouble->message, err) != 0) return -1;
+  return ms_worker_end(worker, err);
+}
+
+int ms_worker_publish(ms_worker *worker, ms_error *err) {
+  ms_worker_job *job = &worker->job;
+  ms_status *status = worker->status; /* nobody else writes to it: no locked addition */
+  ms_board_publish(status, job->number, job->position); /* from here on it is finished */
+  atomic_store_explicit(&status->running, 0, memory_order_release);
+  uint64_t finished = atomic_load_explicit(&status->finished, memory_order_relaxed);
+  atomic_store_explicit(&status->finished, finished + 1, memory_order_release);
+  return ms_token_send(worker, job->mine[job->position - 1], err);
+}
+
+/* Tells of the error of the present block, if that is one that counts. */
+static int fail_block(ms_worker *worker, const ms_body_error *error, ms_error *err) {
+  ms_worker_job *job = &worker->job;
+  uint32_t block = job->mine[job->position];
+  static const char text[] = "the error of a loop body is too large to be sent";
+  static const ms_body_error oversize = {.bytes = text, .size = sizeof text - 1};
+  if (!ms_worker_needs(worker, block) || !ms_worker_room(worker, err)) return 0;
+  ms_board_count_failures(worker->status, job->number, ++job->failures);
+  bool fits = error->size + error->order_size <= ms_link_limit(&worker->control);
+  int failed = send_failure(worker, fits ? MS_OK : MS_BDY, fits ? error : &oversize, err);
+  if (job->turns == NULL && find_turns(worker) == NULL) return failed;
+  job->last_turn = job->turns[block];
+  return failed;
+}
+
+int ms_worker_fail(ms_worker *worker, const ms_body_error *error, ms_error *err) {
+  ms_worker_job *job = &worker->job;
+  if (!job->open) return 0;
+  if (job->memory != NULL) ms_private_discard(job->memory);
+  job->failed = true;
+  if (!job->running) {
+    bool told = job->stopped;
+    job->stopped = true;
+    return told ? 0 : send_failure(worker, MS_OK, error, err);
+  }
+  if (fail_block(worker, error, err) != 0) return -1;
+  job->running = false;
+  job->position++;
+  ms_error trouble;
+  ms_error_clear(&trouble);
+  if (ms_worker_publish(worker, &trouble) != 0) return ms_worker_give_up(worker, &trouble, err);
+  return 0;
+}

@@ -1,0 +1,320 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * One job on a worker: from the task's arrival to DONE. See worker.h. */
+#include <string.h>
+
+#include "job/report.h"
+#include "worker/apart.h"
+#include "worker/guard.h"
+#include "worker/worker_state.h"
+
+#define ROOM_WAIT 1000 /* ms between looks at the driver while its window is full */
+
+/* So many brief blocks are timed together: looking at the clock takes 20 ns. */
+#define TIMED_AT_ONCE 8
+#define BRIEF         2000 /* ns */
+
+const ms_task *ms_worker_task(const ms_worker *worker) {
+  return &worker->job.task;
+}
+
+bool ms_worker_forgets(ms_worker *worker) {
+  bool forgets = worker->forgets;
+  worker->forgets = false;
+  return forgets;
+}
+
+void *ms_worker_item(const ms_worker *worker, uint32_t item, bool *dense) {
+  *dense = !worker->setup.shared;
+  return worker->job.place[item];
+}
+
+void ms_worker_equip(ms_worker *worker, const ms_private *memory) {
+  worker->job.memory = memory;
+}
+
+bool ms_worker_cancelled(const ms_worker *worker) {
+  uint64_t number = worker->job.number;
+  return worker->cancelled == number ||
+         atomic_load_explicit(&worker->status->cancel, memory_order_relaxed) == number;
+}
+
+static bool same_schedule(const ms_schedule *schedule, const ms_task *task) {
+  return schedule != NULL && schedule->workers == task->workers &&
+         memcmp(&schedule->grid, &task->grid, sizeof task->grid) == 0 &&
+         memcmp(schedule->range_owner, task->range_owner,
+                task->grid.ranges[ms_grid_space(&task->grid)] * sizeof *task->range_owner) == 0;
+}
+
+static uint32_t space_ranges(const ms_schedule *schedule) {
+  return schedule->grid.ranges[ms_grid_space(&schedule->grid)];
+}
+
+static int place_items(ms_worker *worker, ms_error *err) {
+  ms_worker_job *job = &worker->job;
+  for (uint32_t i = 0; i < job->task.item_count; i++) {
+    const ms_item *item = &job->task.items[i];
+    if (worker->setup.shared) {
+      job->place[i] =
+          ms_worker_segment(worker, item->segment, item->segment_size, item->place, err);
+    } else {
+      bool keep = item->movement == MS_MOVE_CACHED || item->movement == MS_MOVE_SERVED;
+      ms_held_piece *copy =
+          ms_held_copy(&worker->held, item->id, ms_item_bytes(item), job->number, keep, err);
+      job->place[i] = copy == NULL ? NULL : copy->base;
+    }
+    if (job->place[i] == NULL) return -1;
+  }
+  return 0;
+}
+
+/* Gets ready to log what the blocks write, if the driver has given room for that. */
+static int open_log(ms_worker *worker, ms_error *err) {
+  ms_worker_job *job = &worker->job;
+  const ms_task *task = &job->task;
+  const ms_task_log *log = &task->log;
+  if (log->segment == 0 || !worker->setup.shared) return 0;
+  void *memory = ms_worker_segment(worker, log->segment, log->segment_size, log->place, err);
+  if (memory == NULL || ms_undo_divide(&job->undo, &task->grid, &task->bounds, task->items,
+                                       task->item_count, err) != 0) {
+    return -1;
+  }
+  job->undo.process = worker->setup.worker;
+  if (log->slots > 0 && ms_redo_divide(&job->redo, &job->undo, task->workers, err) != 0) return -1;
+  if (job->undo.size != log->size - log->slots || job->redo.size != log->slots) {
+    return ms_error_set(err, MS_NET, "an undo log of another size");
+  }
+  ms_undo_attach(&job->undo, memory, job->place);
+  ms_redo_attach(&job->redo, (unsigned char *)memory + job->undo.size,
+                 ms_board_shelf(worker->board, worker->setup.workers, 0));
+  return 0;
+}
+
+static int prepare(ms_worker *worker, ms_error *err) {
+  ms_worker_job *job = &worker->job;
+  const ms_text *text = &worker->incoming;
+  if (text->failed || job->arena == NULL) return ms_error_set(err, MS_WRK, "out of memory");
+  ms_task *task = &job->task;
+  if (ms_task_read(task, text->bytes, text->length, worker->setup.shared, job->arena, err) != 0) {
+    return -1;
+  }
+  if (task->workers > worker->setup.workers) {
+    return ms_error_set(err, MS_NET, "a task for %u workers of %u", task->workers,
+                        worker->setup.workers);
+  }
+  if (!same_schedule(worker->schedule, task)) {
+    ms_schedule_destroy(&worker->schedule);
+    worker->schedule = ms_schedule_new(&task->grid, task->range_owner, task->workers, err);
+    if (worker->schedule == NULL) return -1;
+  }
+  const ms_schedule *schedule = worker->schedule;
+  uint32_t blocks = schedule->block_count;
+  job->place = ms_arena_take(job->arena, (size_t)task->item_count + 1, sizeof *job->place);
+  job->told = ms_arena_take(job->arena, schedule->workers, sizeof *job->told);
+  job->heard = ms_arena_take(job->arena, schedule->workers, sizeof *job->heard);
+  job->mine = ms_arena_take(job->arena, blocks, sizeof *job->mine);
+  job->spent = ms_arena_take(job->arena, space_ranges(schedule), sizeof *job->spent);
+  if (job->place == NULL || job->told == NULL || job->heard == NULL || job->mine == NULL ||
+      job->spent == NULL) {
+    return ms_error_set(err, MS_WRK, "out of memory");
+  }
+  for (uint32_t position = 0; position < schedule->count; position++) {
+    uint32_t block = schedule->order[position];
+    if (schedule->owner[block] == worker->setup.worker) job->mine[job->mine_count++] = block;
+  }
+  if (place_items(worker, err) != 0 || open_log(worker, err) != 0 ||
+      ms_worker_resume(worker, err) != 0) {
+    return -1;
+  }
+  return ms_exchange_begin(worker, err);
+}
+
+int ms_worker_begin(ms_worker *worker, ms_error *err) {
+  ms_worker_job *job = &worker->job;
+  ms_text report = job->report;
+  ms_exchange_close(worker);
+  ms_redo_free(&job->redo);
+  ms_undo_free(&job->undo);
+  ms_arena_destroy(&job->arena);
+  report.length = 0;
+  *job = (ms_worker_job){.number = worker->incoming_job,
+                         .open = true,
+                         .last_turn = UINT32_MAX,
+                         .report = report,
+                         .arena = ms_arena_new(0),
+                         .started = ms_worker_clock()};
+  worker->incoming_job = 0;
+  ms_error trouble;
+  ms_error_clear(&trouble);
+  int failed = prepare(worker, &trouble);
+  if (!worker->setup.shared) ms_held_sweep(&worker->held, job->number);
+  if (failed == 0) return 0;
+  worker->data_due = 0;
+  if (ms_worker_stop(worker, (ms_code)trouble.code, trouble.message, err) != 0) return -1;
+  return ms_worker_end(worker, err);
+}
+
+bool ms_worker_room(ms_worker *worker, ms_error *err) {
+  while (!ms_link_open(&worker->control)) {
+    if (ms_worker_wait(worker, false, ROOM_WAIT, err) != 0) return false;
+    if (worker->gone || ms_worker_cancelled(worker)) return false;
+  }
+  return true;
+}
+
+/* Adds the time of the untimed blocks, to each of their ranges as much. */
+static void take_time(ms_worker *worker) {
+  ms_worker_job *job = &worker->job;
+  if (job->untimed == 0) return;
+  const ms_grid *grid = &worker->schedule->grid;
+  uint64_t now = ms_worker_clock(), took = now - job->started, each = took / job->untimed;
+  bool shared = worker->schedule->workers > 1; /* else nobody asks what took how long */
+  for (uint32_t i = 1; shared && i <= job->untimed; i++) {
+    uint32_t block = job->mine[job->position - i];
+    job->spent[ms_grid_range(grid, block, ms_grid_space(grid))] += each;
+  }
+  job->busy += took;
+  job->started = now;
+  job->untimed = 0;
+  job->brief = worker->board_hands_over && each < BRIEF;
+}
+
+int ms_worker_end(ms_worker *worker, ms_error *err) {
+  ms_worker_job *job = &worker->job;
+  if (!job->open) return 0;
+  take_time(worker);
+  ms_exchange_close(worker);
+  job->running = false;
+  if (job->failed || ms_worker_cancelled(worker)) {
+    ms_report_keep_printed(&job->report);
+    job->noted = 0; /* other bytes */
+  } else if (job->busy >= MS_SPENT_WORTH && worker->schedule->workers > 1) {
+    ms_report_add(&job->report, 0, MS_REPORT_SPENT, job->spent,
+                  space_ranges(worker->schedule) * sizeof *job->spent);
+  }
+  ms_frame done = {
+      .kind = MS_SAY_DONE, .job = job->number, .a = {job->busy, job->waited, job->moved}};
+  int failed = ms_worker_send_done(worker, done, err);
+  job->open = false;
+  return failed;
+}
+
+/* The job is over for this worker: results first, then DONE. */
+static int finish(ms_worker *worker, ms_error *err) {
+  ms_worker_job *job = &worker->job;
+  bool good =
+      !job->failed && !ms_worker_cancelled(worker) && ms_worker_last_turn(worker) == UINT32_MAX;
+  if (good && job->report.failed) {
+    if (ms_worker_stop(worker, MS_WRK, "out of memory for the results of a loop", err) != 0)
+      return -1;
+    good = false;
+  }
+  /* Others may have to run blocks whose changes they send here, too. */
+  if (!good && !job->stopped && ms_exchange_await(worker, err) != 0) return -1;
+  if (good && !worker->setup.shared && ms_worker_return_items(worker, err) != 0) {
+    if (!worker->gone && !ms_worker_cancelled(worker)) return -1;
+  }
+  return ms_worker_end(worker, err);
+}
+
+/* Whether to go on waiting for another worker's copy of what this one is about to write. */
+static bool is_wanted(void *context) {
+  const ms_worker *worker = context;
+  return !ms_guard_orphan() && !ms_worker_cancelled(worker);
+}
+
+/* Whether what the block at the present position reads has yet to come. */
+static bool is_data_due(const ms_worker *worker) {
+  return worker->data_due > 0 && worker->fed <= worker->job.position;
+}
+
+static int wait_for_data(ms_worker *worker, ms_error *err) {
+  if (is_data_due(worker) && ms_bundle_send(worker, err) != 0) return -1;
+  while (is_data_due(worker) && !worker->gone && !ms_worker_cancelled(worker)) {
+    if (ms_worker_wait(worker, false, ROOM_WAIT, err) != 0) return -1;
+  }
+  return 0;
+}
+
+/* Waits until `block`, the next one, may begin: 1; 0: the job is over. */
+static int await_block(ms_worker *worker, uint32_t block, ms_error *err) {
+  ms_worker_job *job = &worker->job;
+  if (job->position == 0) { /* else it started when the last block ended */
+    ms_apart(worker->board, worker->schedule->workers, worker->setup.worker, job->number,
+             &worker->moves);
+    job->started = ms_worker_clock();
+  }
+  if (is_data_due(worker) || !ms_token_ready(worker, block)) {
+    take_time(worker);
+    uint64_t before = job->started;
+    if (wait_for_data(worker, err) != 0 || ms_token_wait(worker, block, err) != 0) return -1;
+    job->started = ms_worker_clock();
+    job->waited += job->started - before;
+  }
+  return !worker->gone && !ms_worker_cancelled(worker);
+}
+
+/* Finds the next block that is needed and may begin: 1; 0: the job is over. */
+static int find_block(ms_worker *worker, uint32_t *block, ms_error *err) {
+  ms_worker_job *job = &worker->job;
+  while (!job->stopped && !ms_worker_cancelled(worker) && job->position < job->mine_count) {
+    *block = job->mine[job->position];
+    int ready = await_block(worker, *block, err);
+    if (ready <= 0) return ready;
+    if (ms_worker_needs(worker, *block)) return 1;
+    job->position++;
+    if (ms_worker_publish(worker, err) != 0) return -1;
+  }
+  return 0;
+}
+
+static int next_block(ms_worker *worker, uint32_t *block, ms_error *err) {
+  ms_worker_job *job = &worker->job;
+  if (job->running) return ms_error_set(err, MS_BUG, "a block is not finished");
+  if (job->position == 0 && !worker->setup.shared && ms_worker_remember_items(worker, err) != 0)
+    return -1;
+  int found = find_block(worker, block, err);
+  if (found < 0) return -1;
+  if (found == 0 || ms_undo_log(&job->undo, *block, is_wanted, worker) != 0) {
+    return finish(worker, err) == 0 ? 0 : -1;
+  }
+  ms_worker_keep_image(worker, *block);
+  if (job->memory != NULL) ms_private_begin(job->memory);
+  if (job->position == 0) atomic_store(&worker->status->began, job->started);
+  job->running = true;
+  atomic_store_explicit(&worker->status->running, (uint64_t)*block + 1, memory_order_release);
+  return 1;
+}
+
+int ms_worker_next_block(ms_worker *worker, uint32_t *block, ms_error *err) {
+  ms_error trouble;
+  ms_error_clear(&trouble);
+  if (!worker->job.open) return 0;
+  int got = next_block(worker, block, &trouble);
+  return got < 0 ? ms_worker_give_up(worker, &trouble, err) : got;
+}
+
+int ms_worker_print(ms_worker *worker, const void *bytes, size_t size, ms_error *err) {
+  ms_worker_job *job = &worker->job;
+  if (!job->running) return ms_error_set(err, MS_BUG, "nothing is running that could print");
+  ms_report_add(&job->report, job->mine[job->position], MS_REPORT_PRINTED, bytes, size);
+  job->printed = true;
+  return 0;
+}
+
+int ms_worker_block_done(ms_worker *worker, const void *result, size_t size, ms_error *err) {
+  ms_worker_job *job = &worker->job;
+  if (!job->running) return ms_error_set(err, MS_BUG, "no block is running");
+  uint32_t block = job->mine[job->position];
+  if (size > 0) ms_report_add(&job->report, block, MS_REPORT_RESULT, result, size);
+  if (job->memory != NULL) ms_private_take(job->memory, block, &job->report);
+  job->running = false;
+  job->position++;
+  job->untimed++;
+  if (!job->brief || job->untimed == TIMED_AT_ONCE) take_time(worker);
+  ms_error trouble;
+  ms_error_clear(&trouble);
+  if (ms_worker_publish(worker, &trouble) != 0) return ms_worker_give_up(worker, &trouble, err);
+  if (!worker->board_hands_over) job->started = ms_worker_clock(); /* messages took their time */
+  return ms_worker_keep_report(worker, err);                       /* nobody waits for that */
+}

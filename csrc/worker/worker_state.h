@@ -1,0 +1,191 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The inside of a worker, shared by worker.c (its life), worker_take.c (what it receives),
+ * worker_job.c (one job), worker_failure.c, worker_return.c, worker_report.c and worker_redo.c
+ * (parts of that), token.c and bundle.c (hand-overs between workers) and exchange.c (arrays that
+ * all have). */
+#ifndef MS_WORKER_WORKER_STATE_H
+#define MS_WORKER_WORKER_STATE_H
+
+#include "job/board.h"
+#include "job/parcel.h"
+#include "job/redo.h"
+#include "job/setup.h"
+#include "job/spin.h"
+#include "job/undo.h"
+#include "net/link.h"
+#include "net/zap.h"
+#include "worker/exchange.h"
+#include "worker/held.h"
+#include "worker/worker.h"
+
+/* Another worker, or this one (then without sockets). */
+typedef struct ms_neighbour {
+  ms_peer peer;
+  void *socket; /* to its inbox; NULL until the first token */
+  ms_link out, in;
+} ms_neighbour;
+
+/* One job. All but the schedule lives in the arena. */
+typedef struct ms_worker_job {
+  uint64_t number; /* 0: none */
+  ms_arena *arena;
+  ms_task task;
+  void **place;   /* of each item */
+  uint32_t *told; /* by worker: how many of its blocks are known to be finished */
+  uint32_t *mine; /* own blocks in plan order */
+  uint32_t mine_count, position;
+  bool running;                   /* mine[position] is being run */
+  bool open;                      /* not yet DONE */
+  bool failed;                    /* FAILED was sent */
+  bool stopped;                   /* no further block is run */
+  uint32_t failures;              /* blocks whose failure was sent */
+  uint32_t last_turn;             /* of the blocks to be run, as far as is known here */
+  uint32_t *turns;                /* of all blocks; NULL until some need not be run */
+  uint64_t started, busy, waited; /* ns; `started`: of the job, or the first untimed block */
+  uint32_t untimed;               /* last finished blocks whose time is not yet in `busy` */
+  bool brief;                     /* blocks take hardly longer than looking at the clock */
+  uint64_t *spent;                /* ns in own blocks of each range of the space axis */
+  uint64_t moved;                 /* bytes sent */
+  uint32_t handed;                /* own blocks that were handed over; the others are held back, */
+  bool holds;                     /* and somebody waits for one of them */
+  uint64_t handed_busy;           /* `busy` then */
+  uint32_t *heard;                /* by worker: `position` when it was last told */
+  ms_text report;                 /* what was not sent yet */
+  const ms_private *memory;       /* that blocks have to themselves; NULL: none */
+  bool printed;                   /* it has printed text */
+  ms_exchange *exchange;          /* NULL when no item needs one */
+  ms_undo undo;                   /* where memory is shared; empty when nothing is logged */
+  ms_redo redo;                   /* with it; without slots when nobody could be replaced alone */
+  bool resumed;                   /* a replacement's, whose first block ended its predecessor */
+  double keeping;                 /* ns that images of blocks should have taken, of `busy` */
+  size_t noted;                   /* bytes of the report that are in the journal */
+} ms_worker_job;
+
+struct ms_worker {
+  ms_setup setup;
+  int channel, lane;     /* lane 0: frames come over ZeroMQ */
+  char *lane_room;       /* for a frame from it */
+  bool gone;             /* the driver is, or has done with us */
+  bool ended;            /* it said so */
+  ms_status *board;      /* a slot for each worker */
+  ms_status *status;     /* ours */
+  bool board_hands_over; /* else ZeroMQ does */
+  bool may_spin;         /* while others are in the same job */
+  bool may_spin_idle;    /* while the driver works */
+  ms_spin token_spin, idle_spin;
+  ms_spin moves; /* to other cores */
+  void *context, *dealer, *inbox;
+  ms_zap *zap;
+  ms_link control;
+  ms_neighbour *neighbours; /* one for each worker, by number */
+  uint32_t neighbour_count;
+  ms_held held;
+  ms_schedule *schedule; /* of the present or last job */
+  ms_text incoming;      /* pieces of a task */
+  uint64_t incoming_job, data_due;
+  uint64_t incoming_from; /* of a job that it resumes: 1 + its first block; else 0 */
+  uint32_t fed;           /* own blocks, in their order, that have their data; while some is due */
+  bool forgets;           /* all kernels that it has, before the next job */
+  uint64_t cancelled;     /* job that a CANCEL frame named */
+  double pace;            /* ns a byte that the last image took; 0: none yet */
+  double bundle_cost;     /* ns that sending a bundle takes; 0: none was sent yet */
+  ms_worker_job job;
+};
+
+/* ms between looks at the driver's page while nothing arrives from other workers. */
+#define MS_TOKEN_WAIT 1000
+
+uint64_t ms_worker_clock(void);
+
+/* Waits up to `timeout` ms for frames or notices and handles those that are there; with `tokens`
+ * also for hand-overs. */
+int ms_worker_wait(ms_worker *worker, bool tokens, int timeout, ms_error *err);
+
+/* worker_take.c: handles one frame of the driver. */
+int ms_worker_take(ms_worker *worker, const char *bytes, size_t size, ms_error *err);
+
+/* Address of byte `place` of a segment of `size` bytes, waiting for the segment if need be. */
+void *ms_worker_segment(ms_worker *worker, uint64_t id, uint64_t size, uint64_t place,
+                        ms_error *err);
+
+/* worker_job.c: makes a job of the task that has come in; tells the driver if it cannot. */
+int ms_worker_begin(ms_worker *worker, ms_error *err);
+
+/* worker_job.c: sends DONE with what is left of the report; of a failed job only printed text. */
+int ms_worker_end(ms_worker *worker, ms_error *err);
+
+/* worker_failure.c: the job ends for this worker, because of an error of the core's. */
+int ms_worker_stop(ms_worker *worker, ms_code code, const char *text, ms_error *err);
+
+/* The same, because of `trouble`; and with it the job's last frames. */
+int ms_worker_give_up(ms_worker *worker, ms_error *trouble, ms_error *err);
+
+/* worker_failure.c: the last turn whose blocks are to be run; UINT32_MAX: all are. */
+uint32_t ms_worker_last_turn(const ms_worker *worker);
+
+/* Whether a block has to be run although another one has failed, if one has. */
+bool ms_worker_needs(ms_worker *worker, uint32_t block);
+
+/* worker_failure.c: the block before the present position is over: tells everybody. */
+int ms_worker_publish(ms_worker *worker, ms_error *err);
+
+/* worker_return.c: keeps what scattered and exchanged items look like before the first block. */
+int ms_worker_remember_items(ms_worker *worker, ms_error *err);
+
+/* worker_return.c: sends what this worker has to give back of the items. */
+int ms_worker_return_items(ms_worker *worker, ms_error *err);
+
+/* worker_report.c: makes sure that what the block that was just finished reports outlives this
+ * process; what it has printed is sent. */
+int ms_worker_keep_report(ms_worker *worker, ms_error *err);
+
+/* worker_report.c: sends the rest of the report with DONE. The shelf is the driver's from then on,
+ * and so is the slot. */
+int ms_worker_send_done(ms_worker *worker, ms_frame done, ms_error *err);
+
+/* worker_redo.c: goes on where the process that this one replaces has ended, if it replaces one. */
+int ms_worker_resume(ms_worker *worker, ms_error *err);
+
+/* worker_redo.c: keeps what is needed to undo the block that begins now, unless that takes too long
+ * for blocks like this: then the whole loop is undone if the worker dies in it. */
+void ms_worker_keep_image(ms_worker *worker, uint32_t block);
+
+/* worker_job.c: waits until the driver's window has room; false when the job is cancelled or the
+ * driver gone. */
+bool ms_worker_room(ms_worker *worker, ms_error *err);
+
+/* True when the job is to stop at the next block end. */
+bool ms_worker_cancelled(const ms_worker *worker);
+
+/* token.c: takes one frame from another worker, if one is there: 1 taken, 0 none, -1 failed. */
+int ms_token_take(ms_worker *worker, ms_error *err);
+
+/* True when `block` is known to be finished, and what it wrote has arrived. */
+bool ms_token_finished(const ms_worker *worker, uint32_t block);
+
+/* Somebody told of `block` of another worker: it is finished, and so are those before it. */
+void ms_token_told(ms_worker *worker, uint32_t block);
+
+/* Whether `block`'s predecessors are finished and what they hand over has arrived. */
+bool ms_token_ready(const ms_worker *worker, uint32_t block);
+
+/* Waits until that is so; 0 also when the job ends otherwise. */
+int ms_token_wait(ms_worker *worker, uint32_t block, ms_error *err);
+
+/* Tells the owners of `block`'s successors that it is finished, and hands over what travels. */
+int ms_token_send(ms_worker *worker, uint32_t block, ms_error *err);
+
+/* bundle.c: our `block` is finished: sends what it hands over by messages, or holds it back. */
+int ms_bundle_add(ms_worker *worker, uint32_t block, ms_error *err);
+
+/* bundle.c: sends what is held back. */
+int ms_bundle_send(ms_worker *worker, ms_error *err);
+
+/* The link to another worker, connected if need be. */
+ms_link *ms_token_link(ms_worker *worker, uint32_t number, ms_error *err);
+
+/* Closes what leads to other workers. */
+void ms_token_close(ms_worker *worker);
+
+#endif

@@ -1,0 +1,209 @@
+-- SPDX-License-Identifier: MIT
+--
+-- DistArrays: n-dimensional arrays, dense or sparse, whose memory workers share.
+--
+-- This file gathers the parts and is what other rooms of the module use. The parts: element.lua
+-- (the C structs and fast access), subscript.lua (everything else about `A[...]`), make.lua
+-- (constructors), and the methods: shape, arith, part, sparse, convert, show.
+-- @module meissa.array
+
+local ffi = require("ffi")
+local core = require("meissa.array.core")
+local element = require("meissa.array.element")
+local subscript = require("meissa.array.subscript")
+local valid = require("meissa.array.valid")
+local make = require("meissa.array.make")
+local objects = require("meissa.array.objects")
+local sparse = require("meissa.array.sparse")
+local convert = require("meissa.array.convert")
+local labels = require("meissa.array.labels")
+local partition = require("meissa.array.partition")
+local errors = require("meissa.base.errors")
+require("meissa.array.shape")
+require("meissa.array.arith")
+require("meissa.array.part")
+require("meissa.array.product")
+require("meissa.array.map")
+require("meissa.array.group")
+require("meissa.array.show")
+require("meissa.array.arity")
+
+local lib = core.lib
+
+local M = {
+  zeros = make.zeros,
+  ones = make.ones,
+  full = make.full,
+  rand = make.rand,
+  randn = make.randn,
+  seed = make.seed,
+  from = convert.from,
+  sparse = sparse.sparse,
+  empty = sparse.empty,
+  objects = objects.make,
+  partition = partition.get,
+  cut_range = partition.cut_range,
+}
+
+--- Whether a value is an array, or a row or slice of one.
+function M.is(value)
+  return element.kind(value) ~= nil
+end
+
+--- Whether a value is an array of any element type, or a row of one.
+function M.is_any(value)
+  return element.kind(value) ~= nil or objects.is(value)
+end
+
+--- What a value is: "handle" (an array), "row", "slice", or nil.
+M.kind = element.kind
+
+--- Whether a value is an array, not a row or slice.
+function M.is_handle(value)
+  return element.kind(value) == "handle"
+end
+
+--- The core's array (an ms_array pointer) behind an array, row or slice; not checked.
+function M.core(value)
+  return value.array
+end
+
+--- The core's array behind an array that must be readable; raises ARR otherwise.
+function M.checked(value)
+  valid.check(value.array, value.generation)
+  return value.array
+end
+
+--- An array for what a row or slice shows (a view); an array is returned as it is.
+M.to_handle = subscript.to_handle
+M.check_method = subscript.check_method
+
+--- Wraps an ms_array pointer; its reference becomes the handle's.
+M.wrap = element.wrap
+
+-- What must live as long as an array over memory of somebody else.
+local keep = setmetatable({}, { __mode = "k" })
+
+--- An array over memory owned by somebody else.
+-- @tab spec `type` (name), `dims`, `data` (a pointer), `strides` (in elements; row-major if nil);
+-- sparse ones `coords` (a list of int32 pointers, 0-based) and `count`; `keep`: a value that lives
+-- as long as the array; `labels`, as meissa.array.labels attaches them
+function M.wrap_foreign(spec)
+  local rank = #spec.dims
+  local number = make.type_number("wrap_foreign", spec.type)
+  local strides = spec.strides and ffi.new("int64_t[8]", spec.strides) or nil
+  local coords
+  if spec.coords then
+    coords = ffi.new("int32_t *[8]")
+    for d = 1, rank do coords[d - 1] = spec.coords[d] end
+  end
+  local A = element.wrap(core.call(lib.ms_array_foreign, number, rank,
+    ffi.new("int64_t[8]", spec.dims), strides, spec.data, coords, spec.count or 0))
+  if spec.labels then labels.attach(A, spec.labels) end
+  if spec.frozen then lib.ms_array_freeze(A.array) end
+  keep[A] = spec.keep
+  return A
+end
+
+local no_columns = ffi.new("int32_t *[8]")
+
+--- Whether an array is a snapshot, which nobody can write.
+function M.is_frozen(value)
+  return subscript.to_handle(value, true).array.writable == 0
+end
+
+--- Gives an array over foreign memory rows over foreign memory, or takes them away.
+-- @param A what wrap_foreign gave
+-- @tab[opt] rows `start` (int64), `columns` (a list of int32 vectors, for dimension 2 and on),
+-- `values`: pointers, laid out as in csrc/array/rows.h, that live as long as the array
+function M.set_rows(A, rows)
+  if not rows then
+    core.call(lib.ms_rows_foreign, A.array, nil, no_columns, nil)
+    return
+  end
+  local columns = ffi.new("int32_t *[8]")
+  for d, vector in ipairs(rows.columns) do columns[d] = ffi.cast("int32_t *", vector) end
+  core.call(lib.ms_rows_foreign, A.array, ffi.cast("int64_t *", rows.start), columns,
+    ffi.cast("void *", rows.values))
+end
+
+--- The rows of a sparse array (an ms_rows pointer, see csrc/array/rows.h), made or brought up to
+-- date; nil for an array that has none: dense, with one dimension, or many more rows than entries.
+function M.rows(A)
+  if lib.ms_rows_suit(A.array) == 0 then return nil end
+  return core.call(lib.ms_rows_get, A.array)
+end
+
+--- The labels of an array, packed: see meissa.array.labels.
+M.labels = labels.packed
+
+--- Whether several entries of a sparse array have equal subscripts.
+function M.repeats(A)
+  return core.call(lib.ms_index_repeats, A.array) == 1
+end
+
+-- What describe gave for a handle: nothing in it changes while the array lives.
+local described = setmetatable({}, { __mode = "k" })
+
+--- What other rooms need to know of an array, as a table: id, store (id of its memory, 0 for
+-- foreign memory), type, sparse, dims, strides, count, bytes, segment (id) and offset (bytes from
+-- the segment's start to element [1]...[1]).
+-- The table is made once for an array and is not to be changed.
+function M.describe(value)
+  local handle = subscript.to_handle(value, true)
+  local info, array = described[handle], handle.array
+  if info then return info end
+  info = { id = tonumber(array.id), type = core.type_names[array.type],
+    sparse = array.sparse ~= 0, dims = {}, strides = {}, count = tonumber(array.count),
+    bytes = tonumber(lib.ms_array_bytes(array)), store = 0,
+    rows = lib.ms_rows_suit(array) ~= 0 }
+  for d = 1, array.dim_count do
+    info.dims[d] = tonumber(array.dims[d - 1])
+    info.strides[d] = tonumber(array.strides[d - 1])
+  end
+  if array.store ~= nil then
+    local segment = array.store.block.segment
+    info.store = tonumber(array.store.id)
+    info.segment = tonumber(segment.id)
+    info.offset = tonumber(ffi.cast("unsigned char *", array.data) - segment.base)
+  end
+  described[handle] = info
+  return info
+end
+
+--- Marks the contents of an array (and of all that share its memory) as lost.
+-- @string why names the loop
+function M.mark_invalid(value, why)
+  if element.kind(value) ~= "handle" then errors.raise("BUG", "mark_invalid: not an array") end
+  lib.ms_array_invalidate(value.array, why)
+end
+
+--- Says that all elements were overwritten by other means than the methods.
+function M.mark_overwritten(value)
+  lib.ms_array_overwritten(value.array)
+end
+
+--- Says that a loop wrote entries of a sparse array: its partitions hold old values from now on.
+function M.mark_written(value)
+  value.array.version = value.array.version + 1
+end
+
+--- Records into how many blocks a loop cut an array, for print.
+function M.set_blocks(value, count)
+  value.array.blocks = count
+end
+
+--- Frees the arrays that the collector found unused. Making an array does so, too.
+function M.drain()
+  lib.ms_array_drain()
+end
+
+--- Bytes in arrays (and partitions) that are not freed.
+function M.bytes_held()
+  lib.ms_array_drain()
+  return tonumber(lib.ms_segment_bytes())
+end
+
+M.type_names = core.type_names
+
+return M

@@ -1,0 +1,38 @@
+-- SPDX-License-Identifier: MIT
+--
+-- Encoded values: what string.buffer makes of bytes from outside, once the core has looked over
+-- them (csrc/base/encoded.h). Nothing else of the module decodes bytes that it has not made itself
+-- in the same process.
+-- @module meissa.base.encoded
+
+local buffer = require("string.buffer")
+local errors = require("meissa.base.errors")
+local ffi = require("ffi")
+
+local lib = require("meissa.base.ffi").lib
+local M = {}
+
+local function decode(bytes, integers)
+  local fault = lib.ms_encoded_fault(bytes, #bytes, integers)
+  if fault ~= nil then return nil, ffi.string(fault) end
+  local ok, value = pcall(buffer.decode, bytes)
+  if not ok then return nil, "cannot be decoded" end
+  return value
+end
+
+--- A value of nil, booleans, numbers, strings and tables of these.
+-- @string bytes of a file
+-- @return the value; or nil and what is wrong, words that may follow "the encoding"
+function M.from_file(bytes)
+  return decode(bytes, false)
+end
+
+--- The same of a message of another process of this program: 64-bit integers are known, too.
+-- Raises NET for anything else.
+function M.from_message(bytes)
+  local value, fault = decode(bytes, true)
+  if fault then errors.raise("NET", "a message between processes %s", fault) end
+  return value
+end
+
+return M

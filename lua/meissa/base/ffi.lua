@@ -1,0 +1,53 @@
+-- SPDX-License-Identifier: MIT
+--
+-- The core's shared object, called through LuaJIT's FFI.
+--
+-- The same file that `require "meissa.core"` loads; its exported functions take plain memory and
+-- no lua_State. The build makes their declarations from the headers.
+-- C declarations are the whole program's, and the last one of a name counts: names that are neither
+-- the core's (ms_) nor ours (meissa_) may be the program's own, with other types. What other
+-- libraries export is declared where it is called, with `cdef`, as
+-- `int meissa_isatty(int) __asm__("isatty");`.
+-- @module meissa.base.ffi
+
+local ffi = require("ffi")
+
+local M = {}
+
+local declared = debug.getregistry()["meissa.cdef"] or {}
+debug.getregistry()["meissa.cdef"] = declared
+
+--- Declares C names, once in a lua_State: a module that is loaded again does not do it again.
+-- @string name of what declares ("blas")
+-- @string text C declarations
+function M.cdef(name, text)
+  if declared[name] then return end
+  ffi.cdef(text)
+  declared[name] = true
+end
+
+local function find_core()
+  local path, tried = package.searchpath("meissa.core", package.cpath)
+  if not path then
+    error("module 'meissa.core' not found:" .. tried
+      .. "\n\tbuild it with `make`, then eval \"$(make -s env)\"", 0)
+  end
+  -- Without a slash the loader would look in the system's directories.
+  if not string.find(path, "/", 1, true) then path = "./" .. path end
+  return path
+end
+
+--- Where the shared object is.
+M.path = find_core()
+
+M.cdef("core", require("meissa.core").declarations)
+
+--- The loaded library: M.lib.ms_array_dense(...).
+M.lib = ffi.load(M.path)
+
+--- An empty error record for a call of the core.
+function M.new_error()
+  return ffi.new("ms_error")
+end
+
+return M

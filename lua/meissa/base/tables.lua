@@ -1,0 +1,65 @@
+-- SPDX-License-Identifier: MIT
+--- Going through tables: what this module's own code uses instead of `pairs`.
+--
+-- LuaJIT compiles `pairs` and `next` in a generic `for` to an instruction of their own, which in
+-- hot nested loops can end early or fault in Debian 12's version (LuaJIT issue 827): one loop in
+-- another goes round too often once what is called `pairs` was another function. It does so by the
+-- names alone: a function by another name is called like any other.
+-- @module meissa.base.tables
+
+local M = {}
+
+local advance = next
+
+--- All entries of a table in no order that can be relied on: `for key, value in each(t) do`.
+-- Metatables are not asked.
+function M.each(t) return advance, t, nil end
+
+-- Keys in an order of their own: numbers, then strings, then booleans, then the rest as it comes.
+local rank = { number = 1, string = 2, boolean = 3 }
+
+--- Whether key a comes before key b; neither of two keys that are no numbers, strings or booleans
+-- does. Nan is no key.
+function M.before(a, b)
+  local ra, rb = rank[type(a)] or 4, rank[type(b)] or 4
+  if ra ~= rb then return ra < rb end
+  if ra == 3 then return a == false and b == true end
+  return ra < 3 and a < b
+end
+
+--- The keys of a table as a list: those with an order in it, then the rest as it comes.
+function M.keys(t)
+  local keys, rest = {}, {}
+  for key in advance, t do
+    local list = rank[type(key)] and keys or rest
+    list[#list + 1] = key
+  end
+  table.sort(keys, M.before)
+  for _, key in ipairs(rest) do keys[#keys + 1] = key end
+  return keys
+end
+
+--- What the first fields of a path, as many as `depth` says, lead to, without calling anything.
+function M.follow(value, fields, depth)
+  for n = 1, depth do
+    if type(value) ~= "table" then return nil end
+    value = M.field_of(value, fields[n])
+  end
+  return value
+end
+
+--- A field of a plain table without calling anything: raw, then through __index tables. The second
+-- result says that there is an __index that is no table: what it gives is not known.
+function M.field_of(value, key)
+  for _ = 1, 100 do
+    local found = rawget(value, key)
+    if found ~= nil then return found end
+    local meta = debug.getmetatable(value)
+    local index = type(meta) == "table" and rawget(meta, "__index")
+    if type(index) ~= "table" then return nil, index and true or false end
+    value = index
+  end
+  return nil, true
+end
+
+return M

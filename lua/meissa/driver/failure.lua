@@ -1,0 +1,121 @@
+-- SPDX-License-Identifier: MIT
+--- Failures of loops: what becomes of the arrays, and what the user is told.
+-- @module meissa.driver.failure
+
+local array = require "meissa.array"
+local core = require "meissa.core"
+local errors = require "meissa.base.errors"
+local grids = require "meissa.plan.grid"
+local stages = require "meissa.plan.stage"
+local tables = require "meissa.base.tables"
+local thrown = require "meissa.base.thrown"
+
+local M = {}
+
+--- Where a block lies, in the user's index names: "block 3, i = 1 to 20".
+function M.describe_block(run, layout, number)
+  local block = grids.block(layout, number)
+  if block.first then
+    return string.format("block %d, entries %d to %d of the partition", number, block.first,
+      block.last)
+  end
+  local parts = {}
+  for d, name in ipairs(run.plan.indices) do
+    if block.lo[d] then
+      parts[#parts + 1] = string.format("%s = %d to %d", name, block.lo[d], block.hi[d])
+    end
+  end
+  return string.format("block %d, %s", number, table.concat(parts, ", "))
+end
+
+--- "script.lua:7", where the loop stands.
+function M.place(run)
+  return string.format("%s:%d", run.record.file, run.record.line)
+end
+
+--- After a failure that was not undone: the contents of what the loop wrote are unknown. `why` is
+-- an error or its text.
+function M.invalidate(run, why)
+  local message = string.format("the loop at %s did not finish: %s",
+    M.place(run), type(why) == "table" and why.message or tostring(why))
+  for _, value in ipairs(stages.changed(run)) do array.mark_invalid(value, message) end
+end
+
+--- Raises what a failed job means for the user.
+-- @tab run the loop's run @tab layout of its blocks @tab failure as session:run gives it
+function M.raise(run, layout, failure)
+  local fields = {code = failure.code, message = failure.message, worker = failure.worker,
+                  file = run.record.file, line = run.record.line}
+  if failure.payload then
+    for name, value in tables.each(thrown.decode(failure.payload)) do fields[name] = value end
+  elseif failure.block then
+    fields.message = string.format("%s, in %s", failure.message,
+                                          M.describe_block(run, layout, failure.block))
+  end
+  if failure.repeated then
+    fields.message = string.format("%s (engine %s): the second worker that this block ended, " ..
+      "so the loop was undone", fields.message, run.plan.engine)
+  end
+  fields.traceback = nil
+  if failure.lost then M.invalidate(run, fields.message) end
+  error(errors.new(fields), 0)
+end
+
+local First = {}
+First.__index = First
+
+--- Finds the first of the errors of blocks that run one after the other in the plan's order, as
+-- the runtime does (failure.h).
+-- @param together of grid.lua; nil: the plan's order counts @param order_of of execution.lua
+function M.first(together, order_of)
+  return setmetatable({together = together, order_of = order_of}, First)
+end
+
+--- Whether a block can still change which error is the first.
+function First:needs(number)
+  return not self.err or
+    self.together ~= nil and math.floor(number / self.together) <= self.turn
+end
+
+--- Takes what a block has failed with, nil if it has not.
+function First:take(number, err)
+  if not err then return end
+  local turn = self.together and math.floor(number / self.together)
+  local order = self.order_of and self.order_of(err) or ""
+  local earlier = not self.err or turn < self.turn or turn == self.turn and order < self.order
+  if earlier then self.err, self.turn, self.order = err, turn, order end
+end
+
+--- Raises the first error, if there is one.
+function First:check()
+  if self.err then error(errors.new(self.err), 0) end
+end
+
+-- What the loop may write in this process, as it is now.
+local function log_here(run, key, items)
+  local log, err = core.undo {key = key, items = items, strategy = run.plan.strategy,
+                              ranges = run.grid.ranges, sequential = run.grid.sequential}
+  if not log then errors.raise_core(err) end
+  return log
+end
+
+--- Runs a loop's blocks in this process. If that fails, its arrays are put back, or, if the loop is
+-- no transaction, marked as lost, and the error is raised.
+-- @tab run the loop's run @string key its kernel's @tab items of its job @func blocks runs them
+-- Errors: ARR when there is no memory for the log.
+function M.undo_here(run, key, items, blocks)
+  local log = run.space.transaction and log_here(run, key, items)
+  local copies = log and stages.remember(run) or {}
+  local ok, err = pcall(blocks)
+  if not ok and log then
+    log:restore()
+    stages.restore(copies)
+  elseif not ok then
+    M.invalidate(run, err)
+  end
+  stages.forget(run, copies)
+  if log then log:free() end
+  if not ok then error(err, 0) end
+end
+
+return M

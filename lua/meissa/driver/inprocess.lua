@@ -1,0 +1,135 @@
+-- SPDX-License-Identifier: MIT
+--- Loops in this process (MEISSA_WORKERS=0): the body runs as the plain Lua that it is.
+--
+-- An ordered loop is the plain loop. An unordered one visits the plan's blocks in the plan's serial
+-- order, and its reductions are formed a block at a time as workers form them: the iterator sets
+-- the variable to the operator's identity when a block begins and combines it when the block ends.
+-- So the results have the same bits as with workers, for every operation on which the plain body
+-- and the engines agree (`^`, math.max and math.min are the exceptions).
+-- @module meissa.driver.inprocess
+
+local frame = require "meissa.capture.frame"
+local kernel = require "meissa.kernel"
+
+local M = {}
+
+-- The loop that is running in this process, to recognise loops inside its body.
+local active
+
+-- How many frames lie below and including `level` (as seen from the caller).
+local function depth_at(level)
+  local depth = level + 1
+  while debug.getinfo(depth, "l") do depth = depth + 1 end
+  return depth - level - 1
+end
+
+--- Marks the loop of the function at `level` as the one that runs here.
+function M.enter(func, level)
+  active = {func = func, thread = coroutine.running(), depth = depth_at(level + 1)}
+end
+
+function M.leave()
+  active = nil
+end
+
+--- Whether the caller at `level` runs inside the body of a loop of this process. A body that was
+-- left by an error is recognised by its frame being gone.
+function M.inside(level)
+  if not active or active.thread ~= coroutine.running() then return false end
+  local depth = depth_at(level + 1)
+  if depth <= active.depth then return false end
+  local info = debug.getinfo(level + 1 + depth - active.depth, "f")
+  return info ~= nil and info.func == active.func
+end
+
+-- Functions for which LuaJIT's compiler and interpreter differ, so that the plain body may give
+-- other last bits than the engines, which never use them.
+local INEXACT = {["math.max"] = true, ["math.min"] = true, ["math.pow"] = true}
+
+-- Functions that visit the keys of a table in an order that differs from process to process; on
+-- workers `pairs` goes by the keys.
+local UNORDERED = {pairs = true, next = true}
+
+--- Says once, for a loop that runs in this process, what may differ from a run on workers.
+function M.notice_inexact(record, plan, bindings)
+  if plan.noticed then return end
+  plan.noticed = true
+  local names, unordered = {}, nil
+  if record.info.power then names[1] = "^" end
+  for _, binding in ipairs(bindings) do
+    if binding.kind == "builtin" and INEXACT[binding.name] then names[#names + 1] = binding.name end
+    if binding.kind == "builtin" and UNORDERED[binding.name] then unordered = binding.name end
+  end
+  if #names > 0 then
+    io.stderr:write(string.format(
+      "meissa: %s:%d: %s may give other last bits here than on workers\n",
+      record.file, record.line, table.concat(names, ", ")))
+  end
+  if unordered then
+    io.stderr:write(string.format(
+      "meissa: %s:%d: %s may visit keys in another order here than on workers\n",
+      record.file, record.line, unordered))
+  end
+end
+
+--- The iterator of an unordered loop in plan order.
+-- @param blocks the plan's blocks in serial order
+-- @param cursor cursor(block) gives a function that returns the block's iterations one by one
+-- @param reductions {{capture=, slot=, op=, wins=}, ...}
+-- @param func the running function or closure; @param frame_form whether its variables are read in
+-- the frame of the generic `for` or among its upvalues (a closure)
+function M.blocks(blocks, cursor, reductions, func, frame_form)
+  local totals, identities = {}, {}
+  -- Seen from begin and finish the iterator is level 2, who calls it (meissa.random) level 3, and
+  -- the loop's function level 4.
+  local level = frame_form and 4 or nil
+
+  local function begin(first)
+    for k, reduction in ipairs(reductions) do
+      local root = frame.read({reduction.slot}, func, level)[1]
+      if first then
+        totals[k] = frame.follow(reduction.capture, root)
+        identities[k] = kernel.identity(reduction, totals[k])
+      end
+      frame.write(reduction.capture, reduction.slot, func, level, identities[k])
+    end
+  end
+
+  local function finish()
+    for k, reduction in ipairs(reductions) do
+      local root = frame.read({reduction.slot}, func, level)[1]
+      totals[k] = kernel.combine_one(reduction, totals[k],
+                                     frame.follow(reduction.capture, root))
+      frame.write(reduction.capture, reduction.slot, func, level, totals[k])
+    end
+  end
+
+  local at, step = 0, nil
+  local function deliver(...)
+    if ... ~= nil then return true, ... end
+    return false
+  end
+  -- The common case, an iteration inside a block, allocates nothing.
+  local function next_iteration()
+    if step then return deliver(step()) end
+    return false
+  end
+  return function()
+    local more, i1, i2, i3, i4, i5, i6, i7, i8, i9 = next_iteration()
+    while not more do
+      if step then finish() end
+      at = at + 1
+      if not blocks[at] then
+        step = nil
+        M.leave()
+        return nil
+      end
+      begin(at == 1)
+      step = cursor(blocks[at])
+      more, i1, i2, i3, i4, i5, i6, i7, i8, i9 = next_iteration()
+    end
+    return i1, i2, i3, i4, i5, i6, i7, i8, i9
+  end
+end
+
+return M

@@ -1,0 +1,380 @@
+-- SPDX-License-Identifier: MIT
+--- Jobs: one execution of a planned loop, on the driver.
+--
+-- The driver turns captured arrays and the iteration space into items (pieces of memory with a
+-- movement), packs the kernel and the captured values, and runs the job on a session, or the blocks
+-- in its own process. What a worker makes of it is in execution.lua.
+-- @module meissa.driver.job
+
+local array = require "meissa.array"
+local axis_cuts = require "meissa.plan.axis"
+local buffer = require "string.buffer"
+local core = require "meissa.core"
+local crew = require "meissa.driver.crew"
+local engine = require "meissa.kernel.engine"
+local execution = require "meissa.kernel.execution"
+local failures = require "meissa.driver.failure"
+local ffi = require "ffi"
+local grids = require "meissa.plan.grid"
+local job_items = require "meissa.plan.items"
+local kernel = require "meissa.kernel"
+local partitions = require "meissa.plan.partition"
+local prefetch = require "meissa.driver.prefetch"
+local progress = require "meissa.base.progress"
+local random = require "meissa.kernel.random"
+local show = require "meissa.array.show"
+local spaces = require "meissa.plan.space"
+local stages = require "meissa.plan.stage"
+local system = require "meissa.base.system"
+local tables = require "meissa.base.tables"
+
+local M = {}
+
+-- Says once for a loop and a captured value that it is large.
+local function notice_large(run, large)
+  local record = run.record
+  if not large or next(large) == nil then return end
+  record.large = record.large or {}
+  for _, about in tables.each(large) do
+    if not record.large[about.path] then
+      record.large[about.path] = true
+      local often = about.apart and "once, and again when it changes" or
+        "with every run of the loop, because it holds functions or is part of another value"
+      io.stderr:write(string.format("meissa: %s: '%s' is %s and is sent to each worker %s. " ..
+        "Numbers in an array (meissa.from) need not be sent.\n", failures.place(run), about.path,
+        show.bytes(about.size), often))
+    end
+  end
+end
+
+-- Shows the session's notices, one a line.
+local function give_notice(run, notices)
+  for line in string.gmatch(notices, "[^\n]+") do
+    io.stderr:write(string.format("meissa: %s: %s\n", failures.place(run), line))
+  end
+end
+
+-- The parts of a job's grid that never change for it: found once for each grid. The runtime needs
+-- bounds where rows of arrays go with ranges: along axes that are dimensions and are cut.
+local function schedule_of(grid)
+  if grid.schedule then return grid.schedule end
+  local schedule = {layout = grids.layout(grid), bounds = {}, memory = {},
+                    together = grids.together(grid)}
+  for a, axis in ipairs(grid.axes) do
+    local pointer = false
+    if axis.dim and not axis.sequential then
+      schedule.memory[a] = axis_cuts.bounds(axis)
+      pointer = ffi.cast("int64_t *", schedule.memory[a])
+    end
+    schedule.bounds[a] = pointer or nil
+  end
+  schedule.memory.weights = grids.weights(grid)
+  schedule.weights = schedule.memory.weights and ffi.cast("uint64_t *", schedule.memory.weights)
+  schedule.starts = grid.partition and ffi.cast("int64_t *", grid.partition.start) or nil
+  -- Where the blocks of a partition begin is long and never changes; ranges are short and may.
+  schedule.fixed = schedule.layout.starts and schedule.layout or nil
+  schedule.suffix = schedule.fixed and tostring(tonumber(grid.partition.id)) or ""
+  schedule.words = not schedule.fixed and buffer.encode(schedule.layout) or nil
+  grid.schedule = schedule
+  return schedule
+end
+
+-- What goes to a worker once: the kernel, and the layout of the blocks if that never changes.
+local function static_bytes(static, schedule, key, kernel_bytes)
+  local owner = schedule.fixed and schedule or static
+  owner.static = owner.static or {}
+  local bytes = owner.static[key]
+  if not bytes then
+    bytes = buffer.encode {kernel = kernel_bytes, layout = schedule.fixed}
+    owner.static[key] = bytes
+  end
+  return bytes
+end
+
+-- What was made of a sparse array's values before the loop is not good any more; an array that the
+-- loop has written wholly, and not read, is good whatever it was before.
+local function mark_written(run)
+  for c, binding in ipairs(run.bindings) do
+    local about = binding.kind == "array" and run.plan.array_of[c]
+    if about and about.written then
+      if binding.sparse then array.mark_written(run.values[c]) end
+      local whole = about.memory == "write" and about.writes.whole
+      if whole then array.mark_overwritten(run.values[c]) end
+    end
+  end
+end
+
+-- Seconds from the user's call to the first iteration anywhere.
+local function launch_of(called, shares)
+  local first = math.huge
+  for _, share in ipairs(shares) do first = math.min(first, share.began or first) end
+  return first - called
+end
+
+-- Merges what blocks have put into buffers, as session:run gives it; `ids` are the buffers'.
+local function merge_pending(run, ids, pending)
+  local parts = {}
+  for n, id in ipairs(ids) do
+    if pending[n].size > 0 then parts[id] = {pending[n]} end
+  end
+  stages.merge(run, parts)
+end
+
+-- Moves the loop's bar while a stage runs.
+local function stage_progress(bar, run, stage)
+  local each = run.grid.volume / run.grid.blocks -- iterations of a block, more or less
+  return function(finished) bar:show((stage.first + finished) * each) end
+end
+
+-- Whether arrays travel by value, by session.
+local by_value = setmetatable({}, {__mode = "k"})
+
+local function travels(session)
+  if by_value[session] == nil then by_value[session] = not session:info().shm end
+  return by_value[session]
+end
+
+-- What a job tells its workers: `key`, `kernel`, `items`, `run`; and for the driver the `bytes` of
+-- the kernel, the captured `values` as a string, those that travel `apart`, what is `large`, the
+-- ids of `buffers`.
+local function pack(run, served)
+  local schedule = schedule_of(run.grid)
+  local kernel_bytes, run_bytes, key, apart, large = kernel.pack(
+    run.kernel, run.bindings, run.values, run.native, run.basics)
+  local items, where_bytes, where = job_items.collect(run, apart, served)
+  key = key .. schedule.suffix
+  return {
+    key = key, kernel = static_bytes(run.kernel, schedule, key, kernel_bytes), items = items,
+    run = buffer.encode {run = run_bytes, where = where_bytes, layout = schedule.words,
+                         draws = run.plan.draws and run.draws or nil},
+    bytes = kernel_bytes, values = run_bytes, apart = apart, large = large,
+    buffers = where.buffers,
+  }
+end
+
+-- The run that is on its workers. No closures in what every launch goes through: LuaJIT does not
+-- compile their making.
+local executing
+
+local function warn_stalled(seconds, number, block)
+  local run = executing
+  local where = block and
+    failures.describe_block(run, schedule_of(run.grid).layout, block) or "no block"
+  io.stderr:write(string.format("meissa: %s: no block finished for %.0f s; worker %d is in %s\n",
+    failures.place(run), seconds, number, where))
+end
+
+-- Runs the blocks of one stage; the outcome, or nil and the failure.
+local function execute(run, stage, told, bar)
+  local schedule = schedule_of(run.grid)
+  executing = run
+  local outcome, failure = run.session:run {
+    key = told.key, kernel = told.kernel, items = told.items, run = told.run,
+    strategy = run.plan.strategy, ranges = run.grid.ranges, sequential = run.grid.sequential,
+    together = schedule.together, first = stage.first, last = stage.last,
+    transaction = run.space.transaction,
+    workers = crew.size(run.session, run.grid, run.plan.strategy, run.record.crew),
+    bounds = schedule.bounds,
+    weights = stage.weights or schedule.weights,
+    starts = schedule.starts, loads = crew.loads(run.grid, run.record.crew),
+    stalled = warn_stalled, advanced = bar and stage_progress(bar, run, stage),
+    flat = told.flat, buffers = #told.buffers, apart = told.marks,
+  }
+  executing = nil
+  return outcome, failure
+end
+
+-- Runs a slice that marks what the blocks of a loop need: what they have marked, by the id of the
+-- array of marks and by block, and the bytes sent; nil when its body failed.
+local function execute_marks(run, told)
+  told.marks = true
+  engine.running(run.native)
+  local outcome, failure = execute(run, {first = 0, last = run.grid.blocks}, told)
+  local notices = (outcome or failure).notices
+  if notices then give_notice(run, notices) end
+  if outcome then
+    engine.ran(run.native, crew.busy(outcome.workers))
+    local marked = {}
+    for n, id in ipairs(told.buffers) do marked[id] = outcome.pending[n] end
+    return marked, outcome.moved
+  end
+  if failure.code ~= "BDY" then failures.raise(run, schedule_of(run.grid).layout, failure) end
+  return nil, 0
+end
+
+-- What blocks left, in plan order; as one string where that is good.
+local function results_of(outcome)
+  if outcome.flat then return {flat = outcome.flat, blocks = outcome.blocks} end
+  local ordered = {}
+  for position, block in ipairs(outcome.order or {}) do
+    ordered[position] = outcome.results[block] or ""
+  end
+  return ordered
+end
+
+-- The same for a stage of the loop: what its blocks left, and the outcome.
+local function run_stage(run, stage, told, bar)
+  local outcome, failure = execute(run, stage, told, bar)
+  local told_back = outcome or failure
+  if told_back.notices then give_notice(run, told_back.notices) end
+  if told_back.printed then io.stdout:write(told_back.printed) end
+  if not outcome then failures.raise(run, schedule_of(run.grid).layout, failure) end
+  return results_of(outcome), outcome
+end
+
+-- Adds what a further stage took.
+local function add_outcome(total, outcome)
+  if not total then return outcome end
+  for _, name in ipairs {"moved", "deaths", "redone", "repeated"} do
+    total[name] = total[name] + outcome[name]
+  end
+  total.spent = nil -- stages differ in what is heavy
+  for w, share in ipairs(total.workers) do
+    for _, name in ipairs {"busy", "waited", "moved", "blocks"} do
+      share[name] = share[name] + outcome.workers[w][name]
+    end
+    share.began = share.began or outcome.workers[w].began
+  end
+  return total
+end
+
+-- Runs stages of which something remains if one fails, or with a bar; as run_stages.
+local function run_guarded(run, told, list, bar)
+  local all, total = {}, nil
+  local copies = run.space.transaction and stages.remember(run) or {}
+  local ok, err = pcall(function()
+    for k, stage in ipairs(list) do
+      if k > 1 and run.by_value then job_items.renew(told.items, stages.targets(run)) end
+      local results, outcome = run_stage(run, stage, told, bar)
+      total, all[k] = add_outcome(total, outcome), results
+      if outcome.pending then merge_pending(run, told.buffers, outcome.pending) end
+    end
+  end)
+  if bar then bar:clear() end
+  if not ok then stages.restore(copies) end
+  stages.forget(run, copies)
+  if not ok then
+    local half_done = total and not run.space.transaction -- some stage's blocks have ended
+    if half_done then failures.invalidate(run, err) end
+    error(err, 0)
+  end
+  return kernel.join(all), total
+end
+
+-- Runs the stages of a loop; all that their blocks left, and what they took together.
+local function run_stages(run, told)
+  local list = stages.of(run.plan, run.grid)
+  local alone = #list == 1 and #run.plan.buffers == 0
+  told.flat = kernel.combines_flat(run.kernel)
+  local bar = progress.wanted() and
+    progress.bar(failures.place(run), run.grid.volume, "iterations") or nil
+  if alone and not bar then return run_stage(run, list[1], told) end
+  return run_guarded(run, told, list, bar)
+end
+
+--- Runs a job. `run` has record, plan, space, bindings, values, grid, kernel and native (see
+-- kernel.find and engine.choose), session, called (when the user's call began), draws (what its
+-- random numbers belong to), roots and env, which the captured values were found in, and basics.
+-- @return the scalars to assign, a list of {capture =, value =}; what it took
+-- Errors: BDY WRK INT NET ARR.
+function M.run(run)
+  run.by_value = travels(run.session)
+  local served, fetched, listing = prefetch.find(run, pack, execute_marks)
+  local told = pack(run, served)
+  notice_large(run, told.large)
+  engine.running(run.native)
+  local results, outcome = run_stages(run, told)
+  run.record.crew = crew.learn(outcome, run.grid, run.plan.strategy, run.record.crew)
+  engine.ran(run.native, crew.busy(outcome.workers))
+  mark_written(run)
+  local measured = {
+    seconds = system.clock() - run.called, listing = listing,
+    moved = outcome.moved + fetched, shares = outcome.workers,
+    workers = #outcome.workers, launch = launch_of(run.called, outcome.workers),
+    deaths = outcome.deaths, redone = outcome.redone, repeated = outcome.repeated,
+  }
+  return kernel.combine(told.bytes, run.values, results), measured
+end
+
+-- -------------------------------------------------------------------------------- in process
+
+--- The blocks in the plan's serial order, by number from 0.
+function M.serial_order(plan, grid)
+  return core.serial_order(plan.strategy, grid.ranges, grid.sequential)
+end
+
+--- Runs the blocks in this process, in the plan's serial order, as workers would run them: on the
+-- arrays' own memory. Of a loop that fails nothing remains, unless it is no transaction.
+-- @return the scalars to assign, a list of {capture =, value =}
+-- Errors: BDY, ARR.
+function M.run_here(run)
+  local kernel_bytes, run_bytes, key, apart = kernel.pack(
+    run.kernel, run.bindings, run.values, run.native, run.basics)
+  local items, _, where = job_items.collect(run, apart)
+  local instance, own = execution.instance(kernel_bytes, run_bytes, items, where, run.draws)
+  local run_block, all = execution.runner(instance, grids.layout(run.grid)), {}
+  local follows, began = not run.native and kernel.speculates(run.kernel), system.clock()
+  engine.running(run.native)
+  local order, list = M.serial_order(run.plan, run.grid), stages.of(run.plan, run.grid)
+  local schedule = schedule_of(run.grid)
+  local function run_one(number, parts)
+    if own then own:begin() end
+    local bytes, failure = run_block(number)
+    if not bytes and own then own:discard() end
+    if not bytes then return failure end
+    if own then own:take(parts) end
+    if follows then instance:follow(bytes) end
+    all[#all + 1] = bytes
+  end
+  local function run_blocks()
+    for _, stage in ipairs(list) do
+      local parts, first = {}, failures.first(schedule.together, execution.order(schedule.layout))
+      for position = stage.first + 1, stage.last do
+        local number = order[position]
+        if first:needs(number) then first:take(number, run_one(number, parts)) end
+      end
+      first:check()
+      stages.merge(run, parts)
+    end
+  end
+  failures.undo_here(run, key, items, run_blocks)
+  mark_written(run)
+  engine.ran(run.native, system.clock() - began)
+  return kernel.combine(kernel_bytes, run.values, all)
+end
+
+--- For running in this process: cursor(block) gives a function that returns its iterations.
+function M.cursor(grid, space)
+  local layout = grids.layout(grid)
+  if not grid.partition then
+    return function(number)
+      local block, ranges = grids.block(layout, number), {}
+      for d, range in ipairs(space.ranges) do ranges[d] = {block.lo[d], block.hi[d], range[3]} end
+      return spaces.walk(ranges, space.array)
+    end
+  end
+  local partition = grid.partition
+  local coords, dims = {}, #space.ranges
+  for d = 1, dims do coords[d] = partitions.coords(partition, d) end
+  local values = partitions.values(partition)
+  return function(number)
+    local block = grids.block(layout, number)
+    local e, last, index = block.first - 2, block.last - 1, {}
+    return function()
+      e = e + 1
+      if e > last then return nil end
+      if space.positions then random.at(e + 1) end
+      for d = 1, dims do index[d] = coords[d][e] end
+      index[dims + 1] = tonumber(values[e])
+      return unpack(index, 1, dims + 1)
+    end
+  end
+end
+
+--- The entries of a sparse space row by row, duplicates in file order: a function like a cursor's.
+function M.row_major(space)
+  local grid = {blocks = 1, partition = partitions.get(space.array, {1}, {1}, true)}
+  return M.cursor(grid, space)(0)
+end
+
+return M

@@ -1,0 +1,382 @@
+-- SPDX-License-Identifier: MIT
+--- Parallel loops: from the call in the user's `for` to the values after it.
+--
+-- `parallel(...)` stands in a generic `for`. Called, it finds the loop's text, reads the captured
+-- variables from the caller's frame, plans (or takes the plan from its cache), runs, writes the
+-- scalars back, and returns an iterator that ends at once. `each` does the same for a closure.
+-- @module meissa.driver.loop
+
+local array = require "meissa.array"
+local buffers = require "meissa.array.buffer"
+local captured = require "meissa.plan.captured"
+local engine = require "meissa.kernel.engine"
+local errors = require "meissa.base.errors"
+local frame = require "meissa.capture.frame"
+local grids = require "meissa.plan.grid"
+local inprocess = require "meissa.driver.inprocess"
+local job = require "meissa.driver.job"
+local kernel = require "meissa.kernel"
+local nesting = require "meissa.base.nesting"
+local plans = require "meissa.plan"
+local pool = require "meissa.driver.pool"
+local public = require "meissa.base.public"
+local random = require "meissa.kernel.random"
+local records = require "meissa.driver.record"
+local required = require "meissa.capture.required"
+local scratches = require "meissa.array.scratch"
+local spaces = require "meissa.plan.space"
+local speculate = require "meissa.driver.speculate"
+local spread = require "meissa.base.spread"
+local stages = require "meissa.plan.stage"
+local system = require "meissa.base.system"
+
+local M = {}
+
+--- Examines a planned loop before it runs, with check = true: meissa.check puts it here.
+function M.examine() end
+
+local last_plan
+
+local function finished() return nil end
+
+-- Bytes of a loop's kernels, and of a letter of its own text; see remember.lua.
+local KERNEL_BYTES, KERNEL_LETTER = 110000, 300
+
+-- The loop's callee must be the function that is running: anything else is a wrapper.
+local function check_callee(record, func, level, running)
+  local callee = record.info.callee
+  if not callee then return end
+  record.callee_slot = record.callee_slot or frame.slots({callee}, func, level + 1)
+  local root = frame.read(record.callee_slot, func, level + 1)[1]
+  if frame.follow(callee, root) ~= running then
+    errors.raise("SRC", "'%s' on this line is not meissa.parallel itself but calls it: the " ..
+                 "loop's text cannot be seen from a wrapper. Write `for ... in parallel(...) " ..
+                 "do` where the body stands (`local p = meissa.parallel` works).", callee.text)
+  end
+end
+
+-- Plans the loop for this space and these captured values. A run is one execution: {record =,
+-- space =, plan =, bindings =, values =, ready =, basics = (see captured), roots =, env = (where
+-- values were found)}, and as it is known `draws`, `kernel`, `native`, `grid`, `session`, `called`.
+local function plan_loop(record, space, roots, env)
+  local basics, found = captured.basics(space), captured.find(record, space, roots, env)
+  local plan = found.plan
+  if not plan then
+    plan = plans.get(record, space, found.bindings, found.situation)
+    -- Equal subscripts tell entries apart no more; in an ordered loop such entries follow each
+    -- other.
+    if plan.draws and space.sparse and not space.ordered then
+      space.positions = array.repeats(space.array)
+    end
+    captured.remember(record, space, plan, found)
+  end
+  return {record = record, space = space, plan = plan, bindings = found.bindings,
+          values = found.values, ready = found.ready, roots = roots, env = env, basics = basics}
+end
+
+-- The same with the captured values of a function, running at a level of the stack or a closure.
+local function plan_record(record, space, func, level)
+  local slots = record.slots or frame.slots(record.captures, func, level and level + 1)
+  record.slots = slots
+  local loads, roots = required.loads, frame.read(slots, func, level and level + 1)
+  local run = plan_loop(record, space, roots, getfenv(func))
+  if required.loads > loads and run.plan.strategy ~= "serial" then
+    required.check(record, run.bindings, frame.read(slots, func, level and level + 1))
+  end
+  return run
+end
+
+-- Plans the loop in this function. Where it is refused, the names that the body has in captured
+-- strings are taken for what they are.
+local function plan_frame(record, space, func, level)
+  local run = plan_record(record, space, func, level and level + 1)
+  if space.serial or run.plan.strategy ~= "serial" then return run end
+  local settled = records.settle(record, run.roots, run.env)
+  return settled and plan_record(settled, space, func, level and level + 1) or run
+end
+
+-- Finds the loop's grid, which its plan tells of.
+local function cut(run)
+  local plan = run.plan
+  local grid = grids.cut(plan, run.space, run.ready)
+  plan.grid = grid.ranges
+  if #plan.buffers > 0 then plan.stages = #stages.of(plan, grid) end
+  run.grid = grid
+end
+
+-- Finds the loop's kernel. What decides about it beside the engine are the plan and the arrays.
+local function find_kernel(run)
+  local native, ready, plan = engine.prefers_native(run.space), run.ready, run.plan
+  if not ready.kernel or ready.kernel_native ~= native then
+    ready.kernel_native = native
+    ready.kernel = kernel.find(run.record.loop, plan, run.bindings, run.values, run.space,
+                               plan.kernels, run.record.kernels, native)
+  end
+  run.kernel = ready.kernel
+  if not run.kernel.charged then
+    run.kernel.charged = true
+    plans.charge(run.record, KERNEL_BYTES + KERNEL_LETTER * records.length(run.record))
+  end
+end
+
+-- Makes a run ready: its kernel, its grid, what it may use of the native engine, and `start()` if
+-- it is given. The compiler works meanwhile.
+local function make_ready(run, start)
+  find_kernel(run)
+  local plan, space = run.plan, run.space
+  local own = kernel.specialise(run.kernel, run.record.loop, plan, run.bindings, run.values, space)
+  local static = own or run.kernel
+  local begun = engine.begin(plan, static, space)
+  cut(run)
+  if start then run.session = start() end
+  run.native = engine.choose(plan, static, space, begun)
+  if own and run.native and run.native.object then
+    run.kernel, run.ready.kernel = own, own
+  elseif own then
+    run.native = engine.choose(plan, run.kernel, space)
+  end
+  plans.explain(plan, space)
+end
+
+-- Runs the loop on the workers; the list of {capture=, value=} to assign.
+local function run_on_workers(run)
+  make_ready(run, pool.session)
+  local assigned, measured = job.run(run)
+  last_plan = plans.measured(run.plan, measured)
+  return assigned
+end
+
+-- The iterations of a loop that runs plainly, each with its random numbers and undefined scratch
+-- arrays.
+local function with_places(run, step, dims)
+  local list = {}
+  for c, binding in ipairs(run.bindings) do
+    if binding.scratch then list[#list + 1] = run.values[c] end
+  end
+  return random.iterate(scratches.iterate(list, step), dims, run.draws)
+end
+
+-- The loop as written: ranges in their order, entries row by row if the loop is ordered and in
+-- file order if not.
+local function iterate_plainly(space)
+  if space.sparse and space.ordered then return job.row_major(space) end
+  return spaces.iterate(space)
+end
+
+-- A loop that is to run serially is the plain loop that it is: its body may do anything.
+local function run_serially(run)
+  local plan, space = run.plan, run.space
+  plan.grid, last_plan = {}, plan
+  plans.explain(plan, space)
+  local dims = space.positions and 0 or #space.ranges
+  local step, list = with_places(run, iterate_plainly(space), dims), {}
+  for k, c in ipairs(plan.buffers) do list[k] = buffers.of(run.values[c]) end
+  return #list > 0 and buffers.iterate(list, plan.max_delay, step) or step
+end
+
+-- Runs the blocks in this process by the engine; the list of {capture=, value=} to assign. Loops in
+-- the body run plainly, as they do on a worker.
+local function run_blocks_here(run)
+  last_plan = run.plan
+  local outer = nesting.in_body
+  nesting.in_body = true
+  local ok, assigned = pcall(job.run_here, run)
+  nesting.in_body = outer
+  if not ok then error(assigned, 0) end
+  return assigned
+end
+
+local function run_engine_here(run)
+  make_ready(run)
+  return run_blocks_here(run)
+end
+
+-- Whether a loop of this process goes through the engine; an unordered one also for the asking. The
+-- plain loop knows no more of an iteration of collapsed loops than its first index, which random
+-- numbers would depend on.
+local function by_engine(plan, space)
+  return pool.workers() == 0 and (#plan.buffers > 0 or plan.draws and space.collapse > 1 or
+    not space.ordered and
+    (plans.needs_engine(plan, space) or engine.asked(space.options) == "native"))
+end
+
+-- Runs the loop in this process: an iterator for the body.
+local function run_here(run, slots, func, frame_form)
+  local record, plan, space = run.record, run.plan, run.space
+  last_plan = plan
+  if space.ordered then
+    plan.grid = {} -- the loop as written has no blocks
+    plans.explain(plan, space)
+    local step = with_places(run, iterate_plainly(space), #space.ranges)
+    return function()
+      local i1, i2, i3, i4, i5, i6, i7, i8, i9 = step()
+      if i1 == nil then inprocess.leave() end
+      return i1, i2, i3, i4, i5, i6, i7, i8, i9
+    end
+  end
+  cut(run)
+  plans.explain(plan, space)
+  local reductions = {}
+  for _, scalar in ipairs(plan.scalar_list) do
+    if scalar.role == "reduction" and kernel.depends_on_blocks(scalar) then
+      reductions[#reductions + 1] = {capture = record.captures[scalar.capture],
+                                     slot = slots[scalar.capture], op = scalar.op,
+                                     wins = scalar.wins}
+    end
+  end
+  inprocess.notice_inexact(record, plan, run.bindings)
+  local blocks = job.serial_order(plan, run.grid)
+  local step = inprocess.blocks(blocks, job.cursor(run.grid, space), reductions, func, frame_form)
+  return with_places(run, step, not space.positions and #space.ranges or nil)
+end
+
+--- The iterator of a parallel loop; see the manual.
+-- Errors: SRC DEP OPT ARR BDY WRK INT NET.
+function M.parallel(...)
+  local called = system.clock()
+  local space = spaces.parse(...)
+  if nesting.in_body or inprocess.inside(2) then return spaces.iterate(space) end
+  local info = debug.getinfo(2, "Slf")
+  if not info or info.what == "C" then
+    errors.raise("SRC", "parallel must be called in a `for` statement: for i in parallel(n) do")
+  end
+  local func = info.func
+  local record = records.find(func, info, info.currentline)
+  check_callee(record, func, 2, M.parallel)
+  local run = plan_frame(record, space, func, 2)
+  local plan, values = run.plan, run.values
+  local slots = run.record.slots
+  M.examine(run.record, plan, space, values, run.roots, func)
+  plans.check(plan, space)
+  plans.check_contents(plan, space, run.bindings, values)
+  if plans.is_empty(plan, space) then
+    last_plan = plan
+    return finished
+  end
+  run.draws, run.called = random.next_loop(), called
+  if plans.runs_serially(plan, space) then return run_serially(run) end
+  plans.check_scalars(plan, values)
+  local assigned
+  if by_engine(plan, space) then
+    assigned = speculate.run(run, run_engine_here, run_blocks_here)
+  elseif pool.workers() == 0 then
+    inprocess.enter(func, 2)
+    return run_here(run, slots, func, true)
+  else
+    assigned = speculate.run(run, run_on_workers, run_blocks_here)
+  end
+  for _, each in ipairs(assigned) do
+    frame.write(run.record.captures[each.capture], slots[each.capture], func, 2, each.value)
+  end
+  return finished
+end
+
+-- Splits each(space..., opts, fn): the function, the space.
+local function split_closure(name, ...)
+  local count = select("#", ...)
+  local fn = select(count, ...)
+  if count == 0 or type(fn) ~= "function" then
+    errors.raise("OPT", "%s: the last argument must be a function of the loop's variables: " ..
+                 "%s(n, function(i) ... end)", name, name)
+  end
+  local arguments = {...}
+  return fn, spaces.parse(unpack(arguments, 1, count - 1))
+end
+
+local function run_plainly(iterator, fn)
+  for i1, i2, i3, i4, i5, i6, i7, i8, i9 in iterator do
+    fn(i1, i2, i3, i4, i5, i6, i7, i8, i9)
+  end
+end
+
+-- A closure's loop, planned.
+local function plan_closure(fn, space)
+  local run = plan_frame(records.find(fn, debug.getinfo(fn, "S"), nil), space, fn, nil)
+  M.examine(run.record, run.plan, space, run.values, run.roots, fn)
+  return run
+end
+
+--- Runs a closure for every iteration: each(space..., opts, function(i, j, r) ... end).
+function M.each(...)
+  local called = system.clock()
+  local fn, space = split_closure("meissa.each", ...)
+  if nesting.in_body or inprocess.inside(2) then
+    run_plainly(spaces.iterate(space), fn)
+    return
+  end
+  local run = plan_closure(fn, space)
+  local plan, slots = run.plan, run.record.slots
+  plans.check(plan, space)
+  plans.check_contents(plan, space, run.bindings, run.values)
+  if not plans.runs_serially(plan, space) then plans.check_scalars(plan, run.values) end
+  run.draws, run.called = not plans.is_empty(plan, space) and random.next_loop(), called
+  if not run.draws then
+    last_plan = plan
+  elseif plans.runs_serially(plan, space) then
+    run_plainly(run_serially(run), fn)
+  elseif pool.workers() == 0 and not by_engine(plan, space) then
+    inprocess.enter(M.each, 1)
+    run_plainly(run_here(run, slots, fn, false), fn)
+  else
+    local attempt = pool.workers() == 0 and run_engine_here or run_on_workers
+    local assigned = speculate.run(run, attempt, run_blocks_here)
+    for _, each in ipairs(assigned) do
+      frame.write(run.record.captures[each.capture], slots[each.capture], fn, nil, each.value)
+    end
+  end
+end
+
+-- The plan with its grid and engine, if it can be cut.
+local function complete(run)
+  local plan, space = run.plan, run.space
+  if plans.is_empty(plan, space) or plan.strategy == "serial" then
+    plan.grid = {}
+    return plan
+  end
+  find_kernel(run)
+  engine.judge(plan, run.kernel, space)
+  cut(run)
+  return plan
+end
+
+--- Plans without running: plan(space..., opts, function(i) ... end) gives the plan. In the generic
+-- `for`, `for i in meissa.plan(n) do ... end` runs nothing, and meissa.last() is the plan.
+function M.plan(...)
+  local count = select("#", ...)
+  if count > 0 and type((select(count, ...))) == "function" then
+    local fn, space = split_closure("meissa.plan", ...)
+    return complete(plan_closure(fn, space))
+  end
+  local space = spaces.parse(...)
+  local info = debug.getinfo(2, "Slf")
+  local record = records.find(info.func, info, info.currentline)
+  check_callee(record, info.func, 2, M.plan)
+  last_plan = complete(plan_frame(record, space, info.func, 2))
+  return finished
+end
+
+--- Runs a text with loops, with the caller's globals plus `meissa` and `parallel`; further
+-- arguments are its `...`. For prompts, where LuaJIT does not keep the text of a line.
+function M.run(text, ...)
+  if type(text) ~= "string" then
+    errors.raise("OPT", "meissa.run takes a text: meissa.run[[ for i in parallel(n) do ... end ]]")
+  end
+  local chunk, message = loadstring(text)
+  if not chunk then
+    errors.raise("SRC", "the text given to meissa.run does not compile: %s", message)
+  end
+  local caller = debug.getinfo(2, "f")
+  local outer = caller and getfenv(caller.func) or _G
+  local own = {meissa = public.names, parallel = M.parallel}
+  setfenv(chunk, setmetatable(own, {__index = outer, __newindex = outer}))
+  return chunk(...)
+end
+
+--- The plan of the last loop, with seconds, busy and wait time of each worker, and bytes moved.
+function M.last()
+  return last_plan
+end
+
+spread.each = M.each
+
+return M

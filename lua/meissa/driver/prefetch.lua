@@ -1,0 +1,210 @@
+-- SPDX-License-Identifier: MIT
+--- Prefetching: which elements of its served arrays each block of a loop will read.
+--
+-- Where arrays travel by value, an array that a loop reads at data-dependent subscripts is not sent
+-- whole: before the loop, the workers run a slice of its body that only computes the subscripts
+-- (csrc/depend/serve.h) and marks them in buffers. What each block has marked is kept with the
+-- loop's grid, for as long as nothing changes that the slice has read: then further passes send
+-- values only. (Bulk prefetching: Wei et al., EuroSys 2019.) Lives on the driver.
+-- @module meissa.driver.prefetch
+
+local array = require "meissa.array"
+local buffer = require "string.buffer"
+local buffers = require "meissa.array.buffer"
+local captured = require "meissa.plan.captured"
+local core = require "meissa.core"
+local engine = require "meissa.kernel.engine"
+local errors = require "meissa.base.errors"
+local ffi = require "ffi"
+local kernel = require "meissa.kernel"
+local library = require "meissa.base.ffi"
+local plans = require "meissa.plan"
+local system = require "meissa.base.system"
+local tables = require "meissa.base.tables"
+
+local M = {}
+
+local lib = library.lib
+
+-- Names of the arrays of marks in the slice's text; as in csrc/depend/serve.h.
+local MARKS = "meissa_marks_"
+
+-- Errors of the slice that the loop itself will have, too, or that do not concern it.
+local HARMLESS = {BDY = true, ARR = true, OPT = true, SRC = true, DEP = true}
+
+-- ------------------------------------------------------------------------------- the slice's loop
+
+-- Slices of one loop that are kept.
+local MOST_SLICES = 20
+
+-- A buffer of marks for an array of each of these extents.
+local function make_marks(extents)
+  local marks = {}
+  for k, dims in ipairs(extents) do marks[k] = buffers.marks(dims) end
+  return marks
+end
+
+-- Reads a slice's text: {record =, marks =}.
+local function read_slice(run, text, extents)
+  local loop, err = core.loop(text, "=prefetch")
+  if not loop then errors.raise_core(err) end
+  local record = {loop = loop, captures = loop:captures(), names = loop:names(),
+                  calls = loop:calls(), info = loop:info(), plans = {}, kernels = {},
+                  file = run.record.file, line = run.record.line, source = text}
+  return {record = record, marks = make_marks(extents)}
+end
+
+-- The slice as a loop of its own. Plans that differ in their ranges have the same, if blocks mean
+-- the same to them.
+local function slice_of(run)
+  local extents, key = {}, {run.plan.prefetch.text, run.plan.kind}
+  for k, b in ipairs(run.plan.prefetch.arrays) do
+    extents[k] = array.describe(run.values[b]).dims
+    key[k + 2] = table.concat(extents[k], "x")
+  end
+  key = table.concat(key, "|")
+  local slices = run.record.slices
+  if not slices or slices.count == MOST_SLICES then slices = {count = 0, by_key = {}} end
+  run.record.slices = slices
+  if not slices.by_key[key] then
+    slices.by_key[key] = read_slice(run, run.plan.prefetch.text, extents)
+    slices.count = slices.count + 1
+  end
+  return slices.by_key[key]
+end
+
+-- The root variables of the slice's captures.
+local function roots_of(run, own)
+  local by_name, roots = {}, {}
+  for c, each in ipairs(run.record.captures) do by_name[each.root] = run.roots[c] end
+  for k, marks in ipairs(own.marks) do by_name[MARKS .. k] = marks end
+  for c, each in ipairs(own.record.captures) do roots[c] = by_name[each.root] end
+  return roots
+end
+
+-- The loop's space without what was asked for its own execution.
+local function space_of(space)
+  local own = {}
+  for name, value in tables.each(space) do own[name] = value end
+  own.source, own.key, own.shape, own.positions = nil, nil, nil, nil
+  own.numeric, own.reduce = "strict", "blocks"
+  own.engine = space.engine == "lua" and "lua" or "auto"
+  own.options = {engine = own.engine}
+  own.check, own.explain, own.transaction, own.impure = false, false, true, false
+  return own
+end
+
+-- What the slice's blocks are is decided by the loop's plan; whether they can be. With a row, where
+-- ranges begin is a part of the kernel's text.
+local function follow_plan(plan, main)
+  if plan.follows then return true end
+  if not core.follow(plan, main) then return false end
+  plan.follows = true
+  if main.row then plan.kind = plan.kind .. "|" .. buffer.encode {main.row, main.extents} end
+  for _, name in ipairs {"strategy", "row", "cut_dims", "dims", "sequential", "extents"} do
+    plan[name] = main[name]
+  end
+  return true
+end
+
+-- A run of the slice in the blocks of the loop's grid; nil if it cannot be.
+local function prepare(run, own)
+  local record, space = own.record, space_of(run.space)
+  local found = captured.find(record, space, roots_of(run, own), run.env)
+  local plan = found.plan
+  if not plan then
+    plan = plans.get(record, space, found.bindings, found.situation)
+    if plan.strategy == "serial" or not follow_plan(plan, run.plan) then return nil end
+    captured.remember(record, space, plan, found)
+  end
+  local static = kernel.find(record.loop, plan, found.bindings, found.values, space, plan.kernels,
+                             record.kernels, engine.prefers_native(space))
+  return {
+    record = record, plan = plan, space = space, bindings = found.bindings,
+    values = found.values, ready = found.ready, basics = run.basics, grid = run.grid,
+    kernel = static,
+    native = engine.choose(plan, static, space), session = run.session, by_value = run.by_value,
+  }
+end
+
+-- ------------------------------------------------------------------------------------- the lists
+
+local function new_needs(blocks, elements)
+  local err = library.new_error()
+  local needs = lib.ms_needs_new(blocks, elements, err)
+  if needs == nil then errors.raise_core(err) end
+  return ffi.gc(needs, lib.ms_needs_free)
+end
+
+-- What the blocks have marked, in the order of the served arrays.
+local function read_marks(run, own, marked)
+  local lists, err = {}, library.new_error()
+  for k, marks in ipairs(own.marks) do
+    local about = array.describe(marks.pending)
+    local needs = new_needs(run.grid.blocks, about.count)
+    for block = 0, run.grid.blocks - 1 do
+      local bytes = marked[about.id] and marked[about.id][block] or ""
+      if lib.ms_needs_add(needs, bytes, #bytes, err) ~= 0 then errors.raise_core(err) end
+    end
+    lists[k] = needs
+  end
+  return lists
+end
+
+-- All that the lists depend on beside loop and grid, as a string; nil if something has no version.
+local function state_of(told)
+  local parts = {told.values}
+  for _, each in ipairs(told.apart) do parts[#parts + 1] = each.holder.digest end
+  for _, item in ipairs(told.items) do
+    if item.movement ~= "cached" and item.movement ~= "served" then return nil end
+    parts[#parts + 1] = string.format("%d:%d", item.id, item.version)
+  end
+  return table.concat(parts, "|")
+end
+
+-- Runs the slice, unless the lists of the last time are still good: the lists, and the bytes sent.
+local function find_lists(run, pack, execute)
+  local own = slice_of(run)
+  local slice = prepare(run, own)
+  if not slice then return nil, 0 end
+  local told = pack(slice)
+  local state, kept = state_of(told), run.grid.needs
+  if kept and kept.slice == own and state and kept.state == state then return kept.lists, 0 end
+  local marked, moved = execute(slice, told)
+  local lists = marked and read_marks(run, own, marked)
+  run.grid.needs = {slice = own, state = state, lists = lists}
+  return lists, moved
+end
+
+-- Lists by the id of the array that they are of.
+local function by_id(run, lists)
+  local found = {}
+  for k, b in ipairs(run.plan.prefetch.arrays) do
+    found[array.describe(run.values[b]).id] = lists[k]
+  end
+  return found
+end
+
+--- Finds out what the blocks of a run need of its served arrays.
+-- @tab run the loop's run
+-- @func pack pack(run): what a job of the run tells its workers
+-- @func execute execute(run, told): what blocks have marked by the id of the array of marks and by
+-- block, and the bytes sent; nil when the body failed
+-- @treturn table|nil needs by the id of the array; nil: everything
+-- @treturn number bytes sent @treturn number seconds that it took
+-- Errors: WRK INT NET.
+function M.find(run, pack, execute)
+  -- In fast arithmetic a subscript might come out differently in the slice and in the body.
+  local exact = run.space.numeric == "strict"
+  if not (run.by_value and run.plan.prefetch and exact) then return nil, 0, 0 end
+  local began = system.clock()
+  local ok, lists, moved = pcall(find_lists, run, pack, execute)
+  if not ok then
+    local err = lists
+    if type(err) ~= "table" or not HARMLESS[err.code] then error(err, 0) end
+    lists, moved = nil, 0
+  end
+  return lists and by_id(run, lists), moved, system.clock() - began
+end
+
+return M

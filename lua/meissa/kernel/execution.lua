@@ -1,0 +1,174 @@
+-- SPDX-License-Identifier: MIT
+--- Executions: a job's blocks where they are run, on a worker or in the driver's process.
+--
+-- The driver tells what goes to a worker once (`kernel` bytes, and the `layout` of the blocks if it
+-- never changes) and with each job (`run` bytes of captured values, `where` things are, `draws`, a
+-- `layout`), see job.lua. A worker makes of it an instance of the kernel on its own memory. From
+-- one job to the next it keeps what it has decoded, and the instance if only numbers have changed.
+-- @module meissa.kernel.execution
+
+local encoded = require "meissa.base.encoded"
+local ffi = require "ffi"
+local grids = require "meissa.plan.grid"
+local kernel = require "meissa.kernel"
+local native_runs = require "meissa.kernel.native_run"
+local privates = require "meissa.kernel.private"
+local tables = require "meissa.base.tables"
+local views = require "meissa.plan.views"
+
+local M = {}
+
+-- The items of compressed rows as the kernel takes them.
+local function as_rows(items, numbers)
+  if not numbers then return nil end
+  local rows = {start = items[numbers.start].pointer, values = items[numbers.values].pointer,
+                columns = {}}
+  for d, number in ipairs(numbers.columns) do rows.columns[d] = items[number].pointer end
+  return rows
+end
+
+-- An array's labels, as the kernel takes them.
+local function as_labels(items, packed)
+  if not packed then return nil end
+  local labels = {}
+  for d, each in tables.each(packed) do
+    labels[d] = {id = each.id, pointer = items[each.item].pointer, count = each.count,
+                 strings = each.strings}
+  end
+  return labels
+end
+
+-- An item as the kernel takes an array; `sparse` says more where it is the values of a sparse one,
+-- `view` where it is the base of one.
+local function as_array(items, number, type, sparse, view)
+  local item = items[number]
+  if view then
+    local pointer, strides = views.part(item, view)
+    return {pointer = pointer, dims = view.dims, strides = strides, type = type}
+  end
+  if not sparse then
+    return {pointer = item.pointer, dims = item.dims, strides = item.strides, type = type}
+  end
+  local coords = {}
+  for d, place in ipairs(sparse.coords) do coords[d] = items[place].pointer end
+  return {pointer = item.pointer, dims = sparse.dims, type = type, coords = coords,
+          count = sparse.count, id = sparse.id, rows = as_rows(items, sparse.rows)}
+end
+
+--- The kernel, ready to run on items that are where `where` says.
+-- @tab[opt] draws what random numbers of the body belong to
+-- @return the instance; the private memory that it works with, if any (see private.lua)
+function M.instance(kernel_bytes, run_bytes, items, where, draws)
+  local arrays, own = {}, privates.of(where)
+  for a, number in ipairs(where.arrays) do
+    arrays[a] = own and own.arrays[a] or
+      as_array(items, number, where.types[a], where.sparse[a], where.views[a])
+    arrays[a].frozen = where.frozen and where.frozen[a]
+    arrays[a].labels = as_labels(items, where.labels[a])
+  end
+  if where.entries then
+    local entries = as_array(items, where.entries, nil, nil, where.entries_view)
+    arrays.space = {pointer = entries.pointer, strides = entries.strides, coords = {},
+                    dims = where.limits}
+    for d, number in ipairs(where.coords or {}) do
+      arrays.space.coords[d] = ffi.cast("const int32_t *", items[number].pointer)
+    end
+  end
+  arrays.bulk = {}
+  for k, each in ipairs(where.bulk) do
+    arrays.bulk[k] = {capture = each.capture, pointer = items[each.item].pointer,
+                      length = each.length, digest = each.digest}
+  end
+  return kernel.prepare(kernel_bytes, run_bytes, arrays, {print = _G.print, draws = draws}), own
+end
+
+--- A function that runs a block, given its number, on the engine that is there when it begins.
+function M.runner(instance, layout)
+  local native = instance.call and instance
+  local fill = grids.filler(layout)
+  return function(number)
+    if not native then
+      native = instance:native()
+      if not native then return instance:run(grids.block(layout, number)) end
+    end
+    fill(number, native.bounds)
+    return native:call()
+  end
+end
+
+-- What stays the same for many jobs, decoded; of so many kinds of jobs, which driver loops with
+-- moving bounds have, and of so many bytes.
+local MOST_DECODED, MOST_BYTES = 256, 2 ^ 21
+
+-- A function that decodes, each of the last strings once.
+local function decoder()
+  local known, count, bytes = {}, 0, 0
+  return function(words)
+    local value = known[words]
+    if value then return value end
+    if count == MOST_DECODED or bytes + #words > MOST_BYTES then known, count, bytes = {}, 0, 0 end
+    value = encoded.from_message(words)
+    known[words], count, bytes = value, count + 1, bytes + #words
+    return value
+  end
+end
+
+local decode_static, decode_where, decode_layout = decoder(), decoder(), decoder()
+
+-- A job's instance, given what is decoded of it: that of the last job of its kind, if it works on
+-- memory in the same places. Large tables are made for each job.
+-- @return the instance and its private memory
+local function instance_of(fixed, told, job)
+  local last = fixed.last
+  if last and last.where == told.where and last.mark == job.mark and
+     kernel.renew(last.instance, told.run, told.draws) then
+    return last.instance, last.own
+  end
+  local where = decode_where(told.where)
+  local instance, own = M.instance(fixed.kernel, told.run, job:items(), where, told.draws)
+  fixed.last = #where.bulk == 0 and {instance = instance, where = told.where, mark = job.mark,
+                                     own = own} or nil
+  return instance, own
+end
+
+--- A function that tells where in the loop's order an error was raised: a string that is less the
+-- earlier it was; nil of loops whose order is the plan's.
+-- @tab layout of grid.lua
+-- @treturn function order_of(err), err with an `iteration`
+function M.order(layout)
+  if not layout.ordered then return nil end
+  local directions = {}
+  for d, extent in ipairs(layout.extents or {}) do directions[d] = extent[3] < 0 and -1 or 1 end
+  return function(err)
+    local words = {}
+    for d, value in ipairs(err.iteration or {}) do
+      if type(value) ~= "number" then return nil end
+      words[d] = string.format("%017.0f", 2 ^ 52 + (directions[d] or 1) * value)
+    end
+    return table.concat(words)
+  end
+end
+
+--- On a worker: the function that runs one block of the job, given its number; for jobs whose
+-- blocks need nothing else, what worker.lua runs them by without Lua; what M.order gives.
+-- @string static what goes to a worker once
+-- @param job the job
+function M.prepare(static, job)
+  local fixed, told = decode_static(static), encoded.from_message(job.run)
+  local layout = fixed.layout or decode_layout(told.layout)
+  local instance, own = instance_of(fixed, told, job)
+  if own then
+    job.own = own -- lives as long as the job
+    job:equip(own.core)
+  end
+  local run_block -- seldom needed
+  local function run(number)
+    run_block = run_block or M.runner(instance, layout)
+    local bytes, err = run_block(number)
+    if not bytes then error(err, 0) end
+    return bytes
+  end
+  return run, native_runs.maker(instance, layout), M.order(layout)
+end
+
+return M

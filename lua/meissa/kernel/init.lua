@@ -1,0 +1,304 @@
+-- SPDX-License-Identifier: MIT
+--- Kernels: plan and body go in on the driver, a block function comes out on a worker.
+--
+-- The driver packs a loop once for each execution: `kernel bytes` are the body's text and what is
+-- known about it, the same for every execution with the same text, shapes and types (their first
+-- 32 bytes are a key); `run bytes` are the captured values of this execution. A worker prepares
+-- both into an instance and runs blocks with it. The driver combines what blocks return. Packing is
+-- in kernel/pack.lua.
+-- @module meissa.kernel
+local encoded = require("meissa.base.encoded")
+local ffi = require("ffi")
+local basics = require("meissa.base.basics")
+local bulk = require("meissa.kernel.bulk")
+local compiler = require("meissa.kernel.compiler")
+local errors = require("meissa.base.errors")
+local failure = require("meissa.kernel.failure")
+local helpers = require("meissa.kernel.helpers")
+local libraries = require("meissa.base.libraries")
+local memory = require("meissa.kernel.memory")
+local merge = require("meissa.kernel.merge")
+local native_engine = require("meissa.kernel.native")
+local pack = require("meissa.kernel.pack")
+local results_of = require("meissa.kernel.result")
+local random = require("meissa.kernel.random")
+local row = require("meissa.kernel.row")
+local strict = require("meissa.base.strict")
+local system = require("meissa.base.system")
+local unpack_values = require("meissa.kernel.unpack")
+
+local M = {}
+
+-- The driver's half.
+M.find, M.specialise, M.pack = pack.find, pack.specialise, pack.pack
+M.emit_native = pack.emit_native
+
+local pointer_types = {
+  float = ffi.typeof("float *"), double = ffi.typeof("double *"),
+  int32 = ffi.typeof("int32_t *"), int64 = ffi.typeof("int64_t *"),
+}
+
+local coord_type = ffi.typeof("const int32_t *")
+
+-- Loaded kernels by key: their text is compiled once in a process. When there are too many, all are
+-- forgotten; those that are used again are loaded again.
+local loaded, loaded_count, loaded_bytes = {}, 0, 0
+local MOST_LOADED, MOST_BYTES = 256, 2 ^ 21
+
+local function load_kernel(bytes)
+  local key = string.sub(bytes, 1, pack.KEY)
+  local kernel = loaded[key]
+  if kernel then return kernel end
+  local content = encoded.from_message(string.sub(bytes, pack.KEY + 1))
+  kernel = { info = content.info, native = content.native, memory = {} }
+  if loaded_count == MOST_LOADED or loaded_bytes + #bytes > MOST_BYTES then
+    loaded, loaded_count, loaded_bytes = {}, 0, 0
+  end
+  loaded[key], loaded_count, loaded_bytes = kernel, loaded_count + 1, loaded_bytes + #bytes
+  return kernel
+end
+
+-- The block function of the Lua text, made when first needed.
+local function block_of(kernel)
+  if kernel.block then return kernel.block end
+  local chunk, message = loadstring(kernel.info.text, kernel.info.chunkname)
+  if not chunk then errors.raise("BUG", "a kernel does not compile: %s", message) end
+  kernel.block = chunk(setmetatable({}, { __index = function(_, name)
+    return helpers[name] or row[name]
+  end }))
+  return kernel.block
+end
+
+-- The world that carried functions and names find: the process's own, with strict arithmetic, and
+-- `print` going to the driver, and `require` giving what it gives there.
+local function make_globals(print_line, modules, missing)
+  local own = { math = strict.math, bit = strict.bit, pairs = strict.pairs, next = strict.next,
+    table = libraries.own.table, print = print_line }
+  function own.require(name)
+    local module = modules[name]
+    if module ~= nil then return module end
+    if missing[name] then error(missing[name], 2) end
+    return _G.require(name)
+  end
+  own._G = setmetatable(own, { __index = _G })
+  return own
+end
+
+local function cast(item, kind)
+  return ffi.cast(pointer_types[kind], item.pointer)
+end
+
+-- The value of one parameter of the block function.
+local arguments_by_kind = {
+  coord = function(param, _, items) return ffi.cast(coord_type, items.space.coords[param.at]) end,
+  entries = function(_, info, items) return cast(items.space, info.entry_type) end,
+  step = function(param, _, items) return tonumber(items.space.strides[param.dim]) end,
+  pointer = function(param, _, items) return cast(items[param.at], items[param.at].type) end,
+  stride = function(param, _, items) return tonumber(items[param.at].strides[param.dim]) end,
+  extent = function(param, _, items) return tonumber(items[param.at].dims[param.dim]) end,
+  value = function(param, _, _, values) return values[param.at] end,
+  table = function(_, _, _, values) return values end,
+}
+
+-- The items by capture, with their types, checked to be of the kind that the text was written for.
+local function items_by_capture(info, items)
+  local found = { space = items.space }
+  for n, about in ipairs(info.arrays) do
+    local item = items[n]
+    if not item or #item.dims ~= about.dims then
+      errors.raise("BUG", "item %d is another array than the kernel's", n)
+    end
+    local dims = {}
+    for d, extent in ipairs(item.dims) do dims[d] = tonumber(extent) end
+    found[about.capture] = { pointer = item.pointer, type = about.type, dims = dims,
+      strides = item.strides, coords = item.coords, count = item.count, id = item.id,
+      rows = item.rows, frozen = item.frozen, labels = item.labels }
+  end
+  return found
+end
+
+local Instance = {}
+Instance.__index = Instance
+
+local function gather(...)
+  return { ... }
+end
+
+-- Calls the block function and gathers what it returns. Never compiled, and no tail call: a trace
+-- that leaves the block's loop ends here, where LuaJIT would try in vain to follow it into xpcall.
+local function call(block, ...)
+  local results = gather(block(...))
+  return results
+end
+jit.off(call)
+
+--- Runs one block.
+-- @tab block {first =, last =} for entries (counted from 1, last included), else {lo = {...}, hi =
+-- {...}}: the first and last index value of each dimension in loop direction; with a row also
+-- row_lo and row_hi
+-- @treturn string|nil the block's results; nil when the body failed
+-- @treturn table the error {code, message, file, line, iteration}
+function Instance:run(block)
+  local arguments = self.arguments
+  if self.kernel.info.entries then
+    arguments[1], arguments[2] = block.first, block.last
+  else
+    local dims = #block.lo
+    for d = 1, dims do arguments[2 * d - 1], arguments[2 * d] = block.lo[d], block.hi[d] end
+    if block.row_lo then
+      arguments[2 * dims + 1], arguments[2 * dims + 2] = block.row_lo, block.row_hi
+    end
+  end
+  return self:run_placed()
+end
+
+-- Runs the block whose bounds stand first in the arguments.
+function Instance:run_placed()
+  local arguments = self.arguments
+  helpers.enter(self.object)
+  local before = self.draws and random.open(self.draws)
+  local ok, results = xpcall(call, self.handler, self.kernel.block,
+    unpack(arguments, 1, self.argument_count))
+  if before then random.close(before) end
+  if not ok then return nil, failure.finish(results, self.kernel.info) end
+  if #self.kernel.info.results == 0 then return "" end
+  local fits, bytes = pcall(results_of.encode, self, results)
+  if not fits then return nil, failure.of_results(bytes, self.kernel.info) end
+  return bytes
+end
+
+--- Makes the instance follow the loop: the next block gets what variables that `and` and `or`
+-- reduce have become in the blocks up to now. Only of instances that are not native.
+-- @string bytes results of the last block
+function Instance:follow(bytes)
+  local info, given, arguments = self.kernel.info, {}, self.arguments
+  if #info.results == 0 then return end
+  merge.decide(info, given, unpack_values.decode(bytes, { globals = _G }))
+  for n, param in ipairs(info.params) do
+    local value = given[param.at]
+    if param.kind == "value" and value ~= nil then arguments[self.bound_count + n] = value end
+  end
+end
+
+--- The native instance that blocks may be run with from now on, or nil: it looks whether the
+-- kernel's object has appeared, at most once a millisecond. Native instances are their own.
+function Instance:native()
+  local object = self.look and self.look()
+  if object then self.look, self.made = nil, self.make_native(object) end
+  return self.made
+end
+
+local function load_object(native)
+  local object, message = compiler.load(native.key, native.object)
+  if not object then errors.raise("WRK", "%s; MEISSA_ENGINE=lua runs loops without it", message) end
+  return object
+end
+
+--- Makes a kernel ready to run blocks.
+-- @string kernel_bytes @string run_bytes from pack
+-- @tab items the arrays in this process, in the order of the captures that are arrays: {pointer =,
+-- dims =, strides =} (sparse ones: `coords`, vectors of 0-based int32, and `count`). For spaces
+-- that are the entries of an array also `space`: {coords = vectors of 1-based int32 subscripts,
+-- pointer = values of the entries, dims = the array's}, or for a dense array {pointer =,
+-- strides =}. `bulk`: tables that travelled apart, {{capture =, pointer =, length =, digest =},
+-- ...}. Their memory must outlive the instance.
+-- @tab[opt] host `print`: what `print` means in the body; `draws`: what the random numbers of the
+-- body belong to (see meissa.kernel.random)
+-- @treturn table an instance with methods `run(block)` and `native()`
+function M.prepare(kernel_bytes, run_bytes, items, host)
+  local kernel = load_kernel(kernel_bytes)
+  local info = kernel.info
+  local found = items_by_capture(info, items)
+  local object = memory.object_maker(found)
+  local print_line = host and host.print or print
+  -- Functions kept from the last run print where that run printed.
+  if kernel.memory.print ~= print_line then kernel.memory = { print = print_line } end
+  local modules, missing, named = {}, {}, {}
+  local values, metas, paths = unpack_values.decode(run_bytes, {
+    modules = modules, missing = missing, named = named, array = object,
+    globals = make_globals(print_line, modules, missing), memory = kernel.memory })
+  if basics.on_worker then system.search_in(paths) end
+  basics.wear(metas)
+  for _, each in ipairs(items.bulk or {}) do
+    values[each.capture] = bulk.decode(each.pointer, each.length, each.digest, each.capture)
+  end
+  local self = setmetatable({ kernel = kernel, object = object, items = items, named = named },
+    Instance)
+  -- What only the Lua text needs.
+  local function open()
+    block_of(kernel)
+    local bounds = info.entries and 2 or 2 * info.dim_count + (info.row and 2 or 0)
+    local arguments = {}
+    for n, param in ipairs(info.params) do
+      arguments[bounds + n] = arguments_by_kind[param.kind](param, info, found, values)
+    end
+    self.arguments, self.bound_count = arguments, bounds
+    self.argument_count = bounds + #info.params
+    self.handler, self.draws = failure.handler(kernel, items), host and host.draws
+  end
+  if kernel.native then
+    self.make_native = function(loaded_object)
+      return native_engine.instance(loaded_object, kernel.native.info, found, values, { info = info,
+        object = object, draws = host and host.draws,
+        encode = function(results) return results_of.encode(self, results) end,
+        run = function(bounds)
+          if not self.arguments then open() end
+          for n = 1, self.bound_count do self.arguments[n] = tonumber(bounds[n - 1]) end
+          return self:run_placed()
+        end })
+    end
+    if kernel.native.object then return self.make_native(load_object(kernel.native)) end
+    self.look = native_engine.watch(kernel.native, system.clock)
+  end
+  open()
+  return self
+end
+
+--- Makes an instance of prepare ready for another execution, with the same kernel and items.
+-- @tab instance
+-- @string run_bytes from pack
+-- @tab[opt] draws what the random numbers of the body belong to
+-- @treturn boolean whether it is ready: only native ones are, for values without tables
+function M.renew(instance, run_bytes, draws)
+  local fills = instance.fill and not instance.info.declines
+  local values = fills and unpack_values.decode_simply(run_bytes)
+  if not values then return false end
+  basics.wear(nil)
+  instance:fill(values, draws)
+  return true
+end
+
+--- The scalars after the loop: of a reduction the old value, then the blocks' contributions in plan
+-- order; of a private one what its last iteration in loop order gave it. Tables that blocks have
+-- formed parts of are filled.
+-- @string kernel_bytes from pack
+-- @tab values the captured values before the loop, by capture
+-- @tab results what `run` returned for each block, in plan order; or, where M.combines_flat says
+-- so, {flat = all of them one after the other, blocks = how many}
+-- @treturn table list of {capture =, value =}: what to assign
+function M.combine(kernel_bytes, values, results)
+  return results_of.combine(load_kernel(kernel_bytes).info, values, results)
+end
+
+--- Whether the results of a kernel's blocks are best had as one string.
+-- @tab static what find gave
+function M.combines_flat(static)
+  return static.native ~= nil and results_of.combines_flat(static.info)
+end
+
+--- Results of several stages, one after the other, as those of one.
+-- @tab list of what combine takes as `results`
+M.join = results_of.join
+
+--- Whether blocks may raise what is no error of the loop: see meissa.driver.speculate.
+-- @tab static what find gave
+function M.speculates(static)
+  return merge.speculates(static.info)
+end
+
+M.depends_on_blocks = merge.depends_on_blocks
+M.identity, M.combine_one = merge.identity, merge.combine_one
+
+M.error_of = failure.error_of
+
+return M

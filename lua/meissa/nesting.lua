@@ -1,9 +1,0 @@
--- SPDX-License-Identifier: MIT
---- Nesting: whether the body of a loop is running, in which parallel loops are plain ones.
--- @module meissa.nesting
-local M = {}
-
---- True in workers, and in other processes while they run a loop's body as workers do.
-M.in_body = false
-
-return M

@@ -1,0 +1,177 @@
+-- SPDX-License-Identifier: MIT
+--- What a loop's captures are, from one execution to the next.
+--
+-- Finding out what captured values mean to the analyser takes time, and in a driver loop little
+-- changes: what the last execution found is kept as long as the same values are captured, but for
+-- numbers. Lives in the loop's record; keeps no array alive.
+-- @module meissa.plan.captured
+
+local array = require "meissa.array"
+local basics = require "meissa.base.basics"
+local buffers = require "meissa.array.buffer"
+local capture = require "meissa.capture"
+local errors = require "meissa.base.errors"
+local frame = require "meissa.capture.frame"
+local scratches = require "meissa.array.scratch"
+local spaces = require "meissa.plan.space"
+local undefined = require "meissa.capture.undefined"
+local views = require "meissa.plan.views"
+
+local M = {}
+
+-- What the analyser is told of an array.
+local function describe_array(value)
+  if not array.is(value) then return buffers.describe(value) end
+  local about = array.describe(value)
+  return {array = about.id, storage = about.store, dims = about.dims, sparse = about.sparse,
+          integer = string.find(about.type, "^int") ~= nil, type = about.type,
+          scratch = scratches.is(value), frozen = array.is_frozen(value)}
+end
+
+M.describe_array = describe_array
+
+-- Kinds of captured values that are what they were when they are the same value.
+local UNCHANGING = {["nil"] = true, number = true, boolean = true, string = true, array = true,
+                    builtin = true}
+
+-- The value that a kernel gets for a captured one: a row of an array stands for its view, a buffer
+-- for what is pending in it.
+local function value_of(binding, value)
+  return binding.kind == "array" and array.to_handle(buffers.pending(value), true) or value
+end
+
+-- What the last execution resolved, if nothing has changed since but numbers and ranges: bindings,
+-- brought up to date, the captured values, and whether the plan may depend on what has changed.
+local function recall(record, space, roots)
+  local recent = record.recent
+  if not recent then return nil end
+  local alike, same = spaces.compare(space, recent.outline)
+  if not alike then return nil end
+  if space.array and array.describe(space.array).id ~= recent.source_id then return nil end
+  local bindings, values, given = recent.bindings, {}, {}
+  for c, each in ipairs(record.captures) do
+    local value, binding = frame.follow(each, roots[c]), bindings[c]
+    if type(value) == "number" and binding.kind == "number" then
+      same = same and not (each.parameter and value ~= binding.number)
+      binding.number = value
+    elseif not rawequal(value, recent.seen[c]) then
+      record.recent = nil -- its numbers may be half up to date
+      return nil
+    end
+    values[c], given[c] = value_of(binding, value), value
+  end
+  space.source = recent.source
+  if same then
+    space.positions = recent.positions
+    return bindings, values, true
+  end
+  for c, binding in ipairs(bindings) do binding.value = given[c] end
+  return bindings, values, false
+end
+
+-- What was not searched to its end may lead to any array: no loop over it could be proved.
+local function check_size(bindings)
+  if not bindings.crowded then return end
+  errors.raise("DEP", "%s leads to more than %d tables and functions, and no more are " ..
+               "searched for arrays: keep them in arrays, as in meissa.objects(n), or run it " ..
+               "serially: {serial = true}", bindings.crowded, capture.MOST)
+end
+
+-- Finds out what is captured.
+local function resolve(record, space, roots, env)
+  local numbers = {}
+  for c, each in ipairs(record.captures) do numbers[each] = c end
+  local bindings = capture.resolve(record.captures,
+    function(each) return roots[numbers[each]] end, describe_array,
+    {env = env, names = record.names, calls = record.calls})
+  if not space.serial then
+    check_size(bindings)
+    undefined.check(record, bindings, roots, env)
+  end
+  if space.array then
+    space.source = capture.source(bindings, describe_array(space.array), space.array)
+  end
+  views.resolve(bindings, #record.captures)
+  local values = {}
+  for c, binding in ipairs(bindings) do values[c] = value_of(binding, binding.value) end
+  return bindings, values
+end
+
+-- Whether an execution's captures can be recalled by the next one.
+local function is_lasting(record, bindings)
+  for _, binding in ipairs(bindings) do
+    if not UNCHANGING[binding.kind] or binding.name == "require" then return false end
+  end
+  return #bindings == #record.captures and not bindings.moves
+end
+
+-- A driver loop with moving bounds comes back to plans: what was made ready for so many is kept.
+local MOST_READY = 1000
+
+-- What is ready for a plan and these bindings; `fresh` if nothing is.
+local function ready_for(recent, plan, fresh)
+  if not recent.by_plan or recent.plan_count == MOST_READY then
+    recent.by_plan, recent.plan_count = {}, 0
+  end
+  local ready = recent.by_plan[plan]
+  if not ready then
+    recent.by_plan[plan], recent.plan_count = fresh, recent.plan_count + 1
+    return fresh
+  end
+  return ready
+end
+
+--- Remembers what an execution found, for the next one.
+-- @tab found what M.find gave; its `ready` may become one that was made before
+-- @tab plan the loop's plan
+function M.remember(record, space, plan, found)
+  local bindings, recent = found.bindings, found.recent
+  if recent then
+    for _, binding in ipairs(bindings) do binding.value = nil end
+  elseif is_lasting(record, bindings) then
+    -- Weak: a loop that has run does not keep its arrays alive.
+    local seen = setmetatable({}, {__mode = "v"})
+    for c, binding in ipairs(bindings) do seen[c], binding.value = binding.value, nil end
+    recent = {bindings = bindings, seen = seen, source = space.source, situation = found.situation,
+              source_id = space.array and array.describe(space.array).id}
+    record.recent = recent
+  else
+    return
+  end
+  recent.outline, recent.plan, recent.positions = spaces.outline(space), plan, space.positions
+  found.ready = ready_for(recent, plan, found.ready)
+  recent.ready = found.ready
+end
+
+--- The program's basic metatables, for meissa.kernel.pack, if it has changed them; nil else.
+-- @tab space the iteration space; its `methods` and `operators` are set
+function M.basics(space)
+  space.methods, space.operators = basics.are_changed(), false
+  if not space.methods then return nil end
+  local metas, refused = basics.changed(), {}
+  space.operators = basics.have_operators(metas)
+  local through = basics.each_function(metas, capture.is_searched, function(fn, method)
+    local why = capture.refusal(fn, describe_array, method, space.impure)
+    refused[fn] = why and why .. ": a parallel loop cannot call it as a method or operator of " ..
+      "plain values. Call it by its name, or run the loop serially: {serial = true}"
+  end)
+  return {metas = metas, refused = refused, tables = through}
+end
+
+--- What is captured.
+-- @tab record the loop's @tab space the iteration space; its `source` is set
+-- @tab roots the captures' root variables @tab env globals of the caller
+-- @treturn table `bindings`, by capture and beyond; `values`, by capture; `plan`, that of the last
+-- execution, if nothing has changed that a plan depends on; `situation`, a table that belongs to
+-- these bindings but for their numbers; `ready`, one that belongs to them and to the plan, for
+-- what is made for an execution and is good for the next one
+-- Errors: SRC for undefined names.
+function M.find(record, space, roots, env)
+  local bindings, values, same = recall(record, space, roots)
+  local recent = bindings and record.recent
+  if not bindings then bindings, values = resolve(record, space, roots, env) end
+  return {bindings = bindings, values = values, recent = recent, plan = same and recent.plan,
+          situation = recent and recent.situation or {}, ready = same and recent.ready or {}}
+end
+
+return M

@@ -1,0 +1,308 @@
+-- SPDX-License-Identifier: MIT
+--- The grid: how a planned iteration space is cut into blocks.
+--
+-- A grid cuts along axes: a dimension of the space (collapsed loops included), or the plan's row, a
+-- sum over ordinals. A block is one range of every axis and keeps the original order inside; blocks
+-- are numbered row-major over the ranges. A sweep (hyperplane) has sequential axes first, with one
+-- value a range.
+--
+-- A function of the loop's plan, the space and the options alone, never of workers, cores or time:
+-- that is what makes results the same for any number of workers. One cut axis gets min(n, 64)
+-- ranges, so that a few heavy iterations spread too; k of them get
+-- clamp((entries / 2^14)^(1/k), 16, 64) each, never more than the extent. The parallel axis of a
+-- sweep gets 8 to 64, the fewer the shorter and the more its phases are. What a block puts into
+-- buffers is merged on its own, so one cut axis of a loop with buffers gets fewer ranges, 16 at
+-- least, where blocks would have less than 128 iterations. A loop that is cut into stages (buffers
+-- with max_delay) gets as many more as let each stage have some 16 blocks.
+-- @module meissa.plan.grid
+
+local axis_cuts = require "meissa.plan.axis"
+local errors = require "meissa.base.errors"
+local partitions = require "meissa.plan.partition"
+local spaces = require "meissa.plan.space"
+local tables = require "meissa.base.tables"
+local weigh = require "meissa.plan.weigh"
+
+local M = {}
+
+local ONE_CUT = 64          -- ranges of a single cut axis
+local LEAST, MOST = 16, 64  -- ranges of each of several cut axes
+local BLOCK_ENTRIES = 2 ^ 14 -- entries of a block, when there are several cut axes
+local FEWEST = 8            -- ranges of the parallel axis of a long sweep
+local LEAST_OF_PHASE = 16   -- iterations of a phase that make it worth another range
+local SWEEP_BLOCKS = 2 ^ 14 -- blocks of a sweep, as long as that leaves FEWEST ranges
+local STAGE_BLOCKS = 16     -- blocks of a stage, if its iterations are bounded
+local LEAST_BUFFERED = 128  -- iterations of a block with buffers, as long as that leaves so many
+local MOST_BLOCKS = 2 ^ 24  -- that can be scheduled
+
+-- Reductions whose value may depend on the order in which iterations come.
+local IN_ORDER = {["and"] = true, ["or"] = true, min = true, max = true, with = true}
+
+-- Whether an ordered loop's blocks must be ranges of its iterations, one after the other.
+local function needs_order(plan, space)
+  if not space.ordered then return false end
+  for _, scalar in tables.each(plan.scalars) do
+    if scalar.role == "listed" or IN_ORDER[scalar.op] then return true end
+  end
+  return false
+end
+
+-- The dimension that an independent loop is cut along. The first one keeps rows together; one that
+-- is too short to feed workers gives way to the longest, or, where blocks have to follow the loop's
+-- order, to the first that has several values.
+local function free_dim(plan, space)
+  local best, longest = 1, spaces.length(plan.extents[1])
+  if plan.strategy ~= "independent" then return best end
+  local in_order = needs_order(plan, space)
+  if not in_order and longest >= ONE_CUT then return best end
+  for d = 2, space.sparse and #space.ranges or #plan.extents do
+    if in_order and longest > 1 then break end
+    local length = spaces.length(plan.extents[d])
+    if length > longest then best, longest = d, length end
+  end
+  return best
+end
+
+-- An axis along the plan's row: its least and greatest value over the box around the space.
+local function row_axis(plan)
+  local least, greatest = 0, 0
+  for d, extent in ipairs(plan.extents) do
+    local first, last = weigh.ordinals(extent)
+    local a, b = plan.row[d] * first, plan.row[d] * last
+    least, greatest = least + math.min(a, b), greatest + math.max(a, b)
+  end
+  return {row = true, range = {least, greatest, 1}}
+end
+
+local function dim_axis(plan, d)
+  local extent = plan.extents[d]
+  return {dim = d, range = {extent[1], extent[2], extent[3]}}
+end
+
+-- The axes, sequential ones first.
+local function axes_of(plan, space)
+  local axes = {}
+  if plan.row then axes[1] = row_axis(plan) end
+  local dims = plan.cut_dims
+  if plan.strategy == "independent" or plan.strategy == "serial" then
+    dims = {free_dim(plan, space)}
+  end
+  for _, d in ipairs(dims) do axes[#axes + 1] = dim_axis(plan, d) end
+  for a = 1, plan.sequential or 0 do axes[a].sequential = true end
+  return axes
+end
+
+-- How many iterations the space has at most: those of its box, or what is known of its entries.
+local function volume(plan, space)
+  if space.entries or space.sparse then return space.entries or space.count end
+  local count = 1
+  for _, extent in ipairs(plan.extents) do count = count * spaces.length(extent) end
+  return count
+end
+
+-- How many phases a sweep has; 1 without sequential axes.
+local function phases_of(axes)
+  local phases = 1
+  for _, axis in ipairs(axes) do
+    if axis.sequential then phases = phases * spaces.length(axis.range) end
+  end
+  return phases
+end
+
+-- Ranges of each axis that is cut when nothing else was asked for.
+local function usual_ranges(plan, space, parallel, phases)
+  if plan.strategy == "serial" then return 1 end
+  if phases > 1 then
+    local ranges = math.min(volume(plan, space) / phases / LEAST_OF_PHASE, SWEEP_BLOCKS / phases)
+    ranges = math.max(FEWEST, math.min(ONE_CUT, math.floor(ranges)))
+    return math.max(1, math.min(ranges, math.floor(MOST_BLOCKS / phases)))
+  end
+  local staged = 0
+  if plan.max_delay and plan.max_delay < math.huge then
+    staged = (volume(plan, space) / plan.max_delay * STAGE_BLOCKS) ^ (1 / parallel)
+    staged = math.ceil(math.min(staged, MOST_BLOCKS ^ (1 / parallel)))
+  end
+  if parallel == 1 then
+    local usual = not plan.max_delay and ONE_CUT or -- without buffers
+      math.max(STAGE_BLOCKS, math.min(ONE_CUT, math.floor(volume(plan, space) / LEAST_BUFFERED)))
+    return math.max(usual, staged)
+  end
+  local blocks = math.ceil((volume(plan, space) / BLOCK_ENTRIES) ^ (1 / parallel))
+  return math.max(math.min(MOST, math.max(LEAST, blocks)), staged)
+end
+
+local function check_asked(plan, asked, parallel)
+  if #asked ~= parallel then
+    errors.raise("OPT", "option 'grid' has %d entries, but the plan (%s) cuts %d dimension%s",
+                 #asked, plan.strategy, parallel, parallel == 1 and "" or "s")
+  end
+end
+
+-- The number of ranges wanted for each axis.
+local function wanted_ranges(plan, space, axes)
+  local phases, parallel = phases_of(axes), #axes - (plan.sequential or 0)
+  local usual = usual_ranges(plan, space, parallel, phases)
+  local asked = plan.strategy ~= "serial" and space.options.grid
+  if asked then check_asked(plan, asked, parallel) end
+  local ranges, blocks, next_asked = {}, 1, 0
+  for a, axis in ipairs(axes) do
+    ranges[a] = spaces.length(axis.range)
+    if not axis.sequential then
+      next_asked = next_asked + 1
+      ranges[a] = math.max(1, math.min(asked and asked[next_asked] or usual, ranges[a]))
+    end
+    blocks = blocks * ranges[a]
+  end
+  if blocks > MOST_BLOCKS then
+    errors.raise("OPT", "the loop's plan (%s) has %.0f steps of %d blocks, and no more than %d " ..
+                 "blocks can be scheduled. Run the loop serially: {serial = true}", plan.strategy,
+                 phases, blocks / phases, MOST_BLOCKS)
+  end
+  return ranges
+end
+
+-- Cuts the axes: where a partition does, or evenly.
+local function cut_axes(axes, partition, wanted)
+  for a, axis in ipairs(axes) do
+    if partition then
+      axis_cuts.take(axis, tonumber(partition.cut.ranges[a - 1]), partition.bounds[a - 1])
+    else
+      axis_cuts.cut(axis, wanted[a])
+    end
+  end
+end
+
+-- What the last execution decided, if it was asked for the same: `dims`, which dimension each axis
+-- cuts; `wanted`, ranges of each; `name`, those as a string.
+local function cuts_of(plan, space, ready)
+  local asked = space.options.grid
+  local text = asked and table.concat(asked, "x") or ""
+  if ready.cuts and ready.cuts.asked == text then return ready.cuts end
+  local axes = axes_of(plan, space)
+  local cuts = {wanted = wanted_ranges(plan, space, axes), asked = text, dims = {}}
+  cuts.name = table.concat(cuts.wanted, "x")
+  for a, axis in ipairs(axes) do cuts.dims[a] = axis.dim end
+  ready.cuts = cuts
+  return cuts
+end
+
+--- Cuts a space. The result has `axes` (see meissa.plan.axis), `ranges` (how many along each),
+-- `sequential` (how many axes are swept), `blocks` (the product of the ranges), `volume`
+-- (iterations at most), `ordered` (whether the loop is) and, for the entries of a sparse array,
+-- `partition`.
+-- @tab[opt] ready belongs to executions with the same plan over the same array
+function M.cut(plan, space, ready)
+  local cuts = cuts_of(plan, space, ready or {})
+  local partition = space.sparse and
+    partitions.get(space.array, cuts.dims, cuts.wanted, space.ordered) or nil
+  local key = partition and tonumber(partition.id) .. ":" .. cuts.name or cuts.name
+  local grid = plan.grids[key]
+  if grid then return grid end
+  local axes = axes_of(plan, space)
+  grid = {axes = axes, extents = plan.extents, row = plan.row, partition = partition,
+          sequential = plan.sequential or 0, ranges = {}, blocks = 1,
+          volume = volume(plan, space), ordered = space.ordered or nil}
+  cut_axes(axes, partition, cuts.wanted)
+  for a, axis in ipairs(axes) do
+    grid.ranges[a] = axis.ranges
+    grid.blocks = grid.blocks * axis.ranges
+  end
+  plan.grids = {[key] = grid} -- one at a time: a grid keeps its partition alive
+  return grid
+end
+
+--- The axis (from 1) whose ranges belong to workers.
+function M.space_axis(grid)
+  return grid.sequential + 1
+end
+
+--- The axis (from 1) along a dimension of the space that is not swept, or nil.
+function M.axis_of(grid, dim)
+  for a, axis in ipairs(grid.axes) do
+    if axis.dim == dim and not axis.sequential then return a end
+  end
+end
+
+--- The iterations of block `b` (from 0, row-major over the ranges): {first =, last =} among the
+-- partition's entries, or {lo = {...}, hi = {...}}, and with a row its least and greatest value,
+-- row_lo and row_hi.
+-- @param layout what M.layout gave
+function M.block(layout, b)
+  if layout.starts then
+    return {first = layout.starts[b + 1] + 1, last = layout.starts[b + 2]}
+  end
+  local block = {lo = {}, hi = {}}
+  local lo, hi, axes = block.lo, block.hi, layout.axes
+  for d, extent in ipairs(layout.extents) do lo[d], hi[d] = extent[1], extent[2] end
+  for a = #axes, 1, -1 do
+    local axis = axes[a]
+    local r = b % axis.ranges + 1
+    b = (b - r + 1) / axis.ranges
+    if axis.row then
+      block.row_lo, block.row_hi = axis_cuts.values(axis, r)
+    else
+      lo[axis.dim], hi[axis.dim] = axis_cuts.values(axis, r)
+    end
+  end
+  return block
+end
+
+--- A function fill(b, bounds) that writes the iterations of block `b` into a vector of int64: first
+-- and last entry from 1, or first and last index value of each dimension, then of the row if there
+-- is one. What M.block tells, without making a table.
+-- @param layout what M.layout gave
+function M.filler(layout)
+  local starts, axes, extents = layout.starts, layout.axes, layout.extents
+  if starts then
+    return function(b, bounds)
+      bounds[0], bounds[1] = starts[b + 1] + 1, starts[b + 2]
+    end
+  end
+  local row_at = 2 * #extents
+  return function(b, bounds)
+    for d = 1, #extents do
+      bounds[2 * d - 2], bounds[2 * d - 1] = extents[d][1], extents[d][2]
+    end
+    for a = #axes, 1, -1 do
+      local axis = axes[a]
+      local r = b % axis.ranges + 1
+      b = (b - r + 1) / axis.ranges
+      local at = axis.row and row_at or 2 * axis.dim - 2
+      bounds[at], bounds[at + 1] = axis_cuts.values(axis, r)
+    end
+  end
+end
+
+--- What a worker needs to find a block's iterations, as plain tables.
+function M.layout(grid)
+  if grid.partition then
+    local starts = {}
+    for b = 0, grid.blocks do starts[b + 1] = tonumber(grid.partition.start[b]) end
+    return {starts = starts, ordered = grid.ordered}
+  end
+  return {axes = grid.axes, extents = grid.extents, ordered = grid.ordered}
+end
+
+--- Of an ordered loop: blocks k * together .. come before the next so many in the loop's order;
+-- those in between may have iterations before and after each other's. Nil of loops whose order is
+-- the plan's. Axes tell blocks apart while they go along the outermost dimensions, up to the first
+-- of which a range has several values.
+function M.together(grid)
+  if not grid.ordered then return nil end
+  local together, apart = grid.blocks, true
+  for a, axis in ipairs(grid.axes) do
+    apart = apart and axis.dim == a
+    if apart then together = together / axis.ranges end
+    apart = apart and axis.ranges == spaces.length(axis.range)
+  end
+  return together
+end
+
+--- The weights of the blocks by number from 0, as a vector of uint64 that the caller keeps alive;
+-- nil if they all weigh the same or a partition tells.
+function M.weights(grid)
+  if grid.partition then return nil end
+  return weigh.blocks(grid)
+end
+
+return M

@@ -1,0 +1,413 @@
+-- SPDX-License-Identifier: MIT
+--- Plans as users see them: made once for each loop and situation, printed, measured.
+-- @module meissa.plan
+
+local array = require "meissa.array"
+local buffer = require "string.buffer"
+local buffers = require "meissa.array.buffer"
+local core = require "meissa.core"
+local environment = require "meissa.base.environment"
+local errors = require "meissa.base.errors"
+local ffi = require "ffi"
+local picture = require "meissa.plan.picture"
+local remember = require "meissa.base.remember"
+local report = require "meissa.plan.report"
+local show = require "meissa.array.show"
+local spaces = require "meissa.plan.space"
+local tables = require "meissa.base.tables"
+local views = require "meissa.plan.views"
+
+local M = {}
+
+local Plan = {}
+Plan.__index = Plan
+
+-- What the report says beside the plan itself.
+local function context_of(plan)
+  local record, moves = plan.record, {}
+  for name, about in tables.each(plan.arrays) do
+    if about.placement == "rotated" and plan.grid and about.bytes then
+      moves[name] = string.format("%d hand-overs a pass, %s", plan.grid[#plan.grid],
+                                                       show.bytes(about.bytes))
+    end
+  end
+  return {
+    file = record.file, line = record.line, over = plan.entries and record.over,
+    source = record.source, grid = plan.grid, moves = moves,
+    engine = plan.engine, engine_reason = plan.engine_reason,
+    ordered = plan.ordered, serial = plan.serial, stages = plan.stages,
+  }
+end
+
+--- print(plan): the report.
+function Plan:__tostring()
+  return report.text(self, context_of(self))
+end
+
+--- The schedule as a picture: which block runs at which step.
+function Plan:picture()
+  return picture.text(self)
+end
+
+-- In a generic `for`, a plan ends the loop at once.
+function Plan.__call()
+  return nil
+end
+
+local FLAGS = {"draws", "changes", "stores", "aliased", "alone", "reads", "quiet"}
+
+-- What the analysis depends on, but for extents, numbers, and where ranges begin and end, as one
+-- string: which arrays are the same and which extents are equal, kinds of values, the space's
+-- options. The second result are the extents as a string, the third the bindings of numbers that
+-- may reach a subscript: what a driver loop changes from one plan to the next.
+local function describe(record, space, bindings)
+  local parts, parameters = {spaces.shape(space), space.source or ""}, {}
+  local extents, equal, different = {}, {}, 0
+  local function add(value) parts[#parts + 1] = value end
+  local function add_extent(extent)
+    if not equal[extent] then
+      different = different + 1
+      equal[extent] = different
+    end
+    add(equal[extent])
+    extents[#extents + 1] = extent
+  end
+  local seen, stores, names, memories = {}, {}, 0, 0
+  local function memory_of(storage)
+    if not stores[storage] then
+      memories = memories + 1
+      stores[storage] = memories
+    end
+    return stores[storage]
+  end
+  local inside = false -- whether arguments of captured functions may reach subscripts
+  for _, binding in ipairs(bindings) do inside = inside or binding.code ~= nil end
+  local function describe_one(binding, matters)
+    add(binding.kind)
+    add(binding.depth)
+    if binding.kind == "array" then
+      if not seen[binding.array] then
+        names = names + 1
+        seen[binding.array] = names
+      end
+      add(seen[binding.array]) add(memory_of(binding.storage))
+      add(#binding.dims)
+      for _, extent in ipairs(binding.dims) do add_extent(extent) end
+      if binding.view then extents[#extents + 1] = views.words(binding.view) end
+      add(binding.sparse and "s" or "d")
+      add(binding.integer and "i" or "f")
+      if binding.scratch then add "scratch" end
+      if binding.frozen then add "frozen" end
+      if binding.buffers then
+        add "b"
+        add(memory_of(binding.buffers))
+        add(binding.delay or "")
+      end
+    elseif binding.kind == "number" or binding.kind == "boolean" then
+      if matters then parameters[#parameters + 1] = binding end
+    elseif binding.name then
+      add(binding.name)
+    elseif binding.reached then
+      add(table.concat(binding.reached, ","))
+    end
+    if binding.code then
+      add(binding.code_id)
+      add(table.concat(binding.means, ","))
+    end
+    if binding.fields then add(table.concat(binding.fields, ",")) end
+    for _, flag in ipairs(FLAGS) do
+      if binding[flag] then add(flag) end
+    end
+    if binding.acts then add(binding.acts) end
+    if binding.receiver then add("r" .. binding.receiver) end
+    if binding.impure then add(binding.impure) end
+    if binding.globals then add(binding.globals) end
+    if binding.alias then add("= " .. binding.alias) end
+  end
+  for c, binding in ipairs(bindings) do
+    local about = record.captures[c]
+    describe_one(binding, about and (about.parameter or inside and about.argument))
+  end
+  for _, binding in ipairs(bindings.inner) do describe_one(binding, true) end
+  return table.concat(parts, "|"), table.concat(extents, "x"), parameters
+end
+
+local doubles = ffi.typeof "double[?]"
+
+-- The numbers of a situation, and where its ranges begin and end, as bytes.
+local function numbers_of(space, situation)
+  local parameters, ranges = situation.parameters, space.ranges
+  local count = #parameters + 2 * #ranges
+  situation.room = situation.room or doubles(count)
+  local room = situation.room
+  for k, binding in ipairs(parameters) do room[k - 1] = binding.number end
+  for d, range in ipairs(ranges) do
+    room[count - 2 * d], room[count - 2 * d + 1] = range[1], range[2]
+  end
+  return ffi.string(room, 8 * count)
+end
+
+-- What a kernel's C text depends on of each range: its step, and whether it begins and ends at
+-- 32-bit integers. The step of a collapsed loop is no part of the situation if it is captured.
+local function add_ranges(parts, extents)
+  for _, extent in ipairs(extents) do
+    local least = math.min(extent[1], extent[2])
+    local most = math.max(extent[1], extent[2])
+    local small = least >= -2 ^ 31 and most < 2 ^ 31
+    parts[#parts + 1] = string.format("%.17g%s", extent[3], small and "" or " wide")
+  end
+end
+
+-- What a kernel's C text depends on beside the loop and the arrays' layout: the situation without
+-- its extents and numbers, and what the plan makes of it. Extents, numbers and ranges are arguments
+-- of the text, but where a row or dependent bounds have a part in it.
+local function kind_of(plan, form)
+  local parts, bound = {form, plan.strategy}, plan.row ~= nil
+  add_ranges(parts, plan.extents)
+  for _, scalar in ipairs(plan.scalar_list) do
+    parts[#parts + 1] = string.format("%d %s %s %s %s", scalar.capture, scalar.role,
+                                      scalar.op or "", scalar.wins or "", scalar.start or "")
+  end
+  for _, extent in ipairs(plan.extents) do bound = bound or extent.low ~= nil end
+  if bound then parts[#parts + 1] = buffer.encode {plan.row or {}, plan.extents} end
+  return table.concat(parts, "|")
+end
+
+-- Adds the views that running a plan needs: `array_of[c]`, what happens to the array that capture c
+-- is; `scalar_list`, the scalars in the order of their captures.
+local function index(plan, bindings)
+  local by_array = {}
+  for _, about in tables.each(plan.arrays) do
+    about.written = about.memory ~= "read" and about.memory ~= "none"
+    about.bytes = array.describe(buffers.pending(bindings[about.binding].value)).bytes
+    by_array[bindings[about.binding].array] = about
+  end
+  plan.array_of, plan.buffers = {}, {}
+  for c, binding in ipairs(bindings) do
+    if binding.kind == "array" then
+      if binding.buffers and by_array[binding.array].binding == c then
+        plan.buffers[#plan.buffers + 1] = c
+        plan.max_delay = math.min(plan.max_delay or math.huge, binding.delay or math.huge)
+      end
+      plan.array_of[c] = by_array[binding.array] or {access = "none", written = false}
+    end
+  end
+  for _, c in ipairs(plan.buffers) do
+    local own, binding = plan.array_of[c], bindings[c]
+    own.delay = binding.delay
+    for path, about in tables.each(plan.arrays) do
+      if bindings[about.binding].storage == binding.buffers then
+        own.buffer_of = path
+        about.stale = math.max(about.stale or 0, binding.delay and plan.max_delay or math.huge)
+      end
+    end
+  end
+  for _, binding in ipairs(bindings) do plan.draws = plan.draws or binding.draws end
+  plan.scalar_list = {}
+  for name, scalar in tables.each(plan.scalars) do
+    scalar.name = name
+    plan.scalar_list[#plan.scalar_list + 1] = scalar
+  end
+  table.sort(plan.scalar_list, function(a, b) return a.capture < b.capture end)
+end
+
+-- The scalar whose last bits a run in blocks may change although reduce = "serial" forbids it.
+local function reordered(plan, space)
+  if space.reduce ~= "serial" then return nil end
+  for _, scalar in ipairs(plan.scalar_list) do
+    if scalar.op == "+" or scalar.op == "*" then
+      return scalar.name
+    end
+  end
+end
+
+--- Whether a plan has no iterations: a collapsed loop's bounds may leave none.
+function M.is_empty(plan, space)
+  if space.count == 0 then return true end
+  for _, extent in ipairs(plan.extents) do
+    if spaces.length(extent) < 1 then return true end
+  end
+  return false
+end
+
+--- Whether a plan is run in this process by the engine, where others are by the iterator: blocks of
+-- collapsed loops, of sweeps and of skewed loops are no ranges of what the iterator gives.
+function M.needs_engine(plan, space)
+  return not space.sparse and (space.collapse > 1 or plan.row ~= nil or
+                               plan.strategy == "hyperplane")
+end
+
+--- Whether a plan is run as the plain loop.
+function M.runs_serially(plan, space)
+  return plan.strategy == "serial" or space.serial
+end
+
+--- Raises DEP, with the report, for a plan that is not to be run in this space.
+function M.check(plan, space)
+  if plan.strategy == "serial" and not space.serial then
+    local text, head = tostring(plan), string.format("%s:%d: ", plan.file, plan.line)
+    if string.sub(text, 1, #head) == head then text = string.sub(text, #head + 1) end
+    error(errors.new {code = "DEP", message = text, file = plan.file, line = plan.line}, 0)
+  end
+  local name = reordered(plan, space)
+  if name and not space.serial then
+    errors.raise("DEP", "'%s' is formed block by block, which may change its last bits, and " ..
+                 "reduce = \"serial\" forbids that. Leave the option out, or run the loop " ..
+                 "serially: {serial = true}", name)
+  end
+end
+
+-- Operators that take any value to start from.
+local ANY_START = {["and"] = true, ["or"] = true, with = true}
+
+-- A key whose value cannot be added to, or nil.
+local function find_stranger(sums)
+  for key, value in tables.each(sums) do
+    if value and not tonumber(value) then return key end
+  end
+end
+
+--- Raises BDY when a reduction starts from something that its operator cannot take.
+function M.check_scalars(plan, values)
+  for _, scalar in ipairs(plan.scalar_list) do
+    local value = values[scalar.capture]
+    if scalar.role == "reduction" and not ANY_START[scalar.op] and scalar.start ~= "nil" and
+       type(value) ~= "number" then
+      errors.raise("BDY", "'%s' is %s before the loop; the reduction '%s' starts from a number",
+                   scalar.name, value == nil and "nil" or "a " .. type(value), scalar.op)
+    end
+    local stranger = scalar.role == "counted" and find_stranger(value)
+    if stranger ~= nil and stranger ~= false then
+      local form = type(stranger) == "string" and "%q" or "%s"
+      errors.raise("BDY", "%s[%s] is a %s before the loop; sums by key need a table that holds " ..
+                   "numbers only. Give them one of their own", scalar.name,
+                   string.format(form, tostring(stranger)), type(value[stranger]))
+    end
+  end
+end
+
+--- The name that the array behind capture c has in the loop.
+function M.name_of(plan, c)
+  for name, about in tables.each(plan.arrays) do
+    if about == plan.array_of[c] then return "'" .. name .. "'" end
+  end
+  return "an array"
+end
+
+--- Raises ARR when the loop would read an array whose contents were lost, or write a snapshot.
+function M.check_contents(plan, space, bindings, values)
+  for c, binding in ipairs(bindings) do
+    if binding.kind == "array" then
+      local access = plan.array_of[c].access
+      if access == "read" or access == "read+write" then array.checked(values[c]) end
+      if plan.array_of[c].written and access ~= "read" and array.core(values[c]).writable == 0 then
+        errors.raise("ARR", "the loop writes %s, a snapshot, which cannot be written; clone() it",
+                     M.name_of(plan, c))
+      end
+    end
+  end
+  if space.array then array.checked(space.array) end
+end
+
+local explained, told = setmetatable({}, {__mode = "k"}), {}
+
+--- Shows a plan once where that was asked for; results go to stdout, explanations to stderr. Plans
+-- of one loop that differ in nothing but their grid, as a driver loop makes them whose bounds move,
+-- count as one.
+function M.explain(plan, space)
+  if explained[plan] or not (space.explain or environment.flag "MEISSA_EXPLAIN") then return end
+  explained[plan] = true
+  local context = context_of(plan)
+  context.grid, context.moves = nil, nil
+  local words = report.text(plan, context)
+  if told[words] then return end
+  told[words] = true
+  io.stderr:write(tostring(plan), "\n")
+end
+
+-- Bytes of a plan, and of a letter of the loop's text; see remember.lua.
+local PLAN_BYTES, PLAN_LETTER = 21000, 2
+
+--- A loop's plans and kernels take so many bytes more. All are made anew when they become too many,
+-- as for a driver loop with moving bounds, which makes a plan for each.
+function M.charge(record, bytes)
+  local kept = remember.weight(record)
+  record.planned = (record.planned or 0) + bytes
+  if kept + bytes > remember.MOST_OF_ONE then
+    record.plans, record.kernels, record.recent = {}, {}, nil
+    remember.charge(record, bytes - record.planned)
+    record.planned = bytes
+  end
+  remember.charge(record, bytes)
+end
+
+-- The plans of a loop for situations that differ in numbers alone, by these.
+local function plans_of(record, shape)
+  local list = record.plans[shape]
+  if not list then
+    list = {}
+    record.plans[shape] = list
+  end
+  return list
+end
+
+local function keep(record, shape, numbers, plan)
+  local info = record.info
+  M.charge(record, PLAN_BYTES + PLAN_LETTER * (info.finish - info.begin))
+  plans_of(record, shape)[numbers] = plan
+end
+
+-- Raises ARR where the body calls a method that arrays do not have.
+local function check_methods(record, plan)
+  if not plan.stranger then return end
+  local ok, err = pcall(array.check_method, plan.stranger)
+  if ok then return end
+  err.file, err.line = record.file, plan.stranger_line
+  error(err, 0)
+end
+
+-- Makes a plan.
+local function make(record, space, bindings, situation)
+  local plan, err = core.plan(record.loop, bindings, space)
+  if not plan then errors.raise_core(err) end
+  check_methods(record, plan)
+  report.drop_impossible_fixes(plan)
+  plan.file, plan.line, plan.engine = record.file, record.line, "lua"
+  plan.serial, plan.entries = space.serial, space.array ~= nil
+  plan.record, plan.ordered, plan.kernels = record, space.ordered, {}
+  plan.grids = {}
+  index(plan, bindings)
+  views.name_bases(plan.arrays, bindings)
+  plan.kind, plan.shape = kind_of(plan, situation.form), situation.extents
+  return setmetatable(plan, Plan)
+end
+
+--- The plan of a loop for a space and bindings, from the record's cache or made.
+-- @tab[opt] situation belongs to these bindings but for their numbers, and to the space but for
+-- where its ranges begin and end
+-- Errors: SRC, OPT, BUG; a loop that may not run in parallel has a plan that says so.
+function M.get(record, space, bindings, situation)
+  situation = situation or {}
+  if not situation.shape then
+    local form, extents, parameters = describe(record, space, bindings)
+    situation.form, situation.extents, situation.parameters = form, extents, parameters
+    situation.shape = form .. "|" .. extents
+  end
+  local numbers = numbers_of(space, situation)
+  local plan = plans_of(record, situation.shape)[numbers]
+  if not plan then
+    plan = make(record, space, bindings, situation)
+    keep(record, situation.shape, numbers, plan)
+  end
+  return plan
+end
+
+--- A plan with what running it took: `seconds` in all, `launch` until the first iteration,
+-- `workers` (how many), `moved` (bytes), in `shares` for each worker busy, waited and moved; of
+-- workers that died meanwhile `deaths`, blocks `redone` alone, and how often all were `repeated`.
+function M.measured(plan, measured)
+  for name, value in tables.each(measured) do rawset(plan, name, value) end
+  return plan
+end
+
+return M
