@@ -36,6 +36,7 @@ local ORDER = {"0-lua", "1-shared-lua", "2-shared-lua", "2-value-lua", "0-native
 -- process, and the share of them that is compiled.
 local OWN = "spec/bank/suites.lua"
 local LOOPS, VIEWS = "spec/support/random_loops.lua", "spec/support/random_views.lua"
+local WHOLE = "spec/support/whole_programs.lua"
 local SUITES = {
   {"features", OWN, "features FIRST LAST", 23, 23, 1, fixed = true},
   {"strategies", OWN, "strategies FIRST LAST", 85, 85, 1, fixed = true},
@@ -43,7 +44,8 @@ local SUITES = {
   {"rows", OWN, "rows FIRST LAST", 98, 98, 0.3, fixed = true},
   {"guards", "spec/support/guards.lua", "meissa", 1, 1, 1, fixed = true},
   {"examples of views", VIEWS, "meissa -14 14", 1, 1, 1, fixed = true},
-  {"names", "spec/support/names.lua", "FIRST LAST WORKERS", 300, 30, 0.1},
+  {"names", WHOLE, "names FIRST LAST WORKERS", 300, 30, 0.1},
+  {"worlds", WHOLE, "worlds FIRST LAST WORKERS", 200, 20, 0.1},
   {"guarded", LOOPS, "meissa FIRST COUNT guarded", 300, 100, 0.1},
   {"affine", LOOPS, "meissa FIRST COUNT", 250, 125, 0.1},
   {"views", VIEWS, "meissa FIRST COUNT", 250, 125, 0.1},
@@ -133,6 +135,7 @@ local function tasks_of(patterns)
   local tasks = {}
   if wanted("examples", patterns) then add_examples(tasks) end
   for _, suite in ipairs(SUITES) do
+    assert(io.open(suite[2])):close() -- a program that is gone is no program that does the same
     for _, road in ipairs(ORDER) do
       if wanted(suite[1], patterns) then add_suite(tasks, suite, road) end
     end

@@ -40,7 +40,7 @@ local last_plan
 local function finished() return nil end
 
 -- Bytes of a loop's kernels, and of a letter of its own text; see remember.lua.
-local KERNEL_BYTES, KERNEL_LETTER = 110000, 300
+local KERNEL_BYTES, KERNEL_LETTER = 165000, 300
 
 -- The loop's callee must be the function that is running: anything else is a wrapper.
 local function check_callee(record, func, level, running)

@@ -20,7 +20,7 @@ local by_function = setmetatable({}, {__mode = "k"})
 local by_text = {}
 
 -- Bytes of a loop, and of a letter of its own text; see remember.lua.
-local LOOP_BYTES, LOOP_LETTER = 40000, 60
+local LOOP_BYTES, LOOP_LETTER = 56000, 60
 
 -- The name of a chunk as messages show it.
 local function display_name(info)
