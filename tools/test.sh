@@ -1,7 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 #
-# Runs test programs and specs, each in a session of its own under a time limit.
+# Runs test programs and specs, each in a session of its own under a time limit, two at a time
+# where there are two cores: most wait more than they compute.
 #
 #   tools/test.sh FILE...        x_spec.lua runs under busted on LuaJIT, anything else is a program
 #                                whose last line is "N passed, N failed"
@@ -14,6 +15,7 @@
 #   MEISSA_TEST_SLOWDOWN=N   multiplies all limits (sanitizers and valgrind are slow)
 #   MEISSA_TEST_PRELOAD=...  LD_PRELOAD for the tests alone
 #   MEISSA_TEST_LIMIT=N      another limit than 120
+#   MEISSA_TEST_JOBS=N       how many files run at a time
 #   MEISSA_TEST_SEED=N       another seed of the random tests than the suite's own; "random" takes
 #                            one from the clock and prints it
 #   MEISSA_TEST_GC=step      LuaJIT's collector works at every allocation and never rests
@@ -26,10 +28,12 @@ unset MAKEFLAGS MFLAGS MAKELEVEL
 
 here=$(cd "$(dirname "$0")" && pwd)
 scratch=$(mktemp -d) || exit 1
-log=$scratch/log       # what the file under test printed
-counts=$scratch/counts # written by tools/busted_report.lua: "passed failed skipped" when it is done
-doing=$scratch/doing   # the test that is running, for the report on a hang or a crash
-current=0              # the session that is running
+# Of a lane, which runs one file after the other:
+log=     # what the file under test printed
+counts=  # written by tools/busted_report.lua: "passed failed skipped" when it is done
+doing=   # the test that is running, for the report on a hang or a crash
+current=0 # the session that is running
+lanes=()
 
 # Compiled loops are kept for the tests of one run, and apart from the user's own.
 if [ -z "${MEISSA_CACHE:-}" ]; then
@@ -59,9 +63,14 @@ kill_members() {
   [ ${#list[@]} = 0 ] || kill -KILL "${list[@]}" 2>/dev/null
 }
 
-# On an interruption the running session goes first, then this script.
-stop() {
+# On an interruption the running sessions go first, then the lanes, then this script.
+stop_lane() {
   [ "$current" = 0 ] || kill_members "$current"
+  exit 130
+}
+stop() {
+  [ ${#lanes[@]} = 0 ] || kill -TERM "${lanes[@]}" 2>/dev/null
+  wait
   rm -rf "$scratch"
   trap - INT TERM EXIT
   exit 130
@@ -121,7 +130,7 @@ run() {
     command=(env "LD_PRELOAD=$MEISSA_TEST_PRELOAD" "${command[@]}")
   fi
   # A session rather than a process group: what a test starts may make groups (timeout does).
-  setsid timeout -k 2 "$limit" "${command[@]}" >"$log" 2>&1 </dev/null &
+  setsid timeout -k 2 "$limit" "${command[@]}" >"$log" 2>&1 </dev/null 8<&- 9>&- &
   current=$!
   wait "$current" 2>/dev/null
   status=$?
@@ -192,8 +201,48 @@ test_file() {
   passed=$((passed + good)) failed=$((failed + bad)) skipped=$((skipped + pending))
 }
 
-for file in "$@"; do
-  test_file "$file"
+# Takes the next file from the queue. All lanes read from one place in it, each has a lock of its
+# own.
+next_file() {
+  flock 9
+  IFS= read -r file <&8
+  local status=$?
+  flock -u 9
+  return "$status"
+}
+
+# Runs files until none is left. What is said of one comes in one piece.
+lane() {
+  local file
+  mkdir "$1"
+  log=$1/log counts=$1/counts doing=$1/doing
+  exec 9>"$scratch/lock"
+  trap stop_lane TERM
+  while next_file; do
+    test_file "$file" >"$1/said"
+    flock 9
+    cat "$1/said"
+    flock -u 9
+  done
+  echo "$passed $failed $skipped" >"$1/sums"
+}
+
+printf '%s\n' "$@" >"$scratch/queue"
+exec 8<"$scratch/queue"
+cores=$(nproc)
+jobs=${MEISSA_TEST_JOBS:-$((cores < 2 ? cores : 2))}
+for ((k = 1; k <= jobs && k <= $#; k++)); do
+  lane "$scratch/$k" &
+  lanes+=($!)
+done
+wait
+for ((k = 1; k <= ${#lanes[@]}; k++)); do
+  if read -r good bad pending 2>/dev/null <"$scratch/$k/sums"; then
+    passed=$((passed + good)) failed=$((failed + bad)) skipped=$((skipped + pending))
+  else
+    echo "A lane ended before its tests did."
+    failed=$((failed + 1))
+  fi
 done
 echo
 if [ $((passed + failed)) = 0 ]; then

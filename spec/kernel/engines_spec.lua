@@ -12,7 +12,7 @@ local random = dofile("spec/kernel/engines_random.lua")
 local runner = dofile("spec/kernel/engines_run.lua")
 
 local seed = require "spec.support.seed"
-local count = tonumber(os.getenv("MEISSA_BODIES") or "") or 180
+local count = tonumber(os.getenv("MEISSA_BODIES") or "") or 300
 -- Kernels in one compilation; and for a mutant, and how often more are tried.
 local BATCH, FEW, MOST_TRIES = 30, 5, 12
 
