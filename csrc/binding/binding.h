@@ -21,6 +21,10 @@ void ms_bind_undo(lua_State *L);
 /* analysis.c: core.loop and core.plan, and the types of what they return. */
 void ms_bind_analysis(lua_State *L);
 
+/* keys.c: the methods `keys` and `settle` of loops. */
+int ms_list_keys(lua_State *L);
+int ms_settle_keys(lua_State *L);
+
 /* The loop or plan at `index`; raises if it is something else. A plan may also be given as the
  * table that core.plan returns. Owned by the userdata. */
 ms_loop *ms_check_loop(lua_State *L, int index);

@@ -290,11 +290,8 @@ static void method_of_other(ms_walk *walk, const ms_value *object, ms_node *node
   bool pure =
       object->kind != MS_VALUE_OTHER || (own == 0 && ms_effect_is_string_method(node->text));
   bool quiet = object->kind == MS_VALUE_OTHER && object->quiet;
-  if (own != 0 && !object->plain) { /* it may be an array, whose methods store themselves */
-    ms_effect effect = ms_effect_of_method(node->text, node->kids - 1);
-    quiet = quiet && effect != MS_EFFECT_WRITE && effect != MS_EFFECT_UPDATE &&
-            strcmp(node->text, "free") != 0;
-  }
+  bool changes = ms_effect_changes(node->text, node->kids - 1);
+  if (own != 0 && !object->plain && changes) quiet = false; /* it may be an array */
   arguments all = evaluate_arguments(walk, node, NULL);
   if (walk->space->methods && !all.simple) pure = false;
   touch_arguments(walk, &all, pure ? USE_READ : quiet ? USE_BY_KIND : USE_WRITE, node);
@@ -307,8 +304,7 @@ static void method_of_other(ms_walk *walk, const ms_value *object, ms_node *node
   if (!quiet || !all.known) ms_walk_touch_groups(walk, own, true, node);
   find_changes(walk, object, node);
   bool array = object->objects != 0 && object->objects != MS_OBJECTS_ELEMENT;
-  if (array && (strcmp(node->text, "fill") == 0 || strcmp(node->text, "free") == 0))
-    ms_walk_find_store(walk, true, object, node);
+  if (array && changes) ms_walk_find_store(walk, true, object, node);
   *value = ms_value_other(own | all.groups | walk->stored, true);
   value->acts = object->acts | all.acts;
   value->changes = object->changes || all.changes;

@@ -157,6 +157,11 @@ ms_effect ms_effect_of_method(const char *name, uint32_t arguments) {
   return find(methods, sizeof methods / sizeof methods[0], name, MS_EFFECT_UNKNOWN);
 }
 
+bool ms_effect_changes(const char *name, uint32_t arguments) {
+  ms_effect effect = ms_effect_of_method(name, arguments);
+  return effect == MS_EFFECT_WRITE || effect == MS_EFFECT_UPDATE || strcmp(name, "free") == 0;
+}
+
 bool ms_effect_is_shape(const char *name) {
   return lists(shapes, sizeof shapes / sizeof shapes[0], name);
 }

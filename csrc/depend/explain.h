@@ -7,6 +7,9 @@
 #include "depend/strategy.h"
 #include "depend/walk.h"
 
+/* Longer code is cut in places and not repeated in fixes. */
+#define MS_LONGEST_TEXT 72
+
 typedef struct ms_reasons {
   ms_reason *item;
   uint32_t count, capacity;

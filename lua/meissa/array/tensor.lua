@@ -28,14 +28,15 @@ end
 --- A tensor's elements, as an array of their type, or int32 for smaller integers; nil for what is
 -- no tensor of numbers that arrays can hold. An empty tensor has extent 0.
 function M.read(value)
-  local number = types[class_of(value)]
+  local class = class_of(value)
+  local number = types[class]
   if not number then return nil end
   local flat = value:contiguous()
   local count, dims = flat:nElement(), flat:size():totable()
   local A = make.dense(#dims > 0 and dims or { 0 }, number)
   if count == 0 then return A end
   local from, to = package.loaded.torch.data(flat), core.elements(A.array)
-  if names[number] == string.sub(class_of(value), 7) then
+  if names[number] == string.sub(class, 7) then
     ffi.copy(to, from, count * ffi.sizeof(core.element_ctypes[number]))
     core.lib.ms_type_settle_nan(number, to, count)
   else
