@@ -342,6 +342,7 @@ void ms_space_from_lua(lua_State *L, int index, ms_space *space) {
   space->serial_allowed = field_boolean(L, index, "serial");
   space->impure = field_boolean(L, index, "impure");
   space->methods = field_boolean(L, index, "methods");
+  space->barred = field_string(L, index, "barred");
   space->positions = field_boolean(L, index, "positions");
   space->collapse = small(L, field_number(L, index, "collapse", 1), "collapse");
   if (space->collapse < 1) luaL_error(L, "collapse counts from 1");

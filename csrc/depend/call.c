@@ -290,6 +290,7 @@ static void method_of_other(ms_walk *walk, const ms_value *object, ms_node *node
   bool pure =
       object->kind != MS_VALUE_OTHER || (own == 0 && ms_effect_is_string_method(node->text));
   bool quiet = object->kind == MS_VALUE_OTHER && object->quiet;
+  if (object->kind != MS_VALUE_OTHER || !object->plain) ms_walk_find_barred(walk, node->text, node);
   bool changes = ms_effect_changes(node->text, node->kids - 1);
   if (own != 0 && !object->plain && changes) quiet = false; /* it may be an array */
   arguments all = evaluate_arguments(walk, node, NULL);

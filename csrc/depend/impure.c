@@ -30,6 +30,34 @@ void ms_walk_find_globals(ms_walk *walk, const char *words, const ms_node *node)
                message);
 }
 
+/* A line of the barred fields: the remedy, a tab, why. */
+static void find_barred(ms_walk *walk, const char *name, const char *line, const ms_node *node) {
+  size_t remedy = strcspn(line, "\t");
+  const char *why = line + remedy + 1;
+  const char *message =
+      ms_arena_format(walk->arena, "%s, which the program has given plain values, %.*s", name,
+                      (int)strcspn(why, "\n"), why);
+  walk->failed = walk->failed || message == NULL;
+  if (strncmp(line, "impure", remedy) == 0 && remedy > 0) {
+    ms_walk_find(walk, MS_REASON_IMPURE, false, node, NULL, message);
+    return;
+  }
+  bool named = strncmp(line, "name", remedy) == 0 && remedy > 0;
+  ms_walk_find(walk, MS_REASON_METHOD, false, node,
+               named ? "call the function by a name: local f = string.name  ... f(s)" : NULL,
+               message);
+}
+
+void ms_walk_find_barred(ms_walk *walk, const char *name, const ms_node *node) {
+  size_t length = strlen(name);
+  for (const char *line = walk->space->barred; line != NULL; line = strchr(line, '\n')) {
+    line += *line == '\n';
+    if (strncmp(line, name, length) != 0 || line[length] != '\t') continue;
+    find_barred(walk, name, line + length + 1, node);
+    return;
+  }
+}
+
 void ms_walk_find_impure(ms_walk *walk, const char *name, const ms_node *node) {
   if (name != NULL && strstr(name, "it uses math.random") != NULL) {
     ms_walk_find_random(walk, node);

@@ -123,9 +123,12 @@ typedef struct ms_space {
   bool ordered;
   bool serial_allowed; /* serial = true */
   bool impure;         /* impure = true: files and foreign code may be used */
-  bool methods;   /* those of strings, or what operators do with plain values, is the program's */
-  bool positions; /* sparse: entries are told apart by their place, for random numbers */
-  uint32_t collapse; /* 1: none; n: take in the next n-1 perfectly nested numeric loops */
+  bool methods; /* those of strings, or what operators do with plain values, is the program's */
+  const char *barred; /* methods: of these those that a loop cannot call, each a line of its own:
+                         name, tab, "impure", "name" (it may be called by one) or nothing, tab,
+                         why; or NULL */
+  bool positions;     /* sparse: entries are told apart by their place, for random numbers */
+  uint32_t collapse;  /* 1: none; n: take in the next n-1 perfectly nested numeric loops */
 } ms_space;
 
 /* Most forms that bound a collapsed loop from one side. */

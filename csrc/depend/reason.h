@@ -31,6 +31,7 @@
   X(OVERWRITTEN, "DEP118", "buffer overwritten")                         \
   X(GLOBALS, "DEP119", "globals used as a table")                        \
   X(OBJECTS, "DEP120", "write into an array of objects")                 \
+  X(METHOD, "DEP121", "method of plain values")                          \
   X(ADD_LOCAL, "DEP201", "global variable assigned")                     \
   X(ORDER_COSTS, "DEP202", "cheaper in any order")
 

@@ -23,6 +23,8 @@ void ms_walk_view(ms_walk *walk, uint32_t binding, ms_value *value) {
 /* What indexing an object with something unknown gives: any part of it. */
 void ms_walk_part(ms_walk *walk, const ms_value *object, const ms_node *node, ms_value *value) {
   if (object->kind == MS_VALUE_NUMBER || object->kind == MS_VALUE_SCALAR) {
+    if (node->kind == MS_INDEX && node->kid[1]->kind == MS_STRING)
+      ms_walk_find_barred(walk, node->kid[1]->text, node);
     *value = ms_value_scalar();
     return;
   }

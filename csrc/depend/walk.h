@@ -245,6 +245,8 @@ void ms_walk_assign(ms_walk *walk, ms_node *target, const ms_value *value);
 void ms_walk_find_store(ms_walk *walk, bool proven, const ms_value *into, const ms_node *node);
 void ms_walk_find_impure(ms_walk *walk, const char *words, const ms_node *node);
 void ms_walk_find_random(ms_walk *walk, const ms_node *node);
+/* A field of a plain value, or of what may be one: the program may have given it such a method. */
+void ms_walk_find_barred(ms_walk *walk, const char *name, const ms_node *node);
 void ms_walk_find_globals(ms_walk *walk, const char *words, const ms_node *node);
 void ms_walk_event(ms_walk *walk, const ms_value *value, ms_event event, const ms_node *node);
 void ms_walk_binding(ms_walk *walk, uint32_t index, ms_value *value);

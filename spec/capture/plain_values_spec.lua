@@ -2,7 +2,7 @@
 --
 -- Plain values lead to what the program has put into their metatables: what a body changes is seen
 -- that way, too, or refused, and functions that may change something are not called so.
--- luacheck: globals string.peek string.tally string.put math.tally n_of_spec
+-- luacheck: globals string.peek string.tally string.put string.shout math.tally n_of_spec
 local meissa = require "meissa"
 local parallel = meissa.parallel
 
@@ -28,7 +28,7 @@ describe("plain values", function()
   teardown(function() meissa.init {} end)
 
   after_each(function()
-    string.peek, string.tally, string.put = nil, nil, nil
+    string.peek, string.tally, string.put, string.shout = nil, nil, nil, nil
     A:fill(0)
   end)
 
@@ -81,23 +81,23 @@ describe("plain values", function()
       setmetatable({}, {__index = setmetatable({}, {__index = string})}),
     } do
       strings.__index = index
-      refused("BDY", "string.put may use arrays of the program", function()
+      refused("DEP", "put, which the program has given plain values, may use arrays", function()
         for i in parallel(12) do B[i] = ("x"):put() end
       end)
     end
     strings.__index = {deep = {put = string.put}}
-    refused("BDY", "may use arrays of the program", function()
+    refused("DEP", "deep, which the program has given plain values, may use arrays", function()
       for i in parallel(12) do B[i] = ("x").deep.put() end
     end)
   end)
 
   it("do not lead to functions that the body may call by a name", function()
     string.put = function(s, k) A[k or 1] = A[k or 1] + 1 return #s end
-    refused("BDY", "string.put may use arrays of the program", function()
+    refused("DEP", "put, which the program has given plain values, may use arrays", function()
       for i in parallel(12) do B[i] = string.put("x", i) + ("ab"):put() end
     end)
     local put = string.put
-    refused("BDY", "string.put may use arrays of the program", function()
+    refused("DEP", "put, which the program has given plain values, may use arrays", function()
       for i in parallel(12) do B[i] = put("x", i) + ("ab"):put() end
     end)
     for i in parallel(12) do B[i] = string.put("x", i) + #("ab"):rep(2) end
@@ -105,6 +105,55 @@ describe("plain values", function()
     assert.equal(24, A:sum())
     assert.equal(12 * 6, B:sum())
   end)
+end)
+
+describe("a method that the program has given strings", function()
+  local words, stuck, remove, random = {}, coroutine.create(print), os.remove, math.random
+  for k = 1, 12 do words[k] = string.rep("x", k) end
+  local methods = {
+    DEP116 = function(s) remove "" return #s end,
+    DEP121 = function(s) return stuck and #s end,
+    ["DEP121 method of plain values"] = function(s) A[1] = A[1] + 1 return #s end,
+  }
+  local function ask(s) return s:shout() end
+  local loops = {
+    function(opts) for i in parallel(12, opts) do B[i] = ("x"):shout() end end,
+    function(opts) for i in parallel(12, opts) do B[i] = words[i]:shout() end end,
+    function(opts) for i in parallel(12, opts) do local s = words[i] B[i] = ask(s) end end,
+    function(opts) for i in parallel(12, opts) do B[i] = ("x").shout("x") end end,
+  }
+
+  after_each(function() string.shout = nil meissa.init {} end)
+
+  for _, workers in ipairs {0, 1, 2} do
+    it("and that no loop may call is refused before anything runs on " .. workers, function()
+      meissa.init {workers = workers}
+      B:fill(0)
+      for code, method in pairs(methods) do
+        for _, loop in ipairs(loops) do
+          string.shout = method
+          refused("DEP", "[" .. code, function() loop({}) end)
+          assert.equal(0, B:sum())
+        end
+      end
+    end)
+
+    it("is called where it may be, also by its name, and where files are meant, on " .. workers,
+       function()
+      meissa.init {workers = workers}
+      local object, list = {shout = function() return 3 end}, {"a", "bb"}
+      string.shout = methods.DEP116
+      for i in parallel(12) do B[i] = object:shout() + #list[1]:rep(i) end
+      assert.equal(3 * 12 + 78, B:sum())
+      for i in parallel(12, {impure = true}) do B[i] = words[i]:shout() end
+      assert.equal(78, B:sum())
+      string.shout = function(s) return #s + 1 end
+      for _, loop in ipairs(loops) do loop({}) end
+      assert.equal(12 * 2, B:sum())
+      string.shout = function() return random() end
+      refused("DEP", "uses math.random", function() loops[1]({impure = true}) end)
+    end)
+  end
 end)
 
 describe("a library without changes", function()

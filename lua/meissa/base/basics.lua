@@ -115,6 +115,45 @@ function M.each_function(metas, is_searched, visit)
   return seen
 end
 
+-- Calls visit(key, value) for what plain values of a type give for keys: of several tables in which
+-- a key is looked for, the first.
+local function each_field(meta, is_searched, visit)
+  local index, seen, met = meta and rawget(meta, "__index"), {}, {}
+  while type(index) == "table" and not seen[index] do
+    seen[index] = true
+    for _, key in ipairs(is_searched(index) and tables.keys(index) or libraries.keys(index)) do
+      if not met[key] then visit(key, rawget(index, key)) end
+      met[key] = true
+    end
+    index = next_index(index)
+  end
+end
+
+--- What the fields of plain values lead to that is refused, by name: the words for the first such
+-- function.
+-- @tab metas what changed gave
+-- @func is_searched see each_function
+-- @tab refused words, by function
+function M.refused_fields(metas, is_searched, refused)
+  local found = {}
+  local function words_of(value, seen)
+    if type(value) == "function" then return refused[value] end
+    if type(value) ~= "table" or seen[value] or not is_searched(value) then return nil end
+    seen[value] = true
+    for _, key in ipairs(tables.keys(value)) do
+      local words = words_of(rawget(value, key), seen)
+      if words then return words end
+    end
+    return words_of(debug.getmetatable(value), seen)
+  end
+  for _, name in ipairs(TYPES) do
+    each_field(metas[name], is_searched, function(key, value)
+      found[key] = found[key] or words_of(value, {})
+    end)
+  end
+  return found
+end
+
 -- This process's own, while it wears others.
 local own
 

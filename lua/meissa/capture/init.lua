@@ -287,6 +287,8 @@ end
 -- @func describe as for resolve
 -- @bool method whether it is called only as a method, where the analysis knows what is passed
 -- @bool may_be_impure whether files and foreign code may be used
+-- @treturn string|nil why
+-- @treturn bool|nil whether it is that files and foreign code are used
 function M.refusal(fn, describe, method, may_be_impure)
   local state = { describe = describe, opaque = {}, by_array = {}, extra = {}, assigned = {},
     slots = slots.new(), holders = {}, count = 0 }
@@ -298,9 +300,13 @@ function M.refusal(fn, describe, method, may_be_impure)
     return "may change variables, tables or arrays"
   end
   if search.draws then return "draws random numbers" end
-  if may_be_impure or builtins[fn] then return nil end
-  local why = impure.of(fn, builtins, field_of, state.requires)
-  return why and string.gsub(why, "^it ", "", 1)
+  local why = not builtins[fn] and impure.of(fn, builtins, field_of, state.requires)
+  if not why then return nil end
+  if string.find(why, "math.random", 1, true) then
+    return "uses math.random, whose numbers depend on the order of its calls"
+  end
+  if may_be_impure then return nil end
+  return string.gsub(why, "^it ", "", 1), true
 end
 
 -- The bindings of the captures, each with its `root` for now.

@@ -8,6 +8,7 @@
 
 local array = require "meissa.array"
 local buffers = require "meissa.array.buffer"
+local carry = require "meissa.kernel.carry"
 local captured = require "meissa.plan.captured"
 local engine = require "meissa.kernel.engine"
 local errors = require "meissa.base.errors"
@@ -59,7 +60,8 @@ end
 -- space =, plan =, bindings =, values =, ready =, basics = (see captured), roots =, env = (where
 -- values were found)}, and as it is known `draws`, `kernel`, `native`, `grid`, `session`, `called`.
 local function plan_loop(record, space, roots, env)
-  local basics, found = captured.basics(space), captured.find(record, space, roots, env)
+  local basics = captured.basics(space, carry.travels)
+  local found = captured.find(record, space, roots, env)
   local plan = found.plan
   if not plan then
     plan = plans.get(record, space, found.bindings, found.situation)

@@ -24,6 +24,7 @@
 -- @module meissa.kernel.carry
 local buffer = require("string.buffer")
 local ffi = require("ffi")
+local arrays = require("meissa.array")
 local bytecode = require("meissa.kernel.bytecode")
 local builtin = require("meissa.base.builtin")
 local errors = require("meissa.base.errors")
@@ -226,9 +227,13 @@ end
 -- Whether a function can travel, by function, when it was first asked for.
 local travels = setmetatable({}, { __mode = "k" })
 
-function Encoder:travels(fn)
+-- Arrays are judged apart, where it is known which of them a loop has.
+local function is_any_array(value) return arrays.is(value) and 1 or nil end
+
+--- Whether a function can be sent to the workers, but for arrays that it leads to.
+function M.travels(fn)
   if travels[fn] == nil then
-    travels[fn] = pcall(M.encode, { fn }, 1, { path = tostring, find_array = self.find_array })
+    travels[fn] = pcall(M.encode, { fn }, 1, { path = tostring, find_array = is_any_array })
   end
   return travels[fn]
 end
@@ -236,7 +241,7 @@ end
 -- Puts a function that raises in the place of one that is refused, unless it is captured, too.
 function Encoder:refuse_late(value, path)
   if type(value) ~= "function" or self.ids[value] then return end
-  local reason = self.refused[value] or not self:travels(value) and "holds what cannot be sent"
+  local reason = self.refused[value] or not M.travels(value) and "holds what cannot be sent"
   if not reason then return end
   self.ids[value] = #self.nodes + 1
   self.nodes[self.ids[value]] = { "x", path .. " " .. reason }

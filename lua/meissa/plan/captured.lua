@@ -14,6 +14,7 @@ local errors = require "meissa.base.errors"
 local frame = require "meissa.capture.frame"
 local scratches = require "meissa.array.scratch"
 local spaces = require "meissa.plan.space"
+local tables = require "meissa.base.tables"
 local undefined = require "meissa.capture.undefined"
 local views = require "meissa.plan.views"
 
@@ -143,19 +144,43 @@ function M.remember(record, space, plan, found)
   recent.ready = found.ready
 end
 
+-- What the analyser is told of the fields of plain values that are refused, in lines (see
+-- csrc/depend/plan.h); nil if there are none.
+local function barred_lines(metas, refused)
+  local found, lines = basics.refused_fields(metas, capture.is_searched, refused), {}
+  for _, name in ipairs(tables.keys(found)) do
+    if type(name) == "string" and string.find(name, "^[%a_][%w_]*$") then
+      local about = found[name]
+      lines[#lines + 1] = string.format("%s\t%s\t%s", name, about.remedy, about.why)
+    end
+  end
+  return lines[1] and table.concat(lines, "\n") or nil
+end
+
+-- Why a function is not to be called as a method or operator of plain values, and the remedy; nil
+-- where it may be.
+local function refusal_of(fn, method, space, travels)
+  local why, impure = capture.refusal(fn, describe_array, method, space.impure)
+  if why then return {why = why, remedy = impure and "impure" or "name"} end
+  return not travels(fn) and {why = "holds what cannot be sent to the workers", remedy = ""} or nil
+end
+
 --- The program's basic metatables, for meissa.kernel.pack, if it has changed them; nil else.
--- @tab space the iteration space; its `methods` and `operators` are set
-function M.basics(space)
-  space.methods, space.operators = basics.are_changed(), false
+-- @tab space the iteration space; its `methods`, `operators` and `barred` are set
+-- @func travels travels(fn) says whether a function can be sent to workers
+function M.basics(space, travels)
+  space.methods, space.operators, space.barred = basics.are_changed(), false, nil
   if not space.methods then return nil end
-  local metas, refused = basics.changed(), {}
+  local metas, refused, words = basics.changed(), {}, {}
   space.operators = basics.have_operators(metas)
   local through = basics.each_function(metas, capture.is_searched, function(fn, method)
-    local why = capture.refusal(fn, describe_array, method, space.impure)
-    refused[fn] = why and why .. ": a parallel loop cannot call it as a method or operator of " ..
-      "plain values. Call it by its name, or run the loop serially: {serial = true}"
+    local about = refusal_of(fn, method, space, travels)
+    refused[fn] = about
+    words[fn] = about and about.why .. ": a parallel loop cannot call it as a method or " ..
+      "operator of plain values. Call it by its name, or run the loop serially: {serial = true}"
   end)
-  return {metas = metas, refused = refused, tables = through}
+  space.barred = barred_lines(metas, refused)
+  return {metas = metas, refused = words, tables = through}
 end
 
 --- What is captured.
