@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/trace.h"
 #include "driver/session_state.h"
 #include "net/channel.h"
 
@@ -22,6 +23,7 @@ static void fill_setup(const ms_session *session, const ms_member *member, ms_se
                       .shared = session->config.shared,
                       .tcp = session->config.tcp,
                       .parent = (uint32_t)getpid(),
+                      .trace = ms_trace_share(),
                       .keys = session->keys};
   snprintf(setup->build.abi, sizeof setup->build.abi, "%s", ms_abi());
   snprintf(setup->identity, sizeof setup->identity, "%s", member->peer.identity);
@@ -57,7 +59,10 @@ static int start(const ms_session *session, ms_member *member, int theirs, ms_er
   explicit_bzero(&setup, sizeof setup);
   if (failed != 0 || (ms_session_has_lanes(session) && give_lane(member, err) != 0)) return -1;
   const char *const *command = (const char *const *)session->command;
-  return ms_child_spawn(&member->child, command, theirs, err);
+  if (ms_child_spawn(&member->child, command, theirs, err) != 0) return -1;
+  ms_trace(MS_TRACE_WORKERS, "start worker=%u pid=%ld", member->number + 1,
+           (long)member->child.pid);
+  return 0;
 }
 
 int ms_member_spawn(ms_session *session, ms_member *member, ms_error *err) {
@@ -77,6 +82,7 @@ int ms_member_spawn(ms_session *session, ms_member *member, ms_error *err) {
   member->link = (ms_link){.socket = session->router,
                            .lane = member->lane,
                            .to = member->peer.identity,
+                           .peer = member->number,
                            .sender = MS_DRIVER,
                            .incarnation = member->incarnation};
   if (failed != 0) ms_member_bury(member);
@@ -94,6 +100,7 @@ int ms_member_hello(ms_session *session, ms_member *member, const ms_frame *fram
   if (ms_abi_check(frame->a[0], hello.abi, member->number, err) != 0) return -1;
   snprintf(member->peer.address, sizeof member->peer.address, "%s", hello.address);
   member->up = true;
+  ms_trace(MS_TRACE_WORKERS, "ready worker=%u pid=%ld", member->number + 1, member->pid);
   for (uint32_t i = 0; i < session->config.workers; i++) session->members[i].informed = false;
   return 0;
 }
@@ -105,6 +112,7 @@ void ms_member_bury(ms_member *member) {
   member->channel = -1;
   member->lane = 0;
   ms_child_wait(&member->child, KILL_WAIT);
+  ms_trace(MS_TRACE_WORKERS, "bury worker=%u pid=%ld", member->number + 1, member->pid);
   if (strncmp(member->peer.address, "ipc://", 6) == 0) unlink(member->peer.address + 6);
   member->status = NULL;
   member->up = member->working = false;

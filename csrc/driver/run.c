@@ -7,10 +7,12 @@
  * their next block end, and those that reach none in time are killed and replaced before the next
  * job. */
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "base/trace.h"
 #include "driver/failure.h"
 #include "driver/interrupt.h"
 #include "driver/session_state.h"
@@ -222,6 +224,7 @@ static int wait_once(ms_session *session, int interrupt, ms_error *err) {
 
 /* Waits until nobody works any more. */
 static void wait_for_all(ms_session *session, int interrupt) {
+  ms_trace(MS_TRACE_WAITS, "begin for=workers job=%llu", (unsigned long long)session->jobs);
   ms_run *run = session->run;
   run->progressed = run->warned = ms_session_clock();
   uint64_t ticked = run->progressed;
@@ -250,6 +253,7 @@ static void wait_for_all(ms_session *session, int interrupt) {
       watch_progress(session);
     }
   }
+  ms_trace(MS_TRACE_WAITS, "end for=workers job=%llu", (unsigned long long)session->jobs);
 }
 
 /* After lost messages no link can be trusted: everyone is replaced. */
@@ -287,13 +291,30 @@ static int run_job(ms_session *session, ms_run *run) {
   return -1;
 }
 
+/* Tells of the job that begins. */
+__attribute__((cold)) static void trace_job(const ms_session *session) {
+  const ms_schedule *schedule = session->schedule;
+  const ms_grid *grid = &schedule->grid;
+  char ranges[16 * MS_CUTS] = "";
+  for (uint32_t a = 0, at = 0; a < grid->count; a++) {
+    at +=
+        (uint32_t)snprintf(ranges + at, sizeof ranges - at, a == 0 ? "%u" : "x%u", grid->ranges[a]);
+  }
+  ms_trace(MS_TRACE_PLAN, "job job=%llu strategy=%s grid=%s blocks=%u workers=%u",
+           (unsigned long long)session->jobs, ms_strategy_name(grid->strategy), ranges,
+           schedule->count, schedule->workers);
+}
+
 /* Runs the job once, from nothing to its end or its undoing. */
 static int attempt(ms_session *session, ms_run *run) {
   session->jobs++;
   if (prepare(session, run) != 0) return -1;
+  if (ms_trace_wants(MS_TRACE_PLAN)) trace_job(session);
   session->run = run;
   int failed = run_job(session, run);
   session->run = NULL;
+  ms_trace(MS_TRACE_PLAN, "%s job=%llu", failed == 0 ? "done" : "failed",
+           (unsigned long long)session->jobs);
   if (failed != 0) ms_recover_undo(run);
   ms_load_free(session, run);
   ms_failure_forget(run);

@@ -9,6 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/trace.h"
 #include "job/setup.h"
 
 /* What the new process starts with; 0 or an errno. */
@@ -29,7 +30,11 @@ static int describe_start(posix_spawn_file_actions_t *files, posix_spawnattr_t *
     failed = posix_spawn_file_actions_addopen(files, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
   }
   if (failed == 0) failed = posix_spawn_file_actions_adddup2(files, channel, MS_CHANNEL_FD);
-  if (failed == 0) failed = posix_spawn_file_actions_addclosefrom_np(files, MS_CHANNEL_FD + 1);
+  int trace = ms_trace_file(), last = trace >= 0 ? MS_TRACE_FD : MS_CHANNEL_FD;
+  if (failed == 0 && trace >= 0) {
+    failed = posix_spawn_file_actions_adddup2(files, trace, MS_TRACE_FD);
+  }
+  if (failed == 0) failed = posix_spawn_file_actions_addclosefrom_np(files, last + 1);
   return failed;
 }
 

@@ -8,6 +8,7 @@
 #include <unistd.h>
 #include <zmq.h>
 
+#include "base/trace.h"
 #include "driver/interrupt.h"
 #include "driver/session_state.h"
 #include "net/channel.h"
@@ -51,6 +52,8 @@ void ms_session_lose(ms_session *session, ms_member *member, const ms_error *tro
   bool missed = is_missed(session, member), working = member->working;
   bool ended = ms_child_wait(&member->child, DEATH_WAIT);
   uint32_t block = working ? begun_by(session, member) : MS_NO_BLOCK;
+  ms_trace(MS_TRACE_WORKERS, "lost worker=%u pid=%ld block=%ld", member->number + 1, member->pid,
+           block == MS_NO_BLOCK ? -1 : (long)block);
   if (missed) run->outcome->deaths++;
   if (missed && ended) {
     if (working && ms_replace(session, member, block)) return;
@@ -275,7 +278,9 @@ int ms_session_complete(ms_session *session, ms_error *err) {
   session->stillborn = 0;
   if (count_up(session) == session->config.workers) return 0;
   int interrupt = ms_interrupt_begin();
+  ms_trace(MS_TRACE_WAITS, "begin for=hellos");
   int failed = wait_for_hellos(session, interrupt, err);
+  ms_trace(MS_TRACE_WAITS, "end for=hellos");
   ms_interrupt_end(failed != 0);
   for (uint32_t i = 0; failed != 0 && i < session->config.workers; i++) {
     if (!session->members[i].up) ms_member_bury(&session->members[i]);

@@ -38,6 +38,15 @@ const char *ms_frame_read(ms_frame *frame, const void *bytes, size_t size, unsig
   return NULL;
 }
 
+const char *ms_frame_kind_name(ms_frame_kind kind) {
+  static const char *const names[MS_SAY_COUNT] = {
+#define FRAME_KIND_NAME(name, roads, least, most) [MS_SAY_##name] = #name,
+      MS_FRAME_KINDS(FRAME_KIND_NAME)
+#undef FRAME_KIND_NAME
+  };
+  return kind > MS_SAY_NONE && kind < MS_SAY_COUNT ? names[kind] : "NONE";
+}
+
 #if defined(__x86_64__)
 #define MACHINE "x86_64"
 #elif defined(__aarch64__)

@@ -80,6 +80,9 @@ ms_frame ms_frame_make(ms_frame_kind kind, uint32_t sender, uint32_t incarnation
  * `bytes`; the arguments in a[] are for the receiver to check. */
 const char *ms_frame_read(ms_frame *frame, const void *bytes, size_t size, unsigned road);
 
+/* The name of a kind, as MS_FRAME_KINDS has it. Static storage. */
+const char *ms_frame_kind_name(ms_frame_kind kind);
+
 /* What both ends must share to understand each other's memory and messages. */
 #define MS_ABI_SIZE 64
 

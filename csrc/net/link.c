@@ -4,12 +4,26 @@
 #include "net/link.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "base/trace.h"
 #include "net/channel.h"
 
 #define LANE_WAIT 1000 /* ms for room; there is room but for frames of unusual length */
+
+/* Tells of a frame that is sent or was received. */
+__attribute__((cold)) static void trace_frame(const char *event, const ms_link *link,
+                                              const ms_frame *frame) {
+  char other[24] = "driver";
+  if (link->peer != MS_DRIVER) snprintf(other, sizeof other, "worker-%u", link->peer + 1);
+  ms_trace(MS_TRACE_MESSAGES, "%s %s=%s frame=%s job=%llu bytes=%llu a=%llu,%llu,%llu,%llu", event,
+           event[0] == 's' ? "to" : "from", other, ms_frame_kind_name((ms_frame_kind)frame->kind),
+           (unsigned long long)frame->job, (unsigned long long)frame->size,
+           (unsigned long long)frame->a[0], (unsigned long long)frame->a[1],
+           (unsigned long long)frame->a[2], (unsigned long long)frame->a[3]);
+}
 
 bool ms_link_open(const ms_link *link) {
   return link->sent - link->acknowledged < MS_LINK_WINDOW;
@@ -39,6 +53,7 @@ void *ms_link_begin(const ms_link *link, ms_frame frame, size_t size, zmq_msg_t 
   frame.incarnation = link->incarnation;
   frame.sequence = link->sent;
   frame.size = size;
+  if (ms_trace_wants(MS_TRACE_MESSAGES)) trace_frame("send", link, &frame);
   memcpy(zmq_msg_data(message), &frame, sizeof frame);
   return (char *)zmq_msg_data(message) + sizeof frame;
 }
@@ -78,6 +93,7 @@ size_t ms_lane_receive(int lane, char *room) {
 }
 
 int ms_link_receive(ms_link *link, const ms_frame *frame, bool acknowledge, ms_error *err) {
+  if (ms_trace_wants(MS_TRACE_MESSAGES)) trace_frame("receive", link, frame);
   if (frame->kind == MS_SAY_ACK) {
     if (frame->a[0] > link->acknowledged && frame->a[0] <= link->sent) {
       link->acknowledged = frame->a[0];

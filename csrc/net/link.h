@@ -28,6 +28,7 @@ typedef struct ms_link {
   int lane;       /* not owned; 0: frames go over the socket */
   const char *to; /* routing id that the socket needs to send; NULL: it has one peer */
   uint32_t sender, incarnation;
+  uint32_t peer; /* whom it leads to, for traces: a worker's number or MS_DRIVER */
   uint64_t sent, acknowledged, received;
 } ms_link;
 

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/trace.h"
 #include "job/report.h"
 #include "worker/worker_state.h"
 
@@ -332,9 +333,19 @@ int ms_exchange_await(ms_worker *worker, ms_error *err) {
   if (exchange == NULL) return 0;
   for (uint32_t i = 0; i < exchange->partner_count; i++) {
     const ms_partner *partner = &exchange->partners[i];
+    bool waits = partner->applied != partner->final;
+    unsigned long long number = worker->job.number;
+    if (waits) {
+      ms_trace(MS_TRACE_WAITS, "begin for=changes job=%llu from=worker-%u", number,
+               partner->number + 1);
+    }
     while (partner->applied != partner->final && !is_over(worker)) {
       atomic_store(&worker->status->awaiting, (uint64_t)partner->final + 1);
       if (ms_worker_wait(worker, true, MS_TOKEN_WAIT, err) != 0) return -1;
+    }
+    if (waits) {
+      ms_trace(MS_TRACE_WAITS, "end for=changes job=%llu from=worker-%u", number,
+               partner->number + 1);
     }
     atomic_store(&worker->status->awaiting, 0);
   }

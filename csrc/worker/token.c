@@ -4,6 +4,7 @@
  * sockets (bundle.c sends them). The rest calls ms_token_wait and ms_token_send. */
 #include <string.h>
 
+#include "base/trace.h"
 #include "worker/worker_state.h"
 
 #define SPIN  50000u /* ns of looking before sleeping: what being woken may take */
@@ -64,6 +65,7 @@ int ms_token_take(ms_worker *worker, ms_error *err) {
   if (from != NULL && ms_frame_read(&frame, bytes, zmq_msg_size(&message), MS_TO_PEER) == NULL &&
       frame.sender == (uint32_t)(from - worker->neighbours) &&
       frame.incarnation == from->peer.incarnation) {
+    from->in.peer = frame.sender;
     failed = ms_link_receive(&from->in, &frame, false, err) < 0;
     if (!failed) failed = handle(worker, frame.sender, &frame, &message, err);
   }
@@ -130,7 +132,7 @@ static int look_for(ms_worker *worker, uint32_t before, ms_error *err) {
 }
 
 /* Waits until `before` is finished; 0 also when the job ends otherwise: the caller sees why. */
-static int wait_for(ms_worker *worker, uint32_t before, ms_error *err) {
+static int wait_untold(ms_worker *worker, uint32_t before, ms_error *err) {
   int found = look_for(worker, before, err);
   if (found != 0) return found < 0 ? -1 : 0;
   if (ms_bundle_send(worker, err) != 0) return -1; /* others may wait for what is held back */
@@ -142,6 +144,18 @@ static int wait_for(ms_worker *worker, uint32_t before, ms_error *err) {
                                       : ms_worker_wait(worker, true, MS_TOKEN_WAIT, err);
   }
   if (failed == 0) atomic_store(&worker->status->awaiting, 0);
+  return failed;
+}
+
+/* The same, told of in traces. */
+static int wait_for(ms_worker *worker, uint32_t before, ms_error *err) {
+  const ms_worker_job *job = &worker->job;
+  if (ms_token_finished(worker, before)) return 0;
+  unsigned long long number = job->number;
+  ms_trace(MS_TRACE_WAITS, "begin for=block job=%llu block=%u before=%u", number, before,
+           job->mine[job->position]);
+  int failed = wait_untold(worker, before, err);
+  ms_trace(MS_TRACE_WAITS, "end for=block job=%llu block=%u", number, before);
   return failed;
 }
 
@@ -176,7 +190,8 @@ ms_link *ms_token_link(ms_worker *worker, uint32_t number, ms_error *err) {
   if (to->socket == NULL) return NULL;
   to->out = (ms_link){.socket = to->socket,
                       .sender = worker->setup.worker,
-                      .incarnation = worker->setup.incarnation};
+                      .incarnation = worker->setup.incarnation,
+                      .peer = number};
   return &to->out;
 }
 
@@ -194,7 +209,10 @@ int ms_token_send(ms_worker *worker, uint32_t block, ms_error *err) {
   uint32_t to;
   if (!worker->board_hands_over) return ms_bundle_add(worker, block, err);
   for (uint32_t i = 0; (to = ms_schedule_listener(worker->schedule, block, i)) != UINT32_MAX; i++) {
-    if (!told_before(worker->schedule, block, i)) ms_board_ring(&worker->board[to]);
+    if (told_before(worker->schedule, block, i)) continue;
+    ms_trace(MS_TRACE_MESSAGES, "hand-over to=worker-%u job=%llu block=%u", to + 1,
+             (unsigned long long)worker->job.number, block);
+    ms_board_ring(&worker->board[to]);
   }
   return 0;
 }

@@ -12,6 +12,7 @@
 #include <unistd.h>
 #include <zmq.h>
 
+#include "base/trace.h"
 #include "net/channel.h"
 #include "net/context.h"
 #include "worker/guard.h"
@@ -50,12 +51,15 @@ static int check_setup(ms_worker *worker, long got, int board, ms_error *err) {
     ms_refusal ours = {.magic = MS_FRAME_MAGIC, .protocol = MS_PROTOCOL};
     snprintf(ours.abi, sizeof ours.abi, "%s", ms_abi());
     ms_channel_send(worker->channel, &ours, sizeof ours, -1, SETUP_WAIT, NULL);
-    return ms_abi_check(setup->build.protocol, setup->build.abi, setup->worker, err);
+    if (ms_abi_check(setup->build.protocol, setup->build.abi, setup->worker, err) != 0) return -1;
+    return ms_error_set(err, MS_WRK, "worker %u runs another build of Meissa than the driver",
+                        setup->worker + 1);
   }
   bool usable = setup->workers > 0 && setup->workers <= MS_MOST_WORKERS &&
                 setup->worker < setup->workers && board >= 0;
   if (usable) worker->board = ms_board_map(setup->workers, board);
   if (worker->board == NULL) return ms_error_set(err, MS_WRK, "the driver sent no usable setup");
+  ms_trace_join(&setup->trace, setup->worker);
   worker->status = &worker->board[setup->worker];
   worker->board_hands_over = setup->shared && !setup->tcp;
   worker->may_spin = ms_spin_room(setup->workers);
@@ -114,8 +118,10 @@ static int open_sockets(ms_worker *worker, ms_hello *hello, ms_error *err) {
   if (worker->inbox == NULL) return -1;
   worker->dealer = ms_socket_connect(worker->context, ZMQ_DEALER, &dealer, setup->address, err);
   if (worker->dealer == NULL) return -1;
-  worker->control = (ms_link){
-      .socket = worker->dealer, .sender = setup->worker, .incarnation = setup->incarnation};
+  worker->control = (ms_link){.socket = worker->dealer,
+                              .sender = setup->worker,
+                              .incarnation = setup->incarnation,
+                              .peer = MS_DRIVER};
   return 0;
 }
 
@@ -139,6 +145,7 @@ ms_worker *ms_worker_connect(int channel, ms_error *err) {
       ms_error_set(err, MS_WRK, "out of memory");
     } else if (ms_link_send(&worker->control, frame, &hello, sizeof hello, err) == 0) {
       worker->control.lane = worker->lane;
+      ms_trace(MS_TRACE_WORKERS, "connected pid=%ld", (long)getpid());
       return worker;
     }
   }
@@ -149,6 +156,7 @@ ms_worker *ms_worker_connect(int channel, ms_error *err) {
 void ms_worker_destroy(ms_worker **worker) {
   ms_worker *gone = *worker;
   if (gone == NULL) return;
+  ms_trace(MS_TRACE_WORKERS, "end pid=%ld", (long)getpid());
   if (gone->neighbours != NULL) ms_token_close(gone);
   ms_exchange_close(gone);
   if (gone->context != NULL) zmq_ctx_shutdown(gone->context);
@@ -264,8 +272,8 @@ static int wait_for_task(ms_worker *worker, ms_error *err) {
   return ms_worker_wait(worker, false, -1, err);
 }
 
-int ms_worker_next(ms_worker *worker, ms_error *err) {
-  if (worker->job.open) return ms_error_set(err, MS_BUG, "the last job is not over");
+/* Waits until a job is open and its data is there: 1; 0: the driver has ended. */
+static int wait_for_job(ms_worker *worker, ms_error *err) {
   for (;;) {
     if (worker->gone) return 0;
     if (wait_for_task(worker, err) != 0) return -1;
@@ -273,4 +281,13 @@ int ms_worker_next(ms_worker *worker, ms_error *err) {
     if (worker->data_due == 0 || worker->fed > 0) return 1;
     if (ms_worker_cancelled(worker) && ms_worker_end(worker, err) != 0) return -1;
   }
+}
+
+int ms_worker_next(ms_worker *worker, ms_error *err) {
+  if (worker->job.open) return ms_error_set(err, MS_BUG, "the last job is not over");
+  ms_trace(MS_TRACE_WAITS, "begin for=job");
+  int got = wait_for_job(worker, err);
+  ms_trace(MS_TRACE_WAITS, "end for=job job=%llu",
+           (unsigned long long)(got > 0 ? worker->job.number : 0));
+  return got;
 }

@@ -4,6 +4,8 @@
  * (failure.h). A block is told of before it counts as finished. */
 #include <string.h>
 
+#include "base/trace.h"
+
 #include "worker/worker_state.h"
 
 uint32_t ms_worker_last_turn(const ms_worker *worker) {
@@ -72,6 +74,7 @@ int ms_worker_publish(ms_worker *worker, ms_error *err) {
 static int fail_block(ms_worker *worker, const ms_body_error *error, ms_error *err) {
   ms_worker_job *job = &worker->job;
   uint32_t block = job->mine[job->position];
+  ms_trace(MS_TRACE_BLOCKS, "fail job=%llu block=%u", (unsigned long long)job->number, block);
   static const char text[] = "the error of a loop body is too large to be sent";
   static const ms_body_error oversize = {.bytes = text, .size = sizeof text - 1};
   if (!ms_worker_needs(worker, block) || !ms_worker_room(worker, err)) return 0;

@@ -3,6 +3,7 @@
  * One job on a worker: from the task's arrival to DONE. See worker.h. */
 #include <string.h>
 
+#include "base/trace.h"
 #include "job/report.h"
 #include "worker/apart.h"
 #include "worker/guard.h"
@@ -154,11 +155,19 @@ int ms_worker_begin(ms_worker *worker, ms_error *err) {
   return ms_worker_end(worker, err);
 }
 
+/* For traces. */
+static unsigned long long number_of(const ms_worker *worker) {
+  return worker->job.number;
+}
+
 bool ms_worker_room(ms_worker *worker, ms_error *err) {
+  bool open = ms_link_open(&worker->control);
+  if (!open) ms_trace(MS_TRACE_WAITS, "begin for=room job=%llu", number_of(worker));
   while (!ms_link_open(&worker->control)) {
     if (ms_worker_wait(worker, false, ROOM_WAIT, err) != 0) return false;
     if (worker->gone || ms_worker_cancelled(worker)) return false;
   }
+  if (!open) ms_trace(MS_TRACE_WAITS, "end for=room job=%llu", number_of(worker));
   return true;
 }
 
@@ -229,10 +238,14 @@ static bool is_data_due(const ms_worker *worker) {
 }
 
 static int wait_for_data(ms_worker *worker, ms_error *err) {
-  if (is_data_due(worker) && ms_bundle_send(worker, err) != 0) return -1;
+  if (!is_data_due(worker)) return 0;
+  ms_trace(MS_TRACE_WAITS, "begin for=data job=%llu frames=%llu", number_of(worker),
+           (unsigned long long)worker->data_due);
+  if (ms_bundle_send(worker, err) != 0) return -1;
   while (is_data_due(worker) && !worker->gone && !ms_worker_cancelled(worker)) {
     if (ms_worker_wait(worker, false, ROOM_WAIT, err) != 0) return -1;
   }
+  ms_trace(MS_TRACE_WAITS, "end for=data job=%llu", number_of(worker));
   return 0;
 }
 
@@ -262,6 +275,7 @@ static int find_block(ms_worker *worker, uint32_t *block, ms_error *err) {
     int ready = await_block(worker, *block, err);
     if (ready <= 0) return ready;
     if (ms_worker_needs(worker, *block)) return 1;
+    ms_trace(MS_TRACE_BLOCKS, "skip job=%llu block=%u", number_of(worker), *block);
     job->position++;
     if (ms_worker_publish(worker, err) != 0) return -1;
   }
@@ -283,6 +297,7 @@ static int next_block(ms_worker *worker, uint32_t *block, ms_error *err) {
   if (job->position == 0) atomic_store(&worker->status->began, job->started);
   job->running = true;
   atomic_store_explicit(&worker->status->running, (uint64_t)*block + 1, memory_order_release);
+  ms_trace(MS_TRACE_BLOCKS, "begin job=%llu block=%u", number_of(worker), *block);
   return 1;
 }
 
@@ -306,6 +321,7 @@ int ms_worker_block_done(ms_worker *worker, const void *result, size_t size, ms_
   ms_worker_job *job = &worker->job;
   if (!job->running) return ms_error_set(err, MS_BUG, "no block is running");
   uint32_t block = job->mine[job->position];
+  ms_trace(MS_TRACE_BLOCKS, "end job=%llu block=%u", number_of(worker), block);
   if (size > 0) ms_report_add(&job->report, block, MS_REPORT_RESULT, result, size);
   if (job->memory != NULL) ms_private_take(job->memory, block, &job->report);
   job->running = false;

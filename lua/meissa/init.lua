@@ -25,6 +25,7 @@ local read = require "meissa.read"
 local scratch = require "meissa.array.scratch"
 local system = require "meissa.base.system"
 local tables = require "meissa.base.tables"
+local trace = require "meissa.base.trace"
 
 local M = {
   -- loops
@@ -71,5 +72,6 @@ for name, value in tables.each(M) do
 end
 capture.register_library(M, true)
 public.names = M
+trace.open()
 
 return M

@@ -18,6 +18,7 @@
 #include <unistd.h>
 
 #include "base/digest.h"
+#include "base/trace.h"
 #include "kernel/compile/cache.h"
 #include "kernel/compile/compile.h"
 
@@ -206,7 +207,10 @@ static void serve_one(ms_build *build) {
   pthread_mutex_unlock(&lock);
   ms_text object = {0};
   ms_error trouble = {0};
+  ms_trace(MS_TRACE_KERNEL, "compile key=%s", build->key);
   int failed = compile(build, number, &object, &trouble);
+  ms_trace(MS_TRACE_KERNEL, "%s key=%s bytes=%zu", failed == 0 ? "compiled" : "uncompiled",
+           build->key, object.length);
   pthread_mutex_lock(&lock);
   running = NULL;
   build->object = object;
@@ -278,7 +282,11 @@ ms_build *ms_build_new(const char *text, size_t length, int fast, ms_error *err)
   pthread_mutex_unlock(&lock);
   build->references = 1;
   if (good && ms_cache_find(&cache, build->key, &build->object)) build->state = MS_BUILD_READY;
-  if (good) return build;
+  if (good) {
+    ms_trace(MS_TRACE_KERNEL, "text key=%s bytes=%zu cached=%s", build->key, length,
+             build->state == MS_BUILD_READY ? "yes" : "no");
+    return build;
+  }
   ms_error_set(err, MS_OPT, "out of memory");
   destroy(build);
   return NULL;

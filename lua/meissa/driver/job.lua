@@ -27,6 +27,7 @@ local spaces = require "meissa.plan.space"
 local stages = require "meissa.plan.stage"
 local system = require "meissa.base.system"
 local tables = require "meissa.base.tables"
+local trace = require "meissa.base.trace"
 
 local M = {}
 
@@ -319,7 +320,11 @@ function M.run_here(run)
   local schedule = schedule_of(run.grid)
   local function run_one(number, parts)
     if own then own:begin() end
+    if trace.on.blocks then trace.say("blocks", "begin job=0 block=%d", number) end
     local bytes, failure = run_block(number)
+    if trace.on.blocks then
+      trace.say("blocks", "%s job=0 block=%d", bytes and "end" or "fail", number)
+    end
     if not bytes and own then own:discard() end
     if not bytes then return failure end
     if own then own:take(parts) end

@@ -30,6 +30,7 @@ local speculate = require "meissa.driver.speculate"
 local spread = require "meissa.base.spread"
 local stages = require "meissa.plan.stage"
 local system = require "meissa.base.system"
+local trace = require "meissa.base.trace"
 
 local M = {}
 
@@ -71,6 +72,9 @@ local function plan_loop(record, space, roots, env)
       space.positions = array.repeats(space.array)
     end
     captured.remember(record, space, plan, found)
+  end
+  if trace.on.plan then
+    trace.say("plan", "loop loop=%s:%d strategy=%s", record.file, record.line, plan.strategy)
   end
   return {record = record, space = space, plan = plan, bindings = found.bindings,
           values = found.values, ready = found.ready, roots = roots, env = env, basics = basics}
@@ -136,6 +140,10 @@ local function make_ready(run, start)
     run.kernel, run.ready.kernel = own, own
   elseif own then
     run.native = engine.choose(plan, run.kernel, space)
+  end
+  if trace.on.kernel then
+    trace.say("kernel", "engine loop=%s:%d engine=%s object=%s", run.record.file, run.record.line,
+              plan.engine, run.native and run.native.object and "yes" or "no")
   end
   plans.explain(plan, space)
 end

@@ -14,6 +14,7 @@ local kernel = require "meissa.kernel"
 local native_runs = require "meissa.kernel.native_run"
 local privates = require "meissa.kernel.private"
 local tables = require "meissa.base.tables"
+local trace = require "meissa.base.trace"
 local views = require "meissa.plan.views"
 
 local M = {}
@@ -126,6 +127,7 @@ local function instance_of(fixed, told, job)
   end
   local where = decode_where(told.where)
   local instance, own = M.instance(fixed.kernel, told.run, job:items(), where, told.draws)
+  if trace.on.kernel then trace.say("kernel", "instance items=%d", #where.arrays) end
   fixed.last = #where.bulk == 0 and {instance = instance, where = told.where, mark = job.mark,
                                      own = own} or nil
   return instance, own

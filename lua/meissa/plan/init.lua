@@ -15,6 +15,7 @@ local report = require "meissa.plan.report"
 local show = require "meissa.array.show"
 local spaces = require "meissa.plan.space"
 local tables = require "meissa.base.tables"
+local trace = require "meissa.base.trace"
 local views = require "meissa.plan.views"
 
 local M = {}
@@ -398,6 +399,9 @@ function M.get(record, space, bindings, situation)
   if not plan then
     plan = make(record, space, bindings, situation)
     keep(record, situation.shape, numbers, plan)
+    if trace.on.plan then
+      trace.say("plan", "analysed loop=%s:%d strategy=%s", record.file, record.line, plan.strategy)
+    end
   end
   return plan
 end

@@ -13,6 +13,7 @@ local basics = require "meissa.base.basics"
 local core = require "meissa.core"
 local nesting = require "meissa.base.nesting"
 local thrown = require "meissa.base.thrown"
+local trace = require "meissa.base.trace"
 
 local M = {}
 
@@ -100,6 +101,7 @@ function M.main(fd)
     io.stderr:write("meissa worker: ", err.message, "\n")
     os.exit(1, true)
   end
+  trace.join()
   local kernels = {}
   nesting.in_body, basics.on_worker = true, true
   _G.print = M.print

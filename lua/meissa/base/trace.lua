@@ -1,0 +1,60 @@
+-- SPDX-License-Identifier: MIT
+--- Trace: what the processes do, one line an event; csrc/base/trace.h says how and what.
+--
+-- The categories that are wanted are bits of a word of the core. Here each is a field of `on`,
+-- which costs less to look at where LuaJIT interprets:
+--
+--     if trace.on.plan then trace.say("plan", "made loop=%s", place) end
+-- @module meissa.base.trace
+
+local environment = require "meissa.base.environment"
+local errors = require "meissa.base.errors"
+local ffi = require "ffi"
+local native = require "meissa.base.ffi"
+local notice = require "meissa.base.notice"
+
+local M = {}
+
+--- Whether a category is wanted, by its name.
+M.on = {}
+
+local bits = {} -- of categories, by name
+
+-- Takes the core's word over.
+local function look()
+  local wanted = native.lib.ms_trace_flags()
+  for bit_number = 0, 31 do
+    local name = native.lib.ms_trace_name(bit_number)
+    if name == nil then break end
+    local category = bit.lshift(1, bit_number)
+    bits[ffi.string(name)] = category
+    M.on[ffi.string(name)] = bit.band(wanted, category) ~= 0
+  end
+end
+
+--- In a worker that has its setup: goes on with its driver's trace.
+M.join = look
+
+--- In the driver: begins what MEISSA_TRACE and MEISSA_TRACE_FILE ask for.
+-- Errors: OPT for what is no category, FIL for a file that cannot be written.
+function M.open()
+  local names, path = environment.get "MEISSA_TRACE", environment.get "MEISSA_TRACE_FILE"
+  if names then
+    local err = native.new_error()
+    if native.lib.ms_trace_open(names, path, err) ~= 0 then errors.raise_core(err) end
+    look()
+  elseif path then
+    notice("MEISSA_TRACE_FILE does nothing without MEISSA_TRACE")
+  end
+end
+
+--- Tells of an event.
+-- @string category that is wanted
+-- @string format as for string.format: the event, then name=value
+function M.say(category, format, ...)
+  native.lib.ms_trace_text(bits[category], string.format(format, ...))
+end
+
+look()
+
+return M
