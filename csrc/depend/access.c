@@ -17,7 +17,11 @@ static void mark_form(bool *used, const ms_form *form) {
  * run no iteration (the access then does not happen), and all that their bounds mention. */
 static void mark_used(bool *used, const ms_access *access, const ms_inner *scope, uint32_t count) {
   for (uint32_t s = 0; s < access->subscript_count; s++) {
-    if (access->subscript[s].known) mark_form(used, &access->subscript[s].form);
+    const ms_subscript *subscript = &access->subscript[s];
+    if (subscript->known) mark_form(used, &subscript->form);
+    if (subscript->quadratic == NULL) continue;
+    mark_form(used, &subscript->quadratic->root);
+    mark_form(used, &subscript->quadratic->rest);
   }
   for (uint32_t g = 0; g < access->guard_count; g++) mark_form(used, &access->guard[g]);
   for (uint32_t k = count; k-- > 0;) {
@@ -36,12 +40,15 @@ static void renumber(ms_form *form, const uint32_t *place) {
   }
 }
 
+static bool same_subscript(const ms_subscript *a, const ms_subscript *b) {
+  if (a->known != b->known || (a->quadratic == NULL) != (b->quadratic == NULL)) return false;
+  if (a->quadratic != NULL) return memcmp(a->quadratic, b->quadratic, sizeof *a->quadratic) == 0;
+  return !a->known || memcmp(&a->form, &b->form, sizeof a->form) == 0;
+}
+
 static bool same_subscripts(const ms_access *a, const ms_access *b) {
   for (uint32_t s = 0; s < a->subscript_count; s++) {
-    if (a->subscript[s].known != b->subscript[s].known) return false;
-    if (a->subscript[s].known &&
-        memcmp(&a->subscript[s].form, &b->subscript[s].form, sizeof(ms_form)) != 0)
-      return false;
+    if (!same_subscript(&a->subscript[s], &b->subscript[s])) return false;
   }
   return true;
 }
@@ -71,6 +78,17 @@ static void *copy_list(ms_arena *arena, const void *list, uint32_t count, size_t
   return copy;
 }
 
+/* Gives a copied access quadratics of its own; false without memory. */
+static bool copy_quadratics(ms_arena *arena, ms_access *copy) {
+  for (uint32_t s = 0; s < copy->subscript_count; s++) {
+    const ms_quadratic **quadratic = &copy->subscript[s].quadratic;
+    if (*quadratic == NULL) continue;
+    *quadratic = copy_list(arena, *quadratic, 1, sizeof **quadratic);
+    if (*quadratic == NULL) return false;
+  }
+  return true;
+}
+
 /* A copy with what it uses of its parts; NULL without memory. */
 static ms_access *copy_access(ms_arena *arena, const ms_access *access) {
   size_t parts = access->subscript_count * sizeof *access->subscript;
@@ -80,7 +98,7 @@ static ms_access *copy_access(ms_arena *arena, const ms_access *access) {
   copy->inner = copy_list(arena, access->inner, access->inner_count, sizeof *copy->inner);
   copy->guard = copy_list(arena, access->guard, access->guard_count, sizeof *copy->guard);
   bool whole = (access->inner_count == 0 || copy->inner != NULL) &&
-               (access->guard_count == 0 || copy->guard != NULL);
+               (access->guard_count == 0 || copy->guard != NULL) && copy_quadratics(arena, copy);
   return whole ? copy : NULL;
 }
 
@@ -97,9 +115,20 @@ static int append(ms_accesses *list, ms_arena *arena, ms_access *access) {
   return 0;
 }
 
-/* Gives an access the inner variables that matter to it, renumbered, at `inner`. */
-static void narrow(ms_access *access, ms_inner *inner, const ms_inner *scope,
-                   uint32_t scope_count) {
+static void renumber_subscript(ms_subscript *subscript, const uint32_t *place,
+                               ms_quadratic *quadratic) {
+  if (subscript->known) renumber(&subscript->form, place);
+  if (subscript->quadratic == NULL) return;
+  *quadratic = *subscript->quadratic;
+  renumber(&quadratic->root, place);
+  renumber(&quadratic->rest, place);
+  subscript->quadratic = quadratic;
+}
+
+/* Gives an access the inner variables that matter to it, renumbered, at `inner`, and quadratics in
+ * these at `quadratic`. */
+static void narrow(ms_access *access, ms_inner *inner, ms_quadratic *quadratic,
+                   const ms_inner *scope, uint32_t scope_count) {
   bool used[MS_MAX_INNER] = {false};
   uint32_t place[MS_MAX_INNER] = {0};
   access->inner_count = 0;
@@ -114,9 +143,8 @@ static void narrow(ms_access *access, ms_inner *inner, const ms_inner *scope,
     renumber(&inner[place[k]].low, place);
     renumber(&inner[place[k]].high, place);
   }
-  for (uint32_t s = 0; s < access->subscript_count; s++) {
-    if (access->subscript[s].known) renumber(&access->subscript[s].form, place);
-  }
+  for (uint32_t s = 0; s < access->subscript_count; s++)
+    renumber_subscript(&access->subscript[s], place, &quadratic[s]);
   for (uint32_t g = 0; g < access->guard_count; g++) renumber(&access->guard[g], place);
 }
 
@@ -124,11 +152,12 @@ int ms_accesses_add(ms_accesses *list, ms_arena *arena, const ms_access *access,
                     const ms_clause *clause, const ms_inner *scope, uint32_t scope_count) {
   ms_access fresh = *access;
   ms_inner inner[MS_MAX_INNER];
+  ms_quadratic quadratic[MS_MAX_DIMS];
   ms_form guard[MS_MAX_GUARD_FORMS];
   fresh.guard = guard;
   fresh.guard_count = clause->count;
   for (uint32_t g = 0; g < clause->count; g++) guard[g] = *clause->form[g];
-  narrow(&fresh, inner, scope, scope_count);
+  narrow(&fresh, inner, quadratic, scope, scope_count);
   for (uint32_t a = 0; a < list->count; a++) {
     if (!same_access(list->item[a], &fresh)) continue;
     if (!list->item[a]->possible || fresh.possible) return 0;

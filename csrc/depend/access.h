@@ -12,10 +12,12 @@
 
 #include "base/arena.h"
 #include "depend/guard.h"
+#include "depend/quadratic.h"
 
 typedef struct ms_subscript {
   bool known;
   ms_form form;
+  const ms_quadratic *quadratic; /* what one is that is not known as a form; or NULL */
 } ms_subscript;
 
 /* A quantified variable: takes every integer with low >= 0 and high >= 0. */
@@ -25,7 +27,9 @@ typedef struct ms_inner {
   bool loop;  /* an inner loop's: without a value nothing inside the loop happens */
 } ms_inner;
 
-typedef struct ms_access {
+typedef struct ms_access ms_access;
+
+struct ms_access {
   uint32_t group;   /* the storage it touches, see ms_groups in walk.h */
   uint32_t binding; /* the name that it goes through */
   bool write;
@@ -34,12 +38,13 @@ typedef struct ms_access {
   uint32_t inner_count;
   ms_inner *inner; /* variable MS_MAX_DIMS + k */
   uint32_t guard_count;
-  ms_form *guard;      /* it happens where all of these are >= 0 */
-  const ms_node *node; /* its source; NULL for the loop's own reads */
+  ms_form *guard;          /* it happens where all of these are >= 0 */
+  const ms_node *node;     /* its source; NULL for the loop's own reads */
+  const ms_access *origin; /* what it stands for in a branch of a pair (branch.h); or NULL */
   uint32_t given; /* subscripts that the source has: of a view fewer or more than of its base */
   uint32_t subscript_count;
   ms_subscript subscript[MS_MAX_DIMS]; /* of the array, of a view's base; in a list only so many */
-} ms_access;
+};
 
 typedef struct ms_accesses {
   ms_access **item;

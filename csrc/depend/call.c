@@ -99,17 +99,16 @@ static void find_order(ms_walk *walk, ms_effect effect, ms_node *node) {
   if (effect == MS_EFFECT_RANDOM) ms_walk_find_random(walk, node);
 }
 
-/* math.floor(e / c) of an affine e and a positive constant c. */
+/* math.floor(e / c) of an affine e and a positive constant c, or of a quadratic integer. */
 static bool floor_of_quotient(ms_walk *walk, ms_node *node, ms_value *value) {
   if (node->kids != 2) return false;
   ms_node *quotient = node->kid[1];
   while (quotient->kind == MS_PAREN) quotient = quotient->kid[0];
   ms_value above, below;
   ms_form result;
-  if (quotient->kind != MS_BINARY || quotient->op != MS_OP_DIV) {
-    ms_walk_value(walk, quotient, value);
-    return value->kind == MS_VALUE_NUMBER;
-  }
+  ms_walk_value(walk, quotient, &above);
+  if (ms_walk_whole(walk, &above, value)) return true;
+  if (quotient->kind != MS_BINARY || quotient->op != MS_OP_DIV) return false;
   ms_walk_value(walk, quotient->kid[0], &above);
   ms_walk_value(walk, quotient->kid[1], &below);
   if (above.kind != MS_VALUE_NUMBER || below.kind != MS_VALUE_NUMBER) return false;

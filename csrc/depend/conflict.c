@@ -5,6 +5,8 @@
 
 #include <string.h>
 
+#include "depend/branch.h"
+
 /* Two thousand accesses to one array; beyond, the answer is unknown. Most pairs take under 1 us. */
 #define MAX_PAIRS 2000000U
 
@@ -45,8 +47,9 @@ typedef struct kinds {
   uint32_t count;
   const ms_access *first[MOST_KINDS];
   struct {
-    bool found;
+    bool found, measured;
     ms_relation relation;
+    int reach;
   } between[MOST_KINDS][MOST_KINDS];
 } kinds;
 
@@ -58,6 +61,7 @@ static uint32_t kind_of(kinds *known, const ms_access *access) {
   known->first[known->count++] = access;
   for (uint32_t other = 0; other < known->count; other++) {
     known->between[k][other].found = known->between[other][k].found = false;
+    known->between[k][other].measured = known->between[other][k].measured = false;
   }
   return k;
 }
@@ -81,13 +85,10 @@ static int solve(ms_conflicts *conflicts, kinds *known, const ms_pair *pair,
   return 0;
 }
 
-static int add_pair(ms_conflicts *conflicts, kinds *known, const ms_pair *pair) {
-  ms_relation relation;
+/* Keeps a pair that meets as the relation says, if that is in different iterations. */
+static int add_met(ms_conflicts *conflicts, const ms_pair *pair, const ms_relation *met) {
+  const ms_relation relation = *met;
   uint32_t dim_count = conflicts->domain->dim_count;
-  if (solve(conflicts, known, pair, &relation) != 0) {
-    conflicts->known = false;
-    return 0;
-  }
   if (!meets_elsewhere(&relation, dim_count)) return 0;
   ms_distances **group = &conflicts->group[pair->a->group];
   if (*group == NULL) *group = ms_distances_new(ms_solver_arena(conflicts->solver), dim_count);
@@ -99,6 +100,52 @@ static int add_pair(ms_conflicts *conflicts, kinds *known, const ms_pair *pair) 
     if (pair->proven) ms_distances_add(conflicts->proven, cell, pair->a, pair->b, true);
   }
   return keep_pair(conflicts, pair);
+}
+
+/* The pair's accesses as they are: subscripts that are not known as forms may be equal. */
+static int add_plain(ms_conflicts *conflicts, kinds *known, const ms_pair *pair) {
+  ms_relation relation;
+  conflicts->known = solve(conflicts, known, pair, &relation) == 0;
+  return conflicts->known ? add_met(conflicts, pair, &relation) : 0;
+}
+
+/* As ms_branch_reach. */
+static int reach_of(ms_conflicts *conflicts, kinds *known, const ms_pair *pair) {
+  uint32_t a = kind_of(known, pair->a), b = kind_of(known, pair->b);
+  bool keep = a < MOST_KINDS && b < MOST_KINDS;
+  if (keep && known->between[a][b].measured) return known->between[a][b].reach;
+  int reach = ms_branch_reach(conflicts->solver, conflicts->domain, pair->a, pair->b);
+  if (keep) {
+    known->between[a][b].measured = true;
+    known->between[a][b].reach = reach;
+  }
+  return reach;
+}
+
+/* A pair with subscripts that are not known as forms. */
+static int add_branches(ms_conflicts *conflicts, kinds *known, const ms_pair *pair) {
+  ms_branch branch[MS_MOST_BRANCHES];
+  int reach = reach_of(conflicts, known, pair), count = -1;
+  if (reach != MS_REACH_UNKNOWN)
+    count = ms_branches_make(conflicts->solver, conflicts->domain, pair->a, pair->b, reach, branch);
+  if (count < 0) {
+    const ms_pair possible = {pair->a, pair->b, false};
+    return add_plain(conflicts, known, &possible);
+  }
+  for (int k = 0; k < count; k++) {
+    const ms_pair each = {branch[k].a, branch[k].b, pair->proven};
+    ms_relation relation;
+    conflicts->known =
+        ms_relation_solve(conflicts->solver, conflicts->domain, each.a, each.b, &relation) == 0;
+    if (!conflicts->known) return 0;
+    if (add_met(conflicts, &each, &relation) != 0) return -1;
+  }
+  return 0;
+}
+
+static int add_pair(ms_conflicts *conflicts, kinds *known, const ms_pair *pair) {
+  return ms_branch_is_affine(pair->a, pair->b) ? add_plain(conflicts, known, pair)
+                                               : add_branches(conflicts, known, pair);
 }
 
 /* All pairs that are proven, or all that are not. */

@@ -96,12 +96,12 @@ static bool number_of(const ms_counter *all, ms_node *node, ms_form *form) {
 bool ms_counter_combine(ms_walk *walk, ms_op op, const ms_value *a, const ms_value *b,
                         ms_value *result) {
   *result = ms_value_scalar();
-  if (a->kind == MS_VALUE_NUMBER && b->kind == MS_VALUE_NUMBER) {
+  if (ms_value_is_number(a) && ms_value_is_number(b)) {
     ms_walk_operate(walk, op, a, b, result);
   } else if (!ms_pieces_operate(walk, op, a, b, result)) {
     return false;
   }
-  return result->kind == MS_VALUE_NUMBER || result->pieces != NULL;
+  return ms_value_is_number(result) || result->pieces != NULL;
 }
 
 bool ms_counter_trips(ms_walk *walk, const ms_form *start, const ms_form *limit,

@@ -13,12 +13,6 @@ ms_value ms_value_scalar(void) {
   return (ms_value){.kind = MS_VALUE_SCALAR};
 }
 
-ms_value ms_value_number(const ms_form *form) {
-  ms_value value = {.kind = MS_VALUE_NUMBER};
-  value.form = *form;
-  return value;
-}
-
 ms_value ms_value_other(uint64_t groups, bool captured) {
   return (ms_value){.kind = MS_VALUE_OTHER, .groups = groups, .captured = captured};
 }
@@ -27,12 +21,6 @@ static ms_value value_of_truth(const ms_truth *truth) {
   ms_value value = ms_value_scalar();
   value.truth = truth;
   return value;
-}
-
-static ms_value value_of_double(double number) {
-  if (number != floor(number) || fabs(number) > (double)MS_FORM_CONSTANT) return ms_value_scalar();
-  ms_form form = ms_form_of((int64_t)number);
-  return ms_value_number(&form);
 }
 
 static bool same_root(const ms_capture *capture, const ms_node *name) {
@@ -81,7 +69,7 @@ void ms_walk_binding(ms_walk *walk, uint32_t index, ms_value *value) {
   const ms_binding *binding = &walk->bindings[index];
   switch (binding->kind) {
     case MS_BIND_NUMBER:
-      *value = value_of_double(binding->number);
+      *value = ms_walk_constant(walk, binding->number);
       return;
     case MS_BIND_BOOLEAN: /* the number says which, if that is known */
       *value = value_of_truth(binding->number == 1   ? &ms_truth_true
@@ -205,43 +193,6 @@ static void index_value(ms_walk *walk, ms_node *node, ms_value *value) {
 
 /* ---- arithmetic ---- */
 
-static bool multiply(const ms_form *left, const ms_form *right, ms_form *product) {
-  if (!ms_form_is_constant(right)) {
-    const ms_form *other = left;
-    left = right;
-    right = other;
-  }
-  const ms_form zero = {0};
-  return ms_form_is_constant(right) && ms_form_add(product, &zero, left, right->constant);
-}
-
-static bool modulo(ms_walk *walk, const ms_form *left, const ms_form *right, ms_form *result) {
-  ms_form quotient;
-  if (!ms_form_is_constant(right) || right->constant <= 0) return false;
-  if (right->constant > MS_FORM_COEFFICIENT) return false;
-  return ms_walk_floor(walk, left, right->constant, &quotient) &&
-         ms_form_add(result, left, &quotient, -right->constant);
-}
-
-static bool arithmetic(ms_walk *walk, ms_op op, const ms_form *left, const ms_form *right,
-                       ms_form *result) {
-  switch (op) {
-    case MS_OP_ADD:
-      return ms_form_add(result, left, right, 1);
-    case MS_OP_SUB:
-      return ms_form_add(result, left, right, -1);
-    case MS_OP_MUL:
-      return multiply(left, right, result);
-    case MS_OP_DIV:
-      *result = *left;
-      return ms_form_is_constant(right) && ms_form_divide(result, right->constant);
-    case MS_OP_MOD:
-      return modulo(walk, left, right, result);
-    default:
-      return false;
-  }
-}
-
 void ms_walk_event(ms_walk *walk, const ms_value *value, ms_event event, const ms_node *node) {
   if (value->kind != MS_VALUE_OTHER || (value->acts & event) == 0) return;
   ms_walk_touch_groups(walk, value->groups, false, node);
@@ -262,13 +213,6 @@ static void operated(const ms_walk *walk, const ms_value *left, const ms_value *
   value->changes = left->changes || right->changes;
 }
 
-void ms_walk_operate(ms_walk *walk, ms_op op, const ms_value *left, const ms_value *right,
-                     ms_value *value) {
-  ms_form result;
-  if (ms_walk_compare(walk, op, left, right, value)) return;
-  if (arithmetic(walk, op, &left->form, &right->form, &result)) *value = ms_value_number(&result);
-}
-
 static void binary_value(ms_walk *walk, ms_node *node, ms_value *value) {
   if (node->op == MS_OP_AND || node->op == MS_OP_OR) {
     ms_walk_logic(walk, node, value);
@@ -281,7 +225,7 @@ static void binary_value(ms_walk *walk, ms_node *node, ms_value *value) {
   ms_walk_event(walk, &right, MS_EVENT_OPERATOR, node);
   *value = ms_value_scalar();
   if (((left.acts | right.acts) & MS_EVENT_OPERATOR) != 0) operated(walk, &left, &right, value);
-  if (left.kind == MS_VALUE_NUMBER && right.kind == MS_VALUE_NUMBER) {
+  if (ms_value_is_number(&left) && ms_value_is_number(&right)) {
     ms_walk_operate(walk, node->op, &left, &right, value);
   } else {
     ms_pieces_operate(walk, node->op, &left, &right, value);
@@ -290,16 +234,15 @@ static void binary_value(ms_walk *walk, ms_node *node, ms_value *value) {
 
 static void unary_value(ms_walk *walk, ms_node *node, ms_value *value) {
   ms_value operand;
-  const ms_form zero = {0};
-  ms_form result;
   ms_walk_value(walk, node->kid[0], &operand);
   ms_walk_event(walk, &operand, MS_EVENT_OPERATOR, node);
   *value = ms_value_scalar();
   if ((operand.acts & MS_EVENT_OPERATOR) != 0) operated(walk, &operand, &operand, value);
   if (node->op == MS_OP_NOT) value->truth = ms_walk_not(walk, ms_value_truth(&operand));
-  if (node->op == MS_OP_NEG && operand.kind == MS_VALUE_NUMBER &&
-      ms_form_add(&result, &zero, &operand.form, -1))
-    *value = ms_value_number(&result);
+  const ms_form none = {0};
+  const ms_value zero = ms_value_number(&none);
+  if (node->op == MS_OP_NEG && ms_value_is_number(&operand))
+    ms_walk_operate(walk, MS_OP_SUB, &zero, &operand, value);
 }
 
 static void table_value(ms_walk *walk, ms_node *node, ms_value *value) {
@@ -319,7 +262,7 @@ static void table_value(ms_walk *walk, ms_node *node, ms_value *value) {
 static void evaluate(ms_walk *walk, ms_node *node, ms_value *value) {
   switch (node->kind) {
     case MS_NUMBER:
-      *value = node->boxed ? ms_value_scalar() : value_of_double(node->number);
+      *value = node->boxed ? ms_value_scalar() : ms_walk_constant(walk, node->number);
       return;
     case MS_NIL:
     case MS_FALSE:

@@ -40,14 +40,22 @@ static void set(ms_walk *walk, const ms_held **slot, const ms_held *held) {
   *slot = held;
 }
 
+static uint32_t scope_of_form(const ms_form *form) {
+  uint32_t count = MS_MAX_INNER;
+  while (count > 0 && form->at[MS_MAX_DIMS + count - 1] == 0) count--;
+  return count;
+}
+
 /* How many inner variables there must be for a value to have a meaning. */
 static uint32_t scope_of(const ms_walk *walk, const ms_value *value) {
   bool constant = value->truth == &ms_truth_true || value->truth == &ms_truth_false;
+  const ms_quadratic *number = value->quadratic;
+  if (number != NULL) {
+    uint32_t root = scope_of_form(&number->root), rest = scope_of_form(&number->rest);
+    return root > rest ? root : rest;
+  }
   if (value->kind == MS_VALUE_SCALAR && value->pieces == NULL && constant) return 0;
-  if (value->kind != MS_VALUE_NUMBER) return walk->scope_count;
-  uint32_t count = MS_MAX_INNER;
-  while (count > 0 && value->form.at[MS_MAX_DIMS + count - 1] == 0) count--;
-  return count;
+  return value->kind == MS_VALUE_NUMBER ? scope_of_form(&value->form) : walk->scope_count;
 }
 
 static const ms_held *hold(ms_walk *walk, const ms_value *value) {
@@ -229,8 +237,8 @@ static void begin_local(ms_counter *all, ms_trips *trips, const ms_symbol *symbo
   const ms_held *before = walk->held[symbol->index];
   set(walk, &walk->held[symbol->index], NULL);
   bool inside = symbol->declaration != NULL && symbol->declaration->begin > trips->loop->begin;
-  bool number = is_good(walk, before) &&
-                (before->value.kind == MS_VALUE_NUMBER || before->value.pieces != NULL);
+  bool number =
+      is_good(walk, before) && (ms_value_is_number(&before->value) || before->value.pieces != NULL);
   if (trips->counted && !inside && number) begin_known(all, trips, before, after);
 }
 

@@ -85,9 +85,16 @@ void ms_piece_leave(ms_walk *walk, const ms_outside_piece *outside) {
 
 /* ---- numbers ---- */
 
-static bool are_numbers(const ms_pieces *all) {
+static bool are_affine(const ms_pieces *all) {
   for (uint32_t p = 0; p < all->count; p++) {
     if (all->piece[p].value.kind != MS_VALUE_NUMBER) return false;
+  }
+  return true;
+}
+
+static bool are_numbers(const ms_pieces *all) {
+  for (uint32_t p = 0; p < all->count; p++) {
+    if (!ms_value_is_number(&all->piece[p].value)) return false;
   }
   return true;
 }
@@ -120,7 +127,7 @@ bool ms_pieces_extreme(ms_walk *walk, bool greatest, const ms_value *values, uin
   for (uint32_t k = 0; k < count; k++) {
     const ms_pieces parts = ms_pieces_of(&values[k]);
     ms_value beyond = ms_value_scalar();
-    if (!are_numbers(&parts)) return false;
+    if (!are_affine(&parts)) return false;
     plain = plain && (parts.count == 1 || parts.extremity == which);
     if (k == 0) continue;
     ms_collection made = ms_pieces_begin(walk);

@@ -76,9 +76,7 @@ static void push_value(const ms_value *value, ms_view *view) {
     view->open_count--;
     return;
   }
-  ms_subscript *subscript = &view->subscript[view->subscript_count++];
-  subscript->known = value->kind == MS_VALUE_NUMBER;
-  if (subscript->known) subscript->form = value->form;
+  view->subscript[view->subscript_count++] = ms_value_subscript(value);
 }
 
 /* A copy of a view, for another subscript. */

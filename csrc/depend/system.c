@@ -17,9 +17,9 @@ static ms_row row_of(const ms_form *form, bool later, uint32_t inner) {
   return row;
 }
 
-static void subtract(ms_row *row, const ms_row *other) {
-  row->constant -= other->constant;
-  for (uint32_t c = 0; c < MS_MAX_COLUMNS; c++) row->at[c] -= other->at[c];
+static void add(ms_row *row, const ms_row *other, int64_t scale) {
+  row->constant += scale * other->constant;
+  for (uint32_t c = 0; c < MS_MAX_COLUMNS; c++) row->at[c] += scale * other->at[c];
 }
 
 static bool is_constant(const ms_row *row) {
@@ -32,6 +32,12 @@ static bool is_constant(const ms_row *row) {
 void ms_system_bound(ms_system *system, const ms_row *row) {
   if (system->inequality_count < MS_MAX_INEQUALITY)
     system->inequality[system->inequality_count++] = *row;
+}
+
+void ms_system_bound_pair(ms_system *system, const ms_form *a, const ms_form *b) {
+  ms_row row = row_of(a, false, MS_COLUMN_A(0)), other = row_of(b, true, MS_COLUMN_B(0));
+  add(&row, &other, 1);
+  ms_system_bound(system, &row);
 }
 
 static void add_form(ms_system *system, const ms_form *form, bool later, uint32_t inner) {
@@ -61,7 +67,7 @@ static bool add_subscripts(ms_system *system, const ms_access *a, const ms_acces
     if (!a->subscript[s].known || !b->subscript[s].known) continue;
     ms_row row = row_of(&a->subscript[s].form, false, MS_COLUMN_A(0));
     ms_row other = row_of(&b->subscript[s].form, true, MS_COLUMN_B(0));
-    subtract(&row, &other);
+    add(&row, &other, -1);
     if (!is_constant(&row)) {
       system->equal[system->equal_count++] = row;
     } else if (row.constant != 0) {

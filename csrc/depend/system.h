@@ -40,6 +40,9 @@ typedef struct ms_system {
 bool ms_system_of_pair(ms_system *system, const ms_domain *domain, const ms_access *a,
                        const ms_access *b, bool reduce);
 
+/* Adds a form of a's variables + one of b's >= 0, as ms_system_bound. */
+void ms_system_bound_pair(ms_system *system, const ms_form *a, const ms_form *b);
+
 /* Adds `row` >= 0; silently keeps the room for rows within bounds (callers add at most
  * 2 * MS_MAX_DIMS more). */
 void ms_system_bound(ms_system *system, const ms_row *row);

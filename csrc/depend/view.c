@@ -60,6 +60,11 @@ static bool is_dimension(const ms_view *view, const ms_value *value, uint32_t *n
 void ms_view_subscribe(ms_view *view, uint32_t number, const ms_value *value) {
   const ms_open *open = &view->open[number];
   ms_subscript *subscript = &view->subscript[open->dim];
+  bool first = ms_form_is_constant(&open->first) && open->first.constant == 0;
+  if (first) {
+    *subscript = ms_value_subscript(value);
+    return;
+  }
   subscript->known = value->kind == MS_VALUE_NUMBER &&
                      ms_form_add(&subscript->form, &open->first, &value->form, 1);
 }

@@ -55,21 +55,22 @@ typedef struct ms_pieces ms_pieces;
 
 typedef struct ms_value {
   ms_value_kind kind;
-  ms_form form;            /* NUMBER */
-  const ms_truth *truth;   /* SCALAR, OTHER: when it is true; NULL: not known */
-  const ms_pieces *pieces; /* SCALAR, OTHER: what it is where (piece.h); NULL: not known */
-  const ms_view *view;     /* VIEW */
-  uint64_t groups;         /* OTHER: may be or hold these arrays; bit 63: all groups from 63 on */
-  bool captured;           /* OTHER: may be, or be part of, something captured */
-  bool plain;              /* OTHER: itself certainly no array */
-  bool callable;           /* OTHER: `binding` says what calling it does */
-  uint32_t objects;        /* OTHER: an array of objects of so many dimensions, or its row; or 0 */
-  bool data;               /* OTHER: tables of numbers, strings and booleans, without functions */
-  bool changes;            /* OTHER: calling it, or a method of it, changes things outside */
-  bool quiet;              /* OTHER: no function in it stores into arrays */
-  uint32_t acts;           /* OTHER: events for which it, or something in it, may have functions */
-  const char *impure;      /* OTHER: what calling it, or a method of it, may use; or NULL */
-  bool exact;              /* OTHER: it is the table of `binding` itself */
+  ms_form form;                  /* NUMBER */
+  const ms_quadratic *quadratic; /* SCALAR: the number that it is; NULL: not known */
+  const ms_truth *truth;         /* SCALAR, OTHER: when it is true; NULL: not known */
+  const ms_pieces *pieces;       /* SCALAR, OTHER: what it is where (piece.h); NULL: not known */
+  const ms_view *view;           /* VIEW */
+  uint64_t groups;    /* OTHER: may be or hold these arrays; bit 63: all groups from 63 on */
+  bool captured;      /* OTHER: may be, or be part of, something captured */
+  bool plain;         /* OTHER: itself certainly no array */
+  bool callable;      /* OTHER: `binding` says what calling it does */
+  uint32_t objects;   /* OTHER: an array of objects of so many dimensions, or its row; or 0 */
+  bool data;          /* OTHER: tables of numbers, strings and booleans, without functions */
+  bool changes;       /* OTHER: calling it, or a method of it, changes things outside */
+  bool quiet;         /* OTHER: no function in it stores into arrays */
+  uint32_t acts;      /* OTHER: events for which it, or something in it, may have functions */
+  const char *impure; /* OTHER: what calling it, or a method of it, may use; or NULL */
+  bool exact;         /* OTHER: it is the table of `binding` itself */
   uint32_t binding;
   ms_function *literal; /* OTHER: a function of the body that is only called; or NULL */
 } ms_value;
@@ -292,9 +293,15 @@ void ms_walk_find(ms_walk *walk, ms_reason_kind kind, bool proven, const ms_node
                   const char *fix, const char *message);
 uint64_t ms_walk_groups_of(const ms_walk *walk, const ms_value *value);
 bool ms_walk_floor(ms_walk *walk, const ms_form *form, int64_t divisor, ms_form *quotient);
+bool ms_walk_whole(ms_walk *walk, const ms_value *number, ms_value *value);
+void ms_walk_number_range(const ms_walk *walk, const ms_value *number, double *low, double *high);
+ms_value ms_walk_constant(ms_walk *walk, double number);
 bool ms_walk_shift(ms_walk *walk, const char *name, ms_node *node, ms_value *value);
 ms_value ms_value_scalar(void);
 ms_value ms_value_number(const ms_form *form);
+/* An affine number, or a quadratic. */
+bool ms_value_is_number(const ms_value *value);
+ms_subscript ms_value_subscript(const ms_value *value);
 ms_value ms_value_other(uint64_t groups, bool captured);
 
 /* The capture that a NAME or INDEX node is the exact path of, or -1. `length` (may be NULL) gets

@@ -44,9 +44,17 @@ static bool subscripts_of(const ms_explainer *explain, const ms_access *access,
                           const int64_t *variables, int64_t *subscripts) {
   const ms_binding *binding = &explain->walk->bindings[access->binding];
   int64_t at[MS_MAX_DIMS];
+  bool solved = access->origin != NULL; /* or else a quadratic subscript is not what met */
+  if (solved) access = access->origin;
   for (uint32_t s = 0; s < access->subscript_count; s++) {
-    if (!access->subscript[s].known) return false;
-    at[s] = ms_form_value(&access->subscript[s].form, variables);
+    const ms_subscript *subscript = &access->subscript[s];
+    if (subscript->known) {
+      at[s] = ms_form_value(&subscript->form, variables);
+    } else if (solved && subscript->quadratic != NULL) {
+      at[s] = ms_quadratic_value(subscript->quadratic, variables);
+    } else {
+      return false;
+    }
   }
   if (binding->view != NULL && access->subscript_count > 0)
     return ms_mapping_invert(binding, at, subscripts);
