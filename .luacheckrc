@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: MIT
 std = "luajit"
 max_line_length = 100
 exclude_files = {"build/"}

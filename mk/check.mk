@@ -3,7 +3,7 @@
 # `make check` and `make fuzz`. Every checker builds into a directory of its own under $(BUILD), by
 # calling this Makefile again with other flags, and can be run alone: make check-asan.
 
-CHECKS := format lint warnings asan tsan valgrind $(if $(LUAJIT),luajit)
+CHECKS := format layout lint warnings asan tsan valgrind $(if $(LUAJIT),luajit)
 
 check:
 	@tools/packages.sh build demo test check
@@ -13,6 +13,10 @@ check:
 
 check-format:
 	@clang-format --dry-run --Werror $(wildcard csrc/*/*.[ch] csrc/*/*/*.[ch])
+
+# How Lua is laid out: Debian has no formatter for it.
+check-layout:
+	@$(LUA_ENV) tools/test.sh spec/project/layout_spec.lua
 
 check-lint:
 	@luacheck --quiet --no-color $(wildcard lua spec examples bench tools bin/* .luacheckrc)

@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: MIT
 -- From a checkout:
 --   luarocks --lua-version 5.1 make rockspec/meissa-scm-1.rockspec
 --   luarocks --lua-version 5.1 pack meissa

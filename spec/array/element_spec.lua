@@ -263,7 +263,7 @@ describe("rows", function()
     assert.equal(81 + 121, w:narrow(1, 1, 2):sum())
     raises("ARR", "match", function() w:dot(array.zeros(4)) end)
     raises("ARR", "expected an array", function() w:dot(5) end)
-    end)
+  end)
 
   it("of a transposed array are strided", function()
     local A = numbered(3, 4):transpose()

@@ -17,12 +17,14 @@ local function fibonacci(n)
   if n < 2 then return n end
   return fibonacci(n - 1) + fibonacci(n - 2)
 end
+
 local function halves(k) local h = math.floor(k / 2) return h end
 local function smooth(k)
   local sum = 0
   for d = -1, 1 do sum = sum + B[k + d] end
   return sum / 3
 end
+
 local function any(...) return B[(...)] end
 local function counted(x) count = count + 1 return x end
 local function through(f, k) return f(k) end

@@ -4,7 +4,6 @@
 -- of workers, over shared memory or by value, over ipc or tcp, and in this process.
 local child = require "spec.support.child"
 
-
 local FILES = {"W.npy", "H.npy", "scaled.npy"}
 
 local function train(environment)

@@ -137,4 +137,3 @@ describe("hand-overs through shared memory", function()
     session:stop()
   end)
 end)
-

@@ -473,7 +473,6 @@ describe("a loop in this process", function()
   end)
 end)
 
-
 describe("Views beside one that a loop without a log has lost", function()
   it("stay readable unless they share elements with it", function()
     local A = meissa.ones(6, 10)

@@ -23,7 +23,6 @@ int dlclose(void *library);
 ]]
 ffi.C.setenv("MEISSA_CC_LIMIT", "300", 1)
 
-
 --- The text that kernels begin with.
 function M.prelude(fast)
   return ffi.string(core.lib.ms_native_prelude(fast or false))

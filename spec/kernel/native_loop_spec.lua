@@ -17,11 +17,13 @@ local function clip(x, lo, hi)
   if x < lo then return lo elseif x > hi then return hi end
   return x
 end
+
 local function step(x, i)
   local s = sigmoid(x * options.scale.rate) * rate
   if options.flag then s = s + table_of_ten[i % 10 + 1] end
   return clip(s, 0.2, 0.9), s
 end
+
 local function element(i) return table_of_ten[i] end
 local function count_down(k) if k < 1 then return 0 end return count_down(k - 1) end
 

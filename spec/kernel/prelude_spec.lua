@@ -9,7 +9,6 @@ local row = require("meissa.kernel.row")
 local strict = require("meissa.base.strict")
 local bit = strict.bit
 
-
 -- By name of the function in the prelude: its arguments and what it must equal.
 local unary, binary = {}, { mod = function(a, b) return a % b end }
 for name in ([[abs acos asin atan ceil cos cosh deg exp floor log log10 rad sin sinh sqrt tan

@@ -147,7 +147,7 @@ describe("read.triples", function()
   end)
 
   it("takes names for ids where a header is none", function()
-    for _, text in ipairs { "ann,bob\ncid,dan\n", "ann,1\n2,3\n", "ann,bob\n" , "1,bob\n2,3\n",
+    for _, text in ipairs { "ann,bob\ncid,dan\n", "ann,1\n2,3\n", "ann,bob\n", "1,bob\n2,3\n",
       "ann,bob,1\n1,2,3\n", "ann,bob\n1,x\ny,2\n" } do
       assert.is_true(reading(text):nnz() > 0)
     end

@@ -8,7 +8,6 @@
 
 local M = {}
 
-
 -- The slot of the innermost active local of that name, or nil.
 local function local_slot(level, name)
   local slot, n = nil, 1
@@ -95,6 +94,5 @@ function M.follow(capture, root)
   end
   return value
 end
-
 
 return M
