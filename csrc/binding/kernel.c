@@ -127,7 +127,9 @@ static void push_results(lua_State *L, const ms_kernel_info *info, const ms_plan
                                         [MS_ROLE_LISTED] = "listed",
                                         [MS_ROLE_COUNTED] = "counted"};
     bool reduction = scalar->role == MS_ROLE_REDUCTION;
-    lua_createtable(L, 0, 8);
+    lua_createtable(L, 0, 9);
+    lua_pushboolean(L, scalar->ranked);
+    lua_setfield(L, -2, "ranked");
     lua_pushnumber(L, scalar->capture + 1);
     lua_setfield(L, -2, "capture");
     lua_pushstring(L, head ? "head" : roles[scalar->role]);
@@ -141,8 +143,6 @@ static void push_results(lua_State *L, const ms_kernel_info *info, const ms_plan
       lua_setfield(L, -2, "leader");
       lua_pushboolean(L, scalar->unset);
       lua_setfield(L, -2, "unset");
-      lua_pushboolean(L, scalar->ranked);
-      lua_setfield(L, -2, "ranked");
       if (scalar->gated) lua_pushnumber(L, scalar->gate + 1);
       if (scalar->gated) lua_setfield(L, -2, "gate");
     }

@@ -317,7 +317,7 @@ static bool takes_part(const ms_tally *all, const branch *from, ms_reduce_form *
   const ms_binding *leader = &all->walk->bindings[from->leader];
   *is = from->is;
   if (leader->kind == MS_BIND_NUMBER) is->unset = false;
-  if (is->unset && (leader->kind != MS_BIND_NIL || all->walk->scattered)) return false;
+  if (is->unset && leader->kind != MS_BIND_NIL) return false;
   if (all->capture == &all->loop->captures[from->leader]) return true;
   is->op = MS_REDUCE_WITH;
   is->mentions = 1;

@@ -329,16 +329,11 @@ static void assignment_role(ms_walk *walk, ms_node *body, uint32_t index, ms_sca
 }
 
 static void gathering_role(ms_walk *walk, uint32_t index, ms_scalar_plan *plan) {
-  const ms_capture *capture = &walk->loop->captures[index];
   bool lists = walk->gathered[index] == MS_GATHERS_LIST;
   plan->capture = index;
   plan->role = lists ? MS_ROLE_LISTED : MS_ROLE_COUNTED;
   plan->exact = walk->gathered[index] == MS_GATHERS_COUNTS;
-  if (lists && walk->scattered)
-    ms_walk_find(walk, MS_REASON_TABLE_WRITE, true, capture->first,
-                 "store at the loop's own index: t[i] = value",
-                 "the body appends to a table, and blocks of this loop do not take its iterations "
-                 "one after the other");
+  plan->ranked = lists && walk->scattered;
 }
 
 int ms_scalars_find(ms_walk *walk, ms_node *body, ms_scalar_plan **scalars, uint32_t *count) {

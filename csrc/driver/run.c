@@ -97,6 +97,7 @@ static void take_done(ms_session *session, ms_member *member, const ms_frame *fr
   } else if (shelved > 0) {
     uint32_t workers = session->config.workers;
     take_report(session, member, ms_board_shelf(session->board, workers, member->number), shelved);
+    ms_board_clear_shelf(session->board, workers, member->number, shelved);
   }
 }
 

@@ -14,6 +14,9 @@
 
 #define PAGE 4096u
 
+/* Bytes of a shelf that keep their memory. */
+#define KEPT ((size_t)1 << 20)
+
 /* Bytes of the slots, as pages. */
 static size_t slots_size(uint32_t workers) {
   return ((size_t)workers * sizeof(ms_status) + PAGE - 1) / PAGE * PAGE;
@@ -25,6 +28,12 @@ size_t ms_board_size(uint32_t workers) {
 
 char *ms_board_shelf(ms_status *board, uint32_t workers, uint32_t worker) {
   return (char *)board + slots_size(workers) + (size_t)worker * MS_SHELF_SIZE;
+}
+
+void ms_board_clear_shelf(ms_status *board, uint32_t workers, uint32_t worker, size_t used) {
+  if (used <= KEPT || used > MS_SHELF_SIZE) return;
+  madvise(ms_board_shelf(board, workers, worker) + KEPT, (used - KEPT + PAGE - 1) / PAGE * PAGE,
+          MADV_REMOVE);
 }
 
 static ms_status *map(uint32_t workers, int fd) {

@@ -44,13 +44,17 @@ typedef struct ms_status {
 _Static_assert(ATOMIC_LLONG_LOCK_FREE == 2, "shared between processes: must not need a lock");
 
 /* Bytes of a shelf; no memory until they are written. */
-#define MS_SHELF_SIZE ((size_t)1 << 18)
+#define MS_SHELF_SIZE ((size_t)1 << 25)
 
 /* Bytes of a board for so many workers. */
 size_t ms_board_size(uint32_t workers);
 
 /* The shelf of a worker. */
 char *ms_board_shelf(ms_status *board, uint32_t workers, uint32_t worker);
+
+/* Gives back the memory of a worker's shelf beyond what is kept for the next job; `used` bytes were
+ * written, which nobody reads any more. */
+void ms_board_clear_shelf(ms_status *board, uint32_t workers, uint32_t worker, size_t used);
 
 /* Makes a board for `workers`: slot number 0; *fd is for the workers, the caller's to close. NULL:
  * MS_WRK. */

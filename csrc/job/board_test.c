@@ -164,6 +164,12 @@ static void check_shelves(int fd) {
     for (size_t at = 0; at < MS_SHELF_SIZE; at++) same = same && shelf[at] == (char)(w + 1);
   }
   CHECK(same && ms_board_progress(&again[RUNNERS - 1], 5) == 6);
+  /* What is given back reads as nothing, and no other shelf loses any. */
+  ms_board_clear_shelf(board, RUNNERS, 1, MS_SHELF_SIZE - 5000);
+  const char *before = ms_board_shelf(again, RUNNERS, 0),
+             *cleared = ms_board_shelf(again, RUNNERS, 1);
+  CHECK(before[MS_SHELF_SIZE - 1] == 1 && cleared[0] == 2 && cleared[MS_SHELF_SIZE - 1] == 2);
+  CHECK(cleared[MS_SHELF_SIZE / 2] == 0 && cleared[MS_SHELF_SIZE + MS_SHELF_SIZE / 2] == 3);
   const char *end = ms_board_shelf(board, RUNNERS, RUNNERS - 1) + MS_SHELF_SIZE;
   CHECK((size_t)(end - (const char *)board) == ms_board_size(RUNNERS));
   ms_board_unmap(again, RUNNERS);

@@ -7,7 +7,7 @@ local meissa = require "meissa"
 local SCRIPT = [==[
 local meissa = require "meissa"
 local n, words = 640, {}
-local A, B = meissa.zeros(n), meissa.zeros(40, 40)
+local A, B, R = meissa.zeros(n), meissa.zeros(40, 40), meissa.ones(34, 50)
 for i = 1, n do A[i], words[i] = i * 7 % 13, "w" .. i * 31 % 17 end
 
 local bodies = {
@@ -42,7 +42,7 @@ local function text_of(value)
 end
 
 local function run(start, head, body, tail)
-  local env = setmetatable({A = A, B = B, words = words, n = n, parallel = meissa.parallel},
+  local env = setmetatable({A = A, B = B, R = R, words = words, n = n, parallel = meissa.parallel},
                            {__index = _G})
   local text = ("local insert, s, o, t, h = table.insert, 0, {list = {}, counts = {}}, %s\n" ..
                 "%s %s %s\n" ..
@@ -78,6 +78,63 @@ for _, body in ipairs(ordered) do
     local got = run(start, ("for i, j in parallel(%d, %d) do"):format(unpack(shape)), body, "end")
     if got ~= expected then print(body, shape[1], shape[2], got, expected) end
   end
+end
+-- Lists in blocks that are no ranges of the loop's order: wavefronts, skewed and swept loops,
+-- partitions of an inner index, ranges that descend.
+local beside = {"R[i+1][j+1] = R[i][j+1] + R[i+1][j]", "R[i+1][j+1] = R[i][j+2] + R[i][j]",
+                "R[i+1][j] = R[i][j] + 1", "R[i+1][j] = R[i][j+1] + 1"}
+local lists = {"if (i * j) % 3 == 0 then t[#t + 1] = i * 100 + j end",
+               "for k = 1, j % 3 do insert(t, k > 1 and 'w' .. i or j) end",
+               "if i > j then t[#t + 1] = {i, j} end " ..
+               "o.list[#o.list + 1] = -j h[j] = i + (h[j] or 0)"}
+local ranges = {{"i = 1, 24", "j = 1, 9", "24, 9"}, {"i = 1, 7", "j = 1, 40", "7, 40"},
+                {"i = 30, 2, -1", "j = 1, 12", "{30, 2, -1}, 12"},
+                {"i = 1, 1", "j = 1, 9", "1, 9"}, {"i = 1, 0", "j = 1, 9", "0, 9"}}
+local seen, strategies = {}, 0
+for _, first in ipairs(beside) do
+  for _, second in ipairs(lists) do
+    for _, each in ipairs(ranges) do
+      local body, start = first .. " " .. second, starts[1 + compared % 3]
+      R:fill(1)
+      local expected = run(start, ("for %s do for %s do"):format(each[1], each[2]), body, "end end")
+      for _, head in ipairs {"for i, j in parallel(%s) do",
+                             "for i, j in parallel(%s, {grid = {3, 4}}) do",
+                             "for i, j in parallel(%s, {check = true}) do"} do
+        R:fill(1)
+        local got = run(start, head:format(each[3]), body, "end")
+        local uncut = head:find("grid") and got:find("OPT: option 'grid' has 2 entries", 1, true)
+        if got ~= expected and not uncut then print(start, head, each[3], body, got, expected) end
+        local strategy = meissa.last() and meissa.last().strategy or "none"
+        strategies, seen[strategy] = strategies + (seen[strategy] and 0 or 1), true
+      end
+    end
+  end
+end
+assert(strategies >= 4 and seen.wavefront and seen.skew, strategies)
+-- Entries of a sparse array in its own order, cut along the other dimension.
+do
+  local at = {i = {}, j = {}, v = {}}
+  for k = 1, 300 do at.i[k], at.j[k], at.v[k] = k * 7 % 31 + 1, k * 11 % 17 + 1, k % 5 end
+  local S, C = meissa.sparse({40, 20}, at), meissa.zeros(20)
+  local got, expected = {}, {}
+  for i, j, r in meissa.parallel(S, {ordered = true}) do
+    C[j] = C[j] + r
+    got[#got + 1] = i * 1000 + j * 10 + r
+  end
+  for i = 1, 40 do
+    for k = 1, 300 do
+      if at.i[k] == i then expected[#expected + 1] = i * 1000 + at.j[k] * 10 + at.v[k] end
+    end
+  end
+  local function column(a, b) return math.floor(a / 10) < math.floor(b / 10) end
+  for k = 2, #expected do -- by insertion, so that equal entries keep their order
+    local each, to = expected[k], k
+    while to > 1 and column(each, expected[to - 1]) do
+      expected[to], to = expected[to - 1], to - 1
+    end
+    expected[to] = each
+  end
+  if text_of(got) ~= text_of(expected) then print("entries", text_of(got), text_of(expected)) end
 end
 local _, wrong = pcall(function()
   local h, key = {}, {}

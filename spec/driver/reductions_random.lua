@@ -161,8 +161,11 @@ function statements:mark()
 end
 
 function statements:list()
-  local t = self:variable(self:pick {"{}", "{'a'}"})
-  return ("%s[#%s + 1] = %s"):format(t, t, self:pick {self:whole(), self:value()})
+  local t = self:variable(self:pick {"{}", "{'a'}", "{1, nil, 3, nil, 5}"})
+  local v = self:pick {self:whole(), self:value(), ("'w' .. %s"):format(self:whole()),
+                       ("{%s}"):format(self:whole())}
+  if self:chance(30) then return ("table.insert(%s, (%s))"):format(t, v) end
+  return ("%s[#%s + 1] = %s"):format(t, t, v)
 end
 
 function statements:sums()
@@ -174,7 +177,7 @@ local KINDS = {"sum", "product", "choice", "tuple", "tuple", "both", "unset", "b
                "logic", "first", "mark", "list", "sums"}
 
 -- What the order of blocks decides about most.
-local TIES = {"tuple", "last"}
+local TIES = {"tuple", "last", "unset", "list"}
 
 -- What a function of the body may do as well.
 local CALLED = {sum = true, product = true, choice = true, tuple = true, both = true, unset = true,

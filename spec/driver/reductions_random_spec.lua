@@ -4,6 +4,7 @@
 -- is printed; MEISSA_TEST_SEED replays it, MEISSA_REDUCTIONS changes how many programs there are.
 local meissa = require "meissa"
 local merge = require "meissa.kernel.merge"
+local order = require "meissa.kernel.order"
 local random = require "spec.driver.reductions_random"
 local result = require "meissa.kernel.result"
 
@@ -119,6 +120,19 @@ local FAULTS = {
     block[#info.results + 2] = string.gsub(text, "[%d,.-]+", function(position)
       return #position > 1 and "1,1" or position
     end)
+  end)},
+  ["lists in the order of blocks"] = {order, "sorted", function()
+    return function(_, _, count)
+      local numbers = {}
+      for k = 0, count - 1 do numbers[k] = k end
+      return numbers
+    end
+  end},
+  ["any block's first nan stays"] = {in_merge(function(info, _, block)
+    local origins = string.gsub(block[#info.results + 2], "[^;]+", "0,0")
+    for _, each in ipairs(info.results) do
+      if each.ranked and each.unset then block[#info.results + 2] = origins end
+    end
   end)},
   ["no gate"] = {with_rules(function(rule)
     rawset(rule, "gate", nil)

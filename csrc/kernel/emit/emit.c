@@ -312,7 +312,8 @@ int ms_draft_info(ms_draft *draft, ms_kernel_info *info) {
   info->dims = draft->dims;
   info->row = !info->entries && ms_nest_has_row(draft);
   for (uint32_t c = 0; c < captures; c++) {
-    if (ms_variable_is_tracked(draft, c) || ms_variable_is_ranked(draft, c))
+    if (ms_variable_is_tracked(draft, c) || ms_variable_is_ranked(draft, c) ||
+        ms_variable_is_keyed(draft, c))
       info->positions = info->entries ? 1 : draft->dims;
   }
   info->params = ms_arena_take(

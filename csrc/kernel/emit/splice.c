@@ -152,29 +152,33 @@ static void move_to_head(void *context, uint32_t at, const ms_node *value) {
   ms_text_add(draft->out, " ");
 }
 
+/* An `if` that tells when it combines a ranked variable. */
+static void branch_ranked(ms_draft *draft, const ms_node *node, uint32_t ranked) {
+  ms_draft_copy(draft, node->begin, node->kid[0]->begin);
+  ms_draft_node(draft, node->kid[0]);
+  ms_draft_copy(draft, node->kid[0]->end, node->kid[1]->begin);
+  ms_text_format(draft->out, " %sl%u=true ", draft->prefix, ranked + 1);
+  ms_draft_node(draft, node->kid[1]);
+  ms_draft_copy(draft, node->kid[1]->end, node->end);
+}
+
 static void branch(ms_draft *draft, const ms_node *node) {
   ms_head head = ms_variable_head_of(draft, node);
   uint32_t ranked = ms_variable_ranked_by(draft, node);
   if (ranked != MS_NO_CAPTURE) {
-    ms_draft_copy(draft, node->begin, node->kid[0]->begin);
-    ms_draft_node(draft, node->kid[0]);
-    ms_draft_copy(draft, node->kid[0]->end, node->kid[1]->begin);
-    ms_text_format(draft->out, " %sl%u=true ", draft->prefix, ranked + 1);
-    ms_draft_node(draft, node->kid[1]);
-    ms_draft_copy(draft, node->kid[1]->end, node->end);
-    return;
-  }
-  if (head == MS_HEAD_NONE) {
+    branch_ranked(draft, node, ranked);
+  } else if (head != MS_HEAD_BEFORE) {
     children(draft, node);
-    return;
   }
+  if (head == MS_HEAD_NONE) return;
   const ms_node *block = node->kid[node->kids - 1], *first = node->kid[1];
   uint32_t leader = ms_variable_leader(draft, block) + 1;
   if (head == MS_HEAD_AFTER) {
-    children(draft, node);
     ms_text_format(draft->out, " if %sc%u~=%sc%u then ", draft->prefix, leader, draft->prefix,
                    leader);
     ms_variable_each_assigned(draft, block, move_to_head, draft);
+    if (ranked != MS_NO_CAPTURE)
+      ms_text_format(draft->out, "%sl%u=false ", draft->prefix, ranked + 1);
     ms_text_add(draft->out, "end");
     return;
   }

@@ -34,6 +34,15 @@ bool ms_variable_is_ranked(const ms_draft *draft, uint32_t at) {
   return is_reduction(draft, at) && draft->scalar[at]->ranked;
 }
 
+bool ms_variable_has_origin(const ms_draft *draft, uint32_t at) {
+  return ms_variable_is_ranked(draft, at) && draft->scalar[at]->unset;
+}
+
+bool ms_variable_is_keyed(const ms_draft *draft, uint32_t at) {
+  return ms_variable_is(draft, at) && draft->scalar[at]->role == MS_ROLE_LISTED &&
+         draft->scalar[at]->ranked;
+}
+
 bool ms_variable_has_head(const ms_draft *draft, uint32_t at) {
   if (!is_reduction(draft, at) || draft->scalar[at]->op == MS_REDUCE_SUM) return false;
   return draft->scalar[at]->unset || draft->scalar[at]->gated;
@@ -145,20 +154,30 @@ static void declare_heads(ms_draft *draft) {
   }
 }
 
-/* Names of the numbers that say where a tracked scalar got its value. */
-static void write_positions(ms_draft *draft, const ms_kernel_info *info, uint32_t at) {
+/* Names of the numbers that say where a tracked scalar got its value; `letter` o: where its first
+ * one was. */
+static void write_positions(ms_draft *draft, const ms_kernel_info *info, char letter, uint32_t at) {
   for (uint32_t d = 0; d < info->positions; d++)
-    ms_text_format(draft->out, ",%sq%u_%u", draft->prefix, at + 1, d + 1);
+    ms_text_format(draft->out, ",%s%c%u_%u", draft->prefix, letter, at + 1, d + 1);
+}
+
+/* What ranked variables and lists keep beside their values. */
+static void declare_ranks(ms_draft *draft, const ms_kernel_info *info) {
+  for (uint32_t c = 0; c < draft->job->loop->capture_count; c++) {
+    if (ms_variable_is_keyed(draft, c))
+      ms_text_format(draft->out, " local %sr%u,%sm%u={},0", draft->prefix, c + 1, draft->prefix,
+                     c + 1);
+    if (!ms_variable_is_ranked(draft, c)) continue;
+    ms_text_format(draft->out, " local %sl%u", draft->prefix, c + 1);
+    write_positions(draft, info, 'q', c);
+    if (ms_variable_has_origin(draft, c)) write_positions(draft, info, 'o', c);
+  }
 }
 
 /* Scalars of the plan as locals of the block function. */
 void ms_variables_declare(ms_draft *draft, const ms_kernel_info *info) {
   declare_heads(draft);
-  for (uint32_t c = 0; c < draft->job->loop->capture_count; c++) {
-    if (!ms_variable_is_ranked(draft, c)) continue;
-    ms_text_format(draft->out, " local %sl%u", draft->prefix, c + 1);
-    write_positions(draft, info, c);
-  }
+  declare_ranks(draft, info);
   for (uint32_t c = 0; c < draft->job->loop->capture_count; c++) {
     if (!ms_variable_is(draft, c)) continue;
     if (ms_variable_is_logic(draft, c)) {
@@ -167,7 +186,7 @@ void ms_variables_declare(ms_draft *draft, const ms_kernel_info *info) {
     }
     if (ms_variable_is_tracked(draft, c)) {
       ms_text_format(draft->out, " local %sq%u", draft->prefix, c + 1);
-      write_positions(draft, info, c);
+      write_positions(draft, info, 'q', c);
       ms_text_add(draft->out, "=");
       ms_draft_helper(draft, MS_HELPER_NONE);
       continue;
@@ -207,22 +226,51 @@ static void write_iteration(ms_draft *draft, const ms_kernel_info *info) {
   }
 }
 
+/* The first iteration that gave a variable a value. */
+static void end_origin(ms_draft *draft, const ms_kernel_info *info, uint32_t at) {
+  const char *prefix = draft->prefix;
+  ms_text_format(draft->out, "if not %so%u_1 and (%sc%u~=nil or %sh%u~=", prefix, at + 1, prefix,
+                 at + 1, prefix, at + 1);
+  ms_draft_helper(draft, MS_HELPER_NONE);
+  ms_text_format(draft->out, ") then %sl%u", prefix, at + 1);
+  write_positions(draft, info, 'o', at);
+  ms_text_format(draft->out, "=%sl%u,", prefix, at + 1);
+  write_iteration(draft, info);
+  ms_text_add(draft->out, " end ");
+}
+
+/* How long a list is after an iteration that has appended to it, and which that was. */
+static void end_keyed(ms_draft *draft, const ms_kernel_info *info, uint32_t at) {
+  const char *prefix = draft->prefix;
+  uint32_t c = at + 1;
+  ms_text_format(draft->out, "if #%sc%u~=%sm%u then %sm%u=#%sc%u local r=#%sr%u", prefix, c, prefix,
+                 c, prefix, c, prefix, c, prefix, c);
+  ms_text_format(draft->out, " %sr%u[r+1]", prefix, c);
+  for (uint32_t d = 0; d < info->positions; d++)
+    ms_text_format(draft->out, ",%sr%u[r+%u]", prefix, c, d + 2);
+  ms_text_format(draft->out, "=%sm%u,", prefix, c);
+  write_iteration(draft, info);
+  ms_text_add(draft->out, " end ");
+}
+
 /* After each iteration: what it has assigned, and that it was this one. */
 void ms_variables_end(ms_draft *draft, const ms_kernel_info *info) {
   const char *prefix = draft->prefix;
   for (uint32_t c = 0; c < draft->job->loop->capture_count; c++) {
     if (ms_variable_is_ranked(draft, c)) {
       ms_text_format(draft->out, "if %sl%u then %sl%u", prefix, c + 1, prefix, c + 1);
-      write_positions(draft, info, c);
+      write_positions(draft, info, 'q', c);
       ms_text_add(draft->out, "=nil,");
       write_iteration(draft, info);
       ms_text_add(draft->out, " end ");
     }
+    if (ms_variable_has_origin(draft, c)) end_origin(draft, info, c);
+    if (ms_variable_is_keyed(draft, c)) end_keyed(draft, info, c);
     if (!ms_variable_is_tracked(draft, c)) continue;
     ms_text_format(draft->out, "if %sc%u~=", prefix, c + 1);
     ms_draft_helper(draft, MS_HELPER_NONE);
     ms_text_format(draft->out, " then %sq%u", prefix, c + 1);
-    write_positions(draft, info, c);
+    write_positions(draft, info, 'q', c);
     ms_text_format(draft->out, "=%sc%u,", prefix, c + 1);
     write_iteration(draft, info);
     ms_text_add(draft->out, " end ");
@@ -253,6 +301,12 @@ void ms_variables_return(ms_draft *draft, ms_kernel_info *info) {
   for (uint32_t s = 0; s < draft->job->plan->scalar_count; s++) {
     uint32_t at = draft->job->plan->scalars[s].capture;
     if (ms_variable_is_tracked(draft, at) || ms_variable_is_ranked(draft, at))
-      write_positions(draft, info, at);
+      write_positions(draft, info, 'q', at);
+    if (ms_variable_has_origin(draft, at)) write_positions(draft, info, 'o', at);
+  }
+  for (uint32_t s = 0; s < draft->job->plan->scalar_count; s++) {
+    uint32_t at = draft->job->plan->scalars[s].capture;
+    if (ms_variable_is_keyed(draft, at))
+      ms_text_format(draft->out, ",%sr%u", draft->prefix, at + 1);
   }
 }

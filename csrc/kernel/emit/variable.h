@@ -22,6 +22,12 @@ bool ms_variable_is_tracked(const ms_draft *draft, uint32_t at);
 /* Whether it is a reduction that comes with the iteration that it took its value in. */
 bool ms_variable_is_ranked(const ms_draft *draft, uint32_t at);
 
+/* Whether a ranked variable has no value before its first, whose iteration it comes with, too. */
+bool ms_variable_has_origin(const ms_draft *draft, uint32_t at);
+
+/* Whether it is a list whose elements come with the iterations that appended them. */
+bool ms_variable_is_keyed(const ms_draft *draft, uint32_t at);
+
 /* The ranked variable that an `if` combines; MS_NO_CAPTURE: none. */
 uint32_t ms_variable_ranked_by(ms_draft *draft, const ms_node *statement);
 

@@ -243,8 +243,11 @@ static void declare_variables(ms_writer *w) {
     ms_c_line(w, "%s %s = %s;", ms_c_type(form), name, value);
     bool ranked = ms_variable_is_ranked(w->draft, c);
     if (ranked) ms_c_line(w, "int l%u = 0;", c + 1);
+    bool origin = ms_variable_has_origin(w->draft, c);
     for (uint32_t d = 0; ranked && d < w->positions; d++)
       ms_c_line(w, "int64_t q%u_%u = INT64_MIN;", c + 1, d + 1);
+    for (uint32_t d = 0; origin && d < w->positions; d++)
+      ms_c_line(w, "int64_t o%u_%u = INT64_MIN;", c + 1, d + 1);
     if (!ms_variable_is_tracked(w->draft, c)) continue;
     ms_c_line(w, "ms_value q%u = ms_nothing;", c + 1);
     for (uint32_t d = 0; d < w->positions; d++) ms_c_line(w, "int64_t q%u_%u = 0;", c + 1, d + 1);
@@ -259,11 +262,21 @@ static void begin_tracked(ms_writer *w) {
   }
 }
 
+/* The first iteration that gave a variable a value. */
+static void end_origin(ms_writer *w, uint32_t at) {
+  ms_c_line(w,
+            "if (o%u_1 == INT64_MIN && (%s.tag != MS_NATIVE_NIL || h%u.tag != MS_NATIVE_NONE)) {",
+            at + 1, ms_c_variable(w, at), at + 1);
+  for (uint32_t d = 0; d < w->positions; d++) ms_c_line(w, "o%u_%u = x%u;", at + 1, d + 1, d + 1);
+  ms_c_line(w, "}");
+}
+
 static void end_tracked(ms_writer *w) {
   for (uint32_t c = 0; c < w->draft->job->loop->capture_count; c++) {
     bool ranked = ms_variable_is_ranked(w->draft, c);
     for (uint32_t d = 0; ranked && d < w->positions; d++)
       ms_c_line(w, "if (l%u) q%u_%u = x%u;", c + 1, c + 1, d + 1, d + 1);
+    if (ms_variable_has_origin(w->draft, c)) end_origin(w, c);
     if (!ms_variable_is_tracked(w->draft, c)) continue;
     const char *name = ms_c_variable(w, c);
     ms_c_line(w, "if (%s.tag != MS_NATIVE_NONE) {", name);
@@ -298,6 +311,9 @@ static void give_results(ms_writer *w) {
     if (!ms_variable_is_tracked(w->draft, at) && !ms_variable_is_ranked(w->draft, at)) continue;
     for (uint32_t d = 0; d < w->positions; d++)
       ms_c_line(w, "results[%u].whole = q%u_%u;", slot++, at + 1, d + 1);
+    bool origin = ms_variable_has_origin(w->draft, at);
+    for (uint32_t d = 0; origin && d < w->positions; d++)
+      ms_c_line(w, "results[%u].whole = o%u_%u;", slot++, at + 1, d + 1);
   }
 }
 

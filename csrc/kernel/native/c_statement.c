@@ -137,6 +137,7 @@ static void head(ms_writer *w, const ms_node *node, ms_head when) {
   } else {
     ms_c_line(w, "if (ms_is_nan(%s)) {", ms_c_variable(w, leader));
     ms_variable_each_assigned(w->draft, block, move_to_head, w);
+    if (ranked != MS_NO_CAPTURE) ms_c_line(w, "l%u = 0;", ranked + 1);
   }
   ms_c_line(w, "}");
 }

@@ -7,7 +7,7 @@
 -- loop, followers come with the iteration that gave them, and of equal leaders the earlier
 -- iteration (or the later, for `<=`) wins as it does in the loop.
 -- @module meissa.kernel.merge
-local errors = require("meissa.base.errors")
+local gathered = require("meissa.kernel.gathered")
 local strict = require("meissa.base.strict")
 local tables = require("meissa.base.tables")
 
@@ -136,21 +136,26 @@ local function comes_after(position, other)
   return true
 end
 
---- Whether a result comes with the iteration that gave it.
+--- Whether a result comes with the iteration that gave it, and with the first that gave it any.
 -- @tab info of the kernel @tab result one of its results
+-- @treturn boolean
+-- @treturn boolean
 function M.is_tracked(info, result)
-  return info.positions > 0 and
-    (result.role == "private" or result.role == "reduction" and
-     (result.op == "with" or result.ranked))
+  local reduction = result.role == "reduction"
+  local tracked = info.positions > 0 and
+    (result.role == "private" or reduction and (result.op == "with" or result.ranked))
+  return tracked, tracked and reduction and result.ranked and result.unset
 end
 
 -- --------------------------------------------------------------------------------------- tuples
 
--- What is known of a kernel's results: `singles`, those that go by themselves; `tuples`, those that
--- another goes before (`gate`) first, {leader =, followers = {...}, heads = {[result] = head's
--- number}, gate =}. All are numbers of results.
+local TABLES = { sliced = true, listed = true, counted = true }
+
+-- What is known of a kernel's results: `singles`, those that go by themselves; `tables`; `tuples`,
+-- those that another goes before (`gate`) first, {leader =, followers = {...}, heads = {[result] =
+-- head's number}, gate =}; `of`: the tuple by its leader. All are numbers of results.
 local function arrange(info)
-  local at, heads, tuples, singles, of = {}, {}, {}, {}, {}
+  local at, heads, tuples, of, singles, gathers = {}, {}, {}, {}, {}, {}
   for n, result in ipairs(info.results) do
     if result.role == "head" then heads[result.capture] = n else at[result.capture] = n end
   end
@@ -176,10 +181,10 @@ local function arrange(info)
   end
   for n, result in ipairs(info.results) do
     if result.role ~= "head" and not is_tuple(result) and not of[n] then
-      singles[#singles + 1] = n
+      table.insert(TABLES[result.role] and gathers or singles, n)
     end
   end
-  return { singles = singles, tuples = tuples }
+  return { singles = singles, tuples = tuples, tables = gathers, of = of }
 end
 
 -- By kernel info.
@@ -204,13 +209,24 @@ local function replaces(rule, out, new, position)
   return takes[rule.op][rule.wins](out.value, new)
 end
 
+-- Takes a block's tuple of which the first value stays if it is nan, where blocks run in another
+-- order than the loop: whether a block's first is the loop's, the iterations `origins` tell.
+local function take_first_of(tuple, final, block, is_set, origins)
+  local out, head, origin = final[tuple.leader], tuple.heads[tuple.leader], origins[tuple.leader]
+  if origin == "-" or out.origin and comes_after(origin, out.origin) then return end
+  out.origin = origin
+  out.lasting = is_set(head) and function(n) return block[tuple.heads[n]], true end or nil
+end
+
 -- Takes a block's tuple. `block` has its values, `is_set(n)` says which were assigned.
-local function take_tuple(info, tuple, final, block, is_set, positions)
+local function take_tuple(info, tuple, final, block, is_set, positions, origins)
   local rule, out = info.results[tuple.leader], final[tuple.leader]
   local head, follower = tuple.heads[tuple.leader], tuple.followers[1]
   local function from_heads(n) return block[tuple.heads[n]], true end
   local function from_block(n) return block[n], true, positions and positions[n] end
-  if head and is_set(head) then
+  if origins and origins[tuple.leader] then
+    take_first_of(tuple, final, block, is_set, origins)
+  elseif head and is_set(head) then
     local first = block[head]
     if tuple.gate then
       local gate, before = info.results[tuple.gate], final[tuple.gate].value
@@ -239,43 +255,46 @@ local function merge_slice(whole, part, gone)
   for _, key in ipairs(gone or {}) do whole[key] = nil end
 end
 
--- The iterations that come with a block's results, by result; nil where they do not count.
+-- The iterations that come with a block's results, by result, and those that gave them their first
+-- values; nil where iterations do not count.
 local function positions_of(info, text)
   if info.positions == 0 then return nil end
-  local found, each = {}, string.gmatch(text, "[^;]+")
+  local found, origins, each = {}, {}, string.gmatch(text, "[^;]+")
   for n, result in ipairs(info.results) do
-    if M.is_tracked(info, result) then found[n] = each() end
+    local tracked, begun = M.is_tracked(info, result)
+    if tracked then found[n] = each() end
+    if begun then origins[n] = each() end
   end
-  return found
+  return found, origins
 end
 
--- What keeps its identity on its way to the driver.
-local PLAIN = { number = true, string = true, boolean = true }
+-- Puts a block's list or sums to those of the blocks before it; a list with runs is kept until
+-- M.finish.
+local function gather(out, result, part, kind, runs)
+  if result.role == "counted" then
+    gathered.add(out.value, part, kind)
+  elseif runs then
+    out.waiting = out.waiting or {}
+    table.insert(out.waiting, { part = part, kind = kind, runs = runs })
+  else
+    gathered.append(out.value, part, kind)
+  end
+end
 
---- Raises BDY where sums by key have a key that would be another one on the driver.
--- @tab part of one block @string path of the table
-function M.check_keys(part, path)
-  for key in tables.each(part) do
-    if not PLAIN[type(key)] then
-      errors.raise("BDY", "%s has a key that is a %s, which comes to the driver as a copy; " ..
-        "count by a number or a string", path, type(key))
+-- Takes what a block has put into tables.
+local function take_tables(info, known, final, block)
+  local count = #info.results
+  local at = count + 4
+  for _, n in ipairs(known.tables) do
+    local result, runs = info.results[n], nil
+    if result.role == "sliced" then
+      merge_slice(final[n].value, block[n], block[count + 3] and block[count + 3][n])
+    else
+      if result.role == "listed" and result.ranked then runs, at = block[at + 1], at + 1 end
+      gather(final[n], result, block[n], string.sub(block[count + 4], n, n), runs)
     end
   end
 end
-
--- Puts a block's table to that of the blocks before it.
-local gathers = {
-  sliced = merge_slice,
-  listed = function(whole, part)
-    for _, value in ipairs(part) do whole[#whole + 1] = value end
-  end,
-  counted = function(whole, part)
-    for key, value in tables.each(part) do
-      local before = whole[key]
-      whole[key] = before and before + value or value
-    end
-  end,
-}
 
 local function take_single(out, result, value, position)
   if result.role == "reduction" then
@@ -289,10 +308,12 @@ end
 -- @tab info of the kernel
 -- @tab final by result {value =, set =}
 -- @tab block the values by result, then which were assigned, "101", then the iterations that did,
--- then by result which elements of tables were assigned nil
+-- then by result which elements of tables were assigned nil, how gathered tables travel, and the
+-- runs of lists that have some: see result.lua
 function M.take(info, final, block)
   local count = #info.results
-  local positions, set = positions_of(info, block[count + 2]), block[count + 1]
+  local positions, origins = positions_of(info, block[count + 2])
+  local set = block[count + 1]
   local function is_set(n) return string.byte(set, n) == 49 end
   local known = arranged[info]
   if not known then
@@ -300,16 +321,24 @@ function M.take(info, final, block)
     arranged[info] = known
   end
   for _, tuple in ipairs(known.tuples) do
-    take_tuple(info, tuple, final, block, is_set, positions)
+    take_tuple(info, tuple, final, block, is_set, positions, origins)
   end
+  take_tables(info, known, final, block)
   for _, n in ipairs(known.singles) do
     local result = info.results[n]
-    local gather = gathers[result.role]
-    if gather then
-      gather(final[n].value, block[n], block[count + 3] and block[count + 3][n])
-    elseif is_set(n) then
+    if is_set(n) then
       take_single(final[n], result, block[n], positions and positions[n])
     end
+  end
+end
+
+--- What can be done once all blocks are taken: lists whose blocks run in another order than the
+-- loop, and first values that last.
+-- @tab info of the kernel @tab final see M.take
+function M.finish(info, final)
+  for n, out in ipairs(final) do
+    if out.lasting then assign(arranged[info].of[n], final, out.lasting) end
+    if out.waiting then gathered.append_in_order(out.value, out.waiting, info.dim_count) end
   end
 end
 

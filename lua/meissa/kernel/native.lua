@@ -127,7 +127,8 @@ function M.instance(object, info, found, values, lua)
   local slots = slots_type(math.max(1, #info.params))
   local tracked = 0
   for _, result in ipairs(info.results) do
-    if merge.is_tracked(info, result) then tracked = tracked + 1 end
+    local is_tracked, begun = merge.is_tracked(info, result)
+    tracked = tracked + (is_tracked and 1 or 0) + (begun and 1 or 0)
   end
   local count = 2 * #info.results + info.positions * tracked
   -- One slot more, in front: the mark.

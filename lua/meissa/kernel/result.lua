@@ -5,6 +5,7 @@
 local carry = require("meissa.kernel.carry")
 local core = require("meissa.base.ffi")
 local ffi = require("ffi")
+local gathered = require("meissa.kernel.gathered")
 local helpers = require("meissa.kernel.helpers")
 local memory = require("meissa.kernel.memory")
 local merge = require("meissa.kernel.merge")
@@ -13,46 +14,83 @@ local unpack_values = require("meissa.kernel.unpack")
 
 local M = {}
 
--- The iteration that a tracked scalar got its value from, as "3,-2": comparable in loop order. The
--- numbers that the block function returned stand in `results` from `at` on.
-local function position_of(self, results, at)
+-- The subscripts of an iteration, by what the block function tells it by, from `at` on, each
+-- counted such that it ascends in the loop's order.
+local function subscripts_of(self, numbers, at)
   local info, parts = self.kernel.info, {}
   for d = 1, info.dim_count do
     if info.entries then
-      parts[d] = tonumber(self.items.space.coords[d][results[at] - 1])
+      parts[d] = tonumber(self.items.space.coords[d][numbers[at] - 1])
     else
-      parts[d] = info.steps[d] > 0 and results[at + d - 1] or -results[at + d - 1]
+      parts[d] = info.steps[d] > 0 and numbers[at + d - 1] or -numbers[at + d - 1]
     end
   end
-  return table.concat(parts, ",")
+  return parts
+end
+
+-- The iteration that a tracked scalar got its value from, as "3,-2".
+local function position_of(self, results, at)
+  return table.concat(subscripts_of(self, results, at), ",")
+end
+
+-- The iterations of all that is tracked, in the order of the results, and where they end.
+local function positions_of(self, results)
+  local info, positions, at = self.kernel.info, {}, #self.kernel.info.results + 1
+  local function add(assigned)
+    positions[#positions + 1] = assigned and results[at] and position_of(self, results, at) or "-"
+    at = at + info.positions
+  end
+  for n, result in ipairs(info.results) do
+    local tracked, begun = merge.is_tracked(info, result)
+    if tracked then add(results[n] ~= helpers.none) end
+    if begun then add(true) end
+  end
+  return table.concat(positions, ";"), at
+end
+
+-- A gathered table on its way, and how it travels.
+local function gather(info, result, part)
+  if result.role == "listed" then return gathered.pack_list(part) end
+  return gathered.pack_sums(part, info.captures[result.capture].path)
+end
+
+-- Puts the runs of lists, which the block function returned from `at` on, behind what is sent.
+local function add_runs(self, results, at, sent, count)
+  local info = self.kernel.info
+  local function place(flat, from) return subscripts_of(self, flat, from) end
+  for _, result in ipairs(info.results) do
+    if result.role == "listed" and result.ranked then
+      count = count + 1
+      sent[count], at = gathered.pack_runs(results[at], info.positions, place), at + 1
+    end
+  end
+  return count
 end
 
 --- What a block returned, as bytes: results by number, then "101": which private scalars were
 -- assigned, then the iterations that assigned them, if blocks may run in another order than the
--- loop; then, by result, the elements of tables that were assigned nil.
+-- loop; then, by result, the elements of tables that were assigned nil; then how gathered tables
+-- travel, a letter for each result, and the runs of those that have some.
 -- @tab self the instance @tab results what the block function returned
 function M.encode(self, results)
-  local info, sent, set, positions, gone = self.kernel.info, {}, {}, {}, {}
+  local info, sent, set, gone, kinds = self.kernel.info, {}, {}, {}, {}
   local captures, count = info.captures, #info.results
-  local at = count + 1
+  local positions, at = positions_of(self, results)
   for n, result in ipairs(info.results) do
     local assigned = results[n] ~= helpers.none
+    kinds[n] = "."
     if result.role == "sliced" then
       sent[n], gone[n] = helpers.sliced(results[n])
+    elseif result.role == "listed" or result.role == "counted" then
+      sent[n], kinds[n] = gather(info, result, results[n])
     elseif assigned then
-      local path = captures[result.capture].path
-      if result.role == "counted" then merge.check_keys(results[n], path) end
       sent[n] = results[n]
     end
     set[n] = assigned and "1" or "0"
-    if merge.is_tracked(info, result) then
-      positions[#positions + 1] = assigned and results[at] and position_of(self, results, at) or "-"
-      at = at + info.positions
-    end
   end
-  sent[count + 1], sent[count + 2] = table.concat(set), table.concat(positions, ";")
-  sent[count + 3] = next(gone) and gone or nil
-  local bytes = carry.encode(sent, count + 3, {
+  sent[count + 1], sent[count + 2] = table.concat(set), positions
+  sent[count + 3], sent[count + 4] = next(gone) and gone or nil, table.concat(kinds)
+  local bytes = carry.encode(sent, add_runs(self, results, at, sent, count + 4), {
     path = function(n) return info.results[n] and captures[info.results[n].capture].path end,
     find_array = memory.refuse, named = self.named,
     code = "BDY", whither = "the driver",
@@ -178,6 +216,7 @@ function M.combine(info, values, results)
     merge.take(info, final, native.is_slots(bytes) and
       native.decode(bytes, #info.results) or unpack_values.decode(bytes, { globals = _G }))
   end
+  merge.finish(info, final)
   local assigned = {}
   for _, each in ipairs(final) do
     if each.set then assigned[#assigned + 1] = { capture = each.capture, value = each.value } end

@@ -1,0 +1,200 @@
+-- SPDX-License-Identifier: MIT
+--- Gathered tables: what a block has put into a list or counted by key, on its way to the driver's
+-- table.
+--
+-- Numbers travel as packed doubles, other plain values as string.buffer has them; a table of
+-- anything else stays with the rest of the block's results. The merged table has the elements in
+-- the order in which the blocks come or, where blocks run in another order than the loop, in the
+-- order of the iterations that appended them: such a block also tells its *runs*, how long its list
+-- was after each iteration that appended to it, and the subscripts of the iteration.
+-- @module meissa.kernel.gathered
+local buffer = require("string.buffer")
+local encoded = require("meissa.base.encoded")
+local errors = require("meissa.base.errors")
+local ffi = require("ffi")
+local order = require("meissa.kernel.order")
+local tables = require("meissa.base.tables")
+
+local M = {}
+
+--- How a table travels.
+M.NUMBERS, M.PLAIN, M.OTHER = "n", "p", "o"
+
+-- -------------------------------------------------------------------------------------- packing
+
+local doubles = ffi.typeof("double[?]")
+local numbers_of = ffi.typeof("const double *")
+local bits_of = ffi.typeof("const int64_t *")
+
+-- Numbers beyond which memory for them is not kept.
+local KEPT = 131072
+
+local kept = doubles(KEPT)
+
+local function room_for(count) return count <= KEPT and kept or doubles(count) end
+
+-- A list of numbers as bytes; nil if it has anything else.
+local function pack_numbers(list)
+  local count = #list
+  local room = room_for(count)
+  for k = 1, count do
+    local value = list[k]
+    if type(value) ~= "number" then return nil end
+    room[k - 1] = value
+  end
+  return ffi.string(room, 8 * count)
+end
+
+-- Numbers by number as bytes: key, value, ... of so many keys.
+local function pack_pairs(part, count)
+  local room, at = room_for(2 * count), 0
+  for key, value in tables.each(part) do
+    room[at], room[at + 1] = key, value
+    at = at + 2
+  end
+  return ffi.string(room, 16 * count)
+end
+
+local PLAIN = { number = true, string = true, boolean = true }
+
+local function are_plain(list)
+  for k = 1, #list do
+    if not PLAIN[type(list[k])] then return false end
+  end
+  return true
+end
+
+--- A block's list on its way.
+-- @tab list without holes
+-- @return string, or the list itself if it goes with other results
+-- @treturn string which of these: NUMBERS PLAIN OTHER
+function M.pack_list(list)
+  local bytes = pack_numbers(list)
+  if bytes then return bytes, M.NUMBERS end
+  if are_plain(list) then return buffer.encode(list), M.PLAIN end
+  return list, M.OTHER
+end
+
+--- A block's sums by key on their way; as pack_list. Raises BDY where a key would be another one on
+-- the driver.
+-- @tab part of one block @string path of the table
+function M.pack_sums(part, path)
+  local count, numbers, plain = 0, true, true
+  for key, value in tables.each(part) do
+    local kind, other = type(key), type(value)
+    if not PLAIN[kind] then
+      errors.raise("BDY", "%s has a key that is a %s, which comes to the driver as a copy; " ..
+        "count by a number or a string", path, kind)
+    end
+    count = count + 1
+    numbers = numbers and kind == "number" and other == "number"
+    plain = plain and PLAIN[other]
+  end
+  if numbers then return pack_pairs(part, count), M.NUMBERS end
+  if plain then return buffer.encode(part), M.PLAIN end
+  return part, M.OTHER
+end
+
+--- A block's runs: how long its list was after an iteration, and where that was, number by number.
+-- @tab flat as the block function returned it
+-- @number width numbers that the block function tells an iteration by
+-- @func place place(flat, at): the subscripts of the iteration whose numbers stand from `at` on, as
+-- a table that ascends in loop order
+-- @treturn string
+function M.pack_runs(flat, width, place)
+  local list = {}
+  for at = 1, #flat, 1 + width do
+    list[#list + 1] = flat[at]
+    for _, subscript in ipairs(place(flat, at + 1)) do list[#list + 1] = subscript end
+  end
+  return pack_numbers(list)
+end
+
+-- -------------------------------------------------------------------------------------- merging
+
+-- The number at a place of a packed list. Of NaNs with bits that LuaJIT takes for other values it
+-- is a NaN.
+local function number_at(numbers, bits, k)
+  local bit = bits[k]
+  if bit < 0 and bit > -0x8000000000000LL then return 0 / 0 end
+  return numbers[k]
+end
+
+-- The elements of a block's list from `first` to `last`, put to the end of the whole, which is
+-- sought anew for each: of a table with holes it is where the body's own statement finds it.
+local function append(whole, part, kind, first, last)
+  if kind ~= M.NUMBERS then
+    for k = first, last do whole[#whole + 1] = part[k] end
+    return
+  end
+  local numbers, bits = ffi.cast(numbers_of, part), ffi.cast(bits_of, part)
+  for k = first, last do whole[#whole + 1] = number_at(numbers, bits, k - 1) end
+end
+
+-- A block's list as append takes it, and its length.
+local function unpack_list(part, kind)
+  if kind == M.NUMBERS then return part, #part / 8 end
+  if kind == M.PLAIN then part = encoded.from_message(part) end
+  return part, #part
+end
+
+--- Puts a block's list to the end of those of the blocks before it.
+-- @tab whole the driver's table @param part what pack_list gave @string kind likewise
+function M.append(whole, part, kind)
+  local list, count = unpack_list(part, kind)
+  append(whole, list, kind, 1, count)
+end
+
+-- A block's runs, put behind `at` others: the places of the iterations, where in the list each run
+-- ends, and the number of the block. How many runs there are then.
+local function spread(runs, width, block, at, places, ends, of)
+  local numbers = ffi.cast(numbers_of, runs)
+  for k = 0, #runs / 8 - 1, 1 + width do
+    ends[at], of[at] = numbers[k], block
+    for d = 1, width do places[at * width + d - 1] = numbers[k + d] end
+    at = at + 1
+  end
+  return at
+end
+
+local function add(whole, key, value)
+  local before = whole[key]
+  whole[key] = before and before + value or value
+end
+
+--- Puts a block's sums by key to those of the blocks before it.
+-- @tab whole the driver's table @param part what pack_sums gave @string kind likewise
+function M.add(whole, part, kind)
+  if kind == M.NUMBERS then
+    local numbers, bits = ffi.cast(numbers_of, part), ffi.cast(bits_of, part)
+    for k = 0, #part / 8 - 1, 2 do
+      add(whole, number_at(numbers, bits, k), number_at(numbers, bits, k + 1))
+    end
+    return
+  end
+  if kind == M.PLAIN then part = encoded.from_message(part) end
+  for key, value in tables.each(part) do add(whole, key, value) end
+end
+
+--- Puts lists of blocks that run in another order than the loop to the end of the driver's table.
+-- @tab whole the table
+-- @tab waiting {{part =, kind =, runs =}, ...}, see append and pack_runs
+-- @number width subscripts of an iteration
+function M.append_in_order(whole, waiting, width)
+  local count, at = 0, 0
+  for _, each in ipairs(waiting) do count = count + #each.runs / 8 / (1 + width) end
+  local places, ends, of = doubles(count * width), doubles(count), doubles(count)
+  for b, each in ipairs(waiting) do
+    each.list = unpack_list(each.part, each.kind)
+    at = spread(each.runs, width, b, at, places, ends, of)
+  end
+  local sorted = order.sorted(places, width, count)
+  for k = 0, count - 1 do
+    local run = sorted[k]
+    local block = waiting[of[run]]
+    local first = run > 0 and of[run - 1] == of[run] and ends[run - 1] + 1 or 1
+    append(whole, block.list, block.kind, first, ends[run])
+  end
+end
+
+return M
