@@ -107,7 +107,6 @@ bool ms_counter_combine(ms_walk *walk, ms_op op, const ms_value *a, const ms_val
 bool ms_counter_trips(ms_walk *walk, const ms_form *start, const ms_form *limit,
                       const ms_form *step, ms_value *trips) {
   ms_form length, last = ms_form_of(1);
-  const ms_form zero = {0};
   if (!ms_form_is_constant(step) || step->constant == 0) return false;
   if (!ms_form_add(&length, limit, start, -1)) return false;
   if (ms_form_is_constant(&length)) {
@@ -116,8 +115,11 @@ bool ms_counter_trips(ms_walk *walk, const ms_form *start, const ms_form *limit,
     *trips = ms_value_number(&count);
     return true;
   }
-  if (step->constant != 1 && step->constant != -1) return false;
-  if (!ms_form_add(&last, &last, &length, step->constant)) return false;
+  int64_t sign = step->constant > 0 ? 1 : -1, size = sign * step->constant;
+  const ms_form zero = {0};
+  if (size > MS_FORM_COEFFICIENT || !ms_form_add(&length, &zero, &length, sign)) return false;
+  if (size > 1 && !ms_walk_floor(walk, &length, size, &length)) return false;
+  if (!ms_form_add(&last, &last, &length, 1)) return false;
   const ms_value counts[2] = {ms_value_number(&zero), ms_value_number(&last)};
   return ms_pieces_extreme(walk, true, counts, 2, trips);
 }
@@ -152,13 +154,13 @@ static bool added_by_assignment(const ms_counter *all, ms_node *node, int64_t *s
 }
 
 static bool added_by_loop(const ms_counter *all, ms_node *node, int64_t *sum) {
-  ms_form start, limit, step;
+  ms_form start, limit, step, length;
   ms_value trips;
   int64_t each = 0, total;
   if (!number_of(all, node->kid[0], &start) || !number_of(all, node->kid[1], &limit)) return false;
   if (!number_of(all, node->kid[2], &step)) return false;
+  if (!ms_form_add(&length, &limit, &start, -1) || !ms_form_is_constant(&length)) return false;
   if (!ms_counter_trips(all->walk, &start, &limit, &step, &trips)) return false;
-  if (trips.kind != MS_VALUE_NUMBER || !ms_form_is_constant(&trips.form)) return false;
   if (ms_node_has_exit(node->kid[3]) || !ms_counter_adds(all, node->kid[3], &each)) return false;
   if (__builtin_mul_overflow(trips.form.constant, each, &total)) return false;
   if (__builtin_add_overflow(*sum, total, sum)) return false;

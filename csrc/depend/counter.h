@@ -31,8 +31,8 @@ void ms_counter_note_jumps(ms_counter *all);
 /* Adds to *sum the constant that a block of the loop adds to the local; false if it is none. */
 bool ms_counter_adds(const ms_counter *all, ms_node *block, int64_t *sum);
 
-/* How often a loop runs between two ends: a constant, or with step 1 or -1 what is between them,
- * and 0 where that is less. False: not known. */
+/* How often a loop runs between two ends: as often as the step goes into what is between them, and
+ * 0 where that is less. May add a variable to the walk's scope. False: not known. */
 bool ms_counter_trips(ms_walk *walk, const ms_form *start, const ms_form *limit,
                       const ms_form *step, ms_value *trips);
 

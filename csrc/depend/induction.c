@@ -204,6 +204,10 @@ struct ms_after {
   ms_after *next;
 };
 
+static bool is_outside(const ms_symbol *symbol, const ms_node *loop) {
+  return symbol->declaration == NULL || symbol->declaration->begin <= loop->begin;
+}
+
 static bool is_listed(const ms_after *list, const ms_symbol *symbol) {
   while (list != NULL && list->symbol != symbol) list = list->next;
   return list != NULL;
@@ -236,10 +240,10 @@ static void begin_local(ms_counter *all, ms_trips *trips, const ms_symbol *symbo
   trips->after = after;
   const ms_held *before = walk->held[symbol->index];
   set(walk, &walk->held[symbol->index], NULL);
-  bool inside = symbol->declaration != NULL && symbol->declaration->begin > trips->loop->begin;
+  bool outside = is_outside(symbol, trips->loop);
   bool number =
       is_good(walk, before) && (ms_value_is_number(&before->value) || before->value.pieces != NULL);
-  if (trips->counted && !inside && number) begin_known(all, trips, before, after);
+  if (trips->counted && outside && number) begin_known(all, trips, before, after);
 }
 
 typedef struct beginning {
@@ -257,13 +261,34 @@ static bool begin_assigned(ms_node *node, void *context) {
   return true;
 }
 
-void ms_walk_begin_trips(ms_walk *walk, ms_trips *trips, const ms_value *ends) {
-  beginning begin = {{.walk = walk, .loop = trips->loop}, trips};
+/* Looks for an assignment to a local from outside of the loop. */
+typedef struct outer {
+  const ms_node *loop;
+  bool found;
+} outer;
+
+static bool find_outer(ms_node *node, void *context) {
+  outer *look = context;
+  if (node->kind == MS_FUNCTION) return false;
+  for (uint32_t t = 0; t < ms_node_targets(node); t++) {
+    const ms_symbol *symbol = ms_node_assigned(node->kid[t]);
+    look->found = look->found || (symbol != NULL && is_outside(symbol, look->loop));
+  }
+  return !look->found;
+}
+
+void ms_walk_count_trips(ms_walk *walk, ms_trips *trips, const ms_value *ends) {
+  outer look = {trips->loop, false};
+  ms_node_walk(trips->loop->kid[3], find_outer, &look);
   bool numbers = ends[0].kind == MS_VALUE_NUMBER && ends[1].kind == MS_VALUE_NUMBER &&
                  ends[2].kind == MS_VALUE_NUMBER;
   trips->closed =
-      numbers && !ms_node_has_exit(trips->loop->kid[3]) &&
+      numbers && look.found && !ms_node_has_exit(trips->loop->kid[3]) &&
       ms_counter_trips(walk, &ends[0].form, &ends[1].form, &ends[2].form, &trips->count);
+}
+
+void ms_walk_begin_trips(ms_walk *walk, ms_trips *trips) {
+  beginning begin = {{.walk = walk, .loop = trips->loop}, trips};
   ms_counter_note_jumps(&begin.counter);
   ms_node_walk(trips->loop->kid[3], begin_assigned, &begin);
 }

@@ -68,6 +68,27 @@ static void walk_maybe(ms_walk *walk, ms_node *block) {
   walk->breaks = breaks;
 }
 
+/* Ends that are a quadratic apart from what is affine, as of `for p = row + 1, row + i`, become
+ * those of a loop from 0; what that begins at. */
+static ms_value take_start(ms_walk *walk, ms_value *ends) {
+  const ms_form none = {0};
+  ms_value zero = ms_value_number(&none), start = ends[0], length = ms_value_scalar();
+  if (start.quadratic == NULL || !ms_value_is_number(&ends[1])) return zero;
+  ms_walk_operate(walk, MS_OP_SUB, &ends[1], &start, &length);
+  if (length.kind != MS_VALUE_NUMBER) return zero;
+  ends[0] = zero;
+  ends[1] = length;
+  return start;
+}
+
+/* The variable of a loop from there. */
+static ms_value variable_from(ms_walk *walk, const ms_value *start, const ms_form *variable) {
+  const ms_value number = ms_value_number(variable);
+  ms_value value = ms_value_scalar();
+  ms_walk_operate(walk, MS_OP_ADD, start, &number, &value);
+  return value;
+}
+
 static void walk_numeric(ms_walk *walk, ms_node *node) {
   ms_value ends[3];
   ms_trips trips = {.loop = node};
@@ -78,10 +99,12 @@ static void walk_numeric(ms_walk *walk, ms_node *node) {
   ms_walk_value(walk, node->kid[1], &ends[1]);
   ends[2] = ms_value_number(&one);
   if (node->kid[2] != NULL) ms_walk_value(walk, node->kid[2], &ends[2]);
+  const ms_value start = take_start(walk, ends);
+  ms_walk_count_trips(walk, &trips, ends);
   uint32_t outside = walk->scope_count;
   bool exact = true;
   bool known = ms_walk_quantify(walk, ends, &variable, &exact);
-  ms_value value = known ? ms_value_number(&variable) : ms_value_scalar();
+  ms_value value = known ? variable_from(walk, &start, &variable) : ms_value_scalar();
   if (node->symbols[0]->assigned) value = ms_value_scalar();
   ms_walk_set_symbol(walk, node->symbols[0], &value);
   bool possible = !known || !exact || ms_walk_leaves(node);
@@ -89,7 +112,7 @@ static void walk_numeric(ms_walk *walk, ms_node *node) {
   walk->loops++;
   trips.counted = known && ends[0].kind == MS_VALUE_NUMBER;
   if (trips.counted) trips.counter.at[MS_MAX_DIMS + walk->scope_count - 1] = 1;
-  ms_walk_begin_trips(walk, &trips, ends);
+  ms_walk_begin_trips(walk, &trips);
   ms_walk_block(walk, node->kid[3]);
   walk->loops--;
   walk->possible -= possible;

@@ -214,9 +214,10 @@ bool ms_walk_meet(ms_walk *walk, ms_node *node, const ms_path *paths, bool exact
  * false where the guard takes in more. */
 bool ms_walk_quantify(ms_walk *walk, const ms_value *ends, ms_form *variable, bool *exact);
 
-/* Around the block of a numeric loop with these ends. Behind it: whether locals hold numbers that
- * may mention what the ends do. */
-void ms_walk_begin_trips(ms_walk *walk, ms_trips *trips, const ms_value *ends);
+/* Before a numeric loop with these ends, and around its block. Behind it: whether locals hold
+ * numbers that may mention what the ends do. */
+void ms_walk_count_trips(ms_walk *walk, ms_trips *trips, const ms_value *ends);
+void ms_walk_begin_trips(ms_walk *walk, ms_trips *trips);
 bool ms_walk_end_trips(ms_walk *walk, const ms_trips *trips);
 
 /* Parts shared by the files of the walk. */

@@ -9,7 +9,7 @@ local seed = require "spec.support.seed"
 local affines = require "spec.depend.affine"
 
 local COUNT = tonumber(os.getenv "MEISSA_COUNTERS" or "") or 1500
-local STEPS, ADDED = {1, 1, 1, -1, -1, 2}, {1, 1, -1, 2, -3}
+local STEPS, ADDED = {1, 1, 1, -1, -1, 2, 2, -2, 3}, {1, 1, -1, 2, -3}
 
 local function sum(rng, names)
   local terms = {tostring(rng:int(-3, 6))}

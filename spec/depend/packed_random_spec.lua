@@ -38,7 +38,7 @@ end
 local function ends(rng, names)
   local x = rng:pick(names)
   return rng:pick {"1, X", "1, X", "1, X", "1, X - 1", "X, n", "X, n", "X + 1, n", "1, X + 1",
-    "X, 1, -1", "1, n - X", "2, X, 2"}:gsub("X", x)
+    "X, 1, -1", "1, n - X", "2, X, 2", "1, X, 2", "X, 2, -3"}:gsub("X", x)
 end
 
 local function guard(rng, names)
@@ -74,6 +74,20 @@ local function plain(rng, names)
   return ("for j = %s do %s end"):format(ends(rng, names), body)
 end
 
+-- A row from its first element to its last, or nearly so.
+local function from_end_to_end(rng, names)
+  local first, x, y = row(rng, names), rng:pick(names), rng:int(0, 1)
+  local last = ("%s + %s + %d"):format(first, x, rng:pick {0, 0, 0, y, -1})
+  if rng:chance(30) then last = row(rng, names) end
+  local body = rng:pick {"P[p] = R", "P[p] = P[p] + P[p - 1]", "q = q + 1 P[q] = R", "Q[p + q] = R"}
+  body = body:gsub("R", rng:chance(60) and "1" or (place(rng, names, "1"):gsub("%%", "%%%%")))
+  local step = rng:pick {1, 1, 1, 2, -1}
+  first = first .. " + 1"
+  if step < 0 then first, last = last, first end
+  return ("local q = %s for p = %s, %s, %d do %s end"):format(x, first, last, step,
+    body:gsub("Q", "P"))
+end
+
 local function bounds(rng, n)
   local first, last = rng:int(1, 2), n
   local step = rng:pick {1, 1, 1, 1, 2, -1}
@@ -89,7 +103,7 @@ local function loop_of(rng)
     body = assignment(rng, names, rng:pick {"j", "j", "i"})
     if rng:chance(80) then body = ("if %s then %s end"):format(guard(rng, names), body) end
   else
-    body = (rng:chance(50) and counted or plain)(rng, names)
+    body = rng:pick {counted, plain, counted, plain, from_end_to_end}(rng, names)
     if rng:chance(10) then body = body .. " " .. assignment(rng, names) end
   end
   local spaces = {}

@@ -31,6 +31,21 @@ for i in parallel(n, options) do
   end
   P[p + 1] = i
 end]]},
+  {"rows from end to end", "independent", [[
+for i in parallel(n, options) do
+  local row = i * (i - 1) / 2
+  for p = row + 1, row + i do P[p] = Q[p] * i end
+  for p = i * (i + 1) / 2, row + 2, -1 do P[p] = P[p] - P[p - 1] end
+end]]},
+  {"every other element, counted", "independent", [[
+for i in parallel(n, options) do
+  local p = i * (i - 1) / 2 + 1
+  for j = 1, i - 1, 2 do
+    P[p] = Q[p] * j
+    p = p + 2
+  end
+  if i % 2 == 1 then P[p] = i end
+end]]},
   {"strictly lower rows, shifted", "independent", [[
 for i in parallel(n, options) do
   for j = 1, i - 1 do P[bit.rshift((i - 1) * (i - 2), 1) + j] = i + j end
