@@ -158,17 +158,15 @@ static void push_shares(lua_State *L, const ms_outcome *outcome) {
 
 /* Sets `flat`, the results one after the other in the order of the plan, and `blocks`, how many,
  * if all blocks gave one and they are of one size. */
-static bool set_flat(lua_State *L, const ms_outcome *outcome) {
-  size_t count = outcome->order_count;
-  size_t size = count == 0 ? 0 : (size_t)outcome->results[outcome->order[0]].size;
-  for (size_t k = 0; k < count; k++) {
-    const ms_record *record = &outcome->results[outcome->order[k]];
-    if (record->bytes == NULL || record->size != size) return false;
-  }
-  if (size == 0 || count > SIZE_MAX / size) return false;
+static bool set_flat(lua_State *L, ms_outcome *outcome) {
+  size_t count = outcome->results, size = (size_t)outcome->each;
+  bool alike = outcome->complete && size > 0 && outcome->each != UINT64_MAX;
+  if (!alike || count > SIZE_MAX / size) return false;
   char *all = ms_scratch(L, count, size);
-  for (size_t k = 0; k < count; k++) {
-    memcpy(all + k * size, outcome->results[outcome->order[k]].bytes, size);
+  ms_record record;
+  ms_outcome_rewind(outcome, MS_REPORT_RESULT, MS_REPORT_RESULT);
+  for (size_t k = 0; k < count && ms_outcome_next(outcome, &record); k++) {
+    memcpy(all + k * size, record.bytes, size);
   }
   lua_pushlstring(L, all, count * size);
   lua_setfield(L, -3, "flat");
@@ -177,31 +175,24 @@ static bool set_flat(lua_State *L, const ms_outcome *outcome) {
   return true;
 }
 
-/* Sets `results`, by block, and `order`, the blocks in the order of the plan; that only where there
- * are results. */
-static void set_results(lua_State *L, const ms_outcome *outcome) {
+/* Sets `results`, by block, and `order`, their blocks in the order of the plan. */
+static void set_results(lua_State *L, ms_outcome *outcome) {
+  ms_record record;
   lua_newtable(L);
-  bool any = false;
-  for (uint32_t i = 0; i < outcome->block_count; i++) {
-    const ms_record *record = &outcome->results[i];
-    if (record->bytes == NULL) continue;
-    any = true;
-    lua_pushlstring(L, record->bytes, (size_t)record->size);
-    lua_rawseti(L, -2, (int)i);
+  lua_newtable(L);
+  ms_outcome_rewind(outcome, MS_REPORT_RESULT, MS_REPORT_RESULT);
+  for (int k = 1; ms_outcome_next(outcome, &record); k++) {
+    lua_pushlstring(L, record.bytes, (size_t)record.size);
+    lua_rawseti(L, -3, (int)record.block);
+    lua_pushinteger(L, (lua_Integer)record.block);
+    lua_rawseti(L, -2, k);
   }
+  lua_setfield(L, -3, "order");
   lua_setfield(L, -2, "results");
-  if (any) {
-    lua_createtable(L, (int)outcome->order_count, 0);
-    for (uint32_t i = 0; i < outcome->order_count; i++) {
-      lua_pushinteger(L, (lua_Integer)outcome->order[i]);
-      lua_rawseti(L, -2, (int)i + 1);
-    }
-    lua_setfield(L, -2, "order");
-  }
 }
 
 /* {{pointer =, size =}, ...}: what was put into each buffer, in the order of the plan. */
-static void push_joined(lua_State *L, ms_session *session, const ms_outcome *outcome) {
+static void push_joined(lua_State *L, ms_session *session, ms_outcome *outcome) {
   size_t *sizes = ms_scratch(L, outcome->buffer_count, sizeof *sizes);
   const char *bytes = ms_session_join(session, outcome, sizes);
   if (bytes == NULL) luaL_error(L, "out of memory for what a loop has put into buffers");
@@ -218,15 +209,15 @@ static void push_joined(lua_State *L, ms_session *session, const ms_outcome *out
 }
 
 /* {{[block] = bytes}, ...}: the same by block. */
-static void push_apart(lua_State *L, const ms_outcome *outcome) {
+static void push_apart(lua_State *L, ms_outcome *outcome) {
   lua_createtable(L, (int)outcome->buffer_count, 0);
   for (uint32_t b = 0; b < outcome->buffer_count; b++) {
-    const ms_record *records = outcome->pending + (size_t)b * outcome->block_count;
+    ms_record record;
     lua_newtable(L);
-    for (uint32_t block = 0; block < outcome->block_count; block++) {
-      if (records[block].bytes == NULL) continue;
-      lua_pushlstring(L, records[block].bytes, (size_t)records[block].size);
-      lua_rawseti(L, -2, (int)block);
+    ms_outcome_rewind(outcome, MS_REPORT_PENDING + b, MS_REPORT_PENDING + b);
+    while (ms_outcome_next(outcome, &record)) {
+      lua_pushlstring(L, record.bytes, (size_t)record.size);
+      lua_rawseti(L, -2, (int)record.block);
     }
     lua_rawseti(L, -2, (int)b + 1);
   }
@@ -237,7 +228,7 @@ static void push_apart(lua_State *L, const ms_outcome *outcome) {
  * bytes, blocks =, ...} where that can be; with buffers, `pending`, a list of what was put into
  * each: {pointer =, size =}, good until the session's next job, or with `apart`
  * {[block] = bytes}. */
-static void push_outcome(lua_State *L, ms_session *session, const ms_outcome *outcome, bool flat,
+static void push_outcome(lua_State *L, ms_session *session, ms_outcome *outcome, bool flat,
                          bool apart) {
   lua_createtable(L, 0, 11);
   if (outcome->buffer_count > 0) {
@@ -324,20 +315,20 @@ static int serial_order(lua_State *L) {
   lua_pushvalue(L, 3);
   lua_setfield(L, -2, "sequential");
   ms_read_grid(L, lua_gettop(L), &job);
-  uint32_t count = ms_grid_blocks(&job.grid);
-  ms_owner *owner = ms_scratch(L, count, sizeof *owner);
-  for (uint32_t i = 0; i < count; i++) owner[i].blocks = MS_WHOLE; /* the first worker's */
-  uint32_t *order = ms_scratch(L, count, sizeof *order);
-  ms_error err;
-  ms_error_clear(&err);
-  ms_schedule *schedule = ms_schedule_new(&job.grid, owner, 1, &err);
-  if (schedule == NULL) return ms_push_error(L, &err);
-  memcpy(order, schedule->order, count * sizeof *order);
-  ms_schedule_destroy(&schedule);
-  lua_createtable(L, (int)count, 0);
-  for (uint32_t i = 0; i < count; i++) {
-    lua_pushnumber(L, order[i]);
-    lua_rawseti(L, -2, (int)i + 1);
+  const char *why = ms_grid_refusal(&job.grid);
+  if (why != NULL) {
+    ms_error err;
+    ms_error_clear(&err);
+    ms_error_set(&err, MS_OPT, "the loop cannot be scheduled: %s", why);
+    return ms_push_error(L, &err);
+  }
+  ms_order order = ms_order_of(&job.grid);
+  ms_block_box all = ms_order_whole(&order);
+  lua_createtable(L, (int)order.blocks, 0);
+  uint32_t block = MS_NO_BLOCK;
+  for (int i = 1; (block = ms_order_next(&order, &all, block)) != MS_NO_BLOCK; i++) {
+    lua_pushnumber(L, block);
+    lua_rawseti(L, -2, i);
   }
   return 1;
 }

@@ -32,9 +32,8 @@ static void needed_rows(const ms_session *session, const ms_member *member, cons
   if (from->offsets == NULL) return;
   *lo = from->item.dims[0];
   *hi = 0;
-  for (uint32_t position = 0; position < schedule->count; position++) {
-    uint32_t block = schedule->order[position];
-    if (schedule->owner[block] != member->number) continue;
+  uint32_t block = MS_NO_BLOCK;
+  while ((block = ms_schedule_next(schedule, member->number, block)) != MS_NO_BLOCK) {
     if (from->offsets[block] < *lo) *lo = from->offsets[block];
     if (from->offsets[block + 1] > *hi) *hi = from->offsets[block + 1];
   }

@@ -25,16 +25,6 @@ static void raise(ms_session *session) {
   ms_run_fail(session, first->worker, first->block, GRACE);
 }
 
-/* The turns of the blocks, found when the first one fails; NULL: no memory. */
-static const uint32_t *turns_of(ms_session *session) {
-  ms_run *run = session->run;
-  if (run->turns == NULL) {
-    run->turns = calloc(session->schedule->block_count, sizeof *run->turns);
-    if (run->turns != NULL) ms_schedule_turns(session->schedule, run->turns);
-  }
-  return run->turns;
-}
-
 /* Whether a failure counts more than the first one so far. */
 static bool is_earlier(const ms_failure *first, const ms_failure *next, const char *order) {
   if (!first->any || first->turn != next->turn) return !first->any || next->turn < first->turn;
@@ -61,12 +51,13 @@ void ms_failure_take(ms_session *session, ms_member *member, const ms_frame *fra
   ms_run *run = session->run;
   if (run->failed) return;
   member->failures++;
-  bool in_block = frame->a[0] < session->schedule->block_count && turns_of(session) != NULL;
+  const ms_schedule *schedule = session->schedule;
+  bool in_block = ms_schedule_owns(schedule, member->number, frame->a[0]);
   size_t order = frame->a[2] <= frame->size ? (size_t)frame->a[2] : 0;
   ms_failure next = {.any = true,
                      .worker = member->number,
                      .block = in_block ? (uint32_t)frame->a[0] : UINT32_MAX,
-                     .turn = in_block ? run->turns[frame->a[0]] : 0,
+                     .turn = in_block ? ms_schedule_turn(schedule, (uint32_t)frame->a[0]) : 0,
                      .code = frame->a[1],
                      .order_size = order};
   if (in_block && !is_earlier(&run->first, &next, payload)) return; /* the wait settles */
@@ -89,12 +80,11 @@ static bool has_due(const ms_session *session, const ms_member *member) {
   const ms_schedule *schedule = session->schedule;
   const ms_run *run = session->run;
   uint32_t finished = ms_recover_finished(session, member->number);
-  for (uint32_t i = 0; i < schedule->count; i++) {
-    uint32_t block = schedule->order[i];
-    if (schedule->owner[block] == member->number && schedule->rank[block] >= finished &&
-        run->turns[block] <= run->first.turn && block != run->first.block) {
-      return true;
-    }
+  uint32_t block = ms_schedule_own(schedule, member->number, finished);
+  for (; block != MS_NO_BLOCK; block = ms_schedule_next(schedule, member->number, block)) {
+    bool counts = ms_schedule_turn(schedule, block) <= run->first.turn;
+    if (counts && block != run->first.block) return true;
+    if (!counts && schedule->grid.together == 0) break; /* later ones have later turns */
   }
   const ms_status *status = &session->board[member->number];
   return ms_board_failures(status, session->jobs) != member->failures;
@@ -113,7 +103,5 @@ void ms_failure_settle(ms_session *session) {
 void ms_failure_forget(ms_run *run) {
   ms_text_free(&run->first.order);
   ms_text_free(&run->first.text);
-  free(run->turns);
-  run->turns = NULL;
   run->first = (ms_failure){0};
 }

@@ -2,7 +2,7 @@
  *
  * Failure: which of a job's failing blocks the user is told of, whichever fails first by the clock.
  *
- * It is the one whose turn comes first (ms_schedule_turns), and of blocks of one turn the one whose
+ * It is the one whose turn comes first (ms_schedule_turn), and of blocks of one turn the one whose
  * worker gives the least order, bytes that tell where in the loop's order the body failed. The turn
  * of the first failure so far is the job's limit: blocks of later turns are passed over, those of
  * earlier ones and of the same one are run, and the job fails when none of them is left.

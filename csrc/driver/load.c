@@ -138,10 +138,7 @@ static int inform(ms_session *session, ms_member *member, ms_error *err) {
 
 /* True when a worker owns any block. */
 static bool takes_part(const ms_schedule *schedule, uint32_t number) {
-  for (uint32_t position = 0; position < schedule->count; position++) {
-    if (schedule->owner[schedule->order[position]] == number) return true;
-  }
-  return false;
+  return ms_schedule_share(schedule, number) > 0;
 }
 
 /* Whether workers log what they write. */

@@ -97,7 +97,8 @@ static void clear_suspects(const ms_session *session, ms_deaths *deaths) {
   const ms_schedule *schedule = session->schedule;
   for (uint32_t s = deaths->suspect_count; s-- > 0;) {
     uint32_t block = deaths->suspects[s];
-    if (schedule->rank[block] >= ms_recover_finished(session, schedule->owner[block])) continue;
+    uint32_t owner = ms_schedule_owner(schedule, block);
+    if (ms_schedule_rank(schedule, block) >= ms_recover_finished(session, owner)) continue;
     deaths->suspects[s] = deaths->suspects[--deaths->suspect_count];
   }
 }

@@ -61,8 +61,8 @@ typedef struct progress {
 static bool is_finished(const ms_record *record, const void *context) {
   const progress *of = context;
   const ms_schedule *schedule = of->schedule;
-  return record->block < schedule->block_count && schedule->owner[record->block] == of->worker &&
-         schedule->rank[record->block] < of->finished;
+  return ms_schedule_owns(schedule, of->worker, record->block) &&
+         ms_schedule_rank(schedule, record->block) < of->finished;
 }
 
 /* Puts what the finished blocks of a dead worker report with what had come of it. */
@@ -118,14 +118,6 @@ static void start(ms_session *session, ms_member *member, uint32_t finished) {
   member->due = ms_session_clock() + (uint64_t)UP_WAIT * 1000000u;
 }
 
-static uint32_t count_blocks(const ms_schedule *schedule, uint32_t worker) {
-  uint32_t count = 0;
-  for (uint32_t i = 0; i < schedule->count; i++) {
-    count += schedule->owner[schedule->order[i]] == worker;
-  }
-  return count;
-}
-
 bool ms_replace(ms_session *session, ms_member *member, uint32_t block) {
   ms_run *run = session->run;
   uint32_t finished = ms_recover_finished(session, member->number);
@@ -138,7 +130,7 @@ bool ms_replace(ms_session *session, ms_member *member, uint32_t block) {
   ms_undo_release(&run->undo, member->number);
   tell(session, member, block);
   run->deaths.redos++;
-  if (finished == count_blocks(session->schedule, member->number)) {
+  if (finished == ms_schedule_share(session->schedule, member->number)) {
     close_share(session, member, finished);
   } else {
     start(session, member, finished);

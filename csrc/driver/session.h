@@ -105,17 +105,26 @@ typedef struct ms_share {
   uint64_t began; /* CLOCK_MONOTONIC, ns, when its first block began; 0: it ran none */
 } ms_share;
 
+/* A walk through one worker's report. */
+typedef struct ms_outcome_place {
+  size_t at;
+  ms_record record;  /* that was read last */
+  uint32_t position; /* of its block in the plan; UINT32_MAX: the end */
+} ms_outcome_place;
+
 /* What a job leaves. Everything belongs to the outcome until ms_outcome_free. */
 typedef struct ms_outcome {
-  uint32_t block_count, worker_count;
-  uint32_t order_count;
-  uint32_t *order;    /* plan position, from the first that was run -> block */
-  ms_record *results; /* for each block; bytes NULL when it gave none */
-  uint32_t buffer_count;
-  ms_record *pending; /* for each buffer those of all blocks: what a block has put into it */
-  ms_share *shares;   /* for each worker */
-  ms_text *reports;   /* for each worker; hold the results' bytes */
-  uint64_t *spent;    /* ns in blocks of each range of the space axis; NULL of a short job */
+  uint32_t worker_count, buffer_count;
+  ms_share *shares;            /* for each worker */
+  ms_text *reports;            /* for each worker: what its blocks have left, in the plan's order */
+  uint32_t results;            /* blocks that gave one; */
+  uint64_t each;               /* bytes of each result; UINT64_MAX: they differ */
+  bool complete;               /* all blocks gave one */
+  const ms_schedule *schedule; /* the session's, until its next job */
+  ms_outcome_place *places;    /* for each worker; */
+  uint32_t *heap, left;        /* workers by position, the least first: those with more to read; */
+  uint32_t least, most;        /* records of these kinds */
+  uint64_t *spent; /* ns in blocks of each range of the space axis; NULL of a short job */
   uint32_t range_count;
   ms_text printed;  /* what blocks printed, in plan order; also of a failed job */
   ms_text notices;  /* a line for each thing that users may want to know */
@@ -139,10 +148,16 @@ typedef struct ms_outcome {
  * any case. */
 int ms_session_run(ms_session *session, const ms_job *job, ms_outcome *outcome, ms_error *err);
 
+/* Begins a walk through what the blocks of a job that succeeded have left: records of the kinds
+ * least .. most, in the order of the plan; good until the session's next job. Then the next record,
+ * and false at the end. */
+void ms_outcome_rewind(ms_outcome *outcome, uint32_t least, uint32_t most);
+bool ms_outcome_next(ms_outcome *outcome, ms_record *record);
+
 /* Joins what the blocks of an outcome have put into each buffer, in the order of the plan. The
  * bytes of buffer b, sizes[b] of them, follow those of b - 1; they belong to the session and are
  * good until its next job. NULL when memory is out. */
-const char *ms_session_join(ms_session *session, const ms_outcome *outcome, size_t *sizes);
+const char *ms_session_join(ms_session *session, ms_outcome *outcome, size_t *sizes);
 
 void ms_outcome_free(ms_outcome *outcome);
 

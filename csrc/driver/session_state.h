@@ -110,7 +110,6 @@ typedef struct ms_run {
   ms_redo redo; /* where workers can be replaced one by one; else without slots */
   ms_deaths deaths;
   ms_failure first;
-  uint32_t *turns;   /* of the blocks; NULL until one fails */
   bool failed;       /* err is filled; only waiting for the rest */
   bool lost;         /* a worker died while the job was prepared: prepare again */
   uint64_t deadline; /* ns: workers still running then are killed; 0: none */

@@ -68,8 +68,11 @@ static int run_with(ms_session *session, const numbers *memory, const char *key,
                 .item_count = 1};
   ms_outcome outcome;
   int failed = ms_session_run(session, &job, &outcome, err);
+  if (failed == 0) ms_outcome_rewind(&outcome, MS_REPORT_RESULT, MS_REPORT_RESULT);
   for (uint32_t b = 0; failed == 0 && b < 8; b++) {
-    failed = outcome.results[b].size != 4 || memcmp(outcome.results[b].bytes, &b, 4) != 0;
+    ms_record record;
+    failed = !ms_outcome_next(&outcome, &record) || record.block != b || record.size != 4 ||
+             memcmp(record.bytes, &b, 4) != 0;
   }
   ms_outcome_free(&outcome);
   return failed;

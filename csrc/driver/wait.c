@@ -41,9 +41,10 @@ static bool is_missed(const ms_session *session, const ms_member *member) {
 static uint32_t begun_by(const ms_session *session, const ms_member *member) {
   uint64_t running = member->status == NULL ? 0 : atomic_load(&member->status->running);
   const ms_schedule *schedule = session->schedule;
-  if (running == 0 || running > schedule->block_count) return MS_NO_BLOCK;
+  if (running == 0 || !ms_schedule_owns(schedule, member->number, running - 1)) return MS_NO_BLOCK;
   uint32_t block = (uint32_t)(running - 1);
-  bool finished = schedule->rank[block] < ms_recover_finished(session, member->number);
+  uint32_t rank = ms_schedule_rank(schedule, block);
+  bool finished = rank < ms_recover_finished(session, member->number);
   return finished ? MS_NO_BLOCK : block;
 }
 

@@ -30,17 +30,15 @@ static void mark(uint64_t *bits, int64_t first, int64_t count) {
  * how many blocks it has. */
 static uint32_t mark_blocks(uint64_t *bits, const ms_needs *needs, const ms_schedule *schedule,
                             uint32_t worker, uint32_t first, uint32_t end) {
-  uint32_t number = 0;
-  for (uint32_t position = 0; position < schedule->count; position++) {
-    uint32_t block = schedule->order[position];
-    if (schedule->owner[block] != worker) continue;
-    for (int64_t r = needs->start[block]; number >= first && number < end; r++) {
-      if (r == needs->start[block + 1]) break;
+  uint32_t share = ms_schedule_share(schedule, worker);
+  uint32_t block = ms_schedule_own(schedule, worker, first);
+  for (uint32_t number = first; number < end && number < share; number++) {
+    for (int64_t r = needs->start[block]; r < needs->start[block + 1]; r++) {
       mark(bits, needs->runs[r].first, needs->runs[r].count);
     }
-    number++;
+    block = ms_schedule_next(schedule, worker, block);
   }
-  return number;
+  return share;
 }
 
 /* The first element from `at` on whose bit is `set`, at most `end`. */

@@ -60,8 +60,8 @@ static void check_part(const ms_wanted *wanted, uint32_t p, const ms_schedule *s
   static bool set[ELEMENTS];
   memset(set, 0, sizeof set);
   for (uint32_t k = 0; k < schedule->count; k++) {
-    uint32_t block = schedule->order[k];
-    if (schedule->owner[block] != worker) continue;
+    uint32_t block = schedule->first + k;
+    if (ms_schedule_owner(schedule, block) != worker) continue;
     for (int e = 0; e < ELEMENTS && number >= part->position && number < until; e++)
       set[e] = set[e] || (needed[block][e] && !seen[e]);
     number++;
@@ -96,8 +96,8 @@ static void check_list(const ms_wanted *wanted, const ms_schedule *schedule, uin
   }
   CHECK(wanted->elements == total);
   for (uint32_t k = 0; k < schedule->count; k++) {
-    uint32_t block = schedule->order[k];
-    if (schedule->owner[block] != worker) continue;
+    uint32_t block = schedule->first + k;
+    if (ms_schedule_owner(schedule, block) != worker) continue;
     for (int e = 0; e < ELEMENTS; e++) CHECK(seen[e] || !needed[block][e]);
   }
 }

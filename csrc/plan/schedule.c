@@ -2,128 +2,36 @@
  *
  * Schedule: see schedule.h.
  *
- * Rotation is Orion's (Wei et al., EuroSys 2019), for any number of axes: with n = max(ranges), at
- * step (s2, .., sk) space range a meets range (a + s_j) mod n of axis j, so that blocks of one step
- * share no range. A range is handed on from the block that used it to the next one that does; a
- * space range stays. In a wavefront, block (a, b) follows (a - 1, b) and (a, b - 1). */
+ * What waits for what: in a rotation and in a wavefront a range of any axis is handed on from the
+ * block that used it to the next one in plan order that does; in a partition only a space range is.
+ * So a block's predecessors are the blocks before it in the boxes of those that share a range with
+ * it. In a wavefront's order that says that block (a, b) follows (a - 1, b) and (a, b - 1). */
 #include "plan/schedule.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-static void order_row_major(ms_schedule *schedule) {
-  for (uint32_t block = 0; block < schedule->block_count; block++) schedule->order[block] = block;
+static uint32_t space_ranges(const ms_grid *grid) {
+  return grid->ranges[ms_grid_space(grid)];
 }
 
-/* By range of the second axis, then of the first: the pipeline fills quickly. */
-static void order_wavefront(ms_schedule *schedule) {
-  uint32_t space = schedule->grid.ranges[0], other = schedule->grid.ranges[1], position = 0;
-  for (uint32_t b = 0; b < other; b++) {
-    for (uint32_t a = 0; a < space; a++) schedule->order[position++] = a * other + b;
+/* How many of the first axes have ranges that are handed on. */
+static uint32_t chains_of(const ms_grid *grid) {
+  switch (grid->strategy) {
+    case MS_ROTATE:
+    case MS_WAVEFRONT:
+      return grid->count;
+    case MS_PARTITION:
+      return 1;
+    default:
+      return 0;
   }
 }
 
-/* How far the range of `block` along `axis` is ahead of its space range, modulo n. */
-static uint32_t step_of(const ms_grid *grid, uint32_t block, uint32_t axis, uint32_t n) {
-  return (ms_grid_range(grid, block, axis) + n - ms_grid_range(grid, block, 0)) % n;
-}
-
-/* Sorts by step (s2, .., sk), then by space range: row-major order has the latter already, so
- * stable counting sorts from the last axis to the second do the rest. */
-static int order_rotation(ms_schedule *schedule) {
-  const ms_grid *grid = &schedule->grid;
-  uint32_t blocks = schedule->block_count, n = 1;
-  for (uint32_t axis = 0; axis < grid->count; axis++) {
-    if (grid->ranges[axis] > n) n = grid->ranges[axis];
-  }
-  uint32_t *sorted = calloc(blocks, sizeof *sorted), *start = calloc((size_t)n + 1, sizeof *start);
-  int failed = sorted == NULL || start == NULL;
-  if (!failed) order_row_major(schedule);
-  for (uint32_t axis = grid->count - 1; !failed && axis > 0; axis--) {
-    memset(start, 0, ((size_t)n + 1) * sizeof *start);
-    for (uint32_t i = 0; i < blocks; i++) start[step_of(grid, i, axis, n) + 1]++;
-    for (uint32_t step = 0; step < n; step++) start[step + 1] += start[step];
-    for (uint32_t i = 0; i < blocks; i++) {
-      uint32_t block = schedule->order[i];
-      sorted[start[step_of(grid, block, axis, n)]++] = block;
-    }
-    memcpy(schedule->order, sorted, blocks * sizeof *sorted);
-  }
-  free(sorted);
-  free(start);
-  return failed;
-}
-
-/* Which blocks conflict: any two, or those with the same range along certain axes. */
-typedef struct conflict_rule {
-  bool all;
-  bool axis[MS_CUTS];
-} conflict_rule;
-
-typedef struct edge {
-  uint32_t ends[2]; /* from, to */
-  uint32_t axis;
-} edge;
-
-/* Calls for every edge of the schedule: each block waits for the previous one, in plan order, in
- * each class of blocks that conflict. Writes edges when `edges` is given, else only counts. */
-static uint32_t each_edge(const ms_schedule *schedule, const conflict_rule *rule, uint32_t *last,
-                          edge *edges) {
-  uint32_t count = 0;
-  for (uint32_t axis = 0; axis < schedule->grid.count; axis++) {
-    if (!rule->all && !rule->axis[axis]) continue;
-    uint32_t ranges = rule->all ? 1 : schedule->grid.ranges[axis];
-    for (uint32_t range = 0; range < ranges; range++) last[range] = MS_NO_BLOCK;
-    for (uint32_t position = 0; position < schedule->count; position++) {
-      uint32_t block = schedule->order[position];
-      uint32_t range = rule->all ? 0 : ms_grid_range(&schedule->grid, block, axis);
-      if (last[range] != MS_NO_BLOCK) {
-        if (edges != NULL) edges[count] = (edge){.ends = {last[range], block}, .axis = axis};
-        count++;
-      }
-      last[range] = block;
-    }
-    if (rule->all) break;
-  }
-  return count;
-}
-
-/* Groups `count` edges by their end `key` (0 from, 1 to) into start and list, and their axes into
- * `axes` (unless NULL). */
-static void group(const edge *edges, uint32_t count, int key, uint32_t blocks, uint32_t *start,
-                  uint32_t *list, uint8_t *axes) {
-  for (uint32_t i = 0; i < count; i++) start[edges[i].ends[key] + 1]++;
-  for (uint32_t block = 0; block < blocks; block++) start[block + 1] += start[block];
-  for (uint32_t i = count; i-- > 0;) { /* backwards: start[key + 1] ends where it should */
-    uint32_t slot = --start[edges[i].ends[key] + 1];
-    list[slot] = edges[i].ends[1 - key];
-    if (axes != NULL) axes[slot] = (uint8_t)edges[i].axis;
-  }
-  for (uint32_t block = 0; block < blocks; block++) start[block] = start[block + 1];
-  start[blocks] = count;
-}
-
-static int link_blocks(ms_schedule *schedule, const conflict_rule *rule) {
-  uint32_t blocks = schedule->block_count, most = 1;
-  for (uint32_t axis = 0; axis < schedule->grid.count; axis++) {
-    if (schedule->grid.ranges[axis] > most) most = schedule->grid.ranges[axis];
-  }
-  uint32_t *last = calloc(most, sizeof *last);
-  uint32_t count = last == NULL ? 0 : each_edge(schedule, rule, last, NULL);
-  edge *edges = calloc((size_t)count + 1, sizeof *edges);
-  schedule->before = calloc((size_t)count + 1, sizeof *schedule->before);
-  schedule->after = calloc((size_t)count + 1, sizeof *schedule->after);
-  schedule->after_axis = calloc((size_t)count + 1, sizeof *schedule->after_axis);
-  int failed = last == NULL || edges == NULL || schedule->before == NULL ||
-               schedule->after == NULL || schedule->after_axis == NULL;
-  if (!failed) {
-    each_edge(schedule, rule, last, edges);
-    group(edges, count, 1, blocks, schedule->before_start, schedule->before, NULL);
-    group(edges, count, 0, blocks, schedule->after_start, schedule->after, schedule->after_axis);
-  }
-  free(last);
-  free(edges);
-  return failed;
+/* Who has a range: without parallelism the first worker has all. */
+static ms_owner owner_of(const ms_schedule *schedule, uint32_t range) {
+  if (schedule->grid.strategy != MS_SERIALLY) return schedule->range_owner[range];
+  return (ms_owner){.worker = 0, .blocks = MS_WHOLE};
 }
 
 /* Finds the blocks at which a phase is over for their owners. */
@@ -142,64 +50,154 @@ static int close_phases(ms_schedule *schedule) {
   return failed;
 }
 
-/* Numbers each owner's blocks that are run, in plan order. */
-static int rank_blocks(ms_schedule *schedule) {
-  uint32_t *next = calloc(schedule->workers, sizeof *next);
-  for (uint32_t i = 0; next != NULL && i < schedule->count; i++) {
-    uint32_t block = schedule->order[i];
-    schedule->rank[block] = next[schedule->owner[block]]++;
+/* ------------------------------------------------------------------------------- portions */
+
+/* Gives a worker blocks number from .. to - 1 of a range; whole ranges that lie side by side are
+ * one portion. As long as there is no memory for portions they are counted. */
+static void give(ms_schedule *schedule, uint32_t worker, uint32_t range, uint32_t from,
+                 uint32_t to) {
+  const ms_order *order = &schedule->order;
+  uint32_t space = ms_grid_space(&schedule->grid);
+  ms_workload *load = &schedule->load[worker];
+  bool joins = load->count > 0 && to == MS_WHOLE && load->end == range;
+  load->end = to == MS_WHOLE ? range + 1 : 0;
+  if (!joins) load->count++;
+  if (schedule->portions == NULL) return;
+  ms_portion *part = &schedule->portions[load->first + load->count - 1];
+  if (joins) {
+    part->box.hi[space]++;
+    return;
   }
-  int failed = next == NULL;
-  free(next);
-  return failed;
+  part->box = ms_order_within(ms_order_whole(order), space, range, range + 1);
+  part->from = from;
+  part->to = to;
+  if (to == MS_WHOLE) return;
+  part->first = ms_order_key(order, ms_order_select(order, &part->box, from));
+  part->last = ms_order_key(order, ms_order_select(order, &part->box, to - 1));
 }
 
-/* Gives the blocks to their owners, in the plan's whole order. */
-static int give_blocks(ms_schedule *schedule) {
+/* Gives away all ranges: the owner of one begins, the next worker goes on. */
+static void give_all(ms_schedule *schedule) {
+  uint32_t ranges = space_ranges(&schedule->grid), blocks = schedule->block_count / ranges;
+  for (uint32_t range = 0; range < ranges; range++) {
+    ms_owner owner = owner_of(schedule, range);
+    bool whole = owner.blocks == 0 || owner.blocks >= blocks;
+    if (owner.blocks > 0) {
+      give(schedule, owner.worker, range, 0, whole ? MS_WHOLE : owner.blocks);
+    }
+    if (owner.blocks < blocks) {
+      give(schedule, owner.worker + 1, range, owner.blocks, whole ? MS_WHOLE : blocks);
+    }
+  }
+}
+
+/* Makes the portions, sorted by worker; non-zero when memory is out. */
+static int divide(ms_schedule *schedule) {
+  uint32_t first = 0;
+  give_all(schedule);
+  for (uint32_t w = 0; w < schedule->workers; w++) {
+    uint32_t count = schedule->load[w].count;
+    schedule->load[w] = (ms_workload){.first = first};
+    first += count;
+  }
+  schedule->portions = calloc(first, sizeof *schedule->portions);
+  if (schedule->portions == NULL) return -1;
+  give_all(schedule);
+  return 0;
+}
+
+/* How many blocks of a portion come before a key. */
+static uint32_t portion_before(const ms_schedule *schedule, const ms_portion *part,
+                               const ms_block_key *key) {
+  uint32_t before = ms_order_before(&schedule->order, &part->box, key);
+  if (part->to == MS_WHOLE) return before;
+  return (before < part->from ? part->from : before > part->to ? part->to : before) - part->from;
+}
+
+/* What is asked of one worker's blocks. */
+typedef struct own {
+  const ms_schedule *schedule;
+  uint32_t worker;
+} own;
+
+/* How many of a worker's blocks, of the whole plan, come before a key. */
+static uint32_t own_before(const void *set, const ms_block_key *key) {
+  const own *of = set;
+  const ms_workload *load = &of->schedule->load[of->worker];
+  uint32_t before = 0;
+  for (uint32_t p = 0; p < load->count; p++) {
+    before += portion_before(of->schedule, &of->schedule->portions[load->first + p], key);
+  }
+  return before;
+}
+
+static uint32_t own_all(const ms_schedule *schedule, uint32_t worker) {
+  const ms_workload *load = &schedule->load[worker];
+  uint32_t all = 0;
+  for (uint32_t p = 0; p < load->count; p++) {
+    const ms_portion *part = &schedule->portions[load->first + p];
+    all +=
+        part->to == MS_WHOLE ? ms_order_count(&schedule->order, &part->box) : part->to - part->from;
+  }
+  return all;
+}
+
+/* Counts what the workers have of the part that is run. */
+static void count_shares(ms_schedule *schedule) {
+  const ms_order *order = &schedule->order;
+  ms_block_box all = ms_order_whole(order);
+  ms_block_key first = {0}, end = {0};
+  uint32_t stop = schedule->first + schedule->count;
+  schedule->before_first = schedule->after_last = MS_NO_BLOCK;
+  if (schedule->first > 0) {
+    first = ms_order_key(order, ms_order_select(order, &all, schedule->first));
+    schedule->before_first = ms_order_select(order, &all, schedule->first - 1);
+  }
+  if (stop < schedule->block_count) {
+    schedule->after_last = ms_order_select(order, &all, stop);
+    end = ms_order_key(order, schedule->after_last);
+  }
+  for (uint32_t w = 0; w < schedule->workers; w++) {
+    own of = {.schedule = schedule, .worker = w};
+    ms_workload *load = &schedule->load[w];
+    load->done = schedule->first > 0 ? own_before(&of, &first) : 0;
+    load->blocks =
+        schedule->after_last == MS_NO_BLOCK ? own_all(schedule, w) : own_before(&of, &end);
+    load->blocks -= load->done;
+    schedule->alone = schedule->alone || load->blocks == schedule->count;
+  }
+}
+
+/* ------------------------------------------------------------------------------- its life */
+
+static int check_owners(const ms_grid *grid, const ms_owner *range_owner, uint32_t workers,
+                        ms_error *err) {
+  uint32_t ranges = space_ranges(grid), blocks = ms_grid_blocks(grid) / ranges;
+  for (uint32_t range = 0; range < ranges; range++) {
+    const ms_owner *owner = &range_owner[range];
+    bool whole = owner->blocks >= blocks;
+    if (owner->worker >= workers || (!whole && workers - owner->worker < 2)) {
+      return ms_error_set(err, MS_OPT, "range %u belongs to worker %u of %u", range,
+                          owner->worker + (whole ? 0 : 1), workers);
+    }
+    if (whole || grid->strategy != MS_HYPERPLANE) continue;
+    return ms_error_set(err, MS_OPT, "range %u of a sweep belongs to two workers", range);
+  }
+  return 0;
+}
+
+/* Fills the tables; non-zero when memory is out. */
+static int fill(ms_schedule *schedule, const ms_owner *range_owner) {
   const ms_grid *grid = &schedule->grid;
-  uint32_t space = ms_grid_space(grid);
-  uint32_t *given = calloc(grid->ranges[space], sizeof *given);
-  for (uint32_t i = 0; given != NULL && i < schedule->block_count; i++) {
-    uint32_t block = schedule->order[i], range = ms_grid_range(grid, block, space);
-    const ms_owner *owner = &schedule->range_owner[range];
-    schedule->owner[block] = owner->worker + (given[range]++ >= owner->blocks ? 1 : 0);
-    if (grid->strategy == MS_SERIALLY) schedule->owner[block] = 0;
-  }
-  int failed = given == NULL;
-  free(given);
-  return failed;
-}
-
-/* Fills order and edges as the strategy wants them; non-zero when memory is out. */
-static int arrange(ms_schedule *schedule) {
-  conflict_rule rule = {0};
-  int failed = 0;
-  order_row_major(schedule);
-  switch (schedule->grid.strategy) {
-    case MS_ROTATE:
-      failed = order_rotation(schedule);
-      for (uint32_t axis = 0; axis < schedule->grid.count; axis++) rule.axis[axis] = true;
-      break;
-    case MS_WAVEFRONT: /* in this order the chains of equal ranges are just the edges */
-      order_wavefront(schedule);
-      rule.axis[0] = rule.axis[1] = true;
-      break;
-    case MS_PARTITION:
-      rule.axis[0] = true;
-      break;
-    case MS_HYPERPLANE:
-      failed = close_phases(schedule);
-      break;
-    case MS_SERIALLY:
-      rule.all = true;
-      break;
-    default:
-      break;
-  }
-  if (failed || give_blocks(schedule)) return 1;
-  memmove(schedule->order, schedule->order + schedule->first,
-          schedule->count * sizeof *schedule->order);
-  return rank_blocks(schedule) || link_blocks(schedule, &rule);
+  uint32_t ranges = space_ranges(grid);
+  schedule->range_owner = calloc(ranges, sizeof *range_owner);
+  schedule->load = calloc(schedule->workers, sizeof *schedule->load);
+  if (schedule->range_owner == NULL || schedule->load == NULL) return -1;
+  memcpy(schedule->range_owner, range_owner, ranges * sizeof *range_owner);
+  if (grid->strategy == MS_HYPERPLANE && close_phases(schedule) != 0) return -1;
+  if (divide(schedule) != 0) return -1;
+  count_shares(schedule);
+  return 0;
 }
 
 ms_schedule *ms_schedule_new(const ms_grid *grid, const ms_owner *range_owner, uint32_t workers,
@@ -209,124 +207,193 @@ ms_schedule *ms_schedule_new(const ms_grid *grid, const ms_owner *range_owner, u
     ms_error_set(err, MS_OPT, "the loop cannot be scheduled: %s", why);
     return NULL;
   }
-  uint32_t blocks = ms_grid_blocks(grid), space = ms_grid_space(grid);
-  uint32_t ranges = grid->ranges[space];
-  for (uint32_t range = 0; range < ranges; range++) {
-    const ms_owner *owner = &range_owner[range];
-    bool whole = owner->blocks >= blocks / ranges;
-    if (owner->worker >= workers || (!whole && workers - owner->worker < 2)) {
-      ms_error_set(err, MS_OPT, "range %u belongs to worker %u of %u", range,
-                   owner->worker + (whole ? 0 : 1), workers);
-      return NULL;
-    }
-    if (whole || grid->strategy != MS_HYPERPLANE) continue;
-    ms_error_set(err, MS_OPT, "range %u of a sweep belongs to two workers", range);
-    return NULL;
-  }
+  if (check_owners(grid, range_owner, workers, err) != 0) return NULL;
   ms_schedule *schedule = calloc(1, sizeof *schedule);
-  if (schedule == NULL) goto out_of_memory;
-  schedule->grid = *grid;
-  schedule->block_count = blocks;
-  schedule->workers = workers;
-  schedule->first = grid->first;
-  schedule->count = grid->last == 0 ? blocks : grid->last - grid->first;
-  schedule->range_owner = calloc(ranges, sizeof *range_owner);
-  schedule->order = calloc(blocks, sizeof *schedule->order);
-  schedule->owner = calloc(blocks, sizeof *schedule->owner);
-  schedule->rank = calloc(blocks, sizeof *schedule->rank);
-  schedule->before_start = calloc((size_t)blocks + 1, sizeof *schedule->before_start);
-  schedule->after_start = calloc((size_t)blocks + 1, sizeof *schedule->after_start);
-  if (schedule->range_owner == NULL || schedule->order == NULL || schedule->owner == NULL ||
-      schedule->rank == NULL || schedule->before_start == NULL || schedule->after_start == NULL) {
-    goto out_of_memory;
+  uint32_t blocks = ms_grid_blocks(grid);
+  if (schedule != NULL) {
+    *schedule = (ms_schedule){.grid = *grid,
+                              .order = ms_order_of(grid),
+                              .block_count = blocks,
+                              .workers = workers,
+                              .first = grid->first,
+                              .count = grid->last == 0 ? blocks : grid->last - grid->first,
+                              .chains = chains_of(grid)};
+    if (fill(schedule, range_owner) == 0) return schedule;
   }
-  memcpy(schedule->range_owner, range_owner, ranges * sizeof *range_owner);
-  if (arrange(schedule) == 0) return schedule;
-out_of_memory:
   ms_schedule_destroy(&schedule);
   ms_error_set(err, MS_WRK, "out of memory for a schedule of %u blocks", blocks);
   return NULL;
-}
-
-uint32_t ms_schedule_before(const ms_schedule *schedule, uint32_t block, uint32_t i) {
-  if (schedule->phase_blocks == 0) {
-    uint32_t count = schedule->before_start[block + 1] - schedule->before_start[block];
-    return i < count ? schedule->before[schedule->before_start[block] + i] : MS_NO_BLOCK;
-  }
-  uint32_t phase = block / schedule->phase_blocks;
-  for (uint32_t e = 0; phase > 0 && e < schedule->closer_count; e++) {
-    uint32_t before = (phase - 1) * schedule->phase_blocks + schedule->closers[e];
-    if (before >= schedule->first && i-- == 0) return before; /* positions are blocks in a sweep */
-  }
-  return MS_NO_BLOCK;
-}
-
-/* The owner of the i-th of `count` blocks that is not `self`'s. */
-static uint32_t other_owner(const ms_schedule *schedule, const uint32_t *list, uint32_t count,
-                            uint32_t self, uint32_t i) {
-  for (uint32_t e = 0; e < count; e++) {
-    uint32_t owner = schedule->owner[list[e]];
-    if (owner != self && i-- == 0) return owner;
-  }
-  return UINT32_MAX;
-}
-
-uint32_t ms_schedule_listener(const ms_schedule *schedule, uint32_t block, uint32_t i) {
-  uint32_t self = schedule->owner[block], size = schedule->phase_blocks;
-  if (size == 0) {
-    uint32_t first = schedule->after_start[block];
-    uint32_t count = schedule->after_start[block + 1] - first;
-    return other_owner(schedule, schedule->after + first, count, self, i);
-  }
-  uint32_t next = block / size + 1; /* phase; after the last there is none */
-  if (next >= (schedule->first + schedule->count + size - 1) / size) return UINT32_MAX;
-  bool closes = false;
-  for (uint32_t e = 0; e < schedule->closer_count; e++) {
-    closes = closes || schedule->closers[e] == block % size;
-  }
-  if (!closes) return UINT32_MAX;
-  return other_owner(schedule, schedule->closers, schedule->closer_count, self, i);
-}
-
-/* The owner of the first block in plan order, from one end, that uses a range. */
-static uint32_t user(const ms_schedule *schedule, uint32_t axis, uint32_t range, bool last) {
-  uint32_t count = schedule->count;
-  for (uint32_t i = 0; i < count; i++) {
-    uint32_t block = schedule->order[last ? count - 1 - i : i];
-    if (ms_grid_range(&schedule->grid, block, axis) == range) return schedule->owner[block];
-  }
-  return UINT32_MAX;
-}
-
-uint32_t ms_schedule_first_user(const ms_schedule *schedule, uint32_t axis, uint32_t range) {
-  return user(schedule, axis, range, false);
-}
-
-uint32_t ms_schedule_last_user(const ms_schedule *schedule, uint32_t axis, uint32_t range) {
-  return user(schedule, axis, range, true);
-}
-
-void ms_schedule_turns(const ms_schedule *schedule, uint32_t *turn) {
-  uint32_t together = schedule->grid.together;
-  for (uint32_t i = 0; i < schedule->count; i++) {
-    uint32_t block = schedule->order[i];
-    turn[block] = together == 0 ? i : block / together;
-  }
 }
 
 void ms_schedule_destroy(ms_schedule **schedule) {
   ms_schedule *gone = *schedule;
   if (gone == NULL) return;
   free(gone->range_owner);
-  free(gone->order);
-  free(gone->owner);
-  free(gone->rank);
-  free(gone->before_start);
-  free(gone->before);
-  free(gone->after_start);
-  free(gone->after);
-  free(gone->after_axis);
+  free(gone->portions);
+  free(gone->load);
   free(gone->closers);
   free(gone);
   *schedule = NULL;
+}
+
+/* ------------------------------------------------------------------------------- one block */
+
+uint32_t ms_schedule_position(const ms_schedule *schedule, uint32_t block) {
+  return ms_order_position(&schedule->order, block) - schedule->first;
+}
+
+bool ms_schedule_runs(const ms_schedule *schedule, uint32_t block) {
+  if (schedule->count == schedule->block_count) return true;
+  return ms_schedule_position(schedule, block) < schedule->count; /* earlier ones wrap round */
+}
+
+uint32_t ms_schedule_owner(const ms_schedule *schedule, uint32_t block) {
+  uint32_t space = ms_grid_space(&schedule->grid);
+  uint32_t range = ms_grid_range(&schedule->grid, block, space);
+  ms_owner owner = owner_of(schedule, range);
+  if (owner.blocks >= schedule->block_count / schedule->grid.ranges[space]) return owner.worker;
+  const ms_order *order = &schedule->order;
+  ms_block_box box = ms_order_within(ms_order_whole(order), space, range, range + 1);
+  ms_block_key key = ms_order_key(order, block);
+  return owner.worker + (ms_order_before(order, &box, &key) >= owner.blocks ? 1 : 0);
+}
+
+bool ms_schedule_owns(const ms_schedule *schedule, uint32_t worker, uint64_t block) {
+  return block < schedule->block_count && ms_schedule_runs(schedule, (uint32_t)block) &&
+         ms_schedule_owner(schedule, (uint32_t)block) == worker;
+}
+
+uint32_t ms_schedule_rank(const ms_schedule *schedule, uint32_t block) {
+  own of = {.schedule = schedule, .worker = ms_schedule_owner(schedule, block)};
+  ms_block_key key = ms_order_key(&schedule->order, block);
+  return own_before(&of, &key) - schedule->load[of.worker].done;
+}
+
+uint32_t ms_schedule_share(const ms_schedule *schedule, uint32_t worker) {
+  return schedule->load[worker].blocks;
+}
+
+uint32_t ms_schedule_own(const ms_schedule *schedule, uint32_t worker, uint32_t rank) {
+  own of = {.schedule = schedule, .worker = worker};
+  if (rank >= schedule->load[worker].blocks) return MS_NO_BLOCK;
+  return ms_order_find(&schedule->order, rank + schedule->load[worker].done, own_before, &of);
+}
+
+/* The first block of a portion after `block` in the whole plan. */
+static uint32_t next_of(const ms_schedule *schedule, const ms_portion *part, uint32_t block) {
+  const ms_order *order = &schedule->order;
+  if (part->to == MS_WHOLE) return ms_order_next(order, &part->box, block);
+  ms_block_key key;
+  if (block != MS_NO_BLOCK) key = ms_order_key(order, block);
+  if (block == MS_NO_BLOCK || ms_order_less(order, &key, &part->first)) {
+    return ms_order_block(order, &part->first);
+  }
+  if (!ms_order_less(order, &key, &part->last)) return MS_NO_BLOCK;
+  return ms_order_next(order, &part->box, block);
+}
+
+uint32_t ms_schedule_next(const ms_schedule *schedule, uint32_t worker, uint32_t block) {
+  const ms_workload *load = &schedule->load[worker];
+  const ms_portion *parts = &schedule->portions[load->first];
+  uint32_t next = MS_NO_BLOCK;
+  ms_block_key key, least = {0};
+  if (block == MS_NO_BLOCK) block = schedule->before_first;
+  if (load->count == 1 && schedule->after_last == MS_NO_BLOCK) {
+    return next_of(schedule, parts, block);
+  }
+  for (uint32_t p = 0; p < load->count; p++) {
+    uint32_t other = next_of(schedule, &parts[p], block);
+    if (other == MS_NO_BLOCK) continue;
+    key = ms_order_key(&schedule->order, other);
+    if (next != MS_NO_BLOCK && !ms_order_less(&schedule->order, &key, &least)) continue;
+    next = other;
+    least = key;
+  }
+  return next != MS_NO_BLOCK && ms_schedule_runs(schedule, next) ? next : MS_NO_BLOCK;
+}
+
+/* ------------------------------------------------------------------------------- edges */
+
+uint32_t ms_schedule_edges(const ms_schedule *schedule) {
+  if (schedule->alone) return 0;
+  return schedule->phase_blocks > 0 ? schedule->closer_count : schedule->chains;
+}
+
+/* Whether all blocks along an edge are their owner's own: nobody waits there for anybody. */
+static bool is_own(const ms_schedule *schedule, uint32_t block, uint32_t axis) {
+  const ms_grid *grid = &schedule->grid;
+  if (axis != 0) return false;
+  uint32_t range = ms_grid_range(grid, block, 0);
+  return owner_of(schedule, range).blocks >= schedule->block_count / grid->ranges[0];
+}
+
+uint32_t ms_schedule_before(const ms_schedule *schedule, uint32_t block, uint32_t edge) {
+  uint32_t size = schedule->phase_blocks, before = MS_NO_BLOCK;
+  if (size == 0) {
+    if (is_own(schedule, block, edge)) return MS_NO_BLOCK;
+    before = ms_order_ahead(&schedule->order, edge, block);
+  } else if (block >= size) {
+    before = (block / size - 1) * size + schedule->closers[edge];
+  }
+  return before != MS_NO_BLOCK && ms_schedule_runs(schedule, before) ? before : MS_NO_BLOCK;
+}
+
+uint32_t ms_schedule_after(const ms_schedule *schedule, uint32_t block, uint32_t edge) {
+  if (is_own(schedule, block, edge)) return MS_NO_BLOCK;
+  uint32_t after = ms_order_after(&schedule->order, edge, block);
+  return after != MS_NO_BLOCK && ms_schedule_runs(schedule, after) ? after : MS_NO_BLOCK;
+}
+
+/* Whether the last block of a phase's owner is waited for: whether there is a next phase. */
+static bool is_closer(const ms_schedule *schedule, uint32_t block) {
+  uint32_t size = schedule->phase_blocks, end = schedule->first + schedule->count;
+  bool closes = false;
+  if (block / size + 1 >= end / size + (end % size != 0)) return false;
+  for (uint32_t e = 0; e < schedule->closer_count; e++) {
+    closes = closes || schedule->closers[e] == block % size;
+  }
+  return closes;
+}
+
+uint32_t ms_schedule_listener(const ms_schedule *schedule, uint32_t block, uint32_t edge) {
+  uint32_t after, owner;
+  if (schedule->alone) return UINT32_MAX;
+  if (schedule->phase_blocks > 0) {
+    after = is_closer(schedule, block) ? schedule->closers[edge] : MS_NO_BLOCK;
+  } else {
+    after = ms_schedule_after(schedule, block, edge);
+  }
+  if (after == MS_NO_BLOCK) return UINT32_MAX;
+  owner = ms_schedule_owner(schedule, after);
+  return owner == ms_schedule_owner(schedule, block) ? UINT32_MAX : owner;
+}
+
+bool ms_schedule_is_awaited(const ms_schedule *schedule, uint32_t block) {
+  for (uint32_t edge = 0; edge < ms_schedule_edges(schedule); edge++) {
+    if (ms_schedule_listener(schedule, block, edge) != UINT32_MAX) return true;
+  }
+  return false;
+}
+
+uint32_t ms_schedule_turn(const ms_schedule *schedule, uint32_t block) {
+  uint32_t together = schedule->grid.together;
+  return together == 0 ? ms_schedule_position(schedule, block) : block / together;
+}
+
+/* ------------------------------------------------------------------------------- users */
+
+uint32_t ms_schedule_first_user(const ms_schedule *schedule, uint32_t axis, uint32_t range) {
+  if (range >= schedule->grid.ranges[axis]) return UINT32_MAX;
+  ms_block_box chain = ms_order_within(ms_order_whole(&schedule->order), axis, range, range + 1);
+  uint32_t block = ms_order_next(&schedule->order, &chain, schedule->before_first);
+  if (block == MS_NO_BLOCK || !ms_schedule_runs(schedule, block)) return UINT32_MAX;
+  return ms_schedule_owner(schedule, block);
+}
+
+uint32_t ms_schedule_last_user(const ms_schedule *schedule, uint32_t axis, uint32_t range) {
+  if (range >= schedule->grid.ranges[axis]) return UINT32_MAX;
+  ms_block_box chain = ms_order_within(ms_order_whole(&schedule->order), axis, range, range + 1);
+  uint32_t block = ms_order_previous(&schedule->order, &chain, schedule->after_last);
+  if (block == MS_NO_BLOCK || !ms_schedule_runs(schedule, block)) return UINT32_MAX;
+  return ms_schedule_owner(schedule, block);
 }

@@ -58,18 +58,21 @@ static bool joins(const ms_worker *worker, const rows *open, const rows *next) {
   return joined;
 }
 
-/* Hands the ranges that the blocks from number `from` on leave to those that use them next. */
+static uint32_t next_own(const ms_worker *worker, uint32_t block) {
+  return ms_schedule_next(worker->schedule, worker->setup.worker, block);
+}
+
+/* Hands the ranges that our finished blocks from `from` on leave to those that use them next. */
 static int hand_on(ms_worker *worker, uint32_t from, ms_error *err) {
   const ms_schedule *schedule = worker->schedule;
   const ms_worker_job *job = &worker->job;
   rows open = {0};
-  for (uint32_t p = from; p < job->position; p++) {
-    uint32_t block = job->mine[p];
-    for (uint32_t e = schedule->after_start[block]; e < schedule->after_start[block + 1]; e++) {
-      uint32_t axis = schedule->after_axis[e], to = schedule->owner[schedule->after[e]];
+  for (uint32_t block = from; block != job->block; block = next_own(worker, block)) {
+    for (uint32_t axis = 0; axis < schedule->chains; axis++) {
+      uint32_t to = ms_schedule_listener(schedule, block, axis);
       uint32_t range = ms_grid_range(&schedule->grid, block, axis);
       rows next = {.to = to, .axis = axis, .first = range, .last = range, .any = true};
-      if (to == worker->setup.worker) continue;
+      if (to == UINT32_MAX) continue;
       if (joins(worker, &open, &next)) {
         open.last = range;
         continue;
@@ -81,16 +84,15 @@ static int hand_on(ms_worker *worker, uint32_t from, ms_error *err) {
   return send_rows(worker, &open, err);
 }
 
-/* Tells all who wait for one of the blocks from number `from` on that they are finished. */
+/* Tells all who wait for one of our finished blocks from `from` on that they are. */
 static int tell(ms_worker *worker, uint32_t from, ms_error *err) {
   ms_worker_job *job = &worker->job;
-  ms_frame token = {.kind = MS_SAY_TOKEN, .job = job->number, .a = {job->mine[job->position - 1]}};
-  uint32_t to;
-  for (uint32_t p = from; p < job->position; p++) {
-    for (uint32_t i = 0;; i++) {
-      to = ms_schedule_listener(worker->schedule, job->mine[p], i);
-      if (to == UINT32_MAX) break;
-      if (job->heard[to] == job->position) continue;
+  ms_frame token = {.kind = MS_SAY_TOKEN, .job = job->number, .a = {job->last}};
+  uint32_t edges = ms_schedule_edges(worker->schedule);
+  for (uint32_t block = from; block != job->block; block = next_own(worker, block)) {
+    for (uint32_t e = 0; e < edges; e++) {
+      uint32_t to = ms_schedule_listener(worker->schedule, block, e);
+      if (to == UINT32_MAX || job->heard[to] == job->position) continue;
       job->heard[to] = job->position;
       ms_link *link = ms_token_link(worker, to, err);
       if (link == NULL || ms_link_send(link, token, NULL, 0, err) != 0) return -1;
@@ -109,10 +111,11 @@ static int send(ms_worker *worker, uint32_t from, ms_error *err) {
 int ms_bundle_send(ms_worker *worker, ms_error *err) {
   ms_worker_job *job = &worker->job;
   if (!job->holds) return 0;
-  uint32_t from = job->handed;
+  uint32_t from = job->held;
   uint64_t before = ms_worker_clock(), waited = job->waited;
   job->holds = false;
   job->handed = job->position;
+  job->held = job->block;
   job->handed_busy = job->busy;
   if (send(worker, from, err) != 0) return -1;
   double took = (double)(ms_worker_clock() - before) - (double)(job->waited - waited);
@@ -130,15 +133,15 @@ static bool goes_one_way(const ms_schedule *schedule) {
 static bool is_light(const ms_worker *worker) {
   const ms_worker_job *job = &worker->job;
   double held = (double)(job->busy - job->handed_busy);
-  double work = (double)job->busy / job->position * job->mine_count;
+  double work = (double)job->busy / job->position * job->share;
   double cost = worker->bundle_cost > 0 ? worker->bundle_cost : FIRST_COST;
   return goes_one_way(worker->schedule) && held * held < cost * work;
 }
 
 int ms_bundle_add(ms_worker *worker, uint32_t block, ms_error *err) {
   ms_worker_job *job = &worker->job;
-  bool last = job->position == job->mine_count;
-  bool awaited = ms_schedule_listener(worker->schedule, block, 0) != UINT32_MAX;
+  bool last = job->position == job->share;
+  bool awaited = ms_schedule_is_awaited(worker->schedule, block);
   job->holds = job->holds || awaited || (last && job->exchange != NULL);
   if (!last && (!awaited || is_light(worker))) return 0;
   return ms_bundle_send(worker, err);

@@ -21,24 +21,19 @@ static int64_t elements(const ms_worker *worker, const ms_mirror *mirror) {
   return (int64_t)(ms_item_bytes(item) / item->element);
 }
 
-/* Finds who takes part, each one's last block, and each block's predecessor of the same owner.
- * `last` has an entry for each worker. */
-static void find_partners(ms_worker *worker, ms_exchange *exchange, uint32_t *last) {
+/* Finds who takes part, and each one's last block. */
+static void find_partners(ms_worker *worker, ms_exchange *exchange) {
   const ms_schedule *schedule = worker->schedule;
-  for (uint32_t w = 0; w < schedule->workers; w++) last[w] = MS_NO_BLOCK;
-  for (uint32_t i = 0; i < schedule->count; i++) {
-    uint32_t block = schedule->order[i], owner = schedule->owner[block];
-    exchange->previous[block] = last[owner];
-    last[owner] = block;
-  }
   for (uint32_t w = 0; w < schedule->workers; w++) {
-    if (last[w] == MS_NO_BLOCK) continue;
+    uint32_t share = ms_schedule_share(schedule, w);
+    if (share == 0) continue;
+    uint32_t last = ms_schedule_own(schedule, w, share - 1);
     if (w == worker->setup.worker) {
-      exchange->collects = last[w] == schedule->order[schedule->count - 1];
+      exchange->collects = ms_schedule_position(schedule, last) == schedule->count - 1;
     } else {
       ms_partner *partner = &exchange->partners[exchange->partner_count++];
       partner->number = w;
-      partner->final = last[w];
+      partner->final = last;
       partner->applied = MS_NO_BLOCK;
     }
   }
@@ -51,16 +46,14 @@ int ms_exchange_begin(ms_worker *worker, ms_error *err) {
   for (uint32_t i = 0; i < job->task.item_count; i++) count += is_exchanged(&job->task.items[i]);
   if (count == 0 || worker->setup.shared) return 0;
   ms_arena *arena = job->arena;
-  uint32_t *last = ms_arena_take(arena, schedule->workers, sizeof *last);
   ms_exchange *exchange = ms_arena_take(arena, 1, sizeof *exchange);
-  if (last == NULL || exchange == NULL) return ms_error_set(err, MS_WRK, "out of memory");
+  if (exchange == NULL) return ms_error_set(err, MS_WRK, "out of memory");
   exchange->mirrors = ms_arena_take(arena, count, sizeof *exchange->mirrors);
   exchange->partners = ms_arena_take(arena, schedule->workers, sizeof *exchange->partners);
-  exchange->previous = ms_arena_take(arena, schedule->block_count, sizeof *exchange->previous);
-  if (exchange->mirrors == NULL || exchange->partners == NULL || exchange->previous == NULL) {
+  if (exchange->mirrors == NULL || exchange->partners == NULL) {
     return ms_error_set(err, MS_WRK, "out of memory");
   }
-  find_partners(worker, exchange, last);
+  find_partners(worker, exchange);
   job->exchange = exchange;
   return 0;
 }
@@ -109,22 +102,32 @@ static int write_runs(const ms_worker *worker, ms_mirror *mirror, unsigned char 
 
 /* ------------------------------------------------------------------------ what others changed */
 
+/* Whether all that a block of a partner waits for, of others, is applied. */
+static bool may_run(const ms_worker *worker, const ms_partner *partner, uint32_t block) {
+  const ms_schedule *schedule = worker->schedule;
+  for (uint32_t e = 0; e < ms_schedule_edges(schedule); e++) {
+    uint32_t before = ms_schedule_before(schedule, block, e);
+    if (before == MS_NO_BLOCK || ms_schedule_owner(schedule, before) == partner->number) continue;
+    if (!ms_token_finished(worker, before)) return false;
+  }
+  return true;
+}
+
 /* Whether all that the partner's blocks after the applied ones up to `block` waited for is applied.
  * -1 when `block` does not come next. */
 static int is_ready(const ms_worker *worker, const ms_partner *partner, uint32_t block) {
-  const ms_exchange *exchange = worker->job.exchange;
-  int ready = block == partner->applied ? -1 : 1;
-  for (uint32_t each = block; each != partner->applied; each = exchange->previous[each]) {
-    uint32_t before;
-    if (each == MS_NO_BLOCK) return -1;
-    for (uint32_t i = 0; ready > 0; i++) {
-      before = ms_schedule_before(worker->schedule, each, i);
-      if (before == MS_NO_BLOCK) break;
-      if (worker->schedule->owner[before] != partner->number)
-        ready = ms_token_finished(worker, before);
-    }
+  const ms_schedule *schedule = worker->schedule;
+  uint32_t applied = partner->applied, each = applied;
+  if (!ms_schedule_owns(schedule, partner->number, block) ||
+      (applied != MS_NO_BLOCK &&
+       ms_schedule_rank(schedule, block) <= ms_schedule_rank(schedule, applied))) {
+    return -1;
   }
-  return ready;
+  do {
+    each = ms_schedule_next(schedule, partner->number, each);
+    if (!may_run(worker, partner, each)) return 0;
+  } while (each != block);
+  return 1;
 }
 
 /* Tells a partner that there is room again. */
@@ -204,7 +207,7 @@ int ms_exchange_take(ms_worker *worker, uint32_t from, const ms_frame *frame, zm
     return 0;
   }
   uint64_t block = frame->a[frame->kind == MS_SAY_TOKEN ? 0 : 1];
-  if (block >= worker->schedule->block_count || worker->schedule->owner[block] != from ||
+  if (!ms_schedule_owns(worker->schedule, from, block) ||
       partner->held_count == MS_EXCHANGE_WINDOW) {
     return broken(partner, err);
   }
@@ -262,14 +265,16 @@ static int send_to_all(ms_worker *worker, ms_frame frame, uint32_t block, const 
   return 0;
 }
 
-/* Where the blocks from number `from` on may have changed an item. */
+/* Where our finished blocks from `from` on may have changed an item. */
 static ms_runs span_of(const ms_worker *worker, const ms_mirror *mirror, uint32_t from) {
   const ms_worker_job *job = &worker->job;
   const ms_item *item = &job->task.items[mirror->item];
   ms_runs runs = {.now = mirror->now, .before = mirror->before, .element = item->element};
-  for (uint32_t p = from; p < job->position; p++) {
+  const ms_schedule *schedule = worker->schedule;
+  uint32_t own = worker->setup.worker;
+  for (uint32_t p = from; p != job->block; p = ms_schedule_next(schedule, own, p)) {
     int64_t first, end;
-    ms_writes_span(item, &worker->schedule->grid, &job->task.bounds, job->mine[p], &first, &end);
+    ms_writes_span(item, &schedule->grid, &job->task.bounds, p, &first, &end);
     if (first == end) continue;
     if (runs.count == 0 || first < runs.next) runs.next = first;
     if (end > runs.count) runs.count = end;
@@ -281,7 +286,7 @@ static ms_runs span_of(const ms_worker *worker, const ms_mirror *mirror, uint32_
 static int send_changes(ms_worker *worker, ms_mirror *mirror, uint32_t from, char *packed,
                         ms_error *err) {
   ms_runs runs = span_of(worker, mirror, from);
-  uint32_t block = worker->job.mine[worker->job.position - 1];
+  uint32_t block = worker->job.last;
   size_t size;
   while ((size = ms_runs_pack(&runs, packed, MS_FRAME_PAYLOAD)) > 0) {
     if (write_runs(worker, mirror, mirror->before, packed, size) != 0) {
@@ -295,7 +300,7 @@ static int send_changes(ms_worker *worker, ms_mirror *mirror, uint32_t from, cha
 
 int ms_exchange_send(ms_worker *worker, uint32_t from, ms_error *err) {
   ms_exchange *exchange = worker->job.exchange;
-  uint32_t block = worker->job.mine[worker->job.position - 1];
+  uint32_t block = worker->job.last;
   char *packed = malloc(MS_FRAME_PAYLOAD);
   if (packed == NULL) return ms_error_set(err, MS_WRK, "out of memory");
   int failed = 0;

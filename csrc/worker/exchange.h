@@ -55,9 +55,8 @@ typedef struct ms_exchange {
   uint32_t mirror_count;
   ms_partner *partners;
   uint32_t partner_count;
-  uint32_t *previous; /* the block that its owner runs before it, MS_NO_BLOCK none */
-  bool started;       /* the mirrors are made */
-  bool collects;      /* returns the changes to the driver */
+  bool started;  /* the mirrors are made */
+  bool collects; /* returns the changes to the driver */
 } ms_exchange;
 
 /* Gives the job an exchange if any of its items needs one. To be called when the schedule is
@@ -72,7 +71,7 @@ int ms_exchange_start(ms_worker *worker, ms_error *err);
 int ms_exchange_take(ms_worker *worker, uint32_t from, const ms_frame *frame, zmq_msg_t *message,
                      ms_error *err);
 
-/* Sends what our finished blocks from number `from` on have changed, and the token of the last. */
+/* Sends what our finished blocks from `from` on have changed, and the token of the last. */
 int ms_exchange_send(ms_worker *worker, uint32_t from, ms_error *err);
 
 /* Waits until all changes of the others are applied, or the job is cancelled. */

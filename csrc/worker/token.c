@@ -36,11 +36,8 @@ static int handle(ms_worker *worker, uint32_t from, const ms_frame *frame, zmq_m
     return ms_exchange_take(worker, from, frame, message, err);
   }
   if (frame->kind == MS_SAY_TOKEN) {
-    const ms_schedule *schedule = worker->schedule;
     uint64_t block = frame->a[0];
-    if (block < schedule->block_count && schedule->owner[block] == from) {
-      ms_token_told(worker, (uint32_t)block);
-    }
+    if (ms_schedule_owns(worker->schedule, from, block)) ms_token_told(worker, (uint32_t)block);
     return 0;
   }
   uint32_t number = (uint32_t)frame->a[0];
@@ -75,25 +72,46 @@ int ms_token_take(ms_worker *worker, ms_error *err) {
 
 void ms_token_told(ms_worker *worker, uint32_t block) {
   const ms_schedule *schedule = worker->schedule;
-  uint32_t *told = &worker->job.told[schedule->owner[block]];
-  if (schedule->rank[block] >= *told) *told = schedule->rank[block] + 1;
+  uint32_t *told = &worker->job.told[ms_schedule_owner(schedule, block)];
+  uint32_t rank = ms_schedule_rank(schedule, block);
+  if (rank >= *told) *told = rank + 1;
+}
+
+/* What is waited for: a worker's first so many blocks, of which `block` is the last. */
+typedef struct awaited {
+  uint32_t worker, count, block;
+} awaited;
+
+static awaited end_of(const ms_worker *worker, uint32_t block) {
+  return (awaited){.worker = ms_schedule_owner(worker->schedule, block),
+                   .count = ms_schedule_rank(worker->schedule, block) + 1,
+                   .block = block};
+}
+
+static bool is_finished(const ms_worker *worker, const awaited *of) {
+  uint32_t *told = &worker->job.told[of->worker];
+  if (of->worker == worker->setup.worker) return of->count <= worker->job.position;
+  if (of->count > *told && worker->board_hands_over) {
+    *told = ms_board_progress(&worker->board[of->worker], worker->job.number);
+  }
+  return of->count <= *told;
 }
 
 bool ms_token_finished(const ms_worker *worker, uint32_t block) {
-  const ms_schedule *schedule = worker->schedule;
-  uint32_t owner = schedule->owner[block], rank = schedule->rank[block];
-  uint32_t *told = &worker->job.told[owner];
-  if (owner == worker->setup.worker) return rank < worker->job.position;
-  if (rank >= *told && worker->board_hands_over) {
-    *told = ms_board_progress(&worker->board[owner], worker->job.number);
-  }
-  return rank < *told;
+  awaited before = end_of(worker, block);
+  return is_finished(worker, &before);
+}
+
+/* Whether a predecessor of a block that comes next is finished: one's own earlier ones are. */
+static bool is_over(const ms_worker *worker, uint32_t before) {
+  return ms_schedule_owner(worker->schedule, before) == worker->setup.worker ||
+         ms_token_finished(worker, before);
 }
 
 /* Looks for a short while, until the block is finished. */
-static bool look_at(const ms_worker *worker, uint32_t before) {
+static bool look_at(const ms_worker *worker, const awaited *before) {
   uint64_t end = 0;
-  for (uint32_t look = 0; !ms_token_finished(worker, before); look++) {
+  for (uint32_t look = 0; !is_finished(worker, before); look++) {
     if (look % LOOKS == 0) {
       uint64_t now = ms_worker_clock();
       if (end == 0) end = now + SPIN;
@@ -105,8 +123,8 @@ static bool look_at(const ms_worker *worker, uint32_t before) {
 }
 
 /* Looks for a while where that takes no core from whoever is waited for. */
-static bool spin_for(ms_worker *worker, uint32_t before) {
-  if (ms_token_finished(worker, before)) return true;
+static bool spin_for(ms_worker *worker, const awaited *before) {
+  if (is_finished(worker, before)) return true;
   if (!worker->may_spin || !ms_spin_worthwhile(&worker->token_spin)) return false;
   bool found = look_at(worker, before);
   ms_spin_learn(&worker->token_spin, found);
@@ -114,31 +132,31 @@ static bool spin_for(ms_worker *worker, uint32_t before) {
 }
 
 /* Sleeps until the bell rings or the driver is to be looked at. */
-static int sleep_for(ms_worker *worker, uint32_t before, ms_error *err) {
+static int sleep_for(ms_worker *worker, const awaited *before, ms_error *err) {
   uint32_t heard = ms_board_listen(worker->status);
-  if (!ms_token_finished(worker, before) && !ms_worker_cancelled(worker)) {
+  if (!is_finished(worker, before) && !ms_worker_cancelled(worker)) {
     ms_board_sleep(worker->status, heard, SLEEP);
   }
   ms_board_wake(worker->status);
-  return ms_token_finished(worker, before) ? 0 : ms_worker_wait(worker, false, 0, err);
+  return is_finished(worker, before) ? 0 : ms_worker_wait(worker, false, 0, err);
 }
 
 /* True when `before` is finished, or one look shows that it is; -1: broken. */
-static int look_for(ms_worker *worker, uint32_t before, ms_error *err) {
+static int look_for(ms_worker *worker, const awaited *before, ms_error *err) {
   if (worker->board_hands_over) return spin_for(worker, before);
   int taken = 1;
-  while (!ms_token_finished(worker, before) && taken > 0) taken = ms_token_take(worker, err);
-  return taken < 0 ? -1 : ms_token_finished(worker, before);
+  while (!is_finished(worker, before) && taken > 0) taken = ms_token_take(worker, err);
+  return taken < 0 ? -1 : is_finished(worker, before);
 }
 
 /* Waits until `before` is finished; 0 also when the job ends otherwise: the caller sees why. */
-static int wait_untold(ms_worker *worker, uint32_t before, ms_error *err) {
+static int wait_untold(ms_worker *worker, const awaited *before, ms_error *err) {
   int found = look_for(worker, before, err);
   if (found != 0) return found < 0 ? -1 : 0;
   if (ms_bundle_send(worker, err) != 0) return -1; /* others may wait for what is held back */
-  atomic_store(&worker->status->awaiting, (uint64_t)before + 1);
+  atomic_store(&worker->status->awaiting, (uint64_t)before->block + 1);
   int failed = 0;
-  while (failed == 0 && !ms_token_finished(worker, before) && !worker->gone &&
+  while (failed == 0 && !is_finished(worker, before) && !worker->gone &&
          !ms_worker_cancelled(worker)) {
     failed = worker->board_hands_over ? sleep_for(worker, before, err)
                                       : ms_worker_wait(worker, true, MS_TOKEN_WAIT, err);
@@ -148,22 +166,22 @@ static int wait_untold(ms_worker *worker, uint32_t before, ms_error *err) {
 }
 
 /* The same, told of in traces. */
-static int wait_for(ms_worker *worker, uint32_t before, ms_error *err) {
+static int wait_for(ms_worker *worker, const awaited *before, ms_error *err) {
   const ms_worker_job *job = &worker->job;
-  if (ms_token_finished(worker, before)) return 0;
+  if (is_finished(worker, before)) return 0;
   unsigned long long number = job->number;
-  ms_trace(MS_TRACE_WAITS, "begin for=block job=%llu block=%u before=%u", number, before,
-           job->mine[job->position]);
+  ms_trace(MS_TRACE_WAITS, "begin for=block job=%llu block=%u before=%u", number, before->block,
+           job->block);
   int failed = wait_untold(worker, before, err);
-  ms_trace(MS_TRACE_WAITS, "end for=block job=%llu block=%u", number, before);
+  ms_trace(MS_TRACE_WAITS, "end for=block job=%llu block=%u", number, before->block);
   return failed;
 }
 
 bool ms_token_ready(const ms_worker *worker, uint32_t block) {
-  uint32_t before;
-  for (uint32_t i = 0; (before = ms_schedule_before(worker->schedule, block, i)) != MS_NO_BLOCK;
-       i++) {
-    if (!ms_token_finished(worker, before)) return false;
+  const ms_schedule *schedule = worker->schedule;
+  for (uint32_t e = 0; e < ms_schedule_edges(schedule); e++) {
+    uint32_t before = ms_schedule_before(schedule, block, e);
+    if (before != MS_NO_BLOCK && !is_over(worker, before)) return false;
   }
   atomic_thread_fence(memory_order_acquire); /* what the others wrote to shared memory */
   return true;
@@ -171,10 +189,12 @@ bool ms_token_ready(const ms_worker *worker, uint32_t block) {
 
 int ms_token_wait(ms_worker *worker, uint32_t block, ms_error *err) {
   const ms_schedule *schedule = worker->schedule;
-  uint32_t before;
-  for (uint32_t i = 0; (before = ms_schedule_before(schedule, block, i)) != MS_NO_BLOCK; i++) {
-    if (wait_for(worker, before, err) != 0) return -1;
-    if (!ms_token_finished(worker, before)) return 0;
+  for (uint32_t e = 0; e < ms_schedule_edges(schedule); e++) {
+    uint32_t before = ms_schedule_before(schedule, block, e);
+    if (before == MS_NO_BLOCK) continue;
+    awaited end = end_of(worker, before);
+    if (wait_for(worker, &end, err) != 0) return -1;
+    if (!is_finished(worker, &end)) return 0;
   }
   atomic_thread_fence(memory_order_acquire); /* what the others wrote to shared memory */
   return 0;
@@ -195,24 +215,25 @@ ms_link *ms_token_link(ms_worker *worker, uint32_t number, ms_error *err) {
   return &to->out;
 }
 
-/* True when the listener before number `i` is the same worker. */
-static bool told_before(const ms_schedule *schedule, uint32_t block, uint32_t i) {
-  uint32_t listener = ms_schedule_listener(schedule, block, i);
-  if (schedule->phase_blocks > 0) return false; /* names each once */
-  for (uint32_t earlier = 0; earlier < i; earlier++) {
-    if (ms_schedule_listener(schedule, block, earlier) == listener) return true;
-  }
-  return false;
-}
-
-int ms_token_send(ms_worker *worker, uint32_t block, ms_error *err) {
-  uint32_t to;
-  if (!worker->board_hands_over) return ms_bundle_add(worker, block, err);
-  for (uint32_t i = 0; (to = ms_schedule_listener(worker->schedule, block, i)) != UINT32_MAX; i++) {
-    if (told_before(worker->schedule, block, i)) continue;
+/* Rings for those who wait for a block, for each once. */
+static void ring(ms_worker *worker, uint32_t block) {
+  const ms_schedule *schedule = worker->schedule;
+  uint32_t edges = ms_schedule_edges(schedule), rung[MS_CUTS], count = 0;
+  bool once = schedule->phase_blocks > 0; /* there each is named once */
+  for (uint32_t e = 0; e < edges; e++) {
+    uint32_t to = ms_schedule_listener(schedule, block, e);
+    bool known = to == UINT32_MAX;
+    for (uint32_t k = 0; k < count; k++) known = known || rung[k] == to;
+    if (known) continue;
+    if (!once) rung[count++] = to;
     ms_trace(MS_TRACE_MESSAGES, "hand-over to=worker-%u job=%llu block=%u", to + 1,
              (unsigned long long)worker->job.number, block);
     ms_board_ring(&worker->board[to]);
   }
+}
+
+int ms_token_send(ms_worker *worker, uint32_t block, ms_error *err) {
+  if (!worker->board_hands_over) return ms_bundle_add(worker, block, err);
+  ring(worker, block);
   return 0;
 }

@@ -13,25 +13,16 @@ uint32_t ms_worker_last_turn(const ms_worker *worker) {
   return told < worker->job.last_turn ? told : worker->job.last_turn;
 }
 
-static const uint32_t *find_turns(ms_worker *worker) {
-  ms_worker_job *job = &worker->job;
-  job->turns = ms_arena_take(job->arena, worker->schedule->block_count, sizeof *job->turns);
-  if (job->turns != NULL) ms_schedule_turns(worker->schedule, job->turns);
-  return job->turns;
-}
-
 bool ms_worker_needs(ms_worker *worker, uint32_t block) {
   uint32_t last = ms_worker_last_turn(worker);
-  if (last == UINT32_MAX) return true;
-  if (worker->job.turns == NULL && find_turns(worker) == NULL) return true;
-  return worker->job.turns[block] <= last;
+  return last == UINT32_MAX || ms_schedule_turn(worker->schedule, block) <= last;
 }
 
 /* Tells the driver of an error, and where in the loop's order it was. */
 static int send_failure(ms_worker *worker, ms_code code, const ms_body_error *error,
                         ms_error *err) {
   ms_worker_job *job = &worker->job;
-  uint32_t block = job->running ? job->mine[job->position] : UINT32_MAX;
+  uint32_t block = job->running ? job->block : UINT32_MAX;
   ms_frame frame = {
       .kind = MS_SAY_FAILED, .job = job->number, .a = {block, code, error->order_size}};
   zmq_msg_t message;
@@ -67,13 +58,13 @@ int ms_worker_publish(ms_worker *worker, ms_error *err) {
   atomic_store_explicit(&status->running, 0, memory_order_release);
   uint64_t finished = atomic_load_explicit(&status->finished, memory_order_relaxed);
   atomic_store_explicit(&status->finished, finished + 1, memory_order_release);
-  return ms_token_send(worker, job->mine[job->position - 1], err);
+  return ms_token_send(worker, job->last, err);
 }
 
 /* Tells of the error of the present block, if that is one that counts. */
 static int fail_block(ms_worker *worker, const ms_body_error *error, ms_error *err) {
   ms_worker_job *job = &worker->job;
-  uint32_t block = job->mine[job->position];
+  uint32_t block = job->block;
   ms_trace(MS_TRACE_BLOCKS, "fail job=%llu block=%u", (unsigned long long)job->number, block);
   static const char text[] = "the error of a loop body is too large to be sent";
   static const ms_body_error oversize = {.bytes = text, .size = sizeof text - 1};
@@ -81,8 +72,7 @@ static int fail_block(ms_worker *worker, const ms_body_error *error, ms_error *e
   ms_board_count_failures(worker->status, job->number, ++job->failures);
   bool fits = error->size + error->order_size <= ms_link_limit(&worker->control);
   int failed = send_failure(worker, fits ? MS_OK : MS_BDY, fits ? error : &oversize, err);
-  if (job->turns == NULL && find_turns(worker) == NULL) return failed;
-  job->last_turn = job->turns[block];
+  job->last_turn = ms_schedule_turn(worker->schedule, block);
   return failed;
 }
 
@@ -98,7 +88,7 @@ int ms_worker_fail(ms_worker *worker, const ms_body_error *error, ms_error *err)
   }
   if (fail_block(worker, error, err) != 0) return -1;
   job->running = false;
-  job->position++;
+  ms_worker_advance(worker);
   ms_error trouble;
   ms_error_clear(&trouble);
   if (ms_worker_publish(worker, &trouble) != 0) return ms_worker_give_up(worker, &trouble, err);

@@ -11,9 +11,7 @@
 
 #define ROOM_WAIT 1000 /* ms between looks at the driver while its window is full */
 
-/* So many brief blocks are timed together: looking at the clock takes 20 ns. */
-#define TIMED_AT_ONCE 8
-#define BRIEF         2000 /* ns */
+#define BRIEF 2000 /* ns: blocks that are timed together */
 
 const ms_task *ms_worker_task(const ms_worker *worker) {
   return &worker->job.task;
@@ -109,25 +107,30 @@ static int prepare(ms_worker *worker, ms_error *err) {
     if (worker->schedule == NULL) return -1;
   }
   const ms_schedule *schedule = worker->schedule;
-  uint32_t blocks = schedule->block_count;
   job->place = ms_arena_take(job->arena, (size_t)task->item_count + 1, sizeof *job->place);
   job->told = ms_arena_take(job->arena, schedule->workers, sizeof *job->told);
   job->heard = ms_arena_take(job->arena, schedule->workers, sizeof *job->heard);
-  job->mine = ms_arena_take(job->arena, blocks, sizeof *job->mine);
   job->spent = ms_arena_take(job->arena, space_ranges(schedule), sizeof *job->spent);
-  if (job->place == NULL || job->told == NULL || job->heard == NULL || job->mine == NULL ||
-      job->spent == NULL) {
+  if (job->place == NULL || job->told == NULL || job->heard == NULL || job->spent == NULL) {
     return ms_error_set(err, MS_WRK, "out of memory");
   }
-  for (uint32_t position = 0; position < schedule->count; position++) {
-    uint32_t block = schedule->order[position];
-    if (schedule->owner[block] == worker->setup.worker) job->mine[job->mine_count++] = block;
+  if (worker->setup.worker < schedule->workers) {
+    job->share = ms_schedule_share(schedule, worker->setup.worker);
+    job->block = ms_schedule_next(schedule, worker->setup.worker, MS_NO_BLOCK);
+    job->held = job->block;
   }
   if (place_items(worker, err) != 0 || open_log(worker, err) != 0 ||
       ms_worker_resume(worker, err) != 0) {
     return -1;
   }
   return ms_exchange_begin(worker, err);
+}
+
+void ms_worker_advance(ms_worker *worker) {
+  ms_worker_job *job = &worker->job;
+  job->position++;
+  job->last = job->block;
+  job->block = ms_schedule_next(worker->schedule, worker->setup.worker, job->block);
 }
 
 int ms_worker_begin(ms_worker *worker, ms_error *err) {
@@ -141,6 +144,9 @@ int ms_worker_begin(ms_worker *worker, ms_error *err) {
   *job = (ms_worker_job){.number = worker->incoming_job,
                          .open = true,
                          .last_turn = UINT32_MAX,
+                         .block = MS_NO_BLOCK,
+                         .last = MS_NO_BLOCK,
+                         .held = MS_NO_BLOCK,
                          .report = report,
                          .arena = ms_arena_new(0),
                          .started = ms_worker_clock()};
@@ -171,17 +177,23 @@ bool ms_worker_room(ms_worker *worker, ms_error *err) {
   return true;
 }
 
+/* Whether anybody asks what took how long. */
+static bool is_asked(const ms_worker *worker) {
+  return worker->schedule->workers > 1;
+}
+
+static uint32_t range_of(const ms_worker *worker, uint32_t block) {
+  const ms_grid *grid = &worker->schedule->grid;
+  return ms_grid_range(grid, block, ms_grid_space(grid));
+}
+
 /* Adds the time of the untimed blocks, to each of their ranges as much. */
 static void take_time(ms_worker *worker) {
   ms_worker_job *job = &worker->job;
   if (job->untimed == 0) return;
-  const ms_grid *grid = &worker->schedule->grid;
   uint64_t now = ms_worker_clock(), took = now - job->started, each = took / job->untimed;
-  bool shared = worker->schedule->workers > 1; /* else nobody asks what took how long */
-  for (uint32_t i = 1; shared && i <= job->untimed; i++) {
-    uint32_t block = job->mine[job->position - i];
-    job->spent[ms_grid_range(grid, block, ms_grid_space(grid))] += each;
-  }
+  bool asked = is_asked(worker);
+  for (uint32_t i = 0; asked && i < job->untimed; i++) job->spent[job->range[i]] += each;
   job->busy += took;
   job->started = now;
   job->untimed = 0;
@@ -270,13 +282,13 @@ static int await_block(ms_worker *worker, uint32_t block, ms_error *err) {
 /* Finds the next block that is needed and may begin: 1; 0: the job is over. */
 static int find_block(ms_worker *worker, uint32_t *block, ms_error *err) {
   ms_worker_job *job = &worker->job;
-  while (!job->stopped && !ms_worker_cancelled(worker) && job->position < job->mine_count) {
-    *block = job->mine[job->position];
+  while (!job->stopped && !ms_worker_cancelled(worker) && job->position < job->share) {
+    *block = job->block;
     int ready = await_block(worker, *block, err);
     if (ready <= 0) return ready;
     if (ms_worker_needs(worker, *block)) return 1;
     ms_trace(MS_TRACE_BLOCKS, "skip job=%llu block=%u", number_of(worker), *block);
-    job->position++;
+    ms_worker_advance(worker);
     if (ms_worker_publish(worker, err) != 0) return -1;
   }
   return 0;
@@ -312,7 +324,7 @@ int ms_worker_next_block(ms_worker *worker, uint32_t *block, ms_error *err) {
 int ms_worker_print(ms_worker *worker, const void *bytes, size_t size, ms_error *err) {
   ms_worker_job *job = &worker->job;
   if (!job->running) return ms_error_set(err, MS_BUG, "nothing is running that could print");
-  ms_report_add(&job->report, job->mine[job->position], MS_REPORT_PRINTED, bytes, size);
+  ms_report_add(&job->report, job->block, MS_REPORT_PRINTED, bytes, size);
   job->printed = true;
   return 0;
 }
@@ -320,14 +332,14 @@ int ms_worker_print(ms_worker *worker, const void *bytes, size_t size, ms_error 
 int ms_worker_block_done(ms_worker *worker, const void *result, size_t size, ms_error *err) {
   ms_worker_job *job = &worker->job;
   if (!job->running) return ms_error_set(err, MS_BUG, "no block is running");
-  uint32_t block = job->mine[job->position];
+  uint32_t block = job->block;
   ms_trace(MS_TRACE_BLOCKS, "end job=%llu block=%u", number_of(worker), block);
   if (size > 0) ms_report_add(&job->report, block, MS_REPORT_RESULT, result, size);
   if (job->memory != NULL) ms_private_take(job->memory, block, &job->report);
   job->running = false;
-  job->position++;
-  job->untimed++;
-  if (!job->brief || job->untimed == TIMED_AT_ONCE) take_time(worker);
+  ms_worker_advance(worker);
+  job->range[job->untimed++] = is_asked(worker) ? range_of(worker, block) : 0;
+  if (!job->brief || job->untimed == MS_TIMED_AT_ONCE) take_time(worker);
   ms_error trouble;
   ms_error_clear(&trouble);
   if (ms_worker_publish(worker, &trouble) != 0) return ms_worker_give_up(worker, &trouble, err);

@@ -18,11 +18,15 @@ int ms_worker_resume(ms_worker *worker, ms_error *err) {
   ms_worker_job *job = &worker->job;
   uint64_t from = worker->incoming_from;
   if (from == 0) return 0;
-  if (from > job->mine_count || job->redo.size == 0) {
+  if (from > job->share || job->redo.size == 0) {
     return ms_error_set(err, MS_NET, "a job that cannot be gone on with");
   }
   const ms_redo_slot *slot = ms_redo_at(&job->redo, worker->setup.worker);
   job->position = (uint32_t)(from - 1);
+  job->block = ms_schedule_own(worker->schedule, worker->setup.worker, job->position);
+  if (from > 1) {
+    job->last = ms_schedule_own(worker->schedule, worker->setup.worker, job->position - 1);
+  }
   job->resumed = true;
   job->busy = atomic_load(&slot->busy);
   job->waited = atomic_load(&slot->waited);

@@ -26,40 +26,44 @@ typedef struct ms_neighbour {
   ms_link out, in;
 } ms_neighbour;
 
+/* So many brief blocks are timed together: looking at the clock takes 20 ns. */
+#define MS_TIMED_AT_ONCE 8
+
 /* One job. All but the schedule lives in the arena. */
 typedef struct ms_worker_job {
   uint64_t number; /* 0: none */
   ms_arena *arena;
   ms_task task;
-  void **place;   /* of each item */
-  uint32_t *told; /* by worker: how many of its blocks are known to be finished */
-  uint32_t *mine; /* own blocks in plan order */
-  uint32_t mine_count, position;
-  bool running;                   /* mine[position] is being run */
+  void **place;                   /* of each item */
+  uint32_t *told;                 /* by worker: how many of its blocks are known to be finished */
+  uint32_t share, position;       /* own blocks, and how many of them are over */
+  uint32_t block, last;           /* the one at `position` and the one before; MS_NO_BLOCK: none */
+  bool running;                   /* `block` is being run */
   bool open;                      /* not yet DONE */
   bool failed;                    /* FAILED was sent */
   bool stopped;                   /* no further block is run */
   uint32_t failures;              /* blocks whose failure was sent */
   uint32_t last_turn;             /* of the blocks to be run, as far as is known here */
-  uint32_t *turns;                /* of all blocks; NULL until some need not be run */
   uint64_t started, busy, waited; /* ns; `started`: of the job, or the first untimed block */
-  uint32_t untimed;               /* last finished blocks whose time is not yet in `busy` */
-  bool brief;                     /* blocks take hardly longer than looking at the clock */
-  uint64_t *spent;                /* ns in own blocks of each range of the space axis */
-  uint64_t moved;                 /* bytes sent */
-  uint32_t handed;                /* own blocks that were handed over; the others are held back, */
-  bool holds;                     /* and somebody waits for one of them */
-  uint64_t handed_busy;           /* `busy` then */
-  uint32_t *heard;                /* by worker: `position` when it was last told */
-  ms_text report;                 /* what was not sent yet */
-  const ms_private *memory;       /* that blocks have to themselves; NULL: none */
-  bool printed;                   /* it has printed text */
-  ms_exchange *exchange;          /* NULL when no item needs one */
-  ms_undo undo;                   /* where memory is shared; empty when nothing is logged */
-  ms_redo redo;                   /* with it; without slots when nobody could be replaced alone */
-  bool resumed;                   /* a replacement's, whose first block ended its predecessor */
-  double keeping;                 /* ns that images of blocks should have taken, of `busy` */
-  size_t noted;                   /* bytes of the report that are in the journal */
+  uint32_t untimed;               /* last finished blocks whose time is not yet in `busy`, */
+  uint32_t range[MS_TIMED_AT_ONCE]; /* and their ranges of the space axis */
+  bool brief;                       /* blocks take hardly longer than looking at the clock */
+  uint64_t *spent;                  /* ns in own blocks of each range of the space axis */
+  uint64_t moved;                   /* bytes sent */
+  uint32_t handed;          /* own blocks that were handed over; the others are held back, */
+  uint32_t held;            /* from this one on, */
+  bool holds;               /* and somebody waits for one of them */
+  uint64_t handed_busy;     /* `busy` then */
+  uint32_t *heard;          /* by worker: `position` when it was last told */
+  ms_text report;           /* what was not sent yet */
+  const ms_private *memory; /* that blocks have to themselves; NULL: none */
+  bool printed;             /* it has printed text */
+  ms_exchange *exchange;    /* NULL when no item needs one */
+  ms_undo undo;             /* where memory is shared; empty when nothing is logged */
+  ms_redo redo;             /* with it; without slots when nobody could be replaced alone */
+  bool resumed;             /* a replacement's, whose first block ended its predecessor */
+  double keeping;           /* ns that images of blocks should have taken, of `busy` */
+  size_t noted;             /* bytes of the report that are in the journal */
 } ms_worker_job;
 
 struct ms_worker {
@@ -120,6 +124,9 @@ int ms_worker_stop(ms_worker *worker, ms_code code, const char *text, ms_error *
 
 /* The same, because of `trouble`; and with it the job's last frames. */
 int ms_worker_give_up(ms_worker *worker, ms_error *trouble, ms_error *err);
+
+/* worker_job.c: the block at the present position is over: the next one's turn. */
+void ms_worker_advance(ms_worker *worker);
 
 /* worker_failure.c: the last turn whose blocks are to be run; UINT32_MAX: all are. */
 uint32_t ms_worker_last_turn(const ms_worker *worker);

@@ -207,9 +207,7 @@ end
 local function results_of(outcome)
   if outcome.flat then return {flat = outcome.flat, blocks = outcome.blocks} end
   local ordered = {}
-  for position, block in ipairs(outcome.order or {}) do
-    ordered[position] = outcome.results[block] or ""
-  end
+  for position, block in ipairs(outcome.order) do ordered[position] = outcome.results[block] end
   return ordered
 end
 
