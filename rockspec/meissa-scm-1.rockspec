@@ -6,7 +6,7 @@
 -- source.url.
 rockspec_format = "3.0"
 package = "meissa"
-version = "scm-1"
+version = "scm-1" -- what is checked out; meissa.VERSION says which version that is
 source = {
   -- To fill in. `luarocks make` builds the checkout that it is called in, and does not read it.
   url = "git+file://.",

@@ -8,6 +8,7 @@
 local errors = require "meissa.base.errors"
 local ffi = require "ffi"
 local interpreter = require "meissa.base.interpreter"
+local release = require "meissa.base.release"
 
 ffi.cdef [[
 int meissa_setenv(const char *name, const char *value, int overwrite) __asm__("setenv");
@@ -15,9 +16,6 @@ int meissa_execvp(const char *file, char *const *argv) __asm__("execvp");
 ]]
 
 local M = {}
-
---- The version that `meissa --version` says; "scm": whatever is checked out.
-M.VERSION = "scm"
 
 local USAGE = [[
 usage: meissa explain SCRIPT [ARGUMENT...]
@@ -44,7 +42,7 @@ local function print_usage()
 end
 
 local function print_version()
-  io.stdout:write(string.format("meissa %s, %s\n", M.VERSION, jit.version))
+  io.stdout:write(string.format("meissa %s, %s\n", release, jit.version))
   return 0
 end
 

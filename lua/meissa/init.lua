@@ -22,6 +22,7 @@ local pool = require "meissa.driver.pool"
 local public = require "meissa.base.public"
 local random = require "meissa.kernel.random"
 local read = require "meissa.read"
+local release = require "meissa.base.release"
 local scratch = require "meissa.array.scratch"
 local system = require "meissa.base.system"
 local tables = require "meissa.base.tables"
@@ -62,6 +63,8 @@ local M = {
   read = read,
   save = file.save,
   load = file.load,
+  --- The version, as the changelog has it: "0.1.0".
+  VERSION = release,
   --- Seconds on a clock that only goes forward, for timing.
   clock = system.clock,
 }
