@@ -216,6 +216,7 @@ help:
 	@echo 'make check-valgrind VALGRIND_SPECS=spec/array/view_spec.lua  memcheck on these specs'
 	@echo 'make fuzz         every fuzzer, FUZZ_SECONDS=$(FUZZ_SECONDS) each'
 	@$(RANDOM_HELP)
+	@echo 'make mutants      which spec finds each of many faults (MUTANTS="words": those)'
 	@$(if $(BENCHES),echo 'make bench        measure')
 	@echo 'make bank         digests of what many programs compute and say, into $(BUILD)/bank.txt'
 	@echo 'make bank-compare OLD=file  the same, and what differs from an older one'

@@ -174,12 +174,21 @@ $(eval $(call random_spec,views,MEISSA_VIEWS,5000,spec/plan/views_spec.lua,\
 random loops over views of views))
 $(eval $(call random_spec,reductions,MEISSA_REDUCTIONS,10000,spec/driver/reductions_random_spec.lua,\
 random reductions against plain loops))
+$(eval $(call random_spec,loops,MEISSA_LOOPS,20000,spec/depend/oracle_spec.lua,\
+random loops, analysed, against enumeration))
 $(eval $(call random_spec,guards,MEISSA_GUARDS,20000,spec/depend/guards_random_spec.lua,\
 random loops with conditions and piecewise subscripts against the recorder and the loop as written))
 $(eval $(call random_spec,counters,MEISSA_COUNTERS,20000,spec/depend/counters_random_spec.lua,\
 random counters in inner loops against what the loops touch))
 $(eval $(call random_spec,files,MEISSA_FILES,5000,spec/read/damage_spec.lua,\
 damaged files of each format to the end of a loop over them))
+
+# ---- mutants: one thing after the other is taken out of a copy, and some spec must find that out
+
+# Mutants whose rule or name has one of these words; all of them take an hour.
+MUTANTS ?=
+mutants: build
+	@$(LUA_ENV) luajit tools/mutants.lua $(BUILD)/mutants $(MUTANTS)
 
 fuzzers: $(FUZZ:%=$(BUILD)/%)
 
@@ -193,4 +202,4 @@ $(foreach each,$(filter %_fuzz.c,$(ALL_C)),$(eval $(call fuzzer,$(each))))
 endif
 
 .PHONY: check $(CHECKS:%=check-%) check-luajit check-gc check-interpreter everything \
-        sanitized-asan sanitized-tsan elsewhere fuzz fuzzers
+        sanitized-asan sanitized-tsan elsewhere mutants fuzz fuzzers

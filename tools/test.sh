@@ -16,6 +16,7 @@
 #   MEISSA_TEST_PRELOAD=...  LD_PRELOAD for the tests alone
 #   MEISSA_TEST_LIMIT=N      another limit than 120
 #   MEISSA_TEST_JOBS=N       how many files run at a time
+#   MEISSA_TEST_FIRST=1      a spec ends with its first failure
 #   MEISSA_TEST_SEED=N       another seed of the random tests than the suite's own; "random" takes
 #                            one from the clock and prints it
 #   MEISSA_TEST_GC=step      LuaJIT's collector works at every allocation and never rests
@@ -120,6 +121,7 @@ run() {
     *_spec.lua)
       command=("${LUAJIT:-luajit}" -e 'require("busted.runner")({standalone = false})' /dev/null
         --run=runner -o "$here/busted_report.lua" -Xoutput "$counts" -Xoutput "$doing" "$file")
+      [ -z "${MEISSA_TEST_FIRST:-}" ] || command+=(--no-keep-going)
       ;;
     */*) ;;
     *) command=("./$file") ;;

@@ -153,6 +153,15 @@ describe("errors of bodies", function()
   end)
 end)
 
+describe("texts of any length", function()
+  it("are gone through once for what comes after a separator", function()
+    for _, text in pairs(texts) do
+      assert.equal(text:match "^.*/(.*)$" or text, errors.last_part(text, "/"))
+      assert.equal("end", errors.last_part(text .. "/end", "/"))
+    end
+  end)
+end)
+
 describe("what can travel", function()
   it("is at most 32 KB of plain values", function()
     for _, count in ipairs { 10, 500, 2000, 5000, 100000 } do

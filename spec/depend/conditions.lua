@@ -13,8 +13,8 @@ local M = {}
 --- What the names of the texts below mean, beside p, a table that is not known.
 M.captured = { on = true, off = false, here = 1 }
 
--- More conjunctions around one statement would not be followed.
-local MOST = 8
+--- The most conjunctions around one statement: of more than 8 the analyser leaves some out.
+M.most = 8
 
 local OPERATORS = {
   { "==", function(a, b) return a == b end, 1, 2 },
@@ -25,16 +25,23 @@ local OPERATORS = {
   { ">=", function(a, b) return a >= b end, 1, 1 },
 }
 
-local function compare(rng, names)
+-- Of another number than the comparison `like`, if that is given: both may bound one sum.
+local function compare(rng, names, like)
   local op = rng:pick(OPERATORS)
-  local left = affines.make(rng, names, { simple = rng:chance(60) })
+  local left = like and like.left or affines.make(rng, names, { simple = rng:chance(60) })
   local right = affines.make(rng, names, { simple = true })
   local by, here = rng:chance(25) and rng:int(2, 4), rng:chance(25)
+  if like then
+    right = { constant = like.right.constant + rng:int(-2, 2), terms = like.right.terms }
+    by, here = like.by, false
+  end
   local text = affines.text(left)
-  if by then
-    text = ("(%s) %% %d"):format(text, by)
+  if by and like then
+    right.constant = right.constant % by
+  elseif by then
     right = { constant = rng:int(0, by - 1), terms = {} }
   end
+  if by then text = ("(%s) %% %d"):format(text, by) end
   return {
     text = ("%s %s %s"):format(text, op[1], here and "here" or affines.text(right)),
     value = function(values)
@@ -42,7 +49,7 @@ local function compare(rng, names)
       local b = here and M.captured.here or affines.value(right, values)
       return op[2](by and a % by or a, b)
     end,
-    known = true, yes = op[3], no = op[4],
+    known = true, yes = op[3], no = op[4], left = left, right = right, by = by,
   }
 end
 
@@ -59,7 +66,8 @@ local function flag(of)
     yes = of.test.yes, no = of.test.no }
 end
 
-local function atom(rng, names, known, flags)
+local function atom(rng, names, known, flags, like)
+  if like and like.left and rng:chance(30) then return compare(rng, names, like) end
   if flags and #flags > 0 and rng:chance(50) then return flag(rng:pick(flags)) end
   local roll = rng:int(1, 100)
   if roll <= 12 and not known then return named "p[0]" end
@@ -97,10 +105,10 @@ end
 function M.make(rng, names, weight, known, flags)
   local made = atom(rng, names, known, flags)
   local roll = rng:int(1, 100)
-  if roll <= 20 then made = both(made, atom(rng, names, known, flags)) end
-  if roll > 20 and roll <= 40 then made = either(made, atom(rng, names, known, flags)) end
+  if roll <= 20 then made = both(made, atom(rng, names, known, flags, made)) end
+  if roll > 20 and roll <= 40 then made = either(made, atom(rng, names, known, flags, made)) end
   if roll % 5 == 0 then made = negate(made) end
-  if weight * (made.yes + made.no) <= MOST then return made end
+  if weight * (made.yes + made.no) <= M.most then return made end
   return rng:chance(50) and named "on" or named "off"
 end
 

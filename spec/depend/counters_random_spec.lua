@@ -101,7 +101,9 @@ describe("the analyser, on random counters", function()
         sum(rng, {"i"}), block(rng, {"i"}, 0), rng:int(-3, 6))
       local text = ("for i in parallel(%d) do %s end"):format(n, body)
       local plan = analyze.analyze(text, {A = analyze.shape(100000), math = math}, {ordered = true})
-      local found, told = collides(body, n), ("seed %d: %s: %s"):format(number, plan.strategy, text)
+      local found = collides(body, n)
+      local told = ("MEISSA_TEST_SEED=%d MEISSA_COUNTERS=1: %s: %s"):format(number, plan.strategy,
+                                                                            text)
       if plan.strategy == "independent" then
         free = free + 1
         assert(not found, told)

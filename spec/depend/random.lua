@@ -162,6 +162,27 @@ local function kept(rng, names, features)
   return s
 end
 
+local function skip(rng, names, features, known)
+  features.skips = features.skips + 1
+  local s = { kind = "skip", test = condition(rng, names, features, known) }
+  s.label = "skip" .. features.skips
+  features.weight = features.weight * s.test.no
+  return s
+end
+
+-- A block, or function that is called once, whose rest is skipped under a condition; what follows
+-- it is not.
+local function section(rng, names, features, depth)
+  local outer = features.weight
+  local first = skip(rng, names, features, true)
+  local body = block(rng, names, features, depth + 1, 2)
+  table.insert(body, 1, first)
+  features.weight = outer
+  local called = features.guarded and rng:chance(50)
+  for _, s in ipairs(body) do s.returns = called and s.kind == "skip" end
+  return { kind = "section", body = body, called = called and "part" .. features.skips }
+end
+
 local function statement(rng, names, features, depth)
   local roll = rng:int(1, 100)
   if roll <= (features.counting and 40 or 12) and depth < 2 and features.inner then
@@ -188,11 +209,8 @@ local function statement(rng, names, features, depth)
   end
   if roll <= 22 and features.conditional then return branches(rng, names, features, depth) end
   if roll <= 26 and features.conditional and not features.counting then
-    features.skips = features.skips + 1
-    local s = { kind = "skip", test = condition(rng, names, features) }
-    s.label = "skip" .. features.skips
-    features.weight = features.weight * s.test.no
-    return s
+    if depth < 2 and rng:chance(40) then return section(rng, names, features, depth) end
+    return skip(rng, names, features)
   end
   if roll <= 32 and features.keeps and rng:chance(60) then return kept(rng, names, features) end
   if roll <= 32 and features.guarded then

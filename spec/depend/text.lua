@@ -87,6 +87,13 @@ writers["if"] = function(s, add, inner)
   add "end"
 end
 
+function writers.section(s, add, inner)
+  add(s.called and ("local function %s()"):format(s.called) or "do")
+  inner(s.body)
+  add "end"
+  if s.called then add(s.called .. "()") end
+end
+
 function writers.skip(s, add, _, labels)
   if s.returns then return add(("if %s then return end"):format(s.test.text)) end
   add(("if %s then goto %s end"):format(s.test.text, s.label))

@@ -93,6 +93,10 @@ local function mark_possible(body, state, possible)
       if s.second then mark_possible(s.middle, state, inside) end
       if s.other then mark_possible(s.other, state, inside) end
       state.depth = state.depth - 1
+    elseif s.kind == "section" then
+      local lost = state.lost
+      mark_possible(s.body, state, possible)
+      state.unsure = state.unsure or state.lost ~= lost
     elseif s.kind == "skip" then
       state.lost = state.lost or not s.test.known
       state.unsure = state.unsure or state.lost and state.depth > 0
@@ -165,6 +169,8 @@ function touch_body(body, values, touch)
       touch_loop(s, values, touch)
     elseif s.kind == "if" then
       if touch_branches(s, values, touch) == STOP then return STOP end
+    elseif s.kind == "section" then
+      if touch_body(s.body, values, touch) == STOP then return STOP end
     elseif s.kind == "skip" then
       if s.test.value(values) then return end
     elseif s.kind == "stop" then

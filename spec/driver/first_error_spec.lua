@@ -29,7 +29,7 @@ describe("of several errors", function()
       compared = compared + 1
       assert.equal(name .. " " .. words, name .. " " .. tostring(raised[name]))
     end
-    assert.equal(12, compared)
+    assert.equal(13, compared)
     assert.is_nil(expected:match "left")
     assert.is_nil(expected:match "no error")
   end)

@@ -87,12 +87,38 @@ local function damage_own(bytes)
   return checksum.close(damage_bytes(checksum.open(bytes)))
 end
 
+-- What may come behind some tags of string.buffer: the bits of numbers that are none, tables as
+-- large as can be announced, keys that are nil.
+local NUMBER, TABLE_FIRST, TABLE_LAST, WITH_HASH = 0x07, 0x08, 0x0d, 0x09
+local aimed = {
+  [NUMBER] = function() return ("\255"):rep(7) .. string.char(math.random(0xf8, 0xff)) end,
+  [WITH_HASH] = function() return "\1\0" end,
+}
+for tag = TABLE_FIRST + 1, TABLE_LAST do
+  local other = aimed[tag]
+  aimed[tag] = function()
+    if other and math.random(2) == 1 then return other() end
+    return "\255\255\255\255" .. string.char(math.random(0, 0x7f))
+  end
+end
+
+local function damage_behind_tag(bytes)
+  local places = {}
+  for at = 1, #bytes do
+    if aimed[bytes:byte(at)] then places[#places + 1] = at end
+  end
+  local at = places[math.random(#places)]
+  local new = aimed[bytes:byte(at)]()
+  return bytes:sub(1, at) .. new .. bytes:sub(at + #new + 1)
+end
+
 -- Of a model of values alone their encoding is damaged, and the rest of the file goes with it: that
 -- is what the decoder meets.
 local HEAD, COUNT = 16, 8
 
 local function damage_values(bytes)
-  local body = damage_bytes(checksum.open(bytes):sub(HEAD + COUNT + 1))
+  local damaged = math.random(3) == 1 and damage_behind_tag or damage_bytes
+  local body = damaged(checksum.open(bytes):sub(HEAD + COUNT + 1))
   local size = ffi.string(ffi.new("uint64_t[1]", #body), COUNT)
   return checksum.close(bytes:sub(1, HEAD) .. size .. body)
 end

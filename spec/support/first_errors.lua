@@ -178,6 +178,16 @@ try("buffers", function()
 end)
 plainly("buffers", {1, N}, none, element)
 
+-- Blocks are ranges of columns, and each has iterations before some of another.
+try("buffered columns", function()
+  for i, j in parallel({2, N}, N) do
+    sum[i % 7 + 1] = sum[i % 7 + 1] + 1
+    C[i][j] = C[i - 1][j] + 1
+    whole[i][j] = v[i][j]
+  end
+end)
+plainly("buffered columns", {2, N}, {1, N}, matrix)
+
 local staged = meissa.buffer(D, {max_delay = 4})
 try("stages", function()
   for i in parallel(N, {ordered = false}) do

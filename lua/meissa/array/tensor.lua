@@ -7,6 +7,7 @@ local ffi = require("ffi")
 local core = require("meissa.array.core")
 local make = require("meissa.array.make")
 local subscript = require("meissa.array.subscript")
+local tables = require("meissa.base.tables")
 
 local M = {}
 
@@ -15,7 +16,7 @@ local names = { [0] = "FloatTensor", "DoubleTensor", "IntTensor", "LongTensor" }
 
 -- Types of tensors' elements: the number of the array's type that holds them all.
 local types = { ["torch.ByteTensor"] = 2, ["torch.CharTensor"] = 2, ["torch.ShortTensor"] = 2 }
-for number, name in pairs(names) do types["torch." .. name] = number end
+for number, name in tables.each(names) do types["torch." .. name] = number end
 
 -- The name of a tensor's class, or nil for what is none. Who has a tensor has loaded Torch.
 local function class_of(value)

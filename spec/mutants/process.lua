@@ -1,0 +1,93 @@
+-- SPDX-License-Identifier: MIT
+-- Mutants of how Meissa lives with the rest of the process.
+local cdef = {spec = "spec/base/cdef_spec.lua"}
+local limits = {spec = "spec/driver/descriptors_spec.lua"}
+local thrown = {spec = "spec/base/thrown_spec.lua"}
+local remember = {spec = "spec/base/remember_spec.lua"}
+local dump = {spec = "spec/capture/dump_spec.lua"}
+local tables = {spec = "spec/base/tables_spec.lua"}
+
+return {
+  {
+    rule = "C names in declarations are Meissa's own",
+    finders = {cdef},
+    mutants = {
+      {"a clock by its name", "lua/meissa/base/system.lua",
+       [[__asm__("clock_gettime");]],
+       [[__asm__("clock_gettime");
+int clock_gettime(int clock, meissa_timespec *time);]]},
+      {"memory by its name", "lua/meissa/kernel/private.lua",
+       [[void meissa_free(void *memory) __asm__("free");]],
+       [[void meissa_free(void *memory) __asm__("free"); void free(void *memory);]]},
+      {"terminals by their name", "lua/meissa/base/progress.lua",
+       [['int meissa_isatty(int) __asm__("isatty");']],
+       [['int meissa_isatty(int) __asm__("isatty"); int isatty(int);']]},
+    },
+  },
+  {
+    rule = "descriptors and threads are asked for before ZeroMQ is",
+    finders = {limits},
+    mutants = {
+      {"descriptors are not", "csrc/net/context.c", "why = try_descriptors(needed);",
+       "why = try_descriptors(0);"},
+      {"those of ZeroMQ itself are not", "csrc/net/context.c",
+       "#define OWN_DESCRIPTORS 12", "#define OWN_DESCRIPTORS 0"},
+      {"threads are not", "csrc/net/context.c",
+       "why = try_threads(OWN_THREADS + (keys ? 1 : 0));", "why = try_threads(0);"},
+    },
+  },
+  {
+    rule = "foreign text takes time in proportion to its length; what was raised arrives",
+    finders = {thrown},
+    mutants = {
+      {"a search begins at each letter", "lua/meissa/kernel/failure.lua",
+       [["%f[%a](%a+) '"]], [["(%a+) '"]]},
+      {"values become their text", "lua/meissa/base/thrown.lua",
+       "if copy ~= nil then return copy end\n", "\n"},
+      {"messages are cut short", "lua/meissa/base/thrown.lua",
+       "local LONGEST = 65536", "local LONGEST = 256"},
+      {"values have any size", "lua/meissa/base/thrown.lua",
+       "if room < 0 then return nil end\n", "\n"},
+    },
+  },
+  {
+    rule = "what is remembered of texts takes 32 MB at most",
+    finders = {remember},
+    mutants = {
+      {"nothing is forgotten", "lua/meissa/base/remember.lua",
+       "while total > M.MOST and ring.newer ~= place do", "while false do"},
+      {"what is used is forgotten", "lua/meissa/base/remember.lua",
+       "if not place or ring.older == place then return end", "if place then return end"},
+      {"workers keep all kernels", "csrc/driver/member.c",
+       "#define KERNELS_KEPT ((size_t)8 << 20)", "#define KERNELS_KEPT ((size_t)8 << 30)"},
+      {"plans weigh nothing", "lua/meissa/plan/init.lua",
+       "  remember.charge(record, bytes)\n", "  remember.charge(record, 0 * bytes)\n"},
+    },
+  },
+  {
+    rule = "a function is proved by what its bytecode means",
+    finders = {dump},
+    mutants = {
+      {"by its instructions as they are now", "lua/meissa/capture/dump.lua",
+       "local map = generalisations()\n  return (string.gsub(code,",
+       "local map = {}\n  return (string.gsub(code,"},
+      {"by all its flags", "lua/meissa/capture/dump.lua",
+       "varargs = has(at:octet(), HAS_VARARGS)", "varargs = at:octet()"},
+      {"by the order of a table's fields", "lua/meissa/capture/dump.lua",
+       "  table.sort(fields)\n", ""},
+      {"whatever its upvalues", "lua/meissa/capture/dump.lua",
+       "parts[#parts + 1] = at:take(2 * head.upvalues)", "at:take(2 * head.upvalues)"},
+      {"whatever the values of its tables", "lua/meissa/capture/dump.lua",
+       [["%d:%s%d:%s", #key, key, #value, value)]], [["%d:%s%d", #key, key, #value)]]},
+    },
+  },
+  {
+    rule = "no loop of Meissa is LuaJIT's own instruction for pairs",
+    finders = {tables},
+    mutants = {
+      {"pairs", "lua/meissa/base/thrown.lua", "in tables.each(value) do\n    local name, own",
+       "in pairs(value) do\n    local name, own"},
+      {"next", "lua/meissa/base/tables.lua", "for key in advance, t do", "for key in next, t do"},
+    },
+  },
+}
