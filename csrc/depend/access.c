@@ -6,6 +6,12 @@
 #include <stddef.h>
 #include <string.h>
 
+bool ms_subscript_number(const ms_subscript *subscript, ms_quadratic *number) {
+  if (subscript->known) *number = ms_quadratic_of(&subscript->form);
+  if (subscript->quadratic != NULL) *number = *subscript->quadratic;
+  return subscript->known || subscript->quadratic != NULL;
+}
+
 /* Marks the inner variables that a form mentions. */
 static void mark_form(bool *used, const ms_form *form) {
   for (uint32_t k = 0; k < MS_MAX_INNER; k++) {

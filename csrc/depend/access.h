@@ -20,6 +20,9 @@ typedef struct ms_subscript {
   const ms_quadratic *quadratic; /* what one is that is not known as a form; or NULL */
 } ms_subscript;
 
+/* What a subscript is, a form or not; false where that is not known. */
+bool ms_subscript_number(const ms_subscript *subscript, ms_quadratic *number);
+
 /* A quantified variable: takes every integer with low >= 0 and high >= 0. */
 typedef struct ms_inner {
   ms_form low, high;

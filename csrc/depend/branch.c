@@ -33,13 +33,6 @@ bool ms_branch_is_affine(const ms_access *a, const ms_access *b) {
   return true;
 }
 
-/* What a subscript is as a quadratic; false where it is not known. */
-static bool quadratic_of(const ms_subscript *subscript, ms_quadratic *number) {
-  if (subscript->known) *number = ms_quadratic_of(&subscript->form);
-  if (subscript->quadratic != NULL) *number = *subscript->quadratic;
-  return subscript->known || subscript->quadratic != NULL;
-}
-
 /* The only dimension that is not affine in both, and what it is. */
 static bool find_dim(const ms_access *a, const ms_access *b, uint32_t *dim, ms_quadratic *numbers) {
   uint32_t count = 0;
@@ -48,8 +41,8 @@ static bool find_dim(const ms_access *a, const ms_access *b, uint32_t *dim, ms_q
     *dim = s;
     count++;
   }
-  return count == 1 && quadratic_of(&a->subscript[*dim], &numbers[0]) &&
-         quadratic_of(&b->subscript[*dim], &numbers[1]);
+  return count == 1 && ms_subscript_number(&a->subscript[*dim], &numbers[0]) &&
+         ms_subscript_number(&b->subscript[*dim], &numbers[1]);
 }
 
 static bool negate(ms_form *form) {
@@ -206,8 +199,8 @@ static void bound_lines(ms_system *system, const sides *both, int64_t sign, cons
   ms_system_bound_pair(system, &a, &b);
 }
 
-/* Whether subscripts with different squares, one of them perhaps affine, are never equal, as far as
- * lines below and above their curves tell. */
+/* Whether subscripts, one of them perhaps affine, are never equal, as far as lines below and above
+ * their curves tell. */
 static bool are_apart(ms_solver *solver, const ms_domain *domain, const sides *both) {
   int64_t values[MS_MAX_COLUMNS];
   ms_system *system;
@@ -223,21 +216,26 @@ static bool are_apart(ms_solver *solver, const ms_domain *domain, const sides *b
   return ms_solver_sample(solver, system, values) == 0;
 }
 
-int ms_branch_reach(ms_solver *solver, const ms_domain *domain, const ms_access *a,
-                    const ms_access *b) {
-  sides both;
-  if (!find_sides(&both, domain, a, b)) return MS_REACH_UNKNOWN;
-  if (!both.meet) return MS_REACH_NEVER;
-  if (both.square[0] != both.square[1])
-    return are_apart(solver, domain, &both) ? MS_REACH_NEVER : MS_REACH_UNKNOWN;
+/* How far apart roots of one square can be where the sides meet. */
+static int reach_of(ms_solver *solver, const ms_domain *domain, const sides *both) {
   int reach = 0;
   for (int64_t sign = 1; sign >= -1; sign -= 2) {
-    while (!is_empty(solver, domain, &both, sign, reach + 1)) {
+    while (!is_empty(solver, domain, both, sign, reach + 1)) {
       if (reach == MS_MOST_APART) return MS_REACH_UNKNOWN;
       reach++;
     }
   }
   return reach;
+}
+
+int ms_branch_reach(ms_solver *solver, const ms_domain *domain, const ms_access *a,
+                    const ms_access *b) {
+  sides both;
+  if (!find_sides(&both, domain, a, b)) return MS_REACH_UNKNOWN;
+  if (!both.meet) return MS_REACH_NEVER;
+  int reach = both.square[0] == both.square[1] ? reach_of(solver, domain, &both) : MS_REACH_UNKNOWN;
+  if (reach != MS_REACH_UNKNOWN) return reach;
+  return are_apart(solver, domain, &both) ? MS_REACH_NEVER : MS_REACH_UNKNOWN;
 }
 
 /* ---- branches ---- */

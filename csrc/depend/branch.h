@@ -5,8 +5,8 @@
  * With m * f^2 + g = m * f'^2 + g' the roots f and f' are some k apart, and then m * k * (f + f') +
  * g - g' = 0, which is affine: each k is a branch. That no other k than a few next to 0 occurs is
  * shown by bounds of the product (f - f') * (f + f') (McCormick, 1976): a packed triangle's rows
- * follow each other, so that its elements are equal only in equal rows. Subscripts of different
- * squares are only compared by lines below and above their curves. */
+ * follow each other, so that its elements are equal only in equal rows. Others, and subscripts of
+ * different squares, are only compared by lines below and above their curves. */
 #ifndef MS_DEPEND_BRANCH_H
 #define MS_DEPEND_BRANCH_H
 

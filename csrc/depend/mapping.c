@@ -19,20 +19,40 @@ static bool push_any(ms_walk *walk, int64_t extent, ms_form *form) {
   return true;
 }
 
+/* A subscript of the base while it is added up. */
+typedef struct sum {
+  bool known;
+  ms_quadratic number;
+} sum;
+
+static ms_quadratic constant(int64_t value) {
+  const ms_form form = ms_form_of(value);
+  return ms_quadratic_of(&form);
+}
+
 /* Adds factor * (subscript - 1) of dimension `d` of a view to a subscript of the base. */
 static void add_dimension(ms_walk *walk, const ms_binding *binding, const ms_access *access,
-                          uint32_t d, ms_subscript *sum) {
-  const ms_mapping *view = binding->view;
-  ms_form form, first = ms_form_of(-1);
-  bool known = d < access->subscript_count && access->subscript[d].known;
-  if (known) {
-    form = access->subscript[d].form;
-  } else if (!push_any(walk, binding->dims[d], &form)) {
-    sum->known = false;
-    return;
+                          uint32_t d, sum *of) {
+  const ms_quadratic one = constant(1), factor = constant(binding->view->factor[d]);
+  ms_quadratic own;
+  ms_form any;
+  if (d >= access->subscript_count || !ms_subscript_number(&access->subscript[d], &own)) {
+    of->known = of->known && push_any(walk, binding->dims[d], &any);
+    own = ms_quadratic_of(&any);
   }
-  sum->known = sum->known && ms_form_add(&form, &form, &first, 1) &&
-               ms_form_add(&sum->form, &sum->form, &form, view->factor[d]);
+  of->known = of->known && ms_quadratic_operate(MS_OP_SUB, &own, &one, &own) &&
+              ms_quadratic_operate(MS_OP_MUL, &own, &factor, &own) &&
+              ms_quadratic_operate(MS_OP_ADD, &of->number, &own, &of->number);
+}
+
+static ms_subscript subscript_of(ms_walk *walk, const sum *of) {
+  if (!of->known) return (ms_subscript){.known = false};
+  if (ms_quadratic_is_form(&of->number))
+    return (ms_subscript){.known = true, .form = of->number.rest};
+  ms_quadratic *kept = ms_arena_take(walk->arena, 1, sizeof *kept);
+  walk->failed = walk->failed || kept == NULL;
+  if (kept != NULL) *kept = of->number;
+  return (ms_subscript){.quadratic = kept};
 }
 
 void ms_mapping_apply(ms_walk *walk, ms_access *access) {
@@ -44,19 +64,19 @@ void ms_mapping_apply(ms_walk *walk, ms_access *access) {
     access->subscript_count = 0;
     return;
   }
-  ms_subscript subscript[MS_MAX_DIMS] = {0};
+  sum sums[MS_MAX_DIMS];
+  ms_quadratic number;
   for (uint32_t s = 0; s < access->subscript_count; s++) {
-    access->possible = access->possible || !access->subscript[s].known;
+    access->possible = access->possible || !ms_subscript_number(&access->subscript[s], &number);
   }
-  for (uint32_t k = 0; k < view->dim_count; k++) {
-    subscript[k] = (ms_subscript){.known = true, .form = ms_form_of(view->first[k])};
-  }
+  for (uint32_t k = 0; k < view->dim_count; k++) sums[k] = (sum){true, constant(view->first[k])};
   for (uint32_t d = 0; d < binding->dim_count; d++) {
     uint32_t k = view->along[d];
-    if (k < view->dim_count) add_dimension(walk, binding, access, d, &subscript[k]);
+    if (k < view->dim_count) add_dimension(walk, binding, access, d, &sums[k]);
   }
   access->subscript_count = view->dim_count;
-  memcpy(access->subscript, subscript, view->dim_count * sizeof *subscript);
+  for (uint32_t k = 0; k < view->dim_count; k++)
+    access->subscript[k] = subscript_of(walk, &sums[k]);
 }
 
 bool ms_mapping_invert(const ms_binding *binding, const int64_t *base, int64_t *subscripts) {

@@ -47,9 +47,15 @@ int ms_slices_find(ms_walk *walk) {
   return 0;
 }
 
-static bool follows_index(const ms_form *form) {
+static bool follows(const ms_subscript *subscript, uint32_t dim) {
+  const ms_quadratic *number = subscript->quadratic;
+  if (number == NULL) return subscript->known && subscript->form.at[dim] != 0;
+  return number->root.at[dim] != 0 || number->rest.at[dim] != 0;
+}
+
+static bool follows_index(const ms_subscript *subscript) {
   for (uint32_t d = 0; d < MS_MAX_DIMS; d++) {
-    if (form->at[d] != 0) return true;
+    if (follows(subscript, d)) return true;
   }
   return false;
 }
@@ -60,24 +66,24 @@ bool ms_slice_assign(ms_walk *walk, ms_node *target) {
   if (walk->literal != NULL) return false; /* its text is the body's, but not its iteration's */
   ms_value key;
   ms_walk_value(walk, target->kid[1], &key);
-  if (key.kind != MS_VALUE_NUMBER || !follows_index(&key.form)) return false;
-  ms_subscript subscript = {.known = true, .form = key.form};
+  const ms_subscript subscript = ms_value_subscript(&key);
+  if (!follows_index(&subscript)) return false;
   ms_walk_touch_element(walk, (uint32_t)capture, &subscript, 1, true, target);
   return true;
 }
 
 bool ms_slice_indices(ms_walk *walk, uint32_t capture, const char **names) {
-  bool any = false, follows[MS_MAX_DIMS] = {false};
+  bool any = false, followed[MS_MAX_DIMS] = {false};
   for (uint32_t a = 0; a < walk->accesses.count; a++) {
     const ms_access *access = walk->accesses.item[a];
     if (access->binding != capture || access->subscript_count == 0) continue;
     any = true;
     for (uint32_t d = 0; d < MS_MAX_DIMS; d++)
-      follows[d] = follows[d] || access->subscript[0].form.at[d] != 0;
+      followed[d] = followed[d] || follows(&access->subscript[0], d);
   }
   *names = "";
   for (uint32_t d = 0; any && d < walk->domain->dim_count; d++) {
-    if (!follows[d]) continue;
+    if (!followed[d]) continue;
     const char *name = walk->domain->dim[d].name;
     *names = ms_arena_format(walk->arena, "%s%s%s", *names, **names != '\0' ? ", " : "", name);
     if (*names == NULL) walk->failed = true;

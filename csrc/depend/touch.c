@@ -21,8 +21,8 @@ static void record(ms_walk *walk, ms_access *access) {
   if (walk->bindings[access->binding].scratch) return;
   access->pending = walk->bindings[access->binding].buffers != 0;
   for (uint32_t s = 0; s < access->subscript_count; s++) {
-    const ms_subscript *subscript = &access->subscript[s];
-    if (!subscript->known && subscript->quadratic == NULL) access->possible = true;
+    ms_quadratic number;
+    if (!ms_subscript_number(&access->subscript[s], &number)) access->possible = true;
   }
   if (walk->possible > 0 || walk->functions > 0) access->possible = true;
   for (uint32_t c = 0; c < guard->count && !walk->failed; c++) {

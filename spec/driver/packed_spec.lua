@@ -182,6 +182,37 @@ describe("packed triangles", function()
     end)
   end
 
+  -- What a text makes of a table.
+  local function filled(text, parallel)
+    local env = world(function() return {} end)
+    env.t = {[3] = "old"}
+    plain.run(text, env, parallel)
+    return env.t
+  end
+
+  for number, text in ipairs {
+    "for i in parallel(n) do for j = 1, i do t[i*(i-1)/2 + j] = i * 100 + j end end",
+    "for i in parallel(n) do local p = at(i, 0) for j = 1, i do p = p + 1 t[p] = j .. i end end",
+    "for i, j in parallel(n, n) do if j <= i then t[at(i, j)] = i - j end end",
+  } do
+    it(("are filled as plain tables: %d"):format(number), function()
+      assert.same(filled(text, plain.parallel), filled(text, meissa.parallel))
+      assert.equal("independent", meissa.last().strategy)
+    end)
+  end
+
+  for shift, strategy in pairs {[0] = "independent", [5] = "serial", [300] = "independent"} do
+    it(("are compared in views %d elements apart"):format(shift), function()
+      local base = meissa.zeros(LENGTH)
+      local env = {plan = meissa.plan, n = N, V = base:narrow(1, 1, 500),
+        W = base:narrow(1, 1 + shift, 500)}
+      local text = [[return plan(n, function(i)
+        for j = 1, i do V[i*(i-1)/2 + j] = W[i*(i-1)/2 + j] + 1 end
+      end)]]
+      assert.equal(strategy, setfenv(assert(loadstring(text)), env)().strategy)
+    end)
+  end
+
   for workers = 0, 2 do
     for _, shared in ipairs {true, false} do
       for _, engine in ipairs {"lua", "native"} do
