@@ -7,7 +7,7 @@
 -- when a stage ends is done by the same functions of the core for both.
 local array = require "meissa.array"
 local buffers = require "meissa.array.buffer"
-local core = require "meissa.array.core"
+local c_api = require "meissa.array.c_api"
 local ffi = require "ffi"
 local grids = require "meissa.plan.grid"
 local job = require "meissa.driver.job"
@@ -123,7 +123,7 @@ local function run_stage(call, loop, stage, sum)
   for k = stage.first, stage.last - 1 do
     sum = sum + call(blocks + 8 * k, pointers, numbers)
     for _, each in ipairs(loop.buffers) do
-      local size = core.lib.ms_pending_take(each.pointer, each.count, each.room + each.size)
+      local size = c_api.lib.ms_pending_take(each.pointer, each.count, each.room + each.size)
       each.size = each.size + tonumber(size)
     end
   end

@@ -7,7 +7,7 @@
 -- `arrays` are what the C function takes (for buffers, a vector of what is pending); `written`
 -- those that the pass changes; `after`, if there is one, what is to be done after each loop;
 -- `updates`, how many a pass makes.
-local core = require "meissa.array.core"
+local c_api = require "meissa.array.c_api"
 local meissa = require "meissa"
 local parallel = meissa.parallel
 
@@ -208,7 +208,7 @@ end
 
 --- What a C function takes of a sparse array: its rows' starts, columns from 1, and values.
 function M.rows_of(X)
-  local rows = core.call(core.lib.ms_rows_get, X.array)
+  local rows = c_api.call(c_api.lib.ms_rows_get, X.array)
   return rows.start, rows.columns[1], rows.values
 end
 

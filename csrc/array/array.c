@@ -34,7 +34,7 @@ ms_store *ms_store_new(size_t size, ms_error *err) {
     ms_error_set(err, MS_ARR, "out of memory");
     return NULL;
   }
-  if (ms_block_take(&store->block, size, err) != 0) {
+  if (ms_segment_block_take(&store->block, size, err) != 0) {
     free(store);
     return NULL;
   }
@@ -51,7 +51,7 @@ void ms_store_release(ms_store **store) {
   ms_store *old = *store;
   *store = NULL;
   if (old == NULL || --old->references > 0) return;
-  ms_block_release(&old->block);
+  ms_segment_block_release(&old->block);
   free(old);
 }
 
@@ -154,7 +154,7 @@ ms_array *ms_array_dense(int type, int dim_count, const int64_t *dims, ms_error 
   }
   set_shape(array, type, dim_count, dims);
   array->count = count;
-  array->data = ms_block_at(&store->block);
+  array->data = ms_segment_block_at(&store->block);
   ms_array_attach(array, store);
   return array;
 }
@@ -180,11 +180,11 @@ ms_array *ms_array_sparse(int type, int dim_count, const int64_t *dims, int64_t 
   array->sparse = 1;
   array->count = count;
   array->version = 1;
-  array->data = ms_block_at(&values->block);
+  array->data = ms_segment_block_at(&values->block);
   array->coord_store = coords;
   for (int d = 0; d < dim_count; d++) {
     array->coords[d] =
-        (int32_t *)(void *)((char *)ms_block_at(&coords->block) + vector * (size_t)d);
+        (int32_t *)(void *)((char *)ms_segment_block_at(&coords->block) + vector * (size_t)d);
   }
   ms_array_attach(array, values);
   return array;

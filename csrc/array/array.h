@@ -29,7 +29,7 @@
 /* Storage of a dense array and its views. */
 typedef struct ms_store {
   uint64_t id; /* unique in the process, never reused */
-  ms_block block;
+  ms_segment_block block;
   uint32_t references;
   struct ms_array *arrays; /* those whose `data` is here; they do not count as owners by this */
   uint64_t lost_by;        /* id of the array whose contents were lost, 0 when several */

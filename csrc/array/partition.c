@@ -180,7 +180,7 @@ static void scatter_slice(void *context, int64_t slice) {
   uint32_t blocks[CHUNK];
   int64_t place[CHUNK];
   const ms_partition *made = b->made;
-  char *base = ms_block_at(&made->entries->block);
+  char *base = ms_segment_block_at(&made->entries->block);
   int64_t *cursor = b->cursor + slice * made->blocks, last = slice_start(b, slice + 1);
   for (int64_t first = slice_start(b, slice); first < last; first += CHUNK) {
     size_t n = last - first < CHUNK ? (size_t)(last - first) : CHUNK;
@@ -236,7 +236,7 @@ static void draw_partners(uint64_t *state, size_t last, uint32_t *with, size_t c
 /* Fisher and Yates' shuffle of one block's entries, all vectors alike, some swaps at a time. */
 static void shuffle_block(void *context, int64_t block) {
   const ms_partition *made = context;
-  char *base = ms_block_at(&made->entries->block);
+  char *base = ms_segment_block_at(&made->entries->block);
   size_t first = (size_t)made->start[block];
   size_t count = (size_t)(made->start[block + 1] - made->start[block]);
   size_t size = ms_type_of(made->type)->size;
@@ -277,7 +277,8 @@ static int build(builder *b, ms_error *err) {
   ms_partition *made = b->made;
   if (take_entries(b, err) != 0) return -1;
   b->threads = made->count < 2 * SLICE ? 1 : ms_threads_count();
-  ms_prefault_start(&b->prefault, ms_block_at(&made->entries->block), made->entries->block.size);
+  ms_prefault_start(&b->prefault, ms_segment_block_at(&made->entries->block),
+                    made->entries->block.size);
   if (cut_dimensions(b, err) != 0 || number_blocks(b, err) != 0) return -1;
   if (made->cut.ordered && (b->order = ms_index_order(b->array, err)) == NULL) return -1;
   ms_threads_each(b->threads, b->slices, count_slice, b);

@@ -22,12 +22,12 @@ void ms_partition_release(ms_partition **partition) {
 }
 
 const int32_t *ms_partition_coords(const ms_partition *partition, int dim) {
-  char *base = ms_block_at(&partition->entries->block);
+  char *base = ms_segment_block_at(&partition->entries->block);
   return (const int32_t *)(const void *)(base + partition->coord_offset[dim]);
 }
 
 void *ms_partition_values(const ms_partition *partition) {
-  return (char *)ms_block_at(&partition->entries->block) + partition->value_offset;
+  return (char *)ms_segment_block_at(&partition->entries->block) + partition->value_offset;
 }
 
 static void drop(ms_partition **link) {

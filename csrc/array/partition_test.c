@@ -282,8 +282,9 @@ static void test_threads(void) {
     size_t starts = (size_t)(made[0]->blocks + 1) * sizeof *made[0]->start;
     CHECK(made[0]->blocks == made[1]->blocks);
     CHECK(memcmp(made[0]->start, made[1]->start, starts) == 0);
-    const ms_block *a = &made[0]->entries->block, *b = &made[1]->entries->block;
-    CHECK(a->size == b->size && memcmp(ms_block_at(a), ms_block_at(b), a->size) == 0);
+    const ms_segment_block *a = &made[0]->entries->block, *b = &made[1]->entries->block;
+    CHECK(a->size == b->size &&
+          memcmp(ms_segment_block_at(a), ms_segment_block_at(b), a->size) == 0);
     for (int d = 0; d < 2; d++) CHECK((uintptr_t)ms_partition_coords(made[0], d) % 64 == 0);
     CHECK((uintptr_t)ms_partition_values(made[0]) % 64 == 0);
     ms_partition_release(&made[0]);

@@ -32,12 +32,12 @@ static int take_memory(ms_rows *rows, const ms_array *array, ms_error *err) {
   if (rows->structure == NULL) return -1;
   rows->value_store = ms_store_new(count * ms_type_of(array->type)->size, err);
   if (rows->value_store == NULL) return -1;
-  char *base = ms_block_at(&rows->structure->block);
+  char *base = ms_segment_block_at(&rows->structure->block);
   rows->start = (int64_t *)(void *)base;
   for (int d = 1; d < array->dim_count; d++) {
     rows->columns[d] = (int32_t *)(void *)(base + starts + column * (size_t)(d - 1));
   }
-  rows->values = ms_block_at(&rows->value_store->block);
+  rows->values = ms_segment_block_at(&rows->value_store->block);
   return 0;
 }
 

@@ -213,19 +213,19 @@ static uint32_t free_slot(const mapping *pool) {
   return pool->slots;
 }
 
-static void take_slot(ms_block *block, mapping *pool, size_t size) {
+static void take_slot(ms_segment_block *block, mapping *pool, size_t size) {
   uint32_t slot = free_slot(pool);
   pool->taken[slot / 64] |= (uint64_t)1 << slot % 64;
   pool->segment.blocks++;
-  *block = (ms_block){&pool->segment, (size_t)slot * pool->slot, size};
+  *block = (ms_segment_block){&pool->segment, (size_t)slot * pool->slot, size};
   if (slot >= pool->fresh) {
     pool->fresh = slot + 1;
   } else if (pool->slot < PAGE) {
-    memset(ms_block_at(block), 0, pool->slot);
+    memset(ms_segment_block_at(block), 0, pool->slot);
   }
 }
 
-static int take_large(ms_block *block, size_t size, ms_error *err) {
+static int take_large(ms_segment_block *block, size_t size, ms_error *err) {
   if (size > SIZE_MAX / 2) return ms_error_set(err, MS_ARR, "%zu bytes are too many", size);
   if (check_memory(size, err) != 0) return -1;
   mapping *own = new_mapping((size + PAGE - 1) / PAGE * PAGE, err);
@@ -233,11 +233,11 @@ static int take_large(ms_block *block, size_t size, ms_error *err) {
   own->next = larges;
   larges = own;
   own->segment.blocks = 1;
-  *block = (ms_block){&own->segment, 0, size};
+  *block = (ms_segment_block){&own->segment, 0, size};
   return 0;
 }
 
-int ms_block_take(ms_block *block, size_t size, ms_error *err) {
+int ms_segment_block_take(ms_segment_block *block, size_t size, ms_error *err) {
   if (size > LARGEST_SLOT) {
     if (take_large(block, size, err) != 0) return -1;
   } else {
@@ -269,7 +269,7 @@ static bool has_room_elsewhere(const mapping *list, const mapping *pool) {
   return false;
 }
 
-void ms_block_release(ms_block *block) {
+void ms_segment_block_release(ms_segment_block *block) {
   if (block->segment == NULL) return;
   mapping *from = (mapping *)(void *)block->segment;
   bytes_taken -= block->size;
@@ -287,5 +287,5 @@ void ms_block_release(ms_block *block) {
       give_back_pages(from, block->offset);
     }
   }
-  *block = (ms_block){0};
+  *block = (ms_segment_block){0};
 }

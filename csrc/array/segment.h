@@ -23,20 +23,20 @@ typedef struct ms_segment {
 } ms_segment;
 
 /* A piece of a segment. */
-typedef struct ms_block {
+typedef struct ms_segment_block {
   ms_segment *segment;
   size_t offset, size;
-} ms_block;
+} ms_segment_block;
 
 /* Takes `size` zeroed bytes aligned to 64 (size 0 gives a valid, empty block). The size is checked
  * against MemAvailable and the cgroup's limit before anything is allocated; MS_ARR names both. */
-int ms_block_take(ms_block *block, size_t size, ms_error *err);
+int ms_segment_block_take(ms_segment_block *block, size_t size, ms_error *err);
 
 /* Gives a block back; its segment is unmapped with its last block (pooled ones may be kept). */
-void ms_block_release(ms_block *block);
+void ms_segment_block_release(ms_segment_block *block);
 
 /* The address of a block in this process. */
-static inline void *ms_block_at(const ms_block *block) {
+static inline void *ms_segment_block_at(const ms_segment_block *block) {
   return block->segment->base + block->offset;
 }
 

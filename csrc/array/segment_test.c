@@ -23,8 +23,8 @@ static void on_gone(uint64_t id, void *context) {
   CHECK(context == &gone_count);
 }
 
-static bool all_zero(const ms_block *block) {
-  const unsigned char *at = ms_block_at(block);
+static bool all_zero(const ms_segment_block *block) {
+  const unsigned char *at = ms_segment_block_at(block);
   for (size_t i = 0; i < block->size; i++) {
     if (at[i] != 0) return false;
   }
@@ -34,14 +34,14 @@ static bool all_zero(const ms_block *block) {
 static void test_sizes(void) {
   static const size_t sizes[] = {0, 1, 63, 64, 65, 4096, 65537, (size_t)4 << 20, (size_t)5 << 20};
   for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++) {
-    ms_block block = {0};
+    ms_segment_block block = {0};
     ms_error err = {0};
     for (int round = 0; round < 2; round++) {
-      CHECK(ms_block_take(&block, sizes[i], &err) == 0);
-      CHECK((uintptr_t)ms_block_at(&block) % 64 == 0);
+      CHECK(ms_segment_block_take(&block, sizes[i], &err) == 0);
+      CHECK((uintptr_t)ms_segment_block_at(&block) % 64 == 0);
       CHECK(block.size == sizes[i] && all_zero(&block));
-      memset(ms_block_at(&block), 0xAB, sizes[i]);
-      ms_block_release(&block);
+      memset(ms_segment_block_at(&block), 0xAB, sizes[i]);
+      ms_segment_block_release(&block);
       CHECK(block.segment == NULL);
     }
   }
@@ -58,51 +58,51 @@ static int open_descriptors(void) {
 
 static void test_many_small(void) {
   enum { MANY = 5000 };
-  static ms_block blocks[MANY];
+  static ms_segment_block blocks[MANY];
   ms_error err = {0};
   int before = open_descriptors();
   bool taken = true, kept = true;
   for (int i = 0; i < MANY; i++) {
-    taken = taken && ms_block_take(&blocks[i], 1 + (size_t)i % 3000, &err) == 0;
-    memset(ms_block_at(&blocks[i]), i % 251, blocks[i].size);
+    taken = taken && ms_segment_block_take(&blocks[i], 1 + (size_t)i % 3000, &err) == 0;
+    memset(ms_segment_block_at(&blocks[i]), i % 251, blocks[i].size);
   }
   CHECK(taken);
   CHECK(open_descriptors() - before < 30);
   for (int i = 0; i < MANY; i++) {
-    const unsigned char *at = ms_block_at(&blocks[i]);
+    const unsigned char *at = ms_segment_block_at(&blocks[i]);
     for (size_t k = 0; k < blocks[i].size; k++) kept = kept && at[k] == i % 251;
   }
   CHECK(kept);
-  for (int i = 0; i < MANY; i++) ms_block_release(&blocks[i]);
+  for (int i = 0; i < MANY; i++) ms_segment_block_release(&blocks[i]);
   CHECK(ms_segment_bytes() == 0);
   CHECK(open_descriptors() - before < 10);
 }
 
 static void test_listener(void) {
   ms_error err = {0};
-  ms_block block;
+  ms_segment_block block;
   ms_segment_listen(on_gone, &gone_count);
-  CHECK(ms_block_take(&block, (size_t)8 << 20, &err) == 0);
+  CHECK(ms_segment_block_take(&block, (size_t)8 << 20, &err) == 0);
   uint64_t id = block.segment->id;
   CHECK(block.segment->blocks == 1 && block.segment->size == (size_t)8 << 20);
   uint64_t before = gone_count;
-  ms_block_release(&block);
+  ms_segment_block_release(&block);
   CHECK(gone_count == before + 1 && gone_last == id);
   ms_segment_listen(NULL, NULL);
-  ms_block again;
-  CHECK(ms_block_take(&again, (size_t)8 << 20, &err) == 0 && again.segment->id > id);
-  ms_block_release(&again);
+  ms_segment_block again;
+  CHECK(ms_segment_block_take(&again, (size_t)8 << 20, &err) == 0 && again.segment->id > id);
+  ms_segment_block_release(&again);
 }
 
 static void test_too_much(void) {
   ms_error err = {0};
-  ms_block block = {0};
+  ms_segment_block block = {0};
   uint64_t before = ms_segment_count();
-  CHECK(ms_block_take(&block, (size_t)1 << 46, &err) == -1);
+  CHECK(ms_segment_block_take(&block, (size_t)1 << 46, &err) == -1);
   CHECK(err.code == MS_ARR && strstr(err.message, "available") != NULL);
   CHECK(strstr(err.message, "cgroup") != NULL);
   ms_error_clear(&err);
-  CHECK(ms_block_take(&block, SIZE_MAX, &err) == -1 && err.code == MS_ARR);
+  CHECK(ms_segment_block_take(&block, SIZE_MAX, &err) == -1 && err.code == MS_ARR);
   CHECK(ms_segment_count() == before);
 }
 
@@ -173,18 +173,18 @@ static void test_memory_version_1(void) {
 }
 
 static void give_back(void *context) {
-  ms_block_release(context);
+  ms_segment_block_release(context);
 }
 
 /* Who keeps something for later is asked for it when memory is short, and not before. */
 static void test_reclaim(void) {
-  ms_block kept = {0}, other = {0};
+  ms_segment_block kept = {0}, other = {0};
   ms_error err = {0};
   ms_segment_reclaim(give_back, &kept);
-  CHECK(ms_block_take(&kept, (size_t)8 << 20, &err) == 0);
-  CHECK(ms_block_take(&other, (size_t)8 << 20, &err) == 0 && kept.segment != NULL);
-  ms_block_release(&other);
-  CHECK(ms_block_take(&other, (size_t)1 << 50, &err) != 0 && err.code == MS_ARR);
+  CHECK(ms_segment_block_take(&kept, (size_t)8 << 20, &err) == 0);
+  CHECK(ms_segment_block_take(&other, (size_t)8 << 20, &err) == 0 && kept.segment != NULL);
+  ms_segment_block_release(&other);
+  CHECK(ms_segment_block_take(&other, (size_t)1 << 50, &err) != 0 && err.code == MS_ARR);
   CHECK(kept.segment == NULL && ms_segment_bytes() == 0);
   ms_segment_reclaim(NULL, NULL);
 }

@@ -51,14 +51,14 @@ static void read_follow(lua_State *L, ms_writes *writes) {
                   .offset = ms_field_integer(L, table, "offset", 0)};
 }
 
-/* What may be written of an item: the rows low .. high of each dimension, and those that go with
+/* What may be written of an operand: the rows low .. high of each dimension, and those that go with
  * the ranges of axes: `follow`, by default those that move. */
-static void read_writes(lua_State *L, int table, ms_item *item) {
-  ms_writes *writes = &item->writes;
+static void read_writes(lua_State *L, int table, ms_operand *operand) {
+  ms_writes *writes = &operand->writes;
   static const int64_t first[MS_ARRAY_DIMS] = {1, 1, 1, 1, 1, 1, 1, 1};
-  read_rows(L, table, "low", item->dim_count, first, writes->low);
-  read_rows(L, table, "high", item->dim_count, item->dims, writes->high);
-  for (uint32_t d = 0; d < item->dim_count; d++) {
+  read_rows(L, table, "low", operand->dim_count, first, writes->low);
+  read_rows(L, table, "high", operand->dim_count, operand->dims, writes->high);
+  for (uint32_t d = 0; d < operand->dim_count; d++) {
     if (writes->high[d] < writes->low[d]) writes->high[d] = writes->low[d] - 1; /* nothing */
     writes->low[d]--;
   }
@@ -73,22 +73,24 @@ static void read_writes(lua_State *L, int table, ms_item *item) {
       read_follow(L, writes);
       lua_pop(L, 1);
     }
-  } else if (item->movement == MS_MOVE_LOCAL || item->movement == MS_MOVE_ROTATED) {
+  } else if (operand->movement == MS_MOVE_LOCAL || operand->movement == MS_MOVE_ROTATED) {
     writes->follows = 1;
-    writes->follow[0] = (ms_follow){
-        .dim = item->array_dim, .axis = item->cut, .scale = item->scale, .offset = item->offset};
+    writes->follow[0] = (ms_follow){.dim = operand->array_dim,
+                                    .axis = operand->cut,
+                                    .scale = operand->scale,
+                                    .offset = operand->offset};
   }
   lua_pop(L, 2);
 }
 
 /* {id, version, pointer, segment, element, dims, strides, movement, written, along, cut, scale,
  * offset, offsets, needs, low, high, follow, blind}; along and cut count from 1. */
-static void read_item(lua_State *L, int table, ms_job_item *item) {
-  ms_item *shape = &item->item;
-  item->data = ms_field_pointer(L, table, "pointer");
-  item->segment = ms_field_pointer(L, table, "segment");
-  item->offsets = ms_field_pointer(L, table, "offsets");
-  item->needs = ms_field_pointer(L, table, "needs");
+static void read_operand(lua_State *L, int table, ms_job_operand *operand) {
+  ms_operand *shape = &operand->operand;
+  operand->data = ms_field_pointer(L, table, "pointer");
+  operand->segment = ms_field_pointer(L, table, "segment");
+  operand->offsets = ms_field_pointer(L, table, "offsets");
+  operand->needs = ms_field_pointer(L, table, "needs");
   shape->id = ms_field_count(L, table, "id", 0);
   shape->version = ms_field_count(L, table, "version", 0);
   shape->element = (uint32_t)ms_field_count(L, table, "element", 0);
@@ -105,7 +107,7 @@ static void read_item(lua_State *L, int table, ms_job_item *item) {
   int dims = lua_gettop(L) - 1, strides = dims + 1;
   luaL_checktype(L, dims, LUA_TTABLE);
   size_t count = lua_objlen(L, dims);
-  if (count == 0 || count > MS_ARRAY_DIMS) luaL_error(L, "an item has 1 to 8 dims");
+  if (count == 0 || count > MS_ARRAY_DIMS) luaL_error(L, "an operand has 1 to 8 dims");
   shape->dim_count = (uint32_t)count;
   int64_t stride = 1;
   for (int d = (int)count - 1; d >= 0; d--) {
@@ -117,26 +119,26 @@ static void read_item(lua_State *L, int table, ms_job_item *item) {
   if (shape->written) read_writes(L, table, shape);
 }
 
-/* The items of a list. One with a field `lasting` never changes: what was read stays with it. */
-static const ms_job_item *read_items(lua_State *L, int table, uint32_t *count) {
-  lua_getfield(L, table, "items");
+/* The operands of a list. One with a field `lasting` never changes: what was read stays with it. */
+static const ms_job_operand *read_operands(lua_State *L, int table, uint32_t *count) {
+  lua_getfield(L, table, "operands");
   int list = lua_gettop(L);
   *count = lua_istable(L, list) ? (uint32_t)lua_objlen(L, list) : 0;
   if (*count == 0) return NULL;
   lua_getfield(L, list, "lasting");
   if (lua_isuserdata(L, -1)) return lua_touserdata(L, -1);
   bool lasting = lua_toboolean(L, -1);
-  ms_job_item *items = ms_scratch(L, *count, sizeof *items);
+  ms_job_operand *operands = ms_scratch(L, *count, sizeof *operands);
   int memory = lua_gettop(L);
   for (uint32_t i = 0; i < *count; i++) {
     lua_rawgeti(L, list, (int)i + 1);
     luaL_checktype(L, -1, LUA_TTABLE);
-    read_item(L, lua_gettop(L), &items[i]);
+    read_operand(L, lua_gettop(L), &operands[i]);
     lua_pop(L, 1);
   }
   lua_pushvalue(L, memory);
   if (lasting) lua_setfield(L, list, "lasting");
-  return items;
+  return operands;
 }
 
 void ms_read_grid(lua_State *L, int table, ms_job *job) {
@@ -210,5 +212,5 @@ void ms_read_job(lua_State *L, int table, ms_job *job) {
   ms_read_grid(L, table, job);
   job->weights = read_weights(L, table, &job->grid);
   job->loads = ms_field_pointer(L, table, "loads");
-  job->items = read_items(L, table, &job->item_count);
+  job->operands = read_operands(L, table, &job->operand_count);
 }

@@ -8,17 +8,17 @@
  *    starts = int64_t * (first entry of each block, and the end), loads = uint64_t * (of ranges of
  *    the space axis; in place of the weights), workers =, patience =,
  *    transaction = false or nil, stalled = function(seconds, worker, block),
- *    advanced = function(finished, blocks), items = {item, ...},
+ *    advanced = function(finished, blocks), operands = {operand, ...},
  *    flat = whether the results are wanted as one string (see push_outcome in runtime.c)}
  *
- * and items as
+ * and operands as
  *
  *   {id =, version =, pointer =, segment = ms_segment *, element = bytes, dims = {}, strides = {},
  *    movement =, written =, along = array dimension, cut = axis, scale =, offset =,
  *    offsets = int64_t * (first row of each block, and the end),
  *    low = {}, high = {} (rows of each dimension that the job may write, all when absent),
  *    follow = {{along =, cut =, scale =, offset =}, ...} (rows that are written with the ranges of
- * an axis; when absent, of a local or rotated item, those that move),
+ * an axis; when absent, of a local or rotated operand, those that move),
  *    blind = whether the job reads nothing of it}
  *
  * `along` and `cut` count from 1; strides are in elements, row-major when absent. */

@@ -20,24 +20,25 @@
 typedef struct undo_log {
   ms_undo undo;
   ms_grid grid;
-  ms_block room;
+  ms_segment_block room;
 } undo_log;
 
-/* Logs everything, in pieces. `items` outlive the log. */
-static int fill(undo_log *log, const ms_job *job, ms_item *items, void **data, ms_error *err) {
-  for (uint32_t i = 0; i < job->item_count; i++) {
-    items[i] = job->items[i].item;
-    data[i] = job->items[i].data;
-    if (ms_item_check(&items[i], i, &log->grid, false, err) != 0) return -1;
+/* Logs everything, in pieces. `operands` outlive the log. */
+static int fill(undo_log *log, const ms_job *job, ms_operand *operands, void **data,
+                ms_error *err) {
+  for (uint32_t i = 0; i < job->operand_count; i++) {
+    operands[i] = job->operands[i].operand;
+    data[i] = job->operands[i].data;
+    if (ms_operand_check(&operands[i], i, &log->grid, false, err) != 0) return -1;
   }
   ms_undo *undo = &log->undo;
-  const ms_bounds none = {{0}};
-  if (ms_undo_divide(undo, &log->grid, &none, items, job->item_count, err) != 0) return -1;
+  const ms_range_starts none = {{0}};
+  if (ms_undo_divide(undo, &log->grid, &none, operands, job->operand_count, err) != 0) return -1;
   if (undo->size == 0) return 0;
   if (ms_undo_room(&log->room, undo->size, err) != 0) return -1;
-  ms_undo_attach(undo, ms_block_at(&log->room), data);
+  ms_undo_attach(undo, ms_segment_block_at(&log->room), data);
   ms_undo_clear(undo);
-  for (uint32_t i = 0; i < job->item_count; i++) ms_undo_log_item(undo, i);
+  for (uint32_t i = 0; i < job->operand_count; i++) ms_undo_log_operand(undo, i);
   return 0;
 }
 
@@ -52,14 +53,14 @@ static int undo_new(lua_State *L) {
   lua_setmetatable(L, -2);
   int self = lua_gettop(L);
   lua_createtable(L, 1, 0); /* keeps what the log points to */
-  ms_item *items = ms_scratch(L, job.item_count, sizeof *items);
+  ms_operand *operands = ms_scratch(L, job.operand_count, sizeof *operands);
   lua_rawseti(L, self + 1, 1);
-  void **data = ms_scratch(L, job.item_count, sizeof *data);
+  void **data = ms_scratch(L, job.operand_count, sizeof *data);
   lua_pushvalue(L, self + 1);
   lua_setfenv(L, self);
   ms_error err;
   ms_error_clear(&err);
-  if (fill(log, &job, items, data, &err) != 0) return ms_push_error(L, &err);
+  if (fill(log, &job, operands, data, &err) != 0) return ms_push_error(L, &err);
   lua_settop(L, self);
   return 1;
 }
@@ -73,7 +74,7 @@ static int undo_restore(lua_State *L) {
 static int undo_gc(lua_State *L) {
   undo_log *log = luaL_checkudata(L, 1, UNDO);
   ms_undo_free(&log->undo);
-  ms_block_release(&log->room);
+  ms_segment_block_release(&log->room);
   return 0;
 }
 

@@ -3,8 +3,8 @@
  * Workers and their jobs as Lua values, for lua/meissa/worker/init.lua.
  *
  *   core.worker(fd) -> worker        worker:next() -> job | nil       worker:number()  :close()
- *   job = {key, kernel, forgets, run, ranges, mark}     job:items() -> {item, ...}
- *   job:equip(memory), a cdata ms_private that lives as long as the job
+ *   job = {key, kernel, forgets, run, ranges, mark}     job:operands() -> {operand, ...}
+ *   job:equip(memory), a cdata ms_block_local that lives as long as the job
  *   job:next_block() -> block, range, ... | nil      job:block_done(bytes)
  *   job:fail(bytes, order)                           job:print(bytes)
  *
@@ -106,20 +106,20 @@ static int job_print(lua_State *L) {
   return 0;
 }
 
-/* {pointer, element, size, dims, strides} of one item. */
-static void push_item(lua_State *L, const ms_worker *worker, uint32_t number) {
-  const ms_item *item = &ms_worker_task(worker)->items[number];
+/* {pointer, element, size, dims, strides} of one operand. */
+static void push_operand(lua_State *L, const ms_worker *worker, uint32_t number) {
+  const ms_operand *operand = &ms_worker_task(worker)->operands[number];
   bool dense;
-  void *place = ms_worker_item(worker, number, &dense);
-  ms_box box = ms_item_box(item, place, dense);
+  void *place = ms_worker_operand(worker, number, &dense);
+  ms_strided box = ms_operand_box(operand, place, dense);
   lua_createtable(L, 0, 5);
   lua_pushlightuserdata(L, place);
   lua_setfield(L, -2, "pointer");
-  set_number(L, "element", item->element);
-  set_number(L, "size", (double)ms_box_count(&box));
-  lua_createtable(L, (int)item->dim_count, 0);
-  lua_createtable(L, (int)item->dim_count, 0);
-  for (uint32_t d = 0; d < item->dim_count; d++) {
+  set_number(L, "element", operand->element);
+  set_number(L, "size", (double)ms_strided_count(&box));
+  lua_createtable(L, (int)operand->dim_count, 0);
+  lua_createtable(L, (int)operand->dim_count, 0);
+  for (uint32_t d = 0; d < operand->dim_count; d++) {
     lua_pushnumber(L, (lua_Number)box.dims[d]);
     lua_rawseti(L, -3, (int)d + 1);
     lua_pushnumber(L, (lua_Number)box.strides[d]);
@@ -129,12 +129,12 @@ static void push_item(lua_State *L, const ms_worker *worker, uint32_t number) {
   lua_setfield(L, -2, "dims");
 }
 
-static int job_items(lua_State *L) {
+static int job_operands(lua_State *L) {
   ms_worker *worker = job_worker(L);
   const ms_task *task = ms_worker_task(worker);
-  lua_createtable(L, (int)task->item_count, 0);
-  for (uint32_t i = 0; i < task->item_count; i++) {
-    push_item(L, worker, i);
+  lua_createtable(L, (int)task->operand_count, 0);
+  for (uint32_t i = 0; i < task->operand_count; i++) {
+    push_operand(L, worker, i);
     lua_rawseti(L, -2, (int)i + 1);
   }
   return 1;
@@ -146,7 +146,7 @@ static const luaL_Reg job_methods[] = {{"next_block", job_next_block},
                                        {"run_native", job_run_native},
                                        {"fail", job_fail},
                                        {"print", job_print},
-                                       {"items", job_items},
+                                       {"operands", job_operands},
                                        {NULL, NULL}};
 
 static int worker_new(lua_State *L) {
@@ -180,7 +180,7 @@ static int worker_number(lua_State *L) {
   return 1;
 }
 
-/* Bytes that are equal for jobs whose items have the same elements in the same places. */
+/* Bytes that are equal for jobs whose operands have the same elements in the same places. */
 static void push_mark(lua_State *L, const ms_worker *worker) {
   typedef struct mark {
     void *place;
@@ -188,20 +188,20 @@ static void push_mark(lua_State *L, const ms_worker *worker) {
     int64_t dim[MS_ARRAY_DIMS], stride[MS_ARRAY_DIMS];
   } mark;
   const ms_task *task = ms_worker_task(worker);
-  mark *marks = ms_scratch(L, task->item_count, sizeof *marks);
-  for (uint32_t i = 0; i < task->item_count; i++) {
-    const ms_item *item = &task->items[i];
+  mark *marks = ms_scratch(L, task->operand_count, sizeof *marks);
+  for (uint32_t i = 0; i < task->operand_count; i++) {
+    const ms_operand *operand = &task->operands[i];
     bool dense;
-    marks[i].place = ms_worker_item(worker, i, &dense);
-    marks[i].element = item->element;
-    marks[i].dims = item->dim_count;
-    ms_box box = ms_item_box(item, marks[i].place, dense);
-    for (uint32_t d = 0; d < item->dim_count; d++) {
+    marks[i].place = ms_worker_operand(worker, i, &dense);
+    marks[i].element = operand->element;
+    marks[i].dims = operand->dim_count;
+    ms_strided box = ms_operand_box(operand, marks[i].place, dense);
+    for (uint32_t d = 0; d < operand->dim_count; d++) {
       marks[i].dim[d] = box.dims[d];
       marks[i].stride[d] = box.strides[d];
     }
   }
-  lua_pushlstring(L, (const char *)marks, task->item_count * sizeof *marks);
+  lua_pushlstring(L, (const char *)marks, task->operand_count * sizeof *marks);
   lua_remove(L, -2);
 }
 

@@ -108,7 +108,7 @@ static void bound_by(ms_system *system, const sides *both, int64_t sign, const p
   if (rest > MS_FORM_CONSTANT || rest < -MS_FORM_CONSTANT) return;
   int64_t of_a = -square * (by->along + sign * by->across);
   int64_t of_b = -square * (by->along - sign * by->across);
-  const ms_form constant = ms_form_of(-turn * rest);
+  const ms_form constant = ms_form_constant(-turn * rest);
   if (!ms_form_add(&a, &constant, &both->g[0], -turn)) return;
   if (!ms_form_add(&a, &a, &both->f[0], turn * of_a)) return;
   if (!ms_form_add(&b, &zero, &both->g[1], turn)) return;
@@ -118,7 +118,7 @@ static void bound_by(ms_system *system, const sides *both, int64_t sign, const p
 
 /* sign * (f - f') - least >= 0 */
 static bool bound_distance(ms_system *system, const sides *both, int64_t sign, int64_t least) {
-  const ms_form zero = {0}, from = ms_form_of(-least);
+  const ms_form zero = {0}, from = ms_form_constant(-least);
   ms_form a, b;
   if (!ms_form_add(&a, &from, &both->f[0], sign)) return false;
   if (!ms_form_add(&b, &zero, &both->f[1], -sign)) return false;
@@ -191,7 +191,8 @@ static void bound_lines(ms_system *system, const sides *both, int64_t sign, cons
   ms_form a, b;
   if (of_a->constant > MS_FORM_CONSTANT || of_a->constant < -MS_FORM_CONSTANT) return;
   if (of_b->constant > MS_FORM_CONSTANT || of_b->constant < -MS_FORM_CONSTANT) return;
-  const ms_form constant_a = ms_form_of(of_a->constant), constant_b = ms_form_of(of_b->constant);
+  const ms_form constant_a = ms_form_constant(of_a->constant),
+                constant_b = ms_form_constant(of_b->constant);
   if (!ms_form_add(&a, &both->g[0], &both->f[0], of_a->slope)) return;
   if (!ms_form_add(&a, &a, &constant_a, 1) || !ms_form_add(&a, &zero, &a, -sign)) return;
   if (!ms_form_add(&b, &both->g[1], &both->f[1], of_b->slope)) return;
@@ -258,7 +259,7 @@ static ms_access *replace(ms_solver *solver, const ms_access *access, uint32_t d
 
 /* Where the roots are `apart`: f - apart = f', and square * apart * (f + f') + g - g' = 0. */
 static bool make(ms_solver *solver, const sides *both, int64_t apart, ms_branch *branch) {
-  const ms_form from = ms_form_of(-apart);
+  const ms_form from = ms_form_constant(-apart);
   ms_form root, rest, other;
   uint32_t count = common_dims(both->a, both->b);
   int64_t share = both->square[0] * apart;

@@ -9,11 +9,12 @@
 typedef struct ms_buffered {
   struct ms_buffered *next;
   const ms_node *node, *place; /* in its own text; in the loop's body */
-  const ms_view *view;
+  const ms_abstract_view *view;
   bool write;
 } ms_buffered;
 
-void ms_buffered_note(ms_walk *walk, const ms_view *view, bool write, const ms_node *node) {
+void ms_buffered_note(ms_walk *walk, const ms_abstract_view *view, bool write,
+                      const ms_node *node) {
   ms_buffered *noted = ms_arena_take(walk->arena, 1, sizeof *noted);
   if (noted == NULL) {
     walk->failed = true;
@@ -24,7 +25,7 @@ void ms_buffered_note(ms_walk *walk, const ms_view *view, bool write, const ms_n
 }
 
 /* Whether two places are never the same element: a constant apart in some dimension. */
-static bool are_apart(const ms_view *a, const ms_view *b) {
+static bool are_apart(const ms_abstract_view *a, const ms_abstract_view *b) {
   for (uint32_t s = 0; s < a->subscript_count && s < b->subscript_count; s++) {
     const ms_subscript *one = &a->subscript[s], *other = &b->subscript[s];
     bool known = one->known && other->known && one->form.constant != other->form.constant;
@@ -51,7 +52,7 @@ static bool depends_only_on(const ms_form *form, uint32_t dim) {
 }
 
 /* Whether each iteration stores into elements of its own. */
-static bool is_own(const ms_walk *walk, const ms_view *view) {
+static bool is_own(const ms_walk *walk, const ms_abstract_view *view) {
   for (uint32_t d = 0; d < walk->domain->dim_count; d++) {
     bool apart = walk->domain->dim[d].box && walk->domain->dim[d].extent <= 1;
     for (uint32_t s = 0; s < view->subscript_count; s++) {

@@ -11,7 +11,7 @@
 #include "depend/walk.h"
 
 /* Notes a read or write of (a part of) a buffer. The view lives as long as the walk. */
-void ms_buffered_note(ms_walk *walk, const ms_view *view, bool write, const ms_node *node);
+void ms_buffered_note(ms_walk *walk, const ms_abstract_view *view, bool write, const ms_node *node);
 
 /* Adds findings for buffers that are overwritten, and for arrays written beside their buffer. */
 void ms_buffered_find(ms_walk *walk);

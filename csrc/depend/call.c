@@ -16,12 +16,12 @@ typedef struct arguments {
   bool changes;
   uint32_t acts; /* events for which they may have functions */
   uint32_t count;
-  ms_value *values;
+  ms_abstract_value *values;
 } arguments;
 
-static void find_changes(ms_walk *walk, const ms_value *called, const ms_node *node) {
-  if (called->kind == MS_VALUE_OTHER) ms_walk_find_impure(walk, called->impure, node);
-  if (called->kind != MS_VALUE_OTHER || !called->changes) return;
+static void find_changes(ms_walk *walk, const ms_abstract_value *called, const ms_node *node) {
+  if (called->kind == MS_ABSTRACT_VALUE_OTHER) ms_walk_find_impure(walk, called->impure, node);
+  if (called->kind != MS_ABSTRACT_VALUE_OTHER || !called->changes) return;
   ms_walk_find(walk, MS_REASON_CHANGES, called->callable, node,
                "let it return the new value instead of assigning an outer variable",
                "the call may change variables or tables outside of the loop, and each worker has "
@@ -37,33 +37,34 @@ typedef enum use {
 } use;
 
 /* Adds up what one argument is. */
-static void add_argument(ms_walk *walk, const ms_value *value, arguments *all) {
+static void add_argument(ms_walk *walk, const ms_abstract_value *value, arguments *all) {
   all->groups |= ms_walk_groups_of(walk, value);
-  all->captured = all->captured || (value->kind == MS_VALUE_OTHER && value->captured);
-  all->simple = all->simple && value->kind <= MS_VALUE_SCALAR;
-  all->known = all->known && (value->kind != MS_VALUE_OTHER || value->data);
+  all->captured = all->captured || (value->kind == MS_ABSTRACT_VALUE_OTHER && value->captured);
+  all->simple = all->simple && value->kind <= MS_ABSTRACT_VALUE_SCALAR;
+  all->known = all->known && (value->kind != MS_ABSTRACT_VALUE_OTHER || value->data);
   all->acts |= value->acts;
   all->changes = all->changes || value->changes;
 }
 
 /* Whether a value is a snapshot or part of one: it may go where it could be written. */
-static bool is_frozen(const ms_walk *walk, const ms_value *value) {
-  return value->kind == MS_VALUE_VIEW && walk->bindings[value->view->binding].frozen;
+static bool is_frozen(const ms_walk *walk, const ms_abstract_value *value) {
+  return value->kind == MS_ABSTRACT_VALUE_VIEW && walk->bindings[value->view->binding].frozen;
 }
 
-static void touch_argument(ms_walk *walk, const ms_value *value, use how, const ms_node *node) {
-  bool calls = value->kind == MS_VALUE_OTHER && value->callable;
+static void touch_argument(ms_walk *walk, const ms_abstract_value *value, use how,
+                           const ms_node *node) {
+  bool calls = value->kind == MS_ABSTRACT_VALUE_OTHER && value->callable;
   if (calls) find_changes(walk, value, node);
-  if (how == USE_WRITE && value->kind == MS_VALUE_OTHER)
+  if (how == USE_WRITE && value->kind == MS_ABSTRACT_VALUE_OTHER)
     ms_walk_find_impure(walk, value->impure, node);
-  if (how != USE_NOTHING || calls) ms_walk_touch(walk, value, false, node);
+  if (how != USE_NOTHING || calls) ms_walk_record(walk, value, false, node);
   if ((how == USE_WRITE || calls) && !is_frozen(walk, value)) {
-    ms_walk_touch(walk, value, true, node);
+    ms_walk_record(walk, value, true, node);
   }
 }
 
 /* Evaluates the arguments; the object of a method call is the first. */
-static arguments evaluate_arguments(ms_walk *walk, ms_node *node, const ms_value *object) {
+static arguments evaluate_arguments(ms_walk *walk, ms_node *node, const ms_abstract_value *object) {
   uint32_t first = object != NULL ? 1 : 0;
   arguments all = {.simple = true, .known = true, .count = node->kids - 1 + first};
   all.values = ms_arena_take(walk->arena, all.count + 1, sizeof *all.values);
@@ -100,28 +101,29 @@ static void find_order(ms_walk *walk, ms_effect effect, ms_node *node) {
 }
 
 /* math.floor(e / c) of an affine e and a positive constant c, or of a quadratic integer. */
-static bool floor_of_quotient(ms_walk *walk, ms_node *node, ms_value *value) {
+static bool floor_of_quotient(ms_walk *walk, ms_node *node, ms_abstract_value *value) {
   if (node->kids != 2) return false;
   ms_node *quotient = node->kid[1];
   while (quotient->kind == MS_PAREN) quotient = quotient->kid[0];
-  ms_value above, below;
+  ms_abstract_value above, below;
   ms_form result;
   ms_walk_value(walk, quotient, &above);
   if (ms_walk_whole(walk, &above, value)) return true;
   if (quotient->kind != MS_BINARY || quotient->op != MS_OP_DIV) return false;
   ms_walk_value(walk, quotient->kid[0], &above);
   ms_walk_value(walk, quotient->kid[1], &below);
-  if (above.kind != MS_VALUE_NUMBER || below.kind != MS_VALUE_NUMBER) return false;
+  if (above.kind != MS_ABSTRACT_VALUE_NUMBER || below.kind != MS_ABSTRACT_VALUE_NUMBER)
+    return false;
   if (!ms_form_is_constant(&below.form) || below.form.constant <= 0) return false;
   if (below.form.constant > MS_FORM_COEFFICIENT) return false;
   if (!ms_walk_floor(walk, &above.form, below.form.constant, &result)) return false;
-  *value = ms_value_number(&result);
+  *value = ms_abstract_value_number(&result);
   return true;
 }
 
 /* math.max and math.min of affine numbers. */
 static bool is_extreme(const char *name, const ms_node *node, const arguments *all, ms_walk *walk,
-                       ms_value *value) {
+                       ms_abstract_value *value) {
   bool greatest = strcmp(name, "math.max") == 0;
   const ms_node *last = node->kid[node->kids - 1];
   if (!greatest && strcmp(name, "math.min") != 0) return false;
@@ -129,18 +131,18 @@ static bool is_extreme(const char *name, const ms_node *node, const arguments *a
   return ms_pieces_extreme(walk, greatest, all->values, all->count, value);
 }
 
-static void call_builtin(ms_walk *walk, const char *name, ms_node *node, ms_value *value) {
+static void call_builtin(ms_walk *walk, const char *name, ms_node *node, ms_abstract_value *value) {
   ms_effect effect = ms_effect_of_builtin(name);
   if (strcmp(name, "math.floor") == 0 && floor_of_quotient(walk, node, value)) return;
   if (ms_walk_shift(walk, name, node, value)) return;
   if (effect == MS_EFFECT_STORE && node->kids > 1) {
-    ms_value table;
+    ms_abstract_value table;
     if (ms_gather_insert(walk, node)) {
-      *value = ms_value_scalar();
+      *value = ms_abstract_value_scalar();
       return;
     }
     ms_walk_value(walk, node->kid[1], &table);
-    if (table.kind != MS_VALUE_OTHER || table.captured)
+    if (table.kind != MS_ABSTRACT_VALUE_OTHER || table.captured)
       ms_walk_find_store(walk, walk->possible == 0, &table, node);
   }
   find_order(walk, effect, node);
@@ -156,31 +158,34 @@ static void call_builtin(ms_walk *walk, const char *name, ms_node *node, ms_valu
   }
   bool scalar = effect == MS_EFFECT_PURE || all.simple;
   if (is_extreme(name, node, &all, walk, value)) return;
-  *value = scalar
-               ? ms_value_scalar()
-               : ms_value_other(all.groups | walk->stored, all.captured || walk->stored_captured);
-  if (effect == MS_EFFECT_FRESH) *value = ms_value_other(0, false);
-  if (effect == MS_EFFECT_UNKNOWN) *value = ms_value_other(all.groups | walk->stored, true);
-  if (value->kind == MS_VALUE_OTHER && effect != MS_EFFECT_FRESH) value->acts = all.acts;
+  *value = scalar ? ms_abstract_value_scalar()
+                  : ms_abstract_value_other(all.groups | walk->stored,
+                                            all.captured || walk->stored_captured);
+  if (effect == MS_EFFECT_FRESH) *value = ms_abstract_value_other(0, false);
+  if (effect == MS_EFFECT_UNKNOWN)
+    *value = ms_abstract_value_other(all.groups | walk->stored, true);
+  if (value->kind == MS_ABSTRACT_VALUE_OTHER && effect != MS_EFFECT_FRESH) value->acts = all.acts;
   value->changes = value->acts != 0 && all.changes;
 }
 
 /* A call of a function that is not walked: what is known of it as a whole. */
-static void call_whole(ms_walk *walk, const ms_value *function, const arguments *all,
-                       const ms_node *node, ms_value *value) {
-  ms_value callee = *function;
-  const ms_binding *binding =
-      callee.kind == MS_VALUE_OTHER && callee.callable ? &walk->bindings[callee.binding] : NULL;
+static void call_whole(ms_walk *walk, const ms_abstract_value *function, const arguments *all,
+                       const ms_node *node, ms_abstract_value *value) {
+  ms_abstract_value callee = *function;
+  const ms_binding *binding = callee.kind == MS_ABSTRACT_VALUE_OTHER && callee.callable
+                                  ? &walk->bindings[callee.binding]
+                                  : NULL;
   bool reads = binding != NULL && binding->reads;
   touch_arguments(walk, all, reads ? USE_BY_KIND : USE_WRITE, node);
   /* Given functions and objects, one that only reads may call what does not. */
   reads = reads && all->known;
-  ms_walk_touch(walk, &callee, false, node);
-  if (!reads) ms_walk_touch(walk, &callee, true, node);
+  ms_walk_record(walk, &callee, false, node);
+  if (!reads) ms_walk_record(walk, &callee, true, node);
   if (binding != NULL && binding->stores && all->captured) callee.changes = true;
   find_changes(walk, &callee, node);
   uint64_t groups = all->groups | ms_walk_groups_of(walk, &callee) | walk->stored;
-  *value = ms_value_other(groups, all->captured || callee.captured || walk->stored_captured);
+  *value =
+      ms_abstract_value_other(groups, all->captured || callee.captured || walk->stored_captured);
   value->acts = callee.acts | all->acts;
   value->changes = all->changes || callee.changes;
 }
@@ -193,9 +198,9 @@ static ms_passed passed_by(const arguments *all, const ms_node *call) {
 }
 
 /* A call of what a captured name or field means, with its arguments. */
-static void call_function(ms_walk *walk, const ms_value *callee, const arguments *all,
-                          const ms_node *node, ms_value *value) {
-  bool known = callee->kind == MS_VALUE_OTHER && callee->callable;
+static void call_function(ms_walk *walk, const ms_abstract_value *callee, const arguments *all,
+                          const ms_node *node, ms_abstract_value *value) {
+  bool known = callee->kind == MS_ABSTRACT_VALUE_OTHER && callee->callable;
   if (known) ms_walk_find_impure(walk, callee->impure, node);
   ms_passed passed = passed_by(all, node);
   if (known && ms_walk_inline(walk, callee->binding, node, &passed, value)) return;
@@ -203,7 +208,8 @@ static void call_function(ms_walk *walk, const ms_value *callee, const arguments
 }
 
 /* `require`: what it gives for a name that the driver has looked up is as if it were captured. */
-static void call_require(ms_walk *walk, const ms_binding *require, ms_node *node, ms_value *value) {
+static void call_require(ms_walk *walk, const ms_binding *require, ms_node *node,
+                         ms_abstract_value *value) {
   const char *name = node->kids == 2 && node->kid[1]->kind == MS_STRING ? node->kid[1]->text : NULL;
   for (uint32_t f = 0; f < require->field_count && name != NULL; f++) {
     if (strcmp(require->fields[f].name, name) != 0) continue;
@@ -215,14 +221,15 @@ static void call_require(ms_walk *walk, const ms_binding *require, ms_node *node
   }
   ms_walk_find_impure(walk, require->impure, node);
   arguments all = walk_arguments(walk, node, USE_WRITE);
-  *value = ms_value_other(all.groups | walk->stored, true);
+  *value = ms_abstract_value_other(all.groups | walk->stored, true);
 }
 
-static void call_value(ms_walk *walk, ms_node *node, ms_value *value) {
-  ms_value callee;
+static void call_value(ms_walk *walk, ms_node *node, ms_abstract_value *value) {
+  ms_abstract_value callee;
   ms_walk_value(walk, node->kid[0], &callee);
-  const ms_binding *binding =
-      callee.kind == MS_VALUE_OTHER && callee.callable ? &walk->bindings[callee.binding] : NULL;
+  const ms_binding *binding = callee.kind == MS_ABSTRACT_VALUE_OTHER && callee.callable
+                                  ? &walk->bindings[callee.binding]
+                                  : NULL;
   if (binding != NULL && binding->kind == MS_BIND_BUILTIN && binding->name != NULL &&
       strcmp(binding->name, "require") == 0) {
     call_require(walk, binding, node, value);
@@ -232,32 +239,34 @@ static void call_value(ms_walk *walk, ms_node *node, ms_value *value) {
     call_builtin(walk, binding->name, node, value);
     return;
   }
-  if (callee.kind == MS_VALUE_OTHER && callee.literal != NULL) {
+  if (callee.kind == MS_ABSTRACT_VALUE_OTHER && callee.literal != NULL) {
     arguments all = evaluate_arguments(walk, node, NULL);
     ms_passed passed = passed_by(&all, node);
     ms_walk_literal(walk, callee.literal, &passed, value);
     return;
   }
-  ms_value event;
+  ms_abstract_value event;
   bool table = ms_walk_field(walk, &callee, MS_FIELD_CALL, &event) && event.callable;
   if (!table) ms_walk_event(walk, &callee, MS_EVENT_CALL, node);
   arguments all = evaluate_arguments(walk, node, table ? &callee : NULL);
   call_function(walk, table ? &event : &callee, &all, node, value);
 }
 
-static bool known_extent(ms_walk *walk, const ms_view *view, ms_node *node, ms_value *value) {
+static bool known_extent(ms_walk *walk, const ms_abstract_view *view, ms_node *node,
+                         ms_abstract_value *value) {
   const ms_binding *binding = &walk->bindings[view->binding];
-  ms_value dim;
+  ms_abstract_value dim;
   if (strcmp(node->text, "size") != 0 || node->kids != 2 || view->subscript_count > 0) return false;
   ms_walk_value(walk, node->kid[1], &dim);
-  if (dim.kind != MS_VALUE_NUMBER || !ms_form_is_constant(&dim.form)) return false;
+  if (dim.kind != MS_ABSTRACT_VALUE_NUMBER || !ms_form_is_constant(&dim.form)) return false;
   if (dim.form.constant < 1 || dim.form.constant > binding->dim_count) return false;
-  ms_form extent = ms_form_of(binding->dims[dim.form.constant - 1]);
-  *value = ms_value_number(&extent);
+  ms_form extent = ms_form_constant(binding->dims[dim.form.constant - 1]);
+  *value = ms_abstract_value_number(&extent);
   return true;
 }
 
-static void method_of_view(ms_walk *walk, const ms_value *object, ms_node *node, ms_value *value) {
+static void method_of_view(ms_walk *walk, const ms_abstract_value *object, ms_node *node,
+                           ms_abstract_value *value) {
   ms_effect effect = ms_effect_of_method(node->text, node->kids - 1);
   if (known_extent(walk, object->view, node, value)) return;
   bool unknown = effect == MS_EFFECT_UNKNOWN;
@@ -267,58 +276,62 @@ static void method_of_view(ms_walk *walk, const ms_value *object, ms_node *node,
   }
   arguments all = walk_arguments(walk, node, unknown ? USE_WRITE : USE_READ);
   uint64_t own = ms_walk_groups_of(walk, object);
-  *value = effect == MS_EFFECT_PURE ? ms_value_scalar()
-                                    : ms_value_other(own | all.groups, unknown || all.captured);
-  if (effect == MS_EFFECT_FRESH) *value = ms_value_other(0, false);
+  *value = effect == MS_EFFECT_PURE
+               ? ms_abstract_value_scalar()
+               : ms_abstract_value_other(own | all.groups, unknown || all.captured);
+  if (effect == MS_EFFECT_FRESH) *value = ms_abstract_value_other(0, false);
   if (effect == MS_EFFECT_VIEW)
     ms_view_part(walk, object->view, node->text, all.values, all.count, value);
   if (effect == MS_EFFECT_VIEW || ms_effect_is_shape(node->text)) return;
   if (unknown) {
-    ms_walk_touch_groups(walk, own, false, node);
-    ms_walk_touch_groups(walk, own, true, node);
+    ms_walk_record_groups(walk, own, false, node);
+    ms_walk_record_groups(walk, own, true, node);
     return;
   }
-  if (effect != MS_EFFECT_WRITE) ms_walk_touch_view(walk, object->view, false, node);
+  if (effect != MS_EFFECT_WRITE) ms_walk_record_view(walk, object->view, false, node);
   if (effect == MS_EFFECT_WRITE || effect == MS_EFFECT_UPDATE)
-    ms_walk_touch_view(walk, object->view, true, node);
+    ms_walk_record_view(walk, object->view, true, node);
 }
 
 /* A method of something that is neither an array nor known. */
-static void method_of_other(ms_walk *walk, const ms_value *object, ms_node *node, ms_value *value) {
+static void method_of_other(ms_walk *walk, const ms_abstract_value *object, ms_node *node,
+                            ms_abstract_value *value) {
   uint64_t own = ms_walk_groups_of(walk, object);
-  bool pure =
-      object->kind != MS_VALUE_OTHER || (own == 0 && ms_effect_is_string_method(node->text));
-  bool quiet = object->kind == MS_VALUE_OTHER && object->quiet;
-  if (object->kind != MS_VALUE_OTHER || !object->plain) ms_walk_find_barred(walk, node->text, node);
+  bool pure = object->kind != MS_ABSTRACT_VALUE_OTHER ||
+              (own == 0 && ms_effect_is_string_method(node->text));
+  bool quiet = object->kind == MS_ABSTRACT_VALUE_OTHER && object->quiet;
+  if (object->kind != MS_ABSTRACT_VALUE_OTHER || !object->plain)
+    ms_walk_find_barred(walk, node->text, node);
   bool changes = ms_effect_changes(node->text, node->kids - 1);
   if (own != 0 && !object->plain && changes) quiet = false; /* it may be an array */
   arguments all = evaluate_arguments(walk, node, NULL);
   if (walk->space->methods && !all.simple) pure = false;
   touch_arguments(walk, &all, pure ? USE_READ : quiet ? USE_BY_KIND : USE_WRITE, node);
   if (pure) {
-    *value = all.simple ? ms_value_scalar() : ms_value_other(all.groups, all.captured);
+    *value =
+        all.simple ? ms_abstract_value_scalar() : ms_abstract_value_other(all.groups, all.captured);
     return;
   }
   ms_walk_event(walk, object, MS_EVENT_INDEX, node);
-  ms_walk_touch_groups(walk, own, false, node);
-  if (!quiet || !all.known) ms_walk_touch_groups(walk, own, true, node);
+  ms_walk_record_groups(walk, own, false, node);
+  if (!quiet || !all.known) ms_walk_record_groups(walk, own, true, node);
   find_changes(walk, object, node);
   bool array = object->objects != 0 && object->objects != MS_OBJECTS_ELEMENT;
   if (array && changes) ms_walk_find_store(walk, true, object, node);
-  *value = ms_value_other(own | all.groups | walk->stored, true);
+  *value = ms_abstract_value_other(own | all.groups | walk->stored, true);
   value->acts = object->acts | all.acts;
   value->changes = object->changes || all.changes;
 }
 
 /* A method of one view or another, as conditions say; false if the pieces are something else. */
-static bool method_of_pieces(ms_walk *walk, const ms_value *object, ms_node *node,
-                             ms_value *value) {
+static bool method_of_pieces(ms_walk *walk, const ms_abstract_value *object, ms_node *node,
+                             ms_abstract_value *value) {
   const ms_pieces all = ms_pieces_of(object);
   for (uint32_t p = 0; p < all.count; p++) {
-    if (all.piece[p].value.kind != MS_VALUE_VIEW) return false;
+    if (all.piece[p].value.kind != MS_ABSTRACT_VALUE_VIEW) return false;
   }
   for (uint32_t p = 0; p < all.count; p++) {
-    ms_value each;
+    ms_abstract_value each;
     ms_outside_piece outside = ms_piece_enter(walk, &all, p);
     method_of_view(walk, &all.piece[p].value, node, &each);
     ms_piece_leave(walk, &outside);
@@ -327,8 +340,8 @@ static bool method_of_pieces(ms_walk *walk, const ms_value *object, ms_node *nod
   return true;
 }
 
-static void method_value(ms_walk *walk, ms_node *node, ms_value *value) {
-  ms_value object, method;
+static void method_value(ms_walk *walk, ms_node *node, ms_abstract_value *value) {
+  ms_abstract_value object, method;
   ms_walk_value(walk, node->kid[0], &object);
   if (method_of_pieces(walk, &object, node, value)) return;
   if (ms_walk_field(walk, &object, node->text, &method) && method.callable &&
@@ -340,7 +353,7 @@ static void method_value(ms_walk *walk, ms_node *node, ms_value *value) {
   }
 }
 
-void ms_walk_call(ms_walk *walk, ms_node *node, ms_value *value) {
+void ms_walk_call(ms_walk *walk, ms_node *node, ms_abstract_value *value) {
   if (node->kind == MS_METHOD) {
     method_value(walk, node, value);
   } else {

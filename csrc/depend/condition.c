@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Walk, conditions: when values are true. See walk.h and guard.h.
+ * Walk, conditions: when values are true. See walk.h and exit_guard.h.
  *
  * Comparisons of affine numbers are exact, and so is what and, or and not make of exact ones. Of
  * `a and b` with an unknown b it is known that b is met only where a is true. */
@@ -14,8 +14,9 @@ const ms_truth *ms_truth_keep(ms_walk *walk, const ms_truth *truth) {
   return kept;
 }
 
-const ms_truth *ms_value_truth(const ms_value *value) {
-  if (value->kind == MS_VALUE_NUMBER || value->kind == MS_VALUE_VIEW) return &ms_truth_true;
+const ms_truth *ms_abstract_value_truth(const ms_abstract_value *value) {
+  if (value->kind == MS_ABSTRACT_VALUE_NUMBER || value->kind == MS_ABSTRACT_VALUE_VIEW)
+    return &ms_truth_true;
   return value->truth != NULL ? value->truth : &ms_truth_unknown;
 }
 
@@ -51,13 +52,13 @@ static ms_truth compare_equal(ms_walk *walk, const ms_form *difference) {
   return truth;
 }
 
-bool ms_walk_compare(ms_walk *walk, ms_op op, const ms_value *left, const ms_value *right,
-                     ms_value *value) {
+bool ms_walk_compare(ms_walk *walk, ms_op op, const ms_abstract_value *left,
+                     const ms_abstract_value *right, ms_abstract_value *value) {
   if (op < MS_OP_EQ || op > MS_OP_GE) return false;
   bool swapped = op == MS_OP_GT || op == MS_OP_GE;
-  const ms_value *less = swapped ? right : left, *more = swapped ? left : right;
+  const ms_abstract_value *less = swapped ? right : left, *more = swapped ? left : right;
   ms_form difference;
-  *value = ms_value_scalar();
+  *value = ms_abstract_value_scalar();
   if (!ms_form_add(&difference, &less->form, &more->form, -1)) return true;
   bool equality = op == MS_OP_EQ || op == MS_OP_NE;
   ms_truth truth = equality ? compare_equal(walk, &difference)
@@ -84,28 +85,29 @@ static const ms_truth *logic_truth(ms_walk *walk, bool both, const ms_truth *a, 
 }
 
 /* Whether a value tells more by its pieces than that it is a number, or one of some arrays. */
-static bool is_piece(const ms_value *value) {
-  return value->kind == MS_VALUE_NUMBER || value->kind == MS_VALUE_VIEW || value->pieces != NULL;
+static bool is_piece(const ms_abstract_value *value) {
+  return value->kind == MS_ABSTRACT_VALUE_NUMBER || value->kind == MS_ABSTRACT_VALUE_VIEW ||
+         value->pieces != NULL;
 }
 
 /* What an operand is where it is true, or is not. */
-static void add_where(ms_collection *made, const ms_value *value, bool yes) {
+static void add_where(ms_collection *made, const ms_abstract_value *value, bool yes) {
   const ms_pieces all = ms_pieces_of(value);
   for (uint32_t p = 0; p < all.count; p++) {
     bool exact = all.exact;
-    ms_value each = all.piece[p].value;
-    const ms_truth *truth = ms_value_truth(&each);
+    ms_abstract_value each = all.piece[p].value;
+    const ms_truth *truth = ms_abstract_value_truth(&each);
     const ms_guard *when =
         ms_guard_and(&made->walk->guards, all.piece[p].when, yes ? truth->yes : truth->no, &exact);
-    if (each.kind == MS_VALUE_SCALAR) each.truth = yes ? &ms_truth_true : &ms_truth_false;
+    if (each.kind == MS_ABSTRACT_VALUE_SCALAR) each.truth = yes ? &ms_truth_true : &ms_truth_false;
     ms_pieces_add(made, when, &each, exact && truth->exact);
   }
 }
 
 /* `left and right`, or `left or right`, with what is known of their values. */
-static bool logic_pieces(ms_walk *walk, bool both, const ms_value *left, const ms_value *right,
-                         ms_value *value) {
-  const ms_truth *truth = ms_value_truth(left);
+static bool logic_pieces(ms_walk *walk, bool both, const ms_abstract_value *left,
+                         const ms_abstract_value *right, ms_abstract_value *value) {
+  const ms_truth *truth = ms_abstract_value_truth(left);
   if (!is_piece(left) && !is_piece(right)) return false;
   ms_collection made = ms_pieces_begin(walk);
   ms_pieces_add(&made, both ? truth->yes : truth->no, right, truth->exact);
@@ -113,11 +115,11 @@ static bool logic_pieces(ms_walk *walk, bool both, const ms_value *left, const m
   return ms_pieces_end(&made, value);
 }
 
-void ms_walk_logic(ms_walk *walk, ms_node *node, ms_value *value) {
-  ms_value left, right;
+void ms_walk_logic(ms_walk *walk, ms_node *node, ms_abstract_value *value) {
+  ms_abstract_value left, right;
   bool both = node->op == MS_OP_AND, exact = true;
   ms_walk_value(walk, node->kid[0], &left);
-  const ms_truth *truth = ms_value_truth(&left);
+  const ms_truth *truth = ms_abstract_value_truth(&left);
   const ms_guard *guard = walk->guard, *on = both ? truth->yes : truth->no;
   walk->guard = ms_guard_and(&walk->guards, guard, on, &exact);
   exact = exact && truth->exact;
@@ -128,7 +130,8 @@ void ms_walk_logic(ms_walk *walk, ms_node *node, ms_value *value) {
   walk->guard = guard;
   if (logic_pieces(walk, both, &left, &right, value)) return;
   uint64_t groups = ms_walk_groups_of(walk, &left) | ms_walk_groups_of(walk, &right);
-  bool simple = left.kind <= MS_VALUE_SCALAR && right.kind <= MS_VALUE_SCALAR;
-  *value = simple ? ms_value_scalar() : ms_value_other(groups, left.captured || right.captured);
-  value->truth = logic_truth(walk, both, truth, ms_value_truth(&right));
+  bool simple = left.kind <= MS_ABSTRACT_VALUE_SCALAR && right.kind <= MS_ABSTRACT_VALUE_SCALAR;
+  *value = simple ? ms_abstract_value_scalar()
+                  : ms_abstract_value_other(groups, left.captured || right.captured);
+  value->truth = logic_truth(walk, both, truth, ms_abstract_value_truth(&right));
 }

@@ -37,7 +37,7 @@ static void end(bench *now) {
 
 /* A subscript c + a * first + b * second. */
 static ms_subscript at(int64_t c, int64_t a, int64_t b) {
-  ms_subscript subscript = {.known = true, .form = ms_form_of(c)};
+  ms_subscript subscript = {.known = true, .form = ms_form_constant(c)};
   subscript.form.at[0] = a;
   subscript.form.at[1] = b;
   return subscript;
@@ -202,7 +202,7 @@ static void test_inner(void) {
   begin(&now, 1, 9, 0);
   ms_form variable = {0};
   variable.at[MS_MAX_DIMS] = 1;
-  ms_inner scope = {.low = variable, .high = ms_form_of(4), .total = true, .loop = true};
+  ms_inner scope = {.low = variable, .high = ms_form_constant(4), .total = true, .loop = true};
   scope.high.at[MS_MAX_DIMS] = -1;
   ms_access access = {.write = true, .subscript_count = 1};
   access.subscript[0] = at(0, 1, 0);

@@ -27,7 +27,7 @@ typedef enum verdict { KEEP = 1, IDLE = 0, NEVER = -1, OTHER = -2 } verdict;
 
 /* The coefficients of a row as "most >= factor * (x[to] - x[from])". With s = t + d for d, a * t +
  * b * d is (a - b) * t + b * s. */
-static verdict read_row(const graph *g, const ms_row *row, edge *out, int64_t *factor) {
+static verdict read_row(const graph *g, const ms_constraint *row, edge *out, int64_t *factor) {
   int64_t plus = 0, minus = 0;
   if (row->constant > MOST_CONSTANT || row->constant < -MOST_CONSTANT) return OTHER;
   *out = (edge){.most = row->constant};
@@ -50,7 +50,7 @@ static verdict read_row(const graph *g, const ms_row *row, edge *out, int64_t *f
   return *factor == 0 ? IDLE : KEEP;
 }
 
-static verdict add_inequality(graph *g, const ms_row *row) {
+static verdict add_inequality(graph *g, const ms_constraint *row) {
   edge found;
   int64_t factor;
   verdict says = read_row(g, row, &found, &factor);
@@ -61,7 +61,7 @@ static verdict add_inequality(graph *g, const ms_row *row) {
   return KEEP;
 }
 
-static verdict add_equality(graph *g, const ms_row *row) {
+static verdict add_equality(graph *g, const ms_constraint *row) {
   edge found;
   int64_t factor;
   verdict says = read_row(g, row, &found, &factor);

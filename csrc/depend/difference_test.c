@@ -20,7 +20,7 @@ static uint32_t draw(uint32_t below) {
   return (state >> 8) % below;
 }
 
-static int64_t value_of(const ms_row *row, const int64_t *values) {
+static int64_t value_of(const ms_constraint *row, const int64_t *values) {
   int64_t sum = row->constant;
   for (uint32_t c = 0; c < MS_MAX_COLUMNS; c++) sum += row->at[c] * values[c];
   return sum;
@@ -37,7 +37,7 @@ static bool satisfies(const ms_system *system, const int64_t *values) {
 }
 
 /* Adds `factor` times an unknown: t, the later iteration t + d, or an inner variable. */
-static void add_unknown(ms_system *system, ms_row *row, uint32_t which, int64_t factor) {
+static void add_unknown(ms_system *system, ms_constraint *row, uint32_t which, int64_t factor) {
   uint32_t k = which / 4;
   switch (which % 4) {
     case 0:
@@ -60,9 +60,9 @@ static void add_unknown(ms_system *system, ms_row *row, uint32_t which, int64_t 
 }
 
 /* A row that compares at most two unknowns; with `odd` sometimes one of another form. */
-static ms_row random_row(ms_system *system, bool odd) {
+static ms_constraint random_row(ms_system *system, bool odd) {
   static const int64_t factors[] = {1, 1, 1, 2, 3};
-  ms_row row = {.constant = (int64_t)draw(13) - 6};
+  ms_constraint row = {.constant = (int64_t)draw(13) - 6};
   int64_t factor = factors[draw(5)];
   uint32_t one = draw(12), other = draw(12);
   if (draw(10) > 0) add_unknown(system, &row, one, factor);
@@ -76,15 +76,15 @@ static void random_system(ms_system *system, bool odd) {
   memset(system, 0, sizeof *system);
   uint32_t equal = draw(3), rows = 1 + draw(6);
   for (uint32_t r = 0; r < equal; r++) {
-    ms_row row = random_row(system, odd);
+    ms_constraint row = random_row(system, odd);
     system->equal[system->equal_count++] = row;
   }
   for (uint32_t r = 0; r < rows; r++) {
-    ms_row row = random_row(system, odd);
+    ms_constraint row = random_row(system, odd);
     ms_system_bound(system, &row);
   }
   for (uint32_t which = 0; which < 12; which++) {
-    ms_row low = {0}, high = {.constant = 1 + draw(9)};
+    ms_constraint low = {0}, high = {.constant = 1 + draw(9)};
     ms_system before = *system;
     add_unknown(system, &low, which, 1);
     add_unknown(system, &high, which, -1);
@@ -97,7 +97,7 @@ static void random_system(ms_system *system, bool odd) {
   }
   uint32_t k = draw(3); /* as the relation asks: a sign of a distance */
   if (system->used[MS_COLUMN_D(k)] && draw(2) == 0) {
-    ms_row sign = {.constant = -1};
+    ms_constraint sign = {.constant = -1};
     sign.at[MS_COLUMN_D(k)] = draw(2) == 0 ? 1 : -1;
     ms_system_bound(system, &sign);
   }
@@ -134,7 +134,7 @@ static void check_cases(void) {
   memset(&system, 0, sizeof system);
   system.used[MS_COLUMN_T(0)] = system.used[MS_COLUMN_D(0)] = true;
   CHECK(ms_difference_sample(&system, values) == 1);
-  ms_row row = {.constant = -1}; /* d >= 1 */
+  ms_constraint row = {.constant = -1}; /* d >= 1 */
   row.at[MS_COLUMN_D(0)] = 1;
   ms_system_bound(&system, &row);
   CHECK(ms_difference_sample(&system, values) == 1 && values[MS_COLUMN_D(0)] >= 1);
@@ -142,7 +142,7 @@ static void check_cases(void) {
   ms_system_bound(&system, &row);
   CHECK(ms_difference_sample(&system, values) == 0);
   system.inequality_count = 1;
-  ms_row twice = {.constant = 3}; /* 2 (t + d) = -3 */
+  ms_constraint twice = {.constant = 3}; /* 2 (t + d) = -3 */
   twice.at[MS_COLUMN_T(0)] = twice.at[MS_COLUMN_D(0)] = 2;
   system.equal[0] = twice;
   system.equal_count = 1;

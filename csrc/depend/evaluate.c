@@ -9,16 +9,17 @@
 /* Deeper expressions than people write are not followed; the C stack is finite. */
 #define MAX_DEPTH 1000U
 
-ms_value ms_value_scalar(void) {
-  return (ms_value){.kind = MS_VALUE_SCALAR};
+ms_abstract_value ms_abstract_value_scalar(void) {
+  return (ms_abstract_value){.kind = MS_ABSTRACT_VALUE_SCALAR};
 }
 
-ms_value ms_value_other(uint64_t groups, bool captured) {
-  return (ms_value){.kind = MS_VALUE_OTHER, .groups = groups, .captured = captured};
+ms_abstract_value ms_abstract_value_other(uint64_t groups, bool captured) {
+  return (ms_abstract_value){
+      .kind = MS_ABSTRACT_VALUE_OTHER, .groups = groups, .captured = captured};
 }
 
-static ms_value value_of_truth(const ms_truth *truth) {
-  ms_value value = ms_value_scalar();
+static ms_abstract_value value_of_truth(const ms_truth *truth) {
+  ms_abstract_value value = ms_abstract_value_scalar();
   value.truth = truth;
   return value;
 }
@@ -65,7 +66,7 @@ static uint64_t reached_groups(const ms_walk *walk, const ms_binding *binding) {
   return groups;
 }
 
-void ms_walk_binding(ms_walk *walk, uint32_t index, ms_value *value) {
+void ms_walk_binding(ms_walk *walk, uint32_t index, ms_abstract_value *value) {
   const ms_binding *binding = &walk->bindings[index];
   switch (binding->kind) {
     case MS_BIND_NUMBER:
@@ -86,7 +87,7 @@ void ms_walk_binding(ms_walk *walk, uint32_t index, ms_value *value) {
       ms_walk_view(walk, index, value);
       return;
     case MS_BIND_TABLE:
-      *value = ms_value_other(reached_groups(walk, binding), true);
+      *value = ms_abstract_value_other(reached_groups(walk, binding), true);
       value->plain = true;
       value->objects = binding->objects;
       value->data = binding->reads;
@@ -100,7 +101,7 @@ void ms_walk_binding(ms_walk *walk, uint32_t index, ms_value *value) {
     case MS_BIND_BUILTIN:
     case MS_BIND_FUNCTION:
     case MS_BIND_UNKNOWN:
-      *value = ms_value_other(reached_groups(walk, binding), true);
+      *value = ms_abstract_value_other(reached_groups(walk, binding), true);
       value->plain = true;
       value->callable = true;
       value->changes = binding->changes;
@@ -108,13 +109,14 @@ void ms_walk_binding(ms_walk *walk, uint32_t index, ms_value *value) {
       value->binding = index;
       return;
     default:
-      *value = ms_value_scalar();
+      *value = ms_abstract_value_scalar();
       return;
   }
 }
 
-bool ms_walk_field(ms_walk *walk, const ms_value *object, const char *name, ms_value *value) {
-  if (object->kind != MS_VALUE_OTHER || !object->exact) return false;
+bool ms_walk_field(ms_walk *walk, const ms_abstract_value *object, const char *name,
+                   ms_abstract_value *value) {
+  if (object->kind != MS_ABSTRACT_VALUE_OTHER || !object->exact) return false;
   const ms_binding *binding = &walk->bindings[object->binding];
   for (uint32_t f = 0; f < binding->field_count; f++) {
     if (strcmp(binding->fields[f].name, name) != 0) continue;
@@ -124,7 +126,7 @@ bool ms_walk_field(ms_walk *walk, const ms_value *object, const char *name, ms_v
   return false;
 }
 
-static void captured_value(ms_walk *walk, uint32_t index, ms_node *node, ms_value *value) {
+static void captured_value(ms_walk *walk, uint32_t index, ms_node *node, ms_abstract_value *value) {
   const ms_capture *capture = &walk->loop->captures[index];
   ms_meaning means = ms_walk_meaning(walk, index);
   ms_walk_binding(walk, means.binding, value);
@@ -135,20 +137,20 @@ static void captured_value(ms_walk *walk, uint32_t index, ms_node *node, ms_valu
     if (walk->capture_value[index] != NULL) *value = *walk->capture_value[index];
   }
   for (uint32_t field = means.depth; field < capture->field_count; field++) {
-    ms_value object = *value;
+    ms_abstract_value object = *value;
     ms_walk_part(walk, &object, node, value);
   }
 }
 
-static void name_value(ms_walk *walk, ms_node *node, ms_value *value) {
+static void name_value(ms_walk *walk, ms_node *node, ms_abstract_value *value) {
   int64_t capture = ms_loop_capture_of(walk->loop, node);
   if (capture >= 0) {
     captured_value(walk, (uint32_t)capture, node, value);
     return;
   }
-  *value = ms_value_scalar();
+  *value = ms_abstract_value_scalar();
   if (node->symbol == NULL || is_captured_root(walk->loop, node)) {
-    *value = ms_value_other(UINT64_MAX, true);
+    *value = ms_abstract_value_other(UINT64_MAX, true);
     return;
   }
   for (uint32_t k = 0; k < walk->loop->index_count && walk->frame == NULL; k++) {
@@ -157,33 +159,33 @@ static void name_value(ms_walk *walk, ms_node *node, ms_value *value) {
     return;
   }
   if (ms_walk_held(walk, node->symbol, value)) return;
-  const ms_value *known = walk->symbol_value[node->symbol->index];
+  const ms_abstract_value *known = walk->symbol_value[node->symbol->index];
   walk->early = walk->early || known == NULL;
   if (known != NULL) *value = *known;
 }
 
-static bool is_element(const ms_walk *walk, const ms_value *value) {
-  return value->kind == MS_VALUE_VIEW && !value->view->range &&
+static bool is_element(const ms_walk *walk, const ms_abstract_value *value) {
+  return value->kind == MS_ABSTRACT_VALUE_VIEW && !value->view->range &&
          ms_view_left(walk, value->view) == 0;
 }
 
 /* Reading a view that has all its subscripts is reading an element. */
-static void read_element(ms_walk *walk, ms_value *value, const ms_node *node) {
+static void read_element(ms_walk *walk, ms_abstract_value *value, const ms_node *node) {
   const ms_pieces all = ms_pieces_of(value);
   for (uint32_t p = 0; p < all.count; p++) {
     if (!is_element(walk, &all.piece[p].value)) return;
   }
-  ms_walk_touch(walk, value, false, node);
-  *value = ms_value_scalar();
+  ms_walk_record(walk, value, false, node);
+  *value = ms_abstract_value_scalar();
 }
 
-static void index_value(ms_walk *walk, ms_node *node, ms_value *value) {
+static void index_value(ms_walk *walk, ms_node *node, ms_abstract_value *value) {
   int64_t capture = ms_loop_capture_of(walk->loop, node);
   if (capture >= 0) {
     captured_value(walk, (uint32_t)capture, node, value);
     return;
   }
-  ms_value object;
+  ms_abstract_value object;
   ms_walk_value(walk, node->kid[0], &object);
   const ms_node *key = node->kid[1];
   if (key->kind == MS_STRING && ms_walk_field(walk, &object, key->text, value)) return;
@@ -193,10 +195,11 @@ static void index_value(ms_walk *walk, ms_node *node, ms_value *value) {
 
 /* ---- arithmetic ---- */
 
-void ms_walk_event(ms_walk *walk, const ms_value *value, ms_event event, const ms_node *node) {
-  if (value->kind != MS_VALUE_OTHER || (value->acts & event) == 0) return;
-  ms_walk_touch_groups(walk, value->groups, false, node);
-  if (!value->quiet) ms_walk_touch_groups(walk, value->groups, true, node);
+void ms_walk_event(ms_walk *walk, const ms_abstract_value *value, ms_event event,
+                   const ms_node *node) {
+  if (value->kind != MS_ABSTRACT_VALUE_OTHER || (value->acts & event) == 0) return;
+  ms_walk_record_groups(walk, value->groups, false, node);
+  if (!value->quiet) ms_walk_record_groups(walk, value->groups, true, node);
   ms_walk_find_impure(walk, value->impure, node);
   if ((value->acts & ((uint32_t)event << MS_EVENT_CHANGES)) != 0)
     ms_walk_find(walk, MS_REASON_CHANGES, false, node, "call a function that returns what it forms",
@@ -205,64 +208,64 @@ void ms_walk_event(ms_walk *walk, const ms_value *value, ms_event event, const m
 }
 
 /* What an operation gives that may have called functions: anything that its operands lead to. */
-static void operated(const ms_walk *walk, const ms_value *left, const ms_value *right,
-                     ms_value *value) {
+static void operated(const ms_walk *walk, const ms_abstract_value *left,
+                     const ms_abstract_value *right, ms_abstract_value *value) {
   uint64_t groups = ms_walk_groups_of(walk, left) | ms_walk_groups_of(walk, right) | walk->stored;
-  *value = ms_value_other(groups, true);
+  *value = ms_abstract_value_other(groups, true);
   value->acts = left->acts | right->acts;
   value->changes = left->changes || right->changes;
 }
 
-static void binary_value(ms_walk *walk, ms_node *node, ms_value *value) {
+static void binary_value(ms_walk *walk, ms_node *node, ms_abstract_value *value) {
   if (node->op == MS_OP_AND || node->op == MS_OP_OR) {
     ms_walk_logic(walk, node, value);
     return;
   }
-  ms_value left, right;
+  ms_abstract_value left, right;
   ms_walk_value(walk, node->kid[0], &left);
   ms_walk_value(walk, node->kid[1], &right);
   ms_walk_event(walk, &left, MS_EVENT_OPERATOR, node);
   ms_walk_event(walk, &right, MS_EVENT_OPERATOR, node);
-  *value = ms_value_scalar();
+  *value = ms_abstract_value_scalar();
   if (((left.acts | right.acts) & MS_EVENT_OPERATOR) != 0) operated(walk, &left, &right, value);
-  if (ms_value_is_number(&left) && ms_value_is_number(&right)) {
+  if (ms_abstract_value_is_number(&left) && ms_abstract_value_is_number(&right)) {
     ms_walk_operate(walk, node->op, &left, &right, value);
   } else {
     ms_pieces_operate(walk, node->op, &left, &right, value);
   }
 }
 
-static void unary_value(ms_walk *walk, ms_node *node, ms_value *value) {
-  ms_value operand;
+static void unary_value(ms_walk *walk, ms_node *node, ms_abstract_value *value) {
+  ms_abstract_value operand;
   ms_walk_value(walk, node->kid[0], &operand);
   ms_walk_event(walk, &operand, MS_EVENT_OPERATOR, node);
-  *value = ms_value_scalar();
+  *value = ms_abstract_value_scalar();
   if ((operand.acts & MS_EVENT_OPERATOR) != 0) operated(walk, &operand, &operand, value);
-  if (node->op == MS_OP_NOT) value->truth = ms_walk_not(walk, ms_value_truth(&operand));
+  if (node->op == MS_OP_NOT) value->truth = ms_walk_not(walk, ms_abstract_value_truth(&operand));
   const ms_form none = {0};
-  const ms_value zero = ms_value_number(&none);
-  if (node->op == MS_OP_NEG && ms_value_is_number(&operand))
+  const ms_abstract_value zero = ms_abstract_value_number(&none);
+  if (node->op == MS_OP_NEG && ms_abstract_value_is_number(&operand))
     ms_walk_operate(walk, MS_OP_SUB, &zero, &operand, value);
 }
 
-static void table_value(ms_walk *walk, ms_node *node, ms_value *value) {
+static void table_value(ms_walk *walk, ms_node *node, ms_abstract_value *value) {
   uint64_t groups = 0;
   for (uint32_t k = 0; k < node->kids; k++) {
-    ms_value item;
+    ms_abstract_value item;
     ms_node *field = node->kid[k];
     if (field->kid[0] != NULL) ms_walk_value(walk, field->kid[0], &item);
     ms_walk_value(walk, field->kid[1], &item);
     ms_walk_store(walk, &item);
     groups |= ms_walk_groups_of(walk, &item);
   }
-  *value = ms_value_other(groups, false);
+  *value = ms_abstract_value_other(groups, false);
   value->plain = true;
 }
 
-static void evaluate(ms_walk *walk, ms_node *node, ms_value *value) {
+static void evaluate(ms_walk *walk, ms_node *node, ms_abstract_value *value) {
   switch (node->kind) {
     case MS_NUMBER:
-      *value = node->boxed ? ms_value_scalar() : ms_walk_constant(walk, node->number);
+      *value = node->boxed ? ms_abstract_value_scalar() : ms_walk_constant(walk, node->number);
       return;
     case MS_NIL:
     case MS_FALSE:
@@ -295,7 +298,7 @@ static void evaluate(ms_walk *walk, ms_node *node, ms_value *value) {
       table_value(walk, node, value);
       return;
     case MS_FUNCTION:
-      *value = ms_value_other(0, false);
+      *value = ms_abstract_value_other(0, false);
       value->plain = true;
       value->literal = ms_walk_only_called(node);
       if (value->literal == NULL) ms_walk_function(walk, node->function);
@@ -305,19 +308,19 @@ static void evaluate(ms_walk *walk, ms_node *node, ms_value *value) {
         ms_walk_find(walk, MS_REASON_VARARG, true, node,
                      "give it a name: local first, second = ...",
                      "the body uses ..., which a worker does not have");
-      *value = ms_value_other(UINT64_MAX, true);
+      *value = ms_abstract_value_other(UINT64_MAX, true);
       return;
     default:
-      *value = ms_value_scalar();
+      *value = ms_abstract_value_scalar();
       return;
   }
 }
 
-void ms_walk_value(ms_walk *walk, ms_node *node, ms_value *value) {
+void ms_walk_value(ms_walk *walk, ms_node *node, ms_abstract_value *value) {
   if (walk->depth >= MAX_DEPTH) {
     ms_walk_find(walk, MS_REASON_COMPLEX, false, node, "split the expression with local variables",
                  "the expression is nested too deeply to be analysed");
-    *value = ms_value_other(UINT64_MAX, true);
+    *value = ms_abstract_value_other(UINT64_MAX, true);
     return;
   }
   walk->depth++;

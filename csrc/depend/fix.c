@@ -85,8 +85,8 @@ static bool is_in_group(const ms_walk *walk, const ms_node *target, uint32_t gro
   }
   if (capture >= 0) return walk->groups.of[capture] == group;
   if (root->kind != MS_NAME || root->symbol == NULL) return false;
-  const ms_value *value = walk->symbol_value[root->symbol->index];
-  return value != NULL && value->kind == MS_VALUE_VIEW &&
+  const ms_abstract_value *value = walk->symbol_value[root->symbol->index];
+  return value != NULL && value->kind == MS_ABSTRACT_VALUE_VIEW &&
          walk->groups.of[value->view->binding] == group;
 }
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Walk, control: conditions narrow what is below them, jumps what follows. See walk.h and guard.h.
+ * Walk, control: conditions narrow what is below them, jumps what follows. See walk.h and
+ * exit_guard.h.
  *
  * The guard says where control comes; after a jump that is nowhere. Where paths join it is the
  * union of theirs. A condition holds for a whole iteration (of inner loops, too), since its
@@ -103,7 +104,7 @@ static void add_jump(ms_walk *walk, const ms_node *label, const ms_guard *guard)
   if (walk->jump_count == MS_MAX_JUMPS) {
     walk->jumps_lost = true;
   } else {
-    walk->jump[walk->jump_count++] = (ms_jump){label, guard};
+    walk->jump[walk->jump_count++] = (ms_guarded_jump){label, guard};
   }
 }
 
@@ -152,7 +153,7 @@ void ms_walk_label(ms_walk *walk, const ms_node *node) {
   bool exact = !walk->jumps_lost && !is_repeated(node);
   uint32_t met = 0;
   for (uint32_t k = 0; k < walk->jump_count; k++) {
-    const ms_jump *jump = &walk->jump[k];
+    const ms_guarded_jump *jump = &walk->jump[k];
     if (jump->label != node) continue;
     met++;
     exact = exact && jump->guard != NULL;
@@ -183,16 +184,16 @@ typedef struct branching {
   const ms_guard *out;          /* where the branches that were walked end */
   bool exact;                   /* that is known exactly */
   bool possible;
-  ms_path *paths; /* through the branches, and around all */
+  ms_branch_path *paths; /* through the branches, and around all */
 } branching;
 
 static void walk_condition(ms_walk *walk, ms_node *node, branching *all) {
-  ms_value value;
+  ms_abstract_value value;
   bool exact = true;
   walk->guard = all->rest;
   ms_walk_note_dead(walk, node, false);
   ms_walk_value(walk, node, &value);
-  const ms_truth *truth = ms_value_truth(&value);
+  const ms_truth *truth = ms_abstract_value_truth(&value);
   walk->guard = ms_guard_and(&walk->guards, all->rest, truth->yes, &exact);
   all->rest = ms_guard_and(&walk->guards, all->rest, truth->no, &exact);
   if ((exact && truth->exact) || all->possible) return;

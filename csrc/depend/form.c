@@ -3,7 +3,7 @@
  * Affine forms: see form.h. */
 #include "depend/form.h"
 
-ms_form ms_form_of(int64_t constant) {
+ms_form ms_form_constant(int64_t constant) {
   ms_form form = {0};
   form.constant = constant;
   return form;

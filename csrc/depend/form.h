@@ -30,7 +30,7 @@ typedef struct ms_form {
 } ms_form;
 
 /* The form of a number. */
-ms_form ms_form_of(int64_t constant);
+ms_form ms_form_constant(int64_t constant);
 
 /* sum = a + scale * b; false when a limit is passed (then *sum is undefined). `sum` may be a. */
 bool ms_form_add(ms_form *sum, const ms_form *a, const ms_form *b, int64_t scale);

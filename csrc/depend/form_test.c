@@ -6,7 +6,7 @@
 #include "base/test.h"
 
 static ms_form of_variable(uint32_t variable, int64_t factor, int64_t constant) {
-  ms_form form = ms_form_of(constant);
+  ms_form form = ms_form_constant(constant);
   form.at[variable] = factor;
   return form;
 }
@@ -25,7 +25,7 @@ static void test_limits(void) {
   ms_form one = of_variable(0, 1, 0), sum;
   CHECK(ms_form_add(&sum, &one, &one, MS_FORM_COEFFICIENT - 1));
   CHECK(!ms_form_add(&sum, &one, &one, MS_FORM_COEFFICIENT));
-  ms_form large = ms_form_of(MS_FORM_CONSTANT);
+  ms_form large = ms_form_constant(MS_FORM_CONSTANT);
   CHECK(!ms_form_add(&sum, &large, &large, 1));
   CHECK(!ms_form_add(&sum, &large, &large, INT64_MAX));
   CHECK(!ms_form_add(&sum, &large, &large, INT64_MIN));

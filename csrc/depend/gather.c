@@ -206,7 +206,7 @@ int ms_gathers_find(ms_walk *walk) {
 
 bool ms_gather_insert(ms_walk *walk, ms_node *node) {
   int64_t capture = ms_loop_capture_of(walk->loop, ms_node_bare(node->kid[1]));
-  ms_value ignored;
+  ms_abstract_value ignored;
   if (capture < 0 || walk->functions > 0 || walk->frame != NULL) return false;
   if (walk->gathered[capture] != MS_GATHERS_LIST) return false;
   for (uint32_t k = 2; k < node->kids; k++) ms_walk_value(walk, node->kid[k], &ignored);
@@ -215,7 +215,7 @@ bool ms_gather_insert(ms_walk *walk, ms_node *node) {
 
 bool ms_gather_assign(ms_walk *walk, ms_node *target) {
   int64_t capture = ms_loop_capture_of(walk->loop, target->kid[0]);
-  ms_value key;
+  ms_abstract_value key;
   if (capture < 0 || walk->functions > 0 || walk->gathered[capture] == MS_GATHERS_NOTHING)
     return false;
   ms_walk_value(walk, target->kid[1], &key);

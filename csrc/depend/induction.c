@@ -1,303 +1,186 @@
 /* SPDX-License-Identifier: MIT
  *
- * Walk, locals that are assigned: the affine number that each holds where control is. See walk.h.
- *
- * An assignment in straight code gives the local its new value, what may or may not be executed
- * takes it away. Where an inner loop adds the same constant in each of its iterations (`p = p + 1`,
- * also in loops of constant length inside of it), the local is its value before the loop plus that
- * constant times the number of the iteration: an induction variable. After the loop it is known,
- * too, where the number of iterations is a sum of indices, or 0 where that is less. Locals that
- * functions of the body share are not followed: these may run at any time. */
-#include <string.h>
+ * Counters: see induction.h. */
+#include "depend/induction.h"
 
-#include "depend/counter.h"
 #include "depend/piece.h"
 
-/* What a local holds. It is good as long as no label was passed, and the inner variables
- * that it mentions are what they were. */
-struct ms_held {
-  ms_value value;
-  uint32_t labels, scope_count;
-  ms_inner scope[];
-};
-
-/* What was held before, for paths that part: see ms_walk_part_ways. */
-struct ms_change {
-  const ms_held **slot, *before;
-  ms_change *previous;
-};
-
-static void set(ms_walk *walk, const ms_held **slot, const ms_held *held) {
-  if (*slot == held) return;
-  ms_change *change = ms_arena_take(walk->arena, 1, sizeof *change);
-  if (change == NULL) {
-    walk->failed = true;
-    *slot = NULL;
-    return;
-  }
-  *change = (ms_change){slot, *slot, walk->change};
-  walk->change = change;
-  *slot = held;
+bool ms_symbol_is_followed(const ms_symbol *symbol) {
+  return symbol != NULL && symbol->assigned && !symbol->upvalue;
 }
 
-static uint32_t scope_of_form(const ms_form *form) {
-  uint32_t count = MS_MAX_INNER;
-  while (count > 0 && form->at[MS_MAX_DIMS + count - 1] == 0) count--;
-  return count;
+const ms_symbol *ms_node_assigned(const ms_node *target) {
+  return target->kind == MS_NAME && ms_symbol_is_followed(target->symbol) ? target->symbol : NULL;
 }
 
-/* How many inner variables there must be for a value to have a meaning. */
-static uint32_t scope_of(const ms_walk *walk, const ms_value *value) {
-  bool constant = value->truth == &ms_truth_true || value->truth == &ms_truth_false;
-  const ms_quadratic *number = value->quadratic;
-  if (number != NULL) {
-    uint32_t root = scope_of_form(&number->root), rest = scope_of_form(&number->rest);
-    return root > rest ? root : rest;
-  }
-  if (value->kind == MS_VALUE_SCALAR && value->pieces == NULL && constant) return 0;
-  return value->kind == MS_VALUE_NUMBER ? scope_of_form(&value->form) : walk->scope_count;
+/* How many of a statement's first parts are assigned. */
+uint32_t ms_node_targets(const ms_node *node) {
+  return node->kind == MS_ASSIGN ? node->targets : node->kind == MS_SET_FUNCTION;
 }
 
-static const ms_held *hold(ms_walk *walk, const ms_value *value) {
-  uint32_t count = scope_of(walk, value);
-  ms_held *held = ms_arena_take(walk->arena, 1, sizeof *held + count * sizeof *held->scope);
-  walk->failed = walk->failed || held == NULL;
-  if (held == NULL) return NULL;
-  held->value = *value;
-  held->labels = walk->labels;
-  held->scope_count = count;
-  if (count > 0) memcpy(held->scope, walk->scope, count * sizeof *held->scope);
-  return held;
+static bool note_jump(ms_node *node, void *context) {
+  ms_induction *all = context;
+  if (node->kind == MS_FUNCTION) return false;
+  if (node->kind != MS_GOTO && node->kind != MS_LABEL) return true;
+  if (all->jumps_to == 0) all->jumps_from = node->begin;
+  all->jumps_to = node->end;
+  return true;
 }
 
-static bool is_good(const ms_walk *walk, const ms_held *held) {
-  if (held == NULL || held->labels != walk->labels) return false;
-  if (held->scope_count > walk->scope_count) return false;
-  for (uint32_t k = 0; k < held->scope_count; k++) {
-    const ms_inner *then = &held->scope[k], *now = &walk->scope[k];
-    if (memcmp(&then->low, &now->low, sizeof now->low) != 0) return false;
-    if (memcmp(&then->high, &now->high, sizeof now->high) != 0) return false;
+void ms_induction_note_jumps(ms_induction *all) {
+  ms_node_walk(all->loop->kid[3], note_jump, all);
+}
+
+static bool find_assignment(ms_node *node, void *context) {
+  ms_induction *of = context;
+  if (node->kind == MS_FUNCTION || of->symbol == NULL) return false;
+  for (uint32_t t = 0; t < ms_node_targets(node); t++) {
+    if (ms_node_assigned(node->kid[t]) == of->symbol) of->symbol = NULL;
   }
   return true;
 }
 
-void ms_walk_hold(ms_walk *walk, const ms_symbol *symbol, const ms_value *value) {
-  if (!ms_symbol_is_followed(symbol)) return;
-  bool known = value->kind == MS_VALUE_NUMBER || value->kind == MS_VALUE_VIEW ||
-               value->pieces != NULL || (value->kind == MS_VALUE_SCALAR && value->truth != NULL);
-  set(walk, &walk->held[symbol->index], known ? hold(walk, value) : NULL);
+static bool assigns(const ms_induction *all, ms_node *node) {
+  ms_induction search = *all;
+  ms_node_walk(node, find_assignment, &search);
+  return search.symbol == NULL;
 }
 
-bool ms_walk_held(const ms_walk *walk, const ms_symbol *symbol, ms_value *value) {
-  const ms_held *held = ms_symbol_is_followed(symbol) ? walk->held[symbol->index] : NULL;
-  if (!is_good(walk, held)) return false;
-  *value = held->value;
-  return true;
+static bool note_exit(ms_node *node, void *context) {
+  bool *found = context;
+  if (node->kind == MS_FUNCTION) return false;
+  *found = *found || node->kind == MS_BREAK || node->kind == MS_RETURN || node->kind == MS_GOTO;
+  return !*found;
 }
 
-void ms_walk_part_ways(ms_walk *walk, const ms_change *since) {
-  while (walk->change != since) {
-    *walk->change->slot = walk->change->before;
-    walk->change = walk->change->previous;
+bool ms_node_has_exit(ms_node *node) {
+  bool found = false;
+  ms_node_walk(node, note_exit, &found);
+  return found;
+}
+
+/* Whether an expression can be evaluated before the loop: its names mean the same there. */
+static bool is_settled(const ms_induction *all, const ms_node *node) {
+  switch (node->kind) {
+    case MS_NUMBER:
+      return true;
+    case MS_NAME: {
+      const ms_symbol *symbol = node->symbol;
+      if (symbol == NULL) return true;
+      const ms_node *made = symbol->declaration;
+      return !symbol->assigned && (made == NULL || made->begin <= all->loop->begin);
+    }
+    case MS_PAREN:
+    case MS_UNARY:
+      return node->op != MS_OP_LEN && is_settled(all, node->kid[0]);
+    case MS_BINARY:
+      return (node->op == MS_OP_ADD || node->op == MS_OP_SUB || node->op == MS_OP_MUL) &&
+             is_settled(all, node->kid[0]) && is_settled(all, node->kid[1]);
+    default:
+      return false;
   }
 }
 
-/* ---- paths that meet ---- */
-
-/* A path through an if: where it comes out, and what locals hold there that it has changed. */
-typedef struct ms_path {
-  const ms_guard *guard;
-  struct kept {
-    const ms_held **slot, *held;
-    struct kept *next;
-  } * kept;
-  ms_path *next;
-} ms_path;
-
-static bool find_kept(const ms_path *path, const ms_held **slot, const ms_held **held) {
-  for (const struct kept *each = path->kept; each != NULL; each = each->next) {
-    if (each->slot != slot) continue;
-    *held = each->held;
+static bool number_of(const ms_induction *all, ms_node *node, ms_form *form) {
+  ms_abstract_value value;
+  if (node == NULL) {
+    *form = ms_form_constant(1);
     return true;
   }
-  return false;
+  if (!is_settled(all, node)) return false;
+  ms_walk_value(all->walk, node, &value);
+  *form = value.form;
+  return value.kind == MS_ABSTRACT_VALUE_NUMBER;
 }
 
-void ms_walk_end_path(ms_walk *walk, const ms_change *since, ms_path **paths) {
-  ms_path *path = ms_arena_take(walk->arena, 1, sizeof *path);
-  walk->failed = walk->failed || path == NULL;
-  if (path == NULL) return;
-  *path = (ms_path){.guard = walk->guard, .next = *paths};
-  *paths = path;
-  for (const ms_change *each = walk->change; each != since; each = each->previous) {
-    const ms_held *known;
-    if (find_kept(path, each->slot, &known)) continue;
-    struct kept *kept = ms_arena_take(walk->arena, 1, sizeof *kept);
-    walk->failed = walk->failed || kept == NULL;
-    if (kept == NULL) break;
-    *kept = (struct kept){each->slot, *each->slot, path->kept};
-    path->kept = kept;
+bool ms_induction_combine(ms_walk *walk, ms_op op, const ms_abstract_value *a,
+                          const ms_abstract_value *b, ms_abstract_value *result) {
+  *result = ms_abstract_value_scalar();
+  if (ms_abstract_value_is_number(a) && ms_abstract_value_is_number(b)) {
+    ms_walk_operate(walk, op, a, b, result);
+  } else if (!ms_pieces_operate(walk, op, a, b, result)) {
+    return false;
   }
-  ms_walk_part_ways(walk, since);
+  return ms_abstract_value_is_number(result) || result->pieces != NULL;
 }
 
-/* What a local holds where the paths have met; false if that is not known. */
-static bool meet(ms_walk *walk, const ms_path *paths, const ms_held **slot, bool exact,
-                 ms_value *value) {
-  ms_collection made = ms_pieces_begin(walk);
-  for (const ms_path *path = paths; path != NULL; path = path->next) {
-    const ms_held *held = *slot;
-    if (ms_guard_is_never(path->guard)) continue;
-    find_kept(path, slot, &held);
-    if (!is_good(walk, held)) return false;
-    ms_pieces_add(&made, path->guard, &held->value, exact);
+bool ms_induction_trips(ms_walk *walk, const ms_form *start, const ms_form *limit,
+                        const ms_form *step, ms_abstract_value *trips) {
+  ms_form length, last = ms_form_constant(1);
+  if (!ms_form_is_constant(step) || step->constant == 0) return false;
+  if (!ms_form_add(&length, limit, start, -1)) return false;
+  if (ms_form_is_constant(&length)) {
+    bool empty = step->constant > 0 ? length.constant < 0 : length.constant > 0;
+    const ms_form count = ms_form_constant(empty ? 0 : length.constant / step->constant + 1);
+    *trips = ms_abstract_value_number(&count);
+    return true;
   }
-  return ms_pieces_end(&made, value);
+  int64_t sign = step->constant > 0 ? 1 : -1, size = sign * step->constant;
+  const ms_form zero = {0};
+  if (size > MS_FORM_COEFFICIENT || !ms_form_add(&length, &zero, &length, sign)) return false;
+  if (size > 1 && !ms_walk_floor(walk, &length, size, &length)) return false;
+  if (!ms_form_add(&last, &last, &length, 1)) return false;
+  const ms_abstract_value counts[2] = {ms_abstract_value_number(&zero),
+                                       ms_abstract_value_number(&last)};
+  return ms_pieces_extreme(walk, true, counts, 2, trips);
 }
 
-typedef struct ms_met {
-  const ms_held **slot, *held;
-  struct ms_met *next;
-} ms_met;
+/* The constant that `p = p + c`, `p = c + p` or `p = p - c` adds. */
+static bool added_by(const ms_induction *all, ms_node *value, int64_t *sum) {
+  while (value->kind == MS_PAREN) value = value->kid[0];
+  if (value->kind != MS_BINARY || (value->op != MS_OP_ADD && value->op != MS_OP_SUB)) return false;
+  ms_node *own = value->kid[0], *other = value->kid[1];
+  if (value->op == MS_OP_ADD && (own->kind != MS_NAME || own->symbol != all->symbol)) {
+    own = value->kid[1];
+    other = value->kid[0];
+  }
+  ms_form form;
+  if (own->kind != MS_NAME || own->symbol != all->symbol) return false;
+  if (!number_of(all, other, &form) || !ms_form_is_constant(&form)) return false;
+  *sum += value->op == MS_OP_ADD ? form.constant : -form.constant;
+  return *sum <= MS_FORM_COEFFICIENT && *sum >= -MS_FORM_COEFFICIENT;
+}
 
-bool ms_walk_meet(ms_walk *walk, ms_node *node, const ms_path *paths, bool exact) {
-  ms_met *all = NULL;
-  for (const ms_path *path = paths; path != NULL; path = path->next) {
-    for (const struct kept *each = path->kept; each != NULL; each = each->next) {
-      ms_value value;
-      if (!meet(walk, paths, each->slot, exact, &value)) continue;
-      ms_met *met = ms_arena_take(walk->arena, 1, sizeof *met);
-      walk->failed = walk->failed || met == NULL;
-      if (met == NULL) return false;
-      *met = (ms_met){each->slot, hold(walk, &value), all};
-      all = met;
+/* By an assignment, which may have other targets. */
+static bool added_by_assignment(const ms_induction *all, ms_node *node, int64_t *sum) {
+  uint32_t found = 0, at = 0;
+  for (uint32_t t = 0; t < node->targets; t++) {
+    if (ms_node_assigned(node->kid[t]) != all->symbol) continue;
+    found++;
+    at = node->targets + t;
+  }
+  bool jumped = all->jumps_from < node->begin && node->begin < all->jumps_to;
+  if (found != 1 || at >= node->kids || jumped) return false;
+  return added_by(all, node->kid[at], sum);
+}
+
+static bool added_by_loop(const ms_induction *all, ms_node *node, int64_t *sum) {
+  ms_form start, limit, step, length;
+  ms_abstract_value trips;
+  int64_t each = 0, total;
+  if (!number_of(all, node->kid[0], &start) || !number_of(all, node->kid[1], &limit)) return false;
+  if (!number_of(all, node->kid[2], &step)) return false;
+  if (!ms_form_add(&length, &limit, &start, -1) || !ms_form_is_constant(&length)) return false;
+  if (!ms_induction_trips(all->walk, &start, &limit, &step, &trips)) return false;
+  if (ms_node_has_exit(node->kid[3]) || !ms_induction_adds(all, node->kid[3], &each)) return false;
+  if (__builtin_mul_overflow(trips.form.constant, each, &total)) return false;
+  if (__builtin_add_overflow(*sum, total, sum)) return false;
+  return *sum <= MS_FORM_COEFFICIENT && *sum >= -MS_FORM_COEFFICIENT;
+}
+
+bool ms_induction_adds(const ms_induction *all, ms_node *block, int64_t *sum) {
+  for (uint32_t k = 0; k < block->kids; k++) {
+    ms_node *node = block->kid[k];
+    bool known = true;
+    if (!assigns(all, node)) continue;
+    if (node->kind == MS_ASSIGN) {
+      known = added_by_assignment(all, node, sum);
+    } else if (node->kind == MS_DO) {
+      known = ms_induction_adds(all, node->kid[0], sum);
+    } else {
+      known = node->kind == MS_FOR_NUMERIC && added_by_loop(all, node, sum);
     }
-  }
-  ms_walk_forget(walk, node);
-  for (const ms_met *met = all; met != NULL; met = met->next) set(walk, met->slot, met->held);
-  return all != NULL;
-}
-
-/* ---- what a loop or a branch assigns ---- */
-
-static bool forget_assigned(ms_node *node, void *context) {
-  ms_walk *walk = context;
-  if (node->kind == MS_FUNCTION) return false;
-  for (uint32_t t = 0; t < ms_node_targets(node); t++) {
-    const ms_symbol *symbol = ms_node_assigned(node->kid[t]);
-    if (symbol != NULL) set(walk, &walk->held[symbol->index], NULL);
+    if (!known) return false;
   }
   return true;
-}
-
-void ms_walk_forget(ms_walk *walk, ms_node *node) {
-  ms_node_walk(node, forget_assigned, walk);
-}
-
-/* ---- numeric loops ---- */
-
-/* A local that a loop assigns: what it holds after the loop. */
-struct ms_after {
-  const ms_symbol *symbol;
-  bool known;
-  ms_value value;
-  ms_after *next;
-};
-
-static bool is_outside(const ms_symbol *symbol, const ms_node *loop) {
-  return symbol->declaration == NULL || symbol->declaration->begin <= loop->begin;
-}
-
-static bool is_listed(const ms_after *list, const ms_symbol *symbol) {
-  while (list != NULL && list->symbol != symbol) list = list->next;
-  return list != NULL;
-}
-
-/* What the local holds in each iteration, if its first value is known, and after the last. */
-static void begin_known(ms_counter *all, ms_trips *trips, const ms_held *before, ms_after *after) {
-  ms_walk *walk = all->walk;
-  int64_t each = 0;
-  all->symbol = after->symbol;
-  if (!ms_counter_adds(all, trips->loop->kid[3], &each)) return;
-  const ms_form added = ms_form_of(each);
-  const ms_value sum = ms_value_number(&added), number = ms_value_number(&trips->counter);
-  ms_value counted, value;
-  if (ms_counter_combine(walk, MS_OP_MUL, &number, &sum, &counted) &&
-      ms_counter_combine(walk, MS_OP_ADD, &before->value, &counted, &value))
-    set(walk, &walk->held[after->symbol->index], hold(walk, &value));
-  after->known = trips->closed &&
-                 ms_counter_combine(walk, MS_OP_MUL, &trips->count, &sum, &counted) &&
-                 ms_counter_combine(walk, MS_OP_ADD, &before->value, &counted, &after->value);
-}
-
-static void begin_local(ms_counter *all, ms_trips *trips, const ms_symbol *symbol) {
-  ms_walk *walk = all->walk;
-  if (is_listed(trips->after, symbol)) return;
-  ms_after *after = ms_arena_take(walk->arena, 1, sizeof *after);
-  walk->failed = walk->failed || after == NULL;
-  if (after == NULL) return;
-  *after = (ms_after){.symbol = symbol, .next = trips->after};
-  trips->after = after;
-  const ms_held *before = walk->held[symbol->index];
-  set(walk, &walk->held[symbol->index], NULL);
-  bool outside = is_outside(symbol, trips->loop);
-  bool number =
-      is_good(walk, before) && (ms_value_is_number(&before->value) || before->value.pieces != NULL);
-  if (trips->counted && outside && number) begin_known(all, trips, before, after);
-}
-
-typedef struct beginning {
-  ms_counter counter;
-  ms_trips *trips;
-} beginning;
-
-static bool begin_assigned(ms_node *node, void *context) {
-  beginning *begin = context;
-  if (node->kind == MS_FUNCTION) return false;
-  for (uint32_t t = 0; t < ms_node_targets(node); t++) {
-    const ms_symbol *symbol = ms_node_assigned(node->kid[t]);
-    if (symbol != NULL) begin_local(&begin->counter, begin->trips, symbol);
-  }
-  return true;
-}
-
-/* Looks for an assignment to a local from outside of the loop. */
-typedef struct outer {
-  const ms_node *loop;
-  bool found;
-} outer;
-
-static bool find_outer(ms_node *node, void *context) {
-  outer *look = context;
-  if (node->kind == MS_FUNCTION) return false;
-  for (uint32_t t = 0; t < ms_node_targets(node); t++) {
-    const ms_symbol *symbol = ms_node_assigned(node->kid[t]);
-    look->found = look->found || (symbol != NULL && is_outside(symbol, look->loop));
-  }
-  return !look->found;
-}
-
-void ms_walk_count_trips(ms_walk *walk, ms_trips *trips, const ms_value *ends) {
-  outer look = {trips->loop, false};
-  ms_node_walk(trips->loop->kid[3], find_outer, &look);
-  bool numbers = ends[0].kind == MS_VALUE_NUMBER && ends[1].kind == MS_VALUE_NUMBER &&
-                 ends[2].kind == MS_VALUE_NUMBER;
-  trips->closed =
-      numbers && look.found && !ms_node_has_exit(trips->loop->kid[3]) &&
-      ms_counter_trips(walk, &ends[0].form, &ends[1].form, &ends[2].form, &trips->count);
-}
-
-void ms_walk_begin_trips(ms_walk *walk, ms_trips *trips) {
-  beginning begin = {{.walk = walk, .loop = trips->loop}, trips};
-  ms_counter_note_jumps(&begin.counter);
-  ms_node_walk(trips->loop->kid[3], begin_assigned, &begin);
-}
-
-bool ms_walk_end_trips(ms_walk *walk, const ms_trips *trips) {
-  bool any = false;
-  for (const ms_after *each = trips->after; each != NULL; each = each->next) {
-    set(walk, &walk->held[each->symbol->index], each->known ? hold(walk, &each->value) : NULL);
-    any = any || each->known;
-  }
-  return any;
 }

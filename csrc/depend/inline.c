@@ -14,15 +14,15 @@
 #define MAX_CALLS  12U
 #define MAX_FRAMES 300U
 
-struct ms_frame {
-  ms_frame *caller, *next;
+struct ms_call_frame {
+  ms_call_frame *caller, *next;
   const ms_node *call, *site; /* where it is called, and the call in the loop's body around that */
   uint32_t binding, depth;
-  const ms_node *tail; /* its only return, at its end; NULL: there are others, or none */
-  ms_value exact;      /* what that gives */
-  ms_value *result;    /* what any return may give; NULL: nothing yet */
-  ms_value **symbol_value, **capture_value;
-  const ms_held **held;
+  const ms_node *tail;       /* its only return, at its end; NULL: there are others, or none */
+  ms_abstract_value exact;   /* what that gives */
+  ms_abstract_value *result; /* what any return may give; NULL: nothing yet */
+  ms_abstract_value **symbol_value, **capture_value;
+  const ms_local_value **held;
 };
 
 const ms_node *ms_walk_place(const ms_walk *walk, const ms_node *node) {
@@ -49,14 +49,14 @@ const ms_node *ms_function_tail(ms_node *body) {
   return count == 1 && last->kind == MS_RETURN && last->kids == 1 ? last : NULL;
 }
 
-static ms_frame *frame_of(ms_walk *walk, uint32_t binding, const ms_node *call) {
+static ms_call_frame *frame_of(ms_walk *walk, uint32_t binding, const ms_node *call) {
   uint32_t count = 0;
-  for (ms_frame *each = walk->frames; each != NULL; each = each->next, count++) {
+  for (ms_call_frame *each = walk->frames; each != NULL; each = each->next, count++) {
     if (each->call == call && each->binding == binding && each->caller == walk->frame) return each;
   }
   if (count >= MAX_FRAMES) return NULL;
   const ms_loop *code = walk->bindings[binding].code;
-  ms_frame *frame = ms_arena_take(walk->arena, 1, sizeof *frame);
+  ms_call_frame *frame = ms_arena_take(walk->arena, 1, sizeof *frame);
   if (frame == NULL) return NULL;
   frame->symbol_value =
       ms_arena_take(walk->arena, code->tree->symbols + 1, sizeof *frame->symbol_value);
@@ -82,13 +82,13 @@ static bool is_walkable(const ms_walk *walk, uint32_t binding) {
   const ms_loop *code = walk->bindings[binding].code;
   if (code == NULL || code->closure == NULL || code->closure->vararg) return false;
   if (walk->frame != NULL && walk->frame->depth >= MAX_CALLS) return false;
-  for (const ms_frame *each = walk->frame; each != NULL; each = each->caller) {
+  for (const ms_call_frame *each = walk->frame; each != NULL; each = each->caller) {
     if (walk->bindings[each->binding].code == code) return false;
   }
   return true;
 }
 
-void ms_walk_give_result(ms_walk *walk, const ms_node *node, const ms_value *value) {
+void ms_walk_give_result(ms_walk *walk, const ms_node *node, const ms_abstract_value *value) {
   if (node == walk->frame->tail) {
     walk->frame->exact = *value;
   } else {
@@ -98,7 +98,7 @@ void ms_walk_give_result(ms_walk *walk, const ms_node *node, const ms_value *val
 
 void ms_walk_give_parameters(ms_walk *walk, const ms_function *function, const ms_passed *passed) {
   for (uint32_t p = 0; p < function->parameter_count; p++) {
-    ms_value value = ms_value_scalar();
+    ms_abstract_value value = ms_abstract_value_scalar();
     if (p < passed->count) value = passed->value[p];
     if (p >= passed->count && passed->open)
       value = ms_walk_beyond(walk, &passed->value[passed->count - 1]);
@@ -107,7 +107,7 @@ void ms_walk_give_parameters(ms_walk *walk, const ms_function *function, const m
 }
 
 /* The frame's function; quotients and ranges that its exact result mentions stay in scope. */
-static bool walk_code(ms_walk *walk, const ms_frame *frame, ms_value *value) {
+static bool walk_code(ms_walk *walk, const ms_call_frame *frame, ms_abstract_value *value) {
   ms_node *body = walk->loop->body;
   uint32_t scope = walk->scope_count;
   ms_returns returns;
@@ -121,8 +121,8 @@ static bool walk_code(ms_walk *walk, const ms_frame *frame, ms_value *value) {
 }
 
 bool ms_walk_inline(ms_walk *walk, uint32_t binding, const ms_node *call, const ms_passed *passed,
-                    ms_value *value) {
-  ms_frame *frame = is_walkable(walk, binding) ? frame_of(walk, binding, call) : NULL;
+                    ms_abstract_value *value) {
+  ms_call_frame *frame = is_walkable(walk, binding) ? frame_of(walk, binding, call) : NULL;
   if (frame == NULL) return false;
   ms_walk outer = *walk;
   walk->frame = frame;
@@ -135,7 +135,7 @@ bool ms_walk_inline(ms_walk *walk, uint32_t binding, const ms_node *call, const 
   walk->functions = walk->loops = 0;
   walk->literal = NULL;
   ms_walk_give_parameters(walk, walk->loop->closure, passed);
-  ms_value pieces;
+  ms_abstract_value pieces;
   bool known = walk_code(walk, frame, &pieces);
   walk->frame = outer.frame;
   walk->loop = outer.loop;
@@ -151,7 +151,7 @@ bool ms_walk_inline(ms_walk *walk, uint32_t binding, const ms_node *call, const 
   walk->block = outer.block;
   walk->exits = outer.exits;
   walk->breaks = outer.breaks;
-  *value = ms_value_scalar();
+  *value = ms_abstract_value_scalar();
   if (frame->tail != NULL) {
     *value = frame->exact;
   } else if (known) {

@@ -12,8 +12,8 @@ static bool beyond_index(int64_t value) {
 
 static bool are_near(const ms_pieces *all) {
   for (uint32_t p = 0; p < all->count; p++) {
-    const ms_value *value = &all->piece[p].value;
-    if (value->kind != MS_VALUE_NUMBER || beyond_index(value->form.constant)) return false;
+    const ms_abstract_value *value = &all->piece[p].value;
+    if (value->kind != MS_ABSTRACT_VALUE_NUMBER || beyond_index(value->form.constant)) return false;
   }
   return all->count > 0;
 }
@@ -71,7 +71,7 @@ static bool bound_of(ms_walk *walk, const end *at, ms_form *bound) {
     if (p == 0 || far > farthest) farthest = far;
   }
   if (!(farthest <= (double)MS_FORM_INDEX && farthest >= -(double)MS_FORM_INDEX)) return false;
-  ms_form value = ms_form_of((int64_t)farthest * -at->sign);
+  ms_form value = ms_form_constant((int64_t)farthest * -at->sign);
   return difference(bound, at->variable, &value, at->sign);
 }
 
@@ -109,8 +109,9 @@ static void go_within(ms_walk *walk, const end *at, bool *exact) {
   }
 }
 
-bool ms_walk_quantify(ms_walk *walk, const ms_value *ends, ms_form *variable, bool *exact) {
-  if (ends[2].kind != MS_VALUE_NUMBER || !ms_form_is_constant(&ends[2].form)) return false;
+bool ms_walk_quantify(ms_walk *walk, const ms_abstract_value *ends, ms_form *variable,
+                      bool *exact) {
+  if (ends[2].kind != MS_ABSTRACT_VALUE_NUMBER || !ms_form_is_constant(&ends[2].form)) return false;
   const ms_pieces start = ms_pieces_of(&ends[0]), limit = ms_pieces_of(&ends[1]);
   int64_t stride = ends[2].form.constant, sign = stride > 0 ? 1 : -1;
   if (stride == 0 || walk->scope_count == MS_MAX_INNER) return false;

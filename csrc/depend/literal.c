@@ -18,7 +18,7 @@ struct ms_literal {
   ms_literal *caller;
   ms_function *function;
   const ms_node *tail; /* its only return, at its end; NULL: there are others, or none */
-  ms_value result;
+  ms_abstract_value result;
 };
 
 /* The variable that a function is the value of from the start. */
@@ -54,7 +54,7 @@ ms_function *ms_walk_only_called(const ms_node *node) {
   return found.other ? NULL : node->function;
 }
 
-void ms_walk_give_literal(ms_walk *walk, const ms_node *node, const ms_value *value) {
+void ms_walk_give_literal(ms_walk *walk, const ms_node *node, const ms_abstract_value *value) {
   ms_literal *literal = walk->literal;
   literal->result = node == literal->tail ? *value : ms_walk_either(walk, &literal->result, value);
 }
@@ -70,7 +70,7 @@ static void walk_body(ms_walk *walk, ms_literal *literal) {
   ms_node *body = literal->function->body;
   uint32_t scope = walk->scope_count;
   ms_returns returns;
-  ms_value pieces;
+  ms_abstract_value pieces;
   ms_returns_begin(walk, &returns);
   ms_walk_enter(walk);
   for (uint32_t k = 0; k < body->kids; k++) ms_walk_statement(walk, body->kid[k]);
@@ -102,15 +102,15 @@ static void walk_literal(ms_walk *walk, ms_literal *literal, const ms_passed *pa
 }
 
 void ms_walk_literal(ms_walk *walk, ms_function *function, const ms_passed *passed,
-                     ms_value *value) {
+                     ms_abstract_value *value) {
   ms_literal literal = {.caller = walk->literal, .function = function};
   if (depth_of(walk->literal) >= MAX_CALLS || walk->literals >= MAX_LITERALS) {
     ms_walk_function(walk, function);
-    *value = ms_value_other(UINT64_MAX, true);
+    *value = ms_abstract_value_other(UINT64_MAX, true);
     return;
   }
   literal.tail = ms_function_tail(function->body);
-  literal.result = ms_value_scalar();
+  literal.result = ms_abstract_value_scalar();
   walk_literal(walk, &literal, passed);
   *value = literal.result;
 }

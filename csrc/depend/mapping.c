@@ -9,7 +9,7 @@
 static bool push_any(ms_walk *walk, int64_t extent, ms_form *form) {
   if (walk->scope_count == MS_MAX_INNER || extent < 1) return false;
   ms_inner *inner = &walk->scope[walk->scope_count];
-  ms_form variable = {0}, one = ms_form_of(1), last = ms_form_of(extent);
+  ms_form variable = {0}, one = ms_form_constant(1), last = ms_form_constant(extent);
   variable.at[MS_MAX_DIMS + walk->scope_count] = 1;
   *inner = (ms_inner){.total = true};
   if (!ms_form_add(&inner->low, &variable, &one, -1)) return false;
@@ -26,7 +26,7 @@ typedef struct sum {
 } sum;
 
 static ms_quadratic constant(int64_t value) {
-  const ms_form form = ms_form_of(value);
+  const ms_form form = ms_form_constant(value);
   return ms_quadratic_of(&form);
 }
 

@@ -7,18 +7,18 @@
 
 #include "depend/walk.h"
 
-ms_value ms_value_number(const ms_form *form) {
-  ms_value value = {.kind = MS_VALUE_NUMBER};
+ms_abstract_value ms_abstract_value_number(const ms_form *form) {
+  ms_abstract_value value = {.kind = MS_ABSTRACT_VALUE_NUMBER};
   value.form = *form;
   return value;
 }
 
-bool ms_value_is_number(const ms_value *value) {
-  return value->kind == MS_VALUE_NUMBER || value->quadratic != NULL;
+bool ms_abstract_value_is_number(const ms_abstract_value *value) {
+  return value->kind == MS_ABSTRACT_VALUE_NUMBER || value->quadratic != NULL;
 }
 
-ms_subscript ms_value_subscript(const ms_value *value) {
-  ms_subscript subscript = {.known = value->kind == MS_VALUE_NUMBER};
+ms_subscript ms_abstract_value_subscript(const ms_abstract_value *value) {
+  ms_subscript subscript = {.known = value->kind == MS_ABSTRACT_VALUE_NUMBER};
   const ms_quadratic *quadratic = value->quadratic;
   if (subscript.known) subscript.form = value->form;
   if (quadratic != NULL && quadratic->square != 0 && ms_quadratic_is_whole(quadratic))
@@ -47,10 +47,10 @@ static void dividend_range(const ms_walk *walk, const ms_quadratic *number, doub
 }
 
 /* Gives a scalar its number, if that is exact. */
-static void set_quadratic(ms_walk *walk, const ms_quadratic *number, ms_value *value) {
+static void set_quadratic(ms_walk *walk, const ms_quadratic *number, ms_abstract_value *value) {
   double low, high;
   if (ms_quadratic_is_form(number)) {
-    *value = ms_value_number(&number->rest);
+    *value = ms_abstract_value_number(&number->rest);
     return;
   }
   dividend_range(walk, number, &low, &high);
@@ -59,17 +59,17 @@ static void set_quadratic(ms_walk *walk, const ms_quadratic *number, ms_value *v
   walk->failed = walk->failed || kept == NULL;
   if (kept == NULL) return;
   *kept = *number;
-  *value = ms_value_scalar();
+  *value = ms_abstract_value_scalar();
   value->truth = &ms_truth_true;
   value->quadratic = kept;
 }
 
-ms_value ms_walk_constant(ms_walk *walk, double number) {
-  ms_value value = ms_value_scalar();
+ms_abstract_value ms_walk_constant(ms_walk *walk, double number) {
+  ms_abstract_value value = ms_abstract_value_scalar();
   ms_quadratic exact;
   if (number == floor(number) && fabs(number) <= (double)MS_FORM_CONSTANT) {
-    ms_form form = ms_form_of((int64_t)number);
-    value = ms_value_number(&form);
+    ms_form form = ms_form_constant((int64_t)number);
+    value = ms_abstract_value_number(&form);
   } else if (ms_quadratic_of_double(number, &exact)) {
     set_quadratic(walk, &exact, &value);
   }
@@ -113,18 +113,18 @@ static bool arithmetic(ms_walk *walk, ms_op op, const ms_form *left, const ms_fo
   }
 }
 
-static ms_quadratic quadratic_of(const ms_value *value) {
+static ms_quadratic quadratic_of(const ms_abstract_value *value) {
   return value->quadratic != NULL ? *value->quadratic : ms_quadratic_of(&value->form);
 }
 
-void ms_walk_operate(ms_walk *walk, ms_op op, const ms_value *left, const ms_value *right,
-                     ms_value *value) {
+void ms_walk_operate(ms_walk *walk, ms_op op, const ms_abstract_value *left,
+                     const ms_abstract_value *right, ms_abstract_value *value) {
   ms_form result;
   ms_quadratic number;
   if (left->quadratic == NULL && right->quadratic == NULL) {
     if (ms_walk_compare(walk, op, left, right, value)) return;
     if (arithmetic(walk, op, &left->form, &right->form, &result)) {
-      *value = ms_value_number(&result);
+      *value = ms_abstract_value_number(&result);
       return;
     }
   }
@@ -133,19 +133,20 @@ void ms_walk_operate(ms_walk *walk, ms_op op, const ms_value *left, const ms_val
 }
 
 /* The floor of the number as another; false if that is not known. */
-bool ms_walk_whole(ms_walk *walk, const ms_value *number, ms_value *value) {
+bool ms_walk_whole(ms_walk *walk, const ms_abstract_value *number, ms_abstract_value *value) {
   const ms_quadratic *quadratic = number->quadratic;
   ms_form result;
   *value = *number;
-  if (quadratic == NULL) return number->kind == MS_VALUE_NUMBER;
+  if (quadratic == NULL) return number->kind == MS_ABSTRACT_VALUE_NUMBER;
   if (quadratic->square != 0) return ms_quadratic_is_whole(quadratic);
   if (!ms_walk_floor(walk, &quadratic->rest, quadratic->divisor, &result)) return false;
-  *value = ms_value_number(&result);
+  *value = ms_abstract_value_number(&result);
   return true;
 }
 
 /* The bounds of a number. */
-void ms_walk_number_range(const ms_walk *walk, const ms_value *number, double *low, double *high) {
+void ms_walk_number_range(const ms_walk *walk, const ms_abstract_value *number, double *low,
+                          double *high) {
   const ms_quadratic exact = quadratic_of(number);
   dividend_range(walk, &exact, low, high);
   *low /= (double)exact.divisor;

@@ -7,7 +7,7 @@ ms_collection ms_pieces_begin(ms_walk *walk) {
   return (ms_collection){.walk = walk, .fits = true, .all = {.exact = true}};
 }
 
-static void add_piece(ms_collection *made, const ms_guard *when, const ms_value *value) {
+static void add_piece(ms_collection *made, const ms_guard *when, const ms_abstract_value *value) {
   ms_pieces *all = &made->all;
   if (ms_guard_is_never(when)) return;
   if (all->count == MS_MAX_PIECES) {
@@ -17,7 +17,8 @@ static void add_piece(ms_collection *made, const ms_guard *when, const ms_value 
   all->piece[all->count++] = (ms_piece){when, *value};
 }
 
-void ms_pieces_add(ms_collection *made, const ms_guard *when, const ms_value *value, bool exact) {
+void ms_pieces_add(ms_collection *made, const ms_guard *when, const ms_abstract_value *value,
+                   bool exact) {
   ms_guards *make = &made->walk->guards;
   const ms_pieces parts = ms_pieces_of(value);
   made->all.exact = made->all.exact && exact && parts.exact;
@@ -31,7 +32,7 @@ void ms_pieces_add(ms_collection *made, const ms_guard *when, const ms_value *va
 static const ms_truth *truth_of(ms_walk *walk, const ms_pieces *all) {
   ms_truth truth = {&ms_guard_never, &ms_guard_never, all->exact};
   for (uint32_t p = 0; p < all->count; p++) {
-    const ms_truth *own = ms_value_truth(&all->piece[p].value);
+    const ms_truth *own = ms_abstract_value_truth(&all->piece[p].value);
     ms_guards *make = &walk->guards;
     bool *exact = &truth.exact;
     const ms_guard *yes = ms_guard_and(make, all->piece[p].when, own->yes, exact);
@@ -43,7 +44,7 @@ static const ms_truth *truth_of(ms_walk *walk, const ms_pieces *all) {
   return ms_truth_keep(walk, &truth);
 }
 
-bool ms_pieces_end(const ms_collection *made, ms_value *value) {
+bool ms_pieces_end(const ms_collection *made, ms_abstract_value *value) {
   ms_walk *walk = made->walk;
   const ms_pieces *all = &made->all;
   if (!made->fits || all->count == 0) return false;
@@ -51,10 +52,11 @@ bool ms_pieces_end(const ms_collection *made, ms_value *value) {
     *value = all->piece[0].value;
     return true;
   }
-  ms_value any = all->piece[0].value;
+  ms_abstract_value any = all->piece[0].value;
   for (uint32_t p = 1; p < all->count; p++) any = ms_walk_either(walk, &any, &all->piece[p].value);
-  if (any.kind == MS_VALUE_NUMBER) any = ms_value_scalar();
-  if (any.kind == MS_VALUE_VIEW) any = ms_value_other(ms_walk_groups_of(walk, &any), false);
+  if (any.kind == MS_ABSTRACT_VALUE_NUMBER) any = ms_abstract_value_scalar();
+  if (any.kind == MS_ABSTRACT_VALUE_VIEW)
+    any = ms_abstract_value_other(ms_walk_groups_of(walk, &any), false);
   ms_pieces *kept = ms_arena_take(walk->arena, 1, sizeof *kept);
   walk->failed = walk->failed || kept == NULL;
   if (kept == NULL) return false;
@@ -65,7 +67,7 @@ bool ms_pieces_end(const ms_collection *made, ms_value *value) {
   return true;
 }
 
-ms_pieces ms_pieces_of(const ms_value *value) {
+ms_pieces ms_pieces_of(const ms_abstract_value *value) {
   if (value->pieces != NULL) return *value->pieces;
   return (ms_pieces){.count = 1, .exact = true, .piece = {{&ms_guard_always, *value}}};
 }
@@ -87,20 +89,20 @@ void ms_piece_leave(ms_walk *walk, const ms_outside_piece *outside) {
 
 static bool are_affine(const ms_pieces *all) {
   for (uint32_t p = 0; p < all->count; p++) {
-    if (all->piece[p].value.kind != MS_VALUE_NUMBER) return false;
+    if (all->piece[p].value.kind != MS_ABSTRACT_VALUE_NUMBER) return false;
   }
   return true;
 }
 
 static bool are_numbers(const ms_pieces *all) {
   for (uint32_t p = 0; p < all->count; p++) {
-    if (!ms_value_is_number(&all->piece[p].value)) return false;
+    if (!ms_abstract_value_is_number(&all->piece[p].value)) return false;
   }
   return true;
 }
 
-bool ms_pieces_operate(ms_walk *walk, ms_op op, const ms_value *left, const ms_value *right,
-                       ms_value *value) {
+bool ms_pieces_operate(ms_walk *walk, ms_op op, const ms_abstract_value *left,
+                       const ms_abstract_value *right, ms_abstract_value *value) {
   if (left->pieces == NULL && right->pieces == NULL) return false;
   const ms_pieces a = ms_pieces_of(left), b = ms_pieces_of(right);
   if (!are_numbers(&a) || !are_numbers(&b)) return false;
@@ -108,7 +110,7 @@ bool ms_pieces_operate(ms_walk *walk, ms_op op, const ms_value *left, const ms_v
   for (uint32_t m = 0; m < a.count; m++) {
     for (uint32_t n = 0; n < b.count; n++) {
       bool exact = a.exact && b.exact;
-      ms_value each = ms_value_scalar();
+      ms_abstract_value each = ms_abstract_value_scalar();
       const ms_guard *when = ms_guard_and(&walk->guards, a.piece[m].when, b.piece[n].when, &exact);
       if (ms_guard_is_never(when)) continue;
       ms_walk_operate(walk, op, &a.piece[m].value, &b.piece[n].value, &each);
@@ -118,15 +120,15 @@ bool ms_pieces_operate(ms_walk *walk, ms_op op, const ms_value *left, const ms_v
   return ms_pieces_end(&made, value);
 }
 
-bool ms_pieces_extreme(ms_walk *walk, bool greatest, const ms_value *values, uint32_t count,
-                       ms_value *value) {
+bool ms_pieces_extreme(ms_walk *walk, bool greatest, const ms_abstract_value *values,
+                       uint32_t count, ms_abstract_value *value) {
   if (count == 0) return false;
-  ms_value most = values[0];
+  ms_abstract_value most = values[0];
   ms_extremity which = greatest ? MS_GREATEST : MS_LEAST;
   bool plain = true;
   for (uint32_t k = 0; k < count; k++) {
     const ms_pieces parts = ms_pieces_of(&values[k]);
-    ms_value beyond = ms_value_scalar();
+    ms_abstract_value beyond = ms_abstract_value_scalar();
     if (!are_affine(&parts)) return false;
     plain = plain && (parts.count == 1 || parts.extremity == which);
     if (k == 0) continue;
@@ -135,7 +137,7 @@ bool ms_pieces_extreme(ms_walk *walk, bool greatest, const ms_value *values, uin
                            greatest ? &most : &values[k], &beyond))
       ms_walk_operate(walk, MS_OP_GT, greatest ? &values[k] : &most, greatest ? &most : &values[k],
                       &beyond);
-    const ms_truth *truth = ms_value_truth(&beyond);
+    const ms_truth *truth = ms_abstract_value_truth(&beyond);
     ms_pieces_add(&made, truth->yes, &values[k], truth->exact);
     ms_pieces_add(&made, truth->no, &most, truth->exact);
     if (plain) made.all.extremity = which;
@@ -152,7 +154,7 @@ void ms_returns_begin(ms_walk *walk, ms_returns *returns) {
   walk->returns = returns;
 }
 
-void ms_returns_add(ms_walk *walk, const ms_node *node, const ms_value *value) {
+void ms_returns_add(ms_walk *walk, const ms_node *node, const ms_abstract_value *value) {
   ms_returns *returns = walk->returns;
   if (ms_guard_is_never(walk->guard)) return;
   returns->known = returns->known && node->kids == 1 && walk->loops == 0;
@@ -160,7 +162,7 @@ void ms_returns_add(ms_walk *walk, const ms_node *node, const ms_value *value) {
     ms_pieces_add(&returns->made, walk->guard, value, walk->possible == returns->possible);
 }
 
-bool ms_returns_end(ms_walk *walk, ms_value *value) {
+bool ms_returns_end(ms_walk *walk, ms_abstract_value *value) {
   const ms_returns *returns = walk->returns;
   walk->returns = returns->outer;
   if (!returns->known || !ms_guard_is_never(walk->guard)) return false;

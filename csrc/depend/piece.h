@@ -17,7 +17,7 @@ typedef enum ms_extremity { MS_NOT_EXTREME, MS_GREATEST, MS_LEAST } ms_extremity
 
 typedef struct ms_piece {
   const ms_guard *when;
-  ms_value value;
+  ms_abstract_value value;
 } ms_piece;
 
 struct ms_pieces {
@@ -37,13 +37,14 @@ typedef struct ms_collection {
 ms_collection ms_pieces_begin(ms_walk *walk);
 
 /* Adds what a value is where `when` holds; `exact`: it surely is that there. */
-void ms_pieces_add(ms_collection *made, const ms_guard *when, const ms_value *value, bool exact);
+void ms_pieces_add(ms_collection *made, const ms_guard *when, const ms_abstract_value *value,
+                   bool exact);
 
 /* The value that was collected; false if there were too many pieces, or none. */
-bool ms_pieces_end(const ms_collection *made, ms_value *value);
+bool ms_pieces_end(const ms_collection *made, ms_abstract_value *value);
 
 /* A value's pieces: itself, if it has none. */
-ms_pieces ms_pieces_of(const ms_value *value);
+ms_pieces ms_pieces_of(const ms_abstract_value *value);
 
 /* Goes to where a piece is the value, and back. */
 typedef struct ms_outside_piece {
@@ -55,12 +56,12 @@ ms_outside_piece ms_piece_enter(ms_walk *walk, const ms_pieces *all, uint32_t p)
 void ms_piece_leave(ms_walk *walk, const ms_outside_piece *outside);
 
 /* left op right, where one of them has pieces and all are affine numbers; false otherwise. */
-bool ms_pieces_operate(ms_walk *walk, ms_op op, const ms_value *left, const ms_value *right,
-                       ms_value *value);
+bool ms_pieces_operate(ms_walk *walk, ms_op op, const ms_abstract_value *left,
+                       const ms_abstract_value *right, ms_abstract_value *value);
 
 /* math.max or math.min of affine numbers; false if they are not. */
-bool ms_pieces_extreme(ms_walk *walk, bool greatest, const ms_value *values, uint32_t count,
-                       ms_value *value);
+bool ms_pieces_extreme(ms_walk *walk, bool greatest, const ms_abstract_value *values,
+                       uint32_t count, ms_abstract_value *value);
 
 /* What a function's returns give, while it is walked where it is called. */
 struct ms_returns {
@@ -71,9 +72,9 @@ struct ms_returns {
 };
 
 void ms_returns_begin(ms_walk *walk, ms_returns *returns);
-void ms_returns_add(ms_walk *walk, const ms_node *node, const ms_value *value);
+void ms_returns_add(ms_walk *walk, const ms_node *node, const ms_abstract_value *value);
 
 /* At the function's end: what it gives; false if that is not known piece by piece. */
-bool ms_returns_end(ms_walk *walk, ms_value *value);
+bool ms_returns_end(ms_walk *walk, ms_abstract_value *value);
 
 #endif

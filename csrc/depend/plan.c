@@ -10,10 +10,10 @@
 
 #include "depend/explain.h"
 #include "depend/extent.h"
+#include "depend/inspector.h"
 #include "depend/mapping.h"
 #include "depend/placement.h"
 #include "depend/scalar.h"
-#include "depend/serve.h"
 #include "depend/space.h"
 
 /* Bounds the memory of one plan; most plans are small, and many are kept. */
@@ -71,7 +71,7 @@ static int add_source_read(work *now) {
   ms_access access = {.binding = binding, .group = walk->groups.of[binding]};
   for (uint32_t k = 0; k < space->dim_count; k++) {
     ms_subscript *subscript = &access.subscript[access.subscript_count++];
-    subscript->known = walk->index_value[k].kind == MS_VALUE_NUMBER;
+    subscript->known = walk->index_value[k].kind == MS_ABSTRACT_VALUE_NUMBER;
     if (subscript->known) subscript->form = walk->index_value[k].form;
     access.possible = access.possible || !subscript->known;
   }
@@ -212,7 +212,7 @@ static int copy_arrays(const work *now, ms_plan *plan) {
 static int serve(work *now, ms_plan *plan) {
   const char *text = NULL;
   if (plan->strategy == MS_SERIALLY) return 0;
-  if (ms_serve_find(&now->walk, now->arrays, plan->array_count, &text) != 0) return -1;
+  if (ms_inspector_find(&now->walk, now->arrays, plan->array_count, &text) != 0) return -1;
   if (text == NULL) return 0;
   plan->prefetch = ms_arena_copy(plan->arena, text, strlen(text));
   return plan->prefetch == NULL ? -1 : 0;

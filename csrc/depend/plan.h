@@ -290,7 +290,8 @@ typedef struct ms_plan {
   uint32_t distance_count;
   ms_array_plan *arrays;
   uint32_t array_count;
-  const char *prefetch; /* a loop that marks what is read of the served arrays (serve.h), or NULL */
+  const char
+      *prefetch; /* a loop that marks what is read of the served arrays (inspector.h), or NULL */
   const char *stranger; /* a method of an array whose effects are not known, or NULL; its line */
   uint32_t stranger_line;
   ms_scalar_plan *scalars;

@@ -79,8 +79,8 @@ static bool is_array(const look *at, const ms_node *node) {
   if (binding >= 0) return at->walk->bindings[binding].kind == MS_BIND_ARRAY;
   if (node->kind != MS_NAME || node->symbol == NULL) return false;
   if (at->depth > 0) return true; /* a parameter: the walk knows what it may touch */
-  const ms_value *value = at->walk->symbol_value[node->symbol->index];
-  return value != NULL && value->kind == MS_VALUE_VIEW;
+  const ms_abstract_value *value = at->walk->symbol_value[node->symbol->index];
+  return value != NULL && value->kind == MS_ABSTRACT_VALUE_VIEW;
 }
 
 static bool is_pure_method(const look *at, const ms_node *node) {

@@ -25,7 +25,7 @@ bool ms_quadratic_of_double(double number, ms_quadratic *result) {
   if (!(fabs(dividend) <= (double)MS_FORM_CONSTANT) || dividend != floor(dividend)) return false;
   int64_t divisor = MOST_DIVISOR, constant = (int64_t)dividend;
   for (; divisor > 1 && constant % 2 == 0; divisor /= 2) constant /= 2;
-  *result = (ms_quadratic){.rest = ms_form_of(constant), .divisor = divisor};
+  *result = (ms_quadratic){.rest = ms_form_constant(constant), .divisor = divisor};
   return true;
 }
 
@@ -117,7 +117,7 @@ static bool multiply_forms(const ms_form *one, const ms_form *other, ms_quadrati
   if (__builtin_mul_overflow(a, b, &product->square)) return false;
   if (__builtin_mul_overflow(c, d, &constant)) return false;
   if (constant > MS_FORM_CONSTANT || constant < -MS_FORM_CONSTANT) return false;
-  const ms_form rest = ms_form_of(constant);
+  const ms_form rest = ms_form_constant(constant);
   return ms_form_add(&product->rest, &rest, &product->root, along);
 }
 
@@ -178,7 +178,7 @@ bool ms_quadratic_complete(ms_quadratic *number, int64_t *share) {
   if (__builtin_mul_overflow(*share, by, &shares)) return false;
   if (__builtin_add_overflow(squares, shares, &squares)) return false;
   if (squares > MS_FORM_CONSTANT || squares < -MS_FORM_CONSTANT) return false;
-  const ms_form taken = ms_form_of(-squares), one = ms_form_of(1);
+  const ms_form taken = ms_form_constant(-squares), one = ms_form_constant(1);
   return ms_form_add(&number->rest, &number->rest, &number->root, -all) &&
          ms_form_add(&number->rest, &number->rest, &taken, 1) &&
          ms_form_add(&number->root, &number->root, &one, by);

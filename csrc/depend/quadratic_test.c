@@ -8,7 +8,7 @@
 #include "base/test.h"
 
 static ms_form form_of(int64_t constant, int64_t first, int64_t second) {
-  ms_form form = ms_form_of(constant);
+  ms_form form = ms_form_constant(constant);
   form.at[0] = first;
   form.at[MS_MAX_DIMS] = second;
   return form;

@@ -35,15 +35,15 @@ static int add_cell(task *work, const ms_cell *cell) {
 }
 
 /* sign * d - least >= 0 on distance column `column`. */
-static ms_row bound_of(uint32_t column, int64_t sign, int64_t least) {
-  ms_row row = {0};
+static ms_constraint bound_of(uint32_t column, int64_t sign, int64_t least) {
+  ms_constraint row = {0};
   row.at[column] = sign;
   row.constant = -least;
   return row;
 }
 
 /* Is there a point beyond the bound? 1, 0, -1. */
-static int meets(task *work, ms_system *system, const ms_row *row, int64_t *point) {
+static int meets(task *work, ms_system *system, const ms_constraint *row, int64_t *point) {
   uint32_t count = system->inequality_count;
   ms_system_bound(system, row);
   int answer = ms_solver_sample(work->solver, system, point);
@@ -61,7 +61,7 @@ static int add_leaf(task *work, ms_system *system, const int64_t *point) {
     cell.sign[k] = (int8_t)((value > 0) - (value < 0));
     cell.fixed[k] = true;
     if (value == 0) continue;
-    ms_row above = bound_of(column, 1, value + 1), below = bound_of(column, -1, 1 - value);
+    ms_constraint above = bound_of(column, 1, value + 1), below = bound_of(column, -1, 1 - value);
     int more = value == -1 ? 0 : meets(work, system, &above, other);
     if (more == 0) more = value == 1 ? 0 : meets(work, system, &below, other);
     if (more < 0) return -1;
@@ -77,8 +77,8 @@ static int split(task *work, ms_system *system, const int64_t *point, uint32_t l
   for (int64_t sign = 1; sign >= -1; sign--) {
     int64_t fresh[MS_MAX_COLUMNS];
     const int64_t *known = point;
-    ms_row first = bound_of(column, sign == 0 ? 1 : sign, sign == 0 ? 0 : 1);
-    ms_row second = bound_of(column, -1, 0);
+    ms_constraint first = bound_of(column, sign == 0 ? 1 : sign, sign == 0 ? 0 : 1);
+    ms_constraint second = bound_of(column, -1, 0);
     ms_system_bound(system, &first);
     if (sign == 0) ms_system_bound(system, &second);
     int answer = 1;
@@ -152,7 +152,7 @@ static size_t key_of(const ms_system *system, const task *work, int64_t *key, si
   key[size++] = system->equal_count;
   key[size++] = system->inequality_count;
   for (uint32_t r = 0; r < rows; r++) {
-    const ms_row *row =
+    const ms_constraint *row =
         r < system->equal_count ? &system->equal[r] : &system->inequality[r - system->equal_count];
     key[size++] = row->constant;
     for (uint32_t c = 0; c < count; c++) key[size++] = row->at[columns[c]];

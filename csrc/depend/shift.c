@@ -72,29 +72,29 @@ void ms_walk_range(const ms_walk *walk, const ms_form *form, double *low, double
   *high = range.high;
 }
 
-static bool is_whole(const ms_value *value) {
-  if (value->quadratic == NULL) return value->kind == MS_VALUE_NUMBER;
+static bool is_whole(const ms_abstract_value *value) {
+  if (value->quadratic == NULL) return value->kind == MS_ABSTRACT_VALUE_NUMBER;
   return ms_quadratic_is_whole(value->quadratic);
 }
 
-static bool shift_quadratic(ms_walk *walk, bool left, const ms_value *operand, int64_t power,
-                            ms_value *value) {
-  ms_value shifted = ms_value_scalar();
-  const ms_form by = ms_form_of(power);
-  const ms_value factor = ms_value_number(&by);
+static bool shift_quadratic(ms_walk *walk, bool left, const ms_abstract_value *operand,
+                            int64_t power, ms_abstract_value *value) {
+  ms_abstract_value shifted = ms_abstract_value_scalar();
+  const ms_form by = ms_form_constant(power);
+  const ms_abstract_value factor = ms_abstract_value_number(&by);
   ms_walk_operate(walk, left ? MS_OP_MUL : MS_OP_DIV, operand, &factor, &shifted);
   return ms_walk_whole(walk, &shifted, value);
 }
 
-bool ms_walk_shift(ms_walk *walk, const char *name, ms_node *node, ms_value *value) {
-  ms_value operand, amount;
+bool ms_walk_shift(ms_walk *walk, const char *name, ms_node *node, ms_abstract_value *value) {
+  ms_abstract_value operand, amount;
   const ms_form zero = {0};
   ms_form result;
   bool left = strcmp(name, "bit.lshift") == 0, logical = strcmp(name, "bit.rshift") == 0;
   if ((!left && !logical && strcmp(name, "bit.arshift") != 0) || node->kids != 3) return false;
   ms_walk_value(walk, node->kid[1], &operand);
   ms_walk_value(walk, node->kid[2], &amount);
-  if (!is_whole(&operand) || amount.kind != MS_VALUE_NUMBER) return false;
+  if (!is_whole(&operand) || amount.kind != MS_ABSTRACT_VALUE_NUMBER) return false;
   if (!ms_form_is_constant(&amount.form)) return false;
   if (amount.form.constant < 0 || amount.form.constant > 20) return false;
   int64_t power = (int64_t)1 << amount.form.constant;
@@ -105,6 +105,6 @@ bool ms_walk_shift(ms_walk *walk, const char *name, ms_node *node, ms_value *val
   if (operand.quadratic != NULL) return shift_quadratic(walk, left, &operand, power, value);
   bool known = left ? ms_form_add(&result, &zero, &operand.form, power)
                     : ms_walk_floor(walk, &operand.form, power, &result);
-  if (known) *value = ms_value_number(&result);
+  if (known) *value = ms_abstract_value_number(&result);
   return known;
 }

@@ -64,11 +64,11 @@ bool ms_slice_assign(ms_walk *walk, ms_node *target) {
   int64_t capture = ms_loop_capture_of(walk->loop, target->kid[0]);
   if (capture < 0 || !walk->sliced[capture] || walk->functions > 0) return false;
   if (walk->literal != NULL) return false; /* its text is the body's, but not its iteration's */
-  ms_value key;
+  ms_abstract_value key;
   ms_walk_value(walk, target->kid[1], &key);
-  const ms_subscript subscript = ms_value_subscript(&key);
+  const ms_subscript subscript = ms_abstract_value_subscript(&key);
   if (!follows_index(&subscript)) return false;
-  ms_walk_touch_element(walk, (uint32_t)capture, &subscript, 1, true, target);
+  ms_walk_record_element(walk, (uint32_t)capture, &subscript, 1, true, target);
   return true;
 }
 

@@ -88,8 +88,8 @@ static uint32_t order_columns(const ms_system *system, uint32_t *order) {
   return count;
 }
 
-static isl_mat *matrix_of(isl_ctx *ctx, const ms_row *rows, uint32_t count, const uint32_t *order,
-                          uint32_t columns) {
+static isl_mat *matrix_of(isl_ctx *ctx, const ms_constraint *rows, uint32_t count,
+                          const uint32_t *order, uint32_t columns) {
   isl_mat *matrix = isl_mat_alloc(ctx, count, columns + 1);
   for (uint32_t r = 0; r < count; r++) {
     matrix = isl_mat_set_element_val(matrix, (int)r, 0, isl_val_int_from_si(ctx, rows[r].constant));

@@ -25,14 +25,14 @@ static bool small(int64_t value, int64_t limit) {
 }
 
 /* The value of the index of dimension k; opaque beyond what stays exact. */
-static ms_value index_of(const ms_domain *domain, uint32_t k) {
+static ms_abstract_value index_of(const ms_domain *domain, uint32_t k) {
   int64_t origin = domain->dim[k].origin, step = domain->dim[k].step;
   if (!small(origin, MS_FORM_INDEX) || !small(step, MS_FORM_COEFFICIENT) ||
       (domain->dim[k].box && domain->dim[k].extent > MS_FORM_INDEX))
-    return ms_value_scalar();
-  ms_form form = ms_form_of(origin);
+    return ms_abstract_value_scalar();
+  ms_form form = ms_form_constant(origin);
   form.at[k] = step;
-  return ms_value_number(&form);
+  return ms_abstract_value_number(&form);
 }
 
 static void set_box(ms_domain *domain, uint32_t k, const ms_range *range) {
@@ -63,9 +63,9 @@ static bool add_ends(ms_walk *walk, ms_node *node, const char *extreme, ms_bound
     }
     return true;
   }
-  ms_value value;
+  ms_abstract_value value;
   ms_walk_value(walk, node, &value);
-  if (value.kind != MS_VALUE_NUMBER || ends->count == MS_MAX_BOUNDS) return false;
+  if (value.kind != MS_ABSTRACT_VALUE_NUMBER || ends->count == MS_MAX_BOUNDS) return false;
   ends->form[ends->count++] = value.form;
   return true;
 }
@@ -106,11 +106,11 @@ static bool set_bounds(const ms_walk *walk, ms_domain *domain, const ms_bounds *
 }
 
 static bool collapse_one(ms_walk *walk, ms_domain *domain, ms_node *node) {
-  ms_form one = ms_form_of(1);
-  ms_value step = ms_value_number(&one);
+  ms_form one = ms_form_constant(1);
+  ms_abstract_value step = ms_abstract_value_number(&one);
   ms_bounds start = {0}, limit = {0};
   if (node->kid[2] != NULL) ms_walk_value(walk, node->kid[2], &step);
-  if (step.kind != MS_VALUE_NUMBER || !ms_form_is_constant(&step.form)) return false;
+  if (step.kind != MS_ABSTRACT_VALUE_NUMBER || !ms_form_is_constant(&step.form)) return false;
   if (step.form.constant == 0 || node->symbols[0]->assigned) return false;
   bool up = step.form.constant > 0;
   if (!add_ends(walk, node->kid[0], up ? "math.max" : "math.min", &start)) return false;
@@ -124,7 +124,7 @@ static bool collapse_one(ms_walk *walk, ms_domain *domain, ms_node *node) {
   }
   domain->dim[k].name = node->symbols[0]->name;
   domain->dim_count++;
-  ms_value value = index_of(domain, k);
+  ms_abstract_value value = index_of(domain, k);
   ms_walk_set_symbol(walk, node->symbols[0], &value);
   return true;
 }

@@ -5,7 +5,7 @@
 #include "depend/strategy.h"
 
 #include "depend/extent.h"
-#include "depend/row.h"
+#include "depend/transform_row.h"
 
 bool ms_strategy_may_cut(const ms_patterns *patterns, uint32_t dim) {
   for (uint32_t p = 0; p < patterns->count; p++) {
@@ -37,7 +37,7 @@ static bool try_partition(const query *loop, ms_choice *choice) {
 }
 
 static bool try_skew(const query *loop, ms_choice *choice) {
-  int found = ms_row_skew(loop->conflicts, loop->terms->proven, choice->row);
+  int found = ms_transform_row_skew(loop->conflicts, loop->terms->proven, choice->row);
   if (found < 0) choice->sure = false;
   choice->has_row = found > 0;
   return found > 0;
@@ -159,7 +159,7 @@ static bool try_hyperplane(const query *loop, ms_choice *choice) {
     choice->sequential = m;
     return true;
   }
-  int found = ms_row_hyperplane(loop->conflicts, loop->patterns, choice->row);
+  int found = ms_transform_row_hyperplane(loop->conflicts, loop->patterns, choice->row);
   if (found < 0) choice->sure = false;
   choice->has_row = found > 0;
   if (found <= 0) return false;

@@ -6,8 +6,8 @@
 #include <string.h>
 
 /* A form of the iteration t (`later`: of t + d) with inner variables at `inner`. */
-static ms_row row_of(const ms_form *form, bool later, uint32_t inner) {
-  ms_row row = {0};
+static ms_constraint row_of(const ms_form *form, bool later, uint32_t inner) {
+  ms_constraint row = {0};
   row.constant = form->constant;
   for (uint32_t k = 0; k < MS_MAX_DIMS; k++) {
     row.at[MS_COLUMN_T(k)] = form->at[k];
@@ -17,31 +17,31 @@ static ms_row row_of(const ms_form *form, bool later, uint32_t inner) {
   return row;
 }
 
-static void add(ms_row *row, const ms_row *other, int64_t scale) {
+static void add(ms_constraint *row, const ms_constraint *other, int64_t scale) {
   row->constant += scale * other->constant;
   for (uint32_t c = 0; c < MS_MAX_COLUMNS; c++) row->at[c] += scale * other->at[c];
 }
 
-static bool is_constant(const ms_row *row) {
+static bool is_constant(const ms_constraint *row) {
   for (uint32_t c = 0; c < MS_MAX_COLUMNS; c++) {
     if (row->at[c] != 0) return false;
   }
   return true;
 }
 
-void ms_system_bound(ms_system *system, const ms_row *row) {
+void ms_system_bound(ms_system *system, const ms_constraint *row) {
   if (system->inequality_count < MS_MAX_INEQUALITY)
     system->inequality[system->inequality_count++] = *row;
 }
 
 void ms_system_bound_pair(ms_system *system, const ms_form *a, const ms_form *b) {
-  ms_row row = row_of(a, false, MS_COLUMN_A(0)), other = row_of(b, true, MS_COLUMN_B(0));
+  ms_constraint row = row_of(a, false, MS_COLUMN_A(0)), other = row_of(b, true, MS_COLUMN_B(0));
   add(&row, &other, 1);
   ms_system_bound(system, &row);
 }
 
 static void add_form(ms_system *system, const ms_form *form, bool later, uint32_t inner) {
-  ms_row row = row_of(form, later, inner);
+  ms_constraint row = row_of(form, later, inner);
   ms_system_bound(system, &row);
 }
 
@@ -65,8 +65,8 @@ static bool add_subscripts(ms_system *system, const ms_access *a, const ms_acces
       a->subscript_count < b->subscript_count ? a->subscript_count : b->subscript_count;
   for (uint32_t s = 0; s < count; s++) {
     if (!a->subscript[s].known || !b->subscript[s].known) continue;
-    ms_row row = row_of(&a->subscript[s].form, false, MS_COLUMN_A(0));
-    ms_row other = row_of(&b->subscript[s].form, true, MS_COLUMN_B(0));
+    ms_constraint row = row_of(&a->subscript[s].form, false, MS_COLUMN_A(0));
+    ms_constraint other = row_of(&b->subscript[s].form, true, MS_COLUMN_B(0));
     add(&row, &other, -1);
     if (!is_constant(&row)) {
       system->equal[system->equal_count++] = row;
@@ -89,7 +89,7 @@ static bool column_in_rows(const ms_system *system, uint32_t column) {
 
 /* 0 <= plus * column [+ also] <= extent - 1 */
 static void add_box(ms_system *system, uint32_t column, int32_t also, int64_t low, int64_t high) {
-  ms_row row = {0};
+  ms_constraint row = {0};
   row.constant = -low;
   row.at[column] = 1;
   if (also >= 0) row.at[also] = 1;
@@ -164,7 +164,7 @@ static unknowns unknowns_of(const ms_system *system) {
   return found;
 }
 
-static void unite_row(uint32_t *parent, const unknowns *all, const ms_row *row) {
+static void unite_row(uint32_t *parent, const unknowns *all, const ms_constraint *row) {
   int32_t first = -1;
   for (uint32_t k = 0; k < all->count; k++) {
     uint32_t c = all->column[k];
@@ -196,7 +196,7 @@ uint32_t ms_system_parts(const ms_system *system, uint32_t *part) {
   return count;
 }
 
-static bool row_in_part(const ms_row *row, const unknowns *all, const uint32_t *part,
+static bool row_in_part(const ms_constraint *row, const unknowns *all, const uint32_t *part,
                         uint32_t wanted) {
   for (uint32_t k = 0; k < all->count; k++) {
     uint32_t c = all->column[k];

@@ -22,16 +22,16 @@
 #define MS_COLUMN_A(k) (2 * MS_MAX_DIMS + (k))
 #define MS_COLUMN_B(k) (2 * MS_MAX_DIMS + MS_MAX_INNER + (k))
 
-typedef struct ms_row {
+typedef struct ms_constraint {
   int64_t constant;
   int64_t at[MS_MAX_COLUMNS];
-} ms_row;
+} ms_constraint;
 
 typedef struct ms_system {
   bool used[MS_MAX_COLUMNS]; /* columns that are unknowns of this system */
   uint32_t equal_count, inequality_count;
-  ms_row equal[MS_MAX_EQUAL];
-  ms_row inequality[MS_MAX_INEQUALITY];
+  ms_constraint equal[MS_MAX_EQUAL];
+  ms_constraint inequality[MS_MAX_INEQUALITY];
 } ms_system;
 
 /* Fills the system of a pair of accesses to one group. With `reduce`, iterations t that no row
@@ -45,7 +45,7 @@ void ms_system_bound_pair(ms_system *system, const ms_form *a, const ms_form *b)
 
 /* Adds `row` >= 0; silently keeps the room for rows within bounds (callers add at most
  * 2 * MS_MAX_DIMS more). */
-void ms_system_bound(ms_system *system, const ms_row *row);
+void ms_system_bound(ms_system *system, const ms_constraint *row);
 
 /* Numbers the connected components of the used columns: part[c] is 0, 1, ... for used columns.
  * Returns how many there are. */

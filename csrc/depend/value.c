@@ -8,37 +8,39 @@
 #include "depend/scalar.h"
 #include "depend/slice.h"
 
-void ms_walk_store(ms_walk *walk, const ms_value *value) {
+void ms_walk_store(ms_walk *walk, const ms_abstract_value *value) {
   uint64_t before = walk->stored;
-  bool captured = value->kind == MS_VALUE_OTHER && value->captured;
+  bool captured = value->kind == MS_ABSTRACT_VALUE_OTHER && value->captured;
   walk->stored |= ms_walk_groups_of(walk, value);
   if (walk->stored != before || (captured && !walk->stored_captured)) walk->changed = true;
   walk->stored_captured = walk->stored_captured || captured;
 }
 
 /* What a variable is that may be either of two values. */
-ms_value ms_walk_either(const ms_walk *walk, const ms_value *a, const ms_value *b) {
-  bool simple_a = a->kind <= MS_VALUE_SCALAR, simple_b = b->kind <= MS_VALUE_SCALAR;
-  if (simple_a && simple_b) return ms_value_scalar();
+ms_abstract_value ms_walk_either(const ms_walk *walk, const ms_abstract_value *a,
+                                 const ms_abstract_value *b) {
+  bool simple_a = a->kind <= MS_ABSTRACT_VALUE_SCALAR,
+       simple_b = b->kind <= MS_ABSTRACT_VALUE_SCALAR;
+  if (simple_a && simple_b) return ms_abstract_value_scalar();
   uint64_t groups = ms_walk_groups_of(walk, a) | ms_walk_groups_of(walk, b);
-  ms_value value = ms_value_other(groups, a->captured || b->captured);
+  ms_abstract_value value = ms_abstract_value_other(groups, a->captured || b->captured);
   value.changes = a->changes || b->changes;
   value.impure = a->impure != NULL ? a->impure : b->impure;
   value.acts = a->acts | b->acts;
   value.objects = a->objects == b->objects || simple_b ? a->objects : simple_a ? b->objects : 0;
-  value.quiet = (simple_a || (a->kind == MS_VALUE_OTHER && a->quiet)) &&
-                (simple_b || (b->kind == MS_VALUE_OTHER && b->quiet));
-  value.data = (simple_a || (a->kind == MS_VALUE_OTHER && a->data)) &&
-               (simple_b || (b->kind == MS_VALUE_OTHER && b->data));
-  value.plain = (simple_a || (a->kind == MS_VALUE_OTHER && a->plain)) &&
-                (simple_b || (b->kind == MS_VALUE_OTHER && b->plain));
+  value.quiet = (simple_a || (a->kind == MS_ABSTRACT_VALUE_OTHER && a->quiet)) &&
+                (simple_b || (b->kind == MS_ABSTRACT_VALUE_OTHER && b->quiet));
+  value.data = (simple_a || (a->kind == MS_ABSTRACT_VALUE_OTHER && a->data)) &&
+               (simple_b || (b->kind == MS_ABSTRACT_VALUE_OTHER && b->data));
+  value.plain = (simple_a || (a->kind == MS_ABSTRACT_VALUE_OTHER && a->plain)) &&
+                (simple_b || (b->kind == MS_ABSTRACT_VALUE_OTHER && b->plain));
   return value;
 }
 
-void ms_walk_join(ms_walk *walk, ms_value **slot, const ms_value *value) {
-  ms_value scalar = ms_value_scalar();
-  ms_value joined = ms_walk_either(walk, *slot == NULL ? &scalar : *slot, value);
-  ms_value *old = *slot;
+void ms_walk_join(ms_walk *walk, ms_abstract_value **slot, const ms_abstract_value *value) {
+  ms_abstract_value scalar = ms_abstract_value_scalar();
+  ms_abstract_value joined = ms_walk_either(walk, *slot == NULL ? &scalar : *slot, value);
+  ms_abstract_value *old = *slot;
   if (old == NULL) {
     *slot = ms_arena_take(walk->arena, 1, sizeof **slot);
     if (*slot == NULL) {
@@ -56,8 +58,8 @@ void ms_walk_join(ms_walk *walk, ms_value **slot, const ms_value *value) {
   **slot = joined;
 }
 
-void ms_walk_set_symbol(ms_walk *walk, const ms_symbol *symbol, const ms_value *value) {
-  ms_value **slot = &walk->symbol_value[symbol->index];
+void ms_walk_set_symbol(ms_walk *walk, const ms_symbol *symbol, const ms_abstract_value *value) {
+  ms_abstract_value **slot = &walk->symbol_value[symbol->index];
   if (symbol->assigned) {
     ms_walk_hold(walk, symbol, value);
     ms_walk_join(walk, slot, value);
@@ -71,7 +73,7 @@ void ms_walk_set_symbol(ms_walk *walk, const ms_symbol *symbol, const ms_value *
   **slot = *value;
 }
 
-static void assign_name(ms_walk *walk, ms_node *target, const ms_value *value) {
+static void assign_name(ms_walk *walk, ms_node *target, const ms_abstract_value *value) {
   int64_t capture = ms_loop_capture_of(walk->loop, target);
   if (capture >= 0) {
     ms_meaning means = ms_walk_meaning(walk, (uint32_t)capture);
@@ -177,7 +179,8 @@ static void find_object_store(ms_walk *walk, bool proven, uint32_t objects, cons
       message);
 }
 
-void ms_walk_find_store(ms_walk *walk, bool proven, const ms_value *into, const ms_node *node) {
+void ms_walk_find_store(ms_walk *walk, bool proven, const ms_abstract_value *into,
+                        const ms_node *node) {
   if (walk->frame != NULL) {
     ms_walk_find(walk, MS_REASON_CHANGES, proven, node,
                  "let it return the new value instead of assigning an outer variable",
@@ -185,7 +188,7 @@ void ms_walk_find_store(ms_walk *walk, bool proven, const ms_value *into, const 
                  "its own copy of them");
     return;
   }
-  if (into != NULL && into->kind == MS_VALUE_OTHER && into->objects != 0) {
+  if (into != NULL && into->kind == MS_ABSTRACT_VALUE_OTHER && into->objects != 0) {
     find_object_store(walk, proven, into->objects, node);
     return;
   }
@@ -223,18 +226,18 @@ static bool is_in_table(const ms_walk *walk, uint32_t capture) {
 }
 
 /* Into an element or part of an array. */
-static void assign_view(ms_walk *walk, const ms_view *view, const ms_value *value,
+static void assign_view(ms_walk *walk, const ms_abstract_view *view, const ms_abstract_value *value,
                         ms_node *target) {
   bool row = view->range || ms_view_left(walk, view) > 0;
-  if (row) ms_walk_touch(walk, value, false, target); /* it is copied */
-  ms_walk_touch_view(walk, view, true, target);
+  if (row) ms_walk_record(walk, value, false, target); /* it is copied */
+  ms_walk_record_view(walk, view, true, target);
 }
 
-static void assign_elements(ms_walk *walk, const ms_value *place, const ms_value *value,
-                            ms_node *target) {
+static void assign_elements(ms_walk *walk, const ms_abstract_value *place,
+                            const ms_abstract_value *value, ms_node *target) {
   const ms_pieces all = ms_pieces_of(place);
   for (uint32_t p = 0; p < all.count; p++) {
-    if (all.piece[p].value.kind != MS_VALUE_VIEW) continue;
+    if (all.piece[p].value.kind != MS_ABSTRACT_VALUE_VIEW) continue;
     ms_outside_piece outside = ms_piece_enter(walk, &all, p);
     assign_view(walk, all.piece[p].value.view, value, target);
     ms_piece_leave(walk, &outside);
@@ -243,19 +246,19 @@ static void assign_elements(ms_walk *walk, const ms_value *place, const ms_value
 
 /* A[i] of a vector of numbers. */
 static bool is_number_of_array(ms_walk *walk, ms_node *node) {
-  ms_value object;
+  ms_abstract_value object;
   if (node->kind != MS_INDEX || ms_loop_capture_of(walk->loop, node) >= 0) return false;
   ms_walk_value(walk, node->kid[0], &object);
-  return ms_walk_is_indexed(walk, &object) && object.kind == MS_VALUE_VIEW &&
+  return ms_walk_is_indexed(walk, &object) && object.kind == MS_ABSTRACT_VALUE_VIEW &&
          ms_view_left(walk, object.view) == 1;
 }
 
-void ms_walk_assign(ms_walk *walk, ms_node *target, const ms_value *value) {
+void ms_walk_assign(ms_walk *walk, ms_node *target, const ms_abstract_value *value) {
   if (target->kind == MS_NAME) {
     assign_name(walk, target, value);
     return;
   }
-  ms_value object, place;
+  ms_abstract_value object, place;
   int64_t capture = ms_loop_capture_of(walk->loop, target);
   bool inlined = walk->frame != NULL;
   if (capture >= 0 && !inlined && ms_scalar_in_field(walk, (uint32_t)capture)) {
@@ -273,20 +276,20 @@ void ms_walk_assign(ms_walk *walk, ms_node *target, const ms_value *value) {
   ms_walk_value(walk, target->kid[0], &object);
   if (ms_walk_is_indexed(walk, &object)) {
     ms_walk_index(walk, &object, target->kid[1], target, &place);
-    if (place.kind == MS_VALUE_VIEW || place.pieces != NULL) {
+    if (place.kind == MS_ABSTRACT_VALUE_VIEW || place.pieces != NULL) {
       assign_elements(walk, &place, value, target);
     } else {
-      ms_walk_touch_groups(walk, ms_walk_groups_of(walk, &place), true, target);
+      ms_walk_record_groups(walk, ms_walk_groups_of(walk, &place), true, target);
     }
     return;
   }
-  ms_value key;
+  ms_abstract_value key;
   ms_walk_value(walk, target->kid[1], &key);
   ms_walk_event(walk, &object, MS_EVENT_ASSIGN, target);
-  bool plain = object.kind == MS_VALUE_OTHER && object.plain; /* itself no array */
+  bool plain = object.kind == MS_ABSTRACT_VALUE_OTHER && object.plain; /* itself no array */
   uint64_t groups = plain ? 0 : ms_walk_groups_of(walk, &object);
-  if (groups != 0) ms_walk_touch(walk, value, false, target);
-  ms_walk_touch_groups(walk, groups, true, target);
+  if (groups != 0) ms_walk_record(walk, value, false, target);
+  ms_walk_record_groups(walk, groups, true, target);
   ms_walk_store(walk, value);
   if (is_number_of_array(walk, target->kid[0])) {
     ms_walk_find(walk, MS_REASON_TABLE_WRITE, false, target,
@@ -294,8 +297,8 @@ void ms_walk_assign(ms_walk *walk, ms_node *target, const ms_value *value) {
                  "an element of the array is a number, and nothing can be stored into a number");
     return;
   }
-  bool captured =
-      object.kind <= MS_VALUE_SCALAR || (object.kind == MS_VALUE_OTHER && object.captured);
-  bool sure = object.kind == MS_VALUE_OTHER && object.plain;
+  bool captured = object.kind <= MS_ABSTRACT_VALUE_SCALAR ||
+                  (object.kind == MS_ABSTRACT_VALUE_OTHER && object.captured);
+  bool sure = object.kind == MS_ABSTRACT_VALUE_OTHER && object.plain;
   if (captured) ms_walk_find_store(walk, sure, &object, target);
 }

@@ -5,15 +5,15 @@
 
 #include "depend/walk.h"
 
-uint32_t ms_view_left(const ms_walk *walk, const ms_view *view) {
+uint32_t ms_view_left(const ms_walk *walk, const ms_abstract_view *view) {
   if (view->open != NULL) return view->open_count;
   return walk->bindings[view->binding].dim_count - view->subscript_count;
 }
 
 /* A copy whose dimensions without a subscript are listed, as `*open`; NULL without memory. */
-static ms_view *open_view(ms_walk *walk, const ms_view *of, ms_open **open) {
+static ms_abstract_view *open_view(ms_walk *walk, const ms_abstract_view *of, ms_open **open) {
   const ms_binding *binding = &walk->bindings[of->binding];
-  ms_view *view = ms_walk_new_view(walk, of->binding);
+  ms_abstract_view *view = ms_walk_new_view(walk, of->binding);
   *open = ms_arena_take(walk->arena, binding->dim_count + 1, sizeof **open);
   walk->failed = walk->failed || *open == NULL;
   if (view == NULL || *open == NULL) return NULL;
@@ -27,19 +27,19 @@ static ms_view *open_view(ms_walk *walk, const ms_view *of, ms_open **open) {
   }
   for (uint32_t k = 0; k < view->open_count; k++) {
     (*open)[k].dim = of->subscript_count + k;
-    (*open)[k].length = ms_form_of(binding->dims[of->subscript_count + k]);
+    (*open)[k].length = ms_form_constant(binding->dims[of->subscript_count + k]);
   }
   return view;
 }
 
-static bool is_whole(const ms_walk *walk, const ms_view *view, const ms_open *open) {
+static bool is_whole(const ms_walk *walk, const ms_abstract_view *view, const ms_open *open) {
   return ms_form_is_constant(&open->first) && open->first.constant == 0 &&
          ms_form_is_constant(&open->length) &&
          open->length.constant == walk->bindings[view->binding].dims[open->dim];
 }
 
 /* Where the last dimensions are left as they are, the view is a row, as subscripts make it. */
-static void close_row(const ms_walk *walk, ms_view *view) {
+static void close_row(const ms_walk *walk, ms_abstract_view *view) {
   uint32_t count = view->subscript_count - view->open_count;
   for (uint32_t k = 0; k < view->open_count; k++) {
     if (view->open[k].dim != count + k || !is_whole(walk, view, &view->open[k])) return;
@@ -50,26 +50,28 @@ static void close_row(const ms_walk *walk, ms_view *view) {
 }
 
 /* An argument that is a dimension of the view: its number from 0. */
-static bool is_dimension(const ms_view *view, const ms_value *value, uint32_t *number) {
-  if (value->kind != MS_VALUE_NUMBER || !ms_form_is_constant(&value->form)) return false;
+static bool is_dimension(const ms_abstract_view *view, const ms_abstract_value *value,
+                         uint32_t *number) {
+  if (value->kind != MS_ABSTRACT_VALUE_NUMBER || !ms_form_is_constant(&value->form)) return false;
   if (value->form.constant < 1 || value->form.constant > view->open_count) return false;
   *number = (uint32_t)value->form.constant - 1;
   return true;
 }
 
-void ms_view_subscribe(ms_view *view, uint32_t number, const ms_value *value) {
+void ms_view_subscribe(ms_abstract_view *view, uint32_t number, const ms_abstract_value *value) {
   const ms_open *open = &view->open[number];
   ms_subscript *subscript = &view->subscript[open->dim];
   bool first = ms_form_is_constant(&open->first) && open->first.constant == 0;
   if (first) {
-    *subscript = ms_value_subscript(value);
+    *subscript = ms_abstract_value_subscript(value);
     return;
   }
-  subscript->known = value->kind == MS_VALUE_NUMBER &&
+  subscript->known = value->kind == MS_ABSTRACT_VALUE_NUMBER &&
                      ms_form_add(&subscript->form, &open->first, &value->form, 1);
 }
 
-static bool select_position(ms_view *view, ms_open *open, const ms_value *values, uint32_t count) {
+static bool select_position(ms_abstract_view *view, ms_open *open, const ms_abstract_value *values,
+                            uint32_t count) {
   uint32_t at;
   if (count != 2 || view->open_count < 2 || !is_dimension(view, &values[0], &at)) return false;
   ms_view_subscribe(view, at, &values[1]);
@@ -78,17 +80,20 @@ static bool select_position(ms_view *view, ms_open *open, const ms_value *values
   return true;
 }
 
-static bool narrow_dimension(ms_view *view, ms_open *open, const ms_value *values, uint32_t count) {
+static bool narrow_dimension(ms_abstract_view *view, ms_open *open, const ms_abstract_value *values,
+                             uint32_t count) {
   uint32_t at;
-  const ms_form one = ms_form_of(1);
+  const ms_form one = ms_form_constant(1);
   if (count != 3 || !is_dimension(view, &values[0], &at)) return false;
-  if (values[1].kind != MS_VALUE_NUMBER || values[2].kind != MS_VALUE_NUMBER) return false;
+  if (values[1].kind != MS_ABSTRACT_VALUE_NUMBER || values[2].kind != MS_ABSTRACT_VALUE_NUMBER)
+    return false;
   open[at].length = values[2].form;
   return ms_form_add(&open[at].first, &open[at].first, &values[1].form, 1) &&
          ms_form_add(&open[at].first, &open[at].first, &one, -1);
 }
 
-static bool exchange(const ms_view *view, ms_open *open, const ms_value *values, uint32_t count) {
+static bool exchange(const ms_abstract_view *view, ms_open *open, const ms_abstract_value *values,
+                     uint32_t count) {
   uint32_t a = 0, b = 1;
   if (view->open_count < 2) return false;
   if (count > 0 && !is_dimension(view, &values[0], &a)) return false;
@@ -100,31 +105,31 @@ static bool exchange(const ms_view *view, ms_open *open, const ms_value *values,
 }
 
 /* Any elements of an array. */
-static void some_part(ms_walk *walk, const ms_view *of, ms_value *value) {
-  ms_view *part = ms_walk_new_view(walk, of->binding);
+static void some_part(ms_walk *walk, const ms_abstract_view *of, ms_abstract_value *value) {
+  ms_abstract_view *part = ms_walk_new_view(walk, of->binding);
   if (part == NULL) return;
   part->range = true;
   part->subscript_count = walk->bindings[of->binding].dim_count;
-  *value = (ms_value){.kind = MS_VALUE_VIEW, .view = part};
+  *value = (ms_abstract_value){.kind = MS_ABSTRACT_VALUE_VIEW, .view = part};
 }
 
-void ms_view_part(ms_walk *walk, const ms_view *of, const char *method, const ms_value *values,
-                  uint32_t count, ms_value *value) {
+void ms_view_part(ms_walk *walk, const ms_abstract_view *of, const char *method,
+                  const ms_abstract_value *values, uint32_t count, ms_abstract_value *value) {
   ms_open *open;
   some_part(walk, of, value);
-  ms_view *view = of->range ? NULL : open_view(walk, of, &open);
+  ms_abstract_view *view = of->range ? NULL : open_view(walk, of, &open);
   if (view == NULL) return;
   bool known = strcmp(method, "select") == 0   ? select_position(view, open, values, count)
                : strcmp(method, "narrow") == 0 ? narrow_dimension(view, open, values, count)
                                                : exchange(view, open, values, count);
   if (!known) return;
   close_row(walk, view);
-  *value = (ms_value){.kind = MS_VALUE_VIEW, .view = view};
+  *value = (ms_abstract_value){.kind = MS_ABSTRACT_VALUE_VIEW, .view = view};
 }
 
 /* A variable over the positions of a dimension that is left; false where there are too many. */
 static bool quantify(ms_walk *walk, const ms_open *open, ms_subscript *subscript) {
-  ms_form variable = {0}, one = ms_form_of(1);
+  ms_form variable = {0}, one = ms_form_constant(1);
   ms_inner inner = {.total = ms_form_is_constant(&open->length) && open->length.constant >= 1};
   if (walk->scope_count == MS_MAX_INNER) return false;
   variable.at[MS_MAX_DIMS + walk->scope_count] = 1;
@@ -135,7 +140,7 @@ static bool quantify(ms_walk *walk, const ms_open *open, ms_subscript *subscript
   return true;
 }
 
-void ms_view_elements(ms_walk *walk, const ms_view *view, ms_subscript *subscript) {
+void ms_view_elements(ms_walk *walk, const ms_abstract_view *view, ms_subscript *subscript) {
   memcpy(subscript, view->subscript, view->subscript_count * sizeof *subscript);
   for (uint32_t k = 0; k < view->open_count; k++) {
     ms_subscript *each = &subscript[view->open[k].dim];

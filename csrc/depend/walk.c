@@ -16,10 +16,11 @@ static bool is_open(const ms_node *node) {
   return node->kind == MS_CALL || node->kind == MS_METHOD || node->kind == MS_VARARG;
 }
 
-ms_value ms_walk_beyond(const ms_walk *walk, const ms_value *first) {
-  if (first->kind <= MS_VALUE_SCALAR) return ms_value_scalar();
-  if (first->kind == MS_VALUE_VIEW) return ms_value_other(ms_walk_groups_of(walk, first), false);
-  ms_value value = *first;
+ms_abstract_value ms_walk_beyond(const ms_walk *walk, const ms_abstract_value *first) {
+  if (first->kind <= MS_ABSTRACT_VALUE_SCALAR) return ms_abstract_value_scalar();
+  if (first->kind == MS_ABSTRACT_VALUE_VIEW)
+    return ms_abstract_value_other(ms_walk_groups_of(walk, first), false);
+  ms_abstract_value value = *first;
   value.exact = value.callable = value.plain = false;
   value.truth = NULL;
   value.pieces = NULL;
@@ -28,9 +29,10 @@ ms_value ms_walk_beyond(const ms_walk *walk, const ms_value *first) {
 
 /* Evaluates `count` expressions and hands the value for each of `targets` to `give`. */
 static void distribute(ms_walk *walk, ms_node **values, uint32_t count, uint32_t targets,
-                       void (*give)(ms_walk *, void *, uint32_t, const ms_value *), void *context) {
+                       void (*give)(ms_walk *, void *, uint32_t, const ms_abstract_value *),
+                       void *context) {
   enum { FEW = 4 };
-  ms_value few[FEW], *all = few, last = ms_value_scalar();
+  ms_abstract_value few[FEW], *all = few, last = ms_abstract_value_scalar();
   if (count > FEW) all = ms_arena_take(walk->arena, count, sizeof *all);
   if (all == NULL) {
     walk->failed = true;
@@ -40,16 +42,18 @@ static void distribute(ms_walk *walk, ms_node **values, uint32_t count, uint32_t
   bool open = count > 0 && is_open(values[count - 1]);
   if (count > 0) last = all[count - 1];
   for (uint32_t k = 0; k < targets; k++) {
-    ms_value value = k < count ? all[k] : open ? ms_walk_beyond(walk, &last) : ms_value_scalar();
+    ms_abstract_value value = k < count ? all[k]
+                              : open    ? ms_walk_beyond(walk, &last)
+                                        : ms_abstract_value_scalar();
     give(walk, context, k, &value);
   }
 }
 
-static void give_symbol(ms_walk *walk, void *context, uint32_t k, const ms_value *value) {
+static void give_symbol(ms_walk *walk, void *context, uint32_t k, const ms_abstract_value *value) {
   ms_walk_set_symbol(walk, ((ms_node *)context)->symbols[k], value);
 }
 
-static void give_target(ms_walk *walk, void *context, uint32_t k, const ms_value *value) {
+static void give_target(ms_walk *walk, void *context, uint32_t k, const ms_abstract_value *value) {
   ms_walk_assign(walk, ((ms_node *)context)->kid[k], value);
 }
 
@@ -70,47 +74,50 @@ static void walk_maybe(ms_walk *walk, ms_node *block) {
 
 /* Ends that are a quadratic apart from what is affine, as of `for p = row + 1, row + i`, become
  * those of a loop from 0; what that begins at. */
-static ms_value take_start(ms_walk *walk, ms_value *ends) {
+static ms_abstract_value take_start(ms_walk *walk, ms_abstract_value *ends) {
   const ms_form none = {0};
-  ms_value zero = ms_value_number(&none), start = ends[0], length = ms_value_scalar();
-  if (start.quadratic == NULL || !ms_value_is_number(&ends[1])) return zero;
+  ms_abstract_value zero = ms_abstract_value_number(&none), start = ends[0],
+                    length = ms_abstract_value_scalar();
+  if (start.quadratic == NULL || !ms_abstract_value_is_number(&ends[1])) return zero;
   ms_walk_operate(walk, MS_OP_SUB, &ends[1], &start, &length);
-  if (length.kind != MS_VALUE_NUMBER) return zero;
+  if (length.kind != MS_ABSTRACT_VALUE_NUMBER) return zero;
   ends[0] = zero;
   ends[1] = length;
   return start;
 }
 
 /* The variable of a loop from there. */
-static ms_value variable_from(ms_walk *walk, const ms_value *start, const ms_form *variable) {
-  const ms_value number = ms_value_number(variable);
-  ms_value value = ms_value_scalar();
+static ms_abstract_value variable_from(ms_walk *walk, const ms_abstract_value *start,
+                                       const ms_form *variable) {
+  const ms_abstract_value number = ms_abstract_value_number(variable);
+  ms_abstract_value value = ms_abstract_value_scalar();
   ms_walk_operate(walk, MS_OP_ADD, start, &number, &value);
   return value;
 }
 
 static void walk_numeric(ms_walk *walk, ms_node *node) {
-  ms_value ends[3];
+  ms_abstract_value ends[3];
   ms_trips trips = {.loop = node};
-  ms_form one = ms_form_of(1), variable;
+  ms_form one = ms_form_constant(1), variable;
   const ms_guard *guard = walk->guard;
   uint32_t scope = walk->scope_count, breaks = walk->breaks;
   ms_walk_value(walk, node->kid[0], &ends[0]);
   ms_walk_value(walk, node->kid[1], &ends[1]);
-  ends[2] = ms_value_number(&one);
+  ends[2] = ms_abstract_value_number(&one);
   if (node->kid[2] != NULL) ms_walk_value(walk, node->kid[2], &ends[2]);
-  const ms_value start = take_start(walk, ends);
+  const ms_abstract_value start = take_start(walk, ends);
   ms_walk_count_trips(walk, &trips, ends);
   uint32_t outside = walk->scope_count;
   bool exact = true;
   bool known = ms_walk_quantify(walk, ends, &variable, &exact);
-  ms_value value = known ? variable_from(walk, &start, &variable) : ms_value_scalar();
-  if (node->symbols[0]->assigned) value = ms_value_scalar();
+  ms_abstract_value value =
+      known ? variable_from(walk, &start, &variable) : ms_abstract_value_scalar();
+  if (node->symbols[0]->assigned) value = ms_abstract_value_scalar();
   ms_walk_set_symbol(walk, node->symbols[0], &value);
   bool possible = !known || !exact || ms_walk_leaves(node);
   walk->possible += possible;
   walk->loops++;
-  trips.counted = known && ends[0].kind == MS_VALUE_NUMBER;
+  trips.counted = known && ends[0].kind == MS_ABSTRACT_VALUE_NUMBER;
   if (trips.counted) trips.counter.at[MS_MAX_DIMS + walk->scope_count - 1] = 1;
   ms_walk_begin_trips(walk, &trips);
   ms_walk_block(walk, node->kid[3]);
@@ -122,13 +129,16 @@ static void walk_numeric(ms_walk *walk, ms_node *node) {
   walk->breaks = breaks;
 }
 
-static void give_iterated(ms_walk *walk, void *context, uint32_t k, const ms_value *value) {
+static void give_iterated(ms_walk *walk, void *context, uint32_t k,
+                          const ms_abstract_value *value) {
   ms_node *node = context;
   if (k > 0) return;
   for (uint32_t s = 0; s < node->symbol_count; s++) {
-    bool key = s == 0 && value->kind == MS_VALUE_OTHER && value->plain;
-    ms_value each = value->kind == MS_VALUE_OTHER && !key ? *value : ms_value_scalar();
-    if (value->kind == MS_VALUE_VIEW) each = ms_value_other(ms_walk_groups_of(walk, value), false);
+    bool key = s == 0 && value->kind == MS_ABSTRACT_VALUE_OTHER && value->plain;
+    ms_abstract_value each =
+        value->kind == MS_ABSTRACT_VALUE_OTHER && !key ? *value : ms_abstract_value_scalar();
+    if (value->kind == MS_ABSTRACT_VALUE_VIEW)
+      each = ms_abstract_value_other(ms_walk_groups_of(walk, value), false);
     each.plain = each.callable = false;
     each.truth = NULL;
     each.pieces = NULL;
@@ -148,7 +158,7 @@ static void walk_statements(ms_walk *walk, ms_node *block) {
 }
 
 static void walk_repeat(ms_walk *walk, ms_node *node) {
-  ms_value unused;
+  ms_abstract_value unused;
   const ms_guard *guard = walk->guard;
   ms_entrance outer = ms_walk_enter(walk);
   uint32_t scope = walk->scope_count, breaks = walk->breaks;
@@ -166,11 +176,11 @@ static void walk_repeat(ms_walk *walk, ms_node *node) {
 }
 
 static void walk_return(ms_walk *walk, ms_node *node) {
-  const ms_value nothing = ms_value_scalar();
+  const ms_abstract_value nothing = ms_abstract_value_scalar();
   bool called = walk->functions == 0 && walk->returns != NULL;
   if (called && node->kids == 0) ms_returns_add(walk, node, &nothing);
   for (uint32_t k = 0; k < node->kids; k++) {
-    ms_value value;
+    ms_abstract_value value;
     ms_walk_value(walk, node->kid[k], &value);
     if (called) ms_returns_add(walk, node, &value);
     if (walk->functions > 0) {
@@ -198,7 +208,7 @@ void ms_walk_block(ms_walk *walk, ms_node *block) {
 
 void ms_walk_function(ms_walk *walk, ms_function *function) {
   const ms_guard *guard = walk->guard;
-  ms_value any = ms_value_other(UINT64_MAX, true);
+  ms_abstract_value any = ms_abstract_value_other(UINT64_MAX, true);
   uint32_t loops = walk->loops;
   for (uint32_t p = 0; p < function->parameter_count; p++)
     ms_walk_set_symbol(walk, function->parameters[p], &any);
@@ -211,7 +221,7 @@ void ms_walk_function(ms_walk *walk, ms_function *function) {
 }
 
 static void walk_local_function(ms_walk *walk, ms_node *node) {
-  ms_value value = ms_value_other(0, false);
+  ms_abstract_value value = ms_abstract_value_other(0, false);
   value.plain = true;
   value.literal = ms_walk_only_called(node->kid[0]);
   ms_walk_set_symbol(walk, node->symbols[0], &value);
@@ -219,7 +229,7 @@ static void walk_local_function(ms_walk *walk, ms_node *node) {
 }
 
 static void walk_statement(ms_walk *walk, ms_node *node) {
-  ms_value value = ms_value_other(0, false);
+  ms_abstract_value value = ms_abstract_value_other(0, false);
   switch (node->kind) {
     case MS_LOCAL:
       distribute(walk, node->kid, node->kids, node->symbol_count, give_symbol, node);

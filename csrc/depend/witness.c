@@ -18,7 +18,7 @@ static bool earliest(const ms_conflicts *conflicts, const ms_meeting *meeting, i
       ms_system_of_pair(system, conflicts->domain, meeting->earlier, meeting->later, false);
   for (uint32_t k = 0; found && k < conflicts->domain->dim_count; k++) {
     int8_t sign = meeting->cell.sign[k];
-    ms_row low = {.constant = sign == 0 ? 0 : -1}, high = {0};
+    ms_constraint low = {.constant = sign == 0 ? 0 : -1}, high = {0};
     low.at[MS_COLUMN_D(k)] = sign == 0 ? 1 : sign;
     high.at[MS_COLUMN_D(k)] = -1;
     ms_system_bound(system, &low);

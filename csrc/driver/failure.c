@@ -41,12 +41,12 @@ static bool is_earlier(const ms_failure *first, const ms_failure *next, const ch
 /* Tells the workers which blocks need not be run. */
 static void publish_limit(ms_session *session) {
   for (uint32_t i = 0; i < session->config.workers; i++) {
-    ms_status *status = session->members[i].status;
-    if (status != NULL) ms_board_limit(status, session->jobs, session->run->first.turn);
+    ms_status_page *status = session->members[i].status;
+    if (status != NULL) ms_status_page_limit(status, session->jobs, session->run->first.turn);
   }
 }
 
-void ms_failure_take(ms_session *session, ms_member *member, const ms_frame *frame,
+void ms_failure_take(ms_session *session, ms_worker_handle *member, const ms_frame *frame,
                      const char *payload) {
   ms_run *run = session->run;
   if (run->failed) return;
@@ -76,7 +76,7 @@ void ms_failure_take(ms_session *session, ms_member *member, const ms_frame *fra
 
 /* Whether a worker has blocks before it that count, or has told of a failure that has not arrived.
  */
-static bool has_due(const ms_session *session, const ms_member *member) {
+static bool has_due(const ms_session *session, const ms_worker_handle *member) {
   const ms_schedule *schedule = session->schedule;
   const ms_run *run = session->run;
   uint32_t finished = ms_recover_finished(session, member->number);
@@ -86,15 +86,15 @@ static bool has_due(const ms_session *session, const ms_member *member) {
     if (counts && block != run->first.block) return true;
     if (!counts && schedule->grid.together == 0) break; /* later ones have later turns */
   }
-  const ms_status *status = &session->board[member->number];
-  return ms_board_failures(status, session->jobs) != member->failures;
+  const ms_status_page *status = &session->board[member->number];
+  return ms_status_page_failures(status, session->jobs) != member->failures;
 }
 
 void ms_failure_settle(ms_session *session) {
   const ms_run *run = session->run;
   if (run->failed || !run->first.any) return;
   for (uint32_t i = 0; i < session->config.workers; i++) {
-    const ms_member *member = &session->members[i];
+    const ms_worker_handle *member = &session->members[i];
     if (member->working && has_due(session, member)) return;
   }
   raise(session);

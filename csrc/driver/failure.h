@@ -16,7 +16,7 @@
 #include "driver/session_state.h"
 
 /* A worker tells of a failure. */
-void ms_failure_take(ms_session *session, ms_member *member, const ms_frame *frame,
+void ms_failure_take(ms_session *session, ms_worker_handle *member, const ms_frame *frame,
                      const char *payload);
 
 /* Fails the job if one of its blocks has failed and none that counts is left. */

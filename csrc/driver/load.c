@@ -11,18 +11,18 @@
 
 #define DEATH_WAIT 50 /* ms in which a worker that cannot be reached turns out to be dead */
 
-/* Completes the items with their places in segments, and checks them. */
-static int complete_items(const ms_session *session, ms_run *run) {
+/* Completes the operands with their places in segments, and checks them. */
+static int complete_operands(const ms_session *session, ms_run *run) {
   const ms_job *job = run->job;
-  run->items = calloc((size_t)job->item_count + 1, sizeof *run->items);
-  run->boxes = calloc((size_t)job->item_count + 1, sizeof *run->boxes);
-  if (run->items == NULL || run->boxes == NULL) {
+  run->operands = calloc((size_t)job->operand_count + 1, sizeof *run->operands);
+  run->boxes = calloc((size_t)job->operand_count + 1, sizeof *run->boxes);
+  if (run->operands == NULL || run->boxes == NULL) {
     return ms_error_set(run->err, MS_WRK, "out of memory");
   }
-  for (uint32_t i = 0; i < job->item_count; i++) {
-    const ms_job_item *from = &job->items[i];
-    ms_item *item = &run->items[i];
-    *item = from->item;
+  for (uint32_t i = 0; i < job->operand_count; i++) {
+    const ms_job_operand *from = &job->operands[i];
+    ms_operand *operand = &run->operands[i];
+    *operand = from->operand;
     if (session->config.shared) {
       const ms_segment *segment = from->segment;
       if (segment == NULL || from->data < segment->base ||
@@ -30,23 +30,24 @@ static int complete_items(const ms_session *session, ms_run *run) {
         return ms_error_set(run->err, MS_ARR, "array %u of the loop is not in shared memory",
                             i + 1);
       }
-      item->segment = segment->id;
-      item->segment_size = segment->size;
-      item->place = (uint64_t)(from->data - segment->base);
+      operand->segment = segment->id;
+      operand->segment_size = segment->size;
+      operand->place = (uint64_t)(from->data - segment->base);
     }
-    if (ms_item_check(item, i, &job->grid, session->config.shared, run->err) != 0) return -1;
+    if (ms_operand_check(operand, i, &job->grid, session->config.shared, run->err) != 0) return -1;
     const ms_needs *needs = from->needs;
-    if (needs != NULL && (needs->filled != ms_grid_blocks(&job->grid) ||
-                          (uint64_t)needs->elements != ms_item_bytes(item) / item->element)) {
+    if (needs != NULL &&
+        (needs->filled != ms_grid_blocks(&job->grid) ||
+         (uint64_t)needs->elements != ms_operand_bytes(operand) / operand->element)) {
       return ms_error_set(run->err, MS_BUG, "what blocks need of array %u is of another loop",
                           i + 1);
     }
-    bool moves = item->movement == MS_MOVE_LOCAL || item->movement == MS_MOVE_ROTATED;
-    if (moves && !session->config.shared && job->bounds.start[item->cut] == NULL) {
+    bool moves = operand->movement == MS_MOVE_LOCAL || operand->movement == MS_MOVE_ROTATED;
+    if (moves && !session->config.shared && job->bounds.start[operand->cut] == NULL) {
       return ms_error_set(run->err, MS_BUG, "array %u of the loop moves along unknown bounds",
                           i + 1);
     }
-    run->boxes[i] = ms_item_box(item, from->data, false);
+    run->boxes[i] = ms_operand_box(operand, from->data, false);
   }
   return 0;
 }
@@ -84,18 +85,18 @@ static int choose_schedule(ms_session *session, ms_run *run) {
 }
 
 /* Rows that this worker is the first to use, those of neighbouring ranges together. */
-static int load_rows(ms_session *session, ms_member *member, ms_run *run, uint32_t number,
+static int load_rows(ms_session *session, ms_worker_handle *member, ms_run *run, uint32_t number,
                      ms_error *err) {
-  const ms_item *item = &run->items[number];
-  uint32_t ranges = run->job->grid.ranges[item->cut], first = 0, count = 0;
+  const ms_operand *operand = &run->operands[number];
+  uint32_t ranges = run->job->grid.ranges[operand->cut], first = 0, count = 0;
   for (uint32_t range = 0; range <= ranges; range++) {
     bool ours = range < ranges &&
-                ms_schedule_first_user(session->schedule, item->cut, range) == member->number;
-    if (count > 0 && !(ours && ms_item_joins(item))) {
+                ms_schedule_first_user(session->schedule, operand->cut, range) == member->number;
+    if (count > 0 && !(ours && ms_operand_joins(operand))) {
       int64_t lo, hi;
-      ms_item_rows(item, &run->job->bounds, first, first + count - 1, &lo, &hi);
-      ms_parcel parcel = ms_parcel_make(item, number, item->array_dim, lo, hi);
-      if (ms_member_post(member, parcel, err) != 0) return -1;
+      ms_operand_rows(operand, &run->job->bounds, first, first + count - 1, &lo, &hi);
+      ms_transfer parcel = ms_transfer_make(operand, number, operand->array_dim, lo, hi);
+      if (ms_worker_handle_post(member, parcel, err) != 0) return -1;
       count = 0;
     }
     if (ours && count++ == 0) first = range;
@@ -103,28 +104,29 @@ static int load_rows(ms_session *session, ms_member *member, ms_run *run, uint32
   return 0;
 }
 
-static int choose_parcels(ms_session *session, ms_member *member, ms_run *run, ms_error *err) {
-  ms_cached_trim(member, session->jobs);
-  for (uint32_t i = 0; i < run->job->item_count; i++) {
-    const ms_item *item = &run->items[i];
+static int choose_parcels(ms_session *session, ms_worker_handle *member, ms_run *run,
+                          ms_error *err) {
+  ms_residency_trim(member, session->jobs);
+  for (uint32_t i = 0; i < run->job->operand_count; i++) {
+    const ms_operand *operand = &run->operands[i];
     int failed;
-    if (item->movement > MS_MOVE_SERVED) ms_cached_disown(member, item->id);
-    if (item->movement == MS_MOVE_CACHED) {
-      failed = ms_cached_load(session, member, run, i, err);
-    } else if (item->movement == MS_MOVE_SERVED) {
-      failed = ms_cached_serve(session, member, run, i, err);
-    } else if (item->movement == MS_MOVE_LOCAL || item->movement == MS_MOVE_ROTATED) {
+    if (operand->movement > MS_MOVE_SERVED) ms_residency_disown(member, operand->id);
+    if (operand->movement == MS_MOVE_CACHED) {
+      failed = ms_residency_load(session, member, run, i, err);
+    } else if (operand->movement == MS_MOVE_SERVED) {
+      failed = ms_residency_serve(session, member, run, i, err);
+    } else if (operand->movement == MS_MOVE_LOCAL || operand->movement == MS_MOVE_ROTATED) {
       failed = load_rows(session, member, run, i, err);
     } else {
-      ms_parcel whole = ms_parcel_make(item, i, 0, 0, item->dims[0]);
-      failed = ms_member_post(member, whole, err);
+      ms_transfer whole = ms_transfer_make(operand, i, 0, 0, operand->dims[0]);
+      failed = ms_worker_handle_post(member, whole, err);
     }
     if (failed != 0) return -1;
   }
-  return ms_cached_serve_rest(member, run, err);
+  return ms_residency_serve_rest(member, run, err);
 }
 
-static int inform(ms_session *session, ms_member *member, ms_error *err) {
+static int inform(ms_session *session, ms_worker_handle *member, ms_error *err) {
   uint32_t workers = session->config.workers;
   ms_peer *peers = calloc(workers, sizeof *peers);
   if (peers == NULL) return ms_error_set(err, MS_WRK, "out of memory");
@@ -147,7 +149,7 @@ static bool workers_log(const ms_session *session, const ms_run *run) {
 }
 
 static ms_task_log log_place(const ms_session *session, const ms_run *run) {
-  const ms_block *log = &session->undo;
+  const ms_segment_block *log = &session->undo;
   return (ms_task_log){.segment = log->segment->id,
                        .segment_size = log->segment->size,
                        .place = log->offset,
@@ -163,9 +165,9 @@ static int write_tasks(ms_session *session, ms_run *run, bool resumes, ms_error 
   ms_task task = {.grid = job->grid,
                   .workers = session->schedule->workers,
                   .range_owner = session->schedule->range_owner,
-                  .item_count = job->item_count,
-                  .items = run->items,
-                  .bounds = session->config.shared && !logs ? (ms_bounds){{0}} : job->bounds,
+                  .operand_count = job->operand_count,
+                  .operands = run->operands,
+                  .bounds = session->config.shared && !logs ? (ms_range_starts){{0}} : job->bounds,
                   .log = logs ? log_place(session, run) : (ms_task_log){0},
                   .key = job->key,
                   .key_size = job->key_size,
@@ -174,7 +176,7 @@ static int write_tasks(ms_session *session, ms_run *run, bool resumes, ms_error 
   if (!resumes) ms_task_write(&task, &run->task);
   bool known = !resumes;
   for (uint32_t i = 0; i < session->schedule->workers; i++) {
-    known = known && ms_member_knows(&session->members[i], job->key, job->key_size);
+    known = known && ms_worker_handle_knows(&session->members[i], job->key, job->key_size);
   }
   task.kernel = job->kernel;
   task.kernel_size = job->kernel_size;
@@ -191,29 +193,30 @@ static int write_tasks(ms_session *session, ms_run *run, bool resumes, ms_error 
   return 0;
 }
 
-static int prepare_member(ms_session *session, ms_member *member, ms_run *run, ms_error *err) {
+static int prepare_member(ms_session *session, ms_worker_handle *member, ms_run *run,
+                          ms_error *err) {
   const ms_job *job = run->job;
   member->parcel_count = member->parcel_next = 0;
   member->task_sent = 0;
   member->data_frames = 0;
   member->task = &run->task;
-  if (!ms_member_knows(member, job->key, job->key_size)) {
+  if (!ms_worker_handle_knows(member, job->key, job->key_size)) {
     member->task = &run->task_with_kernel;
     if (job->kernel == NULL) return ms_error_set(err, MS_BUG, "a kernel without its text");
-    if (ms_member_learn(member, job, err) != 0) return -1;
+    if (ms_worker_handle_learn(member, job, err) != 0) return -1;
   }
   bool peers = !member->informed && member->lane == 0; /* who hand over by messages */
   if (peers && inform(session, member, err) != 0) return -1;
   if (!session->config.shared) return choose_parcels(session, member, run, err);
-  for (uint32_t i = 0; i < job->item_count; i++) {
-    if (ms_member_share(member, job->items[i].segment, err) != 0) return -1;
+  for (uint32_t i = 0; i < job->operand_count; i++) {
+    if (ms_worker_handle_share(member, job->operands[i].segment, err) != 0) return -1;
   }
-  if (workers_log(session, run)) return ms_member_share(member, session->undo.segment, err);
+  if (workers_log(session, run)) return ms_worker_handle_share(member, session->undo.segment, err);
   return 0;
 }
 
 /* A worker cannot be prepared: if it has died, nothing is lost yet. */
-static int fail_preparing(ms_session *session, ms_member *member, ms_run *run,
+static int fail_preparing(ms_session *session, ms_worker_handle *member, ms_run *run,
                           const ms_error *trouble) {
   if (trouble->code != MS_BUG && ms_child_wait(&member->child, DEATH_WAIT)) {
     ms_session_lose(session, member, NULL);
@@ -224,12 +227,12 @@ static int fail_preparing(ms_session *session, ms_member *member, ms_run *run,
 }
 
 int ms_load_prepare(ms_session *session, ms_run *run) {
-  if (complete_items(session, run) != 0 || choose_schedule(session, run) != 0 ||
+  if (complete_operands(session, run) != 0 || choose_schedule(session, run) != 0 ||
       ms_recover_prepare(session, run) != 0 || write_tasks(session, run, false, run->err) != 0) {
     return -1;
   }
   for (uint32_t i = 0; i < session->schedule->workers; i++) {
-    ms_member *member = &session->members[i];
+    ms_worker_handle *member = &session->members[i];
     if (!takes_part(session->schedule, i)) continue;
     ms_error trouble;
     ms_error_clear(&trouble);
@@ -238,7 +241,7 @@ int ms_load_prepare(ms_session *session, ms_run *run) {
     }
   }
   for (uint32_t i = 0; i < session->schedule->workers; i++) {
-    ms_member *member = &session->members[i];
+    ms_worker_handle *member = &session->members[i];
     member->working = takes_part(session->schedule, i);
     member->resumes = false;
     member->from = 0;
@@ -248,14 +251,14 @@ int ms_load_prepare(ms_session *session, ms_run *run) {
   return 0;
 }
 
-int ms_load_resume(ms_session *session, ms_member *member, ms_run *run, ms_error *err) {
+int ms_load_resume(ms_session *session, ms_worker_handle *member, ms_run *run, ms_error *err) {
   if (run->task_with_kernel.length == 0 && write_tasks(session, run, true, err) != 0) return -1;
   if (prepare_member(session, member, run, err) != 0) return -1;
   member->resumes = false;
   return 0;
 }
 
-static int send_task(ms_session *session, ms_member *member, ms_error *err) {
+static int send_task(ms_session *session, ms_worker_handle *member, ms_error *err) {
   size_t left = member->task->length - member->task_sent;
   size_t most = ms_link_piece(&member->link), take = left < most ? left : most;
   ms_frame frame = {
@@ -268,15 +271,15 @@ static int send_task(ms_session *session, ms_member *member, ms_error *err) {
 }
 
 /* Sends what one worker's window has room for. */
-static int send_some(ms_session *session, ms_member *member, ms_run *run, ms_error *err) {
+static int send_some(ms_session *session, ms_worker_handle *member, ms_run *run, ms_error *err) {
   while (member->working && !member->resumes && ms_link_open(&member->link)) {
     if (member->task_sent < member->task->length) {
       if (send_task(session, member, err) != 0) return -1;
     } else if (member->parcel_next < member->parcel_count) {
-      ms_parcel *parcel = &member->parcels[member->parcel_next];
+      ms_transfer *parcel = &member->parcels[member->parcel_next];
       int64_t before = parcel->next;
-      const ms_box *box = &run->boxes[parcel->item];
-      if (ms_parcel_send(parcel, box, &member->link, session->jobs, err) != 0) return -1;
+      const ms_strided *box = &run->boxes[parcel->operand];
+      if (ms_transfer_send(parcel, box, &member->link, session->jobs, err) != 0) return -1;
       run->outcome->moved += (uint64_t)(parcel->next - before) * parcel->element;
       if (parcel->next == parcel->count) member->parcel_next++;
     } else {
@@ -288,7 +291,7 @@ static int send_some(ms_session *session, ms_member *member, ms_run *run, ms_err
 
 int ms_load_send(ms_session *session, ms_run *run) {
   for (uint32_t i = 0; i < session->config.workers && !run->failed; i++) {
-    ms_member *member = &session->members[i];
+    ms_worker_handle *member = &session->members[i];
     ms_error trouble;
     ms_error_clear(&trouble);
     if (send_some(session, member, run, &trouble) != 0) {
@@ -300,21 +303,22 @@ int ms_load_send(ms_session *session, ms_run *run) {
 
 void ms_load_free(ms_session *session, ms_run *run) {
   for (uint32_t i = 0; i < session->config.workers; i++) {
-    ms_member *member = &session->members[i];
+    ms_worker_handle *member = &session->members[i];
     /* What was not sent to the end, or not waited for, is not there. */
     bool doubtful = run->failed && member->parcel_count > 0;
-    if (doubtful || member->parcel_next < member->parcel_count) ms_cached_trim(member, UINT64_MAX);
+    if (doubtful || member->parcel_next < member->parcel_count)
+      ms_residency_trim(member, UINT64_MAX);
     if (run->failed && member->task == &run->task_with_kernel) {
-      ms_member_unlearn(member);
+      ms_worker_handle_unlearn(member);
     }
     member->parcel_count = member->parcel_next = 0;
     member->task = NULL;
   }
-  ms_redo_free(&run->redo);
+  ms_block_checkpoint_free(&run->redo);
   ms_undo_free(&run->undo);
-  free(run->items);
+  free(run->operands);
   free(run->boxes);
-  run->items = NULL;
+  run->operands = NULL;
   run->boxes = NULL;
   ms_text_free(&run->task);
   ms_text_free(&run->task_with_kernel);

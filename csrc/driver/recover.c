@@ -31,20 +31,20 @@ static size_t rounded(size_t size) {
 /* Makes the session's log at least `size` bytes large; gives back one that is much larger than what
  * jobs have needed for a while. */
 static int take_log(ms_session *session, size_t size, ms_error *err) {
-  ms_block *log = &session->undo;
+  ms_segment_block *log = &session->undo;
   bool idle = log->size > SMALL_LOG && log->size / IDLE_FACTOR > size;
   session->undo_idle = idle ? session->undo_idle + 1 : 0;
   if (log->size >= size && session->undo_idle < IDLE_JOBS) return 0;
   session->undo_idle = 0;
-  ms_block_release(log);
-  if (size == 0 || ms_block_take(log, rounded(size), NULL) == 0) return 0;
+  ms_segment_block_release(log);
+  if (size == 0 || ms_segment_block_take(log, rounded(size), NULL) == 0) return 0;
   return ms_undo_room(log, size, err);
 }
 
 /* Takes room for the log and, where there is enough, for slots. */
 static int take_room(ms_session *session, ms_run *run) {
   ms_undo *undo = &run->undo;
-  ms_redo *redo = &run->redo;
+  ms_block_checkpoint *redo = &run->redo;
   if (redo->size > 0 && take_log(session, undo->size + redo->size, NULL) == 0) return 0;
   redo->size = 0;
   return take_log(session, undo->size, run->err);
@@ -53,28 +53,28 @@ static int take_room(ms_session *session, ms_run *run) {
 int ms_recover_prepare(ms_session *session, ms_run *run) {
   const ms_job *job = run->job;
   ms_undo *undo = &run->undo;
-  ms_redo *redo = &run->redo;
+  ms_block_checkpoint *redo = &run->redo;
   uint32_t workers = session->schedule->workers;
-  if (job->transaction &&
-      ms_undo_divide(undo, &job->grid, &job->bounds, run->items, job->item_count, run->err) != 0) {
+  if (job->transaction && ms_undo_divide(undo, &job->grid, &job->bounds, run->operands,
+                                         job->operand_count, run->err) != 0) {
     return -1;
   }
   if (job->transaction && ms_session_has_lanes(session) &&
-      ms_redo_divide(redo, undo, workers, run->err) != 0) {
+      ms_block_checkpoint_divide(redo, undo, workers, run->err) != 0) {
     return -1;
   }
   if (take_room(session, run) != 0) return -1;
   if (undo->size + redo->size == 0) return 0;
-  unsigned char *memory = ms_block_at(&session->undo);
-  void **data = calloc((size_t)job->item_count + 1, sizeof *data);
+  unsigned char *memory = ms_segment_block_at(&session->undo);
+  void **data = calloc((size_t)job->operand_count + 1, sizeof *data);
   if (data == NULL) return ms_error_set(run->err, MS_WRK, "out of memory");
-  for (uint32_t i = 0; i < job->item_count; i++) data[i] = job->items[i].data;
+  for (uint32_t i = 0; i < job->operand_count; i++) data[i] = job->operands[i].data;
   ms_undo_attach(undo, memory, data);
   ms_undo_clear(undo);
   free(data);
-  ms_redo_attach(redo, memory + undo->size,
-                 ms_board_shelf(session->board, session->config.workers, 0));
-  for (uint32_t w = 0; redo->size > 0 && w < workers; w++) ms_redo_clear(redo, w);
+  ms_block_checkpoint_attach(redo, memory + undo->size,
+                             ms_status_page_shelf(session->board, session->config.workers, 0));
+  for (uint32_t w = 0; redo->size > 0 && w < workers; w++) ms_block_checkpoint_clear(redo, w);
   return 0;
 }
 
@@ -89,7 +89,7 @@ void ms_recover_undo(ms_run *run) {
 /* ------------------------------------------------------------------------------- deaths */
 
 uint32_t ms_recover_finished(const ms_session *session, uint32_t worker) {
-  return ms_board_progress(&session->board[worker], session->jobs);
+  return ms_status_page_progress(&session->board[worker], session->jobs);
 }
 
 /* Takes blocks that are finished off the list of suspects. */
@@ -103,7 +103,7 @@ static void clear_suspects(const ms_session *session, ms_deaths *deaths) {
   }
 }
 
-void ms_recover_note(ms_session *session, const ms_member *member, uint32_t block) {
+void ms_recover_note(ms_session *session, const ms_worker_handle *member, uint32_t block) {
   ms_deaths *deaths = &session->run->deaths;
   clear_suspects(session, deaths);
   if (block == MS_NO_BLOCK || deaths->fresh_count == MS_MOST_REDOS) return;

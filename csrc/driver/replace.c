@@ -4,11 +4,11 @@
  * at the same place in the plan, while the others run.
  *
  * What the dead one had finished is there: its writes in shared memory, its results on its
- * shelf (redo.h). The block that it had begun is undone alone, from the image in the slot, and
- * nobody runs what comes after that block meanwhile. Plans fix every bit of their results, so it
- * gives the same again. Where that is not exact, or no image was kept, nothing is touched here and
- * the whole job is undone and run again (recover.c). The undo log still reaches back to the job's
- * beginning. */
+ * shelf (block_checkpoint.h). The block that it had begun is undone alone, from the image in the
+ * slot, and nobody runs what comes after that block meanwhile. Plans fix every bit of their
+ * results, so it gives the same again. Where that is not exact, or no image was kept, nothing is
+ * touched here and the whole job is undone and run again (recover.c). The undo log still reaches
+ * back to the job's beginning. */
 #include <string.h>
 
 #include "driver/interrupt.h"
@@ -17,32 +17,33 @@
 #define UP_WAIT    10000 /* ms for a replacement to come up */
 #define DEATH_WAIT 50    /* ms in which one that cannot be reached turns out to be dead */
 
-/* Where the elements of an item lie: first byte and end in its segment. */
-static void extent_of(const ms_item *item, uint64_t *first, uint64_t *end) {
+/* Where the elements of an operand lie: first byte and end in its segment. */
+static void extent_of(const ms_operand *operand, uint64_t *first, uint64_t *end) {
   uint64_t last = 0;
-  for (uint32_t d = 0; d < item->dim_count; d++) {
-    if (item->dims[d] > 0) last += (uint64_t)(item->dims[d] - 1) * (uint64_t)item->strides[d];
+  for (uint32_t d = 0; d < operand->dim_count; d++) {
+    if (operand->dims[d] > 0)
+      last += (uint64_t)(operand->dims[d] - 1) * (uint64_t)operand->strides[d];
   }
-  *first = item->place;
-  *end = item->place + (last + 1) * item->element;
+  *first = operand->place;
+  *end = operand->place + (last + 1) * operand->element;
 }
 
-/* Whether something that is written lies in the memory of another item: then no image of it can be
- * put back while others run. */
+/* Whether something that is written lies in the memory of another operand: then no image of it can
+ * be put back while others run. */
 static bool overlaps(const ms_run *run) {
-  for (uint32_t i = 0; i < run->job->item_count; i++) {
-    for (uint32_t k = 0; run->items[i].written && k < run->job->item_count; k++) {
+  for (uint32_t i = 0; i < run->job->operand_count; i++) {
+    for (uint32_t k = 0; run->operands[i].written && k < run->job->operand_count; k++) {
       uint64_t first, end, other_first, other_end;
-      if (k == i || run->items[k].segment != run->items[i].segment) continue;
-      extent_of(&run->items[i], &first, &end);
-      extent_of(&run->items[k], &other_first, &other_end);
+      if (k == i || run->operands[k].segment != run->operands[i].segment) continue;
+      extent_of(&run->operands[i], &first, &end);
+      extent_of(&run->operands[k], &other_first, &other_end);
       if (first < other_end && other_first < end) return true;
     }
   }
   return false;
 }
 
-static bool may_replace(ms_session *session, const ms_member *member, uint32_t block) {
+static bool may_replace(ms_session *session, const ms_worker_handle *member, uint32_t block) {
   ms_run *run = session->run;
   ms_deaths *deaths = &run->deaths;
   if (run->redo.size == 0 || run->failed || run->first.any || ms_interrupt_seen()) return false;
@@ -66,12 +67,12 @@ static bool is_finished(const ms_record *record, const void *context) {
 }
 
 /* Puts what the finished blocks of a dead worker report with what had come of it. */
-static bool take_report(ms_session *session, ms_member *member, uint32_t finished) {
-  const ms_redo *redo = &session->run->redo;
+static bool take_report(ms_session *session, ms_worker_handle *member, uint32_t finished) {
+  const ms_block_checkpoint *redo = &session->run->redo;
   ms_text *report = &session->run->outcome->reports[member->number];
   size_t size;
-  const char *rest =
-      ms_redo_rest(redo, member->number, finished, report->length - member->reported, &size);
+  const char *rest = ms_block_checkpoint_rest(redo, member->number, finished,
+                                              report->length - member->reported, &size);
   if (rest == NULL) return false;
   ms_text_append(report, rest, size);
   progress of = {.schedule = session->schedule, .worker = member->number, .finished = finished};
@@ -80,7 +81,7 @@ static bool take_report(ms_session *session, ms_member *member, uint32_t finishe
 }
 
 /* Says what happens to a worker, of which the user may want to know. */
-static void tell(ms_session *session, const ms_member *member, uint32_t block) {
+static void tell(ms_session *session, const ms_worker_handle *member, uint32_t block) {
   char how[128] = "";
   ms_child_describe(&member->child, how, sizeof how);
   ms_text_format(&session->notices, "worker %u (pid %ld) %s and is replaced%s\n",
@@ -90,24 +91,25 @@ static void tell(ms_session *session, const ms_member *member, uint32_t block) {
 }
 
 /* All that the worker had to do is done. */
-static void close_share(ms_session *session, ms_member *member, uint32_t finished) {
-  const ms_redo_slot *slot = ms_redo_at(&session->run->redo, member->number);
+static void close_share(ms_session *session, ms_worker_handle *member, uint32_t finished) {
+  const ms_block_checkpoint_slot *slot =
+      ms_block_checkpoint_at(&session->run->redo, member->number);
   uint64_t began = atomic_load(&session->board[member->number].began);
   session->run->outcome->shares[member->number] = (ms_share){.busy = atomic_load(&slot->busy),
                                                              .waited = atomic_load(&slot->waited),
                                                              .blocks = finished,
                                                              .began = began};
-  ms_member_bury(member);
+  ms_worker_handle_bury(member);
 }
 
 /* Starts the other process. */
-static void start(ms_session *session, ms_member *member, uint32_t finished) {
+static void start(ms_session *session, ms_worker_handle *member, uint32_t finished) {
   ms_run *run = session->run;
   ms_error trouble = {0};
-  ms_redo_inherit(&run->redo, member->number);
+  ms_block_checkpoint_inherit(&run->redo, member->number);
   member->reported = run->outcome->reports[member->number].length;
-  ms_member_bury(member);
-  if (ms_member_spawn(session, member, &trouble) != 0) {
+  ms_worker_handle_bury(member);
+  if (ms_worker_handle_spawn(session, member, &trouble) != 0) {
     ms_error_set(run->err, (ms_code)trouble.code, "%s", trouble.message);
     ms_run_fail(session, member->number, UINT32_MAX, 0);
     return;
@@ -118,12 +120,12 @@ static void start(ms_session *session, ms_member *member, uint32_t finished) {
   member->due = ms_session_clock() + (uint64_t)UP_WAIT * 1000000u;
 }
 
-bool ms_replace(ms_session *session, ms_member *member, uint32_t block) {
+bool ms_replace(ms_session *session, ms_worker_handle *member, uint32_t block) {
   ms_run *run = session->run;
   uint32_t finished = ms_recover_finished(session, member->number);
   if (!may_replace(session, member, block) || !take_report(session, member, finished)) return false;
   if (block != MS_NO_BLOCK) {
-    if (!ms_redo_undo(&run->redo, member->number, block)) return false;
+    if (!ms_block_checkpoint_undo(&run->redo, member->number, block)) return false;
     ms_recover_suspect(session, block);
     run->outcome->redone++;
   }
@@ -136,13 +138,13 @@ bool ms_replace(ms_session *session, ms_member *member, uint32_t block) {
     start(session, member, finished);
   }
   for (uint32_t w = 0; w < session->schedule->workers; w++) { /* it may have died before it did */
-    ms_board_ring(&session->board[w]);
+    ms_status_page_ring(&session->board[w]);
   }
   return true;
 }
 
 /* A replacement cannot be told of the job. */
-static void give_up(ms_session *session, ms_member *member, const ms_error *trouble) {
+static void give_up(ms_session *session, ms_worker_handle *member, const ms_error *trouble) {
   ms_run *run = session->run;
   if (trouble->code != MS_BUG && ms_child_wait(&member->child, DEATH_WAIT)) {
     ms_session_lose(session, member, NULL);
@@ -155,7 +157,7 @@ static void give_up(ms_session *session, ms_member *member, const ms_error *trou
 void ms_replace_resume(ms_session *session) {
   ms_run *run = session->run;
   for (uint32_t i = 0; i < session->schedule->workers && !run->failed; i++) {
-    ms_member *member = &session->members[i];
+    ms_worker_handle *member = &session->members[i];
     ms_error trouble = {0};
     if (!member->working || !member->resumes) continue;
     if (member->up) {

@@ -36,14 +36,14 @@ void ms_run_fail(ms_session *session, uint32_t worker, uint32_t block, uint32_t 
   run->outcome->block = block;
   run->deadline = ms_session_clock() + (uint64_t)grace * 1000000u;
   for (uint32_t i = 0; i < session->config.workers; i++) {
-    ms_member *member = &session->members[i];
+    ms_worker_handle *member = &session->members[i];
     if (!member->working) continue;
     if (member->task_sent == 0) { /* it has not heard of the job */
       member->working = false;
       continue;
     }
     atomic_store(&member->status->cancel, session->jobs);
-    ms_board_ring(member->status);
+    ms_status_page_ring(member->status);
     ms_frame frame = {.kind = MS_SAY_CANCEL, .job = session->jobs};
     ms_link_send(&member->link, frame, NULL, 0, NULL); /* a dead one is noticed by its channel */
   }
@@ -53,15 +53,15 @@ void ms_run_fail(ms_session *session, uint32_t worker, uint32_t block, uint32_t 
 static int take_elements(ms_run *run, const ms_frame *frame, const char *payload) {
   uint32_t number = (uint32_t)frame->a[0];
   if (run->failed) return 0;
-  if (number >= run->job->item_count || !run->items[number].written) return -1;
-  const ms_box *box = &run->boxes[number];
-  ms_undo_log_item(&run->undo, number);
-  if (frame->kind == MS_SAY_DATA) return ms_parcel_accept(frame, payload, box);
+  if (number >= run->job->operand_count || !run->operands[number].written) return -1;
+  const ms_strided *box = &run->boxes[number];
+  ms_undo_log_operand(&run->undo, number);
+  if (frame->kind == MS_SAY_DATA) return ms_transfer_accept(frame, payload, box);
   return ms_runs_apply(payload, (size_t)frame->size, box);
 }
 
 /* Takes what a worker has sent, or laid onto its shelf, of its report. */
-static void take_report(ms_session *session, const ms_member *member, const char *bytes,
+static void take_report(ms_session *session, const ms_worker_handle *member, const char *bytes,
                         size_t size) {
   ms_run *run = session->run;
   ms_text *report = &run->outcome->reports[member->number];
@@ -77,7 +77,7 @@ static void take_report(ms_session *session, const ms_member *member, const char
 }
 
 /* A worker is through with the job. */
-static void take_done(ms_session *session, ms_member *member, const ms_frame *frame,
+static void take_done(ms_session *session, ms_worker_handle *member, const ms_frame *frame,
                       const char *payload) {
   ms_run *run = session->run;
   uint32_t blocks = MS_DONE_BLOCKS(frame->a[3]);
@@ -96,12 +96,13 @@ static void take_done(ms_session *session, ms_member *member, const ms_frame *fr
     ms_run_fail(session, member->number, UINT32_MAX, GRACE);
   } else if (shelved > 0) {
     uint32_t workers = session->config.workers;
-    take_report(session, member, ms_board_shelf(session->board, workers, member->number), shelved);
-    ms_board_clear_shelf(session->board, workers, member->number, shelved);
+    take_report(session, member, ms_status_page_shelf(session->board, workers, member->number),
+                shelved);
+    ms_status_page_clear_shelf(session->board, workers, member->number, shelved);
   }
 }
 
-void ms_run_frame(ms_session *session, ms_member *member, const ms_frame *frame,
+void ms_run_frame(ms_session *session, ms_worker_handle *member, const ms_frame *frame,
                   const char *payload) {
   ms_run *run = session->run;
   switch (frame->kind) {
@@ -139,12 +140,12 @@ static void enforce_deadline(ms_session *session) {
   ms_run *run = session->run;
   if (run->deadline == 0 || ms_session_clock() < run->deadline) return;
   for (uint32_t i = 0; i < session->config.workers; i++) {
-    ms_member *member = &session->members[i];
+    ms_worker_handle *member = &session->members[i];
     if (!member->working) continue;
     ms_text_format(&session->notices,
                    "worker %u (pid %ld) reached no block end in time, was killed and is replaced\n",
                    member->number + 1, member->pid);
-    ms_member_bury(member);
+    ms_worker_handle_bury(member);
   }
 }
 
@@ -166,7 +167,7 @@ static void watch_progress(ms_session *session) {
   ms_progress progress = {.worker = UINT32_MAX, .block = UINT32_MAX};
   bool all_wait = true;
   for (uint32_t i = 0; i < session->config.workers; i++) {
-    const ms_member *member = &session->members[i];
+    const ms_worker_handle *member = &session->members[i];
     if (!member->working) continue;
     finished += atomic_load(&member->status->finished);
     uint64_t running = atomic_load(&member->status->running);
@@ -259,7 +260,8 @@ static void wait_for_all(ms_session *session, int interrupt) {
 
 /* After lost messages no link can be trusted: everyone is replaced. */
 static void replace_all(ms_session *session) {
-  for (uint32_t i = 0; i < session->config.workers; i++) ms_member_bury(&session->members[i]);
+  for (uint32_t i = 0; i < session->config.workers; i++)
+    ms_worker_handle_bury(&session->members[i]);
   ms_text_add(&session->notices, "messages were lost: all workers are replaced\n");
 }
 

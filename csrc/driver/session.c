@@ -68,7 +68,7 @@ uint64_t ms_session_jobs(const ms_session *session) {
 static void end_workers(ms_session *session, bool now) {
   uint32_t count = session->members == NULL ? 0 : session->config.workers;
   for (uint32_t i = 0; i < count; i++) {
-    ms_member *member = &session->members[i];
+    ms_worker_handle *member = &session->members[i];
     const ms_notice end = {.kind = MS_NOTICE_END};
     if (now) ms_child_signal(&member->child, SIGKILL);
     if (member->channel >= 0) ms_channel_send(member->channel, &end, sizeof end, -1, 0, NULL);
@@ -99,7 +99,7 @@ void ms_session_stop(ms_session **session) {
   unlist(gone);
   end_workers(gone, gone->run != NULL);
   for (uint32_t i = 0; gone->members != NULL && i < gone->config.workers; i++) {
-    ms_member_free(&gone->members[i]);
+    ms_worker_handle_free(&gone->members[i]);
   }
   if (gone->context != NULL) zmq_ctx_shutdown(gone->context);
   ms_zap_join(&gone->zap);
@@ -107,10 +107,10 @@ void ms_session_stop(ms_session **session) {
   ms_context_end(&gone->context);
   ms_directory_remove(&gone->directory);
   ms_schedule_destroy(&gone->schedule);
-  ms_block_release(&gone->undo);
+  ms_segment_block_release(&gone->undo);
   ms_text_free(&gone->notices);
   ms_text_free(&gone->joined);
-  ms_board_unmap(gone->board, gone->config.workers);
+  ms_status_page_unmap(gone->board, gone->config.workers);
   if (gone->board_fd >= 0) close(gone->board_fd);
   for (char **each = gone->command; each != NULL && *each != NULL; each++) free(*each);
   free(gone->command);
@@ -147,10 +147,10 @@ static void segment_gone(uint64_t id, void *context) {
   for (ms_session *session = sessions; session != NULL; session = session->next) {
     if (session->process != getpid() || session->thread != gettid()) continue;
     for (uint32_t i = 0; i < session->config.workers; i++) {
-      ms_member *member = &session->members[i];
-      if (member->channel >= 0) ms_member_unshare(member, id);
+      ms_worker_handle *member = &session->members[i];
+      if (member->channel >= 0) ms_worker_handle_unshare(member, id);
       for (uint32_t k = member->cached_count; k-- > 0;) {
-        if (member->cached[k].segment == id) ms_member_forget(member, k);
+        if (member->cached[k].segment == id) ms_worker_handle_forget(member, k);
       }
     }
   }
@@ -169,7 +169,7 @@ static void give_back_logs(void *context) {
     }
     pthread_mutex_unlock(&lock);
     if (session == NULL) return;
-    ms_block_release(&session->undo); /* tells segment_gone */
+    ms_segment_block_release(&session->undo); /* tells segment_gone */
   }
 }
 
@@ -200,7 +200,7 @@ static int open_router(ms_session *session, ms_error *err) {
   if (session->context == NULL) return -1;
   char address[MS_DIRECTORY_SIZE + 32];
   if (tcp) {
-    if (ms_keys_make(&session->keys, err) != 0) return -1;
+    if (ms_curve_keys_make(&session->keys, err) != 0) return -1;
     session->zap = ms_zap_start(session->context, &session->keys, err);
     if (session->zap == NULL) return -1;
     snprintf(address, sizeof address, "tcp://127.0.0.1:*");
@@ -232,10 +232,10 @@ static int open_session(ms_session *session, const ms_session_config *config, ms
   }
   for (uint32_t i = 0; i < config->workers; i++) {
     session->members[i] =
-        (ms_member){.number = i, .channel = -1, .child = {.pidfd = -1, .status = -1}};
+        (ms_worker_handle){.number = i, .channel = -1, .child = {.pidfd = -1, .status = -1}};
   }
   if (open_router(session, err) != 0) return -1;
-  session->board = ms_board_make(config->workers, &session->board_fd, err);
+  session->board = ms_status_page_make(config->workers, &session->board_fd, err);
   if (session->board == NULL) return -1;
   return ms_session_complete(session, err);
 }
@@ -271,9 +271,9 @@ ms_session *ms_session_start(const ms_session_config *config, ms_error *err) {
 void ms_session_forget(ms_session *session, uint64_t id) {
   if (session->process != getpid() || session->config.shared) return;
   for (uint32_t i = 0; i < session->config.workers; i++) {
-    ms_member *member = &session->members[i];
+    ms_worker_handle *member = &session->members[i];
     for (uint32_t k = member->cached_count; k-- > 0;) {
-      if (member->cached[k].id == id) ms_member_forget(member, k);
+      if (member->cached[k].id == id) ms_worker_handle_forget(member, k);
     }
   }
 }

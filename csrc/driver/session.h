@@ -4,7 +4,7 @@
  *
  * A session belongs to the thread that started it. A forked child of the driver holds a copy that
  * it can neither use nor harm: every call looks at the process id first. Nothing of a session
- * outlives the driver (see guard.h); sessions that were not stopped are stopped at exit. */
+ * outlives the driver (see exit_guard.h); sessions that were not stopped are stopped at exit. */
 #ifndef MS_DRIVER_SESSION_H
 #define MS_DRIVER_SESSION_H
 
@@ -15,7 +15,7 @@
 #include "array/segment.h"
 #include "base/error.h"
 #include "base/text.h"
-#include "job/item.h"
+#include "job/operand.h"
 #include "job/report.h"
 #include "plan/needs.h"
 #include "plan/schedule.h"
@@ -59,14 +59,14 @@ uint64_t ms_session_jobs(const ms_session *session);
 void ms_session_forget(ms_session *session, uint64_t id);
 
 /* One piece of memory that a job works on, as the driver holds it. */
-typedef struct ms_job_item {
-  ms_item item;              /* segment, segment_size and place are filled in by ms_session_run */
+typedef struct ms_job_operand {
+  ms_operand operand;        /* segment, segment_size and place are filled in by ms_session_run */
   unsigned char *data;       /* element [1]...[1] */
   const ms_segment *segment; /* that `data` lies in, NULL: none; needed where it is shared */
   const ms_needs *needs;     /* served: what each block needs, for the job's grid; NULL: all */
   const int64_t *offsets;    /* cached: rows offsets[b] .. offsets[b + 1] of the first dimension
                                 belong to block b; NULL: all rows to everyone */
-} ms_job_item;
+} ms_job_operand;
 
 /* What a wait without progress looks like from outside. */
 typedef struct ms_progress {
@@ -85,9 +85,9 @@ typedef struct ms_job {
   const uint64_t *weights; /* for each block, NULL: all equal */
   const uint64_t *loads;   /* for each range of the space axis, in place of the weights' sums */
   uint32_t workers;        /* at most so many take part; 0: all */
-  ms_bounds bounds;
-  const ms_job_item *items;
-  uint32_t item_count;
+  ms_range_starts bounds;
+  const ms_job_operand *operands;
+  uint32_t operand_count;
   uint32_t buffers; /* that blocks may put something into */
   bool transaction; /* of a failed job nothing remains; a job whose worker died runs again */
   /* Called whenever `patience` seconds (0: 10) went by without a finished block. May be NULL. */

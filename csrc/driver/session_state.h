@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
  * The inside of a session, shared by session.c (its life), wait.c (where the driver waits),
- * member.c (one worker process), load.c (what a worker is sent before a job), cached.c (what it
- * keeps of that), gather.c (what comes back), run.c (one job), failure.c (when a
- * block fails), replace.c (when a worker dies) and recover.c (after failures). */
+ * worker_handle.c (one worker process), load.c (what a worker is sent before a job), residency.c
+ * (what it keeps of that), gather.c (what comes back), run.c (one job), failure.c (when a block
+ * fails), replace.c (when a worker dies) and recover.c (after failures). */
 #ifndef MS_DRIVER_SESSION_STATE_H
 #define MS_DRIVER_SESSION_STATE_H
 
@@ -12,26 +12,26 @@
 #include "base/directory.h"
 #include "driver/session.h"
 #include "driver/spawn.h"
-#include "job/board.h"
-#include "job/parcel.h"
-#include "job/redo.h"
+#include "job/block_checkpoint.h"
 #include "job/setup.h"
 #include "job/spin.h"
+#include "job/status_page.h"
 #include "job/task.h"
+#include "job/transfer.h"
 #include "job/undo.h"
 #include "net/link.h"
 #include "net/zap.h"
 
-/* What a worker has of a cached or served item. */
-typedef struct ms_cached {
+/* What a worker has of a cached or served operand. */
+typedef struct ms_residency {
   uint64_t id, version, size;
   uint64_t segment; /* of the driver, that it lies in; 0: none */
   uint64_t used;    /* by this job last */
   int64_t lo, hi;   /* these rows, */
   uint64_t list;    /* or the elements of the list with this copy's number; 0: rows */
-} ms_cached;
+} ms_residency;
 
-typedef struct ms_member {
+typedef struct ms_worker_handle {
   uint32_t number, incarnation;
   ms_child child;
   long pid;      /* kept after its end, for messages */
@@ -41,15 +41,15 @@ typedef struct ms_member {
   bool informed; /* of the present peers */
   ms_peer peer;
   ms_link link;
-  ms_status *status;  /* its slot of the board; NULL: dead */
-  uint64_t *segments; /* ids that it has */
+  ms_status_page *status; /* its slot of the board; NULL: dead */
+  uint64_t *segments;     /* ids that it has */
   uint32_t segment_count;
   char **kernels; /* keys that it knows, with a length in front */
   uint32_t kernel_count;
   size_t kernel_bytes;
-  ms_cached *cached;
+  ms_residency *cached;
   uint32_t cached_count;
-  ms_wanted **wanted; /* lists for served items */
+  ms_index_list **wanted; /* lists for served operands */
   uint32_t wanted_count;
   /* The present job: */
   bool working;      /* DONE has not come */
@@ -61,9 +61,9 @@ typedef struct ms_member {
   const ms_text *task;
   size_t task_sent;
   uint64_t data_frames;
-  ms_parcel *parcels;
+  ms_transfer *parcels;
   uint32_t parcel_count, parcel_next;
-} ms_member;
+} ms_worker_handle;
 
 /* Processes in a row that may be killed before they are ready. */
 #define MS_MOST_STILLBORN 10
@@ -103,11 +103,11 @@ typedef struct ms_run {
   const ms_job *job;
   ms_outcome *outcome;
   ms_error *err;
-  ms_item *items; /* of the job, completed */
-  ms_box *boxes;
+  ms_operand *operands; /* of the job, completed */
+  ms_strided *boxes;
   ms_text task, task_with_kernel;
-  ms_undo undo; /* of a transaction */
-  ms_redo redo; /* where workers can be replaced one by one; else without slots */
+  ms_undo undo;             /* of a transaction */
+  ms_block_checkpoint redo; /* where workers can be replaced one by one; else without slots */
   ms_deaths deaths;
   ms_failure first;
   bool failed;       /* err is filled; only waiting for the rest */
@@ -125,20 +125,20 @@ struct ms_session {
   ms_session_config config;
   char **command; /* own copy */
   ms_directory directory;
-  ms_keys keys;
+  ms_curve_keys keys;
   void *context, *router;
   ms_zap *zap;
   char address[MS_ADDRESS_SIZE];
-  ms_status *board; /* a slot for each member */
+  ms_status_page *board; /* a slot for each member */
   int board_fd;
-  ms_member *members;
+  ms_worker_handle *members;
   zmq_pollitem_t *polled; /* router, interrupt, then a channel and a lane for each member */
   char *lane_room;        /* for a frame from a lane; NULL: there are no lanes */
   uint64_t jobs;
   uint32_t stillborn;    /* workers that were killed before they were ready, since all were up */
   ms_schedule *schedule; /* of the present or last job */
   ms_run *run;           /* NULL between jobs */
-  ms_block undo;         /* memory of undo logs, kept between jobs */
+  ms_segment_block undo; /* memory of undo logs, kept between jobs */
   uint32_t undo_idle;    /* jobs in a row that needed much less */
   ms_spin spin;          /* for the ends of jobs */
   ms_text joined;        /* what the last job's blocks have put into buffers */
@@ -154,46 +154,48 @@ int ms_session_wait(ms_session *session, int timeout, int interrupt, ms_error *e
 /* Starts workers that are missing and waits until all have said hello. */
 int ms_session_complete(ms_session *session, ms_error *err);
 
-/* member.c */
-int ms_member_spawn(ms_session *session, ms_member *member, ms_error *err);
+/* worker_handle.c */
+int ms_worker_handle_spawn(ms_session *session, ms_worker_handle *member, ms_error *err);
 /* MS_WRK: how a worker ended that never became one. */
-int ms_member_stillborn(const ms_session *session, const ms_member *member, ms_error *err);
-int ms_member_hello(ms_session *session, ms_member *member, const ms_frame *frame,
-                    const char *payload, ms_error *err);
+int ms_worker_handle_stillborn(const ms_session *session, const ms_worker_handle *member,
+                               ms_error *err);
+int ms_worker_handle_hello(ms_session *session, ms_worker_handle *member, const ms_frame *frame,
+                           const char *payload, ms_error *err);
 /* Kills what is left of a worker, reaps it, and frees what was known of it. */
-void ms_member_bury(ms_member *member);
-void ms_member_free(ms_member *member);
+void ms_worker_handle_bury(ms_worker_handle *member);
+void ms_worker_handle_free(ms_worker_handle *member);
 /* Gives it the descriptor of a segment unless it has it. */
-int ms_member_share(ms_member *member, const ms_segment *segment, ms_error *err);
-void ms_member_unshare(ms_member *member, uint64_t segment);
-/* Lets the worker free its copy of a cached item; the last one takes the place in the list. */
-void ms_member_forget(ms_member *member, uint32_t cached);
+int ms_worker_handle_share(ms_worker_handle *member, const ms_segment *segment, ms_error *err);
+void ms_worker_handle_unshare(ms_worker_handle *member, uint64_t segment);
+/* Lets the worker free its copy of a cached operand; the last one takes the place in the list. */
+void ms_worker_handle_forget(ms_worker_handle *member, uint32_t cached);
 /* The same for a list. */
-void ms_member_unlist(ms_member *member, uint32_t wanted);
-bool ms_member_knows(const ms_member *member, const char *key, size_t size);
+void ms_worker_handle_unlist(ms_worker_handle *member, uint32_t wanted);
+bool ms_worker_handle_knows(const ms_worker_handle *member, const char *key, size_t size);
 /* The worker will have job's kernel; it forgets all others when they are too many. */
-int ms_member_learn(ms_member *member, const ms_job *job, ms_error *err);
-void ms_member_unlearn(ms_member *member);
+int ms_worker_handle_learn(ms_worker_handle *member, const ms_job *job, ms_error *err);
+void ms_worker_handle_unlearn(ms_worker_handle *member);
 
 /* Has a parcel sent before the job begins. */
-int ms_member_post(ms_member *member, ms_parcel parcel, ms_error *err);
+int ms_worker_handle_post(ms_worker_handle *member, ms_transfer parcel, ms_error *err);
 
-/* cached.c: posts what a worker does not have yet of item number `number`: of a cached one the rows
- * that its blocks need, of a served one the elements on its list, or all if that is less. */
-int ms_cached_load(ms_session *session, ms_member *member, ms_run *run, uint32_t number,
-                   ms_error *err);
-int ms_cached_serve(ms_session *session, ms_member *member, ms_run *run, uint32_t number,
-                    ms_error *err);
+/* residency.c: posts what a worker does not have yet of operand number `number`: of a cached one
+ * the rows that its blocks need, of a served one the elements on its list, or all if that is less.
+ */
+int ms_residency_load(ms_session *session, ms_worker_handle *member, ms_run *run, uint32_t number,
+                      ms_error *err);
+int ms_residency_serve(ms_session *session, ms_worker_handle *member, ms_run *run, uint32_t number,
+                       ms_error *err);
 /* Posts the further parts of what is served, after all else and in the order of need. */
-int ms_cached_serve_rest(ms_member *member, const ms_run *run, ms_error *err);
-/* The job may do anything to the worker's copy of an item: it counts as not there. */
-void ms_cached_disown(ms_member *member, uint64_t id);
-/* Lets go of items and lists that jobs before number `now` have not used for long: their owner may
- * be gone. What had a segment to itself went with it; small pieces share one. */
-void ms_cached_trim(ms_member *member, uint64_t now);
+int ms_residency_serve_rest(ms_worker_handle *member, const ms_run *run, ms_error *err);
+/* The job may do anything to the worker's copy of an operand: it counts as not there. */
+void ms_residency_disown(ms_worker_handle *member, uint64_t id);
+/* Lets go of operands and lists that jobs before number `now` have not used for long: their owner
+ * may be gone. What had a segment to itself went with it; small pieces share one. */
+void ms_residency_trim(ms_worker_handle *member, uint64_t now);
 
 /* load.c: prepares one that resumes; it is told of the job with the next ms_load_send. */
-int ms_load_resume(ms_session *session, ms_member *member, ms_run *run, ms_error *err);
+int ms_load_resume(ms_session *session, ms_worker_handle *member, ms_run *run, ms_error *err);
 
 /* load.c: prepares what takes part in the job; sends as much as windows allow. */
 int ms_load_prepare(ms_session *session, ms_run *run);
@@ -201,17 +203,17 @@ int ms_load_send(ms_session *session, ms_run *run);
 void ms_load_free(ms_session *session, ms_run *run);
 
 /* wait.c: a worker has ended, or cannot be talked to (`trouble` says why): buries it. */
-void ms_session_lose(ms_session *session, ms_member *member, const ms_error *trouble);
+void ms_session_lose(ms_session *session, ms_worker_handle *member, const ms_error *trouble);
 
 /* run.c: one frame while a job is running. */
-void ms_run_frame(ms_session *session, ms_member *member, const ms_frame *frame,
+void ms_run_frame(ms_session *session, ms_worker_handle *member, const ms_frame *frame,
                   const char *payload);
 /* run.c: the job fails: the others are cancelled and get `grace` ms. The first failure counts. */
 void ms_run_fail(ms_session *session, uint32_t worker, uint32_t block, uint32_t grace);
 
 /* replace.c: a working member has ended while it was running `block` (MS_NO_BLOCK: none): undoes
  * that alone and starts a process that goes on there, if that is possible. */
-bool ms_replace(ms_session *session, ms_member *member, uint32_t block);
+bool ms_replace(ms_session *session, ms_worker_handle *member, uint32_t block);
 /* Tells replacements that are up of the job; fails it when one does not come up. */
 void ms_replace_resume(ms_session *session);
 
@@ -219,7 +221,7 @@ void ms_replace_resume(ms_session *session);
 int ms_recover_prepare(ms_session *session, ms_run *run);
 /* A working member has ended while it was running `block` (MS_NO_BLOCK: none); to be called before
  * it is buried. */
-void ms_recover_note(ms_session *session, const ms_member *member, uint32_t block);
+void ms_recover_note(ms_session *session, const ms_worker_handle *member, uint32_t block);
 /* Whether `block` has ended a worker before. */
 bool ms_recover_suspects(ms_session *session, uint32_t block);
 /* Notes that it has. */

@@ -28,7 +28,7 @@ static int serve(void) {
       bool dense;
       volatile bool endless = task->key_size == 7;
       while (endless) continue;
-      double *values = ms_worker_item(worker, 0, &dense);
+      double *values = ms_worker_operand(worker, 0, &dense);
       for (int k = 0; k < 4; k++) values[block * 4 + (uint32_t)k] += 1 + block;
       ms_worker_block_done(worker, &block, sizeof block, &err);
     }
@@ -47,16 +47,16 @@ typedef struct numbers {
 
 /* Runs one job; 0 when it went well and each block gave its own number. */
 static int run_with(ms_session *session, const numbers *memory, const char *key, ms_error *err) {
-  ms_job_item item = {.item = {.id = 1,
-                               .movement = MS_MOVE_LOCAL,
-                               .written = 1,
-                               .element = 8,
-                               .dim_count = 2,
-                               .scale = 1,
-                               .dims = {8, 4},
-                               .strides = {4, 1}},
-                      .data = (unsigned char *)memory->values,
-                      .segment = memory->segment};
+  ms_job_operand operand = {.operand = {.id = 1,
+                                        .movement = MS_MOVE_LOCAL,
+                                        .written = 1,
+                                        .element = 8,
+                                        .dim_count = 2,
+                                        .scale = 1,
+                                        .dims = {8, 4},
+                                        .strides = {4, 1}},
+                            .data = (unsigned char *)memory->values,
+                            .segment = memory->segment};
   static const int64_t start[] = {1, 2, 3, 4, 5, 6, 7, 8, 9};
   ms_job job = {.key = key,
                 .key_size = strlen(key),
@@ -64,8 +64,8 @@ static int run_with(ms_session *session, const numbers *memory, const char *key,
                 .kernel_size = 1,
                 .grid = {.strategy = MS_PARTITION, .count = 1, .ranges = {8}},
                 .bounds = {.start = {start}},
-                .items = &item,
-                .item_count = 1};
+                .operands = &operand,
+                .operand_count = 1};
   ms_outcome outcome;
   int failed = ms_session_run(session, &job, &outcome, err);
   if (failed == 0) ms_outcome_rewind(&outcome, MS_REPORT_RESULT, MS_REPORT_RESULT);
@@ -98,13 +98,13 @@ static void check_roads(void) {
   ms_error err = {0};
   for (uint32_t workers = 1; workers <= 3; workers++) {
     for (int tcp = 0; tcp < 2; tcp++) {
-      ms_block block;
+      ms_segment_block block;
       double values[32];
-      CHECK(ms_block_take(&block, sizeof values, &err) == 0);
-      numbers shared = {ms_block_at(&block), block.segment}, own = {values, NULL};
+      CHECK(ms_segment_block_take(&block, sizeof values, &err) == 0);
+      numbers shared = {ms_segment_block_at(&block), block.segment}, own = {values, NULL};
       CHECK(run_session(tcp == 1, workers, &shared) == 0);
       CHECK(run_session(tcp == 1, workers, &own) == 0);
-      ms_block_release(&block);
+      ms_segment_block_release(&block);
     }
   }
 }
@@ -138,13 +138,13 @@ static void *drive_endlessly(void *given) {
   ms_error err = {0};
   ms_session_config config = {.workers = 2, .shared = true, .command = command};
   ms_session *session = ms_session_start(&config, &err);
-  ms_block memory;
-  if (session == NULL || ms_block_take(&memory, 256, &err) != 0) _exit(9);
+  ms_segment_block memory;
+  if (session == NULL || ms_segment_block_take(&memory, 256, &err) != 0) _exit(9);
   long about[2] = {ms_session_pid(session, 0), ms_session_pid(session, 1)};
   char place[MS_DIRECTORY_SIZE] = "";
   snprintf(place, sizeof place, "%s", ms_session_directory(session));
   if (write(report, about, sizeof about) < 0 || write(report, place, sizeof place) < 0) _exit(9);
-  numbers shared = {ms_block_at(&memory), memory.segment};
+  numbers shared = {ms_segment_block_at(&memory), memory.segment};
   run_with(session, &shared, "endless", &err);
   return NULL;
 }

@@ -18,7 +18,7 @@
 #define DEATH_GRACE 200   /* ms for the others to reach a block end before they are replaced, too */
 
 /* Takes notice of a death outside of any job. */
-static void note_death(ms_session *session, const ms_member *member) {
+static void note_death(ms_session *session, const ms_worker_handle *member) {
   char how[128] = "";
   ms_child_describe(&member->child, how, sizeof how);
   ms_text_format(&session->notices, "worker %u (pid %ld) %s between loops and is replaced\n",
@@ -27,7 +27,7 @@ static void note_death(ms_session *session, const ms_member *member) {
 
 /* Whether the running job may lack something of a member that has ended: it worked on it, or what
  * it sent to others before it was done may have ended with it, unsent. */
-static bool is_missed(const ms_session *session, const ms_member *member) {
+static bool is_missed(const ms_session *session, const ms_worker_handle *member) {
   const ms_run *run = session->run;
   if (run == NULL || member->working) return run != NULL;
   if (run->failed || member->task == NULL || ms_session_has_lanes(session)) return false;
@@ -38,7 +38,7 @@ static bool is_missed(const ms_session *session, const ms_member *member) {
 }
 
 /* The block that a member that has ended had begun and not finished. */
-static uint32_t begun_by(const ms_session *session, const ms_member *member) {
+static uint32_t begun_by(const ms_session *session, const ms_worker_handle *member) {
   uint64_t running = member->status == NULL ? 0 : atomic_load(&member->status->running);
   const ms_schedule *schedule = session->schedule;
   if (running == 0 || !ms_schedule_owns(schedule, member->number, running - 1)) return MS_NO_BLOCK;
@@ -48,7 +48,7 @@ static uint32_t begun_by(const ms_session *session, const ms_member *member) {
   return finished ? MS_NO_BLOCK : block;
 }
 
-void ms_session_lose(ms_session *session, ms_member *member, const ms_error *trouble) {
+void ms_session_lose(ms_session *session, ms_worker_handle *member, const ms_error *trouble) {
   ms_run *run = session->run;
   bool missed = is_missed(session, member), working = member->working;
   bool ended = ms_child_wait(&member->child, DEATH_WAIT);
@@ -60,7 +60,7 @@ void ms_session_lose(ms_session *session, ms_member *member, const ms_error *tro
     if (working && ms_replace(session, member, block)) return;
     ms_recover_note(session, member, block);
   }
-  ms_member_bury(member);
+  ms_worker_handle_bury(member);
   if (!missed) {
     note_death(session, member);
     return;
@@ -84,16 +84,16 @@ void ms_session_lose(ms_session *session, ms_member *member, const ms_error *tro
   ms_run_fail(session, member->number, block, DEATH_GRACE);
 }
 
-static ms_member *find(ms_session *session, const char *identity) {
+static ms_worker_handle *find(ms_session *session, const char *identity) {
   for (uint32_t i = 0; i < session->config.workers; i++) {
-    ms_member *member = &session->members[i];
+    ms_worker_handle *member = &session->members[i];
     if (member->channel >= 0 && strcmp(member->peer.identity, identity) == 0) return member;
   }
   return NULL;
 }
 
 /* Handles one frame of a worker. Only a refused hello is the session's error. */
-static int take_frame(ms_session *session, ms_member *member, const char *bytes, size_t size,
+static int take_frame(ms_session *session, ms_worker_handle *member, const char *bytes, size_t size,
                       ms_error *err) {
   ms_frame frame;
   const char *wrong = ms_frame_read(&frame, bytes, size, MS_TO_DRIVER);
@@ -118,7 +118,7 @@ static int take_frame(ms_session *session, ms_member *member, const char *bytes,
   if (accepted == 0) return 0;
   const char *payload = bytes + sizeof frame;
   if (frame.kind == MS_SAY_HELLO) {
-    return member->up ? 0 : ms_member_hello(session, member, &frame, payload, err);
+    return member->up ? 0 : ms_worker_handle_hello(session, member, &frame, payload, err);
   }
   if (session->run != NULL && member->working && frame.job == session->jobs) {
     ms_run_frame(session, member, &frame, payload);
@@ -139,7 +139,7 @@ static int take_frames(ms_session *session, ms_error *err) {
     int got = ms_socket_receive(session->router, identity, &message);
     if (got == 0) return 0;
     if (got < 0) continue;
-    ms_member *member = find(session, identity);
+    ms_worker_handle *member = find(session, identity);
     int failed = 0;
     if (member != NULL) {
       failed = take_frame(session, member, zmq_msg_data(&message), zmq_msg_size(&message), err);
@@ -152,7 +152,7 @@ static int take_frames(ms_session *session, ms_error *err) {
 
 /* Handles what came over a worker's lane. Its end is the worker's, whatever else it does; of one
  * that never came up the channel tells more. */
-static int take_lane(ms_session *session, ms_member *member, ms_error *err) {
+static int take_lane(ms_session *session, ms_worker_handle *member, ms_error *err) {
   for (int i = 0; i < FRAMES_A_TURN && member->lane > 0; i++) {
     size_t size = ms_lane_receive(member->lane, session->lane_room);
     if (size > 0) {
@@ -167,7 +167,7 @@ static int take_lane(ms_session *session, ms_member *member, ms_error *err) {
 }
 
 /* Takes what a dead worker had sent and ZeroMQ still has on its way. */
-static int drain(ms_session *session, ms_member *member, ms_error *err) {
+static int drain(ms_session *session, ms_worker_handle *member, ms_error *err) {
   if (member->lane > 0) {
     for (int turn = 0; turn < DRAIN_TURNS; turn++) {
       if (take_lane(session, member, err) != 0) return -1;
@@ -182,7 +182,7 @@ static int drain(ms_session *session, ms_member *member, ms_error *err) {
 }
 
 /* Something on a channel: a worker of another build, or a worker's end. */
-static int take_channel(ms_session *session, ms_member *member, ms_error *err) {
+static int take_channel(ms_session *session, ms_worker_handle *member, ms_error *err) {
   ms_refusal refusal;
   int fd;
   long got = ms_channel_receive(member->channel, &refusal, sizeof refusal, &fd, 0, NULL);
@@ -201,7 +201,7 @@ static int take_channel(ms_session *session, ms_member *member, ms_error *err) {
   if (came_up || member->incarnation != incarnation) return 0; /* it is replaced */
   bool killed = ms_child_cause(&member->child) != 0;
   if (killed && session->stillborn++ < MS_MOST_STILLBORN) return 0; /* another one is started */
-  return ms_member_stillborn(session, member, err);
+  return ms_worker_handle_stillborn(session, member, err);
 }
 
 static uint32_t count_up(const ms_session *session) {
@@ -211,32 +211,32 @@ static uint32_t count_up(const ms_session *session) {
 }
 
 int ms_session_wait(ms_session *session, int timeout, int interrupt, ms_error *err) {
-  zmq_pollitem_t *items = session->polled;
+  zmq_pollitem_t *operands = session->polled;
   uint32_t workers = session->config.workers;
   int count = 0, first = 0;
   if (!ms_session_has_lanes(session) || count_up(session) < workers) { /* there may be a hello */
-    items[count++] = (zmq_pollitem_t){.socket = session->router, .events = ZMQ_POLLIN};
+    operands[count++] = (zmq_pollitem_t){.socket = session->router, .events = ZMQ_POLLIN};
     first = count;
   }
   for (uint32_t i = 0; i < workers; i++) {
     if (session->members[i].channel < 0) continue;
-    items[count++] = (zmq_pollitem_t){.fd = session->members[i].channel, .events = ZMQ_POLLIN};
+    operands[count++] = (zmq_pollitem_t){.fd = session->members[i].channel, .events = ZMQ_POLLIN};
     if (session->members[i].lane == 0) continue;
-    items[count++] = (zmq_pollitem_t){.fd = session->members[i].lane, .events = ZMQ_POLLIN};
+    operands[count++] = (zmq_pollitem_t){.fd = session->members[i].lane, .events = ZMQ_POLLIN};
   }
-  if (interrupt >= 0) items[count++] = (zmq_pollitem_t){.fd = interrupt, .events = ZMQ_POLLIN};
-  int ready = ms_socket_poll(items, count, timeout);
+  if (interrupt >= 0) operands[count++] = (zmq_pollitem_t){.fd = interrupt, .events = ZMQ_POLLIN};
+  int ready = ms_socket_poll(operands, count, timeout);
   if (ready < 0 && errno != EINTR) {
     return ms_error_set(err, MS_NET, "waiting for workers failed: %s", zmq_strerror(errno));
   }
   if (ready <= 0) return 0;
-  if (first > 0 && items[0].revents != 0 && take_frames(session, err) != 0) return -1;
+  if (first > 0 && operands[0].revents != 0 && take_frames(session, err) != 0) return -1;
   for (int k = first; k < count; k++) {
-    for (uint32_t i = 0; items[k].revents != 0 && i < workers; i++) {
-      ms_member *member = &session->members[i];
-      bool lane = member->lane > 0 && member->lane == items[k].fd;
+    for (uint32_t i = 0; operands[k].revents != 0 && i < workers; i++) {
+      ms_worker_handle *member = &session->members[i];
+      bool lane = member->lane > 0 && member->lane == operands[k].fd;
       if (lane && take_lane(session, member, err) != 0) return -1;
-      if (lane || member->channel < 0 || member->channel != items[k].fd) continue;
+      if (lane || member->channel < 0 || member->channel != operands[k].fd) continue;
       if (take_channel(session, member, err) != 0) return -1;
     }
   }
@@ -245,8 +245,8 @@ int ms_session_wait(ms_session *session, int timeout, int interrupt, ms_error *e
 
 static int spawn_missing(ms_session *session, ms_error *err) {
   for (uint32_t i = 0; i < session->config.workers; i++) {
-    ms_member *member = &session->members[i];
-    if (member->channel < 0 && ms_member_spawn(session, member, err) != 0) return -1;
+    ms_worker_handle *member = &session->members[i];
+    if (member->channel < 0 && ms_worker_handle_spawn(session, member, err) != 0) return -1;
   }
   return 0;
 }
@@ -271,7 +271,7 @@ static int wait_for_hellos(ms_session *session, int interrupt, ms_error *err) {
 
 int ms_session_complete(ms_session *session, ms_error *err) {
   for (uint32_t i = 0; i < session->config.workers; i++) {
-    ms_member *member = &session->members[i];
+    ms_worker_handle *member = &session->members[i];
     if (member->channel >= 0 && member->up && ms_channel_ended(member->channel)) {
       ms_session_lose(session, member, NULL);
     }
@@ -284,7 +284,7 @@ int ms_session_complete(ms_session *session, ms_error *err) {
   ms_trace(MS_TRACE_WAITS, "end for=hellos");
   ms_interrupt_end(failed != 0);
   for (uint32_t i = 0; failed != 0 && i < session->config.workers; i++) {
-    if (!session->members[i].up) ms_member_bury(&session->members[i]);
+    if (!session->members[i].up) ms_worker_handle_bury(&session->members[i]);
   }
   return failed;
 }

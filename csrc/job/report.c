@@ -120,13 +120,13 @@ int ms_runs_next(const char *bytes, size_t size, size_t element, size_t *at, int
   return 1;
 }
 
-int ms_runs_apply(const char *bytes, size_t size, const ms_box *box) {
-  int64_t total = ms_box_count(box), first, count;
+int ms_runs_apply(const char *bytes, size_t size, const ms_strided *box) {
+  int64_t total = ms_strided_count(box), first, count;
   size_t at = 0;
   int got;
   while ((got = ms_runs_next(bytes, size, box->element, &at, &first, &count)) > 0) {
     if (first > total || count > total - first) return -1;
-    ms_box_scatter(box, first, count, bytes + at - (size_t)count * box->element);
+    ms_strided_scatter(box, first, count, bytes + at - (size_t)count * box->element);
   }
   return got;
 }

@@ -12,7 +12,7 @@
 #include <stdint.h>
 
 #include "base/text.h"
-#include "job/box.h"
+#include "job/strided.h"
 
 typedef enum ms_report_kind {
   MS_REPORT_RESULT,
@@ -64,7 +64,7 @@ size_t ms_runs_pack(ms_runs *runs, char *out, size_t room);
 int ms_runs_next(const char *bytes, size_t size, size_t element, size_t *at, int64_t *first,
                  int64_t *count);
 
-/* Writes packed runs into an item; -1 when they do not fit it. */
-int ms_runs_apply(const char *bytes, size_t size, const ms_box *box);
+/* Writes packed runs into an operand; -1 when they do not fit it. */
+int ms_runs_apply(const char *bytes, size_t size, const ms_strided *box);
 
 #endif

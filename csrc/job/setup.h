@@ -30,7 +30,7 @@ typedef struct ms_setup {
   char identity[MS_IDENTITY_SIZE];
   char address[MS_ADDRESS_SIZE]; /* the driver's */
   char directory[MS_DIRECTORY_SIZE];
-  ms_keys keys;
+  ms_curve_keys keys;
 } ms_setup;
 
 typedef enum ms_notice_kind {

@@ -6,7 +6,7 @@
  * of a virtual machine's host have served others. Looking takes a core, which only pays while
  * nobody else needs it and what is looked for does come. After each failure fewer waits begin with
  * looking, after a success all do. Each ms_spin is of one kind of wait of one thread, or of another
- * attempt that may be in vain (apart.h). */
+ * attempt that may be in vain (core_affinity.h). */
 #ifndef MS_JOB_SPIN_H
 #define MS_JOB_SPIN_H
 

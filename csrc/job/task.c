@@ -32,7 +32,7 @@ void ms_task_write(const ms_task *task, ms_text *text) {
     size_t count = task->bounds.start[dim] == NULL ? 0 : task->grid.ranges[dim] + (size_t)1;
     put_bytes(text, task->bounds.start[dim], count * sizeof(int64_t));
   }
-  put_bytes(text, task->items, task->item_count * sizeof *task->items);
+  put_bytes(text, task->operands, task->operand_count * sizeof *task->operands);
   put_bytes(text, &task->log, sizeof task->log);
   put_bytes(text, task->key, task->key_size);
   put_bytes(text, task->run, task->run_size);
@@ -105,17 +105,17 @@ static void take_bounds(cursor *c, ms_task *task, uint32_t dim) {
   task->bounds.start[dim] = count == 0 ? NULL : start;
 }
 
-static void take_items(cursor *c, ms_task *task, bool shared, ms_error *err) {
+static void take_operands(cursor *c, ms_task *task, bool shared, ms_error *err) {
   size_t count = 0;
-  task->items = take_vector(c, sizeof *task->items, &count);
+  task->operands = take_vector(c, sizeof *task->operands, &count);
   if (count > UINT32_MAX / 2) c->failed = true;
   if (c->failed) return;
-  task->item_count = (uint32_t)count;
-  for (uint32_t i = 0; i < task->item_count; i++) {
-    const ms_item *item = &task->items[i];
-    bool moves = item->movement == MS_MOVE_LOCAL || item->movement == MS_MOVE_ROTATED;
-    if (ms_item_check(item, i, &task->grid, shared, err) != 0 ||
-        (!shared && moves && task->bounds.start[item->cut] == NULL)) {
+  task->operand_count = (uint32_t)count;
+  for (uint32_t i = 0; i < task->operand_count; i++) {
+    const ms_operand *operand = &task->operands[i];
+    bool moves = operand->movement == MS_MOVE_LOCAL || operand->movement == MS_MOVE_ROTATED;
+    if (ms_operand_check(operand, i, &task->grid, shared, err) != 0 ||
+        (!shared && moves && task->bounds.start[operand->cut] == NULL)) {
       c->failed = true;
     }
   }
@@ -153,7 +153,7 @@ int ms_task_read(ms_task *task, const char *bytes, size_t size, bool shared, ms_
   if (!c.failed) task->range_owner = take_vector(&c, sizeof *task->range_owner, &owners);
   if (!c.failed && owners != space_ranges(task)) c.failed = true;
   for (uint32_t dim = 0; !c.failed && dim < task->grid.count; dim++) take_bounds(&c, task, dim);
-  if (!c.failed) take_items(&c, task, shared, err);
+  if (!c.failed) take_operands(&c, task, shared, err);
   take_log(&c, &task->log);
   task->key = take_bytes(&c, &task->key_size);
   task->run = take_bytes(&c, &task->run_size);

@@ -11,7 +11,7 @@
 
 #include "base/arena.h"
 #include "base/text.h"
-#include "job/item.h"
+#include "job/operand.h"
 
 /* Most bytes of a task: kernel text and captured values. */
 #define MS_TASK_LIMIT ((size_t)1 << 30)
@@ -19,16 +19,16 @@
 /* Where the undo log lies in shared memory; segment 0: nothing is logged. */
 typedef struct ms_task_log {
   uint64_t segment, segment_size, place, size;
-  uint64_t slots; /* bytes at its end that are slots for workers (redo.h) */
+  uint64_t slots; /* bytes at its end that are slots for workers (block_checkpoint.h) */
 } ms_task_log;
 
 typedef struct ms_task {
   ms_grid grid;
   uint32_t workers;
   const ms_owner *range_owner;
-  uint32_t item_count;
-  const ms_item *items;
-  ms_bounds bounds;
+  uint32_t operand_count;
+  const ms_operand *operands;
+  ms_range_starts bounds;
   ms_task_log log;
   const char *key; /* names the kernel */
   size_t key_size;

@@ -9,7 +9,7 @@
 
 #define LINE        ((size_t)64) /* alignment of what different processes write */
 #define PIECE_BYTES ((int64_t)64 << 10)
-#define MOST_PIECES 4096 /* of an item: each block looks at all until they are logged */
+#define MOST_PIECES 4096 /* of an operand: each block looks at all until they are logged */
 #define MOST_RANGES 4096 /* of an axis whose ranges are regions */
 #define CACHED      ((size_t)8 << 20) /* a log up to here stays in the caches from loop to loop */
 #define SPINS       200               /* looks at a region that is being copied before sleeping */
@@ -23,41 +23,41 @@ static size_t aligned(size_t size) {
   return (size + LINE - 1) / LINE * LINE;
 }
 
-/* The part of an item that may be written; `data` is its element [1]...[1]. */
-static ms_box writes_box(const ms_item *item, void *data) {
-  ms_box box = ms_item_box(item, data, false);
-  for (uint32_t d = 0; d < item->dim_count; d++) {
-    box = ms_box_rows(&box, d, item->writes.low[d], item->writes.high[d]);
+/* The part of an operand that may be written; `data` is its element [1]...[1]. */
+static ms_strided writes_box(const ms_operand *operand, void *data) {
+  ms_strided box = ms_operand_box(operand, data, false);
+  for (uint32_t d = 0; d < operand->dim_count; d++) {
+    box = ms_strided_rows(&box, d, operand->writes.low[d], operand->writes.high[d]);
   }
   return box;
 }
 
-/* Whether the regions of an item of which `bytes` may be written are ranges of an axis. What fits a
- * single piece is copied sooner than it is cut. */
-static bool is_ranged(const ms_undo *undo, const ms_item *item, int64_t bytes) {
-  const ms_follow *follow = &item->writes.follow[0];
-  return bytes > PIECE_BYTES && item->writes.follows > 0 && follow->scale != 0 &&
+/* Whether the regions of an operand of which `bytes` may be written are ranges of an axis. What
+ * fits a single piece is copied sooner than it is cut. */
+static bool is_ranged(const ms_undo *undo, const ms_operand *operand, int64_t bytes) {
+  const ms_follow *follow = &operand->writes.follow[0];
+  return bytes > PIECE_BYTES && operand->writes.follows > 0 && follow->scale != 0 &&
          undo->bounds.start[follow->axis] != NULL &&
          undo->grid->ranges[follow->axis] <= MOST_RANGES;
 }
 
 static int add_part(ms_undo *undo, uint32_t number, size_t *images, ms_error *err) {
-  const ms_item *item = &undo->items[number];
-  ms_box box = writes_box(item, NULL);
-  int64_t total = ms_box_count(&box), bytes = 0;
+  const ms_operand *operand = &undo->operands[number];
+  ms_strided box = writes_box(operand, NULL);
+  int64_t total = ms_strided_count(&box), bytes = 0;
   if (total == 0) return 0;
-  if (total < 0 || __builtin_mul_overflow(total, (int64_t)item->element, &bytes) ||
+  if (total < 0 || __builtin_mul_overflow(total, (int64_t)operand->element, &bytes) ||
       bytes > (int64_t)1 << 46) {
     return ms_error_set(err, MS_ARR, "array %u of the loop is too large to be logged", number + 1);
   }
   ms_undo_part *part = &undo->parts[undo->part_count++];
   *part = (ms_undo_part){
-      .item = number, .first = undo->region_count, .box = box, .total = total, .place = *images};
-  if (is_ranged(undo, item, bytes)) {
-    part->count = undo->grid->ranges[item->writes.follow[0].axis];
+      .operand = number, .first = undo->region_count, .box = box, .total = total, .place = *images};
+  if (is_ranged(undo, operand, bytes)) {
+    part->count = undo->grid->ranges[operand->writes.follow[0].axis];
   } else {
     int64_t piece = bytes / MOST_PIECES > PIECE_BYTES ? bytes / MOST_PIECES : PIECE_BYTES;
-    part->piece = piece / (int64_t)item->element + 1;
+    part->piece = piece / (int64_t)operand->element + 1;
     part->count = (uint32_t)((total + part->piece - 1) / part->piece);
   }
   undo->region_count += part->count;
@@ -75,27 +75,27 @@ static size_t head_size(const ms_undo *undo) {
   return LINE + aligned(((size_t)undo->region_count + turns(undo)) * sizeof(uint32_t));
 }
 
-int ms_undo_divide(ms_undo *undo, const ms_grid *grid, const ms_bounds *bounds,
-                   const ms_item *items, uint32_t count, ms_error *err) {
-  *undo = (ms_undo){.grid = grid, .bounds = *bounds, .items = items};
+int ms_undo_divide(ms_undo *undo, const ms_grid *grid, const ms_range_starts *bounds,
+                   const ms_operand *operands, uint32_t count, ms_error *err) {
+  *undo = (ms_undo){.grid = grid, .bounds = *bounds, .operands = operands};
   uint32_t written = 0;
-  for (uint32_t i = 0; i < count; i++) written += items[i].written;
+  for (uint32_t i = 0; i < count; i++) written += operands[i].written;
   if (written == 0) return 0;
   undo->parts = calloc(written, sizeof *undo->parts);
   if (undo->parts == NULL) return ms_error_set(err, MS_WRK, "out of memory");
   size_t images = 0;
   for (uint32_t i = 0; i < count; i++) {
-    if (items[i].written && add_part(undo, i, &images, err) != 0) return -1;
+    if (operands[i].written && add_part(undo, i, &images, err) != 0) return -1;
   }
   for (uint32_t p = 0; p < undo->part_count; p++) undo->parts[p].place += head_size(undo);
   if (undo->part_count > 0) undo->size = head_size(undo) + images;
   return 0;
 }
 
-int ms_undo_room(ms_block *room, size_t size, ms_error *err) {
+int ms_undo_room(ms_segment_block *room, size_t size, ms_error *err) {
   ms_error trouble;
   ms_error_clear(&trouble);
-  if (ms_block_take(room, size, &trouble) == 0) return 0;
+  if (ms_segment_block_take(room, size, &trouble) == 0) return 0;
   return ms_error_set(err, MS_ARR,
                       "no memory for the log that would undo the loop if it failed: %s; "
                       "{transaction = false} runs the loop without one",
@@ -109,7 +109,7 @@ void ms_undo_attach(ms_undo *undo, void *memory, void *const *data) {
   undo->order = undo->state + undo->region_count;
   for (uint32_t p = 0; p < undo->part_count; p++) {
     ms_undo_part *part = &undo->parts[p];
-    part->box = writes_box(&undo->items[part->item], data[part->item]);
+    part->box = writes_box(&undo->operands[part->operand], data[part->operand]);
   }
 }
 
@@ -119,23 +119,23 @@ void ms_undo_clear(ms_undo *undo) {
 
 /* Where a region lies: elements *first .. *first + *count of *box, and their image. */
 static unsigned char *locate(const ms_undo *undo, const ms_undo_part *part, uint32_t region,
-                             ms_box *box, int64_t *first, int64_t *count) {
-  const ms_item *item = &undo->items[part->item];
+                             ms_strided *box, int64_t *first, int64_t *count) {
+  const ms_operand *operand = &undo->operands[part->operand];
   *box = part->box;
   int64_t before;
   if (part->piece > 0) {
     before = *first = region * part->piece;
     *count = part->total - *first < part->piece ? part->total - *first : part->piece;
   } else {
-    uint32_t dim = item->writes.follow[0].dim;
+    uint32_t dim = operand->writes.follow[0].dim;
     int64_t lo, hi;
-    ms_writes_rows(item, &undo->bounds, 0, region, &lo, &hi);
+    ms_writes_rows(operand, &undo->bounds, 0, region, &lo, &hi);
     before = lo * (part->total / part->box.dims[dim]);
-    *box = ms_box_rows(box, dim, lo, hi);
+    *box = ms_strided_rows(box, dim, lo, hi);
     *first = 0;
-    *count = ms_box_count(box);
+    *count = ms_strided_count(box);
   }
-  return undo->memory + part->place + (size_t)before * item->element;
+  return undo->memory + part->place + (size_t)before * operand->element;
 }
 
 /* What became of a region that a block needs. */
@@ -151,14 +151,14 @@ static found log_region(ms_undo *undo, const ms_undo_part *part, uint32_t region
       !atomic_compare_exchange_strong(state, &untouched, COPYING + undo->process)) {
     return BUSY;
   }
-  ms_box box;
+  ms_strided box;
   int64_t first, count;
   unsigned char *image = locate(undo, part, region, &box, &first, &count);
   if (count > 0) {
     if (undo->size > CACHED) {
-      ms_box_stream(&box, first, count, image);
+      ms_strided_stream(&box, first, count, image);
     } else {
-      ms_box_gather(&box, first, count, image);
+      ms_strided_gather(&box, first, count, image);
     }
     uint32_t turn = atomic_fetch_add(undo->clock, 1); /* after the copy, before any write */
     atomic_store(&undo->order[turn % turns(undo)], number + 1);
@@ -188,7 +188,7 @@ int ms_undo_log(ms_undo *undo, uint32_t block, bool (*go_on)(void *context), voi
     if (part->logged) continue;
     uint32_t from = 0, end = part->count;
     if (part->piece == 0) {
-      from = ms_grid_range(undo->grid, block, undo->items[part->item].writes.follow[0].axis);
+      from = ms_grid_range(undo->grid, block, undo->operands[part->operand].writes.follow[0].axis);
       end = from + 1;
     }
     found got = THERE;
@@ -206,10 +206,10 @@ int ms_undo_log(ms_undo *undo, uint32_t block, bool (*go_on)(void *context), voi
   return 0;
 }
 
-void ms_undo_log_item(ms_undo *undo, uint32_t item) {
+void ms_undo_log_operand(ms_undo *undo, uint32_t operand) {
   for (uint32_t p = 0; p < undo->part_count; p++) {
     ms_undo_part *part = &undo->parts[p];
-    if (part->item != item || part->logged) continue;
+    if (part->operand != operand || part->logged) continue;
     for (uint32_t region = 0; region < part->count; region++) log_region(undo, part, region);
     part->logged = true;
   }
@@ -230,29 +230,29 @@ void ms_undo_release(ms_undo *undo, uint32_t process) {
   }
 }
 
-ms_box ms_undo_box(const ms_undo *undo, const ms_undo_part *part, uint32_t block) {
-  const ms_item *item = &undo->items[part->item];
-  ms_box box = part->box;
-  for (uint32_t k = 0; k < item->writes.follows; k++) {
-    const ms_follow *follow = &item->writes.follow[k];
+ms_strided ms_undo_strided(const ms_undo *undo, const ms_undo_part *part, uint32_t block) {
+  const ms_operand *operand = &undo->operands[part->operand];
+  ms_strided box = part->box;
+  for (uint32_t k = 0; k < operand->writes.follows; k++) {
+    const ms_follow *follow = &operand->writes.follow[k];
     if (undo->bounds.start[follow->axis] == NULL) continue;
     int64_t lo, hi;
-    ms_writes_rows(item, &undo->bounds, k, ms_grid_range(undo->grid, block, follow->axis), &lo,
+    ms_writes_rows(operand, &undo->bounds, k, ms_grid_range(undo->grid, block, follow->axis), &lo,
                    &hi);
-    box = ms_box_rows(&box, follow->dim, lo, hi);
+    box = ms_strided_rows(&box, follow->dim, lo, hi);
   }
   return box;
 }
 
 static void restore_region(const ms_undo *undo, const ms_undo_part *part, uint32_t region) {
-  ms_box box;
+  ms_strided box;
   int64_t first, count;
   const unsigned char *image = locate(undo, part, region, &box, &first, &count);
-  ms_box_scatter(&box, first, count, image);
+  ms_strided_scatter(&box, first, count, image);
 }
 
 void ms_undo_restore_range(const ms_undo *undo, const ms_undo_part *part, uint32_t block) {
-  uint32_t axis = undo->items[part->item].writes.follow[0].axis;
+  uint32_t axis = undo->operands[part->operand].writes.follow[0].axis;
   if (part->piece == 0) restore_region(undo, part, ms_grid_range(undo->grid, block, axis));
 }
 

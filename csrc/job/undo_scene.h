@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Random jobs for the tests of undo and redo: items in one memory, written along the ranges of a
+ * Random jobs for the tests of undo and redo: operands in one memory, written along the ranges of a
  * grid or anywhere, and blocks that write by the definition, element by element. */
 #ifndef MS_JOB_UNDO_SCENE_H
 #define MS_JOB_UNDO_SCENE_H
@@ -12,11 +12,11 @@
 #include "base/test.h"
 #include "job/undo.h"
 
-#define SPREAD   ((size_t)512 << 10) /* bytes that an item's elements lie in */
+#define SPREAD   ((size_t)512 << 10) /* bytes that an operand's elements lie in */
 #define MEMORY   (MOST * SPREAD)
 #define LOG_SIZE ((size_t)2 << 20)
-#define LARGE    512 /* bytes of elements that make an item large: its regions are ranges */
-#define MOST     3   /* items, dimensions */
+#define LARGE    512 /* bytes of elements that make an operand large: its regions are ranges */
+#define MOST     3   /* operands, dimensions */
 
 static uint64_t state;
 
@@ -25,23 +25,23 @@ static int64_t draw(int64_t below) {
   return (int64_t)((state >> 33) % (uint64_t)below);
 }
 
-/* A job: items in one memory, a grid with bounds, and where each item lies. */
+/* A job: operands in one memory, a grid with bounds, and where each operand lies. */
 typedef struct scene {
   ms_grid grid;
   int64_t starts[2][32];
-  ms_bounds bounds;
-  ms_item items[MOST];
+  ms_range_starts bounds;
+  ms_operand operands[MOST];
   void *data[MOST];
   uint32_t count;
 } scene;
 
-/* `low` .. `high` of the rows that the item's writes follow hold all that its ranges reach. */
-static void follow(scene *s, ms_item *item) {
-  ms_follow *writes = &item->writes.follow[0];
-  item->writes.follows = 1;
-  writes->dim = (uint32_t)draw(item->dim_count);
+/* `low` .. `high` of the rows that the operand's writes follow hold all that its ranges reach. */
+static void follow(scene *s, ms_operand *operand) {
+  ms_follow *writes = &operand->writes.follow[0];
+  operand->writes.follows = 1;
+  writes->dim = (uint32_t)draw(operand->dim_count);
   writes->axis = (uint32_t)draw(s->grid.count);
-  int64_t rows = item->dims[writes->dim];
+  int64_t rows = operand->dims[writes->dim];
   int64_t least = INT64_MAX, most = INT64_MIN;
   for (uint32_t r = 0; r <= s->grid.ranges[writes->axis]; r++) {
     int64_t start = s->starts[writes->axis][r];
@@ -55,25 +55,26 @@ static void follow(scene *s, ms_item *item) {
   writes->offset = 1 - first + draw(2);
 }
 
-static void make_item(scene *s, uint32_t number, bool apart, unsigned char *memory) {
-  ms_item *item = &s->items[number];
-  *item = (ms_item){.movement = MS_MOVE_SCATTERED, .written = 1};
+static void make_operand(scene *s, uint32_t number, bool apart, unsigned char *memory) {
+  ms_operand *operand = &s->operands[number];
+  *operand = (ms_operand){.movement = MS_MOVE_SCATTERED, .written = 1};
   static const uint32_t elements[] = {4, 8, LARGE, LARGE};
-  item->element = elements[draw(4)];
-  item->dim_count = 1 + (uint32_t)draw(MOST);
+  operand->element = elements[draw(4)];
+  operand->dim_count = 1 + (uint32_t)draw(MOST);
   int64_t stride = 1;
-  for (uint32_t d = item->dim_count; d-- > 0;) {
-    item->dims[d] = 1 + draw(item->dim_count == 1 ? 400 : item->dim_count == 2 ? 20 : 7);
-    item->strides[d] = stride;
-    stride *= item->dims[d] + draw(2); /* rows may be padded */
-    item->writes.low[d] = draw(item->dims[d]);
-    item->writes.high[d] = item->writes.low[d] + draw(item->dims[d] - item->writes.low[d] + 1);
+  for (uint32_t d = operand->dim_count; d-- > 0;) {
+    operand->dims[d] = 1 + draw(operand->dim_count == 1 ? 400 : operand->dim_count == 2 ? 20 : 7);
+    operand->strides[d] = stride;
+    stride *= operand->dims[d] + draw(2); /* rows may be padded */
+    operand->writes.low[d] = draw(operand->dims[d]);
+    operand->writes.high[d] =
+        operand->writes.low[d] + draw(operand->dims[d] - operand->writes.low[d] + 1);
   }
   if (draw(2)) {
-    follow(s, item);
-    uint32_t d = item->writes.follow[0].dim;
-    item->writes.low[d] = 0;
-    item->writes.high[d] = item->dims[d];
+    follow(s, operand);
+    uint32_t d = operand->writes.follow[0].dim;
+    operand->writes.low[d] = 0;
+    operand->writes.high[d] = operand->dims[d];
   }
   s->data[number] = memory + (apart ? number * SPREAD : (size_t)draw(20000) * 8);
 }
@@ -92,7 +93,7 @@ static void make_scene(scene *s, bool apart, unsigned char *memory) {
     s->bounds.start[axis] = s->starts[axis];
   }
   s->count = 1 + (uint32_t)draw(MOST);
-  for (uint32_t i = 0; i < s->count; i++) make_item(s, i, apart, memory);
+  for (uint32_t i = 0; i < s->count; i++) make_operand(s, i, apart, memory);
 }
 
 /* Whether an index of the block's range of the followed axis leads to the row `at`. */
@@ -105,10 +106,11 @@ static bool leads_to(const scene *s, const ms_follow *follow, uint32_t block, in
   return false;
 }
 
-/* What a block may write of an item: by the definition, element by element. */
-static bool may_write(const scene *s, const ms_item *item, uint32_t block, const int64_t *at) {
-  const ms_writes *writes = &item->writes;
-  for (uint32_t d = 0; d < item->dim_count; d++) {
+/* What a block may write of an operand: by the definition, element by element. */
+static bool may_write(const scene *s, const ms_operand *operand, uint32_t block,
+                      const int64_t *at) {
+  const ms_writes *writes = &operand->writes;
+  for (uint32_t d = 0; d < operand->dim_count; d++) {
     if (at[d] < writes->low[d] || at[d] >= writes->high[d]) return false;
   }
   for (uint32_t k = 0; k < writes->follows; k++) {
@@ -120,18 +122,18 @@ static bool may_write(const scene *s, const ms_item *item, uint32_t block, const
 /* Writes most of what a block may write. */
 static void run_block(const scene *s, uint32_t block) {
   for (uint32_t i = 0; i < s->count; i++) {
-    const ms_item *item = &s->items[i];
-    ms_box box = ms_item_box(item, s->data[i], false);
-    int64_t count = ms_box_count(&box);
+    const ms_operand *operand = &s->operands[i];
+    ms_strided box = ms_operand_box(operand, s->data[i], false);
+    int64_t count = ms_strided_count(&box);
     for (int64_t k = 0; k < count; k++) {
       int64_t at[MS_ARRAY_DIMS], rest = k;
-      for (uint32_t d = item->dim_count; d-- > 0;) {
-        at[d] = rest % item->dims[d];
-        rest /= item->dims[d];
+      for (uint32_t d = operand->dim_count; d-- > 0;) {
+        at[d] = rest % operand->dims[d];
+        rest /= operand->dims[d];
       }
       uint64_t value[LARGE / 8] = {(uint64_t)draw(INT32_MAX)};
-      if (!may_write(s, item, block, at) || draw(4) == 0) continue;
-      ms_box_scatter(&box, k, 1, value);
+      if (!may_write(s, operand, block, at) || draw(4) == 0) continue;
+      ms_strided_scatter(&box, k, 1, value);
     }
   }
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Undo: random items on random grids, blocks that log and then write, in one process or in several
- * that are killed at random moments; whatever was written is put back, and nothing else is logged.
- * The seed is printed; MEISSA_TEST_SEED replays it. */
+ * Undo: random operands on random grids, blocks that log and then write, in one process or in
+ * several that are killed at random moments; whatever was written is put back, and nothing else is
+ * logged. The seed is printed; MEISSA_TEST_SEED replays it. */
 #include <signal.h>
 #include <sys/wait.h>
 
@@ -21,7 +21,7 @@ static int undone_alone(unsigned char *memory, void *log, bool forget) {
   for (size_t w = 0; w < MEMORY / 8; w++)
     ((uint64_t *)(void *)memory)[w] = (uint64_t)draw(INT32_MAX);
   memcpy(before, memory, sizeof before);
-  CHECK(ms_undo_divide(&undo, &s.grid, &s.bounds, s.items, s.count, &err) == 0);
+  CHECK(ms_undo_divide(&undo, &s.grid, &s.bounds, s.operands, s.count, &err) == 0);
   CHECK(undo.size <= LOG_SIZE);
   ms_undo_attach(&undo, log, s.data);
   ms_undo_clear(&undo);
@@ -53,7 +53,7 @@ static void test_alone(void) {
 static void work(scene *s, void *log, uint32_t number) {
   ms_undo undo;
   ms_error err = {0};
-  if (ms_undo_divide(&undo, &s->grid, &s->bounds, s->items, s->count, &err) != 0) _exit(1);
+  if (ms_undo_divide(&undo, &s->grid, &s->bounds, s->operands, s->count, &err) != 0) _exit(1);
   ms_undo_attach(&undo, log, s->data);
   for (uint32_t block = number; block < ms_grid_blocks(&s->grid); block += PROCESSES) {
     if (undo.size == 0) break;
@@ -70,15 +70,16 @@ static int undone_after_death(unsigned char *memory, size_t size, void *log, siz
   ms_undo undo;
   ms_error err = {0};
   make_scene(&s, true, memory);
-  s.items[0] = (ms_item){.movement = MS_MOVE_SCATTERED, .written = 1, .element = 8, .dim_count = 1};
-  s.items[0].dims[0] = s.items[0].writes.high[0] = (int64_t)(size / 8);
-  s.items[0].strides[0] = 1;
+  s.operands[0] =
+      (ms_operand){.movement = MS_MOVE_SCATTERED, .written = 1, .element = 8, .dim_count = 1};
+  s.operands[0].dims[0] = s.operands[0].writes.high[0] = (int64_t)(size / 8);
+  s.operands[0].strides[0] = 1;
   s.data[0] = memory;
   s.count = 1;
   unsigned char *before = shared(size);
   for (size_t w = 0; w < size / 8; w++) ((uint64_t *)(void *)memory)[w] = (uint64_t)draw(INT32_MAX);
   memcpy(before, memory, size);
-  CHECK(ms_undo_divide(&undo, &s.grid, &s.bounds, s.items, s.count, &err) == 0);
+  CHECK(ms_undo_divide(&undo, &s.grid, &s.bounds, s.operands, s.count, &err) == 0);
   CHECK(undo.size <= room && undo.region_count > 1);
   ms_undo_attach(&undo, log, s.data);
   ms_undo_clear(&undo);
@@ -115,20 +116,20 @@ static void test_deaths(void) {
 static void test_row_of_many(void) {
   ms_grid grid = {.strategy = MS_INDEPENDENT, .count = 1, .ranges = {4}};
   const int64_t starts[] = {1, 26, 51, 76, 101};
-  ms_bounds bounds = {.start = {starts}};
-  ms_item item = {.written = 1, .element = 8, .dim_count = 2};
-  item.dims[0] = item.strides[0] = (int64_t)1 << 20;
-  item.dims[1] = (int64_t)1 << 20;
-  item.strides[1] = 1;
-  item.writes = (ms_writes){.low = {0, 0}, .high = {1, 100}};
+  ms_range_starts bounds = {.start = {starts}};
+  ms_operand operand = {.written = 1, .element = 8, .dim_count = 2};
+  operand.dims[0] = operand.strides[0] = (int64_t)1 << 20;
+  operand.dims[1] = (int64_t)1 << 20;
+  operand.strides[1] = 1;
+  operand.writes = (ms_writes){.low = {0, 0}, .high = {1, 100}};
   ms_undo undo;
   ms_error err = {0};
-  CHECK(ms_undo_divide(&undo, &grid, &bounds, &item, 1, &err) == 0);
+  CHECK(ms_undo_divide(&undo, &grid, &bounds, &operand, 1, &err) == 0);
   CHECK(undo.size < 2000);
   ms_undo_free(&undo);
-  item.writes.high[0] = item.writes.high[1] = (int64_t)1 << 20;
-  item.dims[0] = item.writes.high[0] = (int64_t)1 << 40;
-  CHECK(ms_undo_divide(&undo, &grid, &bounds, &item, 1, &err) != 0 && err.code == MS_ARR);
+  operand.writes.high[0] = operand.writes.high[1] = (int64_t)1 << 20;
+  operand.dims[0] = operand.writes.high[0] = (int64_t)1 << 40;
+  CHECK(ms_undo_divide(&undo, &grid, &bounds, &operand, 1, &err) != 0 && err.code == MS_ARR);
   ms_undo_free(&undo);
 }
 
@@ -140,15 +141,15 @@ static bool never(void *context) {
 /* Who waits for a copy that nobody finishes is asked whether to go on. */
 static void test_wait(void) {
   ms_grid grid = {.strategy = MS_INDEPENDENT, .count = 1, .ranges = {4}};
-  ms_bounds bounds = {0};
+  ms_range_starts bounds = {0};
   double data[10] = {0};
-  ms_item item = {.written = 1, .element = 8, .dim_count = 1, .dims = {10}, .strides = {1}};
-  item.writes.high[0] = 10;
+  ms_operand operand = {.written = 1, .element = 8, .dim_count = 1, .dims = {10}, .strides = {1}};
+  operand.writes.high[0] = 10;
   ms_undo undo;
   ms_error err = {0};
   void *log = shared(4096), *place = data;
   int asked = 0;
-  CHECK(ms_undo_divide(&undo, &grid, &bounds, &item, 1, &err) == 0);
+  CHECK(ms_undo_divide(&undo, &grid, &bounds, &operand, 1, &err) == 0);
   ms_undo_attach(&undo, log, &place);
   ms_undo_clear(&undo);
   atomic_store(&undo.state[0], 2);

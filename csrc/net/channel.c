@@ -27,9 +27,9 @@ static int wait_ready(int end, short events, int timeout) {
   if (timeout == 0) return 0;
   long deadline = now_ms() + timeout;
   for (;;) {
-    struct pollfd item = {.fd = end, .events = events};
+    struct pollfd operand = {.fd = end, .events = events};
     long left = deadline - now_ms();
-    int ready = poll(&item, 1, left > 0 ? (int)left : 0);
+    int ready = poll(&operand, 1, left > 0 ? (int)left : 0);
     if (ready > 0) return 1;
     if (ready == 0 || errno != EINTR) return 0;
   }

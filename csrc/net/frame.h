@@ -26,21 +26,21 @@
 #define MS_TO_PEER   4u
 
 /* name, roads, smallest and largest payload. Arguments a[0..3] in the comments. */
-#define MS_FRAME_KINDS(X)                                                              \
-  X(HELLO, MS_TO_DRIVER, 1, 1024)              /* protocol; payload: ms_hello */       \
-  X(PEERS, MS_TO_WORKER, 1, MS_FRAME_PAYLOAD)  /* workers; payload: an ms_peer each */ \
-  X(TASK, MS_TO_WORKER, 1, MS_FRAME_PAYLOAD)   /* total bytes, offset, DATA, block */  \
-  X(DATA, 7u, 1, MS_FRAME_PAYLOAD)             /* item and array dim, lo, hi, first */ \
-  X(LIST, MS_TO_WORKER, 1, MS_FRAME_PAYLOAD)   /* copy, runs, first, item */           \
-  X(VALUES, MS_TO_WORKER, 1, MS_FRAME_PAYLOAD) /* item and block, copy, run, offset */ \
-  X(RUNS, 6u, 17, MS_FRAME_PAYLOAD)            /* item, block; runs of elements */     \
-  X(TOKEN, MS_TO_PEER, 0, 0)                   /* block that is finished */            \
-  X(CREDIT, MS_TO_PEER, 0, 0)                  /* frames of the job applied so far */  \
-  X(CANCEL, MS_TO_WORKER, 0, 0)                /* */                                   \
-  X(FORGET, MS_TO_WORKER, 0, 0)                /* item id; 0: all kernels */           \
-  X(REPORT, MS_TO_DRIVER, 1, MS_FRAME_PAYLOAD) /* a piece of the report */             \
-  X(FAILED, MS_TO_DRIVER, 0, MS_FRAME_PAYLOAD) /* block, ms_code or 0, order bytes */  \
-  X(DONE, MS_TO_DRIVER, 0, MS_FRAME_PAYLOAD)   /* busy, wait ns, bytes; MS_DONE_ */    \
+#define MS_FRAME_KINDS(X)                                                                 \
+  X(HELLO, MS_TO_DRIVER, 1, 1024)              /* protocol; payload: ms_hello */          \
+  X(PEERS, MS_TO_WORKER, 1, MS_FRAME_PAYLOAD)  /* workers; payload: an ms_peer each */    \
+  X(TASK, MS_TO_WORKER, 1, MS_FRAME_PAYLOAD)   /* total bytes, offset, DATA, block */     \
+  X(DATA, 7u, 1, MS_FRAME_PAYLOAD)             /* operand and array dim, lo, hi, first */ \
+  X(LIST, MS_TO_WORKER, 1, MS_FRAME_PAYLOAD)   /* copy, runs, first, operand */           \
+  X(VALUES, MS_TO_WORKER, 1, MS_FRAME_PAYLOAD) /* operand and block, copy, run, offset */ \
+  X(RUNS, 6u, 17, MS_FRAME_PAYLOAD)            /* operand, block; runs of elements */     \
+  X(TOKEN, MS_TO_PEER, 0, 0)                   /* block that is finished */               \
+  X(CREDIT, MS_TO_PEER, 0, 0)                  /* frames of the job applied so far */     \
+  X(CANCEL, MS_TO_WORKER, 0, 0)                /* */                                      \
+  X(FORGET, MS_TO_WORKER, 0, 0)                /* operand id; 0: all kernels */           \
+  X(REPORT, MS_TO_DRIVER, 1, MS_FRAME_PAYLOAD) /* a piece of the report */                \
+  X(FAILED, MS_TO_DRIVER, 0, MS_FRAME_PAYLOAD) /* block, ms_code or 0, order bytes */     \
+  X(DONE, MS_TO_DRIVER, 0, MS_FRAME_PAYLOAD)   /* busy, wait ns, bytes; MS_DONE_ */       \
   X(ACK, MS_TO_WORKER | MS_TO_DRIVER, 0, 0)    /* frames received so far */
 
 typedef enum ms_frame_kind {

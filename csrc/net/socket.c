@@ -12,7 +12,7 @@
 
 #define SEAL 64 /* more bytes than CURVE adds to a message; the limit counts them */
 
-int ms_keys_make(ms_keys *keys, ms_error *err) {
+int ms_curve_keys_make(ms_curve_keys *keys, ms_error *err) {
   if (zmq_curve_keypair(keys->server_public, keys->server_secret) == 0 &&
       zmq_curve_keypair(keys->client_public, keys->client_secret) == 0) {
     return 0;
@@ -49,7 +49,7 @@ static int apply(void *socket, const setting *settings, size_t count, ms_error *
   return 0;
 }
 
-static int set_keys(void *socket, const ms_keys *keys, bool server, ms_error *err) {
+static int set_keys(void *socket, const ms_curve_keys *keys, bool server, ms_error *err) {
   const int yes = 1;
   if (server) {
     const setting settings[] = {{ZMQ_CURVE_SERVER, &yes, sizeof yes},
@@ -114,16 +114,16 @@ void *ms_socket_connect(void *context, int type, const ms_socket_options *option
   return NULL;
 }
 
-int ms_socket_poll(zmq_pollitem_t *items, int count, int timeout) {
+int ms_socket_poll(zmq_pollitem_t *operands, int count, int timeout) {
   struct pollfd plain[MS_PLAIN_ITEMS];
   bool all = count <= MS_PLAIN_ITEMS;
   for (int i = 0; all && i < count; i++) {
-    all = items[i].socket == NULL;
-    plain[i] = (struct pollfd){.fd = items[i].fd, .events = POLLIN};
+    all = operands[i].socket == NULL;
+    plain[i] = (struct pollfd){.fd = operands[i].fd, .events = POLLIN};
   }
-  if (!all) return zmq_poll(items, count, timeout);
+  if (!all) return zmq_poll(operands, count, timeout);
   int ready = poll(plain, (nfds_t)count, timeout);
-  for (int i = 0; i < count; i++) items[i].revents = ready > 0 && plain[i].revents != 0;
+  for (int i = 0; i < count; i++) operands[i].revents = ready > 0 && plain[i].revents != 0;
   return ready;
 }
 

@@ -23,22 +23,22 @@
 
 /* The keys of a session, made anew for each: whoever holds `client` may speak to whoever holds
  * `server`. Empty strings on local transports. */
-typedef struct ms_keys {
+typedef struct ms_curve_keys {
   char server_public[MS_KEY_SIZE], server_secret[MS_KEY_SIZE];
   char client_public[MS_KEY_SIZE], client_secret[MS_KEY_SIZE];
-} ms_keys;
+} ms_curve_keys;
 
 /* How a socket is to be set up. */
 typedef struct ms_socket_options {
-  const ms_keys *keys;  /* NULL: no CURVE */
-  const char *identity; /* routing id, NULL: none */
-  int send_limit;       /* ZMQ_SNDHWM: 0 where the sender itself bounds what is in flight */
-  int receive_limit;    /* ZMQ_RCVHWM */
-  bool mandatory;       /* ROUTER: sending to who is not there fails */
+  const ms_curve_keys *keys; /* NULL: no CURVE */
+  const char *identity;      /* routing id, NULL: none */
+  int send_limit;            /* ZMQ_SNDHWM: 0 where the sender itself bounds what is in flight */
+  int receive_limit;         /* ZMQ_RCVHWM */
+  bool mandatory;            /* ROUTER: sending to who is not there fails */
 } ms_socket_options;
 
 /* Makes two key pairs. MS_NET when ZeroMQ was built without CURVE. */
-int ms_keys_make(ms_keys *keys, ms_error *err);
+int ms_curve_keys_make(ms_curve_keys *keys, ms_error *err);
 
 /* A random routing id that a stranger cannot guess. */
 int ms_identity_make(char identity[MS_IDENTITY_SIZE], ms_error *err);
@@ -53,7 +53,7 @@ void *ms_socket_connect(void *context, int type, const ms_socket_options *option
 
 /* zmq_poll; a single call of the kernel when all are descriptors to be read from, MS_PLAIN_ITEMS at
  * most. */
-int ms_socket_poll(zmq_pollitem_t *items, int count, int timeout);
+int ms_socket_poll(zmq_pollitem_t *operands, int count, int timeout);
 
 /* Receives one message without waiting. 1: `*message` is initialised with the frame, and `from`
  * (when the socket is a ROUTER; else NULL) with the sender's routing id; 0: none is there; -1: one

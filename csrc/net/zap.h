@@ -14,7 +14,7 @@
 typedef struct ms_zap ms_zap;
 
 /* Starts the handler of `context`. MS_NET on failure. */
-ms_zap *ms_zap_start(void *context, const ms_keys *keys, ms_error *err);
+ms_zap *ms_zap_start(void *context, const ms_curve_keys *keys, ms_error *err);
 
 /* Waits for the handler after zmq_ctx_shutdown, frees it, and nulls the caller's pointer. */
 void ms_zap_join(ms_zap **zap);

@@ -26,13 +26,13 @@ static int gets_through(void *dealer, int wait) {
   return arrived;
 }
 
-static void *connect_with(const ms_keys *keys) {
+static void *connect_with(const ms_curve_keys *keys) {
   ms_error err = {0};
   ms_socket_options options = {.keys = keys, .receive_limit = 8};
   return ms_socket_connect(context, ZMQ_DEALER, &options, address, &err);
 }
 
-static void check_cap(const ms_keys *keys) {
+static void check_cap(const ms_curve_keys *keys) {
   static char large[MS_FRAME_PAYLOAD + 1000];
   void *dealer = connect_with(keys);
   int timeout = 300;
@@ -44,8 +44,8 @@ static void check_cap(const ms_keys *keys) {
 
 int main(void) {
   ms_error err = {0};
-  ms_keys keys, others;
-  CHECK(ms_keys_make(&keys, &err) == 0 && ms_keys_make(&others, &err) == 0);
+  ms_curve_keys keys, others;
+  CHECK(ms_curve_keys_make(&keys, &err) == 0 && ms_curve_keys_make(&others, &err) == 0);
   context = zmq_ctx_new();
   ms_zap *zap = ms_zap_start(context, &keys, &err);
   CHECK(zap != NULL);
@@ -57,7 +57,7 @@ int main(void) {
   if (router == NULL || zap == NULL) return ms_test_end();
 
   CHECK(gets_through(connect_with(&keys), 5000) == 1);
-  ms_keys stolen = others; /* knows the server's public key, has a client key of its own */
+  ms_curve_keys stolen = others; /* knows the server's public key, has a client key of its own */
   memcpy(stolen.server_public, keys.server_public, MS_KEY_SIZE);
   CHECK(gets_through(connect_with(&stolen), 300) == 0);
   CHECK(gets_through(connect_with(&others), 300) == 0);

@@ -33,7 +33,7 @@ typedef struct part {
 static int look(void *owner, const ms_lines *lines, const char *line, size_t length,
                 ms_error *err) {
   reader *r = owner;
-  ms_field field;
+  ms_line_field field;
   char shown[MS_SHOWN_SIZE];
   const int64_t most = r->heads < 2 ? MS_ARRAY_EXTENT : MS_ARRAY_ENTRIES / 2;
   int64_t *number = &r->head[r->heads];
@@ -47,7 +47,7 @@ static int look(void *owner, const ms_lines *lines, const char *line, size_t len
 }
 
 /* An id in 1..extent, 0-based, or -1 with an error. */
-static int64_t read_id(const ms_lines *lines, const char *what, const ms_field *field,
+static int64_t read_id(const ms_lines *lines, const char *what, const ms_line_field *field,
                        int64_t extent, ms_error *err) {
   int64_t id;
   char shown[MS_SHOWN_SIZE];
@@ -56,8 +56,8 @@ static int64_t read_id(const ms_lines *lines, const char *what, const ms_field *
                         ms_shown(field->text, field->length, shown, sizeof shown));
 }
 
-static int read_count(const reader *r, const ms_lines *lines, const ms_field *field, double *value,
-                      ms_error *err) {
+static int read_count(const reader *r, const ms_lines *lines, const ms_line_field *field,
+                      double *value, ms_error *err) {
   int64_t count;
   char shown[MS_SHOWN_SIZE];
   bool good = ms_number_integer(field->text, field->length, &count) && count >= 1;
@@ -71,7 +71,7 @@ static int take_line(const void *owner, ms_part *head, const ms_lines *lines, co
                      size_t length, ms_error *err) {
   const reader *r = owner;
   part *p = (part *)head;
-  ms_field fields[3];
+  ms_line_field fields[3];
   char shown[MS_SHOWN_SIZE];
   double value;
   if (lines->number <= r->last_head) return 0;

@@ -19,7 +19,7 @@ ms_separator ms_separator_guess(const char *line, size_t length) {
   ms_separator found = ms_separator_named(" ");
   size_t best = 1;
   for (size_t k = 0; best < 3 && k < sizeof known / sizeof known[0]; k++) {
-    ms_field fields[3];
+    ms_line_field fields[3];
     ms_separator each = ms_separator_named(known[k]);
     size_t count = ms_fields_cut(&each, line, length, fields, 3);
     if (count <= best) continue;
@@ -63,18 +63,18 @@ static const char *field_end(const ms_separator *separator, const char *at, cons
   return found != NULL ? found : end;
 }
 
-static ms_field trimmed(const char *text, const char *end) {
+static ms_line_field trimmed(const char *text, const char *end) {
   while (text < end && is_blank(*text)) text++;
   while (end > text && is_blank(end[-1])) end--;
   if (end - text >= 2 && *text == '"' && end[-1] == '"') {
     text++;
     end--;
   }
-  return (ms_field){text, (size_t)(end - text)};
+  return (ms_line_field){text, (size_t)(end - text)};
 }
 
 size_t ms_fields_cut(const ms_separator *separator, const char *line, size_t length,
-                     ms_field *fields, size_t most) {
+                     ms_line_field *fields, size_t most) {
   const char *end = line + length;
   size_t count = 0;
   if (separator->blanks) {

@@ -7,10 +7,10 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-typedef struct ms_field {
+typedef struct ms_line_field {
   const char *text;
   size_t length;
-} ms_field;
+} ms_line_field;
 
 /* A separator: a string, or (when `blanks`) any run of spaces and tabs. */
 typedef struct ms_separator {
@@ -34,6 +34,6 @@ const char *ms_separator_name(const ms_separator *separator, char *buffer, size_
  * separators inside quotes do not count, and two quotes inside do not end
  * them. */
 size_t ms_fields_cut(const ms_separator *separator, const char *line, size_t length,
-                     ms_field *fields, size_t most);
+                     ms_line_field *fields, size_t most);
 
 #endif

@@ -21,10 +21,10 @@ int ms_lines_error(const ms_lines *lines, ms_error *err, const char *format, ...
 
 int ms_lines_open(ms_lines *lines, const char *path, ms_error *err) {
   *lines = (ms_lines){.path = path};
-  return ms_pieces_open(&lines->pieces, path, 0, err);
+  return ms_byte_ranges_open(&lines->pieces, path, 0, err);
 }
 
-static void begin(ms_lines *lines, const ms_piece *piece) {
+static void begin(ms_lines *lines, const ms_byte_range *piece) {
   lines->piece = piece;
   lines->at = piece->text;
   lines->end = piece->text + piece->length;
@@ -32,7 +32,7 @@ static void begin(ms_lines *lines, const ms_piece *piece) {
   lines->nul = nul != NULL ? nul : lines->end;
 }
 
-void ms_lines_of(ms_lines *lines, const ms_piece *piece) {
+void ms_lines_of(ms_lines *lines, const ms_byte_range *piece) {
   *lines = (ms_lines){.path = piece->path, .number = piece->line - 1, .pieces = {.at_end = true}};
   begin(lines, piece);
 }
@@ -46,7 +46,7 @@ static int advance(ms_lines *lines, ms_error *err) {
       int64_t line = lines->number < INT_MAX ? lines->number + 1 : INT_MAX;
       return ms_error_place(err, lines->path, (int)line);
     }
-    if (!ms_pieces_next(&lines->pieces, &lines->own)) return 0;
+    if (!ms_byte_ranges_next(&lines->pieces, &lines->own)) return 0;
     begin(lines, &lines->own);
   }
   return 1;
@@ -93,8 +93,8 @@ int ms_lines_next_data(ms_lines *lines, const char *comment, int64_t skip, const
 }
 
 void ms_lines_close(ms_lines *lines) {
-  ms_pieces_close(&lines->pieces);
-  ms_piece_free(&lines->own);
+  ms_byte_ranges_close(&lines->pieces);
+  ms_byte_range_free(&lines->own);
   lines->at = lines->end = NULL;
   lines->piece = NULL;
 }

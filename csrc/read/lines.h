@@ -7,23 +7,23 @@
 #ifndef MS_READ_LINES_H
 #define MS_READ_LINES_H
 
-#include "read/pieces.h"
+#include "read/byte_range.h"
 
 typedef struct ms_lines {
   const char *path;
   int64_t number;       /* of the line handed out last, from 1 */
   const char *at, *end; /* what of the piece is not handed out yet */
   const char *nul;      /* the first NUL byte in it, or its end */
-  const ms_piece *piece;
-  ms_pieces pieces; /* of a whole file: where the next piece comes from */
-  ms_piece own;     /* and the one that is being read */
+  const ms_byte_range *piece;
+  ms_byte_ranges pieces; /* of a whole file: where the next piece comes from */
+  ms_byte_range own;     /* and the one that is being read */
 } ms_lines;
 
 /* Opens a file; `path` must outlive the reader. MS_FIL: missing, a directory, not readable. */
 int ms_lines_open(ms_lines *lines, const char *path, ms_error *err);
 
 /* The lines of one piece, which must outlive the reader; nothing needs closing. */
-void ms_lines_of(ms_lines *lines, const ms_piece *piece);
+void ms_lines_of(ms_lines *lines, const ms_byte_range *piece);
 
 /* The next line without its end (LF or CRLF): 1, or 0 at the end of the file or piece, or -1 with
  * MS_FIL placed at the line (truncated or damaged gzip data, a NUL byte, an over-long line). */

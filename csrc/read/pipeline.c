@@ -22,8 +22,8 @@ typedef struct run {
   const ms_pipeline *pipeline;
   void *owner;
   pthread_mutex_t taking; /* guards pieces, first, stopped */
-  ms_pieces pieces;
-  ms_piece *first; /* the piece that was looked at, until it is taken */
+  ms_byte_ranges pieces;
+  ms_byte_range *first; /* the piece that was looked at, until it is taken */
   bool stopped;
   bool starved;            /* there was no memory for an outcome */
   pthread_mutex_t joining; /* guards what follows */
@@ -34,16 +34,16 @@ typedef struct run {
 } run;
 
 /* Swaps the next piece in; false when there is none, or one failed. */
-static bool take(run *r, ms_piece *piece) {
+static bool take(run *r, ms_byte_range *piece) {
   pthread_mutex_lock(&r->taking);
   bool got = !r->stopped;
   if (got && r->first != NULL) {
-    ms_piece spare = *piece;
+    ms_byte_range spare = *piece;
     *piece = *r->first;
     *r->first = spare;
     r->first = NULL;
   } else if (got) {
-    got = ms_pieces_next(&r->pieces, piece);
+    got = ms_byte_ranges_next(&r->pieces, piece);
   }
   pthread_mutex_unlock(&r->taking);
   return got;
@@ -92,7 +92,7 @@ static void stop(run *r, bool starved) {
 /* What a thread does: pieces, one after the other. */
 static void work(void *context) {
   run *r = context;
-  ms_piece piece = {0};
+  ms_byte_range piece = {0};
   for (;;) {
     /* Made before the piece is taken, so that a piece that is out always gets an outcome. */
     outcome *made = calloc(1, sizeof *made);
@@ -105,19 +105,19 @@ static void work(void *context) {
     made->result = r->pipeline->read(r->owner, &piece, &made->err);
     if (!deliver(r, made)) stop(r, false);
   }
-  ms_piece_free(&piece);
+  ms_byte_range_free(&piece);
 }
 
 /* Shows pieces to the owner until it knows the format: 1, 0 when the file ended before, or -1. */
-static int look(run *r, ms_piece *piece, ms_error *err) {
-  while (ms_pieces_next(&r->pieces, piece)) {
+static int look(run *r, ms_byte_range *piece, ms_error *err) {
+  while (ms_byte_ranges_next(&r->pieces, piece)) {
     int known = r->pipeline->look(r->owner, piece, err);
     if (known != 0) return known;
   }
   return 0;
 }
 
-static int run_threads(run *r, ms_piece *first, ms_error *err) {
+static int run_threads(run *r, ms_byte_range *first, ms_error *err) {
   int threads = r->pipeline->threads > 0 ? r->pipeline->threads : ms_threads_count();
   r->first = first;
   r->turn = first->number;
@@ -130,17 +130,17 @@ static int run_threads(run *r, ms_piece *first, ms_error *err) {
 
 int ms_pipeline_run(const ms_pipeline *pipeline, const char *path, void *owner, ms_error *err) {
   run r = {.pipeline = pipeline, .owner = owner};
-  if (ms_pieces_open(&r.pieces, path, pipeline->piece, err) != 0) return -1;
+  if (ms_byte_ranges_open(&r.pieces, path, pipeline->piece, err) != 0) return -1;
   r.pieces.progress = pipeline->progress;
   pthread_mutex_init(&r.taking, NULL);
   pthread_mutex_init(&r.joining, NULL);
-  ms_piece first = {0};
+  ms_byte_range first = {0};
   int status = look(&r, &first, err);
   if (status > 0) status = run_threads(&r, &first, err);
   pthread_mutex_destroy(&r.taking);
   pthread_mutex_destroy(&r.joining);
-  ms_piece_free(&first);
-  ms_pieces_close(&r.pieces);
+  ms_byte_range_free(&first);
+  ms_byte_ranges_close(&r.pieces);
   if (status < 0) ms_source_blame(path, err);
   return status < 0 ? -1 : 0;
 }

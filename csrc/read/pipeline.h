@@ -16,10 +16,10 @@ typedef struct ms_pipeline {
   ms_read_progress *progress; /* the caller's, or NULL */
   /* Is shown pieces from the start of the file until it has learned the format from one: 1; 0 when
    * it wants to see the next (this one holds no data and is not read); -1 with an error. */
-  int (*look)(void *owner, const ms_piece *piece, ms_error *err);
+  int (*look)(void *owner, const ms_byte_range *piece, ms_error *err);
   /* Reads one piece, in any thread, several at a time: owner is not to be changed. NULL with an
    * error at the first line that has one. */
-  void *(*read)(const void *owner, const ms_piece *piece, ms_error *err);
+  void *(*read)(const void *owner, const ms_byte_range *piece, ms_error *err);
   /* Takes over the result of a piece: in the order of the file, one at a time, in any thread. The
    * result is the owner's, also when this fails. */
   int (*join)(void *owner, void *result, ms_error *err);

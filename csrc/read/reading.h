@@ -16,7 +16,7 @@ typedef ms_array *ms_reader(const ms_files *files, const void *options, void *al
 
 MS_API ms_reader ms_reader_triples; /* ms_triples, whose files' places are those of `files` */
 MS_API ms_reader ms_reader_libsvm;  /* ms_libsvm, ms_array * for the labels */
-MS_API ms_reader ms_reader_table;   /* ms_table, ms_names */
+MS_API ms_reader ms_reader_table;   /* ms_table_options, ms_column_names */
 MS_API ms_reader ms_reader_docword; /* ms_docword */
 
 typedef struct ms_reading ms_reading;

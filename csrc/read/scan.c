@@ -59,14 +59,15 @@ static int look_at_first(const ms_files *files, const ms_scanner *scanner, void 
 }
 
 /* The pipeline's look: the format is known. */
-static int known_already(void *owner, const ms_piece *piece, ms_error *err) {
+static int known_already(void *owner, const ms_byte_range *piece, ms_error *err) {
   (void)owner;
   (void)piece;
   (void)err;
   return 1;
 }
 
-static int take_lines(const file_scan *f, ms_part *part, const ms_piece *piece, ms_error *err) {
+static int take_lines(const file_scan *f, ms_part *part, const ms_byte_range *piece,
+                      ms_error *err) {
   ms_lines lines;
   const char *line;
   size_t length;
@@ -79,7 +80,7 @@ static int take_lines(const file_scan *f, ms_part *part, const ms_piece *piece, 
   return got;
 }
 
-static void *read_piece(const void *owner, const ms_piece *piece, ms_error *err) {
+static void *read_piece(const void *owner, const ms_byte_range *piece, ms_error *err) {
   const file_scan *f = owner;
   ms_part *part = calloc(1, f->scanner->part_size);
   if (part == NULL) {

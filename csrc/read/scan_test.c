@@ -69,8 +69,8 @@ static ms_array *read_libsvm(const ms_files *files, ms_error *err) {
 }
 
 static ms_array *read_table(const ms_files *files, ms_error *err) {
-  const ms_table options = {.type = MS_DOUBLE};
-  ms_names names;
+  const ms_table_options options = {.type = MS_DOUBLE};
+  ms_column_names names;
   ms_array *array = ms_table_read(files, &options, &names, err);
   CHECK(names.count == 0);
   return array;

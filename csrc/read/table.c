@@ -19,7 +19,7 @@ typedef struct reader {
 /* Rows that follow each other. */
 typedef struct part {
   ms_part head;
-  ms_field *fields; /* of the present line: room for one more than the table is wide */
+  ms_line_field *fields; /* of the present line: room for one more than the table is wide */
   double *values;
   int64_t rows, count, capacity;
 } part;
@@ -52,7 +52,7 @@ static int make_room(part *p, const ms_table_format *format, ms_error *err) {
 static int refuse_value(const reader *r, const part *p, const ms_lines *lines, int64_t column,
                         bool number, ms_error *err) {
   bool typed = number || r->ops->integer;
-  const ms_field *field = &p->fields[column];
+  const ms_line_field *field = &p->fields[column];
   char shown[MS_SHOWN_SIZE];
   const char *help = "";
   if (ms_table_is_missing(field)) {
@@ -68,8 +68,8 @@ static int refuse_value(const reader *r, const part *p, const ms_lines *lines, i
 
 static int read_value(const reader *r, part *p, const ms_lines *lines, int64_t column,
                       ms_error *err) {
-  const ms_table *options = r->format.options;
-  const ms_field *field = &p->fields[column];
+  const ms_table_options *options = r->format.options;
+  const ms_line_field *field = &p->fields[column];
   double *value = &p->values[p->count];
   if (!ms_number_parse(field->text, field->length, value)) {
     if (!options->replace || !ms_table_is_missing(field)) {
@@ -132,20 +132,20 @@ static ms_array *make_array(const reader *r, ms_part **parts, const char *path, 
   return array;
 }
 
-ms_array *ms_table_read(const ms_files *files, const ms_table *options, ms_names *names,
-                        ms_error *err) {
+ms_array *ms_table_read(const ms_files *files, const ms_table_options *options,
+                        ms_column_names *names, ms_error *err) {
   static const ms_scanner scanner = {
       .part_size = sizeof(part), .look = look, .take = take_line, .clear = clear};
   reader r = {.format.options = options, .ops = ms_type_of(options->type)};
   ms_part *parts;
   ms_array *array = NULL;
-  *names = (ms_names){0};
+  *names = (ms_column_names){0};
   if (ms_scan(files, &scanner, &r, &parts, err) == 0) {
     array = make_array(&r, &parts, files->paths[0], err);
   }
   if (array != NULL) {
     *names = r.format.names;
-    r.format.names = (ms_names){0};
+    r.format.names = (ms_column_names){0};
   }
   ms_parts_free(&parts);
   ms_table_format_free(&r.format);

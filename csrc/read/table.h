@@ -19,7 +19,7 @@ typedef struct ms_column {
   int64_t number; /* 1-based */
 } ms_column;
 
-typedef struct MS_API_TYPE ms_table {
+typedef struct MS_API_TYPE ms_table_options {
   const char *separator;    /* NULL: as the first line suggests */
   int32_t type;             /* of the elements */
   int32_t header;           /* ms_header */
@@ -27,19 +27,19 @@ typedef struct MS_API_TYPE ms_table {
   double missing;           /* what they become; otherwise they are refused */
   const ms_column *columns; /* those to read, in this order; NULL: all */
   int64_t column_count;
-} ms_table;
+} ms_table_options;
 
 /* Names of columns: name k is bytes[offsets[k] .. offsets[k+1]). */
-typedef struct MS_API_TYPE ms_names {
+typedef struct MS_API_TYPE ms_column_names {
   int64_t count; /* 0 without a header */
   uint64_t *offsets;
   char *bytes;
-} ms_names;
+} ms_column_names;
 
 /* Reads files, whose rows follow each other. Returns rows x columns with one reference, and the
  * names in *names, whose vectors (from malloc) become the caller's. NULL and nothing half read:
  * MS_FIL with file and line, MS_OPT for a column that is not there, MS_ARR for memory. */
-ms_array *ms_table_read(const ms_files *files, const ms_table *options, ms_names *names,
-                        ms_error *err);
+ms_array *ms_table_read(const ms_files *files, const ms_table_options *options,
+                        ms_column_names *names, ms_error *err);
 
 #endif

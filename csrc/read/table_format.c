@@ -15,7 +15,7 @@ static int out_of_memory(ms_error *err) {
   return ms_error_set(err, MS_ARR, "out of memory for the table");
 }
 
-bool ms_table_is_missing(const ms_field *field) {
+bool ms_table_is_missing(const ms_line_field *field) {
   static const char *const marks[] = {"", "NA", "N/A", "nan", "null", "?"};
   for (size_t k = 0; k < sizeof marks / sizeof marks[0]; k++) {
     if (field->length == strlen(marks[k]) &&
@@ -27,7 +27,7 @@ bool ms_table_is_missing(const ms_field *field) {
 }
 
 /* Whether the first line is a header: whether it has numbers or not. */
-static int find_header(const ms_table_format *f, const ms_field *fields, const ms_lines *lines,
+static int find_header(const ms_table_format *f, const ms_line_field *fields, const ms_lines *lines,
                        bool *header, ms_error *err) {
   size_t numbers = 0, words = 0, word = 0;
   char shown[MS_SHOWN_SIZE];
@@ -50,7 +50,7 @@ static int find_header(const ms_table_format *f, const ms_field *fields, const m
 }
 
 /* Copies the names of the wanted columns out of the header's fields; two quotes stand for one. */
-static int take_names(ms_table_format *f, const ms_field *fields, ms_error *err) {
+static int take_names(ms_table_format *f, const ms_line_field *fields, ms_error *err) {
   size_t room = 1;
   for (int64_t c = 0; c < f->columns; c++) room += fields[f->wanted[c]].length;
   f->names.offsets = calloc((size_t)f->columns + 1, sizeof *f->names.offsets);
@@ -58,7 +58,7 @@ static int take_names(ms_table_format *f, const ms_field *fields, ms_error *err)
   if (f->names.offsets == NULL || f->names.bytes == NULL) return out_of_memory(err);
   uint64_t end = 0;
   for (int64_t c = 0; c < f->columns; c++) {
-    const ms_field *field = &fields[f->wanted[c]];
+    const ms_line_field *field = &fields[f->wanted[c]];
     for (size_t k = 0; k < field->length; k++) {
       f->names.bytes[end++] = field->text[k];
       if (field->text[k] == '"' && k + 1 < field->length && field->text[k + 1] == '"') k++;
@@ -70,7 +70,7 @@ static int take_names(ms_table_format *f, const ms_field *fields, ms_error *err)
 }
 
 /* The position of a wanted column, or -1 with an error. */
-static int64_t find_column(const ms_table_format *f, const ms_field *fields,
+static int64_t find_column(const ms_table_format *f, const ms_line_field *fields,
                            const ms_column *column, bool header, ms_error *err) {
   if (column->name == NULL) {
     if (column->number <= (int64_t)f->width) return column->number - 1;
@@ -87,8 +87,9 @@ static int64_t find_column(const ms_table_format *f, const ms_field *fields,
                       header ? " in the header" : ": the table has no header");
 }
 
-static int choose_columns(ms_table_format *f, const ms_field *fields, bool header, ms_error *err) {
-  const ms_table *options = f->options;
+static int choose_columns(ms_table_format *f, const ms_line_field *fields, bool header,
+                          ms_error *err) {
+  const ms_table_options *options = f->options;
   f->columns = options->columns != NULL ? options->column_count : (int64_t)f->width;
   f->wanted = malloc((size_t)(f->columns + 1) * sizeof *f->wanted);
   if (f->wanted == NULL) return out_of_memory(err);
@@ -100,7 +101,7 @@ static int choose_columns(ms_table_format *f, const ms_field *fields, bool heade
   return 0;
 }
 
-static int learn(ms_table_format *f, const ms_field *fields, const ms_lines *lines,
+static int learn(ms_table_format *f, const ms_line_field *fields, const ms_lines *lines,
                  const char *line, size_t length, ms_error *err) {
   bool header = f->options->header == MS_HEADER_PRESENT;
   if (f->options->header == MS_HEADER_FIND_OUT &&
@@ -121,7 +122,7 @@ int ms_table_format_learn(ms_table_format *format, const ms_lines *lines, const 
   const char *separator = format->options->separator;
   format->separator =
       separator != NULL ? ms_separator_named(separator) : ms_separator_guess(line, length);
-  ms_field *fields = malloc((length + 2) * sizeof *fields);
+  ms_line_field *fields = malloc((length + 2) * sizeof *fields);
   if (fields == NULL) return out_of_memory(err);
   format->width = ms_fields_cut(&format->separator, line, length, fields, length + 1);
   int failed = learn(format, fields, lines, line, length, err);

@@ -8,14 +8,14 @@
 #include "read/table.h"
 
 typedef struct ms_table_format {
-  const ms_table *options;
+  const ms_table_options *options;
   ms_separator separator;
   size_t width;    /* fields of a line; 0 while there was none */
   int64_t *wanted; /* positions of the columns to read, from 0; owned */
   int64_t columns; /* how many */
   char *header;    /* the header line, or NULL; owned */
   size_t header_length;
-  ms_names names; /* owned until they are taken out */
+  ms_column_names names; /* owned until they are taken out */
 } ms_table_format;
 
 /* Learns the format from the first line of data (options set, the rest zero). */
@@ -23,7 +23,7 @@ int ms_table_format_learn(ms_table_format *format, const ms_lines *lines, const 
                           size_t length, ms_error *err);
 
 /* Whether a field stands for a missing value. */
-bool ms_table_is_missing(const ms_field *field);
+bool ms_table_is_missing(const ms_line_field *field);
 
 /* Frees what the record holds. */
 void ms_table_format_free(ms_table_format *format);

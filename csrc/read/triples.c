@@ -11,14 +11,14 @@
 
 #include "base/memory.h"
 #include "base/threads.h"
-#include "read/batch.h"
 #include "read/pipeline.h"
+#include "read/triple_batch.h"
 
 typedef struct reader {
   ms_triple_format format;
   ms_ids ids[2];
   bool shared; /* rows and columns have one id map, the first */
-  ms_batch *batches, **last;
+  ms_triple_batch *batches, **last;
   int64_t batch_count, count;
   bool only_header[2]; /* all ids of the column but the first line's are integers */
   bool any_piece;
@@ -29,23 +29,23 @@ static int out_of_memory(ms_error *err) {
   return ms_error_set(err, MS_ARR, "out of memory for the entries of the file");
 }
 
-static int look(void *owner, const ms_piece *piece, ms_error *err) {
+static int look(void *owner, const ms_byte_range *piece, ms_error *err) {
   reader *r = owner;
   r->any_piece = true;
   if (r->format.columns > 0) return 1; /* an earlier file showed it */
   return ms_triple_look(&r->format, piece, err);
 }
 
-static void *read_piece(const void *owner, const ms_piece *piece, ms_error *err) {
-  return ms_batch_read(&((const reader *)owner)->format, piece, err);
+static void *read_piece(const void *owner, const ms_byte_range *piece, ms_error *err) {
+  return ms_triple_batch_read(&((const reader *)owner)->format, piece, err);
 }
 
 static void drop(void *result) {
-  ms_batch_free(result);
+  ms_triple_batch_free(result);
 }
 
 /* Numbers the ids of a batch among those of the file. */
-static int join_ids(reader *r, ms_batch *batch, ms_error *err) {
+static int join_ids(reader *r, ms_triple_batch *batch, ms_error *err) {
   if (r->format.options->like != NULL) return 0;
   for (int d = 0; d < (r->shared ? 1 : 2); d++) {
     batch->place[d] = malloc(((size_t)batch->ids[d].count + 1) * sizeof *batch->place[d]);
@@ -59,7 +59,7 @@ static int join_ids(reader *r, ms_batch *batch, ms_error *err) {
 
 static int join(void *owner, void *result, ms_error *err) {
   reader *r = owner;
-  ms_batch *batch = result;
+  ms_triple_batch *batch = result;
   *r->last = batch;
   r->last = &batch->next;
   r->batch_count++;
@@ -144,10 +144,10 @@ static int take_labels(reader *r, int d, ms_labels **labels, uint32_t **moved, m
 typedef struct filling {
   ms_array *array;
   uint32_t *const *moved; /* by dimension: the new position of each, or NULL */
-  ms_batch **batches;
+  ms_triple_batch **batches;
 } filling;
 
-static void fill_coords(const filling *f, const ms_batch *batch, int d) {
+static void fill_coords(const filling *f, const ms_triple_batch *batch, int d) {
   const uint32_t *at = batch->at[d], *place = batch->place[d], *moved = f->moved[d];
   int32_t *coords = f->array->coords[d] + batch->first;
   for (int64_t e = 0; e < batch->count; e++) {
@@ -160,21 +160,21 @@ static void fill_coords(const filling *f, const ms_batch *batch, int d) {
 static void fill(void *context, int64_t b) {
   const filling *f = context;
   const ms_type_ops *ops = ms_type_of(f->array->type);
-  ms_batch *batch = f->batches[b];
+  ms_triple_batch *batch = f->batches[b];
   for (int d = 0; d < 2; d++) fill_coords(f, batch, d);
   char *values = (char *)f->array->data + (size_t)batch->first * ops->size;
   ops->narrow(batch->values, values, (size_t)batch->count);
-  ms_batch_clear(batch);
+  ms_triple_batch_clear(batch);
 }
 
 /* Copies the batches into the array. */
 static int fill_array(reader *r, ms_array *array, uint32_t *const *moved, ms_error *err) {
-  ms_batch **list = malloc(((size_t)r->batch_count + 1) * sizeof *list);
+  ms_triple_batch **list = malloc(((size_t)r->batch_count + 1) * sizeof *list);
   if (list == NULL) return out_of_memory(err);
   uint32_t *const by_dim[2] = {moved[0], r->shared ? moved[0] : moved[1]};
   filling f = {array, by_dim, list};
   int64_t b = 0;
-  for (ms_batch *each = r->batches; each != NULL; each = each->next) list[b++] = each;
+  for (ms_triple_batch *each = r->batches; each != NULL; each = each->next) list[b++] = each;
   int threads = r->format.options->threads;
   if (threads == 0) threads = ms_threads_count();
   ms_threads_each(threads, b, fill, &f);
@@ -212,7 +212,7 @@ static int collect_places(const reader *r, ms_places *places, ms_error *err) {
   places->lines = malloc(((size_t)r->count + 1) * sizeof *places->lines);
   places->files = malloc(((size_t)r->count + 1) * sizeof *places->files);
   if (places->lines == NULL || places->files == NULL) return out_of_memory(err);
-  for (const ms_batch *each = r->batches; each != NULL; each = each->next) {
+  for (const ms_triple_batch *each = r->batches; each != NULL; each = each->next) {
     memcpy(places->lines + each->first, each->line_of, (size_t)each->count * sizeof(uint32_t));
     for (int64_t e = 0; e < each->count; e++) places->files[each->first + e] = each->file;
   }
@@ -233,9 +233,9 @@ static int merge(const reader *r, ms_array *array, const char *const *paths, ms_
 
 static void free_reader(reader *r) {
   while (r->batches != NULL) {
-    ms_batch *each = r->batches;
+    ms_triple_batch *each = r->batches;
     r->batches = each->next;
-    ms_batch_free(each);
+    ms_triple_batch_free(each);
   }
   for (int d = 0; d < 2; d++) ms_ids_free(&r->ids[d]);
 }

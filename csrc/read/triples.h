@@ -7,7 +7,7 @@
 #include "array/array.h"
 #include "array/duplicates.h"
 #include "base/api.h"
-#include "read/pieces.h"
+#include "read/byte_range.h"
 
 typedef struct MS_API_TYPE ms_triples {
   const char *separator; /* NULL: as the first line suggests */

@@ -154,8 +154,9 @@ static void parse_parameters(ms_parser *parser, bool self) {
 }
 
 /* A frame for the function of `node`, entered in its parent's list of children. */
-static void begin_function(ms_parser *parser, ms_frame *frame, ms_node *node, uint32_t line) {
-  ms_frame *outer = parser->frame;
+static void begin_function(ms_parser *parser, ms_function_scope *frame, ms_node *node,
+                           uint32_t line) {
+  ms_function_scope *outer = parser->frame;
   ms_function *function = ms_parser_take(parser, 1, sizeof *function);
   function->parent = outer->function;
   function->node = node;
@@ -166,12 +167,12 @@ static void begin_function(ms_parser *parser, ms_frame *frame, ms_node *node, ui
   else
     outer->last_child->next_sibling = function;
   outer->last_child = function;
-  *frame = (ms_frame){.outer = outer, .function = function};
+  *frame = (ms_function_scope){.outer = outer, .function = function};
   parser->frame = frame;
 }
 
 void ms_parse_function(ms_parser *parser, ms_node *node, bool self, uint32_t line) {
-  ms_frame frame;
+  ms_function_scope frame;
   ms_scope scope;
   begin_function(parser, &frame, node, line);
   ms_scope_begin(parser, &scope, false);

@@ -71,7 +71,7 @@ typedef struct ms_token {
 
 typedef struct ms_lexer {
   ms_tree *tree;
-  ms_names names;
+  ms_name_table names;
   ms_error *err;
   jmp_buf escape;
   size_t at;         /* offset of `current` */

@@ -14,7 +14,7 @@ static uint32_t hash_of(const char *text, size_t length) {
 }
 
 /* Doubles the buckets. The old ones stay in the arena: their sum is below the new one's size. */
-static bool grow(ms_names *names) {
+static bool grow(ms_name_table *names) {
   size_t buckets = names->buckets == 0 ? FIRST_BUCKETS : names->buckets * 2;
   ms_name **fresh = ms_arena_take(names->arena, buckets, sizeof(ms_name *));
   if (fresh == NULL) return false;
@@ -32,7 +32,7 @@ static bool grow(ms_names *names) {
   return true;
 }
 
-ms_name *ms_name_intern(ms_names *names, const char *text, size_t length) {
+ms_name *ms_name_intern(ms_name_table *names, const char *text, size_t length) {
   if (names->count >= names->buckets && !grow(names)) return NULL;
   uint32_t hash = hash_of(text, length);
   ms_name **home = &names->bucket[hash & (names->buckets - 1)];

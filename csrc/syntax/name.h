@@ -21,13 +21,13 @@ typedef struct ms_name {
   ms_jump *jump;     /* the newest goto that has not met its label */
 } ms_name;
 
-typedef struct ms_names {
+typedef struct ms_name_table {
   ms_arena *arena;
   ms_name **bucket;
   size_t buckets, count; /* buckets: a power of two, or 0 */
-} ms_names;
+} ms_name_table;
 
 /* The one record of this name, new or known; NULL when memory is out. */
-ms_name *ms_name_intern(ms_names *names, const char *text, size_t length);
+ms_name *ms_name_intern(ms_name_table *names, const char *text, size_t length);
 
 #endif

@@ -129,7 +129,7 @@ void ms_parser_leave(ms_parser *parser) {
 }
 
 static void parse_main(ms_parser *parser) {
-  ms_frame frame = {0};
+  ms_function_scope frame = {0};
   ms_scope scope;
   frame.function = ms_parser_take(parser, 1, sizeof *frame.function);
   frame.function->vararg = true;

@@ -23,12 +23,12 @@ typedef struct ms_scope {
 } ms_scope;
 
 /* A function being parsed. */
-typedef struct ms_frame {
-  struct ms_frame *outer;
+typedef struct ms_function_scope {
+  struct ms_function_scope *outer;
   ms_function *function;
   ms_function *last_child;
   ms_scope *scope;
-} ms_frame;
+} ms_function_scope;
 
 struct ms_label {
   ms_label *hidden; /* the label of this name that it hides */
@@ -61,7 +61,7 @@ typedef struct ms_pile {
 typedef struct ms_parser {
   ms_lexer lexer;
   ms_tree *tree;
-  ms_frame *frame;
+  ms_function_scope *frame;
   uint32_t level;
   ms_pile gathered; /* children and symbols of nodes that are not complete yet */
   ms_pile locals;   /* ms_local in scope, of all enclosing functions */

@@ -12,13 +12,13 @@
 
 #define PERIOD 8u /* frames between credits; less than the window */
 
-static bool is_exchanged(const ms_item *item) {
-  return item->movement == MS_MOVE_EXCHANGED && item->written;
+static bool is_exchanged(const ms_operand *operand) {
+  return operand->movement == MS_MOVE_EXCHANGED && operand->written;
 }
 
 static int64_t elements(const ms_worker *worker, const ms_mirror *mirror) {
-  const ms_item *item = &worker->job.task.items[mirror->item];
-  return (int64_t)(ms_item_bytes(item) / item->element);
+  const ms_operand *operand = &worker->job.task.operands[mirror->operand];
+  return (int64_t)(ms_operand_bytes(operand) / operand->element);
 }
 
 /* Finds who takes part, and each one's last block. */
@@ -43,7 +43,8 @@ int ms_exchange_begin(ms_worker *worker, ms_error *err) {
   ms_worker_job *job = &worker->job;
   const ms_schedule *schedule = worker->schedule;
   uint32_t count = 0;
-  for (uint32_t i = 0; i < job->task.item_count; i++) count += is_exchanged(&job->task.items[i]);
+  for (uint32_t i = 0; i < job->task.operand_count; i++)
+    count += is_exchanged(&job->task.operands[i]);
   if (count == 0 || worker->setup.shared) return 0;
   ms_arena *arena = job->arena;
   ms_exchange *exchange = ms_arena_take(arena, 1, sizeof *exchange);
@@ -63,15 +64,15 @@ int ms_exchange_start(ms_worker *worker, ms_error *err) {
   ms_exchange *exchange = job->exchange;
   if (exchange == NULL || exchange->started) return 0;
   exchange->started = true;
-  for (uint32_t i = 0; i < job->task.item_count; i++) {
-    const ms_item *item = &job->task.items[i];
-    if (!is_exchanged(item)) continue;
-    ms_held_piece *copy =
-        ms_held_copy(&worker->held, item->id, ms_item_bytes(item), job->number, false, err);
-    if (copy == NULL || ms_held_remember(copy, err) != 0) return -1;
+  for (uint32_t i = 0; i < job->task.operand_count; i++) {
+    const ms_operand *operand = &job->task.operands[i];
+    if (!is_exchanged(operand)) continue;
+    ms_mapped_memory_piece *copy = ms_mapped_memory_copy(
+        &worker->held, operand->id, ms_operand_bytes(operand), job->number, false, err);
+    if (copy == NULL || ms_mapped_memory_remember(copy, err) != 0) return -1;
     if (copy->size == 0) continue;
     ms_mirror *mirror = &exchange->mirrors[exchange->mirror_count++];
-    *mirror = (ms_mirror){.item = i, .now = copy->base, .before = copy->pristine};
+    *mirror = (ms_mirror){.operand = i, .now = copy->base, .before = copy->pristine};
     size_t pieces = (size_t)elements(worker, mirror) / MS_MIRROR_PIECE + 1;
     mirror->dirty = ms_arena_take(job->arena, pieces, sizeof *mirror->dirty);
     if (mirror->dirty == NULL) return ms_error_set(err, MS_WRK, "out of memory");
@@ -79,9 +80,9 @@ int ms_exchange_start(ms_worker *worker, ms_error *err) {
   return 0;
 }
 
-static ms_mirror *find_mirror(ms_exchange *exchange, uint64_t item) {
+static ms_mirror *find_mirror(ms_exchange *exchange, uint64_t operand) {
   for (uint32_t i = 0; i < exchange->mirror_count; i++) {
-    if (exchange->mirrors[i].item == item) return &exchange->mirrors[i];
+    if (exchange->mirrors[i].operand == operand) return &exchange->mirrors[i];
   }
   return NULL;
 }
@@ -89,11 +90,11 @@ static ms_mirror *find_mirror(ms_exchange *exchange, uint64_t item) {
 /* Writes packed runs into the memory that `now` or `before` is, and remembers where they were. */
 static int write_runs(const ms_worker *worker, ms_mirror *mirror, unsigned char *memory,
                       const char *bytes, size_t size) {
-  const ms_item *item = &worker->job.task.items[mirror->item];
-  ms_box box = ms_item_box(item, memory, true);
+  const ms_operand *operand = &worker->job.task.operands[mirror->operand];
+  ms_strided box = ms_operand_box(operand, memory, true);
   int64_t first, count;
   if (ms_runs_apply(bytes, size, &box) != 0) return -1;
-  for (size_t at = 0; ms_runs_next(bytes, size, item->element, &at, &first, &count) > 0;) {
+  for (size_t at = 0; ms_runs_next(bytes, size, operand->element, &at, &first, &count) > 0;) {
     int64_t end = (first + count - 1) / MS_MIRROR_PIECE;
     for (int64_t piece = first / MS_MIRROR_PIECE; piece <= end; piece++) mirror->dirty[piece] = 1;
   }
@@ -108,7 +109,7 @@ static bool may_run(const ms_worker *worker, const ms_partner *partner, uint32_t
   for (uint32_t e = 0; e < ms_schedule_edges(schedule); e++) {
     uint32_t before = ms_schedule_before(schedule, block, e);
     if (before == MS_NO_BLOCK || ms_schedule_owner(schedule, before) == partner->number) continue;
-    if (!ms_token_finished(worker, before)) return false;
+    if (!ms_handover_finished(worker, before)) return false;
   }
   return true;
 }
@@ -133,7 +134,7 @@ static int is_ready(const ms_worker *worker, const ms_partner *partner, uint32_t
 /* Tells a partner that there is room again. */
 static int give_credit(ms_worker *worker, ms_partner *partner, ms_error *err) {
   if (partner->taken - partner->credited < PERIOD) return 0;
-  ms_link *link = ms_token_link(worker, partner->number, err);
+  ms_link *link = ms_handover_link(worker, partner->number, err);
   if (link == NULL) return -1;
   partner->credited = partner->taken;
   ms_frame frame = {.kind = MS_SAY_CREDIT, .job = worker->job.number, .a = {partner->taken}};
@@ -157,7 +158,7 @@ static int apply_first(ms_worker *worker, ms_partner *partner, ms_error *err) {
   int ready = is_ready(worker, partner, block);
   if (ready <= 0) return ready < 0 ? broken(partner, err) : 0;
   if (token) {
-    ms_token_told(worker, block);
+    ms_handover_told(worker, block);
     partner->applied = block;
   } else {
     ms_mirror *mirror = find_mirror(exchange, frame.a[0]);
@@ -243,7 +244,7 @@ static bool has_room(ms_worker *worker, const ms_partner *partner, uint32_t bloc
   bool failed = false;
   atomic_store(&worker->status->awaiting, (uint64_t)block + 1);
   while (!failed && !is_over(worker) && partner->sent - partner->released >= MS_EXCHANGE_WINDOW) {
-    failed = ms_worker_wait(worker, true, MS_TOKEN_WAIT, err) != 0;
+    failed = ms_worker_wait(worker, true, MS_HANDOVER_WAIT, err) != 0;
   }
   atomic_store(&worker->status->awaiting, 0);
   worker->job.waited += ms_worker_clock() - began;
@@ -257,7 +258,7 @@ static int send_to_all(ms_worker *worker, ms_frame frame, uint32_t block, const 
   for (uint32_t i = 0; i < exchange->partner_count; i++) {
     ms_partner *partner = &exchange->partners[i];
     if (!has_room(worker, partner, block, err)) return is_over(worker) ? 0 : -1;
-    ms_link *link = ms_token_link(worker, partner->number, err);
+    ms_link *link = ms_handover_link(worker, partner->number, err);
     if (link == NULL || ms_link_send(link, frame, payload, size, err) != 0) return -1;
     partner->sent++;
     worker->job.moved += size;
@@ -265,16 +266,16 @@ static int send_to_all(ms_worker *worker, ms_frame frame, uint32_t block, const 
   return 0;
 }
 
-/* Where our finished blocks from `from` on may have changed an item. */
+/* Where our finished blocks from `from` on may have changed an operand. */
 static ms_runs span_of(const ms_worker *worker, const ms_mirror *mirror, uint32_t from) {
   const ms_worker_job *job = &worker->job;
-  const ms_item *item = &job->task.items[mirror->item];
-  ms_runs runs = {.now = mirror->now, .before = mirror->before, .element = item->element};
+  const ms_operand *operand = &job->task.operands[mirror->operand];
+  ms_runs runs = {.now = mirror->now, .before = mirror->before, .element = operand->element};
   const ms_schedule *schedule = worker->schedule;
   uint32_t own = worker->setup.worker;
   for (uint32_t p = from; p != job->block; p = ms_schedule_next(schedule, own, p)) {
     int64_t first, end;
-    ms_writes_span(item, &schedule->grid, &job->task.bounds, p, &first, &end);
+    ms_writes_span(operand, &schedule->grid, &job->task.bounds, p, &first, &end);
     if (first == end) continue;
     if (runs.count == 0 || first < runs.next) runs.next = first;
     if (end > runs.count) runs.count = end;
@@ -282,7 +283,8 @@ static ms_runs span_of(const ms_worker *worker, const ms_mirror *mirror, uint32_
   return runs;
 }
 
-/* Changes of one item since they were last sent. What others send meanwhile are other elements. */
+/* Changes of one operand since they were last sent. What others send meanwhile are other elements.
+ */
 static int send_changes(ms_worker *worker, ms_mirror *mirror, uint32_t from, char *packed,
                         ms_error *err) {
   ms_runs runs = span_of(worker, mirror, from);
@@ -292,7 +294,8 @@ static int send_changes(ms_worker *worker, ms_mirror *mirror, uint32_t from, cha
     if (write_runs(worker, mirror, mirror->before, packed, size) != 0) {
       return ms_error_set(err, MS_BUG, "changes do not fit their array");
     }
-    ms_frame frame = {.kind = MS_SAY_RUNS, .job = worker->job.number, .a = {mirror->item, block}};
+    ms_frame frame = {
+        .kind = MS_SAY_RUNS, .job = worker->job.number, .a = {mirror->operand, block}};
     if (send_to_all(worker, frame, block, packed, size, err) != 0) return -1;
   }
   return 0;
@@ -315,19 +318,20 @@ int ms_exchange_send(ms_worker *worker, uint32_t from, ms_error *err) {
 
 /* Sends the pieces that changed in the job to the driver. */
 static int return_mirror(ms_worker *worker, const ms_mirror *mirror, ms_error *err) {
-  const ms_item *item = &worker->job.task.items[mirror->item];
-  ms_box box = ms_item_box(item, mirror->now, true);
+  const ms_operand *operand = &worker->job.task.operands[mirror->operand];
+  ms_strided box = ms_operand_box(operand, mirror->now, true);
   int64_t count = elements(worker, mirror), pieces = count / MS_MIRROR_PIECE + 1;
   for (int64_t piece = 0; piece < pieces; piece++) {
     if (!mirror->dirty[piece]) continue;
-    ms_parcel parcel = ms_parcel_make(item, mirror->item, 0, 0, item->dims[0]);
+    ms_transfer parcel = ms_transfer_make(operand, mirror->operand, 0, 0, operand->dims[0]);
     parcel.next = piece * MS_MIRROR_PIECE;
     while (piece < pieces && mirror->dirty[piece]) piece++;
     if (piece * MS_MIRROR_PIECE < count) parcel.count = piece * MS_MIRROR_PIECE;
-    worker->job.moved += (uint64_t)(parcel.count - parcel.next) * item->element;
+    worker->job.moved += (uint64_t)(parcel.count - parcel.next) * operand->element;
     while (parcel.next < parcel.count) {
       if (!ms_worker_room(worker, err)) return -1;
-      if (ms_parcel_send(&parcel, &box, &worker->control, worker->job.number, err) != 0) return -1;
+      if (ms_transfer_send(&parcel, &box, &worker->control, worker->job.number, err) != 0)
+        return -1;
     }
   }
   return 0;
@@ -346,7 +350,7 @@ int ms_exchange_await(ms_worker *worker, ms_error *err) {
     }
     while (partner->applied != partner->final && !is_over(worker)) {
       atomic_store(&worker->status->awaiting, (uint64_t)partner->final + 1);
-      if (ms_worker_wait(worker, true, MS_TOKEN_WAIT, err) != 0) return -1;
+      if (ms_worker_wait(worker, true, MS_HANDOVER_WAIT, err) != 0) return -1;
     }
     if (waits) {
       ms_trace(MS_TRACE_WAITS, "end for=changes job=%llu from=worker-%u", number,

@@ -4,11 +4,11 @@
  *
  * Where memory is not shared and a block may read or overwrite what another worker's block wrote,
  * what a block changed travels to all other workers. A worker sends at the end of a block that
- * somebody waits for, or of a later one (bundle.c), and of its last one: the bitwise differences
- * since it last sent, then a token. Frames of one sender are applied in the order in which they
- * were sent, each as soon as all blocks that its blocks waited for are applied here. So an element
- * gets its values in the serial order (blocks that touch the same one are ordered), and a block
- * whose predecessors are applied sees all that any ancestor wrote.
+ * somebody waits for, or of a later one (send_batch.c), and of its last one: the bitwise
+ * differences since it last sent, then a token. Frames of one sender are applied in the order in
+ * which they were sent, each as soon as all blocks that its blocks waited for are applied here. So
+ * an element gets its values in the serial order (blocks that touch the same one are ordered), and
+ * a block whose predecessors are applied sees all that any ancestor wrote.
  *
  * Bounded: a sender waits while MS_EXCHANGE_WINDOW of its frames are not applied at the receiver.
  * No circle of such waits exists: of the blocks that were finished and not applied everywhere, the
@@ -30,9 +30,9 @@
 
 typedef struct ms_worker ms_worker;
 
-/* One exchanged item: `before` is what it held when changes were last sent or applied. */
+/* One exchanged operand: `before` is what it held when changes were last sent or applied. */
 typedef struct ms_mirror {
-  uint32_t item;
+  uint32_t operand;
   unsigned char *now, *before;
   bool *dirty; /* pieces of MS_MIRROR_PIECE elements that have changed in the job */
 } ms_mirror;
@@ -59,11 +59,11 @@ typedef struct ms_exchange {
   bool collects; /* returns the changes to the driver */
 } ms_exchange;
 
-/* Gives the job an exchange if any of its items needs one. To be called when the schedule is
+/* Gives the job an exchange if any of its operands needs one. To be called when the schedule is
  * there; MS_WRK when memory is out. */
 int ms_exchange_begin(ms_worker *worker, ms_error *err);
 
-/* The items have their contents: the first block may come. Does nothing the second time. */
+/* The operands have their contents: the first block may come. Does nothing the second time. */
 int ms_exchange_start(ms_worker *worker, ms_error *err);
 
 /* Takes a TOKEN, RUNS or CREDIT frame of worker `from`; the message may be moved away. MS_NET for

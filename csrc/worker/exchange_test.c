@@ -28,8 +28,8 @@ static int serve(int channel) {
     uint32_t block;
     while ((got = ms_worker_next_block(worker, &block, &err)) > 0) {
       bool dense;
-      int64_t *values = ms_worker_item(worker, 0, &dense);
-      size_t size = ms_item_bytes(&ms_worker_task(worker)->items[0]);
+      int64_t *values = ms_worker_operand(worker, 0, &dense);
+      size_t size = ms_operand_bytes(&ms_worker_task(worker)->operands[0]);
       values[block] = 100 + block;
       if (ms_worker_task(worker)->run_size > 0) usleep(40000);
       if (ms_worker_block_done(worker, values, size, &err) != 0) return 3;
@@ -83,19 +83,19 @@ static void begin(ms_grid grid, const ms_owner *owner, bool heavy) {
   ms_text text = {0};
   ms_error err = {0};
   job++;
-  ms_item item = {.id = job, /* a copy that nobody has had before */
-                  .movement = MS_MOVE_EXCHANGED,
-                  .written = 1,
-                  .element = 8,
-                  .dim_count = 1,
-                  .dims = {ms_grid_blocks(&grid)},
-                  .strides = {1},
-                  .writes = {.high = {ms_grid_blocks(&grid)}}};
+  ms_operand operand = {.id = job, /* a copy that nobody has had before */
+                        .movement = MS_MOVE_EXCHANGED,
+                        .written = 1,
+                        .element = 8,
+                        .dim_count = 1,
+                        .dims = {ms_grid_blocks(&grid)},
+                        .strides = {1},
+                        .writes = {.high = {ms_grid_blocks(&grid)}}};
   ms_task task = {.grid = grid,
                   .workers = WORKERS,
                   .range_owner = owner,
-                  .item_count = 1,
-                  .items = &item,
+                  .operand_count = 1,
+                  .operands = &operand,
                   .key = "k",
                   .key_size = 1,
                   .run = "heavy",
@@ -126,10 +126,10 @@ static void finish(uint32_t player_number, uint64_t block) {
 /* The next frame of the present job that the worker sends to a player. */
 static int hear(uint32_t player_number, ms_frame *frame, int wait) {
   player *p = &players[player_number];
-  zmq_pollitem_t item = {.socket = p->inbox, .events = ZMQ_POLLIN};
+  zmq_pollitem_t operand = {.socket = p->inbox, .events = ZMQ_POLLIN};
   char from[MS_IDENTITY_SIZE];
   zmq_msg_t message;
-  while (zmq_poll(&item, 1, wait) > 0) {
+  while (zmq_poll(&operand, 1, wait) > 0) {
     if (ms_socket_receive(p->inbox, from, &message) <= 0) continue;
     const char *wrong =
         ms_frame_read(frame, zmq_msg_data(&message), zmq_msg_size(&message), MS_TO_PEER);

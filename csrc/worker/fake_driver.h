@@ -14,8 +14,8 @@
 
 #include "base/directory.h"
 #include "base/test.h"
-#include "job/board.h"
 #include "job/setup.h"
+#include "job/status_page.h"
 #include "net/channel.h"
 #include "net/context.h"
 #include "net/link.h"
@@ -38,8 +38,8 @@ typedef struct bench {
 static inline int receive_from_lane(bench *b, ms_frame *frame, char *payload, size_t room,
                                     int wait) {
   static char bytes[MS_CHANNEL_LIMIT];
-  struct pollfd item = {.fd = b->lane, .events = POLLIN};
-  while (poll(&item, 1, wait) > 0) {
+  struct pollfd operand = {.fd = b->lane, .events = POLLIN};
+  while (poll(&operand, 1, wait) > 0) {
     size_t size = ms_lane_receive(b->lane, bytes);
     if (size == 0) return 0;
     int good = ms_frame_read(frame, bytes, size, MS_TO_DRIVER) == NULL;
@@ -52,10 +52,10 @@ static inline int receive_from_lane(bench *b, ms_frame *frame, char *payload, si
 
 static inline int receive(bench *b, ms_frame *frame, char *payload, size_t room, int wait) {
   if (b->link.lane > 0) return receive_from_lane(b, frame, payload, room, wait);
-  zmq_pollitem_t item = {.socket = b->router, .events = ZMQ_POLLIN};
+  zmq_pollitem_t operand = {.socket = b->router, .events = ZMQ_POLLIN};
   zmq_msg_t message;
   char from[MS_IDENTITY_SIZE];
-  while (zmq_poll(&item, 1, wait) > 0) {
+  while (zmq_poll(&operand, 1, wait) > 0) {
     if (ms_socket_receive(b->router, from, &message) <= 0) continue;
     const char *bytes = zmq_msg_data(&message);
     int good = ms_frame_read(frame, bytes, zmq_msg_size(&message), MS_TO_DRIVER) == NULL;
@@ -113,7 +113,7 @@ static inline int set_up(bench *b, uint32_t workers, int lanes, int (*serve)(int
   b->link =
       (ms_link){.socket = b->router, .to = setup->identity, .sender = MS_DRIVER, .incarnation = 1};
   FILE *page = tmpfile();
-  CHECK(page != NULL && ftruncate(fileno(page), (off_t)ms_board_size(workers)) == 0);
+  CHECK(page != NULL && ftruncate(fileno(page), (off_t)ms_status_page_size(workers)) == 0);
   CHECK(ms_channel_send(b->channel, setup, sizeof *setup, fileno(page), 1000, &err) == 0);
   fclose(page);
   if (lanes) give_lane(b);

@@ -64,7 +64,7 @@ static int serve(int channel) {
 static void write_task(ms_text *text, int lanes) {
   static const ms_owner owner[] = {{0, MS_WHOLE}, {0, MS_WHOLE}};
   static const int64_t start[] = {1, 3, 5};
-  ms_item items[2] = {
+  ms_operand operands[2] = {
       {.id = 1,
        .movement = MS_MOVE_LOCAL,
        .written = 1,
@@ -84,8 +84,8 @@ static void write_task(ms_text *text, int lanes) {
   ms_task task = {.grid = {.strategy = MS_PARTITION, .count = 1, .ranges = {2}},
                   .workers = 1,
                   .range_owner = owner,
-                  .item_count = lanes ? 0 : 2,
-                  .items = items,
+                  .operand_count = lanes ? 0 : 2,
+                  .operands = operands,
                   .bounds = {.start = {start}},
                   .key = "k",
                   .key_size = 1,
@@ -294,10 +294,10 @@ static int be_hostile(void) {
 static void attack_driver(const char *program, bool lanes) {
   double before[14];
   int failures = 0, successes = 0;
-  ms_block memory;
+  ms_segment_block memory;
   ms_error none = {0};
-  CHECK(ms_block_take(&memory, sizeof before, &none) == 0);
-  double *values = ms_block_at(&memory);
+  CHECK(ms_segment_block_take(&memory, sizeof before, &none) == 0);
+  double *values = ms_segment_block_at(&memory);
   for (int i = 0; i < 14; i++) before[i] = i;
   for (int round = 0; round < ROUNDS; round++) {
     const char *command[] = {program, "--hostile", NULL};
@@ -311,24 +311,24 @@ static void attack_driver(const char *program, bool lanes) {
     ms_context_end(&context);
     memcpy(values, before, 12 * sizeof *values);
     static const int64_t start[] = {1, 3, 5};
-    ms_job_item item = {.item = {.id = 1,
-                                 .movement = MS_MOVE_LOCAL,
-                                 .written = 1,
-                                 .element = 8,
-                                 .dim_count = 2,
-                                 .scale = 1,
-                                 .dims = {4, 3},
-                                 .strides = {3, 1}},
-                        .data = (unsigned char *)values,
-                        .segment = memory.segment};
+    ms_job_operand operand = {.operand = {.id = 1,
+                                          .movement = MS_MOVE_LOCAL,
+                                          .written = 1,
+                                          .element = 8,
+                                          .dim_count = 2,
+                                          .scale = 1,
+                                          .dims = {4, 3},
+                                          .strides = {3, 1}},
+                              .data = (unsigned char *)values,
+                              .segment = memory.segment};
     ms_job job = {.key = "k",
                   .key_size = 1,
                   .kernel = "x",
                   .kernel_size = 1,
                   .grid = {.strategy = MS_PARTITION, .count = 1, .ranges = {2}},
                   .bounds = {.start = {start}},
-                  .items = &item,
-                  .item_count = 1};
+                  .operands = &operand,
+                  .operand_count = 1};
     ms_outcome outcome;
     if (ms_session_run(session, &job, &outcome, &err) == 0) {
       successes++;
@@ -340,7 +340,7 @@ static void attack_driver(const char *program, bool lanes) {
     ms_session_stop(&session);
     CHECK(session == NULL);
   }
-  ms_block_release(&memory);
+  ms_segment_block_release(&memory);
   CHECK(failures > 0);
   printf("driver under attack: %d jobs failed, %d passed\n", failures, successes);
 }

@@ -15,7 +15,7 @@
 #include "base/trace.h"
 #include "net/channel.h"
 #include "net/context.h"
-#include "worker/guard.h"
+#include "worker/exit_guard.h"
 #include "worker/worker_state.h"
 
 #define SETUP_WAIT   10000   /* ms for the driver's first message */
@@ -57,7 +57,7 @@ static int check_setup(ms_worker *worker, long got, int board, ms_error *err) {
   }
   bool usable = setup->workers > 0 && setup->workers <= MS_MOST_WORKERS &&
                 setup->worker < setup->workers && board >= 0;
-  if (usable) worker->board = ms_board_map(setup->workers, board);
+  if (usable) worker->board = ms_status_page_map(setup->workers, board);
   if (worker->board == NULL) return ms_error_set(err, MS_WRK, "the driver sent no usable setup");
   ms_trace_join(&setup->trace, setup->worker);
   worker->status = &worker->board[setup->worker];
@@ -95,7 +95,7 @@ static int take_setup(ms_worker *worker, ms_error *err) {
 /* Binds the inbox, connects to the driver. The gatekeeper comes before the first bind. */
 static int open_sockets(ms_worker *worker, ms_hello *hello, ms_error *err) {
   const ms_setup *setup = &worker->setup;
-  const ms_keys *keys = setup->tcp ? &setup->keys : NULL;
+  const ms_curve_keys *keys = setup->tcp ? &setup->keys : NULL;
   uint32_t neighbours = worker->board_hands_over ? 0 : setup->workers - 1;
   worker->context = ms_context_new(A_WORKER + A_NEIGHBOUR * neighbours, keys != NULL, err);
   if (worker->context == NULL) return -1;
@@ -109,7 +109,7 @@ static int open_sockets(ms_worker *worker, ms_hello *hello, ms_error *err) {
   } else {
     snprintf(address, sizeof address, "ipc://%s/w%u.%u", setup->directory, setup->worker,
              setup->incarnation);
-    ms_guard_socket(address + strlen("ipc://"));
+    ms_exit_guard_socket(address + strlen("ipc://"));
   }
   ms_socket_options inbox = {.keys = keys, .receive_limit = QUEUE_LIMIT};
   ms_socket_options dealer = {
@@ -136,7 +136,8 @@ ms_worker *ms_worker_connect(int channel, ms_error *err) {
   snprintf(hello.abi, sizeof hello.abi, "%s", ms_abi());
   if (fcntl(channel, F_SETFD, FD_CLOEXEC) != 0) {
     ms_error_set(err, MS_WRK, "descriptor %d does not lead to a driver", channel);
-  } else if (take_setup(worker, err) == 0 && ms_guard_install(&worker->setup, channel, err) == 0 &&
+  } else if (take_setup(worker, err) == 0 &&
+             ms_exit_guard_install(&worker->setup, channel, err) == 0 &&
              open_sockets(worker, &hello, err) == 0) {
     worker->neighbours = calloc(worker->setup.workers, sizeof *worker->neighbours);
     worker->neighbour_count = worker->setup.workers;
@@ -157,22 +158,22 @@ void ms_worker_destroy(ms_worker **worker) {
   ms_worker *gone = *worker;
   if (gone == NULL) return;
   ms_trace(MS_TRACE_WORKERS, "end pid=%ld", (long)getpid());
-  if (gone->neighbours != NULL) ms_token_close(gone);
+  if (gone->neighbours != NULL) ms_handover_close(gone);
   ms_exchange_close(gone);
   if (gone->context != NULL) zmq_ctx_shutdown(gone->context);
   ms_zap_join(&gone->zap);
   if (gone->dealer != NULL) zmq_close(gone->dealer);
   if (gone->inbox != NULL) zmq_close(gone->inbox);
   ms_context_end(&gone->context);
-  ms_guard_clean(ms_guard_orphan() || (gone->gone && !gone->ended));
-  ms_held_release(&gone->held);
+  ms_exit_guard_clean(ms_exit_guard_orphan() || (gone->gone && !gone->ended));
+  ms_mapped_memory_release(&gone->held);
   ms_schedule_destroy(&gone->schedule);
-  ms_redo_free(&gone->job.redo);
+  ms_block_checkpoint_free(&gone->job.redo);
   ms_undo_free(&gone->job.undo);
   ms_arena_destroy(&gone->job.arena);
   ms_text_free(&gone->job.report);
   ms_text_free(&gone->incoming);
-  ms_board_unmap(gone->board, gone->setup.workers);
+  ms_status_page_unmap(gone->board, gone->setup.workers);
   close(gone->channel);
   if (gone->lane > 0) close(gone->lane);
   free(gone->lane_room);
@@ -192,11 +193,11 @@ static int take_notice(ms_worker *worker, int timeout, ms_error *err) {
     return 0;
   }
   if (got == (long)sizeof notice && notice.kind == MS_NOTICE_SEGMENT) {
-    return ms_held_map(&worker->held, notice.id, notice.size, fd, err);
+    return ms_mapped_memory_map(&worker->held, notice.id, notice.size, fd, err);
   }
   if (fd >= 0) close(fd);
   if (got == (long)sizeof notice && notice.kind == MS_NOTICE_GONE) {
-    ms_held_unmap(&worker->held, notice.id);
+    ms_mapped_memory_unmap(&worker->held, notice.id);
   }
   if (got == (long)sizeof notice && notice.kind == MS_NOTICE_END) {
     worker->gone = worker->ended = true;
@@ -208,7 +209,7 @@ void *ms_worker_segment(ms_worker *worker, uint64_t id, uint64_t size, uint64_t 
                         ms_error *err) {
   uint64_t deadline = ms_worker_clock() + (uint64_t)SEGMENT_WAIT * 1000000u;
   for (;;) {
-    unsigned char *base = ms_held_segment(&worker->held, id, size);
+    unsigned char *base = ms_mapped_memory_segment(&worker->held, id, size);
     if (base != NULL) return base + place;
     if (worker->gone || ms_worker_clock() > deadline) {
       ms_error_set(err, MS_WRK, "shared memory that the loop uses did not arrive");
@@ -224,7 +225,7 @@ static int take_frames(ms_worker *worker, ms_error *err) {
     size_t size = ms_lane_receive(worker->lane, worker->lane_room);
     if (size == 0 && ms_channel_ended(worker->lane)) worker->gone = true;
     for (; size > 0; size = ms_lane_receive(worker->lane, worker->lane_room)) {
-      if (ms_worker_take(worker, worker->lane_room, size, err) != 0) return -1;
+      if (ms_worker_receive(worker, worker->lane_room, size, err) != 0) return -1;
     }
     return 0;
   }
@@ -233,26 +234,26 @@ static int take_frames(ms_worker *worker, ms_error *err) {
     int got = ms_socket_receive(worker->dealer, NULL, &message);
     if (got == 0) return 0;
     if (got < 0) continue;
-    int failed = ms_worker_take(worker, zmq_msg_data(&message), zmq_msg_size(&message), err);
+    int failed = ms_worker_receive(worker, zmq_msg_data(&message), zmq_msg_size(&message), err);
     zmq_msg_close(&message);
     if (failed != 0) return -1;
   }
 }
 
 int ms_worker_wait(ms_worker *worker, bool tokens, int timeout, ms_error *err) {
-  zmq_pollitem_t items[] = {{.socket = worker->dealer, .events = ZMQ_POLLIN},
-                            {.fd = worker->channel, .events = ZMQ_POLLIN},
-                            {.socket = worker->inbox, .events = ZMQ_POLLIN}};
-  if (worker->lane > 0) items[0] = (zmq_pollitem_t){.fd = worker->lane, .events = ZMQ_POLLIN};
-  int ready = ms_socket_poll(items, tokens ? 3 : 2, timeout);
+  zmq_pollitem_t operands[] = {{.socket = worker->dealer, .events = ZMQ_POLLIN},
+                               {.fd = worker->channel, .events = ZMQ_POLLIN},
+                               {.socket = worker->inbox, .events = ZMQ_POLLIN}};
+  if (worker->lane > 0) operands[0] = (zmq_pollitem_t){.fd = worker->lane, .events = ZMQ_POLLIN};
+  int ready = ms_socket_poll(operands, tokens ? 3 : 2, timeout);
   if (ready < 0) {
     if (errno == EINTR) return 0;
     return ms_error_set(err, MS_NET, "waiting for messages failed: %s", zmq_strerror(errno));
   }
-  if (items[1].revents != 0 && take_notice(worker, 0, err) != 0) return -1;
-  if (items[0].revents != 0 && take_frames(worker, err) != 0) return -1;
-  while (tokens && items[2].revents != 0) {
-    int taken = ms_token_take(worker, err);
+  if (operands[1].revents != 0 && take_notice(worker, 0, err) != 0) return -1;
+  if (operands[0].revents != 0 && take_frames(worker, err) != 0) return -1;
+  while (tokens && operands[2].revents != 0) {
+    int taken = ms_handover_take(worker, err);
     if (taken < 0) return -1;
     if (taken == 0) break;
   }

@@ -15,7 +15,7 @@
 #include <stdint.h>
 
 #include "base/error.h"
-#include "job/private.h"
+#include "job/block_local.h"
 #include "job/task.h"
 
 typedef struct ms_worker ms_worker;
@@ -33,9 +33,10 @@ uint32_t ms_worker_number(const ms_worker *worker);
 /* Waits for a job. 1: there is one; 0: the driver has ended; -1 with *err filled. */
 int ms_worker_next(ms_worker *worker, ms_error *err);
 
-/* The present job, and where each of its items is in this process. Valid until ms_worker_next. */
+/* The present job, and where each of its operands is in this process. Valid until ms_worker_next.
+ */
 const ms_task *ms_worker_task(const ms_worker *worker);
-void *ms_worker_item(const ms_worker *worker, uint32_t item, bool *dense);
+void *ms_worker_operand(const ms_worker *worker, uint32_t operand, bool *dense);
 
 /* Whether kernels of earlier jobs are not needed any more: the driver sends them again. Told once.
  */
@@ -43,7 +44,7 @@ bool ms_worker_forgets(ms_worker *worker);
 
 /* The present job's blocks have this private memory, which the caller keeps until the job is over;
  * before the first block. */
-void ms_worker_equip(ms_worker *worker, const ms_private *memory);
+void ms_worker_equip(ms_worker *worker, const ms_block_local *memory);
 
 /* Waits until this worker's next block may run. 1: *block; 0: the job is over for this worker;
  * -1: the worker cannot go on. */

@@ -5,8 +5,8 @@
 
 #include "base/trace.h"
 #include "job/report.h"
-#include "worker/apart.h"
-#include "worker/guard.h"
+#include "worker/core_affinity.h"
+#include "worker/exit_guard.h"
 #include "worker/worker_state.h"
 
 #define ROOM_WAIT 1000 /* ms between looks at the driver while its window is full */
@@ -23,12 +23,12 @@ bool ms_worker_forgets(ms_worker *worker) {
   return forgets;
 }
 
-void *ms_worker_item(const ms_worker *worker, uint32_t item, bool *dense) {
+void *ms_worker_operand(const ms_worker *worker, uint32_t operand, bool *dense) {
   *dense = !worker->setup.shared;
-  return worker->job.place[item];
+  return worker->job.place[operand];
 }
 
-void ms_worker_equip(ms_worker *worker, const ms_private *memory) {
+void ms_worker_equip(ms_worker *worker, const ms_block_local *memory) {
   worker->job.memory = memory;
 }
 
@@ -49,17 +49,17 @@ static uint32_t space_ranges(const ms_schedule *schedule) {
   return schedule->grid.ranges[ms_grid_space(&schedule->grid)];
 }
 
-static int place_items(ms_worker *worker, ms_error *err) {
+static int place_operands(ms_worker *worker, ms_error *err) {
   ms_worker_job *job = &worker->job;
-  for (uint32_t i = 0; i < job->task.item_count; i++) {
-    const ms_item *item = &job->task.items[i];
+  for (uint32_t i = 0; i < job->task.operand_count; i++) {
+    const ms_operand *operand = &job->task.operands[i];
     if (worker->setup.shared) {
       job->place[i] =
-          ms_worker_segment(worker, item->segment, item->segment_size, item->place, err);
+          ms_worker_segment(worker, operand->segment, operand->segment_size, operand->place, err);
     } else {
-      bool keep = item->movement == MS_MOVE_CACHED || item->movement == MS_MOVE_SERVED;
-      ms_held_piece *copy =
-          ms_held_copy(&worker->held, item->id, ms_item_bytes(item), job->number, keep, err);
+      bool keep = operand->movement == MS_MOVE_CACHED || operand->movement == MS_MOVE_SERVED;
+      ms_mapped_memory_piece *copy = ms_mapped_memory_copy(
+          &worker->held, operand->id, ms_operand_bytes(operand), job->number, keep, err);
       job->place[i] = copy == NULL ? NULL : copy->base;
     }
     if (job->place[i] == NULL) return -1;
@@ -74,18 +74,19 @@ static int open_log(ms_worker *worker, ms_error *err) {
   const ms_task_log *log = &task->log;
   if (log->segment == 0 || !worker->setup.shared) return 0;
   void *memory = ms_worker_segment(worker, log->segment, log->segment_size, log->place, err);
-  if (memory == NULL || ms_undo_divide(&job->undo, &task->grid, &task->bounds, task->items,
-                                       task->item_count, err) != 0) {
+  if (memory == NULL || ms_undo_divide(&job->undo, &task->grid, &task->bounds, task->operands,
+                                       task->operand_count, err) != 0) {
     return -1;
   }
   job->undo.process = worker->setup.worker;
-  if (log->slots > 0 && ms_redo_divide(&job->redo, &job->undo, task->workers, err) != 0) return -1;
+  if (log->slots > 0 && ms_block_checkpoint_divide(&job->redo, &job->undo, task->workers, err) != 0)
+    return -1;
   if (job->undo.size != log->size - log->slots || job->redo.size != log->slots) {
     return ms_error_set(err, MS_NET, "an undo log of another size");
   }
   ms_undo_attach(&job->undo, memory, job->place);
-  ms_redo_attach(&job->redo, (unsigned char *)memory + job->undo.size,
-                 ms_board_shelf(worker->board, worker->setup.workers, 0));
+  ms_block_checkpoint_attach(&job->redo, (unsigned char *)memory + job->undo.size,
+                             ms_status_page_shelf(worker->board, worker->setup.workers, 0));
   return 0;
 }
 
@@ -107,7 +108,7 @@ static int prepare(ms_worker *worker, ms_error *err) {
     if (worker->schedule == NULL) return -1;
   }
   const ms_schedule *schedule = worker->schedule;
-  job->place = ms_arena_take(job->arena, (size_t)task->item_count + 1, sizeof *job->place);
+  job->place = ms_arena_take(job->arena, (size_t)task->operand_count + 1, sizeof *job->place);
   job->told = ms_arena_take(job->arena, schedule->workers, sizeof *job->told);
   job->heard = ms_arena_take(job->arena, schedule->workers, sizeof *job->heard);
   job->spent = ms_arena_take(job->arena, space_ranges(schedule), sizeof *job->spent);
@@ -119,7 +120,7 @@ static int prepare(ms_worker *worker, ms_error *err) {
     job->block = ms_schedule_next(schedule, worker->setup.worker, MS_NO_BLOCK);
     job->held = job->block;
   }
-  if (place_items(worker, err) != 0 || open_log(worker, err) != 0 ||
+  if (place_operands(worker, err) != 0 || open_log(worker, err) != 0 ||
       ms_worker_resume(worker, err) != 0) {
     return -1;
   }
@@ -137,7 +138,7 @@ int ms_worker_begin(ms_worker *worker, ms_error *err) {
   ms_worker_job *job = &worker->job;
   ms_text report = job->report;
   ms_exchange_close(worker);
-  ms_redo_free(&job->redo);
+  ms_block_checkpoint_free(&job->redo);
   ms_undo_free(&job->undo);
   ms_arena_destroy(&job->arena);
   report.length = 0;
@@ -154,7 +155,7 @@ int ms_worker_begin(ms_worker *worker, ms_error *err) {
   ms_error trouble;
   ms_error_clear(&trouble);
   int failed = prepare(worker, &trouble);
-  if (!worker->setup.shared) ms_held_sweep(&worker->held, job->number);
+  if (!worker->setup.shared) ms_mapped_memory_sweep(&worker->held, job->number);
   if (failed == 0) return 0;
   worker->data_due = 0;
   if (ms_worker_stop(worker, (ms_code)trouble.code, trouble.message, err) != 0) return -1;
@@ -232,7 +233,7 @@ static int finish(ms_worker *worker, ms_error *err) {
   }
   /* Others may have to run blocks whose changes they send here, too. */
   if (!good && !job->stopped && ms_exchange_await(worker, err) != 0) return -1;
-  if (good && !worker->setup.shared && ms_worker_return_items(worker, err) != 0) {
+  if (good && !worker->setup.shared && ms_worker_return_operands(worker, err) != 0) {
     if (!worker->gone && !ms_worker_cancelled(worker)) return -1;
   }
   return ms_worker_end(worker, err);
@@ -241,7 +242,7 @@ static int finish(ms_worker *worker, ms_error *err) {
 /* Whether to go on waiting for another worker's copy of what this one is about to write. */
 static bool is_wanted(void *context) {
   const ms_worker *worker = context;
-  return !ms_guard_orphan() && !ms_worker_cancelled(worker);
+  return !ms_exit_guard_orphan() && !ms_worker_cancelled(worker);
 }
 
 /* Whether what the block at the present position reads has yet to come. */
@@ -253,7 +254,7 @@ static int wait_for_data(ms_worker *worker, ms_error *err) {
   if (!is_data_due(worker)) return 0;
   ms_trace(MS_TRACE_WAITS, "begin for=data job=%llu frames=%llu", number_of(worker),
            (unsigned long long)worker->data_due);
-  if (ms_bundle_send(worker, err) != 0) return -1;
+  if (ms_send_batch_send(worker, err) != 0) return -1;
   while (is_data_due(worker) && !worker->gone && !ms_worker_cancelled(worker)) {
     if (ms_worker_wait(worker, false, ROOM_WAIT, err) != 0) return -1;
   }
@@ -265,14 +266,14 @@ static int wait_for_data(ms_worker *worker, ms_error *err) {
 static int await_block(ms_worker *worker, uint32_t block, ms_error *err) {
   ms_worker_job *job = &worker->job;
   if (job->position == 0) { /* else it started when the last block ended */
-    ms_apart(worker->board, worker->schedule->workers, worker->setup.worker, job->number,
-             &worker->moves);
+    ms_core_affinity_spread(worker->board, worker->schedule->workers, worker->setup.worker,
+                            job->number, &worker->moves);
     job->started = ms_worker_clock();
   }
-  if (is_data_due(worker) || !ms_token_ready(worker, block)) {
+  if (is_data_due(worker) || !ms_handover_ready(worker, block)) {
     take_time(worker);
     uint64_t before = job->started;
-    if (wait_for_data(worker, err) != 0 || ms_token_wait(worker, block, err) != 0) return -1;
+    if (wait_for_data(worker, err) != 0 || ms_handover_wait(worker, block, err) != 0) return -1;
     job->started = ms_worker_clock();
     job->waited += job->started - before;
   }
@@ -297,7 +298,7 @@ static int find_block(ms_worker *worker, uint32_t *block, ms_error *err) {
 static int next_block(ms_worker *worker, uint32_t *block, ms_error *err) {
   ms_worker_job *job = &worker->job;
   if (job->running) return ms_error_set(err, MS_BUG, "a block is not finished");
-  if (job->position == 0 && !worker->setup.shared && ms_worker_remember_items(worker, err) != 0)
+  if (job->position == 0 && !worker->setup.shared && ms_worker_remember_operands(worker, err) != 0)
     return -1;
   int found = find_block(worker, block, err);
   if (found < 0) return -1;
@@ -305,7 +306,7 @@ static int next_block(ms_worker *worker, uint32_t *block, ms_error *err) {
     return finish(worker, err) == 0 ? 0 : -1;
   }
   ms_worker_keep_image(worker, *block);
-  if (job->memory != NULL) ms_private_begin(job->memory);
+  if (job->memory != NULL) ms_block_local_begin(job->memory);
   if (job->position == 0) atomic_store(&worker->status->began, job->started);
   job->running = true;
   atomic_store_explicit(&worker->status->running, (uint64_t)*block + 1, memory_order_release);
@@ -335,7 +336,7 @@ int ms_worker_block_done(ms_worker *worker, const void *result, size_t size, ms_
   uint32_t block = job->block;
   ms_trace(MS_TRACE_BLOCKS, "end job=%llu block=%u", number_of(worker), block);
   if (size > 0) ms_report_add(&job->report, block, MS_REPORT_RESULT, result, size);
-  if (job->memory != NULL) ms_private_take(job->memory, block, &job->report);
+  if (job->memory != NULL) ms_block_local_take(job->memory, block, &job->report);
   job->running = false;
   ms_worker_advance(worker);
   job->range[job->untimed++] = is_asked(worker) ? range_of(worker, block) : 0;

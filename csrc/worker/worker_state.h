@@ -1,22 +1,22 @@
 /* SPDX-License-Identifier: MIT
  *
- * The inside of a worker, shared by worker.c (its life), worker_take.c (what it receives),
- * worker_job.c (one job), worker_failure.c, worker_return.c, worker_report.c and worker_redo.c
- * (parts of that), token.c and bundle.c (hand-overs between workers) and exchange.c (arrays that
- * all have). */
+ * The inside of a worker, shared by worker.c (its life), worker_receive.c (what it receives),
+ * worker_job.c (one job), worker_failure.c, worker_return.c, worker_report.c and
+ * worker_checkpoint.c (parts of that), handover.c and send_batch.c (hand-overs between workers) and
+ * exchange.c (arrays that all have). */
 #ifndef MS_WORKER_WORKER_STATE_H
 #define MS_WORKER_WORKER_STATE_H
 
-#include "job/board.h"
-#include "job/parcel.h"
-#include "job/redo.h"
+#include "job/block_checkpoint.h"
 #include "job/setup.h"
 #include "job/spin.h"
+#include "job/status_page.h"
+#include "job/transfer.h"
 #include "job/undo.h"
 #include "net/link.h"
 #include "net/zap.h"
 #include "worker/exchange.h"
-#include "worker/held.h"
+#include "worker/mapped_memory.h"
 #include "worker/worker.h"
 
 /* Another worker, or this one (then without sockets). */
@@ -34,7 +34,7 @@ typedef struct ms_worker_job {
   uint64_t number; /* 0: none */
   ms_arena *arena;
   ms_task task;
-  void **place;                   /* of each item */
+  void **place;                   /* of each operand */
   uint32_t *told;                 /* by worker: how many of its blocks are known to be finished */
   uint32_t share, position;       /* own blocks, and how many of them are over */
   uint32_t block, last;           /* the one at `position` and the one before; MS_NO_BLOCK: none */
@@ -50,33 +50,33 @@ typedef struct ms_worker_job {
   bool brief;                       /* blocks take hardly longer than looking at the clock */
   uint64_t *spent;                  /* ns in own blocks of each range of the space axis */
   uint64_t moved;                   /* bytes sent */
-  uint32_t handed;          /* own blocks that were handed over; the others are held back, */
-  uint32_t held;            /* from this one on, */
-  bool holds;               /* and somebody waits for one of them */
-  uint64_t handed_busy;     /* `busy` then */
-  uint32_t *heard;          /* by worker: `position` when it was last told */
-  ms_text report;           /* what was not sent yet */
-  const ms_private *memory; /* that blocks have to themselves; NULL: none */
-  bool printed;             /* it has printed text */
-  ms_exchange *exchange;    /* NULL when no item needs one */
-  ms_undo undo;             /* where memory is shared; empty when nothing is logged */
-  ms_redo redo;             /* with it; without slots when nobody could be replaced alone */
-  bool resumed;             /* a replacement's, whose first block ended its predecessor */
-  double keeping;           /* ns that images of blocks should have taken, of `busy` */
-  size_t noted;             /* bytes of the report that are in the journal */
+  uint32_t handed;              /* own blocks that were handed over; the others are held back, */
+  uint32_t held;                /* from this one on, */
+  bool holds;                   /* and somebody waits for one of them */
+  uint64_t handed_busy;         /* `busy` then */
+  uint32_t *heard;              /* by worker: `position` when it was last told */
+  ms_text report;               /* what was not sent yet */
+  const ms_block_local *memory; /* that blocks have to themselves; NULL: none */
+  bool printed;                 /* it has printed text */
+  ms_exchange *exchange;        /* NULL when no operand needs one */
+  ms_undo undo;                 /* where memory is shared; empty when nothing is logged */
+  ms_block_checkpoint redo;     /* with it; without slots when nobody could be replaced alone */
+  bool resumed;                 /* a replacement's, whose first block ended its predecessor */
+  double keeping;               /* ns that images of blocks should have taken, of `busy` */
+  size_t noted;                 /* bytes of the report that are in the journal */
 } ms_worker_job;
 
 struct ms_worker {
   ms_setup setup;
-  int channel, lane;     /* lane 0: frames come over ZeroMQ */
-  char *lane_room;       /* for a frame from it */
-  bool gone;             /* the driver is, or has done with us */
-  bool ended;            /* it said so */
-  ms_status *board;      /* a slot for each worker */
-  ms_status *status;     /* ours */
-  bool board_hands_over; /* else ZeroMQ does */
-  bool may_spin;         /* while others are in the same job */
-  bool may_spin_idle;    /* while the driver works */
+  int channel, lane;      /* lane 0: frames come over ZeroMQ */
+  char *lane_room;        /* for a frame from it */
+  bool gone;              /* the driver is, or has done with us */
+  bool ended;             /* it said so */
+  ms_status_page *board;  /* a slot for each worker */
+  ms_status_page *status; /* ours */
+  bool board_hands_over;  /* else ZeroMQ does */
+  bool may_spin;          /* while others are in the same job */
+  bool may_spin_idle;     /* while the driver works */
   ms_spin token_spin, idle_spin;
   ms_spin moves; /* to other cores */
   void *context, *dealer, *inbox;
@@ -84,7 +84,7 @@ struct ms_worker {
   ms_link control;
   ms_neighbour *neighbours; /* one for each worker, by number */
   uint32_t neighbour_count;
-  ms_held held;
+  ms_mapped_memory held;
   ms_schedule *schedule; /* of the present or last job */
   ms_text incoming;      /* pieces of a task */
   uint64_t incoming_job, data_due;
@@ -98,7 +98,7 @@ struct ms_worker {
 };
 
 /* ms between looks at the driver's page while nothing arrives from other workers. */
-#define MS_TOKEN_WAIT 1000
+#define MS_HANDOVER_WAIT 1000
 
 uint64_t ms_worker_clock(void);
 
@@ -106,8 +106,8 @@ uint64_t ms_worker_clock(void);
  * also for hand-overs. */
 int ms_worker_wait(ms_worker *worker, bool tokens, int timeout, ms_error *err);
 
-/* worker_take.c: handles one frame of the driver. */
-int ms_worker_take(ms_worker *worker, const char *bytes, size_t size, ms_error *err);
+/* worker_receive.c: handles one frame of the driver. */
+int ms_worker_receive(ms_worker *worker, const char *bytes, size_t size, ms_error *err);
 
 /* Address of byte `place` of a segment of `size` bytes, waiting for the segment if need be. */
 void *ms_worker_segment(ms_worker *worker, uint64_t id, uint64_t size, uint64_t place,
@@ -137,11 +137,11 @@ bool ms_worker_needs(ms_worker *worker, uint32_t block);
 /* worker_failure.c: the block before the present position is over: tells everybody. */
 int ms_worker_publish(ms_worker *worker, ms_error *err);
 
-/* worker_return.c: keeps what scattered and exchanged items look like before the first block. */
-int ms_worker_remember_items(ms_worker *worker, ms_error *err);
+/* worker_return.c: keeps what scattered and exchanged operands look like before the first block. */
+int ms_worker_remember_operands(ms_worker *worker, ms_error *err);
 
-/* worker_return.c: sends what this worker has to give back of the items. */
-int ms_worker_return_items(ms_worker *worker, ms_error *err);
+/* worker_return.c: sends what this worker has to give back of the operands. */
+int ms_worker_return_operands(ms_worker *worker, ms_error *err);
 
 /* worker_report.c: makes sure that what the block that was just finished reports outlives this
  * process; what it has printed is sent. */
@@ -151,11 +151,12 @@ int ms_worker_keep_report(ms_worker *worker, ms_error *err);
  * and so is the slot. */
 int ms_worker_send_done(ms_worker *worker, ms_frame done, ms_error *err);
 
-/* worker_redo.c: goes on where the process that this one replaces has ended, if it replaces one. */
+/* worker_checkpoint.c: goes on where the process that this one replaces has ended, if it replaces
+ * one. */
 int ms_worker_resume(ms_worker *worker, ms_error *err);
 
-/* worker_redo.c: keeps what is needed to undo the block that begins now, unless that takes too long
- * for blocks like this: then the whole loop is undone if the worker dies in it. */
+/* worker_checkpoint.c: keeps what is needed to undo the block that begins now, unless that takes
+ * too long for blocks like this: then the whole loop is undone if the worker dies in it. */
 void ms_worker_keep_image(ms_worker *worker, uint32_t block);
 
 /* worker_job.c: waits until the driver's window has room; false when the job is cancelled or the
@@ -165,34 +166,34 @@ bool ms_worker_room(ms_worker *worker, ms_error *err);
 /* True when the job is to stop at the next block end. */
 bool ms_worker_cancelled(const ms_worker *worker);
 
-/* token.c: takes one frame from another worker, if one is there: 1 taken, 0 none, -1 failed. */
-int ms_token_take(ms_worker *worker, ms_error *err);
+/* handover.c: takes one frame from another worker, if one is there: 1 taken, 0 none, -1 failed. */
+int ms_handover_take(ms_worker *worker, ms_error *err);
 
 /* True when `block` is known to be finished, and what it wrote has arrived. */
-bool ms_token_finished(const ms_worker *worker, uint32_t block);
+bool ms_handover_finished(const ms_worker *worker, uint32_t block);
 
 /* Somebody told of `block` of another worker: it is finished, and so are those before it. */
-void ms_token_told(ms_worker *worker, uint32_t block);
+void ms_handover_told(ms_worker *worker, uint32_t block);
 
 /* Whether `block`'s predecessors are finished and what they hand over has arrived. */
-bool ms_token_ready(const ms_worker *worker, uint32_t block);
+bool ms_handover_ready(const ms_worker *worker, uint32_t block);
 
 /* Waits until that is so; 0 also when the job ends otherwise. */
-int ms_token_wait(ms_worker *worker, uint32_t block, ms_error *err);
+int ms_handover_wait(ms_worker *worker, uint32_t block, ms_error *err);
 
 /* Tells the owners of `block`'s successors that it is finished, and hands over what travels. */
-int ms_token_send(ms_worker *worker, uint32_t block, ms_error *err);
+int ms_handover_send(ms_worker *worker, uint32_t block, ms_error *err);
 
-/* bundle.c: our `block` is finished: sends what it hands over by messages, or holds it back. */
-int ms_bundle_add(ms_worker *worker, uint32_t block, ms_error *err);
+/* send_batch.c: our `block` is finished: sends what it hands over by messages, or holds it back. */
+int ms_send_batch_add(ms_worker *worker, uint32_t block, ms_error *err);
 
-/* bundle.c: sends what is held back. */
-int ms_bundle_send(ms_worker *worker, ms_error *err);
+/* send_batch.c: sends what is held back. */
+int ms_send_batch_send(ms_worker *worker, ms_error *err);
 
 /* The link to another worker, connected if need be. */
-ms_link *ms_token_link(ms_worker *worker, uint32_t number, ms_error *err);
+ms_link *ms_handover_link(ms_worker *worker, uint32_t number, ms_error *err);
 
 /* Closes what leads to other workers. */
-void ms_token_close(ms_worker *worker);
+void ms_handover_close(ms_worker *worker);
 
 #endif

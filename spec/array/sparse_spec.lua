@@ -192,7 +192,7 @@ describe("partition", function()
     local S = array.sparse({ 50, 40 }, lists)
     local made = array.partition(S, { dims = { 1, 2 }, ranges = { 4, 5 } })
     assert.equal(20, tonumber(made.blocks))
-    local lib = require("meissa.array.core").lib
+    local lib = require("meissa.array.c_api").lib
     local rows, columns = lib.ms_partition_coords(made, 0), lib.ms_partition_coords(made, 1)
     local values = ffi.cast("double *", lib.ms_partition_values(made))
     local sum = 0

@@ -5,7 +5,7 @@
 local child = require "spec.support.child"
 local meissa = require "meissa"
 local remember = require "meissa.base.remember"
-local support = require "spec.driver.runtime_support"
+local support = require "spec.driver.support"
 
 -- Runs COUNT different loops of each kind, and says how much driver and workers have grown since
 -- the first tenth, in MB.

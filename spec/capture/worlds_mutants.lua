@@ -6,7 +6,7 @@
 local basics = require("meissa.base.basics")
 local builtin = require("meissa.base.builtin")
 local capture = require("meissa.capture")
-local carry = require("meissa.kernel.carry")
+local serialize = require("meissa.kernel.serialize")
 local globals = require("meissa.base.globals")
 local libraries = require("meissa.base.libraries")
 local required = require("meissa.capture.required")
@@ -93,8 +93,8 @@ M["functions require modules"] = function()
 end
 
 M["modules have a state"] = function()
-  local encode = carry.encode
-  function carry.encode(values, count, options, ...)
+  local encode = serialize.encode
+  function serialize.encode(values, count, options, ...)
     local given = options.modules
     options.modules = nil
     local bytes, encoder = encode(values, count, options, ...)

@@ -4,7 +4,7 @@
 -- ordered loops the one at which the plain loop would have ended.
 local child = require "spec.support.child"
 local seed = require "spec.support.seed"
-local support = require "spec.driver.runtime_support"
+local support = require "spec.driver.support"
 local thrown = require "meissa.base.thrown"
 
 local function run(environment)

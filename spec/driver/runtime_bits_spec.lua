@@ -4,15 +4,15 @@
 -- serial order, computed here by plain Lua.
 
 local ffi = require("ffi")
-local support = require("spec.driver.runtime_support")
+local support = require("spec.driver.support")
 
 local ROWS, COLUMNS, K = 23, 17, 3
 
 -- Order matters to the last bit: every update reads what all earlier ones left.
 local rotate_kernel = support.prelude .. [[
-local items, given = ...
-local w, ws = vector(items[1], "double")
-local h, hs = vector(items[2], "float")
+local operands, given = ...
+local w, ws = vector(operands[1], "double")
+local h, hs = vector(operands[2], "float")
 local a, b = given.a, given.b
 return function(block, ra, rb)
   local sum = 0
@@ -72,9 +72,9 @@ local function run_rotation(session, space, time, workers)
     key = "rotate", kernel = rotate_kernel, run = support.encode {a = a, b = b, k = K},
     strategy = "rotate", ranges = {space, time}, workers = workers,
     bounds = {support.pointer(a_starts), support.pointer(b_starts)},
-    items = {
-      w:item({movement = "local", written = true, along = 1, cut = 1}),
-      h:item({movement = "rotated", written = true, along = 1, cut = 2}),
+    operands = {
+      w:operand({movement = "local", written = true, along = 1, cut = 1}),
+      h:operand({movement = "rotated", written = true, along = 1, cut = 2}),
     },
   }
   assert.is_table(outcome, err and err.message)
@@ -107,12 +107,12 @@ end
 
 -- A partitioned loop with every other movement: entries, a broadcast table, scattered writes.
 local partition_kernel = support.prelude .. [[
-local items, given = ...
-local rows, columns = vector(items[1], "int32_t"), vector(items[2], "int32_t")
-local values = vector(items[3], "double")
-local table_, ts = vector(items[4], "double")
-local out, o1, o2 = vector(items[5], "double")
-local sums, ss = vector(items[6], "double")
+local operands, given = ...
+local rows, columns = vector(operands[1], "int32_t"), vector(operands[2], "int32_t")
+local values = vector(operands[3], "double")
+local table_, ts = vector(operands[4], "double")
+local out, o1, o2 = vector(operands[5], "double")
+local sums, ss = vector(operands[6], "double")
 return function(block)
   for e = given.offsets[block + 1], given.offsets[block + 2] - 1 do
     local i, j = rows[e], columns[e]
@@ -142,17 +142,17 @@ local function run_partition(session, changed)
   if changed then values.data[3] = 42 end
   local offsets_pointer = support.pointer(offsets_vector)
   local function cached(a)
-    return a:item({movement = "cached", offsets = offsets_pointer})
+    return a:operand({movement = "cached", offsets = offsets_pointer})
   end
   local job = {
     key = "partition", kernel = partition_kernel,
     run = support.encode {offsets = offsets, n = extent},
     strategy = "partition", ranges = {ranges}, bounds = {support.pointer(starts_vector)},
-    items = {
+    operands = {
       cached(rows), cached(columns), cached(values),
-      lookup:item({movement = "broadcast"}),
-      out:item({movement = "scattered", written = true}),
-      sums:item({movement = "local", written = true, along = 1, cut = 1}),
+      lookup:operand({movement = "broadcast"}),
+      out:operand({movement = "scattered", written = true}),
+      sums:operand({movement = "local", written = true, along = 1, cut = 1}),
     },
   }
   local first = assert(session:run(job))
@@ -193,13 +193,13 @@ describe("cached arrays by value", function()
     local entries = support.array({n}, nil, "int32")
     local offsets, vector = support.starts(n, ranges)
     for r = 0, ranges do vector[r] = offsets[r + 1] - 1 end
-    local item = entries:item {movement = "cached", version = 1, offsets = support.pointer(vector)}
+    local operand = entries:operand {movement = "cached", version = 1, offsets = support.pointer(vector)}
     local function sums(workers)
       local outcome = assert(session:run {
-        key = "sums", strategy = "partition", ranges = {ranges}, workers = workers, items = {item},
+        key = "sums", strategy = "partition", ranges = {ranges}, workers = workers, operands = {operand},
         kernel = support.prelude .. [[
-          local items = ...
-          local v = vector(items[1], "int32_t")
+          local operands = ...
+          local v = vector(operands[1], "int32_t")
           return function(b)
             local sum = 0
             for e = b * 10, b * 10 + 9 do sum = sum + v[e] end
@@ -221,7 +221,7 @@ describe("cached arrays by value", function()
     text, moved = sums(3) -- the same version: the copies are good
     assert.are.equal("5 5 5 5 5 5", text)
     assert.are.equal(0, moved)
-    item.version = 2
+    operand.version = 2
     text, moved = sums(3)
     assert.are.equal("15 15 15 15 15 15", text)
     assert.are.equal(n * 4, moved)
@@ -231,7 +231,7 @@ describe("cached arrays by value", function()
     text, moved = sums(3)
     assert.are.equal("15 15 15 15 15 15", text)
     assert.are.equal(0, moved)
-    session:forget(item.id)
+    session:forget(operand.id)
     text, moved = sums(3)
     assert.are.equal("15 15 15 15 15 15", text)
     assert.are.equal(n * 4, moved)
@@ -244,20 +244,20 @@ describe("strided views", function()
     it("are seen with their strides" .. (shm and "" or " by value"), function()
       local session = assert(support.session {workers = 2, shm = shm})
       local whole = support.array({6, 10})
-      local view = whole:item {movement = "local", written = true, along = 1, cut = 1}
+      local view = whole:operand {movement = "local", written = true, along = 1, cut = 1}
       view.dims, view.strides = {10, 6}, {1, 10} -- transposed
       local _, starts = support.starts(10, 4)
       assert(session:run {
         key = "view", strategy = "partition", ranges = {4}, bounds = {support.pointer(starts)},
         kernel = support.prelude .. [[
-          local items, given = ...
-          local v, s1, s2 = vector(items[1], "double")
+          local operands, given = ...
+          local v, s1, s2 = vector(operands[1], "double")
           return function(block)
             for i = math.floor(10 * block / 4), math.floor(10 * (block + 1) / 4) - 1 do
               for j = 0, 5 do v[i * s1 + j * s2] = 100 * (i + 1) + j + 1 end
             end
           end]],
-        items = {view},
+        operands = {view},
       })
       for j = 1, 6 do
         for i = 1, 10 do assert.are.equal(100 * i + j, whole.data[(j - 1) * 10 + i - 1]) end
@@ -280,16 +280,16 @@ describe("large arrays by value", function()
       key = "large", strategy = "rotate", ranges = {2, 2},
       bounds = {support.pointer(a), support.pointer(b)},
       kernel = support.prelude .. [[
-        local items = ...
-        local h, s = vector(items[2], "double")
+        local operands = ...
+        local h, s = vector(operands[2], "double")
         return function(block, ra, rb)
           for j = rb * 200000, rb * 200000 + 199999 do
             for k = 0, 7 do h[j * s + k] = h[j * s + k] * 2 end
           end
         end]],
-      items = {
-        w:item({movement = "local", written = true, along = 1, cut = 1}),
-        h:item({movement = "rotated", written = true, along = 1, cut = 2}),
+      operands = {
+        w:operand({movement = "local", written = true, along = 1, cut = 1}),
+        h:operand({movement = "rotated", written = true, along = 1, cut = 2}),
       },
     })
     assert.are.equal(before * 4, h.data[last])

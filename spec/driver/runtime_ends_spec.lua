@@ -4,11 +4,11 @@
 -- Each driver here is a process of its own.
 
 local ffi = require("ffi")
-local support = require("spec.driver.runtime_support")
+local support = require("spec.driver.support")
 
 -- What child drivers begin with.
 local head = [[
-local support = require("spec.driver.runtime_support")
+local support = require("spec.driver.support")
 local function start(options)
   local session = assert(support.session(options))
   print("directory " .. session:info().directory)

@@ -5,7 +5,7 @@
 -- view into a larger one, so that whatever is written beside it shows. The same loops everywhere
 -- for a seed.
 local array = require("meissa.array")
-local core = require("meissa.array.core")
+local c_api = require("meissa.array.c_api")
 local worlds = dofile("spec/kernel/engines_world.lua")
 
 local M = {}
@@ -37,7 +37,7 @@ local function packed(rows, columns, options, first)
 end
 
 local function transposed(A)
-  return array.wrap(core.call(core.lib.ms_array_transpose, A.array, 0, 1))
+  return array.wrap(c_api.call(c_api.lib.ms_array_transpose, A.array, 0, 1))
 end
 
 local function filled(type_name, values, count, random)

@@ -171,19 +171,19 @@ function M.study(loop, fast)
   return self
 end
 
-local function items_of(self)
-  local items = {}
+local function operands_of(self)
+  local operands = {}
   for c = 1, #self.bindings do
-    if memory.is_array(self.values[c]) then items[#items + 1] = run.item_of(self.values[c]) end
+    if memory.is_array(self.values[c]) then operands[#operands + 1] = run.operand_of(self.values[c]) end
   end
-  return items
+  return operands
 end
 
 -- An instance of the Lua engine or, with `entry`, of the native one.
 local function instance_of(self, entry)
   local about = entry and { key = "spec", info = self.static.native.info, directory = "/" }
   local kernel_bytes, run_bytes = kernel.pack(self.static, self.bindings, self.values, about)
-  local instance = kernel.prepare(kernel_bytes, run_bytes, items_of(self),
+  local instance = kernel.prepare(kernel_bytes, run_bytes, operands_of(self),
     { print = print, draws = { seed = self.loop.seed, ordinal = 3 } })
   if entry then instance = instance.make_native({ block = entry }) end
   return instance, kernel_bytes

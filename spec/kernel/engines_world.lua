@@ -2,7 +2,7 @@
 -- The world of the random bodies in engines_random.lua: arrays and numbers, the same on every
 -- machine for a seed.
 local array = require("meissa.array")
-local core = require("meissa.array.core")
+local c_api = require("meissa.array.c_api")
 local meissa_random = require("meissa.kernel.random")
 local scratch = require("meissa.array.scratch")
 
@@ -60,7 +60,7 @@ local function entries(n, random, positive)
 end
 
 local function transposed(A)
-  return array.wrap(core.call(core.lib.ms_array_transpose, A.array, 0, 1))
+  return array.wrap(c_api.call(c_api.lib.ms_array_transpose, A.array, 0, 1))
 end
 
 --- Names and values for a body of n iterations. Rows of all arrays but R and Q belong to an

@@ -3,7 +3,7 @@
 -- compiler and called through FFI, without the engine's cache and workers. Used by the specs.
 local ffi = require("ffi")
 local bit = require("bit")
-local carry = require("meissa.kernel.carry")
+local serialize = require("meissa.kernel.serialize")
 local core = require("meissa.core")
 local kernel = require("meissa.kernel")
 local memory = require("meissa.kernel.memory")
@@ -80,26 +80,26 @@ function M.emit(text, env, space, options)
 end
 
 -- The slots of a kernel's parameters, and what they point to.
-local function slots_of(info, values, items, space_item)
+local function slots_of(info, values, operands, space_operand)
   local slots, keep = ffi.new("spec_slot[?]", #info.params + 1), {}
   for n, param in ipairs(info.params) do
     local slot = slots[n - 1]
     if param.kind == "coord" then
-      slot.pointer = ffi.cast("void *", space_item.coords[param.at])
+      slot.pointer = ffi.cast("void *", space_operand.coords[param.at])
     elseif param.kind == "entries" then
-      slot.pointer = ffi.cast("void *", space_item.pointer)
+      slot.pointer = ffi.cast("void *", space_operand.pointer)
     elseif param.kind == "step" then
-      slot.whole = space_item.strides[param.dim]
+      slot.whole = space_operand.strides[param.dim]
     elseif param.kind == "pointer" then
-      slot.pointer = ffi.cast("void *", items[param.at].pointer)
+      slot.pointer = ffi.cast("void *", operands[param.at].pointer)
     elseif param.kind == "stride" then
-      slot.whole = items[param.at].strides[param.dim]
+      slot.whole = operands[param.at].strides[param.dim]
     elseif param.kind == "extent" then
-      slot.whole = items[param.at].dims[param.dim]
+      slot.whole = operands[param.at].dims[param.dim]
     elseif param.kind == "limit" then
-      slot.whole = space_item.dims[param.dim]
+      slot.whole = space_operand.dims[param.dim]
     elseif param.kind == "rows" then
-      local rows, part = items[param.at].rows, param.dim
+      local rows, part = operands[param.at].rows, param.dim
       slot.pointer = ffi.cast("void *", part == 1 and rows.start or part == 2 and rows.values
         or rows.columns[part - 2])
     elseif type(values[param.at]) == "boolean" then
@@ -122,11 +122,11 @@ local function bounds_of(info, block)
   return ffi.new("int64_t[?]", #list, list)
 end
 
-local function position_of(info, results, at, space_item)
+local function position_of(info, results, at, space_operand)
   local parts = {}
   for d = 1, info.dim_count do
     if info.entries then
-      parts[d] = tonumber(space_item.coords[d][tonumber(results[at].whole) - 1])
+      parts[d] = tonumber(space_operand.coords[d][tonumber(results[at].whole) - 1])
     else
       local value = tonumber(results[at + d - 1].whole)
       parts[d] = info.steps[d] > 0 and value or -value
@@ -136,7 +136,7 @@ local function position_of(info, results, at, space_item)
 end
 
 -- Results as the Lua engine's blocks send them.
-local function encode(info, results, space_item)
+local function encode(info, results, space_operand)
   local sent, set, positions, count = {}, {}, {}, #info.results
   local at = 2 * count
   for n, result in ipairs(info.results) do
@@ -145,12 +145,12 @@ local function encode(info, results, space_item)
     if tag == 2 or tag == 3 then sent[n] = tag == 2 end
     set[n] = tag ~= 0 and "1" or "0"
     if info.positions > 0 and result.role == "private" then
-      positions[#positions + 1] = tag ~= 0 and position_of(info, results, at, space_item) or "-"
+      positions[#positions + 1] = tag ~= 0 and position_of(info, results, at, space_operand) or "-"
       at = at + info.positions
     end
   end
   sent[count + 1], sent[count + 2] = table.concat(set), table.concat(positions, ";")
-  return carry.encode(sent, count + 3, { path = tostring, find_array = memory.refuse,
+  return serialize.encode(sent, count + 3, { path = tostring, find_array = memory.refuse,
     code = "BDY", remedy = "" })
 end
 
@@ -162,13 +162,13 @@ function M.kernel(text, env, space, options)
   local source, info, values, captures, plan = prepare(text, env, space, options)
   if not source then return nil, info end
   local block = M.load(source, options.fast, options.flags)
-  local items, space_item = {}, nil
+  local operands, space_operand = {}, nil
   for c = 1, #captures do
-    if memory.is_array(values[c]) then items[c] = run.item_of(values[c]) end
+    if memory.is_array(values[c]) then operands[c] = run.operand_of(values[c]) end
   end
-  if space.entries then space_item = run.entries_item(space) end
-  if space.array then space_item = run.item_of(space.array) end
-  local slots = slots_of(info, values, items, space_item)
+  if space.entries then space_operand = run.entries_operand(space) end
+  if space.array then space_operand = run.operand_of(space.array) end
+  local slots = slots_of(info, values, operands, space_operand)
   local results = ffi.new("spec_slot[?]", 64)
   local fault = ffi.new("spec_fault")
   local bytes = {}
@@ -181,7 +181,7 @@ function M.kernel(text, env, space, options)
         capture = info.captures[fault.capture + 1], iteration = iteration,
         message = info.messages[tonumber(fault.value) + 1] }
     end
-    if #info.results > 0 then bytes[#bytes + 1] = encode(info, results, space_item) end
+    if #info.results > 0 then bytes[#bytes + 1] = encode(info, results, space_operand) end
   end
   local _, kernel_bytes = run.prepare(text, env, space, options)
   for _, final in ipairs(kernel.combine(kernel_bytes, values, bytes)) do

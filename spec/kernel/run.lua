@@ -141,33 +141,33 @@ local function study(text, env, space, options)
   return loop, values, bindings, plan, captures
 end
 
-local function item_of(value)
+local function operand_of(value)
   local about = memory.describe(value)
-  local item = { pointer = value.array.data, type = about.type, dims = about.dims,
+  local operand = { pointer = value.array.data, type = about.type, dims = about.dims,
     strides = about.strides, count = tonumber(value.array.count) }
   if about.sparse then
-    item.coords = {}
-    for d = 1, #about.dims do item.coords[d] = value.array.coords[d - 1] end
+    operand.coords = {}
+    for d = 1, #about.dims do operand.coords[d] = value.array.coords[d - 1] end
     local rows = array.rows(value)
     if rows then
-      item.rows = { start = rows.start, values = rows.values, columns = {} }
-      for d = 2, #about.dims do item.rows.columns[d - 1] = rows.columns[d - 1] end
+      operand.rows = { start = rows.start, values = rows.values, columns = {} }
+      for d = 2, #about.dims do operand.rows.columns[d - 1] = rows.columns[d - 1] end
     end
   end
-  return item
+  return operand
 end
 
-local function entries_item(space)
-  local item, count = { coords = {}, dims = {}, type = space.entries.type or "double" },
+local function entries_operand(space)
+  local operand, count = { coords = {}, dims = {}, type = space.entries.type or "double" },
     #space.entries.values
-  for d, range in ipairs(space.ranges) do item.dims[d] = range[2] end
+  for d, range in ipairs(space.ranges) do operand.dims[d] = range[2] end
   for d, coords in ipairs(space.entries.coords) do
-    item.coords[d] = ffi.new("int32_t[?]", count, coords)
+    operand.coords[d] = ffi.new("int32_t[?]", count, coords)
   end
-  local ctype = item.type == "int32" and "int32_t[?]" or item.type == "int64" and "int64_t[?]"
-    or item.type .. "[?]"
-  item.pointer = ffi.new(ctype, count, space.entries.values)
-  return item
+  local ctype = operand.type == "int32" and "int32_t[?]" or operand.type == "int64" and "int64_t[?]"
+    or operand.type .. "[?]"
+  operand.pointer = ffi.new(ctype, count, space.entries.values)
+  return operand
 end
 
 -- Blocks of a space: `pieces` ranges of the entries or of the first dimension; collapsed loops
@@ -208,13 +208,13 @@ function M.prepare(text, env, space, options)
   local static = kernel.find(loop, plan, bindings, values, core_space, {})
   local kernel_bytes, run_bytes = kernel.pack(static, bindings, values,
     options.native and options.native(static))
-  local items = {}
+  local operands = {}
   for c = 1, #bindings do
-    if memory.is_array(values[c]) then items[#items + 1] = item_of(values[c]) end
+    if memory.is_array(values[c]) then operands[#operands + 1] = operand_of(values[c]) end
   end
-  if space.entries then items.space = entries_item(space) end
-  if space.array then items.space = item_of(space.array) end
-  local instance = kernel.prepare(kernel_bytes, run_bytes, items, options.host)
+  if space.entries then operands.space = entries_operand(space) end
+  if space.array then operands.space = operand_of(space.array) end
+  local instance = kernel.prepare(kernel_bytes, run_bytes, operands, options.host)
   return instance, kernel_bytes, values, captures, plan
 end
 
@@ -243,7 +243,7 @@ end
 
 -- A transposed view of a matrix.
 function M.transposed(A)
-  local array_core = require("meissa.array.core")
+  local array_core = require("meissa.array.c_api")
   return array.wrap(array_core.call(array_core.lib.ms_array_transpose, A.array, 0, 1))
 end
 
@@ -285,7 +285,7 @@ local function explain(left, right)
   return ("%s, not %s"):format(tostring(right), tostring(left))
 end
 
-M.study, M.item_of, M.entries_item, M.blocks_of = study, item_of, entries_item, blocks_of
+M.study, M.operand_of, M.entries_operand, M.blocks_of = study, operand_of, entries_operand, blocks_of
 M.space_for_core, M.assign = space_for_core, assign
 
 local ignored = { parallel = true, each = true }

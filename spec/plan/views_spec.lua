@@ -3,7 +3,7 @@
 -- Loops over views of one array: examples, and random ones, on every road against arrays of plain
 -- Lua tables. The seed is printed; MEISSA_TEST_SEED replays a run, MEISSA_VIEWS changes its length.
 local child = require "spec.support.child"
-local core = require "meissa.array.core"
+local c_api = require "meissa.array.c_api"
 local element = require "meissa.array.element"
 local examples = require "spec.plan.views_random".examples
 local ffi = require "ffi"
@@ -150,7 +150,7 @@ describe("loops over views", function()
     local A = meissa.zeros(20)
     for k = 1, 20 do A[k] = k end
     local dims, strides = ffi.new("int64_t[8]", {3, 2}), ffi.new("int64_t[8]", {5, 2})
-    local W = element.wrap(core.call(core.lib.ms_array_view, A.array, 2, dims, strides,
+    local W = element.wrap(c_api.call(c_api.lib.ms_array_view, A.array, 2, dims, strides,
                                      A.array.data)) -- 1 3, 6 8, 11 13
     local B = A:narrow(1, 2, 9) -- 2 to 10
     meissa.init {workers = 2, shm = false}

@@ -15,7 +15,7 @@
 
 #include "base/directory.h"
 #include "base/test.h"
-#include "kernel/compile/object.h"
+#include "kernel/compile/loader.h"
 #include "kernel/compile/toolchain.h"
 
 #define PATIENCE 30.0 /* seconds that a compiler may take here */
@@ -69,10 +69,10 @@ static int run_object(ms_build *build) {
   ms_error err = {0};
   size_t size;
   const char *bytes = ms_build_object(build, &size);
-  ms_object *object = bytes == NULL ? NULL : ms_object_load(bytes, size, &err);
+  ms_loaded_kernel *object = bytes == NULL ? NULL : ms_loader_load(bytes, size, &err);
   if (object == NULL) return -1;
   int given = object->block(NULL, NULL, NULL, NULL);
-  ms_object_unload(object);
+  ms_loader_unload(object);
   return given;
 }
 

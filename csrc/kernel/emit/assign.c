@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Splicing: assignments to elements. See draft.h.
+ * Splicing: assignments to elements. See emitter.h.
  *
  * Lua evaluates the targets' objects and keys, then the values, then it stores from right to left;
  * a subscript of the element itself is checked by the store, before the value is. As long as the
@@ -8,21 +8,21 @@
  * can, what must wait is held: `do local k=.. local v=.. p[check(k)]=v end`. */
 #include <string.h>
 
-#include "kernel/emit/chain.h"
+#include "kernel/emit/index_path.h"
 #include "kernel/emit/interval.h"
 #include "kernel/emit/variable.h"
 
-static bool arithmetic(const ms_draft *draft, const ms_node *node) {
+static bool arithmetic(const ms_emitter *draft, const ms_node *node) {
   if (node->kind == MS_PAREN) return arithmetic(draft, node->kid[0]);
   if (node->kind == MS_NUMBER) return !node->boxed;
   if (node->kind == MS_BINARY) return node->op <= MS_OP_MOD;
-  ms_chain chain;
-  return node->kind == MS_INDEX && ms_chain_of(draft, node, &chain) &&
-         ms_chain_element(draft, &chain);
+  ms_index_path chain;
+  return node->kind == MS_INDEX && ms_index_path_of(draft, node, &chain) &&
+         ms_index_path_element(draft, &chain);
 }
 
 /* The helper that checks a value on its way into an element of `array`; MS_HELPER_COUNT: none. */
-static ms_helper value_check(const ms_draft *draft, const ms_node *node, uint32_t array) {
+static ms_helper value_check(const ms_emitter *draft, const ms_node *node, uint32_t array) {
   int32_t type = draft->job->elements[array].type;
   ms_interval range = ms_interval_of(draft, node);
   bool fits = range.known && (type != MS_INT32 || (range.lo >= INT32_MIN && range.hi <= INT32_MAX));
@@ -33,16 +33,16 @@ static ms_helper value_check(const ms_draft *draft, const ms_node *node, uint32_
 
 /* A value on its way into an element, with the checks of the array's face. `name`: a local that
  * holds it, perhaps on another line; or NULL. */
-static void stored(ms_draft *draft, const ms_node *node, uint32_t array, const char *name) {
+static void stored(ms_emitter *draft, const ms_node *node, uint32_t array, const char *name) {
   ms_helper helper = value_check(draft, node, array);
   if (helper != MS_HELPER_COUNT) {
-    ms_draft_helper(draft, helper);
+    ms_emitter_helper(draft, helper);
     ms_text_add(draft->out, "(");
   }
   if (name != NULL) {
     ms_text_add(draft->out, name);
   } else {
-    ms_draft_node(draft, node);
+    ms_emitter_node(draft, node);
   }
   if (helper == MS_HELPER_COUNT) return;
   ms_text_format(draft->out, ",%u", array + 1);
@@ -50,54 +50,55 @@ static void stored(ms_draft *draft, const ms_node *node, uint32_t array, const c
   ms_text_add(draft->out, ")");
 }
 
-static void place(ms_draft *draft, const void *chain) {
-  ms_chain_place(draft, chain);
+static void place(ms_emitter *draft, const void *chain) {
+  ms_index_path_place(draft, chain);
 }
 
 /* The text as it is, with checks in place. */
-static void in_place(ms_draft *draft, const ms_node *node) {
+static void in_place(ms_emitter *draft, const ms_node *node) {
   size_t at = node->begin;
-  ms_chain chain;
+  ms_index_path chain;
   for (uint32_t k = 0; k < node->kids; k++) {
     const ms_node *kid = node->kid[k];
-    ms_draft_copy(draft, at, kid->begin);
+    ms_emitter_copy(draft, at, kid->begin);
     at = kid->end;
     if (k < node->targets) {
-      if (ms_chain_direct(draft, kid, &chain)) {
-        ms_draft_padded(draft, kid, place, &chain);
+      if (ms_index_path_direct(draft, kid, &chain)) {
+        ms_emitter_padded(draft, kid, place, &chain);
       } else {
-        ms_draft_node(draft, kid);
+        ms_emitter_node(draft, kid);
       }
     } else if (k - node->targets < node->targets &&
-               ms_chain_direct(draft, node->kid[k - node->targets], &chain)) {
+               ms_index_path_direct(draft, node->kid[k - node->targets], &chain)) {
       stored(draft, kid, chain.array, NULL);
     } else {
-      ms_draft_node(draft, kid);
+      ms_emitter_node(draft, kid);
     }
   }
-  ms_draft_copy(draft, at, node->end);
+  ms_emitter_copy(draft, at, node->end);
 }
 
 /* How many of a chain's subscripts stand before the last []. */
-static uint32_t before_last(const ms_chain *chain) {
+static uint32_t before_last(const ms_index_path *chain) {
   return chain->listed ? 0 : chain->count - 1;
 }
 
-static bool proved(const ms_draft *draft, const ms_chain *chain, uint32_t from, uint32_t to) {
+static bool proved(const ms_emitter *draft, const ms_index_path *chain, uint32_t from,
+                   uint32_t to) {
   for (uint32_t s = from; s < to; s++) {
-    if (!ms_chain_proved(draft, chain, s)) return false;
+    if (!ms_index_path_proved(draft, chain, s)) return false;
   }
   return true;
 }
 
 /* Whether in_place would show another order than Lua's. */
-static bool order_shows(const ms_draft *draft, const ms_node *node) {
+static bool order_shows(const ms_emitter *draft, const ms_node *node) {
   bool values_fail = false;
   for (uint32_t v = node->targets; v < node->kids; v++)
-    values_fail = values_fail || ms_draft_may_fail(draft, node->kid[v]);
+    values_fail = values_fail || ms_emitter_may_fail(draft, node->kid[v]);
   for (uint32_t t = 0; t < node->targets; t++) {
-    ms_chain chain;
-    if (!ms_chain_direct(draft, node->kid[t], &chain)) continue;
+    ms_index_path chain;
+    if (!ms_index_path_direct(draft, node->kid[t], &chain)) continue;
     const ms_node *value = node->kid[node->targets + t];
     bool late = !proved(draft, &chain, before_last(&chain), chain.count);
     if (late && (values_fail || node->targets > 1)) return true;
@@ -108,7 +109,7 @@ static bool order_shows(const ms_draft *draft, const ms_node *node) {
 
 /* ---- holding ---- */
 
-static const char *held_name(ms_draft *draft, char what, uint32_t number) {
+static const char *held_name(ms_emitter *draft, char what, uint32_t number) {
   const char *name = ms_arena_format(draft->arena, "%s%c%u", draft->prefix, what, number);
   draft->out->failed = draft->out->failed || name == NULL;
   return name != NULL ? name : "";
@@ -123,10 +124,10 @@ static bool is_later_target(const ms_node *assign, uint32_t at, const ms_symbol 
 
 /* Whether the value that a node has when the store is done is the right one: a constant, or a local
  * in its register, which LuaJIT does not copy unless a later target is that local. */
-static bool stays(const ms_draft *draft, const ms_node *assign, uint32_t target,
+static bool stays(const ms_emitter *draft, const ms_node *assign, uint32_t target,
                   const ms_node *node) {
   const ms_node *value;
-  uint32_t at = ms_draft_capture(draft, node, &value);
+  uint32_t at = ms_emitter_capture(draft, node, &value);
   if (at != MS_NO_CAPTURE) return value == node && !ms_variable_is(draft, at);
   if (node->kind == MS_NUMBER || node->kind == MS_STRING) return true;
   if (node->kind != MS_NAME || node->symbol == NULL ||
@@ -140,29 +141,30 @@ static bool stays(const ms_draft *draft, const ms_node *assign, uint32_t target,
 /* A target whose parts are evaluated. */
 typedef struct ms_held_target {
   bool direct;
-  ms_chain chain;
+  ms_index_path chain;
   const char *object, *key; /* names, or NULL: in place */
 } ms_held_target;
 
 /* Appends "local name=" and the node. */
-static const char *hold(ms_draft *draft, char what, uint32_t number, const ms_node *node) {
+static const char *hold(ms_emitter *draft, char what, uint32_t number, const ms_node *node) {
   const char *name = held_name(draft, what, number);
   ms_text_format(draft->out, "local %s=", name);
-  ms_draft_node(draft, node);
+  ms_emitter_node(draft, node);
   ms_text_add(draft->out, " ");
   return name;
 }
 
-static void hold_chain(ms_draft *draft, const ms_node *assign, uint32_t number, ms_chain *chain) {
+static void hold_chain(ms_emitter *draft, const ms_node *assign, uint32_t number,
+                       ms_index_path *chain) {
   uint32_t row = before_last(chain);
   chain->late = true;
   if (!proved(draft, chain, 0, row)) {
-    ms_chain before = *chain;
+    ms_index_path before = *chain;
     before.count = row;
     before.late = false;
     chain->base = held_name(draft, 'o', number);
     ms_text_format(draft->out, "local %s=", chain->base);
-    ms_chain_offset(draft, &before, false);
+    ms_index_path_offset(draft, &before, false);
     ms_text_add(draft->out, " ");
     chain->given += row;
     chain->count -= row;
@@ -170,21 +172,21 @@ static void hold_chain(ms_draft *draft, const ms_node *assign, uint32_t number, 
     row = 0;
   }
   for (uint32_t s = row; s < chain->count; s++) {
-    if (ms_chain_proved(draft, chain, s) || stays(draft, assign, number, chain->subscript[s]))
+    if (ms_index_path_proved(draft, chain, s) || stays(draft, assign, number, chain->subscript[s]))
       continue;
     chain->held[s] = hold(draft, 'h', number * MS_MAX_DIMS + s, chain->subscript[s]);
   }
 }
 
-static void hold_target(ms_draft *draft, const ms_node *assign, uint32_t number,
+static void hold_target(ms_emitter *draft, const ms_node *assign, uint32_t number,
                         ms_held_target *target) {
   const ms_node *node = assign->kid[number], *value;
-  target->direct = ms_chain_direct(draft, node, &target->chain);
+  target->direct = ms_index_path_direct(draft, node, &target->chain);
   if (target->direct) {
     hold_chain(draft, assign, number, &target->chain);
     return;
   }
-  uint32_t at = ms_draft_capture(draft, node, &value);
+  uint32_t at = ms_emitter_capture(draft, node, &value);
   bool variable = at != MS_NO_CAPTURE && value == node;
   if (node->kind != MS_INDEX || variable) return;
   target->object = hold(draft, 'o', number, node->kid[0]);
@@ -192,31 +194,31 @@ static void hold_target(ms_draft *draft, const ms_node *assign, uint32_t number,
     target->key = hold(draft, 'h', number * MS_MAX_DIMS, node->kid[1]);
 }
 
-static void write_target(ms_draft *draft, const ms_node *node, const ms_held_target *target) {
+static void write_target(ms_emitter *draft, const ms_node *node, const ms_held_target *target) {
   if (target->direct) {
-    ms_chain_place(draft, &target->chain);
+    ms_index_path_place(draft, &target->chain);
   } else if (target->object == NULL) {
-    ms_draft_node(draft, node);
+    ms_emitter_node(draft, node);
   } else if (target->key != NULL) {
     ms_text_format(draft->out, "%s[%s]", target->object, target->key);
   } else if (node->dotted) {
     ms_text_format(draft->out, "%s.%s", target->object, node->kid[1]->text);
   } else {
     ms_text_format(draft->out, "%s[", target->object);
-    ms_draft_node(draft, node->kid[1]);
+    ms_emitter_node(draft, node->kid[1]);
     ms_text_add(draft->out, "]");
   }
 }
 
 /* As many newlines as the user's text has from one place to another. */
-static void newlines(ms_draft *draft, size_t from, size_t to) {
+static void newlines(ms_emitter *draft, size_t from, size_t to) {
   for (size_t at = from; at < to; at++) {
     if (draft->job->loop->tree->text[at] == '\n') ms_text_add(draft->out, "\n");
   }
 }
 
 /* Everything in Lua's order. */
-static void in_order(ms_draft *draft, const ms_node *node) {
+static void in_order(ms_emitter *draft, const ms_node *node) {
   ms_held_target *target = ms_arena_take(draft->arena, node->targets, sizeof *target);
   if (target == NULL) {
     draft->out->failed = true;
@@ -233,7 +235,7 @@ static void in_order(ms_draft *draft, const ms_node *node) {
   for (uint32_t v = node->targets; v < node->kids; v++) {
     ms_text_add(draft->out, v == node->targets ? "=" : ",");
     newlines(draft, node->kid[v - 1]->end, node->kid[v]->begin);
-    ms_draft_node(draft, node->kid[v]);
+    ms_emitter_node(draft, node->kid[v]);
   }
   for (uint32_t t = node->targets; t-- > 0;) {
     const char *value = held_name(draft, 'w', t);
@@ -250,7 +252,7 @@ static void in_order(ms_draft *draft, const ms_node *node) {
   ms_text_add(draft->out, " end");
 }
 
-void ms_draft_assign(ms_draft *draft, const ms_node *node) {
+void ms_emitter_assign(ms_emitter *draft, const ms_node *node) {
   if (order_shows(draft, node)) {
     in_order(draft, node);
   } else {

@@ -17,12 +17,12 @@ static const char *const helper_key[] = {
 };
 
 /* Whether the loop runs over the entries of a sparse array. */
-bool ms_draft_entries(const ms_kernel_job *job) {
+bool ms_emitter_entries(const ms_kernel_job *job) {
   return job->space->source != -1 && job->space->sparse;
 }
 
 /* Whether the body may draw random numbers, so that they must know the iteration. */
-bool ms_draft_draws(const ms_kernel_job *job) {
+bool ms_emitter_draws(const ms_kernel_job *job) {
   for (uint32_t c = 0; c < job->loop->capture_count; c++) {
     if (job->bindings[c].draws) return true;
   }
@@ -30,12 +30,13 @@ bool ms_draft_draws(const ms_kernel_job *job) {
 }
 
 /* Whether a block function over entries takes the coordinates of dimension `d`. */
-static bool needs_coord(const ms_draft *draft, uint32_t d) {
-  return draft->indices[d] != NULL || (ms_draft_draws(draft->job) && !draft->job->space->positions);
+static bool needs_coord(const ms_emitter *draft, uint32_t d) {
+  return draft->indices[d] != NULL ||
+         (ms_emitter_draws(draft->job) && !draft->job->space->positions);
 }
 
 /* Finds a prefix for generated names that occurs nowhere in the text. */
-static int choose_prefix(ms_draft *draft) {
+static int choose_prefix(ms_emitter *draft) {
   snprintf(draft->prefix, sizeof draft->prefix, "_m");
   for (unsigned n = 1; strstr(draft->job->loop->tree->text, draft->prefix) != NULL; n++) {
     if (n > 999999) return ms_error_set(draft->err, MS_BUG, "no free name prefix");
@@ -45,14 +46,14 @@ static int choose_prefix(ms_draft *draft) {
 }
 
 /* Follows collapsed loops inwards, so that draft->body is the innermost body. */
-static int find_indices(ms_draft *draft) {
+static int find_indices(ms_emitter *draft) {
   const ms_loop *loop = draft->job->loop;
   uint32_t outer = draft->job->space->dim_count, dims = draft->job->plan->dim_count;
   uint32_t inner = draft->job->space->collapse > 1 ? draft->job->space->collapse - 1 : 0;
   if (dims > MS_MAX_DIMS || outer + inner != dims)
     return ms_error_set(draft->err, MS_BUG, "plan of %u dimensions, space of %u and %u collapsed",
                         dims, outer, inner);
-  if (ms_draft_entries(draft->job))
+  if (ms_emitter_entries(draft->job))
     dims = outer; /* an entry's inner loops run as they are written */
   draft->dims = dims;
   for (uint32_t d = 0; d < outer && d < loop->index_count; d++)
@@ -70,7 +71,7 @@ static int find_indices(ms_draft *draft) {
 }
 
 /* Notes the scalars of the plan by capture. */
-static int find_scalars(ms_draft *draft) {
+static int find_scalars(ms_emitter *draft) {
   const ms_kernel_job *job = draft->job;
   for (uint32_t s = 0; s < job->plan->scalar_count; s++) {
     const ms_scalar_plan *scalar = &job->plan->scalars[s];
@@ -92,7 +93,7 @@ static int find_scalars(ms_draft *draft) {
   return 0;
 }
 
-int ms_draft_prepare(ms_draft *draft) {
+int ms_emitter_prepare(ms_emitter *draft) {
   size_t captures = (size_t)draft->job->loop->capture_count + 1;
   size_t symbols = (size_t)draft->job->loop->tree->symbols + 1;
   draft->value_used = ms_arena_take(draft->arena, captures, sizeof *draft->value_used);
@@ -104,21 +105,21 @@ int ms_draft_prepare(ms_draft *draft) {
   draft->spilled = ms_arena_take(draft->arena, captures, sizeof *draft->spilled);
   draft->parameter = ms_arena_take(draft->arena, captures, sizeof *draft->parameter);
   draft->scalar = ms_arena_take(draft->arena, captures, sizeof(const ms_scalar_plan *));
-  draft->views = ms_arena_take(draft->arena, symbols, sizeof(ms_view *));
+  draft->views = ms_arena_take(draft->arena, symbols, sizeof(ms_local_view *));
   if (!draft->value_used || !draft->pointer_used || !draft->stride_used || !draft->extent_used ||
       !draft->spilled || !draft->scalar || !draft->views || !draft->parameter ||
       ms_parameters_find(draft->job->loop, false, draft->parameter) != 0) {
     return ms_error_set(draft->err, MS_ARR, "out of memory for the text of a kernel");
   }
   if (choose_prefix(draft) != 0 || find_indices(draft) != 0 || find_scalars(draft) != 0) return -1;
-  if (ms_draft_views(draft) == 0) return 0;
+  if (ms_emitter_views(draft) == 0) return 0;
   return ms_error_set(draft->err, MS_ARR, "out of memory for the text of a kernel");
 }
 
 /* The rewritten body, twice if the first pass shows more captured values than fit into locals. */
-static void write_body(ms_draft *draft, ms_text *body) {
+static void write_body(ms_emitter *draft, ms_text *body) {
   draft->out = body;
-  ms_draft_node(draft, draft->body);
+  ms_emitter_node(draft, draft->body);
   uint32_t values = 0;
   for (uint32_t c = 0; c < draft->job->loop->capture_count; c++) {
     if (draft->value_used[c] && !ms_variable_is(draft, c) && values++ >= draft->job->locals)
@@ -126,10 +127,10 @@ static void write_body(ms_draft *draft, ms_text *body) {
   }
   if (values <= draft->job->locals) return;
   ms_text_free(body);
-  ms_draft_node(draft, draft->body);
+  ms_emitter_node(draft, draft->body);
 }
 
-static void add_param(ms_draft *draft, ms_kernel_info *info, ms_param_kind kind, uint32_t at) {
+static void add_param(ms_emitter *draft, ms_kernel_info *info, ms_param_kind kind, uint32_t at) {
   static const char letter[] = {
       [MS_PARAM_COORD] = 'i',   [MS_PARAM_ENTRIES] = 'v', [MS_PARAM_VALUE] = 'c',
       [MS_PARAM_POINTER] = 'p', [MS_PARAM_STRIDE] = 's',  [MS_PARAM_STEP] = 'n',
@@ -140,7 +141,7 @@ static void add_param(ms_draft *draft, ms_kernel_info *info, ms_param_kind kind,
 }
 
 /* A parameter of one dimension. */
-static void add_dim(ms_draft *draft, ms_kernel_info *info, ms_param_kind kind, uint32_t at,
+static void add_dim(ms_emitter *draft, ms_kernel_info *info, ms_param_kind kind, uint32_t at,
                     uint32_t dim) {
   add_param(draft, info, kind, at);
   info->params[info->param_count - 1].dim = dim;
@@ -148,7 +149,7 @@ static void add_dim(ms_draft *draft, ms_kernel_info *info, ms_param_kind kind, u
 }
 
 /* Parameters of the array that capture `at` is: its memory. */
-static void add_memory(ms_draft *draft, ms_kernel_info *info, uint32_t at) {
+static void add_memory(ms_emitter *draft, ms_kernel_info *info, uint32_t at) {
   if (draft->pointer_used[at]) add_param(draft, info, MS_PARAM_POINTER, at);
   for (uint32_t d = 0; d < MS_MAX_DIMS; d++) {
     if (draft->stride_used[at * MS_MAX_DIMS + d]) add_dim(draft, info, MS_PARAM_STRIDE, at, d);
@@ -157,7 +158,7 @@ static void add_memory(ms_draft *draft, ms_kernel_info *info, uint32_t at) {
 }
 
 /* The parameter list after the block's bounds. */
-static void write_params(ms_draft *draft, ms_kernel_info *info) {
+static void write_params(ms_emitter *draft, ms_kernel_info *info) {
   const ms_kernel_job *job = draft->job;
   for (uint32_t d = 0; info->entries && d < job->space->dim_count; d++) {
     if (needs_coord(draft, d)) add_param(draft, info, MS_PARAM_COORD, d);
@@ -183,14 +184,14 @@ static void write_params(ms_draft *draft, ms_kernel_info *info) {
 }
 
 /* The value of an entry; `position` is written by the caller's loop. */
-static void write_value(ms_draft *draft) {
+static void write_value(ms_emitter *draft) {
   bool wide = draft->job->entry_type == MS_INT64;
   if (wide) {
-    ms_draft_helper(draft, MS_HELPER_WIDE);
+    ms_emitter_helper(draft, MS_HELPER_WIDE);
     ms_text_add(draft->out, "(");
   }
   ms_text_format(draft->out, "%sv[", draft->prefix);
-  if (ms_draft_entries(draft->job)) {
+  if (ms_emitter_entries(draft->job)) {
     ms_text_format(draft->out, "%sx-1", draft->prefix);
   } else {
     for (uint32_t d = 0; d < draft->job->space->dim_count; d++) {
@@ -202,7 +203,7 @@ static void write_value(ms_draft *draft) {
 }
 
 /* The loop variables' declaration inside the block loops. */
-static void write_indices(ms_draft *draft, bool entries) {
+static void write_indices(ms_emitter *draft, bool entries) {
   const ms_loop *loop = draft->job->loop;
   for (uint32_t d = 0; d < draft->dims; d++) {
     if (draft->indices[d] == NULL) continue;
@@ -225,11 +226,11 @@ static void write_indices(ms_draft *draft, bool entries) {
 }
 
 /* Tells the random numbers which iteration begins. */
-static void write_place(ms_draft *draft, bool entries) {
+static void write_place(ms_emitter *draft, bool entries) {
   const char *prefix = draft->prefix;
-  if (!ms_draft_draws(draft->job)) return;
+  if (!ms_emitter_draws(draft->job)) return;
   ms_text_add(draft->out, " ");
-  ms_draft_helper(draft, MS_HELPER_AT);
+  ms_emitter_helper(draft, MS_HELPER_AT);
   if (entries && draft->job->space->positions) {
     ms_text_format(draft->out, "(%sx)", prefix);
     return;
@@ -246,7 +247,7 @@ static void write_place(ms_draft *draft, bool entries) {
 }
 
 /* The loops over a block; returns how many `end`s they need. */
-static uint32_t write_loops(ms_draft *draft, bool entries) {
+static uint32_t write_loops(ms_emitter *draft, bool entries) {
   const char *prefix = draft->prefix;
   if (!entries) {
     ms_nest_loops(draft);
@@ -258,7 +259,7 @@ static uint32_t write_loops(ms_draft *draft, bool entries) {
 
 /* Everything before the body, on the body's first line. The helpers' names come first in the text
  * but are known last, so this writes into `head` after the rest is done. */
-static void write_head(ms_draft *draft) {
+static void write_head(ms_emitter *draft) {
   const char *prefix = draft->prefix;
   ms_text_format(draft->out, "local %srt=...", prefix);
   for (int h = 0; h < MS_HELPER_COUNT; h++) {
@@ -274,7 +275,7 @@ static void write_head(ms_draft *draft) {
 }
 
 /* The function's opening, with its parameters, variables and loops; returns the loops. */
-static uint32_t write_opening(ms_draft *draft, ms_kernel_info *info) {
+static uint32_t write_opening(ms_emitter *draft, ms_kernel_info *info) {
   const char *prefix = draft->prefix;
   ms_text_add(draft->out, " return function(");
   if (info->entries) {
@@ -294,7 +295,7 @@ static uint32_t write_opening(ms_draft *draft, ms_kernel_info *info) {
 }
 
 /* What follows the body. It starts a line, since the body may end in a comment. */
-static void write_closing(ms_draft *draft, ms_kernel_info *info, uint32_t loops) {
+static void write_closing(ms_emitter *draft, ms_kernel_info *info, uint32_t loops) {
   ms_text_add(draft->out, "\nend ");
   if (draft->leaves) ms_text_format(draft->out, "::%snext:: ", draft->prefix);
   ms_variables_end(draft, info);
@@ -303,12 +304,12 @@ static void write_closing(ms_draft *draft, ms_kernel_info *info, uint32_t loops)
   ms_text_add(draft->out, " end\n");
 }
 
-int ms_draft_info(ms_draft *draft, ms_kernel_info *info) {
+int ms_emitter_info(ms_emitter *draft, ms_kernel_info *info) {
   size_t captures = draft->job->loop->capture_count;
   size_t values = captures > draft->job->binding_count ? captures : draft->job->binding_count;
   size_t scalars = draft->job->plan->scalar_count;
   memcpy(info->prefix, draft->prefix, sizeof info->prefix);
-  info->entries = ms_draft_entries(draft->job);
+  info->entries = ms_emitter_entries(draft->job);
   info->dims = draft->dims;
   info->row = !info->entries && ms_nest_has_row(draft);
   for (uint32_t c = 0; c < captures; c++) {
@@ -328,8 +329,8 @@ int ms_draft_info(ms_draft *draft, ms_kernel_info *info) {
 int ms_kernel_emit(const ms_kernel_job *job, ms_text *out, ms_kernel_info *info, ms_error *err) {
   *info = (ms_kernel_info){.arena = ms_arena_new(0)};
   if (info->arena == NULL) return ms_error_set(err, MS_ARR, "out of memory for a kernel");
-  ms_draft draft = {.job = job, .arena = info->arena, .err = err};
-  if (ms_draft_prepare(&draft) != 0 || ms_draft_info(&draft, info) != 0) return -1;
+  ms_emitter draft = {.job = job, .arena = info->arena, .err = err};
+  if (ms_emitter_prepare(&draft) != 0 || ms_emitter_info(&draft, info) != 0) return -1;
   ms_text body = {0}, opening = {0}, closing = {0};
   write_body(&draft, &body);
   draft.out = &opening;

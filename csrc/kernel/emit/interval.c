@@ -40,9 +40,9 @@ static ms_interval product(ms_interval a, ms_interval b) {
   return span(lo, hi);
 }
 
-static ms_interval of(const ms_draft *draft, const ms_node *node, uint32_t depth);
+static ms_interval of(const ms_emitter *draft, const ms_node *node, uint32_t depth);
 
-static ms_interval of_binary(const ms_draft *draft, const ms_node *node, uint32_t depth) {
+static ms_interval of_binary(const ms_emitter *draft, const ms_node *node, uint32_t depth) {
   ms_interval a = of(draft, node->kid[0], depth), b = of(draft, node->kid[1], depth);
   if (!a.known || !b.known) return unknown;
   switch (node->op) {
@@ -60,7 +60,7 @@ static ms_interval of_binary(const ms_draft *draft, const ms_node *node, uint32_
 }
 
 /* The variable of `for v = start, limit, step`, where the step's sign is known. */
-static ms_interval of_loop(const ms_draft *draft, const ms_node *loop, uint32_t depth) {
+static ms_interval of_loop(const ms_emitter *draft, const ms_node *loop, uint32_t depth) {
   ms_interval start = of(draft, loop->kid[0], depth), limit = of(draft, loop->kid[1], depth);
   if (!start.known || !limit.known) return unknown;
   ms_interval step = span(1, 1);
@@ -72,13 +72,13 @@ static ms_interval of_loop(const ms_draft *draft, const ms_node *loop, uint32_t 
 }
 
 /* An index of the space; the range may run downwards. */
-static ms_interval of_index(const ms_draft *draft, uint32_t dim) {
+static ms_interval of_index(const ms_emitter *draft, uint32_t dim) {
   const ms_range *range = &draft->job->space->range[dim];
   if (draft->job->general) return unknown;
   return range->step > 0 ? span(range->lo, range->hi) : span(range->hi, range->lo);
 }
 
-static ms_interval of_local(const ms_draft *draft, const ms_symbol *symbol, uint32_t depth) {
+static ms_interval of_local(const ms_emitter *draft, const ms_symbol *symbol, uint32_t depth) {
   for (uint32_t d = 0; d < draft->dims && d < draft->job->space->dim_count; d++) {
     if (draft->indices[d] == symbol) return of_index(draft, d);
   }
@@ -92,9 +92,9 @@ static ms_interval of_local(const ms_draft *draft, const ms_symbol *symbol, uint
   return unknown;
 }
 
-static ms_interval of_name(const ms_draft *draft, const ms_node *node, uint32_t depth) {
+static ms_interval of_name(const ms_emitter *draft, const ms_node *node, uint32_t depth) {
   const ms_node *value;
-  uint32_t at = ms_draft_capture(draft, node, &value);
+  uint32_t at = ms_emitter_capture(draft, node, &value);
   if (at != MS_NO_CAPTURE) {
     const ms_binding *binding = &draft->job->bindings[at];
     bool constant = !draft->job->general && value == node && draft->parameter[at] &&
@@ -105,7 +105,7 @@ static ms_interval of_name(const ms_draft *draft, const ms_node *node, uint32_t 
   return of_local(draft, node->symbol, depth);
 }
 
-static ms_interval of(const ms_draft *draft, const ms_node *node, uint32_t depth) {
+static ms_interval of(const ms_emitter *draft, const ms_node *node, uint32_t depth) {
   if (depth >= MAX_DEPTH) return unknown;
   switch (node->kind) {
     case MS_NUMBER:
@@ -126,6 +126,6 @@ static ms_interval of(const ms_draft *draft, const ms_node *node, uint32_t depth
   }
 }
 
-ms_interval ms_interval_of(const ms_draft *draft, const ms_node *node) {
+ms_interval ms_interval_of(const ms_emitter *draft, const ms_node *node) {
   return of(draft, node, 0);
 }

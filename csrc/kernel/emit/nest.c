@@ -13,30 +13,30 @@
 
 #include <inttypes.h>
 
-static const ms_extent *extent_of(const ms_draft *draft, uint32_t d) {
+static const ms_extent *extent_of(const ms_emitter *draft, uint32_t d) {
   return &draft->job->plan->extent[d];
 }
 
-bool ms_nest_has_row(const ms_draft *draft) {
+bool ms_nest_has_row(const ms_emitter *draft) {
   return draft->job->plan->has_row &&
          !(draft->job->space->source != -1 && draft->job->space->sparse);
 }
 
-static int64_t row_at(const ms_draft *draft, uint32_t d) {
+static int64_t row_at(const ms_emitter *draft, uint32_t d) {
   return ms_nest_has_row(draft) ? draft->job->plan->row[d] : 0;
 }
 
 /* The first index of a dimension, where ordinals are 0. */
-static int64_t origin_of(const ms_draft *draft, uint32_t d) {
+static int64_t origin_of(const ms_emitter *draft, uint32_t d) {
   return extent_of(draft, d)->bounded ? 0 : extent_of(draft, d)->range.lo;
 }
 
-static int64_t step_of(const ms_draft *draft, uint32_t d) {
+static int64_t step_of(const ms_emitter *draft, uint32_t d) {
   return extent_of(draft, d)->range.step;
 }
 
 /* Whether the row has a part in a dimension after d. */
-static bool goes_on(const ms_draft *draft, uint32_t d) {
+static bool goes_on(const ms_emitter *draft, uint32_t d) {
   for (uint32_t later = d + 1; later < draft->dims; later++) {
     if (row_at(draft, later) != 0) return true;
   }
@@ -44,7 +44,7 @@ static bool goes_on(const ms_draft *draft, uint32_t d) {
 }
 
 /* Whether the row has a part in a dimension before d; *dim receives the nearest. */
-static bool began(const ms_draft *draft, uint32_t d, uint32_t *dim) {
+static bool began(const ms_emitter *draft, uint32_t d, uint32_t *dim) {
   for (uint32_t k = d; k-- > 0;) {
     *dim = k;
     if (row_at(draft, k) != 0) return true;
@@ -54,7 +54,7 @@ static bool began(const ms_draft *draft, uint32_t d, uint32_t *dim) {
 
 /* "+2*((_mlo1-3)/2)": the row's part for the index in `name` of dimension d. Every number brings
  * its sign: two minus signs would begin a comment. */
-static void add_part(ms_draft *draft, uint32_t d, const char *name) {
+static void add_part(ms_emitter *draft, uint32_t d, const char *name) {
   int64_t origin = origin_of(draft, d), step = step_of(draft, d);
   ms_text_format(draft->out, "+%" PRId64 "*((%s%s%u%+" PRId64 ")", row_at(draft, d), draft->prefix,
                  name, d + 1, -origin);
@@ -62,7 +62,7 @@ static void add_part(ms_draft *draft, uint32_t d, const char *name) {
   ms_text_add(draft->out, ")");
 }
 
-void ms_nest_bounds(ms_draft *draft) {
+void ms_nest_bounds(ms_emitter *draft) {
   for (uint32_t d = 0; d < draft->dims; d++) {
     ms_text_format(draft->out, "%s%slo%u,%shi%u", d > 0 ? "," : "", draft->prefix, d + 1,
                    draft->prefix, d + 1);
@@ -72,7 +72,7 @@ void ms_nest_bounds(ms_draft *draft) {
 }
 
 /* The least and greatest that the dimensions after d add to the row. */
-static void write_rest(ms_draft *draft, uint32_t d) {
+static void write_rest(ms_emitter *draft, uint32_t d) {
   ms_text_format(draft->out, " local %su%u,%sv%u=0", draft->prefix, d + 1, draft->prefix, d + 1);
   for (int most = 0; most < 2; most++) {
     if (most) ms_text_add(draft->out, ",0");
@@ -84,7 +84,7 @@ static void write_rest(ms_draft *draft, uint32_t d) {
 }
 
 /* "3+2*_mx1": a bound that depends on outer indices. */
-static void write_sum(ms_draft *draft, const ms_index_sum *sum, uint32_t d) {
+static void write_sum(ms_emitter *draft, const ms_index_sum *sum, uint32_t d) {
   ms_text_format(draft->out, "%" PRId64, sum->constant);
   for (uint32_t outer = 0; outer < d; outer++) {
     if (sum->at[outer] == 0) continue;
@@ -94,13 +94,13 @@ static void write_sum(ms_draft *draft, const ms_index_sum *sum, uint32_t d) {
 
 /* What the row leaves for an end of dimension d: "5+2*_mceil((_mrlo-_mb1-_mv2)/3)". `first`: the
  * end where the loop begins. */
-static void write_row_end(ms_draft *draft, uint32_t d, bool first) {
+static void write_row_end(ms_emitter *draft, uint32_t d, bool first) {
   const char *prefix = draft->prefix;
   int64_t factor = row_at(draft, d);
   bool low = first == (factor > 0); /* which end of the row's range counts */
   uint32_t before;
   ms_text_format(draft->out, "%" PRId64 "%+" PRId64 "*", origin_of(draft, d), step_of(draft, d));
-  ms_draft_helper(draft, first ? MS_HELPER_CEIL : MS_HELPER_FLOOR);
+  ms_emitter_helper(draft, first ? MS_HELPER_CEIL : MS_HELPER_FLOOR);
   ms_text_format(draft->out, "((%s%s", prefix, low ? "rlo" : "rhi");
   if (began(draft, d, &before)) ms_text_format(draft->out, "-%sb%u", prefix, before + 1);
   if (goes_on(draft, d)) ms_text_format(draft->out, "-%s%c%u", prefix, low ? 'v' : 'u', d + 1);
@@ -108,12 +108,12 @@ static void write_row_end(ms_draft *draft, uint32_t d, bool first) {
 }
 
 /* One end of the narrowed range. */
-static void write_end(ms_draft *draft, uint32_t d, bool first) {
+static void write_end(ms_emitter *draft, uint32_t d, bool first) {
   const ms_extent *extent = extent_of(draft, d);
   bool low = first == (extent->range.step > 0);
   const ms_index_sum *sums = low ? extent->low : extent->high;
   uint32_t count = !extent->bounded ? 0 : low ? extent->low_count : extent->high_count;
-  ms_draft_helper(draft, low ? MS_HELPER_GREATER : MS_HELPER_LESS);
+  ms_emitter_helper(draft, low ? MS_HELPER_GREATER : MS_HELPER_LESS);
   ms_text_format(draft->out, "(%s%s%u", draft->prefix, first ? "lo" : "hi", d + 1);
   for (uint32_t s = 0; s < count; s++) {
     ms_text_add(draft->out, ",");
@@ -126,7 +126,7 @@ static void write_end(ms_draft *draft, uint32_t d, bool first) {
   ms_text_add(draft->out, ")");
 }
 
-static void write_loop(ms_draft *draft, uint32_t d) {
+static void write_loop(ms_emitter *draft, uint32_t d) {
   const char *prefix = draft->prefix;
   bool narrow = extent_of(draft, d)->bounded || row_at(draft, d) != 0;
   if (narrow) {
@@ -150,7 +150,7 @@ static void write_loop(ms_draft *draft, uint32_t d) {
   add_part(draft, d, "x");
 }
 
-void ms_nest_loops(ms_draft *draft) {
+void ms_nest_loops(ms_emitter *draft) {
   for (uint32_t d = 0; d < draft->dims; d++) {
     if (row_at(draft, d) != 0 && goes_on(draft, d)) write_rest(draft, d);
   }

@@ -5,7 +5,7 @@
 #ifndef MS_KERNEL_EMIT_ROW_H
 #define MS_KERNEL_EMIT_ROW_H
 
-#include "kernel/emit/chain.h"
+#include "kernel/emit/index_path.h"
 
 /* What the one argument of a row builtin is. */
 typedef enum ms_row_argument {
@@ -19,7 +19,7 @@ typedef struct ms_row_call {
   const char *name; /* of the method; helpers are <name>_<type>[_<type>] */
   ms_row_argument argument;
   bool statement; /* has no value here: rewritten only as a statement */
-  ms_chain row[2];
+  ms_index_path row[2];
   uint32_t rows;
   const ms_node *scalar; /* or NULL */
   const ms_node *node;   /* METHOD */
@@ -27,10 +27,10 @@ typedef struct ms_row_call {
 
 /* Recognises a row builtin: a METHOD node for those with a value, an EXPRESSION node for those
  * without. All rows must have one length and floating types; the rest keeps the objects. */
-bool ms_row_call_of(const ms_draft *draft, const ms_node *node, ms_row_call *call);
+bool ms_row_call_of(const ms_emitter *draft, const ms_node *node, ms_row_call *call);
 
 /* Appends the call, arguments in the user's order:
  * helper(pointer, offset, stride [, x] [, pointer, offset, stride], count). */
-void ms_row_call_text(ms_draft *draft, const ms_row_call *call);
+void ms_row_call_text(ms_emitter *draft, const ms_row_call *call);
 
 #endif

@@ -6,26 +6,26 @@
  * the subscripts (`w[k]`), starts a further offset (`local v = w[j]`), or is an operand of a row
  * builtin (`w:dot(h)`); nested functions may use it so. Starts by believing every candidate and
  * takes back belief until nothing changes, since one view may depend on another. */
-#include "kernel/emit/chain.h"
+#include "kernel/emit/index_path.h"
 #include "kernel/emit/row.h"
 
 typedef struct ms_scan {
-  ms_draft *draft;
+  ms_emitter *draft;
   bool failed;
 } ms_scan;
 
 /* A local of the right form becomes a candidate. */
-static void propose(ms_draft *draft, const ms_node *local, uint32_t at, bool *failed) {
+static void propose(ms_emitter *draft, const ms_node *local, uint32_t at, bool *failed) {
   const ms_symbol *symbol = local->symbols[at];
-  ms_chain chain;
-  if (symbol->assigned || !ms_chain_of(draft, local->kid[at], &chain)) return;
-  if (ms_chain_element(draft, &chain)) return;
-  ms_view *view = ms_arena_take(draft->arena, 1, sizeof *view);
+  ms_index_path chain;
+  if (symbol->assigned || !ms_index_path_of(draft, local->kid[at], &chain)) return;
+  if (ms_index_path_element(draft, &chain)) return;
+  ms_local_view *view = ms_arena_take(draft->arena, 1, sizeof *view);
   if (view == NULL) {
     *failed = true;
     return;
   }
-  *view = (ms_view){.array = chain.array, .given = chain.given + chain.count, .live = true};
+  *view = (ms_local_view){.array = chain.array, .given = chain.given + chain.count, .live = true};
   draft->views[symbol->index] = view;
 }
 
@@ -46,7 +46,7 @@ static bool visit_count_targets(ms_node *node, void *context) {
 
 /* Targets whose value cannot be checked on its way keep the object's semantics. */
 static bool visit_block(ms_node *node, void *context) {
-  ms_draft *draft = ((ms_scan *)context)->draft;
+  ms_emitter *draft = ((ms_scan *)context)->draft;
   if (node->kind != MS_ASSIGN) return true;
   for (uint32_t t = 0; t < node->targets; t++) {
     if (!ms_assign_direct(node, t)) draft->blocked[draft->blocked_count++] = node->kid[t];
@@ -54,47 +54,47 @@ static bool visit_block(ms_node *node, void *context) {
   return true;
 }
 
-static void allow(ms_draft *draft, const ms_chain *chain) {
+static void allow(ms_emitter *draft, const ms_index_path *chain) {
   if (chain->local != NULL) draft->views[chain->local->symbol->index]->allowed++;
 }
 
-static void allow_local(ms_draft *draft, const ms_node *node) {
+static void allow_local(ms_emitter *draft, const ms_node *node) {
   for (uint32_t s = 0; s < node->symbol_count && s < node->kids; s++) {
-    const ms_view *view = draft->views[node->symbols[s]->index];
-    ms_chain chain;
-    if (view != NULL && view->live && ms_chain_of(draft, node->kid[s], &chain))
+    const ms_local_view *view = draft->views[node->symbols[s]->index];
+    ms_index_path chain;
+    if (view != NULL && view->live && ms_index_path_of(draft, node->kid[s], &chain))
       allow(draft, &chain);
   }
 }
 
-static void allow_call(ms_draft *draft, const ms_node *node) {
+static void allow_call(ms_emitter *draft, const ms_node *node) {
   ms_row_call call;
   if (!ms_row_call_of(draft, node, &call)) return;
   for (uint32_t r = 0; r < call.rows; r++) allow(draft, &call.row[r]);
 }
 
 static bool visit_uses(ms_node *node, void *context) {
-  ms_draft *draft = ((ms_scan *)context)->draft;
-  ms_chain chain;
+  ms_emitter *draft = ((ms_scan *)context)->draft;
+  ms_index_path chain;
   if (node->kind == MS_NAME && node->symbol != NULL) {
-    ms_view *view = draft->views[node->symbol->index];
+    ms_local_view *view = draft->views[node->symbol->index];
     if (view != NULL) view->uses++;
   } else if (node->kind == MS_LOCAL) {
     allow_local(draft, node);
   } else if (node->kind == MS_METHOD || node->kind == MS_EXPRESSION) {
     allow_call(draft, node);
-  } else if (node->kind == MS_INDEX && !ms_draft_blocked(draft, node) &&
-             ms_chain_of(draft, node, &chain) && ms_chain_element(draft, &chain)) {
+  } else if (node->kind == MS_INDEX && !ms_emitter_blocked(draft, node) &&
+             ms_index_path_of(draft, node, &chain) && ms_index_path_element(draft, &chain)) {
     allow(draft, &chain);
   }
   return true;
 }
 
 /* Takes back belief in views with other uses; whether there were any. */
-static bool reject(ms_draft *draft) {
+static bool reject(ms_emitter *draft) {
   bool changed = false;
   for (uint32_t s = 0; s < draft->job->loop->tree->symbols; s++) {
-    ms_view *view = draft->views[s];
+    ms_local_view *view = draft->views[s];
     if (view == NULL || !view->live) continue;
     if (view->uses != view->allowed) {
       view->live = false;
@@ -104,14 +104,14 @@ static bool reject(ms_draft *draft) {
   return changed;
 }
 
-bool ms_draft_blocked(const ms_draft *draft, const ms_node *node) {
+bool ms_emitter_blocked(const ms_emitter *draft, const ms_node *node) {
   for (uint32_t b = 0; b < draft->blocked_count; b++) {
     if (draft->blocked[b] == node) return true;
   }
   return false;
 }
 
-int ms_draft_views(ms_draft *draft) {
+int ms_emitter_views(ms_emitter *draft) {
   ms_scan scan = {.draft = draft};
   ms_node *body = draft->body;
   uint32_t targets = 0;

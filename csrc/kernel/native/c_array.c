@@ -22,7 +22,7 @@ const char *ms_c_memory(ms_writer *w, uint32_t capture) {
 const char *ms_c_stride(ms_writer *w, uint32_t capture, uint32_t dim) {
   capture = ms_c_array(w, capture);
   bool last = dim + 1 == w->draft->job->bindings[capture].dim_count;
-  if (last && ms_draft_row_major(w->draft, capture)) return "1";
+  if (last && ms_emitter_row_major(w->draft, capture)) return "1";
   w->stride_used[capture * MS_MAX_DIMS + dim] = true;
   return ms_c_text(w, "s%u_%u", capture + 1, dim + 1);
 }
@@ -49,19 +49,19 @@ const char *ms_c_object_type(ms_writer *w, const ms_kind_of *kind) {
 }
 
 /* The keys of A[i][j] or A[{i, j}], outermost array first; -1 if there are more than dimensions. */
-typedef struct ms_keys {
+typedef struct ms_index_keys {
   const ms_node *base;
   const ms_node *key[MS_MAX_DIMS];
   uint32_t count, last;      /* last: how many stand before the last [] */
   uint32_t end[MS_MAX_DIMS]; /* by key: the first key behind its [] */
-} ms_keys;
+} ms_index_keys;
 
 static bool is_captured(const ms_writer *w, const ms_node *node) {
   const ms_node *value;
   return ms_typed_binding(w->typed, node, &value) != MS_NO_CAPTURE;
 }
 
-static bool add_listed(ms_writer *w, const ms_node *table, ms_keys *keys) {
+static bool add_listed(ms_writer *w, const ms_node *table, ms_index_keys *keys) {
   keys->last = keys->count;
   for (uint32_t f = 0; f < table->kids; f++) {
     const ms_node *value = table->kid[f]->kid[1];
@@ -81,7 +81,7 @@ static bool add_listed(ms_writer *w, const ms_node *table, ms_keys *keys) {
   return true;
 }
 
-static bool find_keys(ms_writer *w, const ms_node *node, ms_keys *keys) {
+static bool find_keys(ms_writer *w, const ms_node *node, ms_index_keys *keys) {
   if (node->kind == MS_PAREN) return find_keys(w, node->kid[0], keys);
   if (node->kind != MS_INDEX || is_captured(w, node)) {
     keys->base = node;
@@ -116,7 +116,7 @@ static const char *joined(ms_writer *w, const char *offset, const char *at, uint
 
 /* "(i - 1) * 32 + k - 1" of the first `count` keys: what stands in one [] is evaluated, then
  * checked. */
-static const char *offset_of(ms_writer *w, const ms_keys *keys, uint32_t count, bool hold,
+static const char *offset_of(ms_writer *w, const ms_index_keys *keys, uint32_t count, bool hold,
                              const ms_kind_of *object) {
   const char *offset = "";
   for (uint32_t k = 0, next; k < count; k = next) {
@@ -158,7 +158,7 @@ static const char *what_else(const ms_writer *w, const ms_node *base) {
 }
 
 /* Takes an indexing expression apart: what is indexed must be a dense array. */
-static bool take_apart(ms_writer *w, const ms_node *node, ms_keys *keys, ms_kind_of *object) {
+static bool take_apart(ms_writer *w, const ms_node *node, ms_index_keys *keys, ms_kind_of *object) {
   if (!find_keys(w, node, keys)) return false;
   *object = ms_typed_expression(w->typed, keys->base);
   if (object->object != MS_OBJECT_VIEW) {
@@ -172,14 +172,14 @@ static bool take_apart(ms_writer *w, const ms_node *node, ms_keys *keys, ms_kind
   return true;
 }
 
-static const char *base_of(ms_writer *w, const ms_keys *keys, const ms_kind_of *object) {
+static const char *base_of(ms_writer *w, const ms_index_keys *keys, const ms_kind_of *object) {
   if (!is_captured(w, keys->base)) return ms_c_expression(w, keys->base).text;
   if (keys->count > 0) ms_c_note_use(w, object->array, keys->key, keys->count);
   return ms_c_memory(w, object->array);
 }
 
 bool ms_c_locate(ms_writer *w, const ms_node *node, ms_c_location *location) {
-  ms_keys keys = {0};
+  ms_index_keys keys = {0};
   ms_kind_of object;
   if (!take_apart(w, node, &keys, &object)) return false;
   const char *base = base_of(w, &keys, &object);
@@ -192,9 +192,9 @@ bool ms_c_locate(ms_writer *w, const ms_node *node, ms_c_location *location) {
   return true;
 }
 
-bool ms_c_approach(ms_writer *w, const ms_node *node, ms_c_keeps *keeps, const void *context,
-                   ms_c_site *site) {
-  ms_keys keys = {0};
+bool ms_c_target_eval(ms_writer *w, const ms_node *node, ms_c_keeps *keeps, const void *context,
+                      ms_c_site *site) {
+  ms_index_keys keys = {0};
   ms_kind_of object;
   *site = (ms_c_site){0};
   if (!take_apart(w, node, &keys, &object)) return false;
@@ -223,7 +223,7 @@ bool ms_c_approach(ms_writer *w, const ms_node *node, ms_c_keeps *keeps, const v
   return true;
 }
 
-const char *ms_c_arrive(ms_writer *w, const ms_c_site *site) {
+const char *ms_c_target_lvalue(ms_writer *w, const ms_c_site *site) {
   uint32_t array = site->kind.array;
   const char *offset = site->offset;
   for (uint32_t k = 0; k < site->keys; k++) {
@@ -244,7 +244,7 @@ void ms_c_as_integer(ms_writer *w, ms_c_value *value, int32_t type) {
 ms_c_value ms_c_load(ms_writer *w, const ms_c_location *location, const ms_node *node) {
   int32_t type = w->draft->job->elements[location->kind.array].type;
   ms_c_value value = {.kind = ms_kind_number(ms_type_precision(type)), .text = location->text};
-  value.form = ms_c_form(w, &value.kind);
+  value.form = ms_c_representation(w, &value.kind);
   if (type == MS_DOUBLE || (type == MS_FLOAT && value.form == MS_FORM_FLOAT)) return value;
   if (type == MS_INT64) {
     const char *held = ms_c_temp(w);
@@ -265,7 +265,7 @@ ms_c_value ms_c_load(ms_writer *w, const ms_c_location *location, const ms_node 
 
 /* Text of an integer on its way into an element of type int32 or int64, checked if it may not fit:
  * as a double it is `number`. */
-static const char *integer_stored(ms_writer *w, const ms_whole *whole, int32_t type,
+static const char *integer_stored(ms_writer *w, const ms_integer_value *whole, int32_t type,
                                   const char *number, uint32_t capture, const ms_node *node) {
   if (type == MS_INT64) return ms_c_text(w, "(int64_t)%s", whole->text);
   if (whole->least >= INT32_MIN && whole->most <= INT32_MAX)
@@ -284,7 +284,7 @@ static const char *integer_stored(ms_writer *w, const ms_whole *whole, int32_t t
 const char *ms_c_stored_whole(ms_writer *w, uint32_t capture, const ms_node *node) {
   int32_t type = w->draft->job->elements[capture].type;
   if (type != MS_INT32 && type != MS_INT64) return NULL;
-  ms_whole whole = ms_c_whole(w, node);
+  ms_integer_value whole = ms_c_integer_value(w, node);
   bool fits = type == MS_INT64 || (whole.least >= INT32_MIN && whole.most <= INT32_MAX);
   if (!whole.known || !fits) return NULL;
   return ms_c_text(w, "(%s_t)%s", type == MS_INT32 ? "int32" : "int64", whole.text);

@@ -62,7 +62,7 @@ static void find_target(ms_writer *w, const ms_node *node, const ms_keeping *kee
   } else if (node->kind == MS_INDEX &&
              ms_typed_expression(w->typed, node->kid[0]).object == MS_OBJECT_TABLE) {
     ms_c_table_place(w, node, &target->slot);
-  } else if (node->kind != MS_INDEX || !ms_c_approach(w, node, keeps, keeping, &target->site)) {
+  } else if (node->kind != MS_INDEX || !ms_c_target_eval(w, node, keeps, keeping, &target->site)) {
     ms_c_refuse(w, node, "`%s` is not known to C", ms_c_source(w, node));
   }
 }
@@ -71,7 +71,7 @@ static void find_target(ms_writer *w, const ms_node *node, const ms_keeping *kee
 static const char *converted(ms_writer *w, const ms_target *target, ms_c_value value,
                              const ms_node *node) {
   if (target->name == NULL) return ms_c_stored(w, value, target->site.kind.array, node);
-  ms_form_of form = ms_c_form(w, &target->kind);
+  ms_representation_of form = ms_c_representation(w, &target->kind);
   if (form == MS_FORM_OBJECT && target->kind.object != MS_OBJECT_VIEW)
     ms_c_refuse(w, node, "`%s` would make one name stand for more than one table or function",
                 ms_c_source(w, node));
@@ -91,7 +91,7 @@ static void store(ms_writer *w, const ms_target *target, const char *whole, ms_c
     ms_c_table_store(w, &target->slot, value, node, place);
     return;
   }
-  const char *to = target->name != NULL ? target->name : ms_c_arrive(w, &target->site);
+  const char *to = target->name != NULL ? target->name : ms_c_target_lvalue(w, &target->site);
   const char *text = whole != NULL ? whole : converted(w, target, value, node);
   ms_c_line(w, "%s = %s;", to, text);
 }

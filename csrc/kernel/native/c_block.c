@@ -139,7 +139,7 @@ static void declare_entry(ms_writer *w, bool entries) {
   }
   w->entries_used = true;
   ms_kind_of kind = ms_kind_number(ms_type_precision(job->entry_type));
-  ms_c_value value = {.form = ms_c_form(w, &kind), .kind = kind};
+  ms_c_value value = {.form = ms_c_representation(w, &kind), .kind = kind};
   value.text = ms_c_text(w, "ms_entries[%s]", at);
   if (job->entry_type == MS_INT64) {
     ms_c_line(w, "if (MS_UNLIKELY(!ms_is_exact(%s))) {", value.text);
@@ -170,7 +170,7 @@ static void declare_loop_variables(ms_writer *w, bool entries) {
 
 /* Tells the random numbers which iteration begins. */
 static void begin_draws(ms_writer *w, bool entries) {
-  if (!ms_draft_draws(w->draft->job)) return;
+  if (!ms_emitter_draws(w->draft->job)) return;
   uint32_t dims = w->draft->dims;
   const char *index = "(double)x1";
   if (entries && w->draft->job->space->positions) {
@@ -226,7 +226,7 @@ static void declare_variables(ms_writer *w) {
     if (!ms_variable_is(w->draft, c)) continue;
     const char *name = ms_c_variable(w, c);
     ms_kind_of kind = w->typed->variable[c];
-    ms_form_of form = ms_c_form(w, &kind);
+    ms_representation_of form = ms_c_representation(w, &kind);
     if (form == MS_FORM_OBJECT) {
       bool sliced = w->draft->scalar[c]->role >= MS_ROLE_SLICED;
       ms_c_refuse(w, w->draft->job->loop->captures[c].first,
@@ -293,7 +293,8 @@ static void give_results(ms_writer *w) {
     uint32_t at = plan->scalars[s].capture;
     if (!ms_variable_is_result(w->draft, at)) continue;
     ms_kind_of kind = w->typed->variable[at];
-    ms_c_value value = {.form = ms_c_form(w, &kind), .kind = kind, .text = ms_c_variable(w, at)};
+    ms_c_value value = {
+        .form = ms_c_representation(w, &kind), .kind = kind, .text = ms_c_variable(w, at)};
     if (ms_variable_is_tracked(w->draft, at)) value.text = ms_c_text(w, "q%u", at + 1);
     if (value.form == MS_FORM_OBJECT) return;
     ms_c_line(w, "ms_give(results + %u, %s);", slot,
@@ -333,7 +334,7 @@ static void write_stopped(ms_writer *w, bool entries) {
 }
 
 void ms_c_bounds(ms_writer *w) {
-  if (ms_draft_entries(w->draft->job)) {
+  if (ms_emitter_entries(w->draft->job)) {
     ms_c_line(w, "const int64_t first = bounds[0], last = bounds[1];");
     return;
   }
@@ -346,7 +347,7 @@ void ms_c_bounds(ms_writer *w) {
 }
 
 void ms_c_function(ms_writer *w) {
-  bool entries = ms_draft_entries(w->draft->job);
+  bool entries = ms_emitter_entries(w->draft->job);
   uint32_t loops = entries ? 1 : w->draft->dims;
   w->line = 0;
   w->indent = 1;
@@ -355,7 +356,7 @@ void ms_c_function(ms_writer *w) {
   for (uint32_t l = 0; l < loops; l++)
     ms_c_line(w, "int64_t x%u = %s%s;", l + 1, entries ? "first" : "lo",
               entries ? "" : ms_c_text(w, "%u", l + 1));
-  if (ms_draft_draws(w->draft->job)) ms_c_line(w, "ms_draws draws = *ms_place;");
+  if (ms_emitter_draws(w->draft->job)) ms_c_line(w, "ms_draws draws = *ms_place;");
   ms_c_tables_begin(w);
   declare_variables(w);
   if (entries) ms_c_line(w, "for (x1 = first; x1 <= last; x1++) {");
@@ -368,7 +369,7 @@ void ms_c_function(ms_writer *w) {
   ms_c_line(w, "}");
   if (w->draft->leaves) ms_c_line(w, "ms_next:;");
   end_tracked(w);
-  ms_c_fetch_ahead(w);
+  ms_c_cache_prefetch(w);
   for (uint32_t l = 0; l < loops; l++) ms_c_line(w, "}");
   give_results(w);
   ms_c_tables_end(w);

@@ -17,7 +17,7 @@
 /* Most bytes of C into which one more function is written: a compiler takes seconds for them. */
 #define LARGEST 500000
 
-static ms_c_value number(ms_form_of form, ms_precision precision, const char *text) {
+static ms_c_value number(ms_representation_of form, ms_precision precision, const char *text) {
   return (ms_c_value){.form = form, .kind = ms_kind_number(precision), .text = text};
 }
 
@@ -112,9 +112,9 @@ static ms_complaint bad_argument(ms_writer *w, const char *name, const ms_node *
 static ms_c_value builtin(ms_writer *w, const ms_node *node, const ms_library *entry) {
   if (entry->shape >= MS_LIBRARY_RANDOM) return draw(w, node, entry);
   ms_kind_of kind = ms_typed_expression(w->typed, node);
-  bool single = ms_c_form(w, &kind) == MS_FORM_FLOAT;
+  bool single = ms_c_representation(w, &kind) == MS_FORM_FLOAT;
   bool floats = single && entry->single != NULL;
-  ms_form_of form = floats ? MS_FORM_FLOAT : MS_FORM_DOUBLE;
+  ms_representation_of form = floats ? MS_FORM_FLOAT : MS_FORM_DOUBLE;
   ms_c_value values[MS_RETURNS];
   uint32_t count = node->kids - 1;
   evaluate(w, node, values, false);
@@ -176,7 +176,8 @@ static void declare_results(ms_writer *w, const ms_node *node, const ms_callee *
                             ms_c_value *values, uint32_t count) {
   for (uint32_t r = 0; r < count; r++) {
     ms_kind_of kind = r < MS_RETURNS ? callee->result[r] : ms_kind_scalar(MS_CAN_NIL);
-    values[r] = (ms_c_value){.form = ms_c_form(w, &kind), .kind = kind, .text = ms_c_temp(w)};
+    values[r] =
+        (ms_c_value){.form = ms_c_representation(w, &kind), .kind = kind, .text = ms_c_temp(w)};
     const char *type = ms_c_type(values[r].form);
     if (values[r].form == MS_FORM_OBJECT) type = ms_c_object_type(w, &kind);
     if (type == NULL) {

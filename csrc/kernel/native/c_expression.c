@@ -9,7 +9,7 @@
 #include "kernel/emit/variable.h"
 #include "kernel/native/writer.h"
 
-static ms_c_value value_of(ms_kind_of kind, ms_form_of form, const char *text) {
+static ms_c_value value_of(ms_kind_of kind, ms_representation_of form, const char *text) {
   return (ms_c_value){.form = form, .kind = kind, .text = text};
 }
 
@@ -58,7 +58,7 @@ static ms_c_value path(ms_writer *w, const ms_node *node) {
     ms_kind_of kind = w->typed->variable[at];
     const char *name = ms_c_variable(w, at);
     if (ms_variable_is_asked(w->draft, at, node)) name = ms_c_text(w, "ms_something(%s)", name);
-    return value_of(kind, ms_c_form(w, &kind), name);
+    return value_of(kind, ms_c_representation(w, &kind), name);
   }
   if (at != MS_NO_CAPTURE) return captured(w, at, node);
   if (node->kind == MS_NAME && node->symbol != NULL) return local(w, node);
@@ -110,7 +110,7 @@ static const char *power_operand(ms_writer *w, ms_c_value value, const ms_node *
 
 static ms_c_value arithmetic(ms_writer *w, const ms_node *node) {
   ms_kind_of kind = ms_typed_expression(w->typed, node);
-  ms_form_of form = ms_c_form(w, &kind);
+  ms_representation_of form = ms_c_representation(w, &kind);
   bool single = form == MS_FORM_FLOAT && node->op != MS_OP_MOD && node->op != MS_OP_POW;
   ms_c_value left = left_operand(w, node), right = ms_c_expression(w, node->kid[1]);
   bool power = node->op == MS_OP_POW;
@@ -118,7 +118,7 @@ static ms_c_value arithmetic(ms_writer *w, const ms_node *node) {
       power ? power_operand(w, left, node->kid[0]) : as_number(w, left, node->kid[0], single);
   const char *b =
       power ? power_operand(w, right, node->kid[1]) : as_number(w, right, node->kid[1], single);
-  const ms_whole *whole = NULL;
+  const ms_integer_value *whole = NULL;
   const char *text;
   switch (node->op) {
     case MS_OP_MOD:
@@ -159,8 +159,8 @@ static const char *whole_comparison(ms_writer *w, const ms_node *node, const cha
   for (int k = 0; k < 2; k++) {
     if (ms_typed_expression(w->typed, node->kid[k]).can != MS_CAN_NUMBER) return NULL;
   }
-  ms_whole a = ms_c_whole_static(w, node->kid[0]);
-  ms_whole b = ms_c_whole_static(w, node->kid[1]);
+  ms_integer_value a = ms_c_integer_value_static(w, node->kid[0]);
+  ms_integer_value b = ms_c_integer_value_static(w, node->kid[1]);
   if (!a.known && !b.known) return NULL;
   const char *left = a.known ? a.text : whole_limit(w, node->kid[0], node->op, false);
   const char *right = b.known ? b.text : whole_limit(w, node->kid[1], node->op, true);
@@ -267,7 +267,7 @@ static bool ternary(const ms_writer *w, const ms_node *node, const ms_node **con
 static ms_c_value choose(ms_writer *w, const ms_node *node, const char *condition, ms_c_value *left,
                          const ms_node *yes, const ms_node *no) {
   ms_kind_of kind = ms_typed_expression(w->typed, node);
-  ms_form_of form = ms_c_form(w, &kind);
+  ms_representation_of form = ms_c_representation(w, &kind);
   ms_text statements[2] = {{0}, {0}};
   const char *text[2];
   const ms_node *side[2] = {yes, no};
@@ -320,7 +320,7 @@ static ms_c_value unary(ms_writer *w, const ms_node *node) {
   if (node->op == MS_OP_LEN) {
     ms_c_value of_table;
     if (ms_c_table_length(w, node->kid[0], &of_table)) return of_table;
-    ms_whole length = ms_c_whole_static(w, node);
+    ms_integer_value length = ms_c_integer_value_static(w, node);
     if (!length.known) return refused(w, node, "is not the length of an array or gapless list");
     return number(ms_c_text(w, "(double)%s", length.text));
   }
@@ -349,7 +349,7 @@ static ms_c_value call(ms_writer *w, const ms_node *node) {
 
 static ms_c_value literal(ms_writer *w, const ms_node *node) {
   ms_c_value value = number(ms_c_number(w, node->number));
-  ms_whole whole = ms_c_whole_static(w, node);
+  ms_integer_value whole = ms_c_integer_value_static(w, node);
   if (whole.known) value.whole = ms_c_integer(w, whole.text, whole.least, whole.most);
   return value;
 }

@@ -13,19 +13,20 @@ const char *ms_c_widened(ms_writer *w, const char *text, int64_t least, int64_t 
   return ms_c_text(w, narrow ? "(double)(int32_t)%s" : "(double)%s", text);
 }
 
-const ms_whole *ms_c_integer(ms_writer *w, const char *text, int64_t least, int64_t most) {
+const ms_integer_value *ms_c_integer(ms_writer *w, const char *text, int64_t least, int64_t most) {
   if (w->frames == 0) return NULL; /* careful texts compute with doubles */
-  ms_whole *whole = ms_arena_take(w->arena, 1, sizeof *whole);
+  ms_integer_value *whole = ms_arena_take(w->arena, 1, sizeof *whole);
   if (whole == NULL) {
     w->failed = true;
     return NULL;
   }
-  *whole =
-      (ms_whole){.known = true, .unsigned_zero = true, .text = text, .least = least, .most = most};
+  *whole = (ms_integer_value){
+      .known = true, .unsigned_zero = true, .text = text, .least = least, .most = most};
   return whole;
 }
 
-const ms_whole *ms_c_integer_sum(ms_writer *w, const ms_whole *a, const ms_whole *b, bool minus) {
+const ms_integer_value *ms_c_integer_sum(ms_writer *w, const ms_integer_value *a,
+                                         const ms_integer_value *b, bool minus) {
   if (a == NULL || b == NULL) return NULL;
   int64_t least = a->least + (minus ? -b->most : b->least);
   int64_t most = a->most + (minus ? -b->least : b->most);

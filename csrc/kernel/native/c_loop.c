@@ -15,7 +15,7 @@
 typedef struct ms_end {
   const ms_node *node;
   const char *what; /* for messages */
-  ms_whole whole;
+  ms_integer_value whole;
   ms_c_value value;   /* evaluated, where it is not a whole number in an outer frame */
   const char *number; /* its double text, evaluated once; NULL: `whole` */
 } ms_end;
@@ -49,7 +49,7 @@ static void check_end(ms_writer *w, ms_end *end) {
 /* An end as an integer; otherwise as a number that the loop's own frame may guard. The first value,
  * which the variable takes as it is, is none if it is -0. */
 static void find_end(ms_writer *w, ms_end *end) {
-  end->whole = ms_c_whole(w, end->node);
+  end->whole = ms_c_integer_value(w, end->node);
   end->whole.known = end->whole.known && end->whole.unsigned_zero;
   if (!end->whole.known) {
     evaluate_end(w, end);
@@ -63,13 +63,13 @@ static void find_end(ms_writer *w, ms_end *end) {
 static void guard_end(ms_writer *w, ms_end *end, bool start) {
   if (end->number == NULL) return;
   const char *text = end->number;
-  end->whole = (ms_whole){.known = true,
-                          .unsigned_zero = true,
-                          .text = ms_c_text(w, "(int64_t)%s", text),
-                          .lo = text,
-                          .hi = text,
-                          .least = INT32_MIN,
-                          .most = INT32_MAX};
+  end->whole = (ms_integer_value){.known = true,
+                                  .unsigned_zero = true,
+                                  .text = ms_c_text(w, "(int64_t)%s", text),
+                                  .lo = text,
+                                  .hi = text,
+                                  .least = INT32_MIN,
+                                  .most = INT32_MAX};
   const char *test =
       start ? "ms_is_whole(%s) && !(%s == 0 && __builtin_signbit(%s))" : "ms_is_whole(%s)";
   ms_c_guard(w, w->frames - 1, ms_c_text(w, test, text, text, text));
@@ -78,7 +78,7 @@ static void guard_end(ms_writer *w, ms_end *end, bool start) {
 /* The step of a loop if it is a constant; 0 otherwise. */
 static int64_t constant_step(ms_writer *w, const ms_node *loop) {
   if (loop->kid[2] == NULL) return 1;
-  ms_whole step = ms_c_whole_static(w, loop->kid[2]);
+  ms_integer_value step = ms_c_integer_value_static(w, loop->kid[2]);
   bool small = step.known && step.least == step.most && step.most < INT32_MAX;
   return small && step.least > INT32_MIN ? step.least : 0;
 }
@@ -231,8 +231,8 @@ static void write_careful(ms_writer *w, const ms_node *loop, const ms_end *start
 static void write_quick(ms_writer *w, const ms_node *loop, ms_end *start, ms_end *limit,
                         int64_t step) {
   ms_text body = {0}, *out = w->out;
-  ms_frame *frame = &w->frame[w->frames++];
-  *frame = (ms_frame){0};
+  ms_guard_frame *frame = &w->frame[w->frames++];
+  *frame = (ms_guard_frame){0};
   guard_end(w, start, true);
   guard_end(w, limit, false);
   w->out = &body;

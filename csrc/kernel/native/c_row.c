@@ -63,7 +63,7 @@ static bool same_length(ms_writer *w, const ms_node *node, const ms_c_row *a, co
 /* The reductions of fast mode: plain loops, which the compiler may add up in any order. */
 static ms_c_value loop_over(ms_writer *w, ms_kind_of kind, ms_measure measure, const ms_c_row *x,
                             const ms_c_row *y) {
-  ms_form_of form = ms_c_form(w, &kind);
+  ms_representation_of form = ms_c_representation(w, &kind);
   const char *type = ms_c_type(form), *sum = ms_c_temp(w), *at = ms_c_temp(w);
   ms_c_line(w, "%s %s = 0;", type, sum);
   if (x->length <= MS_UNROLLED_TOO_EARLY) ms_c_line(w, "#pragma GCC unroll 1");
@@ -109,7 +109,7 @@ static ms_c_value of_size(ms_writer *w, const ms_node *node, ms_measure measure)
     none.text = ms_c_number(w, (double)dims);
     return none;
   }
-  ms_whole whole = ms_c_whole_static(w, node);
+  ms_integer_value whole = ms_c_integer_value_static(w, node);
   if (!whole.known)
     ms_c_refuse(w, node, "`%s` is not known beforehand", ms_c_source(w, node));
   else

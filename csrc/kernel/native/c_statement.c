@@ -36,7 +36,7 @@ void ms_c_list(ms_writer *w, const ms_node *node, uint32_t from, ms_c_value *val
 static bool declare_whole(ms_writer *w, const ms_symbol *symbol, ms_c_local *local,
                           const ms_node *from, const char *name) {
   if (from == NULL || symbol->assigned || w->frames == 0 || ms_node_is_multiple(from)) return false;
-  ms_whole whole = ms_c_whole(w, from);
+  ms_integer_value whole = ms_c_integer_value(w, from);
   if (!whole.known) return false;
   if (whole.unsigned_zero) {
     ms_c_line(w, "const int64_t %s = %s;", name, whole.text);
@@ -55,7 +55,7 @@ void ms_c_declare(ms_writer *w, const ms_symbol *symbol, ms_c_value value, const
   ms_kind_of kind = *ms_typed_symbol(w->typed, symbol);
   ms_c_local *local = ms_c_local_of(w, symbol);
   const char *name = ms_c_local_name(w, symbol);
-  *local = (ms_c_local){.frames = w->frames, .from = from, .form = ms_c_form(w, &kind)};
+  *local = (ms_c_local){.frames = w->frames, .from = from, .form = ms_c_representation(w, &kind)};
   if (kind.object == MS_OBJECT_TABLE) {
     local->text = value.text;
     return;
@@ -73,7 +73,7 @@ void ms_c_declare(ms_writer *w, const ms_symbol *symbol, ms_c_value value, const
     local->text = "";
     return;
   }
-  if (from != NULL && kind.can == MS_CAN_NUMBER && w->frames > 0 && ms_c_is_counter(symbol)) {
+  if (from != NULL && kind.can == MS_CAN_NUMBER && w->frames > 0 && ms_c_is_induction(symbol)) {
     ms_c_line(w, "int64_t %s = %s;", name, ms_c_counted(w, from));
     local->text = local->whole = name;
     local->counter = true;

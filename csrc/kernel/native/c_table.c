@@ -3,12 +3,12 @@
  * Writing C: tables of the body, `local t = {0, 0, 0}`. See writer.h.
  *
  * Such a table never leaves the iteration, and what it holds are numbers and booleans: it becomes
- * an ms_table (value.h) on the stack, which has room for the keys of a short list. Where guards of
- * the block show that a store's key is one of these, it needs no look; under any other key values
- * stand in a map, whose memory the function gives back at its end. */
+ * an ms_native_table (value.h) on the stack, which has room for the keys of a short list. Where
+ * guards of the block show that a store's key is one of these, it needs no look; under any other
+ * key values stand in a map, whose memory the function gives back at its end. */
 #include "kernel/native/writer.h"
 
-#define ROOM        "MS_TABLE_ROOM"
+#define ROOM        "MS_NATIVE_TABLE_ROOM"
 #define MOST_LENGTH ((int64_t)1 << 26) /* MS_MORE_MOST */
 
 /* The number of a table's map. A helper's tables have one each, however often it is called: a table
@@ -35,16 +35,16 @@ ms_c_value ms_c_table(ms_writer *w, const ms_node *node) {
   const char *name = ms_c_temp(w);
   ms_c_value made = {
       .form = MS_FORM_OBJECT, .kind = ms_typed_expression(w->typed, node), .text = name};
-  if (made.kind.object != MS_OBJECT_TABLE || node->kids > MS_TABLE_FIELDS) {
+  if (made.kind.object != MS_OBJECT_TABLE || node->kids > MS_NATIVE_TABLE_FIELDS) {
     ms_c_refuse(w, node, "`%s` is no small list of numbers", ms_c_source(w, node));
     return made;
   }
-  ms_c_value values[MS_TABLE_FIELDS];
+  ms_c_value values[MS_NATIVE_TABLE_FIELDS];
   for (uint32_t f = 0; f < node->kids; f++)
     values[f] = ms_c_hold(w, ms_c_expression(w, node->kid[f]->kid[1]));
   w->declines = true;
-  ms_c_line(w, "ms_table %s;", name);
-  ms_c_line(w, "ms_table_clear(&%s, &more%u, %u);", name, map_of(w, node), node->kids);
+  ms_c_line(w, "ms_native_table %s;", name);
+  ms_c_line(w, "ms_native_table_clear(&%s, &more%u, %u);", name, map_of(w, node), node->kids);
   for (uint32_t f = 0; f < node->kids && w->why->line == 0; f++) {
     ms_c_slot slot = {.table = name, .key = ms_c_text(w, "%u", f + 1)};
     ms_c_table_store(w, &slot, values[f], node->kid[f]->kid[1], node);
@@ -79,21 +79,21 @@ ms_c_value ms_c_table_element(ms_writer *w, const ms_node *node) {
   const char *table = name_of(w, node->kid[0]);
   ms_kind_of kind = ms_typed_expression(w->typed, node);
   ms_c_value read = {.form = MS_FORM_VALUE, .kind = kind, .text = "ms_nil"};
-  ms_whole key;
-  if (ms_c_whole_within(w, node->kid[1], ROOM, &key)) {
-    read.text = ms_c_text(w, "ms_table_at(&%s, %s)", table, key.text);
+  ms_integer_value key;
+  if (ms_c_integer_value_within(w, node->kid[1], ROOM, &key)) {
+    read.text = ms_c_text(w, "ms_native_table_at(&%s, %s)", table, key.text);
     return ms_c_hold(w, read);
   }
   const char *any = any_key(w, node->kid[1]);
   if (any == NULL) return read;
-  read.text = ms_c_text(w, "ms_table_get(&%s, %s)", table, any);
+  read.text = ms_c_text(w, "ms_native_table_get(&%s, %s)", table, any);
   return ms_c_hold(w, read);
 }
 
 void ms_c_table_place(ms_writer *w, const ms_node *node, ms_c_slot *slot) {
   slot->table = name_of(w, node->kid[0]);
-  ms_whole key;
-  if (is_measured(w, node->kid[0]) || !ms_c_whole_within(w, node->kid[1], ROOM, &key)) {
+  ms_integer_value key;
+  if (is_measured(w, node->kid[0]) || !ms_c_integer_value_within(w, node->kid[1], ROOM, &key)) {
     slot->any = any_key(w, node->kid[1]);
     return;
   }
@@ -119,17 +119,18 @@ void ms_c_table_store(ms_writer *w, const ms_c_slot *slot, ms_c_value value, con
   if (measured) value = ms_c_hold(w, value);
   const char *text = ms_c_as_form(w, value, MS_FORM_VALUE, from);
   if (slot->key != NULL) {
-    ms_c_line(w, "ms_table_put(&%s, %s, %s);", slot->table, slot->key, text);
+    ms_c_line(w, "ms_native_table_put(&%s, %s, %s);", slot->table, slot->key, text);
     return;
   }
-  static const char *const wrong[][2] = {{"MS_TABLE_NIL", "table index is nil"},
-                                         {"MS_TABLE_NAN", "table index is NaN"},
-                                         {"MS_TABLE_MEMORY", "not enough memory"}};
+  static const char *const wrong[][2] = {{"MS_NATIVE_TABLE_NIL", "table index is nil"},
+                                         {"MS_NATIVE_TABLE_NAN", "table index is NaN"},
+                                         {"MS_NATIVE_TABLE_MEMORY", "not enough memory"}};
   const char *got = ms_c_temp(w);
-  ms_c_line(w, "const int %s = ms_table_set(&%s, %s, %s);", got, slot->table, slot->any, text);
-  ms_c_line(w, "if (MS_UNLIKELY(%s != MS_TABLE_FINE)) {", got);
+  ms_c_line(w, "const int %s = ms_native_table_set(&%s, %s, %s);", got, slot->table, slot->any,
+            text);
+  ms_c_line(w, "if (MS_UNLIKELY(%s != MS_NATIVE_TABLE_FINE)) {", got);
   for (size_t k = 0; k < sizeof wrong / sizeof *wrong; k++)
     ms_c_error(w, place, ms_c_text(w, "%s == %s", got, wrong[k][0]), wrong[k][1]);
   ms_c_line(w, "}");
-  if (measured) ms_c_line(w, "ms_table_measure(&%s, %s, %s);", slot->table, slot->any, text);
+  if (measured) ms_c_line(w, "ms_native_table_measure(&%s, %s, %s);", slot->table, slot->any, text);
 }

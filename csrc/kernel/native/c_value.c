@@ -9,7 +9,7 @@ ms_c_value ms_c_nil(void) {
   return (ms_c_value){.form = MS_FORM_VALUE, .kind = ms_kind_scalar(MS_CAN_NIL), .text = "ms_nil"};
 }
 
-ms_form_of ms_c_form(const ms_writer *w, const ms_kind_of *kind) {
+ms_representation_of ms_c_representation(const ms_writer *w, const ms_kind_of *kind) {
   if (kind->can & MS_CAN_OBJECT) return MS_FORM_OBJECT;
   if (kind->can == MS_CAN_NUMBER)
     return w->fast && kind->precision == MS_SINGLE ? MS_FORM_FLOAT : MS_FORM_DOUBLE;
@@ -17,7 +17,7 @@ ms_form_of ms_c_form(const ms_writer *w, const ms_kind_of *kind) {
   return MS_FORM_VALUE;
 }
 
-const char *ms_c_type(ms_form_of form) {
+const char *ms_c_type(ms_representation_of form) {
   static const char *const names[] = {[MS_FORM_DOUBLE] = "double",
                                       [MS_FORM_FLOAT] = "float",
                                       [MS_FORM_BOOL] = "int",
@@ -100,7 +100,8 @@ const char *ms_c_as_truth(ms_writer *w, ms_c_value value) {
   }
 }
 
-const char *ms_c_as_form(ms_writer *w, ms_c_value value, ms_form_of form, const ms_node *node) {
+const char *ms_c_as_form(ms_writer *w, ms_c_value value, ms_representation_of form,
+                         const ms_node *node) {
   switch (form) {
     case MS_FORM_DOUBLE:
       return ms_c_as_double(w, value, node);
@@ -127,7 +128,7 @@ static bool lasting(const char *text) {
 ms_c_value ms_c_hold(ms_writer *w, ms_c_value value) {
   if (value.form == MS_FORM_OBJECT || lasting(value.text)) return value;
   const char *held = ms_c_temp(w);
-  const ms_whole *whole = value.whole;
+  const ms_integer_value *whole = value.whole;
   if (whole != NULL) {
     ms_c_line(w, "const int64_t %s = %s;", held, whole->text);
     value.text = ms_c_widened(w, held, whole->least, whole->most);

@@ -115,7 +115,7 @@ static void add_whole(ms_writer *w, ms_kernel_info *info, parameters *all, ms_pa
   if (param.kind == MS_PARAM_LIMIT || job->bindings[param.at].sparse) return;
   if (param.kind == MS_PARAM_EXTENT && param.dim > 0)
     add_special(w, name, ms_c_text(w, "%" PRId64, job->bindings[param.at].dims[param.dim]));
-  if (param.kind == MS_PARAM_STRIDE && ms_draft_row_major(w->draft, param.at))
+  if (param.kind == MS_PARAM_STRIDE && ms_emitter_row_major(w->draft, param.at))
     add_special(w, name, ms_c_text(w, "%" PRId64, job->elements[param.at].strides[param.dim]));
 }
 
@@ -168,7 +168,7 @@ static int find_parameters(ms_writer *w, ms_kernel_info *info, parameters *all) 
     ms_param param = {.kind = MS_PARAM_LIMIT, .at = d, .dim = d};
     if (w->limit_used[d]) add_whole(w, info, all, param, ms_c_limit(w, d));
   }
-  if (ms_draft_draws(job))
+  if (ms_emitter_draws(job))
     add(w, info, all, (ms_param){.kind = MS_PARAM_DRAWS}, "const ms_draws *const ", "ms_place");
   for (uint32_t c = 0; c < job->binding_count; c++) {
     add_array(w, info, all, c);
@@ -276,7 +276,7 @@ static void write_all(ms_writer *w, ms_kernel_info *info, const ms_text *quick,
   ms_text_add(w->out, ms_native_prelude(w->fast));
   /* The keys of random numbers do not change, so GCC keeps all of them at hand; its other way to
    * give out registers then leaves more to inner loops (Gibbs sampling: a tenth faster). */
-  if (ms_draft_draws(w->draft->job))
+  if (ms_emitter_draws(w->draft->job))
     ms_text_add(w->out,
                 "#ifndef __clang__\n#pragma GCC optimize(\"ira-algorithm=priority\")\n#endif\n");
   ms_text_add(w->out, "\n");
@@ -328,9 +328,9 @@ int ms_native_emit(const ms_kernel_job *job, bool fast, ms_text *out, ms_kernel_
   if (info->arena == NULL) return out_of_memory(err);
   ms_kernel_job own = *job;
   if (extend_bindings(&own, info->arena) != 0) return out_of_memory(err);
-  ms_draft draft = {.job = &own, .arena = info->arena, .err = err};
+  ms_emitter draft = {.job = &own, .arena = info->arena, .err = err};
   ms_typed typed;
-  if (ms_draft_prepare(&draft) != 0 || ms_draft_info(&draft, info) != 0) return -1;
+  if (ms_emitter_prepare(&draft) != 0 || ms_emitter_info(&draft, info) != 0) return -1;
   int result = ms_typed_find(&typed, &draft) == 0 ? 0 : out_of_memory(err);
   ms_writer w = {.draft = &draft, .typed = &typed, .arena = info->arena, .why = why, .fast = fast};
   if (result == 0) result = prepare(&w, err);

@@ -77,7 +77,7 @@ static uint32_t inner(ms_typed *typed, const ms_outside *code, uint32_t capture,
 
 uint32_t ms_typed_binding(const ms_typed *typed, const ms_node *node, const ms_node **value) {
   const ms_outside *code = ms_typed_outside(typed, node);
-  if (code == NULL) return ms_draft_capture(typed->draft, node, value);
+  if (code == NULL) return ms_emitter_capture(typed->draft, node, value);
   const ms_node *steps[MS_PATH_FIELDS + 1];
   uint32_t count, capture = ms_capture_find(code->loop, node, steps, &count);
   if (capture == MS_NO_CAPTURE) return capture;
@@ -96,7 +96,7 @@ static bool reach(const ms_typed *typed, const ms_node *mention, ms_outside *cod
   const ms_node *value, *steps[MS_PATH_FIELDS + 1];
   uint32_t count;
   if (from == NULL) {
-    code->at = ms_draft_capture(typed->draft, mention, &value);
+    code->at = ms_emitter_capture(typed->draft, mention, &value);
     code->path = "";
     return code->at != MS_NO_CAPTURE;
   }

@@ -281,7 +281,7 @@ static void begin(ms_typed *typed) {
   }
 }
 
-int ms_typed_find(ms_typed *typed, ms_draft *draft) {
+int ms_typed_find(ms_typed *typed, ms_emitter *draft) {
   const ms_loop *loop = draft->job->loop;
   uint32_t given = draft->job->binding_count;
   *typed = (ms_typed){.draft = draft, .given = given};

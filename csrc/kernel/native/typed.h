@@ -11,7 +11,7 @@
 #ifndef MS_KERNEL_NATIVE_TYPED_H
 #define MS_KERNEL_NATIVE_TYPED_H
 
-#include "kernel/emit/draft.h"
+#include "kernel/emit/emitter.h"
 
 /* What a value can be: a sum of these. */
 enum { MS_CAN_NIL = 1, MS_CAN_FALSE = 2, MS_CAN_TRUE = 4, MS_CAN_NUMBER = 8, MS_CAN_OBJECT = 16 };
@@ -89,7 +89,7 @@ typedef struct ms_inner_value {
 } ms_inner_value;
 
 typedef struct ms_typed {
-  ms_draft *draft;
+  ms_emitter *draft;
   ms_binding *bindings; /* those of the job, then of `inner` */
   uint32_t given;       /* those of the job */
   ms_inner_value inner[MS_INNER];
@@ -111,7 +111,7 @@ ms_outside *ms_typed_outside_of(const ms_typed *typed, const ms_symbol *symbol);
 /* The type of a variable of any text. */
 ms_kind_of *ms_typed_symbol(const ms_typed *typed, const ms_symbol *symbol);
 
-/* The binding that the path written at `node` belongs to, as ms_draft_capture for any text. */
+/* The binding that the path written at `node` belongs to, as ms_emitter_capture for any text. */
 uint32_t ms_typed_binding(const ms_typed *typed, const ms_node *node, const ms_node **value);
 
 /* The FUNCTION node of a binding that is a function, named at `mention`, or NULL. The nodes of two
@@ -120,7 +120,7 @@ const ms_node *ms_typed_text(const ms_typed *typed, const ms_node *mention, uint
 
 /* Finds the types of all variables of the draft's body. -1 when memory is out. The caller ends it
  * in any case. */
-int ms_typed_find(ms_typed *typed, ms_draft *draft);
+int ms_typed_find(ms_typed *typed, ms_emitter *draft);
 
 /* Frees what does not live in the arena. */
 void ms_typed_end(ms_typed *typed);

@@ -52,8 +52,8 @@ static inline int ms_is_same(ms_value a, ms_value b) {
   return a.tag == b.tag && (a.tag != MS_NATIVE_NUMBER || a.number == b.number);
 }
 
-/* What a table of the body holds under other keys than 1 to MS_TABLE_ROOM, by open addressing. It
- * has memory of its own as soon as there is something, until ms_more_end. */
+/* What a table of the body holds under other keys than 1 to MS_NATIVE_TABLE_ROOM, by open
+ * addressing. It has memory of its own as soon as there is something, until ms_more_end. */
 typedef struct ms_more {
   struct {
     ms_value key, value;
@@ -64,17 +64,17 @@ typedef struct ms_more {
 #define MS_MORE_MOST (UINT64_C(1) << 26) /* places: 2 GiB */
 
 /* A table of the body. */
-#define MS_TABLE_ROOM 256
+#define MS_NATIVE_TABLE_ROOM 256
 
-typedef struct ms_table {
-  double number[MS_TABLE_ROOM];
-  unsigned char tag[MS_TABLE_ROOM]; /* ms_native_tag */
-  int64_t length;                   /* of a table without gaps */
+typedef struct ms_native_table {
+  double number[MS_NATIVE_TABLE_ROOM];
+  unsigned char tag[MS_NATIVE_TABLE_ROOM]; /* ms_native_tag */
+  int64_t length;                          /* of a table without gaps */
   ms_more *more;
-} ms_table;
+} ms_native_table;
 
 /* What is wrong with a store. */
-enum { MS_TABLE_FINE, MS_TABLE_NIL, MS_TABLE_NAN, MS_TABLE_MEMORY };
+enum { MS_NATIVE_TABLE_FINE, MS_NATIVE_TABLE_NIL, MS_NATIVE_TABLE_NAN, MS_NATIVE_TABLE_MEMORY };
 
 static inline void ms_more_end(ms_more *more) {
   if (more->room > 0) __builtin_free(more->place);
@@ -110,15 +110,15 @@ static inline int ms_more_grow(ms_more *more) {
 
 static __attribute__((noinline, cold, unused)) int ms_more_put(ms_more *more, ms_value key,
                                                                ms_value value) {
-  if (key.tag == MS_NATIVE_NIL) return MS_TABLE_NIL;
-  if (key.tag == MS_NATIVE_NUMBER && key.number != key.number) return MS_TABLE_NAN;
-  if (value.tag == MS_NATIVE_NIL && more->used == 0) return MS_TABLE_FINE;
-  if (4 * (more->used + 1) > 3 * more->room && !ms_more_grow(more)) return MS_TABLE_MEMORY;
+  if (key.tag == MS_NATIVE_NIL) return MS_NATIVE_TABLE_NIL;
+  if (key.tag == MS_NATIVE_NUMBER && key.number != key.number) return MS_NATIVE_TABLE_NAN;
+  if (value.tag == MS_NATIVE_NIL && more->used == 0) return MS_NATIVE_TABLE_FINE;
+  if (4 * (more->used + 1) > 3 * more->room && !ms_more_grow(more)) return MS_NATIVE_TABLE_MEMORY;
   uint64_t at = ms_more_find(more, key);
   more->used += more->place[at].key.tag == MS_NATIVE_NONE;
   more->place[at].key = key;
   more->place[at].value = value;
-  return MS_TABLE_FINE;
+  return MS_NATIVE_TABLE_FINE;
 }
 
 static __attribute__((noinline, cold, unused)) ms_value ms_more_get(const ms_more *more,
@@ -128,7 +128,7 @@ static __attribute__((noinline, cold, unused)) ms_value ms_more_get(const ms_mor
 }
 
 /* A new table; it gets values for `length` fields. */
-static inline void ms_table_clear(ms_table *table, ms_more *more, int64_t length) {
+static inline void ms_native_table_clear(ms_native_table *table, ms_more *more, int64_t length) {
   __builtin_memset(table->tag, MS_NATIVE_NIL, sizeof table->tag);
   if (more->used > 0) __builtin_memset(more->place, 0, more->room * sizeof *more->place);
   more->used = 0;
@@ -136,38 +136,39 @@ static inline void ms_table_clear(ms_table *table, ms_more *more, int64_t length
   table->length = length;
 }
 
-/* The key is in 1..MS_TABLE_ROOM. */
-static inline ms_value ms_table_at(const ms_table *table, int64_t key) {
+/* The key is in 1..MS_NATIVE_TABLE_ROOM. */
+static inline ms_value ms_native_table_at(const ms_native_table *table, int64_t key) {
   return (ms_value){table->number[key - 1], table->tag[key - 1]};
 }
 
-static inline void ms_table_put(ms_table *table, int64_t key, ms_value value) {
+static inline void ms_native_table_put(ms_native_table *table, int64_t key, ms_value value) {
   table->number[key - 1] = value.number;
   table->tag[key - 1] = (unsigned char)value.tag;
 }
 
-/* The key as an integer in 1..MS_TABLE_ROOM; 0: it is none. */
-static inline int64_t ms_table_key(ms_value key) {
-  if (key.tag != MS_NATIVE_NUMBER || !(key.number >= 1 && key.number <= MS_TABLE_ROOM)) return 0;
+/* The key as an integer in 1..MS_NATIVE_TABLE_ROOM; 0: it is none. */
+static inline int64_t ms_native_table_key(ms_value key) {
+  if (key.tag != MS_NATIVE_NUMBER || !(key.number >= 1 && key.number <= MS_NATIVE_TABLE_ROOM))
+    return 0;
   int64_t whole = (int64_t)key.number;
   return (double)whole == key.number ? whole : 0;
 }
 
-static inline ms_value ms_table_get(const ms_table *table, ms_value key) {
-  int64_t whole = ms_table_key(key);
-  if (MS_LIKELY(whole > 0)) return ms_table_at(table, whole);
+static inline ms_value ms_native_table_get(const ms_native_table *table, ms_value key) {
+  int64_t whole = ms_native_table_key(key);
+  if (MS_LIKELY(whole > 0)) return ms_native_table_at(table, whole);
   return table->more->used == 0 ? ms_nil : ms_more_get(table->more, key);
 }
 
-static inline int ms_table_set(ms_table *table, ms_value key, ms_value value) {
-  int64_t whole = ms_table_key(key);
+static inline int ms_native_table_set(ms_native_table *table, ms_value key, ms_value value) {
+  int64_t whole = ms_native_table_key(key);
   if (MS_UNLIKELY(whole == 0)) return ms_more_put(table->more, key, value);
-  ms_table_put(table, whole, value);
-  return MS_TABLE_FINE;
+  ms_native_table_put(table, whole, value);
+  return MS_NATIVE_TABLE_FINE;
 }
 
 /* A table without gaps was changed at its end: under its length, or the number after it. */
-static inline void ms_table_measure(ms_table *table, ms_value key, ms_value value) {
+static inline void ms_native_table_measure(ms_native_table *table, ms_value key, ms_value value) {
   int64_t at = (int64_t)key.number;
   if (value.tag == MS_NATIVE_NIL) {
     table->length = at > 0 ? at - 1 : 0;

@@ -30,23 +30,23 @@
 #define MS_UNROLLED_TOO_EARLY 32
 
 /* How a value is held in C. */
-typedef enum ms_form {
+typedef enum ms_representation {
   MS_FORM_DOUBLE,
   MS_FORM_FLOAT,
   MS_FORM_BOOL,  /* int: 0 or 1 */
   MS_FORM_VALUE, /* ms_value: a tag and a number */
   MS_FORM_OBJECT /* nothing: known by its type */
-} ms_form_of;
+} ms_representation_of;
 
 typedef struct ms_c_value {
-  ms_form_of form;
+  ms_representation_of form;
   ms_kind_of kind;
   const char *text; /* C expression in the form; of a VIEW a pointer to its first element */
-  const struct ms_whole *whole; /* in quick texts: the same number as an integer, or NULL */
+  const struct ms_integer_value *whole; /* in quick texts: the same number as an integer, or NULL */
 } ms_c_value;
 
 /* An integer: its C text and the bounds of what it can be while the frame lasts. */
-typedef struct ms_whole {
+typedef struct ms_integer_value {
   bool known;
   bool unsigned_zero;  /* as a double it is never -0 */
   const char *text;    /* int64_t */
@@ -54,16 +54,16 @@ typedef struct ms_whole {
   const char *needs;   /* guards for it to be right, joined with &&; NULL for none */
   int64_t least, most; /* bounds known beforehand */
   int64_t likely;      /* what it was when the text was written; 0: not known */
-} ms_whole;
+} ms_integer_value;
 
-typedef struct ms_frame {
+typedef struct ms_guard_frame {
   ms_text guards; /* joined with && */
-} ms_frame;
+} ms_guard_frame;
 
 /* What is known of a local while its scope is written. */
 typedef struct ms_c_local {
   const char *text; /* its name; NULL: not written yet */
-  ms_form_of form;
+  ms_representation_of form;
   const char *whole;         /* int64_t name or expression, or NULL */
   const ms_node *from;       /* expression that gave it its value, or NULL */
   const char *lo, *hi;       /* double texts of an index of the space */
@@ -71,7 +71,7 @@ typedef struct ms_c_local {
   const char *start, *limit; /* double texts of its ends where those are known in its frame only */
   bool down;                 /* it counts downwards */
   bool signed_zero;          /* as a double it may be -0 */
-  bool counter;              /* assigned again, but always with integers: see c_counter.c */
+  bool counter;              /* assigned again, but always with integers: see c_induction.c */
   int64_t least, most;
   uint32_t frames; /* how many there were when it was declared */
 } ms_c_local;
@@ -107,10 +107,10 @@ typedef struct ms_special {
 } ms_special;
 
 /* Rows of an array that an index of the entries names, or one element of each. */
-typedef struct ms_ahead {
+typedef struct ms_cache_prefetch {
   uint32_t array, dim;
   uint32_t column; /* MS_AHEAD_ROW; MS_AHEAD_VALUE: the entry's value; else an index */
-} ms_ahead;
+} ms_cache_prefetch;
 
 #define MS_AHEAD_ROW   UINT32_MAX
 #define MS_AHEAD_VALUE (UINT32_MAX - 1)
@@ -118,7 +118,7 @@ typedef struct ms_ahead {
 #define MS_AHEAD 8
 
 typedef struct ms_writer {
-  ms_draft *draft;
+  ms_emitter *draft;
   ms_typed *typed;
   ms_arena *arena;
   ms_text *out;
@@ -128,7 +128,7 @@ typedef struct ms_writer {
   uint32_t temps, labels, line, indent;
   uint32_t loops;       /* inner loops around */
   uint32_t whole_steps; /* left for the integer that is looked for */
-  ms_frame frame[MS_FRAMES];
+  ms_guard_frame frame[MS_FRAMES];
   uint32_t frames;
   ms_c_local *local; /* by symbol index */
   ms_c_label *label;
@@ -145,7 +145,7 @@ typedef struct ms_writer {
   ms_constant constant[MS_CONSTANTS];
   uint32_t constants;
   ms_special *special;
-  ms_ahead ahead[MS_AHEAD]; /* of the quick text that is being written */
+  ms_cache_prefetch ahead[MS_AHEAD]; /* of the quick text that is being written */
   uint32_t ahead_count;
   bool declines;         /* blocks whose guards fail are left to the Lua engine */
   const char **messages; /* of MS_NATIVE_ERROR */
@@ -215,10 +215,10 @@ void ms_c_error(ms_writer *w, const ms_node *node, const char *condition, const 
 ms_c_value ms_c_expression(ms_writer *w, const ms_node *node);
 
 /* The form in which values of a type are held. */
-ms_form_of ms_c_form(const ms_writer *w, const ms_kind_of *kind);
+ms_representation_of ms_c_representation(const ms_writer *w, const ms_kind_of *kind);
 
 /* The C type of a form. */
-const char *ms_c_type(ms_form_of form);
+const char *ms_c_type(ms_representation_of form);
 
 /* The C type of an object that is held: a pointer to a part of an array, a sparse row's number.
  * NULL for other objects. */
@@ -227,7 +227,8 @@ const char *ms_c_object_type(ms_writer *w, const ms_kind_of *kind);
 /* Conversions. `node` is what a message is about. */
 const char *ms_c_as_double(ms_writer *w, ms_c_value value, const ms_node *node);
 const char *ms_c_as_float(ms_writer *w, ms_c_value value, const ms_node *node);
-const char *ms_c_as_form(ms_writer *w, ms_c_value value, ms_form_of form, const ms_node *node);
+const char *ms_c_as_form(ms_writer *w, ms_c_value value, ms_representation_of form,
+                         const ms_node *node);
 const char *ms_c_as_truth(ms_writer *w, ms_c_value value);
 
 /* What a stop says where a value must be a number: if it is nil, if it is a boolean. */
@@ -255,8 +256,9 @@ bool ms_c_reads_late(const ms_writer *w, const ms_node *node);
 
 /* For ms_c_value.whole: an int64_t text with its bounds, which are true whatever guards hold and as
  * a double never -0; the sum or difference of two. NULL where integers are not used. */
-const ms_whole *ms_c_integer(ms_writer *w, const char *text, int64_t least, int64_t most);
-const ms_whole *ms_c_integer_sum(ms_writer *w, const ms_whole *a, const ms_whole *b, bool minus);
+const ms_integer_value *ms_c_integer(ms_writer *w, const char *text, int64_t least, int64_t most);
+const ms_integer_value *ms_c_integer_sum(ms_writer *w, const ms_integer_value *a,
+                                         const ms_integer_value *b, bool minus);
 
 /* The same number as a double. */
 const char *ms_c_widened(ms_writer *w, const char *text, int64_t least, int64_t most);
@@ -264,24 +266,25 @@ const char *ms_c_widened(ms_writer *w, const char *text, int64_t least, int64_t 
 /* Integers are used up to here: sums of two, and each as a double, are exact. */
 #define MS_C_MOST ((int64_t)1 << 52)
 
-/* A counter (c_counter.c) is away from that by more than its steps. */
+/* A counter (c_induction.c) is away from that by more than its steps. */
 #define MS_C_COUNTED (MS_C_MOST - ((int64_t)1 << 20))
 
 /* A node as an integer without guards. */
-ms_whole ms_c_whole_static(ms_writer *w, const ms_node *node);
+ms_integer_value ms_c_integer_value_static(ms_writer *w, const ms_node *node);
 
 /* The same, from the outermost frame that allows it; the guards that it needs are added. */
-ms_whole ms_c_whole(ms_writer *w, const ms_node *node);
+ms_integer_value ms_c_integer_value(ms_writer *w, const ms_node *node);
 
 /* A node as an integer in 1..extent, which guards see to; false if they cannot: then `r` is the
  * integer, if it is one, without bounds. */
-bool ms_c_whole_within(ms_writer *w, const ms_node *node, const char *extent, ms_whole *r);
+bool ms_c_integer_value_within(ms_writer *w, const ms_node *node, const char *extent,
+                               ms_integer_value *r);
 
 /* Adds a condition to a frame's guards. */
 void ms_c_guard(ms_writer *w, uint32_t frame, const char *condition);
 
 /* Whether a variable that is assigned again only ever holds integers. */
-bool ms_c_is_counter(const ms_symbol *symbol);
+bool ms_c_is_induction(const ms_symbol *symbol);
 
 /* The integer that is assigned to a counter. */
 const char *ms_c_counted(ms_writer *w, const ms_node *value);
@@ -332,11 +335,12 @@ typedef struct ms_c_location {
 
 bool ms_c_locate(ms_writer *w, const ms_node *node, ms_c_location *location);
 
-/* c_ahead.c: notes that an iteration uses the part of an array that these subscripts name. */
+/* c_cache_prefetch.c: notes that an iteration uses the part of an array that these subscripts name.
+ */
 void ms_c_note_use(ms_writer *w, uint32_t capture, const ms_node *const *key, uint32_t count);
 
 /* Appends what fetches the noted rows of a coming entry; they are forgotten then. */
-void ms_c_fetch_ahead(ms_writer *w);
+void ms_c_cache_prefetch(ms_writer *w);
 
 /* An element that an assignment writes: evaluated as Lua does before it looks at the values, i.e.
  * the array or row and the subscripts; those of the element in its row are checked by the store. */
@@ -354,11 +358,11 @@ typedef struct ms_c_site {
 typedef bool ms_c_keeps(const ms_writer *w, const ms_node *node, const void *context);
 
 /* Evaluates a target. False after a refusal. */
-bool ms_c_approach(ms_writer *w, const ms_node *node, ms_c_keeps *keeps, const void *context,
-                   ms_c_site *site);
+bool ms_c_target_eval(ms_writer *w, const ms_node *node, ms_c_keeps *keeps, const void *context,
+                      ms_c_site *site);
 
 /* Checks the last subscripts and gives the lvalue. */
-const char *ms_c_arrive(ms_writer *w, const ms_c_site *site);
+const char *ms_c_target_lvalue(ms_writer *w, const ms_c_site *site);
 
 /* Makes a value that is read of an element of an integer type, whose text is of that type, a double
  * with its integer. */
@@ -389,12 +393,12 @@ void ms_c_for_entries(ms_writer *w, const ms_node *loop);
 /* ---- tables ---- */
 
 /* Most fields of a table of the body. */
-#define MS_TABLE_FIELDS 64
+#define MS_NATIVE_TABLE_FIELDS 64
 
 /* Where a table takes a value: C texts. */
 typedef struct ms_c_slot {
   const char *table;
-  const char *key; /* integer in 1..MS_TABLE_ROOM; else NULL and */
+  const char *key; /* integer in 1..MS_NATIVE_TABLE_ROOM; else NULL and */
   const char *any; /* ms_value */
 } ms_c_slot;
 

@@ -3,13 +3,13 @@
 -- Reductions along one dimension, as Torch has them: the dimension stays, with extent 1.
 -- @module meissa.array.along
 
-local core = require("meissa.array.core")
+local c_api = require("meissa.array.c_api")
 local make = require("meissa.array.make")
 local subscript = require("meissa.array.subscript")
 local valid = require("meissa.array.valid")
 local errors = require("meissa.base.errors")
 
-local lib, reduction = core.lib, core.reduction
+local lib, reduction = c_api.lib, c_api.reduction
 
 local M = {}
 
@@ -29,15 +29,15 @@ local function room_for(array, d, number)
   return make.dense(dims, number)
 end
 
-local double, int64 = core.type_numbers.double, core.type_numbers.int64
+local double, int64 = c_api.type_numbers.double, c_api.type_numbers.int64
 
 -- What the core makes of a handle's array along d: doubles, and where they stand if that is wanted.
 local function reduce(handle, d, op, with_places)
   local array = handle.array
   local values = room_for(array, d, double)
   local places = with_places and room_for(array, d, int64) or nil
-  core.call(lib.ms_array_reduce_along, array, d - 1, op, core.elements(values.array),
-    places and core.elements(places.array) or nil)
+  c_api.call(lib.ms_array_reduce_along, array, d - 1, op, c_api.elements(values.array),
+    places and c_api.elements(places.array) or nil)
   valid.check(array, handle.generation) -- holds the handle until here
   return values, places
 end
@@ -50,7 +50,7 @@ local function as_type(values, number)
 end
 
 local function change(values, fn)
-  local data = core.elements(values.array)
+  local data = c_api.elements(values.array)
   for k = 0, tonumber(values.array.count) - 1 do data[k] = fn(data[k]) end
   return values
 end
@@ -149,7 +149,7 @@ local function farthest(handle, d)
   check_dense("norm", handle.array)
   check_not_empty("norm", handle.array, d)
   local least, most = reduce(handle, d, reduction.least), reduce(handle, d, reduction.most)
-  local low, high = core.elements(least.array), core.elements(most.array)
+  local low, high = c_api.elements(least.array), c_api.elements(most.array)
   for k = 0, tonumber(least.array.count) - 1 do
     local a, b = math.abs(low[k]), math.abs(high[k])
     high[k] = (a > b or a ~= a) and a or b

@@ -9,17 +9,17 @@
 
 local ffi = require("ffi")
 local along = require("meissa.array.along")
-local core = require("meissa.array.core")
+local c_api = require("meissa.array.c_api")
 local element = require("meissa.array.element")
 local make = require("meissa.array.make")
 local subscript = require("meissa.array.subscript")
 local valid = require("meissa.array.valid")
 local errors = require("meissa.base.errors")
 
-local lib, err = core.lib, core.err
+local lib, err = c_api.lib, c_api.err
 local methods, row_methods = subscript.methods, subscript.row_methods
 local to_handle, kind = subscript.to_handle, element.kind
-local arith, reduction = core.arith, core.reduction
+local arith, reduction = c_api.arith, c_api.reduction
 
 local function number_argument(where, value)
   if type(value) ~= "number" then
@@ -62,7 +62,7 @@ local function apply(where, op, self, x, a)
     other = array_argument(where, x)
     check_match(where, y.array, other.array)
   end
-  core.call(lib.ms_array_apply, op, y.array, other and other.array or nil, a)
+  c_api.call(lib.ms_array_apply, op, y.array, other and other.array or nil, a)
   return self
 end
 
@@ -105,7 +105,7 @@ function methods.cmul(self, x)
 end
 
 local function reduce(self, op)
-  return core.call(lib.ms_array_reduce, to_handle(self).array, op)
+  return c_api.call(lib.ms_array_reduce, to_handle(self).array, op)
 end
 
 --- The sum of all elements, or entries; with a dimension an array of sums along it, as all
@@ -185,7 +185,7 @@ end
 function methods.dot(self, other)
   local x, y = to_handle(self), array_argument("dot", other)
   check_match("dot", x.array, y.array)
-  return core.call(lib.ms_array_dot, x.array, y.array)
+  return c_api.call(lib.ms_array_dot, x.array, y.array)
 end
 
 -- Rows ---------------------------------------------------------------------------------------
@@ -214,7 +214,7 @@ local function row_reduce(row, op)
   local number = check_row(row)
   local result = lib.ms_row_reduce(number, ffi.cast(void, row.elements), row.stride, row.extent, op,
     err)
-  if err.code ~= 0 then core.raise_pending() end
+  if err.code ~= 0 then c_api.raise_pending() end
   return result
 end
 
@@ -245,7 +245,7 @@ function row_methods.dot(row, other)
   check_row(other)
   local result = lib.ms_row_dot(x_number, row.elements, row.stride, y_number, other.elements,
     other.stride, row.extent, err)
-  if err.code ~= 0 then core.raise_pending() end
+  if err.code ~= 0 then c_api.raise_pending() end
   return result
 end
 
@@ -259,7 +259,7 @@ local function row_apply(op, row, number, other, a)
   else
     lib.ms_row_apply(op, y_number, row.elements, row.stride, 0, nil, 0, row.extent, a, err)
   end
-  if err.code ~= 0 then core.raise_pending() end
+  if err.code ~= 0 then c_api.raise_pending() end
   return row
 end
 

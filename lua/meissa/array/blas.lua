@@ -7,7 +7,7 @@
 
 local ffi = require("ffi")
 local cdef = require("meissa.base.ffi").cdef
-local lib = require("meissa.array.core").lib
+local lib = require("meissa.array.c_api").lib
 
 local M = {}
 

@@ -8,7 +8,7 @@
 -- @module meissa.array.buffer
 
 local array = require "meissa.array"
-local arrays = require "meissa.array.core"
+local arrays = require "meissa.array.c_api"
 local errors = require "meissa.base.errors"
 local ffi = require "ffi"
 

@@ -4,7 +4,7 @@
 -- @module meissa.array.convert
 
 local ffi = require("ffi")
-local core = require("meissa.array.core")
+local c_api = require("meissa.array.c_api")
 local element = require("meissa.array.element")
 local make = require("meissa.array.make")
 local sparse = require("meissa.array.sparse")
@@ -100,7 +100,7 @@ function M.from(value, opts)
   end
   local dims = table_dims(value)
   local A = make.dense(dims, make.type_number("from", options.type))
-  local data = ffi.cast(core.pointer_ctypes[A.array.type], A.array.data)
+  local data = ffi.cast(c_api.pointer_ctypes[A.array.type], A.array.data)
   write_table(value, dims, 1, {}, A.array, data, 0)
   return A
 end
@@ -125,7 +125,7 @@ end
 -- `sparse` takes them.
 function methods.totable(self)
   local array = to_handle(self).array
-  local data = ffi.cast(core.pointer_ctypes[array.type], array.data)
+  local data = ffi.cast(c_api.pointer_ctypes[array.type], array.data)
   if array.sparse == 0 then return read_table(array, data, 0, 0) end
   local columns = { v = {} }
   local count = tonumber(array.count)

@@ -14,11 +14,11 @@
 -- @module meissa.array.element
 
 local ffi = require("ffi")
-local core = require("meissa.array.core")
+local c_api = require("meissa.array.c_api")
 local errors = require("meissa.base.errors")
 
 local floor, type = math.floor, type
-local lib = core.lib
+local lib = c_api.lib
 local registry = debug.getregistry()
 if registry["meissa.array"] then return registry["meissa.array"] end
 
@@ -69,7 +69,7 @@ end
 
 local function define(number)
   -- Written out, not with "$": busted's ffi.typeof knows types by their text.
-  local element = string.match(tostring(core.element_ctypes[number]), "ctype<(.*)>")
+  local element = string.match(tostring(c_api.element_ctypes[number]), "ctype<(.*)>")
   local row_t = ffi.typeof(string.format([[struct {
     ms_array *const array; %s *const elements;
     const int generation, extent; const long long stride;
@@ -211,7 +211,7 @@ function M.wrap(array)
     return M.sparse_handle(array, array.generation, extent, array.dim_count,
       more and array.dims[1] or 0)
   end
-  return M.handles[array.type](array, ffi.cast(core.pointer_ctypes[array.type], array.data),
+  return M.handles[array.type](array, ffi.cast(c_api.pointer_ctypes[array.type], array.data),
     array.generation, extent, array.dim_count, more and array.dims[1] or 0, array.strides[0],
     more and array.strides[1] or 0)
 end

@@ -11,7 +11,7 @@
 
 local ffi = require("ffi")
 local array = require("meissa.array")
-local core = require("meissa.array.core")
+local c_api = require("meissa.array.c_api")
 local errors = require("meissa.base.errors")
 local objects = require("meissa.array.objects")
 
@@ -184,7 +184,7 @@ local function vector(bunches, count, type_name)
   end
   local A = array.zeros({ count }, { type = type_name })
   local raw = array.core(A)
-  fill_column(bunches, 1, raw, ffi.cast(core.pointer_ctypes[raw.type], raw.data),
+  fill_column(bunches, 1, raw, ffi.cast(c_api.pointer_ctypes[raw.type], raw.data),
     to_elements_of(A:type()))
   return A
 end
@@ -218,7 +218,7 @@ local function entries(bunches, count, rank, extents, type_name)
   local S = array.empty(extents or least, count, { type = type_name })
   local raw = array.core(S)
   for d = 1, rank do fill_column(bunches, d, raw, raw.coords[d - 1], zero_based) end
-  fill_column(bunches, rank + 1, raw, ffi.cast(core.pointer_ctypes[raw.type], raw.data),
+  fill_column(bunches, rank + 1, raw, ffi.cast(c_api.pointer_ctypes[raw.type], raw.data),
     to_elements_of(S:type()))
   return S
 end

@@ -3,7 +3,7 @@
 -- Elements in another order: group_by, randomize. Methods of arrays of numbers and of objects.
 -- @module meissa.array.group
 
-local core = require("meissa.array.core")
+local c_api = require("meissa.array.c_api")
 local element = require("meissa.array.element")
 local errors = require("meissa.base.errors")
 local make = require("meissa.array.make")
@@ -13,7 +13,7 @@ local subscript = require("meissa.array.subscript")
 local valid = require("meissa.array.valid")
 local tables = require("meissa.base.tables")
 
-local lib = core.lib
+local lib = c_api.lib
 local floor = math.floor
 local M = {}
 
@@ -130,9 +130,9 @@ local function shuffled_objects(set, seed)
   if set.rank > 1 then
     errors.raise("ARR", "randomize: an array of objects must have one dimension")
   end
-  local numbers = make.dense({ set.count }, core.type_numbers.int32)
+  local numbers = make.dense({ set.count }, c_api.type_numbers.int32)
   for e = 1, set.count do numbers[e] = e end
-  local order = element.wrap(core.call(lib.ms_array_shuffle, numbers.array, 1, seed))
+  local order = element.wrap(c_api.call(lib.ms_array_shuffle, numbers.array, 1, seed))
   local items, labels = {}, {}
   for e = 1, set.count do
     items[e], labels[e] = set.values[order[e]], set.array:label(1, order[e])

@@ -8,7 +8,7 @@
 -- @module meissa.array
 
 local ffi = require("ffi")
-local core = require("meissa.array.core")
+local c_api = require("meissa.array.c_api")
 local element = require("meissa.array.element")
 local subscript = require("meissa.array.subscript")
 local valid = require("meissa.array.valid")
@@ -28,7 +28,7 @@ require("meissa.array.group")
 require("meissa.array.show")
 require("meissa.array.arity")
 
-local lib = core.lib
+local lib = c_api.lib
 
 local M = {
   zeros = make.zeros,
@@ -97,7 +97,7 @@ function M.wrap_foreign(spec)
     coords = ffi.new("int32_t *[8]")
     for d = 1, rank do coords[d - 1] = spec.coords[d] end
   end
-  local A = element.wrap(core.call(lib.ms_array_foreign, number, rank,
+  local A = element.wrap(c_api.call(lib.ms_array_foreign, number, rank,
     ffi.new("int64_t[8]", spec.dims), strides, spec.data, coords, spec.count or 0))
   if spec.labels then labels.attach(A, spec.labels) end
   if spec.frozen then lib.ms_array_freeze(A.array) end
@@ -118,12 +118,12 @@ end
 -- `values`: pointers, laid out as in csrc/array/rows.h, that live as long as the array
 function M.set_rows(A, rows)
   if not rows then
-    core.call(lib.ms_rows_foreign, A.array, nil, no_columns, nil)
+    c_api.call(lib.ms_rows_foreign, A.array, nil, no_columns, nil)
     return
   end
   local columns = ffi.new("int32_t *[8]")
   for d, vector in ipairs(rows.columns) do columns[d] = ffi.cast("int32_t *", vector) end
-  core.call(lib.ms_rows_foreign, A.array, ffi.cast("int64_t *", rows.start), columns,
+  c_api.call(lib.ms_rows_foreign, A.array, ffi.cast("int64_t *", rows.start), columns,
     ffi.cast("void *", rows.values))
 end
 
@@ -131,7 +131,7 @@ end
 -- date; nil for an array that has none: dense, with one dimension, or many more rows than entries.
 function M.rows(A)
   if lib.ms_rows_suit(A.array) == 0 then return nil end
-  return core.call(lib.ms_rows_get, A.array)
+  return c_api.call(lib.ms_rows_get, A.array)
 end
 
 --- The labels of an array, packed: see meissa.array.labels.
@@ -139,7 +139,7 @@ M.labels = labels.packed
 
 --- Whether several entries of a sparse array have equal subscripts.
 function M.repeats(A)
-  return core.call(lib.ms_index_repeats, A.array) == 1
+  return c_api.call(lib.ms_index_repeats, A.array) == 1
 end
 
 -- What describe gave for a handle: nothing in it changes while the array lives.
@@ -153,7 +153,7 @@ function M.describe(value)
   local handle = subscript.to_handle(value, true)
   local info, array = described[handle], handle.array
   if info then return info end
-  info = { id = tonumber(array.id), type = core.type_names[array.type],
+  info = { id = tonumber(array.id), type = c_api.type_names[array.type],
     sparse = array.sparse ~= 0, dims = {}, strides = {}, count = tonumber(array.count),
     bytes = tonumber(lib.ms_array_bytes(array)), store = 0,
     rows = lib.ms_rows_suit(array) ~= 0 }
@@ -204,6 +204,6 @@ function M.bytes_held()
   return tonumber(lib.ms_segment_bytes())
 end
 
-M.type_names = core.type_names
+M.type_names = c_api.type_names
 
 return M

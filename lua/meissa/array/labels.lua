@@ -6,12 +6,12 @@
 -- @module meissa.array.labels
 
 local ffi = require("ffi")
-local core = require("meissa.array.core")
+local c_api = require("meissa.array.c_api")
 local make = require("meissa.array.make")
 local subscript = require("meissa.array.subscript")
 local tables = require("meissa.base.tables")
 
-local lib = core.lib
+local lib = c_api.lib
 
 local M = {}
 
@@ -66,7 +66,7 @@ function M.packed(value)
 end
 
 local function copy(pointer, size)
-  local memory = core.call(lib.ms_file_memory, size)
+  local memory = c_api.call(lib.ms_file_memory, size)
   ffi.copy(memory, pointer, size)
   return memory
 end
@@ -74,12 +74,12 @@ end
 local function unpack_labels(about)
   local memory, count = ffi.cast("char *", about.pointer), about.count
   if not about.strings then
-    return core.call(lib.ms_labels_numbers, ffi.cast("int64_t *", copy(memory, count * 8)), count)
+    return c_api.call(lib.ms_labels_numbers, ffi.cast("int64_t *", copy(memory, count * 8)), count)
   end
   local head = (count + 1) * 8
   local offsets = ffi.cast("uint64_t *", copy(memory, head))
   local bytes = ffi.cast("char *", copy(memory + head, tonumber(offsets[count])))
-  return core.call(lib.ms_labels_distinct, bytes, offsets, count)
+  return c_api.call(lib.ms_labels_distinct, bytes, offsets, count)
 end
 
 -- Labels of earlier jobs, by the number of what held them.

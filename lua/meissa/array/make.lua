@@ -8,14 +8,14 @@
 -- @module meissa.array.make
 
 local ffi = require("ffi")
-local core = require("meissa.array.core")
+local c_api = require("meissa.array.c_api")
 local element = require("meissa.array.element")
 local nesting = require("meissa.base.nesting")
 local subscript = require("meissa.array.subscript")
 local errors = require("meissa.base.errors")
 local tables = require("meissa.base.tables")
 
-local lib = core.lib
+local lib = c_api.lib
 local floor = math.floor
 
 local M = {}
@@ -39,11 +39,11 @@ end
 -- nobody holds are freed here: arguments must be held by a handle on the caller's stack.
 local function take(bytes, constructor, ...)
   M.collect_if_much(bytes)
-  local ok, result = pcall(core.call, constructor, ...)
+  local ok, result = pcall(c_api.call, constructor, ...)
   if not ok then
     collectgarbage()
     lib.ms_array_drain()
-    result = core.call(constructor, ...)
+    result = c_api.call(constructor, ...)
   end
   return result
 end
@@ -89,8 +89,8 @@ end
 
 --- The number of an element type's name; raises OPT with the nearest one.
 function M.type_number(where, name)
-  if name == nil then return core.type_numbers.double end
-  local number = core.type_numbers[name]
+  if name == nil then return c_api.type_numbers.double end
+  local number = c_api.type_numbers[name]
   if number then return number end
   if name == "object" then
     errors.raise("OPT", "%s makes numbers; meissa.objects(dims) makes an array of objects", where)
@@ -105,7 +105,7 @@ end
 local function dense(dims, number)
   local count = 1
   for d = 1, #dims do count = count * dims[d] end
-  local size = ffi.sizeof(core.element_ctypes[number])
+  local size = ffi.sizeof(c_api.element_ctypes[number])
   local array = take(count * size, lib.ms_array_dense, number, #dims, ffi.new("int64_t[8]", dims))
   return element.wrap(array)
 end
@@ -190,7 +190,7 @@ local function random(where, fill, ...)
   end
   local seed = M.seed_number(where, opts.seed)
   local A = dense(dims, number)
-  core.call(fill, A.array, seed, scale)
+  c_api.call(fill, A.array, seed, scale)
   return A
 end
 

@@ -7,7 +7,7 @@
 -- @module meissa.array.map
 
 local ffi = require("ffi")
-local core = require("meissa.array.core")
+local c_api = require("meissa.array.c_api")
 local element = require("meissa.array.element")
 local errors = require("meissa.base.errors")
 local make = require("meissa.array.make")
@@ -18,7 +18,7 @@ local subscript = require("meissa.array.subscript")
 local valid = require("meissa.array.valid")
 local tables = require("meissa.base.tables")
 
-local lib = core.lib
+local lib = c_api.lib
 local floor = math.floor
 local M = {}
 
@@ -57,10 +57,10 @@ local function map_numbers(set, list, type_name)
   if set.objects then
     result = make.dense(set.extents, number)
   else
-    result = element.wrap(core.call(lib.ms_array_retyped, set.array.array, number))
+    result = element.wrap(c_api.call(lib.ms_array_retyped, set.array.array, number))
   end
   local raw = result.array
-  local data = ffi.cast(core.pointer_ctypes[number], raw.data)
+  local data = ffi.cast(c_api.pointer_ctypes[number], raw.data)
   for e = 1, set.count do data[e - 1] = valid.storable(raw, list[e]) end
   return result
 end
@@ -122,7 +122,7 @@ local function chosen_entries(set, chosen)
   local result = require("meissa.array.sparse").empty(set.extents, #chosen,
     { type = set.array:type() })
   local raw = result.array
-  local data = ffi.cast(core.pointer_ctypes[raw.type], raw.data)
+  local data = ffi.cast(c_api.pointer_ctypes[raw.type], raw.data)
   for k, e in ipairs(chosen) do
     local rest = e - 1
     for d = set.rank, 1, -1 do
@@ -151,7 +151,7 @@ function M.filter(self, fn)
   if not set.sparse then return chosen_entries(set, chosen) end
   local entries = ffi.new("uint32_t[?]", #chosen + 1)
   for k, e in ipairs(chosen) do entries[k - 1] = e - 1 end
-  return element.wrap(core.call(lib.ms_array_pick, set.array.array, entries, #chosen))
+  return element.wrap(c_api.call(lib.ms_array_pick, set.array.array, entries, #chosen))
 end
 
 -- reduce -------------------------------------------------------------------------------------

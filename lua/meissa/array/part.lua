@@ -3,14 +3,14 @@
 -- Parts and copies of arrays: narrow, select, transpose, clone. Methods.
 -- @module meissa.array.part
 
-local core = require("meissa.array.core")
+local c_api = require("meissa.array.c_api")
 local element = require("meissa.array.element")
 local make = require("meissa.array.make")
 local subscript = require("meissa.array.subscript")
 local valid = require("meissa.array.valid")
 local errors = require("meissa.base.errors")
 
-local lib = core.lib
+local lib = c_api.lib
 local methods = subscript.methods
 local to_handle = subscript.to_handle
 
@@ -24,21 +24,21 @@ end
 --- A view of `length` positions of dimension d, from `first` on.
 function methods.narrow(self, d, first, length)
   local array = to_handle(self).array
-  return element.wrap(core.call(lib.ms_array_narrow, array, valid.dimension(array, d),
+  return element.wrap(c_api.call(lib.ms_array_narrow, array, valid.dimension(array, d),
     whole("narrow", "first", first) - 1, whole("narrow", "length", length)))
 end
 
 --- A view without dimension d, at position i of it.
 function methods.select(self, d, i)
   local array = to_handle(self).array
-  return element.wrap(core.call(lib.ms_array_select, array, valid.dimension(array, d),
+  return element.wrap(c_api.call(lib.ms_array_select, array, valid.dimension(array, d),
     whole("select", "position", i) - 1))
 end
 
 --- A view with two dimensions (1 and 2 if not said) exchanged.
 function methods.transpose(self, one, other)
   local array = to_handle(self).array
-  return element.wrap(core.call(lib.ms_array_transpose, array,
+  return element.wrap(c_api.call(lib.ms_array_transpose, array,
     valid.dimension(array, one or 1), valid.dimension(array, other or 2)))
 end
 

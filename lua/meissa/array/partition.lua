@@ -4,10 +4,10 @@
 -- @module meissa.array.partition
 
 local ffi = require("ffi")
-local core = require("meissa.array.core")
+local c_api = require("meissa.array.c_api")
 local valid = require("meissa.array.valid")
 
-local lib = core.lib
+local lib = c_api.lib
 local M = {}
 
 local function release(pointer)
@@ -30,7 +30,7 @@ function M.get(value, spec)
     cut.dims[c - 1] = valid.dimension(array, spec.dims[c])
     cut.ranges[c - 1] = spec.ranges[c]
   end
-  return ffi.gc(core.call(lib.ms_partition_get, array, cut), release)
+  return ffi.gc(c_api.call(lib.ms_partition_get, array, cut), release)
 end
 
 --- Cuts lo, lo+step, ... hi into runs of equal length (within one).

@@ -7,14 +7,14 @@
 -- product.
 -- @module meissa.array.product
 
-local core = require("meissa.array.core")
+local c_api = require("meissa.array.c_api")
 local blas = require("meissa.array.blas")
 local element = require("meissa.array.element")
 local errors = require("meissa.base.errors")
 local subscript = require("meissa.array.subscript")
 
 local ffi = require("ffi")
-local lib = core.lib
+local lib = c_api.lib
 local methods, to_handle = subscript.methods, subscript.to_handle
 local scale_t = ffi.typeof("ms_scale")
 
@@ -49,7 +49,7 @@ local function product(where, call, fast)
     local result = to_handle(self, beta == 0)
     local left, right = operand(where, one), operand(where, other)
     if not (wants_fast(where, opts) and fast(result, beta, alpha, left, right)) then
-      core.call(call, result.array, scale_t(beta, alpha), left.array, right.array)
+      c_api.call(call, result.array, scale_t(beta, alpha), left.array, right.array)
     end
     return self
   end

@@ -4,12 +4,12 @@
 -- @module meissa.array.range
 
 local ffi = require("ffi")
-local core = require("meissa.array.core")
+local c_api = require("meissa.array.c_api")
 local element = require("meissa.array.element")
 local errors = require("meissa.base.errors")
 local valid = require("meissa.array.valid")
 
-local lib = core.lib
+local lib = c_api.lib
 local floor = math.floor
 local int32_vector, int64_vector = ffi.typeof("int32_t[8]"), ffi.typeof("int64_t[8]")
 
@@ -59,7 +59,7 @@ function M.fill(array, keys, value)
   valid.check_writable(array)
   valid.storable(array, value)
   local first, length = ranges_of(array, keys)
-  local data = core.elements(array)
+  local data = c_api.elements(array)
   for e = 0, tonumber(array.count) - 1 do
     local inside = true
     for d = 0, array.dim_count - 1 do
@@ -74,7 +74,7 @@ end
 --- A view by a table of subscripts with ranges in it; of a sparse array a copy of the entries.
 function M.view(array, keys)
   if array.sparse ~= 0 then
-    return element.wrap(core.call(lib.ms_array_cut, array, ranges_of(array, keys)))
+    return element.wrap(c_api.call(lib.ms_array_cut, array, ranges_of(array, keys)))
   end
   local dims, strides, from = int64_vector(), int64_vector(), int32_vector()
   local rank, offset = 0, 0
@@ -91,8 +91,8 @@ function M.view(array, keys)
     end
     offset = offset + first * tonumber(array.strides[d - 1])
   end
-  local view = core.call(lib.ms_array_view, array, rank, dims, strides,
-    core.elements(array) + offset)
+  local view = c_api.call(lib.ms_array_view, array, rank, dims, strides,
+    c_api.elements(array) + offset)
   view.readable = array.readable ~= 0 and view.generation or 0
   for d = 0, rank - 1 do
     if array.labels[from[d]] ~= nil then lib.ms_array_keep_labels(view, d, array, from[d]) end

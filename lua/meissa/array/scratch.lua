@@ -88,7 +88,7 @@ function M.spaces(where)
 end
 
 --- What makes the contents of one of `spaces` undefined, as an initializer of ms_scratch_space
--- (csrc/job/private.h).
+-- (csrc/job/block_local.h).
 function M.told(space)
   local memory = space.memory
   local content = ffi.new "uint64_t[1]"

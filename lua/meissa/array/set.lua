@@ -8,14 +8,14 @@
 -- @module meissa.array.set
 
 local ffi = require("ffi")
-local core = require("meissa.array.core")
+local c_api = require("meissa.array.c_api")
 local element = require("meissa.array.element")
 local errors = require("meissa.base.errors")
 local objects = require("meissa.array.objects")
 local spread = require("meissa.base.spread")
 local subscript = require("meissa.array.subscript")
 
-local lib = core.lib
+local lib = c_api.lib
 local floor = math.floor
 local M = {}
 
@@ -82,14 +82,14 @@ function M.of(self)
   local set = { array = handle, count = tonumber(raw.count), rank = raw.dim_count,
     extents = handle:size(), sparse = raw.sparse ~= 0 }
   if set.sparse then
-    set.values = element.wrap(core.call(lib.ms_array_values, raw))
-    local coords = element.wrap(core.call(lib.ms_array_coords, raw))
+    set.values = element.wrap(c_api.call(lib.ms_array_values, raw))
+    local coords = element.wrap(c_api.call(lib.ms_array_coords, raw))
     set.at = {}
     for d = 1, set.rank do set.at[d] = coords:select(1, d) end
   else
     if lib.ms_array_contiguous(raw) == 0 then set.array = handle:clone() end
     raw = set.array.array
-    set.values = element.wrap(core.call(lib.ms_array_view, raw, 1,
+    set.values = element.wrap(c_api.call(lib.ms_array_view, raw, 1,
       ffi.new("int64_t[8]", set.count), ffi.new("int64_t[8]", 1), raw.data))
   end
   return set

@@ -4,12 +4,12 @@
 -- @module meissa.array.shape
 
 local ffi = require("ffi")
-local core = require("meissa.array.core")
+local c_api = require("meissa.array.c_api")
 local subscript = require("meissa.array.subscript")
 local valid = require("meissa.array.valid")
 local errors = require("meissa.base.errors")
 
-local lib = core.lib
+local lib = c_api.lib
 local methods = subscript.methods
 local to_handle = subscript.to_handle
 
@@ -43,7 +43,7 @@ end
 
 --- "float", "double", "int32" or "int64".
 function methods.type(self)
-  return core.type_names[shape_of(self).type]
+  return c_api.type_names[shape_of(self).type]
 end
 
 --- The id that position i of dimension d had in the file; i itself where ids were not remapped.
@@ -102,5 +102,5 @@ function methods.data(self)
       more[d] = tonumber(array.strides[d - 1])
     end
   end
-  return ffi.cast(core.pointer_ctypes[array.type], array.data), more
+  return ffi.cast(c_api.pointer_ctypes[array.type], array.data), more
 end

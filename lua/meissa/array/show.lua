@@ -3,11 +3,11 @@
 -- How arrays print: one line whatever the size, and the numbers of small ones and of rows.
 -- @module meissa.array.show
 
-local core = require("meissa.array.core")
+local c_api = require("meissa.array.c_api")
 local element = require("meissa.array.element")
 local valid = require("meissa.array.valid")
 
-local lib = core.lib
+local lib = c_api.lib
 local M = {}
 
 -- Up to so many rows and columns are shown in numbers; of a row so many elements.

@@ -4,7 +4,7 @@
 -- @module meissa.array.sparse
 
 local ffi = require("ffi")
-local core = require("meissa.array.core")
+local c_api = require("meissa.array.c_api")
 local element = require("meissa.array.element")
 local make = require("meissa.array.make")
 local subscript = require("meissa.array.subscript")
@@ -12,7 +12,7 @@ local valid = require("meissa.array.valid")
 local errors = require("meissa.base.errors")
 local tables = require("meissa.base.tables")
 
-local lib = core.lib
+local lib = c_api.lib
 local methods, slice_methods = subscript.methods, subscript.slice_methods
 local to_handle, to_number = subscript.to_handle, valid.to_number
 
@@ -76,7 +76,7 @@ function M.sparse(dims, columns, opts)
     local list, coords = lists[d], array.coords[d - 1]
     for e = 1, count do coords[e - 1] = valid.position(array, d, list[e]) end
   end
-  local data = ffi.cast(core.pointer_ctypes[array.type], array.data)
+  local data = ffi.cast(c_api.pointer_ctypes[array.type], array.data)
   for e = 1, count do data[e - 1] = valid.storable(array, values and values[e] or 1) end
   return A
 end
@@ -93,7 +93,7 @@ end
 
 local function each_entry(handle)
   local array = handle.array
-  local data = ffi.cast(core.pointer_ctypes[array.type], array.data)
+  local data = ffi.cast(c_api.pointer_ctypes[array.type], array.data)
   local generation, count, e = handle.generation, tonumber(array.count), -1
   local rows, columns = array.coords[0], array.coords[1]
   local two = array.dim_count == 2
@@ -143,7 +143,7 @@ end
 local cursors, steps = {}, {}
 
 local function define_cursor(number)
-  local text = string.match(tostring(core.element_ctypes[number]), "ctype<(.*)>")
+  local text = string.match(tostring(c_api.element_ctypes[number]), "ctype<(.*)>")
   cursors[number] = ffi.typeof(string.format([[struct {
     ms_array *const array; const int generation; uint32_t place; const uint32_t last;
     const int32_t *const columns; const %s *const values;
@@ -167,10 +167,10 @@ for number = 0, 3 do define_cursor(number) end
 local function walk_index(slice)
   local array = slice.array
   local range = ffi.new("int64_t[2]")
-  core.call(lib.ms_index_range, array, element.positions(slice), slice.depth, range, range + 1)
+  c_api.call(lib.ms_index_range, array, element.positions(slice), slice.depth, range, range + 1)
   local place, last = tonumber(range[0]) - 1, tonumber(range[1])
   local order, generation, depth = array.index.order, slice.generation, slice.depth
-  local data = ffi.cast(core.pointer_ctypes[array.type], array.data)
+  local data = ffi.cast(c_api.pointer_ctypes[array.type], array.data)
   return function()
     if array.readable ~= generation then valid.check(array, generation) end
     place = place + 1
@@ -192,7 +192,7 @@ function slice_methods.nonzeros(slice)
     if low then
       local number, rows = array.type, array.rows
       return steps[number], cursors[number](array, slice.generation, low, high, rows.columns[1],
-        ffi.cast(core.pointer_ctypes[number], rows.values))
+        ffi.cast(c_api.pointer_ctypes[number], rows.values))
     end
   end
   return walk_index(slice)

@@ -6,14 +6,14 @@
 -- @module meissa.array.subscript
 
 local ffi = require("ffi")
-local core = require("meissa.array.core")
+local c_api = require("meissa.array.c_api")
 local element = require("meissa.array.element")
 local errors = require("meissa.base.errors")
 local range = require("meissa.array.range")
 local tables = require("meissa.base.tables")
 local valid = require("meissa.array.valid")
 
-local lib, elements = core.lib, core.elements
+local lib, elements = c_api.lib, c_api.elements
 local check, position, to_number = valid.check, valid.position, valid.to_number
 local slow = element.slow
 
@@ -54,12 +54,12 @@ local function find_in_rows(array, at)
   local first, last = M.row_range(array, at, array.dim_count)
   if not first or last - first > 1 then return nil end
   if first == last then return 0 end
-  return to_number(ffi.cast(core.pointer_ctypes[array.type], array.rows.values)[first])
+  return to_number(ffi.cast(c_api.pointer_ctypes[array.type], array.rows.values)[first])
 end
 
 -- The number of the entry with these 0-based subscripts, or nil.
 local function find_entry(array, at)
-  local entry = tonumber(core.call(lib.ms_index_find, array, at))
+  local entry = tonumber(c_api.call(lib.ms_index_find, array, at))
   if entry >= 0 then return entry end
 end
 
@@ -131,12 +131,12 @@ function M.to_handle(value, writing)
   if kind == "handle" then return value end
   local view
   if kind == "row" then
-    view = core.call(lib.ms_array_view, array, 1, int64_vector(value.extent),
+    view = c_api.call(lib.ms_array_view, array, 1, int64_vector(value.extent),
       int64_vector(value.stride), value.elements)
   elseif array.sparse ~= 0 then
     errors.raise("ARR", "a row of a sparse array has no such method; use nonzeros()")
   else
-    view = core.call(lib.ms_array_view, array, array.dim_count - value.depth,
+    view = c_api.call(lib.ms_array_view, array, array.dim_count - value.depth,
       array.dims + value.depth, array.strides + value.depth,
       address(array, element.positions(value), value.depth))
   end

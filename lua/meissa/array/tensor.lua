@@ -4,7 +4,7 @@
 -- @module meissa.array.tensor
 
 local ffi = require("ffi")
-local core = require("meissa.array.core")
+local c_api = require("meissa.array.c_api")
 local make = require("meissa.array.make")
 local subscript = require("meissa.array.subscript")
 local tables = require("meissa.base.tables")
@@ -36,10 +36,10 @@ function M.read(value)
   local count, dims = flat:nElement(), flat:size():totable()
   local A = make.dense(#dims > 0 and dims or { 0 }, number)
   if count == 0 then return A end
-  local from, to = package.loaded.torch.data(flat), core.elements(A.array)
+  local from, to = package.loaded.torch.data(flat), c_api.elements(A.array)
   if names[number] == string.sub(class, 7) then
-    ffi.copy(to, from, count * ffi.sizeof(core.element_ctypes[number]))
-    core.lib.ms_type_settle_nan(number, to, count)
+    ffi.copy(to, from, count * ffi.sizeof(c_api.element_ctypes[number]))
+    c_api.lib.ms_type_settle_nan(number, to, count)
   else
     for k = 0, count - 1 do to[k] = from[k] end
   end
@@ -52,7 +52,7 @@ end
 function M.write(torch, handle)
   local raw = handle.array
   local tensor = torch[names[raw.type]]()
-  local bytes = tonumber(raw.count) * ffi.sizeof(core.element_ctypes[raw.type])
+  local bytes = tonumber(raw.count) * ffi.sizeof(c_api.element_ctypes[raw.type])
   if bytes == 0 then return tensor end
   local copy = handle:clone()
   -- By resize: LongTensor(storage) takes the sizes for its elements.

@@ -5,7 +5,7 @@
 -- @module meissa.array.valid
 
 local ffi = require("ffi")
-local core = require("meissa.array.core")
+local c_api = require("meissa.array.c_api")
 local errors = require("meissa.base.errors")
 
 local floor = math.floor
@@ -16,7 +16,7 @@ local M = {}
 function M.name_of(array)
   local dims = {}
   for d = 0, array.dim_count - 1 do dims[d + 1] = tostring(tonumber(array.dims[d])) end
-  return string.format("DistArray<%s>[%s]", core.type_names[array.type] or "?", table.concat(dims,
+  return string.format("DistArray<%s>[%s]", c_api.type_names[array.type] or "?", table.concat(dims,
     "x"))
 end
 
@@ -94,7 +94,7 @@ end
 
 --- Checks that a value may be stored in an array of this element type, and returns it.
 function M.storable(array, value)
-  local kind = core.type_names[array.type]
+  local kind = c_api.type_names[array.type]
   if array.type == 3 and type(value) == "cdata" and ffi.istype("int64_t", value) then
     return value
   end

@@ -8,7 +8,7 @@
 -- @module meissa.check.shadow
 
 local array = require "meissa.array"
-local core = require "meissa.array.core"
+local c_api = require "meissa.array.c_api"
 local ffi = require "ffi"
 local tables = require "meissa.base.tables"
 
@@ -58,7 +58,7 @@ end
 -- The view that a handle over the same memory shows.
 local function view_of_handle(view, handle)
   local about = array.describe(handle)
-  local data = ffi.cast(core.pointer_ctypes[handle.array.type], handle.array.data)
+  local data = ffi.cast(c_api.pointer_ctypes[handle.array.type], handle.array.data)
   return {log = view.log, store = view.store, type = about.type, base = view.base,
           offset = tonumber(data - view.base), dims = about.dims, strides = about.strides}
 end
@@ -284,7 +284,7 @@ function M.adopt(log, handle, name)
     return shadow_of {log = log, store = store, sparse = true, whole = handle, dims = about.dims,
                       at = {}}
   end
-  return M.view(log, store, about, ffi.cast(core.pointer_ctypes[raw.type], raw.data), 0)
+  return M.view(log, store, about, ffi.cast(c_api.pointer_ctypes[raw.type], raw.data), 0)
 end
 
 --- A shadow of a view into a store.
@@ -297,7 +297,7 @@ end
 
 --- Gives a shadow the labels of the array that it stands for.
 function M.share_labels(shadow, handle)
-  core.lib.ms_array_share_labels(handle_of(views[shadow]).array, handle.array)
+  c_api.lib.ms_array_share_labels(handle_of(views[shadow]).array, handle.array)
 end
 
 --- Notes that the running iteration reads the element of a shadow at these subscripts.

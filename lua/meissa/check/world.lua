@@ -8,7 +8,7 @@
 
 local array = require "meissa.array"
 local builtin = require "meissa.base.builtin"
-local core = require "meissa.array.core"
+local c_api = require "meissa.array.c_api"
 local ffi = require "ffi"
 local libraries = require "meissa.base.libraries"
 local required = require "meissa.capture.required"
@@ -71,13 +71,13 @@ end
 local function copy_sparse(handle, about)
   local raw, coords = handle.array, {}
   for d = 1, #about.dims do coords[d] = raw.coords[d - 1] end
-  local bytes = ffi.sizeof(core.element_ctypes[raw.type]) * about.count
+  local bytes = ffi.sizeof(c_api.element_ctypes[raw.type]) * about.count
   local memory = array.zeros(math.max(1, math.ceil(bytes / 8)))
   ffi.copy(memory.array.data, raw.data, bytes)
   local copy = array.wrap_foreign {type = about.type, dims = about.dims, coords = coords,
                                    count = about.count, data = memory.array.data,
                                    keep = {memory, handle}}
-  core.lib.ms_array_share_labels(copy.array, raw)
+  c_api.lib.ms_array_share_labels(copy.array, raw)
   return copy
 end
 
@@ -112,7 +112,7 @@ function M:store_of(handle, about, name)
   local id = key_of(handle, about)
   local store = self.stores[id]
   if not store then
-    local size = ffi.sizeof(core.element_ctypes[raw.type])
+    local size = ffi.sizeof(c_api.element_ctypes[raw.type])
     local origin, bytes = extent_of(handle, about, size)
     local memory = array.zeros(math.max(1, math.ceil(bytes / 8)))
     ffi.copy(memory.array.data, origin, bytes)
@@ -137,7 +137,7 @@ function M:array(value, name)
       self.stores[id] = {shadow = shadow, sparse = true}
       self.copies[#self.copies + 1] = {real = handle, data = copy.array.data,
                                        origin = raw.data, name = name,
-                                       bytes = ffi.sizeof(core.element_ctypes[raw.type]) *
+                                       bytes = ffi.sizeof(c_api.element_ctypes[raw.type]) *
                                          about.count}
       local stores = self.log.stores
       stores[#stores].key = id
@@ -145,7 +145,7 @@ function M:array(value, name)
     return self.stores[id].shadow
   end
   local store = self:store_of(handle, about, name)
-  local pointer = core.pointer_ctypes[raw.type]
+  local pointer = c_api.pointer_ctypes[raw.type]
   local offset = ffi.cast(pointer, raw.data) - ffi.cast(pointer, store.origin)
   local shadow = shadows.view(self.log, store, about,
                               ffi.cast(pointer, store.memory.array.data), tonumber(offset))

@@ -92,8 +92,8 @@ function First:check()
 end
 
 -- What the loop may write in this process, as it is now.
-local function log_here(run, key, items)
-  local log, err = core.undo {key = key, items = items, strategy = run.plan.strategy,
+local function log_here(run, key, operands)
+  local log, err = core.undo {key = key, operands = operands, strategy = run.plan.strategy,
                               ranges = run.grid.ranges, sequential = run.grid.sequential}
   if not log then errors.raise_core(err) end
   return log
@@ -101,10 +101,10 @@ end
 
 --- Runs a loop's blocks in this process. If that fails, its arrays are put back, or, if the loop is
 -- no transaction, marked as lost, and the error is raised.
--- @tab run the loop's run @string key its kernel's @tab items of its job @func blocks runs them
+-- @tab run the loop's run @string key its kernel's @tab operands of its job @func blocks runs them
 -- Errors: ARR when there is no memory for the log.
-function M.undo_here(run, key, items, blocks)
-  local log = run.space.transaction and log_here(run, key, items)
+function M.undo_here(run, key, operands, blocks)
+  local log = run.space.transaction and log_here(run, key, operands)
   local copies = log and stages.remember(run) or {}
   local ok, err = pcall(blocks)
   if not ok and log then

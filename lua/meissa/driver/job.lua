@@ -1,7 +1,7 @@
 -- SPDX-License-Identifier: MIT
 --- Jobs: one execution of a planned loop, on the driver.
 --
--- The driver turns captured arrays and the iteration space into items (pieces of memory with a
+-- The driver turns captured arrays and the iteration space into operands (pieces of memory with a
 -- movement), packs the kernel and the captured values, and runs the job on a session, or the blocks
 -- in its own process. What a worker makes of it is in execution.lua.
 -- @module meissa.driver.job
@@ -10,13 +10,13 @@ local array = require "meissa.array"
 local axis_cuts = require "meissa.plan.axis"
 local buffer = require "string.buffer"
 local core = require "meissa.core"
-local crew = require "meissa.driver.crew"
+local worker_count = require "meissa.driver.worker_count"
 local engine = require "meissa.kernel.engine"
 local execution = require "meissa.kernel.execution"
 local failures = require "meissa.driver.failure"
 local ffi = require "ffi"
 local grids = require "meissa.plan.grid"
-local job_items = require "meissa.plan.items"
+local job_operands = require "meissa.plan.operands"
 local kernel = require "meissa.kernel"
 local partitions = require "meissa.plan.partition"
 local prefetch = require "meissa.driver.prefetch"
@@ -135,17 +135,17 @@ local function travels(session)
   return by_value[session]
 end
 
--- What a job tells its workers: `key`, `kernel`, `items`, `run`; and for the driver the `bytes` of
+-- What a job tells its workers: `key`, `kernel`, `operands`, `run`; and for the driver the `bytes` of
 -- the kernel, the captured `values` as a string, those that travel `apart`, what is `large`, the
 -- ids of `buffers`.
 local function pack(run, served)
   local schedule = schedule_of(run.grid)
   local kernel_bytes, run_bytes, key, apart, large = kernel.pack(
     run.kernel, run.bindings, run.values, run.native, run.basics)
-  local items, where_bytes, where = job_items.collect(run, apart, served)
+  local operands, where_bytes, where = job_operands.collect(run, apart, served)
   key = key .. schedule.suffix
   return {
-    key = key, kernel = static_bytes(run.kernel, schedule, key, kernel_bytes), items = items,
+    key = key, kernel = static_bytes(run.kernel, schedule, key, kernel_bytes), operands = operands,
     run = buffer.encode {run = run_bytes, where = where_bytes, layout = schedule.words,
                          draws = run.plan.draws and run.draws or nil},
     bytes = kernel_bytes, values = run_bytes, apart = apart, large = large,
@@ -170,14 +170,14 @@ local function execute(run, stage, told, bar)
   local schedule = schedule_of(run.grid)
   executing = run
   local outcome, failure = run.session:run {
-    key = told.key, kernel = told.kernel, items = told.items, run = told.run,
+    key = told.key, kernel = told.kernel, operands = told.operands, run = told.run,
     strategy = run.plan.strategy, ranges = run.grid.ranges, sequential = run.grid.sequential,
     together = schedule.together, first = stage.first, last = stage.last,
     transaction = run.space.transaction,
-    workers = crew.size(run.session, run.grid, run.plan.strategy, run.record.crew),
+    workers = worker_count.size(run.session, run.grid, run.plan.strategy, run.record.crew),
     bounds = schedule.bounds,
     weights = stage.weights or schedule.weights,
-    starts = schedule.starts, loads = crew.loads(run.grid, run.record.crew),
+    starts = schedule.starts, loads = worker_count.loads(run.grid, run.record.crew),
     stalled = warn_stalled, advanced = bar and stage_progress(bar, run, stage),
     flat = told.flat, buffers = #told.buffers, apart = told.marks,
   }
@@ -194,7 +194,7 @@ local function execute_marks(run, told)
   local notices = (outcome or failure).notices
   if notices then give_notice(run, notices) end
   if outcome then
-    engine.ran(run.native, crew.busy(outcome.workers))
+    engine.ran(run.native, worker_count.busy(outcome.workers))
     local marked = {}
     for n, id in ipairs(told.buffers) do marked[id] = outcome.pending[n] end
     return marked, outcome.moved
@@ -243,7 +243,7 @@ local function run_guarded(run, told, list, bar)
   local copies = run.space.transaction and stages.remember(run) or {}
   local ok, err = pcall(function()
     for k, stage in ipairs(list) do
-      if k > 1 and run.by_value then job_items.renew(told.items, stages.targets(run)) end
+      if k > 1 and run.by_value then job_operands.renew(told.operands, stages.targets(run)) end
       local results, outcome = run_stage(run, stage, told, bar)
       total, all[k] = add_outcome(total, outcome), results
       if outcome.pending then merge_pending(run, told.buffers, outcome.pending) end
@@ -283,8 +283,8 @@ function M.run(run)
   notice_large(run, told.large)
   engine.running(run.native)
   local results, outcome = run_stages(run, told)
-  run.record.crew = crew.learn(outcome, run.grid, run.plan.strategy, run.record.crew)
-  engine.ran(run.native, crew.busy(outcome.workers))
+  run.record.crew = worker_count.learn(outcome, run.grid, run.plan.strategy, run.record.crew)
+  engine.ran(run.native, worker_count.busy(outcome.workers))
   mark_written(run)
   local measured = {
     seconds = system.clock() - run.called, listing = listing,
@@ -309,8 +309,8 @@ end
 function M.run_here(run)
   local kernel_bytes, run_bytes, key, apart = kernel.pack(
     run.kernel, run.bindings, run.values, run.native, run.basics)
-  local items, _, where = job_items.collect(run, apart)
-  local instance, own = execution.instance(kernel_bytes, run_bytes, items, where, run.draws)
+  local operands, _, where = job_operands.collect(run, apart)
+  local instance, own = execution.instance(kernel_bytes, run_bytes, operands, where, run.draws)
   local run_block, all = execution.runner(instance, grids.layout(run.grid)), {}
   local follows, began = not run.native and kernel.speculates(run.kernel), system.clock()
   engine.running(run.native)
@@ -340,7 +340,7 @@ function M.run_here(run)
       stages.merge(run, parts)
     end
   end
-  failures.undo_here(run, key, items, run_blocks)
+  failures.undo_here(run, key, operands, run_blocks)
   mark_written(run)
   engine.ran(run.native, system.clock() - began)
   return kernel.combine(kernel_bytes, run.values, all)

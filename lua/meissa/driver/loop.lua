@@ -8,7 +8,7 @@
 
 local array = require "meissa.array"
 local buffers = require "meissa.array.buffer"
-local carry = require "meissa.kernel.carry"
+local serialize = require "meissa.kernel.serialize"
 local captured = require "meissa.plan.captured"
 local engine = require "meissa.kernel.engine"
 local errors = require "meissa.base.errors"
@@ -61,7 +61,7 @@ end
 -- space =, plan =, bindings =, values =, ready =, basics = (see captured), roots =, env = (where
 -- values were found)}, and as it is known `draws`, `kernel`, `native`, `grid`, `session`, `called`.
 local function plan_loop(record, space, roots, env)
-  local basics = captured.basics(space, carry.travels)
+  local basics = captured.basics(space, serialize.travels)
   local found = captured.find(record, space, roots, env)
   local plan = found.plan
   if not plan then

@@ -3,7 +3,7 @@
 --
 -- Where arrays travel by value, an array that a loop reads at data-dependent subscripts is not sent
 -- whole: before the loop, the workers run a slice of its body that only computes the subscripts
--- (csrc/depend/serve.h) and marks them in buffers. What each block has marked is kept with the
+-- (csrc/depend/inspector.h) and marks them in buffers. What each block has marked is kept with the
 -- loop's grid, for as long as nothing changes that the slice has read: then further passes send
 -- values only. (Bulk prefetching: Wei et al., EuroSys 2019.) Lives on the driver.
 -- @module meissa.driver.prefetch
@@ -26,7 +26,7 @@ local M = {}
 
 local lib = library.lib
 
--- Names of the arrays of marks in the slice's text; as in csrc/depend/serve.h.
+-- Names of the arrays of marks in the slice's text; as in csrc/depend/inspector.h.
 local MARKS = "meissa_marks_"
 
 -- Errors of the slice that the loop itself will have, too, or that do not concern it.
@@ -155,9 +155,9 @@ end
 local function state_of(told)
   local parts = {told.values}
   for _, each in ipairs(told.apart) do parts[#parts + 1] = each.holder.digest end
-  for _, item in ipairs(told.items) do
-    if item.movement ~= "cached" and item.movement ~= "served" then return nil end
-    parts[#parts + 1] = string.format("%d:%d", item.id, item.version)
+  for _, operand in ipairs(told.operands) do
+    if operand.movement ~= "cached" and operand.movement ~= "served" then return nil end
+    parts[#parts + 1] = string.format("%d:%d", operand.id, operand.version)
   end
   return table.concat(parts, "|")
 end

@@ -6,12 +6,12 @@
 -- @module meissa.file.npy
 
 local ffi = require("ffi")
-local core = require("meissa.array.core")
+local c_api = require("meissa.array.c_api")
 local element = require("meissa.array.element")
 local make = require("meissa.array.make")
 local stream = require("meissa.file.stream")
 
-local lib = core.lib
+local lib = c_api.lib
 local M = { MAGIC = "\147NUMPY" }
 
 local descriptions = { [0] = "<f4", "<f8", "<i4", "<i8" }
@@ -83,9 +83,9 @@ local function from_fortran(array, dims)
     strides[d - 1] = stride
     stride = stride * dims[d]
   end
-  local view = core.call(lib.ms_array_view, array, #dims, extents, strides, array.data)
+  local view = c_api.call(lib.ms_array_view, array, #dims, extents, strides, array.data)
   local handle = element.wrap(view)
-  return element.wrap(core.call(lib.ms_array_clone, handle.array))
+  return element.wrap(c_api.call(lib.ms_array_clone, handle.array))
 end
 
 --- Reads what follows the magic bytes.
@@ -96,7 +96,7 @@ function M.read(reader)
   if order ~= "True" and order ~= "False" then reader:fail("the header has no fortran_order") end
   local count = 1
   for d = 1, #dims do count = count * dims[d] end
-  local size = count * ffi.sizeof(core.element_ctypes[number])
+  local size = count * ffi.sizeof(c_api.element_ctypes[number])
   reader:expect(size)
   local shape = dims
   if order == "True" then

@@ -5,7 +5,7 @@
 -- @module meissa.file.section
 
 local ffi = require("ffi")
-local core = require("meissa.array.core")
+local c_api = require("meissa.array.c_api")
 local element = require("meissa.array.element")
 local encoded = require("meissa.base.encoded")
 local make = require("meissa.array.make")
@@ -13,7 +13,7 @@ local objects = require("meissa.array.objects")
 local tables = require("meissa.base.tables")
 local buffer = require("string.buffer")
 
-local lib = core.lib
+local lib = c_api.lib
 local M = {}
 
 local DENSE, SPARSE = 1, 2
@@ -85,14 +85,14 @@ local function read_strings(reader, count)
     lib.ms_file_forget(offsets)
     error(bytes, 0)
   end
-  return core.call(lib.ms_labels_strings, bytes, list, count)
+  return c_api.call(lib.ms_labels_strings, bytes, list, count)
 end
 
 local function read_labels(reader, labels, d, count)
   local kind = reader:uint32()
   if kind == NUMBERS then
     local numbers = ffi.cast("int64_t *", reader:memory(count * 8))
-    labels[d] = core.call(lib.ms_labels_numbers, numbers, count)
+    labels[d] = c_api.call(lib.ms_labels_numbers, numbers, count)
   elseif kind == STRINGS then
     labels[d] = read_strings(reader, count)
   elseif kind == SHARED then
@@ -127,7 +127,7 @@ local function read_head(reader)
 end
 
 local function make_array(reader, kind, number, dims, count)
-  local size = count * ffi.sizeof(core.element_ctypes[number])
+  local size = count * ffi.sizeof(c_api.element_ctypes[number])
   if kind == DENSE then
     reader:expect(size)
     return make.dense(dims, number)
@@ -141,7 +141,7 @@ local function fill_array(reader, A, kind)
   local array = A.array
   if kind == SPARSE then
     for d = 0, array.dim_count - 1 do reader:into(array.coords[d], array.count * 4) end
-    local ok = pcall(core.call, lib.ms_array_check_coords, array)
+    local ok = pcall(c_api.call, lib.ms_array_check_coords, array)
     if not ok then reader:fail("a coordinate lies outside the extents") end
   end
   reader:elements(array)

@@ -5,10 +5,10 @@
 -- @module meissa.file.stream
 
 local ffi = require("ffi")
-local core = require("meissa.array.core")
+local c_api = require("meissa.array.c_api")
 local errors = require("meissa.base.errors")
 
-local lib = core.lib
+local lib = c_api.lib
 local M = {}
 
 -- What stands before the checksum at the end of a file.
@@ -22,17 +22,17 @@ Writer.__index, Reader.__index = Writer, Reader
 
 --- Writes a file: calls fn(writer), then makes the file durable; on any error the old file stays.
 function M.write(path, fn)
-  local writer = setmetatable({ raw = core.call(lib.ms_file_writer_open, path) }, Writer)
+  local writer = setmetatable({ raw = c_api.call(lib.ms_file_writer_open, path) }, Writer)
   local ok, failure = pcall(fn, writer)
   if not ok then
     lib.ms_file_writer_abort(writer.raw)
     error(failure, 0)
   end
-  core.call(lib.ms_file_writer_commit, writer.raw)
+  c_api.call(lib.ms_file_writer_commit, writer.raw)
 end
 
 function Writer:bytes(data, size)
-  core.call(lib.ms_file_writer_write, self.raw, data, size or #data)
+  c_api.call(lib.ms_file_writer_write, self.raw, data, size or #data)
 end
 
 function Writer:uint32(value)
@@ -44,7 +44,7 @@ function Writer:uint64(value)
 end
 
 function Writer:elements(array)
-  core.call(lib.ms_file_writer_elements, self.raw, array)
+  c_api.call(lib.ms_file_writer_elements, self.raw, array)
 end
 
 --- Ends the file with the checksum of everything before, and its complement.
@@ -57,7 +57,7 @@ end
 
 --- Reads a file: returns fn(reader).
 function M.read(path, fn)
-  local raw = core.call(lib.ms_file_reader_open, path)
+  local raw = c_api.call(lib.ms_file_reader_open, path)
   local reader = setmetatable({ path = path, raw = raw }, Reader)
   local ok, result = pcall(fn, reader)
   lib.ms_file_reader_close(reader.raw)
@@ -87,13 +87,13 @@ function Reader:expect(size)
 end
 
 function Reader:into(memory, size)
-  core.call(lib.ms_file_reader_read, self.raw, memory, size)
+  c_api.call(lib.ms_file_reader_read, self.raw, memory, size)
 end
 
 --- Reads the elements of an array (an ms_array) that lie one after the other, the values of a
 -- sparse one. Whatever their bits, each is a number: see csrc/array/type.h.
 function Reader:elements(array)
-  core.call(lib.ms_file_reader_elements, self.raw, array)
+  c_api.call(lib.ms_file_reader_elements, self.raw, array)
 end
 
 function Reader:string(size)
@@ -120,7 +120,7 @@ end
 --- Memory from C, filled from the file; the caller hands it on or frees it.
 function Reader:memory(size)
   self:expect(size)
-  local memory = core.call(lib.ms_file_memory, size)
+  local memory = c_api.call(lib.ms_file_memory, size)
   local ok, failure = pcall(self.into, self, memory, size)
   if not ok then
     lib.ms_file_forget(memory)

@@ -113,15 +113,15 @@ local loaded, order = {}, {}
 
 --- Loads an object, once; it is unloaded when nothing refers to it and others were loaded since.
 -- @string key @string bytes
--- @treturn cdata|nil the ms_object
+-- @treturn cdata|nil the ms_loaded_kernel
 -- @treturn string why there is none
 function M.load(key, bytes)
   local object = loaded[key]
   if object then return object end
   local err = core.new_error()
-  object = lib.ms_object_load(bytes, #bytes, err)
+  object = lib.ms_loader_load(bytes, #bytes, err)
   if object == nil then return nil, ffi.string(err.message) end
-  ffi.gc(object, lib.ms_object_unload)
+  ffi.gc(object, lib.ms_loader_unload)
   loaded[key] = object
   order[#order + 1] = key
   if #order > MOST_LOADED then loaded[table.remove(order, 1)] = nil end

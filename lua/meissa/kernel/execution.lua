@@ -12,72 +12,72 @@ local ffi = require "ffi"
 local grids = require "meissa.plan.grid"
 local kernel = require "meissa.kernel"
 local native_runs = require "meissa.kernel.native_run"
-local privates = require "meissa.kernel.private"
+local privates = require "meissa.kernel.block_local"
 local tables = require "meissa.base.tables"
 local trace = require "meissa.base.trace"
 local views = require "meissa.plan.views"
 
 local M = {}
 
--- The items of compressed rows as the kernel takes them.
-local function as_rows(items, numbers)
+-- The operands of compressed rows as the kernel takes them.
+local function as_rows(operands, numbers)
   if not numbers then return nil end
-  local rows = {start = items[numbers.start].pointer, values = items[numbers.values].pointer,
+  local rows = {start = operands[numbers.start].pointer, values = operands[numbers.values].pointer,
                 columns = {}}
-  for d, number in ipairs(numbers.columns) do rows.columns[d] = items[number].pointer end
+  for d, number in ipairs(numbers.columns) do rows.columns[d] = operands[number].pointer end
   return rows
 end
 
 -- An array's labels, as the kernel takes them.
-local function as_labels(items, packed)
+local function as_labels(operands, packed)
   if not packed then return nil end
   local labels = {}
   for d, each in tables.each(packed) do
-    labels[d] = {id = each.id, pointer = items[each.item].pointer, count = each.count,
+    labels[d] = {id = each.id, pointer = operands[each.operand].pointer, count = each.count,
                  strings = each.strings}
   end
   return labels
 end
 
--- An item as the kernel takes an array; `sparse` says more where it is the values of a sparse one,
+-- An operand as the kernel takes an array; `sparse` says more where it is the values of a sparse one,
 -- `view` where it is the base of one.
-local function as_array(items, number, type, sparse, view)
-  local item = items[number]
+local function as_array(operands, number, type, sparse, view)
+  local operand = operands[number]
   if view then
-    local pointer, strides = views.part(item, view)
+    local pointer, strides = views.part(operand, view)
     return {pointer = pointer, dims = view.dims, strides = strides, type = type}
   end
   if not sparse then
-    return {pointer = item.pointer, dims = item.dims, strides = item.strides, type = type}
+    return {pointer = operand.pointer, dims = operand.dims, strides = operand.strides, type = type}
   end
   local coords = {}
-  for d, place in ipairs(sparse.coords) do coords[d] = items[place].pointer end
-  return {pointer = item.pointer, dims = sparse.dims, type = type, coords = coords,
-          count = sparse.count, id = sparse.id, rows = as_rows(items, sparse.rows)}
+  for d, place in ipairs(sparse.coords) do coords[d] = operands[place].pointer end
+  return {pointer = operand.pointer, dims = sparse.dims, type = type, coords = coords,
+          count = sparse.count, id = sparse.id, rows = as_rows(operands, sparse.rows)}
 end
 
---- The kernel, ready to run on items that are where `where` says.
+--- The kernel, ready to run on operands that are where `where` says.
 -- @tab[opt] draws what random numbers of the body belong to
 -- @return the instance; the private memory that it works with, if any (see private.lua)
-function M.instance(kernel_bytes, run_bytes, items, where, draws)
+function M.instance(kernel_bytes, run_bytes, operands, where, draws)
   local arrays, own = {}, privates.of(where)
   for a, number in ipairs(where.arrays) do
     arrays[a] = own and own.arrays[a] or
-      as_array(items, number, where.types[a], where.sparse[a], where.views[a])
+      as_array(operands, number, where.types[a], where.sparse[a], where.views[a])
     arrays[a].frozen = where.frozen and where.frozen[a]
-    arrays[a].labels = as_labels(items, where.labels[a])
+    arrays[a].labels = as_labels(operands, where.labels[a])
   end
   if where.entries then
-    local entries = as_array(items, where.entries, nil, nil, where.entries_view)
+    local entries = as_array(operands, where.entries, nil, nil, where.entries_view)
     arrays.space = {pointer = entries.pointer, strides = entries.strides, coords = {},
                     dims = where.limits}
     for d, number in ipairs(where.coords or {}) do
-      arrays.space.coords[d] = ffi.cast("const int32_t *", items[number].pointer)
+      arrays.space.coords[d] = ffi.cast("const int32_t *", operands[number].pointer)
     end
   end
   arrays.bulk = {}
   for k, each in ipairs(where.bulk) do
-    arrays.bulk[k] = {capture = each.capture, pointer = items[each.item].pointer,
+    arrays.bulk[k] = {capture = each.capture, pointer = operands[each.operand].pointer,
                       length = each.length, digest = each.digest}
   end
   return kernel.prepare(kernel_bytes, run_bytes, arrays, {print = _G.print, draws = draws}), own
@@ -126,8 +126,8 @@ local function instance_of(fixed, told, job)
     return last.instance, last.own
   end
   local where = decode_where(told.where)
-  local instance, own = M.instance(fixed.kernel, told.run, job:items(), where, told.draws)
-  if trace.on.kernel then trace.say("kernel", "instance items=%d", #where.arrays) end
+  local instance, own = M.instance(fixed.kernel, told.run, job:operands(), where, told.draws)
+  if trace.on.kernel then trace.say("kernel", "instance operands=%d", #where.arrays) end
   fixed.last = #where.bulk == 0 and {instance = instance, where = told.where, mark = job.mark,
                                      own = own} or nil
   return instance, own

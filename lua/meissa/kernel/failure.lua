@@ -49,12 +49,12 @@ local function loop_indices(level, count)
   return indices
 end
 
-local function iteration_at(level, kernel, items)
+local function iteration_at(level, kernel, operands)
   local info = kernel.info
   local indices = loop_indices(level + 1, info.entries and 1 or info.dim_count)
   if not indices or not info.entries then return indices end
   local entry, iteration = indices[1], {}
-  for d = 1, info.dim_count do iteration[d] = tonumber(items.space.coords[d][entry - 1]) end
+  for d = 1, info.dim_count do iteration[d] = tonumber(operands.space.coords[d][entry - 1]) end
   return iteration
 end
 
@@ -109,9 +109,9 @@ end
 -- stack still stands.
 -- @param err what was raised
 -- @tab kernel the loaded kernel
--- @tab items the instance's items
+-- @tab operands the instance's operands
 -- @treturn table {code, message, value, file, line, iteration}
-function M.error_of(err, kernel, items)
+function M.error_of(err, kernel, operands)
   local found = M.plain(err)
   local level = level_of(kernel.block)
   if not errors.is(err) and type(err) == "string" then
@@ -130,16 +130,16 @@ function M.error_of(err, kernel, items)
       found.file = string.match(info.source, "^[@=](.*)") or info.short_src
       found.line = info.currentline
     end
-    found.iteration = found.iteration or iteration_at(level, kernel, items)
+    found.iteration = found.iteration or iteration_at(level, kernel, operands)
   end
   return found
 end
 
 --- A handler for xpcall around a kernel's block function.
-function M.handler(kernel, items)
+function M.handler(kernel, operands)
   return function(err)
     -- A stack that has overflowed leaves little room to look around.
-    local ok, found = pcall(M.error_of, err, kernel, items)
+    local ok, found = pcall(M.error_of, err, kernel, operands)
     if ok then return found end
     local info = debug.getinfo(2, "Sl")
     return { code = "BDY", message = thrown.message(err), file = info.source,

@@ -10,7 +10,7 @@
 local encoded = require("meissa.base.encoded")
 local ffi = require("ffi")
 local basics = require("meissa.base.basics")
-local bulk = require("meissa.kernel.bulk")
+local large_values = require("meissa.kernel.large_values")
 local compiler = require("meissa.kernel.compiler")
 local errors = require("meissa.base.errors")
 local failure = require("meissa.kernel.failure")
@@ -84,35 +84,35 @@ local function make_globals(print_line, modules, missing)
   return own
 end
 
-local function cast(item, kind)
-  return ffi.cast(pointer_types[kind], item.pointer)
+local function cast(operand, kind)
+  return ffi.cast(pointer_types[kind], operand.pointer)
 end
 
 -- The value of one parameter of the block function.
 local arguments_by_kind = {
-  coord = function(param, _, items) return ffi.cast(coord_type, items.space.coords[param.at]) end,
-  entries = function(_, info, items) return cast(items.space, info.entry_type) end,
-  step = function(param, _, items) return tonumber(items.space.strides[param.dim]) end,
-  pointer = function(param, _, items) return cast(items[param.at], items[param.at].type) end,
-  stride = function(param, _, items) return tonumber(items[param.at].strides[param.dim]) end,
-  extent = function(param, _, items) return tonumber(items[param.at].dims[param.dim]) end,
+  coord = function(param, _, operands) return ffi.cast(coord_type, operands.space.coords[param.at]) end,
+  entries = function(_, info, operands) return cast(operands.space, info.entry_type) end,
+  step = function(param, _, operands) return tonumber(operands.space.strides[param.dim]) end,
+  pointer = function(param, _, operands) return cast(operands[param.at], operands[param.at].type) end,
+  stride = function(param, _, operands) return tonumber(operands[param.at].strides[param.dim]) end,
+  extent = function(param, _, operands) return tonumber(operands[param.at].dims[param.dim]) end,
   value = function(param, _, _, values) return values[param.at] end,
   table = function(_, _, _, values) return values end,
 }
 
--- The items by capture, with their types, checked to be of the kind that the text was written for.
-local function items_by_capture(info, items)
-  local found = { space = items.space }
+-- The operands by capture, with their types, checked to be of the kind that the text was written for.
+local function operands_by_capture(info, operands)
+  local found = { space = operands.space }
   for n, about in ipairs(info.arrays) do
-    local item = items[n]
-    if not item or #item.dims ~= about.dims then
-      errors.raise("BUG", "item %d is another array than the kernel's", n)
+    local operand = operands[n]
+    if not operand or #operand.dims ~= about.dims then
+      errors.raise("BUG", "operand %d is another array than the kernel's", n)
     end
     local dims = {}
-    for d, extent in ipairs(item.dims) do dims[d] = tonumber(extent) end
-    found[about.capture] = { pointer = item.pointer, type = about.type, dims = dims,
-      strides = item.strides, coords = item.coords, count = item.count, id = item.id,
-      rows = item.rows, frozen = item.frozen, labels = item.labels }
+    for d, extent in ipairs(operand.dims) do dims[d] = tonumber(extent) end
+    found[about.capture] = { pointer = operand.pointer, type = about.type, dims = dims,
+      strides = operand.strides, coords = operand.coords, count = operand.count, id = operand.id,
+      rows = operand.rows, frozen = operand.frozen, labels = operand.labels }
   end
   return found
 end
@@ -196,7 +196,7 @@ end
 
 --- Makes a kernel ready to run blocks.
 -- @string kernel_bytes @string run_bytes from pack
--- @tab items the arrays in this process, in the order of the captures that are arrays: {pointer =,
+-- @tab operands the arrays in this process, in the order of the captures that are arrays: {pointer =,
 -- dims =, strides =} (sparse ones: `coords`, vectors of 0-based int32, and `count`). For spaces
 -- that are the entries of an array also `space`: {coords = vectors of 1-based int32 subscripts,
 -- pointer = values of the entries, dims = the array's}, or for a dense array {pointer =,
@@ -205,10 +205,10 @@ end
 -- @tab[opt] host `print`: what `print` means in the body; `draws`: what the random numbers of the
 -- body belong to (see meissa.kernel.random)
 -- @treturn table an instance with methods `run(block)` and `native()`
-function M.prepare(kernel_bytes, run_bytes, items, host)
+function M.prepare(kernel_bytes, run_bytes, operands, host)
   local kernel = load_kernel(kernel_bytes)
   local info = kernel.info
-  local found = items_by_capture(info, items)
+  local found = operands_by_capture(info, operands)
   local object = memory.object_maker(found)
   local print_line = host and host.print or print
   -- Functions kept from the last run print where that run printed.
@@ -219,10 +219,10 @@ function M.prepare(kernel_bytes, run_bytes, items, host)
     globals = make_globals(print_line, modules, missing), memory = kernel.memory })
   if basics.on_worker then system.search_in(paths) end
   basics.wear(metas)
-  for _, each in ipairs(items.bulk or {}) do
-    values[each.capture] = bulk.decode(each.pointer, each.length, each.digest, each.capture)
+  for _, each in ipairs(operands.bulk or {}) do
+    values[each.capture] = large_values.decode(each.pointer, each.length, each.digest, each.capture)
   end
-  local self = setmetatable({ kernel = kernel, object = object, items = items, named = named },
+  local self = setmetatable({ kernel = kernel, object = object, operands = operands, named = named },
     Instance)
   -- What only the Lua text needs.
   local function open()
@@ -234,7 +234,7 @@ function M.prepare(kernel_bytes, run_bytes, items, host)
     end
     self.arguments, self.bound_count = arguments, bounds
     self.argument_count = bounds + #info.params
-    self.handler, self.draws = failure.handler(kernel, items), host and host.draws
+    self.handler, self.draws = failure.handler(kernel, operands), host and host.draws
   end
   if kernel.native then
     self.make_native = function(loaded_object)
@@ -254,7 +254,7 @@ function M.prepare(kernel_bytes, run_bytes, items, host)
   return self
 end
 
---- Makes an instance of prepare ready for another execution, with the same kernel and items.
+--- Makes an instance of prepare ready for another execution, with the same kernel and operands.
 -- @tab instance
 -- @string run_bytes from pack
 -- @tab[opt] draws what the random numbers of the body belong to

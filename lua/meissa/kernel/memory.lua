@@ -50,48 +50,48 @@ local sparse = {}
 local sparse_count = 0
 local MOST_SPARSE = 32
 
-local function wrap(item)
+local function wrap(operand)
   local coords
-  if item.coords then
+  if operand.coords then
     coords = {}
-    for d, vector in ipairs(item.coords) do coords[d] = ffi.cast("int32_t *", vector) end
+    for d, vector in ipairs(operand.coords) do coords[d] = ffi.cast("int32_t *", vector) end
   end
-  return array.wrap_foreign { type = item.type, dims = item.dims, strides = item.strides,
-    data = ffi.cast("void *", item.pointer), coords = coords, count = item.count, keep = item,
-    frozen = item.frozen, labels = item.labels }
+  return array.wrap_foreign { type = operand.type, dims = operand.dims, strides = operand.strides,
+    data = ffi.cast("void *", operand.pointer), coords = coords, count = operand.count, keep = operand,
+    frozen = operand.frozen, labels = operand.labels }
 end
 
--- Where an item's values and coordinates are: each may have moved since the last job.
-local function address_of(item)
-  local parts = { tostring(ffi.cast("void *", item.pointer)) }
-  for d, vector in ipairs(item.coords or {}) do
+-- Where an operand's values and coordinates are: each may have moved since the last job.
+local function address_of(operand)
+  local parts = { tostring(ffi.cast("void *", operand.pointer)) }
+  for d, vector in ipairs(operand.coords or {}) do
     parts[d + 1] = tostring(ffi.cast("void *", vector))
   end
   return table.concat(parts, " ")
 end
 
-local function wrap_once(item)
-  if not item.id then return wrap(item) end
-  local address = address_of(item)
-  local known = sparse[item.id]
+local function wrap_once(operand)
+  if not operand.id then return wrap(operand) end
+  local address = address_of(operand)
+  local known = sparse[operand.id]
   if not known or known.address ~= address then
     if sparse_count >= MOST_SPARSE then sparse, sparse_count = {}, 0 end
-    known = { address = address, object = wrap(item) }
-    sparse[item.id], sparse_count = known, sparse_count + 1
+    known = { address = address, object = wrap(operand) }
+    sparse[operand.id], sparse_count = known, sparse_count + 1
   end
   -- The rows' values may be newer than those of the last job, or the array is written now.
-  array.set_rows(known.object, item.rows)
+  array.set_rows(known.object, operand.rows)
   return known.object
 end
 
 --- A function from a capture's number to its array as an object, made when first asked for.
--- @tab items {pointer =, type =, dims =, strides =} by capture; sparse ones have coords (vectors of
+-- @tab operands {pointer =, type =, dims =, strides =} by capture; sparse ones have coords (vectors of
 -- 0-based int32), count, an id that no other array of the driver gets, and perhaps `rows`, as
 -- array.set_rows takes them
-function M.object_maker(items)
+function M.object_maker(operands)
   local objects = {}
   return function(capture)
-    if not objects[capture] then objects[capture] = wrap_once(items[capture]) end
+    if not objects[capture] then objects[capture] = wrap_once(operands[capture]) end
     return objects[capture]
   end
 end

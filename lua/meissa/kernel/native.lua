@@ -75,25 +75,25 @@ local function set_value(slot, value)
   if type(value) == "number" then slot.number = value else slot.whole = value and 1 or 0 end
 end
 
--- Fills the slot of a parameter. `slot`, the parameter, info, items by capture, captured values,
+-- Fills the slot of a parameter. `slot`, the parameter, info, operands by capture, captured values,
 -- the place of random numbers.
 local fill_by_kind = {
-  coord = function(slot, param, _, items)
-    slot.pointer = ffi.cast("void *", items.space.coords[param.at])
+  coord = function(slot, param, _, operands)
+    slot.pointer = ffi.cast("void *", operands.space.coords[param.at])
   end,
-  entries = function(slot, _, _, items) slot.pointer = ffi.cast("void *", items.space.pointer) end,
-  step = function(slot, param, _, items) slot.whole = items.space.strides[param.dim] end,
-  pointer = function(slot, param, _, items)
-    slot.pointer = ffi.cast("void *", items[param.at].pointer)
+  entries = function(slot, _, _, operands) slot.pointer = ffi.cast("void *", operands.space.pointer) end,
+  step = function(slot, param, _, operands) slot.whole = operands.space.strides[param.dim] end,
+  pointer = function(slot, param, _, operands)
+    slot.pointer = ffi.cast("void *", operands[param.at].pointer)
   end,
-  stride = function(slot, param, _, items) slot.whole = items[param.at].strides[param.dim] end,
-  extent = function(slot, param, _, items) slot.whole = items[param.at].dims[param.dim] end,
-  limit = function(slot, param, _, items) slot.whole = items.space.dims[param.dim] end,
+  stride = function(slot, param, _, operands) slot.whole = operands[param.at].strides[param.dim] end,
+  extent = function(slot, param, _, operands) slot.whole = operands[param.at].dims[param.dim] end,
+  limit = function(slot, param, _, operands) slot.whole = operands.space.dims[param.dim] end,
   value = function(slot, param, _, _, values)
     set_value(slot, values[param.at])
   end,
-  rows = function(slot, param, _, items)
-    local rows = items[param.at].rows
+  rows = function(slot, param, _, operands)
+    local rows = operands[param.at].rows
     local part = param.dim
     local vector = part == 1 and rows.start or part == 2 and rows.values or rows.columns[part - 2]
     slot.pointer = ffi.cast("void *", vector)
@@ -116,9 +116,9 @@ local Instance = {}
 Instance.__index = Instance
 
 --- An instance for one job.
--- @param object the loaded ms_object
+-- @param object the loaded ms_loaded_kernel
 -- @tab info of the native kernel
--- @tab found the items by capture, and `space`
+-- @tab found the operands by capture, and `space`
 -- @tab values captured values
 -- @tab lua the Lua engine's info and functions that native blocks share with it: `info`, `object`
 -- (a capture's array as an object), `encode(results)`, `draws`: what random numbers belong to;
@@ -178,13 +178,13 @@ local storers = { float = "number", double = "number", int32 = "int32", int64 = 
 -- Raises what a fault means.
 local function raise_fault(self, fault)
   local at, value = fault.capture + 1, fault.value
-  local item = self.found[at]
+  local operand = self.found[at]
   if fault.stop == SUBSCRIPT then
-    helpers.check(value, tonumber(item.dims[fault.dim + 1]), fault.dim + 1, at)
+    helpers.check(value, tonumber(operand.dims[fault.dim + 1]), fault.dim + 1, at)
   elseif fault.stop == VALUE and fault.dim == ELEMENT then
     helpers.wide(ffi.new(bits_type, {number = value}).whole)
   elseif fault.stop == VALUE then
-    helpers[storers[item.type]](value, at)
+    helpers[storers[operand.type]](value, at)
   elseif fault.stop == REPEATED then -- in the words of csrc/array/index.c
     errors.raise("ARR", "there are %d entries with these subscripts; loop over them, or read " ..
       "with duplicates = \"sum\"", value)

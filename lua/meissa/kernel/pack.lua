@@ -3,7 +3,7 @@
 -- execution adds. See meissa.kernel.
 -- @module meissa.kernel.pack
 local buffer = require("string.buffer")
-local bulk = require("meissa.kernel.bulk")
+local large_values = require("meissa.kernel.large_values")
 local core = require("meissa.core")
 local errors = require("meissa.base.errors")
 local memory = require("meissa.kernel.memory")
@@ -69,7 +69,7 @@ end
 local function encode_any(values, needed, static, bindings, basics)
   local info, sent = static.info, {}
   for _, c in ipairs(needed) do sent[c] = values[c] end
-  return bulk.encode(sent, needed[#needed] or 0, {
+  return large_values.encode(sent, needed[#needed] or 0, {
     path = function(c) return info.captures[c].path end,
     find_array = memory.finder(values, bindings),
     code = "BDY", modules = bindings.requires and bindings.modules,
@@ -318,7 +318,7 @@ end
 -- @treturn string kernel bytes
 -- @treturn string run bytes
 -- @treturn string the kernel's key
--- @treturn table captured tables that travel apart: see kernel/bulk.lua
+-- @treturn table captured tables that travel apart: see kernel/large_values.lua
 -- @treturn table|nil what is known of captures beyond its limit
 -- Errors: BDY for a captured value that cannot travel, naming its path.
 function M.pack(static, bindings, values, native, basics)

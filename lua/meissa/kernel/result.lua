@@ -2,7 +2,7 @@
 --- Results of blocks: on a worker from values to bytes, on the driver from the bytes of all blocks
 -- to the scalars after the loop.
 -- @module meissa.kernel.result
-local carry = require("meissa.kernel.carry")
+local serialize = require("meissa.kernel.serialize")
 local core = require("meissa.base.ffi")
 local ffi = require("ffi")
 local gathered = require("meissa.kernel.gathered")
@@ -20,7 +20,7 @@ local function subscripts_of(self, numbers, at)
   local info, parts = self.kernel.info, {}
   for d = 1, info.dim_count do
     if info.entries then
-      parts[d] = tonumber(self.items.space.coords[d][numbers[at] - 1])
+      parts[d] = tonumber(self.operands.space.coords[d][numbers[at] - 1])
     else
       parts[d] = info.steps[d] > 0 and numbers[at + d - 1] or -numbers[at + d - 1]
     end
@@ -90,7 +90,7 @@ function M.encode(self, results)
   end
   sent[count + 1], sent[count + 2] = table.concat(set), positions
   sent[count + 3], sent[count + 4] = next(gone) and gone or nil, table.concat(kinds)
-  local bytes = carry.encode(sent, add_runs(self, results, at, sent, count + 4), {
+  local bytes = serialize.encode(sent, add_runs(self, results, at, sent, count + 4), {
     path = function(n) return info.results[n] and captures[info.results[n].capture].path end,
     find_array = memory.refuse, named = self.named,
     code = "BDY", whither = "the driver",

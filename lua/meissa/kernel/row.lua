@@ -5,12 +5,12 @@
 -- A helper is called <method>_<type> or <method>_<type>_<type of the other row>. Rows are float or
 -- double and of one length, so the calls cannot fail.
 -- @module meissa.kernel.row
-local core = require("meissa.array.core")
+local c_api = require("meissa.array.c_api")
 
 local M = {}
 
-local lib, err, numbers = core.lib, core.new_error(), core.type_numbers
-local arith, reduction = core.arith, core.reduction
+local lib, err, numbers = c_api.lib, c_api.new_error(), c_api.type_numbers
+local arith, reduction = c_api.arith, c_api.reduction
 local sqrt = math.sqrt
 
 -- Makers of helpers: given the element types' numbers, a function.

@@ -7,7 +7,7 @@
 -- finds them again.
 -- @module meissa.plan.axis
 
-local core = require "meissa.array.core"
+local c_api = require "meissa.array.c_api"
 local ffi = require "ffi"
 
 local M = {}
@@ -19,7 +19,7 @@ local known = setmetatable({}, {__mode = "k"})
 
 local function cut_evenly(axis, wanted)
   local range, bounds = axis.range, vector(wanted + 1)
-  local ranges = core.lib.ms_cut_range(range[1], range[2], range[3], wanted, bounds)
+  local ranges = c_api.lib.ms_cut_range(range[1], range[2], range[3], wanted, bounds)
   axis.ranges, known[axis] = tonumber(ranges), bounds
 end
 

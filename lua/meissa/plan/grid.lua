@@ -21,7 +21,7 @@ local errors = require "meissa.base.errors"
 local partitions = require "meissa.plan.partition"
 local spaces = require "meissa.plan.space"
 local tables = require "meissa.base.tables"
-local weigh = require "meissa.plan.weigh"
+local block_weights = require "meissa.plan.block_weights"
 
 local M = {}
 
@@ -67,7 +67,7 @@ end
 local function row_axis(plan)
   local least, greatest = 0, 0
   for d, extent in ipairs(plan.extents) do
-    local first, last = weigh.ordinals(extent)
+    local first, last = block_weights.ordinals(extent)
     local a, b = plan.row[d] * first, plan.row[d] * last
     least, greatest = least + math.min(a, b), greatest + math.max(a, b)
   end
@@ -302,7 +302,7 @@ end
 -- nil if they all weigh the same or a partition tells.
 function M.weights(grid)
   if grid.partition then return nil end
-  return weigh.blocks(grid)
+  return block_weights.blocks(grid)
 end
 
 return M

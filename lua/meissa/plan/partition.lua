@@ -3,12 +3,12 @@
 -- @module meissa.plan.partition
 
 local array = require "meissa.array"
-local core = require "meissa.array.core"
+local c_api = require "meissa.array.c_api"
 local ffi = require "ffi"
 
 local M = {}
 
-local lib = core.lib
+local lib = c_api.lib
 
 --- The partition of a sparse array cut along `dims` (from 1) into about `ranges` ranges each; from
 -- the array's cache if it is there. Collected with its last use.
@@ -24,7 +24,7 @@ end
 
 --- The vector of values.
 function M.values(partition)
-  return ffi.cast(core.pointer_ctypes[partition.type], lib.ms_partition_values(partition))
+  return ffi.cast(c_api.pointer_ctypes[partition.type], lib.ms_partition_values(partition))
 end
 
 return M

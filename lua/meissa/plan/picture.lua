@@ -9,7 +9,7 @@
 local core = require "meissa.core"
 local report = require "meissa.plan.report"
 local axis_cuts = require "meissa.plan.axis"
-local weigh = require "meissa.plan.weigh"
+local block_weights = require "meissa.plan.block_weights"
 local tables = require "meissa.base.tables"
 
 local M = {}
@@ -37,7 +37,7 @@ local function row_offset(grid)
   for d, extent in ipairs(grid.extents) do
     if grid.row[d] ~= 0 then
       if extent[3] ~= 1 then return nil end
-      offset = offset + grid.row[d] * (extent[1] - weigh.ordinals(extent))
+      offset = offset + grid.row[d] * (extent[1] - block_weights.ordinals(extent))
     end
   end
   return offset
@@ -137,7 +137,7 @@ local function meets(grid, value, axis, r)
   if not grid.row then return true end
   local least, greatest = 0, 0
   for d, extent in ipairs(grid.extents) do
-    local first, last = weigh.ordinals(extent)
+    local first, last = block_weights.ordinals(extent)
     if d == axis.dim then
       local low, high = axis_cuts.values(axis, r)
       local lo, step = extent.low and 0 or extent[1], extent[3]
@@ -168,7 +168,7 @@ end
 -- The shares that the ranges of the first axis have of all iterations.
 local function shares(grid)
   local list, total, row = {}, 0, grid.blocks / grid.ranges[1]
-  local weights = not grid.partition and weigh.blocks(grid)
+  local weights = not grid.partition and block_weights.blocks(grid)
   for r = 1, grid.ranges[1] do
     list[r] = 0
     for block = (r - 1) * row, r * row - 1 do

@@ -7,7 +7,7 @@
 -- @module meissa.plan.stage
 
 local array = require "meissa.array"
-local arrays = require "meissa.array.core"
+local arrays = require "meissa.array.c_api"
 local buffers = require "meissa.array.buffer"
 local core = require "meissa.core"
 local errors = require "meissa.base.errors"

@@ -301,9 +301,9 @@ local function beginning(base, value)
   return ffi.cast("char *", segment.base) + base.place
 end
 
---- The item (see meissa.plan.items) that is the base of a view.
+--- The operand (see meissa.plan.operands) that is the base of a view.
 -- @tab base that of a binding's `view` @param value one of the views
-function M.item(base, value)
+function M.operand(base, value)
   local about, memory = array.describe(value), array.core(value)
   return {
     id = base.id, version = 0, pointer = ffi.cast("void *", beginning(base, value)),
@@ -312,16 +312,16 @@ function M.item(base, value)
   }
 end
 
---- A view of an item: where its element [1]...[1] is, and its strides.
--- @tab item the base where a kernel works on it: `pointer`, `strides`, `element` (bytes)
+--- A view of an operand: where its element [1]...[1] is, and its strides.
+-- @tab operand the base where a kernel works on it: `pointer`, `strides`, `element` (bytes)
 -- @tab view `first`, `along` and `factor`: see csrc/depend/plan.h
-function M.part(item, view)
+function M.part(operand, view)
   local offset, strides = 0, {}
-  for k, first in ipairs(view.first) do offset = offset + (first - 1) * item.strides[k] end
+  for k, first in ipairs(view.first) do offset = offset + (first - 1) * operand.strides[k] end
   for d, k in ipairs(view.along) do
-    strides[d] = k > 0 and view.factor[d] * item.strides[k] or 1
+    strides[d] = k > 0 and view.factor[d] * operand.strides[k] or 1
   end
-  return ffi.cast("void *", ffi.cast("char *", item.pointer) + offset * item.element), strides
+  return ffi.cast("void *", ffi.cast("char *", operand.pointer) + offset * operand.element), strides
 end
 
 return M

@@ -4,14 +4,14 @@
 -- @module meissa.read.csv
 
 local ffi = require("ffi")
-local core = require("meissa.array.core")
+local c_api = require("meissa.array.c_api")
 local element = require("meissa.array.element")
 local errors = require("meissa.base.errors")
 local make = require("meissa.array.make")
 local reading = require("meissa.read.reading")
 local source = require("meissa.read.source")
 
-local lib = core.lib
+local lib = c_api.lib
 local headers = { [false] = 1, [true] = 2 }
 local known = { "sep", "header", "skip", "comment", "missing", "columns", "type" }
 
@@ -25,7 +25,7 @@ local function missing_value(missing, number)
   end
   if number > 1 and value ~= math.floor(value) then
     errors.raise("OPT", "csv: arrays of type %s have no %s for missing values",
-      core.type_names[number], tostring(missing))
+      c_api.type_names[number], tostring(missing))
   end
   return value
 end
@@ -66,7 +66,7 @@ local function take_names(A, names)
     seen[list[k + 1]] = true
   end
   if unique then
-    A.array.labels[1] = core.call(lib.ms_labels_strings, names.bytes, names.offsets, count)
+    A.array.labels[1] = c_api.call(lib.ms_labels_strings, names.bytes, names.offsets, count)
   else
     forget_names(names)
   end
@@ -89,7 +89,7 @@ end
 -- local price = A:select(2, A:index(2, "price"))
 return function(path, opts)
   opts = errors.check_options("csv", opts, known)
-  local options, number = ffi.new("ms_table"), make.type_number("csv", opts.type)
+  local options, number = ffi.new("ms_table_options"), make.type_number("csv", opts.type)
   local missing = missing_value(opts.missing, number)
   if opts.header ~= nil and not headers[opts.header] then
     errors.raise("OPT", "csv: header must be true or false, not %s", tostring(opts.header))
@@ -104,7 +104,7 @@ return function(path, opts)
   options.replace, options.missing = missing and 1 or 0, missing or 0
   options.columns, options.column_count = columns, column_count
   make.collect_if_much(0) -- how much it takes shows only at the end
-  local names, files = ffi.new("ms_names"), source.files("csv", path)
+  local names, files = ffi.new("ms_column_names"), source.files("csv", path)
   local A = element.wrap(reading.run(lib.ms_reader_table, {
     files = files, lines = told, options = options, also = names,
     drop = forget_names, keep = { opts, columns },

@@ -4,7 +4,7 @@
 -- @module meissa.read.docword
 
 local ffi = require("ffi")
-local core = require("meissa.array.core")
+local c_api = require("meissa.array.c_api")
 local element = require("meissa.array.element")
 local errors = require("meissa.base.errors")
 local make = require("meissa.array.make")
@@ -26,7 +26,7 @@ return function(path, opts)
   local number = make.type_number("docword", opts.type)
   make.collect_if_much(0) -- how much it takes shows only at the end
   local options = ffi.new("ms_docword", vocabulary, number)
-  local counts = element.wrap(reading.run(core.lib.ms_reader_docword, {
+  local counts = element.wrap(reading.run(c_api.lib.ms_reader_docword, {
     files = { path }, options = options, keep = opts,
   }))
   local vocab = nil

@@ -5,7 +5,7 @@
 
 local ffi = require("ffi")
 local array = require("meissa.array")
-local core = require("meissa.array.core")
+local c_api = require("meissa.array.c_api")
 local make = require("meissa.array.make")
 local errors = require("meissa.base.errors")
 local reading = require("meissa.read.reading")
@@ -64,7 +64,7 @@ function M.triples(path, opts)
   if opts.like then options.like = array.checked(opts.like) end
   make.collect_if_much(0) -- how much it takes shows only at the end
   local files = source.files("triples", path)
-  return array.wrap(reading.run(core.lib.ms_reader_triples, {
+  return array.wrap(reading.run(c_api.lib.ms_reader_triples, {
     files = files, options = options, keep = opts,
   }))
 end

@@ -5,7 +5,7 @@
 
 local ffi = require("ffi")
 local array = require("meissa.array")
-local core = require("meissa.array.core")
+local c_api = require("meissa.array.c_api")
 local element = require("meissa.array.element")
 local errors = require("meissa.base.errors")
 local make = require("meissa.array.make")
@@ -49,9 +49,9 @@ return function(path, opts)
   make.collect_if_much(0) -- how much it takes shows only at the end
   local labels = ffi.new("ms_array *[1]")
   local files = source.files("libsvm", path)
-  local X = element.wrap(reading.run(core.lib.ms_reader_libsvm, {
+  local X = element.wrap(reading.run(c_api.lib.ms_reader_libsvm, {
     files = files, options = options, also = labels,
-    drop = function() core.lib.ms_array_release(labels[0]) end,
+    drop = function() c_api.lib.ms_array_release(labels[0]) end,
   }))
   return X, element.wrap(labels[0])
 end

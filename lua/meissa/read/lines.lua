@@ -5,7 +5,7 @@
 
 local ffi = require("ffi")
 local capture = require("meissa.capture")
-local core = require("meissa.array.core")
+local c_api = require("meissa.array.c_api")
 local errors = require("meissa.base.errors")
 local gather = require("meissa.array.gather")
 local make = require("meissa.array.make")
@@ -15,7 +15,7 @@ local source = require("meissa.read.source")
 local spread = require("meissa.base.spread")
 local thrown = require("meissa.base.thrown")
 
-local lib = core.lib
+local lib = c_api.lib
 local M = {}
 
 -- Bytes of a stretch: few enough that workers share a file, enough that handing one out is nothing.
@@ -25,7 +25,7 @@ M.STRETCH = 2 ^ 20
 local function cut(files)
   local stretches = {}
   for _, path in ipairs(files) do
-    local cuts = ffi.gc(core.call(lib.ms_cuts_make, path, M.STRETCH), lib.ms_cuts_free)
+    local cuts = ffi.gc(c_api.call(lib.ms_cuts_make, path, M.STRETCH), lib.ms_cuts_free)
     for k = 0, tonumber(cuts.count) - 1 do
       stretches[#stretches + 1] = { path = path, first = tonumber(cuts.offset[k]),
         last = tonumber(cuts.offset[k + 1]), line = tonumber(cuts.line[k]) }
@@ -36,7 +36,7 @@ end
 
 -- Raises what is wrong with a line's call; if the file is a damaged gzip file, that instead.
 local function raise_at(path, number, text, value)
-  core.call(lib.ms_source_check, path)
+  c_api.call(lib.ms_source_check, path)
   error(errors.new { code = "BDY", message = "lines: " .. text, value = value, file = path,
     line = number }, 0)
 end
@@ -46,8 +46,8 @@ local function walk(state, stretch, path, fn, bunch)
   local line, length, number = ffi.new("const char *[1]"), ffi.new("size_t[1]"),
     ffi.new("int64_t[1]")
   while true do
-    local got = lib.ms_stretch_next(stretch, line, length, number, core.err)
-    if got < 0 then core.raise_pending() end
+    local got = lib.ms_line_range_next(stretch, line, length, number, c_api.err)
+    if got < 0 then c_api.raise_pending() end
     if got == 0 then return end
     state.number = tonumber(number[0])
     bunch:take(state.number, fn(ffi.string(line[0], length[0]), path, state.number))
@@ -63,8 +63,8 @@ function M.run(task, fn, about)
   local bunch = gather.bunch(function(number, format, ...)
     raise_at(path, number, string.format(format, ...))
   end, about.rank, about.flatten)
-  local stretch = ffi.gc(core.call(lib.ms_stretch_open, path, task.first, task.last, task.line),
-    lib.ms_stretch_close)
+  local stretch = ffi.gc(c_api.call(lib.ms_line_range_open, path, task.first, task.last, task.line),
+    lib.ms_line_range_close)
   local ok, err = pcall(walk, state, stretch, path, fn, bunch)
   if ok then return bunch:pack() end
   if errors.is(err) and err.file == path then error(err, 0) end

@@ -5,7 +5,7 @@
 -- make or release arrays: it collects no garbage meanwhile.
 -- @module meissa.read.reading
 
-local array_core = require("meissa.array.core")
+local array_core = require("meissa.array.c_api")
 local core = require("meissa.base.ffi")
 local errors = require("meissa.base.errors")
 local interrupt = require("meissa.base.interrupt")

@@ -4,10 +4,10 @@
 -- @module meissa.read.source
 
 local ffi = require("ffi")
-local core = require("meissa.array.core")
+local c_api = require("meissa.array.c_api")
 local errors = require("meissa.base.errors")
 
-local lib = core.lib
+local lib = c_api.lib
 local M = {}
 
 --- Checks the path of one file and returns it.
@@ -28,13 +28,13 @@ function M.files(where, what)
   if #what == 0 then errors.raise("OPT", "%s: the list of files is empty", where) end
   local files = {}
   for _, each in ipairs(what) do
-    local found = ffi.gc(core.call(lib.ms_paths_find, each), lib.ms_paths_free)
+    local found = ffi.gc(c_api.call(lib.ms_paths_find, each), lib.ms_paths_free)
     for k = 0, tonumber(found.count) - 1 do files[#files + 1] = ffi.string(found.paths[k]) end
   end
   return files
 end
 
---- A record for the core. `keep` must be held as long as it is used.
+--- A record for the c_api. `keep` must be held as long as it is used.
 -- @tab files list of paths
 -- @tab[opt] options `comment`, `skip`, checked
 function M.record(files, options)

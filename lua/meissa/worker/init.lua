@@ -2,7 +2,7 @@
 --
 -- Worker: the main loop of a worker process.
 --
--- A job names a kernel; `prepare(kernel, run, items)` makes of it a function that runs one block
+-- A job names a kernel; `prepare(kernel, run, operands)` makes of it a function that runs one block
 -- and returns the bytes of its result. Whatever goes wrong in either reaches the driver as a
 -- failure of the job, encoded by `thrown.encode`; the worker lives on.
 -- @module meissa.worker
@@ -17,9 +17,9 @@ local trace = require "meissa.base.trace"
 
 local M = {}
 
---- What makes block functions: prepare(kernel_bytes, run_bytes, items, ranges) returns
+--- What makes block functions: prepare(kernel_bytes, run_bytes, operands, ranges) returns
 -- block(number, range, ...), which returns the block's result as a string or nil, or raises, or
--- returns nil and an error; further results are those of `execution.prepare`. `items` is a list of
+-- returns nil and an error; further results are those of `execution.prepare`. `operands` is a list of
 -- {pointer = lightuserdata, element = bytes, size = elements, dims = {}, strides = {}}, strides in
 -- elements; `ranges` says how many there are along each cut dimension. When nil,
 -- `require("meissa.kernel.execution").prepare(kernel_bytes, job)` is used.
@@ -66,7 +66,7 @@ end
 
 -- What runs a job's blocks: as run_blocks takes it, and order_of(err), see execution.lua.
 local function prepare(job, static)
-  if M.prepare then return M.prepare(static, job.run, job:items(), job.ranges) end
+  if M.prepare then return M.prepare(static, job.run, job:operands(), job.ranges) end
   return require("meissa.kernel.execution").prepare(static, job)
 end
 

@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Serving: see inspector.h. The candidates, and what becomes of them. */
+#include "depend/inspector.h"
+
+#include <string.h>
+
+#include "depend/inspector_state.h"
+
+void ms_inspector_drop(ms_inspector *serve, ms_taint which, const char *why) {
+  for (uint32_t k = 0; k < serve->count; k++) {
+    ms_taint bit = (ms_taint)1 << k;
+    if ((which & serve->served & bit) == 0) continue;
+    serve->why[k] = why;
+    serve->served &= ~bit;
+  }
+}
+
+/* Whether the array is read at a subscript that is not known, and follows no cut. */
+static bool is_candidate(const ms_walk *walk, const ms_array_plan *plan) {
+  const ms_binding *binding = &walk->bindings[plan->binding];
+  bool fitting = plan->read && !plan->written && !binding->sparse && binding->buffers == 0 &&
+                 !binding->scratch && binding->dim_count > 0 && binding->dim_count <= MS_MAX_DIMS;
+  if (!fitting || plan->placement != MS_PLACE_BROADCAST) return false;
+  for (uint32_t a = 0; a < walk->accesses.count; a++) {
+    const ms_access *access = walk->accesses.item[a];
+    if (access->group != walk->groups.of[plan->binding]) continue;
+    if (walk->bindings[access->binding].array != binding->array) continue;
+    for (uint32_t s = 0; s < access->subscript_count; s++) {
+      if (!access->subscript[s].known) return true;
+    }
+  }
+  return false;
+}
+
+/* Whether a function or table, or one that these lead to, gives access to the array. */
+static bool is_reached(const ms_walk *walk, uint32_t binding) {
+  for (uint32_t b = 0; b < walk->binding_count; b++) {
+    const ms_binding *other = &walk->bindings[b];
+    for (uint32_t k = 0; k < other->reached_count; k++) {
+      uint32_t reached = other->reached[k];
+      bool array = reached < walk->binding_count && walk->groups.of[reached] != MS_NO_GROUP;
+      if (array && walk->bindings[reached].array == walk->bindings[binding].array) return true;
+    }
+  }
+  return false;
+}
+
+/* The array is what the loop's own entries come from. */
+static bool is_source(const ms_walk *walk, uint32_t binding) {
+  int32_t source = walk->space->source;
+  if (source < 0 || (uint32_t)source >= walk->binding_count) return false;
+  return walk->bindings[source].array == walk->bindings[binding].array;
+}
+
+static void add_candidate(ms_inspector *serve, uint32_t binding) {
+  uint32_t k = serve->count++;
+  serve->binding[k] = binding;
+  serve->served |= (ms_taint)1 << k;
+  if (is_reached(serve->walk, binding))
+    ms_inspector_drop(serve, (ms_taint)1 << k, "a captured function or table leads to it");
+  if (is_source(serve->walk, binding))
+    ms_inspector_drop(serve, (ms_taint)1 << k, "the loop runs over it");
+}
+
+static void place(const ms_inspector *serve, ms_array_plan *arrays, uint32_t count) {
+  for (uint32_t a = 0; a < count; a++) {
+    for (uint32_t k = 0; k < serve->count; k++) {
+      if (serve->binding[k] != arrays[a].binding) continue;
+      bool served = (serve->served >> k & 1) != 0;
+      if (served) arrays[a].placement = MS_PLACE_SERVED;
+      if (!served) arrays[a].whole = serve->why[k];
+    }
+  }
+}
+
+int ms_inspector_find(ms_walk *walk, ms_array_plan *arrays, uint32_t count, const char **text) {
+  ms_text written = {0};
+  ms_inspector serve = {.walk = walk, .text = &written};
+  uint32_t symbols = walk->loop->tree->symbols + 1;
+  *text = NULL;
+  for (uint32_t a = 0; a < count && serve.count < MS_INSPECTOR_MOST; a++) {
+    if (is_candidate(walk, &arrays[a])) add_candidate(&serve, arrays[a].binding);
+  }
+  if (serve.count == 0) return 0;
+  serve.taint = ms_arena_take(walk->arena, symbols, sizeof *serve.taint);
+  serve.needed = ms_arena_take(walk->arena, symbols, sizeof *serve.needed);
+  if (serve.taint == NULL || serve.needed == NULL) return -1;
+  ms_inspector_settle(&serve);
+  int failed = 0;
+  if (serve.served != 0) {
+    const char *slice = ms_inspector_write(&serve);
+    if (slice != NULL) *text = ms_arena_copy(walk->arena, slice, strlen(slice));
+    failed = *text == NULL ? -1 : 0;
+  }
+  if (failed == 0) place(&serve, arrays, count);
+  ms_text_free(&written);
+  return failed;
+}

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Serving: which arrays a block can be sent exactly those elements of that it will read, and the
+ * text that finds out which these are.
+ *
+ * An array that a loop only reads, at subscripts that depend on data (w[idx[i]]), is served when
+ * the subscripts can be computed without its own elements: then the body is sliced backwards from
+ * them (Weiser, 1981), and each read of the array becomes a mark in an array of the same extents.
+ * The slice may mark too much (both branches of an `if` that depends on what is served), never too
+ * little. Executed instead of the body it is the bulk prefetch of Orion (Wei et al., EuroSys 2019).
+ *
+ * Subscripts must not depend on what the loop writes, on random numbers, or on calls of which not
+ * everything is known. Where they depend on elements of another such array, that one is not served
+ * but sent whole. All memory comes from the walk's arena; one thread. */
+#ifndef MS_DEPEND_INSPECTOR_H
+#define MS_DEPEND_INSPECTOR_H
+
+#include "depend/plan.h"
+#include "depend/walk.h"
+
+/* Most arrays of a loop that are served. */
+#define MS_INSPECTOR_MOST 60u
+
+/* Finds the served arrays among the plan's `arrays`, sets their placement, and says of others that
+ * are read at unknown subscripts why they are sent whole (`whole`). `*text` is a loop over the same
+ * variables, without a space, whose body stores into MS_INSPECTOR_MARKS followed by the number of
+ * the served array, in the order of `arrays` from 1; NULL when nothing is served. To be called when
+ * the walk is over. -1: out of memory. */
+int ms_inspector_find(ms_walk *walk, ms_array_plan *arrays, uint32_t count, const char **text);
+
+#define MS_INSPECTOR_MARKS "meissa_marks_"
+
+#endif

@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Walk, touches: recording accesses and findings. See walk.h. */
+#include <string.h>
+
+#include "depend/buffered.h"
+#include "depend/mapping.h"
+#include "depend/piece.h"
+
+static uint64_t bit_of(uint32_t group) {
+  return (uint64_t)1 << (group < 63 ? group : 63);
+}
+
+uint64_t ms_walk_groups_of(const ms_walk *walk, const ms_abstract_value *value) {
+  if (value->kind == MS_ABSTRACT_VALUE_VIEW) return bit_of(walk->groups.of[value->view->binding]);
+  return value->kind == MS_ABSTRACT_VALUE_OTHER ? value->groups : 0;
+}
+
+static void record(ms_walk *walk, ms_access *access) {
+  const ms_guard *guard = walk->guard;
+  if (walk->bindings[access->binding].scratch) return;
+  access->pending = walk->bindings[access->binding].buffers != 0;
+  for (uint32_t s = 0; s < access->subscript_count; s++) {
+    ms_quadratic number;
+    if (!ms_subscript_number(&access->subscript[s], &number)) access->possible = true;
+  }
+  if (walk->possible > 0 || walk->functions > 0) access->possible = true;
+  for (uint32_t c = 0; c < guard->count && !walk->failed; c++) {
+    walk->failed = ms_accesses_add(&walk->accesses, walk->arena, access, &guard->clause[c],
+                                   walk->scope, walk->scope_count) != 0;
+  }
+}
+
+void ms_walk_record_element(ms_walk *walk, uint32_t binding, const ms_subscript *subscript,
+                            uint32_t count, bool write, const ms_node *node) {
+  ms_access access = {.binding = binding, .write = write, .subscript_count = count, .given = count};
+  access.node = ms_walk_place(walk, node);
+  access.group = walk->groups.of[binding];
+  memcpy(access.subscript, subscript, count * sizeof *subscript);
+  uint32_t scope = walk->scope_count;
+  ms_mapping_apply(walk, &access);
+  record(walk, &access);
+  walk->scope_count = scope;
+}
+
+void ms_walk_record_view(ms_walk *walk, const ms_abstract_view *view, bool write,
+                         const ms_node *node) {
+  ms_subscript subscript[MS_MAX_DIMS] = {0};
+  uint32_t scope = walk->scope_count;
+  ms_view_elements(walk, view, subscript);
+  ms_walk_record_element(walk, view->binding, subscript, view->subscript_count, write, node);
+  walk->scope_count = scope;
+  const ms_binding *binding = &walk->bindings[view->binding];
+  if (ms_guard_is_never(walk->guard)) return;
+  if (binding->buffers != 0 && !binding->marks) ms_buffered_note(walk, view, write, node);
+}
+
+void ms_walk_record_groups(ms_walk *walk, uint64_t groups, bool write, const ms_node *node) {
+  for (uint32_t g = 0; g < walk->groups.count; g++) {
+    if ((groups & bit_of(g)) == 0) continue;
+    if (walk->sliced[walk->groups.binding[g]]) continue; /* only its own name leads there */
+    if (write && walk->bindings[walk->groups.binding[g]].frozen) continue;
+    ms_access access = {.binding = walk->groups.binding[g], .group = g, .write = write};
+    access.node = ms_walk_place(walk, node);
+    access.possible = true;
+    record(walk, &access);
+  }
+}
+
+static void touch_pieces(ms_walk *walk, const ms_pieces *all, bool write, const ms_node *node) {
+  for (uint32_t p = 0; p < all->count; p++) {
+    ms_outside_piece outside = ms_piece_enter(walk, all, p);
+    ms_walk_record(walk, &all->piece[p].value, write, node);
+    ms_piece_leave(walk, &outside);
+  }
+}
+
+void ms_walk_record(ms_walk *walk, const ms_abstract_value *value, bool write,
+                    const ms_node *node) {
+  if (value->pieces != NULL) {
+    touch_pieces(walk, value->pieces, write, node);
+    return;
+  }
+  if (value->kind == MS_ABSTRACT_VALUE_VIEW) {
+    ms_walk_record_view(walk, value->view, write, node);
+  } else if (value->kind == MS_ABSTRACT_VALUE_OTHER) {
+    ms_walk_record_groups(walk, value->groups, write, node);
+  }
+}
+
+void ms_walk_find(ms_walk *walk, ms_reason_kind kind, bool proven, const ms_node *node,
+                  const char *fix, const char *message) {
+  if (ms_guard_is_never(walk->guard)) return;
+  node = ms_walk_place(walk, node);
+  for (uint32_t f = 0; f < walk->finding_count; f++) {
+    if (walk->findings[f].kind == kind && walk->findings[f].node == node) return;
+  }
+  if (walk->finding_count == walk->finding_capacity) {
+    uint32_t capacity = walk->finding_capacity == 0 ? 8 : walk->finding_capacity * 2;
+    ms_finding *grown = ms_arena_take(walk->arena, capacity, sizeof *grown);
+    if (grown == NULL) {
+      walk->failed = true;
+      return;
+    }
+    if (walk->finding_count > 0) memcpy(grown, walk->findings, walk->finding_count * sizeof *grown);
+    walk->findings = grown;
+    walk->finding_capacity = capacity;
+  }
+  bool sure =
+      proven && walk->possible == 0 && walk->functions == 0 && ms_guard_is_always(walk->guard);
+  walk->findings[walk->finding_count++] = (ms_finding){kind, sure, node, message, fix};
+}
+
+static bool share_storage(const ms_walk *walk, uint32_t a, uint32_t b) {
+  const ms_binding *one = &walk->bindings[a], *other = &walk->bindings[b];
+  if (walk->sliced[a] || walk->sliced[b]) return false;
+  return one->storage == other->storage || one->array == other->array;
+}
+
+int ms_walk_make_groups(ms_walk *walk) {
+  ms_groups *groups = &walk->groups;
+  uint32_t count = walk->binding_count;
+  groups->of = ms_arena_take(walk->arena, count + 1, sizeof *groups->of);
+  groups->binding = ms_arena_take(walk->arena, count + 1, sizeof *groups->binding);
+  groups->overlap = ms_arena_take(walk->arena, count + 1, sizeof *groups->overlap);
+  if (groups->of == NULL || groups->binding == NULL || groups->overlap == NULL) return -1;
+  for (uint32_t b = 0; b < count; b++) {
+    const ms_binding *binding = &walk->bindings[b];
+    groups->of[b] = MS_NO_GROUP;
+    if (binding->kind != MS_BIND_ARRAY && !walk->sliced[b]) continue;
+    uint32_t g = 0;
+    while (g < groups->count && !share_storage(walk, groups->binding[g], b)) g++;
+    if (g == groups->count) groups->binding[groups->count++] = b;
+    if (walk->bindings[groups->binding[g]].array != binding->array) groups->overlap[g] = true;
+    groups->of[b] = g;
+  }
+  return 0;
+}

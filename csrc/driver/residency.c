@@ -1,0 +1,168 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Cached operands: what workers keep of arrays that jobs only read, where memory is not shared.
+ * What a worker has in the right version is not sent again. */
+#include <stdlib.h>
+
+#include "driver/session_state.h"
+
+#define PATIENCE   256 /* jobs for which an unused cached operand is kept */
+#define HASTE      8   /* the same when there are many bytes of them */
+#define IDLE_BYTES ((uint64_t)16 << 20)
+
+/* The record of a cached operand for a worker, made when there is none; NULL when memory is out. */
+static ms_residency *cached_entry(ms_worker_handle *member, uint64_t id) {
+  for (uint32_t i = 0; i < member->cached_count; i++) {
+    if (member->cached[i].id == id) return &member->cached[i];
+  }
+  size_t count = (size_t)member->cached_count + 1;
+  ms_residency *grown = realloc(member->cached, count * sizeof *grown);
+  if (grown == NULL) return NULL;
+  member->cached = grown;
+  grown[member->cached_count] = (ms_residency){.id = id};
+  return &grown[member->cached_count++];
+}
+
+/* Rows of a cached operand that this worker's blocks need. */
+static void needed_rows(const ms_session *session, const ms_worker_handle *member,
+                        const ms_job_operand *from, int64_t *lo, int64_t *hi) {
+  const ms_schedule *schedule = session->schedule;
+  *lo = 0;
+  *hi = from->operand.dims[0];
+  if (from->offsets == NULL) return;
+  *lo = from->operand.dims[0];
+  *hi = 0;
+  uint32_t block = MS_NO_BLOCK;
+  while ((block = ms_schedule_next(schedule, member->number, block)) != MS_NO_BLOCK) {
+    if (from->offsets[block] < *lo) *lo = from->offsets[block];
+    if (from->offsets[block + 1] > *hi) *hi = from->offsets[block + 1];
+  }
+}
+
+static bool is_current(const ms_residency *entry, const ms_operand *operand) {
+  return entry->version == operand->version && entry->size == ms_operand_bytes(operand);
+}
+
+int ms_residency_load(ms_session *session, ms_worker_handle *member, ms_run *run, uint32_t number,
+                      ms_error *err) {
+  const ms_operand *operand = &run->operands[number];
+  int64_t lo, hi;
+  const ms_job_operand *from = &run->job->operands[number];
+  needed_rows(session, member, from, &lo, &hi);
+  if (lo >= hi) return 0;
+  ms_residency *entry = cached_entry(member, operand->id);
+  if (entry == NULL) return ms_error_set(err, MS_WRK, "out of memory");
+  entry->used = session->jobs;
+  if (is_current(entry, operand) && entry->list == 0 && entry->lo <= lo && hi <= entry->hi)
+    return 0;
+  *entry = (ms_residency){.id = operand->id,
+                          .version = operand->version,
+                          .size = ms_operand_bytes(operand),
+                          .segment = from->segment == NULL ? 0 : from->segment->id,
+                          .used = session->jobs,
+                          .lo = lo,
+                          .hi = hi};
+  return ms_worker_handle_post(member, ms_transfer_make(operand, number, 0, lo, hi), err);
+}
+
+/* The list of what the member's blocks need, made when there is none; NULL when memory is out. */
+static ms_index_list *wanted_of(const ms_session *session, ms_worker_handle *member,
+                                const ms_needs *needs) {
+  for (uint32_t i = 0; i < member->wanted_count; i++) {
+    if (ms_index_list_is(member->wanted[i], needs->id, session->schedule)) return member->wanted[i];
+  }
+  size_t count = (size_t)member->wanted_count + 1;
+  ms_index_list **grown = realloc(member->wanted, count * sizeof *grown);
+  if (grown == NULL) return NULL;
+  member->wanted = grown;
+  ms_index_list *wanted = ms_index_list_new(needs, session->schedule, member->number);
+  if (wanted != NULL) grown[member->wanted_count++] = wanted;
+  return wanted;
+}
+
+int ms_residency_serve(ms_session *session, ms_worker_handle *member, ms_run *run, uint32_t number,
+                       ms_error *err) {
+  const ms_operand *operand = &run->operands[number];
+  const ms_job_operand *from = &run->job->operands[number];
+  ms_index_list *wanted = from->needs == NULL ? NULL : wanted_of(session, member, from->needs);
+  if (from->needs == NULL) return ms_residency_load(session, member, run, number, err);
+  ms_residency *entry = cached_entry(member, operand->id);
+  if (wanted == NULL || entry == NULL) return ms_error_set(err, MS_WRK, "out of memory");
+  entry->used = wanted->used = session->jobs;
+  bool current = is_current(entry, operand);
+  if (wanted->elements == 0 || (current && entry->list == wanted->copy)) return 0;
+  uint64_t values = (uint64_t)wanted->elements * operand->element,
+           whole = ms_operand_bytes(operand);
+  /* The list itself counts the first time; if there is a second, there will be more. */
+  uint64_t runs = wanted->uses++ > 0 ? 0 : (uint64_t)wanted->run_count * sizeof *wanted->runs;
+  if ((current && entry->list == 0 && entry->hi > entry->lo) || values + runs >= whole) {
+    return ms_residency_load(session, member, run, number, err);
+  }
+  *entry = (ms_residency){.id = operand->id,
+                          .version = operand->version,
+                          .size = whole,
+                          .used = session->jobs,
+                          .list = wanted->copy};
+  if (!wanted->sent && ms_worker_handle_post(member, ms_transfer_list(number, wanted), err) != 0)
+    return -1;
+  wanted->sent = true;
+  return ms_worker_handle_post(member, ms_transfer_values(operand, number, wanted, 0), err);
+}
+
+/* The least position beyond `after` from which on a further part of the first `posted` parcels is
+ * needed; UINT32_MAX when there is none. */
+static uint32_t next_position(const ms_worker_handle *member, uint32_t posted, uint32_t after) {
+  uint32_t next = UINT32_MAX;
+  for (uint32_t p = 0; p < posted; p++) {
+    const ms_transfer *first = &member->parcels[p];
+    if (first->kind != MS_TRANSFER_VALUES) continue;
+    for (uint32_t k = 1; k < first->wanted->part_count; k++) {
+      uint32_t position = first->wanted->part[k].position;
+      if (position > after && position < next) next = position;
+    }
+  }
+  return next;
+}
+
+int ms_residency_serve_rest(ms_worker_handle *member, const ms_run *run, ms_error *err) {
+  uint32_t posted = member->parcel_count, at = next_position(member, posted, 0);
+  for (; at != UINT32_MAX; at = next_position(member, posted, at)) {
+    for (uint32_t p = 0; p < posted; p++) {
+      ms_transfer first = member->parcels[p]; /* the list may move */
+      if (first.kind != MS_TRANSFER_VALUES) continue;
+      for (uint32_t k = 1; k < first.wanted->part_count; k++) {
+        if (first.wanted->part[k].position != at) continue;
+        ms_transfer rest =
+            ms_transfer_values(&run->operands[first.operand], first.operand, first.wanted, k);
+        if (ms_worker_handle_post(member, rest, err) != 0) return -1;
+      }
+    }
+  }
+  return 0;
+}
+
+void ms_residency_trim(ms_worker_handle *member, uint64_t now) {
+  uint64_t idle = 0;
+  for (uint32_t i = 0; i < member->cached_count; i++) {
+    if (member->cached[i].used + 1 < now) idle += member->cached[i].size;
+  }
+  for (uint32_t i = 0; i < member->wanted_count; i++) {
+    const ms_index_list *wanted = member->wanted[i];
+    if (wanted->used + 1 < now) idle += (uint64_t)wanted->run_count * sizeof *wanted->runs;
+  }
+  uint64_t patience = idle > IDLE_BYTES ? HASTE : PATIENCE;
+  for (uint32_t i = member->cached_count; i-- > 0;) {
+    if (now - member->cached[i].used > patience) ms_worker_handle_forget(member, i);
+  }
+  for (uint32_t i = member->wanted_count; i-- > 0;) {
+    if (now - member->wanted[i]->used > patience) ms_worker_handle_unlist(member, i);
+  }
+}
+
+void ms_residency_disown(ms_worker_handle *member, uint64_t id) {
+  for (uint32_t i = 0; i < member->cached_count; i++) {
+    if (member->cached[i].id != id) continue;
+    member->cached[i] = member->cached[--member->cached_count];
+    return;
+  }
+}

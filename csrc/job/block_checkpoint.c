@@ -1,0 +1,186 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Redo: see block_checkpoint.h. A slot is the head, a flag for each part, and the images. */
+#include "job/block_checkpoint.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define LINE ((size_t)64)
+
+enum { IN_SLOT, IN_LOG }; /* flags: where the image of a part is */
+
+static size_t aligned(size_t size) {
+  return (size + LINE - 1) / LINE * LINE;
+}
+
+/* Most rows that one range of an axis brings. */
+static int64_t most_rows(const ms_undo *undo, const ms_operand *operand, uint32_t which) {
+  uint32_t axis = operand->writes.follow[which].axis;
+  int64_t most = 0, lo, hi;
+  for (uint32_t range = 0; range < undo->grid->ranges[axis]; range++) {
+    ms_writes_rows(operand, &undo->bounds, which, range, &lo, &hi);
+    if (hi - lo > most) most = hi - lo;
+  }
+  return most;
+}
+
+/* Says how a part is kept; false when no block can be undone alone. */
+static bool divide_part(const ms_undo *undo, const ms_undo_part *from,
+                        ms_block_checkpoint_part *part) {
+  const ms_operand *operand = &undo->operands[from->operand];
+  const ms_writes *writes = &operand->writes;
+  if (writes->blind) return true;
+  ms_strided box = from->box;
+  bool alone = false;
+  for (uint32_t k = 0; k < writes->follows; k++) {
+    const ms_follow *follow = &writes->follow[k];
+    if (undo->bounds.start[follow->axis] == NULL) continue;
+    bool chains = ms_grid_chains(undo->grid, follow->axis);
+    if (k == 0) part->logs = chains && from->piece == 0;
+    alone = alone || chains;
+    box = ms_strided_rows(&box, follow->dim, 0, most_rows(undo, operand, k));
+  }
+  part->most = (size_t)ms_strided_count(&box) * operand->element; /* no more than the whole part */
+  return alone;
+}
+
+int ms_block_checkpoint_divide(ms_block_checkpoint *redo, ms_undo *undo, uint32_t workers,
+                               ms_error *err) {
+  *redo = (ms_block_checkpoint){.undo = undo, .workers = workers, .possible = true};
+  redo->parts = calloc((size_t)undo->part_count + 1, sizeof *redo->parts);
+  if (redo->parts == NULL) return ms_error_set(err, MS_WRK, "out of memory");
+  size_t head = redo->slot_size = aligned(sizeof(ms_block_checkpoint_slot) + undo->part_count);
+  for (uint32_t p = 0; p < undo->part_count && redo->possible; p++) {
+    ms_block_checkpoint_part *part = &redo->parts[p];
+    redo->possible = divide_part(undo, &undo->parts[p], part);
+    part->place = redo->slot_size;
+    redo->slot_size += aligned(part->most);
+  }
+  if (!redo->possible) redo->slot_size = head;
+  redo->size = redo->slot_size * workers;
+  return 0;
+}
+
+void ms_block_checkpoint_attach(ms_block_checkpoint *redo, void *memory, char *shelves) {
+  redo->memory = memory;
+  redo->shelves = shelves;
+}
+
+ms_block_checkpoint_slot *ms_block_checkpoint_at(const ms_block_checkpoint *redo, uint32_t worker) {
+  return (ms_block_checkpoint_slot *)(void *)(redo->memory + worker * redo->slot_size);
+}
+
+static unsigned char *flags(const ms_block_checkpoint *redo, uint32_t worker) {
+  return redo->memory + worker * redo->slot_size + sizeof(ms_block_checkpoint_slot);
+}
+
+void ms_block_checkpoint_inherit(const ms_block_checkpoint *redo, uint32_t worker) {
+  ms_block_checkpoint_slot *slot = ms_block_checkpoint_at(redo, worker);
+  atomic_store(&slot->kept, 0);
+  atomic_store(&slot->sent, 0);
+  atomic_store(&slot->end, 0);
+}
+
+void ms_block_checkpoint_clear(const ms_block_checkpoint *redo, uint32_t worker) {
+  ms_block_checkpoint_slot *slot = ms_block_checkpoint_at(redo, worker);
+  ms_block_checkpoint_inherit(redo, worker);
+  atomic_store(&slot->finished, 0);
+  atomic_store(&slot->busy, 0);
+  atomic_store(&slot->waited, 0);
+}
+
+/* ------------------------------------------------------------------------------- images */
+
+static bool in_log(const ms_block_checkpoint *redo, uint32_t p) {
+  return redo->parts[p].logs && redo->undo->parts[p].fresh;
+}
+
+size_t ms_block_checkpoint_bytes(const ms_block_checkpoint *redo) {
+  size_t bytes = 0;
+  for (uint32_t p = 0; p < redo->undo->part_count; p++) {
+    if (!in_log(redo, p)) bytes += redo->parts[p].most;
+  }
+  return bytes;
+}
+
+void ms_block_checkpoint_keep(const ms_block_checkpoint *redo, uint32_t worker, uint32_t block) {
+  unsigned char *start = redo->memory + worker * redo->slot_size, *flag = flags(redo, worker);
+  ms_block_checkpoint_slot *slot = ms_block_checkpoint_at(redo, worker);
+  atomic_store_explicit(&slot->kept, 0, memory_order_relaxed);
+  for (uint32_t p = 0; p < redo->undo->part_count; p++) {
+    const ms_block_checkpoint_part *part = &redo->parts[p];
+    flag[p] = in_log(redo, p) ? IN_LOG : IN_SLOT;
+    if (part->most == 0 || flag[p] == IN_LOG) continue;
+    ms_strided box = ms_undo_strided(redo->undo, &redo->undo->parts[p], block);
+    ms_strided_gather(&box, 0, ms_strided_count(&box), start + part->place);
+  }
+  atomic_store_explicit(&slot->kept, (uint64_t)block + 1, memory_order_release);
+}
+
+bool ms_block_checkpoint_undo(const ms_block_checkpoint *redo, uint32_t worker, uint32_t block) {
+  const ms_block_checkpoint_slot *slot = ms_block_checkpoint_at(redo, worker);
+  if (!redo->possible || atomic_load(&slot->kept) != (uint64_t)block + 1) return false;
+  const unsigned char *start = redo->memory + worker * redo->slot_size;
+  const unsigned char *flag = flags(redo, worker);
+  for (uint32_t p = 0; p < redo->undo->part_count; p++) {
+    const ms_block_checkpoint_part *part = &redo->parts[p];
+    if (part->most == 0) continue;
+    if (part->logs && flag[p] == IN_LOG) {
+      ms_undo_restore_range(redo->undo, &redo->undo->parts[p], block);
+      continue;
+    }
+    ms_strided box = ms_undo_strided(redo->undo, &redo->undo->parts[p], block);
+    ms_strided_scatter(&box, 0, ms_strided_count(&box), start + part->place);
+  }
+  return true;
+}
+
+/* ------------------------------------------------------------------------------- reports */
+
+void ms_block_checkpoint_finish(const ms_block_checkpoint *redo, uint32_t worker, uint64_t finished,
+                                uint64_t busy, uint64_t waited) {
+  ms_block_checkpoint_slot *slot = ms_block_checkpoint_at(redo, worker);
+  atomic_store_explicit(&slot->busy, busy, memory_order_relaxed);
+  atomic_store_explicit(&slot->waited, waited, memory_order_relaxed);
+  atomic_store_explicit(&slot->finished, finished, memory_order_release);
+}
+
+static char *shelf(const ms_block_checkpoint *redo, uint32_t worker) {
+  return redo->shelves + worker * MS_SHELF_SIZE;
+}
+
+bool ms_block_checkpoint_note(const ms_block_checkpoint *redo, uint32_t worker, const char *bytes,
+                              size_t size) {
+  ms_block_checkpoint_slot *slot = ms_block_checkpoint_at(redo, worker);
+  uint64_t end = atomic_load_explicit(&slot->end, memory_order_relaxed);
+  size_t used = (size_t)(end - atomic_load_explicit(&slot->sent, memory_order_relaxed));
+  if (used > MS_SHELF_SIZE || size > MS_SHELF_SIZE - used) return false;
+  memcpy(shelf(redo, worker) + used, bytes, size);
+  atomic_store_explicit(&slot->end, end + size, memory_order_release);
+  return true;
+}
+
+void ms_block_checkpoint_sent(const ms_block_checkpoint *redo, uint32_t worker, size_t size) {
+  ms_block_checkpoint_slot *slot = ms_block_checkpoint_at(redo, worker);
+  uint64_t all = atomic_load_explicit(&slot->sent, memory_order_relaxed) + size;
+  atomic_store_explicit(&slot->end, all, memory_order_release);  /* the new bytes were just sent, */
+  atomic_store_explicit(&slot->sent, all, memory_order_release); /* so nobody looks for them */
+}
+
+const char *ms_block_checkpoint_rest(const ms_block_checkpoint *redo, uint32_t worker,
+                                     uint64_t finished, size_t got, size_t *size) {
+  ms_block_checkpoint_slot *slot = ms_block_checkpoint_at(redo, worker);
+  uint64_t sent = atomic_load(&slot->sent), end = atomic_load(&slot->end);
+  *size = 0;
+  if (atomic_load(&slot->finished) != finished) return NULL; /* it died before it told of one */
+  if (got >= end) return shelf(redo, worker);
+  if (got < sent || end - sent > MS_SHELF_SIZE) return NULL;
+  *size = (size_t)(end - got);
+  return shelf(redo, worker) + (got - sent);
+}
+
+void ms_block_checkpoint_free(ms_block_checkpoint *redo) {
+  free(redo->parts);
+  *redo = (ms_block_checkpoint){0};
+}

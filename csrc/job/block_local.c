@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Private memory: see block_local.h. */
+#include "job/block_local.h"
+
+#include <string.h>
+
+#include "job/report.h"
+#include "plan/needs.h"
+#include "sync/pending.h"
+
+static void fill(const ms_scratch_space *space) {
+  if (space->size == (int32_t)sizeof(uint32_t)) {
+    uint32_t *elements = space->elements, content;
+    memcpy(&content, &space->content, sizeof content);
+    for (int64_t k = 0; k < space->count; k++) elements[k] = content;
+  } else {
+    uint64_t *elements = space->elements;
+    for (int64_t k = 0; k < space->count; k++) elements[k] = space->content;
+  }
+}
+
+void ms_block_local_begin(const ms_block_local *memory) {
+  for (uint32_t s = 0; s < memory->scratch_count; s++) fill(&memory->scratch[s]);
+}
+
+static void clear(const ms_pending_space *space) {
+  memset(space->elements, 0, (size_t)space->count * sizeof *space->elements);
+}
+
+void ms_block_local_take(const ms_block_local *memory, uint32_t block, ms_text *report) {
+  for (uint32_t b = 0; b < memory->pending_count; b++) {
+    const ms_pending_space *space = &memory->pending[b];
+    char *room = ms_report_open(report, MS_PENDING_ROOM(space->count));
+    if (room == NULL) {
+      clear(space);
+      continue;
+    }
+    size_t size = space->marks ? ms_marks_take(space->elements, space->count, room)
+                               : ms_pending_take(space->elements, space->count, room);
+    if (size > 0) ms_report_close(report, block, MS_REPORT_PENDING + b, size);
+  }
+}
+
+void ms_block_local_discard(const ms_block_local *memory) {
+  for (uint32_t b = 0; b < memory->pending_count; b++) clear(&memory->pending[b]);
+}

@@ -1,0 +1,225 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Wanted: see index_list.h. */
+#include "job/index_list.h"
+
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define WORD          64
+#define PART_ELEMENTS 16384 /* less is not worth a part of its own */
+
+static atomic_uint_fast64_t last_copy;
+
+static uint32_t space_ranges(const ms_schedule *schedule) {
+  return schedule->grid.ranges[ms_grid_space(&schedule->grid)];
+}
+
+/* Marks elements first .. first + count. */
+static void mark(uint64_t *bits, int64_t first, int64_t count) {
+  for (int64_t at = first, end = first + count; at < end;) {
+    int64_t from = at % WORD, take = WORD - from < end - at ? WORD - from : end - at;
+    uint64_t ones = take == WORD ? ~UINT64_C(0) : (UINT64_C(1) << take) - 1;
+    bits[at / WORD] |= ones << from;
+    at += take;
+  }
+}
+
+/* Marks what the worker's blocks number first .. end need, in the order in which it runs them;
+ * how many blocks it has. */
+static uint32_t mark_blocks(uint64_t *bits, const ms_needs *needs, const ms_schedule *schedule,
+                            uint32_t worker, uint32_t first, uint32_t end) {
+  uint32_t share = ms_schedule_share(schedule, worker);
+  uint32_t block = ms_schedule_own(schedule, worker, first);
+  for (uint32_t number = first; number < end && number < share; number++) {
+    for (int64_t r = needs->start[block]; r < needs->start[block + 1]; r++) {
+      mark(bits, needs->runs[r].first, needs->runs[r].count);
+    }
+    block = ms_schedule_next(schedule, worker, block);
+  }
+  return share;
+}
+
+/* The first element from `at` on whose bit is `set`, at most `end`. */
+static int64_t seek(const uint64_t *bits, int64_t at, int64_t end, bool set) {
+  while (at < end) {
+    uint64_t word = (set ? bits[at / WORD] : ~bits[at / WORD]) >> at % WORD;
+    if (word != 0) {
+      at += __builtin_ctzll(word);
+      return at < end ? at : end;
+    }
+    at += WORD - at % WORD;
+  }
+  return end;
+}
+
+/* Adds the runs of marked elements to the list; how many elements they have, -1 without memory. */
+static int64_t list_runs(ms_index_list *wanted, const uint64_t *bits, int64_t elements) {
+  int64_t total = 0;
+  for (int64_t at = seek(bits, 0, elements, true); at < elements;) {
+    int64_t end = seek(bits, at, elements, false);
+    if (wanted->run_count == wanted->run_capacity) {
+      int64_t capacity = wanted->run_capacity < 64 ? 64 : wanted->run_capacity * 2;
+      ms_span *grown = realloc(wanted->runs, (size_t)capacity * sizeof *grown);
+      if (grown == NULL) return -1;
+      wanted->runs = grown;
+      wanted->run_capacity = capacity;
+    }
+    wanted->runs[wanted->run_count++] = (ms_span){at, end - at};
+    total += end - at;
+    at = seek(bits, end, elements, true);
+  }
+  return total;
+}
+
+/* Adds what the blocks number first .. end need and is not `seen` yet as a part. */
+static int add_part(ms_index_list *wanted, uint64_t *fresh, uint64_t *seen, const ms_needs *needs,
+                    const ms_schedule *schedule, uint32_t worker, uint32_t first, uint32_t end) {
+  size_t words = (size_t)(needs->elements / WORD) + 1;
+  memset(fresh, 0, words * sizeof *fresh);
+  mark_blocks(fresh, needs, schedule, worker, first, end);
+  for (size_t w = 0; w < words; w++) {
+    fresh[w] &= ~seen[w];
+    seen[w] |= fresh[w];
+  }
+  ms_index_list_part *part = &wanted->part[wanted->part_count];
+  *part = (ms_index_list_part){.position = first, .begin = {.run = wanted->run_count}};
+  part->elements = list_runs(wanted, fresh, needs->elements);
+  if (part->elements < 0) return -1;
+  wanted->elements += part->elements;
+  if (part->elements > 0) wanted->part_count++;
+  return 0;
+}
+
+/* A list is cut only where much has to travel, and then between blocks. */
+static uint32_t parts_of(int64_t elements, uint32_t blocks) {
+  uint32_t parts = elements < PART_ELEMENTS * MS_INDEX_LIST_PARTS
+                       ? (uint32_t)(elements / PART_ELEMENTS) + 1
+                       : MS_INDEX_LIST_PARTS;
+  return parts < blocks ? parts : blocks;
+}
+
+static int fill(ms_index_list *wanted, const ms_needs *needs, const ms_schedule *schedule,
+                uint32_t worker) {
+  size_t words = (size_t)(needs->elements / WORD) + 1;
+  uint64_t *bits = calloc(2 * words, sizeof *bits), *seen = bits + words;
+  if (bits == NULL) return -1;
+  uint32_t blocks = mark_blocks(bits, needs, schedule, worker, 0, UINT32_MAX);
+  int64_t elements = 0;
+  for (size_t w = 0; w < words; w++) elements += __builtin_popcountll(bits[w]);
+  uint32_t parts = parts_of(elements, blocks);
+  int failed = 0;
+  for (uint32_t p = 0; p < parts && failed == 0; p++) {
+    uint32_t first = (uint32_t)((uint64_t)blocks * p / parts);
+    uint32_t end = (uint32_t)((uint64_t)blocks * (p + 1) / parts);
+    failed = add_part(wanted, bits, seen, needs, schedule, worker, first, end);
+  }
+  free(bits);
+  return failed;
+}
+
+ms_index_list *ms_index_list_new(const ms_needs *needs, const ms_schedule *schedule,
+                                 uint32_t worker) {
+  ms_index_list *wanted = calloc(1, sizeof *wanted);
+  if (wanted == NULL) return NULL;
+  wanted->needs = needs->id;
+  wanted->copy = MS_INDEX_LIST_COPIES + atomic_fetch_add(&last_copy, 1);
+  wanted->grid = schedule->grid;
+  wanted->owner = calloc(space_ranges(schedule), sizeof *wanted->owner);
+  if (wanted->owner == NULL || fill(wanted, needs, schedule, worker) != 0) {
+    ms_index_list_free(wanted);
+    return NULL;
+  }
+  memcpy(wanted->owner, schedule->range_owner, space_ranges(schedule) * sizeof *wanted->owner);
+  return wanted;
+}
+
+bool ms_index_list_is(const ms_index_list *wanted, uint64_t needs, const ms_schedule *schedule) {
+  return wanted->needs == needs &&
+         memcmp(&wanted->grid, &schedule->grid, sizeof wanted->grid) == 0 &&
+         memcmp(wanted->owner, schedule->range_owner,
+                space_ranges(schedule) * sizeof *wanted->owner) == 0;
+}
+
+void ms_index_list_free(ms_index_list *wanted) {
+  if (wanted == NULL) return;
+  free(wanted->owner);
+  free(wanted->runs);
+  free(wanted);
+}
+
+/* Moves past `count` elements of a run of `length`. */
+static void move_on(ms_index_list_place *place, int64_t length, int64_t count) {
+  place->offset += count;
+  if (place->offset < length) return;
+  place->run++;
+  place->offset = 0;
+}
+
+/* The elements lie one behind the other: a list needs no walk for each run. */
+static bool is_dense(const ms_strided *box) {
+  int64_t stride = 1;
+  for (uint32_t d = box->dim_count; d-- > 0;) {
+    if (box->strides[d] != stride && box->dims[d] > 1) return false;
+    stride *= box->dims[d];
+  }
+  return true;
+}
+
+/* Copies between a packed sequence and elements of a dense box; single ones by one load. */
+static void copy_dense(unsigned char *to, const unsigned char *from, size_t element,
+                       int64_t count) {
+  if (count == 1 && element == 8) {
+    memcpy(to, from, 8);
+  } else if (count == 1 && element == 4) {
+    memcpy(to, from, 4);
+  } else {
+    memcpy(to, from, (size_t)count * element);
+  }
+}
+
+void ms_index_list_gather(const ms_span *runs, const ms_strided *box, ms_index_list_place *place,
+                          int64_t count, void *out) {
+  unsigned char *to = out;
+  bool dense = is_dense(box);
+  while (count > 0) {
+    const ms_span *run = &runs[place->run];
+    int64_t left = run->count - place->offset, take = left < count ? left : count;
+    int64_t first = run->first + place->offset;
+    if (dense) {
+      copy_dense(to, box->data + (size_t)first * box->element, box->element, take);
+    } else {
+      ms_strided_gather(box, first, take, to);
+    }
+    to += (size_t)take * box->element;
+    count -= take;
+    move_on(place, run->count, take);
+  }
+}
+
+int ms_index_list_scatter(const ms_span *runs, int64_t run_count, const ms_strided *box,
+                          ms_index_list_place place, int64_t count, const void *in) {
+  const unsigned char *from = in;
+  int64_t room = ms_strided_count(box);
+  bool dense = is_dense(box);
+  while (count > 0) {
+    if (place.run < 0 || place.run >= run_count || place.offset < 0) return -1;
+    const ms_span *run = &runs[place.run];
+    if (run->first < 0 || run->count <= 0 || run->first > room || run->count > room - run->first ||
+        place.offset >= run->count) {
+      return -1;
+    }
+    int64_t left = run->count - place.offset, take = left < count ? left : count;
+    int64_t first = run->first + place.offset;
+    if (dense) {
+      copy_dense(box->data + (size_t)first * box->element, from, box->element, take);
+    } else {
+      ms_strided_scatter(box, first, take, from);
+    }
+    from += (size_t)take * box->element;
+    count -= take;
+    move_on(&place, run->count, take);
+  }
+  return 0;
+}

@@ -1,0 +1,181 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Item: see operand.h. */
+#include "job/operand.h"
+
+#include <string.h>
+
+static const char *const names[MS_MOVEMENTS] = {"cached",  "served",    "broadcast", "local",
+                                                "rotated", "scattered", "exchanged"};
+
+const char *ms_movement_name(uint32_t movement) {
+  return movement < MS_MOVEMENTS ? names[movement] : "?";
+}
+
+/* Bytes from the first element to the end of the last one; -1 when that overflows. */
+static int64_t extent(const ms_operand *operand) {
+  int64_t last = 0, step, bytes;
+  for (uint32_t d = 0; d < operand->dim_count; d++) {
+    if (operand->dims[d] == 0) return 0;
+    if (operand->strides[d] < 0 ||
+        __builtin_mul_overflow(operand->dims[d] - 1, operand->strides[d], &step) ||
+        __builtin_add_overflow(last, step, &last)) {
+      return -1;
+    }
+  }
+  if (__builtin_add_overflow(last, 1, &last) ||
+      __builtin_mul_overflow(last, (int64_t)operand->element, &bytes)) {
+    return -1;
+  }
+  return bytes;
+}
+
+/* Whether ranges of axes other than the space axis go from block to block. */
+static bool hands_on(ms_strategy strategy) {
+  return strategy == MS_ROTATE || strategy == MS_WAVEFRONT || strategy == MS_SERIALLY;
+}
+
+/* Whether an operand's writes lies in it, and follows what there is. */
+static bool writes_fit(const ms_operand *operand, const ms_grid *grid) {
+  const ms_writes *writes = &operand->writes;
+  for (uint32_t d = 0; d < operand->dim_count; d++) {
+    if (writes->low[d] < 0 || writes->low[d] > writes->high[d]) return false;
+    if (writes->high[d] > operand->dims[d]) return false;
+  }
+  if (writes->blind > 1 || writes->follows > MS_FOLLOWS) return false;
+  for (uint32_t k = 0; k < writes->follows; k++) {
+    const ms_follow *follow = &writes->follow[k];
+    if (follow->dim >= operand->dim_count || follow->axis >= grid->count) return false;
+  }
+  return true;
+}
+
+/* What is wrong with an operand, NULL when nothing is. */
+static const char *fault(const ms_operand *operand, const ms_grid *grid, bool shared) {
+  if (operand->movement >= MS_MOVEMENTS || operand->written > 1) return "has an unknown movement";
+  if (operand->dim_count == 0 || operand->dim_count > MS_ARRAY_DIMS)
+    return "has no valid dimensions";
+  if (operand->element == 0 || operand->element > 4096) return "has elements of no valid size";
+  ms_strided dense = ms_operand_box(operand, NULL, true);
+  int64_t count = ms_strided_count(&dense), bytes;
+  if (count < 0 || __builtin_mul_overflow(count, (int64_t)operand->element, &bytes) ||
+      bytes > (int64_t)1 << 46) {
+    return "is too large";
+  }
+  bool moves = operand->movement == MS_MOVE_LOCAL || operand->movement == MS_MOVE_ROTATED;
+  if (moves && (operand->array_dim >= operand->dim_count || operand->cut >= grid->count)) {
+    return "moves along a dimension that it does not have";
+  }
+  bool space = operand->cut == ms_grid_space(grid);
+  if ((operand->movement == MS_MOVE_LOCAL && !space) ||
+      (operand->movement == MS_MOVE_ROTATED && (space || !hands_on(grid->strategy)))) {
+    return "moves along the wrong cut";
+  }
+  if (operand->written && operand->movement <= MS_MOVE_BROADCAST)
+    return "is read only, but written";
+  if (operand->written && !writes_fit(operand, grid)) return "is written beyond its bounds";
+  int64_t span = extent(operand);
+  if (span < 0) return "reaches beyond any memory";
+  if (shared && (operand->place > operand->segment_size ||
+                 (uint64_t)span > operand->segment_size - operand->place)) {
+    return "reaches beyond its segment";
+  }
+  return NULL;
+}
+
+int ms_operand_check(const ms_operand *operand, uint32_t number, const ms_grid *grid, bool shared,
+                     ms_error *err) {
+  const char *why = fault(operand, grid, shared);
+  if (why == NULL) return 0;
+  return ms_error_set(err, MS_ARR, "array %u of the loop %s", number + 1, why);
+}
+
+ms_strided ms_operand_box(const ms_operand *operand, void *data, bool dense) {
+  ms_strided box = {.data = data, .element = operand->element, .dim_count = operand->dim_count};
+  int64_t stride = 1;
+  for (uint32_t d = operand->dim_count; d-- > 0;) {
+    box.dims[d] = operand->dims[d];
+    box.strides[d] = dense ? stride : operand->strides[d];
+    if (__builtin_mul_overflow(stride, operand->dims[d], &stride))
+      stride = 0; /* refused by check */
+  }
+  return box;
+}
+
+size_t ms_operand_bytes(const ms_operand *operand) {
+  ms_strided dense = ms_operand_box(operand, NULL, true);
+  return (size_t)ms_strided_count(&dense) * operand->element;
+}
+
+/* Rows scale * index + offset of the indices in range `range` of an axis that begin at `start`, as
+ * 0-based rows, end excluded, of an array with `extent` of them. */
+static void rows_along(const int64_t *start, uint32_t range, int64_t scale, int64_t offset,
+                       int64_t extent_here, int64_t *lo, int64_t *hi) {
+  int64_t first = start[range], end = start[range + 1];
+  *lo = *hi = 0;
+  if (first == end) return; /* an empty range */
+  int64_t ends[2] = {first, end > first ? end - 1 : end + 1};
+  for (int i = 0; i < 2; i++) {
+    if (__builtin_mul_overflow(ends[i], scale, &ends[i]) ||
+        __builtin_add_overflow(ends[i], offset, &ends[i])) {
+      return;
+    }
+  }
+  int64_t low = ends[0] < ends[1] ? ends[0] : ends[1], high = ends[0] < ends[1] ? ends[1] : ends[0];
+  *lo = low < 1 ? 0 : low - 1;
+  *hi = high > extent_here ? extent_here : high;
+  if (*hi < *lo) *lo = *hi = 0;
+}
+
+bool ms_operand_joins(const ms_operand *operand) {
+  return operand->scale == 1 || operand->scale == -1;
+}
+
+void ms_operand_rows(const ms_operand *operand, const ms_range_starts *bounds, uint32_t first,
+                     uint32_t last, int64_t *lo, int64_t *hi) {
+  *lo = *hi = 0;
+  for (uint32_t range = first; range <= last; range++) {
+    int64_t low, high;
+    rows_along(bounds->start[operand->cut], range, operand->scale, operand->offset,
+               operand->dims[operand->array_dim], &low, &high);
+    if (low == high) continue;
+    if (*lo == *hi || low < *lo) *lo = low;
+    if (high > *hi) *hi = high;
+  }
+}
+
+void ms_writes_rows(const ms_operand *operand, const ms_range_starts *bounds, uint32_t which,
+                    uint32_t range, int64_t *lo, int64_t *hi) {
+  const ms_writes *writes = &operand->writes;
+  const ms_follow *follow = &writes->follow[which];
+  int64_t low = writes->low[follow->dim], high = writes->high[follow->dim];
+  rows_along(bounds->start[follow->axis], range, follow->scale, follow->offset, high, lo, hi);
+  *lo = *lo < low ? 0 : *lo - low;
+  *hi = *hi - low < *lo ? *lo : *hi - low;
+}
+
+void ms_writes_span(const ms_operand *operand, const ms_grid *grid, const ms_range_starts *bounds,
+                    uint32_t block, int64_t *first, int64_t *end) {
+  const ms_writes *writes = &operand->writes;
+  int64_t low[MS_ARRAY_DIMS], high[MS_ARRAY_DIMS], stride = 1, last = 0;
+  memcpy(low, writes->low, sizeof low);
+  memcpy(high, writes->high, sizeof high);
+  for (uint32_t k = 0; k < writes->follows; k++) {
+    const ms_follow *follow = &writes->follow[k];
+    if (bounds->start[follow->axis] == NULL) continue;
+    int64_t lo, hi;
+    ms_writes_rows(operand, bounds, k, ms_grid_range(grid, block, follow->axis), &lo, &hi);
+    low[follow->dim] = writes->low[follow->dim] + lo;
+    high[follow->dim] = writes->low[follow->dim] + hi;
+  }
+  *first = *end = 0;
+  for (uint32_t d = operand->dim_count; d-- > 0; stride *= operand->dims[d]) {
+    if (high[d] <= low[d]) {
+      *first = *end = 0;
+      return;
+    }
+    *first += low[d] * stride;
+    last += (high[d] - 1) * stride;
+  }
+  *end = last + 1;
+}

@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Item: one piece of memory that a job's kernel works on, as both ends describe it.
+ *
+ * Where memory is shared an operand is a place in a segment and nothing moves. Where it is not,
+ * each worker has a private copy of the same dimensions, and `movement` says what travels when. The
+ * record goes over the wire as it is (both ends have proved to be the same build), so it has no
+ * padding and no pointers, and ms_operand_check looks at every field before anything is believed.
+ */
+#ifndef MS_JOB_OPERAND_H
+#define MS_JOB_OPERAND_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/error.h"
+#include "job/strided.h"
+#include "plan/schedule.h"
+
+typedef enum ms_movement {
+  MS_MOVE_CACHED,    /* read only; sent once for each (id, version) */
+  MS_MOVE_SERVED,    /* read only; sent as far as the worker's blocks need it */
+  MS_MOVE_BROADCAST, /* read only; sent whole before the job */
+  MS_MOVE_LOCAL,     /* rows that follow the space axis stay with their owner */
+  MS_MOVE_ROTATED,   /* rows that follow another axis go along with its ranges */
+  MS_MOVE_SCATTERED, /* written at places that follow no cut, each by one worker only */
+  MS_MOVE_EXCHANGED, /* everyone has a copy; what a block changed goes to all (exchange.h) */
+  MS_MOVEMENTS
+} ms_movement;
+
+/* With the ranges of an axis go only the rows of a dimension at the 1-based scale * index + offset.
+ */
+typedef struct ms_follow {
+  uint32_t dim, axis;
+  int64_t scale, offset;
+} ms_follow;
+
+#define MS_FOLLOWS 2 /* as many as a wavefront cuts */
+
+/* What a job may write of an operand. */
+typedef struct ms_writes {
+  int64_t low[MS_ARRAY_DIMS],
+      high[MS_ARRAY_DIMS]; /* rows of each dimension, 0-based, end excluded */
+  uint32_t blind;          /* 0 or 1: the job reads nothing of the operand */
+  uint32_t follows;        /* 0 .. MS_FOLLOWS: how many axes the writes follow; their ranges ... */
+  ms_follow follow[MS_FOLLOWS]; /* ... are of different axes and dimensions */
+} ms_writes;
+
+typedef struct ms_operand {
+  uint64_t id;                           /* of the memory; never reused for other memory */
+  uint64_t version;                      /* of the contents; matters to `cached` and `served` */
+  uint64_t segment, segment_size, place; /* shared memory: where element [1]...[1] lies */
+  uint32_t movement;                     /* ms_movement */
+  uint32_t written;                      /* 0 or 1 */
+  uint32_t element;                      /* bytes of one */
+  uint32_t dim_count;
+  uint32_t array_dim;    /* local, rotated: the dimension whose rows follow ... */
+  uint32_t cut;          /* ... this cut dimension, */
+  int64_t scale, offset; /* at the 1-based row scale * index + offset */
+  int64_t dims[MS_ARRAY_DIMS];
+  int64_t strides[MS_ARRAY_DIMS]; /* in elements, not negative */
+  ms_writes writes;               /* of a written operand */
+} ms_operand;
+
+/* Where the ranges of each cut dimension begin: range r holds the indices from start[r] until
+ * before start[r + 1] (downwards where that is less); NULL when unknown. */
+typedef struct ms_range_starts {
+  const int64_t *start[MS_CUTS];
+} ms_range_starts;
+
+/* MS_ARR, naming operand number `number`, unless all of the operand is consistent: with itself,
+ * with the grid, and for `shared` memory with its segment. */
+int ms_operand_check(const ms_operand *operand, uint32_t number, const ms_grid *grid, bool shared,
+                     ms_error *err);
+
+/* The elements of an operand whose data lie at `data`; dense: as a worker's private copy has them.
+ */
+ms_strided ms_operand_box(const ms_operand *operand, void *data, bool dense);
+
+/* Bytes of a private copy. */
+size_t ms_operand_bytes(const ms_operand *operand);
+
+/* Rows (0-based, end excluded, clamped to the array) that go with the ranges `first` .. `last` of
+ * its cut. Where these are several the rows must lie side by side (ms_operand_joins). */
+void ms_operand_rows(const ms_operand *operand, const ms_range_starts *bounds, uint32_t first,
+                     uint32_t last, int64_t *lo, int64_t *hi);
+
+/* Whether the rows of neighbouring ranges lie side by side, without others between them. */
+bool ms_operand_joins(const ms_operand *operand);
+
+/* Rows that may be written with range `range` of the axis that the operand's writes follow as
+ * number `which`, counted from writes.low. */
+void ms_writes_rows(const ms_operand *operand, const ms_range_starts *bounds, uint32_t which,
+                    uint32_t range, int64_t *lo, int64_t *hi);
+
+/* Where, in the sequence of an operand's elements, all lie that `block` may write: *first until
+ * before *end. */
+void ms_writes_span(const ms_operand *operand, const ms_grid *grid, const ms_range_starts *bounds,
+                    uint32_t block, int64_t *first, int64_t *end);
+
+/* "rotated" */
+const char *ms_movement_name(uint32_t movement);
+
+#endif

@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Board: see status_page.h. */
+#include "job/status_page.h"
+
+#include <errno.h>
+#include <linux/futex.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#define PAGE 4096u
+
+/* Bytes of a shelf that keep their memory. */
+#define KEPT ((size_t)1 << 20)
+
+/* Bytes of the slots, as pages. */
+static size_t slots_size(uint32_t workers) {
+  return ((size_t)workers * sizeof(ms_status_page) + PAGE - 1) / PAGE * PAGE;
+}
+
+size_t ms_status_page_size(uint32_t workers) {
+  return slots_size(workers) + (size_t)workers * MS_SHELF_SIZE;
+}
+
+char *ms_status_page_shelf(ms_status_page *board, uint32_t workers, uint32_t worker) {
+  return (char *)board + slots_size(workers) + (size_t)worker * MS_SHELF_SIZE;
+}
+
+void ms_status_page_clear_shelf(ms_status_page *board, uint32_t workers, uint32_t worker,
+                                size_t used) {
+  if (used <= KEPT || used > MS_SHELF_SIZE) return;
+  madvise(ms_status_page_shelf(board, workers, worker) + KEPT,
+          (used - KEPT + PAGE - 1) / PAGE * PAGE, MADV_REMOVE);
+}
+
+static ms_status_page *map(uint32_t workers, int fd) {
+  void *pages = mmap(NULL, ms_status_page_size(workers), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+  return pages == MAP_FAILED ? NULL : pages;
+}
+
+ms_status_page *ms_status_page_make(uint32_t workers, int *fd, ms_error *err) {
+  ms_status_page *board = NULL;
+  *fd = memfd_create("meissa-board", MFD_CLOEXEC);
+  if (*fd >= 0 && ftruncate(*fd, (off_t)ms_status_page_size(workers)) == 0)
+    board = map(workers, *fd);
+  if (board != NULL) return board;
+  ms_error_set(err, MS_WRK, "no shared memory for the status of workers: %s", strerror(errno));
+  if (*fd >= 0) close(*fd);
+  *fd = -1;
+  return NULL;
+}
+
+ms_status_page *ms_status_page_map(uint32_t workers, int fd) {
+  struct stat about; /* beyond a file's end a mapping kills who touches it */
+  if (fstat(fd, &about) != 0 || (size_t)about.st_size < ms_status_page_size(workers)) return NULL;
+  return map(workers, fd);
+}
+
+void ms_status_page_unmap(ms_status_page *board, uint32_t workers) {
+  if (board != NULL) munmap(board, ms_status_page_size(workers));
+}
+
+void ms_status_page_clear(ms_status_page *slot) {
+  atomic_store(&slot->cancel, 0);
+  atomic_store(&slot->running, 0);
+  atomic_store(&slot->awaiting, 0);
+  atomic_store(&slot->finished, 0);
+  atomic_store(&slot->asleep, 0);
+}
+
+void ms_status_page_publish(ms_status_page *own, uint64_t job, uint32_t count) {
+  atomic_store(&own->progress, (uint64_t)(uint32_t)job << 32 | count);
+}
+
+uint32_t ms_status_page_progress(ms_status_page *slot, uint64_t job) {
+  uint64_t progress = atomic_load(&slot->progress);
+  return progress >> 32 == (uint32_t)job ? (uint32_t)progress : 0;
+}
+
+void ms_status_page_limit(ms_status_page *slot, uint64_t job, uint32_t turn) {
+  atomic_store(&slot->limit, (uint64_t)(uint32_t)job << 32 | turn);
+}
+
+uint32_t ms_status_page_last_turn(const ms_status_page *slot, uint64_t job) {
+  uint64_t limit = atomic_load_explicit(&slot->limit, memory_order_relaxed);
+  return limit != 0 && limit >> 32 == (uint32_t)job ? (uint32_t)limit : UINT32_MAX;
+}
+
+void ms_status_page_count_failures(ms_status_page *own, uint64_t job, uint32_t count) {
+  atomic_store(&own->failures, (uint64_t)(uint32_t)job << 32 | count);
+}
+
+uint32_t ms_status_page_failures(const ms_status_page *slot, uint64_t job) {
+  uint64_t failures = atomic_load(&slot->failures);
+  return failures >> 32 == (uint32_t)job ? (uint32_t)failures : 0;
+}
+
+void ms_status_page_ring(ms_status_page *slot) {
+  if (atomic_load(&slot->asleep) == 0) return;
+  atomic_fetch_add(&slot->bell, 1);
+  syscall(SYS_futex, &slot->bell, FUTEX_WAKE, 1, NULL, NULL, 0);
+}
+
+uint32_t ms_status_page_listen(ms_status_page *own) {
+  uint32_t heard = atomic_load(&own->bell);
+  atomic_store(&own->asleep, 1);
+  return heard;
+}
+
+void ms_status_page_sleep(ms_status_page *own, uint32_t heard, int timeout) {
+  struct timespec most = {.tv_sec = timeout / 1000, .tv_nsec = (timeout % 1000) * 1000000L};
+  syscall(SYS_futex, &own->bell, FUTEX_WAIT, heard, &most, NULL, 0);
+}
+
+void ms_status_page_wake(ms_status_page *own) {
+  atomic_store(&own->asleep, 0);
+}

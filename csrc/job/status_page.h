@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Board: the page of shared memory on which a session's processes see what its workers are doing.
+ *
+ * Each worker has a slot that only it writes, but for two words of the driver's and the bell, which
+ * anyone may ring. It needs no message and survives the worker: a dead worker's last block is known
+ * exactly. `progress` is also how blocks are handed over on one host: a worker's blocks run in the
+ * plan's order, so one number says which of them are finished, and whoever waits for a block
+ * compares that number with the block's rank. Storing it releases what the block wrote, loading it
+ * acquires that. Who finds nothing for a while sleeps on its own bell (a futex); no wake-up is
+ * lost, because the sleeper says so before it looks again, and the other end looks for sleepers
+ * after its store (all sequentially consistent). Nothing read from it is an address or an index:
+ * any content is harmless to those who read it.
+ *
+ * Behind the slots each worker has a shelf. What its blocks leave for the driver is laid there when
+ * it is more than a frame carries well; the frame that says so makes it the driver's, until the
+ * worker gets its next job. */
+#ifndef MS_JOB_STATUS_PAGE_H
+#define MS_JOB_STATUS_PAGE_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/error.h"
+
+/* Lines that different processes write stay apart. */
+typedef struct ms_status_page {
+  _Alignas(
+      64) _Atomic uint64_t cancel; /* the driver's: job to stop at the next block end; 0 none */
+  _Atomic uint64_t limit; /* the driver's: job (low 32 bits) and the last turn that is needed */
+  _Alignas(64) _Atomic uint64_t running; /* 1 + the block being run; 0 none */
+  _Atomic uint64_t awaiting;             /* 1 + the block whose end is waited for; 0 none */
+  _Atomic uint64_t finished;             /* blocks finished since the worker started */
+  _Atomic uint64_t began;                /* CLOCK_MONOTONIC, ns, when the job's first block began */
+  _Atomic uint64_t place;                /* and where: job (low 32 bits) and number of the core */
+  _Atomic uint64_t failures;             /* job (low 32 bits) and how many blocks it said failed */
+  _Alignas(64) _Atomic uint64_t progress; /* job (low 32 bits) and number of its finished blocks */
+  _Alignas(64) _Atomic uint32_t asleep;   /* it sleeps, or is about to, until its bell rings */
+  _Atomic uint32_t bell;                  /* changes with every ring */
+} ms_status_page;
+
+_Static_assert(ATOMIC_LLONG_LOCK_FREE == 2, "shared between processes: must not need a lock");
+
+/* Bytes of a shelf; no memory until they are written. */
+#define MS_SHELF_SIZE ((size_t)1 << 25)
+
+/* Bytes of a board for so many workers. */
+size_t ms_status_page_size(uint32_t workers);
+
+/* The shelf of a worker. */
+char *ms_status_page_shelf(ms_status_page *board, uint32_t workers, uint32_t worker);
+
+/* Gives back the memory of a worker's shelf beyond what is kept for the next job; `used` bytes were
+ * written, which nobody reads any more. */
+void ms_status_page_clear_shelf(ms_status_page *board, uint32_t workers, uint32_t worker,
+                                size_t used);
+
+/* Makes a board for `workers`: slot number 0; *fd is for the workers, the caller's to close. NULL:
+ * MS_WRK. */
+ms_status_page *ms_status_page_make(uint32_t workers, int *fd, ms_error *err);
+
+/* Maps the board behind `fd` (not closed) in a worker; NULL when it is no board of that size. */
+ms_status_page *ms_status_page_map(uint32_t workers, int fd);
+
+void ms_status_page_unmap(ms_status_page *board, uint32_t workers);
+
+/* Makes the slot that of a new process. Its progress and `began` stay: they are the job's. */
+void ms_status_page_clear(ms_status_page *slot);
+
+/* The worker of slot `own` has finished `count` of its blocks of `job`. */
+void ms_status_page_publish(ms_status_page *own, uint64_t job, uint32_t count);
+
+/* Blocks of `job` whose turn is later than `turn` need not be run by the worker of `slot`. */
+void ms_status_page_limit(ms_status_page *slot, uint64_t job, uint32_t turn);
+
+/* The last turn of `job` whose blocks are needed; UINT32_MAX: all are. */
+uint32_t ms_status_page_last_turn(const ms_status_page *slot, uint64_t job);
+
+/* The worker of slot `own` tells the driver that `count` of its blocks of `job` have failed; before
+ * it publishes the last of them. */
+void ms_status_page_count_failures(ms_status_page *own, uint64_t job, uint32_t count);
+
+/* How many failures of `job` the worker of `slot` has told of: those that have not arrived are on
+ * their way. */
+uint32_t ms_status_page_failures(const ms_status_page *slot, uint64_t job);
+
+/* How many blocks of `job` the worker of `slot` has finished. */
+uint32_t ms_status_page_progress(ms_status_page *slot, uint64_t job);
+
+/* Wakes the worker of `slot` if it sleeps: after publishing, or cancelling. */
+void ms_status_page_ring(ms_status_page *slot);
+
+/* Sleeping takes three steps: listen, look whether what is awaited has come, then sleep (at most
+ * `timeout` ms; earlier ends without a reason are possible) or not; and always ms_status_page_wake.
+ */
+uint32_t ms_status_page_listen(ms_status_page *own);
+void ms_status_page_sleep(ms_status_page *own, uint32_t heard, int timeout);
+void ms_status_page_wake(ms_status_page *own);
+
+#endif

@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Parcel: a part of an operand on its way, in one or more frames.
+ *
+ * Sender and receiver need not agree on strides. A DATA frame names operand, dimension, rows and
+ * the first element; a VALUES frame operand, list and the place in the list (index_list.h), which
+ * LIST frames brought before. The receiver checks all against its own description before it writes.
+ */
+#ifndef MS_JOB_TRANSFER_H
+#define MS_JOB_TRANSFER_H
+
+#include "job/index_list.h"
+#include "job/operand.h"
+#include "net/link.h"
+
+typedef enum ms_transfer_kind {
+  MS_TRANSFER_ROWS,
+  MS_TRANSFER_LIST,
+  MS_TRANSFER_VALUES
+} ms_transfer_kind;
+
+typedef struct ms_transfer {
+  ms_transfer_kind kind;
+  uint32_t operand, dim;
+  int64_t lo, hi;              /* rows */
+  int64_t next, count;         /* elements, or runs of a list, sent and in all */
+  size_t element;              /* bytes of one */
+  const ms_index_list *wanted; /* of a list or its values; not owned */
+  uint32_t position; /* of values: the worker's first block that needs them; 0: the first part */
+  ms_index_list_place place; /* of the next value */
+} ms_transfer;
+
+/* Rows lo..hi of dimension `dim` of operand number `number`. */
+ms_transfer ms_transfer_make(const ms_operand *operand, uint32_t number, uint32_t dim, int64_t lo,
+                             int64_t hi);
+
+/* The runs of a list for operand number `number`. */
+ms_transfer ms_transfer_list(uint32_t number, const ms_index_list *wanted);
+
+/* The elements of operand number `number` that a part of a list has. */
+ms_transfer ms_transfer_values(const ms_operand *operand, uint32_t number,
+                               const ms_index_list *wanted, uint32_t part);
+
+/* Frames that the whole parcel needs. */
+uint64_t ms_transfer_frames(const ms_transfer *parcel);
+
+/* Sends the next frame of the parcel from `box` (the whole operand; not used for a list). */
+int ms_transfer_send(ms_transfer *parcel, const ms_strided *box, ms_link *link, uint64_t job,
+                     ms_error *err);
+
+/* Writes a received DATA frame's elements into `box`; -1 when it does not fit the operand. */
+int ms_transfer_accept(const ms_frame *frame, const void *payload, const ms_strided *box);
+
+#endif

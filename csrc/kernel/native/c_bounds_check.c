@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Writing C: subscripts, first evaluated, then checked unless guards make that needless. See
+ * writer.h. */
+#include "kernel/native/writer.h"
+
+/* An integer that nothing vouches for. */
+static ms_c_key integer_key(ms_writer *w, const ms_integer_value *whole, const char *extent,
+                            bool hold) {
+  const char *text = whole->text;
+  if (hold || !ms_c_is_simple(text)) {
+    text = ms_c_temp(w);
+    ms_c_line(w, "const int64_t %s = %s;", text, whole->text);
+  }
+  return (ms_c_key){.text = text,
+                    .wrong = ms_c_text(w, "%s < 1 || %s > %s", text, text, extent),
+                    .number = ms_c_text(w, "(double)%s", text)};
+}
+
+/* A value that is no integer beforehand, as a key. */
+static ms_c_key number_key(ms_writer *w, const ms_node *node, const char *extent, bool hold) {
+  ms_c_value value = ms_c_expression(w, node);
+  if (value.form == MS_FORM_OBJECT || value.form == MS_FORM_BOOL) {
+    ms_c_refuse(w, node, "`%s` is no number, but a subscript", ms_c_source(w, node));
+    return (ms_c_key){.text = "1"};
+  }
+  if (value.whole != NULL) return integer_key(w, value.whole, extent, hold);
+  ms_c_key key = {.can = value.kind.can};
+  if (hold || !ms_c_is_simple(value.text)) value = ms_c_hold(w, value);
+  key.tagged = value.form == MS_FORM_VALUE ? value.text : NULL;
+  key.number =
+      key.tagged != NULL ? ms_c_text(w, "%s.number", value.text) : ms_c_as_double(w, value, node);
+  key.text = ms_c_text(w, "(int64_t)%s", key.number);
+  key.wrong = ms_c_text(w, "!ms_is_subscript(%s, %s)", key.number, extent);
+  return key;
+}
+
+ms_c_key ms_c_key_of(ms_writer *w, const ms_node *node, const char *extent, bool hold) {
+  ms_integer_value r;
+  bool proved = ms_c_integer_value_within(w, node, extent, &r);
+  if (!r.known) return number_key(w, node, extent, hold);
+  if (!proved) return integer_key(w, &r, extent, hold);
+  if (!hold) return (ms_c_key){.text = r.text};
+  const char *held = ms_c_temp(w);
+  ms_c_line(w, "const int64_t %s = %s;", held, r.text);
+  return (ms_c_key){.text = held};
+}
+
+/* "ARR: subscript a nil of dimension 2 of DistArray<double>[3x4] is not a number" */
+static const char *no_number(ms_writer *w, const char *what, uint32_t array, uint32_t dim) {
+  return ms_c_text(
+      w, "ARR: subscript a %s of dimension %u of DistArray<%s>[" MS_NATIVE_DIMS "] is not a number",
+      what, dim + 1, ms_type_name(w->draft->job->elements[array].type), array + 1);
+}
+
+const char *ms_c_key_checked(ms_writer *w, const ms_c_key *key, const ms_node *node, uint32_t array,
+                             uint32_t dim) {
+  if (key->tagged != NULL && (key->can & MS_CAN_NIL))
+    ms_c_error(w, node, ms_c_text(w, "%s.tag == MS_NATIVE_NIL", key->tagged),
+               no_number(w, "nil", array, dim));
+  if (key->tagged != NULL && (key->can & MS_CAN_BOOLEAN))
+    ms_c_error(w, node, ms_c_text(w, "%s.tag != MS_NATIVE_NUMBER", key->tagged),
+               no_number(w, "boolean", array, dim));
+  if (key->wrong != NULL)
+    ms_c_stop(w, node, key->wrong, "MS_NATIVE_SUBSCRIPT", array, dim, key->number);
+  return key->text;
+}
+
+const char *ms_c_subscript(ms_writer *w, const ms_node *node, uint32_t array, uint32_t dim) {
+  ms_c_key key = ms_c_key_of(w, node, ms_c_extent(w, array, dim), false);
+  return ms_c_key_checked(w, &key, node, array, dim);
+}

@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Held memory: see mapped_memory.h. */
+#include "worker/mapped_memory.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static ms_mapped_memory_piece *find(ms_mapped_memory_piece *pieces, uint32_t count, uint64_t id) {
+  for (uint32_t i = 0; i < count; i++) {
+    if (pieces[i].id == id) return &pieces[i];
+  }
+  return NULL;
+}
+
+/* Adds an empty entry at the end of a list; NULL when memory is out. */
+static ms_mapped_memory_piece *append(ms_mapped_memory_piece **pieces, uint32_t *count,
+                                      ms_error *err) {
+  ms_mapped_memory_piece *grown = realloc(*pieces, ((size_t)*count + 1) * sizeof *grown);
+  if (grown == NULL) {
+    ms_error_set(err, MS_WRK, "out of memory");
+    return NULL;
+  }
+  *pieces = grown;
+  grown[*count] = (ms_mapped_memory_piece){0};
+  return &grown[(*count)++];
+}
+
+static void unmap(ms_mapped_memory_piece *piece) {
+  if (piece->size == 0) return;
+  munmap(piece->base, piece->size);
+  if (piece->pristine != NULL) munmap(piece->pristine, piece->size);
+}
+
+static void drop(ms_mapped_memory_piece *pieces, uint32_t *count, ms_mapped_memory_piece *gone) {
+  unmap(gone);
+  *gone = pieces[--*count];
+}
+
+int ms_mapped_memory_map(ms_mapped_memory *held, uint64_t id, uint64_t size, int fd,
+                         ms_error *err) {
+  struct stat about;
+  void *base = MAP_FAILED;
+  int failed = fd < 0 || fstat(fd, &about) != 0 || size == 0 || size > (uint64_t)about.st_size;
+  if (!failed) base = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+  int reason = errno;
+  if (fd >= 0) close(fd);
+  if (base == MAP_FAILED) {
+    return ms_error_set(err, MS_WRK, "shared memory of %llu bytes cannot be mapped: %s",
+                        (unsigned long long)size, failed ? "bad segment" : strerror(reason));
+  }
+  ms_mapped_memory_unmap(held, id);
+  ms_mapped_memory_piece *piece = append(&held->segments, &held->segment_count, err);
+  if (piece == NULL) {
+    munmap(base, size);
+    return -1;
+  }
+  *piece = (ms_mapped_memory_piece){.id = id, .size = size, .base = base};
+  return 0;
+}
+
+void ms_mapped_memory_unmap(ms_mapped_memory *held, uint64_t id) {
+  ms_mapped_memory_piece *piece = find(held->segments, held->segment_count, id);
+  if (piece != NULL) drop(held->segments, &held->segment_count, piece);
+}
+
+unsigned char *ms_mapped_memory_segment(const ms_mapped_memory *held, uint64_t id, uint64_t size) {
+  ms_mapped_memory_piece *piece = find(held->segments, held->segment_count, id);
+  return piece != NULL && piece->size == size ? piece->base : NULL;
+}
+
+/* Memory for one of `copies` copies of an array. The system promises more than it has, and ends
+ * whoever uses that. */
+static void *map_zeroes(size_t size, size_t copies, ms_error *err) {
+  long pages = sysconf(_SC_PHYS_PAGES), page = sysconf(_SC_PAGESIZE);
+  if (pages > 0 && page > 0 && size > (size_t)pages * (size_t)page / copies) {
+    ms_error_set(err, MS_WRK, "a copy of %zu bytes is more than this machine's memory has room for",
+                 size);
+    return NULL;
+  }
+  void *base =
+      mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (base != MAP_FAILED) return base;
+  ms_error_set(err, MS_WRK, "no room for a copy of %zu bytes: %s", size, strerror(errno));
+  return NULL;
+}
+
+ms_mapped_memory_piece *ms_mapped_memory_copy(ms_mapped_memory *held, uint64_t id, size_t size,
+                                              uint64_t job, bool keep, ms_error *err) {
+  ms_mapped_memory_piece *piece = find(held->copies, held->copy_count, id);
+  if (piece != NULL && piece->size != size) {
+    drop(held->copies, &held->copy_count, piece);
+    piece = NULL;
+  }
+  if (piece == NULL) {
+    unsigned char *base = size == 0 ? (unsigned char *)"" : map_zeroes(size, 1, err);
+    if (base == NULL) return NULL;
+    piece = append(&held->copies, &held->copy_count, err);
+    if (piece == NULL) {
+      if (size > 0) munmap(base, size);
+      return NULL;
+    }
+    *piece = (ms_mapped_memory_piece){.id = id, .size = size, .base = base};
+  }
+  piece->job = job;
+  piece->keep = keep;
+  return piece;
+}
+
+const ms_mapped_memory_piece *ms_mapped_memory_find(const ms_mapped_memory *held, uint64_t id) {
+  return find(held->copies, held->copy_count, id);
+}
+
+int ms_mapped_memory_remember(ms_mapped_memory_piece *copy, ms_error *err) {
+  if (copy->size == 0) return 0;
+  if (copy->pristine == NULL) copy->pristine = map_zeroes(copy->size, 2, err);
+  if (copy->pristine == NULL) return -1;
+  memcpy(copy->pristine, copy->base, copy->size);
+  return 0;
+}
+
+void ms_mapped_memory_forget(ms_mapped_memory *held, uint64_t id, uint64_t job) {
+  ms_mapped_memory_piece *piece = find(held->copies, held->copy_count, id);
+  if (piece != NULL && (job == 0 || piece->job != job))
+    drop(held->copies, &held->copy_count, piece);
+}
+
+void ms_mapped_memory_sweep(ms_mapped_memory *held, uint64_t job) {
+  for (uint32_t i = held->copy_count; i-- > 0;) {
+    ms_mapped_memory_piece *piece = &held->copies[i];
+    if (!piece->keep && piece->job != job) drop(held->copies, &held->copy_count, piece);
+  }
+}
+
+void ms_mapped_memory_release(ms_mapped_memory *held) {
+  while (held->segment_count > 0) drop(held->segments, &held->segment_count, held->segments);
+  while (held->copy_count > 0) drop(held->copies, &held->copy_count, held->copies);
+  free(held->segments);
+  free(held->copies);
+  *held = (ms_mapped_memory){0};
+}

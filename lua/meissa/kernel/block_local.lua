@@ -1,0 +1,93 @@
+-- SPDX-License-Identifier: MIT
+--- Private memory: what blocks have to themselves where they are run (csrc/job/block_local.h).
+--
+-- For each buffer that a loop captures a process that runs blocks has a vector, zero when a block
+-- begins; for each scratch array it has memory that is undefined then. Both are kept from one job
+-- to the next.
+-- @module meissa.kernel.block_local
+
+local buffers = require "meissa.array.buffer"
+local core = require "meissa.base.ffi"
+local errors = require "meissa.base.errors"
+local ffi = require "ffi"
+local scratches = require "meissa.array.scratch"
+local tables = require "meissa.base.tables"
+
+local M = {}
+
+core.cdef("private", [[
+void *meissa_calloc(size_t count, size_t size) __asm__("calloc");
+void meissa_free(void *memory) __asm__("free");
+]])
+local lib = core.lib
+
+-- Vectors that this process keeps for its blocks, by the number of the buffer's array. All zero.
+local kept, kept_count = {}, 0
+local MOST_KEPT = 32
+
+local function vector_of(about)
+  local known = kept[about.id]
+  if known and known.count == about.count then return known end
+  if kept_count >= MOST_KEPT then kept, kept_count = {}, 0 end
+  local memory = ffi.C.meissa_calloc(about.count + 1, 8)
+  if memory == nil then
+    errors.raise("ARR", "out of memory for what a block puts into a buffer of %d elements",
+                 about.count)
+  end
+  known = {count = about.count, memory = ffi.gc(memory, ffi.C.meissa_free),
+           pointer = ffi.cast("double *", memory)}
+  kept[about.id], kept_count = known, kept_count + 1
+  return known
+end
+
+local Private = {}
+Private.__index = Private
+
+--- The private memory of a job's blocks, nil if they have none: `arrays`, by number, as kernels
+-- take them; `core`, an ms_block_local; and `pending`, the vectors in the order of the buffers:
+-- {id =, pointer =, count =, marks =} each.
+-- @tab where what collect of meissa.plan.operands tells
+function M.of(where)
+  local arrays = scratches.spaces(where.scratch)
+  local spaces, pending, list = {}, {}, {}
+  for _, space in tables.each(arrays) do spaces[#spaces + 1] = scratches.told(space) end
+  for a, about in tables.each(where.pending) do
+    local vector = vector_of(about)
+    arrays[a] = {id = about.id, pointer = vector.pointer, dims = about.dims,
+                 strides = about.strides, type = "double"}
+    pending[about.number] = {vector.pointer, about.count, about.marks and 1 or 0}
+    list[about.number] = {id = about.id, pointer = vector.pointer, count = about.count,
+                          marks = about.marks, keep = vector.memory}
+  end
+  if #spaces == 0 and #pending == 0 then return nil end
+  local self = setmetatable({arrays = arrays, pending = list}, Private)
+  self.scratch_spaces = ffi.new("ms_scratch_space[?]", #spaces + 1, spaces)
+  self.pending_spaces = ffi.new("ms_pending_space[?]", #pending + 1, pending)
+  self.core = ffi.new("ms_block_local", self.scratch_spaces, self.pending_spaces, #spaces, #pending)
+  return self
+end
+
+--- Before a block that this process runs outside of a job.
+function Private:begin()
+  lib.ms_block_local_begin(self.core)
+end
+
+--- After such a block: adds what it has put into each buffer to the lists in `parts`, by the id of
+-- the buffer's array.
+function Private:take(parts)
+  for _, each in ipairs(self.pending) do
+    local bytes = buffers.take(each.pointer, each.count)
+    if bytes ~= "" then
+      local list = parts[each.id] or {}
+      parts[each.id] = list
+      list[#list + 1] = bytes
+    end
+  end
+end
+
+--- After such a block that failed.
+function Private:discard()
+  lib.ms_block_local_discard(self.core)
+end
+
+return M

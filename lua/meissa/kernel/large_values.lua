@@ -1,0 +1,159 @@
+-- SPDX-License-Identifier: MIT
+--- Bulk: captured tables and strings that are too large to be sent with every execution.
+--
+-- Such a table travels as bytes in an array of its own, which the runtime sends to each worker once
+-- and, where memory is shared, not at all; a changed table is other bytes. It must hold nothing but
+-- plain values and tables, and no table that another captured value leads to, so that taking it out
+-- changes no identity. Anything else of that size is named too, and sent with every execution.
+-- @module meissa.kernel.large_values
+local array = require("meissa.array")
+local serialize = require("meissa.kernel.serialize")
+local core = require("meissa.core")
+local ffi = require("ffi")
+local unpack_values = require("meissa.kernel.unpack")
+local tables = require("meissa.base.tables")
+
+local M = {}
+
+--- Encoded bytes beyond which a captured value is bulk.
+M.LIMIT = 8000000
+
+-- Tables that a worker keeps decoded.
+local MOST_KEPT = 8
+
+-- Arrays that hold the bytes, by digest: the same content travels once, whatever loops capture it.
+local holders = setmetatable({}, { __mode = "v" })
+
+local function holder_of(bytes)
+  local digest = core.digest(bytes)
+  local holder = holders[digest]
+  if not holder then
+    holder = { array = array.zeros(math.ceil(#bytes / 8)), digest = digest, length = #bytes }
+    ffi.copy(array.core(holder.array).data, bytes, #bytes)
+    holders[digest] = holder
+  end
+  return holder
+end
+
+local SIZEABLE = { table = true, string = true, ["function"] = true }
+
+local PLAIN = { p = true, t = true, n = true }
+
+local function is_plain(encoder)
+  for _, node in ipairs(encoder.nodes) do
+    if not PLAIN[node[1]] then return false end
+  end
+  return true
+end
+
+local function share(one, other)
+  for value in tables.each(one.ids) do
+    if type(value) == "table" and other.ids[value] then return true end
+  end
+  return false
+end
+
+-- Encodes one capture alone; nil if it holds more than plain tables.
+local function encode_alone(c, value, options)
+  local bytes, encoder = serialize.encode({ [c] = value }, c, options)
+  return is_plain(encoder) and bytes or nil, encoder, #bytes
+end
+
+local Packing = {}
+Packing.__index = Packing
+
+-- Captures beyond the limit among `rest`: those that can be taken out are, all are remembered.
+function Packing:take_out()
+  for c = 1, self.count do
+    local value = self.rest[c]
+    local known = self.memory.large[c]
+    local stuck = known and not known.apart
+    if not stuck and SIZEABLE[type(value)] then
+      local bytes, encoder, size = encode_alone(c, value, self.options)
+      if size > M.LIMIT then
+        local taken = bytes ~= nil
+        self.memory.large[c] = { size = size, path = self.options.path(c), apart = taken }
+        if taken then
+          self.rest[c] = nil
+          self.taken[#self.taken + 1] = { capture = c, bytes = bytes, encoder = encoder }
+        end
+      elseif known then
+        self.memory.large[c] = nil
+      end
+    end
+  end
+end
+
+-- Whether what was taken out shares a table with the rest or with each other.
+function Packing:overlaps(rest)
+  for k, each in ipairs(self.taken) do
+    if share(rest, each.encoder) then return true end
+    for other = 1, k - 1 do
+      if share(self.taken[other].encoder, each.encoder) then return true end
+    end
+  end
+  return false
+end
+
+-- What was large last time is encoded apart at once.
+function Packing:take_known()
+  for c, about in tables.each(self.memory.large) do
+    if about.apart and SIZEABLE[type(self.rest[c])] then
+      local bytes, encoder, size = encode_alone(c, self.rest[c], self.options)
+      about.size = size
+      if bytes then
+        self.rest[c] = nil
+        self.taken[#self.taken + 1] = { capture = c, bytes = bytes, encoder = encoder }
+      end
+    end
+  end
+end
+
+--- Encodes captured values, the large tables apart.
+-- @tab values by capture @number count
+-- @tab options as for serialize.encode @tab[opt] basics likewise
+-- @tab memory belongs to the kernel; `large[c]` says what is known of captures beyond the limit:
+-- {size =, path =, apart = whether it is sent once}
+-- @treturn string the values without the tables apart
+-- @treturn table {{capture =, holder = {array =, digest =, length =}}, ...}
+function M.encode(values, count, options, memory, basics)
+  memory.large = memory.large or {}
+  local rest = {}
+  for c, value in tables.each(values) do rest[c] = value end
+  local packing = setmetatable({ rest = rest, count = count, options = options, memory = memory,
+    taken = {} }, Packing)
+  packing:take_known()
+  local bytes, encoder = serialize.encode(rest, count, options, basics)
+  if #bytes > M.LIMIT then
+    packing:take_out()
+    if #packing.taken > 0 then bytes, encoder = serialize.encode(rest, count, options, basics) end
+  end
+  if packing:overlaps(encoder) then
+    for _, about in tables.each(memory.large) do about.apart = false end
+    return serialize.encode(values, count, options, basics), {}
+  end
+  local apart = {}
+  memory.held = apart -- the arrays live as long as the next execution may use them again
+  for k, each in ipairs(packing.taken) do
+    apart[k] = { capture = each.capture, holder = holder_of(each.bytes) }
+  end
+  return bytes, apart
+end
+
+-- Decoded tables by digest, and the digests in the order of their first use.
+local kept, order = {}, {}
+
+--- The table that travelled apart.
+-- @param pointer where its bytes are @number length how many @string digest of them
+-- @number c its capture
+function M.decode(pointer, length, digest, c)
+  if not kept[digest] then
+    local bytes = ffi.string(pointer, length)
+    kept[digest] = unpack_values.decode(bytes, { globals = _G })
+    order[#order + 1] = digest
+    if #order > MOST_KEPT then kept[table.remove(order, 1)] = nil end
+  end
+  return kept[digest][c]
+end
+
+return M

@@ -1,0 +1,400 @@
+-- SPDX-License-Identifier: MIT
+--- Carrying Lua values to the workers and results back, through string.buffer.
+--
+-- Tables keep their shape: shared references, cycles and metatables. Lua functions travel as
+-- bytecode with their upvalues (shared ones stay shared) and the globals that they read. Modules
+-- and C functions that are found in `package.loaded` travel by name; arrays by their number. What
+-- cannot travel is named by its path before anything runs.
+--
+-- The encoded form is a flat list of nodes, so depth costs no recursion. A value is itself if it
+-- is a number, string, boolean or int64, else {number of its node}. Nodes:
+--   {"p", table, meta}              a table of plain values, as it is
+--   {"t", {k1, v1, k2, v2}, meta}   any other table
+--   {"f", bytecode, {{cell, value}, ...}, env, uses `^`, assigns variables from outside}
+--   {"e", {name, value, ...}}       globals that functions with one environment read
+--   {"n", module, name}             found by name; without `name` the module itself
+--   {"l", name, {k1, v1, k2, v2}, meta, gone}   a library that the program has changed: how, and a
+--                                   list of the keys that are gone
+--   {"x", message}                  a function that raises this
+--   {"a", number}                   an array
+--
+-- Beside the nodes go basic metatables, what `require` gives and raises by name, the names of
+-- modules among the nodes, by which they come back, and search paths if the program has changed
+-- them.
+-- @module meissa.kernel.serialize
+local buffer = require("string.buffer")
+local ffi = require("ffi")
+local arrays = require("meissa.array")
+local bytecode = require("meissa.kernel.bytecode")
+local builtin = require("meissa.base.builtin")
+local errors = require("meissa.base.errors")
+local libraries = require("meissa.base.libraries")
+local required = require("meissa.capture.required")
+local system = require("meissa.base.system")
+local tables = require("meissa.base.tables")
+
+local M = {}
+
+local plain_types = { number = true, string = true, boolean = true }
+
+local function is_plain(value)
+  if plain_types[type(value)] then return true end
+  return type(value) == "cdata"
+    and (ffi.istype("int64_t", value) or ffi.istype("uint64_t", value))
+end
+
+-- Whether a function has no text: C, or bytecode that is built into LuaJIT.
+local function is_foreign(fn)
+  return debug.getinfo(fn, "S").linedefined < 0
+end
+
+-- Whether a module's table holds what has no text: C functions other than LuaJIT's, userdata.
+local function holds_foreign(content)
+  for _, value in tables.each(content) do
+    local kind = type(value)
+    if kind == "userdata" or kind == "function" and is_foreign(value) and not builtin.find(value)
+    then
+      return true
+    end
+  end
+  return false
+end
+
+-- The same for this module's files, which never change.
+local own_names = setmetatable({}, { __mode = "k" })
+
+local function add_own(module, content)
+  if type(content) ~= "table" then return end
+  own_names[content] = own_names[content] or { module }
+  for key, value in tables.each(content) do
+    if type(key) == "string" and type(value) == "function" and not own_names[value] then
+      own_names[value] = { module, key }
+    end
+  end
+end
+
+-- {[value] = {module, name}} for tables of modules that are written in C and foreign functions of
+-- every module, and all of this module; and the names of the other modules by table. Libraries are
+-- known without.
+local function index_names()
+  local names, modules = { [_G] = { "_G" }, [ffi.C] = { "ffi", "C" } }, {}
+  local function add(module, content)
+    if type(content) ~= "table" or libraries.name(content) or content == _G then return end
+    local by_name = holds_foreign(content)
+    local list = by_name and names or modules
+    list[content] = list[content] or by_name and { module } or module
+    for key, value in tables.each(content) do
+      if type(key) == "string" and type(value) == "function" and not names[value]
+        and is_foreign(value) then
+        names[value] = { module, key }
+      end
+    end
+  end
+  local own, others = {}, {}
+  for module, content in tables.each(package.loaded) do
+    local is_own = type(module) == "string" and string.find(module, "^meissa%f[%z.]")
+    if is_own and not own_names[content] then own[#own + 1] = module end
+    if not is_own and type(module) == "string" then others[#others + 1] = module end
+  end
+  table.sort(own)
+  table.sort(others)
+  for _, module in ipairs(own) do add_own(module, package.loaded[module]) end
+  for _, module in ipairs(others) do add(module, package.loaded[module]) end
+  return names, modules
+end
+
+local Encoder = {}
+Encoder.__index = Encoder
+
+-- "opts.model", then ".handle", "[3]" or " (upvalue db)".
+local function step(key)
+  if type(key) == "string" and string.match(key, "^[%a_][%w_]*$") then return "." .. key end
+  if type(key) == "string" then return string.format("[%q]", key) end
+  return "[" .. tostring(key) .. "]"
+end
+
+function Encoder:path(id)
+  local parts = {}
+  while id do
+    table.insert(parts, 1, self.steps[id])
+    id = self.parents[id]
+  end
+  return table.concat(parts)
+end
+
+function Encoder:refuse(value, parent, last)
+  local path = (parent and self:path(parent) or "") .. last
+  local what = type(value) == "thread" and "a coroutine" or "a " .. type(value)
+  if type(value) == "function" then what = "a C function that no loaded module names" end
+  local remedy = self.remedy
+  if self.find_array(value) == false then what, remedy = self.array_words, self.array_remedy end
+  errors.raise(self.code, "%s is %s: it cannot be sent to %s. %s", path, what, self.whither, remedy)
+end
+
+-- Reserves a node for a value that was not met before.
+function Encoder:reserve(value, parent, last)
+  local id = #self.nodes + 1
+  self.nodes[id] = false
+  self.ids[value] = id
+  self.parents[id], self.steps[id] = parent, last
+  self.queue[#self.queue + 1] = value
+  return id
+end
+
+local travelling = { table = true, ["function"] = true }
+
+-- The name of a value that every process has: {module, name}.
+function Encoder:name(value)
+  if self.given[value] then return { self.given[value] } end
+  if type(value) == "function" then
+    local library, name = builtin.find(value)
+    if library then return { library, name } end
+  end
+  local library = type(value) == "table" and libraries.name(value)
+  if library then return not libraries.is_changed(value) and { library } or nil end
+  if not self.names then self.names, self.tables = index_names() end
+  return own_names[value] or self.names[value]
+end
+
+-- The encoded form of a value that is reached from node `parent` by the step `last`.
+function Encoder:value(value, parent, last)
+  if is_plain(value) then return value end
+  if value == nil then return nil end
+  local id = self.ids[value]
+  if id then return { id } end
+  local number = self.find_array(value)
+  local name = number == nil and self:name(value)
+  if number then
+    id = self:reserve(value, parent, last)
+    self.nodes[id] = { "a", number }
+  elseif name then
+    id = self:reserve(value, parent, last)
+    self.nodes[id] = { "n", name[1], name[2] }
+  elseif number == nil and travelling[type(value)]
+    and (type(value) == "table" or not is_foreign(value)) then
+    id = self:reserve(value, parent, last)
+  else
+    self:refuse(value, parent, last)
+  end
+  return { id }
+end
+
+function Encoder:table(id, content)
+  self.named[id] = self.tables[content]
+  local meta = debug.getmetatable(content)
+  meta = meta ~= nil and self:value(meta, id, " (metatable)") or nil
+  local plain = true
+  for key, value in tables.each(content) do
+    if not is_plain(key) or not is_plain(value) then
+      plain = false
+      break
+    end
+  end
+  if plain then
+    self.nodes[id] = { "p", content, meta }
+    return
+  end
+  local pairs_of = {}
+  for key, value in tables.each(content) do self:pair(pairs_of, id, key, value) end
+  self.nodes[id] = { "t", pairs_of, meta }
+end
+
+function Encoder:pair(pairs_of, id, key, value)
+  local n = #pairs_of
+  if self.refusing then self:refuse_late(value, self:path(id) .. step(key)) end
+  pairs_of[n + 1] = self:value(key, id, " (a key)")
+  pairs_of[n + 2] = self:value(value, id, step(key))
+end
+
+-- A library that the program has changed.
+function Encoder:library(id, content)
+  self.named[id] = libraries.name(content)
+  local meta = debug.getmetatable(content)
+  meta = meta ~= nil and self:value(meta, id, " (metatable)") or nil
+  local pairs_of, gone = {}, {}
+  for _, key in ipairs(libraries.keys(content)) do
+    local value = rawget(content, key)
+    if value == nil then
+      gone[#gone + 1] = key
+    else
+      self:refuse_late(value, libraries.name(content) .. step(key))
+      self:pair(pairs_of, id, key, value)
+    end
+  end
+  self.nodes[id] = { "l", libraries.name(content), pairs_of, meta, gone }
+end
+
+-- Whether a function can travel, by function, when it was first asked for.
+local travels = setmetatable({}, { __mode = "k" })
+
+-- Arrays are judged apart, where it is known which of them a loop has.
+local function is_any_array(value) return arrays.is(value) and 1 or nil end
+
+--- Whether a function can be sent to the workers, but for arrays that it leads to.
+function M.travels(fn)
+  if travels[fn] == nil then
+    travels[fn] = pcall(M.encode, { fn }, 1, { path = tostring, find_array = is_any_array })
+  end
+  return travels[fn]
+end
+
+-- Puts a function that raises in the place of one that is refused, unless it is captured, too.
+function Encoder:refuse_late(value, path)
+  if type(value) ~= "function" or self.ids[value] then return end
+  local reason = self.refused[value] or not M.travels(value) and "holds what cannot be sent"
+  if not reason then return end
+  self.ids[value] = #self.nodes + 1
+  self.nodes[self.ids[value]] = { "x", path .. " " .. reason }
+end
+
+-- The node of a function's environment, with the globals that it reads added.
+function Encoder:environment(id, fn, reads)
+  local env = getfenv(fn)
+  local env_id = self.environments[env]
+  if not env_id then
+    env_id = #self.nodes + 1
+    self.nodes[env_id] = { "e", {} }
+    self.environments[env] = env_id
+  end
+  local known = self.nodes[env_id][2]
+  for _, name in ipairs(reads) do
+    local value = env[name]
+    if value ~= nil and not self.global_seen[env_id .. name] then
+      self.global_seen[env_id .. name] = true
+      known[#known + 1] = name
+      known[#known + 1] = self:value(value, id, " (global " .. name .. ")")
+    end
+  end
+  return env_id
+end
+
+-- A number for the variable behind upvalue n: closures that share it get the same.
+function Encoder:cell(fn, n)
+  local key = tostring(debug.upvalueid(fn, n))
+  local cell = self.cells[key]
+  if not cell then
+    cell = self.cell_count + 1
+    self.cell_count = cell
+    self.cells[key] = cell
+  end
+  return cell
+end
+
+-- What `require` gives for a name that is loaded.
+function Encoder:module(name)
+  local module = package.loaded[name]
+  self.missing[name] = required.trouble(name)
+  if module ~= nil and self.modules[name] == nil then
+    self.modules[name] = false
+    self.modules[name] = self:value(module, nil, string.format("require %q", name))
+  end
+end
+
+function Encoder:func(id, fn)
+  local about = bytecode.about(fn)
+  local upvalues, n = {}, 1
+  while true do
+    local name, value = debug.getupvalue(fn, n)
+    if not name then break end
+    upvalues[n] = { self:cell(fn, n), self:value(value, id, " (upvalue " .. name .. ")") }
+    n = n + 1
+  end
+  local env = self:environment(id, fn, about.globals)
+  local modules = self.requires and required.by_function(fn, self.world) or {}
+  for _, name in ipairs(modules) do self:module(name) end
+  self.nodes[id] = { "f", string.dump(fn), upvalues, env, about.power or false, about.assigns }
+end
+
+function Encoder:object(id, value, late)
+  if self.nodes[id] then return end
+  if type(value) == "function" then
+    self:func(id, value)
+  elseif libraries.name(value) then
+    late[#late + 1] = value
+  else
+    self:table(id, value)
+  end
+end
+
+-- Encodes everything that was met; libraries last, when it is known what is captured.
+function Encoder:finish()
+  local late = {}
+  while self.queue[self.at] or #late > 0 do
+    local value = self.queue[self.at]
+    if value == nil then
+      value = table.remove(late)
+      self:library(self.ids[value], value)
+    else
+      self.at = self.at + 1
+      self:object(self.ids[value], value, late)
+    end
+  end
+end
+
+-- Whether a function that plain values may not lead to is captured, too.
+function Encoder:holds_refused(refused)
+  for fn in tables.each(refused) do
+    local id = self.ids[fn]
+    if id and self.nodes[id][1] ~= "x" then return true end
+  end
+  return false
+end
+
+-- Basic metatables, by type: see meissa.base.basics. Where the body calls by a name what plain
+-- values may not lead to, these have copies of the tables that hold it.
+function Encoder:basics(about)
+  local coded, metas, shared = {}, about.metas, self.ids
+  self.refusing = true
+  if self:holds_refused(about.refused) then
+    self.ids = setmetatable({}, { __index = function(_, value)
+      local own = about.refused[value] or about.tables[value]
+      return not own and shared[value] or nil
+    end })
+  end
+  for _, name in ipairs(tables.keys(metas)) do
+    coded[name] = metas[name] and self:value(metas[name], nil, name .. "'s metatable")
+  end
+  self:finish()
+  for value, id in tables.each(self.ids) do shared[value] = shared[value] or id end
+  self.ids = shared
+  return coded
+end
+
+--- Encodes values[1..count] (nil allowed).
+-- @tab values the values
+-- @number count how many
+-- @tab options `path(n)`: what the user calls value n; `find_array(value)`: nil if it is no array,
+-- its number, or false for an array that cannot travel; `modules`, where `require` may be called:
+-- {name, ..., name, ...} of those that are required beside what functions require; `named`: names
+-- of modules by table that are sent by these; `code`, `whither` and `remedy` of the error;
+-- `array_words` and `array_remedy` for arrays that cannot travel
+-- @tab[opt] basics the program's basic metatables: `metas`, what basics.changed gave; `refused`, by
+-- function why those that they lead to may not be called; `tables`, a set of those leading there
+-- @treturn string
+-- @treturn table the encoder: `nodes`, and `ids`, whose keys are all that was encoded
+function M.encode(values, count, options, basics)
+  local self = setmetatable({
+    nodes = {}, ids = {}, queue = {}, at = 1, parents = {}, steps = {}, cells = {}, cell_count = 0,
+    environments = {}, global_seen = {}, find_array = options.find_array,
+    code = options.code or "OPT", whither = options.whither or "the workers",
+    remedy = options.remedy or "", array_remedy = options.array_remedy or options.remedy or "",
+    array_words = options.array_words or "an array that the loop does not name itself",
+    refused = basics and basics.refused or {},
+    modules = {}, missing = {}, requires = options.modules and true, named = {},
+    given = options.named or {},
+    world = { field_of = tables.field_of,
+      is_array = function(value) return options.find_array(value) ~= nil end },
+  }, Encoder)
+  local roots = {}
+  for n = 1, count do roots[n] = self:value(values[n], nil, options.path(n)) end
+  local modules = options.modules or {}
+  for n = 1, #modules, 2 do self:module(modules[n]) end
+  self:finish()
+  local metas = basics and self:basics(basics)
+  return buffer.encode({ roots = roots, nodes = self.nodes, basics = metas,
+    modules = next(self.modules) and self.modules, missing = next(self.missing) and self.missing,
+    named = next(self.named) and self.named,
+    paths = system.new_search_paths() }), self
+end
+
+return M
