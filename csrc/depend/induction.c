@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Counters: see induction.h. */
+ * Induction variables: see induction.h. */
 #include "depend/induction.h"
 
 #include "depend/piece.h"

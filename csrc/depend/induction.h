@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Counters: what an iteration of an inner loop adds to a local, and how often such loops run. */
+ * Induction variables: what an iteration of an inner loop adds to a local, and how often such loops
+ * run. */
 #ifndef MS_DEPEND_INDUCTION_H
 #define MS_DEPEND_INDUCTION_H
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Serving: see inspector.h. The candidates, and what becomes of them. */
+ * Inspectors: see inspector.h. The candidates, and what becomes of them. */
 #include "depend/inspector.h"
 
 #include <string.h>

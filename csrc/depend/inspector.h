@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Serving: which arrays a block can be sent exactly those elements of that it will read, and the
+ * Inspectors: which arrays a block can be sent exactly those elements of that it will read, and the
  * text that finds out which these are.
  *
  * An array that a loop only reads, at subscripts that depend on data (w[idx[i]]), is served when

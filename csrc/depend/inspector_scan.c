@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Serving, statements: which of the candidates can be served. See inspector.h.
+ * Inspectors, statements: which of the candidates can be served. See inspector.h.
  *
  * A pass over the body says what each variable depends on, by data and by control; passes repeat
  * until nothing changes. Then one more checks what the slice would have to compute. Whenever that

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Serving, taints: what expressions depend on. See inspector.h. */
+ * Inspectors, taints: what expressions depend on. See inspector.h. */
 #include <string.h>
 
 #include "depend/effect.h"

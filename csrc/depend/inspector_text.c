@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Serving, the slice: the body's text with reads turned into marks. See inspector.h.
+ * Inspectors, the slice: the body's text with reads turned into marks. See inspector.h.
  *
  * The text is written again as long as that makes further variables needed. Invariant: whatever is
  * copied from the body depends on nothing that is served, written or unknown. */

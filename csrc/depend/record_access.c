@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Walk, touches: recording accesses and findings. See walk.h. */
+ * Walk, recording: accesses and findings. See walk.h. */
 #include <string.h>
 
 #include "depend/buffered.h"

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Rows: see transform_row.h. Both searches go by growing sums of absolutes over a small box first,
- * since that is where rows of real loops are; only when the box holds none is the solver asked. */
+ * Rows of transforms: see transform_row.h. Both searches go by growing sums of absolutes over a
+ * small box first, since that is where rows of real loops are; only when the box holds none is the
+ * solver asked. */
 #include "depend/transform_row.h"
 
 #include <stdlib.h>

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Rows: integer vectors r that make r . iteration a good thing to cut or to sweep by. */
+ * Rows of transforms: integer vectors r that make r . iteration a good thing to cut or to sweep by.
+ */
 #ifndef MS_DEPEND_TRANSFORM_ROW_H
 #define MS_DEPEND_TRANSFORM_ROW_H
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Redo: see block_checkpoint.h. A slot is the head, a flag for each part, and the images. */
+ * Checkpoints of blocks: see block_checkpoint.h. A slot is the head, a flag for each part, and the
+ * images. */
 #include "job/block_checkpoint.h"
 
 #include <stdlib.h>

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Redo: what a dead worker leaves behind, so that another process goes on where it was.
+ * Checkpoints of blocks: what a dead worker leaves behind, so that another process goes on where it
+ * was.
  *
  * Behind the undo log each worker has a slot. Before a block begins, the worker copies what the
  * block may overwrite there (its image): with it the block that was begun can be undone alone,

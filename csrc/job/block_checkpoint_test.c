@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * Redo: random jobs whose workers die in the middle of a block, while others write. What the block
- * may have written is as at its beginning, what the others wrote stays; and of what dead workers
- * reported nothing is lost or there twice. The seed is printed; MEISSA_TEST_SEED replays it. */
+ * Checkpoints of blocks: random jobs whose workers die in the middle of a block, while others
+ * write. What the block may have written is as at its beginning, what the others wrote stays; and
+ * of what dead workers reported nothing is lost or there twice. The seed is printed;
+ * MEISSA_TEST_SEED replays it. */
 #include "job/block_checkpoint.h"
 
 #include "job/undo_scene.h"

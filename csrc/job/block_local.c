@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Private memory: see block_local.h. */
+ * Block-local memory: see block_local.h. */
 #include "job/block_local.h"
 
 #include <string.h>

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Private memory: what blocks have to themselves, in the process that runs them, beside the arrays.
+ * Block-local memory: what blocks have to themselves, in the process that runs them, beside the
+ * arrays.
  *
  * Two kinds. Scratch space has one content when a block begins, whatever an earlier block left
  * there. A vector of pending elements, what a block puts into a DistArray buffer, is zero when a

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Private memory: blocks in any order leave the same; what is left is what was put there; memory
- * that runs out, and blocks that fail, leave nothing to the next one. */
+ * Block-local memory: blocks in any order leave the same; what is left is what was put there;
+ * memory that runs out, and blocks that fail, leave nothing to the next one. */
 #include "job/block_local.h"
 
 #include <math.h>

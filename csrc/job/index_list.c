@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Wanted: see index_list.h. */
+ * Index lists: see index_list.h. */
 #include "job/index_list.h"
 
 #include <stdatomic.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Wanted lists against sets of elements: unions of what blocks need, values by way of a list
+ * Index lists against sets of elements: unions of what blocks need, values by way of a list
  * between arrays of other strides, lists that are no lists. */
 #include "job/index_list.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Item: see operand.h. */
+ * Operand: see operand.h. */
 #include "job/operand.h"
 
 #include <string.h>

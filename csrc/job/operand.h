@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Item: one piece of memory that a job's kernel works on, as both ends describe it.
+ * Operand: one piece of memory that a job's kernel works on, as both ends describe it.
  *
  * Where memory is shared an operand is a place in a segment and nothing moves. Where it is not,
  * each worker has a private copy of the same dimensions, and `movement` says what travels when. The

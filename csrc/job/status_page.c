@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Board: see status_page.h. */
+ * Status page: see status_page.h. */
 #include "job/status_page.h"
 
 #include <errno.h>

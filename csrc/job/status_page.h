@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Board: the page of shared memory on which a session's processes see what its workers are doing.
+ * Status page: the page of shared memory on which a session's processes see what its workers are
+ * doing.
  *
  * Each worker has a slot that only it writes, but for two words of the driver's and the bell, which
  * anyone may ring. It needs no message and survives the worker: a dead worker's last block is known

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * The board: publishing and waiting between threads, with and without sleep; what a sleeper misses;
- * contents that nobody wrote on purpose. The seed is printed; MEISSA_TEST_SEED replays a run. */
+ * The status page: publishing and waiting between threads, with and without sleep; what a sleeper
+ * misses; contents that nobody wrote on purpose. The seed is printed; MEISSA_TEST_SEED replays a
+ * run. */
 #include "job/status_page.h"
 
 #include <pthread.h>

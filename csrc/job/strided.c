@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Box: see strided.h. */
+ * Strided: see strided.h. */
 #include "job/strided.h"
 
 #include <string.h>

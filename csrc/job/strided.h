@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Box: a strided piece of an array, seen as the row-major sequence of its elements.
+ * Strided: a strided piece of an array, seen as the row-major sequence of its elements.
  *
  * Arrays that travel by value are cut into boxes (all of the array, or the rows lo..hi of one of
  * its dimensions), and boxes into runs of consecutive elements that fit a message. Both ends

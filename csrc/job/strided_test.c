@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Boxes: packing and unpacking of strided pieces against element by element indexing. */
+ * Strided boxes: packing and unpacking of strided pieces against element by element indexing. */
 #include "job/strided.h"
 
 #include <string.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Parcel: see transfer.h. */
+ * Transfer: see transfer.h. */
 #include "job/transfer.h"
 
 #include <string.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Parcel: a part of an operand on its way, in one or more frames.
+ * Transfer: a part of an operand on its way, in one or more frames.
  *
  * Sender and receiver need not agree on strides. A DATA frame names operand, dimension, rows and
  * the first element; a VALUES frame operand, list and the place in the list (index_list.h), which

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Pieces: see byte_range.h. Lines are counted while the file is cut, which costs a tenth of parsing
- * them and lets every piece know its line numbers from the start. */
+ * Byte ranges: see byte_range.h. Lines are counted while the file is cut, which costs a tenth of
+ * parsing them and lets every piece know its line numbers from the start. */
 #include "read/byte_range.h"
 
 #include <stdlib.h>

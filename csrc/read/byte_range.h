@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Pieces: cuts a text file, plain or gzip, into pieces of whole lines that can be read apart.
+ * Byte ranges: cuts a text file, plain or gzip, into pieces of whole lines that can be read apart.
  *
  * The pieces are those of the file in order, whoever takes them; a piece knows its place, so what
  * is said about a line is the same as if the file had been read in one go. The caller owns both

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Stretches: see line_range.h. */
+ * Line ranges: see line_range.h. */
 #include "read/line_range.h"
 
 #include <stdio.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Stretches: parts of text files, for processes that read the lines of one file at the same time.
+ * Line ranges: parts of text files, for processes that read the lines of one file at the same time.
  *
  * A plain file is cut between lines at places that depend on the file alone; a gzip file is one
  * stretch. The caller owns both records. Used by one thread. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Batch: see triple_batch.h. */
+ * Batch of triples: see triple_batch.h. */
 #include "read/triple_batch.h"
 
 #include <stdlib.h>

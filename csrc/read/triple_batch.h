@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Batch: the triples that one piece of a file holds, with id maps of its own.
+ * Batch of triples: the triples that one piece of a file holds, with id maps of its own.
  *
  * Batches are read in any threads at the same time; the reader of the file joins their id maps in
  * the order of the file, which numbers the ids as reading the lines one after the other does. */

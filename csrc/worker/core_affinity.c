@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Apart: see core_affinity.h. */
+ * Core affinity: see core_affinity.h. */
 #include "worker/core_affinity.h"
 
 #include <sched.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Apart: workers of one job run on cores of their own.
+ * Core affinity: workers of one job run on cores of their own.
  *
  * The driver wakes all of them at nearly the same time and sleeps only then. A
  * scheduler that finds no idle core at that moment may put two on one core, one behind the other,

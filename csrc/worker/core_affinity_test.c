@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Apart: who moves to another core, and that it is bound to none afterwards. */
+ * Core affinity: who moves to another core, and that it is bound to none afterwards. */
 #include "worker/core_affinity.h"
 
 #include <sched.h>

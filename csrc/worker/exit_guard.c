@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Guard: see exit_guard.h. */
+ * Exit guard: see exit_guard.h. */
 #include "worker/exit_guard.h"
 
 #include <errno.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Guard: a worker's signals, and its end when the driver is gone.
+ * Exit guard: a worker's signals, and its end when the driver is gone.
  *
  * A worker ignores SIGINT, SIGHUP and SIGQUIT (the driver decides), and SIGTTOU (its process group
  * is not the terminal's). When the driver dies, the kernel sends SIGIO and SIGCONT: their handler

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Tokens: hand-overs from worker to worker: on one host through the board, else over their own
+ * Hand-overs from worker to worker: on one host through the board, else over their own
  * sockets (send_batch.c sends them). The rest calls ms_handover_wait and ms_handover_send. */
 #include <string.h>
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Held memory: see mapped_memory.h. */
+ * Mapped memory: see mapped_memory.h. */
 #include "worker/mapped_memory.h"
 
 #include <errno.h>

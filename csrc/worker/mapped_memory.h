@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Held memory: what a worker has of the driver's arrays.
+ * Mapped memory: what a worker has of the driver's arrays.
  *
  * Either mappings of the driver's segments, or, where nothing is shared, private copies: zero
  * pages of the array's full size that are only committed where they are touched. A copy lives as

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Bundles: hand-overs that travel together, where they travel by messages.
+ * Batches: hand-overs that travel together, where they travel by messages.
  *
  * A worker may hold back what its finished blocks hand over, and send it with what the next ones
  * do: one message in place of many, rows of neighbouring ranges in one piece, and changes of an

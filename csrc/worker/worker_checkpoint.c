@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Redo from a worker's side: images of the blocks that it begins, and going on where another
+ * Checkpoints from a worker's side: images of the blocks that it begins, and going on where another
  * process has ended (block_checkpoint.h). */
 #include "worker/worker_state.h"
 

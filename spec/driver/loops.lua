@@ -61,9 +61,9 @@ function M.number_of(at, ranges)
   return block
 end
 
--- Each case: strategy, extents of the axes, ranges, arrays {dims, operand fields} and a kernel, made
--- of a prelude that sees `operands`, `starts` (lists of first indices for each axis) and a block
--- function of (block, ranges ...). `cut(d, r)` gives the first and last index of a range.
+-- Each case: strategy, extents of the axes, ranges, arrays {dims, operand fields} and a kernel,
+-- made of a prelude that sees `operands`, `starts` (lists of first indices for each axis) and a
+-- block function of (block, ranges ...). `cut(d, r)` gives the first and last index of a range.
 local header = support.prelude .. [[
 local operands, given = ...
 local starts = given.starts

@@ -193,10 +193,12 @@ describe("cached arrays by value", function()
     local entries = support.array({n}, nil, "int32")
     local offsets, vector = support.starts(n, ranges)
     for r = 0, ranges do vector[r] = offsets[r + 1] - 1 end
-    local operand = entries:operand {movement = "cached", version = 1, offsets = support.pointer(vector)}
+    local offset = support.pointer(vector)
+    local operand = entries:operand {movement = "cached", version = 1, offsets = offset}
     local function sums(workers)
       local outcome = assert(session:run {
-        key = "sums", strategy = "partition", ranges = {ranges}, workers = workers, operands = {operand},
+        key = "sums", strategy = "partition", ranges = {ranges}, workers = workers,
+        operands = {operand},
         kernel = support.prelude .. [[
           local operands = ...
           local v = vector(operands[1], "int32_t")

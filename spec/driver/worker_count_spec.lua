@@ -24,8 +24,9 @@ end
 
 local function size(grid, strategy, microseconds, options)
   options = options or {}
-  return worker_count.size(options.session or session_of(options.workers or 2, options.memory ~= false),
-                   grid, strategy, microseconds and {pace = microseconds * 1e-6, hand_on = 0})
+  local session = options.session or session_of(options.workers or 2, options.memory ~= false)
+  return worker_count.size(session, grid, strategy,
+                           microseconds and {pace = microseconds * 1e-6, hand_on = 0})
 end
 
 describe("the crew", function()

@@ -174,7 +174,8 @@ end
 local function operands_of(self)
   local operands = {}
   for c = 1, #self.bindings do
-    if memory.is_array(self.values[c]) then operands[#operands + 1] = run.operand_of(self.values[c]) end
+    local value = self.values[c]
+    if memory.is_array(value) then operands[#operands + 1] = run.operand_of(value) end
   end
   return operands
 end

@@ -285,7 +285,8 @@ local function explain(left, right)
   return ("%s, not %s"):format(tostring(right), tostring(left))
 end
 
-M.study, M.operand_of, M.entries_operand, M.blocks_of = study, operand_of, entries_operand, blocks_of
+M.study, M.blocks_of = study, blocks_of
+M.operand_of, M.entries_operand = operand_of, entries_operand
 M.space_for_core, M.assign = space_for_core, assign
 
 local ignored = { parallel = true, each = true }

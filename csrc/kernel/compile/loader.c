@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Object: see loader.h. */
+ * Loader: see loader.h. */
 #include "kernel/compile/loader.h"
 
 #include <dlfcn.h>

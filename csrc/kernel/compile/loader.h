@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Object: a compiled kernel in this process.
+ * Loader: a compiled kernel in this process.
  *
  * It is loaded from bytes in anonymous memory, so nothing can be exchanged between check and use,
  * and no file system needs to permit execution. The record keeps the memory's descriptor as long

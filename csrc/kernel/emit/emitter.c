@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Drafts: the names in a kernel's text, and which capture a path belongs to. See emitter.h. */
+ * Emitter: the names in a kernel's text, and which capture a path belongs to. See emitter.h. */
 #include "kernel/emit/emitter.h"
 
 #include <inttypes.h>

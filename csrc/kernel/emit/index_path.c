@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Chains: see index_path.h. */
+ * Index paths: see index_path.h. */
 #include "kernel/emit/index_path.h"
 
 #include <inttypes.h>

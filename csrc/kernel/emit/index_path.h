@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Chains: which dense array an indexing expression reaches, and with which subscripts. */
+ * Index paths: which dense array an indexing expression reaches, and with which subscripts. */
 #ifndef MS_KERNEL_EMIT_INDEX_PATH_H
 #define MS_KERNEL_EMIT_INDEX_PATH_H
 

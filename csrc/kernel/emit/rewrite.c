@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Splicing: copies a body's source and replaces what must change. See emitter.h.
+ * Rewriting: copies a body's source and replaces what must change. See emitter.h.
  *
  * Invariant: the text of a node has as many newlines as its source, so later lines keep their
  * numbers. Newlines lost in a replaced part are put before it, where they cannot change the

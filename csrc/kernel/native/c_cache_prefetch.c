@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Writing C: fetching the rows of coming entries. See writer.h.
+ * Writing C: prefetching the rows of coming entries. See writer.h.
  *
  * The entries of a block name rows at random, in memory that exceeds the first cache. Which rows is
  * known long before they are needed, so each iteration fetches those of an entry some way ahead. */

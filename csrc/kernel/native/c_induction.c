@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Writing C: counters. A variable that is assigned again is an integer nevertheless if all that it
- * is ever given are whole numbers, variables of loops over whole numbers, or itself and a small
- * step: `nearest = c`, `k = k + 1`. See writer.h.
+ * Writing C: induction variables. A variable that is assigned again is an integer nevertheless if
+ * all that it is ever given are whole numbers, variables of loops over whole numbers, or itself and
+ * a small step: `nearest = c`, `k = k + 1`. See writer.h.
  *
  * Such a variable stays below 2^52: a loop that counted further would not end in a lifetime. */
 #include <math.h>

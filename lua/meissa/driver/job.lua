@@ -135,8 +135,8 @@ local function travels(session)
   return by_value[session]
 end
 
--- What a job tells its workers: `key`, `kernel`, `operands`, `run`; and for the driver the `bytes` of
--- the kernel, the captured `values` as a string, those that travel `apart`, what is `large`, the
+-- What a job tells its workers: `key`, `kernel`, `operands`, `run`; and for the driver the `bytes`
+-- of the kernel, the captured `values` as a string, those that travel `apart`, what is `large`, the
 -- ids of `buffers`.
 local function pack(run, served)
   local schedule = schedule_of(run.grid)

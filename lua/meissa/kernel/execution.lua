@@ -39,8 +39,8 @@ local function as_labels(operands, packed)
   return labels
 end
 
--- An operand as the kernel takes an array; `sparse` says more where it is the values of a sparse one,
--- `view` where it is the base of one.
+-- An operand as the kernel takes an array; `sparse` says more where it is the values of a sparse
+-- one, `view` where it is the base of one.
 local function as_array(operands, number, type, sparse, view)
   local operand = operands[number]
   if view then

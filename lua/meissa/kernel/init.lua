@@ -90,17 +90,22 @@ end
 
 -- The value of one parameter of the block function.
 local arguments_by_kind = {
-  coord = function(param, _, operands) return ffi.cast(coord_type, operands.space.coords[param.at]) end,
+  coord = function(param, _, operands)
+    return ffi.cast(coord_type, operands.space.coords[param.at])
+  end,
   entries = function(_, info, operands) return cast(operands.space, info.entry_type) end,
   step = function(param, _, operands) return tonumber(operands.space.strides[param.dim]) end,
-  pointer = function(param, _, operands) return cast(operands[param.at], operands[param.at].type) end,
+  pointer = function(param, _, operands)
+    return cast(operands[param.at], operands[param.at].type)
+  end,
   stride = function(param, _, operands) return tonumber(operands[param.at].strides[param.dim]) end,
   extent = function(param, _, operands) return tonumber(operands[param.at].dims[param.dim]) end,
   value = function(param, _, _, values) return values[param.at] end,
   table = function(_, _, _, values) return values end,
 }
 
--- The operands by capture, with their types, checked to be of the kind that the text was written for.
+-- The operands by capture, with their types, checked to be of the kind that the text was written
+-- for.
 local function operands_by_capture(info, operands)
   local found = { space = operands.space }
   for n, about in ipairs(info.arrays) do
@@ -196,12 +201,12 @@ end
 
 --- Makes a kernel ready to run blocks.
 -- @string kernel_bytes @string run_bytes from pack
--- @tab operands the arrays in this process, in the order of the captures that are arrays: {pointer =,
--- dims =, strides =} (sparse ones: `coords`, vectors of 0-based int32, and `count`). For spaces
--- that are the entries of an array also `space`: {coords = vectors of 1-based int32 subscripts,
--- pointer = values of the entries, dims = the array's}, or for a dense array {pointer =,
--- strides =}. `bulk`: tables that travelled apart, {{capture =, pointer =, length =, digest =},
--- ...}. Their memory must outlive the instance.
+-- @tab operands the arrays in this process, in the order of the captures that are arrays:
+-- {pointer =, dims =, strides =} (sparse ones: `coords`, vectors of 0-based int32, and `count`).
+-- For spaces that are the entries of an array also `space`: {coords = vectors of 1-based int32
+-- subscripts, pointer = values of the entries, dims = the array's}, or for a dense array
+-- {pointer =, strides =}. `bulk`: tables that travelled apart, {{capture =, pointer =, length =,
+-- digest =}, ...}. Their memory must outlive the instance.
 -- @tab[opt] host `print`: what `print` means in the body; `draws`: what the random numbers of the
 -- body belong to (see meissa.kernel.random)
 -- @treturn table an instance with methods `run(block)` and `native()`
@@ -222,8 +227,8 @@ function M.prepare(kernel_bytes, run_bytes, operands, host)
   for _, each in ipairs(operands.bulk or {}) do
     values[each.capture] = large_values.decode(each.pointer, each.length, each.digest, each.capture)
   end
-  local self = setmetatable({ kernel = kernel, object = object, operands = operands, named = named },
-    Instance)
+  local self = { kernel = kernel, object = object, operands = operands, named = named }
+  setmetatable(self, Instance)
   -- What only the Lua text needs.
   local function open()
     block_of(kernel)

@@ -57,8 +57,8 @@ local function wrap(operand)
     for d, vector in ipairs(operand.coords) do coords[d] = ffi.cast("int32_t *", vector) end
   end
   return array.wrap_foreign { type = operand.type, dims = operand.dims, strides = operand.strides,
-    data = ffi.cast("void *", operand.pointer), coords = coords, count = operand.count, keep = operand,
-    frozen = operand.frozen, labels = operand.labels }
+    data = ffi.cast("void *", operand.pointer), coords = coords, count = operand.count,
+    keep = operand, frozen = operand.frozen, labels = operand.labels }
 end
 
 -- Where an operand's values and coordinates are: each may have moved since the last job.
@@ -85,8 +85,8 @@ local function wrap_once(operand)
 end
 
 --- A function from a capture's number to its array as an object, made when first asked for.
--- @tab operands {pointer =, type =, dims =, strides =} by capture; sparse ones have coords (vectors of
--- 0-based int32), count, an id that no other array of the driver gets, and perhaps `rows`, as
+-- @tab operands {pointer =, type =, dims =, strides =} by capture; sparse ones have coords (vectors
+-- of 0-based int32), count, an id that no other array of the driver gets, and perhaps `rows`, as
 -- array.set_rows takes them
 function M.object_maker(operands)
   local objects = {}

@@ -81,12 +81,16 @@ local fill_by_kind = {
   coord = function(slot, param, _, operands)
     slot.pointer = ffi.cast("void *", operands.space.coords[param.at])
   end,
-  entries = function(slot, _, _, operands) slot.pointer = ffi.cast("void *", operands.space.pointer) end,
+  entries = function(slot, _, _, operands)
+    slot.pointer = ffi.cast("void *", operands.space.pointer)
+  end,
   step = function(slot, param, _, operands) slot.whole = operands.space.strides[param.dim] end,
   pointer = function(slot, param, _, operands)
     slot.pointer = ffi.cast("void *", operands[param.at].pointer)
   end,
-  stride = function(slot, param, _, operands) slot.whole = operands[param.at].strides[param.dim] end,
+  stride = function(slot, param, _, operands)
+    slot.whole = operands[param.at].strides[param.dim]
+  end,
   extent = function(slot, param, _, operands) slot.whole = operands[param.at].dims[param.dim] end,
   limit = function(slot, param, _, operands) slot.whole = operands.space.dims[param.dim] end,
   value = function(slot, param, _, _, values)

@@ -88,7 +88,8 @@ end
 local function base_operand(value, view, run)
   if not (view and run.by_value and view.base.compact and is_dense(view.base)) then return nil end
   local operand = views.operand(view.base, value)
-  operand.movement, operand.version = "cached", version_of(operand.id, operand.pointer, operand, operand.element)
+  operand.movement = "cached"
+  operand.version = version_of(operand.id, operand.pointer, operand, operand.element)
   return operand
 end
 
@@ -218,7 +219,8 @@ local function collect(run, apart, served)
     local list = {}
     for d, each in tables.each(packed) do
       local operand = bulk_operand(each)
-      list[d] = {operand = place(operand), id = operand.id, count = each.count, strings = each.strings}
+      list[d] = {operand = place(operand), id = operand.id, count = each.count,
+                 strings = each.strings}
     end
     label_count = label_count + 1
     labels[label_count] = packed
@@ -299,7 +301,9 @@ function M.renew(operands, changed)
   for _, operand in ipairs(operands) do
     local again = operand.store and stores[operand.store] and
                   (operand.movement == "cached" or operand.movement == "served")
-    if again then operand.version = version_of(operand.id, operand.pointer, operand, operand.element) end
+    if again then
+      operand.version = version_of(operand.id, operand.pointer, operand, operand.element)
+    end
   end
 end
 
@@ -333,9 +337,9 @@ local function lasts(run, apart)
 end
 
 --- The job's operands, and where the kernel finds its arrays, the space's entries and the captured
--- tables that travel apart among them. What is pending in a buffer and scratch arrays are no operands:
--- each process that runs blocks has its own (`pending` and `scratch`, by the array's number;
--- `buffers`, the ids of the pending arrays, once each).
+-- tables that travel apart among them. What is pending in a buffer and scratch arrays are no
+-- operands: each process that runs blocks has its own (`pending` and `scratch`, by the array's
+-- number; `buffers`, the ids of the pending arrays, once each).
 -- @tab run the run; `by_value`: memory is not shared @tab apart what kernel.pack gave
 -- @tab[opt] served what blocks need of arrays, by their ids
 -- @treturn table operands

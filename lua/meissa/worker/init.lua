@@ -19,9 +19,9 @@ local M = {}
 
 --- What makes block functions: prepare(kernel_bytes, run_bytes, operands, ranges) returns
 -- block(number, range, ...), which returns the block's result as a string or nil, or raises, or
--- returns nil and an error; further results are those of `execution.prepare`. `operands` is a list of
--- {pointer = lightuserdata, element = bytes, size = elements, dims = {}, strides = {}}, strides in
--- elements; `ranges` says how many there are along each cut dimension. When nil,
+-- returns nil and an error; further results are those of `execution.prepare`. `operands` is a list
+-- of {pointer = lightuserdata, element = bytes, size = elements, dims = {}, strides = {}}, strides
+-- in elements; `ranges` says how many there are along each cut dimension. When nil,
 -- `require("meissa.kernel.execution").prepare(kernel_bytes, job)` is used.
 M.prepare = nil
 
