@@ -13,8 +13,11 @@
 /* Pushes nil and a table {code=, message=, file=, line=}; returns 2, the number of results. */
 int ms_push_error(lua_State *L, const ms_error *err);
 
-/* runtime.c: core.session and core.executable; worker.c: core.worker; undo.c: core.undo. */
+/* runtime.c: core.session and core.executable; run.c: the type of its runs; worker.c: core.worker;
+ * undo.c: core.undo; merge.c: core.merge. */
 void ms_bind_runtime(lua_State *L);
+void ms_bind_run(lua_State *L);
+void ms_bind_merge(lua_State *L);
 void ms_bind_worker(lua_State *L);
 void ms_bind_undo(lua_State *L);
 

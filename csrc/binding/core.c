@@ -23,6 +23,8 @@ int luaopen_meissa_core(lua_State *L) {
   ms_bind_analysis(L);
   ms_bind_kernel(L);
   ms_bind_library(L);
+  ms_bind_merge(L);
+  ms_bind_run(L);
   ms_bind_runtime(L);
   ms_bind_undo(L);
   ms_bind_worker(L);

@@ -2,10 +2,11 @@
  *
  * Undo logs as Lua values, for loops that the engine runs in this process.
  *
- *   core.undo(job) -> undo | nil, error       undo:restore()
+ *   core.undo(job) -> undo | nil, error       undo:restore()       undo:free()
  *
- * `job` is what session:run takes (job.h). The log is made at once, of all that the job may write.
- */
+ * `job` is what session:run takes (job.h), with `merged`, a list of the arrays (ms_array *) that
+ * merging changes (core.merge), if there are any. What else the job may write is logged at once;
+ * of these arrays what is merged into. */
 #include <lauxlib.h>
 #include <lua.h>
 #include <string.h>
@@ -13,67 +14,81 @@
 #include "binding/binding.h"
 #include "binding/field.h"
 #include "binding/job.h"
-#include "job/undo.h"
+#include "binding/undo.h"
 
 #define UNDO "meissa.undo"
 
 typedef struct undo_log {
-  ms_undo undo;
-  ms_grid grid;
+  ms_loop_undo undo;
   ms_segment_block room;
 } undo_log;
 
-/* Logs everything, in pieces. `operands` outlive the log. */
-static int fill(undo_log *log, const ms_job *job, ms_operand *operands, void **data,
-                ms_error *err) {
-  for (uint32_t i = 0; i < job->operand_count; i++) {
-    operands[i] = job->operands[i].operand;
-    data[i] = job->operands[i].data;
-    if (ms_operand_check(&operands[i], i, &log->grid, false, err) != 0) return -1;
+static ms_array **read_merged(lua_State *L, int table, uint32_t *count) {
+  lua_getfield(L, table, "merged");
+  int list = lua_gettop(L);
+  *count = lua_istable(L, list) ? (uint32_t)lua_objlen(L, list) : 0;
+  ms_array **arrays = ms_scratch(L, *count, sizeof(ms_array *));
+  for (uint32_t a = 0; a < *count; a++) {
+    lua_rawgeti(L, list, (int)a + 1);
+    arrays[a] = ms_to_pointer(L, -1, "merged");
+    if (arrays[a] == NULL) luaL_error(L, "a log of no array");
+    lua_pop(L, 1);
   }
-  ms_undo *undo = &log->undo;
-  const ms_range_starts none = {{0}};
-  if (ms_undo_divide(undo, &log->grid, &none, operands, job->operand_count, err) != 0) return -1;
+  return arrays;
+}
+
+/* Logs all that the job itself writes, in pieces. */
+static int fill(undo_log *log, uint32_t operand_count, ms_error *err) {
+  ms_undo *undo = &log->undo.undo;
   if (undo->size == 0) return 0;
   if (ms_undo_room(&log->room, undo->size, err) != 0) return -1;
-  ms_undo_attach(undo, ms_segment_block_at(&log->room), data);
-  ms_undo_clear(undo);
-  for (uint32_t i = 0; i < job->operand_count; i++) ms_undo_log_operand(undo, i);
+  ms_loop_undo_attach(&log->undo, ms_segment_block_at(&log->room));
+  for (uint32_t i = 0; i < operand_count; i++) ms_undo_log_operand(undo, i);
   return 0;
 }
 
 static int undo_new(lua_State *L) {
+  static const ms_range_starts none;
   lua_settop(L, 1);
   ms_job job;
   ms_read_job(L, 1, &job);
+  uint32_t merged_count;
+  ms_array **merged = read_merged(L, 1, &merged_count);
+  ms_operand *operands = ms_scratch(L, job.operand_count, sizeof *operands);
+  void **data = ms_scratch(L, job.operand_count, sizeof *data);
+  for (uint32_t i = 0; i < job.operand_count; i++) {
+    operands[i] = job.operands[i].operand;
+    data[i] = job.operands[i].data;
+  }
   undo_log *log = lua_newuserdata(L, sizeof *log);
   memset(log, 0, sizeof *log);
-  log->grid = job.grid;
   luaL_getmetatable(L, UNDO);
   lua_setmetatable(L, -2);
-  int self = lua_gettop(L);
-  lua_createtable(L, 1, 0); /* keeps what the log points to */
-  ms_operand *operands = ms_scratch(L, job.operand_count, sizeof *operands);
-  lua_rawseti(L, self + 1, 1);
-  void **data = ms_scratch(L, job.operand_count, sizeof *data);
-  lua_pushvalue(L, self + 1);
-  lua_setfenv(L, self);
   ms_error err;
   ms_error_clear(&err);
-  if (fill(log, &job, operands, data, &err) != 0) return ms_push_error(L, &err);
-  lua_settop(L, self);
+  if (ms_loop_undo_divide(&log->undo, &job.grid, &none, operands, data, job.operand_count, merged,
+                          merged_count, &err) != 0 ||
+      fill(log, job.operand_count, &err) != 0) {
+    return ms_push_error(L, &err);
+  }
   return 1;
+}
+
+ms_loop_undo *ms_check_undo(lua_State *L, int index) {
+  if (lua_isnil(L, index)) return NULL;
+  undo_log *log = luaL_checkudata(L, index, UNDO);
+  return log->undo.undo.size == 0 ? NULL : &log->undo;
 }
 
 static int undo_restore(lua_State *L) {
   undo_log *log = luaL_checkudata(L, 1, UNDO);
-  ms_undo_restore(&log->undo);
+  ms_undo_restore(&log->undo.undo);
   return 0;
 }
 
 static int undo_gc(lua_State *L) {
   undo_log *log = luaL_checkudata(L, 1, UNDO);
-  ms_undo_free(&log->undo);
+  ms_loop_undo_free(&log->undo);
   ms_segment_block_release(&log->room);
   return 0;
 }

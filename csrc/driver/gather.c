@@ -8,10 +8,7 @@
 
 #include "driver/session_state.h"
 
-#define JOINED_KEPT ((size_t)1 << 22) /* bytes that a session keeps for its next job */
-
 int ms_gather_begin(ms_session *session, ms_outcome *outcome, ms_error *err) {
-  if (session->joined.capacity > JOINED_KEPT) ms_text_free(&session->joined);
   outcome->schedule = session->schedule;
   outcome->worker_count = session->config.workers;
   outcome->buffer_count = session->run->job->buffers;
@@ -35,7 +32,7 @@ static bool read_on(ms_outcome *outcome, uint32_t worker) {
   ms_record *record = &place->record;
   while (ms_report_next(report->bytes, report->length, &place->at, record) > 0) {
     if (record->kind < outcome->least || record->kind > outcome->most) continue;
-    bool alone = outcome->schedule->alone; /* there is nothing to merge */
+    bool alone = outcome->schedule == NULL || outcome->schedule->alone; /* nothing to merge */
     place->position = alone ? 0 : ms_schedule_position(outcome->schedule, record->block);
     return true;
   }
@@ -182,23 +179,6 @@ int ms_gather_finish(ms_session *session, ms_outcome *outcome, ms_error *err) {
   if (failed == 0 && outcome->spent != NULL) add_unsaid(outcome);
   if (printed && join_printed(outcome, err) != 0) failed = -1;
   return failed;
-}
-
-const char *ms_session_join(ms_session *session, ms_outcome *outcome, size_t *sizes) {
-  ms_text *joined = &session->joined;
-  if (joined->failed) ms_text_free(joined);
-  joined->length = 0;
-  for (uint32_t b = 0; b < outcome->buffer_count; b++) {
-    ms_record record;
-    size_t before = joined->length;
-    ms_outcome_rewind(outcome, MS_REPORT_PENDING + b, MS_REPORT_PENDING + b);
-    while (ms_outcome_next(outcome, &record)) {
-      ms_text_append(joined, record.bytes, (size_t)record.size);
-    }
-    sizes[b] = joined->length - before;
-  }
-  if (joined->failed) return NULL;
-  return joined->bytes == NULL ? "" : joined->bytes;
 }
 
 void ms_outcome_free(ms_outcome *outcome) {

@@ -28,17 +28,18 @@ static size_t rounded(size_t size) {
   return room;
 }
 
-/* Makes the session's log at least `size` bytes large; gives back one that is much larger than what
- * jobs have needed for a while. */
-static int take_log(ms_session *session, size_t size, ms_error *err) {
-  ms_segment_block *log = &session->undo;
-  bool idle = log->size > SMALL_LOG && log->size / IDLE_FACTOR > size;
-  session->undo_idle = idle ? session->undo_idle + 1 : 0;
-  if (log->size >= size && session->undo_idle < IDLE_JOBS) return 0;
-  session->undo_idle = 0;
+int ms_recover_room(ms_segment_block *log, uint32_t *idle, size_t size, ms_error *err) {
+  bool large = log->size > SMALL_LOG && log->size / IDLE_FACTOR > size;
+  *idle = large ? *idle + 1 : 0;
+  if (log->size >= size && *idle < IDLE_JOBS) return 0;
+  *idle = 0;
   ms_segment_block_release(log);
   if (size == 0 || ms_segment_block_take(log, rounded(size), NULL) == 0) return 0;
   return ms_undo_room(log, size, err);
+}
+
+static int take_log(ms_session *session, size_t size, ms_error *err) {
+  return ms_recover_room(&session->undo, &session->undo_idle, size, err);
 }
 
 /* Takes room for the log and, where there is enough, for slots. */

@@ -157,7 +157,7 @@ static void tell_progress(const ms_session *session) {
   for (uint32_t i = 0; i < session->schedule->workers; i++) {
     finished += ms_recover_finished(session, i);
   }
-  run->job->advanced(run->job->context, finished, session->schedule->count);
+  run->job->advanced(run->job->context, run->job->grid.first + finished, session->schedule->count);
 }
 
 /* Tells of stalls; fails when all that work wait for each other. */
@@ -318,7 +318,11 @@ static int attempt(ms_session *session, ms_run *run) {
   session->run = NULL;
   ms_trace(MS_TRACE_PLAN, "%s job=%llu", failed == 0 ? "done" : "failed",
            (unsigned long long)session->jobs);
-  if (failed != 0) ms_recover_undo(run);
+  if (failed != 0) {
+    ms_recover_undo(run);
+  } else if (run->job->fold != NULL) {
+    ms_undo_fold(run->job->fold, &run->undo);
+  }
   ms_load_free(session, run);
   ms_failure_forget(run);
   return failed;

@@ -108,8 +108,8 @@ void ms_session_stop(ms_session **session) {
   ms_directory_remove(&gone->directory);
   ms_schedule_destroy(&gone->schedule);
   ms_segment_block_release(&gone->undo);
+  ms_segment_block_release(&gone->loop_undo);
   ms_text_free(&gone->notices);
-  ms_text_free(&gone->joined);
   ms_status_page_unmap(gone->board, gone->config.workers);
   if (gone->board_fd >= 0) close(gone->board_fd);
   for (char **each = gone->command; each != NULL && *each != NULL; each++) free(*each);
@@ -157,6 +157,10 @@ static void segment_gone(uint64_t id, void *context) {
   pthread_mutex_unlock(&lock);
 }
 
+static bool keeps_logs(const ms_session *session) {
+  return session->undo.segment != NULL || session->loop_undo.segment != NULL;
+}
+
 /* Memory is short: logs that wait for the next loop are not worth an array. */
 static void give_back_logs(void *context) {
   (void)context;
@@ -164,12 +168,13 @@ static void give_back_logs(void *context) {
     pthread_mutex_lock(&lock);
     ms_session *session = sessions;
     while (session != NULL && (session->process != getpid() || session->thread != gettid() ||
-                               session->run != NULL || session->undo.segment == NULL)) {
+                               session->run != NULL || !keeps_logs(session))) {
       session = session->next;
     }
     pthread_mutex_unlock(&lock);
     if (session == NULL) return;
     ms_segment_block_release(&session->undo); /* tells segment_gone */
+    ms_segment_block_release(&session->loop_undo);
   }
 }
 

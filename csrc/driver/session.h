@@ -17,6 +17,7 @@
 #include "base/text.h"
 #include "job/operand.h"
 #include "job/report.h"
+#include "job/undo.h"
 #include "plan/needs.h"
 #include "plan/schedule.h"
 
@@ -90,6 +91,7 @@ typedef struct ms_job {
   uint32_t operand_count;
   uint32_t buffers; /* that blocks may put something into */
   bool transaction; /* of a failed job nothing remains; a job whose worker died runs again */
+  ms_undo *fold;    /* gets the log of a job that ends (ms_undo_fold); NULL: nobody needs it */
   /* Called whenever `patience` seconds (0: 10) went by without a finished block. May be NULL. */
   double patience;
   void (*stalled)(void *context, const ms_progress *progress);
@@ -115,16 +117,17 @@ typedef struct ms_outcome_place {
 /* What a job leaves. Everything belongs to the outcome until ms_outcome_free. */
 typedef struct ms_outcome {
   uint32_t worker_count, buffer_count;
-  ms_share *shares;            /* for each worker */
-  ms_text *reports;            /* for each worker: what its blocks have left, in the plan's order */
-  uint32_t results;            /* blocks that gave one; */
-  uint64_t each;               /* bytes of each result; UINT64_MAX: they differ */
-  bool complete;               /* all blocks gave one */
-  const ms_schedule *schedule; /* the session's, until its next job */
-  ms_outcome_place *places;    /* for each worker; */
-  uint32_t *heap, left;        /* workers by position, the least first: those with more to read; */
-  uint32_t least, most;        /* records of these kinds */
-  uint64_t *spent; /* ns in blocks of each range of the space axis; NULL of a short job */
+  ms_share *shares; /* for each worker */
+  ms_text *reports; /* for each worker: what its blocks have left, in the plan's order */
+  uint32_t results; /* blocks that gave one; */
+  uint64_t each;    /* bytes of each result; UINT64_MAX: they differ */
+  bool complete;    /* all blocks gave one */
+  const ms_schedule
+      *schedule; /* the session's, until its next job; NULL: all is in the first report */
+  ms_outcome_place *places; /* for each worker; */
+  uint32_t *heap, left;     /* workers by position, the least first: those with more to read; */
+  uint32_t least, most;     /* records of these kinds */
+  uint64_t *spent;          /* ns in blocks of each range of the space axis; NULL of a short job */
   uint32_t range_count;
   ms_text printed;  /* what blocks printed, in plan order; also of a failed job */
   ms_text notices;  /* a line for each thing that users may want to know */
@@ -153,11 +156,6 @@ int ms_session_run(ms_session *session, const ms_job *job, ms_outcome *outcome, 
  * and false at the end. */
 void ms_outcome_rewind(ms_outcome *outcome, uint32_t least, uint32_t most);
 bool ms_outcome_next(ms_outcome *outcome, ms_record *record);
-
-/* Joins what the blocks of an outcome have put into each buffer, in the order of the plan. The
- * bytes of buffer b, sizes[b] of them, follow those of b - 1; they belong to the session and are
- * good until its next job. NULL when memory is out. */
-const char *ms_session_join(ms_session *session, ms_outcome *outcome, size_t *sizes);
 
 void ms_outcome_free(ms_outcome *outcome);
 

@@ -140,9 +140,10 @@ struct ms_session {
   ms_run *run;           /* NULL between jobs */
   ms_segment_block undo; /* memory of undo logs, kept between jobs */
   uint32_t undo_idle;    /* jobs in a row that needed much less */
-  ms_spin spin;          /* for the ends of jobs */
-  ms_text joined;        /* what the last job's blocks have put into buffers */
-  ms_text notices;       /* until the next outcome takes them */
+  ms_segment_block loop_undo; /* memory of the logs of loops with buffers, kept between loops */
+  uint32_t loop_undo_idle;
+  ms_spin spin;    /* for the ends of jobs */
+  ms_text notices; /* until the next outcome takes them */
 };
 
 uint64_t ms_session_clock(void);
@@ -217,7 +218,10 @@ bool ms_replace(ms_session *session, ms_worker_handle *member, uint32_t block);
 /* Tells replacements that are up of the job; fails it when one does not come up. */
 void ms_replace_resume(ms_session *session);
 
-/* recover.c: takes care that the job can be undone; before any of it is sent. */
+/* recover.c: makes a log that is kept from job to job at least `size` bytes large; gives back one
+ * that is much larger than what was needed for a while: so often, in a row, says `idle`. */
+int ms_recover_room(ms_segment_block *log, uint32_t *idle, size_t size, ms_error *err);
+/* Takes care that the job can be undone; before any of it is sent. */
 int ms_recover_prepare(ms_session *session, ms_run *run);
 /* A working member has ended while it was running `block` (MS_NO_BLOCK: none); to be called before
  * it is buried. */

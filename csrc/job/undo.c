@@ -138,6 +138,12 @@ static unsigned char *locate(const ms_undo *undo, const ms_undo_part *part, uint
   return undo->memory + part->place + (size_t)before * operand->element;
 }
 
+/* Notes that a region's image is there: after the copy, before any write. */
+static void complete(ms_undo *undo, uint32_t number) {
+  uint32_t turn = atomic_fetch_add(undo->clock, 1);
+  atomic_store(&undo->order[turn % turns(undo)], number + 1);
+}
+
 /* What became of a region that a block needs. */
 typedef enum { BUSY, THERE, MADE } found;
 
@@ -160,8 +166,7 @@ static found log_region(ms_undo *undo, const ms_undo_part *part, uint32_t region
     } else {
       ms_strided_gather(&box, first, count, image);
     }
-    uint32_t turn = atomic_fetch_add(undo->clock, 1); /* after the copy, before any write */
-    atomic_store(&undo->order[turn % turns(undo)], number + 1);
+    complete(undo, number);
   }
   atomic_store_explicit(state, LOGGED, memory_order_release);
   return MADE;
@@ -212,6 +217,17 @@ void ms_undo_log_operand(ms_undo *undo, uint32_t operand) {
     if (part->operand != operand || part->logged) continue;
     for (uint32_t region = 0; region < part->count; region++) log_region(undo, part, region);
     part->logged = true;
+  }
+}
+
+void ms_undo_log_elements(ms_undo *undo, uint32_t operand, int64_t first, int64_t count) {
+  for (uint32_t p = 0; p < undo->part_count && count > 0; p++) {
+    const ms_undo_part *part = &undo->parts[p];
+    if (part->operand != operand) continue;
+    int64_t last = (first + count - 1) / part->piece;
+    for (int64_t region = first / part->piece; region <= last; region++) {
+      while (log_region(undo, part, (uint32_t)region) == BUSY) __builtin_ia32_pause();
+    }
   }
 }
 
@@ -271,6 +287,32 @@ void ms_undo_restore(ms_undo *undo) {
   while (turn-- > 0) {
     uint32_t number = atomic_load(&undo->order[turn]);
     if (number > 0) restore_number(undo, number - 1);
+  }
+}
+
+/* Takes over the image of a region, unless there is an older one. */
+static void fold_region(ms_undo *undo, const ms_undo *later, uint32_t number) {
+  if (atomic_load(&undo->state[number]) == LOGGED) return;
+  for (uint32_t p = 0; p < later->part_count; p++) {
+    const ms_undo_part *part = &later->parts[p];
+    if (number < part->first || number >= part->first + part->count) continue;
+    ms_strided box;
+    int64_t first, count;
+    const void *from = locate(later, part, number - part->first, &box, &first, &count);
+    void *to = locate(undo, &undo->parts[p], number - part->first, &box, &first, &count);
+    memcpy(to, from, (size_t)count * box.element);
+    complete(undo, number);
+    atomic_store(&undo->state[number], LOGGED);
+  }
+}
+
+void ms_undo_fold(ms_undo *undo, const ms_undo *later) {
+  if (later->size == 0) return;
+  uint32_t end = atomic_load(later->clock);
+  if (end > turns(later)) end = turns(later);
+  for (uint32_t turn = 0; turn < end; turn++) {
+    uint32_t number = atomic_load(&later->order[turn]);
+    if (number > 0) fold_region(undo, later, number - 1);
   }
 }
 

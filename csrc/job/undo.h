@@ -74,6 +74,16 @@ int ms_undo_log(ms_undo *undo, uint32_t block, bool (*go_on)(void *context), voi
 /* Logs all of operand number `operand`. Nobody else may be using the log. */
 void ms_undo_log_operand(ms_undo *undo, uint32_t operand);
 
+/* Logs the regions of operand number `operand` that hold elements first .. first + count of what
+ * may be written of it, in row-major order; it has no ranges. Several threads of a process may do
+ * so at a time. */
+void ms_undo_log_elements(ms_undo *undo, uint32_t operand, int64_t first, int64_t count);
+
+/* Adds to `undo` what `later` has logged since, of regions that `undo` has no image of. Both divide
+ * the same operands on the same grid; `undo` may divide more operands after these. Nobody else may
+ * be using either. */
+void ms_undo_fold(ms_undo *undo, const ms_undo *later);
+
 /* Process number `process` is no more: what it was copying is logged, or untouched again. Others
  * may be using the log. */
 void ms_undo_release(ms_undo *undo, uint32_t process);

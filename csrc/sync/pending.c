@@ -65,74 +65,78 @@ static void add_elements(run_writer *writer, int64_t first, int64_t length,
   writer->end += length;
 }
 
-size_t ms_pending_take(double *pending, int64_t count, char *out) {
-  run_writer writer = {.out = out};
-  for (int64_t base = 0; base < count; base += STRIDE, pending += STRIDE) {
-    int64_t size = count - base < STRIDE ? count - base : STRIDE;
-    if (size == STRIDE && is_clear(pending)) continue;
-    for (uint64_t left = find_elements(pending, size); left != 0;) {
-      int first = __builtin_ctzll(left);
+/* Takes pending[0 .. size), elements of a vector from number `first` on. */
+static void take_piece(run_writer *writer, double *pending, int64_t size, int64_t first) {
+  for (int64_t base = 0; base < size; base += STRIDE, pending += STRIDE) {
+    int64_t some = size - base < STRIDE ? size - base : STRIDE;
+    if (some == STRIDE && is_clear(pending)) continue;
+    for (uint64_t left = find_elements(pending, some); left != 0;) {
+      int at = __builtin_ctzll(left);
       uint64_t filled = left | (left - 1); /* ones up to the run's end */
-      int length = (~filled == 0 ? (int)STRIDE : __builtin_ctzll(~filled)) - first;
-      add_elements(&writer, base + first, length, pending + first);
+      int length = (~filled == 0 ? (int)STRIDE : __builtin_ctzll(~filled)) - at;
+      add_elements(writer, first + base + at, length, pending + at);
       left &= filled + 1; /* what lies behind; 0 where the run ends with the word */
     }
-    memset(pending, 0, (size_t)size * sizeof *pending);
+    memset(pending, 0, (size_t)some * sizeof *pending);
+  }
+}
+
+size_t ms_pending_take(double *pending, int64_t count, char *out) {
+  run_writer writer = {.out = out};
+  take_piece(&writer, pending, count, 0);
+  close_run(&writer);
+  return (size_t)(writer.out - out);
+}
+
+size_t ms_pending_take_rows(double *pending, int64_t count, int64_t row, uint64_t *touched,
+                            char *out) {
+  run_writer writer = {.out = out};
+  int64_t rows = count / row + (count % row != 0);
+  for (int64_t word = 0; word * 64 < rows; word++) {
+    for (; touched[word] != 0; touched[word] &= touched[word] - 1) {
+      int64_t first = (word * 64 + __builtin_ctzll(touched[word])) * row;
+      int64_t size = count - first < row ? count - first : row;
+      take_piece(&writer, pending + first, size, first);
+    }
   }
   close_run(&writer);
   return (size_t)(writer.out - out);
 }
 
-/* Reads where the run at `*at` of the bytes lies, and moves on behind its elements: 1 read, 0 at
- * the end, -1 with MS_BUG. */
-static int next_run(const char *bytes, size_t size, int64_t count, size_t *at, int64_t *first,
-                    int64_t *length, ms_error *err) {
+int ms_pending_next(const ms_pending_part *part, int64_t count, ms_pending_cursor *cursor,
+                    ms_error *err) {
   run_head head;
-  if (*at == size) return 0;
-  bool whole = *at < size && size - *at >= sizeof head;
-  if (whole) memcpy(&head, bytes + *at, sizeof head);
-  size_t room = whole ? (size - *at - sizeof head) / sizeof(double) : 0;
-  if (!whole || head.first < 0 || head.length <= 0 || head.first > count ||
+  if (cursor->length > 0) return 1;
+  size_t at = cursor->behind;
+  if (at == part->size) return 0;
+  bool whole = at < part->size && part->size - at >= sizeof head;
+  if (whole) memcpy(&head, part->bytes + at, sizeof head);
+  size_t room = whole ? (part->size - at - sizeof head) / sizeof(double) : 0;
+  if (!whole || head.first < cursor->first || head.length <= 0 || head.first > count ||
       head.length > count - head.first || (uint64_t)head.length > room) {
     return ms_error_set(err, MS_BUG, "what a block left for a buffer is malformed");
   }
-  *first = head.first;
-  *length = head.length;
-  *at += sizeof head + (size_t)head.length * sizeof(double);
+  *cursor = (ms_pending_cursor){.behind = at + sizeof head + (size_t)head.length * sizeof(double),
+                                .first = head.first,
+                                .length = head.length};
   return 1;
 }
 
-/* Element k of the run that ends before `end` and has `length`. */
-static double element(const char *end, int64_t length, int64_t k) {
-  double each;
-  memcpy(&each, end - (size_t)(length - k) * sizeof each, sizeof each);
-  return each;
+void ms_pending_pass(ms_pending_cursor *cursor, int64_t end) {
+  int64_t passed = end - cursor->first;
+  if (passed > cursor->length) passed = cursor->length;
+  if (passed <= 0) return;
+  cursor->first += passed;
+  cursor->length -= passed;
 }
 
-int ms_pending_add(double *sum, int64_t count, const char *bytes, size_t size, ms_error *err) {
-  size_t next = 0;
-  int64_t first = 0, length = 0;
-  int got;
-  while ((got = next_run(bytes, size, count, &next, &first, &length, err)) > 0) {
-    for (int64_t k = 0; k < length; k++) {
-      double each = element(bytes + next, length, k);
-      if (each != 0) sum[first + k] += each;
-    }
+void ms_pending_add(const ms_pending_part *part, ms_pending_cursor *cursor, int64_t end,
+                    double *sum) {
+  int64_t length = end - cursor->first < cursor->length ? end - cursor->first : cursor->length;
+  double *to = sum + cursor->first;
+  for (int64_t k = 0; k < length; k++) {
+    double each = ms_pending_element(part, cursor, k);
+    if (each != 0) to[k] += each; /* a gap between two runs is none: -0 + 0 would be 0 */
   }
-  return got;
-}
-
-int64_t ms_pending_list(const char *bytes, size_t size, int64_t count, int64_t *at, double *value,
-                        ms_error *err) {
-  size_t next = 0;
-  int64_t first = 0, length = 0, listed = 0;
-  int got;
-  while ((got = next_run(bytes, size, count, &next, &first, &length, err)) > 0) {
-    for (int64_t k = 0; k < length; k++) {
-      at[listed] = first + k;
-      value[listed] = element(bytes + next, length, k);
-      listed += value[listed] != 0; /* a gap between two runs is none */
-    }
-  }
-  return got < 0 ? -1 : listed;
+  ms_pending_pass(cursor, end);
 }

@@ -14,6 +14,7 @@
 
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #include "base/api.h"
 #include "base/error.h"
@@ -26,14 +27,45 @@
  * MS_PENDING_ROOM, and makes the vector zero again. Returns how many bytes they take. */
 MS_API size_t ms_pending_take(double *pending, int64_t count, char *out);
 
-/* Adds runs to sum[0 .. count). MS_BUG for bytes that are no runs of a vector of
- * `count` elements; then some of them may have been added. */
-MS_API int ms_pending_add(double *sum, int64_t count, const char *bytes, size_t size,
-                          ms_error *err);
+/* The same where somebody has marked what may not be zero: bit k of `touched` (64 to a word) stands
+ * for row k, elements k * row until before (k + 1) * row, `row` at least 1. Only marked rows are
+ * looked at; the marks are taken off. The bytes are those that ms_pending_take would write. */
+size_t ms_pending_take_rows(double *pending, int64_t count, int64_t row, uint64_t *touched,
+                            char *out);
 
-/* Lists the non-zero elements of runs in their order: `at`, which of 0 .. count - 1 each is, and
- * its `value`; both have room for size / 8 of them. Returns how many there are, or -1 as above. */
-MS_API int64_t ms_pending_list(const char *bytes, size_t size, int64_t count, int64_t *at,
-                               double *value, ms_error *err);
+/* What one block has left: its runs. */
+typedef struct ms_pending_part {
+  const char *bytes;
+  size_t size;
+} ms_pending_part;
+
+/* A reader's place in a part; all zero at its beginning. */
+typedef struct ms_pending_cursor {
+  size_t behind;         /* byte behind the present run */
+  int64_t first, length; /* what is left of that run; 0: nothing, and it ended before `first` */
+} ms_pending_cursor;
+
+/* Moves on to the next run of a part of a vector of `count` elements, if nothing is left of the
+ * present one: 1 if there is something, 0 at the end, -1 with MS_BUG for bytes that are no runs of
+ * such a vector, one behind the other. */
+int ms_pending_next(const ms_pending_part *part, int64_t count, ms_pending_cursor *cursor,
+                    ms_error *err);
+
+/* Element k of what is left of the present run. */
+static inline double ms_pending_element(const ms_pending_part *part,
+                                        const ms_pending_cursor *cursor, int64_t k) {
+  double element;
+  memcpy(&element, part->bytes + cursor->behind - (size_t)(cursor->length - k) * sizeof element,
+         sizeof element);
+  return element;
+}
+
+/* Passes over what is left of the present run before element `end`. */
+void ms_pending_pass(ms_pending_cursor *cursor, int64_t end);
+
+/* Adds what is left of the present run before element `end` to sum[0 .. count), and passes over
+ * it. */
+void ms_pending_add(const ms_pending_part *part, ms_pending_cursor *cursor, int64_t end,
+                    double *sum);
 
 #endif

@@ -20,19 +20,36 @@ static void fill(double *vector, unsigned *seed, int one_in) {
   }
 }
 
-/* The list of a vector's runs against the vector. */
-static void check_list(const double *vector, const char *bytes, size_t size) {
-  int64_t at[COUNT + 2], expected = 0;
-  double value[COUNT + 2];
-  ms_error err = {0};
-  int64_t listed = ms_pending_list(bytes, size, COUNT, at, value, &err);
-  CHECK(size / 8 <= COUNT + 2);
-  for (int64_t k = 0; k < COUNT; k++) {
-    if (vector[k] == 0) continue;
-    CHECK(expected < listed && at[expected] == k && value[expected] == vector[k]);
-    expected++;
+/* Reads a whole part; adds it to `sum`, if given. How many of its elements are not 0, or -1. */
+static int64_t read_part(const char *bytes, size_t size, int64_t count, double *sum,
+                         ms_error *err) {
+  ms_pending_part part = {bytes, size};
+  ms_pending_cursor cursor = {0};
+  int64_t found = 0;
+  int got;
+  while ((got = ms_pending_next(&part, count, &cursor, err)) > 0) {
+    for (int64_t k = 0; k < cursor.length; k++) {
+      found += ms_pending_element(&part, &cursor, k) != 0;
+    }
+    if (sum != NULL) ms_pending_add(&part, &cursor, count, sum);
+    ms_pending_pass(&cursor, count);
   }
-  CHECK(listed == expected);
+  return got < 0 ? -1 : found;
+}
+
+/* The elements of a part against the vector that it was taken from. */
+static void check_elements(const double *vector, const char *bytes, size_t size) {
+  ms_pending_part part = {bytes, size};
+  ms_pending_cursor cursor = {0};
+  double read[COUNT] = {0};
+  ms_error err = {0};
+  while (ms_pending_next(&part, COUNT, &cursor, &err) > 0) {
+    for (int64_t k = 0; k < cursor.length; k++) {
+      read[cursor.first + k] = ms_pending_element(&part, &cursor, k);
+    }
+    ms_pending_pass(&cursor, COUNT);
+  }
+  CHECK(err.code == MS_OK && memcmp(read, vector, sizeof read) == 0);
 }
 
 static void test_sums(void) {
@@ -49,9 +66,9 @@ static void test_sums(void) {
     size_t size = ms_pending_take(pending, COUNT, bytes);
     CHECK(size <= MS_PENDING_ROOM(COUNT));
     ms_error err = {0};
-    CHECK(ms_pending_add(sum, COUNT, bytes, size, &err) == 0);
+    CHECK(read_part(bytes, size, COUNT, sum, &err) >= 0);
     CHECK(memcmp(sum, expected, sizeof sum) == 0);
-    check_list(before, bytes, size);
+    check_elements(before, bytes, size);
     for (int k = 0; k < COUNT; k++) CHECK(pending[k] == 0 && !signbit(pending[k]));
     free(bytes);
   }
@@ -68,7 +85,7 @@ static void test_untouched(void) {
   CHECK(ms_pending_take(pending, 4, bytes) == 24);
   CHECK(!signbit(pending[1]) && pending[3] == 0);
   ms_error err = {0};
-  CHECK(ms_pending_add(sum, 4, bytes, 24, &err) == 0);
+  CHECK(read_part(bytes, 24, 4, sum, &err) == 1);
   CHECK(signbit(sum[0]) && signbit(sum[1]) && sum[2] == 1 && isnan(sum[3]));
 }
 
@@ -97,11 +114,56 @@ static void test_room(void) {
       for (int k = 0; k < count; k += gap) pending[k] = k + 1;
       size_t size = ms_pending_take(pending, count, bytes);
       ms_error err = {0};
-      CHECK(size <= MS_PENDING_ROOM(count) && ms_pending_add(sum, count, bytes, size, &err) == 0);
+      CHECK(size <= MS_PENDING_ROOM(count) && read_part(bytes, size, count, sum, &err) >= 0);
       bool same = true;
       for (int k = 0; k < count; k++) same = same && sum[k] == (k % gap == 0 ? k + 1 : 0);
       CHECK(same);
     }
+  }
+}
+
+/* Marked rows give what a look at everything gives, marks of untouched rows included. */
+static void test_rows(void) {
+  unsigned seed = 5;
+  for (int round = 0; round < 200; round++) {
+    double whole[COUNT], marked[COUNT];
+    char first[MS_PENDING_ROOM(COUNT)], second[MS_PENDING_ROOM(COUNT)];
+    uint64_t touched[(COUNT + 63) / 64] = {0};
+    int64_t row = 1 + (int64_t)(seed >> 8) % 70, count = COUNT - round;
+    fill(whole, &seed, 1 + round % 90);
+    for (int64_t k = count; k < COUNT; k++) whole[k] = 0;
+    memcpy(marked, whole, sizeof whole);
+    for (int64_t k = 0; k < count; k++) {
+      int64_t at = k / row;
+      if (whole[k] != 0 || (seed >> at % 32 & 1) != 0) touched[at / 64] |= (uint64_t)1 << at % 64;
+    }
+    size_t size = ms_pending_take(whole, count, first);
+    CHECK(ms_pending_take_rows(marked, count, row, touched, second) == size);
+    CHECK(memcmp(first, second, size) == 0 && memcmp(marked, whole, sizeof whole) == 0);
+    for (int w = 0; w < (COUNT + 63) / 64; w++) CHECK(touched[w] == 0);
+  }
+}
+
+/* Parts that are read slice by slice. */
+static void test_slices(void) {
+  unsigned seed = 3;
+  for (int64_t slice = 1; slice < 2 * COUNT; slice += 7) {
+    double pending[COUNT], sum[COUNT], expected[COUNT];
+    char bytes[MS_PENDING_ROOM(COUNT)];
+    fill(pending, &seed, 3);
+    fill(sum, &seed, 2);
+    memcpy(expected, sum, sizeof sum);
+    for (int k = 0; k < COUNT; k++) expected[k] += pending[k];
+    ms_pending_part part = {bytes, ms_pending_take(pending, COUNT, bytes)};
+    ms_pending_cursor cursor = {0};
+    ms_error err = {0};
+    for (int64_t end = slice; end < COUNT + slice; end += slice) {
+      while (ms_pending_next(&part, COUNT, &cursor, &err) > 0 && cursor.first < end) {
+        ms_pending_add(&part, &cursor, end, sum);
+      }
+      for (int64_t k = end; k < COUNT; k++) CHECK(pending[k] == 0);
+    }
+    CHECK(memcmp(sum, expected, sizeof sum) == 0 && err.code == MS_OK);
   }
 }
 
@@ -112,19 +174,20 @@ static void test_malformed(void) {
     char bytes[24] = {0};
     memcpy(bytes, heads[h], sizeof heads[h]);
     ms_error err = {0};
-    CHECK(ms_pending_add(sum, 4, bytes, sizeof bytes, &err) == -1);
+    CHECK(read_part(bytes, sizeof bytes, 4, sum, &err) == -1);
     CHECK(err.code == MS_BUG);
-    int64_t at[3];
-    double value[3];
-    err = (ms_error){0};
-    CHECK(ms_pending_list(bytes, sizeof bytes, 4, at, value, &err) == -1 && err.code == MS_BUG);
   }
-  char bytes[24] = {0};
-  int64_t head[2] = {0, 1};
+  char bytes[48] = {0};
+  int64_t head[2] = {1, 1};
   memcpy(bytes, head, sizeof head);
-  for (size_t size = 1; size < sizeof bytes; size++) {
+  for (size_t size = 1; size < 24; size++) {
     ms_error err = {0};
-    CHECK(ms_pending_add(sum, 4, bytes, size, &err) == -1);
+    CHECK(read_part(bytes, size, 4, sum, &err) == -1);
+  }
+  for (head[0] = 0; head[0] < 4; head[0]++) { /* a run that is not behind the one before it */
+    memcpy(bytes + 24, head, sizeof head);
+    ms_error err = {0};
+    CHECK(read_part(bytes, sizeof bytes, 4, sum, &err) == (head[0] < 2 ? -1 : 0));
   }
 }
 
@@ -133,6 +196,8 @@ int main(void) {
   test_untouched();
   test_negative_zeros();
   test_room();
+  test_rows();
+  test_slices();
   test_malformed();
   return ms_test_end();
 }

@@ -9,6 +9,7 @@
 
 local array = require "meissa.array"
 local arrays = require "meissa.array.c_api"
+local core = require "meissa.core"
 local errors = require "meissa.base.errors"
 local ffi = require "ffi"
 
@@ -181,72 +182,24 @@ end
 
 -- ------------------------------------------------------------------------------------- merging
 
--- Whether an array's own memory is a row-major vector of doubles that may be written.
-local function is_vector(source)
-  local memory = array.core(source)
-  return source:type() == "double" and memory.writable ~= 0 and memory.readable ~= 0 and
-    lib.ms_array_contiguous(memory) ~= 0
-end
-
--- All elements of arrays as row-major vectors of doubles: those of the arrays themselves, if they
--- are such vectors and share nothing with each other; and the arrays that hold them.
-local function widen(list)
-  local vectors, wide, stores = {}, {}, {}
-  for k, source in ipairs(list) do
-    local about = array.describe(source)
-    wide[k] = source
-    if stores[about.store] or not is_vector(source) then
-      wide[k] = array.zeros(about.dims)
-      wide[k]:copy(source)
-    end
-    stores[about.store] = true
-    vectors[k] = ffi.cast("double *", array.core(wide[k]).data)
-  end
-  return vectors, wide
-end
-
--- Puts the elements back where they are not those of the arrays themselves.
-local function narrow(list, wide)
-  for k, target in ipairs(list) do
-    if wide[k] ~= target then target:copy(wide[k]) end
-  end
-end
-
--- The memory of a part of what blocks have left, and its bytes.
-local function memory_of(part)
-  if type(part) == "string" then return part, #part end
-  return ffi.cast("const char *", part.pointer), part.size
-end
-
-local function add_all(buffer, parts)
-  local targets = {buffer.target}
-  local vectors, wide = widen(targets)
-  local count = array.describe(buffer.target).count
-  for _, part in ipairs(parts) do
-    local bytes, size = memory_of(part)
-    arrays.call(lib.ms_pending_add, vectors[1], count, bytes, size)
-  end
-  narrow(targets, wide)
-end
-
--- Elements of a room that is worth keeping.
-local MOST_ROOM = 2 ^ 20
-
 -- The walk over what blocks have put into a buffer, for so many arrays (the target and its
 -- helpers): text, so that LuaJIT sees no varargs and compiles `apply` into it.
---   return function(apply, count, at, pending, v1, v2, ...)
+--   return function(apply, at, pending, count, v1, v2, ...)
 -- It gives the results where `apply` gave something else than numbers, after a true.
 local function walk_text(arrays_count)
-  local v, old, new, checks = {}, {}, {}, {}
+  local v, old, new, checks, casts = {}, {}, {}, {}, {}
   for k = 1, arrays_count do
     v[k], new[k] = "v" .. k, "n" .. k
     old[#old + 1] = k > 1 and string.format(", v%d[e]", k) or nil
     checks[k] = string.format('type(n%d) ~= "number"', k)
+    casts[k] = string.format('v%d = cast("double *", v%d)', k, k)
   end
   local vectors, results = table.concat(v, ", "), table.concat(new, ", ")
   return string.gsub([[
-    local type, tonumber = type, tonumber
-    return function(apply, count, at, pending, $vectors)
+    local type, tonumber, cast = type, tonumber, require("ffi").cast
+    return function(apply, at, pending, count, $vectors)
+      at, pending = cast("const int64_t *", at), cast("const double *", pending)
+      $casts
       for k = 0, count - 1 do
         local e = tonumber(at[k])
         local $results = apply(v1[e], pending[k]$old)
@@ -255,7 +208,7 @@ local function walk_text(arrays_count)
       end
     end]], "%$(%w+)", {
       vectors = vectors, results = results, checks = table.concat(checks, " or "),
-      old = table.concat(old),
+      old = table.concat(old), casts = table.concat(casts, " "),
       stores = string.format("%s = %s", table.concat(v, "[e], ") .. "[e]", results),
     })
 end
@@ -278,57 +231,44 @@ local function check_walk(buffer, stopped, ...)
   end
 end
 
--- Room for elements and where they are, that is not in use.
-local rooms = {}
-
--- The elements of all parts: `count` of them, where each is (`at`), and what it is (`pending`).
-local function list_of(buffer, parts)
-  local most, total = 0, array.describe(buffer.target).count
-  for _, part in ipairs(parts) do
-    local _, size = memory_of(part)
-    most = most + size / 8
-  end
-  local list = table.remove(rooms)
-  if not list or list.most < most then
-    list = {most = most, at = ffi.new("int64_t[?]", most), pending = ffi.new("double[?]", most)}
-  end
-  list.count = 0
-  for _, part in ipairs(parts) do
-    local bytes, size = memory_of(part)
-    local found = arrays.call(lib.ms_pending_list, bytes, size, total, list.at + list.count,
-                              list.pending + list.count)
-    list.count = list.count + tonumber(found)
-  end
-  return list
+-- What the core calls with elements to which `apply` is to be applied, nil if they are added.
+local function rule_of(buffer)
+  local apply = rawget(buffer, "apply")
+  if not apply then return nil end
+  local walk = walk_of(1 + #buffer.helpers)
+  return function(...) check_walk(buffer, walk(apply, ...)) end
 end
 
-local function apply_all(buffer, list)
-  local targets = M.targets(buffer)
-  local vectors, wide = widen(targets)
-  check_walk(buffer, walk_of(#targets)(buffer.apply, list.count, list.at, list.pending,
-                                       unpack(vectors)))
-  narrow(targets, wide)
-  if list.most <= MOST_ROOM then rooms[#rooms + 1] = list end
+-- What the core is told of a buffer (csrc/binding/merge.h), with more fields.
+local function describe_merge(buffer, fields)
+  if not rawget(buffer, "rule") then rawset(buffer, "rule", rule_of(buffer)) end
+  fields.apply, fields.arrays = rawget(buffer, "rule"), {}
+  for k, target in ipairs(M.targets(buffer)) do
+    fields.arrays[k] = ffi.cast("ms_array *", array.core(target))
+  end
+  return fields
+end
+
+--- How what blocks put into a buffer is merged, as session:run takes it.
+-- @param buffer the buffer @number number its number among those of the loop
+function M.merging(buffer, number)
+  return describe_merge(buffer, {number = number})
 end
 
 --- Merges what blocks have put into buffers into their arrays. After an error some of it may be
--- merged. What `parts` point to is not looked at any more when an `apply` is called.
--- @tab list {buffer =, parts =} for each buffer; the parts are what blocks have left, in their
--- order: strings that `take` gave, or {pointer =, size =}
+-- merged.
+-- @tab list {buffer =, parts =} for each buffer; the parts are what `take` gave of blocks, in their
+-- order
+-- @param[opt] log is told of what changes (core.undo)
 -- Errors: ARR for a value that the array's type cannot hold; BDY for results of `apply` that are no
 -- numbers.
-function M.merge(list)
-  local elements = {}
+function M.merge(list, log)
+  local merges = {}
   for k, each in ipairs(list) do
-    if rawget(each.buffer, "apply") then
-      elements[k] = list_of(each.buffer, each.parts)
-    else
-      add_all(each.buffer, each.parts)
-    end
+    merges[k] = describe_merge(each.buffer, {parts = each.parts})
   end
-  for k, each in ipairs(list) do
-    if elements[k] then apply_all(each.buffer, elements[k]) end
-  end
+  local merged, err = core.merge(merges, log)
+  if not merged then errors.raise_core(err) end
 end
 
 -- ------------------------------------------------------------------------------ the plain loop
@@ -338,7 +278,7 @@ local function flush(list)
   for k, buffer in ipairs(list) do
     local pending = array.core(buffer.pending)
     local bytes = M.take(ffi.cast("double *", pending.data), tonumber(pending.count))
-    left[k] = {buffer = buffer, parts = {bytes}}
+    left[k] = {buffer = buffer, parts = bytes ~= "" and {bytes} or {}}
   end
   M.merge(left)
 end

@@ -41,9 +41,18 @@ function M.invalidate(run, why)
   for _, value in ipairs(stages.changed(run)) do array.mark_invalid(value, message) end
 end
 
+-- Raises what went wrong in merging: what a rule has raised, or the core's error.
+local function raise_merging(run, failure)
+  local raised = failure.raised
+  if failure.fault then raised = errors.from_core(failure.fault) end
+  if failure.lost then M.invalidate(run, raised) end
+  error(raised, 0)
+end
+
 --- Raises what a failed job means for the user.
 -- @tab run the loop's run @tab layout of its blocks @tab failure as session:run gives it
 function M.raise(run, layout, failure)
+  if not failure.code then raise_merging(run, failure) end
   local fields = {code = failure.code, message = failure.message, worker = failure.worker,
                   file = run.record.file, line = run.record.line}
   if failure.payload then
@@ -91,29 +100,28 @@ function First:check()
   if self.err then error(errors.new(self.err), 0) end
 end
 
--- What the loop may write in this process, as it is now.
+-- What the loop may write in this process, as it is now, and room for what is merged into.
 local function log_here(run, key, operands)
   local log, err = core.undo {key = key, operands = operands, strategy = run.plan.strategy,
-                              ranges = run.grid.ranges, sequential = run.grid.sequential}
+                              ranges = run.grid.ranges, sequential = run.grid.sequential,
+                              merged = stages.merged(run)}
   if not log then errors.raise_core(err) end
   return log
 end
 
 --- Runs a loop's blocks in this process. If that fails, its arrays are put back, or, if the loop is
 -- no transaction, marked as lost, and the error is raised.
--- @tab run the loop's run @string key its kernel's @tab operands of its job @func blocks runs them
+-- @tab run the loop's run @string key its kernel's @tab operands of its job
+-- @func blocks blocks(log) runs them and tells the log, if there is one, what it merges
 -- Errors: ARR when there is no memory for the log.
 function M.undo_here(run, key, operands, blocks)
   local log = run.space.transaction and log_here(run, key, operands)
-  local copies = log and stages.remember(run) or {}
-  local ok, err = pcall(blocks)
+  local ok, err = pcall(blocks, log)
   if not ok and log then
     log:restore()
-    stages.restore(copies)
   elseif not ok then
     M.invalidate(run, err)
   end
-  stages.forget(run, copies)
   if log then log:free() end
   if not ok then error(err, 0) end
 end

@@ -112,19 +112,10 @@ local function launch_of(called, shares)
   return first - called
 end
 
--- Merges what blocks have put into buffers, as session:run gives it; `ids` are the buffers'.
-local function merge_pending(run, ids, pending)
-  local parts = {}
-  for n, id in ipairs(ids) do
-    if pending[n].size > 0 then parts[id] = {pending[n]} end
-  end
-  stages.merge(run, parts)
-end
-
--- Moves the loop's bar while a stage runs.
-local function stage_progress(bar, run, stage)
+-- Moves the loop's bar.
+local function bar_progress(bar, run)
   local each = run.grid.volume / run.grid.blocks -- iterations of a block, more or less
-  return function(finished) bar:show((stage.first + finished) * each) end
+  return function(finished) bar:show(finished * each) end
 end
 
 -- Whether arrays travel by value, by session.
@@ -165,23 +156,44 @@ local function warn_stalled(seconds, number, block)
     failures.place(run), seconds, number, where))
 end
 
--- Runs the blocks of one stage; the outcome, or nil and the failure.
-local function execute(run, stage, told, bar)
+-- Shows what a stage of the loop has told.
+local function show_told(run, notices, printed)
+  if notices and notices ~= "" then give_notice(run, notices) end
+  if printed and printed ~= "" then io.stdout:write(printed) end
+end
+
+-- Adds to a job what it needs as a loop with buffers.
+local function add_stages(request, run, told)
+  local list = stages.of(run.plan, run.grid)
+  request.merges = stages.merges(run, told.buffers)
+  request.told = function(notices, printed) show_told(run, notices, printed) end
+  request.renew = run.by_value and
+    function() job_operands.renew(told.operands, stages.targets(run)) end or nil
+  if not list.order then return end
+  request.stages, request.ends = list.count, list.pointers.ends
+  request.order, request.sizes = list.pointers.order, list.pointers.sizes
+end
+
+-- Runs the blocks of a loop, or of a slice that marks what they need (`told.marks`); the outcome,
+-- or nil and the failure.
+local function execute(run, told, bar)
   local schedule = schedule_of(run.grid)
-  executing = run
-  local outcome, failure = run.session:run {
+  local request = {
     key = told.key, kernel = told.kernel, operands = told.operands, run = told.run,
     strategy = run.plan.strategy, ranges = run.grid.ranges, sequential = run.grid.sequential,
-    together = schedule.together, first = stage.first, last = stage.last,
+    together = schedule.together, first = 0, last = run.grid.blocks,
     transaction = run.space.transaction,
     workers = worker_count.size(run.session, run.grid, run.plan.strategy, run.record.crew),
-    bounds = schedule.bounds,
-    weights = stage.weights or schedule.weights,
+    bounds = schedule.bounds, weights = schedule.weights,
     starts = schedule.starts, loads = worker_count.loads(run.grid, run.record.crew),
-    stalled = warn_stalled, advanced = bar and stage_progress(bar, run, stage),
+    stalled = warn_stalled, advanced = bar and bar_progress(bar, run),
     flat = told.flat, buffers = #told.buffers, apart = told.marks,
   }
-  executing = nil
+  if not told.marks and #run.plan.buffers > 0 then add_stages(request, run, told) end
+  local outer = executing -- a rule of merging may run loops of its own
+  executing = run
+  local outcome, failure = run.session:run(request)
+  executing = outer
   return outcome, failure
 end
 
@@ -190,7 +202,7 @@ end
 local function execute_marks(run, told)
   told.marks = true
   engine.running(run.native)
-  local outcome, failure = execute(run, {first = 0, last = run.grid.blocks}, told)
+  local outcome, failure = execute(run, told)
   local notices = (outcome or failure).notices
   if notices then give_notice(run, notices) end
   if outcome then
@@ -211,64 +223,17 @@ local function results_of(outcome)
   return ordered
 end
 
--- The same for a stage of the loop: what its blocks left, and the outcome.
-local function run_stage(run, stage, told, bar)
-  local outcome, failure = execute(run, stage, told, bar)
-  local told_back = outcome or failure
-  if told_back.notices then give_notice(run, told_back.notices) end
-  if told_back.printed then io.stdout:write(told_back.printed) end
-  if not outcome then failures.raise(run, schedule_of(run.grid).layout, failure) end
-  return results_of(outcome), outcome
-end
-
--- Adds what a further stage took.
-local function add_outcome(total, outcome)
-  if not total then return outcome end
-  for _, name in ipairs {"moved", "deaths", "redone", "repeated"} do
-    total[name] = total[name] + outcome[name]
-  end
-  total.spent = nil -- stages differ in what is heavy
-  for w, share in ipairs(total.workers) do
-    for _, name in ipairs {"busy", "waited", "moved", "blocks"} do
-      share[name] = share[name] + outcome.workers[w][name]
-    end
-    share.began = share.began or outcome.workers[w].began
-  end
-  return total
-end
-
--- Runs stages of which something remains if one fails, or with a bar; as run_stages.
-local function run_guarded(run, told, list, bar)
-  local all, total = {}, nil
-  local copies = run.space.transaction and stages.remember(run) or {}
-  local ok, err = pcall(function()
-    for k, stage in ipairs(list) do
-      if k > 1 and run.by_value then job_operands.renew(told.operands, stages.targets(run)) end
-      local results, outcome = run_stage(run, stage, told, bar)
-      total, all[k] = add_outcome(total, outcome), results
-      if outcome.pending then merge_pending(run, told.buffers, outcome.pending) end
-    end
-  end)
-  if bar then bar:clear() end
-  if not ok then stages.restore(copies) end
-  stages.forget(run, copies)
-  if not ok then
-    local half_done = total and not run.space.transaction -- some stage's blocks have ended
-    if half_done then failures.invalidate(run, err) end
-    error(err, 0)
-  end
-  return kernel.join(all), total
-end
-
--- Runs the stages of a loop; all that their blocks left, and what they took together.
-local function run_stages(run, told)
-  local list = stages.of(run.plan, run.grid)
-  local alone = #list == 1 and #run.plan.buffers == 0
+-- Runs a loop: what its blocks left, and the outcome.
+local function run_loop(run, told)
   told.flat = kernel.combines_flat(run.kernel)
   local bar = progress.wanted() and
     progress.bar(failures.place(run), run.grid.volume, "iterations") or nil
-  if alone and not bar then return run_stage(run, list[1], told) end
-  return run_guarded(run, told, list, bar)
+  local outcome, failure = execute(run, told, bar)
+  if bar then bar:clear() end
+  local told_back = outcome or failure
+  show_told(run, told_back.notices, told_back.printed)
+  if not outcome then failures.raise(run, schedule_of(run.grid).layout, failure) end
+  return results_of(outcome), outcome
 end
 
 --- Runs a job. `run` has record, plan, space, bindings, values, grid, kernel and native (see
@@ -282,7 +247,7 @@ function M.run(run)
   local told = pack(run, served)
   notice_large(run, told.large)
   engine.running(run.native)
-  local results, outcome = run_stages(run, told)
+  local results, outcome = run_loop(run, told)
   run.record.crew = worker_count.learn(outcome, run.grid, run.plan.strategy, run.record.crew)
   engine.ran(run.native, worker_count.busy(outcome.workers))
   mark_written(run)
@@ -329,15 +294,15 @@ function M.run_here(run)
     if follows then instance:follow(bytes) end
     all[#all + 1] = bytes
   end
-  local function run_blocks()
-    for _, stage in ipairs(list) do
+  local function run_blocks(log)
+    for stage = 0, list.count - 1 do
       local parts, first = {}, failures.first(schedule.together, execution.order(schedule.layout))
-      for position = stage.first + 1, stage.last do
+      for position = (stage > 0 and list.ends[stage - 1] or 0) + 1, list.ends[stage] do
         local number = order[position]
         if first:needs(number) then first:take(number, run_one(number, parts)) end
       end
       first:check()
-      stages.merge(run, parts)
+      stages.merge(run, parts, log)
     end
   end
   failures.undo_here(run, key, operands, run_blocks)

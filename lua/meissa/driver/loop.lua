@@ -106,7 +106,7 @@ local function cut(run)
   local plan = run.plan
   local grid = grids.cut(plan, run.space, run.ready)
   plan.grid = grid.ranges
-  if #plan.buffers > 0 then plan.stages = #stages.of(plan, grid) end
+  if #plan.buffers > 0 then plan.stages = stages.of(plan, grid).count end
   run.grid = grid
 end
 

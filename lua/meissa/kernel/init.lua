@@ -291,10 +291,6 @@ function M.combines_flat(static)
   return static.native ~= nil and results_of.combines_flat(static.info)
 end
 
---- Results of several stages, one after the other, as those of one.
--- @tab list of what combine takes as `results`
-M.join = results_of.join
-
 --- Whether blocks may raise what is no error of the loop: see meissa.driver.speculate.
 -- @tab static what find gave
 function M.speculates(static)

@@ -163,38 +163,11 @@ local function combine_flat(info, values, results)
   return assigned
 end
 
--- Whether the blocks of all stages left equally many bytes.
-local function same_size(list)
-  local size = #list[1].flat / list[1].blocks
-  for _, results in ipairs(list) do
-    if #results.flat ~= size * results.blocks then return false end
-  end
-  return true
-end
-
 -- The results of blocks that came as one string, one by one.
 local function apart(results)
   local list, size = {}, #results.flat / results.blocks
   for b = 1, results.blocks do list[b] = string.sub(results.flat, (b - 1) * size + 1, b * size) end
   return list
-end
-
---- The results of several stages as those of one: as one string if all are.
--- @tab list of what combine takes as `results`
-function M.join(list)
-  if #list == 1 then return list[1] end
-  local flats, blocks, all = {}, 0, {}
-  for k, results in ipairs(list) do
-    if not results.flat then break end
-    flats[k], blocks = results.flat, blocks + results.blocks
-  end
-  if #flats == #list and same_size(list) then
-    return { flat = table.concat(flats), blocks = blocks }
-  end
-  for _, results in ipairs(list) do
-    for _, bytes in ipairs(results.flat and apart(results) or results) do all[#all + 1] = bytes end
-  end
-  return all
 end
 
 --- The scalars after the loop; see kernel.combine.
