@@ -3,13 +3,21 @@
 # `make check` and `make fuzz`. Every checker builds into a directory of its own under $(BUILD), by
 # calling this Makefile again with other flags, and can be run alone: make check-asan.
 
-CHECKS := format layout lint warnings asan tsan valgrind $(if $(LUAJIT),luajit)
+QUICK  := format layout lint warnings
+CHECKS := $(QUICK) asan tsan valgrind $(if $(LUAJIT),luajit)
 
-check:
-	@tools/packages.sh build demo test check
-	+@for each in $(CHECKS); do \
+run_checks = for each in $(1); do \
 	  echo "== check-$$each"; $(SUBMAKE) check-$$each || exit 1; \
 	done; echo "== all checks passed"
+
+check:
+	@tools/packages.sh build demo test quick check
+	+@$(call run_checks,$(CHECKS))
+
+# Those that read the sources or build them, and run nothing: some minutes.
+check-quick:
+	@tools/packages.sh build demo test quick
+	+@$(call run_checks,$(QUICK))
 
 check-format:
 	@clang-format --dry-run --Werror $(wildcard csrc/*/*.[ch] csrc/*/*/*.[ch])
@@ -201,5 +209,5 @@ ifneq ($(filter fuzzers,$(MAKECMDGOALS)),)
 $(foreach each,$(filter %_fuzz.c,$(ALL_C)),$(eval $(call fuzzer,$(each))))
 endif
 
-.PHONY: check $(CHECKS:%=check-%) check-luajit check-gc check-interpreter everything \
+.PHONY: check check-quick $(CHECKS:%=check-%) check-luajit check-gc check-interpreter everything \
         sanitized-asan sanitized-tsan elsewhere mutants fuzz fuzzers

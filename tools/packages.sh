@@ -3,7 +3,7 @@
 #
 # Installs the Debian packages that a target needs and this machine lacks.
 #
-#   tools/packages.sh [--check] build|demo|test|check|fuzz ...
+#   tools/packages.sh [--check] build|demo|test|quick|check|fuzz ...
 #
 # Each package has a probe that asks for the thing itself (a command, a header, a Lua module), so a
 # machine that got it from elsewhere is left alone, and nothing is asked of apt or sudo when nothing
@@ -58,11 +58,13 @@ group() {
       need libopenblas0 luajit -e 'require("ffi").load("libopenblas.so.0")'
       need luarocks has luarocks
       ;;
-    check)
+    quick)
       need clang has clang
       need clang-format has clang-format
       need lua-check has luacheck
       need shellcheck has shellcheck
+      ;;
+    check)
       # valgrind cannot start without the names in the dynamic loader, which libc6-dbg carries.
       need valgrind has valgrind
       need libc6-dbg valgrind -q true
@@ -72,7 +74,7 @@ group() {
       need "libclang-rt-$(clang_major)-dev" has_fuzzer
       ;;
     *)
-      echo "packages.sh: unknown group '$1' (build, demo, test, check, fuzz)" >&2
+      echo "packages.sh: unknown group '$1' (build, demo, test, quick, check, fuzz)" >&2
       exit 2
       ;;
   esac
@@ -90,7 +92,7 @@ give_up() {
 
 # Runs apt-get with the rights that it needs. A fresh machine may still hold apt's lock: wait.
 apt() {
-  local options=(-qq -o "DPkg::Lock::Timeout=300" -o "Dpkg::Use-Pty=0")
+  local options=(-qq -o "DPkg::Lock::Timeout=300" -o "Acquire::Retries=3" -o "Dpkg::Use-Pty=0")
   "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get "${options[@]}" "$@"
 }
 
