@@ -147,7 +147,13 @@ demo:
 test:
 	@tools/packages.sh build demo test
 	+@$(SUBMAKE) build $(TESTS)
-	@$(LUA_ENV) MEISSA_BUILD='$(call quoted,$(BUILD))' tools/test.sh $(TESTS) $(SPECS)
+	@$(LUA_ENV) MEISSA_BUILD='$(call quoted,$(BUILD))' \
+	  tools/test.sh $(call longest_first,$(TESTS) $(SPECS))
+
+# Those that take longest start first, so that the lanes of tools/test.sh end together.
+LONGEST := $(addsuffix _spec.lua,$(addprefix spec/,kernel/engines project/rock kernel/bounds \
+           kernel/native_engine kernel/bench capture/worlds)) $(BUILD)/test/worker/hostile_test
+longest_first = $(filter $(1),$(LONGEST)) $(filter-out $(LONGEST),$(1))
 
 # The C tests alone.
 ctest: $(TESTS)
