@@ -309,7 +309,11 @@ int ms_session_run_job(lua_State *L) {
     ms_staged_end(run, *session);
     return push_raised(L, failed, lost);
   }
-  if (failed < 0) return push_failure(L, &run->outcome, &err);
+  if (failed < 0) {
+    int results = push_failure(L, &run->outcome, &err);
+    ms_staged_end(run, *session);
+    return results;
+  }
   lua_getfield(L, 2, "flat");
   lua_getfield(L, 2, "apart");
   bool flat = lua_toboolean(L, -2), apart = lua_toboolean(L, -1);

@@ -25,7 +25,17 @@ void ms_block_local_begin(const ms_block_local *memory) {
 }
 
 static void clear(const ms_pending_space *space) {
-  memset(space->elements, 0, (size_t)space->count * sizeof *space->elements);
+  if (space->touched != NULL) {
+    ms_pending_clear_rows(space->elements, space->count, space->row, space->touched);
+  } else {
+    memset(space->elements, 0, (size_t)space->count * sizeof *space->elements);
+  }
+}
+
+static size_t take(const ms_pending_space *space, char *room) {
+  if (space->marks) return ms_marks_take(space->elements, space->count, room);
+  if (space->touched == NULL) return ms_pending_take(space->elements, space->count, room);
+  return ms_pending_take_rows(space->elements, space->count, space->row, space->touched, room);
 }
 
 void ms_block_local_take(const ms_block_local *memory, uint32_t block, ms_text *report) {
@@ -36,8 +46,7 @@ void ms_block_local_take(const ms_block_local *memory, uint32_t block, ms_text *
       clear(space);
       continue;
     }
-    size_t size = space->marks ? ms_marks_take(space->elements, space->count, room)
-                               : ms_pending_take(space->elements, space->count, room);
+    size_t size = take(space, room);
     if (size > 0) ms_report_close(report, block, MS_REPORT_PENDING + b, size);
   }
 }

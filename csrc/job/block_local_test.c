@@ -16,9 +16,10 @@
 #include "plan/needs.h"
 #include "sync/pending.h"
 
-enum { BLOCKS = 40, SUMS = 200, MARKS = 90, WORKING = 17 };
+enum { BLOCKS = 40, SUMS = 200, MARKS = 90, WORKING = 17, ROW = 3 };
 
-static double sums[SUMS], marks[MARKS], none[1];
+static double sums[SUMS], rows[SUMS], marks[MARKS], none[1];
+static uint64_t touched[(SUMS / ROW + 64) / 64];
 static float working[WORKING];
 static double wide[WORKING];
 
@@ -26,6 +27,7 @@ static const ms_pending_space pending[] = {
     {.elements = sums, .count = SUMS},
     {.elements = none, .count = 0},
     {.elements = marks, .count = MARKS, .marks = 1},
+    {.elements = rows, .count = SUMS, .touched = touched, .row = ROW},
 };
 
 static unsigned next_random(unsigned *seed) {
@@ -40,6 +42,8 @@ static void run_block(unsigned start, uint32_t block, double *into, bool *marked
     unsigned at = next_random(&seed) % SUMS;
     double value = (double)(next_random(&seed) % 1000) - 500;
     sums[at] += value;
+    rows[at] += value; /* the same, with its row marked */
+    touched[at / ROW / 64] |= (uint64_t)1 << at / ROW % 64;
     if (into != NULL) into[at] += value;
     unsigned place = next_random(&seed) % MARKS;
     marks[place] = 1;
@@ -59,8 +63,10 @@ static void check_record(unsigned seed, const ms_record *record) {
   ms_error err = {0};
   run_block(seed, record->block, expected, marked);
   memset(sums, 0, sizeof sums);
+  memset(rows, 0, sizeof rows);
+  memset(touched, 0, sizeof touched);
   memset(marks, 0, sizeof marks);
-  if (record->kind == MS_REPORT_PENDING) {
+  if (record->kind == MS_REPORT_PENDING || record->kind == MS_REPORT_PENDING + 3) {
     ms_pending_part part = {record->bytes, (size_t)record->size};
     ms_pending_cursor cursor = {0};
     while (ms_pending_next(&part, SUMS, &cursor, &err) > 0) {
@@ -84,7 +90,7 @@ static void check_record(unsigned seed, const ms_record *record) {
 }
 
 static void test_records(unsigned seed) {
-  const ms_block_local memory = {.pending = pending, .pending_count = 3};
+  const ms_block_local memory = {.pending = pending, .pending_count = 4};
   ms_text report = {0};
   static const char result[] = "result";
   for (uint32_t b = 0; b < BLOCKS; b++) {
@@ -93,7 +99,7 @@ static void test_records(unsigned seed) {
     run_block(seed, block, NULL, NULL);
     ms_report_add(&report, block, MS_REPORT_RESULT, result, sizeof result);
     ms_block_local_take(&memory, block, &report);
-    CHECK(all_zero(sums, SUMS) && all_zero(marks, MARKS));
+    CHECK(all_zero(sums, SUMS) && all_zero(rows, SUMS) && all_zero(marks, MARKS));
   }
   size_t at = 0;
   ms_record record;
@@ -113,16 +119,16 @@ static void test_records(unsigned seed) {
 
 /* What was put there by a block that failed, or that there is no memory for, is gone. */
 static void test_nothing_stays(unsigned seed) {
-  const ms_block_local memory = {.pending = pending, .pending_count = 3};
+  const ms_block_local memory = {.pending = pending, .pending_count = 4};
   run_block(seed, 1, NULL, NULL);
   sums[3] = NAN;
   sums[5] = -0.0;
   ms_block_local_discard(&memory);
-  CHECK(all_zero(sums, SUMS) && all_zero(marks, MARKS));
+  CHECK(all_zero(sums, SUMS) && all_zero(rows, SUMS) && all_zero(marks, MARKS));
   ms_text full = {.failed = true};
   run_block(seed, 2, NULL, NULL);
   ms_block_local_take(&memory, 2, &full);
-  CHECK(full.length == 0 && all_zero(sums, SUMS) && all_zero(marks, MARKS));
+  CHECK(full.length == 0 && all_zero(sums, SUMS) && all_zero(rows, SUMS) && all_zero(marks, MARKS));
   ms_text report = {0};
   ms_block_local_take(&memory, 3, &report); /* a block that has put nothing there */
   CHECK(report.length == 0 && !report.failed);

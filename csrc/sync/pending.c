@@ -88,19 +88,35 @@ size_t ms_pending_take(double *pending, int64_t count, char *out) {
   return (size_t)(writer.out - out);
 }
 
+/* Takes a mark off: the row's first element and how many it has; false when none is left. `word` is
+ * where to look, 0 in the beginning. */
+static bool next_row(int64_t count, int64_t row, uint64_t *touched, int64_t *word, int64_t *first,
+                     int64_t *size) {
+  int64_t words = (count / row + (count % row != 0) + 63) / 64;
+  while (*word < words && touched[*word] == 0) ++*word;
+  if (*word == words) return false;
+  *first = (*word * 64 + __builtin_ctzll(touched[*word])) * row;
+  *size = count - *first < row ? count - *first : row;
+  touched[*word] &= touched[*word] - 1;
+  return true;
+}
+
 size_t ms_pending_take_rows(double *pending, int64_t count, int64_t row, uint64_t *touched,
                             char *out) {
   run_writer writer = {.out = out};
-  int64_t rows = count / row + (count % row != 0);
-  for (int64_t word = 0; word * 64 < rows; word++) {
-    for (; touched[word] != 0; touched[word] &= touched[word] - 1) {
-      int64_t first = (word * 64 + __builtin_ctzll(touched[word])) * row;
-      int64_t size = count - first < row ? count - first : row;
-      take_piece(&writer, pending + first, size, first);
-    }
+  int64_t word = 0, first, size;
+  while (next_row(count, row, touched, &word, &first, &size)) {
+    take_piece(&writer, pending + first, size, first);
   }
   close_run(&writer);
   return (size_t)(writer.out - out);
+}
+
+void ms_pending_clear_rows(double *pending, int64_t count, int64_t row, uint64_t *touched) {
+  int64_t word = 0, first, size;
+  while (next_row(count, row, touched, &word, &first, &size)) {
+    memset(pending + first, 0, (size_t)size * sizeof *pending);
+  }
 }
 
 int ms_pending_next(const ms_pending_part *part, int64_t count, ms_pending_cursor *cursor,

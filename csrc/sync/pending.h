@@ -33,6 +33,9 @@ MS_API size_t ms_pending_take(double *pending, int64_t count, char *out);
 size_t ms_pending_take_rows(double *pending, int64_t count, int64_t row, uint64_t *touched,
                             char *out);
 
+/* Makes the marked rows zero, and takes the marks off. */
+void ms_pending_clear_rows(double *pending, int64_t count, int64_t row, uint64_t *touched);
+
 /* What one block has left: its runs. */
 typedef struct ms_pending_part {
   const char *bytes;

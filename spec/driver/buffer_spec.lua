@@ -175,6 +175,22 @@ describe("a buffer", function()
     end
   end)
 
+  it("gives its rule what was put there, and nothing between", function()
+    for _, road in ipairs(ROADS) do
+      meissa.init(road)
+      local w, times = meissa.zeros(400), meissa.zeros(400)
+      local wb = meissa.buffer(w, {with = times, apply = function(old, g, t)
+        return old + g, t + 1
+      end})
+      for i in parallel(200) do wb[2 * i] = wb[2 * i] + i % 3 end
+      for e = 1, 400 do
+        local put = e % 2 == 0 and e / 2 % 3 or 0
+        assert.equal(put, w[e])
+        assert.equal(put > 0 and 1 or 0, times[e], name_of(road))
+      end
+    end
+  end)
+
   it("may have rules of merging that run loops of their own", function()
     meissa.init {workers = 2}
     local w, v, other = meissa.zeros(40), meissa.zeros(40), meissa.zeros(40)

@@ -28,11 +28,13 @@ end
 local n, m = 600, 9000 -- w: more than one slice
 
 -- Arrays that are merged into: `w`; `z`, which helps it and shares memory with `even`, which the
--- body writes; `odd`, every other element of its memory; `small`, of another type.
+-- body writes; `times`, which helps, too; `odd`, every other element of its memory; `small`, of
+-- another type.
 local function make()
   local pair = meissa.randn({m, 2}, {seed = 3})
   return {
     w = meissa.randn({m}, {seed = 1}), z = pair:select(2, 1), even = pair:select(2, 2),
+    times = meissa.zeros(m),
     odd = meissa.randn({m, 2}, {seed = 4}):select(2, 1), direct = meissa.randn({n}, {seed = 2}),
     small = meissa.full({5}, 7, {type = "int32"}),
   }
@@ -40,7 +42,7 @@ end
 
 local function state(a)
   local words = {}
-  for _, name in ipairs {"w", "z", "odd", "even", "direct", "small"} do
+  for _, name in ipairs {"w", "z", "times", "odd", "even", "direct", "small"} do
     words[#words + 1] = name .. " " .. bits(a[name])
   end
   return table.concat(words, "\n")
@@ -50,13 +52,14 @@ end
 -- "result", "type", or nothing; `stop` is called by the rule at its so many-th call.
 local function run(a, trouble, options)
   local w, z, even, direct, calls = a.w, a.z, a.even, a.direct, 0
-  local wb = meissa.buffer(w, {max_delay = 100, with = z, apply = function(old, g, sum)
+  local function rule(old, g, sum, t)
     calls = calls + 1
     if calls == options.stop_at then options.stop() end
     if trouble == "rule" and calls == 900 then error({code = "MINE"}, 0) end
-    if trouble == "result" and calls == 900 then return old, "many" end
-    return old + 0.5 * g, sum + 1
-  end})
+    if trouble == "result" and calls == 900 then return old, "many", t end
+    return old + 0.5 * g, sum + 1, t + 1
+  end
+  local wb = meissa.buffer(w, {max_delay = 100, with = {z, a.times}, apply = rule})
   local ob, sb = meissa.buffer(a.odd), meissa.buffer(a.small)
   local bad, half = trouble == "body" and 555 or 0, trouble == "type" and 555 or 0
   for i in parallel(n, {transaction = options.transaction}) do

@@ -1,0 +1,41 @@
+-- SPDX-License-Identifier: MIT
+-- Mutants of loops with buffers: stages, merging, and the log of a loop.
+local staged = {spec = "spec/driver/staged_spec.lua"}
+local merged = {spec = "spec/driver/buffer_spec.lua"}
+
+return {
+  {
+    rule = "a loop of several stages is one transaction, merging included",
+    finders = {staged},
+    mutants = {
+      {"what earlier stages wrote is forgotten", "csrc/driver/run.c",
+       "ms_undo_fold(run->job->fold, &run->undo);", "(void)run->job->fold;"},
+      {"a younger image takes the place of an older", "csrc/job/undo.c",
+       "if (atomic_load(&undo->state[number]) == LOGGED) return;\n  for", "for"},
+      {"merging does not tell the log", "csrc/driver/staged.c",
+       "ms_loop_undo_merging(run->logs ? &run->undo : NULL, &log), err);", "NULL, err);"},
+      {"helpers are not told of", "csrc/sync/merge.c",
+       "for (uint32_t a = 0; a < some->merge->array_count; a++) {",
+       "for (uint32_t a = 0; a < 1; a++) {"},
+      {"in this process nothing tells the log", "csrc/binding/merge.c",
+       "ms_loop_undo_merging(ms_check_undo(L, 2), &log)", "NULL"},
+      {"what is lost is not said", "csrc/driver/staged.c",
+       "if (!run->loop->transaction && half_done) run->outcome.lost = true;", "(void)half_done;"},
+    },
+  },
+  {
+    rule = "what is pending is merged in the plan's order, and further stages see it",
+    finders = {merged, staged},
+    mutants = {
+      {"by value, later stages read what was", "lua/meissa/driver/job.lua",
+       "request.renew = run.by_value and", "request.renew = false and"},
+      {"a stage takes one iteration too many", "csrc/sync/stage.c", "size > most - held",
+       "size > most - held + 1"},
+      {"the last batch of a rule is dropped", "csrc/sync/merge.c",
+       "    if (got < 0) return -1;\n  }\n  return apply_batch(some);",
+       "    if (got < 0) return -1;\n  }\n  return 0;"},
+      {"gaps between runs are given to rules", "csrc/sync/merge.c",
+       "some->count += some->pending[some->count] != 0;", "some->count++;"},
+    },
+  },
+}
