@@ -9,7 +9,7 @@ local array = require "meissa.array"
 local buffers = require "meissa.array.buffer"
 local c_api = require "meissa.array.c_api"
 local ffi = require "ffi"
-local grids = require "meissa.plan.grid"
+local layouts = require "meissa.plan.layout"
 local job = require "meissa.driver.job"
 local partitions = require "meissa.plan.partition"
 local stages = require "meissa.plan.stage"
@@ -88,7 +88,8 @@ end
 -- its coordinates and values come before the arrays.
 function M.add(recording, plan, case, numbers)
   local grid, arrays = grid_of(plan), case.arrays
-  local layout, order = grids.layout(grid), job.serial_order(plan, grid)
+  local layout, order = layouts.of(grid), {}
+  for number in job.serial_order(plan, grid) do order[#order + 1] = number end
   local list = {}
   if grid.partition then
     for d = 1, #plan.extents do
@@ -104,7 +105,7 @@ function M.add(recording, plan, case, numbers)
     stages = stages.of(plan, grid), buffers = buffers_of(arrays, #order), after = case.after,
   }
   for position, number in ipairs(order) do
-    local block, at = grids.block(layout, number), 8 * (position - 1)
+    local block, at = layouts.block(layout, number), 8 * (position - 1)
     if block.first then
       loop.blocks[at], loop.blocks[at + 1] = block.first, block.last
     else

@@ -25,19 +25,6 @@ int64_t ms_cut_range(int64_t lo, int64_t hi, int64_t step, int64_t ranges, int64
   return ranges;
 }
 
-void ms_cut_lengths(const int64_t *bounds, int64_t ranges, int64_t step, int64_t blocks,
-                    uint64_t *weights) {
-  for (int64_t b = blocks - 1; b >= 0; b--) { /* from the end: no weight is lost */
-    uint64_t weight = weights[b];
-    for (int64_t r = ranges - 1; r >= 0; r--) {
-      uint64_t span = step > 0 ? (uint64_t)bounds[r + 1] - (uint64_t)bounds[r]
-                               : (uint64_t)bounds[r] - (uint64_t)bounds[r + 1];
-      uint64_t stride = step > 0 ? (uint64_t)step : UINT64_C(0) - (uint64_t)step;
-      weights[b * ranges + r] = weight * (span / stride);
-    }
-  }
-}
-
 int64_t ms_cut_weights(const int64_t *weights, int64_t extent, int64_t ranges, int64_t *bounds) {
   if (ranges > extent) ranges = extent;
   int64_t left = 0, at = 0;

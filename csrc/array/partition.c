@@ -85,14 +85,16 @@ static int number_blocks(builder *b, ms_error *err) {
     }
   }
   b->made->blocks = span;
-  b->made->start = calloc((size_t)span + 1, sizeof *b->made->start);
+  b->made->offsets = ms_store_new(((size_t)span + 1) * sizeof *b->made->start, err);
+  if (b->made->offsets == NULL) return -1;
+  b->made->start = (int64_t *)(void *)ms_segment_block_at(&b->made->offsets->block);
   int64_t count = b->made->count, most = count / SLICE, threads = b->threads;
   b->slices = threads < most ? threads : most;
   /* Cursors are not to take more memory, or time, than the entries. */
   if (b->slices > 1 && b->slices * span > count) b->slices = count / span;
   if (b->slices < 1) b->slices = 1;
   b->cursor = calloc((size_t)(span * b->slices) + 1, sizeof *b->cursor);
-  return b->made->start == NULL || b->cursor == NULL ? out_of_memory(err) : 0;
+  return b->cursor == NULL ? out_of_memory(err) : 0;
 }
 
 /* Block numbers of the entries at places [first, first + count) of the order. */

@@ -30,7 +30,8 @@ typedef struct ms_partition {
    */
   int64_t *bounds[MS_ARRAY_DIMS];
   int64_t blocks;
-  int64_t *start; /* blocks + 1: block b holds entries start[b] .. start[b+1]-1 */
+  int64_t *start;    /* blocks + 1: block b holds entries start[b] .. start[b+1]-1 */
+  ms_store *offsets; /* the shared block that it lies in */
   int64_t count;
   int32_t type, dim_count;
   ms_store *entries;                  /* one shared block with all vectors, each aligned to 64 */
@@ -61,11 +62,6 @@ void ms_partition_drop_all(ms_array *array);
  * ones first. bounds[0..ranges] receives first values: range r is bounds[r] .. bounds[r+1]-step.
  * Returns the number of ranges, less than asked if there are fewer values (0 for none). */
 MS_API int64_t ms_cut_range(int64_t lo, int64_t hi, int64_t step, int64_t ranges, int64_t *bounds);
-
-/* Cuts blocks of a box further, along a dimension with these bounds: each of the `blocks` weights
- * gives way to one a range, times the number of the range's values. `weights` has room for all. */
-MS_API void ms_cut_lengths(const int64_t *bounds, int64_t ranges, int64_t step, int64_t blocks,
-                           uint64_t *weights);
 
 /* Cuts 0..extent-1 by weight into at most `ranges` non-empty ranges; bounds (0-based) as above.
  * Each range takes index values while that brings it nearer to an equal share of what is left. */

@@ -16,7 +16,7 @@ void ms_partition_release(ms_partition **partition) {
   *partition = NULL;
   if (old == NULL || --old->references > 0) return;
   for (uint32_t c = 0; c < MS_ARRAY_DIMS; c++) free(old->bounds[c]);
-  free(old->start);
+  if (old->offsets != NULL) ms_store_release(&old->offsets);
   ms_store_release(&old->entries);
   free(old);
 }

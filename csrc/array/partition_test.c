@@ -242,15 +242,6 @@ static void test_ranges(void) {
   CHECK(ms_cut_range(1, 0, 1, 4, bounds) == 0);
   CHECK(ms_cut_range(1, 5, 0, 4, bounds) == 0);
   CHECK(ms_cut_range(3, 4, 5, 4, bounds) == 1 && bounds[1] == 8);
-  uint64_t weights[12] = {5};
-  CHECK(ms_cut_range(10, 1, -3, 3, bounds) == 3); /* 10 7, 4, 1 */
-  ms_cut_lengths(bounds, 3, -3, 1, weights);
-  CHECK(weights[0] == 10 && weights[1] == 5 && weights[2] == 5);
-  CHECK(ms_cut_range(1, 7, 2, 2, bounds) == 2); /* 1 3, 5 7 */
-  weights[1] = 7;
-  ms_cut_lengths(bounds, 2, 2, 3, weights);
-  CHECK(weights[0] == 20 && weights[1] == 20 && weights[2] == 14 && weights[3] == 14);
-  CHECK(weights[4] == 10 && weights[5] == 10 && weights[6] == 0);
   CHECK(ms_cut_range(INT64_MIN, INT64_MAX - 1, INT64_MAX, 2, bounds) == 2);
 }
 

@@ -183,19 +183,6 @@ void ms_read_grid(lua_State *L, int table, ms_job *job) {
   lua_pop(L, 2);
 }
 
-/* The weight of each block: `weights` as they are, or numbers of entries from `starts`. */
-static const uint64_t *read_weights(lua_State *L, int table, const ms_grid *grid) {
-  const uint64_t *given = ms_field_pointer(L, table, "weights");
-  const int64_t *starts = ms_field_pointer(L, table, "starts");
-  uint32_t blocks = ms_grid_blocks(grid);
-  if (given != NULL || starts == NULL) return given;
-  uint64_t *weights = ms_scratch(L, blocks, sizeof *weights);
-  for (uint32_t b = 0; b < blocks; b++) {
-    weights[b] = starts[b + 1] > starts[b] ? (uint64_t)(starts[b + 1] - starts[b]) : 0;
-  }
-  return weights;
-}
-
 void ms_read_job(lua_State *L, int table, ms_job *job) {
   *job = (ms_job){0};
   luaL_checktype(L, table, LUA_TTABLE);
@@ -210,7 +197,6 @@ void ms_read_job(lua_State *L, int table, ms_job *job) {
   lua_pop(L, 1);
   job->patience = ms_field_number(L, table, "patience", 0);
   ms_read_grid(L, table, job);
-  job->weights = read_weights(L, table, &job->grid);
   job->loads = ms_field_pointer(L, table, "loads");
   job->operands = read_operands(L, table, &job->operand_count);
 }

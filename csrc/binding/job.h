@@ -4,9 +4,8 @@
  *
  *   {key =, kernel =, run = strings, strategy =, ranges = {n, ...},
  *    sequential = how many of the first axes a hyperplane sweeps,
- *    bounds = {int64_t * (ranges + 1 first indices), ...}, weights = uint64_t * (of blocks) or
- *    starts = int64_t * (first entry of each block, and the end), loads = uint64_t * (of ranges of
- *    the space axis; in place of the weights), workers =, patience =,
+ *    bounds = {int64_t * (ranges + 1 first indices), ...}, loads = uint64_t * (of ranges of the
+ *    space axis), workers =, patience =,
  *    transaction = false or nil, stalled = function(seconds, worker, block),
  *    advanced = function(finished, blocks), operands = {operand, ...},
  *    flat = whether the results are wanted as one string (see push_outcome in runtime.c)}

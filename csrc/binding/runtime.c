@@ -106,8 +106,25 @@ static int session_forget(lua_State *L) {
   return 0;
 }
 
-/* core.serial_order(strategy, ranges, sequential) -> the blocks' numbers in the plan's serial
- * order; `sequential` for a hyperplane only. */
+/* Where a walk through a grid's blocks is. */
+typedef struct walk {
+  ms_order order;
+  uint32_t last; /* block; MS_NO_BLOCK: before the first */
+  bool over;
+} walk;
+
+static int next_block(lua_State *L) {
+  walk *at = lua_touserdata(L, lua_upvalueindex(1));
+  ms_block_box all = ms_order_whole(&at->order);
+  if (!at->over) at->last = ms_order_next(&at->order, &all, at->last);
+  at->over = at->last == MS_NO_BLOCK;
+  if (at->over) return 0;
+  lua_pushnumber(L, at->last);
+  return 1;
+}
+
+/* core.serial_order(strategy, ranges, sequential) -> a function that returns the blocks' numbers in
+ * the plan's serial order, one at a time; `sequential` for a hyperplane only. */
 static int serial_order(lua_State *L) {
   ms_job job = {0};
   lua_settop(L, 3);
@@ -126,14 +143,9 @@ static int serial_order(lua_State *L) {
     ms_error_set(&err, MS_OPT, "the loop cannot be scheduled: %s", why);
     return ms_push_error(L, &err);
   }
-  ms_order order = ms_order_of(&job.grid);
-  ms_block_box all = ms_order_whole(&order);
-  lua_createtable(L, (int)order.blocks, 0);
-  uint32_t block = MS_NO_BLOCK;
-  for (int i = 1; (block = ms_order_next(&order, &all, block)) != MS_NO_BLOCK; i++) {
-    lua_pushnumber(L, block);
-    lua_rawseti(L, -2, i);
-  }
+  walk *at = lua_newuserdata(L, sizeof *at);
+  *at = (walk){.order = ms_order_of(&job.grid), .last = MS_NO_BLOCK};
+  lua_pushcclosure(L, next_block, 1);
   return 1;
 }
 

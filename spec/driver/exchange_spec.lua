@@ -17,7 +17,11 @@ describe("serial loops.orders", function()
         for i, at in ipairs(loops.orders[case.strategy](ranges)) do
           expected[i] = loops.number_of(at, ranges)
         end
-        assert.are.same(expected, core.serial_order(case.strategy, ranges, case.sequential))
+        local order = {}
+        for block in core.serial_order(case.strategy, ranges, case.sequential) do
+          order[#order + 1] = block
+        end
+        assert.are.same(expected, order)
       end
     end
   end)

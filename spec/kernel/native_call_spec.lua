@@ -4,7 +4,8 @@
 local array = require "meissa.array"
 local compiler = require "meissa.kernel.compiler"
 local ffi = require "ffi"
-local grids = require "meissa.plan.grid"
+local c_api = require "meissa.array.c_api"
+local layouts = require "meissa.plan.layout"
 local kernel_run = require "spec.kernel.run"
 local helpers = require "meissa.kernel.helpers"
 local memory = require "meissa.kernel.memory"
@@ -72,7 +73,7 @@ describe("a native kernel", function()
     assert.same({5, 1, 2, 9, 0, 7},
                 bounds(run:run {lo = {5, 2}, hi = {1, 9}, row_lo = 0, row_hi = 7}, 6))
     -- As for every block of a layout.
-    local layouts = {
+    local boxes = {
       {extents = {{1, 10, 1}, {9, 1, -2}}, axes = {
         {dim = 1, ranges = 3, range = {1, 10, 1}, bounds = {1, 4, 8, 11}},
         {dim = 2, ranges = 2, range = {9, 1, -2}, bounds = {9, 5, -1}}}},
@@ -80,22 +81,21 @@ describe("a native kernel", function()
         {row = true, sequential = true, ranges = 13, range = {2, 14, 1}},
         {dim = 2, ranges = 2, range = {1, 4, 1}, bounds = {1, 3, 5}}}},
     }
-    for _, layout in ipairs(layouts) do
-      local fill, blocks = grids.filler(layout), 1
+    for _, layout in ipairs(boxes) do
+      local blocks = 1
       for _, axis in ipairs(layout.axes) do blocks = blocks * axis.ranges end
       for number = 0, blocks - 1 do
-        local expected = run:run(grids.block(layout, number))
-        fill(number, run.bounds)
+        local expected = run:run(layouts.block(layout, number))
+        c_api.lib.ms_layout_bounds(layouts.core(layout), number, run.bounds)
         local got, count = run:call(), layout.axes[1].row and 6 or 4
         assert.same(bounds(expected, count), bounds(got, count))
       end
     end
     local entries = instance(body, {results = results, entries = true})
-    local layout = {starts = {0, 3, 3, 10}}
-    local fill = grids.filler(layout)
+    local layout = {starts = ffi.new("int64_t[4]", 0, 3, 3, 10)}
     for number = 0, 2 do
-      fill(number, entries.bounds)
-      assert.same(bounds(entries:run(grids.block(layout, number)), 2), bounds(entries:call(), 2))
+      c_api.lib.ms_layout_bounds(layouts.core(layout), number, entries.bounds)
+      assert.same(bounds(entries:run(layouts.block(layout, number)), 2), bounds(entries:call(), 2))
     end
   end)
 

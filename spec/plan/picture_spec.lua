@@ -62,7 +62,8 @@ describe("a picture", function()
   it("tells the serial order of the plan", function()
     for _, ranges in ipairs {{4, 4}, {5, 3}, {3, 5}, {7, 7}, {1, 4}} do
       local steps, count = picture.steps("rotate", ranges)
-      local order = core.serial_order("rotate", ranges)
+      local order = {}
+      for block in core.serial_order("rotate", ranges) do order[#order + 1] = block end
       assert.equal(math.max(ranges[1], ranges[2]), count)
       local seen = {}
       for position, block in ipairs(order) do

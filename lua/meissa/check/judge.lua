@@ -177,7 +177,11 @@ function M.schedule(run, seen)
   local plan, numbers, parts, position = run.plan, recorder.blocks(run, seen), {}, {}
   local kept = KEPT_IN_ORDER[plan.strategy]
   for n, number in ipairs(numbers) do parts[n] = parts_of(number, seen.grid.ranges) end
-  for at, number in ipairs(recorder.serial_order(run, seen)) do position[number] = at end
+  local count = 0
+  for number in recorder.serial_order(run, seen) do
+    count = count + 1
+    position[number] = count
+  end
   return each_meeting(seen.log, "array", function(store, place, x, y)
     local a, b = numbers[x.n], numbers[y.n]
     if a == b then return nil end

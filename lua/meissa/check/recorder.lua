@@ -8,6 +8,7 @@
 
 local bodies = require "meissa.check.body"
 local grids = require "meissa.plan.grid"
+local layouts = require "meissa.plan.layout"
 local job = require "meissa.driver.job"
 local logs = require "meissa.check.log"
 local random = require "meissa.kernel.random"
@@ -125,13 +126,13 @@ end
 
 -- All iterations in the plan's serial order.
 local function visit_blocks(run, body, grid, visit)
-  local layout = grids.layout(grid)
+  local layout = layouts.of(grid)
   local cursor = run.space.array and job.cursor(grid, run.space)
-  for _, number in ipairs(job.serial_order(run.plan, grid)) do
+  for number in job.serial_order(run.plan, grid) do
     if cursor then
       if take(cursor(number), run.dims, number, visit) then return end
     else
-      local block = grids.block(layout, number)
+      local block = layouts.block(layout, number)
       if walk(run, body, block, 1, {}, function(index)
         return belongs(run, block, index) and visit(copy_of(index, number))
       end) then return end
@@ -245,7 +246,7 @@ end
 
 --- The number of the block of each recorded iteration, by iteration.
 function M.blocks(run, seen)
-  local numbers, layout = {}, grids.layout(seen.grid)
+  local numbers, layout = {}, layouts.of(seen.grid)
   local known = {}
   if run.space.array then
     local cursor = job.cursor(seen.grid, run.space)
@@ -258,7 +259,7 @@ function M.blocks(run, seen)
   for n, entry in ipairs(seen.log.iterations) do
     numbers[n] = entry.block or known[table.concat(entry, ",", 1, run.dims)]
     for number = 0, numbers[n] and -1 or seen.grid.blocks - 1 do
-      if belongs(run, grids.block(layout, number), entry) then
+      if belongs(run, layouts.block(layout, number), entry) then
         numbers[n] = number
         break
       end
@@ -267,7 +268,7 @@ function M.blocks(run, seen)
   return numbers
 end
 
---- The blocks' numbers in the plan's serial order.
+--- A function that returns the blocks' numbers in the plan's serial order.
 function M.serial_order(run, seen)
   return job.serial_order(run.plan, seen.grid)
 end

@@ -5,7 +5,7 @@
 local array = require "meissa.array"
 local core = require "meissa.core"
 local errors = require "meissa.base.errors"
-local grids = require "meissa.plan.grid"
+local layouts = require "meissa.plan.layout"
 local stages = require "meissa.plan.stage"
 local tables = require "meissa.base.tables"
 local thrown = require "meissa.base.thrown"
@@ -14,7 +14,7 @@ local M = {}
 
 --- Where a block lies, in the user's index names: "block 3, i = 1 to 20".
 function M.describe_block(run, layout, number)
-  local block = grids.block(layout, number)
+  local block = layouts.block(layout, number)
   if block.first then
     return string.format("block %d, entries %d to %d of the partition", number, block.first,
       block.last)

@@ -73,12 +73,12 @@ function M.notice_inexact(record, plan, bindings)
 end
 
 --- The iterator of an unordered loop in plan order.
--- @param blocks the plan's blocks in serial order
+-- @param next_block gives the plan's blocks in serial order
 -- @param cursor cursor(block) gives a function that returns the block's iterations one by one
 -- @param reductions {{capture=, slot=, op=, wins=}, ...}
 -- @param func the running function or closure; @param frame_form whether its variables are read in
 -- the frame of the generic `for` or among its upvalues (a closure)
-function M.blocks(blocks, cursor, reductions, func, frame_form)
+function M.blocks(next_block, cursor, reductions, func, frame_form)
   local totals, identities = {}, {}
   -- Seen from begin and finish the iterator is level 2, who calls it (meissa.random) level 3, and
   -- the loop's function level 4.
@@ -104,7 +104,7 @@ function M.blocks(blocks, cursor, reductions, func, frame_form)
     end
   end
 
-  local at, step = 0, nil
+  local first, step = true, nil
   local function deliver(...)
     if ... ~= nil then return true, ... end
     return false
@@ -118,14 +118,15 @@ function M.blocks(blocks, cursor, reductions, func, frame_form)
     local more, i1, i2, i3, i4, i5, i6, i7, i8, i9 = next_iteration()
     while not more do
       if step then finish() end
-      at = at + 1
-      if not blocks[at] then
+      local block = next_block()
+      if not block then
         step = nil
         M.leave()
         return nil
       end
-      begin(at == 1)
-      step = cursor(blocks[at])
+      begin(first)
+      first = false
+      step = cursor(block)
       more, i1, i2, i3, i4, i5, i6, i7, i8, i9 = next_iteration()
     end
     return i1, i2, i3, i4, i5, i6, i7, i8, i9

@@ -18,6 +18,7 @@ local ffi = require "ffi"
 local grids = require "meissa.plan.grid"
 local job_operands = require "meissa.plan.operands"
 local kernel = require "meissa.kernel"
+local layouts = require "meissa.plan.layout"
 local partitions = require "meissa.plan.partition"
 local prefetch = require "meissa.driver.prefetch"
 local progress = require "meissa.base.progress"
@@ -27,6 +28,7 @@ local spaces = require "meissa.plan.space"
 local stages = require "meissa.plan.stage"
 local system = require "meissa.base.system"
 local tables = require "meissa.base.tables"
+local block_weights = require "meissa.plan.block_weights"
 local trace = require "meissa.base.trace"
 
 local M = {}
@@ -59,7 +61,7 @@ end
 -- bounds where rows of arrays go with ranges: along axes that are dimensions and are cut.
 local function schedule_of(grid)
   if grid.schedule then return grid.schedule end
-  local schedule = {layout = grids.layout(grid), bounds = {}, memory = {},
+  local schedule = {layout = layouts.of(grid), bounds = {}, memory = {},
                     together = grids.together(grid)}
   for a, axis in ipairs(grid.axes) do
     local pointer = false
@@ -69,25 +71,20 @@ local function schedule_of(grid)
     end
     schedule.bounds[a] = pointer or nil
   end
-  schedule.memory.weights = grids.weights(grid)
-  schedule.weights = schedule.memory.weights and ffi.cast("uint64_t *", schedule.memory.weights)
-  schedule.starts = grid.partition and ffi.cast("int64_t *", grid.partition.start) or nil
-  -- Where the blocks of a partition begin is long and never changes; ranges are short and may.
-  schedule.fixed = schedule.layout.starts and schedule.layout or nil
-  schedule.suffix = schedule.fixed and tostring(tonumber(grid.partition.id)) or ""
-  schedule.words = not schedule.fixed and buffer.encode(schedule.layout) or nil
+  schedule.memory.loads = block_weights.loads(grid)
+  schedule.loads = schedule.memory.loads and ffi.cast("uint64_t *", schedule.memory.loads)
+  schedule.words = buffer.encode(layouts.words(grid))
   grid.schedule = schedule
   return schedule
 end
 
--- What goes to a worker once: the kernel, and the layout of the blocks if that never changes.
-local function static_bytes(static, schedule, key, kernel_bytes)
-  local owner = schedule.fixed and schedule or static
-  owner.static = owner.static or {}
-  local bytes = owner.static[key]
+-- What goes to a worker once: the kernel.
+local function static_bytes(static, key, kernel_bytes)
+  static.static = static.static or {}
+  local bytes = static.static[key]
   if not bytes then
-    bytes = buffer.encode {kernel = kernel_bytes, layout = schedule.fixed}
-    owner.static[key] = bytes
+    bytes = buffer.encode {kernel = kernel_bytes}
+    static.static[key] = bytes
   end
   return bytes
 end
@@ -134,9 +131,8 @@ local function pack(run, served)
   local kernel_bytes, run_bytes, key, apart, large = kernel.pack(
     run.kernel, run.bindings, run.values, run.native, run.basics)
   local operands, where_bytes, where = job_operands.collect(run, apart, served)
-  key = key .. schedule.suffix
   return {
-    key = key, kernel = static_bytes(run.kernel, schedule, key, kernel_bytes), operands = operands,
+    key = key, kernel = static_bytes(run.kernel, key, kernel_bytes), operands = operands,
     run = buffer.encode {run = run_bytes, where = where_bytes, layout = schedule.words,
                          draws = run.plan.draws and run.draws or nil},
     bytes = kernel_bytes, values = run_bytes, apart = apart, large = large,
@@ -172,6 +168,8 @@ local function add_stages(request, run, told)
   if not list.order then return end
   request.stages, request.ends = list.count, list.pointers.ends
   request.order, request.sizes = list.pointers.order, list.pointers.sizes
+  -- Each stage is shared out by what its own blocks hold.
+  request.loads = worker_count.loads(run.grid, run.record.crew)
 end
 
 -- Runs the blocks of a loop, or of a slice that marks what they need (`told.marks`); the outcome,
@@ -184,8 +182,8 @@ local function execute(run, told, bar)
     together = schedule.together, first = 0, last = run.grid.blocks,
     transaction = run.space.transaction,
     workers = worker_count.size(run.session, run.grid, run.plan.strategy, run.record.crew),
-    bounds = schedule.bounds, weights = schedule.weights,
-    starts = schedule.starts, loads = worker_count.loads(run.grid, run.record.crew),
+    bounds = schedule.bounds,
+    loads = worker_count.loads(run.grid, run.record.crew) or schedule.loads,
     stalled = warn_stalled, advanced = bar and bar_progress(bar, run),
     flat = told.flat, buffers = #told.buffers, apart = told.marks,
   }
@@ -262,7 +260,7 @@ end
 
 -- -------------------------------------------------------------------------------- in process
 
---- The blocks in the plan's serial order, by number from 0.
+--- A function that returns the blocks, by number from 0, in the plan's serial order.
 function M.serial_order(plan, grid)
   return core.serial_order(plan.strategy, grid.ranges, grid.sequential)
 end
@@ -276,10 +274,10 @@ function M.run_here(run)
     run.kernel, run.bindings, run.values, run.native, run.basics)
   local operands, _, where = job_operands.collect(run, apart)
   local instance, own = execution.instance(kernel_bytes, run_bytes, operands, where, run.draws)
-  local run_block, all = execution.runner(instance, grids.layout(run.grid)), {}
+  local run_block, all = execution.runner(instance, layouts.of(run.grid)), {}
   local follows, began = not run.native and kernel.speculates(run.kernel), system.clock()
   engine.running(run.native)
-  local order, list = M.serial_order(run.plan, run.grid), stages.of(run.plan, run.grid)
+  local next_block, list = M.serial_order(run.plan, run.grid), stages.of(run.plan, run.grid)
   local schedule = schedule_of(run.grid)
   local function run_one(number, parts)
     if own then own:begin() end
@@ -297,8 +295,8 @@ function M.run_here(run)
   local function run_blocks(log)
     for stage = 0, list.count - 1 do
       local parts, first = {}, failures.first(schedule.together, execution.order(schedule.layout))
-      for position = (stage > 0 and list.ends[stage - 1] or 0) + 1, list.ends[stage] do
-        local number = order[position]
+      for _ = (stage > 0 and list.ends[stage - 1] or 0) + 1, list.ends[stage] do
+        local number = next_block()
         if first:needs(number) then first:take(number, run_one(number, parts)) end
       end
       first:check()
@@ -313,10 +311,10 @@ end
 
 --- For running in this process: cursor(block) gives a function that returns its iterations.
 function M.cursor(grid, space)
-  local layout = grids.layout(grid)
+  local layout = layouts.of(grid)
   if not grid.partition then
     return function(number)
-      local block, ranges = grids.block(layout, number), {}
+      local block, ranges = layouts.block(layout, number), {}
       for d, range in ipairs(space.ranges) do ranges[d] = {block.lo[d], block.hi[d], range[3]} end
       return spaces.walk(ranges, space.array)
     end
@@ -326,7 +324,7 @@ function M.cursor(grid, space)
   for d = 1, dims do coords[d] = partitions.coords(partition, d) end
   local values = partitions.values(partition)
   return function(number)
-    local block = grids.block(layout, number)
+    local block = layouts.block(layout, number)
     local e, last, index = block.first - 2, block.last - 1, {}
     return function()
       e = e + 1

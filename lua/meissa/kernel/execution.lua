@@ -1,16 +1,17 @@
 -- SPDX-License-Identifier: MIT
 --- Executions: a job's blocks where they are run, on a worker or in the driver's process.
 --
--- The driver tells what goes to a worker once (`kernel` bytes, and the `layout` of the blocks if it
--- never changes) and with each job (`run` bytes of captured values, `where` things are, `draws`, a
--- `layout`), see job.lua. A worker makes of it an instance of the kernel on its own memory. From
--- one job to the next it keeps what it has decoded, and the instance if only numbers have changed.
+-- The driver tells what goes to a worker once (`kernel` bytes) and with each job (`run` bytes of
+-- captured values, `where` things are, `draws`, the `layout` of the blocks), see job.lua. A worker
+-- makes of it an instance of the kernel on its own memory. From one job to the next it keeps what
+-- it has decoded, and the instance if only numbers have changed.
 -- @module meissa.kernel.execution
 
+local c_api = require "meissa.array.c_api"
 local encoded = require "meissa.base.encoded"
 local ffi = require "ffi"
-local grids = require "meissa.plan.grid"
 local kernel = require "meissa.kernel"
+local layouts = require "meissa.plan.layout"
 local native_runs = require "meissa.kernel.native_run"
 local privates = require "meissa.kernel.block_local"
 local tables = require "meissa.base.tables"
@@ -86,13 +87,13 @@ end
 --- A function that runs a block, given its number, on the engine that is there when it begins.
 function M.runner(instance, layout)
   local native = instance.call and instance
-  local fill = grids.filler(layout)
+  local made = layouts.core(layout)
   return function(number)
     if not native then
       native = instance:native()
-      if not native then return instance:run(grids.block(layout, number)) end
+      if not native then return instance:run(layouts.block(layout, number)) end
     end
-    fill(number, native.bounds)
+    c_api.lib.ms_layout_bounds(made, number, native.bounds)
     return native:call()
   end
 end
@@ -118,24 +119,28 @@ local decode_static, decode_where, decode_layout = decoder(), decoder(), decoder
 
 -- A job's instance, given what is decoded of it: that of the last job of its kind, if it works on
 -- memory in the same places. Large tables are made for each job.
--- @return the instance and its private memory
+-- @return the instance, its private memory, and the blocks' layout
 local function instance_of(fixed, told, job)
-  local last = fixed.last
+  local last, layout = fixed.last, decode_layout(told.layout)
   if last and last.where == told.where and last.mark == job.mark and
      kernel.renew(last.instance, told.run, told.draws) then
-    return last.instance, last.own
+    return last.instance, last.own, last.entries or layout
   end
-  local where = decode_where(told.where)
-  local instance, own = M.instance(fixed.kernel, told.run, job:operands(), where, told.draws)
+  local where, operands, entries = decode_where(told.where), job:operands(), nil
+  if where.starts then
+    entries = {starts = ffi.cast("const int64_t *", operands[where.starts].pointer),
+               ordered = layout.ordered}
+  end
+  local instance, own = M.instance(fixed.kernel, told.run, operands, where, told.draws)
   if trace.on.kernel then trace.say("kernel", "instance operands=%d", #where.arrays) end
   fixed.last = #where.bulk == 0 and {instance = instance, where = told.where, mark = job.mark,
-                                     own = own} or nil
-  return instance, own
+                                     own = own, entries = entries} or nil
+  return instance, own, entries or layout
 end
 
 --- A function that tells where in the loop's order an error was raised: a string that is less the
 -- earlier it was; nil of loops whose order is the plan's.
--- @tab layout of grid.lua
+-- @tab layout of layout.lua
 -- @treturn function order_of(err), err with an `iteration`
 function M.order(layout)
   if not layout.ordered then return nil end
@@ -157,8 +162,7 @@ end
 -- @param job the job
 function M.prepare(static, job)
   local fixed, told = decode_static(static), encoded.from_message(job.run)
-  local layout = fixed.layout or decode_layout(told.layout)
-  local instance, own = instance_of(fixed, told, job)
+  local instance, own, layout = instance_of(fixed, told, job)
   if own then
     job.own = own -- lives as long as the job
     job:equip(own.core)

@@ -1,15 +1,16 @@
 -- SPDX-License-Identifier: MIT
---- How much work the blocks of integer ranges hold, for sharing them out.
+--- How much work the ranges of a grid hold, for sharing them out.
 --
 -- Boxes are counted. Where a row cuts, or where the bounds of collapsed loops depend on outer
--- indices, iterations are sampled on a regular lattice: weights decide nothing but who runs what.
+-- indices, iterations are sampled on a regular lattice: loads decide nothing but who runs what.
 -- @module meissa.plan.block_weights
 
 local axis_cuts = require "meissa.plan.axis"
-local c_api = require "meissa.array.c_api"
 local ffi = require "ffi"
 
 local M = {}
+
+local vector = ffi.typeof "uint64_t[?]"
 
 local SAMPLES = 2 ^ 12 -- at most
 local SAMPLE_WEIGHT = 2 ^ 16 -- so that a sample outweighs an empty block
@@ -30,21 +31,34 @@ local function is_box(grid)
   return true
 end
 
+-- The ranges of the space axis, and how many blocks each has.
+local function space_of(grid)
+  local axis = grid.axes[grid.sequential + 1]
+  return axis, grid.blocks / axis.ranges
+end
+
+local function new_loads(grid)
+  local axis, each = space_of(grid)
+  local loads = vector(axis.ranges)
+  for r = 0, axis.ranges - 1 do loads[r] = each end
+  return loads, axis
+end
+
+-- More than a load can be; who has the most to do is all that matters.
+local MOST = 2 ^ 62
+
 local function count_boxes(grid)
-  local weights, rest = ffi.new("uint64_t[?]", grid.blocks), 1
-  local cut = {}
-  for _, axis in ipairs(grid.axes) do cut[axis.dim] = true end
+  local loads, axis = new_loads(grid)
+  local others = 1
   for d, extent in ipairs(grid.extents) do
-    if not cut[d] then rest = rest * ((extent[2] - extent[1]) / extent[3] + 1) end
+    if d ~= axis.dim then others = others * ((extent[2] - extent[1]) / extent[3] + 1) end
   end
-  -- Row-major: each axis repeats what the ones before it have.
-  local blocks = 1
-  weights[0] = rest
-  for _, axis in ipairs(grid.axes) do
-    c_api.lib.ms_cut_lengths(axis_cuts.bounds(axis), axis.ranges, axis.range[3], blocks, weights)
-    blocks = blocks * axis.ranges
+  local bounds, step = axis_cuts.bounds(axis), axis.range[3]
+  for r = 0, axis.ranges - 1 do
+    local length = tonumber(bounds[r + 1] - bounds[r]) / step
+    loads[r] = math.min(tonumber(loads[r]) + length * others, MOST)
   end
-  return weights
+  return loads
 end
 
 -- How many values are sampled along each dimension.
@@ -106,22 +120,14 @@ local function is_inside(extent, at, index)
   return true
 end
 
-local function block_of(grid, at, row)
-  local block = 0
-  for _, axis in ipairs(grid.axes) do
-    block = block * axis.ranges + range_of(axis, axis.row and row or at[axis.dim])
-  end
-  return block
-end
-
 local function sample(grid)
-  local weights, counts, at = ffi.new("uint64_t[?]", grid.blocks), sample_counts(grid), {}
-  local extents, row = grid.extents, grid.row
+  local loads, axis = new_loads(grid)
+  local counts, at, extents, row = sample_counts(grid), {}, grid.extents, grid.row
   local function visit(d, form)
     local extent = extents[d]
     if not extent then
-      local block = block_of(grid, at, form)
-      weights[block] = weights[block] + SAMPLE_WEIGHT
+      local r = range_of(axis, axis.row and form or at[axis.dim])
+      loads[r] = loads[r] + SAMPLE_WEIGHT
       return
     end
     local first, last = M.ordinals(extent)
@@ -134,12 +140,28 @@ local function sample(grid)
     end
   end
   visit(1, 0)
-  return weights
+  return loads
 end
 
---- Weights of the blocks of a grid over ranges, by number from 0: a vector of uint64; nil if they
--- all weigh the same.
-function M.blocks(grid)
+-- Entries of a partition, whose first axis is the space axis but in a sweep.
+local function count_entries(grid)
+  local loads, axis = new_loads(grid)
+  local start, each = grid.partition.start, grid.blocks / axis.ranges
+  if grid.sequential == 0 then
+    for r = 0, axis.ranges - 1 do loads[r] = loads[r] + start[(r + 1) * each] - start[r * each] end
+    return loads
+  end
+  for b = 0, grid.blocks - 1 do
+    local r = b % axis.ranges
+    loads[r] = loads[r] + start[b + 1] - start[b]
+  end
+  return loads
+end
+
+--- Loads of the ranges of a grid's space axis, a vector of uint64: one for each block beside its
+-- iterations or entries, so that empty ranges are shared out, too. Nil if all are alike.
+function M.loads(grid)
+  if grid.partition then return count_entries(grid) end
   if not is_box(grid) then return sample(grid) end
   if grid.sequential > 0 then return nil end
   return count_boxes(grid)

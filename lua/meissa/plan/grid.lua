@@ -223,66 +223,6 @@ function M.axis_of(grid, dim)
   end
 end
 
---- The iterations of block `b` (from 0, row-major over the ranges): {first =, last =} among the
--- partition's entries, or {lo = {...}, hi = {...}}, and with a row its least and greatest value,
--- row_lo and row_hi.
--- @param layout what M.layout gave
-function M.block(layout, b)
-  if layout.starts then
-    return {first = layout.starts[b + 1] + 1, last = layout.starts[b + 2]}
-  end
-  local block = {lo = {}, hi = {}}
-  local lo, hi, axes = block.lo, block.hi, layout.axes
-  for d, extent in ipairs(layout.extents) do lo[d], hi[d] = extent[1], extent[2] end
-  for a = #axes, 1, -1 do
-    local axis = axes[a]
-    local r = b % axis.ranges + 1
-    b = (b - r + 1) / axis.ranges
-    if axis.row then
-      block.row_lo, block.row_hi = axis_cuts.values(axis, r)
-    else
-      lo[axis.dim], hi[axis.dim] = axis_cuts.values(axis, r)
-    end
-  end
-  return block
-end
-
---- A function fill(b, bounds) that writes the iterations of block `b` into a vector of int64: first
--- and last entry from 1, or first and last index value of each dimension, then of the row if there
--- is one. What M.block tells, without making a table.
--- @param layout what M.layout gave
-function M.filler(layout)
-  local starts, axes, extents = layout.starts, layout.axes, layout.extents
-  if starts then
-    return function(b, bounds)
-      bounds[0], bounds[1] = starts[b + 1] + 1, starts[b + 2]
-    end
-  end
-  local row_at = 2 * #extents
-  return function(b, bounds)
-    for d = 1, #extents do
-      bounds[2 * d - 2], bounds[2 * d - 1] = extents[d][1], extents[d][2]
-    end
-    for a = #axes, 1, -1 do
-      local axis = axes[a]
-      local r = b % axis.ranges + 1
-      b = (b - r + 1) / axis.ranges
-      local at = axis.row and row_at or 2 * axis.dim - 2
-      bounds[at], bounds[at + 1] = axis_cuts.values(axis, r)
-    end
-  end
-end
-
---- What a worker needs to find a block's iterations, as plain tables.
-function M.layout(grid)
-  if grid.partition then
-    local starts = {}
-    for b = 0, grid.blocks do starts[b + 1] = tonumber(grid.partition.start[b]) end
-    return {starts = starts, ordered = grid.ordered}
-  end
-  return {axes = grid.axes, extents = grid.extents, ordered = grid.ordered}
-end
-
 --- Of an ordered loop: blocks k * together .. come before the next so many in the loop's order;
 -- those in between may have iterations before and after each other's. Nil of loops whose order is
 -- the plan's. Axes tell blocks apart while they go along the outermost dimensions, up to the first
@@ -296,13 +236,6 @@ function M.together(grid)
     apart = apart and axis.ranges == spaces.length(axis.range)
   end
   return together
-end
-
---- The weights of the blocks by number from 0, as a vector of uint64 that the caller keeps alive;
--- nil if they all weigh the same or a partition tells.
-function M.weights(grid)
-  if grid.partition then return nil end
-  return block_weights.blocks(grid)
 end
 
 return M

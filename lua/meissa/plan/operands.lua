@@ -167,6 +167,16 @@ local function entry_operands(partition, space)
   return operands
 end
 
+-- Where the blocks of a partition begin, and the last one ends.
+local function starts_operand(partition)
+  return {
+    id = PARTITIONS + (tonumber(partition.id) + 1) * VECTORS - 1,
+    version = tonumber(partition.version), pointer = partition.start,
+    segment = partition.offsets.block.segment, element = 8,
+    dims = {tonumber(partition.blocks) + 1}, movement = "cached",
+  }
+end
+
 -- The array that holds the bytes of a captured table, or of an array's labels.
 local function bulk_operand(holder)
   local shape, memory = array.describe(holder.array), array.core(holder.array)
@@ -267,6 +277,7 @@ local function collect(run, apart, served)
     local entries = entry_operands(run.grid.partition, space)
     for d = 1, #entries - 1 do where.coords[d] = place(entries[d]) end
     where.entries = place(entries[#entries])
+    where.starts = place(starts_operand(run.grid.partition))
   elseif space.array then
     local view, source = nil, space.source or 0
     if source > 0 then

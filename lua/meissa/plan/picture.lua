@@ -71,7 +71,7 @@ end
 -- A block waits for those before it in the plan's order that share a range with it.
 function M.steps(strategy, ranges)
   local steps, free, most = {}, {}, 0
-  for _, block in ipairs(core.serial_order(strategy, ranges, 0)) do
+  for block in core.serial_order(strategy, ranges, 0) do
     local at, step = ranges_of(block, ranges), 1
     for a, r in ipairs(at) do step = math.max(step, free[a .. ":" .. r] or 1) end
     for a, r in ipairs(at) do free[a .. ":" .. r] = step + 1 end
@@ -168,14 +168,9 @@ end
 -- The shares that the ranges of the first axis have of all iterations.
 local function shares(grid)
   local list, total, row = {}, 0, grid.blocks / grid.ranges[1]
-  local weights = not grid.partition and block_weights.blocks(grid)
+  local loads = block_weights.loads(grid)
   for r = 1, grid.ranges[1] do
-    list[r] = 0
-    for block = (r - 1) * row, r * row - 1 do
-      local weight = weights and weights[block] or
-        grid.partition.start[block + 1] - grid.partition.start[block]
-      list[r] = list[r] + tonumber(weight)
-    end
+    list[r] = tonumber(loads[r - 1]) - row
     total = total + list[r]
   end
   for r = 1, #list do list[r] = total > 0 and list[r] / total or 0 end

@@ -9,13 +9,13 @@ local arrays = require "meissa.array.c_api"
 local buffers = require "meissa.array.buffer"
 local core = require "meissa.core"
 local ffi = require "ffi"
-local grids = require "meissa.plan.grid"
+local layouts = require "meissa.plan.layout"
 
 local M = {}
 
 -- How many iterations a block has at most.
 local function size_of(layout, number)
-  local block = grids.block(layout, number)
+  local block = layouts.block(layout, number)
   if block.first then return block.last - block.first + 1 end
   local size = 1
   for d, extent in ipairs(layout.extents) do
@@ -29,10 +29,10 @@ local words, sizes_type = ffi.typeof "uint32_t[?]", ffi.typeof "uint64_t[?]"
 local function cut(plan, grid)
   local delay = plan.max_delay
   if not delay or delay == math.huge then return {count = 1, ends = {[0] = grid.blocks}} end
-  local layout, blocks = grids.layout(grid), grid.blocks
+  local layout, blocks, position = layouts.of(grid), grid.blocks, 0
   local order, sizes, ends = words(blocks), sizes_type(blocks), words(blocks)
-  for position, number in ipairs(core.serial_order(plan.strategy, grid.ranges, grid.sequential)) do
-    order[position - 1], sizes[number] = number, size_of(layout, number)
+  for number in core.serial_order(plan.strategy, grid.ranges, grid.sequential) do
+    order[position], sizes[number], position = number, size_of(layout, number), position + 1
   end
   local count = arrays.call(arrays.lib.ms_stages_cut, order, blocks, sizes, delay, ends)
   return {count = tonumber(count), ends = ends, order = order, sizes = sizes,
