@@ -144,8 +144,25 @@ end]]
     assert.are.same({ 16, 16 }, grid(nil, 9999))
     assert.are.same({ 16, 16 }, grid(4e6, 9999))
     assert.are.same({ 25, 25 }, grid(1e7, 9999))
-    assert.are.same({ 64, 64 }, grid(1e9, 9999))
+    assert.are.same({ 78, 78 }, grid(9.9e7, 9999))
+    assert.are.same({ 250, 250 }, grid(2.5e8, 9999))
+    assert.are.same({ 1000, 1000 }, grid(1e9, 9999))
+    assert.are.same({ 1024, 1024 }, grid(1e12, 9999))
     assert.are.same({ 9, 16 }, grid(1e3, 9))
+    assert.are.same({ 9, 1000 }, grid(1e9, 9))
+  end)
+
+  it("have the grid that large spaces imply", function()
+    local shapes = { A = shape(1e7), B = shape(1e4), C = shape(1e4), D = shape(1e4) }
+    local function grid(text)
+      return analyze.analyze(text, shapes, { ordered = false }).grid
+    end
+    assert.are.same({ 64 }, grid("for i in parallel(2^20) do A[i] = i end"))
+    assert.are.same({ 65 }, grid("for i in parallel(2^20 + 1) do A[i] = i end"))
+    assert.are.same({ 611 }, grid("for i in parallel(1e7) do A[i] = i end"))
+    assert.are.same({ 4096 }, grid("for i in parallel(1e7, 100) do A[i] = i end"))
+    assert.are.same({ 256, 256, 256 }, grid("for i, j, k in parallel(1e4, 1e4, 1e4) do " ..
+      "B[i] = B[i] + C[j] C[j] = C[j] + D[k] D[k] = B[i] end"))
   end)
 
   it("propose to give up the order where that is cheaper", function()
