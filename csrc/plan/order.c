@@ -23,6 +23,10 @@ ms_order ms_order_of(const ms_grid *grid) {
     order.axis[d] = rotates || turned ? (d + 1) % grid->count : d;
     if (rotates && grid->ranges[d] > order.n) order.n = grid->ranges[d];
   }
+  order.square = rotates;
+  for (uint32_t d = 0; d < grid->count; d++) {
+    order.square = order.square && grid->ranges[d] == order.n;
+  }
   return order;
 }
 
@@ -140,7 +144,27 @@ static uint64_t count_from(const ms_order *order, const ms_block_box *box, const
   return count;
 }
 
+/* Whether every value of a number leaves the same: in all orders but rotations, and in those where
+ * no step leaves a range out. Then the keys of a box are a box, too. */
+static bool is_even(const ms_order *order, const ms_block_box *box) {
+  for (uint32_t k = 0; order->n > 0 && k + 1 < order->count; k++) {
+    if (box->hi[order->axis[k]] - box->lo[order->axis[k]] != order->n) return false;
+  }
+  return true;
+}
+
 uint32_t ms_order_before(const ms_order *order, const ms_block_box *box, const ms_block_key *key) {
+  if (is_even(order, box)) {
+    uint32_t count = 0;
+    bool among = true; /* the key's numbers so far are of the box */
+    for (uint32_t k = 0; k < order->count; k++) {
+      uint32_t lo = box->lo[order->axis[k]], hi = box->hi[order->axis[k]], v = key->at[k];
+      uint32_t below = !among || v < lo ? 0 : v < hi ? v - lo : hi - lo;
+      count = count * (hi - lo) + below;
+      among = among && v >= lo && v < hi;
+    }
+    return count;
+  }
   return (uint32_t)count_from(order, box, key, 0, interval_of(order, box));
 }
 
@@ -252,13 +276,11 @@ static uint32_t neighbour(const ms_order *order, const ms_block_box *box, uint32
   return ms_order_block(order, &found);
 }
 
-/* Whether a key is of a box, and every value of a number leaves the same: in all orders but
- * rotations, and in those where no step leaves a range out. */
-static bool is_even(const ms_order *order, const ms_block_box *box, const ms_block_key *key) {
+/* Whether a key is of a box that is even. */
+static bool holds(const ms_order *order, const ms_block_box *box, const ms_block_key *key) {
   for (uint32_t k = 0; k < order->count; k++) {
-    uint32_t lo = box->lo[order->axis[k]], hi = box->hi[order->axis[k]];
-    if (order->n > 0 && k + 1 < order->count && hi - lo != order->n) return false;
-    if (key->at[k] < lo || key->at[k] >= hi) return false;
+    uint32_t axis = order->axis[k];
+    if (key->at[k] < box->lo[axis] || key->at[k] >= box->hi[axis]) return false;
   }
   return true;
 }
@@ -275,7 +297,7 @@ static bool count_up(const ms_order *order, const ms_block_box *box, ms_block_ke
 uint32_t ms_order_next(const ms_order *order, const ms_block_box *box, uint32_t block) {
   if (block != MS_NO_BLOCK) {
     ms_block_key key = ms_order_key(order, block);
-    if (is_even(order, box, &key)) {
+    if (is_even(order, box) && holds(order, box, &key)) {
       return count_up(order, box, &key) ? ms_order_block(order, &key) : MS_NO_BLOCK;
     }
   }
@@ -312,6 +334,19 @@ static uint32_t along_rotation(const ms_order *order, uint32_t axis, uint32_t bl
   return at[0] * width + at[1];
 }
 
+/* Axes of equally many ranges that are rotated: all steps come, one after the other, and the range
+ * says which space range is there. */
+static uint32_t along_square(const ms_order *order, uint32_t axis, uint32_t block, bool forward) {
+  uint32_t n = order->n, last = order->count - 1, k = last;
+  ms_block_key key = ms_order_key(order, block);
+  uint32_t sum = axis == 0 ? 0 : key.at[axis - 1] + key.at[last];
+  while (k > 0 && key.at[k - 1] == (forward ? n - 1 : 0)) key.at[--k] = forward ? 0 : n - 1;
+  if (k == 0) return MS_NO_BLOCK;
+  key.at[k - 1] = forward ? key.at[k - 1] + 1 : key.at[k - 1] - 1;
+  if (axis > 0) key.at[last] = (sum + n - key.at[axis - 1]) % n;
+  return ms_order_block(order, &key);
+}
+
 /* In a wavefront the other axis' next range, or the last one. */
 static uint32_t along_wavefront(const ms_order *order, uint32_t axis, uint32_t block,
                                 bool forward) {
@@ -330,6 +365,7 @@ static uint32_t along_first(const ms_order *order, uint32_t block, bool forward)
 
 static uint32_t go_along(const ms_order *order, uint32_t axis, uint32_t block, bool forward) {
   if (order->n > 0 && order->count == 2) return along_rotation(order, axis, block, forward);
+  if (order->square) return along_square(order, axis, block, forward);
   if (order->n == 0 && order->axis[0] != 0) return along_wavefront(order, axis, block, forward);
   if (order->n == 0 && axis == 0) return along_first(order, block, forward);
   return along(order, axis, block, forward);

@@ -34,6 +34,7 @@ typedef struct ms_order {
   uint32_t ranges[MS_CUTS];
   uint32_t axis[MS_CUTS]; /* that each number of a key is about */
   uint32_t n;             /* rotation: the most ranges of an axis; else 0: keys are ranges */
+  bool square;            /* rotation: all axes have so many */
   uint32_t blocks;
 } ms_order;
 

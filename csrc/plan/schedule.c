@@ -355,8 +355,9 @@ static bool is_closer(const ms_schedule *schedule, uint32_t block) {
   return closes;
 }
 
-uint32_t ms_schedule_listener(const ms_schedule *schedule, uint32_t block, uint32_t edge) {
-  uint32_t after, owner;
+uint32_t ms_schedule_listener(const ms_schedule *schedule, uint32_t owner, uint32_t block,
+                              uint32_t edge) {
+  uint32_t after, next;
   if (schedule->alone) return UINT32_MAX;
   if (schedule->phase_blocks > 0) {
     after = is_closer(schedule, block) ? schedule->closers[edge] : MS_NO_BLOCK;
@@ -364,13 +365,14 @@ uint32_t ms_schedule_listener(const ms_schedule *schedule, uint32_t block, uint3
     after = ms_schedule_after(schedule, block, edge);
   }
   if (after == MS_NO_BLOCK) return UINT32_MAX;
-  owner = ms_schedule_owner(schedule, after);
-  return owner == ms_schedule_owner(schedule, block) ? UINT32_MAX : owner;
+  next = ms_schedule_owner(schedule, after);
+  return next == owner ? UINT32_MAX : next;
 }
 
 bool ms_schedule_is_awaited(const ms_schedule *schedule, uint32_t block) {
+  uint32_t owner = ms_schedule_owner(schedule, block);
   for (uint32_t edge = 0; edge < ms_schedule_edges(schedule); edge++) {
-    if (ms_schedule_listener(schedule, block, edge) != UINT32_MAX) return true;
+    if (ms_schedule_listener(schedule, owner, block, edge) != UINT32_MAX) return true;
   }
   return false;
 }

@@ -99,7 +99,8 @@ uint32_t ms_schedule_after(const ms_schedule *schedule, uint32_t block, uint32_t
 
 /* The workers other than its owner that wait for `block`, by number of the edge; UINT32_MAX where
  * none does. May name one twice. */
-uint32_t ms_schedule_listener(const ms_schedule *schedule, uint32_t block, uint32_t edge);
+uint32_t ms_schedule_listener(const ms_schedule *schedule, uint32_t owner, uint32_t block,
+                              uint32_t edge);
 
 /* Whether another worker waits for a block. */
 bool ms_schedule_is_awaited(const ms_schedule *schedule, uint32_t block);

@@ -221,7 +221,7 @@ static void ring(ms_worker *worker, uint32_t block) {
   uint32_t edges = ms_schedule_edges(schedule), rung[MS_CUTS], count = 0;
   bool once = schedule->phase_blocks > 0; /* there each is named once */
   for (uint32_t e = 0; e < edges; e++) {
-    uint32_t to = ms_schedule_listener(schedule, block, e);
+    uint32_t to = ms_schedule_listener(schedule, worker->setup.worker, block, e);
     bool known = to == UINT32_MAX;
     for (uint32_t k = 0; k < count; k++) known = known || rung[k] == to;
     if (known) continue;

@@ -69,7 +69,7 @@ static int hand_on(ms_worker *worker, uint32_t from, ms_error *err) {
   rows open = {0};
   for (uint32_t block = from; block != job->block; block = next_own(worker, block)) {
     for (uint32_t axis = 0; axis < schedule->chains; axis++) {
-      uint32_t to = ms_schedule_listener(schedule, block, axis);
+      uint32_t to = ms_schedule_listener(schedule, worker->setup.worker, block, axis);
       uint32_t range = ms_grid_range(&schedule->grid, block, axis);
       rows next = {.to = to, .axis = axis, .first = range, .last = range, .any = true};
       if (to == UINT32_MAX) continue;
@@ -91,7 +91,7 @@ static int tell(ms_worker *worker, uint32_t from, ms_error *err) {
   uint32_t edges = ms_schedule_edges(worker->schedule);
   for (uint32_t block = from; block != job->block; block = next_own(worker, block)) {
     for (uint32_t e = 0; e < edges; e++) {
-      uint32_t to = ms_schedule_listener(worker->schedule, block, e);
+      uint32_t to = ms_schedule_listener(worker->schedule, worker->setup.worker, block, e);
       if (to == UINT32_MAX || job->heard[to] == job->position) continue;
       job->heard[to] = job->position;
       ms_link *link = ms_handover_link(worker, to, err);
