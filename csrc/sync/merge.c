@@ -10,7 +10,7 @@
 #include "base/threads.h"
 
 #define SLICE   ((int64_t)8192)   /* elements: 64 KB stay in a cache while all blocks are added */
-#define BATCH   ((int64_t)4096)   /* elements that a rule is given at once */
+#define BATCH   ((int64_t)16384)  /* elements that a rule is given at once */
 #define THREADS ((size_t)4 << 20) /* bytes of parts that are worth more than one thread */
 
 static void note(const ms_merge_log *log, const ms_array *array, int64_t first, int64_t count) {
@@ -116,27 +116,28 @@ typedef struct batch {
   const ms_merge *merge;
   double *const *vectors;
   const ms_merge_log *log;
+  int64_t noted; /* the slice that the log was told of last; -1: none */
   int64_t count;
   int64_t at[BATCH];
   double pending[BATCH];
 } batch;
 
-/* Tells the log of the slices that the elements lie in. */
-static void note_batch(const batch *some) {
-  int64_t noted = -1, total = some->merge->arrays[0]->count;
-  for (int64_t k = 0; some->log != NULL && k < some->count; k++) {
-    int64_t slice = some->at[k] / SLICE, first = slice * SLICE;
-    if (slice == noted) continue;
-    noted = slice;
+/* Tells the log of the slices that a run lies in, unless the last one was in the same. */
+static void note_run(batch *some, const ms_pending_cursor *run) {
+  int64_t total = some->merge->arrays[0]->count;
+  int64_t last = (run->first + run->length - 1) / SLICE;
+  for (int64_t slice = run->first / SLICE; slice <= last; slice++) {
+    if (slice == some->noted) continue;
+    some->noted = slice;
+    int64_t first = slice * SLICE, count = total - first < SLICE ? total - first : SLICE;
     for (uint32_t a = 0; a < some->merge->array_count; a++) {
-      note(some->log, some->merge->arrays[a], first, total - first < SLICE ? total - first : SLICE);
+      note(some->log, some->merge->arrays[a], first, count);
     }
   }
 }
 
 static int apply_batch(batch *some) {
   if (some->count == 0) return 0;
-  note_batch(some);
   int64_t count = some->count;
   some->count = 0;
   return some->merge->apply(some->merge->context, some->at, some->pending, count, some->vectors);
@@ -144,11 +145,18 @@ static int apply_batch(batch *some) {
 
 /* Gives the rule what is left of a part's present run. */
 static int apply_run(batch *some, const ms_pending_part *part, const ms_pending_cursor *cursor) {
-  for (int64_t k = 0; k < cursor->length; k++) {
-    some->at[some->count] = cursor->first + k;
-    some->pending[some->count] = ms_pending_element(part, cursor, k);
-    some->count += some->pending[some->count] != 0; /* a gap between two runs is none */
-    if (some->count == BATCH && apply_batch(some) != 0) return -1;
+  if (some->log != NULL) note_run(some, cursor);
+  for (int64_t k = 0; k < cursor->length;) {
+    int64_t to = some->count, room = BATCH - to;
+    int64_t end = cursor->length - k < room ? cursor->length : k + room;
+    for (; k < end; k++) {
+      double pending = ms_pending_element(part, cursor, k);
+      some->at[to] = cursor->first + k;
+      some->pending[to] = pending;
+      to += pending != 0; /* a gap between two runs is none */
+    }
+    some->count = to;
+    if (to == BATCH && apply_batch(some) != 0) return -1;
   }
   return 0;
 }
@@ -177,6 +185,7 @@ static int apply_all(double *const *vectors, const ms_merge *merge, const ms_mer
   some->merge = merge;
   some->vectors = vectors;
   some->log = log;
+  some->noted = -1;
   some->count = 0;
   int failed = apply_parts(some, err);
   free(some);

@@ -35,7 +35,7 @@ return {
        "    if (got < 0) return -1;\n  }\n  return apply_batch(some);",
        "    if (got < 0) return -1;\n  }\n  return 0;"},
       {"gaps between runs are given to rules", "csrc/sync/merge.c",
-       "some->count += some->pending[some->count] != 0;", "some->count++;"},
+       "to += pending != 0;", "to++;"},
     },
   },
 }

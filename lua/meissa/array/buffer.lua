@@ -192,13 +192,14 @@ local function walk_text(arrays_count)
     v[k], new[k] = "v" .. k, "n" .. k
     old[#old + 1] = k > 1 and string.format(", v%d[e]", k) or nil
     checks[k] = string.format('type(n%d) ~= "number"', k)
-    casts[k] = string.format('v%d = cast("double *", v%d)', k, k)
+    casts[k] = string.format("v%d = cast(doubles, v%d)", k, k)
   end
   local vectors, results = table.concat(v, ", "), table.concat(new, ", ")
   return string.gsub([[
-    local type, tonumber, cast = type, tonumber, require("ffi").cast
+    local ffi, type, tonumber = require("ffi"), type, tonumber
+    local cast, integers, doubles = ffi.cast, ffi.typeof "const int64_t *", ffi.typeof "double *"
     return function(apply, at, pending, count, $vectors)
-      at, pending = cast("const int64_t *", at), cast("const double *", pending)
+      at, pending = cast(integers, at), cast(doubles, pending)
       $casts
       for k = 0, count - 1 do
         local e = tonumber(at[k])
