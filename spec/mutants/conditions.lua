@@ -27,10 +27,11 @@ return {
   }),
   rule("remainders and quotients are variables with their bounds", {
     {"remainders go up to the divisor", "csrc/depend/subscript.c",
-     "ms_form most = ms_form_of(divisor - 1);", "ms_form most = ms_form_of(divisor);",
+     "ms_form most = ms_form_constant(divisor - 1);", "ms_form most = ms_form_constant(divisor);",
      finders = {oracle}},
     {"remainders end one too early", "csrc/depend/subscript.c",
-     "ms_form most = ms_form_of(divisor - 1);", "ms_form most = ms_form_of(divisor - 2);"},
+     "ms_form most = ms_form_constant(divisor - 1);",
+       "ms_form most = ms_form_constant(divisor - 2);"},
     {"two quotients are one", "csrc/depend/subscript.c",
      "memcmp(&walk->scope[k].high, &inner.high, sizeof inner.high) != 0) {\n      continue;",
      "memcmp(&walk->scope[k].high, &inner.high, sizeof inner.high) != 0) {\n" ..

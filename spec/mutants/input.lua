@@ -17,7 +17,7 @@ return {
       {"bits of floats stay", "csrc/array/type.c",
        "if (type == MS_FLOAT) settle_floats(", "if (type < 0) settle_floats("},
       {"bits of tensors stay", "lua/meissa/array/tensor.lua",
-       "    core.lib.ms_type_settle_nan(number, to, count)\n", "", finders = {tensor}},
+       "    c_api.lib.ms_type_settle_nan(number, to, count)\n", "", finders = {tensor}},
       {"numbers with any bits are decoded", "csrc/base/encoded.c",
        "if (bits > NAN_BITS) return", "if (bits > UINT64_MAX - (NAN_BITS & 0)) return"},
       {"pointers are decoded", "csrc/base/encoded.c",

@@ -16,7 +16,7 @@ return {
        [[__asm__("clock_gettime");]],
        [[__asm__("clock_gettime");
 int clock_gettime(int clock, meissa_timespec *time);]]},
-      {"memory by its name", "lua/meissa/kernel/private.lua",
+      {"memory by its name", "lua/meissa/kernel/block_local.lua",
        [[void meissa_free(void *memory) __asm__("free");]],
        [[void meissa_free(void *memory) __asm__("free"); void free(void *memory);]]},
       {"terminals by their name", "lua/meissa/base/progress.lua",
