@@ -7,18 +7,14 @@
 -- value a range.
 --
 -- A function of the loop's plan, the space and the options alone, never of workers, cores or time:
--- that is what makes results the same for any number of workers. One cut axis gets
--- clamp(entries / 2^14, 64, 4096) ranges, so that a few heavy iterations spread too; k of them get
--- clamp((entries / 2^14)^(1/k), 16, 1024) each, above 10^8 entries at least entries / 10^6, so that
--- a thousand workers have work; never more than the extent, nor than 2^24 blocks. The parallel axis
--- of a sweep gets 8 to 64, the fewer the shorter and the more its phases are. What a block puts
--- into buffers is merged on its own, so an axis of a loop with buffers gets at most 64, and a
--- single one fewer, 16 at least, where blocks would have less than 128 iterations. A loop that is
--- cut into stages (buffers with max_delay) gets as many more as let each stage have some 16 blocks.
+-- that is what makes results the same for any number of workers. How many ranges axes get when
+-- nothing else is asked for is said in csrc/plan/cutting.h.
 -- @module meissa.plan.grid
 
 local axis_cuts = require "meissa.plan.axis"
+local c_api = require "meissa.array.c_api"
 local errors = require "meissa.base.errors"
+local ffi = require "ffi"
 local partitions = require "meissa.plan.partition"
 local spaces = require "meissa.plan.space"
 local tables = require "meissa.base.tables"
@@ -26,16 +22,9 @@ local block_weights = require "meissa.plan.block_weights"
 
 local M = {}
 
-local ONE_CUT, MOST_OF_ONE = 64, 4096 -- ranges of a single cut axis
-local LEAST, MOST = 16, 1024 -- ranges of each of several cut axes
-local MOST_BUFFERED = 64    -- ranges of each axis of a loop with buffers
-local BLOCK_ENTRIES = 2 ^ 14 -- entries of a block, as long as that leaves so many
-local LARGE, LARGE_RANGE = 1e8, 1e6 -- entries of a large space, and of a range of it at most
-local FEWEST = 8            -- ranges of the parallel axis of a long sweep
-local LEAST_OF_PHASE = 16   -- iterations of a phase that make it worth another range
-local SWEEP_BLOCKS = 2 ^ 14 -- blocks of a sweep, as long as that leaves FEWEST ranges
-local STAGE_BLOCKS = 16     -- blocks of a stage, if its iterations are bounded
-local LEAST_BUFFERED = 128  -- iterations of a block with buffers, as long as that leaves so many
+local cutting_type = ffi.typeof "ms_cutting"
+
+local ENOUGH = 64           -- values of a dimension that suffice to feed workers
 local MOST_BLOCKS = 2 ^ 24  -- that can be scheduled
 
 -- Reductions whose value may depend on the order in which iterations come.
@@ -57,7 +46,7 @@ local function free_dim(plan, space)
   local best, longest = 1, spaces.length(plan.extents[1])
   if plan.strategy ~= "independent" then return best end
   local in_order = needs_order(plan, space)
-  if not in_order and longest >= ONE_CUT then return best end
+  if not in_order and longest >= ENOUGH then return best end
   for d = 2, space.sparse and #space.ranges or #plan.extents do
     if in_order and longest > 1 then break end
     local length = spaces.length(plan.extents[d])
@@ -112,45 +101,11 @@ local function phases_of(axes)
   return phases
 end
 
-local function clamp(value, least, most)
-  return math.max(least, math.min(value, most))
-end
-
--- The most ranges that each of `parallel` axes may have.
-local function most_ranges(parallel)
-  return math.floor(MOST_BLOCKS ^ (1 / parallel) + 1e-9)
-end
-
--- Ranges of the parallel axis of a sweep.
-local function sweep_ranges(entries, phases)
-  local ranges = math.min(entries / phases / LEAST_OF_PHASE, SWEEP_BLOCKS / phases)
-  ranges = clamp(math.floor(ranges), FEWEST, ONE_CUT)
-  return math.max(1, math.min(ranges, math.floor(MOST_BLOCKS / phases)))
-end
-
--- Ranges of each axis of a loop with buffers.
-local function buffered_ranges(entries, parallel, delay)
-  local usual
-  if parallel == 1 then
-    usual = clamp(math.floor(entries / LEAST_BUFFERED), STAGE_BLOCKS, MOST_BUFFERED)
-  else
-    usual = clamp(math.ceil((entries / BLOCK_ENTRIES) ^ (1 / parallel)), LEAST, MOST_BUFFERED)
-  end
-  if delay == math.huge then return usual end
-  local staged = math.ceil((entries / delay * STAGE_BLOCKS) ^ (1 / parallel))
-  return math.max(usual, math.min(staged, most_ranges(parallel)))
-end
-
 -- Ranges of each axis that is cut when nothing else was asked for.
 local function usual_ranges(plan, space, parallel, phases)
   if plan.strategy == "serial" then return 1 end
-  local entries = volume(plan, space)
-  if phases > 1 then return sweep_ranges(entries, phases) end
-  if plan.max_delay then return buffered_ranges(entries, parallel, plan.max_delay) end
-  if parallel == 1 then return clamp(math.ceil(entries / BLOCK_ENTRIES), ONE_CUT, MOST_OF_ONE) end
-  local ranges = math.ceil((entries / BLOCK_ENTRIES) ^ (1 / parallel))
-  if entries > LARGE then ranges = math.max(ranges, math.ceil(entries / LARGE_RANGE)) end
-  return math.min(clamp(ranges, LEAST, MOST), most_ranges(parallel))
+  local cutting = cutting_type(volume(plan, space), phases, plan.max_delay or 0, parallel)
+  return tonumber(c_api.lib.ms_cutting_ranges(cutting))
 end
 
 local function check_asked(plan, asked, parallel)
