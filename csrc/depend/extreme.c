@@ -230,18 +230,38 @@ static bool keeps_first(const ms_tally *all, const ms_node *test, const ms_node 
   return test->kind == MS_UNARY || (kind != MS_BIND_BOOLEAN && is_true(all, value));
 }
 
+/* A condition that asks whether what goes with the leader has a value yet, which it has then. */
+static bool follower_unset(const ms_tally *all, const ms_node *test, branch *found) {
+  uint32_t places;
+  for (uint32_t s = 0; s < found->block->kids; s++) {
+    const ms_node *assign = found->block->kid[s];
+    for (uint32_t t = 0; t < assign->targets; t++) {
+      int64_t at = ms_loop_capture_of(all->loop, assign->kid[t]);
+      if (at < 0 || !asks_unset(&all->loop->captures[at], test)) continue;
+      found->is.asked = (uint32_t)at;
+      return all->walk->bindings[at].kind == MS_BIND_NIL &&
+             is_true(all, given(found->block, &all->loop->captures[at], &places));
+    }
+  }
+  return false;
+}
+
 /* Takes capture `at` for the leader of a branch. */
 static bool leads(const ms_tally *all, uint32_t at, const ms_node *condition, branch *found) {
   const ms_capture *capture = &all->loop->captures[at];
   uint32_t places;
   const ms_node *test = asking(all, capture, condition);
   if (test == NULL) return false;
-  found->is = (ms_reduce_form){.mentions = 2, .block = found->block, .leader = at};
+  found->is = (ms_reduce_form){.mentions = 2, .block = found->block, .leader = at, .asked = at};
   found->leader = at;
   found->alone = test == ms_node_bare(condition);
   if (test->kind == MS_BINARY && test->op == MS_OP_OR && asks_unset(capture, test->kid[0])) {
     found->is.unset = true;
     found->is.mentions = 3;
+    test = test->kid[1];
+  } else if (test->kind == MS_BINARY && test->op == MS_OP_OR &&
+             follower_unset(all, test->kid[0], found)) {
+    found->is.unset = true;
     test = test->kid[1];
   }
   const ms_node *value = given(found->block, capture, &places);
@@ -314,13 +334,13 @@ static bool may_follow(const ms_tally *all, const branch *first, const branch *s
 static bool takes_part(const ms_tally *all, const branch *from, ms_reduce_form *is) {
   uint32_t places;
   if (given(from->block, all->capture, &places) == NULL) return false;
-  const ms_binding *leader = &all->walk->bindings[from->leader];
+  const ms_binding *asked = &all->walk->bindings[from->is.asked];
   *is = from->is;
-  if (leader->kind == MS_BIND_NUMBER) is->unset = false;
-  if (is->unset && leader->kind != MS_BIND_NIL) return false;
+  if (asked->kind == MS_BIND_NUMBER) is->unset = false;
+  if (is->unset && asked->kind != MS_BIND_NIL) return false;
   if (all->capture == &all->loop->captures[from->leader]) return true;
   is->op = MS_REDUCE_WITH;
-  is->mentions = 1;
+  is->mentions = is->unset && all->capture == &all->loop->captures[is->asked] ? 2 : 1;
   return true;
 }
 

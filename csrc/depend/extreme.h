@@ -7,6 +7,7 @@
  *   if e > s then s = e end
  *   if e > s then s, p = e, q end             p follows s: it is what belongs to the s that is kept
  *   if not s or e > s then s = e end          s is nil before; also s == nil
+ *   if not p or e > s then s, p = e, q end    p is nil before, and q never
  *   if e < s then s = e elseif e > t then t = e end
  *
  * p and q stand for any number; what followers get is evaluated without effects and names none of
@@ -22,6 +23,7 @@ typedef struct ms_reduce_form {
   ms_reduce_wins wins;
   bool set;             /* s = true, s = false: no value but this one */
   bool unset;           /* there is no value before the first */
+  uint32_t asked;       /* unset: the capture that tells, the leader or what goes with it */
   uint32_t mentions;    /* of the variable in the statement */
   const ms_node *block; /* `if e > s then ... end`: what is assigned together; else NULL */
   uint32_t leader;      /* WITH: the capture that it follows */

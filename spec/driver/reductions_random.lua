@@ -173,11 +173,19 @@ function statements:sums()
   return ("%s[%s] = (%s[%s] or 0) + %s"):format(t, key, t, key, self:pick {"1", self:whole()})
 end
 
+-- What goes with the extreme tells whether there is one.
+function statements:asked()
+  local s, at, e = self:variable(self:pick {"nil", "0", "'x'"}), self:variable("nil"), self:value()
+  local test = ("(%s or %s)"):format((self:pick {"not %s", "%s == nil"}):format(at),
+    self:test(s, e, self:pick {"<", ">", "<=", ">="}))
+  return under(self:among(test), ("%s, %s = %s, %s"):format(s, at, e, self:pick(self.indices)))
+end
+
 local KINDS = {"sum", "product", "choice", "tuple", "tuple", "both", "unset", "bits", "last",
-               "logic", "first", "mark", "list", "sums"}
+               "logic", "first", "mark", "list", "sums", "asked"}
 
 -- What the order of blocks decides about most.
-local TIES = {"tuple", "last", "unset", "list"}
+local TIES = {"tuple", "last", "unset", "asked", "list"}
 
 -- What a function of the body may do as well.
 local CALLED = {sum = true, product = true, choice = true, tuple = true, both = true, unset = true,

@@ -59,6 +59,7 @@ local ONE = {
            "if not s or A[i] > s then s = A[i] end", "if s == nil or A[i] <= s then s = A[i] end",
            "if not s or A[i] < s then s, p = A[i], i end",
            "if not s or s <= A[i] then p = i q = -i s = A[i] end",
+           "if not p or A[i] < s then s, p = A[i], i end",
            "if i > 200 and A[i] > 0 then if not s or A[i] > s then s, p = A[i], i end end"},
   last = {starts = {"nil", "7"}, ordered = true,
           "if A[i] > 2 then s = i end", "if A[i] > 99 then s = i end",

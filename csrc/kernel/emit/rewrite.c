@@ -217,6 +217,7 @@ static void captured(ms_emitter *draft, const ms_node *node, uint32_t at, const 
     return;
   }
   if (value == node) {
+    at = ms_variable_meant(draft, at, node);
     draft->value_used[at] = true;
     ms_emitter_value(draft, at);
     return;

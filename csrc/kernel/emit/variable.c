@@ -113,6 +113,12 @@ bool ms_variable_is_asked(const ms_emitter *draft, uint32_t at, const ms_node *m
   return around->kind != MS_BINARY || around->op != MS_OP_OR || mention->ordinal == 0;
 }
 
+uint32_t ms_variable_meant(const ms_emitter *draft, uint32_t at, const ms_node *mention) {
+  if (!is_reduction(draft, at) || draft->scalar[at]->op != MS_REDUCE_WITH) return at;
+  while (mention->parent->kind == MS_PAREN) mention = mention->parent;
+  return mention->parent->kind == MS_ASSIGN ? at : draft->scalar[at]->leader;
+}
+
 /* The value that leaves a combination unchanged; NULL: none. Of bits it is no value that they can
  * take, so that a block that has combined nothing is known. */
 static const char *identity(const ms_emitter *draft, uint32_t at) {

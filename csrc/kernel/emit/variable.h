@@ -56,6 +56,10 @@ bool ms_variable_is_logic(const ms_emitter *draft, uint32_t at);
  * which then counts as false. */
 bool ms_variable_is_asked(const ms_emitter *draft, uint32_t at, const ms_node *mention);
 
+/* The variable that a mention of variable `at` asks for: a condition that asks whether what goes
+ * with an extreme has a value means the extreme, which has one as soon as the other. */
+uint32_t ms_variable_meant(const ms_emitter *draft, uint32_t at, const ms_node *mention);
+
 /* Adds the declarations before the loops. */
 void ms_variables_declare(ms_emitter *draft, const ms_kernel_info *info);
 

@@ -55,6 +55,7 @@ static ms_c_value path(ms_writer *w, const ms_node *node) {
   uint32_t at = ms_typed_binding(w->typed, node, &value);
   if (at != MS_NO_CAPTURE && value != node) return refused(w, node, "reads a field of a value");
   if (at != MS_NO_CAPTURE && ms_variable_is(w->draft, at)) {
+    at = ms_variable_meant(w->draft, at, node);
     ms_kind_of kind = w->typed->variable[at];
     const char *name = ms_c_variable(w, at);
     if (ms_variable_is_asked(w->draft, at, node)) name = ms_c_text(w, "ms_something(%s)", name);

@@ -104,7 +104,8 @@ static ms_kind_of path(const ms_typed *typed, const ms_node *node) {
   const ms_node *value;
   uint32_t at = ms_typed_binding(typed, node, &value);
   if (at != MS_NO_CAPTURE && value != node) return ms_kind_other();
-  if (at != MS_NO_CAPTURE && ms_variable_is(typed->draft, at)) return typed->variable[at];
+  if (at != MS_NO_CAPTURE && ms_variable_is(typed->draft, at))
+    return typed->variable[ms_variable_meant(typed->draft, at, node)];
   if (at != MS_NO_CAPTURE) return captured(typed, node, at);
   if (node->kind == MS_INDEX) return part(typed, node);
   if (node->symbol == NULL) return ms_kind_other();

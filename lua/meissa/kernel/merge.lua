@@ -76,6 +76,13 @@ function M.combine_one(reduction, old, new)
   return old
 end
 
+--- Whether what a reduction's variable is before the loop does not count: what goes with it, which
+-- is nil then, says that there is no value yet.
+function M.begins_anew(reduction)
+  return reduction.role == "reduction" and reduction.unset and reduction.op ~= "+" and
+    reduction.op ~= "with"
+end
+
 --- Whether a reduction's bits depend on where blocks end. Those of others are the loop's as
 -- written, in the plan's order, so that a plain run has them.
 function M.depends_on_blocks(reduction)

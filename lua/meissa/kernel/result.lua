@@ -183,7 +183,8 @@ function M.combine(info, values, results)
   end
   local final = {}
   for n, scalar in ipairs(info.results) do
-    final[n] = { capture = scalar.capture, value = values[scalar.capture], set = false }
+    final[n] = { capture = scalar.capture, set = false }
+    if not merge.begins_anew(scalar) then final[n].value = values[scalar.capture] end
   end
   for _, bytes in ipairs(#info.results > 0 and results or {}) do
     merge.take(info, final, native.is_slots(bytes) and
