@@ -83,8 +83,51 @@ static void read_writes(lua_State *L, int table, ms_operand *operand) {
   lua_pop(L, 2);
 }
 
+/* Reads the list of parts at the top of the stack, {low =, high =} with rows counted from 1. */
+static ms_section *read_parts(lua_State *L, const ms_operand *operand, uint32_t *count) {
+  static const int64_t none[MS_ARRAY_DIMS] = {0};
+  int parts = lua_gettop(L);
+  *count = (uint32_t)lua_objlen(L, parts);
+  ms_section *given = ms_scratch(L, *count, sizeof *given);
+  for (uint32_t k = 0; k < *count; k++) {
+    lua_rawgeti(L, parts, (int)k + 1);
+    int part = lua_gettop(L);
+    luaL_checktype(L, part, LUA_TTABLE);
+    read_rows(L, part, "low", operand->dim_count, none, given[k].low);
+    read_rows(L, part, "high", operand->dim_count, none, given[k].high);
+    for (uint32_t d = 0; d < operand->dim_count; d++) {
+      if (given[k].low[d]-- < 1 || given[k].high[d] > operand->dims[d]) {
+        luaL_error(L, "a part reaches beyond its operand");
+      }
+    }
+    lua_pop(L, 1);
+  }
+  return given;
+}
+
+/* The sections of an operand that consists of `parts`, which may overlap: they stay with its table.
+ * None where the parts are all of it, or too many. */
+static void read_sections(lua_State *L, int table, ms_operand *operand) {
+  int top = lua_gettop(L);
+  lua_getfield(L, table, "parts");
+  if (lua_istable(L, -1)) {
+    uint32_t count;
+    const ms_section *given = read_parts(L, operand, &count);
+    ms_section *apart = ms_scratch(L, MS_MOST_SECTIONS, sizeof *apart);
+    uint32_t found = ms_sections_apart(given, count, operand->dim_count, apart);
+    ms_section *kept = ms_scratch(L, found, sizeof *kept);
+    lua_setfield(L, table, "sections");
+    memcpy(kept, apart, found * sizeof *kept);
+    ms_operand parted = *operand;
+    parted.section_count = found;
+    parted.sections = kept;
+    if (found > 0 && ms_operand_elements(&parted) < ms_operand_elements(operand)) *operand = parted;
+  }
+  lua_settop(L, top);
+}
+
 /* {id, version, pointer, segment, element, dims, strides, movement, written, along, cut, scale,
- * offset, offsets, needs, low, high, follow, blind}; along and cut count from 1. */
+ * offset, offsets, needs, low, high, follow, blind, parts}; along and cut count from 1. */
 static void read_operand(lua_State *L, int table, ms_job_operand *operand) {
   ms_operand *shape = &operand->operand;
   operand->data = ms_field_pointer(L, table, "pointer");
@@ -116,6 +159,7 @@ static void read_operand(lua_State *L, int table, ms_job_operand *operand) {
     if (__builtin_mul_overflow(stride, shape->dims[d], &stride)) stride = 0;
   }
   lua_pop(L, 2);
+  read_sections(L, table, shape);
   if (shape->written) read_writes(L, table, shape);
 }
 

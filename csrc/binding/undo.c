@@ -64,6 +64,10 @@ static int undo_new(lua_State *L) {
   memset(log, 0, sizeof *log);
   luaL_getmetatable(L, UNDO);
   lua_setmetatable(L, -2);
+  lua_createtable(L, 1, 0); /* keeps the job's table: the operands point to sections that it has */
+  lua_pushvalue(L, 1);
+  lua_rawseti(L, -2, 1);
+  lua_setfenv(L, -2);
   ms_error err;
   ms_error_clear(&err);
   if (ms_loop_undo_divide(&log->undo, &job.grid, &none, operands, data, job.operand_count, merged,

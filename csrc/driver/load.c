@@ -15,8 +15,8 @@
 static int complete_operands(const ms_session *session, ms_run *run) {
   const ms_job *job = run->job;
   run->operands = calloc((size_t)job->operand_count + 1, sizeof *run->operands);
-  run->boxes = calloc((size_t)job->operand_count + 1, sizeof *run->boxes);
-  if (run->operands == NULL || run->boxes == NULL) {
+  run->elements = calloc((size_t)job->operand_count + 1, sizeof *run->elements);
+  if (run->operands == NULL || run->elements == NULL) {
     return ms_error_set(run->err, MS_WRK, "out of memory");
   }
   for (uint32_t i = 0; i < job->operand_count; i++) {
@@ -36,9 +36,8 @@ static int complete_operands(const ms_session *session, ms_run *run) {
     }
     if (ms_operand_check(operand, i, &job->grid, session->config.shared, run->err) != 0) return -1;
     const ms_needs *needs = from->needs;
-    if (needs != NULL &&
-        (needs->filled != ms_grid_blocks(&job->grid) ||
-         (uint64_t)needs->elements != ms_operand_bytes(operand) / operand->element)) {
+    if (needs != NULL && (needs->filled != ms_grid_blocks(&job->grid) ||
+                          needs->elements != ms_operand_elements(operand))) {
       return ms_error_set(run->err, MS_BUG, "what blocks need of array %u is of another loop",
                           i + 1);
     }
@@ -47,7 +46,7 @@ static int complete_operands(const ms_session *session, ms_run *run) {
       return ms_error_set(run->err, MS_BUG, "array %u of the loop moves along unknown bounds",
                           i + 1);
     }
-    run->boxes[i] = ms_operand_box(operand, from->data, false);
+    run->elements[i] = ms_elements_of(operand, from->data, false);
   }
   return 0;
 }
@@ -95,7 +94,8 @@ static int load_rows(ms_session *session, ms_worker_handle *member, ms_run *run,
     if (count > 0 && !(ours && ms_operand_joins(operand))) {
       int64_t lo, hi;
       ms_operand_rows(operand, &run->job->bounds, first, first + count - 1, &lo, &hi);
-      ms_transfer parcel = ms_transfer_make(operand, number, operand->array_dim, lo, hi);
+      ms_transfer parcel =
+          ms_transfer_make(&run->elements[number], number, operand->array_dim, lo, hi);
       if (ms_worker_handle_post(member, parcel, err) != 0) return -1;
       count = 0;
     }
@@ -118,7 +118,7 @@ static int choose_parcels(ms_session *session, ms_worker_handle *member, ms_run 
     } else if (operand->movement == MS_MOVE_LOCAL || operand->movement == MS_MOVE_ROTATED) {
       failed = load_rows(session, member, run, i, err);
     } else {
-      ms_transfer whole = ms_transfer_make(operand, i, 0, 0, operand->dims[0]);
+      ms_transfer whole = ms_transfer_make(&run->elements[i], i, 0, 0, operand->dims[0]);
       failed = ms_worker_handle_post(member, whole, err);
     }
     if (failed != 0) return -1;
@@ -278,8 +278,8 @@ static int send_some(ms_session *session, ms_worker_handle *member, ms_run *run,
     } else if (member->parcel_next < member->parcel_count) {
       ms_transfer *parcel = &member->parcels[member->parcel_next];
       int64_t before = parcel->next;
-      const ms_strided *box = &run->boxes[parcel->operand];
-      if (ms_transfer_send(parcel, box, &member->link, session->jobs, err) != 0) return -1;
+      const ms_elements *all = &run->elements[parcel->operand];
+      if (ms_transfer_send(parcel, all, &member->link, session->jobs, err) != 0) return -1;
       run->outcome->moved += (uint64_t)(parcel->next - before) * parcel->element;
       if (parcel->next == parcel->count) member->parcel_next++;
     } else {
@@ -317,9 +317,9 @@ void ms_load_free(ms_session *session, ms_run *run) {
   ms_block_checkpoint_free(&run->redo);
   ms_undo_free(&run->undo);
   free(run->operands);
-  free(run->boxes);
+  free(run->elements);
   run->operands = NULL;
-  run->boxes = NULL;
+  run->elements = NULL;
   ms_text_free(&run->task);
   ms_text_free(&run->task_with_kernel);
 }

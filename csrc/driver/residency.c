@@ -62,7 +62,8 @@ int ms_residency_load(ms_session *session, ms_worker_handle *member, ms_run *run
                           .used = session->jobs,
                           .lo = lo,
                           .hi = hi};
-  return ms_worker_handle_post(member, ms_transfer_make(operand, number, 0, lo, hi), err);
+  return ms_worker_handle_post(member, ms_transfer_make(&run->elements[number], number, 0, lo, hi),
+                               err);
 }
 
 /* The list of what the member's blocks need, made when there is none; NULL when memory is out. */
@@ -92,7 +93,7 @@ int ms_residency_serve(ms_session *session, ms_worker_handle *member, ms_run *ru
   bool current = is_current(entry, operand);
   if (wanted->elements == 0 || (current && entry->list == wanted->copy)) return 0;
   uint64_t values = (uint64_t)wanted->elements * operand->element,
-           whole = ms_operand_bytes(operand);
+           whole = (uint64_t)ms_operand_elements(operand) * operand->element;
   /* The list itself counts the first time; if there is a second, there will be more. */
   uint64_t runs = wanted->uses++ > 0 ? 0 : (uint64_t)wanted->run_count * sizeof *wanted->runs;
   if ((current && entry->list == 0 && entry->hi > entry->lo) || values + runs >= whole) {
@@ -100,7 +101,7 @@ int ms_residency_serve(ms_session *session, ms_worker_handle *member, ms_run *ru
   }
   *entry = (ms_residency){.id = operand->id,
                           .version = operand->version,
-                          .size = whole,
+                          .size = ms_operand_bytes(operand),
                           .used = session->jobs,
                           .list = wanted->copy};
   if (!wanted->sent && ms_worker_handle_post(member, ms_transfer_list(number, wanted), err) != 0)

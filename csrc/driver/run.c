@@ -54,10 +54,11 @@ static int take_elements(ms_run *run, const ms_frame *frame, const char *payload
   uint32_t number = (uint32_t)frame->a[0];
   if (run->failed) return 0;
   if (number >= run->job->operand_count || !run->operands[number].written) return -1;
-  const ms_strided *box = &run->boxes[number];
+  const ms_elements *sent = &run->elements[number];
+  ms_elements all = ms_elements_written(sent->operand, sent->data, sent->dense);
   ms_undo_log_operand(&run->undo, number);
-  if (frame->kind == MS_SAY_DATA) return ms_transfer_accept(frame, payload, box);
-  return ms_runs_apply(payload, (size_t)frame->size, box);
+  if (frame->kind == MS_SAY_DATA) return ms_transfer_accept(frame, payload, &all);
+  return ms_runs_apply(payload, (size_t)frame->size, &all);
 }
 
 /* Takes what a worker has sent, or laid onto its shelf, of its report. */

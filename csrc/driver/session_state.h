@@ -103,8 +103,8 @@ typedef struct ms_run {
   const ms_job *job;
   ms_outcome *outcome;
   ms_error *err;
-  ms_operand *operands; /* of the job, completed */
-  ms_strided *boxes;
+  ms_operand *operands;  /* of the job, completed */
+  ms_elements *elements; /* of the operands, in the driver */
   ms_text task, task_with_kernel;
   ms_undo undo;             /* of a transaction */
   ms_block_checkpoint redo; /* where workers can be replaced one by one; else without slots */

@@ -15,7 +15,7 @@ static size_t aligned(size_t size) {
   return (size + LINE - 1) / LINE * LINE;
 }
 
-/* Most rows that one range of an axis brings. */
+/* Most rows that one range of an axis brings; of a section it is no more. */
 static int64_t most_rows(const ms_undo *undo, const ms_operand *operand, uint32_t which) {
   uint32_t axis = operand->writes.follow[which].axis;
   int64_t most = 0, lo, hi;

@@ -158,8 +158,9 @@ static void move_on(ms_index_list_place *place, int64_t length, int64_t count) {
 }
 
 /* The elements lie one behind the other: a list needs no walk for each run. */
-static bool is_dense(const ms_strided *box) {
+static bool is_dense(const ms_elements *all, const ms_strided *box) {
   int64_t stride = 1;
+  if (ms_operand_sections(all->operand) > 1) return false;
   for (uint32_t d = box->dim_count; d-- > 0;) {
     if (box->strides[d] != stride && box->dims[d] > 1) return false;
     stride *= box->dims[d];
@@ -179,30 +180,32 @@ static void copy_dense(unsigned char *to, const unsigned char *from, size_t elem
   }
 }
 
-void ms_index_list_gather(const ms_span *runs, const ms_strided *box, ms_index_list_place *place,
+void ms_index_list_gather(const ms_span *runs, const ms_elements *all, ms_index_list_place *place,
                           int64_t count, void *out) {
   unsigned char *to = out;
-  bool dense = is_dense(box);
+  ms_strided box = ms_elements_box(all, 0);
+  bool dense = is_dense(all, &box);
   while (count > 0) {
     const ms_span *run = &runs[place->run];
     int64_t left = run->count - place->offset, take = left < count ? left : count;
     int64_t first = run->first + place->offset;
     if (dense) {
-      copy_dense(to, box->data + (size_t)first * box->element, box->element, take);
+      copy_dense(to, box.data + (size_t)first * box.element, box.element, take);
     } else {
-      ms_strided_gather(box, first, take, to);
+      ms_elements_gather(all, first, take, to);
     }
-    to += (size_t)take * box->element;
+    to += (size_t)take * box.element;
     count -= take;
     move_on(place, run->count, take);
   }
 }
 
-int ms_index_list_scatter(const ms_span *runs, int64_t run_count, const ms_strided *box,
+int ms_index_list_scatter(const ms_span *runs, int64_t run_count, const ms_elements *all,
                           ms_index_list_place place, int64_t count, const void *in) {
   const unsigned char *from = in;
-  int64_t room = ms_strided_count(box);
-  bool dense = is_dense(box);
+  int64_t room = ms_operand_elements(all->operand);
+  ms_strided box = ms_elements_box(all, 0);
+  bool dense = is_dense(all, &box);
   while (count > 0) {
     if (place.run < 0 || place.run >= run_count || place.offset < 0) return -1;
     const ms_span *run = &runs[place.run];
@@ -213,11 +216,11 @@ int ms_index_list_scatter(const ms_span *runs, int64_t run_count, const ms_strid
     int64_t left = run->count - place.offset, take = left < count ? left : count;
     int64_t first = run->first + place.offset;
     if (dense) {
-      copy_dense(box->data + (size_t)first * box->element, from, box->element, take);
+      copy_dense(box.data + (size_t)first * box.element, from, box.element, take);
     } else {
-      ms_strided_scatter(box, first, take, from);
+      ms_elements_scatter(all, first, take, from);
     }
-    from += (size_t)take * box->element;
+    from += (size_t)take * box.element;
     count -= take;
     move_on(&place, run->count, take);
   }

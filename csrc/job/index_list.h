@@ -14,7 +14,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "job/strided.h"
+#include "job/elements.h"
 #include "plan/needs.h"
 #include "plan/schedule.h"
 
@@ -57,13 +57,13 @@ bool ms_index_list_is(const ms_index_list *wanted, uint64_t needs, const ms_sche
 
 void ms_index_list_free(ms_index_list *wanted);
 
-/* Copies the next `count` elements of the list from `box` to `out`, and moves the place on. */
-void ms_index_list_gather(const ms_span *runs, const ms_strided *box, ms_index_list_place *place,
+/* Copies the next `count` elements of the list from `all` to `out`, and moves the place on. */
+void ms_index_list_gather(const ms_span *runs, const ms_elements *all, ms_index_list_place *place,
                           int64_t count, void *out);
 
-/* Copies `count` elements from `in` to where the list of `run_count` runs has them in `box`, from
- * `place` on; -1 when they do not fit. The runs need not be valid. */
-int ms_index_list_scatter(const ms_span *runs, int64_t run_count, const ms_strided *box,
+/* Copies `count` elements from `in` to where the list of `run_count` runs has them among `all`,
+ * from `place` on; -1 when they do not fit. The runs need not be valid. */
+int ms_index_list_scatter(const ms_span *runs, int64_t run_count, const ms_elements *all,
                           ms_index_list_place place, int64_t count, const void *in);
 
 #endif

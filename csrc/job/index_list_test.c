@@ -102,19 +102,17 @@ static void check_list(const ms_index_list *wanted, const ms_schedule *schedule,
   }
 }
 
-static ms_strided box_of(void *data, int64_t row, int64_t column) {
-  return (ms_strided){.data = data,
-                      .element = 8,
-                      .dim_count = 2,
-                      .dims = {ROWS, COLUMNS},
-                      .strides = {row, column}};
-}
+static const ms_operand dense = {
+    .element = 8, .dim_count = 2, .dims = {ROWS, COLUMNS}, .strides = {COLUMNS, 1}};
+static const ms_operand transposed = {
+    .element = 8, .dim_count = 2, .dims = {ROWS, COLUMNS}, .strides = {1, ROWS}};
 
 /* Sends the list's values from a transposed array to a dense one, in pieces. */
 static void check_values(const ms_index_list *wanted) {
   static double from[ELEMENTS], to[ELEMENTS], packed[ELEMENTS];
   for (int k = 0; k < ELEMENTS; k++) from[k] = k, to[k] = -1;
-  ms_strided source = box_of(from, 1, ROWS), target = box_of(to, COLUMNS, 1);
+  ms_elements source = ms_elements_of(&transposed, from, false);
+  ms_elements target = ms_elements_of(&dense, to, true);
   ms_index_list_place place = {0};
   for (int64_t sent = 0; sent < wanted->elements;) {
     int64_t left = wanted->elements - sent, take = 1 + pick(left < 5000 ? left : 5000);
@@ -162,7 +160,7 @@ static void test_lists(void) {
 /* What a worker is sent is believed only as far as it fits. */
 static void test_refused(void) {
   static double to[ELEMENTS], in[ELEMENTS];
-  ms_strided target = box_of(to, COLUMNS, 1);
+  ms_elements target = ms_elements_of(&dense, to, true);
   const struct {
     ms_span run;
     ms_index_list_place place;

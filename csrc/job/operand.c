@@ -50,6 +50,22 @@ static bool writes_fit(const ms_operand *operand, const ms_grid *grid) {
   return true;
 }
 
+/* Whether the sections lie in the operand, with no more elements than it has. */
+static bool sections_fit(const ms_operand *operand, int64_t elements) {
+  if (operand->sections == NULL) return operand->section_count == 0;
+  if (operand->section_count == 0 || operand->section_count > MS_MOST_SECTIONS) return false;
+  for (uint32_t n = 0; n < operand->section_count; n++) {
+    const ms_section *section = &operand->sections[n];
+    for (uint32_t d = 0; d < operand->dim_count; d++) {
+      if (section->low[d] < 0 || section->low[d] > section->high[d]) return false;
+      if (section->high[d] > operand->dims[d]) return false;
+    }
+    elements -= ms_section_count(section, operand->dim_count);
+    if (elements < 0) return false;
+  }
+  return true;
+}
+
 /* What is wrong with an operand, NULL when nothing is. */
 static const char *fault(const ms_operand *operand, const ms_grid *grid, bool shared) {
   if (operand->movement >= MS_MOVEMENTS || operand->written > 1) return "has an unknown movement";
@@ -62,6 +78,7 @@ static const char *fault(const ms_operand *operand, const ms_grid *grid, bool sh
       bytes > (int64_t)1 << 46) {
     return "is too large";
   }
+  if (!sections_fit(operand, count)) return "has sections that do not fit it";
   bool moves = operand->movement == MS_MOVE_LOCAL || operand->movement == MS_MOVE_ROTATED;
   if (moves && (operand->array_dim >= operand->dim_count || operand->cut >= grid->count)) {
     return "moves along a dimension that it does not have";
@@ -100,6 +117,45 @@ ms_strided ms_operand_box(const ms_operand *operand, void *data, bool dense) {
       stride = 0; /* refused by check */
   }
   return box;
+}
+
+ms_strided ms_operand_part(const ms_operand *operand, const ms_section *section, void *data,
+                           bool dense) {
+  ms_strided box = ms_operand_box(operand, data, dense);
+  for (uint32_t d = 0; d < operand->dim_count; d++) {
+    box = ms_strided_rows(&box, d, section->low[d], section->high[d]);
+  }
+  return box;
+}
+
+uint32_t ms_operand_sections(const ms_operand *operand) {
+  return operand->sections == NULL ? 1 : (uint32_t)operand->section_count;
+}
+
+ms_section ms_operand_section(const ms_operand *operand, uint32_t n) {
+  if (operand->sections != NULL) return operand->sections[n];
+  ms_section whole = {.low = {0}};
+  memcpy(whole.high, operand->dims, sizeof whole.high);
+  return whole;
+}
+
+int64_t ms_operand_elements(const ms_operand *operand) {
+  int64_t elements = 0;
+  for (uint32_t n = 0; n < ms_operand_sections(operand); n++) {
+    ms_section section = ms_operand_section(operand, n);
+    elements += ms_section_count(&section, operand->dim_count);
+  }
+  return elements;
+}
+
+ms_section ms_writes_section(const ms_operand *operand, const ms_section *section) {
+  ms_section written = *section;
+  for (uint32_t d = 0; d < operand->dim_count; d++) {
+    if (written.low[d] < operand->writes.low[d]) written.low[d] = operand->writes.low[d];
+    if (written.high[d] > operand->writes.high[d]) written.high[d] = operand->writes.high[d];
+    if (written.high[d] < written.low[d]) written.high[d] = written.low[d];
+  }
+  return written;
 }
 
 size_t ms_operand_bytes(const ms_operand *operand) {
@@ -154,28 +210,40 @@ void ms_writes_rows(const ms_operand *operand, const ms_range_starts *bounds, ui
   *hi = *hi - low < *lo ? *lo : *hi - low;
 }
 
+/* The elements from *first until before *end of a box of `section` are all of its elements that are
+ * in `part` of it. */
+static void span_in(const ms_section *section, const ms_section *part, uint32_t dims,
+                    int64_t *first, int64_t *end) {
+  int64_t stride = 1, last = 0;
+  *first = *end = 0;
+  if (ms_section_count(part, dims) == 0) return;
+  for (uint32_t d = dims; d-- > 0; stride *= section->high[d] - section->low[d]) {
+    *first += (part->low[d] - section->low[d]) * stride;
+    last += (part->high[d] - 1 - section->low[d]) * stride;
+  }
+  *end = last + 1;
+}
+
 void ms_writes_span(const ms_operand *operand, const ms_grid *grid, const ms_range_starts *bounds,
                     uint32_t block, int64_t *first, int64_t *end) {
-  const ms_writes *writes = &operand->writes;
-  int64_t low[MS_ARRAY_DIMS], high[MS_ARRAY_DIMS], stride = 1, last = 0;
-  memcpy(low, writes->low, sizeof low);
-  memcpy(high, writes->high, sizeof high);
-  for (uint32_t k = 0; k < writes->follows; k++) {
-    const ms_follow *follow = &writes->follow[k];
+  ms_operand narrow = *operand;
+  for (uint32_t k = 0; k < operand->writes.follows; k++) {
+    const ms_follow *follow = &operand->writes.follow[k];
     if (bounds->start[follow->axis] == NULL) continue;
     int64_t lo, hi;
     ms_writes_rows(operand, bounds, k, ms_grid_range(grid, block, follow->axis), &lo, &hi);
-    low[follow->dim] = writes->low[follow->dim] + lo;
-    high[follow->dim] = writes->low[follow->dim] + hi;
+    narrow.writes.low[follow->dim] = operand->writes.low[follow->dim] + lo;
+    narrow.writes.high[follow->dim] = operand->writes.low[follow->dim] + hi;
   }
   *first = *end = 0;
-  for (uint32_t d = operand->dim_count; d-- > 0; stride *= operand->dims[d]) {
-    if (high[d] <= low[d]) {
-      *first = *end = 0;
-      return;
-    }
-    *first += low[d] * stride;
-    last += (high[d] - 1) * stride;
+  int64_t before = 0; /* elements of the sections that are behind */
+  for (uint32_t n = 0; n < ms_operand_sections(operand); n++) {
+    ms_section all = ms_operand_section(operand, n), section = ms_writes_section(operand, &all);
+    ms_section part = ms_writes_section(&narrow, &section);
+    int64_t lo, hi;
+    span_in(&section, &part, operand->dim_count, &lo, &hi);
+    if (lo < hi && *first == *end) *first = before + lo;
+    if (lo < hi) *end = before + hi;
+    before += ms_section_count(&section, operand->dim_count);
   }
-  *end = last + 1;
 }

@@ -3,10 +3,10 @@
  * Operand: one piece of memory that a job's kernel works on, as both ends describe it.
  *
  * Where memory is shared an operand is a place in a segment and nothing moves. Where it is not,
- * each worker has a private copy of the same dimensions, and `movement` says what travels when. The
- * record goes over the wire as it is (both ends have proved to be the same build), so it has no
- * padding and no pointers, and ms_operand_check looks at every field before anything is believed.
- */
+ * each worker has a private copy of the same dimensions, and `movement` says what travels when: of
+ * the elements that the job may touch, those of `sections` (elements.h). The record goes over the
+ * wire as it is but for them (both ends have proved to be the same build), so it has no padding,
+ * and ms_operand_check looks at every field before anything is believed. */
 #ifndef MS_JOB_OPERAND_H
 #define MS_JOB_OPERAND_H
 
@@ -14,6 +14,7 @@
 #include <stdint.h>
 
 #include "base/error.h"
+#include "job/section.h"
 #include "job/strided.h"
 #include "plan/schedule.h"
 
@@ -60,6 +61,8 @@ typedef struct ms_operand {
   int64_t dims[MS_ARRAY_DIMS];
   int64_t strides[MS_ARRAY_DIMS]; /* in elements, not negative */
   ms_writes writes;               /* of a written operand */
+  uint64_t section_count;
+  const ms_section *sections; /* no two with a common element; NULL: one, all of it. Not owned */
 } ms_operand;
 
 /* Where the ranges of each cut dimension begin: range r holds the indices from start[r] until
@@ -73,12 +76,25 @@ typedef struct ms_range_starts {
 int ms_operand_check(const ms_operand *operand, uint32_t number, const ms_grid *grid, bool shared,
                      ms_error *err);
 
-/* The elements of an operand whose data lie at `data`; dense: as a worker's private copy has them.
- */
+/* All of an operand whose data lie at `data`; dense: as a worker's private copy has it. */
 ms_strided ms_operand_box(const ms_operand *operand, void *data, bool dense);
+
+/* The same of a section of it. */
+ms_strided ms_operand_part(const ms_operand *operand, const ms_section *section, void *data,
+                           bool dense);
+
+/* How many sections an operand has, and number `n` of them. */
+uint32_t ms_operand_sections(const ms_operand *operand);
+ms_section ms_operand_section(const ms_operand *operand, uint32_t n);
 
 /* Bytes of a private copy. */
 size_t ms_operand_bytes(const ms_operand *operand);
+
+/* Elements of all sections. */
+int64_t ms_operand_elements(const ms_operand *operand);
+
+/* The rows of a section that may be written. */
+ms_section ms_writes_section(const ms_operand *operand, const ms_section *section);
 
 /* Rows (0-based, end excluded, clamped to the array) that go with the ranges `first` .. `last` of
  * its cut. Where these are several the rows must lie side by side (ms_operand_joins). */
@@ -93,8 +109,8 @@ bool ms_operand_joins(const ms_operand *operand);
 void ms_writes_rows(const ms_operand *operand, const ms_range_starts *bounds, uint32_t which,
                     uint32_t range, int64_t *lo, int64_t *hi);
 
-/* Where, in the sequence of an operand's elements, all lie that `block` may write: *first until
- * before *end. */
+/* Where, in the sequence of an operand's elements that may be written, all lie that `block` may
+ * write: *first until before *end. */
 void ms_writes_span(const ms_operand *operand, const ms_grid *grid, const ms_range_starts *bounds,
                     uint32_t block, int64_t *first, int64_t *end);
 

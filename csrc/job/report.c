@@ -66,9 +66,23 @@ void ms_report_keep_printed(ms_text *report) {
   ms_report_keep(report, is_printed, NULL);
 }
 
-static int differs(const ms_runs *runs, int64_t at) {
-  size_t byte = (size_t)at * runs->element;
-  return memcmp(runs->now + byte, runs->before + byte, runs->element) != 0;
+/* Element number `at` as it is now; *count: how many lie in a row from it. */
+static const unsigned char *find(ms_runs *runs, int64_t at, int64_t *count) {
+  int64_t after = at - runs->begin;
+  if (after < 0 || after >= runs->here.count) {
+    runs->here = ms_elements_stretch(&runs->now, at);
+    runs->begin = at;
+    after = 0;
+  }
+  int64_t stride = runs->here.stride;
+  *count = stride == 1 ? runs->here.count - after : 1;
+  return runs->here.data + after * stride * (int64_t)runs->now.operand->element;
+}
+
+static bool differs(ms_runs *runs, int64_t at) {
+  int64_t count;
+  size_t element = runs->now.operand->element;
+  return memcmp(find(runs, at, &count), runs->before + (size_t)at * element, element) != 0;
 }
 
 /* Most elements compared in one step while nothing differs. */
@@ -76,10 +90,12 @@ static int differs(const ms_runs *runs, int64_t at) {
 
 /* Moves on to the next changed element, in long steps. */
 static void skip_equal(ms_runs *runs) {
+  size_t element = runs->now.operand->element;
   while (runs->next < runs->count) {
-    int64_t step = runs->count - runs->next < STRIDE ? runs->count - runs->next : STRIDE;
-    size_t byte = (size_t)runs->next * runs->element;
-    if (memcmp(runs->now + byte, runs->before + byte, (size_t)step * runs->element) != 0) {
+    int64_t step = runs->count - runs->next < STRIDE ? runs->count - runs->next : STRIDE, row;
+    const unsigned char *now = find(runs, runs->next, &row);
+    if (row < step) step = row;
+    if (memcmp(now, runs->before + (size_t)runs->next * element, (size_t)step * element) != 0) {
       while (!differs(runs, runs->next)) runs->next++;
       return;
     }
@@ -88,21 +104,20 @@ static void skip_equal(ms_runs *runs) {
 }
 
 size_t ms_runs_pack(ms_runs *runs, char *out, size_t room) {
-  size_t used = 0;
+  size_t used = 0, element = runs->now.operand->element;
   for (;;) {
     skip_equal(runs);
-    if (runs->next == runs->count || room - used < sizeof(run_head) + runs->element) return used;
+    if (runs->next == runs->count || room - used < sizeof(run_head) + element) return used;
     run_head head = {.first = runs->next};
-    int64_t most = (int64_t)((room - used - sizeof head) / runs->element);
+    int64_t most = (int64_t)((room - used - sizeof head) / element);
     while (runs->next < runs->count && head.count < most && differs(runs, runs->next)) {
       head.count++;
       runs->next++;
     }
     memcpy(out + used, &head, sizeof head);
     used += sizeof head;
-    size_t bytes = (size_t)head.count * runs->element;
-    memcpy(out + used, runs->now + (size_t)head.first * runs->element, bytes);
-    used += bytes;
+    ms_elements_gather(&runs->now, head.first, head.count, out + used);
+    used += (size_t)head.count * element;
   }
 }
 
@@ -120,13 +135,13 @@ int ms_runs_next(const char *bytes, size_t size, size_t element, size_t *at, int
   return 1;
 }
 
-int ms_runs_apply(const char *bytes, size_t size, const ms_strided *box) {
-  int64_t total = ms_strided_count(box), first, count;
-  size_t at = 0;
+int ms_runs_apply(const char *bytes, size_t size, const ms_elements *all) {
+  int64_t total = ms_elements_count(all), first, count;
+  size_t at = 0, element = all->operand->element;
   int got;
-  while ((got = ms_runs_next(bytes, size, box->element, &at, &first, &count)) > 0) {
+  while ((got = ms_runs_next(bytes, size, element, &at, &first, &count)) > 0) {
     if (first > total || count > total - first) return -1;
-    ms_strided_scatter(box, first, count, bytes + at - (size_t)count * box->element);
+    ms_elements_scatter(all, first, count, bytes + at - (size_t)count * element);
   }
   return got;
 }

@@ -12,7 +12,7 @@
 #include <stdint.h>
 
 #include "base/text.h"
-#include "job/strided.h"
+#include "job/elements.h"
 
 typedef enum ms_report_kind {
   MS_REPORT_RESULT,
@@ -50,11 +50,13 @@ void ms_report_keep_printed(ms_text *report);
 /* Reads the record at `*at` and moves on: 1 read, 0 end, -1 malformed. */
 int ms_report_next(const char *bytes, size_t size, size_t *at, ms_record *record);
 
-/* A walk over two versions of a dense copy. */
+/* A walk over two versions of an operand's elements. */
 typedef struct ms_runs {
-  const unsigned char *now, *before;
-  size_t element;
-  int64_t next, count; /* elements looked at, and in all */
+  ms_elements now;
+  const unsigned char *before; /* one after the other */
+  int64_t next, count;         /* elements looked at, and in all */
+  ms_line_range here;          /* of those now, that begins ... */
+  int64_t begin;               /* ... with this number; without elements: unknown */
 } ms_runs;
 
 /* Packs as many runs of changed elements as fit `room` bytes: bytes written, 0 at the end. */
@@ -64,7 +66,9 @@ size_t ms_runs_pack(ms_runs *runs, char *out, size_t room);
 int ms_runs_next(const char *bytes, size_t size, size_t element, size_t *at, int64_t *first,
                  int64_t *count);
 
-/* Writes packed runs into an operand; -1 when they do not fit it. */
-int ms_runs_apply(const char *bytes, size_t size, const ms_strided *box);
+/* Writes packed runs to where they are among `all` elements of an operand; -1 when they do not fit
+ * it.
+ */
+int ms_runs_apply(const char *bytes, size_t size, const ms_elements *all);
 
 #endif

@@ -8,6 +8,8 @@
 #include <emmintrin.h>
 #endif
 
+#include "base/fingerprint.h"
+
 int64_t ms_strided_count(const ms_strided *box) {
   int64_t count = 1;
   for (uint32_t d = 0; d < box->dim_count; d++) {
@@ -72,20 +74,31 @@ static void copy_run(unsigned char *place, int64_t stride, unsigned char *packed
   }
 }
 
-/* Walks the sequence a run at a time: runs are the innermost dimensions that lie densely. */
+ms_line_range ms_strided_stretch(const ms_strided *box, int64_t first) {
+  uint32_t outer = box->dim_count;
+  int64_t length = 1, stride = 1;
+  for (; outer > 0; outer--) { /* inner dimensions that follow each other like one */
+    int64_t extent = box->dims[outer - 1], step = box->strides[outer - 1];
+    if (extent == 1) continue;
+    if (length == 1) stride = step;
+    if (length > 1 && step != length * stride) break;
+    length *= extent;
+  }
+  int64_t at = first % length, rest = first / length, offset = at * stride;
+  for (uint32_t d = outer; d-- > 0;) {
+    offset += rest % box->dims[d] * box->strides[d];
+    rest /= box->dims[d];
+  }
+  return (ms_line_range){box->data + offset * (int64_t)box->element, stride, length - at};
+}
+
+/* Walks the sequence a stretch at a time. */
 static void walk(const ms_strided *box, int64_t first, int64_t count, unsigned char *packed,
                  int way) {
-  uint32_t inner = box->dim_count - 1;
-  int64_t length = box->dims[inner], stride = box->strides[inner];
-  while (inner > 0 && box->strides[inner - 1] == length * stride) length *= box->dims[--inner];
   while (count > 0) {
-    int64_t at = first % length, rest = first / length, offset = at * stride;
-    for (uint32_t d = inner; d-- > 0;) {
-      offset += rest % box->dims[d] * box->strides[d];
-      rest /= box->dims[d];
-    }
-    int64_t run = length - at < count ? length - at : count;
-    copy_run(box->data + offset * (int64_t)box->element, stride, packed, run, box->element, way);
+    ms_line_range here = ms_strided_stretch(box, first);
+    int64_t run = here.count < count ? here.count : count;
+    copy_run(here.data, here.stride, packed, run, box->element, way);
     packed += (size_t)run * box->element;
     first += run;
     count -= run;
@@ -102,4 +115,23 @@ void ms_strided_stream(const ms_strided *box, int64_t first, int64_t count, void
 
 void ms_strided_scatter(const ms_strided *box, int64_t first, int64_t count, const void *in) {
   walk(box, first, count, (unsigned char *)(size_t)in, SCATTER);
+}
+
+#define HASHED ((size_t)8 << 10) /* bytes at a time */
+
+void ms_strided_fingerprint(const void *data, size_t element, uint32_t dim_count,
+                            const int64_t *dims, const int64_t *strides, uint64_t print[2]) {
+  ms_strided box = {
+      .data = (unsigned char *)(size_t)data, .element = element, .dim_count = dim_count};
+  memcpy(box.dims, dims, dim_count * sizeof *dims);
+  memcpy(box.strides, strides, dim_count * sizeof *strides);
+  unsigned char piece[2 * sizeof *print + HASHED]; /* begins with what is behind */
+  size_t behind = 2 * sizeof *print;
+  int64_t each = (int64_t)(HASHED / element), count = ms_strided_count(&box);
+  for (int64_t first = 0; first < count; first += each) {
+    int64_t take = count - first < each ? count - first : each;
+    memcpy(piece, print, behind);
+    ms_strided_gather(&box, first, take, piece + behind);
+    ms_fingerprint(piece, behind + (size_t)take * element, print);
+  }
 }

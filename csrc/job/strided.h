@@ -12,6 +12,7 @@
 #include <stdint.h>
 
 #include "array/array.h"
+#include "base/api.h"
 
 typedef struct ms_strided {
   unsigned char *data; /* of the first element of the box */
@@ -21,11 +22,24 @@ typedef struct ms_strided {
   int64_t strides[MS_ARRAY_DIMS]; /* in elements */
 } ms_strided;
 
+/* Elements that follow each other at equal distances. */
+typedef struct ms_line_range {
+  unsigned char *data;
+  int64_t stride, count; /* elements from one to the next, and how many */
+} ms_line_range;
+
 /* Number of elements, or -1 when it overflows or a dimension is negative. */
 int64_t ms_strided_count(const ms_strided *box);
 
 /* Narrows to rows lo (included) to hi (excluded) of dimension `dim`; bounds are clamped. */
 ms_strided ms_strided_rows(const ms_strided *box, uint32_t dim, int64_t lo, int64_t hi);
+
+/* The stretch that begins with element `first` of the sequence. */
+ms_line_range ms_strided_stretch(const ms_strided *box, int64_t first);
+
+/* Mixes the fingerprint (fingerprint.h) of elements that begin at `data` into `print`. */
+MS_API void ms_strided_fingerprint(const void *data, size_t element, uint32_t dim_count,
+                                   const int64_t *dims, const int64_t *strides, uint64_t print[2]);
 
 /* Copies elements first .. first + count of the sequence to `out`, one after the other. */
 void ms_strided_gather(const ms_strided *box, int64_t first, int64_t count, void *out);

@@ -18,6 +18,25 @@ static uint32_t space_ranges(const ms_task *task) {
   return task->grid.ranges[ms_grid_space(&task->grid)];
 }
 
+/* The operands without pointers, then all their sections. */
+static void put_operands(const ms_task *task, ms_text *text) {
+  size_t sections = 0;
+  put(text, task->operand_count * sizeof *task->operands);
+  for (uint32_t i = 0; i < task->operand_count; i++) {
+    ms_operand operand = task->operands[i];
+    operand.sections = NULL;
+    sections += operand.section_count;
+    ms_text_append(text, (const char *)&operand, sizeof operand);
+  }
+  put(text, sections * sizeof(ms_section));
+  for (uint32_t i = 0; i < task->operand_count; i++) {
+    const ms_operand *operand = &task->operands[i];
+    if (operand->section_count == 0) continue;
+    ms_text_append(text, (const char *)operand->sections,
+                   operand->section_count * sizeof(ms_section));
+  }
+}
+
 void ms_task_write(const ms_task *task, ms_text *text) {
   put(text, (uint64_t)task->grid.strategy);
   put(text, task->grid.count);
@@ -32,7 +51,7 @@ void ms_task_write(const ms_task *task, ms_text *text) {
     size_t count = task->bounds.start[dim] == NULL ? 0 : task->grid.ranges[dim] + (size_t)1;
     put_bytes(text, task->bounds.start[dim], count * sizeof(int64_t));
   }
-  put_bytes(text, task->operands, task->operand_count * sizeof *task->operands);
+  put_operands(task, text);
   put_bytes(text, &task->log, sizeof task->log);
   put_bytes(text, task->key, task->key_size);
   put_bytes(text, task->run, task->run_size);
@@ -105,10 +124,26 @@ static void take_bounds(cursor *c, ms_task *task, uint32_t dim) {
   task->bounds.start[dim] = count == 0 ? NULL : start;
 }
 
+/* Gives each operand its sections. */
+static void take_sections(cursor *c, ms_operand *operands, size_t count) {
+  size_t left = 0;
+  const ms_section *next = take_vector(c, sizeof *next, &left);
+  for (size_t i = 0; !c->failed && i < count; i++) {
+    if (operands[i].section_count > left) c->failed = true;
+    operands[i].sections = operands[i].section_count > 0 ? next : NULL;
+    if (c->failed) return;
+    next += operands[i].section_count;
+    left -= operands[i].section_count;
+  }
+  if (left > 0) c->failed = true;
+}
+
 static void take_operands(cursor *c, ms_task *task, bool shared, ms_error *err) {
   size_t count = 0;
-  task->operands = take_vector(c, sizeof *task->operands, &count);
+  ms_operand *operands = take_vector(c, sizeof *operands, &count);
   if (count > UINT32_MAX / 2) c->failed = true;
+  take_sections(c, operands, count);
+  task->operands = operands;
   if (c->failed) return;
   task->operand_count = (uint32_t)count;
   for (uint32_t i = 0; i < task->operand_count; i++) {

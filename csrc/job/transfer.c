@@ -5,16 +5,15 @@
 
 #include <string.h>
 
-ms_transfer ms_transfer_make(const ms_operand *operand, uint32_t number, uint32_t dim, int64_t lo,
+ms_transfer ms_transfer_make(const ms_elements *all, uint32_t number, uint32_t dim, int64_t lo,
                              int64_t hi) {
-  ms_strided box = ms_operand_box(operand, NULL, true);
-  box = ms_strided_rows(&box, dim, lo, hi);
+  ms_elements rows = ms_elements_rows(all, dim, lo, hi);
   return (ms_transfer){.operand = number,
                        .dim = dim,
                        .lo = lo,
                        .hi = hi,
-                       .count = ms_strided_count(&box),
-                       .element = operand->element};
+                       .count = ms_elements_count(&rows),
+                       .element = all->operand->element};
 }
 
 ms_transfer ms_transfer_list(uint32_t number, const ms_index_list *wanted) {
@@ -67,18 +66,18 @@ static ms_frame head_of(const ms_transfer *parcel, uint64_t job) {
 }
 
 /* Copies the next `take` elements to `out`. */
-static void fill(ms_transfer *parcel, const ms_strided *box, int64_t take, void *out) {
+static void fill(ms_transfer *parcel, const ms_elements *all, int64_t take, void *out) {
   if (parcel->kind == MS_TRANSFER_LIST) {
     memcpy(out, parcel->wanted->runs + parcel->next, (size_t)take * parcel->element);
   } else if (parcel->kind == MS_TRANSFER_VALUES) {
-    ms_index_list_gather(parcel->wanted->runs, box, &parcel->place, take, out);
+    ms_index_list_gather(parcel->wanted->runs, all, &parcel->place, take, out);
   } else {
-    ms_strided rows = ms_strided_rows(box, parcel->dim, parcel->lo, parcel->hi);
-    ms_strided_gather(&rows, parcel->next, take, out);
+    ms_elements rows = ms_elements_rows(all, parcel->dim, parcel->lo, parcel->hi);
+    ms_elements_gather(&rows, parcel->next, take, out);
   }
 }
 
-int ms_transfer_send(ms_transfer *parcel, const ms_strided *box, ms_link *link, uint64_t job,
+int ms_transfer_send(ms_transfer *parcel, const ms_elements *all, ms_link *link, uint64_t job,
                      ms_error *err) {
   int64_t take = parcel->count - parcel->next, most = elements_a_frame(parcel->element);
   if (take > most) take = most;
@@ -86,19 +85,21 @@ int ms_transfer_send(ms_transfer *parcel, const ms_strided *box, ms_link *link, 
   void *room =
       ms_link_begin(link, head_of(parcel, job), (size_t)take * parcel->element, &message, err);
   if (room == NULL) return -1;
-  fill(parcel, box, take, room);
+  fill(parcel, all, take, room);
   parcel->next += take;
   return ms_link_commit(link, &message, err);
 }
 
-int ms_transfer_accept(const ms_frame *frame, const void *payload, const ms_strided *box) {
+int ms_transfer_accept(const ms_frame *frame, const void *payload, const ms_elements *all) {
+  const ms_operand *operand = all->operand;
   uint64_t dim = frame->a[0] >> 32;
-  if (dim >= box->dim_count || frame->size % box->element != 0) return -1;
-  uint64_t extent = (uint64_t)box->dims[dim];
+  if (dim >= operand->dim_count || frame->size % operand->element != 0) return -1;
+  uint64_t extent = (uint64_t)operand->dims[dim];
   if (frame->a[1] > frame->a[2] || frame->a[2] > extent) return -1;
-  ms_strided rows = ms_strided_rows(box, (uint32_t)dim, (int64_t)frame->a[1], (int64_t)frame->a[2]);
-  uint64_t room = (uint64_t)ms_strided_count(&rows), count = frame->size / box->element;
+  ms_elements rows =
+      ms_elements_rows(all, (uint32_t)dim, (int64_t)frame->a[1], (int64_t)frame->a[2]);
+  uint64_t room = (uint64_t)ms_elements_count(&rows), count = frame->size / operand->element;
   if (frame->a[3] > room || count > room - frame->a[3]) return -1;
-  ms_strided_scatter(&rows, (int64_t)frame->a[3], (int64_t)count, payload);
+  ms_elements_scatter(&rows, (int64_t)frame->a[3], (int64_t)count, payload);
   return 0;
 }

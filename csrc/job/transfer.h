@@ -9,8 +9,8 @@
 #ifndef MS_JOB_TRANSFER_H
 #define MS_JOB_TRANSFER_H
 
+#include "job/elements.h"
 #include "job/index_list.h"
-#include "job/operand.h"
 #include "net/link.h"
 
 typedef enum ms_transfer_kind {
@@ -30,8 +30,8 @@ typedef struct ms_transfer {
   ms_index_list_place place; /* of the next value */
 } ms_transfer;
 
-/* Rows lo..hi of dimension `dim` of operand number `number`. */
-ms_transfer ms_transfer_make(const ms_operand *operand, uint32_t number, uint32_t dim, int64_t lo,
+/* Those of `all` elements of operand number `number` that are in rows lo..hi of dimension `dim`. */
+ms_transfer ms_transfer_make(const ms_elements *all, uint32_t number, uint32_t dim, int64_t lo,
                              int64_t hi);
 
 /* The runs of a list for operand number `number`. */
@@ -44,11 +44,13 @@ ms_transfer ms_transfer_values(const ms_operand *operand, uint32_t number,
 /* Frames that the whole parcel needs. */
 uint64_t ms_transfer_frames(const ms_transfer *parcel);
 
-/* Sends the next frame of the parcel from `box` (the whole operand; not used for a list). */
-int ms_transfer_send(ms_transfer *parcel, const ms_strided *box, ms_link *link, uint64_t job,
+/* Sends the next frame of the parcel from `all` elements that it was made of (not used for a list).
+ */
+int ms_transfer_send(ms_transfer *parcel, const ms_elements *all, ms_link *link, uint64_t job,
                      ms_error *err);
 
-/* Writes a received DATA frame's elements into `box`; -1 when it does not fit the operand. */
-int ms_transfer_accept(const ms_frame *frame, const void *payload, const ms_strided *box);
+/* Writes a received DATA frame's elements to where they are among `all` that the parcel was made
+ * of; -1 when it does not fit them. */
+int ms_transfer_accept(const ms_frame *frame, const void *payload, const ms_elements *all);
 
 #endif

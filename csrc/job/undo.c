@@ -23,15 +23,6 @@ static size_t aligned(size_t size) {
   return (size + LINE - 1) / LINE * LINE;
 }
 
-/* The part of an operand that may be written; `data` is its element [1]...[1]. */
-static ms_strided writes_box(const ms_operand *operand, void *data) {
-  ms_strided box = ms_operand_box(operand, data, false);
-  for (uint32_t d = 0; d < operand->dim_count; d++) {
-    box = ms_strided_rows(&box, d, operand->writes.low[d], operand->writes.high[d]);
-  }
-  return box;
-}
-
 /* Whether the regions of an operand of which `bytes` may be written are ranges of an axis. What
  * fits a single piece is copied sooner than it is cut. */
 static bool is_ranged(const ms_undo *undo, const ms_operand *operand, int64_t bytes) {
@@ -41,9 +32,11 @@ static bool is_ranged(const ms_undo *undo, const ms_operand *operand, int64_t by
          undo->grid->ranges[follow->axis] <= MOST_RANGES;
 }
 
-static int add_part(ms_undo *undo, uint32_t number, size_t *images, ms_error *err) {
+/* Adds what may be written of section `n` of an operand. */
+static int add_part(ms_undo *undo, uint32_t number, uint32_t n, size_t *images, ms_error *err) {
   const ms_operand *operand = &undo->operands[number];
-  ms_strided box = writes_box(operand, NULL);
+  ms_section all = ms_operand_section(operand, n), section = ms_writes_section(operand, &all);
+  ms_strided box = ms_operand_part(operand, &section, NULL, false);
   int64_t total = ms_strided_count(&box), bytes = 0;
   if (total == 0) return 0;
   if (total < 0 || __builtin_mul_overflow(total, (int64_t)operand->element, &bytes) ||
@@ -51,8 +44,12 @@ static int add_part(ms_undo *undo, uint32_t number, size_t *images, ms_error *er
     return ms_error_set(err, MS_ARR, "array %u of the loop is too large to be logged", number + 1);
   }
   ms_undo_part *part = &undo->parts[undo->part_count++];
-  *part = (ms_undo_part){
-      .operand = number, .first = undo->region_count, .box = box, .total = total, .place = *images};
+  *part = (ms_undo_part){.operand = number,
+                         .section = section,
+                         .first = undo->region_count,
+                         .box = box,
+                         .total = total,
+                         .place = *images};
   if (is_ranged(undo, operand, bytes)) {
     part->count = undo->grid->ranges[operand->writes.follow[0].axis];
   } else {
@@ -79,13 +76,17 @@ int ms_undo_divide(ms_undo *undo, const ms_grid *grid, const ms_range_starts *bo
                    const ms_operand *operands, uint32_t count, ms_error *err) {
   *undo = (ms_undo){.grid = grid, .bounds = *bounds, .operands = operands};
   uint32_t written = 0;
-  for (uint32_t i = 0; i < count; i++) written += operands[i].written;
+  for (uint32_t i = 0; i < count; i++) {
+    if (operands[i].written) written += ms_operand_sections(&operands[i]);
+  }
   if (written == 0) return 0;
   undo->parts = calloc(written, sizeof *undo->parts);
   if (undo->parts == NULL) return ms_error_set(err, MS_WRK, "out of memory");
   size_t images = 0;
   for (uint32_t i = 0; i < count; i++) {
-    if (operands[i].written && add_part(undo, i, &images, err) != 0) return -1;
+    for (uint32_t n = 0; operands[i].written && n < ms_operand_sections(&operands[i]); n++) {
+      if (add_part(undo, i, n, &images, err) != 0) return -1;
+    }
   }
   for (uint32_t p = 0; p < undo->part_count; p++) undo->parts[p].place += head_size(undo);
   if (undo->part_count > 0) undo->size = head_size(undo) + images;
@@ -109,12 +110,27 @@ void ms_undo_attach(ms_undo *undo, void *memory, void *const *data) {
   undo->order = undo->state + undo->region_count;
   for (uint32_t p = 0; p < undo->part_count; p++) {
     ms_undo_part *part = &undo->parts[p];
-    part->box = writes_box(&undo->operands[part->operand], data[part->operand]);
+    part->box =
+        ms_operand_part(&undo->operands[part->operand], &part->section, data[part->operand], false);
   }
 }
 
 void ms_undo_clear(ms_undo *undo) {
   if (undo->size > 0) memset(undo->memory, 0, head_size(undo));
+}
+
+/* The rows of a part's box that may be written with a range of the axis that the operand's writes
+ * follow as number `which`. */
+static void rows_with(const ms_undo *undo, const ms_undo_part *part, uint32_t which, uint32_t range,
+                      int64_t *lo, int64_t *hi) {
+  const ms_writes *writes = &undo->operands[part->operand].writes;
+  uint32_t dim = writes->follow[which].dim;
+  int64_t before = part->section.low[dim] - writes->low[dim], extent = part->box.dims[dim];
+  ms_writes_rows(&undo->operands[part->operand], &undo->bounds, which, range, lo, hi);
+  *lo = *lo < before ? 0 : *lo - before;
+  *hi = *hi < before ? 0 : *hi - before;
+  if (*lo > extent) *lo = extent;
+  if (*hi > extent) *hi = extent;
 }
 
 /* Where a region lies: elements *first .. *first + *count of *box, and their image. */
@@ -129,7 +145,7 @@ static unsigned char *locate(const ms_undo *undo, const ms_undo_part *part, uint
   } else {
     uint32_t dim = operand->writes.follow[0].dim;
     int64_t lo, hi;
-    ms_writes_rows(operand, &undo->bounds, 0, region, &lo, &hi);
+    rows_with(undo, part, 0, region, &lo, &hi);
     before = lo * (part->total / part->box.dims[dim]);
     *box = ms_strided_rows(box, dim, lo, hi);
     *first = 0;
@@ -253,8 +269,7 @@ ms_strided ms_undo_strided(const ms_undo *undo, const ms_undo_part *part, uint32
     const ms_follow *follow = &operand->writes.follow[k];
     if (undo->bounds.start[follow->axis] == NULL) continue;
     int64_t lo, hi;
-    ms_writes_rows(operand, &undo->bounds, k, ms_grid_range(undo->grid, block, follow->axis), &lo,
-                   &hi);
+    rows_with(undo, part, k, ms_grid_range(undo->grid, block, follow->axis), &lo, &hi);
     box = ms_strided_rows(&box, follow->dim, lo, hi);
   }
   return box;

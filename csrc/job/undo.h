@@ -2,11 +2,11 @@
  *
  * Undo: images of what a job is about to write, so that a failed one leaves its arrays as before.
  *
- * What may be written of each operand is divided into regions: what goes with the ranges of an axis
- * where all writes follow one, else pieces of equal size. The first block that touches a region
- * copies it to the log just before it writes, so the copy also brings it into the cache; later
- * blocks find it logged. Since a plan fixes every bit of its results, this is all that is needed
- * to run a job again from the start.
+ * What may be written of each section of an operand is divided into regions: what goes with the
+ * ranges of an axis where all writes follow one, else pieces of equal size. The first block that
+ * touches a region copies it to the log just before it writes, so the copy also brings it into the
+ * cache; later blocks find it logged. Since a plan fixes every bit of its results, this is all that
+ * is needed to run a job again from the start.
  *
  * The log lies in memory that driver and workers share, and is whole at every moment: a region's
  * state changes after its copy is complete, and nobody writes a region that is not logged, so a
@@ -25,9 +25,10 @@
 #include "array/segment.h"
 #include "job/operand.h"
 
-/* What may be written of one operand. */
+/* What may be written of one section of an operand. */
 typedef struct ms_undo_part {
   uint32_t operand;
+  ms_section section;
   uint32_t first, count; /* regions */
   ms_strided box;
   int64_t total; /* elements of the box */

@@ -31,6 +31,7 @@ typedef struct scene {
   int64_t starts[2][32];
   ms_range_starts bounds;
   ms_operand operands[MOST];
+  ms_section sections[MOST][64]; /* more than three boxes make */
   void *data[MOST];
   uint32_t count;
 } scene;
@@ -55,6 +56,21 @@ static void follow(scene *s, ms_operand *operand) {
   writes->offset = 1 - first + draw(2);
 }
 
+/* Leaves the operand a few boxes. */
+static void cut(scene *s, ms_operand *operand, uint32_t number) {
+  ms_section given[3];
+  uint32_t count = 1 + (uint32_t)draw(3);
+  for (uint32_t k = 0; k < count; k++) {
+    for (uint32_t d = 0; d < operand->dim_count; d++) {
+      given[k].low[d] = draw(operand->dims[d]);
+      given[k].high[d] = given[k].low[d] + 1 + draw(operand->dims[d] - given[k].low[d]);
+    }
+  }
+  static ms_section apart[MS_MOST_SECTIONS];
+  operand->section_count = ms_sections_apart(given, count, operand->dim_count, apart);
+  operand->sections = memcpy(s->sections[number], apart, sizeof s->sections[number]);
+}
+
 static void make_operand(scene *s, uint32_t number, bool apart, unsigned char *memory) {
   ms_operand *operand = &s->operands[number];
   *operand = (ms_operand){.movement = MS_MOVE_SCATTERED, .written = 1};
@@ -76,6 +92,7 @@ static void make_operand(scene *s, uint32_t number, bool apart, unsigned char *m
     operand->writes.low[d] = 0;
     operand->writes.high[d] = operand->dims[d];
   }
+  if (draw(2)) cut(s, operand, number);
   s->data[number] = memory + (apart ? number * SPREAD : (size_t)draw(20000) * 8);
 }
 
@@ -113,6 +130,15 @@ static bool may_write(const scene *s, const ms_operand *operand, uint32_t block,
   for (uint32_t d = 0; d < operand->dim_count; d++) {
     if (at[d] < writes->low[d] || at[d] >= writes->high[d]) return false;
   }
+  bool inside = operand->sections == NULL;
+  for (uint32_t n = 0; n < operand->section_count; n++) {
+    bool in = true;
+    for (uint32_t d = 0; d < operand->dim_count; d++) {
+      in = in && at[d] >= operand->sections[n].low[d] && at[d] < operand->sections[n].high[d];
+    }
+    inside = inside || in;
+  }
+  if (!inside) return false;
   for (uint32_t k = 0; k < writes->follows; k++) {
     if (!leads_to(s, &writes->follow[k], block, at[writes->follow[k].dim])) return false;
   }

@@ -16,11 +16,6 @@ static bool is_exchanged(const ms_operand *operand) {
   return operand->movement == MS_MOVE_EXCHANGED && operand->written;
 }
 
-static int64_t elements(const ms_worker *worker, const ms_mirror *mirror) {
-  const ms_operand *operand = &worker->job.task.operands[mirror->operand];
-  return (int64_t)(ms_operand_bytes(operand) / operand->element);
-}
-
 /* Finds who takes part, and each one's last block. */
 static void find_partners(ms_worker *worker, ms_exchange *exchange) {
   const ms_schedule *schedule = worker->schedule;
@@ -69,11 +64,14 @@ int ms_exchange_start(ms_worker *worker, ms_error *err) {
     if (!is_exchanged(operand)) continue;
     ms_mapped_memory_piece *copy = ms_mapped_memory_copy(
         &worker->held, operand->id, ms_operand_bytes(operand), job->number, false, err);
-    if (copy == NULL || ms_mapped_memory_remember(copy, err) != 0) return -1;
-    if (copy->size == 0) continue;
+    if (copy == NULL) return -1;
+    ms_elements all = ms_elements_written(operand, copy->base, true);
+    int64_t count = ms_elements_count(&all);
+    if (ms_mapped_memory_remember(copy, &all, err) != 0) return -1;
+    if (count == 0) continue;
     ms_mirror *mirror = &exchange->mirrors[exchange->mirror_count++];
-    *mirror = (ms_mirror){.operand = i, .now = copy->base, .before = copy->pristine};
-    size_t pieces = (size_t)elements(worker, mirror) / MS_MIRROR_PIECE + 1;
+    *mirror = (ms_mirror){.operand = i, .now = all, .before = copy->pristine};
+    size_t pieces = (size_t)count / MS_MIRROR_PIECE + 1;
     mirror->dirty = ms_arena_take(job->arena, pieces, sizeof *mirror->dirty);
     if (mirror->dirty == NULL) return ms_error_set(err, MS_WRK, "out of memory");
   }
@@ -87,18 +85,16 @@ static ms_mirror *find_mirror(ms_exchange *exchange, uint64_t operand) {
   return NULL;
 }
 
-/* Writes packed runs into the memory that `now` or `before` is, and remembers where they were. */
-static int write_runs(const ms_worker *worker, ms_mirror *mirror, unsigned char *memory,
-                      const char *bytes, size_t size) {
-  const ms_operand *operand = &worker->job.task.operands[mirror->operand];
-  ms_strided box = ms_operand_box(operand, memory, true);
+/* Remembers packed runs, which are among the elements now, as sent or applied. */
+static void note_runs(ms_mirror *mirror, const char *bytes, size_t size) {
+  size_t element = mirror->now.operand->element;
   int64_t first, count;
-  if (ms_runs_apply(bytes, size, &box) != 0) return -1;
-  for (size_t at = 0; ms_runs_next(bytes, size, operand->element, &at, &first, &count) > 0;) {
+  for (size_t at = 0; ms_runs_next(bytes, size, element, &at, &first, &count) > 0;) {
+    size_t length = (size_t)count * element;
+    memcpy(mirror->before + (size_t)first * element, bytes + at - length, length);
     int64_t end = (first + count - 1) / MS_MIRROR_PIECE;
     for (int64_t piece = first / MS_MIRROR_PIECE; piece <= end; piece++) mirror->dirty[piece] = 1;
   }
-  return 0;
 }
 
 /* ------------------------------------------------------------------------ what others changed */
@@ -164,10 +160,10 @@ static int apply_first(ms_worker *worker, ms_partner *partner, ms_error *err) {
     ms_mirror *mirror = find_mirror(exchange, frame.a[0]);
     const char *runs = bytes + sizeof frame;
     size_t size = (size_t)frame.size;
-    if (mirror == NULL || write_runs(worker, mirror, mirror->now, runs, size) != 0 ||
-        write_runs(worker, mirror, mirror->before, runs, size) != 0) {
+    if (mirror == NULL || ms_runs_apply(runs, size, &mirror->now) != 0) {
       return broken(partner, err);
     }
+    note_runs(mirror, runs, size);
   }
   zmq_msg_close(message);
   partner->first = (partner->first + 1) % MS_EXCHANGE_WINDOW;
@@ -270,7 +266,7 @@ static int send_to_all(ms_worker *worker, ms_frame frame, uint32_t block, const 
 static ms_runs span_of(const ms_worker *worker, const ms_mirror *mirror, uint32_t from) {
   const ms_worker_job *job = &worker->job;
   const ms_operand *operand = &job->task.operands[mirror->operand];
-  ms_runs runs = {.now = mirror->now, .before = mirror->before, .element = operand->element};
+  ms_runs runs = {.now = mirror->now, .before = mirror->before};
   const ms_schedule *schedule = worker->schedule;
   uint32_t own = worker->setup.worker;
   for (uint32_t p = from; p != job->block; p = ms_schedule_next(schedule, own, p)) {
@@ -291,9 +287,7 @@ static int send_changes(ms_worker *worker, ms_mirror *mirror, uint32_t from, cha
   uint32_t block = worker->job.last;
   size_t size;
   while ((size = ms_runs_pack(&runs, packed, MS_FRAME_PAYLOAD)) > 0) {
-    if (write_runs(worker, mirror, mirror->before, packed, size) != 0) {
-      return ms_error_set(err, MS_BUG, "changes do not fit their array");
-    }
+    note_runs(mirror, packed, size);
     ms_frame frame = {
         .kind = MS_SAY_RUNS, .job = worker->job.number, .a = {mirror->operand, block}};
     if (send_to_all(worker, frame, block, packed, size, err) != 0) return -1;
@@ -319,18 +313,17 @@ int ms_exchange_send(ms_worker *worker, uint32_t from, ms_error *err) {
 /* Sends the pieces that changed in the job to the driver. */
 static int return_mirror(ms_worker *worker, const ms_mirror *mirror, ms_error *err) {
   const ms_operand *operand = &worker->job.task.operands[mirror->operand];
-  ms_strided box = ms_operand_box(operand, mirror->now, true);
-  int64_t count = elements(worker, mirror), pieces = count / MS_MIRROR_PIECE + 1;
+  int64_t count = ms_elements_count(&mirror->now), pieces = count / MS_MIRROR_PIECE + 1;
   for (int64_t piece = 0; piece < pieces; piece++) {
     if (!mirror->dirty[piece]) continue;
-    ms_transfer parcel = ms_transfer_make(operand, mirror->operand, 0, 0, operand->dims[0]);
+    ms_transfer parcel = ms_transfer_make(&mirror->now, mirror->operand, 0, 0, operand->dims[0]);
     parcel.next = piece * MS_MIRROR_PIECE;
     while (piece < pieces && mirror->dirty[piece]) piece++;
     if (piece * MS_MIRROR_PIECE < count) parcel.count = piece * MS_MIRROR_PIECE;
     worker->job.moved += (uint64_t)(parcel.count - parcel.next) * operand->element;
     while (parcel.next < parcel.count) {
       if (!ms_worker_room(worker, err)) return -1;
-      if (ms_transfer_send(&parcel, &box, &worker->control, worker->job.number, err) != 0)
+      if (ms_transfer_send(&parcel, &mirror->now, &worker->control, worker->job.number, err) != 0)
         return -1;
     }
   }

@@ -24,16 +24,19 @@
 #include <zmq.h>
 
 #include "base/error.h"
+#include "job/elements.h"
 #include "net/frame.h"
 
 #define MS_EXCHANGE_WINDOW 32u
 
 typedef struct ms_worker ms_worker;
 
-/* One exchanged operand: `before` is what it held when changes were last sent or applied. */
+/* What may be written of an exchanged operand: `before` is what it was when changes were last sent
+ * or applied. */
 typedef struct ms_mirror {
   uint32_t operand;
-  unsigned char *now, *before;
+  ms_elements now;
+  unsigned char *before;
   bool *dirty; /* pieces of MS_MIRROR_PIECE elements that have changed in the job */
 } ms_mirror;
 

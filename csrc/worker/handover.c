@@ -45,8 +45,8 @@ static int handle(ms_worker *worker, uint32_t from, const ms_frame *frame, zmq_m
       job->task.operands[number].movement != MS_MOVE_ROTATED) {
     return 0;
   }
-  ms_strided box = ms_operand_box(&job->task.operands[number], job->place[number], true);
-  ms_transfer_accept(frame, (const char *)zmq_msg_data(message) + sizeof *frame, &box);
+  ms_elements all = ms_elements_of(&job->task.operands[number], job->place[number], true);
+  ms_transfer_accept(frame, (const char *)zmq_msg_data(message) + sizeof *frame, &all);
   return 0;
 }
 

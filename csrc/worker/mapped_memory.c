@@ -33,7 +33,7 @@ static ms_mapped_memory_piece *append(ms_mapped_memory_piece **pieces, uint32_t 
 static void unmap(ms_mapped_memory_piece *piece) {
   if (piece->size == 0) return;
   munmap(piece->base, piece->size);
-  if (piece->pristine != NULL) munmap(piece->pristine, piece->size);
+  if (piece->pristine != NULL) munmap(piece->pristine, piece->pristine_size);
 }
 
 static void drop(ms_mapped_memory_piece *pieces, uint32_t *count, ms_mapped_memory_piece *gone) {
@@ -115,11 +115,18 @@ const ms_mapped_memory_piece *ms_mapped_memory_find(const ms_mapped_memory *held
   return find(held->copies, held->copy_count, id);
 }
 
-int ms_mapped_memory_remember(ms_mapped_memory_piece *copy, ms_error *err) {
-  if (copy->size == 0) return 0;
-  if (copy->pristine == NULL) copy->pristine = map_zeroes(copy->size, 2, err);
+int ms_mapped_memory_remember(ms_mapped_memory_piece *copy, const ms_elements *all, ms_error *err) {
+  int64_t count = ms_elements_count(all);
+  size_t size = (size_t)count * all->operand->element;
+  if (size == 0) return 0;
+  if (copy->pristine != NULL && copy->pristine_size != size) {
+    munmap(copy->pristine, copy->pristine_size);
+    copy->pristine = NULL;
+  }
+  copy->pristine_size = size;
+  if (copy->pristine == NULL) copy->pristine = map_zeroes(size, 2, err);
   if (copy->pristine == NULL) return -1;
-  memcpy(copy->pristine, copy->base, copy->size);
+  ms_elements_gather(all, 0, count, copy->pristine);
   return 0;
 }
 

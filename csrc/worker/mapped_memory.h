@@ -3,7 +3,8 @@
  * Mapped memory: what a worker has of the driver's arrays.
  *
  * Either mappings of the driver's segments, or, where nothing is shared, private copies: zero
- * pages of the array's full size that are only committed where they are touched. A copy lives as
+ * pages of the array's full size that are only committed where they are touched, so one of which a
+ * job needs some elements costs hardly more than these. A copy lives as
  * long as the jobs name it; those of cached operands until they are forgotten. One thread. */
 #ifndef MS_WORKER_MAPPED_MEMORY_H
 #define MS_WORKER_MAPPED_MEMORY_H
@@ -13,14 +14,17 @@
 #include <stdint.h>
 
 #include "base/error.h"
+#include "job/elements.h"
 
 typedef struct ms_mapped_memory_piece {
   uint64_t id;
   size_t size;
   unsigned char *base;
-  unsigned char *pristine; /* copies: contents before the job, NULL when not asked for */
-  uint64_t job;            /* copies: the last job that used it */
-  bool keep;               /* copies: cached */
+  unsigned char *pristine; /* copies: elements before the job, one after the other; NULL when not
+                              asked for */
+  size_t pristine_size;
+  uint64_t job; /* copies: the last job that used it */
+  bool keep;    /* copies: cached */
 } ms_mapped_memory_piece;
 
 typedef struct ms_mapped_memory {
@@ -44,8 +48,8 @@ ms_mapped_memory_piece *ms_mapped_memory_copy(ms_mapped_memory *held, uint64_t i
 /* The copy of `id`, NULL when there is none. */
 const ms_mapped_memory_piece *ms_mapped_memory_find(const ms_mapped_memory *held, uint64_t id);
 
-/* Remembers the copy's present contents in `pristine`. */
-int ms_mapped_memory_remember(ms_mapped_memory_piece *copy, ms_error *err);
+/* Remembers what the elements of the copy are at present in `pristine`. */
+int ms_mapped_memory_remember(ms_mapped_memory_piece *copy, const ms_elements *all, ms_error *err);
 
 /* Frees the copy of `id` unless `job` (0: none) uses it. */
 void ms_mapped_memory_forget(ms_mapped_memory *held, uint64_t id, uint64_t job);

@@ -8,6 +8,11 @@
 
 #include "base/test.h"
 
+/* An operand of so many bytes. */
+static ms_operand bytes_of(size_t size) {
+  return (ms_operand){.element = 1, .dim_count = 1, .dims = {(int64_t)size}, .strides = {1}};
+}
+
 static void test_copies(void) {
   ms_mapped_memory held = {0};
   ms_error err = {0};
@@ -18,7 +23,16 @@ static void test_copies(void) {
   CHECK(ms_mapped_memory_copy(&held, 7, 100, 2, false, &err) ==
         ms_mapped_memory_find(&held, 7)); /* the same one */
   one = ms_mapped_memory_copy(&held, 7, 100, 2, false, &err);
-  CHECK(one->base[99] == 5 && ms_mapped_memory_remember(one, &err) == 0 && one->pristine[99] == 5);
+  ms_operand operand = bytes_of(100);
+  ms_elements all = ms_elements_of(&operand, one->base, true);
+  CHECK(one->base[99] == 5 && ms_mapped_memory_remember(one, &all, &err) == 0 &&
+        one->pristine[99] == 5);
+  static const ms_section two[] = {{{3}, {5}}, {{90}, {91}}};
+  operand.sections = two;
+  operand.section_count = 2;
+  one->base[4] = 6;
+  one->base[90] = 7;
+  CHECK(ms_mapped_memory_remember(one, &all, &err) == 0 && memcmp(one->pristine, "\5\6\7", 3) == 0);
   CHECK(ms_mapped_memory_copy(&held, 7, 200, 2, false, &err)->base[99] ==
         0); /* of another size: anew */
   CHECK(ms_mapped_memory_copy(&held, 8, 0, 2, true, &err) != NULL);
@@ -42,7 +56,10 @@ static void test_more_than_memory(void) {
   ms_mapped_memory_piece *most =
       ms_mapped_memory_copy(&held, 2, memory / 4 * 3, 1, false, &err); /* never touched */
   CHECK(most != NULL && err.code == MS_OK);
-  if (most != NULL) CHECK(ms_mapped_memory_remember(most, &err) != 0 && err.code == MS_WRK);
+  if (most == NULL) return;
+  ms_operand operand = bytes_of(most->size);
+  ms_elements all = ms_elements_of(&operand, most->base, true);
+  CHECK(ms_mapped_memory_remember(most, &all, &err) != 0 && err.code == MS_WRK);
   ms_mapped_memory_release(&held);
 }
 

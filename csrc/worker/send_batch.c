@@ -35,10 +35,10 @@ static int send_rows(ms_worker *worker, const rows *ranges, ms_error *err) {
     if (operand->movement != MS_MOVE_ROTATED || operand->cut != ranges->axis) continue;
     int64_t lo, hi;
     ms_operand_rows(operand, &job->task.bounds, ranges->first, ranges->last, &lo, &hi);
-    ms_transfer parcel = ms_transfer_make(operand, i, operand->array_dim, lo, hi);
-    ms_strided box = ms_operand_box(operand, job->place[i], true);
+    ms_elements all = ms_elements_of(operand, job->place[i], true);
+    ms_transfer parcel = ms_transfer_make(&all, i, operand->array_dim, lo, hi);
     while (parcel.next < parcel.count) {
-      if (ms_transfer_send(&parcel, &box, out, job->number, err) != 0) return -1;
+      if (ms_transfer_send(&parcel, &all, out, job->number, err) != 0) return -1;
     }
     job->moved += (uint64_t)parcel.count * operand->element;
   }

@@ -49,8 +49,8 @@ static void take_data(ms_worker *worker, const ms_frame *frame, const char *payl
   uint32_t number = (uint32_t)frame->a[0];
   worker->data_due--;
   if (number >= job->task.operand_count) return;
-  ms_strided box = ms_operand_box(&job->task.operands[number], job->place[number], true);
-  ms_transfer_accept(frame, payload, &box);
+  ms_elements all = ms_elements_of(&job->task.operands[number], job->place[number], true);
+  ms_transfer_accept(frame, payload, &all);
 }
 
 /* Runs of a list: kept like a copy of a cached operand. */
@@ -62,8 +62,7 @@ static int take_list(ms_worker *worker, const ms_frame *frame, const char *paylo
   if (frame->a[3] >= job->task.operand_count) return 0;
   const ms_operand *operand = &job->task.operands[frame->a[3]];
   if (frame->a[0] < MS_INDEX_LIST_COPIES || frame->size % sizeof(ms_span) != 0 ||
-      total > ms_operand_bytes(operand) / operand->element || first > total ||
-      count > total - first) {
+      total > (uint64_t)ms_operand_elements(operand) || first > total || count > total - first) {
     return 0;
   }
   size_t size = (size_t)total * sizeof(ms_span);
@@ -88,10 +87,10 @@ static void take_values(ms_worker *worker, const ms_frame *frame, const char *pa
       frame->size % operand->element != 0) {
     return;
   }
-  ms_strided box = ms_operand_box(operand, job->place[number], true);
+  ms_elements all = ms_elements_of(operand, job->place[number], true);
   ms_index_list_place place = {(int64_t)frame->a[2], (int64_t)frame->a[3]};
   ms_index_list_scatter((const ms_span *)(const void *)list->base,
-                        (int64_t)(list->size / sizeof(ms_span)), &box, place,
+                        (int64_t)(list->size / sizeof(ms_span)), &all, place,
                         (int64_t)(frame->size / operand->element), payload);
 }
 

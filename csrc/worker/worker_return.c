@@ -15,7 +15,8 @@ int ms_worker_remember_operands(ms_worker *worker, ms_error *err) {
     if (operand->movement != MS_MOVE_SCATTERED || !operand->written) continue;
     ms_mapped_memory_piece *copy = ms_mapped_memory_copy(
         &worker->held, operand->id, ms_operand_bytes(operand), job->number, false, err);
-    if (copy == NULL || ms_mapped_memory_remember(copy, err) != 0) return -1;
+    ms_elements all = ms_elements_written(operand, job->place[i], true);
+    if (copy == NULL || ms_mapped_memory_remember(copy, &all, err) != 0) return -1;
   }
   return ms_exchange_start(worker, err);
 }
@@ -25,13 +26,13 @@ static int return_ranges(ms_worker *worker, uint32_t number, uint32_t first, uin
                          ms_error *err) {
   ms_worker_job *job = &worker->job;
   const ms_operand *operand = &job->task.operands[number];
-  ms_strided box = ms_operand_box(operand, job->place[number], true);
+  ms_elements all = ms_elements_written(operand, job->place[number], true);
   int64_t lo, hi;
   ms_operand_rows(operand, &job->task.bounds, first, last, &lo, &hi);
-  ms_transfer parcel = ms_transfer_make(operand, number, operand->array_dim, lo, hi);
+  ms_transfer parcel = ms_transfer_make(&all, number, operand->array_dim, lo, hi);
   while (parcel.next < parcel.count) {
     if (!ms_worker_room(worker, err)) return -1;
-    if (ms_transfer_send(&parcel, &box, &worker->control, job->number, err) != 0) return -1;
+    if (ms_transfer_send(&parcel, &all, &worker->control, job->number, err) != 0) return -1;
   }
   job->moved += (uint64_t)parcel.count * operand->element;
   return 0;
@@ -62,12 +63,11 @@ static int return_changes(ms_worker *worker, uint32_t number, ms_error *err) {
   const ms_mapped_memory_piece *copy = ms_mapped_memory_copy(
       &worker->held, operand->id, ms_operand_bytes(operand), job->number, false, err);
   if (copy == NULL) return -1;
-  ms_runs runs = {.now = copy->base,
-                  .before = copy->pristine,
-                  .element = operand->element,
-                  .count = (int64_t)(copy->size / operand->element)};
-  char *packed = copy->size == 0 ? NULL : malloc(MS_FRAME_PAYLOAD);
-  if (packed == NULL) return copy->size == 0 ? 0 : ms_error_set(err, MS_WRK, "out of memory");
+  ms_runs runs = {.now = ms_elements_written(operand, copy->base, true), .before = copy->pristine};
+  runs.count = ms_elements_count(&runs.now);
+  if (runs.count == 0) return 0;
+  char *packed = malloc(MS_FRAME_PAYLOAD);
+  if (packed == NULL) return ms_error_set(err, MS_WRK, "out of memory");
   int failed = 0;
   size_t size;
   while (failed == 0 && (size = ms_runs_pack(&runs, packed, MS_FRAME_PAYLOAD)) > 0) {

@@ -28,6 +28,20 @@ function Program:large_part(from)
   return {dims = dims, from = from, make = {"narrow", d, first, length}}
 end
 
+-- A row, a column, or some of them, of a large matrix: the box around two is much more than they
+-- are.
+function Program:crossing(from)
+  local d, dims = self:int(1, 2), {unpack(from.dims)}
+  if self:chance(60) then
+    local extent = table.remove(dims, d)
+    return {dims = dims, from = from, make = {"select", d, self:int(1, extent)}}
+  end
+  local length = self:int(4, 6)
+  local first = self:int(1, dims[d] - length + 1)
+  dims[d] = length
+  return {dims = dims, from = from, make = {"narrow", d, first, length}}
+end
+
 -- A view of a view, by a method or as a row; nil where there is none.
 function Program:part(from)
   local dims, how = {unpack(from.dims)}, self:int(1, 10)
@@ -59,9 +73,15 @@ function Program:draw_views()
     local from = self:pick(all)
     all[#all + 1] = self.relaxes and self:large_part(from) or self:part(from)
   end
+  if self.crosses then
+    all = {{dims = {20, 30}}}
+    self.shape = all[1].dims
+    for k = 2, 5 do all[k] = self:crossing(all[1]) end
+    table.remove(all, 1)
+  end
   self.names, self.dims = {}, {}
   for k = 1, self:int(2, 4) do
-    local view = self:chance(15) and all[1] or self:pick(all)
+    local view = not self.crosses and self:chance(15) and all[1] or self:pick(all)
     self.names[k] = NAMES[k]
     self.dims[NAMES[k]], self.made[NAMES[k]] = view.dims, view
   end
@@ -251,6 +271,7 @@ function M.program(seed)
   local program = setmetatable({draw = generator(seed), exact = true, made = {}}, Program)
   for _ = 1, 5 do program.draw() end
   program.relaxes = program:chance(15)
+  program.crosses = not program.relaxes and seed % 6 == 0
   program:draw_views()
   program.text = program:loop()
   return program

@@ -59,6 +59,9 @@ local function each(A, fn)
   walk(1, A.first)
 end
 
+--- Calls fn with the place of each element of an array.
+M.places = each
+
 function methods.sum(A)
   local sum = 0
   each(A, function(at)

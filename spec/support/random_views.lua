@@ -1,7 +1,9 @@
 -- SPDX-License-Identifier: MIT
 --- Random loops over views (spec/plan/views_random.lua), run one after the other: prints for each
--- its number, how it ran, and the memory behind all views. Plain ones say whether two iterations
--- touch one element, one of them writing it, where the analysis is to find out exactly.
+-- its number, how it ran, a number, and the memory behind all views. Plain ones say whether two
+-- iterations touch one element, one of them writing it, where the analysis is to find out exactly;
+-- their number is how many elements the views have together. That of the others is how many
+-- elements' bytes moved.
 --   luajit random_views.lua plain|meissa FIRST COUNT [MUTANT]
 -- Numbers below 0 are the examples.
 local meissa = require "meissa"
@@ -25,6 +27,13 @@ local mutants = {
         for k in ipairs(view.first) do changed.first[k] = 1 end
         binding.view = changed
       end
+    end
+  end,
+  -- All of a base travels.
+  whole = function(bindings, named)
+    resolve(bindings, named)
+    for _, binding in ipairs(bindings) do
+      if binding.view then binding.view.base.parts = nil end
     end
   end,
   -- All views are arrays of their own.
@@ -89,6 +98,19 @@ local function plain_parallel(begin)
   end
 end
 
+-- How many elements the views of a program have together.
+local function count_union(program, env)
+  local seen, union = {}, 0
+  for _, name in ipairs(program.names) do
+    for _, view in ipairs(env[name].dims and {env[name]} or env[name]) do
+      plain_views.places(view, function(at)
+        if not seen[at] then union, seen[at] = union + 1, true end
+      end)
+    end
+  end
+  return union
+end
+
 local function run_plain(program)
   local base, now, conflict = plain_views.new(program.shape), 0, false
   local readers, writers = {}, {}
@@ -105,9 +127,12 @@ local function run_plain(program)
   local env = random.views(program, base)
   local ok, err = run(program, env, plain_parallel(function(at) now = at end))
   assert(ok, tostring(err) .. "\n" .. program.text)
-  if not program.ordered then return "unordered", base.memory end
-  return program.exact and (conflict and "meets" or "free") or "unsure", base.memory
+  local union = program.exact and count_union(program, env) or 1 / 0
+  if not program.ordered then return "unordered", base.memory, union end
+  return program.exact and (conflict and "meets" or "free") or "unsure", base.memory, union
 end
+
+local SIZES = {double = 8, float = 4, int32 = 4, int64 = 8}
 
 -- Sums of rows may be beyond what other types than double hold.
 local function type_of(program, seed)
@@ -125,11 +150,12 @@ local function run_meissa(program, seed)
   assert(ok or refused, tostring(err) .. "\n" .. program.text)
   local memory = {}
   for k = 1, size do memory[k] = tonumber(data[k - 1]) end
-  return refused and "refused" or meissa.last().strategy, memory
+  if refused then return "refused", memory, 0 end
+  return meissa.last().strategy, memory, (meissa.last().moved or 0) / SIZES[base:type()]
 end
 
 for seed = first, first + count - 1 do
   local program = random.examples[-seed] or random.program(seed)
-  local how, memory = (mode == "plain" and run_plain or run_meissa)(program, seed)
-  print(("%d\t%s\t%s"):format(seed, how, table.concat(memory, " ")))
+  local how, memory, number = (mode == "plain" and run_plain or run_meissa)(program, seed)
+  print(("%d\t%s\t%g\t%s"):format(seed, how, number, table.concat(memory, " ")))
 end

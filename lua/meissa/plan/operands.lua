@@ -56,41 +56,42 @@ local function is_dense(shape)
   return true
 end
 
--- The version of a dense array's contents.
-local function version_of(id, pointer, shape, element)
-  if not is_dense(shape) then return versions.fresh() end
-  local size = element
-  for _, extent in ipairs(shape.dims) do size = size * extent end
-  return versions.of(id, pointer, size)
+-- The version of an operand's contents.
+local function version_of(operand)
+  if operand.parts then
+    return versions.of_boxes(views.part_words(operand), views.part_boxes(operand), operand.element)
+  elseif not is_dense(operand) then
+    return versions.of_boxes(operand.id, {operand}, operand.element)
+  end
+  local size = operand.element
+  for _, extent in ipairs(operand.dims) do size = size * extent end
+  return versions.of(operand.id, operand.pointer, size)
 end
 
--- What need not be sent again as long as it has not changed: how it travels, and its version.
-local function kept(shape, memory, needs)
-  if not needs and not is_dense(shape) then return "broadcast", 0 end
-  return needs and "served" or "cached",
-    version_of(shape.id, memory.data, shape, element_size[shape.type])
+-- An operand that the loop only reads, which where memory is not shared need not be sent again as
+-- long as it has not changed.
+local function keep(run, operand)
+  if not run.by_value then return operand end
+  operand.movement, operand.version = operand.needs and "served" or "cached", version_of(operand)
+  return operand
 end
 
 -- An array that the loop only reads.
 local function read_operand(value, run, needs)
   local shape, memory = array.describe(value), array.core(value)
-  local move, version = "broadcast", 0
-  if run.by_value then move, version = kept(shape, memory, needs) end
-  return {
-    id = shape.id, version = version, needs = needs,
+  return keep(run, {
+    id = shape.id, version = 0, needs = needs,
     pointer = memory.data, segment = memory.store.block.segment, store = shape.store,
     element = element_size[shape.type], dims = shape.dims, strides = shape.strides,
-    movement = move,
-  }
+    movement = "broadcast",
+  })
 end
 
--- The base of views that the loop only reads, where it is one piece that workers can keep; or nil.
+-- The base of views that the loop only reads, where no more of it travels than they have; or nil.
 local function base_operand(value, view, run)
-  if not (view and run.by_value and view.base.compact and is_dense(view.base)) then return nil end
-  local operand = views.operand(view.base, value)
-  operand.movement = "cached"
-  operand.version = version_of(operand.id, operand.pointer, operand, operand.element)
-  return operand
+  local base = view and run.by_value and view.base
+  if not (base and (base.parts or base.compact)) then return nil end
+  return keep(run, views.operand(base, value))
 end
 
 -- An array that the loop writes, or the base of views that it writes.
@@ -312,9 +313,7 @@ function M.renew(operands, changed)
   for _, operand in ipairs(operands) do
     local again = operand.store and stores[operand.store] and
                   (operand.movement == "cached" or operand.movement == "served")
-    if again then
-      operand.version = version_of(operand.id, operand.pointer, operand, operand.element)
-    end
+    if again then operand.version = version_of(operand) end
   end
 end
 

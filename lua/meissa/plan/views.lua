@@ -4,7 +4,7 @@
 -- A view is a box of its memory's subscripts. Those of all views of one memory are counted alike:
 -- one subscript for each stride that any of them has, the largest first. So boxes can be compared:
 -- views whose boxes are apart are arrays of their own. The others have a base, the box around them,
--- which the analyser is told of and which travels in their place.
+-- which the analyser is told of, and whose elements that are in any of them travel in their place.
 -- @module meissa.plan.views
 
 local array = require "meissa.array"
@@ -179,8 +179,31 @@ local function groups_of(members, together)
   end
 end
 
+-- More views than these travel as the box around them.
+local MOST_PARTS = 256
+
+-- The boxes of a group's members in the base, {low =, high =} counted from 1; nil where one is all
+-- of it, or no box of its subscripts.
+local function parts_of(group)
+  local parts = {}
+  if #group.members > MOST_PARTS then return nil end
+  for p, member in ipairs(group.members) do
+    local part, whole = {low = {}, high = {}}, true
+    for _, factor in ipairs(member.factor) do
+      if factor > 1 then return nil end
+    end
+    for k, low in ipairs(member.low) do
+      part.low[k], part.high[k] = low - group.low[k] + 1, member.high[k] - group.low[k] + 1
+      whole = whole and low == group.low[k] and member.high[k] == group.high[k]
+    end
+    if whole then return nil end
+    parts[p] = part
+  end
+  return parts
+end
+
 -- The base of a group: {id =, dims =, strides =, place = (bytes from its segment's beginning),
--- compact = (it is no more than its views together)}.
+-- parts = (what of it travels; nil: all), compact = (it is no more than its views together)}.
 local function base_of(group, strides)
   local one = group.members[1].about
   local size, first, id = element_size[one.type], 0, math.huge
@@ -192,7 +215,7 @@ local function base_of(group, strides)
   for _, member in ipairs(group.members) do
     id, count = math.min(id, member.id), count - member.about.count
   end
-  base.compact = count <= 0
+  base.compact, base.parts = count <= 0, parts_of(group)
   base.id = BASES + id
   base.place = one.offset + (first - group.members[1].first) * size
   return base
@@ -308,8 +331,31 @@ function M.operand(base, value)
   return {
     id = base.id, version = 0, pointer = ffi.cast("void *", beginning(base, value)),
     segment = memory.store.block.segment, element = element_size[about.type], dims = base.dims,
-    strides = base.strides, store = about.store,
+    strides = base.strides, store = about.store, parts = base.parts, movement = "broadcast",
   }
+end
+
+--- What of a base its views have, as a string.
+function M.part_words(operand)
+  local words = {operand.id}
+  for _, part in ipairs(operand.parts) do
+    words[#words + 1] = table.concat(part.low, ",") .. "-" .. table.concat(part.high, ",")
+  end
+  return table.concat(words, ";")
+end
+
+--- The boxes of memory that these are: `pointer`, `dims`, `strides` of each.
+function M.part_boxes(operand)
+  local boxes = {}
+  for p, part in ipairs(operand.parts) do
+    local offset, dims = 0, {}
+    for k, low in ipairs(part.low) do
+      offset, dims[k] = offset + (low - 1) * operand.strides[k], part.high[k] - low + 1
+    end
+    local pointer = ffi.cast("char *", operand.pointer) + offset * operand.element
+    boxes[p] = {pointer = pointer, dims = dims, strides = operand.strides}
+  end
+  return boxes
 end
 
 --- A view of an operand: where its element [1]...[1] is, and its strides.

@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Elements: see elements.h. */
+#include "job/elements.h"
+
+ms_elements ms_elements_of(const ms_operand *operand, const void *data, bool dense) {
+  return (ms_elements){.operand = operand,
+                       .data = (unsigned char *)(size_t)data,
+                       .dense = dense,
+                       .hi = operand->dims[0]};
+}
+
+ms_elements ms_elements_written(const ms_operand *operand, const void *data, bool dense) {
+  ms_elements written = ms_elements_of(operand, data, dense);
+  written.written = true;
+  return written;
+}
+
+ms_elements ms_elements_rows(const ms_elements *all, uint32_t dim, int64_t lo, int64_t hi) {
+  ms_elements rows = *all;
+  rows.dim = dim;
+  rows.lo = lo;
+  rows.hi = hi;
+  return rows;
+}
+
+ms_strided ms_elements_box(const ms_elements *elements, uint32_t n) {
+  ms_section section = ms_operand_section(elements->operand, n);
+  if (elements->written) section = ms_writes_section(elements->operand, &section);
+  int64_t *low = &section.low[elements->dim], *high = &section.high[elements->dim];
+  if (*low < elements->lo) *low = elements->lo;
+  if (*high > elements->hi) *high = elements->hi;
+  return ms_operand_part(elements->operand, &section, elements->data, elements->dense);
+}
+
+int64_t ms_elements_count(const ms_elements *elements) {
+  int64_t all = 0;
+  for (uint32_t n = 0; n < ms_operand_sections(elements->operand); n++) {
+    ms_strided box = ms_elements_box(elements, n);
+    int64_t count = ms_strided_count(&box);
+    if (count < 0 || __builtin_add_overflow(all, count, &all)) return -1;
+  }
+  return all;
+}
+
+/* The box that has element number *first, which becomes its number there; *left: how many elements
+ * there are from it to the end of the box. */
+static ms_strided box_with(const ms_elements *elements, int64_t *first, int64_t *left) {
+  for (uint32_t n = 0;; n++) {
+    ms_strided box = ms_elements_box(elements, n);
+    *left = ms_strided_count(&box) - *first;
+    if (*left > 0 || n + 1 == ms_operand_sections(elements->operand)) return box;
+    *first = -*left;
+  }
+}
+
+void ms_elements_gather(const ms_elements *elements, int64_t first, int64_t count, void *out) {
+  unsigned char *to = out;
+  while (count > 0) {
+    int64_t here = first, left;
+    ms_strided box = box_with(elements, &here, &left);
+    int64_t take = left < count ? left : count;
+    if (take <= 0) return; /* there are no more */
+    ms_strided_gather(&box, here, take, to);
+    to += (size_t)take * box.element;
+    first += take;
+    count -= take;
+  }
+}
+
+void ms_elements_scatter(const ms_elements *elements, int64_t first, int64_t count,
+                         const void *in) {
+  const unsigned char *from = in;
+  while (count > 0) {
+    int64_t here = first, left;
+    ms_strided box = box_with(elements, &here, &left);
+    int64_t take = left < count ? left : count;
+    if (take <= 0) return; /* there are no more */
+    ms_strided_scatter(&box, here, take, from);
+    from += (size_t)take * box.element;
+    first += take;
+    count -= take;
+  }
+}
+
+ms_line_range ms_elements_stretch(const ms_elements *elements, int64_t first) {
+  int64_t left;
+  ms_strided box = box_with(elements, &first, &left);
+  return ms_strided_stretch(&box, first);
+}
