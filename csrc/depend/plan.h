@@ -47,8 +47,7 @@ typedef struct ms_meaning {
 } ms_meaning;
 
 /* A field of a table with a constant name, as its metatable's tables give it, too. */
-#define MS_FIELD_CALL    "()"  /* what is called when the table is */
-#define MS_FIELD_ELEMENT "#%u" /* of a list of which all elements are known */
+#define MS_FIELD_CALL "()" /* what is called when the table is */
 
 typedef struct ms_field {
   const char *name;

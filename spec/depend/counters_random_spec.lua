@@ -46,13 +46,15 @@ local function inner_loop(rng, names, depth)
   local name = "j" .. depth + 1
   local inner = with({name}, names)
   local body = block(rng, inner, depth + 1)
-  local count = ("p = p + %d"):format(rng:pick(ADDED))
+  local count = ("p = p %s %d"):format(rng:pick {"+", "+", "-"}, rng:pick(ADDED))
   if rng:chance(30) then count = ("q = %d + q"):format(rng:pick(ADDED)) end
   if rng:chance(5) then count = ("%s if %s > 2 then break end"):format(count, sum(rng, inner)) end
   if rng:chance(50) then count, body = body, count end
   if count:find "break end$" then count = "do " .. count .. " end" end
-  return ("for %s = %s, %s, %d do %s %s end"):format(name, bound(rng, names), bound(rng, names),
-    rng:pick(STEPS), body, count)
+  local first, last = bound(rng, names), bound(rng, names)
+  if rng:chance(20) then first, last = tostring(rng:int(-2, 3)), tostring(rng:int(-1, 6)) end
+  return ("for %s = %s, %s, %d do %s %s end"):format(name, first, last, rng:pick(STEPS), body,
+    count)
 end
 
 function statement(rng, names, depth)

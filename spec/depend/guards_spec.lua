@@ -69,6 +69,21 @@ describe("a plan", function()
     end
   end)
 
+  it("knows all ways that lead to a label, and all that a loop's ends let through", function()
+    for _, text in ipairs {
+      "if i == 1 then goto skip end B[i] = 1 ::skip:: A[i] = A[1]",
+      "if i == 1 then goto skip end if i == 2 then goto out end B[i] = 1 ::skip:: A[i] = A[1] " ..
+        "::out::",
+      "local here = i if i == 9 then here = 1 elseif i == 8 then here = 2 end A[here] = i",
+      "for k = math.min(i, 3), i do A[k] = i end",
+      "for k = i, math.max(i, 3) do A[k] = i end",
+    } do
+      local plan = analyze("for i in parallel(9) do " .. text .. " end",
+                           {A = shape(9), B = shape(9)})
+      assert.are.equal("serial", plan.verdict, text)
+    end
+  end)
+
   it("belongs to the booleans and numbers that conditions are about", function()
     local parallel, A, B = meissa.parallel, meissa.ones(20), meissa.ones(20)
     local seen = {}

@@ -53,6 +53,10 @@ local BODIES = {
   {"local p = 2 * n for j = 1, i do p = p - 1 end A[p] = A[p - 1]", nil},
   {"for a = 1, m do local p = i for b = 1, a do p = p + n end A[p] = a end", "independent"},
   {"for a = 1, m do local p = i for b = 1, a do p = p + 1 end A[p] = a end", nil},
+  {"local p = 2 * n for j = 1, i do p = p - 1 end A[p + i] = i", nil},
+  {"for k = i, i + 2 * n, n do A[k] = i end", "independent"},
+  {"local p = i for j = 1, 2 do p = p + 1 end A[p] = A[i + 2] + 1", "independent"},
+  {"local p = i for j = 1, 2 do p = p + 1 end A[p] = A[i + 1] + 1", nil},
   {"local p = i for j = 3, i do p = p + 1 end A[p] = i", "independent"}, -- 1, 2, 4, 6, ...
   {"local p = 0 for j = 3, i do p = p + 1 end A[i + p] = i", "independent"},
   {"local p = 0 for j = 3, i do p = p + 1 end A[p + 1] = i", nil},

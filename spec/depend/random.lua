@@ -195,6 +195,7 @@ local function statement(rng, names, features, depth)
       local single = features.guarded or math.abs(s.step) == 1
       s.first = single and rng:chance(30) and affine(rng, names, { simple = true }) or nil
       s.last = rng:chance(30) and affine(rng, names, { simple = true }) or nil
+      s.wide = features.guarded and (s.first or s.last) and rng:chance(40)
     end
     local inner, own = { name }, features.own
     for k, each in ipairs(names) do inner[k + 1] = each end

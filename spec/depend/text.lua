@@ -43,12 +43,13 @@ local function read_text(a)
   return a.when and ("((%s) and %s or 0)"):format(a.when.text, text) or text
 end
 
--- A numeric loop's head; a band ends no further than another affine end.
+-- A numeric loop's head; a band goes no further than another affine end, a wide loop as far as
+-- either.
 local function head_text(name, range, more)
   local lo = affine_text(range.lo)
   local hi = range.hi and affine_text(range.hi) or ("%s + %d"):format(lo, more)
   local begins, ends = "max", "min"
-  if range.step < 0 then begins, ends = ends, begins end
+  if (range.step < 0) ~= (range.wide or false) then begins, ends = ends, begins end
   if range.first then lo = ("math.%s(%s, %s)"):format(begins, lo, affine_text(range.first)) end
   if range.last then hi = ("math.%s(%s, %s)"):format(ends, hi, affine_text(range.last)) end
   return ("for %s = %s, %s%s do"):format(name, lo, hi,

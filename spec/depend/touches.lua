@@ -120,7 +120,7 @@ local function touch_loop(s, values, touch)
   local lo, changed = affine_value(s.lo, values), changed_in(s.body)
   local hi = s.hi and affine_value(s.hi, values) or lo + (s.step > 0 and s.more or -s.more)
   local begins, ends = math.max, math.min
-  if s.step < 0 then begins, ends = ends, begins end
+  if (s.step < 0) ~= (s.wide or false) then begins, ends = ends, begins end
   if s.first then lo = begins(lo, affine_value(s.first, values)) end
   if s.last then hi = ends(hi, affine_value(s.last, values)) end
   for value = lo, hi, s.step do

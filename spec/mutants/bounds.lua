@@ -1,6 +1,8 @@
 -- SPDX-License-Identifier: MIT
 -- Mutants of the bounds of loops.
 local oracle = {spec = "spec/depend/oracle_spec.lua", draws = "MEISSA_LOOPS", most = 20000}
+local guards = {spec = "spec/depend/guards_random_spec.lua", draws = "MEISSA_GUARDS", most = 20000}
+local inner = {{spec = "spec/depend/guards_spec.lua"}, guards}
 
 return {
   {
@@ -11,6 +13,15 @@ return {
        [[up ? "math.max" : "math.min", &start)]], [[up ? "math.min" : "math.max", &start)]]},
       {"collapsed ones have one end", "csrc/depend/space.c",
        "domain->dim[k].high.count = high->count;", "domain->dim[k].high.count = 1;"},
+      {"inner ones are within all ends where they are within any", "csrc/depend/inner.c",
+       "bool each = at->all->extremity == (at->sign > 0 ? MS_GREATEST : MS_LEAST);",
+       "bool each = true;", finders = inner},
+      {"inner ones go as far as the nearest end", "csrc/depend/inner.c",
+       "if (p == 0 || far > farthest) farthest = far;",
+       "if (p == 0 || far < farthest) farthest = far;", finders = inner},
+      {"only the first end of inner ones bounds them", "csrc/depend/inner.c",
+       "    if (one == NULL) return NULL;\n", "    if (one == NULL || p > 0) continue;\n",
+       finders = inner},
     },
   },
 }

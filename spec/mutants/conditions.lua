@@ -6,6 +6,7 @@ local guards = {spec = "spec/depend/guards_random_spec.lua", draws = "MEISSA_GUA
 local oracle = {spec = "spec/depend/oracle_spec.lua", draws = "MEISSA_LOOPS", most = 20000}
 local dead = {spec = "spec/depend/guards_dead_spec.lua"}
 local planned = {spec = "spec/depend/guards_spec.lua"}
+local joined = {planned, guards}
 
 local function rule(name, mutants) return {rule = name, finders = {guards}, mutants = mutants} end
 
@@ -74,6 +75,19 @@ return {
      "all->rest = ms_guard_and(&walk->guards, all->entry, truth->no, &exact);",
      finders = {oracle}},
   }),
+  rule("goto", {
+    {"leads nowhere", "csrc/depend/flow.c",
+     "    walk->guard = walk->block.guard;\n    return;\n", "    return;\n", finders = joined},
+    {"is not among the ways to a label", "csrc/depend/flow.c",
+     "guard = ms_guard_or(&walk->guards, guard, jump->guard, &exact);",
+     "guard = ms_guard_and(&walk->guards, guard, guard, &exact);", finders = joined},
+    {"keeps nothing away", "csrc/depend/flow.c",
+     "  walk->guard = &ms_guard_never;\n  ++*(node->kind",
+     "  walk->guard = leaves ? &ms_guard_never : walk->guard;\n  ++*(node->kind",
+     finders = {planned, oracle}},
+    {"is forgotten where branches meet", "csrc/depend/flow.c",
+     "if (all->exact) walk->guard = out;", "", finders = {planned, oracle}},
+  }),
   rule("return of a function", {
     {"of a function of the body ends what comes after the call", "csrc/depend/literal.c",
      "  walk->guard = guard;\n  walk->block = block;\n", "  walk->block = block;\n"},
@@ -81,6 +95,20 @@ return {
      "ms_pieces_add(&returns->made, walk->guard, value,",
      "ms_pieces_add(&returns->made, &ms_guard_always, value,",
      finders = {planned, oracle}},
+  }),
+  rule("locals hold what each path gave them", {
+    {"flags are not known", "csrc/depend/local_value.c",
+     " ||\n               (value->kind == MS_ABSTRACT_VALUE_SCALAR && value->truth != NULL);", ";",
+     finders = {planned, oracle}},
+    {"a branch assigns nothing", "csrc/depend/local_value.c",
+     "  ms_walk_forget(walk, node);\n  for (const ms_met *met = all;",
+     "  for (const ms_met *met = NULL;"},
+    {"the last path's value holds on all", "csrc/depend/local_value.c",
+     "if (ms_guard_is_never(path->guard)) continue;",
+     "if (ms_guard_is_never(path->guard) || path != paths) continue;", finders = joined},
+    {"paths are anywhere", "csrc/depend/local_value.c",
+     "ms_pieces_add(&made, path->guard, &held->value, exact);",
+     "ms_pieces_add(&made, &ms_guard_always, &held->value, exact);", finders = {planned, oracle}},
   }),
   rule("piecewise subscripts", {
     {"pieces are told the wrong way round", "csrc/depend/condition.c",

@@ -90,6 +90,9 @@ return {
     mutants = {
       {"the first to arrive", "csrc/driver/failure.c",
        "return !first->any || next->turn < first->turn;", "return !first->any;"},
+      {"that of the last block", "csrc/driver/failure.c",
+       "return !first->any || next->turn < first->turn;",
+       "return !first->any || next->turn > first->turn;"},
       {"nobody is waited for", "csrc/driver/failure.c",
        "    if (member->working && has_due(session, member)) return;\n", ""},
       {"iterations of a block come as they like", "csrc/driver/failure.c",

@@ -42,6 +42,8 @@ int clock_gettime(int clock, meissa_timespec *time);]]},
     mutants = {
       {"a search begins at each letter", "lua/meissa/kernel/failure.lua",
        [["%f[%a](%a+) '"]], [["(%a+) '"]]},
+      {"what comes after a separator is looked for at each letter", "lua/meissa/base/errors.lua",
+       [["^.*%" .. separator .. "(.*)$"]], [["[^%" .. separator .. "]*$"]]},
       {"values become their text", "lua/meissa/base/thrown.lua",
        "if copy ~= nil then return copy end\n", "\n"},
       {"messages are cut short", "lua/meissa/base/thrown.lua",

@@ -3,6 +3,7 @@
 local reductions = {spec = "spec/driver/reductions_random_spec.lua", draws = "MEISSA_REDUCTIONS",
                     most = 20000}
 local scalars = {spec = "spec/driver/reductions_spec.lua"}
+local bodies = {spec = "spec/depend/body_spec.lua"}
 
 return {
   {
@@ -20,6 +21,15 @@ return {
        "  return true;\n"},
       {"the second of two branches goes by itself", "csrc/depend/extreme.c",
        "  is->gated = true;\n", ""},
+      {"two operators are one", "csrc/depend/reduction.c",
+       "if (all->any && (all->found.op != is->op || all->found.set != is->set)) all->mixed = true;",
+       ""},
+      {"or lasts as and does", "csrc/depend/reduction.c",
+       "is->op = value->op == MS_OP_AND ? MS_REDUCE_AND : MS_REDUCE_OR;",
+       "is->op = value->op == MS_OP_AND ? MS_REDUCE_OR : MS_REDUCE_AND;"},
+      {"differences are sums from either side", "csrc/depend/reduction.c",
+       "return node->op == MS_OP_ADD && in_sum(all, node->kid[1], is);",
+       "return in_sum(all, node->kid[1], is);", finders = {bodies}},
     },
   },
 }

@@ -10,7 +10,8 @@
 -- others than the rule's}.
 local M = {list = {}}
 
-local FILES = {"input", "process", "conditions", "bounds", "names", "buffers", "reductions"}
+local FILES = {"input", "process", "conditions", "bounds", "counters", "packed", "bodies",
+               "names", "buffers", "reductions"}
 
 local function named(mutant)
   return {name = mutant[1], file = mutant[2], old = mutant[3], new = mutant[4],

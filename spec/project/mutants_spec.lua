@@ -3,6 +3,47 @@
 local child = require "spec.support.child"
 local rules = require "spec.mutants.rules"
 
+-- What Meissa promises, by what must not break: each has mutants, or specs with some of their own.
+local PROMISED = {
+  -- what is captured is what the program sees
+  "one variable is one variable under all its names",
+  "libraries that the program has changed are the program's",
+  "views are parts of their base",
+  "what a body requires is judged as what it captures",
+  -- what comes in, and what goes out
+  "bits from outside are numbers, strings and tables",
+  "tensors have an array's elements, sizes and type",
+  "reductions go along the dimension that they are given; arguments mean something",
+  "a first line of names over a column of integers is asked about",
+  "of several errors the first in the loop's order is raised",
+  -- the process
+  "C names in declarations are Meissa's own",
+  "descriptors and threads are asked for before ZeroMQ is",
+  "foreign text takes time in proportion to its length; what was raised arrives",
+  "what is remembered of texts takes 32 MB at most",
+  "a function is proved by what its bytecode means",
+  "no loop of Meissa is LuaJIT's own instruction for pairs",
+  -- guards
+  "affine conditions narrow what is below them",
+  "remainders and quotients are variables with their bounds",
+  "a and b", "a or b", "not a", "else", "elseif", "goto", "return of a function",
+  "locals hold what each path gave them",
+  "piecewise subscripts",
+  "captured booleans decide when the loop is planned",
+  -- bounds, and what bodies are made of
+  "loops may go from math.max to math.min",
+  "locals that inner loops count are induction variables",
+  "packed triangles are arrays of two dimensions",
+  "functions that a body makes and only calls are walked where they are called",
+  "rows that lists and functions have are those of their arrays",
+  "large captures and long bodies are analysed, up to limits that are named",
+  -- reductions
+  "what is combined in one way everywhere is a reduction",
+  "blocks of reductions are merged as the loop combines",
+  "a loop of several stages is one transaction, merging included",
+  "what is pending is merged in the plan's order, and further stages see it",
+}
+
 local function finders_of(rule, mutant) return mutant.finders or rule.finders end
 
 describe("mutants", function()
@@ -16,6 +57,16 @@ describe("mutants", function()
       for _, path in ipairs(rule.within or {}) do assert.is_string(child.read(path), path) end
     end
     assert.is_true(#rules.list > 20)
+  end)
+
+  it("are there for all that is promised", function()
+    local named = {}
+    for _, rule in ipairs(rules.list) do named[rule.rule] = true end
+    for _, promise in ipairs(PROMISED) do
+      assert.is_true(named[promise], promise)
+      named[promise] = nil
+    end
+    assert.is_nil(next(named), next(named))
   end)
 
   it("change what is there, once", function()

@@ -1,0 +1,49 @@
+-- SPDX-License-Identifier: MIT
+-- Mutants of functions that a body makes, of lists of rows, and of limits.
+local guards = {spec = "spec/depend/guards_random_spec.lua", draws = "MEISSA_GUARDS", most = 20000}
+local body = {spec = "spec/depend/body_spec.lua"}
+local inline = {spec = "spec/depend/inline_spec.lua"}
+
+return {
+  {
+    rule = "functions that a body makes and only calls are walked where they are called",
+    finders = {inline, body},
+    mutants = {
+      {"they may be called at any time", "csrc/depend/literal.c",
+       "return found.other ? NULL : node->function;", "return NULL;"},
+      {"those that are passed on, too", "csrc/depend/literal.c",
+       "found->other = found->other || !called || inside;",
+       "found->other = found->other || inside;"},
+      {"they give their last value", "csrc/depend/literal.c",
+       "literal->result = node == literal->tail ? *value :",
+       "literal->result = literal != NULL ? *value :", finders = {guards}},
+    },
+  },
+  {
+    rule = "rows that lists and functions have are those of their arrays",
+    finders = {{spec = "spec/depend/row_tables_spec.lua"},
+               {spec = "spec/plan/views_spec.lua", draws = "MEISSA_VIEWS", most = 20000}},
+    mutants = {
+      {"rows in tables are copies", "lua/meissa/capture/search.lua",
+       "  self.found[index] = true\n", ""},
+      {"views begin one further", "csrc/depend/mapping.c",
+       "constant(view->first[k])}", "constant(view->first[k] + 1)}"},
+      {"all of a base's dimensions are one step", "csrc/depend/mapping.c",
+       "factor = constant(binding->view->factor[d]);", "factor = constant(1);"},
+    },
+  },
+  {
+    rule = "large captures and long bodies are analysed, up to limits that are named",
+    finders = {{spec = "spec/capture/size_spec.lua"}},
+    mutants = {
+      {"twenty thousand tables are many", "lua/meissa/capture/search.lua",
+       "M.MOST = 1000000", "M.MOST = 20000"},
+      {"few values are followed", "csrc/depend/walk.c",
+       "#define MAX_PASSES 64", "#define MAX_PASSES 1",
+       finders = {{spec = "spec/depend/long_bodies_spec.lua"}, body}},
+      {"a call in a call is one too many", "csrc/depend/literal.c",
+       "#define MAX_CALLS    12U", "#define MAX_CALLS    1U",
+       finders = {{spec = "spec/depend/literal_spec.lua"}, inline, body}},
+    },
+  },
+}
