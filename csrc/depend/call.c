@@ -7,6 +7,8 @@
 #include "depend/gather.h"
 #include "depend/piece.h"
 
+#define EVERY_EVENT (uint32_t)(MS_EVENT_INDEX | MS_EVENT_ASSIGN | MS_EVENT_CALL | MS_EVENT_OPERATOR)
+
 /* What the arguments of a call are, together. */
 typedef struct arguments {
   uint64_t groups; /* arrays that they are or hold, and that functions among them reach */
@@ -14,7 +16,8 @@ typedef struct arguments {
   bool simple; /* numbers and strings only */
   bool known;  /* numbers, strings, tables of these, and views of arrays only */
   bool changes;
-  uint32_t acts; /* events for which they may have functions */
+  const char *impure; /* of the first that has such words */
+  uint32_t acts;      /* events for which they may have functions */
   uint32_t count;
   ms_abstract_value *values;
 } arguments;
@@ -44,6 +47,7 @@ static void add_argument(ms_walk *walk, const ms_abstract_value *value, argument
   all->known = all->known && (value->kind != MS_ABSTRACT_VALUE_OTHER || value->data);
   all->acts |= value->acts;
   all->changes = all->changes || value->changes;
+  if (all->impure == NULL && value->kind == MS_ABSTRACT_VALUE_OTHER) all->impure = value->impure;
 }
 
 /* Whether a value is a snapshot or part of one: it may go where it could be written. */
@@ -131,6 +135,36 @@ static bool is_extreme(const char *name, const ms_node *node, const arguments *a
   return ms_pieces_extreme(walk, greatest, all->values, all->count, value);
 }
 
+/* A builtin that may call what it is given. */
+static bool calls_back(const char *name, ms_effect effect) {
+  return effect == MS_EFFECT_UNKNOWN || strcmp(name, "table.sort") == 0 ||
+         strcmp(name, "string.gsub") == 0;
+}
+
+/* Functions that a builtin is given are called, with what else it is given. Those that are known by
+ * a name are found when they are passed. */
+static void find_called_back(ms_walk *walk, const arguments *all, const ms_node *node) {
+  for (uint32_t k = 0; k < all->count; k++) {
+    ms_abstract_value each = all->values[k];
+    if (each.kind != MS_ABSTRACT_VALUE_OTHER || each.exact) continue;
+    if (each.callable && walk->bindings[each.binding].stores && all->captured) each.changes = true;
+    find_changes(walk, &each, node);
+  }
+}
+
+/* What a builtin gives is, or is part of, what it was given or what was stored. */
+static void give_arguments(const ms_walk *walk, ms_effect effect, const arguments *all,
+                           ms_abstract_value *value) {
+  if (value->kind != MS_ABSTRACT_VALUE_OTHER || effect == MS_EFFECT_FRESH) return;
+  value->acts = all->acts;
+  /* setmetatable: what methods of a class store goes into the new object */
+  value->changes = (effect != MS_EFFECT_STORE || value->acts != 0) && all->changes;
+  value->impure = all->impure;
+  ms_walk_add_stored(walk, value);
+  bool made = effect == MS_EFFECT_STORE && walk->stored_changes;
+  if (made) value->acts |= EVERY_EVENT | EVERY_EVENT << MS_EVENT_CHANGES;
+}
+
 static void call_builtin(ms_walk *walk, const char *name, ms_node *node, ms_abstract_value *value) {
   ms_effect effect = ms_effect_of_builtin(name);
   if (strcmp(name, "math.floor") == 0 && floor_of_quotient(walk, node, value)) return;
@@ -153,9 +187,14 @@ static void call_builtin(ms_walk *walk, const char *name, ms_node *node, ms_abst
   for (uint32_t k = 0; k < all.count && (effect == MS_EFFECT_PURE || how == USE_WRITE); k++)
     ms_walk_event(walk, &all.values[k], MS_EVENT_OPERATOR, node);
   if (effect == MS_EFFECT_STORE) {
-    walk->stored |= all.groups;
-    walk->stored_captured = walk->stored_captured || all.captured;
+    bool metatable = strcmp(name, "setmetatable") == 0; /* stored by what its fields are */
+    for (uint32_t k = 0; k < all.count; k++) {
+      ms_abstract_value each = all.values[k];
+      if (metatable) each.changes = false;
+      ms_walk_store(walk, &each);
+    }
   }
+  if (calls_back(name, effect)) find_called_back(walk, &all, node);
   bool scalar = effect == MS_EFFECT_PURE || all.simple;
   if (is_extreme(name, node, &all, walk, value)) return;
   *value = scalar ? ms_abstract_value_scalar()
@@ -164,8 +203,7 @@ static void call_builtin(ms_walk *walk, const char *name, ms_node *node, ms_abst
   if (effect == MS_EFFECT_FRESH) *value = ms_abstract_value_other(0, false);
   if (effect == MS_EFFECT_UNKNOWN)
     *value = ms_abstract_value_other(all.groups | walk->stored, true);
-  if (value->kind == MS_ABSTRACT_VALUE_OTHER && effect != MS_EFFECT_FRESH) value->acts = all.acts;
-  value->changes = value->acts != 0 && all.changes;
+  give_arguments(walk, effect, &all, value);
 }
 
 /* A call of a function that is not walked: what is known of it as a whole. */
@@ -188,6 +226,8 @@ static void call_whole(ms_walk *walk, const ms_abstract_value *function, const a
       ms_abstract_value_other(groups, all->captured || callee.captured || walk->stored_captured);
   value->acts = callee.acts | all->acts;
   value->changes = all->changes || callee.changes;
+  value->impure = all->impure != NULL ? all->impure : callee.impure;
+  ms_walk_add_stored(walk, value);
 }
 
 static ms_passed passed_by(const arguments *all, const ms_node *call) {
@@ -222,6 +262,9 @@ static void call_require(ms_walk *walk, const ms_binding *require, ms_node *node
   ms_walk_find_impure(walk, require->impure, node);
   arguments all = walk_arguments(walk, node, USE_WRITE);
   *value = ms_abstract_value_other(all.groups | walk->stored, true);
+  value->changes = all.changes;
+  value->impure = all.impure;
+  ms_walk_add_stored(walk, value);
 }
 
 static void call_value(ms_walk *walk, ms_node *node, ms_abstract_value *value) {
@@ -289,8 +332,10 @@ static void method_of_view(ms_walk *walk, const ms_abstract_value *object, ms_no
     return;
   }
   if (effect != MS_EFFECT_WRITE) ms_walk_record_view(walk, object->view, false, node);
-  if (effect == MS_EFFECT_WRITE || effect == MS_EFFECT_UPDATE)
+  if (effect == MS_EFFECT_WRITE || effect == MS_EFFECT_UPDATE) {
     ms_walk_record_view(walk, object->view, true, node);
+    *value = *object; /* they give their receiver */
+  }
 }
 
 /* A method of something that is neither an array nor known. */
@@ -306,6 +351,7 @@ static void method_of_other(ms_walk *walk, const ms_abstract_value *object, ms_n
   if (own != 0 && !object->plain && changes) quiet = false; /* it may be an array */
   arguments all = evaluate_arguments(walk, node, NULL);
   if (walk->space->methods && !all.simple) pure = false;
+  if (strcmp(node->text, "gsub") == 0) find_called_back(walk, &all, node);
   touch_arguments(walk, &all, pure ? USE_READ : quiet ? USE_BY_KIND : USE_WRITE, node);
   if (pure) {
     *value =
@@ -321,6 +367,8 @@ static void method_of_other(ms_walk *walk, const ms_abstract_value *object, ms_n
   *value = ms_abstract_value_other(own | all.groups | walk->stored, true);
   value->acts = object->acts | all.acts;
   value->changes = object->changes || all.changes;
+  value->impure = object->impure != NULL ? object->impure : all.impure;
+  ms_walk_add_stored(walk, value);
 }
 
 /* A method of one view or another, as conditions say; false if the pieces are something else. */

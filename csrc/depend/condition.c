@@ -129,9 +129,6 @@ void ms_walk_logic(ms_walk *walk, ms_node *node, ms_abstract_value *value) {
   walk->possible -= !exact;
   walk->guard = guard;
   if (logic_pieces(walk, both, &left, &right, value)) return;
-  uint64_t groups = ms_walk_groups_of(walk, &left) | ms_walk_groups_of(walk, &right);
-  bool simple = left.kind <= MS_ABSTRACT_VALUE_SCALAR && right.kind <= MS_ABSTRACT_VALUE_SCALAR;
-  *value = simple ? ms_abstract_value_scalar()
-                  : ms_abstract_value_other(groups, left.captured || right.captured);
+  *value = ms_walk_either(walk, &left, &right);
   value->truth = logic_truth(walk, both, truth, ms_abstract_value_truth(&right));
 }

@@ -189,6 +189,13 @@ static void index_value(ms_walk *walk, ms_node *node, ms_abstract_value *value) 
   ms_walk_value(walk, node->kid[0], &object);
   const ms_node *key = node->kid[1];
   if (key->kind == MS_STRING && ms_walk_field(walk, &object, key->text, value)) return;
+  if (key->kind != MS_STRING && object.kind == MS_ABSTRACT_VALUE_OTHER && object.exact) {
+    ms_abstract_value at;
+    ms_walk_value(walk, node->kid[1], &at);
+    if (at.kind == MS_ABSTRACT_VALUE_NUMBER && ms_form_is_constant(&at.form) &&
+        ms_walk_element(walk, &object, at.form.constant, value))
+      return;
+  }
   ms_walk_index(walk, &object, node->kid[1], node, value);
   read_element(walk, value, node);
 }
@@ -214,6 +221,8 @@ static void operated(const ms_walk *walk, const ms_abstract_value *left,
   *value = ms_abstract_value_other(groups, true);
   value->acts = left->acts | right->acts;
   value->changes = left->changes || right->changes;
+  value->impure = left->impure != NULL ? left->impure : right->impure;
+  ms_walk_add_stored(walk, value);
 }
 
 static void binary_value(ms_walk *walk, ms_node *node, ms_abstract_value *value) {
@@ -248,6 +257,11 @@ static void unary_value(ms_walk *walk, ms_node *node, ms_abstract_value *value) 
     ms_walk_operate(walk, MS_OP_SUB, &zero, &operand, value);
 }
 
+/* `__index = Class` of a metatable: what methods of the class store goes into the new object. */
+static bool is_event(const ms_node *key) {
+  return key != NULL && key->kind == MS_STRING && strncmp(key->text, "__", 2) == 0;
+}
+
 static void table_value(ms_walk *walk, ms_node *node, ms_abstract_value *value) {
   uint64_t groups = 0;
   for (uint32_t k = 0; k < node->kids; k++) {
@@ -255,8 +269,9 @@ static void table_value(ms_walk *walk, ms_node *node, ms_abstract_value *value) 
     ms_node *field = node->kid[k];
     if (field->kid[0] != NULL) ms_walk_value(walk, field->kid[0], &item);
     ms_walk_value(walk, field->kid[1], &item);
-    ms_walk_store(walk, &item);
     groups |= ms_walk_groups_of(walk, &item);
+    if (is_event(field->kid[0]) && item.exact) item.changes = false;
+    ms_walk_store(walk, &item);
   }
   *value = ms_abstract_value_other(groups, false);
   value->plain = true;

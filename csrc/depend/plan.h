@@ -47,7 +47,8 @@ typedef struct ms_meaning {
 } ms_meaning;
 
 /* A field of a table with a constant name, as its metatable's tables give it, too. */
-#define MS_FIELD_CALL "()" /* what is called when the table is */
+#define MS_FIELD_CALL    "()"  /* what is called when the table is */
+#define MS_FIELD_ELEMENT "#%u" /* of a list of which all elements are known */
 
 typedef struct ms_field {
   const char *name;

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "depend/slice.h"
+#include "depend/start.h"
 
 typedef struct flow {
   const ms_walk *walk;
@@ -300,6 +301,13 @@ static bool keeps_value(ms_walk *walk, ms_node *body, uint32_t index, ms_scalar_
   return true;
 }
 
+/* A reduction, if it can start from what there is before the loop. */
+static void reduction_role(ms_walk *walk, const ms_capture *capture, ms_scalar_plan *plan) {
+  const char *fix = NULL, *words = ms_start_words(walk, plan, &fix);
+  plan->role = words == NULL ? MS_ROLE_REDUCTION : MS_ROLE_CARRIED;
+  if (words != NULL) find_scalar(walk, MS_REASON_SCALAR, true, capture->first, capture, words, fix);
+}
+
 static void assignment_role(ms_walk *walk, ms_node *body, uint32_t index, ms_scalar_plan *plan) {
   const ms_capture *capture = &walk->loop->captures[index];
   flow state = {.walk = walk, .capture = capture};
@@ -310,7 +318,7 @@ static void assignment_role(ms_walk *walk, ms_node *body, uint32_t index, ms_sca
     return;
   }
   if (ms_scalar_reduction(walk, body, plan)) {
-    plan->role = MS_ROLE_REDUCTION;
+    reduction_role(walk, capture, plan);
     return;
   }
   follow(&state, body);
@@ -320,9 +328,13 @@ static void assignment_role(ms_walk *walk, ms_node *body, uint32_t index, ms_sca
   }
   plan->role = MS_ROLE_CARRIED;
   const char *rest = "is read before it is assigned, so each iteration needs the one before it";
-  const char *fix = ms_arena_format(
-      walk->arena, "if each iteration may start afresh: local %s = ...", capture->root);
   const ms_node *place = ms_scalar_spoiler(walk, index, body, &rest);
+  const char *fix = place == NULL ? ms_start_appended(walk, body, index, &place) : NULL;
+  if (fix != NULL)
+    rest = "is a string that each iteration appends to, so each needs the one before it";
+  else
+    fix = ms_arena_format(walk->arena, "if each iteration may start afresh: local %s = ...",
+                          capture->root);
   if (rest == NULL) fix = NULL; /* out of memory */
   find_scalar(walk, MS_REASON_SCALAR, state.read_surely && state.write_surely,
               place != NULL ? place : state.first_read, capture, rest, fix);

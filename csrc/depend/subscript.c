@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * Walk, subscripts: indexing views, ranges, and quotients as variables. See walk.h. */
+#include <stdio.h>
 #include <string.h>
 
 #include "depend/piece.h"
@@ -43,6 +44,7 @@ void ms_walk_part(ms_walk *walk, const ms_abstract_value *object, const ms_node 
   value->data = object->data;
   value->quiet = object->quiet;
   value->acts = object->acts;
+  if (!object->data) ms_walk_add_stored(walk, value);
   ms_walk_event(walk, object, MS_EVENT_INDEX, node);
 }
 
@@ -156,6 +158,15 @@ bool ms_walk_is_indexed(const ms_walk *walk, const ms_abstract_value *object) {
     if (ms_view_left(walk, each->view) == 0) return false;
   }
   return true;
+}
+
+/* Element `number`, from 1, of a captured list of which all elements are known. */
+bool ms_walk_element(ms_walk *walk, const ms_abstract_value *object, int64_t number,
+                     ms_abstract_value *value) {
+  char name[16];
+  if (number < 1 || number > 9999) return false;
+  snprintf(name, sizeof name, MS_FIELD_ELEMENT, (unsigned)number);
+  return ms_walk_field(walk, object, name, value);
 }
 
 void ms_walk_index(ms_walk *walk, const ms_abstract_value *object, ms_node *key, ms_node *whole,

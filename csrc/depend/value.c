@@ -14,6 +14,21 @@ void ms_walk_store(ms_walk *walk, const ms_abstract_value *value) {
   walk->stored |= ms_walk_groups_of(walk, value);
   if (walk->stored != before || (captured && !walk->stored_captured)) walk->changed = true;
   walk->stored_captured = walk->stored_captured || captured;
+  if (value->kind != MS_ABSTRACT_VALUE_OTHER) return;
+  bool known = (walk->stored_changes || !value->changes) &&
+               (walk->stored_acts | value->acts) == walk->stored_acts &&
+               (walk->stored_impure != NULL || value->impure == NULL);
+  walk->changed = walk->changed || !known;
+  walk->stored_changes = walk->stored_changes || value->changes;
+  walk->stored_acts |= value->acts;
+  if (walk->stored_impure == NULL) walk->stored_impure = value->impure;
+}
+
+void ms_walk_add_stored(const ms_walk *walk, ms_abstract_value *value) {
+  if (value->kind != MS_ABSTRACT_VALUE_OTHER) return;
+  value->changes = value->changes || walk->stored_changes;
+  value->acts |= walk->stored_acts;
+  if (value->impure == NULL) value->impure = walk->stored_impure;
 }
 
 /* What a variable is that may be either of two values. */
@@ -179,6 +194,31 @@ static void find_object_store(ms_walk *walk, bool proven, uint32_t objects, cons
       message);
 }
 
+/* A path that begins at a local of the body. */
+static bool has_own_root(const ms_walk *walk, const ms_node *node) {
+  while (node->kind == MS_INDEX) node = node->kid[0];
+  if (node->kind != MS_NAME || node->symbol == NULL) return false;
+  for (uint32_t c = 0; c < walk->loop->capture_count; c++) {
+    if (walk->loop->captures[c].symbol == node->symbol) return false;
+  }
+  return true;
+}
+
+/* A store into what may be a table that the body made, or one from outside that it put there. */
+static void find_unsure_store(ms_walk *walk, const ms_node *node) {
+  const ms_node *table = node->kid[0];
+  const char *message = ms_arena_format(
+      walk->arena,
+      "%.*s is not known to be a table that the body has made: it may be one from outside, and "
+      "each worker has its own copy of it",
+      (int)(table->end - table->begin), walk->loop->tree->text + table->begin);
+  walk->failed = walk->failed || message == NULL;
+  ms_walk_find(walk, MS_REASON_TABLE_WRITE, false, node,
+               "store into a table before it is put into another: local own = {}  own[k] = value  "
+               "... t[i] = own",
+               message);
+}
+
 void ms_walk_find_store(ms_walk *walk, bool proven, const ms_abstract_value *into,
                         const ms_node *node) {
   if (walk->frame != NULL) {
@@ -210,6 +250,10 @@ void ms_walk_find_store(ms_walk *walk, bool proven, const ms_abstract_value *int
   }
   if (is_shared_field(walk, node)) {
     find_field_store(walk, proven, node);
+    return;
+  }
+  if (!proven && has_own_root(walk, node)) {
+    find_unsure_store(walk, node);
     return;
   }
   ms_walk_find(walk, MS_REASON_TABLE_WRITE, proven, node, fix_of_store(walk, node),

@@ -146,8 +146,47 @@ static void give_iterated(ms_walk *walk, void *context, uint32_t k,
   }
 }
 
+/* A local that was given another view each time the block was walked is none of them. */
+static bool blur(ms_node *node, void *context) {
+  ms_walk *walk = context;
+  for (uint32_t s = 0; s < node->symbol_count; s++) {
+    ms_abstract_value *value = walk->symbol_value[node->symbols[s]->index],
+                      scalar = ms_abstract_value_scalar();
+    if (value != NULL && value->kind == MS_ABSTRACT_VALUE_VIEW)
+      *value = ms_walk_either(walk, value, &scalar);
+  }
+  return true;
+}
+
+/* ipairs of a captured list of which all elements are known: the block for each of them. */
+static bool walk_elements(ms_walk *walk, ms_node *node) {
+  ms_node *call = node->kid[0];
+  ms_abstract_value iterates, list, element;
+  if (node->kids != 2 || call->kind != MS_CALL || call->kids != 2) return false;
+  ms_walk_value(walk, call->kid[0], &iterates);
+  if (iterates.kind != MS_ABSTRACT_VALUE_OTHER || !iterates.callable) return false;
+  const ms_binding *builtin = &walk->bindings[iterates.binding];
+  if (builtin->kind != MS_BIND_BUILTIN || strcmp(builtin->name, "ipairs") != 0) return false;
+  ms_walk_value(walk, call->kid[1], &list);
+  uint32_t k = 1;
+  for (; ms_walk_element(walk, &list, k, &element); k++) {
+    ms_form number = ms_form_constant(k);
+    ms_abstract_value rest = ms_abstract_value_scalar(), key = ms_abstract_value_number(&number);
+    for (uint32_t s = 0; s < node->symbol_count; s++)
+      ms_walk_set_symbol(walk, node->symbols[s], s == 0 ? &key : s == 1 ? &element : &rest);
+    if (k > 1) ms_walk_forget(walk, node);
+    walk_maybe(walk, node->kid[1]);
+  }
+  if (k > 2) ms_node_walk(node, blur, walk);
+  return k > 1;
+}
+
 static void walk_generic(ms_walk *walk, ms_node *node) {
   uint32_t scope = walk->scope_count, values = node->kids - 1;
+  if (walk_elements(walk, node)) {
+    walk->scope_count = scope;
+    return;
+  }
   distribute(walk, node->kid, values, 1, give_iterated, node);
   walk_maybe(walk, node->kid[values]);
   walk->scope_count = scope;

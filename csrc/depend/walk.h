@@ -177,7 +177,9 @@ typedef struct ms_walk {
   uint32_t loops;     /* inner loops around, within the innermost function */
   uint32_t depth;     /* of the recursion over expressions */
   uint64_t stored;    /* arrays that were stored into tables, or returned by inner functions */
-  bool stored_captured;
+  bool stored_captured, stored_changes; /* as of values: something of that kind was stored */
+  uint32_t stored_acts;
+  const char *stored_impure;
   bool changed;            /* a value changed in this pass */
   bool early;              /* a variable was read that had no value yet */
   bool failed;             /* out of memory */
@@ -259,6 +261,8 @@ void ms_walk_binding(ms_walk *walk, uint32_t index, ms_abstract_value *value);
 ms_abstract_view *ms_walk_new_view(ms_walk *walk, uint32_t binding);
 bool ms_walk_field(ms_walk *walk, const ms_abstract_value *object, const char *name,
                    ms_abstract_value *value);
+bool ms_walk_element(ms_walk *walk, const ms_abstract_value *object, int64_t number,
+                     ms_abstract_value *value);
 ms_meaning ms_walk_meaning(const ms_walk *walk, uint32_t capture);
 bool ms_walk_inline(ms_walk *walk, uint32_t binding, const ms_node *call, const ms_passed *passed,
                     ms_abstract_value *value);
@@ -273,6 +277,8 @@ const ms_node *ms_function_tail(ms_node *body);
 void ms_walk_give_result(ms_walk *walk, const ms_node *node, const ms_abstract_value *value);
 const ms_node *ms_walk_place(const ms_walk *walk, const ms_node *node);
 void ms_walk_store(ms_walk *walk, const ms_abstract_value *value);
+/* The value may also be something that was stored. */
+void ms_walk_add_stored(const ms_walk *walk, ms_abstract_value *value);
 int ms_walk_make_groups(ms_walk *walk);
 void ms_walk_record_view(ms_walk *walk, const ms_abstract_view *view, bool write,
                          const ms_node *node);

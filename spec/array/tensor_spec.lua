@@ -204,3 +204,39 @@ describe("totensor", function()
     end)
   end)
 end)
+
+describe("a tensor that a body uses", function()
+  local loaded = package.loaded.torch
+  local A = meissa.zeros(4)
+  after_each(function()
+    package.loaded.torch = loaded
+    meissa.init {}
+  end)
+
+  for _, workers in ipairs { 0, 1, 2 } do
+    it("is told to become an array, read or written, on " .. workers, function()
+      meissa.init { workers = workers }
+      local torch = fake_torch()
+      package.loaded.torch = torch
+      local t = torch.DoubleTensor(torch.LongStorage { 4 })
+      local net = { layer = { weight = t } }
+      for path, loop in pairs {
+        t = function() for i in meissa.parallel(4) do A[i] = t[i] end end,
+        ["net.layer.weight"] = function()
+          for i in meissa.parallel(4) do net.layer.weight[i] = i end
+          return net
+        end,
+      } do
+        raises("DEP", ("'%s' is a torch.DoubleTensor, which workers"):format(path), loop)
+        raises("DEP", ("meissa.from(%s)"):format(path), loop)
+      end
+      for k = 0, 3 do t.store.pointer[k] = k end
+      local weight = meissa.from(t) -- as the fix has it
+      for i in meissa.parallel(4) do A[i] = weight[i] end
+      assert.equal(6, A:sum())
+      local sum = 0
+      for i in meissa.parallel(4, { serial = true }) do sum = sum + i * 0 + t.count end
+      assert.equal(16, sum)
+    end)
+  end
+end)

@@ -232,3 +232,136 @@ describe("lookups in package", function()
     assert.truthy(text:find("local value = _G[name]", 1, true), text)
   end)
 end)
+
+describe("what a variable starts from", function()
+  local words = {"b", "a", "c", "b"}
+
+  after_each(function() meissa.init {} end)
+
+  local function says(what, fn)
+    for _, workers in ipairs { 0, 2 } do
+      meissa.init { workers = workers }
+      local text = tostring(refusal(fn))
+      for _, each in ipairs(what) do assert.truthy(text:find(each, 1, true), text) end
+    end
+  end
+
+  it("is told where no reduction can start from it, before anything runs", function()
+    local best, sum, flag, at = "aa", "0", true, 0
+    says({ "DEP104", "best is a string before the loop, and the reduction 'max'",
+      "best = nil  ... if not best or value > best then best = value end" }, function()
+      for i in parallel(4) do if words[i] > best then best, at = words[i], i end end
+    end)
+    says({ "DEP104", "sum is a string before the loop, and the reduction '+'", "sum = 0" },
+      function() for i in parallel(4) do sum = sum + i end end)
+    says({ "DEP104", "flag is a boolean before the loop" },
+      function() for i in parallel(4) do flag = flag * i end end)
+    assert.same({ "aa", "0", true, 0 }, { best, sum, flag, at })
+    best = nil -- as the fix has it
+    for i in parallel(4) do
+      if not best or words[i] > best then best, at = words[i], i end
+    end
+    assert.same({ "c", 3 }, { best, at })
+  end)
+
+  it("is a string that the body appends to, which a list of pieces replaces", function()
+    local text, unset = "", nil
+    local fix = "parts[#parts + 1] = piece  ... text = text .. table.concat(parts)"
+    says({ "DEP104", "is a string that each iteration appends to", fix },
+      function() for i in parallel(4) do text = text .. words[i] .. "," end end)
+    says({ "appends to", "unset = \"\" .. table.concat(parts)" },
+      function() for i in parallel(4) do unset = (unset or "") .. words[i] end end)
+    local looked = tostring(refusal(function()
+      for i in parallel(4) do text = text .. #text .. words[i] end
+    end))
+    assert.falsy(looked:find("appends to", 1, true), looked)
+    for _, workers in ipairs { 0, 1, 2 } do
+      meissa.init { workers = workers }
+      local parts = {}
+      for i in parallel(4) do parts[#parts + 1] = words[i] .. "," end
+      assert.equal("b,a,c,b,", text .. table.concat(parts))
+    end
+  end)
+end)
+
+describe("stores into tables", function()
+  local A, mine = meissa.zeros(N), {1, 2, 3}
+
+  it("that the body may have made are not called stores into ones from outside", function()
+    local text = tostring(refusal(function()
+      for i in parallel(N) do
+        local t = {mine}
+        t[2] = {}
+        t[2][1] = i
+        A[i] = t[2][1]
+      end
+    end))
+    assert.truthy(text:find("t[2] is not known to be a table that the body", 1, true), text)
+    assert.falsy(text:find("writes into a plain table from outside", 1, true), text)
+    for i in parallel(N) do -- as the fix has it
+      local t, own = {mine}, {}
+      own[1] = i
+      t[2] = own
+      A[i] = t[2][1]
+    end
+    assert.equal(N * (N + 1) / 2, A:sum())
+  end)
+
+  it("from outside are called so", function()
+    local text = tostring(refusal(function()
+      for i in parallel(N) do local t = mine t[1] = i A[i] = t[1] end
+    end))
+    assert.truthy(text:find("writes into a plain table from outside", 1, true), text)
+  end)
+end)
+
+describe("a range and more variables than it has", function()
+  it("are refused with what a loop over a list is", function()
+    local list, A = {5, 6, 7}, meissa.zeros(3)
+    for _, workers in ipairs { 0, 2 } do
+      meissa.init { workers = workers }
+      for _, loop in ipairs {
+        function() for i, v in parallel({5, 6, 7}) do A[i] = v end end,
+        function() for i, v in parallel(3) do A[i] = v end end,
+        function() for i, v in parallel({1, 3}, { serial = true }) do A[i] = v end end,
+      } do
+        local err = refusal(loop)
+        assert.equal("OPT", err.code)
+        assert.truthy(err.message:find(
+          "for i in parallel(#list) do local v = list[i]", 1, true), err.message)
+      end
+      local function more() for i, j, v in parallel(3, 3) do A[i] = v + j end end
+      assert.equal("OPT", refusal(more).code)
+      for i in parallel(#list) do local v = list[i] A[i] = v end
+      assert.equal(18, A:sum())
+      for i, v in parallel(A) do A[i] = v end
+      A:fill(0)
+    end
+    meissa.init {}
+  end)
+end)
+
+describe("meissa.last()", function()
+  it("is the plan of a loop that failed or was refused, too", function()
+    local A = meissa.zeros(N)
+    for _, workers in ipairs { 0, 2 } do
+      meissa.init { workers = workers }
+      for i in parallel(N) do A[i] = 0 end
+      refusal(function() for i in parallel({2, N}) do A[i] = A[i-1] + 1 end end)
+      assert.equal("serial", meissa.last().strategy)
+      assert.equal("DEP101", meissa.last().reasons[1].code)
+      refusal(function() for i in parallel(N) do A[i] = 1 error "no" end end)
+      assert.equal("independent", meissa.last().strategy)
+      assert.is_nil(meissa.last().seconds)
+    end
+    meissa.init { workers = 2 }
+    local stop = false
+    local function loop() for i in parallel(N) do A[i] = 2 if stop then error "no" end end end
+    loop()
+    assert.is_number(meissa.last().seconds)
+    stop = true
+    refusal(loop)
+    assert.is_nil(meissa.last().seconds)
+    meissa.init {}
+  end)
+end)

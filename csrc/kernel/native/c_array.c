@@ -147,7 +147,8 @@ static const char *what_else(const ms_writer *w, const ms_node *base) {
     case MS_BIND_ARRAY:
       return w->draft->job->bindings[at].sparse ? "a sparse array" : "an array of objects";
     case MS_BIND_TABLE:
-      return "a plain table that is no list of numbers";
+      return "a plain table from outside, which only LuaJIT reads; meissa.from makes an array of a "
+             "list of numbers";
     case MS_BIND_STRING:
       return "a string";
     case MS_BIND_NIL:

@@ -26,6 +26,12 @@ local function class_of(value)
   return ok and name or nil
 end
 
+--- The name of a tensor's class ("torch.DoubleTensor"), if arrays can hold its elements; nil else.
+function M.class(value)
+  local class = class_of(value)
+  return types[class] and class or nil
+end
+
 --- A tensor's elements, as an array of their type, or int32 for smaller integers; nil for what is
 -- no tensor of numbers that arrays can hold. An empty tensor has extent 0.
 function M.read(value)

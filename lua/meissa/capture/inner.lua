@@ -22,8 +22,14 @@ local M = {}
 -- The name of the field that stands for what a table does when it is called.
 M.CALL = "()"
 
+-- What the names begin with that stand for elements of a list.
+M.ELEMENT = "#"
+
 -- Inner bindings of a loop; and the functions among them.
 local MOST, MOST_FUNCTIONS = 1000, 100
+
+-- Longest list of which the elements are told apart.
+local MOST_ELEMENTS = 32
 
 -- The code of a function: {loop =, captures =, slots =, names =, id =}, or false. Found by function
 -- (weak), and by text and place.
@@ -182,13 +188,38 @@ function Work:finish()
   return self.list
 end
 
+-- Whether a list may be one of objects, functions or arrays, which the analyser tells apart.
+local function is_object(value)
+  local kind = type(value)
+  return kind == "function" or kind == "cdata" or kind == "table" and
+    debug.getmetatable(value) ~= nil
+end
+
+-- Adds the elements of a short list of such, all or none: "#1", "#2", ...
+function Work:fill_elements(binding)
+  local list, found, k = binding.value, {}, 1
+  while rawget(list, k) ~= nil do
+    if k > MOST_ELEMENTS or not is_object(rawget(list, k)) then return end
+    local index = self:value(rawget(list, k))
+    if not index then return end
+    found[2 * k - 1], found[2 * k] = M.ELEMENT .. k, index
+    k = k + 1
+  end
+  for n = 1, #found do binding.fields[#binding.fields + 1] = found[n] end
+end
+
 -- Resolves names in a table that were not asked for yet.
 function Work:fill(entry)
   local binding = entry.binding
+  if not entry.listed then
+    entry.listed = true
+    self:fill_elements(binding)
+  end
   for n = #entry.done + 1, #self.names do
     local name = self.names[n]
     entry.done[n] = true
-    local value = self.tools.field_of(binding.value, name)
+    local own = name ~= M.CALL and string.sub(name, 1, 1) ~= M.ELEMENT
+    local value = own and self.tools.field_of(binding.value, name) or nil
     local index = value ~= nil and self:value(value)
     if index then
       binding.fields[#binding.fields + 1] = name

@@ -253,8 +253,10 @@ function M.parallel(...)
   local func = info.func
   local record = records.find(func, info, info.currentline)
   check_callee(record, func, 2, M.parallel)
+  spaces.check_variables(space, record.variables)
   local run = plan_frame(record, space, func, 2)
   local plan, values = run.plan, run.values
+  last_plan = plans.unmeasured(plan)
   local slots = run.record.slots
   M.examine(run.record, plan, space, values, run.roots, func)
   plans.check(plan, space)
@@ -316,6 +318,7 @@ function M.each(...)
   end
   local run = plan_closure(fn, space)
   local plan, slots = run.plan, run.record.slots
+  last_plan = plans.unmeasured(plan)
   plans.check(plan, space)
   plans.check_contents(plan, space, run.bindings, run.values)
   if not plans.runs_serially(plan, space) then plans.check_scalars(plan, run.values) end

@@ -2,9 +2,10 @@
 --- Records of loops: what is known of a loop's text, found once.
 --
 -- A record is {loop =, captures =, names =, calls =, info =, file =, line =, source =, place =,
--- keys =, plans =, kernels =}, and as they are found out `slots`, of its captures, and `settled`:
--- records of the same loop with the names that its body has in captured strings taken for what they
--- are, so that `_G[name]` is the variable that `_G.x` is.
+-- keys =, variables = its own names, plans =, kernels =}, and as they are found out
+-- `slots`, of its captures, and `settled`: records of the same loop with the names that its body
+-- has in captured strings taken for what they are, so that `_G[name]` is the variable that `_G.x`
+-- is.
 -- @module meissa.driver.record
 
 local core = require "meissa.core"
@@ -46,7 +47,7 @@ end
 -- What a loop of the core tells of itself.
 local function describe(loop)
   return {loop = loop, captures = loop:captures(), names = loop:names(), calls = loop:calls(),
-          info = loop:info(), plans = {}, kernels = {}}
+          info = loop:info(), variables = loop:indices(), plans = {}, kernels = {}}
 end
 
 local function parse(func, info, line)

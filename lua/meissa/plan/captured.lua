@@ -15,6 +15,7 @@ local frame = require "meissa.capture.frame"
 local scratches = require "meissa.array.scratch"
 local spaces = require "meissa.plan.space"
 local tables = require "meissa.base.tables"
+local tensor = require "meissa.array.tensor"
 local undefined = require "meissa.capture.undefined"
 local views = require "meissa.plan.views"
 
@@ -78,6 +79,22 @@ local function check_size(bindings)
                "serially: {serial = true}", bindings.crowded, capture.MOST)
 end
 
+-- A tensor is not sent to workers, and what they write into a copy would be lost.
+local function check_tensors(record, bindings)
+  for c, each in ipairs(record.captures) do
+    local binding = bindings[c]
+    local outside = binding.kind == "unknown" or binding.kind == "table"
+    local class = outside and tensor.class(binding.value)
+    if class then
+      local name = table.concat({each.root, unpack(each.fields, 1, binding.depth)}, ".")
+      errors.raise("DEP", "'%s' is a %s, which workers do not have: make an array of it before " ..
+                   "the loop, local %s = meissa.from(%s), and a tensor after it, " ..
+                   "%s:totensor(); or run it serially: {serial = true}", name, class,
+                   string.match(name, "[^.]+$"), name, string.match(name, "[^.]+$"))
+    end
+  end
+end
+
 -- Finds out what is captured.
 local function resolve(record, space, roots, env)
   local numbers = {}
@@ -87,6 +104,7 @@ local function resolve(record, space, roots, env)
     {env = env, names = record.names, calls = record.calls})
   if not space.serial then
     check_size(bindings)
+    check_tensors(record, bindings)
     undefined.check(record, bindings, roots, env)
   end
   if space.array then

@@ -406,6 +406,15 @@ function M.get(record, space, bindings, situation)
   return plan
 end
 
+local MEASURED = {"seconds", "launch", "workers", "moved", "shares", "deaths", "redone", "repeated"}
+
+--- A plan without what its last run took, which failed otherwise: of a loop that has an error
+-- meissa.last() gives the plan alone.
+function M.unmeasured(plan)
+  for _, name in ipairs(MEASURED) do rawset(plan, name, nil) end
+  return plan
+end
+
 --- A plan with what running it took: `seconds` in all, `launch` until the first iteration,
 -- `workers` (how many), `moved` (bytes), in `shares` for each worker busy, waited and moved; of
 -- workers that died meanwhile `deaths`, blocks `redone` alone, and how often all were `repeated`.

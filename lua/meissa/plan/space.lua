@@ -269,6 +269,18 @@ function M.walk(ranges, array_of_values)
   end
 end
 
+--- Raises OPT for a loop with more variables than its ranges give numbers: with
+-- `for i, v in parallel({5, 6, 7})` the elements of a list are meant.
+-- @tab space @tab names the loop's variables
+function M.check_variables(space, names)
+  local dims = #space.ranges
+  if space.array or #names <= dims then return end
+  errors.raise("OPT", "the loop has %d variables (%s), and runs over %d range%s: each n or " ..
+    "{first, last, step} gives one number. For a list: for %s in parallel(#list) do local %s = " ..
+    "list[%s]; for more numbers: parallel(n, m)", #names, table.concat(names, ", "), dims,
+    dims == 1 and "" or "s", names[1], names[#names], names[1])
+end
+
 --- The plain loop over a space: ranges in the order as written, a sparse array's entries in file
 -- order.
 function M.iterate(space)
