@@ -3,8 +3,8 @@
 # `make check` and `make fuzz`. Every checker builds into a directory of its own under $(BUILD), by
 # calling this Makefile again with other flags, and can be run alone: make check-asan.
 
-QUICK  := format layout lint warnings
-CHECKS := $(QUICK) asan tsan valgrind $(if $(LUAJIT),luajit)
+QUICK  := format layout lint
+CHECKS := $(QUICK) warnings asan tsan valgrind $(if $(LUAJIT),luajit)
 
 run_checks = for each in $(1); do \
 	  echo "== check-$$each"; $(SUBMAKE) check-$$each || exit 1; \
@@ -14,7 +14,7 @@ check:
 	@tools/packages.sh build demo test quick check
 	+@$(call run_checks,$(CHECKS))
 
-# Those that read the sources or build them, and run nothing: some minutes.
+# Those that read the sources, and neither build nor run them: seconds.
 check-quick:
 	@tools/packages.sh build demo test quick
 	+@$(call run_checks,$(QUICK))

@@ -68,16 +68,16 @@ function M.record(library, name)
 end
 
 -- The buffers among what a C function takes: {buffer =, pointer =, count =, room = memory for what
--- so many blocks put there, size = bytes that are there} each.
-local function buffers_of(arrays, blocks)
+-- a block puts there, parts = what blocks of the stage have put there} each.
+local function buffers_of(arrays)
   local list = {}
   for _, each in ipairs(arrays) do
     if buffers.is(each) then
       local pending = array.core(buffers.pending(each))
       local count = tonumber(pending.count)
       list[#list + 1] = {buffer = each, pointer = ffi.cast("double *", pending.data),
-                         count = count, size = 0,
-                         room = ffi.new("char[?]", blocks * (8 * count + 16))}
+                         count = count, parts = {},
+                         room = ffi.new("char[?]", 8 * count + 16)}
     end
   end
   return list
@@ -102,7 +102,7 @@ function M.add(recording, plan, case, numbers)
     count = #order, blocks = ffi.new("int64_t[?]", 8 * #order + 1), grid = grid, keep = arrays,
     pointers = ffi.new("void *[?]", #list + 1, list),
     numbers = ffi.new("double[?]", #numbers + 1, numbers),
-    stages = stages.of(plan, grid), buffers = buffers_of(arrays, #order), after = case.after,
+    stages = stages.of(plan, grid), buffers = buffers_of(arrays), after = case.after,
   }
   for position, number in ipairs(order) do
     local block, at = layouts.block(layout, number), 8 * (position - 1)
@@ -117,15 +117,15 @@ function M.add(recording, plan, case, numbers)
   recording.loops[#recording.loops + 1] = loop
 end
 
--- Runs a stage in C; what its blocks return in all, added to `sum`. What they put into each buffer
--- goes to its room.
-local function run_stage(call, loop, stage, sum)
+-- Runs the blocks of a stage, from position `first` until before `behind`, in C; what they return
+-- in all, added to `sum`. What they put into each buffer goes to its room.
+local function run_stage(call, loop, first, behind, sum)
   local blocks, pointers, numbers = loop.blocks, loop.pointers, loop.numbers
-  for k = stage.first, stage.last - 1 do
+  for k = first, behind - 1 do
     sum = sum + call(blocks + 8 * k, pointers, numbers)
     for _, each in ipairs(loop.buffers) do
-      local size = c_api.lib.ms_pending_take(each.pointer, each.count, each.room + each.size)
-      each.size = each.size + tonumber(size)
+      local size = c_api.lib.ms_pending_take(each.pointer, each.count, each.room)
+      if size > 0 then each.parts[#each.parts + 1] = ffi.string(each.room, size) end
     end
   end
   return sum
@@ -135,8 +135,8 @@ end
 local function merge(loop)
   local list = {}
   for b, each in ipairs(loop.buffers) do
-    list[b] = {buffer = each.buffer, parts = {{pointer = each.room, size = each.size}}}
-    each.size = 0
+    list[b] = {buffer = each.buffer, parts = each.parts}
+    each.parts = {}
   end
   buffers.merge(list)
 end
@@ -148,10 +148,10 @@ end
 function M.replay(recording, clock)
   local sum, seconds = 0, 0
   for _, loop in ipairs(recording.loops) do
-    local part = 0
-    for _, stage in ipairs(loop.stages) do
-      local started = clock()
-      part = run_stage(recording.call, loop, stage, part)
+    local part, first = 0, 0
+    for stage = 0, loop.stages.count - 1 do
+      local started, behind = clock(), loop.stages.ends[stage]
+      part, first = run_stage(recording.call, loop, first, behind, part), behind
       seconds = seconds + clock() - started
       merge(loop)
     end

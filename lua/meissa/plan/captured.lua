@@ -86,11 +86,12 @@ local function check_tensors(record, bindings)
     local outside = binding.kind == "unknown" or binding.kind == "table"
     local class = outside and tensor.class(binding.value)
     if class then
-      local name = table.concat({each.root, unpack(each.fields, 1, binding.depth)}, ".")
+      local path = {each.root, unpack(each.fields, 1, binding.depth)}
+      local name, last = table.concat(path, "."), path[#path]
       errors.raise("DEP", "'%s' is a %s, which workers do not have: make an array of it before " ..
                    "the loop, local %s = meissa.from(%s), and a tensor after it, " ..
                    "%s:totensor(); or run it serially: {serial = true}", name, class,
-                   string.match(name, "[^.]+$"), name, string.match(name, "[^.]+$"))
+                   last, name, last)
     end
   end
 end
