@@ -22,7 +22,7 @@ typedef struct loop_box {
 } loop_box;
 
 typedef struct plan_box {
-  ms_plan *plan;
+  ms_verdict *verdict;
 } plan_box;
 
 /* ---- loops ---- */
@@ -292,18 +292,18 @@ static int loop_info(lua_State *L) {
 
 static int collect_plan(lua_State *L) {
   plan_box *box = luaL_checkudata(L, 1, plan_type);
-  ms_plan_destroy(&box->plan);
+  ms_verdict_destroy(&box->verdict);
   return 0;
 }
 
-ms_plan *ms_check_plan(lua_State *L, int index) {
+ms_verdict *ms_check_verdict(lua_State *L, int index) {
   if (index < 0) index += lua_gettop(L) + 1;
   bool table = lua_istable(L, index);
   if (table) lua_getfield(L, index, "handle");
   plan_box *box = luaL_checkudata(L, table ? -1 : index, plan_type);
   if (table) lua_pop(L, 1); /* the table still holds it */
-  if (box->plan == NULL) luaL_argerror(L, index, "the plan was released");
-  return box->plan;
+  if (box->verdict == NULL) luaL_argerror(L, index, "the plan was released");
+  return box->verdict;
 }
 
 /* core.plan(loop, bindings, space) */
@@ -322,20 +322,20 @@ static int make_plan(lua_State *L) {
   if (space.source >= 0 && (uint32_t)space.source >= count)
     return luaL_argerror(L, 3, "source: no such binding");
   plan_box *box = lua_newuserdata(L, sizeof *box);
-  box->plan = NULL;
+  box->verdict = NULL;
   luaL_getmetatable(L, plan_type);
   lua_setmetatable(L, -2);
-  box->plan = ms_plan_new(loop, bindings, count, &space, &err);
-  if (box->plan == NULL) return ms_push_error(L, &err);
-  ms_push_plan(L, loop, bindings, box->plan);
+  box->verdict = ms_verdict_new(loop, bindings, count, &space, &err);
+  if (box->verdict == NULL) return ms_push_error(L, &err);
+  ms_push_verdict(L, loop, bindings, box->verdict);
   lua_pushvalue(L, -2);
   lua_setfield(L, -2, "handle");
   return 1;
 }
 
-/* core.follow(plan, main) -> whether it does: see ms_plan_follow. */
+/* core.follow(plan, main) -> whether it does: see ms_verdict_follow. */
 static int follow_plan(lua_State *L) {
-  lua_pushboolean(L, ms_plan_follow(ms_check_plan(L, 1), ms_check_plan(L, 2)));
+  lua_pushboolean(L, ms_verdict_follow(ms_check_verdict(L, 1), ms_check_verdict(L, 2)));
   return 1;
 }
 

@@ -8,7 +8,7 @@
 #include <lua.h>
 
 #include "base/error.h"
-#include "depend/plan.h"
+#include "depend/verdict.h"
 
 /* Pushes nil and a table {code=, message=, file=, line=}; returns 2, the number of results. */
 int ms_push_error(lua_State *L, const ms_error *err);
@@ -31,7 +31,7 @@ int ms_settle_keys(lua_State *L);
 /* The loop or plan at `index`; raises if it is something else. A plan may also be given as the
  * table that core.plan returns. Owned by the userdata. */
 ms_loop *ms_check_loop(lua_State *L, int index);
-ms_plan *ms_check_plan(lua_State *L, int index);
+ms_verdict *ms_check_verdict(lua_State *L, int index);
 
 /* Reads the table of bindings at `index` and pushes one userdata that holds the result; strings in
  * it live as long as the table keeps them. Raises on malformed input. */
@@ -43,8 +43,8 @@ const ms_binding *ms_bindings_from_lua(lua_State *L, int index, uint32_t *count)
 void ms_space_from_lua(lua_State *L, int index, ms_space *space);
 
 /* Pushes the table that users see of a plan. */
-void ms_push_plan(lua_State *L, const ms_loop *loop, const ms_binding *bindings,
-                  const ms_plan *plan);
+void ms_push_verdict(lua_State *L, const ms_loop *loop, const ms_binding *bindings,
+                     const ms_verdict *verdict);
 
 /* library.c: core.libraries. */
 void ms_bind_library(lua_State *L);

@@ -116,11 +116,11 @@ static void push_params(lua_State *L, const ms_kernel_info *info) {
   }
 }
 
-static void push_results(lua_State *L, const ms_kernel_info *info, const ms_plan *plan) {
+static void push_results(lua_State *L, const ms_kernel_info *info, const ms_verdict *verdict) {
   lua_createtable(L, (int)info->result_count, 0);
   for (uint32_t r = 0; r < info->result_count; r++) {
     bool head = (info->results[r] & MS_RESULT_HEAD) != 0;
-    const ms_scalar_plan *scalar = &plan->scalars[info->results[r] & ~MS_RESULT_HEAD];
+    const ms_scalar_plan *scalar = &verdict->scalars[info->results[r] & ~MS_RESULT_HEAD];
     static const char *const roles[] = {[MS_ROLE_REDUCTION] = "reduction",
                                         [MS_ROLE_PRIVATE] = "private",
                                         [MS_ROLE_SLICED] = "sliced",
@@ -157,7 +157,7 @@ static void push_info(lua_State *L, const ms_kernel_job *job, const ms_kernel_in
   lua_setfield(L, -2, "captures");
   push_params(L, info);
   lua_setfield(L, -2, "params");
-  push_results(L, info, job->plan);
+  push_results(L, info, job->verdict);
   lua_setfield(L, -2, "results");
   lua_createtable(L, (int)info->spilled_count, 0);
   for (uint32_t s = 0; s < info->spilled_count; s++) {
@@ -183,7 +183,7 @@ static void push_info(lua_State *L, const ms_kernel_job *job, const ms_kernel_in
   lua_setfield(L, -2, "declines");
   lua_createtable(L, (int)info->dims, 0);
   for (uint32_t d = 0; d < info->dims; d++) {
-    lua_pushnumber(L, (lua_Number)job->plan->extent[d].range.step);
+    lua_pushnumber(L, (lua_Number)job->verdict->extent[d].range.step);
     lua_rawseti(L, -2, (int)d + 1);
   }
   lua_setfield(L, -2, "steps");
@@ -194,7 +194,7 @@ static void push_info(lua_State *L, const ms_kernel_job *job, const ms_kernel_in
 static void read_job(lua_State *L, ms_kernel_job *job, ms_space *space) {
   uint32_t count;
   job->loop = ms_check_loop(L, 1);
-  job->plan = ms_check_plan(L, 2);
+  job->verdict = ms_check_verdict(L, 2);
   luaL_checktype(L, 5, LUA_TTABLE);
   lua_settop(L, 8);
   job->bindings = ms_bindings_from_lua(L, 3, &count);

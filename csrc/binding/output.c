@@ -45,12 +45,12 @@ static void push_component(lua_State *L, const ms_component *component) {
   }
 }
 
-static void set_distances(lua_State *L, const ms_plan *plan) {
-  lua_createtable(L, (int)plan->distance_count, 0);
-  for (uint32_t p = 0; p < plan->distance_count; p++) {
-    lua_createtable(L, (int)plan->dim_count, 0);
-    for (uint32_t k = 0; k < plan->dim_count; k++) {
-      push_component(L, &plan->distances[p].at[k]);
+static void set_distances(lua_State *L, const ms_verdict *verdict) {
+  lua_createtable(L, (int)verdict->distance_count, 0);
+  for (uint32_t p = 0; p < verdict->distance_count; p++) {
+    lua_createtable(L, (int)verdict->dim_count, 0);
+    for (uint32_t k = 0; k < verdict->dim_count; k++) {
+      push_component(L, &verdict->distances[p].at[k]);
       lua_rawseti(L, -2, (int)k + 1);
     }
     lua_rawseti(L, -2, (int)p + 1);
@@ -58,32 +58,32 @@ static void set_distances(lua_State *L, const ms_plan *plan) {
   lua_setfield(L, -2, "distances");
 }
 
-static void set_choice(lua_State *L, const ms_plan *plan) {
-  set_string(L, "verdict", ms_verdict_name(plan->verdict));
-  set_string(L, "strategy", ms_strategy_name(plan->strategy));
-  lua_createtable(L, (int)plan->dim_count, 0);
-  for (uint32_t k = 0; k < plan->dim_count; k++) {
-    lua_pushstring(L, plan->index_name[k]);
+static void set_choice(lua_State *L, const ms_verdict *verdict) {
+  set_string(L, "verdict", ms_decision_name(verdict->decision));
+  set_string(L, "strategy", ms_strategy_name(verdict->strategy));
+  lua_createtable(L, (int)verdict->dim_count, 0);
+  for (uint32_t k = 0; k < verdict->dim_count; k++) {
+    lua_pushstring(L, verdict->index_name[k]);
     lua_rawseti(L, -2, (int)k + 1);
   }
   lua_setfield(L, -2, "indices");
-  lua_createtable(L, (int)plan->strategy_dims, 0);
-  for (uint32_t k = 0; k < plan->strategy_dims; k++) {
-    lua_pushstring(L, plan->index_name[plan->strategy_dim[k]]);
+  lua_createtable(L, (int)verdict->strategy_dims, 0);
+  for (uint32_t k = 0; k < verdict->strategy_dims; k++) {
+    lua_pushstring(L, verdict->index_name[verdict->strategy_dim[k]]);
     lua_rawseti(L, -2, (int)k + 1);
   }
   lua_setfield(L, -2, "dims");
-  lua_createtable(L, (int)plan->strategy_dims, 0);
-  for (uint32_t k = 0; k < plan->strategy_dims; k++) {
-    lua_pushnumber(L, plan->strategy_dim[k] + 1);
+  lua_createtable(L, (int)verdict->strategy_dims, 0);
+  for (uint32_t k = 0; k < verdict->strategy_dims; k++) {
+    lua_pushnumber(L, verdict->strategy_dim[k] + 1);
     lua_rawseti(L, -2, (int)k + 1);
   }
   lua_setfield(L, -2, "cut_dims");
-  if (plan->sequential > 0) set_number(L, "sequential", plan->sequential);
-  if (!plan->has_row) return;
-  lua_createtable(L, (int)plan->dim_count, 0);
-  for (uint32_t k = 0; k < plan->dim_count; k++) {
-    lua_pushnumber(L, (double)plan->row[k]);
+  if (verdict->sequential > 0) set_number(L, "sequential", verdict->sequential);
+  if (!verdict->has_row) return;
+  lua_createtable(L, (int)verdict->dim_count, 0);
+  for (uint32_t k = 0; k < verdict->dim_count; k++) {
+    lua_pushnumber(L, (double)verdict->row[k]);
     lua_rawseti(L, -2, (int)k + 1);
   }
   lua_setfield(L, -2, "row");
@@ -107,10 +107,10 @@ static void set_sums(lua_State *L, const char *key, const ms_index_sum *sums, ui
 }
 
 /* extents[k] = {lo, hi, step}; with lists of sums `low` and `high` where outer indices bound it. */
-static void set_extents(lua_State *L, const ms_plan *plan) {
-  lua_createtable(L, (int)plan->dim_count, 0);
-  for (uint32_t k = 0; k < plan->dim_count; k++) {
-    const ms_extent *extent = &plan->extent[k];
+static void set_extents(lua_State *L, const ms_verdict *verdict) {
+  lua_createtable(L, (int)verdict->dim_count, 0);
+  for (uint32_t k = 0; k < verdict->dim_count; k++) {
+    const ms_extent *extent = &verdict->extent[k];
     const int64_t parts[] = {extent->range.lo, extent->range.hi, extent->range.step};
     lua_createtable(L, 3, 2);
     for (int part = 0; part < 3; part++) {
@@ -136,7 +136,7 @@ static void set_iteration(lua_State *L, const char *key, const int64_t *at, uint
 }
 
 /* Dimensions count from 1 here; absent where the array follows none. */
-static void push_array(lua_State *L, const ms_plan *plan, const ms_array_plan *array) {
+static void push_array(lua_State *L, const ms_verdict *verdict, const ms_array_plan *array) {
   static const char *const access[] = {"none", "read", "write", "read+write"};
   lua_createtable(L, 0, 8);
   set_string(L, "access", access[(array->own_read ? 1 : 0) + (array->own_write ? 2 : 0)]);
@@ -151,20 +151,20 @@ static void push_array(lua_State *L, const ms_plan *plan, const ms_array_plan *a
   }
   if (array->loop_dim >= 0) {
     set_number(L, "loop_dim", array->loop_dim + 1);
-    set_string(L, "follows", plan->index_name[array->loop_dim]);
+    set_string(L, "follows", verdict->index_name[array->loop_dim]);
   }
 }
 
 /* prefetch = {text =, arrays = the bindings of the served arrays, in the order of their marks} */
-static void set_prefetch(lua_State *L, const ms_plan *plan) {
-  if (plan->prefetch == NULL) return;
+static void set_prefetch(lua_State *L, const ms_verdict *verdict) {
+  if (verdict->prefetch == NULL) return;
   int count = 0;
   lua_createtable(L, 0, 2);
-  set_string(L, "text", plan->prefetch);
+  set_string(L, "text", verdict->prefetch);
   lua_newtable(L);
-  for (uint32_t a = 0; a < plan->array_count; a++) {
-    if (plan->arrays[a].placement != MS_PLACE_SERVED) continue;
-    lua_pushnumber(L, plan->arrays[a].binding + 1);
+  for (uint32_t a = 0; a < verdict->array_count; a++) {
+    if (verdict->arrays[a].placement != MS_PLACE_SERVED) continue;
+    lua_pushnumber(L, verdict->arrays[a].binding + 1);
     lua_rawseti(L, -2, ++count);
   }
   lua_setfield(L, -2, "arrays");
@@ -194,12 +194,12 @@ static void set_writes(lua_State *L, const ms_written *writes, uint32_t dims) {
 }
 
 static void set_arrays(lua_State *L, const ms_loop *loop, const ms_binding *bindings,
-                       const ms_plan *plan) {
-  lua_createtable(L, 0, (int)plan->array_count);
-  for (uint32_t a = 0; a < plan->array_count; a++) {
-    push_path(L, loop, bindings, plan->arrays[a].binding);
-    const ms_array_plan *array = &plan->arrays[a];
-    push_array(L, plan, array);
+                       const ms_verdict *verdict) {
+  lua_createtable(L, 0, (int)verdict->array_count);
+  for (uint32_t a = 0; a < verdict->array_count; a++) {
+    push_path(L, loop, bindings, verdict->arrays[a].binding);
+    const ms_array_plan *array = &verdict->arrays[a];
+    push_array(L, verdict, array);
     const int64_t *dims;
     uint32_t count = ms_mapping_dims(&bindings[array->binding], &dims);
     if (array->written) set_writes(L, &array->writes, count);
@@ -209,12 +209,12 @@ static void set_arrays(lua_State *L, const ms_loop *loop, const ms_binding *bind
 }
 
 static void set_scalars(lua_State *L, const ms_loop *loop, const ms_binding *bindings,
-                        const ms_plan *plan) {
+                        const ms_verdict *verdict) {
   static const char *const roles[] = {"broadcast", "reduction", "private", "carried",
                                       "sliced",    "listed",    "counted"};
-  lua_createtable(L, 0, (int)plan->scalar_count);
-  for (uint32_t s = 0; s < plan->scalar_count; s++) {
-    const ms_scalar_plan *scalar = &plan->scalars[s];
+  lua_createtable(L, 0, (int)verdict->scalar_count);
+  for (uint32_t s = 0; s < verdict->scalar_count; s++) {
+    const ms_scalar_plan *scalar = &verdict->scalars[s];
     push_path(L, loop, bindings, scalar->capture);
     lua_createtable(L, 0, 4);
     set_string(L, "role", roles[scalar->role]);
@@ -250,7 +250,7 @@ static void set_place(lua_State *L, const char *key, const ms_place *place) {
   lua_setfield(L, -2, key);
 }
 
-static void push_reason(lua_State *L, const ms_plan *plan, const ms_reason *reason) {
+static void push_reason(lua_State *L, const ms_verdict *verdict, const ms_reason *reason) {
   lua_createtable(L, 0, 8);
   set_string(L, "code", reason->code);
   set_string(L, "title", reason->title);
@@ -260,8 +260,8 @@ static void push_reason(lua_State *L, const ms_plan *plan, const ms_reason *reas
   set_place(L, "second", &reason->second);
   if (reason->has_witness) {
     lua_createtable(L, 0, 2);
-    set_iteration(L, "from", reason->from, plan->dim_count);
-    set_iteration(L, "to", reason->to, plan->dim_count);
+    set_iteration(L, "from", reason->from, verdict->dim_count);
+    set_iteration(L, "to", reason->to, verdict->dim_count);
     lua_setfield(L, -2, "witness");
   }
   lua_createtable(L, MS_MAX_FIXES, 0);
@@ -272,23 +272,23 @@ static void push_reason(lua_State *L, const ms_plan *plan, const ms_reason *reas
   lua_setfield(L, -2, "fixes");
 }
 
-void ms_push_plan(lua_State *L, const ms_loop *loop, const ms_binding *bindings,
-                  const ms_plan *plan) {
+void ms_push_verdict(lua_State *L, const ms_loop *loop, const ms_binding *bindings,
+                     const ms_verdict *verdict) {
   luaL_checkstack(L, 8, "plan");
   lua_createtable(L, 0, 10);
-  set_choice(L, plan);
-  set_extents(L, plan);
-  set_distances(L, plan);
-  set_arrays(L, loop, bindings, plan);
-  set_prefetch(L, plan);
-  if (plan->stranger != NULL) {
-    set_string(L, "stranger", plan->stranger);
-    set_number(L, "stranger_line", plan->stranger_line);
+  set_choice(L, verdict);
+  set_extents(L, verdict);
+  set_distances(L, verdict);
+  set_arrays(L, loop, bindings, verdict);
+  set_prefetch(L, verdict);
+  if (verdict->stranger != NULL) {
+    set_string(L, "stranger", verdict->stranger);
+    set_number(L, "stranger_line", verdict->stranger_line);
   }
-  set_scalars(L, loop, bindings, plan);
-  lua_createtable(L, (int)plan->reason_count, 0);
-  for (uint32_t r = 0; r < plan->reason_count; r++) {
-    push_reason(L, plan, &plan->reasons[r]);
+  set_scalars(L, loop, bindings, verdict);
+  lua_createtable(L, (int)verdict->reason_count, 0);
+  for (uint32_t r = 0; r < verdict->reason_count; r++) {
+    push_reason(L, verdict, &verdict->reasons[r]);
     lua_rawseti(L, -2, (int)r + 1);
   }
   lua_setfield(L, -2, "reasons");

@@ -13,6 +13,7 @@
 #include "base/arena.h"
 #include "depend/guard.h"
 #include "depend/quadratic.h"
+#include "depend/verdict.h"
 
 typedef struct ms_subscript {
   bool known;

@@ -13,7 +13,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "depend/plan.h"
+#include "depend/meaning.h"
 
 /* Inner variables that one access can have. A body with more is analysed less exactly. */
 #define MS_MAX_INNER 12

@@ -15,7 +15,7 @@
 #ifndef MS_DEPEND_INSPECTOR_H
 #define MS_DEPEND_INSPECTOR_H
 
-#include "depend/plan.h"
+#include "depend/verdict.h"
 #include "depend/walk.h"
 
 /* Most arrays of a loop that are served. */

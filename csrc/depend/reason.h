@@ -6,7 +6,7 @@
 #ifndef MS_DEPEND_REASON_H
 #define MS_DEPEND_REASON_H
 
-#include "depend/plan.h"
+#include "depend/verdict.h"
 
 /* name, code, title; findings that make a verdict "serial" rather than "unknown" are proven ones
  * and say so themselves. */

@@ -13,7 +13,7 @@
 #include <stdint.h>
 
 #include "base/error.h"
-#include "depend/plan.h"
+#include "depend/verdict.h"
 
 #define MS_CUTS        MS_MAX_DIMS
 #define MS_MOST_BLOCKS (1u << 24)

@@ -48,7 +48,7 @@ static int choose_prefix(ms_emitter *draft) {
 /* Follows collapsed loops inwards, so that draft->body is the innermost body. */
 static int find_indices(ms_emitter *draft) {
   const ms_loop *loop = draft->job->loop;
-  uint32_t outer = draft->job->space->dim_count, dims = draft->job->plan->dim_count;
+  uint32_t outer = draft->job->space->dim_count, dims = draft->job->verdict->dim_count;
   uint32_t inner = draft->job->space->collapse > 1 ? draft->job->space->collapse - 1 : 0;
   if (dims > MS_MAX_DIMS || outer + inner != dims)
     return ms_error_set(draft->err, MS_BUG, "plan of %u dimensions, space of %u and %u collapsed",
@@ -73,8 +73,8 @@ static int find_indices(ms_emitter *draft) {
 /* Notes the scalars of the plan by capture. */
 static int find_scalars(ms_emitter *draft) {
   const ms_kernel_job *job = draft->job;
-  for (uint32_t s = 0; s < job->plan->scalar_count; s++) {
-    const ms_scalar_plan *scalar = &job->plan->scalars[s];
+  for (uint32_t s = 0; s < job->verdict->scalar_count; s++) {
+    const ms_scalar_plan *scalar = &job->verdict->scalars[s];
     if (scalar->capture >= job->loop->capture_count)
       return ms_error_set(draft->err, MS_BUG, "scalar of capture %u", scalar->capture);
     draft->scalar[scalar->capture] = scalar;
@@ -307,7 +307,7 @@ static void write_closing(ms_emitter *draft, ms_kernel_info *info, uint32_t loop
 int ms_emitter_info(ms_emitter *draft, ms_kernel_info *info) {
   size_t captures = draft->job->loop->capture_count;
   size_t values = captures > draft->job->binding_count ? captures : draft->job->binding_count;
-  size_t scalars = draft->job->plan->scalar_count;
+  size_t scalars = draft->job->verdict->scalar_count;
   memcpy(info->prefix, draft->prefix, sizeof info->prefix);
   info->entries = ms_emitter_entries(draft->job);
   info->dims = draft->dims;

@@ -23,7 +23,7 @@
 
 #include "array/array.h"
 #include "base/text.h"
-#include "depend/plan.h"
+#include "depend/verdict.h"
 
 /* Captured values beyond this many are read from one table: LuaJIT allows 200 locals a function
  * and 60 upvalues, and the body needs its own. */
@@ -40,7 +40,7 @@ typedef struct ms_element {
 
 typedef struct ms_kernel_job {
   const ms_loop *loop;
-  const ms_plan *plan;
+  const ms_verdict *verdict;
   const ms_binding *bindings; /* one per capture of the loop, then what functions reach */
   uint32_t binding_count;     /* native kernels */
   const ms_space *space;
@@ -90,7 +90,7 @@ typedef struct ms_kernel_info {
   uint32_t param_count;
   uint32_t *spilled; /* captures that are read from the table */
   uint32_t spilled_count;
-  uint32_t *results; /* index into plan->scalars of each returned value, in order; its head comes
+  uint32_t *results; /* index into verdict->scalars of each returned value, in order; its head comes
                         with MS_RESULT_HEAD added */
   uint32_t result_count;
   uint32_t dims;      /* of the iteration space, collapsed loops included */

@@ -20,7 +20,7 @@ typedef struct fixture {
   ms_binding bindings[MOST_CAPTURES];
   ms_element elements[MOST_CAPTURES];
   ms_scalar_plan scalars[MOST_CAPTURES];
-  ms_plan plan;
+  ms_verdict verdict;
   ms_space space;
   ms_text out;
   ms_kernel_info info;
@@ -46,27 +46,27 @@ static void bind(fixture *f, uint32_t c) {
   if (strchr("nmx", root[0]) != NULL && root[1] == '\0')
     f->bindings[c] = (ms_binding){.kind = MS_BIND_NUMBER, .number = number};
   if (capture->assigned && f->bindings[c].kind != MS_BIND_ARRAY)
-    f->scalars[f->plan.scalar_count++] =
+    f->scalars[f->verdict.scalar_count++] =
         (ms_scalar_plan){.capture = c, .role = MS_ROLE_REDUCTION, .op = MS_REDUCE_SUM};
 }
 
 /* `adjust` may change the plan before the text is made. */
 static fixture *emit_adjusted(const char *text, ms_space space, uint32_t locals,
-                              void (*adjust)(ms_plan *plan)) {
+                              void (*adjust)(ms_verdict *verdict)) {
   fixture *f = calloc(1, sizeof *f);
   if (f == NULL) exit(1);
   f->space = space;
-  f->plan.scalars = f->scalars;
-  f->plan.dim_count = space.dim_count + space.collapse - 1;
-  for (uint32_t d = 0; d < space.dim_count; d++) f->plan.extent[d].range = space.range[d];
+  f->verdict.scalars = f->scalars;
+  f->verdict.dim_count = space.dim_count + space.collapse - 1;
+  for (uint32_t d = 0; d < space.dim_count; d++) f->verdict.extent[d].range = space.range[d];
   f->tree = ms_tree_parse(text, strlen(text), "@test.lua", &f->err);
   f->loop = f->tree != NULL ? ms_loop_first(f->tree, &f->err) : NULL;
   CHECK(f->loop != NULL && f->loop->capture_count <= MOST_CAPTURES);
   if (f->loop == NULL) exit(1);
   for (uint32_t c = 0; c < f->loop->capture_count; c++) bind(f, c);
-  if (adjust != NULL) adjust(&f->plan);
+  if (adjust != NULL) adjust(&f->verdict);
   ms_kernel_job job = {.loop = f->loop,
-                       .plan = &f->plan,
+                       .verdict = &f->verdict,
                        .bindings = f->bindings,
                        .space = &f->space,
                        .elements = f->elements,
@@ -180,17 +180,17 @@ static void test_shape(void) {
 }
 
 /* j runs from i to 7 - 2 * i. */
-static void bound(ms_plan *plan) {
-  plan->extent[1] =
+static void bound(ms_verdict *verdict) {
+  verdict->extent[1] =
       (ms_extent){.range = {1, 5, 1}, .bounded = true, .low_count = 1, .high_count = 1};
-  plan->extent[1].low[0].at[0] = 1;
-  plan->extent[1].high[0] = (ms_index_sum){.constant = 7, .at = {-2}};
+  verdict->extent[1].low[0].at[0] = 1;
+  verdict->extent[1].high[0] = (ms_index_sum){.constant = 7, .at = {-2}};
 }
 
-static void skew(ms_plan *plan) {
-  plan->has_row = true;
-  plan->row[0] = 1;
-  plan->row[1] = -2;
+static void skew(ms_verdict *verdict) {
+  verdict->has_row = true;
+  verdict->row[0] = 1;
+  verdict->row[1] = -2;
 }
 
 /* Blocks that are narrowed by bounds and rows; numbers with signs never make a comment. */
@@ -216,8 +216,8 @@ static void test_nests(void) {
 }
 
 /* A private scalar of several dimensions comes with its iteration. */
-static void make_private(ms_plan *plan) {
-  plan->scalars[0].role = MS_ROLE_PRIVATE;
+static void make_private(ms_verdict *verdict) {
+  verdict->scalars[0].role = MS_ROLE_PRIVATE;
 }
 
 static void test_tracked(void) {

@@ -14,16 +14,16 @@
 #include <inttypes.h>
 
 static const ms_extent *extent_of(const ms_emitter *draft, uint32_t d) {
-  return &draft->job->plan->extent[d];
+  return &draft->job->verdict->extent[d];
 }
 
 bool ms_nest_has_row(const ms_emitter *draft) {
-  return draft->job->plan->has_row &&
+  return draft->job->verdict->has_row &&
          !(draft->job->space->source != -1 && draft->job->space->sparse);
 }
 
 static int64_t row_at(const ms_emitter *draft, uint32_t d) {
-  return ms_nest_has_row(draft) ? draft->job->plan->row[d] : 0;
+  return ms_nest_has_row(draft) ? draft->job->verdict->row[d] : 0;
 }
 
 /* The first index of a dimension, where ordinals are 0. */

@@ -285,13 +285,13 @@ void ms_variables_end(ms_emitter *draft, const ms_kernel_info *info) {
 }
 
 void ms_variables_results(const ms_emitter *draft, ms_kernel_info *info) {
-  const ms_plan *plan = draft->job->plan;
-  for (uint32_t s = 0; s < plan->scalar_count; s++) {
-    if (ms_variable_is_result(draft, plan->scalars[s].capture))
+  const ms_verdict *verdict = draft->job->verdict;
+  for (uint32_t s = 0; s < verdict->scalar_count; s++) {
+    if (ms_variable_is_result(draft, verdict->scalars[s].capture))
       info->results[info->result_count++] = s;
   }
-  for (uint32_t s = 0; s < plan->scalar_count; s++) {
-    if (ms_variable_has_head(draft, plan->scalars[s].capture))
+  for (uint32_t s = 0; s < verdict->scalar_count; s++) {
+    if (ms_variable_has_head(draft, verdict->scalars[s].capture))
       info->results[info->result_count++] = s | MS_RESULT_HEAD;
   }
 }
@@ -300,19 +300,19 @@ void ms_variables_return(ms_emitter *draft, ms_kernel_info *info) {
   ms_variables_results(draft, info);
   for (uint32_t r = 0; r < info->result_count; r++) {
     bool head = (info->results[r] & MS_RESULT_HEAD) != 0;
-    uint32_t at = draft->job->plan->scalars[info->results[r] & ~MS_RESULT_HEAD].capture;
+    uint32_t at = draft->job->verdict->scalars[info->results[r] & ~MS_RESULT_HEAD].capture;
     char letter = head ? 'h' : ms_variable_is_tracked(draft, at) ? 'q' : 'c';
     ms_text_add(draft->out, r == 0 ? "return " : ",");
     ms_text_format(draft->out, "%s%c%u", draft->prefix, letter, at + 1);
   }
-  for (uint32_t s = 0; s < draft->job->plan->scalar_count; s++) {
-    uint32_t at = draft->job->plan->scalars[s].capture;
+  for (uint32_t s = 0; s < draft->job->verdict->scalar_count; s++) {
+    uint32_t at = draft->job->verdict->scalars[s].capture;
     if (ms_variable_is_tracked(draft, at) || ms_variable_is_ranked(draft, at))
       write_positions(draft, info, 'q', at);
     if (ms_variable_has_origin(draft, at)) write_positions(draft, info, 'o', at);
   }
-  for (uint32_t s = 0; s < draft->job->plan->scalar_count; s++) {
-    uint32_t at = draft->job->plan->scalars[s].capture;
+  for (uint32_t s = 0; s < draft->job->verdict->scalar_count; s++) {
+    uint32_t at = draft->job->verdict->scalars[s].capture;
     if (ms_variable_is_keyed(draft, at))
       ms_text_format(draft->out, ",%sr%u", draft->prefix, at + 1);
   }

@@ -21,11 +21,11 @@ const char *ms_c_captured(ms_writer *w, uint32_t capture) {
 /* ---- loops ---- */
 
 static const ms_extent *extent_of(const ms_writer *w, uint32_t d) {
-  return &w->draft->job->plan->extent[d];
+  return &w->draft->job->verdict->extent[d];
 }
 
 static int64_t row_at(const ms_writer *w, uint32_t d) {
-  return ms_nest_has_row(w->draft) ? w->draft->job->plan->row[d] : 0;
+  return ms_nest_has_row(w->draft) ? w->draft->job->verdict->row[d] : 0;
 }
 
 /* The row's part for the index in `name`. */
@@ -287,10 +287,10 @@ static void end_tracked(ms_writer *w) {
 }
 
 static void give_results(ms_writer *w) {
-  const ms_plan *plan = w->draft->job->plan;
+  const ms_verdict *verdict = w->draft->job->verdict;
   uint32_t slot = 0;
-  for (uint32_t s = 0; s < plan->scalar_count; s++) {
-    uint32_t at = plan->scalars[s].capture;
+  for (uint32_t s = 0; s < verdict->scalar_count; s++) {
+    uint32_t at = verdict->scalars[s].capture;
     if (!ms_variable_is_result(w->draft, at)) continue;
     ms_kind_of kind = w->typed->variable[at];
     ms_c_value value = {
@@ -301,14 +301,14 @@ static void give_results(ms_writer *w) {
               ms_c_as_form(w, value, MS_FORM_VALUE, w->draft->body));
     slot += 2;
   }
-  for (uint32_t s = 0; s < plan->scalar_count; s++) {
-    uint32_t at = plan->scalars[s].capture;
+  for (uint32_t s = 0; s < verdict->scalar_count; s++) {
+    uint32_t at = verdict->scalars[s].capture;
     if (!ms_variable_has_head(w->draft, at)) continue;
     ms_c_line(w, "ms_give(results + %u, h%u);", slot, at + 1);
     slot += 2;
   }
-  for (uint32_t s = 0; s < plan->scalar_count; s++) {
-    uint32_t at = plan->scalars[s].capture;
+  for (uint32_t s = 0; s < verdict->scalar_count; s++) {
+    uint32_t at = verdict->scalars[s].capture;
     if (!ms_variable_is_tracked(w->draft, at) && !ms_variable_is_ranked(w->draft, at)) continue;
     for (uint32_t d = 0; d < w->positions; d++)
       ms_c_line(w, "results[%u].whole = q%u_%u;", slot++, at + 1, d + 1);

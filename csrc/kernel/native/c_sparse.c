@@ -18,11 +18,11 @@ static const char *rows_part(ms_writer *w, uint32_t capture, uint32_t part) {
 
 /* Whether the loop writes the array that a capture is. */
 static bool written(const ms_writer *w, uint32_t capture) {
-  const ms_plan *plan = w->draft->job->plan;
+  const ms_verdict *verdict = w->draft->job->verdict;
   const ms_binding *bindings = w->draft->job->bindings;
-  for (uint32_t a = 0; a < plan->array_count; a++) {
-    if (bindings[plan->arrays[a].binding].array == bindings[capture].array)
-      return plan->arrays[a].written;
+  for (uint32_t a = 0; a < verdict->array_count; a++) {
+    if (bindings[verdict->arrays[a].binding].array == bindings[capture].array)
+      return verdict->arrays[a].written;
   }
   return true;
 }

@@ -7,7 +7,7 @@
 #include <stdbool.h>
 #include <string.h>
 
-#include "depend/plan.h"
+#include "depend/verdict.h"
 
 /* Whether b, from a later block, takes the place of a as the greater one. */
 static bool takes_max(ms_reduce_wins wins, double a, double b) {

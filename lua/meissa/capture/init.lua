@@ -2,9 +2,9 @@
 --
 -- Captures: what the names from outside a loop's body mean, in the analyser's terms.
 --
--- A binding is a table {kind =, depth =, ...} (see csrc/depend/plan.h): `kind` says what the value
--- at the end of the capture's path is, `depth` how many of its fields lead there. Functions are
--- looked through: a Lua function's binding lists the arrays that it can reach by upvalue, by
+-- A binding is a table {kind =, depth =, ...} (see csrc/depend/meaning.h): `kind` says what the
+-- value at the end of the capture's path is, `depth` how many of its fields lead there. Functions
+-- are looked through: a Lua function's binding lists the arrays that it can reach by upvalue, by
 -- global name, or through tables and functions that it reaches. Nothing here calls user code.
 -- @module meissa.capture
 

@@ -102,7 +102,7 @@ function M.encode(self, results)
   return bytes
 end
 
--- ms_reduce_op and ms_reduce_wins (depend/plan.h), MS_COMBINE_LAST.
+-- ms_reduce_op and ms_reduce_wins (depend/verdict.h), MS_COMBINE_LAST.
 local OPS = { ["+"] = 0, ["*"] = 1, min = 2, max = 3 }
 local WINS = { beyond = 0, equal = 1, unless = 2 }
 local LAST = -1

@@ -164,7 +164,7 @@ function M.remember(record, space, plan, found)
 end
 
 -- What the analyser is told of the fields of plain values that are refused, in lines (see
--- csrc/depend/plan.h); nil if there are none.
+-- csrc/depend/meaning.h); nil if there are none.
 local function barred_lines(metas, refused)
   local found, lines = basics.refused_fields(metas, capture.is_searched, refused), {}
   for _, name in ipairs(tables.keys(found)) do

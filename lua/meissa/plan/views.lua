@@ -360,7 +360,7 @@ end
 
 --- A view of an operand: where its element [1]...[1] is, and its strides.
 -- @tab operand the base where a kernel works on it: `pointer`, `strides`, `element` (bytes)
--- @tab view `first`, `along` and `factor`: see csrc/depend/plan.h
+-- @tab view `first`, `along` and `factor`: see csrc/depend/meaning.h
 function M.part(operand, view)
   local offset, strides = 0, {}
   for k, first in ipairs(view.first) do offset = offset + (first - 1) * operand.strides[k] end

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT
  *
- * Plan: see plan.h. The stages in their order: domain, accesses, scalars, conflicts, patterns,
- * strategy, placements, reasons. */
-#include "depend/plan.h"
-#include "depend/buffered.h"
+ * Verdict: see verdict.h. The stages in their order: domain, accesses, scalars, conflicts,
+ * patterns, strategy, placements, reasons. */
+#include "depend/verdict.h"
 
 #include <stdlib.h>
 #include <string.h>
 
+#include "depend/buffered.h"
 #include "depend/explain.h"
 #include "depend/extent.h"
 #include "depend/inspector.h"
@@ -16,7 +16,7 @@
 #include "depend/scalar.h"
 #include "depend/space.h"
 
-/* Bounds the memory of one plan; most plans are small, and many are kept. */
+/* Bounds the memory of one verdict; most plans are small, and many are kept. */
 #define ARENA_LIMIT ((size_t)64 << 20)
 #define ARENA_CHUNK ((size_t)1024)
 
@@ -26,9 +26,9 @@ const char *ms_strategy_name(ms_strategy strategy) {
   return names[strategy];
 }
 
-const char *ms_verdict_name(ms_verdict verdict) {
+const char *ms_decision_name(ms_decision decision) {
   static const char *const names[] = {"parallel", "serial", "unknown"};
-  return names[verdict];
+  return names[decision];
 }
 
 const char *ms_placement_name(ms_placement placement) {
@@ -47,7 +47,7 @@ const char *ms_wins_name(ms_reduce_wins wins) {
   return names[wins];
 }
 
-/* All that lives only while a plan is made. */
+/* All that lives only while a verdict is made. */
 typedef struct work {
   ms_walk walk;
   ms_domain domain;
@@ -115,7 +115,7 @@ static bool is_scattered(const work *now) {
 }
 
 /* Chooses among what the distances allow, and says how sure a refusal is. */
-static void decide(work *now, ms_plan *plan, ms_choice *choice, bool *not_run) {
+static void decide(work *now, ms_verdict *verdict, ms_choice *choice, bool *not_run) {
   bool refused = !now->conflicts.known, proven = false;
   for (uint32_t f = 0; f < now->walk.finding_count; f++) {
     if (!refuses(&now->walk.findings[f])) continue;
@@ -130,16 +130,16 @@ static void decide(work *now, ms_plan *plan, ms_choice *choice, bool *not_run) {
     *choice = ms_strategy_choose(&now->conflicts, &now->all, &terms);
     *not_run = choice->strategy != MS_SERIALLY;
   }
-  plan->verdict = MS_PARALLEL;
-  plan->strategy = choice->strategy;
+  verdict->decision = MS_PARALLEL;
+  verdict->strategy = choice->strategy;
   if (!refused && choice->strategy != MS_SERIALLY && !*not_run) return;
-  plan->strategy = MS_SERIALLY;
-  plan->verdict = MS_UNKNOWN;
-  if (proven) plan->verdict = MS_SERIAL;
+  verdict->strategy = MS_SERIALLY;
+  verdict->decision = MS_UNKNOWN;
+  if (proven) verdict->decision = MS_SERIAL;
   if (choice->strategy != MS_SERIALLY || !choice->sure) return;
   terms.proven = true;
   ms_choice certain = ms_strategy_choose(&now->conflicts, &now->proven, &terms);
-  if (certain.strategy == MS_SERIALLY && certain.sure) plan->verdict = MS_SERIAL;
+  if (certain.strategy == MS_SERIALLY && certain.sure) verdict->decision = MS_SERIAL;
 }
 
 /* What an ordered loop could run as without its order; serially if it has none. */
@@ -150,8 +150,9 @@ static ms_choice unordered_choice(const work *now) {
 }
 
 /* Only a rotation is cheaper than what keeps the order of a wavefront or a sweep. */
-static int explain_order(const work *now, const ms_explainer *explainer, const ms_plan *plan) {
-  if (plan->strategy != MS_WAVEFRONT && plan->strategy != MS_HYPERPLANE) return 0;
+static int explain_order(const work *now, const ms_explainer *explainer,
+                         const ms_verdict *verdict) {
+  if (verdict->strategy != MS_WAVEFRONT && verdict->strategy != MS_HYPERPLANE) return 0;
   return unordered_choice(now).strategy == MS_ROTATE ? ms_explain_order(explainer) : 0;
 }
 
@@ -162,15 +163,16 @@ static bool would_collapse(const work *now) {
   if (!space.ordered || space.sparse || space.collapse != 1) return false;
   if (space.dim_count == MS_MAX_DIMS) return false;
   space.collapse = 2;
-  ms_plan *nest =
-      ms_plan_new(now->walk.loop, now->walk.bindings, now->walk.binding_count, &space, &ignored);
-  bool runs = nest != NULL && nest->verdict == MS_PARALLEL;
-  ms_plan_destroy(&nest);
+  ms_verdict *nest =
+      ms_verdict_new(now->walk.loop, now->walk.bindings, now->walk.binding_count, &space, &ignored);
+  bool runs = nest != NULL && nest->decision == MS_PARALLEL;
+  ms_verdict_destroy(&nest);
   return runs;
 }
 
-static int explain(work *now, ms_plan *plan, const ms_choice *choice, bool not_run) {
-  ms_explainer explainer = {&now->walk, &now->conflicts, plan->arena, &now->reasons, false, false};
+static int explain(work *now, ms_verdict *verdict, const ms_choice *choice, bool not_run) {
+  ms_explainer explainer = {&now->walk,    &now->conflicts, verdict->arena,
+                            &now->reasons, false,           false};
   if (ms_explain_findings(&explainer) != 0) return -1;
   bool conflicting = choice->strategy == MS_SERIALLY || not_run || !now->conflicts.known;
   if (conflicting) {
@@ -180,73 +182,76 @@ static int explain(work *now, ms_plan *plan, const ms_choice *choice, bool not_r
     if (not_run && ms_explain_not_run(&explainer, choice, unordered) != 0) return -1;
     if (ms_explain_conflicts(&explainer, unordered) != 0) return -1;
   }
-  if (explain_order(now, &explainer, plan) != 0) return -1;
-  plan->reasons = now->reasons.item;
-  plan->reason_count = now->reasons.count;
+  if (explain_order(now, &explainer, verdict) != 0) return -1;
+  verdict->reasons = now->reasons.item;
+  verdict->reason_count = now->reasons.count;
   return 0;
 }
 
-/* The walk's memory goes with the solver: what the plan keeps of it. */
-static int copy_scalars(const work *now, ms_plan *plan) {
+/* The walk's memory goes with the solver: what the verdict keeps of it. */
+static int copy_scalars(const work *now, ms_verdict *verdict) {
   const ms_scalar_plan *found = now->scalars;
-  plan->scalars = ms_arena_take(plan->arena, plan->scalar_count + 1, sizeof *plan->scalars);
-  if (plan->scalars == NULL) return -1;
-  for (uint32_t s = 0; s < plan->scalar_count; s++) {
-    plan->scalars[s] = found[s];
+  verdict->scalars =
+      ms_arena_take(verdict->arena, verdict->scalar_count + 1, sizeof *verdict->scalars);
+  if (verdict->scalars == NULL) return -1;
+  for (uint32_t s = 0; s < verdict->scalar_count; s++) {
+    verdict->scalars[s] = found[s];
     if (found[s].indices == NULL) continue;
-    plan->scalars[s].indices =
-        ms_arena_copy(plan->arena, found[s].indices, strlen(found[s].indices));
-    if (plan->scalars[s].indices == NULL) return -1;
+    verdict->scalars[s].indices =
+        ms_arena_copy(verdict->arena, found[s].indices, strlen(found[s].indices));
+    if (verdict->scalars[s].indices == NULL) return -1;
   }
   return 0;
 }
 
-static int copy_arrays(const work *now, ms_plan *plan) {
-  plan->arrays = ms_arena_take(plan->arena, plan->array_count + 1, sizeof *plan->arrays);
-  if (plan->arrays == NULL) return -1;
-  for (uint32_t a = 0; a < plan->array_count; a++) plan->arrays[a] = now->arrays[a];
+static int copy_arrays(const work *now, ms_verdict *verdict) {
+  verdict->arrays =
+      ms_arena_take(verdict->arena, verdict->array_count + 1, sizeof *verdict->arrays);
+  if (verdict->arrays == NULL) return -1;
+  for (uint32_t a = 0; a < verdict->array_count; a++) verdict->arrays[a] = now->arrays[a];
   return 0;
 }
 
 /* Finds out which arrays can be served, if the loop is going to run. */
-static int serve(work *now, ms_plan *plan) {
+static int serve(work *now, ms_verdict *verdict) {
   const char *text = NULL;
-  if (plan->strategy == MS_SERIALLY) return 0;
-  if (ms_inspector_find(&now->walk, now->arrays, plan->array_count, &text) != 0) return -1;
+  if (verdict->strategy == MS_SERIALLY) return 0;
+  if (ms_inspector_find(&now->walk, now->arrays, verdict->array_count, &text) != 0) return -1;
   if (text == NULL) return 0;
-  plan->prefetch = ms_arena_copy(plan->arena, text, strlen(text));
-  return plan->prefetch == NULL ? -1 : 0;
+  verdict->prefetch = ms_arena_copy(verdict->arena, text, strlen(text));
+  return verdict->prefetch == NULL ? -1 : 0;
 }
 
-static int copy_patterns(work *now, ms_plan *plan) {
-  plan->distance_count = now->all.count;
-  plan->distances = ms_arena_take(plan->arena, now->all.count + 1, sizeof *plan->distances);
-  if (plan->distances == NULL) return -1;
-  for (uint32_t p = 0; p < now->all.count; p++) plan->distances[p] = now->all.item[p];
+static int copy_patterns(work *now, ms_verdict *verdict) {
+  verdict->distance_count = now->all.count;
+  verdict->distances =
+      ms_arena_take(verdict->arena, now->all.count + 1, sizeof *verdict->distances);
+  if (verdict->distances == NULL) return -1;
+  for (uint32_t p = 0; p < now->all.count; p++) verdict->distances[p] = now->all.item[p];
   return 0;
 }
 
-static int copy_domain(work *now, ms_plan *plan) {
-  plan->dim_count = now->domain.dim_count;
-  for (uint32_t k = 0; k < plan->dim_count; k++) {
-    plan->index_name[k] = ms_arena_format(plan->arena, "%s", now->domain.dim[k].name);
-    if (plan->index_name[k] == NULL) return -1;
-    ms_domain_describe(&now->domain, k, &plan->extent[k]);
+static int copy_domain(work *now, ms_verdict *verdict) {
+  verdict->dim_count = now->domain.dim_count;
+  for (uint32_t k = 0; k < verdict->dim_count; k++) {
+    verdict->index_name[k] = ms_arena_format(verdict->arena, "%s", now->domain.dim[k].name);
+    if (verdict->index_name[k] == NULL) return -1;
+    ms_domain_describe(&now->domain, k, &verdict->extent[k]);
   }
   return 0;
 }
 
-static void copy_choice(ms_plan *plan, const ms_choice *choice) {
-  if (plan->strategy == MS_SERIALLY) return;
-  plan->strategy_dims = choice->dim_count;
-  memcpy(plan->strategy_dim, choice->dim, sizeof choice->dim);
-  plan->sequential = choice->sequential;
-  plan->has_row = choice->has_row;
-  memcpy(plan->row, choice->row, sizeof choice->row);
+static void copy_choice(ms_verdict *verdict, const ms_choice *choice) {
+  if (verdict->strategy == MS_SERIALLY) return;
+  verdict->strategy_dims = choice->dim_count;
+  memcpy(verdict->strategy_dim, choice->dim, sizeof choice->dim);
+  verdict->sequential = choice->sequential;
+  verdict->has_row = choice->has_row;
+  memcpy(verdict->row, choice->row, sizeof choice->row);
 }
 
 /* Everything after the domain; -1 only when memory is out. */
-static int analyse(work *now, ms_plan *plan) {
+static int analyse(work *now, ms_verdict *verdict) {
   ms_walk *walk = &now->walk;
   ms_arena *scratch = ms_solver_arena(now->solver);
   ms_choice choice;
@@ -260,17 +265,17 @@ static int analyse(work *now, ms_plan *plan) {
   if (ms_distances_patterns(now->conflicts.all, scratch, &now->all) != 0) return -1;
   if (ms_distances_patterns(now->conflicts.proven, scratch, &now->proven) != 0) return -1;
   walk->scattered = is_scattered(now);
-  if (ms_scalars_find(walk, now->body, &now->scalars, &plan->scalar_count) != 0) return -1;
-  decide(now, plan, &choice, &not_run);
-  if (copy_patterns(now, plan) != 0 || copy_domain(now, plan) != 0) return -1;
-  copy_choice(plan, &choice);
+  if (ms_scalars_find(walk, now->body, &now->scalars, &verdict->scalar_count) != 0) return -1;
+  decide(now, verdict, &choice, &not_run);
+  if (copy_patterns(now, verdict) != 0 || copy_domain(now, verdict) != 0) return -1;
+  copy_choice(verdict, &choice);
   ms_choice placed = choice;
-  if (plan->strategy == MS_SERIALLY) placed = (ms_choice){.strategy = MS_SERIALLY};
-  if (ms_placement_find(walk, &now->conflicts, &placed, &now->arrays, &plan->array_count) != 0)
+  if (verdict->strategy == MS_SERIALLY) placed = (ms_choice){.strategy = MS_SERIALLY};
+  if (ms_placement_find(walk, &now->conflicts, &placed, &now->arrays, &verdict->array_count) != 0)
     return -1;
-  if (serve(now, plan) != 0) return -1;
-  if (copy_scalars(now, plan) != 0 || copy_arrays(now, plan) != 0) return -1;
-  return explain(now, plan, &choice, not_run);
+  if (serve(now, verdict) != 0) return -1;
+  if (copy_scalars(now, verdict) != 0 || copy_arrays(now, verdict) != 0) return -1;
+  return explain(now, verdict, &choice, not_run);
 }
 
 static int check_bindings(const ms_loop *loop, const ms_binding *bindings, uint32_t count,
@@ -289,7 +294,7 @@ static int check_bindings(const ms_loop *loop, const ms_binding *bindings, uint3
   return 0;
 }
 
-static int fill_plan(work *now, ms_plan *plan, ms_error *err) {
+static int fill_verdict(work *now, ms_verdict *verdict, ms_error *err) {
   now->walk.domain = &now->domain;
   now->body = now->walk.loop->body;
   now->solver = ms_solver_new(0);
@@ -297,58 +302,58 @@ static int fill_plan(work *now, ms_plan *plan, ms_error *err) {
   if (now->solver == NULL || ms_walk_begin(&now->walk) != 0)
     return ms_error_set(err, MS_BUG, "out of memory");
   if (ms_space_domain(&now->walk, &now->domain, &now->body, err) != 0) return -1;
-  if (analyse(now, plan) != 0)
+  if (analyse(now, verdict) != 0)
     return ms_error_set(err, MS_DEP, "the loop's body is too large to be analysed in memory");
   return 0;
 }
 
-/* Copies what the walk met into the plan. */
-static int keep_stranger(const ms_walk *walk, ms_plan *plan, ms_error *err) {
+/* Copies what the walk met into the verdict. */
+static int keep_stranger(const ms_walk *walk, ms_verdict *verdict, ms_error *err) {
   if (walk->stranger == NULL) return 0;
   const char *name = walk->stranger->text;
-  plan->stranger = ms_arena_copy(plan->arena, name, strlen(name));
-  plan->stranger_line = walk->stranger_line;
-  return plan->stranger != NULL ? 0 : ms_error_set(err, MS_BUG, "out of memory");
+  verdict->stranger = ms_arena_copy(verdict->arena, name, strlen(name));
+  verdict->stranger_line = walk->stranger_line;
+  return verdict->stranger != NULL ? 0 : ms_error_set(err, MS_BUG, "out of memory");
 }
 
-ms_plan *ms_plan_new(const ms_loop *loop, const ms_binding *bindings, uint32_t binding_count,
-                     const ms_space *space, ms_error *err) {
+ms_verdict *ms_verdict_new(const ms_loop *loop, const ms_binding *bindings, uint32_t binding_count,
+                           const ms_space *space, ms_error *err) {
   if (check_bindings(loop, bindings, binding_count, err) != 0) return NULL;
-  ms_plan *plan = calloc(1, sizeof *plan);
+  ms_verdict *verdict = calloc(1, sizeof *verdict);
   work *now = calloc(1, sizeof *now);
-  if (plan != NULL) plan->arena = ms_arena_new_sized(ARENA_LIMIT, ARENA_CHUNK);
+  if (verdict != NULL) verdict->arena = ms_arena_new_sized(ARENA_LIMIT, ARENA_CHUNK);
   int result = -1;
-  if (plan == NULL || now == NULL || plan->arena == NULL) {
+  if (verdict == NULL || now == NULL || verdict->arena == NULL) {
     ms_error_set(err, MS_BUG, "out of memory");
   } else {
     now->walk.loop = loop;
     now->walk.bindings = bindings;
     now->walk.binding_count = binding_count;
     now->walk.space = space;
-    result = fill_plan(now, plan, err);
-    if (result == 0) result = keep_stranger(&now->walk, plan, err);
+    result = fill_verdict(now, verdict, err);
+    if (result == 0) result = keep_stranger(&now->walk, verdict, err);
     ms_solver_destroy(&now->solver);
   }
   free(now);
-  if (result != 0) ms_plan_destroy(&plan);
-  return plan;
+  if (result != 0) ms_verdict_destroy(&verdict);
+  return verdict;
 }
 
-bool ms_plan_follow(ms_plan *plan, const ms_plan *main) {
-  if (plan->dim_count != main->dim_count) return false;
-  plan->strategy = main->strategy;
-  plan->strategy_dims = main->strategy_dims;
-  plan->sequential = main->sequential;
-  plan->has_row = main->has_row;
-  memcpy(plan->strategy_dim, main->strategy_dim, sizeof plan->strategy_dim);
-  memcpy(plan->row, main->row, sizeof plan->row);
-  memcpy(plan->extent, main->extent, sizeof plan->extent);
+bool ms_verdict_follow(ms_verdict *verdict, const ms_verdict *main) {
+  if (verdict->dim_count != main->dim_count) return false;
+  verdict->strategy = main->strategy;
+  verdict->strategy_dims = main->strategy_dims;
+  verdict->sequential = main->sequential;
+  verdict->has_row = main->has_row;
+  memcpy(verdict->strategy_dim, main->strategy_dim, sizeof verdict->strategy_dim);
+  memcpy(verdict->row, main->row, sizeof verdict->row);
+  memcpy(verdict->extent, main->extent, sizeof verdict->extent);
   return true;
 }
 
-void ms_plan_destroy(ms_plan **plan) {
-  if (*plan == NULL) return;
-  ms_arena_destroy(&(*plan)->arena);
-  free(*plan);
-  *plan = NULL;
+void ms_verdict_destroy(ms_verdict **verdict) {
+  if (*verdict == NULL) return;
+  ms_arena_destroy(&(*verdict)->arena);
+  free(*verdict);
+  *verdict = NULL;
 }

@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Meaning: what goes into the dependence analyser beside a loop's text: what its captures mean, and
+ * the space that it runs over.
+ *
+ * Plain records. All that they point to is the caller's. */
+#ifndef MS_DEPEND_MEANING_H
+#define MS_DEPEND_MEANING_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "syntax/loop.h"
+
+/* Most dimensions of an array and of an iteration space. */
+#define MS_MAX_DIMS 8
+
+/* What a capture turned out to be at run time. */
+typedef enum ms_binding_kind {
+  MS_BIND_NIL,
+  MS_BIND_NUMBER,
+  MS_BIND_BOOLEAN,
+  MS_BIND_STRING,
+  MS_BIND_ARRAY,    /* a DistArray (or meissa.shape) */
+  MS_BIND_TABLE,    /* a plain Lua table, contents unknown (meissa.opaque) */
+  MS_BIND_BUILTIN,  /* a function with known effects; `name` says which ("math.floor") */
+  MS_BIND_FUNCTION, /* a Lua function; touches the arrays in `reached`, nothing else */
+  MS_BIND_UNKNOWN   /* anything else: userdata, C functions, cdata, coroutines */
+} ms_binding_kind;
+
+/* What may call a function of a table's metatable. */
+typedef enum ms_event {
+  MS_EVENT_INDEX = 1,
+  MS_EVENT_ASSIGN = 2, /* of an element */
+  MS_EVENT_CALL = 4,
+  MS_EVENT_OPERATOR = 8 /* arithmetic, comparison, .., tostring */
+} ms_event;
+
+/* The events for which that function may change variables or tables outside: event << this. */
+#define MS_EVENT_CHANGES 4
+
+/* What a capture of a function that is looked into means: a binding, reached by so many of the
+ * capture's fields. */
+typedef struct ms_meaning {
+  uint32_t binding, depth;
+} ms_meaning;
+
+/* A field of a table with a constant name, as its metatable's tables give it, too. */
+#define MS_FIELD_CALL    "()"  /* what is called when the table is */
+#define MS_FIELD_ELEMENT "#%u" /* of a list of which all elements are known */
+
+typedef struct ms_field {
+  const char *name;
+  uint32_t binding;
+} ms_field;
+
+/* Where a view of an array lies in its base, a box of the memory that holds all captured views that
+ * overlap: base subscript k is first[k] + the sum of factor[d] * (subscript d - 1) over the
+ * dimensions d that go along k. */
+typedef struct ms_mapping {
+  uint32_t dim_count; /* of the base */
+  int64_t dims[MS_MAX_DIMS];
+  int64_t first[MS_MAX_DIMS];  /* of the view's element [1]...[1] */
+  uint32_t along[MS_MAX_DIMS]; /* by dimension of the view; MS_MAX_DIMS: none, its extent is 1 */
+  int64_t factor[MS_MAX_DIMS]; /* by dimension of the view */
+} ms_mapping;
+
+typedef struct ms_binding {
+  ms_binding_kind kind;
+  uint32_t depth; /* how many of the capture's fields lead to the value; the rest index into it */
+  double number;
+  const char *name; /* BUILTIN; ARRAY that is no capture: what it is called, or NULL */
+  /* ARRAY: */
+  uint64_t array;   /* identity: equal for two names of one array */
+  uint64_t storage; /* identity of the memory: equal for views that may overlap */
+  uint32_t dim_count;
+  int64_t dims[MS_MAX_DIMS];
+  const ms_mapping *view; /* into the base, the same for all bindings of its storage; NULL: that is
+                             one array, or the base is not known */
+  bool sparse;
+  bool integer;     /* element type int32 or int64 */
+  bool frozen;      /* a snapshot: nothing that is not looked into can write it */
+  bool scratch;     /* each iteration's own working space: no access to it is a dependence */
+  uint64_t buffers; /* `storage` of the array that it is a DistArray buffer of, 0: it is none. Each
+                       block has its own, and what is put there is merged between blocks. */
+  bool marks;       /* a buffer whose elements only say that something was stored there */
+  /* FUNCTION, TABLE: indices (into the bindings) of the arrays that it may touch, that it holds */
+  bool draws;          /* BUILTIN, FUNCTION, TABLE: it may draw random numbers for the iteration */
+  bool changes;        /* calls of it assign variables or plain tables outside of it */
+  bool stores;         /* FUNCTION: it stores into what it is given */
+  bool aliased;        /* scalar: the body may have another way to that variable */
+  uint32_t receiver;   /* aliased: from 1, the only capture that leads there, its table; or 0 */
+  const char *alias;   /* that way, where it is a name ("o.count"), or NULL */
+  const char *globals; /* BUILTIN, TABLE: by it variables can be looked up that the body does not
+                          name ("_G is used as a table of variables"); or NULL */
+  bool alone;          /* TABLE: without a metatable, and no other capture leads to it */
+  uint32_t objects;    /* TABLE: an array of objects of so many dimensions, or 0 */
+  bool reads;         /* FUNCTION: proved not to store into arrays; TABLE: holds nothing but data */
+  const char *impure; /* FUNCTION: it may call this, which works on files or in foreign code, or
+                         gives numbers in the order of its calls ("it uses math.random") */
+  const uint32_t *reached;
+  uint32_t reached_count;
+  bool quiet;              /* TABLE: no function that it leads to may store into arrays */
+  uint32_t acts;           /* TABLE: the events for which what it leads to has functions */
+  const ms_loop *code;     /* FUNCTION: its text in closure form, where that is had, or NULL */
+  const ms_meaning *means; /* FUNCTION with code: of each of the code's captures */
+  const ms_field *fields;  /* TABLE: those that are known */
+  uint32_t field_count;
+} ms_binding;
+
+/* One dimension of the iteration space: lo, lo+step, ... up to hi. For the entries of an array
+ * lo = 1, hi = extent, step = 1. */
+typedef struct ms_range {
+  int64_t lo, hi, step;
+} ms_range;
+
+typedef struct ms_space {
+  uint32_t dim_count;
+  ms_range range[MS_MAX_DIMS];
+  int32_t source; /* index of the binding whose entries it is, -1 for none; -2: entries of an array
+                     that is not captured by the body */
+  bool sparse;    /* the entries of a sparse array (bounding box = range) */
+  bool ordered;
+  bool serial_allowed; /* serial = true */
+  bool impure;         /* impure = true: files and foreign code may be used */
+  bool methods; /* those of strings, or what operators do with plain values, is the program's */
+  const char *barred; /* methods: of these those that a loop cannot call, each a line of its own:
+                         name, tab, "impure", "name" (it may be called by one) or nothing, tab,
+                         why; or NULL */
+  bool positions;     /* sparse: entries are told apart by their place, for random numbers */
+  uint32_t collapse;  /* 1: none; n: take in the next n-1 perfectly nested numeric loops */
+} ms_space;
+
+#endif
