@@ -7,12 +7,12 @@
 
 #include "depend/inspector_state.h"
 
-void ms_inspector_drop(ms_inspector *serve, ms_taint which, const char *why) {
-  for (uint32_t k = 0; k < serve->count; k++) {
+void ms_inspector_drop(ms_inspector *inspector, ms_taint which, const char *why) {
+  for (uint32_t k = 0; k < inspector->count; k++) {
     ms_taint bit = (ms_taint)1 << k;
-    if ((which & serve->served & bit) == 0) continue;
-    serve->why[k] = why;
-    serve->served &= ~bit;
+    if ((which & inspector->served & bit) == 0) continue;
+    inspector->why[k] = why;
+    inspector->served &= ~bit;
   }
 }
 
@@ -53,47 +53,47 @@ static bool is_source(const ms_walk *walk, uint32_t binding) {
   return walk->bindings[source].array == walk->bindings[binding].array;
 }
 
-static void add_candidate(ms_inspector *serve, uint32_t binding) {
-  uint32_t k = serve->count++;
-  serve->binding[k] = binding;
-  serve->served |= (ms_taint)1 << k;
-  if (is_reached(serve->walk, binding))
-    ms_inspector_drop(serve, (ms_taint)1 << k, "a captured function or table leads to it");
-  if (is_source(serve->walk, binding))
-    ms_inspector_drop(serve, (ms_taint)1 << k, "the loop runs over it");
+static void add_candidate(ms_inspector *inspector, uint32_t binding) {
+  uint32_t k = inspector->count++;
+  inspector->binding[k] = binding;
+  inspector->served |= (ms_taint)1 << k;
+  if (is_reached(inspector->walk, binding))
+    ms_inspector_drop(inspector, (ms_taint)1 << k, "a captured function or table leads to it");
+  if (is_source(inspector->walk, binding))
+    ms_inspector_drop(inspector, (ms_taint)1 << k, "the loop runs over it");
 }
 
-static void place(const ms_inspector *serve, ms_array_plan *arrays, uint32_t count) {
+static void place(const ms_inspector *inspector, ms_array_plan *arrays, uint32_t count) {
   for (uint32_t a = 0; a < count; a++) {
-    for (uint32_t k = 0; k < serve->count; k++) {
-      if (serve->binding[k] != arrays[a].binding) continue;
-      bool served = (serve->served >> k & 1) != 0;
+    for (uint32_t k = 0; k < inspector->count; k++) {
+      if (inspector->binding[k] != arrays[a].binding) continue;
+      bool served = (inspector->served >> k & 1) != 0;
       if (served) arrays[a].placement = MS_PLACE_SERVED;
-      if (!served) arrays[a].whole = serve->why[k];
+      if (!served) arrays[a].whole = inspector->why[k];
     }
   }
 }
 
 int ms_inspector_find(ms_walk *walk, ms_array_plan *arrays, uint32_t count, const char **text) {
   ms_text written = {0};
-  ms_inspector serve = {.walk = walk, .text = &written};
+  ms_inspector inspector = {.walk = walk, .text = &written};
   uint32_t symbols = walk->loop->tree->symbols + 1;
   *text = NULL;
-  for (uint32_t a = 0; a < count && serve.count < MS_INSPECTOR_MOST; a++) {
-    if (is_candidate(walk, &arrays[a])) add_candidate(&serve, arrays[a].binding);
+  for (uint32_t a = 0; a < count && inspector.count < MS_INSPECTOR_MOST; a++) {
+    if (is_candidate(walk, &arrays[a])) add_candidate(&inspector, arrays[a].binding);
   }
-  if (serve.count == 0) return 0;
-  serve.taint = ms_arena_take(walk->arena, symbols, sizeof *serve.taint);
-  serve.needed = ms_arena_take(walk->arena, symbols, sizeof *serve.needed);
-  if (serve.taint == NULL || serve.needed == NULL) return -1;
-  ms_inspector_settle(&serve);
+  if (inspector.count == 0) return 0;
+  inspector.taint = ms_arena_take(walk->arena, symbols, sizeof *inspector.taint);
+  inspector.needed = ms_arena_take(walk->arena, symbols, sizeof *inspector.needed);
+  if (inspector.taint == NULL || inspector.needed == NULL) return -1;
+  ms_inspector_settle(&inspector);
   int failed = 0;
-  if (serve.served != 0) {
-    const char *slice = ms_inspector_write(&serve);
+  if (inspector.served != 0) {
+    const char *slice = ms_inspector_write(&inspector);
     if (slice != NULL) *text = ms_arena_copy(walk->arena, slice, strlen(slice));
     failed = *text == NULL ? -1 : 0;
   }
-  if (failed == 0) place(&serve, arrays, count);
+  if (failed == 0) place(&inspector, arrays, count);
   ms_text_free(&written);
   return failed;
 }

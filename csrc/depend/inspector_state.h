@@ -40,27 +40,27 @@ typedef struct ms_array_path {
 } ms_array_path;
 
 /* Takes candidates away: they are sent whole, for the reason `why` (static storage). */
-void ms_inspector_drop(ms_inspector *serve, ms_taint which, const char *why);
+void ms_inspector_drop(ms_inspector *inspector, ms_taint which, const char *why);
 
 /* Takes candidates away until the others can be served. */
-void ms_inspector_settle(ms_inspector *serve);
+void ms_inspector_settle(ms_inspector *inspector);
 
 /* Whether an expression is an array's name, a local view, or either with subscripts. */
-bool ms_inspector_path(const ms_inspector *serve, const ms_node *node, ms_array_path *path);
+bool ms_inspector_path(const ms_inspector *inspector, const ms_node *node, ms_array_path *path);
 
 /* What an expression's value depends on. */
-ms_taint ms_inspector_taint(const ms_inspector *serve, const ms_node *node);
+ms_taint ms_inspector_taint(const ms_inspector *inspector, const ms_node *node);
 
 /* What the place that a path names depends on. */
-ms_taint ms_inspector_place(const ms_inspector *serve, const ms_node *node);
+ms_taint ms_inspector_place(const ms_inspector *inspector, const ms_node *node);
 
 /* What the number of a loop's iterations depends on: FOR_NUMERIC, FOR_GENERIC, WHILE, REPEAT. */
-ms_taint ms_inspector_bounds(const ms_inspector *serve, const ms_node *loop);
+ms_taint ms_inspector_bounds(const ms_inspector *inspector, const ms_node *loop);
 
 /* Whether a local variable holds a view of a candidate, by its name or declaration. */
-bool ms_inspector_is_view(const ms_inspector *serve, const ms_symbol *symbol);
+bool ms_inspector_is_view(const ms_inspector *inspector, const ms_symbol *symbol);
 
-/* The slice, terminated; it belongs to serve->text. NULL: out of memory. */
-const char *ms_inspector_write(ms_inspector *serve);
+/* The slice, terminated; it belongs to inspector->text. NULL: out of memory. */
+const char *ms_inspector_write(ms_inspector *inspector);
 
 #endif

@@ -86,7 +86,7 @@ static bool has_due(const ms_session *session, const ms_worker_handle *member) {
     if (counts && block != run->first.block) return true;
     if (!counts && schedule->grid.together == 0) break; /* later ones have later turns */
   }
-  const ms_status_page *status = &session->board[member->number];
+  const ms_status_page *status = &session->page[member->number];
   return ms_status_page_failures(status, session->jobs) != member->failures;
 }
 

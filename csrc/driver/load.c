@@ -94,9 +94,9 @@ static int load_rows(ms_session *session, ms_worker_handle *member, ms_run *run,
     if (count > 0 && !(ours && ms_operand_joins(operand))) {
       int64_t lo, hi;
       ms_operand_rows(operand, &run->job->bounds, first, first + count - 1, &lo, &hi);
-      ms_transfer parcel =
+      ms_transfer transfer =
           ms_transfer_make(&run->elements[number], number, operand->array_dim, lo, hi);
-      if (ms_worker_handle_post(member, parcel, err) != 0) return -1;
+      if (ms_worker_handle_post(member, transfer, err) != 0) return -1;
       count = 0;
     }
     if (ours && count++ == 0) first = range;
@@ -104,8 +104,8 @@ static int load_rows(ms_session *session, ms_worker_handle *member, ms_run *run,
   return 0;
 }
 
-static int choose_parcels(ms_session *session, ms_worker_handle *member, ms_run *run,
-                          ms_error *err) {
+static int choose_transfers(ms_session *session, ms_worker_handle *member, ms_run *run,
+                            ms_error *err) {
   ms_residency_trim(member, session->jobs);
   for (uint32_t i = 0; i < run->job->operand_count; i++) {
     const ms_operand *operand = &run->operands[i];
@@ -145,7 +145,7 @@ static bool takes_part(const ms_schedule *schedule, uint32_t number) {
 
 /* Whether workers log what they write. */
 static bool workers_log(const ms_session *session, const ms_run *run) {
-  return session->config.shared && run->undo.size + run->redo.size > 0;
+  return session->config.shared && run->undo.size + run->checkpoint.size > 0;
 }
 
 static ms_task_log log_place(const ms_session *session, const ms_run *run) {
@@ -153,8 +153,8 @@ static ms_task_log log_place(const ms_session *session, const ms_run *run) {
   return (ms_task_log){.segment = log->segment->id,
                        .segment_size = log->segment->size,
                        .place = log->offset,
-                       .size = run->undo.size + run->redo.size,
-                       .slots = run->redo.size};
+                       .size = run->undo.size + run->checkpoint.size,
+                       .slots = run->checkpoint.size};
 }
 
 /* Writes the task, and with the kernel if that is needed: for a worker that does not know it, or
@@ -196,7 +196,7 @@ static int write_tasks(ms_session *session, ms_run *run, bool resumes, ms_error 
 static int prepare_member(ms_session *session, ms_worker_handle *member, ms_run *run,
                           ms_error *err) {
   const ms_job *job = run->job;
-  member->parcel_count = member->parcel_next = 0;
+  member->transfer_count = member->transfer_next = 0;
   member->task_sent = 0;
   member->data_frames = 0;
   member->task = &run->task;
@@ -207,7 +207,7 @@ static int prepare_member(ms_session *session, ms_worker_handle *member, ms_run 
   }
   bool peers = !member->informed && member->lane == 0; /* who hand over by messages */
   if (peers && inform(session, member, err) != 0) return -1;
-  if (!session->config.shared) return choose_parcels(session, member, run, err);
+  if (!session->config.shared) return choose_transfers(session, member, run, err);
   for (uint32_t i = 0; i < job->operand_count; i++) {
     if (ms_worker_handle_share(member, job->operands[i].segment, err) != 0) return -1;
   }
@@ -275,13 +275,13 @@ static int send_some(ms_session *session, ms_worker_handle *member, ms_run *run,
   while (member->working && !member->resumes && ms_link_open(&member->link)) {
     if (member->task_sent < member->task->length) {
       if (send_task(session, member, err) != 0) return -1;
-    } else if (member->parcel_next < member->parcel_count) {
-      ms_transfer *parcel = &member->parcels[member->parcel_next];
-      int64_t before = parcel->next;
-      const ms_elements *all = &run->elements[parcel->operand];
-      if (ms_transfer_send(parcel, all, &member->link, session->jobs, err) != 0) return -1;
-      run->outcome->moved += (uint64_t)(parcel->next - before) * parcel->element;
-      if (parcel->next == parcel->count) member->parcel_next++;
+    } else if (member->transfer_next < member->transfer_count) {
+      ms_transfer *transfer = &member->transfers[member->transfer_next];
+      int64_t before = transfer->next;
+      const ms_elements *all = &run->elements[transfer->operand];
+      if (ms_transfer_send(transfer, all, &member->link, session->jobs, err) != 0) return -1;
+      run->outcome->moved += (uint64_t)(transfer->next - before) * transfer->element;
+      if (transfer->next == transfer->count) member->transfer_next++;
     } else {
       break;
     }
@@ -305,16 +305,16 @@ void ms_load_free(ms_session *session, ms_run *run) {
   for (uint32_t i = 0; i < session->config.workers; i++) {
     ms_worker_handle *member = &session->members[i];
     /* What was not sent to the end, or not waited for, is not there. */
-    bool doubtful = run->failed && member->parcel_count > 0;
-    if (doubtful || member->parcel_next < member->parcel_count)
+    bool doubtful = run->failed && member->transfer_count > 0;
+    if (doubtful || member->transfer_next < member->transfer_count)
       ms_residency_trim(member, UINT64_MAX);
     if (run->failed && member->task == &run->task_with_kernel) {
       ms_worker_handle_unlearn(member);
     }
-    member->parcel_count = member->parcel_next = 0;
+    member->transfer_count = member->transfer_next = 0;
     member->task = NULL;
   }
-  ms_block_checkpoint_free(&run->redo);
+  ms_block_checkpoint_free(&run->checkpoint);
   ms_undo_free(&run->undo);
   free(run->operands);
   free(run->elements);

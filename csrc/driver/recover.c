@@ -45,27 +45,27 @@ static int take_log(ms_session *session, size_t size, ms_error *err) {
 /* Takes room for the log and, where there is enough, for slots. */
 static int take_room(ms_session *session, ms_run *run) {
   ms_undo *undo = &run->undo;
-  ms_block_checkpoint *redo = &run->redo;
-  if (redo->size > 0 && take_log(session, undo->size + redo->size, NULL) == 0) return 0;
-  redo->size = 0;
+  ms_block_checkpoint *checkpoint = &run->checkpoint;
+  if (checkpoint->size > 0 && take_log(session, undo->size + checkpoint->size, NULL) == 0) return 0;
+  checkpoint->size = 0;
   return take_log(session, undo->size, run->err);
 }
 
 int ms_recover_prepare(ms_session *session, ms_run *run) {
   const ms_job *job = run->job;
   ms_undo *undo = &run->undo;
-  ms_block_checkpoint *redo = &run->redo;
+  ms_block_checkpoint *checkpoint = &run->checkpoint;
   uint32_t workers = session->schedule->workers;
   if (job->transaction && ms_undo_divide(undo, &job->grid, &job->bounds, run->operands,
                                          job->operand_count, run->err) != 0) {
     return -1;
   }
   if (job->transaction && ms_session_has_lanes(session) &&
-      ms_block_checkpoint_divide(redo, undo, workers, run->err) != 0) {
+      ms_block_checkpoint_divide(checkpoint, undo, workers, run->err) != 0) {
     return -1;
   }
   if (take_room(session, run) != 0) return -1;
-  if (undo->size + redo->size == 0) return 0;
+  if (undo->size + checkpoint->size == 0) return 0;
   unsigned char *memory = ms_segment_block_at(&session->undo);
   void **data = calloc((size_t)job->operand_count + 1, sizeof *data);
   if (data == NULL) return ms_error_set(run->err, MS_WRK, "out of memory");
@@ -73,9 +73,10 @@ int ms_recover_prepare(ms_session *session, ms_run *run) {
   ms_undo_attach(undo, memory, data);
   ms_undo_clear(undo);
   free(data);
-  ms_block_checkpoint_attach(redo, memory + undo->size,
-                             ms_status_page_shelf(session->board, session->config.workers, 0));
-  for (uint32_t w = 0; redo->size > 0 && w < workers; w++) ms_block_checkpoint_clear(redo, w);
+  ms_block_checkpoint_attach(checkpoint, memory + undo->size,
+                             ms_status_page_shelf(session->page, session->config.workers, 0));
+  for (uint32_t w = 0; checkpoint->size > 0 && w < workers; w++)
+    ms_block_checkpoint_clear(checkpoint, w);
   return 0;
 }
 
@@ -90,7 +91,7 @@ void ms_recover_undo(ms_run *run) {
 /* ------------------------------------------------------------------------------- deaths */
 
 uint32_t ms_recover_finished(const ms_session *session, uint32_t worker) {
-  return ms_status_page_progress(&session->board[worker], session->jobs);
+  return ms_status_page_progress(&session->page[worker], session->jobs);
 }
 
 /* Takes blocks that are finished off the list of suspects. */

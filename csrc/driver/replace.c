@@ -46,7 +46,8 @@ static bool overlaps(const ms_run *run) {
 static bool may_replace(ms_session *session, const ms_worker_handle *member, uint32_t block) {
   ms_run *run = session->run;
   ms_deaths *deaths = &run->deaths;
-  if (run->redo.size == 0 || run->failed || run->first.any || ms_interrupt_seen()) return false;
+  if (run->checkpoint.size == 0 || run->failed || run->first.any || ms_interrupt_seen())
+    return false;
   if (deaths->redos == MS_MOST_REDOS) return false;
   if (member->resumes && ++deaths->stillborn > MS_MOST_STILLBORN) return false;
   if (block == MS_NO_BLOCK) return true;
@@ -68,10 +69,10 @@ static bool is_finished(const ms_record *record, const void *context) {
 
 /* Puts what the finished blocks of a dead worker report with what had come of it. */
 static bool take_report(ms_session *session, ms_worker_handle *member, uint32_t finished) {
-  const ms_block_checkpoint *redo = &session->run->redo;
+  const ms_block_checkpoint *checkpoint = &session->run->checkpoint;
   ms_text *report = &session->run->outcome->reports[member->number];
   size_t size;
-  const char *rest = ms_block_checkpoint_rest(redo, member->number, finished,
+  const char *rest = ms_block_checkpoint_rest(checkpoint, member->number, finished,
                                               report->length - member->reported, &size);
   if (rest == NULL) return false;
   ms_text_append(report, rest, size);
@@ -93,8 +94,8 @@ static void tell(ms_session *session, const ms_worker_handle *member, uint32_t b
 /* All that the worker had to do is done. */
 static void close_share(ms_session *session, ms_worker_handle *member, uint32_t finished) {
   const ms_block_checkpoint_slot *slot =
-      ms_block_checkpoint_at(&session->run->redo, member->number);
-  uint64_t began = atomic_load(&session->board[member->number].began);
+      ms_block_checkpoint_at(&session->run->checkpoint, member->number);
+  uint64_t began = atomic_load(&session->page[member->number].began);
   session->run->outcome->shares[member->number] = (ms_share){.busy = atomic_load(&slot->busy),
                                                              .waited = atomic_load(&slot->waited),
                                                              .blocks = finished,
@@ -106,7 +107,7 @@ static void close_share(ms_session *session, ms_worker_handle *member, uint32_t 
 static void start(ms_session *session, ms_worker_handle *member, uint32_t finished) {
   ms_run *run = session->run;
   ms_error trouble = {0};
-  ms_block_checkpoint_inherit(&run->redo, member->number);
+  ms_block_checkpoint_inherit(&run->checkpoint, member->number);
   member->reported = run->outcome->reports[member->number].length;
   ms_worker_handle_bury(member);
   if (ms_worker_handle_spawn(session, member, &trouble) != 0) {
@@ -125,7 +126,7 @@ bool ms_replace(ms_session *session, ms_worker_handle *member, uint32_t block) {
   uint32_t finished = ms_recover_finished(session, member->number);
   if (!may_replace(session, member, block) || !take_report(session, member, finished)) return false;
   if (block != MS_NO_BLOCK) {
-    if (!ms_block_checkpoint_undo(&run->redo, member->number, block)) return false;
+    if (!ms_block_checkpoint_undo(&run->checkpoint, member->number, block)) return false;
     ms_recover_suspect(session, block);
     run->outcome->redone++;
   }
@@ -138,7 +139,7 @@ bool ms_replace(ms_session *session, ms_worker_handle *member, uint32_t block) {
     start(session, member, finished);
   }
   for (uint32_t w = 0; w < session->schedule->workers; w++) { /* it may have died before it did */
-    ms_status_page_ring(&session->board[w]);
+    ms_status_page_ring(&session->page[w]);
   }
   return true;
 }

@@ -67,35 +67,36 @@ int ms_residency_load(ms_session *session, ms_worker_handle *member, ms_run *run
 }
 
 /* The list of what the member's blocks need, made when there is none; NULL when memory is out. */
-static ms_index_list *wanted_of(const ms_session *session, ms_worker_handle *member,
-                                const ms_needs *needs) {
-  for (uint32_t i = 0; i < member->wanted_count; i++) {
-    if (ms_index_list_is(member->wanted[i], needs->id, session->schedule)) return member->wanted[i];
+static ms_index_list *indices_of(const ms_session *session, ms_worker_handle *member,
+                                 const ms_needs *needs) {
+  for (uint32_t i = 0; i < member->indices_count; i++) {
+    if (ms_index_list_is(member->indices[i], needs->id, session->schedule))
+      return member->indices[i];
   }
-  size_t count = (size_t)member->wanted_count + 1;
-  ms_index_list **grown = realloc(member->wanted, count * sizeof *grown);
+  size_t count = (size_t)member->indices_count + 1;
+  ms_index_list **grown = realloc(member->indices, count * sizeof *grown);
   if (grown == NULL) return NULL;
-  member->wanted = grown;
-  ms_index_list *wanted = ms_index_list_new(needs, session->schedule, member->number);
-  if (wanted != NULL) grown[member->wanted_count++] = wanted;
-  return wanted;
+  member->indices = grown;
+  ms_index_list *indices = ms_index_list_new(needs, session->schedule, member->number);
+  if (indices != NULL) grown[member->indices_count++] = indices;
+  return indices;
 }
 
 int ms_residency_serve(ms_session *session, ms_worker_handle *member, ms_run *run, uint32_t number,
                        ms_error *err) {
   const ms_operand *operand = &run->operands[number];
   const ms_job_operand *from = &run->job->operands[number];
-  ms_index_list *wanted = from->needs == NULL ? NULL : wanted_of(session, member, from->needs);
+  ms_index_list *indices = from->needs == NULL ? NULL : indices_of(session, member, from->needs);
   if (from->needs == NULL) return ms_residency_load(session, member, run, number, err);
   ms_residency *entry = cached_entry(member, operand->id);
-  if (wanted == NULL || entry == NULL) return ms_error_set(err, MS_WRK, "out of memory");
-  entry->used = wanted->used = session->jobs;
+  if (indices == NULL || entry == NULL) return ms_error_set(err, MS_WRK, "out of memory");
+  entry->used = indices->used = session->jobs;
   bool current = is_current(entry, operand);
-  if (wanted->elements == 0 || (current && entry->list == wanted->copy)) return 0;
-  uint64_t values = (uint64_t)wanted->elements * operand->element,
+  if (indices->elements == 0 || (current && entry->list == indices->copy)) return 0;
+  uint64_t values = (uint64_t)indices->elements * operand->element,
            whole = (uint64_t)ms_operand_elements(operand) * operand->element;
   /* The list itself counts the first time; if there is a second, there will be more. */
-  uint64_t runs = wanted->uses++ > 0 ? 0 : (uint64_t)wanted->run_count * sizeof *wanted->runs;
+  uint64_t runs = indices->uses++ > 0 ? 0 : (uint64_t)indices->run_count * sizeof *indices->runs;
   if ((current && entry->list == 0 && entry->hi > entry->lo) || values + runs >= whole) {
     return ms_residency_load(session, member, run, number, err);
   }
@@ -103,22 +104,22 @@ int ms_residency_serve(ms_session *session, ms_worker_handle *member, ms_run *ru
                           .version = operand->version,
                           .size = ms_operand_bytes(operand),
                           .used = session->jobs,
-                          .list = wanted->copy};
-  if (!wanted->sent && ms_worker_handle_post(member, ms_transfer_list(number, wanted), err) != 0)
+                          .list = indices->copy};
+  if (!indices->sent && ms_worker_handle_post(member, ms_transfer_list(number, indices), err) != 0)
     return -1;
-  wanted->sent = true;
-  return ms_worker_handle_post(member, ms_transfer_values(operand, number, wanted, 0), err);
+  indices->sent = true;
+  return ms_worker_handle_post(member, ms_transfer_values(operand, number, indices, 0), err);
 }
 
-/* The least position beyond `after` from which on a further part of the first `posted` parcels is
+/* The least position beyond `after` from which on a further part of the first `posted` transfers is
  * needed; UINT32_MAX when there is none. */
 static uint32_t next_position(const ms_worker_handle *member, uint32_t posted, uint32_t after) {
   uint32_t next = UINT32_MAX;
   for (uint32_t p = 0; p < posted; p++) {
-    const ms_transfer *first = &member->parcels[p];
+    const ms_transfer *first = &member->transfers[p];
     if (first->kind != MS_TRANSFER_VALUES) continue;
-    for (uint32_t k = 1; k < first->wanted->part_count; k++) {
-      uint32_t position = first->wanted->part[k].position;
+    for (uint32_t k = 1; k < first->indices->part_count; k++) {
+      uint32_t position = first->indices->part[k].position;
       if (position > after && position < next) next = position;
     }
   }
@@ -126,15 +127,15 @@ static uint32_t next_position(const ms_worker_handle *member, uint32_t posted, u
 }
 
 int ms_residency_serve_rest(ms_worker_handle *member, const ms_run *run, ms_error *err) {
-  uint32_t posted = member->parcel_count, at = next_position(member, posted, 0);
+  uint32_t posted = member->transfer_count, at = next_position(member, posted, 0);
   for (; at != UINT32_MAX; at = next_position(member, posted, at)) {
     for (uint32_t p = 0; p < posted; p++) {
-      ms_transfer first = member->parcels[p]; /* the list may move */
+      ms_transfer first = member->transfers[p]; /* the list may move */
       if (first.kind != MS_TRANSFER_VALUES) continue;
-      for (uint32_t k = 1; k < first.wanted->part_count; k++) {
-        if (first.wanted->part[k].position != at) continue;
+      for (uint32_t k = 1; k < first.indices->part_count; k++) {
+        if (first.indices->part[k].position != at) continue;
         ms_transfer rest =
-            ms_transfer_values(&run->operands[first.operand], first.operand, first.wanted, k);
+            ms_transfer_values(&run->operands[first.operand], first.operand, first.indices, k);
         if (ms_worker_handle_post(member, rest, err) != 0) return -1;
       }
     }
@@ -147,16 +148,16 @@ void ms_residency_trim(ms_worker_handle *member, uint64_t now) {
   for (uint32_t i = 0; i < member->cached_count; i++) {
     if (member->cached[i].used + 1 < now) idle += member->cached[i].size;
   }
-  for (uint32_t i = 0; i < member->wanted_count; i++) {
-    const ms_index_list *wanted = member->wanted[i];
-    if (wanted->used + 1 < now) idle += (uint64_t)wanted->run_count * sizeof *wanted->runs;
+  for (uint32_t i = 0; i < member->indices_count; i++) {
+    const ms_index_list *indices = member->indices[i];
+    if (indices->used + 1 < now) idle += (uint64_t)indices->run_count * sizeof *indices->runs;
   }
   uint64_t patience = idle > IDLE_BYTES ? HASTE : PATIENCE;
   for (uint32_t i = member->cached_count; i-- > 0;) {
     if (now - member->cached[i].used > patience) ms_worker_handle_forget(member, i);
   }
-  for (uint32_t i = member->wanted_count; i-- > 0;) {
-    if (now - member->wanted[i]->used > patience) ms_worker_handle_unlist(member, i);
+  for (uint32_t i = member->indices_count; i-- > 0;) {
+    if (now - member->indices[i]->used > patience) ms_worker_handle_unlist(member, i);
   }
 }
 

@@ -19,7 +19,7 @@
 #define END_WAIT    700 /* ms for a worker to end by itself */
 #define QUEUE_LIMIT 256 /* more than a link's window */
 
-/* Descriptors of a session: its board, directory and arrays; and of each worker's process, channel,
+/* Descriptors of a session: its page, directory and arrays; and of each worker's process, channel,
  * lane and connection. */
 #define A_SESSION 8
 #define A_WORKER  4
@@ -110,8 +110,8 @@ void ms_session_stop(ms_session **session) {
   ms_segment_block_release(&gone->undo);
   ms_segment_block_release(&gone->loop_undo);
   ms_text_free(&gone->notices);
-  ms_status_page_unmap(gone->board, gone->config.workers);
-  if (gone->board_fd >= 0) close(gone->board_fd);
+  ms_status_page_unmap(gone->page, gone->config.workers);
+  if (gone->page_fd >= 0) close(gone->page_fd);
   for (char **each = gone->command; each != NULL && *each != NULL; each++) free(*each);
   free(gone->command);
   free(gone->members);
@@ -225,7 +225,7 @@ static int open_session(ms_session *session, const ms_session_config *config, ms
   session->thread = gettid();
   session->config = *config;
   session->directory.lock = -1;
-  session->board_fd = -1;
+  session->page_fd = -1;
   session->command = copy_command(config->command);
   session->members = calloc(config->workers, sizeof *session->members);
   session->polled = calloc(2 * (size_t)config->workers + 2, sizeof *session->polled);
@@ -240,8 +240,8 @@ static int open_session(ms_session *session, const ms_session_config *config, ms
         (ms_worker_handle){.number = i, .channel = -1, .child = {.pidfd = -1, .status = -1}};
   }
   if (open_router(session, err) != 0) return -1;
-  session->board = ms_status_page_make(config->workers, &session->board_fd, err);
-  if (session->board == NULL) return -1;
+  session->page = ms_status_page_make(config->workers, &session->page_fd, err);
+  if (session->page == NULL) return -1;
   return ms_session_complete(session, err);
 }
 

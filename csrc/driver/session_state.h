@@ -41,7 +41,7 @@ typedef struct ms_worker_handle {
   bool informed; /* of the present peers */
   ms_peer peer;
   ms_link link;
-  ms_status_page *status; /* its slot of the board; NULL: dead */
+  ms_status_page *status; /* its slot of the page; NULL: dead */
   uint64_t *segments;     /* ids that it has */
   uint32_t segment_count;
   char **kernels; /* keys that it knows, with a length in front */
@@ -49,8 +49,8 @@ typedef struct ms_worker_handle {
   size_t kernel_bytes;
   ms_residency *cached;
   uint32_t cached_count;
-  ms_index_list **wanted; /* lists for served operands */
-  uint32_t wanted_count;
+  ms_index_list **indices; /* lists for served operands */
+  uint32_t indices_count;
   /* The present job: */
   bool working;      /* DONE has not come */
   bool resumes;      /* it replaces one that died, and has not been told of the job yet */
@@ -61,8 +61,8 @@ typedef struct ms_worker_handle {
   const ms_text *task;
   size_t task_sent;
   uint64_t data_frames;
-  ms_transfer *parcels;
-  uint32_t parcel_count, parcel_next;
+  ms_transfer *transfers;
+  uint32_t transfer_count, transfer_next;
 } ms_worker_handle;
 
 /* Processes in a row that may be killed before they are ready. */
@@ -106,8 +106,8 @@ typedef struct ms_run {
   ms_operand *operands;  /* of the job, completed */
   ms_elements *elements; /* of the operands, in the driver */
   ms_text task, task_with_kernel;
-  ms_undo undo;             /* of a transaction */
-  ms_block_checkpoint redo; /* where workers can be replaced one by one; else without slots */
+  ms_undo undo;                   /* of a transaction */
+  ms_block_checkpoint checkpoint; /* where workers can be replaced one by one; else without slots */
   ms_deaths deaths;
   ms_failure first;
   bool failed;       /* err is filled; only waiting for the rest */
@@ -129,8 +129,8 @@ struct ms_session {
   void *context, *router;
   ms_zap *zap;
   char address[MS_ADDRESS_SIZE];
-  ms_status_page *board; /* a slot for each member */
-  int board_fd;
+  ms_status_page *page; /* a slot for each member */
+  int page_fd;
   ms_worker_handle *members;
   zmq_pollitem_t *polled; /* router, interrupt, then a channel and a lane for each member */
   char *lane_room;        /* for a frame from a lane; NULL: there are no lanes */
@@ -171,14 +171,14 @@ void ms_worker_handle_unshare(ms_worker_handle *member, uint64_t segment);
 /* Lets the worker free its copy of a cached operand; the last one takes the place in the list. */
 void ms_worker_handle_forget(ms_worker_handle *member, uint32_t cached);
 /* The same for a list. */
-void ms_worker_handle_unlist(ms_worker_handle *member, uint32_t wanted);
+void ms_worker_handle_unlist(ms_worker_handle *member, uint32_t indices);
 bool ms_worker_handle_knows(const ms_worker_handle *member, const char *key, size_t size);
 /* The worker will have job's kernel; it forgets all others when they are too many. */
 int ms_worker_handle_learn(ms_worker_handle *member, const ms_job *job, ms_error *err);
 void ms_worker_handle_unlearn(ms_worker_handle *member);
 
-/* Has a parcel sent before the job begins. */
-int ms_worker_handle_post(ms_worker_handle *member, ms_transfer parcel, ms_error *err);
+/* Has a transfer sent before the job begins. */
+int ms_worker_handle_post(ms_worker_handle *member, ms_transfer transfer, ms_error *err);
 
 /* residency.c: posts what a worker does not have yet of operand number `number`: of a cached one
  * the rows that its blocks need, of a served one the elements on its list, or all if that is less.

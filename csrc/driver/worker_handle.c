@@ -56,7 +56,7 @@ static int give_lane(ms_worker_handle *member, ms_error *err) {
 static int start(const ms_session *session, ms_worker_handle *member, int theirs, ms_error *err) {
   ms_setup setup;
   fill_setup(session, member, &setup);
-  int failed = ms_channel_send(member->channel, &setup, sizeof setup, session->board_fd, 0, err);
+  int failed = ms_channel_send(member->channel, &setup, sizeof setup, session->page_fd, 0, err);
   explicit_bzero(&setup, sizeof setup);
   if (failed != 0 || (ms_session_has_lanes(session) && give_lane(member, err) != 0)) return -1;
   const char *const *command = (const char *const *)session->command;
@@ -75,7 +75,7 @@ int ms_worker_handle_spawn(ms_session *session, ms_worker_handle *member, ms_err
   if (ms_identity_make(member->peer.identity, err) != 0) return -1;
   if (ms_channel_pair(ends, err) != 0) return -1;
   member->channel = ends[0];
-  member->status = &session->board[member->number];
+  member->status = &session->page[member->number];
   ms_status_page_clear(member->status);
   int failed = start(session, member, ends[1], err);
   member->pid = member->child.pid;
@@ -118,7 +118,7 @@ void ms_worker_handle_bury(ms_worker_handle *member) {
   member->status = NULL;
   member->up = member->working = false;
   member->segment_count = member->cached_count = 0;
-  while (member->wanted_count > 0) ms_worker_handle_unlist(member, member->wanted_count - 1);
+  while (member->indices_count > 0) ms_worker_handle_unlist(member, member->indices_count - 1);
   ms_worker_handle_unlearn(member);
 }
 
@@ -127,8 +127,8 @@ void ms_worker_handle_free(ms_worker_handle *member) {
   free(member->segments);
   free(member->kernels);
   free(member->cached);
-  free(member->wanted);
-  free(member->parcels);
+  free(member->indices);
+  free(member->transfers);
 }
 
 int ms_worker_handle_share(ms_worker_handle *member, const ms_segment *segment, ms_error *err) {
@@ -163,13 +163,13 @@ void ms_worker_handle_forget(ms_worker_handle *member, uint32_t cached) {
   member->cached[cached] = member->cached[--member->cached_count];
 }
 
-void ms_worker_handle_unlist(ms_worker_handle *member, uint32_t wanted) {
-  ms_frame frame = {.kind = MS_SAY_FORGET, .a = {member->wanted[wanted]->copy}};
-  if (member->up && member->wanted[wanted]->sent) {
+void ms_worker_handle_unlist(ms_worker_handle *member, uint32_t indices) {
+  ms_frame frame = {.kind = MS_SAY_FORGET, .a = {member->indices[indices]->copy}};
+  if (member->up && member->indices[indices]->sent) {
     ms_link_send(&member->link, frame, NULL, 0, NULL);
   }
-  ms_index_list_free(member->wanted[wanted]);
-  member->wanted[wanted] = member->wanted[--member->wanted_count];
+  ms_index_list_free(member->indices[indices]);
+  member->indices[indices] = member->indices[--member->indices_count];
 }
 
 bool ms_worker_handle_knows(const ms_worker_handle *member, const char *key, size_t size) {
@@ -204,13 +204,13 @@ int ms_worker_handle_learn(ms_worker_handle *member, const ms_job *job, ms_error
   return 0;
 }
 
-int ms_worker_handle_post(ms_worker_handle *member, ms_transfer parcel, ms_error *err) {
-  if (parcel.count == 0) return 0;
-  size_t count = (size_t)member->parcel_count + 1;
-  ms_transfer *grown = realloc(member->parcels, count * sizeof *grown);
+int ms_worker_handle_post(ms_worker_handle *member, ms_transfer transfer, ms_error *err) {
+  if (transfer.count == 0) return 0;
+  size_t count = (size_t)member->transfer_count + 1;
+  ms_transfer *grown = realloc(member->transfers, count * sizeof *grown);
   if (grown == NULL) return ms_error_set(err, MS_WRK, "out of memory");
-  member->parcels = grown;
-  grown[member->parcel_count++] = parcel;
-  member->data_frames += ms_transfer_frames(&parcel);
+  member->transfers = grown;
+  grown[member->transfer_count++] = transfer;
+  member->data_frames += ms_transfer_frames(&transfer);
   return 0;
 }

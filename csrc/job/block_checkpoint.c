@@ -46,46 +46,48 @@ static bool divide_part(const ms_undo *undo, const ms_undo_part *from,
   return alone;
 }
 
-int ms_block_checkpoint_divide(ms_block_checkpoint *redo, ms_undo *undo, uint32_t workers,
+int ms_block_checkpoint_divide(ms_block_checkpoint *checkpoint, ms_undo *undo, uint32_t workers,
                                ms_error *err) {
-  *redo = (ms_block_checkpoint){.undo = undo, .workers = workers, .possible = true};
-  redo->parts = calloc((size_t)undo->part_count + 1, sizeof *redo->parts);
-  if (redo->parts == NULL) return ms_error_set(err, MS_WRK, "out of memory");
-  size_t head = redo->slot_size = aligned(sizeof(ms_block_checkpoint_slot) + undo->part_count);
-  for (uint32_t p = 0; p < undo->part_count && redo->possible; p++) {
-    ms_block_checkpoint_part *part = &redo->parts[p];
-    redo->possible = divide_part(undo, &undo->parts[p], part);
-    part->place = redo->slot_size;
-    redo->slot_size += aligned(part->most);
+  *checkpoint = (ms_block_checkpoint){.undo = undo, .workers = workers, .possible = true};
+  checkpoint->parts = calloc((size_t)undo->part_count + 1, sizeof *checkpoint->parts);
+  if (checkpoint->parts == NULL) return ms_error_set(err, MS_WRK, "out of memory");
+  size_t head = checkpoint->slot_size =
+      aligned(sizeof(ms_block_checkpoint_slot) + undo->part_count);
+  for (uint32_t p = 0; p < undo->part_count && checkpoint->possible; p++) {
+    ms_block_checkpoint_part *part = &checkpoint->parts[p];
+    checkpoint->possible = divide_part(undo, &undo->parts[p], part);
+    part->place = checkpoint->slot_size;
+    checkpoint->slot_size += aligned(part->most);
   }
-  if (!redo->possible) redo->slot_size = head;
-  redo->size = redo->slot_size * workers;
+  if (!checkpoint->possible) checkpoint->slot_size = head;
+  checkpoint->size = checkpoint->slot_size * workers;
   return 0;
 }
 
-void ms_block_checkpoint_attach(ms_block_checkpoint *redo, void *memory, char *shelves) {
-  redo->memory = memory;
-  redo->shelves = shelves;
+void ms_block_checkpoint_attach(ms_block_checkpoint *checkpoint, void *memory, char *shelves) {
+  checkpoint->memory = memory;
+  checkpoint->shelves = shelves;
 }
 
-ms_block_checkpoint_slot *ms_block_checkpoint_at(const ms_block_checkpoint *redo, uint32_t worker) {
-  return (ms_block_checkpoint_slot *)(void *)(redo->memory + worker * redo->slot_size);
+ms_block_checkpoint_slot *ms_block_checkpoint_at(const ms_block_checkpoint *checkpoint,
+                                                 uint32_t worker) {
+  return (ms_block_checkpoint_slot *)(void *)(checkpoint->memory + worker * checkpoint->slot_size);
 }
 
-static unsigned char *flags(const ms_block_checkpoint *redo, uint32_t worker) {
-  return redo->memory + worker * redo->slot_size + sizeof(ms_block_checkpoint_slot);
+static unsigned char *flags(const ms_block_checkpoint *checkpoint, uint32_t worker) {
+  return checkpoint->memory + worker * checkpoint->slot_size + sizeof(ms_block_checkpoint_slot);
 }
 
-void ms_block_checkpoint_inherit(const ms_block_checkpoint *redo, uint32_t worker) {
-  ms_block_checkpoint_slot *slot = ms_block_checkpoint_at(redo, worker);
+void ms_block_checkpoint_inherit(const ms_block_checkpoint *checkpoint, uint32_t worker) {
+  ms_block_checkpoint_slot *slot = ms_block_checkpoint_at(checkpoint, worker);
   atomic_store(&slot->kept, 0);
   atomic_store(&slot->sent, 0);
   atomic_store(&slot->end, 0);
 }
 
-void ms_block_checkpoint_clear(const ms_block_checkpoint *redo, uint32_t worker) {
-  ms_block_checkpoint_slot *slot = ms_block_checkpoint_at(redo, worker);
-  ms_block_checkpoint_inherit(redo, worker);
+void ms_block_checkpoint_clear(const ms_block_checkpoint *checkpoint, uint32_t worker) {
+  ms_block_checkpoint_slot *slot = ms_block_checkpoint_at(checkpoint, worker);
+  ms_block_checkpoint_inherit(checkpoint, worker);
   atomic_store(&slot->finished, 0);
   atomic_store(&slot->busy, 0);
   atomic_store(&slot->waited, 0);
@@ -93,45 +95,48 @@ void ms_block_checkpoint_clear(const ms_block_checkpoint *redo, uint32_t worker)
 
 /* ------------------------------------------------------------------------------- images */
 
-static bool in_log(const ms_block_checkpoint *redo, uint32_t p) {
-  return redo->parts[p].logs && redo->undo->parts[p].fresh;
+static bool in_log(const ms_block_checkpoint *checkpoint, uint32_t p) {
+  return checkpoint->parts[p].logs && checkpoint->undo->parts[p].fresh;
 }
 
-size_t ms_block_checkpoint_bytes(const ms_block_checkpoint *redo) {
+size_t ms_block_checkpoint_bytes(const ms_block_checkpoint *checkpoint) {
   size_t bytes = 0;
-  for (uint32_t p = 0; p < redo->undo->part_count; p++) {
-    if (!in_log(redo, p)) bytes += redo->parts[p].most;
+  for (uint32_t p = 0; p < checkpoint->undo->part_count; p++) {
+    if (!in_log(checkpoint, p)) bytes += checkpoint->parts[p].most;
   }
   return bytes;
 }
 
-void ms_block_checkpoint_keep(const ms_block_checkpoint *redo, uint32_t worker, uint32_t block) {
-  unsigned char *start = redo->memory + worker * redo->slot_size, *flag = flags(redo, worker);
-  ms_block_checkpoint_slot *slot = ms_block_checkpoint_at(redo, worker);
+void ms_block_checkpoint_keep(const ms_block_checkpoint *checkpoint, uint32_t worker,
+                              uint32_t block) {
+  unsigned char *start = checkpoint->memory + worker * checkpoint->slot_size,
+                *flag = flags(checkpoint, worker);
+  ms_block_checkpoint_slot *slot = ms_block_checkpoint_at(checkpoint, worker);
   atomic_store_explicit(&slot->kept, 0, memory_order_relaxed);
-  for (uint32_t p = 0; p < redo->undo->part_count; p++) {
-    const ms_block_checkpoint_part *part = &redo->parts[p];
-    flag[p] = in_log(redo, p) ? IN_LOG : IN_SLOT;
+  for (uint32_t p = 0; p < checkpoint->undo->part_count; p++) {
+    const ms_block_checkpoint_part *part = &checkpoint->parts[p];
+    flag[p] = in_log(checkpoint, p) ? IN_LOG : IN_SLOT;
     if (part->most == 0 || flag[p] == IN_LOG) continue;
-    ms_strided box = ms_undo_strided(redo->undo, &redo->undo->parts[p], block);
+    ms_strided box = ms_undo_strided(checkpoint->undo, &checkpoint->undo->parts[p], block);
     ms_strided_gather(&box, 0, ms_strided_count(&box), start + part->place);
   }
   atomic_store_explicit(&slot->kept, (uint64_t)block + 1, memory_order_release);
 }
 
-bool ms_block_checkpoint_undo(const ms_block_checkpoint *redo, uint32_t worker, uint32_t block) {
-  const ms_block_checkpoint_slot *slot = ms_block_checkpoint_at(redo, worker);
-  if (!redo->possible || atomic_load(&slot->kept) != (uint64_t)block + 1) return false;
-  const unsigned char *start = redo->memory + worker * redo->slot_size;
-  const unsigned char *flag = flags(redo, worker);
-  for (uint32_t p = 0; p < redo->undo->part_count; p++) {
-    const ms_block_checkpoint_part *part = &redo->parts[p];
+bool ms_block_checkpoint_undo(const ms_block_checkpoint *checkpoint, uint32_t worker,
+                              uint32_t block) {
+  const ms_block_checkpoint_slot *slot = ms_block_checkpoint_at(checkpoint, worker);
+  if (!checkpoint->possible || atomic_load(&slot->kept) != (uint64_t)block + 1) return false;
+  const unsigned char *start = checkpoint->memory + worker * checkpoint->slot_size;
+  const unsigned char *flag = flags(checkpoint, worker);
+  for (uint32_t p = 0; p < checkpoint->undo->part_count; p++) {
+    const ms_block_checkpoint_part *part = &checkpoint->parts[p];
     if (part->most == 0) continue;
     if (part->logs && flag[p] == IN_LOG) {
-      ms_undo_restore_range(redo->undo, &redo->undo->parts[p], block);
+      ms_undo_restore_range(checkpoint->undo, &checkpoint->undo->parts[p], block);
       continue;
     }
-    ms_strided box = ms_undo_strided(redo->undo, &redo->undo->parts[p], block);
+    ms_strided box = ms_undo_strided(checkpoint->undo, &checkpoint->undo->parts[p], block);
     ms_strided_scatter(&box, 0, ms_strided_count(&box), start + part->place);
   }
   return true;
@@ -139,49 +144,49 @@ bool ms_block_checkpoint_undo(const ms_block_checkpoint *redo, uint32_t worker, 
 
 /* ------------------------------------------------------------------------------- reports */
 
-void ms_block_checkpoint_finish(const ms_block_checkpoint *redo, uint32_t worker, uint64_t finished,
-                                uint64_t busy, uint64_t waited) {
-  ms_block_checkpoint_slot *slot = ms_block_checkpoint_at(redo, worker);
+void ms_block_checkpoint_finish(const ms_block_checkpoint *checkpoint, uint32_t worker,
+                                uint64_t finished, uint64_t busy, uint64_t waited) {
+  ms_block_checkpoint_slot *slot = ms_block_checkpoint_at(checkpoint, worker);
   atomic_store_explicit(&slot->busy, busy, memory_order_relaxed);
   atomic_store_explicit(&slot->waited, waited, memory_order_relaxed);
   atomic_store_explicit(&slot->finished, finished, memory_order_release);
 }
 
-static char *shelf(const ms_block_checkpoint *redo, uint32_t worker) {
-  return redo->shelves + worker * MS_SHELF_SIZE;
+static char *shelf(const ms_block_checkpoint *checkpoint, uint32_t worker) {
+  return checkpoint->shelves + worker * MS_SHELF_SIZE;
 }
 
-bool ms_block_checkpoint_note(const ms_block_checkpoint *redo, uint32_t worker, const char *bytes,
-                              size_t size) {
-  ms_block_checkpoint_slot *slot = ms_block_checkpoint_at(redo, worker);
+bool ms_block_checkpoint_note(const ms_block_checkpoint *checkpoint, uint32_t worker,
+                              const char *bytes, size_t size) {
+  ms_block_checkpoint_slot *slot = ms_block_checkpoint_at(checkpoint, worker);
   uint64_t end = atomic_load_explicit(&slot->end, memory_order_relaxed);
   size_t used = (size_t)(end - atomic_load_explicit(&slot->sent, memory_order_relaxed));
   if (used > MS_SHELF_SIZE || size > MS_SHELF_SIZE - used) return false;
-  memcpy(shelf(redo, worker) + used, bytes, size);
+  memcpy(shelf(checkpoint, worker) + used, bytes, size);
   atomic_store_explicit(&slot->end, end + size, memory_order_release);
   return true;
 }
 
-void ms_block_checkpoint_sent(const ms_block_checkpoint *redo, uint32_t worker, size_t size) {
-  ms_block_checkpoint_slot *slot = ms_block_checkpoint_at(redo, worker);
+void ms_block_checkpoint_sent(const ms_block_checkpoint *checkpoint, uint32_t worker, size_t size) {
+  ms_block_checkpoint_slot *slot = ms_block_checkpoint_at(checkpoint, worker);
   uint64_t all = atomic_load_explicit(&slot->sent, memory_order_relaxed) + size;
   atomic_store_explicit(&slot->end, all, memory_order_release);  /* the new bytes were just sent, */
   atomic_store_explicit(&slot->sent, all, memory_order_release); /* so nobody looks for them */
 }
 
-const char *ms_block_checkpoint_rest(const ms_block_checkpoint *redo, uint32_t worker,
+const char *ms_block_checkpoint_rest(const ms_block_checkpoint *checkpoint, uint32_t worker,
                                      uint64_t finished, size_t got, size_t *size) {
-  ms_block_checkpoint_slot *slot = ms_block_checkpoint_at(redo, worker);
+  ms_block_checkpoint_slot *slot = ms_block_checkpoint_at(checkpoint, worker);
   uint64_t sent = atomic_load(&slot->sent), end = atomic_load(&slot->end);
   *size = 0;
   if (atomic_load(&slot->finished) != finished) return NULL; /* it died before it told of one */
-  if (got >= end) return shelf(redo, worker);
+  if (got >= end) return shelf(checkpoint, worker);
   if (got < sent || end - sent > MS_SHELF_SIZE) return NULL;
   *size = (size_t)(end - got);
-  return shelf(redo, worker) + (got - sent);
+  return shelf(checkpoint, worker) + (got - sent);
 }
 
-void ms_block_checkpoint_free(ms_block_checkpoint *redo) {
-  free(redo->parts);
-  *redo = (ms_block_checkpoint){0};
+void ms_block_checkpoint_free(ms_block_checkpoint *checkpoint) {
+  free(checkpoint->parts);
+  *checkpoint = (ms_block_checkpoint){0};
 }

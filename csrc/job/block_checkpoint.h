@@ -49,48 +49,51 @@ typedef struct ms_block_checkpoint {
 
 /* Says what slots for `workers` hold for jobs that `undo` was divided for, which must outlive it.
  * MS_WRK when memory is out. */
-int ms_block_checkpoint_divide(ms_block_checkpoint *redo, ms_undo *undo, uint32_t workers,
+int ms_block_checkpoint_divide(ms_block_checkpoint *checkpoint, ms_undo *undo, uint32_t workers,
                                ms_error *err);
 
 /* Says where the slots are (`size` bytes, aligned to 64), and the shelves of all workers. */
-void ms_block_checkpoint_attach(ms_block_checkpoint *redo, void *memory, char *shelves);
+void ms_block_checkpoint_attach(ms_block_checkpoint *checkpoint, void *memory, char *shelves);
 
-ms_block_checkpoint_slot *ms_block_checkpoint_at(const ms_block_checkpoint *redo, uint32_t worker);
+ms_block_checkpoint_slot *ms_block_checkpoint_at(const ms_block_checkpoint *checkpoint,
+                                                 uint32_t worker);
 
 /* Makes a worker's slot that of a new process, which goes on with what its predecessor did: all
  * that that has reported has gone to the driver. */
-void ms_block_checkpoint_inherit(const ms_block_checkpoint *redo, uint32_t worker);
+void ms_block_checkpoint_inherit(const ms_block_checkpoint *checkpoint, uint32_t worker);
 
 /* Makes it one of which nothing was done. */
-void ms_block_checkpoint_clear(const ms_block_checkpoint *redo, uint32_t worker);
+void ms_block_checkpoint_clear(const ms_block_checkpoint *checkpoint, uint32_t worker);
 
 /* Bytes that ms_block_checkpoint_keep would copy at most for the block that was logged last. */
-size_t ms_block_checkpoint_bytes(const ms_block_checkpoint *redo);
+size_t ms_block_checkpoint_bytes(const ms_block_checkpoint *checkpoint);
 
 /* Keeps the image of `block`, which was logged just before and begins now. */
-void ms_block_checkpoint_keep(const ms_block_checkpoint *redo, uint32_t worker, uint32_t block);
+void ms_block_checkpoint_keep(const ms_block_checkpoint *checkpoint, uint32_t worker,
+                              uint32_t block);
 
 /* Undoes `block`, which a dead worker had begun; others may be running. False when there is no
  * image of it. */
-bool ms_block_checkpoint_undo(const ms_block_checkpoint *redo, uint32_t worker, uint32_t block);
+bool ms_block_checkpoint_undo(const ms_block_checkpoint *checkpoint, uint32_t worker,
+                              uint32_t block);
 
 /* All that a worker's first `finished` blocks report is there, and so much time they took, ns. */
-void ms_block_checkpoint_finish(const ms_block_checkpoint *redo, uint32_t worker, uint64_t finished,
-                                uint64_t busy, uint64_t waited);
+void ms_block_checkpoint_finish(const ms_block_checkpoint *checkpoint, uint32_t worker,
+                                uint64_t finished, uint64_t busy, uint64_t waited);
 
 /* Lays bytes of a worker's report onto its shelf; false when there is no room. */
-bool ms_block_checkpoint_note(const ms_block_checkpoint *redo, uint32_t worker, const char *bytes,
-                              size_t size);
+bool ms_block_checkpoint_note(const ms_block_checkpoint *checkpoint, uint32_t worker,
+                              const char *bytes, size_t size);
 
 /* All that was reported so far, `size` bytes since this was last said, has gone to the driver. */
-void ms_block_checkpoint_sent(const ms_block_checkpoint *redo, uint32_t worker, size_t size);
+void ms_block_checkpoint_sent(const ms_block_checkpoint *checkpoint, uint32_t worker, size_t size);
 
 /* What is on the shelf of a dead worker that has finished `finished` blocks, of whose report `got`
  * bytes have come: *size bytes at the address returned; NULL when something is missing. */
-const char *ms_block_checkpoint_rest(const ms_block_checkpoint *redo, uint32_t worker,
+const char *ms_block_checkpoint_rest(const ms_block_checkpoint *checkpoint, uint32_t worker,
                                      uint64_t finished, size_t got, size_t *size);
 
 /* Frees the vectors. */
-void ms_block_checkpoint_free(ms_block_checkpoint *redo);
+void ms_block_checkpoint_free(ms_block_checkpoint *checkpoint);
 
 #endif

@@ -18,7 +18,7 @@ static char *shelves;
 typedef struct job {
   scene s;
   ms_undo undo;
-  ms_block_checkpoint redo;
+  ms_block_checkpoint checkpoint;
 } job;
 
 static void open_job(job *j) {
@@ -40,16 +40,16 @@ static void open_job(job *j) {
   for (size_t w = 0; w < MEMORY / 8; w++)
     ((uint64_t *)(void *)memory)[w] = (uint64_t)draw(INT32_MAX);
   CHECK(ms_undo_divide(&j->undo, &j->s.grid, &j->s.bounds, j->s.operands, j->s.count, &err) == 0);
-  CHECK(ms_block_checkpoint_divide(&j->redo, &j->undo, WORKERS, &err) == 0);
-  CHECK(j->undo.size <= LOG_SIZE && j->redo.size <= SLOTS);
+  CHECK(ms_block_checkpoint_divide(&j->checkpoint, &j->undo, WORKERS, &err) == 0);
+  CHECK(j->undo.size <= LOG_SIZE && j->checkpoint.size <= SLOTS);
   ms_undo_attach(&j->undo, room, j->s.data);
-  ms_block_checkpoint_attach(&j->redo, room + j->undo.size, shelves);
+  ms_block_checkpoint_attach(&j->checkpoint, room + j->undo.size, shelves);
   ms_undo_clear(&j->undo);
-  for (uint32_t w = 0; w < WORKERS; w++) ms_block_checkpoint_clear(&j->redo, w);
+  for (uint32_t w = 0; w < WORKERS; w++) ms_block_checkpoint_clear(&j->checkpoint, w);
 }
 
 static void close_job(job *j) {
-  ms_block_checkpoint_free(&j->redo);
+  ms_block_checkpoint_free(&j->checkpoint);
   ms_undo_free(&j->undo);
 }
 
@@ -85,8 +85,8 @@ static bool dies_alone(bool forget, bool *undone) {
     run_block(&j.s, one);
   }
   CHECK(ms_undo_log(&j.undo, block, always, NULL) == 0);
-  size_t bytes = ms_block_checkpoint_bytes(&j.redo);
-  if (j.redo.possible) ms_block_checkpoint_keep(&j.redo, 1, block);
+  size_t bytes = ms_block_checkpoint_bytes(&j.checkpoint);
+  if (j.checkpoint.possible) ms_block_checkpoint_keep(&j.checkpoint, 1, block);
   memcpy(before, memory, sizeof before);
   run_block(&j.s, block);
   for (uint32_t other = 0; other < blocks; other++) { /* they begin and end meanwhile */
@@ -98,19 +98,20 @@ static bool dies_alone(bool forget, bool *undone) {
       if (memory[k] != after[k]) before[k] = memory[k];
     }
   }
-  if (forget && j.redo.possible) memset(room + j.undo.size + j.redo.slot_size, 7, j.redo.slot_size);
-  if (forget && j.redo.possible) {
-    atomic_store(&ms_block_checkpoint_at(&j.redo, 1)->kept, (uint64_t)block + 1);
+  if (forget && j.checkpoint.possible)
+    memset(room + j.undo.size + j.checkpoint.slot_size, 7, j.checkpoint.slot_size);
+  if (forget && j.checkpoint.possible) {
+    atomic_store(&ms_block_checkpoint_at(&j.checkpoint, 1)->kept, (uint64_t)block + 1);
   }
-  *undone = ms_block_checkpoint_undo(&j.redo, 1, block);
-  CHECK(*undone == j.redo.possible);
-  CHECK(!ms_block_checkpoint_undo(&j.redo, 1, block + 1) &&
-        !ms_block_checkpoint_undo(&j.redo, 0, block));
+  *undone = ms_block_checkpoint_undo(&j.checkpoint, 1, block);
+  CHECK(*undone == j.checkpoint.possible);
+  CHECK(!ms_block_checkpoint_undo(&j.checkpoint, 1, block + 1) &&
+        !ms_block_checkpoint_undo(&j.checkpoint, 0, block));
   bool same = true;
   for (size_t k = 0; *undone && k < MEMORY; k++) {
     same = same && (memory[k] == before[k] || !matters(&j, k));
   }
-  CHECK(!j.redo.possible || bytes <= j.redo.slot_size);
+  CHECK(!j.checkpoint.possible || bytes <= j.checkpoint.slot_size);
   close_job(&j);
   return same;
 }
@@ -141,7 +142,7 @@ static bool reported(void) {
     for (size_t k = 0; k < more; k++) said[length + k] = (char)draw(256);
     length += more;
     bool prints = draw(6) == 0;
-    if (!prints && ms_block_checkpoint_note(&j.redo, 2, said + noted, length - noted)) {
+    if (!prints && ms_block_checkpoint_note(&j.checkpoint, 2, said + noted, length - noted)) {
       noted = length;
       continue;
     }
@@ -151,13 +152,14 @@ static bool reported(void) {
     if (came < length) break; /* it died while it sent */
     if (draw(8) == 0) break;  /* or right after */
     ms_block_checkpoint_sent(
-        &j.redo, 2, length - (size_t)atomic_load(&ms_block_checkpoint_at(&j.redo, 2)->sent));
+        &j.checkpoint, 2,
+        length - (size_t)atomic_load(&ms_block_checkpoint_at(&j.checkpoint, 2)->sent));
     noted = length;
   }
-  CHECK(ms_block_checkpoint_rest(&j.redo, 2, 3, came, &size) ==
+  CHECK(ms_block_checkpoint_rest(&j.checkpoint, 2, 3, came, &size) ==
         NULL); /* of three blocks nothing was told */
-  ms_block_checkpoint_finish(&j.redo, 2, 3, 10, 20);
-  const char *rest = ms_block_checkpoint_rest(&j.redo, 2, 3, came, &size);
+  ms_block_checkpoint_finish(&j.checkpoint, 2, 3, 10, 20);
+  const char *rest = ms_block_checkpoint_rest(&j.checkpoint, 2, 3, came, &size);
   bool good = rest != NULL && came + size >= noted && came + size <= length;
   if (good) memcpy(heard + came, rest, size);
   good = good && memcmp(heard, said, came + size) == 0;
@@ -172,15 +174,15 @@ static void test_journal(void) {
   job j;
   size_t size;
   open_job(&j);
-  ms_block_checkpoint_slot *slot = ms_block_checkpoint_at(&j.redo, 0);
-  CHECK(ms_block_checkpoint_note(&j.redo, 0, "12345", 5));
+  ms_block_checkpoint_slot *slot = ms_block_checkpoint_at(&j.checkpoint, 0);
+  CHECK(ms_block_checkpoint_note(&j.checkpoint, 0, "12345", 5));
   atomic_store(&slot->sent, 3); /* more went than came */
-  CHECK(ms_block_checkpoint_rest(&j.redo, 0, 0, 2, &size) == NULL);
+  CHECK(ms_block_checkpoint_rest(&j.checkpoint, 0, 0, 2, &size) == NULL);
   atomic_store(&slot->end, UINT64_MAX); /* scribbled upon */
-  CHECK(ms_block_checkpoint_rest(&j.redo, 0, 0, 4, &size) == NULL);
-  CHECK(!ms_block_checkpoint_note(&j.redo, 0, "6", 1));
-  ms_block_checkpoint_inherit(&j.redo, 0);
-  CHECK(ms_block_checkpoint_rest(&j.redo, 0, 0, 0, &size) != NULL && size == 0);
+  CHECK(ms_block_checkpoint_rest(&j.checkpoint, 0, 0, 4, &size) == NULL);
+  CHECK(!ms_block_checkpoint_note(&j.checkpoint, 0, "6", 1));
+  ms_block_checkpoint_inherit(&j.checkpoint, 0);
+  CHECK(ms_block_checkpoint_rest(&j.checkpoint, 0, 0, 0, &size) != NULL && size == 0);
   close_job(&j);
 }
 

@@ -83,8 +83,8 @@ void ms_elements_scatter(const ms_elements *elements, int64_t first, int64_t cou
   }
 }
 
-ms_line_range ms_elements_stretch(const ms_elements *elements, int64_t first) {
+ms_strided_run ms_elements_run_at(const ms_elements *elements, int64_t first) {
   int64_t left;
   ms_strided box = box_with(elements, &first, &left);
-  return ms_strided_stretch(&box, first);
+  return ms_strided_run_at(&box, first);
 }

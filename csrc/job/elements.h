@@ -45,6 +45,6 @@ void ms_elements_gather(const ms_elements *elements, int64_t first, int64_t coun
 void ms_elements_scatter(const ms_elements *elements, int64_t first, int64_t count, const void *in);
 
 /* Where number `first` and those that follow it at equal distances lie. */
-ms_line_range ms_elements_stretch(const ms_elements *elements, int64_t first);
+ms_strided_run ms_elements_run_at(const ms_elements *elements, int64_t first);
 
 #endif

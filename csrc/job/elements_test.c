@@ -113,13 +113,13 @@ static void check_travel(const scene *s, int64_t count) {
     int64_t take = 1 + pick(total - first);
     ms_elements_gather(&some, first, take, packed);
     ms_elements_scatter(&there, first, take, packed);
-    ms_line_range stretch = ms_elements_stretch(&some, first);
+    ms_strided_run run = ms_elements_run_at(&some, first);
     int32_t second;
-    if (stretch.count > 1 && first + 1 < total) {
+    if (run.count > 1 && first + 1 < total) {
       ms_elements_gather(&some, first + 1, 1, &second);
-      CHECK(memcmp(stretch.data + stretch.stride * 4, &second, 4) == 0);
+      CHECK(memcmp(run.data + run.stride * 4, &second, 4) == 0);
     }
-    CHECK(memcmp(stretch.data, packed, 4) == 0 && stretch.count >= 1);
+    CHECK(memcmp(run.data, packed, 4) == 0 && run.count >= 1);
     first += take;
   }
   bool good = true;

@@ -55,18 +55,18 @@ static int64_t seek(const uint64_t *bits, int64_t at, int64_t end, bool set) {
 }
 
 /* Adds the runs of marked elements to the list; how many elements they have, -1 without memory. */
-static int64_t list_runs(ms_index_list *wanted, const uint64_t *bits, int64_t elements) {
+static int64_t list_runs(ms_index_list *indices, const uint64_t *bits, int64_t elements) {
   int64_t total = 0;
   for (int64_t at = seek(bits, 0, elements, true); at < elements;) {
     int64_t end = seek(bits, at, elements, false);
-    if (wanted->run_count == wanted->run_capacity) {
-      int64_t capacity = wanted->run_capacity < 64 ? 64 : wanted->run_capacity * 2;
-      ms_span *grown = realloc(wanted->runs, (size_t)capacity * sizeof *grown);
+    if (indices->run_count == indices->run_capacity) {
+      int64_t capacity = indices->run_capacity < 64 ? 64 : indices->run_capacity * 2;
+      ms_span *grown = realloc(indices->runs, (size_t)capacity * sizeof *grown);
       if (grown == NULL) return -1;
-      wanted->runs = grown;
-      wanted->run_capacity = capacity;
+      indices->runs = grown;
+      indices->run_capacity = capacity;
     }
-    wanted->runs[wanted->run_count++] = (ms_span){at, end - at};
+    indices->runs[indices->run_count++] = (ms_span){at, end - at};
     total += end - at;
     at = seek(bits, end, elements, true);
   }
@@ -74,7 +74,7 @@ static int64_t list_runs(ms_index_list *wanted, const uint64_t *bits, int64_t el
 }
 
 /* Adds what the blocks number first .. end need and is not `seen` yet as a part. */
-static int add_part(ms_index_list *wanted, uint64_t *fresh, uint64_t *seen, const ms_needs *needs,
+static int add_part(ms_index_list *indices, uint64_t *fresh, uint64_t *seen, const ms_needs *needs,
                     const ms_schedule *schedule, uint32_t worker, uint32_t first, uint32_t end) {
   size_t words = (size_t)(needs->elements / WORD) + 1;
   memset(fresh, 0, words * sizeof *fresh);
@@ -83,12 +83,12 @@ static int add_part(ms_index_list *wanted, uint64_t *fresh, uint64_t *seen, cons
     fresh[w] &= ~seen[w];
     seen[w] |= fresh[w];
   }
-  ms_index_list_part *part = &wanted->part[wanted->part_count];
-  *part = (ms_index_list_part){.position = first, .begin = {.run = wanted->run_count}};
-  part->elements = list_runs(wanted, fresh, needs->elements);
+  ms_index_list_part *part = &indices->part[indices->part_count];
+  *part = (ms_index_list_part){.position = first, .begin = {.run = indices->run_count}};
+  part->elements = list_runs(indices, fresh, needs->elements);
   if (part->elements < 0) return -1;
-  wanted->elements += part->elements;
-  if (part->elements > 0) wanted->part_count++;
+  indices->elements += part->elements;
+  if (part->elements > 0) indices->part_count++;
   return 0;
 }
 
@@ -100,7 +100,7 @@ static uint32_t parts_of(int64_t elements, uint32_t blocks) {
   return parts < blocks ? parts : blocks;
 }
 
-static int fill(ms_index_list *wanted, const ms_needs *needs, const ms_schedule *schedule,
+static int fill(ms_index_list *indices, const ms_needs *needs, const ms_schedule *schedule,
                 uint32_t worker) {
   size_t words = (size_t)(needs->elements / WORD) + 1;
   uint64_t *bits = calloc(2 * words, sizeof *bits), *seen = bits + words;
@@ -113,7 +113,7 @@ static int fill(ms_index_list *wanted, const ms_needs *needs, const ms_schedule 
   for (uint32_t p = 0; p < parts && failed == 0; p++) {
     uint32_t first = (uint32_t)((uint64_t)blocks * p / parts);
     uint32_t end = (uint32_t)((uint64_t)blocks * (p + 1) / parts);
-    failed = add_part(wanted, bits, seen, needs, schedule, worker, first, end);
+    failed = add_part(indices, bits, seen, needs, schedule, worker, first, end);
   }
   free(bits);
   return failed;
@@ -121,32 +121,32 @@ static int fill(ms_index_list *wanted, const ms_needs *needs, const ms_schedule 
 
 ms_index_list *ms_index_list_new(const ms_needs *needs, const ms_schedule *schedule,
                                  uint32_t worker) {
-  ms_index_list *wanted = calloc(1, sizeof *wanted);
-  if (wanted == NULL) return NULL;
-  wanted->needs = needs->id;
-  wanted->copy = MS_INDEX_LIST_COPIES + atomic_fetch_add(&last_copy, 1);
-  wanted->grid = schedule->grid;
-  wanted->owner = calloc(space_ranges(schedule), sizeof *wanted->owner);
-  if (wanted->owner == NULL || fill(wanted, needs, schedule, worker) != 0) {
-    ms_index_list_free(wanted);
+  ms_index_list *indices = calloc(1, sizeof *indices);
+  if (indices == NULL) return NULL;
+  indices->needs = needs->id;
+  indices->copy = MS_INDEX_LIST_COPIES + atomic_fetch_add(&last_copy, 1);
+  indices->grid = schedule->grid;
+  indices->owner = calloc(space_ranges(schedule), sizeof *indices->owner);
+  if (indices->owner == NULL || fill(indices, needs, schedule, worker) != 0) {
+    ms_index_list_free(indices);
     return NULL;
   }
-  memcpy(wanted->owner, schedule->range_owner, space_ranges(schedule) * sizeof *wanted->owner);
-  return wanted;
+  memcpy(indices->owner, schedule->range_owner, space_ranges(schedule) * sizeof *indices->owner);
+  return indices;
 }
 
-bool ms_index_list_is(const ms_index_list *wanted, uint64_t needs, const ms_schedule *schedule) {
-  return wanted->needs == needs &&
-         memcmp(&wanted->grid, &schedule->grid, sizeof wanted->grid) == 0 &&
-         memcmp(wanted->owner, schedule->range_owner,
-                space_ranges(schedule) * sizeof *wanted->owner) == 0;
+bool ms_index_list_is(const ms_index_list *indices, uint64_t needs, const ms_schedule *schedule) {
+  return indices->needs == needs &&
+         memcmp(&indices->grid, &schedule->grid, sizeof indices->grid) == 0 &&
+         memcmp(indices->owner, schedule->range_owner,
+                space_ranges(schedule) * sizeof *indices->owner) == 0;
 }
 
-void ms_index_list_free(ms_index_list *wanted) {
-  if (wanted == NULL) return;
-  free(wanted->owner);
-  free(wanted->runs);
-  free(wanted);
+void ms_index_list_free(ms_index_list *indices) {
+  if (indices == NULL) return;
+  free(indices->owner);
+  free(indices->runs);
+  free(indices);
 }
 
 /* Moves past `count` elements of a run of `length`. */

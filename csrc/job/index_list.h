@@ -53,9 +53,9 @@ ms_index_list *ms_index_list_new(const ms_needs *needs, const ms_schedule *sched
                                  uint32_t worker);
 
 /* Whether it is the list for these needs and this schedule. */
-bool ms_index_list_is(const ms_index_list *wanted, uint64_t needs, const ms_schedule *schedule);
+bool ms_index_list_is(const ms_index_list *indices, uint64_t needs, const ms_schedule *schedule);
 
-void ms_index_list_free(ms_index_list *wanted);
+void ms_index_list_free(ms_index_list *indices);
 
 /* Copies the next `count` elements of the list from `all` to `out`, and moves the place on. */
 void ms_index_list_gather(const ms_span *runs, const ms_elements *all, ms_index_list_place *place,

@@ -51,12 +51,12 @@ static ms_schedule *make_schedule(uint32_t workers, uint32_t first, uint32_t las
 
 /* A part has exactly what the worker's blocks from its position to that of the next one need, and
  * no part before it has; ascending, in as few runs as can be. */
-static void check_part(const ms_index_list *wanted, uint32_t p, const ms_schedule *schedule,
+static void check_part(const ms_index_list *indices, uint32_t p, const ms_schedule *schedule,
                        uint32_t worker, bool needed[BLOCKS][ELEMENTS], bool seen[ELEMENTS]) {
-  const ms_index_list_part *part = &wanted->part[p];
-  bool last = p + 1 == wanted->part_count;
-  int64_t run = part->begin.run, end = last ? wanted->run_count : wanted->part[p + 1].begin.run;
-  uint32_t until = last ? UINT32_MAX : wanted->part[p + 1].position, number = 0;
+  const ms_index_list_part *part = &indices->part[p];
+  bool last = p + 1 == indices->part_count;
+  int64_t run = part->begin.run, end = last ? indices->run_count : indices->part[p + 1].begin.run;
+  uint32_t until = last ? UINT32_MAX : indices->part[p + 1].position, number = 0;
   static bool set[ELEMENTS];
   memset(set, 0, sizeof set);
   for (uint32_t k = 0; k < schedule->count; k++) {
@@ -69,9 +69,9 @@ static void check_part(const ms_index_list *wanted, uint32_t p, const ms_schedul
   int64_t count = 0, at = -1;
   CHECK(part->begin.offset == 0 && part->elements > 0);
   for (int64_t r = run; r < end; r++) {
-    CHECK(wanted->runs[r].first > at);
-    at = wanted->runs[r].first + wanted->runs[r].count;
-    for (int64_t e = wanted->runs[r].first; e < at; e++, count++) {
+    CHECK(indices->runs[r].first > at);
+    at = indices->runs[r].first + indices->runs[r].count;
+    for (int64_t e = indices->runs[r].first; e < at; e++, count++) {
       CHECK(set[e]);
       seen[e] = true;
     }
@@ -82,19 +82,19 @@ static void check_part(const ms_index_list *wanted, uint32_t p, const ms_schedul
 }
 
 /* All parts together are what the worker's blocks need. */
-static void check_list(const ms_index_list *wanted, const ms_schedule *schedule, uint32_t worker,
+static void check_list(const ms_index_list *indices, const ms_schedule *schedule, uint32_t worker,
                        bool needed[BLOCKS][ELEMENTS]) {
   static bool seen[ELEMENTS];
   memset(seen, 0, sizeof seen);
   int64_t total = 0;
-  CHECK(wanted->part_count <= MS_INDEX_LIST_PARTS);
-  most_parts = wanted->part_count > most_parts ? wanted->part_count : most_parts;
-  for (uint32_t p = 0; p < wanted->part_count; p++) {
-    CHECK(p == 0 || wanted->part[p].position > wanted->part[p - 1].position);
-    check_part(wanted, p, schedule, worker, needed, seen);
-    total += wanted->part[p].elements;
+  CHECK(indices->part_count <= MS_INDEX_LIST_PARTS);
+  most_parts = indices->part_count > most_parts ? indices->part_count : most_parts;
+  for (uint32_t p = 0; p < indices->part_count; p++) {
+    CHECK(p == 0 || indices->part[p].position > indices->part[p - 1].position);
+    check_part(indices, p, schedule, worker, needed, seen);
+    total += indices->part[p].elements;
   }
-  CHECK(wanted->elements == total);
+  CHECK(indices->elements == total);
   for (uint32_t k = 0; k < schedule->count; k++) {
     uint32_t block = schedule->first + k;
     if (ms_schedule_owner(schedule, block) != worker) continue;
@@ -108,24 +108,24 @@ static const ms_operand transposed = {
     .element = 8, .dim_count = 2, .dims = {ROWS, COLUMNS}, .strides = {1, ROWS}};
 
 /* Sends the list's values from a transposed array to a dense one, in pieces. */
-static void check_values(const ms_index_list *wanted) {
+static void check_values(const ms_index_list *indices) {
   static double from[ELEMENTS], to[ELEMENTS], packed[ELEMENTS];
   for (int k = 0; k < ELEMENTS; k++) from[k] = k, to[k] = -1;
   ms_elements source = ms_elements_of(&transposed, from, false);
   ms_elements target = ms_elements_of(&dense, to, true);
   ms_index_list_place place = {0};
-  for (int64_t sent = 0; sent < wanted->elements;) {
-    int64_t left = wanted->elements - sent, take = 1 + pick(left < 5000 ? left : 5000);
+  for (int64_t sent = 0; sent < indices->elements;) {
+    int64_t left = indices->elements - sent, take = 1 + pick(left < 5000 ? left : 5000);
     ms_index_list_place before = place;
-    ms_index_list_gather(wanted->runs, &source, &place, take, packed);
-    CHECK(ms_index_list_scatter(wanted->runs, wanted->run_count, &target, before, take, packed) ==
+    ms_index_list_gather(indices->runs, &source, &place, take, packed);
+    CHECK(ms_index_list_scatter(indices->runs, indices->run_count, &target, before, take, packed) ==
           0);
     sent += take;
   }
   static bool listed[ELEMENTS];
   memset(listed, 0, sizeof listed);
-  for (int64_t r = 0; r < wanted->run_count; r++)
-    memset(listed + wanted->runs[r].first, 1, (size_t)wanted->runs[r].count);
+  for (int64_t r = 0; r < indices->run_count; r++)
+    memset(listed + indices->runs[r].first, 1, (size_t)indices->runs[r].count);
   for (int k = 0; k < ELEMENTS; k++)
     CHECK(to[k] == (listed[k] ? k / COLUMNS + k % COLUMNS * ROWS : -1));
 }
@@ -141,15 +141,15 @@ static void test_lists(void) {
   ms_schedule *part = make_schedule(workers, first, last == BLOCKS ? last - 1 : last + 1);
   CHECK(schedule != NULL && more != NULL && part != NULL);
   for (uint32_t w = 0; w < workers; w++) {
-    ms_index_list *wanted = ms_index_list_new(others, schedule, w);
-    CHECK(wanted != NULL && wanted->copy >= MS_INDEX_LIST_COPIES);
-    check_list(wanted, schedule, w, needed);
-    check_values(wanted);
-    CHECK(ms_index_list_is(wanted, others->id, schedule));
-    CHECK(!ms_index_list_is(wanted, others->id + 1, schedule));
-    CHECK(!ms_index_list_is(wanted, others->id, more));
-    CHECK(!ms_index_list_is(wanted, others->id, part));
-    ms_index_list_free(wanted);
+    ms_index_list *indices = ms_index_list_new(others, schedule, w);
+    CHECK(indices != NULL && indices->copy >= MS_INDEX_LIST_COPIES);
+    check_list(indices, schedule, w, needed);
+    check_values(indices);
+    CHECK(ms_index_list_is(indices, others->id, schedule));
+    CHECK(!ms_index_list_is(indices, others->id + 1, schedule));
+    CHECK(!ms_index_list_is(indices, others->id, more));
+    CHECK(!ms_index_list_is(indices, others->id, part));
+    ms_index_list_free(indices);
   }
   ms_schedule_destroy(&schedule);
   ms_schedule_destroy(&more);

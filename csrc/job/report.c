@@ -70,7 +70,7 @@ void ms_report_keep_printed(ms_text *report) {
 static const unsigned char *find(ms_runs *runs, int64_t at, int64_t *count) {
   int64_t after = at - runs->begin;
   if (after < 0 || after >= runs->here.count) {
-    runs->here = ms_elements_stretch(&runs->now, at);
+    runs->here = ms_elements_run_at(&runs->now, at);
     runs->begin = at;
     after = 0;
   }

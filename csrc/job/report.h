@@ -55,7 +55,7 @@ typedef struct ms_runs {
   ms_elements now;
   const unsigned char *before; /* one after the other */
   int64_t next, count;         /* elements looked at, and in all */
-  ms_line_range here;          /* of those now, that begins ... */
+  ms_strided_run here;         /* of those now, that begins ... */
   int64_t begin;               /* ... with this number; without elements: unknown */
 } ms_runs;
 

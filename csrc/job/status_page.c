@@ -26,14 +26,14 @@ size_t ms_status_page_size(uint32_t workers) {
   return slots_size(workers) + (size_t)workers * MS_SHELF_SIZE;
 }
 
-char *ms_status_page_shelf(ms_status_page *board, uint32_t workers, uint32_t worker) {
-  return (char *)board + slots_size(workers) + (size_t)worker * MS_SHELF_SIZE;
+char *ms_status_page_shelf(ms_status_page *page, uint32_t workers, uint32_t worker) {
+  return (char *)page + slots_size(workers) + (size_t)worker * MS_SHELF_SIZE;
 }
 
-void ms_status_page_clear_shelf(ms_status_page *board, uint32_t workers, uint32_t worker,
+void ms_status_page_clear_shelf(ms_status_page *page, uint32_t workers, uint32_t worker,
                                 size_t used) {
   if (used <= KEPT || used > MS_SHELF_SIZE) return;
-  madvise(ms_status_page_shelf(board, workers, worker) + KEPT,
+  madvise(ms_status_page_shelf(page, workers, worker) + KEPT,
           (used - KEPT + PAGE - 1) / PAGE * PAGE, MADV_REMOVE);
 }
 
@@ -43,11 +43,11 @@ static ms_status_page *map(uint32_t workers, int fd) {
 }
 
 ms_status_page *ms_status_page_make(uint32_t workers, int *fd, ms_error *err) {
-  ms_status_page *board = NULL;
-  *fd = memfd_create("meissa-board", MFD_CLOEXEC);
+  ms_status_page *page = NULL;
+  *fd = memfd_create("meissa-status", MFD_CLOEXEC);
   if (*fd >= 0 && ftruncate(*fd, (off_t)ms_status_page_size(workers)) == 0)
-    board = map(workers, *fd);
-  if (board != NULL) return board;
+    page = map(workers, *fd);
+  if (page != NULL) return page;
   ms_error_set(err, MS_WRK, "no shared memory for the status of workers: %s", strerror(errno));
   if (*fd >= 0) close(*fd);
   *fd = -1;
@@ -60,8 +60,8 @@ ms_status_page *ms_status_page_map(uint32_t workers, int fd) {
   return map(workers, fd);
 }
 
-void ms_status_page_unmap(ms_status_page *board, uint32_t workers) {
-  if (board != NULL) munmap(board, ms_status_page_size(workers));
+void ms_status_page_unmap(ms_status_page *page, uint32_t workers) {
+  if (page != NULL) munmap(page, ms_status_page_size(workers));
 }
 
 void ms_status_page_clear(ms_status_page *slot) {

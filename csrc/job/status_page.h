@@ -47,25 +47,25 @@ _Static_assert(ATOMIC_LLONG_LOCK_FREE == 2, "shared between processes: must not 
 /* Bytes of a shelf; no memory until they are written. */
 #define MS_SHELF_SIZE ((size_t)1 << 25)
 
-/* Bytes of a board for so many workers. */
+/* Bytes of a page for so many workers. */
 size_t ms_status_page_size(uint32_t workers);
 
 /* The shelf of a worker. */
-char *ms_status_page_shelf(ms_status_page *board, uint32_t workers, uint32_t worker);
+char *ms_status_page_shelf(ms_status_page *page, uint32_t workers, uint32_t worker);
 
 /* Gives back the memory of a worker's shelf beyond what is kept for the next job; `used` bytes were
  * written, which nobody reads any more. */
-void ms_status_page_clear_shelf(ms_status_page *board, uint32_t workers, uint32_t worker,
+void ms_status_page_clear_shelf(ms_status_page *page, uint32_t workers, uint32_t worker,
                                 size_t used);
 
-/* Makes a board for `workers`: slot number 0; *fd is for the workers, the caller's to close. NULL:
+/* Makes a page for `workers`: slot number 0; *fd is for the workers, the caller's to close. NULL:
  * MS_WRK. */
 ms_status_page *ms_status_page_make(uint32_t workers, int *fd, ms_error *err);
 
-/* Maps the board behind `fd` (not closed) in a worker; NULL when it is no board of that size. */
+/* Maps the page behind `fd` (not closed) in a worker; NULL when it is no page of that size. */
 ms_status_page *ms_status_page_map(uint32_t workers, int fd);
 
-void ms_status_page_unmap(ms_status_page *board, uint32_t workers);
+void ms_status_page_unmap(ms_status_page *page, uint32_t workers);
 
 /* Makes the slot that of a new process. Its progress and `began` stay: they are the job's. */
 void ms_status_page_clear(ms_status_page *slot);

@@ -20,9 +20,9 @@
 #define JOB      7u
 #define PATIENCE 10000 /* ms that no single wait may take */
 
-static ms_status_page *board;
+static ms_status_page *page;
 
-/* What each turn leaves, written without atomics: the board alone orders it. */
+/* What each turn leaves, written without atomics: the page alone orders it. */
 static uint64_t trail[RUNNERS * TURNS];
 
 static long now_ms(void) {
@@ -48,11 +48,11 @@ static void await(runner *self, ms_status_page *before, uint32_t count) {
   uint32_t looks = draw(&self->random) % 3 == 0 ? draw(&self->random) % 200 : 0;
   while (looks-- > 0 && ms_status_page_progress(before, JOB) < count) ms_spin_pause();
   while (ms_status_page_progress(before, JOB) < count) {
-    uint32_t heard = ms_status_page_listen(&board[self->number]);
+    uint32_t heard = ms_status_page_listen(&page[self->number]);
     if (ms_status_page_progress(before, JOB) < count) {
-      ms_status_page_sleep(&board[self->number], heard, LONG);
+      ms_status_page_sleep(&page[self->number], heard, LONG);
     }
-    ms_status_page_wake(&board[self->number]);
+    ms_status_page_wake(&page[self->number]);
   }
   long took = now_ms() - began;
   if (took > self->longest) self->longest = took;
@@ -64,12 +64,12 @@ static void *run(void *given) {
   runner *self = given;
   uint32_t before = (self->number + RUNNERS - 1) % RUNNERS;
   for (uint32_t turn = 0; turn < TURNS; turn++) {
-    await(self, &board[before], self->number == 0 ? turn : turn + 1);
+    await(self, &page[before], self->number == 0 ? turn : turn + 1);
     uint32_t place = turn * RUNNERS + self->number;
     if (place > 0 && trail[place - 1] != place) self->right = false;
     trail[place] = place + 1;
-    ms_status_page_publish(&board[self->number], JOB, turn + 1);
-    ms_status_page_ring(&board[(self->number + 1) % RUNNERS]);
+    ms_status_page_publish(&page[self->number], JOB, turn + 1);
+    ms_status_page_ring(&page[(self->number + 1) % RUNNERS]);
     if (draw(&self->random) % 64 == 0)
       usleep(draw(&self->random) % 300); /* let others fall asleep */
   }
@@ -87,14 +87,14 @@ static void check_no_lost_ring(uint32_t seed) {
   for (uint32_t i = 0; i < RUNNERS; i++) {
     pthread_join(threads[i], NULL);
     CHECK(runners[i].right && runners[i].longest < PATIENCE);
-    CHECK(ms_status_page_progress(&board[i], JOB) == TURNS);
+    CHECK(ms_status_page_progress(&page[i], JOB) == TURNS);
   }
   CHECK(trail[RUNNERS * TURNS - 1] == RUNNERS * TURNS);
 }
 
 /* A job's progress is nobody else's. */
 static void check_jobs(void) {
-  ms_status_page *slot = &board[0];
+  ms_status_page *slot = &page[0];
   ms_status_page_publish(slot, 41, 3);
   CHECK(ms_status_page_progress(slot, 41) == 3);
   CHECK(ms_status_page_progress(slot, 42) == 0 && ms_status_page_progress(slot, 40) == 0);
@@ -106,7 +106,7 @@ static void check_jobs(void) {
 
 /* A sleep ends when its time is over, and does not begin after a ring that was heard too late. */
 static void check_sleep(void) {
-  ms_status_page *slot = &board[1];
+  ms_status_page *slot = &page[1];
   long began = now_ms();
   ms_status_page_sleep(slot, ms_status_page_listen(slot), 50);
   CHECK(now_ms() - began >= 49 && now_ms() - began < PATIENCE);
@@ -125,18 +125,18 @@ static void check_sleep(void) {
 static void check_noise(uint32_t seed) {
   uint32_t random = seed;
   for (int round = 0; round < 2000; round++) {
-    unsigned char *bytes = (unsigned char *)board;
-    for (size_t i = 0; i < 2 * sizeof *board; i++) bytes[i] = (unsigned char)draw(&random);
-    ms_status_page_ring(&board[0]);
-    ms_status_page_sleep(&board[1], ms_status_page_listen(&board[1]) + (round % 2 == 0), 0);
-    ms_status_page_wake(&board[1]);
-    uint64_t job = atomic_load(&board[0].progress) >> 32;
-    CHECK(ms_status_page_progress(&board[0], job) == (uint32_t)atomic_load(&board[0].progress));
-    CHECK(ms_status_page_progress(&board[0], job ^ 1) == 0);
+    unsigned char *bytes = (unsigned char *)page;
+    for (size_t i = 0; i < 2 * sizeof *page; i++) bytes[i] = (unsigned char)draw(&random);
+    ms_status_page_ring(&page[0]);
+    ms_status_page_sleep(&page[1], ms_status_page_listen(&page[1]) + (round % 2 == 0), 0);
+    ms_status_page_wake(&page[1]);
+    uint64_t job = atomic_load(&page[0].progress) >> 32;
+    CHECK(ms_status_page_progress(&page[0], job) == (uint32_t)atomic_load(&page[0].progress));
+    CHECK(ms_status_page_progress(&page[0], job ^ 1) == 0);
   }
 }
 
-/* What is no board is not mapped. */
+/* What is no page is not mapped. */
 static void check_mapping(int fd) {
   FILE *small = tmpfile();
   CHECK(ms_status_page_map(RUNNERS, -1) == NULL);
@@ -145,7 +145,7 @@ static void check_mapping(int fd) {
         ms_status_page_map(RUNNERS + 1, fd) == NULL);
   ms_status_page *again = ms_status_page_map(RUNNERS, fd);
   CHECK(again != NULL);
-  ms_status_page_publish(&board[2], 3, 4);
+  ms_status_page_publish(&page[2], 3, 4);
   CHECK(ms_status_page_progress(&again[2], 3) == 4);
   ms_status_page_unmap(again, RUNNERS);
   fclose(small);
@@ -156,9 +156,9 @@ static void check_shelves(int fd) {
   ms_status_page *again = ms_status_page_map(RUNNERS, fd);
   CHECK(again != NULL);
   if (again == NULL) return;
-  ms_status_page_publish(&board[RUNNERS - 1], 5, 6);
+  ms_status_page_publish(&page[RUNNERS - 1], 5, 6);
   for (uint32_t w = 0; w < RUNNERS; w++) {
-    memset(ms_status_page_shelf(board, RUNNERS, w), (int)w + 1, MS_SHELF_SIZE);
+    memset(ms_status_page_shelf(page, RUNNERS, w), (int)w + 1, MS_SHELF_SIZE);
   }
   bool same = true;
   for (uint32_t w = 0; w < RUNNERS; w++) {
@@ -167,13 +167,13 @@ static void check_shelves(int fd) {
   }
   CHECK(same && ms_status_page_progress(&again[RUNNERS - 1], 5) == 6);
   /* What is given back reads as nothing, and no other shelf loses any. */
-  ms_status_page_clear_shelf(board, RUNNERS, 1, MS_SHELF_SIZE - 5000);
+  ms_status_page_clear_shelf(page, RUNNERS, 1, MS_SHELF_SIZE - 5000);
   const char *before = ms_status_page_shelf(again, RUNNERS, 0),
              *cleared = ms_status_page_shelf(again, RUNNERS, 1);
   CHECK(before[MS_SHELF_SIZE - 1] == 1 && cleared[0] == 2 && cleared[MS_SHELF_SIZE - 1] == 2);
   CHECK(cleared[MS_SHELF_SIZE / 2] == 0 && cleared[MS_SHELF_SIZE + MS_SHELF_SIZE / 2] == 3);
-  const char *end = ms_status_page_shelf(board, RUNNERS, RUNNERS - 1) + MS_SHELF_SIZE;
-  CHECK((size_t)(end - (const char *)board) == ms_status_page_size(RUNNERS));
+  const char *end = ms_status_page_shelf(page, RUNNERS, RUNNERS - 1) + MS_SHELF_SIZE;
+  CHECK((size_t)(end - (const char *)page) == ms_status_page_size(RUNNERS));
   ms_status_page_unmap(again, RUNNERS);
 }
 
@@ -184,16 +184,16 @@ int main(void) {
   fprintf(stderr, "seed %u\n", seed);
   ms_error err = {0};
   int fd;
-  board = ms_status_page_make(RUNNERS, &fd, &err);
-  CHECK(board != NULL && ((uintptr_t)board & 63) == 0);
-  if (board == NULL) return ms_test_end();
+  page = ms_status_page_make(RUNNERS, &fd, &err);
+  CHECK(page != NULL && ((uintptr_t)page & 63) == 0);
+  if (page == NULL) return ms_test_end();
   check_no_lost_ring(seed);
   check_jobs();
   check_sleep();
   check_mapping(fd);
   check_shelves(fd);
   check_noise(seed);
-  ms_status_page_unmap(board, RUNNERS);
+  ms_status_page_unmap(page, RUNNERS);
   close(fd);
   return ms_test_end();
 }

@@ -74,7 +74,7 @@ static void copy_run(unsigned char *place, int64_t stride, unsigned char *packed
   }
 }
 
-ms_line_range ms_strided_stretch(const ms_strided *box, int64_t first) {
+ms_strided_run ms_strided_run_at(const ms_strided *box, int64_t first) {
   uint32_t outer = box->dim_count;
   int64_t length = 1, stride = 1;
   for (; outer > 0; outer--) { /* inner dimensions that follow each other like one */
@@ -89,14 +89,14 @@ ms_line_range ms_strided_stretch(const ms_strided *box, int64_t first) {
     offset += rest % box->dims[d] * box->strides[d];
     rest /= box->dims[d];
   }
-  return (ms_line_range){box->data + offset * (int64_t)box->element, stride, length - at};
+  return (ms_strided_run){box->data + offset * (int64_t)box->element, stride, length - at};
 }
 
-/* Walks the sequence a stretch at a time. */
+/* Walks the sequence a run at a time. */
 static void walk(const ms_strided *box, int64_t first, int64_t count, unsigned char *packed,
                  int way) {
   while (count > 0) {
-    ms_line_range here = ms_strided_stretch(box, first);
+    ms_strided_run here = ms_strided_run_at(box, first);
     int64_t run = here.count < count ? here.count : count;
     copy_run(here.data, here.stride, packed, run, box->element, way);
     packed += (size_t)run * box->element;

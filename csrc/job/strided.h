@@ -23,10 +23,10 @@ typedef struct ms_strided {
 } ms_strided;
 
 /* Elements that follow each other at equal distances. */
-typedef struct ms_line_range {
+typedef struct ms_strided_run {
   unsigned char *data;
   int64_t stride, count; /* elements from one to the next, and how many */
-} ms_line_range;
+} ms_strided_run;
 
 /* Number of elements, or -1 when it overflows or a dimension is negative. */
 int64_t ms_strided_count(const ms_strided *box);
@@ -34,8 +34,8 @@ int64_t ms_strided_count(const ms_strided *box);
 /* Narrows to rows lo (included) to hi (excluded) of dimension `dim`; bounds are clamped. */
 ms_strided ms_strided_rows(const ms_strided *box, uint32_t dim, int64_t lo, int64_t hi);
 
-/* The stretch that begins with element `first` of the sequence. */
-ms_line_range ms_strided_stretch(const ms_strided *box, int64_t first);
+/* The run that begins with element `first` of the sequence. */
+ms_strided_run ms_strided_run_at(const ms_strided *box, int64_t first);
 
 /* Mixes the fingerprint (fingerprint.h) of elements that begin at `data` into `print`. */
 MS_API void ms_strided_fingerprint(const void *data, size_t element, uint32_t dim_count,

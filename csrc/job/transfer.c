@@ -16,77 +16,78 @@ ms_transfer ms_transfer_make(const ms_elements *all, uint32_t number, uint32_t d
                        .element = all->operand->element};
 }
 
-ms_transfer ms_transfer_list(uint32_t number, const ms_index_list *wanted) {
+ms_transfer ms_transfer_list(uint32_t number, const ms_index_list *indices) {
   return (ms_transfer){.kind = MS_TRANSFER_LIST,
                        .operand = number,
-                       .count = wanted->run_count,
-                       .element = sizeof *wanted->runs,
-                       .wanted = wanted};
+                       .count = indices->run_count,
+                       .element = sizeof *indices->runs,
+                       .indices = indices};
 }
 
 ms_transfer ms_transfer_values(const ms_operand *operand, uint32_t number,
-                               const ms_index_list *wanted, uint32_t part) {
+                               const ms_index_list *indices, uint32_t part) {
   return (ms_transfer){.kind = MS_TRANSFER_VALUES,
                        .operand = number,
-                       .count = wanted->part[part].elements,
+                       .count = indices->part[part].elements,
                        .element = operand->element,
-                       .wanted = wanted,
-                       .position = part == 0 ? 0 : wanted->part[part].position,
-                       .place = wanted->part[part].begin};
+                       .indices = indices,
+                       .position = part == 0 ? 0 : indices->part[part].position,
+                       .place = indices->part[part].begin};
 }
 
 static int64_t elements_a_frame(size_t element) {
   return (int64_t)(MS_FRAME_PAYLOAD / element);
 }
 
-uint64_t ms_transfer_frames(const ms_transfer *parcel) {
-  int64_t each = elements_a_frame(parcel->element);
-  return (uint64_t)((parcel->count + each - 1) / each);
+uint64_t ms_transfer_frames(const ms_transfer *transfer) {
+  int64_t each = elements_a_frame(transfer->element);
+  return (uint64_t)((transfer->count + each - 1) / each);
 }
 
-/* The header of the parcel's next frame. */
-static ms_frame head_of(const ms_transfer *parcel, uint64_t job) {
-  uint64_t next = (uint64_t)parcel->next;
-  if (parcel->kind == MS_TRANSFER_LIST) {
-    return (ms_frame){.kind = MS_SAY_LIST,
-                      .job = job,
-                      .a = {parcel->wanted->copy, (uint64_t)parcel->count, next, parcel->operand}};
+/* The header of the transfer's next frame. */
+static ms_frame head_of(const ms_transfer *transfer, uint64_t job) {
+  uint64_t next = (uint64_t)transfer->next;
+  if (transfer->kind == MS_TRANSFER_LIST) {
+    return (ms_frame){
+        .kind = MS_SAY_LIST,
+        .job = job,
+        .a = {transfer->indices->copy, (uint64_t)transfer->count, next, transfer->operand}};
   }
-  if (parcel->kind == MS_TRANSFER_VALUES) {
+  if (transfer->kind == MS_TRANSFER_VALUES) {
     return (ms_frame){
         .kind = MS_SAY_VALUES,
         .job = job,
-        .a = {parcel->operand | (uint64_t)parcel->position << 32, parcel->wanted->copy,
-              (uint64_t)parcel->place.run, (uint64_t)parcel->place.offset}};
+        .a = {transfer->operand | (uint64_t)transfer->position << 32, transfer->indices->copy,
+              (uint64_t)transfer->place.run, (uint64_t)transfer->place.offset}};
   }
   return (ms_frame){.kind = MS_SAY_DATA,
                     .job = job,
-                    .a = {parcel->operand | (uint64_t)parcel->dim << 32, (uint64_t)parcel->lo,
-                          (uint64_t)parcel->hi, next}};
+                    .a = {transfer->operand | (uint64_t)transfer->dim << 32, (uint64_t)transfer->lo,
+                          (uint64_t)transfer->hi, next}};
 }
 
 /* Copies the next `take` elements to `out`. */
-static void fill(ms_transfer *parcel, const ms_elements *all, int64_t take, void *out) {
-  if (parcel->kind == MS_TRANSFER_LIST) {
-    memcpy(out, parcel->wanted->runs + parcel->next, (size_t)take * parcel->element);
-  } else if (parcel->kind == MS_TRANSFER_VALUES) {
-    ms_index_list_gather(parcel->wanted->runs, all, &parcel->place, take, out);
+static void fill(ms_transfer *transfer, const ms_elements *all, int64_t take, void *out) {
+  if (transfer->kind == MS_TRANSFER_LIST) {
+    memcpy(out, transfer->indices->runs + transfer->next, (size_t)take * transfer->element);
+  } else if (transfer->kind == MS_TRANSFER_VALUES) {
+    ms_index_list_gather(transfer->indices->runs, all, &transfer->place, take, out);
   } else {
-    ms_elements rows = ms_elements_rows(all, parcel->dim, parcel->lo, parcel->hi);
-    ms_elements_gather(&rows, parcel->next, take, out);
+    ms_elements rows = ms_elements_rows(all, transfer->dim, transfer->lo, transfer->hi);
+    ms_elements_gather(&rows, transfer->next, take, out);
   }
 }
 
-int ms_transfer_send(ms_transfer *parcel, const ms_elements *all, ms_link *link, uint64_t job,
+int ms_transfer_send(ms_transfer *transfer, const ms_elements *all, ms_link *link, uint64_t job,
                      ms_error *err) {
-  int64_t take = parcel->count - parcel->next, most = elements_a_frame(parcel->element);
+  int64_t take = transfer->count - transfer->next, most = elements_a_frame(transfer->element);
   if (take > most) take = most;
   zmq_msg_t message;
   void *room =
-      ms_link_begin(link, head_of(parcel, job), (size_t)take * parcel->element, &message, err);
+      ms_link_begin(link, head_of(transfer, job), (size_t)take * transfer->element, &message, err);
   if (room == NULL) return -1;
-  fill(parcel, all, take, room);
-  parcel->next += take;
+  fill(transfer, all, take, room);
+  transfer->next += take;
   return ms_link_commit(link, &message, err);
 }
 

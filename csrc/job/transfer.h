@@ -22,10 +22,10 @@ typedef enum ms_transfer_kind {
 typedef struct ms_transfer {
   ms_transfer_kind kind;
   uint32_t operand, dim;
-  int64_t lo, hi;              /* rows */
-  int64_t next, count;         /* elements, or runs of a list, sent and in all */
-  size_t element;              /* bytes of one */
-  const ms_index_list *wanted; /* of a list or its values; not owned */
+  int64_t lo, hi;               /* rows */
+  int64_t next, count;          /* elements, or runs of a list, sent and in all */
+  size_t element;               /* bytes of one */
+  const ms_index_list *indices; /* of a list or its values; not owned */
   uint32_t position; /* of values: the worker's first block that needs them; 0: the first part */
   ms_index_list_place place; /* of the next value */
 } ms_transfer;
@@ -35,21 +35,22 @@ ms_transfer ms_transfer_make(const ms_elements *all, uint32_t number, uint32_t d
                              int64_t hi);
 
 /* The runs of a list for operand number `number`. */
-ms_transfer ms_transfer_list(uint32_t number, const ms_index_list *wanted);
+ms_transfer ms_transfer_list(uint32_t number, const ms_index_list *indices);
 
 /* The elements of operand number `number` that a part of a list has. */
 ms_transfer ms_transfer_values(const ms_operand *operand, uint32_t number,
-                               const ms_index_list *wanted, uint32_t part);
+                               const ms_index_list *indices, uint32_t part);
 
-/* Frames that the whole parcel needs. */
-uint64_t ms_transfer_frames(const ms_transfer *parcel);
+/* Frames that the whole transfer needs. */
+uint64_t ms_transfer_frames(const ms_transfer *transfer);
 
-/* Sends the next frame of the parcel from `all` elements that it was made of (not used for a list).
+/* Sends the next frame of the transfer from `all` elements that it was made of (not used for a
+ * list).
  */
-int ms_transfer_send(ms_transfer *parcel, const ms_elements *all, ms_link *link, uint64_t job,
+int ms_transfer_send(ms_transfer *transfer, const ms_elements *all, ms_link *link, uint64_t job,
                      ms_error *err);
 
-/* Writes a received DATA frame's elements to where they are among `all` that the parcel was made
+/* Writes a received DATA frame's elements to where they are among `all` that the transfer was made
  * of; -1 when it does not fit them. */
 int ms_transfer_accept(const ms_frame *frame, const void *payload, const ms_elements *all);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * Byte ranges: see byte_range.h. Lines are counted while the file is cut, which costs a tenth of
- * parsing them and lets every piece know its line numbers from the start. */
+ * parsing them and lets every range know its line numbers from the start. */
 #include "read/byte_range.h"
 
 #include <stdlib.h>
@@ -11,9 +11,9 @@
 #define USUAL_SIZE ((size_t)1 << 20)
 #define MARK       "\xEF\xBB\xBF" /* UTF-8's byte order mark */
 
-int ms_byte_ranges_open(ms_byte_ranges *pieces, const char *path, size_t size, ms_error *err) {
-  *pieces = (ms_byte_ranges){.path = path, .size = size > 0 ? size : USUAL_SIZE, .line = 1};
-  if (ms_source_open(&pieces->source, path, err) == 0) return 0;
+int ms_byte_ranges_open(ms_byte_ranges *ranges, const char *path, size_t size, ms_error *err) {
+  *ranges = (ms_byte_ranges){.path = path, .size = size > 0 ? size : USUAL_SIZE, .line = 1};
+  if (ms_source_open(&ranges->source, path, err) == 0) return 0;
   return ms_error_place(err, path, 0);
 }
 
@@ -35,86 +35,86 @@ static int64_t count_lines(const char *text, size_t length) {
 
 /* Reads until the buffer holds a line's end and about `size` bytes, or the file ends, or there is
  * a line that is too long. *length is how much was read in all. */
-static int read_lines(ms_byte_ranges *pieces, ms_byte_range *piece, size_t *length) {
+static int read_lines(ms_byte_ranges *ranges, ms_byte_range *range, size_t *length) {
   size_t searched = 0;
   for (;;) {
-    size_t got = 0, wanted = *length + pieces->size;
-    if (reserve(&piece->buffer, &piece->capacity, wanted, &piece->trouble) != 0) return -1;
-    int status = ms_source_read(&pieces->source, piece->buffer + *length, wanted - *length, &got,
-                                &piece->trouble);
+    size_t got = 0, wanted = *length + ranges->size;
+    if (reserve(&range->buffer, &range->capacity, wanted, &range->trouble) != 0) return -1;
+    int status = ms_source_read(&ranges->source, range->buffer + *length, wanted - *length, &got,
+                                &range->trouble);
     *length += got;
     if (status != 0) return -1;
     if (*length < wanted) return 1;
-    if (memrchr(piece->buffer + searched, '\n', *length - searched) != NULL) return 0;
+    if (memrchr(range->buffer + searched, '\n', *length - searched) != NULL) return 0;
     if (*length > MS_LINE_LIMIT) return 0;
     searched = *length;
   }
 }
 
-/* Keeps what follows the last line's end for the next piece. A line too long to be kept is handed
+/* Keeps what follows the last line's end for the next range. A line too long to be kept is handed
  * out as it is: whoever reads it refuses it. */
-static int carry(ms_byte_ranges *pieces, ms_byte_range *piece, size_t *length) {
-  const char *last = memrchr(piece->buffer, '\n', *length);
-  size_t whole = last != NULL ? (size_t)(last - piece->buffer) + 1 : 0;
+static int carry(ms_byte_ranges *ranges, ms_byte_range *range, size_t *length) {
+  const char *last = memrchr(range->buffer, '\n', *length);
+  size_t whole = last != NULL ? (size_t)(last - range->buffer) + 1 : 0;
   if (whole == 0 && *length > MS_LINE_LIMIT) return 0;
   size_t left = *length - whole;
-  if (reserve(&pieces->carried, &pieces->carried_capacity, left, &piece->trouble) != 0) return -1;
-  if (left > 0) memcpy(pieces->carried, piece->buffer + whole, left);
-  pieces->carried_length = left;
+  if (reserve(&ranges->carried, &ranges->carried_capacity, left, &range->trouble) != 0) return -1;
+  if (left > 0) memcpy(ranges->carried, range->buffer + whole, left);
+  ranges->carried_length = left;
   *length = whole;
   return 0;
 }
 
 /* -1 when the file is to be left. */
-static int look_up(const ms_byte_ranges *pieces, ms_error *err) {
-  if (pieces->progress == NULL || !atomic_load(&pieces->progress->stop)) return 0;
+static int look_up(const ms_byte_ranges *ranges, ms_error *err) {
+  if (ranges->progress == NULL || !atomic_load(&ranges->progress->stop)) return 0;
   return ms_error_set(err, MS_INT, "interrupted while the file was read");
 }
 
 /* Tells how far the file is read. */
-static void tell(ms_byte_ranges *pieces) {
-  if (pieces->progress == NULL) return;
-  atomic_fetch_add(&pieces->progress->read, (long long)(pieces->source.taken - pieces->told));
-  pieces->told = pieces->source.taken;
+static void tell(ms_byte_ranges *ranges) {
+  if (ranges->progress == NULL) return;
+  atomic_fetch_add(&ranges->progress->read, (long long)(ranges->source.taken - ranges->told));
+  ranges->told = ranges->source.taken;
 }
 
-int ms_byte_ranges_next(ms_byte_ranges *pieces, ms_byte_range *piece) {
-  if (pieces->at_end) return 0;
-  size_t length = pieces->carried_length;
-  ms_error_clear(&piece->trouble);
-  int status = reserve(&piece->buffer, &piece->capacity, length, &piece->trouble);
-  if (status == 0) status = look_up(pieces, &piece->trouble);
+int ms_byte_ranges_next(ms_byte_ranges *ranges, ms_byte_range *range) {
+  if (ranges->at_end) return 0;
+  size_t length = ranges->carried_length;
+  ms_error_clear(&range->trouble);
+  int status = reserve(&range->buffer, &range->capacity, length, &range->trouble);
+  if (status == 0) status = look_up(ranges, &range->trouble);
   if (status == 0) {
-    if (length > 0) memcpy(piece->buffer, pieces->carried, length);
-    pieces->carried_length = 0;
-    status = read_lines(pieces, piece, &length);
+    if (length > 0) memcpy(range->buffer, ranges->carried, length);
+    ranges->carried_length = 0;
+    status = read_lines(ranges, range, &length);
   } else {
     length = 0;
   }
   /* After a fault the line that it cut off is not a line of the file. */
-  if (status <= 0 && carry(pieces, piece, &length) != 0) status = -1;
-  pieces->at_end = status != 0;
-  tell(pieces);
-  bool marked = pieces->number == 0 && length >= 3 && memcmp(piece->buffer, MARK, 3) == 0;
-  piece->text = marked ? piece->buffer + 3 : piece->buffer;
-  piece->length = marked ? length - 3 : length;
-  piece->path = pieces->path;
-  piece->number = pieces->number;
-  piece->line = pieces->line;
-  piece->lines = count_lines(piece->text, piece->length);
-  if (piece->length == 0 && piece->trouble.code == MS_OK) return 0;
-  pieces->number++;
-  pieces->line += piece->lines;
+  if (status <= 0 && carry(ranges, range, &length) != 0) status = -1;
+  ranges->at_end = status != 0;
+  tell(ranges);
+  bool marked = ranges->number == 0 && length >= 3 && memcmp(range->buffer, MARK, 3) == 0;
+  range->text = marked ? range->buffer + 3 : range->buffer;
+  range->length = marked ? length - 3 : length;
+  range->path = ranges->path;
+  range->number = ranges->number;
+  range->line = ranges->line;
+  range->lines = count_lines(range->text, range->length);
+  if (range->length == 0 && range->trouble.code == MS_OK) return 0;
+  ranges->number++;
+  ranges->line += range->lines;
   return 1;
 }
 
-void ms_byte_range_free(ms_byte_range *piece) {
-  free(piece->buffer);
-  *piece = (ms_byte_range){0};
+void ms_byte_range_free(ms_byte_range *range) {
+  free(range->buffer);
+  *range = (ms_byte_range){0};
 }
 
-void ms_byte_ranges_close(ms_byte_ranges *pieces) {
-  ms_source_close(&pieces->source);
-  free(pieces->carried);
-  *pieces = (ms_byte_ranges){.at_end = true};
+void ms_byte_ranges_close(ms_byte_ranges *ranges) {
+  ms_source_close(&ranges->source);
+  free(ranges->carried);
+  *ranges = (ms_byte_ranges){.at_end = true};
 }

@@ -14,7 +14,7 @@
 struct ms_line_range {
   char *path;
   ms_lines lines;
-  ms_byte_range piece; /* of a part of a file */
+  ms_byte_range bytes; /* of a part of a file */
 };
 
 static int out_of_memory(ms_error *err) {
@@ -91,57 +91,57 @@ void ms_cuts_free(ms_cuts *cuts) {
   free(cuts);
 }
 
-/* Reads the bytes [first, end) of a plain file into the piece. */
-static int load(ms_line_range *stretch, int64_t first, int64_t end, ms_error *err) {
-  FILE *file = fopen(stretch->path, "rbe");
-  ms_byte_range *piece = &stretch->piece;
+/* Reads the bytes [first, end) of a plain file into the bytes. */
+static int load(ms_line_range *range, int64_t first, int64_t end, ms_error *err) {
+  FILE *file = fopen(range->path, "rbe");
+  ms_byte_range *bytes = &range->bytes;
   size_t size = (size_t)(end - first), got = 0;
-  piece->buffer = malloc(size + 1);
-  if (piece->buffer != NULL && file != NULL && fseeko(file, first, SEEK_SET) == 0) {
-    got = fread(piece->buffer, 1, size, file);
+  bytes->buffer = malloc(size + 1);
+  if (bytes->buffer != NULL && file != NULL && fseeko(file, first, SEEK_SET) == 0) {
+    got = fread(bytes->buffer, 1, size, file);
   }
   if (file != NULL) fclose(file);
-  if (piece->buffer == NULL) return out_of_memory(err);
+  if (bytes->buffer == NULL) return out_of_memory(err);
   if (got < size) {
     ms_error_set(err, MS_FIL, "the file became shorter while it was read");
-    return ms_error_place(err, stretch->path, 0);
+    return ms_error_place(err, range->path, 0);
   }
-  bool marked = first == 0 && size >= 3 && memcmp(piece->buffer, "\xEF\xBB\xBF", 3) == 0;
-  piece->text = piece->buffer + (marked ? 3 : 0);
-  piece->length = size - (marked ? 3 : 0);
-  piece->path = stretch->path;
+  bool marked = first == 0 && size >= 3 && memcmp(bytes->buffer, "\xEF\xBB\xBF", 3) == 0;
+  bytes->text = bytes->buffer + (marked ? 3 : 0);
+  bytes->length = size - (marked ? 3 : 0);
+  bytes->path = range->path;
   return 0;
 }
 
 ms_line_range *ms_line_range_open(const char *path, int64_t first, int64_t end, int64_t line,
                                   ms_error *err) {
-  ms_line_range *stretch = calloc(1, sizeof *stretch);
-  if (stretch != NULL) stretch->path = strdup(path);
-  int failed = stretch == NULL || stretch->path == NULL ? out_of_memory(err) : 0;
+  ms_line_range *range = calloc(1, sizeof *range);
+  if (range != NULL) range->path = strdup(path);
+  int failed = range == NULL || range->path == NULL ? out_of_memory(err) : 0;
   if (failed == 0 && end < 0) {
-    failed = ms_lines_open(&stretch->lines, stretch->path, err);
+    failed = ms_lines_open(&range->lines, range->path, err);
   } else if (failed == 0) {
-    stretch->piece.line = line;
-    failed = load(stretch, first, end, err);
-    if (failed == 0) ms_lines_of(&stretch->lines, &stretch->piece);
+    range->bytes.line = line;
+    failed = load(range, first, end, err);
+    if (failed == 0) ms_lines_of(&range->lines, &range->bytes);
   }
-  if (failed == 0) return stretch;
-  ms_line_range_close(stretch);
+  if (failed == 0) return range;
+  ms_line_range_close(range);
   return NULL;
 }
 
-int ms_line_range_next(ms_line_range *stretch, const char **line, size_t *length, int64_t *number,
+int ms_line_range_next(ms_line_range *range, const char **line, size_t *length, int64_t *number,
                        ms_error *err) {
-  int got = ms_lines_next(&stretch->lines, line, length, err);
-  *number = stretch->lines.number;
-  if (got < 0) ms_source_blame(stretch->path, err);
+  int got = ms_lines_next(&range->lines, line, length, err);
+  *number = range->lines.number;
+  if (got < 0) ms_source_blame(range->path, err);
   return got;
 }
 
-void ms_line_range_close(ms_line_range *stretch) {
-  if (stretch == NULL) return;
-  ms_lines_close(&stretch->lines);
-  ms_byte_range_free(&stretch->piece);
-  free(stretch->path);
-  free(stretch);
+void ms_line_range_close(ms_line_range *range) {
+  if (range == NULL) return;
+  ms_lines_close(&range->lines);
+  ms_byte_range_free(&range->bytes);
+  free(range->path);
+  free(range);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Lines: see lines.h. A file's lines are those of its pieces. */
+ * Lines: see lines.h. A file's lines are those of its ranges. */
 #include "read/lines.h"
 
 #include <limits.h>
@@ -21,32 +21,32 @@ int ms_lines_error(const ms_lines *lines, ms_error *err, const char *format, ...
 
 int ms_lines_open(ms_lines *lines, const char *path, ms_error *err) {
   *lines = (ms_lines){.path = path};
-  return ms_byte_ranges_open(&lines->pieces, path, 0, err);
+  return ms_byte_ranges_open(&lines->ranges, path, 0, err);
 }
 
-static void begin(ms_lines *lines, const ms_byte_range *piece) {
-  lines->piece = piece;
-  lines->at = piece->text;
-  lines->end = piece->text + piece->length;
-  const char *nul = piece->length > 0 ? memchr(piece->text, '\0', piece->length) : NULL;
+static void begin(ms_lines *lines, const ms_byte_range *range) {
+  lines->range = range;
+  lines->at = range->text;
+  lines->end = range->text + range->length;
+  const char *nul = range->length > 0 ? memchr(range->text, '\0', range->length) : NULL;
   lines->nul = nul != NULL ? nul : lines->end;
 }
 
-void ms_lines_of(ms_lines *lines, const ms_byte_range *piece) {
-  *lines = (ms_lines){.path = piece->path, .number = piece->line - 1, .pieces = {.at_end = true}};
-  begin(lines, piece);
+void ms_lines_of(ms_lines *lines, const ms_byte_range *range) {
+  *lines = (ms_lines){.path = range->path, .number = range->line - 1, .ranges = {.at_end = true}};
+  begin(lines, range);
 }
 
-/* Goes on to the next piece that has a line: 1, 0 at the end, or -1. */
+/* Goes on to the next range that has a line: 1, 0 at the end, or -1. */
 static int advance(ms_lines *lines, ms_error *err) {
   while (lines->at == lines->end) {
-    if (lines->piece != NULL && lines->piece->trouble.code != MS_OK) {
-      const ms_error *trouble = &lines->piece->trouble;
+    if (lines->range != NULL && lines->range->trouble.code != MS_OK) {
+      const ms_error *trouble = &lines->range->trouble;
       ms_error_set(err, (ms_code)trouble->code, "%s", trouble->message);
       int64_t line = lines->number < INT_MAX ? lines->number + 1 : INT_MAX;
       return ms_error_place(err, lines->path, (int)line);
     }
-    if (!ms_byte_ranges_next(&lines->pieces, &lines->own)) return 0;
+    if (!ms_byte_ranges_next(&lines->ranges, &lines->own)) return 0;
     begin(lines, &lines->own);
   }
   return 1;
@@ -93,8 +93,8 @@ int ms_lines_next_data(ms_lines *lines, const char *comment, int64_t skip, const
 }
 
 void ms_lines_close(ms_lines *lines) {
-  ms_byte_ranges_close(&lines->pieces);
+  ms_byte_ranges_close(&lines->ranges);
   ms_byte_range_free(&lines->own);
   lines->at = lines->end = NULL;
-  lines->piece = NULL;
+  lines->range = NULL;
 }

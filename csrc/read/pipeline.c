@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * Pipeline: see pipeline.h. Pieces are taken in order under one lock; results wait in a list, in
- * order, until the one before them is joined, under another. After a failure no more pieces are
+ * order, until the one before them is joined, under another. After a failure no more ranges are
  * taken, but those that are out are awaited: an earlier one may hold an earlier error. */
 #include "read/pipeline.h"
 
@@ -10,10 +10,10 @@
 
 #include "base/threads.h"
 
-/* What became of one piece. */
+/* What became of one range. */
 typedef struct outcome {
   struct outcome *next;
-  int64_t number; /* the piece's */
+  int64_t number; /* the range's */
   void *result;   /* NULL: it failed */
   ms_error err;
 } outcome;
@@ -21,29 +21,29 @@ typedef struct outcome {
 typedef struct run {
   const ms_pipeline *pipeline;
   void *owner;
-  pthread_mutex_t taking; /* guards pieces, first, stopped */
-  ms_byte_ranges pieces;
-  ms_byte_range *first; /* the piece that was looked at, until it is taken */
+  pthread_mutex_t taking; /* guards ranges, first, stopped */
+  ms_byte_ranges ranges;
+  ms_byte_range *first; /* the range that was looked at, until it is taken */
   bool stopped;
   bool starved;            /* there was no memory for an outcome */
   pthread_mutex_t joining; /* guards what follows */
   outcome *waiting;        /* by number */
-  int64_t turn;            /* number of the piece that is joined next */
+  int64_t turn;            /* number of the range that is joined next */
   bool failed;
   ms_error err;
 } run;
 
-/* Swaps the next piece in; false when there is none, or one failed. */
-static bool take(run *r, ms_byte_range *piece) {
+/* Swaps the next range in; false when there is none, or one failed. */
+static bool take(run *r, ms_byte_range *range) {
   pthread_mutex_lock(&r->taking);
   bool got = !r->stopped;
   if (got && r->first != NULL) {
-    ms_byte_range spare = *piece;
-    *piece = *r->first;
+    ms_byte_range spare = *range;
+    *range = *r->first;
     *r->first = spare;
     r->first = NULL;
   } else if (got) {
-    got = ms_byte_ranges_next(&r->pieces, piece);
+    got = ms_byte_ranges_next(&r->ranges, range);
   }
   pthread_mutex_unlock(&r->taking);
   return got;
@@ -81,7 +81,7 @@ static bool deliver(run *r, outcome *made) {
   return good;
 }
 
-/* Lets nobody take another piece. */
+/* Lets nobody take another range. */
 static void stop(run *r, bool starved) {
   pthread_mutex_lock(&r->taking);
   r->stopped = true;
@@ -89,29 +89,29 @@ static void stop(run *r, bool starved) {
   pthread_mutex_unlock(&r->taking);
 }
 
-/* What a thread does: pieces, one after the other. */
+/* What a thread does: ranges, one after the other. */
 static void work(void *context) {
   run *r = context;
-  ms_byte_range piece = {0};
+  ms_byte_range range = {0};
   for (;;) {
-    /* Made before the piece is taken, so that a piece that is out always gets an outcome. */
+    /* Made before the range is taken, so that a range that is out always gets an outcome. */
     outcome *made = calloc(1, sizeof *made);
     if (made == NULL) stop(r, true);
-    if (made == NULL || !take(r, &piece)) {
+    if (made == NULL || !take(r, &range)) {
       free(made);
       break;
     }
-    made->number = piece.number;
-    made->result = r->pipeline->read(r->owner, &piece, &made->err);
+    made->number = range.number;
+    made->result = r->pipeline->read(r->owner, &range, &made->err);
     if (!deliver(r, made)) stop(r, false);
   }
-  ms_byte_range_free(&piece);
+  ms_byte_range_free(&range);
 }
 
-/* Shows pieces to the owner until it knows the format: 1, 0 when the file ended before, or -1. */
-static int look(run *r, ms_byte_range *piece, ms_error *err) {
-  while (ms_byte_ranges_next(&r->pieces, piece)) {
-    int known = r->pipeline->look(r->owner, piece, err);
+/* Shows ranges to the owner until it knows the format: 1, 0 when the file ended before, or -1. */
+static int look(run *r, ms_byte_range *range, ms_error *err) {
+  while (ms_byte_ranges_next(&r->ranges, range)) {
+    int known = r->pipeline->look(r->owner, range, err);
     if (known != 0) return known;
   }
   return 0;
@@ -121,7 +121,7 @@ static int run_threads(run *r, ms_byte_range *first, ms_error *err) {
   int threads = r->pipeline->threads > 0 ? r->pipeline->threads : ms_threads_count();
   r->first = first;
   r->turn = first->number;
-  ms_threads_run(r->pieces.at_end ? 1 : threads, work, r);
+  ms_threads_run(r->ranges.at_end ? 1 : threads, work, r);
   if (!r->failed && r->starved) return ms_error_set(err, MS_ARR, "out of memory for reading");
   if (!r->failed) return 0;
   ms_error_set(err, (ms_code)r->err.code, "%s", r->err.message);
@@ -130,8 +130,8 @@ static int run_threads(run *r, ms_byte_range *first, ms_error *err) {
 
 int ms_pipeline_run(const ms_pipeline *pipeline, const char *path, void *owner, ms_error *err) {
   run r = {.pipeline = pipeline, .owner = owner};
-  if (ms_byte_ranges_open(&r.pieces, path, pipeline->piece, err) != 0) return -1;
-  r.pieces.progress = pipeline->progress;
+  if (ms_byte_ranges_open(&r.ranges, path, pipeline->range, err) != 0) return -1;
+  r.ranges.progress = pipeline->progress;
   pthread_mutex_init(&r.taking, NULL);
   pthread_mutex_init(&r.joining, NULL);
   ms_byte_range first = {0};
@@ -140,7 +140,7 @@ int ms_pipeline_run(const ms_pipeline *pipeline, const char *path, void *owner, 
   pthread_mutex_destroy(&r.taking);
   pthread_mutex_destroy(&r.joining);
   ms_byte_range_free(&first);
-  ms_byte_ranges_close(&r.pieces);
+  ms_byte_ranges_close(&r.ranges);
   if (status < 0) ms_source_blame(path, err);
   return status < 0 ? -1 : 0;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Reading in pieces by several threads against reading in one piece by one: the same array, bit for
+ * Reading in ranges by several threads against reading in one range by one: the same array, bit for
  * bit, or the same error, over random files of every kind of line that a reader accepts or refuses.
  * MEISSA_TEST_SEED replays. */
 #include "read/pipeline.h"
@@ -174,17 +174,17 @@ static int arrays_seen, errors_seen;
 static void compare(ms_triples options) {
   ms_error one_error = {0}, other_error = {0};
   options.threads = 1;
-  options.piece = 1 << 24;
+  options.range = 1 << 24;
   ms_array *one = ms_triples_read(path, &options, &one_error);
   options.threads = 1 + (int)draw(4);
-  options.piece = 1 + (int64_t)draw(one_in(2) ? 50 : 2000);
+  options.range = 1 + (int64_t)draw(one_in(2) ? 50 : 2000);
   ms_array *other = ms_triples_read(path, &options, &other_error);
   bool same = (one == NULL) == (other == NULL) &&
               (one != NULL ? same_array(one, other) : same_error(&one_error, &other_error));
   CHECK(same);
   if (!same) {
-    fprintf(stderr, "file %llu, piece %lld, %d threads:\n  %s:%d: %s\n  %s:%d: %s\n",
-            (unsigned long long)file_number, (long long)options.piece, options.threads,
+    fprintf(stderr, "file %llu, range %lld, %d threads:\n  %s:%d: %s\n  %s:%d: %s\n",
+            (unsigned long long)file_number, (long long)options.range, options.threads,
             one_error.file, one_error.line, one_error.message, other_error.file, other_error.line,
             other_error.message);
   }
@@ -216,7 +216,7 @@ static void test_random(ms_array *like) {
   printf("%d arrays, %d errors\n", arrays_seen, errors_seen);
 }
 
-/* Large enough for the usual pieces and threads. */
+/* Large enough for the usual ranges and threads. */
 static void test_large(void) {
   ms_text text = {0};
   file_number = FILES;
@@ -225,10 +225,10 @@ static void test_large(void) {
   while (text.length < (size_t)4 << 20) add_good_line(&text, &s);
   put(&text, false);
   ms_error one_error = {0}, other_error = {0};
-  ms_triples options = {.comment = "#", .type = MS_FLOAT, .threads = 1, .piece = 1 << 30};
+  ms_triples options = {.comment = "#", .type = MS_FLOAT, .threads = 1, .range = 1 << 30};
   ms_array *one = ms_triples_read(path, &options, &one_error);
   options.threads = 0;
-  options.piece = 0;
+  options.range = 0;
   ms_array *other = ms_triples_read(path, &options, &other_error);
   CHECK(one != NULL && other != NULL && same_array(one, other));
   ms_array_release(one);

@@ -24,7 +24,7 @@ typedef struct file_scan {
 typedef struct scan {
   file_scan *each;
   int64_t count;
-  int threads;                /* for the pieces of one file */
+  int threads;                /* for the ranges of one file */
   atomic_llong taken, failed; /* the next file; the first one that failed */
 } scan;
 
@@ -59,20 +59,20 @@ static int look_at_first(const ms_files *files, const ms_scanner *scanner, void 
 }
 
 /* The pipeline's look: the format is known. */
-static int known_already(void *owner, const ms_byte_range *piece, ms_error *err) {
+static int known_already(void *owner, const ms_byte_range *range, ms_error *err) {
   (void)owner;
-  (void)piece;
+  (void)range;
   (void)err;
   return 1;
 }
 
-static int take_lines(const file_scan *f, ms_part *part, const ms_byte_range *piece,
+static int take_lines(const file_scan *f, ms_part *part, const ms_byte_range *range,
                       ms_error *err) {
   ms_lines lines;
   const char *line;
   size_t length;
   int got;
-  ms_lines_of(&lines, piece);
+  ms_lines_of(&lines, range);
   while ((got = ms_lines_next_data(&lines, f->files->comment, f->files->skip, &line, &length,
                                    err)) == 1) {
     if (f->scanner->take(f->owner, part, &lines, line, length, err) != 0) return -1;
@@ -80,7 +80,7 @@ static int take_lines(const file_scan *f, ms_part *part, const ms_byte_range *pi
   return got;
 }
 
-static void *read_piece(const void *owner, const ms_byte_range *piece, ms_error *err) {
+static void *read_range(const void *owner, const ms_byte_range *range, ms_error *err) {
   const file_scan *f = owner;
   ms_part *part = calloc(1, f->scanner->part_size);
   if (part == NULL) {
@@ -88,7 +88,7 @@ static void *read_piece(const void *owner, const ms_byte_range *piece, ms_error 
     return NULL;
   }
   part->scanner = f->scanner;
-  if (take_lines(f, part, piece, err) == 0) return part;
+  if (take_lines(f, part, range, err) == 0) return part;
   ms_part_free(part);
   return NULL;
 }
@@ -106,11 +106,11 @@ static int join(void *owner, void *result, ms_error *err) {
 }
 
 static void read_file(file_scan *f, const char *path, int threads) {
-  const ms_pipeline pipeline = {.piece = (size_t)f->files->piece,
+  const ms_pipeline pipeline = {.range = (size_t)f->files->range,
                                 .threads = threads,
                                 .progress = f->files->progress,
                                 .look = known_already,
-                                .read = read_piece,
+                                .read = read_range,
                                 .join = join,
                                 .drop = drop};
   f->last = &f->first;

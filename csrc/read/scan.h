@@ -4,7 +4,7 @@
  * files and lines, so that result and errors are those of reading one line after the other.
  *
  * A reader is a few functions over `owner`, whatever the caller keeps. Returns when all threads
- * have ended. Several files are read at the same time, a single one in pieces. */
+ * have ended. Several files are read at the same time, a single one in ranges. */
 #ifndef MS_READ_SCAN_H
 #define MS_READ_SCAN_H
 
@@ -17,7 +17,7 @@ typedef struct ms_files {
   const char *comment;        /* lines that begin with it are left out; NULL: none are */
   int64_t skip;               /* lines to leave out at the start of every file */
   int32_t threads;            /* 0: as many as there are processors */
-  int64_t piece;              /* bytes of a piece; 0: as fits */
+  int64_t range;              /* bytes of a range; 0: as fits */
   ms_read_progress *progress; /* the caller's, or NULL */
 } ms_files;
 

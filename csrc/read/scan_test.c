@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Tests of scanning: whatever the pieces, the threads and the number of files, the result and the
- * error are those of one thread that reads one piece. The formats are tested in spec/. */
+ * Tests of scanning: whatever the ranges, the threads and the number of files, the result and the
+ * error are those of one thread that reads one range. The formats are tested in spec/. */
 #include "read/scan.h"
 
 #include <string.h>
@@ -78,21 +78,21 @@ static ms_array *read_table(const ms_files *files, ms_error *err) {
 
 typedef ms_array *read_function(const ms_files *files, ms_error *err);
 
-/* The same in many pieces and threads. */
+/* The same in many ranges and threads. */
 static void check_alike(read_function *read, const char *const *paths, int64_t count,
                         uint64_t *state) {
   ms_error err = {0}, other = {0};
-  ms_files files = {.paths = paths, .count = count, .threads = 1, .piece = 1 << 20};
+  ms_files files = {.paths = paths, .count = count, .threads = 1, .range = 1 << 20};
   ms_array *whole = read(&files, &err);
   files.threads = 1 + (int32_t)draw(state, 6);
-  files.piece = 1 + draw(state, 200);
-  ms_array *pieces = read(&files, &other);
-  CHECK((whole != NULL) == (pieces != NULL));
-  if (whole != NULL && pieces != NULL) CHECK(same(whole, pieces));
+  files.range = 1 + draw(state, 200);
+  ms_array *ranges = read(&files, &other);
+  CHECK((whole != NULL) == (ranges != NULL));
+  if (whole != NULL && ranges != NULL) CHECK(same(whole, ranges));
   CHECK(err.code == other.code && err.line == other.line && strcmp(err.file, other.file) == 0 &&
         strcmp(err.message, other.message) == 0);
   ms_array_release(whole);
-  ms_array_release(pieces);
+  ms_array_release(ranges);
 }
 
 static void test_alike(read_function *read, size_t (*line)(char *, uint64_t *), uint64_t state) {
@@ -120,7 +120,7 @@ static void test_docword(void) {
     used += (size_t)sprintf(text + used, "%d %d %d\n", k % 10 + 1, k / 10 % 10 + 1, k + 1);
   }
   const char *path = put("docword", text);
-  const ms_files files = {.paths = &path, .count = 1, .threads = 3, .piece = 10};
+  const ms_files files = {.paths = &path, .count = 1, .threads = 3, .range = 10};
   const ms_docword options = {.type = MS_DOUBLE};
   ms_array *counts = ms_docword_read(&files, &options, &err);
   CHECK(counts != NULL && counts->count == 200);

@@ -10,7 +10,7 @@
 #include "read/lines.h"
 #include "read/number.h"
 
-/* What reading a piece needs. The ids of some lines wait to be looked up together. */
+/* What reading a range needs. The ids of some lines wait to be looked up together. */
 typedef struct reader {
   const ms_triple_format *format;
   ms_triple_batch *batch;
@@ -20,7 +20,7 @@ typedef struct reader {
   int waiting; /* lines whose ids do: the last ones of the batch */
 } reader;
 
-/* The next line of data: 1, 0 at the end of the piece, or -1. */
+/* The next line of data: 1, 0 at the end of the range, or -1. */
 static int next_line(const ms_triples *options, ms_lines *lines, const char **line, size_t *length,
                      ms_error *err) {
   return ms_lines_next_data(lines, options->comment, options->skip, line, length, err);
@@ -31,12 +31,12 @@ static bool is_integer(const ms_line_field *field) {
   return ms_number_integer(field->text, field->length, &number);
 }
 
-int ms_triple_look(ms_triple_format *format, const ms_byte_range *piece, ms_error *err) {
+int ms_triple_look(ms_triple_format *format, const ms_byte_range *range, ms_error *err) {
   const ms_triples *options = format->options;
   const char *line;
   size_t length;
   ms_lines lines;
-  ms_lines_of(&lines, piece);
+  ms_lines_of(&lines, range);
   int got = next_line(options, &lines, &line, &length, err);
   if (got != 1) return got;
   ms_line_field fields[3];
@@ -181,11 +181,11 @@ static int read_lines(reader *r, ms_error *err) {
   return -1;
 }
 
-ms_triple_batch *ms_triple_batch_read(const ms_triple_format *format, const ms_byte_range *piece,
+ms_triple_batch *ms_triple_batch_read(const ms_triple_format *format, const ms_byte_range *range,
                                       ms_error *err) {
-  reader r = {.format = format, .batch = new_batch(format, piece->lines, err)};
+  reader r = {.format = format, .batch = new_batch(format, range->lines, err)};
   if (r.batch == NULL) return NULL;
-  ms_lines_of(&r.lines, piece);
+  ms_lines_of(&r.lines, range);
   if (read_lines(&r, err) == 0) return r.batch;
   ms_triple_batch_free(r.batch);
   return NULL;

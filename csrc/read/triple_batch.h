@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Batch of triples: the triples that one piece of a file holds, with id maps of its own.
+ * Batch of triples: the triples that one range of a file holds, with id maps of its own.
  *
  * Batches are read in any threads at the same time; the reader of the file joins their id maps in
  * the order of the file, which numbers the ids as reading the lines one after the other does. */
@@ -35,11 +35,11 @@ typedef struct ms_triple_batch {
   bool integers[2];  /* of what may be a file with a header: all other ids of the column are */
 } ms_triple_batch;
 
-/* Learns separator and columns from the first line of data: 1, 0 when the piece has none, or -1. */
-int ms_triple_look(ms_triple_format *format, const ms_byte_range *piece, ms_error *err);
+/* Learns separator and columns from the first line of data: 1, 0 when the range has none, or -1. */
+int ms_triple_look(ms_triple_format *format, const ms_byte_range *range, ms_error *err);
 
-/* Reads the lines of a piece. NULL with the error of the first line that has one. */
-ms_triple_batch *ms_triple_batch_read(const ms_triple_format *format, const ms_byte_range *piece,
+/* Reads the lines of a range. NULL with the error of the first line that has one. */
+ms_triple_batch *ms_triple_batch_read(const ms_triple_format *format, const ms_byte_range *range,
                                       ms_error *err);
 
 /* Frees positions and values, of which there is no more need. */

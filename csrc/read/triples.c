@@ -21,7 +21,7 @@ typedef struct reader {
   ms_triple_batch *batches, **last;
   int64_t batch_count, count;
   bool only_header[2]; /* all ids of the column but the first line's are integers */
-  bool any_piece;
+  bool any_range;
   uint32_t file; /* the number of the file that is being read */
 } reader;
 
@@ -29,15 +29,15 @@ static int out_of_memory(ms_error *err) {
   return ms_error_set(err, MS_ARR, "out of memory for the entries of the file");
 }
 
-static int look(void *owner, const ms_byte_range *piece, ms_error *err) {
+static int look(void *owner, const ms_byte_range *range, ms_error *err) {
   reader *r = owner;
-  r->any_piece = true;
+  r->any_range = true;
   if (r->format.columns > 0) return 1; /* an earlier file showed it */
-  return ms_triple_look(&r->format, piece, err);
+  return ms_triple_look(&r->format, range, err);
 }
 
-static void *read_piece(const void *owner, const ms_byte_range *piece, ms_error *err) {
-  return ms_triple_batch_read(&((const reader *)owner)->format, piece, err);
+static void *read_range(const void *owner, const ms_byte_range *range, ms_error *err) {
+  return ms_triple_batch_read(&((const reader *)owner)->format, range, err);
 }
 
 static void drop(void *result) {
@@ -76,7 +76,7 @@ static int join(void *owner, void *result, ms_error *err) {
 /* What shows only when everything was read; `path` is the first file. */
 static int check_all(const reader *r, const char *path, ms_error *err) {
   if (r->count == 0) {
-    ms_error_set(err, MS_FIL, "the file has no entries%s", r->any_piece ? "" : ": it is empty");
+    ms_error_set(err, MS_FIL, "the file has no entries%s", r->any_range ? "" : ": it is empty");
     return ms_error_place(err, path, 0);
   }
   for (int d = 0; d < 2; d++) {
@@ -92,11 +92,11 @@ static int check_all(const reader *r, const char *path, ms_error *err) {
 
 static int read_files(reader *r, const char *const *paths, int64_t count, ms_error *err) {
   const ms_triples *options = r->format.options;
-  ms_pipeline pipeline = {.piece = (size_t)options->piece,
+  ms_pipeline pipeline = {.range = (size_t)options->range,
                           .threads = options->threads,
                           .progress = options->progress,
                           .look = look,
-                          .read = read_piece,
+                          .read = read_range,
                           .join = join,
                           .drop = drop};
   for (int64_t k = 0; k < count; k++) {

@@ -16,16 +16,16 @@ static void step_aside(const cpu_set_t *taken) {
   sched_setaffinity(0, sizeof allowed, &allowed); /* it stays where it is until there is a reason */
 }
 
-void ms_core_affinity_spread(ms_status_page *board, uint32_t workers, uint32_t own, uint64_t job,
+void ms_core_affinity_spread(ms_status_page *page, uint32_t workers, uint32_t own, uint64_t job,
                              ms_spin *moves) {
   int core = sched_getcpu();
   if (core < 0 || core >= CPU_SETSIZE) return;
   uint64_t number = (uint64_t)(uint32_t)job << 32;
-  atomic_store(&board[own].place, number | (uint32_t)core);
+  atomic_store(&page[own].place, number | (uint32_t)core);
   cpu_set_t taken;
   CPU_ZERO(&taken);
   for (uint32_t w = 0; w < workers; w++) {
-    uint64_t place = atomic_load_explicit(&board[w].place, memory_order_relaxed);
+    uint64_t place = atomic_load_explicit(&page[w].place, memory_order_relaxed);
     if (w == own || (place & ~(uint64_t)UINT32_MAX) != number) continue;
     uint32_t other = (uint32_t)place;
     if (other < CPU_SETSIZE) CPU_SET(other, &taken);

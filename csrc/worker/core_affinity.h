@@ -18,7 +18,7 @@
 /* Says that worker `own` of `workers` begins with `job` on the present core, and moves the calling
  * thread to a core where none of them began if it has to share this one. `moves` remembers whether
  * that helped: after moves in vain fewer are made. */
-void ms_core_affinity_spread(ms_status_page *board, uint32_t workers, uint32_t own, uint64_t job,
+void ms_core_affinity_spread(ms_status_page *page, uint32_t workers, uint32_t own, uint64_t job,
                              ms_spin *moves);
 
 #endif

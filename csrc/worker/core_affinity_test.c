@@ -32,9 +32,9 @@ static uint64_t place(uint64_t job, int core) {
 
 int main(void) {
   CHECK(sched_getaffinity(0, sizeof allowed, &allowed) == 0);
-  ms_status_page *board = aligned_alloc(64, WORKERS * sizeof *board);
-  CHECK(board != NULL);
-  for (uint32_t w = 0; w < WORKERS; w++) board[w] = (ms_status_page){0};
+  ms_status_page *page = aligned_alloc(64, WORKERS * sizeof *page);
+  CHECK(page != NULL);
+  for (uint32_t w = 0; w < WORKERS; w++) page[w] = (ms_status_page){0};
   ms_spin moves = {0};
   int cores[2], found = 0;
   for (int core = 0; core < CPU_SETSIZE && found < 2; core++) {
@@ -43,12 +43,12 @@ int main(void) {
 
   /* Says where it is. */
   go_to(cores[0]);
-  ms_core_affinity_spread(board, WORKERS, 1, JOB, &moves);
-  CHECK(atomic_load(&board[1].place) == place(JOB, cores[0]));
+  ms_core_affinity_spread(page, WORKERS, 1, JOB, &moves);
+  CHECK(atomic_load(&page[1].place) == place(JOB, cores[0]));
 
   /* With one core to run on it stays, whoever else is there. */
-  atomic_store(&board[0].place, place(JOB, cores[0]));
-  ms_core_affinity_spread(board, WORKERS, 1, JOB, &moves);
+  atomic_store(&page[0].place, place(JOB, cores[0]));
+  ms_core_affinity_spread(page, WORKERS, 1, JOB, &moves);
   CHECK(sched_getcpu() == cores[0]);
   ms_spin_learn(&moves, true);
 
@@ -67,9 +67,9 @@ int main(void) {
   CHECK(sched_setaffinity(0, sizeof both, &both) == 0);
   allowed = both;
   int here = sched_getcpu();
-  atomic_store(&board[0].place, place(JOB - 1, here));
-  atomic_store(&board[2].place, place(JOB, 123456789));
-  ms_core_affinity_spread(board, WORKERS, 1, JOB, &moves);
+  atomic_store(&page[0].place, place(JOB - 1, here));
+  atomic_store(&page[2].place, place(JOB, 123456789));
+  ms_core_affinity_spread(page, WORKERS, 1, JOB, &moves);
   CHECK(may_run_on_all() && moves.lost == 0);
 
   /* Moves away from another worker of the job. The kernel may move the thread, too, at any time:
@@ -77,8 +77,8 @@ int main(void) {
   uint32_t moved = 0;
   for (int k = 0; k < 20; k++) {
     here = sched_getcpu();
-    atomic_store(&board[0].place, place(JOB, here));
-    ms_core_affinity_spread(board, WORKERS, 1, JOB, &moves);
+    atomic_store(&page[0].place, place(JOB, here));
+    ms_core_affinity_spread(page, WORKERS, 1, JOB, &moves);
     if (moves.lost == 0) continue; /* it had been moved before the call */
     moved += sched_getcpu() != here;
     CHECK(may_run_on_all());
@@ -87,9 +87,9 @@ int main(void) {
   CHECK(moved > 0);
 
   /* Both cores taken: it stays. */
-  atomic_store(&board[0].place, place(JOB, cores[0]));
-  atomic_store(&board[2].place, place(JOB, cores[1]));
-  ms_core_affinity_spread(board, WORKERS, 1, JOB, &moves);
+  atomic_store(&page[0].place, place(JOB, cores[0]));
+  atomic_store(&page[2].place, place(JOB, cores[1]));
+  ms_core_affinity_spread(page, WORKERS, 1, JOB, &moves);
   CHECK(may_run_on_all());
 
   /* Moves in vain become rare. */
@@ -97,10 +97,10 @@ int main(void) {
   uint32_t tried = 0;
   for (int k = 0; k < 100; k++) {
     ms_spin before = moves;
-    ms_core_affinity_spread(board, WORKERS, 1, JOB, &moves);
+    ms_core_affinity_spread(page, WORKERS, 1, JOB, &moves);
     tried += moves.lost != before.lost;
   }
   CHECK(tried > 0 && tried < 10);
-  free(board);
+  free(page);
   return ms_test_end();
 }

@@ -316,14 +316,14 @@ static int return_mirror(ms_worker *worker, const ms_mirror *mirror, ms_error *e
   int64_t count = ms_elements_count(&mirror->now), pieces = count / MS_MIRROR_PIECE + 1;
   for (int64_t piece = 0; piece < pieces; piece++) {
     if (!mirror->dirty[piece]) continue;
-    ms_transfer parcel = ms_transfer_make(&mirror->now, mirror->operand, 0, 0, operand->dims[0]);
-    parcel.next = piece * MS_MIRROR_PIECE;
+    ms_transfer transfer = ms_transfer_make(&mirror->now, mirror->operand, 0, 0, operand->dims[0]);
+    transfer.next = piece * MS_MIRROR_PIECE;
     while (piece < pieces && mirror->dirty[piece]) piece++;
-    if (piece * MS_MIRROR_PIECE < count) parcel.count = piece * MS_MIRROR_PIECE;
-    worker->job.moved += (uint64_t)(parcel.count - parcel.next) * operand->element;
-    while (parcel.next < parcel.count) {
+    if (piece * MS_MIRROR_PIECE < count) transfer.count = piece * MS_MIRROR_PIECE;
+    worker->job.moved += (uint64_t)(transfer.count - transfer.next) * operand->element;
+    while (transfer.next < transfer.count) {
       if (!ms_worker_room(worker, err)) return -1;
-      if (ms_transfer_send(&parcel, &mirror->now, &worker->control, worker->job.number, err) != 0)
+      if (ms_transfer_send(&transfer, &mirror->now, &worker->control, worker->job.number, err) != 0)
         return -1;
     }
   }

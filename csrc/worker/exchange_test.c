@@ -244,7 +244,7 @@ static void play_window(void) {
 }
 
 /* Light blocks that all hand over to one worker do so together, heavy ones each. */
-static void play_bundles(bool heavy) {
+static void play_batches(bool heavy) {
   ms_grid grid = {.strategy = MS_WAVEFRONT, .count = 2, .ranges = {2, 8}};
   static const ms_owner owner[] = {{0, MS_WHOLE}, {1, MS_WHOLE}};
   ms_frame frame = {0};
@@ -332,8 +332,8 @@ int main(void) {
   play_rotation(true);
   play_window();
   play_credit();
-  play_bundles(false);
-  play_bundles(true);
+  play_batches(false);
+  play_batches(true);
   for (int kind = 0; kind < 9; kind++) {
     play_foul(kind);
     play_rotation(kind % 2 == 0);

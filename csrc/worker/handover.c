@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Hand-overs from worker to worker: on one host through the board, else over their own
+ * Hand-overs from worker to worker: on one host through the page, else over their own
  * sockets (send_batch.c sends them). The rest calls ms_handover_wait and ms_handover_send. */
 #include <string.h>
 
@@ -91,8 +91,8 @@ static awaited end_of(const ms_worker *worker, uint32_t block) {
 static bool is_finished(const ms_worker *worker, const awaited *of) {
   uint32_t *told = &worker->job.told[of->worker];
   if (of->worker == worker->setup.worker) return of->count <= worker->job.position;
-  if (of->count > *told && worker->board_hands_over) {
-    *told = ms_status_page_progress(&worker->board[of->worker], worker->job.number);
+  if (of->count > *told && worker->page_hands_over) {
+    *told = ms_status_page_progress(&worker->page[of->worker], worker->job.number);
   }
   return of->count <= *told;
 }
@@ -143,7 +143,7 @@ static int sleep_for(ms_worker *worker, const awaited *before, ms_error *err) {
 
 /* True when `before` is finished, or one look shows that it is; -1: broken. */
 static int look_for(ms_worker *worker, const awaited *before, ms_error *err) {
-  if (worker->board_hands_over) return spin_for(worker, before);
+  if (worker->page_hands_over) return spin_for(worker, before);
   int taken = 1;
   while (!is_finished(worker, before) && taken > 0) taken = ms_handover_take(worker, err);
   return taken < 0 ? -1 : is_finished(worker, before);
@@ -158,8 +158,8 @@ static int wait_untold(ms_worker *worker, const awaited *before, ms_error *err) 
   int failed = 0;
   while (failed == 0 && !is_finished(worker, before) && !worker->gone &&
          !ms_worker_cancelled(worker)) {
-    failed = worker->board_hands_over ? sleep_for(worker, before, err)
-                                      : ms_worker_wait(worker, true, MS_HANDOVER_WAIT, err);
+    failed = worker->page_hands_over ? sleep_for(worker, before, err)
+                                     : ms_worker_wait(worker, true, MS_HANDOVER_WAIT, err);
   }
   if (failed == 0) atomic_store(&worker->status->awaiting, 0);
   return failed;
@@ -228,12 +228,12 @@ static void ring(ms_worker *worker, uint32_t block) {
     if (!once) rung[count++] = to;
     ms_trace(MS_TRACE_MESSAGES, "hand-over to=worker-%u job=%llu block=%u", to + 1,
              (unsigned long long)worker->job.number, block);
-    ms_status_page_ring(&worker->board[to]);
+    ms_status_page_ring(&worker->page[to]);
   }
 }
 
 int ms_handover_send(ms_worker *worker, uint32_t block, ms_error *err) {
-  if (!worker->board_hands_over) return ms_send_batch_add(worker, block, err);
+  if (!worker->page_hands_over) return ms_send_batch_add(worker, block, err);
   ring(worker, block);
   return 0;
 }

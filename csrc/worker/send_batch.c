@@ -10,12 +10,12 @@
  *
  * Hand-overs that go in a circle (a rotation's) are not held back: there each delay comes round.
  * Where they go one way, holding back costs the others their time once, at the beginning, and each
- * bundle costs this worker what sending takes. With `work` in all and `cost` for a bundle that
+ * batch costs this worker what sending takes. With `work` in all and `cost` for a batch that
  * makes held + cost * work / held, which is least for held = sqrt(cost * work): both are measured,
  * so heavy blocks go at once and light ones together. */
 #include "worker/worker_state.h"
 
-#define FIRST_COST 40000.0 /* ns, until a bundle was sent */
+#define FIRST_COST 40000.0 /* ns, until a batch was sent */
 #define LEARN      0.25    /* the newest cost's weight */
 #define MOST_RISE  2       /* from one to the next: this process may have lost its core meanwhile */
 
@@ -36,11 +36,11 @@ static int send_rows(ms_worker *worker, const rows *ranges, ms_error *err) {
     int64_t lo, hi;
     ms_operand_rows(operand, &job->task.bounds, ranges->first, ranges->last, &lo, &hi);
     ms_elements all = ms_elements_of(operand, job->place[i], true);
-    ms_transfer parcel = ms_transfer_make(&all, i, operand->array_dim, lo, hi);
-    while (parcel.next < parcel.count) {
-      if (ms_transfer_send(&parcel, &all, out, job->number, err) != 0) return -1;
+    ms_transfer transfer = ms_transfer_make(&all, i, operand->array_dim, lo, hi);
+    while (transfer.next < transfer.count) {
+      if (ms_transfer_send(&transfer, &all, out, job->number, err) != 0) return -1;
     }
-    job->moved += (uint64_t)parcel.count * operand->element;
+    job->moved += (uint64_t)transfer.count * operand->element;
   }
   return 0;
 }
@@ -119,9 +119,9 @@ int ms_send_batch_send(ms_worker *worker, ms_error *err) {
   job->handed_busy = job->busy;
   if (send(worker, from, err) != 0) return -1;
   double took = (double)(ms_worker_clock() - before) - (double)(job->waited - waited);
-  double known = worker->bundle_cost > 0 ? worker->bundle_cost : FIRST_COST;
+  double known = worker->batch_cost > 0 ? worker->batch_cost : FIRST_COST;
   if (took > MOST_RISE * known) took = MOST_RISE * known;
-  worker->bundle_cost = known + LEARN * (took - known);
+  worker->batch_cost = known + LEARN * (took - known);
   return 0;
 }
 
@@ -134,7 +134,7 @@ static bool is_light(const ms_worker *worker) {
   const ms_worker_job *job = &worker->job;
   double held = (double)(job->busy - job->handed_busy);
   double work = (double)job->busy / job->position * job->share;
-  double cost = worker->bundle_cost > 0 ? worker->bundle_cost : FIRST_COST;
+  double cost = worker->batch_cost > 0 ? worker->batch_cost : FIRST_COST;
   return goes_one_way(worker->schedule) && held * held < cost * work;
 }
 

@@ -38,9 +38,9 @@ uint32_t ms_worker_number(const ms_worker *worker) {
   return worker->setup.worker;
 }
 
-/* Checks the setup of `got` bytes, or tells the driver that we are another build. `board` is the
- * board's descriptor, -1: none came. */
-static int check_setup(ms_worker *worker, long got, int board, ms_error *err) {
+/* Checks the setup of `got` bytes, or tells the driver that we are another build. `page` is the
+ * page's descriptor, -1: none came. */
+static int check_setup(ms_worker *worker, long got, int page, ms_error *err) {
   ms_setup *setup = &worker->setup;
   setup->build.abi[MS_ABI_SIZE - 1] = '\0';
   if (got < (long)sizeof setup->build || setup->build.magic != MS_FRAME_MAGIC) {
@@ -56,15 +56,15 @@ static int check_setup(ms_worker *worker, long got, int board, ms_error *err) {
                         setup->worker + 1);
   }
   bool usable = setup->workers > 0 && setup->workers <= MS_MOST_WORKERS &&
-                setup->worker < setup->workers && board >= 0;
-  if (usable) worker->board = ms_status_page_map(setup->workers, board);
-  if (worker->board == NULL) return ms_error_set(err, MS_WRK, "the driver sent no usable setup");
+                setup->worker < setup->workers && page >= 0;
+  if (usable) worker->page = ms_status_page_map(setup->workers, page);
+  if (worker->page == NULL) return ms_error_set(err, MS_WRK, "the driver sent no usable setup");
   ms_trace_join(&setup->trace, setup->worker);
-  worker->status = &worker->board[setup->worker];
-  worker->board_hands_over = setup->shared && !setup->tcp;
+  worker->status = &worker->page[setup->worker];
+  worker->page_hands_over = setup->shared && !setup->tcp;
   worker->may_spin = ms_spin_room(setup->workers);
   /* One core is the driver's, which launches small loops from the first workers on. */
-  worker->may_spin_idle = worker->board_hands_over && ms_spin_room(setup->worker + 2);
+  worker->may_spin_idle = worker->page_hands_over && ms_spin_room(setup->worker + 2);
   return 0;
 }
 
@@ -82,21 +82,21 @@ static int take_lane(ms_worker *worker, ms_error *err) {
 }
 
 static int take_setup(ms_worker *worker, ms_error *err) {
-  int board = -1;
+  int page = -1;
   ms_setup *setup = &worker->setup;
-  long got = ms_channel_receive(worker->channel, setup, sizeof *setup, &board, SETUP_WAIT, err);
+  long got = ms_channel_receive(worker->channel, setup, sizeof *setup, &page, SETUP_WAIT, err);
   if (got < 0) return -1;
   if (got == 0) return ms_error_set(err, MS_WRK, "the driver is gone");
-  int failed = check_setup(worker, got, board, err);
-  if (board >= 0) close(board);
-  return failed != 0 || !worker->board_hands_over ? failed : take_lane(worker, err);
+  int failed = check_setup(worker, got, page, err);
+  if (page >= 0) close(page);
+  return failed != 0 || !worker->page_hands_over ? failed : take_lane(worker, err);
 }
 
 /* Binds the inbox, connects to the driver. The gatekeeper comes before the first bind. */
 static int open_sockets(ms_worker *worker, ms_hello *hello, ms_error *err) {
   const ms_setup *setup = &worker->setup;
   const ms_curve_keys *keys = setup->tcp ? &setup->keys : NULL;
-  uint32_t neighbours = worker->board_hands_over ? 0 : setup->workers - 1;
+  uint32_t neighbours = worker->page_hands_over ? 0 : setup->workers - 1;
   worker->context = ms_context_new(A_WORKER + A_NEIGHBOUR * neighbours, keys != NULL, err);
   if (worker->context == NULL) return -1;
   if (keys != NULL) {
@@ -168,12 +168,12 @@ void ms_worker_destroy(ms_worker **worker) {
   ms_exit_guard_clean(ms_exit_guard_orphan() || (gone->gone && !gone->ended));
   ms_mapped_memory_release(&gone->held);
   ms_schedule_destroy(&gone->schedule);
-  ms_block_checkpoint_free(&gone->job.redo);
+  ms_block_checkpoint_free(&gone->job.checkpoint);
   ms_undo_free(&gone->job.undo);
   ms_arena_destroy(&gone->job.arena);
   ms_text_free(&gone->job.report);
   ms_text_free(&gone->incoming);
-  ms_status_page_unmap(gone->board, gone->setup.workers);
+  ms_status_page_unmap(gone->page, gone->setup.workers);
   close(gone->channel);
   if (gone->lane > 0) close(gone->lane);
   free(gone->lane_room);

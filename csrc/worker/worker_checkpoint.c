@@ -18,10 +18,11 @@ int ms_worker_resume(ms_worker *worker, ms_error *err) {
   ms_worker_job *job = &worker->job;
   uint64_t from = worker->incoming_from;
   if (from == 0) return 0;
-  if (from > job->share || job->redo.size == 0) {
+  if (from > job->share || job->checkpoint.size == 0) {
     return ms_error_set(err, MS_NET, "a job that cannot be gone on with");
   }
-  const ms_block_checkpoint_slot *slot = ms_block_checkpoint_at(&job->redo, worker->setup.worker);
+  const ms_block_checkpoint_slot *slot =
+      ms_block_checkpoint_at(&job->checkpoint, worker->setup.worker);
   job->position = (uint32_t)(from - 1);
   job->block = ms_schedule_own(worker->schedule, worker->setup.worker, job->position);
   if (from > 1) {
@@ -35,15 +36,15 @@ int ms_worker_resume(ms_worker *worker, ms_error *err) {
 
 void ms_worker_keep_image(ms_worker *worker, uint32_t block) {
   ms_worker_job *job = &worker->job;
-  if (job->redo.size == 0 || !job->redo.possible) return;
-  size_t bytes = ms_block_checkpoint_bytes(&job->redo);
+  if (job->checkpoint.size == 0 || !job->checkpoint.possible) return;
+  size_t bytes = ms_block_checkpoint_bytes(&job->checkpoint);
   double cost = 0;
   if (bytes > 0) cost = KEEP_ALWAYS + (double)bytes * (worker->pace > 0 ? worker->pace : KEEP_PACE);
   bool cheap = job->keeping + cost <= (double)job->busy / KEEP_SHARE + KEEP_LEAST;
   if (!cheap && !job->resumed) return;
   bool measured = bytes >= KEEP_TELLING;
   uint64_t before = measured ? ms_worker_clock() : 0;
-  ms_block_checkpoint_keep(&job->redo, worker->setup.worker, block);
+  ms_block_checkpoint_keep(&job->checkpoint, worker->setup.worker, block);
   if (measured) worker->pace = (double)(ms_worker_clock() - before) / (double)bytes;
   if (worker->pace > KEEP_SLOWEST) worker->pace = KEEP_SLOWEST;
   job->keeping += cost;

@@ -79,14 +79,15 @@ static int open_log(ms_worker *worker, ms_error *err) {
     return -1;
   }
   job->undo.process = worker->setup.worker;
-  if (log->slots > 0 && ms_block_checkpoint_divide(&job->redo, &job->undo, task->workers, err) != 0)
+  if (log->slots > 0 &&
+      ms_block_checkpoint_divide(&job->checkpoint, &job->undo, task->workers, err) != 0)
     return -1;
-  if (job->undo.size != log->size - log->slots || job->redo.size != log->slots) {
+  if (job->undo.size != log->size - log->slots || job->checkpoint.size != log->slots) {
     return ms_error_set(err, MS_NET, "an undo log of another size");
   }
   ms_undo_attach(&job->undo, memory, job->place);
-  ms_block_checkpoint_attach(&job->redo, (unsigned char *)memory + job->undo.size,
-                             ms_status_page_shelf(worker->board, worker->setup.workers, 0));
+  ms_block_checkpoint_attach(&job->checkpoint, (unsigned char *)memory + job->undo.size,
+                             ms_status_page_shelf(worker->page, worker->setup.workers, 0));
   return 0;
 }
 
@@ -138,7 +139,7 @@ int ms_worker_begin(ms_worker *worker, ms_error *err) {
   ms_worker_job *job = &worker->job;
   ms_text report = job->report;
   ms_exchange_close(worker);
-  ms_block_checkpoint_free(&job->redo);
+  ms_block_checkpoint_free(&job->checkpoint);
   ms_undo_free(&job->undo);
   ms_arena_destroy(&job->arena);
   report.length = 0;
@@ -198,7 +199,7 @@ static void take_time(ms_worker *worker) {
   job->busy += took;
   job->started = now;
   job->untimed = 0;
-  job->brief = worker->board_hands_over && each < BRIEF;
+  job->brief = worker->page_hands_over && each < BRIEF;
 }
 
 int ms_worker_end(ms_worker *worker, ms_error *err) {
@@ -266,7 +267,7 @@ static int wait_for_data(ms_worker *worker, ms_error *err) {
 static int await_block(ms_worker *worker, uint32_t block, ms_error *err) {
   ms_worker_job *job = &worker->job;
   if (job->position == 0) { /* else it started when the last block ended */
-    ms_core_affinity_spread(worker->board, worker->schedule->workers, worker->setup.worker,
+    ms_core_affinity_spread(worker->page, worker->schedule->workers, worker->setup.worker,
                             job->number, &worker->moves);
     job->started = ms_worker_clock();
   }
@@ -344,6 +345,6 @@ int ms_worker_block_done(ms_worker *worker, const void *result, size_t size, ms_
   ms_error trouble;
   ms_error_clear(&trouble);
   if (ms_worker_publish(worker, &trouble) != 0) return ms_worker_give_up(worker, &trouble, err);
-  if (!worker->board_hands_over) job->started = ms_worker_clock(); /* messages took their time */
-  return ms_worker_keep_report(worker, err);                       /* nobody waits for that */
+  if (!worker->page_hands_over) job->started = ms_worker_clock(); /* messages took their time */
+  return ms_worker_keep_report(worker, err);                      /* nobody waits for that */
 }

@@ -14,9 +14,9 @@ static size_t shelve(ms_worker *worker) {
   ms_worker_job *job = &worker->job;
   ms_text *report = &job->report;
   size_t size = report->length;
-  if (!worker->board_hands_over || size <= ms_link_piece(&worker->control)) return 0;
+  if (!worker->page_hands_over || size <= ms_link_piece(&worker->control)) return 0;
   if (size > MS_SHELF_SIZE) return 0;
-  char *shelf = ms_status_page_shelf(worker->board, worker->setup.workers, worker->setup.worker);
+  char *shelf = ms_status_page_shelf(worker->page, worker->setup.workers, worker->setup.worker);
   memcpy(shelf + job->noted, report->bytes + job->noted, size - job->noted);
   report->length = 0;
   return size;
@@ -51,7 +51,8 @@ static int send_part(ms_worker *worker, ms_error *err) {
   ms_frame piece = {.kind = MS_SAY_REPORT, .job = job->number};
   job->printed = false;
   if (send_report(worker, piece, err) != 0) return -1;
-  if (job->redo.size > 0) ms_block_checkpoint_sent(&job->redo, worker->setup.worker, total);
+  if (job->checkpoint.size > 0)
+    ms_block_checkpoint_sent(&job->checkpoint, worker->setup.worker, total);
   job->noted = 0;
   return 0;
 }
@@ -61,9 +62,9 @@ static bool note(ms_worker *worker) {
   ms_worker_job *job = &worker->job;
   const ms_text *report = &job->report;
   size_t fresh = report->length - job->noted;
-  if (job->redo.size == 0 || fresh == 0 || report->failed) return true;
+  if (job->checkpoint.size == 0 || fresh == 0 || report->failed) return true;
   const char *bytes = report->bytes + job->noted;
-  if (!ms_block_checkpoint_note(&job->redo, worker->setup.worker, bytes, fresh)) return false;
+  if (!ms_block_checkpoint_note(&job->checkpoint, worker->setup.worker, bytes, fresh)) return false;
   job->noted = report->length;
   return true;
 }
@@ -71,8 +72,8 @@ static bool note(ms_worker *worker) {
 int ms_worker_keep_report(ms_worker *worker, ms_error *err) {
   ms_worker_job *job = &worker->job;
   if ((job->printed || !note(worker)) && send_part(worker, err) != 0) return -1;
-  if (job->redo.size == 0) return 0;
-  ms_block_checkpoint_finish(&job->redo, worker->setup.worker, job->position, job->busy,
+  if (job->checkpoint.size == 0) return 0;
+  ms_block_checkpoint_finish(&job->checkpoint, worker->setup.worker, job->position, job->busy,
                              job->waited);
   return 0;
 }

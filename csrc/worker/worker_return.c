@@ -29,12 +29,12 @@ static int return_ranges(ms_worker *worker, uint32_t number, uint32_t first, uin
   ms_elements all = ms_elements_written(operand, job->place[number], true);
   int64_t lo, hi;
   ms_operand_rows(operand, &job->task.bounds, first, last, &lo, &hi);
-  ms_transfer parcel = ms_transfer_make(&all, number, operand->array_dim, lo, hi);
-  while (parcel.next < parcel.count) {
+  ms_transfer transfer = ms_transfer_make(&all, number, operand->array_dim, lo, hi);
+  while (transfer.next < transfer.count) {
     if (!ms_worker_room(worker, err)) return -1;
-    if (ms_transfer_send(&parcel, &all, &worker->control, job->number, err) != 0) return -1;
+    if (ms_transfer_send(&transfer, &all, &worker->control, job->number, err) != 0) return -1;
   }
-  job->moved += (uint64_t)parcel.count * operand->element;
+  job->moved += (uint64_t)transfer.count * operand->element;
   return 0;
 }
 

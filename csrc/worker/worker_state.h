@@ -50,20 +50,20 @@ typedef struct ms_worker_job {
   bool brief;                       /* blocks take hardly longer than looking at the clock */
   uint64_t *spent;                  /* ns in own blocks of each range of the space axis */
   uint64_t moved;                   /* bytes sent */
-  uint32_t handed;              /* own blocks that were handed over; the others are held back, */
-  uint32_t held;                /* from this one on, */
-  bool holds;                   /* and somebody waits for one of them */
-  uint64_t handed_busy;         /* `busy` then */
-  uint32_t *heard;              /* by worker: `position` when it was last told */
-  ms_text report;               /* what was not sent yet */
-  const ms_block_local *memory; /* that blocks have to themselves; NULL: none */
-  bool printed;                 /* it has printed text */
-  ms_exchange *exchange;        /* NULL when no operand needs one */
-  ms_undo undo;                 /* where memory is shared; empty when nothing is logged */
-  ms_block_checkpoint redo;     /* with it; without slots when nobody could be replaced alone */
-  bool resumed;                 /* a replacement's, whose first block ended its predecessor */
-  double keeping;               /* ns that images of blocks should have taken, of `busy` */
-  size_t noted;                 /* bytes of the report that are in the journal */
+  uint32_t handed;                /* own blocks that were handed over; the others are held back, */
+  uint32_t held;                  /* from this one on, */
+  bool holds;                     /* and somebody waits for one of them */
+  uint64_t handed_busy;           /* `busy` then */
+  uint32_t *heard;                /* by worker: `position` when it was last told */
+  ms_text report;                 /* what was not sent yet */
+  const ms_block_local *memory;   /* that blocks have to themselves; NULL: none */
+  bool printed;                   /* it has printed text */
+  ms_exchange *exchange;          /* NULL when no operand needs one */
+  ms_undo undo;                   /* where memory is shared; empty when nothing is logged */
+  ms_block_checkpoint checkpoint; /* with it; without slots when nobody could be replaced alone */
+  bool resumed;                   /* a replacement's, whose first block ended its predecessor */
+  double keeping;                 /* ns that images of blocks should have taken, of `busy` */
+  size_t noted;                   /* bytes of the report that are in the journal */
 } ms_worker_job;
 
 struct ms_worker {
@@ -72,9 +72,9 @@ struct ms_worker {
   char *lane_room;        /* for a frame from it */
   bool gone;              /* the driver is, or has done with us */
   bool ended;             /* it said so */
-  ms_status_page *board;  /* a slot for each worker */
+  ms_status_page *page;   /* a slot for each worker */
   ms_status_page *status; /* ours */
-  bool board_hands_over;  /* else ZeroMQ does */
+  bool page_hands_over;   /* else ZeroMQ does */
   bool may_spin;          /* while others are in the same job */
   bool may_spin_idle;     /* while the driver works */
   ms_spin token_spin, idle_spin;
@@ -93,7 +93,7 @@ struct ms_worker {
   bool forgets;           /* all kernels that it has, before the next job */
   uint64_t cancelled;     /* job that a CANCEL frame named */
   double pace;            /* ns a byte that the last image took; 0: none yet */
-  double bundle_cost;     /* ns that sending a bundle takes; 0: none was sent yet */
+  double batch_cost;      /* ns that sending a batch takes; 0: none was sent yet */
   ms_worker_job job;
 };
 

@@ -121,13 +121,13 @@ describe("hand-overs through shared memory", function()
           local ffi = require("ffi")
           local from, to
           for line in io.lines("/proc/self/maps") do
-            if line:find("meissa-board", 1, true) then from, to = line:match("^(%x+)-(%x+)") end
+            if line:find("meissa-status", 1, true) then from, to = line:match("^(%x+)-(%x+)") end
           end
-          local board = ffi.cast("uint8_t *", tonumber(from, 16))
+          local page = ffi.cast("uint8_t *", tonumber(from, 16))
           math.randomseed(given.seed)
           return function(block)
             if block % 31 ~= 3 then return end
-            for k = 0, 2 * 256 - 1 do board[k] = math.random(0, 255) end
+            for k = 0, 2 * 256 - 1 do page[k] = math.random(0, 255) end
           end]],
       })
       assert.is_true(support.now() - from < 20) -- a sleeper that is forgotten looks soon

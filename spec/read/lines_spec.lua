@@ -7,7 +7,7 @@ local lines = require("meissa.read.lines")
 local expect = require("spec.support.expect")
 local raises, with_directory, put = expect.raises, expect.with_directory, expect.put
 
--- Reads a text with small stretches, so that a few lines make several blocks.
+-- Reads a text with small ranges, so that a few lines make several blocks.
 local function reading(text, fn, opts)
   local result
   with_directory(function(dir)
@@ -18,13 +18,13 @@ local function reading(text, fn, opts)
 end
 
 describe("read.lines", function()
-  local stretch = lines.STRETCH
+  local range = lines.RANGE_BYTES
   setup(function()
     meissa.init { workers = 2 }
-    lines.STRETCH = 40
+    lines.RANGE_BYTES = 40
   end)
   teardown(function()
-    lines.STRETCH = stretch
+    lines.RANGE_BYTES = range
     meissa.init {}
   end)
 

@@ -12,106 +12,107 @@
 #include "kernel/emit/interval.h"
 #include "kernel/emit/variable.h"
 
-static bool arithmetic(const ms_emitter *draft, const ms_node *node) {
-  if (node->kind == MS_PAREN) return arithmetic(draft, node->kid[0]);
+static bool arithmetic(const ms_emitter *emitter, const ms_node *node) {
+  if (node->kind == MS_PAREN) return arithmetic(emitter, node->kid[0]);
   if (node->kind == MS_NUMBER) return !node->boxed;
   if (node->kind == MS_BINARY) return node->op <= MS_OP_MOD;
-  ms_index_path chain;
-  return node->kind == MS_INDEX && ms_index_path_of(draft, node, &chain) &&
-         ms_index_path_element(draft, &chain);
+  ms_index_path path;
+  return node->kind == MS_INDEX && ms_index_path_of(emitter, node, &path) &&
+         ms_index_path_element(emitter, &path);
 }
 
 /* The helper that checks a value on its way into an element of `array`; MS_HELPER_COUNT: none. */
-static ms_helper value_check(const ms_emitter *draft, const ms_node *node, uint32_t array) {
-  int32_t type = draft->job->elements[array].type;
-  ms_interval range = ms_interval_of(draft, node);
+static ms_helper value_check(const ms_emitter *emitter, const ms_node *node, uint32_t array) {
+  int32_t type = emitter->job->elements[array].type;
+  ms_interval range = ms_interval_of(emitter, node);
   bool fits = range.known && (type != MS_INT32 || (range.lo >= INT32_MIN && range.hi <= INT32_MAX));
   bool exact = type == MS_INT32 || type == MS_INT64;
-  if (fits || (!exact && arithmetic(draft, node))) return MS_HELPER_COUNT;
+  if (fits || (!exact && arithmetic(emitter, node))) return MS_HELPER_COUNT;
   return type == MS_INT32 ? MS_HELPER_INT32 : type == MS_INT64 ? MS_HELPER_INT64 : MS_HELPER_NUMBER;
 }
 
 /* A value on its way into an element, with the checks of the array's face. `name`: a local that
  * holds it, perhaps on another line; or NULL. */
-static void stored(ms_emitter *draft, const ms_node *node, uint32_t array, const char *name) {
-  ms_helper helper = value_check(draft, node, array);
+static void stored(ms_emitter *emitter, const ms_node *node, uint32_t array, const char *name) {
+  ms_helper helper = value_check(emitter, node, array);
   if (helper != MS_HELPER_COUNT) {
-    ms_emitter_helper(draft, helper);
-    ms_text_add(draft->out, "(");
+    ms_emitter_helper(emitter, helper);
+    ms_text_add(emitter->out, "(");
   }
   if (name != NULL) {
-    ms_text_add(draft->out, name);
+    ms_text_add(emitter->out, name);
   } else {
-    ms_emitter_node(draft, node);
+    ms_emitter_node(emitter, node);
   }
   if (helper == MS_HELPER_COUNT) return;
-  ms_text_format(draft->out, ",%u", array + 1);
-  if (name != NULL) ms_text_format(draft->out, ",%u", node->line);
-  ms_text_add(draft->out, ")");
+  ms_text_format(emitter->out, ",%u", array + 1);
+  if (name != NULL) ms_text_format(emitter->out, ",%u", node->line);
+  ms_text_add(emitter->out, ")");
 }
 
-static void place(ms_emitter *draft, const void *chain) {
-  ms_index_path_place(draft, chain);
+static void place(ms_emitter *emitter, const void *path) {
+  ms_index_path_place(emitter, path);
 }
 
 /* The text as it is, with checks in place. */
-static void in_place(ms_emitter *draft, const ms_node *node) {
+static void in_place(ms_emitter *emitter, const ms_node *node) {
   size_t at = node->begin;
-  ms_index_path chain;
+  ms_index_path path;
   for (uint32_t k = 0; k < node->kids; k++) {
     const ms_node *kid = node->kid[k];
-    ms_emitter_copy(draft, at, kid->begin);
+    ms_emitter_copy(emitter, at, kid->begin);
     at = kid->end;
     if (k < node->targets) {
-      if (ms_index_path_direct(draft, kid, &chain)) {
-        ms_emitter_padded(draft, kid, place, &chain);
+      if (ms_index_path_direct(emitter, kid, &path)) {
+        ms_emitter_padded(emitter, kid, place, &path);
       } else {
-        ms_emitter_node(draft, kid);
+        ms_emitter_node(emitter, kid);
       }
     } else if (k - node->targets < node->targets &&
-               ms_index_path_direct(draft, node->kid[k - node->targets], &chain)) {
-      stored(draft, kid, chain.array, NULL);
+               ms_index_path_direct(emitter, node->kid[k - node->targets], &path)) {
+      stored(emitter, kid, path.array, NULL);
     } else {
-      ms_emitter_node(draft, kid);
+      ms_emitter_node(emitter, kid);
     }
   }
-  ms_emitter_copy(draft, at, node->end);
+  ms_emitter_copy(emitter, at, node->end);
 }
 
-/* How many of a chain's subscripts stand before the last []. */
-static uint32_t before_last(const ms_index_path *chain) {
-  return chain->listed ? 0 : chain->count - 1;
+/* How many of a path's subscripts stand before the last []. */
+static uint32_t before_last(const ms_index_path *path) {
+  return path->listed ? 0 : path->count - 1;
 }
 
-static bool proved(const ms_emitter *draft, const ms_index_path *chain, uint32_t from,
+static bool proved(const ms_emitter *emitter, const ms_index_path *path, uint32_t from,
                    uint32_t to) {
   for (uint32_t s = from; s < to; s++) {
-    if (!ms_index_path_proved(draft, chain, s)) return false;
+    if (!ms_index_path_proved(emitter, path, s)) return false;
   }
   return true;
 }
 
 /* Whether in_place would show another order than Lua's. */
-static bool order_shows(const ms_emitter *draft, const ms_node *node) {
+static bool order_shows(const ms_emitter *emitter, const ms_node *node) {
   bool values_fail = false;
   for (uint32_t v = node->targets; v < node->kids; v++)
-    values_fail = values_fail || ms_emitter_may_fail(draft, node->kid[v]);
+    values_fail = values_fail || ms_emitter_may_fail(emitter, node->kid[v]);
   for (uint32_t t = 0; t < node->targets; t++) {
-    ms_index_path chain;
-    if (!ms_index_path_direct(draft, node->kid[t], &chain)) continue;
+    ms_index_path path;
+    if (!ms_index_path_direct(emitter, node->kid[t], &path)) continue;
     const ms_node *value = node->kid[node->targets + t];
-    bool late = !proved(draft, &chain, before_last(&chain), chain.count);
+    bool late = !proved(emitter, &path, before_last(&path), path.count);
     if (late && (values_fail || node->targets > 1)) return true;
-    if (node->targets > 1 && value_check(draft, value, chain.array) != MS_HELPER_COUNT) return true;
+    if (node->targets > 1 && value_check(emitter, value, path.array) != MS_HELPER_COUNT)
+      return true;
   }
   return false;
 }
 
 /* ---- holding ---- */
 
-static const char *held_name(ms_emitter *draft, char what, uint32_t number) {
-  const char *name = ms_arena_format(draft->arena, "%s%c%u", draft->prefix, what, number);
-  draft->out->failed = draft->out->failed || name == NULL;
+static const char *held_name(ms_emitter *emitter, char what, uint32_t number) {
+  const char *name = ms_arena_format(emitter->arena, "%s%c%u", emitter->prefix, what, number);
+  emitter->out->failed = emitter->out->failed || name == NULL;
   return name != NULL ? name : "";
 }
 
@@ -124,11 +125,11 @@ static bool is_later_target(const ms_node *assign, uint32_t at, const ms_symbol 
 
 /* Whether the value that a node has when the store is done is the right one: a constant, or a local
  * in its register, which LuaJIT does not copy unless a later target is that local. */
-static bool stays(const ms_emitter *draft, const ms_node *assign, uint32_t target,
+static bool stays(const ms_emitter *emitter, const ms_node *assign, uint32_t target,
                   const ms_node *node) {
   const ms_node *value;
-  uint32_t at = ms_emitter_capture(draft, node, &value);
-  if (at != MS_NO_CAPTURE) return value == node && !ms_variable_is(draft, at);
+  uint32_t at = ms_emitter_capture(emitter, node, &value);
+  if (at != MS_NO_CAPTURE) return value == node && !ms_variable_is(emitter, at);
   if (node->kind == MS_NUMBER || node->kind == MS_STRING) return true;
   if (node->kind != MS_NAME || node->symbol == NULL ||
       is_later_target(assign, target, node->symbol))
@@ -141,121 +142,122 @@ static bool stays(const ms_emitter *draft, const ms_node *assign, uint32_t targe
 /* A target whose parts are evaluated. */
 typedef struct ms_held_target {
   bool direct;
-  ms_index_path chain;
+  ms_index_path path;
   const char *object, *key; /* names, or NULL: in place */
 } ms_held_target;
 
 /* Appends "local name=" and the node. */
-static const char *hold(ms_emitter *draft, char what, uint32_t number, const ms_node *node) {
-  const char *name = held_name(draft, what, number);
-  ms_text_format(draft->out, "local %s=", name);
-  ms_emitter_node(draft, node);
-  ms_text_add(draft->out, " ");
+static const char *hold(ms_emitter *emitter, char what, uint32_t number, const ms_node *node) {
+  const char *name = held_name(emitter, what, number);
+  ms_text_format(emitter->out, "local %s=", name);
+  ms_emitter_node(emitter, node);
+  ms_text_add(emitter->out, " ");
   return name;
 }
 
-static void hold_chain(ms_emitter *draft, const ms_node *assign, uint32_t number,
-                       ms_index_path *chain) {
-  uint32_t row = before_last(chain);
-  chain->late = true;
-  if (!proved(draft, chain, 0, row)) {
-    ms_index_path before = *chain;
+static void hold_path(ms_emitter *emitter, const ms_node *assign, uint32_t number,
+                      ms_index_path *path) {
+  uint32_t row = before_last(path);
+  path->late = true;
+  if (!proved(emitter, path, 0, row)) {
+    ms_index_path before = *path;
     before.count = row;
     before.late = false;
-    chain->base = held_name(draft, 'o', number);
-    ms_text_format(draft->out, "local %s=", chain->base);
-    ms_index_path_offset(draft, &before, false);
-    ms_text_add(draft->out, " ");
-    chain->given += row;
-    chain->count -= row;
-    memmove(chain->subscript, chain->subscript + row, chain->count * sizeof chain->subscript[0]);
+    path->base = held_name(emitter, 'o', number);
+    ms_text_format(emitter->out, "local %s=", path->base);
+    ms_index_path_offset(emitter, &before, false);
+    ms_text_add(emitter->out, " ");
+    path->given += row;
+    path->count -= row;
+    memmove(path->subscript, path->subscript + row, path->count * sizeof path->subscript[0]);
     row = 0;
   }
-  for (uint32_t s = row; s < chain->count; s++) {
-    if (ms_index_path_proved(draft, chain, s) || stays(draft, assign, number, chain->subscript[s]))
+  for (uint32_t s = row; s < path->count; s++) {
+    if (ms_index_path_proved(emitter, path, s) ||
+        stays(emitter, assign, number, path->subscript[s]))
       continue;
-    chain->held[s] = hold(draft, 'h', number * MS_MAX_DIMS + s, chain->subscript[s]);
+    path->held[s] = hold(emitter, 'h', number * MS_MAX_DIMS + s, path->subscript[s]);
   }
 }
 
-static void hold_target(ms_emitter *draft, const ms_node *assign, uint32_t number,
+static void hold_target(ms_emitter *emitter, const ms_node *assign, uint32_t number,
                         ms_held_target *target) {
   const ms_node *node = assign->kid[number], *value;
-  target->direct = ms_index_path_direct(draft, node, &target->chain);
+  target->direct = ms_index_path_direct(emitter, node, &target->path);
   if (target->direct) {
-    hold_chain(draft, assign, number, &target->chain);
+    hold_path(emitter, assign, number, &target->path);
     return;
   }
-  uint32_t at = ms_emitter_capture(draft, node, &value);
+  uint32_t at = ms_emitter_capture(emitter, node, &value);
   bool variable = at != MS_NO_CAPTURE && value == node;
   if (node->kind != MS_INDEX || variable) return;
-  target->object = hold(draft, 'o', number, node->kid[0]);
-  if (!stays(draft, assign, number, node->kid[1]))
-    target->key = hold(draft, 'h', number * MS_MAX_DIMS, node->kid[1]);
+  target->object = hold(emitter, 'o', number, node->kid[0]);
+  if (!stays(emitter, assign, number, node->kid[1]))
+    target->key = hold(emitter, 'h', number * MS_MAX_DIMS, node->kid[1]);
 }
 
-static void write_target(ms_emitter *draft, const ms_node *node, const ms_held_target *target) {
+static void write_target(ms_emitter *emitter, const ms_node *node, const ms_held_target *target) {
   if (target->direct) {
-    ms_index_path_place(draft, &target->chain);
+    ms_index_path_place(emitter, &target->path);
   } else if (target->object == NULL) {
-    ms_emitter_node(draft, node);
+    ms_emitter_node(emitter, node);
   } else if (target->key != NULL) {
-    ms_text_format(draft->out, "%s[%s]", target->object, target->key);
+    ms_text_format(emitter->out, "%s[%s]", target->object, target->key);
   } else if (node->dotted) {
-    ms_text_format(draft->out, "%s.%s", target->object, node->kid[1]->text);
+    ms_text_format(emitter->out, "%s.%s", target->object, node->kid[1]->text);
   } else {
-    ms_text_format(draft->out, "%s[", target->object);
-    ms_emitter_node(draft, node->kid[1]);
-    ms_text_add(draft->out, "]");
+    ms_text_format(emitter->out, "%s[", target->object);
+    ms_emitter_node(emitter, node->kid[1]);
+    ms_text_add(emitter->out, "]");
   }
 }
 
 /* As many newlines as the user's text has from one place to another. */
-static void newlines(ms_emitter *draft, size_t from, size_t to) {
+static void newlines(ms_emitter *emitter, size_t from, size_t to) {
   for (size_t at = from; at < to; at++) {
-    if (draft->job->loop->tree->text[at] == '\n') ms_text_add(draft->out, "\n");
+    if (emitter->job->loop->tree->text[at] == '\n') ms_text_add(emitter->out, "\n");
   }
 }
 
 /* Everything in Lua's order. */
-static void in_order(ms_emitter *draft, const ms_node *node) {
-  ms_held_target *target = ms_arena_take(draft->arena, node->targets, sizeof *target);
+static void in_order(ms_emitter *emitter, const ms_node *node) {
+  ms_held_target *target = ms_arena_take(emitter->arena, node->targets, sizeof *target);
   if (target == NULL) {
-    draft->out->failed = true;
+    emitter->out->failed = true;
     return;
   }
-  ms_text_add(draft->out, "do ");
+  ms_text_add(emitter->out, "do ");
   for (uint32_t t = 0; t < node->targets; t++) {
-    if (t > 0) newlines(draft, node->kid[t - 1]->end, node->kid[t]->begin);
-    hold_target(draft, node, t, &target[t]);
+    if (t > 0) newlines(emitter, node->kid[t - 1]->end, node->kid[t]->begin);
+    hold_target(emitter, node, t, &target[t]);
   }
-  ms_text_add(draft->out, "local ");
+  ms_text_add(emitter->out, "local ");
   for (uint32_t t = 0; t < node->targets; t++)
-    ms_text_format(draft->out, "%s%s", t > 0 ? "," : "", held_name(draft, 'w', t));
+    ms_text_format(emitter->out, "%s%s", t > 0 ? "," : "", held_name(emitter, 'w', t));
   for (uint32_t v = node->targets; v < node->kids; v++) {
-    ms_text_add(draft->out, v == node->targets ? "=" : ",");
-    newlines(draft, node->kid[v - 1]->end, node->kid[v]->begin);
-    ms_emitter_node(draft, node->kid[v]);
+    ms_text_add(emitter->out, v == node->targets ? "=" : ",");
+    newlines(emitter, node->kid[v - 1]->end, node->kid[v]->begin);
+    ms_emitter_node(emitter, node->kid[v]);
   }
   for (uint32_t t = node->targets; t-- > 0;) {
-    const char *value = held_name(draft, 'w', t);
-    ms_text_add(draft->out, " ");
-    write_target(draft, node->kid[t], &target[t]);
-    ms_text_add(draft->out, "=");
+    const char *value = held_name(emitter, 'w', t);
+    ms_text_add(emitter->out, " ");
+    write_target(emitter, node->kid[t], &target[t]);
+    ms_text_add(emitter->out, "=");
     if (target[t].direct) {
-      stored(draft, node->kid[node->targets + t], target[t].chain.array, value);
+      stored(emitter, node->kid[node->targets + t], target[t].path.array, value);
     } else {
-      ms_text_add(draft->out, value);
+      ms_text_add(emitter->out, value);
     }
-    ms_text_add(draft->out, ";");
+    ms_text_add(emitter->out, ";");
   }
-  ms_text_add(draft->out, " end");
+  ms_text_add(emitter->out, " end");
 }
 
-void ms_emitter_assign(ms_emitter *draft, const ms_node *node) {
-  if (order_shows(draft, node)) {
-    in_order(draft, node);
+void ms_emitter_assign(ms_emitter *emitter, const ms_node *node) {
+  if (order_shows(emitter, node)) {
+    in_order(emitter, node);
   } else {
-    in_place(draft, node);
+    in_place(emitter, node);
   }
 }

@@ -30,292 +30,295 @@ bool ms_emitter_draws(const ms_kernel_job *job) {
 }
 
 /* Whether a block function over entries takes the coordinates of dimension `d`. */
-static bool needs_coord(const ms_emitter *draft, uint32_t d) {
-  return draft->indices[d] != NULL ||
-         (ms_emitter_draws(draft->job) && !draft->job->space->positions);
+static bool needs_coord(const ms_emitter *emitter, uint32_t d) {
+  return emitter->indices[d] != NULL ||
+         (ms_emitter_draws(emitter->job) && !emitter->job->space->positions);
 }
 
 /* Finds a prefix for generated names that occurs nowhere in the text. */
-static int choose_prefix(ms_emitter *draft) {
-  snprintf(draft->prefix, sizeof draft->prefix, "_m");
-  for (unsigned n = 1; strstr(draft->job->loop->tree->text, draft->prefix) != NULL; n++) {
-    if (n > 999999) return ms_error_set(draft->err, MS_BUG, "no free name prefix");
-    snprintf(draft->prefix, sizeof draft->prefix, "_m%u_", n);
+static int choose_prefix(ms_emitter *emitter) {
+  snprintf(emitter->prefix, sizeof emitter->prefix, "_m");
+  for (unsigned n = 1; strstr(emitter->job->loop->tree->text, emitter->prefix) != NULL; n++) {
+    if (n > 999999) return ms_error_set(emitter->err, MS_BUG, "no free name prefix");
+    snprintf(emitter->prefix, sizeof emitter->prefix, "_m%u_", n);
   }
   return 0;
 }
 
-/* Follows collapsed loops inwards, so that draft->body is the innermost body. */
-static int find_indices(ms_emitter *draft) {
-  const ms_loop *loop = draft->job->loop;
-  uint32_t outer = draft->job->space->dim_count, dims = draft->job->verdict->dim_count;
-  uint32_t inner = draft->job->space->collapse > 1 ? draft->job->space->collapse - 1 : 0;
+/* Follows collapsed loops inwards, so that emitter->body is the innermost body. */
+static int find_indices(ms_emitter *emitter) {
+  const ms_loop *loop = emitter->job->loop;
+  uint32_t outer = emitter->job->space->dim_count, dims = emitter->job->verdict->dim_count;
+  uint32_t inner = emitter->job->space->collapse > 1 ? emitter->job->space->collapse - 1 : 0;
   if (dims > MS_MAX_DIMS || outer + inner != dims)
-    return ms_error_set(draft->err, MS_BUG, "plan of %u dimensions, space of %u and %u collapsed",
+    return ms_error_set(emitter->err, MS_BUG, "plan of %u dimensions, space of %u and %u collapsed",
                         dims, outer, inner);
-  if (ms_emitter_entries(draft->job))
+  if (ms_emitter_entries(emitter->job))
     dims = outer; /* an entry's inner loops run as they are written */
-  draft->dims = dims;
+  emitter->dims = dims;
   for (uint32_t d = 0; d < outer && d < loop->index_count; d++)
-    draft->indices[d] = loop->indices[d];
-  if (loop->index_count > outer) draft->value = loop->indices[outer];
-  draft->body = loop->body;
+    emitter->indices[d] = loop->indices[d];
+  if (loop->index_count > outer) emitter->value = loop->indices[outer];
+  emitter->body = loop->body;
   for (uint32_t d = outer; d < dims; d++) {
-    ms_node *next = draft->body->kids == 1 ? draft->body->kid[0] : NULL;
+    ms_node *next = emitter->body->kids == 1 ? emitter->body->kid[0] : NULL;
     if (next == NULL || next->kind != MS_FOR_NUMERIC)
-      return ms_error_set(draft->err, MS_BUG, "collapsed loop %u is not a numeric for", d + 1);
-    draft->indices[d] = next->symbols[0];
-    draft->body = next->kid[3];
+      return ms_error_set(emitter->err, MS_BUG, "collapsed loop %u is not a numeric for", d + 1);
+    emitter->indices[d] = next->symbols[0];
+    emitter->body = next->kid[3];
   }
   return 0;
 }
 
 /* Notes the scalars of the plan by capture. */
-static int find_scalars(ms_emitter *draft) {
-  const ms_kernel_job *job = draft->job;
+static int find_scalars(ms_emitter *emitter) {
+  const ms_kernel_job *job = emitter->job;
   for (uint32_t s = 0; s < job->verdict->scalar_count; s++) {
     const ms_scalar_plan *scalar = &job->verdict->scalars[s];
     if (scalar->capture >= job->loop->capture_count)
-      return ms_error_set(draft->err, MS_BUG, "scalar of capture %u", scalar->capture);
-    draft->scalar[scalar->capture] = scalar;
+      return ms_error_set(emitter->err, MS_BUG, "scalar of capture %u", scalar->capture);
+    emitter->scalar[scalar->capture] = scalar;
   }
   for (uint32_t c = 0; c < job->loop->capture_count; c++) {
-    const ms_scalar_plan *scalar = draft->scalar[c];
+    const ms_scalar_plan *scalar = emitter->scalar[c];
     bool carried = scalar != NULL && scalar->role == MS_ROLE_CARRIED;
     /* A field beyond the value is written through the value: no scalar. */
     bool whole = job->bindings[c].depth == job->loop->captures[c].field_count;
     bool lost = job->loop->captures[c].assigned && whole && scalar == NULL;
     if (carried || lost)
-      return ms_error_set(draft->err, MS_DEP,
+      return ms_error_set(emitter->err, MS_DEP,
                           "%s is assigned in a way that the plan has no role for",
                           job->loop->captures[c].root);
   }
   return 0;
 }
 
-int ms_emitter_prepare(ms_emitter *draft) {
-  size_t captures = (size_t)draft->job->loop->capture_count + 1;
-  size_t symbols = (size_t)draft->job->loop->tree->symbols + 1;
-  draft->value_used = ms_arena_take(draft->arena, captures, sizeof *draft->value_used);
-  draft->pointer_used = ms_arena_take(draft->arena, captures, sizeof *draft->pointer_used);
-  draft->stride_used =
-      ms_arena_take(draft->arena, captures * MS_MAX_DIMS, sizeof *draft->stride_used);
-  draft->extent_used =
-      ms_arena_take(draft->arena, captures * MS_MAX_DIMS, sizeof *draft->extent_used);
-  draft->spilled = ms_arena_take(draft->arena, captures, sizeof *draft->spilled);
-  draft->parameter = ms_arena_take(draft->arena, captures, sizeof *draft->parameter);
-  draft->scalar = ms_arena_take(draft->arena, captures, sizeof(const ms_scalar_plan *));
-  draft->views = ms_arena_take(draft->arena, symbols, sizeof(ms_local_view *));
-  if (!draft->value_used || !draft->pointer_used || !draft->stride_used || !draft->extent_used ||
-      !draft->spilled || !draft->scalar || !draft->views || !draft->parameter ||
-      ms_parameters_find(draft->job->loop, false, draft->parameter) != 0) {
-    return ms_error_set(draft->err, MS_ARR, "out of memory for the text of a kernel");
+int ms_emitter_prepare(ms_emitter *emitter) {
+  size_t captures = (size_t)emitter->job->loop->capture_count + 1;
+  size_t symbols = (size_t)emitter->job->loop->tree->symbols + 1;
+  emitter->value_used = ms_arena_take(emitter->arena, captures, sizeof *emitter->value_used);
+  emitter->pointer_used = ms_arena_take(emitter->arena, captures, sizeof *emitter->pointer_used);
+  emitter->stride_used =
+      ms_arena_take(emitter->arena, captures * MS_MAX_DIMS, sizeof *emitter->stride_used);
+  emitter->extent_used =
+      ms_arena_take(emitter->arena, captures * MS_MAX_DIMS, sizeof *emitter->extent_used);
+  emitter->spilled = ms_arena_take(emitter->arena, captures, sizeof *emitter->spilled);
+  emitter->parameter = ms_arena_take(emitter->arena, captures, sizeof *emitter->parameter);
+  emitter->scalar = ms_arena_take(emitter->arena, captures, sizeof(const ms_scalar_plan *));
+  emitter->views = ms_arena_take(emitter->arena, symbols, sizeof(ms_local_view *));
+  if (!emitter->value_used || !emitter->pointer_used || !emitter->stride_used ||
+      !emitter->extent_used || !emitter->spilled || !emitter->scalar || !emitter->views ||
+      !emitter->parameter ||
+      ms_parameters_find(emitter->job->loop, false, emitter->parameter) != 0) {
+    return ms_error_set(emitter->err, MS_ARR, "out of memory for the text of a kernel");
   }
-  if (choose_prefix(draft) != 0 || find_indices(draft) != 0 || find_scalars(draft) != 0) return -1;
-  if (ms_emitter_views(draft) == 0) return 0;
-  return ms_error_set(draft->err, MS_ARR, "out of memory for the text of a kernel");
+  if (choose_prefix(emitter) != 0 || find_indices(emitter) != 0 || find_scalars(emitter) != 0)
+    return -1;
+  if (ms_emitter_views(emitter) == 0) return 0;
+  return ms_error_set(emitter->err, MS_ARR, "out of memory for the text of a kernel");
 }
 
 /* The rewritten body, twice if the first pass shows more captured values than fit into locals. */
-static void write_body(ms_emitter *draft, ms_text *body) {
-  draft->out = body;
-  ms_emitter_node(draft, draft->body);
+static void write_body(ms_emitter *emitter, ms_text *body) {
+  emitter->out = body;
+  ms_emitter_node(emitter, emitter->body);
   uint32_t values = 0;
-  for (uint32_t c = 0; c < draft->job->loop->capture_count; c++) {
-    if (draft->value_used[c] && !ms_variable_is(draft, c) && values++ >= draft->job->locals)
-      draft->spilled[c] = true;
+  for (uint32_t c = 0; c < emitter->job->loop->capture_count; c++) {
+    if (emitter->value_used[c] && !ms_variable_is(emitter, c) && values++ >= emitter->job->locals)
+      emitter->spilled[c] = true;
   }
-  if (values <= draft->job->locals) return;
+  if (values <= emitter->job->locals) return;
   ms_text_free(body);
-  ms_emitter_node(draft, draft->body);
+  ms_emitter_node(emitter, emitter->body);
 }
 
-static void add_param(ms_emitter *draft, ms_kernel_info *info, ms_param_kind kind, uint32_t at) {
+static void add_param(ms_emitter *emitter, ms_kernel_info *info, ms_param_kind kind, uint32_t at) {
   static const char letter[] = {
       [MS_PARAM_COORD] = 'i',   [MS_PARAM_ENTRIES] = 'v', [MS_PARAM_VALUE] = 'c',
       [MS_PARAM_POINTER] = 'p', [MS_PARAM_STRIDE] = 's',  [MS_PARAM_STEP] = 'n',
       [MS_PARAM_TABLE] = 'k',   [MS_PARAM_EXTENT] = 'e'};
   info->params[info->param_count++] = (ms_param){.kind = kind, .at = at};
-  ms_text_format(draft->out, ",%s%c", draft->prefix, letter[kind]);
-  if (kind != MS_PARAM_TABLE && kind != MS_PARAM_ENTRIES) ms_text_format(draft->out, "%u", at + 1);
+  ms_text_format(emitter->out, ",%s%c", emitter->prefix, letter[kind]);
+  if (kind != MS_PARAM_TABLE && kind != MS_PARAM_ENTRIES)
+    ms_text_format(emitter->out, "%u", at + 1);
 }
 
 /* A parameter of one dimension. */
-static void add_dim(ms_emitter *draft, ms_kernel_info *info, ms_param_kind kind, uint32_t at,
+static void add_dim(ms_emitter *emitter, ms_kernel_info *info, ms_param_kind kind, uint32_t at,
                     uint32_t dim) {
-  add_param(draft, info, kind, at);
+  add_param(emitter, info, kind, at);
   info->params[info->param_count - 1].dim = dim;
-  ms_text_format(draft->out, "_%u", dim + 1);
+  ms_text_format(emitter->out, "_%u", dim + 1);
 }
 
 /* Parameters of the array that capture `at` is: its memory. */
-static void add_memory(ms_emitter *draft, ms_kernel_info *info, uint32_t at) {
-  if (draft->pointer_used[at]) add_param(draft, info, MS_PARAM_POINTER, at);
+static void add_memory(ms_emitter *emitter, ms_kernel_info *info, uint32_t at) {
+  if (emitter->pointer_used[at]) add_param(emitter, info, MS_PARAM_POINTER, at);
   for (uint32_t d = 0; d < MS_MAX_DIMS; d++) {
-    if (draft->stride_used[at * MS_MAX_DIMS + d]) add_dim(draft, info, MS_PARAM_STRIDE, at, d);
-    if (draft->extent_used[at * MS_MAX_DIMS + d]) add_dim(draft, info, MS_PARAM_EXTENT, at, d);
+    if (emitter->stride_used[at * MS_MAX_DIMS + d]) add_dim(emitter, info, MS_PARAM_STRIDE, at, d);
+    if (emitter->extent_used[at * MS_MAX_DIMS + d]) add_dim(emitter, info, MS_PARAM_EXTENT, at, d);
   }
 }
 
 /* The parameter list after the block's bounds. */
-static void write_params(ms_emitter *draft, ms_kernel_info *info) {
-  const ms_kernel_job *job = draft->job;
+static void write_params(ms_emitter *emitter, ms_kernel_info *info) {
+  const ms_kernel_job *job = emitter->job;
   for (uint32_t d = 0; info->entries && d < job->space->dim_count; d++) {
-    if (needs_coord(draft, d)) add_param(draft, info, MS_PARAM_COORD, d);
+    if (needs_coord(emitter, d)) add_param(emitter, info, MS_PARAM_COORD, d);
   }
-  if (draft->value != NULL && job->space->source != -1) {
-    add_param(draft, info, MS_PARAM_ENTRIES, 0);
+  if (emitter->value != NULL && job->space->source != -1) {
+    add_param(emitter, info, MS_PARAM_ENTRIES, 0);
     for (uint32_t d = 0; !info->entries && d < job->space->dim_count; d++) {
-      add_param(draft, info, MS_PARAM_STEP, d);
+      add_param(emitter, info, MS_PARAM_STEP, d);
       info->params[info->param_count - 1].dim = d;
     }
   }
   for (uint32_t c = 0; c < job->loop->capture_count; c++) {
-    add_memory(draft, info, c);
-    if (ms_variable_is_logic(draft, c)) add_param(draft, info, MS_PARAM_VALUE, c);
-    if (!draft->value_used[c] || ms_variable_is(draft, c)) continue;
-    if (draft->spilled[c]) {
+    add_memory(emitter, info, c);
+    if (ms_variable_is_logic(emitter, c)) add_param(emitter, info, MS_PARAM_VALUE, c);
+    if (!emitter->value_used[c] || ms_variable_is(emitter, c)) continue;
+    if (emitter->spilled[c]) {
       info->spilled[info->spilled_count++] = c;
     } else {
-      add_param(draft, info, MS_PARAM_VALUE, c);
+      add_param(emitter, info, MS_PARAM_VALUE, c);
     }
   }
-  if (info->spilled_count > 0) add_param(draft, info, MS_PARAM_TABLE, 0);
+  if (info->spilled_count > 0) add_param(emitter, info, MS_PARAM_TABLE, 0);
 }
 
 /* The value of an entry; `position` is written by the caller's loop. */
-static void write_value(ms_emitter *draft) {
-  bool wide = draft->job->entry_type == MS_INT64;
+static void write_value(ms_emitter *emitter) {
+  bool wide = emitter->job->entry_type == MS_INT64;
   if (wide) {
-    ms_emitter_helper(draft, MS_HELPER_WIDE);
-    ms_text_add(draft->out, "(");
+    ms_emitter_helper(emitter, MS_HELPER_WIDE);
+    ms_text_add(emitter->out, "(");
   }
-  ms_text_format(draft->out, "%sv[", draft->prefix);
-  if (ms_emitter_entries(draft->job)) {
-    ms_text_format(draft->out, "%sx-1", draft->prefix);
+  ms_text_format(emitter->out, "%sv[", emitter->prefix);
+  if (ms_emitter_entries(emitter->job)) {
+    ms_text_format(emitter->out, "%sx-1", emitter->prefix);
   } else {
-    for (uint32_t d = 0; d < draft->job->space->dim_count; d++) {
-      ms_text_format(draft->out, "%s(%sx%u-1)*%sn%u", d > 0 ? "+" : "", draft->prefix, d + 1,
-                     draft->prefix, d + 1);
+    for (uint32_t d = 0; d < emitter->job->space->dim_count; d++) {
+      ms_text_format(emitter->out, "%s(%sx%u-1)*%sn%u", d > 0 ? "+" : "", emitter->prefix, d + 1,
+                     emitter->prefix, d + 1);
     }
   }
-  ms_text_add(draft->out, wide ? "])" : "]");
+  ms_text_add(emitter->out, wide ? "])" : "]");
 }
 
 /* The loop variables' declaration inside the block loops. */
-static void write_indices(ms_emitter *draft, bool entries) {
-  const ms_loop *loop = draft->job->loop;
-  for (uint32_t d = 0; d < draft->dims; d++) {
-    if (draft->indices[d] == NULL) continue;
-    ms_text_format(draft->out, " local %s=", draft->indices[d]->name);
+static void write_indices(ms_emitter *emitter, bool entries) {
+  const ms_loop *loop = emitter->job->loop;
+  for (uint32_t d = 0; d < emitter->dims; d++) {
+    if (emitter->indices[d] == NULL) continue;
+    ms_text_format(emitter->out, " local %s=", emitter->indices[d]->name);
     if (entries) {
-      ms_text_format(draft->out, "%si%u[%sx-1]", draft->prefix, d + 1, draft->prefix);
+      ms_text_format(emitter->out, "%si%u[%sx-1]", emitter->prefix, d + 1, emitter->prefix);
     } else {
-      ms_text_format(draft->out, "%sx%u", draft->prefix, d + 1);
+      ms_text_format(emitter->out, "%sx%u", emitter->prefix, d + 1);
     }
   }
-  if (draft->value != NULL) {
-    ms_text_format(draft->out, " local %s", draft->value->name);
-    if (draft->job->space->source != -1) {
-      ms_text_add(draft->out, "=");
-      write_value(draft);
+  if (emitter->value != NULL) {
+    ms_text_format(emitter->out, " local %s", emitter->value->name);
+    if (emitter->job->space->source != -1) {
+      ms_text_add(emitter->out, "=");
+      write_value(emitter);
     }
   }
-  for (uint32_t i = draft->job->space->dim_count + 1; i < loop->index_count; i++)
-    ms_text_format(draft->out, " local %s", loop->indices[i]->name);
+  for (uint32_t i = emitter->job->space->dim_count + 1; i < loop->index_count; i++)
+    ms_text_format(emitter->out, " local %s", loop->indices[i]->name);
 }
 
 /* Tells the random numbers which iteration begins. */
-static void write_place(ms_emitter *draft, bool entries) {
-  const char *prefix = draft->prefix;
-  if (!ms_emitter_draws(draft->job)) return;
-  ms_text_add(draft->out, " ");
-  ms_emitter_helper(draft, MS_HELPER_AT);
-  if (entries && draft->job->space->positions) {
-    ms_text_format(draft->out, "(%sx)", prefix);
+static void write_place(ms_emitter *emitter, bool entries) {
+  const char *prefix = emitter->prefix;
+  if (!ms_emitter_draws(emitter->job)) return;
+  ms_text_add(emitter->out, " ");
+  ms_emitter_helper(emitter, MS_HELPER_AT);
+  if (entries && emitter->job->space->positions) {
+    ms_text_format(emitter->out, "(%sx)", prefix);
     return;
   }
-  for (uint32_t d = 0; d < draft->dims; d++) {
-    ms_text_add(draft->out, d > 0 ? "," : "(");
+  for (uint32_t d = 0; d < emitter->dims; d++) {
+    ms_text_add(emitter->out, d > 0 ? "," : "(");
     if (entries) {
-      ms_text_format(draft->out, "%si%u[%sx-1]", prefix, d + 1, prefix);
+      ms_text_format(emitter->out, "%si%u[%sx-1]", prefix, d + 1, prefix);
     } else {
-      ms_text_format(draft->out, "%sx%u", prefix, d + 1);
+      ms_text_format(emitter->out, "%sx%u", prefix, d + 1);
     }
   }
-  ms_text_add(draft->out, ")");
+  ms_text_add(emitter->out, ")");
 }
 
 /* The loops over a block; returns how many `end`s they need. */
-static uint32_t write_loops(ms_emitter *draft, bool entries) {
-  const char *prefix = draft->prefix;
+static uint32_t write_loops(ms_emitter *emitter, bool entries) {
+  const char *prefix = emitter->prefix;
   if (!entries) {
-    ms_nest_loops(draft);
-    return draft->dims;
+    ms_nest_loops(emitter);
+    return emitter->dims;
   }
-  ms_text_format(draft->out, " for %sx=%slo,%shi do", prefix, prefix, prefix);
+  ms_text_format(emitter->out, " for %sx=%slo,%shi do", prefix, prefix, prefix);
   return 1;
 }
 
 /* Everything before the body, on the body's first line. The helpers' names come first in the text
  * but are known last, so this writes into `head` after the rest is done. */
-static void write_head(ms_emitter *draft) {
-  const char *prefix = draft->prefix;
-  ms_text_format(draft->out, "local %srt=...", prefix);
+static void write_head(ms_emitter *emitter) {
+  const char *prefix = emitter->prefix;
+  ms_text_format(emitter->out, "local %srt=...", prefix);
   for (int h = 0; h < MS_HELPER_COUNT; h++) {
-    if (draft->helper_used[h]) {
-      ms_text_format(draft->out, " local %s%s=%srt.%s", prefix, helper_key[h], prefix,
+    if (emitter->helper_used[h]) {
+      ms_text_format(emitter->out, " local %s%s=%srt.%s", prefix, helper_key[h], prefix,
                      helper_key[h]);
     }
   }
-  for (uint32_t r = 0; r < draft->row_count; r++) {
-    ms_text_format(draft->out, " local %s%s=%srt.%s", prefix, draft->rows[r], prefix,
-                   draft->rows[r]);
+  for (uint32_t r = 0; r < emitter->row_count; r++) {
+    ms_text_format(emitter->out, " local %s%s=%srt.%s", prefix, emitter->rows[r], prefix,
+                   emitter->rows[r]);
   }
 }
 
 /* The function's opening, with its parameters, variables and loops; returns the loops. */
-static uint32_t write_opening(ms_emitter *draft, ms_kernel_info *info) {
-  const char *prefix = draft->prefix;
-  ms_text_add(draft->out, " return function(");
+static uint32_t write_opening(ms_emitter *emitter, ms_kernel_info *info) {
+  const char *prefix = emitter->prefix;
+  ms_text_add(emitter->out, " return function(");
   if (info->entries) {
-    ms_text_format(draft->out, "%slo,%shi", prefix, prefix);
+    ms_text_format(emitter->out, "%slo,%shi", prefix, prefix);
   } else {
-    ms_nest_bounds(draft);
+    ms_nest_bounds(emitter);
   }
-  write_params(draft, info);
-  ms_text_add(draft->out, ")");
-  ms_variables_declare(draft, info);
-  uint32_t loops = write_loops(draft, info->entries);
-  ms_variables_begin(draft);
-  write_indices(draft, info->entries);
-  write_place(draft, info->entries);
-  ms_text_add(draft->out, " do ");
+  write_params(emitter, info);
+  ms_text_add(emitter->out, ")");
+  ms_variables_declare(emitter, info);
+  uint32_t loops = write_loops(emitter, info->entries);
+  ms_variables_begin(emitter);
+  write_indices(emitter, info->entries);
+  write_place(emitter, info->entries);
+  ms_text_add(emitter->out, " do ");
   return loops;
 }
 
 /* What follows the body. It starts a line, since the body may end in a comment. */
-static void write_closing(ms_emitter *draft, ms_kernel_info *info, uint32_t loops) {
-  ms_text_add(draft->out, "\nend ");
-  if (draft->leaves) ms_text_format(draft->out, "::%snext:: ", draft->prefix);
-  ms_variables_end(draft, info);
-  for (uint32_t l = 0; l < loops; l++) ms_text_add(draft->out, "end ");
-  ms_variables_return(draft, info);
-  ms_text_add(draft->out, " end\n");
+static void write_closing(ms_emitter *emitter, ms_kernel_info *info, uint32_t loops) {
+  ms_text_add(emitter->out, "\nend ");
+  if (emitter->leaves) ms_text_format(emitter->out, "::%snext:: ", emitter->prefix);
+  ms_variables_end(emitter, info);
+  for (uint32_t l = 0; l < loops; l++) ms_text_add(emitter->out, "end ");
+  ms_variables_return(emitter, info);
+  ms_text_add(emitter->out, " end\n");
 }
 
-int ms_emitter_info(ms_emitter *draft, ms_kernel_info *info) {
-  size_t captures = draft->job->loop->capture_count;
-  size_t values = captures > draft->job->binding_count ? captures : draft->job->binding_count;
-  size_t scalars = draft->job->verdict->scalar_count;
-  memcpy(info->prefix, draft->prefix, sizeof info->prefix);
-  info->entries = ms_emitter_entries(draft->job);
-  info->dims = draft->dims;
-  info->row = !info->entries && ms_nest_has_row(draft);
+int ms_emitter_info(ms_emitter *emitter, ms_kernel_info *info) {
+  size_t captures = emitter->job->loop->capture_count;
+  size_t values = captures > emitter->job->binding_count ? captures : emitter->job->binding_count;
+  size_t scalars = emitter->job->verdict->scalar_count;
+  memcpy(info->prefix, emitter->prefix, sizeof info->prefix);
+  info->entries = ms_emitter_entries(emitter->job);
+  info->dims = emitter->dims;
+  info->row = !info->entries && ms_nest_has_row(emitter);
   for (uint32_t c = 0; c < captures; c++) {
-    if (ms_variable_is_tracked(draft, c) || ms_variable_is_ranked(draft, c) ||
-        ms_variable_is_keyed(draft, c))
-      info->positions = info->entries ? 1 : draft->dims;
+    if (ms_variable_is_tracked(emitter, c) || ms_variable_is_ranked(emitter, c) ||
+        ms_variable_is_keyed(emitter, c))
+      info->positions = info->entries ? 1 : emitter->dims;
   }
   info->params = ms_arena_take(
       info->arena, (values + 1) * (3 * MS_MAX_DIMS + 2) + 3 * MS_MAX_DIMS + MS_KERNEL_INNER,
@@ -323,23 +326,23 @@ int ms_emitter_info(ms_emitter *draft, ms_kernel_info *info) {
   info->spilled = ms_arena_take(info->arena, captures + 1, sizeof(uint32_t));
   info->results = ms_arena_take(info->arena, 2 * scalars + 1, sizeof(uint32_t));
   if (info->params && info->spilled && info->results) return 0;
-  return ms_error_set(draft->err, MS_ARR, "out of memory for the text of a kernel");
+  return ms_error_set(emitter->err, MS_ARR, "out of memory for the text of a kernel");
 }
 
 int ms_kernel_emit(const ms_kernel_job *job, ms_text *out, ms_kernel_info *info, ms_error *err) {
   *info = (ms_kernel_info){.arena = ms_arena_new(0)};
   if (info->arena == NULL) return ms_error_set(err, MS_ARR, "out of memory for a kernel");
-  ms_emitter draft = {.job = job, .arena = info->arena, .err = err};
-  if (ms_emitter_prepare(&draft) != 0 || ms_emitter_info(&draft, info) != 0) return -1;
+  ms_emitter emitter = {.job = job, .arena = info->arena, .err = err};
+  if (ms_emitter_prepare(&emitter) != 0 || ms_emitter_info(&emitter, info) != 0) return -1;
   ms_text body = {0}, opening = {0}, closing = {0};
-  write_body(&draft, &body);
-  draft.out = &opening;
-  uint32_t loops = write_opening(&draft, info);
-  draft.out = &closing;
-  write_closing(&draft, info, loops);
-  draft.out = out;
-  for (uint32_t line = 1; line < draft.body->line; line++) ms_text_add(out, "\n");
-  write_head(&draft);
+  write_body(&emitter, &body);
+  emitter.out = &opening;
+  uint32_t loops = write_opening(&emitter, info);
+  emitter.out = &closing;
+  write_closing(&emitter, info, loops);
+  emitter.out = out;
+  for (uint32_t line = 1; line < emitter.body->line; line++) ms_text_add(out, "\n");
+  write_head(&emitter);
   ms_text_append(out, opening.bytes, opening.length);
   ms_text_append(out, body.bytes, body.length);
   ms_text_append(out, closing.bytes, closing.length);

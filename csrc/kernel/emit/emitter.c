@@ -55,59 +55,59 @@ uint32_t ms_capture_find(const ms_loop *loop, const ms_node *node,
   return longest(loop, node, fields, *count);
 }
 
-uint32_t ms_emitter_capture(const ms_emitter *draft, const ms_node *node, const ms_node **value) {
+uint32_t ms_emitter_capture(const ms_emitter *emitter, const ms_node *node, const ms_node **value) {
   const ms_node *step[MS_PATH_FIELDS + 1];
-  uint32_t count, at = ms_capture_find(draft->job->loop, node, step, &count);
+  uint32_t count, at = ms_capture_find(emitter->job->loop, node, step, &count);
   if (at == MS_NO_CAPTURE) return at;
-  uint32_t depth = draft->job->bindings[at].depth;
+  uint32_t depth = emitter->job->bindings[at].depth;
   if (depth > count) return MS_NO_CAPTURE;
   *value = step[count - depth];
   return at;
 }
 
-void ms_emitter_helper(ms_emitter *draft, ms_helper helper) {
-  draft->helper_used[helper] = true;
-  ms_text_format(draft->out, "%s%s", draft->prefix, helper_key[helper]);
+void ms_emitter_helper(ms_emitter *emitter, ms_helper helper) {
+  emitter->helper_used[helper] = true;
+  ms_text_format(emitter->out, "%s%s", emitter->prefix, helper_key[helper]);
 }
 
-void ms_emitter_value(ms_emitter *draft, uint32_t at) {
-  if (draft->spilled[at]) {
-    ms_text_format(draft->out, "%sk[%u]", draft->prefix, at + 1);
+void ms_emitter_value(ms_emitter *emitter, uint32_t at) {
+  if (emitter->spilled[at]) {
+    ms_text_format(emitter->out, "%sk[%u]", emitter->prefix, at + 1);
   } else {
-    ms_text_format(draft->out, "%sc%u", draft->prefix, at + 1);
+    ms_text_format(emitter->out, "%sc%u", emitter->prefix, at + 1);
   }
 }
 
-void ms_emitter_pointer(ms_emitter *draft, uint32_t at) {
-  draft->pointer_used[at] = true;
-  ms_text_format(draft->out, "%sp%u", draft->prefix, at + 1);
+void ms_emitter_pointer(ms_emitter *emitter, uint32_t at) {
+  emitter->pointer_used[at] = true;
+  ms_text_format(emitter->out, "%sp%u", emitter->prefix, at + 1);
 }
 
-bool ms_emitter_row_major(const ms_emitter *draft, uint32_t at) {
-  const ms_binding *binding = &draft->job->bindings[at];
+bool ms_emitter_row_major(const ms_emitter *emitter, uint32_t at) {
+  const ms_binding *binding = &emitter->job->bindings[at];
   int64_t stride = 1;
   for (uint32_t d = binding->dim_count; d-- > 0;) {
-    if (draft->job->elements[at].strides[d] != stride) return false;
+    if (emitter->job->elements[at].strides[d] != stride) return false;
     stride *= binding->dims[d];
   }
   return true;
 }
 
-void ms_emitter_stride(ms_emitter *draft, uint32_t at, uint32_t dim) {
-  bool last = dim + 1 == draft->job->bindings[at].dim_count;
-  if (ms_emitter_row_major(draft, at) && (last || !draft->job->general)) {
-    ms_text_format(draft->out, "%" PRId64, draft->job->elements[at].strides[dim]);
+void ms_emitter_stride(ms_emitter *emitter, uint32_t at, uint32_t dim) {
+  bool last = dim + 1 == emitter->job->bindings[at].dim_count;
+  if (ms_emitter_row_major(emitter, at) && (last || !emitter->job->general)) {
+    ms_text_format(emitter->out, "%" PRId64, emitter->job->elements[at].strides[dim]);
     return;
   }
-  draft->stride_used[at * MS_MAX_DIMS + dim] = true;
-  ms_text_format(draft->out, "%ss%u_%u", draft->prefix, at + 1, dim + 1);
+  emitter->stride_used[at * MS_MAX_DIMS + dim] = true;
+  ms_text_format(emitter->out, "%ss%u_%u", emitter->prefix, at + 1, dim + 1);
 }
 
-void ms_emitter_extent(ms_emitter *draft, uint32_t at, uint32_t dim) {
-  if (!draft->job->general) {
-    ms_text_format(draft->out, "%" PRId64, draft->job->bindings[at].dims[dim]);
+void ms_emitter_extent(ms_emitter *emitter, uint32_t at, uint32_t dim) {
+  if (!emitter->job->general) {
+    ms_text_format(emitter->out, "%" PRId64, emitter->job->bindings[at].dims[dim]);
     return;
   }
-  draft->extent_used[at * MS_MAX_DIMS + dim] = true;
-  ms_text_format(draft->out, "%se%u_%u", draft->prefix, at + 1, dim + 1);
+  emitter->extent_used[at * MS_MAX_DIMS + dim] = true;
+  ms_text_format(emitter->out, "%se%u_%u", emitter->prefix, at + 1, dim + 1);
 }

@@ -2,7 +2,7 @@
  *
  * What the files that write a kernel's text share: the state of one emission.
  *
- * All memory is in the draft's arena. A draft belongs to one call of ms_kernel_emit. */
+ * All memory is in the emitter's arena. A emitter belongs to one call of ms_kernel_emit. */
 #ifndef MS_KERNEL_EMIT_EMITTER_H
 #define MS_KERNEL_EMIT_EMITTER_H
 
@@ -81,12 +81,12 @@ bool ms_emitter_entries(const ms_kernel_job *job);
 /* Whether the body may draw random numbers, so that they must know the iteration. */
 bool ms_emitter_draws(const ms_kernel_job *job);
 
-/* Fills a draft that has its job, arena and err. -1: memory, or a body that the plan has no roles
+/* Fills a emitter that has its job, arena and err. -1: memory, or a body that the plan has no roles
  * for. */
-int ms_emitter_prepare(ms_emitter *draft);
+int ms_emitter_prepare(ms_emitter *emitter);
 
-/* Takes an info's vectors and fills what the draft knows of it. -1 when memory is out. */
-int ms_emitter_info(ms_emitter *draft, ms_kernel_info *info);
+/* Takes an info's vectors and fills what the emitter knows of it. -1 when memory is out. */
+int ms_emitter_info(ms_emitter *emitter, ms_kernel_info *info);
 
 /* Most fields of a path that is looked up; longer ones are matched by their beginning. */
 #define MS_PATH_FIELDS 32
@@ -98,45 +98,45 @@ uint32_t ms_capture_find(const ms_loop *loop, const ms_node *node,
 
 /* The capture that the path written at `node` (NAME or constant INDEX) belongs to, or
  * MS_NO_CAPTURE. `value` receives the part of it that the capture's value stands for. */
-uint32_t ms_emitter_capture(const ms_emitter *draft, const ms_node *node, const ms_node **value);
+uint32_t ms_emitter_capture(const ms_emitter *emitter, const ms_node *node, const ms_node **value);
 
 /* Adds a helper's name to the text and remembers that the chunk needs it. */
-void ms_emitter_helper(ms_emitter *draft, ms_helper helper);
+void ms_emitter_helper(ms_emitter *emitter, ms_helper helper);
 
 /* Adds the name (or table read) of capture `at` to the text. */
-void ms_emitter_value(ms_emitter *draft, uint32_t at);
+void ms_emitter_value(ms_emitter *emitter, uint32_t at);
 
 /* Adds the name of the pointer to the array that capture `at` is. */
-void ms_emitter_pointer(ms_emitter *draft, uint32_t at);
+void ms_emitter_pointer(ms_emitter *emitter, uint32_t at);
 
 /* Whether a dense array's strides are those of row-major order. */
-bool ms_emitter_row_major(const ms_emitter *draft, uint32_t at);
+bool ms_emitter_row_major(const ms_emitter *emitter, uint32_t at);
 
 /* Adds the stride of dimension `dim` of the array that capture `at` is: a number or a name. */
-void ms_emitter_stride(ms_emitter *draft, uint32_t at, uint32_t dim);
+void ms_emitter_stride(ms_emitter *emitter, uint32_t at, uint32_t dim);
 
 /* Adds the extent of dimension `dim` of the array that capture `at` is: a number or a name. */
-void ms_emitter_extent(ms_emitter *draft, uint32_t at, uint32_t dim);
+void ms_emitter_extent(ms_emitter *emitter, uint32_t at, uint32_t dim);
 
 /* Finds the locals of the body that can be offsets, and the assignments that cannot be rewritten.
- * Fills draft->views and draft->blocked. -1 when memory is out. */
-int ms_emitter_views(ms_emitter *draft);
+ * Fills emitter->views and emitter->blocked. -1 when memory is out. */
+int ms_emitter_views(ms_emitter *emitter);
 
-/* Whether a node is in draft->blocked. */
-bool ms_emitter_blocked(const ms_emitter *draft, const ms_node *node);
+/* Whether a node is in emitter->blocked. */
+bool ms_emitter_blocked(const ms_emitter *emitter, const ms_node *node);
 
 /* Appends what `write` writes in place of a node, with as many newlines as the node has. */
-typedef void ms_emitter_writer(ms_emitter *draft, const void *what);
-void ms_emitter_padded(ms_emitter *draft, const ms_node *node, ms_emitter_writer *write,
+typedef void ms_emitter_writer(ms_emitter *emitter, const void *what);
+void ms_emitter_padded(ms_emitter *emitter, const ms_node *node, ms_emitter_writer *write,
                        const void *what);
 
 /* Appends an assignment. */
-void ms_emitter_assign(ms_emitter *draft, const ms_node *node);
+void ms_emitter_assign(ms_emitter *emitter, const ms_node *node);
 
 /* Appends the user's text from one place to another as it is. */
-void ms_emitter_copy(ms_emitter *draft, size_t from, size_t to);
+void ms_emitter_copy(ms_emitter *emitter, size_t from, size_t to);
 
 /* Appends the rewritten text of [node->begin, node->end). */
-void ms_emitter_node(ms_emitter *draft, const ms_node *node);
+void ms_emitter_node(ms_emitter *emitter, const ms_node *node);
 
 #endif

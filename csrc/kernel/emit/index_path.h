@@ -19,31 +19,31 @@ typedef struct ms_index_path {
 } ms_index_path;
 
 /* Resolves `A`, `A[i]`, `A[i][k]`, `A[{i, k}]`, `w[k]` for dense numeric arrays A and view locals w
- * (those in draft->views that are live). False for anything else. */
-bool ms_index_path_of(const ms_emitter *draft, const ms_node *node, ms_index_path *chain);
+ * (those in emitter->views that are live). False for anything else. */
+bool ms_index_path_of(const ms_emitter *emitter, const ms_node *node, ms_index_path *path);
 
-/* Whether the chain names one element: all subscripts present. */
-bool ms_index_path_element(const ms_emitter *draft, const ms_index_path *chain);
+/* Whether the path names one element: all subscripts present. */
+bool ms_index_path_element(const ms_emitter *emitter, const ms_index_path *path);
 
-/* Whether the chain names a row: all subscripts but one. */
-bool ms_index_path_row(const ms_emitter *draft, const ms_index_path *chain);
+/* Whether the path names a row: all subscripts but one. */
+bool ms_index_path_row(const ms_emitter *emitter, const ms_index_path *path);
 
 /* Whether subscript `at` lies in its dimension whatever happens. */
-bool ms_index_path_proved(const ms_emitter *draft, const ms_index_path *chain, uint32_t at);
+bool ms_index_path_proved(const ms_emitter *emitter, const ms_index_path *path, uint32_t at);
 
 /* Whether evaluating an expression may raise an error or call a function of the user. */
-bool ms_emitter_may_fail(const ms_emitter *draft, const ms_node *node);
+bool ms_emitter_may_fail(const ms_emitter *emitter, const ms_node *node);
 
 /* Whether the face's element is reached through a pointer: resolves `node` to it. */
-bool ms_index_path_direct(const ms_emitter *draft, const ms_node *node, ms_index_path *chain);
+bool ms_index_path_direct(const ms_emitter *emitter, const ms_node *node, ms_index_path *path);
 
-/* Appends the element of a full chain as a place in memory. */
-void ms_index_path_place(ms_emitter *draft, const ms_index_path *chain);
+/* Appends the element of a full path as a place in memory. */
+void ms_index_path_place(ms_emitter *emitter, const ms_index_path *path);
 
-/* Appends the position of a full or partial chain as an offset in elements from element
+/* Appends the position of a full or partial path as an offset in elements from element
  * [1]...[1] minus one stride in every dimension: adding subscript * stride for each dimension that
  * is still missing gives the element. `first` tells whether the missing ones are to be set to 1. */
-void ms_index_path_offset(ms_emitter *draft, const ms_index_path *chain, bool first);
+void ms_index_path_offset(ms_emitter *emitter, const ms_index_path *path, bool first);
 
 /* Whether value `at` of an assignment can be stored through a pointer into its target. */
 bool ms_assign_direct(const ms_node *assign, uint32_t at);

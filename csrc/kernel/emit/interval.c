@@ -40,10 +40,10 @@ static ms_interval product(ms_interval a, ms_interval b) {
   return span(lo, hi);
 }
 
-static ms_interval of(const ms_emitter *draft, const ms_node *node, uint32_t depth);
+static ms_interval of(const ms_emitter *emitter, const ms_node *node, uint32_t depth);
 
-static ms_interval of_binary(const ms_emitter *draft, const ms_node *node, uint32_t depth) {
-  ms_interval a = of(draft, node->kid[0], depth), b = of(draft, node->kid[1], depth);
+static ms_interval of_binary(const ms_emitter *emitter, const ms_node *node, uint32_t depth) {
+  ms_interval a = of(emitter, node->kid[0], depth), b = of(emitter, node->kid[1], depth);
   if (!a.known || !b.known) return unknown;
   switch (node->op) {
     case MS_OP_ADD:
@@ -60,11 +60,11 @@ static ms_interval of_binary(const ms_emitter *draft, const ms_node *node, uint3
 }
 
 /* The variable of `for v = start, limit, step`, where the step's sign is known. */
-static ms_interval of_loop(const ms_emitter *draft, const ms_node *loop, uint32_t depth) {
-  ms_interval start = of(draft, loop->kid[0], depth), limit = of(draft, loop->kid[1], depth);
+static ms_interval of_loop(const ms_emitter *emitter, const ms_node *loop, uint32_t depth) {
+  ms_interval start = of(emitter, loop->kid[0], depth), limit = of(emitter, loop->kid[1], depth);
   if (!start.known || !limit.known) return unknown;
   ms_interval step = span(1, 1);
-  if (loop->kid[2] != NULL) step = of(draft, loop->kid[2], depth);
+  if (loop->kid[2] != NULL) step = of(emitter, loop->kid[2], depth);
   if (!step.known) return unknown;
   if (step.lo > 0) return span(start.lo, limit.hi);
   if (step.hi < 0) return span(limit.lo, start.hi);
@@ -72,53 +72,53 @@ static ms_interval of_loop(const ms_emitter *draft, const ms_node *loop, uint32_
 }
 
 /* An index of the space; the range may run downwards. */
-static ms_interval of_index(const ms_emitter *draft, uint32_t dim) {
-  const ms_range *range = &draft->job->space->range[dim];
-  if (draft->job->general) return unknown;
+static ms_interval of_index(const ms_emitter *emitter, uint32_t dim) {
+  const ms_range *range = &emitter->job->space->range[dim];
+  if (emitter->job->general) return unknown;
   return range->step > 0 ? span(range->lo, range->hi) : span(range->hi, range->lo);
 }
 
-static ms_interval of_local(const ms_emitter *draft, const ms_symbol *symbol, uint32_t depth) {
-  for (uint32_t d = 0; d < draft->dims && d < draft->job->space->dim_count; d++) {
-    if (draft->indices[d] == symbol) return of_index(draft, d);
+static ms_interval of_local(const ms_emitter *emitter, const ms_symbol *symbol, uint32_t depth) {
+  for (uint32_t d = 0; d < emitter->dims && d < emitter->job->space->dim_count; d++) {
+    if (emitter->indices[d] == symbol) return of_index(emitter, d);
   }
   const ms_node *from = symbol->declaration;
   if (from == NULL) return unknown;
-  if (from->kind == MS_FOR_NUMERIC) return of_loop(draft, from, depth);
+  if (from->kind == MS_FOR_NUMERIC) return of_loop(emitter, from, depth);
   if (from->kind != MS_LOCAL) return unknown;
   for (uint32_t v = 0; v < from->symbol_count && v < from->kids; v++) {
-    if (from->symbols[v] == symbol) return of(draft, from->kid[v], depth);
+    if (from->symbols[v] == symbol) return of(emitter, from->kid[v], depth);
   }
   return unknown;
 }
 
-static ms_interval of_name(const ms_emitter *draft, const ms_node *node, uint32_t depth) {
+static ms_interval of_name(const ms_emitter *emitter, const ms_node *node, uint32_t depth) {
   const ms_node *value;
-  uint32_t at = ms_emitter_capture(draft, node, &value);
+  uint32_t at = ms_emitter_capture(emitter, node, &value);
   if (at != MS_NO_CAPTURE) {
-    const ms_binding *binding = &draft->job->bindings[at];
-    bool constant = !draft->job->general && value == node && draft->parameter[at] &&
-                    !draft->job->loop->captures[at].assigned;
+    const ms_binding *binding = &emitter->job->bindings[at];
+    bool constant = !emitter->job->general && value == node && emitter->parameter[at] &&
+                    !emitter->job->loop->captures[at].assigned;
     return constant && binding->kind == MS_BIND_NUMBER ? point(binding->number) : unknown;
   }
   if (node->kind != MS_NAME || node->symbol == NULL || node->symbol->assigned) return unknown;
-  return of_local(draft, node->symbol, depth);
+  return of_local(emitter, node->symbol, depth);
 }
 
-static ms_interval of(const ms_emitter *draft, const ms_node *node, uint32_t depth) {
+static ms_interval of(const ms_emitter *emitter, const ms_node *node, uint32_t depth) {
   if (depth >= MAX_DEPTH) return unknown;
   switch (node->kind) {
     case MS_NUMBER:
       return node->boxed ? unknown : point(node->number);
     case MS_NAME:
     case MS_INDEX:
-      return of_name(draft, node, depth + 1);
+      return of_name(emitter, node, depth + 1);
     case MS_PAREN:
-      return of(draft, node->kid[0], depth + 1);
+      return of(emitter, node->kid[0], depth + 1);
     case MS_BINARY:
-      return of_binary(draft, node, depth + 1);
+      return of_binary(emitter, node, depth + 1);
     case MS_UNARY: {
-      ms_interval a = of(draft, node->kid[0], depth + 1);
+      ms_interval a = of(emitter, node->kid[0], depth + 1);
       return a.known && node->op == MS_OP_NEG ? span(-a.hi, -a.lo) : unknown;
     }
     default:
@@ -126,6 +126,6 @@ static ms_interval of(const ms_emitter *draft, const ms_node *node, uint32_t dep
   }
 }
 
-ms_interval ms_interval_of(const ms_emitter *draft, const ms_node *node) {
-  return of(draft, node, 0);
+ms_interval ms_interval_of(const ms_emitter *emitter, const ms_node *node) {
+  return of(emitter, node, 0);
 }

@@ -14,6 +14,6 @@ typedef struct ms_interval {
 
 /* The interval of an expression, from literals, captured numbers, loop indices, the variables of
  * numeric loops, and locals that are never assigned again, under + - * and % by a constant. */
-ms_interval ms_interval_of(const ms_emitter *draft, const ms_node *node);
+ms_interval ms_interval_of(const ms_emitter *emitter, const ms_node *node);
 
 #endif

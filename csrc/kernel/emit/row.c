@@ -27,33 +27,34 @@ static uint32_t arity(ms_row_argument argument) {
   return argument == MS_ROW_NONE ? 0 : argument == MS_ROW_SCALED ? 2 : 1;
 }
 
-static int64_t length(const ms_emitter *draft, const ms_index_path *row) {
-  const ms_binding *binding = &draft->job->bindings[row->array];
+static int64_t length(const ms_emitter *emitter, const ms_index_path *row) {
+  const ms_binding *binding = &emitter->job->bindings[row->array];
   return binding->dims[binding->dim_count - 1];
 }
 
-static int32_t type_of(const ms_emitter *draft, const ms_index_path *row) {
-  return draft->job->elements[row->array].type;
+static int32_t type_of(const ms_emitter *emitter, const ms_index_path *row) {
+  return emitter->job->elements[row->array].type;
 }
 
-static bool add_row(const ms_emitter *draft, const ms_node *node, ms_row_call *call) {
+static bool add_row(const ms_emitter *emitter, const ms_node *node, ms_row_call *call) {
   ms_index_path *row = &call->row[call->rows++];
-  return ms_index_path_of(draft, node, row) && ms_index_path_row(draft, row);
+  return ms_index_path_of(emitter, node, row) && ms_index_path_row(emitter, row);
 }
 
 /* A value that is a number whatever happens: others keep the face's argument checks. */
-static bool number(const ms_emitter *draft, const ms_node *node) {
+static bool number(const ms_emitter *emitter, const ms_node *node) {
   if (node->kind == MS_PAREN || node->kind == MS_UNARY)
-    return (node->kind == MS_PAREN || node->op == MS_OP_NEG) && number(draft, node->kid[0]);
+    return (node->kind == MS_PAREN || node->op == MS_OP_NEG) && number(emitter, node->kid[0]);
   if (node->kind == MS_NUMBER) return !node->boxed;
   if (node->kind == MS_BINARY) return node->op <= MS_OP_POW;
   const ms_node *value;
-  uint32_t at = ms_emitter_capture(draft, node, &value);
-  return at != MS_NO_CAPTURE && value == node && draft->job->bindings[at].kind == MS_BIND_NUMBER &&
-         !draft->job->loop->captures[at].assigned;
+  uint32_t at = ms_emitter_capture(emitter, node, &value);
+  return at != MS_NO_CAPTURE && value == node &&
+         emitter->job->bindings[at].kind == MS_BIND_NUMBER &&
+         !emitter->job->loop->captures[at].assigned;
 }
 
-bool ms_row_call_of(const ms_emitter *draft, const ms_node *node, ms_row_call *call) {
+bool ms_row_call_of(const ms_emitter *emitter, const ms_node *node, ms_row_call *call) {
   bool statement = node->kind == MS_EXPRESSION;
   if (statement) node = node->kid[0];
   if (node->kind != MS_METHOD) return false;
@@ -61,53 +62,53 @@ bool ms_row_call_of(const ms_emitter *draft, const ms_node *node, ms_row_call *c
   if (found == NULL || node->kids != 1 + arity(found->argument)) return false;
   *call = *found;
   call->node = node;
-  if (!add_row(draft, node->kid[0], call)) return false;
-  if (found->argument == MS_ROW_ROW && !add_row(draft, node->kid[1], call)) return false;
-  if (found->argument == MS_ROW_SCALED && !add_row(draft, node->kid[2], call)) return false;
+  if (!add_row(emitter, node->kid[0], call)) return false;
+  if (found->argument == MS_ROW_ROW && !add_row(emitter, node->kid[1], call)) return false;
+  if (found->argument == MS_ROW_SCALED && !add_row(emitter, node->kid[2], call)) return false;
   if (found->argument >= MS_ROW_SCALAR) {
     call->scalar = node->kid[1];
-    if (!number(draft, call->scalar)) return false;
+    if (!number(emitter, call->scalar)) return false;
   }
   for (uint32_t r = 0; r < call->rows; r++) {
-    if (type_of(draft, &call->row[r]) > MS_DOUBLE) return false;
-    if (length(draft, &call->row[r]) != length(draft, &call->row[0])) return false;
+    if (type_of(emitter, &call->row[r]) > MS_DOUBLE) return false;
+    if (length(emitter, &call->row[r]) != length(emitter, &call->row[0])) return false;
   }
   return true;
 }
 
 /* Remembers that the chunk needs a row helper. */
-static void use(ms_emitter *draft, const char *name) {
-  for (uint32_t r = 0; r < draft->row_count; r++) {
-    if (strcmp(draft->rows[r], name) == 0) return;
+static void use(ms_emitter *emitter, const char *name) {
+  for (uint32_t r = 0; r < emitter->row_count; r++) {
+    if (strcmp(emitter->rows[r], name) == 0) return;
   }
-  if (draft->row_count < MS_ROW_HELPERS) draft->rows[draft->row_count++] = name;
+  if (emitter->row_count < MS_ROW_HELPERS) emitter->rows[emitter->row_count++] = name;
 }
 
-void ms_row_call_text(ms_emitter *draft, const ms_row_call *call) {
+void ms_row_call_text(ms_emitter *emitter, const ms_row_call *call) {
   static const char *const types[] = {[MS_FLOAT] = "float", [MS_DOUBLE] = "double"};
-  const char *first = types[type_of(draft, &call->row[0])];
-  const char *second = call->rows > 1 ? types[type_of(draft, &call->row[1])] : "";
-  char *name = ms_arena_format(draft->arena, "%s_%s%s%s", call->name, first,
+  const char *first = types[type_of(emitter, &call->row[0])];
+  const char *second = call->rows > 1 ? types[type_of(emitter, &call->row[1])] : "";
+  char *name = ms_arena_format(emitter->arena, "%s_%s%s%s", call->name, first,
                                call->rows > 1 ? "_" : "", second);
   if (name == NULL) {
-    draft->out->failed = true;
+    emitter->out->failed = true;
     return;
   }
-  use(draft, name);
-  ms_text_format(draft->out, "%s%s(", draft->prefix, name);
+  use(emitter, name);
+  ms_text_format(emitter->out, "%s%s(", emitter->prefix, name);
   for (uint32_t r = 0; r < call->rows; r++) {
     const ms_index_path *row = &call->row[r];
-    ms_emitter_pointer(draft, row->array);
-    ms_text_add(draft->out, ",");
-    ms_index_path_offset(draft, row, true);
-    ms_text_add(draft->out, ",");
-    ms_emitter_stride(draft, row->array, draft->job->bindings[row->array].dim_count - 1);
-    ms_text_add(draft->out, ",");
+    ms_emitter_pointer(emitter, row->array);
+    ms_text_add(emitter->out, ",");
+    ms_index_path_offset(emitter, row, true);
+    ms_text_add(emitter->out, ",");
+    ms_emitter_stride(emitter, row->array, emitter->job->bindings[row->array].dim_count - 1);
+    ms_text_add(emitter->out, ",");
     if (r > 0 || call->scalar == NULL) continue;
-    ms_emitter_node(draft, call->scalar);
-    ms_text_add(draft->out, ",");
+    ms_emitter_node(emitter, call->scalar);
+    ms_text_add(emitter->out, ",");
   }
   uint32_t array = call->row[0].array;
-  ms_emitter_extent(draft, array, draft->job->bindings[array].dim_count - 1);
-  ms_text_add(draft->out, ")");
+  ms_emitter_extent(emitter, array, emitter->job->bindings[array].dim_count - 1);
+  ms_text_add(emitter->out, ")");
 }

@@ -27,10 +27,10 @@ typedef struct ms_row_call {
 
 /* Recognises a row builtin: a METHOD node for those with a value, an EXPRESSION node for those
  * without. All rows must have one length and floating types; the rest keeps the objects. */
-bool ms_row_call_of(const ms_emitter *draft, const ms_node *node, ms_row_call *call);
+bool ms_row_call_of(const ms_emitter *emitter, const ms_node *node, ms_row_call *call);
 
 /* Appends the call, arguments in the user's order:
  * helper(pointer, offset, stride [, x] [, pointer, offset, stride], count). */
-void ms_row_call_text(ms_emitter *draft, const ms_row_call *call);
+void ms_row_call_text(ms_emitter *emitter, const ms_row_call *call);
 
 #endif

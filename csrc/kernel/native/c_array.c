@@ -6,7 +6,7 @@
 #include "kernel/native/writer.h"
 
 uint32_t ms_c_array(const ms_writer *w, uint32_t capture) {
-  const ms_binding *bindings = w->draft->job->bindings;
+  const ms_binding *bindings = w->emitter->job->bindings;
   for (uint32_t c = 0; c < capture; c++) {
     if (bindings[c].kind == MS_BIND_ARRAY && bindings[c].array == bindings[capture].array) return c;
   }
@@ -21,8 +21,8 @@ const char *ms_c_memory(ms_writer *w, uint32_t capture) {
 
 const char *ms_c_stride(ms_writer *w, uint32_t capture, uint32_t dim) {
   capture = ms_c_array(w, capture);
-  bool last = dim + 1 == w->draft->job->bindings[capture].dim_count;
-  if (last && ms_emitter_row_major(w->draft, capture)) return "1";
+  bool last = dim + 1 == w->emitter->job->bindings[capture].dim_count;
+  if (last && ms_emitter_row_major(w->emitter, capture)) return "1";
   w->stride_used[capture * MS_MAX_DIMS + dim] = true;
   return ms_c_text(w, "s%u_%u", capture + 1, dim + 1);
 }
@@ -45,7 +45,7 @@ const char *ms_c_object_type(ms_writer *w, const ms_kind_of *kind) {
                                       [MS_INT64] = "int64_t *"};
   if (kind->can != MS_CAN_OBJECT) return NULL;
   if (kind->object == MS_OBJECT_SPARSE) return kind->given > 0 ? "int64_t" : NULL;
-  return kind->object == MS_OBJECT_VIEW ? names[w->draft->job->elements[kind->array].type] : NULL;
+  return kind->object == MS_OBJECT_VIEW ? names[w->emitter->job->elements[kind->array].type] : NULL;
 }
 
 /* The keys of A[i][j] or A[{i, j}], outermost array first; -1 if there are more than dimensions. */
@@ -143,9 +143,9 @@ static const char *what_else(const ms_writer *w, const ms_node *base) {
   const ms_node *value;
   uint32_t at = ms_typed_binding(w->typed, base, &value);
   if (at == MS_NO_CAPTURE) return "no array of numbers that is known here";
-  switch (w->draft->job->bindings[at].kind) {
+  switch (w->emitter->job->bindings[at].kind) {
     case MS_BIND_ARRAY:
-      return w->draft->job->bindings[at].sparse ? "a sparse array" : "an array of objects";
+      return w->emitter->job->bindings[at].sparse ? "a sparse array" : "an array of objects";
     case MS_BIND_TABLE:
       return "a plain table from outside, which only LuaJIT reads; meissa.from makes an array of a "
              "list of numbers";
@@ -166,7 +166,7 @@ static bool take_apart(ms_writer *w, const ms_node *node, ms_index_keys *keys, m
     ms_c_refuse(w, node, "`%s` is %s", ms_c_source(w, keys->base), what_else(w, keys->base));
     return false;
   }
-  if (object->given + keys->count > w->draft->job->bindings[object->array].dim_count) {
+  if (object->given + keys->count > w->emitter->job->bindings[object->array].dim_count) {
     ms_c_refuse(w, node, "`%s` has more subscripts than dimensions", ms_c_source(w, node));
     return false;
   }
@@ -184,7 +184,7 @@ bool ms_c_locate(ms_writer *w, const ms_node *node, ms_c_location *location) {
   ms_kind_of object;
   if (!take_apart(w, node, &keys, &object)) return false;
   const char *base = base_of(w, &keys, &object);
-  uint32_t dims = w->draft->job->bindings[object.array].dim_count;
+  uint32_t dims = w->emitter->job->bindings[object.array].dim_count;
   *location = (ms_c_location){.kind = object};
   location->element = object.given + keys.count == dims;
   location->text =
@@ -199,7 +199,7 @@ bool ms_c_target_eval(ms_writer *w, const ms_node *node, ms_c_keeps *keeps, cons
   ms_kind_of object;
   *site = (ms_c_site){0};
   if (!take_apart(w, node, &keys, &object)) return false;
-  const ms_binding *binding = &w->draft->job->bindings[object.array];
+  const ms_binding *binding = &w->emitter->job->bindings[object.array];
   if (object.given + keys.count != binding->dim_count) {
     ms_c_refuse(w, node, "`%s` is no single element", ms_c_source(w, node));
     return false;
@@ -243,7 +243,7 @@ void ms_c_as_integer(ms_writer *w, ms_c_value *value, int32_t type) {
 }
 
 ms_c_value ms_c_load(ms_writer *w, const ms_c_location *location, const ms_node *node) {
-  int32_t type = w->draft->job->elements[location->kind.array].type;
+  int32_t type = w->emitter->job->elements[location->kind.array].type;
   ms_c_value value = {.kind = ms_kind_number(ms_type_precision(type)), .text = location->text};
   value.form = ms_c_representation(w, &value.kind);
   if (type == MS_DOUBLE || (type == MS_FLOAT && value.form == MS_FORM_FLOAT)) return value;
@@ -283,7 +283,7 @@ static const char *integer_stored(ms_writer *w, const ms_integer_value *whole, i
 }
 
 const char *ms_c_stored_whole(ms_writer *w, uint32_t capture, const ms_node *node) {
-  int32_t type = w->draft->job->elements[capture].type;
+  int32_t type = w->emitter->job->elements[capture].type;
   if (type != MS_INT32 && type != MS_INT64) return NULL;
   ms_integer_value whole = ms_c_integer_value(w, node);
   bool fits = type == MS_INT64 || (whole.least >= INT32_MIN && whole.most <= INT32_MAX);
@@ -292,7 +292,7 @@ const char *ms_c_stored_whole(ms_writer *w, uint32_t capture, const ms_node *nod
 }
 
 const char *ms_c_stored(ms_writer *w, ms_c_value value, uint32_t capture, const ms_node *node) {
-  int32_t type = w->draft->job->elements[capture].type;
+  int32_t type = w->emitter->job->elements[capture].type;
   const ms_complaint says = {
       ms_c_text(w, "ARR: cannot store a nil in an array of type %s", ms_type_name(type)),
       ms_c_text(w, "ARR: cannot store a boolean in an array of type %s", ms_type_name(type))};

@@ -49,7 +49,7 @@ static void find_target(ms_writer *w, const ms_node *node, const ms_keeping *kee
   const ms_node *value;
   uint32_t at = ms_typed_binding(w->typed, node, &value);
   *target = (ms_target){0};
-  if (at != MS_NO_CAPTURE && value == node && ms_variable_is(w->draft, at)) {
+  if (at != MS_NO_CAPTURE && value == node && ms_variable_is(w->emitter, at)) {
     target->kind = w->typed->variable[at];
     target->name = ms_c_variable(w, at);
   } else if (at == MS_NO_CAPTURE && node->kind == MS_NAME && node->symbol != NULL) {

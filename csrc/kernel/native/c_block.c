@@ -10,7 +10,7 @@
 
 const char *ms_c_variable(ms_writer *w, uint32_t capture) {
   return ms_c_text(w, "m%u_%s", capture + 1,
-                   ms_c_name(w, w->draft->job->loop->captures[capture].root));
+                   ms_c_name(w, w->emitter->job->loop->captures[capture].root));
 }
 
 const char *ms_c_captured(ms_writer *w, uint32_t capture) {
@@ -21,11 +21,11 @@ const char *ms_c_captured(ms_writer *w, uint32_t capture) {
 /* ---- loops ---- */
 
 static const ms_extent *extent_of(const ms_writer *w, uint32_t d) {
-  return &w->draft->job->verdict->extent[d];
+  return &w->emitter->job->verdict->extent[d];
 }
 
 static int64_t row_at(const ms_writer *w, uint32_t d) {
-  return ms_nest_has_row(w->draft) ? w->draft->job->verdict->row[d] : 0;
+  return ms_nest_has_row(w->emitter) ? w->emitter->job->verdict->row[d] : 0;
 }
 
 /* The row's part for the index in `name`. */
@@ -64,7 +64,7 @@ static const char *row_end(ms_writer *w, uint32_t d, bool first) {
   int64_t factor = row_at(w, d), origin = extent->bounded ? 0 : extent->range.lo;
   bool low = first == (factor > 0);
   const char *rest = ms_c_text(w, "%s - (%s) - (%s)", low ? "rlo" : "rhi", row_sum(w, 0, d, -1),
-                               row_sum(w, d + 1, w->draft->dims, low));
+                               row_sum(w, d + 1, w->emitter->dims, low));
   return ms_c_text(
       w, "%" PRId64 " + (%" PRId64 ") * (int64_t)__builtin_%s((double)(%s) / %" PRId64 ".0)",
       origin, extent->range.step, first ? "ceil" : "floor", rest, factor);
@@ -104,7 +104,7 @@ static bool small(const ms_range *range) {
 }
 
 static void declare_index(ms_writer *w, uint32_t d, bool entries) {
-  const ms_symbol *symbol = w->draft->indices[d];
+  const ms_symbol *symbol = w->emitter->indices[d];
   if (symbol == NULL) return;
   ms_c_local *local = ms_c_local_of(w, symbol);
   const char *name = ms_c_local_name(w, symbol);
@@ -128,8 +128,8 @@ static void declare_index(ms_writer *w, uint32_t d, bool entries) {
 
 /* The entry's value. */
 static void declare_entry(ms_writer *w, bool entries) {
-  const ms_symbol *symbol = w->draft->value;
-  const ms_kernel_job *job = w->draft->job;
+  const ms_symbol *symbol = w->emitter->value;
+  const ms_kernel_job *job = w->emitter->job;
   const char *at = "x1 - 1";
   if (!entries) {
     w->steps_used = true;
@@ -157,10 +157,10 @@ static void declare_entry(ms_writer *w, bool entries) {
 }
 
 static void declare_loop_variables(ms_writer *w, bool entries) {
-  const ms_kernel_job *job = w->draft->job;
-  for (uint32_t d = 0; d < w->draft->dims; d++) declare_index(w, d, entries);
+  const ms_kernel_job *job = w->emitter->job;
+  for (uint32_t d = 0; d < w->emitter->dims; d++) declare_index(w, d, entries);
   uint32_t beyond = job->space->dim_count;
-  if (w->draft->value != NULL && job->space->source != -1) {
+  if (w->emitter->value != NULL && job->space->source != -1) {
     declare_entry(w, entries);
     beyond++;
   }
@@ -170,10 +170,10 @@ static void declare_loop_variables(ms_writer *w, bool entries) {
 
 /* Tells the random numbers which iteration begins. */
 static void begin_draws(ms_writer *w, bool entries) {
-  if (!ms_emitter_draws(w->draft->job)) return;
-  uint32_t dims = w->draft->dims;
+  if (!ms_emitter_draws(w->emitter->job)) return;
+  uint32_t dims = w->emitter->dims;
   const char *index = "(double)x1";
-  if (entries && w->draft->job->space->positions) {
+  if (entries && w->emitter->job->space->positions) {
     dims = 1;
   } else {
     for (uint32_t d = 0; d < dims; d++) {
@@ -189,8 +189,8 @@ static void begin_draws(ms_writer *w, bool entries) {
 
 /* What `and` and `or` begin with: nothing, unless the value before the loop decides already. */
 static const char *logic_start(ms_writer *w, uint32_t at) {
-  bool any = w->draft->scalar[at]->op == MS_REDUCE_OR;
-  ms_binding_kind kind = w->draft->job->bindings[at].kind;
+  bool any = w->emitter->scalar[at]->op == MS_REDUCE_OR;
+  ms_binding_kind kind = w->emitter->job->bindings[at].kind;
   if (kind == MS_BIND_BOOLEAN)
     return ms_c_text(w, any ? "%s ? ms_boolean(1) : ms_nothing" : "%s ? ms_nothing : ms_boolean(0)",
                      ms_c_captured(w, at));
@@ -199,10 +199,10 @@ static const char *logic_start(ms_writer *w, uint32_t at) {
 }
 
 static const char *identity(ms_writer *w, uint32_t at) {
-  if (ms_variable_is_logic(w->draft, at)) return logic_start(w, at);
-  const ms_scalar_plan *scalar = w->draft->scalar[at];
+  if (ms_variable_is_logic(w->emitter, at)) return logic_start(w, at);
+  const ms_scalar_plan *scalar = w->emitter->scalar[at];
   if (scalar->unset && scalar->op != MS_REDUCE_WITH) return "ms_nil";
-  switch (w->draft->scalar[at]->op) {
+  switch (w->emitter->scalar[at]->op) {
     case MS_REDUCE_SUM:
       return "-0.0";
     case MS_REDUCE_PRODUCT:
@@ -222,33 +222,33 @@ static const char *identity(ms_writer *w, uint32_t at) {
 }
 
 static void declare_variables(ms_writer *w) {
-  for (uint32_t c = 0; c < w->draft->job->loop->capture_count; c++) {
-    if (!ms_variable_is(w->draft, c)) continue;
+  for (uint32_t c = 0; c < w->emitter->job->loop->capture_count; c++) {
+    if (!ms_variable_is(w->emitter, c)) continue;
     const char *name = ms_c_variable(w, c);
     ms_kind_of kind = w->typed->variable[c];
     ms_representation_of form = ms_c_representation(w, &kind);
     if (form == MS_FORM_OBJECT) {
-      bool sliced = w->draft->scalar[c]->role >= MS_ROLE_SLICED;
-      ms_c_refuse(w, w->draft->job->loop->captures[c].first,
+      bool sliced = w->emitter->scalar[c]->role >= MS_ROLE_SLICED;
+      ms_c_refuse(w, w->emitter->job->loop->captures[c].first,
                   sliced ? "`%s` is a plain table, which only LuaJIT fills"
                          : "`%s` is assigned a table, an array or a function",
-                  w->draft->job->loop->captures[c].root);
+                  w->emitter->job->loop->captures[c].root);
       return;
     }
     const char *value = form == MS_FORM_VALUE ? "ms_nothing" : "0";
-    if (w->draft->scalar[c]->role == MS_ROLE_REDUCTION) {
+    if (w->emitter->scalar[c]->role == MS_ROLE_REDUCTION) {
       value = identity(w, c);
-      if (ms_variable_has_head(w->draft, c)) ms_c_line(w, "ms_value h%u = ms_nothing;", c + 1);
+      if (ms_variable_has_head(w->emitter, c)) ms_c_line(w, "ms_value h%u = ms_nothing;", c + 1);
     }
     ms_c_line(w, "%s %s = %s;", ms_c_type(form), name, value);
-    bool ranked = ms_variable_is_ranked(w->draft, c);
+    bool ranked = ms_variable_is_ranked(w->emitter, c);
     if (ranked) ms_c_line(w, "int l%u = 0;", c + 1);
-    bool origin = ms_variable_has_origin(w->draft, c);
+    bool origin = ms_variable_has_origin(w->emitter, c);
     for (uint32_t d = 0; ranked && d < w->positions; d++)
       ms_c_line(w, "int64_t q%u_%u = INT64_MIN;", c + 1, d + 1);
     for (uint32_t d = 0; origin && d < w->positions; d++)
       ms_c_line(w, "int64_t o%u_%u = INT64_MIN;", c + 1, d + 1);
-    if (!ms_variable_is_tracked(w->draft, c)) continue;
+    if (!ms_variable_is_tracked(w->emitter, c)) continue;
     ms_c_line(w, "ms_value q%u = ms_nothing;", c + 1);
     for (uint32_t d = 0; d < w->positions; d++) ms_c_line(w, "int64_t q%u_%u = 0;", c + 1, d + 1);
   }
@@ -256,9 +256,10 @@ static void declare_variables(ms_writer *w) {
 
 /* Each iteration begins with nothing assigned to what is tracked. */
 static void begin_tracked(ms_writer *w) {
-  for (uint32_t c = 0; c < w->draft->job->loop->capture_count; c++) {
-    if (ms_variable_is_ranked(w->draft, c)) ms_c_line(w, "l%u = 0;", c + 1);
-    if (ms_variable_is_tracked(w->draft, c)) ms_c_line(w, "%s = ms_nothing;", ms_c_variable(w, c));
+  for (uint32_t c = 0; c < w->emitter->job->loop->capture_count; c++) {
+    if (ms_variable_is_ranked(w->emitter, c)) ms_c_line(w, "l%u = 0;", c + 1);
+    if (ms_variable_is_tracked(w->emitter, c))
+      ms_c_line(w, "%s = ms_nothing;", ms_c_variable(w, c));
   }
 }
 
@@ -272,12 +273,12 @@ static void end_origin(ms_writer *w, uint32_t at) {
 }
 
 static void end_tracked(ms_writer *w) {
-  for (uint32_t c = 0; c < w->draft->job->loop->capture_count; c++) {
-    bool ranked = ms_variable_is_ranked(w->draft, c);
+  for (uint32_t c = 0; c < w->emitter->job->loop->capture_count; c++) {
+    bool ranked = ms_variable_is_ranked(w->emitter, c);
     for (uint32_t d = 0; ranked && d < w->positions; d++)
       ms_c_line(w, "if (l%u) q%u_%u = x%u;", c + 1, c + 1, d + 1, d + 1);
-    if (ms_variable_has_origin(w->draft, c)) end_origin(w, c);
-    if (!ms_variable_is_tracked(w->draft, c)) continue;
+    if (ms_variable_has_origin(w->emitter, c)) end_origin(w, c);
+    if (!ms_variable_is_tracked(w->emitter, c)) continue;
     const char *name = ms_c_variable(w, c);
     ms_c_line(w, "if (%s.tag != MS_NATIVE_NONE) {", name);
     ms_c_line(w, "q%u = %s;", c + 1, name);
@@ -287,32 +288,32 @@ static void end_tracked(ms_writer *w) {
 }
 
 static void give_results(ms_writer *w) {
-  const ms_verdict *verdict = w->draft->job->verdict;
+  const ms_verdict *verdict = w->emitter->job->verdict;
   uint32_t slot = 0;
   for (uint32_t s = 0; s < verdict->scalar_count; s++) {
     uint32_t at = verdict->scalars[s].capture;
-    if (!ms_variable_is_result(w->draft, at)) continue;
+    if (!ms_variable_is_result(w->emitter, at)) continue;
     ms_kind_of kind = w->typed->variable[at];
     ms_c_value value = {
         .form = ms_c_representation(w, &kind), .kind = kind, .text = ms_c_variable(w, at)};
-    if (ms_variable_is_tracked(w->draft, at)) value.text = ms_c_text(w, "q%u", at + 1);
+    if (ms_variable_is_tracked(w->emitter, at)) value.text = ms_c_text(w, "q%u", at + 1);
     if (value.form == MS_FORM_OBJECT) return;
     ms_c_line(w, "ms_give(results + %u, %s);", slot,
-              ms_c_as_form(w, value, MS_FORM_VALUE, w->draft->body));
+              ms_c_as_form(w, value, MS_FORM_VALUE, w->emitter->body));
     slot += 2;
   }
   for (uint32_t s = 0; s < verdict->scalar_count; s++) {
     uint32_t at = verdict->scalars[s].capture;
-    if (!ms_variable_has_head(w->draft, at)) continue;
+    if (!ms_variable_has_head(w->emitter, at)) continue;
     ms_c_line(w, "ms_give(results + %u, h%u);", slot, at + 1);
     slot += 2;
   }
   for (uint32_t s = 0; s < verdict->scalar_count; s++) {
     uint32_t at = verdict->scalars[s].capture;
-    if (!ms_variable_is_tracked(w->draft, at) && !ms_variable_is_ranked(w->draft, at)) continue;
+    if (!ms_variable_is_tracked(w->emitter, at) && !ms_variable_is_ranked(w->emitter, at)) continue;
     for (uint32_t d = 0; d < w->positions; d++)
       ms_c_line(w, "results[%u].whole = q%u_%u;", slot++, at + 1, d + 1);
-    bool origin = ms_variable_has_origin(w->draft, at);
+    bool origin = ms_variable_has_origin(w->emitter, at);
     for (uint32_t d = 0; origin && d < w->positions; d++)
       ms_c_line(w, "results[%u].whole = o%u_%u;", slot++, at + 1, d + 1);
   }
@@ -322,7 +323,7 @@ static void give_results(ms_writer *w) {
 
 static void write_stopped(ms_writer *w, bool entries) {
   ms_c_line(w, "ms_stopped:");
-  for (uint32_t d = 0; d < w->draft->dims; d++) {
+  for (uint32_t d = 0; d < w->emitter->dims; d++) {
     if (entries) {
       ms_c_line(w, "fault->index[%u] = ms_coord%u[x1 - 1];", d, d + 1);
     } else {
@@ -334,29 +335,29 @@ static void write_stopped(ms_writer *w, bool entries) {
 }
 
 void ms_c_bounds(ms_writer *w) {
-  if (ms_emitter_entries(w->draft->job)) {
+  if (ms_emitter_entries(w->emitter->job)) {
     ms_c_line(w, "const int64_t first = bounds[0], last = bounds[1];");
     return;
   }
-  uint32_t dims = w->draft->dims;
+  uint32_t dims = w->emitter->dims;
   for (uint32_t d = 0; d < dims; d++)
     ms_c_line(w, "const int64_t lo%u = bounds[%u], hi%u = bounds[%u];", d + 1, 2 * d, d + 1,
               2 * d + 1);
-  if (ms_nest_has_row(w->draft))
+  if (ms_nest_has_row(w->emitter))
     ms_c_line(w, "const int64_t rlo = bounds[%u], rhi = bounds[%u];", 2 * dims, 2 * dims + 1);
 }
 
 void ms_c_function(ms_writer *w) {
-  bool entries = ms_emitter_entries(w->draft->job);
-  uint32_t loops = entries ? 1 : w->draft->dims;
+  bool entries = ms_emitter_entries(w->emitter->job);
+  uint32_t loops = entries ? 1 : w->emitter->dims;
   w->line = 0;
   w->indent = 1;
-  w->draft->leaves = w->stops = false;
+  w->emitter->leaves = w->stops = false;
   ms_c_bounds(w);
   for (uint32_t l = 0; l < loops; l++)
     ms_c_line(w, "int64_t x%u = %s%s;", l + 1, entries ? "first" : "lo",
               entries ? "" : ms_c_text(w, "%u", l + 1));
-  if (ms_emitter_draws(w->draft->job)) ms_c_line(w, "ms_draws draws = *ms_place;");
+  if (ms_emitter_draws(w->emitter->job)) ms_c_line(w, "ms_draws draws = *ms_place;");
   ms_c_tables_begin(w);
   declare_variables(w);
   if (entries) ms_c_line(w, "for (x1 = first; x1 <= last; x1++) {");
@@ -365,9 +366,9 @@ void ms_c_function(ms_writer *w) {
   begin_draws(w, entries);
   declare_loop_variables(w, entries);
   ms_c_line(w, "{");
-  ms_c_block(w, w->draft->body);
+  ms_c_block(w, w->emitter->body);
   ms_c_line(w, "}");
-  if (w->draft->leaves) ms_c_line(w, "ms_next:;");
+  if (w->emitter->leaves) ms_c_line(w, "ms_next:;");
   end_tracked(w);
   ms_c_cache_prefetch(w);
   for (uint32_t l = 0; l < loops; l++) ms_c_line(w, "}");

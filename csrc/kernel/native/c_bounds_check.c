@@ -50,7 +50,7 @@ ms_c_key ms_c_key_of(ms_writer *w, const ms_node *node, const char *extent, bool
 static const char *no_number(ms_writer *w, const char *what, uint32_t array, uint32_t dim) {
   return ms_c_text(
       w, "ARR: subscript a %s of dimension %u of DistArray<%s>[" MS_NATIVE_DIMS "] is not a number",
-      what, dim + 1, ms_type_name(w->draft->job->elements[array].type), array + 1);
+      what, dim + 1, ms_type_name(w->emitter->job->elements[array].type), array + 1);
 }
 
 const char *ms_c_key_checked(ms_writer *w, const ms_c_key *key, const ms_node *node, uint32_t array,

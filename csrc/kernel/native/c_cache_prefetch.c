@@ -16,8 +16,8 @@
 /* The dimension of the space whose index a node is, or MS_MAX_DIMS. */
 static uint32_t index_of(const ms_writer *w, const ms_node *node) {
   while (node->kind == MS_PAREN) node = node->kid[0];
-  for (uint32_t d = 0; node->kind == MS_NAME && d < w->draft->dims; d++) {
-    const ms_symbol *symbol = w->draft->indices[d];
+  for (uint32_t d = 0; node->kind == MS_NAME && d < w->emitter->dims; d++) {
+    const ms_symbol *symbol = w->emitter->indices[d];
     if (symbol != NULL && symbol == node->symbol && !symbol->assigned) return d;
   }
   return MS_MAX_DIMS;
@@ -25,8 +25,8 @@ static uint32_t index_of(const ms_writer *w, const ms_node *node) {
 
 /* Lines of a row that are fetched. For rows of one line that costs as much as it saves. */
 static uint32_t lines_of(const ms_writer *w, uint32_t array) {
-  const ms_binding *binding = &w->draft->job->bindings[array];
-  int32_t type = w->draft->job->elements[array].type;
+  const ms_binding *binding = &w->emitter->job->bindings[array];
+  int32_t type = w->emitter->job->elements[array].type;
   int64_t bytes = type == MS_FLOAT || type == MS_INT32 ? 4 : 8;
   for (uint32_t d = 1; d < binding->dim_count; d++) {
     if (bytes * binding->dims[d] >= LINE * LINES || binding->dims[d] >= LINE * LINES) return LINES;
@@ -51,12 +51,12 @@ static bool varies(const ms_node *node) {
 /* Of an element X[i][t] whose place in a row is known as early as the row: where it is known from;
  * MS_AHEAD_ROW if it is not, or the array is so small that it stays in the cache. */
 static uint32_t column_of(const ms_writer *w, uint32_t array, const ms_node *key) {
-  const ms_kernel_job *job = w->draft->job;
+  const ms_kernel_job *job = w->emitter->job;
   const ms_binding *binding = &job->bindings[array];
   if (binding->dim_count != 2 || binding->dims[0] * binding->dims[1] < ROOM / 8)
     return MS_AHEAD_ROW;
   while (key->kind == MS_PAREN) key = key->kid[0];
-  const ms_symbol *value = w->draft->value;
+  const ms_symbol *value = w->emitter->value;
   bool whole = job->entry_type == MS_INT32 || job->entry_type == MS_INT64;
   if (key->kind == MS_NAME && key->symbol == value && value != NULL && whole && !value->assigned)
     return MS_AHEAD_VALUE;
@@ -65,7 +65,7 @@ static uint32_t column_of(const ms_writer *w, uint32_t array, const ms_node *key
 }
 
 void ms_c_note_use(ms_writer *w, uint32_t capture, const ms_node *const *key, uint32_t count) {
-  if (w->careful > 0 || !ms_emitter_entries(w->draft->job)) return;
+  if (w->careful > 0 || !ms_emitter_entries(w->emitter->job)) return;
   ms_cache_prefetch use = {ms_c_array(w, capture), index_of(w, key[0]), MS_AHEAD_ROW};
   bool row = count == 1;
   for (uint32_t k = 1; k < count; k++) row = row || varies(key[k]);

@@ -274,7 +274,7 @@ void ms_c_call(ms_writer *w, const ms_node *node, ms_c_value *values, uint32_t c
 /* `return` of the closure form: what it gives is evaluated and dropped. */
 static void leave_iteration(ms_writer *w, const ms_node *node) {
   for (uint32_t k = 0; k < node->kids; k++) ms_c_expression(w, node->kid[k]);
-  w->draft->leaves = true;
+  w->emitter->leaves = true;
   ms_c_line(w, "goto ms_next;");
 }
 

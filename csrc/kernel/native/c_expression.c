@@ -26,7 +26,7 @@ static const char *nil_text = "ms_nil";
 
 static ms_c_value captured(ms_writer *w, uint32_t at, const ms_node *node) {
   ms_kind_of kind = ms_typed_expression(w->typed, node);
-  switch (w->draft->job->bindings[at].kind) {
+  switch (w->emitter->job->bindings[at].kind) {
     case MS_BIND_NUMBER:
       return value_of(kind, MS_FORM_DOUBLE, ms_c_captured(w, at));
     case MS_BIND_BOOLEAN:
@@ -54,11 +54,11 @@ static ms_c_value path(ms_writer *w, const ms_node *node) {
   const ms_node *value;
   uint32_t at = ms_typed_binding(w->typed, node, &value);
   if (at != MS_NO_CAPTURE && value != node) return refused(w, node, "reads a field of a value");
-  if (at != MS_NO_CAPTURE && ms_variable_is(w->draft, at)) {
-    at = ms_variable_meant(w->draft, at, node);
+  if (at != MS_NO_CAPTURE && ms_variable_is(w->emitter, at)) {
+    at = ms_variable_meant(w->emitter, at, node);
     ms_kind_of kind = w->typed->variable[at];
     const char *name = ms_c_variable(w, at);
-    if (ms_variable_is_asked(w->draft, at, node)) name = ms_c_text(w, "ms_something(%s)", name);
+    if (ms_variable_is_asked(w->emitter, at, node)) name = ms_c_text(w, "ms_something(%s)", name);
     return value_of(kind, ms_c_representation(w, &kind), name);
   }
   if (at != MS_NO_CAPTURE) return captured(w, at, node);
@@ -146,8 +146,8 @@ static ms_c_value arithmetic(ms_writer *w, const ms_node *node) {
 static const char *whole_limit(ms_writer *w, const ms_node *node, ms_op op, bool right) {
   const ms_node *value;
   uint32_t at = ms_typed_binding(w->typed, node, &value);
-  if (at == MS_NO_CAPTURE || value != node || ms_variable_is(w->draft, at)) return NULL;
-  if (w->draft->job->bindings[at].kind != MS_BIND_NUMBER) return NULL;
+  if (at == MS_NO_CAPTURE || value != node || ms_variable_is(w->emitter, at)) return NULL;
+  if (w->emitter->job->bindings[at].kind != MS_BIND_NUMBER) return NULL;
   if (op == MS_OP_EQ || op == MS_OP_NE) return NULL;
   bool less = (op == MS_OP_LT || op == MS_OP_LE) == right; /* the integer than the number */
   bool strict = op == MS_OP_LT || op == MS_OP_GT;

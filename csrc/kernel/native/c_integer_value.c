@@ -223,7 +223,7 @@ static ms_integer_value of_call(ms_writer *w, const ms_node *node, uint32_t fram
 static ms_integer_value of_extent(ms_writer *w, const ms_node *object, const ms_node *dim) {
   ms_kind_of kind = ms_typed_expression(w->typed, object);
   if (kind.object != MS_OBJECT_VIEW && kind.object != MS_OBJECT_SPARSE) return unknown;
-  const ms_binding *binding = &w->draft->job->bindings[kind.array];
+  const ms_binding *binding = &w->emitter->job->bindings[kind.array];
   double at = 1;
   if (dim != NULL) at = dim->kind == MS_NUMBER ? dim->number : 0;
   if (!(at >= 1 && at <= binding->dim_count - kind.given) || floor(at) != at) return unknown;
@@ -290,8 +290,8 @@ static ms_integer_value of_path(ms_writer *w, const ms_node *node, uint32_t fram
     if (node->kind != MS_NAME || node->symbol == NULL) return unknown;
     return of_symbol(w, node->symbol, frame);
   }
-  if (value != node || ms_variable_is(w->draft, at) || frame >= MS_FRAMES) return unknown;
-  if (w->draft->job->bindings[at].kind != MS_BIND_NUMBER) return unknown;
+  if (value != node || ms_variable_is(w->emitter, at) || frame >= MS_FRAMES) return unknown;
+  if (w->emitter->job->bindings[at].kind != MS_BIND_NUMBER) return unknown;
   return guarded(w, ms_c_captured(w, at));
 }
 

@@ -98,7 +98,7 @@ static bool visit_row(ms_node *node, void *context) {
   const ms_node *key = node->kid[1];
   ms_kind_of base = ms_typed_expression(search->w->typed, node->kid[0]);
   if (key->kind == MS_NAME && key->symbol == search->symbol && base.object == MS_OBJECT_VIEW)
-    search->extent = search->w->draft->job->bindings[base.array].dims[base.given];
+    search->extent = search->w->emitter->job->bindings[base.array].dims[base.given];
   return true;
 }
 
@@ -112,7 +112,7 @@ static int64_t note_constant(ms_writer *w, const ms_node *loop, const ms_end *li
   if (limit->whole.least == limit->whole.most) return search.loops ? 0 : limit->whole.most;
   if (limit->whole.likely > 0) return search.loops ? 0 : limit->whole.likely;
   uint32_t at = ms_typed_binding(w->typed, last, &value);
-  if (search.extent == 0 || at == MS_NO_CAPTURE || value != last || ms_variable_is(w->draft, at))
+  if (search.extent == 0 || at == MS_NO_CAPTURE || value != last || ms_variable_is(w->emitter, at))
     return 0;
   for (uint32_t c = 0; c < w->constants; c++) {
     if (w->constant[c].capture == at) return search.loops ? 0 : w->constant[c].value;

@@ -31,8 +31,8 @@ static bool row_of(ms_writer *w, const ms_node *node, ms_c_row *row) {
     ms_c_refuse(w, node, "`%s` is no row of a dense array", ms_c_source(w, node));
     return false;
   }
-  const ms_binding *binding = &w->draft->job->bindings[kind.array];
-  int32_t type = w->draft->job->elements[kind.array].type;
+  const ms_binding *binding = &w->emitter->job->bindings[kind.array];
+  int32_t type = w->emitter->job->elements[kind.array].type;
   if (kind.given + 1 != binding->dim_count || type > MS_DOUBLE) {
     ms_c_refuse(w, node, "`%s` is no row of float or double elements", ms_c_source(w, node));
     return false;
@@ -105,7 +105,7 @@ static ms_c_value of_size(ms_writer *w, const ms_node *node, ms_measure measure)
   ms_c_value none = {
       .form = MS_FORM_DOUBLE, .kind = ms_kind_number(MS_ANY_PRECISION), .text = "0.0"};
   if (measure == MS_MEASURE_DIM && node->kids == 1) {
-    uint32_t dims = w->draft->job->bindings[kind.array].dim_count - kind.given;
+    uint32_t dims = w->emitter->job->bindings[kind.array].dim_count - kind.given;
     none.text = ms_c_number(w, (double)dims);
     return none;
   }
@@ -129,7 +129,7 @@ ms_c_value ms_c_measure(ms_writer *w, const ms_node *node) {
   if (object.object != MS_OBJECT_VIEW || !known || node->kids != 1u + (measure == MS_MEASURE_DOT)) {
     const ms_node *value;
     uint32_t at = ms_typed_binding(w->typed, node->kid[0], &value);
-    bool table = at != MS_NO_CAPTURE && w->draft->job->bindings[at].kind == MS_BIND_TABLE;
+    bool table = at != MS_NO_CAPTURE && w->emitter->job->bindings[at].kind == MS_BIND_TABLE;
     ms_c_refuse(w, node,
                 table ? "`%s` is a method of a plain table, which only LuaJIT calls"
                       : "the method `%s` has no C form here",

@@ -18,8 +18,8 @@ static const char *rows_part(ms_writer *w, uint32_t capture, uint32_t part) {
 
 /* Whether the loop writes the array that a capture is. */
 static bool written(const ms_writer *w, uint32_t capture) {
-  const ms_verdict *verdict = w->draft->job->verdict;
-  const ms_binding *bindings = w->draft->job->bindings;
+  const ms_verdict *verdict = w->emitter->job->verdict;
+  const ms_binding *bindings = w->emitter->job->bindings;
   for (uint32_t a = 0; a < verdict->array_count; a++) {
     if (bindings[verdict->arrays[a].binding].array == bindings[capture].array)
       return verdict->arrays[a].written;
@@ -28,8 +28,8 @@ static bool written(const ms_writer *w, uint32_t capture) {
 }
 
 static bool has_rows(ms_writer *w, const ms_node *node, uint32_t capture) {
-  const ms_binding *binding = &w->draft->job->bindings[capture];
-  bool listed = w->draft->job->elements[capture].rows && binding->dim_count == 2;
+  const ms_binding *binding = &w->emitter->job->bindings[capture];
+  bool listed = w->emitter->job->elements[capture].rows && binding->dim_count == 2;
   if (listed && !written(w, capture)) return true;
   ms_c_refuse(w, node, "`%s` is a sparse array that has no list of its rows here",
               ms_c_source(w, node));
@@ -61,7 +61,7 @@ ms_c_value ms_c_sparse_row(ms_writer *w, const ms_node *node) {
 
 /* The value at a place of the rows' vectors. */
 static ms_c_value value_at(ms_writer *w, uint32_t array, const char *place, const ms_node *node) {
-  ms_kind_of kind = ms_kind_number(ms_type_precision(w->draft->job->elements[array].type));
+  ms_kind_of kind = ms_kind_number(ms_type_precision(w->emitter->job->elements[array].type));
   ms_c_location location = {
       .kind = {.can = MS_CAN_OBJECT, .object = MS_OBJECT_VIEW, .array = array}, .element = true};
   location.text = ms_c_text(w, "%s[%s]", rows_part(w, array, PART_VALUES), place);

@@ -91,7 +91,7 @@ void ms_c_declare(ms_writer *w, const ms_symbol *symbol, ms_c_value value, const
     return;
   }
   local->text = name;
-  const ms_node *about = from != NULL ? from : w->draft->body;
+  const ms_node *about = from != NULL ? from : w->emitter->body;
   ms_c_line(w, "%s%s %s = %s;", symbol->assigned ? "" : "const ", ms_c_type(local->form), name,
             ms_c_as_form(w, value, local->form, about));
 }
@@ -119,24 +119,24 @@ static void take_head(void *context, uint32_t at, const ms_node *value) {
 static void move_to_head(void *context, uint32_t at, const ms_node *value) {
   ms_writer *w = context;
   const char *name = ms_c_variable(w, at);
-  bool follows = w->draft->scalar[at]->op == MS_REDUCE_WITH;
+  bool follows = w->emitter->scalar[at]->op == MS_REDUCE_WITH;
   (void)value;
   ms_c_line(w, "if (h%u.tag == MS_NATIVE_NONE) h%u = %s;", at + 1, at + 1, name);
   ms_c_line(w, "%s = %s;", name, follows ? "ms_nothing" : "ms_nil");
 }
 
 static void head(ms_writer *w, const ms_node *node, ms_head when) {
-  uint32_t ranked = ms_variable_ranked_by(w->draft, node);
+  uint32_t ranked = ms_variable_ranked_by(w->emitter, node);
   if (ranked != MS_NO_CAPTURE && when == MS_HEAD_BEFORE) ms_c_line(w, "l%u = 1;", ranked + 1);
-  if (ms_variable_head_of(w->draft, node) != when) return;
+  if (ms_variable_head_of(w->emitter, node) != when) return;
   const ms_node *block = node->kid[node->kids - 1];
-  uint32_t leader = ms_variable_leader(w->draft, block);
+  uint32_t leader = ms_variable_leader(w->emitter, block);
   if (when == MS_HEAD_BEFORE) {
     ms_c_line(w, "if (h%u.tag == MS_NATIVE_NONE) {", leader + 1);
-    ms_variable_each_assigned(w->draft, block, take_head, w);
+    ms_variable_each_assigned(w->emitter, block, take_head, w);
   } else {
     ms_c_line(w, "if (ms_is_nan(%s)) {", ms_c_variable(w, leader));
-    ms_variable_each_assigned(w->draft, block, move_to_head, w);
+    ms_variable_each_assigned(w->emitter, block, move_to_head, w);
     if (ranked != MS_NO_CAPTURE) ms_c_line(w, "l%u = 0;", ranked + 1);
   }
   ms_c_line(w, "}");

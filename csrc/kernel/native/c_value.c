@@ -35,7 +35,7 @@ static const char *called(ms_writer *w, const ms_node *node) {
   const ms_node *value;
   const char *place = node->symbol == NULL ? "global" : "local";
   if (ms_typed_binding(w->typed, node, &value) != MS_NO_CAPTURE && node->symbol != NULL)
-    place = node->symbol->function == w->draft->job->loop->function ? "local" : "upvalue";
+    place = node->symbol->function == w->emitter->job->loop->function ? "local" : "upvalue";
   return ms_c_text(w, "%s '%s' ", place, node->text);
 }
 

@@ -20,20 +20,20 @@ static int out_of_memory(ms_error *err) {
 
 /* Whether the memory of two captured arrays may be the same. */
 static bool overlap(const ms_writer *w, uint32_t a, uint32_t b) {
-  const ms_binding *bindings = w->draft->job->bindings;
+  const ms_binding *bindings = w->emitter->job->bindings;
   return bindings[a].kind == MS_BIND_ARRAY && bindings[b].kind == MS_BIND_ARRAY &&
          bindings[a].storage == bindings[b].storage;
 }
 
 static bool same_array(const ms_writer *w, uint32_t a, uint32_t b) {
-  const ms_binding *bindings = w->draft->job->bindings;
+  const ms_binding *bindings = w->emitter->job->bindings;
   return bindings[a].array == bindings[b].array;
 }
 
 /* Marks the arrays that cannot be `restrict`: parts of one array under two names. The entries of a
  * dense array that the body does not name may be any other's. */
 static void find_shared(ms_writer *w) {
-  const ms_kernel_job *job = w->draft->job;
+  const ms_kernel_job *job = w->emitter->job;
   uint32_t count = job->binding_count;
   bool unknown = job->space->source == -2 && !job->space->sparse;
   for (uint32_t a = 0; a < count; a++) {
@@ -46,8 +46,8 @@ static void find_shared(ms_writer *w) {
 }
 
 static int prepare(ms_writer *w, ms_error *err) {
-  size_t bindings = (size_t)w->draft->job->binding_count + MS_INNER + 1;
-  size_t symbols = (size_t)w->draft->job->loop->tree->symbols + 1;
+  size_t bindings = (size_t)w->emitter->job->binding_count + MS_INNER + 1;
+  size_t symbols = (size_t)w->emitter->job->loop->tree->symbols + 1;
   w->local = ms_arena_take(w->arena, symbols, sizeof *w->local);
   w->number_used = ms_arena_take(w->arena, bindings, sizeof(bool));
   w->rows_used = ms_arena_take(w->arena, bindings * MS_MAX_DIMS, sizeof(bool));
@@ -110,18 +110,18 @@ static void add_special(ms_writer *w, const char *name, const char *value) {
  * guards. */
 static void add_whole(ms_writer *w, ms_kernel_info *info, parameters *all, ms_param param,
                       const char *name) {
-  const ms_kernel_job *job = w->draft->job;
+  const ms_kernel_job *job = w->emitter->job;
   add(w, info, all, param, "const int64_t ", name);
   if (param.kind == MS_PARAM_LIMIT || job->bindings[param.at].sparse) return;
   if (param.kind == MS_PARAM_EXTENT && param.dim > 0)
     add_special(w, name, ms_c_text(w, "%" PRId64, job->bindings[param.at].dims[param.dim]));
-  if (param.kind == MS_PARAM_STRIDE && ms_emitter_row_major(w->draft, param.at))
+  if (param.kind == MS_PARAM_STRIDE && ms_emitter_row_major(w->emitter, param.at))
     add_special(w, name, ms_c_text(w, "%" PRId64, job->elements[param.at].strides[param.dim]));
 }
 
 static void add_array(ms_writer *w, ms_kernel_info *info, parameters *all, uint32_t at) {
   if (w->pointer_used[at]) {
-    const char *type = ms_c_text(w, "%s *%s", element_type(w->draft->job->elements[at].type),
+    const char *type = ms_c_text(w, "%s *%s", element_type(w->emitter->job->elements[at].type),
                                  w->shared[at] ? "const " : "restrict const ");
     add(w, info, all, (ms_param){.kind = MS_PARAM_POINTER, .at = at}, type, ms_c_memory(w, at));
   }
@@ -134,7 +134,7 @@ static void add_array(ms_writer *w, ms_kernel_info *info, parameters *all, uint3
 }
 
 static void add_rows(ms_writer *w, ms_kernel_info *info, parameters *all, uint32_t at) {
-  const char *value_type = element_type(w->draft->job->elements[at].type);
+  const char *value_type = element_type(w->emitter->job->elements[at].type);
   for (uint32_t part = 0; part < MS_MAX_DIMS; part++) {
     if (!w->rows_used[at * MS_MAX_DIMS + part]) continue;
     const char *type = part == 0 ? "int64_t" : part == 1 ? value_type : "int32_t";
@@ -145,12 +145,12 @@ static void add_rows(ms_writer *w, ms_kernel_info *info, parameters *all, uint32
 
 static void add_number(ms_writer *w, ms_kernel_info *info, parameters *all, ms_param param,
                        uint32_t at) {
-  bool number = w->draft->job->bindings[at].kind == MS_BIND_NUMBER;
+  bool number = w->emitter->job->bindings[at].kind == MS_BIND_NUMBER;
   add(w, info, all, param, number ? "const double " : "const int ", ms_c_captured(w, at));
 }
 
 static int find_parameters(ms_writer *w, ms_kernel_info *info, parameters *all) {
-  const ms_kernel_job *job = w->draft->job;
+  const ms_kernel_job *job = w->emitter->job;
   size_t room =
       ((size_t)job->binding_count + MS_INNER + 1) * (3 * MS_MAX_DIMS + 2) + 3 * MS_MAX_DIMS;
   all->list = ms_arena_take(w->arena, room, sizeof *all->list);
@@ -272,11 +272,11 @@ static void write_all(ms_writer *w, ms_kernel_info *info, const ms_text *quick,
                 ms_c_text(w, "%" PRId64 ".0", constant->value));
   }
   char place[256];
-  ms_tree_place(w->draft->job->loop->tree, place, sizeof place);
+  ms_tree_place(w->emitter->job->loop->tree, place, sizeof place);
   ms_text_add(w->out, ms_native_prelude(w->fast));
   /* The keys of random numbers do not change, so GCC keeps all of them at hand; its other way to
    * give out registers then leaves more to inner loops (Gibbs sampling: a tenth faster). */
-  if (ms_emitter_draws(w->draft->job))
+  if (ms_emitter_draws(w->emitter->job))
     ms_text_add(w->out,
                 "#ifndef __clang__\n#pragma GCC optimize(\"ira-algorithm=priority\")\n#endif\n");
   ms_text_add(w->out, "\n");
@@ -299,7 +299,7 @@ static int emit(ms_writer *w, ms_text *out, ms_kernel_info *info, ms_error *err)
   w->out = out;
   if (written) {
     write_all(w, info, &quick, &careful);
-    ms_variables_results(w->draft, info);
+    ms_variables_results(w->emitter, info);
   }
   ms_text_free(&quick);
   ms_text_free(&careful);
@@ -328,11 +328,12 @@ int ms_native_emit(const ms_kernel_job *job, bool fast, ms_text *out, ms_kernel_
   if (info->arena == NULL) return out_of_memory(err);
   ms_kernel_job own = *job;
   if (extend_bindings(&own, info->arena) != 0) return out_of_memory(err);
-  ms_emitter draft = {.job = &own, .arena = info->arena, .err = err};
+  ms_emitter emitter = {.job = &own, .arena = info->arena, .err = err};
   ms_typed typed;
-  if (ms_emitter_prepare(&draft) != 0 || ms_emitter_info(&draft, info) != 0) return -1;
-  int result = ms_typed_find(&typed, &draft) == 0 ? 0 : out_of_memory(err);
-  ms_writer w = {.draft = &draft, .typed = &typed, .arena = info->arena, .why = why, .fast = fast};
+  if (ms_emitter_prepare(&emitter) != 0 || ms_emitter_info(&emitter, info) != 0) return -1;
+  int result = ms_typed_find(&typed, &emitter) == 0 ? 0 : out_of_memory(err);
+  ms_writer w = {
+      .emitter = &emitter, .typed = &typed, .arena = info->arena, .why = why, .fast = fast};
   if (result == 0) result = prepare(&w, err);
   if (result == 0) result = emit(&w, out, info, err);
   messages->text = w.messages;

@@ -93,11 +93,12 @@ static ms_kind_of called_method(const ms_typed *typed, const ms_node *node) {
     return ms_kind_number(MS_ANY_PRECISION);
   if (object.object != MS_OBJECT_VIEW || measure == MS_MEASURE_NONE) return ms_kind_other();
   if (measure >= MS_MEASURE_SIZE) return ms_kind_number(MS_ANY_PRECISION);
-  ms_precision precision = ms_type_precision(typed->draft->job->elements[object.array].type);
+  ms_precision precision = ms_type_precision(typed->emitter->job->elements[object.array].type);
   if (precision == MS_ANY_PRECISION) precision = MS_FULL;
   if (measure == MS_MEASURE_DOT && node->kids > 1) {
     ms_kind_of other = ms_typed_expression(typed, node->kid[1]);
-    if (other.object == MS_OBJECT_VIEW && typed->draft->job->elements[other.array].type != MS_FLOAT)
+    if (other.object == MS_OBJECT_VIEW &&
+        typed->emitter->job->elements[other.array].type != MS_FLOAT)
       precision = MS_FULL;
   }
   return ms_kind_number(precision);

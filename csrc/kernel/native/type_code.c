@@ -53,10 +53,10 @@ static const char *step(const ms_typed *typed, const ms_outside *code, uint32_t 
                         uint32_t depth) {
   const ms_capture *named = &code->loop->captures[capture];
   char *path =
-      ms_arena_format(typed->draft->arena, "%s" STEP_FUNCTION "%s", code->path, named->root);
+      ms_arena_format(typed->emitter->arena, "%s" STEP_FUNCTION "%s", code->path, named->root);
   for (uint32_t f = 0; f < depth && path != NULL; f++) {
     if (strpbrk(named->fields[f], STEP_FUNCTION STEP_FIELD) != NULL) return NULL;
-    path = ms_arena_format(typed->draft->arena, "%s" STEP_FIELD "%s", path, named->fields[f]);
+    path = ms_arena_format(typed->emitter->arena, "%s" STEP_FIELD "%s", path, named->fields[f]);
   }
   return path;
 }
@@ -77,7 +77,7 @@ static uint32_t inner(ms_typed *typed, const ms_outside *code, uint32_t capture,
 
 uint32_t ms_typed_binding(const ms_typed *typed, const ms_node *node, const ms_node **value) {
   const ms_outside *code = ms_typed_outside(typed, node);
-  if (code == NULL) return ms_emitter_capture(typed->draft, node, value);
+  if (code == NULL) return ms_emitter_capture(typed->emitter, node, value);
   const ms_node *steps[MS_PATH_FIELDS + 1];
   uint32_t count, capture = ms_capture_find(code->loop, node, steps, &count);
   if (capture == MS_NO_CAPTURE) return capture;
@@ -86,7 +86,7 @@ uint32_t ms_typed_binding(const ms_typed *typed, const ms_node *node, const ms_n
   *value = steps[count - means.depth];
   ms_binding_kind kind = typed->bindings[means.binding].kind;
   bool passed = kind == MS_BIND_NUMBER || kind == MS_BIND_BOOLEAN;
-  if (!passed || means.binding < typed->draft->job->loop->capture_count) return means.binding;
+  if (!passed || means.binding < typed->emitter->job->loop->capture_count) return means.binding;
   return inner((ms_typed *)(uintptr_t)typed, code, capture, means);
 }
 
@@ -96,7 +96,7 @@ static bool reach(const ms_typed *typed, const ms_node *mention, ms_outside *cod
   const ms_node *value, *steps[MS_PATH_FIELDS + 1];
   uint32_t count;
   if (from == NULL) {
-    code->at = ms_emitter_capture(typed->draft, mention, &value);
+    code->at = ms_emitter_capture(typed->emitter, mention, &value);
     code->path = "";
     return code->at != MS_NO_CAPTURE;
   }
@@ -134,7 +134,7 @@ static ms_outside *enter(ms_typed *typed, const ms_node *mention, uint32_t at) {
                       .means = binding->means,
                       .number = typed->codes == NULL ? 1 : typed->codes->number + 1};
   if (!reach(typed, mention, &found)) return NULL;
-  ms_arena *arena = typed->draft->arena;
+  ms_arena *arena = typed->emitter->arena;
   ms_outside *code = ms_arena_take(arena, 1, sizeof *code);
   found.symbol = ms_arena_take(arena, (size_t)found.loop->tree->symbols + 1, sizeof(ms_kind_of));
   if (code == NULL || found.symbol == NULL || !separate(typed, &found)) {

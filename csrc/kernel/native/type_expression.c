@@ -35,16 +35,16 @@ static const ms_node *function_of(const ms_capture *capture) {
 }
 
 static ms_kind_of array_of(const ms_typed *typed, uint32_t at) {
-  if (typed->draft->job->elements[at].type == MS_OBJECT) return ms_kind_other();
-  bool sparse = typed->draft->job->bindings[at].sparse;
+  if (typed->emitter->job->elements[at].type == MS_OBJECT) return ms_kind_other();
+  bool sparse = typed->emitter->job->bindings[at].sparse;
   return (ms_kind_of){
       .can = MS_CAN_OBJECT, .object = sparse ? MS_OBJECT_SPARSE : MS_OBJECT_VIEW, .array = at};
 }
 
 /* A captured value that the body does not assign, named at `node`. */
 static ms_kind_of captured(const ms_typed *typed, const ms_node *node, uint32_t at) {
-  const ms_binding *binding = &typed->draft->job->bindings[at];
-  const ms_loop *loop = typed->draft->job->loop;
+  const ms_binding *binding = &typed->emitter->job->bindings[at];
+  const ms_loop *loop = typed->emitter->job->loop;
   const ms_node *function = NULL;
   switch (binding->kind) {
     case MS_BIND_NIL:
@@ -90,12 +90,12 @@ static ms_kind_of part(const ms_typed *typed, const ms_node *node) {
   if (base.can == 0) return base;
   if (base.object == MS_OBJECT_TABLE) return held(typed, base.node, node->kid[1]);
   if (base.object != MS_OBJECT_VIEW && base.object != MS_OBJECT_SPARSE) return ms_kind_other();
-  uint32_t dims = typed->draft->job->bindings[base.array].dim_count;
+  uint32_t dims = typed->emitter->job->bindings[base.array].dim_count;
   const ms_node *key = node->kid[1];
   uint32_t more = key->kind == MS_TABLE ? key->kids : 1;
   if (base.given + more > dims || key->kind == MS_STRING) return ms_kind_other();
   if (base.given + more == dims)
-    return ms_kind_number(ms_type_precision(typed->draft->job->elements[base.array].type));
+    return ms_kind_number(ms_type_precision(typed->emitter->job->elements[base.array].type));
   base.given += more;
   return base;
 }
@@ -104,8 +104,8 @@ static ms_kind_of path(const ms_typed *typed, const ms_node *node) {
   const ms_node *value;
   uint32_t at = ms_typed_binding(typed, node, &value);
   if (at != MS_NO_CAPTURE && value != node) return ms_kind_other();
-  if (at != MS_NO_CAPTURE && ms_variable_is(typed->draft, at))
-    return typed->variable[ms_variable_meant(typed->draft, at, node)];
+  if (at != MS_NO_CAPTURE && ms_variable_is(typed->emitter, at))
+    return typed->variable[ms_variable_meant(typed->emitter, at, node)];
   if (at != MS_NO_CAPTURE) return captured(typed, node, at);
   if (node->kind == MS_INDEX) return part(typed, node);
   if (node->symbol == NULL) return ms_kind_other();

@@ -62,7 +62,7 @@ static void hold(ms_typed *typed, const ms_node *node) {
   if (ms_typed_expression(typed, node).object != MS_OBJECT_TABLE) return;
   ms_holding *holding = ms_typed_holding(typed, node);
   if (holding == NULL) {
-    holding = ms_arena_take(typed->draft->arena, 1, sizeof *holding);
+    holding = ms_arena_take(typed->emitter->arena, 1, sizeof *holding);
     if (holding == NULL) {
       typed->failed = true;
       return;
@@ -144,13 +144,13 @@ static bool inside(const ms_node *node, const ms_node *around) {
 static ms_callee *add_callee(ms_typed *typed, const ms_node *function) {
   ms_callee *callee = ms_typed_callee(typed, function);
   if (callee != NULL) return callee;
-  callee = ms_arena_take(typed->draft->arena, 1, sizeof *callee);
+  callee = ms_arena_take(typed->emitter->arena, 1, sizeof *callee);
   if (callee == NULL) {
     typed->failed = true;
     return NULL;
   }
   *callee = (ms_callee){
-      .next = typed->callees, .node = function, .outside = !inside(function, typed->draft->body)};
+      .next = typed->callees, .node = function, .outside = !inside(function, typed->emitter->body)};
   typed->callees = callee;
   typed->changed = true;
   return callee;
@@ -210,7 +210,7 @@ static void iterate(ms_typed *typed, const ms_node *node) {
   for (uint32_t s = 0; s < node->symbol_count; s++) {
     ms_kind_of kind = ms_kind_other();
     if (row.object == MS_OBJECT_SPARSE && s < 2) {
-      int32_t type = typed->draft->job->elements[row.array].type;
+      int32_t type = typed->emitter->job->elements[row.array].type;
       kind = ms_kind_number(s == 0 ? MS_ANY_PRECISION : ms_type_precision(type));
     }
     grow(typed, ms_typed_symbol(typed, node->symbols[s]), kind);
@@ -254,24 +254,24 @@ static bool visit(ms_node *node, void *context) {
 
 /* Loop variables of the space, and what the plan says of captured scalars. */
 static void begin(ms_typed *typed) {
-  const ms_kernel_job *job = typed->draft->job;
+  const ms_kernel_job *job = typed->emitter->job;
   const ms_loop *loop = job->loop;
   for (uint32_t i = 0; i < loop->index_count; i++)
     *ms_typed_symbol(typed, loop->indices[i]) = ms_kind_scalar(MS_CAN_NIL);
-  for (uint32_t d = 0; d < typed->draft->dims; d++) {
-    if (typed->draft->indices[d] != NULL)
-      *ms_typed_symbol(typed, typed->draft->indices[d]) = ms_kind_number(MS_ANY_PRECISION);
+  for (uint32_t d = 0; d < typed->emitter->dims; d++) {
+    if (typed->emitter->indices[d] != NULL)
+      *ms_typed_symbol(typed, typed->emitter->indices[d]) = ms_kind_number(MS_ANY_PRECISION);
   }
-  if (typed->draft->value != NULL && job->space->source != -1)
-    *ms_typed_symbol(typed, typed->draft->value) =
+  if (typed->emitter->value != NULL && job->space->source != -1)
+    *ms_typed_symbol(typed, typed->emitter->value) =
         job->entry_type == MS_OBJECT ? ms_kind_other()
                                      : ms_kind_number(ms_type_precision(job->entry_type));
   for (uint32_t c = 0; c < loop->capture_count; c++) {
-    if (!ms_variable_is(typed->draft, c)) continue;
-    const ms_scalar_plan *scalar = typed->draft->scalar[c];
+    if (!ms_variable_is(typed->emitter, c)) continue;
+    const ms_scalar_plan *scalar = typed->emitter->scalar[c];
     if (scalar->role >= MS_ROLE_SLICED) typed->variable[c] = ms_kind_other();
     /* What blocks return must say whether it was assigned, which only an ms_value can. */
-    if (scalar->role == MS_ROLE_PRIVATE && ms_variable_is_result(typed->draft, c))
+    if (scalar->role == MS_ROLE_PRIVATE && ms_variable_is_result(typed->emitter, c))
       typed->variable[c] = ms_kind_scalar(MS_CAN_NIL);
     if (scalar->role != MS_ROLE_REDUCTION) continue;
     bool nothing = scalar->op == MS_REDUCE_AND || scalar->op == MS_REDUCE_OR ||
@@ -281,19 +281,20 @@ static void begin(ms_typed *typed) {
   }
 }
 
-int ms_typed_find(ms_typed *typed, ms_emitter *draft) {
-  const ms_loop *loop = draft->job->loop;
-  uint32_t given = draft->job->binding_count;
-  *typed = (ms_typed){.draft = draft, .given = given};
-  typed->bindings = (ms_binding *)(uintptr_t)draft->job->bindings;
-  typed->symbol = ms_arena_take(draft->arena, (size_t)loop->tree->symbols + 1, sizeof(ms_kind_of));
+int ms_typed_find(ms_typed *typed, ms_emitter *emitter) {
+  const ms_loop *loop = emitter->job->loop;
+  uint32_t given = emitter->job->binding_count;
+  *typed = (ms_typed){.emitter = emitter, .given = given};
+  typed->bindings = (ms_binding *)(uintptr_t)emitter->job->bindings;
+  typed->symbol =
+      ms_arena_take(emitter->arena, (size_t)loop->tree->symbols + 1, sizeof(ms_kind_of));
   typed->variable =
-      ms_arena_take(draft->arena, (size_t)loop->capture_count + 1, sizeof(ms_kind_of));
+      ms_arena_take(emitter->arena, (size_t)loop->capture_count + 1, sizeof(ms_kind_of));
   if (typed->symbol == NULL || typed->variable == NULL) return -1;
   begin(typed);
   do {
     typed->changed = false;
-    ms_node_walk(draft->body, visit, typed);
+    ms_node_walk(emitter->body, visit, typed);
     for (ms_callee *callee = typed->callees; callee != NULL; callee = callee->next) {
       if (ms_block_ends(callee->node->function->body)) {
         for (uint32_t r = 0; r < MS_RETURNS; r++)

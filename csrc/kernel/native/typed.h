@@ -7,7 +7,7 @@
  * type for all their life, found by going through the body until nothing changes. What fits into
  * none of this has the object MS_OBJECT_OTHER, and the body stays on the Lua engine.
  *
- * Everything lives in the draft's arena. Belongs to one emission. */
+ * Everything lives in the emitter's arena. Belongs to one emission. */
 #ifndef MS_KERNEL_NATIVE_TYPED_H
 #define MS_KERNEL_NATIVE_TYPED_H
 
@@ -89,7 +89,7 @@ typedef struct ms_inner_value {
 } ms_inner_value;
 
 typedef struct ms_typed {
-  ms_emitter *draft;
+  ms_emitter *emitter;
   ms_binding *bindings; /* those of the job, then of `inner` */
   uint32_t given;       /* those of the job */
   ms_inner_value inner[MS_INNER];
@@ -118,9 +118,9 @@ uint32_t ms_typed_binding(const ms_typed *typed, const ms_node *node, const ms_n
  * bindings are different even where they are closures of one text. */
 const ms_node *ms_typed_text(const ms_typed *typed, const ms_node *mention, uint32_t at);
 
-/* Finds the types of all variables of the draft's body. -1 when memory is out. The caller ends it
+/* Finds the types of all variables of the emitter's body. -1 when memory is out. The caller ends it
  * in any case. */
-int ms_typed_find(ms_typed *typed, ms_emitter *draft);
+int ms_typed_find(ms_typed *typed, ms_emitter *emitter);
 
 /* Frees what does not live in the arena. */
 void ms_typed_end(ms_typed *typed);

@@ -47,7 +47,7 @@ void ms_c_line(ms_writer *w, const char *format, ...) {
 
 static const ms_tree *tree_of(const ms_writer *w, const ms_node *node) {
   const ms_outside *code = ms_typed_outside(w->typed, node);
-  return code == NULL ? w->draft->job->loop->tree : code->loop->tree;
+  return code == NULL ? w->emitter->job->loop->tree : code->loop->tree;
 }
 
 ms_c_local *ms_c_local_of(const ms_writer *w, const ms_symbol *symbol) {
@@ -63,8 +63,8 @@ const char *ms_c_local_name(ms_writer *w, const ms_symbol *symbol) {
 }
 
 const char *ms_c_binding_name(ms_writer *w, uint32_t at) {
-  const ms_loop *loop = w->draft->job->loop;
-  const char *name = w->draft->job->bindings[at].name;
+  const ms_loop *loop = w->emitter->job->loop;
+  const char *name = w->emitter->job->bindings[at].name;
   if (at >= w->typed->given) {
     const char *path = w->typed->inner[at - w->typed->given].path;
     const char *last = strrchr(path, '\2');
@@ -77,7 +77,7 @@ const char *ms_c_binding_name(ms_writer *w, uint32_t at) {
 }
 
 bool ms_c_is_elsewhere(const ms_writer *w, const ms_node *node) {
-  return strcmp(tree_of(w, node)->name, w->draft->job->loop->tree->name) != 0;
+  return strcmp(tree_of(w, node)->name, w->emitter->job->loop->tree->name) != 0;
 }
 
 uint32_t ms_c_body_line(const ms_writer *w, const ms_node *node) {

@@ -12,7 +12,7 @@
  * checks every subscript, so that an error comes in the same iteration after the same stores.
  *
  * Names: v12_w a local, c3_lr a captured number, p2_W an array's memory, x1 an index of the space,
- * t7 a temporary; all other names begin with ms_. Everything is in the draft's arena. */
+ * t7 a temporary; all other names begin with ms_. Everything is in the emitter's arena. */
 #ifndef MS_KERNEL_NATIVE_WRITER_H
 #define MS_KERNEL_NATIVE_WRITER_H
 
@@ -118,7 +118,7 @@ typedef struct ms_cache_prefetch {
 #define MS_AHEAD 8
 
 typedef struct ms_writer {
-  ms_emitter *draft;
+  ms_emitter *emitter;
   ms_typed *typed;
   ms_arena *arena;
   ms_text *out;

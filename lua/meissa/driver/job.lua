@@ -169,7 +169,7 @@ local function add_stages(request, run, told)
   request.stages, request.ends = list.count, list.pointers.ends
   request.order, request.sizes = list.pointers.order, list.pointers.sizes
   -- Each stage is shared out by what its own blocks hold.
-  request.loads = worker_count.loads(run.grid, run.record.crew)
+  request.loads = worker_count.loads(run.grid, run.record.learned)
 end
 
 -- Runs the blocks of a loop, or of a slice that marks what they need (`told.marks`); the outcome,
@@ -181,9 +181,9 @@ local function execute(run, told, bar)
     strategy = run.plan.strategy, ranges = run.grid.ranges, sequential = run.grid.sequential,
     together = schedule.together, first = 0, last = run.grid.blocks,
     transaction = run.space.transaction,
-    workers = worker_count.size(run.session, run.grid, run.plan.strategy, run.record.crew),
+    workers = worker_count.size(run.session, run.grid, run.plan.strategy, run.record.learned),
     bounds = schedule.bounds,
-    loads = worker_count.loads(run.grid, run.record.crew) or schedule.loads,
+    loads = worker_count.loads(run.grid, run.record.learned) or schedule.loads,
     stalled = warn_stalled, advanced = bar and bar_progress(bar, run),
     flat = told.flat, buffers = #told.buffers, apart = told.marks,
   }
@@ -246,7 +246,7 @@ function M.run(run)
   notice_large(run, told.large)
   engine.running(run.native)
   local results, outcome = run_loop(run, told)
-  run.record.crew = worker_count.learn(outcome, run.grid, run.plan.strategy, run.record.crew)
+  run.record.learned = worker_count.learn(outcome, run.grid, run.plan.strategy, run.record.learned)
   engine.ran(run.native, worker_count.busy(outcome.workers))
   mark_written(run)
   local measured = {

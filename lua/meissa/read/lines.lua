@@ -18,20 +18,20 @@ local thrown = require("meissa.base.thrown")
 local lib = c_api.lib
 local M = {}
 
--- Bytes of a stretch: few enough that workers share a file, enough that handing one out is nothing.
-M.STRETCH = 2 ^ 20
+-- Bytes of a range: few enough that workers share a file, enough that handing one out is nothing.
+M.RANGE_BYTES = 2 ^ 20
 
--- The stretches of all files: {path =, first =, last =, line =}.
+-- The ranges of all files: {path =, first =, last =, line =}.
 local function cut(files)
-  local stretches = {}
+  local ranges = {}
   for _, path in ipairs(files) do
-    local cuts = ffi.gc(c_api.call(lib.ms_cuts_make, path, M.STRETCH), lib.ms_cuts_free)
+    local cuts = ffi.gc(c_api.call(lib.ms_cuts_make, path, M.RANGE_BYTES), lib.ms_cuts_free)
     for k = 0, tonumber(cuts.count) - 1 do
-      stretches[#stretches + 1] = { path = path, first = tonumber(cuts.offset[k]),
+      ranges[#ranges + 1] = { path = path, first = tonumber(cuts.offset[k]),
         last = tonumber(cuts.offset[k + 1]), line = tonumber(cuts.line[k]) }
     end
   end
-  return stretches
+  return ranges
 end
 
 -- Raises what is wrong with a line's call; if the file is a damaged gzip file, that instead.
@@ -41,12 +41,12 @@ local function raise_at(path, number, text, value)
     line = number }, 0)
 end
 
--- Hands the lines of a stretch to the function; state.number is the line that it has.
-local function walk(state, stretch, path, fn, bunch)
+-- Hands the lines of a range to the function; state.number is the line that it has.
+local function walk(state, range, path, fn, bunch)
   local line, length, number = ffi.new("const char *[1]"), ffi.new("size_t[1]"),
     ffi.new("int64_t[1]")
   while true do
-    local got = lib.ms_line_range_next(stretch, line, length, number, c_api.err)
+    local got = lib.ms_line_range_next(range, line, length, number, c_api.err)
     if got < 0 then c_api.raise_pending() end
     if got == 0 then return end
     state.number = tonumber(number[0])
@@ -54,7 +54,7 @@ local function walk(state, stretch, path, fn, bunch)
   end
 end
 
---- On a worker: what the lines of a stretch gave, packed.
+--- On a worker: what the lines of a range gave, packed.
 -- @tab task {path =, first =, last =, line =}
 -- @func fn the user's
 -- @tab about `rank`, `flatten`
@@ -63,9 +63,9 @@ function M.run(task, fn, about)
   local bunch = gather.bunch(function(number, format, ...)
     raise_at(path, number, string.format(format, ...))
   end, about.rank, about.flatten)
-  local stretch = ffi.gc(c_api.call(lib.ms_line_range_open, path, task.first, task.last, task.line),
+  local range = ffi.gc(c_api.call(lib.ms_line_range_open, path, task.first, task.last, task.line),
     lib.ms_line_range_close)
-  local ok, err = pcall(walk, state, stretch, path, fn, bunch)
+  local ok, err = pcall(walk, state, range, path, fn, bunch)
   if ok then return bunch:pack() end
   if errors.is(err) and err.file == path then error(err, 0) end
   if errors.is(err) then raise_at(path, state.number, err.message, err.value) end
