@@ -23,12 +23,12 @@
 #include "base/error.h"
 
 /* Constant, its bit, its name in MEISSA_TRACE. What its events tell of: */
-#define MS_TRACE_CATEGORIES(X)                                                                \
-  X(MS_TRACE_PLAN, 0, "plan")         /* loops that are planned, and run as jobs */           \
-  X(MS_TRACE_KERNEL, 1, "kernel")     /* bodies made ready: C texts, objects, instances */    \
-  X(MS_TRACE_BLOCKS, 2, "blocks")     /* blocks that begin, end, fail, or are left out */     \
-  X(MS_TRACE_MESSAGES, 3, "messages") /* frames sent and received; hand-overs by the page */  \
-  X(MS_TRACE_WAITS, 4, "waits")       /* waits for blocks, data, jobs, and for all workers */ \
+#define MS_TRACE_CATEGORIES(X)                                                                  \
+  X(MS_TRACE_PLAN, 0, "plan")         /* loops that are planned, and run as jobs */             \
+  X(MS_TRACE_KERNEL, 1, "kernel")     /* bodies made ready: C texts, objects, instances */      \
+  X(MS_TRACE_BLOCKS, 2, "blocks")     /* blocks that begin, end, fail, or are left out */       \
+  X(MS_TRACE_MESSAGES, 3, "messages") /* frames sent and received; hand-overs by status page */ \
+  X(MS_TRACE_WAITS, 4, "waits")       /* waits for blocks, data, jobs, and for all workers */   \
   X(MS_TRACE_WORKERS, 5, "workers")   /* processes that start, are ready, end, are replaced */
 
 #define MS_TRACE_LINE 512

@@ -69,16 +69,16 @@ int ms_residency_load(ms_session *session, ms_worker_handle *member, ms_run *run
 /* The list of what the member's blocks need, made when there is none; NULL when memory is out. */
 static ms_index_list *indices_of(const ms_session *session, ms_worker_handle *member,
                                  const ms_needs *needs) {
-  for (uint32_t i = 0; i < member->indices_count; i++) {
-    if (ms_index_list_is(member->indices[i], needs->id, session->schedule))
-      return member->indices[i];
+  for (uint32_t i = 0; i < member->index_list_count; i++) {
+    if (ms_index_list_is(member->index_lists[i], needs->id, session->schedule))
+      return member->index_lists[i];
   }
-  size_t count = (size_t)member->indices_count + 1;
-  ms_index_list **grown = realloc(member->indices, count * sizeof *grown);
+  size_t count = (size_t)member->index_list_count + 1;
+  ms_index_list **grown = realloc(member->index_lists, count * sizeof *grown);
   if (grown == NULL) return NULL;
-  member->indices = grown;
+  member->index_lists = grown;
   ms_index_list *indices = ms_index_list_new(needs, session->schedule, member->number);
-  if (indices != NULL) grown[member->indices_count++] = indices;
+  if (indices != NULL) grown[member->index_list_count++] = indices;
   return indices;
 }
 
@@ -148,16 +148,16 @@ void ms_residency_trim(ms_worker_handle *member, uint64_t now) {
   for (uint32_t i = 0; i < member->cached_count; i++) {
     if (member->cached[i].used + 1 < now) idle += member->cached[i].size;
   }
-  for (uint32_t i = 0; i < member->indices_count; i++) {
-    const ms_index_list *indices = member->indices[i];
+  for (uint32_t i = 0; i < member->index_list_count; i++) {
+    const ms_index_list *indices = member->index_lists[i];
     if (indices->used + 1 < now) idle += (uint64_t)indices->run_count * sizeof *indices->runs;
   }
   uint64_t patience = idle > IDLE_BYTES ? HASTE : PATIENCE;
   for (uint32_t i = member->cached_count; i-- > 0;) {
     if (now - member->cached[i].used > patience) ms_worker_handle_forget(member, i);
   }
-  for (uint32_t i = member->indices_count; i-- > 0;) {
-    if (now - member->indices[i]->used > patience) ms_worker_handle_unlist(member, i);
+  for (uint32_t i = member->index_list_count; i-- > 0;) {
+    if (now - member->index_lists[i]->used > patience) ms_worker_handle_unlist(member, i);
   }
 }
 

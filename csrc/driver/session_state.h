@@ -49,8 +49,8 @@ typedef struct ms_worker_handle {
   size_t kernel_bytes;
   ms_residency *cached;
   uint32_t cached_count;
-  ms_index_list **indices; /* lists for served operands */
-  uint32_t indices_count;
+  ms_index_list **index_lists; /* for served operands */
+  uint32_t index_list_count;
   /* The present job: */
   bool working;      /* DONE has not come */
   bool resumes;      /* it replaces one that died, and has not been told of the job yet */
@@ -171,7 +171,7 @@ void ms_worker_handle_unshare(ms_worker_handle *member, uint64_t segment);
 /* Lets the worker free its copy of a cached operand; the last one takes the place in the list. */
 void ms_worker_handle_forget(ms_worker_handle *member, uint32_t cached);
 /* The same for a list. */
-void ms_worker_handle_unlist(ms_worker_handle *member, uint32_t indices);
+void ms_worker_handle_unlist(ms_worker_handle *member, uint32_t number);
 bool ms_worker_handle_knows(const ms_worker_handle *member, const char *key, size_t size);
 /* The worker will have job's kernel; it forgets all others when they are too many. */
 int ms_worker_handle_learn(ms_worker_handle *member, const ms_job *job, ms_error *err);

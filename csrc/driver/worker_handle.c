@@ -118,7 +118,8 @@ void ms_worker_handle_bury(ms_worker_handle *member) {
   member->status = NULL;
   member->up = member->working = false;
   member->segment_count = member->cached_count = 0;
-  while (member->indices_count > 0) ms_worker_handle_unlist(member, member->indices_count - 1);
+  while (member->index_list_count > 0)
+    ms_worker_handle_unlist(member, member->index_list_count - 1);
   ms_worker_handle_unlearn(member);
 }
 
@@ -127,7 +128,7 @@ void ms_worker_handle_free(ms_worker_handle *member) {
   free(member->segments);
   free(member->kernels);
   free(member->cached);
-  free(member->indices);
+  free(member->index_lists);
   free(member->transfers);
 }
 
@@ -163,13 +164,13 @@ void ms_worker_handle_forget(ms_worker_handle *member, uint32_t cached) {
   member->cached[cached] = member->cached[--member->cached_count];
 }
 
-void ms_worker_handle_unlist(ms_worker_handle *member, uint32_t indices) {
-  ms_frame frame = {.kind = MS_SAY_FORGET, .a = {member->indices[indices]->copy}};
-  if (member->up && member->indices[indices]->sent) {
+void ms_worker_handle_unlist(ms_worker_handle *member, uint32_t number) {
+  ms_frame frame = {.kind = MS_SAY_FORGET, .a = {member->index_lists[number]->copy}};
+  if (member->up && member->index_lists[number]->sent) {
     ms_link_send(&member->link, frame, NULL, 0, NULL);
   }
-  ms_index_list_free(member->indices[indices]);
-  member->indices[indices] = member->indices[--member->indices_count];
+  ms_index_list_free(member->index_lists[number]);
+  member->index_lists[number] = member->index_lists[--member->index_list_count];
 }
 
 bool ms_worker_handle_knows(const ms_worker_handle *member, const char *key, size_t size) {

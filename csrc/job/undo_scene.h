@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Random jobs for the tests of undo and checkpoint: operands in one memory, written along the
+ * Random jobs for the tests of undo and checkpoints: operands in one memory, written along the
  * ranges of a grid or anywhere, and blocks that write by the definition, element by element. */
 #ifndef MS_JOB_UNDO_SCENE_H
 #define MS_JOB_UNDO_SCENE_H

@@ -91,7 +91,7 @@ void ms_cuts_free(ms_cuts *cuts) {
   free(cuts);
 }
 
-/* Reads the bytes [first, end) of a plain file into the bytes. */
+/* Reads the bytes [first, end) of a plain file. */
 static int load(ms_line_range *range, int64_t first, int64_t end, ms_error *err) {
   FILE *file = fopen(range->path, "rbe");
   ms_byte_range *bytes = &range->bytes;

@@ -130,7 +130,7 @@ static int run_threads(run *r, ms_byte_range *first, ms_error *err) {
 
 int ms_pipeline_run(const ms_pipeline *pipeline, const char *path, void *owner, ms_error *err) {
   run r = {.pipeline = pipeline, .owner = owner};
-  if (ms_byte_ranges_open(&r.ranges, path, pipeline->range, err) != 0) return -1;
+  if (ms_byte_ranges_open(&r.ranges, path, pipeline->range_bytes, err) != 0) return -1;
   r.ranges.progress = pipeline->progress;
   pthread_mutex_init(&r.taking, NULL);
   pthread_mutex_init(&r.joining, NULL);

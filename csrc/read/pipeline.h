@@ -11,7 +11,7 @@
 #include "read/lines.h"
 
 typedef struct ms_pipeline {
-  size_t range;               /* bytes of a range; 0: as fits */
+  size_t range_bytes;         /* 0: as fits */
   int threads;                /* 0: as many as there are processors */
   ms_read_progress *progress; /* the caller's, or NULL */
   /* Is shown ranges from the start of the file until it has learned the format from one: 1; 0 when

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Reading in ranges by several threads against reading in one range by one: the same array, bit for
- * bit, or the same error, over random files of every kind of line that a reader accepts or refuses.
- * MEISSA_TEST_SEED replays. */
+ * Reading by several threads, a range at a time, against reading all by one: the same array, bit
+ * for bit, or the same error, over random files of every kind of line that a reader accepts or
+ * refuses. MEISSA_TEST_SEED replays. */
 #include "read/pipeline.h"
 
 #include <string.h>
@@ -174,17 +174,17 @@ static int arrays_seen, errors_seen;
 static void compare(ms_triples options) {
   ms_error one_error = {0}, other_error = {0};
   options.threads = 1;
-  options.range = 1 << 24;
+  options.range_bytes = 1 << 24;
   ms_array *one = ms_triples_read(path, &options, &one_error);
   options.threads = 1 + (int)draw(4);
-  options.range = 1 + (int64_t)draw(one_in(2) ? 50 : 2000);
+  options.range_bytes = 1 + (int64_t)draw(one_in(2) ? 50 : 2000);
   ms_array *other = ms_triples_read(path, &options, &other_error);
   bool same = (one == NULL) == (other == NULL) &&
               (one != NULL ? same_array(one, other) : same_error(&one_error, &other_error));
   CHECK(same);
   if (!same) {
     fprintf(stderr, "file %llu, range %lld, %d threads:\n  %s:%d: %s\n  %s:%d: %s\n",
-            (unsigned long long)file_number, (long long)options.range, options.threads,
+            (unsigned long long)file_number, (long long)options.range_bytes, options.threads,
             one_error.file, one_error.line, one_error.message, other_error.file, other_error.line,
             other_error.message);
   }
@@ -225,10 +225,10 @@ static void test_large(void) {
   while (text.length < (size_t)4 << 20) add_good_line(&text, &s);
   put(&text, false);
   ms_error one_error = {0}, other_error = {0};
-  ms_triples options = {.comment = "#", .type = MS_FLOAT, .threads = 1, .range = 1 << 30};
+  ms_triples options = {.comment = "#", .type = MS_FLOAT, .threads = 1, .range_bytes = 1 << 30};
   ms_array *one = ms_triples_read(path, &options, &one_error);
   options.threads = 0;
-  options.range = 0;
+  options.range_bytes = 0;
   ms_array *other = ms_triples_read(path, &options, &other_error);
   CHECK(one != NULL && other != NULL && same_array(one, other));
   ms_array_release(one);

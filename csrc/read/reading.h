@@ -31,7 +31,7 @@ MS_API bool ms_reading_wait(ms_reading *reading, double seconds);
 /* Bytes of the files, as they are stored, that were read so far. */
 MS_API int64_t ms_reading_done(ms_reading *reading);
 
-/* Tells the reader to give up, which it does at the next piece of a file, with MS_INT. */
+/* Tells the reader to give up, which it does at the next range of a file, with MS_INT. */
 MS_API void ms_reading_stop(ms_reading *reading);
 
 /* Waits for the end, frees the reading, and gives what the reader gave. */

@@ -106,7 +106,7 @@ static int join(void *owner, void *result, ms_error *err) {
 }
 
 static void read_file(file_scan *f, const char *path, int threads) {
-  const ms_pipeline pipeline = {.range = (size_t)f->files->range,
+  const ms_pipeline pipeline = {.range_bytes = (size_t)f->files->range_bytes,
                                 .threads = threads,
                                 .progress = f->files->progress,
                                 .look = known_already,

@@ -17,7 +17,7 @@ typedef struct ms_files {
   const char *comment;        /* lines that begin with it are left out; NULL: none are */
   int64_t skip;               /* lines to leave out at the start of every file */
   int32_t threads;            /* 0: as many as there are processors */
-  int64_t range;              /* bytes of a range; 0: as fits */
+  int64_t range_bytes;        /* 0: as fits */
   ms_read_progress *progress; /* the caller's, or NULL */
 } ms_files;
 

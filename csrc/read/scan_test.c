@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * Tests of scanning: whatever the ranges, the threads and the number of files, the result and the
- * error are those of one thread that reads one range. The formats are tested in spec/. */
+ * error are those of one thread that reads all at once. The formats are tested in spec/. */
 #include "read/scan.h"
 
 #include <string.h>
@@ -82,10 +82,10 @@ typedef ms_array *read_function(const ms_files *files, ms_error *err);
 static void check_alike(read_function *read, const char *const *paths, int64_t count,
                         uint64_t *state) {
   ms_error err = {0}, other = {0};
-  ms_files files = {.paths = paths, .count = count, .threads = 1, .range = 1 << 20};
+  ms_files files = {.paths = paths, .count = count, .threads = 1, .range_bytes = 1 << 20};
   ms_array *whole = read(&files, &err);
   files.threads = 1 + (int32_t)draw(state, 6);
-  files.range = 1 + draw(state, 200);
+  files.range_bytes = 1 + draw(state, 200);
   ms_array *ranges = read(&files, &other);
   CHECK((whole != NULL) == (ranges != NULL));
   if (whole != NULL && ranges != NULL) CHECK(same(whole, ranges));
@@ -120,7 +120,7 @@ static void test_docword(void) {
     used += (size_t)sprintf(text + used, "%d %d %d\n", k % 10 + 1, k / 10 % 10 + 1, k + 1);
   }
   const char *path = put("docword", text);
-  const ms_files files = {.paths = &path, .count = 1, .threads = 3, .range = 10};
+  const ms_files files = {.paths = &path, .count = 1, .threads = 3, .range_bytes = 10};
   const ms_docword options = {.type = MS_DOUBLE};
   ms_array *counts = ms_docword_read(&files, &options, &err);
   CHECK(counts != NULL && counts->count == 200);

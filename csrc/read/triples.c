@@ -92,7 +92,7 @@ static int check_all(const reader *r, const char *path, ms_error *err) {
 
 static int read_files(reader *r, const char *const *paths, int64_t count, ms_error *err) {
   const ms_triples *options = r->format.options;
-  ms_pipeline pipeline = {.range = (size_t)options->range,
+  ms_pipeline pipeline = {.range_bytes = (size_t)options->range_bytes,
                           .threads = options->threads,
                           .progress = options->progress,
                           .look = look,

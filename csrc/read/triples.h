@@ -18,7 +18,7 @@ typedef struct MS_API_TYPE ms_triples {
   int32_t type;          /* of the values */
   int32_t duplicates;    /* ms_duplicates */
   ms_array *like;        /* two-dimensional: its id maps and extents are used; or NULL */
-  int64_t range;         /* bytes that a thread reads at a time; 0: as fits */
+  int64_t range_bytes;   /* bytes that a thread reads at a time; 0: as fits */
   int32_t threads;       /* 0: as many as there are processors; the result does not depend on it */
   ms_read_progress *progress; /* the caller's, or NULL */
 } ms_triples;

@@ -63,7 +63,7 @@ int ms_exchange_start(ms_worker *worker, ms_error *err) {
     const ms_operand *operand = &job->task.operands[i];
     if (!is_exchanged(operand)) continue;
     ms_mapped_memory_piece *copy = ms_mapped_memory_copy(
-        &worker->held, operand->id, ms_operand_bytes(operand), job->number, false, err);
+        &worker->mapped, operand->id, ms_operand_bytes(operand), job->number, false, err);
     if (copy == NULL) return -1;
     ms_elements all = ms_elements_written(operand, copy->base, true);
     int64_t count = ms_elements_count(&all);

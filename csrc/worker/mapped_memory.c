@@ -41,7 +41,7 @@ static void drop(ms_mapped_memory_piece *pieces, uint32_t *count, ms_mapped_memo
   *gone = pieces[--*count];
 }
 
-int ms_mapped_memory_map(ms_mapped_memory *held, uint64_t id, uint64_t size, int fd,
+int ms_mapped_memory_map(ms_mapped_memory *mapped, uint64_t id, uint64_t size, int fd,
                          ms_error *err) {
   struct stat about;
   void *base = MAP_FAILED;
@@ -53,8 +53,8 @@ int ms_mapped_memory_map(ms_mapped_memory *held, uint64_t id, uint64_t size, int
     return ms_error_set(err, MS_WRK, "shared memory of %llu bytes cannot be mapped: %s",
                         (unsigned long long)size, failed ? "bad segment" : strerror(reason));
   }
-  ms_mapped_memory_unmap(held, id);
-  ms_mapped_memory_piece *piece = append(&held->segments, &held->segment_count, err);
+  ms_mapped_memory_unmap(mapped, id);
+  ms_mapped_memory_piece *piece = append(&mapped->segments, &mapped->segment_count, err);
   if (piece == NULL) {
     munmap(base, size);
     return -1;
@@ -63,13 +63,14 @@ int ms_mapped_memory_map(ms_mapped_memory *held, uint64_t id, uint64_t size, int
   return 0;
 }
 
-void ms_mapped_memory_unmap(ms_mapped_memory *held, uint64_t id) {
-  ms_mapped_memory_piece *piece = find(held->segments, held->segment_count, id);
-  if (piece != NULL) drop(held->segments, &held->segment_count, piece);
+void ms_mapped_memory_unmap(ms_mapped_memory *mapped, uint64_t id) {
+  ms_mapped_memory_piece *piece = find(mapped->segments, mapped->segment_count, id);
+  if (piece != NULL) drop(mapped->segments, &mapped->segment_count, piece);
 }
 
-unsigned char *ms_mapped_memory_segment(const ms_mapped_memory *held, uint64_t id, uint64_t size) {
-  ms_mapped_memory_piece *piece = find(held->segments, held->segment_count, id);
+unsigned char *ms_mapped_memory_segment(const ms_mapped_memory *mapped, uint64_t id,
+                                        uint64_t size) {
+  ms_mapped_memory_piece *piece = find(mapped->segments, mapped->segment_count, id);
   return piece != NULL && piece->size == size ? piece->base : NULL;
 }
 
@@ -89,17 +90,17 @@ static void *map_zeroes(size_t size, size_t copies, ms_error *err) {
   return NULL;
 }
 
-ms_mapped_memory_piece *ms_mapped_memory_copy(ms_mapped_memory *held, uint64_t id, size_t size,
+ms_mapped_memory_piece *ms_mapped_memory_copy(ms_mapped_memory *mapped, uint64_t id, size_t size,
                                               uint64_t job, bool keep, ms_error *err) {
-  ms_mapped_memory_piece *piece = find(held->copies, held->copy_count, id);
+  ms_mapped_memory_piece *piece = find(mapped->copies, mapped->copy_count, id);
   if (piece != NULL && piece->size != size) {
-    drop(held->copies, &held->copy_count, piece);
+    drop(mapped->copies, &mapped->copy_count, piece);
     piece = NULL;
   }
   if (piece == NULL) {
     unsigned char *base = size == 0 ? (unsigned char *)"" : map_zeroes(size, 1, err);
     if (base == NULL) return NULL;
-    piece = append(&held->copies, &held->copy_count, err);
+    piece = append(&mapped->copies, &mapped->copy_count, err);
     if (piece == NULL) {
       if (size > 0) munmap(base, size);
       return NULL;
@@ -111,8 +112,8 @@ ms_mapped_memory_piece *ms_mapped_memory_copy(ms_mapped_memory *held, uint64_t i
   return piece;
 }
 
-const ms_mapped_memory_piece *ms_mapped_memory_find(const ms_mapped_memory *held, uint64_t id) {
-  return find(held->copies, held->copy_count, id);
+const ms_mapped_memory_piece *ms_mapped_memory_find(const ms_mapped_memory *mapped, uint64_t id) {
+  return find(mapped->copies, mapped->copy_count, id);
 }
 
 int ms_mapped_memory_remember(ms_mapped_memory_piece *copy, const ms_elements *all, ms_error *err) {
@@ -130,23 +131,24 @@ int ms_mapped_memory_remember(ms_mapped_memory_piece *copy, const ms_elements *a
   return 0;
 }
 
-void ms_mapped_memory_forget(ms_mapped_memory *held, uint64_t id, uint64_t job) {
-  ms_mapped_memory_piece *piece = find(held->copies, held->copy_count, id);
+void ms_mapped_memory_forget(ms_mapped_memory *mapped, uint64_t id, uint64_t job) {
+  ms_mapped_memory_piece *piece = find(mapped->copies, mapped->copy_count, id);
   if (piece != NULL && (job == 0 || piece->job != job))
-    drop(held->copies, &held->copy_count, piece);
+    drop(mapped->copies, &mapped->copy_count, piece);
 }
 
-void ms_mapped_memory_sweep(ms_mapped_memory *held, uint64_t job) {
-  for (uint32_t i = held->copy_count; i-- > 0;) {
-    ms_mapped_memory_piece *piece = &held->copies[i];
-    if (!piece->keep && piece->job != job) drop(held->copies, &held->copy_count, piece);
+void ms_mapped_memory_sweep(ms_mapped_memory *mapped, uint64_t job) {
+  for (uint32_t i = mapped->copy_count; i-- > 0;) {
+    ms_mapped_memory_piece *piece = &mapped->copies[i];
+    if (!piece->keep && piece->job != job) drop(mapped->copies, &mapped->copy_count, piece);
   }
 }
 
-void ms_mapped_memory_release(ms_mapped_memory *held) {
-  while (held->segment_count > 0) drop(held->segments, &held->segment_count, held->segments);
-  while (held->copy_count > 0) drop(held->copies, &held->copy_count, held->copies);
-  free(held->segments);
-  free(held->copies);
-  *held = (ms_mapped_memory){0};
+void ms_mapped_memory_release(ms_mapped_memory *mapped) {
+  while (mapped->segment_count > 0)
+    drop(mapped->segments, &mapped->segment_count, mapped->segments);
+  while (mapped->copy_count > 0) drop(mapped->copies, &mapped->copy_count, mapped->copies);
+  free(mapped->segments);
+  free(mapped->copies);
+  *mapped = (ms_mapped_memory){0};
 }

@@ -33,31 +33,32 @@ typedef struct ms_mapped_memory {
 } ms_mapped_memory;
 
 /* Maps a segment (closes `fd`), replacing an older one of the same id. */
-int ms_mapped_memory_map(ms_mapped_memory *held, uint64_t id, uint64_t size, int fd, ms_error *err);
+int ms_mapped_memory_map(ms_mapped_memory *mapped, uint64_t id, uint64_t size, int fd,
+                         ms_error *err);
 
 /* Unmaps a segment; unknown ids are ignored. */
-void ms_mapped_memory_unmap(ms_mapped_memory *held, uint64_t id);
+void ms_mapped_memory_unmap(ms_mapped_memory *mapped, uint64_t id);
 
 /* A mapped segment, NULL when it is unknown or of another size. */
-unsigned char *ms_mapped_memory_segment(const ms_mapped_memory *held, uint64_t id, uint64_t size);
+unsigned char *ms_mapped_memory_segment(const ms_mapped_memory *mapped, uint64_t id, uint64_t size);
 
 /* The private copy of `size` bytes for `id`, made when there is none of that size. */
-ms_mapped_memory_piece *ms_mapped_memory_copy(ms_mapped_memory *held, uint64_t id, size_t size,
+ms_mapped_memory_piece *ms_mapped_memory_copy(ms_mapped_memory *mapped, uint64_t id, size_t size,
                                               uint64_t job, bool keep, ms_error *err);
 
 /* The copy of `id`, NULL when there is none. */
-const ms_mapped_memory_piece *ms_mapped_memory_find(const ms_mapped_memory *held, uint64_t id);
+const ms_mapped_memory_piece *ms_mapped_memory_find(const ms_mapped_memory *mapped, uint64_t id);
 
 /* Remembers what the elements of the copy are at present in `pristine`. */
 int ms_mapped_memory_remember(ms_mapped_memory_piece *copy, const ms_elements *all, ms_error *err);
 
 /* Frees the copy of `id` unless `job` (0: none) uses it. */
-void ms_mapped_memory_forget(ms_mapped_memory *held, uint64_t id, uint64_t job);
+void ms_mapped_memory_forget(ms_mapped_memory *mapped, uint64_t id, uint64_t job);
 
 /* Frees all copies that are neither kept nor used by `job`. */
-void ms_mapped_memory_sweep(ms_mapped_memory *held, uint64_t job);
+void ms_mapped_memory_sweep(ms_mapped_memory *mapped, uint64_t job);
 
 /* Unmaps everything. */
-void ms_mapped_memory_release(ms_mapped_memory *held);
+void ms_mapped_memory_release(ms_mapped_memory *mapped);
 
 #endif

@@ -166,7 +166,7 @@ void ms_worker_destroy(ms_worker **worker) {
   if (gone->inbox != NULL) zmq_close(gone->inbox);
   ms_context_end(&gone->context);
   ms_exit_guard_clean(ms_exit_guard_orphan() || (gone->gone && !gone->ended));
-  ms_mapped_memory_release(&gone->held);
+  ms_mapped_memory_release(&gone->mapped);
   ms_schedule_destroy(&gone->schedule);
   ms_block_checkpoint_free(&gone->job.checkpoint);
   ms_undo_free(&gone->job.undo);
@@ -193,11 +193,11 @@ static int take_notice(ms_worker *worker, int timeout, ms_error *err) {
     return 0;
   }
   if (got == (long)sizeof notice && notice.kind == MS_NOTICE_SEGMENT) {
-    return ms_mapped_memory_map(&worker->held, notice.id, notice.size, fd, err);
+    return ms_mapped_memory_map(&worker->mapped, notice.id, notice.size, fd, err);
   }
   if (fd >= 0) close(fd);
   if (got == (long)sizeof notice && notice.kind == MS_NOTICE_GONE) {
-    ms_mapped_memory_unmap(&worker->held, notice.id);
+    ms_mapped_memory_unmap(&worker->mapped, notice.id);
   }
   if (got == (long)sizeof notice && notice.kind == MS_NOTICE_END) {
     worker->gone = worker->ended = true;
@@ -209,7 +209,7 @@ void *ms_worker_segment(ms_worker *worker, uint64_t id, uint64_t size, uint64_t 
                         ms_error *err) {
   uint64_t deadline = ms_worker_clock() + (uint64_t)SEGMENT_WAIT * 1000000u;
   for (;;) {
-    unsigned char *base = ms_mapped_memory_segment(&worker->held, id, size);
+    unsigned char *base = ms_mapped_memory_segment(&worker->mapped, id, size);
     if (base != NULL) return base + place;
     if (worker->gone || ms_worker_clock() > deadline) {
       ms_error_set(err, MS_WRK, "shared memory that the loop uses did not arrive");

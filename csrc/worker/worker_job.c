@@ -59,7 +59,7 @@ static int place_operands(ms_worker *worker, ms_error *err) {
     } else {
       bool keep = operand->movement == MS_MOVE_CACHED || operand->movement == MS_MOVE_SERVED;
       ms_mapped_memory_piece *copy = ms_mapped_memory_copy(
-          &worker->held, operand->id, ms_operand_bytes(operand), job->number, keep, err);
+          &worker->mapped, operand->id, ms_operand_bytes(operand), job->number, keep, err);
       job->place[i] = copy == NULL ? NULL : copy->base;
     }
     if (job->place[i] == NULL) return -1;
@@ -156,7 +156,7 @@ int ms_worker_begin(ms_worker *worker, ms_error *err) {
   ms_error trouble;
   ms_error_clear(&trouble);
   int failed = prepare(worker, &trouble);
-  if (!worker->setup.shared) ms_mapped_memory_sweep(&worker->held, job->number);
+  if (!worker->setup.shared) ms_mapped_memory_sweep(&worker->mapped, job->number);
   if (failed == 0) return 0;
   worker->data_due = 0;
   if (ms_worker_stop(worker, (ms_code)trouble.code, trouble.message, err) != 0) return -1;

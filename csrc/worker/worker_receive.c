@@ -67,7 +67,7 @@ static int take_list(ms_worker *worker, const ms_frame *frame, const char *paylo
   }
   size_t size = (size_t)total * sizeof(ms_span);
   ms_mapped_memory_piece *list =
-      ms_mapped_memory_copy(&worker->held, frame->a[0], size, job->number, true, err);
+      ms_mapped_memory_copy(&worker->mapped, frame->a[0], size, job->number, true, err);
   if (list == NULL) return -1;
   memcpy(list->base + first * sizeof(ms_span), payload, (size_t)frame->size);
   return 0;
@@ -82,7 +82,7 @@ static void take_values(ms_worker *worker, const ms_frame *frame, const char *pa
   if (number >= job->task.operand_count || frame->a[2] > INT64_MAX || frame->a[3] > INT64_MAX)
     return;
   const ms_operand *operand = &job->task.operands[number];
-  const ms_mapped_memory_piece *list = ms_mapped_memory_find(&worker->held, frame->a[1]);
+  const ms_mapped_memory_piece *list = ms_mapped_memory_find(&worker->mapped, frame->a[1]);
   if (operand->movement != MS_MOVE_SERVED || list == NULL || frame->a[1] < MS_INDEX_LIST_COPIES ||
       frame->size % operand->element != 0) {
     return;
@@ -131,7 +131,7 @@ static int handle(ms_worker *worker, const ms_frame *frame, const char *payload,
       return take_cancel(worker, frame->job, err);
     case MS_SAY_FORGET:
       worker->forgets = worker->forgets || frame->a[0] == 0;
-      ms_mapped_memory_forget(&worker->held, frame->a[0],
+      ms_mapped_memory_forget(&worker->mapped, frame->a[0],
                               worker->job.open ? worker->job.number : 0);
       return 0;
     default:

@@ -14,7 +14,7 @@ int ms_worker_remember_operands(ms_worker *worker, ms_error *err) {
     const ms_operand *operand = &job->task.operands[i];
     if (operand->movement != MS_MOVE_SCATTERED || !operand->written) continue;
     ms_mapped_memory_piece *copy = ms_mapped_memory_copy(
-        &worker->held, operand->id, ms_operand_bytes(operand), job->number, false, err);
+        &worker->mapped, operand->id, ms_operand_bytes(operand), job->number, false, err);
     ms_elements all = ms_elements_written(operand, job->place[i], true);
     if (copy == NULL || ms_mapped_memory_remember(copy, &all, err) != 0) return -1;
   }
@@ -61,7 +61,7 @@ static int return_changes(ms_worker *worker, uint32_t number, ms_error *err) {
   ms_worker_job *job = &worker->job;
   const ms_operand *operand = &job->task.operands[number];
   const ms_mapped_memory_piece *copy = ms_mapped_memory_copy(
-      &worker->held, operand->id, ms_operand_bytes(operand), job->number, false, err);
+      &worker->mapped, operand->id, ms_operand_bytes(operand), job->number, false, err);
   if (copy == NULL) return -1;
   ms_runs runs = {.now = ms_elements_written(operand, copy->base, true), .before = copy->pristine};
   runs.count = ms_elements_count(&runs.now);

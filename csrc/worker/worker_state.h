@@ -84,7 +84,7 @@ struct ms_worker {
   ms_link control;
   ms_neighbour *neighbours; /* one for each worker, by number */
   uint32_t neighbour_count;
-  ms_mapped_memory held;
+  ms_mapped_memory mapped;
   ms_schedule *schedule; /* of the present or last job */
   ms_text incoming;      /* pieces of a task */
   uint64_t incoming_job, data_due;

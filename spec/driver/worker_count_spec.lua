@@ -29,7 +29,7 @@ local function size(grid, strategy, microseconds, options)
                            microseconds and {pace = microseconds * 1e-6, hand_on = 0})
 end
 
-describe("the crew", function()
+describe("the number of workers", function()
   it("is all workers until the loop's pace is known", function()
     assert.are.equal(0, size(row, "independent"))
   end)

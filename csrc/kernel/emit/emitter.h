@@ -2,7 +2,7 @@
  *
  * What the files that write a kernel's text share: the state of one emission.
  *
- * All memory is in the emitter's arena. A emitter belongs to one call of ms_kernel_emit. */
+ * All memory is in the emitter's arena. An emitter belongs to one call of ms_kernel_emit. */
 #ifndef MS_KERNEL_EMIT_EMITTER_H
 #define MS_KERNEL_EMIT_EMITTER_H
 
@@ -81,8 +81,8 @@ bool ms_emitter_entries(const ms_kernel_job *job);
 /* Whether the body may draw random numbers, so that they must know the iteration. */
 bool ms_emitter_draws(const ms_kernel_job *job);
 
-/* Fills a emitter that has its job, arena and err. -1: memory, or a body that the plan has no roles
- * for. */
+/* Fills an emitter that has its job, arena and err. -1: memory, or a body that the plan has no
+ * roles for. */
 int ms_emitter_prepare(ms_emitter *emitter);
 
 /* Takes an info's vectors and fills what the emitter knows of it. -1 when memory is out. */

@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: MIT
---- The crew: how many of the workers take part in a job, and what is how heavy.
+--- How many of the workers take part in a job, and what is how heavy.
 --
 -- Another worker takes time to get going, and blocks that follow each other on different workers
 -- cost hand-overs. A loop that is too short for that runs faster on fewer workers; how long its
