@@ -6,11 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/text.h"
 #include "depend/fix.h"
 #include "depend/witness.h"
 
-#define LONGEST_CALL 100
 /* More reasons than these are noise. */
 #define MOST_CONFLICTS 4
 
@@ -80,54 +78,6 @@ const char *ms_binding_path(const ms_walk *walk, ms_arena *arena, uint32_t bindi
   for (uint32_t f = 0; f < walk->bindings[binding].depth && path != NULL; f++)
     path = ms_arena_format(arena, "%s.%s", path, capture->fields[f]);
   return path;
-}
-
-/* ---- the call ---- */
-
-static bool is_options(const ms_node *node) {
-  return node->kind == MS_TABLE && (node->kids == 0 || node->kid[0]->kid[0] != NULL);
-}
-
-static void append_node(ms_text *text, const ms_tree *tree, const ms_node *node) {
-  ms_text_append(text, tree->text + node->begin, node->end - node->begin);
-}
-
-static void append_arguments(ms_text *text, const ms_tree *tree, const ms_node *call,
-                             const char *option) {
-  bool done = false;
-  for (uint32_t k = 1; k < call->kids; k++) {
-    const ms_node *argument = call->kid[k];
-    const char *separator = k > 1 ? ", " : "";
-    if (is_options(argument)) {
-      ms_text_format(text, "%s{%s%s", separator, option, argument->kids > 0 ? ", " : "");
-      ms_text_append(text, tree->text + argument->begin + 1, argument->end - argument->begin - 1);
-      done = true;
-    } else {
-      ms_text_add(text, separator);
-      append_node(text, tree, argument);
-    }
-  }
-  if (!done) ms_text_format(text, ", {%s}", option);
-}
-
-const char *ms_explain_call(const ms_explainer *explain, const char *option) {
-  const ms_loop *loop = explain->walk->loop;
-  ms_text text = {0};
-  if (loop->closure != NULL) /* it may stand elsewhere: the call is not seen */
-    return ms_arena_format(explain->arena, "meissa.each(..., {%s}, ...)", option);
-  append_node(&text, loop->tree, loop->call->kid[0]);
-  if (loop->call->kind == MS_METHOD) ms_text_format(&text, ":%s", loop->call->text);
-  ms_text_add(&text, "(");
-  append_arguments(&text, loop->tree, loop->call, option);
-  ms_text_add(&text, ")");
-  const char *call = NULL;
-  if (!text.failed && text.length <= LONGEST_CALL && strchr(text.bytes, '\n') == NULL) {
-    call = ms_arena_copy(explain->arena, text.bytes, text.length);
-  } else if (!text.failed) {
-    call = ms_arena_format(explain->arena, "parallel(..., {%s})", option);
-  }
-  ms_text_free(&text);
-  return call;
 }
 
 /* ---- findings ---- */

@@ -37,9 +37,6 @@ int ms_explain_order(const ms_explainer *explain);
 /* The reason "this strategy is not run by this version". */
 int ms_explain_not_run(const ms_explainer *explain, const ms_choice *choice, bool unordered_runs);
 
-/* The call of the loop with an option added: "parallel(n, {serial = true})". NULL: memory. */
-const char *ms_explain_call(const ms_explainer *explain, const char *option);
-
 /* The user's path to a binding: "self.W". NULL: memory. */
 const char *ms_binding_path(const ms_walk *walk, ms_arena *arena, uint32_t binding);
 

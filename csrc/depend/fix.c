@@ -5,6 +5,8 @@
 
 #include <string.h>
 
+#include "depend/option.h"
+
 void ms_fix_add(ms_reason *reason, const char *fix) {
   for (uint32_t f = 0; f < MS_MAX_FIXES && fix != NULL; f++) {
     if (reason->fix[f] != NULL) continue;
@@ -15,9 +17,9 @@ void ms_fix_add(ms_reason *reason, const char *fix) {
 
 int ms_fix_call(const ms_explainer *explain, ms_reason *reason, const char *what,
                 const char *option) {
-  const char *call = ms_explain_call(explain, option);
-  if (call == NULL) return -1;
-  ms_fix_add(reason, ms_arena_format(explain->arena, "%s: %s", what, call));
+  const char *code = ms_option_code(explain->walk, explain->arena, option);
+  if (code == NULL) return -1;
+  ms_fix_add(reason, ms_arena_format(explain->arena, "%s: %s", what, code));
   return 0;
 }
 

@@ -10,7 +10,7 @@
 /* Adds a text to a reason's fixes, if it has room and there is one. */
 void ms_fix_add(ms_reason *reason, const char *fix);
 
-/* "what: the call with the option". */
+/* "what: the code that sets the option", see option.h. */
 int ms_fix_call(const ms_explainer *explain, ms_reason *reason, const char *what,
                 const char *option);
 

@@ -46,4 +46,14 @@ return {
        finders = {{spec = "spec/depend/literal_spec.lua"}, inline, body}},
     },
   },
+  {
+    rule = "fixes are code that is valid where the loop stands",
+    finders = {{spec = "spec/depend/option_spec.lua"}},
+    mutants = {
+      {"a name is no table of options", "csrc/depend/option.c",
+       "options->kind == MS_TABLE || options->kind == MS_NIL;", "true;"},
+      {"an option is set twice", "csrc/depend/option.c",
+       "    if (sets(table->kid[k], option)) continue;\n", ""},
+    },
+  },
 }

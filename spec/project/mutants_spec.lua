@@ -37,6 +37,7 @@ local PROMISED = {
   "functions that a body makes and only calls are walked where they are called",
   "rows that lists and functions have are those of their arrays",
   "large captures and long bodies are analysed, up to limits that are named",
+  "fixes are code that is valid where the loop stands",
   -- reductions
   "what is combined in one way everywhere is a reduction",
   "blocks of reductions are merged as the loop combines",

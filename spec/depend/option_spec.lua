@@ -1,0 +1,110 @@
+-- SPDX-License-Identifier: MIT
+--
+-- Fixes that set an option: code that is valid where the loop stands. Each is applied, and the loop
+-- then runs as the plain one.
+local meissa = require "meissa"
+
+-- A loop that is refused, over `call`, behind lines that say what its names are.
+local function program(call, before)
+  local names = call:find("9, 9", 1, true) and "i, j" or "i"
+  return ([[
+local meissa, A, S, ranges = ...
+local parallel, opts, model = meissa.parallel, {ordered = true}, {opts = {{ordered = true}}}
+local function chosen() return opts end
+%s
+for %s in %s do A[i + 1] = A[i] + 1 end]]):format(before or "", names, call)
+end
+
+local function run(text)
+  local A, S = meissa.zeros(12), meissa.sparse({9}, {i = {1, 2, 3, 4, 5, 6, 7, 8, 9}})
+  local ok, err = pcall(assert(loadstring(text)), meissa, A, S, {9, {check = false}})
+  return ok, ok and A or tostring(err)
+end
+
+local function fix_of(message)
+  return message:match("run it serially:  (.-)        ") or
+    message:match("run it serially:  ([^\n]*)")
+end
+
+-- Each call, what to write instead, and what to write before it.
+local CALLS = {
+  {"parallel(9)", "parallel(9, {serial = true})"},
+  {"parallel({1, 9})", "parallel({1, 9}, {serial = true})"},
+  {"parallel(9, {})", "parallel(9, {serial = true})"},
+  {"parallel(9, {serial = false})", "parallel(9, {serial = true})"},
+  {"parallel(9, {['serial'] = false; collapse = 1})", "parallel(9, {serial = true, collapse = 1})"},
+  {"meissa.parallel(9, {grid = {4},})", "meissa.parallel(9, {serial = true, grid = {4}})"},
+  {"parallel(9, 9, {ordered = true})", "parallel(9, 9, {serial = true, ordered = true})"},
+  {"parallel(S, nil)", "parallel(S, {serial = true})"},
+  {"parallel(9, opts)", nil, "opts.serial = true"},
+  {"parallel(9, 9, opts)", nil, "opts.serial = true"},
+  {"parallel(S, opts)", nil, "opts.serial = true"},
+  {"parallel({1, 9}, model.opts[1])", nil, "model.opts[1].serial = true"},
+  {"parallel(unpack(ranges))", "parallel(unpack(ranges), {serial = true})"},
+}
+
+describe("a fix that sets an option", function()
+  setup(function() meissa.init {workers = 2} end)
+  teardown(function() meissa.init {} end)
+
+  for _, each in ipairs(CALLS) do
+    local call, instead, before = unpack(each, 1, 3)
+    it("of " .. call .. " is valid", function()
+      local ok, message = run(program(call))
+      assert.is_false(ok)
+      assert.equal(instead or before, fix_of(message))
+      local fixed, A = run(program(instead or call, before))
+      assert.is_true(fixed, A)
+      assert.equal(9, A[10])
+    end)
+  end
+
+  it("says no code where none would be", function()
+    for _, call in ipairs {"parallel(9, chosen())", "parallel(9, opts or {})"} do
+      local _, message = run(program(call))
+      assert.equal("serial = true in the options", fix_of(message))
+    end
+    local _, message = run(program("parallel(unpack({9, 9}))"):gsub("for i in", "for i, j in"))
+    assert.equal("serial = true in the options", fix_of(message))
+  end)
+
+  it("leaves out what else stands in a call over several lines", function()
+    local _, message = run(program("parallel(9, {ordered =\ntrue})"))
+    assert.equal("parallel(..., {serial = true, ...})", fix_of(message))
+    _, message = run(program("parallel(9 +\n0)"))
+    assert.equal("parallel(..., {serial = true})", fix_of(message))
+  end)
+
+  it("of the closure form does so, too", function()
+    local A, opts = meissa.zeros(12), {ordered = true}
+    local function refusal(fn)
+      local _, err = pcall(fn)
+      return fix_of(tostring(err))
+    end
+    assert.equal("meissa.each(..., {serial = true}, ...)", refusal(function()
+      meissa.each(9, function(i) A[i + 1] = A[i] end)
+    end))
+    assert.equal("meissa.each(..., {serial = true, ...}, ...)", refusal(function()
+      meissa.each(9, {ordered = true}, function(i) A[i + 1] = A[i] end)
+    end))
+    assert.equal("opts.serial = true", refusal(function()
+      meissa.each(9, opts, function(i) A[i + 1] = A[i] end)
+    end))
+    assert.equal("meissa.each(..., {serial = true}, ...)", refusal(function()
+      error(select(2, pcall(meissa.each, 9, opts, function(i) A[i + 1] = A[i] end)), 0)
+    end))
+  end)
+
+  it("is the same for other options", function()
+    local text = "for i, j in parallel(9, 9, %s) do V[i] = V[i] + W[j] W[j] = W[j] + V[i] end"
+    local function notice(call)
+      local run_text = "local meissa, V, W, opts = ... local parallel = meissa.parallel " ..
+        text:format(call)
+      assert(loadstring(run_text))(meissa, meissa.ones(9), meissa.ones(9), {ordered = true})
+      return tostring(meissa.last())
+    end
+    assert.truthy(notice("opts"):find("acceptable:  opts.ordered = false", 1, true))
+    assert.truthy(notice("{ordered = true, collapse = 1}"):find(
+      "acceptable:  parallel(9, 9, {ordered = false, collapse = 1})", 1, true))
+  end)
+end)
