@@ -11,6 +11,7 @@
 -- Times, addresses, temporary names and the checkout's own path are normalised.
 -- MEISSA_BANK_SEEDS=0.1 takes a tenth of the random programs, MEISSA_BANK_JOBS=n runs n processes
 -- at a time (2).
+local files = require "tools.files"
 local watch = require "spec.bank.watch"
 
 local seeds = tonumber(os.getenv "MEISSA_BANK_SEEDS" or "") or 1
@@ -75,28 +76,7 @@ local EXAMPLE_ROADS = {"0-lua", "1-shared-lua", "2-value-native", "2-shared-nati
 
 -- ------------------------------------------------------------------------------------- processes
 
-local function read(path)
-  local file = assert(io.open(path, "rb"))
-  local text = file:read "*a"
-  file:close()
-  return text
-end
-
-local function write(path, text)
-  local file = assert(io.open(path, "wb"))
-  assert(file:write(text))
-  assert(file:close())
-end
-
-local function output_of(command)
-  local pipe = io.popen(command)
-  local text = pipe:read "*a"
-  pipe:close()
-  return text
-end
-
-local root = output_of("pwd"):gsub("\n", "")
-local directory = output_of("mktemp -d"):gsub("\n", "")
+local root, directory = files.lines("pwd")[1], files.lines("mktemp -d")[1]
 
 -- All tasks of a suite on a road: {label, command}.
 local function add_suite(tasks, suite, road)
@@ -148,11 +128,11 @@ local function run_all(tasks)
   local lines = {}
   for k, task in ipairs(tasks) do
     task.path = ("%s/%d"):format(directory, k)
-    write(task.path .. ".sh", ("MEISSA_EXPLAIN=1 MEISSA_QUIET=1 timeout -k 2 300 env %s\n"
+    files.write(task.path .. ".sh", ("MEISSA_EXPLAIN=1 MEISSA_QUIET=1 timeout -k 2 300 env %s\n"
       .. "echo \"@@exit\t$?\"\n"):format(task.command))
     lines[k] = ("sh %s.sh >%s 2>&1"):format(task.path, task.path)
   end
-  write(directory .. "/list", table.concat(lines, "\n") .. "\n")
+  files.write(directory .. "/list", table.concat(lines, "\n") .. "\n")
   os.execute(("xargs -P %d -I LINE sh -c LINE <%s/list"):format(jobs, directory))
 end
 
@@ -203,9 +183,9 @@ local commands = {}
 function commands.write(path, ...)
   local tasks, lines = tasks_of {...}, {}
   run_all(tasks)
-  for _, task in ipairs(tasks) do add_records(lines, task, read(task.path)) end
+  for _, task in ipairs(tasks) do add_records(lines, task, files.read(task.path)) end
   table.sort(lines)
-  write(path, table.concat(lines, "\n") .. "\n")
+  files.write(path, table.concat(lines, "\n") .. "\n")
   print(("%s: %d programs and roads"):format(path, #lines))
 end
 
@@ -258,7 +238,7 @@ function commands.show(program, road)
   end
   run_all(tasks)
   for _, task in ipairs(tasks) do
-    add_records({}, task, read(task.path), function(found, said, result, plan)
+    add_records({}, task, files.read(task.path), function(found, said, result, plan)
       if found ~= name then return end
       print(("%s\nresult: %s\nplan: %s"):format(said, result, plan))
     end)

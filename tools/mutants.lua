@@ -8,6 +8,7 @@
 -- in spec/mutants; those of one rule are written down together. A run may take the memory and the
 -- time that are given below: what hangs or grows without end is found, too. Exit status 1: a mutant
 -- has survived, or something fails without any.
+local files = require "tools.files"
 local rules = require "spec.mutants.rules"
 local seed = require "spec.support.seed"
 
@@ -18,37 +19,8 @@ local SHORT, LONG = 200, 7200  -- seconds for few draws, and for many
 local STEPS = {60, 300, 3000, 20000}
 local LAST = tonumber(os.getenv "MEISSA_MUTANTS_STEPS" or "") or #STEPS
 
+local must, quote = files.must, files.quote
 local directory, words = arg[1], {unpack(arg, 2)}
-
-local function quote(text) return "'" .. text:gsub("'", "'\\''") .. "'" end
-
--- What a command writes, and its exit status.
-local function run(command)
-  local pipe = assert(io.popen("( " .. command .. " ) 2>&1 </dev/null; echo \"status $?\""))
-  local output = pipe:read "*a"
-  pipe:close()
-  local text, status = output:match "^(.*)status (%d+)\n$"
-  return text, tonumber(status)
-end
-
-local function must(command)
-  local output, status = run(command)
-  if status ~= 0 then error(command .. ":\n" .. output, 0) end
-  return output
-end
-
-local function read(path)
-  local file = assert(io.open(path))
-  local text = file:read "*a"
-  file:close()
-  return text
-end
-
-local function write(path, text)
-  local file = assert(io.open(path, "w"))
-  file:write(text)
-  file:close()
-end
 
 -- ---- the copy
 
@@ -67,7 +39,7 @@ local function inside(command)
 end
 
 local function build()
-  local output, status = run(inside "make -s -j2 build")
+  local output, status = files.run(inside "make -s -j2 build")
   return status == 0, output
 end
 
@@ -89,7 +61,7 @@ local function attempt(finder, draws)
   local set = draws and ("%s=%d"):format(finder.draws, draws) or ""
   local command = ("MEISSA_TEST_FIRST=1 MEISSA_TEST_SLOWDOWN=%d %s timeout -k 5 %d " ..
     "make -s spec SPECS=%s"):format(limit / SHORT, set, limit, quote(finder.spec))
-  local output, status = run(inside(command))
+  local output, status = files.run(inside(command))
   if status == 0 then return nil end
   return status == 124 and ("no end within %d s"):format(limit) or place_of(output), output
 end
@@ -154,13 +126,13 @@ end
 -- Runs one mutant: what is told of it, and whether it was found.
 local function try(each)
   local path = directory .. "/" .. each.mutant.file
-  local text = read(path)
+  local text = files.read(path)
   local changed = rules.apply(each.mutant, text)
-  write(path, changed)
+  files.write(path, changed)
   local built, problem = build()
   local finder, place
   if built then finder, place = find(each.mutant.finders or each.rule.finders) end
-  write(path, text)
+  files.write(path, text)
   if not built then return "does not build:\n" .. problem, false end
   if not finder then return "SURVIVES", false end
   return ("%s, %s"):format(finder.spec:match "[^/]*$", place), true

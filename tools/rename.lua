@@ -15,29 +15,7 @@
 --                part of a word between underscores: item_count, base_items
 -- In Lua, a local that is named as the module that it holds is renamed with it.
 
-local function lines_of(command)
-  local pipe, lines = assert(io.popen(command)), {}
-  for line in pipe:lines() do lines[#lines + 1] = line end
-  pipe:close()
-  return lines
-end
-
-local function run(command)
-  assert(os.execute(command) == 0, "failed: " .. command)
-end
-
-local function read(path)
-  local file = assert(io.open(path, "rb"))
-  local text = file:read("*a")
-  file:close()
-  return text
-end
-
-local function write(path, text)
-  local file = assert(io.open(path, "wb"))
-  assert(file:write(text))
-  file:close()
-end
+local files = require "tools.files"
 
 -- Literal text as a pattern.
 local function literal(text)
@@ -57,7 +35,7 @@ local function move(old, new, substitutions)
   for _, suffix in ipairs(SUFFIXES) do
     if exists(old .. suffix) then
       assert(not exists(new .. suffix), "there is a file: " .. new .. suffix)
-      run(("git mv %s %s"):format(old .. suffix, new .. suffix))
+      files.must(("git mv %s %s"):format(old .. suffix, new .. suffix))
       moved = true
     end
   end
@@ -138,13 +116,13 @@ local function is_within(path, folders)
 end
 
 local list = assert(dofile(assert(arg[1], "usage: luajit tools/rename.lua tools/renames/x.lua")))
-assert(#lines_of("git status --porcelain") == 0, "the work tree has changes")
+assert(#files.lines("git status --porcelain") == 0, "the work tree has changes")
 
 local substitutions = {}
 for _, pair in ipairs(list.files or {}) do move(pair[1], pair[2], substitutions) end
 
 local paths = {}
-for _, path in ipairs(lines_of("git ls-files")) do
+for _, path in ipairs(files.lines("git ls-files")) do
   local fixed = path:find "^spec/data/" or path:find "^tools/rename" or path:find "^CHANGELOG"
   if not fixed then paths[#paths + 1] = path end
 end
@@ -152,7 +130,7 @@ end
 -- What stands in the tree before anything is renamed, by word.
 local texts, known = {}, {}
 for _, path in ipairs(paths) do
-  texts[path] = read(path)
+  texts[path] = files.read(path)
   if path:find "%.[ch]$" then each_word(texts[path], function(word) known[word] = path end) end
 end
 
@@ -188,9 +166,9 @@ end
 local results = {}
 for _, path in ipairs(paths) do results[path] = renamed(path, texts[path]) end
 for _, path in ipairs(paths) do
-  if results[path] ~= texts[path] then write(path, results[path]) end
+  if results[path] ~= texts[path] then files.write(path, results[path]) end
 end
 for _, rule in ipairs(rules) do
   if rule.used == 0 then print("not used: " .. rule.name) end
 end
-run("git ls-files '*.c' '*.h' | xargs clang-format -i")
+files.must("git ls-files '*.c' '*.h' | xargs clang-format -i")

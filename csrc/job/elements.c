@@ -54,32 +54,39 @@ static ms_strided box_with(const ms_elements *elements, int64_t *first, int64_t 
   }
 }
 
+/* Elements of the sequence that lie in one box. */
+typedef struct part {
+  ms_strided box;
+  int64_t first, count; /* in the box */
+} part;
+
+/* Takes what one box has of elements *first .. *first + *count off their beginning; false when none
+ * are left, or there are no more. */
+static bool next_part(const ms_elements *elements, int64_t *first, int64_t *count, part *next) {
+  if (*count <= 0) return false;
+  int64_t left;
+  next->first = *first;
+  next->box = box_with(elements, &next->first, &left);
+  next->count = left < *count ? left : *count;
+  *first += next->count;
+  *count -= next->count;
+  return next->count > 0;
+}
+
 void ms_elements_gather(const ms_elements *elements, int64_t first, int64_t count, void *out) {
   unsigned char *to = out;
-  while (count > 0) {
-    int64_t here = first, left;
-    ms_strided box = box_with(elements, &here, &left);
-    int64_t take = left < count ? left : count;
-    if (take <= 0) return; /* there are no more */
-    ms_strided_gather(&box, here, take, to);
-    to += (size_t)take * box.element;
-    first += take;
-    count -= take;
+  for (part next; next_part(elements, &first, &count, &next);) {
+    ms_strided_gather(&next.box, next.first, next.count, to);
+    to += (size_t)next.count * next.box.element;
   }
 }
 
 void ms_elements_scatter(const ms_elements *elements, int64_t first, int64_t count,
                          const void *in) {
   const unsigned char *from = in;
-  while (count > 0) {
-    int64_t here = first, left;
-    ms_strided box = box_with(elements, &here, &left);
-    int64_t take = left < count ? left : count;
-    if (take <= 0) return; /* there are no more */
-    ms_strided_scatter(&box, here, take, from);
-    from += (size_t)take * box.element;
-    first += take;
-    count -= take;
+  for (part next; next_part(elements, &first, &count, &next);) {
+    ms_strided_scatter(&next.box, next.first, next.count, from);
+    from += (size_t)next.count * next.box.element;
   }
 }
 

@@ -132,40 +132,60 @@ static ms_array *vector_of(int64_t count) {
   return array;
 }
 
+/* A stage to be merged into one vector, what must come out, and a log of what was there before. */
+typedef struct scene {
+  stage made;
+  ms_array *array;
+  double *before, *expected;
+  images log;
+  ms_merge_log told;
+  ms_merge merge;
+} scene;
+
+/* The stage is the scene's from here on; its parts stay where they are. */
+static void set_up(scene *s, stage made) {
+  size_t elements = (size_t)made.count;
+  *s = (scene){.made = made, .array = vector_of(made.count)};
+  s->before = room_for(elements, sizeof *s->before);
+  s->expected = room_for(elements, sizeof *s->expected);
+  memcpy(s->before, s->array->data, elements * sizeof *s->before);
+  memcpy(s->expected, s->array->data, elements * sizeof *s->expected);
+  add_plainly(&s->made, s->expected);
+  s->log = (images){s->array, room_for(elements, sizeof(double)), room_for(elements, 1)};
+  s->told = (ms_merge_log){keep_image, &s->log};
+  s->merge = (ms_merge){
+      .arrays = &s->array, .array_count = 1, .parts = s->made.taken, .part_count = s->made.parts};
+}
+
+/* What was merged is right, and the log, if it was told, can undo it. */
+static void finish(scene *s, bool logged) {
+  CHECK(memcmp(s->array->data, s->expected, (size_t)s->array->count * sizeof(double)) == 0);
+  if (logged) check_images(&s->log, s->before);
+  free(s->log.image);
+  free(s->log.noted);
+  free(s->before);
+  free(s->expected);
+  ms_array_release(s->array);
+  free_stage(&s->made);
+}
+
 /* ------------------------------------------------------------------------------------- sums */
 
 /* Slices of any size, by ranges that come in any order. */
 static void test_slices(void) {
   for (int round = 0; round < 150; round++) {
     int64_t count = 1 + (int64_t)draw(3000), cuts[5] = {0};
-    stage made = make_stage(count, false);
-    ms_array *array = vector_of(count);
-    size_t size = (size_t)count * sizeof(double);
-    double *expected = room_for((size_t)count, sizeof *expected);
-    double *before = room_for((size_t)count, sizeof *before);
-    memcpy(expected, array->data, size);
-    memcpy(before, array->data, size);
-    add_plainly(&made, expected);
+    scene s;
+    set_up(&s, make_stage(count, false));
     for (int c = 1; c < 4; c++)
       cuts[c] = cuts[c - 1] + (int64_t)draw((uint64_t)(count - cuts[c - 1]) + 1);
     cuts[4] = count;
-    images log = {array, room_for((size_t)count, sizeof(double)), room_for((size_t)count, 1)};
-    ms_merge_log told = {keep_image, &log};
-    ms_merge merge = {
-        .arrays = &array, .array_count = 1, .parts = made.taken, .part_count = made.parts};
     for (int c = 4; c-- > 0;) {
       ms_error err = {0};
-      CHECK(ms_merge_range(array->data, count, &merge, cuts[c], cuts[c + 1], 1 + (int64_t)draw(700),
-                           &told, &err) == 0);
+      CHECK(ms_merge_range(s.array->data, count, &s.merge, cuts[c], cuts[c + 1],
+                           1 + (int64_t)draw(700), &s.told, &err) == 0);
     }
-    CHECK(memcmp(array->data, expected, size) == 0);
-    check_images(&log, before);
-    free(log.image);
-    free(log.noted);
-    free(before);
-    free(expected);
-    ms_array_release(array);
-    free_stage(&made);
+    finish(&s, true);
   }
 }
 
@@ -173,28 +193,11 @@ static void test_slices(void) {
 static void test_threads(void) {
   int64_t count = 400000;
   for (int round = 0; round < 3; round++) {
-    stage made = make_large(count);
-    ms_array *array = vector_of(count);
-    size_t size = (size_t)count * sizeof(double);
-    double *expected = room_for((size_t)count, sizeof *expected);
-    double *before = room_for((size_t)count, sizeof *before);
-    memcpy(expected, array->data, size);
-    memcpy(before, array->data, size);
-    add_plainly(&made, expected);
-    images log = {array, room_for((size_t)count, sizeof(double)), room_for((size_t)count, 1)};
-    ms_merge_log told = {keep_image, &log};
-    ms_merge merge = {
-        .arrays = &array, .array_count = 1, .parts = made.taken, .part_count = made.parts};
+    scene s;
     ms_error err = {0};
-    CHECK(ms_merge_all(&merge, 1, round == 0 ? NULL : &told, &err) == 0);
-    CHECK(memcmp(array->data, expected, size) == 0);
-    if (round > 0) check_images(&log, before);
-    free(log.image);
-    free(log.noted);
-    free(before);
-    free(expected);
-    ms_array_release(array);
-    free_stage(&made);
+    set_up(&s, make_large(count));
+    CHECK(ms_merge_all(&s.merge, 1, round == 0 ? NULL : &s.told, &err) == 0);
+    finish(&s, round > 0);
   }
 }
 
@@ -313,7 +316,7 @@ static void test_rules(void) {
   for (int round = 0; round < 60; round++) {
     int64_t count = 1 + (int64_t)draw(round < 50 ? 500 : 30000);
     stage made = make_stage(count, false);
-    ms_array *arrays[] = {vector_of(count), vector_of(count)};
+    ms_array *arrays[] = {vector_of(count), vector_of(made.count)};
     size_t size = (size_t)count * sizeof(double);
     double *target = room_for((size_t)count, sizeof *target);
     double *helper = room_for((size_t)count, sizeof *helper);

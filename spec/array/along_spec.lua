@@ -3,6 +3,7 @@
 -- mean nothing.
 local errors = require("meissa.base.errors")
 local meissa = require("meissa")
+local row_major = require("spec.support.row_major")
 local seed = require("spec.support.seed")
 local parallel = meissa.parallel
 
@@ -10,19 +11,9 @@ local TYPES = { "float", "double", "int32", "int64" }
 
 -- All subscripts of a box, row-major, with those of dimension d, if it is given, held at 1.
 local function subscripts(dims, d)
-  local list = { {} }
-  for k = 1, #dims do
-    local longer = {}
-    for _, at in ipairs(list) do
-      for i = 1, k == d and 1 or dims[k] do
-        local one = { unpack(at) }
-        one[k] = i
-        longer[#longer + 1] = one
-      end
-    end
-    list = longer
-  end
-  return list
+  local axes = {}
+  for k = 1, #dims do axes[k] = { 1, k == d and 1 or dims[k] } end
+  return row_major(axes)
 end
 
 -- Small whole numbers: sums of them are exact in every order.

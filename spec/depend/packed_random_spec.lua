@@ -5,6 +5,7 @@
 -- iterations touch one element are among those that it tells, and what it calls serial has some.
 -- MEISSA_TEST_SEED replays a run, MEISSA_PACKED changes its length.
 local analyze = require "meissa.analyze"
+local row_major = require "spec.support.row_major"
 local seed = require "spec.support.seed"
 local affines = require "spec.depend.affine"
 
@@ -116,23 +117,6 @@ end
 
 local function half(x) return x / 2 end
 
--- The iterations as lists of indices, in their order.
-local function iterations(spaces)
-  local list = {{}}
-  for _, space in ipairs(spaces) do
-    local longer = {}
-    for _, before in ipairs(list) do
-      for value = space[1], space[2], space[3] do
-        local each = {unpack(before)}
-        each[#each + 1] = value
-        longer[#longer + 1] = each
-      end
-    end
-    list = longer
-  end
-  return list
-end
-
 -- What each iteration reads and writes: {[element] = {{iteration, written}, ...}}.
 local function touches_of(loop, all)
   local touched, now = {}, nil
@@ -158,7 +142,7 @@ end
 
 -- The distances, later minus earlier iteration in steps, as a set of "1,0".
 local function distances_of(loop)
-  local all, found = iterations(loop.spaces), {}
+  local all, found = row_major(loop.spaces), {}
   for _, list in pairs(touches_of(loop, all)) do
     for a = 1, #list do
       for b = a + 1, #list do

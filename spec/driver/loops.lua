@@ -3,25 +3,16 @@
 -- Loops whose blocks read and overwrite what others wrote, for the runtime's specs: as jobs, and
 -- run by plain Lua in the blocks' serial order.
 
+local row_major = require("spec.support.row_major")
 local support = require("spec.driver.support")
 
 local M = {}
 
---- All combinations of ranges, the last one fastest.
+--- All combinations of ranges, from 0, the last one fastest.
 function M.row_major(ranges)
-  local list = {{}}
-  for _, count in ipairs(ranges) do
-    local longer = {}
-    for _, each in ipairs(list) do
-      for r = 0, count - 1 do
-        local at = {unpack(each)}
-        at[#at + 1] = r
-        longer[#longer + 1] = at
-      end
-    end
-    list = longer
-  end
-  return list
+  local axes = {}
+  for d, count in ipairs(ranges) do axes[d] = {0, count - 1} end
+  return row_major(axes)
 end
 
 -- Blocks in serial order, from the strategies' definitions: lists of ranges from 0.

@@ -2,6 +2,7 @@
 --- Which file uses which: the includes of C files, and of Lua files all that leads to another
 -- module of ours: require, also in functions, and look-ups in package.loaded. Who fills in a field
 -- of another module has it by one of these. See arrows_spec.lua.
+local files = require "tools.files"
 local M = {}
 
 -- Lua text without its comments; strings stay.
@@ -32,52 +33,38 @@ function M.of_c(text)
   return uses
 end
 
-local function read(path)
-  local file = assert(io.open(path, "rb"))
-  local text = file:read "*a"
-  file:close()
-  return text
-end
-
-local function list(command)
-  local paths, pipe = {}, io.popen(command)
-  for path in pipe:lines() do paths[#paths + 1] = path end
-  pipe:close()
-  return paths
-end
-
 --- All Lua modules of the project: {[module] = {[module] = how}}.
 function M.lua_files()
-  local files = {}
-  for _, path in ipairs(list "cd lua && find meissa -name '*.lua' | sort") do
+  local all = {}
+  for _, path in ipairs(files.lines "cd lua && find meissa -name '*.lua' | sort") do
     local module = path:gsub("%.lua$", ""):gsub("/init$", ""):gsub("/", ".")
-    files[module] = M.of_lua(read("lua/" .. path))
+    all[module] = M.of_lua(files.read("lua/" .. path))
   end
-  return files
+  return all
 end
 
 --- All C files but tests and fuzzers, which may include what they like.
 function M.c_files()
-  local files = {}
-  for _, path in ipairs(list "cd csrc && find . -name '*.[ch]' | sed 's:^./::' | sort") do
+  local all = {}
+  for _, path in ipairs(files.lines "cd csrc && find . -name '*.[ch]' | sed 's:^./::' | sort") do
     if not path:find "_test%.c$" and not path:find "_fuzz%.c$" then
-      files[path] = M.of_c(read("csrc/" .. path))
+      all[path] = M.of_c(files.read("csrc/" .. path))
     end
   end
-  return files
+  return all
 end
 
 -- Headers of tests: not in the module.
 local TESTING = {["base/test.h"] = true}
 
 --- Arrows that lead to a room further up: {"a -> b", ...}; what belongs to no room: {"a", ...}.
--- @tab files {[file] = {[file] = how}}
+-- @tab all {[file] = {[file] = how}}
 -- @tab order the rooms, the lowest first
 -- @func room_of of a file
-function M.upward(files, order, room_of)
+function M.upward(all, order, room_of)
   local level, found, homeless = {}, {}, {}
   for k, room in ipairs(order) do level[room] = k end
-  for file, uses in pairs(files) do
+  for file, uses in pairs(all) do
     local own = level[room_of(file)]
     if not own then homeless[#homeless + 1] = file end
     for other in pairs(uses) do
@@ -94,13 +81,13 @@ function M.upward(files, order, room_of)
 end
 
 --- Files of different rooms that use each other, if by others: lists of names.
-function M.cycles(files, room_of)
+function M.cycles(all, room_of)
   local index, low, stack, on_stack, count, found = {}, {}, {}, {}, 0, {}
   local function visit(file)
     count = count + 1
     index[file], low[file] = count, count
     stack[#stack + 1], on_stack[file] = file, true
-    for other in pairs(files[file] or {}) do
+    for other in pairs(all[file] or {}) do
       if not index[other] then
         visit(other)
         low[file] = math.min(low[file], low[other])
@@ -122,7 +109,7 @@ function M.cycles(files, room_of)
     end
   end
   local names = {}
-  for file in pairs(files) do names[#names + 1] = file end
+  for file in pairs(all) do names[#names + 1] = file end
   table.sort(names)
   for _, file in ipairs(names) do
     if not index[file] then visit(file) end

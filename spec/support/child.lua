@@ -1,11 +1,9 @@
 -- SPDX-License-Identifier: MIT
 --- Child processes for specs: a script in a temporary directory, run by LuaJIT under a time limit.
+local files = require "tools.files"
 local M = {}
 
---- Quotes a string for the shell.
-function M.quote(text)
-  return "'" .. text:gsub("'", "'\\''") .. "'"
-end
+M.quote, M.write = files.quote, files.write
 
 --- A fresh directory; the caller removes it with M.remove.
 function M.directory()
@@ -17,13 +15,6 @@ end
 
 function M.remove(path)
   os.execute("rm -rf " .. M.quote(path))
-end
-
---- Writes a file.
-function M.write(path, text)
-  local file = assert(io.open(path, "wb"))
-  file:write(text)
-  file:close()
 end
 
 --- Reads a file, or nil.

@@ -3,6 +3,7 @@
 -- What specs share: expecting error objects, and files that go away.
 
 local errors = require("meissa.base.errors")
+local files = require("tools.files")
 
 local M = {}
 
@@ -27,20 +28,7 @@ function M.with_directory(fn)
   if not ok then error(err, 0) end
 end
 
---- Writes a file.
-function M.put(path, text)
-  local file = assert(io.open(path, "wb"))
-  assert(file:write(text))
-  assert(file:close())
-end
-
---- Reads a file.
-function M.get(path)
-  local file = assert(io.open(path, "rb"))
-  local text = file:read("*a")
-  file:close()
-  return text
-end
+M.put, M.get = files.write, files.read
 
 --- What a reader gives for a file with this text: its two results.
 -- @func read of meissa.read @tab[opt] opts its options
