@@ -1,9 +1,16 @@
 /* SPDX-License-Identifier: MIT
  *
- * Writing C: elements and parts of dense arrays. See writer.h. */
+ * Writing C: elements and parts of dense arrays. See c_array.h. */
+#include "kernel/native/c_array.h"
+
 #include <inttypes.h>
 
-#include "kernel/native/writer.h"
+#include "kernel/native/c_bounds_check.h"
+#include "kernel/native/c_cache_prefetch.h"
+#include "kernel/native/c_expression.h"
+#include "kernel/native/c_integer.h"
+#include "kernel/native/c_integer_value.h"
+#include "kernel/native/c_value.h"
 
 uint32_t ms_c_array(const ms_writer *w, uint32_t capture) {
   const ms_binding *bindings = w->emitter->job->bindings;

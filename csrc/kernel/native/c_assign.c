@@ -1,12 +1,20 @@
 /* SPDX-License-Identifier: MIT
  *
- * Writing C: assignments. See writer.h.
+ * Writing C: assignments. See c_assign.h.
  *
  * The order is Lua's: the targets' arrays, rows and subscripts are evaluated from left to right,
  * then the values, then the stores are done from right to left. A store checks the subscripts in
  * the last [] of its target, then the value. Which of two errors is named follows from it. */
+#include "kernel/native/c_assign.h"
+
 #include "kernel/emit/variable.h"
-#include "kernel/native/writer.h"
+#include "kernel/native/c_array.h"
+#include "kernel/native/c_block.h"
+#include "kernel/native/c_expression.h"
+#include "kernel/native/c_induction.h"
+#include "kernel/native/c_statement.h"
+#include "kernel/native/c_table.h"
+#include "kernel/native/c_value.h"
 
 /* Most targets of one assignment; LuaJIT allows 200 locals. */
 #define MANY 256

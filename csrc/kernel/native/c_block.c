@@ -1,12 +1,17 @@
 /* SPDX-License-Identifier: MIT
  *
- * Writing C: the function of a block. See writer.h. Its loops are those of nest.h. */
+ * Writing C: the function of a block. See c_block.h. Its loops are those of nest.h. */
 #include "kernel/native/c_block.h"
 
 #include <inttypes.h>
 
 #include "kernel/emit/nest.h"
 #include "kernel/emit/variable.h"
+#include "kernel/native/c_array.h"
+#include "kernel/native/c_cache_prefetch.h"
+#include "kernel/native/c_statement.h"
+#include "kernel/native/c_table.h"
+#include "kernel/native/c_value.h"
 
 const char *ms_c_variable(ms_writer *w, uint32_t capture) {
   return ms_c_text(w, "m%u_%s", capture + 1,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * The function of a block in C: the loops over a block around a body. */
+ * Writing C: the function of a block, the loops over a block around a body, and its parameters. */
 #ifndef MS_KERNEL_NATIVE_C_BLOCK_H
 #define MS_KERNEL_NATIVE_C_BLOCK_H
 
@@ -11,5 +11,11 @@ void ms_c_function(ms_writer *w);
 
 /* Appends names for the block's bounds. */
 void ms_c_bounds(ms_writer *w);
+
+/* The variable that a captured scalar is. */
+const char *ms_c_variable(ms_writer *w, uint32_t capture);
+
+/* The name of captured number or boolean `capture` as a parameter. */
+const char *ms_c_captured(ms_writer *w, uint32_t capture);
 
 #endif

@@ -1,8 +1,14 @@
 /* SPDX-License-Identifier: MIT
  *
  * Writing C: subscripts, first evaluated, then checked unless guards make that needless. See
- * writer.h. */
-#include "kernel/native/writer.h"
+ * c_bounds_check.h. */
+#include "kernel/native/c_bounds_check.h"
+
+#include "kernel/native/c_array.h"
+#include "kernel/native/c_expression.h"
+#include "kernel/native/c_integer.h"
+#include "kernel/native/c_integer_value.h"
+#include "kernel/native/c_value.h"
 
 /* An integer that nothing vouches for. */
 static ms_c_key integer_key(ms_writer *w, const ms_integer_value *whole, const char *extent,

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: MIT
  *
- * Writing C: prefetching the rows of coming entries. See writer.h.
+ * Writing C: prefetching the rows of coming entries. See c_cache_prefetch.h.
  *
  * The entries of a block name rows at random, in memory that exceeds the first cache. Which rows is
  * known long before they are needed, so each iteration fetches those of an entry some way ahead. */
+#include "kernel/native/c_cache_prefetch.h"
+
 #include <inttypes.h>
 
-#include "kernel/native/writer.h"
+#include "kernel/native/c_array.h"
 
 #define AHEAD 8u /* entries: more than the memory's delay takes, fewer than the cache holds */
 #define LINE  64 /* bytes */

@@ -1,12 +1,18 @@
 /* SPDX-License-Identifier: MIT
  *
- * Writing C: calls of builtins and of functions whose text is known. See writer.h.
+ * Writing C: calls of builtins and of functions whose text is known. See c_call.h.
  *
  * A function of the user is written in place of its call, as a block that ends in a label; what it
  * returns goes to temporaries. */
+#include "kernel/native/c_call.h"
+
 #include <string.h>
 
-#include "kernel/native/writer.h"
+#include "kernel/native/c_array.h"
+#include "kernel/native/c_expression.h"
+#include "kernel/native/c_row.h"
+#include "kernel/native/c_statement.h"
+#include "kernel/native/c_value.h"
 
 /* Deepest chain of functions that call each other. */
 #define DEEPEST 16

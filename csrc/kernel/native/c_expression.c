@@ -1,13 +1,23 @@
 /* SPDX-License-Identifier: MIT
  *
- * Writing C: expressions. See writer.h.
+ * Writing C: expressions. See c_expression.h.
  *
  * Operands are evaluated from left to right. Since a text may be placed after what a later operand
  * writes, an operand is held in a temporary if a later one calls a function of the user. */
+#include "kernel/native/c_expression.h"
+
 #include <string.h>
 
 #include "kernel/emit/variable.h"
-#include "kernel/native/writer.h"
+#include "kernel/native/c_array.h"
+#include "kernel/native/c_block.h"
+#include "kernel/native/c_call.h"
+#include "kernel/native/c_integer.h"
+#include "kernel/native/c_integer_value.h"
+#include "kernel/native/c_row.h"
+#include "kernel/native/c_sparse.h"
+#include "kernel/native/c_table.h"
+#include "kernel/native/c_value.h"
 
 static ms_c_value value_of(ms_kind_of kind, ms_representation_of form, const char *text) {
   return (ms_c_value){.form = form, .kind = kind, .text = text};

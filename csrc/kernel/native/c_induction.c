@@ -2,12 +2,16 @@
  *
  * Writing C: induction variables. A variable that is assigned again is an integer nevertheless if
  * all that it is ever given are whole numbers, variables of loops over whole numbers, or itself and
- * a small step: `nearest = c`, `k = k + 1`. See writer.h.
+ * a small step: `nearest = c`, `k = k + 1`. See c_induction.h.
  *
  * Such a variable stays below 2^52: a loop that counted further would not end in a lifetime. */
+#include "kernel/native/c_induction.h"
+
 #include <math.h>
 
-#include "kernel/native/writer.h"
+#include "kernel/native/c_expression.h"
+#include "kernel/native/c_integer.h"
+#include "kernel/native/c_integer_value.h"
 
 /* Steps up to here cannot leave the exact integers in time. */
 #define STEP 1024.0

@@ -3,10 +3,10 @@
  * Writing C: numbers that are integers because of where they come from, as elements of integer
  * arrays are. A value carries its integer beside its double (ms_c_value.whole), so that what is
  * counted and stored again, or is a subscript, is never converted to a double and back. See
- * writer.h. */
-#include <inttypes.h>
+ * c_integer.h. */
+#include "kernel/native/c_integer.h"
 
-#include "kernel/native/writer.h"
+#include <inttypes.h>
 
 const char *ms_c_widened(ms_writer *w, const char *text, int64_t least, int64_t most) {
   bool narrow = least >= INT32_MIN && most <= INT32_MAX + (int64_t)1;

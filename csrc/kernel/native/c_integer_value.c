@@ -1,16 +1,20 @@
 /* SPDX-License-Identifier: MIT
  *
  * Writing C: integers. Which expressions are whole numbers while the guards hold, and between which
- * bounds. See writer.h.
+ * bounds. See c_integer_value.h.
  *
  * Bounds are formed in double: sums and products of whole numbers are exact below 2^53, and beyond
  * it rounding keeps the order, so a bound that passes a comparison with 2^52 was exact. */
+#include "kernel/native/c_integer_value.h"
+
 #include <inttypes.h>
 #include <math.h>
 #include <string.h>
 
 #include "kernel/emit/variable.h"
-#include "kernel/native/writer.h"
+#include "kernel/native/c_array.h"
+#include "kernel/native/c_block.h"
+#include "kernel/native/c_integer.h"
 
 /* What a guarded number can be: the int32 range, so that sums of many stay exact. */
 #define LEAF ((int64_t)1 << 31)

@@ -1,15 +1,21 @@
 /* SPDX-License-Identifier: MIT
  *
- * Writing C: numeric loops. See writer.h.
+ * Writing C: numeric loops. See c_loop.h.
  *
  * A loop is quick if its ends are integers under guards; then its variable is one too, and what its
  * body needs is guarded where the loop begins, or further out. Where guards had to be put at the
  * loop itself, the careful loop stands beside it. */
+#include "kernel/native/c_loop.h"
+
 #include <inttypes.h>
 #include <string.h>
 
 #include "kernel/emit/variable.h"
-#include "kernel/native/writer.h"
+#include "kernel/native/c_expression.h"
+#include "kernel/native/c_integer.h"
+#include "kernel/native/c_integer_value.h"
+#include "kernel/native/c_statement.h"
+#include "kernel/native/c_value.h"
 
 /* One end of a loop, or its step. */
 typedef struct ms_end {

@@ -1,9 +1,16 @@
 /* SPDX-License-Identifier: MIT
  *
- * Writing C: methods of rows, which the prelude has (array/rowwise.h). See writer.h. */
+ * Writing C: methods of rows, which the prelude has (array/rowwise.h). See c_row.h. */
+#include "kernel/native/c_row.h"
+
 #include <string.h>
 
-#include "kernel/native/writer.h"
+#include "kernel/native/c_array.h"
+#include "kernel/native/c_expression.h"
+#include "kernel/native/c_integer.h"
+#include "kernel/native/c_integer_value.h"
+#include "kernel/native/c_loop.h"
+#include "kernel/native/c_value.h"
 
 /* A statement on rows: what it takes. */
 typedef struct ms_row_method {

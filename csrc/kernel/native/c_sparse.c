@@ -1,11 +1,16 @@
 /* SPDX-License-Identifier: MIT
  *
  * Writing C: rows and elements of sparse arrays that the loop only reads, by their compressed rows
- * (array/rows.h). See writer.h. A row is held as its number. */
+ * (array/rows.h). See c_sparse.h. A row is held as its number. */
+#include "kernel/native/c_sparse.h"
+
 #include <inttypes.h>
 #include <string.h>
 
-#include "kernel/native/writer.h"
+#include "kernel/native/c_array.h"
+#include "kernel/native/c_bounds_check.h"
+#include "kernel/native/c_statement.h"
+#include "kernel/native/c_value.h"
 
 /* Parts of an array's rows, as parameters (ms_param.dim): then the columns of dimensions 2, ... */
 enum { PART_START, PART_VALUES, PART_COLUMNS };

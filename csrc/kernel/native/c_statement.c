@@ -1,10 +1,23 @@
 /* SPDX-License-Identifier: MIT
  *
- * Writing C: statements. See writer.h. */
+ * Writing C: statements. See c_statement.h. */
+#include "kernel/native/c_statement.h"
+
 #include <string.h>
 
 #include "kernel/emit/variable.h"
-#include "kernel/native/writer.h"
+#include "kernel/native/c_array.h"
+#include "kernel/native/c_assign.h"
+#include "kernel/native/c_block.h"
+#include "kernel/native/c_call.h"
+#include "kernel/native/c_expression.h"
+#include "kernel/native/c_induction.h"
+#include "kernel/native/c_integer.h"
+#include "kernel/native/c_integer_value.h"
+#include "kernel/native/c_loop.h"
+#include "kernel/native/c_row.h"
+#include "kernel/native/c_sparse.h"
+#include "kernel/native/c_value.h"
 
 /* Most targets of one assignment and names of one declaration; LuaJIT allows 200 locals. */
 #define MANY 256

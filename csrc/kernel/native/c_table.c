@@ -1,12 +1,17 @@
 /* SPDX-License-Identifier: MIT
  *
- * Writing C: tables of the body, `local t = {0, 0, 0}`. See writer.h.
+ * Writing C: tables of the body, `local t = {0, 0, 0}`. See c_table.h.
  *
  * Such a table never leaves the iteration, and what it holds are numbers and booleans: it becomes
  * an ms_native_table (value.h) on the stack, which has room for the keys of a short list. Where
  * guards of the block show that a store's key is one of these, it needs no look; under any other
  * key values stand in a map, whose memory the function gives back at its end. */
-#include "kernel/native/writer.h"
+#include "kernel/native/c_table.h"
+
+#include "kernel/native/c_expression.h"
+#include "kernel/native/c_integer.h"
+#include "kernel/native/c_integer_value.h"
+#include "kernel/native/c_value.h"
 
 #define ROOM        "MS_NATIVE_TABLE_ROOM"
 #define MOST_LENGTH ((int64_t)1 << 26) /* MS_MORE_MOST */

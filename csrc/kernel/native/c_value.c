@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: MIT
  *
- * Writing C: how values are held, and conversions between the ways. See writer.h. */
+ * Writing C: how values are held, and conversions between the ways. See c_value.h. */
+#include "kernel/native/c_value.h"
+
 #include <string.h>
 
-#include "kernel/native/writer.h"
+#include "kernel/native/c_integer.h"
 
 ms_c_value ms_c_nil(void) {
   return (ms_c_value){.form = MS_FORM_VALUE, .kind = ms_kind_scalar(MS_CAN_NIL), .text = "ms_nil"};

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "kernel/emit/variable.h"
+#include "kernel/native/c_array.h"
 #include "kernel/native/c_block.h"
 #include "kernel/native/prelude.h"
 

@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Writing C: elements and parts of dense arrays. */
+#ifndef MS_KERNEL_NATIVE_C_ARRAY_H
+#define MS_KERNEL_NATIVE_C_ARRAY_H
+
+#include "kernel/native/c_bounds_check.h"
+
+/* The capture that stands for all names of an array. */
+uint32_t ms_c_array(const ms_writer *w, uint32_t capture);
+
+/* The name of the memory of the array that a capture is. */
+const char *ms_c_memory(ms_writer *w, uint32_t capture);
+
+/* The stride of a dimension as C text. */
+const char *ms_c_stride(ms_writer *w, uint32_t capture, uint32_t dim);
+
+/* The extent of a dimension as C text. */
+const char *ms_c_extent(ms_writer *w, uint32_t capture, uint32_t dim);
+
+/* The extent of a dimension of the entries that are the space. */
+const char *ms_c_limit(ms_writer *w, uint32_t dim);
+
+/* A place in memory: `p1_A[...]` of an element, or the address of a part's first element. */
+typedef struct ms_c_location {
+  ms_kind_of kind; /* of the object that the subscripts complete */
+  bool element;
+  const char *text; /* lvalue, or pointer */
+} ms_c_location;
+
+/* Finds the place that a node names, its subscripts checked. False after a refusal. */
+bool ms_c_locate(ms_writer *w, const ms_node *node, ms_c_location *location);
+
+/* An element that an assignment writes: evaluated as Lua does before it looks at the values, i.e.
+ * the array or row and the subscripts; those of the element in its row are checked by the store. */
+typedef struct ms_c_site {
+  ms_kind_of kind;  /* as of a location */
+  const char *base; /* pointer; offset of the checked subscripts, or "" */
+  const char *offset;
+  const ms_node *node[MS_MAX_DIMS]; /* of the other subscripts */
+  ms_c_key key[MS_MAX_DIMS];
+  uint32_t keys, dim; /* how many, from which dimension on */
+} ms_c_site;
+
+/* Whether what a node gives must be kept from what is evaluated later; of a subscript that is
+ * checked at once: node NULL. */
+typedef bool ms_c_keeps(const ms_writer *w, const ms_node *node, const void *context);
+
+/* Evaluates a target. False after a refusal. */
+bool ms_c_target_eval(ms_writer *w, const ms_node *node, ms_c_keeps *keeps, const void *context,
+                      ms_c_site *site);
+
+/* Checks the last subscripts and gives the lvalue. */
+const char *ms_c_target_lvalue(ms_writer *w, const ms_c_site *site);
+
+/* Makes a value that is read of an element of an integer type, whose text is of that type, a double
+ * with its integer. */
+void ms_c_as_integer(ms_writer *w, ms_c_value *value, int32_t type);
+
+/* Reads a located element. */
+ms_c_value ms_c_load(ms_writer *w, const ms_c_location *location, const ms_node *node);
+
+/* Text of a value on its way into an element of array `capture`, checked. */
+const char *ms_c_stored(ms_writer *w, ms_c_value value, uint32_t capture, const ms_node *node);
+
+/* The same for the value of `node` if it is an integer beforehand that fits; else NULL. */
+const char *ms_c_stored_whole(ms_writer *w, uint32_t capture, const ms_node *node);
+
+/* The C type of an object that is held: a pointer to a part of an array, a sparse row's number.
+ * NULL for other objects. */
+const char *ms_c_object_type(ms_writer *w, const ms_kind_of *kind);
+
+#endif

@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Writing C: calls of builtins and of functions whose text is known. */
+#ifndef MS_KERNEL_NATIVE_C_CALL_H
+#define MS_KERNEL_NATIVE_C_CALL_H
+
+#include "kernel/native/writer.h"
+
+/* A call's values: fills values[0 .. count-1]. */
+void ms_c_call(ms_writer *w, const ms_node *node, ms_c_value *values, uint32_t count);
+
+/* `return` of an inlined function or of the closure form. */
+void ms_c_return(ms_writer *w, const ms_node *node);
+
+#endif

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Writing C: expressions. See writer.h for what becomes of one. */
+#ifndef MS_KERNEL_NATIVE_C_EXPRESSION_H
+#define MS_KERNEL_NATIVE_C_EXPRESSION_H
+
+#include "kernel/native/writer.h"
+
+/* The first value of an expression. */
+ms_c_value ms_c_expression(ms_writer *w, const ms_node *node);
+
+/* An expression as a number: double, or float in fast mode if `single`. */
+const char *ms_c_operand(ms_writer *w, const ms_node *node, bool single);
+
+/* An expression as a condition. */
+const char *ms_c_condition(ms_writer *w, const ms_node *node);
+
+/* Whether LuaJIT reads an operand when it computes, not before: a local variable of the function
+ * that runs lies in a register. */
+bool ms_c_reads_late(const ms_writer *w, const ms_node *node);
+
+#endif

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Writing C: which expressions are whole numbers while the guards hold, and between which
+ * bounds. */
+#ifndef MS_KERNEL_NATIVE_C_INTEGER_VALUE_H
+#define MS_KERNEL_NATIVE_C_INTEGER_VALUE_H
+
+#include "kernel/native/c_integer.h"
+
+/* A node as an integer without guards. */
+ms_integer_value ms_c_integer_value_static(ms_writer *w, const ms_node *node);
+
+/* The same, from the outermost frame that allows it; the guards that it needs are added. */
+ms_integer_value ms_c_integer_value(ms_writer *w, const ms_node *node);
+
+/* A node as an integer in 1..extent, which guards see to; false if they cannot: then `r` is the
+ * integer, if it is one, without bounds. */
+bool ms_c_integer_value_within(ms_writer *w, const ms_node *node, const char *extent,
+                               ms_integer_value *r);
+
+/* Adds a condition to a frame's guards. */
+void ms_c_guard(ms_writer *w, uint32_t frame, const char *condition);
+
+#endif

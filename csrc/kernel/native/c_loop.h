@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Writing C: numeric loops. */
+#ifndef MS_KERNEL_NATIVE_C_LOOP_H
+#define MS_KERNEL_NATIVE_C_LOOP_H
+
+#include "kernel/native/writer.h"
+
+/* Up to here gcc unrolls a loop completely before it has made vectors of it, which is slower than
+ * to do only the latter. */
+#define MS_UNROLLED_TOO_EARLY 32
+
+/* Appends a numeric `for` with its body: in a frame of its own and checked beforehand where its
+ * ends are integers under guards. */
+void ms_c_for(ms_writer *w, const ms_node *loop);
+
+#endif
