@@ -3,23 +3,11 @@
 -- How loops end when something goes wrong: a body's error, a worker or the driver killed, Ctrl-C.
 -- Every script is a process of its own under a time limit.
 local child = require "spec.support.child"
+local deaths = require "spec.driver.deaths"
+local expect = require "spec.support.expect"
 
-local HEAD = [[
-local meissa = require "meissa"
-local parallel = meissa.parallel
-local ffi = require "ffi"
-ffi.cdef "int kill(int pid, int signal); int getpid(void); int usleep(unsigned);"
-local function alive(pid) return ffi.C.kill(pid, 0) == 0 end
-]]
-
--- Lines after HEAD in a script start here.
-local FIRST = select(2, HEAD:gsub("\n", "")) + 1
-
-local function has(output, ...)
-  for _, text in ipairs {...} do
-    assert.truthy(output:find(text, 1, true), ("no '%s' in:\n%s"):format(text, output))
-  end
-end
+local HEAD, has = deaths.HEAD, expect.has
+local FIRST = deaths.FIRST
 
 for _, road in ipairs {"MEISSA_SHM=1", "MEISSA_SHM=0 MEISSA_TRANSPORT=tcp"} do
   describe("with " .. road .. ",", function()
@@ -59,9 +47,7 @@ for _, road in ipairs {"MEISSA_SHM=1", "MEISSA_SHM=0 MEISSA_TRANSPORT=tcp"} do
           for i in parallel(16, {impure = true}) do
             print("line", i)
             if i == 11 then
-              local f = require "ffi"
-              f.cdef "int usleep(unsigned);"
-              f.C.usleep(200000)
+              sleep(0.2)
               error("stop")
             end
             A[i] = i
@@ -73,10 +59,10 @@ for _, road in ipairs {"MEISSA_SHM=1", "MEISSA_SHM=0 MEISSA_TRANSPORT=tcp"} do
       for i = 1, 11 do expected[i] = "line\t" .. i .. "\n" end
       local text = table.concat(expected) .. "error\t"
       assert.equal(text, output:sub(1, #text), output)
-      has(output, "script.lua:" .. (FIRST + 9) .. ": BDY: stop (iteration 11; worker 2)\n")
+      has(output, "script.lua:" .. (FIRST + 7) .. ": BDY: stop (iteration 11; worker 2)\n")
       -- In the function or at its call.
       local line = output:match("script.lua:(%d+): BDY: stack overflow %(")
-      assert.is_true(line == tostring(FIRST + 14) or line == tostring(FIRST + 15), output)
+      assert.is_true(line == tostring(FIRST + 12) or line == tostring(FIRST + 13), output)
     end)
 
     it("a subscript out of range is an ARR error of its iteration", function()
@@ -115,9 +101,7 @@ for _, road in ipairs {"MEISSA_SHM=1", "MEISSA_SHM=0 MEISSA_TRANSPORT=tcp"} do
         local ok, err = pcall(function()
           for i in parallel(64, {impure = true}) do
             if i == 1 then
-              local f = require "ffi"
-              f.cdef "int usleep(unsigned);"
-              f.C.usleep(100000)
+              sleep(0.1)
               error("stop here")
             end
             if i > 32 then while true do A[i] = A[i] + 1 end end
@@ -141,9 +125,7 @@ for _, road in ipairs {"MEISSA_SHM=1", "MEISSA_SHM=0 MEISSA_TRANSPORT=tcp"} do
           for i in parallel(64, {impure = true}) do
             A[i] = -i
             if i == 40 then
-              local f = require "ffi"
-              f.cdef "int kill(int pid, int signal); int getpid(void);"
-              f.C.kill(f.C.getpid(), 9)
+              die()
             end
           end
         end)

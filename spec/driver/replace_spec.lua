@@ -4,31 +4,14 @@
 -- run again by its replacement, and no other; where that is not exact, the whole loop is. Always
 -- the same bits. Bodies leave a line in a file for each iteration that they run.
 local child = require "spec.support.child"
+local deaths = require "spec.driver.deaths"
+local expect = require "spec.support.expect"
 
-local HEAD = [[
-local meissa = require "meissa"
-local ffi = require "ffi"
-local parallel = meissa.parallel
-ffi.cdef "int kill(int pid, int signal); int getpid(void); int usleep(unsigned);"
-
-local function exists(name)
-  local file = io.open(name)
-  if file then file:close() end
-  return file ~= nil
-end
-local function make(name) io.open(name, "w"):close() end
+local HEAD = deaths.HEAD .. [[
 local function note(key)
   local file = io.open("ran", "a")
   file:write(key, "\n")
   file:close()
-end
--- Ends the worker that is the first to call this.
-local function die()
-  if exists "died" then return end
-  make "died"
-  local f = require "ffi"
-  f.cdef "int kill(int pid, int signal); int getpid(void);"
-  f.C.kill(f.C.getpid(), 9)
 end
 local function bytes(A)
   local size = {float = 4, double = 8}
@@ -61,12 +44,7 @@ local function compare(loop)
   print("deaths", plan.deaths, "redone", plan.redone, "repeated", plan.repeated)
 end
 ]]
-
-local function has(output, ...)
-  for _, text in ipairs {...} do
-    assert.truthy(output:find(text, 1, true), ("no '%s' in:\n%s"):format(text, output))
-  end
-end
+local has = expect.has
 
 local function run(text, env)
   return child.script(HEAD .. text, {env = "MEISSA_WORKERS=2 " .. (env or ""), seconds = 60})
@@ -90,7 +68,7 @@ local exact = {
           w[k], h[k] = x + 0.1 * h[k], h[k] - 0.1 * x
         end
         note(v)
-        if v == 301 then die() end
+        if v == 301 then die_once() end
       end
       return bytes(W) .. bytes(H) .. ("%.17g"):format(sum)
     end)]]},
@@ -102,7 +80,7 @@ local exact = {
         A[i][j] = 0.25 * (A[i - 1][j] + A[i + 1][j] + A[i][j - 1] + A[i][j + 1])
         top = math.max(top, A[i][j])
         note(i * 100 + j)
-        if i == 23 and j == 23 then die() end
+        if i == 23 and j == 23 then die_once() end
       end
       return bytes(A) .. ("%.17g"):format(top)
     end)]]},
@@ -112,7 +90,7 @@ local exact = {
       for i, j in parallel({2, 12}, {1, 64}, {impure = true}) do
         A[i][j] = A[i][j] + A[i - 1][65 - j]
         note(i * 100 + j)
-        if i == 7 and j == 61 then die() end
+        if i == 7 and j == 61 then die_once() end
       end
       return bytes(A)
     end)]]},
@@ -125,7 +103,7 @@ local exact = {
         B[641 - i] = A[i]
         sum, squares[i] = sum + A[i], i * i
         note(i)
-        if i == 635 then die() end
+        if i == 635 then die_once() end
       end
       return bytes(A) .. bytes(B) .. ("%.17g"):format(sum) .. table.concat(squares, " ")
     end)]]},
@@ -135,7 +113,7 @@ local exact = {
       for i in parallel(640, {impure = true}) do
         A[i] = A[i] + 1
         note(i)
-        if i == 1 then die() end
+        if i == 1 then die_once() end
       end
       return bytes(A)
     end)]]},
@@ -145,7 +123,7 @@ local exact = {
       for i in parallel(640, {impure = true}) do
         texts[i] = ("%d "):format(i):rep(2000)
         note(i)
-        if i == 600 then die() end
+        if i == 600 then die_once() end
       end
       return table.concat(texts)
     end)]]},
@@ -155,7 +133,7 @@ local exact = {
       for i in parallel(64, {impure = true, grid = {16}}) do
         for k = 1, 20 do A[(i - 1) * 20 + k] = i * k end
         note(i)
-        if i == 34 then die() end
+        if i == 34 then die_once() end
       end
       return bytes(A)
     end)]]},
@@ -189,7 +167,7 @@ local whole = {
       for i in parallel(64, {impure = true}) do
         for k = 1, 20 do A[(i - 1) * 20 + k] = A[(i - 1) * 20 + k] + i * k end
         note(i)
-        if i == 34 then die() end
+        if i == 34 then die_once() end
       end
       return bytes(A)
     end)]],
@@ -199,7 +177,7 @@ local whole = {
       for i, j in parallel({2, 40}, {1, 39}, {impure = true}) do
         A[i][j] = A[i - 1][j + 1] + A[i][j]
         note(i * 100 + j)
-        if i == 20 and j == 20 then die() end
+        if i == 20 and j == 20 then die_once() end
       end
       return bytes(A)
     end)]],
@@ -226,7 +204,7 @@ describe("a loop with a block that was redone", function()
         for i in parallel(640, {impure = true}) do
           A[i] = -i
           A[i] = A[i] + 1
-          if i == 200 then die() end
+          if i == 200 then die_once() end
           if i == 300 then
             while not exists "died" do end
             error("after that")
@@ -244,11 +222,9 @@ describe("a loop with a block that was redone", function()
       local ok, err = pcall(function()
         for i in parallel(640, {impure = true}) do
           A[i] = A[i] + 1
-          local f = require "ffi"
-          f.cdef "int usleep(unsigned);"
-          if i == 5 then die() end
+          if i == 5 then die_once() end
           if i == 60 then make "ready" end
-          if i > 60 then f.C.usleep(20000) end
+          if i > 60 then sleep(0.02) end
         end
       end)
       print(ok, err.code, bytes(A) == before)]], {env = "MEISSA_WORKERS=2", once = "ready"})
@@ -260,7 +236,7 @@ describe("a loop with a block that was redone", function()
       local lines = 0
       for i in parallel(64, {impure = true}) do
         print("line", i)
-        if i == 7 or i == 40 then die() end
+        if i == 7 or i == 40 then die_once() end
         lines = lines + 1
       end
       print("lines", lines)]]
@@ -271,13 +247,6 @@ describe("a loop with a block that was redone", function()
 
   it("survives a death in another block, at the same time or later", function()
     local output = run [[
-      local function die_once(name)
-        if exists(name) then return end
-        make(name)
-        local f = require "ffi"
-        f.cdef "int kill(int pid, int signal); int getpid(void);"
-        f.C.kill(f.C.getpid(), 9)
-      end
       local A = meissa.zeros(640)
       for i in parallel(640, {impure = true}) do
         A[i] = A[i] + i

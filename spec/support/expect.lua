@@ -18,6 +18,15 @@ function M.raises(code, text, fn)
   return err
 end
 
+--- Fails unless each of the texts stands in an output.
+function M.has(output, ...)
+  for _, text in ipairs { ... } do
+    if not output:find(text, 1, true) then
+      error(("no '%s' in:\n%s"):format(text, output), 2)
+    end
+  end
+end
+
 --- Calls fn with the path of a new directory, which is removed afterwards.
 function M.with_directory(fn)
   local path = os.tmpname()
