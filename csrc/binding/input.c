@@ -214,6 +214,7 @@ static void read_effects(lua_State *L, int table, ms_binding *binding, room *at)
   binding->objects = small(L, field_number(L, table, "objects", 0), "objects");
   binding->reads = field_boolean(L, table, "reads");
   binding->quiet = field_boolean(L, table, "quiet");
+  binding->kept = field_boolean(L, table, "kept");
   binding->acts = small(L, field_number(L, table, "acts", 0), "acts");
   binding->impure = field_string(L, table, "impure");
   lua_getfield(L, table, "code");

@@ -141,6 +141,12 @@ static bool calls_back(const char *name, ms_effect effect) {
          strcmp(name, "string.gsub") == 0;
 }
 
+/* Whether a method of an object that the body has made may store into what is outside of the loop:
+ * an argument, or what the object was given before. */
+static bool gives_outer(const ms_walk *walk, const arguments *all) {
+  return walk->owns_objects && (all->captured || walk->stored_captured);
+}
+
 /* Functions that a builtin is given are called, with what else it is given. Those that are known by
  * a name are found when they are passed. */
 static void find_called_back(ms_walk *walk, const arguments *all, const ms_node *node) {
@@ -148,8 +154,18 @@ static void find_called_back(ms_walk *walk, const arguments *all, const ms_node 
     ms_abstract_value each = all->values[k];
     if (each.kind != MS_ABSTRACT_VALUE_OTHER || each.exact) continue;
     if (each.callable && walk->bindings[each.binding].stores && all->captured) each.changes = true;
+    if (!each.callable && gives_outer(walk, all)) each.changes = true;
     find_changes(walk, &each, node);
   }
+}
+
+/* setmetatable(table, class). */
+static void own_objects(ms_walk *walk, arguments *all) {
+  if (all->count < 2) return;
+  ms_walk_own_objects(walk, &all->values[1]);
+  arguments sum = {.simple = true, .known = true, .count = all->count, .values = all->values};
+  for (uint32_t k = 0; k < all->count; k++) add_argument(walk, &all->values[k], &sum);
+  *all = sum;
 }
 
 /* What a builtin gives is, or is part of, what it was given or what was stored. */
@@ -157,8 +173,7 @@ static void give_arguments(const ms_walk *walk, ms_effect effect, const argument
                            ms_abstract_value *value) {
   if (value->kind != MS_ABSTRACT_VALUE_OTHER || effect == MS_EFFECT_FRESH) return;
   value->acts = all->acts;
-  /* setmetatable: what methods of a class store goes into the new object */
-  value->changes = (effect != MS_EFFECT_STORE || value->acts != 0) && all->changes;
+  value->changes = all->changes;
   value->impure = all->impure;
   ms_walk_add_stored(walk, value);
   bool made = effect == MS_EFFECT_STORE && walk->stored_changes;
@@ -186,20 +201,16 @@ static void call_builtin(ms_walk *walk, const char *name, ms_node *node, ms_abst
   arguments all = walk_arguments(walk, node, how);
   for (uint32_t k = 0; k < all.count && (effect == MS_EFFECT_PURE || how == USE_WRITE); k++)
     ms_walk_event(walk, &all.values[k], MS_EVENT_OPERATOR, node);
-  if (effect == MS_EFFECT_STORE) {
-    bool metatable = strcmp(name, "setmetatable") == 0; /* stored by what its fields are */
-    for (uint32_t k = 0; k < all.count; k++) {
-      ms_abstract_value each = all.values[k];
-      if (metatable) each.changes = false;
-      ms_walk_store(walk, &each);
-    }
-  }
+  if (strcmp(name, "setmetatable") == 0) own_objects(walk, &all);
+  for (uint32_t k = 0; k < all.count && effect == MS_EFFECT_STORE; k++)
+    ms_walk_store(walk, &all.values[k]);
   if (calls_back(name, effect)) find_called_back(walk, &all, node);
   bool scalar = effect == MS_EFFECT_PURE || all.simple;
   if (is_extreme(name, node, &all, walk, value)) return;
   *value = scalar ? ms_abstract_value_scalar()
-                  : ms_abstract_value_other(all.groups | walk->stored,
-                                            all.captured || walk->stored_captured);
+                  : ms_abstract_value_other(
+                        all.groups | walk->stored,
+                        all.captured || walk->stored_captured || strcmp(name, "getmetatable") == 0);
   if (effect == MS_EFFECT_FRESH) *value = ms_abstract_value_other(0, false);
   if (effect == MS_EFFECT_UNKNOWN)
     *value = ms_abstract_value_other(all.groups | walk->stored, true);
@@ -220,6 +231,7 @@ static void call_whole(ms_walk *walk, const ms_abstract_value *function, const a
   ms_walk_record(walk, &callee, false, node);
   if (!reads) ms_walk_record(walk, &callee, true, node);
   if (binding != NULL && binding->stores && all->captured) callee.changes = true;
+  if (binding == NULL && gives_outer(walk, all)) callee.changes = true;
   find_changes(walk, &callee, node);
   uint64_t groups = all->groups | ms_walk_groups_of(walk, &callee) | walk->stored;
   *value =
@@ -361,7 +373,9 @@ static void method_of_other(ms_walk *walk, const ms_abstract_value *object, ms_n
   ms_walk_event(walk, object, MS_EVENT_INDEX, node);
   ms_walk_record_groups(walk, own, false, node);
   if (!quiet || !all.known) ms_walk_record_groups(walk, own, true, node);
-  find_changes(walk, object, node);
+  ms_abstract_value called = *object;
+  called.changes = called.changes || gives_outer(walk, &all);
+  find_changes(walk, &called, node);
   bool array = object->objects != 0 && object->objects != MS_OBJECTS_ELEMENT;
   if (array && changes) ms_walk_find_store(walk, true, object, node);
   *value = ms_abstract_value_other(own | all.groups | walk->stored, true);

@@ -257,7 +257,7 @@ static void unary_value(ms_walk *walk, ms_node *node, ms_abstract_value *value) 
     ms_walk_operate(walk, MS_OP_SUB, &zero, &operand, value);
 }
 
-/* `__index = Class` of a metatable: what methods of the class store goes into the new object. */
+/* `__index = Class` of a metatable. */
 static bool is_event(const ms_node *key) {
   return key != NULL && key->kind == MS_STRING && strncmp(key->text, "__", 2) == 0;
 }
@@ -270,7 +270,7 @@ static void table_value(ms_walk *walk, ms_node *node, ms_abstract_value *value) 
     if (field->kid[0] != NULL) ms_walk_value(walk, field->kid[0], &item);
     ms_walk_value(walk, field->kid[1], &item);
     groups |= ms_walk_groups_of(walk, &item);
-    if (is_event(field->kid[0]) && item.exact) item.changes = false;
+    if (is_event(field->kid[0])) ms_walk_own_objects(walk, &item);
     ms_walk_store(walk, &item);
   }
   *value = ms_abstract_value_other(groups, false);

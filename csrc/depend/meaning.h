@@ -100,7 +100,8 @@ typedef struct ms_binding {
                          gives numbers in the order of its calls ("it uses math.random") */
   const uint32_t *reached;
   uint32_t reached_count;
-  bool quiet;              /* TABLE: no function that it leads to may store into arrays */
+  bool quiet; /* TABLE: no function that it leads to may store into arrays */
+  bool kept; /* TABLE: as a class, all that its methods store into is what they are given or make */
   uint32_t acts;           /* TABLE: the events for which what it leads to has functions */
   const ms_loop *code;     /* FUNCTION: its text in closure form, where that is had, or NULL */
   const ms_meaning *means; /* FUNCTION with code: of each of the code's captures */

@@ -35,6 +35,9 @@ void ms_walk_part(ms_walk *walk, const ms_abstract_value *object, const ms_node 
   if (!plain) ms_walk_record_groups(walk, groups, false, node);
   *value =
       ms_abstract_value_other(groups | walk->stored, object->captured || walk->stored_captured);
+  bool class = walk->owns_objects && node->kind == MS_INDEX && node->kid[1]->kind == MS_STRING &&
+               strcmp(node->kid[1]->text, "__index") == 0;
+  value->captured = value->captured || class;
   value->changes = object->changes;
   value->impure = object->impure;
   if (object->objects != 0)

@@ -24,6 +24,14 @@ void ms_walk_store(ms_walk *walk, const ms_abstract_value *value) {
   if (walk->stored_impure == NULL) walk->stored_impure = value->impure;
 }
 
+void ms_walk_own_objects(ms_walk *walk, ms_abstract_value *class) {
+  if (class->kind != MS_ABSTRACT_VALUE_OTHER || !class->exact) return;
+  if (!walk->bindings[class->binding].kept) return;
+  walk->changed = walk->changed || !walk->owns_objects;
+  walk->owns_objects = true;
+  class->changes = class->captured = false;
+}
+
 void ms_walk_add_stored(const ms_walk *walk, ms_abstract_value *value) {
   if (value->kind != MS_ABSTRACT_VALUE_OTHER) return;
   value->changes = value->changes || walk->stored_changes;

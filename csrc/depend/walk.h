@@ -178,6 +178,8 @@ typedef struct ms_walk {
   uint32_t depth;     /* of the recursion over expressions */
   uint64_t stored;    /* arrays that were stored into tables, or returned by inner functions */
   bool stored_captured, stored_changes; /* as of values: something of that kind was stored */
+  bool owns_objects; /* the body makes some of classes whose methods store into what they are given
+                      */
   uint32_t stored_acts;
   const char *stored_impure;
   bool changed;            /* a value changed in this pass */
@@ -277,6 +279,9 @@ const ms_node *ms_function_tail(ms_node *body);
 void ms_walk_give_result(ms_walk *walk, const ms_node *node, const ms_abstract_value *value);
 const ms_node *ms_walk_place(const ms_walk *walk, const ms_node *node);
 void ms_walk_store(ms_walk *walk, const ms_abstract_value *value);
+/* A table becomes the class of objects that the body makes: what its methods store into them, the
+ * iteration keeps. */
+void ms_walk_own_objects(ms_walk *walk, ms_abstract_value *class);
 /* The value may also be something that was stored. */
 void ms_walk_add_stored(const ms_walk *walk, ms_abstract_value *value);
 int ms_walk_make_groups(ms_walk *walk);

@@ -3,6 +3,7 @@
 local guards = {spec = "spec/depend/guards_random_spec.lua", draws = "MEISSA_GUARDS", most = 20000}
 local body = {spec = "spec/depend/body_spec.lua"}
 local inline = {spec = "spec/depend/inline_spec.lua"}
+local own_objects = {spec = "spec/depend/own_objects_spec.lua"}
 
 return {
   {
@@ -44,6 +45,28 @@ return {
       {"a call in a call is one too many", "csrc/depend/literal.c",
        "#define MAX_CALLS    12U", "#define MAX_CALLS    1U",
        finders = {{spec = "spec/depend/literal_spec.lua"}, inline, body}},
+    },
+  },
+  {
+    rule = "objects that a body makes keep what their methods store into them, and nothing else",
+    finders = {own_objects},
+    mutants = {
+      {"all classes do", "csrc/depend/value.c",
+       "  if (!walk->bindings[class->binding].kept) return;\n", ""},
+      {"no class does", "lua/meissa/capture/ownership.lua",
+       "if not is_class(world, class) then return false end", "if class then return false end"},
+      {"what is outside may be passed on", "lua/meissa/capture/ownership.lua",
+       "if passed and not self:may_take(callee, value, n) then return false end", ""},
+      {"what is outside may be returned", "lua/meissa/capture/ownership.lua",
+       "return not self:any_outside(held, a, a + d - 2)", "return true"},
+      {"what is outside may be stored", "lua/meissa/capture/ownership.lua",
+       "or self:is_outside(held[a]))", ")"},
+      {"the last branch counts", "lua/meissa/capture/ownership.lua",
+       "local met = outside and OUTSIDE or nil", "local met = other"},
+      {"loops are gone through once", "lua/meissa/capture/ownership.lua",
+       "and target <= pc or again", "and false or again"},
+      {"objects are given nothing from outside", "csrc/depend/call.c",
+       "return walk->owns_objects && (all->captured || walk->stored_captured);", "return false;"},
     },
   },
   {

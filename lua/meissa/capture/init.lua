@@ -143,6 +143,7 @@ local function search_from(state, binding, root, capture)
   binding.quiet, binding.acts = not (search.writes or search.all), search:acts()
   if binding.kind == "table" then
     binding.reads = not (search.lives or search.all)
+    binding.kept = search.stores and search:is_kept()
     binding.impure = binding.impure or search.lives and impure_within(state, search) or nil
   else
     binding.reads = not (search.writes or search.all)

@@ -13,86 +13,20 @@
 -- @module meissa.capture.reading
 
 local jit_util = require("jit.util")
+local opcodes = require("meissa.capture.opcodes")
 local tables = require("meissa.base.tables")
 
-local funcbc, funck = jit_util.funcbc, jit_util.funck
+local funck = jit_util.funck
 local band, rshift = bit.band, bit.rshift
 
+local decode, target_of = opcodes.decode, opcodes.target_of
+local WRITES_A, WRITES_FROM_A, FROM_A = opcodes.WRITES_A, opcodes.WRITES_FROM_A, opcodes.FROM_A
+local LITERAL, JUMPS = opcodes.LITERAL, opcodes.JUMPS
+local CALLS, ITERATES, STORES = opcodes.CALLS, opcodes.ITERATES, opcodes.STORES
+local NEW_TABLE, RETURNS = opcodes.NEW_TABLE, opcodes.RETURNS
+local ASSIGNS_UPVALUE = opcodes.ASSIGNS_UPVALUE
+
 local M = {}
-
--- Operand modes of jit.util.funcbc: that of A in the lowest three bits, that of D from bit 7.
-local WRITES_A, WRITES_FROM_A, FROM_A, UPVALUE, LITERAL, JUMPS = 1, 2, 4, 5, 6, 13
-
-local function decode(proto, pc)
-  local ins, mode = funcbc(proto, pc)
-  if not ins then return nil end
-  return band(ins, 0xff), band(rshift(ins, 8), 0xff), rshift(ins, 16), band(mode, 7),
-    band(rshift(mode, 7), 15)
-end
-
-local function target_of(pc, d) return pc + d - 0x7fff end
-
--- The opcodes of one text that another does not have.
-local function learn(text, without)
-  local function opcodes(source)
-    local found, pc, fn = {}, 1, assert(loadstring(source))
-    while true do
-      local op = decode(fn, pc)
-      if not op then return found end
-      found[op], pc = true, pc + 1
-    end
-  end
-  local found = opcodes(text)
-  for op in tables.each(opcodes(without)) do found[op] = nil end
-  return found
-end
-
--- Where the first jump of a text leads.
-local function learn_target(text)
-  local fn, pc = assert(loadstring(text)), 1
-  while true do
-    local _, _, d, _, mode = decode(fn, pc)
-    if mode == JUMPS then return (decode(fn, target_of(pc, d))) end
-    pc = pc + 1
-  end
-end
-
-local CALLS = learn("local f = ... f() f(f()) return f()", "local f = ... local g = f return g, f")
-for op in tables.each(learn("local f = ... return f(f())", "local f = ... f()")) do
-  CALLS[op] = true
-end
-local ITERATES = {
-  [learn_target("local f = ... for k in f do end")] = true,
-  [learn_target("local t = ... for k in pairs(t) do end")] = true,
-}
-local NEW_TABLE = learn("local a, b = {}, {1} return a, b", "local a, b = 1, 2 return a, b")
-local STORES = learn("local a, b = ... a[b] = b a.name = b a[1] = b",
-  "local a, b = ... local c = 1")
-local ASSIGNS_UPVALUE = {}
-local RETURNS = learn("local a, b = ... if a then return end if b then return a end return a, b",
-  "local a, b = ... if a then a = b end")
-local function only(set)
-  local op = next(set)
-  assert(op and next(set, op) == nil, "an opcode of its own")
-  return op
-end
-local GET_GLOBAL = only(learn("local a = probe", "local a = 1"))
-local MOVE = only(learn("local a = 1 local b = a", "local a = 1 local b = 2"))
-local GET_FIELD = only(learn("local a = ... a = a.name", "local a = ... "))
-local GET_UPVALUE
-do
-  local fn = assert(loadstring("local a = 1 return function() return a end"))()
-  GET_UPVALUE = decode(fn, 1)
-  local inner = assert(loadstring(
-    "local a, b return function(x) a = x b = 's' a = 1 b = nil end"))()
-  local pc = 1
-  while true do
-    local op, _, _, mode = decode(inner, pc)
-    if not op then break end
-    if mode == UPVALUE then ASSIGNS_UPVALUE[op] = true end
-    pc = pc + 1
-  end
-end
 
 -- Builtins that store into nothing that they are given; a name that ends in "." is a whole library.
 local HARMLESS = {}
@@ -181,13 +115,13 @@ end
 -- The instructions that give a register a value that is known. Upvalues of functions inside are
 -- not: they may be variables of the function around.
 function Proof:load(proto, held, op, a, d)
-  if op == GET_UPVALUE then
+  if op == opcodes.GET_UPVALUE then
     held[a] = proto == self.fn and self.outer[d] or nil
-  elseif op == GET_GLOBAL then
+  elseif op == opcodes.GET_GLOBAL then
     held[a] = type(self.env) == "table" and self.field_of(self.env, funck(proto, -d - 1)) or nil
-  elseif op == MOVE then
+  elseif op == opcodes.MOVE then
     held[a] = held[d]
-  elseif op == GET_FIELD then
+  elseif op == opcodes.GET_FIELD then
     local object, key = held[rshift(d, 8)], funck(proto, -band(d, 0xff) - 1)
     -- A callee that is not known may still be the method of this name.
     held[a] = object ~= nil and self:field(object, key) or { method = key }

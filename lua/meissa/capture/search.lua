@@ -14,6 +14,7 @@ local known = require("meissa.capture.known")
 local libraries = require("meissa.base.libraries")
 local namespaces = require("meissa.capture.namespace")
 local objects = require("meissa.array.objects")
+local ownership = require("meissa.capture.ownership")
 local reading = require("meissa.capture.reading")
 local required = require("meissa.capture.required")
 local slotting = require("meissa.capture.slot")
@@ -275,6 +276,7 @@ function Search:look(value, from, key)
   if builtins[value] and not reading.is_harmless(builtins[value]) then self.writes = true end
   if builtins[value] == "rawset" then self.stores = true end
   if builtins[value] == "require" then self.state.requires = true end
+  if builtins[value] and ownership.reaches(builtins[value]) then self.reaches = true end
   if drawing[value] or known.draws(builtins[value]) then self.draws = true end
   if self.seen[value] or library or builtins[value] or self.state.opaque[value] then return end
   if objects.is(value) then -- plain data: a search would find nothing in it
@@ -290,6 +292,16 @@ function Search:look(value, from, key)
   else
     self.writes = true -- what its methods do is not known
   end
+end
+
+-- Whether the functions of a table that is a class store into nothing but the objects that they are
+-- called for, and what they make themselves.
+function Search:is_kept()
+  if self.changes or self.all or self.reaches or self.namespaces or self.state.methods then
+    return false
+  end
+  return ownership.is_kept(self.start, self.seen,
+    { is_array = self.is_array, field_of = field_of })
 end
 
 -- The events for which functions were found, and those whose functions may change something: what
