@@ -143,6 +143,12 @@ static void push_results(lua_State *L, const ms_kernel_info *info, const ms_verd
       lua_setfield(L, -2, "leader");
       lua_pushboolean(L, scalar->unset);
       lua_setfield(L, -2, "unset");
+      if (scalar->tie > 0) {
+        lua_pushnumber(L, scalar->tie);
+        lua_setfield(L, -2, "tie");
+        lua_pushstring(L, ms_reduce_name(scalar->tie_op));
+        lua_setfield(L, -2, "tie_op");
+      }
       if (scalar->gated) lua_pushnumber(L, scalar->gate + 1);
       if (scalar->gated) lua_setfield(L, -2, "gate");
     }

@@ -226,6 +226,7 @@ static void set_scalars(lua_State *L, const ms_loop *loop, const ms_binding *bin
         push_path(L, loop, bindings, scalar->leader);
         lua_setfield(L, -2, "leader");
       }
+      if (scalar->tie > 0) set_string(L, "tie", ms_reduce_name(scalar->tie_op));
       if (scalar->gated) {
         push_path(L, loop, bindings, scalar->gate);
         lua_setfield(L, -2, "after");

@@ -7,6 +7,7 @@
 
 #include "depend/effect.h"
 #include "depend/pure.h"
+#include "depend/tie.h"
 
 ms_node *ms_node_bare(const ms_node *node) {
   while (node->kind == MS_PAREN) node = node->kid[0];
@@ -95,9 +96,8 @@ bool ms_extreme_call(const ms_tally *all, ms_node *node, ms_reduce_form *is) {
   return false;
 }
 
-/* A comparison of a captured variable with something else, as if it asked whether that wins. */
-static bool comparison(const ms_capture *capture, const ms_node *test, const ms_node **other,
-                       ms_reduce_form *is) {
+bool ms_extreme_compares(const ms_capture *capture, const ms_node *test, const ms_node **other,
+                         ms_reduce_form *is) {
   test = ms_node_bare(test);
   if (test->kind != MS_BINARY || test->op < MS_OP_LT || test->op > MS_OP_GE) return false;
   bool right = ms_capture_is(capture, ms_node_bare(test->kid[1]));
@@ -115,7 +115,7 @@ bool ms_extreme_choice(const ms_tally *all, ms_node *value, ms_reduce_form *is) 
   if (value->kind != MS_BINARY || value->op != MS_OP_OR) return false;
   const ms_node *both = ms_node_bare(value->kid[0]), *last = ms_node_bare(value->kid[1]), *other;
   if (both->kind != MS_BINARY || both->op != MS_OP_AND) return false;
-  if (!comparison(all->capture, both->kid[0], &other, is)) return false;
+  if (!ms_extreme_compares(all->capture, both->kid[0], &other, is)) return false;
   if (ms_tally_mentions(all, ms_node_bare(other)) > 0) return false;
   if (ms_capture_is(all->capture, last)) return ms_node_same_value(all, other, both->kid[1]);
   is->op = is->op == MS_REDUCE_MAX ? MS_REDUCE_MIN : MS_REDUCE_MAX;
@@ -140,9 +140,7 @@ static const ms_capture *captured(const ms_tally *all, const ms_node *node) {
   return at < 0 ? NULL : &all->loop->captures[at];
 }
 
-/* The value that a block of plain assignments gives to a capture, or NULL; `places`: how many
- * variables it assigns. */
-static ms_node *given(const ms_node *block, const ms_capture *capture, uint32_t *places) {
+ms_node *ms_extreme_given(const ms_node *block, const ms_capture *capture, uint32_t *places) {
   ms_node *value = NULL;
   *places = 0;
   for (uint32_t s = 0; s < block->kids; s++) {
@@ -166,7 +164,7 @@ static bool assigns_tuple(const ms_tally *all, const ms_node *block) {
     if (assign->kind != MS_ASSIGN) return false;
     for (uint32_t t = 0; t < assign->targets; t++) {
       const ms_capture *capture = captured(all, assign->kid[t]);
-      ms_node *value = capture != NULL ? given(block, capture, &places) : NULL;
+      ms_node *value = capture != NULL ? ms_extreme_given(block, capture, &places) : NULL;
       if (value == NULL) return false;
       if (!ms_node_is_steady(all, value) && !ms_node_is_pure(all->walk, value)) return false;
     }
@@ -208,6 +206,8 @@ static bool is_true(const ms_tally *all, const ms_node *node) {
   if (node->kind == MS_BINARY) return node->op <= MS_OP_CONCAT;
   if (node->kind == MS_UNARY) return node->op != MS_OP_NOT;
   if (node->kind == MS_NAME && node->symbol != NULL) {
+    const ms_node *from = node->symbol->declaration;
+    if (from != NULL && from->kind == MS_FOR_NUMERIC) return !node->symbol->assigned;
     for (uint32_t i = 0; i < all->loop->index_count; i++) {
       if (all->loop->indices[i] == node->symbol) return !node->symbol->assigned;
     }
@@ -221,7 +221,7 @@ static bool keeps_first(const ms_tally *all, const ms_node *test, const ms_node 
                         branch *found) {
   ms_binding_kind kind = all->walk->bindings[found->leader].kind;
   uint32_t places;
-  given(found->block, &all->loop->captures[found->leader], &places);
+  ms_extreme_given(found->block, &all->loop->captures[found->leader], &places);
   found->is.op = MS_REDUCE_OR;
   found->is.wins = MS_WINS_BEYOND;
   found->is.set = places == 1 && value->kind == MS_TRUE;
@@ -240,7 +240,7 @@ static bool follower_unset(const ms_tally *all, const ms_node *test, branch *fou
       if (at < 0 || !asks_unset(&all->loop->captures[at], test)) continue;
       found->is.asked = (uint32_t)at;
       return all->walk->bindings[at].kind == MS_BIND_NIL &&
-             is_true(all, given(found->block, &all->loop->captures[at], &places));
+             is_true(all, ms_extreme_given(found->block, &all->loop->captures[at], &places));
     }
   }
   return false;
@@ -255,19 +255,23 @@ static bool leads(const ms_tally *all, uint32_t at, const ms_node *condition, br
   found->is = (ms_reduce_form){.mentions = 2, .block = found->block, .leader = at, .asked = at};
   found->leader = at;
   found->alone = test == ms_node_bare(condition);
+  test = ms_ties_find(all, capture, test, found->block, &found->is);
+  if (found->is.tie_count > 0) found->is.mentions++;
   if (test->kind == MS_BINARY && test->op == MS_OP_OR && asks_unset(capture, test->kid[0])) {
     found->is.unset = true;
-    found->is.mentions = 3;
+    found->is.mentions++;
     test = test->kid[1];
   } else if (test->kind == MS_BINARY && test->op == MS_OP_OR &&
              follower_unset(all, test->kid[0], found)) {
     found->is.unset = true;
     test = test->kid[1];
   }
-  const ms_node *value = given(found->block, capture, &places);
-  if (value != NULL && asks_unset(capture, test)) return keeps_first(all, test, value, found);
-  return value != NULL && comparison(capture, test, &found->value, &found->is) &&
-         ms_node_same_value(all, found->value, value);
+  const ms_node *value = ms_extreme_given(found->block, capture, &places);
+  if (value != NULL && found->is.tie_count == 0 && asks_unset(capture, test))
+    return keeps_first(all, test, value, found);
+  if (value == NULL || !ms_extreme_compares(capture, test, &found->value, &found->is)) return false;
+  if (found->is.tie_count > 0 && found->is.wins != MS_WINS_BEYOND) return false;
+  return ms_node_same_value(all, found->value, value);
 }
 
 /* `if p then if q then ... end end`: what stands under all the conditions. */
@@ -325,6 +329,7 @@ static bool gives_steadily(const ms_tally *all, const ms_node *block) {
 static bool may_follow(const ms_tally *all, const branch *first, const branch *second) {
   if (first->is.op == second->is.op || first->is.wins != MS_WINS_BEYOND) return false;
   if (second->is.wins != MS_WINS_BEYOND || first->is.unset || second->is.unset) return false;
+  if (first->is.tie_count > 0 || second->is.tie_count > 0) return false;
   if (!first->alone || !second->alone || !gives_steadily(all, second->block)) return false;
   return !all->walk->scattered && is_one_line(all, second->block) &&
          ms_node_same_value(all, first->value, second->value);
@@ -333,7 +338,7 @@ static bool may_follow(const ms_tally *all, const branch *first, const branch *s
 /* The variable's part in a branch. */
 static bool takes_part(const ms_tally *all, const branch *from, ms_reduce_form *is) {
   uint32_t places;
-  if (given(from->block, all->capture, &places) == NULL) return false;
+  if (ms_extreme_given(from->block, all->capture, &places) == NULL) return false;
   const ms_binding *asked = &all->walk->bindings[from->is.asked];
   *is = from->is;
   if (asked->kind == MS_BIND_NUMBER) is->unset = false;
@@ -341,6 +346,10 @@ static bool takes_part(const ms_tally *all, const branch *from, ms_reduce_form *
   if (all->capture == &all->loop->captures[from->leader]) return true;
   is->op = MS_REDUCE_WITH;
   is->mentions = is->unset && all->capture == &all->loop->captures[is->asked] ? 2 : 1;
+  is->tie = ms_tie_of(is, (uint32_t)(all->capture - all->loop->captures));
+  if (is->tie == 0) return true;
+  is->wins = is->ties[is->tie - 1].wins;
+  is->mentions += is->tie < is->tie_count ? 2 : 1;
   return true;
 }
 
@@ -362,7 +371,7 @@ static bool assigns_all_of(const ms_tally *all, const ms_node *of, const ms_node
   uint32_t places;
   for (uint32_t s = 0; s < of->kids; s++) {
     for (uint32_t t = 0; t < of->kid[s]->targets; t++) {
-      if (given(block, captured(all, of->kid[s]->kid[t]), &places) == NULL) return false;
+      if (ms_extreme_given(block, captured(all, of->kid[s]->kid[t]), &places) == NULL) return false;
     }
   }
   return true;
@@ -375,6 +384,7 @@ static bool is_alone(const ms_reduce_form *form) {
 bool ms_extreme_same_tuple(const ms_tally *all, const ms_reduce_form *a, const ms_reduce_form *b) {
   if (a->unset != b->unset || a->gated != b->gated) return false;
   if (a->gated && a->gate != b->gate) return false;
+  if (!ms_ties_same(a, b)) return false;
   if (is_alone(a) || is_alone(b)) return is_alone(a) && is_alone(b);
   return a->leader == b->leader && a->wins == b->wins && assigns_all_of(all, a->block, b->block) &&
          assigns_all_of(all, b->block, a->block);

@@ -8,6 +8,7 @@
  *   if e > s then s, p = e, q end             p follows s: it is what belongs to the s that is kept
  *   if not s or e > s then s = e end          s is nil before; also s == nil
  *   if not p or e > s then s, p = e, q end    p is nil before, and q never
+ *   if e > s or e == s and i < p then s, p = e, i end   see tie.h
  *   if e < s then s = e elseif e > t then t = e end
  *
  * p and q stand for any number; what followers get is evaluated without effects and names none of
@@ -17,17 +18,29 @@
 
 #include "depend/scalar.h"
 
+/* A variable that decides between equal extremes: see tie.h. */
+typedef struct ms_tie {
+  uint32_t capture;
+  ms_reduce_op op;     /* which one stays: MIN, MAX */
+  ms_reduce_wins wins; /* of the last one, where all are equal */
+} ms_tie;
+
+#define MS_MOST_TIES 4 /* as many as loops have indices, mostly */
+
 /* How a statement combines a variable. */
 typedef struct ms_reduce_form {
   ms_reduce_op op;
   ms_reduce_wins wins;
-  bool set;             /* s = true, s = false: no value but this one */
-  bool unset;           /* there is no value before the first */
-  uint32_t asked;       /* unset: the capture that tells, the leader or what goes with it */
-  uint32_t mentions;    /* of the variable in the statement */
-  const ms_node *block; /* `if e > s then ... end`: what is assigned together; else NULL */
-  uint32_t leader;      /* WITH: the capture that it follows */
-  bool gated;           /* tried only where another extreme, `gate`, does not take the value */
+  bool set;                  /* s = true, s = false: no value but this one */
+  bool unset;                /* there is no value before the first */
+  uint32_t asked;            /* unset: the capture that tells, the leader or what goes with it */
+  uint32_t mentions;         /* of the variable in the statement */
+  const ms_node *block;      /* `if e > s then ... end`: what is assigned together; else NULL */
+  uint32_t leader;           /* WITH: the capture that it follows */
+  ms_tie ties[MS_MOST_TIES]; /* the tuple's */
+  uint32_t tie_count;
+  uint32_t tie; /* WITH: from 1, which of these it is; 0: none */
+  bool gated;   /* tried only where another extreme, `gate`, does not take the value */
   uint32_t gate;
 } ms_reduce_form;
 
@@ -67,6 +80,15 @@ bool ms_extreme_call(const ms_tally *all, ms_node *value, ms_reduce_form *is);
 
 /* `s = value` of a choice by a comparison. */
 bool ms_extreme_choice(const ms_tally *all, ms_node *value, ms_reduce_form *is);
+
+/* A comparison of a captured variable with something else, as if it asked whether that wins: fills
+ * `op` and `wins`. */
+bool ms_extreme_compares(const ms_capture *capture, const ms_node *test, const ms_node **other,
+                         ms_reduce_form *is);
+
+/* The value that a block of plain assignments gives to a capture, or NULL; `places`: how many
+ * variables it assigns. */
+ms_node *ms_extreme_given(const ms_node *block, const ms_capture *capture, uint32_t *places);
 
 /* Whether two forms of one variable assign the same variables together. */
 bool ms_extreme_same_tuple(const ms_tally *all, const ms_reduce_form *a, const ms_reduce_form *b);

@@ -325,6 +325,8 @@ bool ms_scalar_reduction(const ms_walk *walk, ms_node *body, ms_scalar_plan *pla
   plan->op = all.found.op;
   plan->wins = all.found.wins;
   plan->unset = all.found.unset;
+  plan->tie = all.found.tie;
+  if (plan->tie > 0) plan->tie_op = all.found.ties[plan->tie - 1].op;
   plan->leader = with ? all.found.leader : plan->capture;
   bool extreme = plan->op == MS_REDUCE_MIN || plan->op == MS_REDUCE_MAX;
   plan->ranked = extreme && walk->scattered && !all.elsewhere;

@@ -12,7 +12,23 @@ static const char *noun_of(ms_binding_kind kind) {
   return kind == MS_BIND_BOOLEAN ? "a boolean" : NULL;
 }
 
+/* What decides between equal extremes is compared with a number as soon as values are equal. */
+static const char *tie_words(ms_walk *walk, const ms_scalar_plan *plan, const char **fix) {
+  ms_binding_kind kind = walk->bindings[plan->capture].kind;
+  if (kind == MS_BIND_NUMBER) return NULL;
+  const char *noun = noun_of(kind), *name = ms_binding_path(walk, walk->arena, plan->capture);
+  *fix = ms_arena_format(walk->arena, "if any index is to go before it: %s = %smath.huge", name,
+                         plan->tie_op == MS_REDUCE_MIN ? "" : "-");
+  const char *words = ms_arena_format(walk->arena,
+                                      "is %s before the loop, and compared with a number where the "
+                                      "values are equal",
+                                      noun == NULL ? "nil" : noun);
+  walk->failed = walk->failed || name == NULL || *fix == NULL || words == NULL;
+  return words;
+}
+
 const char *ms_start_words(ms_walk *walk, const ms_scalar_plan *plan, const char **fix) {
+  if (plan->tie > 0 && !plan->unset) return tie_words(walk, plan, fix);
   const char *noun = noun_of(walk->bindings[plan->capture].kind);
   bool extreme = plan->op == MS_REDUCE_MIN || plan->op == MS_REDUCE_MAX;
   bool any = plan->op == MS_REDUCE_AND || plan->op == MS_REDUCE_OR || plan->op == MS_REDUCE_WITH;

@@ -124,9 +124,12 @@ typedef struct ms_scalar_plan {
   ms_scalar_role role;
   ms_reduce_op op; /* REDUCTION */
   ms_reduce_wins wins;
-  bool unset;          /* there is no value before the first, which is taken whatever it is; of a
-                          sum, 0 stands for it */
-  uint32_t leader;     /* WITH: the capture that decides; others: their own */
+  bool unset;      /* there is no value before the first, which is taken whatever it is; of a
+                      sum, 0 stands for it */
+  uint32_t leader; /* WITH: the capture that decides; others: their own */
+  uint32_t tie;    /* WITH: from 1, which of the variables it is that decide, one after the other,
+                      where the leader's values are equal; 0: none of these */
+  ms_reduce_op tie_op; /* MIN or MAX: which one stays there; `wins`: where all are equal */
   bool ranked;         /* an extreme by itself, of iterations in another order than the loop's */
   bool gated;          /* tries only what the reduction `gate` has not taken: `elseif` */
   uint32_t gate;       /* a capture */

@@ -181,15 +181,42 @@ function statements:asked()
   return under(self:among(test), ("%s, %s = %s, %s"):format(s, at, e, self:pick(self.indices)))
 end
 
+local INFINITE = {"0", "5", "30", "math.huge", "-math.huge", "0 / 0"}
+
+-- Of equal ones the index decides, or several do, one after the other.
+function statements:tie()
+  local s, e = self:variable(self:pick {"0", "-0", "1", "math.huge", "-math.huge", "nil"}),
+    self:value()
+  local unset = self.starts[#self.starts]:find("nil") and ("not %s or "):format(s) or ""
+  local names, values, test = {s}, {e}, nil
+  for k = 2, self:int(2, 3) do
+    names[k] = self:variable(self:pick(unset == "" and INFINITE or {"nil", "3"}))
+    values[k] = (self:pick {"%s", "%s", "-%s", "3 - %s", "2 * %s"}):format(self:pick(self.indices))
+    if self:chance(2) then values[k] = self:pick(self.elements) end -- data, which may be nan
+  end
+  for k = #names, 2, -1 do
+    local operators = test and {"<", ">"} or {"<", ">", "<=", ">="}
+    local goes_before = self:test(names[k], values[k], self:pick(operators))
+    if test then goes_before = ("(%s or %s)"):format(goes_before, test) end
+    test = ("%s == %s and %s"):format(values[k - 1], names[k - 1], goes_before)
+  end
+  test = ("(%s%s or %s)"):format(unset, self:test(s, e, self:pick {"<", ">"}), test)
+  if self:chance(40) then
+    names[#names + 1], values[#values + 1] = self:variable("nil"), self:value()
+  end
+  return under(self:among(test), ("%s = %s"):format(table.concat(names, ", "),
+                                                    table.concat(values, ", ")))
+end
+
 local KINDS = {"sum", "product", "choice", "tuple", "tuple", "both", "unset", "bits", "last",
-               "logic", "first", "mark", "list", "sums", "asked"}
+               "logic", "first", "mark", "list", "sums", "asked", "tie"}
 
 -- What the order of blocks decides about most.
-local TIES = {"tuple", "last", "unset", "asked", "list"}
+local TIES = {"tuple", "last", "unset", "asked", "list", "tie", "tie"}
 
 -- What a function of the body may do as well.
 local CALLED = {sum = true, product = true, choice = true, tuple = true, both = true, unset = true,
-                bits = true, first = true, mark = true}
+                bits = true, first = true, mark = true, tie = true}
 
 function Maker:statement(kinds)
   local kind = self:pick(kinds)

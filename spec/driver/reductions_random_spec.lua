@@ -134,6 +134,14 @@ local FAULTS = {
       if each.ranked and each.unset then block[#info.results + 2] = origins end
     end
   end)},
+  ["of equal ones the other index stays"] = {with_rules(function(rule)
+    if rule.tie then rule.tie_op = rule.tie_op == "min" and "max" or "min" end
+  end)},
+  ["of equal ones any index stays"] = {with_rules(function(rule)
+    setmetatable(rule, {__index = (function(each)
+      return function(_, key) if key ~= "tie" then return each[key] end end
+    end)(getmetatable(rule).__index)})
+  end)},
   ["no gate"] = {with_rules(function(rule)
     rawset(rule, "gate", nil)
     setmetatable(rule, {__index = (function(each)

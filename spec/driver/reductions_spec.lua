@@ -53,6 +53,11 @@ describe("reductions", function()
       {"local function add(x) s = s + x end add(i) if i > 3 then add(1) end", "s +"},
       {"local function see(x) if x > s then s, p = x, i end end see(A[i])", "s max, p with"},
       {"if not s or A[i] > s then s = A[i] end", "s max", {s = "nothing"}},
+      {"if A[i] < s or A[i] == s and i < p then s, p = A[i], i end", "s min, p with"},
+      {"if A[i] > s or (s == A[i] and (p < -i or p == -i and 2 * i > q)) then " ..
+       "s, p, q = A[i], -i, 2 * i end", "s max, p with, q with"},
+      {"for k = i, 9 do if A[k] < s or A[k] == s and k <= p then s, p = A[k], k end end",
+       "s min, p with"},
     } do
       local bindings = case[3] and {t = 0} or {s = 0, p = 0, q = 0, t = 0}
       local found, code, plan = roles(case[1], bindings)
@@ -122,6 +127,16 @@ describe("reductions", function()
       "local function f(x) s = s + x end f(i) A[i] = s",
       "local function f(x) s = s + x end local g = f g(i)",
       "if A[i] > s and i > p then s, p = A[i], i end",
+      "if A[i] > s or i > p then s, p = A[i], i end",
+      "if A[i] > s or A[i] == s and A[i + 1] > p then s, p = A[i], A[i + 1] end",
+      "if A[i] > s or A[i] == s and i > p then s, p = A[i], -i end",
+      "if A[i] > s or A[i] == 3 and i > p then s, p = A[i], i end",
+      "if A[i] >= s or A[i] == s and i > p then s, p = A[i], i end",
+      "if A[i] > s or A[i] == s and (i >= p or i == p and i < q) then s, p, q = A[i], i, i end",
+      "if A[i] > s or A[i] == s and i > p then s, p = A[i], i elseif A[i] < t then t = A[i] end",
+      "if A[i] > s or A[i] == s and i > p then s, p = A[i], i end if i > 3 then p = i end",
+      "if A[i] > s or A[i] == s and i > p then s, p = A[i], i end " ..
+        "if A[i] > s or A[i] == s and i < p then s, p = A[i], i end",
       "if A[i] > s and print(i) then s = A[i] end",
       "if i > 3 and A[i] < s then s = A[i] elseif A[i] > t then t = A[i] end",
       "if A[i] > s or i > 3 then s = A[i] end",
@@ -131,6 +146,17 @@ describe("reductions", function()
       assert.is_truthy(code == "DEP104" or code == "DEP105" or code == "DEP101",
                        body .. ": " .. found .. " " .. tostring(code))
     end
+  end)
+
+  it("whose index decides between equal ones start from a number", function()
+    local body = "if A[i] < s or A[i] == s and i < p then s, p = A[i], i end"
+    local _, code, plan = roles(body, {s = 0})
+    assert.equal("DEP104", code)
+    assert.equal("p is nil before the loop, and compared with a number where the values are equal",
+                 plan.reasons[1].message)
+    assert.equal("if any index is to go before it: p = math.huge", plan.reasons[1].fixes[2])
+    assert.equal("min", select(3, roles(body, {s = 0, p = 0})).scalars.p.tie)
+    assert.is_nil(select(2, roles((body:gsub("if", "if not s or")))))
   end)
 
   it("are none where what blocks need not evaluate has effects", function()

@@ -31,5 +31,22 @@ return {
        "return node->op == MS_OP_ADD && in_sum(all, node->kid[1], is);",
        "return in_sum(all, node->kid[1], is);", finders = {bodies}},
     },
+  },  {
+    rule = "ties are broken by an index",
+    finders = {scalars, reductions},
+    mutants = {
+      {"ties are broken by data", "csrc/depend/tie.c",
+       "return is_index(all, value) && ms_node_same_value(all, other, value);",
+       "return ms_node_same_value(all, other, value);"},
+      {"what breaks ties begins anywhere", "csrc/kernel/emit/variable.c",
+       [[emitter->scalar[at]->tie_op == MS_REDUCE_MIN ? "1/0" : "-1/0"]], [["0"]],
+       finders = {reductions}},
+      {"blocks break ties by one index", "lua/meissa/kernel/merge.lua",
+       "  for _, tie in ipairs(tuple.ties) do\n", "  for _, tie in ipairs({ tuple.ties[1] }) do\n",
+       finders = {reductions}},
+      {"the first of several indices is the last", "csrc/depend/tie.c",
+       "  return tie->wins == MS_WINS_BEYOND && find_ties", "  return find_ties",
+       finders = {scalars}},
+    },
   },
 }

@@ -41,6 +41,7 @@ local PROMISED = {
   "fixes are code that is valid where the loop stands",
   -- reductions
   "what is combined in one way everywhere is a reduction",
+  "ties are broken by an index",
   "blocks of reductions are merged as the loop combines",
   "a loop of several stages is one transaction, merging included",
   "what is pending is merged in the plan's order, and further stages see it",

@@ -60,6 +60,8 @@ local ONE = {
            "if not s or A[i] < s then s, p = A[i], i end",
            "if not s or s <= A[i] then p = i q = -i s = A[i] end",
            "if not p or A[i] < s then s, p = A[i], i end",
+           "if not s or A[i] < s or A[i] == s and i > p then s, p, q = A[i], i, -i end",
+           "if not p or A[i] > s or (s == A[i] and p >= i) then s, p = A[i], i end",
            "if i > 200 and A[i] > 0 then if not s or A[i] > s then s, p = A[i], i end end"},
   last = {starts = {"nil", "7"}, ordered = true,
           "if A[i] > 2 then s = i end", "if A[i] > 99 then s = i end",
@@ -81,6 +83,8 @@ local TWO = {
   "if Q[i][j] <= s then q, s, p = j, Q[i][j], i end",
   "if Q[i][j] > 1 then p, q = i, j end",
   "if not s or Q[i][j] < s then s, p, q = Q[i][j], i, j end",
+  "if Q[i][j] > s or Q[i][j] == s and j < t then s, t, p = Q[i][j], j, i end",
+  "if s > Q[i][j] or (s == Q[i][j] and t >= -j) then s, t, p = Q[i][j], -j, i end",
   "if P[i][j] > s then s = P[i][j] end if -P[i][j] <= t then t = -P[i][j] end",
   "if s <= P[i][j] then s = P[i][j] end if t > -P[i][j] then t = -P[i][j] end",
 }

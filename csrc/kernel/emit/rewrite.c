@@ -143,8 +143,10 @@ static void move_to_head(void *context, uint32_t at, const ms_node *value) {
   (void)value;
   ms_text_format(emitter->out, "if %sh%u==", emitter->prefix, at + 1);
   ms_emitter_helper(context, MS_HELPER_NONE);
-  ms_text_format(emitter->out, " then %sh%u=%sc%u end %sc%u=", emitter->prefix, at + 1,
-                 emitter->prefix, at + 1, emitter->prefix, at + 1);
+  ms_text_format(emitter->out, " then %sh%u=%sc%u end ", emitter->prefix, at + 1, emitter->prefix,
+                 at + 1);
+  if (emitter->scalar[at]->tie > 0) return; /* it is not asked for before it is assigned again */
+  ms_text_format(emitter->out, "%sc%u=", emitter->prefix, at + 1);
   if (emitter->scalar[at]->op == MS_REDUCE_WITH) {
     ms_emitter_helper(context, MS_HELPER_NONE);
   } else {

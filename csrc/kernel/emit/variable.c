@@ -19,7 +19,8 @@ bool ms_variable_is_result(const ms_emitter *emitter, uint32_t at) {
 bool ms_variable_is_tracked(const ms_emitter *emitter, uint32_t at) {
   if (emitter->dims == 1 || !emitter->job->space->ordered || !ms_variable_is(emitter, at))
     return false;
-  return emitter->scalar[at]->role == MS_ROLE_PRIVATE || emitter->scalar[at]->op == MS_REDUCE_WITH;
+  if (emitter->scalar[at]->role == MS_ROLE_PRIVATE) return true;
+  return emitter->scalar[at]->op == MS_REDUCE_WITH && emitter->scalar[at]->tie == 0;
 }
 
 static bool is_reduction(const ms_emitter *emitter, uint32_t at) {
@@ -114,15 +115,23 @@ bool ms_variable_is_asked(const ms_emitter *emitter, uint32_t at, const ms_node 
   return around->kind != MS_BINARY || around->op != MS_OP_OR || mention->ordinal == 0;
 }
 
+/* `p == nil`, not `p == e` or `p < e`. */
+static bool asks_for_nil(const ms_node *test) {
+  return test->kind != MS_BINARY || test->kid[1]->kind == MS_NIL;
+}
+
 uint32_t ms_variable_meant(const ms_emitter *emitter, uint32_t at, const ms_node *mention) {
   if (!is_reduction(emitter, at) || emitter->scalar[at]->op != MS_REDUCE_WITH) return at;
   while (mention->parent->kind == MS_PAREN) mention = mention->parent;
+  if (emitter->scalar[at]->tie > 0 && !asks_for_nil(mention->parent)) return at;
   return mention->parent->kind == MS_ASSIGN ? at : emitter->scalar[at]->leader;
 }
 
 /* The value that leaves a combination unchanged; NULL: none. Of bits it is no value that they can
  * take, so that a block that has combined nothing is known. */
 static const char *identity(const ms_emitter *emitter, uint32_t at) {
+  if (emitter->scalar[at]->tie > 0)
+    return emitter->scalar[at]->tie_op == MS_REDUCE_MIN ? "1/0" : "-1/0";
   if (emitter->scalar[at]->unset && emitter->scalar[at]->op != MS_REDUCE_WITH) return "nil";
   switch (emitter->scalar[at]->op) {
     case MS_REDUCE_SUM:

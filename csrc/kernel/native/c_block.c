@@ -206,6 +206,8 @@ static const char *logic_start(ms_writer *w, uint32_t at) {
 static const char *identity(ms_writer *w, uint32_t at) {
   if (ms_variable_is_logic(w->emitter, at)) return logic_start(w, at);
   const ms_scalar_plan *scalar = w->emitter->scalar[at];
+  if (scalar->tie > 0)
+    return scalar->tie_op == MS_REDUCE_MIN ? "__builtin_inf()" : "-__builtin_inf()";
   if (scalar->unset && scalar->op != MS_REDUCE_WITH) return "ms_nil";
   switch (w->emitter->scalar[at]->op) {
     case MS_REDUCE_SUM:

@@ -133,8 +133,11 @@ static void move_to_head(void *context, uint32_t at, const ms_node *value) {
   ms_writer *w = context;
   const char *name = ms_c_variable(w, at);
   bool follows = w->emitter->scalar[at]->op == MS_REDUCE_WITH;
+  bool decides = w->emitter->scalar[at]->tie > 0; /* a number, not asked for before the next one */
   (void)value;
-  ms_c_line(w, "if (h%u.tag == MS_NATIVE_NONE) h%u = %s;", at + 1, at + 1, name);
+  ms_c_line(w, "if (h%u.tag == MS_NATIVE_NONE) h%u = %s;", at + 1, at + 1,
+            decides ? ms_c_text(w, "ms_number(%s)", name) : name);
+  if (decides) return;
   ms_c_line(w, "%s = %s;", name, follows ? "ms_nothing" : "ms_nil");
 }
 

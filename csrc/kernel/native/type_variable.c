@@ -276,7 +276,7 @@ static void begin(ms_typed *typed) {
     if (scalar->role != MS_ROLE_REDUCTION) continue;
     bool nothing = scalar->op == MS_REDUCE_AND || scalar->op == MS_REDUCE_OR ||
                    scalar->op == MS_REDUCE_WITH || scalar->unset;
-    uint32_t can = nothing ? MS_CAN_NIL : MS_CAN_NUMBER;
+    uint32_t can = nothing && scalar->tie == 0 ? MS_CAN_NIL : MS_CAN_NUMBER;
     typed->variable[c] = (ms_kind_of){.can = can, .precision = MS_FULL};
   }
 }

@@ -150,7 +150,8 @@ end
 function M.is_tracked(info, result)
   local reduction = result.role == "reduction"
   local tracked = info.positions > 0 and
-    (result.role == "private" or reduction and (result.op == "with" or result.ranked))
+    (result.role == "private" or reduction and
+     (result.op == "with" and not result.tie or result.ranked))
   return tracked, tracked and reduction and result.ranked and result.unset
 end
 
@@ -160,7 +161,10 @@ local TABLES = { sliced = true, listed = true, counted = true }
 
 -- What is known of a kernel's results: `singles`, those that go by themselves; `tables`; `tuples`,
 -- those that another goes before (`gate`) first, {leader =, followers = {...}, heads = {[result] =
--- head's number}, gate =}; `of`: the tuple by its leader. All are numbers of results.
+-- head's number}, ties = {...}, last =, gate =}; `ties`: the followers that decide between equal
+-- leaders, one after the other; `last`: what decides if all are equal, of ties and leader;
+-- `plain`: the first of the other followers; `of`: the tuple by its leader. All are numbers of
+-- results.
 local function arrange(info)
   local at, heads, tuples, of, singles, gathers = {}, {}, {}, {}, {}, {}
   for n, result in ipairs(info.results) do
@@ -174,7 +178,8 @@ local function arrange(info)
   local function tuple_of(leader)
     if of[leader] then return of[leader] end
     local gate = info.results[leader].gate
-    local tuple = { leader = leader, followers = {}, heads = {}, gate = gate and at[gate] }
+    local tuple = { leader = leader, followers = {}, heads = {}, ties = {}, last = leader,
+      gate = gate and at[gate] }
     of[leader] = tuple
     table.insert(tuples, gate and 1 or #tuples + 1, tuple)
     return tuple
@@ -183,9 +188,12 @@ local function arrange(info)
     if is_tuple(result) then
       local tuple = tuple_of(at[result.leader])
       if n ~= tuple.leader then tuple.followers[#tuple.followers + 1] = n end
+      if result.tie then tuple.ties[result.tie] = n
+      elseif n ~= tuple.leader then tuple.plain = tuple.plain or n end
       tuple.heads[n] = heads[result.capture]
     end
   end
+  for _, tuple in ipairs(tuples) do tuple.last = tuple.ties[#tuple.ties] or tuple.leader end
   for n, result in ipairs(info.results) do
     if result.role ~= "head" and not is_tuple(result) and not of[n] then
       table.insert(TABLES[result.role] and gathers or singles, n)
@@ -207,13 +215,19 @@ local function assign(tuple, final, source)
   end
 end
 
--- Whether a block's extreme `new`, of the iteration `position` if iterations count, replaces what
--- `out` has.
-local function replaces(rule, out, new, position)
-  if position and out.position and new == out.value then
+-- Whether a block's tuple, of which value(n) gives the results, replaces what `final` has; it is of
+-- the iteration `position` if iterations count.
+local function replaces(info, tuple, final, value, position)
+  local out, rule, n = final[tuple.leader], info.results[tuple.leader], tuple.leader
+  for _, tie in ipairs(tuple.ties) do
+    if value(n) ~= final[n].value then break end
+    n, rule = tie, info.results[tie]
+  end
+  local old, new = final[n].value, value(n)
+  if n == tuple.last and position and out.position and new == old then
     return comes_after(position, out.position) == (rule.wins == "equal")
   end
-  return takes[rule.op][rule.wins](out.value, new)
+  return takes[rule.tie_op or rule.op][rule.wins](old, new)
 end
 
 -- Takes a block's tuple of which the first value stays if it is nan, where blocks run in another
@@ -227,8 +241,8 @@ end
 
 -- Takes a block's tuple. `block` has its values, `is_set(n)` says which were assigned.
 local function take_tuple(info, tuple, final, block, is_set, positions, origins)
-  local rule, out = info.results[tuple.leader], final[tuple.leader]
-  local head, follower = tuple.heads[tuple.leader], tuple.followers[1]
+  local out = final[tuple.leader]
+  local head, follower = tuple.heads[tuple.leader], tuple.plain
   local function from_heads(n) return block[tuple.heads[n]], true end
   local function from_block(n) return block[n], true, positions and positions[n] end
   if origins and origins[tuple.leader] then
@@ -237,7 +251,8 @@ local function take_tuple(info, tuple, final, block, is_set, positions, origins)
     local first = block[head]
     if tuple.gate then
       local gate, before = info.results[tuple.gate], final[tuple.gate].value
-      if not takes[gate.op][gate.wins](before, first) and replaces(rule, out, first) then
+      if not takes[gate.op][gate.wins](before, first) and
+         replaces(info, tuple, final, from_heads) then
         assign(tuple, final, from_heads)
       end
     elseif out.value == nil then
@@ -248,7 +263,7 @@ local function take_tuple(info, tuple, final, block, is_set, positions, origins)
   if new == nil or (follower and not is_set(follower)) then return end
   local position = positions and (follower and positions[follower] or positions[tuple.leader])
   if position == "-" then return end -- nothing was taken
-  if out.value == nil or replaces(rule, out, new, position) then
+  if out.value == nil or replaces(info, tuple, final, from_block, position) then
     assign(tuple, final, from_block)
     out.position = position or nil
   end

@@ -103,7 +103,8 @@ local function signature(info)
   for _, capture in ipairs(info.captures) do parts[#parts + 1] = capture.path end
   for _, result in ipairs(info.results) do
     parts[#parts + 1] = result.capture .. result.role .. (result.op or "") .. (result.wins or "") ..
-      tostring(result.unset) .. (result.leader or "") .. (result.gate or "")
+      tostring(result.unset) .. (result.leader or "") .. (result.gate or "") ..
+      (result.tie or "") .. (result.tie_op or "")
   end
   for _, each in ipairs(info.arrays) do
     parts[#parts + 1] = each.capture .. each.type .. each.dims
