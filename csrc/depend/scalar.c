@@ -247,7 +247,7 @@ static void judge_private(ms_walk *walk, const ms_capture *capture, const flow *
                           ms_scalar_plan *plan) {
   plan->role = MS_ROLE_PRIVATE;
   const char *fix =
-      ms_arena_format(walk->arena, "one of its own for each iteration: local %s", capture->root);
+      ms_arena_format(walk->arena, "if it is not needed after the loop: local %s", capture->root);
   bool later = ms_scalar_read_after(walk->loop, capture);
   bool lasts = later || capture->reach != MS_REACH_LOCAL;
   if (!walk->space->ordered && !state->assigned && lasts) {

@@ -96,6 +96,13 @@ void ms_walk_set_symbol(ms_walk *walk, const ms_symbol *symbol, const ms_abstrac
   **slot = *value;
 }
 
+static const char *rebound_fix(ms_walk *walk, const ms_node *target) {
+  const char *fix = ms_arena_format(
+      walk->arena, "if it is not needed after the loop: local %s = ...", target->text);
+  walk->failed = walk->failed || fix == NULL;
+  return fix;
+}
+
 static void assign_name(ms_walk *walk, ms_node *target, const ms_abstract_value *value) {
   int64_t capture = ms_loop_capture_of(walk->loop, target);
   if (capture >= 0) {
@@ -104,8 +111,7 @@ static void assign_name(ms_walk *walk, ms_node *target, const ms_abstract_value 
     if (walk->frame != NULL)
       ms_walk_find_store(walk, true, NULL, target);
     else if (binding->kind >= MS_BIND_ARRAY)
-      ms_walk_find(walk, MS_REASON_REBOUND, true, target,
-                   "work on a copy of the name: local mine = name",
+      ms_walk_find(walk, MS_REASON_REBOUND, true, target, rebound_fix(walk, target),
                    "the body assigns a captured variable that holds an array, table or function");
     if (ms_guard_is_never(walk->guard)) return;
     ms_walk_join(walk, &walk->capture_value[capture], value);
@@ -166,9 +172,23 @@ static bool is_insert(const ms_walk *walk, const ms_node *node) {
   return strcmp(walk->bindings[callee].name, "table.insert") == 0;
 }
 
+/* A sum of names and numbers, which as the subscript of an array is compared between iterations. */
+static bool look_for_data(ms_node *node, void *context) {
+  bool *found = context;
+  bool sum = node->kind == MS_NAME || node->kind == MS_NUMBER || node->kind == MS_PAREN ||
+             (node->kind == MS_UNARY && node->op == MS_OP_NEG) ||
+             (node->kind == MS_BINARY && node->op <= MS_OP_MUL);
+  *found = *found || !sum;
+  return !*found;
+}
+
 /* `h[k] = h[k] + e` counts where it is written so that h[k] may be nil. */
 static const char *fix_of_store(ms_walk *walk, const ms_node *node) {
-  const char *plain = "use an array: local t = meissa.zeros(n)  ... t[i] = value";
+  bool data = false;
+  if (node->kind == MS_INDEX) ms_node_walk(node->kid[1], look_for_data, &data);
+  const char *plain = data ? "store at the loop's own index, and go on from there after the loop: "
+                             "local t = {}  ... t[i] = value"
+                           : "use an array: local t = meissa.zeros(n)  ... t[i] = value";
   const ms_node *assign = node->parent;
   if (node->kind != MS_INDEX || assign->kind != MS_ASSIGN || assign->kids != 2) return plain;
   const ms_node *sum = assign->kid[1];

@@ -240,7 +240,7 @@ for _, workers in ipairs {0, 1, 2, 3} do
         for i in parallel(5, {ordered = false}) do last = i end
         return last
       end), "DEP113", "last is read after the loop, but in an unordered loop no iteration is",
-        "one of its own for each iteration:  local last")
+        "if it is not needed after the loop:  local last")
     end)
 
     it("notes a forgotten local", function()
@@ -250,7 +250,7 @@ for _, workers in ipairs {0, 1, 2, 3} do
       assert.equal(10, env.tmp)
       contains(report(), "note [DEP201 global variable assigned]",
                "tmp is a global that the body assigns before it reads it",
-               "one of its own for each iteration:  local tmp")
+               "if it is not needed after the loop:  local tmp")
     end)
 
     it("refuses what leaves the loop", function()

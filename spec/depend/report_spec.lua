@@ -203,7 +203,7 @@ end]]
       "  note [DEP201 global variable assigned]",
       "  2 |   t = i * 2",
       "        ^ t is a global that the body assigns before it reads it",
-      "  one of its own for each iteration:  local t"),
+      "  if it is not needed after the loop:  local t"),
       text_of("for i in parallel(9) do\n  t = i * 2\n  A[i] = t\nend", { A = shape(9) }))
   end)
 

@@ -170,7 +170,9 @@ describe("plain tables that are gathered", function()
       ["table.insert(t, 1, i)"] = "call it before or after the loop",
       ["table.sort(t, A)"] = "call it before or after the loop",
       ["t[i % 3] = t[i % 3] + 1"] = "t[i % 3] = (t[i % 3] or 0) + ...",
-      ["t[i % 3] = t[i % 2] - 1"] = "use an array",
+      ["t[i % 3] = t[i % 2] - 1"] = "store at the loop's own index",
+      ["t[A[i]] = true"] = "local t = {}  ... t[i] = value",
+      ["t[2 * i + 1] = t[2 * i + 1] * 2"] = "use an array",
     } do
       local text = ("for i in parallel(9) do %s end"):format(body)
       local plan = analyze.analyze(text, {t = {}, A = {}, f = function(x) return x end,

@@ -91,6 +91,31 @@ describe("docs/diagnostics.md", function()
     assert.equal(code:find("^DEP2") and 0 or 1, status, output)
   end
 
+  -- The fixes of a report that are a call of the loop.
+  local function calls_in(output)
+    local list = {}
+    for line in output:gmatch("[^\n]+") do
+      for call in (line .. "        "):gmatch("  [%w ]+:  (parallel%b())        ") do
+        list[#list + 1] = call
+      end
+    end
+    return list
+  end
+
+  -- Each such fix, put in the place of the sample's call, makes the sample run.
+  local function check_fixes(sample, output)
+    local calls = calls_in(output)
+    for _, call in ipairs(calls) do
+      local text, count = sample.text:gsub("in parallel%b() do", function()
+        return "in " .. call .. " do"
+      end)
+      assert.equal(1, count)
+      local said, status = run({text = text})
+      assert.equal(0, status, call .. "\n" .. said)
+    end
+    return #calls
+  end
+
   -- Other samples run; what they print behind a tab is what pcall gave. Loops that run serially
   -- still say why.
   local function check_other(output, status)
@@ -105,6 +130,7 @@ describe("docs/diagnostics.md", function()
         local output, status = run(sample)
         if k == 1 then
           check_first(code, section, output, status)
+          if code:find("^DEP1") then assert.is_true(check_fixes(sample, output) >= 1, output) end
         else
           check_other(output, status)
         end
