@@ -67,11 +67,8 @@ static void compute(int arith, double *y, const double *x, double a, size_t n) {
     case MS_ARITH_AXPY:
       for (size_t i = 0; i < n; i++) y[i] = y[i] + a * x[i];
       break;
-    case MS_ARITH_CMUL:
+    default: /* MS_ARITH_CMUL */
       for (size_t i = 0; i < n; i++) y[i] = y[i] * x[i];
-      break;
-    default:
-      for (size_t i = 0; i < n; i++) y[i] = y[i] / x[i];
       break;
   }
 }

@@ -16,8 +16,7 @@ typedef enum ms_arith {
   MS_ARITH_SCAL, /* y = a * y */
   MS_ARITH_ADD,  /* y = y + a */
   MS_ARITH_AXPY, /* y = y + a * x */
-  MS_ARITH_CMUL, /* y = y * x */
-  MS_ARITH_CDIV  /* y = y / x */
+  MS_ARITH_CMUL  /* y = y * x */
 } ms_arith;
 
 /* Applies an operation to the elements of y; `x` is NULL where the operation has none. The counts

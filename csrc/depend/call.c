@@ -359,7 +359,7 @@ static void method_of_other(ms_walk *walk, const ms_abstract_value *object, ms_n
   bool quiet = object->kind == MS_ABSTRACT_VALUE_OTHER && object->quiet;
   if (object->kind != MS_ABSTRACT_VALUE_OTHER || !object->plain)
     ms_walk_find_barred(walk, node->text, node);
-  bool changes = ms_effect_changes(node->text, node->kids - 1);
+  bool changes = ms_effect_changes(node->text);
   if (own != 0 && !object->plain && changes) quiet = false; /* it may be an array */
   arguments all = evaluate_arguments(walk, node, NULL);
   if (walk->space->methods && !all.simple) pure = false;

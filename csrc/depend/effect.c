@@ -6,6 +6,8 @@
 #include <stddef.h>
 #include <string.h>
 
+#include "array/method.h"
+
 typedef struct entry {
   const char *name; /* ending in '.': all names with this prefix; exact names come first */
   ms_effect effect;
@@ -67,28 +69,6 @@ static const entry builtins[] = {
     {"meissa.read.run", MS_EFFECT_FRESH}, /* calls a function of the user's for many lines */
 };
 
-static const entry methods[] = {
-    {"sum", MS_EFFECT_PURE},       {"mean", MS_EFFECT_PURE},       {"max", MS_EFFECT_PURE},
-    {"prod", MS_EFFECT_PURE},      {"var", MS_EFFECT_PURE},        {"std", MS_EFFECT_PURE},
-    {"min", MS_EFFECT_PURE},       {"norm", MS_EFFECT_PURE},       {"dot", MS_EFFECT_PURE},
-    {"size", MS_EFFECT_PURE},      {"dim", MS_EFFECT_PURE},        {"nnz", MS_EFFECT_PURE},
-    {"type", MS_EFFECT_PURE},      {"label", MS_EFFECT_PURE},      {"index", MS_EFFECT_PURE},
-    {"save", MS_EFFECT_PURE},      {"clone", MS_EFFECT_FRESH},     {"snapshot", MS_EFFECT_FRESH},
-    {"totable", MS_EFFECT_FRESH},  {"nonzeros", MS_EFFECT_FRESH},  {"each", MS_EFFECT_FRESH},
-    {"map", MS_EFFECT_FRESH},      {"filter", MS_EFFECT_FRESH},    {"reduce", MS_EFFECT_FRESH},
-    {"group_by", MS_EFFECT_FRESH}, {"randomize", MS_EFFECT_FRESH}, {"totensor", MS_EFFECT_FRESH},
-    {"narrow", MS_EFFECT_VIEW},    {"select", MS_EFFECT_VIEW},     {"transpose", MS_EFFECT_VIEW},
-    {"fill", MS_EFFECT_WRITE},     {"copy", MS_EFFECT_WRITE},      {"axpy", MS_EFFECT_UPDATE},
-    {"scal", MS_EFFECT_UPDATE},    {"add", MS_EFFECT_UPDATE},      {"cmul", MS_EFFECT_UPDATE},
-    {"gemv", MS_EFFECT_UPDATE},    {"ger", MS_EFFECT_UPDATE},      {"gemm", MS_EFFECT_UPDATE},
-};
-
-static const entry shapes[] = {{"size", MS_EFFECT_PURE},
-                               {"dim", MS_EFFECT_PURE},
-                               {"type", MS_EFFECT_PURE},
-                               {"label", MS_EFFECT_PURE},
-                               {"index", MS_EFFECT_PURE}};
-
 static const entry functions[] = {{"math.", MS_EFFECT_PURE},    {"bit.", MS_EFFECT_PURE},
                                   {"string.", MS_EFFECT_PURE},  {"tonumber", MS_EFFECT_PURE},
                                   {"type", MS_EFFECT_PURE},     {"select", MS_EFFECT_PURE},
@@ -142,28 +122,36 @@ ms_effect ms_effect_of_builtin(const char *name) {
   return find(builtins, sizeof builtins / sizeof builtins[0], name, MS_EFFECT_UNKNOWN);
 }
 
-/* Reductions, and which argument is a dimension. */
-static const struct {
-  const char *name;
-  uint32_t dimension;
-} reductions[] = {{"sum", 1},  {"mean", 1}, {"max", 1}, {"min", 1},
-                  {"norm", 2}, {"prod", 1}, {"var", 1}, {"std", 1}};
-
-ms_effect ms_effect_of_method(const char *name, uint32_t arguments) {
-  for (size_t k = 0; k < sizeof reductions / sizeof reductions[0]; k++) {
-    bool named = strcmp(reductions[k].name, name) == 0;
-    if (named && arguments >= reductions[k].dimension) return MS_EFFECT_FRESH;
-  }
-  return find(methods, sizeof methods / sizeof methods[0], name, MS_EFFECT_UNKNOWN);
+static ms_method_effect method_effect(const char *name) {
+  const ms_method *method = ms_method_find(name);
+  return method != NULL ? (ms_method_effect)method->effect : MS_METHOD_UNKNOWN;
 }
 
-bool ms_effect_changes(const char *name, uint32_t arguments) {
-  ms_effect effect = ms_effect_of_method(name, arguments);
-  return effect == MS_EFFECT_WRITE || effect == MS_EFFECT_UPDATE || strcmp(name, "free") == 0;
+ms_effect ms_effect_of_method(const char *name, uint32_t arguments) {
+  static const ms_effect effects[] = {
+      [MS_METHOD_UNKNOWN] = MS_EFFECT_UNKNOWN, [MS_METHOD_FREE] = MS_EFFECT_UNKNOWN,
+      [MS_METHOD_SHAPE] = MS_EFFECT_PURE,      [MS_METHOD_READ] = MS_EFFECT_PURE,
+      [MS_METHOD_OUTPUT] = MS_EFFECT_PURE,     [MS_METHOD_FRESH] = MS_EFFECT_FRESH,
+      [MS_METHOD_VIEW] = MS_EFFECT_VIEW,       [MS_METHOD_WRITE] = MS_EFFECT_WRITE,
+      [MS_METHOD_UPDATE] = MS_EFFECT_UPDATE,
+  };
+  const ms_method *method = ms_method_find(name);
+  if (method == NULL) return MS_EFFECT_UNKNOWN;
+  bool along = method->dimension > 0 && arguments >= (uint32_t)method->dimension;
+  return along ? MS_EFFECT_FRESH : effects[method->effect];
+}
+
+bool ms_effect_changes(const char *name) {
+  ms_method_effect effect = method_effect(name);
+  return effect == MS_METHOD_WRITE || effect == MS_METHOD_UPDATE || effect == MS_METHOD_FREE;
 }
 
 bool ms_effect_is_shape(const char *name) {
-  return lists(shapes, sizeof shapes / sizeof shapes[0], name);
+  return method_effect(name) == MS_METHOD_SHAPE;
+}
+
+bool ms_effect_is_output(const char *name) {
+  return method_effect(name) == MS_METHOD_OUTPUT;
 }
 
 int ms_effect_is_string_method(const char *name) {

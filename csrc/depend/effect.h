@@ -2,7 +2,8 @@
  *
  * Effects: what known functions and methods do to the arrays that they are given.
  *
- * Two tables, no state. Anything that is not in them counts as unknown. */
+ * Tables, of which array/method.h has that of methods; no state. Anything that is not in them
+ * counts as unknown. */
 #ifndef MS_DEPEND_EFFECT_H
 #define MS_DEPEND_EFFECT_H
 
@@ -37,10 +38,13 @@ bool ms_effect_is_function(const char *name);
 ms_effect ms_effect_of_method(const char *name, uint32_t arguments);
 
 /* A DistArray method that changes the receiver's elements, or frees them. */
-bool ms_effect_changes(const char *name, uint32_t arguments);
+bool ms_effect_changes(const char *name);
 
 /* A DistArray method that only looks at the array's description, never at its elements. */
 bool ms_effect_is_shape(const char *name);
+
+/* A DistArray method that writes a file. */
+bool ms_effect_is_output(const char *name);
 
 /* A method of strings ("upper"). */
 int ms_effect_is_string_method(const char *name);

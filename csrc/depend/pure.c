@@ -89,7 +89,7 @@ static bool is_pure_method(const look *at, const ms_node *node) {
     return calls_purely(at, field_of(at->walk, object, node->text));
   if (ms_effect_is_string_method(node->text)) return true;
   return ms_effect_of_method(node->text, node->kids - 1) == MS_EFFECT_PURE &&
-         strcmp(node->text, "save") != 0 && is_array(at, node->kid[0]);
+         !ms_effect_is_output(node->text) && is_array(at, node->kid[0]);
 }
 
 /* Only variables of the function itself are assigned. */

@@ -300,13 +300,14 @@ describe("an argument that means nothing", function()
   end)
 
   it("is refused by its place", function()
-    local most = require("meissa.array.arity")
-    for name, count in pairs(most) do
-      local given = {}
-      for k = 1, count do given[k] = 1 end
-      given[count + 1] = "more"
-      refused("ARR", ("%s: argument %d ('more') means nothing"):format(name, count + 1), A[name], A,
-        unpack(given))
+    for _, method in ipairs(require("meissa.array.method").list) do
+      local name, given = method.name, {}
+      for k = 1, method.most or 0 do given[k] = 1 end
+      given[#given + 1] = "more"
+      if method.most then
+        refused("ARR", ("%s: argument %d ('more') means nothing"):format(name, #given), A[name], A,
+          unpack(given))
+      end
     end
     refused("ARR", "fill: argument 2 (7) means nothing", A[1].fill, A[1], 1, 7)
     refused("ARR", "sum: argument 2 (a table) means nothing", A[1].sum, A[1], 1, {})

@@ -3,6 +3,7 @@
 -- signed zeros and denormals, integer arrays, math and bit, loops of every kind, functions, views,
 -- row builtins, reductions, and, in some, errors. The same bodies on every machine for a seed.
 local entries_of = require("meissa.base.tables").each
+local row_methods = require("spec.support.row_methods")
 local features = dofile("spec/kernel/engines_features.lua")
 local worlds = dofile("spec/kernel/engines_world.lua")
 
@@ -293,8 +294,7 @@ end
 function statements.rows(self, depth)
   local long = self:chance(35)
   local y, x, a = self:row(long), self:row(long), self:number(math.min(depth, 1))
-  return ({ y .. ":fill(" .. a .. ")", y .. ":scal(" .. a .. ")", y .. ":copy(" .. x .. ")",
-    y .. ":axpy(" .. a .. ", " .. x .. ")", y .. ":cmul(" .. x .. ")" })[self.random(5)]
+  return row_methods.draw(self.random, y, x, a)
 end
 
 function statements.condition(self, depth)

@@ -6,6 +6,7 @@ local core = require("meissa.base.ffi")
 local helpers = require("meissa.kernel.helpers")
 local random = require("meissa.kernel.random")
 local row = require("meissa.kernel.row")
+local row_methods = require("spec.support.row_methods")
 local strict = require("meissa.base.strict")
 local bit = strict.bit
 
@@ -29,6 +30,17 @@ local function second_of(name)
 end
 
 local row_types = { "float", "double" }
+
+-- For all methods on a row of type y: fn(entry, types of the rows).
+local function for_each_row_method(y, fn)
+  for _, list in ipairs { row_methods.reading, row_methods.changing } do
+    for _, entry in ipairs(list) do
+      for _, x in ipairs(row_methods.takes_other(entry) and row_types or { false }) do
+        fn(entry, { y, x or nil })
+      end
+    end
+  end
+end
 
 -- The C text of a library that exports the prelude as functions of plain numbers, and what FFI must
 -- know of it.
@@ -82,16 +94,10 @@ local function library_text(prelude)
         table.concat(passed, ", "), extra and ", a" or ""))
   end
   for _, y in ipairs(row_types) do
-    export_row("double", "sum", { y })
-    export_row("double", "norm", { y })
-    export_row("void", "fill", { y }, true)
-    export_row("void", "scal", { y }, true)
-    for _, x in ipairs(row_types) do
-      export_row("double", "dot", { y, x })
-      export_row("void", "copy", { y, x })
-      export_row("void", "cmul", { y, x })
-      export_row("void", "axpy", { y, x }, true)
-    end
+    for_each_row_method(y, function(entry, types)
+      export_row(entry.effect == "read" and "double" or "void", entry.name, types,
+        row_methods.takes_number(entry))
+    end)
   end
   return table.concat(text, "\n") .. "\n", table.concat(declarations, "\n")
 end
@@ -172,8 +178,8 @@ local function draw_row(kind, room)
 end
 
 -- One call of a row operation, by the library and by the core.
-local function check_row(library, method, types, count)
-  local name = method .. "_" .. table.concat(types, "_")
+local function check_row(library, entry, types, count)
+  local name = entry.name .. "_" .. table.concat(types, "_")
   local a, room = (math.random() - 0.5) * 4, 4 * count + 8
   local got, want = {}, {}
   local strides = {}
@@ -184,25 +190,19 @@ local function check_row(library, method, types, count)
     ffi.copy(copy, elements, ffi.sizeof(elements))
     got[n], want[n] = elements, copy
   end
-  local own, cores
   local call, helper = library["spec_" .. name], row[name]
-  local scalar = method == "fill" or method == "scal" or method == "axpy"
-  if #types == 1 then
-    if scalar then
-      call(got[1], strides[1], count, a)
-      helper(want[1], 0, strides[1], a, count)
-    else
-      own, cores = call(got[1], strides[1], count), helper(want[1], 0, strides[1], count)
-    end
-  elseif scalar then
-    call(got[1], strides[1], got[2], strides[2], count, a)
-    helper(want[1], 0, strides[1], a, want[2], 0, strides[2], count)
-  else
-    local result = call(got[1], strides[1], got[2], strides[2], count)
-    local other = helper(want[1], 0, strides[1], want[2], 0, strides[2], count)
-    if method == "dot" then own, cores = result, other end
+  local ours, cores = { got[1], strides[1] }, { want[1], 0, strides[1] }
+  if row_methods.takes_number(entry) then cores[4] = a end
+  if types[2] then
+    ours[3], ours[4] = got[2], strides[2]
+    for _, given in ipairs { want[2], 0, strides[2] } do cores[#cores + 1] = given end
   end
-  if own then assert.is_true(same(tonumber(own), tonumber(cores)), name .. " of " .. count) end
+  ours[#ours + 1], cores[#cores + 1] = count, count
+  if row_methods.takes_number(entry) then ours[#ours + 1] = a end
+  local own, other = call(unpack(ours)), helper(unpack(cores))
+  if entry.effect == "read" then
+    assert.is_true(same(tonumber(own), tonumber(other)), name .. " of " .. count)
+  end
   for k = 0, room - 1 do
     if not same(tonumber(got[1][k]), tonumber(want[1][k])) then
       error(("%s of %d elements: element %d is %.17g, not %.17g"):format(name, count, k, got[1][k],
@@ -309,14 +309,9 @@ for _, compiler in ipairs(compilers) do
         math.randomseed(3)
         for _, count in ipairs { 0, 1, 2, 7, 8, 9, 15, 16, 17, 31, 32, 33, 64, 100, 4200 } do
           for _, y in ipairs(row_types) do
-            for _, method in ipairs { "sum", "norm", "fill", "scal" } do
-              check_row(library, method, { y }, count)
-            end
-            for _, x in ipairs(row_types) do
-              for _, method in ipairs { "dot", "copy", "cmul", "axpy" } do
-                check_row(library, method, { y, x }, count)
-              end
-            end
+            for_each_row_method(y, function(entry, types)
+              check_row(library, entry, types, count)
+            end)
           end
         end
       end)

@@ -2,6 +2,7 @@
 -- Random bodies and the world that they run in. Used by the kernel specs.
 local array = require("meissa.array")
 local entries_of = require("meissa.base.tables").each
+local row_methods = require("spec.support.row_methods")
 local run = dofile("spec/kernel/run.lua")
 
 local function world()
@@ -185,8 +186,7 @@ end
 function statements.rows(self, depth)
   local y, x = self:row(true), self:row(true)
   local a = self:number(math.min(depth, 1))
-  return ({ y .. ":fill(" .. a .. ")", y .. ":scal(" .. a .. ")", y .. ":copy(" .. x .. ")",
-    y .. ":axpy(" .. a .. ", " .. x .. ")", y .. ":cmul(" .. x .. ")" })[self.random(5)]
+  return row_methods.draw(self.random, y, x, a)
 end
 
 function statements.assign(self, depth)

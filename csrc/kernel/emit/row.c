@@ -1,30 +1,15 @@
 /* SPDX-License-Identifier: MIT
  *
- * Row builtins: see transform_row.h. */
+ * Row builtins: see row.h. */
 #include "kernel/emit/row.h"
 
 #include <string.h>
 
-static const ms_row_call known[] = {
-    {.name = "dot", .argument = MS_ROW_ROW},
-    {.name = "sum", .argument = MS_ROW_NONE},
-    {.name = "norm", .argument = MS_ROW_NONE},
-    {.name = "fill", .argument = MS_ROW_SCALAR, .statement = true},
-    {.name = "scal", .argument = MS_ROW_SCALAR, .statement = true},
-    {.name = "copy", .argument = MS_ROW_ROW, .statement = true},
-    {.name = "cmul", .argument = MS_ROW_ROW, .statement = true},
-    {.name = "axpy", .argument = MS_ROW_SCALED, .statement = true},
-};
-
-static const ms_row_call *find(const char *name, bool statement) {
-  for (size_t k = 0; k < sizeof known / sizeof *known; k++) {
-    if (known[k].statement == statement && strcmp(known[k].name, name) == 0) return &known[k];
-  }
-  return NULL;
-}
-
-static uint32_t arity(ms_row_argument argument) {
-  return argument == MS_ROW_NONE ? 0 : argument == MS_ROW_SCALED ? 2 : 1;
+/* One with a value is known where it is asked for, others as statements. */
+static const ms_method *find(const char *name, bool statement) {
+  const ms_method *method = ms_method_find(name);
+  if (method == NULL || !method->rowwise) return NULL;
+  return (method->effect == MS_METHOD_READ) == !statement ? method : NULL;
 }
 
 static int64_t length(const ms_emitter *emitter, const ms_index_path *row) {
@@ -58,14 +43,12 @@ bool ms_row_call_of(const ms_emitter *emitter, const ms_node *node, ms_row_call 
   bool statement = node->kind == MS_EXPRESSION;
   if (statement) node = node->kid[0];
   if (node->kind != MS_METHOD) return false;
-  const ms_row_call *found = find(node->text, statement);
-  if (found == NULL || node->kids != 1 + arity(found->argument)) return false;
-  *call = *found;
-  call->node = node;
+  const ms_method *method = find(node->text, statement);
+  if (method == NULL || node->kids != 1u + method->number + method->other) return false;
+  *call = (ms_row_call){.method = method, .node = node};
   if (!add_row(emitter, node->kid[0], call)) return false;
-  if (found->argument == MS_ROW_ROW && !add_row(emitter, node->kid[1], call)) return false;
-  if (found->argument == MS_ROW_SCALED && !add_row(emitter, node->kid[2], call)) return false;
-  if (found->argument >= MS_ROW_SCALAR) {
+  if (method->other && !add_row(emitter, node->kid[node->kids - 1], call)) return false;
+  if (method->number) {
     call->scalar = node->kid[1];
     if (!number(emitter, call->scalar)) return false;
   }
@@ -88,7 +71,7 @@ void ms_row_call_text(ms_emitter *emitter, const ms_row_call *call) {
   static const char *const types[] = {[MS_FLOAT] = "float", [MS_DOUBLE] = "double"};
   const char *first = types[type_of(emitter, &call->row[0])];
   const char *second = call->rows > 1 ? types[type_of(emitter, &call->row[1])] : "";
-  char *name = ms_arena_format(emitter->arena, "%s_%s%s%s", call->name, first,
+  char *name = ms_arena_format(emitter->arena, "%s_%s%s%s", call->method->name, first,
                                call->rows > 1 ? "_" : "", second);
   if (name == NULL) {
     emitter->out->failed = true;

@@ -5,20 +5,11 @@
 #ifndef MS_KERNEL_EMIT_ROW_H
 #define MS_KERNEL_EMIT_ROW_H
 
+#include "array/method.h"
 #include "kernel/emit/index_path.h"
 
-/* What the one argument of a row builtin is. */
-typedef enum ms_row_argument {
-  MS_ROW_NONE,
-  MS_ROW_ROW,
-  MS_ROW_SCALAR,
-  MS_ROW_SCALED
-} ms_row_argument;
-
 typedef struct ms_row_call {
-  const char *name; /* of the method; helpers are <name>_<type>[_<type>] */
-  ms_row_argument argument;
-  bool statement; /* has no value here: rewritten only as a statement */
+  const ms_method *method; /* helpers are <name>_<type>[_<type>] */
   ms_index_path row[2];
   uint32_t rows;
   const ms_node *scalar; /* or NULL */

@@ -5,24 +5,13 @@
 
 #include <string.h>
 
+#include "array/method.h"
 #include "kernel/native/c_array.h"
 #include "kernel/native/c_expression.h"
 #include "kernel/native/c_integer.h"
 #include "kernel/native/c_integer_value.h"
 #include "kernel/native/c_loop.h"
 #include "kernel/native/c_value.h"
-
-/* A statement on rows: what it takes. */
-typedef struct ms_row_method {
-  const char *name;
-  bool row, number; /* another row, a number (which comes first) */
-  bool plain;       /* written out here */
-} ms_row_method;
-
-static const ms_row_method methods[] = {{"fill", false, true, false}, {"scal", false, true, false},
-                                        {"copy", true, false, false}, {"cmul", true, false, false},
-                                        {"axpy", true, true, false},  {"add", false, true, true},
-                                        {NULL, false, false, false}};
 
 /* A row on its way into a call. */
 typedef struct ms_c_row {
@@ -132,8 +121,9 @@ ms_c_value ms_c_measure(ms_writer *w, const ms_node *node) {
   ms_kind_of object = ms_typed_expression(w->typed, node->kid[0]);
   bool array = object.object == MS_OBJECT_VIEW || object.object == MS_OBJECT_SPARSE;
   if (array && measure >= MS_MEASURE_SIZE) return of_size(w, node, measure);
-  bool known = measure >= MS_MEASURE_DOT && measure <= MS_MEASURE_MIN;
-  if (object.object != MS_OBJECT_VIEW || !known || node->kids != 1u + (measure == MS_MEASURE_DOT)) {
+  bool known = measure != MS_MEASURE_NONE && measure < MS_MEASURE_SIZE;
+  bool other = known && ms_method_find(node->text)->other;
+  if (object.object != MS_OBJECT_VIEW || !known || node->kids != 1u + other) {
     const ms_node *value;
     uint32_t at = ms_typed_binding(w->typed, node->kid[0], &value);
     bool table = at != MS_NO_CAPTURE && w->emitter->job->bindings[at].kind == MS_BIND_TABLE;
@@ -145,21 +135,16 @@ ms_c_value ms_c_measure(ms_writer *w, const ms_node *node) {
   }
   ms_c_row x, y;
   if (!row_of(w, node->kid[0], &x)) return none;
-  bool dot = measure == MS_MEASURE_DOT;
-  if (dot && (!row_of(w, node->kid[1], &y) || !same_length(w, node, &x, &y))) return none;
-  if (measure >= MS_MEASURE_MAX) return extreme(w, kind, node, &x);
-  if (w->fast && measure != MS_MEASURE_MEAN) return loop_over(w, kind, measure, &x, dot ? &y : &x);
-  const char *text;
-  if (dot) {
-    text = ms_c_text(w, "ms_row_dot_%s_%s(%s, %s, %s)", x.type, y.type, pair(w, &x), pair(w, &y),
-                     x.extent);
-  } else {
-    bool mean = measure == MS_MEASURE_MEAN;
-    if (mean) refuse_empty(w, node, &x, "mean");
-    text = ms_c_text(w, "ms_row_%s_%s(%s, %s)", mean ? "sum" : node->text, x.type, pair(w, &x),
-                     x.extent);
-    if (mean) text = ms_c_text(w, "%s / (double)%s", text, x.extent);
-  }
+  if (other && (!row_of(w, node->kid[1], &y) || !same_length(w, node, &x, &y))) return none;
+  if (measure == MS_MEASURE_MAX || measure == MS_MEASURE_MIN) return extreme(w, kind, node, &x);
+  bool loop = measure == MS_MEASURE_DOT || measure == MS_MEASURE_SUM || measure == MS_MEASURE_NORM;
+  if (w->fast && loop) return loop_over(w, kind, measure, &x, other ? &y : &x);
+  bool mean = measure == MS_MEASURE_MEAN;
+  if (mean) refuse_empty(w, node, &x, "mean");
+  const char *text = ms_c_text(w, "ms_row_%s_%s%s%s(%s%s%s, %s)", mean ? "sum" : node->text, x.type,
+                               other ? "_" : "", other ? y.type : "", pair(w, &x),
+                               other ? ", " : "", other ? pair(w, &y) : "", x.extent);
+  if (mean) text = ms_c_text(w, "%s / (double)%s", text, x.extent);
   return ms_c_hold(w, (ms_c_value){.form = MS_FORM_DOUBLE, .kind = kind, .text = text});
 }
 
@@ -186,6 +171,8 @@ static bool number_argument(ms_writer *w, const ms_node *node, ms_row_arguments 
 }
 
 /* y:add(a): the only statement without a function of its own. */
+static const ms_method plain_add = {.name = "add", .effect = MS_METHOD_UPDATE, .number = true};
+
 static void add_number(ms_writer *w, const ms_row_arguments *given) {
   const char *at = ms_c_temp(w), *a = ms_c_temp(w), *stride = given->y.stride;
   ms_c_line(w, "const double %s = %s;", a, given->number);
@@ -204,34 +191,38 @@ static const char *meaning(const ms_writer *w, const ms_node *node, uint32_t *co
   return "axpy";
 }
 
-static bool statement(ms_writer *w, const ms_node *node, const ms_row_method *method) {
+static bool statement(ms_writer *w, const ms_node *node, const ms_method *method) {
   ms_row_arguments given = {0};
   uint32_t last = node->kids - 1;
   if (!row_of(w, node->kid[0], &given.y)) return true;
-  if (method->number && node->kids == 1u + method->row + method->number) {
+  if (method->number && node->kids == 1u + method->other + method->number) {
     if (!number_argument(w, node->kid[1], &given)) return true;
   } else if (method->number) {
     given.number = "1.0";
   }
-  if (method->row) given.row = node->kid[last];
+  if (method->other) given.row = node->kid[last];
   if (given.row != NULL && !other_row(w, node, &given)) return true;
-  if (method->plain) {
+  if (method == &plain_add) {
     add_number(w, &given);
     return true;
   }
   const char *x = given.row != NULL ? pair(w, &given.x) : "";
   ms_c_line(w, "ms_row_%s_%s%s%s(%s%s%s, %s%s%s);", method->name, given.y.type,
-            method->row ? "_" : "", method->row ? given.x.type : "", pair(w, &given.y),
-            method->row ? ", " : "", x, given.y.extent, given.number != NULL ? ", " : "",
+            method->other ? "_" : "", method->other ? given.x.type : "", pair(w, &given.y),
+            method->other ? ", " : "", x, given.y.extent, given.number != NULL ? ", " : "",
             given.number != NULL ? given.number : "");
   return true;
 }
 
+static const ms_method *statement_of(const char *name) {
+  if (strcmp(name, plain_add.name) == 0) return &plain_add;
+  const ms_method *method = ms_method_find(name);
+  return method != NULL && method->rowwise && method->effect != MS_METHOD_READ ? method : NULL;
+}
+
 bool ms_c_row_statement(ms_writer *w, const ms_node *node) {
   uint32_t count;
-  const char *name = meaning(w, node, &count);
-  const ms_row_method *method = methods;
-  while (method->name != NULL && strcmp(method->name, name) != 0) method++;
-  if (method->name == NULL || count != 0u + method->row + method->number) return false;
+  const ms_method *method = statement_of(meaning(w, node, &count));
+  if (method == NULL || count != 0u + method->other + method->number) return false;
   return statement(w, node, method);
 }

@@ -4,6 +4,7 @@
  * typed.h. */
 #include <string.h>
 
+#include "array/method.h"
 #include "kernel/native/typed.h"
 
 #define MANY 250 /* arguments: LuaJIT's own limit */
@@ -67,9 +68,11 @@ ms_measure ms_measure_find(const char *method) {
       [MS_MEASURE_MEAN] = "mean", [MS_MEASURE_MAX] = "max", [MS_MEASURE_MIN] = "min",
       [MS_MEASURE_SIZE] = "size", [MS_MEASURE_DIM] = "dim"};
   for (size_t m = 1; m < sizeof names / sizeof *names; m++) {
-    if (strcmp(names[m], method) == 0) return (ms_measure)m;
+    if (names[m] != NULL && strcmp(names[m], method) == 0) return (ms_measure)m;
   }
-  return MS_MEASURE_NONE;
+  const ms_method *known = ms_method_find(method);
+  bool rowwise = known != NULL && known->rowwise && known->effect == MS_METHOD_READ;
+  return rowwise ? MS_MEASURE_ROWWISE : MS_MEASURE_NONE;
 }
 
 static ms_kind_of called_builtin(const ms_typed *typed, const ms_node *node, const char *name) {
@@ -95,7 +98,7 @@ static ms_kind_of called_method(const ms_typed *typed, const ms_node *node) {
   if (measure >= MS_MEASURE_SIZE) return ms_kind_number(MS_ANY_PRECISION);
   ms_precision precision = ms_type_precision(typed->emitter->job->elements[object.array].type);
   if (precision == MS_ANY_PRECISION) precision = MS_FULL;
-  if (measure == MS_MEASURE_DOT && node->kids > 1) {
+  if (node->kids > 1 && ms_method_find(node->text)->other) {
     ms_kind_of other = ms_typed_expression(typed, node->kid[1]);
     if (other.object == MS_OBJECT_VIEW &&
         typed->emitter->job->elements[other.array].type != MS_FLOAT)

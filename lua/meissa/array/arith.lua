@@ -12,6 +12,7 @@ local along = require("meissa.array.along")
 local c_api = require("meissa.array.c_api")
 local element = require("meissa.array.element")
 local make = require("meissa.array.make")
+local method = require("meissa.array.method")
 local subscript = require("meissa.array.subscript")
 local valid = require("meissa.array.valid")
 local errors = require("meissa.base.errors")
@@ -19,7 +20,10 @@ local errors = require("meissa.base.errors")
 local lib, err = c_api.lib, c_api.err
 local methods, row_methods = subscript.methods, subscript.row_methods
 local to_handle, kind = subscript.to_handle, element.kind
-local arith, reduction = c_api.arith, c_api.reduction
+local reduction = c_api.reduction
+
+local FILL, COPY = method.of.fill.operation, method.of.copy.operation
+local ADD, AXPY = method.of.add.operation, method.of.axpy.operation
 
 local function number_argument(where, value)
   if type(value) ~= "number" then
@@ -56,7 +60,7 @@ end
 
 -- y = op(y, x, a) for whole arrays; x may be nil.
 local function apply(where, op, self, x, a)
-  local y = to_handle(self, op == arith.fill or op == arith.copy)
+  local y = to_handle(self, op == FILL or op == COPY)
   local other
   if x ~= nil then
     other = array_argument(where, x)
@@ -69,39 +73,46 @@ end
 --- Sets every element (of a sparse array: every entry) to a number.
 function methods.fill(self, value)
   valid.storable(to_handle(self, true).array, value)
-  return apply("fill", arith.fill, self, nil, tonumber(value))
+  return apply("fill", FILL, self, nil, tonumber(value))
 end
 
 --- Copies another array's elements, which must have the same extents; types may differ.
 function methods.copy(self, other)
   if type(other) == "table" then other = make.from(other) end
-  return apply("copy", arith.copy, self, other, 0)
-end
-
---- self = a * self
-function methods.scal(self, a)
-  return apply("scal", arith.scal, self, nil, number_argument("scal", a))
-end
-
---- self = self + a * x
-function methods.axpy(self, a, x)
-  return apply("axpy", arith.axpy, self, x == nil and 0 or x, number_argument("axpy", a))
+  return apply("copy", COPY, self, other, 0)
 end
 
 --- self = self + number, self + x, or self + a * x: add(number), add(x), add(a, x)
 function methods.add(self, a, x)
   if kind(a) then
     if x ~= nil then errors.raise("ARR", "add: a number comes before the array: add(a, X)") end
-    return apply("add", arith.axpy, self, a, 1)
+    return apply("add", AXPY, self, a, 1)
   end
   number_argument("add", a)
-  if x == nil then return apply("add", arith.add, self, nil, a) end
-  return apply("add", arith.axpy, self, x, a)
+  if x == nil then return apply("add", ADD, self, nil, a) end
+  return apply("add", AXPY, self, x, a)
 end
 
---- self = self * x, element by element
-function methods.cmul(self, x)
-  return apply("cmul", arith.cmul, self, x == nil and 0 or x, 0)
+-- Methods that are one operation of the core, by what they take. Those of rows take the short way
+-- to the same bits.
+local makers, row_makers = {}, {}
+
+function makers.none(name, op)
+  return function(self) return apply(name, op, self, nil, 0) end
+end
+
+function makers.number(name, op)
+  return function(self, a) return apply(name, op, self, nil, number_argument(name, a)) end
+end
+
+function makers.other(name, op)
+  return function(self, x) return apply(name, op, self, x == nil and 0 or x, 0) end
+end
+
+function makers.both(name, op)
+  return function(self, a, x)
+    return apply(name, op, self, x == nil and 0 or x, number_argument(name, a))
+  end
 end
 
 local function reduce(self, op)
@@ -265,23 +276,50 @@ end
 
 function row_methods.fill(row, value)
   valid.storable(row.array, value)
-  return row_apply(arith.fill, row, nil, nil, tonumber(value))
-end
-
-function row_methods.scal(row, a)
-  check_row(row)
-  return row_apply(arith.scal, row, nil, nil, number_argument("scal", a))
-end
-
-function row_methods.axpy(row, a, other)
-  local number = fitting_row(row, other)
-  if not number then return methods.axpy(row, a, other) end
-  check_row(row)
-  return row_apply(arith.axpy, row, number, other, number_argument("axpy", a))
+  return row_apply(FILL, row, nil, nil, tonumber(value))
 end
 
 function row_methods.copy(row, other)
   local number = fitting_row(row, other)
   if not number then return methods.copy(row, other) end
-  return row_apply(arith.copy, row, number, other, 0)
+  return row_apply(COPY, row, number, other, 0)
+end
+
+function row_makers.none(_, op)
+  return function(row) return row_apply(op, row, nil, nil, 0) end
+end
+
+function row_makers.number(name, op)
+  return function(row, a)
+    check_row(row)
+    return row_apply(op, row, nil, nil, number_argument(name, a))
+  end
+end
+
+function row_makers.other(name, op)
+  return function(row, other)
+    local number = fitting_row(row, other)
+    if not number then return methods[name](row, other) end
+    check_row(row)
+    return row_apply(op, row, number, other, 0)
+  end
+end
+
+function row_makers.both(name, op)
+  return function(row, a, other)
+    local number = fitting_row(row, other)
+    if not number then return methods[name](row, a, other) end
+    check_row(row)
+    return row_apply(op, row, number, other, number_argument(name, a))
+  end
+end
+
+-- What the table of methods has and nothing here does in its own way: scal, axpy, cmul.
+for k = 1, #method.list do
+  local entry = method.list[k]
+  local name, op = entry.name, entry.operation
+  if entry.rowwise and entry.effect ~= "read" then
+    methods[name] = methods[name] or makers[entry.takes](name, op)
+    row_methods[name] = row_methods[name] or row_makers[entry.takes](name, op)
+  end
 end

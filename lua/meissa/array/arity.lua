@@ -5,19 +5,10 @@
 -- @module meissa.array.arity
 
 local errors = require("meissa.base.errors")
+local method = require("meissa.array.method")
 local objects = require("meissa.array.objects")
 local subscript = require("meissa.array.subscript")
-local tables = require("meissa.base.tables")
 local valid = require("meissa.array.valid")
-
--- How many arguments methods take at most. Those that are not named look at all of theirs.
-local most = {
-  size = 1, dim = 0, nnz = 0, type = 0, label = 2, index = 2, data = 0, free = 0,
-  fill = 1, copy = 1, scal = 1, add = 2, axpy = 2, cmul = 1,
-  sum = 1, mean = 1, prod = 1, var = 2, std = 2, max = 1, min = 1, norm = 2, dot = 1,
-  narrow = 3, select = 2, transpose = 2, clone = 0, snapshot = 0,
-  each = 0, nonzeros = 0, split = 2, totable = 0, totensor = 0,
-}
 
 local function refuse(name, place, value)
   local words = type(value) == "number" and valid.describe(value) or
@@ -57,9 +48,8 @@ local wrap = {
 local kinds = { subscript.methods, subscript.row_methods, subscript.slice_methods, objects.methods }
 for k = 1, #kinds do
   local methods = kinds[k]
-  for name, count in tables.each(most) do
-    if methods[name] then methods[name] = wrap[count](name, methods[name]) end
+  for m = 1, #method.list do
+    local name, most = method.list[m].name, method.list[m].most
+    if most and methods[name] then methods[name] = wrap[most](name, methods[name]) end
   end
 end
-
-return most

@@ -20,8 +20,7 @@ M.pointer_ctypes = {
   ffi.typeof("int64_t *"),
 }
 
---- Numbers of the core's operations on elements (ms_arith, ms_reduction).
-M.arith = { fill = 0, copy = 1, scal = 2, add = 3, axpy = 4, cmul = 5, cdiv = 6 }
+--- Numbers of the core's reductions (ms_reduction).
 M.reduction = { sum = 0, magnitudes = 1, squares = 2, least = 3, most = 4,
   product = 5, spread = 6 }
 

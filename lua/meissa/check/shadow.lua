@@ -3,14 +3,14 @@
 --
 -- A shadow answers like the array, over memory of its own, and notes every element that is read or
 -- written by its place in storage, so that aliases and overlapping views meet. It is a userdata,
--- not a table, for `#A`. Footprints of methods are written down here once more, from the manual:
--- nothing is shared with the analyser that they are held against.
+-- not a table, for `#A`. What methods do to it comes from the table of methods, as the analyser has
+-- it; spec/array/method_spec.lua holds that against what they do.
 -- @module meissa.check.shadow
 
 local array = require "meissa.array"
 local c_api = require "meissa.array.c_api"
 local ffi = require "ffi"
-local tables = require "meissa.base.tables"
+local method = require "meissa.array.method"
 
 local M = {}
 
@@ -141,17 +141,10 @@ end
 
 -- -------------------------------------------------------------------------------------- methods
 
--- What a method does to the array that it is called on: reads "r", writes "w"; arguments are read.
-local FOOTPRINTS = {
-  sum = "r", mean = "r", prod = "r", var = "r", std = "r", max = "r", min = "r", norm = "r",
-  dot = "r", totable = "r", each = "r",
-  nonzeros = "r", clone = "r", snapshot = "r", fill = "w", copy = "w", axpy = "rw", scal = "rw",
-  add = "rw", cmul = "rw", gemv = "rw", ger = "rw", gemm = "rw", size = "", dim = "", nnz = "",
-  type = "", label = "", index = "", narrow = "", select = "", transpose = "", map = "r",
-  filter = "r", reduce = "r", group_by = "r", randomize = "r", totensor = "r",
-}
-local VIEWS = {narrow = true, select = true, transpose = true}
-local SHAPE_ONLY = {size = true, dim = true, nnz = true, type = true, label = true, index = true}
+-- Whether a method reads and writes the array that it is called on; arguments are read. Others
+-- cannot be recorded.
+local READS = {read = true, fresh = true, update = true, shape = false, view = false, write = false}
+local WRITES = {update = true, write = true}
 
 local function unwrap(value)
   local view = views[value]
@@ -161,11 +154,12 @@ end
 
 local function wrap_result(view, name, result)
   if not array.is(result) then return result end
-  if VIEWS[name] then return shadow_of(view_of_handle(view, result)) end
+  if method.of[name].effect == "view" then return shadow_of(view_of_handle(view, result)) end
   return M.adopt(view.log, result, name)
 end
 
-local function call(name, footprint, shadow, ...)
+local function call(name, shadow, ...)
+  local effect = method.of[name].effect
   local view, arguments, count = views[shadow], {...}, select("#", ...)
   for k = 1, count do
     local other = views[arguments[k]]
@@ -174,21 +168,22 @@ local function call(name, footprint, shadow, ...)
       arguments[k] = unwrap(arguments[k])
     end
   end
-  if string.find(footprint, "r", 1, true) then touch_all(view, false) end
-  if string.find(footprint, "w", 1, true) then touch_all(view, true) end
+  if READS[effect] then touch_all(view, false) end
+  if WRITES[effect] then touch_all(view, true) end
   local real = unwrap(shadow)
   local results = {real[name](real, unpack(arguments, 1, count))}
-  if rawequal(results[1], real) and not SHAPE_ONLY[name] then return shadow end
+  if rawequal(results[1], real) and effect ~= "shape" then return shadow end
   results[1] = wrap_result(view, name, results[1])
   return unpack(results)
 end
 
 local methods = {}
-for name, footprint in tables.each(FOOTPRINTS) do
-  methods[name] = function(shadow, ...)
+for k = 1, #method.list do
+  local name = method.list[k].name
+  methods[name] = READS[method.list[k].effect] ~= nil and function(shadow, ...)
     if not views[shadow] then error("the method '" .. name .. "' is called without an array", 2) end
-    return call(name, footprint, shadow, ...)
-  end
+    return call(name, shadow, ...)
+  end or nil
 end
 
 local function method_of(view, key)

@@ -6,66 +6,65 @@
 -- double and of one length, so the calls cannot fail.
 -- @module meissa.kernel.row
 local c_api = require("meissa.array.c_api")
+local method = require("meissa.array.method")
 
 local M = {}
 
 local lib, err, numbers = c_api.lib, c_api.new_error(), c_api.type_numbers
-local arith, reduction = c_api.arith, c_api.reduction
 local sqrt = math.sqrt
 
--- Makers of helpers: given the element types' numbers, a function.
-local makers = {}
+-- Makers of helpers of methods: given the operation and the element types' numbers, a function.
+local own, makers = {}, {}
 
-function makers.dot(x_type, y_type)
+function own.dot(_, x_type, y_type)
   return function(x, x_at, x_stride, y, y_at, y_stride, count)
     return (lib.ms_row_dot(x_type, x + x_at, x_stride, y_type, y + y_at, y_stride, count, err))
   end
 end
 
-function makers.sum(type_number)
+function own.norm(op, type_number)
   return function(x, at, stride, count)
-    return (lib.ms_row_reduce(type_number, x + at, stride, count, reduction.sum, err))
+    return sqrt(lib.ms_row_reduce(type_number, x + at, stride, count, op, err))
   end
 end
 
-function makers.norm(type_number)
+function makers.read(op, type_number)
   return function(x, at, stride, count)
-    return sqrt(lib.ms_row_reduce(type_number, x + at, stride, count, reduction.squares, err))
+    return (lib.ms_row_reduce(type_number, x + at, stride, count, op, err))
   end
 end
 
-local function with_scalar(op)
-  return function(type_number)
-    return function(y, at, stride, a, count)
-      lib.ms_row_apply(op, type_number, y + at, stride, 0, nil, 0, count, a, err)
-    end
+function makers.none(op, type_number)
+  return function(y, at, stride, count)
+    lib.ms_row_apply(op, type_number, y + at, stride, 0, nil, 0, count, 0, err)
   end
 end
 
-local function with_row(op)
-  return function(y_type, x_type)
-    return function(y, y_at, y_stride, x, x_at, x_stride, count)
-      lib.ms_row_apply(op, y_type, y + y_at, y_stride, x_type, x + x_at, x_stride, count, 0, err)
-    end
+function makers.number(op, type_number)
+  return function(y, at, stride, a, count)
+    lib.ms_row_apply(op, type_number, y + at, stride, 0, nil, 0, count, a, err)
   end
 end
 
-makers.fill, makers.scal = with_scalar(arith.fill), with_scalar(arith.scal)
-makers.copy, makers.cmul = with_row(arith.copy), with_row(arith.cmul)
+function makers.other(op, y_type, x_type)
+  return function(y, y_at, y_stride, x, x_at, x_stride, count)
+    lib.ms_row_apply(op, y_type, y + y_at, y_stride, x_type, x + x_at, x_stride, count, 0, err)
+  end
+end
 
-function makers.axpy(y_type, x_type)
+function makers.both(op, y_type, x_type)
   return function(y, y_at, y_stride, a, x, x_at, x_stride, count)
-    lib.ms_row_apply(arith.axpy, y_type, y + y_at, y_stride, x_type, x + x_at, x_stride, count, a,
-      err)
+    lib.ms_row_apply(op, y_type, y + y_at, y_stride, x_type, x + x_at, x_stride, count, a, err)
   end
 end
 
 --- The helper of a name, made when first asked for: row.dot_float_double.
 return setmetatable(M, { __index = function(_, name)
-  local method, first, second = string.match(name, "^(%a+)_(%a+)_?(%a*)$")
-  local make = makers[method]
-  if not make then return nil end
-  local helper = make(numbers[first], numbers[second])
+  local called, first, second = string.match(name, "^(%a+)_(%a+)_?(%a*)$")
+  local entry = method.of[called]
+  if not entry or not entry.rowwise then return nil end
+  local make = own[called] or makers[entry.effect == "read" and "read" or entry.takes]
+  local helper = make(entry.operation, numbers[first], numbers[second])
   M[name] = helper
   return helper
 end })
