@@ -50,8 +50,16 @@ ARCHIVE  := $(BUILD)/libmeissa.a
 .SECONDARY:
 
 build: $(CORE) $(CHUNKS) $(PROGRAMS)
+	@$(told)
 
 all: build
+
+# A person's `make` ends with what to do next; sub-makes, `make -s`, `make test` and luarocks, which
+# installs, go on without.
+FLAGS_GIVEN = $(filter-out -%,$(firstword $(MAKEFLAGS)))
+OTHER_ENDS  = $(filter-out 0,$(MAKELEVEL))$(filter-out build all,$(MAKECMDGOALS))$(LUA_INCDIR)
+BUILT       = Meissa is built. Next: eval "$$(make -s env)", then luajit script.lua; or make demo, make test
+told        = $(if $(findstring s,$(FLAGS_GIVEN))$(OTHER_ENDS),:,echo '$(BUILT)')
 
 $(CORE): $(OBJECTS) $(BUILD)/flags
 	@mkdir -p $(@D)
