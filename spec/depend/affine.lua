@@ -2,29 +2,19 @@
 --
 -- Numbers from a seed, and random affine expressions of them.
 
+local draws = require("spec.support.draws")
+
 local M = {}
 
 -- ---- numbers ----
 
-local Random = {}
-Random.__index = Random
-
---- A generator: the same numbers for a seed everywhere.
+--- Draws for a seed: the same numbers everywhere.
 function M.random(seed)
-  return setmetatable({ state = (seed * 2654435761 + 12345) % 2 ^ 32 }, Random)
-end
-
-function Random:int(lo, hi)
-  for _ = 1, 2 do self.state = (self.state * 1664525 + 1013904223) % 2 ^ 32 end
-  return lo + math.floor(self.state / 2 ^ 32 * (hi - lo + 1))
-end
-
-function Random:chance(percent)
-  return self:int(1, 100) <= percent
-end
-
-function Random:pick(list)
-  return list[self:int(1, #list)]
+  local draw = draws.numerical_recipes((seed * 2654435761 + 12345) % 2 ^ 32)
+  return draws.new(function()
+    draw()
+    return draw()
+  end)
 end
 
 -- ---- affine expressions over the names in scope ----

@@ -5,24 +5,15 @@
 -- two dimensions and entries of sparse arrays. Values have ties, zeros of both signs, nan and
 -- infinities. Sums are of whole numbers, so that they are exact in any order.
 
+local draws = require "spec.support.draws"
+
 local M = {}
 
 local ROWS, COLUMNS = 90, 11
 
 -- ------------------------------------------------------------------------------------- generator
 
-local Maker = {}
-Maker.__index = Maker
-
--- Park and Miller's generator.
-function Maker:int(lo, hi)
-  self.state = self.state * 16807 % 2147483647
-  return lo + math.floor(self.state / 2147483647 * (hi - lo + 1))
-end
-
-function Maker:pick(list) return list[self:int(1, #list)] end
-
-function Maker:chance(percent) return self:int(1, 100) <= percent end
+local Maker = draws.class()
 
 -- A number of the iteration that may be nan; a whole one; a condition.
 function Maker:value()
@@ -268,9 +259,8 @@ end
 
 --- The program of a number: {head =, plain =, tail =, body =, declarations =, names =}.
 function M.program(number)
-  local maker = setmetatable({state = number % 2147483646 + 1, count = 0, starts = {}, names = {}},
-                             Maker)
-  for _ = 1, 5 do maker:int(1, 2) end
+  local maker = setmetatable({draw = draws.skip(draws.of_number(number), 5), count = 0,
+                              starts = {}, names = {}}, Maker)
   -- Every fourth one is about ties, in blocks of another order than the loop.
   local ties = number % 4 == 0
   local program = maker:pick(ties and {rectangle} or {range, range, rectangle, entries})(maker)
@@ -289,7 +279,7 @@ end
 
 -- Arrays with ties and special values; the same for all programs.
 local function world(meissa)
-  local maker = setmetatable({state = 20261120}, Maker)
+  local maker = draws.new(draws.park_miller(20261120))
   local A, Z = meissa.zeros(ROWS), meissa.zeros(ROWS)
   local P, Q = meissa.zeros(ROWS, COLUMNS), meissa.zeros(ROWS, COLUMNS)
   local R = meissa.zeros(ROWS + 1, COLUMNS + 1)

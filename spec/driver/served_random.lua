@@ -1,24 +1,11 @@
 -- SPDX-License-Identifier: MIT
 -- Random loops that gather: bodies that read arrays at subscripts which depend on other arrays, on
 -- conditions, inner loops, views and functions. Every subscript is in its range whatever is read.
+local draws = require "spec.support.draws"
+
 local M = {}
 
--- A generator of numbers (Park and Miller), so that a seed means the same everywhere.
-local function generator(seed)
-  local state = seed % 2147483646 + 1
-  local function draw(n)
-    state = state * 16807 % 2147483647
-    return math.floor(state / 2147483647 * n) + 1
-  end
-  return draw
-end
-
-local Program = {}
-Program.__index = Program
-
-function Program:pick(list)
-  return list[self.draw(#list)]
-end
+local Program = draws.class()
 
 function Program:fresh(prefix)
   self.names = self.names + 1
@@ -27,16 +14,16 @@ end
 
 -- An expression with a whole value from 0 on.
 function Program:whole(depth)
-  local kind = self.draw(depth > 0 and 9 or 3)
+  local kind = self:random(depth > 0 and 9 or 3)
   if kind == 1 then return "i" end
-  if kind == 2 then return tostring(self.draw(40)) end
+  if kind == 2 then return tostring(self:random(40)) end
   if kind == 3 then return #self.ints > 0 and self:pick(self.ints) or "i" end
   if kind == 4 then return ("idx[%s]"):format(self:place("n", depth - 1)) end
   if kind == 5 then return ("jdx[%s]"):format(self:place("n", depth - 1)) end
   if kind == 6 then return ("(%s + %s)"):format(self:whole(depth - 1), self:whole(depth - 1)) end
   if kind == 7 then return ("f(%s)"):format(self:whole(depth - 1)) end
   if kind == 8 then return ("math.floor(%s / 3)"):format(self:whole(depth - 1)) end
-  return ("pairs_of[%s][%d]"):format(self:place("10", depth - 1), self.draw(2))
+  return ("pairs_of[%s][%d]"):format(self:place("10", depth - 1), self:random(2))
 end
 
 -- A subscript from 1 to what `extent` means.
@@ -46,7 +33,7 @@ end
 
 -- An expression that reads arrays.
 function Program:value(depth)
-  local kind = self.draw(depth > 0 and (self.exact and 7 or 9) or 4)
+  local kind = self:random(depth > 0 and (self.exact and 7 or 9) or 4)
   if kind == 1 then return ("w[%s]"):format(self:place("m", 2)) end
   if kind == 2 then return ("v[%s]"):format(self:place("m", 2)) end
   if kind == 3 then return ("W[%s][%s]"):format(self:place("r", 2), self:place("c", 1)) end
@@ -66,7 +53,7 @@ function Program:value(depth)
 end
 
 function Program:condition()
-  local kind = self.exact and 2 or self.draw(3)
+  local kind = self.exact and 2 or self:random(3)
   if kind == 1 then return ("%s > %s"):format(self:value(1), "0.5") end
   if kind == 2 then return ("%s %% 3 == 0"):format(self:whole(1)) end
   return ("%s < %s"):format(self:whole(1), self:whole(1))
@@ -80,7 +67,7 @@ end
 function Program:block(budget)
   local ints, rows = #self.ints, #self.rows
   self.depth = self.depth + 1
-  for _ = 1, self.draw(3) do self:statement(budget - 1) end
+  for _ = 1, self:random(3) do self:statement(budget - 1) end
   self.depth = self.depth - 1
   while #self.ints > ints do table.remove(self.ints) end
   while #self.rows > rows do table.remove(self.rows) end
@@ -107,11 +94,11 @@ local statements = {
   function(self, budget)
     self:add("if %s then", self:condition())
     self:block(budget)
-    if self.draw(2) == 1 then
+    if self:random(2) == 1 then
       self:add("elseif %s then", self:condition())
       self:block(budget)
     end
-    if self.draw(2) == 1 then
+    if self:random(2) == 1 then
       self:add("else")
       self:block(budget)
     end
@@ -119,10 +106,10 @@ local statements = {
   end,
   function(self, budget)
     local name = self:fresh "k"
-    self:add("for %s = 1, %s do", name, self.draw(3) == 1 and self:place("3", 1) or "3")
+    self:add("for %s = 1, %s do", name, self:random(3) == 1 and self:place("3", 1) or "3")
     self.ints[#self.ints + 1] = name
     self:block(budget)
-    if self.draw(3) == 1 then self:add("  if %s then break end", self:condition()) end
+    if self:random(3) == 1 then self:add("  if %s then break end", self:condition()) end
     table.remove(self.ints)
     self:add("end")
   end,
@@ -152,7 +139,7 @@ local statements = {
 }
 
 function Program:statement(budget)
-  local number = self.draw(#statements)
+  local number = self:random(#statements)
   local nested = number >= 6 and number <= 9
   if nested and budget <= 0 then number = 1 end
   statements[number](self, budget)
@@ -162,9 +149,9 @@ end
 -- @number seed
 -- @bool[opt] exact no condition depends on what may be served, and everything is read by name
 function M.loop(seed, exact)
-  local self = setmetatable({draw = generator(seed), names = 0, lines = {}, depth = 2, ints = {},
-                             rows = {}, own = {}, exact = exact}, Program)
-  for _ = 1, 2 + self.draw(3) do self:statement(2) end
+  local self = setmetatable({draw = draws.of_number(seed), names = 0, lines = {}, depth = 2,
+                             ints = {}, rows = {}, own = {}, exact = exact}, Program)
+  for _ = 1, 2 + self:random(3) do self:statement(2) end
   return ([[
 for i in parallel(n, options) do
   local z = 0
@@ -181,7 +168,7 @@ local n, m, r, c = 60, 400, 50, 6
 
 --- What the loops read, all of it chosen by the seed; and the generator, for M.change.
 function M.world(meissa, seed)
-  local draw = generator(seed + 12345)
+  local draw = draws.whole(draws.of_number(seed + 12345))
   local function whole(count, most)
     local A = meissa.zeros({count}, {type = "int32"})
     for k = 1, count do A[k] = draw(most) end

@@ -6,6 +6,7 @@
 -- for a seed.
 local array = require("meissa.array")
 local c_api = require("meissa.array.c_api")
+local draws = require("spec.support.draws")
 local worlds = dofile("spec/kernel/engines_world.lua")
 
 local M = {}
@@ -73,12 +74,7 @@ end
 
 -- ------------------------------------------------------------------------------------ the loops
 
-local Body = {}
-Body.__index = Body
-
-function Body:pick(list) return list[self.random(#list)] end
-
-function Body:chance(percent) return self.random(100) <= percent end
+local Body = draws.class()
 
 function Body:fresh(prefix)
   self.made = self.made + 1
@@ -88,7 +84,7 @@ end
 -- Subscripts for an extent of `width`; most of them right.
 function Body:subscript(width)
   local near = #self.loops > 0 and self:chance(75)
-  local k = near and self:pick(self.loops) or tostring(self.random(6))
+  local k = near and self:pick(self.loops) or tostring(self:random(6))
   if not self:chance(self.wrong) then
     if self:chance(70) then return k end
     return self:pick { k .. " + zero", "m + one - " .. k, k .. " % m + 1", "(" .. k .. ")",
@@ -123,7 +119,7 @@ local written = { { "O1", 6 }, { "O2", 6 }, { "O3" }, { "O4", 10 }, { "O5", 6 },
 function Body:element(about, row)
   local keys = { row }
   for d = 2, #about do
-    keys[d] = about[d] == 2 and self:chance(85) and tostring(self.random(2))
+    keys[d] = about[d] == 2 and self:chance(85) and tostring(self:random(2))
       or self:subscript(about[d])
   end
   if #keys > 1 and self:chance(25) then
@@ -191,7 +187,7 @@ function statements.view(self)
   local name = self:fresh("w")
   local text = ("local %s = %s[%s]"):format(name, self:pick { "A", "E", "S" }, self:a_row())
   if self:chance(25) then
-    text = ("local %s = T[%s][%d]"):format(name, self:a_row(), self.random(2))
+    text = ("local %s = T[%s][%d]"):format(name, self:a_row(), self:random(2))
   end
   table.insert(self.views, name)
   return text
@@ -242,7 +238,7 @@ function statements.count(self, depth)
   table.insert(self.loops, name)
   local inner = self:block(depth - 1, 2)
   table.remove(self.loops)
-  return ("local %s = %d\nwhile %s < %s do\n%s = %s + 1\n%s\nend"):format(name, self.random(2) - 1,
+  return ("local %s = %d\nwhile %s < %s do\n%s = %s + 1\n%s\nend"):format(name, self:random(2) - 1,
     name, self:pick(self:chance(self.wrong) and { "seven", "m + 1" } or { "m", "m - 1" }), name,
     name, inner)
 end
@@ -259,7 +255,7 @@ local nesting = { condition = true, loop = true, plain_loop = true, count = true
 
 function Body:block(depth, most)
   local lines, views = {}, #self.views
-  for _ = 1, self.random(most) do
+  for _ = 1, self:random(most) do
     local kind = self:pick(kinds)
     if depth <= 0 and nesting[kind] then kind = "store" end
     lines[#lines + 1] = statements[kind](self, depth)
@@ -274,8 +270,8 @@ local all_spaces = { { 0, 4, 1 }, { -1, 3, 1 }, { 5, 0, -1 } }
 
 --- A random loop: {text =, n = extent of the rows, ranges =, pieces =, seed =, world = makes it}.
 function M.loop(seed)
-  local random = worlds.generator(seed * 104729 + 5)
-  local self = setmetatable({ random = random, made = 0, loops = {}, views = {}, row = {} }, Body)
+  local self = setmetatable({ draw = worlds.draw(seed * 104729 + 5), made = 0, loops = {},
+    views = {}, row = {} }, Body)
   self.wrong = self:pick { 0, 1, 3, 3, 8, 20 }
   local range = self:pick(self:chance(self.wrong) and all_spaces or spaces)
   local count = (range[2] - range[1]) / range[3] + 1

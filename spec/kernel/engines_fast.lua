@@ -1,18 +1,14 @@
 -- SPDX-License-Identifier: MIT
 -- Random bodies for `numeric = "fast"`: sums, products, quotients, roots and row builtins of
 -- positive numbers, so that nothing cancels and every rounding adds a known share to the error.
+local draws = require("spec.support.draws")
 local worlds = dofile("spec/kernel/engines_world.lua")
 
 local M = {}
 
 local DEEPEST = 2 -- loops in loops
 
-local Body = {}
-Body.__index = Body
-
-function Body:pick(list)
-  return list[self.random(#list)]
-end
+local Body = draws.class()
 
 local leaves = { "x", "z", "half", "0.5", "3", "1.25", "i" }
 
@@ -30,11 +26,11 @@ end
 
 function Body:number(depth)
   if depth == 0 then
-    local roll = self.random(3)
+    local roll = self:random(3)
     if roll == 1 and #self.locals > 0 then return self:pick(self.locals) end
     return roll == 2 and self:pick(leaves) or self:element()
   end
-  local a, roll = self:number(depth - 1), self.random(8)
+  local a, roll = self:number(depth - 1), self:random(8)
   if roll <= 5 then
     return ("(%s %s %s)"):format(a, self:pick { "+", "+", "*", "/" }, self:number(depth - 1))
   elseif roll == 6 then
@@ -47,7 +43,7 @@ function Body:number(depth)
 end
 
 function Body:statement(depth)
-  local roll = self.random(6)
+  local roll = self:random(6)
   if roll == 1 then
     self.made = self.made + 1
     local text = ("local v%d = %s"):format(self.made, self:number(2))
@@ -72,15 +68,15 @@ end
 
 function Body:block(depth)
   local lines = {}
-  for n = 1, self.random(3) + 1 do lines[n] = self:statement(depth) end
+  for n = 1, self:random(3) + 1 do lines[n] = self:statement(depth) end
   return table.concat(lines, "\n")
 end
 
 --- A random loop: {text =, n =, pieces =, seed =, single = whether it computes in float}.
 function M.loop(seed)
-  local self = setmetatable({ random = worlds.generator(seed * 104729 + 3), made = 0, locals = {},
+  local self = setmetatable({ draw = worlds.draw(seed * 104729 + 3), made = 0, locals = {},
     columns = { "1", "3", "6" } }, Body)
-  self.single = self.random(2) == 1
+  self.single = self:random(2) == 1
   local body = self:block(DEEPEST) .. ("\nsum = sum + %s"):format(self:element())
   return { text = "for i in parallel(n) do\n" .. body .. "\nend", n = 9, seed = seed, pieces = 3,
     single = self.single, positive = true }

@@ -24,7 +24,7 @@ function statements.use_maybe(self, depth)
   if #self.maybes == 0 then return statements.maybe(self, depth) end
   local name, other = self:pick(self.maybes), self:pick(self.maybes)
   return self:pick {
-    text_of("if %s then O[i][%d] = %s end", name, self.random(12), self:number(1)),
+    text_of("if %s then O[i][%d] = %s end", name, self:random(12), self:number(1)),
     text_of("if %s == %s then hits = hits + 1 end", name, other),
     text_of("if %s ~= %s then hits = hits + 1 end", name,
       self:pick { "nil", "false", "true", self:number(1) }),
@@ -61,11 +61,11 @@ function statements.call_changer(self, depth)
   local name, a = self:pick(self.changers), self:number(math.min(depth, 1))
   local column = #self.locals > 0 and self:chance(30) and self:pick(self.locals) .. " % 6 + 1"
     or self:column(0)
-  local choice = self.random(6)
+  local choice = self:random(6)
   if choice == 1 then
     local one, two = self:fresh("v"), self:fresh("v")
     table.insert(self.locals, one)
-    return text_of("local %s, %s = %s(%s)\nO[i][%d] = %s or 1", one, two, name, a, self.random(12),
+    return text_of("local %s, %s = %s(%s)\nO[i][%d] = %s or 1", one, two, name, a, self:random(12),
       two)
   elseif choice == 2 then
     return text_of("E[i][%s] = %s(%s)", column, name, a)
@@ -77,7 +77,7 @@ function statements.call_changer(self, depth)
   elseif choice == 5 then
     return text_of("%s(%s)", name, a)
   end
-  return text_of("O[i][%d] = %s + %s(%s) * %s", self.random(12), self:number(0), name, a,
+  return text_of("O[i][%d] = %s + %s(%s) * %s", self:random(12), self:number(0), name, a,
     self:number(0))
 end
 
@@ -86,7 +86,7 @@ function statements.scratch(self, depth)
   local text = text_of("Z:fill(%s)", self:number(1))
   local k = self:fresh("k")
   return text_of("%s\nfor %s = 1, 6 do Z[%s] = Z[7 - %s] + %s end\nO[i][%d] = Z:%s", text, k, k, k,
-    self:number(math.min(depth, 1)), self.random(12),
+    self:number(math.min(depth, 1)), self:random(12),
     self:pick { "sum()", "norm()", "dot(E[i])", "dot(F[i])" })
 end
 
@@ -99,7 +99,7 @@ function statements.entries(self, depth)
 end
 
 function statements.entry(self)
-  return text_of("O[i][%d] = X[%s][%s]", self.random(12), self:pick { "i", "1", "n" },
+  return text_of("O[i][%d] = X[%s][%s]", self:random(12), self:pick { "i", "1", "n" },
     self:column(1))
 end
 
@@ -119,7 +119,7 @@ end
 function statements.counter(self, depth)
   local name, k = self:fresh("c"), self:fresh("k")
   local text = text_of("local %s = %d\nfor %s = %s do\n%s\nif %s < 6 then %s = %s + 1 end\nend",
-    name, self.random(4), k, self:pick { "1, " .. name, name .. ", 6", name .. ", 1, -1" },
+    name, self:random(4), k, self:pick { "1, " .. name, name .. ", 6", name .. ", 1, -1" },
     self:scope({ columns = { k, name } }, depth - 1, 2), name, name, name)
   table.insert(self.columns, name)
   return text
@@ -134,7 +134,7 @@ end
 function statements.endless(self, depth)
   local name = self:fresh("c")
   return text_of("local %s = 0\nwhile true do\n%s = %s + 1\nif %s > %d then break end\n%s\nend",
-    name, name, name, name, self.random(4), self:scope({}, depth - 1, 2))
+    name, name, name, name, self:random(4), self:scope({}, depth - 1, 2))
 end
 
 --- Whole numbers near the ends of their types.
@@ -156,8 +156,8 @@ end
 --- A view of a part with two dimensions left.
 function statements.part(self, depth)
   local name = self:fresh("u")
-  return text_of("local %s = T[i]\n%s[%d][%s], %s[{%d, %s}] = %s, %s", name, name, self.random(2),
-    self:column(0), name, self.random(2), self:column(0), self:number(depth),
+  return text_of("local %s = T[i]\n%s[%d][%s], %s[{%d, %s}] = %s, %s", name, name, self:random(2),
+    self:column(0), name, self:random(2), self:column(0), self:number(depth),
     text_of("%s[2][%s]", name, self:column(0)))
 end
 
@@ -171,7 +171,7 @@ function statements.map(self, depth)
   end
   table.insert(self.locals, key)
   return text_of("%s\n%s[%s] = %s\n%s[%s - 1] = %s\nO[i][%d] = %s[%s] + (%s[%s] or %s)", made,
-    name, key, self:number(0), name, key, self:number(0), self.random(12), name, key, name,
+    name, key, self:number(0), name, key, self:number(0), self:random(12), name, key, name,
     self:number(0), self:number(0))
 end
 
@@ -179,24 +179,24 @@ end
 function statements.list(self, depth)
   local name, turn, top = self:fresh("h"), self:fresh("k"), self:fresh("v")
   local text = text_of("local %s = {%s}\nfor %s = 1, %d do", name,
-    self:chance(50) and self:number(0) or "", turn, self.random(9))
+    self:chance(50) and self:number(0) or "", turn, self:random(9))
   text = text_of("%s\nif %s then %s[#%s + 1] = %s end", text, self:condition(0), name, name,
     self:number(math.min(depth, 1)))
   text = text_of("%s\nif %s then %s[#%s] = %s end\nend", text, self:condition(0), name, name,
     self:pick {"nil", self:number(0)})
   table.insert(self.locals, top)
   return text_of("%s\nlocal %s = #%s > 0 and %s[#%s] or #%s\nO[i][%d] = %s + #%s", text, top,
-    name, name, name, name, self.random(12), top, name)
+    name, name, name, name, self:random(12), top, name)
 end
 
 --- A small table of the iteration's own.
 function statements.small(self, depth)
-  local name, at = self:fresh("h"), self.random(3)
+  local name, at = self:fresh("h"), self:random(3)
   local one, two = self:fresh("v"), self:fresh("v")
   local made = text_of("local %s, %s = %s, %s\nlocal %s = {%s, %s, %s}", one, two,
     self:number(math.min(depth, 1)), self:number(1), name, one, self:number(0), two)
   return text_of("%s\n%s[%d] = %s[2] + %s\nO[i][%d] = %s[%d] * %s[3]", made, name, at, name,
-    self:number(0), self.random(12), name, at, name)
+    self:number(0), self:random(12), name, at, name)
 end
 
 local kinds = { "small", "map", "list", "maybe", "use_maybe", "use_maybe", "changer",

@@ -3,21 +3,17 @@
 -- machine for a seed.
 local array = require("meissa.array")
 local c_api = require("meissa.array.c_api")
+local draws = require("spec.support.draws")
 local meissa_random = require("meissa.kernel.random")
 local scratch = require("meissa.array.scratch")
 
 local M = {}
 
--- Numerical Recipes' generator.
-function M.generator(seed)
-  local state = seed % 2 ^ 32
-  local function random(most)
-    state = (state * 1664525 + 1013904223) % 2 ^ 32
-    return math.floor(state / 2 ^ 32 * most) + 1
-  end
-  for _ = 1, 5 do random(2) end
-  return random
-end
+--- The draws of a seed (draws.lua).
+function M.draw(seed) return draws.skip(draws.numerical_recipes(seed % 2 ^ 32), 5) end
+
+--- A function of n: the same as whole numbers from 1 to n.
+function M.generator(seed) return draws.whole(M.draw(seed)) end
 
 -- ------------------------------------------------------------------------------------ the world
 

@@ -1,20 +1,19 @@
 -- SPDX-License-Identifier: MIT
 -- Random nests of loops whose bounds and subscripts may be wrong: what guards of native kernels are
 -- about. Used by the native specs.
+local draws = require("spec.support.draws")
+
 local M = {}
 
-local Maker = {}
-Maker.__index = Maker
-
-function Maker:pick(list) return list[self.random(#list)] end
+local Maker = draws.class()
 
 -- A whole number made of loop variables, captured numbers and constants; now and then not whole.
 function Maker:index(depth)
   local name = self:pick(self.names)
-  if depth <= 0 then return self:pick { name, name, tostring(self.random(5)) } end
+  if depth <= 0 then return self:pick { name, name, tostring(self:random(5)) } end
   local a, b = self:index(depth - 1), self:index(depth - 1)
   return self:pick {
-    name, name, name, ("%s + %d"):format(a, self.random(3) - 2), ("6 - %s"):format(name),
+    name, name, name, ("%s + %d"):format(a, self:random(3) - 2), ("6 - %s"):format(name),
     ("(%s) %% 5 + 1"):format(a), ("math.floor(%s / 2) + 1"):format(a),
     ("math.min(%s, 5)"):format(a), ("math.max(%s, %s, 1)"):format(a, b),
     ("2 * (%s) - 1"):format(a), ("(%s) - (%s)"):format(a, b), ("(%s) * (%s)"):format(a, b),
@@ -34,7 +33,7 @@ function Maker:value()
 end
 
 function Maker:statement(depth)
-  local roll = self.random(10)
+  local roll = self:random(10)
   if depth > 0 and roll <= 4 then
     self.made = self.made + 1
     local name = "k" .. self.made
@@ -57,12 +56,12 @@ function Maker:statement(depth)
       self:value())
   end
   return ("%s = %s"):format(self:pick { self:element(), "sum" },
-    self.random(3) == 1 and self:index(1) or self:value())
+    self:random(3) == 1 and self:index(1) or self:value())
 end
 
 function Maker:block(depth)
   local list, count = {}, #self.names
-  for k = 1, self.random(3) do
+  for k = 1, self:random(3) do
     local text = self:statement(depth)
     list[k] = text:gsub("^sum = ", "sum = sum + ")
   end
@@ -72,13 +71,8 @@ end
 
 --- A random loop over i, from 1 to 5.
 function M.generate(number)
-  local state = number
-  local self = setmetatable({ names = { "i" }, made = 0 }, Maker)
-  self.random = function(most)
-    state = (state * 1664525 + 1013904223) % 2 ^ 32
-    return math.floor(state / 2 ^ 32 * most) + 1
-  end
-  for _ = 1, 5 do self.random(2) end
+  local self = setmetatable({ names = { "i" }, made = 0,
+    draw = draws.skip(draws.numerical_recipes(number), 5) }, Maker)
   return "for i in parallel(n) do\n" .. self:block(3) .. "\nend"
 end
 

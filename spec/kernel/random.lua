@@ -1,8 +1,8 @@
 -- SPDX-License-Identifier: MIT
 -- Random bodies and the world that they run in. Used by the kernel specs.
 local array = require("meissa.array")
-local entries_of = require("meissa.base.tables").each
-local row_methods = require("spec.support.row_methods")
+local bodies = require("spec.kernel.random_body")
+local draws = require("spec.support.draws")
 local run = dofile("spec/kernel/run.lua")
 
 local function world()
@@ -19,20 +19,11 @@ local function world()
   }
 end
 
-local Generator = {}
-Generator.__index = Generator
-
-function Generator:pick(list)
-  return list[self.random(#list)]
-end
-
-function Generator:chance(percent)
-  return self.random(100) <= percent
-end
+local Generator = bodies.class()
 
 -- A subscript for an extent of 6 that is sure to be in range.
 function Generator:column(depth)
-  local choices = { tostring(self.random(6)) }
+  local choices = { tostring(self:random(6)) }
   for _, name in ipairs(self.columns) do choices[#choices + 1] = name end
   if depth > 0 then
     choices[#choices + 1] = ("(%s) %% 6 + 1"):format(self:integer(depth - 1))
@@ -45,7 +36,7 @@ end
 
 function Generator:integer(depth)
   if depth <= 0 then
-    return self:pick { "i", tostring(self.random(9)), "z", "m", self:column(0) }
+    return self:pick { "i", tostring(self:random(9)), "z", "m", self:column(0) }
   end
   return ("(%s %s %s)"):format(self:integer(depth - 1), self:pick { "+", "-", "*" },
     self:integer(depth - 1))
@@ -56,8 +47,8 @@ function Generator:element(depth)
   local k = self:column(depth)
   local choices = {
     "B[i]", ("A[i][%s]"):format(k), ("A[{i, %s}]"):format(k), ("F[i][%s]"):format(k),
-    ("C[i][%s]"):format(k), ("T[i][%d][%s]"):format(self.random(2), k), ("S[i][%s]"):format(k),
-    ("T[{i, %d, %s}]"):format(self.random(2), k),
+    ("C[i][%s]"):format(k), ("T[i][%d][%s]"):format(self:random(2), k), ("S[i][%s]"):format(k),
+    ("T[{i, %d, %s}]"):format(self:random(2), k),
   }
   for _, view in ipairs(self.views) do choices[#choices + 1] = ("%s[%s]"):format(view, k) end
   return self:pick(choices)
@@ -65,7 +56,7 @@ end
 
 -- A row that belongs to this iteration; `floating` ones only for what writes.
 function Generator:row(floating)
-  local choices = { "A[i]", "F[i]", "S[i]", ("T[i][%d]"):format(self.random(2)) }
+  local choices = { "A[i]", "F[i]", "S[i]", ("T[i][%d]"):format(self:random(2)) }
   for _, view in ipairs(self.views) do
     if not floating or not self.integers[view] then choices[#choices + 1] = view end
   end
@@ -79,7 +70,7 @@ function Generator:number(depth)
     if #self.locals > 0 and self:chance(50) then return self:pick(self.locals) end
     return self:pick(leaves)
   end
-  local roll = self.random(13)
+  local roll = self:random(13)
   if roll == 13 then
     if self:chance(50) then return ("%s:dot(%s)"):format(self:row(), self:row()) end
     return ("%s:%s()"):format(self:row(), self:pick(self.measures))
@@ -104,7 +95,7 @@ function Generator:number(depth)
 end
 
 function Generator:condition(depth)
-  local roll = self.random(5)
+  local roll = self:random(5)
   if roll == 1 and depth > 0 then
     return ("(%s %s %s)"):format(self:condition(depth - 1), self:pick { "and", "or" },
       self:condition(depth - 1))
@@ -118,26 +109,7 @@ function Generator:condition(depth)
     self:number(depth))
 end
 
-function Generator:fresh(prefix)
-  self.made = self.made + 1
-  return prefix .. self.made
-end
-
--- Statements that see more names than the rest of the body.
-function Generator:scope(fields, depth, most)
-  local saved = {}
-  for _, field in ipairs { "locals", "views", "columns" } do
-    saved[field] = self[field]
-    self[field] = {}
-    for _, name in ipairs(saved[field]) do table.insert(self[field], name) end
-    for _, name in ipairs(fields[field] or {}) do table.insert(self[field], name) end
-  end
-  local text = self:block(depth, most)
-  for field, list in entries_of(saved) do self[field] = list end
-  return text
-end
-
-local statements = {}
+local statements = { assign = bodies.statements.assign, leave = bodies.statements.leave }
 
 function statements.declare(self, depth)
   local name = self:chance(20) and #self.locals > 0 and self:pick(self.locals) or self:fresh("v")
@@ -186,12 +158,7 @@ end
 function statements.rows(self, depth)
   local y, x = self:row(true), self:row(true)
   local a = self:number(math.min(depth, 1))
-  return row_methods.draw(self.random, y, x, a)
-end
-
-function statements.assign(self, depth)
-  if #self.locals == 0 then return statements.declare(self, depth) end
-  return ("%s = %s"):format(self:pick(self.locals), self:number(depth))
+  return self:on_rows(y, x, a)
 end
 
 function statements.condition(self, depth)
@@ -213,12 +180,6 @@ function statements.repeated(self, depth)
     self:scope({}, depth - 1, 2), name)
 end
 
-function statements.leave(self)
-  if self.depth > 1 then return "do end" end
-  self.continues = true
-  return ("if %s then goto continue end"):format(self:condition(1))
-end
-
 function statements.nested(self, depth)
   local name = self:fresh("f")
   local text = ("local function %s(p) local q = p * %s return q + %s end"):format(name,
@@ -233,7 +194,7 @@ local kinds = { "declare", "declare", "view", "store", "store", "store", "swap",
 function Generator:block(depth, most)
   local lines = {}
   self.depth = self.depth + 1
-  for _ = 1, self.random(most) do
+  for _ = 1, self:random(most) do
     local kind = self:pick(kinds)
     if depth <= 0 and (kind == "condition" or kind == "loop" or kind == "repeated") then
       kind = "store"
@@ -253,18 +214,11 @@ local function mix(a, b) if a > b then return a - b, a end return b, a end
 --- A random body as a loop over i from 1 to n. Those for the native engine are numeric: they have
 -- no strings and tables, and the text of the functions that they call stands before the loop.
 local function generate(number, numeric)
-  local state = number
   local self = setmetatable({ locals = {}, views = {}, columns = {}, integers = {}, made = 0,
-    depth = 0, numeric = numeric,
-    measures = numeric and { "sum", "norm" } or { "sum", "norm", "max" } }, Generator)
-  -- Numerical Recipes' generator: the same bodies on every machine.
-  self.random = function(most)
-    state = (state * 1664525 + 1013904223) % 2 ^ 32
-    return math.floor(state / 2 ^ 32 * most) + 1
-  end
-  for _ = 1, 5 do self.random(2) end
-  local body = self:block(3, 6)
-  if self.continues then body = "do\n" .. body .. "\nend\n::continue::" end
+    depth = 0, numeric = numeric, kept = { "locals", "views", "columns" }, statements = statements,
+    measures = numeric and { "sum", "norm" } or { "sum", "norm", "max" },
+    draw = draws.skip(draws.numerical_recipes(number), 5) }, Generator)
+  local body = self:whole_body(self:block(3, 6))
   return (numeric and HELPERS or "") .. "for i in parallel(n) do\n" .. body .. "\nend"
 end
 

@@ -3,16 +3,11 @@
 --
 -- program(seed) is {made = how the views are made, names = theirs, text = the loop, exact = whether
 -- all that it touches is affine}. All subscripts are inside, all numbers are small integers.
+local draws = require "spec.support.draws"
+
 local M = {}
 
-local Program = {}
-Program.__index = Program
-
-function Program:int(lo, hi) return lo + math.floor(self.draw() * (hi - lo + 1)) end
-
-function Program:pick(list) return list[self:int(1, #list)] end
-
-function Program:chance(percent) return self:int(1, 100) <= percent end
+local Program = draws.class()
 
 local SHAPES = {{24}, {24}, {8, 7}, {7, 7}, {7, 7}, {5, 4, 4}, {3, 4, 5}}
 
@@ -258,18 +253,9 @@ function Program:loop()
   return head .. "\n" .. table.concat(body, "\n") .. "\nend"
 end
 
--- Numbers from 0 to below 1.
-local function generator(seed)
-  local state = (seed * 7919 + 12345) % 2147483647
-  return function()
-    state = state * 16807 % 2147483647
-    return state / 2147483647
-  end
-end
-
 function M.program(seed)
-  local program = setmetatable({draw = generator(seed), exact = true, made = {}}, Program)
-  for _ = 1, 5 do program.draw() end
+  local draw = draws.skip(draws.park_miller((seed * 7919 + 12345) % 2147483647), 5)
+  local program = setmetatable({draw = draw, exact = true, made = {}}, Program)
   program.relaxes = program:chance(15)
   program.crosses = not program.relaxes and seed % 6 == 0
   program:draw_views()
