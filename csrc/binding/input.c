@@ -212,7 +212,7 @@ static void read_effects(lua_State *L, int table, ms_binding *binding, room *at)
   binding->stores = field_boolean(L, table, "stores");
   binding->alone = field_boolean(L, table, "alone");
   binding->objects = small(L, field_number(L, table, "objects", 0), "objects");
-  binding->reads = field_boolean(L, table, "reads");
+  binding->plain_data = field_boolean(L, table, "plain_data");
   binding->quiet = field_boolean(L, table, "quiet");
   binding->kept = field_boolean(L, table, "kept");
   binding->acts = small(L, field_number(L, table, "acts", 0), "acts");

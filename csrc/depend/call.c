@@ -44,7 +44,7 @@ static void add_argument(ms_walk *walk, const ms_abstract_value *value, argument
   all->groups |= ms_walk_groups_of(walk, value);
   all->captured = all->captured || (value->kind == MS_ABSTRACT_VALUE_OTHER && value->captured);
   all->simple = all->simple && value->kind <= MS_ABSTRACT_VALUE_SCALAR;
-  all->known = all->known && (value->kind != MS_ABSTRACT_VALUE_OTHER || value->data);
+  all->known = all->known && (value->kind != MS_ABSTRACT_VALUE_OTHER || value->plain_data);
   all->acts |= value->acts;
   all->changes = all->changes || value->changes;
   if (all->impure == NULL && value->kind == MS_ABSTRACT_VALUE_OTHER) all->impure = value->impure;
@@ -224,7 +224,7 @@ static void call_whole(ms_walk *walk, const ms_abstract_value *function, const a
   const ms_binding *binding = callee.kind == MS_ABSTRACT_VALUE_OTHER && callee.callable
                                   ? &walk->bindings[callee.binding]
                                   : NULL;
-  bool reads = binding != NULL && binding->reads;
+  bool reads = binding != NULL && binding->quiet;
   touch_arguments(walk, all, reads ? USE_BY_KIND : USE_WRITE, node);
   /* Given functions and objects, one that only reads may call what does not. */
   reads = reads && all->known;

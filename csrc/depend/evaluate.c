@@ -90,7 +90,7 @@ void ms_walk_binding(ms_walk *walk, uint32_t index, ms_abstract_value *value) {
       *value = ms_abstract_value_other(reached_groups(walk, binding), true);
       value->plain = true;
       value->objects = binding->objects;
-      value->data = binding->reads;
+      value->plain_data = binding->plain_data;
       value->changes = binding->changes;
       value->impure = binding->impure;
       value->quiet = binding->quiet;

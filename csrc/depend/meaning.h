@@ -95,12 +95,12 @@ typedef struct ms_binding {
                           name ("_G is used as a table of variables"); or NULL */
   bool alone;          /* TABLE: without a metatable, and no other capture leads to it */
   uint32_t objects;    /* TABLE: an array of objects of so many dimensions, or 0 */
-  bool reads;         /* FUNCTION: proved not to store into arrays; TABLE: holds nothing but data */
-  const char *impure; /* FUNCTION: it may call this, which works on files or in foreign code, or
-                         gives numbers in the order of its calls ("it uses math.random") */
+  bool plain_data;     /* TABLE: it holds nothing but data */
+  const char *impure;  /* FUNCTION: it may call this, which works on files or in foreign code, or
+                          gives numbers in the order of its calls ("it uses math.random") */
   const uint32_t *reached;
   uint32_t reached_count;
-  bool quiet; /* TABLE: no function that it leads to may store into arrays */
+  bool quiet; /* FUNCTION, TABLE: neither it nor what it leads to may store into arrays */
   bool kept; /* TABLE: as a class, all that its methods store into is what they are given or make */
   uint32_t acts;           /* TABLE: the events for which what it leads to has functions */
   const ms_loop *code;     /* FUNCTION: its text in closure form, where that is had, or NULL */

@@ -44,10 +44,10 @@ void ms_walk_part(ms_walk *walk, const ms_abstract_value *object, const ms_node 
     value->objects = object->objects <= 1 || object->objects == MS_OBJECTS_ELEMENT
                          ? MS_OBJECTS_ELEMENT
                          : object->objects - 1;
-  value->data = object->data;
+  value->plain_data = object->plain_data;
   value->quiet = object->quiet;
   value->acts = object->acts;
-  if (!object->data) ms_walk_add_stored(walk, value);
+  if (!object->plain_data) ms_walk_add_stored(walk, value);
   ms_walk_event(walk, object, MS_EVENT_INDEX, node);
 }
 

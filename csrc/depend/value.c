@@ -53,8 +53,8 @@ ms_abstract_value ms_walk_either(const ms_walk *walk, const ms_abstract_value *a
   value.objects = a->objects == b->objects || simple_b ? a->objects : simple_a ? b->objects : 0;
   value.quiet = (simple_a || (a->kind == MS_ABSTRACT_VALUE_OTHER && a->quiet)) &&
                 (simple_b || (b->kind == MS_ABSTRACT_VALUE_OTHER && b->quiet));
-  value.data = (simple_a || (a->kind == MS_ABSTRACT_VALUE_OTHER && a->data)) &&
-               (simple_b || (b->kind == MS_ABSTRACT_VALUE_OTHER && b->data));
+  value.plain_data = (simple_a || (a->kind == MS_ABSTRACT_VALUE_OTHER && a->plain_data)) &&
+                     (simple_b || (b->kind == MS_ABSTRACT_VALUE_OTHER && b->plain_data));
   value.plain = (simple_a || (a->kind == MS_ABSTRACT_VALUE_OTHER && a->plain)) &&
                 (simple_b || (b->kind == MS_ABSTRACT_VALUE_OTHER && b->plain));
   return value;
@@ -74,7 +74,7 @@ void ms_walk_join(ms_walk *walk, ms_abstract_value **slot, const ms_abstract_val
   } else if (old->kind != joined.kind || old->groups != joined.groups ||
              old->captured != joined.captured || old->plain != joined.plain ||
              old->changes != joined.changes || old->impure != joined.impure ||
-             old->objects != joined.objects || old->data != joined.data ||
+             old->objects != joined.objects || old->plain_data != joined.plain_data ||
              old->quiet != joined.quiet || old->acts != joined.acts) {
     walk->changed = true;
   }

@@ -65,7 +65,7 @@ typedef struct ms_abstract_value {
   bool plain;         /* OTHER: itself certainly no array */
   bool callable;      /* OTHER: `binding` says what calling it does */
   uint32_t objects;   /* OTHER: an array of objects of so many dimensions, or its row; or 0 */
-  bool data;          /* OTHER: tables of numbers, strings and booleans, without functions */
+  bool plain_data;    /* OTHER: tables of numbers, strings and booleans, without functions */
   bool changes;       /* OTHER: calling it, or a method of it, changes things outside */
   bool quiet;         /* OTHER: no function in it stores into arrays */
   uint32_t acts;      /* OTHER: events for which it, or something in it, may have functions */

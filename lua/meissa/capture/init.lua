@@ -142,11 +142,10 @@ local function search_from(state, binding, root, capture)
   state.searches[#state.searches + 1] = { binding = binding, search = search }
   binding.quiet, binding.acts = not (search.writes or search.all), search:acts()
   if binding.kind == "table" then
-    binding.reads = not (search.lives or search.all)
+    binding.plain_data = not (search.lives or search.all)
     binding.kept = search.stores and search:is_kept()
     binding.impure = binding.impure or search.lives and impure_within(state, search) or nil
   else
-    binding.reads = not (search.writes or search.all)
     binding.impure = impure.of(binding.value, builtins, field_of, state.requires)
   end
   if search.namespaces then judge_namespaces(state, binding, root) end

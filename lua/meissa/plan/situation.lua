@@ -12,7 +12,7 @@ local views = require "meissa.plan.views"
 
 local M = {}
 
-local FLAGS = {"draws", "changes", "stores", "aliased", "alone", "reads", "quiet", "kept"}
+local FLAGS = {"draws", "changes", "stores", "aliased", "alone", "plain_data", "quiet", "kept"}
 
 -- What the analysis depends on, but for extents, numbers, and where ranges begin and end, as one
 -- string: which arrays are the same and which extents are equal, kinds of values, the space's
