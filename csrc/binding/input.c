@@ -210,12 +210,12 @@ static void read_effects(lua_State *L, int table, ms_binding *binding, room *at)
   binding->draws = field_boolean(L, table, "draws");
   binding->changes = field_boolean(L, table, "changes");
   binding->stores = field_boolean(L, table, "stores");
-  binding->alone = field_boolean(L, table, "alone");
+  binding->sole_name = field_boolean(L, table, "sole_name");
   binding->objects = small(L, field_number(L, table, "objects", 0), "objects");
   binding->plain_data = field_boolean(L, table, "plain_data");
-  binding->quiet = field_boolean(L, table, "quiet");
+  binding->stores_nothing = field_boolean(L, table, "stores_nothing");
   binding->kept = field_boolean(L, table, "kept");
-  binding->acts = small(L, field_number(L, table, "acts", 0), "acts");
+  binding->metamethods = small(L, field_number(L, table, "metamethods", 0), "metamethods");
   binding->impure = field_string(L, table, "impure");
   lua_getfield(L, table, "code");
   if (!lua_isnil(L, -1)) binding->code = ms_check_loop(L, -1);

@@ -16,8 +16,8 @@ typedef struct arguments {
   bool simple; /* numbers and strings only */
   bool known;  /* numbers, strings, tables of these, and views of arrays only */
   bool changes;
-  const char *impure; /* of the first that has such words */
-  uint32_t acts;      /* events for which they may have functions */
+  const char *impure;   /* of the first that has such words */
+  uint32_t metamethods; /* events for which they may have functions */
   uint32_t count;
   ms_abstract_value *values;
 } arguments;
@@ -45,7 +45,7 @@ static void add_argument(ms_walk *walk, const ms_abstract_value *value, argument
   all->captured = all->captured || (value->kind == MS_ABSTRACT_VALUE_OTHER && value->captured);
   all->simple = all->simple && value->kind <= MS_ABSTRACT_VALUE_SCALAR;
   all->known = all->known && (value->kind != MS_ABSTRACT_VALUE_OTHER || value->plain_data);
-  all->acts |= value->acts;
+  all->metamethods |= value->metamethods;
   all->changes = all->changes || value->changes;
   if (all->impure == NULL && value->kind == MS_ABSTRACT_VALUE_OTHER) all->impure = value->impure;
 }
@@ -172,12 +172,12 @@ static void own_objects(ms_walk *walk, arguments *all) {
 static void give_arguments(const ms_walk *walk, ms_effect effect, const arguments *all,
                            ms_abstract_value *value) {
   if (value->kind != MS_ABSTRACT_VALUE_OTHER || effect == MS_EFFECT_FRESH) return;
-  value->acts = all->acts;
+  value->metamethods = all->metamethods;
   value->changes = all->changes;
   value->impure = all->impure;
   ms_walk_add_stored(walk, value);
   bool made = effect == MS_EFFECT_STORE && walk->stored_changes;
-  if (made) value->acts |= EVERY_EVENT | EVERY_EVENT << MS_EVENT_CHANGES;
+  if (made) value->metamethods |= EVERY_EVENT | EVERY_EVENT << MS_EVENT_CHANGES;
 }
 
 static void call_builtin(ms_walk *walk, const char *name, ms_node *node, ms_abstract_value *value) {
@@ -224,7 +224,7 @@ static void call_whole(ms_walk *walk, const ms_abstract_value *function, const a
   const ms_binding *binding = callee.kind == MS_ABSTRACT_VALUE_OTHER && callee.callable
                                   ? &walk->bindings[callee.binding]
                                   : NULL;
-  bool reads = binding != NULL && binding->quiet;
+  bool reads = binding != NULL && binding->stores_nothing;
   touch_arguments(walk, all, reads ? USE_BY_KIND : USE_WRITE, node);
   /* Given functions and objects, one that only reads may call what does not. */
   reads = reads && all->known;
@@ -236,7 +236,7 @@ static void call_whole(ms_walk *walk, const ms_abstract_value *function, const a
   uint64_t groups = all->groups | ms_walk_groups_of(walk, &callee) | walk->stored;
   *value =
       ms_abstract_value_other(groups, all->captured || callee.captured || walk->stored_captured);
-  value->acts = callee.acts | all->acts;
+  value->metamethods = callee.metamethods | all->metamethods;
   value->changes = all->changes || callee.changes;
   value->impure = all->impure != NULL ? all->impure : callee.impure;
   ms_walk_add_stored(walk, value);
@@ -356,15 +356,15 @@ static void method_of_other(ms_walk *walk, const ms_abstract_value *object, ms_n
   uint64_t own = ms_walk_groups_of(walk, object);
   bool pure = object->kind != MS_ABSTRACT_VALUE_OTHER ||
               (own == 0 && ms_effect_is_string_method(node->text));
-  bool quiet = object->kind == MS_ABSTRACT_VALUE_OTHER && object->quiet;
+  bool stores_nothing = object->kind == MS_ABSTRACT_VALUE_OTHER && object->stores_nothing;
   if (object->kind != MS_ABSTRACT_VALUE_OTHER || !object->plain)
     ms_walk_find_barred(walk, node->text, node);
   bool changes = ms_effect_changes(node->text);
-  if (own != 0 && !object->plain && changes) quiet = false; /* it may be an array */
+  if (own != 0 && !object->plain && changes) stores_nothing = false; /* it may be an array */
   arguments all = evaluate_arguments(walk, node, NULL);
   if (walk->space->methods && !all.simple) pure = false;
   if (strcmp(node->text, "gsub") == 0) find_called_back(walk, &all, node);
-  touch_arguments(walk, &all, pure ? USE_READ : quiet ? USE_BY_KIND : USE_WRITE, node);
+  touch_arguments(walk, &all, pure ? USE_READ : stores_nothing ? USE_BY_KIND : USE_WRITE, node);
   if (pure) {
     *value =
         all.simple ? ms_abstract_value_scalar() : ms_abstract_value_other(all.groups, all.captured);
@@ -372,14 +372,14 @@ static void method_of_other(ms_walk *walk, const ms_abstract_value *object, ms_n
   }
   ms_walk_event(walk, object, MS_EVENT_INDEX, node);
   ms_walk_record_groups(walk, own, false, node);
-  if (!quiet || !all.known) ms_walk_record_groups(walk, own, true, node);
+  if (!stores_nothing || !all.known) ms_walk_record_groups(walk, own, true, node);
   ms_abstract_value called = *object;
   called.changes = called.changes || gives_outer(walk, &all);
   find_changes(walk, &called, node);
   bool array = object->objects != 0 && object->objects != MS_OBJECTS_ELEMENT;
   if (array && changes) ms_walk_find_store(walk, true, object, node);
   *value = ms_abstract_value_other(own | all.groups | walk->stored, true);
-  value->acts = object->acts | all.acts;
+  value->metamethods = object->metamethods | all.metamethods;
   value->changes = object->changes || all.changes;
   value->impure = object->impure != NULL ? object->impure : all.impure;
   ms_walk_add_stored(walk, value);

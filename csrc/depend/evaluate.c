@@ -93,8 +93,8 @@ void ms_walk_binding(ms_walk *walk, uint32_t index, ms_abstract_value *value) {
       value->plain_data = binding->plain_data;
       value->changes = binding->changes;
       value->impure = binding->impure;
-      value->quiet = binding->quiet;
-      value->acts = binding->acts;
+      value->stores_nothing = binding->stores_nothing;
+      value->metamethods = binding->metamethods;
       value->exact = true;
       value->binding = index;
       return;
@@ -204,11 +204,11 @@ static void index_value(ms_walk *walk, ms_node *node, ms_abstract_value *value) 
 
 void ms_walk_event(ms_walk *walk, const ms_abstract_value *value, ms_event event,
                    const ms_node *node) {
-  if (value->kind != MS_ABSTRACT_VALUE_OTHER || (value->acts & event) == 0) return;
+  if (value->kind != MS_ABSTRACT_VALUE_OTHER || (value->metamethods & event) == 0) return;
   ms_walk_record_groups(walk, value->groups, false, node);
-  if (!value->quiet) ms_walk_record_groups(walk, value->groups, true, node);
+  if (!value->stores_nothing) ms_walk_record_groups(walk, value->groups, true, node);
   ms_walk_find_impure(walk, value->impure, node);
-  if ((value->acts & ((uint32_t)event << MS_EVENT_CHANGES)) != 0)
+  if ((value->metamethods & ((uint32_t)event << MS_EVENT_CHANGES)) != 0)
     ms_walk_find(walk, MS_REASON_CHANGES, false, node, "call a function that returns what it forms",
                  "the operation may call a metamethod that changes variables or tables outside of "
                  "the loop, and each worker has its own copy of them");
@@ -219,7 +219,7 @@ static void operated(const ms_walk *walk, const ms_abstract_value *left,
                      const ms_abstract_value *right, ms_abstract_value *value) {
   uint64_t groups = ms_walk_groups_of(walk, left) | ms_walk_groups_of(walk, right) | walk->stored;
   *value = ms_abstract_value_other(groups, true);
-  value->acts = left->acts | right->acts;
+  value->metamethods = left->metamethods | right->metamethods;
   value->changes = left->changes || right->changes;
   value->impure = left->impure != NULL ? left->impure : right->impure;
   ms_walk_add_stored(walk, value);
@@ -236,7 +236,8 @@ static void binary_value(ms_walk *walk, ms_node *node, ms_abstract_value *value)
   ms_walk_event(walk, &left, MS_EVENT_OPERATOR, node);
   ms_walk_event(walk, &right, MS_EVENT_OPERATOR, node);
   *value = ms_abstract_value_scalar();
-  if (((left.acts | right.acts) & MS_EVENT_OPERATOR) != 0) operated(walk, &left, &right, value);
+  if (((left.metamethods | right.metamethods) & MS_EVENT_OPERATOR) != 0)
+    operated(walk, &left, &right, value);
   if (ms_abstract_value_is_number(&left) && ms_abstract_value_is_number(&right)) {
     ms_walk_operate(walk, node->op, &left, &right, value);
   } else {
@@ -249,7 +250,7 @@ static void unary_value(ms_walk *walk, ms_node *node, ms_abstract_value *value) 
   ms_walk_value(walk, node->kid[0], &operand);
   ms_walk_event(walk, &operand, MS_EVENT_OPERATOR, node);
   *value = ms_abstract_value_scalar();
-  if ((operand.acts & MS_EVENT_OPERATOR) != 0) operated(walk, &operand, &operand, value);
+  if ((operand.metamethods & MS_EVENT_OPERATOR) != 0) operated(walk, &operand, &operand, value);
   if (node->op == MS_OP_NOT) value->truth = ms_walk_not(walk, ms_abstract_value_truth(&operand));
   const ms_form none = {0};
   const ms_abstract_value zero = ms_abstract_value_number(&none);

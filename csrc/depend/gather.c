@@ -184,7 +184,7 @@ static bool visit(ms_node *node, void *context) {
 static ms_gathering gathering_of(const ms_walk *walk, uint32_t c) {
   const ms_capture *capture = &walk->loop->captures[c];
   const ms_binding *binding = &walk->bindings[c];
-  if (binding->kind != MS_BIND_TABLE || !binding->alone || binding->objects != 0 ||
+  if (binding->kind != MS_BIND_TABLE || !binding->sole_name || binding->objects != 0 ||
       capture->assigned)
     return MS_GATHERS_NOTHING;
   if (binding->depth != capture->field_count) return MS_GATHERS_NOTHING;

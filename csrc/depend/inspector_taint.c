@@ -106,7 +106,7 @@ static ms_taint capture_taint(const ms_inspector *inspector, uint32_t capture) {
   if (walk->loop->captures[capture].assigned) return MS_TAINT_UNKNOWN;
   if (binding->kind <= MS_BIND_STRING) return 0;
   bool data = binding->kind == MS_BIND_TABLE && binding->plain_data && !walk->sliced[capture] &&
-              (binding->acts & MS_EVENT_INDEX) == 0;
+              (binding->metamethods & MS_EVENT_INDEX) == 0;
   return data ? 0 : MS_TAINT_UNKNOWN;
 }
 
@@ -152,8 +152,8 @@ static bool is_plain_builtin(const char *name) {
 /* A captured function that does nothing but compute from its arguments and from arrays that the
  * loop does not write. */
 static bool is_plain_function(const ms_inspector *inspector, const ms_binding *binding) {
-  bool plain = binding->quiet && !binding->draws && !binding->changes && !binding->stores &&
-               binding->impure == NULL;
+  bool plain = binding->stores_nothing && !binding->draws && !binding->changes &&
+               !binding->stores && binding->impure == NULL;
   for (uint32_t k = 0; plain && k < binding->reached_count; k++) {
     uint32_t reached = binding->reached[k];
     plain = reached < inspector->walk->binding_count && !is_written(inspector, reached);

@@ -93,16 +93,16 @@ typedef struct ms_binding {
   const char *alias;   /* that way, where it is a name ("o.count"), or NULL */
   const char *globals; /* BUILTIN, TABLE: by it variables can be looked up that the body does not
                           name ("_G is used as a table of variables"); or NULL */
-  bool alone;          /* TABLE: without a metatable, and no other capture leads to it */
+  bool sole_name;      /* TABLE: without a metatable, and no other capture leads to it */
   uint32_t objects;    /* TABLE: an array of objects of so many dimensions, or 0 */
   bool plain_data;     /* TABLE: it holds nothing but data */
   const char *impure;  /* FUNCTION: it may call this, which works on files or in foreign code, or
                           gives numbers in the order of its calls ("it uses math.random") */
   const uint32_t *reached;
   uint32_t reached_count;
-  bool quiet; /* FUNCTION, TABLE: neither it nor what it leads to may store into arrays */
+  bool stores_nothing; /* FUNCTION, TABLE: neither it nor what it leads to may store into arrays */
   bool kept; /* TABLE: as a class, all that its methods store into is what they are given or make */
-  uint32_t acts;           /* TABLE: the events for which what it leads to has functions */
+  uint32_t metamethods;    /* TABLE: the events for which what it leads to has functions */
   const ms_loop *code;     /* FUNCTION: its text in closure form, where that is had, or NULL */
   const ms_meaning *means; /* FUNCTION with code: of each of the code's captures */
   const ms_field *fields;  /* TABLE: those that are known */

@@ -89,7 +89,7 @@ bool ms_receiver_keeps(const ms_walk *walk, uint32_t capture, const char *field)
   at.keeps = true;
   if (table->kind != MS_BIND_TABLE || table->depth != walk->loop->captures[capture].field_count)
     return false;
-  if ((table->acts & (MS_EVENT_INDEX | MS_EVENT_ASSIGN)) != 0) return false;
+  if ((table->metamethods & (MS_EVENT_INDEX | MS_EVENT_ASSIGN)) != 0) return false;
   ms_node_walk(walk->loop->body, visit, &at);
   return at.keeps;
 }

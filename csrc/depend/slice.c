@@ -33,7 +33,7 @@ static bool look(ms_node *node, void *context) {
 static bool is_slice(const ms_walk *walk, uint32_t c) {
   const ms_capture *capture = &walk->loop->captures[c];
   const ms_binding *binding = &walk->bindings[c];
-  if (binding->kind != MS_BIND_TABLE || !binding->alone || capture->assigned) return false;
+  if (binding->kind != MS_BIND_TABLE || !binding->sole_name || capture->assigned) return false;
   if (binding->depth != capture->field_count) return false;
   mention seen = {.capture = capture};
   ms_node_walk(walk->loop->body, look, &seen);

@@ -45,8 +45,8 @@ void ms_walk_part(ms_walk *walk, const ms_abstract_value *object, const ms_node 
                          ? MS_OBJECTS_ELEMENT
                          : object->objects - 1;
   value->plain_data = object->plain_data;
-  value->quiet = object->quiet;
-  value->acts = object->acts;
+  value->stores_nothing = object->stores_nothing;
+  value->metamethods = object->metamethods;
   if (!object->plain_data) ms_walk_add_stored(walk, value);
   ms_walk_event(walk, object, MS_EVENT_INDEX, node);
 }

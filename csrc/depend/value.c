@@ -16,11 +16,11 @@ void ms_walk_store(ms_walk *walk, const ms_abstract_value *value) {
   walk->stored_captured = walk->stored_captured || captured;
   if (value->kind != MS_ABSTRACT_VALUE_OTHER) return;
   bool known = (walk->stored_changes || !value->changes) &&
-               (walk->stored_acts | value->acts) == walk->stored_acts &&
+               (walk->stored_metamethods | value->metamethods) == walk->stored_metamethods &&
                (walk->stored_impure != NULL || value->impure == NULL);
   walk->changed = walk->changed || !known;
   walk->stored_changes = walk->stored_changes || value->changes;
-  walk->stored_acts |= value->acts;
+  walk->stored_metamethods |= value->metamethods;
   if (walk->stored_impure == NULL) walk->stored_impure = value->impure;
 }
 
@@ -35,7 +35,7 @@ void ms_walk_own_objects(ms_walk *walk, ms_abstract_value *class) {
 void ms_walk_add_stored(const ms_walk *walk, ms_abstract_value *value) {
   if (value->kind != MS_ABSTRACT_VALUE_OTHER) return;
   value->changes = value->changes || walk->stored_changes;
-  value->acts |= walk->stored_acts;
+  value->metamethods |= walk->stored_metamethods;
   if (value->impure == NULL) value->impure = walk->stored_impure;
 }
 
@@ -49,10 +49,10 @@ ms_abstract_value ms_walk_either(const ms_walk *walk, const ms_abstract_value *a
   ms_abstract_value value = ms_abstract_value_other(groups, a->captured || b->captured);
   value.changes = a->changes || b->changes;
   value.impure = a->impure != NULL ? a->impure : b->impure;
-  value.acts = a->acts | b->acts;
+  value.metamethods = a->metamethods | b->metamethods;
   value.objects = a->objects == b->objects || simple_b ? a->objects : simple_a ? b->objects : 0;
-  value.quiet = (simple_a || (a->kind == MS_ABSTRACT_VALUE_OTHER && a->quiet)) &&
-                (simple_b || (b->kind == MS_ABSTRACT_VALUE_OTHER && b->quiet));
+  value.stores_nothing = (simple_a || (a->kind == MS_ABSTRACT_VALUE_OTHER && a->stores_nothing)) &&
+                         (simple_b || (b->kind == MS_ABSTRACT_VALUE_OTHER && b->stores_nothing));
   value.plain_data = (simple_a || (a->kind == MS_ABSTRACT_VALUE_OTHER && a->plain_data)) &&
                      (simple_b || (b->kind == MS_ABSTRACT_VALUE_OTHER && b->plain_data));
   value.plain = (simple_a || (a->kind == MS_ABSTRACT_VALUE_OTHER && a->plain)) &&
@@ -75,7 +75,8 @@ void ms_walk_join(ms_walk *walk, ms_abstract_value **slot, const ms_abstract_val
              old->captured != joined.captured || old->plain != joined.plain ||
              old->changes != joined.changes || old->impure != joined.impure ||
              old->objects != joined.objects || old->plain_data != joined.plain_data ||
-             old->quiet != joined.quiet || old->acts != joined.acts) {
+             old->stores_nothing != joined.stores_nothing ||
+             old->metamethods != joined.metamethods) {
     walk->changed = true;
   }
   **slot = joined;

@@ -60,17 +60,17 @@ typedef struct ms_abstract_value {
   const ms_truth *truth;         /* SCALAR, OTHER: when it is true; NULL: not known */
   const ms_pieces *pieces;       /* SCALAR, OTHER: what it is where (piece.h); NULL: not known */
   const ms_abstract_view *view;  /* VIEW */
-  uint64_t groups;    /* OTHER: may be or hold these arrays; bit 63: all groups from 63 on */
-  bool captured;      /* OTHER: may be, or be part of, something captured */
-  bool plain;         /* OTHER: itself certainly no array */
-  bool callable;      /* OTHER: `binding` says what calling it does */
-  uint32_t objects;   /* OTHER: an array of objects of so many dimensions, or its row; or 0 */
-  bool plain_data;    /* OTHER: tables of numbers, strings and booleans, without functions */
-  bool changes;       /* OTHER: calling it, or a method of it, changes things outside */
-  bool quiet;         /* OTHER: no function in it stores into arrays */
-  uint32_t acts;      /* OTHER: events for which it, or something in it, may have functions */
-  const char *impure; /* OTHER: what calling it, or a method of it, may use; or NULL */
-  bool exact;         /* OTHER: it is the table of `binding` itself */
+  uint64_t groups;      /* OTHER: may be or hold these arrays; bit 63: all groups from 63 on */
+  bool captured;        /* OTHER: may be, or be part of, something captured */
+  bool plain;           /* OTHER: itself certainly no array */
+  bool callable;        /* OTHER: `binding` says what calling it does */
+  uint32_t objects;     /* OTHER: an array of objects of so many dimensions, or its row; or 0 */
+  bool plain_data;      /* OTHER: tables of numbers, strings and booleans, without functions */
+  bool changes;         /* OTHER: calling it, or a method of it, changes things outside */
+  bool stores_nothing;  /* OTHER: no function in it stores into arrays */
+  uint32_t metamethods; /* OTHER: events for which it, or something in it, may have functions */
+  const char *impure;   /* OTHER: what calling it, or a method of it, may use; or NULL */
+  bool exact;           /* OTHER: it is the table of `binding` itself */
   uint32_t binding;
   ms_function *literal; /* OTHER: a function of the body that is only called; or NULL */
 } ms_abstract_value;
@@ -180,7 +180,7 @@ typedef struct ms_walk {
   bool stored_captured, stored_changes; /* as of values: something of that kind was stored */
   bool owns_objects; /* the body makes some of classes whose methods store into what they are given
                       */
-  uint32_t stored_acts;
+  uint32_t stored_metamethods;
   const char *stored_impure;
   bool changed;            /* a value changed in this pass */
   bool early;              /* a variable was read that had no value yet */

@@ -67,7 +67,7 @@ M["tables have other names"] = function()
   local resolve = capture.resolve
   function capture.resolve(...)
     local bindings = resolve(...)
-    for _, binding in ipairs(bindings) do binding.alone = binding.kind == "table" end
+    for _, binding in ipairs(bindings) do binding.sole_name = binding.kind == "table" end
     return bindings
   end
 end

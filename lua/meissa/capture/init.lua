@@ -140,7 +140,8 @@ local function search_from(state, binding, root, capture)
   binding.changes = search.changes or (binding.kind == "table" and search.stores)
   binding.all, binding.draws = search.all, search.draws or search.all
   state.searches[#state.searches + 1] = { binding = binding, search = search }
-  binding.quiet, binding.acts = not (search.writes or search.all), search:acts()
+  binding.stores_nothing = not (search.writes or search.all)
+  binding.metamethods = search:metamethods()
   if binding.kind == "table" then
     binding.plain_data = not (search.lives or search.all)
     binding.kept = search.stores and search:is_kept()
@@ -244,7 +245,7 @@ local function find_slots(state, captures, bindings)
 end
 
 -- Whether a plain table can be reached by no other capture than its own.
-local function is_alone(state, binding)
+local function has_sole_name(state, binding)
   if binding.kind ~= "table" then return false end
   local meta = debug.getmetatable(binding.value)
   if meta ~= nil and not objects.is(binding.value) then return false end
@@ -359,7 +360,7 @@ function M.resolve(captures, lookup, describe, options)
     if binding.impure then binding.impure = impure_words(capture, binding) end
     binding.root = nil
   end
-  for _, binding in ipairs(bindings) do binding.alone = is_alone(state, binding) end
+  for _, binding in ipairs(bindings) do binding.sole_name = has_sole_name(state, binding) end
   bindings.inner = look_inside(state, bindings, captures, options)
   for binding, name in tables.each(state.requires and state.unloaded or {}) do
     binding.globals = name .. " is nil before the loop, and require may set it"

@@ -306,15 +306,15 @@ end
 
 -- The events for which functions were found, and those whose functions may change something: what
 -- they are given is from outside.
-function Search:acts()
-  local acts = 0
+function Search:metamethods()
+  local found = 0
   for event, functions in tables.each(self.events) do
     local events = new_search(self.state)
     for _, each in ipairs(functions) do events:visit(each) end
-    acts = acts + event
-    if events.changes or events.stores or events.all then acts = acts + event * CHANGES end
+    found = found + event
+    if events.changes or events.stores or events.all then found = found + event * CHANGES end
   end
-  return acts
+  return found
 end
 
 M.new, M.field_of, M.content_of = new_search, field_of, content_of

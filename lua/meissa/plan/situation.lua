@@ -12,7 +12,9 @@ local views = require "meissa.plan.views"
 
 local M = {}
 
-local FLAGS = {"draws", "changes", "stores", "aliased", "alone", "plain_data", "quiet", "kept"}
+local FLAGS = {
+  "draws", "changes", "stores", "aliased", "sole_name", "plain_data", "stores_nothing", "kept",
+}
 
 -- What the analysis depends on, but for extents, numbers, and where ranges begin and end, as one
 -- string: which arrays are the same and which extents are equal, kinds of values, the space's
@@ -76,7 +78,7 @@ local function describe(record, space, bindings)
     for _, flag in ipairs(FLAGS) do
       if binding[flag] then add(flag) end
     end
-    if binding.acts then add(binding.acts) end
+    if binding.metamethods then add(binding.metamethods) end
     if binding.receiver then add("r" .. binding.receiver) end
     if binding.impure then add(binding.impure) end
     if binding.globals then add(binding.globals) end
