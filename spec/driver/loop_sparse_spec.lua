@@ -43,3 +43,54 @@ for _, shm in ipairs {true, false} do
     end)
   end)
 end
+
+describe("the order of a loop over a sparse array", function()
+  local S = meissa.sparse({4, 4}, {i = {3, 1, 2, 1, 1}, j = {1, 4, 2, 1, 4}, v = {1, 2, 3, 4, 5}})
+  local in_file, by_rows = {1, 2, 3, 4, 5}, {4, 2, 5, 3, 1}
+
+  local function visited(options)
+    local list = {}
+    for _, _, v in parallel(S, options) do list[#list + 1] = v end
+    return list
+  end
+
+  for workers = 0, 2 do
+    describe("with " .. workers .. " workers", function()
+      setup(function() meissa.init {workers = workers} end)
+      teardown(function() meissa.init {} end)
+
+      it("is that of each() if it is serial, and row by row if it is ordered", function()
+        local each = {}
+        for _, _, v in S:each() do each[#each + 1] = v end
+        assert.same(in_file, each)
+        for _, check in ipairs {false, true} do
+          assert.same(in_file, visited {serial = true, check = check})
+          assert.same(by_rows, visited {ordered = true, check = check})
+          assert.same(by_rows, visited {ordered = true, serial = true, check = check})
+        end
+      end)
+
+      it("is the same where the loop stands in a body, with the values of now", function()
+        local A, ordered = meissa.zeros(3, 5), true
+        local function visit(row)
+          local n = 0
+          for _, _, v in parallel(S, {ordered = ordered}) do
+            n = n + 1
+            row[n] = v
+          end
+        end
+        local function seen()
+          for k in parallel(3) do visit(A[k]) end
+          return A[3]:totable()
+        end
+        assert.same(by_rows, seen())
+        for i in parallel(4) do if i == 3 then S[i][1] = 6 end end
+        assert.same({4, 2, 5, 3, 6}, seen())
+        S[3][1] = 7
+        assert.same({4, 2, 5, 3, 7}, seen())
+        S[3][1], ordered = 1, false
+        assert.same(in_file, seen())
+      end)
+    end)
+  end
+end)

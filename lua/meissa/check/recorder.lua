@@ -144,8 +144,7 @@ end
 local function visit_written(run, body, visit)
   local space = run.space
   if space.array then
-    take(space.sparse and space.ordered and job.row_major(space) or spaces.iterate(space),
-         run.dims, nil, visit)
+    take(spaces.iterate(space), run.dims, nil, visit)
   else
     walk(run, body, nil, 1, {}, function(index) return visit(copy_of(index)) end)
   end

@@ -319,28 +319,11 @@ function M.cursor(grid, space)
       return spaces.walk(ranges, space.array)
     end
   end
-  local partition = grid.partition
-  local coords, dims = {}, #space.ranges
-  for d = 1, dims do coords[d] = partitions.coords(partition, d) end
-  local values = partitions.values(partition)
   return function(number)
     local block = layouts.block(layout, number)
-    local e, last, index = block.first - 2, block.last - 1, {}
-    return function()
-      e = e + 1
-      if e > last then return nil end
-      if space.positions then random.at(e + 1) end
-      for d = 1, dims do index[d] = coords[d][e] end
-      index[dims + 1] = tonumber(values[e])
-      return unpack(index, 1, dims + 1)
-    end
+    return partitions.entries(grid.partition, block.first, block.last,
+                              space.positions and random.at or nil)
   end
-end
-
---- The entries of a sparse space row by row, duplicates in file order: a function like a cursor's.
-function M.row_major(space)
-  local grid = {blocks = 1, partition = partitions.get(space.array, {1}, {1}, true)}
-  return M.cursor(grid, space)(0)
 end
 
 return M

@@ -166,20 +166,13 @@ local function with_places(run, step, dims)
   return random.iterate(scratches.iterate(list, step), dims, run.draws)
 end
 
--- The loop as written: ranges in their order, entries row by row if the loop is ordered and in
--- file order if not.
-local function iterate_plainly(space)
-  if space.sparse and space.ordered then return job.row_major(space) end
-  return spaces.iterate(space)
-end
-
 -- A loop that is to run serially is the plain loop that it is: its body may do anything.
 local function run_serially(run)
   local plan, space = run.plan, run.space
   plan.grid, last_plan = {}, plan
   plans.explain(plan, space)
   local dims = space.positions and 0 or #space.ranges
-  local step, list = with_places(run, iterate_plainly(space), dims), {}
+  local step, list = with_places(run, spaces.iterate(space), dims), {}
   for k, c in ipairs(plan.buffers) do list[k] = buffers.of(run.values[c]) end
   return #list > 0 and buffers.iterate(list, plan.max_delay, step) or step
 end
@@ -217,7 +210,7 @@ local function run_here(run, slots, func, frame_form)
   if space.ordered then
     plan.grid = {} -- the loop as written has no blocks
     plans.explain(plan, space)
-    local step = with_places(run, iterate_plainly(space), #space.ranges)
+    local step = with_places(run, spaces.iterate(space), #space.ranges)
     return function()
       local i1, i2, i3, i4, i5, i6, i7, i8, i9 = step()
       if i1 == nil then inprocess.leave() end
@@ -240,12 +233,19 @@ local function run_here(run, slots, func, frame_form)
   return with_places(run, step, not space.positions and #space.ranges or nil)
 end
 
+-- The loop as written, where it stands in a body. That may have written entries, unseen by what is
+-- kept of the array.
+local function iterate_within(space)
+  if space.sparse and space.ordered then array.mark_written(space.array) end
+  return spaces.iterate(space)
+end
+
 --- The iterator of a parallel loop; see the manual.
 -- Errors: SRC DEP OPT ARR BDY WRK INT NET.
 function M.parallel(...)
   local called = system.clock()
   local space = spaces.parse(...)
-  if nesting.in_body or inprocess.inside(2) then return spaces.iterate(space) end
+  if nesting.in_body or inprocess.inside(2) then return iterate_within(space) end
   local info = debug.getinfo(2, "Slf")
   if not info or info.what == "C" then
     errors.raise("SRC", "parallel must be called in a `for` statement: for i in parallel(n) do")
@@ -313,7 +313,7 @@ function M.each(...)
   local called = system.clock()
   local fn, space = split_closure("meissa.each", ...)
   if nesting.in_body or inprocess.inside(2) then
-    run_plainly(spaces.iterate(space), fn)
+    run_plainly(iterate_within(space), fn)
     return
   end
   local run = plan_closure(fn, space)

@@ -27,4 +27,30 @@ function M.values(partition)
   return ffi.cast(c_api.pointer_ctypes[partition.type], lib.ms_partition_values(partition))
 end
 
+--- The entries from `first` to `last` (from 1): a function that gives the next one's subscripts and
+-- value, then nil.
+-- @func[opt] at is told the number of each, before it is given
+function M.entries(partition, first, last, at)
+  local dims, values = partition.dim_count, M.values(partition)
+  local coords = {of = partition} -- which lives as long as what it has is read
+  for d = 1, dims do coords[d] = M.coords(partition, d) end
+  local e, index = first - 2, {}
+  return function()
+    e = e + 1
+    if e >= last then return nil end
+    if at then at(e + 1) end
+    for d = 1, dims do index[d] = coords[d][e] end
+    index[dims + 1] = tonumber(values[e])
+    return unpack(index, 1, dims + 1)
+  end
+end
+
+--- All entries of a sparse array row by row, those with equal subscripts in file order, with the
+-- values that they have now; as above.
+-- Errors: ARR.
+function M.row_major(value)
+  local partition = M.get(value, {1}, {1}, true)
+  return M.entries(partition, 1, tonumber(partition.count))
+end
+
 return M

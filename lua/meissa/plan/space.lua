@@ -9,6 +9,7 @@
 local array = require "meissa.array"
 local errors = require "meissa.base.errors"
 local objects = require "meissa.array.objects"
+local partitions = require "meissa.plan.partition"
 
 local M = {}
 
@@ -281,10 +282,13 @@ function M.check_variables(space, names)
     dims == 1 and "" or "s", names[1], names[#names], names[1])
 end
 
---- The plain loop over a space: ranges in the order as written, a sparse array's entries in file
--- order.
+--- The loop as written over a space: ranges in their order; a sparse array's entries row by row if
+-- the loop is ordered, in the order of A:each() if not.
+-- Errors: ARR.
 function M.iterate(space)
-  if space.sparse then return space.array:each() end
+  if space.sparse then
+    return space.ordered and partitions.row_major(space.array) or space.array:each()
+  end
   return M.walk(space.ranges, space.array)
 end
 
