@@ -121,11 +121,10 @@ static void push_results(lua_State *L, const ms_kernel_info *info, const ms_verd
   for (uint32_t r = 0; r < info->result_count; r++) {
     bool head = (info->results[r] & MS_RESULT_HEAD) != 0;
     const ms_scalar_plan *scalar = &verdict->scalars[info->results[r] & ~MS_RESULT_HEAD];
-    static const char *const roles[] = {[MS_ROLE_REDUCTION] = "reduction",
-                                        [MS_ROLE_PRIVATE] = "private",
-                                        [MS_ROLE_SLICED] = "sliced",
-                                        [MS_ROLE_LISTED] = "listed",
-                                        [MS_ROLE_COUNTED] = "counted"};
+    static const char *const roles[] = {
+        [MS_ROLE_REDUCTION] = "reduction", [MS_ROLE_PRIVATE] = "private",
+        [MS_ROLE_SLICED] = "sliced",       [MS_ROLE_LISTED] = "listed",
+        [MS_ROLE_COUNTED] = "counted",     [MS_ROLE_MARKED] = "marked"};
     bool reduction = scalar->role == MS_ROLE_REDUCTION;
     lua_createtable(L, 0, 9);
     lua_pushboolean(L, scalar->ranked);

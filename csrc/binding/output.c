@@ -211,7 +211,7 @@ static void set_arrays(lua_State *L, const ms_loop *loop, const ms_binding *bind
 static void set_scalars(lua_State *L, const ms_loop *loop, const ms_binding *bindings,
                         const ms_verdict *verdict) {
   static const char *const roles[] = {"broadcast", "reduction", "private", "carried",
-                                      "sliced",    "listed",    "counted"};
+                                      "sliced",    "listed",    "counted", "marked"};
   lua_createtable(L, 0, (int)verdict->scalar_count);
   for (uint32_t s = 0; s < verdict->scalar_count; s++) {
     const ms_scalar_plan *scalar = &verdict->scalars[s];

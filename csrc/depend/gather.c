@@ -13,6 +13,9 @@ typedef struct search {
   ms_tally all;
   uint32_t combined; /* mentions that belong to such statements */
   bool lists, counts, sums;
+  uint32_t marks;      /* statements that give an element a constant */
+  const ms_node *mark; /* the constant; with `differ` there are others */
+  bool differ;
 } search;
 
 static bool is_number(const ms_node *node, double number) {
@@ -160,25 +163,50 @@ static bool is_insert(const search *look, const ms_node *node) {
   return gives_one(look, value) && ms_tally_mentions(&look->all, value) == 0;
 }
 
-static bool is_append(const search *look, const ms_node *node) {
-  if (node->kind != MS_ASSIGN || node->targets != 1 || node->kids != 2) return false;
-  const ms_node *target = node->kid[0];
-  return target->kind == MS_INDEX && ms_capture_is(look->all.capture, target->kid[0]) &&
-         is_end(look, target->kid[1]) && ms_tally_mentions(&look->all, node->kid[1]) == 0;
+static bool is_constant(const ms_node *node) {
+  node = ms_node_bare(node);
+  if (node->kind == MS_UNARY && node->op == MS_OP_NEG) node = node->kid[0];
+  return (node->kind == MS_NUMBER && !node->boxed) || node->kind == MS_STRING ||
+         node->kind == MS_TRUE || node->kind == MS_FALSE;
+}
+
+static void add_mark(search *look, const ms_node *value) {
+  look->differ =
+      look->differ || (look->mark != NULL && !ms_node_same_value(&look->all, look->mark, value));
+  look->mark = value;
+  look->marks++;
+}
+
+/* One target of an assignment, with its value; NULL: that is one of several of a call. */
+static void visit_target(search *look, const ms_node *target, ms_node *value) {
+  if (target->kind != MS_INDEX || !ms_capture_is(look->all.capture, target->kid[0])) return;
+  bool free = ms_tally_mentions(&look->all, target->kid[1]) == 0;
+  bool given = value != NULL && ms_tally_mentions(&look->all, value) > 0;
+  bool appends = is_end(look, target->kid[1]) && !given;
+  bool marks = free && value != NULL && is_constant(value);
+  bool counts = free && value != NULL && is_count(look, target, value, is_old);
+  look->lists = look->lists || appends;
+  look->counts = look->counts || counts;
+  if (marks) add_mark(look, value);
+  if (!appends && !counts && !marks) return;
+  look->combined += 1 + ms_tally_mentions(&look->all, target->kid[1]);
+  if (given) look->combined += ms_tally_mentions(&look->all, value);
 }
 
 static bool visit(ms_node *node, void *context) {
   search *look = context;
   if (node->kind == MS_FUNCTION) return false;
-  const ms_node *target = stored(look, node);
-  bool appends = is_append(look, node) || is_insert(look, node);
-  bool counts = target != NULL && is_count(look, target, node->kid[1], is_old);
+  bool inserts = is_insert(look, node), alone = stored(look, node) != NULL;
   bool either = is_either(look, node), begun = is_begun(look, node);
-  look->lists = look->lists || appends;
-  look->counts = look->counts || counts || either || begun;
-  if (appends || counts || either || begun) look->combined += ms_tally_mentions(&look->all, node);
+  look->lists = look->lists || inserts;
+  look->counts = look->counts || either || begun;
+  if (inserts || either || begun) look->combined += ms_tally_mentions(&look->all, node);
   if (begun) look->combined += 2;
-  return !either && !(begun && target == NULL);
+  for (uint32_t t = 0; node->kind == MS_ASSIGN && t < node->targets; t++) {
+    bool several = node->targets + t >= node->kids;
+    visit_target(look, node->kid[t], several ? NULL : node->kid[node->targets + t]);
+  }
+  return !either && !(begun && !alone);
 }
 
 static ms_gathering gathering_of(const ms_walk *walk, uint32_t c) {
@@ -190,9 +218,10 @@ static ms_gathering gathering_of(const ms_walk *walk, uint32_t c) {
   if (binding->depth != capture->field_count) return MS_GATHERS_NOTHING;
   search look = {.all = {.walk = walk, .loop = walk->loop, .capture = capture}};
   ms_node_walk(walk->loop->body, visit, &look);
-  if (look.lists == look.counts) return MS_GATHERS_NOTHING;
+  if (look.lists + look.counts + (look.marks > 0) != 1 || look.differ) return MS_GATHERS_NOTHING;
   if (look.combined != ms_tally_mentions(&look.all, walk->loop->body)) return MS_GATHERS_NOTHING;
   if (look.lists) return MS_GATHERS_LIST;
+  if (look.marks > 0) return look.marks == 1 ? MS_GATHERS_MARK : MS_GATHERS_MARKS;
   return look.sums ? MS_GATHERS_SUMS : MS_GATHERS_COUNTS;
 }
 

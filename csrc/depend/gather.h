@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: MIT
  *
- * Gathering: plain tables that the body only appends to or counts in. Each block fills a table of
- * its own, and the driver puts them together in the order of blocks.
+ * Gathering: plain tables that the body only appends to, counts in or marks keys of. Each block
+ * fills a table of its own, and the driver puts them together in the order of blocks.
  *
  *   t[#t + 1] = v             a list; blocks must take the iterations one after the other
  *   table.insert(t, v)        likewise
  *   h[k] = (h[k] or 0) + e    sums by key; also - e
  *   if h[k] then h[k] = h[k] + e else h[k] = e end
  *   h[k] = h[k] or 0  h[k] = h[k] + e    also if not h[k] then h[k] = 0 end
+ *   t[k] = true               a set: one constant, the same wherever it stands
  *
  * The body mentions the table in such statements only, and nothing else leads to it. */
 #ifndef MS_DEPEND_GATHER_H

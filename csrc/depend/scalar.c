@@ -341,10 +341,13 @@ static void assignment_role(ms_walk *walk, ms_node *body, uint32_t index, ms_sca
 }
 
 static void gathering_role(ms_walk *walk, uint32_t index, ms_scalar_plan *plan) {
-  bool lists = walk->gathered[index] == MS_GATHERS_LIST;
+  ms_gathering gathers = walk->gathered[index];
+  bool lists = gathers == MS_GATHERS_LIST;
   plan->capture = index;
-  plan->role = lists ? MS_ROLE_LISTED : MS_ROLE_COUNTED;
-  plan->exact = walk->gathered[index] == MS_GATHERS_COUNTS;
+  plan->role = lists                        ? MS_ROLE_LISTED
+               : gathers >= MS_GATHERS_MARK ? MS_ROLE_MARKED
+                                            : MS_ROLE_COUNTED;
+  plan->exact = gathers == MS_GATHERS_COUNTS;
   plan->ranked = lists && walk->scattered;
 }
 

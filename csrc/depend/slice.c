@@ -60,6 +60,17 @@ static bool follows_index(const ms_subscript *subscript) {
   return false;
 }
 
+/* What goes into a set may meet other keys there: a slice has each key once, as far as can be seen
+ * from the text. */
+static bool may_meet(const ms_walk *walk, int64_t capture, const ms_subscript *subscript) {
+  ms_gathering gathers = walk->gathered[capture];
+  if (gathers != MS_GATHERS_MARK) return gathers == MS_GATHERS_MARKS;
+  for (uint32_t v = MS_MAX_DIMS; subscript->known && v < MS_MAX_VARS; v++) {
+    if (subscript->form.at[v] != 0 && !walk->scope[v - MS_MAX_DIMS].loop) return true;
+  }
+  return false;
+}
+
 bool ms_slice_assign(ms_walk *walk, ms_node *target) {
   int64_t capture = ms_loop_capture_of(walk->loop, target->kid[0]);
   if (capture < 0 || !walk->sliced[capture] || walk->functions > 0) return false;
@@ -67,7 +78,7 @@ bool ms_slice_assign(ms_walk *walk, ms_node *target) {
   ms_abstract_value key;
   ms_walk_value(walk, target->kid[1], &key);
   const ms_subscript subscript = ms_abstract_value_subscript(&key);
-  if (!follows_index(&subscript)) return false;
+  if (!follows_index(&subscript) || may_meet(walk, capture, &subscript)) return false;
   ms_walk_record_element(walk, (uint32_t)capture, &subscript, 1, true, target);
   return true;
 }

@@ -96,7 +96,8 @@ typedef enum ms_scalar_role {
   MS_ROLE_CARRIED,   /* carries a value from one iteration to the next: refused */
   MS_ROLE_SLICED,    /* a plain table that is only written, by index; blocks give their parts */
   MS_ROLE_LISTED,    /* a plain table that is only appended to */
-  MS_ROLE_COUNTED    /* a plain table of sums by key */
+  MS_ROLE_COUNTED,   /* a plain table of sums by key */
+  MS_ROLE_MARKED     /* a plain table in which keys are given one constant */
 } ms_scalar_role;
 
 typedef enum ms_reduce_op {

@@ -124,12 +124,14 @@ typedef struct ms_guarded_jump {
   const ms_guard *guard; /* where it jumps; NULL: not known */
 } ms_guarded_jump;
 
-/* A plain table that the body only appends to, or counts in: see gather.h. */
+/* A plain table that the body only appends to, counts in or marks keys of: see gather.h. */
 typedef enum ms_gathering {
   MS_GATHERS_NOTHING,
   MS_GATHERS_LIST,
   MS_GATHERS_COUNTS, /* by whole numbers written out, so that the sums are exact */
-  MS_GATHERS_SUMS
+  MS_GATHERS_SUMS,
+  MS_GATHERS_MARK, /* a set, by one statement */
+  MS_GATHERS_MARKS /* by several */
 } ms_gathering;
 
 typedef struct ms_walk {

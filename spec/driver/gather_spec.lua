@@ -27,6 +27,11 @@ local bodies = {
   "local k = A[i] if not h[k] then h[k] = 2 - i else h[k] = 2 - i + h[k] end",
   "if not h[words[i]] then h[words[i]] = 0 end h[words[i]] = h[words[i]] - i",
   "local k = words[i] h[k] = h[k] or 0 h[k] = 1 + h[k] h[i] = (h[i] or 0) + i",
+  "h[words[i]], t[#t + 1] = (h[words[i]] or 0) + 1, i",
+  "if A[i] > 3 then t[#t + 1], o.list[1 + #o.list] = i, words[i] end",
+  "o.seen[words[i]] = true o.last['k' .. i % 5] = 'x'",
+  "if A[i] > 5 then o.seen[A[i] > 6] = 7 end o.last[i % 5] = -0 o.last[i % 9 + 2] = -0",
+  "o.seen[i] = true o.last[i], o.last[i + 1] = true, true",
   "if A[i] > 99 then h.a = (h.a or 0) + 1 end o.p, o.q = (o.p or 0) + i, o.q or i > 9 and i",
 }
 local starts = {"{}, {}", "{'a', 'b'}, {w3 = 5, w1 = false, [2] = 1}", "{1, nil, 3, nil, 5}, {}"}
@@ -44,7 +49,8 @@ end
 local function run(start, head, body, tail)
   local env = setmetatable({A = A, B = B, R = R, words = words, n = n, parallel = meissa.parallel},
                            {__index = _G})
-  local text = ("local insert, s, o, t, h = table.insert, 0, {list = {}, counts = {}}, %s\n" ..
+  local text = ("local o = {list = {}, counts = {}, seen = {}, last = {z = 1, [3] = 2}}\n" ..
+                "local insert, s, t, h = table.insert, 0, %s\n" ..
                 "%s %s %s\n" ..
                 "return {t, h, o, s, o.best and 1 / o.best}"):format(start, head, body, tail)
   local ok, result = pcall(setfenv(assert(loadstring(text)), env))
@@ -151,7 +157,7 @@ describe("plain tables that are gathered", function()
       local output, status = child.script(SCRIPT, {env = environment, seconds = 60})
       assert.equal(0, status, output)
       local key = environment == "MEISSA_WORKERS=0" and "nil" or "has a key that is a table"
-      assert.equal("153\tlua\t" .. key .. "\n", output)
+      assert.equal("198\tlua\t" .. key .. "\n", output)
     end)
   end
 
@@ -171,7 +177,7 @@ describe("plain tables that are gathered", function()
       ["table.sort(t, A)"] = "call it before or after the loop",
       ["t[i % 3] = t[i % 3] + 1"] = "t[i % 3] = (t[i % 3] or 0) + ...",
       ["t[i % 3] = t[i % 2] - 1"] = "store at the loop's own index",
-      ["t[A[i]] = true"] = "local t = {}  ... t[i] = value",
+      ["t[A[i]] = i"] = "local t = {}  ... t[i] = value",
       ["t[2 * i + 1] = t[2 * i + 1] * 2"] = "use an array",
     } do
       local text = ("for i in parallel(9) do %s end"):format(body)
@@ -199,13 +205,19 @@ describe("plain tables that are gathered", function()
     assert.equal("counted", (role "if t[i] then t[i] = t[i] + 1 else t[i] = 1 end"))
     assert.equal("counted", (role "if t[i] == nil then t[i] = 0 end t[i] = t[i] + 1"))
     assert.equal("counted", (role "t[i % 3] = (t[i % 3] or 0) + A[i]"))
+    assert.equal("listed", (role "t[#t + 1], A[i] = i, 1"))
+    assert.equal("marked", (role "t[A[i]] = true"))
+    assert.equal("marked", (role "t[i % 3] = 'x'"))
+    assert.equal("marked", (role "t[i] = true t[i + 1] = true"))
+    assert.equal("sliced", (role "t[i] = true"))
+    assert.equal("sliced", (role "for k = 1, 3 do t[3 * i + k] = true end"))
   end)
 
   it("are none where something else uses them", function()
     local shared = {}
     local function peek() return #shared end
     for _, body in ipairs {
-      "t[#t + 1] = #t", "t[#t + 1] = t[1]", "t[#t + 2] = i", "t[#t] = i", "t[#t + 1], A[i] = i, 1",
+      "t[#t + 1] = #t", "t[#t + 1] = t[1]", "t[#t + 2] = i", "t[#t] = i", "t[#t + 1], A[i] = i, #t",
       "t[#t + 1] = i A[i] = #t", "t[#t + 1] = i t[i] = 1", "(function() t[#t + 1] = i end)()",
       "t[i % 3] = (t[i % 3] or 1) + 1", "t[i % 3] = (t[i % 2] or 0) + 1",
       "t[i % 3] = (t[i % 3] or 0) * 2", "t[i % 3] = 1 - (t[i % 3] or 0)",
@@ -221,7 +233,10 @@ describe("plain tables that are gathered", function()
       "if not t[i % 3] then t[i % 3] = 1 end t[i % 3] = t[i % 3] + 1",
       "if not t[i % 3] then t[i % 3] = 0 end t[i % 2] = t[i % 2] + 1",
       "if not t[i % 3] then t[i % 3] = 0 end A[i] = 1 t[i % 3] = t[i % 3] + 1",
-      "t[i % 3] = t[i % 3] or 0 t[i % 3] = t[i % 3] * 2",
+      "t[i % 3] = t[i % 3] or 0 t[i % 3] = t[i % 3] * 2", "t[A[i]] = true t[A[i] + 1] = false",
+      "t[A[i]] = true A[i] = #t", "t[A[i]] = i", "t[A[i]] = nil", "t[A[i]] = {}",
+      "if not t[A[i]] then t[A[i]] = true end", "t[A[i]] = true t[#t + 1] = true",
+      "t[A[i]] = 1 t[A[i]] = (t[A[i]] or 0) + 1", "t[t[i]] = true",
     } do
       local _, code = role(body, {t = shared, u = shared, peek = peek, f = peek})
       assert.is_truthy(code, body)

@@ -49,4 +49,18 @@ return {
        finders = {scalars}},
     },
   },
+  {
+    rule = "a set is of one constant",
+    finders = {{spec = "spec/driver/gather_spec.lua"}},
+    mutants = {
+      {"constants may differ", "csrc/depend/gather.c",
+       " || look.differ) return MS_GATHERS_NOTHING;", ") return MS_GATHERS_NOTHING;"},
+      {"any value is one", "csrc/depend/gather.c",
+       "bool marks = free && value != NULL && is_constant(value);",
+       "bool marks = free && value != NULL;"},
+      {"keys that may meet are a slice's", "csrc/depend/slice.c",
+       "if (!follows_index(&subscript) || may_meet(walk, capture, &subscript)) return false;",
+       "if (!follows_index(&subscript)) return false;"},
+    },
+  },
 }

@@ -42,6 +42,7 @@ local PROMISED = {
   -- reductions
   "what is combined in one way everywhere is a reduction",
   "ties are broken by an index",
+  "a set is of one constant",
   "blocks of reductions are merged as the loop combines",
   "a loop of several stages is one transaction, merging included",
   "what is pending is merged in the plan's order, and further stages see it",

@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: MIT
---- Gathered tables: what a block has put into a list or counted by key, on its way to the driver's
--- table.
+--- Gathered tables: what a block has put into a list, counted by key or marked, on its way to the
+-- driver's table.
 --
 -- Numbers travel as packed doubles, other plain values as string.buffer has them; a table of
 -- anything else stays with the rest of the block's results. The merged table has the elements in
@@ -75,16 +75,16 @@ function M.pack_list(list)
   return list, M.OTHER
 end
 
---- A block's sums by key on their way; as pack_list. Raises BDY where a key would be another one on
--- the driver.
+--- A block's sums by key, or its set, on their way; as pack_list. Raises BDY where a key would be
+-- another one on the driver.
 -- @tab part of one block @string path of the table
-function M.pack_sums(part, path)
+function M.pack_keys(part, path)
   local count, numbers, plain = 0, true, true
   for key, value in tables.each(part) do
     local kind, other = type(key), type(value)
     if not PLAIN[kind] then
       errors.raise("BDY", "%s has a key that is a %s, which comes to the driver as a copy; " ..
-        "count by a number or a string", path, kind)
+        "use a number or a string", path, kind)
     end
     count = count + 1
     numbers = numbers and kind == "number" and other == "number"
@@ -162,19 +162,27 @@ local function add(whole, key, value)
   whole[key] = before and before + value or value
 end
 
---- Puts a block's sums by key to those of the blocks before it.
--- @tab whole the driver's table @param part what pack_sums gave @string kind likewise
-function M.add(whole, part, kind)
+-- Calls put(whole, key, value) for what a block has by key.
+local function each_key(whole, part, kind, put)
   if kind == M.NUMBERS then
     local numbers, bits = ffi.cast(numbers_of, part), ffi.cast(bits_of, part)
     for k = 0, #part / 8 - 1, 2 do
-      add(whole, number_at(numbers, bits, k), number_at(numbers, bits, k + 1))
+      put(whole, number_at(numbers, bits, k), number_at(numbers, bits, k + 1))
     end
     return
   end
   if kind == M.PLAIN then part = encoded.from_message(part) end
-  for key, value in tables.each(part) do add(whole, key, value) end
+  for key, value in tables.each(part) do put(whole, key, value) end
 end
+
+--- Puts a block's sums by key to those of the blocks before it.
+-- @tab whole the driver's table @param part what pack_keys gave @string kind likewise
+function M.add(whole, part, kind) each_key(whole, part, kind, add) end
+
+local function set(whole, key, value) whole[key] = value end
+
+--- Puts a block's set to those of the blocks before it; as M.add.
+function M.mark(whole, part, kind) each_key(whole, part, kind, set) end
 
 --- Puts lists of blocks that run in another order than the loop to the end of the driver's table.
 -- @tab whole the table

@@ -157,7 +157,7 @@ end
 
 -- --------------------------------------------------------------------------------------- tuples
 
-local TABLES = { sliced = true, listed = true, counted = true }
+local TABLES = { sliced = true, listed = true, counted = true, marked = true }
 
 -- What is known of a kernel's results: `singles`, those that go by themselves; `tables`; `tuples`,
 -- those that another goes before (`gate`) first, {leader =, followers = {...}, heads = {[result] =
@@ -290,11 +290,11 @@ local function positions_of(info, text)
   return found, origins
 end
 
--- Puts a block's list or sums to those of the blocks before it; a list with runs is kept until
+-- Puts a block's list, sums or set to those of the blocks before it; a list with runs is kept until
 -- M.finish.
 local function gather(out, result, part, kind, runs)
-  if result.role == "counted" then
-    gathered.add(out.value, part, kind)
+  if result.role ~= "listed" then
+    gathered[result.role == "counted" and "add" or "mark"](out.value, part, kind)
   elseif runs then
     out.waiting = out.waiting or {}
     table.insert(out.waiting, { part = part, kind = kind, runs = runs })

@@ -48,10 +48,12 @@ local function positions_of(self, results)
   return table.concat(positions, ";"), at
 end
 
+local GATHERED = { listed = true, counted = true, marked = true }
+
 -- A gathered table on its way, and how it travels.
 local function gather(info, result, part)
   if result.role == "listed" then return gathered.pack_list(part) end
-  return gathered.pack_sums(part, info.captures[result.capture].path)
+  return gathered.pack_keys(part, info.captures[result.capture].path)
 end
 
 -- Puts the runs of lists, which the block function returned from `at` on, behind what is sent.
@@ -81,7 +83,7 @@ function M.encode(self, results)
     kinds[n] = "."
     if result.role == "sliced" then
       sent[n], gone[n] = helpers.sliced(results[n])
-    elseif result.role == "listed" or result.role == "counted" then
+    elseif GATHERED[result.role] then
       sent[n], kinds[n] = gather(info, result, results[n])
     elseif assigned then
       sent[n] = results[n]

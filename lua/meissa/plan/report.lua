@@ -176,6 +176,8 @@ local function scalar_items(plan)
       items[#items + 1] = path .. "  output in the loop's order"
     elseif scalar.role == "counted" then
       items[#items + 1] = path .. "  sums by key"
+    elseif scalar.role == "marked" then
+      items[#items + 1] = path .. "  set of keys"
     elseif scalar.role == "sliced" then
       items[#items + 1] = string.format("%s  output sliced by %s", path, scalar.indices)
     end
