@@ -3,7 +3,7 @@
 local reductions = {spec = "spec/driver/reductions_random_spec.lua", draws = "MEISSA_REDUCTIONS",
                     most = 20000}
 local scalars = {spec = "spec/driver/reductions_spec.lua"}
-local bodies = {spec = "spec/depend/body_spec.lua"}
+local roles = {spec = "spec/depend/scalars_spec.lua"}
 
 return {
   {
@@ -29,7 +29,7 @@ return {
        "is->op = value->op == MS_OP_AND ? MS_REDUCE_OR : MS_REDUCE_AND;"},
       {"differences are sums from either side", "csrc/depend/reduction.c",
        "return node->op == MS_OP_ADD && in_sum(all, node->kid[1], is);",
-       "return in_sum(all, node->kid[1], is);", finders = {bodies}},
+       "return in_sum(all, node->kid[1], is);", finders = {roles}},
     },
   },  {
     rule = "ties are broken by an index",

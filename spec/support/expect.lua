@@ -27,6 +27,13 @@ function M.has(output, ...)
   end
 end
 
+--- What a function raises, as text; fails where it raises nothing.
+function M.refusal(fn, ...)
+  local ok, err = pcall(fn, ...)
+  assert(not ok, "no error was raised")
+  return tostring(err)
+end
+
 --- Calls fn with the path of a new directory, which is removed afterwards.
 function M.with_directory(fn)
   local path = os.tmpname()

@@ -4,7 +4,7 @@
 --   luajit random_loops.lua plain|meissa|check SEED COUNT [guarded]
 local meissa = require "meissa"
 local conditions = require "spec.depend.conditions"
-local oracle = require "spec.depend.oracle"
+local enumeration = require "spec.depend.enumeration"
 local plain = require "spec.support.plain"
 local random = require "spec.depend.random"
 local touches = require "spec.depend.touches"
@@ -30,7 +30,9 @@ local function reach_of(loop)
   end
   for _, captured in ipairs(ROUNDS) do
     conditions.captured = captured
-    for _, iteration in ipairs(oracle.iterations(loop)) do loop.touch(iteration.values, touch) end
+    for _, iteration in ipairs(enumeration.iterations(loop)) do
+      loop.touch(iteration.values, touch)
+    end
   end
   conditions.captured = ROUNDS[1]
   if least > greatest then return 1, 1 end
