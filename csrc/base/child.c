@@ -10,8 +10,9 @@
 #include <string.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
+
+#include "base/clock.h"
 
 void ms_child_watch(ms_child *child, pid_t pid) {
   *child = (ms_child){.pid = pid, .status = -1};
@@ -28,9 +29,7 @@ void ms_child_signal(const ms_child *child, int signal) {
 }
 
 static long now_ms(void) {
-  struct timespec now;
-  clock_gettime(CLOCK_MONOTONIC, &now);
-  return now.tv_sec * 1000 + now.tv_nsec / 1000000;
+  return (long)(ms_clock_now() / MS_MILLISECOND);
 }
 
 static void forget(ms_child *child, int status) {

@@ -14,8 +14,9 @@
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
-#include <time.h>
 #include <unistd.h>
+
+#include "base/clock.h"
 
 #define PREFIX     "meissa-"
 #define LOCK       "lock"
@@ -109,10 +110,8 @@ static int take_lock(ms_directory *directory) {
 static int make_below(ms_directory *directory, const char *base) {
   if (base == NULL || base[0] != '/') return -1;
   ms_directory_sweep(base);
-  struct timespec now;
   for (unsigned attempt = 0; attempt < MAKE_TRIES; attempt++) {
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    unsigned salt = ((unsigned)now.tv_nsec + attempt) & 0xFFFFFu;
+    unsigned salt = ((unsigned)ms_clock_now() + attempt) & 0xFFFFFu;
     int length = snprintf(directory->path, sizeof directory->path, "%s/" PREFIX "%ld-%05x", base,
                           (long)getpid(), salt);
     if (length < 0 || (size_t)length + sizeof LONGEST - 1 > MS_DIRECTORY_PATH) return -1;

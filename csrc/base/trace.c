@@ -8,9 +8,9 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/text.h"
 
 #define LEAST_FD 16 /* clear of what a worker is started with */
@@ -28,12 +28,6 @@ static const char *const names[] = {
 static char process[24] = "driver";
 static int file = -1; /* stderr without one */
 static uint64_t origin;
-
-static uint64_t clock_now(void) {
-  struct timespec now;
-  clock_gettime(CLOCK_MONOTONIC, &now);
-  return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
-}
 
 /* ---- lines ---- */
 
@@ -55,10 +49,10 @@ static const char *name_of(uint32_t category) {
 
 /* The beginning of a line; its length. */
 static size_t begin(char *line, size_t size, uint32_t category) {
-  uint64_t now = clock_now() - origin;
+  uint64_t now = ms_clock_now() - origin;
   int length =
-      snprintf(line, size, "trace %llu.%09llu %s %s ", (unsigned long long)(now / 1000000000u),
-               (unsigned long long)(now % 1000000000u), process, name_of(category));
+      snprintf(line, size, "trace %llu.%09llu %s %s ", (unsigned long long)(now / MS_SECOND),
+               (unsigned long long)(now % MS_SECOND), process, name_of(category));
   return (size_t)length;
 }
 
@@ -142,7 +136,7 @@ int ms_trace_open(const char *list, const char *path, ms_error *err) {
   if (ms_trace_wanted != 0)
     return 0; /* by another Lua state of this process, or a worker's setup */
   if (path != NULL && open_file(path, err) != 0) return -1;
-  origin = clock_now();
+  origin = ms_clock_now();
   ms_trace_wanted = wanted;
   return 0;
 }

@@ -11,6 +11,7 @@
  * back to the job's beginning. */
 #include <string.h>
 
+#include "base/clock.h"
 #include "driver/interrupt.h"
 #include "driver/session_state.h"
 
@@ -118,7 +119,7 @@ static void start(ms_session *session, ms_worker_handle *member, uint32_t finish
   member->working = member->resumes = true;
   member->from = (uint64_t)finished + 1;
   member->task_sent = 0;
-  member->due = ms_session_clock() + (uint64_t)UP_WAIT * 1000000u;
+  member->due = ms_clock_now() + (uint64_t)UP_WAIT * MS_MILLISECOND;
 }
 
 bool ms_replace(ms_session *session, ms_worker_handle *member, uint32_t block) {
@@ -163,7 +164,7 @@ void ms_replace_resume(ms_session *session) {
     if (!member->working || !member->resumes) continue;
     if (member->up) {
       if (ms_load_resume(session, member, run, &trouble) != 0) give_up(session, member, &trouble);
-    } else if (ms_session_clock() > member->due) {
+    } else if (ms_clock_now() > member->due) {
       ms_error_set(&trouble, MS_WRK,
                    "worker %u died and its replacement (pid %ld) did not come up in %d s",
                    member->number + 1, member->pid, UP_WAIT / 1000);

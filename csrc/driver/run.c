@@ -12,20 +12,20 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/trace.h"
 #include "driver/failure.h"
 #include "driver/interrupt.h"
 #include "driver/session_state.h"
 #include "net/channel.h"
 
-#define SECOND       1000000000u /* ns */
-#define SPIN         500000u     /* ns of looking for the end of a job before sleeping */
-#define GRACE        1000        /* ms for a cancelled worker to reach a block end */
-#define TICK         1000        /* ms between looks at progress */
-#define BRIEF_TICK   20          /* ms between looks at what comes before a failure */
-#define STALL        10          /* s without a finished block that are worth a word */
-#define DEADLOCK     30          /* looks in a row at which all wait: messages were lost */
-#define ATTEMPTS     5           /* at preparing a job while workers die */
+#define SPIN         500000u /* ns of looking for the end of a job before sleeping */
+#define GRACE        1000    /* ms for a cancelled worker to reach a block end */
+#define TICK         1000    /* ms between looks at progress */
+#define BRIEF_TICK   20      /* ms between looks at what comes before a failure */
+#define STALL        10      /* s without a finished block that are worth a word */
+#define DEADLOCK     30      /* looks in a row at which all wait: messages were lost */
+#define ATTEMPTS     5       /* at preparing a job while workers die */
 #define REPORT_LIMIT ((size_t)1 << 30)
 
 void ms_run_fail(ms_session *session, uint32_t worker, uint32_t block, uint32_t grace) {
@@ -34,7 +34,7 @@ void ms_run_fail(ms_session *session, uint32_t worker, uint32_t block, uint32_t 
   run->failed = true;
   run->outcome->worker = worker;
   run->outcome->block = block;
-  run->deadline = ms_session_clock() + (uint64_t)grace * 1000000u;
+  run->deadline = ms_clock_now() + (uint64_t)grace * MS_MILLISECOND;
   for (uint32_t i = 0; i < session->config.workers; i++) {
     ms_worker_handle *member = &session->members[i];
     if (!member->working) continue;
@@ -139,7 +139,7 @@ static bool anyone_working(const ms_session *session) {
 /* Kills who has not stopped in time. */
 static void enforce_deadline(ms_session *session) {
   ms_run *run = session->run;
-  if (run->deadline == 0 || ms_session_clock() < run->deadline) return;
+  if (run->deadline == 0 || ms_clock_now() < run->deadline) return;
   for (uint32_t i = 0; i < session->config.workers; i++) {
     ms_worker_handle *member = &session->members[i];
     if (!member->working) continue;
@@ -164,7 +164,7 @@ static void tell_progress(const ms_session *session) {
 /* Tells of stalls; fails when all that work wait for each other. */
 static void watch_progress(ms_session *session) {
   ms_run *run = session->run;
-  uint64_t finished = 0, now = ms_session_clock();
+  uint64_t finished = 0, now = ms_clock_now();
   ms_progress progress = {.worker = UINT32_MAX, .block = UINT32_MAX};
   bool all_wait = true;
   for (uint32_t i = 0; i < session->config.workers; i++) {
@@ -195,18 +195,18 @@ static void watch_progress(ms_session *session) {
     ms_run_fail(session, progress.worker, progress.block, GRACE);
   }
   double patience = run->job->patience > 0 ? run->job->patience : STALL;
-  if (run->job->stalled != NULL && (double)(now - run->warned) >= patience * SECOND) {
+  if (run->job->stalled != NULL && (double)(now - run->warned) >= patience * MS_SECOND) {
     run->warned = now;
-    progress.seconds = (double)(now - run->progressed) / SECOND;
+    progress.seconds = (double)(now - run->progressed) / MS_SECOND;
     run->job->stalled(run->job->context, &progress);
   }
 }
 
 static int next_timeout(const ms_run *run) {
-  uint64_t now = ms_session_clock();
+  uint64_t now = ms_clock_now();
   if (run->deadline == 0) return run->first.any ? BRIEF_TICK : TICK;
   if (run->deadline <= now) return 0;
-  uint64_t left = (run->deadline - now) / 1000000u + 1;
+  uint64_t left = (run->deadline - now) / MS_MILLISECOND + 1;
   return left < TICK ? (int)left : TICK;
 }
 
@@ -215,11 +215,11 @@ static int next_timeout(const ms_run *run) {
 static int wait_once(ms_session *session, int interrupt, ms_error *err) {
   ms_run *run = session->run;
   if (!run->may_spin) return ms_session_wait(session, next_timeout(run), interrupt, err);
-  uint64_t end = ms_session_clock() + SPIN;
+  uint64_t end = ms_clock_now() + SPIN;
   do {
     if (ms_session_wait(session, 0, interrupt, err) != 0) return -1;
     if (!anyone_working(session) || ms_interrupt_seen()) break;
-  } while (ms_session_clock() < end);
+  } while (ms_clock_now() < end);
   run->may_spin = false;
   ms_spin_learn(&session->spin, !anyone_working(session));
   return 0;
@@ -229,7 +229,7 @@ static int wait_once(ms_session *session, int interrupt, ms_error *err) {
 static void wait_for_all(ms_session *session, int interrupt) {
   ms_trace(MS_TRACE_WAITS, "begin for=workers job=%llu", (unsigned long long)session->jobs);
   ms_run *run = session->run;
-  run->progressed = run->warned = ms_session_clock();
+  run->progressed = run->warned = ms_clock_now();
   uint64_t ticked = run->progressed;
   ms_load_send(session, run);
   run->may_spin = ms_session_has_lanes(session) && ms_spin_room(session->schedule->workers + 1) &&
@@ -250,8 +250,8 @@ static void wait_for_all(ms_session *session, int interrupt) {
     ms_load_send(session, run);
     ms_failure_settle(session);
     enforce_deadline(session);
-    if (ms_session_clock() - ticked >= SECOND) {
-      ticked = ms_session_clock();
+    if (ms_clock_now() - ticked >= MS_SECOND) {
+      ticked = ms_clock_now();
       tell_progress(session);
       watch_progress(session);
     }

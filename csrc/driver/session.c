@@ -8,10 +8,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
-#include <zmq.h>
 
+#include "base/clock.h"
 #include "driver/session_state.h"
 #include "net/channel.h"
 #include "net/context.h"
@@ -28,12 +27,6 @@
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 static ms_session *sessions;
-
-uint64_t ms_session_clock(void) {
-  struct timespec now;
-  clock_gettime(CLOCK_MONOTONIC, &now);
-  return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
-}
 
 bool ms_session_has_lanes(const ms_session *session) {
   return session->config.shared && !session->config.tcp;
@@ -73,10 +66,10 @@ static void end_workers(ms_session *session, bool now) {
     if (now) ms_child_signal(&member->child, SIGKILL);
     if (member->channel >= 0) ms_channel_send(member->channel, &end, sizeof end, -1, 0, NULL);
   }
-  uint64_t deadline = ms_session_clock() + (uint64_t)END_WAIT * 1000000u;
+  uint64_t deadline = ms_clock_now() + (uint64_t)END_WAIT * MS_MILLISECOND;
   for (uint32_t i = 0; i < count; i++) {
-    uint64_t clock = ms_session_clock();
-    int left = clock < deadline ? (int)((deadline - clock) / 1000000u) : 0;
+    uint64_t clock = ms_clock_now();
+    int left = clock < deadline ? (int)((deadline - clock) / MS_MILLISECOND) : 0;
     ms_child_wait(&session->members[i].child, left);
   }
 }
@@ -101,9 +94,9 @@ void ms_session_stop(ms_session **session) {
   for (uint32_t i = 0; gone->members != NULL && i < gone->config.workers; i++) {
     ms_worker_handle_free(&gone->members[i]);
   }
-  if (gone->context != NULL) zmq_ctx_shutdown(gone->context);
+  ms_context_shut(gone->context);
   ms_zap_join(&gone->zap);
-  if (gone->router != NULL) zmq_close(gone->router);
+  ms_socket_close(&gone->router);
   ms_context_end(&gone->context);
   ms_directory_remove(&gone->directory);
   ms_schedule_destroy(&gone->schedule);
@@ -215,8 +208,7 @@ static int open_router(ms_session *session, ms_error *err) {
   }
   ms_socket_options options = {
       .keys = tcp ? &session->keys : NULL, .receive_limit = QUEUE_LIMIT, .mandatory = true};
-  session->router =
-      ms_socket_bind(session->context, ZMQ_ROUTER, &options, address, session->address, err);
+  session->router = ms_socket_bind(session->context, &options, address, session->address, err);
   return session->router == NULL ? -1 : 0;
 }
 

@@ -104,7 +104,7 @@ typedef struct ms_share {
   uint64_t busy, waited; /* ns */
   uint64_t moved;        /* bytes that the worker sent */
   uint64_t blocks;
-  uint64_t began; /* CLOCK_MONOTONIC, ns, when its first block began; 0: it ran none */
+  uint64_t began; /* on the clock, ns, when its first block began; 0: it ran none */
 } ms_share;
 
 /* A walk through one worker's report. */

@@ -132,8 +132,8 @@ struct ms_session {
   ms_status_page *page; /* a slot for each member */
   int page_fd;
   ms_worker_handle *members;
-  zmq_pollitem_t *polled; /* router, interrupt, then a channel and a lane for each member */
-  char *lane_room;        /* for a frame from a lane; NULL: there are no lanes */
+  ms_poll_item *polled; /* router, interrupt, then a channel and a lane for each member */
+  char *lane_room;      /* for a frame from a lane; NULL: there are no lanes */
   uint64_t jobs;
   uint32_t stillborn;    /* workers that were killed before they were ready, since all were up */
   ms_schedule *schedule; /* of the present or last job */
@@ -145,8 +145,6 @@ struct ms_session {
   ms_spin spin;    /* for the ends of jobs */
   ms_text notices; /* until the next outcome takes them */
 };
-
-uint64_t ms_session_clock(void);
 
 /* wait.c: waits up to `timeout` ms for frames, deaths and `interrupt` (-1: none), and handles them.
  */

@@ -2,12 +2,11 @@
  *
  * Waiting: the one place where the driver sleeps, and what wakes it: frames of workers, the ends
  * of their channels, Ctrl-C. Frames are believed only as far as their sender may say them. */
-#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
-#include <zmq.h>
 
+#include "base/clock.h"
 #include "base/trace.h"
 #include "driver/interrupt.h"
 #include "driver/session_state.h"
@@ -134,7 +133,7 @@ static int take_frame(ms_session *session, ms_worker_handle *member, const char 
 
 static int take_frames(ms_session *session, ms_error *err) {
   for (int i = 0; i < FRAMES_A_TURN; i++) {
-    zmq_msg_t message;
+    ms_message message;
     char identity[MS_IDENTITY_SIZE];
     int got = ms_socket_receive(session->router, identity, &message);
     if (got == 0) return 0;
@@ -142,9 +141,10 @@ static int take_frames(ms_session *session, ms_error *err) {
     ms_worker_handle *member = find(session, identity);
     int failed = 0;
     if (member != NULL) {
-      failed = take_frame(session, member, zmq_msg_data(&message), zmq_msg_size(&message), err);
+      failed =
+          take_frame(session, member, ms_message_data(&message), ms_message_size(&message), err);
     }
-    zmq_msg_close(&message);
+    ms_message_close(&message);
     if (failed != 0) return -1;
   }
   return 0;
@@ -174,8 +174,9 @@ static int drain(ms_session *session, ms_worker_handle *member, ms_error *err) {
     }
     return 0;
   }
-  zmq_pollitem_t router = {.socket = session->router, .events = ZMQ_POLLIN};
-  for (int turn = 0; turn < DRAIN_TURNS && zmq_poll(&router, 1, DRAIN_WAIT) > 0; turn++) {
+  ms_poll_item router = {.socket = session->router};
+  for (int turn = 0; turn < DRAIN_TURNS && ms_socket_poll(&router, 1, DRAIN_WAIT, NULL) > 0;
+       turn++) {
     if (take_frames(session, err) != 0) return -1;
   }
   return 0;
@@ -211,28 +212,25 @@ static uint32_t count_up(const ms_session *session) {
 }
 
 int ms_session_wait(ms_session *session, int timeout, int interrupt, ms_error *err) {
-  zmq_pollitem_t *operands = session->polled;
+  ms_poll_item *operands = session->polled;
   uint32_t workers = session->config.workers;
   int count = 0, first = 0;
   if (!ms_session_has_lanes(session) || count_up(session) < workers) { /* there may be a hello */
-    operands[count++] = (zmq_pollitem_t){.socket = session->router, .events = ZMQ_POLLIN};
+    operands[count++] = (ms_poll_item){.socket = session->router};
     first = count;
   }
   for (uint32_t i = 0; i < workers; i++) {
     if (session->members[i].channel < 0) continue;
-    operands[count++] = (zmq_pollitem_t){.fd = session->members[i].channel, .events = ZMQ_POLLIN};
+    operands[count++] = (ms_poll_item){.fd = session->members[i].channel};
     if (session->members[i].lane == 0) continue;
-    operands[count++] = (zmq_pollitem_t){.fd = session->members[i].lane, .events = ZMQ_POLLIN};
+    operands[count++] = (ms_poll_item){.fd = session->members[i].lane};
   }
-  if (interrupt >= 0) operands[count++] = (zmq_pollitem_t){.fd = interrupt, .events = ZMQ_POLLIN};
-  int ready = ms_socket_poll(operands, count, timeout);
-  if (ready < 0 && errno != EINTR) {
-    return ms_error_set(err, MS_NET, "waiting for workers failed: %s", zmq_strerror(errno));
-  }
-  if (ready <= 0) return 0;
-  if (first > 0 && operands[0].revents != 0 && take_frames(session, err) != 0) return -1;
+  if (interrupt >= 0) operands[count++] = (ms_poll_item){.fd = interrupt};
+  int ready = ms_socket_poll(operands, count, timeout, err);
+  if (ready <= 0) return ready;
+  if (first > 0 && operands[0].ready && take_frames(session, err) != 0) return -1;
   for (int k = first; k < count; k++) {
-    for (uint32_t i = 0; operands[k].revents != 0 && i < workers; i++) {
+    for (uint32_t i = 0; operands[k].ready && i < workers; i++) {
       ms_worker_handle *member = &session->members[i];
       bool lane = member->lane > 0 && member->lane == operands[k].fd;
       if (lane && take_lane(session, member, err) != 0) return -1;
@@ -253,15 +251,15 @@ static int spawn_missing(ms_session *session, ms_error *err) {
 
 /* Those that are up may die while others are waited for. */
 static int wait_for_hellos(ms_session *session, int interrupt, ms_error *err) {
-  uint64_t deadline = ms_session_clock() + (uint64_t)HELLO_WAIT * 1000000u;
+  uint64_t deadline = ms_clock_now() + (uint64_t)HELLO_WAIT * MS_MILLISECOND;
   while (count_up(session) < session->config.workers) {
-    uint64_t now = ms_session_clock();
+    uint64_t now = ms_clock_now();
     if (now >= deadline) {
       return ms_error_set(err, MS_WRK, "only %u of %u workers came up in %d s; command: %s",
                           count_up(session), session->config.workers, HELLO_WAIT / 1000,
                           session->command[0]);
     }
-    int left = (int)((deadline - now) / 1000000u) + 1;
+    int left = (int)((deadline - now) / MS_MILLISECOND) + 1;
     if (spawn_missing(session, err) != 0) return -1;
     if (ms_session_wait(session, left, interrupt, err) != 0) return -1;
     if (ms_interrupt_seen()) return ms_error_set(err, MS_INT, "interrupted");

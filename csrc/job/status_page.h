@@ -31,12 +31,12 @@ typedef struct ms_status_page {
   _Alignas(
       64) _Atomic uint64_t cancel; /* the driver's: job to stop at the next block end; 0 none */
   _Atomic uint64_t limit; /* the driver's: job (low 32 bits) and the last turn that is needed */
-  _Alignas(64) _Atomic uint64_t running; /* 1 + the block being run; 0 none */
-  _Atomic uint64_t awaiting;             /* 1 + the block whose end is waited for; 0 none */
-  _Atomic uint64_t finished;             /* blocks finished since the worker started */
-  _Atomic uint64_t began;                /* CLOCK_MONOTONIC, ns, when the job's first block began */
-  _Atomic uint64_t place;                /* and where: job (low 32 bits) and number of the core */
-  _Atomic uint64_t failures;             /* job (low 32 bits) and how many blocks it said failed */
+  _Alignas(64) _Atomic uint64_t running;  /* 1 + the block being run; 0 none */
+  _Atomic uint64_t awaiting;              /* 1 + the block whose end is waited for; 0 none */
+  _Atomic uint64_t finished;              /* blocks finished since the worker started */
+  _Atomic uint64_t began;                 /* on the clock, ns, when the job's first block began */
+  _Atomic uint64_t place;                 /* and where: job (low 32 bits) and number of the core */
+  _Atomic uint64_t failures;              /* job (low 32 bits) and how many blocks it said failed */
   _Alignas(64) _Atomic uint64_t progress; /* job (low 32 bits) and number of its finished blocks */
   _Alignas(64) _Atomic uint32_t asleep;   /* it sleeps, or is about to, until its bell rings */
   _Atomic uint32_t bell;                  /* changes with every ring */

@@ -82,7 +82,7 @@ int ms_transfer_send(ms_transfer *transfer, const ms_elements *all, ms_link *lin
                      ms_error *err) {
   int64_t take = transfer->count - transfer->next, most = elements_a_frame(transfer->element);
   if (take > most) take = most;
-  zmq_msg_t message;
+  ms_message message;
   void *room =
       ms_link_begin(link, head_of(transfer, job), (size_t)take * transfer->element, &message, err);
   if (room == NULL) return -1;

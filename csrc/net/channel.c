@@ -7,8 +7,9 @@
 #include <poll.h>
 #include <string.h>
 #include <sys/socket.h>
-#include <time.h>
 #include <unistd.h>
+
+#include "base/clock.h"
 
 int ms_channel_pair(int ends[2], ms_error *err) {
   if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) == 0) return 0;
@@ -16,9 +17,7 @@ int ms_channel_pair(int ends[2], ms_error *err) {
 }
 
 static long now_ms(void) {
-  struct timespec now;
-  clock_gettime(CLOCK_MONOTONIC, &now);
-  return now.tv_sec * 1000 + now.tv_nsec / 1000000;
+  return (long)(ms_clock_now() / MS_MILLISECOND);
 }
 
 /* Waits until `end`, which was not ready for `events`, is so or over; 0 when time is out. Signals

@@ -11,7 +11,8 @@
 #include <sys/eventfd.h>
 #include <sys/resource.h>
 #include <unistd.h>
-#include <zmq.h>
+
+#include "net/zeromq.h"
 
 /* What ZeroMQ opens for a context (its end, the thread that closes sockets and the one that moves
  * messages, each with a mailbox and a poll set) and two or three sockets; and its threads. */
@@ -92,6 +93,10 @@ void *ms_context_new(uint32_t descriptors, bool keys, ms_error *err) {
   void *context = zmq_ctx_new();
   if (context == NULL) ms_error_set(err, MS_NET, "no ZeroMQ context: %s", zmq_strerror(errno));
   return context;
+}
+
+void ms_context_shut(void *context) {
+  if (context != NULL) zmq_ctx_shutdown(context);
 }
 
 void ms_context_end(void **context) {

@@ -16,6 +16,9 @@
  * one that checks keys, too. NULL: MS_NET, naming the limit. */
 void *ms_context_new(uint32_t descriptors, bool keys, ms_error *err);
 
+/* Ends what others wait for on sockets of the context. */
+void ms_context_shut(void *context);
+
 /* Shuts a context down and frees it, once all of its sockets are closed. */
 void ms_context_end(void **context);
 

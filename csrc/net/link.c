@@ -3,13 +3,13 @@
  * Link: see link.h. */
 #include "net/link.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "base/trace.h"
 #include "net/channel.h"
+#include "net/socket.h"
 
 #define LANE_WAIT 1000 /* ms for room; there is room but for frames of unusual length */
 
@@ -37,16 +37,13 @@ size_t ms_link_limit(const ms_link *link) {
   return link->lane > 0 ? MS_CHANNEL_LIMIT - sizeof(ms_frame) : MS_FRAME_PAYLOAD;
 }
 
-void *ms_link_begin(const ms_link *link, ms_frame frame, size_t size, zmq_msg_t *message,
+void *ms_link_begin(const ms_link *link, ms_frame frame, size_t size, ms_message *message,
                     ms_error *err) {
   if (size > ms_link_limit(link)) {
     ms_error_set(err, MS_BUG, "a frame of %zu bytes", size);
     return NULL;
   }
-  if (zmq_msg_init_size(message, sizeof frame + size) != 0) {
-    ms_error_set(err, MS_NET, "out of memory for a message of %zu bytes", size);
-    return NULL;
-  }
+  if (ms_message_make(message, sizeof frame + size, err) != 0) return NULL;
   frame.magic = MS_FRAME_MAGIC;
   frame.version = MS_PROTOCOL;
   frame.sender = link->sender;
@@ -54,31 +51,25 @@ void *ms_link_begin(const ms_link *link, ms_frame frame, size_t size, zmq_msg_t 
   frame.sequence = link->sent;
   frame.size = size;
   if (ms_trace_wants(MS_TRACE_MESSAGES)) trace_frame("send", link, &frame);
-  memcpy(zmq_msg_data(message), &frame, sizeof frame);
-  return (char *)zmq_msg_data(message) + sizeof frame;
+  memcpy(ms_message_data(message), &frame, sizeof frame);
+  return (char *)ms_message_data(message) + sizeof frame;
 }
 
-int ms_link_commit(ms_link *link, zmq_msg_t *message, ms_error *err) {
-  const char *to = link->to;
+int ms_link_commit(ms_link *link, ms_message *message, ms_error *err) {
+  int failed;
   if (link->lane > 0) {
-    int failed = ms_channel_send(link->lane, zmq_msg_data(message), zmq_msg_size(message), -1,
-                                 LANE_WAIT, err);
-    zmq_msg_close(message);
-    link->sent += failed == 0;
-    return failed;
+    failed = ms_channel_send(link->lane, ms_message_data(message), ms_message_size(message), -1,
+                             LANE_WAIT, err);
+    ms_message_close(message);
+  } else {
+    failed = ms_socket_send(link->socket, link->to, message, err);
   }
-  if ((to == NULL || zmq_send(link->socket, to, strlen(to), ZMQ_SNDMORE | ZMQ_DONTWAIT) >= 0) &&
-      zmq_msg_send(message, link->socket, ZMQ_DONTWAIT) >= 0) {
-    link->sent++;
-    return 0;
-  }
-  ms_error_set(err, MS_NET, "a message cannot be sent: %s", zmq_strerror(errno));
-  zmq_msg_close(message);
-  return -1;
+  link->sent += failed == 0;
+  return failed;
 }
 
 int ms_link_send(ms_link *link, ms_frame frame, const void *payload, size_t size, ms_error *err) {
-  zmq_msg_t message;
+  ms_message message;
   void *room = ms_link_begin(link, frame, size, &message, err);
   if (room == NULL) return -1;
   if (size > 0) memcpy(room, payload, size);

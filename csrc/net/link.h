@@ -12,10 +12,10 @@
 
 #include <stdbool.h>
 #include <stdint.h>
-#include <zmq.h>
 
 #include "base/error.h"
 #include "net/frame.h"
+#include "net/message.h"
 
 #define MS_LINK_WINDOW 32u
 /* Payload bytes of a lane's frame when there are many: a whole window of them, with what the kernel
@@ -46,11 +46,11 @@ int ms_link_send(ms_link *link, ms_frame frame, const void *payload, size_t size
 
 /* The same in two steps, for a payload that is written straight into the message: returns where
  * `size` bytes are to be put, NULL when memory is out. */
-void *ms_link_begin(const ms_link *link, ms_frame frame, size_t size, zmq_msg_t *message,
+void *ms_link_begin(const ms_link *link, ms_frame frame, size_t size, ms_message *message,
                     ms_error *err);
 
 /* Sends what ms_link_begin made; the message is gone afterwards, whatever happens. */
-int ms_link_commit(ms_link *link, zmq_msg_t *message, ms_error *err);
+int ms_link_commit(ms_link *link, ms_message *message, ms_error *err);
 
 /* Takes the next frame's bytes out of a lane into `room` of MS_CHANNEL_LIMIT bytes: their number, 0
  * when none is there or ever will be. */

@@ -6,9 +6,11 @@
 #include <errno.h>
 #include <poll.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
-#include <zmq.h>
+
+#include "net/zeromq.h"
 
 #define SEAL 64 /* more bytes than CURVE adds to a message; the limit counts them */
 
@@ -90,9 +92,9 @@ static void *make(void *context, int type, const ms_socket_options *options, boo
   return NULL;
 }
 
-void *ms_socket_bind(void *context, int type, const ms_socket_options *options, const char *address,
+void *ms_socket_bind(void *context, const ms_socket_options *options, const char *address,
                      char bound[MS_ADDRESS_SIZE], ms_error *err) {
-  void *socket = make(context, type, options, true, err);
+  void *socket = make(context, ZMQ_ROUTER, options, true, err);
   if (socket == NULL) return NULL;
   size_t size = MS_ADDRESS_SIZE;
   if (zmq_bind(socket, address) == 0 &&
@@ -104,9 +106,9 @@ void *ms_socket_bind(void *context, int type, const ms_socket_options *options, 
   return NULL;
 }
 
-void *ms_socket_connect(void *context, int type, const ms_socket_options *options,
-                        const char *address, ms_error *err) {
-  void *socket = make(context, type, options, false, err);
+void *ms_socket_connect(void *context, const ms_socket_options *options, const char *address,
+                        ms_error *err) {
+  void *socket = make(context, ZMQ_DEALER, options, false, err);
   if (socket == NULL) return NULL;
   if (zmq_connect(socket, address) == 0) return socket;
   ms_error_set(err, MS_NET, "cannot connect to %s: %s", address, zmq_strerror(errno));
@@ -114,17 +116,52 @@ void *ms_socket_connect(void *context, int type, const ms_socket_options *option
   return NULL;
 }
 
-int ms_socket_poll(zmq_pollitem_t *operands, int count, int timeout) {
-  struct pollfd plain[MS_PLAIN_ITEMS];
-  bool all = count <= MS_PLAIN_ITEMS;
-  for (int i = 0; all && i < count; i++) {
-    all = operands[i].socket == NULL;
-    plain[i] = (struct pollfd){.fd = operands[i].fd, .events = POLLIN};
+void ms_socket_close(void **socket) {
+  if (*socket != NULL) zmq_close(*socket);
+  *socket = NULL;
+}
+
+/* Sockets and descriptors. */
+static int poll_mixed(ms_poll_item *items, int count, int timeout) {
+  zmq_pollitem_t few[MS_PLAIN_ITEMS], *all = few;
+  if (count > MS_PLAIN_ITEMS) all = malloc((size_t)count * sizeof *all);
+  if (all == NULL) {
+    errno = ENOMEM;
+    return -1;
   }
-  if (!all) return zmq_poll(operands, count, timeout);
-  int ready = poll(plain, (nfds_t)count, timeout);
-  for (int i = 0; i < count; i++) operands[i].revents = ready > 0 && plain[i].revents != 0;
+  for (int i = 0; i < count; i++)
+    all[i] = (zmq_pollitem_t){.socket = items[i].socket, .fd = items[i].fd, .events = ZMQ_POLLIN};
+  int ready = zmq_poll(all, count, timeout);
+  for (int i = 0; i < count; i++) items[i].ready = ready > 0 && all[i].revents != 0;
+  if (all != few) free(all);
   return ready;
+}
+
+static int poll_plain(ms_poll_item *items, int count, int timeout) {
+  struct pollfd all[MS_PLAIN_ITEMS];
+  for (int i = 0; i < count; i++) all[i] = (struct pollfd){.fd = items[i].fd, .events = POLLIN};
+  int ready = poll(all, (nfds_t)count, timeout);
+  for (int i = 0; i < count; i++) items[i].ready = ready > 0 && all[i].revents != 0;
+  return ready;
+}
+
+int ms_socket_poll(ms_poll_item *items, int count, int timeout, ms_error *err) {
+  bool plain = count <= MS_PLAIN_ITEMS;
+  for (int i = 0; plain && i < count; i++) plain = items[i].socket == NULL;
+  int ready = plain ? poll_plain(items, count, timeout) : poll_mixed(items, count, timeout);
+  if (ready >= 0) return ready;
+  if (errno == EINTR) return 0;
+  return ms_error_set(err, MS_NET, "waiting for messages failed: %s", zmq_strerror(errno));
+}
+
+int ms_socket_send(void *socket, const char *to, ms_message *message, ms_error *err) {
+  if ((to == NULL || zmq_send(socket, to, strlen(to), ZMQ_SNDMORE | ZMQ_DONTWAIT) >= 0) &&
+      zmq_msg_send(ms_zeromq_message(message), socket, ZMQ_DONTWAIT) >= 0) {
+    return 0;
+  }
+  ms_error_set(err, MS_NET, "a message cannot be sent: %s", zmq_strerror(errno));
+  ms_message_close(message);
+  return -1;
 }
 
 /* Drops what is left of a message. */
@@ -153,7 +190,8 @@ static int next_part(void *socket, zmq_msg_t *part) {
   return got >= 0;
 }
 
-int ms_socket_receive(void *socket, char from[MS_IDENTITY_SIZE], zmq_msg_t *message) {
+int ms_socket_receive(void *socket, char from[MS_IDENTITY_SIZE], ms_message *received) {
+  zmq_msg_t *message = ms_zeromq_message(received);
   if (!next_part(socket, message)) return 0;
   if (from != NULL) {
     size_t length = zmq_msg_size(message);

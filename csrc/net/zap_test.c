@@ -22,14 +22,14 @@ static int gets_through(void *dealer, int wait) {
   zmq_send(dealer, "hello", 5, ZMQ_DONTWAIT);
   int arrived = zmq_recv(router, word, sizeof word, 0) > 0 && /* routing id */
                 zmq_recv(router, word, sizeof word, 0) == 5;
-  zmq_close(dealer);
+  ms_socket_close(&dealer);
   return arrived;
 }
 
 static void *connect_with(const ms_curve_keys *keys) {
   ms_error err = {0};
   ms_socket_options options = {.keys = keys, .receive_limit = 8};
-  return ms_socket_connect(context, ZMQ_DEALER, &options, address, &err);
+  return ms_socket_connect(context, &options, address, &err);
 }
 
 static void check_cap(const ms_curve_keys *keys) {
@@ -39,7 +39,7 @@ static void check_cap(const ms_curve_keys *keys) {
   zmq_setsockopt(router, ZMQ_RCVTIMEO, &timeout, sizeof timeout);
   CHECK(zmq_send(dealer, large, sizeof large, 0) == (int)sizeof large);
   CHECK(zmq_recv(router, large, sizeof large, 0) < 0);
-  zmq_close(dealer);
+  ms_socket_close(&dealer);
 }
 
 int main(void) {
@@ -52,7 +52,7 @@ int main(void) {
   CHECK(ms_zap_start(context, &keys, &err) == NULL); /* the place is taken */
   ms_socket_options options = {.keys = &keys, .receive_limit = 8, .mandatory = true};
   ms_error_clear(&err);
-  router = ms_socket_bind(context, ZMQ_ROUTER, &options, "tcp://127.0.0.1:*", address, &err);
+  router = ms_socket_bind(context, &options, "tcp://127.0.0.1:*", address, &err);
   CHECK(router != NULL);
   if (router == NULL || zap == NULL) return ms_test_end();
 

@@ -4,13 +4,12 @@
 #include "read/reading.h"
 
 #include <errno.h>
-#include <math.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <sys/stat.h>
-#include <time.h>
 
+#include "base/clock.h"
 #include "read/docword.h"
 #include "read/libsvm.h"
 #include "read/table.h"
@@ -61,14 +60,6 @@ static void *work(void *context) {
   return NULL;
 }
 
-static void make_condition(pthread_cond_t *condition) {
-  pthread_condattr_t attributes;
-  pthread_condattr_init(&attributes);
-  pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
-  pthread_cond_init(condition, &attributes);
-  pthread_condattr_destroy(&attributes);
-}
-
 ms_reading *ms_reading_start(ms_reader *reader, const ms_files *files, const void *options,
                              void *also, ms_error *err) {
   ms_reading *r = calloc(1, sizeof *r);
@@ -82,7 +73,7 @@ ms_reading *ms_reading_start(ms_reader *reader, const ms_files *files, const voi
   r->options = options;
   r->also = also;
   pthread_mutex_init(&r->lock, NULL);
-  make_condition(&r->ended);
+  ms_clock_condition(&r->ended);
   sigset_t all, before;
   sigfillset(&all);
   pthread_sigmask(SIG_SETMASK, &all, &before);
@@ -93,17 +84,9 @@ ms_reading *ms_reading_start(ms_reader *reader, const ms_files *files, const voi
 }
 
 bool ms_reading_wait(ms_reading *r, double seconds) {
-  struct timespec until;
-  clock_gettime(CLOCK_MONOTONIC, &until);
-  double whole = floor(seconds);
-  until.tv_sec += (time_t)whole;
-  until.tv_nsec += (long)((seconds - whole) * 1e9);
-  if (until.tv_nsec >= 1000000000) {
-    until.tv_sec++;
-    until.tv_nsec -= 1000000000;
-  }
+  uint64_t until = ms_clock_now() + (uint64_t)(seconds * 1e9);
   pthread_mutex_lock(&r->lock);
-  while (!r->done && pthread_cond_timedwait(&r->ended, &r->lock, &until) != ETIMEDOUT) {
+  while (!r->done && ms_clock_wait(&r->ended, &r->lock, until) != ETIMEDOUT) {
   }
   bool done = r->done;
   pthread_mutex_unlock(&r->lock);

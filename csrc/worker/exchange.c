@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "base/trace.h"
 #include "job/report.h"
 #include "worker/worker_state.h"
@@ -145,8 +146,8 @@ static int broken(const ms_partner *partner, ms_error *err) {
 /* Applies the partner's first held frame if it may be: 1 done, 0 not yet, -1 failed. */
 static int apply_first(ms_worker *worker, ms_partner *partner, ms_error *err) {
   ms_exchange *exchange = worker->job.exchange;
-  zmq_msg_t *message = &partner->held[partner->first];
-  const char *bytes = zmq_msg_data(message);
+  ms_message *message = &partner->held[partner->first];
+  const char *bytes = ms_message_data(message);
   ms_frame frame;
   memcpy(&frame, bytes, sizeof frame);
   bool token = frame.kind == MS_SAY_TOKEN;
@@ -165,7 +166,7 @@ static int apply_first(ms_worker *worker, ms_partner *partner, ms_error *err) {
     }
     note_runs(mirror, runs, size);
   }
-  zmq_msg_close(message);
+  ms_message_close(message);
   partner->first = (partner->first + 1) % MS_EXCHANGE_WINDOW;
   partner->held_count--;
   partner->taken++;
@@ -190,7 +191,7 @@ static int apply_all(ms_worker *worker, ms_error *err) {
   return 0;
 }
 
-int ms_exchange_take(ms_worker *worker, uint32_t from, const ms_frame *frame, zmq_msg_t *message,
+int ms_exchange_take(ms_worker *worker, uint32_t from, const ms_frame *frame, ms_message *message,
                      ms_error *err) {
   ms_exchange *exchange = worker->job.exchange;
   ms_partner *partner = NULL;
@@ -209,8 +210,7 @@ int ms_exchange_take(ms_worker *worker, uint32_t from, const ms_frame *frame, zm
     return broken(partner, err);
   }
   uint32_t slot = (partner->first + partner->held_count) % MS_EXCHANGE_WINDOW;
-  zmq_msg_init(&partner->held[slot]);
-  zmq_msg_move(&partner->held[slot], message);
+  ms_message_move(&partner->held[slot], message);
   partner->held_count++;
   return apply_all(worker, err);
 }
@@ -220,7 +220,7 @@ void ms_exchange_close(ms_worker *worker) {
   for (uint32_t i = 0; exchange != NULL && i < exchange->partner_count; i++) {
     ms_partner *partner = &exchange->partners[i];
     for (; partner->held_count > 0; partner->held_count--) {
-      zmq_msg_close(&partner->held[partner->first]);
+      ms_message_close(&partner->held[partner->first]);
       partner->first = (partner->first + 1) % MS_EXCHANGE_WINDOW;
     }
   }
@@ -236,14 +236,14 @@ static bool is_over(const ms_worker *worker) {
 /* Waits until a partner has room for another frame; false when the job is over or failed. */
 static bool has_room(ms_worker *worker, const ms_partner *partner, uint32_t block, ms_error *err) {
   if (partner->sent - partner->released < MS_EXCHANGE_WINDOW) return true;
-  uint64_t began = ms_worker_clock();
+  uint64_t began = ms_clock_now();
   bool failed = false;
   atomic_store(&worker->status->awaiting, (uint64_t)block + 1);
   while (!failed && !is_over(worker) && partner->sent - partner->released >= MS_EXCHANGE_WINDOW) {
     failed = ms_worker_wait(worker, true, MS_HANDOVER_WAIT, err) != 0;
   }
   atomic_store(&worker->status->awaiting, 0);
-  worker->job.waited += ms_worker_clock() - began;
+  worker->job.waited += ms_clock_now() - began;
   return !failed && !is_over(worker);
 }
 

@@ -21,11 +21,11 @@
 
 #include <stdbool.h>
 #include <stdint.h>
-#include <zmq.h>
 
 #include "base/error.h"
 #include "job/elements.h"
 #include "net/frame.h"
+#include "net/message.h"
 
 #define MS_EXCHANGE_WINDOW 32u
 
@@ -50,7 +50,7 @@ typedef struct ms_partner {
   uint64_t taken, credited;   /* its frames applied, and how many of them it has been told of */
   uint64_t sent, released;    /* our frames to it, and how many of them it has applied */
   uint32_t first, held_count; /* frames that cannot be applied yet: a ring */
-  zmq_msg_t held[MS_EXCHANGE_WINDOW];
+  ms_message held[MS_EXCHANGE_WINDOW];
 } ms_partner;
 
 typedef struct ms_exchange {
@@ -71,7 +71,7 @@ int ms_exchange_start(ms_worker *worker, ms_error *err);
 
 /* Takes a TOKEN, RUNS or CREDIT frame of worker `from`; the message may be moved away. MS_NET for
  * frames that break the rules. */
-int ms_exchange_take(ms_worker *worker, uint32_t from, const ms_frame *frame, zmq_msg_t *message,
+int ms_exchange_take(ms_worker *worker, uint32_t from, const ms_frame *frame, ms_message *message,
                      ms_error *err);
 
 /* Sends what our finished blocks from `from` on have changed, and the token of the last. */

@@ -61,8 +61,8 @@ static void open_players(void) {
     peers[w].incarnation = 1;
     ms_socket_options inbox = {.receive_limit = 0}, out = {.identity = peers[w].identity};
     player *p = &players[w];
-    p->inbox = ms_socket_bind(b.context, ZMQ_ROUTER, &inbox, where, p->address, &err);
-    p->socket = ms_socket_connect(b.context, ZMQ_DEALER, &out, b.hello.address, &err);
+    p->inbox = ms_socket_bind(b.context, &inbox, where, p->address, &err);
+    p->socket = ms_socket_connect(b.context, &out, b.hello.address, &err);
     CHECK(p->inbox != NULL && p->socket != NULL);
     p->out = (ms_link){.socket = p->socket, .sender = w, .incarnation = 1};
     snprintf(peers[w].address, sizeof peers[w].address, "%s", p->address);
@@ -73,8 +73,8 @@ static void open_players(void) {
 
 static void close_players(void) {
   for (uint32_t w = 1; w < WORKERS; w++) {
-    zmq_close(players[w].socket);
-    zmq_close(players[w].inbox);
+    ms_socket_close(&players[w].socket);
+    ms_socket_close(&players[w].inbox);
   }
 }
 
@@ -126,14 +126,14 @@ static void finish(uint32_t player_number, uint64_t block) {
 /* The next frame of the present job that the worker sends to a player. */
 static int hear(uint32_t player_number, ms_frame *frame, int wait) {
   player *p = &players[player_number];
-  zmq_pollitem_t operand = {.socket = p->inbox, .events = ZMQ_POLLIN};
+  ms_poll_item operand = {.socket = p->inbox};
   char from[MS_IDENTITY_SIZE];
-  zmq_msg_t message;
-  while (zmq_poll(&operand, 1, wait) > 0) {
+  ms_message message;
+  while (ms_socket_poll(&operand, 1, wait, NULL) > 0) {
     if (ms_socket_receive(p->inbox, from, &message) <= 0) continue;
     const char *wrong =
-        ms_frame_read(frame, zmq_msg_data(&message), zmq_msg_size(&message), MS_TO_PEER);
-    zmq_msg_close(&message);
+        ms_frame_read(frame, ms_message_data(&message), ms_message_size(&message), MS_TO_PEER);
+    ms_message_close(&message);
     ms_error err = {0};
     CHECK(wrong == NULL && ms_link_receive(&p->in, frame, false, &err) == 1);
     if (frame->job == job) return 1;

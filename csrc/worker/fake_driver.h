@@ -10,7 +10,6 @@
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
-#include <zmq.h>
 
 #include "base/directory.h"
 #include "base/test.h"
@@ -52,15 +51,15 @@ static inline int receive_from_lane(bench *b, ms_frame *frame, char *payload, si
 
 static inline int receive(bench *b, ms_frame *frame, char *payload, size_t room, int wait) {
   if (b->link.lane > 0) return receive_from_lane(b, frame, payload, room, wait);
-  zmq_pollitem_t operand = {.socket = b->router, .events = ZMQ_POLLIN};
-  zmq_msg_t message;
+  ms_poll_item operand = {.socket = b->router};
+  ms_message message;
   char from[MS_IDENTITY_SIZE];
-  while (zmq_poll(&operand, 1, wait) > 0) {
+  while (ms_socket_poll(&operand, 1, wait, NULL) > 0) {
     if (ms_socket_receive(b->router, from, &message) <= 0) continue;
-    const char *bytes = zmq_msg_data(&message);
-    int good = ms_frame_read(frame, bytes, zmq_msg_size(&message), MS_TO_DRIVER) == NULL;
+    const char *bytes = ms_message_data(&message);
+    int good = ms_frame_read(frame, bytes, ms_message_size(&message), MS_TO_DRIVER) == NULL;
     if (good && frame->size <= room) memcpy(payload, bytes + sizeof *frame, (size_t)frame->size);
-    zmq_msg_close(&message);
+    ms_message_close(&message);
     ms_error err = {0};
     if (good && ms_link_receive(&b->link, frame, true, &err) == 1) return 1;
   }
@@ -95,11 +94,11 @@ static inline int set_up(bench *b, uint32_t workers, int lanes, int (*serve)(int
   }
   close(ends[1]);
   b->channel = ends[0];
-  b->context = zmq_ctx_new();
+  b->context = ms_context_new(0, false, NULL);
   char address[MS_ADDRESS_SIZE + 16];
   snprintf(address, sizeof address, "ipc://%s/driver", b->directory.path);
   ms_socket_options options = {.receive_limit = 0};
-  b->router = ms_socket_bind(b->context, ZMQ_ROUTER, &options, address, b->address, &err);
+  b->router = ms_socket_bind(b->context, &options, address, b->address, &err);
   ms_setup *setup = &b->setup;
   *setup = (ms_setup){.build = {.magic = MS_FRAME_MAGIC, .protocol = MS_PROTOCOL},
                       .workers = workers,
@@ -135,7 +134,7 @@ static inline void tear_down(bench *b) {
   close(b->channel);
   if (b->lane > 0) close(b->lane);
   CHECK(WIFEXITED(status) && WEXITSTATUS(status) == 0);
-  zmq_close(b->router);
+  ms_socket_close(&b->router);
   ms_context_end(&b->context);
   ms_directory_remove(&b->directory);
 }

@@ -4,6 +4,7 @@
  * sockets (send_batch.c sends them). The rest calls ms_handover_wait and ms_handover_send. */
 #include <string.h>
 
+#include "base/clock.h"
 #include "base/trace.h"
 #include "worker/worker_state.h"
 
@@ -13,7 +14,7 @@
 
 void ms_handover_close(ms_worker *worker) {
   for (uint32_t i = 0; i < worker->neighbour_count; i++) {
-    if (worker->neighbours[i].socket != NULL) zmq_close(worker->neighbours[i].socket);
+    ms_socket_close(&worker->neighbours[i].socket);
     worker->neighbours[i].socket = NULL;
   }
 }
@@ -28,7 +29,7 @@ static ms_neighbour *find(ms_worker *worker, const char *identity) {
 }
 
 /* Believes a frame of this job only as far as its sender may say it. */
-static int handle(ms_worker *worker, uint32_t from, const ms_frame *frame, zmq_msg_t *message,
+static int handle(ms_worker *worker, uint32_t from, const ms_frame *frame, ms_message *message,
                   ms_error *err) {
   ms_worker_job *job = &worker->job;
   if (!job->open || frame->job != job->number) return 0; /* of a job that was cancelled */
@@ -46,27 +47,27 @@ static int handle(ms_worker *worker, uint32_t from, const ms_frame *frame, zmq_m
     return 0;
   }
   ms_elements all = ms_elements_of(&job->task.operands[number], job->place[number], true);
-  ms_transfer_accept(frame, (const char *)zmq_msg_data(message) + sizeof *frame, &all);
+  ms_transfer_accept(frame, (const char *)ms_message_data(message) + sizeof *frame, &all);
   return 0;
 }
 
 int ms_handover_take(ms_worker *worker, ms_error *err) {
-  zmq_msg_t message;
+  ms_message message;
   char identity[MS_IDENTITY_SIZE];
   int got = ms_socket_receive(worker->inbox, identity, &message);
   if (got <= 0) return got == 0 ? 0 : 1;
   int failed = 0;
   ms_frame frame;
-  const char *bytes = zmq_msg_data(&message);
+  const char *bytes = ms_message_data(&message);
   ms_neighbour *from = find(worker, identity);
-  if (from != NULL && ms_frame_read(&frame, bytes, zmq_msg_size(&message), MS_TO_PEER) == NULL &&
+  if (from != NULL && ms_frame_read(&frame, bytes, ms_message_size(&message), MS_TO_PEER) == NULL &&
       frame.sender == (uint32_t)(from - worker->neighbours) &&
       frame.incarnation == from->peer.incarnation) {
     from->in.peer = frame.sender;
     failed = ms_link_receive(&from->in, &frame, false, err) < 0;
     if (!failed) failed = handle(worker, frame.sender, &frame, &message, err);
   }
-  zmq_msg_close(&message);
+  ms_message_close(&message);
   return failed ? -1 : 1;
 }
 
@@ -113,7 +114,7 @@ static bool look_at(const ms_worker *worker, const awaited *before) {
   uint64_t end = 0;
   for (uint32_t look = 0; !is_finished(worker, before); look++) {
     if (look % LOOKS == 0) {
-      uint64_t now = ms_worker_clock();
+      uint64_t now = ms_clock_now();
       if (end == 0) end = now + SPIN;
       if (now >= end) return false;
     }
@@ -206,7 +207,7 @@ ms_link *ms_handover_link(ms_worker *worker, uint32_t number, ms_error *err) {
   ms_socket_options options = {.keys = worker->setup.tcp ? &worker->setup.keys : NULL,
                                .identity = worker->setup.identity,
                                .receive_limit = 1};
-  to->socket = ms_socket_connect(worker->context, ZMQ_DEALER, &options, to->peer.address, err);
+  to->socket = ms_socket_connect(worker->context, &options, to->peer.address, err);
   if (to->socket == NULL) return NULL;
   to->out = (ms_link){.socket = to->socket,
                       .sender = worker->setup.worker,

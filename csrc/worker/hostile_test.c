@@ -116,7 +116,7 @@ static void knock(const char *address) {
 static void visit(void *context, const char *address) {
   ms_error err = {0};
   ms_socket_options options = {.receive_limit = 8};
-  void *dealer = ms_socket_connect(context, ZMQ_DEALER, &options, address, &err);
+  void *dealer = ms_socket_connect(context, &options, address, &err);
   if (dealer == NULL) return;
   for (int i = 0; i < 50; i++) {
     ms_frame frame =
@@ -127,7 +127,7 @@ static void visit(void *context, const char *address) {
   zmq_send(dealer, "", 0, 0);
   knock(address);
   usleep(20000);
-  zmq_close(dealer);
+  ms_socket_close(&dealer);
 }
 
 static void send_mutant(bench *b, ms_text *task, uint64_t job) {
@@ -242,7 +242,7 @@ static int be_hostile(void) {
   state = (uint64_t)getpid() * 7919;
   void *context = zmq_ctx_new();
   ms_socket_options options = {.identity = setup.identity, .receive_limit = 0};
-  void *dealer = ms_socket_connect(context, ZMQ_DEALER, &options, setup.address, &err);
+  void *dealer = ms_socket_connect(context, &options, setup.address, &err);
   ms_link link = {.socket = dealer, .sender = setup.worker, .incarnation = setup.incarnation};
   ms_hello hello = {.address = "ipc:///nowhere"};
   snprintf(hello.abi, sizeof hello.abi, "%s", ms_abi());

@@ -13,6 +13,7 @@
  * batch costs this worker what sending takes. With `work` in all and `cost` for a batch that
  * makes held + cost * work / held, which is least for held = sqrt(cost * work): both are measured,
  * so heavy blocks go at once and light ones together. */
+#include "base/clock.h"
 #include "worker/worker_state.h"
 
 #define FIRST_COST 40000.0 /* ns, until a batch was sent */
@@ -112,13 +113,13 @@ int ms_send_batch_send(ms_worker *worker, ms_error *err) {
   ms_worker_job *job = &worker->job;
   if (!job->holds) return 0;
   uint32_t from = job->held;
-  uint64_t before = ms_worker_clock(), waited = job->waited;
+  uint64_t before = ms_clock_now(), waited = job->waited;
   job->holds = false;
   job->handed = job->position;
   job->held = job->block;
   job->handed_busy = job->busy;
   if (send(worker, from, err) != 0) return -1;
-  double took = (double)(ms_worker_clock() - before) - (double)(job->waited - waited);
+  double took = (double)(ms_clock_now() - before) - (double)(job->waited - waited);
   double known = worker->batch_cost > 0 ? worker->batch_cost : FIRST_COST;
   if (took > MOST_RISE * known) took = MOST_RISE * known;
   worker->batch_cost = known + LEARN * (took - known);

@@ -3,15 +3,13 @@
  * Worker: see worker.h. Its life, and how it waits. */
 #include "worker/worker.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
-#include <zmq.h>
 
+#include "base/clock.h"
 #include "base/trace.h"
 #include "net/channel.h"
 #include "net/context.h"
@@ -27,12 +25,6 @@
  * each worker that it hands over to by messages: a socket, its connection, and the other way's. */
 #define A_WORKER    4
 #define A_NEIGHBOUR 3
-
-uint64_t ms_worker_clock(void) {
-  struct timespec now;
-  clock_gettime(CLOCK_MONOTONIC, &now);
-  return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
-}
 
 uint32_t ms_worker_number(const ms_worker *worker) {
   return worker->setup.worker;
@@ -114,9 +106,9 @@ static int open_sockets(ms_worker *worker, ms_hello *hello, ms_error *err) {
   ms_socket_options inbox = {.keys = keys, .receive_limit = QUEUE_LIMIT};
   ms_socket_options dealer = {
       .keys = keys, .identity = setup->identity, .receive_limit = QUEUE_LIMIT};
-  worker->inbox = ms_socket_bind(worker->context, ZMQ_ROUTER, &inbox, address, hello->address, err);
+  worker->inbox = ms_socket_bind(worker->context, &inbox, address, hello->address, err);
   if (worker->inbox == NULL) return -1;
-  worker->dealer = ms_socket_connect(worker->context, ZMQ_DEALER, &dealer, setup->address, err);
+  worker->dealer = ms_socket_connect(worker->context, &dealer, setup->address, err);
   if (worker->dealer == NULL) return -1;
   worker->control = (ms_link){.socket = worker->dealer,
                               .sender = setup->worker,
@@ -160,10 +152,10 @@ void ms_worker_destroy(ms_worker **worker) {
   ms_trace(MS_TRACE_WORKERS, "end pid=%ld", (long)getpid());
   if (gone->neighbours != NULL) ms_handover_close(gone);
   ms_exchange_close(gone);
-  if (gone->context != NULL) zmq_ctx_shutdown(gone->context);
+  ms_context_shut(gone->context);
   ms_zap_join(&gone->zap);
-  if (gone->dealer != NULL) zmq_close(gone->dealer);
-  if (gone->inbox != NULL) zmq_close(gone->inbox);
+  ms_socket_close(&gone->dealer);
+  ms_socket_close(&gone->inbox);
   ms_context_end(&gone->context);
   ms_exit_guard_clean(ms_exit_guard_orphan() || (gone->gone && !gone->ended));
   ms_mapped_memory_release(&gone->mapped);
@@ -207,11 +199,11 @@ static int take_notice(ms_worker *worker, int timeout, ms_error *err) {
 
 void *ms_worker_segment(ms_worker *worker, uint64_t id, uint64_t size, uint64_t place,
                         ms_error *err) {
-  uint64_t deadline = ms_worker_clock() + (uint64_t)SEGMENT_WAIT * 1000000u;
+  uint64_t deadline = ms_clock_now() + (uint64_t)SEGMENT_WAIT * MS_MILLISECOND;
   for (;;) {
     unsigned char *base = ms_mapped_memory_segment(&worker->mapped, id, size);
     if (base != NULL) return base + place;
-    if (worker->gone || ms_worker_clock() > deadline) {
+    if (worker->gone || ms_clock_now() > deadline) {
       ms_error_set(err, MS_WRK, "shared memory that the loop uses did not arrive");
       return NULL;
     }
@@ -230,29 +222,25 @@ static int take_frames(ms_worker *worker, ms_error *err) {
     return 0;
   }
   for (;;) {
-    zmq_msg_t message;
+    ms_message message;
     int got = ms_socket_receive(worker->dealer, NULL, &message);
     if (got == 0) return 0;
     if (got < 0) continue;
-    int failed = ms_worker_receive(worker, zmq_msg_data(&message), zmq_msg_size(&message), err);
-    zmq_msg_close(&message);
+    int failed =
+        ms_worker_receive(worker, ms_message_data(&message), ms_message_size(&message), err);
+    ms_message_close(&message);
     if (failed != 0) return -1;
   }
 }
 
 int ms_worker_wait(ms_worker *worker, bool tokens, int timeout, ms_error *err) {
-  zmq_pollitem_t operands[] = {{.socket = worker->dealer, .events = ZMQ_POLLIN},
-                               {.fd = worker->channel, .events = ZMQ_POLLIN},
-                               {.socket = worker->inbox, .events = ZMQ_POLLIN}};
-  if (worker->lane > 0) operands[0] = (zmq_pollitem_t){.fd = worker->lane, .events = ZMQ_POLLIN};
-  int ready = ms_socket_poll(operands, tokens ? 3 : 2, timeout);
-  if (ready < 0) {
-    if (errno == EINTR) return 0;
-    return ms_error_set(err, MS_NET, "waiting for messages failed: %s", zmq_strerror(errno));
-  }
-  if (operands[1].revents != 0 && take_notice(worker, 0, err) != 0) return -1;
-  if (operands[0].revents != 0 && take_frames(worker, err) != 0) return -1;
-  while (tokens && operands[2].revents != 0) {
+  ms_poll_item operands[] = {
+      {.socket = worker->dealer}, {.fd = worker->channel}, {.socket = worker->inbox}};
+  if (worker->lane > 0) operands[0] = (ms_poll_item){.fd = worker->lane};
+  if (ms_socket_poll(operands, tokens ? 3 : 2, timeout, err) < 0) return -1;
+  if (operands[1].ready && take_notice(worker, 0, err) != 0) return -1;
+  if (operands[0].ready && take_frames(worker, err) != 0) return -1;
+  while (tokens && operands[2].ready) {
     int taken = ms_handover_take(worker, err);
     if (taken < 0) return -1;
     if (taken == 0) break;
@@ -263,8 +251,8 @@ int ms_worker_wait(ms_worker *worker, bool tokens, int timeout, ms_error *err) {
 /* Waits for frames; a driver loop's next job comes soon after the last one. */
 static int wait_for_task(ms_worker *worker, ms_error *err) {
   if (worker->may_spin_idle && ms_spin_worthwhile(&worker->idle_spin)) {
-    uint64_t end = ms_worker_clock() + IDLE_SPIN;
-    while (!worker->job.open && !worker->gone && ms_worker_clock() < end) {
+    uint64_t end = ms_clock_now() + IDLE_SPIN;
+    while (!worker->job.open && !worker->gone && ms_clock_now() < end) {
       if (ms_worker_wait(worker, false, 0, err) != 0) return -1;
     }
     ms_spin_learn(&worker->idle_spin, worker->job.open);

@@ -25,7 +25,7 @@ static int send_failure(ms_worker *worker, ms_code code, const ms_body_error *er
   uint32_t block = job->running ? job->block : UINT32_MAX;
   ms_frame frame = {
       .kind = MS_SAY_FAILED, .job = job->number, .a = {block, code, error->order_size}};
-  zmq_msg_t message;
+  ms_message message;
   job->failed = true;
   char *room =
       ms_link_begin(&worker->control, frame, error->order_size + error->size, &message, err);

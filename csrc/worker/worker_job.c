@@ -3,6 +3,7 @@
  * One job on a worker: from the task's arrival to DONE. See worker.h. */
 #include <string.h>
 
+#include "base/clock.h"
 #include "base/trace.h"
 #include "job/report.h"
 #include "worker/core_affinity.h"
@@ -151,7 +152,7 @@ int ms_worker_begin(ms_worker *worker, ms_error *err) {
                          .held = MS_NO_BLOCK,
                          .report = report,
                          .arena = ms_arena_new(0),
-                         .started = ms_worker_clock()};
+                         .started = ms_clock_now()};
   worker->incoming_job = 0;
   ms_error trouble;
   ms_error_clear(&trouble);
@@ -193,7 +194,7 @@ static uint32_t range_of(const ms_worker *worker, uint32_t block) {
 static void take_time(ms_worker *worker) {
   ms_worker_job *job = &worker->job;
   if (job->untimed == 0) return;
-  uint64_t now = ms_worker_clock(), took = now - job->started, each = took / job->untimed;
+  uint64_t now = ms_clock_now(), took = now - job->started, each = took / job->untimed;
   bool asked = is_asked(worker);
   for (uint32_t i = 0; asked && i < job->untimed; i++) job->spent[job->range[i]] += each;
   job->busy += took;
@@ -269,13 +270,13 @@ static int await_block(ms_worker *worker, uint32_t block, ms_error *err) {
   if (job->position == 0) { /* else it started when the last block ended */
     ms_core_affinity_spread(worker->page, worker->schedule->workers, worker->setup.worker,
                             job->number, &worker->moves);
-    job->started = ms_worker_clock();
+    job->started = ms_clock_now();
   }
   if (is_data_due(worker) || !ms_handover_ready(worker, block)) {
     take_time(worker);
     uint64_t before = job->started;
     if (wait_for_data(worker, err) != 0 || ms_handover_wait(worker, block, err) != 0) return -1;
-    job->started = ms_worker_clock();
+    job->started = ms_clock_now();
     job->waited += job->started - before;
   }
   return !worker->gone && !ms_worker_cancelled(worker);
@@ -345,6 +346,6 @@ int ms_worker_block_done(ms_worker *worker, const void *result, size_t size, ms_
   ms_error trouble;
   ms_error_clear(&trouble);
   if (ms_worker_publish(worker, &trouble) != 0) return ms_worker_give_up(worker, &trouble, err);
-  if (!worker->page_hands_over) job->started = ms_worker_clock(); /* messages took their time */
-  return ms_worker_keep_report(worker, err);                      /* nobody waits for that */
+  if (!worker->page_hands_over) job->started = ms_clock_now(); /* messages took their time */
+  return ms_worker_keep_report(worker, err);                   /* nobody waits for that */
 }

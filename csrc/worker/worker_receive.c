@@ -3,7 +3,6 @@
  * What the driver's frames make a worker do. A frame is believed only as far as it agrees with the
  * job that is open: sizes and places are checked before anything is written. See worker_state.h. */
 #include <string.h>
-#include <zmq.h>
 
 #include "worker/worker_state.h"
 
@@ -16,7 +15,7 @@ static void take_peers(ms_worker *worker, const char *payload, size_t size) {
     memcpy(&peer, payload + i * sizeof peer, sizeof peer);
     peer.identity[MS_IDENTITY_SIZE - 1] = peer.address[MS_ADDRESS_SIZE - 1] = '\0';
     if (strcmp(peer.identity, neighbour->peer.identity) == 0) continue;
-    if (neighbour->socket != NULL) zmq_close(neighbour->socket);
+    ms_socket_close(&neighbour->socket);
     *neighbour = (ms_neighbour){.peer = peer};
   }
 }

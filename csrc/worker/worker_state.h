@@ -100,8 +100,6 @@ struct ms_worker {
 /* ms between looks at the driver's page while nothing arrives from other workers. */
 #define MS_HANDOVER_WAIT 1000
 
-uint64_t ms_worker_clock(void);
-
 /* Waits up to `timeout` ms for frames or notices and handles those that are there; with `tokens`
  * also for hand-overs. */
 int ms_worker_wait(ms_worker *worker, bool tokens, int timeout, ms_error *err);

@@ -3,6 +3,7 @@
 -- after it, and files of different rooms never use each other. In Lua whatever leads to another
 -- module counts: require, in functions, too, package.loaded, and filling in another module's field.
 local arrows = require "spec.support.arrows"
+local child = require "spec.support.child"
 local rooms = require "spec.rooms"
 
 -- What leads upwards still. The list only ever gets shorter: an arrow that is gone is to be taken
@@ -56,6 +57,27 @@ describe("the rooms", function()
     assert.same({}, arrows.cycles(allowed(lua), rooms.of_module))
     assert.same({}, arrows.cycles(allowed(c), rooms.of_source))
   end)
+end)
+
+-- What only one room knows of: everything else asks that room for it.
+local ALONE = {
+  {room = "net", what = {"#include <zmq", "zmq_%l+_?%l*%("}},
+  {room = "base", what = {"clock_gettime%(", "CLOCK_MONOTONIC[,)]", "pthread_cond_timedwait%("}},
+  {room = "binding", what = {"#include <lua", "lua_State"}},
+}
+
+describe("a room that stands for something outside", function()
+  for _, each in ipairs(ALONE) do
+    it("is the only one that knows of it: " .. each.room, function()
+      for path in pairs(c) do
+        local text = rooms.of_source(path) ~= each.room and child.read("csrc/" .. path) or ""
+        for _, what in ipairs(each.what) do
+          local found = text:match("[^\n]*" .. what .. "[^\n]*")
+          assert.is_nil(found, path .. ": " .. (found or ""))
+        end
+      end
+    end)
+  end
 end)
 
 -- What would not do, and is found.

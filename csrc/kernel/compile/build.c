@@ -14,9 +14,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/digest.h"
 #include "base/trace.h"
 #include "kernel/compile/cache.h"
@@ -51,14 +51,12 @@ static ms_error opening, notice;
 static uint32_t serial; /* numbers compilers' files */
 
 static double seconds(void) {
-  struct timespec now;
-  clock_gettime(CLOCK_MONOTONIC, &now);
-  return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
+  return (double)ms_clock_now() * 1e-9;
 }
 
-static struct timespec at_time(double when) {
-  time_t whole = (time_t)when;
-  return (struct timespec){.tv_sec = whole, .tv_nsec = (long)((when - (double)whole) * 1e9)};
+/* On the clock. */
+static uint64_t at_time(double when) {
+  return (uint64_t)(when * 1e9);
 }
 
 static void destroy(ms_build *build) {
@@ -74,14 +72,6 @@ static void release(ms_build *build) {
 }
 
 /* ---- the process: its condition, its children, its end ---- */
-
-static void make_condition(void) {
-  pthread_condattr_t attributes;
-  pthread_condattr_init(&attributes);
-  pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
-  pthread_cond_init(&changed, &attributes);
-  pthread_condattr_destroy(&attributes);
-}
 
 static void before_fork(void) {
   pthread_mutex_lock(&lock);
@@ -103,7 +93,7 @@ static void in_child(void) {
   if (cache.fd >= 0) close(cache.fd);
   if (cache.private.path[0] != '\0') close(cache.private.lock);
   cache = (ms_cache){.fd = -1};
-  make_condition();
+  ms_clock_condition(&changed);
   pthread_mutex_unlock(&lock);
 }
 
@@ -124,7 +114,7 @@ static void leave(void) {
 /* Under the lock: opens the cache, once; again in a forked child. */
 static int prepare(ms_error *err) {
   if (!prepared) {
-    make_condition();
+    ms_clock_condition(&changed);
     pthread_atfork(before_fork, after_fork, in_child);
     atexit(leave);
     prepared = true;
@@ -231,8 +221,7 @@ static void *serve(void *unused) {
     if (first == NULL) {
       pthread_cond_wait(&changed, &lock);
     } else if (first->due > seconds()) {
-      struct timespec due = at_time(first->due);
-      pthread_cond_timedwait(&changed, &lock, &due);
+      ms_clock_wait(&changed, &lock, at_time(first->due));
     } else {
       take_out(first);
       serve_one(first);
@@ -345,10 +334,10 @@ void ms_build_postpone(ms_build *build) {
 }
 
 int ms_build_wait(ms_build *build, double timeout) {
-  struct timespec deadline = at_time(seconds() + timeout);
+  uint64_t deadline = at_time(seconds() + timeout);
   pthread_mutex_lock(&lock);
   while (build->state == MS_BUILD_QUEUED || build->state == MS_BUILD_RUNNING) {
-    if (pthread_cond_timedwait(&changed, &lock, &deadline) == ETIMEDOUT) break;
+    if (ms_clock_wait(&changed, &lock, deadline) == ETIMEDOUT) break;
   }
   int state = (int)build->state;
   pthread_mutex_unlock(&lock);

@@ -11,10 +11,10 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "base/child.h"
+#include "base/clock.h"
 #include "base/text.h"
 
 #define SLICE     10    /* ms between looks at `stop` */
@@ -119,9 +119,7 @@ static int start(const ms_compile *compile, int messages, ms_child *child) {
 }
 
 static double seconds(void) {
-  struct timespec now;
-  clock_gettime(CLOCK_MONOTONIC, &now);
-  return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
+  return (double)ms_clock_now() * 1e-9;
 }
 
 static double limit_of(void) {

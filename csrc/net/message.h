@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Message: bytes on their way, as ZeroMQ holds them, so that what is received need not be copied.
+ *
+ * Each message that was made or received is closed once, sent, or moved to another one. */
+#ifndef MS_NET_MESSAGE_H
+#define MS_NET_MESSAGE_H
+
+#include <stddef.h>
+
+#include "base/error.h"
+
+typedef struct ms_message {
+  _Alignas(8) unsigned char room[64]; /* ZeroMQ's */
+} ms_message;
+
+/* A message of `size` bytes that are to be written. MS_NET: out of memory. */
+int ms_message_make(ms_message *message, size_t size, ms_error *err);
+
+void *ms_message_data(ms_message *message);
+size_t ms_message_size(const ms_message *message);
+
+/* `to`, which holds no message, gets that of `from`, which is to be closed all the same. */
+void ms_message_move(ms_message *to, ms_message *from);
+
+void ms_message_close(ms_message *message);
+
+#endif
