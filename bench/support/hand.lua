@@ -9,8 +9,8 @@ local array = require "meissa.array"
 local buffers = require "meissa.array.buffer"
 local c_api = require "meissa.array.c_api"
 local ffi = require "ffi"
+local grids = require "meissa.plan.grid"
 local layouts = require "meissa.plan.layout"
-local job = require "meissa.driver.job"
 local partitions = require "meissa.plan.partition"
 local stages = require "meissa.plan.stage"
 
@@ -55,12 +55,6 @@ local function pointers_of(arrays)
   return list
 end
 
--- The grid that a plan was run with last.
-local function grid_of(plan)
-  local _, grid = next(plan.grids)
-  return grid
-end
-
 --- An empty recording for calls of a library's function `name`.
 function M.record(library, name)
   ffi.cdef(("bench_kernel %s;"):format(name))
@@ -87,9 +81,9 @@ end
 -- them, and what is to be done `after` the loop, if anything. For the entries of a sparse array,
 -- its coordinates and values come before the arrays.
 function M.add(recording, plan, case, numbers)
-  local grid, arrays = grid_of(plan), case.arrays
-  local layout, order = layouts.of(grid), {}
-  for number in job.serial_order(plan, grid) do order[#order + 1] = number end
+  local grid, arrays = plan.cut, case.arrays
+  local layout, order = grid.layout, {}
+  for number in grids.serial_order(grid) do order[#order + 1] = number end
   local list = {}
   if grid.partition then
     for d = 1, #plan.extents do
@@ -102,7 +96,7 @@ function M.add(recording, plan, case, numbers)
     count = #order, blocks = ffi.new("int64_t[?]", 8 * #order + 1), grid = grid, keep = arrays,
     pointers = ffi.new("void *[?]", #list + 1, list),
     numbers = ffi.new("double[?]", #numbers + 1, numbers),
-    stages = stages.of(plan, grid), buffers = buffers_of(arrays), after = case.after,
+    stages = stages.of(grid), buffers = buffers_of(arrays), after = case.after,
   }
   for position, number in ipairs(order) do
     local block, at = layouts.block(layout, number), 8 * (position - 1)

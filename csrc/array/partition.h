@@ -58,12 +58,8 @@ MS_API void *ms_partition_values(const ms_partition *partition);
 /* Forgets all cached partitions of an array (those in use live on until released). */
 void ms_partition_drop_all(ms_array *array);
 
-/* Cuts lo, lo+step, ... up to hi into `ranges` runs whose lengths differ by at most one, longer
- * ones first. bounds[0..ranges] receives first values: range r is bounds[r] .. bounds[r+1]-step.
- * Returns the number of ranges, less than asked if there are fewer values (0 for none). */
-MS_API int64_t ms_cut_range(int64_t lo, int64_t hi, int64_t step, int64_t ranges, int64_t *bounds);
-
-/* Cuts 0..extent-1 by weight into at most `ranges` non-empty ranges; bounds (0-based) as above.
+/* Cuts 0..extent-1 by weight into at most `ranges` non-empty ranges; bounds[0..ranges] (0-based)
+ * receives where each begins, and the end; how many they are.
  * Each range takes index values while that brings it nearer to an equal share of what is left. */
 int64_t ms_cut_weights(const int64_t *weights, int64_t extent, int64_t ranges, int64_t *bounds);
 

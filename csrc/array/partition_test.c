@@ -232,19 +232,6 @@ static void test_weights(void) {
   CHECK(ms_cut_weights(even, 2, 7, bounds) == 2);
 }
 
-static void test_ranges(void) {
-  int64_t bounds[17];
-  CHECK(ms_cut_range(1, 10, 1, 4, bounds) == 4);
-  CHECK(bounds[0] == 1 && bounds[1] == 4 && bounds[2] == 7 && bounds[3] == 9 && bounds[4] == 11);
-  CHECK(ms_cut_range(1, 12, 1, 4, bounds) == 4 && bounds[1] == 4 && bounds[4] == 13);
-  CHECK(ms_cut_range(10, 1, -3, 16, bounds) == 4);
-  CHECK(bounds[0] == 10 && bounds[1] == 7 && bounds[4] == -2);
-  CHECK(ms_cut_range(1, 0, 1, 4, bounds) == 0);
-  CHECK(ms_cut_range(1, 5, 0, 4, bounds) == 0);
-  CHECK(ms_cut_range(3, 4, 5, 4, bounds) == 1 && bounds[1] == 8);
-  CHECK(ms_cut_range(INT64_MIN, INT64_MAX - 1, INT64_MAX, 2, bounds) == 2);
-}
-
 /* A partition made on one processor and on all that there are: the same bytes. */
 static void test_threads(void) {
   static const struct {
@@ -295,7 +282,6 @@ int main(void) {
   test_cache();
   test_edges();
   test_weights();
-  test_ranges();
   test_threads();
   return ms_test_end();
 }

@@ -328,6 +328,8 @@ static int make_plan(lua_State *L) {
   box->verdict = ms_verdict_new(loop, bindings, count, &space, &err);
   if (box->verdict == NULL) return ms_push_error(L, &err);
   ms_push_verdict(L, loop, bindings, box->verdict);
+  lua_pushlightuserdata(L, box->verdict);
+  lua_setfield(L, -2, "address");
   lua_pushvalue(L, -2);
   lua_setfield(L, -2, "handle");
   return 1;

@@ -4,6 +4,7 @@
 #include "binding/job.h"
 
 #include <lauxlib.h>
+#include <stdbool.h>
 #include <string.h>
 
 #include "binding/field.h"
@@ -185,6 +186,18 @@ static const ms_job_operand *read_operands(lua_State *L, int table, uint32_t *co
   return operands;
 }
 
+/* Takes what a plan says; whether the table has one. */
+static bool read_plan(lua_State *L, int table, ms_job *job) {
+  const ms_plan *plan = ms_field_pointer(L, table, "plan");
+  if (plan == NULL) return false;
+  job->plan = plan;
+  job->grid = plan->grid;
+  job->grid.last = plan->blocks;
+  job->bounds = plan->bounds;
+  job->loads = plan->loads;
+  return true;
+}
+
 void ms_read_grid(lua_State *L, int table, ms_job *job) {
   static const struct {
     const char *name;
@@ -240,7 +253,8 @@ void ms_read_job(lua_State *L, int table, ms_job *job) {
   job->transaction = lua_isnil(L, -1) || lua_toboolean(L, -1);
   lua_pop(L, 1);
   job->patience = ms_field_number(L, table, "patience", 0);
-  ms_read_grid(L, table, job);
-  job->loads = ms_field_pointer(L, table, "loads");
+  if (!read_plan(L, table, job)) ms_read_grid(L, table, job);
+  const uint64_t *loads = ms_field_pointer(L, table, "loads");
+  if (loads != NULL) job->loads = loads;
   job->operands = read_operands(L, table, &job->operand_count);
 }

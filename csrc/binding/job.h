@@ -2,10 +2,10 @@
  *
  * Jobs as Lua tables:
  *
- *   {key =, kernel =, run = strings, strategy =, ranges = {n, ...},
+ *   {key =, kernel =, run = strings, plan = ms_plan *, or strategy =, ranges = {n, ...},
  *    sequential = how many of the first axes a hyperplane sweeps,
- *    bounds = {int64_t * (ranges + 1 first indices), ...}, loads = uint64_t * (of ranges of the
- *    space axis), workers =, patience =,
+ *    bounds = {int64_t * (ranges + 1 first indices), ...}; loads = uint64_t * (of ranges of the
+ *    space axis, in place of the plan's), workers =, patience =,
  *    transaction = false or nil, stalled = function(seconds, worker, block),
  *    advanced = function(finished, blocks), operands = {operand, ...},
  *    flat = whether the results are wanted as one string (see push_outcome in runtime.c)}

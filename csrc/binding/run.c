@@ -5,7 +5,6 @@
  *
  *   {flat = whether the results are wanted as one string, apart = whether what was put into buffers
  *    is, by block,
- *    stages = how many, ends =, order = uint32_t *, sizes = uint64_t * (ms_stages),
  *    merges = {{number = of the buffer, from 1, arrays =, apply =} (merge.c), ...},
  *    told = function(notices, printed), called when a stage has ended,
  *    renew = function(), called before further stages: operands may have other versions}
@@ -176,17 +175,6 @@ static int run_gc(lua_State *L) {
   return 0;
 }
 
-static void read_stages(lua_State *L, int table, ms_stages *stages) {
-  stages->count = (uint32_t)ms_field_count(L, table, "stages", 0);
-  stages->ends = ms_field_pointer(L, table, "ends");
-  stages->order = ms_field_pointer(L, table, "order");
-  stages->sizes = ms_field_pointer(L, table, "sizes");
-  if (stages->count > 0 &&
-      (stages->ends == NULL || stages->order == NULL || stages->sizes == NULL)) {
-    luaL_error(L, "stages without blocks");
-  }
-}
-
 /* What is merged after each stage; leaves on the stack what it points to. */
 static ms_staged_merge *read_merges(lua_State *L, int table, uint32_t buffers, ms_rule_state *state,
                                     uint32_t *count) {
@@ -253,7 +241,7 @@ static int run_stages(lua_State *L, ms_staged *run, ms_rule_state *state, ms_err
       return RAISED;
     }
     if (ms_staged_run(run, *session, err) != 0) return -1;
-    bool further = run->merge_count > 0 || run->stages.count > 1;
+    bool further = run->merge_count > 0;
     if (further && tell(L, &run->outcome) != 0) return RAISED;
     if (ms_staged_advance(run, err) != 0) {
       if (state->failed) lua_pushvalue(L, state->error);
@@ -287,8 +275,6 @@ int ms_session_run_job(lua_State *L) {
   lua_getfield(L, 2, "advanced");
   if (lua_isfunction(L, -1)) job.advanced = call_advanced;
   job.context = L;
-  ms_stages stages;
-  read_stages(L, 2, &stages);
   ms_rule_state state;
   ms_rule_begin(L, &state);
   uint32_t merge_count;
@@ -301,7 +287,7 @@ int ms_session_run_job(lua_State *L) {
   ms_error err;
   ms_error_clear(&err);
   ms_session **session = ms_check_session(L, 1);
-  int failed = ms_staged_begin(run, *session, &job, &stages, merges, merge_count, &err);
+  int failed = ms_staged_begin(run, *session, &job, merges, merge_count, &err);
   if (failed == 0) failed = run_stages(L, run, &state, &err);
   if (failed > 0) {
     ms_staged_undo(run);

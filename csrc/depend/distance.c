@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/hash.h"
+
 ms_distances *ms_distances_new(ms_arena *arena, uint32_t dim_count) {
   ms_distances *set = ms_arena_take(arena, 1, sizeof *set);
   if (set == NULL) return NULL;
@@ -122,10 +124,10 @@ typedef struct closure {
 } closure;
 
 static uint32_t slot_of(const closure *all, const ms_distance *pattern) {
-  uint64_t hash = 14695981039346656037U; /* FNV-1a over the components */
+  uint64_t hash = MS_HASH_EMPTY;
   for (uint32_t k = 0; k < all->dim_count; k++) {
-    hash = (hash ^ (uint64_t)(unsigned char)pattern->at[k].sign) * 1099511628211U;
-    hash = (hash ^ (uint64_t)pattern->at[k].value) * 1099511628211U;
+    hash = ms_hash_word(hash, (unsigned char)pattern->at[k].sign);
+    hash = ms_hash_word(hash, (uint64_t)pattern->at[k].value);
   }
   uint32_t size = all->capacity * 2, slot = (uint32_t)((hash ^ hash >> 32) % size);
   while (all->index[slot] != 0 && compare_patterns(&all->item[all->index[slot] - 1], pattern) != 0)

@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/hash.h"
 #include "depend/difference.h"
 
 /* A typical plan needs some thousand operations; this many take about 50 ms. */
@@ -148,8 +149,8 @@ int ms_solver_earliest(ms_solver *solver, const ms_system *system, int64_t *valu
 }
 
 static uint32_t hash_of(const int64_t *key, size_t size) {
-  uint64_t hash = 14695981039346656037U; /* FNV-1a, a word at a time */
-  for (size_t k = 0; k < size / sizeof *key; k++) hash = (hash ^ (uint64_t)key[k]) * 1099511628211U;
+  uint64_t hash = MS_HASH_EMPTY;
+  for (size_t k = 0; k < size / sizeof *key; k++) hash = ms_hash_word(hash, (uint64_t)key[k]);
   return (uint32_t)(hash ^ hash >> 32) % BUCKETS;
 }
 

@@ -4,6 +4,7 @@
  * patterns, strategy, placements, reasons. */
 #include "depend/verdict.h"
 
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -19,6 +20,8 @@
 /* Bounds the memory of one verdict; most plans are small, and many are kept. */
 #define ARENA_LIMIT ((size_t)64 << 20)
 #define ARENA_CHUNK ((size_t)1024)
+
+static atomic_uint_fast64_t last_id;
 
 const char *ms_strategy_name(ms_strategy strategy) {
   static const char *const names[] = {"independent", "partition",  "skew",  "rotate",
@@ -326,6 +329,7 @@ ms_verdict *ms_verdict_new(const ms_loop *loop, const ms_binding *bindings, uint
   if (verdict == NULL || now == NULL || verdict->arena == NULL) {
     ms_error_set(err, MS_BUG, "out of memory");
   } else {
+    verdict->id = atomic_fetch_add(&last_id, 1) + 1;
     now->walk.loop = loop;
     now->walk.bindings = bindings;
     now->walk.binding_count = binding_count;

@@ -158,6 +158,7 @@ typedef struct ms_reason {
 } ms_reason;
 
 typedef struct ms_verdict {
+  uint64_t id; /* not 0, of this verdict alone in this process */
   ms_arena *arena;
   ms_decision decision;
   ms_strategy strategy;

@@ -65,8 +65,7 @@ static int choose_schedule(ms_session *session, ms_run *run) {
     free(load);
     return ms_error_set(run->err, MS_WRK, "out of memory for a schedule");
   }
-  if (job->loads == NULL && ms_grid_refusal(&job->grid) == NULL)
-    ms_grid_loads(&job->grid, job->weights, load);
+  if (job->loads == NULL && ms_grid_refusal(&job->grid) == NULL) ms_grid_loads(&job->grid, load);
   int failed = ms_grid_assign(&job->grid, job->loads == NULL ? load : job->loads, workers,
                               session->config.shared, owner, run->err);
   const ms_schedule *last = session->schedule;

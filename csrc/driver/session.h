@@ -82,10 +82,10 @@ typedef struct ms_job {
   size_t kernel_size;
   const void *run; /* what the kernel needs beside its memory */
   size_t run_size;
+  const ms_plan *plan; /* that the loop's grid, bounds and loads are of; NULL: they are given */
   ms_grid grid;
-  const uint64_t *weights; /* for each block, NULL: all equal */
-  const uint64_t *loads;   /* for each range of the space axis, in place of the weights' sums */
-  uint32_t workers;        /* at most so many take part; 0: all */
+  const uint64_t *loads; /* of each range of the space axis; NULL: all blocks are alike */
+  uint32_t workers;      /* at most so many take part; 0: all */
   ms_range_starts bounds;
   const ms_job_operand *operands;
   uint32_t operand_count;

@@ -8,8 +8,15 @@
 
 #include "driver/session_state.h"
 
+/* The loop's stages, NULL: it is one. */
+static const ms_stages *stages_of(const ms_staged *run) {
+  const ms_plan *plan = run->loop->plan;
+  return run->merge_count > 0 && plan != NULL && plan->stages.count > 0 ? &plan->stages : NULL;
+}
+
 static uint32_t stage_count(const ms_staged *run) {
-  return run->stages.count == 0 ? 1 : run->stages.count;
+  const ms_stages *stages = stages_of(run);
+  return stages == NULL ? 1 : stages->count;
 }
 
 /* Takes a log of what the loop will change. */
@@ -50,17 +57,15 @@ static int make_log(ms_staged *run, ms_session *session, ms_error *err) {
 }
 
 int ms_staged_begin(ms_staged *run, ms_session *session, const ms_job *loop,
-                    const ms_stages *stages, ms_staged_merge *merges, uint32_t merge_count,
-                    ms_error *err) {
+                    ms_staged_merge *merges, uint32_t merge_count, ms_error *err) {
   *run = (ms_staged){.loop = loop,
-                     .stages = *stages,
                      .merges = merges,
                      .merge_count = merge_count,
                      .job = *loop,
                      .outcome = {.worker = UINT32_MAX, .block = UINT32_MAX}};
-  if (stages->count > 0) {
-    run->weights = calloc(ms_grid_blocks(&loop->grid), sizeof *run->weights);
-    if (run->weights == NULL) return ms_error_set(err, MS_WRK, "out of memory");
+  if (stages_of(run) != NULL && loop->loads == loop->plan->loads) {
+    run->loads = calloc(loop->grid.ranges[ms_grid_space(&loop->grid)], sizeof *run->loads);
+    if (run->loads == NULL) return ms_error_set(err, MS_WRK, "out of memory");
   }
   if (!loop->transaction || merge_count == 0) return 0;
   if (make_log(run, session, err) != 0) return -1;
@@ -80,13 +85,15 @@ static int fail(ms_staged *run) {
 }
 
 int ms_staged_run(ms_staged *run, ms_session *session, ms_error *err) {
-  if (run->stages.count > 0) {
-    run->job.grid.first = ms_stages_first(&run->stages, run->stage);
-    run->job.grid.last = run->stages.ends[run->stage];
+  const ms_stages *stages = stages_of(run);
+  if (stages != NULL) {
+    run->job.grid.first = ms_stages_first(stages, run->stage);
+    run->job.grid.last = stages->ends[run->stage];
   }
-  if (run->weights != NULL) { /* each stage is shared out anew */
-    ms_stages_weigh(&run->stages, run->stage, run->weights);
-    run->job.weights = run->weights;
+  if (run->loads != NULL) { /* each stage is shared out by what its own blocks hold */
+    const ms_plan *plan = run->loop->plan;
+    ms_stages_loads(stages, run->stage, &plan->grid, &plan->layout, run->loads);
+    run->job.loads = run->loads;
   }
   ms_outcome_free(&run->outcome);
   return ms_session_run(session, &run->job, &run->outcome, err) == 0 ? 0 : fail(run);
@@ -231,6 +238,6 @@ void ms_staged_end(ms_staged *run, ms_session *session) {
   run->room = (ms_segment_block){0};
   ms_outcome_free(&run->outcome);
   ms_outcome_free(&run->total);
-  free(run->weights);
-  run->weights = NULL;
+  free(run->loads);
+  run->loads = NULL;
 }

@@ -13,7 +13,6 @@
 #include "driver/session.h"
 #include "job/loop_undo.h"
 #include "sync/merge.h"
-#include "sync/stage.h"
 
 /* What is merged after each stage, in this order: `parts` are filled in. */
 typedef struct ms_staged_merge {
@@ -23,14 +22,13 @@ typedef struct ms_staged_merge {
 
 typedef struct ms_staged {
   const ms_job *loop;
-  ms_stages stages;
   ms_staged_merge *merges;
   uint32_t merge_count;
   uint32_t stage;     /* the present one */
   ms_job job;         /* its job */
   ms_outcome outcome; /* its outcome, when it has failed */
   ms_outcome total;   /* of all stages that have ended */
-  uint64_t *weights;
+  uint64_t *loads;    /* of the present stage */
   ms_loop_undo undo;
   ms_segment_block room; /* the log's */
   bool logs;
@@ -39,8 +37,7 @@ typedef struct ms_staged {
 /* Begins a loop. All that it is given stays the caller's, and stays; a staged run must not move.
  * MS_ARR, MS_WRK. To be ended in any case. */
 int ms_staged_begin(ms_staged *run, ms_session *session, const ms_job *loop,
-                    const ms_stages *stages, ms_staged_merge *merges, uint32_t merge_count,
-                    ms_error *err);
+                    ms_staged_merge *merges, uint32_t merge_count, ms_error *err);
 
 /* Runs the present stage; its outcome is run->outcome. Of a loop that fails nothing remains; if it
  * is no transaction, the outcome says whether something is lost. Errors as ms_session_run. */

@@ -16,6 +16,7 @@
 #include "base/error.h"
 #include "job/section.h"
 #include "job/strided.h"
+#include "plan/plan.h"
 #include "plan/schedule.h"
 
 typedef enum ms_movement {
@@ -64,12 +65,6 @@ typedef struct ms_operand {
   uint64_t section_count;
   const ms_section *sections; /* no two with a common element; NULL: one, all of it. Not owned */
 } ms_operand;
-
-/* Where the ranges of each cut dimension begin: range r holds the indices from start[r] until
- * before start[r + 1] (downwards where that is less); NULL when unknown. */
-typedef struct ms_range_starts {
-  const int64_t *start[MS_CUTS];
-} ms_range_starts;
 
 /* MS_ARR, naming operand number `number`, unless all of the operand is consistent: with itself,
  * with the grid, and for `shared` memory with its segment. */

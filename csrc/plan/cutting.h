@@ -10,10 +10,8 @@
 
 #include <stdint.h>
 
-#include "base/api.h"
-
 /* What decides. */
-typedef struct MS_API_TYPE ms_cutting {
+typedef struct ms_cutting {
   double entries; /* iterations at most, or entries of the sparse array */
   double phases;  /* steps of a sweep; 1: none */
   double delay;   /* of buffers, the most iterations of a stage, may be infinite; 0: no buffers */
@@ -28,6 +26,6 @@ typedef struct MS_API_TYPE ms_cutting {
  * axis of a loop with buffers gets at most 64, and a single one fewer, 16 at least, where blocks
  * would have less than 128 iterations; where stages are bounded as many more as let each have some
  * 16 blocks. */
-MS_API int64_t ms_cutting_ranges(const ms_cutting *cutting);
+int64_t ms_cutting_ranges(const ms_cutting *cutting);
 
 #endif

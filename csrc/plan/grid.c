@@ -76,13 +76,9 @@ static uint64_t add(uint64_t a, uint64_t b) {
   return a > UINT64_MAX - b ? UINT64_MAX : a + b;
 }
 
-void ms_grid_loads(const ms_grid *grid, const uint64_t *weights, uint64_t *load) {
-  uint32_t space = ms_grid_space(grid), blocks = ms_grid_blocks(grid);
-  memset(load, 0, grid->ranges[space] * sizeof *load);
-  for (uint32_t block = 0; block < blocks; block++) {
-    uint64_t *sum = &load[ms_grid_range(grid, block, space)];
-    *sum = add(*sum, weights == NULL ? 1 : add(weights[block], 1));
-  }
+void ms_grid_loads(const ms_grid *grid, uint64_t *load) {
+  uint32_t ranges = grid->ranges[ms_grid_space(grid)], each = ms_grid_blocks(grid) / ranges;
+  for (uint32_t range = 0; range < ranges; range++) load[range] = each;
 }
 
 /* Fills workers up to `most` each; the number needed. `owner` may be NULL. */

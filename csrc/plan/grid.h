@@ -53,9 +53,9 @@ typedef struct ms_owner {
 
 #define MS_WHOLE UINT32_MAX /* as `blocks`: all of them */
 
-/* Fills in the load of each range of the space axis: one more than the sum of its blocks' weights
- * (NULL: all equal), for each block, so that empty ranges spread, too. `grid` can be run. */
-void ms_grid_loads(const ms_grid *grid, const uint64_t *weights, uint64_t *load);
+/* Fills in the loads of the ranges of the space axis as long as nothing is known of their blocks:
+ * one for each, so that empty ranges spread, too. `grid` can be run. */
+void ms_grid_loads(const ms_grid *grid, uint64_t *load);
 
 /* Gives each range of the space axis to one of `workers` workers, contiguously, such that the
  * largest load is the least possible. With `split` a range may have two owners where that makes the

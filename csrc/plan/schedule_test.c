@@ -46,7 +46,7 @@ static void check_many_phases(void) {
   ms_owner owner[64];
   uint64_t load[64];
   ms_error err = {0};
-  ms_grid_loads(&grid, NULL, load);
+  ms_grid_loads(&grid, load);
   CHECK(ms_grid_assign(&grid, load, 4, false, owner, &err) == 0);
   ms_schedule *s = ms_schedule_new(&grid, owner, 4, &err);
   CHECK(s != NULL && ms_schedule_edges(s) == 4);

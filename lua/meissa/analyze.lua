@@ -235,7 +235,7 @@ end
 -- Cuts the plan's space as a run would. Of the entries of a sparse shape only the number may be
 -- known: then the cuts are even, and as few as the rule has.
 local function cut(plan, space, entries)
-  plan.grid, plan.grids = {}, {}
+  plan.grid = {}
   if plan.strategy == "serial" then return end
   for _, extent in ipairs(plan.extents) do
     if spaces.length(extent) < 1 then return end

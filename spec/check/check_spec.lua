@@ -1,6 +1,7 @@
 -- SPDX-License-Identifier: MIT
 -- The option `check = true`: loops that pass, and what is said of those that do not.
 local child = require "spec.support.child"
+local claims = require "spec.support.claim"
 local core = require "meissa.core"
 local meissa = require "meissa"
 local parallel = meissa.parallel
@@ -25,9 +26,8 @@ local function with_answers(change, fn)
 end
 
 local function claim_independence(plan)
-  plan.strategy, plan.verdict = "independent", "parallel"
-  plan.cut_dims, plan.distances = {1}, {}
-  plan.row, plan.sequential = nil, nil
+  claims.strategy(plan, "independent", {1})
+  plan.distances = {}
 end
 
 describe("check = true", function()

@@ -3,6 +3,7 @@
 -- Faults that an analyser could have, put between it and the comparison: each changes what it is
 -- told, or what it answers, where the program gives it something to change. `kinds`: what the fault
 -- must be caught as; without, anything will do.
+local claims = require "spec.support.claim"
 
 local M = {}
 
@@ -73,8 +74,7 @@ local function scalar_of(plan, role, op)
 end
 
 local function claim(plan, strategy, dims)
-  plan.strategy, plan.verdict, plan.cut_dims = strategy, "parallel", dims
-  plan.row, plan.sequential = nil, nil
+  claims.strategy(plan, strategy, dims)
   return true
 end
 

@@ -74,27 +74,28 @@ describe("a native kernel", function()
                 bounds(run:run {lo = {5, 2}, hi = {1, 9}, row_lo = 0, row_hi = 7}, 6))
     -- As for every block of a layout.
     local boxes = {
-      {extents = {{1, 10, 1}, {9, 1, -2}}, axes = {
-        {dim = 1, ranges = 3, range = {1, 10, 1}, bounds = {1, 4, 8, 11}},
-        {dim = 2, ranges = 2, range = {9, 1, -2}, bounds = {9, 5, -1}}}},
-      {extents = {{1, 10, 1}, {1, 4, 1}}, axes = {
-        {row = true, sequential = true, ranges = 13, range = {2, 14, 1}},
-        {dim = 2, ranges = 2, range = {1, 4, 1}, bounds = {1, 3, 5}}}},
+      {extents = {{1, 10, 1}, {9, 1, -2}},
+       axes = {{at = 0, ranges = 3, first = 1, step = 1, each = 3, longer = 1},
+               {at = 2, ranges = 2, first = 9, step = -2, each = 2, longer = 1}}},
+      {extents = {{1, 10, 1}, {1, 4, 1}},
+       axes = {{at = 4, ranges = 13, first = 2, step = 1, each = 1, longer = 0},
+               {at = 2, ranges = 2, first = 1, step = 1, each = 2, longer = 0}}},
     }
-    for _, layout in ipairs(boxes) do
-      local blocks = 1
-      for _, axis in ipairs(layout.axes) do blocks = blocks * axis.ranges end
-      for number = 0, blocks - 1 do
+    for _, box in ipairs(boxes) do
+      local layout = ffi.new("ms_layout",
+        {dims = 2, axis_count = 2, extents = box.extents, axes = box.axes})
+      for number = 0, box.axes[1].ranges * box.axes[2].ranges - 1 do
         local expected = run:run(layouts.block(layout, number))
-        c_api.lib.ms_layout_bounds(layouts.core(layout), number, run.bounds)
-        local got, count = run:call(), layout.axes[1].row and 6 or 4
+        c_api.lib.ms_layout_bounds(layout, number, run.bounds)
+        local got, count = run:call(), box.axes[1].at == 4 and 6 or 4
         assert.same(bounds(expected, count), bounds(got, count))
       end
     end
     local entries = instance(body, {results = results, entries = true})
-    local layout = {starts = ffi.new("int64_t[4]", 0, 3, 3, 10)}
+    local starts = ffi.new("int64_t[4]", 0, 3, 3, 10)
+    local layout = ffi.new("ms_layout", {starts = starts, of_entries = 1})
     for number = 0, 2 do
-      c_api.lib.ms_layout_bounds(layouts.core(layout), number, entries.bounds)
+      c_api.lib.ms_layout_bounds(layout, number, entries.bounds)
       assert.same(bounds(entries:run(layouts.block(layout, number)), 2), bounds(entries:call(), 2))
     end
   end)

@@ -29,7 +29,7 @@ return {
     mutants = {
       {"by value, later stages read what was", "lua/meissa/driver/job.lua",
        "request.renew = run.by_value and", "request.renew = false and"},
-      {"a stage takes one iteration too many", "csrc/sync/stage.c", "size > most - held",
+      {"a stage takes one iteration too many", "csrc/plan/stage.c", "size > most - held",
        "size > most - held + 1"},
       {"the last batch of a rule is dropped", "csrc/sync/merge.c",
        "    if (got < 0) return -1;\n  }\n  return apply_batch(some);",

@@ -44,12 +44,13 @@ end
 
 -- What a plan says, as plain data without what it belongs to.
 local function plain(value, seen)
-  if type(value) ~= "table" then return type(value) == "userdata" and "handle" or value end
+  local handle = type(value) == "userdata" or type(value) == "cdata"
+  if type(value) ~= "table" then return handle and "handle" or value end
   if seen[value] then return "seen" end
   seen[value] = true
   local copy = {}
   for key, each in tables.each(value) do
-    if key ~= "record" and key ~= "kernels" and key ~= "grids" and key ~= "kind" then
+    if key ~= "record" and key ~= "kernels" and key ~= "kind" then
       copy[key] = plain(each, seen)
     end
   end

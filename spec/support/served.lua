@@ -35,10 +35,8 @@ end
 --- Whether the lists of what is read were made, if anything is served.
 function M.is_listed(plan)
   if not plan.prefetch then return true end
-  for _, grid in pairs(plan.grids) do
-    if grid.needs and grid.needs.lists then return true end
-  end
-  return false
+  local needs = plan.cut and plan.cut.needs
+  return needs and needs.lists ~= nil
 end
 
 return M

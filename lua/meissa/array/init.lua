@@ -41,8 +41,7 @@ local M = {
   sparse = sparse.sparse,
   empty = sparse.empty,
   objects = objects.make,
-  partition = partition.get,
-  cut_range = partition.cut_range,
+  partition = partition.get, find_partition = partition.find,
 }
 
 --- Whether a value is an array, or a row or slice of one.

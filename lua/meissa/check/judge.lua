@@ -178,7 +178,7 @@ function M.schedule(run, seen)
   local kept = KEPT_IN_ORDER[plan.strategy]
   for n, number in ipairs(numbers) do parts[n] = parts_of(number, seen.grid.ranges) end
   local count = 0
-  for number in recorder.serial_order(run, seen) do
+  for number in recorder.serial_order(seen) do
     count = count + 1
     position[number] = count
   end

@@ -126,9 +126,9 @@ end
 
 -- All iterations in the plan's serial order.
 local function visit_blocks(run, body, grid, visit)
-  local layout = layouts.of(grid)
+  local layout = grid.layout
   local cursor = run.space.array and job.cursor(grid, run.space)
-  for number in job.serial_order(run.plan, grid) do
+  for number in grids.serial_order(grid) do
     if cursor then
       if take(cursor(number), run.dims, number, visit) then return end
     else
@@ -192,7 +192,7 @@ local function execute_all(run, body, world, grid)
     end
   end
   -- Blocks along a row are searched for: too slow for more than small spaces.
-  local by_blocks = grid and not run.space.ordered and not (grid.row and run.most < math.huge)
+  local by_blocks = grid and not run.space.ordered and not (run.plan.row and run.most < math.huge)
   if by_blocks then
     visit_blocks(run, body, grid, visit)
   else
@@ -245,7 +245,7 @@ end
 
 --- The number of the block of each recorded iteration, by iteration.
 function M.blocks(run, seen)
-  local numbers, layout = {}, layouts.of(seen.grid)
+  local numbers, layout = {}, seen.grid.layout
   local known = {}
   if run.space.array then
     local cursor = job.cursor(seen.grid, run.space)
@@ -268,8 +268,8 @@ function M.blocks(run, seen)
 end
 
 --- A function that returns the blocks' numbers in the plan's serial order.
-function M.serial_order(run, seen)
-  return job.serial_order(run.plan, seen.grid)
+function M.serial_order(seen)
+  return grids.serial_order(seen.grid)
 end
 
 return M

@@ -7,14 +7,11 @@
 -- @module meissa.driver.job
 
 local array = require "meissa.array"
-local axis_cuts = require "meissa.plan.axis"
 local buffer = require "string.buffer"
-local core = require "meissa.core"
 local worker_count = require "meissa.driver.worker_count"
 local engine = require "meissa.kernel.engine"
 local execution = require "meissa.kernel.execution"
 local failures = require "meissa.driver.failure"
-local ffi = require "ffi"
 local grids = require "meissa.plan.grid"
 local job_operands = require "meissa.plan.operands"
 local kernel = require "meissa.kernel"
@@ -28,7 +25,6 @@ local spaces = require "meissa.plan.space"
 local stages = require "meissa.plan.stage"
 local system = require "meissa.base.system"
 local tables = require "meissa.base.tables"
-local block_weights = require "meissa.plan.block_weights"
 local trace = require "meissa.base.trace"
 
 local M = {}
@@ -55,27 +51,6 @@ local function give_notice(run, notices)
   for line in string.gmatch(notices, "[^\n]+") do
     io.stderr:write(string.format("meissa: %s: %s\n", failures.place(run), line))
   end
-end
-
--- The parts of a job's grid that never change for it: found once for each grid. The runtime needs
--- bounds where rows of arrays go with ranges: along axes that are dimensions and are cut.
-local function schedule_of(grid)
-  if grid.schedule then return grid.schedule end
-  local schedule = {layout = layouts.of(grid), bounds = {}, memory = {},
-                    together = grids.together(grid)}
-  for a, axis in ipairs(grid.axes) do
-    local pointer = false
-    if axis.dim and not axis.sequential then
-      schedule.memory[a] = axis_cuts.bounds(axis)
-      pointer = ffi.cast("int64_t *", schedule.memory[a])
-    end
-    schedule.bounds[a] = pointer or nil
-  end
-  schedule.memory.loads = block_weights.loads(grid)
-  schedule.loads = schedule.memory.loads and ffi.cast("uint64_t *", schedule.memory.loads)
-  schedule.words = buffer.encode(layouts.words(grid))
-  grid.schedule = schedule
-  return schedule
 end
 
 -- What goes to a worker once: the kernel.
@@ -127,13 +102,12 @@ end
 -- of the kernel, the captured `values` as a string, those that travel `apart`, what is `large`, the
 -- ids of `buffers`.
 local function pack(run, served)
-  local schedule = schedule_of(run.grid)
   local kernel_bytes, run_bytes, key, apart, large = kernel.pack(
     run.kernel, run.bindings, run.values, run.native, run.basics)
   local operands, where_bytes, where = job_operands.collect(run, apart, served)
   return {
     key = key, kernel = static_bytes(run.kernel, key, kernel_bytes), operands = operands,
-    run = buffer.encode {run = run_bytes, where = where_bytes, layout = schedule.words,
+    run = buffer.encode {run = run_bytes, where = where_bytes, layout = run.grid.words,
                          draws = run.plan.draws and run.draws or nil},
     bytes = kernel_bytes, values = run_bytes, apart = apart, large = large,
     buffers = where.buffers,
@@ -146,8 +120,7 @@ local executing
 
 local function warn_stalled(seconds, number, block)
   local run = executing
-  local where = block and
-    failures.describe_block(run, schedule_of(run.grid).layout, block) or "no block"
+  local where = block and failures.describe_block(run, run.grid.layout, block) or "no block"
   io.stderr:write(string.format("meissa: %s: no block finished for %.0f s; worker %d is in %s\n",
     failures.place(run), seconds, number, where))
 end
@@ -160,30 +133,20 @@ end
 
 -- Adds to a job what it needs as a loop with buffers.
 local function add_stages(request, run, told)
-  local list = stages.of(run.plan, run.grid)
   request.merges = stages.merges(run, told.buffers)
   request.told = function(notices, printed) show_told(run, notices, printed) end
   request.renew = run.by_value and
     function() job_operands.renew(told.operands, stages.targets(run)) end or nil
-  if not list.order then return end
-  request.stages, request.ends = list.count, list.pointers.ends
-  request.order, request.sizes = list.pointers.order, list.pointers.sizes
-  -- Each stage is shared out by what its own blocks hold.
-  request.loads = worker_count.loads(run.grid, run.record.learned)
 end
 
 -- Runs the blocks of a loop, or of a slice that marks what they need (`told.marks`); the outcome,
 -- or nil and the failure.
 local function execute(run, told, bar)
-  local schedule = schedule_of(run.grid)
   local request = {
     key = told.key, kernel = told.kernel, operands = told.operands, run = told.run,
-    strategy = run.plan.strategy, ranges = run.grid.ranges, sequential = run.grid.sequential,
-    together = schedule.together, first = 0, last = run.grid.blocks,
-    transaction = run.space.transaction,
+    plan = run.grid.core, transaction = run.space.transaction,
     workers = worker_count.size(run.session, run.grid, run.plan.strategy, run.record.learned),
-    bounds = schedule.bounds,
-    loads = worker_count.loads(run.grid, run.record.learned) or schedule.loads,
+    loads = worker_count.loads(run.grid, run.record.learned),
     stalled = warn_stalled, advanced = bar and bar_progress(bar, run),
     flat = told.flat, buffers = #told.buffers, apart = told.marks,
   }
@@ -209,7 +172,7 @@ local function execute_marks(run, told)
     for n, id in ipairs(told.buffers) do marked[id] = outcome.pending[n] end
     return marked, outcome.moved
   end
-  if failure.code ~= "BDY" then failures.raise(run, schedule_of(run.grid).layout, failure) end
+  if failure.code ~= "BDY" then failures.raise(run, run.grid.layout, failure) end
   return nil, 0
 end
 
@@ -230,7 +193,7 @@ local function run_loop(run, told)
   if bar then bar:clear() end
   local told_back = outcome or failure
   show_told(run, told_back.notices, told_back.printed)
-  if not outcome then failures.raise(run, schedule_of(run.grid).layout, failure) end
+  if not outcome then failures.raise(run, run.grid.layout, failure) end
   return results_of(outcome), outcome
 end
 
@@ -260,11 +223,6 @@ end
 
 -- -------------------------------------------------------------------------------- in process
 
---- A function that returns the blocks, by number from 0, in the plan's serial order.
-function M.serial_order(plan, grid)
-  return core.serial_order(plan.strategy, grid.ranges, grid.sequential)
-end
-
 --- Runs the blocks in this process, in the plan's serial order, as workers would run them: on the
 -- arrays' own memory. Of a loop that fails nothing remains, unless it is no transaction.
 -- @return the scalars to assign, a list of {capture =, value =}
@@ -274,11 +232,10 @@ function M.run_here(run)
     run.kernel, run.bindings, run.values, run.native, run.basics)
   local operands, _, where = job_operands.collect(run, apart)
   local instance, own = execution.instance(kernel_bytes, run_bytes, operands, where, run.draws)
-  local run_block, all = execution.runner(instance, layouts.of(run.grid)), {}
+  local run_block, all = execution.runner(instance, run.grid.layout), {}
   local follows, began = not run.native and kernel.speculates(run.kernel), system.clock()
   engine.running(run.native)
-  local next_block, list = M.serial_order(run.plan, run.grid), stages.of(run.plan, run.grid)
-  local schedule = schedule_of(run.grid)
+  local next_block, list = grids.serial_order(run.grid), stages.of(run.grid)
   local function run_one(number, parts)
     if own then own:begin() end
     if trace.on.blocks then trace.say("blocks", "begin job=0 block=%d", number) end
@@ -294,7 +251,7 @@ function M.run_here(run)
   end
   local function run_blocks(log)
     for stage = 0, list.count - 1 do
-      local parts, first = {}, failures.first(schedule.together, execution.order(schedule.layout))
+      local parts, first = {}, failures.first(run.grid.together, execution.order(run.grid.layout))
       for _ = (stage > 0 and list.ends[stage - 1] or 0) + 1, list.ends[stage] do
         local number = next_block()
         if first:needs(number) then first:take(number, run_one(number, parts)) end
@@ -311,7 +268,7 @@ end
 
 --- For running in this process: cursor(block) gives a function that returns its iterations.
 function M.cursor(grid, space)
-  local layout = layouts.of(grid)
+  local layout = grid.layout
   if not grid.partition then
     return function(number)
       local block, ranges = layouts.block(layout, number), {}

@@ -104,9 +104,9 @@ end
 -- Finds the loop's grid, which its plan tells of.
 local function cut(run)
   local plan = run.plan
-  local grid = grids.cut(plan, run.space, run.ready)
+  local grid = grids.cut(plan, run.space)
   plan.grid = grid.ranges
-  if #plan.buffers > 0 then plan.stages = stages.of(plan, grid).count end
+  if #plan.buffers > 0 then plan.stages = stages.of(grid).count end
   run.grid = grid
 end
 
@@ -228,7 +228,7 @@ local function run_here(run, slots, func, frame_form)
     end
   end
   inprocess.notice_inexact(record, plan, run.bindings)
-  local blocks = job.serial_order(plan, run.grid)
+  local blocks = grids.serial_order(run.grid)
   local step = inprocess.blocks(blocks, job.cursor(run.grid, space), reductions, func, frame_form)
   return with_places(run, step, not space.positions and #space.ranges or nil)
 end

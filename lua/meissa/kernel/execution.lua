@@ -87,13 +87,12 @@ end
 --- A function that runs a block, given its number, on the engine that is there when it begins.
 function M.runner(instance, layout)
   local native = instance.call and instance
-  local made = layouts.core(layout)
   return function(number)
     if not native then
       native = instance:native()
       if not native then return instance:run(layouts.block(layout, number)) end
     end
-    c_api.lib.ms_layout_bounds(made, number, native.bounds)
+    c_api.lib.ms_layout_bounds(layout, number, native.bounds)
     return native:call()
   end
 end
@@ -103,33 +102,33 @@ end
 local MOST_DECODED, MOST_BYTES = 256, 2 ^ 21
 
 -- A function that decodes, each of the last strings once.
-local function decoder()
+local function decoder(decode)
   local known, count, bytes = {}, 0, 0
   return function(words)
     local value = known[words]
     if value then return value end
     if count == MOST_DECODED or bytes + #words > MOST_BYTES then known, count, bytes = {}, 0, 0 end
-    value = encoded.from_message(words)
+    value = decode(words)
     known[words], count, bytes = value, count + 1, bytes + #words
     return value
   end
 end
 
-local decode_static, decode_where, decode_layout = decoder(), decoder(), decoder()
+local decode_static, decode_where = decoder(encoded.from_message), decoder(encoded.from_message)
+local read_layout = decoder(layouts.read)
 
 -- A job's instance, given what is decoded of it: that of the last job of its kind, if it works on
 -- memory in the same places. Large tables are made for each job.
 -- @return the instance, its private memory, and the blocks' layout
 local function instance_of(fixed, told, job)
-  local last, layout = fixed.last, decode_layout(told.layout)
+  local last, layout = fixed.last, read_layout(told.layout)
   if last and last.where == told.where and last.mark == job.mark and
      kernel.renew(last.instance, told.run, told.draws) then
     return last.instance, last.own, last.entries or layout
   end
   local where, operands, entries = decode_where(told.where), job:operands(), nil
   if where.starts then
-    entries = {starts = ffi.cast("const int64_t *", operands[where.starts].pointer),
-               ordered = layout.ordered}
+    entries = layouts.read(told.layout, ffi.cast("const int64_t *", operands[where.starts].pointer))
   end
   local instance, own = M.instance(fixed.kernel, told.run, operands, where, told.draws)
   if trace.on.kernel then trace.say("kernel", "instance operands=%d", #where.arrays) end
@@ -143,9 +142,9 @@ end
 -- @tab layout of layout.lua
 -- @treturn function order_of(err), err with an `iteration`
 function M.order(layout)
-  if not layout.ordered then return nil end
+  if layout.ordered == 0 then return nil end
   local directions = {}
-  for d, extent in ipairs(layout.extents or {}) do directions[d] = extent[3] < 0 and -1 or 1 end
+  for d = 1, layout.dims do directions[d] = layout.extents[d - 1].step < 0 and -1 or 1 end
   return function(err)
     local words = {}
     for d, value in ipairs(err.iteration or {}) do

@@ -3,7 +3,6 @@
 -- @module meissa.kernel.native_run
 
 local ffi = require "ffi"
-local layouts = require "meissa.plan.layout"
 
 local M = {}
 
@@ -12,7 +11,7 @@ local function make(native, layout)
   run.entry, run.slots, run.results = native.entry, native.slots, native.results
   run.fault, run.bounds = native.fault, native.bounds
   run.result, run.size = native.space, native.size
-  run.layout = layouts.core(layout)
+  run.layout = layout
   return run
 end
 

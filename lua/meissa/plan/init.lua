@@ -283,7 +283,6 @@ local function make(record, space, bindings, situation)
   plan.file, plan.line, plan.engine = record.file, record.line, "lua"
   plan.serial, plan.entries = space.serial, space.array ~= nil
   plan.record, plan.ordered, plan.kernels = record, space.ordered, {}
-  plan.grids = {}
   index(plan, bindings)
   views.name_bases(plan.arrays, bindings)
   plan.kind, plan.shape = kind_of(plan, situation.form), situation.extents

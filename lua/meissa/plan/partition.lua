@@ -17,6 +17,9 @@ function M.get(value, dims, ranges, ordered)
   return array.partition(value, {dims = dims, ranges = ranges, ordered = ordered})
 end
 
+--- The same for an ms_cut.
+M.find = array.find_partition
+
 --- The vector of 1-based coordinates in dimension `d` (from 1); entry e is at index e - 1.
 function M.coords(partition, d)
   return lib.ms_partition_coords(partition, d - 1)

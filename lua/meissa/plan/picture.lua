@@ -8,8 +8,7 @@
 
 local core = require "meissa.core"
 local report = require "meissa.plan.report"
-local axis_cuts = require "meissa.plan.axis"
-local block_weights = require "meissa.plan.block_weights"
+local grids = require "meissa.plan.grid"
 local tables = require "meissa.base.tables"
 
 local M = {}
@@ -25,6 +24,14 @@ local function shown(count)
   return list
 end
 
+-- Ordinals of an extent, the first and the last: how many steps behind the first index, or, where
+-- outer indices bound it, the index in loop direction.
+local function ordinals(extent)
+  local lo, hi, step = extent[1], extent[2], extent[3]
+  if extent.low then return lo * step, hi * step end
+  return 0, (hi - lo) / step
+end
+
 -- "i", "i + 2*j": what an axis cuts.
 local function name_of(plan, axis)
   return axis.row and report.row_name(plan) or plan.indices[axis.dim]
@@ -32,12 +39,12 @@ end
 
 -- What a row's values are short of the sum that it is named by: rows sum ordinals, which begin at 0
 -- where an index begins elsewhere. nil where a step is not 1, and no number mends that.
-local function row_offset(grid)
+local function row_offset(plan)
   local offset = 0
-  for d, extent in ipairs(grid.extents) do
-    if grid.row[d] ~= 0 then
+  for d, extent in ipairs(plan.extents) do
+    if plan.row[d] ~= 0 then
       if extent[3] ~= 1 then return nil end
-      offset = offset + grid.row[d] * (extent[1] - block_weights.ordinals(extent))
+      offset = offset + plan.row[d] * (extent[1] - ordinals(extent))
     end
   end
   return offset
@@ -45,10 +52,10 @@ end
 
 -- "i 1..94", "(i - j) -17": range r of an axis and its values.
 local function range_words(plan, grid, axis, r)
-  local first, last = axis_cuts.values(axis, r)
-  local name, step = name_of(plan, axis), axis.range[3]
+  local first, last = grids.values(grid, axis.number, r)
+  local name, step = name_of(plan, axis), axis.values[3]
   if axis.row then
-    local offset = row_offset(grid)
+    local offset = row_offset(plan)
     name = string.format("(%s)", name)
     if not offset then return string.format("%s part %d", name, r) end
     first, last = first + offset, last + offset
@@ -115,35 +122,35 @@ end
 -- In each cell the ranges of the other axes that meet the first one's there.
 local function draw_blocks(plan, grid)
   local steps, count = M.steps(plan.strategy, grid.ranges)
-  local cells, others = {}, {}
+  local cells, others, axes = {}, {}, grids.axes(grid)
   for block, step in tables.each(steps) do
     local at = ranges_of(block, grid.ranges)
     cells[at[1] .. ":" .. step] = table.concat(at, ",", 2)
   end
-  for a = 2, #grid.axes do
-    others[#others + 1] = string.format("%d of %s", grid.ranges[a], name_of(plan, grid.axes[a]))
+  for a = 2, #axes do
+    others[#others + 1] = string.format("%d of %s", grid.ranges[a], name_of(plan, axes[a]))
   end
   local how = plan.strategy == "rotate" and " stay, %s move; " or ", %s; "
   local head = string.format("%s: %d ranges of %s" .. how ..
     "%d steps, the blocks of a step run together", plan.strategy, grid.ranges[1],
-    name_of(plan, grid.axes[1]), table.concat(others, ", "), count)
-  return head, timetable(plan, grid, grid.axes[1], count, function(r, step)
+    name_of(plan, axes[1]), table.concat(others, ", "), count)
+  return head, timetable(plan, grid, axes[1], count, function(r, step)
     return cells[r .. ":" .. step]
   end)
 end
 
 -- Whether a plane of the row, if there is one, meets the box of range r of an axis.
-local function meets(grid, value, axis, r)
-  if not grid.row then return true end
+local function meets(plan, grid, value, axis, r)
+  if not plan.row then return true end
   local least, greatest = 0, 0
-  for d, extent in ipairs(grid.extents) do
-    local first, last = block_weights.ordinals(extent)
+  for d, extent in ipairs(plan.extents) do
+    local first, last = ordinals(extent)
     if d == axis.dim then
-      local low, high = axis_cuts.values(axis, r)
+      local low, high = grids.values(grid, axis.number, r)
       local lo, step = extent.low and 0 or extent[1], extent[3]
       first, last = (low - lo) / step, (high - lo) / step
     end
-    local one, other = grid.row[d] * first, grid.row[d] * last
+    local one, other = plan.row[d] * first, plan.row[d] * last
     least, greatest = least + math.min(one, other), greatest + math.max(one, other)
   end
   return value >= least and value <= greatest
@@ -151,26 +158,25 @@ end
 
 -- A sweep: a step is one value of each sequential axis.
 local function draw_sweep(plan, grid)
-  local names, phases = {}, 1
+  local names, phases, axes = {}, 1, grids.axes(grid)
   for a = 1, grid.sequential do
-    names[a] = name_of(plan, grid.axes[a])
+    names[a] = name_of(plan, axes[a])
     phases = phases * grid.ranges[a]
   end
-  local across = grid.axes[grid.sequential + 1]
+  local across = axes[grid.sequential + 1]
   local head = string.format(
     "hyperplane: %d steps, one for each value of %s; %d ranges of %s run together", phases,
     table.concat(names, ", "), across.ranges, name_of(plan, across))
   return head, timetable(plan, grid, across, phases, function(r, step)
-    return meets(grid, grid.axes[1].range[1] + step - 1, across, r) and "*"
+    return meets(plan, grid, axes[1].values[1] + step - 1, across, r) and "*"
   end)
 end
 
 -- The shares that the ranges of the first axis have of all iterations.
 local function shares(grid)
   local list, total, row = {}, 0, grid.blocks / grid.ranges[1]
-  local loads = block_weights.loads(grid)
   for r = 1, grid.ranges[1] do
-    list[r] = tonumber(loads[r - 1]) - row
+    list[r] = grids.load(grid, r) - row
     total = total + list[r]
   end
   for r = 1, #list do list[r] = total > 0 and list[r] / total or 0 end
@@ -178,7 +184,7 @@ local function shares(grid)
 end
 
 local function draw_shares(plan, grid)
-  local part, most, rows, axis = shares(grid), 0, {}, grid.axes[1]
+  local part, most, rows, axis = shares(grid), 0, {}, grids.axes(grid)[1]
   for _, share in ipairs(part) do most = math.max(most, share) end
   for _, r in ipairs(shown(axis.ranges)) do
     if r then
@@ -202,7 +208,7 @@ function M.text(plan)
   if plan.strategy == "serial" or plan.serial then
     return "serial: one iteration after the other, as written"
   end
-  local _, grid = next(plan.grids)
+  local grid = plan.cut
   if not grid then
     return plan.strategy .. ": no blocks; the loop is empty, or runs in this process as written"
   end

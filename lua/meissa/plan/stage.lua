@@ -1,52 +1,21 @@
 -- SPDX-License-Identifier: MIT
 --- Stages: the parts of a loop with buffers between which what is pending is merged.
 --
--- csrc/sync/stage.h says what they are. They are found once for a grid.
+-- csrc/plan/stage.h says what they are.
 -- @module meissa.plan.stage
 
 local array = require "meissa.array"
-local arrays = require "meissa.array.c_api"
 local buffers = require "meissa.array.buffer"
-local core = require "meissa.core"
 local ffi = require "ffi"
-local layouts = require "meissa.plan.layout"
 
 local M = {}
 
--- How many iterations a block has at most.
-local function size_of(layout, number)
-  local block = layouts.block(layout, number)
-  if block.first then return block.last - block.first + 1 end
-  local size = 1
-  for d, extent in ipairs(layout.extents) do
-    size = size * ((block.hi[d] - block.lo[d]) / extent[3] + 1)
-  end
-  return size
-end
-
-local words, sizes_type = ffi.typeof "uint32_t[?]", ffi.typeof "uint64_t[?]"
-
-local function cut(plan, grid)
-  local delay = plan.max_delay
-  if not delay or delay == math.huge then return {count = 1, ends = {[0] = grid.blocks}} end
-  local layout, blocks, position = layouts.of(grid), grid.blocks, 0
-  local order, sizes, ends = words(blocks), sizes_type(blocks), words(blocks)
-  for number in core.serial_order(plan.strategy, grid.ranges, grid.sequential) do
-    order[position], sizes[number], position = number, size_of(layout, number), position + 1
-  end
-  local count = arrays.call(arrays.lib.ms_stages_cut, order, blocks, sizes, delay, ends)
-  return {count = tonumber(count), ends = ends, order = order, sizes = sizes,
-          pointers = {ends = ffi.cast("uint32_t *", ends), order = ffi.cast("uint32_t *", order),
-                      sizes = ffi.cast("uint64_t *", sizes)}}
-end
-
---- The stages of a loop: `count`; `ends`, by number from 0 the position behind the last block in
--- the plan's serial order, from 0; if it was cut, `pointers` to `ends`, `order` and `sizes` for the
--- core.
--- Errors: OPT when a single block has more iterations than a buffer allows.
-function M.of(plan, grid)
-  if not grid.stages then grid.stages = cut(plan, grid) end
-  return grid.stages
+--- The stages of a grid: `count`; `ends`, by number from 0 the position behind the last block in
+-- the plan's serial order, from 0.
+function M.of(grid)
+  local stages = grid.core.stages
+  if stages.count == 0 then return {count = 1, ends = {[0] = grid.blocks}} end
+  return {count = stages.count, ends = stages.ends}
 end
 
 -- ------------------------------------------------------------------------------------ the driver

@@ -1,0 +1,192 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Plans of verdicts made by hand: grids, bounds and loads against the iterations one by one, what
+ * is refused, and which plans a cache finds again. */
+#include "plan/plan.h"
+
+#include <math.h>
+#include <stdbool.h>
+#include <string.h>
+
+#include "base/test.h"
+#include "plan/plan_cache.h"
+
+static ms_verdict ranges_of(ms_strategy strategy, int64_t first, int64_t second) {
+  return (ms_verdict){.id = 1,
+                      .strategy = strategy,
+                      .dim_count = 2,
+                      .extent = {{.range = {1, first, 1}}, {.range = {second, 1, -1}}},
+                      .strategy_dims = strategy == MS_PARTITION ? 1 : 2,
+                      .strategy_dim = {0, 1}};
+}
+
+static ms_plan_terms terms_of(const ms_verdict *verdict) {
+  return (ms_plan_terms){.verdict = verdict, .entries = -1, .ordered = 1};
+}
+
+/* A block that holds an iteration, and how many do. */
+static uint32_t find_block(const ms_plan *plan, int64_t i, int64_t j, uint32_t *count) {
+  uint32_t found = 0;
+  *count = 0;
+  for (uint32_t block = 0; block < plan->blocks; block++) {
+    int64_t b[2 * MS_MAX_DIMS + 2];
+    ms_layout_bounds(&plan->layout, block, b);
+    if (i < b[0] || i > b[1] || j > b[2] || j < b[3]) continue;
+    found = block;
+    ++*count;
+  }
+  return found;
+}
+
+/* Each iteration is in one block, and the loads are what the ranges have. */
+static void check_boxes(ms_strategy strategy, uint32_t first, uint32_t second) {
+  enum { ROWS = 11, COLUMNS = 7 };
+  ms_verdict verdict = ranges_of(strategy, ROWS, COLUMNS);
+  ms_plan_terms terms = terms_of(&verdict);
+  ms_error err = {0};
+  terms.asked = verdict.strategy_dims;
+  terms.ask[0] = first;
+  terms.ask[1] = second;
+  ms_plan *plan = ms_plan_new(&terms, &err);
+  CHECK(plan != NULL && plan->volume == ROWS * COLUMNS && plan->loads != NULL);
+  uint64_t loads[ROWS] = {0};
+  uint32_t each = plan->blocks / plan->grid.ranges[0];
+  for (uint32_t r = 0; r < plan->grid.ranges[0]; r++) loads[r] = each;
+  for (int64_t i = 1; i <= ROWS; i++) {
+    for (int64_t j = COLUMNS; j >= 1; j--) {
+      uint32_t count, range = find_block(plan, i, j, &count) / each;
+      CHECK(count == 1 && plan->bounds.start[0][range] <= i &&
+            i < plan->bounds.start[0][range + 1]);
+      loads[range]++;
+    }
+  }
+  CHECK(memcmp(plan->loads, loads, plan->grid.ranges[0] * sizeof *loads) == 0);
+  ms_plan_release(plan);
+}
+
+/* Of a triangle the later ranges have more; shares come out to a few percent. */
+static void test_triangle(void) {
+  enum { SIZE = 100, RANGES = 10 };
+  ms_verdict verdict = ranges_of(MS_PARTITION, SIZE, SIZE);
+  ms_error err = {0};
+  verdict.extent[1] = (ms_extent){.range = {1, SIZE, 1},
+                                  .bounded = true,
+                                  .low_count = 1,
+                                  .high_count = 1,
+                                  .low = {{.constant = 1}},
+                                  .high = {{.at = {1}}}}; /* 1 <= j <= i */
+  ms_plan_terms terms = terms_of(&verdict);
+  terms.asked = 1;
+  terms.ask[0] = RANGES;
+  ms_plan *plan = ms_plan_new(&terms, &err);
+  CHECK(plan != NULL && plan->grid.ranges[0] == RANGES && plan->loads != NULL);
+  double sum = 0;
+  for (int r = 0; r < RANGES; r++) sum += (double)plan->loads[r];
+  for (int r = 0; r < RANGES; r++) {
+    double share = (2 * r + 1) / 100.0; /* nearly */
+    CHECK(fabs((double)plan->loads[r] / sum - share) < 0.02);
+  }
+  ms_plan_release(plan);
+}
+
+/* A sweep along the row i + 2 j: a phase for each value, and no bounds along it. */
+static void test_row(void) {
+  ms_verdict verdict = {.id = 2,
+                        .strategy = MS_HYPERPLANE,
+                        .dim_count = 2,
+                        .extent = {{.range = {1, 5, 1}}, {.range = {1, 4, 1}}},
+                        .strategy_dims = 1,
+                        .strategy_dim = {1},
+                        .sequential = 1,
+                        .has_row = true,
+                        .row = {1, 2}};
+  ms_plan_terms terms = terms_of(&verdict);
+  ms_error err = {0};
+  int64_t values[2];
+  ms_plan *plan = ms_plan_new(&terms, &err);
+  CHECK(plan != NULL && plan->grid.count == 2 && plan->grid.ranges[0] == 4 + 6 + 1);
+  CHECK(plan->bounds.start[0] == NULL && plan->bounds.start[1] != NULL && plan->loads != NULL);
+  ms_plan_values(plan, 0, 3, values);
+  CHECK(values[0] == 3 && values[1] == 3);
+  ms_plan_values(plan, 1, 3, values);
+  CHECK(values[0] == 4 && values[1] == 4);
+  CHECK(ms_plan_next(plan, UINT32_MAX) == 0 && ms_plan_next(plan, plan->blocks - 1) == UINT32_MAX);
+  ms_plan_release(plan);
+}
+
+/* An ordered loop's blocks come one after the other while they are cut along its first dimension,
+ * and while a range of that is one value along the second. */
+static void test_together(void) {
+  ms_verdict verdict = ranges_of(MS_WAVEFRONT, 4, 6);
+  ms_plan_terms terms = terms_of(&verdict);
+  ms_error err = {0};
+  terms.asked = 2;
+  terms.ask[0] = 4;
+  terms.ask[1] = 3;
+  ms_plan *fine = ms_plan_new(&terms, &err);
+  terms.ask[0] = 2;
+  ms_plan *coarse = ms_plan_new(&terms, &err);
+  terms.ordered = 0;
+  ms_plan *free_of_order = ms_plan_new(&terms, &err);
+  CHECK(fine->grid.together == 1 && coarse->grid.together == 3);
+  CHECK(free_of_order->grid.together == 0);
+  ms_plan_release(fine);
+  ms_plan_release(coarse);
+  ms_plan_release(free_of_order);
+}
+
+static void test_refused(void) {
+  ms_verdict verdict = ranges_of(MS_ROTATE, 100000, 100000);
+  ms_plan_terms terms = terms_of(&verdict);
+  ms_error err = {0};
+  terms.asked = 1;
+  CHECK(ms_plan_new(&terms, &err) == NULL && err.code == MS_OPT);
+  CHECK(strstr(err.message, "has 1 entries, but the plan (rotate) cuts 2 dimensions") != NULL);
+  ms_error_clear(&err);
+  terms.asked = 2;
+  terms.ask[0] = terms.ask[1] = 5000;
+  CHECK(ms_plan_new(&terms, &err) == NULL && strstr(err.message, "25000000 blocks") != NULL);
+  ms_error_clear(&err);
+  terms.asked = 0;
+  terms.delay = 2;
+  CHECK(ms_plan_new(&terms, &err) == NULL && strstr(err.message, "max_delay = 2") != NULL);
+}
+
+/* Sorted by what decides: nothing else makes another plan, and each of these does. */
+static void test_cache(void) {
+  ms_verdict verdict = ranges_of(MS_PARTITION, 100, 10), other = verdict;
+  ms_plan_terms terms = terms_of(&verdict);
+  ms_error err = {0};
+  ms_plan_cache *cache = ms_plan_cache_new(&err);
+  ms_plan *plan = ms_plan_cache_get(cache, &terms, &err);
+  terms.ask[3] = 7; /* not asked for */
+  CHECK(plan != NULL && ms_plan_cache_get(cache, &terms, &err) == plan);
+  terms.asked = 1;
+  terms.ask[0] = 3;
+  ms_plan *asked = ms_plan_cache_get(cache, &terms, &err);
+  CHECK(asked != plan && asked->grid.ranges[0] == 3);
+  other.id = 2;
+  terms.verdict = &other;
+  CHECK(ms_plan_cache_get(cache, &terms, &err) != asked);
+  ms_plan_keep(plan);
+  for (uint64_t id = 3; id < 3000; id++) { /* more than are kept */
+    other.id = id;
+    CHECK(ms_plan_cache_get(cache, &terms, &err) != NULL);
+  }
+  CHECK(plan->references == 1 && plan->blocks == 64);
+  ms_plan_cache_free(cache);
+  ms_plan_release(plan);
+}
+
+int main(void) {
+  check_boxes(MS_PARTITION, 3, 0);
+  check_boxes(MS_ROTATE, 4, 7);
+  check_boxes(MS_WAVEFRONT, 11, 2);
+  check_boxes(MS_WAVEFRONT, 40, 1);
+  test_triangle();
+  test_row();
+  test_together();
+  test_refused();
+  test_cache();
+  return ms_test_end();
+}
