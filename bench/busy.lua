@@ -7,6 +7,7 @@
 package.path = (arg[0]:match("^(.*/)") or "./") .. "support/?.lua;" .. package.path
 local arguments = require "arguments"
 local json = require "dkjson"
+local median = require "median"
 local meissa = require "meissa"
 local parallel = meissa.parallel
 
@@ -32,11 +33,6 @@ local function rotate()
     for k = 1, WORK do s = s * 0.999 + k * 1e-9 end
     x[i], y[j] = s, x[i]
   end
-end
-
-local function median(list)
-  table.sort(list)
-  return list[math.ceil(#list / 2)]
 end
 
 local figures = {iterations = n * n, workers = WORKERS}

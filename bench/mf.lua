@@ -10,6 +10,7 @@ package.path = directory .. "support/?.lua;" .. directory .. "../examples/suppor
 local arguments = require "arguments"
 local ffi = require "ffi"
 local json = require "dkjson"
+local median = require "median"
 local meissa = require "meissa"
 local parallel = meissa.parallel
 
@@ -49,11 +50,6 @@ local function pass(options)
     end
   end
   return sse
-end
-
-local function median(list)
-  table.sort(list)
-  return list[math.ceil(#list / 2)]
 end
 
 -- Seconds of one pass, the median of a few, after one to warm up.

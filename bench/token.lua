@@ -11,6 +11,7 @@ local buffer = require "string.buffer"
 local core = require "meissa.core"
 local ffi = require "ffi"
 local json = require "dkjson"
+local median = require "median"
 local meissa = require "meissa"
 local system = require "meissa.base.system"
 local interpreter = require "meissa.base.interpreter"
@@ -33,11 +34,6 @@ require("meissa.worker").prepare = function()
 end
 require("meissa.worker").main(3)
 ]]
-
-local function median(list)
-  table.sort(list)
-  return list[math.ceil(#list / 2)]
-end
 
 local function run(session, ranges)
   local outcome, err = session:run {key = "stamp", kernel = "", run = buffer.encode {},

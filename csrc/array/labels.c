@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "array/numbered.h"
 #include "base/shown.h"
 
 static ms_labels *new_labels(int64_t count, ms_error *err) {
@@ -28,27 +29,13 @@ static bool ascend(const int64_t *numbers, int64_t count) {
   return true;
 }
 
-typedef struct numbered {
-  int64_t number;
-  uint32_t position;
-} numbered;
-
-static int compare_numbers(const void *a, const void *b) {
-  int64_t x = ((const numbered *)a)->number, y = ((const numbered *)b)->number;
-  return x < y ? -1 : x > y;
-}
-
 /* Finds the order of numbers that do not ascend. */
 static int sort_numbers(ms_labels *labels, ms_error *err) {
   size_t count = (size_t)labels->count;
-  numbered *list = malloc(count * sizeof *list);
+  ms_numbered *list = ms_numbered_sorted(labels->numbers, count);
   labels->order = malloc(count * sizeof *labels->order);
   int failed =
       list == NULL || labels->order == NULL ? ms_error_set(err, MS_ARR, "out of memory") : 0;
-  for (size_t i = 0; failed == 0 && i < count; i++) {
-    list[i] = (numbered){labels->numbers[i], (uint32_t)i};
-  }
-  if (failed == 0) qsort(list, count, sizeof *list, compare_numbers);
   for (size_t i = 0; failed == 0 && i < count; i++) {
     labels->order[i] = list[i].position;
     if (i > 0 && list[i - 1].number == list[i].number) {

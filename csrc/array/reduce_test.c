@@ -9,27 +9,8 @@
 
 #include "array/arith.h"
 #include "array/random.h"
+#include "array/sum_by_definition.h"
 #include "base/test.h"
-
-/* The definition, one addition at a time. */
-static double sum_by_definition(const double *x, int64_t count, int lanes, bool in_float) {
-  double total = 0;
-  for (int64_t first = 0; first < count; first += MS_REDUCE_CHUNK) {
-    double part[16] = {0};
-    for (int64_t k = 0; k < MS_REDUCE_CHUNK && first + k < count; k++) {
-      double sum = part[k % lanes] + x[first + k];
-      part[k % lanes] = in_float ? (double)(float)sum : sum;
-    }
-    for (int half = lanes / 2; half > 0; half /= 2) {
-      for (int k = 0; k < half; k++) {
-        double sum = part[k] + part[k + half];
-        part[k] = in_float ? (double)(float)sum : sum;
-      }
-    }
-    total += part[0];
-  }
-  return total;
-}
 
 static const int64_t counts[] = {0, 1, 7, 8, 9, 15, 16, 17, 100, 4095, 4096, 4097, 10000};
 

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "array/arith.h"
-#include "array/reduce.h"
+#include "array/sum_by_definition.h"
 #include "base/philox.h"
 #include "base/test.h"
 
@@ -66,28 +66,15 @@ static row draw_row(float *floats, double *doubles) {
 }
 
 /* The definition; `y` is NULL for a sum. */
-static double sum_by_definition(const row *x, const row *y, int64_t count) {
+static double sum_of(const row *x, const row *y, int64_t count) {
+  static double terms[ROOM];
   bool in_float = x->type == MS_FLOAT && (y == NULL || y->type == MS_FLOAT);
-  int lanes = in_float ? 16 : 8;
-  double total = 0;
-  for (int64_t first = 0; first < count; first += 4096) {
-    double part[16] = {0};
-    for (int64_t k = 0; k < 4096 && first + k < count; k++) {
-      double term = get(x, first + k);
-      if (y != NULL) term *= get(y, first + k);
-      if (in_float) term = (double)(float)term;
-      double sum = part[k % lanes] + term;
-      part[k % lanes] = in_float ? (double)(float)sum : sum;
-    }
-    for (int half = lanes / 2; half > 0; half /= 2) {
-      for (int k = 0; k < half; k++) {
-        double sum = part[k] + part[k + half];
-        part[k] = in_float ? (double)(float)sum : sum;
-      }
-    }
-    total += part[0];
+  for (int64_t k = 0; k < count; k++) {
+    terms[k] = get(x, k);
+    if (y != NULL) terms[k] *= get(y, k);
+    if (in_float) terms[k] = (double)(float)terms[k];
   }
-  return total;
+  return sum_by_definition(terms, count, in_float ? 16 : 8, in_float);
 }
 
 static bool same(double a, double b) {
@@ -103,10 +90,10 @@ static void test_sums(void) {
     int64_t count = (int64_t)draw(run % 10 == 0 ? 9000 : 70);
     double dot =
         ms_row_dot(x.type, memory(&x), x.stride, y.type, memory(&y), y.stride, count, &err);
-    CHECK(same(dot, sum_by_definition(&x, &y, count)));
+    CHECK(same(dot, sum_of(&x, &y, count)));
     double sum = x.type == MS_FLOAT ? ms_row_sum_float(x.floats, x.stride, count)
                                     : ms_row_sum_double(x.doubles, x.stride, count);
-    CHECK(same(sum, sum_by_definition(&x, NULL, count)));
+    CHECK(same(sum, sum_of(&x, NULL, count)));
   }
 }
 

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "array/numbered.h"
 #include "read/number.h"
 
 #define FIRST_SLOTS 1024u
@@ -320,16 +321,6 @@ int64_t ms_ids_count(const ms_ids *ids) {
   return ids->fixed_extent > 0 ? ids->fixed_extent : ids->count;
 }
 
-typedef struct numbered {
-  int64_t number;
-  uint32_t position;
-} numbered;
-
-static int compare_numbers(const void *a, const void *b) {
-  int64_t x = ((const numbered *)a)->number, y = ((const numbered *)b)->number;
-  return x < y ? -1 : x > y;
-}
-
 /* Whether all numbers are looked up by themselves. */
 static bool all_direct(const ms_ids *ids) {
   for (int64_t p = 0; p < ids->count; p++) {
@@ -356,15 +347,13 @@ static uint32_t *sort_numbers(ms_ids *ids, ms_error *err) {
     sort_direct(ids, place);
     return place;
   }
-  numbered *list = malloc((count + 1) * sizeof *list);
+  ms_numbered *list = ms_numbered_sorted(ids->numbers, count);
   if (list == NULL || place == NULL) {
     free(list);
     free(place);
     out_of_memory(err);
     return NULL;
   }
-  for (size_t p = 0; p < count; p++) list[p] = (numbered){ids->numbers[p], (uint32_t)p};
-  qsort(list, count, sizeof *list, compare_numbers);
   for (size_t p = 0; p < count; p++) {
     ids->numbers[p] = list[p].number;
     place[list[p].position] = (uint32_t)p;

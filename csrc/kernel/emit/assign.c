@@ -54,28 +54,18 @@ static void place(ms_emitter *emitter, const void *path) {
   ms_index_path_place(emitter, path);
 }
 
-/* The text as it is, with checks in place. */
-static void in_place(ms_emitter *emitter, const ms_node *node) {
-  size_t at = node->begin;
+/* A target or a value of an assignment that stays as it is, with checks in place. */
+static void checked_in_place(ms_emitter *emitter, const ms_node *node, uint32_t k) {
+  const ms_node *kid = node->kid[k];
   ms_index_path path;
-  for (uint32_t k = 0; k < node->kids; k++) {
-    const ms_node *kid = node->kid[k];
-    ms_emitter_copy(emitter, at, kid->begin);
-    at = kid->end;
-    if (k < node->targets) {
-      if (ms_index_path_direct(emitter, kid, &path)) {
-        ms_emitter_padded(emitter, kid, place, &path);
-      } else {
-        ms_emitter_node(emitter, kid);
-      }
-    } else if (k - node->targets < node->targets &&
-               ms_index_path_direct(emitter, node->kid[k - node->targets], &path)) {
-      stored(emitter, kid, path.array, NULL);
-    } else {
-      ms_emitter_node(emitter, kid);
-    }
+  if (k < node->targets && ms_index_path_direct(emitter, kid, &path)) {
+    ms_emitter_padded(emitter, kid, place, &path);
+  } else if (k >= node->targets && k - node->targets < node->targets &&
+             ms_index_path_direct(emitter, node->kid[k - node->targets], &path)) {
+    stored(emitter, kid, path.array, NULL);
+  } else {
+    ms_emitter_node(emitter, kid);
   }
-  ms_emitter_copy(emitter, at, node->end);
 }
 
 /* How many of a path's subscripts stand before the last []. */
@@ -91,7 +81,7 @@ static bool proved(const ms_emitter *emitter, const ms_index_path *path, uint32_
   return true;
 }
 
-/* Whether in_place would show another order than Lua's. */
+/* Whether stores in place would show another order than Lua's. */
 static bool order_shows(const ms_emitter *emitter, const ms_node *node) {
   bool values_fail = false;
   for (uint32_t v = node->targets; v < node->kids; v++)
@@ -258,6 +248,6 @@ void ms_emitter_assign(ms_emitter *emitter, const ms_node *node) {
   if (order_shows(emitter, node)) {
     in_order(emitter, node);
   } else {
-    in_place(emitter, node);
+    ms_emitter_kids(emitter, node, checked_in_place);
   }
 }

@@ -136,6 +136,10 @@ void ms_emitter_assign(ms_emitter *emitter, const ms_node *node);
 /* Appends the user's text from one place to another as it is. */
 void ms_emitter_copy(ms_emitter *emitter, size_t from, size_t to);
 
+/* Appends a node's text with what `write` writes in place of each kid. */
+typedef void ms_emitter_kid_writer(ms_emitter *emitter, const ms_node *node, uint32_t kid);
+void ms_emitter_kids(ms_emitter *emitter, const ms_node *node, ms_emitter_kid_writer *write);
+
 /* Appends the rewritten text of [node->begin, node->end). */
 void ms_emitter_node(ms_emitter *emitter, const ms_node *node);
 

@@ -17,6 +17,16 @@ void ms_emitter_copy(ms_emitter *emitter, size_t from, size_t to) {
   if (to > from) ms_text_append(emitter->out, emitter->job->loop->tree->text + from, to - from);
 }
 
+void ms_emitter_kids(ms_emitter *emitter, const ms_node *node, ms_emitter_kid_writer *write) {
+  size_t at = node->begin;
+  for (uint32_t k = 0; k < node->kids; k++) {
+    ms_emitter_copy(emitter, at, node->kid[k]->begin);
+    write(emitter, node, k);
+    at = node->kid[k]->end;
+  }
+  ms_emitter_copy(emitter, at, node->end);
+}
+
 /* The source of a node with its children rewritten. */
 static void children(ms_emitter *emitter, const ms_node *node) {
   size_t at = node->begin;
@@ -59,22 +69,17 @@ static void offset(ms_emitter *emitter, const void *path) {
   ms_index_path_offset(emitter, path, false);
 }
 
-static void local(ms_emitter *emitter, const ms_node *node) {
-  size_t at = node->begin;
+/* The value of a declared local: an offset where the local is a view that is one. */
+static void local_value(ms_emitter *emitter, const ms_node *node, uint32_t k) {
+  const ms_node *kid = node->kid[k];
+  const ms_local_view *view =
+      k < node->symbol_count ? emitter->views[node->symbols[k]->index] : NULL;
   ms_index_path path;
-  for (uint32_t k = 0; k < node->kids; k++) {
-    const ms_node *kid = node->kid[k];
-    ms_emitter_copy(emitter, at, kid->begin);
-    at = kid->end;
-    const ms_local_view *view =
-        k < node->symbol_count ? emitter->views[node->symbols[k]->index] : NULL;
-    if (view != NULL && view->live && ms_index_path_of(emitter, kid, &path)) {
-      ms_emitter_padded(emitter, kid, offset, &path);
-    } else {
-      ms_emitter_node(emitter, kid);
-    }
+  if (view != NULL && view->live && ms_index_path_of(emitter, kid, &path)) {
+    ms_emitter_padded(emitter, kid, offset, &path);
+  } else {
+    ms_emitter_node(emitter, kid);
   }
-  ms_emitter_copy(emitter, at, node->end);
 }
 
 /* `return` of the closure form ends the iteration. */
@@ -304,7 +309,7 @@ static void rewrite(ms_emitter *emitter, const ms_node *node) {
       ms_emitter_assign(emitter, node);
       return;
     case MS_LOCAL:
-      local(emitter, node);
+      ms_emitter_kids(emitter, node, local_value);
       return;
     case MS_FUNCTION:
       function(emitter, node);
