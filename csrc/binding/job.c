@@ -199,21 +199,12 @@ static bool read_plan(lua_State *L, int table, ms_job *job) {
 }
 
 void ms_read_grid(lua_State *L, int table, ms_job *job) {
-  static const struct {
-    const char *name;
-    ms_strategy strategy;
-  } known[] = {
-      {"independent", MS_INDEPENDENT}, {"partition", MS_PARTITION}, {"skew", MS_SKEW},
-      {"rotate", MS_ROTATE},           {"wavefront", MS_WAVEFRONT}, {"hyperplane", MS_HYPERPLANE},
-      {"serial", MS_SERIALLY}};
   size_t size;
   const char *name = ms_field_string(L, table, "strategy", &size);
-  size_t found = 0, kinds = sizeof known / sizeof known[0];
-  while (found < kinds && (name == NULL || strcmp(name, known[found].name) != 0)) {
-    found++;
-  }
-  if (found == kinds) luaL_error(L, "strategy '%s' cannot be run", name == NULL ? "nil" : name);
-  job->grid.strategy = known[found].strategy;
+  ms_strategy strategy = name == NULL ? MS_STRATEGIES : ms_strategy_find(name);
+  if (strategy == MS_STRATEGIES)
+    luaL_error(L, "strategy '%s' cannot be run", name == NULL ? "nil" : name);
+  job->grid.strategy = strategy;
   uint64_t together = ms_field_count(L, table, "together", 0);
   job->grid.together = together > UINT32_MAX ? UINT32_MAX : (uint32_t)together;
   uint64_t sequential = ms_field_count(L, table, "sequential", 0);

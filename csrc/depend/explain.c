@@ -172,12 +172,14 @@ int ms_explain_conflicts(const ms_explainer *explain, bool unordered_runs) {
   return ms_fix_exact(explain, reason);
 }
 
-int ms_explain_order(const ms_explainer *explain) {
+int ms_explain_order(const ms_explainer *explain, const ms_choice *choice) {
   ms_reason *reason = add_reason(explain, MS_REASON_ORDER_COSTS);
   if (reason == NULL) return -1;
-  reason->message =
-      "in any order of its iterations the loop could run as a rotation, whose blocks wait less for "
-      "each other";
+  reason->message = ms_arena_format(
+      explain->arena,
+      "in any order of its iterations the loop could run as a %s, whose blocks wait less for "
+      "each other",
+      ms_strategy_traits_of(choice->strategy)->noun);
   reason->first = ms_explain_place(explain, explain->walk->loop->call);
   return ms_fix_order(explain, reason);
 }
@@ -185,11 +187,11 @@ int ms_explain_order(const ms_explainer *explain) {
 int ms_explain_not_run(const ms_explainer *explain, const ms_choice *choice, bool unordered_runs) {
   ms_reason *reason = add_reason(explain, MS_REASON_NOT_RUN);
   if (reason == NULL) return -1;
-  reason->message = ms_arena_format(
-      explain->arena,
-      "the loop could run as a %s, which this version of Meissa analyses but does "
-      "not run",
-      choice->strategy == MS_ROTATE ? "rotation" : ms_strategy_name(choice->strategy));
+  reason->message =
+      ms_arena_format(explain->arena,
+                      "the loop could run as a %s, which this version of Meissa analyses but does "
+                      "not run",
+                      ms_strategy_traits_of(choice->strategy)->noun);
   reason->first = ms_explain_place(explain, explain->walk->loop->call);
   if (ms_fix_exact(explain, reason) != 0) return -1;
   return unordered_runs ? ms_fix_order(explain, reason) : 0;

@@ -31,8 +31,9 @@ int ms_explain_findings(const ms_explainer *explain);
  * with the earliest pair of iterations. `unordered_runs`: giving up the order would help. */
 int ms_explain_conflicts(const ms_explainer *explain, bool unordered_runs);
 
-/* The notice that an ordered loop that runs could run as a rotation without its order. */
-int ms_explain_order(const ms_explainer *explain);
+/* The notice that an ordered loop that runs could run as a choice (a rotation) without its order.
+ */
+int ms_explain_order(const ms_explainer *explain, const ms_choice *choice);
 
 /* The reason "this strategy is not run by this version". */
 int ms_explain_not_run(const ms_explainer *explain, const ms_choice *choice, bool unordered_runs);

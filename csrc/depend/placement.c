@@ -132,21 +132,14 @@ static bool stays_in(const ms_conflicts *conflicts, uint32_t group, uint32_t dim
 /* The dimensions along which the blocks of a choice differ while they run, the one whose ranges
  * belong to workers first; returns how many. */
 static uint32_t cut_dims(const ms_choice *choice, uint32_t *cuts) {
-  switch (choice->strategy) {
-    case MS_INDEPENDENT:
-      cuts[0] = choice->dim_count > 0 ? choice->dim[0] : 0;
-      return 1;
-    case MS_HYPERPLANE:
-      cuts[0] = choice->dim[choice->dim_count - 1];
-      return 1;
-    case MS_PARTITION:
-    case MS_ROTATE:
-    case MS_WAVEFRONT:
-      memcpy(cuts, choice->dim, sizeof choice->dim);
-      return choice->dim_count;
-    default:
-      return 0;
+  const ms_strategy_traits *traits = ms_strategy_traits_of(choice->strategy);
+  if (traits->any_axis && !traits->alone) {
+    cuts[0] = choice->dim_count > 0 ? choice->dim[0] : 0;
+    return 1;
   }
+  uint32_t first = traits->sweeps ? choice->dim_count - 1 : 0, count = choice->dim_count - first;
+  memcpy(cuts, choice->dim + first, count * sizeof *cuts);
+  return count;
 }
 
 static void place(const ms_walk *walk, const ms_conflicts *conflicts, const ms_choice *choice,

@@ -168,25 +168,23 @@ static bool try_hyperplane(const query *loop, ms_choice *choice) {
   return true;
 }
 
-/* Dimensions that blocks can be rotated in. */
-#define MOST_ROTATED 4
-
 static const struct {
   ms_strategy strategy;
-  uint32_t run_dims; /* most dimensions of a choice that this version executes */
   bool (*try)(const query *loop, ms_choice *choice);
 } classes[] = {
-    {MS_INDEPENDENT, MS_MAX_DIMS, try_independent},
-    {MS_PARTITION, MS_MAX_DIMS, try_partition},
-    {MS_SKEW, MS_MAX_DIMS, try_skew},
-    {MS_ROTATE, MOST_ROTATED, try_rotate},
-    {MS_WAVEFRONT, MS_MAX_DIMS, try_wavefront},
-    {MS_HYPERPLANE, MS_MAX_DIMS, try_hyperplane},
+    {MS_INDEPENDENT, try_independent},
+    {MS_PARTITION, try_partition},
+    {MS_SKEW, try_skew},
+    {MS_ROTATE, try_rotate},
+    {MS_WAVEFRONT, try_wavefront},
+    {MS_HYPERPLANE, try_hyperplane},
 };
 
-static bool runs(const ms_terms *terms, const ms_choice *choice, uint32_t run_dims) {
+/* Whether this version executes a choice. */
+static bool runs(const ms_terms *terms, const ms_choice *choice) {
+  int64_t most = ms_strategy_traits_of(choice->strategy)->most_axes;
   if (!terms->executable) return true;
-  if (choice->dim_count > run_dims) return false;
+  if (choice->dim_count > most + choice->sequential) return false;
   if (terms->entries == 0) return true;
   for (uint32_t k = 0; k < choice->dim_count; k++) {
     if (choice->dim[k] >= terms->entries) return false;
@@ -204,7 +202,7 @@ ms_choice ms_strategy_choose(const ms_conflicts *conflicts, const ms_patterns *p
     ms_choice choice = {.strategy = classes[c].strategy, .sure = true};
     bool legal = classes[c].try(&loop, &choice);
     sure = sure && choice.sure;
-    if (legal && runs(terms, &choice, classes[c].run_dims)) return choice;
+    if (legal && runs(terms, &choice)) return choice;
   }
   return (ms_choice){.strategy = MS_SERIALLY, .sure = sure};
 }

@@ -23,12 +23,6 @@
 
 static atomic_uint_fast64_t last_id;
 
-const char *ms_strategy_name(ms_strategy strategy) {
-  static const char *const names[] = {"independent", "partition",  "skew",  "rotate",
-                                      "wavefront",   "hyperplane", "serial"};
-  return names[strategy];
-}
-
 const char *ms_decision_name(ms_decision decision) {
   static const char *const names[] = {"parallel", "serial", "unknown"};
   return names[decision];
@@ -152,11 +146,13 @@ static ms_choice unordered_choice(const work *now) {
   return ms_strategy_choose(&now->conflicts, &now->all, &terms);
 }
 
-/* Only a rotation is cheaper than what keeps the order of a wavefront or a sweep. */
+/* What needs no order is cheaper than what keeps it and waits: a wavefront or a sweep. */
 static int explain_order(const work *now, const ms_explainer *explainer,
                          const ms_verdict *verdict) {
-  if (verdict->strategy != MS_WAVEFRONT && verdict->strategy != MS_HYPERPLANE) return 0;
-  return unordered_choice(now).strategy == MS_ROTATE ? ms_explain_order(explainer) : 0;
+  if (!ms_strategy_waits(verdict->strategy)) return 0;
+  ms_choice choice = unordered_choice(now);
+  return ms_strategy_traits_of(choice.strategy)->unordered ? ms_explain_order(explainer, &choice)
+                                                           : 0;
 }
 
 /* Whether a refused loop would run with the numeric loop directly inside of it taken in. */

@@ -12,6 +12,7 @@
 
 #include "base/error.h"
 #include "depend/meaning.h"
+#include "depend/strategy_traits.h"
 
 /* Most forms that bound a collapsed loop from one side. */
 #define MS_MAX_BOUNDS 4
@@ -31,16 +32,6 @@ typedef struct ms_extent {
 } ms_extent;
 
 typedef enum ms_decision { MS_PARALLEL, MS_SERIAL, MS_UNKNOWN } ms_decision;
-
-typedef enum ms_strategy {
-  MS_INDEPENDENT,
-  MS_PARTITION,
-  MS_SKEW,
-  MS_ROTATE,
-  MS_WAVEFRONT,
-  MS_HYPERPLANE,
-  MS_SERIALLY
-} ms_strategy;
 
 /* A component of a canonical distance pattern. */
 typedef struct ms_component {
@@ -203,8 +194,7 @@ bool ms_verdict_follow(ms_verdict *verdict, const ms_verdict *main);
 /* Frees a verdict and nulls the caller's pointer. */
 void ms_verdict_destroy(ms_verdict **verdict);
 
-/* Names as users see them: "rotate", "parallel", "local", "+". */
-const char *ms_strategy_name(ms_strategy strategy);
+/* Names as users see them: "parallel", "local", "+". */
 const char *ms_decision_name(ms_decision decision);
 const char *ms_placement_name(ms_placement placement);
 const char *ms_reduce_name(ms_reduce_op op);

@@ -30,11 +30,6 @@ static int64_t extent(const ms_operand *operand) {
   return bytes;
 }
 
-/* Whether ranges of axes other than the space axis go from block to block. */
-static bool hands_on(ms_strategy strategy) {
-  return strategy == MS_ROTATE || strategy == MS_WAVEFRONT || strategy == MS_SERIALLY;
-}
-
 /* Whether an operand's writes lies in it, and follows what there is. */
 static bool writes_fit(const ms_operand *operand, const ms_grid *grid) {
   const ms_writes *writes = &operand->writes;
@@ -85,7 +80,7 @@ static const char *fault(const ms_operand *operand, const ms_grid *grid, bool sh
   }
   bool space = operand->cut == ms_grid_space(grid);
   if ((operand->movement == MS_MOVE_LOCAL && !space) ||
-      (operand->movement == MS_MOVE_ROTATED && (space || !hands_on(grid->strategy)))) {
+      (operand->movement == MS_MOVE_ROTATED && (space || !ms_grid_chains(grid, operand->cut)))) {
     return "moves along the wrong cut";
   }
   if (operand->written && operand->movement <= MS_MOVE_BROADCAST)

@@ -172,14 +172,14 @@ int ms_task_read(ms_task *task, const char *bytes, size_t size, bool shared, ms_
   cursor c = {.at = bytes, .left = size, .arena = arena};
   *task = (ms_task){0};
   uint32_t strategy = take_small(&c);
-  task->grid.strategy = strategy <= MS_SERIALLY ? (ms_strategy)strategy : MS_SERIALLY;
+  task->grid.strategy = strategy < MS_STRATEGIES ? (ms_strategy)strategy : MS_SERIALLY;
   task->grid.count = take_small(&c);
   task->grid.sequential = take_small(&c);
   task->grid.first = take_small(&c);
   task->grid.last = take_small(&c);
   task->grid.together = take_small(&c);
   task->workers = take_small(&c);
-  if (strategy > MS_SERIALLY || task->grid.count > MS_CUTS) c.failed = true;
+  if (strategy >= MS_STRATEGIES || task->grid.count > MS_CUTS) c.failed = true;
   for (uint32_t dim = 0; !c.failed && dim < task->grid.count; dim++) {
     task->grid.ranges[dim] = take_small(&c);
   }

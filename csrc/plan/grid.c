@@ -5,8 +5,6 @@
 
 #include <string.h>
 
-#define MOST_ROTATED 4 /* axes */
-
 /* A range is split where it has so many blocks, and where the worst worker has so much more to do
  * than the mean: another hand-over costs little, but it costs something. */
 #define SPLIT_BLOCKS 4
@@ -28,18 +26,12 @@ uint32_t ms_grid_range(const ms_grid *grid, uint32_t block, uint32_t axis) {
 }
 
 uint32_t ms_grid_space(const ms_grid *grid) {
-  return grid->strategy == MS_HYPERPLANE ? grid->sequential : 0;
+  return ms_strategy_traits_of(grid->strategy)->sweeps ? grid->sequential : 0;
 }
 
 bool ms_grid_chains(const ms_grid *grid, uint32_t axis) {
-  switch (grid->strategy) {
-    case MS_ROTATE:
-    case MS_WAVEFRONT:
-    case MS_SERIALLY:
-      return true;
-    default:
-      return axis == ms_grid_space(grid); /* with edges, or a range of it has one owner */
-  }
+  if (ms_strategy_traits_of(grid->strategy)->chains > 1) return true;
+  return axis == ms_grid_space(grid); /* with edges, or a range of it has one owner */
 }
 
 const char *ms_grid_refusal(const ms_grid *grid) {
@@ -48,27 +40,15 @@ const char *ms_grid_refusal(const ms_grid *grid) {
       (grid->first == grid->last && grid->last != 0)) {
     return "it runs blocks that the grid does not have";
   }
-  if (grid->strategy != MS_HYPERPLANE && grid->sequential != 0) {
+  const ms_strategy_traits *traits = ms_strategy_traits_of(grid->strategy);
+  if (traits == NULL) return "this strategy cannot be run";
+  if (!traits->sweeps && grid->sequential != 0) {
     return "only the axes of a hyperplane sweep are sequential";
   }
-  switch (grid->strategy) {
-    case MS_INDEPENDENT:
-    case MS_PARTITION:
-    case MS_SERIALLY:
-      return NULL;
-    case MS_SKEW:
-      return grid->count == 1 ? NULL : "a skewed loop is cut along one axis";
-    case MS_ROTATE:
-      if (grid->count >= 2 && grid->count <= MOST_ROTATED) return NULL;
-      return "two to four axes can be rotated";
-    case MS_WAVEFRONT:
-      return grid->count == 2 ? NULL : "a wavefront has two axes";
-    case MS_HYPERPLANE:
-      if (grid->sequential > 0 && grid->count == grid->sequential + 1) return NULL;
-      return "a hyperplane sweep has sequential axes and a parallel one";
-    default:
-      return "this strategy cannot be run";
-  }
+  int64_t axes = (int64_t)grid->count - grid->sequential;
+  bool swept = !traits->sweeps || grid->sequential > 0;
+  bool fits = swept && axes >= traits->least_axes && axes <= traits->most_axes;
+  return fits ? NULL : traits->axes_words;
 }
 
 /* Adds without wrapping round. */
@@ -143,8 +123,9 @@ int ms_grid_assign(const ms_grid *grid, const uint64_t *load, uint32_t workers, 
   uint64_t most = least_bound(load, ranges, workers);
   double share = 0;
   for (uint32_t range = 0; range < ranges; range++) share += (double)load[range] / workers;
-  bool phases = grid->strategy == MS_HYPERPLANE || grid->strategy == MS_SERIALLY;
-  if (split && !phases && blocks >= SPLIT_BLOCKS && (double)most > SPLIT_GAIN * share) {
+  const ms_strategy_traits *traits = ms_strategy_traits_of(grid->strategy);
+  bool whole = traits->sweeps || traits->alone;
+  if (split && !whole && blocks >= SPLIT_BLOCKS && (double)most > SPLIT_GAIN * share) {
     fill_evenly(load, ranges, share, blocks, workers, owner);
   } else {
     fill(load, ranges, most, owner);

@@ -17,7 +17,8 @@ typedef struct interval {
 
 ms_order ms_order_of(const ms_grid *grid) {
   ms_order order = {.count = grid->count, .blocks = ms_grid_blocks(grid)};
-  bool rotates = grid->strategy == MS_ROTATE, turned = grid->strategy == MS_WAVEFRONT;
+  const ms_strategy_traits *traits = ms_strategy_traits_of(grid->strategy);
+  bool rotates = traits->rotated, turned = traits->turned;
   for (uint32_t d = 0; d < grid->count; d++) {
     order.ranges[d] = grid->ranges[d];
     order.axis[d] = rotates || turned ? (d + 1) % grid->count : d;

@@ -12,20 +12,14 @@ static uint32_t space_ranges(const ms_grid *grid) {
 
 /* How many of the first axes have ranges that are handed on. */
 static uint32_t chains_of(const ms_grid *grid) {
-  switch (grid->strategy) {
-    case MS_ROTATE:
-    case MS_WAVEFRONT:
-      return grid->count;
-    case MS_PARTITION:
-      return 1;
-    default:
-      return 0;
-  }
+  const ms_strategy_traits *traits = ms_strategy_traits_of(grid->strategy);
+  uint32_t chains = traits->alone ? 0 : (uint32_t)traits->chains;
+  return chains < grid->count ? chains : grid->count;
 }
 
 /* Who has a range: without parallelism the first worker has all. */
 static ms_owner owner_of(const ms_schedule *schedule, uint32_t range) {
-  if (schedule->grid.strategy != MS_SERIALLY) return schedule->range_owner[range];
+  if (!ms_strategy_traits_of(schedule->grid.strategy)->alone) return schedule->range_owner[range];
   return (ms_owner){.worker = 0, .blocks = MS_WHOLE};
 }
 
@@ -175,7 +169,7 @@ static int check_owners(const ms_grid *grid, const ms_owner *range_owner, uint32
       return ms_error_set(err, MS_OPT, "range %u belongs to worker %u of %u", range,
                           owner->worker + (whole ? 0 : 1), workers);
     }
-    if (whole || grid->strategy != MS_HYPERPLANE) continue;
+    if (whole || !ms_strategy_traits_of(grid->strategy)->sweeps) continue;
     return ms_error_set(err, MS_OPT, "range %u of a sweep belongs to two workers", range);
   }
   return 0;
@@ -189,7 +183,7 @@ static int fill(ms_schedule *schedule, const ms_owner *range_owner) {
   schedule->load = calloc(schedule->workers, sizeof *schedule->load);
   if (schedule->range_owner == NULL || schedule->load == NULL) return -1;
   memcpy(schedule->range_owner, range_owner, ranges * sizeof *range_owner);
-  if (grid->strategy == MS_HYPERPLANE && close_phases(schedule) != 0) return -1;
+  if (ms_strategy_traits_of(grid->strategy)->sweeps && close_phases(schedule) != 0) return -1;
   if (divide(schedule) != 0) return -1;
   count_shares(schedule);
   return 0;

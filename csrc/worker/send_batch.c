@@ -126,17 +126,13 @@ int ms_send_batch_send(ms_worker *worker, ms_error *err) {
   return 0;
 }
 
-/* Whether what blocks hand over never comes back to who has handed it over. */
-static bool goes_one_way(const ms_schedule *schedule) {
-  return schedule->grid.strategy == MS_WAVEFRONT || schedule->grid.strategy == MS_PARTITION;
-}
-
 static bool is_light(const ms_worker *worker) {
   const ms_worker_job *job = &worker->job;
   double held = (double)(job->busy - job->handed_busy);
   double work = (double)job->busy / job->position * job->share;
   double cost = worker->batch_cost > 0 ? worker->batch_cost : FIRST_COST;
-  return goes_one_way(worker->schedule) && held * held < cost * work;
+  bool one_way = ms_strategy_traits_of(worker->schedule->grid.strategy)->one_way;
+  return one_way && held * held < cost * work;
 }
 
 int ms_send_batch_add(ms_worker *worker, uint32_t block, ms_error *err) {

@@ -2,6 +2,7 @@
 -- Expressions of the random bodies in engines_random.lua: numbers, whole ones, conditions, elements
 -- and subscripts. Lists of the names that a body may use lie in its fields.
 local bodies = require("spec.kernel.random_body")
+local row_methods = require("spec.support.row_methods")
 
 local M = {}
 
@@ -149,7 +150,7 @@ local numbers = {
   { 5, function(self)
     local long = self:chance(35)
     if self:chance(50) then return ("%s:dot(%s)"):format(self:row(long), self:row(long)) end
-    return ("%s:%s()"):format(self:row(long), self:pick { "sum", "norm" })
+    return ("%s:%s()"):format(self:row(long), self:pick(row_methods.measures))
   end },
   { 2, function(self)
     return self:pick { "random()", "random(6)", "random(-3, 90)", "normal()" }

@@ -17,6 +17,12 @@ end
 function M.takes_number(entry) return entry.takes == "number" or entry.takes == "both" end
 function M.takes_other(entry) return entry.takes == "other" or entry.takes == "both" end
 
+--- Names of those that give a number from one row alone.
+M.measures = {}
+for _, entry in ipairs(M.reading) do
+  if not M.takes_other(entry) then table.insert(M.measures, entry.name) end
+end
+
 --- The call of a method as text.
 -- @string y the row; @string x another one; @string a a number
 function M.call(entry, y, x, a)
