@@ -19,25 +19,17 @@
 
 /* The worker: a block sets its own element to 100 + block and reports all of the array. A job that
  * says so has blocks that take longer than a hand-over. */
+static int run_block(ms_worker *worker, uint32_t block, ms_error *err) {
+  bool dense;
+  int64_t *values = ms_worker_operand(worker, 0, &dense);
+  size_t size = ms_operand_bytes(&ms_worker_task(worker)->operands[0]);
+  values[block] = 100 + block;
+  if (ms_worker_task(worker)->run_size > 0) usleep(40000);
+  return ms_worker_block_done(worker, values, size, err);
+}
+
 static int serve(int channel) {
-  ms_error err = {0};
-  ms_worker *worker = ms_worker_connect(channel, &err);
-  if (worker == NULL) return 2;
-  int got;
-  while ((got = ms_worker_next(worker, &err)) > 0) {
-    uint32_t block;
-    while ((got = ms_worker_next_block(worker, &block, &err)) > 0) {
-      bool dense;
-      int64_t *values = ms_worker_operand(worker, 0, &dense);
-      size_t size = ms_operand_bytes(&ms_worker_task(worker)->operands[0]);
-      values[block] = 100 + block;
-      if (ms_worker_task(worker)->run_size > 0) usleep(40000);
-      if (ms_worker_block_done(worker, values, size, &err) != 0) return 3;
-    }
-    if (got < 0) return 4;
-  }
-  ms_worker_destroy(&worker);
-  return got == 0 ? 0 : 5;
+  return serve_blocks(channel, run_block);
 }
 
 typedef struct player {

@@ -18,6 +18,7 @@
 #include "net/channel.h"
 #include "net/context.h"
 #include "net/link.h"
+#include "worker/worker.h"
 
 /* A driver without a session, its worker 0, and what they have said. */
 typedef struct bench {
@@ -75,6 +76,26 @@ static inline void give_lane(bench *b) {
   CHECK(ms_channel_send(b->channel, &notice, sizeof notice, ends[1], 1000, &err) == 0);
   close(ends[1]);
   b->lane = ends[0];
+}
+
+/* What a worker process does, without Lua: `run` ends each block by ms_worker_block_done, or not:
+ * -1. The process's exit status. */
+static inline int serve_blocks(int channel,
+                               int (*run)(ms_worker *worker, uint32_t block, ms_error *err)) {
+  ms_error err = {0};
+  ms_worker *worker = ms_worker_connect(channel, &err);
+  if (worker == NULL) return 2;
+  int got;
+  while ((got = ms_worker_next(worker, &err)) > 0) {
+    uint32_t block;
+    while ((got = ms_worker_next_block(worker, &block, &err)) > 0) {
+      if (run(worker, block, &err) != 0) return 3;
+    }
+    if (got < 0) return 4;
+  }
+  ms_worker_destroy(&worker);
+  if (got < 0) fprintf(stderr, "worker: %s\n", err.message);
+  return got == 0 ? 0 : 5;
 }
 
 /* Forks a process in which `serve` is a worker of a session of `workers`, and waits for its hello.

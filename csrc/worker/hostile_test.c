@@ -39,25 +39,15 @@ static uint64_t odd_number(void) {
 
 /* ---- the worker's side ---- */
 
-/* What a worker process does, without Lua. */
+static int end_block(ms_worker *worker, uint32_t block, ms_error *err) {
+  return ms_worker_block_done(worker, &block, sizeof block, err);
+}
+
 static int serve(int channel) {
   const struct rlimit memory = {.rlim_cur = (rlim_t)1 << 30, .rlim_max = (rlim_t)1 << 30};
   /* A sanitizer reserves terabytes of addresses at its start. */
   if (!MS_UNDER_ASAN && !MS_UNDER_TSAN) setrlimit(RLIMIT_AS, &memory);
-  ms_error err = {0};
-  ms_worker *worker = ms_worker_connect(channel, &err);
-  if (worker == NULL) return 2;
-  int got;
-  while ((got = ms_worker_next(worker, &err)) > 0) {
-    uint32_t block;
-    while ((got = ms_worker_next_block(worker, &block, &err)) > 0) {
-      if (ms_worker_block_done(worker, &block, sizeof block, &err) != 0) return 3;
-    }
-    if (got < 0) return 4;
-  }
-  ms_worker_destroy(&worker);
-  if (got < 0) fprintf(stderr, "worker: %s\n", err.message);
-  return got == 0 ? 0 : 5;
+  return serve_blocks(channel, end_block);
 }
 
 /* With lanes the worker has no segments: then a task without memory. */

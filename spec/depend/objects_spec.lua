@@ -5,6 +5,7 @@
 -- objects with names. Compared with the plain loop.
 local child = require "spec.support.child"
 local meissa = require "meissa"
+local plain = require "spec.support.plain"
 local parallel = meissa.parallel
 
 local N = 12
@@ -154,17 +155,8 @@ for i in parallel(N) do local v = X[i]:fill(3):add(i) v[1] = v[1] + i end show()
 return table.concat(out, "\n")
 ]]
 
--- What `parallel(n)` is where nothing is parallel.
-local function plain(n)
-  local i = 0
-  return function()
-    i = i + 1
-    if i <= n then return i end
-  end
-end
-
 describe("lists of objects whose elements are known", function()
-  local want = assert(loadstring(PROGRAM))(plain) .. "\n"
+  local want = assert(loadstring(PROGRAM))(plain.parallel) .. "\n"
 
   for _, road in ipairs { "MEISSA_SHM=1", "MEISSA_SHM=0" } do
     for _, engine in ipairs { "lua", "native" } do

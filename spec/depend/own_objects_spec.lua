@@ -4,6 +4,7 @@
 -- iteration's own, and whatever their methods store elsewhere would be lost on a worker, so the
 -- loop is refused. Compared with the plain loop.
 local meissa = require "meissa"
+local plain = require "spec.support.plain"
 
 local N = 12
 
@@ -38,14 +39,6 @@ local function run(class, body, parallel)
   local chunk = assert(loadstring(text))
   local ok, err = pcall(function() return { chunk(parallel, A, N) } end)
   return ok and { err, A:totable() } or err
-end
-
-local function plainly(n)
-  local i = 0
-  return function()
-    i = i + 1
-    if i <= n then return i end
-  end
 end
 
 -- What loses a store: a class's part, and a body.
@@ -177,7 +170,7 @@ describe("an object that the body makes of a captured class", function()
 
   for name, case in pairs(OWN) do
     it("keeps " .. name, function()
-      local expected = run(case[1], case[2], plainly)
+      local expected = run(case[1], case[2], plain.parallel)
       assert.equal("table", type(expected), tostring(expected))
       assert.is_nil(expected.code)
       for _, workers in ipairs { 0, 1, 2 } do

@@ -3,6 +3,7 @@
 -- Random loops that gather, by value: they give what they give serially, and what is sent is what a
 -- walk through the body reads.
 local meissa = require "meissa"
+local plain = require "spec.support.plain"
 local random = require "spec.driver.served_random"
 local support = require "spec.support.served"
 
@@ -80,13 +81,8 @@ describe("random loops that gather", function()
       env.W:fill(seed % 7)
       run(text, env, {}) -- the second time lists pay
       local plan, bytes = meissa.last(), 16 * n -- A goes to the worker and back
-      local own = setmetatable({parallel = function()
-        local i = 0
-        return function()
-          i = i + 1
-          return i <= n and i or nil
-        end
-      end}, {__index = function(_, name) return env[name] or _G[name] end})
+      local own = setmetatable({parallel = plain.parallel}, {
+        __index = function(_, name) return env[name] or _G[name] end})
       local seen = {w = {count = 0}, v = {count = 0}, W = {count = 0}}
       for name, list in pairs(seen) do
         local served = plan.arrays[name] and plan.arrays[name].placement == "served"

@@ -5,6 +5,7 @@
 -- What is left is compared with plain tables, element by element.
 local meissa = require "meissa"
 local plain_views = require "spec.support.plain_views"
+local plain = require "spec.support.plain"
 
 local ROWS, COLUMNS = 1000, 2000
 local SIZES = {double = 8, float = 4, int64 = 8}
@@ -79,20 +80,12 @@ local function plain_matrix()
   return X, changed
 end
 
-local function plain_parallel(n)
-  local i = 0
-  return function()
-    i = i + 1
-    return i <= n and i or nil
-  end
-end
-
 -- What the loop leaves on plain tables: changed elements of X by their number, and `s`.
 local function expected(case)
   local X, changed = plain_matrix()
   local env = case.views(X)
   local s = {}
-  env.parallel, env.s, env.engine = plain_parallel, s, "none"
+  env.parallel, env.s, env.engine = plain.parallel, s, "none"
   run(case, env)
   changed.count = nil
   return changed, s
