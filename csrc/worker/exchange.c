@@ -6,7 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/clock.h"
 #include "base/trace.h"
 #include "job/report.h"
 #include "worker/worker_state.h"
@@ -131,7 +130,7 @@ static int is_ready(const ms_worker *worker, const ms_partner *partner, uint32_t
 /* Tells a partner that there is room again. */
 static int give_credit(ms_worker *worker, ms_partner *partner, ms_error *err) {
   if (partner->taken - partner->credited < PERIOD) return 0;
-  ms_link *link = ms_handover_link(worker, partner->number, err);
+  ms_link *link = worker->road->send(worker, partner->number, err);
   if (link == NULL) return -1;
   partner->credited = partner->taken;
   ms_frame frame = {.kind = MS_SAY_CREDIT, .job = worker->job.number, .a = {partner->taken}};
@@ -191,8 +190,9 @@ static int apply_all(ms_worker *worker, ms_error *err) {
   return 0;
 }
 
-int ms_exchange_take(ms_worker *worker, uint32_t from, const ms_frame *frame, ms_message *message,
-                     ms_error *err) {
+int ms_exchange_take(ms_worker *worker, ms_letter *letter, ms_error *err) {
+  const ms_frame *frame = &letter->frame;
+  uint32_t from = letter->from;
   ms_exchange *exchange = worker->job.exchange;
   ms_partner *partner = NULL;
   for (uint32_t i = 0; i < exchange->partner_count; i++) {
@@ -210,7 +210,7 @@ int ms_exchange_take(ms_worker *worker, uint32_t from, const ms_frame *frame, ms
     return broken(partner, err);
   }
   uint32_t slot = (partner->first + partner->held_count) % MS_EXCHANGE_WINDOW;
-  ms_message_move(&partner->held[slot], message);
+  ms_message_move(&partner->held[slot], &letter->message);
   partner->held_count++;
   return apply_all(worker, err);
 }
@@ -236,14 +236,15 @@ static bool is_over(const ms_worker *worker) {
 /* Waits until a partner has room for another frame; false when the job is over or failed. */
 static bool has_room(ms_worker *worker, const ms_partner *partner, uint32_t block, ms_error *err) {
   if (partner->sent - partner->released < MS_EXCHANGE_WINDOW) return true;
-  uint64_t began = ms_clock_now();
+  uint64_t began = worker->road->now();
   bool failed = false;
+  ms_awaited all = {partner->number, UINT32_MAX, block}; /* its frames tell what it has applied */
   atomic_store(&worker->status->awaiting, (uint64_t)block + 1);
   while (!failed && !is_over(worker) && partner->sent - partner->released >= MS_EXCHANGE_WINDOW) {
-    failed = ms_worker_wait(worker, true, MS_HANDOVER_WAIT, err) != 0;
+    failed = worker->road->wait(worker, &all, err) != 0;
   }
   atomic_store(&worker->status->awaiting, 0);
-  worker->job.waited += ms_clock_now() - began;
+  worker->job.waited += worker->road->now() - began;
   return !failed && !is_over(worker);
 }
 
@@ -254,7 +255,7 @@ static int send_to_all(ms_worker *worker, ms_frame frame, uint32_t block, const 
   for (uint32_t i = 0; i < exchange->partner_count; i++) {
     ms_partner *partner = &exchange->partners[i];
     if (!has_room(worker, partner, block, err)) return is_over(worker) ? 0 : -1;
-    ms_link *link = ms_handover_link(worker, partner->number, err);
+    ms_link *link = worker->road->send(worker, partner->number, err);
     if (link == NULL || ms_link_send(link, frame, payload, size, err) != 0) return -1;
     partner->sent++;
     worker->job.moved += size;
@@ -343,7 +344,8 @@ int ms_exchange_await(ms_worker *worker, ms_error *err) {
     }
     while (partner->applied != partner->final && !is_over(worker)) {
       atomic_store(&worker->status->awaiting, (uint64_t)partner->final + 1);
-      if (ms_worker_wait(worker, true, MS_HANDOVER_WAIT, err) != 0) return -1;
+      ms_awaited all = {partner->number, UINT32_MAX, partner->final};
+      if (worker->road->wait(worker, &all, err) != 0) return -1;
     }
     if (waits) {
       ms_trace(MS_TRACE_WAITS, "end for=changes job=%llu from=worker-%u", number,

@@ -4,7 +4,7 @@
  *
  * Where memory is not shared and a block may read or overwrite what another worker's block wrote,
  * what a block changed travels to all other workers. A worker sends at the end of a block that
- * somebody waits for, or of a later one (send_batch.c), and of its last one: the bitwise
+ * somebody waits for, or of a later one (handover.c), and of its last one: the bitwise
  * differences since it last sent, then a token. Frames of one sender are applied in the order in
  * which they were sent, each as soon as all blocks that its blocks waited for are applied here. So
  * an element gets its values in the serial order (blocks that touch the same one are ordered), and
@@ -24,12 +24,9 @@
 
 #include "base/error.h"
 #include "job/elements.h"
-#include "net/frame.h"
-#include "net/message.h"
+#include "worker/road.h"
 
 #define MS_EXCHANGE_WINDOW 32u
-
-typedef struct ms_worker ms_worker;
 
 /* What may be written of an exchanged operand: `before` is what it was when changes were last sent
  * or applied. */
@@ -69,10 +66,9 @@ int ms_exchange_begin(ms_worker *worker, ms_error *err);
 /* The operands have their contents: the first block may come. Does nothing the second time. */
 int ms_exchange_start(ms_worker *worker, ms_error *err);
 
-/* Takes a TOKEN, RUNS or CREDIT frame of worker `from`; the message may be moved away. MS_NET for
+/* Takes a TOKEN, RUNS or CREDIT frame of another worker; the message may be moved away. MS_NET for
  * frames that break the rules. */
-int ms_exchange_take(ms_worker *worker, uint32_t from, const ms_frame *frame, ms_message *message,
-                     ms_error *err);
+int ms_exchange_take(ms_worker *worker, ms_letter *letter, ms_error *err);
 
 /* Sends what our finished blocks from `from` on have changed, and the token of the last. */
 int ms_exchange_send(ms_worker *worker, uint32_t from, ms_error *err);

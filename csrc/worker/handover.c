@@ -1,75 +1,36 @@
 /* SPDX-License-Identifier: MIT
  *
- * Hand-overs from worker to worker: on one host through the page, else over their own
- * sockets (send_batch.c sends them). The rest calls ms_handover_wait and ms_handover_send. */
+ * Hand-overs between blocks of one job, from worker to worker, over a road (road.h).
+ *
+ * A worker runs its blocks in the plan's order, so what others wait for is that so many of its
+ * blocks are finished. Before a block it waits for those that the block follows
+ * (ms_handover_wait), after it it tells those who wait (ms_handover_send): where memory is shared
+ * by waking them, else by frames, with the rows that rotate.
+ *
+ * Batches: a worker may hold back what its finished blocks hand over by frames, and send it with
+ * what the next ones do: one message in place of many, rows of neighbouring ranges in one piece,
+ * and changes of an exchanged array looked for once. What is held back goes before the worker waits
+ * for anything, so nobody waits for ever, and with its last block. Neither the grid nor the order
+ * in which blocks may run has anything to do with it: a block that is told of late is like one that
+ * took longer.
+ *
+ * Hand-overs that go in a circle (a rotation's) are not held back: there each delay comes round.
+ * Where they go one way, holding back costs the others their time once, at the beginning, and each
+ * batch costs this worker what sending takes. With `work` in all and `cost` for a batch that
+ * makes held + cost * work / held, which is least for held = sqrt(cost * work): both are measured,
+ * so heavy blocks go at once and light ones together. */
 #include <string.h>
 
-#include "base/clock.h"
 #include "base/trace.h"
 #include "worker/worker_state.h"
 
-#define SPIN  50000u /* ns of looking before sleeping: what being woken may take */
-#define LOOKS 16u    /* between looks at the clock */
-#define SLEEP 100    /* ms between looks at the lane while the bell is silent */
+#define SPIN       50000u  /* ns of looking before sleeping: what being woken may take */
+#define LOOKS      16u     /* between looks at the clock */
+#define FIRST_COST 40000.0 /* ns, until a batch was sent */
+#define LEARN      0.25    /* the newest cost's weight */
+#define MOST_RISE  2       /* from one to the next: this process may have lost its core meanwhile */
 
-void ms_handover_close(ms_worker *worker) {
-  for (uint32_t i = 0; i < worker->neighbour_count; i++) {
-    ms_socket_close(&worker->neighbours[i].socket);
-    worker->neighbours[i].socket = NULL;
-  }
-}
-
-/* The neighbour with this routing id, NULL for a stranger. */
-static ms_neighbour *find(ms_worker *worker, const char *identity) {
-  for (uint32_t i = 0; i < worker->neighbour_count; i++) {
-    const char *known = worker->neighbours[i].peer.identity;
-    if (known[0] != '\0' && strcmp(known, identity) == 0) return &worker->neighbours[i];
-  }
-  return NULL;
-}
-
-/* Believes a frame of this job only as far as its sender may say it. */
-static int handle(ms_worker *worker, uint32_t from, const ms_frame *frame, ms_message *message,
-                  ms_error *err) {
-  ms_worker_job *job = &worker->job;
-  if (!job->open || frame->job != job->number) return 0; /* of a job that was cancelled */
-  if (job->exchange != NULL && frame->kind != MS_SAY_DATA) {
-    return ms_exchange_take(worker, from, frame, message, err);
-  }
-  if (frame->kind == MS_SAY_TOKEN) {
-    uint64_t block = frame->a[0];
-    if (ms_schedule_owns(worker->schedule, from, block)) ms_handover_told(worker, (uint32_t)block);
-    return 0;
-  }
-  uint32_t number = (uint32_t)frame->a[0];
-  if (frame->kind != MS_SAY_DATA || worker->setup.shared || number >= job->task.operand_count ||
-      job->task.operands[number].movement != MS_MOVE_ROTATED) {
-    return 0;
-  }
-  ms_elements all = ms_elements_of(&job->task.operands[number], job->place[number], true);
-  ms_transfer_accept(frame, (const char *)ms_message_data(message) + sizeof *frame, &all);
-  return 0;
-}
-
-int ms_handover_take(ms_worker *worker, ms_error *err) {
-  ms_message message;
-  char identity[MS_IDENTITY_SIZE];
-  int got = ms_socket_receive(worker->inbox, identity, &message);
-  if (got <= 0) return got == 0 ? 0 : 1;
-  int failed = 0;
-  ms_frame frame;
-  const char *bytes = ms_message_data(&message);
-  ms_neighbour *from = find(worker, identity);
-  if (from != NULL && ms_frame_read(&frame, bytes, ms_message_size(&message), MS_TO_PEER) == NULL &&
-      frame.sender == (uint32_t)(from - worker->neighbours) &&
-      frame.incarnation == from->peer.incarnation) {
-    from->in.peer = frame.sender;
-    failed = ms_link_receive(&from->in, &frame, false, err) < 0;
-    if (!failed) failed = handle(worker, frame.sender, &frame, &message, err);
-  }
-  ms_message_close(&message);
-  return failed ? -1 : 1;
-}
+/* ---- what is finished ---- */
 
 void ms_handover_told(ms_worker *worker, uint32_t block) {
   const ms_schedule *schedule = worker->schedule;
@@ -78,28 +39,23 @@ void ms_handover_told(ms_worker *worker, uint32_t block) {
   if (rank >= *told) *told = rank + 1;
 }
 
-/* What is waited for: a worker's first so many blocks, of which `block` is the last. */
-typedef struct awaited {
-  uint32_t worker, count, block;
-} awaited;
-
-static awaited end_of(const ms_worker *worker, uint32_t block) {
-  return (awaited){.worker = ms_schedule_owner(worker->schedule, block),
-                   .count = ms_schedule_rank(worker->schedule, block) + 1,
-                   .block = block};
+static ms_awaited end_of(const ms_worker *worker, uint32_t block) {
+  return (ms_awaited){.worker = ms_schedule_owner(worker->schedule, block),
+                      .count = ms_schedule_rank(worker->schedule, block) + 1,
+                      .block = block};
 }
 
-static bool is_finished(const ms_worker *worker, const awaited *of) {
+static bool is_finished(const ms_worker *worker, const ms_awaited *of) {
   uint32_t *told = &worker->job.told[of->worker];
   if (of->worker == worker->setup.worker) return of->count <= worker->job.position;
-  if (of->count > *told && worker->page_hands_over) {
-    *told = ms_status_page_progress(&worker->page[of->worker], worker->job.number);
-  }
+  if (of->count <= *told) return true;
+  uint32_t seen = worker->road->seen(worker, of->worker);
+  if (seen > *told) *told = seen;
   return of->count <= *told;
 }
 
 bool ms_handover_finished(const ms_worker *worker, uint32_t block) {
-  awaited before = end_of(worker, block);
+  ms_awaited before = end_of(worker, block);
   return is_finished(worker, &before);
 }
 
@@ -109,12 +65,176 @@ static bool is_over(const ms_worker *worker, uint32_t before) {
          ms_handover_finished(worker, before);
 }
 
+/* ---- frames of others ---- */
+
+/* Believes a frame of this job only as far as its sender may say it. */
+static int handle(ms_worker *worker, ms_letter *letter, ms_error *err) {
+  const ms_frame *frame = &letter->frame;
+  ms_worker_job *job = &worker->job;
+  if (!job->open || frame->job != job->number) return 0; /* of a job that was cancelled */
+  if (job->exchange != NULL && frame->kind != MS_SAY_DATA) {
+    return ms_exchange_take(worker, letter, err);
+  }
+  if (frame->kind == MS_SAY_TOKEN) {
+    uint64_t block = frame->a[0];
+    if (ms_schedule_owns(worker->schedule, letter->from, block))
+      ms_handover_told(worker, (uint32_t)block);
+    return 0;
+  }
+  uint32_t number = (uint32_t)frame->a[0];
+  if (frame->kind != MS_SAY_DATA || worker->setup.shared || number >= job->task.operand_count ||
+      job->task.operands[number].movement != MS_MOVE_ROTATED) {
+    return 0;
+  }
+  ms_elements all = ms_elements_of(&job->task.operands[number], job->place[number], true);
+  ms_transfer_accept(frame, (const char *)ms_message_data(&letter->message) + sizeof *frame, &all);
+  return 0;
+}
+
+int ms_handover_take(ms_worker *worker, ms_error *err) {
+  ms_letter letter;
+  int got = worker->road->take(worker, &letter, err);
+  if (got <= 0) return got;
+  int failed = handle(worker, &letter, err);
+  ms_message_close(&letter.message);
+  return failed != 0 ? -1 : 1;
+}
+
+/* ---- telling, by frames ---- */
+
+/* Ranges of an axis that go to one worker together. */
+typedef struct rows {
+  uint32_t to, axis, first, last;
+  bool any;
+} rows;
+
+/* Sends the rotated rows that follow the ranges. */
+static int send_rows(ms_worker *worker, const rows *ranges, ms_error *err) {
+  ms_worker_job *job = &worker->job;
+  ms_link *out = ranges->any ? worker->road->send(worker, ranges->to, err) : NULL;
+  if (out == NULL) return ranges->any ? -1 : 0;
+  for (uint32_t i = 0; i < job->task.operand_count; i++) {
+    const ms_operand *operand = &job->task.operands[i];
+    if (operand->movement != MS_MOVE_ROTATED || operand->cut != ranges->axis) continue;
+    int64_t lo, hi;
+    ms_operand_rows(operand, &job->task.bounds, ranges->first, ranges->last, &lo, &hi);
+    ms_elements all = ms_elements_of(operand, job->place[i], true);
+    ms_transfer transfer = ms_transfer_make(&all, i, operand->array_dim, lo, hi);
+    while (transfer.next < transfer.count) {
+      if (ms_transfer_send(&transfer, &all, out, job->number, err) != 0) return -1;
+    }
+    job->moved += (uint64_t)transfer.count * operand->element;
+  }
+  return 0;
+}
+
+/* Whether another range can travel with those that are open. */
+static bool joins(const ms_worker *worker, const rows *open, const rows *next) {
+  const ms_task *task = &worker->job.task;
+  bool joined = open->any && open->to == next->to && open->axis == next->axis &&
+                open->last + 1 == next->first;
+  for (uint32_t i = 0; joined && i < task->operand_count; i++) {
+    const ms_operand *operand = &task->operands[i];
+    bool moves = operand->movement == MS_MOVE_ROTATED && operand->cut == next->axis;
+    joined = !moves || ms_operand_joins(operand);
+  }
+  return joined;
+}
+
+static uint32_t next_own(const ms_worker *worker, uint32_t block) {
+  return ms_schedule_next(worker->schedule, worker->setup.worker, block);
+}
+
+/* Hands the ranges that our finished blocks from `from` on leave to those that use them next. */
+static int hand_on(ms_worker *worker, uint32_t from, ms_error *err) {
+  const ms_schedule *schedule = worker->schedule;
+  const ms_worker_job *job = &worker->job;
+  rows open = {0};
+  for (uint32_t block = from; block != job->block; block = next_own(worker, block)) {
+    for (uint32_t axis = 0; axis < schedule->chains; axis++) {
+      uint32_t to = ms_schedule_listener(schedule, worker->setup.worker, block, axis);
+      uint32_t range = ms_grid_range(&schedule->grid, block, axis);
+      rows next = {.to = to, .axis = axis, .first = range, .last = range, .any = true};
+      if (to == UINT32_MAX) continue;
+      if (joins(worker, &open, &next)) {
+        open.last = range;
+        continue;
+      }
+      if (send_rows(worker, &open, err) != 0) return -1;
+      open = next;
+    }
+  }
+  return send_rows(worker, &open, err);
+}
+
+/* Tells all who wait for one of our finished blocks from `from` on that they are. */
+static int tell(ms_worker *worker, uint32_t from, ms_error *err) {
+  ms_worker_job *job = &worker->job;
+  ms_frame token = {.kind = MS_SAY_TOKEN, .job = job->number, .a = {job->last}};
+  uint32_t edges = ms_schedule_edges(worker->schedule);
+  for (uint32_t block = from; block != job->block; block = next_own(worker, block)) {
+    for (uint32_t e = 0; e < edges; e++) {
+      uint32_t to = ms_schedule_listener(worker->schedule, worker->setup.worker, block, e);
+      if (to == UINT32_MAX || job->heard[to] == job->position) continue;
+      job->heard[to] = job->position;
+      ms_link *link = worker->road->send(worker, to, err);
+      if (link == NULL || ms_link_send(link, token, NULL, 0, err) != 0) return -1;
+    }
+  }
+  return 0;
+}
+
+static int send(ms_worker *worker, uint32_t from, ms_error *err) {
+  ms_worker_job *job = &worker->job;
+  if (!worker->setup.shared && hand_on(worker, from, err) != 0) return -1;
+  if (job->exchange != NULL) return ms_exchange_send(worker, from, err);
+  return tell(worker, from, err); /* after all rows: it says that they are there */
+}
+
+int ms_handover_flush(ms_worker *worker, ms_error *err) {
+  ms_worker_job *job = &worker->job;
+  if (!job->holds) return 0;
+  uint32_t from = job->held;
+  uint64_t before = worker->road->now(), waited = job->waited;
+  job->holds = false;
+  job->handed = job->position;
+  job->held = job->block;
+  job->handed_busy = job->busy;
+  if (send(worker, from, err) != 0) return -1;
+  double took = (double)(worker->road->now() - before) - (double)(job->waited - waited);
+  double known = worker->batch_cost > 0 ? worker->batch_cost : FIRST_COST;
+  if (took > MOST_RISE * known) took = MOST_RISE * known;
+  worker->batch_cost = known + LEARN * (took - known);
+  return 0;
+}
+
+static bool is_light(const ms_worker *worker) {
+  const ms_worker_job *job = &worker->job;
+  double held = (double)(job->busy - job->handed_busy);
+  double work = (double)job->busy / job->position * job->share;
+  double cost = worker->batch_cost > 0 ? worker->batch_cost : FIRST_COST;
+  bool one_way = ms_strategy_traits_of(worker->schedule->grid.strategy)->one_way;
+  return one_way && held * held < cost * work;
+}
+
+/* Our `block` is finished: sends what it hands over, or holds it back. */
+static int add_to_batch(ms_worker *worker, uint32_t block, ms_error *err) {
+  ms_worker_job *job = &worker->job;
+  bool last = job->position == job->share;
+  bool awaited = ms_schedule_is_awaited(worker->schedule, block);
+  job->holds = job->holds || awaited || (last && job->exchange != NULL);
+  if (!last && (!awaited || is_light(worker))) return 0;
+  return ms_handover_flush(worker, err);
+}
+
+/* ---- waiting ---- */
+
 /* Looks for a short while, until the block is finished. */
-static bool look_at(const ms_worker *worker, const awaited *before) {
+static bool look_at(const ms_worker *worker, const ms_awaited *before) {
   uint64_t end = 0;
   for (uint32_t look = 0; !is_finished(worker, before); look++) {
     if (look % LOOKS == 0) {
-      uint64_t now = ms_clock_now();
+      uint64_t now = worker->road->now();
       if (end == 0) end = now + SPIN;
       if (now >= end) return false;
     }
@@ -124,7 +244,7 @@ static bool look_at(const ms_worker *worker, const awaited *before) {
 }
 
 /* Looks for a while where that takes no core from whoever is waited for. */
-static bool spin_for(ms_worker *worker, const awaited *before) {
+static bool spin_for(ms_worker *worker, const ms_awaited *before) {
   if (is_finished(worker, before)) return true;
   if (!worker->may_spin || !ms_spin_worthwhile(&worker->token_spin)) return false;
   bool found = look_at(worker, before);
@@ -132,42 +252,31 @@ static bool spin_for(ms_worker *worker, const awaited *before) {
   return found;
 }
 
-/* Sleeps until the bell rings or the driver is to be looked at. */
-static int sleep_for(ms_worker *worker, const awaited *before, ms_error *err) {
-  uint32_t heard = ms_status_page_listen(worker->status);
-  if (!is_finished(worker, before) && !ms_worker_cancelled(worker)) {
-    ms_status_page_sleep(worker->status, heard, SLEEP);
-  }
-  ms_status_page_wake(worker->status);
-  return is_finished(worker, before) ? 0 : ms_worker_wait(worker, false, 0, err);
-}
-
 /* True when `before` is finished, or one look shows that it is; -1: broken. */
-static int look_for(ms_worker *worker, const awaited *before, ms_error *err) {
-  if (worker->page_hands_over) return spin_for(worker, before);
+static int look_for(ms_worker *worker, const ms_awaited *before, ms_error *err) {
+  if (!worker->road->by_frames) return spin_for(worker, before);
   int taken = 1;
   while (!is_finished(worker, before) && taken > 0) taken = ms_handover_take(worker, err);
   return taken < 0 ? -1 : is_finished(worker, before);
 }
 
 /* Waits until `before` is finished; 0 also when the job ends otherwise: the caller sees why. */
-static int wait_untold(ms_worker *worker, const awaited *before, ms_error *err) {
+static int wait_untold(ms_worker *worker, const ms_awaited *before, ms_error *err) {
   int found = look_for(worker, before, err);
   if (found != 0) return found < 0 ? -1 : 0;
-  if (ms_send_batch_send(worker, err) != 0) return -1; /* others may wait for what is held back */
+  if (ms_handover_flush(worker, err) != 0) return -1; /* others may wait for what is held back */
   atomic_store(&worker->status->awaiting, (uint64_t)before->block + 1);
   int failed = 0;
   while (failed == 0 && !is_finished(worker, before) && !worker->gone &&
          !ms_worker_cancelled(worker)) {
-    failed = worker->page_hands_over ? sleep_for(worker, before, err)
-                                     : ms_worker_wait(worker, true, MS_HANDOVER_WAIT, err);
+    failed = worker->road->wait(worker, before, err);
   }
   if (failed == 0) atomic_store(&worker->status->awaiting, 0);
   return failed;
 }
 
 /* The same, told of in traces. */
-static int wait_for(ms_worker *worker, const awaited *before, ms_error *err) {
+static int wait_for(ms_worker *worker, const ms_awaited *before, ms_error *err) {
   const ms_worker_job *job = &worker->job;
   if (is_finished(worker, before)) return 0;
   unsigned long long number = job->number;
@@ -193,7 +302,7 @@ int ms_handover_wait(ms_worker *worker, uint32_t block, ms_error *err) {
   for (uint32_t e = 0; e < ms_schedule_edges(schedule); e++) {
     uint32_t before = ms_schedule_before(schedule, block, e);
     if (before == MS_NO_BLOCK) continue;
-    awaited end = end_of(worker, before);
+    ms_awaited end = end_of(worker, before);
     if (wait_for(worker, &end, err) != 0) return -1;
     if (!is_finished(worker, &end)) return 0;
   }
@@ -201,23 +310,10 @@ int ms_handover_wait(ms_worker *worker, uint32_t block, ms_error *err) {
   return 0;
 }
 
-ms_link *ms_handover_link(ms_worker *worker, uint32_t number, ms_error *err) {
-  ms_neighbour *to = &worker->neighbours[number];
-  if (to->socket != NULL) return &to->out;
-  ms_socket_options options = {.keys = worker->setup.tcp ? &worker->setup.keys : NULL,
-                               .identity = worker->setup.identity,
-                               .receive_limit = 1};
-  to->socket = ms_socket_connect(worker->context, &options, to->peer.address, err);
-  if (to->socket == NULL) return NULL;
-  to->out = (ms_link){.socket = to->socket,
-                      .sender = worker->setup.worker,
-                      .incarnation = worker->setup.incarnation,
-                      .peer = number};
-  return &to->out;
-}
+/* ---- telling ---- */
 
-/* Rings for those who wait for a block, for each once. */
-static void ring(ms_worker *worker, uint32_t block) {
+/* Wakes those who wait for a block, each once. */
+static void wake(ms_worker *worker, uint32_t block) {
   const ms_schedule *schedule = worker->schedule;
   uint32_t edges = ms_schedule_edges(schedule), rung[MS_CUTS], count = 0;
   bool once = schedule->phase_blocks > 0; /* there each is named once */
@@ -229,12 +325,12 @@ static void ring(ms_worker *worker, uint32_t block) {
     if (!once) rung[count++] = to;
     ms_trace(MS_TRACE_MESSAGES, "hand-over to=worker-%u job=%llu block=%u", to + 1,
              (unsigned long long)worker->job.number, block);
-    ms_status_page_ring(&worker->page[to]);
+    worker->road->wake(worker, to);
   }
 }
 
 int ms_handover_send(ms_worker *worker, uint32_t block, ms_error *err) {
-  if (!worker->page_hands_over) return ms_send_batch_add(worker, block, err);
-  ring(worker, block);
+  if (worker->road->by_frames) return add_to_batch(worker, block, err);
+  wake(worker, block);
   return 0;
 }

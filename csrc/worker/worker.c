@@ -53,10 +53,10 @@ static int check_setup(ms_worker *worker, long got, int page, ms_error *err) {
   if (worker->page == NULL) return ms_error_set(err, MS_WRK, "the driver sent no usable setup");
   ms_trace_join(&setup->trace, setup->worker);
   worker->status = &worker->page[setup->worker];
-  worker->page_hands_over = setup->shared && !setup->tcp;
+  worker->road = setup->shared && !setup->tcp ? &ms_road_page : &ms_road_frames;
   worker->may_spin = ms_spin_room(setup->workers);
   /* One core is the driver's, which launches small loops from the first workers on. */
-  worker->may_spin_idle = worker->page_hands_over && ms_spin_room(setup->worker + 2);
+  worker->may_spin_idle = !worker->road->by_frames && ms_spin_room(setup->worker + 2);
   return 0;
 }
 
@@ -81,14 +81,14 @@ static int take_setup(ms_worker *worker, ms_error *err) {
   if (got == 0) return ms_error_set(err, MS_WRK, "the driver is gone");
   int failed = check_setup(worker, got, page, err);
   if (page >= 0) close(page);
-  return failed != 0 || !worker->page_hands_over ? failed : take_lane(worker, err);
+  return failed != 0 || worker->road->by_frames ? failed : take_lane(worker, err);
 }
 
 /* Binds the inbox, connects to the driver. The gatekeeper comes before the first bind. */
 static int open_sockets(ms_worker *worker, ms_hello *hello, ms_error *err) {
   const ms_setup *setup = &worker->setup;
   const ms_curve_keys *keys = setup->tcp ? &setup->keys : NULL;
-  uint32_t neighbours = worker->page_hands_over ? 0 : setup->workers - 1;
+  uint32_t neighbours = worker->road->by_frames ? setup->workers - 1 : 0;
   worker->context = ms_context_new(A_WORKER + A_NEIGHBOUR * neighbours, keys != NULL, err);
   if (worker->context == NULL) return -1;
   if (keys != NULL) {
@@ -150,7 +150,7 @@ void ms_worker_destroy(ms_worker **worker) {
   ms_worker *gone = *worker;
   if (gone == NULL) return;
   ms_trace(MS_TRACE_WORKERS, "end pid=%ld", (long)getpid());
-  if (gone->neighbours != NULL) ms_handover_close(gone);
+  ms_road_close(gone);
   ms_exchange_close(gone);
   ms_context_shut(gone->context);
   ms_zap_join(&gone->zap);

@@ -200,7 +200,7 @@ static void take_time(ms_worker *worker) {
   job->busy += took;
   job->started = now;
   job->untimed = 0;
-  job->brief = worker->page_hands_over && each < BRIEF;
+  job->brief = !worker->road->by_frames && each < BRIEF;
 }
 
 int ms_worker_end(ms_worker *worker, ms_error *err) {
@@ -256,7 +256,7 @@ static int wait_for_data(ms_worker *worker, ms_error *err) {
   if (!is_data_due(worker)) return 0;
   ms_trace(MS_TRACE_WAITS, "begin for=data job=%llu frames=%llu", number_of(worker),
            (unsigned long long)worker->data_due);
-  if (ms_send_batch_send(worker, err) != 0) return -1;
+  if (ms_handover_flush(worker, err) != 0) return -1;
   while (is_data_due(worker) && !worker->gone && !ms_worker_cancelled(worker)) {
     if (ms_worker_wait(worker, false, ROOM_WAIT, err) != 0) return -1;
   }
@@ -346,6 +346,6 @@ int ms_worker_block_done(ms_worker *worker, const void *result, size_t size, ms_
   ms_error trouble;
   ms_error_clear(&trouble);
   if (ms_worker_publish(worker, &trouble) != 0) return ms_worker_give_up(worker, &trouble, err);
-  if (!worker->page_hands_over) job->started = ms_clock_now(); /* messages took their time */
-  return ms_worker_keep_report(worker, err);                   /* nobody waits for that */
+  if (worker->road->by_frames) job->started = ms_clock_now(); /* messages took their time */
+  return ms_worker_keep_report(worker, err);                  /* nobody waits for that */
 }

@@ -6,20 +6,6 @@
 
 #include "worker/worker_state.h"
 
-/* The present addresses of all workers: forgets what led to those that were replaced. */
-static void take_peers(ms_worker *worker, const char *payload, size_t size) {
-  if (size != worker->neighbour_count * sizeof(ms_peer)) return;
-  for (uint32_t i = 0; i < worker->neighbour_count; i++) {
-    ms_neighbour *neighbour = &worker->neighbours[i];
-    ms_peer peer;
-    memcpy(&peer, payload + i * sizeof peer, sizeof peer);
-    peer.identity[MS_IDENTITY_SIZE - 1] = peer.address[MS_ADDRESS_SIZE - 1] = '\0';
-    if (strcmp(peer.identity, neighbour->peer.identity) == 0) continue;
-    ms_socket_close(&neighbour->socket);
-    *neighbour = (ms_neighbour){.peer = peer};
-  }
-}
-
 /* A piece of a task; the job begins when it is complete. */
 static void take_task(ms_worker *worker, const ms_frame *frame, const char *payload) {
   ms_text *incoming = &worker->incoming;
@@ -112,7 +98,7 @@ static int take_cancel(ms_worker *worker, uint64_t number, ms_error *err) {
 static int handle(ms_worker *worker, const ms_frame *frame, const char *payload, ms_error *err) {
   switch (frame->kind) {
     case MS_SAY_PEERS:
-      take_peers(worker, payload, (size_t)frame->size);
+      ms_road_meet(worker, payload, (size_t)frame->size);
       return 0;
     case MS_SAY_TASK:
       if (worker->job.open) return 0;

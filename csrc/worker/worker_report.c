@@ -14,7 +14,7 @@ static size_t shelve(ms_worker *worker) {
   ms_worker_job *job = &worker->job;
   ms_text *report = &job->report;
   size_t size = report->length;
-  if (!worker->page_hands_over || size <= ms_link_piece(&worker->control)) return 0;
+  if (worker->road->by_frames || size <= ms_link_piece(&worker->control)) return 0;
   if (size > MS_SHELF_SIZE) return 0;
   char *shelf = ms_status_page_shelf(worker->page, worker->setup.workers, worker->setup.worker);
   memcpy(shelf + job->noted, report->bytes + job->noted, size - job->noted);

@@ -2,8 +2,8 @@
  *
  * The inside of a worker, shared by worker.c (its life), worker_receive.c (what it receives),
  * worker_job.c (one job), worker_failure.c, worker_return.c, worker_report.c and
- * worker_checkpoint.c (parts of that), handover.c and send_batch.c (hand-overs between workers) and
- * exchange.c (arrays that all have). */
+ * worker_checkpoint.c (parts of that), handover.c (hand-overs between workers), road.c (how they
+ * reach each other) and exchange.c (arrays that all have). */
 #ifndef MS_WORKER_WORKER_STATE_H
 #define MS_WORKER_WORKER_STATE_H
 
@@ -17,6 +17,7 @@
 #include "net/zap.h"
 #include "worker/exchange.h"
 #include "worker/mapped_memory.h"
+#include "worker/road.h"
 #include "worker/worker.h"
 
 /* Another worker, or this one (then without sockets). */
@@ -74,7 +75,7 @@ struct ms_worker {
   bool ended;             /* it said so */
   ms_status_page *page;   /* a slot for each worker */
   ms_status_page *status; /* ours */
-  bool page_hands_over;   /* else ZeroMQ does */
+  const ms_road *road;    /* to the other workers */
   bool may_spin;          /* while others are in the same job */
   bool may_spin_idle;     /* while the driver works */
   ms_spin token_spin, idle_spin;
@@ -182,16 +183,7 @@ int ms_handover_wait(ms_worker *worker, uint32_t block, ms_error *err);
 /* Tells the owners of `block`'s successors that it is finished, and hands over what travels. */
 int ms_handover_send(ms_worker *worker, uint32_t block, ms_error *err);
 
-/* send_batch.c: our `block` is finished: sends what it hands over by messages, or holds it back. */
-int ms_send_batch_add(ms_worker *worker, uint32_t block, ms_error *err);
-
-/* send_batch.c: sends what is held back. */
-int ms_send_batch_send(ms_worker *worker, ms_error *err);
-
-/* The link to another worker, connected if need be. */
-ms_link *ms_handover_link(ms_worker *worker, uint32_t number, ms_error *err);
-
-/* Closes what leads to other workers. */
-void ms_handover_close(ms_worker *worker);
+/* Sends what is held back of that. */
+int ms_handover_flush(ms_worker *worker, ms_error *err);
 
 #endif

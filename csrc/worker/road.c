@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Roads between workers: see road.h. */
+#include "worker/road.h"
+
+#include <string.h>
+
+#include "base/clock.h"
+#include "worker/worker_state.h"
+
+#define SLEEP 100 /* ms between looks at the lane while the bell is silent */
+
+/* ---- shared memory ---- */
+
+static ms_link *no_link(ms_worker *worker, uint32_t number, ms_error *err) {
+  (void)worker;
+  ms_error_set(err, MS_BUG, "worker %u sees what is in memory", number + 1);
+  return NULL;
+}
+
+static int take_nothing(ms_worker *worker, ms_letter *letter, ms_error *err) {
+  (void)worker, (void)letter, (void)err;
+  return 0;
+}
+
+static uint32_t page_seen(const ms_worker *worker, uint32_t number) {
+  return ms_status_page_progress(&worker->page[number], worker->job.number);
+}
+
+/* Sleeps until the bell rings or the driver is to be looked at. */
+static int page_wait(ms_worker *worker, const ms_awaited *what, ms_error *err) {
+  uint32_t heard = ms_status_page_listen(worker->status);
+  bool come = what->count <= page_seen(worker, what->worker);
+  if (!come && !ms_worker_cancelled(worker)) {
+    ms_status_page_sleep(worker->status, heard, SLEEP);
+    come = what->count <= page_seen(worker, what->worker);
+  }
+  ms_status_page_wake(worker->status);
+  return come ? 0 : ms_worker_wait(worker, false, 0, err);
+}
+
+static void page_wake(ms_worker *worker, uint32_t number) {
+  ms_status_page_ring(&worker->page[number]);
+}
+
+const ms_road ms_road_page = {.send = no_link,
+                              .take = take_nothing,
+                              .seen = page_seen,
+                              .wait = page_wait,
+                              .wake = page_wake,
+                              .now = ms_clock_now};
+
+/* ---- frames ---- */
+
+/* The neighbour with this routing id, NULL for a stranger. */
+static ms_neighbour *find(ms_worker *worker, const char *identity) {
+  for (uint32_t i = 0; i < worker->neighbour_count; i++) {
+    const char *known = worker->neighbours[i].peer.identity;
+    if (known[0] != '\0' && strcmp(known, identity) == 0) return &worker->neighbours[i];
+  }
+  return NULL;
+}
+
+static ms_link *frames_send(ms_worker *worker, uint32_t number, ms_error *err) {
+  ms_neighbour *to = &worker->neighbours[number];
+  if (to->socket != NULL) return &to->out;
+  ms_socket_options options = {.keys = worker->setup.tcp ? &worker->setup.keys : NULL,
+                               .identity = worker->setup.identity,
+                               .receive_limit = 1};
+  to->socket = ms_socket_connect(worker->context, &options, to->peer.address, err);
+  if (to->socket == NULL) return NULL;
+  to->out = (ms_link){.socket = to->socket,
+                      .sender = worker->setup.worker,
+                      .incarnation = worker->setup.incarnation,
+                      .peer = number};
+  return &to->out;
+}
+
+/* Whether a message is a frame that its sender may send; then its number counts. -1: some are
+ * missing. */
+static int accept(ms_worker *worker, ms_neighbour *from, ms_letter *letter, ms_error *err) {
+  const char *bytes = ms_message_data(&letter->message);
+  size_t size = ms_message_size(&letter->message);
+  ms_frame *frame = &letter->frame;
+  if (from == NULL || ms_frame_read(frame, bytes, size, MS_TO_PEER) != NULL) return 0;
+  letter->from = (uint32_t)(from - worker->neighbours);
+  if (frame->sender != letter->from || frame->incarnation != from->peer.incarnation) return 0;
+  from->in.peer = letter->from;
+  return ms_link_receive(&from->in, frame, false, err);
+}
+
+static int frames_take(ms_worker *worker, ms_letter *letter, ms_error *err) {
+  char identity[MS_IDENTITY_SIZE];
+  for (;;) {
+    int got = ms_socket_receive(worker->inbox, identity, &letter->message);
+    if (got == 0) return 0;
+    if (got < 0) continue;
+    int accepted = accept(worker, find(worker, identity), letter, err);
+    if (accepted > 0) return 1;
+    ms_message_close(&letter->message);
+    if (accepted < 0) return -1;
+  }
+}
+
+static uint32_t nothing_seen(const ms_worker *worker, uint32_t number) {
+  (void)worker, (void)number;
+  return 0;
+}
+
+static int frames_wait(ms_worker *worker, const ms_awaited *what, ms_error *err) {
+  (void)what;
+  return ms_worker_wait(worker, true, MS_HANDOVER_WAIT, err);
+}
+
+static void wake_nobody(ms_worker *worker, uint32_t number) {
+  (void)worker, (void)number; /* a frame wakes */
+}
+
+const ms_road ms_road_frames = {.by_frames = true,
+                                .send = frames_send,
+                                .take = frames_take,
+                                .seen = nothing_seen,
+                                .wait = frames_wait,
+                                .wake = wake_nobody,
+                                .now = ms_clock_now};
+
+void ms_road_meet(ms_worker *worker, const char *peers, size_t size) {
+  if (size != worker->neighbour_count * sizeof(ms_peer)) return;
+  for (uint32_t i = 0; i < worker->neighbour_count; i++) {
+    ms_neighbour *neighbour = &worker->neighbours[i];
+    ms_peer peer;
+    memcpy(&peer, peers + i * sizeof peer, sizeof peer);
+    peer.identity[MS_IDENTITY_SIZE - 1] = peer.address[MS_ADDRESS_SIZE - 1] = '\0';
+    if (strcmp(peer.identity, neighbour->peer.identity) == 0) continue;
+    ms_socket_close(&neighbour->socket);
+    *neighbour = (ms_neighbour){.peer = peer};
+  }
+}
+
+void ms_road_close(ms_worker *worker) {
+  for (uint32_t i = 0; worker->neighbours != NULL && i < worker->neighbour_count; i++)
+    ms_socket_close(&worker->neighbours[i].socket);
+}
