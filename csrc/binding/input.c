@@ -210,6 +210,7 @@ static void read_effects(lua_State *L, int table, ms_binding *binding, room *at)
   binding->draws = field_boolean(L, table, "draws");
   binding->changes = field_boolean(L, table, "changes");
   binding->stores = field_boolean(L, table, "stores");
+  binding->other = field_string(L, table, "other");
   binding->sole_name = field_boolean(L, table, "sole_name");
   binding->objects = small(L, field_number(L, table, "objects", 0), "objects");
   binding->plain_data = field_boolean(L, table, "plain_data");

@@ -94,6 +94,7 @@ typedef struct ms_binding {
   const char *globals; /* BUILTIN, TABLE: by it variables can be looked up that the body does not
                           name ("_G is used as a table of variables"); or NULL */
   bool sole_name;      /* TABLE: without a metatable, and no other capture leads to it */
+  const char *other;   /* TABLE: the name of another capture that leads to it ("self"), or NULL */
   uint32_t objects;    /* TABLE: an array of objects of so many dimensions, or 0 */
   bool plain_data;     /* TABLE: it holds nothing but data */
   const char *impure;  /* FUNCTION: it may call this, which works on files or in foreign code, or

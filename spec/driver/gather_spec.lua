@@ -171,14 +171,15 @@ describe("plain tables that are gathered", function()
 
   it("are named in the fixes of what is like them", function()
     for body, fix in pairs {
-      ["table.insert(t, f(i))"] = "t[#t + 1] = value",
-      ["insert(t, f(i))"] = "t[#t + 1] = value",
+      ["table.insert(t, f(i))"] = "one value only: table.insert(t, (f(i)))",
+      ["insert(t, f(i))"] = "one value only: insert(t, (f(i)))",
       ["table.insert(t, 1, i)"] = "call it before or after the loop",
       ["table.sort(t, A)"] = "call it before or after the loop",
       ["t[i % 3] = t[i % 3] + 1"] = "t[i % 3] = (t[i % 3] or 0) + ...",
-      ["t[i % 3] = t[i % 2] - 1"] = "store at the loop's own index",
+      ["t[i % 3] = t[i % 2] - 1"] = "new[i % 3] = value",
       ["t[A[i]] = i"] = "local t = {}  ... t[i] = value",
-      ["t[2 * i + 1] = t[2 * i + 1] * 2"] = "use an array",
+      ["t[2 * i + 1] = t[2 * i + 1] * 2"] = "local new = {}  ... new[2 * i + 1] = value",
+      ["(function() t[i] = 1 end)()"] = "use an array",
     } do
       local text = ("for i in parallel(9) do %s end"):format(body)
       local plan = analyze.analyze(text, {t = {}, A = {}, f = function(x) return x end,

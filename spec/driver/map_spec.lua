@@ -46,7 +46,7 @@ for _, workers in ipairs {0, 1, 2, 3} do
         return count
       end
       local text, err = refusal({1, 2}, counted)
-      assert.is_truthy(text:find("meissa.map is not parallel [DEP112", 1, true))
+      assert.is_truthy(text:find("meissa.map cannot be run on workers [DEP112", 1, true))
       assert.is_truthy(text:find("meissa.map(list, fn, {serial = true})", 1, true))
       assert.is_truthy(err.file:find("map_spec.lua", 1, true))
       assert.same({1, 3}, meissa.map({1, 2}, counted, {serial = true}))

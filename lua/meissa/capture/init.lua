@@ -244,7 +244,8 @@ local function find_slots(state, captures, bindings)
   for c, capture in ipairs(captures) do note_read(state, capture, bindings[c]) end
 end
 
--- Whether a plain table can be reached by no other capture than its own.
+-- Whether a plain table can be reached by no other capture than its own; else the name of one that
+-- leads to it, if that is what it is.
 local function has_sole_name(state, binding)
   if binding.kind ~= "table" then return false end
   local meta = debug.getmetatable(binding.value)
@@ -253,7 +254,7 @@ local function has_sole_name(state, binding)
   if is_library(binding.value) then return false end
   for _, each in ipairs(state.searches) do
     local sees = each.search.all or each.search.seen[content_of(binding.value)]
-    if each.binding ~= binding and sees then return false end
+    if each.binding ~= binding and sees then return false, each.search.root end
   end
   return not state.holders[binding.value]
 end
@@ -360,7 +361,9 @@ function M.resolve(captures, lookup, describe, options)
     if binding.impure then binding.impure = impure_words(capture, binding) end
     binding.root = nil
   end
-  for _, binding in ipairs(bindings) do binding.sole_name = has_sole_name(state, binding) end
+  for _, binding in ipairs(bindings) do
+    binding.sole_name, binding.other = has_sole_name(state, binding)
+  end
   bindings.inner = look_inside(state, bindings, captures, options)
   for binding, name in tables.each(state.requires and state.unloaded or {}) do
     binding.globals = name .. " is nil before the loop, and require may set it"

@@ -328,13 +328,22 @@ local function success(plan, context)
   return lines
 end
 
+-- Reasons for which iterations collide; others say what no worker can do.
+local COLLIDE = { DEP101 = true, DEP102 = true, DEP103 = true, DEP104 = true, DEP114 = true }
+
+local function refusal_words(plan, context, reasons)
+  if context.serial then return "runs serially, as written:" end
+  if plan.verdict ~= "serial" then return "cannot be proved parallel" end
+  local first = reasons[1]
+  return first and not COLLIDE[first.code] and "cannot be run on workers" or "is not parallel"
+end
+
 local function refusal(plan, context)
   local reasons = {}
   for _, reason in ipairs(plan.reasons) do
     if not is_notice(reason) then reasons[#reasons + 1] = reason end
   end
-  local what = plan.verdict == "serial" and "is not parallel" or "cannot be proved parallel"
-  if context.serial then what = "runs serially, as written:" end
+  local what = refusal_words(plan, context, reasons)
   local lines = {}
   for k, reason in ipairs(reasons) do
     local title = string.format("[%s %s]", reason.code, reason.title)

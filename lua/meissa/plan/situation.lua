@@ -83,6 +83,7 @@ local function describe(record, space, bindings)
     if binding.impure then add(binding.impure) end
     if binding.globals then add(binding.globals) end
     if binding.alias then add("= " .. binding.alias) end
+    if binding.other then add("also by " .. binding.other) end
   end
   for c, binding in ipairs(bindings) do
     local about = record.captures[c]

@@ -1,0 +1,69 @@
+-- SPDX-License-Identifier: MIT
+--
+-- What refused stores into plain tables are told: what keeps the table from being output, and what
+-- to write, which then runs.
+local meissa = require "meissa"
+local parallel = meissa.parallel
+
+describe("plain tables that are no output", function()
+  local Model, words = {}, {"a", "b", "c"}
+  Model.__index = Model
+  function Model:f(i) return i * self.k end
+
+  -- A loop's text, what its refusal says, and what the text is given.
+  local function told(text, ...)
+    local ok, err = pcall(assert(loadstring(text[1]))(...))
+    assert.is_false(ok)
+    assert.equal("DEP", err.code)
+    for k = 2, #text do
+      assert.truthy(err.message:find(text[k], 1, true), err.message)
+    end
+    assert.truthy(err.message:find("cannot be run on workers [DEP107", 1, true) or
+                  err.message:find("cannot be proved parallel [DEP107", 1, true), err.message)
+  end
+
+  it("are said to be reached by what is used as a whole", function()
+    local model = setmetatable({ k = 7, out = {}, list = {} }, Model)
+    local head = "local self = ... local parallel = require 'meissa'.parallel return function() "
+    told({ head .. "for i in parallel(9) do self.out[i] = self:f(i) end end",
+      "writes into self.out, and self, which it uses as a whole",
+      "for ... do new[...] = ... end  self.out = new" }, model)
+    told({ head .. "local out = self.out for i in parallel(9) do out[i] = self:f(i) end end",
+      "writes into out, and self, which it uses as a whole" }, model)
+    told({ head .. "for i in parallel(9) do self.list[#self.list + 1] = self:f(i) end end",
+      "appends to self.list, and self, which", "self.list = new" }, model)
+    local new = {}
+    for i in parallel(9) do new[i] = model:f(i) end
+    model.out = new
+    assert.equal(63, model.out[9])
+  end)
+
+  it("are said to be read, or to hold tables", function()
+    local head = "local q = ... local parallel = require 'meissa'.parallel return function() "
+    told({ head .. "for i in parallel(9) do q[i] = q[i] * 2 end end",
+      "writes into q and also reads it", "local new = {}  ... new[i] = value" }, { 1, 2, 3 })
+    told({ head .. "for i in parallel(9) do q[i] = {} for j = 1, 3 do q[i][j] = i * j end end end",
+      "writes into what q[i] holds", "local own = {}  own[...] = value  ... q[i] = own" }, {})
+    told({ head .. "for i in parallel(9) do for j = 1, 3 do q[i][j] = i * j end end end",
+      "writes into what q[i] holds", "... q[i] = own" }, {})
+    told({ head .. "for i in parallel(9) do local k = i % 2 q[k] = q[k] or {} q[k].x = i end end",
+      "keys[#keys + 1], values[#values + 1] = key, value" }, {})
+    local M, keys, values = {}, {}, {}
+    for i in parallel(9) do
+      local own = {}
+      for j = 1, 3 do own[j] = i * j end
+      M[i] = own
+      keys[#keys + 1], values[#values + 1] = i % 2, i
+    end
+    assert.same({ 9, 18, 27, 1, 9 }, { M[9][1], M[9][2], M[9][3], keys[9], values[9] })
+  end)
+
+  it("are appended to by one value of a call", function()
+    local t = {}
+    told({ "local t, words = ... local parallel = require 'meissa'.parallel return function() " ..
+      "for i in parallel(3) do table.insert(t, words[i]:upper()) end end",
+      "words[i]:upper() may give two values", "table.insert(t, (words[i]:upper()))" }, t, words)
+    for i in parallel(3) do table.insert(t, (words[i]:upper())) end
+    assert.same({ "A", "B", "C" }, t)
+  end)
+end)
