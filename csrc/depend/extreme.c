@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "depend/effect.h"
+#include "depend/gate.h"
 #include "depend/pure.h"
 #include "depend/tie.h"
 
@@ -126,15 +127,6 @@ bool ms_extreme_choice(const ms_tally *all, ms_node *value, ms_reduce_form *is) 
 
 /* ---- statements ---- */
 
-/* One branch: its condition and what it assigns, of which the variable that is compared leads. */
-typedef struct branch {
-  ms_reduce_form is;
-  uint32_t leader;
-  bool alone;           /* its condition asks for nothing but the leader */
-  const ms_node *value; /* that the leader is compared with */
-  const ms_node *block;
-} branch;
-
 static const ms_capture *captured(const ms_tally *all, const ms_node *node) {
   int64_t at = ms_loop_capture_of(all->loop, ms_node_bare(node));
   return at < 0 ? NULL : &all->loop->captures[at];
@@ -218,27 +210,27 @@ static bool is_true(const ms_tally *all, const ms_node *node) {
 
 /* The first value that is taken stays. Which iteration gave it is told by the order of blocks. */
 static bool keeps_first(const ms_tally *all, const ms_node *test, const ms_node *value,
-                        branch *found) {
+                        ms_reduce_form *found) {
   ms_binding_kind kind = all->walk->bindings[found->leader].kind;
   uint32_t places;
   ms_extreme_given(found->block, &all->loop->captures[found->leader], &places);
-  found->is.op = MS_REDUCE_OR;
-  found->is.wins = MS_WINS_BEYOND;
-  found->is.set = places == 1 && value->kind == MS_TRUE;
-  if (found->is.set) return kind == MS_BIND_NIL || kind == MS_BIND_BOOLEAN;
+  found->op = MS_REDUCE_OR;
+  found->wins = MS_WINS_BEYOND;
+  found->set = places == 1 && value->kind == MS_TRUE;
+  if (found->set) return kind == MS_BIND_NIL || kind == MS_BIND_BOOLEAN;
   if (all->walk->scattered) return false;
   return test->kind == MS_UNARY || (kind != MS_BIND_BOOLEAN && is_true(all, value));
 }
 
 /* A condition that asks whether what goes with the leader has a value yet, which it has then. */
-static bool follower_unset(const ms_tally *all, const ms_node *test, branch *found) {
+static bool follower_unset(const ms_tally *all, const ms_node *test, ms_reduce_form *found) {
   uint32_t places;
   for (uint32_t s = 0; s < found->block->kids; s++) {
     const ms_node *assign = found->block->kid[s];
     for (uint32_t t = 0; t < assign->targets; t++) {
       int64_t at = ms_loop_capture_of(all->loop, assign->kid[t]);
       if (at < 0 || !asks_unset(&all->loop->captures[at], test)) continue;
-      found->is.asked = (uint32_t)at;
+      found->asked = (uint32_t)at;
       return all->walk->bindings[at].kind == MS_BIND_NIL &&
              is_true(all, ms_extreme_given(found->block, &all->loop->captures[at], &places));
     }
@@ -247,30 +239,30 @@ static bool follower_unset(const ms_tally *all, const ms_node *test, branch *fou
 }
 
 /* Takes capture `at` for the leader of a branch. */
-static bool leads(const ms_tally *all, uint32_t at, const ms_node *condition, branch *found) {
+static bool leads(const ms_tally *all, uint32_t at, const ms_node *condition,
+                  ms_reduce_form *found) {
   const ms_capture *capture = &all->loop->captures[at];
   uint32_t places;
   const ms_node *test = asking(all, capture, condition);
   if (test == NULL) return false;
-  found->is = (ms_reduce_form){.mentions = 2, .block = found->block, .leader = at, .asked = at};
-  found->leader = at;
+  *found = (ms_reduce_form){.mentions = 2, .block = found->block, .leader = at, .asked = at};
   found->alone = test == ms_node_bare(condition);
-  test = ms_ties_find(all, capture, test, found->block, &found->is);
-  if (found->is.tie_count > 0) found->is.mentions++;
+  test = ms_ties_find(all, capture, test, found->block, found);
+  if (found->tie_count > 0) found->mentions++;
   if (test->kind == MS_BINARY && test->op == MS_OP_OR && asks_unset(capture, test->kid[0])) {
-    found->is.unset = true;
-    found->is.mentions++;
+    found->unset = true;
+    found->mentions++;
     test = test->kid[1];
   } else if (test->kind == MS_BINARY && test->op == MS_OP_OR &&
              follower_unset(all, test->kid[0], found)) {
-    found->is.unset = true;
+    found->unset = true;
     test = test->kid[1];
   }
   const ms_node *value = ms_extreme_given(found->block, capture, &places);
-  if (value != NULL && found->is.tie_count == 0 && asks_unset(capture, test))
+  if (value != NULL && found->tie_count == 0 && asks_unset(capture, test))
     return keeps_first(all, test, value, found);
-  if (value == NULL || !ms_extreme_compares(capture, test, &found->value, &found->is)) return false;
-  if (found->is.tie_count > 0 && found->is.wins != MS_WINS_BEYOND) return false;
+  if (value == NULL || !ms_extreme_compares(capture, test, &found->value, found)) return false;
+  if (found->tie_count > 0 && found->wins != MS_WINS_BEYOND) return false;
   return ms_node_same_value(all, found->value, value);
 }
 
@@ -294,7 +286,7 @@ static bool passes(const ms_tally *all, const ms_capture *capture, const ms_node
 
 /* A condition and its block as a branch whose leader is one of the variables that it assigns. */
 static bool is_branch(const ms_tally *all, const ms_node *test, const ms_node *outer,
-                      branch *found) {
+                      ms_reduce_form *found) {
   const ms_node *block = innermost(outer);
   if (!assigns_tuple(all, block)) return false;
   found->block = block;
@@ -302,45 +294,20 @@ static bool is_branch(const ms_tally *all, const ms_node *test, const ms_node *o
     for (uint32_t t = 0; t < block->kid[s]->targets; t++) {
       int64_t at = ms_loop_capture_of(all->loop, block->kid[s]->kid[t]);
       if (at < 0 || !passes(all, &all->loop->captures[at], outer, block)) continue;
-      if (leads(all, (uint32_t)at, test, found)) return true;
+      if (!leads(all, (uint32_t)at, test, found)) continue;
+      found->alone = found->alone && block == outer;
+      return true;
     }
   }
   return false;
 }
 
-static bool is_one_line(const ms_tally *all, const ms_node *node) {
-  return memchr(all->loop->tree->text + node->begin, '\n', node->end - node->begin) == NULL;
-}
-
-/* What the block gives may be evaluated twice. */
-static bool gives_steadily(const ms_tally *all, const ms_node *block) {
-  for (uint32_t s = 0; s < block->kids; s++) {
-    const ms_node *assign = block->kid[s];
-    for (uint32_t v = assign->targets; v < assign->kids; v++) {
-      if (!ms_node_is_steady(all, assign->kid[v])) return false;
-    }
-  }
-  return true;
-}
-
-/* The second of two branches is tried where the first has not taken the same value: then, of the
- * values that a block takes for the first, only the first one may count for the second. Its values
- * are written again there. */
-static bool may_follow(const ms_tally *all, const branch *first, const branch *second) {
-  if (first->is.op == second->is.op || first->is.wins != MS_WINS_BEYOND) return false;
-  if (second->is.wins != MS_WINS_BEYOND || first->is.unset || second->is.unset) return false;
-  if (first->is.tie_count > 0 || second->is.tie_count > 0) return false;
-  if (!first->alone || !second->alone || !gives_steadily(all, second->block)) return false;
-  return !all->walk->scattered && is_one_line(all, second->block) &&
-         ms_node_same_value(all, first->value, second->value);
-}
-
 /* The variable's part in a branch. */
-static bool takes_part(const ms_tally *all, const branch *from, ms_reduce_form *is) {
+static bool takes_part(const ms_tally *all, const ms_reduce_form *from, ms_reduce_form *is) {
   uint32_t places;
   if (ms_extreme_given(from->block, all->capture, &places) == NULL) return false;
-  const ms_binding *asked = &all->walk->bindings[from->is.asked];
-  *is = from->is;
+  const ms_binding *asked = &all->walk->bindings[from->asked];
+  *is = *from;
   if (asked->kind == MS_BIND_NUMBER) is->unset = false;
   if (is->unset && asked->kind != MS_BIND_NIL) return false;
   if (all->capture == &all->loop->captures[from->leader]) return true;
@@ -354,12 +321,12 @@ static bool takes_part(const ms_tally *all, const branch *from, ms_reduce_form *
 }
 
 bool ms_extreme_statement(const ms_tally *all, const ms_node *node, ms_reduce_form *is) {
-  branch first, second;
+  ms_reduce_form first, second;
   if (node->kind != MS_IF || (node->kids != 2 && node->kids != 4)) return false;
   if (!is_branch(all, node->kid[0], node->kid[1], &first)) return false;
   if (node->kids == 2) return takes_part(all, &first, is);
   if (!is_branch(all, node->kid[2], node->kid[3], &second)) return false;
-  if (!may_follow(all, &first, &second)) return false;
+  if (!ms_gate_allows(all, &first, &second)) return false;
   if (takes_part(all, &first, is)) return true;
   if (!takes_part(all, &second, is)) return false;
   is->gated = true;

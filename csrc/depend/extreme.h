@@ -9,7 +9,7 @@
  *   if not s or e > s then s = e end          s is nil before; also s == nil
  *   if not p or e > s then s, p = e, q end    p is nil before, and q never
  *   if e > s or e == s and i < p then s, p = e, i end   see tie.h
- *   if e < s then s = e elseif e > t then t = e end
+ *   if e < s then s = e elseif e > t then t = e end     see gate.h
  *
  * p and q stand for any number; what followers get is evaluated without effects and names none of
  * the statement's variables. */
@@ -35,6 +35,8 @@ typedef struct ms_reduce_form {
   bool unset;                /* there is no value before the first */
   uint32_t asked;            /* unset: the capture that tells, the leader or what goes with it */
   uint32_t mentions;         /* of the variable in the statement */
+  const ms_node *value;      /* that the leader is compared with */
+  bool alone;                /* nothing else is asked for before the block */
   const ms_node *block;      /* `if e > s then ... end`: what is assigned together; else NULL */
   uint32_t leader;           /* WITH: the capture that it follows */
   ms_tie ties[MS_MOST_TIES]; /* the tuple's */
@@ -52,6 +54,7 @@ typedef struct ms_tally {
   ms_binding_kind kind;                /* of the value before the loop */
   uint32_t mentions;                   /* in what is being counted */
   uint32_t combined;                   /* mentions that belong to reductions */
+  uint32_t forms;                      /* statements that combine it */
   bool any, mixed, follows, elsewhere; /* not by `if` */
   bool within, calls; /* a function of the body mentions it; a value calls such functions */
   ms_reduce_form found;

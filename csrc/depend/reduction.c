@@ -182,6 +182,7 @@ static void add_form(ms_tally *all, const ms_reduce_form *is) {
   all->found = *is;
   if (!agree) all->found.wins = MS_WINS_BEYOND;
   all->combined += is->mentions;
+  all->forms++;
 }
 
 /* The value that an assignment gives to the variable; NULL if there is none, or are several. */
@@ -307,6 +308,14 @@ static void tally_forms(ms_tally *all, const ms_walk *walk, ms_node *body, uint3
   ms_node_walk(body, visit, all);
 }
 
+/* Whether all that combines the gate goes before the variable: only then do blocks that are
+ * scattered in the loop's order know what a streak takes (gate.h). */
+static bool is_gate_of(const ms_tally *all, const ms_walk *walk, ms_node *body) {
+  ms_tally gate;
+  tally_forms(&gate, walk, body, all->found.gate);
+  return !walk->scattered || gate.forms == all->forms;
+}
+
 static bool is_reduction(const ms_walk *walk, ms_node *body, uint32_t capture) {
   ms_scalar_plan plan = {.capture = capture};
   return ms_scalar_reduction(walk, body, &plan);
@@ -336,5 +345,5 @@ bool ms_scalar_reduction(const ms_walk *walk, ms_node *body, ms_scalar_plan *pla
   if (all.within && all.calls) return false;
   if (!all.any || all.mixed || all.combined != ms_tally_mentions(&all, body)) return false;
   if (with && !is_reduction(walk, body, plan->leader)) return false;
-  return !plan->gated || is_reduction(walk, body, plan->gate);
+  return !plan->gated || (is_reduction(walk, body, plan->gate) && is_gate_of(&all, walk, body));
 }

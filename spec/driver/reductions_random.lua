@@ -109,14 +109,23 @@ function statements:first()
                ("%s = %s%s"):format(names, self:whole(), values))
 end
 
+-- A number of the iteration that descends from the loop's beginning on, for so many iterations.
+function Maker:descending()
+  local terms, weight = {}, {i = 36, j = 3, k = 1}
+  for n, index in ipairs(self.indices) do terms[n] = ("%d * %s"):format(weight[index], index) end
+  return ("(%s) %% %d"):format(table.concat(terms, " + "), self:pick {20, 100, 700, 10^6})
+end
+
 function statements:both()
   local s, t = self:variable(self:pick(EXTREMES)), self:variable(self:pick(EXTREMES))
   local e, least = self:value(), self:chance(50)
+  if self:chance(50) then e = ("%s(%s)"):format(least and "-" or "", self:descending()) end
   local names, values = self:followers(s)
   local others, more = self:followers(t)
+  local less, more_than = self:pick {"<", "<="}, self:pick {">", ">="}
   return ("if %s then %s = %s%s elseif %s then %s = %s%s end"):format(
-    self:test(s, e, least and "<" or ">"), names, e, values,
-    self:test(t, e, least and ">" or "<"), others, e, more)
+    self:test(s, e, least and less or more_than), names, e, values,
+    self:test(t, e, least and more_than or less), others, e, more)
 end
 
 function statements:unset()
@@ -203,7 +212,7 @@ local KINDS = {"sum", "product", "choice", "tuple", "tuple", "both", "unset", "b
                "logic", "first", "mark", "list", "sums", "asked", "tie"}
 
 -- What the order of blocks decides about most.
-local TIES = {"tuple", "last", "unset", "asked", "list", "tie", "tie"}
+local TIES = {"tuple", "last", "unset", "asked", "list", "tie", "tie", "both", "both"}
 
 -- What a function of the body may do as well.
 local CALLED = {sum = true, product = true, choice = true, tuple = true, both = true, unset = true,

@@ -49,6 +49,8 @@ describe("reductions", function()
       {"if A[i] < s then p = {i, A[i]} s = A[i] end", "s min, p with"},
       {"if A[i] < s then s, p = A[i], i elseif A[i] > t then t, q = A[i], i end",
        "s min, p with, q with, t max"},
+      {"if A[i] >= s then s = A[i] elseif A[i] <= t then t = A[i]\nq = i end",
+       "s max, q with, t min"},
       {"s = -s", "s *"}, {"s = s / 2 * i", "s *"},
       {"local function add(x) s = s + x end add(i) if i > 3 then add(1) end", "s +"},
       {"local function see(x) if x > s then s, p = x, i end end see(A[i])", "s max, p with"},
@@ -118,7 +120,10 @@ describe("reductions", function()
       "p = 0 if A[i] > s then s, p = A[i], i end",
       "if A[i] > s then s, p = A[i], i end A[i] = p",
       "if A[i] > s then s = A[i] elseif i < t then t = i end",
-      "if A[i] >= s then s = A[i] elseif A[i] < t then t = A[i] end",
+      "if A[i] > s then if i > 3 then s = A[i] end elseif A[i] < t then t = A[i] end",
+      "if A[i] > s then s = A[i] elseif A[i] < t then if i > 3 then t = A[i] end end",
+      "if A[i] > s then s = A[i] elseif A[i] < t and i > 3 then t = A[i] end",
+      "if A[i] > s then s = A[i] elseif not t or A[i] < t then t = A[i] end",
       "if A[i] > s then s = A[i] elseif A[i] > t then t = A[i] end",
       "s = s or A[i] > 0 s = A[i] or s",
       "if A[i] > s then s, p = A[i] end", "if A[i] > s then s, A[1] = A[i], i end",
@@ -192,6 +197,21 @@ describe("reductions", function()
     local wave = "R[i + 1][j + 1] = R[i][j + 1] + R[i + 1][j]"
     assert.equal("reduction", role("i * j > 30", wave))
     assert.equal("carried", role("i * j > 30 and i", wave))
+  end)
+
+  it("of two branches may be scattered if nothing else combines the first", function()
+    local function role(body)
+      local text = "local x, y\nfor i, j in parallel({1, 9}, {1, 9}) do\n" ..
+        "R[i + 1][j + 1] = R[i][j + 1] + R[i + 1][j]\n%s\nend\nx, y = s, t"
+      local scalars = analyze.analyze(text:format(body), {R = shape(20, 20), s = 0, t = 0}).scalars
+      return scalars.s.role .. " " .. scalars.t.role
+    end
+    local both = "if R[%s][j] < s then s = R[%s][j] elseif R[%s][j] >= t then t = R[%s][j] end"
+    local one, other = (both:gsub("%%s", "i")), (both:gsub("%%s", "j"))
+    assert.equal("reduction reduction", role(one))
+    assert.equal("reduction reduction", role(one .. " " .. other))
+    assert.equal("reduction carried", role(one .. " if i < s then s = i end"))
+    assert.equal("reduction carried", role(other .. " for k = 1, 2 do if k < s then s = k end end"))
   end)
 
   -- A class; the fields of an object that a body changes, and what the plain loop makes of them.

@@ -4,6 +4,7 @@ local reductions = {spec = "spec/driver/reductions_random_spec.lua", draws = "ME
                     most = 20000}
 local scalars = {spec = "spec/driver/reductions_spec.lua"}
 local roles = {spec = "spec/depend/scalars_spec.lua"}
+local streaks = {spec = "spec/kernel/streaks_spec.lua"}
 
 return {
   {
@@ -31,7 +32,8 @@ return {
        "return node->op == MS_OP_ADD && in_sum(all, node->kid[1], is);",
        "return in_sum(all, node->kid[1], is);", finders = {roles}},
     },
-  },  {
+  },
+  {
     rule = "ties are broken by an index",
     finders = {scalars, reductions},
     mutants = {
@@ -47,6 +49,29 @@ return {
       {"the first of several indices is the last", "csrc/depend/tie.c",
        "  return tie->wins == MS_WINS_BEYOND && find_ties", "  return find_ties",
        finders = {scalars}},
+    },
+  },
+  {
+    rule = "the second of two branches gets what the first does not take",
+    finders = {reductions},
+    mutants = {
+      {"blocks' streaks are the loop's", "lua/meissa/kernel/streaks.lua",
+       "going = going and takes(", "going = true or takes(", finders = {streaks, reductions}},
+      {"what is in a streak counts by itself", "lua/meissa/kernel/streaks.lua",
+       "going = going and takes(", "going = false and takes(",
+       finders = {streaks, reductions}},
+      {"a block's streak follows on its other values", "lua/meissa/kernel/streaks.lua",
+       [[local BEHIND = ",1e15"]], [[local BEHIND = ",-1"]]},
+      {"of equal heads the first stays", "csrc/kernel/emit/branch.c",
+       "  if (ms_variable_heads_last(emitter, leader)) {\n", "  if (false) {\n"},
+      {"heads count whatever there was before", "lua/meissa/kernel/merge.lua",
+       "if not takes[gate.op][gate.wins](before, first) and", "if",
+       finders = {streaks, reductions}},
+      {"branches may have conditions of their own", "csrc/depend/extreme.c",
+       "      found->alone = found->alone && block == outer;\n", "", finders = {scalars}},
+      {"streaks are left of what others combine, too", "csrc/depend/reduction.c",
+       "return !walk->scattered || gate.forms == all->forms;",
+       "return walk != NULL && gate.forms + all->forms > 0 && body != NULL;", finders = {scalars}},
     },
   },
   {

@@ -8,6 +8,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "kernel/emit/branch.h"
 #include "kernel/emit/index_path.h"
 #include "kernel/emit/interval.h"
 #include "kernel/emit/row.h"
@@ -135,77 +136,6 @@ static void numeric_for(ms_emitter *emitter, const ms_node *node) {
   ms_text_add(emitter->out, " end");
 }
 
-/* What a block of assignments assigns, as heads: from their values, or from the variables. */
-static void take_head(void *context, uint32_t at, const ms_node *value) {
-  ms_emitter *emitter = context;
-  ms_text_format(emitter->out, "%sh%u=", emitter->prefix, at + 1);
-  ms_emitter_node(emitter, value);
-  ms_text_add(emitter->out, " ");
-}
-
-static void move_to_head(void *context, uint32_t at, const ms_node *value) {
-  const ms_emitter *emitter = context;
-  (void)value;
-  ms_text_format(emitter->out, "if %sh%u==", emitter->prefix, at + 1);
-  ms_emitter_helper(context, MS_HELPER_NONE);
-  ms_text_format(emitter->out, " then %sh%u=%sc%u end ", emitter->prefix, at + 1, emitter->prefix,
-                 at + 1);
-  if (emitter->scalar[at]->tie > 0) return; /* it is not asked for before it is assigned again */
-  ms_text_format(emitter->out, "%sc%u=", emitter->prefix, at + 1);
-  if (emitter->scalar[at]->op == MS_REDUCE_WITH) {
-    ms_emitter_helper(context, MS_HELPER_NONE);
-  } else {
-    ms_text_add(emitter->out, "nil");
-  }
-  ms_text_add(emitter->out, " ");
-}
-
-/* An `if` that tells when it combines a ranked variable. */
-static void branch_ranked(ms_emitter *emitter, const ms_node *node, uint32_t ranked) {
-  ms_emitter_copy(emitter, node->begin, node->kid[0]->begin);
-  ms_emitter_node(emitter, node->kid[0]);
-  ms_emitter_copy(emitter, node->kid[0]->end, node->kid[1]->begin);
-  ms_text_format(emitter->out, " %sl%u=true ", emitter->prefix, ranked + 1);
-  ms_emitter_node(emitter, node->kid[1]);
-  ms_emitter_copy(emitter, node->kid[1]->end, node->end);
-}
-
-static void branch(ms_emitter *emitter, const ms_node *node) {
-  ms_head head = ms_variable_head_of(emitter, node);
-  uint32_t ranked = ms_variable_ranked_by(emitter, node);
-  if (ranked != MS_NO_CAPTURE) {
-    branch_ranked(emitter, node, ranked);
-  } else if (head != MS_HEAD_BEFORE) {
-    children(emitter, node);
-  }
-  if (head == MS_HEAD_NONE) return;
-  const ms_node *block = node->kid[node->kids - 1], *first = node->kid[1];
-  uint32_t leader = ms_variable_leader(emitter, block) + 1;
-  if (head == MS_HEAD_AFTER) {
-    ms_text_format(emitter->out, " if %sc%u~=%sc%u then ", emitter->prefix, leader, emitter->prefix,
-                   leader);
-    ms_variable_each_assigned(emitter, block, move_to_head, emitter);
-    if (ranked != MS_NO_CAPTURE)
-      ms_text_format(emitter->out, "%sl%u=false ", emitter->prefix, ranked + 1);
-    ms_text_add(emitter->out, "end");
-    return;
-  }
-  ms_emitter_copy(emitter, node->begin, node->kid[0]->begin);
-  ms_emitter_node(emitter, node->kid[0]);
-  ms_emitter_copy(emitter, node->kid[0]->end, first->begin);
-  ms_text_format(emitter->out, " if %sh%u==", emitter->prefix, leader);
-  ms_emitter_helper(emitter, MS_HELPER_NONE);
-  ms_text_add(emitter->out, " then ");
-  ms_variable_each_assigned(emitter, block, take_head, emitter);
-  ms_text_add(emitter->out, "end ");
-  ms_emitter_node(emitter, first);
-  ms_emitter_copy(emitter, first->end, node->kid[2]->begin);
-  ms_emitter_node(emitter, node->kid[2]);
-  ms_emitter_copy(emitter, node->kid[2]->end, block->begin);
-  ms_emitter_node(emitter, block);
-  ms_emitter_copy(emitter, block->end, node->end);
-}
-
 static void power(ms_emitter *emitter, const ms_node *node) {
   ms_emitter_helper(emitter, MS_HELPER_POW);
   ms_text_add(emitter->out, "(");
@@ -318,7 +248,7 @@ static void rewrite(ms_emitter *emitter, const ms_node *node) {
       numeric_for(emitter, node);
       return;
     case MS_IF:
-      branch(emitter, node);
+      ms_emitter_branch(emitter, node);
       return;
     case MS_METHOD:
     case MS_EXPRESSION:

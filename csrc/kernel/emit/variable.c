@@ -47,7 +47,35 @@ bool ms_variable_is_keyed(const ms_emitter *emitter, uint32_t at) {
 
 bool ms_variable_has_head(const ms_emitter *emitter, uint32_t at) {
   if (!is_reduction(emitter, at) || emitter->scalar[at]->op == MS_REDUCE_SUM) return false;
-  return emitter->scalar[at]->unset || emitter->scalar[at]->gated;
+  if (emitter->scalar[at]->gated) return !ms_variable_has_streak(emitter, at);
+  return emitter->scalar[at]->unset;
+}
+
+bool ms_variable_heads_last(const ms_emitter *emitter, uint32_t leader) {
+  const ms_scalar_plan *scalar = emitter->scalar[leader];
+  return scalar->gated && scalar->wins == MS_WINS_EQUAL &&
+         emitter->scalar[scalar->gate]->wins == MS_WINS_EQUAL;
+}
+
+bool ms_variable_has_streak(const ms_emitter *emitter, uint32_t at) {
+  return is_reduction(emitter, at) && emitter->scalar[at]->gated &&
+         ms_variable_is_ranked(emitter, emitter->scalar[at]->leader);
+}
+
+static uint32_t members_before(const ms_emitter *emitter, uint32_t leader, uint32_t at) {
+  const ms_verdict *verdict = emitter->job->verdict;
+  uint32_t count = 0;
+  for (uint32_t s = 0; s < verdict->scalar_count && verdict->scalars[s].capture != at; s++)
+    count += verdict->scalars[s].role == MS_ROLE_REDUCTION && verdict->scalars[s].leader == leader;
+  return count;
+}
+
+uint32_t ms_variable_streak_rank(const ms_emitter *emitter, uint32_t at) {
+  return members_before(emitter, emitter->scalar[at]->leader, at);
+}
+
+uint32_t ms_variable_streak_members(const ms_emitter *emitter, uint32_t leader) {
+  return members_before(emitter, leader, MS_NO_CAPTURE);
 }
 
 void ms_variable_each_assigned(ms_emitter *emitter, const ms_node *block,
@@ -92,11 +120,39 @@ static void look_for_ranked(void *context, uint32_t at, const ms_node *value) {
   if (ms_variable_is_ranked(look->emitter, at)) look->leader = at;
 }
 
-uint32_t ms_variable_ranked_by(ms_emitter *emitter, const ms_node *statement) {
+uint32_t ms_variable_ranked_by(ms_emitter *emitter, const ms_node *block) {
   heads look = {.emitter = emitter, .leader = MS_NO_CAPTURE};
-  if (statement->kids == 2)
-    ms_variable_each_assigned(emitter, statement->kid[1], look_for_ranked, &look);
+  ms_variable_each_assigned(emitter, block, look_for_ranked, &look);
   return look.leader;
+}
+
+static void look_for_streak(void *context, uint32_t at, const ms_node *value) {
+  heads *look = context;
+  (void)value;
+  if (ms_variable_has_streak(look->emitter, at)) look->leader = look->emitter->scalar[at]->leader;
+}
+
+uint32_t ms_variable_streak_of(ms_emitter *emitter, const ms_node *statement) {
+  heads look = {.emitter = emitter, .leader = MS_NO_CAPTURE};
+  if (statement->kids == 4)
+    ms_variable_each_assigned(emitter, statement->kid[3], look_for_streak, &look);
+  return look.leader;
+}
+
+typedef struct sought {
+  uint32_t at;
+  const ms_node *value;
+} sought;
+
+static void look_for_value(void *context, uint32_t at, const ms_node *value) {
+  sought *look = context;
+  if (at == look->at) look->value = value;
+}
+
+const ms_node *ms_variable_value(ms_emitter *emitter, const ms_node *block, uint32_t at) {
+  sought look = {at, NULL};
+  ms_variable_each_assigned(emitter, block, look_for_value, &look);
+  return look.value;
 }
 
 ms_head ms_variable_head_of(ms_emitter *emitter, const ms_node *statement) {
@@ -127,9 +183,7 @@ uint32_t ms_variable_meant(const ms_emitter *emitter, uint32_t at, const ms_node
   return mention->parent->kind == MS_ASSIGN ? at : emitter->scalar[at]->leader;
 }
 
-/* The value that leaves a combination unchanged; NULL: none. Of bits it is no value that they can
- * take, so that a block that has combined nothing is known. */
-static const char *identity(const ms_emitter *emitter, uint32_t at) {
+const char *ms_variable_identity(const ms_emitter *emitter, uint32_t at) {
   if (emitter->scalar[at]->tie > 0)
     return emitter->scalar[at]->tie_op == MS_REDUCE_MIN ? "1/0" : "-1/0";
   if (emitter->scalar[at]->unset && emitter->scalar[at]->op != MS_REDUCE_WITH) return "nil";
@@ -185,6 +239,9 @@ static void declare_ranks(ms_emitter *emitter, const ms_kernel_info *info) {
       ms_text_format(emitter->out, " local %sr%u,%sm%u={},0", emitter->prefix, c + 1,
                      emitter->prefix, c + 1);
     if (!ms_variable_is_ranked(emitter, c)) continue;
+    if (ms_variable_has_streak(emitter, c))
+      ms_text_format(emitter->out, " local %sstreak%u,%slength%u={},0", emitter->prefix, c + 1,
+                     emitter->prefix, c + 1);
     ms_text_format(emitter->out, " local %sl%u", emitter->prefix, c + 1);
     write_positions(emitter, info, 'q', c);
     if (ms_variable_has_origin(emitter, c)) write_positions(emitter, info, 'o', c);
@@ -209,8 +266,8 @@ void ms_variables_declare(ms_emitter *emitter, const ms_kernel_info *info) {
       continue;
     }
     ms_text_format(emitter->out, " local %sc%u=", emitter->prefix, c + 1);
-    if (is_reduction(emitter, c) && identity(emitter, c) != NULL) {
-      ms_text_add(emitter->out, identity(emitter, c));
+    if (is_reduction(emitter, c) && ms_variable_identity(emitter, c) != NULL) {
+      ms_text_add(emitter->out, ms_variable_identity(emitter, c));
     } else if (emitter->scalar[c]->role > MS_ROLE_SLICED) {
       ms_text_add(emitter->out, "{}");
     } else if (emitter->scalar[c]->role == MS_ROLE_SLICED) {
@@ -325,5 +382,11 @@ void ms_variables_return(ms_emitter *emitter, ms_kernel_info *info) {
     uint32_t at = emitter->job->verdict->scalars[s].capture;
     if (ms_variable_is_keyed(emitter, at))
       ms_text_format(emitter->out, ",%sr%u", emitter->prefix, at + 1);
+  }
+  for (uint32_t s = 0; s < emitter->job->verdict->scalar_count; s++) {
+    uint32_t at = emitter->job->verdict->scalars[s].capture;
+    if (ms_variable_is_ranked(emitter, at) && ms_variable_has_streak(emitter, at))
+      ms_text_format(emitter->out, ",%sstreak%u,%slength%u", emitter->prefix, at + 1,
+                     emitter->prefix, at + 1);
   }
 }

@@ -28,13 +28,37 @@ bool ms_variable_has_origin(const ms_emitter *emitter, uint32_t at);
 /* Whether it is a list whose elements come with the iterations that appended them. */
 bool ms_variable_is_keyed(const ms_emitter *emitter, uint32_t at);
 
-/* The ranked variable that an `if` combines; MS_NO_CAPTURE: none. */
-uint32_t ms_variable_ranked_by(ms_emitter *emitter, const ms_node *statement);
+/* The ranked variable that the block of an `if` combines; MS_NO_CAPTURE: none. */
+uint32_t ms_variable_ranked_by(ms_emitter *emitter, const ms_node *block);
 
 /* Whether it has a head: what its block took first, apart from what came of it. A reduction that
  * starts without a value must know whether the first one was nan, which nothing replaces; one that
- * another reduction goes before (`elseif`), what that one took only for want of a better. */
+ * another reduction goes before (`elseif`), what that one took only for want of a better
+ * (depend/gate.h). */
 bool ms_variable_has_head(const ms_emitter *emitter, uint32_t at);
+
+/* Whether such a head is the last of equal ones. */
+bool ms_variable_heads_last(const ms_emitter *emitter, uint32_t leader);
+
+/* Whether it leaves a streak in place of a head, or goes with one that does (depend/gate.h). */
+bool ms_variable_has_streak(const ms_emitter *emitter, uint32_t at);
+
+/* The variable that an `if` adds to the streak of; MS_NO_CAPTURE: none. */
+uint32_t ms_variable_streak_of(ms_emitter *emitter, const ms_node *statement);
+
+/* How many of the variables that go with the same leader as variable `at`, the leader included,
+ * come before it in the verdict. */
+uint32_t ms_variable_streak_rank(const ms_emitter *emitter, uint32_t at);
+
+/* How many variables have a part in the streak of a leader. */
+uint32_t ms_variable_streak_members(const ms_emitter *emitter, uint32_t leader);
+
+/* The value that a block of plain assignments gives to a variable that it assigns. */
+const ms_node *ms_variable_value(ms_emitter *emitter, const ms_node *block, uint32_t at);
+
+/* The value that leaves a combination unchanged, as Lua text; NULL: none. Of bits it is no value
+ * that they can take, so that a block that has combined nothing is known. */
+const char *ms_variable_identity(const ms_emitter *emitter, uint32_t at);
 
 /* Calls visit for each captured variable that a block of plain assignments assigns. */
 void ms_variable_each_assigned(ms_emitter *emitter, const ms_node *block,

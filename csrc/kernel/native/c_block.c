@@ -250,6 +250,8 @@ static void declare_variables(ms_writer *w) {
     ms_c_line(w, "%s %s = %s;", ms_c_type(form), name, value);
     bool ranked = ms_variable_is_ranked(w->emitter, c);
     if (ranked) ms_c_line(w, "int l%u = 0;", c + 1);
+    if (ranked && ms_variable_has_streak(w->emitter, c))
+      ms_c_line(w, "ms_streak streak%u = {0};", c + 1);
     bool origin = ms_variable_has_origin(w->emitter, c);
     for (uint32_t d = 0; ranked && d < w->positions; d++)
       ms_c_line(w, "int64_t q%u_%u = INT64_MIN;", c + 1, d + 1);
@@ -324,6 +326,20 @@ static void give_results(ms_writer *w) {
     for (uint32_t d = 0; origin && d < w->positions; d++)
       ms_c_line(w, "results[%u].whole = o%u_%u;", slot++, at + 1, d + 1);
   }
+  for (uint32_t s = 0; s < verdict->scalar_count; s++) {
+    uint32_t at = verdict->scalars[s].capture;
+    if (!ms_variable_is_ranked(w->emitter, at) || !ms_variable_has_streak(w->emitter, at)) continue;
+    ms_c_line(w, "results[%u].pointer = streak%u.slots;", slot++, at + 1);
+    ms_c_line(w, "results[%u].whole = (int64_t)streak%u.used;", slot++, at + 1);
+  }
+}
+
+/* A block that has stopped leaves no streaks. */
+static void end_streaks(ms_writer *w) {
+  for (uint32_t c = 0; c < w->emitter->job->loop->capture_count; c++) {
+    if (ms_variable_is_ranked(w->emitter, c) && ms_variable_has_streak(w->emitter, c))
+      ms_c_line(w, "__builtin_free(streak%u.slots);", c + 1);
+  }
 }
 
 /* ---- the function ---- */
@@ -338,6 +354,7 @@ static void write_stopped(ms_writer *w, bool entries) {
     }
   }
   ms_c_tables_end(w);
+  end_streaks(w);
   ms_c_line(w, "return fault->stop;");
 }
 

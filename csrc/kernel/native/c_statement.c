@@ -141,21 +141,78 @@ static void move_to_head(void *context, uint32_t at, const ms_node *value) {
   ms_c_line(w, "%s = %s;", name, follows ? "ms_nothing" : "ms_nil");
 }
 
-static void head(ms_writer *w, const ms_node *node, ms_head when) {
-  uint32_t ranked = ms_variable_ranked_by(w->emitter, node);
-  if (ranked != MS_NO_CAPTURE && when == MS_HEAD_BEFORE) ms_c_line(w, "l%u = 1;", ranked + 1);
-  if (ms_variable_head_of(w->emitter, node) != when) return;
-  const ms_node *block = node->kid[node->kids - 1];
+/* What is C beside the statements of an `if`; see kernel/emit/branch.c. */
+static void heads_before(ms_writer *w, const ms_node *block) {
   uint32_t leader = ms_variable_leader(w->emitter, block);
-  if (when == MS_HEAD_BEFORE) {
-    ms_c_line(w, "if (h%u.tag == MS_NATIVE_NONE) {", leader + 1);
-    ms_variable_each_assigned(w->emitter, block, take_head, w);
-  } else {
-    ms_c_line(w, "if (ms_is_nan(%s)) {", ms_c_variable(w, leader));
-    ms_variable_each_assigned(w->emitter, block, move_to_head, w);
-    if (ranked != MS_NO_CAPTURE) ms_c_line(w, "l%u = 0;", ranked + 1);
+  const char *again = "";
+  if (ms_variable_heads_last(w->emitter, leader)) {
+    const ms_node *node = ms_variable_value(w->emitter, block, leader);
+    again = ms_c_text(w, " || h%u.number == %s", leader + 1,
+                      ms_c_as_form(w, ms_c_expression(w, node), MS_FORM_DOUBLE, node));
   }
+  ms_c_line(w, "if (h%u.tag == MS_NATIVE_NONE%s) {", leader + 1, again);
+  ms_variable_each_assigned(w->emitter, block, take_head, w);
   ms_c_line(w, "}");
+}
+
+static void heads_after(ms_writer *w, const ms_node *block) {
+  uint32_t leader = ms_variable_leader(w->emitter, block);
+  uint32_t ranked = ms_variable_ranked_by(w->emitter, block);
+  ms_c_line(w, "if (ms_is_nan(%s)) {", ms_c_variable(w, leader));
+  ms_variable_each_assigned(w->emitter, block, move_to_head, w);
+  if (ranked != MS_NO_CAPTURE) ms_c_line(w, "l%u = 0;", ranked + 1);
+  ms_c_line(w, "}");
+}
+
+static void streak_value(void *context, uint32_t at, const ms_node *value) {
+  ms_writer *w = context;
+  const char *text = ms_c_as_form(w, ms_c_expression(w, value), MS_FORM_VALUE, value);
+  ms_c_line(w, "ms_give(added + %u, %s);", 2 * ms_variable_streak_rank(w->emitter, at), text);
+}
+
+/* Whether the iteration goes on with the last entry. */
+static const char *streak_goes_on(ms_writer *w, uint32_t members) {
+  const char *same = w->positions == 1 ? "last && 0" : "last";
+  for (uint32_t d = 0; d + 1 < w->positions; d++)
+    same = ms_c_text(w, "%s && last[%u].whole == x%u", same, 2 * members + 1 + d, d + 1);
+  return same;
+}
+
+static void add_to_streak(ms_writer *w, const ms_node *block, uint32_t at) {
+  uint32_t members = ms_variable_streak_members(w->emitter, at);
+  uint32_t rank = ms_variable_streak_rank(w->emitter, at), width = 2 * members + 1 + w->positions;
+  const char *same = streak_goes_on(w, members), *again = "";
+  bool least = w->emitter->scalar[at]->op == MS_REDUCE_MIN;
+  ms_c_line(w, "if (%s == %s__builtin_inf()) {", ms_c_variable(w, at), least ? "" : "-");
+  const ms_node *value = ms_variable_value(w->emitter, block, at);
+  const char *text = ms_c_as_form(w, ms_c_expression(w, value), MS_FORM_DOUBLE, value);
+  ms_c_line(w, "ms_native_slot *last = streak%u.used ? streak%u.slots + streak%u.used - %u : 0;",
+            at + 1, at + 1, at + 1, width);
+  if (ms_variable_heads_last(w->emitter, at)) {
+    again = ms_c_text(w, " && last[%u].number != %s", 2 * rank, text);
+    ms_c_line(w, "if (%s && last[%u].number == %s) streak%u.used -= %u;", same, 2 * rank, text,
+              at + 1, width);
+  }
+  ms_c_line(w, "if (%s%s) {", same, again);
+  ms_c_line(w, "last[%u].number = %s;", 2 * members, text);
+  ms_c_line(w, "} else {");
+  ms_c_line(w, "ms_native_slot *added = ms_streak_add(&streak%u, %u);", at + 1, width);
+  ms_c_error(w, block, "added == 0", "not enough memory");
+  ms_variable_each_assigned(w->emitter, block, streak_value, w);
+  ms_c_line(w, "added[%u].number = %s;", 2 * members, text);
+  for (uint32_t d = 0; d < w->positions; d++)
+    ms_c_line(w, "added[%u].whole = x%u;", 2 * members + 1 + d, d + 1);
+  ms_c_line(w, "}");
+  ms_c_line(w, "}");
+}
+
+static void open_block(ms_writer *w, const ms_node *node, uint32_t k) {
+  const ms_node *last = node->kid[node->kids - 1];
+  uint32_t ranked = ms_variable_ranked_by(w->emitter, node->kid[k]);
+  uint32_t streak = k == 1 ? ms_variable_streak_of(w->emitter, node) : MS_NO_CAPTURE;
+  if (k == 1 && ms_variable_head_of(w->emitter, node) == MS_HEAD_BEFORE) heads_before(w, last);
+  if (streak != MS_NO_CAPTURE) add_to_streak(w, last, streak);
+  if (ranked != MS_NO_CAPTURE) ms_c_line(w, "l%u = 1;", ranked + 1);
 }
 
 static void branch(ms_writer *w, const ms_node *node) {
@@ -178,7 +235,7 @@ static void branch(ms_writer *w, const ms_node *node) {
       ms_c_line(w, "if (%s) {", condition);
     }
     ms_text_free(&statements);
-    if (k == 0) head(w, node, MS_HEAD_BEFORE);
+    open_block(w, node, k + 1);
     ms_c_block(w, node->kid[k + 1]);
   }
   if (node->kids % 2 == 1) {
@@ -186,7 +243,8 @@ static void branch(ms_writer *w, const ms_node *node) {
     ms_c_block(w, node->kid[node->kids - 1]);
   }
   for (uint32_t o = 0; o <= open; o++) ms_c_line(w, "}");
-  head(w, node, MS_HEAD_AFTER);
+  if (ms_variable_head_of(w->emitter, node) == MS_HEAD_AFTER)
+    heads_after(w, node->kid[node->kids - 1]);
 }
 
 static void while_loop(ms_writer *w, const ms_node *node) {

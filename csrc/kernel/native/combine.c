@@ -5,6 +5,7 @@
 
 #include <math.h>
 #include <stdbool.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "depend/verdict.h"
@@ -62,4 +63,8 @@ int32_t ms_results_combine(const ms_combine_rule *rules, uint32_t count, const c
     }
   }
   return 0;
+}
+
+void ms_streak_free(void *slots) {
+  free(slots);
 }

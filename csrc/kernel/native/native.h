@@ -2,17 +2,18 @@
  *
  * The native engine's calling convention: what a compiled body takes and gives back.
  *
- * A kernel runs one block, allocates nothing, and keeps nothing between calls: any thread may call
- * it with slots of its own. It is compiled from C text that cannot include this file (a machine
- * with a compiler need not have our headers), so ms_native_prelude repeats these types; their
- * layout is guarded by MS_NATIVE_ABI, which is part of every kernel's name in the cache. */
+ * A kernel runs one block, allocates nothing but what streaks need, and keeps nothing between
+ * calls: any thread may call it with slots of its own. It is compiled from C text that cannot
+ * include this file (a machine with a compiler need not have our headers), so ms_native_prelude
+ * repeats these types; their layout is guarded by MS_NATIVE_ABI, which is part of every kernel's
+ * name in the cache. */
 #ifndef MS_KERNEL_NATIVE_NATIVE_H
 #define MS_KERNEL_NATIVE_NATIVE_H
 
 #include <stdint.h>
 
 /* Raised whenever anything in this file changes. */
-#define MS_NATIVE_ABI 5
+#define MS_NATIVE_ABI 6
 
 /* The exported function's name in every kernel. */
 #define MS_NATIVE_ENTRY "ms_native_run"
@@ -50,7 +51,8 @@ typedef struct ms_native_fault {
  * one for each parameter of the kernel's info, in its order: pointers; strides and integer-valued
  * numbers of the layout as `whole`; captured numbers as `number`, booleans as `whole`. `results`:
  * two for each result of the info, the value and, as `whole`, an ms_native_tag; then, as `whole`,
- * the positions of private scalars in the order of ms_kernel_info. Returns fault->stop. */
+ * the positions of private scalars in the order of ms_kernel_info; then two for each streak, where
+ * its slots are and how many, which the caller frees. Returns fault->stop. */
 typedef int32_t ms_native_block(const int64_t *bounds, const ms_native_slot *slots,
                                 ms_native_slot *results, ms_native_fault *fault);
 

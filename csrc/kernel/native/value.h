@@ -5,7 +5,7 @@
  *
  * What is always a number or always a boolean needs none of this: an ms_value is what may also be
  * nil. Integers stand for doubles that guards have found whole. Pure functions, but for those of
- * tables. */
+ * tables and streaks. */
 #ifndef MS_KERNEL_NATIVE_VALUE_H
 #define MS_KERNEL_NATIVE_VALUE_H
 
@@ -175,6 +175,27 @@ static inline void ms_native_table_measure(ms_native_table *table, ms_value key,
   } else if (at > table->length) {
     table->length = at;
   }
+}
+
+/* What a gate took before a block's other values (depend/gate.h), slots one after the other; who
+ * runs the block gives the memory back. */
+typedef struct ms_streak {
+  ms_native_slot *slots;
+  uint64_t used, room;
+} ms_streak;
+
+/* So many slots more; NULL: there is no memory. */
+static __attribute__((noinline, cold, unused)) ms_native_slot *ms_streak_add(ms_streak *streak,
+                                                                             uint64_t count) {
+  if (streak->used + count > streak->room) {
+    uint64_t room = 2 * streak->room + 4 * count;
+    void *grown = __builtin_realloc(streak->slots, room * sizeof *streak->slots);
+    if (grown == 0) return 0;
+    streak->slots = grown;
+    streak->room = room;
+  }
+  streak->used += count;
+  return streak->slots + streak->used - count;
 }
 
 /* Puts a result into its slots. */

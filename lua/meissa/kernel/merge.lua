@@ -8,6 +8,7 @@
 -- iteration (or the later, for `<=`) wins as it does in the loop.
 -- @module meissa.kernel.merge
 local gathered = require("meissa.kernel.gathered")
+local streaks = require("meissa.kernel.streaks")
 local strict = require("meissa.base.strict")
 local tables = require("meissa.base.tables")
 
@@ -303,7 +304,18 @@ local function gather(out, result, part, kind, runs)
   end
 end
 
--- Takes what a block has put into tables.
+-- What the second branch gets of the streaks that blocks have left.
+local function finish_streaks(info, tuple, final)
+  local gate = info.results[tuple.gate]
+  streaks.finish(info, final, tuple.leader, takes[gate.op][gate.wins], function(value, position)
+    if replaces(info, tuple, final, value, position) then
+      assign(tuple, final, value)
+      final[tuple.leader].position = position
+    end
+  end)
+end
+
+-- Takes what a block has put into tables; where the next of its values stands.
 local function take_tables(info, known, final, block)
   local count = #info.results
   local at = count + 4
@@ -316,6 +328,7 @@ local function take_tables(info, known, final, block)
       gather(final[n], result, block[n], string.sub(block[count + 4], n, n), runs)
     end
   end
+  return at
 end
 
 local function take_single(out, result, value, position)
@@ -331,7 +344,7 @@ end
 -- @tab final by result {value =, set =}
 -- @tab block the values by result, then which were assigned, "101", then the iterations that did,
 -- then by result which elements of tables were assigned nil, how gathered tables travel, and the
--- runs of lists that have some: see result.lua
+-- runs of lists that have some, then streaks: see result.lua
 function M.take(info, final, block)
   local count = #info.results
   local positions, origins = positions_of(info, block[count + 2])
@@ -342,10 +355,16 @@ function M.take(info, final, block)
     known = arrange(info)
     arranged[info] = known
   end
+  local at = take_tables(info, known, final, block)
+  for n, result in ipairs(info.results) do
+    if streaks.has(result) then
+      at = at + 1
+      streaks.take(final[n], final[known.of[n].gate].value, block[at])
+    end
+  end
   for _, tuple in ipairs(known.tuples) do
     take_tuple(info, tuple, final, block, is_set, positions, origins)
   end
-  take_tables(info, known, final, block)
   for _, n in ipairs(known.singles) do
     local result = info.results[n]
     if is_set(n) then
@@ -360,6 +379,7 @@ end
 function M.finish(info, final)
   for n, out in ipairs(final) do
     if out.lasting then assign(arranged[info].of[n], final, out.lasting) end
+    if out.streaks then finish_streaks(info, arranged[info].of[n], final) end
     if out.waiting then gathered.append_in_order(out.value, out.waiting, info.dim_count) end
   end
 end

@@ -6,12 +6,14 @@
 -- engine's own helpers, so that errors are the same on both engines.
 -- @module meissa.kernel.native
 local compiler = require("meissa.kernel.compiler")
+local core = require("meissa.base.ffi")
 local errors = require("meissa.base.errors")
 local failure = require("meissa.kernel.failure")
 local ffi = require("ffi")
 local helpers = require("meissa.kernel.helpers")
 local merge = require("meissa.kernel.merge")
 local random = require("meissa.kernel.random")
+local streaks = require("meissa.kernel.streaks")
 
 local M = {}
 
@@ -21,6 +23,7 @@ local slots_type = ffi.typeof("ms_native_slot[?]")
 local fault_type = ffi.typeof("ms_native_fault")
 local bounds_type = ffi.typeof("int64_t[?]")
 local bits_type = ffi.typeof("ms_native_slot")
+local slot_pointer = ffi.typeof("ms_native_slot *")
 
 -- ms_native_stop and ms_native_tag.
 local SUBSCRIPT, VALUE, RANDOM, DECLINED, REPEATED = 1, 2, 4, 5, 6
@@ -119,6 +122,15 @@ end
 local Instance = {}
 Instance.__index = Instance
 
+-- How many values each entry of a kernel's streaks has, in the order in which blocks leave them.
+local function widths_of(info)
+  local widths = {}
+  for _, result in ipairs(info.results) do
+    if streaks.has(result) then widths[#widths + 1] = select(2, streaks.member(info, result)) end
+  end
+  return widths
+end
+
 --- An instance for one job.
 -- @param object the loaded ms_loaded_kernel
 -- @tab info of the native kernel
@@ -135,13 +147,14 @@ function M.instance(object, info, found, values, lua)
     tracked = tracked + (is_tracked and 1 or 0) + (begun and 1 or 0)
   end
   local count = 2 * #info.results + info.positions * tracked
+  local left = widths_of(info)
   -- One slot more, in front: the mark.
-  local results = slots_type(1 + count)
+  local results = slots_type(1 + count + 2 * #left)
   ffi.copy(results, MARK, SLOT)
   local self = setmetatable({
     entry = object.block, object = object, info = info, found = found, lua = lua,
     slots = slots, space = results, results = results + 1, fault = fault_type(),
-    bounds = bounds_type(MOST_BOUNDS), encoded = info.positions > 0,
+    bounds = bounds_type(MOST_BOUNDS), encoded = info.positions > 0, streaks = left,
     size = #info.results > 0 and (1 + count) * SLOT or 0, own = {},
   }, Instance)
   for n, param in ipairs(info.params) do
@@ -222,23 +235,49 @@ local function describe(self)
   return found
 end
 
+-- A value that stands in two slots, as the Lua engine has it.
+local function value_of(slots)
+  local tag = tonumber(slots[1].whole)
+  if tag == NONE then return helpers.none end
+  if tag == NUMBER then return number_of(slots[0]) end
+  if tag == TRUE or tag == FALSE then return tag == TRUE end
+  return nil
+end
+
+-- Reads what a block has left of a streak, and frees it: the flat list, and how long it is.
+local function take_streak(self, at, members)
+  local slots, used = ffi.cast(slot_pointer, at[0].pointer), tonumber(at[1].whole)
+  local flat, length, positions = {}, 0, self.info.positions
+  for first = 0, used - 1, 2 * members + 1 + positions do
+    for member = 0, members - 1 do
+      flat[length + member + 1] = value_of(slots + first + 2 * member)
+    end
+    flat[length + members + 1] = number_of(slots[first + 2 * members])
+    for d = 1, positions do
+      flat[length + members + 1 + d] = tonumber(slots[first + 2 * members + d].whole)
+    end
+    length = length + members + 1 + positions
+  end
+  core.lib.ms_streak_free(slots)
+  return flat, length
+end
+
 -- The results as the Lua engine's block function returns them.
 local function values_of(self)
   local info, results, values = self.info, self.results, {}
   for n = 1, #info.results do
-    local tag = tonumber(results[2 * n - 1].whole)
-    if tag == NONE then
-      values[n] = helpers.none
-    elseif tag == NUMBER then
-      values[n] = number_of(results[2 * n - 2])
-    elseif tag == TRUE or tag == FALSE then
-      values[n] = tag == TRUE
-    end
+    values[n] = value_of(results + 2 * n - 2)
   end
   local count, at = #info.results, 2 * #info.results
-  for k = 1, self.size / SLOT - 1 - at do
+  local positions = self.size / SLOT - 1 - at
+  for k = 1, positions do
     local whole = results[at + k - 1].whole
     if whole ~= NOWHERE then values[count + k] = tonumber(whole) end
+  end
+  count, at = count + positions, at + positions
+  for k, members in ipairs(self.streaks) do
+    local flat, length = take_streak(self, results + at + 2 * k - 2, members)
+    values[count + 2 * k - 1], values[count + 2 * k] = flat, length
   end
   return values
 end

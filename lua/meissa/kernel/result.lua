@@ -10,6 +10,7 @@ local helpers = require("meissa.kernel.helpers")
 local memory = require("meissa.kernel.memory")
 local merge = require("meissa.kernel.merge")
 local native = require("meissa.kernel.native")
+local streaks = require("meissa.kernel.streaks")
 local unpack_values = require("meissa.kernel.unpack")
 
 local M = {}
@@ -66,13 +67,29 @@ local function add_runs(self, results, at, sent, count)
       sent[count], at = gathered.pack_runs(results[at], info.positions, place), at + 1
     end
   end
+  return count, at
+end
+
+-- Puts streaks, of which the block function returned the flat lists and their lengths from `at` on,
+-- behind what is sent.
+local function add_streaks(self, results, at, sent, count)
+  local info = self.kernel.info
+  local function place(flat, from) return subscripts_of(self, flat, from) end
+  for _, result in ipairs(info.results) do
+    if streaks.has(result) then
+      count = count + 1
+      sent[count] = streaks.pack(results[at], results[at + 1],
+        select(2, streaks.member(info, result)), info.positions, place)
+      at = at + 2
+    end
+  end
   return count
 end
 
 --- What a block returned, as bytes: results by number, then "101": which private scalars were
 -- assigned, then the iterations that assigned them, if blocks may run in another order than the
 -- loop; then, by result, the elements of tables that were assigned nil; then how gathered tables
--- travel, a letter for each result, and the runs of those that have some.
+-- travel, a letter for each result, the runs of those that have some, and streaks.
 -- @tab self the instance @tab results what the block function returned
 function M.encode(self, results)
   local info, sent, set, gone, kinds = self.kernel.info, {}, {}, {}, {}
@@ -92,7 +109,8 @@ function M.encode(self, results)
   end
   sent[count + 1], sent[count + 2] = table.concat(set), positions
   sent[count + 3], sent[count + 4] = next(gone) and gone or nil, table.concat(kinds)
-  local bytes = serialize.encode(sent, add_runs(self, results, at, sent, count + 4), {
+  count, at = add_runs(self, results, at, sent, count + 4)
+  local bytes = serialize.encode(sent, add_streaks(self, results, at, sent, count), {
     path = function(n) return info.results[n] and captures[info.results[n].capture].path end,
     find_array = memory.refuse, named = self.named,
     code = "BDY", whither = "the driver",
