@@ -16,7 +16,7 @@ typedef struct ms_cuts {
   int64_t *offset, *line;
 } ms_cuts;
 
-/* Cuts a file into stretches of about `size` bytes. NULL with MS_FIL or MS_ARR. */
+/* Cuts a file into ranges of about `size` bytes. NULL with MS_FIL or MS_ARR. */
 MS_API ms_cuts *ms_cuts_make(const char *path, int64_t size, ms_error *err);
 MS_API void ms_cuts_free(ms_cuts *cuts);
 

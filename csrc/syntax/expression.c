@@ -61,20 +61,24 @@ static ms_node *string_node(ms_parser *parser) {
   return node;
 }
 
-/* A STRING node for the name that must be here: a key written without quotes. */
-static ms_node *key_node(ms_parser *parser) {
-  ms_node *node = ms_parser_node(parser, MS_STRING);
-  const ms_name *name = ms_parser_name(parser);
-  node->text = name->text;
-  node->length = name->length;
+/* A node for the name that must be here, which is read over. */
+static ms_node *named_node(ms_parser *parser, ms_kind kind, const ms_name **name) {
+  ms_node *node = ms_parser_node(parser, kind);
+  *name = ms_parser_name(parser);
+  node->text = (*name)->text;
+  node->length = (*name)->length;
   return node;
 }
 
+/* A STRING node for a key written without quotes. */
+static ms_node *key_node(ms_parser *parser) {
+  const ms_name *name;
+  return named_node(parser, MS_STRING, &name);
+}
+
 ms_node *ms_parse_variable(ms_parser *parser) {
-  ms_node *node = ms_parser_node(parser, MS_NAME);
-  const ms_name *name = ms_parser_name(parser);
-  node->text = name->text;
-  node->length = name->length;
+  const ms_name *name;
+  ms_node *node = named_node(parser, MS_NAME, &name);
   node->symbol = ms_scope_find(parser, name);
   return node;
 }

@@ -13,7 +13,7 @@ local ffi = require "ffi"
 local kernel = require "meissa.kernel"
 local layouts = require "meissa.plan.layout"
 local native_runs = require "meissa.kernel.native_run"
-local privates = require "meissa.kernel.block_local"
+local block_local = require "meissa.kernel.block_local"
 local tables = require "meissa.base.tables"
 local trace = require "meissa.base.trace"
 local views = require "meissa.plan.views"
@@ -59,9 +59,9 @@ end
 
 --- The kernel, ready to run on operands that are where `where` says.
 -- @tab[opt] draws what random numbers of the body belong to
--- @return the instance; the private memory that it works with, if any (see private.lua)
+-- @return the instance; the private memory that it works with, if any (see block_local.lua)
 function M.instance(kernel_bytes, run_bytes, operands, where, draws)
-  local arrays, own = {}, privates.of(where)
+  local arrays, own = {}, block_local.of(where)
   for a, number in ipairs(where.arrays) do
     arrays[a] = own and own.arrays[a] or
       as_array(operands, number, where.types[a], where.sparse[a], where.views[a])
@@ -156,7 +156,7 @@ function M.order(layout)
 end
 
 --- On a worker: the function that runs one block of the job, given its number; for jobs whose
--- blocks need nothing else, what worker.lua runs them by without Lua; what M.order gives.
+-- blocks need nothing else, what worker/init.lua runs them by without Lua; what M.order gives.
 -- @string static what goes to a worker once
 -- @param job the job
 function M.prepare(static, job)

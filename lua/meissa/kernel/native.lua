@@ -299,7 +299,7 @@ function Instance:error()
   return describe(self)
 end
 
---- Runs a block given as a table, see kernel.lua.
+--- Runs a block given as a table, see kernel/init.lua.
 function Instance:run(block)
   local bounds = self.bounds
   if self.info.entries then

@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: MIT
---- Values from what carry.lua has encoded.
+--- Values from what serialize.lua has encoded.
 --
 -- Traces are tied to the functions that they call, so a function that would come out the same as
 -- in the last run (its code and all that it can reach are equal and nothing assigns them) is kept
