@@ -25,7 +25,7 @@ static const ms_method methods[] = {
     {.name = "nnz", .most = 0, .effect = MS_METHOD_READ},
     {.name = "data", .most = 0, .effect = MS_METHOD_UNKNOWN},
     {.name = "free", .most = 0, .effect = MS_METHOD_FREE},
-    {.name = "save", .most = MS_METHOD_ANY, .effect = MS_METHOD_OUTPUT},
+    {.name = "save", .most = 1, .effect = MS_METHOD_OUTPUT},
 
     /* Numbers from elements. */
     {.name = "dot", .most = 1, .effect = MS_METHOD_READ, WITH_OTHER(0)},
@@ -63,11 +63,11 @@ static const ms_method methods[] = {
     {.name = "nonzeros", .most = 0, .effect = MS_METHOD_FRESH},
     {.name = "totable", .most = 0, .effect = MS_METHOD_FRESH},
     {.name = "totensor", .most = 0, .effect = MS_METHOD_FRESH},
-    {.name = "map", .most = MS_METHOD_ANY, .effect = MS_METHOD_FRESH},
-    {.name = "filter", .most = MS_METHOD_ANY, .effect = MS_METHOD_FRESH},
-    {.name = "reduce", .most = MS_METHOD_ANY, .effect = MS_METHOD_FRESH},
-    {.name = "group_by", .most = MS_METHOD_ANY, .effect = MS_METHOD_FRESH},
-    {.name = "randomize", .most = MS_METHOD_ANY, .effect = MS_METHOD_FRESH},
+    {.name = "map", .most = 2, .effect = MS_METHOD_FRESH},
+    {.name = "filter", .most = 1, .effect = MS_METHOD_FRESH},
+    {.name = "reduce", .most = 3, .effect = MS_METHOD_FRESH},
+    {.name = "group_by", .most = 2, .effect = MS_METHOD_FRESH},
+    {.name = "randomize", .most = 2, .effect = MS_METHOD_FRESH},
     {.name = "split", .most = 2, .effect = MS_METHOD_UNKNOWN},
 };
 

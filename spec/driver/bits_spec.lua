@@ -51,3 +51,49 @@ describe("training on MovieLens ratings", function()
 
   it("MEISSA_WORKERS=0", function() same_as_one_worker("MEISSA_WORKERS=0") end)
 end)
+
+describe("with MEISSA_WORKERS=0", function()
+  local function said(body)
+    return (child.script(([[
+      local meissa = require "meissa"
+      local A = meissa.ones(9)
+      for i in meissa.parallel(9, {ordered = false}) do A[i] = %s end
+    ]]):format(body), {env = "MEISSA_WORKERS=0"}))
+  end
+
+  it("a notice names what LuaJIT's compiler does otherwise than its interpreter", function()
+    for _, name in ipairs {"math.max", "math.min", "math.pow", "math.ceil"} do
+      local call = name == "math.ceil" and name .. "(-i / 10)" or name .. "(i, 2)"
+      assert.truthy(said(call):find(name .. " may give other last bits here than on workers", 1,
+        true))
+    end
+    assert.truthy(said("i ^ 2"):find("^ may give other", 1, true))
+    assert.equal("", said("math.floor(i / 10) + math.sqrt(i) + math.abs(-i) + i % 3"))
+  end)
+
+  it("a loop whose blocks run here is undone, a plain one is not", function()
+    local function sum(options, body)
+      return (child.script(([[
+        local meissa = require "meissa"
+        local A = meissa.zeros(9, 9)
+        local B = meissa.buffer(A)
+        pcall(function()
+          for i in meissa.parallel(9, %s) do
+            for j = 1, 9 do
+              %s
+              if i == 5 then error("no") end
+            end
+          end
+        end)
+        print(A:sum())
+      ]]):format(options, body), {env = "MEISSA_WORKERS=0"}):gsub("%s", ""))
+    end
+    local store, add = "A[i][j] = 1", "B[i][j] = B[i][j] + 1"
+    assert.equal("37", sum("{}", store))
+    assert.equal("37", sum("{collapse = 2}", store))
+    assert.equal("0", sum("{collapse = 2, ordered = false}", store))
+    assert.equal("0", sum("{ordered = false, engine = 'native'}", store))
+    assert.equal("0", sum("{}", add))
+    assert.equal("0", sum("{collapse = 2}", "A[i][j] = meissa.random()"))
+  end)
+end)

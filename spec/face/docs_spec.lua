@@ -229,13 +229,70 @@ describe("docs/reference.md", function()
     assert.is_true(count > 30)
   end)
 
-  it("has an entry for every option of parallel", function()
-    local _, err = pcall(meissa.parallel, 1, {["?"] = 1})
+  -- What the page says below a heading, or in the rows of a table, that begin with the name.
+  local function about(name)
+    local list, inside = {}, false
+    for line in text:gmatch("[^\n]+") do
+      local head = line:match("^#+ (.*)")
+      if head then inside = head:find(name, 1, true) == 1 end
+      local cell = line:match("^| `(.-)` |") or line:match("^- `(.-)`")
+      if inside or line:find("`" .. name, 1, true) or cell and cell:find(name, 1, true) then
+        list[#list + 1] = line
+      end
+    end
+    return table.concat(list, "\n")
+  end
+
+  local A, S = meissa.ones(2, 2), meissa.sparse({2, 2}, {i = {1}, j = {2}})
+  local wrong, path = {["?"] = 1}, "spec/data/wiki-Vote.txt.gz"
+  local function id(value) return value end
+  -- What is called with an option that there is not names all that there are.
+  local TAKERS = {
+    ["meissa.parallel"] = {meissa.parallel, 1, wrong},
+    ["meissa.map"] = {meissa.map, {1}, id, wrong},
+    ["meissa.buffer"] = {meissa.buffer, A, wrong},
+    ["meissa.init"] = {meissa.init, wrong},
+    ["meissa.zeros"] = {meissa.zeros, 1, wrong},
+    ["meissa.ones"] = {meissa.ones, 1, wrong},
+    ["meissa.full"] = {meissa.full, {1}, 1, wrong},
+    ["meissa.rand"] = {meissa.rand, 1, wrong},
+    ["meissa.randn"] = {meissa.randn, 1, wrong},
+    ["meissa.from"] = {meissa.from, {1}, wrong},
+    ["meissa.sparse"] = {meissa.sparse, {2, 2}, {i = {1}, j = {1}}, wrong},
+    ["meissa.scratch"] = {meissa.scratch, 1, wrong},
+    ["meissa.read.triples"] = {meissa.read.triples, path, wrong},
+    ["meissa.read.libsvm"] = {meissa.read.libsvm, path, wrong},
+    ["meissa.read.docword"] = {meissa.read.docword, path, wrong},
+    ["meissa.read.csv"] = {meissa.read.csv, path, wrong},
+    ["meissa.read.lines"] = {meissa.read.lines, path, id, wrong},
+    ["meissa.analyze"] = {meissa.analyze, "for i in parallel(3) do end", {}, wrong},
+    ["meissa.shape"] = {meissa.shape, 3, wrong},
+    ["S:split"] = {S.split, S, 0.5, wrong},
+    ["A:map"] = {A.map, A, id, wrong},
+    ["A:reduce"] = {A.reduce, A, id, 0, wrong},
+    ["A:group_by"] = {A.group_by, A, 1, wrong},
+    ["A:randomize"] = {A.randomize, A, 1, wrong},
+  }
+
+  for name, call in pairs(TAKERS) do
+    it("has an entry for every option of " .. name, function()
+      local _, err = pcall(unpack(call))
+      local count, said = 0, about(name)
+      for option in err.message:match("options: (.*)%)"):gmatch("[%w_]+") do
+        assert.truthy(said:find("%f[%w_]" .. option .. "%f[^%w_]"), option)
+        count = count + 1
+      end
+      assert.is_true(count >= 1)
+    end)
+  end
+
+  it("has all environment variables", function()
+    local names = child.read("lua/meissa/base/environment.lua"):match("NAMES = (%b{})")
     local count = 0
-    for name in err.message:match("options: (.*)%)"):gmatch("%w+") do
-      assert.truthy(text:find("\n| `" .. name .. "` |", 1, true), name)
+    for name in names:gmatch('"([%u_]+)"') do
+      assert.truthy(text:find("\n| `MEISSA_" .. name .. "` |", 1, true), name)
       count = count + 1
     end
-    assert.is_true(count >= 8)
+    assert.is_true(count >= 12)
   end)
 end)

@@ -45,11 +45,22 @@ local wrap = {
   end,
 }
 
+local M = {}
+
+--- A method of the table, refusing (ARR) more arguments than it takes.
+-- @string name @func fn
+function M.limit(name, fn)
+  local most = method.of[name].most
+  return most and wrap[most](name, fn) or fn
+end
+
 local kinds = { subscript.methods, subscript.row_methods, subscript.slice_methods, objects.methods }
 for k = 1, #kinds do
   local methods = kinds[k]
   for m = 1, #method.list do
-    local name, most = method.list[m].name, method.list[m].most
-    if most and methods[name] then methods[name] = wrap[most](name, methods[name]) end
+    local name = method.list[m].name
+    if methods[name] then methods[name] = M.limit(name, methods[name]) end
   end
 end
+
+return M

@@ -43,8 +43,9 @@ function M.inside(level)
 end
 
 -- Functions for which LuaJIT's compiler and interpreter differ, so that the plain body may give
--- other last bits than the engines, which never use them.
-local INEXACT = {["math.max"] = true, ["math.min"] = true, ["math.pow"] = true}
+-- other last bits, or signs of zero, than the engines, which never use them.
+local INEXACT = {["math.max"] = true, ["math.min"] = true, ["math.pow"] = true,
+                 ["math.ceil"] = true}
 
 -- Functions that visit the keys of a table in an order that differs from process to process; on
 -- workers `pairs` goes by the keys.

@@ -4,6 +4,7 @@
 -- @module meissa.file
 
 local element = require("meissa.array.element")
+local arity = require("meissa.array.arity")
 local subscript = require("meissa.array.subscript")
 local errors = require("meissa.base.errors")
 local objects = require("meissa.array.objects")
@@ -93,9 +94,7 @@ function M.load(path)
 end
 
 --- A:save(path)
-function subscript.methods.save(self, path)
-  M.save(path, self)
-end
+subscript.methods.save = arity.limit("save", function(self, path) M.save(path, self) end)
 objects.methods.save = subscript.methods.save
 
 return M
