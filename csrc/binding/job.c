@@ -127,8 +127,34 @@ static void read_sections(lua_State *L, int table, ms_operand *operand) {
   lua_settop(L, top);
 }
 
-/* {id, version, pointer, segment, element, dims, strides, movement, written, along, cut, scale,
- * offset, offsets, needs, low, high, follow, blind, parts}; along and cut count from 1. */
+/* How an operand moves, where no plan says it. */
+static void read_travel(lua_State *L, int table, ms_operand *operand) {
+  operand->movement = read_movement(L, table);
+  lua_getfield(L, table, "written");
+  operand->written = lua_toboolean(L, -1) ? 1 : 0;
+  lua_pop(L, 1);
+  operand->array_dim = (uint32_t)(ms_field_count(L, table, "along", 1) - 1);
+  operand->cut = (uint32_t)(ms_field_count(L, table, "cut", 1) - 1);
+  operand->scale = ms_field_integer(L, table, "scale", 1);
+  operand->offset = ms_field_integer(L, table, "offset", 0);
+}
+
+/* The same as a plan has it, of an operand that is written. */
+static void take_travel(const ms_travel *travel, ms_operand *operand) {
+  operand->movement = travel->movement;
+  operand->written = 1;
+  operand->array_dim = travel->array_dim;
+  operand->cut = travel->cut;
+  operand->scale = travel->scale;
+  operand->offset = travel->offset;
+  operand->writes = travel->writes;
+  for (uint32_t d = operand->dim_count; d < MS_ARRAY_DIMS; d++) {
+    operand->writes.low[d] = operand->writes.high[d] = 0;
+  }
+}
+
+/* {id, version, pointer, segment, element, dims, strides, travel or movement, written, along, cut,
+ * scale, offset, offsets, needs, low, high, follow, blind, parts}; along and cut count from 1. */
 static void read_operand(lua_State *L, int table, ms_job_operand *operand) {
   ms_operand *shape = &operand->operand;
   operand->data = ms_field_pointer(L, table, "pointer");
@@ -138,14 +164,8 @@ static void read_operand(lua_State *L, int table, ms_job_operand *operand) {
   shape->id = ms_field_count(L, table, "id", 0);
   shape->version = ms_field_count(L, table, "version", 0);
   shape->element = (uint32_t)ms_field_count(L, table, "element", 0);
-  shape->movement = read_movement(L, table);
-  lua_getfield(L, table, "written");
-  shape->written = lua_toboolean(L, -1) ? 1 : 0;
-  lua_pop(L, 1);
-  shape->array_dim = (uint32_t)(ms_field_count(L, table, "along", 1) - 1);
-  shape->cut = (uint32_t)(ms_field_count(L, table, "cut", 1) - 1);
-  shape->scale = ms_field_integer(L, table, "scale", 1);
-  shape->offset = ms_field_integer(L, table, "offset", 0);
+  const ms_travel *travel = ms_field_pointer(L, table, "travel");
+  if (travel == NULL) read_travel(L, table, shape);
   lua_getfield(L, table, "dims");
   lua_getfield(L, table, "strides");
   int dims = lua_gettop(L) - 1, strides = dims + 1;
@@ -161,7 +181,11 @@ static void read_operand(lua_State *L, int table, ms_job_operand *operand) {
   }
   lua_pop(L, 2);
   read_sections(L, table, shape);
-  if (shape->written) read_writes(L, table, shape);
+  if (travel != NULL) {
+    take_travel(travel, shape);
+  } else if (shape->written) {
+    read_writes(L, table, shape);
+  }
 }
 
 /* The operands of a list. One with a field `lasting` never changes: what was read stays with it. */

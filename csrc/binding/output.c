@@ -135,8 +135,9 @@ static void set_iteration(lua_State *L, const char *key, const int64_t *at, uint
   lua_setfield(L, -2, key);
 }
 
-/* Dimensions count from 1 here; absent where the array follows none. */
-static void push_array(lua_State *L, const ms_verdict *verdict, const ms_array_plan *array) {
+/* Dimensions count from 1 here, arrays from 0; absent where the array follows none. */
+static void push_array(lua_State *L, const ms_verdict *verdict, uint32_t number) {
+  const ms_array_plan *array = &verdict->arrays[number];
   static const char *const access[] = {"none", "read", "write", "read+write"};
   lua_createtable(L, 0, 8);
   set_string(L, "access", access[(array->own_read ? 1 : 0) + (array->own_write ? 2 : 0)]);
@@ -144,6 +145,7 @@ static void push_array(lua_State *L, const ms_verdict *verdict, const ms_array_p
   set_string(L, "placement", ms_placement_name(array->placement));
   set_string(L, "whole", array->whole);
   set_number(L, "binding", array->binding + 1);
+  set_number(L, "number", number);
   if (array->array_dim >= 0) {
     set_number(L, "array_dim", array->array_dim + 1);
     set_number(L, "scale", (double)array->scale);
@@ -199,7 +201,7 @@ static void set_arrays(lua_State *L, const ms_loop *loop, const ms_binding *bind
   for (uint32_t a = 0; a < verdict->array_count; a++) {
     push_path(L, loop, bindings, verdict->arrays[a].binding);
     const ms_array_plan *array = &verdict->arrays[a];
-    push_array(L, verdict, array);
+    push_array(L, verdict, a);
     const int64_t *dims;
     uint32_t count = ms_mapping_dims(&bindings[array->binding], &dims);
     if (array->written) set_writes(L, &array->writes, count);

@@ -5,13 +5,6 @@
 
 #include <string.h>
 
-static const char *const names[MS_MOVEMENTS] = {"cached",  "served",    "broadcast", "local",
-                                                "rotated", "scattered", "exchanged"};
-
-const char *ms_movement_name(uint32_t movement) {
-  return movement < MS_MOVEMENTS ? names[movement] : "?";
-}
-
 /* Bytes from the first element to the end of the last one; -1 when that overflows. */
 static int64_t extent(const ms_operand *operand) {
   int64_t last = 0, step, bytes;

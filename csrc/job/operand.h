@@ -18,35 +18,7 @@
 #include "job/strided.h"
 #include "plan/plan.h"
 #include "plan/schedule.h"
-
-typedef enum ms_movement {
-  MS_MOVE_CACHED,    /* read only; sent once for each (id, version) */
-  MS_MOVE_SERVED,    /* read only; sent as far as the worker's blocks need it */
-  MS_MOVE_BROADCAST, /* read only; sent whole before the job */
-  MS_MOVE_LOCAL,     /* rows that follow the space axis stay with their owner */
-  MS_MOVE_ROTATED,   /* rows that follow another axis go along with its ranges */
-  MS_MOVE_SCATTERED, /* written at places that follow no cut, each by one worker only */
-  MS_MOVE_EXCHANGED, /* everyone has a copy; what a block changed goes to all (exchange.h) */
-  MS_MOVEMENTS
-} ms_movement;
-
-/* With the ranges of an axis go only the rows of a dimension at the 1-based scale * index + offset.
- */
-typedef struct ms_follow {
-  uint32_t dim, axis;
-  int64_t scale, offset;
-} ms_follow;
-
-#define MS_FOLLOWS 2 /* as many as a wavefront cuts */
-
-/* What a job may write of an operand. */
-typedef struct ms_writes {
-  int64_t low[MS_ARRAY_DIMS],
-      high[MS_ARRAY_DIMS]; /* rows of each dimension, 0-based, end excluded */
-  uint32_t blind;          /* 0 or 1: the job reads nothing of the operand */
-  uint32_t follows;        /* 0 .. MS_FOLLOWS: how many axes the writes follow; their ranges ... */
-  ms_follow follow[MS_FOLLOWS]; /* ... are of different axes and dimensions */
-} ms_writes;
+#include "plan/travel.h"
 
 typedef struct ms_operand {
   uint64_t id;                           /* of the memory; never reused for other memory */
@@ -108,8 +80,5 @@ void ms_writes_rows(const ms_operand *operand, const ms_range_starts *bounds, ui
  * write: *first until before *end. */
 void ms_writes_span(const ms_operand *operand, const ms_grid *grid, const ms_range_starts *bounds,
                     uint32_t block, int64_t *first, int64_t *end);
-
-/* "rotated" */
-const char *ms_movement_name(uint32_t movement);
 
 #endif

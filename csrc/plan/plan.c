@@ -94,11 +94,24 @@ static void lay_out(const ms_plan_terms *terms, ms_plan *plan) {
   }
 }
 
+static int find_travels(const ms_verdict *verdict, ms_plan *plan, ms_error *err) {
+  int32_t dims[MS_CUTS];
+  for (uint32_t a = 0; a < MS_CUTS; a++) dims[a] = plan->axes[a].swept ? -1 : plan->axes[a].dim;
+  plan->travels = calloc((size_t)verdict->array_count + 1, sizeof *plan->travels);
+  if (plan->travels == NULL) return out_of_memory(err);
+  for (uint32_t a = 0; a < verdict->array_count; a++) {
+    if (!verdict->arrays[a].written) continue;
+    plan->travels[a] = ms_travel_of(&verdict->arrays[a], &plan->grid, dims);
+  }
+  return 0;
+}
+
 static int fill(const ms_plan_terms *terms, ms_plan *plan, ms_error *err) {
   if (cut_axes(terms, plan, err) != 0) return -1;
   if (terms->ordered) plan->grid.together = together(plan);
   plan->volume = ms_axis_volume(terms);
   lay_out(terms, plan);
+  if (find_travels(terms->verdict, plan, err) != 0) return -1;
   if (ms_loads_find(terms, plan, err) != 0) return -1;
   if (!(terms->delay > 0) || isinf(terms->delay)) return 0;
   return ms_stages_cut(&plan->grid, &plan->layout, (uint64_t)terms->delay, &plan->stages, err);
@@ -124,6 +137,7 @@ void ms_plan_release(ms_plan *plan) {
   if (--plan->references > 0) return;
   for (uint32_t a = 0; a < MS_CUTS; a++) free(plan->axes[a].starts);
   free(plan->loads);
+  free(plan->travels);
   ms_stages_free(&plan->stages);
   free(plan);
 }

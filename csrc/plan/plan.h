@@ -20,6 +20,7 @@
 #include "depend/verdict.h"
 #include "plan/layout.h"
 #include "plan/stage.h"
+#include "plan/travel.h"
 
 /* What a plan is made of. */
 typedef struct MS_API_TYPE ms_plan_terms {
@@ -59,6 +60,7 @@ typedef struct MS_API_TYPE ms_plan {
   uint64_t *loads;     /* of each range of the space axis, one for each block and its iterations or
                           entries, so that empty ranges are shared out, too; NULL: all are alike */
   ms_stages stages;    /* if their iterations are bounded */
+  ms_travel *travels;  /* by number of the verdict's arrays: of those that are written */
   uint32_t references; /* by whom it is used */
 } ms_plan;
 

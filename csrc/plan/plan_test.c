@@ -152,7 +152,37 @@ static void test_refused(void) {
   CHECK(ms_plan_new(&terms, &err) == NULL && strstr(err.message, "max_delay = 2") != NULL);
 }
 
-/* Sorted by what decides: nothing else makes another plan, and each of these does. */
+/* Of a rotation the array along the space axis stays, that along the other one goes along; others
+ * are exchanged, and what neighbours read, too. */
+static void test_travels(void) {
+  ms_verdict verdict = ranges_of(MS_ROTATE, 10, 10);
+  ms_array_plan arrays[5] = {
+      {.read = true, .written = true, .array_dim = 1, .loop_dim = 0, .scale = 2, .offset = 3},
+      {.written = true, .array_dim = 0, .loop_dim = 1, .scale = 1},
+      {.written = true, .array_dim = -1, .loop_dim = 1},
+      {.written = true, .array_dim = 0, .loop_dim = 0, .placement = MS_PLACE_HALO},
+      {.read = true, .array_dim = -1, .loop_dim = -1}};
+  arrays[0].writes = (ms_written){
+      .low = {3, 1}, .high = {2, 9}, .follow_count = 2, .follow = {{.loop_dim = 7}, {1, 1, 2, 3}}};
+  verdict.arrays = arrays;
+  verdict.array_count = 5;
+  ms_plan_terms terms = terms_of(&verdict);
+  ms_error err = {0};
+  ms_plan *plan = ms_plan_new(&terms, &err);
+  const ms_travel *first = &plan->travels[0], *second = &plan->travels[1];
+  CHECK(first->movement == MS_MOVE_LOCAL && first->cut == 0 && first->array_dim == 1);
+  CHECK(first->scale == 2 && first->offset == 3 && !first->writes.blind);
+  CHECK(first->writes.low[0] == 2 && first->writes.high[0] == 2); /* nothing */
+  CHECK(first->writes.low[1] == 0 && first->writes.high[1] == 9);
+  CHECK(first->writes.follows == 1 && first->writes.follow[0].axis == 1);
+  CHECK(second->movement == MS_MOVE_ROTATED && second->cut == 1 && second->writes.blind);
+  CHECK(plan->travels[2].movement == MS_MOVE_EXCHANGED);
+  CHECK(plan->travels[3].movement == MS_MOVE_EXCHANGED);
+  CHECK(plan->travels[4].scale == 0); /* it is only read */
+  ms_plan_release(plan);
+}
+
+/* What decides makes another plan, and nothing else does. */
 static void test_cache(void) {
   ms_verdict verdict = ranges_of(MS_PARTITION, 100, 10), other = verdict;
   ms_plan_terms terms = terms_of(&verdict);
@@ -186,6 +216,7 @@ int main(void) {
   test_triangle();
   test_row();
   test_together();
+  test_travels();
   test_refused();
   test_cache();
   return ms_test_end();

@@ -89,14 +89,6 @@ function M.space_axis(grid)
   return grid.sequential + 1
 end
 
---- The axis (from 1) along a dimension of the space that is not swept, or nil.
-function M.axis_of(grid, dim)
-  local axes = grid.core.axes
-  for a = 1, #grid.ranges do
-    if axes[a - 1].dim == dim - 1 and axes[a - 1].swept == 0 then return a end
-  end
-end
-
 --- The axes, for showing them: a list of {dim = (from 1) or row = true, values = {first, last,
 -- step}, ranges = (how many)}.
 function M.axes(grid)

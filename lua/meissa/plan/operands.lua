@@ -8,7 +8,6 @@
 
 local array = require "meissa.array"
 local buffer = require "string.buffer"
-local grids = require "meissa.plan.grid"
 local partitions = require "meissa.plan.partition"
 local scratches = require "meissa.array.scratch"
 local tables = require "meissa.base.tables"
@@ -22,29 +21,6 @@ local element_size = {float = 4, double = 8, int32 = 4, int64 = 8}
 -- Arrays and partitions are numbered apart; the vectors of a partition, and the coordinates and
 -- rows of a sparse array, get numbers of their own far above those of arrays.
 local PARTITIONS, COORDINATES, ROWS, VECTORS = 2 ^ 48, 2 ^ 49, 2 ^ 50, 16
-
--- How a written array travels where memory is not shared, and with the ranges of which axis.
-local function movement(about, plan, grid)
-  if plan.strategy == "serial" then return "scattered" end
-  if about.placement == "halo" then return "exchanged" end
-  local axis = about.loop_dim and grids.axis_of(grid, about.loop_dim)
-  local stays = not axis or axis == grids.space_axis(grid)
-  if axis and about.array_dim then return stays and "local" or "rotated", axis end
-  return stays and "scattered" or "exchanged"
-end
-
--- The axes whose ranges all writes to an array follow, and how.
-local function followed(writes, grid)
-  local list = {}
-  for _, each in ipairs(writes.follow) do
-    local axis = grids.axis_of(grid, each.loop_dim)
-    if axis then
-      list[#list + 1] = {cut = axis, along = each.array_dim, scale = each.scale,
-                         offset = each.offset}
-    end
-  end
-  return list
-end
 
 -- Whether the elements lie one behind the other.
 local function is_dense(shape)
@@ -97,11 +73,7 @@ end
 -- An array that the loop writes, or the base of views that it writes.
 local function written_operand(value, view, about, run)
   local operand = view and views.operand(view.base, value) or read_operand(value, {})
-  local writes = about.writes
-  operand.movement, operand.cut = movement(about, run.plan, run.grid)
-  operand.written, operand.blind = true, about.memory == "write"
-  operand.along, operand.scale, operand.offset = about.array_dim, about.scale, about.offset
-  operand.low, operand.high, operand.follow = writes.low, writes.high, followed(writes, run.grid)
+  operand.movement, operand.travel = nil, run.grid.core.travels + about.number
   return operand
 end
 
