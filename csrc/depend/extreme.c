@@ -9,6 +9,7 @@
 #include "depend/gate.h"
 #include "depend/pure.h"
 #include "depend/tie.h"
+#include "depend/truthy.h"
 
 ms_node *ms_node_bare(const ms_node *node) {
   while (node->kind == MS_PAREN) node = node->kid[0];
@@ -192,22 +193,6 @@ static const ms_node *asking(const ms_tally *all, const ms_capture *capture, con
   return asking(all, capture, test->kid[0]);
 }
 
-/* An expression that never gives nil or false. */
-static bool is_true(const ms_tally *all, const ms_node *node) {
-  node = ms_node_bare(node);
-  if (node->kind == MS_BINARY) return node->op <= MS_OP_CONCAT;
-  if (node->kind == MS_UNARY) return node->op != MS_OP_NOT;
-  if (node->kind == MS_NAME && node->symbol != NULL) {
-    const ms_node *from = node->symbol->declaration;
-    if (from != NULL && from->kind == MS_FOR_NUMERIC) return !node->symbol->assigned;
-    for (uint32_t i = 0; i < all->loop->index_count; i++) {
-      if (all->loop->indices[i] == node->symbol) return !node->symbol->assigned;
-    }
-  }
-  return node->kind == MS_NUMBER || node->kind == MS_STRING || node->kind == MS_TABLE ||
-         node->kind == MS_TRUE;
-}
-
 /* The first value that is taken stays. Which iteration gave it is told by the order of blocks. */
 static bool keeps_first(const ms_tally *all, const ms_node *test, const ms_node *value,
                         ms_reduce_form *found) {
@@ -219,7 +204,7 @@ static bool keeps_first(const ms_tally *all, const ms_node *test, const ms_node 
   found->set = places == 1 && value->kind == MS_TRUE;
   if (found->set) return kind == MS_BIND_NIL || kind == MS_BIND_BOOLEAN;
   if (all->walk->scattered) return false;
-  return test->kind == MS_UNARY || (kind != MS_BIND_BOOLEAN && is_true(all, value));
+  return test->kind == MS_UNARY || (kind != MS_BIND_BOOLEAN && ms_node_is_truthy(all, value));
 }
 
 /* A condition that asks whether what goes with the leader has a value yet, which it has then. */
@@ -232,7 +217,8 @@ static bool follower_unset(const ms_tally *all, const ms_node *test, ms_reduce_f
       if (at < 0 || !asks_unset(&all->loop->captures[at], test)) continue;
       found->asked = (uint32_t)at;
       return all->walk->bindings[at].kind == MS_BIND_NIL &&
-             is_true(all, ms_extreme_given(found->block, &all->loop->captures[at], &places));
+             ms_node_is_truthy(all,
+                               ms_extreme_given(found->block, &all->loop->captures[at], &places));
     }
   }
   return false;

@@ -287,17 +287,20 @@ const ms_node *ms_scalar_spoiler(const ms_walk *walk, uint32_t capture, ms_node 
   return look.found != NULL ? look.found : look.all.capture->first;
 }
 
-bool ms_scalar_in_field(const ms_walk *walk, uint32_t index) {
+bool ms_scalar_has_field(const ms_walk *walk, uint32_t index) {
   const ms_capture *capture = &walk->loop->captures[index];
   const ms_binding *binding = &walk->bindings[index];
-  ms_scalar_plan unused = {.capture = index};
   if (capture->field_count == 0 || binding->depth != capture->field_count) return false;
   if (binding->kind > MS_BIND_STRING) return false;
   bool receiver =
       binding->receiver > 0 && binding->receiver <= walk->loop->capture_count &&
       ms_receiver_keeps(walk, binding->receiver - 1, capture->fields[capture->field_count - 1]);
-  if (binding->aliased && !receiver) return false;
-  return ms_scalar_reduction(walk, walk->loop->body, &unused);
+  return !binding->aliased || receiver;
+}
+
+bool ms_scalar_in_field(const ms_walk *walk, uint32_t index) {
+  ms_scalar_plan unused = {.capture = index};
+  return ms_scalar_has_field(walk, index) && ms_scalar_reduction(walk, walk->loop->body, &unused);
 }
 
 /* The variable's forms in the body. */

@@ -7,6 +7,8 @@
 
 #include <string.h>
 
+#include "depend/carried.h"
+#include "depend/explain.h"
 #include "depend/slice.h"
 #include "depend/start.h"
 
@@ -226,7 +228,8 @@ bool ms_scalar_read_after(const ms_loop *loop, const ms_capture *capture) {
 
 static void find_scalar(ms_walk *walk, ms_reason_kind kind, bool proven, const ms_node *node,
                         const ms_capture *capture, const char *rest, const char *fix) {
-  const char *message = ms_arena_format(walk->arena, "%s %s", capture->root, rest);
+  const char *path = ms_binding_path(walk, walk->arena, (uint32_t)(capture - walk->loop->captures));
+  const char *message = path == NULL ? NULL : ms_arena_format(walk->arena, "%s %s", path, rest);
   if (message == NULL || fix == NULL) {
     walk->failed = true;
     return;
@@ -328,11 +331,9 @@ static void assignment_role(ms_walk *walk, ms_node *body, uint32_t index, ms_sca
   }
   plan->role = MS_ROLE_CARRIED;
   const char *rest = "is read before it is assigned, so each iteration needs the one before it";
-  const ms_node *place = ms_scalar_spoiler(walk, index, body, &rest);
-  const char *fix = place == NULL ? ms_start_appended(walk, body, index, &place) : NULL;
-  if (fix != NULL)
-    rest = "is a string that each iteration appends to, so each needs the one before it";
-  else
+  const ms_node *place = NULL;
+  const char *fix = ms_carried_fix(walk, body, index, &rest, &place);
+  if (fix == NULL)
     fix = ms_arena_format(walk->arena, "if each iteration may start afresh: local %s = ...",
                           capture->root);
   if (rest == NULL) fix = NULL; /* out of memory */

@@ -6,6 +6,7 @@
  * it, another use of it, a key of which several iterations may be, a value that may be two. */
 #include <string.h>
 
+#include "depend/carried.h"
 #include "depend/extreme.h"
 
 static bool look_for_length(ms_node *node, void *context) {
@@ -14,11 +15,27 @@ static bool look_for_length(ms_node *node, void *context) {
   return !*found;
 }
 
+/* A field that is like a reduction, and the body's alone: what keeps it from being one. */
+static bool find_carried_field(ms_walk *walk, bool proven, int64_t field, const ms_node *node) {
+  if (field < 0 || !ms_scalar_has_field(walk, (uint32_t)field)) return false;
+  const char *words = NULL;
+  const ms_node *place = NULL;
+  const char *fix = ms_carried_fix(walk, walk->loop->body, (uint32_t)field, &words, &place);
+  const char *message =
+      words == NULL ? NULL
+                    : ms_arena_format(walk->arena, "%.*s %s", (int)(node->end - node->begin),
+                                      walk->loop->tree->text + node->begin, words);
+  if (message == NULL) return false;
+  ms_walk_find(walk, MS_REASON_SCALAR, proven, place != NULL ? place : node, fix, message);
+  return true;
+}
+
 /* A field that is assigned, of a table that the body also uses as a whole. */
 static void find_field_store(ms_walk *walk, bool proven, const ms_node *node) {
   const ms_tree *tree = walk->loop->tree;
   const ms_node *table = node->kid[0];
   int64_t capture = ms_loop_capture_of(walk->loop, node);
+  if (find_carried_field(walk, proven, capture, node)) return;
   const char *alias = capture >= 0 ? walk->bindings[capture].alias : NULL;
   int field = (int)(node->end - node->begin), whole = (int)(table->end - table->begin);
   const char *path = tree->text + node->begin, *name = node->kid[1]->text;

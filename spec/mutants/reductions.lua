@@ -88,4 +88,18 @@ return {
        "if (!follows_index(&subscript)) return false;"},
     },
   },
+  {
+    rule = "what is asked for nil is never false",
+    finders = {{spec = "spec/depend/carried_spec.lua"}},
+    mutants = {
+      {"a local is true, whatever it is given", "csrc/depend/truthy.c",
+       "from->end <= all->loop->body->end && ms_node_is_truthy(all, from->kid[k]);",
+       "from->end <= all->loop->body->end;"},
+      {"what is captured is true", "csrc/depend/truthy.c",
+       "binding->kind != MS_BIND_NIL && binding->kind != MS_BIND_BOOLEAN &&\n", "\n"},
+      {"either is both", "csrc/depend/truthy.c",
+       "return ms_node_is_truthy(all, node->kid[0]) && ms_node_is_truthy(all, node->kid[1]);",
+       "return ms_node_is_truthy(all, node->kid[0]) || ms_node_is_truthy(all, node->kid[1]);"},
+    },
+  },
 }

@@ -44,6 +44,7 @@ local PROMISED = {
   "ties are broken by an index",
   "a set is of one constant",
   "the second of two branches gets what the first does not take",
+  "what is asked for nil is never false",
   "blocks of reductions are merged as the loop combines",
   "a loop of several stages is one transaction, merging included",
   "what is pending is merged in the plan's order, and further stages see it",
