@@ -52,15 +52,22 @@ local function place_of(output)
   at = output:match "%f[%a]file (%d+): "
   if at then return ("file %d"):format(at) end
   return output:match "FAILED: ([^\n]*)" or output:match "ERROR: ([^\n]*)"
-    or output:match "spec%.lua ([^\n]*)\n" or "?"
+    or output:match "_test%.c:(%d+: not true[^\n]*)" or output:match "spec%.lua ([^\n]*)\n" or "?"
+end
+
+-- What runs a spec, or a C test by its source.
+local function runs(path)
+  local test = path:match "^csrc/(.*)%.c$"
+  if not test then return "make -s spec SPECS=" .. quote(path) end
+  return ("sh -c 'make -s build/test/%s && tools/test.sh build/test/%s'"):format(test, test)
 end
 
 -- Runs a spec with so many draws: nil, or where it failed and all that it said.
 local function attempt(finder, draws)
   local limit = draws and draws > 300 and LONG or SHORT
   local set = draws and ("%s=%d"):format(finder.draws, draws) or ""
-  local command = ("MEISSA_TEST_FIRST=1 MEISSA_TEST_SLOWDOWN=%d %s timeout -k 5 %d " ..
-    "make -s spec SPECS=%s"):format(limit / SHORT, set, limit, quote(finder.spec))
+  local command = ("MEISSA_TEST_FIRST=1 MEISSA_TEST_SLOWDOWN=%d %s timeout -k 5 %d %s")
+    :format(limit / SHORT, set, limit, runs(finder.spec))
   local output, status = files.run(inside(command))
   if status == 0 then return nil end
   return status == 124 and ("no end within %d s"):format(limit) or place_of(output), output

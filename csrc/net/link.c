@@ -57,7 +57,9 @@ void *ms_link_begin(const ms_link *link, ms_frame frame, size_t size, ms_message
 
 int ms_link_commit(ms_link *link, ms_message *message, ms_error *err) {
   int failed;
-  if (link->lane > 0) {
+  if (link->carry != NULL) {
+    failed = link->carry(link, message, err);
+  } else if (link->lane > 0) {
     failed = ms_channel_send(link->lane, ms_message_data(message), ms_message_size(message), -1,
                              LANE_WAIT, err);
     ms_message_close(message);

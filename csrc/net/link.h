@@ -30,6 +30,8 @@ typedef struct ms_link {
   uint32_t sender, incarnation;
   uint32_t peer; /* whom it leads to, for traces: a worker's number or MS_DRIVER */
   uint64_t sent, acknowledged, received;
+  /* Takes the message that is sent, in place of socket and lane; NULL: these do. */
+  int (*carry)(struct ms_link *link, ms_message *message, ms_error *err);
 } ms_link;
 
 /* True when another frame may be sent now. */

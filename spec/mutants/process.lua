@@ -6,6 +6,7 @@ local thrown = {spec = "spec/base/thrown_spec.lua"}
 local remember = {spec = "spec/base/remember_spec.lua"}
 local dump = {spec = "spec/capture/dump_spec.lua"}
 local tables = {spec = "spec/base/tables_spec.lua"}
+local roads = {spec = "csrc/worker/road_test.c"}
 
 return {
   {
@@ -90,6 +91,22 @@ int clock_gettime(int clock, meissa_timespec *time);]]},
       {"pairs", "lua/meissa/base/thrown.lua", "in tables.each(value) do\n    local name, own",
        "in pairs(value) do\n    local name, own"},
       {"next", "lua/meissa/base/tables.lua", "for key in advance, t do", "for key in next, t do"},
+    },
+  },
+  {
+    rule = "blocks hand over in any order of arrival, and nobody waits for ever",
+    finders = {roads},
+    mutants = {
+      {"what is held back stays so while one waits", "csrc/worker/handover.c",
+       "if (ms_handover_flush(worker, err) != 0) return -1; /* others may", "/* (others may"},
+      {"the end is told before the rows", "csrc/worker/handover.c",
+       "  if (!worker->setup.shared && hand_on(worker, from, err) != 0) return -1;\n", ""},
+      {"changes are applied as they come", "csrc/worker/exchange.c",
+       "if (ready <= 0) return ready < 0 ? broken(partner, err) : 0;", "(void)ready;"},
+      {"a block follows only one", "csrc/worker/handover.c",
+       "    if (!is_finished(worker, &end)) return 0;", "    return 0;"},
+      {"changes are not waited for", "csrc/worker/exchange.c",
+       "  if (ms_exchange_await(worker, err) != 0) return -1;\n", ""},
     },
   },
 }

@@ -4,10 +4,10 @@
 -- (`make mutants`); spec/project/mutants_spec.lua sees to it that they fit the sources.
 --
 -- A rule is {rule = in words, finders = specs, mutants = list} or {rule =, within = specs that have
--- mutants of their own for it}. A finder is {spec =}, or {spec =, draws = the variable that says
--- how many random programs it draws, most = within how many the mutants must be found}. A mutant is
--- {name =, file =, old = text that the file has once, new = what stands there instead, finders =
--- others than the rule's}.
+-- mutants of their own for it}. A finder is {spec =}, which may be a C test's source, or {spec =,
+-- draws = the variable that says how many random programs it draws, most = within how many the
+-- mutants must be found}. A mutant is {name =, file =, old = text that the file has once, new =
+-- what stands there instead, finders = others than the rule's}.
 local M = {list = {}}
 
 local FILES = {"input", "process", "conditions", "bounds", "counters", "packed", "bodies",

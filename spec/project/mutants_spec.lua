@@ -23,6 +23,7 @@ local PROMISED = {
   "what is remembered of texts takes 32 MB at most",
   "a function is proved by what its bytecode means",
   "no loop of Meissa is LuaJIT's own instruction for pairs",
+  "blocks hand over in any order of arrival, and nobody waits for ever",
   -- guards
   "affine conditions narrow what is below them",
   "remainders and quotients are variables with their bounds",
