@@ -73,8 +73,20 @@ return {
        "return !walk->scattered || gate.forms == all->forms;",
        "return walk != NULL && gate.forms + all->forms > 0 && body != NULL;", finders = {scalars}},
     },
-  },
-  {
+  },  {
+    rule = "what stands outside of a loop returns as itself, and functions of the body do not",
+    finders = {{spec = "spec/driver/returned_spec.lua"}},
+    mutants = {
+      {"all that returns is a copy", "lua/meissa/kernel/serialize.lua",
+       "  if known then\n", "  if known and false then\n"},
+      {"what is sent apart is not known", "lua/meissa/kernel/result.lua",
+       "{ -id, c > 0 and c or nil }", "{ -id }"},
+      {"functions of the body return", "lua/meissa/kernel/serialize.lua",
+       "not self.find_known and not naming", "not naming"},
+      {"without workers anything returns", "lua/meissa/driver/returned.lua",
+       "  if fits then return end\n", "  do return end\n"},
+    },
+  },  {
     rule = "a set is of one constant",
     finders = {{spec = "spec/driver/gather_spec.lua"}},
     mutants = {

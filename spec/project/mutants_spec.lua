@@ -44,6 +44,7 @@ local PROMISED = {
   "what is combined in one way everywhere is a reduction",
   "ties are broken by an index",
   "a set is of one constant",
+  "what stands outside of a loop returns as itself, and functions of the body do not",
   "the second of two branches gets what the first does not take",
   "what is asked for nil is never false",
   "blocks of reductions are merged as the loop combines",

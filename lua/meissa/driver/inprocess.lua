@@ -73,13 +73,27 @@ function M.notice_inexact(record, plan, bindings)
   end
 end
 
+--- The reductions that a loop of this process forms block by block, as M.blocks takes them.
+-- @tab captures the loop's @tab slots theirs
+function M.reductions(plan, captures, slots)
+  local list = {}
+  for _, scalar in ipairs(plan.scalar_list) do
+    if scalar.role == "reduction" and kernel.depends_on_blocks(scalar) then
+      list[#list + 1] = {capture = captures[scalar.capture], slot = slots[scalar.capture],
+                         op = scalar.op, wins = scalar.wins}
+    end
+  end
+  return list
+end
+
 --- The iterator of an unordered loop in plan order.
 -- @param next_block gives the plan's blocks in serial order
 -- @param cursor cursor(block) gives a function that returns the block's iterations one by one
 -- @param reductions {{capture=, slot=, op=, wins=}, ...}
 -- @param func the running function or closure; @param frame_form whether its variables are read in
 -- the frame of the generic `for` or among its upvalues (a closure)
-function M.blocks(next_block, cursor, reductions, func, frame_form)
+-- @param ended is called with func's level, seen from it, after the last block
+function M.blocks(next_block, cursor, reductions, func, frame_form, ended)
   local totals, identities = {}, {}
   -- Seen from begin and finish the iterator is level 2, who calls it (meissa.random) level 3, and
   -- the loop's function level 4.
@@ -123,6 +137,7 @@ function M.blocks(next_block, cursor, reductions, func, frame_form)
       if not block then
         step = nil
         M.leave()
+        ended(level)
         return nil
       end
       begin(first)

@@ -99,17 +99,17 @@ local function travels(session)
 end
 
 -- What a job tells its workers: `key`, `kernel`, `operands`, `run`; and for the driver the `bytes`
--- of the kernel, the captured `values` as a string, those that travel `apart`, what is `large`, the
--- ids of `buffers`.
+-- of the kernel, the captured `values` as a string, those that travel `apart`, what is `large`,
+-- what is `known` (see kernel.pack), the ids of `buffers`.
 local function pack(run, served)
-  local kernel_bytes, run_bytes, key, apart, large = kernel.pack(
+  local kernel_bytes, run_bytes, key, apart, large, known = kernel.pack(
     run.kernel, run.bindings, run.values, run.native, run.basics)
   local operands, where_bytes, where = job_operands.collect(run, apart, served)
   return {
     key = key, kernel = static_bytes(run.kernel, key, kernel_bytes), operands = operands,
     run = buffer.encode {run = run_bytes, where = where_bytes, layout = run.grid.words,
                          draws = run.plan.draws and run.draws or nil},
-    bytes = kernel_bytes, values = run_bytes, apart = apart, large = large,
+    bytes = kernel_bytes, values = run_bytes, apart = apart, large = large, known = known,
     buffers = where.buffers,
   }
 end
@@ -218,7 +218,7 @@ function M.run(run)
     workers = #outcome.workers, launch = launch_of(run.called, outcome.workers),
     deaths = outcome.deaths, redone = outcome.redone, repeated = outcome.repeated,
   }
-  return kernel.combine(told.bytes, run.values, results), measured
+  return kernel.combine(told.bytes, run.values, results, told.known), measured
 end
 
 -- -------------------------------------------------------------------------------- in process
@@ -228,7 +228,7 @@ end
 -- @return the scalars to assign, a list of {capture =, value =}
 -- Errors: BDY, ARR.
 function M.run_here(run)
-  local kernel_bytes, run_bytes, key, apart = kernel.pack(
+  local kernel_bytes, run_bytes, key, apart, _, known = kernel.pack(
     run.kernel, run.bindings, run.values, run.native, run.basics)
   local operands, _, where = job_operands.collect(run, apart)
   local instance, own = execution.instance(kernel_bytes, run_bytes, operands, where, run.draws)
@@ -263,7 +263,7 @@ function M.run_here(run)
   failures.undo_here(run, key, operands, run_blocks)
   mark_written(run)
   engine.ran(run.native, system.clock() - began)
-  return kernel.combine(kernel_bytes, run.values, all)
+  return kernel.combine(kernel_bytes, run.values, all, known)
 end
 
 --- For running in this process: cursor(block) gives a function that returns its iterations.

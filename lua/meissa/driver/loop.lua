@@ -24,6 +24,7 @@ local public = require "meissa.base.public"
 local random = require "meissa.kernel.random"
 local records = require "meissa.driver.record"
 local required = require "meissa.capture.required"
+local returned = require "meissa.driver.returned"
 local scratches = require "meissa.array.scratch"
 local spaces = require "meissa.plan.space"
 local speculate = require "meissa.driver.speculate"
@@ -206,6 +207,7 @@ end
 -- Runs the loop in this process: an iterator for the body.
 local function run_here(run, slots, func, frame_form)
   local record, plan, space = run.record, run.plan, run.space
+  local watch = returned.watch(run)
   last_plan = plan
   if space.ordered then
     plan.grid = {} -- the loop as written has no blocks
@@ -213,23 +215,20 @@ local function run_here(run, slots, func, frame_form)
     local step = with_places(run, spaces.iterate(space), #space.ranges)
     return function()
       local i1, i2, i3, i4, i5, i6, i7, i8, i9 = step()
-      if i1 == nil then inprocess.leave() end
+      if i1 == nil then
+        inprocess.leave()
+        returned.check(watch, run, slots, func, frame_form and 2 or nil)
+      end
       return i1, i2, i3, i4, i5, i6, i7, i8, i9
     end
   end
   cut(run)
   plans.explain(plan, space)
-  local reductions = {}
-  for _, scalar in ipairs(plan.scalar_list) do
-    if scalar.role == "reduction" and kernel.depends_on_blocks(scalar) then
-      reductions[#reductions + 1] = {capture = record.captures[scalar.capture],
-                                     slot = slots[scalar.capture], op = scalar.op,
-                                     wins = scalar.wins}
-    end
-  end
   inprocess.notice_inexact(record, plan, run.bindings)
-  local blocks = grids.serial_order(run.grid)
-  local step = inprocess.blocks(blocks, job.cursor(run.grid, space), reductions, func, frame_form)
+  local reductions = inprocess.reductions(plan, record.captures, slots)
+  local step = inprocess.blocks(grids.serial_order(run.grid), job.cursor(run.grid, space),
+    reductions, func, frame_form,
+    function(level) returned.check(watch, run, slots, func, level) end)
   return with_places(run, step, not space.positions and #space.ranges or nil)
 end
 

@@ -49,8 +49,8 @@ local function check_whole(list)
   end
 end
 
---- The results of a function for each element of a list: map(list, fn, opts). Results are what
--- values of a loop can be: numbers, strings, booleans, and tables of these.
+--- The results of a function for each element of a list: map(list, fn, opts). Results are what can
+-- return from a loop: numbers, strings, booleans, tables of these, and what stands outside of fn.
 -- @tab list a list without holes; its elements are what captured values can be
 -- @func fn fn(element, position) gives one result; it must not change what it does not own
 -- @tab[opt] opts `impure = true` allows files and foreign code, `explain = true` shows the plan,

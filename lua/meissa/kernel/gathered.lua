@@ -10,7 +10,6 @@
 -- @module meissa.kernel.gathered
 local buffer = require("string.buffer")
 local encoded = require("meissa.base.encoded")
-local errors = require("meissa.base.errors")
 local ffi = require("ffi")
 local order = require("meissa.kernel.order")
 local tables = require("meissa.base.tables")
@@ -75,20 +74,15 @@ function M.pack_list(list)
   return list, M.OTHER
 end
 
---- A block's sums by key, or its set, on their way; as pack_list. Raises BDY where a key would be
--- another one on the driver.
--- @tab part of one block @string path of the table
-function M.pack_keys(part, path)
+--- A block's sums by key, or its set, on their way; as pack_list.
+-- @tab part of one block
+function M.pack_keys(part)
   local count, numbers, plain = 0, true, true
   for key, value in tables.each(part) do
     local kind, other = type(key), type(value)
-    if not PLAIN[kind] then
-      errors.raise("BDY", "%s has a key that is a %s, which comes to the driver as a copy; " ..
-        "use a number or a string", path, kind)
-    end
     count = count + 1
     numbers = numbers and kind == "number" and other == "number"
-    plain = plain and PLAIN[other]
+    plain = plain and PLAIN[kind] and PLAIN[other]
   end
   if numbers then return pack_pairs(part, count), M.NUMBERS end
   if plain then return buffer.encode(part), M.PLAIN end

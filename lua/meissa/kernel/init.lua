@@ -178,7 +178,8 @@ end
 function Instance:follow(bytes)
   local info, given, arguments = self.kernel.info, {}, self.arguments
   if #info.results == 0 then return end
-  merge.decide(info, given, unpack_values.decode(bytes, { globals = _G }))
+  merge.decide(info, given, unpack_values.decode(bytes, { globals = _G,
+    known = function(id, c) return self.sent[c or 0][id] end }))
   for n, param in ipairs(info.params) do
     local value = given[param.at]
     if param.kind == "value" and value ~= nil then arguments[self.bound_count + n] = value end
@@ -218,16 +219,18 @@ function M.prepare(kernel_bytes, run_bytes, operands, host)
   local print_line = host and host.print or print
   -- Functions kept from the last run print where that run printed.
   if kernel.memory.print ~= print_line then kernel.memory = { print = print_line } end
-  local modules, missing, named = {}, {}, {}
+  local modules, missing, named, sent = {}, {}, {}, { [0] = {} }
   local values, metas, paths = unpack_values.decode(run_bytes, {
-    modules = modules, missing = missing, named = named, array = object,
+    modules = modules, missing = missing, named = named, array = object, objects = sent[0],
     globals = make_globals(print_line, modules, missing), memory = kernel.memory })
   if basics.on_worker then system.search_in(paths) end
   basics.wear(metas)
   for _, each in ipairs(operands.bulk or {}) do
-    values[each.capture] = large_values.decode(each.pointer, each.length, each.digest, each.capture)
+    values[each.capture], sent[each.capture] =
+      large_values.decode(each.pointer, each.length, each.digest, each.capture)
   end
-  local self = { kernel = kernel, object = object, operands = operands, named = named }
+  local self = { kernel = kernel, object = object, operands = operands, named = named,
+    sent = sent }
   setmetatable(self, Instance)
   -- What only the Lua text needs.
   local function open()
@@ -280,9 +283,10 @@ end
 -- @tab values the captured values before the loop, by capture
 -- @tab results what `run` returned for each block, in plan order; or, where M.combines_flat says
 -- so, {flat = all of them one after the other, blocks = how many}
+-- @func[opt] known what pack gave: values that were sent, and may return
 -- @treturn table list of {capture =, value =}: what to assign
-function M.combine(kernel_bytes, values, results)
-  return results_of.combine(load_kernel(kernel_bytes).info, values, results)
+function M.combine(kernel_bytes, values, results, known)
+  return results_of.combine(load_kernel(kernel_bytes).info, values, results, known)
 end
 
 --- Whether the results of a kernel's blocks are best had as one string.
@@ -297,6 +301,7 @@ function M.speculates(static)
   return merge.speculates(static.info)
 end
 
+M.known, M.refusal = results_of.known, results_of.refusal
 M.depends_on_blocks = merge.depends_on_blocks
 M.identity, M.combine_one = merge.identity, merge.combine_one
 

@@ -109,6 +109,13 @@ function Packing:take_known()
   end
 end
 
+-- A function that gives what was encoded by its number.
+local function knower(encoder, taken)
+  local values = { [0] = encoder.values }
+  for _, each in ipairs(taken) do values[each.capture] = each.encoder.values end
+  return function(id, c) return values[c or 0][id] end
+end
+
 --- Encodes captured values, the large tables apart.
 -- @tab values by capture @number count
 -- @tab options as for serialize.encode @tab[opt] basics likewise
@@ -116,6 +123,8 @@ end
 -- {size =, path =, apart = whether it is sent once}
 -- @treturn string the values without the tables apart
 -- @treturn table {{capture =, holder = {array =, digest =, length =}}, ...}
+-- @treturn func known(number, capture) gives the value that has this number in what is sent, or in
+-- the table apart that the capture is
 function M.encode(values, count, options, memory, basics)
   memory.large = memory.large or {}
   local rest = {}
@@ -130,14 +139,15 @@ function M.encode(values, count, options, memory, basics)
   end
   if packing:overlaps(encoder) then
     for _, about in tables.each(memory.large) do about.apart = false end
-    return serialize.encode(values, count, options, basics), {}
+    bytes, encoder = serialize.encode(values, count, options, basics)
+    return bytes, {}, knower(encoder, {})
   end
   local apart = {}
   memory.held = apart -- the arrays live as long as the next execution may use them again
   for k, each in ipairs(packing.taken) do
     apart[k] = { capture = each.capture, holder = holder_of(each.bytes) }
   end
-  return bytes, apart
+  return bytes, apart, knower(encoder, packing.taken)
 end
 
 -- Decoded tables by digest, and the digests in the order of their first use.
@@ -146,14 +156,16 @@ local kept, order = {}, {}
 --- The table that travelled apart.
 -- @param pointer where its bytes are @number length how many @string digest of them
 -- @number c its capture
+-- @return the table @treturn table what it leads to, by number
 function M.decode(pointer, length, digest, c)
   if not kept[digest] then
     local bytes = ffi.string(pointer, length)
-    kept[digest] = unpack_values.decode(bytes, { globals = _G })
+    local objects = {}
+    kept[digest] = { unpack_values.decode(bytes, { globals = _G, objects = objects })[c], objects }
     order[#order + 1] = digest
     if #order > MOST_KEPT then kept[table.remove(order, 1)] = nil end
   end
-  return kept[digest][c]
+  return kept[digest][1], kept[digest][2]
 end
 
 return M

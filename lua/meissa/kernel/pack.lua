@@ -92,9 +92,9 @@ local function carried(values, static, bindings, native, basics)
     static.travelled, static.large, static.held = true, nil, nil
     return simple, NOTHING
   end
-  local bytes, apart = encode_any(values, needed, static, bindings, basics)
+  local bytes, apart, known = encode_any(values, needed, static, bindings, basics)
   static.travelled = true
-  return bytes, apart
+  return bytes, apart, known
 end
 
 -- All that distinguishes one kernel from another, as a string.
@@ -321,12 +321,13 @@ end
 -- @treturn string the kernel's key
 -- @treturn table captured tables that travel apart: see kernel/large_values.lua
 -- @treturn table|nil what is known of captures beyond its limit
+-- @treturn func|nil known(number, capture): what is sent, for M.combine
 -- Errors: BDY for a captured value that cannot travel, naming its path.
 function M.pack(static, bindings, values, native, basics)
   local given = merge.given(static.info, values)
-  local run_bytes, apart = carried(given, static, bindings, native, basics)
+  local run_bytes, apart, known = carried(given, static, bindings, native, basics)
   local kernel = packed(static, native)
-  return kernel.bytes, run_bytes, kernel.key, apart, static.large
+  return kernel.bytes, run_bytes, kernel.key, apart, static.large, known
 end
 
 return M

@@ -11,6 +11,7 @@ local memory = require("meissa.kernel.memory")
 local merge = require("meissa.kernel.merge")
 local native = require("meissa.kernel.native")
 local streaks = require("meissa.kernel.streaks")
+local tables = require("meissa.base.tables")
 local unpack_values = require("meissa.kernel.unpack")
 
 local M = {}
@@ -51,10 +52,22 @@ end
 
 local GATHERED = { listed = true, counted = true, marked = true }
 
+-- The encoded forms of values on their way back, by value: all that the driver has sent.
+-- @tab sent by capture, or 0 for what was not sent apart, the values by number
+local function index_sent(sent)
+  local codes = {}
+  for c, objects in tables.each(sent) do
+    for id, object in tables.each(objects) do
+      codes[object] = codes[object] or { -id, c > 0 and c or nil }
+    end
+  end
+  return codes
+end
+
 -- A gathered table on its way, and how it travels.
-local function gather(info, result, part)
+local function gather(result, part)
   if result.role == "listed" then return gathered.pack_list(part) end
-  return gathered.pack_keys(part, info.captures[result.capture].path)
+  return gathered.pack_keys(part)
 end
 
 -- Puts the runs of lists, which the block function returned from `at` on, behind what is sent.
@@ -86,6 +99,27 @@ local function add_streaks(self, results, at, sent, count)
   return count
 end
 
+--- How values return to the driver, for serialize.encode.
+-- @func path path(n): what the user calls value n
+-- @func find_known find_known(value): see serialize.encode
+function M.options(path, find_known)
+  return { path = path, find_array = memory.refuse, find_known = find_known,
+    code = "BDY", whither = "the driver",
+    remedy = "Declare it local in the body if it is not needed after the loop",
+    array_words = "an array or part of one",
+    array_remedy = "Store its numbers, as its totable() gives them, or assign it to a row of an " ..
+      "array that was made before the loop" }
+end
+
+-- A function that gives the encoded form of what the driver has sent to an instance.
+local function known_to(self)
+  local codes
+  return function(value)
+    codes = codes or index_sent(self.sent)
+    return codes[value]
+  end
+end
+
 --- What a block returned, as bytes: results by number, then "101": which private scalars were
 -- assigned, then the iterations that assigned them, if blocks may run in another order than the
 -- loop; then, by result, the elements of tables that were assigned nil; then how gathered tables
@@ -101,7 +135,7 @@ function M.encode(self, results)
     if result.role == "sliced" then
       sent[n], gone[n] = helpers.sliced(results[n])
     elseif GATHERED[result.role] then
-      sent[n], kinds[n] = gather(info, result, results[n])
+      sent[n], kinds[n] = gather(result, results[n])
     elseif assigned then
       sent[n] = results[n]
     end
@@ -109,17 +143,43 @@ function M.encode(self, results)
   end
   sent[count + 1], sent[count + 2] = table.concat(set), positions
   sent[count + 3], sent[count + 4] = next(gone) and gone or nil, table.concat(kinds)
+  local function path(n)
+    return info.results[n] and captures[info.results[n].capture].path
+  end
+  local options = M.options(path, known_to(self))
+  options.named = self.named
   count, at = add_runs(self, results, at, sent, count + 4)
-  local bytes = serialize.encode(sent, add_streaks(self, results, at, sent, count), {
-    path = function(n) return info.results[n] and captures[info.results[n].capture].path end,
-    find_array = memory.refuse, named = self.named,
-    code = "BDY", whither = "the driver",
-    remedy = "Declare it local in the body if it is not needed after the loop",
-    array_words = "an array or part of one",
-    array_remedy = "Store its numbers, as its totable() gives them, or assign it to a row of an " ..
-      "array that was made before the loop",
-  })
+  local bytes = serialize.encode(sent, add_streaks(self, results, at, sent, count), options)
   return bytes
+end
+
+-- Arrays are judged apart.
+local function is_any_array(value) return memory.is_array(value) and 1 or nil end
+
+--- All that captured values lead to, as a set: what a loop would have sent, and could return.
+-- Values that cannot be sent are left out.
+-- @tab values by capture @tab[opt] modules as serialize.encode takes them
+function M.known(values, modules)
+  local known = {}
+  local function add(list, required)
+    local ok, _, encoder = pcall(serialize.encode, list, #list, { path = tostring,
+      find_array = is_any_array, modules = required })
+    for value in tables.each(ok and encoder.ids or {}) do
+      if not memory.is_array(value) then known[value] = true end
+    end
+  end
+  for _, value in tables.each(values) do add({ value }) end
+  if modules then add({}, modules) end
+  return known
+end
+
+--- The error of a value that cannot return to the driver; nil if it can.
+-- @string path what the user calls it @tab known what M.known gave
+function M.refusal(path, value, known)
+  local function find_known(each) return known[each] and { -1 } or nil end
+  local ok, err = pcall(serialize.encode, { value }, 1,
+    M.options(function() return path end, find_known))
+  return not ok and err or nil
 end
 
 -- ms_reduce_op and ms_reduce_wins (depend/verdict.h), MS_COMBINE_LAST.
@@ -194,7 +254,8 @@ end
 -- @tab info of the kernel @tab values the captured values before the loop
 -- @tab results bytes of the blocks in plan order; or, of blocks that left equally many, {flat =
 -- their bytes one after the other, blocks = how many}
-function M.combine(info, values, results)
+-- @func[opt] known known(number, capture): the value that was sent by this number
+function M.combine(info, values, results, known)
   if results.flat then
     local assigned = M.combines_flat(info) and native.is_flat(results, #info.results) and
       combine_flat(info, values, results)
@@ -208,7 +269,8 @@ function M.combine(info, values, results)
   end
   for _, bytes in ipairs(#info.results > 0 and results or {}) do
     merge.take(info, final, native.is_slots(bytes) and
-      native.decode(bytes, #info.results) or unpack_values.decode(bytes, { globals = _G }))
+      native.decode(bytes, #info.results) or
+      unpack_values.decode(bytes, { globals = _G, known = known }))
   end
   merge.finish(info, final)
   local assigned = {}

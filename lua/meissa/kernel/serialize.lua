@@ -7,7 +7,8 @@
 -- cannot travel is named by its path before anything runs.
 --
 -- The encoded form is a flat list of nodes, so depth costs no recursion. A value is itself if it
--- is a number, string, boolean or int64, else {number of its node}. Nodes:
+-- is a number, string, boolean or int64, {number of its node}, or, on its way back, for what the
+-- driver has sent {-number of its node there, capture if it was sent apart}. Nodes:
 --   {"p", table, meta}              a table of plain values, as it is
 --   {"t", {k1, v1, k2, v2}, meta}   any other table
 --   {"f", bytecode, {{cell, value}, ...}, env, uses `^`, assigns variables from outside}
@@ -26,9 +27,9 @@ local buffer = require("string.buffer")
 local ffi = require("ffi")
 local arrays = require("meissa.array")
 local bytecode = require("meissa.kernel.bytecode")
-local builtin = require("meissa.base.builtin")
 local errors = require("meissa.base.errors")
 local libraries = require("meissa.base.libraries")
+local naming = require("meissa.kernel.naming")
 local required = require("meissa.capture.required")
 local system = require("meissa.base.system")
 local tables = require("meissa.base.tables")
@@ -41,66 +42,6 @@ local function is_plain(value)
   if plain_types[type(value)] then return true end
   return type(value) == "cdata"
     and (ffi.istype("int64_t", value) or ffi.istype("uint64_t", value))
-end
-
--- Whether a function has no text: C, or bytecode that is built into LuaJIT.
-local function is_foreign(fn)
-  return debug.getinfo(fn, "S").linedefined < 0
-end
-
--- Whether a module's table holds what has no text: C functions other than LuaJIT's, userdata.
-local function holds_foreign(content)
-  for _, value in tables.each(content) do
-    local kind = type(value)
-    if kind == "userdata" or kind == "function" and is_foreign(value) and not builtin.find(value)
-    then
-      return true
-    end
-  end
-  return false
-end
-
--- The same for this module's files, which never change.
-local own_names = setmetatable({}, { __mode = "k" })
-
-local function add_own(module, content)
-  if type(content) ~= "table" then return end
-  own_names[content] = own_names[content] or { module }
-  for key, value in tables.each(content) do
-    if type(key) == "string" and type(value) == "function" and not own_names[value] then
-      own_names[value] = { module, key }
-    end
-  end
-end
-
--- {[value] = {module, name}} for tables of modules that are written in C and foreign functions of
--- every module, and all of this module; and the names of the other modules by table. Libraries are
--- known without.
-local function index_names()
-  local names, modules = { [_G] = { "_G" }, [ffi.C] = { "ffi", "C" } }, {}
-  local function add(module, content)
-    if type(content) ~= "table" or libraries.name(content) or content == _G then return end
-    local by_name = holds_foreign(content)
-    local list = by_name and names or modules
-    list[content] = list[content] or by_name and { module } or module
-    for key, value in tables.each(content) do
-      if type(key) == "string" and type(value) == "function" and not names[value]
-        and is_foreign(value) then
-        names[value] = { module, key }
-      end
-    end
-  end
-  local own, others = {}, {}
-  for module, content in tables.each(package.loaded) do
-    local is_own = type(module) == "string" and string.find(module, "^meissa%f[%z.]")
-    if is_own and not own_names[content] then own[#own + 1] = module end
-    if not is_own and type(module) == "string" then others[#others + 1] = module end
-  end
-  table.sort(own)
-  table.sort(others)
-  for _, module in ipairs(own) do add_own(module, package.loaded[module]) end
-  for _, module in ipairs(others) do add(module, package.loaded[module]) end
-  return names, modules
 end
 
 local Encoder = {}
@@ -125,7 +66,10 @@ end
 function Encoder:refuse(value, parent, last)
   local path = (parent and self:path(parent) or "") .. last
   local what = type(value) == "thread" and "a coroutine" or "a " .. type(value)
-  if type(value) == "function" then what = "a C function that no loaded module names" end
+  if type(value) == "function" then
+    what = self.find_known and "a function that was made in the body" or
+      "a C function that no loaded module names"
+  end
   local remedy = self.remedy
   if self.find_array(value) == false then what, remedy = self.array_words, self.array_remedy end
   errors.raise(self.code, "%s is %s: it cannot be sent to %s. %s", path, what, self.whither, remedy)
@@ -135,7 +79,7 @@ end
 function Encoder:reserve(value, parent, last)
   local id = #self.nodes + 1
   self.nodes[id] = false
-  self.ids[value] = id
+  self.ids[value], self.values[id] = id, value
   self.parents[id], self.steps[id] = parent, last
   self.queue[#self.queue + 1] = value
   return id
@@ -146,14 +90,10 @@ local travelling = { table = true, ["function"] = true }
 -- The name of a value that every process has: {module, name}.
 function Encoder:name(value)
   if self.given[value] then return { self.given[value] } end
-  if type(value) == "function" then
-    local library, name = builtin.find(value)
-    if library then return { library, name } end
-  end
-  local library = type(value) == "table" and libraries.name(value)
-  if library then return not libraries.is_changed(value) and { library } or nil end
-  if not self.names then self.names, self.tables = index_names() end
-  return own_names[value] or self.names[value]
+  local name, found = naming.of_library(value)
+  if found then return name end
+  if not self.names then self.names, self.tables = naming.index() end
+  return naming.find(value, self.names)
 end
 
 -- The encoded form of a value that is reached from node `parent` by the step `last`.
@@ -163,6 +103,11 @@ function Encoder:value(value, parent, last)
   local id = self.ids[value]
   if id then return { id } end
   local number = self.find_array(value)
+  local known = number == nil and self.find_known and self.find_known(value)
+  if known then
+    self.returns = true
+    return known
+  end
   local name = number == nil and self:name(value)
   if number then
     id = self:reserve(value, parent, last)
@@ -171,7 +116,7 @@ function Encoder:value(value, parent, last)
     id = self:reserve(value, parent, last)
     self.nodes[id] = { "n", name[1], name[2] }
   elseif number == nil and travelling[type(value)]
-    and (type(value) == "table" or not is_foreign(value)) then
+    and (type(value) == "table" or not self.find_known and not naming.is_foreign(value)) then
     id = self:reserve(value, parent, last)
   else
     self:refuse(value, parent, last)
@@ -243,7 +188,7 @@ function Encoder:refuse_late(value, path)
   if type(value) ~= "function" or self.ids[value] then return end
   local reason = self.refused[value] or not M.travels(value) and "holds what cannot be sent"
   if not reason then return end
-  self.ids[value] = #self.nodes + 1
+  self.ids[value], self.values[#self.nodes + 1] = #self.nodes + 1, value
   self.nodes[self.ids[value]] = { "x", path .. " " .. reason }
 end
 
@@ -364,18 +309,22 @@ end
 -- @tab values the values
 -- @number count how many
 -- @tab options `path(n)`: what the user calls value n; `find_array(value)`: nil if it is no array,
--- its number, or false for an array that cannot travel; `modules`, where `require` may be called:
--- {name, ..., name, ...} of those that are required beside what functions require; `named`: names
--- of modules by table that are sent by these; `code`, `whither` and `remedy` of the error;
+-- its number, or false for an array that cannot travel; `find_known(value)`, where values return:
+-- the encoded form of one that was sent, then no other functions travel; `modules`, where `require`
+-- may be called: {name, ..., name, ...} of those that are required beside what functions require;
+-- `named`: names of modules by table that are sent by these;
+-- `code`, `whither` and `remedy` of the error;
 -- `array_words` and `array_remedy` for arrays that cannot travel
 -- @tab[opt] basics the program's basic metatables: `metas`, what basics.changed gave; `refused`, by
 -- function why those that they lead to may not be called; `tables`, a set of those leading there
 -- @treturn string
--- @treturn table the encoder: `nodes`, and `ids`, whose keys are all that was encoded
+-- @treturn table the encoder: `nodes`, `ids`, whose keys are all that was encoded, and `values` by
+-- number of the node
 function M.encode(values, count, options, basics)
   local self = setmetatable({
-    nodes = {}, ids = {}, queue = {}, at = 1, parents = {}, steps = {}, cells = {}, cell_count = 0,
-    environments = {}, global_seen = {}, find_array = options.find_array,
+    nodes = {}, ids = {}, values = {}, queue = {}, at = 1, parents = {}, steps = {}, cells = {},
+    cell_count = 0, environments = {}, global_seen = {}, find_array = options.find_array,
+    find_known = options.find_known,
     code = options.code or "OPT", whither = options.whither or "the workers",
     remedy = options.remedy or "", array_remedy = options.array_remedy or options.remedy or "",
     array_words = options.array_words or "an array that the loop does not name itself",
@@ -392,6 +341,7 @@ function M.encode(values, count, options, basics)
   self:finish()
   local metas = basics and self:basics(basics)
   return buffer.encode({ roots = roots, nodes = self.nodes, basics = metas,
+    returns = self.returns,
     modules = next(self.modules) and self.modules, missing = next(self.missing) and self.missing,
     named = next(self.named) and self.named,
     paths = system.new_search_paths() }), self

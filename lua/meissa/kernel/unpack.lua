@@ -147,8 +147,10 @@ function Decoder:make()
 end
 
 function Decoder:value(code)
-  if type(code) == "table" then return self.objects[code[1]] end
-  return code
+  if type(code) ~= "table" then return code end
+  local id = code[1]
+  if id < 0 then return self.options.known(-id, code[2]) end
+  return self.objects[id]
 end
 
 function Decoder:fill_function(fn, node)
@@ -183,6 +185,13 @@ function Decoder:fill()
   end
 end
 
+-- All tables and functions that the driver has, too, by number of the node.
+function Decoder:list(objects)
+  for id, node in ipairs(self.nodes) do
+    if node[1] ~= "e" and node[1] ~= "a" then objects[id] = self.objects[id] end
+  end
+end
+
 -- Basic metatables by type; nil if the program has not changed them.
 function Decoder:basics(coded)
   if not coded then return nil end
@@ -192,7 +201,8 @@ function Decoder:basics(coded)
 end
 
 local function is_simple(coded)
-  return #coded.nodes == 0 and not (coded.basics or coded.modules or coded.missing)
+  return #coded.nodes == 0 and not (coded.basics or coded.modules or coded.missing or
+    coded.returns)
 end
 
 --- The values that carry.encode was given, if all are numbers, strings and booleans; else nil.
@@ -206,7 +216,8 @@ end
 -- @string bytes what encode returned
 -- @tab options `globals`: the world of functions and names; `array(number)` gives an array;
 -- `memory`: a table that remembers functions from one call to the next; `modules`: gets what
--- `require` gives, by name, `missing` what it raises; `named`: gets the names of modules, by table
+-- `require` gives, by name, `missing` what it raises; `named`: gets the names of modules, by table;
+-- `known(number, capture)`: what was sent and comes back; `objects`: gets what was sent, by number
 -- @treturn table the values by number
 -- @treturn table|nil basic metatables: see meissa.base.basics
 -- @treturn table|nil the program's search paths, if it has changed them
@@ -228,6 +239,7 @@ function M.decode(bytes, options)
   if memory then memory.functions = self.keep end
   local values = {}
   for n, code in tables.each(coded.roots) do values[n] = self:value(code) end
+  if options.objects then self:list(options.objects) end
   local modules, missing = options.modules or {}, options.missing or {}
   for name, code in tables.each(coded.modules or {}) do modules[name] = self:value(code) end
   for name, text in tables.each(coded.missing or {}) do missing[name] = text end
