@@ -92,8 +92,14 @@ static bool is_short(const ms_text *text) {
 static void append_outline(ms_text *text, const ms_loop *loop, const call *at, const char *option) {
   const ms_node *table = at->options;
   bool more = table != NULL && table->kids > (table->kids == 1 && sets(table->kid[0], option));
-  ms_text_format(text, "%s(..., {%s%s}%s)", loop->closure == NULL ? "parallel" : "meissa.each",
-                 option, more ? ", ..." : "", loop->closure == NULL ? "" : ", ...");
+  if (loop->closure == NULL)
+    ms_text_add(text, "parallel");
+  else if (at->node != NULL)
+    append_node(text, loop->tree, at->node->kid[0]);
+  else
+    ms_text_add(text, "meissa.each");
+  ms_text_format(text, "(..., {%s%s}%s)", option, more ? ", ..." : "",
+                 loop->closure == NULL ? "" : ", ...");
 }
 
 static void append_code(ms_text *text, const ms_loop *loop, const call *at, const char *option) {

@@ -311,10 +311,7 @@ static void find_element(ms_walk *walk, bool proven, const ms_node *node) {
 void ms_walk_find_store(ms_walk *walk, bool proven, const ms_abstract_value *into,
                         const ms_node *node) {
   if (walk->frame != NULL) {
-    ms_walk_find(walk, MS_REASON_CHANGES, proven, node,
-                 "let it return the new value instead of assigning an outer variable",
-                 "the call changes variables or tables outside of the loop, and each worker has "
-                 "its own copy of them");
+    ms_walk_find_outer_store(walk, proven, node);
     return;
   }
   if (into != NULL && into->kind == MS_ABSTRACT_VALUE_OTHER && into->objects != 0) {

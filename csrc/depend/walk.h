@@ -254,6 +254,7 @@ void ms_walk_call(ms_walk *walk, ms_node *node, ms_abstract_value *value);
 void ms_walk_assign(ms_walk *walk, ms_node *target, const ms_abstract_value *value);
 void ms_walk_find_store(ms_walk *walk, bool proven, const ms_abstract_value *into,
                         const ms_node *node);
+void ms_walk_find_outer_store(ms_walk *walk, bool proven, const ms_node *node);
 void ms_walk_find_impure(ms_walk *walk, const char *words, const ms_node *node);
 void ms_walk_find_random(ms_walk *walk, const ms_node *node);
 /* A field of a plain value, or of what may be one: the program may have given it such a method. */

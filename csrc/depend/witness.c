@@ -62,6 +62,57 @@ static bool subscripts_of(const ms_explainer *explain, const ms_access *access,
   return true;
 }
 
+/* A captured array is all of the base that views of its memory have. */
+static bool is_base(const ms_binding *binding) {
+  const ms_mapping *view = binding->view;
+  if (view == NULL || view->dim_count != binding->dim_count) return false;
+  for (uint32_t d = 0; d < view->dim_count; d++) {
+    if (view->dims[d] != binding->dims[d] || view->first[d] != 1 || view->along[d] != d ||
+        view->factor[d] != 1)
+      return false;
+  }
+  return true;
+}
+
+/* Whether a meeting is of two views of one memory, at an element that is known. */
+static bool are_views(const ms_walk *walk, const ms_meeting *meeting) {
+  const ms_access *a = meeting->earlier, *b = meeting->later;
+  const ms_binding *one = &walk->bindings[a->binding], *other = &walk->bindings[b->binding];
+  if (one->view == NULL || other->view == NULL || one->array == other->array) return false;
+  if (a->subscript_count < one->view->dim_count) return false;
+  for (uint32_t s = 0; s < one->view->dim_count; s++) {
+    if (s >= b->subscript_count || !a->subscript[s].known || !b->subscript[s].known) return false;
+  }
+  return true;
+}
+
+/* Says of places that two names have that they are one element, and which of the base, where that
+ * is captured. `variables`: those of the later one. */
+static int tell_same(const ms_explainer *explain, const ms_meeting *meeting, ms_reason *reason,
+                     const int64_t *variables) {
+  const ms_walk *walk = explain->walk;
+  const ms_access *access = meeting->later;
+  ms_place *place = &reason->second;
+  if (!reason->has_witness || !are_views(walk, meeting)) return 0;
+  ms_text text = {0};
+  ms_text_format(&text, "%s", ", the same element");
+  for (uint32_t b = 0; b < walk->loop->capture_count; b++) {
+    if (walk->groups.of[b] != access->group || !is_base(&walk->bindings[b])) continue;
+    const char *path = ms_binding_path(walk, explain->arena, b);
+    if (walk->bindings[b].array == walk->bindings[access->binding].array) place = &reason->first;
+    text.length = 0;
+    ms_text_format(&text, ", which is %s", path == NULL ? "" : path);
+    for (uint32_t s = 0; s < access->subscript_count; s++)
+      ms_text_format(&text, "[%lld]",
+                     (long long)ms_form_value(&access->subscript[s].form, variables));
+    break;
+  }
+  if (!text.failed) place->does = ms_arena_format(explain->arena, "%s%s", place->does, text.bytes);
+  bool failed = text.failed || place->does == NULL;
+  ms_text_free(&text);
+  return failed ? -1 : 0;
+}
+
 /* "A[2][1]", or the source where the element is not known. */
 static const char *element_of(const ms_explainer *explain, const ms_access *access,
                               const char *source, const int64_t *variables) {
@@ -162,6 +213,7 @@ int ms_witness_find(const ms_explainer *explain, const ms_meeting *meeting, ms_r
   if (describe(explain, meeting->earlier, &reason->first, variables) != 0) return -1;
   variables_of(values, true, variables);
   if (describe(explain, meeting->later, &reason->second, variables) != 0) return -1;
+  if (tell_same(explain, meeting, reason, variables) != 0) return -1;
   const char *from = iteration_text(explain, reason->from);
   const char *to = iteration_text(explain, reason->to);
   reason->distance = distance_text(explain, meeting);

@@ -67,3 +67,39 @@ describe("plain tables that are no output", function()
     assert.same({ "A", "B", "C" }, t)
   end)
 end)
+
+describe("what a called function stores outside of itself", function()
+  local Model, seen, list, count = {}, {}, {}, 0
+  Model.__index = Model
+  function Model:add(v) self.total = self.total + v end
+  function Model.value(_, v) return v end
+  local model = setmetatable({ total = 0 }, Model)
+  local function square(x)
+    if seen[x] == nil then seen[x] = x * x end
+    return seen[x]
+  end
+  local function push(x) list[#list + 1] = x end
+  local function next_one() count = count + 1 return count end
+
+  local function fix_of(loop)
+    local ok, err = pcall(loop)
+    assert.is_false(ok)
+    assert.truthy(tostring(err):find("DEP112", 1, true), tostring(err))
+    local text = tostring(err)
+    return text:match "\n  ([^\n]-) +run it serially" or text:match "\n  (a [^\n]*)"
+  end
+
+  it("is told what to return, or to do before the loop", function()
+    assert.equal("let it return v, and sum that in the body:  total = total + what it gives",
+      fix_of(function() for i in parallel(9) do model:add(i) end end))
+    assert.equal("let it return the value, and append in the body:  t[#t + 1] = what it gives",
+      fix_of(function() for i in parallel(9) do push(i) end end))
+    assert.equal("let it return the new value instead of assigning an outer variable",
+      fix_of(function() for i in parallel(9) do list[i] = next_one() + i end end))
+    assert.truthy(fix_of(function() for i in parallel(9) do list[i] = square(i % 3) end end)
+      :find("a table of what was computed before:  fill it before the loop", 1, true))
+    local total = 0
+    for i in parallel(9) do total = total + model:value(i) end
+    assert.equal(45, total)
+  end)
+end)

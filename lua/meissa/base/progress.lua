@@ -18,12 +18,15 @@ M.patience = 2
 local WIDTH = 30
 local STDERR = 2
 
+--- Whether a file, by its number, is a terminal.
+function M.is_terminal(number) return ffi.C.meissa_isatty(number) == 1 end
+
 --- Whether bars are left out, whatever the terminal: meissa.init{quiet = true}.
 M.quiet = false
 
 --- Whether bars can be seen at all.
 function M.wanted()
-  return not M.quiet and not environment.flag "MEISSA_QUIET" and ffi.C.meissa_isatty(STDERR) == 1
+  return not M.quiet and not environment.flag "MEISSA_QUIET" and M.is_terminal(STDERR)
 end
 
 local Bar = {}

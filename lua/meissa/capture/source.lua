@@ -10,12 +10,14 @@
 
 local errors = require "meissa.base.errors"
 local dumps = require "meissa.capture.dump"
+local progress = require "meissa.base.progress"
 local remember = require "meissa.base.remember"
 
 local M = {}
 
-local HOW_TO = " Write meissa.run[=[ for i in parallel(n) do ... end ]=] there, or keep the " ..
-               "loop in a file."
+local HOW_TO = " Write meissa.run[=[ for i in parallel(n) do ... end ]=] there (meissa.each and " ..
+               "meissa.plan may stand in the brackets, too), or keep the loop in a file."
+local STDIN = 0
 
 -- A relative file name means the directory at the time of `require`: scripts may change it later.
 local base = require("meissa.base.system").directory()
@@ -76,8 +78,11 @@ local function candidates(source)
   elseif source == "=(command line)" then
     return command_line(), "the command line"
   elseif kind == "=" then
-    local where = source == "=stdin" and "a line typed at the prompt"
-      or "a chunk named '" .. name .. "'"
+    local where = "a chunk named '" .. name .. "'"
+    if source == "=stdin" then
+      where = progress.is_terminal(STDIN) and "a line typed at the prompt"
+        or "a program that comes through a pipe"
+    end
     errors.raise("SRC", "the text of %s is not kept by LuaJIT, so a parallel loop in it cannot " ..
                  "be analysed.%s", where, HOW_TO)
   end
