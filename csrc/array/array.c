@@ -323,8 +323,9 @@ void ms_array_overwritten(ms_array *array) {
 int ms_array_check(const ms_array *array, ms_error *err) {
   if (array->id == 0) return ms_error_set(err, MS_ARR, "the array was freed");
   if (array->readable != 0) return 0;
-  return ms_error_set(err, MS_ARR, "the array's contents are lost: %s; fill or copy it first",
-                      array->invalid != NULL ? array->invalid : "a loop failed");
+  return ms_error_set(
+      err, MS_ARR, "the array's contents are lost: %s; overwrite all of it first, by fill or copy",
+      array->invalid != NULL ? array->invalid : "a loop failed");
 }
 
 void ms_array_freeze(ms_array *array) {

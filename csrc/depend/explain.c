@@ -72,7 +72,7 @@ const char *ms_binding_path(const ms_walk *walk, ms_arena *arena, uint32_t bindi
   if (binding >= walk->loop->capture_count && walk->bindings[binding].name != NULL)
     return ms_arena_format(arena, "%s", walk->bindings[binding].name);
   if (binding >= walk->loop->capture_count)
-    return ms_arena_copy(arena, "an array of a function", strlen("an array of a function"));
+    return ms_arena_format(arena, "(an array without a name)");
   const ms_capture *capture = &walk->loop->captures[binding];
   const char *path = ms_arena_format(arena, "%s", capture->root);
   for (uint32_t f = 0; f < walk->bindings[binding].depth && path != NULL; f++)

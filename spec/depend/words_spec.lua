@@ -365,3 +365,29 @@ describe("meissa.last()", function()
     meissa.init {}
   end)
 end)
+
+describe("what has no name, or no contents,", function()
+  it("is said to be an array without a name", function()
+    local A = meissa.zeros(N)
+    local held = { A }
+    local function put(i) held[1][i] = held[1][i - 1] end
+    local message = refusal(function() for i in parallel({ 2, N }) do put(i) end end)
+    assert.truthy(tostring(message):find("writes (an array without a name)[2], ", 1, true))
+  end)
+
+  it("is to be overwritten, and then is there again", function()
+    local A = meissa.zeros(2, 2)
+    meissa.init { workers = 2 }
+    refusal(function()
+      for i in parallel(2, { transaction = false }) do
+        A[i][1] = 1
+        error "no"
+      end
+    end)
+    local known, err = pcall(A.sum, A)
+    assert.is_false(known)
+    assert.truthy(tostring(err):find("overwrite all of it first, by fill or copy", 1, true))
+    assert.equal(8, A:gemm(meissa.ones(2, 2), meissa.ones(2, 2)):sum())
+    meissa.init {}
+  end)
+end)

@@ -29,7 +29,8 @@ function M.check(array, generation, writing)
   end
   if not writing and array.readable == 0 then
     local why = array.invalid ~= nil and ffi.string(array.invalid) or "a loop failed"
-    errors.raise("ARR", "the array's contents are lost: %s; fill or copy it first", why)
+    errors.raise("ARR", "the array's contents are lost: %s; overwrite all of it first, " ..
+                 "by fill or copy", why)
   end
 end
 
