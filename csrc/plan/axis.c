@@ -30,6 +30,15 @@ double ms_axis_volume(const ms_plan_terms *terms) {
   return count;
 }
 
+static const ms_strategy_traits *traits_of(const ms_verdict *verdict) {
+  return ms_strategy_traits_of(verdict->strategy);
+}
+
+/* Whether one worker runs all: then there is nothing to be cut. */
+static bool is_serial(const ms_verdict *verdict) {
+  return traits_of(verdict)->alone;
+}
+
 /* Whether a scalar's value may depend on the order in which iterations come. */
 static bool is_in_order(const ms_scalar_plan *scalar) {
   if (scalar->role == MS_ROLE_LISTED) return true;
@@ -63,7 +72,7 @@ static uint32_t free_dim(const ms_plan_terms *terms) {
   const ms_verdict *verdict = terms->verdict;
   uint32_t best = 0, dims = terms->sparse > 0 ? terms->sparse : verdict->dim_count;
   int64_t longest = ms_axis_length(&verdict->extent[0].range);
-  if (verdict->strategy != MS_INDEPENDENT) return 0;
+  if (is_serial(verdict) || !traits_of(verdict)->any_axis) return 0;
   bool in_order = needs_order(terms);
   if (!in_order && longest >= ENOUGH) return 0;
   for (uint32_t d = 1; d < dims && !(in_order && longest > 1); d++) {
@@ -95,7 +104,7 @@ static ms_plan_axis dim_axis(const ms_verdict *verdict, uint32_t dim) {
 
 static void find_axes(const ms_plan_terms *terms, ms_axes *axes) {
   const ms_verdict *verdict = terms->verdict;
-  bool one = verdict->strategy == MS_INDEPENDENT || verdict->strategy == MS_SERIALLY;
+  bool one = traits_of(verdict)->any_axis;
   *axes = (ms_axes){.swept = verdict->sequential};
   if (verdict->has_row) axes->axis[axes->count++] = row_axis(verdict);
   if (one) axes->axis[axes->count++] = dim_axis(verdict, free_dim(terms));
@@ -110,12 +119,12 @@ static int64_t usual_ranges(const ms_plan_terms *terms, uint32_t parallel, doubl
   const ms_verdict *verdict = terms->verdict;
   ms_cutting cutting = {
       .entries = ms_axis_volume(terms), .phases = phases, .delay = terms->delay, .axes = parallel};
-  return verdict->strategy == MS_SERIALLY ? 1 : ms_cutting_ranges(&cutting);
+  return is_serial(verdict) ? 1 : ms_cutting_ranges(&cutting);
 }
 
 static int check_asked(const ms_plan_terms *terms, uint32_t parallel, ms_error *err) {
   const ms_verdict *verdict = terms->verdict;
-  if (terms->asked == 0 || terms->asked == parallel || verdict->strategy == MS_SERIALLY) return 0;
+  if (terms->asked == 0 || terms->asked == parallel || is_serial(verdict)) return 0;
   return ms_error_set(
       err, MS_OPT, "option 'grid' has %u entries, but the plan (%s) cuts %u dimension%s",
       terms->asked, ms_strategy_name(verdict->strategy), parallel, parallel == 1 ? "" : "s");
@@ -139,7 +148,7 @@ int ms_axes_find(const ms_plan_terms *terms, ms_axes *axes, ms_error *err) {
   uint32_t parallel = axes->count - axes->swept;
   int64_t usual = usual_ranges(terms, parallel, phases);
   if (check_asked(terms, parallel, err) != 0) return -1;
-  bool asked = terms->asked > 0 && verdict->strategy != MS_SERIALLY;
+  bool asked = terms->asked > 0 && !is_serial(verdict);
   for (uint32_t a = axes->swept; a < axes->count; a++) {
     axes->ranges[a] = ranges_of(&axes->axis[a], asked ? terms->ask[a - axes->swept] : usual);
     blocks *= (double)axes->ranges[a];

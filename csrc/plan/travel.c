@@ -19,7 +19,7 @@ static uint32_t axis_of(const ms_grid *grid, const int32_t *dims, int32_t dim) {
 
 static ms_movement movement_of(const ms_array_plan *array, const ms_grid *grid, uint32_t axis) {
   bool along = axis < grid->count, stays = !along || axis == ms_grid_space(grid);
-  if (grid->strategy == MS_SERIALLY) return MS_MOVE_SCATTERED;
+  if (ms_strategy_traits_of(grid->strategy)->alone) return MS_MOVE_SCATTERED;
   if (array->placement == MS_PLACE_HALO) return MS_MOVE_EXCHANGED;
   if (along && array->array_dim >= 0) return stays ? MS_MOVE_LOCAL : MS_MOVE_ROTATED;
   return stays ? MS_MOVE_SCATTERED : MS_MOVE_EXCHANGED;

@@ -90,14 +90,6 @@ local function bar_progress(bar, run)
   return function(finished) bar:show(finished * each) end
 end
 
--- Whether arrays travel by value, by session.
-local by_value = setmetatable({}, {__mode = "k"})
-
-local function travels(session)
-  if by_value[session] == nil then by_value[session] = not session:info().shm end
-  return by_value[session]
-end
-
 -- What a job tells its workers: `key`, `kernel`, `operands`, `run`; and for the driver the `bytes`
 -- of the kernel, the captured `values` as a string, those that travel `apart`, what is `large`,
 -- what is `known` (see kernel.pack), the ids of `buffers`.
@@ -203,7 +195,7 @@ end
 -- @return the scalars to assign, a list of {capture =, value =}; what it took
 -- Errors: BDY WRK INT NET ARR.
 function M.run(run)
-  run.by_value = travels(run.session)
+  run.by_value = worker_count.by_value(run.session)
   local served, fetched, listing = prefetch.find(run, pack, execute_marks)
   local told = pack(run, served)
   notice_large(run, told.large)

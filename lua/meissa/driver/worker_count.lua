@@ -35,7 +35,7 @@ local UNEVEN = 1.1
 -- Strategies whose blocks wait for blocks of other workers.
 local HANDS_ON = {rotate = true, wavefront = true, hyperplane = true}
 
-local costs = setmetatable({}, {__mode = "k"}) -- of each session
+local costs = setmetatable({}, {__mode = "k"}) -- of each session, and how arrays travel there
 
 local function costs_of(session)
   local known = costs[session]
@@ -46,10 +46,15 @@ local function costs_of(session)
     start, wake = START.memory, WAKE
     hand_on = info.workers <= system.cores() and HAND_ON.looking or HAND_ON.sleeping
   end
-  known = {workers = info.workers, start = start, hand_on = hand_on, wake = wake,
-           cores = system.cores()}
+  known = {workers = info.workers, cores = system.cores(), by_value = not info.shm,
+           start = start, hand_on = hand_on, wake = wake}
   costs[session] = known
   return known
+end
+
+--- Whether arrays travel by value.
+function M.by_value(session)
+  return costs_of(session).by_value
 end
 
 -- Hand-overs that follow each other: a worker waits once for each range of the axes that are not
