@@ -247,7 +247,8 @@ local function range(maker)
 end
 
 local BESIDE = {"", "R[i + 1][j + 1] = R[i][j + 1] + R[i + 1][j]", "R[i + 1][j] = R[i][j] + 1",
-                "R[i + 1][j] = R[i][j + 1] + 1", "R[i][j + 1] = R[i][j] + 1"}
+                "R[i + 1][j] = R[i][j + 1] + 1", "R[i][j + 1] = R[i][j] + 1",
+                "R[i + 1][j + 1] = R[i][j] + R[i][j + 2]"}
 
 local function rectangle(maker)
   local n, m = maker:int(20, ROWS), maker:int(3, COLUMNS)
@@ -291,7 +292,7 @@ local function world(meissa)
   local maker = draws.new(draws.park_miller(20261120))
   local A, Z = meissa.zeros(ROWS), meissa.zeros(ROWS)
   local P, Q = meissa.zeros(ROWS, COLUMNS), meissa.zeros(ROWS, COLUMNS)
-  local R = meissa.zeros(ROWS + 1, COLUMNS + 1)
+  local R = meissa.zeros(ROWS + 1, COLUMNS + 2)
   local function special()
     local roll = maker:int(1, 12)
     if roll == 1 then return 0 / 0 end
