@@ -144,6 +144,10 @@ static bool look_for_use(ms_node *node, void *context) {
   return false;
 }
 
+#define LISTED                                                   \
+  "list keys and values, and put them together after the loop: " \
+  "keys[#keys + 1], values[#values + 1] = key, value"
+
 /* There is another way to the table: it is named. */
 static void find_other_way(ms_walk *walk, bool proven, const char *other, const ms_node *node,
                            const char *verb) {
@@ -172,12 +176,58 @@ static void find_inner_store(ms_walk *walk, bool proven, const use *look, const 
       "the body writes into what %.*s holds, which to a worker is a table from outside: each has "
       "its own copy of it",
       size, text);
-  const char *fix = look->grows ? "list keys and values, and put them together after the loop: "
-                                  "keys[#keys + 1], values[#values + 1] = key, value"
+  const char *fix = look->grows ? LISTED
                                 : ms_arena_format(walk->arena,
                                                   "make it first, then store it: local own = {}  "
                                                   "own[...] = value  ... %.*s = own",
                                                   size, text);
+  walk->failed = walk->failed || message == NULL || fix == NULL;
+  ms_walk_find(walk, MS_REASON_TABLE_WRITE, proven, node, fix, message);
+}
+
+typedef struct names {
+  const ms_walk *walk;
+  bool index, other; /* the loop's own; one that the body computes */
+} names;
+
+static bool look_for_names(ms_node *node, void *context) {
+  names *look = context;
+  const ms_loop *loop = look->walk->loop;
+  bool index = false;
+  if (ms_loop_capture_of(loop, node) >= 0 || node->kind == MS_NUMBER) return false;
+  for (uint32_t i = 0; i < loop->index_count && node->kind == MS_NAME; i++)
+    index = index || loop->indices[i] == node->symbol;
+  look->index = look->index || index;
+  bool sum = node->kind == MS_PAREN || (node->kind == MS_BINARY && node->op <= MS_OP_MUL);
+  look->other = look->other || !(index || sum);
+  return true;
+}
+
+/* A sum of the loop's indices, by which a table is output. */
+static bool is_own_key(const ms_walk *walk, ms_node *key) {
+  names look = {.walk = walk};
+  ms_node_walk(key, look_for_names, &look);
+  return look.index && !look.other;
+}
+
+/* The key is a variable that the body counts in: it is where a list ends. */
+static bool is_counter(const ms_walk *walk, const ms_node *key) {
+  int64_t capture = ms_loop_capture_of(walk->loop, key);
+  return capture >= 0 && walk->loop->captures[capture].assigned &&
+         walk->bindings[capture].kind == MS_BIND_NUMBER;
+}
+
+/* xs[n] = value of a counted n. */
+static void find_counted_store(ms_walk *walk, bool proven, const ms_node *node) {
+  const ms_node *table = node->kid[0], *key = node->kid[1];
+  const char *text = walk->loop->tree->text, *name = text + table->begin;
+  int size = (int)(table->end - table->begin);
+  const char *message = ms_arena_format(
+      walk->arena,
+      "the body stores at %.*s, which it counts, and no worker knows what the others have counted",
+      (int)(key->end - key->begin), text + key->begin);
+  const char *fix = ms_arena_format(
+      walk->arena, "append, its length counts: %.*s[#%.*s + 1] = value", size, name, size, name);
   walk->failed = walk->failed || message == NULL || fix == NULL;
   ms_walk_find(walk, MS_REASON_TABLE_WRITE, proven, node, fix, message);
 }
@@ -192,9 +242,12 @@ static void find_read_store(ms_walk *walk, bool proven, const ms_node *node) {
                                         "worker has its own copy of it: a plain "
                                         "table is output where it is only written",
                                         size, text + table->begin);
-  const char *fix = ms_arena_format(
-      walk->arena, "write into another table: local new = {}  ... new[%.*s] = value",
-      (int)(key->end - key->begin), text + key->begin);
+  const char *fix =
+      is_own_key(walk, node->kid[1])
+          ? ms_arena_format(walk->arena,
+                            "write into another table: local new = {}  ... new[%.*s] = value",
+                            (int)(key->end - key->begin), text + key->begin)
+          : LISTED;
   walk->failed = walk->failed || message == NULL || fix == NULL;
   ms_walk_find(walk, MS_REASON_TABLE_WRITE, proven, node, fix, message);
 }
@@ -257,24 +310,6 @@ static void find_insert(ms_walk *walk, bool proven, const ms_node *node) {
   ms_walk_find(walk, MS_REASON_TABLE_WRITE, proven, node, fix, message);
 }
 
-static void find_append(ms_walk *walk, bool proven, const ms_node *node) {
-  bool insert = is_insert(walk, node), inner;
-  int64_t table = table_of(walk, insert ? node->kid[1] : node->kid[0], &inner);
-  const char *other = table >= 0 && !inner ? walk->bindings[table].other : NULL;
-  ms_kind value = insert ? node->kid[2]->kind : MS_NUMBER;
-  if (other != NULL) {
-    find_other_way(walk, proven, other, node, "appends to");
-  } else if (table >= 0 && (value == MS_CALL || value == MS_METHOD || value == MS_VARARG)) {
-    find_insert(walk, proven, node);
-  } else {
-    ms_walk_find(
-        walk, MS_REASON_TABLE_WRITE, proven, node,
-        insert ? "append by an assignment: t[#t + 1] = value"
-               : "store at the loop's own index: t[i] = value",
-        "the body appends to a table from outside, and each worker has its own copy of it");
-  }
-}
-
 /* A store by a key. */
 static void find_element(ms_walk *walk, bool proven, const ms_node *node) {
   const char *counting = counting_fix(walk, node);
@@ -293,6 +328,10 @@ static void find_element(ms_walk *walk, bool proven, const ms_node *node) {
       find_other_way(walk, proven, other, node, "writes into");
       return;
     }
+    if (!inner && look.read == NULL && is_counter(walk, node->kid[1])) {
+      find_counted_store(walk, proven, node);
+      return;
+    }
     if (look.read != NULL && counting == NULL) {
       find_read_store(walk, proven, node);
       return;
@@ -306,6 +345,29 @@ static void find_element(ms_walk *walk, bool proven, const ms_node *node) {
                                 : "use an array: local t = meissa.zeros(n)  ... t[i] = value",
                "the body writes into a plain table from outside, and each worker has its own copy "
                "of it");
+}
+
+static void find_append(ms_walk *walk, bool proven, const ms_node *node) {
+  bool insert = is_insert(walk, node), inner;
+  int64_t table = table_of(walk, insert ? node->kid[1] : node->kid[0], &inner);
+  if (table >= 0 && inner && !insert) {
+    find_element(walk, proven, node);
+    return;
+  }
+  if (inner) table = -1;
+  const char *other = table >= 0 ? walk->bindings[table].other : NULL;
+  ms_kind value = insert ? node->kid[2]->kind : MS_NUMBER;
+  if (other != NULL) {
+    find_other_way(walk, proven, other, node, "appends to");
+  } else if (table >= 0 && (value == MS_CALL || value == MS_METHOD || value == MS_VARARG)) {
+    find_insert(walk, proven, node);
+  } else {
+    ms_walk_find(
+        walk, MS_REASON_TABLE_WRITE, proven, node,
+        insert ? "append by an assignment: t[#t + 1] = value"
+               : "store at the loop's own index: t[i] = value",
+        "the body appends to a table from outside, and each worker has its own copy of it");
+  }
 }
 
 void ms_walk_find_store(ms_walk *walk, bool proven, const ms_abstract_value *into,

@@ -48,6 +48,11 @@ describe("plain tables that are no output", function()
       "writes into what q[i] holds", "... q[i] = own" }, {})
     told({ head .. "for i in parallel(9) do local k = i % 2 q[k] = q[k] or {} q[k].x = i end end",
       "keys[#keys + 1], values[#values + 1] = key, value" }, {})
+    told({ head .. "for i in parallel(9) do local k = i % 3 q[k] = math.max(q[k] or 1, i) end end",
+      "writes into q and also reads it", "keys[#keys + 1], values[#values + 1] = key" }, {})
+    told({ "local n, q = 0, ... " .. head:gsub("local q = ... ", "") ..
+      "for i in parallel(9) do n = n + 1 q[n] = i end end",
+      "stores at n, which it counts", "append, its length counts:  q[#q + 1] = value" }, {})
     local M, keys, values = {}, {}, {}
     for i in parallel(9) do
       local own = {}

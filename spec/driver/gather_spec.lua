@@ -170,10 +170,12 @@ describe("plain tables that are gathered", function()
     for body, fix in pairs {
       ["table.insert(t, f(i))"] = "one value only: table.insert(t, (f(i)))",
       ["insert(t, f(i))"] = "one value only: insert(t, (f(i)))",
+      ["table.insert(t[i], f(i))"] = "t[#t + 1] = value",
+      ["t[i][#t[i] + 1] = i"] = "local own = {}  own[...] = value  ... t[i] = own",
       ["table.insert(t, 1, i)"] = "call it before or after the loop",
       ["table.sort(t, A)"] = "call it before or after the loop",
       ["t[i % 3] = t[i % 3] + 1"] = "t[i % 3] = (t[i % 3] or 0) + ...",
-      ["t[i % 3] = t[i % 2] - 1"] = "new[i % 3] = value",
+      ["t[i % 3] = t[i % 2] - 1"] = "list keys and values",
       ["t[A[i]] = i"] = "local t = {}  ... t[i] = value",
       ["t[2 * i + 1] = t[2 * i + 1] * 2"] = "local new = {}  ... new[2 * i + 1] = value",
       ["(function() t[i] = 1 end)()"] = "use an array",
