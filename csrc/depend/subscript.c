@@ -51,31 +51,6 @@ void ms_walk_part(ms_walk *walk, const ms_abstract_value *object, const ms_node 
   ms_walk_event(walk, object, MS_EVENT_INDEX, node);
 }
 
-/* A range {lo, hi} or {} as a quantified variable; unknown where its ends are not affine. */
-static void push_range(ms_walk *walk, ms_node *table, int64_t extent, ms_abstract_view *view) {
-  ms_subscript *subscript = &view->subscript[view->subscript_count++];
-  ms_form one = ms_form_constant(1), last = ms_form_constant(extent);
-  ms_abstract_value low = ms_abstract_value_number(&one), high = ms_abstract_value_number(&last);
-  view->range = true;
-  if (table->kids == 2) {
-    ms_walk_value(walk, table->kid[0]->kid[1], &low);
-    ms_walk_value(walk, table->kid[1]->kid[1], &high);
-  }
-  bool known = low.kind == MS_ABSTRACT_VALUE_NUMBER && high.kind == MS_ABSTRACT_VALUE_NUMBER;
-  if (!known || (table->kids != 0 && table->kids != 2) || walk->scope_count == MS_MAX_INNER) return;
-  ms_inner *inner = &walk->scope[walk->scope_count];
-  ms_form variable = {0};
-  variable.at[MS_MAX_DIMS + walk->scope_count] = 1;
-  if (!ms_form_add(&inner->low, &variable, &low.form, -1)) return;
-  if (!ms_form_add(&inner->high, &high.form, &variable, -1)) return;
-  inner->loop = false;
-  inner->total = ms_form_is_constant(&low.form) && ms_form_is_constant(&high.form) &&
-                 low.form.constant <= high.form.constant;
-  walk->scope_count++;
-  subscript->known = true;
-  subscript->form = variable;
-}
-
 static void push_value(const ms_abstract_value *value, ms_abstract_view *view) {
   if (view->open != NULL) {
     ms_view_subscribe(view, 0, value);
@@ -126,31 +101,174 @@ static void index_by_value(ms_walk *walk, const ms_abstract_value *object,
   if (views.count > 1) *value = ms_abstract_value_other(ms_walk_groups_of(walk, object), false);
 }
 
+/* An end of a range as pieces that are positions: a negative one counts from the dimension's end.
+ * False where it is not affine. */
+static bool find_end(ms_walk *walk, const ms_abstract_value *end, int64_t extent,
+                     ms_abstract_value *position) {
+  const ms_form zero = {0}, above = ms_form_constant(extent + 1);
+  const ms_abstract_value none = ms_abstract_value_number(&zero);
+  const ms_pieces all = ms_pieces_of(end);
+  ms_collection made = ms_pieces_begin(walk);
+  for (uint32_t p = 0; p < all.count; p++) {
+    const ms_abstract_value *each = &all.piece[p].value;
+    ms_abstract_value negative, from_end = *each;
+    if (each->kind != MS_ABSTRACT_VALUE_NUMBER) return false;
+    if (!ms_form_add(&from_end.form, &above, &each->form, 1)) return false;
+    ms_walk_compare(walk, MS_OP_LT, each, &none, &negative);
+    const ms_truth *truth = ms_abstract_value_truth(&negative);
+    bool below = truth->exact && all.exact, other = below;
+    const ms_guard *when = all.piece[p].when;
+    const ms_guard *yes = ms_guard_and(&walk->guards, when, truth->yes, &below);
+    const ms_guard *no = ms_guard_and(&walk->guards, when, truth->no, &other);
+    ms_pieces_add(&made, yes, &from_end, below);
+    ms_pieces_add(&made, no, each, other);
+  }
+  return ms_pieces_end(&made, position);
+}
+
+/* The ends of {lo, hi}, {k} or {} as positions; false where they are not known. */
+static bool find_ends(ms_walk *walk, ms_node *range, int64_t extent, ms_abstract_value *ends) {
+  const ms_form one = ms_form_constant(1), last = ms_form_constant(extent);
+  ends[0] = ms_abstract_value_number(&one);
+  ends[1] = ms_abstract_value_number(&last);
+  bool known = range->kids <= 2;
+  for (uint32_t k = 0; k < range->kids; k++) {
+    const ms_node *field = range->kid[k];
+    ms_abstract_value end;
+    ms_walk_value(walk, field->kid[1], &end);
+    bool several = range->kids == 1 && ms_node_is_multiple(field->kid[1]);
+    if (field->kid[0] != NULL || several) known = false;
+    known = known && find_end(walk, &end, extent, &ends[k]);
+  }
+  if (range->kids == 1) ends[1] = ends[0];
+  return known;
+}
+
+/* The positions from low to high as a quantified variable; unknown where there are too many. */
+static ms_subscript quantify(ms_walk *walk, const ms_form *low, const ms_form *high) {
+  const ms_subscript unknown = {0};
+  if (walk->scope_count == MS_MAX_INNER) return unknown;
+  ms_inner *inner = &walk->scope[walk->scope_count];
+  ms_form variable = {0};
+  variable.at[MS_MAX_DIMS + walk->scope_count] = 1;
+  if (!ms_form_add(&inner->low, &variable, low, -1)) return unknown;
+  if (!ms_form_add(&inner->high, high, &variable, -1)) return unknown;
+  inner->loop = false;
+  inner->total =
+      ms_form_is_constant(low) && ms_form_is_constant(high) && low->constant <= high->constant;
+  walk->scope_count++;
+  return (ms_subscript){.known = true, .form = variable};
+}
+
+/* A view with a range as its next subscript. */
+static bool push_range(ms_walk *walk, const ms_abstract_view *object, ms_subscript subscript,
+                       ms_abstract_value *value) {
+  ms_abstract_view *view = copy_view(walk, object, value);
+  if (view == NULL) return false;
+  view->range = true;
+  view->subscript[view->subscript_count++] = subscript;
+  return true;
+}
+
+/* One view with the range from one number to another behind its subscripts, where `when`. */
+static bool add_range(ms_collection *made, const ms_piece *object, const ms_piece *low,
+                      const ms_piece *high, bool exact) {
+  ms_walk *walk = made->walk;
+  ms_abstract_value each;
+  const ms_guard *ends = ms_guard_and(&walk->guards, low->when, high->when, &exact);
+  const ms_guard *when = ms_guard_and(&walk->guards, object->when, ends, &exact);
+  if (ms_guard_is_never(when)) return true;
+  const ms_subscript subscript = quantify(walk, &low->value.form, &high->value.form);
+  if (!push_range(walk, object->value.view, subscript, &each)) return false;
+  ms_pieces_add(made, when, &each, exact);
+  return true;
+}
+
+/* A[{lo, hi}], of views: the pieces that its ends make; where these are not known, of all of the
+ * dimension. */
+static void index_by_range(ms_walk *walk, const ms_abstract_value *object, ms_node *range,
+                           ms_abstract_value *value) {
+  ms_abstract_value ends[2];
+  ms_collection made = ms_pieces_begin(walk);
+  const ms_pieces views = ms_pieces_of(object);
+  const ms_abstract_view *first = views.piece[0].value.view;
+  int64_t extent = walk->bindings[first->binding].dims[first->subscript_count];
+  made.fits = find_ends(walk, range, extent, ends);
+  const ms_pieces lows = ms_pieces_of(&ends[0]), highs = ms_pieces_of(&ends[1]);
+  bool exact = views.exact && lows.exact && highs.exact, same = range->kids == 1;
+  for (uint32_t v = 0; made.fits && v < views.count; v++) {
+    for (uint32_t l = 0; l < lows.count; l++) {
+      for (uint32_t h = same ? l : 0; h < (same ? l + 1 : highs.count); h++) {
+        if (!add_range(&made, &views.piece[v], &lows.piece[l], &highs.piece[h], exact)) return;
+      }
+    }
+  }
+  if (ms_pieces_end(&made, value)) return;
+  if (views.count == 1)
+    push_range(walk, first, (ms_subscript){0}, value);
+  else
+    *value = ms_abstract_value_other(ms_walk_groups_of(walk, object), false);
+}
+
+/* Whether a value is views of one array whose subscripts come in the order of its dimensions, as
+ * many of each. */
+static bool are_even(const ms_pieces *all) {
+  const ms_abstract_view *first = all->piece[0].value.view;
+  for (uint32_t p = 0; p < all->count; p++) {
+    const ms_abstract_value *each = &all->piece[p].value;
+    if (each->kind != MS_ABSTRACT_VALUE_VIEW || each->view->open != NULL) return false;
+    if (each->view->binding != first->binding) return false;
+    if (each->view->subscript_count != first->subscript_count) return false;
+  }
+  return true;
+}
+
+/* One key of a list, behind the subscripts of the view that `value` is so far; false where it is
+ * then none. */
+static bool index_by_key(ms_walk *walk, ms_node *key, ms_abstract_value *value) {
+  const ms_abstract_value so_far = *value;
+  if (key->kind != MS_TABLE) {
+    ms_abstract_value at;
+    ms_walk_value(walk, key, &at);
+    index_by_value(walk, &so_far, &at, value);
+    return value->kind == MS_ABSTRACT_VALUE_VIEW || value->pieces != NULL;
+  }
+  const ms_pieces views = ms_pieces_of(&so_far);
+  if (!are_even(&views)) {
+    ms_abstract_value ignored;
+    ms_walk_value(walk, key, &ignored);
+    return false;
+  }
+  index_by_range(walk, &so_far, key, value);
+  return value->kind == MS_ABSTRACT_VALUE_VIEW || value->pieces != NULL;
+}
+
+/* Whether each field of a list is one subscript: none has a key, and the last is not several. */
+static bool is_subscripts(const ms_node *list, uint32_t left) {
+  for (uint32_t k = 0; k < list->kids; k++) {
+    const ms_node *field = list->kid[k];
+    bool several = k + 1 == list->kids && list->kids < left && ms_node_is_multiple(field->kid[1]);
+    if (field->kid[0] != NULL || several) return false;
+  }
+  return list->kids <= left;
+}
+
 /* A[{i, {lo, hi}, ...}]: what the list adds to the subscripts of a view. */
 static void index_by_list(ms_walk *walk, const ms_abstract_view *object, ms_node *list,
                           ms_abstract_value *value) {
-  const ms_binding *binding = &walk->bindings[object->binding];
-  uint32_t left = ms_view_left(walk, object);
+  bool known = is_subscripts(list, ms_view_left(walk, object));
+  ms_abstract_value ignored;
   if (copy_view(walk, object, value) == NULL) return;
-  for (uint32_t k = 0; k < list->kids && left > 0; k++) {
-    const ms_abstract_value so_far = *value;
-    ms_node *key = list->kid[k]->kid[1];
-    if (list->kid[k]->kid[0] != NULL) continue;
-    left--;
-    if (key->kind != MS_TABLE) {
-      ms_abstract_value at;
-      ms_walk_value(walk, key, &at);
-      index_by_value(walk, &so_far, &at, value);
-      if (value->kind != MS_ABSTRACT_VALUE_VIEW && value->pieces == NULL) return;
-    } else if (so_far.kind == MS_ABSTRACT_VALUE_VIEW && so_far.view->open == NULL) {
-      ms_abstract_view *view = copy_view(walk, so_far.view, value);
-      if (view == NULL) return;
-      push_range(walk, key, binding->dims[view->subscript_count], view);
+  const uint64_t groups = ms_walk_groups_of(walk, value);
+  for (uint32_t k = 0; k < list->kids; k++) {
+    if (known) {
+      known = index_by_key(walk, list->kid[k]->kid[1], value);
     } else {
-      *value = ms_abstract_value_other(ms_walk_groups_of(walk, &so_far), false);
-      return;
+      if (list->kid[k]->kid[0] != NULL) ms_walk_value(walk, list->kid[k]->kid[0], &ignored);
+      ms_walk_value(walk, list->kid[k]->kid[1], &ignored);
     }
   }
+  if (!known) *value = ms_abstract_value_other(groups, false);
 }
 
 bool ms_walk_is_indexed(const ms_walk *walk, const ms_abstract_value *object) {

@@ -65,3 +65,7 @@ void ms_tree_place(const ms_tree *tree, char *out, size_t size) {
   if (name[length] != '\0' && length > TEXT_NAME_SIZE - 15) length = TEXT_NAME_SIZE - 15;
   snprintf(out, size, "[string \"%.*s%s\"]", (int)length, name, more);
 }
+
+bool ms_node_is_multiple(const ms_node *node) {
+  return node->kind == MS_CALL || node->kind == MS_METHOD || node->kind == MS_VARARG;
+}

@@ -73,6 +73,14 @@ local function access_by_row(rng, names, features)
   return a
 end
 
+-- A range from an affine number on, and so many more: what its ends have beside that number. Of
+-- some, one or both of the ends count from the dimension's end.
+local function range_of(features, from, more)
+  local last = features.shift == 0 and -(touches.EXTENT + 1) or 0
+  from.constant = from.constant + features.shift
+  return { from, more, more % 2 == 1 and last or 0, more + (more % 3 == 1 and last or 0) }
+end
+
 local function access(rng, names, features)
   if #features.rows > 0 and rng:chance(40) then return access_by_row(rng, names, features) end
   local array = rng:pick(features.arrays)
@@ -87,8 +95,7 @@ local function access(rng, names, features)
   end
   a.row = count < a.dims
   if not a.row and features.ranges and rng:chance(6) then
-    a.range = { affine(rng, plain, { simple = true }), rng:int(0, 3) } -- from, and how many more
-    a.range[1].constant = a.range[1].constant + features.shift
+    a.range = range_of(features, affine(rng, plain, { simple = true }), rng:int(0, 3))
     a.subscripts[count] = nil
     a.row = true
   end

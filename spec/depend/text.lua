@@ -29,7 +29,7 @@ local function access_text(a)
   for k, s in ipairs(a.subscripts) do parts[k] = subscript_text(s) end
   if a.range then
     local lo = affine_text(a.range[1])
-    parts[#parts + 1] = ("{%s, %s + %d}"):format(lo, lo, a.range[2])
+    parts[#parts + 1] = ("{%s %+d, %s %+d}"):format(lo, a.range[3], lo, a.range[4])
   end
   if a.range or (a.style == 1 and #parts > 1 and not a.row_of) then
     return a.name .. "[{" .. table.concat(parts, ", ") .. "}]"

@@ -24,6 +24,12 @@ local function subscript_value(s, values)
   return value
 end
 
+--- Of each dimension of the arrays.
+M.EXTENT = 50
+
+-- Where an end of a range is: a negative one counts from the dimension's end.
+local function position(value) return value < 0 and M.EXTENT + 1 + value or value end
+
 -- Calls touch(array, element, write, possible); element is a list with "*" for "any".
 local function touch_access(a, values, write, possible, touch)
   local element = {}
@@ -34,7 +40,7 @@ local function touch_access(a, values, write, possible, touch)
   for k = #element + 1, a.dims do element[k] = "*" end
   if not a.range then return touch(a.name, element, write, possible) end
   local lo = affine_value(a.range[1], values)
-  for value = lo, lo + a.range[2] do
+  for value = position(lo + a.range[3]), position(lo + a.range[4]) do
     local copy = {}
     for k = 1, a.dims do copy[k] = element[k] end
     copy[#a.subscripts + 1] = value

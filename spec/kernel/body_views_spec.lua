@@ -1,7 +1,7 @@
 -- SPDX-License-Identifier: MIT
--- Views that a body forms itself, by select, narrow, transpose and subscripts: the analyser knows
--- their elements exactly. Random bodies are compared with the elements that the views then have.
--- The seed is printed; MEISSA_TEST_SEED replays a run.
+-- Views that a body forms itself, by select, narrow, transpose, subscripts and ranges: the analyser
+-- knows their elements exactly. Random bodies are compared with the elements that the views then
+-- have. The seed is printed; MEISSA_TEST_SEED replays a run.
 local meissa = require "meissa"
 local seed = require "spec.support.seed"
 
@@ -10,8 +10,31 @@ local EXTENT, ITERATIONS, BODIES = 5, 3, 600
 
 local POSITIONS = {"i", "i + 1", "i + 2", "4 - i", "2 * i - 1", "1", "2", "3"}
 
+-- Some are negative, and count from the end, in all iterations or in some of them.
+local ENDS = {"i", "i + 1", "4 - i", "2", "-1", "-2", "-i", "i - 6", "2 * i - 3", "3 - 2 * i",
+              "(math.max(i - 5, -3))"}
+
+-- A list of subscripts with ranges, and how many dimensions it leaves of three.
+local function random_list(random)
+  local keys, left = {}, 3
+  for d = 1, random(3) do
+    local kind, first = random(8), ENDS[random(#ENDS)]
+    if kind <= 3 then
+      keys[d], left = POSITIONS[random(#POSITIONS)], left - 1
+    elseif kind <= 5 then
+      keys[d] = ("{%s}"):format(first)
+    elseif kind <= 7 then
+      keys[d] = ("{%s, %s}"):format(first, ENDS[random(#ENDS)])
+    else
+      keys[d] = "{}"
+    end
+  end
+  return "T[{" .. table.concat(keys, ", ") .. "}]", left
+end
+
 -- A random expression for a part of T, and how many dimensions the part has.
 local function random_part(random)
+  if random(3) == 1 then return random_list(random) end
   local text, left = "T", 3
   for _ = 1, random(1, 4) do
     local position, kind = POSITIONS[random(#POSITIONS)], random(4)

@@ -24,4 +24,17 @@ return {
        finders = inner},
     },
   },
+  {
+    rule = "negative ends of ranges count from the end",
+    finders = {oracle, {spec = "spec/kernel/body_views_spec.lua"}},
+    mutants = {
+      {"ends are what they are, whatever their sign", "csrc/depend/subscript.c",
+       "ms_pieces_add(&made, yes, &from_end, below);", "ms_pieces_add(&made, yes, each, below);"},
+      {"-1 is the last but one", "csrc/depend/subscript.c",
+       "above = ms_form_constant(extent + 1);", "above = ms_form_constant(extent);"},
+      {"an end is negative everywhere or nowhere", "csrc/depend/subscript.c",
+       "ms_pieces_add(&made, no, each, other);",
+       "if (ms_guard_is_never(yes)) ms_pieces_add(&made, no, each, other);"},
+    },
+  },
 }

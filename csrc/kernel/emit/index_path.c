@@ -29,10 +29,6 @@ static bool local_base(const ms_emitter *emitter, const ms_node *node, ms_index_
   return true;
 }
 
-static bool multiple(const ms_node *node) {
-  return node->kind == MS_CALL || node->kind == MS_METHOD || node->kind == MS_VARARG;
-}
-
 static bool loop_variable(const ms_emitter *emitter, const ms_node *node) {
   const ms_symbol *symbol = node->kind == MS_NAME ? node->symbol : NULL;
   if (symbol == NULL || symbol->assigned) return false;
@@ -79,7 +75,8 @@ static bool add_list(const ms_emitter *emitter, const ms_node *table, ms_index_p
   if (path->count > 0 || table->kids != dims - path->given) return false;
   for (uint32_t f = 0; f < table->kids; f++) {
     const ms_node *field = table->kid[f];
-    if (field->kid[0] != NULL || multiple(field->kid[1]) || !numeric(emitter, field->kid[1]))
+    if (field->kid[0] != NULL || ms_node_is_multiple(field->kid[1]) ||
+        !numeric(emitter, field->kid[1]))
       return false;
     path->subscript[path->count++] = field->kid[1];
   }
@@ -286,5 +283,5 @@ bool ms_assign_direct(const ms_node *assign, uint32_t at) {
   if (at >= values) return false;
   /* Wrapping the last call would cut its further values off from further targets. */
   return at + 1 < values || assign->targets <= values ||
-         !multiple(assign->kid[assign->targets + at]);
+         !ms_node_is_multiple(assign->kid[assign->targets + at]);
 }

@@ -7,10 +7,6 @@
 #include "kernel/emit/variable.h"
 #include "kernel/native/typed.h"
 
-bool ms_node_is_multiple(const ms_node *node) {
-  return node->kind == MS_CALL || node->kind == MS_METHOD || node->kind == MS_VARARG;
-}
-
 static bool same_object(const ms_kind_of *a, const ms_kind_of *b) {
   return a->object == b->object && a->array == b->array && a->given == b->given &&
          a->node == b->node &&

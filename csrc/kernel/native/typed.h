@@ -140,9 +140,6 @@ ms_holding *ms_typed_holding(const ms_typed *typed, const ms_node *node);
 /* What a call calls: the type of kid[0], looked up without further values. */
 ms_callee *ms_typed_callee(const ms_typed *typed, const ms_node *function);
 
-/* Whether an expression can have another number of values than one. */
-bool ms_node_is_multiple(const ms_node *node);
-
 /* Whether an expression gives one value wherever it stands. */
 bool ms_typed_single(const ms_typed *typed, const ms_node *node);
 
