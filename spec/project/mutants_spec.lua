@@ -33,6 +33,7 @@ local PROMISED = {
   "captured booleans decide when the loop is planned",
   -- bounds, and what bodies are made of
   "loops may go from math.max to math.min",
+  "negative ends of ranges count from the end",
   "locals that inner loops count are induction variables",
   "packed triangles are arrays of two dimensions",
   "functions that a body makes and only calls are walked where they are called",
