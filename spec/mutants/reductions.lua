@@ -87,6 +87,15 @@ return {
        "  if fits then return end\n", "  do return end\n"},
     },
   },  {
+    rule = "a captured table that is sent once is sent again when anything in it has changed",
+    finders = {{spec = "spec/kernel/large_values_spec.lua"}},
+    mutants = {
+      {"other tables are the same ones", "lua/meissa/kernel/large_values.lua",
+       "        if values[last] ~= item then return false end\n", ""},
+      {"numbers and strings do not count", "lua/meissa/kernel/large_values.lua",
+       "    and content_of(value) == noted.content\n", ""},
+    },
+  },  {
     rule = "a set is of one constant",
     finders = {{spec = "spec/driver/gather_spec.lua"}},
     mutants = {

@@ -238,9 +238,22 @@ function Search:fn(fn)
   end
 end
 
+-- Whether a table holds nothing but plain values, as the records of a data set do.
+local function is_flat(value)
+  if getmetatable(value) ~= nil then return false end
+  for key, item in tables.each(value) do
+    if not SIMPLE[type(item)] or not SIMPLE[type(key)] then return false end
+  end
+  return not (builtins[value] or drawing[value] or is_library(value) or namespaces.name(value))
+end
+
 -- Puts something on the stack of what is to be looked at: lists may be linked a million times.
 function Search:wait(value, from, key)
   local kind, count = type(value), self.count
+  if kind == "table" and from and value ~= self.start and is_flat(value) then
+    self.seen[value] = true -- it leads nowhere
+    return
+  end
   if kind ~= "table" and kind ~= "function" and kind ~= "cdata" and kind ~= "userdata" then
     return
   end

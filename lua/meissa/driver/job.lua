@@ -15,6 +15,7 @@ local failures = require "meissa.driver.failure"
 local grids = require "meissa.plan.grid"
 local job_operands = require "meissa.plan.operands"
 local kernel = require "meissa.kernel"
+local large_values = require "meissa.kernel.large_values"
 local layouts = require "meissa.plan.layout"
 local partitions = require "meissa.plan.partition"
 local prefetch = require "meissa.driver.prefetch"
@@ -35,7 +36,7 @@ local function notice_large(run, large)
   if not large or next(large) == nil then return end
   record.large = record.large or {}
   for _, about in tables.each(large) do
-    if not record.large[about.path] then
+    if about.size > large_values.NOTABLE and not record.large[about.path] then
       record.large[about.path] = true
       local often = about.apart and "once, and again when it changes" or
         "with every run of the loop, because it holds functions or is part of another value"

@@ -7,6 +7,7 @@
 -- changes no identity. Anything else of that size is named too, and sent with every execution.
 -- @module meissa.kernel.large_values
 local array = require("meissa.array")
+local buffer = require("string.buffer")
 local serialize = require("meissa.kernel.serialize")
 local core = require("meissa.core")
 local ffi = require("ffi")
@@ -15,8 +16,8 @@ local tables = require("meissa.base.tables")
 
 local M = {}
 
---- Encoded bytes beyond which a captured value is bulk.
-M.LIMIT = 8000000
+--- Encoded bytes beyond which a captured value is taken out, and beyond which the user hears of it.
+M.LIMIT, M.NOTABLE = 262144, 8000000
 
 -- Tables that a worker keeps decoded.
 local MOST_KEPT = 8
@@ -34,6 +35,8 @@ local function holder_of(bytes)
   end
   return holder
 end
+
+local SIMPLE = { number = true, string = true, boolean = true }
 
 local SIZEABLE = { table = true, string = true, ["function"] = true }
 
@@ -57,6 +60,49 @@ end
 local function encode_alone(c, value, options)
   local bytes, encoder = serialize.encode({ [c] = value }, c, options)
   return is_plain(encoder) and bytes or nil, encoder, #bytes
+end
+
+-- Whether a table has the tables that it had, in their places, and nothing else but plain values.
+-- @tab values all tables by number, as they were met
+local function has_tables(values, root, count)
+  if values[1] ~= root then return false end
+  local last = 1
+  for id = 1, count do
+    local each = values[id]
+    if each == nil or getmetatable(each) ~= nil then return false end
+    for key, item in tables.each(each) do
+      local kind = type(item)
+      if kind == "table" then
+        last = last + 1
+        if values[last] ~= item then return false end
+      elseif not SIMPLE[kind] then
+        return false
+      end
+      if not SIMPLE[type(key)] then return false end
+    end
+  end
+  return last == count
+end
+
+-- The content of a table without metatables as a string.
+local function content_of(value)
+  local ok, text = pcall(buffer.encode, value)
+  return ok and text or nil
+end
+
+-- What lets a table be recognised by the next execution, in a fraction of the time that encoding it
+-- takes: nil for one that holds a table twice, or more than plain values. Keeps none of its tables.
+local function note(value, encoder, holder)
+  local count = #encoder.values
+  if not has_tables(encoder.values, value, count) then return nil end
+  return { count = count, content = content_of(value), holder = holder,
+    encoder = { values = setmetatable(encoder.values, { __mode = "v" }),
+      ids = setmetatable(encoder.ids, { __mode = "k" }) } }
+end
+
+local function is_unchanged(noted, value)
+  return noted and noted.content ~= nil and has_tables(noted.encoder.values, value, noted.count)
+    and content_of(value) == noted.content
 end
 
 local Packing = {}
@@ -98,7 +144,12 @@ end
 -- What was large last time is encoded apart at once.
 function Packing:take_known()
   for c, about in tables.each(self.memory.large) do
-    if about.apart and SIZEABLE[type(self.rest[c])] then
+    if about.apart and is_unchanged(about.noted, self.rest[c]) then
+      self.rest[c] = nil
+      self.taken[#self.taken + 1] = { capture = c, encoder = about.noted.encoder,
+        holder = about.noted.holder }
+    elseif about.apart and SIZEABLE[type(self.rest[c])] then
+      about.noted = nil
       local bytes, encoder, size = encode_alone(c, self.rest[c], self.options)
       about.size = size
       if bytes then
@@ -138,14 +189,21 @@ function M.encode(values, count, options, memory, basics)
     if #packing.taken > 0 then bytes, encoder = serialize.encode(rest, count, options, basics) end
   end
   if packing:overlaps(encoder) then
-    for _, about in tables.each(memory.large) do about.apart = false end
+    for _, about in tables.each(memory.large) do
+      about.apart, about.noted = false, nil
+    end
     bytes, encoder = serialize.encode(values, count, options, basics)
     return bytes, {}, knower(encoder, {})
   end
   local apart = {}
   memory.held = apart -- the arrays live as long as the next execution may use them again
   for k, each in ipairs(packing.taken) do
-    apart[k] = { capture = each.capture, holder = holder_of(each.bytes) }
+    local about = memory.large[each.capture]
+    local holder = each.holder or holder_of(each.bytes)
+    if not each.holder and type(values[each.capture]) == "table" then
+      about.noted = note(values[each.capture], each.encoder, holder)
+    end
+    apart[k] = { capture = each.capture, holder = holder }
   end
   return bytes, apart, knower(encoder, packing.taken)
 end

@@ -57,13 +57,14 @@ end
 function Encoder:path(id)
   local parts = {}
   while id do
-    table.insert(parts, 1, self.steps[id])
+    table.insert(parts, 1, self.steps[id] or step(self.keys[id]))
     id = self.parents[id]
   end
   return table.concat(parts)
 end
 
-function Encoder:refuse(value, parent, last)
+function Encoder:refuse(value, parent, last, key)
+  last = last or step(key)
   local path = (parent and self:path(parent) or "") .. last
   local what = type(value) == "thread" and "a coroutine" or "a " .. type(value)
   if type(value) == "function" then
@@ -76,11 +77,11 @@ function Encoder:refuse(value, parent, last)
 end
 
 -- Reserves a node for a value that was not met before.
-function Encoder:reserve(value, parent, last)
+function Encoder:reserve(value, parent, last, key)
   local id = #self.nodes + 1
   self.nodes[id] = false
   self.ids[value], self.values[id] = id, value
-  self.parents[id], self.steps[id] = parent, last
+  self.parents[id], self.steps[id], self.keys[id] = parent, last, key
   self.queue[#self.queue + 1] = value
   return id
 end
@@ -96,8 +97,9 @@ function Encoder:name(value)
   return naming.find(value, self.names)
 end
 
--- The encoded form of a value that is reached from node `parent` by the step `last`.
-function Encoder:value(value, parent, last)
+-- The encoded form of a value that is reached from node `parent` by the step `last`, or as the
+-- element `key`.
+function Encoder:value(value, parent, last, key)
   if is_plain(value) then return value end
   if value == nil then return nil end
   local id = self.ids[value]
@@ -110,16 +112,16 @@ function Encoder:value(value, parent, last)
   end
   local name = number == nil and self:name(value)
   if number then
-    id = self:reserve(value, parent, last)
+    id = self:reserve(value, parent, last, key)
     self.nodes[id] = { "a", number }
   elseif name then
-    id = self:reserve(value, parent, last)
+    id = self:reserve(value, parent, last, key)
     self.nodes[id] = { "n", name[1], name[2] }
   elseif number == nil and travelling[type(value)]
     and (type(value) == "table" or not self.find_known and not naming.is_foreign(value)) then
-    id = self:reserve(value, parent, last)
+    id = self:reserve(value, parent, last, key)
   else
-    self:refuse(value, parent, last)
+    self:refuse(value, parent, last, key)
   end
   return { id }
 end
@@ -148,7 +150,7 @@ function Encoder:pair(pairs_of, id, key, value)
   local n = #pairs_of
   if self.refusing then self:refuse_late(value, self:path(id) .. step(key)) end
   pairs_of[n + 1] = self:value(key, id, " (a key)")
-  pairs_of[n + 2] = self:value(value, id, step(key))
+  pairs_of[n + 2] = self:value(value, id, nil, key)
 end
 
 -- A library that the program has changed.
@@ -322,9 +324,9 @@ end
 -- number of the node
 function M.encode(values, count, options, basics)
   local self = setmetatable({
-    nodes = {}, ids = {}, values = {}, queue = {}, at = 1, parents = {}, steps = {}, cells = {},
-    cell_count = 0, environments = {}, global_seen = {}, find_array = options.find_array,
-    find_known = options.find_known,
+    nodes = {}, ids = {}, values = {}, queue = {}, at = 1, parents = {}, steps = {},
+    keys = {}, cells = {}, cell_count = 0, environments = {}, global_seen = {},
+    find_array = options.find_array, find_known = options.find_known,
     code = options.code or "OPT", whither = options.whither or "the workers",
     remedy = options.remedy or "", array_remedy = options.array_remedy or options.remedy or "",
     array_words = options.array_words or "an array that the loop does not name itself",

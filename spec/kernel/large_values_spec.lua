@@ -1,0 +1,119 @@
+-- SPDX-License-Identifier: MIT
+-- Captured tables that are sent once: they are recognised while they stay what they are, and any
+-- change to them is seen.
+local meissa = require "meissa"
+local serialize = require "meissa.kernel.serialize"
+local parallel = meissa.parallel
+
+local N = 4000
+
+local function records()
+  local list = {}
+  for k = 1, N do list[k] = {id = k, at = {k, -k}, text = ("x"):rep(100)} end
+  return list
+end
+
+-- How many encodings begin while fn runs that meet a table of so many elements first.
+local function encodings(list, fn)
+  local encode, count = serialize.encode, 0
+  serialize.encode = function(values, n, ...)
+    for k = 1, n do
+      if rawequal(values[k], list) then count = count + 1 end
+    end
+    return encode(values, n, ...)
+  end
+  local ok, err = pcall(fn)
+  serialize.encode = encode
+  assert.is_true(ok, err)
+  return count
+end
+
+-- What the body sees of a table: the sum of its ids, second elements and lengths.
+local function plainly(list)
+  local sum, kinds = 0, 0
+  for i = 1, N do
+    local each = list[i]
+    sum = sum + each.id + (each.at[3] or 0) + each.at[2] * 3 + #each.text
+    if each.at == list[1].at then kinds = kinds + 1 end
+    if getmetatable(each) then kinds = kinds + 1000 end
+    if each.call then kinds = kinds + 10000 end
+  end
+  return sum, kinds
+end
+
+-- What is done to a table between executions, and whether it may be sent once afterwards.
+local Class = {}
+local CHANGES = {
+  {"an element", function(list) list[7].id = 1000 end},
+  {"an element of an element", function(list) list[9].at[2] = 5 end},
+  {"a new element", function(list) list[N].at[3] = 11 end},
+  {"an element gone", function(list) list[5].at[3] = 11 list[5].at[3] = nil end, same = true},
+  {"a string", function(list) list[8].text = "y" end},
+  {"another table of the same content", function(list) list[3].at = {3, -3} end},
+  {"one table twice", function(list) list[3].at = list[1].at end},
+  {"a metatable", function(list) setmetatable(list[N], Class) end},
+  {"a function", function(list) list[2].call = function() return 1 end end},
+}
+
+for _, shm in ipairs {true, false} do
+  describe("captured tables that are sent once, " .. (shm and "shared" or "by value"), function()
+    setup(function() meissa.init {workers = 2, shm = shm} end)
+    teardown(function() meissa.init {} end)
+
+    it("are recognised, and what changes in them is seen", function()
+      for _, each in ipairs(CHANGES) do
+        local list = records()
+        local function run()
+          local sum, kinds = 0, 0
+          for i in parallel(N) do
+            local one = list[i]
+            sum = sum + one.id + (one.at[3] or 0) + one.at[2] * 3 + #one.text
+            if one.at == list[1].at then kinds = kinds + 1 end
+            if getmetatable(one) then kinds = kinds + 1000 end
+            if one.call then kinds = kinds + 10000 end
+          end
+          local wanted, wanted_kinds = plainly(list)
+          assert.equal(wanted, sum, each[1])
+          assert.equal(wanted_kinds, kinds, each[1])
+        end
+        assert.is_true(encodings(list, run) > 0)
+        assert.equal(0, encodings(list, run))
+        collectgarbage()
+        assert.equal(0, encodings(list, run))
+        each[2](list)
+        local count = encodings(list, run)
+        assert.is_true(each.same or count > 0, each[1])
+        run()
+      end
+    end)
+
+    it("are others where another table stands in their place", function()
+      local list = records()
+      local function run()
+        local sum = 0
+        for i in parallel(N) do sum = sum + list[i].id end
+        return sum
+      end
+      assert.equal(N * (N + 1) / 2, run())
+      list = records()
+      list[1].id = 0
+      assert.equal(N * (N + 1) / 2 - 1, run())
+    end)
+  end)
+end
+
+describe("a loop that has run", function()
+  it("keeps no captured table alive", function()
+    meissa.init {workers = 1}
+    local list = records()
+    local seen = setmetatable({list, list[5]}, {__mode = "v"})
+    local A = meissa.zeros(N)
+    local function run(t) for i in parallel(N) do A[i] = t[i].id end end
+    run(list)
+    run(list)
+    list = nil -- luacheck: ignore 311
+    for _ = 1, 4 do collectgarbage() end
+    assert.same({}, seen)
+    meissa.init {}
+  end)
+end)
