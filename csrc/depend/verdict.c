@@ -90,13 +90,18 @@ static uint32_t entries_of(const work *now) {
   return space->sparse && space->source != -1 ? space->dim_count : 0;
 }
 
+/* Whether blocks are ranges of one dimension, which no distance crosses. */
+static bool cuts_one(const ms_choice *choice) {
+  return choice->dim_count == 1 && choice->sequential == 0 && !choice->has_row;
+}
+
 /* What the distances allow to run. */
 static ms_choice choose(const work *now, ms_terms *terms) {
   *terms = (ms_terms){
       .ordered = now->walk.space->ordered, .executable = true, .entries = entries_of(now)};
   ms_choice choice = ms_strategy_choose(&now->conflicts, &now->all, terms);
   uint32_t cuttable = entries_of(now);
-  if (choice.strategy == MS_PARTITION)
+  if (cuts_one(&choice))
     choice.dim[0] = ms_placement_cut(&now->walk, &now->domain, &now->all, choice.dim[0],
                                      cuttable > 0 ? cuttable : now->domain.dim_count);
   return choice;
@@ -107,8 +112,8 @@ static bool is_scattered(const work *now) {
   ms_terms terms;
   if (!now->walk.space->ordered || now->domain.dim_count == 1) return false;
   ms_choice choice = choose(now, &terms);
-  if (choice.strategy == MS_SERIALLY || choice.strategy == MS_INDEPENDENT) return false;
-  return choice.strategy != MS_PARTITION || choice.dim[0] != 0;
+  if (ms_strategy_traits_of(choice.strategy)->any_axis) return false;
+  return !cuts_one(&choice) || choice.dim[0] != 0;
 }
 
 /* Chooses among what the distances allow, and says how sure a refusal is. */

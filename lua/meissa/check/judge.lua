@@ -8,6 +8,7 @@
 
 local kernel = require "meissa.kernel"
 local recorder = require "meissa.check.recorder"
+local strategies = require "meissa.plan.strategy"
 local worlds = require "meissa.check.world"
 local tables = require "meissa.base.tables"
 
@@ -89,30 +90,38 @@ local function parts_of(number, ranges)
   return parts
 end
 
--- Whether the schedule of a strategy keeps two blocks in order, by their ranges: everything else
--- may run at the same time.
-local KEPT_IN_ORDER = {
-  independent = function() return false end,
-  partition = function() return false end,
-  skew = function() return false end,
-  rotate = function(a, b)
-    for c = 1, #a do
-      if a[c] == b[c] then return true end
-    end
-    return false
-  end,
-  wavefront = function(a, b)
-    local up, down = true, true
-    for c = 1, #a do up, down = up and a[c] <= b[c], down and a[c] >= b[c] end
-    return up or down
-  end,
-  hyperplane = function(a, b, sequential)
-    for c = 1, sequential do
-      if a[c] ~= b[c] then return true end
-    end
-    return false
-  end,
-}
+-- Whether a schedule keeps two blocks in order, by their ranges: everything else may run at the
+-- same time. Of a sweep, those of different phases.
+local function in_phases(a, b, sequential)
+  for c = 1, sequential do
+    if a[c] ~= b[c] then return true end
+  end
+  return false
+end
+
+-- Where iterations may come in any order: those that share a range.
+local function share_range(a, b)
+  for c = 1, #a do
+    if a[c] == b[c] then return true end
+  end
+  return false
+end
+
+-- Where each waits for those before it along every axis.
+local function follow_all(a, b)
+  local up, down = true, true
+  for c = 1, #a do up, down = up and a[c] <= b[c], down and a[c] >= b[c] end
+  return up or down
+end
+
+local function never() return false end
+
+local function kept_by(strategy)
+  local traits = strategies[strategy]
+  if traits.sweeps then return in_phases end
+  if not traits.waits then return never end
+  return traits.unordered and share_range or follow_all
+end
 
 -- ---------------------------------------------------------------------------------------- words
 
@@ -175,7 +184,7 @@ end
 function M.schedule(run, seen)
   if not seen.grid then return nil end
   local plan, numbers, parts, position = run.plan, recorder.blocks(run, seen), {}, {}
-  local kept = KEPT_IN_ORDER[plan.strategy]
+  local kept = kept_by(plan.strategy)
   for n, number in ipairs(numbers) do parts[n] = parts_of(number, seen.grid.ranges) end
   local count = 0
   for number in recorder.serial_order(seen) do

@@ -9,6 +9,7 @@
 
 local ffi = require "ffi"
 local grids = require "meissa.plan.grid"
+local strategies = require "meissa.plan.strategy"
 local system = require "meissa.base.system"
 
 local M = {}
@@ -31,9 +32,6 @@ local RISE = 2
 -- The busiest worker's share of the mean from which on ranges are given out by what they took: less
 -- is noise, and where memory is not shared a range that changes its owner has to be sent again.
 local UNEVEN = 1.1
-
--- Strategies whose blocks wait for blocks of other workers.
-local HANDS_ON = {rotate = true, wavefront = true, hyperplane = true}
 
 local costs = setmetatable({}, {__mode = "k"}) -- of each session, and how arrays travel there
 
@@ -60,7 +58,7 @@ end
 -- Hand-overs that follow each other: a worker waits once for each range of the axes that are not
 -- its own.
 local function steps_of(grid, strategy)
-  if not HANDS_ON[strategy] then return 0 end
+  if not strategies[strategy].waits then return 0 end
   return grid.blocks / grid.ranges[grids.space_axis(grid)]
 end
 

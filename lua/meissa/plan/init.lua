@@ -14,6 +14,7 @@ local report = require "meissa.plan.report"
 local show = require "meissa.array.show"
 local situations = require "meissa.plan.situation"
 local spaces = require "meissa.plan.space"
+local strategies = require "meissa.plan.strategy"
 local tables = require "meissa.base.tables"
 local trace = require "meissa.base.trace"
 local views = require "meissa.plan.views"
@@ -142,7 +143,7 @@ end
 -- collapsed loops, of sweeps and of skewed loops are no ranges of what the iterator gives.
 function M.needs_engine(plan, space)
   return not space.sparse and (space.collapse > 1 or plan.row ~= nil or
-                               plan.strategy == "hyperplane")
+                               strategies[plan.strategy].sweeps)
 end
 
 --- Whether a plan is run as the plain loop.

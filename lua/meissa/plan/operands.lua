@@ -10,6 +10,7 @@ local array = require "meissa.array"
 local buffer = require "string.buffer"
 local partitions = require "meissa.plan.partition"
 local scratches = require "meissa.array.scratch"
+local strategies = require "meissa.plan.strategy"
 local tables = require "meissa.base.tables"
 local versions = require "meissa.array.version"
 local views = require "meissa.plan.views"
@@ -82,9 +83,8 @@ local function sparse_operands(value, about, plan)
   local shape, memory = array.describe(value), array.core(value)
   local move = "cached"
   if about.written then
-    local stays = plan.strategy == "independent" or plan.strategy == "partition" or
-                  plan.strategy == "skew"
-    move = stays and "scattered" or "exchanged"
+    local traits = strategies[plan.strategy]
+    move = (traits.waits or traits.alone) and "exchanged" or "scattered"
   end
   local operands = {{
     id = shape.id, version = tonumber(memory.version), pointer = memory.data,

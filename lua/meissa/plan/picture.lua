@@ -9,6 +9,7 @@
 local core = require "meissa.core"
 local report = require "meissa.plan.report"
 local grids = require "meissa.plan.grid"
+local strategies = require "meissa.plan.strategy"
 local tables = require "meissa.base.tables"
 
 local M = {}
@@ -130,7 +131,7 @@ local function draw_blocks(plan, grid)
   for a = 2, #axes do
     others[#others + 1] = string.format("%d of %s", grid.ranges[a], name_of(plan, axes[a]))
   end
-  local how = plan.strategy == "rotate" and " stay, %s move; " or ", %s; "
+  local how = strategies[plan.strategy].rotated and " stay, %s move; " or ", %s; "
   local head = string.format("%s: %d ranges of %s" .. how ..
     "%d steps, the blocks of a step run together", plan.strategy, grid.ranges[1],
     name_of(plan, axes[1]), table.concat(others, ", "), count)
@@ -199,7 +200,10 @@ local function draw_shares(plan, grid)
     axis.ranges, name_of(plan, axis)), align(rows)
 end
 
-local drawers = {rotate = draw_blocks, wavefront = draw_blocks, hyperplane = draw_sweep}
+local function drawer_of(plan)
+  local traits = strategies[plan.strategy]
+  return traits.sweeps and draw_sweep or traits.waits and draw_blocks or draw_shares
+end
 
 --- The schedule of a plan that has been cut into blocks.
 -- @tab plan what meissa.plan or meissa.last gave
@@ -212,7 +216,7 @@ function M.text(plan)
   if not grid then
     return plan.strategy .. ": no blocks; the loop is empty, or runs in this process as written"
   end
-  local head, lines = (drawers[plan.strategy] or draw_shares)(plan, grid)
+  local head, lines = drawer_of(plan)(plan, grid)
   return head .. "\n" .. table.concat(lines, "\n")
 end
 

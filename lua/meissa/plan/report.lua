@@ -6,6 +6,7 @@
 -- @module meissa.plan.report
 
 local public = require("meissa.base.public")
+local strategies = require("meissa.plan.strategy")
 local tables = require("meissa.base.tables")
 
 local M = {}
@@ -62,20 +63,21 @@ function M.row_name(plan)
   return name
 end
 
--- The strategy with what it cuts along.
-local along = {
-  partition = function(plan) return "partition by " .. plan.dims[1] end,
-  skew = function(plan) return "skew by " .. M.row_name(plan) end,
-  wavefront = function(plan) return "wavefront over " .. table.concat(plan.dims, ", ") end,
-  hyperplane = function(plan)
-    local outer = plan.row and M.row_name(plan)
-      or table.concat(plan.dims, ", ", 1, plan.sequential)
-    return string.format("hyperplane, %s in sequence, %s together", outer, plan.dims[#plan.dims])
+-- The names in a strategy's words (csrc/depend/strategy_traits.h).
+local words_of = {
+  dims = function(plan) return table.concat(plan.dims, ", ") end,
+  row = function(plan) return M.row_name(plan) end,
+  outer = function(plan)
+    return plan.row and M.row_name(plan) or table.concat(plan.dims, ", ", 1, plan.sequential)
   end,
+  last = function(plan) return plan.dims[#plan.dims] end,
 }
 
+-- The strategy with what it cuts along.
 local function strategy_words(plan, context)
-  local words = { along[plan.strategy] and along[plan.strategy](plan) or plan.strategy }
+  local words = {(string.gsub(strategies[plan.strategy].words, "%$(%a+)", function(name)
+    return words_of[name](plan)
+  end))}
   if context.grid and #context.grid > 0 then
     words[#words + 1] = table.concat(context.grid, " x ") .. " blocks"
   end
