@@ -61,6 +61,14 @@ for title, file in pairs {
       assert.is_true(seen > 50)
     end
 
+    it("are of every strategy that is parallel", function()
+      local seen = {}
+      for _, result in pairs(serial) do seen[result.strategy] = true end
+      for name, traits in pairs(require "meissa.plan.strategy") do
+        assert.is_true(seen[name] or traits.alone, name)
+      end
+    end)
+
     it("has the bits of the loop as written in this process, where it is ordered", function()
       for _, case in ipairs(cases) do
         if case.ordered and not case.serial then

@@ -229,6 +229,15 @@ describe("docs/reference.md", function()
     assert.is_true(count > 30)
   end)
 
+  it("has a row in docs/loops.md for every strategy", function()
+    local loops, count = child.read "docs/loops.md", 0
+    for name in pairs(require "meissa.plan.strategy") do
+      assert.truthy(loops:find("\n| `" .. name .. "` |", 1, true), name)
+      count = count + 1
+    end
+    assert.is_true(count >= 7)
+  end)
+
   -- What the page says below a heading, or in the rows of a table, that begin with the name.
   local function about(name)
     local list, inside = {}, false

@@ -41,6 +41,9 @@ local PROMISED = {
   "objects that a body makes keep what their methods store into them, and nothing else",
   "large captures and long bodies are analysed, up to limits that are named",
   "fixes are code that is valid where the loop stands",
+  -- what is written once
+  "the table of methods says what they do",
+  "the table of strategies says what they are like",
   -- reductions
   "what is combined in one way everywhere is a reduction",
   "ties are broken by an index",
