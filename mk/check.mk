@@ -172,8 +172,8 @@ endef
 $(eval $(call random_spec,programs,MEISSA_PROGRAMS,10000,spec/check/programs_spec.lua,\
 random programs against the recorder))
 $(eval $(call random_spec,names,MEISSA_NAMES,20000,\
-spec/capture/names_spec.lua spec/capture/worlds_spec.lua,\
-random programs with two names for everything and changed libraries against plain tables))
+spec/capture/names_spec.lua spec/capture/worlds_spec.lua spec/capture/objects_spec.lua,\
+random programs with two names for everything, changed libraries and objects against plain tables))
 $(eval $(call random_spec,kills,MEISSA_KILLS,100,spec/driver/transaction_chaos_spec.lua,\
 workers killed at random moments of each program and road))
 $(eval $(call random_spec,engines,MEISSA_BODIES,5000,spec/kernel/engines_spec.lua spec/kernel/bounds_spec.lua,\
