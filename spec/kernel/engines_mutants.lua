@@ -28,7 +28,9 @@ return {
     change = replace("return x < y ? x : y;", "return x >= y ? y : x;") },
   { name = "the compiler contracts products and sums",
     concerns = using "%* [^;]- %+ ",
-    change = function(text) return '#pragma GCC optimize("fp-contract=fast")\n' .. text end },
+    change = function(text)
+      return '#pragma GCC optimize("O2", "fp-contract=fast")\n' .. text
+    end },
   { name = "x ^ y is exp(y * log(x))", concerns = using "ms_math_pow",
     change = replace("return y == 2.0 ? x * x : ms_libm_pow(x, y);",
       "return ms_libm_exp(y * ms_libm_log(x));") },

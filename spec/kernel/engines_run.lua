@@ -59,7 +59,8 @@ end
 --- Has kernels' texts compiled into one object; the compiler works beside this process.
 -- @tab texts texts of native kernels
 -- @bool fast which flags
--- @func[opt] change changes the whole text before it is compiled
+-- @func[opt] change changes the whole text before it is compiled, to a wrong one, which is no other
+-- with less optimisation
 -- @treturn func waits for the compiler and gives a list with a function for each text, and one that
 -- unloads them
 function M.compile(texts, fast, change)
@@ -75,7 +76,7 @@ function M.compile(texts, fast, change)
   parts[#parts + 1] = "\n__attribute__((visibility(\"default\"))) int ms_native_run(void);\n"
     .. "int ms_native_run(void) { return 0; }\n"
   local whole = table.concat(parts)
-  if change then whole = change(whole) end
+  if change then whole = '#pragma GCC optimize("O1")\n' .. change(whole) end
   local build, why = compiler.build(whole, fast)
   assert(build, why)
   build:start(0)
