@@ -159,8 +159,10 @@ test:
 	  tools/test.sh $(call longest_first,$(TESTS) $(SPECS))
 
 # Those that take longest start first, so that the lanes of tools/test.sh end together.
-LONGEST := $(addsuffix _spec.lua,$(addprefix spec/,kernel/engines project/rock kernel/bounds \
-           kernel/native_engine kernel/bench capture/worlds)) $(BUILD)/test/worker/hostile_test
+LONGEST := $(addsuffix _spec.lua,$(addprefix spec/,kernel/engines kernel/native_engine \
+           project/rock driver/served_roads capture/worlds driver/gather kernel/bench \
+           kernel/bounds driver/memory driver/reductions kernel/native_emit plan/views)) \
+           $(BUILD)/test/worker/hostile_test
 longest_first = $(filter $(1),$(LONGEST)) $(filter-out $(LONGEST),$(1))
 
 # The C tests alone.

@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 #
-# Runs test programs and specs, each in a session of its own under a time limit, two at a time
-# where there are two cores: most wait more than they compute.
+# Runs test programs and specs, each in a session of its own under a time limit, three at a time,
+# two where there is one core: most wait more than they compute.
 #
 #   tools/test.sh FILE...        x_spec.lua runs under busted on LuaJIT, anything else is a program
 #                                whose last line is "N passed, N failed"
@@ -232,7 +232,7 @@ lane() {
 printf '%s\n' "$@" >"$scratch/queue"
 exec 8<"$scratch/queue"
 cores=$(nproc)
-jobs=${MEISSA_TEST_JOBS:-$((cores < 2 ? cores : 2))}
+jobs=${MEISSA_TEST_JOBS:-$((cores < 2 ? 2 : 3))}
 for ((k = 1; k <= jobs && k <= $#; k++)); do
   lane "$scratch/$k" &
   lanes+=($!)

@@ -25,8 +25,8 @@ describe("tools/test.sh", function()
   -- Runs the runner on files; returns whether it was content, its output, and the last line.
   -- What the runner itself was told by `make check` is not passed on.
   local function run(...)
-    local output, status = child.shell("unset MEISSA_TEST_PRELOAD MEISSA_TEST_SLOWDOWN;"
-      .. " exec bash tools/test.sh " .. table.concat({...}, " "), 60)
+    local output, status = child.shell("unset MEISSA_TEST_PRELOAD MEISSA_TEST_SLOWDOWN"
+      .. " MEISSA_TEST_JOBS; exec bash tools/test.sh " .. table.concat({...}, " "), 60)
     return status == 0, output, output:match("([^\n]*)\n$")
   end
 
@@ -57,6 +57,25 @@ describe("tools/test.sh", function()
     assert.is_true(ok, output)
     assert.equal("5 passed, 0 failed", line)
     assert.is_nil(output:find("noise", 1, true), output)
+  end)
+
+  it("runs three files at a time, two on one core", function()
+    local files, there = {}, ""
+    for k = 1, child.shell "nproc" == "1\n" and 2 or 3 do
+      there = there .. (" && [ -e %s/%d ]"):format(dir, k)
+    end
+    for k = 1, select(2, there:gsub("&&", "")) do
+      files[k] = write(k .. "_test", ([[
+#!/bin/sh
+touch %s/%d
+for _ in $(seq 400); do
+  if true%s; then echo '1 passed, 0 failed'; exit; fi
+  sleep 0.05
+done
+]]):format(dir, k, there), "755")
+    end
+    local ok, output = run(unpack(files))
+    assert.is_true(ok, output)
   end)
 
   it("runs specs on LuaJIT", function()
