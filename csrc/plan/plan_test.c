@@ -195,6 +195,9 @@ static void test_cache(void) {
   terms.ask[0] = 3;
   ms_plan *asked = ms_plan_cache_get(cache, &terms, &err);
   CHECK(asked != plan && asked->grid.ranges[0] == 3);
+  terms.ask[0] = 4;
+  CHECK(ms_plan_cache_get(cache, &terms, &err)->grid.ranges[0] == 4);
+  terms.ask[0] = 3;
   other.id = 2;
   terms.verdict = &other;
   CHECK(ms_plan_cache_get(cache, &terms, &err) != asked);

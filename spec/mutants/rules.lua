@@ -10,7 +10,7 @@
 -- what stands there instead, finders = others than the rule's}.
 local M = {list = {}}
 
-local FILES = {"input", "process", "conditions", "bounds", "counters", "packed", "bodies",
+local FILES = {"input", "process", "plans", "conditions", "bounds", "counters", "packed", "bodies",
                "names", "buffers", "reductions", "tables"}
 
 local function named(mutant)

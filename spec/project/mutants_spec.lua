@@ -55,6 +55,9 @@ local PROMISED = {
   "blocks of reductions are merged as the loop combines",
   "a loop of several stages is one transaction, merging included",
   "what is pending is merged in the plan's order, and further stages see it",
+  "a plan is found again by all that it was made of", "ranges weigh what they hold",
+  "arrays that are written go where their ranges go",
+  "the ranges of an axis differ by one value at most, longer ones first",
 }
 
 local function finders_of(rule, mutant) return mutant.finders or rule.finders end

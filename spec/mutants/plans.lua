@@ -1,0 +1,49 @@
+-- SPDX-License-Identifier: MIT
+-- Mutants of how a loop's space is cut into blocks, and of what these weigh.
+local plans = {spec = "csrc/plan/plan_test.c"}
+local layouts = {spec = "csrc/plan/layout_test.c"}
+
+return {
+  {
+    rule = "a plan is found again by all that it was made of",
+    finders = {plans},
+    mutants = {
+      {"but for the ranges that are asked for", "csrc/plan/plan_cache.c",
+       "made_of.ask[a] = terms->ask[a];", "made_of.ask[a] = 0;"},
+      {"but for the verdict", "csrc/plan/plan_cache.c", ".verdict = verdict->id,",
+       ".verdict = 0,"},
+    },
+  },
+  {
+    rule = "ranges weigh what they hold",
+    finders = {plans},
+    mutants = {
+      {"dimensions that are not cut weigh nothing", "csrc/plan/loads.c",
+       "(double)length * others", "(double)length"},
+      {"what no iteration reaches weighs as much", "csrc/plan/loads.c",
+       "if (is_inside(samples, d)) visit(samples, d + 1);", "visit(samples, d + 1);"},
+    },
+  },
+  {
+    rule = "arrays that are written go where their ranges go",
+    finders = {plans},
+    mutants = {
+      {"all stay", "csrc/plan/travel.c", "stays = !along || axis == ms_grid_space(grid);",
+       "stays = true;"},
+      {"what is read comes from nowhere", "csrc/plan/travel.c", ".blind = array->read ? 0 : 1",
+       ".blind = 1"},
+    },
+  },
+  {
+    rule = "the ranges of an axis differ by one value at most, longer ones first",
+    finders = {layouts},
+    mutants = {
+      {"the first one has all that is left over", "csrc/plan/layout.h",
+       "int64_t more = range < axis->longer ? range : axis->longer;",
+       "int64_t more = range > 0 ? axis->longer : 0;"},
+      {"longer ones come last", "csrc/plan/layout.h",
+       "int64_t more = range < axis->longer ? range : axis->longer;",
+       "int64_t even = axis->ranges - axis->longer, more = range < even ? 0 : range - even;"},
+    },
+  },
+}
