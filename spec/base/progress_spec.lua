@@ -36,11 +36,11 @@ describe("a loop of four seconds", function()
     script = where .. "/long.lua"
     child.write(script, [[
       local meissa = require "meissa"
-      local system = require "meissa.base.system"
       local A = meissa.zeros(64)
       for i in meissa.parallel(64, {impure = true}) do
-        local began = system.clock()
-        repeat local passed = system.clock() - began until passed > 0.125
+        local ffi = require "ffi"
+        ffi.cdef "int usleep(unsigned);"
+        ffi.C.usleep(125000)
         A[i] = 1
       end
       print(A:sum())
@@ -51,7 +51,7 @@ describe("a loop of four seconds", function()
 
   it("shows a bar on a terminal, and takes it off at the end", function()
     local output = on_terminal(script, "")
-    assert.matches("long%.lua:4 %[#+%.+%] %d+ %%, [%d.]+ iterations/s, [%d.]+ s left", output)
+    assert.matches("long%.lua:3 %[#+%.+%] %d+ %%, [%d.]+ iterations/s, [%d.]+ s left", output)
     assert.matches("\r\27%[K64\r?\n$", output)
   end)
 
