@@ -24,8 +24,36 @@ const char *ms_node_builtin(const ms_tally *all, const ms_node *node) {
 
 /* ---- values ---- */
 
+/* Looks for a function that assigns a local which is declared outside of it. */
+typedef struct sharing {
+  const ms_symbol *symbol;
+  bool found;
+} sharing;
+
+static bool look_for_sharing(ms_node *node, void *context) {
+  sharing *look = context;
+  uint32_t targets = node->kind == MS_ASSIGN ? node->targets : node->kind == MS_SET_FUNCTION;
+  for (uint32_t t = 0; t < targets; t++) {
+    const ms_node *outer = node;
+    if (node->kid[t]->symbol != look->symbol) continue;
+    while (outer != NULL && outer->kind != MS_FUNCTION) outer = outer->parent;
+    const ms_function *within = outer != NULL ? outer->function : NULL;
+    look->found = look->found || (outer != NULL && within != look->symbol->function);
+  }
+  return !look->found;
+}
+
+/* Whether what is evaluated in between may assign a local: a function of the body does. */
+static bool may_change(const ms_tally *all, const ms_symbol *symbol) {
+  sharing look = {symbol, false};
+  if (symbol == NULL || !symbol->assigned || !symbol->upvalue) return false;
+  ms_node_walk(all->loop->body, look_for_sharing, &look);
+  return look.found;
+}
+
 static bool is_steady(const ms_tally *all, const ms_node *node) {
   if (node->kind == MS_FUNCTION || node->boxed) return false;
+  if (node->kind == MS_NAME) return !may_change(all, node->symbol);
   if (node->kind == MS_METHOD)
     return ms_effect_of_method(node->text, node->kids - 1) == MS_EFFECT_PURE;
   if (node->kind != MS_CALL) return true;

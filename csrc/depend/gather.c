@@ -54,6 +54,20 @@ static bool is_element(const search *look, const ms_node *node, const ms_node *t
   return ms_node_same_value(&look->all, node, target);
 }
 
+static bool look_for_part(ms_node *node, void *context) {
+  bool *found = context;
+  *found = *found || node->kind == MS_INDEX || (node->kind == MS_NAME && node->symbol == NULL);
+  return !*found;
+}
+
+/* Whether what a term does before h[k] is read may change k: it has a part of a table, or a global,
+ * and the term calls something. */
+static bool may_change(const search *look, const ms_node *key, ms_node *term) {
+  bool part = false;
+  ms_node_walk((ms_node *)(uintptr_t)key, look_for_part, &part);
+  return part && !ms_node_is_steady(&look->all, term);
+}
+
 typedef bool is_before(const search *look, const ms_node *node, const ms_node *target);
 
 /* The e of `h[k] + e`, where h[k] stands as `old` says; NULL if it is none. */
@@ -64,6 +78,7 @@ static ms_node *term_of(const search *look, const ms_node *target, const ms_node
   bool left = old(look, value->kid[0], target);
   if (!left && (value->op != MS_OP_ADD || !old(look, value->kid[1], target))) return NULL;
   ms_node *term = value->kid[left ? 1 : 0];
+  if (!left && may_change(look, target->kid[1], term)) return NULL;
   return ms_tally_mentions(&look->all, term) == 0 ? term : NULL;
 }
 

@@ -10,7 +10,8 @@
  *   h[k] = h[k] or 0  h[k] = h[k] + e    also if not h[k] then h[k] = 0 end
  *   t[k] = true               a set: one constant, the same wherever it stands
  *
- * The body mentions the table in such statements only, and nothing else leads to it. */
+ * The body mentions the table in such statements only, and nothing else leads to it; while e is
+ * evaluated, nothing changes k: Lua would store at the new one. */
 #ifndef MS_DEPEND_GATHER_H
 #define MS_DEPEND_GATHER_H
 

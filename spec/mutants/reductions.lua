@@ -96,6 +96,19 @@ return {
        "    and content_of(value) == noted.content\n", ""},
     },
   },  {
+    rule = "sums by key have keys that no function of the body changes meanwhile",
+    finders = {{spec = "spec/driver/gather_keys_spec.lua"}},
+    mutants = {
+      {"functions assign no keys", "csrc/depend/extreme.c",
+       "return !may_change(all, node->symbol);", "return true;"},
+      {"what a function assigns is its own", "csrc/depend/extreme.c",
+       "look->found || (outer != NULL && within != look->symbol->function);",
+       "look->found || (outer != NULL && within == look->symbol->function);"},
+      {"a sum may be evaluated before its key's table is read", "csrc/depend/gather.c",
+       "if (!left && may_change(look, target->kid[1], term)) return NULL;", ""},
+    },
+  },
+  {
     rule = "a set is of one constant",
     finders = {{spec = "spec/driver/gather_spec.lua"}},
     mutants = {

@@ -48,6 +48,7 @@ local PROMISED = {
   "what is combined in one way everywhere is a reduction",
   "ties are broken by an index",
   "a captured table that is sent once is sent again when anything in it has changed",
+  "sums by key have keys that no function of the body changes meanwhile",
   "a set is of one constant",
   "what stands outside of a loop returns as itself, and functions of the body do not",
   "the second of two branches gets what the first does not take",
