@@ -20,6 +20,7 @@
 #include <unistd.h>
 
 #include "base/memory.h"
+#include "base/memory_file.h"
 
 #define PAGE          ((size_t)4096)
 #define SMALLEST_SLOT ((size_t)64)
@@ -131,15 +132,9 @@ static int check_memory(size_t size, ms_error *err) {
 }
 
 static int map_memory(ms_segment *segment, size_t size, ms_error *err) {
-  int fd = memfd_create("meissa", MFD_CLOEXEC);
-  if (fd < 0) {
-    return ms_error_set(err, MS_ARR, "cannot make shared memory: %s%s", strerror(errno),
-                        errno == EMFILE ? " (raise it with ulimit -n)" : "");
-  }
-  void *base = MAP_FAILED;
-  if (ftruncate(fd, (off_t)size) == 0) {
-    base = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-  }
+  int fd = ms_memory_file_make("meissa", size, MS_ARR, err);
+  if (fd < 0) return -1;
+  void *base = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
   if (base == MAP_FAILED) {
     ms_error_set(err, MS_ARR, "cannot map %zu MB of shared memory: %s", size / 1000000 + 1,
                  strerror(errno));

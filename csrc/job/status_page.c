@@ -12,6 +12,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/memory_file.h"
+
 #define PAGE 4096u
 
 /* Bytes of a shelf that keep their memory. */
@@ -43,13 +45,12 @@ static ms_status_page *map(uint32_t workers, int fd) {
 }
 
 ms_status_page *ms_status_page_make(uint32_t workers, int *fd, ms_error *err) {
-  ms_status_page *page = NULL;
-  *fd = memfd_create("meissa-status", MFD_CLOEXEC);
-  if (*fd >= 0 && ftruncate(*fd, (off_t)ms_status_page_size(workers)) == 0)
-    page = map(workers, *fd);
+  *fd = ms_memory_file_make("meissa-status", ms_status_page_size(workers), MS_WRK, err);
+  if (*fd < 0) return NULL;
+  ms_status_page *page = map(workers, *fd);
   if (page != NULL) return page;
   ms_error_set(err, MS_WRK, "no shared memory for the status of workers: %s", strerror(errno));
-  if (*fd >= 0) close(*fd);
+  close(*fd);
   *fd = -1;
   return NULL;
 }
