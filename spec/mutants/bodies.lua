@@ -70,6 +70,16 @@ return {
     },
   },
   {
+    rule = "a loop that takes the values of sparse entries writes no other iteration's",
+    finders = {{spec = "spec/depend/entries_spec.lua"}},
+    mutants = {
+      {"it may write any", "csrc/depend/verdict.c",
+       "  if (space->sparse) find_stale(&now->walk, &access);\n", ""},
+      {"each is another's", "csrc/depend/verdict.c",
+       " || is_of_entry(access, entry)) continue;", ") continue;"},
+    },
+  },
+  {
     rule = "fixes are code that is valid where the loop stands",
     finders = {{spec = "spec/depend/option_spec.lua"}},
     mutants = {

@@ -38,6 +38,7 @@ local PROMISED = {
   "packed triangles are arrays of two dimensions",
   "functions that a body makes and only calls are walked where they are called",
   "rows that lists and functions have are those of their arrays",
+  "a loop that takes the values of sparse entries writes no other iteration's",
   "objects that a body makes keep what their methods store into them, and nothing else",
   "large captures and long bodies are analysed, up to limits that are named",
   "fixes are code that is valid where the loop stands",
