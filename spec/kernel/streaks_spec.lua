@@ -52,7 +52,7 @@ local function run(shape, state, xs, blocks, block, meet)
 end
 
 -- What the block function of kernel/emit returns, as merge.take gets it.
-local function leave(shape, xs, blocks, block, scattered)
+local function leave(shape, xs, blocks, block, scattered, each)
   local head, place, flat = nil, nil, {}
   local last = shape.wins == "equal" and shape.later_wins == "equal"
   local state = run(shape, {lo = IDENTITY[shape.first], hi = IDENTITY[shape.second]}, xs, blocks,
@@ -60,12 +60,14 @@ local function leave(shape, xs, blocks, block, scattered)
     if not head or last and x == head then head, place = x, at end
     if state.hi ~= IDENTITY[shape.second] then return end
     local n, goes_on = #flat, #flat > 0
-    for before = flat[n] or at, at do goes_on = goes_on and blocks[before] == block end
+    for before = flat[n] and flat[n] * each or at, at do
+      goes_on = goes_on and blocks[before] == block
+    end
     if goes_on and last and flat[n - 3] == x then n, goes_on = n - 4, false end
     if goes_on then
       flat[n - 1] = x
     else -- lo, p, the end, the iteration
-      flat[n + 1], flat[n + 2], flat[n + 3], flat[n + 4] = x, at, x, at
+      flat[n + 1], flat[n + 2], flat[n + 3], flat[n + 4] = x, at, x, math.ceil(at / each)
     end
   end)
   local set = "1" .. (state.p and 1 or 0) .. "1" .. (state.q and 1 or 0)
@@ -75,7 +77,8 @@ local function leave(shape, xs, blocks, block, scattered)
     sent[7], sent[8], sent[10] = set .. (head and "11" or "00"), "", "......"
     return sent
   end
-  local p, q = state.p or "-", state.q or "-"
+  local p, q = state.p and math.ceil(state.p / each), state.q and math.ceil(state.q / each)
+  p, q = p or "-", q or "-"
   sent[5], sent[6], sent[8] = set, table.concat({p, p, q, q}, ";"), "...."
   sent[9] = streaks.pack(flat, #flat, 2, 1, function(list, at) return {list[at]} end)
   return sent
@@ -92,7 +95,7 @@ local function difference(shape, info, xs, blocks, order, lo, hi)
   for n, value in ipairs {lo, "p", hi, "q"} do final[n] = {value = value} end
   for n = 5, #info.results do final[n] = {} end
   for _, block in ipairs(order) do
-    merge.take(info, final, leave(shape, xs, blocks, block, info.positions > 0))
+    merge.take(info, final, leave(shape, xs, blocks, block, info.positions > 0, info.each))
   end
   merge.finish(info, final)
   for n, name in ipairs {"lo", "p", "hi", "q"} do
@@ -122,9 +125,10 @@ local STARTS = {INF, -INF, 1, 0, -0, NAN}
 
 local ALL = #STARTS * #STARTS
 
--- Compares all, with so many starts each, which go round.
-local function compare(shape, scattered, values, cuts, orders, starts)
+-- Compares all, with so many starts each, which go round; `each`: values of an iteration.
+local function compare(shape, scattered, values, cuts, orders, starts, each)
   local info, turn, compared = info_of(shape, scattered), 0, 0
+  info.each = each or 1
   each_list(#cuts[1], values, function(xs)
     for _, blocks in ipairs(cuts) do
       for _, order in ipairs(orders) do
@@ -176,6 +180,8 @@ describe("minimum and maximum in one statement", function()
           local order = {1, 2, 3}
           assert.equal(3 ^ 10, compare(shape, true, {0, 1, 2}, scatterings(5), {order}, 1))
           compare(shape, true, {0, 1, 2, 3}, scatterings(4), {{3, 2, 1}}, 1)
+          local pairs_of = {{1, 1, 2, 2}, {2, 2, 1, 1}, {1, 1, 1, 1}}
+          compare(shape, true, {0, 1, 2}, pairs_of, {order}, ALL, 2)
           compare(shape, true, SPECIAL, scatterings(3), {{3, 1, 2}}, 1)
           compare(shape, true, {0, 1, NAN}, scatterings(3), {{2, 3, 1}}, ALL)
         end)

@@ -61,7 +61,7 @@ return {
        "going = going and takes(", "going = false and takes(",
        finders = {streaks, reductions}},
       {"a block's streak follows on its other values", "lua/meissa/kernel/streaks.lua",
-       [[local BEHIND = ",1e15"]], [[local BEHIND = ",-1"]]},
+       [[local BEHIND = ",1e15"]], [[local BEHIND = ",-1"]], finders = {streaks}},
       {"of equal heads the first stays", "csrc/kernel/emit/branch.c",
        "  if (ms_variable_heads_last(emitter, leader)) {\n", "  if (false) {\n"},
       {"heads count whatever there was before", "lua/meissa/kernel/merge.lua",
