@@ -11,7 +11,6 @@
 
 #include "array/index.h"
 #include "array/partition_build.h"
-#include "array/prefault.h"
 #include "base/philox.h"
 #include "base/threads.h"
 
@@ -33,7 +32,6 @@ typedef struct builder {
   int64_t slices;  /* into which the entries are divided for the sort */
   int64_t *cursor; /* by slice and block: where the slice's next entry goes */
   ms_error errors[MS_ARRAY_DIMS];
-  ms_prefault prefault;
 } builder;
 
 static int out_of_memory(ms_error *err) {
@@ -279,8 +277,6 @@ static int build(builder *b, ms_error *err) {
   ms_partition *made = b->made;
   if (take_entries(b, err) != 0) return -1;
   b->threads = made->count < 2 * SLICE ? 1 : ms_threads_count();
-  ms_prefault_start(&b->prefault, ms_segment_block_at(&made->entries->block),
-                    made->entries->block.size);
   if (cut_dimensions(b, err) != 0 || number_blocks(b, err) != 0) return -1;
   if (made->cut.ordered && (b->order = ms_index_order(b->array, err)) == NULL) return -1;
   ms_threads_each(b->threads, b->slices, count_slice, b);
@@ -305,7 +301,6 @@ ms_partition *ms_partition_build(const ms_array *array, const ms_cut *cut, ms_er
   made->references = 1;
   builder b = {.array = array, .made = made};
   int failed = build(&b, err);
-  ms_prefault_finish(&b.prefault);
   for (uint32_t c = 0; c < cut->count; c++) free(b.block_of[c]);
   free(b.cursor);
   free(b.order);
