@@ -155,6 +155,46 @@ local OWN = {
     "local s = C.new(0) s:put(i) A[i] = s:put(i)" },
 }
 
+-- What makes a class lose a store between two executions of one loop: the class's part, and the
+-- change, which `on` asks for.
+local CHANGED = {
+  ["a method"] = { "local own, outer = function(self, i) self.x = i return i end, " ..
+    "function(self, i) log.n = i self.x = i return i end",
+    "C.put = on and outer or own" },
+  ["a variable"] = { "local t function C:put(i) local at = t or self at.n = i return i end",
+    "t = on and log" },
+  ["a function"] = { "local function make() return {} end local find = make " ..
+    "function C:put(i) find().n = i self.x = i return i end",
+    "find = on and shared or make" },
+  ["a global"] = { "function C:put(i) local at = own_objects_t or self at.n = i return i end",
+    "own_objects_t = on and log" },
+  ["the globals"] = { "local env = setmetatable({t = log}, {__index = _G}) " ..
+    "function C:put(i) local at = t or self at.n = i return i end",
+    "setfenv(C.put, on and env or _G)" },
+  ["a field"] = {
+    "local s = {} function C:put(i) local at = s.t or self at.n = i return i end",
+    "s.t = on and log" },
+  ["a field by __index"] = { "local base = {} local s = setmetatable({}, {__index = base}) " ..
+    "function C:put(i) local at = s.t or self at.n = i return i end", "base.t = on and log" },
+  ["what pairs finds"] = { "local s = {5} function C:put(i) self.n = i for _, at in pairs(s) do " ..
+    "if at ~= 5 then at.n = i end end return i end", "s[1] = on and log or 5" },
+  ["the class"] = { "function C:put(i) local at = self.t or self at.n = i return i end",
+    "C.t = on and log" },
+  ["the class's metatable"] = { "function C:put(i) local at = self.t or self at.n = i return i end",
+    "setmetatable(C, on and {__index = {t = log}} or nil)" },
+  ["another class"] = { "local D = {} D.__index = D " ..
+    "function D:put(i) local at = self.t or self at.n = i return i end " ..
+    "function C:put(i) self.part = setmetatable({}, D) return self.part:put(i) end",
+    "D.t = on and log" },
+}
+
+local LOOP = [[
+local function pass()
+  for i in parallel(N) do local o = setmetatable({}, C) A[i] = o:put(i) end
+end
+return pass, function(on) CHANGE end
+]]
+
 describe("an object that the body makes of a captured class", function()
   after_each(function() meissa.init {} end)
 
@@ -178,6 +218,23 @@ describe("an object that the body makes of a captured class", function()
         local got = run(case[1], case[2], meissa.parallel)
         assert.is_nil(got.code, tostring(got))
         assert.same(expected, got)
+      end
+    end)
+  end
+
+  for name, case in pairs(CHANGED) do
+    it("is judged anew after a change of " .. name, function()
+      local text = HEAD .. case[1] .. "\n" .. LOOP:gsub("CHANGE", function() return case[2] end)
+      for _, workers in ipairs { 0, 1 } do
+        meissa.init { workers = workers }
+        local A = meissa.zeros(N)
+        local pass, change = assert(loadstring(text))(meissa.parallel, A, N)
+        for _, on in ipairs { false, false, true, true, false } do
+          change(on)
+          local ok, err = pcall(pass)
+          assert.equal(on and "DEP" or "accepted", ok and "accepted" or err.code, tostring(err))
+        end
+        assert.equal(N * (N + 1) / 2, A:sum())
       end
     end)
   end

@@ -14,6 +14,7 @@
 local jit_util = require("jit.util")
 local known = require("meissa.capture.known")
 local opcodes = require("meissa.capture.opcodes")
+local questions = require("meissa.capture.questions")
 local reading = require("meissa.capture.reading")
 local tables = require("meissa.base.tables")
 
@@ -42,35 +43,33 @@ Proof.__index = Proof
 
 -- Whether a register's content is a table that is not the object's own.
 function Proof:is_outside(value)
-  return value == OUTSIDE or type(value) == "table" and not self.is_array(value)
-end
-
-local function holds_table(value)
-  for _, each in tables.each(value) do
-    if type(each) == "table" then return true end
-  end
-  return false
+  return value == OUTSIDE or type(value) == "table" and not self.asked:ask("array", value)
 end
 
 -- What a field of something is, by a constant key or, nil, any.
 function Proof:part(value, key)
   if value == OUTSIDE then return OUTSIDE end
   if type(value) == "table" then
-    if self.is_array(value) then return nil end
-    if key ~= nil then return (self.field_of(value, key)) end
-    return holds_table(value) and OUTSIDE or nil
+    if self.asked:ask("array", value) then return nil end
+    if key ~= nil then return self.asked:ask("field", value, key) end
+    return self.asked:ask("holds_table", value) and OUTSIDE or nil
   end
   return key == "__index" and OUTSIDE or nil
+end
+
+-- What a variable of a function around is.
+function Proof:variable(proto, d)
+  local slot = self.slots[funcuvname(proto, d)]
+  if slot then return self.asked:ask("upvalue", self.fn, slot) end
+  return self.dirty and OUTSIDE or nil
 end
 
 -- What an instruction that writes register A alone puts there.
 function Proof:loaded(proto, held, op, d, mode)
   if op == opcodes.GET_UPVALUE then
-    local name = funcuvname(proto, d)
-    if self.names[name] then return self.outer[name] end
-    return self.dirty and OUTSIDE or nil -- a variable of the function around
+    return self:variable(proto, d)
   elseif op == opcodes.GET_GLOBAL then
-    return (self.field_of(self.env, funck(proto, -d - 1)))
+    return self.asked:ask("field", self.globals, funck(proto, -d - 1))
   elseif op == opcodes.GET_FIELD then
     return self:part(held[rshift(d, 8)], funck(proto, -band(d, 0xff) - 1))
   elseif opcodes.GETS_COMPUTED[op] then
@@ -80,34 +79,15 @@ function Proof:loaded(proto, held, op, d, mode)
   end
 end
 
--- Whether the tables that fields of a class are looked up in, it and what __index leads to, hold no
--- tables but each other.
-local function is_class(world, class)
-  local seen = {}
-  while class and not seen[class] do
-    seen[class] = true
-    for key, each in tables.each(class) do
-      local other = type(each) == "table" and not world.is_array(each)
-      if other and not (key == "__index" and (each == class or is_class(world, each))) then
-        return false
-      end
-    end
-    local meta = debug.getmetatable(class)
-    class = type(meta) == "table" and rawget(meta, "__index") or nil
-    if type(class) ~= "table" then return true end
-  end
-  return true
-end
-
 -- Whether a function may be called with what is outside among its arguments, of which this is the
 -- n-th.
 function Proof:may_take(callee, value, n)
   local name = builtins[callee]
   if name == "setmetatable" then
-    return n == 2 and type(value) == "table" and is_class(self, value)
+    return n == 2 and type(value) == "table" and self.asked:ask("class", value)
   end
   if not name or GIVING[name] or not reading.is_harmless(name) then return false end
-  return value ~= OUTSIDE and not holds_table(value)
+  return value ~= OUTSIDE and not self.asked:ask("holds_table", value)
 end
 
 function Proof:may_call(held, op, a, d)
@@ -135,7 +115,7 @@ function Proof:keeps(proto, held, op, a, d, mode)
   if op == opcodes.SET_GLOBAL then return false end
   if opcodes.ASSIGNS_UPVALUE[op] then
     local moved = mode == opcodes.READS and self:is_outside(held[d])
-    return not (moved or self.names[funcuvname(proto, a)])
+    return not (moved or self.slots[funcuvname(proto, a)])
   elseif opcodes.STORES[op] then
     return not (self:is_outside(held[rshift(d, 8)]) or self:is_outside(held[a]))
   elseif opcodes.CALLS[op] then
@@ -150,6 +130,10 @@ function Proof:keeps(proto, held, op, a, d, mode)
   return true
 end
 
+function Proof:is_library(value)
+  return value ~= OUTSIDE and self.asked:ask("library", value)
+end
+
 -- The state behind an instruction; nil: it breaks the proof.
 function Proof:step(proto, before, pc)
   local op, a, d, mode_a, mode_d = decode(proto, pc)
@@ -161,7 +145,7 @@ function Proof:step(proto, before, pc)
   if mode_a == opcodes.WRITES_A then
     local value = self:loaded(proto, before, op, d, mode_d)
     after[a] = (self:is_outside(value) or type(value) == "function") and value or nil
-    if self:is_outside(value) and not known.is_library(value) then self.found = true end
+    if self:is_outside(value) and not self:is_library(value) then self.found = true end
   end
   return after
 end
@@ -245,16 +229,30 @@ function Proof:all_code(proto)
 end
 
 -- Whether a Lua function keeps what is outside where it is.
-local function proves(fn, world)
-  local proof = setmetatable({ outer = {}, names = {}, env = debug.getfenv(fn) },
-    { __index = function(_, key) return world[key] or Proof[key] end })
-  if type(proof.env) ~= "table" or debug.getinfo(fn, "S").what == "C" then return false end
+local function proves(fn, asked)
+  local proof = setmetatable({ fn = fn, asked = asked, slots = {} }, Proof)
+  proof.globals = asked:ask("globals", fn)
+  if type(proof.globals) ~= "table" or debug.getinfo(fn, "S").what == "C" then return false end
   for slot = 1, 255 do
-    local name, value = debug.getupvalue(fn, slot)
+    local name = debug.getupvalue(fn, slot)
     if not name then break end
-    proof.names[name], proof.outer[name] = true, value
+    proof.slots[name] = slot
   end
   return proof:all_code(fn)
+end
+
+-- What was found out about functions, and what was asked for that.
+local proved = setmetatable({}, { __mode = "k" })
+
+-- The same, found out again only where an answer has changed.
+local function is_proved(fn, world)
+  local last = proved[fn]
+  if not last or not questions.are_same(last.asked, world) then
+    local asked = questions.new(world)
+    last = { keeps = proves(fn, asked), asked = asked:close() }
+    proved[fn] = last
+  end
+  return last.keeps
 end
 
 --- Whether all that the methods of a class store into is what they are given or what they make, and
@@ -263,9 +261,9 @@ end
 -- @tab seen all that it leads to, a set of tables and functions
 -- @tab world `is_array(value)`; `field_of(table, key)` reads a field without calling anything
 function M.is_kept(class, seen, world)
-  if not is_class(world, class) then return false end
+  if not questions.is_class(world, class) then return false end
   for value in tables.each(seen) do
-    if type(value) == "function" and not proves(value, world) then return false end
+    if type(value) == "function" and not is_proved(value, world) then return false end
   end
   return true
 end
