@@ -71,7 +71,7 @@ return {
       {"functions that see the same globals are as they were",
        "lua/meissa/capture/questions.lua",
        "for n = 1, closed.count, 4 do", "for n = 1, math.min(closed.count, 4), 4 do"},
-      {"objects are given nothing from outside", "csrc/depend/call.c",
+      {"objects are given nothing from outside", "csrc/depend/arguments.c",
        "return walk->owns_objects && (all->captured || walk->stored_captured);", "return false;"},
     },
   },
