@@ -9,12 +9,12 @@
 
 #include "kernel/emit/variable.h"
 #include "kernel/native/c_array.h"
-#include "kernel/native/c_block.h"
 #include "kernel/native/c_expression.h"
 #include "kernel/native/c_induction.h"
 #include "kernel/native/c_statement.h"
 #include "kernel/native/c_table.h"
 #include "kernel/native/c_value.h"
+#include "kernel/native/c_variable.h"
 
 /* Most targets of one assignment; LuaJIT allows 200 locals. */
 #define MANY 256

@@ -6,22 +6,12 @@
 #include <inttypes.h>
 
 #include "kernel/emit/nest.h"
-#include "kernel/emit/variable.h"
 #include "kernel/native/c_array.h"
 #include "kernel/native/c_cache_prefetch.h"
 #include "kernel/native/c_statement.h"
 #include "kernel/native/c_table.h"
 #include "kernel/native/c_value.h"
-
-const char *ms_c_variable(ms_writer *w, uint32_t capture) {
-  return ms_c_text(w, "m%u_%s", capture + 1,
-                   ms_c_name(w, w->emitter->job->loop->captures[capture].root));
-}
-
-const char *ms_c_captured(ms_writer *w, uint32_t capture) {
-  w->number_used[capture] = true;
-  return ms_c_text(w, "c%u_%s", capture + 1, ms_c_binding_name(w, capture));
-}
+#include "kernel/native/c_variable.h"
 
 /* ---- loops ---- */
 
@@ -190,158 +180,6 @@ static void begin_draws(ms_writer *w, bool entries) {
   ms_c_line(w, "ms_draws_begin(&draws, %u, (const double[]){%s});", dims, index);
 }
 
-/* ---- captured scalars that the block assigns ---- */
-
-/* What `and` and `or` begin with: nothing, unless the value before the loop decides already. */
-static const char *logic_start(ms_writer *w, uint32_t at) {
-  bool any = w->emitter->scalar[at]->op == MS_REDUCE_OR;
-  ms_binding_kind kind = w->emitter->job->bindings[at].kind;
-  if (kind == MS_BIND_BOOLEAN)
-    return ms_c_text(w, any ? "%s ? ms_boolean(1) : ms_nothing" : "%s ? ms_nothing : ms_boolean(0)",
-                     ms_c_captured(w, at));
-  if (kind == MS_BIND_NIL) return any ? "ms_nothing" : "ms_boolean(0)";
-  return any ? "ms_boolean(1)" : "ms_nothing";
-}
-
-static const char *identity(ms_writer *w, uint32_t at) {
-  if (ms_variable_is_logic(w->emitter, at)) return logic_start(w, at);
-  const ms_scalar_plan *scalar = w->emitter->scalar[at];
-  if (scalar->tie > 0)
-    return scalar->tie_op == MS_REDUCE_MIN ? "__builtin_inf()" : "-__builtin_inf()";
-  if (scalar->unset && scalar->op != MS_REDUCE_WITH) return "ms_nil";
-  switch (w->emitter->scalar[at]->op) {
-    case MS_REDUCE_SUM:
-      return "-0.0";
-    case MS_REDUCE_PRODUCT:
-      return "1.0";
-    case MS_REDUCE_MIN:
-      return "__builtin_inf()";
-    case MS_REDUCE_MAX:
-      return "-__builtin_inf()";
-    case MS_REDUCE_BOR:
-    case MS_REDUCE_BXOR:
-      return "4294967296.0";
-    case MS_REDUCE_BAND:
-      return "4294967295.0";
-    default:
-      return "ms_nothing";
-  }
-}
-
-static void declare_variables(ms_writer *w) {
-  for (uint32_t c = 0; c < w->emitter->job->loop->capture_count; c++) {
-    if (!ms_variable_is(w->emitter, c)) continue;
-    const char *name = ms_c_variable(w, c);
-    ms_kind_of kind = w->typed->variable[c];
-    ms_representation_of form = ms_c_representation(w, &kind);
-    if (form == MS_FORM_OBJECT) {
-      bool sliced = w->emitter->scalar[c]->role >= MS_ROLE_SLICED;
-      ms_c_refuse(w, w->emitter->job->loop->captures[c].first,
-                  sliced ? "`%s` is a plain table, which only LuaJIT fills"
-                         : "`%s` is assigned a table, an array or a function",
-                  w->emitter->job->loop->captures[c].root);
-      return;
-    }
-    const char *value = form == MS_FORM_VALUE ? "ms_nothing" : "0";
-    if (w->emitter->scalar[c]->role == MS_ROLE_REDUCTION) {
-      value = identity(w, c);
-      if (ms_variable_has_head(w->emitter, c)) ms_c_line(w, "ms_value h%u = ms_nothing;", c + 1);
-    }
-    ms_c_line(w, "%s %s = %s;", ms_c_type(form), name, value);
-    bool ranked = ms_variable_is_ranked(w->emitter, c);
-    if (ranked) ms_c_line(w, "int l%u = 0;", c + 1);
-    if (ranked && ms_variable_has_streak(w->emitter, c))
-      ms_c_line(w, "ms_streak streak%u = {0};", c + 1);
-    bool origin = ms_variable_has_origin(w->emitter, c);
-    for (uint32_t d = 0; ranked && d < w->positions; d++)
-      ms_c_line(w, "int64_t q%u_%u = INT64_MIN;", c + 1, d + 1);
-    for (uint32_t d = 0; origin && d < w->positions; d++)
-      ms_c_line(w, "int64_t o%u_%u = INT64_MIN;", c + 1, d + 1);
-    if (!ms_variable_is_tracked(w->emitter, c)) continue;
-    ms_c_line(w, "ms_value q%u = ms_nothing;", c + 1);
-    for (uint32_t d = 0; d < w->positions; d++) ms_c_line(w, "int64_t q%u_%u = 0;", c + 1, d + 1);
-  }
-}
-
-/* Each iteration begins with nothing assigned to what is tracked. */
-static void begin_tracked(ms_writer *w) {
-  for (uint32_t c = 0; c < w->emitter->job->loop->capture_count; c++) {
-    if (ms_variable_is_ranked(w->emitter, c)) ms_c_line(w, "l%u = 0;", c + 1);
-    if (ms_variable_is_tracked(w->emitter, c))
-      ms_c_line(w, "%s = ms_nothing;", ms_c_variable(w, c));
-  }
-}
-
-/* The first iteration that gave a variable a value. */
-static void end_origin(ms_writer *w, uint32_t at) {
-  ms_c_line(w,
-            "if (o%u_1 == INT64_MIN && (%s.tag != MS_NATIVE_NIL || h%u.tag != MS_NATIVE_NONE)) {",
-            at + 1, ms_c_variable(w, at), at + 1);
-  for (uint32_t d = 0; d < w->positions; d++) ms_c_line(w, "o%u_%u = x%u;", at + 1, d + 1, d + 1);
-  ms_c_line(w, "}");
-}
-
-static void end_tracked(ms_writer *w) {
-  for (uint32_t c = 0; c < w->emitter->job->loop->capture_count; c++) {
-    bool ranked = ms_variable_is_ranked(w->emitter, c);
-    for (uint32_t d = 0; ranked && d < w->positions; d++)
-      ms_c_line(w, "if (l%u) q%u_%u = x%u;", c + 1, c + 1, d + 1, d + 1);
-    if (ms_variable_has_origin(w->emitter, c)) end_origin(w, c);
-    if (!ms_variable_is_tracked(w->emitter, c)) continue;
-    const char *name = ms_c_variable(w, c);
-    ms_c_line(w, "if (%s.tag != MS_NATIVE_NONE) {", name);
-    ms_c_line(w, "q%u = %s;", c + 1, name);
-    for (uint32_t d = 0; d < w->positions; d++) ms_c_line(w, "q%u_%u = x%u;", c + 1, d + 1, d + 1);
-    ms_c_line(w, "}");
-  }
-}
-
-static void give_results(ms_writer *w) {
-  const ms_verdict *verdict = w->emitter->job->verdict;
-  uint32_t slot = 0;
-  for (uint32_t s = 0; s < verdict->scalar_count; s++) {
-    uint32_t at = verdict->scalars[s].capture;
-    if (!ms_variable_is_result(w->emitter, at)) continue;
-    ms_kind_of kind = w->typed->variable[at];
-    ms_c_value value = {
-        .form = ms_c_representation(w, &kind), .kind = kind, .text = ms_c_variable(w, at)};
-    if (ms_variable_is_tracked(w->emitter, at)) value.text = ms_c_text(w, "q%u", at + 1);
-    if (value.form == MS_FORM_OBJECT) return;
-    ms_c_line(w, "ms_give(results + %u, %s);", slot,
-              ms_c_as_form(w, value, MS_FORM_VALUE, w->emitter->body));
-    slot += 2;
-  }
-  for (uint32_t s = 0; s < verdict->scalar_count; s++) {
-    uint32_t at = verdict->scalars[s].capture;
-    if (!ms_variable_has_head(w->emitter, at)) continue;
-    ms_c_line(w, "ms_give(results + %u, h%u);", slot, at + 1);
-    slot += 2;
-  }
-  for (uint32_t s = 0; s < verdict->scalar_count; s++) {
-    uint32_t at = verdict->scalars[s].capture;
-    if (!ms_variable_is_tracked(w->emitter, at) && !ms_variable_is_ranked(w->emitter, at)) continue;
-    for (uint32_t d = 0; d < w->positions; d++)
-      ms_c_line(w, "results[%u].whole = q%u_%u;", slot++, at + 1, d + 1);
-    bool origin = ms_variable_has_origin(w->emitter, at);
-    for (uint32_t d = 0; origin && d < w->positions; d++)
-      ms_c_line(w, "results[%u].whole = o%u_%u;", slot++, at + 1, d + 1);
-  }
-  for (uint32_t s = 0; s < verdict->scalar_count; s++) {
-    uint32_t at = verdict->scalars[s].capture;
-    if (!ms_variable_is_ranked(w->emitter, at) || !ms_variable_has_streak(w->emitter, at)) continue;
-    ms_c_line(w, "results[%u].pointer = streak%u.slots;", slot++, at + 1);
-    ms_c_line(w, "results[%u].whole = (int64_t)streak%u.used;", slot++, at + 1);
-  }
-}
-
-/* A block that has stopped leaves no streaks. */
-static void end_streaks(ms_writer *w) {
-  for (uint32_t c = 0; c < w->emitter->job->loop->capture_count; c++) {
-    if (ms_variable_is_ranked(w->emitter, c) && ms_variable_has_streak(w->emitter, c))
-      ms_c_line(w, "__builtin_free(streak%u.slots);", c + 1);
-  }
-}
-
 /* ---- the function ---- */
 
 static void write_stopped(ms_writer *w, bool entries) {
@@ -354,7 +192,7 @@ static void write_stopped(ms_writer *w, bool entries) {
     }
   }
   ms_c_tables_end(w);
-  end_streaks(w);
+  ms_c_variables_stop(w);
   ms_c_line(w, "return fault->stop;");
 }
 
@@ -383,20 +221,20 @@ void ms_c_function(ms_writer *w) {
               entries ? "" : ms_c_text(w, "%u", l + 1));
   if (ms_emitter_draws(w->emitter->job)) ms_c_line(w, "ms_draws draws = *ms_place;");
   ms_c_tables_begin(w);
-  declare_variables(w);
+  ms_c_variables_declare(w);
   if (entries) ms_c_line(w, "for (x1 = first; x1 <= last; x1++) {");
   for (uint32_t d = 0; !entries && d < loops; d++) nest_loop(w, d);
-  begin_tracked(w);
+  ms_c_variables_begin(w);
   begin_draws(w, entries);
   declare_loop_variables(w, entries);
   ms_c_line(w, "{");
   ms_c_block(w, w->emitter->body);
   ms_c_line(w, "}");
   if (w->emitter->leaves) ms_c_line(w, "ms_next:;");
-  end_tracked(w);
+  ms_c_variables_end(w);
   ms_c_cache_prefetch(w);
   for (uint32_t l = 0; l < loops; l++) ms_c_line(w, "}");
-  give_results(w);
+  ms_c_variables_give(w);
   ms_c_tables_end(w);
   ms_c_line(w, "return MS_NATIVE_RAN;");
   if (w->stops) write_stopped(w, entries);

@@ -12,10 +12,4 @@ void ms_c_function(ms_writer *w);
 /* Appends names for the block's bounds. */
 void ms_c_bounds(ms_writer *w);
 
-/* The variable that a captured scalar is. */
-const char *ms_c_variable(ms_writer *w, uint32_t capture);
-
-/* The name of captured number or boolean `capture` as a parameter. */
-const char *ms_c_captured(ms_writer *w, uint32_t capture);
-
 #endif

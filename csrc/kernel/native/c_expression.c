@@ -10,14 +10,15 @@
 
 #include "kernel/emit/variable.h"
 #include "kernel/native/c_array.h"
-#include "kernel/native/c_block.h"
 #include "kernel/native/c_call.h"
+#include "kernel/native/c_comparison.h"
 #include "kernel/native/c_integer.h"
 #include "kernel/native/c_integer_value.h"
 #include "kernel/native/c_row.h"
 #include "kernel/native/c_sparse.h"
 #include "kernel/native/c_table.h"
 #include "kernel/native/c_value.h"
+#include "kernel/native/c_variable.h"
 
 static ms_c_value value_of(ms_kind_of kind, ms_representation_of form, const char *text) {
   return (ms_c_value){.form = form, .kind = kind, .text = text};
@@ -104,8 +105,7 @@ bool ms_c_reads_late(const ms_writer *w, const ms_node *node) {
   return node->symbol != NULL && node->symbol->function->node == around;
 }
 
-/* The first of two operands. */
-static ms_c_value left_operand(ms_writer *w, const ms_node *node) {
+ms_c_value ms_c_left_operand(ms_writer *w, const ms_node *node) {
   ms_c_value left = ms_c_expression(w, node->kid[0]);
   if (!ms_typed_stores(w->typed, node->kid[1]) || ms_c_reads_late(w, node->kid[0])) return left;
   return ms_c_hold(w, left);
@@ -123,7 +123,7 @@ static ms_c_value arithmetic(ms_writer *w, const ms_node *node) {
   ms_kind_of kind = ms_typed_expression(w->typed, node);
   ms_representation_of form = ms_c_representation(w, &kind);
   bool single = form == MS_FORM_FLOAT && node->op != MS_OP_MOD && node->op != MS_OP_POW;
-  ms_c_value left = left_operand(w, node), right = ms_c_expression(w, node->kid[1]);
+  ms_c_value left = ms_c_left_operand(w, node), right = ms_c_expression(w, node->kid[1]);
   bool power = node->op == MS_OP_POW;
   const char *a =
       power ? power_operand(w, left, node->kid[0]) : as_number(w, left, node->kid[0], single);
@@ -149,105 +149,6 @@ static ms_c_value arithmetic(ms_writer *w, const ms_node *node) {
   ms_c_value value = value_of(kind, form, text);
   value.whole = whole;
   return value;
-}
-
-/* A captured number as the integer that decides whether another is less or greater: compilers take
- * its forming out of loops. NULL if the node is none, or is asked for equality. */
-static const char *whole_limit(ms_writer *w, const ms_node *node, ms_op op, bool right) {
-  const ms_node *value;
-  uint32_t at = ms_typed_binding(w->typed, node, &value);
-  if (at == MS_NO_CAPTURE || value != node || ms_variable_is(w->emitter, at)) return NULL;
-  if (w->emitter->job->bindings[at].kind != MS_BIND_NUMBER) return NULL;
-  if (op == MS_OP_EQ || op == MS_OP_NE) return NULL;
-  bool less = (op == MS_OP_LT || op == MS_OP_LE) == right; /* the integer than the number */
-  bool strict = op == MS_OP_LT || op == MS_OP_GT;
-  return ms_c_text(w, "ms_whole_limit(%s, %d, %d)", ms_c_captured(w, at), less == strict, less);
-}
-
-/* Comparison of two integers, or of one with a captured number; NULL for others. */
-static const char *whole_comparison(ms_writer *w, const ms_node *node, const char *op) {
-  if (w->frames == 0) return NULL;
-  for (int k = 0; k < 2; k++) {
-    if (ms_typed_expression(w->typed, node->kid[k]).can != MS_CAN_NUMBER) return NULL;
-  }
-  ms_integer_value a = ms_c_integer_value_static(w, node->kid[0]);
-  ms_integer_value b = ms_c_integer_value_static(w, node->kid[1]);
-  if (!a.known && !b.known) return NULL;
-  const char *left = a.known ? a.text : whole_limit(w, node->kid[0], node->op, false);
-  const char *right = b.known ? b.text : whole_limit(w, node->kid[1], node->op, true);
-  return left != NULL && right != NULL ? ms_c_text(w, "(%s %s %s)", left, op, right) : NULL;
-}
-
-static const char *equality(ms_writer *w, const ms_node *node, ms_c_value a, ms_c_value b) {
-  const char *not = node->op == MS_OP_NE ? "!" : "";
-  if (a.form == MS_FORM_OBJECT || b.form == MS_FORM_OBJECT) {
-    ms_c_refuse(w, node, "`%s` compares what is no number", ms_c_source(w, node));
-    return "0";
-  }
-  if ((a.kind.can & b.kind.can) == 0 && a.kind.can && b.kind.can)
-    return node->op == MS_OP_NE ? "1" : "0";
-  if (a.form == MS_FORM_BOOL && b.form == MS_FORM_BOOL)
-    return ms_c_text(w, "(%s %s= %s)", a.text, *not ? not : "=", b.text);
-  return ms_c_text(w, "%sms_is_same(%s, %s)", not, ms_c_as_form(w, a, MS_FORM_VALUE, node),
-                   ms_c_as_form(w, b, MS_FORM_VALUE, node));
-}
-
-static bool is_number(const ms_c_value *value) {
-  return value->form == MS_FORM_DOUBLE || value->form == MS_FORM_FLOAT;
-}
-
-/* A condition: a held value is of one of the kinds in `can`. */
-static const char *is_kind(ms_writer *w, const ms_c_value *value, uint32_t can) {
-  if (can == MS_CAN_NIL) return ms_c_text(w, "%s.tag == MS_NATIVE_NIL", value->text);
-  return ms_c_text(w, "(%s.tag == MS_NATIVE_TRUE || %s.tag == MS_NATIVE_FALSE)", value->text,
-                   value->text);
-}
-
-/* Stops where neither of two values is a number: then LuaJIT names both. */
-static void compare_others(ms_writer *w, const ms_node *node, const ms_c_value *a,
-                           const ms_c_value *b) {
-  static const uint32_t kinds[] = {MS_CAN_NIL, MS_CAN_BOOLEAN};
-  static const char *const names[] = {"nil", "boolean"};
-  for (int k = 0; k < 4; k++) {
-    int one = k / 2, other = k % 2;
-    if (!(a->kind.can & kinds[one]) || !(b->kind.can & kinds[other])) continue;
-    const char *message =
-        one == other ? ms_c_text(w, "attempt to compare two %s values", names[one])
-                     : ms_c_text(w, "attempt to compare %s with %s", names[one], names[other]);
-    ms_c_error(w, node,
-               ms_c_text(w, "%s && %s", is_kind(w, a, kinds[one]), is_kind(w, b, kinds[other])),
-               message);
-  }
-}
-
-static ms_c_value comparison(ms_writer *w, const ms_node *node) {
-  static const char *const ops[] = {[MS_OP_EQ] = "==", [MS_OP_NE] = "!=", [MS_OP_LT] = "<",
-                                    [MS_OP_LE] = "<=", [MS_OP_GT] = ">",  [MS_OP_GE] = ">="};
-  ms_kind_of kind = ms_kind_scalar(MS_CAN_BOOLEAN);
-  const char *text = whole_comparison(w, node, ops[node->op]);
-  if (text != NULL) return value_of(kind, MS_FORM_BOOL, text);
-  ms_c_value a = left_operand(w, node);
-  ms_c_value b = ms_c_expression(w, node->kid[1]);
-  bool equal = node->op == MS_OP_EQ || node->op == MS_OP_NE;
-  if (equal && !(is_number(&a) && is_number(&b)))
-    return value_of(kind, MS_FORM_BOOL, equality(w, node, a, b));
-  /* LuaJIT turns a > b into b < a. */
-  static const ms_complaint first = {"attempt to compare nil with number",
-                                     "attempt to compare boolean with number"};
-  static const ms_complaint second = {"attempt to compare number with nil",
-                                      "attempt to compare number with boolean"};
-  if (a.whole != NULL && b.whole != NULL)
-    return value_of(kind, MS_FORM_BOOL,
-                    ms_c_text(w, "(%s %s %s)", a.whole->text, ops[node->op], b.whole->text));
-  bool turned = node->op == MS_OP_GT || node->op == MS_OP_GE;
-  if (a.form == MS_FORM_VALUE && b.form == MS_FORM_VALUE) {
-    a = ms_c_hold(w, a);
-    b = ms_c_hold(w, b);
-    compare_others(w, node->kid[0], turned ? &b : &a, turned ? &a : &b);
-  }
-  const char *left = ms_c_as_number(w, a, node->kid[0], turned ? second : first);
-  const char *right = ms_c_as_number(w, b, node->kid[1], turned ? first : second);
-  return value_of(kind, MS_FORM_BOOL, ms_c_text(w, "(%s %s %s)", left, ops[node->op], right));
 }
 
 /* An expression written apart: its value, and its statements if there are any. */
@@ -349,7 +250,7 @@ const char *ms_c_condition(ms_writer *w, const ms_node *node) {
 static ms_c_value binary(ms_writer *w, const ms_node *node) {
   if (node->op == MS_OP_CONCAT) return refused(w, node, "makes a string");
   if (node->op == MS_OP_AND || node->op == MS_OP_OR) return choice(w, node);
-  return node->op >= MS_OP_EQ ? comparison(w, node) : arithmetic(w, node);
+  return node->op >= MS_OP_EQ ? ms_c_comparison(w, node) : arithmetic(w, node);
 }
 
 static ms_c_value call(ms_writer *w, const ms_node *node) {

@@ -15,6 +15,9 @@ const char *ms_c_operand(ms_writer *w, const ms_node *node, bool single);
 /* An expression as a condition. */
 const char *ms_c_condition(ms_writer *w, const ms_node *node);
 
+/* The first of a node's two operands, as it is when the second one has been evaluated. */
+ms_c_value ms_c_left_operand(ms_writer *w, const ms_node *node);
+
 /* Whether LuaJIT reads an operand when it computes, not before: a local variable of the function
  * that runs lies in a register. */
 bool ms_c_reads_late(const ms_writer *w, const ms_node *node);

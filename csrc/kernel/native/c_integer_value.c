@@ -13,8 +13,8 @@
 
 #include "kernel/emit/variable.h"
 #include "kernel/native/c_array.h"
-#include "kernel/native/c_block.h"
 #include "kernel/native/c_integer.h"
+#include "kernel/native/c_variable.h"
 
 /* What a guarded number can be: the int32 range, so that sums of many stay exact. */
 #define LEAF ((int64_t)1 << 31)

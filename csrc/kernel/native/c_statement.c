@@ -8,7 +8,6 @@
 #include "kernel/emit/variable.h"
 #include "kernel/native/c_array.h"
 #include "kernel/native/c_assign.h"
-#include "kernel/native/c_block.h"
 #include "kernel/native/c_call.h"
 #include "kernel/native/c_expression.h"
 #include "kernel/native/c_induction.h"
@@ -18,6 +17,7 @@
 #include "kernel/native/c_row.h"
 #include "kernel/native/c_sparse.h"
 #include "kernel/native/c_value.h"
+#include "kernel/native/c_variable.h"
 
 /* Most targets of one assignment and names of one declaration; LuaJIT allows 200 locals. */
 #define MANY 256

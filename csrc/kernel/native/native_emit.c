@@ -13,6 +13,7 @@
 #include "kernel/emit/variable.h"
 #include "kernel/native/c_array.h"
 #include "kernel/native/c_block.h"
+#include "kernel/native/c_variable.h"
 #include "kernel/native/prelude.h"
 
 static int out_of_memory(ms_error *err) {
