@@ -2,42 +2,19 @@
  *
  * Hand-overs and exchanges under every order in which frames can arrive.
  *
- * Workers as they are run small jobs in one process, over a road of this test's (road.h): what a
- * worker sends waits in a queue to its receiver, and whenever nobody can go on, the test decides
- * whose next frame arrives. All such decisions are tried, one run after the other. Frames of one
- * worker to another arrive in their order; how long blocks take is covered, since to take long is
- * to hear late. Each run is checked: a block begins after all that it depends on, has what these
- * wrote, nobody waits for ever, and what comes back to the driver is what one worker computes. */
-#include "worker/road.h"
-
-#include <pthread.h>
+ * Workers as they are run small jobs in one process, over a simulated road (simulated_road.h):
+ * whenever nobody can go on, the test decides whose next frame arrives. All such decisions are
+ * tried, one run after the other. How long blocks take is covered, since to take long is to hear
+ * late. Each run is checked: a block begins after all that it depends on, has what these wrote,
+ * nobody waits for ever, and what comes back to the driver is what one worker computes. */
 #include <string.h>
 
 #include "base/test.h"
-#include "worker/worker_state.h"
+#include "worker/simulated_road.h"
 
-#define WORKERS   3
 #define BLOCKS    12
 #define DECISIONS 400  /* of a run */
 #define MOST_RUNS 1000 /* of a case; with more orders than that the last ones are left out */
-
-typedef enum state { READY, RUNNING, WAITING, DONE } state;
-
-/* Frames on their way. Whoever runs has the baton, so nothing here is used by two at a time. */
-typedef struct queue {
-  ms_message message[256];
-  uint32_t first, end;
-} queue;
-
-/* One worker of the simulation. */
-typedef struct actor {
-  ms_worker worker;
-  pthread_t thread;
-  state state;
-  queue arrived;
-  uint32_t from[256]; /* whose the arrived frames are */
-  int result;
-} actor;
 
 /* What is run: all of it the same for each run of a case. */
 typedef struct scene {
@@ -51,13 +28,7 @@ typedef struct scene {
 
 static scene now_playing;
 static ms_schedule *plan;
-static actor actors[WORKERS];
 static ms_status_page *page;
-static queue way[WORKERS][WORKERS]; /* from, to */
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static pthread_cond_t turns = PTHREAD_COND_INITIALIZER;
-static int baton; /* the actor that runs, or -1: the test does */
-static uint64_t time_passed;
 
 /* What blocks did: each sets its own cell to what all that it depends on make of it. */
 static uint64_t cell[BLOCKS], row[BLOCKS], returned_cell[BLOCKS], returned_row[BLOCKS];
@@ -67,95 +38,6 @@ static uint32_t faults; /* of the run */
 static uint64_t mix(uint64_t a, uint64_t b) {
   return (a ^ (b + 0x9e3779b97f4a7c15u)) * 0xbf58476d1ce4e5b9u;
 }
-
-/* ---- queues ---- */
-
-static void push(queue *q, ms_message *message) {
-  if (q->end == 256) {
-    faults++;
-    return;
-  }
-  ms_message_move(&q->message[q->end++], message);
-}
-
-static bool is_empty(const queue *q) {
-  return q->first == q->end;
-}
-
-static void clear(queue *q) {
-  while (!is_empty(q)) ms_message_close(&q->message[q->first++]);
-  q->first = q->end = 0;
-}
-
-/* ---- the road ---- */
-
-static uint32_t number_of(const ms_worker *worker) {
-  return worker->setup.worker;
-}
-
-static int carry_to_worker(ms_link *link, ms_message *message, ms_error *err) {
-  (void)err;
-  push(&way[link->sender][link->peer], message);
-  ms_message_close(message);
-  return 0;
-}
-
-static ms_link *sim_send(ms_worker *worker, uint32_t to, ms_error *err) {
-  (void)err;
-  ms_link *link = &worker->neighbours[to].out;
-  if (link->carry == NULL)
-    *link = (ms_link){.sender = number_of(worker), .peer = to, .carry = carry_to_worker};
-  return link;
-}
-
-static int sim_take(ms_worker *worker, ms_letter *letter, ms_error *err) {
-  actor *me = &actors[number_of(worker)];
-  if (is_empty(&me->arrived)) return 0;
-  letter->from = me->from[me->arrived.first];
-  ms_message *message = &me->arrived.message[me->arrived.first++];
-  ms_message_move(&letter->message, message);
-  ms_message_close(message);
-  memcpy(&letter->frame, ms_message_data(&letter->message), sizeof letter->frame);
-  return ms_link_receive(&worker->neighbours[letter->from].in, &letter->frame, false, err);
-}
-
-static uint32_t sim_seen(const ms_worker *worker, uint32_t number) {
-  (void)worker, (void)number;
-  return 0;
-}
-
-static void pass_to(int next, int self) {
-  baton = next;
-  pthread_cond_broadcast(&turns);
-  while (baton != self) pthread_cond_wait(&turns, &lock);
-}
-
-static int sim_wait(ms_worker *worker, const ms_awaited *what, ms_error *err) {
-  (void)what;
-  int self = (int)number_of(worker), taken = 0;
-  if (is_empty(&actors[self].arrived)) {
-    actors[self].state = WAITING;
-    pass_to(-1, self);
-  }
-  while ((taken = ms_handover_take(worker, err)) > 0) continue;
-  return taken;
-}
-
-static void sim_wake(ms_worker *worker, uint32_t number) {
-  (void)worker, (void)number;
-}
-
-static uint64_t sim_now(void) {
-  return time_passed += now_playing.cost;
-}
-
-static const ms_road simulated = {.by_frames = true,
-                                  .send = sim_send,
-                                  .take = sim_take,
-                                  .seen = sim_seen,
-                                  .wait = sim_wait,
-                                  .wake = sim_wake,
-                                  .now = sim_now};
 
 /* ---- the driver ---- */
 
@@ -253,29 +135,12 @@ static int work(ms_worker *worker) {
   return got;
 }
 
-static void *act(void *argument) {
-  actor *me = argument;
-  int self = (int)(me - actors);
-  pthread_mutex_lock(&lock);
-  while (baton != self) pthread_cond_wait(&turns, &lock);
-  me->result = work(&me->worker);
-  me->state = DONE;
-  baton = -1;
-  pthread_cond_broadcast(&turns);
-  pthread_mutex_unlock(&lock);
-  return NULL;
-}
-
 static void make_worker(uint32_t number) {
-  actor *a = &actors[number];
-  memset(a, 0, sizeof *a);
-  ms_worker *worker = &a->worker;
-  worker->setup.worker = number;
+  ms_worker *worker = ms_simulation_worker(number);
   worker->setup.workers = now_playing.workers;
   worker->page = page;
   worker->status = &page[number];
   ms_status_page_clear(worker->status);
-  worker->road = &simulated;
   worker->control = (ms_link){.sender = number, .peer = MS_DRIVER, .carry = carry_to_driver};
   worker->neighbours = calloc(now_playing.workers, sizeof *worker->neighbours);
   worker->neighbour_count = now_playing.workers;
@@ -284,9 +149,7 @@ static void make_worker(uint32_t number) {
 }
 
 static void free_worker(uint32_t number) {
-  actor *a = &actors[number];
-  ms_worker *worker = &a->worker;
-  clear(&a->arrived);
+  ms_worker *worker = &ms_simulation.actor[number].worker;
   ms_exchange_close(worker);
   ms_mapped_memory_release(&worker->mapped);
   ms_schedule_destroy(&worker->schedule);
@@ -304,24 +167,13 @@ typedef struct script {
   uint32_t choice[DECISIONS], options[DECISIONS], length;
 } script;
 
-/* Lets the frame of one of the queues arrive; false when there is none. */
+/* Lets a frame arrive; false when there is none. */
 static bool deliver(script *s, uint32_t step) {
-  uint32_t pairs[WORKERS * WORKERS], count = 0;
-  for (uint32_t pair = 0; pair < WORKERS * WORKERS; pair++)
-    if (!is_empty(&way[pair / WORKERS][pair % WORKERS])) pairs[count++] = pair;
+  uint32_t ways[MS_SIMULATED_WORKERS * MS_SIMULATED_WORKERS], count = ms_simulation_ways(ways);
   if (count == 0 || step >= DECISIONS) return false;
   if (step >= s->length) s->choice[s->length++] = 0;
   s->options[step] = count;
-  uint32_t pair = pairs[s->choice[step]], to = pair % WORKERS;
-  queue *q = &way[pair / WORKERS][to];
-  actor *receiver = &actors[to];
-  ms_message *message = &q->message[q->first++];
-  if (receiver->state != DONE) {
-    receiver->from[receiver->arrived.end] = pair / WORKERS;
-    push(&receiver->arrived, message);
-    receiver->state = READY;
-  }
-  ms_message_close(message);
+  ms_simulation_deliver(ways[s->choice[step]]);
   return true;
 }
 
@@ -335,42 +187,20 @@ static bool advance(script *s) {
 
 /* One run. Workers go on until each waits or is done; then a frame arrives. */
 static void play(script *s) {
-  uint32_t workers = now_playing.workers, done = 0, step = 0;
+  uint32_t workers = now_playing.workers, step = 0;
   faults = 0;
-  time_passed = 1;
   memset(ended, 0, sizeof ended);
   memset(returned_cell, 0, sizeof returned_cell);
   memset(returned_row, 0, sizeof returned_row);
-  baton = -1;
-  pthread_mutex_lock(&lock);
+  ms_simulation_begin(now_playing.cost);
   for (uint32_t w = 0; w < workers; w++) {
     make_worker(w);
-    pthread_create(&actors[w].thread, NULL, act, &actors[w]);
+    ms_simulation_start(w, work);
   }
-  do {
-    done = 0;
-    for (uint32_t w = 0; w < workers; w++) {
-      if (actors[w].state == READY) {
-        actors[w].state = RUNNING;
-        pass_to((int)w, -1);
-      }
-      done += actors[w].state == DONE;
-    }
-  } while (deliver(s, step++));
-  if (done < workers) { /* they wait for what never comes */
-    faults++;
-    for (uint32_t w = 0; w < workers; w++) actors[w].worker.cancelled = 1;
-    for (uint32_t w = 0; w < workers; w++)
-      while (actors[w].state != DONE) pass_to((int)w, -1);
-  }
-  pthread_mutex_unlock(&lock);
-  for (uint32_t w = 0; w < workers; w++) {
-    pthread_join(actors[w].thread, NULL);
-    faults += actors[w].result != 0;
-    free_worker(w);
-  }
-  for (uint32_t pair = 0; pair < WORKERS * WORKERS; pair++)
-    clear(&way[pair / WORKERS][pair % WORKERS]);
+  do ms_simulation_run(workers);
+  while (deliver(s, step++));
+  faults += ms_simulation_end(workers);
+  for (uint32_t w = 0; w < workers; w++) free_worker(w);
 }
 
 /* What one worker computes: the plan's order, one block after the other. */
@@ -441,11 +271,11 @@ int main(void) {
   ms_test_limit(100);
   ms_error err = {0};
   int fd = -1;
-  page = ms_status_page_make(WORKERS, &fd, &err);
+  page = ms_status_page_make(MS_SIMULATED_WORKERS, &fd, &err);
   CHECK(page != NULL);
   for (size_t c = 0; page != NULL && c < sizeof cases / sizeof *cases; c++)
     try_all(cases[c].name, &cases[c].scene);
-  ms_status_page_unmap(page, WORKERS);
+  ms_status_page_unmap(page, MS_SIMULATED_WORKERS);
   if (fd >= 0) close(fd);
   return ms_test_end();
 }

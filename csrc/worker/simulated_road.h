@@ -1,0 +1,244 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * A road (road.h) within one process, for tests that decide which frame arrives next.
+ *
+ * Each worker has a thread, of which one runs at a time: it has the baton. What a worker sends
+ * waits in a queue to its receiver; frames of one worker to another arrive in their order. A worker
+ * that waits for frames gives the baton back to the test, which runs the others, and has a frame
+ * arrive when nobody can go on. Include it in one *_test.c a program. */
+#ifndef MS_WORKER_SIMULATED_ROAD_H
+#define MS_WORKER_SIMULATED_ROAD_H
+
+#include <pthread.h>
+#include <string.h>
+
+#include "worker/road.h"
+#include "worker/worker_state.h"
+
+/* Most workers, and most frames in a queue. */
+#define MS_SIMULATED_WORKERS 3
+#define MS_SIMULATED_FRAMES  256
+
+/* Whose baton it is while no worker runs. */
+#define MS_SIMULATION (-1)
+
+typedef enum ms_simulated_state {
+  MS_SIMULATED_READY,
+  MS_SIMULATED_RUNNING,
+  MS_SIMULATED_WAITING,
+  MS_SIMULATED_DONE
+} ms_simulated_state;
+
+/* Frames on their way. Whoever runs has the baton, so nothing here is used by two at a time. */
+typedef struct ms_simulated_queue {
+  ms_message message[MS_SIMULATED_FRAMES];
+  uint32_t first, end;
+} ms_simulated_queue;
+
+typedef struct ms_simulated {
+  ms_worker worker;
+  pthread_t thread;
+  ms_simulated_state state;
+  ms_simulated_queue arrived;
+  uint32_t from[MS_SIMULATED_FRAMES]; /* whose the arrived frames are */
+  int (*work)(ms_worker *worker);
+  int result;
+} ms_simulated;
+
+static struct ms_simulation {
+  ms_simulated actor[MS_SIMULATED_WORKERS];
+  ms_simulated_queue way[MS_SIMULATED_WORKERS][MS_SIMULATED_WORKERS]; /* from, to */
+  pthread_mutex_t lock;
+  pthread_cond_t turns;
+  int baton;
+  uint64_t now, cost;
+  uint32_t faults; /* frames that no queue had room for */
+} ms_simulation = {.lock = PTHREAD_MUTEX_INITIALIZER, .turns = PTHREAD_COND_INITIALIZER};
+
+/* ---- queues ---- */
+
+static void ms_simulated_queue_push(ms_simulated_queue *q, ms_message *message) {
+  if (q->end == MS_SIMULATED_FRAMES) {
+    ms_simulation.faults++;
+    return;
+  }
+  ms_message_move(&q->message[q->end++], message);
+}
+
+static bool ms_simulated_queue_is_empty(const ms_simulated_queue *q) {
+  return q->first == q->end;
+}
+
+static void ms_simulated_queue_clear(ms_simulated_queue *q) {
+  while (!ms_simulated_queue_is_empty(q)) ms_message_close(&q->message[q->first++]);
+  q->first = q->end = 0;
+}
+
+/* ---- the road ---- */
+
+static int ms_simulated_carry(ms_link *link, ms_message *message, ms_error *err) {
+  (void)err;
+  ms_simulated_queue_push(&ms_simulation.way[link->sender][link->peer], message);
+  ms_message_close(message);
+  return 0;
+}
+
+static ms_link *ms_simulated_send(ms_worker *worker, uint32_t to, ms_error *err) {
+  (void)err;
+  ms_link *link = &worker->neighbours[to].out;
+  if (link->carry == NULL)
+    *link = (ms_link){.sender = worker->setup.worker, .peer = to, .carry = ms_simulated_carry};
+  return link;
+}
+
+static int ms_simulated_take(ms_worker *worker, ms_letter *letter, ms_error *err) {
+  ms_simulated *me = &ms_simulation.actor[worker->setup.worker];
+  if (ms_simulated_queue_is_empty(&me->arrived)) return 0;
+  letter->from = me->from[me->arrived.first];
+  ms_message *message = &me->arrived.message[me->arrived.first++];
+  ms_message_move(&letter->message, message);
+  ms_message_close(message);
+  memcpy(&letter->frame, ms_message_data(&letter->message), sizeof letter->frame);
+  return ms_link_receive(&worker->neighbours[letter->from].in, &letter->frame, false, err);
+}
+
+static uint32_t ms_simulated_seen(const ms_worker *worker, uint32_t number) {
+  (void)worker, (void)number;
+  return 0;
+}
+
+/* Gives the baton to `next`, and waits until it comes back. */
+static void ms_simulation_pass(int next, int self) {
+  ms_simulation.baton = next;
+  pthread_cond_broadcast(&ms_simulation.turns);
+  while (ms_simulation.baton != self) pthread_cond_wait(&ms_simulation.turns, &ms_simulation.lock);
+}
+
+static int ms_simulated_wait(ms_worker *worker, const ms_awaited *what, ms_error *err) {
+  (void)what;
+  int taken = 0;
+  ms_simulated *me = &ms_simulation.actor[worker->setup.worker];
+  if (ms_simulated_queue_is_empty(&me->arrived)) {
+    me->state = MS_SIMULATED_WAITING;
+    ms_simulation_pass(MS_SIMULATION, (int)worker->setup.worker);
+  }
+  while ((taken = ms_handover_take(worker, err)) > 0) continue;
+  return taken;
+}
+
+static void ms_simulated_wake(ms_worker *worker, uint32_t number) {
+  (void)worker, (void)number;
+}
+
+static uint64_t ms_simulated_now(void) {
+  return ms_simulation.now += ms_simulation.cost;
+}
+
+static const ms_road ms_simulated_road = {.by_frames = true,
+                                          .send = ms_simulated_send,
+                                          .take = ms_simulated_take,
+                                          .seen = ms_simulated_seen,
+                                          .wait = ms_simulated_wait,
+                                          .wake = ms_simulated_wake,
+                                          .now = ms_simulated_now};
+
+/* ---- a run ---- */
+
+/* Begins a run without workers, in which each look at the clock takes `cost` ns. */
+static void ms_simulation_begin(uint64_t cost) {
+  ms_simulation.baton = MS_SIMULATION;
+  ms_simulation.now = 1;
+  ms_simulation.cost = cost;
+  ms_simulation.faults = 0;
+  pthread_mutex_lock(&ms_simulation.lock);
+}
+
+/* A worker that is all zero, on this road. */
+static ms_worker *ms_simulation_worker(uint32_t number) {
+  ms_simulated *a = &ms_simulation.actor[number];
+  memset(a, 0, sizeof *a);
+  a->worker.setup.worker = number;
+  a->worker.road = &ms_simulated_road;
+  return &a->worker;
+}
+
+static void *ms_simulated_act(void *argument) {
+  ms_simulated *me = argument;
+  int self = (int)(me - ms_simulation.actor);
+  pthread_mutex_lock(&ms_simulation.lock);
+  while (ms_simulation.baton != self) pthread_cond_wait(&ms_simulation.turns, &ms_simulation.lock);
+  me->result = me->work(&me->worker);
+  me->state = MS_SIMULATED_DONE;
+  ms_simulation.baton = MS_SIMULATION;
+  pthread_cond_broadcast(&ms_simulation.turns);
+  pthread_mutex_unlock(&ms_simulation.lock);
+  return NULL;
+}
+
+/* Starts a worker; it gets the baton for the first time from ms_simulation_run. */
+static void ms_simulation_start(uint32_t number, int (*work)(ms_worker *worker)) {
+  ms_simulated *a = &ms_simulation.actor[number];
+  a->work = work;
+  pthread_create(&a->thread, NULL, ms_simulated_act, a);
+}
+
+/* Lets each of the workers go on until it waits or is done. */
+static void ms_simulation_run(uint32_t workers) {
+  for (uint32_t w = 0; w < workers; w++) {
+    if (ms_simulation.actor[w].state != MS_SIMULATED_READY) continue;
+    ms_simulation.actor[w].state = MS_SIMULATED_RUNNING;
+    ms_simulation_pass((int)w, MS_SIMULATION);
+  }
+}
+
+/* Sets `ways` to those on which frames are, at most workers times workers, and gives their number.
+ */
+static uint32_t ms_simulation_ways(uint32_t *ways) {
+  uint32_t count = 0;
+  for (uint32_t way = 0; way < MS_SIMULATED_WORKERS * MS_SIMULATED_WORKERS; way++) {
+    const ms_simulated_queue *q =
+        &ms_simulation.way[way / MS_SIMULATED_WORKERS][way % MS_SIMULATED_WORKERS];
+    if (!ms_simulated_queue_is_empty(q)) ways[count++] = way;
+  }
+  return count;
+}
+
+/* The first frame on this way arrives; one that is done hears nothing more. */
+static void ms_simulation_deliver(uint32_t way) {
+  uint32_t from = way / MS_SIMULATED_WORKERS, to = way % MS_SIMULATED_WORKERS;
+  ms_simulated_queue *q = &ms_simulation.way[from][to];
+  ms_simulated *receiver = &ms_simulation.actor[to];
+  ms_message *message = &q->message[q->first++];
+  if (receiver->state != MS_SIMULATED_DONE) {
+    receiver->from[receiver->arrived.end] = from;
+    ms_simulated_queue_push(&receiver->arrived, message);
+    receiver->state = MS_SIMULATED_READY;
+  }
+  ms_message_close(message);
+}
+
+/* Ends a run in which no frame is on its way: its faults, such as workers that wait for what never
+ * comes, those that failed, and frames that were too many. The workers' own memory is the test's.
+ */
+static uint32_t ms_simulation_end(uint32_t workers) {
+  bool waits = false;
+  for (uint32_t w = 0; w < workers; w++)
+    waits = waits || ms_simulation.actor[w].state != MS_SIMULATED_DONE;
+  for (uint32_t w = 0; waits && w < workers; w++) ms_simulation.actor[w].worker.cancelled = 1;
+  for (uint32_t w = 0; w < workers; w++)
+    while (ms_simulation.actor[w].state != MS_SIMULATED_DONE)
+      ms_simulation_pass((int)w, MS_SIMULATION);
+  pthread_mutex_unlock(&ms_simulation.lock);
+  uint32_t faults = ms_simulation.faults + waits;
+  for (uint32_t w = 0; w < workers; w++) {
+    pthread_join(ms_simulation.actor[w].thread, NULL);
+    faults += ms_simulation.actor[w].result != 0;
+    ms_simulated_queue_clear(&ms_simulation.actor[w].arrived);
+  }
+  for (uint32_t w = 0; w < MS_SIMULATED_WORKERS * MS_SIMULATED_WORKERS; w++)
+    ms_simulated_queue_clear(
+        &ms_simulation.way[w / MS_SIMULATED_WORKERS][w % MS_SIMULATED_WORKERS]);
+  return faults;
+}
+
+#endif
