@@ -8,6 +8,7 @@
 -- @module meissa.capture.bytecode
 
 local jit_util = require("jit.util")
+local opcodes = require("meissa.capture.opcodes")
 
 local funcbc, funck, funcuvname = jit_util.funcbc, jit_util.funck, jit_util.funcuvname
 local band, rshift = bit.band, bit.rshift
@@ -237,20 +238,11 @@ function M.computes_names(fn)
   return computing[fn]
 end
 
-local CALL = learn("function(f) f() return end", 2)
-local CALLS = { [CALL] = true, [learn("function(f) return f() end", 2)] = true }
+local CALLS = {
+  [learn("function(f) f() return end", 2)] = true,
+  [learn("function(f) return f() end", 2)] = true,
+}
 local STRING = learn("function() local a = 's' return a, a end")
-
--- Registers between a called function and its first argument: two where pointers have 64 bits.
-local TO_ARGUMENT = (function()
-  local fn = loadstring("return function(f) f 's' end")()
-  local base, first
-  for _, op, a in each_instruction(fn) do
-    if op == STRING then first = a end
-    if op == CALL then base = a end
-  end
-  return first - base
-end)()
 
 -- Calls visit(value) for what an instruction loads from outside, visit(value, string) for what is
 -- called with one constant string.
@@ -258,7 +250,7 @@ local function visit_calls(scan, fn, visit)
   local held, strings = {}, {}
   for _, op, a, b, d, mode in each_instruction(fn) do
     if CALLS[op] and held[a] ~= nil and band(d, 0xff) == 2 then
-      local text = strings[a + TO_ARGUMENT]
+      local text = strings[a + opcodes.TO_ARGUMENT]
       if text then visit(held[a], text) end
     end
     local value = loaded(scan, fn, held, op, b, d)
