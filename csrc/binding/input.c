@@ -214,6 +214,7 @@ static void read_effects(lua_State *L, int table, ms_binding *binding, room *at)
   binding->sole_name = field_boolean(L, table, "sole_name");
   binding->objects = small(L, field_number(L, table, "objects", 0), "objects");
   binding->plain_data = field_boolean(L, table, "plain_data");
+  binding->levels = small(L, field_number(L, table, "levels", 0), "levels");
   binding->stores_nothing = field_boolean(L, table, "stores_nothing");
   binding->kept = field_boolean(L, table, "kept");
   binding->metamethods = small(L, field_number(L, table, "metamethods", 0), "metamethods");

@@ -91,6 +91,7 @@ void ms_walk_binding(ms_walk *walk, uint32_t index, ms_abstract_value *value) {
       value->plain = true;
       value->objects = binding->objects;
       value->plain_data = binding->plain_data;
+      value->levels = binding->levels;
       value->changes = binding->changes;
       value->impure = binding->impure;
       value->stores_nothing = binding->stores_nothing;
@@ -169,14 +170,18 @@ static bool is_element(const ms_walk *walk, const ms_abstract_value *value) {
          ms_view_left(walk, value->view) == 0;
 }
 
-/* Reading a view that has all its subscripts is reading an element. */
+/* Reading a view that has all its subscripts is reading an element, or elements that may be
+ * written. */
 static void read_element(ms_walk *walk, ms_abstract_value *value, const ms_node *node) {
   const ms_pieces all = ms_pieces_of(value);
+  bool may_range = false;
   for (uint32_t p = 0; p < all.count; p++) {
     if (!is_element(walk, &all.piece[p].value)) return;
+    may_range = may_range || all.piece[p].value.view->may_range;
   }
+  const uint64_t groups = ms_walk_groups_of(walk, value);
   ms_walk_record(walk, value, false, node);
-  *value = ms_abstract_value_scalar();
+  *value = may_range ? ms_abstract_value_other(groups, false) : ms_abstract_value_scalar();
 }
 
 static void index_value(ms_walk *walk, ms_node *node, ms_abstract_value *value) {

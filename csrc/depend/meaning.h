@@ -97,6 +97,8 @@ typedef struct ms_binding {
   const char *other;   /* TABLE: the name of another capture that leads to it ("self"), or NULL */
   uint32_t objects;    /* TABLE: an array of objects of so many dimensions, or 0 */
   bool plain_data;     /* TABLE: it holds nothing but data */
+  uint32_t levels;     /* TABLE: levels of tables in one another, itself the outermost, and 1 more;
+                          0: not known */
   const char *impure;  /* FUNCTION: it may call this, which works on files or in foreign code, or
                           gives numbers in the order of its calls ("it uses math.random") */
   const uint32_t *reached;

@@ -45,6 +45,7 @@ void ms_walk_part(ms_walk *walk, const ms_abstract_value *object, const ms_node 
                          ? MS_OBJECTS_ELEMENT
                          : object->objects - 1;
   value->plain_data = object->plain_data;
+  value->levels = object->levels > 1 ? object->levels - 1 : object->levels;
   value->stores_nothing = object->stores_nothing;
   value->metamethods = object->metamethods;
   if (!object->plain_data) ms_walk_add_stored(walk, value);
@@ -76,10 +77,24 @@ static ms_abstract_view *copy_view(ms_walk *walk, const ms_abstract_view *object
   return view;
 }
 
+/* Whether a key may be a table, which as a subscript is a range or several subscripts. */
+static bool may_be_table(const ms_pieces *keys) {
+  for (uint32_t k = 0; k < keys->count; k++) {
+    const ms_abstract_value *key = &keys->piece[k].value;
+    if (key->kind == MS_ABSTRACT_VALUE_OTHER && key->levels != 1) return true;
+  }
+  return false;
+}
+
 /* A[key]; both may have pieces. */
 static void index_by_value(ms_walk *walk, const ms_abstract_value *object,
                            const ms_abstract_value *key, ms_abstract_value *value) {
   const ms_pieces views = ms_pieces_of(object), keys = ms_pieces_of(key);
+  const bool may_range = may_be_table(&keys);
+  if (may_range && ms_view_left(walk, views.piece[0].value.view) > 1) {
+    *value = ms_abstract_value_other(ms_walk_groups_of(walk, object), false);
+    return;
+  }
   ms_collection made = ms_pieces_begin(walk);
   for (uint32_t v = 0; v < views.count; v++) {
     for (uint32_t k = 0; k < keys.count; k++) {
@@ -90,6 +105,7 @@ static void index_by_value(ms_walk *walk, const ms_abstract_value *object,
       ms_abstract_view *view = copy_view(walk, views.piece[v].value.view, &each);
       if (view == NULL) return;
       push_value(&keys.piece[k].value, view);
+      view->may_range = may_range;
       ms_pieces_add(&made, when, &each, exact);
     }
   }
@@ -97,7 +113,10 @@ static void index_by_value(ms_walk *walk, const ms_abstract_value *object,
   ms_abstract_view *any =
       views.count > 1 ? NULL : copy_view(walk, views.piece[0].value.view, value);
   const ms_abstract_value unknown = ms_abstract_value_scalar();
-  if (any != NULL) push_value(&unknown, any);
+  if (any != NULL) {
+    push_value(&unknown, any);
+    any->may_range = may_range;
+  }
   if (views.count > 1) *value = ms_abstract_value_other(ms_walk_groups_of(walk, object), false);
 }
 

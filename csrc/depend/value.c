@@ -55,6 +55,9 @@ ms_abstract_value ms_walk_either(const ms_walk *walk, const ms_abstract_value *a
                          (simple_b || (b->kind == MS_ABSTRACT_VALUE_OTHER && b->stores_nothing));
   value.plain_data = (simple_a || (a->kind == MS_ABSTRACT_VALUE_OTHER && a->plain_data)) &&
                      (simple_b || (b->kind == MS_ABSTRACT_VALUE_OTHER && b->plain_data));
+  uint32_t levels_a = simple_a ? 1 : a->levels, levels_b = simple_b ? 1 : b->levels;
+  bool known = levels_a != 0 && levels_b != 0;
+  value.levels = !known ? 0 : levels_a > levels_b ? levels_a : levels_b;
   value.plain = (simple_a || (a->kind == MS_ABSTRACT_VALUE_OTHER && a->plain)) &&
                 (simple_b || (b->kind == MS_ABSTRACT_VALUE_OTHER && b->plain));
   return value;
@@ -75,7 +78,7 @@ void ms_walk_join(ms_walk *walk, ms_abstract_value **slot, const ms_abstract_val
              old->captured != joined.captured || old->plain != joined.plain ||
              old->changes != joined.changes || old->impure != joined.impure ||
              old->objects != joined.objects || old->plain_data != joined.plain_data ||
-             old->stores_nothing != joined.stores_nothing ||
+             old->levels != joined.levels || old->stores_nothing != joined.stores_nothing ||
              old->metamethods != joined.metamethods) {
     walk->changed = true;
   }

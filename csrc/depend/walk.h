@@ -39,7 +39,8 @@ typedef struct ms_open {
 
 typedef struct ms_abstract_view {
   uint32_t binding;
-  bool range; /* a subscript is a range: its own subscripts are relative */
+  bool range;     /* a subscript is a range: its own subscripts are relative */
+  bool may_range; /* the last subscript, of which nothing is known, may be a range */
   uint32_t subscript_count;
   uint32_t open_count;
   const ms_open *open; /* where `select` or such formed the view: the dimensions that are left, in
@@ -66,6 +67,8 @@ typedef struct ms_abstract_value {
   bool callable;        /* OTHER: `binding` says what calling it does */
   uint32_t objects;     /* OTHER: an array of objects of so many dimensions, or its row; or 0 */
   bool plain_data;      /* OTHER: tables of numbers, strings and booleans, without functions */
+  uint32_t levels;      /* OTHER: so many levels of tables in one another, itself the outermost, and
+                           1 more; 1: it is no table; 0: not known */
   bool changes;         /* OTHER: calling it, or a method of it, changes things outside */
   bool stores_nothing;  /* OTHER: no function in it stores into arrays */
   uint32_t metamethods; /* OTHER: events for which it, or something in it, may have functions */

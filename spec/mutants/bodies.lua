@@ -4,6 +4,7 @@ local guards = {spec = "spec/depend/guards_random_spec.lua", draws = "MEISSA_GUA
 local body = {spec = "spec/depend/body_spec.lua"}
 local inline = {spec = "spec/depend/inline_spec.lua"}
 local own_objects = {spec = "spec/depend/own_objects_spec.lua"}
+local table_keys = {spec = "spec/depend/table_keys_spec.lua"}
 
 return {
   {
@@ -31,6 +32,18 @@ return {
        "constant(view->first[k])}", "constant(view->first[k] + 1)}"},
       {"all of a base's dimensions are one step", "csrc/depend/mapping.c",
        "factor = constant(binding->view->factor[d]);", "factor = constant(1);"},
+    },
+  },
+  {
+    rule = "a table as a subscript is a range",
+    finders = {table_keys},
+    mutants = {
+      {"it is an element", "csrc/depend/subscript.c",
+       "key->kind == MS_ABSTRACT_VALUE_OTHER && key->levels != 1", "key->kind == MS_ABSTRACT_VALUE_NUMBER && key->levels > 9"},
+      {"elements have no methods", "csrc/depend/evaluate.c",
+       "may_range ? ms_abstract_value_other(groups, false) :", "may_range && groups == 0 ? *value :"},
+      {"lists hold no tables", "lua/meissa/capture/search.lua",
+       "and 2 or 3", "and 2 or 2"},
     },
   },
   {

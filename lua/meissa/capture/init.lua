@@ -128,6 +128,7 @@ local function search_from(state, binding, root, capture)
     binding.all, state.anything = true, true
   end
   binding.draws = drawing[binding.value]
+  binding.levels = state.opaque[binding.value] and 2 or nil
   if state.opaque[binding.value] or is_library(binding.value) then return end
   local search = new_search(state)
   search.root, search.start = root, binding.value
@@ -144,6 +145,7 @@ local function search_from(state, binding, root, capture)
   binding.metamethods = search:metamethods()
   if binding.kind == "table" then
     binding.plain_data = not (search.lives or search.all)
+    binding.levels = search:levels()
     binding.kept = search.stores and search:is_kept()
     binding.impure = binding.impure or search.lives and impure_within(state, search) or nil
   else

@@ -61,7 +61,7 @@ local function new_search(state)
   local world = { is_array = is_array, field_of = field_of }
   return setmetatable({ state = state, is_array = is_array, is_scratch = is_scratch, seen = {},
     asked = {}, found = {}, holder = {}, key = {}, events = {}, left = M.MOST, waiting = {},
-    count = 0, world = world }, Search)
+    count = 0, looked = 0, world = world }, Search)
 end
 
 -- What a user may call an array that was found: "model.W", or "W", a variable of a function.
@@ -111,6 +111,7 @@ function Search:keys(value)
 end
 
 function Search:table(value)
+  self.looked = self.looked + 1
   local meta = debug.getmetatable(value)
   local keys = libraries.name(value) and libraries.keys(value) or self:keys(value)
   if meta ~= nil then self.lives = true end
@@ -305,6 +306,14 @@ function Search:look(value, from, key)
   else
     self.writes = true -- what its methods do is not known
   end
+end
+
+-- How many levels of tables there are in one another, and 1 more; nil where that is not known: 3 for
+-- a list of records, 2 for a list of plain values.
+function Search:levels()
+  if self.lives or self.all or self.looks or self.looked ~= 1 then return nil end
+  local first = next(self.seen)
+  return first == self.start and next(self.seen, first) == nil and 2 or 3
 end
 
 -- Whether the functions of a table that is a class store into nothing but the objects that they are

@@ -79,6 +79,7 @@ local function describe(record, space, bindings)
       if binding[flag] then add(flag) end
     end
     if binding.metamethods then add(binding.metamethods) end
+    if binding.levels then add("l" .. binding.levels) end
     if binding.receiver then add("r" .. binding.receiver) end
     if binding.impure then add(binding.impure) end
     if binding.globals then add(binding.globals) end

@@ -1,0 +1,83 @@
+-- SPDX-License-Identifier: MIT
+-- A table as a subscript is a range, wherever it comes from: a loop is parallel only where a key is
+-- known to be no table.
+local meissa = require "meissa"
+
+local RANGES = {
+  {"from outside", "V[{r}][i] = V[2][i] + i"},
+  {"that the body makes", "local q = {2, 5} V[{q}][i] = V[2][i] + i"},
+  {"in a list of them", "V[{lists[i]}][i] = V[2][i] + i"},
+  {"that a function gives", "V[{give()}][i] = V[2][i] + i"},
+  {"that a function is given", "put(V, r, i)"},
+  {"or a number", "local q = i > 9 and 1 or r V[{q}][i] = V[2][i] + i"},
+  {"that a builtin gives", "V[{rawget(lists, i)}][i] = V[2][i] + i"},
+  {"of a list that is gone through", "for _, q in ipairs(lists) do V[{q}][i] = V[2][i] + i end"},
+  {"of elements, filled", "w[{r}]:fill(i)"},
+  {"of elements, of the body, filled", "local q = {2, 5} w[{q}]:fill(w[i] + i)"},
+  {"of elements, by a name", "local part = w[{r}] part:fill(i)"},
+  {"of elements, by pieces", "w[{i > 2 and r or lists[i]}]:fill(i)"},
+}
+
+-- What is certainly no table, and what the loop gives.
+local ELEMENTS = {
+  {"in a list", "V[flat[i]][i] = V[flat[i]][i] + i"},
+  {"in a list of records", "V[records[i].row][i] = V[records[i].row][i] + i"},
+  {"in a record", "V[one.row][i] = i"},
+  {"of another array", "V[w[i] + 1][i] = i"},
+  {"formed", "local q = flat[i] + 1 V[q][i] = i"},
+}
+
+local function environment()
+  local lists, records = {}, {}
+  for k = 1, 4 do lists[k], records[k] = {2, 5}, {row = 5 - k} end
+  local r = {2, 5}
+  return setmetatable({
+    V = meissa.zeros(6, 4), w = meissa.zeros(6), r = r, lists = lists, records = records,
+    flat = {4, 2, 3, 1}, one = {row = 3}, give = function() return r end,
+    put = function(V, q, i) V[{q}][i] = V[2][i] + i end,
+    parallel = meissa.parallel,
+  }, {__index = _G})
+end
+
+local function run(space, body)
+  local env = environment()
+  local text = string.format("for i in %s do %s end", space, body)
+  if space == "plain" then text = "for i = 1, 4 do " .. body .. " end" end
+  local ok, message = pcall(setfenv(assert(loadstring(text)), env))
+  return ok, message, env
+end
+
+local function elements(V)
+  local list = {}
+  for i = 1, 6 do
+    for j = 1, 4 do list[#list + 1] = V[i][j] end
+  end
+  return list
+end
+
+describe("a table as a subscript", function()
+  after_each(function() meissa.init {} end)
+
+  for _, each in ipairs(RANGES) do
+    it("is a range " .. each[1], function()
+      for workers = 0, 2, 2 do
+        meissa.init { workers = workers }
+        local ok, message = run("parallel(4)", each[2])
+        assert.is_false(ok)
+        assert.truthy(tostring(message):find("DEP10%d"), tostring(message))
+      end
+    end)
+  end
+
+  for _, each in ipairs(ELEMENTS) do
+    it("is none " .. each[1], function()
+      local _, _, expected = run("plain", each[2])
+      for workers = 0, 2, 2 do
+        meissa.init { workers = workers }
+        local ok, message, env = run("parallel(4)", each[2])
+        assert.is_true(ok, tostring(message))
+        assert.same(elements(expected.V), elements(env.V))
+      end
+    end)
+  end
+end)
