@@ -193,7 +193,7 @@ damaged files of each format to the end of a loop over them))
 
 # ---- mutants: one thing after the other is taken out of a copy, and some spec must find that out
 
-# Mutants whose rule or name has one of these words; all of them take an hour.
+# Mutants whose rule or name has one of these words; all of them take ten minutes.
 MUTANTS ?=
 mutants: build
 	@$(LUA_ENV) luajit tools/mutants.lua $(BUILD)/mutants $(MUTANTS)
