@@ -39,9 +39,11 @@ return {
     finders = {table_keys},
     mutants = {
       {"it is an element", "csrc/depend/subscript.c",
-       "key->kind == MS_ABSTRACT_VALUE_OTHER && key->levels != 1", "key->kind == MS_ABSTRACT_VALUE_NUMBER && key->levels > 9"},
+       "key->kind == MS_ABSTRACT_VALUE_OTHER && key->levels != 1",
+       "key->kind == MS_ABSTRACT_VALUE_NUMBER && key->levels > 9"},
       {"elements have no methods", "csrc/depend/evaluate.c",
-       "may_range ? ms_abstract_value_other(groups, false) :", "may_range && groups == 0 ? *value :"},
+       "may_range ? ms_abstract_value_other(groups, false) :",
+       "may_range && groups == 0 ? *value :"},
       {"lists hold no tables", "lua/meissa/capture/search.lua",
        "and 2 or 3", "and 2 or 2"},
     },

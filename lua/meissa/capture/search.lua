@@ -308,8 +308,8 @@ function Search:look(value, from, key)
   end
 end
 
--- How many levels of tables there are in one another, and 1 more; nil where that is not known: 3 for
--- a list of records, 2 for a list of plain values.
+-- How many levels of tables there are in one another, and 1 more: 2 for a list of plain values, 3
+-- for a list of records; nil where that is not known.
 function Search:levels()
   if self.lives or self.all or self.looks or self.looked ~= 1 then return nil end
   local first = next(self.seen)
