@@ -61,7 +61,9 @@ static void read_elements(lua_State *L, int index, const ms_binding *bindings, m
       lua_pop(L, 2);
       lua_getfield(L, -1, "rows");
       elements[c].rows = lua_toboolean(L, -1);
-      lua_pop(L, 1);
+      lua_getfield(L, -2, "touched");
+      elements[c].touched = lua_toboolean(L, -1);
+      lua_pop(L, 2);
     }
     lua_pop(L, 1);
   }
@@ -96,8 +98,9 @@ static void push_captures(lua_State *L, const ms_loop *loop, const ms_binding *b
 }
 
 static void push_params(lua_State *L, const ms_kernel_info *info) {
-  static const char *const kinds[] = {"coord", "entries", "value", "pointer", "stride", "step",
-                                      "table", "rows",    "inner", "draws",   "extent", "limit"};
+  static const char *const kinds[] = {"coord",  "entries", "value",  "pointer", "stride",
+                                      "step",   "table",   "rows",   "inner",   "draws",
+                                      "extent", "limit",   "touched"};
   lua_createtable(L, (int)info->param_count, 0);
   for (uint32_t p = 0; p < info->param_count; p++) {
     const ms_param *param = &info->params[p];

@@ -26,7 +26,7 @@ void ms_block_local_begin(const ms_block_local *memory) {
 
 static void clear(const ms_pending_space *space) {
   if (space->touched != NULL) {
-    ms_pending_clear_rows(space->elements, space->count, space->row, space->touched);
+    ms_pending_clear_touched(space->elements, space->count, space->touched);
   } else {
     memset(space->elements, 0, (size_t)space->count * sizeof *space->elements);
   }
@@ -35,7 +35,7 @@ static void clear(const ms_pending_space *space) {
 static size_t take(const ms_pending_space *space, char *room) {
   if (space->marks) return ms_marks_take(space->elements, space->count, room);
   if (space->touched == NULL) return ms_pending_take(space->elements, space->count, room);
-  return ms_pending_take_rows(space->elements, space->count, space->row, space->touched, room);
+  return ms_pending_take_touched(space->elements, space->count, space->touched, room);
 }
 
 void ms_block_local_take(const ms_block_local *memory, uint32_t block, ms_text *report) {

@@ -31,9 +31,8 @@ typedef struct ms_pending_space {
   int64_t count;
   int32_t marks; /* 1: taken by ms_marks_take (plan/needs.h), 0: by ms_pending_take */
   int32_t unused;
-  /* Who puts something there may say where, as ms_pending_take_rows takes it; NULL: nobody does. */
+  /* Marks of what is put there (array/touched.h); NULL: not all of it is marked. */
   uint64_t *touched;
-  int64_t row;
 } ms_pending_space;
 
 /* Buffers are numbered in the order of `pending`, from 0. */

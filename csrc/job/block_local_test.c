@@ -16,10 +16,10 @@
 #include "plan/needs.h"
 #include "sync/pending.h"
 
-enum { BLOCKS = 40, SUMS = 200, MARKS = 90, WORKING = 17, ROW = 3 };
+enum { BLOCKS = 40, SUMS = 200, MARKS = 90, WORKING = 17 };
 
 static double sums[SUMS], rows[SUMS], marks[MARKS], none[1];
-static uint64_t touched[(SUMS / ROW + 64) / 64];
+static uint64_t touched[MS_TOUCHED_WORDS(SUMS)];
 static float working[WORKING];
 static double wide[WORKING];
 
@@ -27,7 +27,7 @@ static const ms_pending_space pending[] = {
     {.elements = sums, .count = SUMS},
     {.elements = none, .count = 0},
     {.elements = marks, .count = MARKS, .marks = 1},
-    {.elements = rows, .count = SUMS, .touched = touched, .row = ROW},
+    {.elements = rows, .count = SUMS, .touched = touched},
 };
 
 static unsigned next_random(unsigned *seed) {
@@ -42,8 +42,8 @@ static void run_block(unsigned start, uint32_t block, double *into, bool *marked
     unsigned at = next_random(&seed) % SUMS;
     double value = (double)(next_random(&seed) % 1000) - 500;
     sums[at] += value;
-    rows[at] += value; /* the same, with its row marked */
-    touched[at / ROW / 64] |= (uint64_t)1 << at / ROW % 64;
+    rows[at] += value; /* the same, marked */
+    ms_touch(touched, at);
     if (into != NULL) into[at] += value;
     unsigned place = next_random(&seed) % MARKS;
     marks[place] = 1;

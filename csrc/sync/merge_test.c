@@ -45,10 +45,10 @@ static stage make_stage(int64_t count, bool whole_numbers) {
     char *bytes = room_for(MS_PENDING_ROOM(count), 1);
     int64_t row = 1 + (int64_t)draw(40);
     uint64_t rare = 1 + draw(30), dense = 1 + draw(4);
-    uint64_t *touched = room_for((size_t)(count / row / 64 + 1), sizeof *touched);
+    uint64_t *touched = room_for((size_t)MS_TOUCHED_WORDS(count), sizeof *touched);
     for (int64_t first = 0; first < count; first += row) {
       if (draw(rare) != 0) continue;
-      touched[first / row / 64] |= (uint64_t)1 << first / row % 64;
+      ms_touch_row(touched, first, count - first < row ? count - first : row);
       for (int64_t k = first; k < first + row && k < count; k++) {
         if (draw(dense) != 0) continue;
         vector[k] = whole_numbers ? (double)draw(9) - 4 : ((double)draw(2000) - 1000) / 7;
@@ -57,7 +57,7 @@ static stage make_stage(int64_t count, bool whole_numbers) {
     }
     memcpy(copy, vector, (size_t)count * sizeof *copy);
     size_t size = p % 2 == 0 ? ms_pending_take(copy, count, bytes)
-                             : ms_pending_take_rows(copy, count, row, touched, bytes);
+                             : ms_pending_take_touched(copy, count, touched, bytes);
     free(copy);
     free(touched);
     made.vectors[kept] = vector;

@@ -16,6 +16,7 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "array/touched.h"
 #include "base/api.h"
 #include "base/error.h"
 
@@ -27,14 +28,12 @@
  * MS_PENDING_ROOM, and makes the vector zero again. Returns how many bytes they take. */
 MS_API size_t ms_pending_take(double *pending, int64_t count, char *out);
 
-/* The same where somebody has marked what may not be zero: bit k of `touched` (64 to a word) stands
- * for row k, elements k * row until before (k + 1) * row, `row` at least 1. Only marked rows are
- * looked at; the marks are taken off. The bytes are those that ms_pending_take would write. */
-size_t ms_pending_take_rows(double *pending, int64_t count, int64_t row, uint64_t *touched,
-                            char *out);
+/* The same where what may not be zero is marked (array/touched.h): nothing else is looked at, and
+ * the marks are taken off. The bytes are those that ms_pending_take would write. */
+size_t ms_pending_take_touched(double *pending, int64_t count, uint64_t *touched, char *out);
 
-/* Makes the marked rows zero, and takes the marks off. */
-void ms_pending_clear_rows(double *pending, int64_t count, int64_t row, uint64_t *touched);
+/* Makes the marked elements zero, and takes the marks off. */
+void ms_pending_clear_touched(double *pending, int64_t count, uint64_t *touched);
 
 /* What one block has left: its runs. */
 typedef struct ms_pending_part {

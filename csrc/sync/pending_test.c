@@ -122,25 +122,41 @@ static void test_room(void) {
   }
 }
 
-/* Marked rows give what a look at everything gives, marks of untouched rows included. */
-static void test_rows(void) {
+enum { LARGE = 20000 };
+
+/* Marked elements give what a look at everything gives, marks of untouched ones included, few of a
+ * word or many. */
+static void test_touched(void) {
+  static double whole[LARGE], marked[LARGE];
+  static char first[MS_PENDING_ROOM(LARGE)], second[MS_PENDING_ROOM(LARGE)];
   unsigned seed = 5;
   for (int round = 0; round < 200; round++) {
-    double whole[COUNT], marked[COUNT];
-    char first[MS_PENDING_ROOM(COUNT)], second[MS_PENDING_ROOM(COUNT)];
-    uint64_t touched[(COUNT + 63) / 64] = {0};
-    int64_t row = 1 + (int64_t)(seed >> 8) % 70, count = COUNT - round;
-    fill(whole, &seed, 1 + round % 90);
-    for (int64_t k = count; k < COUNT; k++) whole[k] = 0;
-    memcpy(marked, whole, sizeof whole);
-    for (int64_t k = 0; k < count; k++) {
-      int64_t at = k / row;
-      if (whole[k] != 0 || (seed >> at % 32 & 1) != 0) touched[at / 64] |= (uint64_t)1 << at % 64;
+    uint64_t touched[MS_TOUCHED_WORDS(LARGE)] = {0};
+    int64_t count = round < 100 ? 3 * round : LARGE - round;
+    memset(whole, 0, sizeof whole);
+    for (int64_t k = 0; k < count; k += 1 + (int64_t)(seed >> 16) % (1 + round * round % 997)) {
+      seed = seed * 1664525u + 1013904223u;
+      whole[k] = (seed >> 24) % 5 - 2.0;
+      if (whole[k] == 1) whole[k] = -0.0;
+      ms_touch(touched, k);
     }
+    memcpy(marked, whole, sizeof whole);
     size_t size = ms_pending_take(whole, count, first);
-    CHECK(ms_pending_take_rows(marked, count, row, touched, second) == size);
+    CHECK(ms_pending_take_touched(marked, count, touched, second) == size);
     CHECK(memcmp(first, second, size) == 0 && memcmp(marked, whole, sizeof whole) == 0);
-    for (int w = 0; w < (COUNT + 63) / 64; w++) CHECK(touched[w] == 0);
+    for (int w = 0; w < MS_TOUCHED_WORDS(LARGE); w++) CHECK(touched[w] == 0);
+  }
+}
+
+/* A row marks the elements that it has, and of others no more than its ends' units. */
+static void test_touched_rows(void) {
+  for (int64_t at = 0; at < COUNT; at += 3) {
+    for (int64_t count = 0; count <= COUNT - at; count += 7) {
+      uint64_t touched[MS_TOUCHED_WORDS(COUNT)] = {0}, each[MS_TOUCHED_WORDS(COUNT)] = {0};
+      ms_touch_row(touched, at, count);
+      for (int64_t k = at; k < at + count; k++) ms_touch(each, k);
+      CHECK(memcmp(touched, each, sizeof each) == 0);
+    }
   }
 }
 
@@ -196,7 +212,8 @@ int main(void) {
   test_untouched();
   test_negative_zeros();
   test_room();
-  test_rows();
+  test_touched();
+  test_touched_rows();
   test_slices();
   test_malformed();
   return ms_test_end();

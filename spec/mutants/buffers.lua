@@ -2,6 +2,7 @@
 -- Mutants of loops with buffers: stages, merging, and the log of a loop.
 local staged = {spec = "spec/driver/staged_spec.lua"}
 local merged = {spec = "spec/driver/buffer_spec.lua"}
+local marked = {spec = "spec/driver/buffer_marks_spec.lua"}
 
 return {
   {
@@ -36,6 +37,31 @@ return {
        "    if (got < 0) return -1;\n  }\n  return 0;"},
       {"gaps between runs are given to rules", "csrc/sync/merge.c",
        "to += pending != 0;", "to++;"},
+    },
+  },
+  {
+    rule = "what blocks store into a large buffer is marked, or all of the buffer is looked at",
+    finders = {marked},
+    mutants = {
+      {"machine code does not mark elements", "csrc/kernel/native/c_assign.c",
+       'ms_c_touch(w, target->site.kind.array, ms_c_text(w, "&%s", to), NULL);', "(void)w;"},
+      {"machine code does not mark rows", "csrc/kernel/native/c_row.c",
+       "ms_c_touch(w, ms_typed_expression(w->typed, node->kid[0]).array, given.y.pointer, " ..
+       "given.y.extent);", "(void)w;"},
+      {"Lua texts do not mark elements", "csrc/kernel/emit/index_path.c",
+       "if (!emitter->job->elements[path->array].touched) {", "if (path != NULL) {"},
+      {"Lua texts do not mark rows", "csrc/kernel/emit/row.c",
+       "bool marked = stores && emitter->job->elements[row->array].touched;",
+       "bool marked = false;\n  (void)stores;"},
+      {"of a row its beginning is marked", "csrc/array/touched.h",
+       "for (int64_t end = at + count; at < end;",
+       "for (int64_t end = at + (count > 0); at < end;"},
+      {"Lua texts mark the beginning of a row", "lua/meissa/kernel/helpers.lua",
+       "at + count - 1, 64 do", "at, 64 do"},
+      {"stores through objects are trusted", "lua/meissa/kernel/init.lua",
+       "    distrust(found, taken)\n", ""},
+      {"marks of a full word end at its first", "csrc/sync/pending.c",
+       "*size = many ? 64 * MS_TOUCHED_UNIT : MS_TOUCHED_UNIT;", "*size = MS_TOUCHED_UNIT;"},
     },
   },
 }

@@ -58,6 +58,7 @@ local PROMISED = {
   "blocks of reductions are merged as the loop combines",
   "a loop of several stages is one transaction, merging included",
   "what is pending is merged in the plan's order, and further stages see it",
+  "what blocks store into a large buffer is marked, or all of the buffer is looked at",
   "a plan is found again by all that it was made of", "ranges weigh what they hold",
   "arrays that are written go where their ranges go",
   "the ranges of an axis differ by one value at most, longer ones first",

@@ -51,7 +51,7 @@ static void stored(ms_emitter *emitter, const ms_node *node, uint32_t array, con
 }
 
 static void place(ms_emitter *emitter, const void *path) {
-  ms_index_path_place(emitter, path);
+  ms_index_path_target(emitter, path);
 }
 
 /* A target or a value of an assignment that stays as it is, with checks in place. */
@@ -188,7 +188,7 @@ static void hold_target(ms_emitter *emitter, const ms_node *assign, uint32_t num
 
 static void write_target(ms_emitter *emitter, const ms_node *node, const ms_held_target *target) {
   if (target->direct) {
-    ms_index_path_place(emitter, &target->path);
+    ms_index_path_target(emitter, &target->path);
   } else if (target->object == NULL) {
     ms_emitter_node(emitter, node);
   } else if (target->key != NULL) {

@@ -98,6 +98,7 @@ int ms_emitter_prepare(ms_emitter *emitter) {
   size_t symbols = (size_t)emitter->job->loop->tree->symbols + 1;
   emitter->value_used = ms_arena_take(emitter->arena, captures, sizeof *emitter->value_used);
   emitter->pointer_used = ms_arena_take(emitter->arena, captures, sizeof *emitter->pointer_used);
+  emitter->touched_used = ms_arena_take(emitter->arena, captures, sizeof *emitter->touched_used);
   emitter->stride_used =
       ms_arena_take(emitter->arena, captures * MS_MAX_DIMS, sizeof *emitter->stride_used);
   emitter->extent_used =
@@ -106,9 +107,9 @@ int ms_emitter_prepare(ms_emitter *emitter) {
   emitter->parameter = ms_arena_take(emitter->arena, captures, sizeof *emitter->parameter);
   emitter->scalar = ms_arena_take(emitter->arena, captures, sizeof(const ms_scalar_plan *));
   emitter->views = ms_arena_take(emitter->arena, symbols, sizeof(ms_local_view *));
-  if (!emitter->value_used || !emitter->pointer_used || !emitter->stride_used ||
-      !emitter->extent_used || !emitter->spilled || !emitter->scalar || !emitter->views ||
-      !emitter->parameter ||
+  if (!emitter->value_used || !emitter->pointer_used || !emitter->touched_used ||
+      !emitter->stride_used || !emitter->extent_used || !emitter->spilled || !emitter->scalar ||
+      !emitter->views || !emitter->parameter ||
       ms_parameters_find(emitter->job->loop, false, emitter->parameter) != 0) {
     return ms_error_set(emitter->err, MS_ARR, "out of memory for the text of a kernel");
   }
@@ -136,7 +137,7 @@ static void add_param(ms_emitter *emitter, ms_kernel_info *info, ms_param_kind k
   static const char letter[] = {
       [MS_PARAM_COORD] = 'i',   [MS_PARAM_ENTRIES] = 'v', [MS_PARAM_VALUE] = 'c',
       [MS_PARAM_POINTER] = 'p', [MS_PARAM_STRIDE] = 's',  [MS_PARAM_STEP] = 'n',
-      [MS_PARAM_TABLE] = 'k',   [MS_PARAM_EXTENT] = 'e'};
+      [MS_PARAM_TABLE] = 'k',   [MS_PARAM_EXTENT] = 'e',  [MS_PARAM_TOUCHED] = 't'};
   info->params[info->param_count++] = (ms_param){.kind = kind, .at = at};
   ms_text_format(emitter->out, ",%s%c", emitter->prefix, letter[kind]);
   if (kind != MS_PARAM_TABLE && kind != MS_PARAM_ENTRIES)
@@ -154,6 +155,7 @@ static void add_dim(ms_emitter *emitter, ms_kernel_info *info, ms_param_kind kin
 /* Parameters of the array that capture `at` is: its memory. */
 static void add_memory(ms_emitter *emitter, ms_kernel_info *info, uint32_t at) {
   if (emitter->pointer_used[at]) add_param(emitter, info, MS_PARAM_POINTER, at);
+  if (emitter->touched_used[at]) add_param(emitter, info, MS_PARAM_TOUCHED, at);
   for (uint32_t d = 0; d < MS_MAX_DIMS; d++) {
     if (emitter->stride_used[at * MS_MAX_DIMS + d]) add_dim(emitter, info, MS_PARAM_STRIDE, at, d);
     if (emitter->extent_used[at * MS_MAX_DIMS + d]) add_dim(emitter, info, MS_PARAM_EXTENT, at, d);
@@ -321,7 +323,7 @@ int ms_emitter_info(ms_emitter *emitter, ms_kernel_info *info) {
       info->positions = info->entries ? 1 : emitter->dims;
   }
   info->params = ms_arena_take(
-      info->arena, (values + 1) * (3 * MS_MAX_DIMS + 2) + 3 * MS_MAX_DIMS + MS_KERNEL_INNER,
+      info->arena, (values + 1) * (3 * MS_MAX_DIMS + 3) + 3 * MS_MAX_DIMS + MS_KERNEL_INNER,
       sizeof(ms_param));
   info->spilled = ms_arena_take(info->arena, captures + 1, sizeof(uint32_t));
   info->results = ms_arena_take(info->arena, 2 * scalars + 1, sizeof(uint32_t));

@@ -36,6 +36,7 @@ typedef struct ms_element {
   int32_t type;
   int64_t strides[MS_MAX_DIMS];
   bool rows; /* sparse: its compressed rows come with it (array/rows.h) if the loop only reads it */
+  bool touched; /* what the text stores is marked before (MS_PARAM_TOUCHED) */
 } ms_element;
 
 typedef struct ms_kernel_job {
@@ -71,8 +72,9 @@ typedef enum ms_param_kind {
                        kernels) */
   MS_PARAM_DRAWS,   /* pointer to an ms_draws that knows the loop (native kernels) */
   MS_PARAM_EXTENT,  /* extent in dimension `dim` of the array that capture `at` is */
-  MS_PARAM_LIMIT    /* extent in dimension `dim` of the sparse array whose entries are the space
+  MS_PARAM_LIMIT,   /* extent in dimension `dim` of the sparse array whose entries are the space
                        (native kernels) */
+  MS_PARAM_TOUCHED  /* marks of the array that capture `at` is, in bits (sync/pending.h) */
 } ms_param_kind;
 
 typedef struct ms_param {

@@ -83,6 +83,11 @@ void ms_emitter_pointer(ms_emitter *emitter, uint32_t at) {
   ms_text_format(emitter->out, "%sp%u", emitter->prefix, at + 1);
 }
 
+void ms_emitter_touched(ms_emitter *emitter, uint32_t at) {
+  emitter->touched_used[at] = true;
+  ms_text_format(emitter->out, "%st%u", emitter->prefix, at + 1);
+}
+
 bool ms_emitter_row_major(const ms_emitter *emitter, uint32_t at) {
   const ms_binding *binding = &emitter->job->bindings[at];
   int64_t stride = 1;

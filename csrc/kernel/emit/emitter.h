@@ -24,7 +24,9 @@
   X(GREATER, "greater")      \
   X(LESS, "less")            \
   X(SLICE, "slice")          \
-  X(AT, "at")
+  X(AT, "at")                \
+  X(TOUCH, "touch")          \
+  X(TOUCH_ROW, "touch_row")
 
 /* Most row helpers ("dot_float", ...) that one chunk can use. */
 #define MS_ROW_HELPERS 32
@@ -54,9 +56,9 @@ typedef struct ms_emitter {
   ms_symbol *indices[MS_MAX_DIMS]; /* of each dimension; NULL where the loop names none */
   ms_symbol *value;                /* the entry's value, or NULL */
   char prefix[16];
-  bool *value_used, *pointer_used; /* by capture */
-  bool *stride_used, *extent_used; /* by capture * MS_MAX_DIMS + dimension */
-  bool *spilled;                   /* by capture */
+  bool *value_used, *pointer_used, *touched_used; /* by capture */
+  bool *stride_used, *extent_used;                /* by capture * MS_MAX_DIMS + dimension */
+  bool *spilled;                                  /* by capture */
   bool *parameter;               /* by capture: a number that other executions of this text share */
   const ms_scalar_plan **scalar; /* by capture; NULL if it is no scalar of the plan */
   ms_local_view **views;         /* by symbol index; NULL for other symbols */
@@ -108,6 +110,9 @@ void ms_emitter_value(ms_emitter *emitter, uint32_t at);
 
 /* Adds the name of the pointer to the array that capture `at` is. */
 void ms_emitter_pointer(ms_emitter *emitter, uint32_t at);
+
+/* Adds the name of the marks of the array that capture `at` is. */
+void ms_emitter_touched(ms_emitter *emitter, uint32_t at);
 
 /* Whether a dense array's strides are those of row-major order. */
 bool ms_emitter_row_major(const ms_emitter *emitter, uint32_t at);

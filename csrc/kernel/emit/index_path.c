@@ -216,6 +216,21 @@ void ms_index_path_place(ms_emitter *emitter, const ms_index_path *path) {
   ms_text_add(emitter->out, "]");
 }
 
+void ms_index_path_target(ms_emitter *emitter, const ms_index_path *path) {
+  if (!emitter->job->elements[path->array].touched) {
+    ms_index_path_place(emitter, path);
+    return;
+  }
+  ms_emitter_pointer(emitter, path->array);
+  ms_text_add(emitter->out, "[");
+  ms_emitter_helper(emitter, MS_HELPER_TOUCH);
+  ms_text_add(emitter->out, "(");
+  ms_emitter_touched(emitter, path->array);
+  ms_text_add(emitter->out, ",");
+  ms_index_path_offset(emitter, path, true);
+  ms_text_add(emitter->out, ")]");
+}
+
 /* Whether reading an element cannot fail. */
 static bool safe_element(const ms_emitter *emitter, const ms_node *node) {
   ms_index_path path;

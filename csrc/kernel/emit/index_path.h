@@ -40,6 +40,9 @@ bool ms_index_path_direct(const ms_emitter *emitter, const ms_node *node, ms_ind
 /* Appends the element of a full path as a place in memory. */
 void ms_index_path_place(ms_emitter *emitter, const ms_index_path *path);
 
+/* The same of an element that is stored into: marked where its array's are. */
+void ms_index_path_target(ms_emitter *emitter, const ms_index_path *path);
+
 /* Appends the position of a full or partial path as an offset in elements from element
  * [1]...[1] minus one stride in every dimension: adding subscript * stride for each dimension that
  * is still missing gives the element. `first` tells whether the missing ones are to be set to 1. */

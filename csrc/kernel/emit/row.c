@@ -67,6 +67,22 @@ static void use(ms_emitter *emitter, const char *name) {
   if (emitter->row_count < MS_ROW_HELPERS) emitter->rows[emitter->row_count++] = name;
 }
 
+/* Where a row begins; marked where its array's elements are, and the call stores into it. */
+static void begin_row(ms_emitter *emitter, const ms_index_path *row, bool stores) {
+  bool marked = stores && emitter->job->elements[row->array].touched;
+  if (marked) {
+    ms_emitter_helper(emitter, MS_HELPER_TOUCH_ROW);
+    ms_text_add(emitter->out, "(");
+    ms_emitter_touched(emitter, row->array);
+    ms_text_add(emitter->out, ",");
+  }
+  ms_index_path_offset(emitter, row, true);
+  if (!marked) return;
+  ms_text_add(emitter->out, ",");
+  ms_emitter_extent(emitter, row->array, emitter->job->bindings[row->array].dim_count - 1);
+  ms_text_add(emitter->out, ")");
+}
+
 void ms_row_call_text(ms_emitter *emitter, const ms_row_call *call) {
   static const char *const types[] = {[MS_FLOAT] = "float", [MS_DOUBLE] = "double"};
   const char *first = types[type_of(emitter, &call->row[0])];
@@ -83,7 +99,7 @@ void ms_row_call_text(ms_emitter *emitter, const ms_row_call *call) {
     const ms_index_path *row = &call->row[r];
     ms_emitter_pointer(emitter, row->array);
     ms_text_add(emitter->out, ",");
-    ms_index_path_offset(emitter, row, true);
+    begin_row(emitter, row, r == 0 && call->method->effect != MS_METHOD_READ);
     ms_text_add(emitter->out, ",");
     ms_emitter_stride(emitter, row->array, emitter->job->bindings[row->array].dim_count - 1);
     ms_text_add(emitter->out, ",");

@@ -26,6 +26,22 @@ const char *ms_c_memory(ms_writer *w, uint32_t capture) {
   return ms_c_text(w, "p%u_%s", capture + 1, ms_c_binding_name(w, capture));
 }
 
+const char *ms_c_touched(ms_writer *w, uint32_t capture) {
+  capture = ms_c_array(w, capture);
+  w->touched_used[capture] = true;
+  return ms_c_text(w, "ms_touched%u", capture + 1);
+}
+
+void ms_c_touch(ms_writer *w, uint32_t capture, const char *pointer, const char *count) {
+  if (!w->emitter->job->elements[ms_c_array(w, capture)].touched) return;
+  const char *at = ms_c_text(w, "%s - %s", pointer, ms_c_memory(w, capture));
+  if (count == NULL) {
+    ms_c_line(w, "ms_touch(%s, %s);", ms_c_touched(w, capture), at);
+  } else {
+    ms_c_line(w, "ms_touch_row(%s, %s, %s);", ms_c_touched(w, capture), at, count);
+  }
+}
+
 const char *ms_c_stride(ms_writer *w, uint32_t capture, uint32_t dim) {
   capture = ms_c_array(w, capture);
   bool last = dim + 1 == w->emitter->job->bindings[capture].dim_count;

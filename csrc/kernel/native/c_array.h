@@ -12,6 +12,13 @@ uint32_t ms_c_array(const ms_writer *w, uint32_t capture);
 /* The name of the memory of the array that a capture is. */
 const char *ms_c_memory(ms_writer *w, uint32_t capture);
 
+/* Appends the marks of so many elements of an array from the one at a pointer on, if its elements
+ * are marked where they are stored into. `count` NULL: one. */
+void ms_c_touch(ms_writer *w, uint32_t capture, const char *pointer, const char *count);
+
+/* The name of an array's marks. */
+const char *ms_c_touched(ms_writer *w, uint32_t capture);
+
 /* The stride of a dimension as C text. */
 const char *ms_c_stride(ms_writer *w, uint32_t capture, uint32_t dim);
 

@@ -101,6 +101,7 @@ static void store(ms_writer *w, const ms_target *target, const char *whole, ms_c
   }
   const char *to = target->name != NULL ? target->name : ms_c_target_lvalue(w, &target->site);
   const char *text = whole != NULL ? whole : converted(w, target, value, node);
+  if (target->name == NULL) ms_c_touch(w, target->site.kind.array, ms_c_text(w, "&%s", to), NULL);
   ms_c_line(w, "%s = %s;", to, text);
 }
 

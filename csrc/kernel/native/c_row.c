@@ -202,6 +202,7 @@ static bool statement(ms_writer *w, const ms_node *node, const ms_method *method
   }
   if (method->other) given.row = node->kid[last];
   if (given.row != NULL && !other_row(w, node, &given)) return true;
+  ms_c_touch(w, ms_typed_expression(w->typed, node->kid[0]).array, given.y.pointer, given.y.extent);
   if (method == &plain_add) {
     add_number(w, &given);
     return true;

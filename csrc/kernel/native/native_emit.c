@@ -55,10 +55,12 @@ static int prepare(ms_writer *w, ms_error *err) {
   w->rows_used = ms_arena_take(w->arena, bindings * MS_MAX_DIMS, sizeof(bool));
   w->shared = ms_arena_take(w->arena, bindings, sizeof(bool));
   w->pointer_used = ms_arena_take(w->arena, bindings, sizeof(bool));
+  w->touched_used = ms_arena_take(w->arena, bindings, sizeof(bool));
   w->stride_used = ms_arena_take(w->arena, bindings * MS_MAX_DIMS, sizeof(bool));
   w->extent_used = ms_arena_take(w->arena, bindings * MS_MAX_DIMS, sizeof(bool));
   if (w->local == NULL || w->rows_used == NULL || w->number_used == NULL || w->shared == NULL ||
-      w->pointer_used == NULL || w->stride_used == NULL || w->extent_used == NULL)
+      w->pointer_used == NULL || w->touched_used == NULL || w->stride_used == NULL ||
+      w->extent_used == NULL)
     return out_of_memory(err);
   for (ms_outside *code = w->typed->codes; code != NULL; code = code->next) {
     code->local = ms_arena_take(w->arena, (size_t)code->loop->tree->symbols + 1, sizeof *w->local);
@@ -127,6 +129,10 @@ static void add_array(ms_writer *w, ms_kernel_info *info, parameters *all, uint3
                                  w->shared[at] ? "const " : "restrict const ");
     add(w, info, all, (ms_param){.kind = MS_PARAM_POINTER, .at = at}, type, ms_c_memory(w, at));
   }
+  if (w->touched_used[at]) {
+    add(w, info, all, (ms_param){.kind = MS_PARAM_TOUCHED, .at = at}, "uint64_t *restrict const ",
+        ms_c_touched(w, at));
+  }
   for (uint32_t d = 0; d < MS_MAX_DIMS; d++) {
     if (w->stride_used[at * MS_MAX_DIMS + d])
       add_whole(w, info, all, (ms_param){MS_PARAM_STRIDE, at, d, NULL}, ms_c_stride(w, at, d));
@@ -154,7 +160,7 @@ static void add_number(ms_writer *w, ms_kernel_info *info, parameters *all, ms_p
 static int find_parameters(ms_writer *w, ms_kernel_info *info, parameters *all) {
   const ms_kernel_job *job = w->emitter->job;
   size_t room =
-      ((size_t)job->binding_count + MS_INNER + 1) * (3 * MS_MAX_DIMS + 2) + 3 * MS_MAX_DIMS;
+      ((size_t)job->binding_count + MS_INNER + 1) * (3 * MS_MAX_DIMS + 3) + 3 * MS_MAX_DIMS;
   all->list = ms_arena_take(w->arena, room, sizeof *all->list);
   if (all->list == NULL) return -1;
   for (uint32_t d = 0; info->entries && d < job->space->dim_count; d++)

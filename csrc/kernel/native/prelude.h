@@ -10,6 +10,7 @@
  * ms_fits_* and ms_is_exact: checks of subscripts, stored values and int64 elements array/rowwise.h
  * ms_row_<method>_<type>[_<type>](pointer, stride [, pointer, stride], count
  *                     [, x]): dot sum norm fill scal copy cmul axpy on float and double rows
+ *   array/touched.h   ms_touch, ms_touch_row: marks of what is stored into
  *   kernel/emit/draws.h    ms_draws, a record that a kernel gets as a pointer, and ms_draw_*: what
  *                     meissa.random and meissa.normal give (base/philox.h comes before it)
  * A kernel must be linked with -lm, and compiled with the flags of kernel/compile/toolchain.h. */

@@ -123,6 +123,7 @@ typedef struct ms_writer {
   uint32_t positions;              /* numbers that say where a tracked scalar got its value */
   bool stops;                      /* the function may stop */
   bool *pointer_used;              /* by binding */
+  bool *touched_used;              /* by binding */
   bool *stride_used, *extent_used; /* by binding * MS_MAX_DIMS + dimension */
   bool limit_used[MS_MAX_DIMS];    /* of the entries that are the space */
   bool *rows_used;                 /* by capture * MS_MAX_DIMS + part: parameters */

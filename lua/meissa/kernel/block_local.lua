@@ -21,6 +21,9 @@ void meissa_free(void *memory) __asm__("free");
 ]])
 local lib = core.lib
 
+-- Elements to a word of marks: MS_TOUCHED_UNIT * 64.
+local MARKED = 4096
+
 -- Vectors that this process keeps for its blocks, by the number of the buffer's array. All zero.
 local kept, kept_count = {}, 0
 local MOST_KEPT = 32
@@ -30,12 +33,14 @@ local function vector_of(about)
   if known and known.count == about.count then return known end
   if kept_count >= MOST_KEPT then kept, kept_count = {}, 0 end
   local memory = ffi.C.meissa_calloc(about.count + 1, 8)
-  if memory == nil then
+  local marks = ffi.C.meissa_calloc(about.count / MARKED + 1, 8)
+  memory, marks = ffi.gc(memory, ffi.C.meissa_free), ffi.gc(marks, ffi.C.meissa_free)
+  if memory == nil or marks == nil then
     errors.raise("ARR", "out of memory for what a block puts into a buffer of %d elements",
                  about.count)
   end
-  known = {count = about.count, memory = ffi.gc(memory, ffi.C.meissa_free),
-           pointer = ffi.cast("double *", memory)}
+  known = {count = about.count, memory = {memory, marks}, pointer = ffi.cast("double *", memory),
+           touched = ffi.cast("uint64_t *", marks)}
   kept[about.id], kept_count = known, kept_count + 1
   return known
 end
@@ -44,17 +49,19 @@ local Private = {}
 Private.__index = Private
 
 --- The private memory of a job's blocks, nil if they have none: `arrays`, by number, as kernels
--- take them; `core`, an ms_block_local; and `pending`, the vectors in the order of the buffers:
+-- take them (what a kernel marks there, only these vectors have: see kernel/init.lua); `core`, an
+-- ms_block_local; and `pending`, the vectors in the order of the buffers:
 -- {id =, pointer =, count =, marks =} each.
 -- @tab where what collect of meissa.plan.operands tells
 function M.of(where)
   local arrays = scratches.spaces(where.scratch)
-  local spaces, pending, list = {}, {}, {}
+  local spaces, pending, list, told = {}, {}, {}, {}
   for _, space in tables.each(arrays) do spaces[#spaces + 1] = scratches.told(space) end
   for a, about in tables.each(where.pending) do
     local vector = vector_of(about)
     arrays[a] = {id = about.id, pointer = vector.pointer, dims = about.dims,
-                 strides = about.strides, type = "double"}
+                 strides = about.strides, type = "double", touched = vector.touched}
+    told[#told + 1] = {array = arrays[a], number = about.number}
     pending[about.number] = {vector.pointer, about.count, about.marks and 1 or 0}
     list[about.number] = {id = about.id, pointer = vector.pointer, count = about.count,
                           marks = about.marks, keep = vector.memory}
@@ -63,6 +70,7 @@ function M.of(where)
   local self = setmetatable({arrays = arrays, pending = list}, Private)
   self.scratch_spaces = ffi.new("ms_scratch_space[?]", #spaces + 1, spaces)
   self.pending_spaces = ffi.new("ms_pending_space[?]", #pending + 1, pending)
+  for _, each in ipairs(told) do each.array.pending = self.pending_spaces + (each.number - 1) end
   self.core = ffi.new("ms_block_local", self.scratch_spaces, self.pending_spaces, #spaces, #pending)
   return self
 end

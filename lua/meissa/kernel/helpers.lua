@@ -102,6 +102,26 @@ function M.wide(value)
   return number
 end
 
+local band, bor, lshift, rshift = bit.band, bit.bor, bit.lshift, bit.rshift
+
+--- Marks an element that is about to be stored into (csrc/array/touched.h, here by bytes: words
+-- have their lowest byte first).
+-- @param touched the marks @number at the element, from 0
+-- @treturn number at
+function M.touch(touched, at)
+  local byte = rshift(at, 9)
+  touched[byte] = bor(touched[byte], lshift(1, band(rshift(at, 6), 7)))
+  return at
+end
+
+local touch = M.touch
+
+--- The same of `count` elements from there on.
+function M.touch_row(touched, at, count)
+  for each = at - at % 64, at + count - 1, 64 do touch(touched, each) end
+  return at
+end
+
 M.pow = strict.pow
 
 --- Says which iteration begins, where the body may draw random numbers.

@@ -24,6 +24,7 @@ local results_of = require("meissa.kernel.result")
 local random = require("meissa.kernel.random")
 local row = require("meissa.kernel.row")
 local strict = require("meissa.base.strict")
+local tables = require("meissa.base.tables")
 local system = require("meissa.base.system")
 local unpack_values = require("meissa.kernel.unpack")
 
@@ -37,6 +38,8 @@ local pointer_types = {
   float = ffi.typeof("float *"), double = ffi.typeof("double *"),
   int32 = ffi.typeof("int32_t *"), int64 = ffi.typeof("int64_t *"),
 }
+
+local marks_type = ffi.typeof("uint8_t *")
 
 local coord_type = ffi.typeof("const int32_t *")
 
@@ -98,6 +101,9 @@ local arguments_by_kind = {
   pointer = function(param, _, operands)
     return cast(operands[param.at], operands[param.at].type)
   end,
+  touched = function(param, _, operands)
+    return ffi.cast(marks_type, operands[param.at].touched)
+  end,
   stride = function(param, _, operands) return tonumber(operands[param.at].strides[param.dim]) end,
   extent = function(param, _, operands) return tonumber(operands[param.at].dims[param.dim]) end,
   value = function(param, _, _, values) return values[param.at] end,
@@ -117,9 +123,20 @@ local function operands_by_capture(info, operands)
     for d, extent in ipairs(operand.dims) do dims[d] = tonumber(extent) end
     found[about.capture] = { pointer = operand.pointer, type = about.type, dims = dims,
       strides = operand.strides, coords = operand.coords, count = operand.count, id = operand.id,
-      rows = operand.rows, frozen = operand.frozen, labels = operand.labels }
+      rows = operand.rows, frozen = operand.frozen, labels = operand.labels,
+      touched = operand.touched, pending = operand.pending }
+    -- The kernel's texts mark what they store there.
+    if about.touched then operand.pending.touched = operand.touched end
   end
   return found
+end
+
+-- What is stored through an array's object is marked nowhere: where the Lua text, or a function
+-- that it calls, has the object of a buffer, all of the buffer is looked at.
+local function distrust(found, taken)
+  for capture in tables.each(taken) do
+    if found[capture].pending then found[capture].pending.touched = nil end
+  end
 end
 
 local Instance = {}
@@ -215,7 +232,11 @@ function M.prepare(kernel_bytes, run_bytes, operands, host)
   local kernel = load_kernel(kernel_bytes)
   local info = kernel.info
   local found = operands_by_capture(info, operands)
-  local object = memory.object_maker(found)
+  local make_object, taken = memory.object_maker(found), {}
+  local function object(capture)
+    taken[capture] = true
+    return make_object(capture)
+  end
   local print_line = host and host.print or print
   -- Functions kept from the last run print where that run printed.
   if kernel.memory.print ~= print_line then kernel.memory = { print = print_line } end
@@ -235,6 +256,7 @@ function M.prepare(kernel_bytes, run_bytes, operands, host)
   -- What only the Lua text needs.
   local function open()
     block_of(kernel)
+    distrust(found, taken)
     local bounds = info.entries and 2 or 2 * info.dim_count + (info.row and 2 or 0)
     local arguments = {}
     for n, param in ipairs(info.params) do

@@ -91,6 +91,9 @@ local fill_by_kind = {
   pointer = function(slot, param, _, operands)
     slot.pointer = ffi.cast("void *", operands[param.at].pointer)
   end,
+  touched = function(slot, param, _, operands)
+    slot.pointer = ffi.cast("void *", operands[param.at].touched)
+  end,
   stride = function(slot, param, _, operands)
     slot.whole = operands[param.at].strides[param.dim]
   end,

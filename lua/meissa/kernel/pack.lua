@@ -19,13 +19,39 @@ M.KEY = 32
 -- Captured values that are passed as locals of the block function (LuaJIT allows it 200).
 local MOST_LOCALS = 40
 
--- What is known about each capture that is an array.
-local function find_arrays(values, count)
+-- Iterations for each row of a buffer up to which blocks mark what they store there: with 64 blocks
+-- (csrc/plan/cutting.c) each has a thirtieth as many iterations as there are rows, and to look at
+-- all of them would take longer. Beyond so many elements bit operations do not count them.
+local MOST_A_ROW, MOST_MARKED = 2, 2 ^ 31
+
+local function is_marked(binding, about, space)
+  local dims = about.dims
+  local rows = #dims > 1 and about.count / dims[#dims] or about.count
+  return binding.buffers and not binding.marks and about.count < MOST_MARKED and
+    space.count <= MOST_A_ROW * rows
+end
+
+-- What is known about each capture that is an array; `touched` of buffers that are marked.
+-- @func touches touches(capture, what is known)
+local function find_arrays(values, count, touches)
   local arrays = {}
   for c = 1, count do
-    if memory.is_array(values[c]) then arrays[c] = memory.describe(values[c]) end
+    if memory.is_array(values[c]) then
+      local about = memory.describe(values[c])
+      if touches(c, about) then
+        about = { type = about.type, dims = about.dims, strides = about.strides, touched = true }
+      end
+      arrays[c] = about
+    end
   end
   return arrays
+end
+
+-- The same as a kernel has it.
+local function arrays_of(static, values, count)
+  local touched = {}
+  for _, each in ipairs(static.info.arrays) do touched[each.capture] = each.touched end
+  return find_arrays(values, count, function(c) return touched[c] end)
 end
 
 -- The numbers of the captures whose values an execution sends, in their order; the object alone
@@ -107,7 +133,7 @@ local function signature(info)
       (result.tie or "") .. (result.tie_op or "")
   end
   for _, each in ipairs(info.arrays) do
-    parts[#parts + 1] = each.capture .. each.type .. each.dims
+    parts[#parts + 1] = each.capture .. each.type .. each.dims .. tostring(each.touched)
   end
   return table.concat(parts, "\0")
 end
@@ -160,7 +186,8 @@ local function make_static(loop, plan, bindings, space, arrays, entry_type, know
   for c = 1, #bindings do
     local about = arrays[c]
     if about then
-      info.arrays[#info.arrays + 1] = { capture = c, type = about.type, dims = #about.dims }
+      info.arrays[#info.arrays + 1] = { capture = c, type = about.type, dims = #about.dims,
+        touched = about.touched }
     end
   end
   local native, refusal = first and first.native, nil
@@ -241,9 +268,8 @@ local function layout_of(arrays, count, entry_type, positions)
     local about = arrays[c]
     if about then
       if not about.layout then
-        about.layout = string.format("%s %s %s", about.type, is_row_major(about) and
-          "rows" or "strides",
-          about.rows and "listed" or "")
+        about.layout = string.format("%s %s %s%s", about.type, is_row_major(about) and
+          "rows" or "strides", about.rows and "listed" or "", about.touched and "touched" or "")
       end
       parts[#parts + 1] = c .. about.layout
     end
@@ -263,7 +289,9 @@ end
 -- @bool[opt] native whether the native engine is to run the loop if it can
 -- @treturn table `native` {text =, info =, fast =} if the body has a C text, else `refusal`
 function M.find(loop, plan, bindings, values, space, cache, shared, native)
-  local arrays = find_arrays(values, #bindings)
+  local arrays = find_arrays(values, #bindings, function(c, about)
+    return is_marked(bindings[c], about, space)
+  end)
   local entry_type = space.array and memory.describe(space.array).type or nil
   local layout = layout_of(arrays, #bindings, entry_type, space.positions)
   local static = cache[layout]
@@ -302,8 +330,8 @@ function M.specialise(static, loop, plan, bindings, values, space)
   if special == nil then
     if not deserves_own(family, plan.shape, space.count) then return nil end
     local entry_type = space.array and memory.describe(space.array).type or nil
-    local native = M.emit_native(loop, plan, bindings, space, find_arrays(values, #bindings),
-      entry_type)
+    local native = M.emit_native(loop, plan, bindings, space,
+      arrays_of(static, values, #bindings), entry_type)
     special = native.text ~= family.first.native.text and { info = static.info, packed = {},
       signature = static.signature, needed = {}, native = native, special = true }
     family.special[plan.shape] = special

@@ -1,0 +1,234 @@
+-- SPDX-License-Identifier: MIT
+-- time limit: 240 s
+-- Buffers of which blocks mark what they store into: random loops against the same text over plain
+-- tables, what zeros and nans do, blocks that fail, and where marks are kept at all.
+-- MEISSA_TEST_SEED replays, MEISSA_BUFFER_LOOPS says how many loops.
+local block_local = require "meissa.kernel.block_local"
+local meissa = require "meissa"
+local seed = require "spec.support.seed"
+
+local LOOPS = tonumber(os.getenv "MEISSA_BUFFER_LOOPS") or 12
+
+local ROADS = {{workers = 1}, {workers = 2}, {workers = 2, shm = false}, {workers = 0}}
+
+-- Statements; wb, vb, tb: buffers of arrays of one, two and three dimensions.
+local STATEMENTS = {
+  "wb[p] = wb[p] + x",
+  "wb[p] = wb[p] + x wb[p] = wb[p] - x",
+  "local row = vb[q] row[k] = row[k] + x",
+  "vb[q][k], wb[p] = vb[q][k] + x, wb[p] - x",
+  "vb[{q, k}] = vb[{q, k}] - x",
+  "for c = 1, C do vb[q][c] = vb[q][c] + c end",
+  "for c = k, C do local row = vb[q] if c % 3 == 0 then row[c] = row[c] + x end end",
+  "if i % 7 == 0 then wb[N + 1 - p] = wb[N + 1 - p] + x end",
+  "vb[q]:axpy(x + 0, ones)",
+  "vb[q]:add(x + 1)",
+  "vb[q]:scal(2 + 0)",
+  "if i % 50 == 0 then wb:axpy(x + 0, wide) end",
+  "tb[q % A + 1][q % B + 1][k] = tb[q % A + 1][q % B + 1][k] + x",
+  "tb[q % A + 1][p % B + 1]:axpy(x - 1, ones)",
+  "bump(p, x)",
+  "local b = vb b[q][C] = b[q][C] + x",
+}
+
+-- What is scaled is what a block has pending: how blocks are cut decides about it.
+local CUT = "scal"
+
+local TEXT = [[
+local parallel, n, N, R, C, A, B, wb, vb, tb, ones, wide, how = ...
+local function bump(p, x) wb[p] = wb[p] + x end
+for i in parallel(n, how) do
+  local p, q, k, x = i * %d %% N + 1, i * %d %% R + 1, i * %d %% C + 1, i %% 9 - 4
+  %s
+end
+return bump]]
+
+local function case()
+  local made = {n = math.random(1, 900), N = math.random(1, 30000), R = math.random(1, 700),
+                C = math.random(1, 150), A = math.random(1, 12), B = math.random(1, 12)}
+  local body = {}
+  for s = 1, math.random(1, 3) do
+    local text = STATEMENTS[math.random(#STATEMENTS)]
+    body[s] = "do " .. text .. " end"
+    made.cut = made.cut or text:find(CUT, 1, true) ~= nil
+  end
+  made.text = TEXT:format(math.random(1e4), math.random(1e4), math.random(1e4),
+                          table.concat(body, "\n  "))
+  return made
+end
+
+local function run(made, parallel, w, v, t, ones, wide, how)
+  return assert(loadstring(made.text))(parallel, made.n, made.N, made.R, made.C, made.A, made.B, w,
+                                       v, t, ones, wide, how)
+end
+
+-- ------------------------------------------------------------------------------- plain tables
+
+local Row = {}
+Row.__index = function(row, key)
+  if type(key) ~= "table" then return Row[key] end
+  return row[key[1]][key[2]]
+end
+Row.__newindex = function(row, key, value)
+  if type(key) == "table" then row[key[1]][key[2]] = value else rawset(row, key, value) end
+end
+
+function Row:axpy(a, x) for k in ipairs(self) do self[k] = self[k] + a * x[k] end end
+function Row:add(a) for k in ipairs(self) do self[k] = self[k] + a end end
+
+local function plain(fill, first, ...)
+  local made = setmetatable({}, Row)
+  for k = 1, first do made[k] = ... and plain(fill, ...) or fill end
+  return made
+end
+
+local function plain_parallel(n)
+  local i = 0
+  return function()
+    i = i + 1
+    return i <= n and i or nil
+  end
+end
+
+local function as_written(made)
+  local w, v, t = plain(0, made.N), plain(0, made.R, made.C), plain(0, made.A, made.B, made.C)
+  run(made, plain_parallel, w, v, t, plain(1, made.C), plain(1, made.N))
+  return w, v, t
+end
+
+-- ------------------------------------------------------------------------------------- arrays
+
+local function on_workers(made, engine)
+  local w, v, t = meissa.zeros(made.N), meissa.zeros(made.R, made.C),
+    meissa.zeros(made.A, made.B, made.C)
+  local wb, vb, tb = meissa.buffer(w), meissa.buffer(v), meissa.buffer(t)
+  local ones, wide = meissa.ones(made.C), meissa.ones(made.N)
+  for _ = 1, 2 do -- the second time on vectors that the first has left
+    w:fill(0) v:fill(0) t:fill(0)
+    run(made, meissa.parallel, wb, vb, tb, ones, wide, {engine = engine})
+  end
+  return w:totable(), v:totable(), t:totable()
+end
+
+describe("a buffer whose stores are marked", function()
+  teardown(function() meissa.init {} end)
+
+  math.randomseed(seed)
+  local cases, expected = {}, {}
+  for c = 1, LOOPS do
+    cases[c] = case()
+    if not cases[c].cut then expected[c] = {as_written(cases[c])} end
+  end
+
+  for _, road in ipairs(ROADS) do
+    local name = ("%d workers%s"):format(road.workers, road.shm == false and ", by value" or "")
+    it(("has all that was stored: seed %d, %s"):format(seed, name), function()
+      meissa.init(road)
+      for c, each in ipairs(cases) do
+        for _, engine in ipairs {"lua", "auto", "native"} do
+          local native = engine ~= "native" or road.workers > 0
+          local got = native and {on_workers(each, engine)}
+          expected[c] = expected[c] or got
+          if got then
+            for a = 1, 3 do
+              assert.same(expected[c][a], got[a], name .. ", " .. engine .. "\n" .. each.text)
+            end
+          end
+        end
+      end
+    end)
+  end
+
+  it("leaves alone what got nothing: zeros of either sign, and gives nans", function()
+    for _, road in ipairs(ROADS) do
+      meissa.init(road)
+      for _, engine in ipairs {"lua", "auto"} do
+        local seen = {}
+        local w, u = meissa.full({9000}, -0), meissa.full({9000}, -0)
+        local nan, zero = 0 / 0, 0
+        local wb = meissa.buffer(w)
+        local ub = meissa.buffer(u, {apply = function(old, g)
+          seen[#seen + 1] = g
+          return old + g
+        end})
+        for i in meissa.parallel(300, {engine = engine}) do
+          wb[30 * i] = wb[30 * i] - zero * i
+          ub[30 * i] = ub[30 * i] - zero * i
+          if i == 200 then
+            wb[3] = wb[3] + nan
+            ub[8999] = ub[8999] + 5
+          end
+        end
+        for k = 1, 9000 do
+          if k == 3 then
+            assert.is_true(w[k] ~= w[k])
+          else
+            assert.equal(-math.huge, 1 / w[k])
+          end
+          if k ~= 8999 then assert.equal(-math.huge, 1 / u[k]) end
+        end
+        assert.same({5}, seen)
+        assert.equal(5, u[8999])
+      end
+    end
+  end)
+
+  it("has nothing of blocks that failed", function()
+    for _, road in ipairs(ROADS) do
+      meissa.init(road)
+      for _, engine in ipairs {"lua", "auto"} do
+        local w, wb = meissa.zeros(50000), nil
+        wb = meissa.buffer(w)
+        local last = 700
+        for round = 1, 3 do
+          local limit = round == 2 and 800 or last
+          local ok = pcall(function()
+            for i in meissa.parallel(limit, {engine = engine}) do
+              local at = i <= 700 and 71 * i or 50000 + i
+              wb[at] = wb[at] + i
+            end
+          end)
+          assert.equal(round ~= 2, ok)
+        end
+        for i = 1, 700 do assert.equal(2 * i, w[71 * i]) end
+        assert.equal(700 * 701, w:sum())
+      end
+    end
+  end)
+end)
+
+describe("marks of what is stored into a buffer", function()
+  local of, spaces = block_local.of, nil
+  setup(function()
+    block_local.of = function(where)
+      local own = of(where)
+      spaces = own and own.pending_spaces
+      return own
+    end
+  end)
+  teardown(function()
+    block_local.of = of
+    meissa.init {}
+  end)
+
+  local function is_marked(rows, count, body)
+    meissa.init {workers = 0}
+    local wb = meissa.buffer(meissa.zeros(rows, 3))
+    assert(loadstring(([[local parallel, n, rows, wb = ...
+      local function bump(p) wb[p][2] = wb[p][2] + 1 end
+      for i in parallel(n) do local p = i %% rows + 1 %s end]]):format(body)))(meissa.parallel,
+        count, rows, wb)
+    return spaces[0].touched ~= nil
+  end
+
+  it("are kept where the buffer is large for the loop", function()
+    assert.is_true(is_marked(1000, 1000, "wb[p][1] = wb[p][1] + 1"))
+    assert.is_true(is_marked(1000, 1000, "wb[p]:axpy(2, wb[p])"))
+    assert.is_false(is_marked(100, 1000, "wb[p][1] = wb[p][1] + 1"))
+  end)
+
+  it("are not trusted where a function stores through the array's object", function()
+    assert.is_false(is_marked(1000, 1000, "bump(p)"))
+    assert.is_false(is_marked(1000, 1000, "wb[p][1] = wb[p][1] + 1 bump(p)"))
+  end)
+end)
