@@ -10,8 +10,8 @@
 #include <string.h>
 
 #include "binding/binding.h"
+#include "depend/capture_path.h"
 #include "depend/parameter.h"
-#include "depend/walk.h"
 
 static const char loop_type[] = "meissa.loop";
 static const char plan_type[] = "meissa.plan";

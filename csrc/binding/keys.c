@@ -5,7 +5,7 @@
 #include <lauxlib.h>
 
 #include "binding/binding.h"
-#include "depend/walk.h"
+#include "depend/capture_path.h"
 
 typedef struct keys {
   lua_State *L;

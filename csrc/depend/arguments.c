@@ -2,6 +2,9 @@
  *
  * Arguments of calls. See arguments.h. */
 #include "depend/arguments.h"
+#include "depend/evaluate.h"
+#include "depend/impure.h"
+#include "depend/record_access.h"
 
 void ms_walk_find_changes(ms_walk *walk, const ms_abstract_value *called, const ms_node *node) {
   if (called->kind == MS_ABSTRACT_VALUE_OTHER) ms_walk_find_impure(walk, called->impure, node);

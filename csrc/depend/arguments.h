@@ -5,7 +5,7 @@
 #ifndef MS_DEPEND_ARGUMENTS_H
 #define MS_DEPEND_ARGUMENTS_H
 
-#include "depend/walk.h"
+#include "depend/walk_state.h"
 
 /* What the arguments of a call are, together. */
 typedef struct ms_arguments {

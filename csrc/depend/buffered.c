@@ -2,6 +2,8 @@
  *
  * Buffers: see buffered.h. */
 #include "depend/buffered.h"
+#include "depend/inline.h"
+#include "depend/record_access.h"
 
 #include <string.h>
 

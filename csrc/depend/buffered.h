@@ -8,7 +8,7 @@
 #ifndef MS_DEPEND_BUFFERED_H
 #define MS_DEPEND_BUFFERED_H
 
-#include "depend/walk.h"
+#include "depend/walk_state.h"
 
 /* Notes a read or write of (a part of) a buffer. The view lives as long as the walk. */
 void ms_buffered_note(ms_walk *walk, const ms_abstract_view *view, bool write, const ms_node *node);

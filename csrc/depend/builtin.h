@@ -4,7 +4,7 @@
 #ifndef MS_DEPEND_BUILTIN_H
 #define MS_DEPEND_BUILTIN_H
 
-#include "depend/walk.h"
+#include "depend/walk_state.h"
 
 /* Walks a call of a builtin; false, with nothing done: the callee is none. */
 bool ms_walk_builtin(ms_walk *walk, const ms_abstract_value *callee, ms_node *node,

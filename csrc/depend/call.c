@@ -6,8 +6,17 @@
 
 #include "depend/arguments.h"
 #include "depend/builtin.h"
+#include "depend/call.h"
 #include "depend/effect.h"
+#include "depend/evaluate.h"
+#include "depend/impure.h"
+#include "depend/inline.h"
+#include "depend/literal.h"
 #include "depend/piece.h"
+#include "depend/record_access.h"
+#include "depend/store.h"
+#include "depend/value.h"
+#include "depend/view.h"
 
 /* A call of a function that is not walked: what is known of it as a whole. */
 static void call_whole(ms_walk *walk, const ms_abstract_value *function, const ms_arguments *all,

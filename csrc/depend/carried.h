@@ -4,7 +4,7 @@
 #ifndef MS_DEPEND_CARRIED_H
 #define MS_DEPEND_CARRIED_H
 
-#include "depend/walk.h"
+#include "depend/walk_state.h"
 
 /* What the body does with a captured variable that is no reduction but is like one: *words, which
  * follow its name in a message, and *place, or NULL where that is its first read. Returns what may

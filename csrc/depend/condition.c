@@ -4,7 +4,11 @@
  *
  * Comparisons of affine numbers are exact, and so is what and, or and not make of exact ones. Of
  * `a and b` with an unknown b it is known that b is met only where a is true. */
+#include "depend/condition.h"
+#include "depend/evaluate.h"
+#include "depend/flow.h"
 #include "depend/piece.h"
+#include "depend/value.h"
 
 const ms_truth *ms_truth_keep(ms_walk *walk, const ms_truth *truth) {
   ms_truth *kept = ms_arena_take(walk->arena, 1, sizeof *kept);
@@ -12,12 +16,6 @@ const ms_truth *ms_truth_keep(ms_walk *walk, const ms_truth *truth) {
   if (kept == NULL) return &ms_truth_unknown;
   *kept = *truth;
   return kept;
-}
-
-const ms_truth *ms_abstract_value_truth(const ms_abstract_value *value) {
-  if (value->kind == MS_ABSTRACT_VALUE_NUMBER || value->kind == MS_ABSTRACT_VALUE_VIEW)
-    return &ms_truth_true;
-  return value->truth != NULL ? value->truth : &ms_truth_unknown;
 }
 
 const ms_truth *ms_walk_not(ms_walk *walk, const ms_truth *truth) {

@@ -4,56 +4,29 @@
 #include <math.h>
 #include <string.h>
 
+#include "depend/call.h"
+#include "depend/capture_path.h"
+#include "depend/condition.h"
+#include "depend/evaluate.h"
+#include "depend/impure.h"
+#include "depend/inline.h"
+#include "depend/literal.h"
+#include "depend/local_value.h"
+#include "depend/number.h"
 #include "depend/piece.h"
+#include "depend/record_access.h"
+#include "depend/subscript.h"
+#include "depend/value.h"
+#include "depend/view.h"
+#include "depend/walk.h"
 
 /* Deeper expressions than people write are not followed; the C stack is finite. */
 #define MAX_DEPTH 1000U
-
-ms_abstract_value ms_abstract_value_scalar(void) {
-  return (ms_abstract_value){.kind = MS_ABSTRACT_VALUE_SCALAR};
-}
-
-ms_abstract_value ms_abstract_value_other(uint64_t groups, bool captured) {
-  return (ms_abstract_value){
-      .kind = MS_ABSTRACT_VALUE_OTHER, .groups = groups, .captured = captured};
-}
 
 static ms_abstract_value value_of_truth(const ms_truth *truth) {
   ms_abstract_value value = ms_abstract_value_scalar();
   value.truth = truth;
   return value;
-}
-
-static bool same_root(const ms_capture *capture, const ms_node *name) {
-  if (capture->symbol != NULL || name->symbol != NULL) return capture->symbol == name->symbol;
-  return strcmp(capture->root, name->text) == 0;
-}
-
-int64_t ms_loop_capture_of(const ms_loop *loop, const ms_node *node) {
-  enum { MOST = 64 };
-  const char *field[MOST];
-  uint32_t count = 0;
-  while (node->kind == MS_INDEX && node->kid[1]->kind == MS_STRING && count < MOST) {
-    field[count++] = node->kid[1]->text;
-    node = node->kid[0];
-  }
-  if (node->kind != MS_NAME) return -1;
-  for (uint32_t c = 0; c < loop->capture_count; c++) {
-    const ms_capture *capture = &loop->captures[c];
-    if (capture->field_count != count || !same_root(capture, node)) continue;
-    uint32_t equal = 0;
-    while (equal < count && strcmp(capture->fields[equal], field[count - 1 - equal]) == 0) equal++;
-    if (equal == count) return (int64_t)c;
-  }
-  return -1;
-}
-
-/* Some capture starts at this name. */
-static bool is_captured_root(const ms_loop *loop, const ms_node *name) {
-  for (uint32_t c = 0; c < loop->capture_count; c++) {
-    if (same_root(&loop->captures[c], name)) return true;
-  }
-  return false;
 }
 
 static uint64_t reached_groups(const ms_walk *walk, const ms_binding *binding) {
@@ -150,7 +123,7 @@ static void name_value(ms_walk *walk, ms_node *node, ms_abstract_value *value) {
     return;
   }
   *value = ms_abstract_value_scalar();
-  if (node->symbol == NULL || is_captured_root(walk->loop, node)) {
+  if (node->symbol == NULL || ms_loop_captures_root(walk->loop, node)) {
     *value = ms_abstract_value_other(UINT64_MAX, true);
     return;
   }

@@ -5,7 +5,7 @@
 #define MS_DEPEND_EXPLAIN_H
 
 #include "depend/strategy.h"
-#include "depend/walk.h"
+#include "depend/walk_state.h"
 
 /* Longer code is cut in places and not repeated in fixes. */
 #define MS_LONGEST_TEXT 72

@@ -5,6 +5,7 @@
 
 #include <string.h>
 
+#include "depend/capture_path.h"
 #include "depend/effect.h"
 #include "depend/gate.h"
 #include "depend/pure.h"

@@ -5,6 +5,7 @@
 
 #include <string.h>
 
+#include "depend/capture_path.h"
 #include "depend/option.h"
 
 void ms_fix_add(ms_reason *reason, const char *fix) {

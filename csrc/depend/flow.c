@@ -8,6 +8,10 @@
  * variables are never assigned. */
 #include <string.h>
 
+#include "depend/evaluate.h"
+#include "depend/flow.h"
+#include "depend/local_value.h"
+#include "depend/record_access.h"
 #include "depend/walk.h"
 
 /* From here to the end of the body it is not sure that anything happens. */

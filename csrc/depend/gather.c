@@ -5,6 +5,8 @@
 
 #include <string.h>
 
+#include "depend/capture_path.h"
+#include "depend/evaluate.h"
 #include "depend/extreme.h"
 #include "depend/scalar.h"
 

@@ -15,7 +15,7 @@
 #ifndef MS_DEPEND_GATHER_H
 #define MS_DEPEND_GATHER_H
 
-#include "depend/walk.h"
+#include "depend/walk_state.h"
 
 /* Fills walk->gathered. -1: out of memory. */
 int ms_gathers_find(ms_walk *walk);

@@ -3,7 +3,8 @@
  * Walk, impure: calls of what a worker cannot do as the program would. See walk.h. */
 #include <string.h>
 
-#include "depend/walk.h"
+#include "depend/impure.h"
+#include "depend/record_access.h"
 
 void ms_walk_find_random(ms_walk *walk, const ms_node *node) {
   ms_walk_find(walk, MS_REASON_RANDOM, true, node,

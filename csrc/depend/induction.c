@@ -3,7 +3,10 @@
  * Induction variables: see induction.h. */
 #include "depend/induction.h"
 
+#include "depend/evaluate.h"
+#include "depend/number.h"
 #include "depend/piece.h"
+#include "depend/subscript.h"
 
 bool ms_symbol_is_followed(const ms_symbol *symbol) {
   return symbol != NULL && symbol->assigned && !symbol->upvalue;

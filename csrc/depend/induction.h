@@ -5,7 +5,7 @@
 #ifndef MS_DEPEND_INDUCTION_H
 #define MS_DEPEND_INDUCTION_H
 
-#include "depend/walk.h"
+#include "depend/walk_state.h"
 
 /* A local that a numeric loop assigns. */
 typedef struct ms_induction {

@@ -8,7 +8,12 @@
  * deep calls are not walked: the caller then takes what their bindings say of them. */
 #include <string.h>
 
+#include "depend/call.h"
+#include "depend/flow.h"
+#include "depend/inline.h"
 #include "depend/piece.h"
+#include "depend/value.h"
+#include "depend/walk.h"
 
 /* Calls inside calls, and frames in all, that are walked. */
 #define MAX_CALLS  12U

@@ -4,7 +4,9 @@
  *
  * An end that is the greatest or the least of some numbers bounds the variable by each of them, or
  * by any; one that is one thing or another does so where it is that. */
+#include "depend/inner.h"
 #include "depend/piece.h"
+#include "depend/shift.h"
 
 static bool beyond_index(int64_t value) {
   return value > MS_FORM_INDEX || value < -MS_FORM_INDEX;

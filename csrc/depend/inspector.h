@@ -16,7 +16,7 @@
 #define MS_DEPEND_INSPECTOR_H
 
 #include "depend/verdict.h"
-#include "depend/walk.h"
+#include "depend/walk_state.h"
 
 /* Most arrays of a loop that are served. */
 #define MS_INSPECTOR_MOST 60u

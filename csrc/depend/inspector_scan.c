@@ -7,6 +7,7 @@
  * takes a candidate away, all begins anew: fewer candidates make more values known. */
 #include <string.h>
 
+#include "depend/capture_path.h"
 #include "depend/effect.h"
 #include "depend/inspector_state.h"
 

@@ -3,6 +3,7 @@
  * Inspectors, taints: what expressions depend on. See inspector.h. */
 #include <string.h>
 
+#include "depend/capture_path.h"
 #include "depend/effect.h"
 #include "depend/inspector_state.h"
 

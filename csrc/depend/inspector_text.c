@@ -6,6 +6,7 @@
  * copied from the body depends on nothing that is served, written or unknown. */
 #include <string.h>
 
+#include "depend/capture_path.h"
 #include "depend/effect.h"
 #include "depend/inspector_state.h"
 

@@ -8,7 +8,13 @@
  * too deeply, are walked as what may be called at any time with anything. */
 #include <string.h>
 
+#include "depend/call.h"
+#include "depend/flow.h"
+#include "depend/inline.h"
+#include "depend/literal.h"
 #include "depend/piece.h"
+#include "depend/value.h"
+#include "depend/walk.h"
 
 /* Calls inside calls, and calls in all, that are walked. */
 #define MAX_CALLS    12U

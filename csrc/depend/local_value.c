@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "depend/induction.h"
+#include "depend/local_value.h"
 #include "depend/piece.h"
 
 /* What a local holds. It is good as long as no label was passed, and the inner variables
@@ -96,7 +97,7 @@ bool ms_walk_held(const ms_walk *walk, const ms_symbol *symbol, ms_abstract_valu
   return true;
 }
 
-void ms_walk_part_ways(ms_walk *walk, const ms_change *since) {
+static void part_ways(ms_walk *walk, const ms_change *since) {
   while (walk->change != since) {
     *walk->change->slot = walk->change->before;
     walk->change = walk->change->previous;
@@ -140,7 +141,7 @@ void ms_walk_end_path(ms_walk *walk, const ms_change *since, ms_branch_path **pa
     *kept = (struct kept){each->slot, *each->slot, path->kept};
     path->kept = kept;
   }
-  ms_walk_part_ways(walk, since);
+  part_ways(walk, since);
 }
 
 /* What a local holds where the paths have met; false if that is not known. */

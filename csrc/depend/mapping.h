@@ -8,7 +8,7 @@
 #ifndef MS_DEPEND_MAPPING_H
 #define MS_DEPEND_MAPPING_H
 
-#include "depend/walk.h"
+#include "depend/walk_state.h"
 
 /* Gives an access that has the subscripts of a view those of its base; a subscript that is missing
  * or not known becomes a variable over the view's extent, added to the walk's scope, which the

@@ -5,26 +5,10 @@
  * A quadratic is one as long as doubles hold all that it is made of exactly. */
 #include <math.h>
 
-#include "depend/walk.h"
-
-ms_abstract_value ms_abstract_value_number(const ms_form *form) {
-  ms_abstract_value value = {.kind = MS_ABSTRACT_VALUE_NUMBER};
-  value.form = *form;
-  return value;
-}
-
-bool ms_abstract_value_is_number(const ms_abstract_value *value) {
-  return value->kind == MS_ABSTRACT_VALUE_NUMBER || value->quadratic != NULL;
-}
-
-ms_subscript ms_abstract_value_subscript(const ms_abstract_value *value) {
-  ms_subscript subscript = {.known = value->kind == MS_ABSTRACT_VALUE_NUMBER};
-  const ms_quadratic *quadratic = value->quadratic;
-  if (subscript.known) subscript.form = value->form;
-  if (quadratic != NULL && quadratic->square != 0 && ms_quadratic_is_whole(quadratic))
-    subscript.quadratic = quadratic;
-  return subscript;
-}
+#include "depend/condition.h"
+#include "depend/number.h"
+#include "depend/shift.h"
+#include "depend/subscript.h"
 
 /* The bounds of what is divided. */
 static void dividend_range(const ms_walk *walk, const ms_quadratic *number, double *low,

@@ -5,7 +5,7 @@
 #ifndef MS_DEPEND_OPTION_H
 #define MS_DEPEND_OPTION_H
 
-#include "depend/walk.h"
+#include "depend/walk_state.h"
 
 /* The code that sets `option`, such as "serial = true":
  *

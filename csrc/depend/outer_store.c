@@ -4,6 +4,8 @@
 #include <string.h>
 
 #include "depend/extreme.h"
+#include "depend/record_access.h"
+#include "depend/store.h"
 
 static bool look_for_length(ms_node *node, void *context) {
   bool *found = context;

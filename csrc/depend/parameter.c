@@ -3,11 +3,10 @@
  * Parameters: see parameter.h. Names are marked from where values matter backwards through
  * assignments, until nothing changes. */
 #include "depend/parameter.h"
+#include "depend/capture_path.h"
 
 #include <stdlib.h>
 #include <string.h>
-
-#include "depend/walk.h"
 
 typedef enum affinity { NOT_LOOKED, MAY_BE, IS_NOT } affinity;
 

@@ -8,7 +8,7 @@
 #ifndef MS_DEPEND_PIECE_H
 #define MS_DEPEND_PIECE_H
 
-#include "depend/walk.h"
+#include "depend/walk_state.h"
 
 #define MS_MAX_PIECES 4
 

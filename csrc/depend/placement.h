@@ -5,7 +5,7 @@
 #define MS_DEPEND_PLACEMENT_H
 
 #include "depend/strategy.h"
-#include "depend/walk.h"
+#include "depend/walk_state.h"
 
 /* Among the dimensions from `first` until before `end` that a partition may cut, the one along
  * which most written arrays align; the smallest of equals. */

@@ -5,6 +5,7 @@
 
 #include <string.h>
 
+#include "depend/capture_path.h"
 #include "depend/effect.h"
 
 /* How deep functions that call functions are looked into. */

@@ -5,7 +5,7 @@
 #ifndef MS_DEPEND_PURE_H
 #define MS_DEPEND_PURE_H
 
-#include "depend/walk.h"
+#include "depend/walk_state.h"
 
 /* Whether an expression of the body stores, prints and draws nothing; functions that it calls are
  * looked into. */

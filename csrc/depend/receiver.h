@@ -5,7 +5,7 @@
 #ifndef MS_DEPEND_RECEIVER_H
 #define MS_DEPEND_RECEIVER_H
 
-#include "depend/walk.h"
+#include "depend/walk_state.h"
 
 /* Whether the body uses a captured table as a whole only to call methods of it, and they, and the
  * methods of it that they call, never look at this field: they name the other fields that they use,

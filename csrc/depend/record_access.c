@@ -4,8 +4,11 @@
 #include <string.h>
 
 #include "depend/buffered.h"
+#include "depend/inline.h"
 #include "depend/mapping.h"
 #include "depend/piece.h"
+#include "depend/record_access.h"
+#include "depend/view.h"
 
 static uint64_t bit_of(uint32_t group) {
   return (uint64_t)1 << (group < 63 ? group : 63);

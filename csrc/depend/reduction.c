@@ -23,7 +23,10 @@
  * math.max took and forgot again, only those in the nan's block are forgotten. */
 #include <string.h>
 
+#include "depend/capture_path.h"
 #include "depend/extreme.h"
+#include "depend/flow.h"
+#include "depend/literal.h"
 #include "depend/pure.h"
 #include "depend/receiver.h"
 #include "depend/scalar.h"

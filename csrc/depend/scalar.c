@@ -9,6 +9,8 @@
 
 #include "depend/carried.h"
 #include "depend/explain.h"
+#include "depend/flow.h"
+#include "depend/record_access.h"
 #include "depend/slice.h"
 #include "depend/start.h"
 

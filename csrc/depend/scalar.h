@@ -7,7 +7,7 @@
 #ifndef MS_DEPEND_SCALAR_H
 #define MS_DEPEND_SCALAR_H
 
-#include "depend/walk.h"
+#include "depend/walk_state.h"
 
 /* The scalars of a body. Refusals and notices join the walk's findings. The list is in the walk's
  * arena. -1: out of memory. */

@@ -8,7 +8,10 @@
 #include <math.h>
 #include <string.h>
 
-#include "depend/walk.h"
+#include "depend/evaluate.h"
+#include "depend/number.h"
+#include "depend/shift.h"
+#include "depend/subscript.h"
 
 /* Variables whose bounds depend on each other are followed so far. */
 #define MAX_STEPS 24U

@@ -4,6 +4,9 @@
 #include "depend/slice.h"
 
 #include "base/text.h"
+#include "depend/capture_path.h"
+#include "depend/evaluate.h"
+#include "depend/record_access.h"
 #include "depend/scalar.h"
 
 /* Looks for a mention of a table that is not `t[key] = ...`. */

@@ -7,7 +7,7 @@
 #ifndef MS_DEPEND_SLICE_H
 #define MS_DEPEND_SLICE_H
 
-#include "depend/walk.h"
+#include "depend/walk_state.h"
 
 /* Fills walk->sliced, before the groups are made. -1: out of memory. */
 int ms_slices_find(ms_walk *walk);

@@ -6,6 +6,10 @@
  * whose bounds depend on outer indices starts at different values, so its step must be 1 or -1,
  * and its ordinals are index values (negated for -1). */
 #include "depend/space.h"
+#include "depend/capture_path.h"
+#include "depend/evaluate.h"
+#include "depend/inline.h"
+#include "depend/value.h"
 
 #include <string.h>
 

@@ -4,7 +4,7 @@
 #ifndef MS_DEPEND_SPACE_H
 #define MS_DEPEND_SPACE_H
 
-#include "depend/walk.h"
+#include "depend/walk_state.h"
 
 /* Fills `domain` from the walk's space, gives the loop's variables their values, and leads *body
  * into the collapsed loops. -1: MS_OPT (bad ranges; loops that cannot be collapsed). */

@@ -5,7 +5,7 @@
 #ifndef MS_DEPEND_START_H
 #define MS_DEPEND_START_H
 
-#include "depend/walk.h"
+#include "depend/walk_state.h"
 
 /* Why a reduction cannot start from what its variable holds before the loop, behind the variable's
  * name in a message, and what may be written instead; NULL where it can. In the walk's arena. */

@@ -6,8 +6,11 @@
  * it, another use of it, a key of which several iterations may be, a value that may be two. */
 #include <string.h>
 
+#include "depend/capture_path.h"
 #include "depend/carried.h"
 #include "depend/extreme.h"
+#include "depend/record_access.h"
+#include "depend/store.h"
 
 static bool look_for_length(ms_node *node, void *context) {
   bool *found = context;

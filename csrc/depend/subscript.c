@@ -4,7 +4,14 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "depend/condition.h"
+#include "depend/evaluate.h"
+#include "depend/impure.h"
 #include "depend/piece.h"
+#include "depend/record_access.h"
+#include "depend/subscript.h"
+#include "depend/value.h"
+#include "depend/view.h"
 
 /* A view of a whole array, for its maker to fill; NULL, and the walk has failed, without memory. */
 ms_abstract_view *ms_walk_new_view(ms_walk *walk, uint32_t binding) {

@@ -2,6 +2,7 @@
  *
  * Ties: see tie.h. */
 #include "depend/tie.h"
+#include "depend/capture_path.h"
 
 static bool is_index_name(const ms_tally *all, const ms_node *node);
 

@@ -2,6 +2,7 @@
  *
  * Truth: see truthy.h. What is not known to be true is not. */
 #include "depend/truthy.h"
+#include "depend/capture_path.h"
 
 #include <string.h>
 

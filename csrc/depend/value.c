@@ -3,10 +3,19 @@
  * Walk, values: what variables hold, and assignments to them and into arrays. See walk.h. */
 #include <string.h>
 
+#include "depend/capture_path.h"
+#include "depend/evaluate.h"
 #include "depend/gather.h"
+#include "depend/inline.h"
+#include "depend/local_value.h"
 #include "depend/piece.h"
+#include "depend/record_access.h"
 #include "depend/scalar.h"
 #include "depend/slice.h"
+#include "depend/store.h"
+#include "depend/subscript.h"
+#include "depend/value.h"
+#include "depend/view.h"
 
 void ms_walk_store(ms_walk *walk, const ms_abstract_value *value) {
   uint64_t before = walk->stored;

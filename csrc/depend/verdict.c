@@ -14,8 +14,10 @@
 #include "depend/inspector.h"
 #include "depend/mapping.h"
 #include "depend/placement.h"
+#include "depend/record_access.h"
 #include "depend/scalar.h"
 #include "depend/space.h"
+#include "depend/walk.h"
 
 /* Bounds the memory of one verdict; most plans are small, and many are kept. */
 #define ARENA_LIMIT ((size_t)64 << 20)

@@ -3,7 +3,8 @@
  * Walk, views: what narrow, select and transpose leave of an array. See walk.h. */
 #include <string.h>
 
-#include "depend/walk.h"
+#include "depend/subscript.h"
+#include "depend/view.h"
 
 uint32_t ms_view_left(const ms_walk *walk, const ms_abstract_view *view) {
   if (view->open != NULL) return view->open_count;

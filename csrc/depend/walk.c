@@ -5,9 +5,20 @@
 
 #include <string.h>
 
+#include "depend/evaluate.h"
+#include "depend/flow.h"
 #include "depend/gather.h"
+#include "depend/inline.h"
+#include "depend/inner.h"
+#include "depend/literal.h"
+#include "depend/local_value.h"
+#include "depend/number.h"
 #include "depend/piece.h"
+#include "depend/record_access.h"
+#include "depend/shift.h"
 #include "depend/slice.h"
+#include "depend/subscript.h"
+#include "depend/value.h"
 
 /* Values only grow, and each pass grows one at least; bodies of people settle in two or three. */
 #define MAX_PASSES 64

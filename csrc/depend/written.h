@@ -7,7 +7,7 @@
 #ifndef MS_DEPEND_WRITTEN_H
 #define MS_DEPEND_WRITTEN_H
 
-#include "depend/walk.h"
+#include "depend/walk_state.h"
 
 /* Fills the box and `whole` of what the accesses for which `concerns` is true write of the array
  * that `binding` is. */

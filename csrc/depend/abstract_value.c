@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Abstract values: how they are made, and what they say. See abstract_value.h. */
+#include "depend/abstract_value.h"
+
+ms_abstract_value ms_abstract_value_scalar(void) {
+  return (ms_abstract_value){.kind = MS_ABSTRACT_VALUE_SCALAR};
+}
+
+ms_abstract_value ms_abstract_value_number(const ms_form *form) {
+  ms_abstract_value value = {.kind = MS_ABSTRACT_VALUE_NUMBER};
+  value.form = *form;
+  return value;
+}
+
+ms_abstract_value ms_abstract_value_other(uint64_t groups, bool captured) {
+  return (ms_abstract_value){
+      .kind = MS_ABSTRACT_VALUE_OTHER, .groups = groups, .captured = captured};
+}
+
+bool ms_abstract_value_is_number(const ms_abstract_value *value) {
+  return value->kind == MS_ABSTRACT_VALUE_NUMBER || value->quadratic != NULL;
+}
+
+ms_subscript ms_abstract_value_subscript(const ms_abstract_value *value) {
+  ms_subscript subscript = {.known = value->kind == MS_ABSTRACT_VALUE_NUMBER};
+  const ms_quadratic *quadratic = value->quadratic;
+  if (subscript.known) subscript.form = value->form;
+  if (quadratic != NULL && quadratic->square != 0 && ms_quadratic_is_whole(quadratic))
+    subscript.quadratic = quadratic;
+  return subscript;
+}
+
+const ms_truth *ms_abstract_value_truth(const ms_abstract_value *value) {
+  if (value->kind == MS_ABSTRACT_VALUE_NUMBER || value->kind == MS_ABSTRACT_VALUE_VIEW)
+    return &ms_truth_true;
+  return value->truth != NULL ? value->truth : &ms_truth_unknown;
+}

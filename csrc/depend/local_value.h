@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Walk, local values: what locals that are assigned hold where control is, along each path. See
+ * walk.h. */
+#ifndef MS_DEPEND_LOCAL_VALUE_H
+#define MS_DEPEND_LOCAL_VALUE_H
+
+#include "depend/walk_state.h"
+
+typedef struct ms_after ms_after;             /* see local_value.c */
+typedef struct ms_branch_path ms_branch_path; /* see local_value.c */
+
+/* A numeric loop's iterations. */
+typedef struct ms_trips {
+  const ms_node *loop;
+  bool counted; /* `counter` is the form of the number, from 0, of an iteration */
+  ms_form counter;
+  bool closed;             /* there are `count`, none of which ends the loop */
+  ms_abstract_value count; /* made of what is outside of the loop */
+  ms_after *after;
+} ms_trips;
+
+/* `symbol` is given a value. */
+void ms_walk_hold(ms_walk *walk, const ms_symbol *symbol, const ms_abstract_value *value);
+
+/* What it holds; false if that is not known. */
+bool ms_walk_held(const ms_walk *walk, const ms_symbol *symbol, ms_abstract_value *value);
+
+/* What a node assigns is held no more. */
+void ms_walk_forget(ms_walk *walk, ms_node *node);
+
+/* A path through an if ends here; what it assigned is kept with it and undone. */
+void ms_walk_end_path(ms_walk *walk, const ms_change *since, ms_branch_path **paths);
+
+/* Where all paths of an if have met: what locals then hold; whether some hold what they were given
+ * in `node`. */
+bool ms_walk_meet(ms_walk *walk, ms_node *node, const ms_branch_path *paths, bool exact);
+
+/* Before a numeric loop with these ends. */
+void ms_walk_count_trips(ms_walk *walk, ms_trips *trips, const ms_abstract_value *ends);
+
+/* Before its block. */
+void ms_walk_begin_trips(ms_walk *walk, ms_trips *trips);
+
+/* Behind its block: whether locals hold numbers that may mention what the ends do. */
+bool ms_walk_end_trips(ms_walk *walk, const ms_trips *trips);
+
+#endif
