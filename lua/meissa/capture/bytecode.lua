@@ -229,8 +229,8 @@ local function computes_names(fn)
   return found
 end
 
--- What code says of itself, by function: it never changes.
-local computing, named = setmetatable({}, { __mode = "k" }), setmetatable({}, { __mode = "k" })
+-- By function, whose code never changes.
+local computing = setmetatable({}, { __mode = "k" })
 
 --- Whether a function, or one inside it, indexes something with a key that is no constant.
 function M.computes_names(fn)
@@ -284,9 +284,7 @@ end
 
 --- All string constants of a function and those inside it: a superset of the globals it names.
 function M.names(fn)
-  if named[fn] then return named[fn] end
   local names = {}
-  named[fn] = names
   local function collect(constant)
     if type(constant) == "string" then
       names[constant] = true
