@@ -95,7 +95,7 @@ void ms_failure_settle(ms_session *session) {
   if (run->failed || !run->first.any) return;
   for (uint32_t i = 0; i < session->config.workers; i++) {
     const ms_worker_handle *member = &session->members[i];
-    if (member->working && has_due(session, member)) return;
+    if (member->part != MS_PART_NONE && has_due(session, member)) return;
   }
   raise(session);
 }

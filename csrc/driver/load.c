@@ -131,7 +131,8 @@ static int inform(ms_session *session, ms_worker_handle *member, ms_error *err) 
   if (peers == NULL) return ms_error_set(err, MS_WRK, "out of memory");
   for (uint32_t i = 0; i < workers; i++) peers[i] = session->members[i].peer;
   ms_frame frame = {.kind = MS_SAY_PEERS, .a = {workers}};
-  int failed = ms_link_send(&member->link, frame, peers, workers * sizeof *peers, err);
+  ms_link *link = session->road->send(session, member->number, err);
+  int failed = link == NULL ? -1 : ms_link_send(link, frame, peers, workers * sizeof *peers, err);
   free(peers);
   member->informed = failed == 0;
   return failed;
@@ -208,16 +209,17 @@ static int prepare_member(ms_session *session, ms_worker_handle *member, ms_run 
   if (peers && inform(session, member, err) != 0) return -1;
   if (!session->config.shared) return choose_transfers(session, member, run, err);
   for (uint32_t i = 0; i < job->operand_count; i++) {
-    if (ms_worker_handle_share(member, job->operands[i].segment, err) != 0) return -1;
+    if (ms_worker_handle_share(session, member, job->operands[i].segment, err) != 0) return -1;
   }
-  if (workers_log(session, run)) return ms_worker_handle_share(member, session->undo.segment, err);
+  if (workers_log(session, run))
+    return ms_worker_handle_share(session, member, session->undo.segment, err);
   return 0;
 }
 
 /* A worker cannot be prepared: if it has died, nothing is lost yet. */
 static int fail_preparing(ms_session *session, ms_worker_handle *member, ms_run *run,
                           const ms_error *trouble) {
-  if (trouble->code != MS_BUG && ms_child_wait(&member->child, DEATH_WAIT)) {
+  if (trouble->code != MS_BUG && session->processes->ended(member, DEATH_WAIT)) {
     ms_session_lose(session, member, NULL);
     run->lost = true;
     return -1;
@@ -241,8 +243,7 @@ int ms_load_prepare(ms_session *session, ms_run *run) {
   }
   for (uint32_t i = 0; i < session->schedule->workers; i++) {
     ms_worker_handle *member = &session->members[i];
-    member->working = takes_part(session->schedule, i);
-    member->resumes = false;
+    member->part = takes_part(session->schedule, i) ? MS_PART_TOLD : MS_PART_NONE;
     member->from = 0;
     member->reported = 0;
     member->failures = 0;
@@ -253,32 +254,35 @@ int ms_load_prepare(ms_session *session, ms_run *run) {
 int ms_load_resume(ms_session *session, ms_worker_handle *member, ms_run *run, ms_error *err) {
   if (run->task_with_kernel.length == 0 && write_tasks(session, run, true, err) != 0) return -1;
   if (prepare_member(session, member, run, err) != 0) return -1;
-  member->resumes = false;
+  member->part = MS_PART_TOLD;
   return 0;
 }
 
-static int send_task(ms_session *session, ms_worker_handle *member, ms_error *err) {
+static int send_task(ms_session *session, ms_worker_handle *member, ms_link *link, ms_error *err) {
   size_t left = member->task->length - member->task_sent;
-  size_t most = ms_link_piece(&member->link), take = left < most ? left : most;
+  size_t most = ms_link_piece(link), take = left < most ? left : most;
   ms_frame frame = {
       .kind = MS_SAY_TASK,
       .job = session->jobs,
       .a = {member->task->length, member->task_sent, member->data_frames, member->from}};
   const char *piece = member->task->bytes + member->task_sent;
   member->task_sent += take;
-  return ms_link_send(&member->link, frame, piece, take, err);
+  return ms_link_send(link, frame, piece, take, err);
 }
 
 /* Sends what one worker's window has room for. */
 static int send_some(ms_session *session, ms_worker_handle *member, ms_run *run, ms_error *err) {
-  while (member->working && !member->resumes && ms_link_open(&member->link)) {
+  if (member->part != MS_PART_TOLD) return 0;
+  ms_link *link = session->road->send(session, member->number, err);
+  if (link == NULL) return -1;
+  while (ms_link_open(link)) {
     if (member->task_sent < member->task->length) {
-      if (send_task(session, member, err) != 0) return -1;
+      if (send_task(session, member, link, err) != 0) return -1;
     } else if (member->transfer_next < member->transfer_count) {
       ms_transfer *transfer = &member->transfers[member->transfer_next];
       int64_t before = transfer->next;
       const ms_elements *all = &run->elements[transfer->operand];
-      if (ms_transfer_send(transfer, all, &member->link, session->jobs, err) != 0) return -1;
+      if (ms_transfer_send(transfer, all, link, session->jobs, err) != 0) return -1;
       run->outcome->moved += (uint64_t)(transfer->next - before) * transfer->element;
       if (transfer->next == transfer->count) member->transfer_next++;
     } else {

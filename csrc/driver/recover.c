@@ -91,7 +91,7 @@ void ms_recover_undo(ms_run *run) {
 /* ------------------------------------------------------------------------------- deaths */
 
 uint32_t ms_recover_finished(const ms_session *session, uint32_t worker) {
-  return ms_status_page_progress(&session->page[worker], session->jobs);
+  return session->road->seen(session, worker);
 }
 
 /* Takes blocks that are finished off the list of suspects. */

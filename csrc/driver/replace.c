@@ -8,15 +8,19 @@
  * slot, and nobody runs what comes after that block meanwhile. Plans fix every bit of their
  * results, so it gives the same again. Where that is not exact, or no image was kept, nothing is
  * touched here and the whole job is undone and run again (recover.c). The undo log still reaches
- * back to the job's beginning. */
-#include <string.h>
-
+ * back to the job's beginning.
+ *
+ * A state machine over the session's road, as collect.c: a worker's end moves it, then the hello of
+ * the process that takes its place. */
 #include "base/clock.h"
+#include "base/trace.h"
 #include "driver/interrupt.h"
 #include "driver/session_state.h"
 
-#define UP_WAIT    10000 /* ms for a replacement to come up */
-#define DEATH_WAIT 50    /* ms in which one that cannot be reached turns out to be dead */
+#define UP_WAIT     10000 /* ms for a replacement to come up */
+#define DEATH_WAIT  50    /* ms in which one that cannot be reached turns out to be dead */
+#define LINK_WAIT   300   /* ms between a link's end and its process's */
+#define DEATH_GRACE 200   /* ms for the others to reach a block end before they are replaced, too */
 
 /* Where the elements of an operand lie: first byte and end in its segment. */
 static void extent_of(const ms_operand *operand, uint64_t *first, uint64_t *end) {
@@ -50,7 +54,7 @@ static bool may_replace(ms_session *session, const ms_worker_handle *member, uin
   if (run->checkpoint.size == 0 || run->failed || run->first.any || ms_interrupt_seen())
     return false;
   if (deaths->redos == MS_MOST_REDOS) return false;
-  if (member->resumes && ++deaths->stillborn > MS_MOST_STILLBORN) return false;
+  if (member->part == MS_PART_AWAITED && ++deaths->stillborn > MS_MOST_STILLBORN) return false;
   if (block == MS_NO_BLOCK) return true;
   return !ms_recover_suspects(session, block) && !overlaps(run);
 }
@@ -101,7 +105,7 @@ static void close_share(ms_session *session, ms_worker_handle *member, uint32_t 
                                                              .waited = atomic_load(&slot->waited),
                                                              .blocks = finished,
                                                              .began = began};
-  ms_worker_handle_bury(member);
+  ms_worker_handle_bury(session, member);
 }
 
 /* Starts the other process. */
@@ -110,19 +114,21 @@ static void start(ms_session *session, ms_worker_handle *member, uint32_t finish
   ms_error trouble = {0};
   ms_block_checkpoint_inherit(&run->checkpoint, member->number);
   member->reported = run->outcome->reports[member->number].length;
-  ms_worker_handle_bury(member);
+  ms_worker_handle_bury(session, member);
   if (ms_worker_handle_spawn(session, member, &trouble) != 0) {
     ms_error_set(run->err, (ms_code)trouble.code, "%s", trouble.message);
     ms_run_fail(session, member->number, UINT32_MAX, 0);
     return;
   }
-  member->working = member->resumes = true;
+  member->part = MS_PART_AWAITED;
   member->from = (uint64_t)finished + 1;
   member->task_sent = 0;
-  member->due = ms_clock_now() + (uint64_t)UP_WAIT * MS_MILLISECOND;
+  member->due = session->road->now() + (uint64_t)UP_WAIT * MS_MILLISECOND;
 }
 
-bool ms_replace(ms_session *session, ms_worker_handle *member, uint32_t block) {
+/* Undoes `block`, which a member was running when it ended (MS_NO_BLOCK: none), alone, and starts a
+ * process that goes on there, if that is possible. */
+static bool replace(ms_session *session, ms_worker_handle *member, uint32_t block) {
   ms_run *run = session->run;
   uint32_t finished = ms_recover_finished(session, member->number);
   if (!may_replace(session, member, block) || !take_report(session, member, finished)) return false;
@@ -140,15 +146,86 @@ bool ms_replace(ms_session *session, ms_worker_handle *member, uint32_t block) {
     start(session, member, finished);
   }
   for (uint32_t w = 0; w < session->schedule->workers; w++) { /* it may have died before it did */
-    ms_status_page_ring(&session->page[w]);
+    session->road->wake(session, w);
   }
   return true;
 }
 
+/* ------------------------------------------------------------------------------- deaths */
+
+/* Takes notice of a death outside of any job. */
+static void note_death(ms_session *session, const ms_worker_handle *member) {
+  char how[128] = "";
+  ms_child_describe(&member->child, how, sizeof how);
+  ms_text_format(&session->notices, "worker %u (pid %ld) %s between loops and is replaced\n",
+                 member->number + 1, member->pid, how);
+}
+
+/* Whether the running job may lack something of a member that has ended: it worked on it, or what
+ * it sent to others before it was done may have ended with it, unsent. */
+static bool is_missed(const ms_session *session, const ms_worker_handle *member) {
+  const ms_run *run = session->run;
+  if (run == NULL || member->part != MS_PART_NONE) return run != NULL;
+  if (run->failed || member->task == NULL || ms_session_has_lanes(session)) return false;
+  for (uint32_t i = 0; i < session->config.workers; i++) {
+    if (session->members[i].part != MS_PART_NONE) return true;
+  }
+  return false;
+}
+
+/* The block that a member that has ended had begun and not finished. */
+static uint32_t begun_by(const ms_session *session, const ms_worker_handle *member) {
+  uint64_t running = member->status == NULL ? 0 : atomic_load(&member->status->running);
+  const ms_schedule *schedule = session->schedule;
+  if (running == 0 || !ms_schedule_owns(schedule, member->number, running - 1)) return MS_NO_BLOCK;
+  uint32_t block = (uint32_t)(running - 1);
+  uint32_t rank = ms_schedule_rank(schedule, block);
+  bool finished = rank < ms_recover_finished(session, member->number);
+  return finished ? MS_NO_BLOCK : block;
+}
+
+void ms_session_lose(ms_session *session, ms_worker_handle *member, const ms_error *trouble) {
+  ms_run *run = session->run;
+  bool missed = is_missed(session, member), working = member->part != MS_PART_NONE;
+  bool ended = session->processes->ended(member, LINK_WAIT);
+  uint32_t block = working ? begun_by(session, member) : MS_NO_BLOCK;
+  ms_trace(MS_TRACE_WORKERS, "lost worker=%u pid=%ld block=%ld", member->number + 1, member->pid,
+           block == MS_NO_BLOCK ? -1 : (long)block);
+  if (missed) run->outcome->deaths++;
+  if (missed && ended) {
+    if (working && replace(session, member, block)) return;
+    ms_recover_note(session, member, block);
+  }
+  ms_worker_handle_bury(session, member);
+  if (!missed) {
+    note_death(session, member);
+    return;
+  }
+  if (!run->failed) {
+    char text[256] = "";
+    run->outcome->pid = member->pid;
+    if (trouble != NULL && !ended) {
+      ms_error_set(run->err, MS_NET, "worker %u (pid %ld) cannot be understood any more: %s",
+                   member->number + 1, member->pid, trouble->message);
+    } else {
+      ms_child_describe(&member->child, text, sizeof text);
+      run->outcome->signal = ms_child_cause(&member->child);
+      const char *where = !working               ? " after its last block"
+                          : block == MS_NO_BLOCK ? " while it waited"
+                                                 : "";
+      ms_error_set(run->err, MS_WRK, "worker %u (pid %ld) %s%s", member->number + 1, member->pid,
+                   text, where);
+    }
+  }
+  ms_run_fail(session, member->number, block, DEATH_GRACE);
+}
+
+/* ------------------------------------------------------------------------------- resuming */
+
 /* A replacement cannot be told of the job. */
 static void give_up(ms_session *session, ms_worker_handle *member, const ms_error *trouble) {
   ms_run *run = session->run;
-  if (trouble->code != MS_BUG && ms_child_wait(&member->child, DEATH_WAIT)) {
+  if (trouble->code != MS_BUG && session->processes->ended(member, DEATH_WAIT)) {
     ms_session_lose(session, member, NULL);
     return;
   }
@@ -161,10 +238,10 @@ void ms_replace_resume(ms_session *session) {
   for (uint32_t i = 0; i < session->schedule->workers && !run->failed; i++) {
     ms_worker_handle *member = &session->members[i];
     ms_error trouble = {0};
-    if (!member->working || !member->resumes) continue;
+    if (member->part != MS_PART_AWAITED) continue;
     if (member->up) {
       if (ms_load_resume(session, member, run, &trouble) != 0) give_up(session, member, &trouble);
-    } else if (ms_clock_now() > member->due) {
+    } else if (session->road->now() > member->due) {
       ms_error_set(&trouble, MS_WRK,
                    "worker %u died and its replacement (pid %ld) did not come up in %d s",
                    member->number + 1, member->pid, UP_WAIT / 1000);

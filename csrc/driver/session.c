@@ -92,7 +92,7 @@ void ms_session_stop(ms_session **session) {
   unlist(gone);
   end_workers(gone, gone->run != NULL);
   for (uint32_t i = 0; gone->members != NULL && i < gone->config.workers; i++) {
-    ms_worker_handle_free(&gone->members[i]);
+    ms_worker_handle_free(gone, &gone->members[i]);
   }
   ms_context_shut(gone->context);
   ms_zap_join(&gone->zap);
@@ -108,7 +108,8 @@ void ms_session_stop(ms_session **session) {
   for (char **each = gone->command; each != NULL && *each != NULL; each++) free(*each);
   free(gone->command);
   free(gone->members);
-  free(gone->polled);
+  free(gone->polled.items);
+  free(gone->polled.member);
   free(gone->lane_room);
   explicit_bzero(&gone->keys, sizeof gone->keys);
   free(gone);
@@ -220,11 +221,16 @@ static int open_session(ms_session *session, const ms_session_config *config, ms
   session->page_fd = -1;
   session->command = copy_command(config->command);
   session->members = calloc(config->workers, sizeof *session->members);
-  session->polled = calloc(2 * (size_t)config->workers + 2, sizeof *session->polled);
+  size_t items = 2 * (size_t)config->workers + 2;
+  session->road = &ms_session_road;
+  session->processes = &ms_worker_processes;
+  session->polled = (ms_polled){.items = calloc(items, sizeof *session->polled.items),
+                                .member = calloc(items, sizeof *session->polled.member),
+                                .interrupt = -1};
   bool lanes = ms_session_has_lanes(session);
   if (lanes) session->lane_room = malloc(MS_CHANNEL_LIMIT);
-  if (session->command == NULL || session->members == NULL || session->polled == NULL ||
-      (lanes && session->lane_room == NULL)) {
+  if (session->command == NULL || session->members == NULL || session->polled.items == NULL ||
+      session->polled.member == NULL || (lanes && session->lane_room == NULL)) {
     return ms_error_set(err, MS_WRK, "out of memory for %u workers", config->workers);
   }
   for (uint32_t i = 0; i < config->workers; i++) {

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * The inside of a session, shared by session.c (its life), wait.c (where the driver waits),
- * worker_handle.c (one worker process), load.c (what a worker is sent before a job), residency.c
- * (what it keeps of that), gather.c (what comes back), run.c (one job), failure.c (when a block
- * fails), replace.c (when a worker dies) and recover.c (after failures). */
+ * The inside of a session, shared by session.c (its life), session_road.c (where the driver
+ * sleeps), wait.c (what comes meanwhile), worker_handle.c (one worker process), load.c (what a
+ * worker is sent before a job), residency.c (what it keeps of that), gather.c (what comes back),
+ * run.c (one job), collect.c (from its tasks to its end), failure.c (when a block fails), replace.c
+ * (when a worker dies) and recover.c (after failures). */
 #ifndef MS_DRIVER_SESSION_STATE_H
 #define MS_DRIVER_SESSION_STATE_H
 
@@ -20,6 +21,7 @@
 #include "job/transfer.h"
 #include "job/undo.h"
 #include "net/link.h"
+#include "net/road.h"
 #include "net/zap.h"
 
 /* What a worker has of a cached or served operand. */
@@ -30,6 +32,15 @@ typedef struct ms_residency {
   int64_t lo, hi;   /* these rows, */
   uint64_t list;    /* or the elements of the list with this copy's number; 0: rows */
 } ms_residency;
+
+/* What the driver expects of a worker in the present job. Each goes from NONE to TOLD when the job
+ * begins, and back with DONE, or for good when it dies; or else to AWAITED, where it is another
+ * process that goes on, and to TOLD again when that is up. */
+typedef enum ms_part {
+  MS_PART_NONE,    /* nothing: it takes no part, is through, or is dead */
+  MS_PART_TOLD,    /* DONE: the task is on its way, as its window allows, or it is running it */
+  MS_PART_AWAITED, /* a hello: it replaces one that died, and has not been told of the job yet */
+} ms_part;
 
 typedef struct ms_worker_handle {
   uint32_t number, incarnation;
@@ -52,10 +63,9 @@ typedef struct ms_worker_handle {
   ms_index_list **index_lists; /* for served operands */
   uint32_t index_list_count;
   /* The present job: */
-  bool working;      /* DONE has not come */
-  bool resumes;      /* it replaces one that died, and has not been told of the job yet */
+  ms_part part;
   uint64_t from;     /* of a replacement: 1 + own blocks that are finished; else 0 */
-  uint64_t due;      /* ns: when one that resumes has to be up */
+  uint64_t due;      /* ns: when one that is awaited has to be up */
   uint32_t failures; /* that it has told of */
   size_t reported;   /* bytes of the report that are its predecessors' */
   const ms_text *task;
@@ -98,7 +108,9 @@ typedef struct ms_failure {
   size_t order_size;
 } ms_failure;
 
-/* How a job is going. */
+/* How a job is going. It is open; then settling, once one of its blocks has failed (first.any),
+ * until nothing is left that may fail before; then ending, once it has failed; and over when
+ * nothing is expected of anyone. */
 typedef struct ms_run {
   const ms_job *job;
   ms_outcome *outcome;
@@ -118,6 +130,30 @@ typedef struct ms_run {
   bool may_spin;                         /* the next wait may begin with looking */
 } ms_run;
 
+/* What stands behind a road's ends: the workers' processes. */
+typedef struct ms_processes {
+  /* Starts one for a member, with its link; it will say hello. */
+  int (*start)(ms_session *session, ms_worker_handle *member, ms_error *err);
+  /* Gives it the descriptor of a segment. */
+  int (*share)(ms_worker_handle *member, const ms_segment *segment, ms_error *err);
+  /* Whether it is seen to have gone, without waiting; its last frames may not have been taken. */
+  bool (*gone)(const ms_worker_handle *member);
+  /* Whether it ends within so many ms; then member->child says how. */
+  bool (*ended)(ms_worker_handle *member, int patience);
+  /* Kills what is left of it, and closes what leads to it. */
+  void (*end)(ms_worker_handle *member);
+} ms_processes;
+
+/* What the last wait has looked at, and where it is being taken from; see session_road.c. */
+typedef struct ms_polled {
+  ms_poll_item *items; /* router, a channel and a lane for each member, interrupt */
+  uint32_t *member;    /* that an item is of */
+  int count, at;
+  uint32_t turn;   /* frames taken of the present item */
+  uint32_t ending; /* incarnation of the member whose last frames are being taken; 0: none */
+  int interrupt;   /* that wakes, too; -1: none */
+} ms_polled;
+
 struct ms_session {
   ms_session *next; /* in the list of all */
   pid_t process;    /* whose it is */
@@ -132,8 +168,10 @@ struct ms_session {
   ms_status_page *page; /* a slot for each member */
   int page_fd;
   ms_worker_handle *members;
-  ms_poll_item *polled; /* router, interrupt, then a channel and a lane for each member */
-  char *lane_room;      /* for a frame from a lane; NULL: there are no lanes */
+  const ms_road *road;
+  const ms_processes *processes;
+  ms_polled polled;
+  char *lane_room; /* for a frame from a lane; NULL: there are no lanes */
   uint64_t jobs;
   uint32_t stillborn;    /* workers that were killed before they were ready, since all were up */
   ms_schedule *schedule; /* of the present or last job */
@@ -146,14 +184,22 @@ struct ms_session {
   ms_text notices; /* until the next outcome takes them */
 };
 
-/* wait.c: waits up to `timeout` ms for frames, deaths and `interrupt` (-1: none), and handles them.
- */
-int ms_session_wait(ms_session *session, int timeout, int interrupt, ms_error *err);
+/* session_road.c: sockets, lanes and channels; in shared memory workers' progress. */
+extern const ms_road ms_session_road;
+
+/* wait.c: waits for what comes of workers, and handles it. */
+int ms_session_wait(ms_session *session, const ms_awaited *what, ms_error *err);
+
+/* Makes a letter of bytes of member letter->from: 1; 0: they are not to be handled; -1: it is of
+ * another build. For roads. */
+int ms_session_accept(ms_session *session, ms_letter *letter, const char *bytes, size_t size,
+                      ms_error *err);
 
 /* Starts workers that are missing and waits until all have said hello. */
 int ms_session_complete(ms_session *session, ms_error *err);
 
 /* worker_handle.c */
+extern const ms_processes ms_worker_processes;
 int ms_worker_handle_spawn(ms_session *session, ms_worker_handle *member, ms_error *err);
 /* MS_WRK: how a worker ended that never became one. */
 int ms_worker_handle_stillborn(const ms_session *session, const ms_worker_handle *member,
@@ -161,10 +207,11 @@ int ms_worker_handle_stillborn(const ms_session *session, const ms_worker_handle
 int ms_worker_handle_hello(ms_session *session, ms_worker_handle *member, const ms_frame *frame,
                            const char *payload, ms_error *err);
 /* Kills what is left of a worker, reaps it, and frees what was known of it. */
-void ms_worker_handle_bury(ms_worker_handle *member);
-void ms_worker_handle_free(ms_worker_handle *member);
+void ms_worker_handle_bury(const ms_session *session, ms_worker_handle *member);
+void ms_worker_handle_free(const ms_session *session, ms_worker_handle *member);
 /* Gives it the descriptor of a segment unless it has it. */
-int ms_worker_handle_share(ms_worker_handle *member, const ms_segment *segment, ms_error *err);
+int ms_worker_handle_share(const ms_session *session, ms_worker_handle *member,
+                           const ms_segment *segment, ms_error *err);
 void ms_worker_handle_unshare(ms_worker_handle *member, uint64_t segment);
 /* Lets the worker free its copy of a cached operand; the last one takes the place in the list. */
 void ms_worker_handle_forget(ms_worker_handle *member, uint32_t cached);
@@ -193,7 +240,7 @@ void ms_residency_disown(ms_worker_handle *member, uint64_t id);
  * may be gone. What had a segment to itself went with it; small pieces share one. */
 void ms_residency_trim(ms_worker_handle *member, uint64_t now);
 
-/* load.c: prepares one that resumes; it is told of the job with the next ms_load_send. */
+/* load.c: prepares one that is awaited; it is told of the job with the next ms_load_send. */
 int ms_load_resume(ms_session *session, ms_worker_handle *member, ms_run *run, ms_error *err);
 
 /* load.c: prepares what takes part in the job; sends as much as windows allow. */
@@ -201,18 +248,18 @@ int ms_load_prepare(ms_session *session, ms_run *run);
 int ms_load_send(ms_session *session, ms_run *run);
 void ms_load_free(ms_session *session, ms_run *run);
 
-/* wait.c: a worker has ended, or cannot be talked to (`trouble` says why): buries it. */
+/* replace.c: a worker has ended, or cannot be talked to (`trouble` says why): buries it. */
 void ms_session_lose(ms_session *session, ms_worker_handle *member, const ms_error *trouble);
 
-/* run.c: one frame while a job is running. */
+/* collect.c: waits until nothing is expected of anyone in the job that is prepared. */
+void ms_run_collect(ms_session *session);
+/* collect.c: one frame while a job is running. */
 void ms_run_frame(ms_session *session, ms_worker_handle *member, const ms_frame *frame,
                   const char *payload);
-/* run.c: the job fails: the others are cancelled and get `grace` ms. The first failure counts. */
+/* collect.c: the job fails: the others are cancelled and get `grace` ms. The first failure counts.
+ */
 void ms_run_fail(ms_session *session, uint32_t worker, uint32_t block, uint32_t grace);
 
-/* replace.c: a working member has ended while it was running `block` (MS_NO_BLOCK: none): undoes
- * that alone and starts a process that goes on there, if that is possible. */
-bool ms_replace(ms_session *session, ms_worker_handle *member, uint32_t block);
 /* Tells replacements that are up of the job; fails it when one does not come up. */
 void ms_replace_resume(ms_session *session);
 

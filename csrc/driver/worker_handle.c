@@ -53,7 +53,7 @@ static int give_lane(ms_worker_handle *member, ms_error *err) {
 
 /* Starts the process with its setup waiting in the channel: however soon driver or worker die,
  * neither has missed it. */
-static int start(const ms_session *session, ms_worker_handle *member, int theirs, ms_error *err) {
+static int launch(const ms_session *session, ms_worker_handle *member, int theirs, ms_error *err) {
   ms_setup setup;
   fill_setup(session, member, &setup);
   int failed = ms_channel_send(member->channel, &setup, sizeof setup, session->page_fd, 0, err);
@@ -66,18 +66,11 @@ static int start(const ms_session *session, ms_worker_handle *member, int theirs
   return 0;
 }
 
-int ms_worker_handle_spawn(ms_session *session, ms_worker_handle *member, ms_error *err) {
+static int start(ms_session *session, ms_worker_handle *member, ms_error *err) {
   int ends[2];
-  member->incarnation++;
-  member->up = member->informed = member->working = false;
-  memset(&member->peer, 0, sizeof member->peer);
-  member->peer.incarnation = member->incarnation;
-  if (ms_identity_make(member->peer.identity, err) != 0) return -1;
   if (ms_channel_pair(ends, err) != 0) return -1;
   member->channel = ends[0];
-  member->status = &session->page[member->number];
-  ms_status_page_clear(member->status);
-  int failed = start(session, member, ends[1], err);
+  int failed = launch(session, member, ends[1], err);
   member->pid = member->child.pid;
   close(ends[1]);
   member->link = (ms_link){.socket = session->router,
@@ -86,7 +79,47 @@ int ms_worker_handle_spawn(ms_session *session, ms_worker_handle *member, ms_err
                            .peer = member->number,
                            .sender = MS_DRIVER,
                            .incarnation = member->incarnation};
-  if (failed != 0) ms_worker_handle_bury(member);
+  return failed;
+}
+
+static int share(ms_worker_handle *member, const ms_segment *segment, ms_error *err) {
+  ms_notice notice = {.kind = MS_NOTICE_SEGMENT, .id = segment->id, .size = segment->size};
+  return ms_channel_send(member->channel, &notice, sizeof notice, segment->fd, CHANNEL_WAIT, err);
+}
+
+static bool is_gone(const ms_worker_handle *member) {
+  return ms_channel_ended(member->channel);
+}
+
+static bool has_ended(ms_worker_handle *member, int patience) {
+  return ms_child_wait(&member->child, patience);
+}
+
+static void end(ms_worker_handle *member) {
+  ms_child_signal(&member->child, SIGKILL);
+  if (member->channel >= 0) close(member->channel);
+  if (member->lane > 0) close(member->lane);
+  member->channel = -1;
+  member->lane = 0;
+  ms_child_wait(&member->child, KILL_WAIT);
+  ms_trace(MS_TRACE_WORKERS, "bury worker=%u pid=%ld", member->number + 1, member->pid);
+  if (strncmp(member->peer.address, "ipc://", 6) == 0) unlink(member->peer.address + 6);
+}
+
+const ms_processes ms_worker_processes = {
+    .start = start, .share = share, .gone = is_gone, .ended = has_ended, .end = end};
+
+int ms_worker_handle_spawn(ms_session *session, ms_worker_handle *member, ms_error *err) {
+  member->incarnation++;
+  member->up = member->informed = false;
+  member->part = MS_PART_NONE;
+  memset(&member->peer, 0, sizeof member->peer);
+  member->peer.incarnation = member->incarnation;
+  if (ms_identity_make(member->peer.identity, err) != 0) return -1;
+  member->status = &session->page[member->number];
+  ms_status_page_clear(member->status);
+  int failed = session->processes->start(session, member, err);
+  if (failed != 0) ms_worker_handle_bury(session, member);
   return failed;
 }
 
@@ -106,25 +139,19 @@ int ms_worker_handle_hello(ms_session *session, ms_worker_handle *member, const 
   return 0;
 }
 
-void ms_worker_handle_bury(ms_worker_handle *member) {
-  ms_child_signal(&member->child, SIGKILL);
-  if (member->channel >= 0) close(member->channel);
-  if (member->lane > 0) close(member->lane);
-  member->channel = -1;
-  member->lane = 0;
-  ms_child_wait(&member->child, KILL_WAIT);
-  ms_trace(MS_TRACE_WORKERS, "bury worker=%u pid=%ld", member->number + 1, member->pid);
-  if (strncmp(member->peer.address, "ipc://", 6) == 0) unlink(member->peer.address + 6);
+void ms_worker_handle_bury(const ms_session *session, ms_worker_handle *member) {
+  session->processes->end(member);
   member->status = NULL;
-  member->up = member->working = false;
+  member->up = false;
+  member->part = MS_PART_NONE;
   member->segment_count = member->cached_count = 0;
   while (member->index_list_count > 0)
     ms_worker_handle_unlist(member, member->index_list_count - 1);
   ms_worker_handle_unlearn(member);
 }
 
-void ms_worker_handle_free(ms_worker_handle *member) {
-  ms_worker_handle_bury(member);
+void ms_worker_handle_free(const ms_session *session, ms_worker_handle *member) {
+  ms_worker_handle_bury(session, member);
   free(member->segments);
   free(member->kernels);
   free(member->cached);
@@ -132,7 +159,8 @@ void ms_worker_handle_free(ms_worker_handle *member) {
   free(member->transfers);
 }
 
-int ms_worker_handle_share(ms_worker_handle *member, const ms_segment *segment, ms_error *err) {
+int ms_worker_handle_share(const ms_session *session, ms_worker_handle *member,
+                           const ms_segment *segment, ms_error *err) {
   for (uint32_t i = 0; i < member->segment_count; i++) {
     if (member->segments[i] == segment->id) return 0;
   }
@@ -140,10 +168,7 @@ int ms_worker_handle_share(ms_worker_handle *member, const ms_segment *segment, 
   uint64_t *grown = realloc(member->segments, count * sizeof *grown);
   if (grown == NULL) return ms_error_set(err, MS_WRK, "out of memory");
   member->segments = grown;
-  ms_notice notice = {.kind = MS_NOTICE_SEGMENT, .id = segment->id, .size = segment->size};
-  if (ms_channel_send(member->channel, &notice, sizeof notice, segment->fd, CHANNEL_WAIT, err)) {
-    return -1;
-  }
+  if (session->processes->share(member, segment, err) != 0) return -1;
   grown[member->segment_count++] = segment->id;
   return 0;
 }

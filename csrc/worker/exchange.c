@@ -238,7 +238,8 @@ static bool has_room(ms_worker *worker, const ms_partner *partner, uint32_t bloc
   if (partner->sent - partner->released < MS_EXCHANGE_WINDOW) return true;
   uint64_t began = worker->road->now();
   bool failed = false;
-  ms_awaited all = {partner->number, UINT32_MAX, block}; /* its frames tell what it has applied */
+  /* its frames tell what it has applied */
+  ms_awaited all = {.worker = partner->number, .count = UINT32_MAX, .block = block};
   atomic_store(&worker->status->awaiting, (uint64_t)block + 1);
   while (!failed && !is_over(worker) && partner->sent - partner->released >= MS_EXCHANGE_WINDOW) {
     failed = worker->road->wait(worker, &all, err) != 0;
@@ -344,7 +345,7 @@ int ms_exchange_await(ms_worker *worker, ms_error *err) {
     }
     while (partner->applied != partner->final && !is_over(worker)) {
       atomic_store(&worker->status->awaiting, (uint64_t)partner->final + 1);
-      ms_awaited all = {partner->number, UINT32_MAX, partner->final};
+      ms_awaited all = {.worker = partner->number, .count = UINT32_MAX, .block = partner->final};
       if (worker->road->wait(worker, &all, err) != 0) return -1;
     }
     if (waits) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Hand-overs between blocks of one job, from worker to worker, over a road (road.h).
+ * Hand-overs between blocks of one job, from worker to worker, over a road (net/road.h).
  *
  * A worker runs its blocks in the plan's order, so what others wait for is that so many of its
  * blocks are finished. Before a block it waits for those that the block follows
@@ -87,7 +87,7 @@ static int handle(ms_worker *worker, ms_letter *letter, ms_error *err) {
     return 0;
   }
   ms_elements all = ms_elements_of(&job->task.operands[number], job->place[number], true);
-  ms_transfer_accept(frame, (const char *)ms_message_data(&letter->message) + sizeof *frame, &all);
+  ms_transfer_accept(frame, letter->payload, &all);
   return 0;
 }
 
@@ -96,7 +96,7 @@ int ms_handover_take(ms_worker *worker, ms_error *err) {
   int got = worker->road->take(worker, &letter, err);
   if (got <= 0) return got;
   int failed = handle(worker, &letter, err);
-  ms_message_close(&letter.message);
+  ms_letter_close(&letter);
   return failed != 0 ? -1 : 1;
 }
 

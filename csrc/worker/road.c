@@ -12,23 +12,26 @@
 
 /* ---- shared memory ---- */
 
-static ms_link *no_link(ms_worker *worker, uint32_t number, ms_error *err) {
-  (void)worker;
+static ms_link *no_link(void *end, uint32_t number, ms_error *err) {
+  (void)end;
   ms_error_set(err, MS_BUG, "worker %u sees what is in memory", number + 1);
   return NULL;
 }
 
-static int take_nothing(ms_worker *worker, ms_letter *letter, ms_error *err) {
-  (void)worker, (void)letter, (void)err;
+static int take_nothing(void *end, ms_letter *letter, ms_error *err) {
+  (void)end, (void)letter, (void)err;
   return 0;
 }
 
-static uint32_t page_seen(const ms_worker *worker, uint32_t number) {
+static uint32_t page_seen(const void *end, uint32_t number) {
+  const ms_worker *worker = end;
   return ms_status_page_progress(&worker->page[number], worker->job.number);
 }
 
 /* Sleeps until the bell rings or the driver is to be looked at. */
-static int page_wait(ms_worker *worker, const ms_awaited *what, ms_error *err) {
+static int page_wait(void *end, const ms_awaited *what, ms_error *err) {
+  ms_worker *worker = end;
+  if (what == NULL) return ms_worker_wait(worker, false, MS_HANDOVER_WAIT, err);
   uint32_t heard = ms_status_page_listen(worker->status);
   bool come = what->count <= page_seen(worker, what->worker);
   if (!come && !ms_worker_cancelled(worker)) {
@@ -39,7 +42,8 @@ static int page_wait(ms_worker *worker, const ms_awaited *what, ms_error *err) {
   return come ? 0 : ms_worker_wait(worker, false, 0, err);
 }
 
-static void page_wake(ms_worker *worker, uint32_t number) {
+static void page_wake(void *end, uint32_t number) {
+  ms_worker *worker = end;
   ms_status_page_ring(&worker->page[number]);
 }
 
@@ -61,7 +65,8 @@ static ms_neighbour *find(ms_worker *worker, const char *identity) {
   return NULL;
 }
 
-static ms_link *frames_send(ms_worker *worker, uint32_t number, ms_error *err) {
+static ms_link *frames_send(void *end, uint32_t number, ms_error *err) {
+  ms_worker *worker = end;
   ms_neighbour *to = &worker->neighbours[number];
   if (to->socket != NULL) return &to->out;
   ms_socket_options options = {.keys = worker->setup.tcp ? &worker->setup.keys : NULL,
@@ -84,36 +89,39 @@ static int accept(ms_worker *worker, ms_neighbour *from, ms_letter *letter, ms_e
   ms_frame *frame = &letter->frame;
   if (from == NULL || ms_frame_read(frame, bytes, size, MS_TO_PEER) != NULL) return 0;
   letter->from = (uint32_t)(from - worker->neighbours);
+  letter->payload = bytes + sizeof *frame;
   if (frame->sender != letter->from || frame->incarnation != from->peer.incarnation) return 0;
   from->in.peer = letter->from;
   return ms_link_receive(&from->in, frame, false, err);
 }
 
-static int frames_take(ms_worker *worker, ms_letter *letter, ms_error *err) {
+static int frames_take(void *end, ms_letter *letter, ms_error *err) {
+  ms_worker *worker = end;
   char identity[MS_IDENTITY_SIZE];
   for (;;) {
     int got = ms_socket_receive(worker->inbox, identity, &letter->message);
     if (got == 0) return 0;
     if (got < 0) continue;
+    letter->held = true;
+    letter->ended = false;
     int accepted = accept(worker, find(worker, identity), letter, err);
     if (accepted > 0) return 1;
-    ms_message_close(&letter->message);
+    ms_letter_close(letter);
     if (accepted < 0) return -1;
   }
 }
 
-static uint32_t nothing_seen(const ms_worker *worker, uint32_t number) {
-  (void)worker, (void)number;
+static uint32_t nothing_seen(const void *end, uint32_t number) {
+  (void)end, (void)number;
   return 0;
 }
 
-static int frames_wait(ms_worker *worker, const ms_awaited *what, ms_error *err) {
-  (void)what;
-  return ms_worker_wait(worker, true, MS_HANDOVER_WAIT, err);
+static int frames_wait(void *end, const ms_awaited *what, ms_error *err) {
+  return ms_worker_wait(end, what != NULL, MS_HANDOVER_WAIT, err);
 }
 
-static void wake_nobody(ms_worker *worker, uint32_t number) {
-  (void)worker, (void)number; /* a frame wakes */
+static void wake_nobody(void *end, uint32_t number) {
+  (void)end, (void)number; /* a frame wakes */
 }
 
 const ms_road ms_road_frames = {.by_frames = true,

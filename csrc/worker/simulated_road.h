@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * A road (road.h) within one process, for tests that decide which frame arrives next.
+ * A road (net/road.h) within one process, for tests that decide which frame arrives next.
  *
  * Each worker has a thread, of which one runs at a time: it has the baton. What a worker sends
  * waits in a queue to its receiver; frames of one worker to another arrive in their order. A worker
@@ -83,27 +83,33 @@ static int ms_simulated_carry(ms_link *link, ms_message *message, ms_error *err)
   return 0;
 }
 
-static ms_link *ms_simulated_send(ms_worker *worker, uint32_t to, ms_error *err) {
+static ms_link *ms_simulated_send(void *end, uint32_t to, ms_error *err) {
   (void)err;
+  ms_worker *worker = end;
   ms_link *link = &worker->neighbours[to].out;
   if (link->carry == NULL)
     *link = (ms_link){.sender = worker->setup.worker, .peer = to, .carry = ms_simulated_carry};
   return link;
 }
 
-static int ms_simulated_take(ms_worker *worker, ms_letter *letter, ms_error *err) {
+static int ms_simulated_take(void *end, ms_letter *letter, ms_error *err) {
+  ms_worker *worker = end;
   ms_simulated *me = &ms_simulation.actor[worker->setup.worker];
   if (ms_simulated_queue_is_empty(&me->arrived)) return 0;
   letter->from = me->from[me->arrived.first];
   ms_message *message = &me->arrived.message[me->arrived.first++];
   ms_message_move(&letter->message, message);
   ms_message_close(message);
-  memcpy(&letter->frame, ms_message_data(&letter->message), sizeof letter->frame);
+  const char *bytes = ms_message_data(&letter->message);
+  letter->held = true;
+  letter->ended = false;
+  letter->payload = bytes + sizeof letter->frame;
+  memcpy(&letter->frame, bytes, sizeof letter->frame);
   return ms_link_receive(&worker->neighbours[letter->from].in, &letter->frame, false, err);
 }
 
-static uint32_t ms_simulated_seen(const ms_worker *worker, uint32_t number) {
-  (void)worker, (void)number;
+static uint32_t ms_simulated_seen(const void *end, uint32_t number) {
+  (void)end, (void)number;
   return 0;
 }
 
@@ -114,8 +120,9 @@ static void ms_simulation_pass(int next, int self) {
   while (ms_simulation.baton != self) pthread_cond_wait(&ms_simulation.turns, &ms_simulation.lock);
 }
 
-static int ms_simulated_wait(ms_worker *worker, const ms_awaited *what, ms_error *err) {
+static int ms_simulated_wait(void *end, const ms_awaited *what, ms_error *err) {
   (void)what;
+  ms_worker *worker = end;
   int taken = 0;
   ms_simulated *me = &ms_simulation.actor[worker->setup.worker];
   if (ms_simulated_queue_is_empty(&me->arrived)) {
@@ -126,8 +133,8 @@ static int ms_simulated_wait(ms_worker *worker, const ms_awaited *what, ms_error
   return taken;
 }
 
-static void ms_simulated_wake(ms_worker *worker, uint32_t number) {
-  (void)worker, (void)number;
+static void ms_simulated_wake(void *end, uint32_t number) {
+  (void)end, (void)number;
 }
 
 static uint64_t ms_simulated_now(void) {

@@ -10,8 +10,6 @@
 #include "worker/exit_guard.h"
 #include "worker/worker_state.h"
 
-#define ROOM_WAIT 1000 /* ms between looks at the driver while its window is full */
-
 #define BRIEF 2000 /* ns: blocks that are timed together */
 
 const ms_task *ms_worker_task(const ms_worker *worker) {
@@ -173,7 +171,7 @@ bool ms_worker_room(ms_worker *worker, ms_error *err) {
   bool open = ms_link_open(&worker->control);
   if (!open) ms_trace(MS_TRACE_WAITS, "begin for=room job=%llu", number_of(worker));
   while (!ms_link_open(&worker->control)) {
-    if (ms_worker_wait(worker, false, ROOM_WAIT, err) != 0) return false;
+    if (worker->road->wait(worker, NULL, err) != 0) return false;
     if (worker->gone || ms_worker_cancelled(worker)) return false;
   }
   if (!open) ms_trace(MS_TRACE_WAITS, "end for=room job=%llu", number_of(worker));
@@ -258,7 +256,7 @@ static int wait_for_data(ms_worker *worker, ms_error *err) {
            (unsigned long long)worker->data_due);
   if (ms_handover_flush(worker, err) != 0) return -1;
   while (is_data_due(worker) && !worker->gone && !ms_worker_cancelled(worker)) {
-    if (ms_worker_wait(worker, false, ROOM_WAIT, err) != 0) return -1;
+    if (worker->road->wait(worker, NULL, err) != 0) return -1;
   }
   ms_trace(MS_TRACE_WAITS, "end for=data job=%llu", number_of(worker));
   return 0;

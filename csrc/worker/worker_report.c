@@ -6,8 +6,6 @@
 
 #include "worker/worker_state.h"
 
-#define ROOM_WAIT 1000 /* ms between looks at the driver while its window is full */
-
 /* Lays the report onto the shelf, where it is worth that: its size, else 0. The beginning may lie
  * there already. */
 static size_t shelve(ms_worker *worker) {
@@ -27,7 +25,7 @@ static int send_report(ms_worker *worker, ms_frame last, ms_error *err) {
   ms_text *report = &worker->job.report;
   for (size_t at = 0;;) {
     while (!worker->gone && !ms_link_open(&worker->control)) {
-      if (ms_worker_wait(worker, false, ROOM_WAIT, err) != 0) return -1;
+      if (worker->road->wait(worker, NULL, err) != 0) return -1;
     }
     size_t rest = report->length - at;
     size_t piece_size = ms_link_piece(&worker->control);

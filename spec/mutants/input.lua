@@ -94,7 +94,7 @@ return {
        "return !first->any || next->turn < first->turn;",
        "return !first->any || next->turn > first->turn;"},
       {"nobody is waited for", "csrc/driver/failure.c",
-       "    if (member->working && has_due(session, member)) return;\n", ""},
+       "    if (member->part != MS_PART_NONE && has_due(session, member)) return;\n", ""},
       {"iterations of a block come as they like", "csrc/driver/failure.c",
        "if (difference != 0) return difference < 0;",
        "if (difference != 0) return difference > 0;"},

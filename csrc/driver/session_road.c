@@ -1,0 +1,220 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The driver's road (net/road.h): the one place where it sleeps, and what wakes it: frames of
+ * workers, the ends of their channels, Ctrl-C. What workers have finished it sees on the status
+ * page.
+ *
+ * A wait finds out what is ready; letters are then taken from one after the other. Whatever a
+ * letter makes of a member, replaced it may be, its descriptors tell whether an item is still its
+ * own. */
+#include <string.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "driver/interrupt.h"
+#include "driver/session_state.h"
+#include "net/channel.h"
+
+/* Most frames taken from one before the others, deaths and interrupts are looked at again. */
+#define FRAMES_A_TURN 64u
+
+#define DRAIN_FRAMES 1024u /* most of a dead worker's last ones */
+#define DRAIN_WAIT   5     /* ms without a frame after which none is expected */
+
+static ms_link *session_send(void *end, uint32_t number, ms_error *err) {
+  (void)err;
+  ms_session *session = end;
+  return &session->members[number].link;
+}
+
+static uint32_t session_seen(const void *end, uint32_t number) {
+  const ms_session *session = end;
+  return ms_status_page_progress(&session->page[number], session->jobs);
+}
+
+static void session_wake(void *end, uint32_t number) {
+  ms_session *session = end;
+  ms_status_page_ring(&session->page[number]);
+}
+
+/* ------------------------------------------------------------------------------- sleeping */
+
+static bool all_up(const ms_session *session) {
+  for (uint32_t i = 0; i < session->config.workers; i++) {
+    if (!session->members[i].up) return false;
+  }
+  return true;
+}
+
+/* ms until then; -1: for ever. */
+static int timeout_until(uint64_t until) {
+  if (until == 0) return -1;
+  uint64_t now = ms_clock_now();
+  return until <= now ? 0 : (int)((until - now) / MS_MILLISECOND) + 1;
+}
+
+static void add(ms_polled *polled, ms_poll_item item, uint32_t member) {
+  polled->member[polled->count] = member;
+  polled->items[polled->count++] = item;
+}
+
+static int session_wait(void *end, const ms_awaited *what, ms_error *err) {
+  ms_session *session = end;
+  ms_polled *polled = &session->polled;
+  polled->count = polled->at = 0;
+  polled->turn = polled->ending = 0;
+  if (!ms_session_has_lanes(session) || !all_up(session)) { /* there may be a hello */
+    add(polled, (ms_poll_item){.socket = session->router}, 0);
+  }
+  for (uint32_t i = 0; i < session->config.workers; i++) {
+    const ms_worker_handle *member = &session->members[i];
+    if (member->channel < 0) continue;
+    add(polled, (ms_poll_item){.fd = member->channel}, i);
+    if (member->lane > 0) add(polled, (ms_poll_item){.fd = member->lane}, i);
+  }
+  int count = polled->count;
+  if (polled->interrupt >= 0 && !ms_interrupt_seen()) {
+    polled->items[count++] = (ms_poll_item){.fd = polled->interrupt};
+  }
+  int ready = ms_socket_poll(polled->items, count, timeout_until(what->until), err);
+  if (ready <= 0) polled->count = 0;
+  return ready < 0 ? -1 : 0;
+}
+
+/* ------------------------------------------------------------------------------- taking */
+
+static ms_worker_handle *find(ms_session *session, const char *identity) {
+  for (uint32_t i = 0; i < session->config.workers; i++) {
+    ms_worker_handle *member = &session->members[i];
+    if (member->channel >= 0 && strcmp(member->peer.identity, identity) == 0) return member;
+  }
+  return NULL;
+}
+
+/* A letter of those that come over the router. */
+static int take_routed(ms_session *session, uint32_t most, ms_letter *letter, ms_error *err) {
+  while (session->polled.turn < most) {
+    char identity[MS_IDENTITY_SIZE];
+    int got = ms_socket_receive(session->router, identity, &letter->message);
+    if (got == 0) return 0;
+    session->polled.turn++;
+    if (got < 0) continue;
+    const ms_worker_handle *member = find(session, identity);
+    int accepted = 0;
+    letter->held = true;
+    if (member != NULL) {
+      letter->from = member->number;
+      accepted = ms_session_accept(session, letter, ms_message_data(&letter->message),
+                                   ms_message_size(&letter->message), err);
+    }
+    if (accepted > 0) return 1;
+    ms_letter_close(letter);
+    if (accepted < 0) return -1;
+  }
+  return 0;
+}
+
+static int tell_end(ms_letter *letter, const ms_worker_handle *member) {
+  letter->from = member->number;
+  letter->ended = true;
+  letter->held = false;
+  ms_error_clear(&letter->trouble);
+  return 1;
+}
+
+/* A letter of a worker's lane. */
+static int take_lane(ms_session *session, const ms_worker_handle *member, uint32_t most,
+                     ms_letter *letter, ms_error *err) {
+  while (session->polled.turn < most) {
+    size_t size = ms_lane_receive(member->lane, session->lane_room);
+    if (size == 0) return 0;
+    session->polled.turn++;
+    letter->from = member->number;
+    letter->held = false;
+    int accepted = ms_session_accept(session, letter, session->lane_room, size, err);
+    if (accepted != 0) return accepted;
+  }
+  return 0;
+}
+
+/* The same; its end is the worker's, whatever else it does. Of one that never came up the channel
+ * tells more. */
+static int take_lane_or_end(ms_session *session, const ms_worker_handle *member, ms_letter *letter,
+                            ms_error *err) {
+  int got = take_lane(session, member, FRAMES_A_TURN, letter, err);
+  if (got != 0 || session->polled.turn > 0) return got;
+  if (!member->up || !ms_channel_ended(member->lane)) return 0;
+  tell_end(letter, member);
+  ms_error_set(&letter->trouble, MS_NET, "it has closed its lane");
+  return 1;
+}
+
+/* What a dead worker had sent and is still on its way. */
+static int drain(ms_session *session, const ms_worker_handle *member, ms_letter *letter,
+                 ms_error *err) {
+  if (session->run == NULL || member->part == MS_PART_NONE) return 0;
+  if (member->lane > 0) return take_lane(session, member, DRAIN_FRAMES, letter, err);
+  ms_poll_item router = {.socket = session->router};
+  while (session->polled.turn < DRAIN_FRAMES && ms_socket_poll(&router, 1, DRAIN_WAIT, NULL) > 0) {
+    int got = take_routed(session, DRAIN_FRAMES, letter, err);
+    if (got != 0) return got;
+  }
+  return 0;
+}
+
+/* Whether a worker's channel has come to its end; an error: it is of another build. */
+static int look_at_channel(const ms_worker_handle *member, ms_error *err) {
+  ms_refusal refusal;
+  int fd;
+  long got = ms_channel_receive(member->channel, &refusal, sizeof refusal, &fd, 0, NULL);
+  if (fd >= 0) close(fd);
+  if (got == (long)sizeof refusal && !member->up && refusal.magic == MS_FRAME_MAGIC) {
+    refusal.abi[sizeof refusal.abi - 1] = '\0';
+    return ms_abi_check(refusal.protocol, refusal.abi, member->number, err);
+  }
+  return got == 0;
+}
+
+/* The letters of a worker whose channel has ended, of which the last says that. */
+static int take_channel(ms_session *session, const ms_worker_handle *member, ms_letter *letter,
+                        ms_error *err) {
+  ms_polled *polled = &session->polled;
+  if (polled->ending == 0) {
+    int ended = look_at_channel(member, err);
+    if (ended <= 0) return ended;
+    polled->ending = member->incarnation;
+  }
+  if (member->incarnation != polled->ending) return 0; /* noticed meanwhile */
+  int got = drain(session, member, letter, err);
+  if (got != 0) return got;
+  polled->at++;
+  polled->turn = polled->ending = 0;
+  return tell_end(letter, member);
+}
+
+static int session_take(void *end, ms_letter *letter, ms_error *err) {
+  ms_session *session = end;
+  ms_polled *polled = &session->polled;
+  for (; polled->at < polled->count; polled->at++, polled->turn = polled->ending = 0) {
+    const ms_poll_item *item = &polled->items[polled->at];
+    const ms_worker_handle *member = &session->members[polled->member[polled->at]];
+    int got = 0;
+    if (!item->ready) continue;
+    if (item->socket != NULL) {
+      got = take_routed(session, FRAMES_A_TURN, letter, err);
+    } else if (member->lane > 0 && member->lane == item->fd) {
+      got = take_lane_or_end(session, member, letter, err);
+    } else if (member->channel >= 0 && member->channel == item->fd) {
+      got = take_channel(session, member, letter, err);
+    }
+    if (got != 0) return got;
+  }
+  return 0;
+}
+
+const ms_road ms_session_road = {.send = session_send,
+                                 .take = session_take,
+                                 .seen = session_seen,
+                                 .wait = session_wait,
+                                 .wake = session_wake,
+                                 .now = ms_clock_now};

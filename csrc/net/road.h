@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Road: how the processes of a session reach each other.
+ *
+ * What they do together is done by state machines over this interface, which touch no socket, no
+ * bell and no clock: the driver hands out tasks, collects what comes back and replaces workers that
+ * die (driver/collect.c, driver/replace.c); workers hand over between blocks (worker/handover.c)
+ * and exchange arrays (worker/exchange.c). A road belongs to one process, its `end`: the driver's
+ * session, or a worker. A test has roads of its own, where order and time are the test's. */
+#ifndef MS_NET_ROAD_H
+#define MS_NET_ROAD_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/error.h"
+#include "net/frame.h"
+#include "net/link.h"
+#include "net/message.h"
+
+/* What is waited for: a worker's first so many blocks of the job, of which `block` is the last. A
+ * worker runs its blocks in the plan's order, so one number says which of them are finished. */
+typedef struct ms_awaited {
+  uint32_t worker, count, block;
+  uint64_t until; /* on the road's clock, ns: no longer than this; 0: as long as it takes */
+} ms_awaited;
+
+/* What has come from a process: a frame, or word of its end. */
+typedef struct ms_letter {
+  uint32_t from;
+  bool ended;          /* nothing more comes: it is dead, or */
+  ms_error trouble;    /* with a code: cannot be understood any more. Only where it has ended */
+  ms_frame frame;      /* else this, */
+  const char *payload; /* and what follows it, until the letter is closed or the next one taken */
+  bool held;           /* the message holds them, */
+  ms_message message;  /* which is then to be closed */
+} ms_letter;
+
+static inline void ms_letter_close(ms_letter *letter) {
+  if (letter->held) ms_message_close(&letter->message);
+  letter->held = false;
+}
+
+typedef struct ms_road {
+  /* Blocks' ends are told of by frames; else they are seen in memory. */
+  bool by_frames;
+
+  /* The link over which frames go to worker `number`. NULL: it cannot be reached. */
+  ms_link *(*send)(void *end, uint32_t number, ms_error *err);
+
+  /* The next letter that has come, of a worker that may send it, as the link to it numbers frames:
+   * 1 (the caller closes it), 0 none, -1 failed. */
+  int (*take)(void *end, ms_letter *letter, ms_error *err);
+
+  /* How many of worker `number`'s blocks of the present job are seen to be finished; 0 where frames
+   * tell of them. */
+  uint32_t (*seen)(const void *end, uint32_t number);
+
+  /* Sleeps until what is waited for may have come, or there is something to take, or, for a worker,
+   * the driver has something to say; `what` NULL: only that. */
+  int (*wait)(void *end, const ms_awaited *what, ms_error *err);
+
+  /* Wakes worker `number`, if it waits: what it waits for may be seen. */
+  void (*wake)(void *end, uint32_t number);
+
+  /* ns. */
+  uint64_t (*now)(void);
+} ms_road;
+
+#endif
