@@ -139,21 +139,7 @@ static void read_travel(lua_State *L, int table, ms_operand *operand) {
   operand->offset = ms_field_integer(L, table, "offset", 0);
 }
 
-/* The same as a plan has it, of an operand that is written. */
-static void take_travel(const ms_travel *travel, ms_operand *operand) {
-  operand->movement = travel->movement;
-  operand->written = 1;
-  operand->array_dim = travel->array_dim;
-  operand->cut = travel->cut;
-  operand->scale = travel->scale;
-  operand->offset = travel->offset;
-  operand->writes = travel->writes;
-  for (uint32_t d = operand->dim_count; d < MS_ARRAY_DIMS; d++) {
-    operand->writes.low[d] = operand->writes.high[d] = 0;
-  }
-}
-
-/* {id, version, pointer, segment, element, dims, strides, travel or movement, written, along, cut,
+/* {id, version, pointer, segment, element, dims, strides, array or movement, written, along, cut,
  * scale, offset, offsets, needs, low, high, follow, blind, parts}; along and cut count from 1. */
 static void read_operand(lua_State *L, int table, ms_job_operand *operand) {
   ms_operand *shape = &operand->operand;
@@ -164,8 +150,8 @@ static void read_operand(lua_State *L, int table, ms_job_operand *operand) {
   shape->id = ms_field_count(L, table, "id", 0);
   shape->version = ms_field_count(L, table, "version", 0);
   shape->element = (uint32_t)ms_field_count(L, table, "element", 0);
-  const ms_travel *travel = ms_field_pointer(L, table, "travel");
-  if (travel == NULL) read_travel(L, table, shape);
+  operand->array = (uint32_t)ms_field_count(L, table, "array", 0);
+  if (operand->array == 0) read_travel(L, table, shape);
   lua_getfield(L, table, "dims");
   lua_getfield(L, table, "strides");
   int dims = lua_gettop(L) - 1, strides = dims + 1;
@@ -181,14 +167,11 @@ static void read_operand(lua_State *L, int table, ms_job_operand *operand) {
   }
   lua_pop(L, 2);
   read_sections(L, table, shape);
-  if (travel != NULL) {
-    take_travel(travel, shape);
-  } else if (shape->written) {
-    read_writes(L, table, shape);
-  }
+  if (shape->written) read_writes(L, table, shape);
 }
 
-/* The operands of a list. One with a field `lasting` never changes: what was read stays with it. */
+/* The operands of a list. One with a field `lasting` never changes: what was read stays with it,
+ * whatever plans it is used with. */
 static const ms_job_operand *read_operands(lua_State *L, int table, uint32_t *count) {
   lua_getfield(L, table, "operands");
   int list = lua_gettop(L);
@@ -272,4 +255,8 @@ void ms_read_job(lua_State *L, int table, ms_job *job) {
   const uint64_t *loads = ms_field_pointer(L, table, "loads");
   if (loads != NULL) job->loads = loads;
   job->operands = read_operands(L, table, &job->operand_count);
+  for (uint32_t i = 0; i < job->operand_count; i++) {
+    uint32_t arrays = job->plan != NULL ? job->plan->arrays : 0;
+    if (job->operands[i].array > arrays) luaL_error(L, "an operand that its plan does not know");
+  }
 }

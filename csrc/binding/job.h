@@ -13,14 +13,14 @@
  * and operands as
  *
  *   {id =, version =, pointer =, segment = ms_segment *, element = bytes, dims = {}, strides = {},
- *    travel = ms_travel *, or movement =, written =, along = array dimension, cut = axis, scale =,
- *    offset =, low = {}, high = {} (rows of each dimension that the job may write, all when
- *    absent), follow = {{along =, cut =, scale =, offset =}, ...} (rows that are written with the
- *    ranges of an axis; when absent, of a local or rotated operand, those that move), blind =
- *    whether the job reads nothing of it;
+ *    array = of the plan's that is written, or movement =, written =, along = array dimension,
+ *    cut = axis, scale =, offset =, low = {}, high = {} (rows of each dimension that the job may
+ *    write, all when absent), follow = {{along =, cut =, scale =, offset =}, ...} (rows that are
+ *    written with the ranges of an axis; when absent, of a local or rotated operand, those that
+ *    move), blind = whether the job reads nothing of it;
  *    offsets = int64_t * (first row of each block, and the end)}
  *
- * `along` and `cut` count from 1; strides are in elements, row-major when absent. */
+ * `array`, `along` and `cut` count from 1; strides are in elements, row-major when absent. */
 #ifndef MS_BINDING_JOB_H
 #define MS_BINDING_JOB_H
 

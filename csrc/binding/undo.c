@@ -57,7 +57,7 @@ static int undo_new(lua_State *L) {
   ms_operand *operands = ms_scratch(L, job.operand_count, sizeof *operands);
   void **data = ms_scratch(L, job.operand_count, sizeof *data);
   for (uint32_t i = 0; i < job.operand_count; i++) {
-    operands[i] = job.operands[i].operand;
+    operands[i] = ms_job_operand_of(&job, i);
     data[i] = job.operands[i].data;
   }
   undo_log *log = lua_newuserdata(L, sizeof *log);

@@ -11,6 +11,13 @@
 
 #define DEATH_WAIT 50 /* ms in which a worker that cannot be reached turns out to be dead */
 
+ms_operand ms_job_operand_of(const ms_job *job, uint32_t number) {
+  const ms_job_operand *from = &job->operands[number];
+  ms_operand operand = from->operand;
+  if (from->array > 0) ms_operand_follow(&operand, &job->plan->travels[from->array - 1]);
+  return operand;
+}
+
 /* Completes the operands with their places in segments, and checks them. */
 static int complete_operands(const ms_session *session, ms_run *run) {
   const ms_job *job = run->job;
@@ -22,7 +29,7 @@ static int complete_operands(const ms_session *session, ms_run *run) {
   for (uint32_t i = 0; i < job->operand_count; i++) {
     const ms_job_operand *from = &job->operands[i];
     ms_operand *operand = &run->operands[i];
-    *operand = from->operand;
+    *operand = ms_job_operand_of(job, i);
     if (session->config.shared) {
       const ms_segment *segment = from->segment;
       if (segment == NULL || from->data < segment->base ||
@@ -51,11 +58,20 @@ static int complete_operands(const ms_session *session, ms_run *run) {
   return 0;
 }
 
+/* Whether the last schedule is one for so many workers and this grid. */
+static bool is_scheduled(const ms_session *session, const ms_grid *grid, uint32_t workers) {
+  const ms_schedule *last = session->schedule;
+  return last != NULL && last->workers == workers && memcmp(&last->grid, grid, sizeof *grid) == 0;
+}
+
 /* Decides who runs what; keeps the last schedule when nothing changed. */
 static int choose_schedule(ms_session *session, ms_run *run) {
   const ms_job *job = run->job;
   uint32_t workers = session->config.workers;
   if (job->workers > 0 && job->workers < workers) workers = job->workers;
+  bool planned = job->plan != NULL && job->loads == job->plan->loads; /* not as it was learned */
+  bool alike = is_scheduled(session, &job->grid, workers);
+  if (alike && planned && session->scheduled == job->plan->id) return 0;
   uint32_t ranges =
       ms_grid_refusal(&job->grid) != NULL ? 1 : job->grid.ranges[ms_grid_space(&job->grid)];
   ms_owner *owner = calloc(ranges, sizeof *owner);
@@ -68,10 +84,8 @@ static int choose_schedule(ms_session *session, ms_run *run) {
   if (job->loads == NULL && ms_grid_refusal(&job->grid) == NULL) ms_grid_loads(&job->grid, load);
   int failed = ms_grid_assign(&job->grid, job->loads == NULL ? load : job->loads, workers,
                               session->config.shared, owner, run->err);
-  const ms_schedule *last = session->schedule;
-  bool same = !failed && last != NULL && last->workers == workers &&
-              memcmp(&last->grid, &job->grid, sizeof last->grid) == 0 &&
-              memcmp(last->range_owner, owner, ranges * sizeof *owner) == 0;
+  bool same = !failed && alike &&
+              memcmp(session->schedule->range_owner, owner, ranges * sizeof *owner) == 0;
   if (!failed && !same) {
     ms_schedule_destroy(&session->schedule);
     session->schedule = ms_schedule_new(&job->grid, owner, workers, run->err);
@@ -79,6 +93,7 @@ static int choose_schedule(ms_session *session, ms_run *run) {
   }
   free(owner);
   free(load);
+  session->scheduled = !failed && planned ? job->plan->id : 0;
   return failed ? -1 : 0;
 }
 

@@ -2,8 +2,10 @@
  *
  * One job, from the driver's side: prepare it, run it, end it; and again where a worker's death has
  * undone it. */
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "base/trace.h"
@@ -93,9 +95,12 @@ int ms_session_run(ms_session *session, const ms_job *job, ms_outcome *outcome, 
                         "meissa.init in it to start its own");
   }
   if (session->run != NULL) return ms_error_set(err, MS_BUG, "a loop is running already");
-  ms_run *run = calloc(1, sizeof *run);
+  ms_run *run = malloc(sizeof *run);
   if (run == NULL) return ms_error_set(err, MS_WRK, "out of memory");
-  *run = (ms_run){.job = job, .outcome = outcome, .err = err};
+  memset(run, 0, offsetof(ms_run, deaths.fresh));
+  run->job = job;
+  run->outcome = outcome;
+  run->err = err;
   ms_interrupt_begin(); /* also between attempts */
   int failed;
   do {

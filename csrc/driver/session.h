@@ -65,6 +65,8 @@ typedef struct ms_job_operand {
   unsigned char *data;       /* element [1]...[1] */
   const ms_segment *segment; /* that `data` lies in, NULL: none; needed where it is shared */
   const ms_needs *needs;     /* served: what each block needs, for the job's grid; NULL: all */
+  uint32_t array;            /* 1 + the number of the plan's array that it is: the plan says how it
+                                moves; 0: `operand` does */
   const int64_t *offsets;    /* cached: rows offsets[b] .. offsets[b + 1] of the first dimension
                                 belong to block b; NULL: all rows to everyone */
 } ms_job_operand;
@@ -99,6 +101,9 @@ typedef struct ms_job {
   void (*advanced)(void *context, uint64_t finished, uint64_t blocks);
   void *context;
 } ms_job;
+
+/* Operand number `number` of a job, with how it moves in this job's plan. */
+ms_operand ms_job_operand_of(const ms_job *job, uint32_t number);
 
 typedef struct ms_share {
   uint64_t busy, waited; /* ns */

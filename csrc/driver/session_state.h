@@ -95,8 +95,8 @@ typedef struct ms_deaths {
   uint32_t stillborn;               /* replacements that ended before they were told of the job */
   uint32_t suspects[MS_MOST_REDOS]; /* blocks that ended a worker and were not finished since */
   uint32_t suspect_count;
-  ms_death fresh[MS_MOST_REDOS]; /* of the present attempt */
   uint32_t fresh_count;
+  ms_death fresh[MS_MOST_REDOS]; /* of the present attempt; not cleared */
 } ms_deaths;
 
 /* The failure that counts, of those that blocks of a job have had so far; see failure.h. */
@@ -120,7 +120,6 @@ typedef struct ms_run {
   ms_text task, task_with_kernel;
   ms_undo undo;                   /* of a transaction */
   ms_block_checkpoint checkpoint; /* where workers can be replaced one by one; else without slots */
-  ms_deaths deaths;
   ms_failure first;
   bool failed;       /* err is filled; only waiting for the rest */
   bool lost;         /* a worker died while the job was prepared: prepare again */
@@ -128,6 +127,7 @@ typedef struct ms_run {
   uint64_t finished, progressed, warned; /* blocks; ns when last changed; ns when last told */
   uint32_t stuck;                        /* looks in a row at which everyone waited */
   bool may_spin;                         /* the next wait may begin with looking */
+  ms_deaths deaths;                      /* the last: most of it is seldom needed */
 } ms_run;
 
 /* What stands behind a road's ends: the workers' processes. */
@@ -175,9 +175,10 @@ struct ms_session {
   uint64_t jobs;
   uint32_t stillborn;    /* workers that were killed before they were ready, since all were up */
   ms_schedule *schedule; /* of the present or last job */
-  ms_run *run;           /* NULL between jobs */
-  ms_segment_block undo; /* memory of undo logs, kept between jobs */
-  uint32_t undo_idle;    /* jobs in a row that needed much less */
+  uint64_t scheduled; /* id of the plan that it follows from; 0: from weights that were learned */
+  ms_run *run;        /* NULL between jobs */
+  ms_segment_block undo;      /* memory of undo logs, kept between jobs */
+  uint32_t undo_idle;         /* jobs in a row that needed much less */
   ms_segment_block loop_undo; /* memory of the logs of loops with buffers, kept between loops */
   uint32_t loop_undo_idle;
   ms_spin spin;    /* for the ends of jobs */

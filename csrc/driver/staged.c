@@ -32,7 +32,7 @@ static int make_log(ms_staged *run, ms_session *session, ms_error *err) {
     ms_error_set(err, MS_WRK, "out of memory");
   } else {
     for (uint32_t i = 0; i < loop->operand_count; i++) {
-      operands[i] = loop->operands[i].operand;
+      operands[i] = ms_job_operand_of(loop, i);
       data[i] = loop->operands[i].data;
     }
     for (uint32_t m = 0; m < run->merge_count; m++) {

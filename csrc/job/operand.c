@@ -95,6 +95,19 @@ int ms_operand_check(const ms_operand *operand, uint32_t number, const ms_grid *
   return ms_error_set(err, MS_ARR, "array %u of the loop %s", number + 1, why);
 }
 
+void ms_operand_follow(ms_operand *operand, const ms_travel *travel) {
+  operand->movement = travel->movement;
+  operand->written = 1;
+  operand->array_dim = travel->array_dim;
+  operand->cut = travel->cut;
+  operand->scale = travel->scale;
+  operand->offset = travel->offset;
+  operand->writes = travel->writes;
+  for (uint32_t d = operand->dim_count; d < MS_ARRAY_DIMS; d++) {
+    operand->writes.low[d] = operand->writes.high[d] = 0;
+  }
+}
+
 ms_strided ms_operand_box(const ms_operand *operand, void *data, bool dense) {
   ms_strided box = {.data = data, .element = operand->element, .dim_count = operand->dim_count};
   int64_t stride = 1;

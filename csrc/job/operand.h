@@ -43,6 +43,9 @@ typedef struct ms_operand {
 int ms_operand_check(const ms_operand *operand, uint32_t number, const ms_grid *grid, bool shared,
                      ms_error *err);
 
+/* Gives a written operand the movement that a plan has for it. */
+void ms_operand_follow(ms_operand *operand, const ms_travel *travel);
+
 /* All of an operand whose data lie at `data`; dense: as a worker's private copy has it. */
 ms_strided ms_operand_box(const ms_operand *operand, void *data, bool dense);
 

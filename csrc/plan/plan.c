@@ -4,6 +4,7 @@
 #include "plan/plan.h"
 
 #include <math.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,6 +12,8 @@
 #include "plan/axis.h"
 #include "plan/loads.h"
 #include "plan/order.h"
+
+static atomic_uint_fast64_t last_id;
 
 int ms_plan_cut(const ms_plan_terms *terms, ms_cut *cut, ms_error *err) {
   ms_axes axes;
@@ -99,6 +102,7 @@ static int find_travels(const ms_verdict *verdict, ms_plan *plan, ms_error *err)
   for (uint32_t a = 0; a < MS_CUTS; a++) dims[a] = plan->axes[a].swept ? -1 : plan->axes[a].dim;
   plan->travels = calloc((size_t)verdict->array_count + 1, sizeof *plan->travels);
   if (plan->travels == NULL) return out_of_memory(err);
+  plan->arrays = verdict->array_count;
   for (uint32_t a = 0; a < verdict->array_count; a++) {
     if (!verdict->arrays[a].written) continue;
     plan->travels[a] = ms_travel_of(&verdict->arrays[a], &plan->grid, dims);
@@ -123,6 +127,7 @@ ms_plan *ms_plan_new(const ms_plan_terms *terms, ms_error *err) {
     out_of_memory(err);
     return NULL;
   }
+  plan->id = atomic_fetch_add(&last_id, 1) + 1;
   plan->references = 1;
   if (fill(terms, plan, err) == 0) return plan;
   ms_plan_release(plan);

@@ -51,6 +51,7 @@ typedef struct ms_range_starts {
 } ms_range_starts;
 
 typedef struct MS_API_TYPE ms_plan {
+  uint64_t id;   /* not 0; never given twice */
   ms_grid grid;  /* all of it */
   double volume; /* iterations at most */
   uint32_t blocks;
@@ -60,7 +61,8 @@ typedef struct MS_API_TYPE ms_plan {
   uint64_t *loads;     /* of each range of the space axis, one for each block and its iterations or
                           entries, so that empty ranges are shared out, too; NULL: all are alike */
   ms_stages stages;    /* if their iterations are bounded */
-  ms_travel *travels;  /* by number of the verdict's arrays: of those that are written */
+  uint32_t arrays;     /* of the verdict */
+  ms_travel *travels;  /* by their number: of those that are written */
   uint32_t references; /* by whom it is used */
 } ms_plan;
 

@@ -71,6 +71,25 @@ describe("a loop in a driver loop (seed " .. seed .. ")", function()
     meissa.init {}
   end)
 
+  it("puts back what its present bounds let it write", function()
+    meissa.init {workers = 2}
+    local A, B, C = meissa.zeros(N, N), meissa.zeros(N, N), meissa.ones(N)
+    local function add(k, bad)
+      for i in parallel({k, N}) do
+        C[i] = C[i] * 2
+        for j = k, N do A[i][j] = A[i][j] + B[i][j] + 1 end
+        if i == bad then error("bad") end
+      end
+    end
+    for k = N, 2, -1 do add(k) end
+    local before = {A:totable(), C:totable()}
+    assert.is_false((pcall(add, 1, N)))
+    assert.are.same(before, {A:totable(), C:totable()})
+    add(1)
+    assert.are.same({1, N, 2}, {A[1][N], A[N][N], C[1]})
+    meissa.init {}
+  end)
+
   it("sees a subscript leave its array", function()
     meissa.init {workers = 2}
     local A = meissa.zeros(N, N)

@@ -2,6 +2,7 @@
 -- Mutants of how a loop's space is cut into blocks, and of what these weigh.
 local plans = {spec = "csrc/plan/plan_test.c"}
 local layouts = {spec = "csrc/plan/layout_test.c"}
+local driver_loops = {spec = "spec/driver/driver_loop_spec.lua"}
 
 return {
   {
@@ -32,6 +33,17 @@ return {
        "stays = true;"},
       {"what is read comes from nowhere", "csrc/plan/travel.c", ".blind = array->read ? 0 : 1",
        ".blind = 1"},
+    },
+  },
+  {
+    rule = "what a loop has captured is described once, how it moves by each plan",
+    finders = {driver_loops},
+    mutants = {
+      {"all move as the first array does", "csrc/driver/load.c", "travels[from->array - 1]",
+       "travels[0]"},
+      {"descriptions are good for other bindings", "lua/meissa/plan/operands.lua",
+       "local situation, partition, uses = run.situation,",
+       "local situation, partition, uses = run.record,"},
     },
   },
   {

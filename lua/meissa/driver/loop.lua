@@ -59,8 +59,9 @@ local function check_callee(record, func, level, running)
 end
 
 -- Plans the loop for this space and these captured values. A run is one execution: {record =,
--- space =, plan =, bindings =, values =, ready =, basics = (see captured), roots =, env = (where
--- values were found)}, and as it is known `draws`, `kernel`, `native`, `grid`, `session`, `called`.
+-- space =, plan =, bindings =, values =, situation =, ready =, basics = (see captured), roots =,
+-- env = (where values were found)}, and as it is known `draws`, `kernel`, `native`, `grid`,
+-- `session`, `called`.
 local function plan_loop(record, space, roots, env)
   local basics = captured.basics(space, serialize.travels)
   local found = captured.find(record, space, roots, env)
@@ -78,7 +79,8 @@ local function plan_loop(record, space, roots, env)
     trace.say("plan", "loop loop=%s:%d strategy=%s", record.file, record.line, plan.strategy)
   end
   return {record = record, space = space, plan = plan, bindings = found.bindings,
-          values = found.values, ready = found.ready, roots = roots, env = env, basics = basics}
+          values = found.values, situation = found.situation, ready = found.ready, roots = roots,
+          env = env, basics = basics}
 end
 
 -- The same with the captured values of a function, running at a level of the stack or a closure.

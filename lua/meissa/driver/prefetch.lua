@@ -121,8 +121,8 @@ local function prepare(run, own)
                              record.kernels, engine.prefers_native(space))
   return {
     record = record, plan = plan, space = space, bindings = found.bindings,
-    values = found.values, ready = found.ready, basics = run.basics, grid = run.grid,
-    kernel = static,
+    values = found.values, situation = found.situation, ready = found.ready,
+    basics = run.basics, grid = run.grid, kernel = static,
     native = engine.choose(plan, static, space), session = run.session, by_value = run.by_value,
   }
 end

@@ -71,10 +71,11 @@ local function base_operand(value, view, run)
   return keep(run, views.operand(base, value))
 end
 
--- An array that the loop writes, or the base of views that it writes.
-local function written_operand(value, view, about, run)
+-- An array that the loop writes, or the base of views that it writes: the plan in C has how it
+-- moves, by the array's number.
+local function written_operand(value, view, about)
   local operand = view and views.operand(view.base, value) or read_operand(value, {})
-  operand.movement, operand.travel = nil, run.grid.core.travels + about.number
+  operand.movement, operand.array = nil, about.number + 1
   return operand
 end
 
@@ -188,7 +189,7 @@ local function collect(run, apart, served)
   local function place_array(c)
     local value, about, view = run.values[c], run.plan.array_of[c], run.bindings[c].view
     if view and numbers[view.base.id] then return numbers[view.base.id], view end
-    if about.written then return place(written_operand(value, view, about, run)), view end
+    if about.written then return place(written_operand(value, view, about)), view end
     local needs = served and served[array.describe(value).id]
     local base = not needs and base_operand(value, view, run)
     if base then return place(base), view end
@@ -322,25 +323,29 @@ end
 -- tables that travel apart among them. What is pending in a buffer and scratch arrays are no
 -- operands: each process that runs blocks has its own (`pending` and `scratch`, by the array's
 -- number; `buffers`, the ids of the pending arrays, once each).
+-- They are kept with what the loop has captured, for all plans to which its arrays mean the same.
 -- @tab run the run; `by_value`: memory is not shared @tab apart what kernel.pack gave
 -- @tab[opt] served what blocks need of arrays, by their ids
 -- @treturn table operands
 -- @treturn string the encoded table that tells where things are
 -- @treturn table that table
 function M.collect(run, apart, served)
-  local ready, partition = run.ready, run.grid.partition
+  local situation, partition, uses = run.situation, run.grid.partition, run.plan.uses
+  local id = partition and tonumber(partition.id)
   local version = partition and tonumber(partition.version)
-  local known, lasting = ready.operands, lasts(run, apart)
+  local known, lasting = situation.operands, lasts(run, apart)
   local stores = lasting and sparse_stores(run)
-  if known and known.grid == run.grid and known.version == version and lasting and
-     same_list(known.stores, stores) and has_labels(known.operands) then
+  if known and known.uses == uses and known.partition == id and lasting and
+     known.version == version and same_list(known.stores, stores) and
+     has_labels(known.operands) then
     return known.operands, known.words, known.where
   end
   local operands, where = collect(run, apart, served)
   local words = buffer.encode(where)
   operands.lasting = lasting
-  ready.operands = lasting and {operands = operands, where = where, words = words, grid = run.grid,
-                             version = version, stores = stores} or nil
+  situation.operands = lasting and {operands = operands, where = where, words = words,
+                                    uses = uses, partition = id, version = version,
+                                    stores = stores} or nil
   return operands, words, where
 end
 

@@ -3,7 +3,8 @@
 --
 -- A situation is a table that belongs to a loop's bindings but for their numbers, and to its space
 -- but for where its ranges begin and end: `form`, a string; `extents`, those of arrays, as one;
--- `shape`, both; `parameters`, the bindings of numbers that may reach a subscript.
+-- `shape`, both; `parameters`, the bindings of numbers that may reach a subscript; `operands`, see
+-- meissa.plan.operands.
 -- @module meissa.plan.situation
 
 local ffi = require "ffi"
