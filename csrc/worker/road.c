@@ -10,6 +10,11 @@
 
 #define SLEEP 100 /* ms between looks at the lane while the bell is silent */
 
+/* How long to wait for what the driver says: its page is looked at now and then. */
+static int driver_wait(const ms_worker *worker) {
+  return worker->job.open ? MS_HANDOVER_WAIT : -1;
+}
+
 /* ---- shared memory ---- */
 
 static ms_link *no_link(void *end, uint32_t number, ms_error *err) {
@@ -31,7 +36,7 @@ static uint32_t page_seen(const void *end, uint32_t number) {
 /* Sleeps until the bell rings or the driver is to be looked at. */
 static int page_wait(void *end, const ms_awaited *what, ms_error *err) {
   ms_worker *worker = end;
-  if (what == NULL) return ms_worker_wait(worker, false, MS_HANDOVER_WAIT, err);
+  if (what == NULL) return ms_worker_wait(worker, false, driver_wait(worker), err);
   uint32_t heard = ms_status_page_listen(worker->status);
   bool come = what->count <= page_seen(worker, what->worker);
   if (!come && !ms_worker_cancelled(worker)) {
@@ -117,7 +122,8 @@ static uint32_t nothing_seen(const void *end, uint32_t number) {
 }
 
 static int frames_wait(void *end, const ms_awaited *what, ms_error *err) {
-  return ms_worker_wait(end, what != NULL, MS_HANDOVER_WAIT, err);
+  if (what == NULL) return ms_worker_wait(end, false, driver_wait(end), err);
+  return ms_worker_wait(end, true, MS_HANDOVER_WAIT, err);
 }
 
 static void wake_nobody(void *end, uint32_t number) {

@@ -169,7 +169,7 @@ typedef struct script {
 
 /* Lets a frame arrive; false when there is none. */
 static bool deliver(script *s, uint32_t step) {
-  uint32_t ways[MS_SIMULATED_WORKERS * MS_SIMULATED_WORKERS], count = ms_simulation_ways(ways);
+  uint32_t ways[MS_SIMULATED_ENDS * MS_SIMULATED_ENDS], count = ms_simulation_ways(ways);
   if (count == 0 || step >= DECISIONS) return false;
   if (step >= s->length) s->choice[s->length++] = 0;
   s->options[step] = count;

@@ -19,14 +19,19 @@
 #define MS_SIMULATED_WORKERS 3
 #define MS_SIMULATED_FRAMES  256
 
-/* Whose baton it is while no worker runs. */
+/* Behind the workers, where a test has one, the driver. */
+#define MS_SIMULATED_DRIVER MS_SIMULATED_WORKERS
+#define MS_SIMULATED_ENDS   (MS_SIMULATED_WORKERS + 1)
+
+/* Whose baton it is while nobody runs. */
 #define MS_SIMULATION (-1)
 
 typedef enum ms_simulated_state {
   MS_SIMULATED_READY,
   MS_SIMULATED_RUNNING,
   MS_SIMULATED_WAITING,
-  MS_SIMULATED_DONE
+  MS_SIMULATED_DONE,
+  MS_SIMULATED_DEAD
 } ms_simulated_state;
 
 /* Frames on their way. Whoever runs has the baton, so nothing here is used by two at a time. */
@@ -41,13 +46,15 @@ typedef struct ms_simulated {
   ms_simulated_state state;
   ms_simulated_queue arrived;
   uint32_t from[MS_SIMULATED_FRAMES]; /* whose the arrived frames are */
-  int (*work)(ms_worker *worker);
+  int (*work)(ms_worker *worker);     /* NULL: it was not started */
   int result;
+  bool doomed; /* it dies when it gets the baton, */
+  int killer;  /* and gives it to this one */
 } ms_simulated;
 
 static struct ms_simulation {
-  ms_simulated actor[MS_SIMULATED_WORKERS];
-  ms_simulated_queue way[MS_SIMULATED_WORKERS][MS_SIMULATED_WORKERS]; /* from, to */
+  ms_simulated actor[MS_SIMULATED_ENDS];
+  ms_simulated_queue way[MS_SIMULATED_ENDS][MS_SIMULATED_ENDS]; /* from, to */
   pthread_mutex_t lock;
   pthread_cond_t turns;
   int baton;
@@ -57,7 +64,7 @@ static struct ms_simulation {
 
 /* ---- queues ---- */
 
-static void ms_simulated_queue_push(ms_simulated_queue *q, ms_message *message) {
+static inline void ms_simulated_queue_push(ms_simulated_queue *q, ms_message *message) {
   if (q->end == MS_SIMULATED_FRAMES) {
     ms_simulation.faults++;
     return;
@@ -65,20 +72,25 @@ static void ms_simulated_queue_push(ms_simulated_queue *q, ms_message *message) 
   ms_message_move(&q->message[q->end++], message);
 }
 
-static bool ms_simulated_queue_is_empty(const ms_simulated_queue *q) {
+static inline bool ms_simulated_queue_is_empty(const ms_simulated_queue *q) {
   return q->first == q->end;
 }
 
-static void ms_simulated_queue_clear(ms_simulated_queue *q) {
+static inline void ms_simulated_queue_clear(ms_simulated_queue *q) {
   while (!ms_simulated_queue_is_empty(q)) ms_message_close(&q->message[q->first++]);
   q->first = q->end = 0;
 }
 
 /* ---- the road ---- */
 
-static int ms_simulated_carry(ms_link *link, ms_message *message, ms_error *err) {
+static inline uint32_t ms_simulated_end(uint32_t number) {
+  return number == MS_DRIVER ? MS_SIMULATED_DRIVER : number;
+}
+
+static inline int ms_simulated_carry(ms_link *link, ms_message *message, ms_error *err) {
   (void)err;
-  ms_simulated_queue_push(&ms_simulation.way[link->sender][link->peer], message);
+  uint32_t from = ms_simulated_end(link->sender), to = ms_simulated_end(link->peer);
+  ms_simulated_queue_push(&ms_simulation.way[from][to], message);
   ms_message_close(message);
   return 0;
 }
@@ -88,39 +100,63 @@ static ms_link *ms_simulated_send(void *end, uint32_t to, ms_error *err) {
   ms_worker *worker = end;
   ms_link *link = &worker->neighbours[to].out;
   if (link->carry == NULL)
-    *link = (ms_link){.sender = worker->setup.worker, .peer = to, .carry = ms_simulated_carry};
+    *link = (ms_link){.sender = worker->setup.worker,
+                      .incarnation = worker->setup.incarnation,
+                      .peer = to,
+                      .carry = ms_simulated_carry};
   return link;
 }
 
-static int ms_simulated_take(void *end, ms_letter *letter, ms_error *err) {
+static inline int ms_simulated_take(void *end, ms_letter *letter, ms_error *err) {
   ms_worker *worker = end;
   ms_simulated *me = &ms_simulation.actor[worker->setup.worker];
-  if (ms_simulated_queue_is_empty(&me->arrived)) return 0;
-  letter->from = me->from[me->arrived.first];
-  ms_message *message = &me->arrived.message[me->arrived.first++];
-  ms_message_move(&letter->message, message);
-  ms_message_close(message);
-  const char *bytes = ms_message_data(&letter->message);
-  letter->held = true;
-  letter->ended = false;
-  letter->payload = bytes + sizeof letter->frame;
-  memcpy(&letter->frame, bytes, sizeof letter->frame);
-  return ms_link_receive(&worker->neighbours[letter->from].in, &letter->frame, false, err);
+  while (!ms_simulated_queue_is_empty(&me->arrived)) {
+    letter->from = me->from[me->arrived.first];
+    ms_message *message = &me->arrived.message[me->arrived.first++];
+    ms_message_move(&letter->message, message);
+    ms_message_close(message);
+    const char *bytes = ms_message_data(&letter->message);
+    letter->held = true;
+    letter->ended = false;
+    letter->payload = bytes + sizeof letter->frame;
+    memcpy(&letter->frame, bytes, sizeof letter->frame);
+    ms_neighbour *from = &worker->neighbours[letter->from];
+    if (letter->frame.incarnation == from->peer.incarnation)
+      return ms_link_receive(&from->in, &letter->frame, false, err);
+    ms_letter_close(letter); /* of one that has died */
+  }
+  return 0;
 }
 
-static uint32_t ms_simulated_seen(const void *end, uint32_t number) {
+static inline uint32_t ms_simulated_seen(const void *end, uint32_t number) {
   (void)end, (void)number;
   return 0;
 }
 
-/* Gives the baton to `next`, and waits until it comes back. */
-static void ms_simulation_pass(int next, int self) {
+/* Ends this thread, of `self`, as it is, and gives the baton to `next`. */
+static _Noreturn void ms_simulated_vanish(int self, int next) {
+  ms_simulation.actor[self].state = MS_SIMULATED_DEAD;
   ms_simulation.baton = next;
   pthread_cond_broadcast(&ms_simulation.turns);
-  while (ms_simulation.baton != self) pthread_cond_wait(&ms_simulation.turns, &ms_simulation.lock);
+  pthread_mutex_unlock(&ms_simulation.lock);
+  pthread_exit(NULL);
 }
 
-static int ms_simulated_wait(void *end, const ms_awaited *what, ms_error *err) {
+/* Waits for the baton. */
+static inline void ms_simulation_await(int self) {
+  while (ms_simulation.baton != self) pthread_cond_wait(&ms_simulation.turns, &ms_simulation.lock);
+  if (self != MS_SIMULATION && ms_simulation.actor[self].doomed)
+    ms_simulated_vanish(self, ms_simulation.actor[self].killer);
+}
+
+/* Gives the baton to `next`, and waits until it comes back. */
+static inline void ms_simulation_pass(int next, int self) {
+  ms_simulation.baton = next;
+  pthread_cond_broadcast(&ms_simulation.turns);
+  ms_simulation_await(self);
+}
+
+static inline int ms_simulated_wait(void *end, const ms_awaited *what, ms_error *err) {
   (void)what;
   ms_worker *worker = end;
   int taken = 0;
@@ -133,7 +169,7 @@ static int ms_simulated_wait(void *end, const ms_awaited *what, ms_error *err) {
   return taken;
 }
 
-static void ms_simulated_wake(void *end, uint32_t number) {
+static inline void ms_simulated_wake(void *end, uint32_t number) {
   (void)end, (void)number;
 }
 
@@ -152,7 +188,7 @@ static const ms_road ms_simulated_road = {.by_frames = true,
 /* ---- a run ---- */
 
 /* Begins a run without workers, in which each look at the clock takes `cost` ns. */
-static void ms_simulation_begin(uint64_t cost) {
+static inline void ms_simulation_begin(uint64_t cost) {
   ms_simulation.baton = MS_SIMULATION;
   ms_simulation.now = 1;
   ms_simulation.cost = cost;
@@ -161,7 +197,7 @@ static void ms_simulation_begin(uint64_t cost) {
 }
 
 /* A worker that is all zero, on this road. */
-static ms_worker *ms_simulation_worker(uint32_t number) {
+static inline ms_worker *ms_simulation_worker(uint32_t number) {
   ms_simulated *a = &ms_simulation.actor[number];
   memset(a, 0, sizeof *a);
   a->worker.setup.worker = number;
@@ -173,7 +209,7 @@ static void *ms_simulated_act(void *argument) {
   ms_simulated *me = argument;
   int self = (int)(me - ms_simulation.actor);
   pthread_mutex_lock(&ms_simulation.lock);
-  while (ms_simulation.baton != self) pthread_cond_wait(&ms_simulation.turns, &ms_simulation.lock);
+  ms_simulation_await(self);
   me->result = me->work(&me->worker);
   me->state = MS_SIMULATED_DONE;
   ms_simulation.baton = MS_SIMULATION;
@@ -183,14 +219,14 @@ static void *ms_simulated_act(void *argument) {
 }
 
 /* Starts a worker; it gets the baton for the first time from ms_simulation_run. */
-static void ms_simulation_start(uint32_t number, int (*work)(ms_worker *worker)) {
+static inline void ms_simulation_start(uint32_t number, int (*work)(ms_worker *worker)) {
   ms_simulated *a = &ms_simulation.actor[number];
   a->work = work;
   pthread_create(&a->thread, NULL, ms_simulated_act, a);
 }
 
 /* Lets each of the workers go on until it waits or is done. */
-static void ms_simulation_run(uint32_t workers) {
+static inline void ms_simulation_run(uint32_t workers) {
   for (uint32_t w = 0; w < workers; w++) {
     if (ms_simulation.actor[w].state != MS_SIMULATED_READY) continue;
     ms_simulation.actor[w].state = MS_SIMULATED_RUNNING;
@@ -198,21 +234,21 @@ static void ms_simulation_run(uint32_t workers) {
   }
 }
 
-/* Sets `ways` to those on which frames are, at most workers times workers, and gives their number.
+/* Sets `ways` to those on which frames are, at most ends times ends, and gives their number.
  */
-static uint32_t ms_simulation_ways(uint32_t *ways) {
+static inline uint32_t ms_simulation_ways(uint32_t *ways) {
   uint32_t count = 0;
-  for (uint32_t way = 0; way < MS_SIMULATED_WORKERS * MS_SIMULATED_WORKERS; way++) {
+  for (uint32_t way = 0; way < MS_SIMULATED_ENDS * MS_SIMULATED_ENDS; way++) {
     const ms_simulated_queue *q =
-        &ms_simulation.way[way / MS_SIMULATED_WORKERS][way % MS_SIMULATED_WORKERS];
+        &ms_simulation.way[way / MS_SIMULATED_ENDS][way % MS_SIMULATED_ENDS];
     if (!ms_simulated_queue_is_empty(q)) ways[count++] = way;
   }
   return count;
 }
 
 /* The first frame on this way arrives; one that is done hears nothing more. */
-static void ms_simulation_deliver(uint32_t way) {
-  uint32_t from = way / MS_SIMULATED_WORKERS, to = way % MS_SIMULATED_WORKERS;
+static inline void ms_simulation_deliver(uint32_t way) {
+  uint32_t from = way / MS_SIMULATED_ENDS, to = way % MS_SIMULATED_ENDS;
   ms_simulated_queue *q = &ms_simulation.way[from][to];
   ms_simulated *receiver = &ms_simulation.actor[to];
   ms_message *message = &q->message[q->first++];
@@ -227,7 +263,7 @@ static void ms_simulation_deliver(uint32_t way) {
 /* Ends a run in which no frame is on its way: its faults, such as workers that wait for what never
  * comes, those that failed, and frames that were too many. The workers' own memory is the test's.
  */
-static uint32_t ms_simulation_end(uint32_t workers) {
+static inline uint32_t ms_simulation_end(uint32_t workers) {
   bool waits = false;
   for (uint32_t w = 0; w < workers; w++)
     waits = waits || ms_simulation.actor[w].state != MS_SIMULATED_DONE;
@@ -242,9 +278,8 @@ static uint32_t ms_simulation_end(uint32_t workers) {
     faults += ms_simulation.actor[w].result != 0;
     ms_simulated_queue_clear(&ms_simulation.actor[w].arrived);
   }
-  for (uint32_t w = 0; w < MS_SIMULATED_WORKERS * MS_SIMULATED_WORKERS; w++)
-    ms_simulated_queue_clear(
-        &ms_simulation.way[w / MS_SIMULATED_WORKERS][w % MS_SIMULATED_WORKERS]);
+  for (uint32_t w = 0; w < MS_SIMULATED_ENDS * MS_SIMULATED_ENDS; w++)
+    ms_simulated_queue_clear(&ms_simulation.way[w / MS_SIMULATED_ENDS][w % MS_SIMULATED_ENDS]);
   return faults;
 }
 

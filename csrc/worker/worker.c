@@ -258,7 +258,7 @@ static int wait_for_task(ms_worker *worker, ms_error *err) {
     ms_spin_learn(&worker->idle_spin, worker->job.open);
     if (worker->job.open || worker->gone) return 0;
   }
-  return ms_worker_wait(worker, false, -1, err);
+  return worker->road->wait(worker, NULL, err);
 }
 
 /* Waits until a job is open and its data is there: 1; 0: the driver has ended. */

@@ -7,6 +7,7 @@ local remember = {spec = "spec/base/remember_spec.lua"}
 local dump = {spec = "spec/capture/dump_spec.lua"}
 local tables = {spec = "spec/base/tables_spec.lua"}
 local roads = {spec = "csrc/worker/road_test.c"}
+local fates = {spec = "csrc/worker/simulated_session_test.c"}
 
 return {
   {
@@ -107,6 +108,32 @@ int clock_gettime(int clock, meissa_timespec *time);]]},
        "    if (!is_finished(worker, &end)) return 0;", "    return 0;"},
       {"changes are not waited for", "csrc/worker/exchange.c",
        "  if (ms_exchange_await(worker, err) != 0) return -1;\n", ""},
+    },
+  },
+  {
+    rule = "each block is done once, or none is, whoever dies and whatever comes first",
+    finders = {fates},
+    mutants = {
+      {"what comes with DONE is lost", "csrc/driver/collect.c",
+       "(session, member, payload, (size_t)frame->size);\n  run->outcome->shares",
+       "(session, member, payload, 0);\n  run->outcome->shares"},
+      {"the block that ended a worker is not undone", "csrc/driver/replace.c",
+       "    if (!ms_block_checkpoint_undo(", "    if (false && ms_block_checkpoint_undo("},
+      {"who replaces a worker skips a block", "csrc/driver/replace.c",
+       "member->from = (uint64_t)finished + 1;", "member->from = (uint64_t)finished + 2;"},
+      {"who replaces a worker begins with its first block", "csrc/driver/replace.c",
+       "member->from = (uint64_t)finished + 1;", "member->from = 1;"},
+      {"a block that ended a worker is not remembered", "csrc/driver/replace.c",
+       "    ms_recover_suspect(session, block);\n", ""},
+      {"who replaces a worker is told before it is up", "csrc/driver/load.c",
+       "  if (member->part != MS_PART_TOLD) return 0;",
+       "  if (member->part == MS_PART_NONE) return 0;"},
+      {"who dies after its last block is not missed", "csrc/driver/replace.c",
+       "if (session->members[i].part != MS_PART_NONE) return true;", ""},
+      {"who reaches no block end is waited for", "csrc/driver/collect.c",
+       "run->deadline == 0 ||", "true ||"},
+      {"what fails first by the clock is told", "csrc/driver/failure.c",
+       "    if (member->part != MS_PART_NONE && has_due(session, member)) return;\n", ""},
     },
   },
 }

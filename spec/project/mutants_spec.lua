@@ -24,6 +24,7 @@ local PROMISED = {
   "a function is proved by what its bytecode means",
   "no loop of Meissa is LuaJIT's own instruction for pairs",
   "blocks hand over in any order of arrival, and nobody waits for ever",
+  "each block is done once, or none is, whoever dies and whatever comes first",
   -- guards
   "affine conditions narrow what is below them",
   "remainders and quotients are variables with their bounds",
