@@ -179,16 +179,6 @@ describe("the generic for", function()
     for i = 1, 1 do expected = expected + sigmoid(i) end
     assert.equal(expected, sum)
   end)
-
-  it("runs a loop inside a body as the plain loop", function()
-    local B = meissa.zeros(4)
-    for i in parallel(4) do
-      local s = 0
-      for j in meissa.parallel(3) do s = s + j end
-      B[i] = s * i
-    end
-    assert.equal(24, B[4])
-  end)
 end)
 
 describe("serial = true", function()

@@ -136,4 +136,14 @@ int clock_gettime(int clock, meissa_timespec *time);]]},
        "    if (member->part != MS_PART_NONE && has_due(session, member)) return;\n", ""},
     },
   },
+  {
+    rule = "a loop in the body of one that runs in this process is plain",
+    finders = {{spec = "spec/driver/inner_loop_spec.lua"}},
+    mutants = {
+      {"not in the body's own function", "lua/meissa/driver/inprocess.lua",
+       "if depth < active.depth then", "if depth <= active.depth then"},
+      {"after the loop was left by an error, too", "lua/meissa/driver/inprocess.lua",
+       "  return within --", "  return true --"},
+    },
+  },
 }

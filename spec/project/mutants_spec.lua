@@ -25,6 +25,7 @@ local PROMISED = {
   "no loop of Meissa is LuaJIT's own instruction for pairs",
   "blocks hand over in any order of arrival, and nobody waits for ever",
   "each block is done once, or none is, whoever dies and whatever comes first",
+  "a loop in the body of one that runs in this process is plain",
   -- guards
   "affine conditions narrow what is below them",
   "remainders and quotients are variables with their bounds",

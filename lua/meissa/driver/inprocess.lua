@@ -23,23 +23,35 @@ local function depth_at(level)
   return depth - level - 1
 end
 
---- Marks the loop of the function at `level` as the one that runs here.
-function M.enter(func, level)
-  active = {func = func, thread = coroutine.running(), depth = depth_at(level + 1)}
+-- Whether a local variable of the function at `level` is the value. Those of a generic `for`, which
+-- have no names in its text, exist as long as the loop is not left.
+local function holds(level, value)
+  local k = 1
+  repeat
+    local name, found = debug.getlocal(level + 1, k)
+    if rawequal(found, value) then return true end
+    k = k + 1
+  until not name
+  return false
+end
+
+--- Marks the loop that runs here: its iterator, which the function at `level` holds.
+function M.enter(iterator, level)
+  active = {iterator = iterator, thread = coroutine.running(), depth = depth_at(level + 1)}
 end
 
 function M.leave()
   active = nil
 end
 
---- Whether the caller at `level` runs inside the body of a loop of this process. A body that was
--- left by an error is recognised by its frame being gone.
+--- Whether the caller at `level` runs inside the body of a loop of this process: written there, or
+-- called from it. A body that was left by an error is recognised by its iterator being gone.
 function M.inside(level)
   if not active or active.thread ~= coroutine.running() then return false end
   local depth = depth_at(level + 1)
-  if depth <= active.depth then return false end
-  local info = debug.getinfo(level + 1 + depth - active.depth, "f")
-  return info ~= nil and info.func == active.func
+  if depth < active.depth then return false end
+  local within = holds(level + 1 + depth - active.depth, active.iterator)
+  return within -- after the call: a tail call would have taken this function's level
 end
 
 -- Functions for which LuaJIT's compiler and interpreter differ, so that the plain body may give

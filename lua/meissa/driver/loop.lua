@@ -273,8 +273,9 @@ function M.parallel(...)
   if by_engine(plan, space) then
     assigned = speculate.run(run, run_engine_here, run_blocks_here)
   elseif pool.workers() == 0 then
-    inprocess.enter(func, 2)
-    return run_here(run, slots, func, true)
+    local iterator = run_here(run, slots, func, true)
+    inprocess.enter(iterator, 2)
+    return iterator
   else
     assigned = speculate.run(run, run_on_workers, run_blocks_here)
   end
@@ -329,8 +330,9 @@ function M.each(...)
   elseif plans.runs_serially(plan, space) then
     run_plainly(run_serially(run), fn)
   elseif pool.workers() == 0 and not by_engine(plan, space) then
-    inprocess.enter(M.each, 1)
-    run_plainly(run_here(run, slots, fn, false), fn)
+    local iterator = run_here(run, slots, fn, false)
+    inprocess.enter(iterator, 1)
+    run_plainly(iterator, fn)
   else
     local attempt = pool.workers() == 0 and run_engine_here or run_on_workers
     local assigned = speculate.run(run, attempt, run_blocks_here)

@@ -1,0 +1,70 @@
+-- SPDX-License-Identifier: MIT
+-- Loops inside of loops' bodies are plain loops, on workers and in this process.
+local meissa = require "meissa"
+local parallel = meissa.parallel
+
+local function message_of(fn, ...)
+  local ok, err = pcall(fn, ...)
+  assert.is_false(ok)
+  return tostring(err)
+end
+
+for _, workers in ipairs({0, 2}) do
+  describe("a loop inside a body, " .. workers .. " workers,", function()
+    setup(function() meissa.init {workers = workers} end)
+    teardown(function() meissa.init {} end)
+
+    it("runs plainly", function()
+      local B = meissa.zeros(4)
+      for i in parallel(4) do
+        local s = 0
+        for j in meissa.parallel(3) do s = s + j end
+        B[i] = s * i
+      end
+      assert.equal(24, B[4])
+    end)
+
+    -- The inner loop would be refused by itself: it is no other where the body calls it.
+    it("runs plainly in the body's own function and in another", function()
+      local A = meissa.zeros(4, 3)
+      local function sums(i)
+        local s = 0
+        for j in parallel(3) do
+          s = s + i * j
+          A[i][j] = s
+        end
+      end
+      local expected = {{1, 3, 6}, {2, 6, 12}, {3, 9, 18}, {4, 12, 24}}
+      for i in parallel(4) do sums(i) end
+      assert.same(expected, A:totable())
+      A:fill(0)
+      for i in parallel(4) do
+        local s = 0
+        for j in parallel(3) do
+          s = s + i * j
+          A[i][j] = s
+        end
+      end
+      assert.same(expected, A:totable())
+    end)
+
+    it("is a loop of its own where the loop around it has been left by an error", function()
+      local A, B = meissa.zeros(4), meissa.zeros(4, 3)
+      local function run(offset, serial)
+        for i in parallel(4, {serial = serial}) do
+          local s = 0
+          for j in parallel(3) do
+            s = s + j
+            B[i][j] = s
+          end
+          A[i + offset] = s
+        end
+      end
+      assert.matches("DEP104", message_of(run, 0, true))
+      assert.matches("ARR", message_of(run, 9))
+      assert.matches("DEP104", message_of(run, 0, true))
+      run(0)
+      assert.same({6, 6, 6, 6}, A:totable())
+    end)
+  end)
+end
