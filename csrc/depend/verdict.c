@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "depend/buffered.h"
+#include "depend/entry.h"
 #include "depend/explain.h"
 #include "depend/extent.h"
 #include "depend/inspector.h"
@@ -58,56 +59,6 @@ typedef struct work {
   ms_array_plan *arrays;
   ms_reasons reasons;
 } work;
-
-/* Whether an access touches just the entry that the iteration is about. */
-static bool is_of_entry(const ms_access *access, const ms_access *entry) {
-  if (access->subscript_count != entry->subscript_count) return false;
-  for (uint32_t k = 0; k < entry->subscript_count; k++) {
-    ms_form difference;
-    const ms_subscript *mine = &access->subscript[k], *its = &entry->subscript[k];
-    if (!mine->known || !its->known) return false;
-    if (!ms_form_add(&difference, &mine->form, &its->form, -1)) return false;
-    if (!ms_form_is_constant(&difference) || difference.constant != 0) return false;
-  }
-  return true;
-}
-
-/* A kernel gets the values of sparse entries as they are before the loop, so an iteration may write
- * no other's. `entry` is the loop's own read. */
-static void find_stale(ms_walk *walk, const ms_access *entry) {
-  for (uint32_t a = 0; a < walk->accesses.count; a++) {
-    const ms_access *access = walk->accesses.item[a];
-    if (!access->write || access->group != entry->group || is_of_entry(access, entry)) continue;
-    ms_walk_find(walk, MS_REASON_CARRIED, false, access->node,
-                 "read the element: S[i][j] in place of the value",
-                 "the loop's entries have their values from before it, and this may write one that "
-                 "another iteration is given");
-  }
-}
-
-/* The loop itself reads the entry of its data set that an iteration is about. */
-static int add_source_read(work *now) {
-  const ms_walk *walk = &now->walk;
-  const ms_space *space = walk->space;
-  if (space->source < 0 || (uint32_t)space->source >= walk->binding_count) return 0;
-  uint32_t binding = (uint32_t)space->source;
-  if (walk->groups.of[binding] == MS_NO_GROUP) return 0;
-  if (walk->loop->index_count <= space->dim_count) return 0;
-  ms_access access = {.binding = binding, .group = walk->groups.of[binding]};
-  for (uint32_t k = 0; k < space->dim_count; k++) {
-    ms_subscript *subscript = &access.subscript[access.subscript_count++];
-    subscript->known = walk->index_value[k].kind == MS_ABSTRACT_VALUE_NUMBER;
-    if (subscript->known) subscript->form = walk->index_value[k].form;
-    access.possible = access.possible || !subscript->known;
-  }
-  access.given = access.subscript_count;
-  ms_mapping_apply(&now->walk, &access);
-  if (space->sparse) find_stale(&now->walk, &access);
-  int result = ms_accesses_add(&now->walk.accesses, walk->arena, &access,
-                               &ms_guard_always.clause[0], walk->scope, walk->scope_count);
-  now->walk.scope_count = 0;
-  return result;
-}
 
 static bool refuses(const ms_finding *finding) {
   return ms_reason_code(finding->kind)[3] == '1';
@@ -291,7 +242,7 @@ static int analyse(work *now, ms_verdict *verdict) {
   bool not_run;
   if (ms_walk_body(walk, now->body) != 0) return -1;
   ms_buffered_find(walk);
-  if (add_source_read(now) != 0) return -1;
+  if (ms_entry_read(walk) != 0) return -1;
   if (ms_conflicts_find(&now->conflicts, now->solver, &now->domain, &walk->accesses,
                         walk->groups.count) != 0)
     return -1;

@@ -22,6 +22,12 @@ local WRONG = {
   ["an entry from data"] = function(S, options)
     for i, j, v in parallel(S, options) do S[1][v % 3 + 1] = j + i end
   end,
+  ["the next entry, whose value a function of the body takes"] = function(S, options)
+    for i, j, v in parallel(S, options) do
+      local function value() return v end
+      if j < 3 then S[i][j + 1] = value() end
+    end
+  end,
   ["a row"] = function(S, options)
     for i, _, v in parallel(S, options) do put(S, i, 1, v) end
   end,
@@ -43,6 +49,7 @@ local function values(S)
   return list
 end
 
+-- luacheck: push ignore v
 describe("a loop over sparse entries", function()
   after_each(function() meissa.init {} end)
 
@@ -74,14 +81,31 @@ describe("a loop over sparse entries", function()
     end)
   end
 
-  it("may read what it writes elsewhere", function()
+  it("may read what it writes elsewhere, and name a value that it does not use", function()
     for _, workers in ipairs { 0, 2 } do
       meissa.init { workers = workers }
-      local S = entries()
+      local S, named, checked = entries(), entries(), entries()
       for i, j in parallel(S, { ordered = true }) do
         if j < 3 then S[i][j + 1] = S[i][j] + 1 end
       end
-      assert.same({ 40, 41, 42, 7 }, values(S))
+      for i, j, v in parallel(named, { ordered = true }) do
+        if j < 3 then named[i][j + 1] = named[i][j] + 1 end
+      end
+      for i, j, v in parallel(checked, { ordered = true, check = true }) do
+        if j < 3 then checked[i][j + 1] = checked[i][j] + 1 end
+      end
+      for _, each in ipairs { S, named, checked } do
+        assert.same({ 40, 41, 42, 7 }, values(each))
+      end
+    end
+  end)
+
+  it("gives a value that the body does not use to no engine", function()
+    meissa.init { workers = 2 }
+    for _, engine in ipairs { "lua", "native" } do
+      local S, A = entries(), meissa.zeros(3, 6)
+      for i, j, v in parallel(S, { engine = engine }) do A[i][j] = j end
+      assert.same({ 1, 2, 3, 0, 0, 0 }, A[1]:totable())
     end
   end)
 
@@ -89,6 +113,11 @@ describe("a loop over sparse entries", function()
     local S = entries()
     local _, err = pcall(WRONG["the next entry"], S, { ordered = true })
     assert.matches("have their values from before it", tostring(err))
-    assert.matches("read the element:  S[i][j] in place of the value", tostring(err), 1, true)
+    assert.matches("read the element:  S[i][j] in place of v", tostring(err), 1, true)
+    _, err = pcall(function()
+      for _, _, v in parallel(S) do S[1][v % 3 + 1] = v end
+    end)
+    assert.matches("names of their own, and read the element in place of v", tostring(err))
   end)
 end)
+-- luacheck: pop

@@ -94,10 +94,12 @@ return {
     rule = "a loop that takes the values of sparse entries writes no other iteration's",
     finders = {{spec = "spec/depend/entries_spec.lua"}},
     mutants = {
-      {"it may write any", "csrc/depend/verdict.c",
-       "  if (space->sparse) find_stale(&now->walk, &access);\n", ""},
-      {"each is another's", "csrc/depend/verdict.c",
+      {"it may write any", "csrc/depend/entry.c",
+       "  if (space->sparse) find_stale(walk, &access, value);\n", ""},
+      {"each is another's", "csrc/depend/entry.c",
        " || is_of_entry(access, entry)) continue;", ") continue;"},
+      {"whose values are named is taken to use them", "csrc/depend/entry.c",
+       "return look.found ? look.symbol : NULL;", "return look.symbol;"},
     },
   },
   {
