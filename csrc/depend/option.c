@@ -13,7 +13,7 @@
 /* The arguments of a loop's call: spaces, then perhaps options. */
 typedef struct call {
   const ms_node *node;    /* NULL: not seen */
-  const ms_node *options; /* what stands where they belong; NULL for none */
+  const ms_node *options; /* what stands where they belong; NULL for none, or nil */
   uint32_t spaces;        /* arguments before them */
   bool spread;            /* the last argument gives several spaces, and perhaps the options */
 } call;
@@ -35,8 +35,9 @@ static call find_call(const ms_walk *walk) {
     return (call){0};
   uint32_t count = node->kids - 1 - (loop->closure != NULL ? 1 : 0);
   uint32_t spaces = walk->space->source == -1 ? walk->space->dim_count : 1;
+  bool given = count > spaces && !walk->space->no_options;
   return (call){.node = node,
-                .options = count > spaces ? node->kid[spaces + 1] : NULL,
+                .options = given ? node->kid[spaces + 1] : NULL,
                 .spaces = spaces,
                 .spread = count < spaces};
 }

@@ -3,6 +3,7 @@
 -- Fixes that set an option: code that is valid where the loop stands. Each is applied, and the loop
 -- then runs as the plain one.
 local meissa = require "meissa"
+local parallel = meissa.parallel
 
 -- A loop that is refused, over `call`, behind lines that say what its names are.
 local function program(call, before)
@@ -10,6 +11,7 @@ local function program(call, before)
   return ([[
 local meissa, A, S, ranges = ...
 local parallel, opts, model = meissa.parallel, {ordered = true}, {opts = {{ordered = true}}}
+local unset
 local function chosen() return opts end
 %s
 for %s in %s do A[i + 1] = A[i] + 1 end]]):format(before or "", names, call)
@@ -36,6 +38,8 @@ local CALLS = {
   {"meissa.parallel(9, {grid = {4},})", "meissa.parallel(9, {serial = true, grid = {4}})"},
   {"parallel(9, 9, {ordered = true})", "parallel(9, 9, {serial = true, ordered = true})"},
   {"parallel(S, nil)", "parallel(S, {serial = true})"},
+  {"parallel(S, unset)", "parallel(S, {serial = true})"},
+  {"parallel(S, model.unset)", "parallel(S, {serial = true})"},
   {"parallel(9, opts)", nil, "opts.serial = true"},
   {"parallel(9, 9, opts)", nil, "opts.serial = true"},
   {"parallel(S, opts)", nil, "opts.serial = true"},
@@ -73,6 +77,18 @@ describe("a fix that sets an option", function()
     assert.equal("parallel(..., {serial = true, ...})", fix_of(message))
     _, message = run(program("parallel(9 +\n0)"))
     assert.equal("parallel(..., {serial = true})", fix_of(message))
+  end)
+
+  it("is that of the options that the loop has now", function()
+    local A, S = meissa.zeros(12), meissa.sparse({9}, {i = {1, 2, 3, 4, 5, 6, 7, 8, 9}})
+    local function refusal(opts)
+      local _, err = pcall(function() for i in parallel(S, opts) do A[i + 1] = A[i] + 1 end end)
+      return fix_of(tostring(err))
+    end
+    for _ = 1, 2 do
+      assert.equal("parallel(S, {serial = true})", refusal(nil))
+      assert.equal("opts.serial = true", refusal({}))
+    end
   end)
 
   it("of the closure form does so, too", function()

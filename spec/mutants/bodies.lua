@@ -106,6 +106,8 @@ return {
     rule = "fixes are code that is valid where the loop stands",
     finders = {{spec = "spec/depend/option_spec.lua"}},
     mutants = {
+      {"options that are nil have fields", "csrc/depend/option.c",
+       "count > spaces && !walk->space->no_options;", "count > spaces;"},
       {"a name is no table of options", "csrc/depend/option.c",
        "options->kind == MS_TABLE || options->kind == MS_NIL;", "true;"},
       {"an option is set twice", "csrc/depend/option.c",

@@ -156,11 +156,11 @@ end
 -- Errors: OPT, naming the argument.
 function M.parse(...)
   local count, arguments = select("#", ...), {...}
-  local options = NO_OPTIONS
+  local options, none = NO_OPTIONS, false
   if count > 0 and is_options(arguments[count]) then
     options, count = arguments[count], count - 1
   elseif count == 2 and arguments[2] == nil and array.is(arguments[1]) then
-    count = 1 -- no options: nothing else can stand there
+    count, none = 1, true -- nothing but options can stand there
   end
   if count == 0 then
     errors.raise("OPT", "parallel needs something to run over: parallel(n), " ..
@@ -193,13 +193,14 @@ function M.parse(...)
     end
   end
   apply_options(space, options)
+  space.no_options = none
   return space
 end
 
 -- What a plan depends on beside the ranges.
 local OF_PLANS = {
   "ordered", "serial", "sparse", "collapse", "reduce", "impure", "engine", "numeric",
-  "methods", "operators", "barred",
+  "methods", "operators", "barred", "no_options",
 }
 
 --- The space's options that a plan depends on, and its steps, as one string; the array behind it,
