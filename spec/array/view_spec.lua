@@ -34,7 +34,24 @@ describe("views", function()
     assert.equal(60, S[3])
   end)
 
+  it("of rows are taken as those of arrays", function()
+    local I = array.from({ { 1, 2, 3 }, { 4, 5, 6 } }, { type = "int64" })
+    for _, a in ipairs { A, I, A:transpose():clone():transpose() } do
+      local row = a[2]
+      assert.same({ 5, 6 }, row[{ { 2, 3 } }]:totable())
+      assert.same({ 5, 6 }, row[{ { -2, -1 } }]:totable())
+      assert.same({ 4, 5, 6 }, row[{ {} }]:totable())
+      assert.same({ 6 }, row[{ { -1 } }]:totable())
+      row[{ { 1, 2 } }] = 7
+      row[{ { -1 } }] = { 8 }
+      assert.same({ { 1, 2, 3 }, { 7, 7, 8 } }, a:totable())
+    end
+  end)
+
   local bad = {
+    { "range {2, 4} is outside 1..3", function(a) return a[1][{ { 2, 4 } }] end },
+    { "2 subscripts for the 1 dim", function(a) return a[1][{ { 1, 2 }, 1 }] end },
+    { "2 subscripts for the 1 dim", function(a) a[1][{ 1, 2 }] = 0 end },
     { "1..3", function(a) a:narrow(2, 3, 2) end }, { "1..3", function(a) a:narrow(2, 0, 1) end },
     { "1..2", function(a) a:narrow(3, 1, 1) end }, { "whole", function(a) a:narrow(1, 1.5, 1) end },
     { "1..2", function(a) a:select(1, 3) end }, { "1..2", function(a) a:select(0, 1) end },

@@ -1,7 +1,7 @@
 -- SPDX-License-Identifier: MIT
 -- time limit: 120 s
--- Ranges whose ends are negative, in a body: they count from the end on every road, in what loops
--- touch, move and undo.
+-- Ranges whose ends are negative, of arrays and of rows, in a body: they count from the end on
+-- every road, in what loops touch, move and undo.
 local meissa = require "meissa"
 local plain = require "spec.support.plain"
 
@@ -20,6 +20,16 @@ local loops = {
   {"for i in parallel(10) do M[{{i, i}, {-1, -1}}] = i M[11 - i][4] = M[11 - i][4] * 10 + i end"},
   {"for i in parallel(10) do V[i] = M[{{-i}, {-2, -1}}]:sum() M[i][1] = i end", "independent"},
   {"for i in parallel(10) do put(-i, i) end", "independent"},
+  {"for i in parallel(10) do M[i][{{-2, -1}}] = i end", "independent"},
+  {"for i in parallel(10) do local t = M[i] t[{{-2}}] = t[{{1, 2}}]:sum() end", "independent"},
+  {"for i in parallel(4) do M[1][{{-i, -i}}]:fill(i) end", "independent"},
+  {"for i in parallel(4) do M[1][{{-i, -1}}]:fill(i) end"},
+  {"for i in parallel(4) do M[1][{{-i, -i}}]:fill(i) M[1][i] = 0 end"},
+  {"for i in parallel(9) do M[i][{{-1}}]:copy(M[i + 1][{{1}}]) end", "independent"},
+  {"for i in parallel(9) do M[i][{{-1}}]:copy(M[i + 1][{{-2, -1}}][{{2}}]) end"},
+  {"for i in parallel(10) do V[i] = M[11 - i][{{2, -2}}]:sum() end", "independent"},
+  {"for i in parallel(10) do M[i][middle]:fill(i) end"},
+  {"for i in parallel(4) do M[1][middle]:fill(i) end"},
 }
 
 local function world()
@@ -28,7 +38,7 @@ local function world()
     V[i] = i * 3
     for j = 1, 4 do M[i][j] = i * 7 + j end
   end
-  return {V = V, M = M, put = function(k, x) V[{{k, k}}] = x end}
+  return {V = V, M = M, middle = {{2, -2}}, put = function(k, x) V[{{k, k}}] = x end}
 end
 
 local roads = {{workers = 2}, {workers = 2, shm = false}, {workers = 3, shm = false}}
@@ -39,8 +49,8 @@ describe("ranges with negative ends", function()
     for _, loop in ipairs(loops) do
       local written = world()
       plain.run(loop[1], written, plain.parallel)
-      for _, road in ipairs(roads) do
-        meissa.init(road)
+      for r = 0, #roads do
+        meissa.init(roads[r] or {workers = 0})
         local env = world()
         local ok, err = pcall(plain.run, loop[1], env, meissa.parallel)
         assert.are.equal(loop[2] ~= nil, ok, loop[1] .. ": " .. tostring(err))

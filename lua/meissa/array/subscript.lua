@@ -223,12 +223,18 @@ function slow.handle_set(handle, key, value)
   assign_part(array, int32_vector(position(array, 1, key)), 1, value)
 end
 
+-- Whether a subscript of a row is a table that names no element of it: a range, or a mistake.
+local function is_range(key)
+  return type(key) == "table" and (#key ~= 1 or type(key[1]) == "table")
+end
+
 function slow.row_get(row, key)
   if type(key) == "string" then
     local method = M.row_methods[key] or M.methods[key]
     return method or unknown_method(key)
   end
   local array = row.array
+  if is_range(key) then return M.to_handle(row, true)[key] end
   check(array, row.generation)
   return to_number(row.elements[M.row_position(row, key) * tonumber(row.stride)])
 end
@@ -237,6 +243,10 @@ function slow.row_set(row, key, value)
   local array = row.array
   check(array, row.generation, true)
   if type(key) == "string" then errors.raise("ARR", "rows have no field '%s' to assign", key) end
+  if is_range(key) then
+    M.to_handle(row, true)[key] = value
+    return
+  end
   valid.check_writable(array)
   local i = M.row_position(row, key)
   row.elements[i * tonumber(row.stride)] = valid.storable(array, value)
