@@ -246,7 +246,11 @@ static void table_value(ms_walk *walk, ms_node *node, ms_abstract_value *value) 
   for (uint32_t k = 0; k < node->kids; k++) {
     ms_abstract_value item;
     ms_node *field = node->kid[k];
-    if (field->kid[0] != NULL) ms_walk_value(walk, field->kid[0], &item);
+    if (field->kid[0] != NULL) {
+      ms_walk_value(walk, field->kid[0], &item);
+      groups |= ms_walk_groups_of(walk, &item);
+      ms_walk_store(walk, &item);
+    }
     ms_walk_value(walk, field->kid[1], &item);
     groups |= ms_walk_groups_of(walk, &item);
     if (is_event(field->kid[0])) ms_walk_own_objects(walk, &item);

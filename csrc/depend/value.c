@@ -211,6 +211,7 @@ void ms_walk_assign(ms_walk *walk, ms_node *target, const ms_abstract_value *val
   if (groups != 0) ms_walk_record(walk, value, false, target);
   ms_walk_record_groups(walk, groups, true, target);
   ms_walk_store(walk, value);
+  ms_walk_store(walk, &key); /* what goes through the table gets it */
   if (is_number_of_array(walk, target->kid[0])) {
     ms_walk_find(walk, MS_REASON_TABLE_WRITE, false, target,
                  "give the array one dimension more, or assign the number itself",

@@ -4,6 +4,7 @@ local guards = {spec = "spec/depend/guards_random_spec.lua", draws = "MEISSA_GUA
 local body = {spec = "spec/depend/body_spec.lua"}
 local inline = {spec = "spec/depend/inline_spec.lua"}
 local own_objects = {spec = "spec/depend/own_objects_spec.lua"}
+local given_back = {spec = "spec/capture/given_back_spec.lua"}
 local table_keys = {spec = "spec/depend/table_keys_spec.lua"}
 
 return {
@@ -69,14 +70,22 @@ return {
       {"all classes do", "csrc/depend/value.c",
        "  if (!walk->bindings[class->binding].kept) return;\n", ""},
       {"no class does", "lua/meissa/capture/ownership.lua",
-       "if not questions.is_class(world, class) then return false end",
-       "if class then return false end"},
+       'type(class) == "table" and not questions.is_class(world, class) then',
+       'type(class) == "table" then'},
       {"what is outside may be passed on", "lua/meissa/capture/ownership.lua",
        "if passed and not self:may_take(callee, value, n) then return false end", ""},
+      {"tables hide what is stored into", "lua/meissa/capture/bytecode.lua",
+       "if value == nil or value == PARAMETER then self.stores = true end",
+       "if value == PARAMETER then self.stores = true end", finders = {given_back}},
+      {"keys are not what is outside", "lua/meissa/capture/ownership.lua",
+       "      self:is_outside(key))", "      false)",
+       finders = {given_back}},
+      {"locals have names of their own", "lua/meissa/capture/ownership.lua",
+       "  if self.dirty then return OUTSIDE end\n", "", finders = {given_back}},
       {"what is outside may be returned", "lua/meissa/capture/ownership.lua",
        "return not self:any_outside(held, a, a + d - 2)", "return true"},
       {"what is outside may be stored", "lua/meissa/capture/ownership.lua",
-       "or self:is_outside(held[a]))", ")"},
+       "or self:is_outside(held[a]) or", "or"},
       {"the last branch counts", "lua/meissa/capture/ownership.lua",
        "local met = outside and OUTSIDE or nil", "local met = other"},
       {"loops are gone through once", "lua/meissa/capture/ownership.lua",

@@ -8,10 +8,15 @@
 -- @module meissa.capture.bytecode
 
 local jit_util = require("jit.util")
+local known = require("meissa.capture.known")
+local libraries = require("meissa.base.libraries")
 local opcodes = require("meissa.capture.opcodes")
+local reading = require("meissa.capture.reading")
+local tables = require("meissa.base.tables")
 
 local funcbc, funck, funcuvname = jit_util.funcbc, jit_util.funck, jit_util.funcuvname
 local band, rshift = bit.band, bit.rshift
+local builtins = known.builtins
 
 local M = {}
 
@@ -54,6 +59,27 @@ local INSIDE = {}
 -- Stands for a parameter, or something inside one.
 local PARAMETER = {}
 
+-- Stands for a table that the function has made, and for what is no table.
+local FRESH, SIMPLE = {}, {}
+
+-- Builtins that store into their first argument.
+local STORING = { rawset = true, setmetatable = true, ["table.insert"] = true,
+  ["table.remove"] = true, ["table.sort"] = true, ["table.clear"] = true, ["table.move"] = true }
+
+local function is_storing(value) return value ~= nil and STORING[builtins[value]] or false end
+
+local function holds_storing(value)
+  if type(value) ~= "table" or not libraries.name(value) then return false end
+  for _, each in tables.each(value) do
+    if is_storing(each) then return true end
+  end
+  return false
+end
+
+--- Whether a value is a builtin that stores into what it is given first; whether it is a library
+-- that has such builtins.
+M.is_storing, M.holds_storing = is_storing, holds_storing
+
 -- The state of a scan: what is outside of the function under test.
 local Scan = {}
 Scan.__index = Scan
@@ -62,7 +88,7 @@ Scan.__index = Scan
 -- @tab world `is_array(value)`; `field_of(table, key)` reads a field without calling anything
 local function scan_of(fn, world)
   local scan = { is_array = world.is_array, field_of = world.field_of, outer = {}, names = {},
-    env = debug.getfenv(fn) }
+    env = debug.getfenv(fn), fn = fn }
   for slot = 1, 255 do
     local name, value = debug.getupvalue(fn, slot)
     if not name then break end
@@ -92,24 +118,35 @@ end
 
 -- What indexing an outer value gives: unknown inside plain tables, nothing to know inside arrays.
 function Scan:part(value, key)
-  if value == nil or value == PARAMETER then return value end
-  if value ~= INSIDE and self.is_array(value) then return nil end
+  if value == nil or value == FRESH then return nil end
+  if value == PARAMETER then return value end
+  if value ~= INSIDE and self.is_array(value) then return SIMPLE end
   if value == INSIDE or type(value) ~= "table" or key == nil then return INSIDE end
   local found = self.field_of(value, key)
   if found == nil then return INSIDE end
   return found
 end
 
+-- To a function inside, a variable of that name may also be one of the function around.
 function Scan:upvalue(fn, slot)
   local name = funcuvname(fn, slot)
-  if self.names[name] then return self.outer[name] end
-  return PARAMETER -- a local of a function around
+  if not self.names[name] then return PARAMETER end
+  local value = self.outer[name]
+  if fn == self.fn or self:is_plain(value) then return value end
+  return nil
 end
 
--- Whether a store into what a register holds changes something plain.
+-- Whether what a register holds is a table from outside, and no array.
 function Scan:is_plain(value)
-  if value == PARAMETER then self.stores = true end
-  return value ~= nil and value ~= PARAMETER and (value == INSIDE or not self.is_array(value))
+  if value == nil or value == PARAMETER or value == FRESH or value == SIMPLE then return false end
+  return value == INSIDE or not self.is_array(value)
+end
+
+-- A store into what a register holds: whether it changes something plain from outside. What is not
+-- known may be something that the function was given.
+function Scan:store(value)
+  if value == nil or value == PARAMETER then self.stores = true end
+  return self:is_plain(value)
 end
 
 -- What an instruction loads into register A of what is outside; nil: nothing.
@@ -117,22 +154,58 @@ function Scan:outer_value(fn, held, op, b, d)
   if op == UGET then return self:upvalue(fn, d) end
   if op == GGET then return self.field_of(self.env, funck(fn, -d - 1)) end
   if op == MOV then return held[d] end
+  if opcodes.NEW_TABLE[op] then return FRESH end
   if op == GET_FIELD then return self:part(held[b], funck(fn, -band(d, 0xff) - 1)) end
-  if GETS[op] then return self:part(held[b]) end
+  if GETS[op] then
+    if holds_storing(held[b]) then self.stores = true end -- it may be called
+    return self:part(held[b])
+  end
+end
+
+-- A call: whether it changes something plain from outside; what it gives, if that is known.
+function Scan:call(held, a)
+  if held[a] == INSIDE then self.stores = true end -- it may be such a builtin
+  local name = is_storing(held[a]) and builtins[held[a]]
+  if not name then return false end
+  local into = held[a + opcodes.TO_ARGUMENT]
+  self.loads = self.loads - 1
+  return self:store(into), name == "setmetatable" and into == FRESH and FRESH or nil
+end
+
+-- The instructions of a function, each once, in their order. Registers that are written several
+-- times are known in straight code only.
+function Scan:instructions(fn)
+  local parameters, held = jit_util.funcinfo(fn).params, {}
+  local fresh, targets, single = reading.survey(fn, parameters)
+  for register = 0, parameters - 1 do held[register] = PARAMETER end
+  for pc, op, a, b, d, mode in each_instruction(fn) do
+    if targets[pc] then
+      for register in tables.each(held) do
+        if not single[register] then held[register] = fresh[register] and FRESH or nil end
+      end
+    end
+    if op == SETS_GLOBAL then return true end
+    if SETS_UPVALUE[op] and self.names[funcuvname(fn, a)] then return true end
+    if SETS[op] and self:store(held[b]) then return true end
+    local changes, value
+    if opcodes.CALLS[op] then
+      changes, value = self:call(held, a)
+      if changes then return true end
+    else
+      value = self:outer_value(fn, held, op, b, d)
+    end
+    forget(held, a, mode)
+    if value ~= nil then held[a] = value end
+    if is_storing(value) then self.loads = self.loads + 1 end
+  end
+  return false
 end
 
 function Scan:code(fn)
-  local held = {}
-  for register = 0, jit_util.funcinfo(fn).params - 1 do held[register] = PARAMETER end
-  for _, op, a, b, d, mode in each_instruction(fn) do
-    if op == SETS_GLOBAL then return true end
-    if SETS_UPVALUE[op] and self.names[funcuvname(fn, a)] then return true end
-    if SETS[op] and self:is_plain(held[b]) then return true end
-    local value = self:outer_value(fn, held, op, b, d)
-    forget(held, a, mode)
-    if value ~= nil then held[a] = value end
-  end
-  return false
+  self.loads = 0
+  local changes = self:instructions(fn)
+  if self.loads ~= 0 then self.stores = true end -- one of them may be called otherwise
+  return changes
 end
 
 -- Calls visit(constant) for the prototypes and strings among a function's constants.
@@ -149,7 +222,10 @@ end
 local function any_code(scan, fn)
   local changes = scan:code(fn)
   each_constant(fn, function(constant)
-    if type(constant) == "proto" and any_code(scan, constant) then changes = true end
+    if type(constant) ~= "proto" then return end
+    if any_code(scan, constant) then changes = true end
+    -- Registers of this one may be assigned elsewhere.
+    if not reading.assigns_nothing(constant) then scan.stores = true end
   end)
   return changes
 end

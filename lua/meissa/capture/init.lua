@@ -9,6 +9,7 @@
 -- @module meissa.capture
 
 local basics = require("meissa.base.basics")
+local bytecode = require("meissa.capture.bytecode")
 local impure = require("meissa.capture.impure")
 local inner = require("meissa.capture.inner")
 local objects = require("meissa.array.objects")
@@ -53,6 +54,7 @@ local function bind(state, value, depth)
   elseif builtins[value] then
     binding.kind, binding.name = "builtin", builtins[value]
     binding.draws = M.draws(binding.name)
+    binding.stores = bytecode.is_storing(value)
   elseif kind == "function" and debug.getinfo(value, "S").what == "C" then
     binding.kind, binding.impure = "unknown", "a C function"
   elseif kind ~= "function" and kind ~= "table" then
@@ -129,6 +131,7 @@ local function search_from(state, binding, root, capture)
   end
   binding.draws = drawing[binding.value]
   binding.levels = state.opaque[binding.value] and 2 or nil
+  binding.changes = bytecode.holds_storing(binding.value)
   if state.opaque[binding.value] or is_library(binding.value) then return end
   local search = new_search(state)
   search.root, search.start = root, binding.value
@@ -138,7 +141,9 @@ local function search_from(state, binding, root, capture)
     { table = binding.value, capture = capture }
   state.slots:reach(not search.all and search.seen or nil, nil, receiver)
   binding.reached, binding.stores = {}, search.stores
-  binding.changes = search.changes or (binding.kind == "table" and search.stores)
+  binding.kept = search.stores and search:is_kept()
+  binding.changes = search.changes or
+    search.stores and (binding.kind == "table" or not binding.kept)
   binding.all, binding.draws = search.all, search.draws or search.all
   state.searches[#state.searches + 1] = { binding = binding, search = search }
   binding.stores_nothing = not (search.writes or search.all)
@@ -146,7 +151,6 @@ local function search_from(state, binding, root, capture)
   if binding.kind == "table" then
     binding.plain_data = not (search.lives or search.all)
     binding.levels = search:levels()
-    binding.kept = search.stores and search:is_kept()
     binding.impure = binding.impure or search.lives and impure_within(state, search) or nil
   else
     binding.impure = impure.of(binding.value, builtins, field_of, state.requires)

@@ -75,6 +75,7 @@ M.ITERATES = {
 M.NEW_TABLE = learn("local a, b = {}, {1} return a, b", "local a, b = 1, 2 return a, b")
 M.STORES = learn("local a, b = ... a[b] = b a.name = b a[1] = b",
   "local a, b = ... local c = 1")
+M.STORES_COMPUTED = learn("local a, b = ... a[b] = b", "local a, b = ... local c = 1")
 M.RETURNS = learn("local a, b = ... if a then return end if b then return a end return a, b",
   "local a, b = ... if a then a = b end")
 M.GETS_COMPUTED = learn("local a, b = ... local c = a[b] c = a[1] return c, c",

@@ -41,6 +41,8 @@ local GIVING = { assert = true, select = true, setmetatable = true }
 local Proof = {}
 Proof.__index = Proof
 
+local proves
+
 -- Whether a register's content is a table that is not the object's own.
 function Proof:is_outside(value)
   return value == OUTSIDE or type(value) == "table" and not self.asked:ask("array", value)
@@ -57,11 +59,14 @@ function Proof:part(value, key)
   return key == "__index" and OUTSIDE or nil
 end
 
--- What a variable of a function around is.
+-- What a variable of a function around is. To a function inside of the one that is proved it may
+-- also be a local variable of that one that has the name of one from around.
 function Proof:variable(proto, d)
   local slot = self.slots[funcuvname(proto, d)]
-  if slot then return self.asked:ask("upvalue", self.fn, slot) end
-  return self.dirty and OUTSIDE or nil
+  local value = slot and self.asked:ask("upvalue", self.fn, slot)
+  if proto == self.fn or self:is_outside(value) then return value end
+  if self.dirty then return OUTSIDE end
+  return value or nil
 end
 
 -- What an instruction that writes register A alone puts there.
@@ -86,8 +91,20 @@ function Proof:may_take(callee, value, n)
   if name == "setmetatable" then
     return n == 2 and type(value) == "table" and self.asked:ask("class", value)
   end
+  if not name and type(callee) == "function" then return self:only_uses(callee) end
   if not name or GIVING[name] or not reading.is_harmless(name) then return false end
   return value ~= OUTSIDE and not self.asked:ask("holds_table", value)
+end
+
+-- Whether a Lua function that is given what is outside does nothing with it but read; of one that
+-- calls itself that is not known.
+function Proof:only_uses(callee)
+  local using = self.using
+  if using[callee] == nil then
+    using[callee] = false
+    using[callee] = proves(callee, self.asked, true, using)
+  end
+  return using[callee]
 end
 
 function Proof:may_call(held, op, a, d)
@@ -117,7 +134,9 @@ function Proof:keeps(proto, held, op, a, d, mode)
     local moved = mode == opcodes.READS and self:is_outside(held[d])
     return not (moved or self.slots[funcuvname(proto, a)])
   elseif opcodes.STORES[op] then
-    return not (self:is_outside(held[rshift(d, 8)]) or self:is_outside(held[a]))
+    local key = opcodes.STORES_COMPUTED[op] and held[band(d, 0xff)]
+    return not (self:is_outside(held[rshift(d, 8)]) or self:is_outside(held[a]) or
+      self:is_outside(key))
   elseif opcodes.CALLS[op] then
     return self:may_call(held, op, a, d)
   elseif opcodes.ITERATES[op] then
@@ -200,10 +219,19 @@ local function edges_of(proto, count)
   return edges
 end
 
+-- What the registers hold at first.
+function Proof:given(proto)
+  local held = {}
+  if self.strict then
+    for register = 0, jit_util.funcinfo(proto).params - 1 do held[register] = OUTSIDE end
+  end
+  return held
+end
+
 -- Whether the code of a function, not of those inside it, keeps what is outside where it is.
 function Proof:code(proto)
   local count = jit_util.funcinfo(proto).bytecodes - 1
-  local edges, states, again = edges_of(proto, count), { {} }, true
+  local edges, states, again = edges_of(proto, count), { self:given(proto) }, true
   while again do
     again = false
     for pc = 1, count do
@@ -228,11 +256,15 @@ function Proof:all_code(proto)
   return true
 end
 
--- Whether a Lua function keeps what is outside where it is.
-local function proves(fn, asked)
-  local proof = setmetatable({ fn = fn, asked = asked, slots = {} }, Proof)
+-- Whether a Lua function keeps what is outside where it is; `strict`: also what it is given, which
+-- then may be from outside.
+function proves(fn, asked, strict, using)
+  local proof = setmetatable({ fn = fn, asked = asked, slots = {}, strict = strict,
+    using = using or {}, dirty = strict }, Proof)
   proof.globals = asked:ask("globals", fn)
-  if type(proof.globals) ~= "table" or debug.getinfo(fn, "S").what == "C" then return false end
+  local info = debug.getinfo(fn, "S")
+  if type(proof.globals) ~= "table" or info.what == "C" then return false end
+  if strict and jit_util.funcinfo(fn).isvararg then return false end
   for slot = 1, 255 do
     local name = debug.getupvalue(fn, slot)
     if not name then break end
@@ -255,13 +287,13 @@ local function is_proved(fn, world)
   return last.keeps
 end
 
---- Whether all that the methods of a class store into is what they are given or what they make, and
--- an object of the class leads to no other table from outside.
--- @tab class captured, plain
+--- Whether all that a function, or the methods of a class, store into is what they are given or
+-- what they make, and an object of the class leads to no other table from outside.
+-- @param class captured: a function, or a plain table
 -- @tab seen all that it leads to, a set of tables and functions
 -- @tab world `is_array(value)`; `field_of(table, key)` reads a field without calling anything
 function M.is_kept(class, seen, world)
-  if not questions.is_class(world, class) then return false end
+  if type(class) == "table" and not questions.is_class(world, class) then return false end
   for value in tables.each(seen) do
     if type(value) == "function" and not is_proved(value, world) then return false end
   end

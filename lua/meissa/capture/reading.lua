@@ -83,13 +83,18 @@ function Proof:may_call(callee)
   return type(callee) == "function" and debug.getinfo(callee, "S").what ~= "C"
 end
 
--- Registers that only table constructors write, and the places that jumps lead to.
+--- Registers that only table constructors write, the places that jumps lead to, and registers that
+-- hold one thing wherever they are read: parameters that are never written, and what one alone of
+-- the instructions writes.
+-- @param proto a function or prototype
+-- @int parameters how many it has
 local function survey(proto, parameters)
-  local fresh, targets, lowest, pc = {}, {}, 256, 1
-  for register = 0, parameters - 1 do fresh[register] = false end
+  local fresh, targets, written, lowest, pc = {}, {}, {}, 256, 1
+  for register = 0, parameters - 1 do fresh[register], written[register] = false, 1 end
   while true do
     local op, a, d, mode, jump = decode(proto, pc)
     if not op then break end
+    if mode == WRITES_A then written[a] = (written[a] or 0) + 1 end
     if NEW_TABLE[op] then
       if fresh[a] == nil then fresh[a] = true end
     elseif mode == WRITES_A then
@@ -103,8 +108,13 @@ local function survey(proto, parameters)
   for register in tables.each(fresh) do
     if register >= lowest then fresh[register] = false end
   end
-  return fresh, targets
+  local single = {}
+  for register, times in tables.each(written) do
+    single[register] = times == 1 and register < lowest
+  end
+  return fresh, targets, single
 end
+M.survey = survey
 
 local function forget_from(held, register)
   for each in tables.each(held) do
@@ -168,6 +178,8 @@ local function assigns_nothing(proto)
   end
   return true
 end
+
+M.assigns_nothing = assigns_nothing
 
 function Proof:code(proto)
   local info = jit_util.funcinfo(proto)

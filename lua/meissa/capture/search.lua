@@ -115,6 +115,7 @@ function Search:table(value)
   local meta = debug.getmetatable(value)
   local keys = libraries.name(value) and libraries.keys(value) or self:keys(value)
   if meta ~= nil then self.lives = true end
+  if bytecode.holds_storing(value) then self.stores = true end
   if keys then self:entries(value, keys) end
   self.all = self.all or not keys
   if type(meta) == "table" then self:wait(meta) end
@@ -288,7 +289,7 @@ function Search:look(value, from, key)
   if library then self:fields_of_library(value, from) end
   if about then return self:array(about, value) end
   if builtins[value] and not reading.is_harmless(builtins[value]) then self.writes = true end
-  if builtins[value] == "rawset" then self.stores = true end
+  if bytecode.is_storing(value) and type(from) ~= "function" then self.stores = true end
   if builtins[value] == "require" then self.state.requires = true end
   if builtins[value] and ownership.reaches(builtins[value]) then self.reaches = true end
   if drawing[value] or known.draws(builtins[value]) then self.draws = true end
@@ -316,14 +317,17 @@ function Search:levels()
   return first == self.start and next(self.seen, first) == nil and 2 or 3
 end
 
--- Whether the functions of a table that is a class store into nothing but the objects that they are
--- called for, and what they make themselves.
+-- Whether a function, or those of a table that is a class, store into nothing but what they are
+-- given, the objects that they are called for, and what they make themselves.
 function Search:is_kept()
-  if self.changes or self.all or self.reaches or self.namespaces or self.state.methods then
-    return false
-  end
-  return ownership.is_kept(self.start, self.seen,
-    { is_array = self.is_array, field_of = field_of })
+  if self.changes or self.all or self.reaches or self.namespaces then return false end
+  if not ownership.is_kept(self.start, self.seen, self.world) then return false end
+  if not self.state.methods then return true end
+  -- What the program has given plain values may be called anywhere.
+  local more = new_search(setmetatable({ by_array = {}, extra = {}, methods = false },
+    { __index = self.state }))
+  for _, meta in tables.each(basics.changed()) do more:visit(meta) end
+  return more:is_kept()
 end
 
 -- The events for which functions were found, and those whose functions may change something: what
