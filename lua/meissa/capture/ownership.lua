@@ -292,10 +292,14 @@ end
 -- @param class captured: a function, or a plain table
 -- @tab seen all that it leads to, a set of tables and functions
 -- @tab world `is_array(value)`; `field_of(table, key)` reads a field without calling anything
-function M.is_kept(class, seen, world)
+-- @tab found what was found out of functions since anything may have changed
+function M.is_kept(class, seen, world, found)
   if type(class) == "table" and not questions.is_class(world, class) then return false end
   for value in tables.each(seen) do
-    if type(value) == "function" and not is_proved(value, world) then return false end
+    if type(value) == "function" then
+      if found[value] == nil then found[value] = is_proved(value, world) end
+      if not found[value] then return false end
+    end
   end
   return true
 end

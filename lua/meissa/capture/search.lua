@@ -321,7 +321,9 @@ end
 -- given, the objects that they are called for, and what they make themselves.
 function Search:is_kept()
   if self.changes or self.all or self.reaches or self.namespaces then return false end
-  if not ownership.is_kept(self.start, self.seen, self.world) then return false end
+  local state = self.state
+  state.proved = state.proved or {}
+  if not ownership.is_kept(self.start, self.seen, self.world, state.proved) then return false end
   if not self.state.methods then return true end
   -- What the program has given plain values may be called anywhere.
   local more = new_search(setmetatable({ by_array = {}, extra = {}, methods = false },
