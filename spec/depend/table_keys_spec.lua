@@ -27,11 +27,28 @@ local ELEMENTS = {
   {"formed", "local q = flat[i] + 1 V[q][i] = i"},
 }
 
+-- Loops that are parallel with a range by a name, which they reach as the plain loop does.
+local REACHED = {
+  {"filled", "parallel(1)", "w[range]:fill(i + 1)"},
+  {"of the body, filled", "parallel(1)", "local q = {{i, 3}} w[q]:fill(i + 1)"},
+  {"in a list, filled", "parallel(1)", "w[ranges[i]]:fill(i + 1)"},
+  {"one or another, filled", "parallel(1)", "local q = i > 9 and flat[1] or range w[q]:fill(i)"},
+  {"that a function gives, filled", "parallel(1)", "w[give_range()]:fill(i)"},
+  {"assigned", "parallel(1)", "w[range] = i"},
+  {"of a row", "parallel(1)", "V[i][range]:fill(i)"},
+  {"of a row by a name", "parallel(1)", "local row = V[i] row[range]:fill(i) row[1] = 7"},
+  {"that is read", "parallel(4)", "V[i][1] = w[range][2] + w[{{1, 2}}]:sum()"},
+  {"of rows", "parallel(4)", "w[i] = V[range][i % 2 + 1][2]"},
+  {"that is an element's", "parallel(4)", "w[i] = V[place] + V[flat[i]][1]"},
+}
+
 local function environment()
   local lists, records = {}, {}
   for k = 1, 4 do lists[k], records[k] = {2, 5}, {row = 5 - k} end
   local r = {2, 5}
+  local range = {{2, 3}}
   return setmetatable({
+    range = range, ranges = {range}, place = {3, 2}, give_range = function() return range end,
     V = meissa.zeros(6, 4), w = meissa.zeros(6), r = r, lists = lists, records = records,
     flat = {4, 2, 3, 1}, one = {row = 3}, give = function() return r end,
     put = function(V, q, i) V[{q}][i] = V[2][i] + i end,
@@ -39,10 +56,10 @@ local function environment()
   }, {__index = _G})
 end
 
-local function run(space, body)
+local function run(space, body, count)
   local env = environment()
   local text = string.format("for i in %s do %s end", space, body)
-  if space == "plain" then text = "for i = 1, 4 do " .. body .. " end" end
+  if space == "plain" then text = string.format("for i = 1, %d do %s end", count or 4, body) end
   local ok, message = pcall(setfenv(assert(loadstring(text)), env))
   return ok, message, env
 end
@@ -65,6 +82,19 @@ describe("a table as a subscript", function()
         local ok, message = run("parallel(4)", each[2])
         assert.is_false(ok)
         assert.truthy(tostring(message):find("DEP10%d"), tostring(message))
+      end
+    end)
+  end
+
+  for _, each in ipairs(REACHED) do
+    it("is reached " .. each[1], function()
+      local _, _, expected = run("plain", each[3], tonumber(each[2]:match("%d")))
+      for workers = 0, 2, 2 do
+        meissa.init { workers = workers }
+        local ok, message, env = run(each[2], each[3])
+        assert.is_true(ok, tostring(message))
+        assert.same(elements(expected.V), elements(env.V))
+        assert.same(expected.w:totable(), env.w:totable())
       end
     end)
   end

@@ -84,13 +84,48 @@ static bool add_list(const ms_emitter *emitter, const ms_node *table, ms_index_p
   return path->count <= LISTED || !out_of_order(emitter, path);
 }
 
+/* How far declarations are followed. */
+#define MAX_DEPTH 8
+
+/* How many levels of tables there are in the value of a captured path or of its part, itself the
+ * outermost, and 1 more; 0: not known. */
+static uint32_t levels(const ms_emitter *emitter, const ms_node *node) {
+  const ms_node *value;
+  while (node->kind == MS_PAREN) node = node->kid[0];
+  uint32_t at = ms_emitter_capture(emitter, node, &value);
+  if (at != MS_NO_CAPTURE && value == node) {
+    const ms_binding *binding = &emitter->job->bindings[at];
+    if (binding->kind != MS_BIND_TABLE) return 0;
+    return binding->levels < 2 ? 2 : binding->levels;
+  }
+  uint32_t whole = node->kind == MS_INDEX ? levels(emitter, node->kid[0]) : 0;
+  return whole > 1 ? whole - 1 : whole;
+}
+
+/* Whether a key is a table as far as can be seen from here, which is a range or several subscripts:
+ * what it leads to is left to the arrays' own face. */
+static bool is_table(const ms_emitter *emitter, const ms_node *key, uint32_t depth) {
+  if (depth > MAX_DEPTH) return false;
+  if (key->kind == MS_PAREN) return is_table(emitter, key->kid[0], depth + 1);
+  if (key->kind == MS_TABLE || levels(emitter, key) > 1) return true;
+  if (key->kind == MS_BINARY && (key->op == MS_OP_AND || key->op == MS_OP_OR))
+    return is_table(emitter, key->kid[0], depth + 1) || is_table(emitter, key->kid[1], depth + 1);
+  const ms_symbol *symbol = key->kind == MS_NAME ? key->symbol : NULL;
+  if (symbol == NULL || symbol->assigned || symbol->declaration == NULL) return false;
+  const ms_node *from = symbol->declaration;
+  for (uint32_t v = 0; from->kind == MS_LOCAL && v < from->symbol_count && v < from->kids; v++) {
+    if (from->symbols[v] == symbol) return is_table(emitter, from->kid[v], depth + 1);
+  }
+  return false;
+}
+
 bool ms_index_path_of(const ms_emitter *emitter, const ms_node *node, ms_index_path *path) {
   if (local_base(emitter, node, path) || array_base(emitter, node, path)) return true;
   if (node->kind != MS_INDEX || node->dotted) return false;
   if (!ms_index_path_of(emitter, node->kid[0], path) || path->listed) return false;
   const ms_node *key = node->kid[1];
   if (key->kind == MS_TABLE) return add_list(emitter, key, path);
-  if (key->kind == MS_STRING || key->kind == MS_FUNCTION) return false;
+  if (key->kind == MS_STRING || key->kind == MS_FUNCTION || is_table(emitter, key, 0)) return false;
   if (path->given + path->count >= emitter->job->bindings[path->array].dim_count) return false;
   path->subscript[path->count++] = key;
   return true;
@@ -204,8 +239,19 @@ void ms_index_path_offset(ms_emitter *emitter, const ms_index_path *path, bool f
   if (whole && path->count == 0 && first) ms_text_add(emitter->out, "0");
 }
 
+/* Whether the expression's value is used as an object, as no number is: the key that it ends with
+ * is a range, if all goes well. */
+static bool is_object(const ms_node *node) {
+  const ms_node *use = node->parent;
+  while (use != NULL && use->kind == MS_PAREN) {
+    node = use;
+    use = use->parent;
+  }
+  return use != NULL && (use->kind == MS_METHOD || use->kind == MS_INDEX) && use->kid[0] == node;
+}
+
 bool ms_index_path_direct(const ms_emitter *emitter, const ms_node *node, ms_index_path *path) {
-  return node->kind == MS_INDEX && !ms_emitter_blocked(emitter, node) &&
+  return node->kind == MS_INDEX && !ms_emitter_blocked(emitter, node) && !is_object(node) &&
          ms_index_path_of(emitter, node, path) && ms_index_path_element(emitter, path);
 }
 
@@ -241,9 +287,6 @@ static bool safe_element(const ms_emitter *emitter, const ms_node *node) {
   }
   return true;
 }
-
-/* How far declarations are followed. */
-#define MAX_DEPTH 8
 
 /* Whether an expression that does not fail gives a number. */
 static bool number(const ms_emitter *emitter, const ms_node *node, uint32_t depth) {

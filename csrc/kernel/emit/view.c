@@ -83,8 +83,7 @@ static bool visit_uses(ms_node *node, void *context) {
     allow_local(emitter, node);
   } else if (node->kind == MS_METHOD || node->kind == MS_EXPRESSION) {
     allow_call(emitter, node);
-  } else if (node->kind == MS_INDEX && !ms_emitter_blocked(emitter, node) &&
-             ms_index_path_of(emitter, node, &path) && ms_index_path_element(emitter, &path)) {
+  } else if (ms_index_path_direct(emitter, node, &path)) {
     allow(emitter, &path);
   }
   return true;
