@@ -176,6 +176,8 @@ static void index_value(ms_walk *walk, ms_node *node, ms_abstract_value *value) 
   }
   ms_walk_index(walk, &object, node->kid[1], node, value);
   read_element(walk, value, node);
+  if (value->formed) /* an element has been read */
+    ms_walk_record_groups(walk, ms_walk_groups_of(walk, value), false, node);
 }
 
 /* ---- arithmetic ---- */

@@ -100,6 +100,7 @@ static void index_by_value(ms_walk *walk, const ms_abstract_value *object,
   const bool may_range = may_be_table(&keys);
   if (may_range && ms_view_left(walk, views.piece[0].value.view) > 1) {
     *value = ms_abstract_value_other(ms_walk_groups_of(walk, object), false);
+    value->formed = true;
     return;
   }
   ms_collection made = ms_pieces_begin(walk);
@@ -294,7 +295,9 @@ static void index_by_list(ms_walk *walk, const ms_abstract_view *object, ms_node
       ms_walk_value(walk, list->kid[k]->kid[1], &ignored);
     }
   }
-  if (!known) *value = ms_abstract_value_other(groups, false);
+  if (known) return;
+  *value = ms_abstract_value_other(groups, false);
+  value->formed = true;
 }
 
 bool ms_walk_is_indexed(const ms_walk *walk, const ms_abstract_value *object) {

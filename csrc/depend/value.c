@@ -148,7 +148,7 @@ static bool is_in_table(const ms_walk *walk, uint32_t capture) {
 /* Into an element or part of an array. */
 static void assign_view(ms_walk *walk, const ms_abstract_view *view, const ms_abstract_value *value,
                         ms_node *target) {
-  bool row = view->range || ms_view_left(walk, view) > 0;
+  bool row = view->range || view->may_range || ms_view_left(walk, view) > 0;
   if (row) ms_walk_record(walk, value, false, target); /* it is copied */
   ms_walk_record_view(walk, view, true, target);
 }

@@ -14,6 +14,8 @@ local RANGES = {
   {"of a list that is gone through", "for _, q in ipairs(lists) do V[{q}][i] = V[2][i] + i end"},
   {"of elements, filled", "w[{r}]:fill(i)"},
   {"of elements, of the body, filled", "local q = {2, 5} w[{q}]:fill(w[i] + i)"},
+  {"that is all subscripts", "local p = {i, 1} V[i + 1][1] = V[p] + 1"},
+  {"of elements that are copied", "V[{i + 1, r}] = V[i]"},
   {"of elements, by a name", "local part = w[{r}] part:fill(i)"},
   {"of elements, by pieces", "w[{i > 2 and r or lists[i]}]:fill(i)"},
 }
