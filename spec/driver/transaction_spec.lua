@@ -307,3 +307,19 @@ describe("Views beside one that a loop without a log has lost", function()
     assert.are.equal(66, A:sum())
   end)
 end)
+
+describe("A loop with buffers that declines a log", function()
+  after_each(function() meissa.init {} end)
+
+  for workers = 0, 2 do
+    it("is merged without, on workers: " .. workers, function()
+      meissa.init {workers = workers}
+      local y = meissa.zeros(3)
+      local sums = meissa.buffer(y)
+      for i in parallel(9, {transaction = false}) do
+        sums[i % 3 + 1] = sums[i % 3 + 1] + i
+      end
+      assert.same({18, 12, 15}, y:totable())
+    end)
+  end
+end)

@@ -268,7 +268,7 @@ function M.merge(list, log)
   for k, each in ipairs(list) do
     merges[k] = describe_merge(each.buffer, {parts = each.parts})
   end
-  local merged, err = core.merge(merges, log)
+  local merged, err = core.merge(merges, log or nil)
   if not merged then errors.raise_core(err) end
 end
 
