@@ -37,7 +37,7 @@ void ms_run_fail(ms_session *session, uint32_t worker, uint32_t block, uint32_t 
       member->part = MS_PART_NONE;
       continue;
     }
-    atomic_store(&member->status->cancel, session->jobs);
+    session->road->publish(session, i, MS_STATUS_CANCEL, session->jobs);
     session->road->wake(session, i);
     ms_frame frame = {.kind = MS_SAY_CANCEL, .job = session->jobs};
     ms_link *link = session->road->send(session, i, NULL);
@@ -79,13 +79,13 @@ static void take_done(ms_session *session, ms_worker_handle *member, const ms_fr
   ms_run *run = session->run;
   uint32_t blocks = MS_DONE_BLOCKS(frame->a[3]);
   size_t shelved = MS_DONE_SHELVED(frame->a[3]);
+  uint64_t began = session->road->status(session, member->number, MS_STATUS_BEGAN);
   take_report(session, member, payload, (size_t)frame->size);
-  run->outcome->shares[member->number] =
-      (ms_share){.busy = frame->a[0],
-                 .waited = frame->a[1],
-                 .moved = frame->a[2],
-                 .blocks = blocks,
-                 .began = blocks == 0 ? 0 : atomic_load(&member->status->began)};
+  run->outcome->shares[member->number] = (ms_share){.busy = frame->a[0],
+                                                    .waited = frame->a[1],
+                                                    .moved = frame->a[2],
+                                                    .blocks = blocks,
+                                                    .began = blocks == 0 ? 0 : began};
   member->part = MS_PART_NONE;
   if (shelved > MS_SHELF_SIZE) {
     ms_error_set(run->err, MS_NET, "worker %u reports more than it has room for",
@@ -165,10 +165,10 @@ static void watch_progress(ms_session *session) {
   bool all_wait = true;
   for (uint32_t i = 0; i < session->config.workers; i++) {
     const ms_worker_handle *member = &session->members[i];
+    finished += ms_recover_finished(session, i);
     if (member->part == MS_PART_NONE) continue;
-    finished += atomic_load(&member->status->finished);
-    uint64_t running = atomic_load(&member->status->running);
-    uint64_t awaiting = atomic_load(&member->status->awaiting);
+    uint64_t running = session->road->status(session, i, MS_STATUS_RUNNING);
+    uint64_t awaiting = session->road->status(session, i, MS_STATUS_AWAITING);
     all_wait = all_wait && awaiting != 0;
     if (running != 0 || progress.worker == UINT32_MAX) {
       uint64_t block = running != 0 ? running : awaiting;

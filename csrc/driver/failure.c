@@ -40,10 +40,9 @@ static bool is_earlier(const ms_failure *first, const ms_failure *next, const ch
 
 /* Tells the workers which blocks need not be run. */
 static void publish_limit(ms_session *session) {
-  for (uint32_t i = 0; i < session->config.workers; i++) {
-    ms_status_page *status = session->members[i].status;
-    if (status != NULL) ms_status_page_limit(status, session->jobs, session->run->first.turn);
-  }
+  uint64_t limit = ms_status_of(session->jobs, session->run->first.turn);
+  for (uint32_t i = 0; i < session->config.workers; i++)
+    session->road->publish(session, i, MS_STATUS_LIMIT, limit);
 }
 
 void ms_failure_take(ms_session *session, ms_worker_handle *member, const ms_frame *frame,
@@ -86,8 +85,8 @@ static bool has_due(const ms_session *session, const ms_worker_handle *member) {
     if (counts && block != run->first.block) return true;
     if (!counts && schedule->grid.together == 0) break; /* later ones have later turns */
   }
-  const ms_status_page *status = &session->page[member->number];
-  return ms_status_page_failures(status, session->jobs) != member->failures;
+  uint64_t told = session->road->status(session, member->number, MS_STATUS_FAILURES);
+  return ms_status_value(told, session->jobs, 0) != member->failures;
 }
 
 void ms_failure_settle(ms_session *session) {

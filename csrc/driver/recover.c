@@ -91,7 +91,8 @@ void ms_recover_undo(ms_run *run) {
 /* ------------------------------------------------------------------------------- deaths */
 
 uint32_t ms_recover_finished(const ms_session *session, uint32_t worker) {
-  return session->road->seen(session, worker);
+  uint64_t progress = session->road->status(session, worker, MS_STATUS_PROGRESS);
+  return ms_status_value(progress, session->jobs, 0);
 }
 
 /* Takes blocks that are finished off the list of suspects. */

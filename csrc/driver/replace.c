@@ -100,7 +100,7 @@ static void tell(ms_session *session, const ms_worker_handle *member, uint32_t b
 static void close_share(ms_session *session, ms_worker_handle *member, uint32_t finished) {
   const ms_block_checkpoint_slot *slot =
       ms_block_checkpoint_at(&session->run->checkpoint, member->number);
-  uint64_t began = atomic_load(&session->page[member->number].began);
+  uint64_t began = session->road->status(session, member->number, MS_STATUS_BEGAN);
   session->run->outcome->shares[member->number] = (ms_share){.busy = atomic_load(&slot->busy),
                                                              .waited = atomic_load(&slot->waited),
                                                              .blocks = finished,
@@ -175,7 +175,7 @@ static bool is_missed(const ms_session *session, const ms_worker_handle *member)
 
 /* The block that a member that has ended had begun and not finished. */
 static uint32_t begun_by(const ms_session *session, const ms_worker_handle *member) {
-  uint64_t running = member->status == NULL ? 0 : atomic_load(&member->status->running);
+  uint64_t running = session->road->status(session, member->number, MS_STATUS_RUNNING);
   const ms_schedule *schedule = session->schedule;
   if (running == 0 || !ms_schedule_owns(schedule, member->number, running - 1)) return MS_NO_BLOCK;
   uint32_t block = (uint32_t)(running - 1);

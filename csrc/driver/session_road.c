@@ -27,9 +27,14 @@ static ms_link *session_send(void *end, uint32_t number, ms_error *err) {
   return &session->members[number].link;
 }
 
-static uint32_t session_seen(const void *end, uint32_t number) {
+static void session_publish(void *end, uint32_t number, ms_status which, uint64_t value) {
+  ms_session *session = end;
+  ms_status_page_publish(&session->page[number], which, value);
+}
+
+static uint64_t session_status(const void *end, uint32_t number, ms_status which) {
   const ms_session *session = end;
-  return ms_status_page_progress(&session->page[number], session->jobs);
+  return ms_status_page_status(&session->page[number], which);
 }
 
 static void session_wake(void *end, uint32_t number) {
@@ -214,7 +219,8 @@ static int session_take(void *end, ms_letter *letter, ms_error *err) {
 
 const ms_road ms_session_road = {.send = session_send,
                                  .take = session_take,
-                                 .seen = session_seen,
+                                 .publish = session_publish,
+                                 .status = session_status,
                                  .wait = session_wait,
                                  .wake = session_wake,
                                  .now = ms_clock_now};

@@ -52,8 +52,7 @@ typedef struct ms_worker_handle {
   bool informed; /* of the present peers */
   ms_peer peer;
   ms_link link;
-  ms_status_page *status; /* its slot of the page; NULL: dead */
-  uint64_t *segments;     /* ids that it has */
+  uint64_t *segments; /* ids that it has */
   uint32_t segment_count;
   char **kernels; /* keys that it knows, with a length in front */
   uint32_t kernel_count;
@@ -165,7 +164,7 @@ struct ms_session {
   void *context, *router;
   ms_zap *zap;
   char address[MS_ADDRESS_SIZE];
-  ms_status_page *page; /* a slot for each member */
+  ms_status_page *page; /* of this host: a slot for each member */
   int page_fd;
   ms_worker_handle *members;
   const ms_road *road;

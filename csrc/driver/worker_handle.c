@@ -69,6 +69,7 @@ static int launch(const ms_session *session, ms_worker_handle *member, int their
 static int start(ms_session *session, ms_worker_handle *member, ms_error *err) {
   int ends[2];
   if (ms_channel_pair(ends, err) != 0) return -1;
+  ms_status_page_clear(&session->page[member->number]);
   member->channel = ends[0];
   int failed = launch(session, member, ends[1], err);
   member->pid = member->child.pid;
@@ -116,8 +117,6 @@ int ms_worker_handle_spawn(ms_session *session, ms_worker_handle *member, ms_err
   memset(&member->peer, 0, sizeof member->peer);
   member->peer.incarnation = member->incarnation;
   if (ms_identity_make(member->peer.identity, err) != 0) return -1;
-  member->status = &session->page[member->number];
-  ms_status_page_clear(member->status);
   int failed = session->processes->start(session, member, err);
   if (failed != 0) ms_worker_handle_bury(session, member);
   return failed;
@@ -141,7 +140,6 @@ int ms_worker_handle_hello(ms_session *session, ms_worker_handle *member, const 
 
 void ms_worker_handle_bury(const ms_session *session, ms_worker_handle *member) {
   session->processes->end(member);
-  member->status = NULL;
   member->up = false;
   member->part = MS_PART_NONE;
   member->segment_count = member->cached_count = 0;

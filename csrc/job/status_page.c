@@ -69,35 +69,35 @@ void ms_status_page_clear(ms_status_page *slot) {
   atomic_store(&slot->cancel, 0);
   atomic_store(&slot->running, 0);
   atomic_store(&slot->awaiting, 0);
-  atomic_store(&slot->finished, 0);
   atomic_store(&slot->asleep, 0);
 }
 
-void ms_status_page_publish(ms_status_page *own, uint64_t job, uint32_t count) {
-  atomic_store(&own->progress, (uint64_t)(uint32_t)job << 32 | count);
+/* Where the registers lie in a slot. */
+static const size_t places[MS_STATUS_COUNT] = {
+    [MS_STATUS_CANCEL] = offsetof(ms_status_page, cancel),
+    [MS_STATUS_LIMIT] = offsetof(ms_status_page, limit),
+    [MS_STATUS_RUNNING] = offsetof(ms_status_page, running),
+    [MS_STATUS_AWAITING] = offsetof(ms_status_page, awaiting),
+    [MS_STATUS_BEGAN] = offsetof(ms_status_page, began),
+    [MS_STATUS_FAILURES] = offsetof(ms_status_page, failures),
+    [MS_STATUS_PROGRESS] = offsetof(ms_status_page, progress)};
+
+void ms_status_page_publish(ms_status_page *slot, ms_status which, uint64_t value) {
+  _Atomic uint64_t *at = (_Atomic uint64_t *)(void *)((char *)slot + places[which]);
+  if (which == MS_STATUS_RUNNING || which == MS_STATUS_BEGAN) { /* nobody sleeps until then */
+    atomic_store_explicit(at, value, memory_order_release);
+  } else {
+    atomic_store(at, value);
+  }
 }
 
-uint32_t ms_status_page_progress(ms_status_page *slot, uint64_t job) {
-  uint64_t progress = atomic_load(&slot->progress);
-  return progress >> 32 == (uint32_t)job ? (uint32_t)progress : 0;
+uint64_t ms_status_page_status(const ms_status_page *slot, ms_status which) {
+  const char *at = (const char *)slot + places[which];
+  return atomic_load((const _Atomic uint64_t *)(const void *)at);
 }
 
-void ms_status_page_limit(ms_status_page *slot, uint64_t job, uint32_t turn) {
-  atomic_store(&slot->limit, (uint64_t)(uint32_t)job << 32 | turn);
-}
-
-uint32_t ms_status_page_last_turn(const ms_status_page *slot, uint64_t job) {
-  uint64_t limit = atomic_load_explicit(&slot->limit, memory_order_relaxed);
-  return limit != 0 && limit >> 32 == (uint32_t)job ? (uint32_t)limit : UINT32_MAX;
-}
-
-void ms_status_page_count_failures(ms_status_page *own, uint64_t job, uint32_t count) {
-  atomic_store(&own->failures, (uint64_t)(uint32_t)job << 32 | count);
-}
-
-uint32_t ms_status_page_failures(const ms_status_page *slot, uint64_t job) {
-  uint64_t failures = atomic_load(&slot->failures);
-  return failures >> 32 == (uint32_t)job ? (uint32_t)failures : 0;
+uint32_t ms_status_page_progress(const ms_status_page *slot, uint64_t job) {
+  return ms_status_value(atomic_load(&slot->progress), job, 0);
 }
 
 void ms_status_page_ring(ms_status_page *slot) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Status page: the page of shared memory on which a session's processes see what its workers are
- * doing.
+ * Status page: the page of shared memory on which the processes of one host see the status of its
+ * workers (ms_status in net/road.h).
  *
  * Each worker has a slot that only it writes, but for two words of the driver's and the bell, which
  * anyone may ring. It needs no message and survives the worker: a dead worker's last block is known
@@ -25,21 +25,16 @@
 #include <stdint.h>
 
 #include "base/error.h"
+#include "net/road.h"
 
 /* Lines that different processes write stay apart. */
 typedef struct ms_status_page {
-  _Alignas(
-      64) _Atomic uint64_t cancel; /* the driver's: job to stop at the next block end; 0 none */
-  _Atomic uint64_t limit; /* the driver's: job (low 32 bits) and the last turn that is needed */
-  _Alignas(64) _Atomic uint64_t running;  /* 1 + the block being run; 0 none */
-  _Atomic uint64_t awaiting;              /* 1 + the block whose end is waited for; 0 none */
-  _Atomic uint64_t finished;              /* blocks finished since the worker started */
-  _Atomic uint64_t began;                 /* on the clock, ns, when the job's first block began */
-  _Atomic uint64_t place;                 /* and where: job (low 32 bits) and number of the core */
-  _Atomic uint64_t failures;              /* job (low 32 bits) and how many blocks it said failed */
-  _Alignas(64) _Atomic uint64_t progress; /* job (low 32 bits) and number of its finished blocks */
-  _Alignas(64) _Atomic uint32_t asleep;   /* it sleeps, or is about to, until its bell rings */
-  _Atomic uint32_t bell;                  /* changes with every ring */
+  _Alignas(64) _Atomic uint64_t cancel, limit; /* see ms_status */
+  _Alignas(64) _Atomic uint64_t running, awaiting, began, failures;
+  _Atomic uint64_t place; /* job (low 32 bits) and number of the core where its first block began */
+  _Alignas(64) _Atomic uint64_t progress;
+  _Alignas(64) _Atomic uint32_t asleep; /* it sleeps, or is about to, until its bell rings */
+  _Atomic uint32_t bell;                /* changes with every ring */
 } ms_status_page;
 
 _Static_assert(ATOMIC_LLONG_LOCK_FREE == 2, "shared between processes: must not need a lock");
@@ -67,28 +62,17 @@ ms_status_page *ms_status_page_map(uint32_t workers, int fd);
 
 void ms_status_page_unmap(ms_status_page *page, uint32_t workers);
 
-/* Makes the slot that of a new process. Its progress and `began` stay: they are the job's. */
+/* Makes the slot that of a new process. What is of a job stays. */
 void ms_status_page_clear(ms_status_page *slot);
 
-/* The worker of slot `own` has finished `count` of its blocks of `job`. */
-void ms_status_page_publish(ms_status_page *own, uint64_t job, uint32_t count);
+/* Writes a register of a slot. */
+void ms_status_page_publish(ms_status_page *slot, ms_status which, uint64_t value);
 
-/* Blocks of `job` whose turn is later than `turn` need not be run by the worker of `slot`. */
-void ms_status_page_limit(ms_status_page *slot, uint64_t job, uint32_t turn);
-
-/* The last turn of `job` whose blocks are needed; UINT32_MAX: all are. */
-uint32_t ms_status_page_last_turn(const ms_status_page *slot, uint64_t job);
-
-/* The worker of slot `own` tells the driver that `count` of its blocks of `job` have failed; before
- * it publishes the last of them. */
-void ms_status_page_count_failures(ms_status_page *own, uint64_t job, uint32_t count);
-
-/* How many failures of `job` the worker of `slot` has told of: those that have not arrived are on
- * their way. */
-uint32_t ms_status_page_failures(const ms_status_page *slot, uint64_t job);
+/* Reads one. */
+uint64_t ms_status_page_status(const ms_status_page *slot, ms_status which);
 
 /* How many blocks of `job` the worker of `slot` has finished. */
-uint32_t ms_status_page_progress(ms_status_page *slot, uint64_t job);
+uint32_t ms_status_page_progress(const ms_status_page *slot, uint64_t job);
 
 /* Wakes the worker of `slot` if it sleeps: after publishing, or cancelling. */
 void ms_status_page_ring(ms_status_page *slot);

@@ -31,6 +31,10 @@ static long now_ms(void) {
   return now.tv_sec * 1000 + now.tv_nsec / 1000000;
 }
 
+static void publish(ms_status_page *own, uint64_t job, uint32_t count) {
+  ms_status_page_publish(own, MS_STATUS_PROGRESS, ms_status_of(job, count));
+}
+
 static uint32_t draw(uint32_t *state) {
   *state = *state * 1664525u + 1013904223u;
   return *state >> 8;
@@ -68,7 +72,7 @@ static void *run(void *given) {
     uint32_t place = turn * RUNNERS + self->number;
     if (place > 0 && trail[place - 1] != place) self->right = false;
     trail[place] = place + 1;
-    ms_status_page_publish(&page[self->number], JOB, turn + 1);
+    publish(&page[self->number], JOB, turn + 1);
     ms_status_page_ring(&page[(self->number + 1) % RUNNERS]);
     if (draw(&self->random) % 64 == 0)
       usleep(draw(&self->random) % 300); /* let others fall asleep */
@@ -95,10 +99,10 @@ static void check_no_lost_ring(uint32_t seed) {
 /* A job's progress is nobody else's. */
 static void check_jobs(void) {
   ms_status_page *slot = &page[0];
-  ms_status_page_publish(slot, 41, 3);
+  publish(slot, 41, 3);
   CHECK(ms_status_page_progress(slot, 41) == 3);
   CHECK(ms_status_page_progress(slot, 42) == 0 && ms_status_page_progress(slot, 40) == 0);
-  ms_status_page_publish(slot, ((uint64_t)1 << 32) + 5, 1);
+  publish(slot, ((uint64_t)1 << 32) + 5, 1);
   CHECK(ms_status_page_progress(slot, ((uint64_t)1 << 32) + 5) == 1);
   ms_status_page_clear(slot); /* a new process goes on where the old one ended */
   CHECK(ms_status_page_progress(slot, ((uint64_t)1 << 32) + 5) == 1);
@@ -145,7 +149,7 @@ static void check_mapping(int fd) {
         ms_status_page_map(RUNNERS + 1, fd) == NULL);
   ms_status_page *again = ms_status_page_map(RUNNERS, fd);
   CHECK(again != NULL);
-  ms_status_page_publish(&page[2], 3, 4);
+  publish(&page[2], 3, 4);
   CHECK(ms_status_page_progress(&again[2], 3) == 4);
   ms_status_page_unmap(again, RUNNERS);
   fclose(small);
@@ -156,7 +160,7 @@ static void check_shelves(int fd) {
   ms_status_page *again = ms_status_page_map(RUNNERS, fd);
   CHECK(again != NULL);
   if (again == NULL) return;
-  ms_status_page_publish(&page[RUNNERS - 1], 5, 6);
+  publish(&page[RUNNERS - 1], 5, 6);
   for (uint32_t w = 0; w < RUNNERS; w++) {
     memset(ms_status_page_shelf(page, RUNNERS, w), (int)w + 1, MS_SHELF_SIZE);
   }

@@ -3,10 +3,11 @@
  * Road: how the processes of a session reach each other.
  *
  * What they do together is done by state machines over this interface, which touch no socket, no
- * bell and no clock: the driver hands out tasks, collects what comes back and replaces workers that
- * die (driver/collect.c, driver/replace.c); workers hand over between blocks (worker/handover.c)
- * and exchange arrays (worker/exchange.c). A road belongs to one process, its `end`: the driver's
- * session, or a worker. A test has roads of its own, where order and time are the test's. */
+ * bell, no status page and no clock: the driver hands out tasks, collects what comes back and
+ * replaces workers that die (driver/collect.c, driver/replace.c); workers run jobs
+ * (worker/worker_job.c), hand over between blocks (worker/handover.c) and exchange arrays
+ * (worker/exchange.c). A road belongs to one process, its `end`: the driver's session, or a worker.
+ * A test has roads of its own, where order and time are the test's. */
 #ifndef MS_NET_ROAD_H
 #define MS_NET_ROAD_H
 
@@ -41,8 +42,32 @@ static inline void ms_letter_close(ms_letter *letter) {
   letter->held = false;
 }
 
+/* The status of a worker: registers of one writer each that the others read when they like, without
+ * a message. The driver writes the first two of each worker, the worker itself the others. Who
+ * reads what was published sees what its writer had written to shared memory before. */
+typedef enum ms_status {
+  MS_STATUS_CANCEL,   /* job to stop at the next block end; 0: none */
+  MS_STATUS_LIMIT,    /* job, and the last turn of it that is needed */
+  MS_STATUS_RUNNING,  /* 1 + the block being run; 0: none */
+  MS_STATUS_AWAITING, /* 1 + the block whose end is waited for; 0: none */
+  MS_STATUS_BEGAN,    /* on the clock, ns, when the job's first block began */
+  MS_STATUS_FAILURES, /* job, and how many of its blocks the worker has said to have failed */
+  MS_STATUS_PROGRESS, /* job, and how many of its blocks the worker has finished */
+  MS_STATUS_COUNT
+} ms_status;
+
+/* A status that is of one job: a register that was last written for another one says nothing. */
+static inline uint64_t ms_status_of(uint64_t job, uint32_t value) {
+  return (uint64_t)(uint32_t)job << 32 | value;
+}
+
+/* What a register says of `job`; `otherwise` where that is nothing. */
+static inline uint32_t ms_status_value(uint64_t status, uint64_t job, uint32_t otherwise) {
+  return status != 0 && status >> 32 == (uint32_t)job ? (uint32_t)status : otherwise;
+}
+
 typedef struct ms_road {
-  /* Blocks' ends are told of by frames; else they are seen in memory. */
+  /* Blocks' ends are told of by frames; else they are seen by the workers' progress. */
   bool by_frames;
 
   /* The link over which frames go to worker `number`. NULL: it cannot be reached. */
@@ -52,9 +77,11 @@ typedef struct ms_road {
    * 1 (the caller closes it), 0 none, -1 failed. */
   int (*take)(void *end, ms_letter *letter, ms_error *err);
 
-  /* How many of worker `number`'s blocks of the present job are seen to be finished; 0 where frames
-   * tell of them. */
-  uint32_t (*seen)(const void *end, uint32_t number);
+  /* Writes a register of worker `number`, which must be this end's to write. */
+  void (*publish)(void *end, uint32_t number, ms_status which, uint64_t value);
+
+  /* Reads one. */
+  uint64_t (*status)(const void *end, uint32_t number, ms_status which);
 
   /* Sleeps until what is waited for may have come, or there is something to take, or, for a worker,
    * the driver has something to say; `what` NULL: only that. */
@@ -65,6 +92,10 @@ typedef struct ms_road {
 
   /* ns. */
   uint64_t (*now)(void);
+
+  /* A worker's first block of a job begins: it looks for a core to itself. NULL: nothing is known
+   * of cores. */
+  void (*settle)(void *end);
 } ms_road;
 
 #endif

@@ -240,11 +240,11 @@ static bool has_room(ms_worker *worker, const ms_partner *partner, uint32_t bloc
   bool failed = false;
   /* its frames tell what it has applied */
   ms_awaited all = {.worker = partner->number, .count = UINT32_MAX, .block = block};
-  atomic_store(&worker->status->awaiting, (uint64_t)block + 1);
+  ms_worker_show(worker, MS_STATUS_AWAITING, (uint64_t)block + 1);
   while (!failed && !is_over(worker) && partner->sent - partner->released >= MS_EXCHANGE_WINDOW) {
     failed = worker->road->wait(worker, &all, err) != 0;
   }
-  atomic_store(&worker->status->awaiting, 0);
+  ms_worker_show(worker, MS_STATUS_AWAITING, 0);
   worker->job.waited += worker->road->now() - began;
   return !failed && !is_over(worker);
 }
@@ -344,7 +344,7 @@ int ms_exchange_await(ms_worker *worker, ms_error *err) {
                partner->number + 1);
     }
     while (partner->applied != partner->final && !is_over(worker)) {
-      atomic_store(&worker->status->awaiting, (uint64_t)partner->final + 1);
+      ms_worker_show(worker, MS_STATUS_AWAITING, (uint64_t)partner->final + 1);
       ms_awaited all = {.worker = partner->number, .count = UINT32_MAX, .block = partner->final};
       if (worker->road->wait(worker, &all, err) != 0) return -1;
     }
@@ -352,7 +352,7 @@ int ms_exchange_await(ms_worker *worker, ms_error *err) {
       ms_trace(MS_TRACE_WAITS, "end for=changes job=%llu from=worker-%u", number,
                partner->number + 1);
     }
-    atomic_store(&worker->status->awaiting, 0);
+    ms_worker_show(worker, MS_STATUS_AWAITING, 0);
   }
   return 0;
 }

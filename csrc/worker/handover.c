@@ -48,8 +48,9 @@ static ms_awaited end_of(const ms_worker *worker, uint32_t block) {
 static bool is_finished(const ms_worker *worker, const ms_awaited *of) {
   uint32_t *told = &worker->job.told[of->worker];
   if (of->worker == worker->setup.worker) return of->count <= worker->job.position;
-  if (of->count <= *told) return true;
-  uint32_t seen = worker->road->seen(worker, of->worker);
+  if (of->count <= *told || worker->road->by_frames) return of->count <= *told;
+  uint64_t progress = worker->road->status(worker, of->worker, MS_STATUS_PROGRESS);
+  uint32_t seen = ms_status_value(progress, worker->job.number, 0);
   if (seen > *told) *told = seen;
   return of->count <= *told;
 }
@@ -265,13 +266,13 @@ static int wait_untold(ms_worker *worker, const ms_awaited *before, ms_error *er
   int found = look_for(worker, before, err);
   if (found != 0) return found < 0 ? -1 : 0;
   if (ms_handover_flush(worker, err) != 0) return -1; /* others may wait for what is held back */
-  atomic_store(&worker->status->awaiting, (uint64_t)before->block + 1);
+  ms_worker_show(worker, MS_STATUS_AWAITING, (uint64_t)before->block + 1);
   int failed = 0;
   while (failed == 0 && !is_finished(worker, before) && !worker->gone &&
          !ms_worker_cancelled(worker)) {
     failed = worker->road->wait(worker, before, err);
   }
-  if (failed == 0) atomic_store(&worker->status->awaiting, 0);
+  if (failed == 0) ms_worker_show(worker, MS_STATUS_AWAITING, 0);
   return failed;
 }
 

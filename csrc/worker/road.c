@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "worker/core_affinity.h"
 #include "worker/worker_state.h"
 
 #define SLEEP 100 /* ms between looks at the lane while the bell is silent */
@@ -13,6 +14,24 @@
 /* How long to wait for what the driver says: its page is looked at now and then. */
 static int driver_wait(const ms_worker *worker) {
   return worker->job.open ? MS_HANDOVER_WAIT : -1;
+}
+
+/* ---- the page, which all workers of this host have ---- */
+
+static void page_publish(void *end, uint32_t number, ms_status which, uint64_t value) {
+  ms_worker *worker = end;
+  ms_status_page_publish(&worker->page[number], which, value);
+}
+
+static uint64_t page_status(const void *end, uint32_t number, ms_status which) {
+  const ms_worker *worker = end;
+  return ms_status_page_status(&worker->page[number], which);
+}
+
+static void page_settle(void *end) {
+  ms_worker *worker = end;
+  ms_core_affinity_spread(worker->page, worker->schedule->workers, worker->setup.worker,
+                          worker->job.number, &worker->moves);
 }
 
 /* ---- shared memory ---- */
@@ -28,8 +47,7 @@ static int take_nothing(void *end, ms_letter *letter, ms_error *err) {
   return 0;
 }
 
-static uint32_t page_seen(const void *end, uint32_t number) {
-  const ms_worker *worker = end;
+static uint32_t page_progress(const ms_worker *worker, uint32_t number) {
   return ms_status_page_progress(&worker->page[number], worker->job.number);
 }
 
@@ -37,13 +55,14 @@ static uint32_t page_seen(const void *end, uint32_t number) {
 static int page_wait(void *end, const ms_awaited *what, ms_error *err) {
   ms_worker *worker = end;
   if (what == NULL) return ms_worker_wait(worker, false, driver_wait(worker), err);
-  uint32_t heard = ms_status_page_listen(worker->status);
-  bool come = what->count <= page_seen(worker, what->worker);
+  ms_status_page *own = &worker->page[worker->setup.worker];
+  uint32_t heard = ms_status_page_listen(own);
+  bool come = what->count <= page_progress(worker, what->worker);
   if (!come && !ms_worker_cancelled(worker)) {
-    ms_status_page_sleep(worker->status, heard, SLEEP);
-    come = what->count <= page_seen(worker, what->worker);
+    ms_status_page_sleep(own, heard, SLEEP);
+    come = what->count <= page_progress(worker, what->worker);
   }
-  ms_status_page_wake(worker->status);
+  ms_status_page_wake(own);
   return come ? 0 : ms_worker_wait(worker, false, 0, err);
 }
 
@@ -54,10 +73,12 @@ static void page_wake(void *end, uint32_t number) {
 
 const ms_road ms_road_page = {.send = no_link,
                               .take = take_nothing,
-                              .seen = page_seen,
+                              .publish = page_publish,
+                              .status = page_status,
                               .wait = page_wait,
                               .wake = page_wake,
-                              .now = ms_clock_now};
+                              .now = ms_clock_now,
+                              .settle = page_settle};
 
 /* ---- frames ---- */
 
@@ -116,11 +137,6 @@ static int frames_take(void *end, ms_letter *letter, ms_error *err) {
   }
 }
 
-static uint32_t nothing_seen(const void *end, uint32_t number) {
-  (void)end, (void)number;
-  return 0;
-}
-
 static int frames_wait(void *end, const ms_awaited *what, ms_error *err) {
   if (what == NULL) return ms_worker_wait(end, false, driver_wait(end), err);
   return ms_worker_wait(end, true, MS_HANDOVER_WAIT, err);
@@ -133,10 +149,12 @@ static void wake_nobody(void *end, uint32_t number) {
 const ms_road ms_road_frames = {.by_frames = true,
                                 .send = frames_send,
                                 .take = frames_take,
-                                .seen = nothing_seen,
+                                .publish = page_publish,
+                                .status = page_status,
                                 .wait = frames_wait,
                                 .wake = wake_nobody,
-                                .now = ms_clock_now};
+                                .now = ms_clock_now,
+                                .settle = page_settle};
 
 void ms_road_meet(ms_worker *worker, const char *peers, size_t size) {
   if (size != worker->neighbour_count * sizeof(ms_peer)) return;

@@ -28,7 +28,6 @@ typedef struct scene {
 
 static scene now_playing;
 static ms_schedule *plan;
-static ms_status_page *page;
 
 /* What blocks did: each sets its own cell to what all that it depends on make of it. */
 static uint64_t cell[BLOCKS], row[BLOCKS], returned_cell[BLOCKS], returned_row[BLOCKS];
@@ -138,9 +137,6 @@ static int work(ms_worker *worker) {
 static void make_worker(uint32_t number) {
   ms_worker *worker = ms_simulation_worker(number);
   worker->setup.workers = now_playing.workers;
-  worker->page = page;
-  worker->status = &page[number];
-  ms_status_page_clear(worker->status);
   worker->control = (ms_link){.sender = number, .peer = MS_DRIVER, .carry = carry_to_driver};
   worker->neighbours = calloc(now_playing.workers, sizeof *worker->neighbours);
   worker->neighbour_count = now_playing.workers;
@@ -269,13 +265,6 @@ int main(void) {
        {{MS_HYPERPLANE, .count = 2, .sequential = 1, .ranges = {3, 2}}, two, 2, false, 0}},
   };
   ms_test_limit(100);
-  ms_error err = {0};
-  int fd = -1;
-  page = ms_status_page_make(MS_SIMULATED_WORKERS, &fd, &err);
-  CHECK(page != NULL);
-  for (size_t c = 0; page != NULL && c < sizeof cases / sizeof *cases; c++)
-    try_all(cases[c].name, &cases[c].scene);
-  ms_status_page_unmap(page, MS_SIMULATED_WORKERS);
-  if (fd >= 0) close(fd);
+  for (size_t c = 0; c < sizeof cases / sizeof *cases; c++) try_all(cases[c].name, &cases[c].scene);
   return ms_test_end();
 }

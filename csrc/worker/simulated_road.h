@@ -57,6 +57,7 @@ static struct ms_simulation {
   ms_simulated_queue way[MS_SIMULATED_ENDS][MS_SIMULATED_ENDS]; /* from, to */
   pthread_mutex_t lock;
   pthread_cond_t turns;
+  uint64_t status[MS_SIMULATED_WORKERS][MS_STATUS_COUNT];
   int baton;
   uint64_t now, cost;
   uint32_t faults; /* frames that no queue had room for */
@@ -128,9 +129,15 @@ static inline int ms_simulated_take(void *end, ms_letter *letter, ms_error *err)
   return 0;
 }
 
-static inline uint32_t ms_simulated_seen(const void *end, uint32_t number) {
-  (void)end, (void)number;
-  return 0;
+static inline void ms_simulated_publish(void *end, uint32_t number, ms_status which,
+                                        uint64_t value) {
+  (void)end;
+  ms_simulation.status[number][which] = value;
+}
+
+static inline uint64_t ms_simulated_status(const void *end, uint32_t number, ms_status which) {
+  (void)end;
+  return ms_simulation.status[number][which];
 }
 
 /* Ends this thread, of `self`, as it is, and gives the baton to `next`. */
@@ -180,7 +187,8 @@ static uint64_t ms_simulated_now(void) {
 static const ms_road ms_simulated_road = {.by_frames = true,
                                           .send = ms_simulated_send,
                                           .take = ms_simulated_take,
-                                          .seen = ms_simulated_seen,
+                                          .publish = ms_simulated_publish,
+                                          .status = ms_simulated_status,
                                           .wait = ms_simulated_wait,
                                           .wake = ms_simulated_wake,
                                           .now = ms_simulated_now};
@@ -192,6 +200,7 @@ static inline void ms_simulation_begin(uint64_t cost) {
   ms_simulation.baton = MS_SIMULATION;
   ms_simulation.now = 1;
   ms_simulation.cost = cost;
+  memset(ms_simulation.status, 0, sizeof ms_simulation.status);
   ms_simulation.faults = 0;
   pthread_mutex_lock(&ms_simulation.lock);
 }

@@ -121,7 +121,10 @@ static int ms_host_listen(ms_worker *worker, bool peers, ms_error *err) {
 
 static int ms_host_page_wait(void *end, const ms_awaited *what, ms_error *err) {
   ms_worker *worker = end;
-  if (what != NULL && what->count <= ms_road_page.seen(worker, what->worker)) return 0;
+  if (what != NULL) {
+    uint64_t progress = worker->road->status(worker, what->worker, MS_STATUS_PROGRESS);
+    if (what->count <= ms_status_value(progress, worker->job.number, 0)) return 0;
+  }
   return ms_host_listen(worker, false, err);
 }
 
@@ -176,11 +179,6 @@ static int ms_host_take(void *end, ms_letter *letter, ms_error *err) {
   return 0;
 }
 
-static uint32_t ms_host_seen(const void *end, uint32_t number) {
-  const ms_session *session = end;
-  return ms_status_page_progress(&session->page[number], session->jobs);
-}
-
 static int ms_host_wait(void *end, const ms_awaited *what, ms_error *err) {
   (void)end, (void)err;
   ms_simulated *me = ms_host_actor(MS_SIMULATED_DRIVER);
@@ -200,7 +198,8 @@ static int ms_host_wait(void *end, const ms_awaited *what, ms_error *err) {
 
 static const ms_road ms_host_driver_road = {.send = ms_host_send,
                                             .take = ms_host_take,
-                                            .seen = ms_host_seen,
+                                            .publish = ms_simulated_publish,
+                                            .status = ms_simulated_status,
                                             .wait = ms_host_wait,
                                             .wake = ms_host_ring,
                                             .now = ms_simulated_now};
@@ -215,11 +214,13 @@ static int ms_host_start(ms_session *session, ms_worker_handle *member, ms_error
     ms_simulated_queue_clear(&ms_simulation.way[from][number]);
   ms_worker *worker = ms_simulation_worker(number);
   bool shared = session->config.shared;
+  ms_simulation.status[number][MS_STATUS_CANCEL] = 0; /* what is of a job stays */
+  ms_simulation.status[number][MS_STATUS_RUNNING] = 0;
+  ms_simulation.status[number][MS_STATUS_AWAITING] = 0;
   worker->setup.workers = workers;
   worker->setup.shared = shared;
   worker->setup.incarnation = member->incarnation;
   worker->page = session->page;
-  worker->status = &session->page[number];
   worker->road = shared ? &ms_host_page_road : &ms_host_frames_road;
   worker->control = (ms_link){.sender = number,
                               .peer = MS_DRIVER,
@@ -278,13 +279,11 @@ static void ms_host_begin(uint32_t workers, bool shared, ms_status_page *page,
   ms_host_page_road = ms_host_frames_road = ms_simulated_road;
   ms_host_page_road.by_frames = false;
   ms_host_page_road.take = ms_road_page.take;
-  ms_host_page_road.seen = ms_road_page.seen;
   ms_host_page_road.wait = ms_host_page_wait;
   ms_host_page_road.wake = ms_host_page_wake;
   ms_host_frames_road.wait = ms_host_frames_wait;
   ms_simulation_begin(1000);
   for (uint32_t w = 0; w < workers; w++) {
-    memset(&page[w], 0, sizeof page[w]);
     memset(ms_host_actor(w), 0, sizeof(ms_simulated));
     ms_host_actor(w)->state = MS_SIMULATED_DEAD;
   }

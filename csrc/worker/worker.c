@@ -52,7 +52,6 @@ static int check_setup(ms_worker *worker, long got, int page, ms_error *err) {
   if (usable) worker->page = ms_status_page_map(setup->workers, page);
   if (worker->page == NULL) return ms_error_set(err, MS_WRK, "the driver sent no usable setup");
   ms_trace_join(&setup->trace, setup->worker);
-  worker->status = &worker->page[setup->worker];
   worker->road = setup->shared && !setup->tcp ? &ms_road_page : &ms_road_frames;
   worker->may_spin = ms_spin_room(setup->workers);
   /* One core is the driver's, which launches small loops from the first workers on. */
@@ -199,11 +198,11 @@ static int take_notice(ms_worker *worker, int timeout, ms_error *err) {
 
 void *ms_worker_segment(ms_worker *worker, uint64_t id, uint64_t size, uint64_t place,
                         ms_error *err) {
-  uint64_t deadline = ms_clock_now() + (uint64_t)SEGMENT_WAIT * MS_MILLISECOND;
+  uint64_t deadline = worker->road->now() + (uint64_t)SEGMENT_WAIT * MS_MILLISECOND;
   for (;;) {
     unsigned char *base = ms_mapped_memory_segment(&worker->mapped, id, size);
     if (base != NULL) return base + place;
-    if (worker->gone || ms_clock_now() > deadline) {
+    if (worker->gone || worker->road->now() > deadline) {
       ms_error_set(err, MS_WRK, "shared memory that the loop uses did not arrive");
       return NULL;
     }
@@ -251,8 +250,8 @@ int ms_worker_wait(ms_worker *worker, bool tokens, int timeout, ms_error *err) {
 /* Waits for frames; a driver loop's next job comes soon after the last one. */
 static int wait_for_task(ms_worker *worker, ms_error *err) {
   if (worker->may_spin_idle && ms_spin_worthwhile(&worker->idle_spin)) {
-    uint64_t end = ms_clock_now() + IDLE_SPIN;
-    while (!worker->job.open && !worker->gone && ms_clock_now() < end) {
+    uint64_t end = worker->road->now() + IDLE_SPIN;
+    while (!worker->job.open && !worker->gone && worker->road->now() < end) {
       if (ms_worker_wait(worker, false, 0, err) != 0) return -1;
     }
     ms_spin_learn(&worker->idle_spin, worker->job.open);

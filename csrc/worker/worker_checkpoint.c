@@ -2,7 +2,6 @@
  *
  * Checkpoints from a worker's side: images of the blocks that it begins, and going on where another
  * process has ended (block_checkpoint.h). */
-#include "base/clock.h"
 #include "worker/worker_state.h"
 
 /* Images of blocks take no more than this part of what blocks take, and some ns. What counts is
@@ -44,9 +43,9 @@ void ms_worker_keep_image(ms_worker *worker, uint32_t block) {
   bool cheap = job->keeping + cost <= (double)job->busy / KEEP_SHARE + KEEP_LEAST;
   if (!cheap && !job->resumed) return;
   bool measured = bytes >= KEEP_TELLING;
-  uint64_t before = measured ? ms_clock_now() : 0;
+  uint64_t before = measured ? worker->road->now() : 0;
   ms_block_checkpoint_keep(&job->checkpoint, worker->setup.worker, block);
-  if (measured) worker->pace = (double)(ms_clock_now() - before) / (double)bytes;
+  if (measured) worker->pace = (double)(worker->road->now() - before) / (double)bytes;
   if (worker->pace > KEEP_SLOWEST) worker->pace = KEEP_SLOWEST;
   job->keeping += cost;
   job->resumed = false;

@@ -9,7 +9,8 @@
 #include "worker/worker_state.h"
 
 uint32_t ms_worker_last_turn(const ms_worker *worker) {
-  uint32_t told = ms_status_page_last_turn(worker->status, worker->job.number);
+  uint64_t limit = ms_worker_status(worker, MS_STATUS_LIMIT);
+  uint32_t told = ms_status_value(limit, worker->job.number, UINT32_MAX);
   return told < worker->job.last_turn ? told : worker->job.last_turn;
 }
 
@@ -53,11 +54,8 @@ int ms_worker_give_up(ms_worker *worker, ms_error *trouble, ms_error *err) {
 
 int ms_worker_publish(ms_worker *worker, ms_error *err) {
   ms_worker_job *job = &worker->job;
-  ms_status_page *status = worker->status; /* nobody else writes to it: no locked addition */
-  ms_status_page_publish(status, job->number, job->position); /* from here on it is finished */
-  atomic_store_explicit(&status->running, 0, memory_order_release);
-  uint64_t finished = atomic_load_explicit(&status->finished, memory_order_relaxed);
-  atomic_store_explicit(&status->finished, finished + 1, memory_order_release);
+  ms_worker_show(worker, MS_STATUS_PROGRESS, ms_status_of(job->number, job->position));
+  ms_worker_show(worker, MS_STATUS_RUNNING, 0); /* it was finished before */
   return ms_handover_send(worker, job->last, err);
 }
 
@@ -69,7 +67,7 @@ static int fail_block(ms_worker *worker, const ms_body_error *error, ms_error *e
   static const char text[] = "the error of a loop body is too large to be sent";
   static const ms_body_error oversize = {.bytes = text, .size = sizeof text - 1};
   if (!ms_worker_needs(worker, block) || !ms_worker_room(worker, err)) return 0;
-  ms_status_page_count_failures(worker->status, job->number, ++job->failures);
+  ms_worker_show(worker, MS_STATUS_FAILURES, ms_status_of(job->number, ++job->failures));
   bool fits = error->size + error->order_size <= ms_link_limit(&worker->control);
   int failed = send_failure(worker, fits ? MS_OK : MS_BDY, fits ? error : &oversize, err);
   job->last_turn = ms_schedule_turn(worker->schedule, block);

@@ -3,10 +3,8 @@
  * One job on a worker: from the task's arrival to DONE. See worker.h. */
 #include <string.h>
 
-#include "base/clock.h"
 #include "base/trace.h"
 #include "job/report.h"
-#include "worker/core_affinity.h"
 #include "worker/exit_guard.h"
 #include "worker/worker_state.h"
 
@@ -33,8 +31,7 @@ void ms_worker_equip(ms_worker *worker, const ms_block_local *memory) {
 
 bool ms_worker_cancelled(const ms_worker *worker) {
   uint64_t number = worker->job.number;
-  return worker->cancelled == number ||
-         atomic_load_explicit(&worker->status->cancel, memory_order_relaxed) == number;
+  return worker->cancelled == number || ms_worker_status(worker, MS_STATUS_CANCEL) == number;
 }
 
 static bool same_schedule(const ms_schedule *schedule, const ms_task *task) {
@@ -150,7 +147,7 @@ int ms_worker_begin(ms_worker *worker, ms_error *err) {
                          .held = MS_NO_BLOCK,
                          .report = report,
                          .arena = ms_arena_new(0),
-                         .started = ms_clock_now()};
+                         .started = worker->road->now()};
   worker->incoming_job = 0;
   ms_error trouble;
   ms_error_clear(&trouble);
@@ -192,7 +189,7 @@ static uint32_t range_of(const ms_worker *worker, uint32_t block) {
 static void take_time(ms_worker *worker) {
   ms_worker_job *job = &worker->job;
   if (job->untimed == 0) return;
-  uint64_t now = ms_clock_now(), took = now - job->started, each = took / job->untimed;
+  uint64_t now = worker->road->now(), took = now - job->started, each = took / job->untimed;
   bool asked = is_asked(worker);
   for (uint32_t i = 0; asked && i < job->untimed; i++) job->spent[job->range[i]] += each;
   job->busy += took;
@@ -266,15 +263,14 @@ static int wait_for_data(ms_worker *worker, ms_error *err) {
 static int await_block(ms_worker *worker, uint32_t block, ms_error *err) {
   ms_worker_job *job = &worker->job;
   if (job->position == 0) { /* else it started when the last block ended */
-    ms_core_affinity_spread(worker->page, worker->schedule->workers, worker->setup.worker,
-                            job->number, &worker->moves);
-    job->started = ms_clock_now();
+    if (worker->road->settle != NULL) worker->road->settle(worker);
+    job->started = worker->road->now();
   }
   if (is_data_due(worker) || !ms_handover_ready(worker, block)) {
     take_time(worker);
     uint64_t before = job->started;
     if (wait_for_data(worker, err) != 0 || ms_handover_wait(worker, block, err) != 0) return -1;
-    job->started = ms_clock_now();
+    job->started = worker->road->now();
     job->waited += job->started - before;
   }
   return !worker->gone && !ms_worker_cancelled(worker);
@@ -307,9 +303,9 @@ static int next_block(ms_worker *worker, uint32_t *block, ms_error *err) {
   }
   ms_worker_keep_image(worker, *block);
   if (job->memory != NULL) ms_block_local_begin(job->memory);
-  if (job->position == 0) atomic_store(&worker->status->began, job->started);
+  if (job->position == 0) ms_worker_show(worker, MS_STATUS_BEGAN, job->started);
   job->running = true;
-  atomic_store_explicit(&worker->status->running, (uint64_t)*block + 1, memory_order_release);
+  ms_worker_show(worker, MS_STATUS_RUNNING, (uint64_t)*block + 1);
   ms_trace(MS_TRACE_BLOCKS, "begin job=%llu block=%u", number_of(worker), *block);
   return 1;
 }
@@ -344,6 +340,6 @@ int ms_worker_block_done(ms_worker *worker, const void *result, size_t size, ms_
   ms_error trouble;
   ms_error_clear(&trouble);
   if (ms_worker_publish(worker, &trouble) != 0) return ms_worker_give_up(worker, &trouble, err);
-  if (worker->road->by_frames) job->started = ms_clock_now(); /* messages took their time */
-  return ms_worker_keep_report(worker, err);                  /* nobody waits for that */
+  if (worker->road->by_frames) job->started = worker->road->now(); /* messages took their time */
+  return ms_worker_keep_report(worker, err);                       /* nobody waits for that */
 }

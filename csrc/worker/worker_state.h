@@ -69,15 +69,14 @@ typedef struct ms_worker_job {
 
 struct ms_worker {
   ms_setup setup;
-  int channel, lane;      /* lane 0: frames come over ZeroMQ */
-  char *lane_room;        /* for a frame from it */
-  bool gone;              /* the driver is, or has done with us */
-  bool ended;             /* it said so */
-  ms_status_page *page;   /* a slot for each worker */
-  ms_status_page *status; /* ours */
-  const ms_road *road;    /* to the other workers */
-  bool may_spin;          /* while others are in the same job */
-  bool may_spin_idle;     /* while the driver works */
+  int channel, lane;    /* lane 0: frames come over ZeroMQ */
+  char *lane_room;      /* for a frame from it */
+  bool gone;            /* the driver is, or has done with us */
+  bool ended;           /* it said so */
+  ms_status_page *page; /* of this host: a slot for each worker */
+  const ms_road *road;  /* to the other workers */
+  bool may_spin;        /* while others are in the same job */
+  bool may_spin_idle;   /* while the driver works */
   ms_spin token_spin, idle_spin;
   ms_spin moves; /* to other cores */
   void *context, *dealer, *inbox;
@@ -100,6 +99,15 @@ struct ms_worker {
 
 /* ms between looks at the driver's page while nothing arrives from other workers. */
 #define MS_HANDOVER_WAIT 1000
+
+/* Tells the others how this worker is, and what the driver wants of it (net/road.h). */
+static inline void ms_worker_show(ms_worker *worker, ms_status which, uint64_t value) {
+  worker->road->publish(worker, worker->setup.worker, which, value);
+}
+
+static inline uint64_t ms_worker_status(const ms_worker *worker, ms_status which) {
+  return worker->road->status(worker, worker->setup.worker, which);
+}
 
 /* Waits up to `timeout` ms for frames or notices and handles those that are there; with `tokens`
  * also for hand-overs. */
