@@ -151,7 +151,7 @@ static bool is_logic(const ms_tally *all, ms_node *value, ms_reduce_form *is) {
 
 /* The operator of `s = value`; false if it is no reduction of s. */
 static bool form_of(const ms_tally *all, ms_node *value, ms_reduce_form *is) {
-  if (ms_extreme_choice(all, value, is)) return true;
+  if (ms_extreme_choice(all, value, is)) return ms_tally_mentions(all, value) == 2;
   *is = (ms_reduce_form){.mentions = 2};
   if (ms_tally_mentions(all, value) != 1) return false;
   if (ms_extreme_call(all, value, is)) return true;
@@ -172,6 +172,12 @@ static bool form_of(const ms_tally *all, ms_node *value, ms_reduce_form *is) {
     default:
       return false;
   }
+}
+
+/* An `if` that combines the variable. In places that are never reached nothing is: of a form with
+ * one, fewer mentions count. */
+static bool statement_of(const ms_tally *all, ms_node *node, ms_reduce_form *is) {
+  return ms_extreme_statement(all, node, is) && ms_tally_mentions(all, node) == is->mentions;
 }
 
 static void add_form(ms_tally *all, const ms_reduce_form *is) {
@@ -216,7 +222,7 @@ static bool visit(ms_node *node, void *context) {
     return ms_walk_only_called(node) != NULL;
   }
   all->calls = all->calls || is_call_of_local(all, node);
-  if (ms_extreme_statement(all, node, &is)) {
+  if (statement_of(all, node, &is)) {
     add_form(all, &is);
     return false;
   }
@@ -239,7 +245,7 @@ static bool look_for_stray(ms_node *node, void *context) {
   search *look = context;
   ms_reduce_form is;
   if (look->found != NULL || ms_walk_is_dead(look->all.walk, node, false)) return false;
-  if (ms_extreme_statement(&look->all, node, &is)) return false;
+  if (statement_of(&look->all, node, &is)) return false;
   if (ms_capture_is(look->all.capture, node)) look->found = node;
   if (node->kind != MS_ASSIGN) return look->found == NULL;
   ms_node *value = value_for(&look->all, node);

@@ -297,7 +297,7 @@ static bool keeps_value(ms_walk *walk, ms_node *body, uint32_t index, ms_scalar_
   const ms_capture *capture = &walk->loop->captures[index];
   const ms_binding *binding = &walk->bindings[index];
   flow state = {.walk = walk, .capture = capture};
-  if (binding->kind > MS_BIND_STRING || binding->depth != capture->field_count) return false;
+  if (binding->depth != capture->field_count) return false;
   if (walk->dead_before == NULL) return false;
   follow(&state, body);
   if (state.first_write != NULL) return false;

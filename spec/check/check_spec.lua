@@ -169,6 +169,29 @@ print(t[1], n, A:sum())
     assert.equal(11, A[5])
   end)
 
+  it("compares tables that reductions leave by what they hold", function()
+    local A, one = meissa.rand({20}, {seed = 1}), nil
+    for i in parallel(20, {check = true}) do
+      if not one and A[i] > 0.7 then one = {at = i, {A[i], "x"}} end
+    end
+    assert.equal(A[one.at], one[1][1])
+    local bodies = {"f = {f and 1 or 2}", "f = {f and 1 or nil}",
+                    "f = {{[f and 'a' or 'b'] = 1}}", "f = f and {} or 1",
+                    "f = setmetatable({}, {f and 1 or 2})", "local t = {} f = {t, f and t or {}}"}
+    for _, body in ipairs(bodies) do
+      local ok, err = with_answers(function(plan)
+        claim_independence(plan)
+        plan.scalars.f = {role = "reduction", op = "or", wins = "equal", capture = 1}
+        plan.reasons = {}
+      end, function()
+        meissa.run("local f = 5 for i in parallel(1, {check = true}) do " .. body .. " end")
+      end)
+      assert.is_false(ok, body)
+      assert.truthy(tostring(err):find("'f' is no reduction by or: begun with 5", 1, true),
+                    body .. tostring(err))
+    end
+  end)
+
   it("is a true or false", function()
     local text = message_of(function() for _ in parallel(3, {check = 1}) do end end)
     assert.truthy(text:find("option 'check' is true or false, not 1", 1, true))

@@ -25,12 +25,29 @@ local BODIES = {
   {"if i > 2 then p = i end A[i] = p", false},
   {"if off then else A[i] = p end p = i", false},
   {"if i > 99 then p = p + A[i] A[i] = p end", true}, -- no iteration is
+  -- Mentions of a form that nothing comes to do not stand for others.
+  {"if not p and i > 99 then p = i end A[i] = p * i", true},
+  {"if i > 99 and A[i] > p then p = A[i] end p = math.max(p, i) A[i] = p + p", false},
+  {"if i > 99 and A[i] > p then p = A[i] end p = math.max(p, i) A[i] = 1", true},
+  -- What is no number stays what it is, too.
+  {"if not t and i > 99 then t = i end A[i] = t[1] * i", true},
+  {"if i > 99 then t = {i} end A[i] = t[1] * i", true},
+  {"if off then t = nil end A[i] = t and t[1] or 0", true},
+  {"if i > 99 then t = {i} end A[i] = i", true},
+  {"if not f and i > 99 then f = i end A[i] = f(i)", true},
+  {"if i > 99 then f = nil end A[i] = f(i)", true},
+  {"if not long and i > 99 then long = i end A[i] = type(long) == 'cdata' and 1 or 2", true},
+  {"if not B and i > 99 then B = i end A[i] = B[i] + 1", true},
+  {"if i > 99 then B = A end A[i] = B[i] + 1", true},
+  {"if off then o.t = {i} end A[i] = o.t[1]", true},
+  {"if i > 9 then t = {i} end A[i] = t[1]", false},
 }
 
 local function world(array)
-  local A = array()
-  for k = 1, 12 do A[k] = k % 5 end
-  return {A = A, p = 3, on = true, off = false, o = {sum = 1}}
+  local A, B = array(), array()
+  for k = 1, 12 do A[k], B[k] = k % 5, k * k end
+  return {A = A, B = B, p = 3, on = true, off = false, o = {sum = 1, t = {6}}, t = {7},
+          f = function(x) return 2 * x end, long = 2LL ^ 40}
 end
 
 local function text_of(body) return "for i in parallel(12) do " .. body .. " end" end
@@ -60,6 +77,8 @@ describe("variables in places that no iteration comes to", function()
             assert.equal(plain.numbers(written.A), plain.numbers(env.A:totable()), case[1])
             assert.equal(written.p, env.p, case[1])
             assert.equal(written.o.sum, env.o.sum, case[1])
+            assert.equal("table function cdata", table.concat({type(env.t), type(env.f),
+              type(env.long)}, " "), case[1])
           end
         end
       end)

@@ -127,5 +127,12 @@ return {
     {"places that nothing comes to are mentions", "csrc/depend/flow.c",
      "return at != NULL;\n}\n\n/* ---- jumps", "return at == NULL && false;\n}\n\n/* ---- jumps",
      finders = {dead}},
+    {"places that nothing comes to are parts of forms", "csrc/depend/reduction.c",
+     "return ms_extreme_statement(all, node, is) && ms_tally_mentions(all, node) == is->mentions;",
+     "return ms_extreme_statement(all, node, is);", finders = {dead}},
+    {"only of numbers they do not count", "csrc/depend/scalar.c",
+     "if (binding->depth != capture->field_count) return false;\n  if (walk->dead",
+     "if (binding->kind > MS_BIND_STRING || binding->depth != capture->field_count) " ..
+     "return false;\n  if (walk->dead", finders = {dead}},
   }),
 }

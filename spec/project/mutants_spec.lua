@@ -65,6 +65,7 @@ local PROMISED = {
   "arrays that are written go where their ranges go",
   "what a loop has captured is described once, how it moves by each plan",
   "the ranges of an axis differ by one value at most, longer ones first",
+  "what two recordings of a loop leave is compared by what it holds",
 }
 
 local function finders_of(rule, mutant) return mutant.finders or rule.finders end

@@ -250,9 +250,42 @@ function M.scalars(run, seen)
 end
 
 local function close(a, b)
-  if a == b or (a ~= a and b ~= b) then return true end
-  if type(a) ~= "number" or type(b) ~= "number" then return false end
+  if rawequal(a, b) or (a ~= a and b ~= b) then return true end
+  if type(a) ~= "number" or type(b) ~= "number" then return type(a) == "cdata" and a == b end
   return math.abs(a - b) <= 1e-6 * math.max(1, math.abs(a), math.abs(b))
+end
+
+-- Queues what two tables hold at the same keys; false if one has a key that the other has not.
+-- Keys that are tables are those of each recording, and not looked for.
+local function queue_entries(queue, x, y)
+  for key, value in tables.each(x) do
+    if type(key) ~= "table" then queue[#queue + 1] = {value, rawget(y, key)} end
+  end
+  for key in tables.each(y) do
+    if type(key) ~= "table" and rawget(x, key) == nil then return false end
+  end
+  queue[#queue + 1] = {getmetatable(x), getmetatable(y)}
+  return true
+end
+
+-- Whether two recordings left the same value. Each makes tables and functions of its own: tables
+-- are compared by what they hold, functions not at all.
+local function alike(a, b)
+  local paired, queue, at = {}, {{a, b}}, 0
+  while at < #queue do
+    at = at + 1
+    local x, y = queue[at][1], queue[at][2]
+    if type(x) ~= type(y) then return false end
+    if type(x) ~= "table" then
+      if type(x) ~= "function" and not close(x, y) then return false end
+    elseif paired[x] == nil and paired[y] == nil then
+      paired[x], paired[y] = y, x
+      if not queue_entries(queue, x, y) then return false end
+    elseif paired[x] ~= y then
+      return false
+    end
+  end
+  return true
 end
 
 --- Variables that the plan takes for reductions and that are none: begun with the operation's
@@ -267,7 +300,7 @@ function M.reductions(run, seen)
   local other = recorder.record(again)
   for _, each in ipairs(seen.reductions) do
     local combined = kernel.combine_one(each, seen.initial[each.name], other.finals[each.name])
-    if not close(combined, seen.finals[each.name]) then
+    if not alike(combined, seen.finals[each.name]) then
       return problem("reduction", nil, "'%s' is no reduction by %s: begun with %s it ends in " ..
                      "%s, where %s was expected", each.name, each.op,
                      tostring(seen.initial[each.name]),
