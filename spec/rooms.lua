@@ -6,8 +6,8 @@ local M = {}
 
 --- Lua rooms, the lowest first. `read` and `file` do not use each other. The files beside the
 -- folders are the face.
-M.lua_order = {"base", "array", "capture", "read", "file", "plan", "kernel", "worker", "driver",
-               "check", "face"}
+M.lua_order = {"base", "array", "sync", "capture", "read", "file", "plan", "kernel", "worker",
+               "driver", "check", "face"}
 
 --- C rooms, the lowest first.
 M.c_order = {"base", "syntax", "array", "read", "depend", "plan", "kernel/emit", "kernel/native",

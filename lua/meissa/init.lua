@@ -26,6 +26,7 @@ local release = require "meissa.base.release"
 local scratch = require "meissa.array.scratch"
 local system = require "meissa.base.system"
 local tables = require "meissa.base.tables"
+local topology = require "meissa.sync.topology"
 local trace = require "meissa.base.trace"
 
 local M = {
@@ -59,6 +60,8 @@ local M = {
   is_array = array.is_any,
   scratch = scratch.scratch,
   buffer = buffer.buffer,
+  -- replicas
+  topology = topology.topology,
   -- files
   read = read,
   save = file.save,

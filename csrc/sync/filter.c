@@ -1,0 +1,276 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Filter: see filter.h. */
+#include "sync/filter.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/philox.h"
+
+#define HEAD_BYTES    16.0
+#define ELEMENT_BYTES 12.0 /* a number and its element */
+
+/* A sum to twice the precision of a double (Dekker's and Knuth's exact addition). */
+typedef struct account {
+  double high, low;
+} account;
+
+typedef struct accounts {
+  account produced, sent, dropped, invalidated;
+} accounts;
+
+struct ms_filter {
+  ms_filter_rule rule;
+  int64_t count, begin; /* where round-robin goes on */
+  uint64_t round;
+  double *base;     /* by element, what changes are taken from */
+  double *received; /* state: the receiver's cache; delta: the last message */
+  double *pending;  /* delta: produced and not yet sent */
+  accounts *ledger; /* or NULL */
+  struct candidate *candidates;
+};
+
+/* An element that wants to be sent. */
+typedef struct candidate {
+  double key; /* the larger the earlier */
+  int64_t element;
+} candidate;
+
+static void add_to(account *sum, double x) {
+  double total = sum->high + x, part = total - sum->high;
+  double rest = (sum->high - (total - part)) + (x - part);
+  double low = sum->low + rest;
+  sum->high = total + low;
+  sum->low = low - (sum->high - total);
+}
+
+static const char *refusal_of(const ms_filter_rule *rule) {
+  if (rule->kind > MS_FILTER_MAGNITUDE || rule->priority > MS_PRIORITY_RELATIVE ||
+      rule->residual > MS_RESIDUAL_INVALIDATE || rule->delta > 1) {
+    return "a filter of an unknown kind";
+  }
+  if (!(rule->eps >= 0) || !(rule->floor >= 0)) {
+    return "a filter's threshold and floor are numbers from 0 on";
+  }
+  if (!(rule->quota >= HEAD_BYTES + ELEMENT_BYTES)) {
+    return "a quota has room for one element at least: 28 bytes";
+  }
+  return rule->bound >= 0 ? NULL : "a bound is a number from 0 on";
+}
+
+int ms_filter_set_rule(ms_filter *filter, const ms_filter_rule *rule, ms_error *err) {
+  const char *refusal = refusal_of(rule);
+  if (refusal == NULL && rule->delta != filter->rule.delta) {
+    refusal = "a filter's payload stays what it is";
+  }
+  if (refusal != NULL) return ms_error_set(err, MS_OPT, "%s", refusal);
+  filter->rule = *rule;
+  return 0;
+}
+
+ms_filter *ms_filter_new(const ms_filter_rule *rule, int64_t count, const double *value,
+                         bool ledger, ms_error *err) {
+  const char *refusal = count < 1 ? "a filter of no element" : refusal_of(rule);
+  if (refusal != NULL) {
+    ms_error_set(err, MS_OPT, "%s", refusal);
+    return NULL;
+  }
+  ms_filter *made = calloc(1, sizeof *made);
+  size_t size = (size_t)count;
+  if (made != NULL) {
+    *made = (ms_filter){.rule = *rule, .count = count};
+    made->base = calloc(size, sizeof *made->base);
+    made->received = calloc(size, sizeof *made->received);
+    made->pending = rule->delta ? calloc(size, sizeof *made->pending) : NULL;
+    made->ledger = ledger ? calloc(size, sizeof *made->ledger) : NULL;
+    made->candidates = calloc(size, sizeof *made->candidates);
+  }
+  if (made == NULL || made->base == NULL || made->received == NULL || made->candidates == NULL ||
+      (rule->delta && made->pending == NULL) || (ledger && made->ledger == NULL)) {
+    ms_filter_free(made);
+    ms_error_set(err, MS_ARR, "out of memory for a filter of %lld elements", (long long)count);
+    return NULL;
+  }
+  memcpy(made->base, value, size * sizeof *value);
+  if (!rule->delta) memcpy(made->received, value, size * sizeof *value);
+  return made;
+}
+
+void ms_filter_free(ms_filter *filter) {
+  if (filter == NULL) return;
+  free(filter->base);
+  free(filter->received);
+  free(filter->pending);
+  free(filter->ledger);
+  free(filter->candidates);
+  free(filter);
+}
+
+static double change_of(const ms_filter *f, const double *value, int64_t i) {
+  return f->rule.delta ? f->pending[i] : value[i] - f->base[i];
+}
+
+/* What a change is measured by. */
+static double scale_of(const ms_filter *f, int64_t i) {
+  double scale = fabs(f->base[i]);
+  return scale < f->rule.floor ? f->rule.floor : scale;
+}
+
+/* Nan and infinite changes pass: a receiver must hear of them. */
+static bool passes(const ms_filter *f, int64_t i, double change) {
+  double size = fabs(change), eps = f->rule.eps;
+  if (f->rule.kind == MS_FILTER_NONE) return true;
+  if (f->rule.kind == MS_FILTER_MAGNITUDE) return !(size < eps);
+  double scale = scale_of(f, i);
+  return scale > 0 ? !(size < eps * scale) : !(size < eps);
+}
+
+static double key_of(const ms_filter *f, int64_t i, double change) {
+  double size = isnan(change) ? INFINITY : fabs(change), scale;
+  if (size > f->rule.bound) return INFINITY;
+  switch (f->rule.priority) {
+    case MS_PRIORITY_MAGNITUDE:
+      return size;
+    case MS_PRIORITY_RELATIVE:
+      scale = scale_of(f, i);
+      return scale > 0 ? size / scale : size;
+    case MS_PRIORITY_ROUND_ROBIN:
+      return -(double)(i < f->begin ? i + f->count - f->begin : i - f->begin);
+    default: {
+      ms_philox block = ms_philox_at(f->rule.seed, (uint64_t)i, f->round);
+      return ms_philox_unit(ms_philox_half(&block, 0));
+    }
+  }
+}
+
+/* Higher keys first, of equal ones the lower element. */
+static int compare(const void *a, const void *b) {
+  const candidate *one = a, *other = b;
+  if (one->key != other->key) return one->key > other->key ? -1 : 1;
+  return one->element < other->element ? -1 : one->element > other->element;
+}
+
+/* The candidates of a message; how many of them are to be sent stand first. */
+static int64_t choose(ms_filter *f, const double *value, int64_t *found) {
+  int64_t count = 0, beyond = 0;
+  bool limited = ms_filter_bytes(f->count, f->count) > f->rule.quota;
+  for (int64_t i = 0; i < f->count; i++) {
+    double change = change_of(f, value, i);
+    bool forced = fabs(change) > f->rule.bound;
+    if (change == 0 || !(forced || passes(f, i, change))) continue;
+    f->candidates[count++] = (candidate){limited ? key_of(f, i, change) : 0, i};
+    beyond += forced;
+  }
+  *found = count;
+  if (ms_filter_bytes(count, f->count) <= f->rule.quota) return count;
+  qsort(f->candidates, (size_t)count, sizeof *f->candidates, compare);
+  int64_t most = (int64_t)((f->rule.quota - HEAD_BYTES) / ELEMENT_BYTES);
+  if (most < beyond) most = beyond;
+  return most < count ? most : count;
+}
+
+static void send_element(ms_filter *f, const double *value, int64_t i) {
+  if (f->rule.delta) {
+    f->received[i] = f->pending[i];
+    if (f->ledger != NULL) add_to(&f->ledger[i].sent, f->pending[i]);
+    f->pending[i] = 0;
+  } else {
+    f->received[i] = value[i];
+  }
+  f->base[i] = value[i];
+}
+
+static void drop_rest(ms_filter *f, const double *value) {
+  for (int64_t i = 0; i < f->count; i++) {
+    if (f->rule.delta) {
+      if (f->ledger != NULL) add_to(&f->ledger[i].dropped, f->pending[i]);
+      f->pending[i] = 0;
+    }
+    f->base[i] = value[i];
+  }
+}
+
+int64_t ms_filter_send(ms_filter *f, const double *value, const double *delta) {
+  if (f->rule.delta) {
+    memset(f->received, 0, (size_t)f->count * sizeof *f->received);
+    for (int64_t i = 0; i < f->count; i++) {
+      f->pending[i] += delta[i];
+      if (f->ledger != NULL) add_to(&f->ledger[i].produced, delta[i]);
+    }
+  }
+  int64_t found, sent = choose(f, value, &found);
+  for (int64_t k = 0; k < sent; k++) send_element(f, value, f->candidates[k].element);
+  if (f->rule.priority == MS_PRIORITY_ROUND_ROBIN && sent > 0 && sent < found) {
+    f->begin = (f->candidates[sent - 1].element + 1) % f->count;
+  }
+  if (f->rule.residual == MS_RESIDUAL_DROP) drop_rest(f, value);
+  f->round++;
+  return sent;
+}
+
+const double *ms_filter_received(const ms_filter *filter) {
+  return filter->received;
+}
+
+void ms_filter_move(ms_filter *f, const double *value, const double *known) {
+  size_t size = (size_t)f->count * sizeof *value;
+  memcpy(f->base, value, size);
+  if (!f->rule.delta) memcpy(f->received, known, size);
+}
+
+void ms_filter_invalidate(ms_filter *f, const double *before, const double *value) {
+  if (f->rule.residual != MS_RESIDUAL_INVALIDATE) return;
+  for (int64_t i = 0; i < f->count; i++) {
+    if (value[i] == before[i]) continue;
+    f->base[i] = value[i];
+    if (!f->rule.delta) continue;
+    if (f->ledger != NULL) add_to(&f->ledger[i].invalidated, f->pending[i]);
+    f->pending[i] = 0;
+  }
+}
+
+double ms_filter_bytes(int64_t sent, int64_t count) {
+  double sparse = ELEMENT_BYTES * (double)sent, dense = 8.0 * (double)count;
+  return HEAD_BYTES + (sparse < dense ? sparse : dense);
+}
+
+double ms_filter_unsent(const ms_filter *filter, const double *value) {
+  double most = 0;
+  for (int64_t i = 0; i < filter->count; i++) {
+    double size = fabs(change_of(filter, value, i));
+    if (!(size <= most)) most = size;
+  }
+  return most;
+}
+
+/* How far an element's ledger is from being balanced, added to those before. */
+static double balance(const ms_filter *f, int64_t i, ms_ledger *ledger) {
+  const accounts *sums = &f->ledger[i];
+  account rest = sums->produced;
+  const account *others[] = {&sums->sent, &sums->dropped, &sums->invalidated};
+  for (size_t k = 0; k < sizeof others / sizeof *others; k++) {
+    add_to(&rest, -others[k]->high);
+    add_to(&rest, -others[k]->low);
+  }
+  add_to(&rest, -f->pending[i]);
+  ledger->produced += sums->produced.high;
+  ledger->sent += sums->sent.high;
+  ledger->pending += f->pending[i];
+  ledger->dropped += sums->dropped.high;
+  ledger->invalidated += sums->invalidated.high;
+  return fabs(rest.high);
+}
+
+double ms_filter_ledger(const ms_filter *filter, int64_t element, ms_ledger *ledger) {
+  double most = 0;
+  *ledger = (ms_ledger){0};
+  if (filter->ledger == NULL || !filter->rule.delta) return 0;
+  int64_t first = element < 0 ? 0 : element, end = element < 0 ? filter->count : element + 1;
+  for (int64_t i = first; i < end && i < filter->count; i++) {
+    double off = balance(filter, i, ledger);
+    if (off > most) most = off;
+  }
+  return most;
+}
