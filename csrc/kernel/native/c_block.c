@@ -214,7 +214,7 @@ void ms_c_function(ms_writer *w) {
   uint32_t loops = entries ? 1 : w->emitter->dims;
   w->line = 0;
   w->indent = 1;
-  w->emitter->leaves = w->stops = false;
+  w->emitter->leaves = w->stops = w->uncounted = false;
   ms_c_bounds(w);
   for (uint32_t l = 0; l < loops; l++)
     ms_c_line(w, "int64_t x%u = %s%s;", l + 1, entries ? "first" : "lo",

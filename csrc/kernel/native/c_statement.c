@@ -248,6 +248,7 @@ static void branch(ms_writer *w, const ms_node *node) {
 }
 
 static void while_loop(ms_writer *w, const ms_node *node) {
+  w->uncounted = true;
   ms_c_line(w, "for (;;) {");
   ms_c_line(w, "if (!%s) break;", ms_c_condition(w, node->kid[0]));
   ms_c_block(w, node->kid[1]);
@@ -274,6 +275,7 @@ static void enter_labels(ms_writer *w, const ms_node *block) {
 
 /* The condition sees the block's locals, and comes after its labels. */
 static void repeat_loop(ms_writer *w, const ms_node *node) {
+  w->uncounted = true;
   ms_c_line(w, "for (;;) {");
   ms_c_label *before = w->label;
   enter_labels(w, node->kid[0]);
@@ -287,6 +289,7 @@ static void repeat_loop(ms_writer *w, const ms_node *node) {
 static void jump(ms_writer *w, const ms_node *node) {
   for (const ms_c_label *label = w->label; label != NULL; label = label->next) {
     if (strcmp(label->name, node->text) != 0) continue;
+    w->uncounted = w->uncounted || label->placed;
     ms_c_line(w, "goto %s;", label->text);
     return;
   }
@@ -294,8 +297,9 @@ static void jump(ms_writer *w, const ms_node *node) {
 }
 
 static void place_label(ms_writer *w, const ms_node *node) {
-  for (const ms_c_label *label = w->label; label != NULL; label = label->next) {
+  for (ms_c_label *label = w->label; label != NULL; label = label->next) {
     if (strcmp(label->name, node->text) != 0) continue;
+    label->placed = true;
     ms_c_line(w, "%s:;", label->text);
     return;
   }

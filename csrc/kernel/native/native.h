@@ -13,7 +13,7 @@
 #include <stdint.h>
 
 /* Raised whenever anything in this file changes. */
-#define MS_NATIVE_ABI 6
+#define MS_NATIVE_ABI 7
 
 /* The exported function's name in every kernel. */
 #define MS_NATIVE_ENTRY "ms_native_run"
@@ -52,7 +52,11 @@ typedef struct ms_native_fault {
  * numbers of the layout as `whole`; captured numbers as `number`, booleans as `whole`. `results`:
  * two for each result of the info, the value and, as `whole`, an ms_native_tag; then, as `whole`,
  * the positions of private scalars in the order of ms_kernel_info; then two for each streak, where
- * its slots are and how many, which the caller frees. Returns fault->stop. */
+ * its slots are and how many, which the caller frees. Returns fault->stop.
+ *
+ * Given no `results` it runs nothing, and tells whether the block would: MS_NATIVE_RAN, it goes
+ * through to its end whatever the arrays hold; MS_NATIVE_DECLINED, not with these bounds and slots;
+ * MS_NATIVE_ERROR, that is known of no block of this kernel. */
 typedef int32_t ms_native_block(const int64_t *bounds, const ms_native_slot *slots,
                                 ms_native_slot *results, ms_native_fault *fault);
 

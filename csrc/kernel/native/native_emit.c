@@ -221,6 +221,12 @@ static void write_call(ms_writer *w, const parameters *all, const char *name, bo
   ms_c_line(w, "return %s(%s, results, fault);", name, arguments);
 }
 
+/* The answer to a call without results (native.h), as C. */
+static const char *probe_of(const ms_writer *w, bool guarded) {
+  if (!w->ends) return "MS_NATIVE_ERROR";
+  return guarded ? "ms_holds ? MS_NATIVE_RAN : MS_NATIVE_DECLINED" : "MS_NATIVE_RAN";
+}
+
 static void write_entry(ms_writer *w, const parameters *all, bool guarded) {
   ms_text_add(w->out,
               "__attribute__((visibility(\"default\")))\n"
@@ -237,7 +243,11 @@ static void write_entry(ms_writer *w, const parameters *all, bool guarded) {
   }
   if (guarded) {
     ms_c_bounds(w);
-    ms_c_line(w, "if (MS_UNLIKELY(!(%s))) {", w->frame[0].guards.bytes);
+    ms_c_line(w, "const bool ms_holds = %s;", w->frame[0].guards.bytes);
+  }
+  ms_c_line(w, "if (MS_UNLIKELY(results == 0)) return %s;", probe_of(w, guarded));
+  if (guarded) {
+    ms_c_line(w, "if (MS_UNLIKELY(!ms_holds)) {");
     if (w->declines) {
       ms_c_line(w, "return MS_NATIVE_DECLINED;");
     } else {
@@ -301,6 +311,7 @@ static int emit(ms_writer *w, ms_text *out, ms_kernel_info *info, ms_error *err)
   ms_text quick = {0}, careful = {0};
   w->positions = info->positions;
   bool written = write_body(w, &quick, false);
+  w->ends = !w->stops && !w->uncounted && !w->declines;
   bool guarded = w->frame[0].guards.length > 0;
   if (written && guarded && !w->declines) written = write_body(w, &careful, true);
   info->declines = w->declines;

@@ -65,6 +65,7 @@ typedef struct ms_c_local {
 typedef struct ms_c_label {
   struct ms_c_label *next;
   const char *name, *text;
+  bool placed; /* it is written: what jumps there goes back */
 } ms_c_label;
 
 /* A function that is being written in place of its call. */
@@ -122,6 +123,7 @@ typedef struct ms_writer {
   bool *number_used;               /* by capture: parameters */
   uint32_t positions;              /* numbers that say where a tracked scalar got its value */
   bool stops;                      /* the function may stop */
+  bool uncounted;                  /* how often it repeats something may not be known before */
   bool *pointer_used;              /* by binding */
   bool *touched_used;              /* by binding */
   bool *stride_used, *extent_used; /* by binding * MS_MAX_DIMS + dimension */
@@ -135,6 +137,7 @@ typedef struct ms_writer {
   ms_cache_prefetch ahead[MS_AHEAD]; /* of the quick text that is being written */
   uint32_t ahead_count;
   bool declines;         /* blocks whose guards fail are left to the Lua engine */
+  bool ends;             /* blocks whose guards hold go through to their end */
   const char **messages; /* of MS_NATIVE_ERROR */
   uint32_t message_count, message_room;
   const ms_tree *tree; /* whose name `file` is, as a C string's inside */

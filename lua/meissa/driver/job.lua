@@ -65,9 +65,9 @@ local function static_bytes(static, key, kernel_bytes)
   return bytes
 end
 
--- What was made of a sparse array's values before the loop is not good any more; an array that the
--- loop has written wholly, and not read, is good whatever it was before.
-local function mark_written(run)
+--- To be told after a run: what was made of a sparse array's values before the loop is not good any
+-- more; an array that the loop has written wholly, and not read, is good whatever it was before.
+function M.mark_written(run)
   for c, binding in ipairs(run.bindings) do
     local about = binding.kind == "array" and run.plan.array_of[c]
     if about and about.written then
@@ -204,7 +204,7 @@ function M.run(run)
   local results, outcome = run_loop(run, told)
   run.record.learned = worker_count.learn(outcome, run.grid, run.plan.strategy, run.record.learned)
   engine.ran(run.native, worker_count.busy(outcome.workers))
-  mark_written(run)
+  M.mark_written(run)
   local measured = {
     seconds = system.clock() - run.called, listing = listing,
     moved = outcome.moved + fetched, shares = outcome.workers,
@@ -254,7 +254,7 @@ function M.run_here(run)
     end
   end
   failures.undo_here(run, key, operands, run_blocks)
-  mark_written(run)
+  M.mark_written(run)
   engine.ran(run.native, system.clock() - began)
   return kernel.combine(kernel_bytes, run.values, all, known)
 end

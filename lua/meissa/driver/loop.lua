@@ -16,20 +16,20 @@ local frame = require "meissa.capture.frame"
 local grids = require "meissa.plan.grid"
 local inprocess = require "meissa.driver.inprocess"
 local job = require "meissa.driver.job"
-local kernel = require "meissa.kernel"
 local nesting = require "meissa.base.nesting"
 local plans = require "meissa.plan"
 local pool = require "meissa.driver.pool"
 local public = require "meissa.base.public"
 local random = require "meissa.kernel.random"
+local ready = require "meissa.driver.ready"
 local records = require "meissa.driver.record"
 local required = require "meissa.capture.required"
 local returned = require "meissa.driver.returned"
 local scratches = require "meissa.array.scratch"
+local small = require "meissa.driver.small"
 local spaces = require "meissa.plan.space"
 local speculate = require "meissa.driver.speculate"
 local spread = require "meissa.base.spread"
-local stages = require "meissa.plan.stage"
 local system = require "meissa.base.system"
 local trace = require "meissa.base.trace"
 
@@ -41,9 +41,6 @@ function M.examine() end
 local last_plan
 
 local function finished() return nil end
-
--- Bytes of a loop's kernels, and of a letter of its own text; see remember.lua.
-local KERNEL_BYTES, KERNEL_LETTER = 165000, 300
 
 -- The loop's callee must be the function that is running: anything else is a wrapper.
 local function check_callee(record, func, level, running)
@@ -104,57 +101,17 @@ local function plan_frame(record, space, func, level)
   return settled and plan_record(settled, space, func, level and level + 1) or run
 end
 
--- Finds the loop's grid, which its plan tells of.
-local function cut(run)
-  local plan = run.plan
-  local grid = grids.cut(plan, run.space)
-  plan.grid = grid.ranges
-  if #plan.buffers > 0 then plan.stages = stages.of(grid).count end
-  run.grid = grid
-end
-
--- Finds the loop's kernel. What decides about it beside the engine are the plan and the arrays.
-local function find_kernel(run)
-  local native, ready, plan = engine.prefers_native(run.space), run.ready, run.plan
-  if not ready.kernel or ready.kernel_native ~= native then
-    ready.kernel_native = native
-    ready.kernel = kernel.find(run.record.loop, plan, run.bindings, run.values, run.space,
-                               plan.kernels, run.record.kernels, native)
-  end
-  run.kernel = ready.kernel
-  if not run.kernel.charged then
-    run.kernel.charged = true
-    plans.charge(run.record, KERNEL_BYTES + KERNEL_LETTER * records.length(run.record))
-  end
-end
-
--- Makes a run ready: its kernel, its grid, what it may use of the native engine, and `start()` if
--- it is given. The compiler works meanwhile.
-local function make_ready(run, start)
-  find_kernel(run)
-  local plan, space = run.plan, run.space
-  local own = kernel.specialise(run.kernel, run.record.loop, plan, run.bindings, run.values, space)
-  local static = own or run.kernel
-  local begun = engine.begin(plan, static, space)
-  cut(run)
-  if start then run.session = start() end
-  run.native = engine.choose(plan, static, space, begun)
-  if own and run.native and run.native.object then
-    run.kernel, run.ready.kernel = own, own
-  elseif own then
-    run.native = engine.choose(plan, run.kernel, space)
-  end
-  if trace.on.kernel then
-    trace.say("kernel", "engine loop=%s:%d engine=%s object=%s", run.record.file, run.record.line,
-              plan.engine, run.native and run.native.object and "yes" or "no")
-  end
-  plans.explain(plan, space)
-end
-
--- Runs the loop on the workers; the list of {capture=, value=} to assign.
+-- Runs the loop on the workers, or here if it is small; the list of {capture=, value=} to assign.
 local function run_on_workers(run)
-  make_ready(run, pool.session)
-  local assigned, measured = job.run(run)
+  local assigned, measured
+  ready.make(run, pool.session)
+  if small.suits(run) then assigned, measured = small.run(run) end
+  if assigned then
+    job.mark_written(run)
+  else
+    run.session = pool.session()
+    assigned, measured = job.run(run)
+  end
   last_plan = plans.measured(run.plan, measured)
   return assigned
 end
@@ -193,7 +150,7 @@ local function run_blocks_here(run)
 end
 
 local function run_engine_here(run)
-  make_ready(run)
+  ready.make(run)
   return run_blocks_here(run)
 end
 
@@ -224,7 +181,7 @@ local function run_here(run, slots, func, frame_form)
       return i1, i2, i3, i4, i5, i6, i7, i8, i9
     end
   end
-  cut(run)
+  ready.cut(run)
   plans.explain(plan, space)
   inprocess.notice_inexact(record, plan, run.bindings)
   local reductions = inprocess.reductions(plan, record.captures, slots)
@@ -349,9 +306,9 @@ local function complete(run)
     plan.grid = {}
     return plan
   end
-  find_kernel(run)
+  ready.find_kernel(run)
   engine.judge(plan, run.kernel, space)
-  cut(run)
+  ready.cut(run)
   return plan
 end
 

@@ -317,11 +317,22 @@ function M.combines_flat(static)
   return static.native ~= nil and results_of.combines_flat(static.info)
 end
 
+--- Whether a loop's blocks can be run by C alone: what they leave is nothing, or numbers that it
+-- can combine.
+-- @tab static what find gave
+function M.runs_alone(static)
+  local native = static.native
+  if not native or native.info.declines or native.info.positions > 0 then return false end
+  return #static.info.results == 0 or results_of.combines_flat(static.info)
+end
+
 --- Whether blocks may raise what is no error of the loop: see meissa.driver.speculate.
 -- @tab static what find gave
 function M.speculates(static)
   return merge.speculates(static.info)
 end
+
+M.given = merge.given
 
 M.known, M.refusal = results_of.known, results_of.refusal
 M.depends_on_blocks = merge.depends_on_blocks

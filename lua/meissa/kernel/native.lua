@@ -41,6 +41,9 @@ M.NONE = NONE
 local MARK = "\255slots\0\0"
 local SLOT = 8
 
+--- The same as a slot.
+M.MARK = ffi.cast("int64_t *", ffi.cast("const char *", MARK))[0]
+
 -- What random numbers belong to, for a kernel: it makes a place of its own from this one.
 local function place_of(draws)
   local before = random.open(draws)

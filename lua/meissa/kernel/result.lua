@@ -219,28 +219,45 @@ function M.combines_flat(info)
   return found ~= false
 end
 
--- The results of all blocks at once; nil where one of them is no number.
-local function combine_flat(info, values, results)
-  local known = rules_of[info]
-  local scalars = known.scalars
+--- What C combines a kernel's results with: {rules =, count =, scalars =}, nil if it cannot.
+-- @tab info of the kernel
+function M.rules(info)
+  return M.combines_flat(info) and rules_of[info] or nil
+end
+
+--- Puts into `scalars` what they are before the loop; false where C cannot go on from that.
+-- @tab info of the kernel @tab values the captured values before the loop
+function M.begin_scalars(info, values)
+  local scalars = rules_of[info].scalars
   for n, scalar in ipairs(info.results) do
     local before = values[scalar.capture]
     if scalar.role == "reduction" then
-      if type(before) ~= "number" then return nil end
+      if type(before) ~= "number" then return false end
       scalars[2 * n - 2].number = before
     end
     scalars[2 * n - 1].whole = native.NONE
   end
-  local flat = results.flat
-  if core.lib.ms_results_combine(known.rules, known.count, flat, results.blocks, scalars) ~= 0 then
-    return nil
-  end
-  local assigned = {}
+  return true
+end
+
+--- What `scalars` say is to be assigned: a list of {capture =, value =}.
+-- @tab info of the kernel
+function M.end_scalars(info)
+  local scalars, assigned = rules_of[info].scalars, {}
   for n, scalar in ipairs(info.results) do
     local set, value = native.value(scalars + 2 * n - 2)
     if set then assigned[#assigned + 1] = { capture = scalar.capture, value = value } end
   end
   return assigned
+end
+
+-- The results of all blocks at once; nil where one of them is no number.
+local function combine_flat(info, values, results)
+  local known, flat = rules_of[info], results.flat
+  if not M.begin_scalars(info, values) then return nil end
+  local failed = core.lib.ms_results_combine(known.rules, known.count, flat, results.blocks,
+    known.scalars)
+  return failed == 0 and M.end_scalars(info) or nil
 end
 
 -- The results of blocks that came as one string, one by one.

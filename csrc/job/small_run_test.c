@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Small runs: all blocks in the plan's order or none, floating point as on workers, results
+ * combined block by block. */
+#include "job/small_run.h"
+
+#include <math.h>
+#include <stdbool.h>
+#include <string.h>
+#include <xmmintrin.h>
+
+#include "base/test.h"
+#include "plan/order.h"
+
+enum { BLOCKS = 12, VALUES = 100, MARK = 77 };
+
+static double values[VALUES + 1];
+static int64_t first_of[64];
+static uint32_t called;
+static int64_t last_that_holds;
+static int32_t otherwise;
+static bool leaves_nil;
+
+/* Adds value by value; refuses blocks beyond a bound. */
+static int32_t sum_block(const int64_t *bounds, const ms_native_slot *slots,
+                         ms_native_slot *results, ms_native_fault *fault) {
+  (void)fault;
+  if (results == NULL) return bounds[1] <= last_that_holds ? MS_NATIVE_RAN : otherwise;
+  double sum = -0.0;
+  const double *from = slots[0].pointer;
+  for (int64_t i = bounds[0]; i <= bounds[1]; i++) sum += from[i];
+  first_of[called++] = bounds[0];
+  results[0].number = sum;
+  results[1].whole = leaves_nil ? MS_NATIVE_NIL : MS_NATIVE_NUMBER;
+  return MS_NATIVE_RAN;
+}
+
+static ms_plan make_plan(void) {
+  ms_plan plan = {.blocks = BLOCKS};
+  plan.grid = (ms_grid){.strategy = MS_INDEPENDENT, .count = 1, .ranges = {BLOCKS}, .last = BLOCKS};
+  plan.layout = (ms_layout){.dims = 1, .axis_count = 1};
+  plan.layout.extents[0] = (ms_range){1, VALUES, 1};
+  plan.layout.axes[0] = ms_layout_cut(1, 1, VALUES, BLOCKS);
+  return plan;
+}
+
+static void test_sum(ms_small_run *run, const ms_plan *plan, ms_native_slot *scalars) {
+  called = 0;
+  last_that_holds = VALUES;
+  scalars[0].number = 0.25;
+  scalars[1].whole = MS_NATIVE_NONE;
+  CHECK(ms_small_run_blocks(run, plan, MARK) == MS_SMALL_RAN);
+  double expected = 0.25;
+  for (uint32_t b = 0; b < BLOCKS; b++) {
+    int64_t bounds[2];
+    ms_layout_bounds(&plan->layout, b, bounds);
+    double sum = -0.0;
+    for (int64_t i = bounds[0]; i <= bounds[1]; i++) sum += values[i];
+    expected += sum;
+    CHECK(first_of[b] == bounds[0]);
+    CHECK(run->left[3 * b].whole == MARK);
+  }
+  CHECK(called == BLOCKS);
+  CHECK(scalars[0].number == expected && scalars[1].whole == MS_NATIVE_NUMBER);
+}
+
+static void test_refused(ms_small_run *run, const ms_plan *plan) {
+  called = 0;
+  last_that_holds = VALUES - 1; /* all but the last one hold */
+  otherwise = MS_NATIVE_DECLINED;
+  CHECK(ms_small_run_blocks(run, plan, MARK) == MS_SMALL_NOT_NOW);
+  otherwise = MS_NATIVE_ERROR;
+  CHECK(ms_small_run_blocks(run, plan, MARK) == MS_SMALL_NEVER);
+  CHECK(called == 0);
+}
+
+/* Subnormal numbers count, whatever the process has chosen, and keeps. */
+static void test_control(ms_small_run *run, const ms_plan *plan, ms_native_slot *scalars) {
+  for (int i = 0; i <= VALUES; i++) values[i] = 0x1p-1060;
+  last_that_holds = VALUES;
+  scalars[0].number = 0;
+  scalars[1].whole = MS_NATIVE_NONE;
+  called = 0;
+  unsigned control = _mm_getcsr(), flushing = control | 0x8040u;
+  _mm_setcsr(flushing);
+  CHECK(ms_small_run_blocks(run, plan, MARK) == MS_SMALL_RAN);
+  unsigned after = _mm_getcsr();
+  _mm_setcsr(control);
+  CHECK(after == flushing);
+  CHECK(scalars[0].number == VALUES * 0x1p-1060);
+}
+
+static void test_uncombined(ms_small_run *run, const ms_plan *plan, ms_native_slot *scalars) {
+  scalars[0].number = 1;
+  called = 0;
+  leaves_nil = true;
+  CHECK(ms_small_run_blocks(run, plan, MARK) == MS_SMALL_UNCOMBINED);
+  CHECK(called == BLOCKS && run->left[2].whole == MS_NATIVE_NIL);
+}
+
+int main(void) {
+  ms_test_limit(60);
+  for (int i = 0; i <= VALUES; i++) values[i] = 1.0 / (i + 3);
+  ms_native_slot slots[1] = {{.pointer = values}}, scalars[2] = {{0}};
+  ms_native_fault fault = {0};
+  const ms_combine_rule rule = {.op = MS_REDUCE_SUM};
+  ms_small_run run = {.entry = sum_block,
+                      .slots = slots,
+                      .fault = &fault,
+                      .rules = &rule,
+                      .count = 1,
+                      .scalars = scalars};
+  const ms_plan plan = make_plan();
+  test_sum(&run, &plan, scalars);
+  test_refused(&run, &plan);
+  test_control(&run, &plan, scalars);
+  test_uncombined(&run, &plan, scalars);
+  ms_small_run_free(&run);
+  CHECK(run.left == NULL);
+  return ms_test_end();
+}

@@ -1,0 +1,111 @@
+-- SPDX-License-Identifier: MIT
+--- Small loops: those that take less time than workers need to get going run in the driver's
+-- process.
+--
+-- Only compiled kernels do that which cannot stop half-way (csrc/job/small_run.h), by the same grid
+-- as on workers: the results are the same bits. Who runs a loop is decided by what its iterations
+-- took before, which changes nothing else.
+-- @module meissa.driver.small
+
+local execution = require "meissa.kernel.execution"
+local job_operands = require "meissa.plan.operands"
+local kernel = require "meissa.kernel"
+local small_runs = require "meissa.kernel.small_run"
+local system = require "meissa.base.system"
+local trace = require "meissa.base.trace"
+
+local M = {}
+
+--- The longest loop in seconds that is small; with 0 all run on workers.
+M.most = 2e-4
+
+-- How much longer its blocks may have taken on workers, who have other things to do for each and
+-- may have lost their cores meanwhile, for it to be tried here.
+local TOLERANCE = 8
+
+-- The most that a pace rises from one execution to the next: a loop that lost its core to others
+-- says nothing about itself.
+local RISE = 2
+
+-- After a loop took too long here it is tried again later, each time after twice as many
+-- executions.
+local FIRST_WAIT, LONGEST_WAIT = 8, 1024
+
+-- What travels apart to workers: nothing has to here.
+local NOTHING = {}
+
+-- Whether a loop takes little time, as far as that is known: from its executions here, `pace` in
+-- seconds an iteration, else from those on workers.
+local function is_short(record, volume)
+  local here, learned = record.small, record.learned
+  if here and here.pace * volume <= M.most then return true end
+  if not learned or learned.pace * volume > TOLERANCE * M.most then return false end
+  if not here then return true end
+  here.executions = here.executions + 1
+  return here.executions >= here.wait
+end
+
+--- Whether a run is small: its kernel is there and may suit, and it is known to take little time.
+-- @tab run the loop's run, made ready (see meissa.driver.loop)
+function M.suits(run)
+  local native, static = run.native, run.kernel
+  if not native or not native.object or #run.plan.buffers > 0 then return false end
+  return not static.never_small and kernel.runs_alone(static) and
+    is_short(run.record, run.grid.volume)
+end
+
+-- Takes note of how long a run took.
+local function learn(record, seconds, volume)
+  local here, pace = record.small, seconds / volume
+  if not here then
+    here = {pace = pace, wait = FIRST_WAIT, executions = 0}
+    record.small = here
+  end
+  here.pace = math.min(pace, RISE * here.pace)
+  if here.executions >= here.wait then -- it was tried again
+    here.wait = seconds > M.most and math.min(2 * here.wait, LONGEST_WAIT) or FIRST_WAIT
+  end
+  here.executions = 0
+end
+
+-- The instance of the run's kernel on the arrays' own memory. That of an earlier run is filled
+-- again if arrays and object are the same.
+local function instance_of(run)
+  local operands, _, where = job_operands.collect(run, NOTHING)
+  local known, object = run.situation.small, run.native.kernel
+  if known and known.where == where and known.object == object then
+    known.instance:fill(kernel.given(run.kernel.info, run.values), run.draws)
+    return known
+  end
+  local kernel_bytes, run_bytes = kernel.pack(run.kernel, run.bindings, run.values, run.native,
+                                              run.basics)
+  local instance = execution.instance(kernel_bytes, run_bytes, operands, where, run.draws)
+  known = {where = where, object = object, instance = instance, info = run.kernel.info,
+           run = small_runs.make(instance, run.kernel.info)}
+  run.situation.small = known
+  return known
+end
+
+--- Runs a loop for which M.suits holds.
+-- @return the scalars to assign, a list of {capture =, value =}, and what it took; nil: nothing has
+-- been done, it is one for the workers
+function M.run(run)
+  local small = instance_of(run)
+  local began = system.clock()
+  local assigned, never = small_runs.run(small.run, run.kernel.info, run.values, run.grid.core)
+  local ended = system.clock()
+  if not assigned then
+    run.kernel.never_small = never
+    return nil
+  end
+  if assigned.left then
+    local kernel_bytes = kernel.pack(run.kernel, run.bindings, run.values, run.native, run.basics)
+    assigned = kernel.combine(kernel_bytes, run.values, assigned.left)
+  end
+  learn(run.record, ended - began, run.grid.volume)
+  if trace.on.blocks then trace.say("blocks", "small job=0 blocks=%d", run.grid.blocks) end
+  return assigned, {seconds = ended - run.called, launch = began - run.called, workers = 0,
+                    moved = 0, shares = {}, deaths = 0, redone = 0, repeated = 0}
+end
+
+return M

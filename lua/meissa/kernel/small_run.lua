@@ -1,0 +1,48 @@
+-- SPDX-License-Identifier: MIT
+--- Small runs: a kernel's blocks in the driver's process, all by one call of C.
+--
+-- csrc/job/small_run.h says what they are. An instance of the kernel on the arrays' own memory has
+-- one of them.
+-- @module meissa.kernel.small_run
+
+local core = require "meissa.base.ffi"
+local ffi = require "ffi"
+local native = require "meissa.kernel.native"
+local results_of = require "meissa.kernel.result"
+
+local M = {}
+
+local lib = core.lib
+
+local RAN, NOT_NOW, NEVER = 0, 1, 2
+
+local new = ffi.metatype("ms_small_run", {__gc = lib.ms_small_run_free})
+
+--- What runs an instance's blocks; whoever has it keeps the instance.
+-- @tab instance a native one
+-- @tab info of the kernel, for which kernel.runs_alone holds
+-- @return an ms_small_run
+function M.make(instance, info)
+  local run, known = new(), results_of.rules(info)
+  run.entry, run.slots, run.fault = instance.entry, instance.slots, instance.fault
+  if known then run.rules, run.count, run.scalars = known.rules, known.count, known.scalars end
+  return run
+end
+
+--- Runs all blocks of a plan.
+-- @param run what make gave, its instance filled
+-- @tab info of the kernel @tab values the captured values before the loop
+-- @param plan an ms_plan
+-- @treturn table|nil what is to be assigned, a list of {capture =, value =}; or {left = the
+-- results of the blocks as kernel.combine takes them}; nil: nothing has been done
+-- @treturn boolean with nil: whether it would always be so
+function M.run(run, info, values, plan)
+  if run.count > 0 and not results_of.begin_scalars(info, values) then return nil, false end
+  local answer = lib.ms_small_run_blocks(run, plan, native.MARK)
+  if answer == RAN then return run.count > 0 and results_of.end_scalars(info) or {} end
+  if answer == NOT_NOW or answer == NEVER then return nil, answer == NEVER end
+  local size = 8 * (1 + 2 * run.count) * plan.blocks
+  return {left = {flat = ffi.string(run.left, size), blocks = plan.blocks}}
+end
+
+return M

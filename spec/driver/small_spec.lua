@@ -1,0 +1,224 @@
+-- SPDX-License-Identifier: MIT
+--
+-- Loops that take less time than workers need to get going run in the driver's process: with the
+-- bits that workers give, and the same errors. MEISSA_TEST_SEED replays a run.
+
+local child = require "spec.support.child"
+local meissa = require "meissa"
+local parallel = meissa.parallel
+local seed = require "spec.support.seed"
+local small = require "meissa.driver.small"
+
+local N = 40
+local NATIVE = {engine = "native"}
+local UNORDERED = {engine = "native", ordered = false}
+
+-- Each runs one loop over fresh arrays, and gives what it has left: arrays and numbers.
+local cases = {
+  ["an independent loop"] = function(A, B)
+    for i in parallel(N, NATIVE) do A[i][1] = B[i][2] * 0.3 + i end
+    return A
+  end,
+  ["sums, products and extremes"] = function(A, B, k)
+    local s, p, least, most = 0.1 * k, 1 + k, 1e300, -1e300
+    for i in parallel({2, N - k}, NATIVE) do
+      s = s + A[i][1] * B[1][i]
+      p = p * (1 + 0.01 * A[i][k])
+      least, most = math.min(least, A[i][3]), math.max(most, B[i][3])
+    end
+    return s, p, least, most
+  end,
+  ["a variable that the last iteration assigns"] = function(A, _, k)
+    local last = k
+    for i in parallel(N, NATIVE) do last = A[i][k] end
+    return last
+  end,
+  ["a variable that no iteration assigns"] = function(A, _, k)
+    local last = k
+    for i in parallel({1, N}, NATIVE) do
+      if A[i][1] > 1e9 then last = i end
+    end
+    return last
+  end,
+  ["a sweep"] = function(A)
+    for i, j in parallel({2, N}, {2, N}, NATIVE) do
+      A[i][j] = 0.5 * (A[i - 1][j] + A[i][j - 1])
+    end
+    return A
+  end,
+  ["a rotation"] = function(A, B)
+    local rows, columns = meissa.zeros(N), meissa.zeros(N)
+    for i, j in parallel(N, N, UNORDERED) do
+      rows[i] = rows[i] + A[i][j] * columns[j]
+      columns[j] = columns[j] + B[i][j] * rows[i] + 1
+    end
+    return rows, columns
+  end,
+  ["random numbers"] = function(A)
+    meissa.seed(3)
+    for i in parallel(N, NATIVE) do A[i][i] = meissa.random() + meissa.normal() end
+    return A
+  end,
+  ["floats, whole numbers and a strided view"] = function(A, _, k)
+    local F, I = meissa.ones({N}, {type = "float"}), meissa.zeros({N}, {type = "int32"})
+    local C = A:transpose(1, 2)
+    for i in parallel({N, 1, -1}, NATIVE) do
+      F[i] = F[i] + C[i][k] / 3
+      C[k][i] = F[i]
+    end
+    for i in parallel(N, NATIVE) do I[i] = i end
+    return F, I, A
+  end,
+}
+
+local function words_of(value)
+  if type(value) == "number" then return ("%a"):format(value) end
+  local words = {}
+  for _, row in ipairs(value:totable()) do
+    for _, x in ipairs(type(row) == "table" and row or {row}) do
+      words[#words + 1] = ("%a"):format(x)
+    end
+  end
+  return table.concat(words, " ")
+end
+
+-- What a case leaves, as a string.
+local function left_by(case, k)
+  local A, B = meissa.rand({N, N}, {seed = seed + k}), meissa.rand({N, N}, {seed = seed + 9})
+  local left = {case(A, B, k)}
+  for n, value in ipairs(left) do left[n] = words_of(value) end
+  return table.concat(left, "\n")
+end
+
+-- Runs as often as it takes until it ran here; on a busy machine a loop may look long.
+local function until_here(run)
+  for n = 1, 3000 do
+    run(n)
+    if meissa.last().workers == 0 then return true end
+  end
+  return false
+end
+
+describe("small loops (seed " .. seed .. ")", function()
+  local most = small.most
+  after_each(function() small.most = most end)
+
+  for _, road in ipairs {true, false} do
+    describe(road and "in shared memory" or "by value", function()
+      setup(function() meissa.init {workers = 2, shm = road} end)
+      teardown(function() meissa.init {} end)
+
+      for name, case in pairs(cases) do
+        it(name .. " has the bits that it has on workers", function()
+          local right = {}
+          small.most = 0
+          for k = 1, 3 do
+            right[k] = left_by(case, k)
+            assert.are.equal(2, meissa.last().workers)
+          end
+          small.most = most
+          assert.is_true(until_here(function(n)
+            local k = n % 3 + 1
+            assert.are.equal(right[k], left_by(case, k))
+          end))
+          for k = 1, 3 do assert.are.equal(right[k], left_by(case, k)) end
+        end)
+      end
+    end)
+  end
+
+  it("are told of as run by no worker", function()
+    meissa.init {workers = 2}
+    local A = meissa.zeros(N)
+    assert.is_true(until_here(function()
+      for i in parallel(N, NATIVE) do A[i] = A[i] + 1 end
+    end))
+    local plan = meissa.last()
+    assert.are.same({0, {}, 0, 0}, {plan.workers, plan.shares, plan.moved, plan.deaths})
+    assert.is_true(plan.launch > 0 and plan.seconds > plan.launch)
+    assert.are.equal(A[1], A[N])
+  end)
+
+  it("are not those that may fail half-way", function()
+    meissa.init {workers = 2}
+    local A, index = meissa.zeros(N), meissa.zeros({N}, {type = "int32"})
+    for i in parallel(N, NATIVE) do index[i] = i end
+    local function gather()
+      local s = 0
+      for i in parallel(N, NATIVE) do s = s + A[index[i]] end
+      return s
+    end
+    for _ = 1, 20 do
+      gather()
+      assert.are.equal(2, meissa.last().workers)
+    end
+    index[N] = N + 1
+    local ok, err = pcall(gather)
+    assert.is_false(ok)
+    assert.are.equal("ARR", err.code)
+    assert.are.same({N}, err.iteration)
+  end)
+
+  it("leave nothing where a bound turns out wrong", function()
+    meissa.init {workers = 2}
+    local A = meissa.zeros(N)
+    local function fill(n, x)
+      for i in parallel(n, NATIVE) do A[i] = x end
+    end
+    assert.is_true(until_here(function(n) fill(N, n) end))
+    local before = A:totable()
+    for _ = 1, 3 do
+      local ok, err = pcall(fill, N + 1, 7)
+      assert.is_false(ok)
+      assert.are.equal("ARR", err.code)
+      assert.are.same({N + 1}, err.iteration)
+      assert.are.same(before, A:totable())
+    end
+    fill(N, 8)
+    assert.are.equal(8 * N, A:sum())
+  end)
+
+  it("follow arrays that are freed, lost, frozen or others", function()
+    meissa.init {workers = 2}
+    local A, B = meissa.ones(N), meissa.ones(N)
+    local function add(X)
+      local s = 0
+      for i in parallel(N, NATIVE) do
+        X[i] = X[i] + 1
+        s = s + X[i]
+      end
+      return s
+    end
+    assert.is_true(until_here(function() add(A) end))
+    assert.are.equal(2 * N, add(B))
+    assert.are.equal(3 * N, add(B))
+    local frozen = B:snapshot()
+    local ok, err = pcall(add, frozen)
+    assert.is_false(ok)
+    assert.are.equal("ARR", err.code)
+    B:free()
+    ok, err = pcall(add, B)
+    assert.is_false(ok)
+    assert.are.equal("ARR", err.code)
+    assert.are.equal(A[1] * N + N, add(A))
+  end)
+
+  it("are interrupted after their end", function()
+    local output = child.script([[
+      local meissa, ffi = require "meissa", require "ffi"
+      ffi.cdef "int getpid(void); int kill(int, int);"
+      local A = meissa.zeros(40)
+      local function add()
+        for i in meissa.parallel(40, {engine = "native"}) do A[i] = A[i] + 1 end
+      end
+      local runs = 0
+      repeat add() runs = runs + 1 until meissa.last().workers == 0 or runs == 3000
+      local ok = pcall(function()
+        ffi.C.kill(ffi.C.getpid(), 2)
+        for _ = 1, 1000 do add() runs = runs + 1 end
+      end)
+      print(ok, A[1] == A[40], A[1] - runs <= 1, meissa.last().workers)]],
+      {env = "MEISSA_WORKERS=2", seconds = 60})
+    assert.are.equal("false\ttrue\ttrue\t0\n", output)
+  end)
+end)
