@@ -344,6 +344,7 @@ void ms_space_from_lua(lua_State *L, int index, ms_space *space) {
   space->ordered = field_boolean(L, index, "ordered");
   space->serial_allowed = field_boolean(L, index, "serial");
   space->impure = field_boolean(L, index, "impure");
+  space->assumes = field_string(L, index, "assume") != NULL;
   space->no_options = field_boolean(L, index, "no_options");
   space->methods = field_boolean(L, index, "methods");
   space->barred = field_string(L, index, "barred");

@@ -90,16 +90,18 @@ static int add_met(ms_conflicts *conflicts, const ms_pair *pair, const ms_relati
   const ms_relation relation = *met;
   uint32_t dim_count = conflicts->domain->dim_count;
   if (!meets_elsewhere(&relation, dim_count)) return 0;
-  ms_distances **group = &conflicts->group[pair->a->group];
+  bool lifted = conflicts->assumes && !pair->proven;
+  ms_distances **group = &(lifted ? conflicts->assumed : conflicts->group)[pair->a->group];
   if (*group == NULL) *group = ms_distances_new(ms_solver_arena(conflicts->solver), dim_count);
   if (*group == NULL) return -1;
   for (uint32_t c = 0; c < relation.count; c++) {
     const ms_cell *cell = &relation.cell[c];
     ms_distances_add(*group, cell, pair->a, pair->b, pair->proven);
+    if (lifted) continue;
     ms_distances_add(conflicts->all, cell, pair->a, pair->b, pair->proven);
     if (pair->proven) ms_distances_add(conflicts->proven, cell, pair->a, pair->b, true);
   }
-  return keep_pair(conflicts, pair);
+  return lifted ? 0 : keep_pair(conflicts, pair);
 }
 
 /* The pair's accesses as they are: subscripts that are not known as forms may be equal. */
@@ -165,18 +167,25 @@ static int add_pairs(ms_conflicts *conflicts, kinds *known, const ms_accesses *a
 }
 
 int ms_conflicts_find(ms_conflicts *conflicts, ms_solver *solver, const ms_domain *domain,
-                      const ms_accesses *accesses, uint32_t group_count) {
+                      const ms_accesses *accesses, uint32_t group_count, bool assumes) {
   ms_arena *arena = ms_solver_arena(solver);
-  *conflicts = (ms_conflicts){.domain = domain, .solver = solver, .known = true};
+  *conflicts =
+      (ms_conflicts){.domain = domain, .solver = solver, .known = true, .assumes = assumes};
   conflicts->group_count = group_count;
   conflicts->all = ms_distances_new(arena, domain->dim_count);
   conflicts->proven = ms_distances_new(arena, domain->dim_count);
   conflicts->group = ms_arena_take(arena, group_count + 1, sizeof(ms_distances *));
-  if (conflicts->all == NULL || conflicts->proven == NULL || conflicts->group == NULL) return -1;
+  conflicts->assumed = ms_arena_take(arena, group_count + 1, sizeof(ms_distances *));
+  if (conflicts->all == NULL || conflicts->proven == NULL || conflicts->group == NULL ||
+      conflicts->assumed == NULL)
+    return -1;
   if (empty_domain(domain)) return 0;
   uint32_t tried = 0;
   kinds known;
   known.count = 0;
   if (add_pairs(conflicts, &known, accesses, true, &tried) != 0) return -1;
-  return add_pairs(conflicts, &known, accesses, false, &tried);
+  bool complete = conflicts->known;
+  if (add_pairs(conflicts, &known, accesses, false, &tried) != 0) return -1;
+  if (assumes) conflicts->known = complete; /* whatever these are is the user's word */
+  return 0;
 }

@@ -20,14 +20,18 @@ typedef struct ms_conflicts {
   bool known;    /* false: the quota ran out, nothing here is complete */
   ms_pair *pair; /* those that meet in different iterations */
   uint32_t pair_count;
-  ms_distances *all;    /* over all pairs */
-  ms_distances *proven; /* over pairs of proven accesses */
-  ms_distances **group; /* over the pairs of one group; NULL where there are none */
+  ms_distances *all;      /* over all pairs */
+  ms_distances *proven;   /* over pairs of proven accesses */
+  ms_distances **group;   /* over the pairs of one group; NULL where there are none */
+  ms_distances **assumed; /* the same over pairs that are not proven, where `assumes` takes these
+                             for pairs that never meet: they are in nothing else here */
+  bool assumes;
   uint32_t group_count;
 } ms_conflicts;
 
-/* Collects the conflicts of a body. -1 only when memory is out; a spent quota is `known` false. */
+/* Collects the conflicts of a body; with `assumes`, which the user answers for, those of proven
+ * accesses alone. -1 only when memory is out; a spent quota is `known` false. */
 int ms_conflicts_find(ms_conflicts *conflicts, ms_solver *solver, const ms_domain *domain,
-                      const ms_accesses *accesses, uint32_t group_count);
+                      const ms_accesses *accesses, uint32_t group_count, bool assumes);
 
 #endif

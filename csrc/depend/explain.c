@@ -138,14 +138,20 @@ static bool blocks_all_cuts(const ms_distances *cells) {
   return true;
 }
 
-static int explain_group(const ms_explainer *explain, const ms_distances *cells,
-                         bool unordered_runs) {
+/* The pair that tells most; NULL: there is none. */
+static const ms_meeting *best_of(const ms_distances *cells) {
   const ms_meeting *best = NULL;
-  for (uint32_t s = 0; s < cells->slots; s++) {
+  for (uint32_t s = 0; cells != NULL && s < cells->slots; s++) {
     const ms_meeting *meeting = &cells->slot[s];
     if (!meeting->present) continue;
     if (best == NULL || ms_meeting_rank(meeting) < ms_meeting_rank(best)) best = meeting;
   }
+  return best;
+}
+
+static int explain_group(const ms_explainer *explain, const ms_distances *cells,
+                         bool unordered_runs) {
+  const ms_meeting *best = best_of(cells);
   return best == NULL ? 0 : explain_meeting(explain, best, unordered_runs);
 }
 
@@ -170,6 +176,26 @@ int ms_explain_conflicts(const ms_explainer *explain, bool unordered_runs) {
   reason->message = "the subscripts took more steps to compare than are allowed";
   reason->first = ms_explain_place(explain, explain->walk->loop->call);
   return ms_fix_exact(explain, reason);
+}
+
+int ms_explain_assumed(const ms_explainer *explain) {
+  const ms_conflicts *conflicts = explain->conflicts;
+  for (uint32_t g = 0; g < conflicts->group_count; g++) {
+    const ms_meeting *best = best_of(conflicts->assumed[g]);
+    ms_reason *reason = best == NULL ? NULL : add_reason(explain, MS_REASON_ASSUMED);
+    if (best == NULL) continue;
+    if (reason == NULL) return -1;
+    bool same = best->earlier->node == best->later->node;
+    reason->message = same ? "no two iterations share an element here, as assume = \"independent\" "
+                             "says: not proved"
+                           : "no iteration touches what another one does at the other place, as "
+                             "assume = \"independent\" says: not proved";
+    reason->first = ms_explain_place(explain, best->earlier->node);
+    if (same) continue;
+    reason->second = ms_explain_place(explain, best->later->node);
+    reason->first.does = "and";
+  }
+  return 0;
 }
 
 int ms_explain_order(const ms_explainer *explain, const ms_choice *choice) {

@@ -31,6 +31,9 @@ int ms_explain_findings(const ms_explainer *explain);
  * with the earliest pair of iterations. `unordered_runs`: giving up the order would help. */
 int ms_explain_conflicts(const ms_explainer *explain, bool unordered_runs);
 
+/* The notices of what assume = "independent" lifted: of each array one pair of places. */
+int ms_explain_assumed(const ms_explainer *explain);
+
 /* The notice that an ordered loop that runs could run as a choice (a rotation) without its order.
  */
 int ms_explain_order(const ms_explainer *explain, const ms_choice *choice);

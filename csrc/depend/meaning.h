@@ -127,6 +127,7 @@ typedef struct ms_space {
   bool ordered;
   bool serial_allowed; /* serial = true */
   bool impure;         /* impure = true: files and foreign code may be used */
+  bool assumes;        /* assume = "independent": what is not proven to collide does not */
   bool no_options;     /* what stands in the call where options do is nil */
   bool methods; /* those of strings, or what operators do with plain values, is the program's */
   const char *barred; /* methods: of these those that a loop cannot call, each a line of its own:

@@ -33,7 +33,8 @@
   X(OBJECTS, "DEP120", "write into an array of objects")                 \
   X(METHOD, "DEP121", "method of plain values")                          \
   X(ADD_LOCAL, "DEP201", "global variable assigned")                     \
-  X(ORDER_COSTS, "DEP202", "cheaper in any order")
+  X(ORDER_COSTS, "DEP202", "cheaper in any order")                       \
+  X(ASSUMED, "DEP203", "independence assumed")
 
 typedef enum ms_reason_kind {
 #define MS_REASON_NAME(name, code, title) MS_REASON_##name,

@@ -166,6 +166,7 @@ static int explain(work *now, ms_verdict *verdict, const ms_choice *choice, bool
     if (not_run && ms_explain_not_run(&explainer, choice, unordered) != 0) return -1;
     if (ms_explain_conflicts(&explainer, unordered) != 0) return -1;
   }
+  if (ms_explain_assumed(&explainer) != 0) return -1;
   if (explain_order(now, &explainer, verdict) != 0) return -1;
   verdict->reasons = now->reasons.item;
   verdict->reason_count = now->reasons.count;
@@ -244,7 +245,7 @@ static int analyse(work *now, ms_verdict *verdict) {
   ms_buffered_find(walk);
   if (ms_entry_read(walk) != 0) return -1;
   if (ms_conflicts_find(&now->conflicts, now->solver, &now->domain, &walk->accesses,
-                        walk->groups.count) != 0)
+                        walk->groups.count, walk->space->assumes) != 0)
     return -1;
   if (ms_distances_patterns(now->conflicts.all, scratch, &now->all) != 0) return -1;
   if (ms_distances_patterns(now->conflicts.proven, scratch, &now->proven) != 0) return -1;

@@ -25,7 +25,7 @@ local M = {}
 local LARGEST = 2 ^ 53
 local MOST_DIMS = 8
 local OPTIONS = { "ordered", "serial", "grid", "collapse", "explain", "reduce", "numeric", "engine",
-  "transaction", "impure", "check" }
+  "transaction", "impure", "check", "assume" }
 
 --- A plain table of unknown contents, for the bindings of `analyze`: data, no arrays in it.
 M.opaque = setmetatable({}, { __tostring = function() return "meissa.opaque" end })
@@ -132,7 +132,7 @@ local function space_of(recorded, opts)
   end
   errors.check_options("parallel", options, OPTIONS)
   local space = { ranges = {}, serial = options.serial, collapse = options.collapse,
-    impure = options.impure }
+    impure = options.impure, assume = spaces.assumption(options) }
   local about = count == 1 and describe_any(recorded[1])
   if about then
     for d, extent in ipairs(about.dims) do space.ranges[d] = { 1, extent, 1 } end

@@ -192,8 +192,8 @@ print(t[1], n, A:sum())
     end
   end)
 
-  it("is a true or false", function()
+  it("is true, all or false", function()
     local text = message_of(function() for _ in parallel(3, {check = 1}) do end end)
-    assert.truthy(text:find("option 'check' is true or false, not 1", 1, true))
+    assert.truthy(text:find('option \'check\' is true, "all"', 1, true))
   end)
 end)

@@ -135,4 +135,13 @@ return {
      "if (binding->kind > MS_BIND_STRING || binding->depth != capture->field_count) " ..
      "return false;\n  if (walk->dead", finders = {dead}},
   }),
+  {rule = "a user's word lifts what is possible, and nothing else",
+   finders = {{spec = "spec/depend/assume_spec.lua"}}, mutants = {
+    {"proven pairs are lifted, too", "csrc/depend/conflict.c",
+     "bool lifted = conflicts->assumes && !pair->proven;", "bool lifted = conflicts->assumes;"},
+    {"the word is not asked", "csrc/depend/conflict.c",
+     "bool lifted = conflicts->assumes && !pair->proven;", "bool lifted = false;"},
+    {"only some iterations are recorded", "lua/meissa/check/init.lua",
+     'if space.check ~= "all" then run.most', "if true then run.most"},
+  }},
 }

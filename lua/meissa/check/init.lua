@@ -1,6 +1,7 @@
 -- SPDX-License-Identifier: MIT
 --- The option `check = true`: before the loop runs, its first iterations run under the recorder, on
--- copies of the arrays, and what the plan does not predict is an error.
+-- copies of the arrays, and what the plan does not predict is an error. With `check = "all"` all
+-- iterations do.
 -- @module meissa.check
 
 local array = require "meissa.array"
@@ -66,12 +67,26 @@ local function obstacle(plan, space)
 end
 
 -- Says once for each loop that it was not recorded.
-local function skip(record, why)
+local function skip(record, space, why)
   if record.unchecked then return end
   record.unchecked = true
-  io.stderr:write(string.format("meissa: %s:%d: check = true was skipped, because %s\n",
-    record.file,
-    record.line, why))
+  io.stderr:write(string.format("meissa: %s:%d: check = %s was skipped, because %s\n",
+    record.file, record.line, space.check == "all" and '"all"' or "true", why))
+end
+
+-- What is said of what a plan does not predict, and the error's code.
+local function words_of(plan, space, found, changed)
+  if changed then
+    return string.format("the loop's plan (%s) does not hold: %s. The body, or a function that " ..
+      "it calls, changes %s, which a loop takes for constant; keep what changes in an array",
+      plan.strategy, found.text, changed), "DEP"
+  elseif space.assume and (found.kind == "distance" or found.kind == "schedule") then
+    return string.format("assume = \"independent\" does not hold: %s. Without that option the " ..
+      "loop is refused, or runs in another way", found.text), "DEP"
+  end
+  return string.format("the loop's plan (%s) does not predict that %s. %slease report it with " ..
+    "the loop's text", plan.strategy, found.text,
+    space.serial and "P" or "Run the loop with {serial = true}, and p"), "BUG"
 end
 
 --- Records and judges a loop that asks for it; says so where that cannot be. A loop that is refused
@@ -81,25 +96,17 @@ function M.loop(record, plan, space, values, roots, func)
   if not space.check or space.count == 0 then return end
   if plan.strategy == "serial" and not space.serial then return end
   local why = obstacle(plan, space)
-  if why then return skip(record, why) end
+  if why then return skip(record, space, why) end
   local run = M.run_of(record, plan, space, values, roots, func)
-  run.most, run.seconds = MOST_ITERATIONS, MOST_SECONDS
+  if space.check ~= "all" then run.most, run.seconds = MOST_ITERATIONS, MOST_SECONDS end
   local before = random.open {seed = 0, ordinal = 0} -- its draws are nobody else's
   local seen = recorder.record(run)
   local found = seen and judge.unpredicted(run, seen)
   random.close(before)
-  if not seen then return skip(record, "its body cannot be taken apart") end
+  if not seen then return skip(record, space, "its body cannot be taken apart") end
   if not found then return end
-  local changed = changed_names(plan, seen)
-  local message = changed and
-    string.format("the loop's plan (%s) does not hold: %s. The body, or a function that it " ..
-     "calls, changes %s, which a loop takes for constant; keep what changes in an array",
-       plan.strategy, found.text, changed)
-    or string.format("the loop's plan (%s) does not predict that %s. %slease report it with the " ..
-      "loop's text", plan.strategy, found.text,
-              space.serial and "P" or "Run the loop with {serial = true}, and p")
-  error(errors.new {code = changed and "DEP" or "BUG", message = message, file = record.file,
-                    line = record.line}, 0)
+  local message, code = words_of(plan, space, found, changed_names(plan, seen))
+  error(errors.new {code = code, message = message, file = record.file, line = record.line}, 0)
 end
 
 loops.examine = function(...) return M.loop(...) end

@@ -14,7 +14,7 @@ local tables = require "meissa.base.tables"
 
 local M = {}
 
--- Pairs of iterations that are looked at for one element.
+-- Pairs of iterations that are looked at for one element, but where all is to be checked.
 local MOST_PAIRS = 2000
 
 -- ------------------------------------------------------------------------------------- conflicts
@@ -60,11 +60,12 @@ end
 
 -- Calls visit(store, place, x, y) for visits of one cell by different iterations, one of which
 -- writes; stops at the first answer that is not nil.
-local function each_meeting(log, kind, visit)
+local function each_meeting(run, log, kind, visit)
+  local most = run.space.check == "all" and math.huge or MOST_PAIRS
   for _, store in ipairs(log.stores) do
     if store.kind == kind then
       for place, cell in tables.each(store.cells) do
-        local pairs_left = MOST_PAIRS
+        local pairs_left = most
         for x = 1, #cell do
           for y = x + 1, #cell do
             if pairs_left > 0 and (cell[x].write or cell[y].write) then
@@ -166,7 +167,7 @@ end
 function M.distances(run, seen)
   local steps, known = {}, {}
   for n, entry in ipairs(seen.log.iterations) do steps[n] = ordinals(run, entry) end
-  return each_meeting(seen.log, "array", function(store, place, x, y)
+  return each_meeting(run, seen.log, "array", function(store, place, x, y)
     local d, forward = distance_of(steps[x.n], steps[y.n])
     if not d then return nil end
     local key = table.concat(d, ",")
@@ -191,7 +192,7 @@ function M.schedule(run, seen)
     count = count + 1
     position[number] = count
   end
-  return each_meeting(seen.log, "array", function(store, place, x, y)
+  return each_meeting(run, seen.log, "array", function(store, place, x, y)
     local a, b = numbers[x.n], numbers[y.n]
     if a == b then return nil end
     local same_way = position[a] < position[b] -- recorded in the order that must result
@@ -239,7 +240,7 @@ function M.scalars(run, seen)
   local roles = {}
   for _, scalar in ipairs(run.plan.scalar_list) do roles[scalar.name] = scalar.role end
   if run.plan.strategy == "serial" then return nil end
-  return each_meeting(seen.log, "variable", function(_, name, x, y)
+  return each_meeting(run, seen.log, "variable", function(_, name, x, y)
     local role = roles[name]
     if role == "reduction" or role == "carried" then return nil end
     local reader = x.fresh and x or y.fresh and y

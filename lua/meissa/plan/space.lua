@@ -15,7 +15,7 @@ local M = {}
 
 local OPTIONS = {
   "ordered", "serial", "grid", "collapse", "explain", "reduce", "numeric", "engine", "impure",
-  "check", "transaction",
+  "check", "transaction", "assume",
 }
 
 local MOST_DIMS = 8
@@ -95,6 +95,11 @@ local function choice(options, name, choices)
                shown(value))
 end
 
+--- The option `assume`: "independent" or nil. Raises OPT for anything else.
+function M.assumption(options)
+  return options.assume ~= nil and choice(options, "assume", {"independent"}) or nil
+end
+
 --- Raises OPT for an option `grid` that is none.
 function M.check_grid(grid)
   if grid == nil then return end
@@ -129,7 +134,12 @@ local function apply_options(space, options)
   space.serial = boolean_option(options, "serial") or false
   space.impure = boolean_option(options, "impure") or false
   space.explain = boolean_option(options, "explain") or false
-  space.check = boolean_option(options, "check") or false
+  local check = options.check
+  if check ~= nil and type(check) ~= "boolean" and check ~= "all" then
+    errors.raise("OPT", "option 'check' is true, \"all\" (every iteration, however long that " ..
+                 "takes) or false, not %s", shown(check))
+  end
+  space.check = check or false
   space.transaction = boolean_option(options, "transaction") ~= false
   space.collapse = options.collapse == nil and 1 or options.collapse
   if type(space.collapse) ~= "number" or space.collapse < 1 or
@@ -137,6 +147,7 @@ local function apply_options(space, options)
     errors.raise("OPT", "option 'collapse' is how many nested loops to take in, not %s",
                  shown(options.collapse))
   end
+  space.assume = M.assumption(options)
   space.numeric = choice(options, "numeric", {"strict", "fast"})
   space.reduce = choice(options, "reduce", {"blocks", "serial"})
   space.engine = choice(options, "engine", {"auto", "native", "lua"})
@@ -200,7 +211,7 @@ end
 -- What a plan depends on beside the ranges.
 local OF_PLANS = {
   "ordered", "serial", "sparse", "collapse", "reduce", "impure", "engine", "numeric",
-  "methods", "operators", "barred", "no_options",
+  "methods", "operators", "barred", "no_options", "assume",
 }
 
 --- The space's options that a plan depends on, and its steps, as one string; the array behind it,
