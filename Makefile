@@ -10,6 +10,7 @@ PREFIX ?= /usr/local
 V      ?=
 
 # Flags of single files, by their name under csrc: FLAGS_array/reduce := -O3
+FLAGS_array/product_tile_avx := -mavx2
 
 # The C flags that every file gets, whatever CFLAGS says.
 # -ffp-contract=off: the same source must give the same bits on every machine.
@@ -86,7 +87,7 @@ $(BUILD)/test/%_test: $(BUILD)/obj/%_test.o $(ARCHIVE)
 
 # The headers that native kernels are compiled with, as bytes for csrc/kernel/native/prelude.c.
 PRELUDE := $(addprefix csrc/,kernel/native/native.h kernel/native/fault.h kernel/native/value.h \
-           kernel/emit/scalar.h array/lanes.h array/rowwise.h array/touched.h \
+           base/lua_math.h kernel/emit/scalar.h array/lanes.h array/rowwise.h array/touched.h \
            base/philox.h kernel/emit/draws.h)
 
 $(BUILD)/gen/prelude_strict.inc: $(PRELUDE)

@@ -6,18 +6,6 @@
 #include <math.h>
 #include <string.h>
 
-/* The position, from 1, of the first element that is `value`, or the first nan. */
-static int64_t place_of(const ms_view *lane, double value) {
-  for (int64_t i = 0; i < lane->count; i++) {
-    double element;
-    char bytes[8];
-    ms_view_gather(lane, i, 1, bytes);
-    lane->ops->widen(bytes, &element, 1);
-    if (element == value || (isnan(value) && isnan(element))) return i + 1;
-  }
-  return 0;
-}
-
 /* Goes on to the next combination of subscripts but that of `dim`, row-major. */
 static void step(const ms_array *x, int dim, int64_t *at, int64_t *offset) {
   for (int d = x->dim_count - 1; d >= 0; d--) {
@@ -45,7 +33,7 @@ static int reduce_dense(const ms_array *x, int dim, int reduction, double *value
     if (err->code != MS_OK) return -1;
     if (places != NULL) {
       ms_view view = ms_view_row(x->type, first, x->strides[dim], x->dims[dim]);
-      places[lane] = place_of(&view, values[lane]);
+      places[lane] = ms_view_place(&view, values[lane]) + 1;
     }
     step(x, dim, at, &offset);
   }

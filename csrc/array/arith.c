@@ -9,8 +9,12 @@
 #include <string.h>
 
 #include "array/rowwise.h"
+#include "base/lua_math.h"
+#include "base/threads.h"
 
 #define CHUNK 1024
+/* Elements of a function for one thread at a time: fewer are not worth more than one. */
+#define SHARE ((int64_t)32 * CHUNK)
 
 typedef union chunk {
   double doubles[CHUNK];
@@ -50,6 +54,33 @@ static int store(const ms_view *view, int64_t first, size_t count, const double 
   return 0;
 }
 
+static bool is_function(int arith) {
+  return arith >= MS_ARITH_EXP;
+}
+
+static void compute_function(int arith, double *y, double a, size_t n) {
+  switch (arith) {
+    case MS_ARITH_EXP:
+      for (size_t i = 0; i < n; i++) y[i] = ms_math_exp(y[i]);
+      break;
+    case MS_ARITH_LOG:
+      for (size_t i = 0; i < n; i++) y[i] = ms_math_log(y[i]);
+      break;
+    case MS_ARITH_SQRT:
+      for (size_t i = 0; i < n; i++) y[i] = ms_math_sqrt(y[i]);
+      break;
+    case MS_ARITH_TANH:
+      for (size_t i = 0; i < n; i++) y[i] = ms_math_tanh(y[i]);
+      break;
+    case MS_ARITH_ABS:
+      for (size_t i = 0; i < n; i++) y[i] = ms_math_abs(y[i]);
+      break;
+    default: /* MS_ARITH_POW */
+      for (size_t i = 0; i < n; i++) y[i] = ms_math_pow(y[i], a);
+      break;
+  }
+}
+
 static void compute(int arith, double *y, const double *x, double a, size_t n) {
   switch (arith) {
     case MS_ARITH_FILL:
@@ -67,22 +98,44 @@ static void compute(int arith, double *y, const double *x, double a, size_t n) {
     case MS_ARITH_AXPY:
       for (size_t i = 0; i < n; i++) y[i] = y[i] + a * x[i];
       break;
-    default: /* MS_ARITH_CMUL */
+    case MS_ARITH_CMUL:
       for (size_t i = 0; i < n; i++) y[i] = y[i] * x[i];
+      break;
+    default:
+      compute_function(arith, y, a, n);
       break;
   }
 }
 
-static int run(const pass *p, ms_error *err) {
+/* The elements [first, last). */
+static int run_range(const pass *p, int64_t first, int64_t last, ms_error *err) {
   chunk y, x;
   bool reads_y = p->arith != MS_ARITH_FILL && p->arith != MS_ARITH_COPY;
-  for (int64_t first = 0; first < p->y->count; first += CHUNK) {
-    size_t n = p->y->count - first < CHUNK ? (size_t)(p->y->count - first) : CHUNK;
+  for (; first < last; first += CHUNK) {
+    size_t n = last - first < CHUNK ? (size_t)(last - first) : CHUNK;
     if (reads_y && load(p->y, first, n, y.doubles, err) != 0) return -1;
     if (p->x != NULL && load(p->x, first, n, x.doubles, err) != 0) return -1;
     compute(p->arith, y.doubles, x.doubles, p->a, n);
     if (store(p->y, first, n, y.doubles, p->writing, err) != 0) return -1;
   }
+  return 0;
+}
+
+/* The k-th share of a pass on floating elements without x, which cannot fail. */
+static void run_share(void *context, int64_t k) {
+  const pass *p = context;
+  ms_error none = {0};
+  int64_t first = k * SHARE, last = p->y->count - first < SHARE ? p->y->count : first + SHARE;
+  run_range(p, first, last, &none);
+}
+
+static int run(const pass *p, ms_error *err) {
+  int64_t shares = (p->y->count + SHARE - 1) / SHARE;
+  if (!is_function(p->arith) || p->y->ops->integer || shares < 2) {
+    return run_range(p, 0, p->y->count, err);
+  }
+  pass shared = *p;
+  ms_threads_each(ms_threads_count(), shares, run_share, &shared);
   return 0;
 }
 
@@ -162,24 +215,69 @@ int ms_array_apply(int arith, ms_array *y, const ms_array *x, double a, ms_error
 /* One number for each kind of operation, type of y and type of x. */
 #define CASE(arith, y_type, x_type) ((arith)*4 + (y_type)*2 + (x_type))
 
-/* Rows of floating types: what native kernels inline. False for an operation that rowwise.h does
- * not have. */
-static bool apply_rowwise(int arith, int y_type, void *y, int64_t y_stride, int x_type, void *x,
-                          int64_t x_stride, int64_t count, double a) {
-  if (y_type > MS_DOUBLE || (x != NULL && x_type > MS_DOUBLE)) return false;
-  switch (CASE(arith, y_type, x != NULL ? x_type : MS_FLOAT)) {
+/* A row of a floating type alone: what native kernels inline. False for an operation that takes
+ * another row, or that rowwise.h does not have. */
+static bool apply_alone(int arith, int type, void *y, int64_t stride, int64_t count, double a) {
+  if (type > MS_DOUBLE) return false;
+  switch (CASE(arith, type, 0)) {
     case CASE(MS_ARITH_FILL, MS_FLOAT, 0):
-      ms_row_fill_float(y, y_stride, count, a);
+      ms_row_fill_float(y, stride, count, a);
       return true;
     case CASE(MS_ARITH_FILL, MS_DOUBLE, 0):
-      ms_row_fill_double(y, y_stride, count, a);
+      ms_row_fill_double(y, stride, count, a);
       return true;
     case CASE(MS_ARITH_SCAL, MS_FLOAT, 0):
-      ms_row_scal_float(y, y_stride, count, a);
+      ms_row_scal_float(y, stride, count, a);
       return true;
     case CASE(MS_ARITH_SCAL, MS_DOUBLE, 0):
-      ms_row_scal_double(y, y_stride, count, a);
+      ms_row_scal_double(y, stride, count, a);
       return true;
+    case CASE(MS_ARITH_EXP, MS_FLOAT, 0):
+      ms_row_exp_float(y, stride, count);
+      return true;
+    case CASE(MS_ARITH_EXP, MS_DOUBLE, 0):
+      ms_row_exp_double(y, stride, count);
+      return true;
+    case CASE(MS_ARITH_LOG, MS_FLOAT, 0):
+      ms_row_log_float(y, stride, count);
+      return true;
+    case CASE(MS_ARITH_LOG, MS_DOUBLE, 0):
+      ms_row_log_double(y, stride, count);
+      return true;
+    case CASE(MS_ARITH_SQRT, MS_FLOAT, 0):
+      ms_row_sqrt_float(y, stride, count);
+      return true;
+    case CASE(MS_ARITH_SQRT, MS_DOUBLE, 0):
+      ms_row_sqrt_double(y, stride, count);
+      return true;
+    case CASE(MS_ARITH_TANH, MS_FLOAT, 0):
+      ms_row_tanh_float(y, stride, count);
+      return true;
+    case CASE(MS_ARITH_TANH, MS_DOUBLE, 0):
+      ms_row_tanh_double(y, stride, count);
+      return true;
+    case CASE(MS_ARITH_ABS, MS_FLOAT, 0):
+      ms_row_abs_float(y, stride, count);
+      return true;
+    case CASE(MS_ARITH_ABS, MS_DOUBLE, 0):
+      ms_row_abs_double(y, stride, count);
+      return true;
+    case CASE(MS_ARITH_POW, MS_FLOAT, 0):
+      ms_row_pow_float(y, stride, count, a);
+      return true;
+    case CASE(MS_ARITH_POW, MS_DOUBLE, 0):
+      ms_row_pow_double(y, stride, count, a);
+      return true;
+    default:
+      return false;
+  }
+}
+
+/* The same for a row and another one. */
+static bool apply_pair(int arith, int y_type, void *y, int64_t y_stride, int x_type, void *x,
+                       int64_t x_stride, int64_t count, double a) {
+  if (y_type > MS_DOUBLE || x_type > MS_DOUBLE) return false;
+  switch (CASE(arith, y_type, x_type)) {
     case CASE(MS_ARITH_COPY, MS_FLOAT, MS_FLOAT):
       ms_row_copy_float_float(y, y_stride, x, x_stride, count);
       return true;
@@ -223,7 +321,9 @@ static bool apply_rowwise(int arith, int y_type, void *y, int64_t y_stride, int 
 
 int ms_row_apply(int arith, int y_type, void *y, int64_t y_stride, int x_type, void *x,
                  int64_t x_stride, int64_t count, double a, ms_error *err) {
-  if (apply_rowwise(arith, y_type, y, y_stride, x_type, x, x_stride, count, a)) return 0;
+  bool done = x == NULL ? apply_alone(arith, y_type, y, y_stride, count, a)
+                        : apply_pair(arith, y_type, y, y_stride, x_type, x, x_stride, count, a);
+  if (done) return 0;
   ms_view to = ms_view_row(y_type, y, y_stride, count);
   ms_view from = ms_view_row(x_type, x, x_stride, count);
   return ms_view_apply(arith, &to, x != NULL ? &from : NULL, a, err);

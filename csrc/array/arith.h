@@ -16,11 +16,17 @@ typedef enum ms_arith {
   MS_ARITH_SCAL, /* y = a * y */
   MS_ARITH_ADD,  /* y = y + a */
   MS_ARITH_AXPY, /* y = y + a * x */
-  MS_ARITH_CMUL  /* y = y * x */
+  MS_ARITH_CMUL, /* y = y * x */
+  MS_ARITH_EXP,  /* y = exp(y), and so on: the functions of base/lua_math.h */
+  MS_ARITH_LOG,
+  MS_ARITH_SQRT,
+  MS_ARITH_TANH,
+  MS_ARITH_ABS,
+  MS_ARITH_POW /* y = y ^ a */
 } ms_arith;
 
 /* Applies an operation to the elements of y; `x` is NULL where the operation has none. The counts
- * of x and y must be equal. */
+ * of x and y must be equal. Functions of many elements are computed by several threads. */
 int ms_view_apply(int arith, const ms_view *y, const ms_view *x, double a, ms_error *err);
 
 /* The same for LuaJIT. Fill and copy make lost contents valid again. The first of the two works on

@@ -4,10 +4,17 @@
 #include "array/product.h"
 
 #include <inttypes.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 
+#include "array/product_block.h"
+#include "array/product_sparse.h"
 #include "array/reduce.h"
 #include "array/view.h"
+#include "base/threads.h"
+
+#define CHUNK 1024
+#define SHARE ((int64_t)1 << 16) /* elements that are worth a thread */
 
 /* A part of an operand as a row of elements `stride` apart. */
 static void *element_at(const ms_array *array, int64_t offset) {
@@ -21,6 +28,12 @@ static int check_operand(const ms_array *array, int rank, const char *name, ms_e
                         rank == 1 ? "" : "s");
   }
   return 0;
+}
+
+/* A factor may be sparse. */
+static int check_factor(const ms_array *array, int rank, const char *name, ms_error *err) {
+  if (array->sparse && array->dim_count == rank) return ms_array_check(array, err);
+  return check_operand(array, rank, name, err);
 }
 
 static int check_result(const ms_array *array, int rank, const char *name, const ms_scale *scale,
@@ -46,39 +59,83 @@ static double *take_numbers(int64_t count, ms_error *err) {
   return numbers;
 }
 
+/* What a product goes to: its numbers are scaled, and then written, chunk by chunk. */
+typedef struct storing {
+  const ms_view *to;
+  ms_scale scale;
+  double *product;
+  bool writing;     /* false: only scales, and checks that all numbers fit */
+  atomic_int fault; /* 1: an element beyond 2^53; 2: a number that does not fit */
+} storing;
+
+static void store_share(void *context, int64_t share) {
+  storing *s = context;
+  const ms_type_ops *ops = s->to->ops;
+  int64_t first = share * CHUNK, left = s->to->count - first;
+  size_t n = left < CHUNK ? (size_t)left : CHUNK;
+  double *product = s->product + first, before[CHUNK], packed[CHUNK]; /* room for any type */
+  if (s->writing) {
+    ops->narrow(product, packed, n);
+    ms_view_scatter(s->to, first, (int64_t)n, packed);
+    return;
+  }
+  for (size_t k = 0; k < n; k++) product[k] *= s->scale.alpha;
+  if (s->scale.beta != 0) {
+    ms_view_gather(s->to, first, (int64_t)n, packed);
+    if (ops->widen(packed, before, n) != n) atomic_store(&s->fault, 1);
+    for (size_t k = 0; k < n; k++) product[k] = s->scale.beta * before[k] + product[k];
+  }
+  if (ops->integer && ops->narrow(product, packed, n) != n) atomic_store(&s->fault, 2);
+}
+
 /* Writes beta result + alpha product into the result, and frees the product. */
 static int store(ms_array *result, ms_scale scale, double *product, ms_error *err) {
   ms_view to = ms_view_of(result);
-  size_t count = (size_t)to.count, size = to.ops->size;
-  char *packed = malloc((count + 1) * (size > sizeof(double) ? size : sizeof(double)));
-  int failed = packed == NULL ? ms_error_set(err, MS_ARR, "out of memory for a product") : 0;
-  for (size_t k = 0; failed == 0 && k < count; k++) product[k] *= scale.alpha;
-  if (failed == 0 && scale.beta != 0) {
-    double before;
-    ms_view_gather(&to, 0, to.count, packed);
-    for (size_t k = 0; failed == 0 && k < count; k++) {
-      if (to.ops->widen(packed + k * size, &before, 1) != 1) {
-        failed = ms_error_set(err, MS_ARR, "an element is beyond 2^53");
-      } else {
-        product[k] = scale.beta * before + product[k];
-      }
-    }
-  }
-  if (failed == 0 && to.ops->narrow(product, packed, count) != count) {
-    failed = ms_error_set(err, MS_ARR, "a product does not fit into type %s", to.ops->name);
-  }
-  if (failed == 0) {
-    ms_view_scatter(&to, 0, to.count, packed);
+  storing s = {.to = &to, .scale = scale, .product = product};
+  int64_t shares = (to.count + CHUNK - 1) / CHUNK;
+  int threads = to.count > SHARE ? ms_threads_count() : 1;
+  ms_threads_each(threads, shares, store_share, &s);
+  int fault = atomic_load(&s.fault);
+  if (fault == 1) ms_error_set(err, MS_ARR, "an element is beyond 2^53");
+  if (fault == 2) ms_error_set(err, MS_ARR, "a product does not fit into type %s", to.ops->name);
+  if (fault == 0) {
+    s.writing = true;
+    ms_threads_each(threads, shares, store_share, &s);
     ms_array_overwritten(result);
   }
-  free(packed);
   free(product);
-  return failed;
+  return fault == 0 ? 0 : -1;
 }
 
-int ms_array_gemv(ms_array *y, ms_scale scale, const ms_array *a, const ms_array *x,
-                  ms_error *err) {
-  if (check_operand(a, 2, "gemv: the matrix", err) != 0 ||
+/* Rows of a dense matrix with a vector. */
+typedef struct rows_dot {
+  double *product;
+  const ms_array *a, *x;
+  int64_t rows; /* that a thread takes at a time */
+  atomic_bool failed;
+} rows_dot;
+
+static void dot_rows(void *context, int64_t share) {
+  rows_dot *p = context;
+  int64_t last = (share + 1) * p->rows < p->a->dims[0] ? (share + 1) * p->rows : p->a->dims[0];
+  for (int64_t i = share * p->rows; i < last; i++) {
+    ms_error fault = {0};
+    p->product[i] = ms_row_dot(p->a->type, element_at(p->a, i * p->a->strides[0]), p->a->strides[1],
+                               p->x->type, p->x->data, p->x->strides[0], p->x->dims[0], &fault);
+    if (fault.code != MS_OK) atomic_store(&p->failed, true);
+  }
+}
+
+static int multiply_vector(double *product, const ms_array *a, const ms_array *x, ms_error *err) {
+  rows_dot p = {.product = product, .a = a, .x = x, .rows = SHARE / (a->dims[1] + 1) + 1};
+  int64_t shares = (a->dims[0] + p.rows - 1) / p.rows;
+  ms_threads_each(shares > 1 ? ms_threads_count() : 1, shares, dot_rows, &p);
+  if (!atomic_load(&p.failed)) return 0;
+  return ms_error_set(err, MS_ARR, "an element is beyond 2^53 and no exact number");
+}
+
+int ms_array_gemv(ms_array *y, ms_scale scale, ms_array *a, ms_array *x, ms_error *err) {
+  if (check_factor(a, 2, "gemv: the matrix", err) != 0 ||
       check_operand(x, 1, "gemv: the vector", err) != 0 ||
       check_result(y, 1, "gemv: the result", &scale, err) != 0 ||
       check_extent("gemv", a->dims[1], x->dims[0], err) != 0 ||
@@ -87,15 +144,11 @@ int ms_array_gemv(ms_array *y, ms_scale scale, const ms_array *a, const ms_array
   }
   double *product = take_numbers(y->count, err);
   if (product == NULL) return -1;
-  for (int64_t i = 0; i < a->dims[0]; i++) {
-    ms_error fault = {0};
-    product[i] = ms_row_dot(a->type, element_at(a, i * a->strides[0]), a->strides[1], x->type,
-                            x->data, x->strides[0], x->dims[0], &fault);
-    if (fault.code == MS_OK) continue;
-    free(product);
-    return ms_error_set(err, (ms_code)fault.code, "%s", fault.message);
-  }
-  return store(y, scale, product, err);
+  int failed =
+      a->sparse ? ms_product_sparse(product, a, x, err) : multiply_vector(product, a, x, err);
+  if (failed == 0) return store(y, scale, product, err);
+  free(product);
+  return -1;
 }
 
 /* The elements of a vector as doubles, from malloc. */
@@ -131,60 +184,23 @@ int ms_array_ger(ms_array *a, ms_scale scale, const ms_array *x, const ms_array 
   return product == NULL ? -1 : store(a, scale, product, err);
 }
 
-/* The columns of B one after the other, as elements of its type; NULL with an error. */
-static void *gather_columns(const ms_array *b, ms_error *err) {
-  ms_view view = ms_view_of(b);
-  /* The same elements, the second dimension first. */
-  const int64_t dims[] = {b->dims[1], b->dims[0]}, strides[] = {b->strides[1], b->strides[0]};
-  ms_view turned = {.ops = view.ops,
-                    .type = b->type,
-                    .dim_count = 2,
-                    .dims = {dims[0], dims[1]},
-                    .strides = {strides[0], strides[1]},
-                    .count = b->count,
-                    .data = b->data};
-  void *columns = malloc((size_t)b->count * view.ops->size + 1);
-  if (columns == NULL) {
-    ms_error_set(err, MS_ARR, "out of memory for a product");
-    return NULL;
-  }
-  ms_view_gather(&turned, 0, turned.count, columns);
-  return columns;
-}
-
-static int multiply(double *product, const ms_array *a, const ms_array *b, void *columns,
-                    ms_error *err) {
-  const size_t size = ms_type_of(b->type)->size;
-  const int64_t inner = a->dims[1];
-  for (int64_t i = 0; i < a->dims[0]; i++) {
-    for (int64_t j = 0; j < b->dims[1]; j++) {
-      ms_error fault = {0};
-      product[i * b->dims[1] + j] =
-          ms_row_dot(a->type, element_at(a, i * a->strides[0]), a->strides[1], b->type,
-                     (char *)columns + (size_t)(j * inner) * size, 1, inner, &fault);
-      if (fault.code != MS_OK) return ms_error_set(err, (ms_code)fault.code, "%s", fault.message);
-    }
-  }
-  return 0;
-}
-
-int ms_array_gemm(ms_array *c, ms_scale scale, const ms_array *a, const ms_array *b,
-                  ms_error *err) {
-  if (check_operand(a, 2, "gemm: the first matrix", err) != 0 ||
-      check_operand(b, 2, "gemm: the second matrix", err) != 0 ||
+int ms_array_gemm(ms_array *c, ms_scale scale, ms_array *a, ms_array *b, ms_error *err) {
+  if (check_factor(a, 2, "gemm: the first matrix", err) != 0 ||
+      check_factor(b, 2, "gemm: the second matrix", err) != 0 ||
       check_result(c, 2, "gemm: the result", &scale, err) != 0 ||
       check_extent("gemm", a->dims[1], b->dims[0], err) != 0 ||
       check_extent("gemm", c->dims[0], a->dims[0], err) != 0 ||
       check_extent("gemm", c->dims[1], b->dims[1], err) != 0) {
     return -1;
   }
-  void *columns = gather_columns(b, err);
-  double *product = columns == NULL ? NULL : take_numbers(c->count, err);
-  int failed = product == NULL ? -1 : multiply(product, a, b, columns, err);
-  free(columns);
-  if (failed != 0) {
-    free(product);
-    return -1;
+  if (a->sparse && b->sparse) {
+    return ms_error_set(err, MS_ARR, "gemm: one of the two matrices must be dense");
   }
-  return store(c, scale, product, err);
+  double *product = take_numbers(c->count, err);
+  if (product == NULL) return -1;
+  int failed = a->sparse || b->sparse ? ms_product_sparse(product, a, b, err)
+                                      : ms_product_blocks(product, a, b, err);
+  if (failed == 0) return store(c, scale, product, err);
+  free(product);
+  return -1;
 }

@@ -114,6 +114,19 @@ int ms_view_extremes(const ms_view *x, double *least, double *most, ms_error *er
   return 0;
 }
 
+int64_t ms_view_place(const ms_view *x, double value) {
+  room native, wide;
+  for (int64_t first = 0; first < x->count; first += MS_REDUCE_CHUNK) {
+    ms_error none = {0};
+    size_t n = ms_chunk_size(first, x->count);
+    const double *elements = wide_chunk(x, first, n, &native, &wide, &none);
+    for (size_t i = 0; elements != NULL && i < n; i++) {
+      if (elements[i] == value || (isnan(value) && isnan(elements[i]))) return first + (int64_t)i;
+    }
+  }
+  return -1;
+}
+
 int ms_view_product(const ms_view *x, double *product, ms_error *err) {
   room native, wide;
   *product = 1;
@@ -189,6 +202,13 @@ double ms_array_reduce(const ms_array *x, int reduction, ms_error *err) {
   if (ms_array_check(x, err) != 0) return 0;
   ms_view view = ms_view_of(x);
   return reduce(&view, reduction, err);
+}
+
+int64_t ms_array_place(const ms_array *x, int reduction, ms_error *err) {
+  if (ms_array_check(x, err) != 0) return -1;
+  ms_view view = ms_view_of(x);
+  double value = reduce(&view, reduction, err);
+  return err->code != MS_OK ? -1 : ms_view_place(&view, value);
 }
 
 double ms_row_reduce(int type, void *x, int64_t stride, int64_t count, int reduction,

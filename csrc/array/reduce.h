@@ -23,6 +23,10 @@ int ms_view_dot(const ms_view *x, const ms_view *y, double *dot, ms_error *err);
 int ms_view_magnitudes(const ms_view *x, double *sum, ms_error *err);
 int ms_view_extremes(const ms_view *x, double *least, double *most, ms_error *err);
 
+/* The number, from 0, of the first element that is `value`, or of the first nan if that is one; -1
+ * if there is none. */
+int64_t ms_view_place(const ms_view *x, double value);
+
 /* The product, one element after the other; 1 without elements. And the sum of squared differences
  * from the mean. Both are formed in double for all types. */
 int ms_view_product(const ms_view *x, double *product, ms_error *err);
@@ -40,6 +44,9 @@ typedef enum ms_reduction {
 } ms_reduction;
 
 MS_API double ms_array_reduce(const ms_array *x, int reduction, ms_error *err);
+/* Where the least or largest element stands first: its number in row-major order (of a sparse
+ * array: of the entry), from 0; -1 with MS_ARR when there is none. */
+MS_API int64_t ms_array_place(const ms_array *x, int reduction, ms_error *err);
 MS_API double ms_array_dot(const ms_array *x, const ms_array *y, ms_error *err);
 MS_API double ms_row_reduce(int type, void *x, int64_t stride, int64_t count, int reduction,
                             ms_error *err);

@@ -79,13 +79,9 @@ static ms_rows *build(const ms_array *array, const uint32_t *order, ms_error *er
   return rows;
 }
 
-const ms_rows *ms_rows_get(ms_array *array, ms_error *err) {
+const ms_rows *ms_rows_list(ms_array *array, ms_error *err) {
   if (ms_array_check(array, err) != 0) return NULL;
   if (array->rows != NULL && array->rows->version == array->version) return array->rows;
-  if (!ms_rows_suit(array)) {
-    ms_error_set(err, MS_ARR, "only sparse matrices and tensors without too many rows have rows");
-    return NULL;
-  }
   const ms_index *index = ms_index_get(array, err);
   if (index == NULL) return NULL;
   if (array->rows != NULL) {
@@ -94,6 +90,15 @@ const ms_rows *ms_rows_get(ms_array *array, ms_error *err) {
     array->rows = build(array, index->order, err);
   }
   return array->rows;
+}
+
+const ms_rows *ms_rows_get(ms_array *array, ms_error *err) {
+  bool listed = array->rows != NULL && array->rows->version == array->version;
+  if (!listed && ms_array_check(array, err) == 0 && !ms_rows_suit(array)) {
+    ms_error_set(err, MS_ARR, "only sparse matrices and tensors without too many rows have rows");
+    return NULL;
+  }
+  return ms_rows_list(array, err);
 }
 
 /* The first place in [low, high) whose subscript in this vector is at least `value`. */

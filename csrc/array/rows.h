@@ -33,6 +33,9 @@ MS_API int ms_rows_suit(const ms_array *array);
  * memory. The pointers hold until the array is freed; the values until they are renewed. */
 MS_API const ms_rows *ms_rows_get(ms_array *array, ms_error *err);
 
+/* The same of any sparse array of two dimensions or more, however many rows it has. */
+const ms_rows *ms_rows_list(ms_array *array, ms_error *err);
+
 /* The places [first, last) whose leading `count` subscripts (0-based) are these, which must lie
  * inside the extents. */
 MS_API void ms_rows_range(const ms_rows *rows, const int32_t *at, int count, int64_t *first,

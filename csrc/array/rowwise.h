@@ -3,8 +3,8 @@
  * Operations on rows of float and double elements: `count` elements, `stride` apart.
  *
  * This text is compiled twice: as part of the core, and in front of every native kernel, which
- * inlines it (kernel/native/prelude.h). So it needs nothing but lanes.h, and both have the same
- * bits.
+ * inlines it (kernel/native/prelude.h). So it needs nothing but lanes.h and lua_math.h, and both
+ * have the same bits.
  *
  * Sums have the order of reduce.h (in fast mode any: anyorder.h stands in for lanes.h). The others
  * compute element by element in double and round once, as the plain Lua loop does; with MS_FAST
@@ -17,6 +17,7 @@
 #include <stdbool.h>
 
 #include "array/lanes.h"
+#include "base/lua_math.h"
 
 /* What two rows of floats are computed in. */
 #ifdef MS_FAST
@@ -135,6 +136,73 @@ static inline void ms_row_scal_float(float *y, int64_t y_stride, int64_t count, 
 
 static inline void ms_row_scal_double(double *y, int64_t y_stride, int64_t count, double a) {
 #define NEW(old) a *(old)
+  MS_UPDATE(double, NEW);
+#undef NEW
+}
+
+/* The functions of bodies; in fast mode of floats those of the C library for floats. */
+#ifdef MS_FAST
+#define ms_float_exp  __builtin_expf
+#define ms_float_log  __builtin_logf
+#define ms_float_sqrt __builtin_sqrtf
+#define ms_float_tanh __builtin_tanhf
+#define ms_float_abs  __builtin_fabsf
+#else
+#define ms_float_exp(x)  ms_math_exp((double)(x))
+#define ms_float_log(x)  ms_math_log((double)(x))
+#define ms_float_sqrt(x) ms_math_sqrt((double)(x))
+#define ms_float_tanh(x) ms_math_tanh((double)(x))
+#define ms_float_abs(x)  ms_math_abs((double)(x))
+#endif
+
+static inline void ms_row_exp_float(float *y, int64_t y_stride, int64_t count) {
+  MS_UPDATE(float, ms_float_exp);
+}
+
+static inline void ms_row_exp_double(double *y, int64_t y_stride, int64_t count) {
+  MS_UPDATE(double, ms_math_exp);
+}
+
+static inline void ms_row_log_float(float *y, int64_t y_stride, int64_t count) {
+  MS_UPDATE(float, ms_float_log);
+}
+
+static inline void ms_row_log_double(double *y, int64_t y_stride, int64_t count) {
+  MS_UPDATE(double, ms_math_log);
+}
+
+static inline void ms_row_sqrt_float(float *y, int64_t y_stride, int64_t count) {
+  MS_UPDATE(float, ms_float_sqrt);
+}
+
+static inline void ms_row_sqrt_double(double *y, int64_t y_stride, int64_t count) {
+  MS_UPDATE(double, ms_math_sqrt);
+}
+
+static inline void ms_row_tanh_float(float *y, int64_t y_stride, int64_t count) {
+  MS_UPDATE(float, ms_float_tanh);
+}
+
+static inline void ms_row_tanh_double(double *y, int64_t y_stride, int64_t count) {
+  MS_UPDATE(double, ms_math_tanh);
+}
+
+static inline void ms_row_abs_float(float *y, int64_t y_stride, int64_t count) {
+  MS_UPDATE(float, ms_float_abs);
+}
+
+static inline void ms_row_abs_double(double *y, int64_t y_stride, int64_t count) {
+  MS_UPDATE(double, ms_math_abs);
+}
+
+static inline void ms_row_pow_float(float *y, int64_t y_stride, int64_t count, double a) {
+#define NEW(old) ms_math_pow((double)(old), a)
+  MS_UPDATE(float, NEW);
+#undef NEW
+}
+
+static inline void ms_row_pow_double(double *y, int64_t y_stride, int64_t count, double a) {
+#define NEW(old) ms_math_pow(old, a)
   MS_UPDATE(double, NEW);
 #undef NEW
 }

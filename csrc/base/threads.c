@@ -13,12 +13,18 @@ typedef struct call {
   void *context;
 } call;
 
+static int limit = MS_THREADS_MOST;
+
+void ms_threads_limit(int most) {
+  limit = most;
+}
+
 int ms_threads_count(void) {
   cpu_set_t set;
   if (sched_getaffinity(0, sizeof set, &set) != 0) return 1;
   int count = CPU_COUNT(&set);
   if (count < 1) return 1;
-  return count < MS_THREADS_MOST ? count : MS_THREADS_MOST;
+  return count < limit ? count : limit;
 }
 
 static void *start(void *argument) {

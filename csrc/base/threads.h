@@ -12,8 +12,13 @@
 /* Most threads of one call, the caller's included. */
 #define MS_THREADS_MOST 64
 
-/* How many processors this process may use: 1 to MS_THREADS_MOST. */
+/* How many threads work of this process is shared out to: as many as it may use processors, 1 to
+ * MS_THREADS_MOST, but never more than the limit. */
 int ms_threads_count(void);
+
+/* Limits ms_threads_count, which is without limit at first: for a process that is one of several
+ * that share the processors. To be called before there is another thread. */
+void ms_threads_limit(int most);
 
 /* Calls work(context) once in the caller's thread and, at the same time, once in each of up to
  * `threads` - 1 others; returns when all calls have returned. */

@@ -13,6 +13,7 @@
 #include <lauxlib.h>
 #include <lua.h>
 
+#include "base/threads.h"
 #include "binding/binding.h"
 #include "binding/field.h"
 #include "job/setup.h"
@@ -166,6 +167,7 @@ static int worker_new(lua_State *L) {
   }
   lua_setfield(L, -2, "__index");
   lua_setfenv(L, -2);
+  ms_threads_limit(1); /* other workers have the other cores */
   *worker = ms_worker_connect(channel, &err);
   return *worker == NULL ? ms_push_error(L, &err) : 1;
 }

@@ -64,6 +64,13 @@ static const entry builtins[] = {
     {"meissa.rand", MS_EFFECT_FRESH},
     {"meissa.randn", MS_EFFECT_FRESH},
     {"meissa.from", MS_EFFECT_FRESH},
+    {"meissa.cat", MS_EFFECT_FRESH},
+    {"meissa.abs", MS_EFFECT_FRESH},
+    {"meissa.exp", MS_EFFECT_FRESH},
+    {"meissa.log", MS_EFFECT_FRESH},
+    {"meissa.pow", MS_EFFECT_FRESH},
+    {"meissa.sqrt", MS_EFFECT_FRESH},
+    {"meissa.tanh", MS_EFFECT_FRESH},
     {"meissa.sparse", MS_EFFECT_FRESH},
     {"meissa.parallel", MS_EFFECT_FRESH},
     {"meissa.read.run", MS_EFFECT_FRESH}, /* calls a function of the user's for many lines */

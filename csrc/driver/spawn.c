@@ -3,9 +3,12 @@
  * Spawn: see spawn.h. */
 #include "driver/spawn.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <spawn.h>
+#include <stdbool.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -38,6 +41,33 @@ static int describe_start(posix_spawn_file_actions_t *files, posix_spawnattr_t *
   return failed;
 }
 
+/* The numbers of threads that libraries use, OpenMP's, OpenBLAS' and MKL's: each worker is one of
+ * several on this machine, and has one, unless the user said otherwise. */
+static char *const single[] = {"OMP_NUM_THREADS=1", "OPENBLAS_NUM_THREADS=1", "MKL_NUM_THREADS=1"};
+#define SINGLE (sizeof single / sizeof *single)
+
+static bool is_set(char *const *environment, const char *setting) {
+  size_t length = (size_t)(strchr(setting, '=') - setting) + 1;
+  for (size_t k = 0; environment[k] != NULL; k++) {
+    if (strncmp(environment[k], setting, length) == 0) return true;
+  }
+  return false;
+}
+
+/* A worker's environment: this process's strings, in a list from malloc; NULL: no memory. */
+static char **environment_of_worker(char *const *own) {
+  size_t count = 0;
+  while (own[count] != NULL) count++;
+  char **environment = malloc((count + SINGLE + 1) * sizeof *environment);
+  if (environment == NULL) return NULL;
+  memcpy(environment, own, count * sizeof *environment);
+  for (size_t k = 0; k < SINGLE; k++) {
+    if (!is_set(own, single[k])) environment[count++] = single[k];
+  }
+  environment[count] = NULL;
+  return environment;
+}
+
 int ms_child_spawn(ms_child *child, const char *const *command, int channel, ms_error *err) {
   posix_spawn_file_actions_t files;
   posix_spawnattr_t attributes;
@@ -50,12 +80,14 @@ int ms_child_spawn(ms_child *child, const char *const *command, int channel, ms_
     return ms_error_set(err, MS_WRK, "out of memory for a worker");
   }
   pid_t pid = 0;
-  int failed = describe_start(&files, &attributes, channel);
   extern char **environ;
+  char **environment = environment_of_worker(environ);
+  int failed = environment != NULL ? describe_start(&files, &attributes, channel) : ENOMEM;
   if (failed == 0) {
     failed = posix_spawnp(&pid, command[0], &files, &attributes, (char *const *)(size_t)command,
-                          environ);
+                          environment);
   }
+  free(environment);
   posix_spawnattr_destroy(&attributes);
   posix_spawn_file_actions_destroy(&files);
   if (failed != 0) {

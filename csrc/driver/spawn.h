@@ -6,7 +6,8 @@
  * is one, at MS_TRACE_FD, no other descriptor than the standard ones, no signal blocked but those
  * that a worker handles later, and its standard input empty. It leads a process group of its own: a
  * SIGKILL for the driver's whole group, as `timeout` and shells send it, must leave somebody who
- * tidies up. */
+ * tidies up. Libraries that it loads compute with one thread (OMP_NUM_THREADS and the like are 1),
+ * unless this process has them set. */
 #ifndef MS_DRIVER_SPAWN_H
 #define MS_DRIVER_SPAWN_H
 

@@ -313,7 +313,8 @@ describe("an argument that means nothing", function()
     for _, method in ipairs(require("meissa.array.method").list) do
       if not method.most then all[#all + 1] = method.name end
     end
-    assert.equal("gemv ger gemm", table.concat(all, " "))
+    assert.equal("gemv ger gemm reshape", table.concat(all, " "))
+    refused("OPT", "reshape: too many arguments", A.reshape, A, { 1 }, {}, 2)
     refused("ARR", "fill: argument 2 (7) means nothing", A[1].fill, A[1], 1, 7)
     refused("ARR", "sum: argument 2 (a table) means nothing", A[1].sum, A[1], 1, {})
     local O = meissa.objects({ 2 })

@@ -6,6 +6,11 @@ local meissa = require("meissa")
 local blas = require("meissa.array.blas")
 local expect = require("spec.support.expect")
 local raises = expect.raises
+local draws = require("spec.support.draws")
+local seed = require("spec.support.seed")
+
+local function random_numbers() return draws.whole(draws.of_number(seed)) end
+local told = "MEISSA_TEST_SEED=" .. seed
 
 local function near(a, b, tolerance)
   assert.is_true(math.abs(a - b) <= tolerance * math.max(1, math.abs(b)), a .. " is not " .. b)
@@ -16,8 +21,8 @@ describe("products", function()
   for _, case in ipairs(types) do
     local name, tolerance = case[1], case[2]
     local scale = name == "int32" and 10 or 1
-    local function random(dims, seed)
-      return meissa.rand(dims, { seed = seed, type = name, scale = scale })
+    local function random(dims, number)
+      return meissa.rand(dims, { seed = number, type = name, scale = scale })
     end
 
     it("are what sums in plain Lua give, " .. name, function()
@@ -91,6 +96,97 @@ describe("products", function()
     end
   end)
 
+  -- Above the sizes from which blocks, chunks of sums and threads are taken.
+  it("have the bits of dot at any size", function()
+    local random = random_numbers()
+    local kinds = { "float", "double", "int32" }
+    local shapes = { { 70, 33, 65 }, { 1, 5000, 3 }, { 3, 8200, 1 }, { 33, 17, 131 }, { 2, 0, 2 },
+      { 65, 70, 2 }, { 130, 40, 60 } }
+    for _, shape in ipairs(shapes) do
+      local m, k, n = unpack(shape)
+      local one, two = kinds[random(3)], kinds[random(3)]
+      local function draw(rows, columns, kind)
+        local turned = random(2) == 1
+        local M = meissa.rand(turned and { columns, rows } or { rows, columns },
+          { seed = random(1000), type = kind, scale = kind == "int32" and 9 or 1 })
+        return turned and M:transpose() or M
+      end
+      local A, B = draw(m, k, one), draw(k, n, two)
+      local C, y = meissa.zeros(m, n):gemm(A, B), meissa.zeros(m)
+      local columns = B:transpose()
+      for i = 1, m do
+        for j = 1, n do assert.equal(A[i]:dot(columns[j]), C[i][j], told) end
+      end
+      y:gemv(A, columns[1])
+      for i = 1, m do assert.equal(C[i][1], y[i]) end
+    end
+  end)
+
+  -- Entries drawn at random, in no order, some of them twice.
+  local function draw_sparse(random, rows, columns, count, kind)
+    local lists = { i = {}, j = {}, v = {} }
+    for e = 1, count do
+      lists.i[e], lists.j[e], lists.v[e] = random(rows), random(columns), random(2000) / 8
+      if kind:find "^int" then lists.v[e] = math.floor(lists.v[e]) end
+    end
+    return meissa.sparse({ rows, columns }, lists, { type = kind })
+  end
+
+  it("with sparse matrices are what loops over their entries give", function()
+    local random = random_numbers()
+    local shapes = { { 9, 7, 30 }, { 1500, 3, 4 }, { 40, 1000, 2000 }, { 3, 3, 0 } }
+    for _, shape in ipairs(shapes) do
+      local m, k, count = unpack(shape)
+      for _, kind in ipairs { "float", "double", "int64" } do
+        local S = draw_sparse(random, m, k, count, kind)
+        local x, B = meissa.rand({ k }, { seed = 1 }), meissa.rand({ k, 5 }, { seed = 2 })
+        local L = meissa.rand({ 4, m }, { seed = 3, type = "float" })
+        local y, C, D = meissa.ones(m), meissa.zeros(m, 5), meissa.full({ 4, k }, 2)
+        y:gemv(3, -0.5, S, x)
+        C:gemm(S, B)
+        D:gemm(1, 1, L, S)
+        local want = {}
+        for r = 1, 4 do
+          want[r] = {}
+          for j = 1, k do want[r][j] = 0 end
+        end
+        for i = 1, m do
+          local sum, row = 0, { 0, 0, 0, 0, 0 }
+          for j, v in S[i]:nonzeros() do
+            sum = sum + v * x[j]
+            for c = 1, 5 do row[c] = row[c] + v * B[j][c] end
+            for r = 1, 4 do want[r][j] = want[r][j] + L[r][i] * v end
+          end
+          assert.equal(3 + sum * -0.5, y[i], told)
+          for c = 1, 5 do assert.equal(row[c], C[i][c], told) end
+        end
+        for r = 1, 4 do
+          for j = 1, k do assert.equal(2 + want[r][j], D[r][j], told) end
+        end
+      end
+    end
+  end)
+
+  it("see what sparse matrices hold now", function()
+    local S, y = meissa.sparse({ 2, 2 }, { i = { 1, 2 }, j = { 2, 1 } }), meissa.zeros(2)
+    y:gemv(S, meissa.from { 1, 10 })
+    S[2][1] = 7
+    assert.same({ 10, 7 }, y:gemv(S, meissa.from { 1, 10 }):totable())
+  end)
+
+  it("leave the threads of OpenBLAS as they were", function()
+    local library = blas.library()
+    local ffi = require "ffi"
+    ffi.cdef [[void spec_set_openblas_threads(int) __asm__("openblas_set_num_threads");]]
+    local before = library.meissa_openblas_get_num_threads()
+    for threads = 1, 2 do
+      library.spec_set_openblas_threads(threads)
+      meissa.zeros(90, 90):gemm(meissa.ones(90, 80), meissa.ones(80, 90), { numeric = "fast" })
+      assert.equal(threads, library.meissa_openblas_get_num_threads())
+    end
+    library.spec_set_openblas_threads(before)
+  end)
+
   it("take rows, columns and results that overlap", function()
     local A = meissa.from { { 1, 2 }, { 3, 4 } }
     A[1]:gemv(A, A:select(2, 2))
@@ -117,7 +213,15 @@ describe("products", function()
     { "ARR", "extents 2 and 3 do not match", function() meissa.zeros(3):gemv(A, x) end },
     { "ARR", "the matrix must be", function() meissa.zeros(2):gemv(x, x) end },
     { "ARR", "the vector must be", function() meissa.zeros(2):gemv(A, A) end },
-    { "ARR", "the matrix must be a dense", function() meissa.zeros(2):gemv(S, x) end },
+    { "ARR", "the vector must be a dense", function() meissa.zeros(2):gemv(A, S) end },
+    { "ARR", "one of the two matrices must be dense",
+      function() meissa.zeros(2, 2):gemm(S, meissa.sparse({ 3, 2 }, { i = {}, j = {} })) end },
+    { "ARR", "do not match", function() meissa.zeros(2):gemv(S, meissa.ones(2)) end },
+    { "ARR", "beyond 2^53", function()
+      local B = meissa.ones({ 3, 2 }, { type = "int64" })
+      B:data()[3] = 2LL ^ 60
+      meissa.zeros(2, 2):gemm(A, B)
+    end },
     { "ARR", "the result must be", function() A:clone():gemv(A, x) end },
     { "ARR", "expected an array, not a table", function() x:gemv({}, x) end },
     { "ARR", "expected an array, not a nil", function() x:gemv(A) end },

@@ -9,7 +9,21 @@ local tables = {spec = "spec/base/tables_spec.lua"}
 local roads = {spec = "csrc/worker/road_test.c"}
 local fates = {spec = "csrc/worker/simulated_session_test.c"}
 
+local library = {spec = "spec/driver/library_threads_spec.lua"}
+local products = {spec = "spec/array/product_spec.lua"}
+
 return {
+  {
+    rule = "libraries of workers compute with one thread, unless the user says otherwise",
+    finders = {library},
+    mutants = {
+      {"some are not told", "csrc/driver/spawn.c", [[, "MKL_NUM_THREADS=1"};]], "};"},
+      {"whatever the user says", "csrc/driver/spawn.c", "if (!is_set(own, single[k]))",
+       "if (true)"},
+      {"the driver's, too", "lua/meissa/array/blas.lua", "then return blas end",
+       "then blas.spec_set_openblas_threads(1) return blas end", finders = {products}},
+    },
+  },
   {
     rule = "C names in declarations are Meissa's own",
     finders = {cdef},

@@ -2,6 +2,9 @@
 -- Mutants of the tables of methods and of strategies.
 local method = {spec = "spec/array/method_spec.lua"}
 local classes = {spec = "spec/driver/classes_spec.lua"}
+local sorting = {spec = "spec/array/sort_spec.lua"}
+local functions = {spec = "spec/array/functions_spec.lua"}
+local products = {spec = "spec/array/product_spec.lua"}
 local picture = {spec = "spec/plan/picture_spec.lua"}
 local report = {spec = "spec/depend/report_spec.lua"}
 
@@ -25,6 +28,45 @@ return {
       {"labels are elements", "csrc/array/method.c",
        [[{.name = "label", .most = 2, .effect = MS_METHOD_SHAPE}]],
        [[{.name = "label", .most = 2, .effect = MS_METHOD_READ}]]},
+    },
+  },
+  {
+    rule = "sorting keeps the order of equal elements, and a nan is greater than all",
+    finders = {sorting},
+    mutants = {
+      {"places do not count", "csrc/array/sort.c",
+       " || (a->key == b->key && a->place < b->place)", ""},
+      {"a nan is what its bits are", "csrc/array/sort.c",
+       "if (value != value) return UINT64_MAX;", ""},
+      {"0 is greater than -0", "csrc/array/sort.c", "if (value == 0) value = 0; /* -0 */", ""},
+      {"a heap loses its last item", "csrc/array/sort.c", "for (int64_t i = most; most > 0",
+       "for (int64_t i = most + 1; most > 0"},
+    },
+  },
+  {
+    rule = "functions of arrays are those of bodies",
+    finders = {functions},
+    mutants = {
+      {"powers of rows are others", "csrc/array/rowwise.h",
+       "#define NEW(old) ms_math_pow(old, a)",
+       "#define NEW(old) ms_libm_exp(ms_libm_log(old) * a)"},
+      {"shares of threads overlap", "csrc/array/arith.c",
+       "int64_t first = k * SHARE,", "int64_t first = k * SHARE - (k > 0),"},
+    },
+  },
+  {
+    rule = "products have the bits of dot, or of a loop over entries",
+    finders = {products},
+    mutants = {
+      {"odd columns are taken twice", "csrc/array/product_tile_text.h",
+       "if (!odd_column) to[1] += sums[1];", "to[1] += sums[1];"},
+      {"chunks follow each other without an end", "csrc/array/product_block.c",
+       "first += MS_REDUCE_CHUNK) {", "first += 2 * MS_REDUCE_CHUNK) {"},
+      {"what is filled up is not 0", "csrc/array/product_block.c",
+       "memset(to + count * (int64_t)p->size, 0,", "memset(to + count * (int64_t)p->size, 63,"},
+      {"columns of entries are one off", "csrc/array/product_sparse.c",
+       "sum = sum + p->values[e] * p->dense[p->columns[e] - 1];",
+       "sum = sum + p->values[e] * p->dense[p->columns[e] % p->inner];"},
     },
   },
   {

@@ -49,6 +49,10 @@ local PROMISED = {
   -- what is written once
   "the table of methods says what they do",
   "the table of strategies says what they are like",
+  "sorting keeps the order of equal elements, and a nan is greater than all",
+  "functions of arrays are those of bodies",
+  "products have the bits of dot, or of a loop over entries",
+  "libraries of workers compute with one thread, unless the user says otherwise",
   -- reductions
   "what is combined in one way everywhere is a reduction",
   "ties are broken by an index",

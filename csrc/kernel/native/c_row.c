@@ -82,18 +82,23 @@ static void refuse_empty(ms_writer *w, const ms_node *node, const ms_c_row *x, c
              ms_c_text(w, "ARR: an empty array has no %s", what));
 }
 
-/* The largest or least element; the first nan if there is one. */
+/* The largest or least element, or where it stands first; a nan comes before all. */
 static ms_c_value extreme(ms_writer *w, ms_kind_of kind, const ms_node *node, const ms_c_row *x) {
   ms_measure measure = ms_measure_find(node->text);
   refuse_empty(w, node, x, "least and no greatest element");
-  const char *best = ms_c_temp(w), *at = ms_c_temp(w);
-  bool most = measure == MS_MEASURE_MAX;
+  const char *best = ms_c_temp(w), *at = ms_c_temp(w), *place = NULL;
+  bool most = measure == MS_MEASURE_MAX || measure == MS_MEASURE_ARGMAX;
+  if (measure == MS_MEASURE_ARGMAX || measure == MS_MEASURE_ARGMIN) place = ms_c_temp(w);
   const char *element = ms_c_text(w, "(double)%s[%s * %s]", x->pointer, at, x->stride);
   ms_c_line(w, "double %s = %s__builtin_inf();", best, most ? "-" : "");
+  if (place != NULL) ms_c_line(w, "int64_t %s = 0;", place);
   ms_c_line(w, "for (int64_t %s = 0; %s < %s && %s == %s; %s++)", at, at, x->extent, best, best,
             at);
-  ms_c_line(w, "  if (!(%s %s %s)) %s = %s;", element, most ? "<=" : ">=", best, best, element);
-  return (ms_c_value){.form = MS_FORM_DOUBLE, .kind = kind, .text = best};
+  const char *taken = place != NULL ? ms_c_text(w, ", %s = %s", place, at) : "";
+  ms_c_line(w, "  if (!(%s %s %s)) %s = %s%s;", element, most ? "<=" : ">=", best, best, element,
+            taken);
+  const char *value = place != NULL ? ms_c_text(w, "(double)(%s + 1)", place) : best;
+  return (ms_c_value){.form = MS_FORM_DOUBLE, .kind = kind, .text = value};
 }
 
 static ms_c_value of_size(ms_writer *w, const ms_node *node, ms_measure measure) {
@@ -136,7 +141,7 @@ ms_c_value ms_c_measure(ms_writer *w, const ms_node *node) {
   ms_c_row x, y;
   if (!row_of(w, node->kid[0], &x)) return none;
   if (other && (!row_of(w, node->kid[1], &y) || !same_length(w, node, &x, &y))) return none;
-  if (measure == MS_MEASURE_MAX || measure == MS_MEASURE_MIN) return extreme(w, kind, node, &x);
+  if (measure >= MS_MEASURE_MAX && measure <= MS_MEASURE_ARGMIN) return extreme(w, kind, node, &x);
   bool loop = measure == MS_MEASURE_DOT || measure == MS_MEASURE_SUM || measure == MS_MEASURE_NORM;
   if (w->fast && loop) return loop_over(w, kind, measure, &x, other ? &y : &x);
   bool mean = measure == MS_MEASURE_MEAN;

@@ -6,10 +6,11 @@
  * that a kernel inlines what the core runs for the Lua engine, and both have the same bits:
  *   kernel/native/native.h   the calling convention, which a kernel implements
  *   kernel/native/fault.h    ms_stop, ms_stop_wide
- *   kernel/emit/scalar.h   ms_mod (%), ms_math_pow (^), ms_math_*, ms_bit_*; ms_is_subscript,
- * ms_fits_* and ms_is_exact: checks of subscripts, stored values and int64 elements array/rowwise.h
- * ms_row_<method>_<type>[_<type>](pointer, stride [, pointer, stride], count
- *                     [, x]): dot sum norm fill scal copy cmul axpy on float and double rows
+ *   base/lua_math.h        ms_mod (%), ms_math_pow (^), ms_math_*
+ *   kernel/emit/scalar.h   ms_bit_*; ms_is_subscript, ms_fits_* and ms_is_exact: checks of
+ *                          subscripts, stored values and int64 elements
+ *   array/rowwise.h        ms_row_<method>_<type>[_<type>](pointer, stride [, pointer, stride],
+ *                          count [, x]): methods of float and double rows
  *   array/touched.h   ms_touch, ms_touch_row: marks of what is stored into
  *   kernel/emit/draws.h    ms_draws, a record that a kernel gets as a pointer, and ms_draw_*: what
  *                     meissa.random and meissa.normal give (base/philox.h comes before it)

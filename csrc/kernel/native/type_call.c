@@ -64,9 +64,10 @@ const ms_library *ms_library_find(const char *name, uint32_t arguments) {
 
 ms_measure ms_measure_find(const char *method) {
   static const char *const names[] = {
-      [MS_MEASURE_DOT] = "dot",   [MS_MEASURE_SUM] = "sum", [MS_MEASURE_NORM] = "norm",
-      [MS_MEASURE_MEAN] = "mean", [MS_MEASURE_MAX] = "max", [MS_MEASURE_MIN] = "min",
-      [MS_MEASURE_SIZE] = "size", [MS_MEASURE_DIM] = "dim"};
+      [MS_MEASURE_DOT] = "dot",       [MS_MEASURE_SUM] = "sum",       [MS_MEASURE_NORM] = "norm",
+      [MS_MEASURE_MEAN] = "mean",     [MS_MEASURE_MAX] = "max",       [MS_MEASURE_MIN] = "min",
+      [MS_MEASURE_ARGMAX] = "argmax", [MS_MEASURE_ARGMIN] = "argmin", [MS_MEASURE_SIZE] = "size",
+      [MS_MEASURE_DIM] = "dim"};
   for (size_t m = 1; m < sizeof names / sizeof *names; m++) {
     if (names[m] != NULL && strcmp(names[m], method) == 0) return (ms_measure)m;
   }
@@ -95,7 +96,8 @@ static ms_kind_of called_method(const ms_typed *typed, const ms_node *node) {
   if (object.object == MS_OBJECT_SPARSE && measure >= MS_MEASURE_SIZE)
     return ms_kind_number(MS_ANY_PRECISION);
   if (object.object != MS_OBJECT_VIEW || measure == MS_MEASURE_NONE) return ms_kind_other();
-  if (measure >= MS_MEASURE_SIZE) return ms_kind_number(MS_ANY_PRECISION);
+  bool place = measure == MS_MEASURE_ARGMAX || measure == MS_MEASURE_ARGMIN;
+  if (place || measure >= MS_MEASURE_SIZE) return ms_kind_number(MS_ANY_PRECISION);
   ms_precision precision = ms_type_precision(typed->emitter->job->elements[object.array].type);
   if (precision == MS_ANY_PRECISION) precision = MS_FULL;
   if (node->kids > 1 && ms_method_find(node->text)->other) {

@@ -188,6 +188,8 @@ typedef enum ms_measure {
   MS_MEASURE_MEAN,
   MS_MEASURE_MAX,
   MS_MEASURE_MIN,
+  MS_MEASURE_ARGMAX,
+  MS_MEASURE_ARGMIN,
   MS_MEASURE_ROWWISE, /* any other of array/method.h that rowwise.h has */
   MS_MEASURE_SIZE,
   MS_MEASURE_DIM

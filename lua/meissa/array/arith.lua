@@ -171,6 +171,39 @@ function methods.min(self, d)
   return reduce(self, reduction.least)
 end
 
+-- The subscripts of the element (entry) that stands first of those with the largest, or the least,
+-- value.
+local function place(self, op)
+  local handle = to_handle(self)
+  local array = handle.array
+  local number = tonumber(c_api.call(lib.ms_array_place, array, op))
+  local at = {}
+  for d = array.dim_count - 1, 0, -1 do
+    if array.sparse ~= 0 then
+      at[d + 1] = array.coords[d][number] + 1
+    else
+      local extent = tonumber(array.dims[d])
+      at[d + 1] = number % extent + 1
+      number = math.floor(number / extent)
+    end
+  end
+  valid.check(array, handle.generation) -- holds the handle until here
+  return unpack(at)
+end
+
+--- The subscripts of the largest element, of the first nan if there is one: as many numbers as the
+-- array has dimensions. Of equal ones the first, row-major; of a sparse array's entries in their
+-- order.
+-- @usage local i, j = A:argmax()
+function methods.argmax(self)
+  return place(self, reduction.most)
+end
+
+--- The same for the least element.
+function methods.argmin(self)
+  return place(self, reduction.least)
+end
+
 local function refuse_norm(p)
   errors.raise("OPT", "norm: p must be 1, 2 or math.huge, not %s", tostring(p))
 end
@@ -314,7 +347,7 @@ function row_makers.both(name, op)
   end
 end
 
--- What the table of methods has and nothing here does in its own way: scal, axpy, cmul.
+-- What the table of methods has and nothing here does in its own way: scal, axpy, cmul, exp, ...
 for k = 1, #method.list do
   local entry = method.list[k]
   local name, op = entry.name, entry.operation

@@ -1,8 +1,9 @@
 -- SPDX-License-Identifier: MIT
 --
 -- Products by OpenBLAS, for callers that permit its order of addition. The library is loaded when
--- it is first asked for, and used with one thread; where it is missing, or an operand is not what
--- it takes, the functions give false and have done nothing.
+-- it is first asked for; where it is missing, or an operand is not what it takes, the functions
+-- give false and have done nothing. How many threads it uses is the program's affair, which may
+-- use the same library (Torch, LAPACK): nothing here changes that. Workers start with one.
 -- @module meissa.array.blas
 
 local ffi = require("ffi")
@@ -18,7 +19,7 @@ local ROW_MAJOR, PLAIN, TURNED = 101, 111, 112
 
 local function load_library()
   cdef("blas", [[
-  void meissa_openblas_set_num_threads(int threads) __asm__("openblas_set_num_threads");
+  int meissa_openblas_get_num_threads(void) __asm__("openblas_get_num_threads");
   void meissa_cblas_dgemv(int order, int turn, int m, int n, double alpha, const double *a,
                           int lda, const double *x, int incx, double beta, double *y, int incy)
                           __asm__("cblas_dgemv");
@@ -38,10 +39,7 @@ local function load_library()
   ]])
   for _, name in ipairs { "libopenblas.so.0", "openblas" } do
     local ok, blas = pcall(ffi.load, name)
-    if ok and pcall(function() return blas.meissa_openblas_set_num_threads end) then
-      blas.meissa_openblas_set_num_threads(1)
-      return blas
-    end
+    if ok and pcall(function() return blas.meissa_openblas_get_num_threads end) then return blas end
   end
   return false
 end

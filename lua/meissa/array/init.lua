@@ -21,7 +21,9 @@ local partition = require("meissa.array.partition")
 local errors = require("meissa.base.errors")
 require("meissa.array.shape")
 require("meissa.array.arith")
-require("meissa.array.part")
+local functions = require("meissa.array.functions")
+local part = require("meissa.array.part")
+require("meissa.array.sort")
 require("meissa.array.product")
 require("meissa.array.map")
 require("meissa.array.group")
@@ -41,6 +43,9 @@ local M = {
   sparse = sparse.sparse,
   empty = sparse.empty,
   objects = objects.make,
+  cat = part.cat,
+  abs = functions.abs, exp = functions.exp, log = functions.log, pow = functions.pow,
+  sqrt = functions.sqrt, tanh = functions.tanh,
   partition = partition.get, find_partition = partition.find,
 }
 
