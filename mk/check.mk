@@ -190,6 +190,9 @@ $(eval $(call random_spec,counters,MEISSA_COUNTERS,20000,spec/depend/counters_ra
 random counters in inner loops against what the loops touch))
 $(eval $(call random_spec,files,MEISSA_FILES,5000,spec/read/damage_spec.lua,\
 damaged files of each format to the end of a loop over them))
+$(eval $(call random_spec,fates,MEISSA_ORDERS,2000,$(BUILD)/test/worker/simulated_session_test,\
+orders in which the workers of a simulated session run and die, percent of those of a scene))
+fuzz-fates: $(BUILD)/test/worker/simulated_session_test
 
 # ---- mutants: one thing after the other is taken out of a copy, and some spec must find that out
 

@@ -9,11 +9,17 @@
  * what comes before it has run; a death that cannot be mended, Ctrl-C, lost messages) cancels it:
  * workers stop at their next block end, and those that reach none in time are killed, and replaced
  * before the next job. */
+#include "driver/collect.h"
+
 #include "base/clock.h"
 #include "base/trace.h"
 #include "driver/failure.h"
 #include "driver/interrupt.h"
+#include "driver/load.h"
+#include "driver/recover.h"
+#include "driver/replace.h"
 #include "driver/session_state.h"
+#include "driver/session_wait.h"
 
 #define SPIN         500000u /* ns of looking for the end of a job before sleeping */
 #define GRACE        1000    /* ms for a cancelled worker to reach a block end */
@@ -23,7 +29,7 @@
 #define DEADLOCK     30      /* looks in a row at which all wait: messages were lost */
 #define REPORT_LIMIT ((size_t)1 << 30)
 
-void ms_run_fail(ms_session *session, uint32_t worker, uint32_t block, uint32_t grace) {
+void ms_collect_fail(ms_session *session, uint32_t worker, uint32_t block, uint32_t grace) {
   ms_run *run = session->run;
   if (run->failed) return;
   run->failed = true;
@@ -70,7 +76,7 @@ static void take_report(ms_session *session, const ms_worker_handle *member, con
   if (run->failed) return;
   ms_error_set(run->err, MS_WRK, "the results and printed text of worker %u take over %zu bytes",
                member->number + 1, REPORT_LIMIT);
-  ms_run_fail(session, member->number, UINT32_MAX, GRACE);
+  ms_collect_fail(session, member->number, UINT32_MAX, GRACE);
 }
 
 /* A worker is through with the job. */
@@ -90,7 +96,7 @@ static void take_done(ms_session *session, ms_worker_handle *member, const ms_fr
   if (shelved > MS_SHELF_SIZE) {
     ms_error_set(run->err, MS_NET, "worker %u reports more than it has room for",
                  member->number + 1);
-    ms_run_fail(session, member->number, UINT32_MAX, GRACE);
+    ms_collect_fail(session, member->number, UINT32_MAX, GRACE);
   } else if (shelved > 0) {
     uint32_t workers = session->config.workers;
     take_report(session, member, ms_status_page_shelf(session->page, workers, member->number),
@@ -99,8 +105,8 @@ static void take_done(ms_session *session, ms_worker_handle *member, const ms_fr
   }
 }
 
-void ms_run_frame(ms_session *session, ms_worker_handle *member, const ms_frame *frame,
-                  const char *payload) {
+void ms_collect_frame(ms_session *session, ms_worker_handle *member, const ms_frame *frame,
+                      const char *payload) {
   ms_run *run = session->run;
   switch (frame->kind) {
     case MS_SAY_DATA:
@@ -108,7 +114,7 @@ void ms_run_frame(ms_session *session, ms_worker_handle *member, const ms_frame 
       if (session->config.shared || take_elements(run, frame, payload) != 0) {
         ms_error_set(run->err, MS_NET, "worker %u sent elements that no array has",
                      member->number + 1);
-        ms_run_fail(session, member->number, UINT32_MAX, GRACE);
+        ms_collect_fail(session, member->number, UINT32_MAX, GRACE);
       }
       return;
     case MS_SAY_FAILED:
@@ -188,7 +194,7 @@ static void watch_progress(ms_session *session) {
                  "worker %u has waited for block %u for %d s and nobody is running it: a hand-over "
                  "was lost",
                  progress.worker + 1, progress.block, DEADLOCK);
-    ms_run_fail(session, progress.worker, progress.block, GRACE);
+    ms_collect_fail(session, progress.worker, progress.block, GRACE);
   }
   double patience = run->job->patience > 0 ? run->job->patience : STALL;
   if (run->job->stalled != NULL && (double)(now - run->warned) >= patience * MS_SECOND) {
@@ -231,7 +237,7 @@ static int wait_once(ms_session *session, ms_error *err) {
   return 0;
 }
 
-void ms_run_collect(ms_session *session) {
+void ms_collect_all(ms_session *session) {
   ms_trace(MS_TRACE_WAITS, "begin for=workers job=%llu", (unsigned long long)session->jobs);
   ms_run *run = session->run;
   run->progressed = run->warned = session->road->now();
@@ -244,11 +250,11 @@ void ms_run_collect(ms_session *session) {
     ms_error_clear(&trouble);
     if (wait_once(session, &trouble) != 0) {
       ms_error_set(run->err, (ms_code)trouble.code, "%s", trouble.message);
-      ms_run_fail(session, UINT32_MAX, UINT32_MAX, GRACE);
+      ms_collect_fail(session, UINT32_MAX, UINT32_MAX, GRACE);
     }
     if (ms_interrupt_seen() && !run->failed) {
       ms_error_set(run->err, MS_INT, "interrupted");
-      ms_run_fail(session, UINT32_MAX, UINT32_MAX, GRACE);
+      ms_collect_fail(session, UINT32_MAX, UINT32_MAX, GRACE);
     }
     ms_replace_resume(session);
     ms_load_send(session, run);

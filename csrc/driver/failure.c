@@ -7,6 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "driver/collect.h"
+#include "driver/session_state.h"
+
 #define GRACE 1000 /* ms for a cancelled worker to reach a block end */
 
 /* Makes an error of the failure that counts, and ends the job. */
@@ -22,7 +25,7 @@ static void raise(ms_session *session) {
     int length = first->text.length > INT_MAX ? INT_MAX : (int)first->text.length;
     ms_error_set(run->err, code, "worker %u: %.*s", first->worker + 1, length, text);
   }
-  ms_run_fail(session, first->worker, first->block, GRACE);
+  ms_collect_fail(session, first->worker, first->block, GRACE);
 }
 
 /* Whether a failure counts more than the first one so far. */

@@ -13,7 +13,20 @@
 #ifndef MS_DRIVER_FAILURE_H
 #define MS_DRIVER_FAILURE_H
 
-#include "driver/session_state.h"
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/text.h"
+#include "driver/worker_handle.h"
+
+/* The failure that counts, of those that blocks of a job have had so far. */
+typedef struct ms_failure {
+  bool any;
+  uint32_t worker, block, turn;
+  uint64_t code; /* MS_OK: of the body; else the core's, and `text` is a message */
+  ms_text order, text;
+  size_t order_size;
+} ms_failure;
 
 /* A worker tells of a failure. */
 void ms_failure_take(ms_session *session, ms_worker_handle *member, const ms_frame *frame,

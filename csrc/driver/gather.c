@@ -3,6 +3,8 @@
  * Gathering: what a job's blocks left, in the plan's order. Each worker's report has that order, so
  * reading them all in it is merging them: a heap of workers tells whose next record is the first.
  */
+#include "driver/gather.h"
+
 #include <stdlib.h>
 #include <string.h>
 

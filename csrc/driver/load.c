@@ -4,10 +4,16 @@
  *
  * Everything is decided first, without sending; then frames go out as windows allow, the task
  * before the data. Where memory is shared only descriptors of new segments are passed. */
+#include "driver/load.h"
+
 #include <stdlib.h>
 #include <string.h>
 
+#include "driver/recover.h"
+#include "driver/replace.h"
+#include "driver/residency.h"
 #include "driver/session_state.h"
+#include "job/task.h"
 
 #define DEATH_WAIT 50 /* ms in which a worker that cannot be reached turns out to be dead */
 
@@ -235,7 +241,7 @@ static int prepare_member(ms_session *session, ms_worker_handle *member, ms_run 
 static int fail_preparing(ms_session *session, ms_worker_handle *member, ms_run *run,
                           const ms_error *trouble) {
   if (trouble->code != MS_BUG && session->processes->ended(member, DEATH_WAIT)) {
-    ms_session_lose(session, member, NULL);
+    ms_replace_dead(session, member, NULL);
     run->lost = true;
     return -1;
   }
@@ -313,7 +319,7 @@ int ms_load_send(ms_session *session, ms_run *run) {
     ms_error trouble;
     ms_error_clear(&trouble);
     if (send_some(session, member, run, &trouble) != 0) {
-      ms_session_lose(session, member, &trouble);
+      ms_replace_dead(session, member, &trouble);
     }
   }
   return run->failed ? -1 : 0;

@@ -8,6 +8,8 @@
  * failed attempt were shown to nobody and go with it. Where memory is shared the workers log what
  * they are about to write; where it is not, the driver's arrays change only when elements return,
  * and the driver itself logs an array before the first of them. */
+#include "driver/recover.h"
+
 #include <stdlib.h>
 #include <string.h>
 

@@ -12,9 +12,14 @@
  *
  * A state machine over the session's road, as collect.c: a worker's end moves it, then the hello of
  * the process that takes its place. */
+#include "driver/replace.h"
+
 #include "base/clock.h"
 #include "base/trace.h"
+#include "driver/collect.h"
 #include "driver/interrupt.h"
+#include "driver/load.h"
+#include "driver/recover.h"
 #include "driver/session_state.h"
 
 #define UP_WAIT     10000 /* ms for a replacement to come up */
@@ -117,7 +122,7 @@ static void start(ms_session *session, ms_worker_handle *member, uint32_t finish
   ms_worker_handle_bury(session, member);
   if (ms_worker_handle_spawn(session, member, &trouble) != 0) {
     ms_error_set(run->err, (ms_code)trouble.code, "%s", trouble.message);
-    ms_run_fail(session, member->number, UINT32_MAX, 0);
+    ms_collect_fail(session, member->number, UINT32_MAX, 0);
     return;
   }
   member->part = MS_PART_AWAITED;
@@ -184,7 +189,7 @@ static uint32_t begun_by(const ms_session *session, const ms_worker_handle *memb
   return finished ? MS_NO_BLOCK : block;
 }
 
-void ms_session_lose(ms_session *session, ms_worker_handle *member, const ms_error *trouble) {
+void ms_replace_dead(ms_session *session, ms_worker_handle *member, const ms_error *trouble) {
   ms_run *run = session->run;
   bool missed = is_missed(session, member), working = member->part != MS_PART_NONE;
   bool ended = session->processes->ended(member, LINK_WAIT);
@@ -217,7 +222,7 @@ void ms_session_lose(ms_session *session, ms_worker_handle *member, const ms_err
                    text, where);
     }
   }
-  ms_run_fail(session, member->number, block, DEATH_GRACE);
+  ms_collect_fail(session, member->number, block, DEATH_GRACE);
 }
 
 /* ------------------------------------------------------------------------------- resuming */
@@ -226,11 +231,11 @@ void ms_session_lose(ms_session *session, ms_worker_handle *member, const ms_err
 static void give_up(ms_session *session, ms_worker_handle *member, const ms_error *trouble) {
   ms_run *run = session->run;
   if (trouble->code != MS_BUG && session->processes->ended(member, DEATH_WAIT)) {
-    ms_session_lose(session, member, NULL);
+    ms_replace_dead(session, member, NULL);
     return;
   }
   ms_error_set(run->err, (ms_code)trouble->code, "%s", trouble->message);
-  ms_run_fail(session, member->number, UINT32_MAX, 0);
+  ms_collect_fail(session, member->number, UINT32_MAX, 0);
 }
 
 void ms_replace_resume(ms_session *session) {

@@ -2,6 +2,8 @@
  *
  * Cached operands: what workers keep of arrays that jobs only read, where memory is not shared.
  * What a worker has in the right version is not sent again. */
+#include "driver/residency.h"
+
 #include <stdlib.h>
 
 #include "driver/session_state.h"

@@ -9,9 +9,14 @@
 #include <unistd.h>
 
 #include "base/trace.h"
+#include "driver/collect.h"
 #include "driver/failure.h"
+#include "driver/gather.h"
 #include "driver/interrupt.h"
+#include "driver/load.h"
+#include "driver/recover.h"
 #include "driver/session_state.h"
+#include "driver/session_wait.h"
 
 #define ATTEMPTS 5 /* at preparing a job while workers die */
 
@@ -44,7 +49,7 @@ static int run_job(ms_session *session, ms_run *run) {
     return -1;
   }
   session->polled.interrupt = ms_interrupt_begin();
-  ms_run_collect(session);
+  ms_collect_all(session);
   ms_interrupt_end(false); /* ms_session_run listens on */
   session->polled.interrupt = -1;
   if (!run->failed) return ms_gather_finish(session, run->outcome, run->err);

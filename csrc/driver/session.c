@@ -1,27 +1,15 @@
 /* SPDX-License-Identifier: MIT
  *
- * Session: see session.h. Its life; wait.c is where it waits. */
+ * Session: see session.h. Its life; session_wait.c is where it waits. */
 #include "driver/session.h"
 
 #include <pthread.h>
-#include <signal.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "base/clock.h"
 #include "driver/session_state.h"
-#include "net/channel.h"
-#include "net/context.h"
-
-#define END_WAIT    700 /* ms for a worker to end by itself */
-#define QUEUE_LIMIT 256 /* more than a link's window */
-
-/* Descriptors of a session: its page, directory and arrays; and of each worker's process, channel,
- * lane and connection. */
-#define A_SESSION 8
-#define A_WORKER  4
+#include "driver/session_wait.h"
 
 /* All sessions of the process, for its exit and for segments that go away. */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -56,24 +44,6 @@ uint64_t ms_session_jobs(const ms_session *session) {
   return session->jobs;
 }
 
-/* Ends all workers; with `now` they are not asked. Their channels stay open meanwhile: one that
- * closes says that the driver is dying. */
-static void end_workers(ms_session *session, bool now) {
-  uint32_t count = session->members == NULL ? 0 : session->config.workers;
-  for (uint32_t i = 0; i < count; i++) {
-    ms_worker_handle *member = &session->members[i];
-    const ms_notice end = {.kind = MS_NOTICE_END};
-    if (now) ms_child_signal(&member->child, SIGKILL);
-    if (member->channel >= 0) ms_channel_send(member->channel, &end, sizeof end, -1, 0, NULL);
-  }
-  uint64_t deadline = ms_clock_now() + (uint64_t)END_WAIT * MS_MILLISECOND;
-  for (uint32_t i = 0; i < count; i++) {
-    uint64_t clock = ms_clock_now();
-    int left = clock < deadline ? (int)((deadline - clock) / MS_MILLISECOND) : 0;
-    ms_child_wait(&session->members[i].child, left);
-  }
-}
-
 static void unlist(ms_session *session) {
   pthread_mutex_lock(&lock);
   for (ms_session **at = &sessions; *at != NULL; at = &(*at)->next) {
@@ -90,28 +60,18 @@ void ms_session_stop(ms_session **session) {
   *session = NULL;
   if (gone == NULL || gone->process != getpid()) return; /* a forked child's copy: leave it */
   unlist(gone);
-  end_workers(gone, gone->run != NULL);
+  ms_session_dismiss(gone, gone->run != NULL);
   for (uint32_t i = 0; gone->members != NULL && i < gone->config.workers; i++) {
     ms_worker_handle_free(gone, &gone->members[i]);
   }
-  ms_context_shut(gone->context);
-  ms_zap_join(&gone->zap);
-  ms_socket_close(&gone->router);
-  ms_context_end(&gone->context);
-  ms_directory_remove(&gone->directory);
+  ms_session_road_close(gone);
   ms_schedule_destroy(&gone->schedule);
   ms_segment_block_release(&gone->undo);
   ms_segment_block_release(&gone->loop_undo);
   ms_text_free(&gone->notices);
-  ms_status_page_unmap(gone->page, gone->config.workers);
-  if (gone->page_fd >= 0) close(gone->page_fd);
   for (char **each = gone->command; each != NULL && *each != NULL; each++) free(*each);
   free(gone->command);
   free(gone->members);
-  free(gone->polled.items);
-  free(gone->polled.member);
-  free(gone->lane_room);
-  explicit_bzero(&gone->keys, sizeof gone->keys);
   free(gone);
 }
 
@@ -128,7 +88,7 @@ static void stop_all(void) {
       ms_session_stop(&session);
       continue;
     }
-    end_workers(session, true);
+    ms_session_dismiss(session, true);
     ms_directory_clear(session->directory.path);
   }
 }
@@ -142,7 +102,7 @@ static void segment_gone(uint64_t id, void *context) {
     if (session->process != getpid() || session->thread != gettid()) continue;
     for (uint32_t i = 0; i < session->config.workers; i++) {
       ms_worker_handle *member = &session->members[i];
-      if (member->channel >= 0) ms_worker_handle_unshare(member, id);
+      if (member->channel >= 0) ms_worker_handle_unshare(session, member, id);
       for (uint32_t k = member->cached_count; k-- > 0;) {
         if (member->cached[k].segment == id) ms_worker_handle_forget(member, k);
       }
@@ -192,54 +152,20 @@ static char **copy_command(const char *const *command) {
   return copy;
 }
 
-/* Binds the router. The gatekeeper comes before the first bind. */
-static int open_router(ms_session *session, ms_error *err) {
-  bool tcp = session->config.tcp;
-  session->context = ms_context_new(A_SESSION + A_WORKER * session->config.workers, tcp, err);
-  if (session->context == NULL) return -1;
-  char address[MS_DIRECTORY_SIZE + 32];
-  if (tcp) {
-    if (ms_curve_keys_make(&session->keys, err) != 0) return -1;
-    session->zap = ms_zap_start(session->context, &session->keys, err);
-    if (session->zap == NULL) return -1;
-    snprintf(address, sizeof address, "tcp://127.0.0.1:*");
-  } else {
-    if (ms_directory_make(&session->directory, err) != 0) return -1;
-    snprintf(address, sizeof address, "ipc://%s/driver", session->directory.path);
-  }
-  ms_socket_options options = {
-      .keys = tcp ? &session->keys : NULL, .receive_limit = QUEUE_LIMIT, .mandatory = true};
-  session->router = ms_socket_bind(session->context, &options, address, session->address, err);
-  return session->router == NULL ? -1 : 0;
-}
-
 static int open_session(ms_session *session, const ms_session_config *config, ms_error *err) {
   session->process = getpid();
   session->thread = gettid();
   session->config = *config;
   session->directory.lock = -1;
   session->page_fd = -1;
-  session->command = copy_command(config->command);
-  session->members = calloc(config->workers, sizeof *session->members);
-  size_t items = 2 * (size_t)config->workers + 2;
   session->road = &ms_session_road;
   session->processes = &ms_worker_processes;
-  session->polled = (ms_polled){.items = calloc(items, sizeof *session->polled.items),
-                                .member = calloc(items, sizeof *session->polled.member),
-                                .interrupt = -1};
-  bool lanes = ms_session_has_lanes(session);
-  if (lanes) session->lane_room = malloc(MS_CHANNEL_LIMIT);
-  if (session->command == NULL || session->members == NULL || session->polled.items == NULL ||
-      session->polled.member == NULL || (lanes && session->lane_room == NULL)) {
+  session->command = copy_command(config->command);
+  session->members = calloc(config->workers, sizeof *session->members);
+  if (session->command == NULL || session->members == NULL)
     return ms_error_set(err, MS_WRK, "out of memory for %u workers", config->workers);
-  }
-  for (uint32_t i = 0; i < config->workers; i++) {
-    session->members[i] =
-        (ms_worker_handle){.number = i, .channel = -1, .child = {.pidfd = -1, .status = -1}};
-  }
-  if (open_router(session, err) != 0) return -1;
-  session->page = ms_status_page_make(config->workers, &session->page_fd, err);
-  if (session->page == NULL) return -1;
+  for (uint32_t i = 0; i < config->workers; i++) session->members[i] = ms_worker_handle_new(i);
+  if (ms_session_road_open(session, err) != 0) return -1;
   return ms_session_complete(session, err);
 }
 

@@ -7,19 +7,32 @@
  * A wait finds out what is ready; letters are then taken from one after the other. Whatever a
  * letter makes of a member, replaced it may be, its descriptors tell whether an item is still its
  * own. */
+#include "driver/session_road.h"
+
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "base/clock.h"
 #include "driver/interrupt.h"
 #include "driver/session_state.h"
+#include "driver/session_wait.h"
 #include "net/channel.h"
+#include "net/context.h"
 
 /* Most frames taken from one before the others, deaths and interrupts are looked at again. */
 #define FRAMES_A_TURN 64u
 
 #define DRAIN_FRAMES 1024u /* most of a dead worker's last ones */
 #define DRAIN_WAIT   5     /* ms without a frame after which none is expected */
+
+#define QUEUE_LIMIT 256 /* more than a link's window */
+
+/* Descriptors of a session: its page, directory and arrays; and of each worker's process, channel,
+ * lane and connection. */
+#define A_SESSION 8
+#define A_WORKER  4
 
 static ms_link *session_send(void *end, uint32_t number, ms_error *err) {
   (void)err;
@@ -224,3 +237,57 @@ const ms_road ms_session_road = {.send = session_send,
                                  .wait = session_wait,
                                  .wake = session_wake,
                                  .now = ms_clock_now};
+
+/* ------------------------------------------------------------------------------- its life */
+
+/* Binds the router. The gatekeeper comes before the first bind. */
+static int open_router(ms_session *session, ms_error *err) {
+  bool tcp = session->config.tcp;
+  session->context = ms_context_new(A_SESSION + A_WORKER * session->config.workers, tcp, err);
+  if (session->context == NULL) return -1;
+  char address[MS_DIRECTORY_SIZE + 32];
+  if (tcp) {
+    if (ms_curve_keys_make(&session->keys, err) != 0) return -1;
+    session->zap = ms_zap_start(session->context, &session->keys, err);
+    if (session->zap == NULL) return -1;
+    snprintf(address, sizeof address, "tcp://127.0.0.1:*");
+  } else {
+    if (ms_directory_make(&session->directory, err) != 0) return -1;
+    snprintf(address, sizeof address, "ipc://%s/driver", session->directory.path);
+  }
+  ms_socket_options options = {
+      .keys = tcp ? &session->keys : NULL, .receive_limit = QUEUE_LIMIT, .mandatory = true};
+  session->router = ms_socket_bind(session->context, &options, address, session->address, err);
+  return session->router == NULL ? -1 : 0;
+}
+
+int ms_session_road_open(ms_session *session, ms_error *err) {
+  uint32_t workers = session->config.workers;
+  size_t items = 2 * (size_t)workers + 2;
+  session->polled = (ms_polled){.items = calloc(items, sizeof *session->polled.items),
+                                .member = calloc(items, sizeof *session->polled.member),
+                                .interrupt = -1};
+  bool lanes = ms_session_has_lanes(session);
+  if (lanes) session->lane_room = malloc(MS_CHANNEL_LIMIT);
+  if (session->polled.items == NULL || session->polled.member == NULL ||
+      (lanes && session->lane_room == NULL)) {
+    return ms_error_set(err, MS_WRK, "out of memory for %u workers", workers);
+  }
+  if (open_router(session, err) != 0) return -1;
+  session->page = ms_status_page_make(workers, &session->page_fd, err);
+  return session->page == NULL ? -1 : 0;
+}
+
+void ms_session_road_close(ms_session *session) {
+  ms_context_shut(session->context);
+  ms_zap_join(&session->zap);
+  ms_socket_close(&session->router);
+  ms_context_end(&session->context);
+  ms_directory_remove(&session->directory);
+  ms_status_page_unmap(session->page, session->config.workers);
+  if (session->page_fd >= 0) close(session->page_fd);
+  free(session->polled.items);
+  free(session->polled.member);
+  free(session->lane_room);
+  explicit_bzero(&session->keys, sizeof session->keys);
+}

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "driver/recover.h"
 #include "driver/session_state.h"
 
 /* The loop's stages, NULL: it is one. */

@@ -56,12 +56,12 @@ static struct ms_simulation {
   ms_simulated actor[MS_SIMULATED_ENDS];
   ms_simulated_queue way[MS_SIMULATED_ENDS][MS_SIMULATED_ENDS]; /* from, to */
   pthread_mutex_t lock;
-  pthread_cond_t turns;
+  pthread_cond_t turns[MS_SIMULATED_ENDS + 1]; /* of each end, and of the test */
   uint64_t status[MS_SIMULATED_WORKERS][MS_STATUS_COUNT];
   int baton;
   uint64_t now, cost;
   uint32_t faults; /* frames that no queue had room for */
-} ms_simulation = {.lock = PTHREAD_MUTEX_INITIALIZER, .turns = PTHREAD_COND_INITIALIZER};
+} ms_simulation = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
 /* ---- queues ---- */
 
@@ -140,26 +140,31 @@ static inline uint64_t ms_simulated_status(const void *end, uint32_t number, ms_
   return ms_simulation.status[number][which];
 }
 
+/* Whose turn it is from now on. */
+static inline void ms_simulation_give(int next) {
+  ms_simulation.baton = next;
+  pthread_cond_signal(&ms_simulation.turns[next + 1]);
+}
+
 /* Ends this thread, of `self`, as it is, and gives the baton to `next`. */
 static _Noreturn void ms_simulated_vanish(int self, int next) {
   ms_simulation.actor[self].state = MS_SIMULATED_DEAD;
-  ms_simulation.baton = next;
-  pthread_cond_broadcast(&ms_simulation.turns);
+  ms_simulation_give(next);
   pthread_mutex_unlock(&ms_simulation.lock);
   pthread_exit(NULL);
 }
 
 /* Waits for the baton. */
 static inline void ms_simulation_await(int self) {
-  while (ms_simulation.baton != self) pthread_cond_wait(&ms_simulation.turns, &ms_simulation.lock);
+  while (ms_simulation.baton != self)
+    pthread_cond_wait(&ms_simulation.turns[self + 1], &ms_simulation.lock);
   if (self != MS_SIMULATION && ms_simulation.actor[self].doomed)
     ms_simulated_vanish(self, ms_simulation.actor[self].killer);
 }
 
 /* Gives the baton to `next`, and waits until it comes back. */
 static inline void ms_simulation_pass(int next, int self) {
-  ms_simulation.baton = next;
-  pthread_cond_broadcast(&ms_simulation.turns);
+  ms_simulation_give(next);
   ms_simulation_await(self);
 }
 
@@ -197,6 +202,8 @@ static const ms_road ms_simulated_road = {.by_frames = true,
 
 /* Begins a run without workers, in which each look at the clock takes `cost` ns. */
 static inline void ms_simulation_begin(uint64_t cost) {
+  for (uint32_t end = 0; end <= MS_SIMULATED_ENDS; end++)
+    ms_simulation.turns[end] = (pthread_cond_t)PTHREAD_COND_INITIALIZER;
   ms_simulation.baton = MS_SIMULATION;
   ms_simulation.now = 1;
   ms_simulation.cost = cost;
@@ -221,8 +228,7 @@ static void *ms_simulated_act(void *argument) {
   ms_simulation_await(self);
   me->result = me->work(&me->worker);
   me->state = MS_SIMULATED_DONE;
-  ms_simulation.baton = MS_SIMULATION;
-  pthread_cond_broadcast(&ms_simulation.turns);
+  ms_simulation_give(MS_SIMULATION);
   pthread_mutex_unlock(&ms_simulation.lock);
   return NULL;
 }

@@ -19,6 +19,7 @@
 
 #include "driver/interrupt.h"
 #include "driver/session_state.h"
+#include "driver/session_wait.h"
 #include "worker/simulated_road.h"
 
 #define MOST_CHOICES 4000 /* of a run */
@@ -179,6 +180,13 @@ static int ms_host_take(void *end, ms_letter *letter, ms_error *err) {
   return 0;
 }
 
+/* The driver waits until something happens, or until then. */
+static void ms_host_sleep(uint64_t until) {
+  ms_host_actor(MS_SIMULATED_DRIVER)->state = MS_SIMULATED_WAITING;
+  ms_host.until = until;
+  ms_simulation_pass(MS_SIMULATION, MS_SIMULATED_DRIVER);
+}
+
 static int ms_host_wait(void *end, const ms_awaited *what, ms_error *err) {
   (void)end, (void)err;
   ms_simulated *me = ms_host_actor(MS_SIMULATED_DRIVER);
@@ -187,10 +195,7 @@ static int ms_host_wait(void *end, const ms_awaited *what, ms_error *err) {
     raise(SIGINT);
     return 0;
   }
-  if (!ms_simulated_queue_is_empty(&me->arrived)) return 0;
-  me->state = MS_SIMULATED_WAITING;
-  ms_host.until = what->until;
-  ms_simulation_pass(MS_SIMULATION, MS_SIMULATED_DRIVER);
+  if (ms_simulated_queue_is_empty(&me->arrived)) ms_host_sleep(what->until);
   return 0;
 }
 
@@ -231,6 +236,8 @@ static int ms_host_start(ms_session *session, ms_worker_handle *member, ms_error
   worker->neighbour_count = workers;
   member->channel = 1000 + (int)number; /* nobody looks there */
   member->lane = shared;
+  snprintf(member->peer.identity, sizeof member->peer.identity, "%u.%u", number,
+           member->incarnation);
   member->pid = 100 * (long)member->incarnation + (long)number;
   member->child = (ms_child){.pid = (pid_t)member->pid, .pidfd = -1, .status = -1};
   member->link = (ms_link){.lane = shared,
@@ -247,13 +254,28 @@ static int ms_host_share(ms_worker_handle *member, const ms_segment *segment, ms
   return ms_mapped_memory_map(mapped, segment->id, segment->size, dup(segment->fd), err);
 }
 
+static void ms_host_unshare(ms_worker_handle *member, uint64_t id) {
+  ms_mapped_memory_unmap(&ms_host_actor(member->number)->worker.mapped, id);
+}
+
 static bool ms_host_gone(const ms_worker_handle *member) {
-  return ms_host_actor(member->number)->state == MS_SIMULATED_DEAD;
+  ms_simulated_state state = ms_host_actor(member->number)->state;
+  return state == MS_SIMULATED_DEAD || state == MS_SIMULATED_DONE;
+}
+
+static void ms_host_stop(ms_worker_handle *member, bool now) {
+  (void)now;
+  ms_simulated *a = ms_host_actor(member->number);
+  a->worker.gone = a->worker.ended = true;
+  if (a->state == MS_SIMULATED_WAITING) a->state = MS_SIMULATED_READY;
 }
 
 static bool ms_host_ended(ms_worker_handle *member, int patience) {
-  (void)patience;
-  if (!ms_host_gone(member)) return false;
+  uint64_t until = ms_simulation.now + (uint64_t)patience * 1000000;
+  while (!ms_host_gone(member)) {
+    if (ms_simulation.now >= until) return false;
+    ms_host_sleep(until);
+  }
   member->child = (ms_child){.pidfd = -1, .status = SIGKILL};
   return true;
 }
@@ -267,7 +289,9 @@ static void ms_host_end(ms_worker_handle *member) {
 
 static const ms_processes ms_host_processes = {.start = ms_host_start,
                                                .share = ms_host_share,
+                                               .unshare = ms_host_unshare,
                                                .gone = ms_host_gone,
+                                               .stop = ms_host_stop,
                                                .ended = ms_host_ended,
                                                .end = ms_host_end};
 
@@ -297,9 +321,7 @@ static void ms_host_begin(uint32_t workers, bool shared, ms_status_page *page,
                           .road = &ms_host_driver_road,
                           .processes = &ms_host_processes,
                           .spin = {.lost = UINT32_MAX}}; /* it never looks before it waits */
-  for (uint32_t w = 0; w < workers; w++)
-    session->members[w] =
-        (ms_worker_handle){.number = w, .channel = -1, .child = {.pidfd = -1, .status = -1}};
+  for (uint32_t w = 0; w < workers; w++) session->members[w] = ms_worker_handle_new(w);
   ms_host.live = live;
   ms_host.ticks = ms_host.waits = ms_host.points = ms_host.deaths = 0;
   ms_host.interrupted = false;

@@ -4,11 +4,12 @@
  * ends arrive, who runs when, who dies where, what fails, when Ctrl-C comes.
  *
  * A session as it is runs two jobs in one process (simulated_session.h), again and again: with each
- * moment at which a worker may die, and each at which the driver may be interrupted, some hundred
- * orders, the first ones in turn and others drawn. Whatever happens, a job ends; it has done each
- * block once, as far as one can see, or nothing; what blocks gave and printed is in the plan's
- * order; of several failures the one is told that comes first in that order; and the session is
- * good for the next job. */
+ * moment at which a worker may die, and each at which the driver may be interrupted, several
+ * orders, the first ones in turn and others drawn (MEISSA_ORDERS: as many percent of a scene's as
+ * that; the seed is printed, MEISSA_TEST_SEED replays it). Whatever happens, a job ends; it has
+ * done each block once, as far as one can see, or nothing; what blocks gave and printed is in the
+ * plan's order; of several failures the one is told that comes first in that order; the session is
+ * good for the next job; and at last its workers end when they are asked to. */
 #include <string.h>
 
 #include "base/test.h"
@@ -28,7 +29,7 @@ typedef struct scene {
   uint32_t failing; /* blocks of the first job, as bits */
   uint32_t endless; /* 1 + a block of it that never ends; 0: none */
   bool long_task;   /* that takes more frames than a window has */
-  uint32_t orders;  /* for each fate */
+  uint32_t orders;  /* for each fate; half of them unless more are asked for */
 } scene;
 
 static scene now_playing;
@@ -37,6 +38,8 @@ static ms_segment_block memory;
 static uint64_t *numbers; /* the first array, then the second */
 static bool ended[BLOCKS];
 static uint32_t job_number, deaths_before, faults;
+static uint32_t orders_percent = 50;
+static uint64_t seed;
 static struct counts {
   uint32_t runs, deaths, replaced, repeated, convicted, failed, interrupted;
 } counts;
@@ -171,7 +174,7 @@ static int live(ms_worker *worker) {
       if (run_on(worker, block) != 0) faults++;
     if (got < 0) break;
   }
-  faults++; /* its end is its death */
+  if (!worker->ended) faults++;
   return got;
 }
 
@@ -287,6 +290,9 @@ static int drive(ms_worker *nobody) {
     check(before, &outcome, failed, &err);
     ms_outcome_free(&outcome);
   }
+  ms_session_dismiss(&ms_host.session, false);
+  for (uint32_t w = 0; w < now_playing.workers; w++)
+    if (!ms_host_gone(&ms_host.session.members[w])) faults++;
   return 0;
 }
 
@@ -333,7 +339,7 @@ static bool try_orders(uint32_t first, uint32_t second, uint32_t interrupt, uint
   } while (++runs < orders / 4 + 1 && advance(&choices));
   for (; runs < orders; runs++) {
     choices.length = 0;
-    choices.drawn = 0x9e3779b97f4a7c15u * (runs + 1) + first + 31 * (uint64_t)second;
+    choices.drawn = 0x9e3779b97f4a7c15u * (seed + runs + 1) + first + 31 * (uint64_t)second;
     play(&choices);
     came = came || ms_host.deaths > (second != NEVER) || ms_host.interrupted;
   }
@@ -343,7 +349,7 @@ static bool try_orders(uint32_t first, uint32_t second, uint32_t interrupt, uint
 static void try_fates(const scene *tried) {
   now_playing = *tried;
   memset(&counts, 0, sizeof counts);
-  uint32_t orders = tried->orders;
+  uint32_t orders = (tried->orders * orders_percent + 99) / 100;
   try_orders(NEVER, NEVER, NEVER, 4 * orders);
   for (uint32_t wait = 0; try_orders(NEVER, NEVER, wait, orders); wait++) continue;
   for (uint32_t point = 0; try_orders(point, NEVER, NEVER, orders); point++) continue;
@@ -359,6 +365,15 @@ static void try_fates(const scene *tried) {
   if (tried->failing == 0) CHECK((counts.replaced > 0) == tried->shared);
   CHECK(tried->shared || counts.repeated > 0);
   CHECK((counts.failed > 0) == (tried->failing != 0));
+}
+
+/* What is asked for from outside. */
+static void take_settings(void) {
+  const char *given = getenv("MEISSA_TEST_SEED"), *percent = getenv("MEISSA_ORDERS");
+  if (given != NULL) seed = (uint64_t)atoll(given);
+  if (given != NULL && strcmp(given, "random") == 0) seed = (uint64_t)getpid();
+  if (percent != NULL && atoi(percent) > 0) orders_percent = (uint32_t)atoi(percent);
+  printf("seed %llu, %u %% of the orders\n", (unsigned long long)seed, orders_percent);
 }
 
 static void on_interrupt(int signal) {
@@ -382,6 +397,7 @@ int main(void) {
       {"a failure, and no end", line, 2, .shared = true, .failing = 1, .endless = 6, .orders = 6},
   };
   ms_test_limit(110);
+  take_settings();
   ms_error err = {0};
   int fd = -1;
   signal(SIGINT, on_interrupt);

@@ -1,15 +1,21 @@
 /* SPDX-License-Identifier: MIT
  *
- * What comes of workers while the driver waits: their frames and their ends; and waiting for the
- * workers themselves. Frames are believed only as far as their sender may say them. */
+ * What comes of workers while the driver waits: their frames and their ends; and waiting for
+ * workers to come up, and to end. See session_wait.h. Frames are believed only as far as their
+ * sender may say them. */
+#include "driver/session_wait.h"
+
 #include <string.h>
 
 #include "base/clock.h"
 #include "base/trace.h"
+#include "driver/collect.h"
 #include "driver/interrupt.h"
+#include "driver/replace.h"
 #include "driver/session_state.h"
 
 #define HELLO_WAIT 10000 /* ms for all workers to come up */
+#define END_WAIT   700   /* ms for a worker to end by itself */
 #define DEATH_WAIT 300   /* ms between a link's end and its process's */
 
 int ms_session_accept(ms_session *session, ms_letter *letter, const char *bytes, size_t size,
@@ -40,7 +46,7 @@ static int take_end(ms_session *session, ms_worker_handle *member, const ms_erro
                     ms_error *err) {
   bool came_up = member->up;
   uint32_t incarnation = member->incarnation;
-  ms_session_lose(session, member, trouble->code == MS_OK ? NULL : trouble);
+  ms_replace_dead(session, member, trouble->code == MS_OK ? NULL : trouble);
   if (trouble->code != MS_OK || came_up) return 0;
   if (member->incarnation != incarnation) return 0; /* it is replaced */
   bool killed = ms_child_cause(&member->child) != 0;
@@ -59,7 +65,7 @@ static int take(ms_session *session, const ms_letter *letter, ms_error *err) {
     return ms_worker_handle_hello(session, member, frame, letter->payload, err);
   }
   if (session->run != NULL && member->part != MS_PART_NONE && frame->job == session->jobs) {
-    ms_run_frame(session, member, frame, letter->payload);
+    ms_collect_frame(session, member, frame, letter->payload);
   }
   return 0;
 }
@@ -112,7 +118,7 @@ int ms_session_complete(ms_session *session, ms_error *err) {
   for (uint32_t i = 0; i < session->config.workers; i++) {
     ms_worker_handle *member = &session->members[i];
     if (member->channel >= 0 && member->up && session->processes->gone(member)) {
-      ms_session_lose(session, member, NULL);
+      ms_replace_dead(session, member, NULL);
     }
   }
   session->stillborn = 0;
@@ -127,4 +133,18 @@ int ms_session_complete(ms_session *session, ms_error *err) {
     if (!session->members[i].up) ms_worker_handle_bury(session, &session->members[i]);
   }
   return failed;
+}
+
+/* ------------------------------------------------------------------------------- the end */
+
+void ms_session_dismiss(ms_session *session, bool now) {
+  const ms_processes *processes = session->processes;
+  uint32_t count = session->members == NULL ? 0 : session->config.workers;
+  for (uint32_t i = 0; i < count; i++) processes->stop(&session->members[i], now);
+  uint64_t deadline = session->road->now() + (uint64_t)END_WAIT * MS_MILLISECOND;
+  for (uint32_t i = 0; i < count; i++) {
+    uint64_t clock = session->road->now();
+    int left = clock < deadline ? (int)((deadline - clock) / MS_MILLISECOND) : 0;
+    processes->ended(&session->members[i], left);
+  }
 }
