@@ -27,7 +27,9 @@ typedef struct cast {
   uint32_t owner[MOST_BLOCKS];
   uint8_t reads[MOST_BLOCKS][MOST_RANGES], writes[MOST_BLOCKS][MOST_RANGES];
   uint8_t observes[MOST_BLOCKS];
-  bool full; /* everyone reads everything, and no list says so */
+  bool full;    /* everyone reads everything, and no list says so */
+  bool ordered; /* blocks come in this order, not by number */
+  uint32_t order[MOST_BLOCKS];
 } cast;
 
 typedef struct scene {
@@ -52,7 +54,7 @@ typedef struct event {
   event_kind kind; /* in one phase READ_BEGINS is the block's begin, WRITE_ENDS its end */
 } event;
 
-static scene make_scene(const cast *who, const ms_gate_setting *setting, int64_t rounds) {
+static inline scene make_scene(const cast *who, const ms_gate_setting *setting, int64_t rounds) {
   scene made = {.who = who, .setting = *setting, .rounds = rounds};
   uint64_t read_first[MOST_BLOCKS + 1] = {0}, write_first[MOST_BLOCKS + 1] = {0};
   uint32_t reads[MOST_BLOCKS * MOST_RANGES], writes[MOST_BLOCKS * MOST_RANGES];
@@ -65,12 +67,14 @@ static scene make_scene(const cast *who, const ms_gate_setting *setting, int64_t
       if (who->reads[b][x] != 0) reads[read_first[b + 1]++] = x;
       if (who->writes[b][x] != 0) writes[write_first[b + 1]++] = x;
     }
-    made.mine[who->owner[b]][made.share[who->owner[b]]++] = b;
+    uint32_t next = who->ordered ? who->order[b] : b;
+    made.mine[who->owner[next]][made.share[who->owner[next]]++] = next;
   }
   ms_gate_sets sets = {.workers = who->workers,
                        .blocks = who->blocks,
                        .ranges = who->ranges,
                        .owner = who->owner,
+                       .order = who->ordered ? who->order : NULL,
                        .read_first = read_first,
                        .reads = who->full ? NULL : reads,
                        .write_first = write_first,
@@ -85,16 +89,16 @@ static scene make_scene(const cast *who, const ms_gate_setting *setting, int64_t
 
 /* ---- what a moment is like ---- */
 
-static uint32_t events_a_round(const scene *s, uint32_t worker) {
+static inline uint32_t events_a_round(const scene *s, uint32_t worker) {
   return s->share[worker] * (s->setting.two_phase ? 4 : 2);
 }
 
-static bool is_through(const scene *s, const moment *now, uint32_t worker) {
+static inline bool is_through(const scene *s, const moment *now, uint32_t worker) {
   return now->at[worker] >= events_a_round(s, worker) * (uint32_t)s->rounds;
 }
 
 /* What a worker does next. */
-static event next_event(const scene *s, const moment *now, uint32_t worker) {
+static inline event next_event(const scene *s, const moment *now, uint32_t worker) {
   uint32_t a_round = events_a_round(s, worker), k = now->at[worker] % a_round;
   uint32_t half = 2 * s->share[worker], block = s->mine[worker][k % half / 2];
   event next = {.worker = worker, .block = block, .round = now->at[worker] / a_round + 1};
@@ -108,14 +112,15 @@ static event next_event(const scene *s, const moment *now, uint32_t worker) {
   return next;
 }
 
-static uint32_t place_of(const scene *s, uint32_t block) {
+static inline uint32_t place_of(const scene *s, uint32_t block) {
   uint32_t place = 0, worker = s->who->owner[block];
   while (s->mine[worker][place] != block) place++;
   return place;
 }
 
 /* The last round for which an event of a block is behind it. */
-static int64_t last_round(const scene *s, const moment *now, uint32_t block, event_kind kind) {
+static inline int64_t last_round(const scene *s, const moment *now, uint32_t block,
+                                 event_kind kind) {
   uint32_t worker = s->who->owner[block], a_round = events_a_round(s, worker);
   uint32_t place = 2 * place_of(s, block), behind = now->at[worker];
   if (s->setting.two_phase && kind >= WRITE_BEGINS) place += 2 * s->share[worker];
@@ -125,17 +130,17 @@ static int64_t last_round(const scene *s, const moment *now, uint32_t block, eve
 }
 
 /* In one phase a block has read, and written, when it has ended. */
-static int64_t seen_by(const scene *s, const moment *now, uint32_t block) {
+static inline int64_t seen_by(const scene *s, const moment *now, uint32_t block) {
   return last_round(s, now, block, READ_ENDS);
 }
 
-static int64_t done_by(const scene *s, const moment *now, uint32_t block) {
+static inline int64_t done_by(const scene *s, const moment *now, uint32_t block) {
   return last_round(s, now, block, WRITE_ENDS);
 }
 
 /* How many blocks a worker has finished; for a step, what its waits count. */
-static void count_finished(const scene *s, const moment *now, ms_gate_step step,
-                           uint64_t *finished) {
+static inline void count_finished(const scene *s, const moment *now, ms_gate_step step,
+                                  uint64_t *finished) {
   for (uint32_t w = 0; w < s->who->workers; w++) {
     finished[w] = 0;
     for (uint32_t k = 0; k < s->share[w]; k++) {
@@ -144,81 +149,6 @@ static void count_finished(const scene *s, const moment *now, ms_gate_step step,
       finished[w] += (uint64_t)(reads ? seen_by(s, now, block) : done_by(s, now, block));
     }
   }
-}
-
-/* The version of a range that all its writers have finished. */
-static int64_t newest_version(const scene *s, const moment *now, uint32_t range) {
-  int64_t newest = s->rounds;
-  for (uint32_t q = 0; q < s->who->blocks; q++) {
-    if (s->who->writes[q][range] == 0) continue;
-    int64_t done = done_by(s, now, q);
-    if (done < newest) newest = done;
-  }
-  return newest;
-}
-
-/* Whether the memory that holds a version of a range has not been written to again. */
-static bool is_intact(const scene *s, const moment *now, uint32_t range, int64_t version) {
-  bool intact = true;
-  for (uint32_t q = 0; q < s->who->blocks; q++) {
-    if (s->who->writes[q][range] == 0 || s->setting.depth == 0) continue;
-    intact &= last_round(s, now, q, WRITE_BEGINS) < version + s->setting.depth;
-  }
-  return intact && version <= newest_version(s, now, range);
-}
-
-/* Whether readers copy a range at once, in whichever version it is, in place of pinning one. */
-static bool is_in_place(const scene *s) {
-  return s->setting.depth == 1 && s->setting.read_ahead > 0;
-}
-
-/* ---- the two conditions, as gate.h has them ---- */
-
-static bool touches(const scene *s, uint32_t block, const uint8_t sets[][MOST_RANGES]) {
-  bool any = false;
-  for (uint32_t x = 0; x < s->who->ranges; x++) any |= sets[block][x] != 0;
-  return any;
-}
-
-/* Whether y is of the scope of a range that a block has in its sets. */
-static bool in_scope(const scene *s, uint32_t block, const uint8_t sets[][MOST_RANGES],
-                     uint32_t y) {
-  if (s->setting.scope == MS_GATE_NOBODY) return false;
-  if (s->setting.scope == MS_GATE_GLOBAL) return touches(s, block, sets) || s->setting.clocks;
-  return sets[block][y] != 0;
-}
-
-static bool may_read(const scene *s, const moment *now, uint32_t p, int64_t round) {
-  const cast *who = s->who;
-  bool watches = who->observes[p] != 0, may = true;
-  int64_t lag = watches ? 0 : s->setting.read_lag;
-  for (uint32_t y = 0; y < who->ranges; y++) {
-    bool looks = watches ? who->reads[p][y] != 0 : in_scope(s, p, who->reads, y);
-    for (uint32_t q = 0; q < who->blocks && looks && lag != MS_GATE_UNBOUNDED; q++) {
-      bool counts = s->setting.clocks ? !who->observes[q] : who->writes[q][y] != 0;
-      if (counts && q != p) may &= done_by(s, now, q) >= round - 1 - lag;
-    }
-  }
-  return may;
-}
-
-static bool may_write(const scene *s, const moment *now, uint32_t q, int64_t round) {
-  const cast *who = s->who;
-  bool may = true;
-  for (uint32_t y = 0; y < who->ranges; y++) {
-    uint32_t writers = 0;
-    for (uint32_t p = 0; p < who->blocks; p++) writers += who->writes[p][y] != 0;
-    for (uint32_t p = 0; p < who->blocks; p++) {
-      bool watches = who->observes[p] != 0;
-      bool looks = who->writes[q][y] != 0 ||
-                   (touches(s, q, who->writes) && s->setting.scope == MS_GATE_GLOBAL);
-      bool reads = who->reads[p][y] != 0 || (writers > 1 && who->writes[p][y] != 0);
-      int64_t lag = watches ? s->setting.depth - 1 : s->setting.write_lag;
-      if (p == q || !looks || !reads || lag < 0 || lag == MS_GATE_UNBOUNDED) continue;
-      may &= seen_by(s, now, p) >= round - lag;
-    }
-  }
-  return may;
 }
 
 #endif

@@ -1,0 +1,93 @@
+-- SPDX-License-Identifier: MIT
+-- Mutants of the gate: who waits for whom in rounds.
+local all_schedules = {spec = "csrc/sync/gate_test.c"}
+local published = {spec = "csrc/sync/gate_oracle_test.c"}
+local lists = {spec = "csrc/sync/gate_lists_test.c"}
+local settings = {spec = "csrc/sync/gate_setting_test.c"}
+
+return {
+  {
+    rule = "a block reads what was written in the round before, and writes what is no longer read",
+    finders = {all_schedules, published},
+    mutants = {
+      {"reads may be a round late", "csrc/sync/gate_make.c",
+       "ask(make, gate->owner[q], gate->place[q], lag + 1);",
+       "ask(make, gate->owner[q], gate->place[q], lag + 2);"},
+      {"writes may be a round early", "csrc/sync/gate_make.c",
+       "ask(make, make->gate->owner[p], make->gate->place[p], lag);",
+       "ask(make, make->gate->owner[p], make->gate->place[p], lag + 1);"},
+      {"reads wait for a round too many", "csrc/sync/gate_make.c",
+       "ask(make, gate->owner[q], gate->place[q], lag + 1);",
+       "ask(make, gate->owner[q], gate->place[q], lag);"},
+      {"the block itself need not be finished, only those before it", "csrc/sync/gate_make.c",
+       "int64_t offset = place + 1 - (back + 1)", "int64_t offset = place - (back + 1)"},
+      {"the least count of a worker stands for all", "csrc/sync/gate_make.c",
+       "if (offset > make->best[worker]) make", "if (make->best[worker] == NOTHING) make"},
+      {"a count that has just been reached is not enough", "csrc/sync/gate.c",
+       "finished[terms[i].worker] < (uint64_t)needed",
+       "finished[terms[i].worker] <= (uint64_t)needed"},
+      {"the plan's order is that of numbers", "csrc/sync/gate_make.c",
+       "sets->order == NULL ? i : sets->order[i]", "i"},
+      {"blocks that wait for as many share their list", "csrc/sync/gate_make.c",
+       "same = s->worker == t->worker && s->offset == t->offset;",
+       "same = s->worker == t->worker;"},
+    },
+  },
+  {
+    rule = "what waits, and for whom, is the setting's",
+    finders = {all_schedules},
+    mutants = {
+      {"clocks are those of writers only", "csrc/sync/gate_make.c",
+       "writes = everyone || writes_any(make, b);", "writes = writes_any(make, b);"},
+      {"several writers of a range do not wait for each other", "csrc/sync/gate_make.c",
+       "if (writer_count(make, range) == 1) return;", "return;"},
+      {"an observer may read an old version", "csrc/sync/gate_make.c",
+       "is_observer(make, block) ? 0 : gate->setting.read_lag", "gate->setting.read_lag"},
+      {"what an observer reads is overwritten", "csrc/sync/gate_make.c",
+       "is_observer(make, p) ? setting->depth - 1 : setting->write_lag;",
+       "is_observer(make, p) ? setting->depth : setting->write_lag;"},
+      {"everybody waits for an observer as for a reader", "csrc/sync/gate_make.c",
+       "if (is_observer(make, b)) continue; /* waited for in another way */", ""},
+      {"barriers are those of ranges", "csrc/sync/gate_make.c",
+       "if (gate->setting.scope == MS_GATE_GLOBAL || (sets->reads == NULL && reads)) {",
+       "if (sets->reads == NULL && reads) {"},
+      {"stale synchronous reads are not capped", "csrc/sync/gate.c", "last + ahead;",
+       "last + ahead + 1;"},
+      {"versions are fewer than what may be pinned", "csrc/sync/gate_setting.c",
+       "setting->write_lag = depth - 1 - staleness;", "setting->write_lag = depth - staleness;"},
+    },
+  },
+  {
+    rule = "a wait names whom to wake, and lists leave out nobody",
+    finders = {lists},
+    mutants = {
+      {"the block before is awaited", "csrc/sync/gate_make.c",
+       "place = (term->offset - 1) % stride;", "place = term->offset % stride;"},
+      {"those who wait for a shared list are not heard", "csrc/sync/gate_make.c",
+       "heard->count++ == 0", "heard->count == 0"},
+      {"one's own range may be as old as others", "csrc/sync/gate.c",
+       "end - first == 1 && gate", "end - first == 0 && gate"},
+      {"backups excuse writes, too", "csrc/sync/gate.c",
+       "step == MS_GATE_READ ? gate->setting.backup : 0", "gate->setting.backup"},
+      {"a backup is one too few", "csrc/sync/gate.c", "return absent <= excused;",
+       "return absent < excused + (excused == 0);"},
+      {"a block may come twice in the order", "csrc/sync/gate_make.c",
+       "if (gate->place[block] != UINT32_MAX) return -1;", ""},
+    },
+  },
+  {
+    rule = "settings that contradict themselves are refused",
+    finders = {settings},
+    mutants = {
+      {"async may have a bound", "csrc/sync/gate_setting.c",
+       "staleness != MS_GATE_UNSAID && staleness != MS_GATE_UNBOUNDED",
+       "staleness > MS_GATE_UNBOUNDED - 1 && staleness != MS_GATE_UNBOUNDED"},
+      {"a staleness needs no version more", "csrc/sync/gate_setting.c", "return staleness + 1;",
+       "return 1;"},
+      {"no bound is the default's, too", "csrc/sync/gate_setting.c",
+       "name = unbounded ? \"async\" : \"data-centric\";", "name = \"data-centric\";"},
+      {"barriers may be stale", "csrc/sync/gate_setting.c", "staleness > 0 && !of->stale",
+       "staleness > 9 && !of->stale"},
+    },
+  },
+}
