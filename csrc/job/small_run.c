@@ -42,7 +42,7 @@ static bool make_room(ms_small_run *run, uint64_t blocks) {
   return true;
 }
 
-static void run_all(const ms_small_run *run, const ms_plan *plan, int64_t mark) {
+static void run_all(const ms_small_run *run, const ms_plan *plan) {
   int64_t bounds[MOST_BOUNDS];
   ms_order order = ms_order_of(&plan->grid);
   ms_block_box all = ms_order_whole(&order);
@@ -50,18 +50,19 @@ static void run_all(const ms_small_run *run, const ms_plan *plan, int64_t mark) 
   for (uint32_t block = ms_order_next(&order, &all, MS_NO_BLOCK); block != MS_NO_BLOCK;
        block = ms_order_next(&order, &all, block), left += width_of(run)) {
     ms_layout_bounds(&plan->layout, block, bounds);
-    left->whole = mark;
+    left->whole = run->mark;
+    if (run->memory != NULL) ms_block_local_begin(run->memory);
     run->entry(bounds, run->slots, left + 1, run->fault);
   }
 }
 
-int32_t ms_small_run_blocks(ms_small_run *run, const ms_plan *plan, int64_t mark) {
+int32_t ms_small_run_blocks(ms_small_run *run, const ms_plan *plan) {
   if (!make_room(run, plan->blocks)) return MS_SMALL_NOT_NOW;
   int32_t answer = ask(run, plan);
   if (answer != MS_SMALL_RAN) return answer;
   unsigned control = _mm_getcsr();
   _mm_setcsr(USUAL_CONTROL);
-  run_all(run, plan, mark);
+  run_all(run, plan);
   int32_t combined = ms_results_combine(run->rules, run->count, (const char *)run->left,
                                         plan->blocks, run->scalars);
   _mm_setcsr(control);

@@ -11,6 +11,7 @@
 #define MS_JOB_SMALL_RUN_H
 
 #include "base/api.h"
+#include "job/block_local.h"
 #include "kernel/native/combine.h"
 #include "kernel/native/native.h"
 #include "plan/plan.h"
@@ -19,6 +20,8 @@ typedef struct MS_API_TYPE ms_small_run {
   ms_native_block *entry;
   const ms_native_slot *slots;
   ms_native_fault *fault;
+  const ms_block_local *memory; /* that blocks have to themselves, without buffers; or NULL */
+  int64_t mark;                 /* the slot that a block's results begin with */
   const ms_combine_rule *rules; /* how results are combined, */
   uint32_t count;               /* as many as a block leaves */
   ms_native_slot *scalars;      /* two a result: before the run what ms_results_combine takes, after
@@ -36,8 +39,8 @@ typedef enum ms_small_answer {
                          otherwise */
 } ms_small_answer;
 
-/* Runs all blocks of a plan. `mark`: the slot that a block's results begin with. */
-MS_API int32_t ms_small_run_blocks(ms_small_run *run, const ms_plan *plan, int64_t mark);
+/* Runs all blocks of a plan. */
+MS_API int32_t ms_small_run_blocks(ms_small_run *run, const ms_plan *plan);
 
 /* Frees what the runs have made. */
 MS_API void ms_small_run_free(ms_small_run *run);

@@ -49,7 +49,7 @@ static void test_sum(ms_small_run *run, const ms_plan *plan, ms_native_slot *sca
   last_that_holds = VALUES;
   scalars[0].number = 0.25;
   scalars[1].whole = MS_NATIVE_NONE;
-  CHECK(ms_small_run_blocks(run, plan, MARK) == MS_SMALL_RAN);
+  CHECK(ms_small_run_blocks(run, plan) == MS_SMALL_RAN);
   double expected = 0.25;
   for (uint32_t b = 0; b < BLOCKS; b++) {
     int64_t bounds[2];
@@ -68,9 +68,9 @@ static void test_refused(ms_small_run *run, const ms_plan *plan) {
   called = 0;
   last_that_holds = VALUES - 1; /* all but the last one hold */
   otherwise = MS_NATIVE_DECLINED;
-  CHECK(ms_small_run_blocks(run, plan, MARK) == MS_SMALL_NOT_NOW);
+  CHECK(ms_small_run_blocks(run, plan) == MS_SMALL_NOT_NOW);
   otherwise = MS_NATIVE_ERROR;
-  CHECK(ms_small_run_blocks(run, plan, MARK) == MS_SMALL_NEVER);
+  CHECK(ms_small_run_blocks(run, plan) == MS_SMALL_NEVER);
   CHECK(called == 0);
 }
 
@@ -83,7 +83,7 @@ static void test_control(ms_small_run *run, const ms_plan *plan, ms_native_slot 
   called = 0;
   unsigned control = _mm_getcsr(), flushing = control | 0x8040u;
   _mm_setcsr(flushing);
-  CHECK(ms_small_run_blocks(run, plan, MARK) == MS_SMALL_RAN);
+  CHECK(ms_small_run_blocks(run, plan) == MS_SMALL_RAN);
   unsigned after = _mm_getcsr();
   _mm_setcsr(control);
   CHECK(after == flushing);
@@ -94,7 +94,7 @@ static void test_uncombined(ms_small_run *run, const ms_plan *plan, ms_native_sl
   scalars[0].number = 1;
   called = 0;
   leaves_nil = true;
-  CHECK(ms_small_run_blocks(run, plan, MARK) == MS_SMALL_UNCOMBINED);
+  CHECK(ms_small_run_blocks(run, plan) == MS_SMALL_UNCOMBINED);
   CHECK(called == BLOCKS && run->left[2].whole == MS_NATIVE_NIL);
 }
 
@@ -107,6 +107,7 @@ int main(void) {
   ms_small_run run = {.entry = sum_block,
                       .slots = slots,
                       .fault = &fault,
+                      .mark = MARK,
                       .rules = &rule,
                       .count = 1,
                       .scalars = scalars};

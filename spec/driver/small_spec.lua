@@ -54,6 +54,14 @@ local cases = {
     end
     return rows, columns
   end,
+  ["working space"] = function(A, B)
+    local room = meissa.scratch(N)
+    for i in parallel(N, NATIVE) do
+      for j = 1, N do room[j] = A[i][j] * B[j][1] end
+      for j = 1, N do A[i][j] = room[N + 1 - j] end
+    end
+    return A
+  end,
   ["random numbers"] = function(A)
     meissa.seed(3)
     for i in parallel(N, NATIVE) do A[i][i] = meissa.random() + meissa.normal() end

@@ -79,9 +79,9 @@ local function instance_of(run)
   end
   local kernel_bytes, run_bytes = kernel.pack(run.kernel, run.bindings, run.values, run.native,
                                               run.basics)
-  local instance = execution.instance(kernel_bytes, run_bytes, operands, where, run.draws)
-  known = {where = where, object = object, instance = instance, info = run.kernel.info,
-           run = small_runs.make(instance, run.kernel.info)}
+  local instance, own = execution.instance(kernel_bytes, run_bytes, operands, where, run.draws)
+  known = {where = where, object = object, instance = instance, own = own,
+           run = small_runs.make(instance, own, run.kernel.info)}
   run.situation.small = known
   return known
 end

@@ -19,12 +19,13 @@ local RAN, NOT_NOW, NEVER = 0, 1, 2
 local new = ffi.metatype("ms_small_run", {__gc = lib.ms_small_run_free})
 
 --- What runs an instance's blocks; whoever has it keeps the instance.
--- @tab instance a native one
+-- @tab instance a native one @tab[opt] own its private memory (see block_local.lua)
 -- @tab info of the kernel, for which kernel.runs_alone holds
 -- @return an ms_small_run
-function M.make(instance, info)
+function M.make(instance, own, info)
   local run, known = new(), results_of.rules(info)
   run.entry, run.slots, run.fault = instance.entry, instance.slots, instance.fault
+  run.mark, run.memory = native.MARK, own and own.core
   if known then run.rules, run.count, run.scalars = known.rules, known.count, known.scalars end
   return run
 end
@@ -38,7 +39,7 @@ end
 -- @treturn boolean with nil: whether it would always be so
 function M.run(run, info, values, plan)
   if run.count > 0 and not results_of.begin_scalars(info, values) then return nil, false end
-  local answer = lib.ms_small_run_blocks(run, plan, native.MARK)
+  local answer = lib.ms_small_run_blocks(run, plan)
   if answer == RAN then return run.count > 0 and results_of.end_scalars(info) or {} end
   if answer == NOT_NOW or answer == NEVER then return nil, answer == NEVER end
   local size = 8 * (1 + 2 * run.count) * plan.blocks
