@@ -21,6 +21,9 @@ void ms_bind_merge(lua_State *L);
 void ms_bind_worker(lua_State *L);
 void ms_bind_undo(lua_State *L);
 
+/* launch.c: core.launch, core.launches. */
+void ms_bind_launch(lua_State *L);
+
 /* analysis.c: core.loop and core.plan, and the types of what they return. */
 void ms_bind_analysis(lua_State *L);
 

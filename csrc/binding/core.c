@@ -22,6 +22,7 @@ int luaopen_meissa_core(lua_State *L) {
   lua_setfield(L, -2, "declarations");
   ms_bind_analysis(L);
   ms_bind_kernel(L);
+  ms_bind_launch(L);
   ms_bind_library(L);
   ms_bind_merge(L);
   ms_bind_run(L);

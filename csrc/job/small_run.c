@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <xmmintrin.h>
 
+#include "base/trace.h"
 #include "plan/order.h"
 
 #define MOST_BOUNDS (2 * MS_MAX_DIMS + 2)
@@ -52,7 +53,9 @@ static void run_all(const ms_small_run *run, const ms_plan *plan) {
     ms_layout_bounds(&plan->layout, block, bounds);
     left->whole = run->mark;
     if (run->memory != NULL) ms_block_local_begin(run->memory);
+    ms_trace(MS_TRACE_BLOCKS, "begin job=0 block=%u", block);
     run->entry(bounds, run->slots, left + 1, run->fault);
+    ms_trace(MS_TRACE_BLOCKS, "end job=0 block=%u", block);
   }
 }
 

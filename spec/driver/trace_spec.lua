@@ -6,7 +6,7 @@ local traces = require "spec.support.traces"
 
 -- A rotation of 5 x 5 blocks, twice; a wavefront of 3 x 4 blocks.
 local LOOPS = [[
-local meissa = require "meissa"
+local meissa = require "meissa" require("meissa.driver.small").most[0] = 0
 local parallel = meissa.parallel
 local i, j, v = {}, {}, {}
 for e = 1, 4000 do i[e], j[e], v[e] = e * 7919 % 50 + 1, e * 4177 % 50 + 1, e % 5 end
@@ -140,6 +140,26 @@ describe("a trace", function()
     local events = traced(LOOPS, "MEISSA_WORKERS=0 MEISSA_ENGINE=native", "blocks")
     for _, each in ipairs(events) do assert.equal("driver", each.process) end
     assert.equal(100, #events) -- of 2 x 25 blocks; the ordered loop runs as written
+  end)
+
+  it("tells of the blocks of small loops, and of launches", function()
+    local events, output = traced([[
+      local meissa, runs = require "meissa", 0
+      local A = meissa.ones(30)
+      repeat
+        for i in meissa.parallel(30, {engine = "native"}) do A[i] = A[i] + 1 end
+        runs = runs + 1
+      until require("meissa.driver.launch").executions == 2 or runs == 3000
+      print(runs < 3000)]], "MEISSA_WORKERS=2", "plan,blocks")
+    assert.equal("true\n", output)
+    assert.equal(2, #traces.of(events, "plan", "launch"))
+    local here = {begin = 0, ["end"] = 0}
+    for _, each in ipairs(events) do
+      if each.process == "driver" and here[each.event] then
+        here[each.event] = here[each.event] + 1
+      end
+    end
+    assert.is_true(here.begin >= 90 and here.begin == here["end"])
   end)
 
   it("has only what is asked for", function()

@@ -144,9 +144,9 @@ describe("the number of workers", function()
 
   it("changes nothing but who runs what", function()
     local small = require "meissa.driver.small"
-    local most = small.most
-    finally(function() small.most = most end)
-    small.most = 0
+    local most = small.most[0]
+    finally(function() small.most[0] = most end)
+    small.most[0] = 0
     local function sums(workers)
       meissa.init {workers = workers}
       local A, s = meissa.rand({30, 30}, {seed = 3}), 0

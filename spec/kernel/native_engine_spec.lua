@@ -46,7 +46,7 @@ exec cc "$@"
 
   -- Counts the blocks of the native engine, but for those of loops that run here by one call.
   local COUNT = [[
-require("meissa.driver.small").most = 0
+require("meissa.driver.small").most[0] = 0
 local native = require "meissa.kernel.native"
 local blocks, decode, is_flat = 0, native.decode, native.is_flat
 native.decode = function(...) blocks = blocks + 1 return decode(...) end

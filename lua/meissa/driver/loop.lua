@@ -16,6 +16,7 @@ local frame = require "meissa.capture.frame"
 local grids = require "meissa.plan.grid"
 local inprocess = require "meissa.driver.inprocess"
 local job = require "meissa.driver.job"
+local launches = require "meissa.driver.launch"
 local nesting = require "meissa.base.nesting"
 local plans = require "meissa.plan"
 local pool = require "meissa.driver.pool"
@@ -105,7 +106,7 @@ end
 local function run_on_workers(run)
   local assigned, measured
   ready.make(run, pool.session)
-  if small.suits(run) then assigned, measured = small.run(run) end
+  if small.suits(run) then assigned, measured, run.small = small.run(run) end
   if assigned then
     job.mark_written(run)
   else
@@ -201,6 +202,11 @@ end
 --- The iterator of a parallel loop; see the manual.
 -- Errors: SRC DEP OPT ARR BDY WRK INT NET.
 function M.parallel(...)
+  local launch = not nesting.in_body and launches.again(...)
+  if launch then
+    last_plan = launch
+    return finished
+  end
   local called = system.clock()
   local space = spaces.parse(...)
   if nesting.in_body or inprocess.inside(2) then return iterate_within(space) end
@@ -239,6 +245,7 @@ function M.parallel(...)
   for _, each in ipairs(assigned) do
     frame.write(run.record.captures[each.capture], slots[each.capture], func, 2, each.value)
   end
+  if run.small then launches.keep(run, run.small, func, info.currentline, M.parallel) end
   return finished
 end
 
@@ -347,6 +354,7 @@ end
 
 --- The plan of the last loop, with seconds, busy and wait time of each worker, and bytes moved.
 function M.last()
+  if type(last_plan) == "userdata" then last_plan = launches.plan(last_plan) end
   return last_plan
 end
 

@@ -20,6 +20,9 @@ local MOST_WORKERS = 1024
 -- What a worker process runs.
 local WORKER = 'require("meissa.driver.loop") require("meissa.worker").main(3)'
 
+--- Another number after workers were stopped or chosen anew.
+M.generation = 0
+
 local configured = {}
 local session
 local running -- the configuration of the session
@@ -122,6 +125,7 @@ end
 
 --- Stops the workers, if there are any.
 function M.stop()
+  M.generation = M.generation + 1
   if session then
     session:stop()
     session, running = nil, nil

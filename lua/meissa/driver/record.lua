@@ -56,9 +56,10 @@ local function parse(func, info, line)
                               string.sub(info.source, 1, 1) == "@" and info.source or "")
   local record = by_text[text] and by_text[text][place]
   if record then return record end
+  local name, last = info.source, info.lastlinedefined -- and nothing that leads to the function
   local first = info.what == "main" and 0 or info.linedefined
   local function make()
-    return core.loop(text, info.source, first, info.lastlinedefined, ordinal, line)
+    return core.loop(text, name, first, last, ordinal, line)
   end
   local loop, err = make()
   if not loop then errors.raise_core(err) end

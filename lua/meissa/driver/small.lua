@@ -7,17 +7,17 @@
 -- took before, which changes nothing else.
 -- @module meissa.driver.small
 
+local ffi = require "ffi"
 local execution = require "meissa.kernel.execution"
 local job_operands = require "meissa.plan.operands"
 local kernel = require "meissa.kernel"
 local small_runs = require "meissa.kernel.small_run"
 local system = require "meissa.base.system"
-local trace = require "meissa.base.trace"
 
 local M = {}
 
 --- The longest loop in seconds that is small; with 0 all run on workers.
-M.most = 2e-4
+M.most = ffi.new("double[1]", 2e-4)
 
 -- How much longer its blocks may have taken on workers, who have other things to do for each and
 -- may have lost their cores meanwhile, for it to be tried here.
@@ -38,8 +38,8 @@ local NOTHING = {}
 -- seconds an iteration, else from those on workers.
 local function is_short(record, volume)
   local here, learned = record.small, record.learned
-  if here and here.pace * volume <= M.most then return true end
-  if not learned or learned.pace * volume > TOLERANCE * M.most then return false end
+  if here and here.pace[0] * volume <= M.most[0] then return true end
+  if not learned or learned.pace * volume > TOLERANCE * M.most[0] then return false end
   if not here then return true end
   here.executions = here.executions + 1
   return here.executions >= here.wait
@@ -58,12 +58,12 @@ end
 local function learn(record, seconds, volume)
   local here, pace = record.small, seconds / volume
   if not here then
-    here = {pace = pace, wait = FIRST_WAIT, executions = 0}
+    here = {pace = ffi.new("double[1]", pace), wait = FIRST_WAIT, executions = 0}
     record.small = here
   end
-  here.pace = math.min(pace, RISE * here.pace)
+  here.pace[0] = math.min(pace, RISE * here.pace[0])
   if here.executions >= here.wait then -- it was tried again
-    here.wait = seconds > M.most and math.min(2 * here.wait, LONGEST_WAIT) or FIRST_WAIT
+    here.wait = seconds > M.most[0] and math.min(2 * here.wait, LONGEST_WAIT) or FIRST_WAIT
   end
   here.executions = 0
 end
@@ -81,18 +81,26 @@ local function instance_of(run)
                                               run.basics)
   local instance, own = execution.instance(kernel_bytes, run_bytes, operands, where, run.draws)
   known = {where = where, object = object, instance = instance, own = own,
+           info = run.kernel.info,
            run = small_runs.make(instance, own, run.kernel.info)}
   run.situation.small = known
   return known
 end
 
+--- What running a small loop took, for plans.measured: when it was called, began and ended.
+function M.measured(called, began, ended)
+  return {seconds = ended - called, launch = began - called, workers = 0, moved = 0, shares = {},
+          deaths = 0, redone = 0, repeated = 0}
+end
+
 --- Runs a loop for which M.suits holds.
--- @return the scalars to assign, a list of {capture =, value =}, and what it took; nil: nothing has
--- been done, it is one for the workers
+-- @return the scalars to assign, a list of {capture =, value =}; what it took; and what is kept of
+-- the instance, its `run`, `instance` and further `launch`; nil: nothing has been done, it is one
+-- for the workers
 function M.run(run)
   local small = instance_of(run)
   local began = system.clock()
-  local assigned, never = small_runs.run(small.run, run.kernel.info, run.values, run.grid.core)
+  local assigned, never = small_runs.run(small.run, small.info, run.values, run.grid.core)
   local ended = system.clock()
   if not assigned then
     run.kernel.never_small = never
@@ -103,9 +111,7 @@ function M.run(run)
     assigned = kernel.combine(kernel_bytes, run.values, assigned.left)
   end
   learn(run.record, ended - began, run.grid.volume)
-  if trace.on.blocks then trace.say("blocks", "small job=0 blocks=%d", run.grid.blocks) end
-  return assigned, {seconds = ended - run.called, launch = began - run.called, workers = 0,
-                    moved = 0, shares = {}, deaths = 0, redone = 0, repeated = 0}
+  return assigned, M.measured(run.called, began, ended), small
 end
 
 return M

@@ -34,6 +34,11 @@ function M.next_loop()
   return {seed = seed, ordinal = executed % 2 ^ 32}
 end
 
+--- Counts one whose body draws nothing.
+function M.count_loop()
+  executed = executed + 1
+end
+
 --- Opens a place for the iterations of a loop.
 -- @tab loop what next_loop gave
 -- @return what `close` is to put back

@@ -56,7 +56,7 @@ local function recall(record, space, roots)
     if type(value) == "number" and binding.kind == "number" then
       same = same and not (each.parameter and value ~= binding.number)
       binding.number = value
-    elseif not rawequal(value, recent.seen[c]) then
+    elseif not rawequal(value, recent.seen[c]) or value == nil and binding.kind ~= "nil" then
       record.recent = nil -- its numbers may be half up to date
       return nil
     end

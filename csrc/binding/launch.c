@@ -1,0 +1,347 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Launches as Lua calls: see launch.h.
+ *
+ * core.launches() -> again, sites: `again(...)`, called with the arguments of meissa.parallel,
+ * looks by the running function and its line whether a launch in `sites` fits what is captured now;
+ * runs the loop, assigns its variables, and gives the launch. Else it gives nothing, and has done
+ * nothing: whatever is not as it was is for the long way. Nothing that may raise is called while a
+ * loop runs. */
+#include "binding/launch.h"
+
+#include <lauxlib.h>
+#include <math.h>
+
+#include "base/clock.h"
+#include "binding/binding.h"
+#include "binding/field.h"
+
+/* Level of the function with the loop, seen from `again`. */
+#define CALLER 3
+
+/* ------------------------------------------------------------------------------- the arguments */
+
+/* A whole number that counts exactly. */
+static bool read_whole(lua_State *L, int index, int64_t *value) {
+  if (lua_type(L, index) != LUA_TNUMBER) return false;
+  double number = lua_tonumber(L, index);
+  if (!(fabs(number) <= 0x1p31) || number != floor(number)) return false;
+  *value = (int64_t)number;
+  return true;
+}
+
+static bool is_plain_table(lua_State *L, int index) {
+  if (!lua_istable(L, index)) return false;
+  if (lua_getmetatable(L, index) == 0) return true;
+  lua_pop(L, 1);
+  return false;
+}
+
+/* {first, last} or {first, last, step} */
+static bool read_table(lua_State *L, int index, ms_range *range) {
+  size_t length = lua_objlen(L, index);
+  if (!is_plain_table(L, index) || length < 2 || length > 3) return false;
+  int64_t *const parts[] = {&range->lo, &range->hi, &range->step};
+  bool whole = true;
+  for (size_t k = 0; k < length; k++) {
+    lua_rawgeti(L, index, (int)k + 1);
+    whole = whole && read_whole(L, -1, parts[k]);
+    lua_pop(L, 1);
+  }
+  return whole;
+}
+
+/* The range that an argument says, with its last value as `hi`; false if it is empty. */
+static bool read_range(lua_State *L, int index, ms_range *range) {
+  *range = (ms_range){1, 0, 1};
+  if (!read_whole(L, index, &range->hi) && !read_table(L, index, range)) return false;
+  if (range->step == 0 || (range->hi - range->lo) / range->step < 0) return false;
+  if (range->step > 0 ? range->hi < range->lo : range->hi > range->lo) return false;
+  range->hi = range->lo + (range->hi - range->lo) / range->step * range->step;
+  return true;
+}
+
+/* Whether two lists are the same, of which the first is a plain one. */
+static bool same_list(lua_State *L, int one, int other) {
+  size_t length = lua_objlen(L, one);
+  bool same = is_plain_table(L, one) && lua_istable(L, other) && lua_objlen(L, other) == length;
+  for (size_t k = 1; same && k <= length; k++) {
+    lua_rawgeti(L, one, (int)k);
+    lua_rawgeti(L, other, (int)k);
+    same = lua_rawequal(L, -1, -2) != 0;
+    lua_pop(L, 2);
+  }
+  return same;
+}
+
+/* Whether the table at `index` has the options at `own`, and no others. */
+static bool same_options(lua_State *L, int index, int own, uint32_t count) {
+  uint32_t found = 0;
+  if (!is_plain_table(L, index)) return false;
+  lua_pushnil(L);
+  while (lua_next(L, index) != 0) {
+    int value = lua_gettop(L);
+    lua_pushvalue(L, value - 1);
+    lua_rawget(L, own);
+    if (lua_rawequal(L, value, value + 1) == 0 &&
+        !(lua_istable(L, value) && same_list(L, value, value + 1)))
+      return false;
+    lua_settop(L, value - 1);
+    found++;
+  }
+  return found == count;
+}
+
+/* Whether the arguments 1 .. count have the shape that they had; their ranges become numbers. */
+static bool read_space(lua_State *L, ms_launch *of, int count, int environment, double *numbers) {
+  int spaces = of->space.array != NULL ? 1 : (int)of->range_count;
+  if (count != spaces && count != spaces + 1) return false;
+  if (count == spaces && of->option_count > 0) return false;
+  if (count > spaces) {
+    lua_rawgeti(L, environment, MS_LAUNCH_OPTIONS);
+    bool same = same_options(L, count, lua_gettop(L), of->option_count);
+    lua_settop(L, environment);
+    if (!same) return false;
+  }
+  if (of->space.array != NULL) { /* the array is looked at as a value that is ms_captured_value */
+    lua_rawgeti(L, environment, MS_LAUNCH_SEEN);
+    lua_rawgeti(L, -1, 0);
+    bool same = lua_rawequal(L, -1, 1) != 0;
+    lua_settop(L, environment);
+    return same;
+  }
+  for (uint32_t d = 0; d < of->range_count; d++) {
+    ms_range range;
+    if (!read_range(L, (int)d + 1, &range) || range.step != of->step[d]) return false;
+    numbers[2 * d] = (double)range.lo;
+    numbers[2 * d + 1] = (double)range.hi;
+  }
+  return true;
+}
+
+/* -------------------------------------------------------------------------------- what is captured
+ */
+
+/* Whether the array behind a value can be read, and written if the loop does that. */
+static bool is_there(const ms_captured_value *value) {
+  const ms_array *array = value->array;
+  if (array == NULL) return true;
+  return array->id == value->id && array->readable == value->generation &&
+         (!value->written || array->writable == value->generation);
+}
+
+/* Looks at one captured value, which is at the top of the stack. */
+static bool look(lua_State *L, ms_captured_value *each, uint32_t c, int seen) {
+  switch (each->kind) {
+    case MS_CAPTURED_NUMBER:
+      each->number = lua_tonumber(L, -1);
+      return lua_type(L, -1) == LUA_TNUMBER;
+    case MS_CAPTURED_NIL:
+      return lua_isnil(L, -1);
+    default:
+      lua_rawgeti(L, seen, (int)c + 1);
+      return !lua_isnil(L, -1) && lua_rawequal(L, -1, -2) != 0;
+  }
+}
+
+/* Whether what is captured is what it was, but for numbers; those of parameters are put down. */
+static bool read_captures(lua_State *L, ms_launch *of, const ms_running *at, int environment,
+                          double *numbers) {
+  uint32_t parameters = 0;
+  lua_rawgeti(L, environment, MS_LAUNCH_SEEN);
+  int seen = lua_gettop(L);
+  for (uint32_t c = 0; c < of->capture_count; c++) {
+    ms_captured_value *each = &of->captures[c];
+    if (!ms_place_push(L, at, &each->place)) return false;
+    if (!look(L, each, c, seen) || !is_there(each)) return false;
+    lua_settop(L, seen);
+    if (each->parameter) numbers[parameters++] = each->number;
+  }
+  return is_there(&of->space);
+}
+
+static bool is_called(lua_State *L, const ms_launch *of, const ms_running *at, int environment) {
+  if (of->callee.reach == MS_PLACE_NOWHERE) return true;
+  if (!ms_place_push(L, at, &of->callee)) return false;
+  lua_rawgeti(L, environment, MS_LAUNCH_CALLEE);
+  return lua_rawequal(L, -1, -2) != 0;
+}
+
+/* --------------------------------------------------------------------------------------- running
+ */
+
+/* The values before the loop. False where a reduction has none to start from. */
+static bool begin_results(lua_State *L, const ms_launch *of, const ms_running *at) {
+  for (uint32_t n = 0; n < of->result_count; n++) {
+    const ms_captured_value *each = &of->captures[of->results[n].capture];
+    ms_native_slot *scalar = &of->run->scalars[2 * (size_t)n];
+    if (of->results[n].reduction && each->kind != MS_CAPTURED_NUMBER) return false;
+    scalar[0].number = each->number;
+    scalar[1].whole = MS_NATIVE_NONE;
+    if (each->place.reach != MS_PLACE_GLOBAL) continue;
+    if (!ms_place_push(L, at, &each->place)) return false;
+    if (lua_isnil(L, -1)) return false;
+    lua_pop(L, 1);
+  }
+  return true;
+}
+
+static void assign_results(lua_State *L, const ms_launch *of, const ms_running *at) {
+  for (uint32_t n = 0; n < of->result_count; n++) {
+    const ms_native_slot *scalar = &of->run->scalars[2 * (size_t)n];
+    if (scalar[1].whole == MS_NATIVE_NONE) continue;
+    switch (scalar[1].whole) {
+      case MS_NATIVE_NUMBER:
+        lua_pushnumber(L, scalar[0].number);
+        break;
+      case MS_NATIVE_NIL:
+        lua_pushnil(L);
+        break;
+      default:
+        lua_pushboolean(L, scalar[1].whole == MS_NATIVE_TRUE);
+    }
+    ms_place_assign(L, at, &of->captures[of->results[n].capture].place);
+  }
+}
+
+/* Runs the loop by this plan; whether it has run. */
+static bool run_plan(lua_State *L, ms_launch *of, const ms_running *at, const ms_plan *plan) {
+  if (!(*of->pace * plan->volume <= *of->most) || !begin_results(L, of, at)) return false;
+  for (uint32_t a = 0; a < of->argument_count; a++) {
+    of->arguments[a].slot->number = of->captures[of->arguments[a].capture].number;
+  }
+  of->began = ms_clock_now();
+  int32_t answer = ms_small_run_blocks(of->run, plan);
+  of->ended = ms_clock_now();
+  if (answer == MS_SMALL_UNCOMBINED) luaL_error(L, "BUG: a sum of what is no number");
+  if (answer != MS_SMALL_RAN) return false;
+  double pace = (double)(of->ended - of->began) * 1e-9 / plan->volume;
+  *of->pace = pace < 2 * *of->pace ? pace : 2 * *of->pace;
+  return true;
+}
+
+/* Runs the loop if all is as it was. The launch is at the top of the stack. */
+static bool try(lua_State *L, const ms_running *of, int count) {
+  ms_launch *each = lua_touserdata(L, -1);
+  if (each == NULL) return false;
+  lua_getfenv(L, -1);
+  int environment = lua_gettop(L);
+  ms_running at = *of;
+  lua_rawgeti(L, environment, MS_LAUNCH_NAMES);
+  lua_insert(L, environment); /* what follows goes back to the environment, at the top */
+  at.names = environment++;
+  double *ranges = each->numbers + each->plans.width - 2 * (size_t)each->range_count;
+  each->called = ms_clock_now();
+  bool same = read_space(L, each, count, environment, ranges) &&
+              is_called(L, each, &at, environment) &&
+              read_captures(L, each, &at, environment, each->numbers);
+  lua_settop(L, environment);
+  const ms_known_plan *known = same ? ms_known_plans_find(&each->plans, each->numbers) : NULL;
+  if (known == NULL || !run_plan(L, each, &at, known->plan)) return false;
+  assign_results(L, each, &at);
+  return true;
+}
+
+/* again(...) -> launch, or nothing */
+static int run_again(lua_State *L) {
+  lua_Debug frame;
+  int count = lua_gettop(L);
+  if (count == 0 || count > MS_MAX_DIMS + 1 || lua_getstack(L, CALLER, &frame) == 0) return 0;
+  luaL_checkstack(L, 20, "a parallel loop");
+  lua_getinfo(L, "fl", &frame);
+  const ms_running at = {.frame = &frame, .func = lua_gettop(L)};
+  lua_pushvalue(L, at.func);
+  lua_rawget(L, lua_upvalueindex(1));
+  if (!lua_istable(L, -1)) return 0;
+  lua_rawgeti(L, -1, frame.currentline);
+  if (!lua_istable(L, -1)) return 0;
+  int list = lua_gettop(L);
+  for (int k = 1; k <= (int)lua_objlen(L, list); k++) {
+    lua_rawgeti(L, list, k);
+    int own = lua_gettop(L);
+    if (try(L, &at, count)) {
+      lua_settop(L, own);
+      return 1;
+    }
+    lua_settop(L, list);
+  }
+  return 0;
+}
+
+/* -------------------------------------------------------------------------------------- methods */
+
+/* Fills the numbers from the list at `index`. */
+static void read_numbers(lua_State *L, int index, double *numbers, uint32_t count) {
+  luaL_checktype(L, index, LUA_TTABLE);
+  for (uint32_t k = 0; k < count; k++) {
+    lua_rawgeti(L, index, (int)k + 1);
+    numbers[k] = luaL_checknumber(L, -1);
+    lua_pop(L, 1);
+  }
+}
+
+/* launch:add(numbers, plan, number) -> whether the ms_plan for these numbers was not known */
+static int add_plan(lua_State *L) {
+  ms_launch *of = ms_launch_check(L);
+  read_numbers(L, 2, of->numbers, of->plans.width);
+  ms_plan *plan = ms_to_pointer(L, 3, "plan");
+  uint64_t number = (uint64_t)luaL_checknumber(L, 4);
+  bool added = ms_known_plans_find(&of->plans, of->numbers) == NULL &&
+               ms_known_plans_add(&of->plans, of->numbers, plan, number);
+  lua_pushboolean(L, added);
+  return 1;
+}
+
+/* launch:latest() -> the number of the plan that was run last, and when it was called, began and
+ * ended, in seconds; then launch:kept() is what it was made with */
+static int tell_latest(lua_State *L) {
+  ms_launch *of = ms_launch_check(L);
+  const ms_known_plans *plans = &of->plans;
+  if (plans->latest == 0) return 0;
+  lua_pushnumber(L, (double)plans->plans[plans->latest - 1].number);
+  const uint64_t times[] = {of->called, of->began, of->ended};
+  for (int k = 0; k < 3; k++) lua_pushnumber(L, (double)times[k] * 1e-9);
+  return 4;
+}
+
+static int tell_kept(lua_State *L) {
+  ms_launch_check(L);
+  lua_getfenv(L, 1);
+  lua_rawgeti(L, -1, MS_LAUNCH_KEPT);
+  lua_getfield(L, -1, "kept");
+  return 1;
+}
+
+static int collect_launch(lua_State *L) {
+  ms_known_plans_clear(&ms_launch_check(L)->plans);
+  return 0;
+}
+
+/* core.launches() -> again, sites: a table with weak keys, by function and line lists of launches
+ */
+static int make_sites(lua_State *L) {
+  lua_newtable(L);
+  lua_createtable(L, 0, 1);
+  lua_pushliteral(L, "k");
+  lua_setfield(L, -2, "__mode");
+  lua_setmetatable(L, -2);
+  lua_pushvalue(L, -1);
+  lua_pushcclosure(L, run_again, 1);
+  lua_insert(L, -2);
+  return 2;
+}
+
+void ms_bind_launch(lua_State *L) {
+  static const luaL_Reg methods[] = {
+      {"add", add_plan}, {"latest", tell_latest}, {"kept", tell_kept}, {NULL, NULL}};
+  static const luaL_Reg functions[] = {
+      {"launch", ms_launch_make}, {"launches", make_sites}, {NULL, NULL}};
+  luaL_newmetatable(L, MS_LAUNCH);
+  lua_newtable(L);
+  luaL_register(L, NULL, methods);
+  lua_setfield(L, -2, "__index");
+  lua_pushcfunction(L, collect_launch);
+  lua_setfield(L, -2, "__gc");
+  lua_pop(L, 1);
+  luaL_register(L, NULL, functions);
+}

@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Launches: small loops (job/small_run.h) that are run again from the same call, by one call of C.
+ *
+ * A launch is what the last executions of a loop found out, good as long as the same arrays are
+ * captured. launch_make.c makes one of what Lua knows, launch.c looks whether it fits what is
+ * captured now, runs the loop and assigns its variables. It is a userdata, whose environment holds:
+ * 1 weak, the values that are to be captured, by capture; 2 the options; 3 what must live as long;
+ * 4 the function that is called; 5 names of places. */
+#ifndef MS_BINDING_LAUNCH_H
+#define MS_BINDING_LAUNCH_H
+
+#include <lua.h>
+
+#include "array/array.h"
+#include "binding/place.h"
+#include "job/known_plans.h"
+#include "job/small_run.h"
+
+#define MS_LAUNCH "meissa.launch"
+
+enum { MS_LAUNCH_SEEN = 1, MS_LAUNCH_OPTIONS, MS_LAUNCH_KEPT, MS_LAUNCH_CALLEE, MS_LAUNCH_NAMES };
+
+typedef enum ms_captured_kind {
+  MS_CAPTURED_SAME,
+  MS_CAPTURED_NIL,
+  MS_CAPTURED_NUMBER
+} ms_captured_kind;
+
+/* What has to be captured, or looped over. */
+typedef struct ms_captured_value {
+  ms_captured_kind kind;
+  ms_variable_place place;
+  bool parameter;        /* a number that plans depend on */
+  double number;         /* now */
+  const ms_array *array; /* or NULL */
+  uint64_t id;
+  int32_t generation;
+  bool written;
+} ms_captured_value;
+
+/* A number that the kernel takes. */
+typedef struct ms_launch_argument {
+  ms_native_slot *slot;
+  uint32_t capture;
+} ms_launch_argument;
+
+typedef struct ms_launch_result {
+  uint32_t capture;
+  bool reduction;
+} ms_launch_result;
+
+typedef struct ms_launch {
+  ms_small_run *run;
+  double *pace, *most; /* seconds of an iteration, and of the longest loop that is small */
+  uint32_t capture_count, argument_count, result_count, option_count;
+  ms_captured_value *captures;
+  ms_launch_argument *arguments;
+  ms_launch_result *results;
+  ms_variable_place callee;  /* of meissa.parallel; nowhere: the call is no name */
+  ms_captured_value space;   /* whose `array` the space is; NULL: it is ranges, */
+  uint32_t range_count;      /* so many, */
+  int64_t step[MS_MAX_DIMS]; /* with these steps */
+  double *numbers;           /* now: those of parameters, then first and last value of each range */
+  ms_known_plans plans;
+  uint64_t called, began, ended; /* of the last execution */
+} ms_launch;
+
+/* core.launch{run, pace, most, slots, captures, arguments, results, callee, steps, space,
+ * options, option_count, seen, kept, parallel} -> a launch; `seen` has the space's array as 0 */
+int ms_launch_make(lua_State *L);
+
+/* The launch that is the first argument; raises if it is something else. */
+ms_launch *ms_launch_check(lua_State *L);
+
+#endif

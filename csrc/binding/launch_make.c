@@ -1,0 +1,155 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Making launches: see launch.h. All memory is userdata that the launch's environment keeps. */
+#include <lauxlib.h>
+#include <string.h>
+
+#include "binding/field.h"
+#include "binding/launch.h"
+
+/* Memory that the launch at `index` keeps. */
+static void *keep(lua_State *L, int kept, size_t count, size_t size) {
+  void *memory = ms_scratch(L, count + 1, size);
+  lua_rawseti(L, kept, (int)lua_objlen(L, kept) + 1);
+  return memory;
+}
+
+static bool field_is_true(lua_State *L, int table, const char *name) {
+  lua_getfield(L, table, name);
+  bool yes = lua_toboolean(L, -1) != 0;
+  lua_pop(L, 1);
+  return yes;
+}
+
+/* The list in a field, pushed; how long it is. */
+static uint32_t push_list(lua_State *L, int table, const char *name) {
+  lua_getfield(L, table, name);
+  luaL_checktype(L, -1, LUA_TTABLE);
+  return (uint32_t)lua_objlen(L, -1);
+}
+
+static void look_at_array(lua_State *L, int table, const char *name, ms_captured_value *value) {
+  value->array = ms_field_pointer(L, table, name);
+  if (value->array == NULL) return;
+  value->id = value->array->id;
+  value->generation = value->array->generation;
+}
+
+/* {reach, slot, name, fields, kind, parameter, array, written} */
+static ms_captured_value read_captured(lua_State *L, int names, int *name_count) {
+  int table = lua_gettop(L);
+  size_t size;
+  const char *kind = ms_field_string(L, table, "kind", &size);
+  ms_captured_value each = {.place = ms_place_from_lua(L, names, name_count)};
+  each.kind = kind == NULL                  ? MS_CAPTURED_SAME
+              : strcmp(kind, "number") == 0 ? MS_CAPTURED_NUMBER
+              : strcmp(kind, "nil") == 0    ? MS_CAPTURED_NIL
+                                            : MS_CAPTURED_SAME;
+  each.parameter = field_is_true(L, table, "parameter");
+  each.written = field_is_true(L, table, "written");
+  look_at_array(L, table, "array", &each);
+  return each;
+}
+
+static void read_captures_of(lua_State *L, ms_launch *made, int names, int kept, int *name_count) {
+  made->capture_count = push_list(L, 1, "captures");
+  int list = lua_gettop(L);
+  made->captures = keep(L, kept, made->capture_count, sizeof *made->captures);
+  for (uint32_t c = 0; c < made->capture_count; c++) {
+    lua_rawgeti(L, list, (int)c + 1);
+    made->captures[c] = read_captured(L, names, name_count);
+    made->plans.width += made->captures[c].parameter ? 1 : 0;
+    lua_settop(L, list);
+  }
+  lua_pop(L, 1);
+}
+
+/* A capture that a list at the top names, from 0. */
+static uint32_t capture_in(lua_State *L, const ms_launch *made, int table) {
+  uint64_t capture = ms_field_count(L, table, "capture", 0);
+  if (capture < 1 || capture > made->capture_count) luaL_error(L, "no such capture");
+  return (uint32_t)capture - 1;
+}
+
+static void read_arguments(lua_State *L, ms_launch *made, int kept) {
+  ms_native_slot *slots = ms_field_pointer(L, 1, "slots");
+  made->argument_count = push_list(L, 1, "arguments");
+  int list = lua_gettop(L);
+  made->arguments = keep(L, kept, made->argument_count, sizeof *made->arguments);
+  for (uint32_t a = 0; a < made->argument_count; a++) {
+    lua_rawgeti(L, list, (int)a + 1);
+    made->arguments[a] = (ms_launch_argument){slots + ms_field_count(L, list + 1, "slot", 0),
+                                              capture_in(L, made, list + 1)};
+    lua_settop(L, list);
+  }
+  lua_pop(L, 1);
+}
+
+static void read_results(lua_State *L, ms_launch *made, int kept) {
+  made->result_count = push_list(L, 1, "results");
+  int list = lua_gettop(L);
+  made->results = keep(L, kept, made->result_count, sizeof *made->results);
+  for (uint32_t n = 0; n < made->result_count; n++) {
+    lua_rawgeti(L, list, (int)n + 1);
+    made->results[n] =
+        (ms_launch_result){capture_in(L, made, list + 1), field_is_true(L, list + 1, "reduction")};
+    lua_settop(L, list);
+  }
+  lua_pop(L, 1);
+}
+
+static void read_space(lua_State *L, ms_launch *made) {
+  look_at_array(L, 1, "space", &made->space);
+  made->range_count = push_list(L, 1, "steps");
+  luaL_argcheck(L, made->range_count <= MS_MAX_DIMS, 1, "too many ranges");
+  for (uint32_t d = 0; d < made->range_count; d++) {
+    lua_rawgeti(L, -1, (int)d + 1);
+    made->step[d] = (int64_t)lua_tonumber(L, -1);
+    lua_pop(L, 1);
+  }
+  lua_pop(L, 1);
+  made->plans.width += 2 * made->range_count;
+}
+
+int ms_launch_make(lua_State *L) {
+  luaL_checktype(L, 1, LUA_TTABLE);
+  lua_settop(L, 1);
+  ms_launch *made = lua_newuserdata(L, sizeof *made);
+  *made = (ms_launch){0};
+  luaL_getmetatable(L, MS_LAUNCH);
+  lua_setmetatable(L, 2);
+  lua_createtable(L, MS_LAUNCH_NAMES, 0);
+  lua_newtable(L);
+  lua_newtable(L);
+  const int environment = 3, names = 4, kept = 5;
+  static const char *const fields[] = {"seen", "options", "kept", "parallel"};
+  for (int k = MS_LAUNCH_SEEN; k <= MS_LAUNCH_CALLEE; k++) {
+    lua_getfield(L, 1, fields[k - MS_LAUNCH_SEEN]);
+    if (k == MS_LAUNCH_KEPT) lua_setfield(L, kept, "kept");
+    if (k == MS_LAUNCH_KEPT) lua_pushvalue(L, kept);
+    lua_rawseti(L, environment, k);
+  }
+  lua_pushvalue(L, names);
+  lua_rawseti(L, environment, MS_LAUNCH_NAMES);
+  int name_count = 0;
+  made->run = ms_field_pointer(L, 1, "run");
+  made->pace = ms_field_pointer(L, 1, "pace");
+  made->most = ms_field_pointer(L, 1, "most");
+  made->option_count = (uint32_t)ms_field_count(L, 1, "option_count", 0);
+  read_captures_of(L, made, names, kept, &name_count);
+  read_arguments(L, made, kept);
+  read_results(L, made, kept);
+  read_space(L, made);
+  lua_getfield(L, 1, "callee");
+  if (lua_istable(L, -1)) made->callee = ms_place_from_lua(L, names, &name_count);
+  lua_settop(L, kept);
+  made->numbers = keep(L, kept, made->plans.width, sizeof *made->numbers);
+  lua_pushvalue(L, environment);
+  lua_setfenv(L, 2);
+  lua_pushvalue(L, 2);
+  return 1;
+}
+
+ms_launch *ms_launch_check(lua_State *L) {
+  return luaL_checkudata(L, 1, MS_LAUNCH);
+}

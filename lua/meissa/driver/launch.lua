@@ -1,0 +1,222 @@
+-- SPDX-License-Identifier: MIT
+--- Launches: what is kept of small loops, so that the same call runs them again by one call of C.
+--
+-- csrc/binding/launch.c compares what is captured now with what a launch has, and runs the loop
+-- where it is the same but for numbers, by the plan for these. All else goes the long way, which
+-- ends here again.
+-- @module meissa.driver.launch
+
+local array = require "meissa.array"
+local core = require "meissa.core"
+local ffi = require "ffi"
+local plans = require "meissa.plan"
+local pool = require "meissa.driver.pool"
+local random = require "meissa.kernel.random"
+local remember = require "meissa.base.remember"
+local small = require "meissa.driver.small"
+local tables = require "meissa.base.tables"
+local trace = require "meissa.base.trace"
+
+local M = {}
+
+local run_again, sites = core.launches()
+
+-- Launches of one call: arrays that take turns have one each. And plans of one, as known_plans.c
+-- has them.
+local MOST_LAUNCHES, MOST_PLANS = 4, 1024
+
+-- After so many executions a loop counts as used.
+local OFTEN = 256
+
+--- How many loops launches have run.
+M.executions = 0
+
+local generation = 0
+
+-- With other workers nothing is as it was.
+local function check_workers()
+  if generation == pool.generation then return end
+  for func in pairs(sites) do sites[func] = nil end
+  generation = pool.generation
+end
+
+--- Runs the loop of the function that has called the caller, given meissa.parallel's arguments, if
+-- a launch fits.
+-- @return the launch; nil: nothing has been done
+function M.again(...)
+  local launch = run_again(...)
+  if not launch then return nil end
+  random.count_loop()
+  M.executions = M.executions + 1
+  if M.executions % OFTEN == 0 then remember.touch(launch:kept().record) end
+  if trace.on.plan then
+    local record = launch:kept().record
+    trace.say("plan", "launch loop=%s:%d", record.file, record.line)
+  end
+  return launch
+end
+
+--- The plan that a launch has run last, with what it took.
+function M.plan(launch)
+  local number, called, began, ended = launch:latest()
+  local plan = launch:kept().plans[number]
+  return plans.measured(plan, small.measured(called, began, ended))
+end
+
+-- Where a captured variable is found, as csrc/binding/place.h has it.
+local function place_of(capture, slot)
+  local reach = slot.global and "global" or not slot.slot and "nowhere" or
+    slot.frame and "frame" or "upvalue"
+  return {reach = reach, slot = slot.slot, name = slot.name, fields = capture.fields}
+end
+
+-- Kinds of a kernel's parameters that are the same as long as its arrays are.
+local LASTING = {pointer = true, stride = true, extent = true, limit = true, step = true,
+                 entries = true}
+
+-- The kernel's parameters that are numbers; nil where others may change.
+local function arguments_of(info, bindings)
+  local list = {}
+  for n, param in ipairs(info.params) do
+    if param.kind == "value" then
+      if bindings[param.at].kind == "number" then
+        list[#list + 1] = {slot = n - 1, capture = param.at}
+      end
+    elseif not LASTING[param.kind] then
+      return nil
+    end
+  end
+  return list
+end
+
+-- The captures, nil where one is none of those that can be compared.
+local function captures_of(run, seen)
+  local record, list = run.record, {}
+  for c, capture in ipairs(record.captures) do
+    local binding, about = run.bindings[c], place_of(capture, record.slots[c])
+    if binding.kind == "number" then
+      about.kind, about.parameter = "number", capture.parameter and true or false
+    elseif binding.kind == "nil" then
+      about.kind = "nil"
+    elseif binding.kind == "array" then
+      local value, used = seen[c], run.plan.array_of[c]
+      if not array.is_handle(value) or binding.sparse or binding.buffers then return nil end
+      about.array, about.written = array.core(value), used.written
+    end
+    list[c] = about
+  end
+  return list
+end
+
+-- The variables that the loop assigns, in the order of the kernel's results; nil where one is a
+-- field.
+local function results_of(run)
+  local list = {}
+  for n, result in ipairs(run.kernel.info.results) do
+    if #run.record.captures[result.capture].fields > 0 then return nil end
+    list[n] = {capture = result.capture, reduction = result.role == "reduction"}
+  end
+  return list
+end
+
+-- A copy of a loop's options, and how many there are.
+local function copy_options(options)
+  local copy, count = {}, 0
+  for name, value in pairs(options) do
+    copy[name], count = type(value) == "table" and {unpack(value)} or value, count + 1
+  end
+  return copy, count
+end
+
+-- Options as a string: launches that differ in nothing else are told apart by it.
+local function options_key(options)
+  local words = {}
+  for _, name in ipairs(tables.keys(options)) do
+    local value = options[name]
+    words[#words + 1] = name .. "=" .. (type(value) == "table" and table.concat(value, ",") or
+      tostring(value))
+  end
+  return table.concat(words, " ")
+end
+
+-- Whether a run is one that a launch may take the place of.
+local function suits(run)
+  local space, recent = run.space, run.record.recent
+  return recent and recent.situation == run.situation and not run.plan.draws and
+    not space.sparse and not space.check and not run.record.strings
+end
+
+local function make(run, known, parallel)
+  local record, space = run.record, run.space
+  local seen = setmetatable({}, {__mode = "v"})
+  for c in ipairs(record.captures) do seen[c] = record.recent.seen[c] end
+  seen[0] = space.array
+  local captures, results = captures_of(run, seen), results_of(run)
+  local arguments = arguments_of(run.native.info, run.bindings)
+  if not captures or not results or not arguments then return nil end
+  local steps, options, option_count = {}, copy_options(space.options)
+  for d, range in ipairs(space.array and {} or space.ranges) do steps[d] = range[3] end
+  local callee = record.info.callee
+  return core.launch {
+    run = ffi.cast("void *", known.run), slots = known.instance.slots + 0,
+    pace = record.small.pace + 0, most = small.most + 0,
+    captures = captures, results = results, arguments = arguments, steps = steps,
+    callee = callee and place_of(callee, record.callee_slot[1]), parallel = parallel,
+    space = space.array and array.core(space.array), options = options,
+    option_count = option_count, seen = seen,
+    kept = {small = known, pace = record.small, most = small.most, record = record, plans = {},
+            count = 0},
+  }
+end
+
+-- What a plan of a launch depends on beside the arrays.
+local function numbers_of(run)
+  local list = {}
+  for c, capture in ipairs(run.record.captures) do
+    local binding = run.bindings[c]
+    if capture.parameter and binding.kind == "number" then list[#list + 1] = binding.number end
+  end
+  if run.space.array then return list end
+  for _, range in ipairs(run.space.ranges) do
+    list[#list + 1], list[#list + 2] = range[1], range[2]
+  end
+  return list
+end
+
+-- Lets a launch be found by its call.
+local function place(launch, func, line)
+  local lines = sites[func] or {}
+  sites[func] = lines
+  local list = lines[line] or {}
+  lines[line] = list
+  for k = #list, 1, -1 do
+    if list[k] == launch then return end
+  end
+  table.insert(list, 1, launch)
+  list[MOST_LAUNCHES + 1] = nil
+end
+
+--- Keeps what a loop has run with.
+-- @tab run the run, which was small @tab known its situation's `small` (see meissa.driver.small)
+-- @param func the function with the loop @number line of the call
+-- @func parallel what its call has called
+function M.keep(run, known, func, line, parallel)
+  if not suits(run) then return end
+  check_workers()
+  known.launches = known.launches or {}
+  local key = options_key(run.space.options)
+  local launch = known.launches[key]
+  if launch == nil then
+    launch = make(run, known, parallel) or false
+    known.launches[key] = launch
+  end
+  if not launch then return end
+  local kept = launch:kept()
+  local number = kept.count % MOST_PLANS + 1
+  if launch:add(numbers_of(run), run.grid.core, number) then
+    kept.plans[number], kept.count = run.plan, kept.count + 1
+  end
+  place(launch, func, line)
+end
+
+return M

@@ -1,0 +1,246 @@
+-- SPDX-License-Identifier: MIT
+--
+-- Small loops that are run again from the same call by one call of C: whatever has changed since is
+-- seen, and the long way taken where it has to be. MEISSA_TEST_SEED replays a run.
+
+local launches = require "meissa.driver.launch"
+local meissa = require "meissa"
+local parallel = meissa.parallel
+local seed = require "spec.support.seed"
+
+local N = 12
+local NATIVE = {engine = "native"}
+
+-- Runs as often as it takes until a launch has run it.
+local function until_launched(run)
+  for n = 1, 3000 do
+    local before = launches.executions
+    run(n)
+    if launches.executions > before then return end
+  end
+  error("no launch in 3000 executions")
+end
+
+local function totable(arrays)
+  local tables = {}
+  for a, array in ipairs(arrays) do tables[a] = array:totable() end
+  return tables
+end
+
+local outside, options, shared = 0, {gain = 0.5}, 1
+
+-- luacheck: globals extra
+
+-- The same on arrays and on tables; what is captured are locals, upvalues, fields and a global.
+local function on_arrays(A, B, lo, hi, k, scale, flag)
+  local sum, last = k / 8, nil
+  for i in parallel({lo, hi}, NATIVE) do
+    A[i][k] = B[i][N + 1 - k] * scale + (flag and i or 0) * options.gain + extra
+    sum = sum + A[i][k]
+    outside = outside + 1
+    last = i
+  end
+  return sum, last
+end
+
+local function on_tables(A, B, lo, hi, k, scale, flag)
+  local sum, last = k / 8, nil
+  for i = lo, hi do
+    A[i][k] = B[i][N + 1 - k] * scale + (flag and i or 0) * options.gain + extra
+    sum = sum + A[i][k]
+    last = i
+  end
+  return sum, last
+end
+
+local globals = {extra = 0}
+setfenv(on_arrays, globals)
+setfenv(on_tables, globals)
+
+describe("launches (seed " .. seed .. ")", function()
+  before_each(function() meissa.init {workers = 2} end)
+  teardown(function() meissa.init {} end)
+
+  it("follow whatever changes", function()
+    math.randomseed(seed)
+    local pick = math.random
+    local arrays = {}
+    for a = 1, 3 do arrays[a] = meissa.rand({N, N}, {seed = a}) end
+    local tables = totable(arrays)
+    local a, b, lo, hi, k, scale, flag, counted = 1, 2, 1, N, 1, 0.5, true, 0
+    outside = 0
+    local before = launches.executions
+    for step = 1, 1500 do
+      local what = pick(40)
+      if what == 1 then a = pick(3) elseif what == 2 then b = pick(3) end
+      if what <= 12 then lo, hi = pick(1, 3), pick(N - 2, N) end
+      if what > 12 and what <= 20 then k = pick(4) end
+      if what == 21 then scale = pick() elseif what == 22 then flag = not flag end
+      if what == 23 then options.gain = pick(3) elseif what == 24 then globals.extra = pick(5) end
+      if what == 25 then options = {gain = options.gain} end
+      if what == 26 then
+        arrays[3] = meissa.rand({N, N}, {seed = step})
+        tables[3] = arrays[3]:totable()
+      end
+      if what == 27 then collectgarbage() end
+      counted = counted + hi - lo + 1
+      local sum, last = on_arrays(arrays[a], arrays[b], lo, hi, k, scale, flag)
+      local right, last_right = on_tables(tables[a], tables[b], lo, hi, k, scale, flag)
+      local same = math.abs(sum - right) < 1e-9 and last == last_right and outside == counted
+      assert.is_true(same, "step " .. step)
+      if step % 50 == 0 then assert.are.same(tables, totable(arrays), "step " .. step) end
+    end
+    assert.is_true(launches.executions > before)
+  end)
+
+  it("give the plan of what ran", function()
+    local A = meissa.zeros(N)
+    local function add(first)
+      for i in parallel({first, N}, NATIVE) do A[i] = A[i] + 1 end
+    end
+    for first = 1, 2 do until_launched(function() add(first) end) end
+    until_launched(function() add(1) end)
+    local plan = meissa.last()
+    assert.are.same({"independent", "native", 0, {}, N},
+                    {plan.strategy, plan.engine, plan.workers, plan.shares, plan.grid[1]})
+    assert.is_true(plan.seconds >= plan.launch and plan.launch > 0)
+    until_launched(function() add(2) end)
+    assert.are.equal(N - 1, meissa.last().grid[1])
+    assert.are.equal(meissa.last(), meissa.last())
+    assert.truthy(tostring(meissa.last()):find("independent", 1, true))
+  end)
+
+  it("see other options, spaces and callees", function()
+    local A = meissa.zeros({N, N})
+    local function fill(x, what, ...)
+      for i in what(...) do A[i][1] = x end
+    end
+    until_launched(function(n) fill(n, parallel, N, {engine = "native"}) end)
+    fill(-1, parallel, N, {engine = "native", grid = {3}})
+    assert.are.same({3}, meissa.last().grid)
+    until_launched(function(n) fill(n, parallel, N, {engine = "native", grid = {3}}) end)
+    fill(-2, parallel, N, {engine = "native", grid = {4}})
+    assert.are.same({4}, meissa.last().grid)
+    fill(-3, parallel, {1, N, 2}, {engine = "native", grid = {3}})
+    assert.are.equal(-3, A[N - 1][1])
+    assert.are.equal(-2, A[N][1])
+    assert.has_error(function() fill(0, parallel, N, {engin = "native"}) end)
+    assert.has_error(function() fill(0, parallel, 2.5, {engine = "native"}) end)
+    assert.has_error(function() fill(0, parallel, {1, N, 0}, {engine = "native"}) end)
+    local ok, err = pcall(fill, 0, function(...) return parallel(...) end, N, {engine = "native"})
+    assert.are.same({false, "SRC"}, {ok, err.code})
+    fill(9, parallel, {3, 2}, {engine = "native"}) -- empty
+    assert.are.equal(-3, A[3][1])
+    assert.are.equal(-2, A[2][1])
+  end)
+
+  it("see values of another kind, and arrays that are gone", function()
+    local A, x = meissa.zeros(N), nil
+    local function fill()
+      local sum = 0
+      for i in parallel(N, NATIVE) do
+        A[i] = x
+        sum = sum + A[i]
+      end
+      return sum
+    end
+    x = 2
+    until_launched(fill)
+    x = "2"
+    assert.has_error(fill)
+    x = nil
+    assert.has_error(fill)
+    x = 3
+    until_launched(function() assert.are.equal(3 * N, fill()) end)
+    A = nil
+    collectgarbage()
+    collectgarbage()
+    assert.has_error(fill)
+    A = meissa.zeros(N)
+    until_launched(function() assert.are.equal(3 * N, fill()) end)
+    A:free()
+    local ok, err = pcall(fill)
+    assert.are.same({false, "ARR"}, {ok, err.code})
+  end)
+
+  it("loop over the entries of dense arrays", function()
+    local A, B = meissa.rand({N, N}, {seed = 1}), meissa.zeros({N, N})
+    local function copy(X, c)
+      for i, j, a in parallel(X, NATIVE) do B[i][j] = a + c end
+    end
+    until_launched(function(n) copy(A, n) end)
+    copy(A, 0)
+    assert.are.same(A:totable(), B:totable())
+    local other = meissa.ones({N, N})
+    copy(other, 0)
+    assert.are.same(other:totable(), B:totable())
+    other:free()
+    assert.has_error(function() copy(other, 0) end)
+  end)
+
+  it("take turns with arrays that do", function()
+    local now, next = meissa.ones(N), meissa.zeros(N)
+    until_launched(function()
+      for i in parallel(N, NATIVE) do next[i] = now[i] * 0.5 end
+      now, next = next, now
+    end)
+    local before, first = launches.executions, now[1]
+    for _ = 1, 8 do
+      for i in parallel(N, NATIVE) do next[i] = now[i] * 0.5 end
+      now, next = next, now
+    end
+    assert.are.equal(first / 2 ^ 8, now[1])
+    assert.is_true(launches.executions >= before)
+  end)
+
+  it("are found in functions that are made anew, and in coroutines", function()
+    local A = meissa.zeros(N)
+    local function make(c)
+      return function()
+        for i in parallel(N, NATIVE) do A[i] = A[i] + shared * c end
+      end
+    end
+    until_launched(make(1))
+    A:fill(0)
+    for c = 1, 5 do
+      local add = make(c)
+      add()
+      coroutine.wrap(add)()
+    end
+    assert.are.equal(30, A[1])
+    assert.are.equal(30, A[N])
+  end)
+
+  it("count for random numbers, and are plain in a body", function()
+    local A, B = meissa.zeros(N), meissa.zeros(N)
+    local function add() for i in parallel(N, NATIVE) do A[i] = A[i] + 1 end end
+    local function draw() for i in parallel(N, NATIVE) do B[i] = meissa.random() end end
+    until_launched(add)
+    meissa.seed(5)
+    for _ = 1, 3 do add() end
+    draw()
+    local after = B:totable()
+    meissa.init {workers = 0}
+    meissa.seed(5)
+    for _ = 1, 3 do add() end
+    draw()
+    assert.are.same(after, B:totable())
+  end)
+
+  it("do not keep arrays alive", function()
+    local function run()
+      local A = meissa.zeros({200, 200})
+      until_launched(function()
+        for i in parallel(200, NATIVE) do A[i][1] = A[i][1] + 1 end
+      end)
+    end
+    collectgarbage()
+    collectgarbage()
+    local array = require "meissa.array"
+    local before = array.bytes_held()
+    run()
+    collectgarbage()
+    collectgarbage()
+    assert.is_true(array.bytes_held() - before < 100000)
+  end)
+end)
