@@ -5,6 +5,7 @@
 #include <lua.h>
 
 #include "binding/binding.h"
+#include "depend/inspector.h"
 #include "depend/mapping.h"
 
 static void set_string(lua_State *L, const char *key, const char *value) {
@@ -173,6 +174,21 @@ static void set_prefetch(lua_State *L, const ms_verdict *verdict) {
   lua_setfield(L, -2, "prefetch");
 }
 
+/* collisions = {stores =, looks = texts, arrays = bindings}: see inspector.h */
+static void set_collisions(lua_State *L, const ms_collisions *collisions) {
+  if (collisions == NULL) return;
+  lua_createtable(L, 0, 3);
+  set_string(L, "stores", collisions->stores);
+  set_string(L, "looks", collisions->looks);
+  lua_createtable(L, (int)collisions->count, 0);
+  for (uint32_t k = 0; k < collisions->count; k++) {
+    lua_pushnumber(L, collisions->binding[k] + 1);
+    lua_rawseti(L, -2, (int)k + 1);
+  }
+  lua_setfield(L, -2, "arrays");
+  lua_setfield(L, -2, "collisions");
+}
+
 /* writes = {low =, high =, whole =, follow = for each cut dimension that all follow {loop_dim =,
  * array_dim =, scale =, offset =}} */
 static void set_writes(lua_State *L, const ms_written *writes, uint32_t dims) {
@@ -284,6 +300,7 @@ void ms_push_verdict(lua_State *L, const ms_loop *loop, const ms_binding *bindin
   set_distances(L, verdict);
   set_arrays(L, loop, bindings, verdict);
   set_prefetch(L, verdict);
+  set_collisions(L, verdict->collisions);
   if (verdict->stranger != NULL) {
     set_string(L, "stranger", verdict->stranger);
     set_number(L, "stranger_line", verdict->stranger_line);

@@ -74,26 +74,80 @@ static void place(const ms_inspector *inspector, ms_array_plan *arrays, uint32_t
   }
 }
 
+/* Makes room, and takes candidates away until the others can be inspected. */
+static int settle(ms_inspector *inspector) {
+  uint32_t symbols = inspector->walk->loop->tree->symbols + 1;
+  inspector->taint = ms_arena_take(inspector->walk->arena, symbols, sizeof *inspector->taint);
+  inspector->needed = ms_arena_take(inspector->walk->arena, symbols, sizeof *inspector->needed);
+  if (inspector->taint == NULL || inspector->needed == NULL) return -1;
+  ms_inspector_settle(inspector);
+  return 0;
+}
+
+/* Writes the slice into the walk's arena. */
+static int write(ms_inspector *inspector, const char **text) {
+  const char *slice = ms_inspector_write(inspector);
+  *text = slice == NULL ? NULL : ms_arena_copy(inspector->walk->arena, slice, strlen(slice));
+  return *text == NULL ? -1 : 0;
+}
+
 int ms_inspector_find(ms_walk *walk, ms_array_plan *arrays, uint32_t count, const char **text) {
   ms_text written = {0};
   ms_inspector inspector = {.walk = walk, .text = &written};
-  uint32_t symbols = walk->loop->tree->symbols + 1;
   *text = NULL;
   for (uint32_t a = 0; a < count && inspector.count < MS_INSPECTOR_MOST; a++) {
     if (is_candidate(walk, &arrays[a])) add_candidate(&inspector, arrays[a].binding);
   }
   if (inspector.count == 0) return 0;
-  inspector.taint = ms_arena_take(walk->arena, symbols, sizeof *inspector.taint);
-  inspector.needed = ms_arena_take(walk->arena, symbols, sizeof *inspector.needed);
-  if (inspector.taint == NULL || inspector.needed == NULL) return -1;
-  ms_inspector_settle(&inspector);
-  int failed = 0;
-  if (inspector.served != 0) {
-    const char *slice = ms_inspector_write(&inspector);
-    if (slice != NULL) *text = ms_arena_copy(walk->arena, slice, strlen(slice));
-    failed = *text == NULL ? -1 : 0;
-  }
+  int failed = settle(&inspector);
+  if (failed == 0 && inspector.served != 0) failed = write(&inspector, text);
   if (failed == 0) place(&inspector, arrays, count);
   ms_text_free(&written);
   return failed;
+}
+
+/* ---- collisions ---- */
+
+/* Whether an earlier binding is the same array. */
+static bool is_repeated(const ms_walk *walk, uint32_t binding) {
+  for (uint32_t b = 0; b < binding; b++) {
+    if (walk->groups.of[b] == walk->groups.of[binding] &&
+        walk->bindings[b].array == walk->bindings[binding].array)
+      return true;
+  }
+  return false;
+}
+
+/* Whether what happens to the array can be seen from its names in the body. */
+static bool can_be_watched(const ms_walk *walk, uint32_t binding) {
+  const ms_binding *about = &walk->bindings[binding];
+  return about->kind == MS_BIND_ARRAY && !about->sparse && about->buffers == 0 && !about->scratch &&
+         about->dim_count > 0 && !walk->groups.overlap[walk->groups.of[binding]] &&
+         !is_reached(walk, binding) && !is_source(walk, binding);
+}
+
+int ms_inspector_collisions(ms_walk *walk, const bool *is_possible, ms_collisions *collisions) {
+  ms_text written = {0};
+  ms_inspector inspector = {.walk = walk, .text = &written, .form = MS_INSPECT_STORES};
+  *collisions = (ms_collisions){.count = 0};
+  if (walk->space->sparse || walk->space->collapse > 1) return 0; /* iterations have no numbers */
+  for (uint32_t b = 0; b < walk->binding_count; b++) {
+    uint32_t group = walk->groups.of[b];
+    if (group == MS_NO_GROUP || !is_possible[group] || is_repeated(walk, b)) continue;
+    if (!can_be_watched(walk, b) || inspector.count == MS_INSPECTOR_MOST) return 0;
+    add_candidate(&inspector, b);
+  }
+  ms_taint all = inspector.served;
+  if (all == 0) return 0;
+  if (settle(&inspector) != 0) return -1;
+  if (inspector.served != all) return 0;
+  const char *stores, *looks;
+  int failed = write(&inspector, &stores);
+  inspector.form = MS_INSPECT_LOOKS;
+  if (failed == 0) failed = write(&inspector, &looks);
+  ms_text_free(&written);
+  if (failed != 0) return -1;
+  *collisions = (ms_collisions){.stores = stores, .looks = looks, .count = inspector.count};
+  memcpy(collisions->binding, inspector.binding, sizeof collisions->binding);
+  return 0;
 }

@@ -9,6 +9,13 @@
  * The slice may mark too much (both branches of an `if` that depends on what is served), never too
  * little. Executed instead of the body it is the bulk prefetch of Orion (Wei et al., EuroSys 2019).
  *
+ * Whether iterations collide at arrays that a loop writes at such subscripts is found out in the
+ * same way (the inspector of Saltz et al., 1991, with the shadow arrays of Rauchwerger & Padua,
+ * 1995): one slice stores each iteration's number where the iteration may write, a second one
+ * looks, wherever an iteration may read or write, whether another one's number stands there. Then
+ * no two iterations that touch an element of which one writes it go unnoticed, whichever of several
+ * numbers was kept.
+ *
  * Subscripts must not depend on what the loop writes, on random numbers, or on calls of which not
  * everything is known. Where they depend on elements of another such array, that one is not served
  * but sent whole. All memory comes from the walk's arena; one thread. */
@@ -29,5 +36,20 @@
 int ms_inspector_find(ms_walk *walk, ms_array_plan *arrays, uint32_t count, const char **text);
 
 #define MS_INSPECTOR_MARKS "meissa_marks_"
+
+/* Two functions of the loop's variables, which find out whether iterations collide. Both are given
+ * MS_INSPECTOR_MARKS with a number from 1 for each array of `binding`, as large as it and 0 at
+ * first, and `meissa_lo_d`, `meissa_step_d` and `meissa_width_d` of each index d, which make the
+ * number of an iteration. `looks`, after all of `stores`, makes `meissa_first` the least number of
+ * an iteration that meets another one, and `meissa_other` the other's. */
+struct ms_collisions {
+  const char *stores, *looks; /* NULL: it cannot be found out */
+  uint32_t count;
+  uint32_t binding[MS_INSPECTOR_MOST];
+};
+
+/* The texts for the arrays in whose groups (`is_possible` by group) accesses possibly collide. -1:
+ * out of memory. */
+int ms_inspector_collisions(ms_walk *walk, const bool *is_possible, ms_collisions *collisions);
 
 #endif

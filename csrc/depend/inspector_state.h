@@ -15,8 +15,16 @@ typedef uint64_t ms_taint;
 
 #define MS_TAINT_UNKNOWN ((ms_taint)1 << 63)
 
+/* What the slice does where the body accesses an element of a candidate. */
+typedef enum ms_inspector_form {
+  MS_INSPECT_READS,  /* marks it, if it is read */
+  MS_INSPECT_STORES, /* stores the iteration's number, if it may be written */
+  MS_INSPECT_LOOKS   /* looks for another iteration's number */
+} ms_inspector_form;
+
 typedef struct ms_inspector {
   ms_walk *walk;
+  ms_inspector_form form;
   uint32_t count; /* candidates */
   uint32_t binding[MS_INSPECTOR_MOST];
   const char *why[MS_INSPECTOR_MOST]; /* a candidate is sent whole */
@@ -59,6 +67,18 @@ ms_taint ms_inspector_bounds(const ms_inspector *inspector, const ms_node *loop)
 
 /* Whether a local variable holds a view of a candidate, by its name or declaration. */
 bool ms_inspector_is_view(const ms_inspector *inspector, const ms_symbol *symbol);
+
+/* Begins and ends the text of a slice that looks for collisions. */
+void ms_inspector_open(ms_inspector *inspector);
+void ms_inspector_close(ms_inspector *inspector);
+
+/* Writes what the slice does at an access to a candidate; `writes`: it may write, where `element`
+ * is false any element below. `path` writes the place. */
+void ms_inspector_access(ms_inspector *inspector, ms_node *node, const ms_array_path *path,
+                         bool writes);
+
+/* Copies an expression, candidates by the names of their marks. */
+void ms_inspector_copy(ms_inspector *inspector, ms_node *node);
 
 /* The slice, terminated; it belongs to inspector->text. NULL: out of memory. */
 const char *ms_inspector_write(ms_inspector *inspector);

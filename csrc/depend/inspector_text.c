@@ -71,7 +71,7 @@ static bool copy_node(ms_node *node, void *context) {
   return false;
 }
 
-static void copy_value(ms_inspector *inspector, ms_node *node) {
+void ms_inspector_copy(ms_inspector *inspector, ms_node *node) {
   copying copy = {inspector, node->begin};
   ms_node_walk(node, copy_node, &copy);
   copy_until(&copy, node->end);
@@ -95,16 +95,14 @@ static void mark_subscripts(ms_inspector *inspector, ms_node *node) {
   }
 }
 
-/* An element, or all below a view: whoever gets that may read any of it. */
+/* An element, or all below a view: whoever gets that may read any of it, and write it. */
 static void mark_path(ms_inspector *inspector, ms_node *node, const ms_array_path *path) {
   if (path->candidate < 0) {
     mark_subscripts(inspector, node);
     return;
   }
   bool element = path->subscripts >= inspector->walk->bindings[path->binding].dim_count;
-  copy_value(inspector, node);
-  ms_text_add(inspector->text, element ? " = 1;\n" : ":fill(1);\n");
-  inspector->useful++;
+  ms_inspector_access(inspector, node, path, !element);
 }
 
 static void mark_logic(ms_inspector *inspector, ms_node *node) {
@@ -113,7 +111,7 @@ static void mark_logic(ms_inspector *inspector, ms_node *node) {
   size_t before = inspector->text->length;
   if (taint == 0) {
     ms_text_add(inspector->text, node->op == MS_OP_AND ? "if (" : "if not (");
-    copy_value(inspector, node->kid[0]);
+    ms_inspector_copy(inspector, node->kid[0]);
     ms_text_add(inspector->text, ") then\n");
   }
   size_t inside = inspector->text->length;
@@ -131,7 +129,10 @@ static void mark_method(ms_inspector *inspector, ms_node *node) {
   ms_array_path path;
   bool array = ms_inspector_path(inspector, node->kid[0], &path);
   bool shape = array && ms_effect_is_shape(node->text);
-  mark_kids(inspector, node, shape ? 1 : 0);
+  bool reads = array && path.candidate >= 0 &&
+               ms_effect_of_method(node->text, node->kids - 1) == MS_EFFECT_PURE;
+  if (reads && !shape) ms_inspector_access(inspector, node->kid[0], &path, false);
+  mark_kids(inspector, node, shape || reads ? 1 : 0);
 }
 
 static void mark_values(ms_inspector *inspector, ms_node *node) {
@@ -182,7 +183,7 @@ static void write_initials(ms_inspector *inspector, const ms_node *node) {
     bool rest = k + 1 == node->kids && is_open(node->kid[k]) && last > node->kids;
     bool wanted = rest || is_needed(inspector, node->symbols[k]);
     ms_text_add(inspector->text, k == 0 ? " = " : ", ");
-    if (wanted) copy_value(inspector, node->kid[k]);
+    if (wanted) ms_inspector_copy(inspector, node->kid[k]);
     if (!wanted) ms_text_add(inspector->text, "nil");
   }
 }
@@ -208,8 +209,14 @@ static void write_local(ms_inspector *inspector, ms_node *node) {
 static void write_assign(ms_inspector *inspector, ms_node *node) {
   uint32_t values = node->kids - node->targets;
   for (uint32_t k = 0; k < node->targets; k++) {
-    if (node->kid[k]->kind == MS_INDEX) mark_kids(inspector, node->kid[k], 1);
-    if (node->kid[k]->kind == MS_INDEX) mark_subscripts(inspector, node->kid[k]->kid[0]);
+    ms_node *target = node->kid[k];
+    ms_array_path path;
+    if (target->kind != MS_INDEX) continue;
+    mark_kids(inspector, target, 1);
+    mark_subscripts(inspector, target->kid[0]);
+    bool watched = inspector->form != MS_INSPECT_READS &&
+                   ms_inspector_path(inspector, target, &path) && path.candidate >= 0;
+    if (watched) ms_inspector_access(inspector, target, &path, true);
   }
   for (uint32_t k = node->targets; k < node->kids; k++) mark_values(inspector, node->kid[k]);
   uint32_t written = 0;
@@ -226,7 +233,7 @@ static void write_assign(ms_inspector *inspector, ms_node *node) {
     ms_text_add(inspector->text, written++ == 0 ? " = " : ", ");
     ms_node *value = node->kid[node->targets + k];
     if (is_open(value)) ms_text_add(inspector->text, "(");
-    copy_value(inspector, value);
+    ms_inspector_copy(inspector, value);
     if (is_open(value)) ms_text_add(inspector->text, ")");
   }
   ms_text_add(inspector->text, ";\n");
@@ -260,7 +267,7 @@ static void write_if(ms_inspector *inspector, ms_node *node, uint32_t k) {
     return;
   }
   ms_text_add(inspector->text, "if ");
-  copy_value(inspector, node->kid[k]);
+  ms_inspector_copy(inspector, node->kid[k]);
   ms_text_add(inspector->text, " then\n");
   size_t first = inspector->text->length;
   write_block(inspector, node->kid[k + 1]);
@@ -290,7 +297,7 @@ static void write_head(ms_inspector *inspector, const ms_node *node) {
   for (uint32_t k = 0; k + 1 < node->kids; k++) {
     if (node->kid[k] == NULL) continue;
     if (k > 0) ms_text_add(inspector->text, ", ");
-    copy_value(inspector, node->kid[k]);
+    ms_inspector_copy(inspector, node->kid[k]);
   }
   ms_text_add(inspector->text, " do\n");
 }
@@ -309,7 +316,7 @@ static void write_loop(ms_inspector *inspector, ms_node *node) {
   write_block(inspector, node->kid[repeat ? 0 : node->kids - 1]);
   if (repeat) {
     ms_text_add(inspector->text, "until ");
-    copy_value(inspector, node->kid[1]);
+    ms_inspector_copy(inspector, node->kid[1]);
     ms_text_add(inspector->text, ";\n");
   } else {
     ms_text_add(inspector->text, "end;\n");
@@ -386,10 +393,15 @@ const char *ms_inspector_write(ms_inspector *inspector) {
     inspector->changed = false;
     inspector->control = inspector->exits = 0;
     text->length = 0;
-    for (uint32_t k = 0; k < loop->index_count; k++)
-      ms_text_format(text, "%s%s", k == 0 ? "for " : ", ", loop->indices[k]->name);
-    ms_text_add(text, " in parallel() do\n");
+    if (inspector->form != MS_INSPECT_READS) {
+      ms_inspector_open(inspector);
+    } else {
+      for (uint32_t k = 0; k < loop->index_count; k++)
+        ms_text_format(text, "%s%s", k == 0 ? "for " : ", ", loop->indices[k]->name);
+      ms_text_add(text, " in parallel() do\n");
+    }
     write_block(inspector, loop->body);
+    if (inspector->form != MS_INSPECT_READS) ms_inspector_close(inspector);
     ms_text_add(text, "end");
   }
   return text->failed ? NULL : text->bytes;

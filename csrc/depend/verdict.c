@@ -235,6 +235,44 @@ static void copy_choice(ms_verdict *verdict, const ms_choice *choice) {
   memcpy(verdict->row, choice->row, sizeof choice->row);
 }
 
+/* Whether the walk found something that no strategy can run. */
+static bool is_refused(const work *now) {
+  for (uint32_t f = 0; f < now->walk.finding_count; f++) {
+    if (refuses(&now->walk.findings[f])) return true;
+  }
+  return false;
+}
+
+static int copy_collisions(const ms_collisions *found, ms_verdict *verdict) {
+  ms_collisions *kept = ms_arena_take(verdict->arena, 1, sizeof *kept);
+  if (kept == NULL) return -1;
+  *kept = *found;
+  kept->stores = ms_arena_copy(verdict->arena, found->stores, strlen(found->stores));
+  kept->looks = ms_arena_copy(verdict->arena, found->looks, strlen(found->looks));
+  verdict->collisions = kept;
+  return kept->stores != NULL && kept->looks != NULL ? 0 : -1;
+}
+
+/* Where nothing but possible collisions keeps the loop from running: how to find out whether there
+ * are any. */
+static int inspect(const work *now, ms_verdict *verdict) {
+  work lifted = *now;
+  ms_terms terms;
+  ms_collisions found;
+  if (verdict->decision != MS_UNKNOWN || !now->conflicts.known || is_refused(now)) return 0;
+  uint32_t groups = now->walk.groups.count;
+  bool *is_possible = ms_arena_take(now->walk.arena, groups + 1, sizeof *is_possible);
+  if (is_possible == NULL ||
+      ms_conflicts_find(&lifted.conflicts, now->solver, &now->domain, &now->walk.accesses, groups,
+                        true) != 0 ||
+      ms_distances_patterns(lifted.conflicts.all, now->walk.arena, &lifted.all) != 0)
+    return -1;
+  if (!lifted.conflicts.known || choose(&lifted, &terms).strategy == MS_SERIALLY) return 0;
+  for (uint32_t g = 0; g < groups; g++) is_possible[g] = lifted.conflicts.assumed[g] != NULL;
+  if (ms_inspector_collisions(&lifted.walk, is_possible, &found) != 0) return -1;
+  return found.stores == NULL ? 0 : copy_collisions(&found, verdict);
+}
+
 /* Everything after the domain; -1 only when memory is out. */
 static int analyse(work *now, ms_verdict *verdict) {
   ms_walk *walk = &now->walk;
@@ -258,7 +296,7 @@ static int analyse(work *now, ms_verdict *verdict) {
   if (verdict->strategy == MS_SERIALLY) placed = (ms_choice){.strategy = MS_SERIALLY};
   if (ms_placement_find(walk, &now->conflicts, &placed, &now->arrays, &verdict->array_count) != 0)
     return -1;
-  if (serve(now, verdict) != 0) return -1;
+  if (serve(now, verdict) != 0 || inspect(now, verdict) != 0) return -1;
   if (copy_scalars(now, verdict) != 0 || copy_arrays(now, verdict) != 0) return -1;
   return explain(now, verdict, &choice, not_run);
 }

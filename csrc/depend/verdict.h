@@ -17,6 +17,8 @@
 /* Most forms that bound a collapsed loop from one side. */
 #define MS_MAX_BOUNDS 4
 
+typedef struct ms_collisions ms_collisions; /* inspector.h */
+
 /* A sum over the index values of outer dimensions. */
 typedef struct ms_index_sum {
   int64_t constant;
@@ -170,6 +172,8 @@ typedef struct ms_verdict {
   uint32_t array_count;
   const char
       *prefetch; /* a loop that marks what is read of the served arrays (inspector.h), or NULL */
+  const ms_collisions *collisions; /* what finds out whether iterations meet, where nothing but that
+                                      keeps the loop from running (decision MS_UNKNOWN); or NULL */
   const char *stranger; /* a method of an array whose effects are not known, or NULL; its line */
   uint32_t stranger_line;
   ms_scalar_plan *scalars;

@@ -16,6 +16,7 @@ local kernel = require("meissa.kernel")
 local grids = require("meissa.plan.grid")
 local picture = require("meissa.plan.picture")
 local public = require("meissa.base.public")
+local inspect = require("meissa.plan.inspect")
 local report = require("meissa.plan.report")
 local spaces = require("meissa.plan.space")
 local views = require("meissa.plan.views")
@@ -273,6 +274,7 @@ function M.analyze(text, bindings, opts)
   plan, problem = core.plan(loop, resolved, space)
   if not plan then errors.raise_core(problem) end
   report.drop_impossible_fixes(plan)
+  if plan.collisions then plan.inspect = inspect.names(captures, resolved, plan.collisions) end
   views.name_bases(plan.arrays, resolved)
   plan.text, plan.line, plan.ordered = text, loop:info().line, space.ordered
   plan.serial = space.serial

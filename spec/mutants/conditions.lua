@@ -144,4 +144,18 @@ return {
     {"only some iterations are recorded", "lua/meissa/check/init.lua",
      'if space.check ~= "all" then run.most', "if true then run.most"},
   }},
+  {rule = "inspection sees all that iterations touch",
+   finders = {{spec = "spec/driver/inspection_spec.lua", draws = "MEISSA_INSPECTIONS", most = 300}},
+   mutants = {
+    {"rows that methods change are only read", "csrc/depend/inspector_text.c",
+     "ms_inspector_access(inspector, node, path, !element);",
+     "ms_inspector_access(inspector, node, path, false);"},
+    {"what is stored into is not looked at", "csrc/depend/inspector_text.c",
+     "bool watched = inspector->form != MS_INSPECT_READS &&",
+     "bool watched = inspector->form == MS_INSPECT_STORES && false &&"},
+    {"reads are not looked at", "csrc/depend/inspector_access.c",
+     "if (inspector->form == MS_INSPECT_STORES && !writes) return;", "if (!writes) return;"},
+    {"a proof holds whatever changes", "lua/meissa/driver/inspection.lua",
+     "if state and plan.proved == state then", "if plan.proved then"},
+  }},
 }

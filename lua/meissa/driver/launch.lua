@@ -139,11 +139,12 @@ local function options_key(options)
   return table.concat(words, " ")
 end
 
--- Whether a run is one that a launch may take the place of.
+-- Whether a run is one that a launch may take the place of: not where contents of arrays decide.
 local function suits(run)
   local space, recent = run.space, run.record.recent
   return recent and recent.situation == run.situation and not run.plan.draws and
-    not space.sparse and not space.check and not run.record.strings
+    not space.sparse and not space.check and not run.record.strings and
+    space.assume ~= "inspection"
 end
 
 local function make(run, known, parallel)

@@ -15,6 +15,8 @@ local errors = require "meissa.base.errors"
 local frame = require "meissa.capture.frame"
 local grids = require "meissa.plan.grid"
 local inprocess = require "meissa.driver.inprocess"
+local inspect = require "meissa.plan.inspect"
+local inspection = require "meissa.driver.inspection"
 local job = require "meissa.driver.job"
 local launches = require "meissa.driver.launch"
 local nesting = require "meissa.base.nesting"
@@ -100,6 +102,30 @@ local function plan_frame(record, space, func, level)
   if space.serial or run.plan.strategy ~= "serial" then return run end
   local settled = records.settle(record, run.roots, run.env)
   return settled and plan_record(settled, space, func, level and level + 1) or run
+end
+
+-- Plans a loop that is to run now: what its subscripts alone keep from running is inspected.
+local function plan_to_run(record, space, func, level)
+  local up = level and level + 1
+  if record.inspected and not (space.serial or space.assume) then -- as the last time
+    space.assume = "inspection"
+    local run = plan_frame(record, space, func, up)
+    if run.plan.collisions and inspection.prove(run) then return run end
+    space.assume = nil
+  end
+  local run = plan_frame(record, space, func, up)
+  if not run.plan.collisions or space.serial then return run end
+  local proved, found = inspection.prove(run)
+  if not proved then
+    if proved == false then run.plan = inspect.refuted(run.plan, found) end
+    if found and proved == nil then run.plan = inspect.stopped(run.plan, found) end
+    return run
+  end
+  space.assume, record.inspected = "inspection", true
+  local again = plan_frame(record, space, func, up)
+  again.plan.collisions, again.plan.proved = run.plan.collisions, run.plan.proved
+  again.plan.inspected = run.plan.inspect
+  return again
 end
 
 -- Runs the loop on the workers, or here if it is small; the list of {capture=, value=} to assign.
@@ -218,7 +244,7 @@ function M.parallel(...)
   local record = records.find(func, info, info.currentline)
   check_callee(record, func, 2, M.parallel)
   spaces.check_variables(space, record.variables)
-  local run = plan_frame(record, space, func, 2)
+  local run = plan_to_run(record, space, func, 2)
   local plan, values = run.plan, run.values
   last_plan = plans.unmeasured(plan)
   local slots = run.record.slots
@@ -268,8 +294,9 @@ local function run_plainly(iterator, fn)
 end
 
 -- A closure's loop, planned.
-local function plan_closure(fn, space)
-  local run = plan_frame(records.find(fn, debug.getinfo(fn, "S"), nil), space, fn, nil)
+local function plan_closure(fn, space, to_run)
+  local plan = to_run and plan_to_run or plan_frame
+  local run = plan(records.find(fn, debug.getinfo(fn, "S"), nil), space, fn, nil)
   M.examine(run.record, run.plan, space, run.values, run.roots, fn)
   return run
 end
@@ -282,7 +309,7 @@ function M.each(...)
     run_plainly(iterate_within(space), fn)
     return
   end
-  local run = plan_closure(fn, space)
+  local run = plan_closure(fn, space, true)
   local plan, slots = run.plan, run.record.slots
   last_plan = plans.unmeasured(plan)
   plans.check(plan, space)

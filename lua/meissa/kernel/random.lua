@@ -39,6 +39,15 @@ function M.count_loop()
   executed = executed + 1
 end
 
+--- Calls fn, whose loops the program does not count as its own.
+-- @return what it returns
+function M.uncounted(fn, ...)
+  local before = executed
+  local results = {fn(...)}
+  executed = before
+  return unpack(results)
+end
+
 --- Opens a place for the iterations of a loop.
 -- @tab loop what next_loop gave
 -- @return what `close` is to put back

@@ -17,6 +17,7 @@ local spaces = require "meissa.plan.space"
 local strategies = require "meissa.plan.strategy"
 local tables = require "meissa.base.tables"
 local trace = require "meissa.base.trace"
+local inspect = require "meissa.plan.inspect"
 local views = require "meissa.plan.views"
 
 local M = {}
@@ -38,6 +39,7 @@ local function context_of(plan)
     source = record.source, grid = plan.grid, moves = moves,
     engine = plan.engine, engine_reason = plan.engine_reason,
     ordered = plan.ordered, serial = plan.serial, stages = plan.stages,
+    inspected = plan.inspected and inspect.words(plan.inspected),
   }
 end
 
@@ -234,12 +236,24 @@ function M.check_contents(plan, space, bindings, values)
 end
 
 local explained, told = setmetatable({}, {__mode = "k"}), {}
+local silent = false
+
+--- Calls fn, whose loops are not the user's: MEISSA_EXPLAIN does not show them.
+-- @return what pcall gives
+function M.silently(fn, ...)
+  local before = silent
+  silent = true
+  local results = {pcall(fn, ...)}
+  silent = before
+  return unpack(results)
+end
 
 --- Shows a plan once where that was asked for; results go to stdout, explanations to stderr. Plans
 -- of one loop that differ in nothing but their grid, as a driver loop makes them whose bounds move,
 -- count as one.
 function M.explain(plan, space)
-  if explained[plan] or not (space.explain or environment.flag "MEISSA_EXPLAIN") then return end
+  if silent or explained[plan] then return end
+  if not (space.explain or environment.flag "MEISSA_EXPLAIN") then return end
   explained[plan] = true
   local context = context_of(plan)
   context.grid, context.moves = nil, nil
@@ -299,6 +313,10 @@ local function make(record, space, bindings, situation)
   plan.file, plan.line, plan.engine = record.file, record.line, "lua"
   plan.serial, plan.entries = space.serial, space.array ~= nil
   plan.record, plan.ordered, plan.kernels = record, space.ordered, {}
+  if plan.collisions then
+    plan.inspect = inspect.names(record.captures, bindings, plan.collisions)
+  end
+  if space.assume == "inspection" then plan.reasons = inspect.proved(plan.reasons) end
   index(plan, bindings)
   views.name_bases(plan.arrays, bindings)
   plan.kind, plan.shape = kind_of(plan, situation.form), situation.extents

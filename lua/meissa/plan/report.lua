@@ -84,6 +84,7 @@ local function strategy_words(plan, context)
   local ordered = context.ordered
   if ordered == nil then ordered = plan.ordered end
   if ordered ~= nil then words[#words + 1] = ordered and "ordered" or "unordered" end
+  if context.inspected then words[#words + 1] = "proved by " .. context.inspected end
   return table.concat(words, ", ")
 end
 
@@ -385,7 +386,8 @@ end
 -- @tab[opt] context `file`, `line` of the loop; `over`, the name of the data set; `source`, the
 -- text that lines are counted in, or a function from a line number to the line; `grid`, blocks
 -- along each cut; `moves`, by array path what moving it takes ("16 hand-overs a pass, 0.5 MB");
--- `engine` and `engine_reason`; `ordered`; `stages`, into how many a loop with buffers is cut
+-- `engine` and `engine_reason`; `ordered`; `inspected`, "inspection
+-- of perm", if that is the proof; `stages`, into how many a loop with buffers is cut
 function M.text(plan, context)
   context = context or {}
   local lines = plan.strategy == "serial" and refusal(plan, context) or success(plan, context)

@@ -1,0 +1,85 @@
+-- SPDX-License-Identifier: MIT
+--- What plans say of inspections: proofs at run time that iterations do not meet.
+--
+-- Pure tables and text; who inspects is meissa.driver.inspection.
+-- @module meissa.plan.inspect
+
+local tables = require "meissa.base.tables"
+
+local M = {}
+
+--- Whether a path ("perm", "model.order") stands in a text.
+function M.has_name(text, path)
+  return string.find(text, "%f[%w_]" .. string.gsub(path, "%.", "%%.") .. "%f[^%w_]") ~= nil
+end
+
+--- Names of the arrays that an inspection reads, in the order of the loop's captures.
+-- @tab captures the loop's @tab bindings what these mean
+-- @tab collisions {stores =, looks = texts of slices, arrays = bindings of those written}
+function M.names(captures, bindings, collisions)
+  local names, known, text = {}, {}, collisions.stores .. collisions.looks
+  for _, b in ipairs(collisions.arrays) do known[bindings[b].array] = true end
+  for c, each in ipairs(captures) do
+    local binding = bindings[c]
+    local path = table.concat({each.root, unpack(each.fields, 1, binding.depth)}, ".")
+    if binding.kind == "array" and not known[binding.array] and M.has_name(text, path) then
+      known[binding.array], names[#names + 1] = true, path
+    end
+  end
+  return names
+end
+
+--- A plan's reasons without the notices of what was taken on the user's word: it is proved.
+function M.proved(reasons)
+  local kept = {}
+  for _, reason in ipairs(reasons) do
+    if reason.code ~= "DEP203" then kept[#kept + 1] = reason end
+  end
+  return kept
+end
+
+local function copy(t, changes)
+  local new = {}
+  for key, value in tables.each(t) do new[key] = value end
+  for key, value in tables.each(changes) do new[key] = value end
+  return new
+end
+
+-- A plan with its first possible dependence changed.
+local function with_reason(plan, verdict, changes_of)
+  local reasons, changed = {}, false
+  for k, reason in ipairs(plan.reasons) do
+    local is = reason.code == "DEP102" and not changed
+    reasons[k], changed = is and copy(reason, changes_of(reason)) or reason, changed or is
+  end
+  return setmetatable(copy(plan, {verdict = verdict, reasons = reasons}), getmetatable(plan))
+end
+
+--- "inspection of perm", by names of arrays.
+function M.words(names)
+  return "inspection" .. (names[1] and " of " .. table.concat(names, ", ") or "")
+end
+
+--- A plan whose possible dependence was found to be one.
+-- @tab plan a plan with `inspect`
+-- @tab met two iterations that meet: {from =, to = indices}
+function M.refuted(plan, met)
+  return with_reason(plan, "serial", function(reason)
+    return {
+      code = "DEP101", title = "carried dependence", witness = {from = met.from, to = met.to},
+      distance = "found by " .. M.words(plan.inspect),
+      first = copy(reason.first, {does = "touches an element here"}),
+      second = copy(reason.second or reason.first, {does = "touches the same one"}),
+    }
+  end)
+end
+
+--- A plan whose inspection ended in an error, which proves nothing.
+-- @tab plan a plan with `inspect` @param err the error object
+function M.stopped(plan, err)
+  return with_reason(plan, plan.verdict, function()
+    return {distance = M.words(plan.inspect) .. " ended in an error: " .. err.message}
+  end)
+end
+
+return M

@@ -1,0 +1,180 @@
+-- SPDX-License-Identifier: MIT
+-- Loops whose subscripts come from data: proved by inspection where no two iterations meet, refused
+-- with two that do where some meet. The oracle is a table of who touched what.
+local meissa = require "meissa"
+local parallel = meissa.parallel
+local seed = require "spec.support.seed"
+
+local N = 40
+
+-- Bodies as text, with what they touch: touch(array's name, subscript, writes).
+local BODIES = {
+  {"A[p[i]] = A[p[i]] + i", function(i, p, _, touch) touch("A", p[i], true) end},
+  {"A[p[i]] = B[q[i]]; B[p[i]] = i", function(i, p, q, touch)
+    touch("A", p[i], true) touch("B", q[i], false) touch("B", p[i], true)
+  end},
+  {"if q[i] % 2 == 0 then A[p[i]] = 1 else B[p[i]] = A[i] end", function(i, p, q, touch)
+    if q[i] % 2 == 0 then
+      touch("A", p[i], true)
+    else
+      touch("A", i, false) touch("B", p[i], true)
+    end
+  end},
+  {"for k = p[i], math.min(p[i] + 1, N) do A[k] = A[k] + q[k] end", function(i, p, _, touch)
+    for k = p[i], math.min(p[i] + 1, N) do touch("A", k, true) end
+  end},
+  {"local w = W[p[i]] w:add(i) w[1] = w[2] + W[q[i]]:sum()", function(i, p, q, touch)
+    touch("W", p[i], true) touch("W", q[i], false)
+  end},
+  {"local k = p[i] if k > 3 then k = q[i] end A[k] = i; s = s + A[k]", function(i, p, q, touch)
+    touch("A", p[i] > 3 and q[i] or p[i], true)
+  end},
+  {"local c = p[i] > 9 if c then goto continue end A[q[i]] = i ::continue::",
+    function(i, p, q, touch)
+      if p[i] <= 9 then touch("A", q[i], true) end
+    end},
+}
+
+-- Whether two iterations of lo, lo + step .. hi touch an element that one of them writes.
+local function meets(body, lo, hi, step, p, q)
+  local touched = {}
+  for i = lo, hi, step do
+    body[2](i, p, q, function(name, at, writes)
+      local key = name .. at
+      touched[key] = touched[key] or {}
+      touched[key][#touched[key] + 1] = {i = i, writes = writes}
+    end)
+  end
+  for _, list in pairs(touched) do
+    for _, one in ipairs(list) do
+      for _, other in ipairs(list) do
+        if one.i ~= other.i and (one.writes or other.writes) then return true end
+      end
+    end
+  end
+  return false
+end
+
+-- Fresh arrays, and p and q as integers.
+local function world(p, q)
+  local int = {type = "int32"}
+  local env = {A = meissa.rand({N}, {seed = 1}), B = meissa.rand({N}, {seed = 2}),
+               W = meissa.rand({N, 3}, {seed = 3}), p = meissa.zeros({N}, int),
+               q = meissa.zeros({N}, int), N = N, s = 0, math = math, parallel = parallel}
+  for i = 1, N do env.p[i], env.q[i] = p[i], q[i] end
+  return env
+end
+
+local function run(body, space, options, env)
+  local text = string.format("for i in parallel(%s, %s) do %s end", space, options, body[1])
+  local chunk = assert(loadstring(text))
+  return pcall(setfenv(chunk, env))
+end
+
+local function numbers(env)
+  return {env.A:totable(), env.B:totable(), env.W:totable()}
+end
+
+describe("inspection", function()
+  setup(function() meissa.init {workers = 2} end)
+  teardown(function() meissa.init {} end)
+
+  it("accepts what does not meet and refuses what does, with the bits of the loop as written",
+     function()
+    math.randomseed(seed)
+    local random = math.random
+    local accepted, refused = 0, 0
+    for round = 1, tonumber(os.getenv "MEISSA_INSPECTIONS") or 60 do
+      local body = BODIES[random(#BODIES)]
+      local p, q = {}, {}
+      for i = 1, N do p[i], q[i] = i, i end
+      for i = N, 2, -1 do
+        local j, k = random(i), random(i)
+        p[i], p[j], q[i], q[k] = p[j], p[i], q[k], q[i]
+      end
+      if random(2) == 1 then p[random(N)] = random(N) end
+      if random(3) == 1 then for i = 1, N do q[i] = p[i] end end
+      local lo, step = random(3), random(2)
+      local hi = lo + step * math.floor((random(lo, N) - lo) / step)
+      local space = string.format("{%d, %d, %d}", lo, hi, step)
+      local expected, found = world(p, q), world(p, q)
+      local options = random(2) == 1 and "{engine = 'lua'}" or "{}"
+      assert.is_true(run(body, space, "{serial = true}", expected))
+      local ok, err = run(body, space, options, found)
+      local told = string.format("seed %d round %d: %s over %s", seed, round, body[1], space)
+      assert.equal(not meets(body, lo, hi, step, p, q), ok, told .. ": " .. tostring(err))
+      if ok then
+        accepted = accepted + 1
+        assert.same(numbers(expected), numbers(found), told)
+      else
+        refused = refused + 1
+        assert.truthy(tostring(err):find("DEP101", 1, true), told .. tostring(err))
+        assert.same(numbers(world(p, q)), numbers(found), told)
+      end
+    end
+    assert.is_true(accepted > 5 and refused > 5)
+  end)
+
+  it("names two iterations that meet, and the arrays", function()
+    local p, out = meissa.zeros({2, 3}, {type = "int32"}), meissa.zeros(6)
+    for i = 1, 2 do for j = 1, 3 do p[i][j] = 3 * i + j - 3 end end
+    for i, j in parallel(2, 3) do out[p[i][j]] = 10 * i + j end
+    assert.same({11, 12, 13, 21, 22, 23}, out:totable())
+    local plan = meissa.last()
+    assert.equal("parallel", plan.verdict)
+    assert.truthy(tostring(plan):find("proved by inspection of p", 1, true))
+    p[2][2] = p[1][3]
+    local ok, err = pcall(function() for i, j in parallel(2, 3) do out[p[i][j]] = i * j end end)
+    assert.is_false(ok)
+    assert.equal("DEP", err.code)
+    assert.truthy(err.message:find("iteration (1, 3) touches an element here, iteration (2, 2) " ..
+      "touches the same one: found by inspection of p", 1, true))
+  end)
+
+  it("keeps a proof until what it read changes", function()
+    local p, out = meissa.zeros({50}, {type = "int32"}), meissa.zeros(50)
+    for i = 1, 50 do p[i] = 51 - i end
+    local function fill() for i in parallel(50) do out[p[i]] = i end end
+    for _ = 1, 3 do fill() end
+    p[7] = 1
+    assert.is_false(pcall(fill))
+    p[7] = 44
+    fill()
+    assert.equal(7, out[44])
+  end)
+
+  it("plans without looking, and lists what it would look at", function()
+    local p, q, out = meissa.ones({5}), meissa.ones({5}), meissa.zeros(5)
+    local plan = meissa.plan(5, function(i) out[p[q[i]]] = i end)
+    assert.equal("unknown", plan.verdict)
+    assert.same({"p", "q"}, plan.inspect)
+    plan = meissa.analyze("for i in parallel(5) do out[p[i]] = i end",
+                          {out = meissa.shape(5), p = meissa.shape(5)})
+    assert.equal("unknown", plan.verdict)
+    assert.same({"p"}, plan.inspect)
+    assert.is_nil(meissa.analyze("for i in parallel(5) do p[p[i]] = i end",
+                                 {p = meissa.shape(5)}).inspect)
+  end)
+
+  it("tells the error that it ended in", function()
+    local p, out = meissa.zeros({5}, {type = "int32"}), meissa.zeros(5)
+    local ok, err = pcall(function() for i in parallel(5) do out[p[i]] = i end end)
+    assert.is_false(ok)
+    assert.truthy(err.message:find("inspection of p ended in an error: subscript 0", 1, true) or
+                  err.message:find("inspection of p ended in an error: .*0", 1))
+  end)
+
+  it("does not count as loops of the program's", function()
+    local p, out = meissa.zeros({9}, {type = "int32"}), meissa.zeros(9)
+    for i = 1, 9 do p[i] = 10 - i end
+    local function draw()
+      meissa.seed(4)
+      for i in parallel(9) do out[p[i]] = i end
+      local drawn = meissa.zeros(9)
+      for i in parallel(9) do drawn[i] = meissa.random() end
+      return drawn:totable()
+    end
+    local first = draw()
+    assert.same(first, draw())
+  end)
+end)
