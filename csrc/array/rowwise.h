@@ -19,11 +19,19 @@
 #include "array/lanes.h"
 #include "base/lua_math.h"
 
-/* What two rows of floats are computed in. */
+/* What two rows of floats are computed in, beside a number or without one: kernel/native/value.h
+ * says which numbers are fair. */
 #ifdef MS_FAST
 typedef float ms_float_number;
+#define MS_IF_FAIR(a, UPDATE)      \
+  if (ms_is_fair_float(a)) {       \
+    const float number = (float)a; \
+    UPDATE;                        \
+    return;                        \
+  }
 #else
 typedef double ms_float_number;
+#define MS_IF_FAIR(a, UPDATE)
 #endif
 
 static inline size_t ms_chunk_size(int64_t first, int64_t count) {
@@ -129,7 +137,10 @@ static inline void ms_row_fill_double(double *y, int64_t y_stride, int64_t count
 }
 
 static inline void ms_row_scal_float(float *y, int64_t y_stride, int64_t count, double a) {
-#define NEW(old) (ms_float_number) a *(ms_float_number)(old)
+#define NEW(old) number *(old)
+  MS_IF_FAIR(a, MS_UPDATE(float, NEW))
+#undef NEW
+#define NEW(old) a *(double)(old)
   MS_UPDATE(float, NEW);
 #undef NEW
 }
@@ -298,7 +309,10 @@ static inline void ms_row_cmul_double_float(MS_ROWS(double, float)) {
 #undef NEW
 
 static inline void ms_row_axpy_float_float(MS_ROWS(float, float), double a) {
-#define NEW(old, other) (ms_float_number)(old) + (ms_float_number)a *(ms_float_number)(other)
+#define NEW(old, other) (old) + number *(other)
+  MS_IF_FAIR(a, MS_COMBINE(float, NEW))
+#undef NEW
+#define NEW(old, other) (double)(old) + a *(double)(other)
   MS_COMBINE(float, NEW);
 #undef NEW
 }

@@ -35,7 +35,7 @@ local made = 0
 -- One kernel's text behind the prelude, with names of its own.
 local function rename(text, name)
   return (text:gsub("ms_quick", "ms_quick_" .. name):gsub("ms_careful", "ms_careful_" .. name)
-    :gsub("ms_native_run", "ms_run_" .. name))
+    :gsub("ms_wide", "ms_wide_" .. name):gsub("ms_native_run", "ms_run_" .. name))
 end
 
 -- The functions of a finished build, by their names; a function that unloads them.

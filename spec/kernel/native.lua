@@ -5,6 +5,7 @@ local ffi = require("ffi")
 local bit = require("bit")
 local serialize = require("meissa.kernel.serialize")
 local core = require("meissa.core")
+local core_ffi = require("meissa.base.ffi")
 local kernel = require("meissa.kernel")
 local memory = require("meissa.kernel.memory")
 local run = dofile("spec/kernel/run.lua")
@@ -53,6 +54,33 @@ function M.load(text, fast, flags)
     "__asm__(\"ms_native_run\");"):format(made))
   loaded[key] = { library = library, block = library["spec_" .. made] }
   return loaded[key].block
+end
+
+--- Compiles many kernels at a time, for M.load of the same texts and flags.
+-- @tab texts C texts @bool fast whether in fast mode @string flags the same flags
+function M.load_all(texts, fast, flags)
+  local prelude, parts = ffi.string(core_ffi.lib.ms_native_prelude(fast or false)), {}
+  parts[1] = prelude
+  for n, text in ipairs(texts) do
+    assert(text:sub(1, #prelude) == prelude, "a kernel begins with the prelude")
+    parts[n + 1] = text:sub(#prelude + 1):gsub("ms_native_run", "ms_run_" .. n)
+      :gsub("ms_(%l+)%(const int64_t %*bounds", "ms_%1_" .. n .. "(const int64_t *bounds")
+      :gsub("return ms_(%l+)%(bounds", "return ms_%1_" .. n .. "(bounds")
+  end
+  made = made + 1
+  local base, given = directory .. "/k" .. made, flags
+  flags = FLAGS .. (fast and FAST or "") .. " " .. flags
+  local file = assert(io.open(base .. ".c", "w"))
+  file:write(table.concat(parts))
+  file:close()
+  assert(os.execute(("cc %s -o %s.so %s.c -lm"):format(flags, base, base)) == 0, given)
+  local library = ffi.load(base .. ".so")
+  os.remove(base .. ".so")
+  for n, text in ipairs(texts) do
+    ffi.cdef(("int32_t spec_%d_%d(const int64_t *, const spec_slot *, spec_slot *, " ..
+      "spec_fault *) __asm__(\"ms_run_%d\");"):format(made, n, n))
+    loaded[flags .. text] = { library = library, block = library[("spec_%d_%d"):format(made, n)] }
+  end
 end
 
 function M.finish()

@@ -25,6 +25,7 @@ typedef struct ms_target {
   ms_c_slot slot;
   const char *name; /* of the variable; NULL: the element, or the slot if it has a table */
   ms_kind_of kind;
+  ms_representation_of form;
   bool counter;
 } ms_target;
 
@@ -59,11 +60,14 @@ static void find_target(ms_writer *w, const ms_node *node, const ms_keeping *kee
   *target = (ms_target){0};
   if (at != MS_NO_CAPTURE && value == node && ms_variable_is(w->emitter, at)) {
     target->kind = w->typed->variable[at];
+    target->form = ms_c_representation(w, &target->kind);
     target->name = ms_c_variable(w, at);
   } else if (at == MS_NO_CAPTURE && node->kind == MS_NAME && node->symbol != NULL) {
     target->kind = *ms_typed_symbol(w->typed, node->symbol);
-    target->name = ms_c_local_of(w, node->symbol)->text;
-    target->counter = ms_c_local_of(w, node->symbol)->counter;
+    const ms_c_local *local = ms_c_local_of(w, node->symbol);
+    target->name = local->text;
+    target->form = local->form;
+    target->counter = local->counter;
     if (target->name == NULL) ms_c_refuse(w, node, "`%s` belongs to another function", node->text);
   } else if (at != MS_NO_CAPTURE && value != node) {
     ms_c_refuse(w, node, "`%s` is a field of a table", ms_c_source(w, node));
@@ -79,7 +83,7 @@ static void find_target(ms_writer *w, const ms_node *node, const ms_keeping *kee
 static const char *converted(ms_writer *w, const ms_target *target, ms_c_value value,
                              const ms_node *node) {
   if (target->name == NULL) return ms_c_stored(w, value, target->site.kind.array, node);
-  ms_representation_of form = ms_c_representation(w, &target->kind);
+  ms_representation_of form = target->form;
   if (form == MS_FORM_OBJECT && target->kind.object != MS_OBJECT_VIEW)
     ms_c_refuse(w, node, "`%s` would make one name stand for more than one table or function",
                 ms_c_source(w, node));

@@ -8,6 +8,7 @@
 #include "kernel/emit/nest.h"
 #include "kernel/native/c_array.h"
 #include "kernel/native/c_cache_prefetch.h"
+#include "kernel/native/c_region.h"
 #include "kernel/native/c_statement.h"
 #include "kernel/native/c_table.h"
 #include "kernel/native/c_value.h"
@@ -135,6 +136,7 @@ static void declare_entry(ms_writer *w, bool entries) {
   w->entries_used = true;
   ms_kind_of kind = ms_kind_number(ms_type_precision(job->entry_type));
   ms_c_value value = {.form = ms_c_representation(w, &kind), .kind = kind};
+  if (w->fast && job->entry_type == MS_FLOAT) value.form = MS_FORM_FLOAT;
   value.text = ms_c_text(w, "ms_entries[%s]", at);
   if (job->entry_type == MS_INT64) {
     ms_c_line(w, "if (MS_UNLIKELY(!ms_is_exact(%s))) {", value.text);
@@ -209,6 +211,10 @@ void ms_c_bounds(ms_writer *w) {
     ms_c_line(w, "const int64_t rlo = bounds[%u], rhi = bounds[%u];", 2 * dims, 2 * dims + 1);
 }
 
+static void write_inside(ms_writer *w, const void *body) {
+  ms_c_block(w, body);
+}
+
 void ms_c_function(ms_writer *w) {
   bool entries = ms_emitter_entries(w->emitter->job);
   uint32_t loops = entries ? 1 : w->emitter->dims;
@@ -228,7 +234,7 @@ void ms_c_function(ms_writer *w) {
   begin_draws(w, entries);
   declare_loop_variables(w, entries);
   ms_c_line(w, "{");
-  ms_c_block(w, w->emitter->body);
+  ms_c_region(w, w->emitter->body, write_inside, w->emitter->body);
   ms_c_line(w, "}");
   if (w->emitter->leaves) ms_c_line(w, "ms_next:;");
   ms_c_variables_end(w);

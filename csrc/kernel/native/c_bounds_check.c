@@ -25,7 +25,9 @@ static ms_c_key integer_key(ms_writer *w, const ms_integer_value *whole, const c
 
 /* A value that is no integer beforehand, as a key. */
 static ms_c_key number_key(ms_writer *w, const ms_node *node, const char *extent, bool hold) {
+  w->exact++;
   ms_c_value value = ms_c_expression(w, node);
+  w->exact--;
   if (value.form == MS_FORM_OBJECT || value.form == MS_FORM_BOOL) {
     ms_c_refuse(w, node, "`%s` is no number, but a subscript", ms_c_source(w, node));
     return (ms_c_key){.text = "1"};

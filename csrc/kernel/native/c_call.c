@@ -10,6 +10,7 @@
 
 #include "kernel/native/c_array.h"
 #include "kernel/native/c_expression.h"
+#include "kernel/native/c_region.h"
 #include "kernel/native/c_row.h"
 #include "kernel/native/c_statement.h"
 #include "kernel/native/c_value.h"
@@ -27,14 +28,23 @@ static ms_c_value number(ms_representation_of form, ms_precision precision, cons
   return (ms_c_value){.form = form, .kind = ms_kind_number(precision), .text = text};
 }
 
-/* The C function of one step: of floats where the result is one and it exists. */
-static const char *apply(ms_writer *w, const ms_library *entry, const ms_c_value *a,
-                         const ms_node *at, const char *second, bool single) {
-  const char *first =
-      single && entry->single ? ms_c_as_float(w, *a, at) : ms_c_as_double(w, *a, at);
-  const char *name = single && entry->single ? entry->single : entry->text;
+/* The C function of one step: of floats, or of doubles. */
+static const char *apply(ms_writer *w, const ms_library *entry, const char *first,
+                         const char *second, bool single) {
+  const char *name = single ? entry->single : entry->text;
   if (second == NULL) return ms_c_text(w, "%s(%s)", name, first);
   return ms_c_text(w, "%s(%s, %s)", name, first, second);
+}
+
+/* The precision of what a builtin gives for these arguments. */
+static ms_precision precision_of(const ms_writer *w, const ms_library *entry,
+                                 const ms_c_value *values, uint32_t count) {
+  ms_precision precision = MS_ANY_PRECISION;
+  for (uint32_t k = 0; k < count && entry->shape != MS_LIBRARY_BITS; k++) {
+    ms_precision next = ms_c_joined(w, &values[k], &values[k]);
+    if (next > precision) precision = next;
+  }
+  return precision;
 }
 
 /* Evaluates a call's arguments; what may be no number waits until all are. */
@@ -82,7 +92,7 @@ static ms_c_value draw(ms_writer *w, const ms_node *node, const ms_library *entr
     ms_c_line(w, "}");
     ms_c_line(w, "const double %s = ms_draw_whole(&draws, %s, %s);", held, limit[0], limit[1]);
   }
-  return number(MS_FORM_DOUBLE, MS_FULL, held);
+  return number(MS_FORM_DOUBLE, MS_ANY_PRECISION, held);
 }
 
 /* Builtins that speak for themselves; others are called what their caller calls them. */
@@ -117,39 +127,38 @@ static ms_complaint bad_argument(ms_writer *w, const char *name, const ms_node *
 
 static ms_c_value builtin(ms_writer *w, const ms_node *node, const ms_library *entry) {
   if (entry->shape >= MS_LIBRARY_RANDOM) return draw(w, node, entry);
-  ms_kind_of kind = ms_typed_expression(w->typed, node);
-  bool single = ms_c_representation(w, &kind) == MS_FORM_FLOAT;
-  bool floats = single && entry->single != NULL;
-  ms_representation_of form = floats ? MS_FORM_FLOAT : MS_FORM_DOUBLE;
   ms_c_value values[MS_RETURNS];
   uint32_t count = node->kids - 1;
+  bool bits = entry->shape == MS_LIBRARY_BITS;
+  w->exact += bits;
   evaluate(w, node, values, false);
   const ms_node *place = place_of(w, node);
+  ms_precision precision = precision_of(w, entry, values, count);
+  bool floats = precision == MS_SINGLE && entry->single != NULL;
+  ms_representation_of form = floats ? MS_FORM_FLOAT : MS_FORM_DOUBLE;
   for (uint32_t k = 0; k < count; k++) {
     const ms_node *kid = node->kid[k + 1];
     if (values[k].form == MS_FORM_VALUE && entry->shape != MS_LIBRARY_SELF)
       values[k] = number(
-          MS_FORM_DOUBLE, values[k].kind.precision,
+          MS_FORM_DOUBLE, MS_ANY_PRECISION,
           ms_c_as_number(w, values[k], place, bad_argument(w, entry->name, place, node, k + 1)));
     if (values[k].form != MS_FORM_DOUBLE && values[k].form != MS_FORM_FLOAT) {
       ms_c_refuse(w, kid, "`%s` is not known to be a number", ms_c_source(w, kid));
-      return number(form, kind.precision, "0.0");
+      w->exact -= bits;
+      return number(form, precision, "0.0");
     }
+    if (entry->shape == MS_LIBRARY_SELF) return values[k];
     const char *text =
         floats ? ms_c_as_float(w, values[k], kid) : ms_c_as_double(w, values[k], kid);
-    values[k] = number(form, kind.precision, text);
+    values[k] = number(form, precision, text);
   }
-  if (entry->shape == MS_LIBRARY_SELF) return values[0];
+  w->exact -= bits;
   ms_c_value result = values[0];
-  if (entry->most == 1) result.text = apply(w, entry, &values[0], node, NULL, single);
-  if (count == 1 && entry->most > 2 && entry->shape == MS_LIBRARY_BITS)
+  if (entry->most == 1) result.text = apply(w, entry, result.text, NULL, floats);
+  if (count == 1 && entry->most > 2 && bits)
     result.text = ms_c_text(w, "ms_bit_tobit(%s)", values[0].text);
   for (uint32_t k = 1; k < count; k++)
-    result.text = apply(w, entry, &result, node, values[k].text, single);
-  if (single && !floats) {
-    result.text = ms_c_text(w, "(float)%s", result.text);
-    result.form = MS_FORM_FLOAT;
-  }
+    result.text = apply(w, entry, result.text, values[k].text, floats);
   return result;
 }
 
@@ -182,6 +191,7 @@ static void declare_results(ms_writer *w, const ms_node *node, const ms_callee *
                             ms_c_value *values, uint32_t count) {
   for (uint32_t r = 0; r < count; r++) {
     ms_kind_of kind = r < MS_RETURNS ? callee->result[r] : ms_kind_scalar(MS_CAN_NIL);
+    if (callee->mixed) kind.precision = MS_ANY_PRECISION;
     values[r] =
         (ms_c_value){.form = ms_c_representation(w, &kind), .kind = kind, .text = ms_c_temp(w)};
     const char *type = ms_c_type(values[r].form);

@@ -6,6 +6,7 @@
 #include "kernel/emit/variable.h"
 #include "kernel/native/c_expression.h"
 #include "kernel/native/c_integer_value.h"
+#include "kernel/native/c_region.h"
 #include "kernel/native/c_value.h"
 #include "kernel/native/c_variable.h"
 
@@ -104,6 +105,9 @@ ms_c_value ms_c_comparison(ms_writer *w, const ms_node *node) {
     b = ms_c_hold(w, b);
     compare_others(w, node->kid[0], turned ? &b : &a, turned ? &a : &b);
   }
+  if (ms_c_joined(w, &a, &b) == MS_SINGLE && is_number(&a) && is_number(&b))
+    return boolean(ms_c_text(w, "(%s %s %s)", ms_c_as_float(w, a, node->kid[0]), ops[node->op],
+                             ms_c_as_float(w, b, node->kid[1])));
   const char *left = ms_c_as_number(w, a, node->kid[0], turned ? second : first);
   const char *right = ms_c_as_number(w, b, node->kid[1], turned ? first : second);
   return boolean(ms_c_text(w, "(%s %s %s)", left, ops[node->op], right));

@@ -14,6 +14,7 @@
 #include "kernel/native/c_comparison.h"
 #include "kernel/native/c_integer.h"
 #include "kernel/native/c_integer_value.h"
+#include "kernel/native/c_region.h"
 #include "kernel/native/c_row.h"
 #include "kernel/native/c_sparse.h"
 #include "kernel/native/c_table.h"
@@ -38,8 +39,11 @@ static const char *nil_text = "ms_nil";
 static ms_c_value captured(ms_writer *w, uint32_t at, const ms_node *node) {
   ms_kind_of kind = ms_typed_expression(w->typed, node);
   switch (w->emitter->job->bindings[at].kind) {
-    case MS_BIND_NUMBER:
-      return value_of(kind, MS_FORM_DOUBLE, ms_c_captured(w, at));
+    case MS_BIND_NUMBER: {
+      ms_c_value value = value_of(kind, MS_FORM_DOUBLE, ms_c_captured(w, at));
+      value.outside = value.text;
+      return value;
+    }
     case MS_BIND_BOOLEAN:
       return value_of(kind, MS_FORM_BOOL, ms_c_captured(w, at));
     case MS_BIND_NIL:
@@ -50,12 +54,27 @@ static ms_c_value captured(ms_writer *w, uint32_t at, const ms_node *node) {
   }
 }
 
+/* What the present region makes of a local. */
+static void take_region(const ms_writer *w, const ms_c_local *known, const ms_symbol *symbol,
+                        ms_c_value *value) {
+  value->kind.precision = known->form == MS_FORM_FLOAT ? MS_SINGLE : MS_ANY_PRECISION;
+  if (known->form != MS_FORM_DOUBLE || !ms_c_is_single(w)) return;
+  if (ms_c_is_carried(w, symbol)) {
+    value->kind.precision = MS_FULL;
+  } else {
+    value->outside = known->region != w->region ? known->text : known->outside;
+  }
+}
+
 static ms_c_value local(ms_writer *w, const ms_node *node) {
   const ms_c_local *known = ms_c_local_of(w, node->symbol);
   ms_kind_of kind = *ms_typed_symbol(w->typed, node->symbol);
   if (known->text == NULL) return refused(w, node, "is a variable of another function");
-  if (known->whole == NULL || known->text != known->whole)
-    return value_of(kind, known->form, known->text);
+  if (known->whole == NULL || known->text != known->whole) {
+    ms_c_value number_of = value_of(kind, known->form, known->text);
+    take_region(w, known, node->symbol, &number_of);
+    return number_of;
+  }
   ms_c_value value = number(ms_c_widened(w, known->whole, known->least, known->most));
   value.whole = ms_c_integer(w, known->whole, known->least, known->most);
   return value;
@@ -113,30 +132,30 @@ ms_c_value ms_c_left_operand(ms_writer *w, const ms_node *node) {
 
 /* An operand of `^`, which the Lua engine has a function for: it does not know what things are
  * called. */
-static const char *power_operand(ms_writer *w, ms_c_value value, const ms_node *node) {
+static ms_c_value number_of_power(ms_writer *w, ms_c_value value, const ms_node *node) {
   static const ms_complaint says = {"attempt to perform arithmetic on a nil value",
                                     "attempt to perform arithmetic on a boolean value"};
-  return ms_c_as_number(w, value, node, says);
+  if (value.form == MS_FORM_DOUBLE || value.form == MS_FORM_FLOAT) return value;
+  return number(ms_c_as_number(w, value, node, says));
 }
 
 static ms_c_value arithmetic(ms_writer *w, const ms_node *node) {
-  ms_kind_of kind = ms_typed_expression(w->typed, node);
-  ms_representation_of form = ms_c_representation(w, &kind);
-  bool single = form == MS_FORM_FLOAT && node->op != MS_OP_MOD && node->op != MS_OP_POW;
   ms_c_value left = ms_c_left_operand(w, node), right = ms_c_expression(w, node->kid[1]);
+  ms_kind_of kind = ms_kind_number(ms_c_joined(w, &left, &right));
+  bool single = kind.precision == MS_SINGLE;
   bool power = node->op == MS_OP_POW;
-  const char *a =
-      power ? power_operand(w, left, node->kid[0]) : as_number(w, left, node->kid[0], single);
-  const char *b =
-      power ? power_operand(w, right, node->kid[1]) : as_number(w, right, node->kid[1], single);
+  if (power) left = number_of_power(w, left, node->kid[0]);
+  const char *a = as_number(w, left, node->kid[0], single);
+  if (power) right = number_of_power(w, right, node->kid[1]);
+  const char *b = as_number(w, right, node->kid[1], single);
   const ms_integer_value *whole = NULL;
   const char *text;
   switch (node->op) {
     case MS_OP_MOD:
-      text = ms_c_text(w, "ms_mod(%s, %s)", a, b);
+      text = ms_c_text(w, single ? "ms_float_mod(%s, %s)" : "ms_mod(%s, %s)", a, b);
       break;
     case MS_OP_POW:
-      text = ms_c_text(w, "ms_math_pow(%s, %s)", a, b);
+      text = ms_c_text(w, single ? "ms_float_pow(%s, %s)" : "ms_math_pow(%s, %s)", a, b);
       break;
     case MS_OP_ADD:
     case MS_OP_SUB:
@@ -145,8 +164,7 @@ static ms_c_value arithmetic(ms_writer *w, const ms_node *node) {
     default:
       text = ms_c_text(w, "(%s %s %s)", a, ms_op_name(node->op), b);
   }
-  if (form == MS_FORM_FLOAT && !single) text = ms_c_text(w, "(float)%s", text);
-  ms_c_value value = value_of(kind, form, text);
+  ms_c_value value = value_of(kind, single ? MS_FORM_FLOAT : MS_FORM_DOUBLE, text);
   value.whole = whole;
   return value;
 }
@@ -179,12 +197,16 @@ static bool ternary(const ms_writer *w, const ms_node *node, const ms_node **con
 static ms_c_value choose(ms_writer *w, const ms_node *node, const char *condition, ms_c_value *left,
                          const ms_node *yes, const ms_node *no) {
   ms_kind_of kind = ms_typed_expression(w->typed, node);
-  ms_representation_of form = ms_c_representation(w, &kind);
   ms_text statements[2] = {{0}, {0}};
   const char *text[2];
   const ms_node *side[2] = {yes, no};
+  ms_c_value values[2];
+  for (int s = 0; s < 2; s++)
+    values[s] = side[s] == NULL ? *left : apart(w, side[s], &statements[s]);
+  kind.precision = ms_c_joined(w, &values[0], &values[1]);
+  ms_representation_of form = ms_c_representation(w, &kind);
   for (int s = 0; s < 2; s++) {
-    ms_c_value value = side[s] == NULL ? *left : apart(w, side[s], &statements[s]);
+    ms_c_value value = values[s];
     ms_text *out = w->out;
     w->out = &statements[s];
     w->indent++;

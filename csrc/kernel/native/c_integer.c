@@ -13,6 +13,11 @@ const char *ms_c_widened(ms_writer *w, const char *text, int64_t least, int64_t 
   return ms_c_text(w, narrow ? "(double)(int32_t)%s" : "(double)%s", text);
 }
 
+const char *ms_c_narrowed(ms_writer *w, const ms_integer_value *whole) {
+  bool narrow = whole->least >= INT32_MIN && whole->most <= INT32_MAX + (int64_t)1;
+  return ms_c_text(w, narrow ? "(float)(int32_t)%s" : "(float)%s", whole->text);
+}
+
 const ms_integer_value *ms_c_integer(ms_writer *w, const char *text, int64_t least, int64_t most) {
   if (w->frames == 0) return NULL; /* careful texts compute with doubles */
   ms_integer_value *whole = ms_arena_take(w->arena, 1, sizeof *whole);

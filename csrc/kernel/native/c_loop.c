@@ -14,7 +14,9 @@
 #include "kernel/native/c_expression.h"
 #include "kernel/native/c_integer.h"
 #include "kernel/native/c_integer_value.h"
+#include "kernel/native/c_region.h"
 #include "kernel/native/c_statement.h"
+#include "kernel/native/c_sum.h"
 #include "kernel/native/c_value.h"
 
 /* One end of a loop, or its step. */
@@ -27,7 +29,9 @@ typedef struct ms_end {
 } ms_end;
 
 static void evaluate_end(ms_writer *w, ms_end *end) {
+  w->exact++;
   end->value = ms_c_expression(w, end->node);
+  w->exact--;
   if (end->value.form == MS_FORM_OBJECT || end->value.form == MS_FORM_BOOL) {
     ms_c_refuse(w, end->node, "`%s` bounds a loop, but is no number", ms_c_source(w, end->node));
     return;
@@ -171,18 +175,34 @@ static void declare_variable(ms_writer *w, const ms_node *loop, const char *inde
   ms_c_line(w, "double %s = %s%s;", local->text, whole ? "(double)" : "", index);
 }
 
+/* The loop over pieces of sums, of which each is one of terms: first .. last. */
+static void open_pieces(ms_writer *w, int64_t step, const char **first, const char **last) {
+  const char *piece = ms_c_temp(w), *end = ms_c_temp(w);
+  ms_c_line(w, "for (int64_t %s = %s; %s %s %s; %s += %" PRId64 ") {", piece, *first, piece,
+            step > 0 ? "<=" : ">=", *last, piece, MS_C_PIECE * step);
+  ms_c_line(w, "const int64_t %s = ms_whole_%s(%s + (%" PRId64 "), %s);", end,
+            step > 0 ? "least" : "most", piece, (MS_C_PIECE - 1) * step, *last);
+  *first = piece;
+  *last = end;
+}
+
 static void write_whole_loop(ms_writer *w, const ms_node *loop, const ms_end *start,
                              const ms_end *limit, int64_t step) {
   const ms_symbol *symbol = loop->symbols[0];
-  const char *index = ms_c_local_name(w, symbol);
+  const char *index = ms_c_local_name(w, symbol), *first = start->whole.text;
+  const char *last = limit->whole.text;
   if (symbol->assigned) index = ms_c_temp(w);
   int64_t trip = step == 1 ? note_constant(w, loop, limit) : 0;
+  ms_c_sums sums;
+  ms_c_sums_find(w, loop->kid[3], &sums);
+  if (sums.count > 0) open_pieces(w, step, &first, &last);
+  ms_c_sums_begin(w, &sums);
   if (w->loops == 0 && trip > 0 && trip <= MS_UNROLLED_TOO_EARLY && !is_scan(loop))
     ms_c_line(w, "#pragma GCC unroll 1");
   const char *next =
       step == 1 ? ms_c_text(w, "%s++", index) : ms_c_text(w, "%s += %" PRId64, index, step);
-  ms_c_line(w, "for (int64_t %s = %s; %s %s %s; %s) {", index, start->whole.text, index,
-            step > 0 ? "<=" : ">=", limit->whole.text, next);
+  ms_c_line(w, "for (int64_t %s = %s; %s %s %s; %s) {", index, first, index,
+            step > 0 ? "<=" : ">=", last, next);
   ms_c_local *local = ms_c_local_of(w, symbol);
   *local = (ms_c_local){.frames = w->frames, .loop = loop, .down = step < 0};
   local->start = start->number;
@@ -195,6 +215,8 @@ static void write_whole_loop(ms_writer *w, const ms_node *loop, const ms_end *st
   ms_c_block(w, loop->kid[3]);
   w->loops--;
   ms_c_line(w, "}");
+  ms_c_sums_end(w, &sums);
+  if (sums.count > 0) ms_c_line(w, "}");
 }
 
 /* The loop as Lua has it: its index is a double. */
@@ -261,6 +283,24 @@ static void write_quick(ms_writer *w, const ms_node *loop, ms_end *start, ms_end
   ms_c_line(w, "}");
 }
 
+/* A loop whose ends have been evaluated. */
+typedef struct ms_ended {
+  const ms_node *loop;
+  ms_end *start, *limit, *by;
+  int64_t step;
+  bool quick;
+} ms_ended;
+
+static void write_ended(ms_writer *w, const void *context) {
+  const ms_ended *ended = context;
+  if (ended->quick) {
+    write_quick(w, ended->loop, ended->start, ended->limit, ended->step);
+  } else {
+    write_number_loop(w, ended->loop, ended->start->number, ended->limit->number,
+                      ended->by->number);
+  }
+}
+
 void ms_c_for(ms_writer *w, const ms_node *loop) {
   int64_t step = constant_step(w, loop);
   bool quick = w->frames > 0 && w->frames < MS_FRAMES && step != 0;
@@ -278,10 +318,7 @@ void ms_c_for(ms_writer *w, const ms_node *loop) {
     }
   }
   for (uint32_t e = 0; e < count; e++) check_end(w, ends[e]);
-  if (w->why->line == 0 && quick) {
-    write_quick(w, loop, &start, &limit, step);
-  } else if (w->why->line == 0) {
-    write_number_loop(w, loop, start.number, limit.number, by.number);
-  }
+  ms_ended ended = {loop, &start, &limit, &by, step, quick};
+  if (w->why->line == 0) ms_c_region(w, loop, write_ended, &ended);
   ms_c_line(w, "}");
 }

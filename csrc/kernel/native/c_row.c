@@ -11,6 +11,7 @@
 #include "kernel/native/c_integer.h"
 #include "kernel/native/c_integer_value.h"
 #include "kernel/native/c_loop.h"
+#include "kernel/native/c_sum.h"
 #include "kernel/native/c_value.h"
 
 /* A row on its way into a call. */
@@ -59,11 +60,22 @@ static bool same_length(ms_writer *w, const ms_node *node, const ms_c_row *a, co
 /* The reductions of fast mode: plain loops, which the compiler may add up in any order. */
 static ms_c_value loop_over(ms_writer *w, ms_kind_of kind, ms_measure measure, const ms_c_row *x,
                             const ms_c_row *y) {
-  ms_representation_of form = ms_c_representation(w, &kind);
-  const char *type = ms_c_type(form), *sum = ms_c_temp(w), *at = ms_c_temp(w);
-  ms_c_line(w, "%s %s = 0;", type, sum);
+  bool single = x->type[0] == 'f' && y->type[0] == 'f';
+  const char *type = single ? "float" : "double", *at = ms_c_temp(w);
+  const char *total = ms_c_temp(w), *sum = total, *from = "0", *to = x->extent;
+  ms_c_line(w, "double %s = 0;", total);
+  if (single) {
+    from = ms_c_temp(w);
+    to = ms_c_temp(w);
+    sum = ms_c_temp(w);
+    ms_c_line(w, "for (int64_t %s = 0; %s < %s; %s += %d) {", from, from, x->extent, from,
+              MS_C_PIECE);
+    ms_c_line(w, "const int64_t %s = ms_whole_least(%s + %d, %s);", to, from, MS_C_PIECE,
+              x->extent);
+    ms_c_line(w, "float %s = 0;", sum);
+  }
   if (x->length <= MS_UNROLLED_TOO_EARLY) ms_c_line(w, "#pragma GCC unroll 1");
-  ms_c_line(w, "for (int64_t %s = 0; %s < %s; %s++)", at, at, x->extent, at);
+  ms_c_line(w, "for (int64_t %s = %s; %s < %s; %s++)", at, from, at, to, at);
   const char *a = ms_c_text(w, "(%s)%s[%s * %s]", type, x->pointer, at, x->stride);
   const char *b = ms_c_text(w, "(%s)%s[%s * %s]", type, y->pointer, at, y->stride);
   if (measure == MS_MEASURE_SUM) {
@@ -71,9 +83,12 @@ static ms_c_value loop_over(ms_writer *w, ms_kind_of kind, ms_measure measure, c
   } else {
     ms_c_line(w, "  %s += %s * %s;", sum, a, b);
   }
-  if (measure == MS_MEASURE_NORM)
-    sum = ms_c_text(w, "__builtin_sqrt%s(%s)", form == MS_FORM_FLOAT ? "f" : "", sum);
-  return ms_c_hold(w, (ms_c_value){.form = form, .kind = kind, .text = sum});
+  if (single) {
+    ms_c_line(w, "%s += (double)%s;", total, sum);
+    ms_c_line(w, "}");
+  }
+  if (measure == MS_MEASURE_NORM) total = ms_c_text(w, "__builtin_sqrt(%s)", total);
+  return ms_c_hold(w, (ms_c_value){.form = MS_FORM_DOUBLE, .kind = kind, .text = total});
 }
 
 /* Rows without elements, in the words of csrc/array/reduce.c and lua/meissa/array/arith.lua. */

@@ -9,7 +9,9 @@
 
 #include "kernel/native/c_array.h"
 #include "kernel/native/c_bounds_check.h"
+#include "kernel/native/c_region.h"
 #include "kernel/native/c_statement.h"
+#include "kernel/native/c_sum.h"
 #include "kernel/native/c_value.h"
 
 /* Parts of an array's rows, as parameters (ms_param.dim): then the columns of dimensions 2, ... */
@@ -125,6 +127,35 @@ static void declare_entry(ms_writer *w, const ms_node *loop, uint32_t array, con
   }
 }
 
+/* A loop over the entries at places first .. end - 1. */
+typedef struct ms_entries {
+  const ms_node *loop;
+  uint32_t array;
+  const char *first, *end;
+} ms_entries;
+
+static void write_entries(ms_writer *w, const void *context) {
+  const ms_entries *entries = context;
+  const char *place = ms_c_temp(w), *first = entries->first, *end = entries->end;
+  ms_c_sums sums;
+  ms_c_sums_find(w, entries->loop->kid[1], &sums);
+  if (sums.count > 0) {
+    const char *piece = ms_c_temp(w), *last = ms_c_temp(w);
+    ms_c_line(w, "for (int64_t %s = %s; %s < %s; %s += %d) {", piece, first, piece, end, piece,
+              MS_C_PIECE);
+    ms_c_line(w, "const int64_t %s = ms_whole_least(%s + %d, %s);", last, piece, MS_C_PIECE, end);
+    first = piece;
+    end = last;
+  }
+  ms_c_sums_begin(w, &sums);
+  ms_c_line(w, "for (int64_t %s = %s; %s < %s; %s++) {", place, first, place, end, place);
+  declare_entry(w, entries->loop, entries->array, place);
+  ms_c_block(w, entries->loop->kid[1]);
+  ms_c_line(w, "}");
+  ms_c_sums_end(w, &sums);
+  if (sums.count > 0) ms_c_line(w, "}");
+}
+
 void ms_c_for_entries(ms_writer *w, const ms_node *loop) {
   const ms_node *call = loop->kid[0];
   bool walks = loop->kids == 2 && call->kind == MS_METHOD && call->kids == 1 &&
@@ -136,12 +167,11 @@ void ms_c_for_entries(ms_writer *w, const ms_node *loop) {
     return;
   }
   ms_c_line(w, "{");
-  ms_c_value at = ms_c_sparse_row(w, call->kid[0]);
-  const char *start = rows_part(w, row.array, PART_START), *place = ms_c_temp(w);
-  ms_c_line(w, "for (int64_t %s = %s[%s - 1]; %s < %s[%s]; %s++) {", place, start, at.text, place,
-            start, at.text, place);
-  declare_entry(w, loop, row.array, place);
-  ms_c_block(w, loop->kid[1]);
-  ms_c_line(w, "}");
+  ms_entries entries = {.loop = loop, .array = row.array};
+  const char *at = ms_c_sparse_row(w, call->kid[0]).text;
+  const char *start = rows_part(w, row.array, PART_START);
+  entries.first = ms_c_text(w, "%s[%s - 1]", start, at);
+  entries.end = ms_c_text(w, "%s[%s]", start, at);
+  ms_c_region(w, loop, write_entries, &entries);
   ms_c_line(w, "}");
 }

@@ -14,6 +14,7 @@
 #include "kernel/native/c_integer.h"
 #include "kernel/native/c_integer_value.h"
 #include "kernel/native/c_loop.h"
+#include "kernel/native/c_region.h"
 #include "kernel/native/c_row.h"
 #include "kernel/native/c_sparse.h"
 #include "kernel/native/c_value.h"
@@ -68,7 +69,11 @@ void ms_c_declare(ms_writer *w, const ms_symbol *symbol, ms_c_value value, const
   ms_kind_of kind = *ms_typed_symbol(w->typed, symbol);
   ms_c_local *local = ms_c_local_of(w, symbol);
   const char *name = ms_c_local_name(w, symbol);
-  *local = (ms_c_local){.frames = w->frames, .from = from, .form = ms_c_representation(w, &kind)};
+  *local = (ms_c_local){.frames = w->frames,
+                        .from = from,
+                        .form = ms_c_local_form(w, symbol, &kind, &value),
+                        .region = w->region};
+  if (!symbol->assigned) local->outside = value.outside;
   if (kind.object == MS_OBJECT_TABLE) {
     local->text = value.text;
     return;
@@ -247,7 +252,8 @@ static void branch(ms_writer *w, const ms_node *node) {
     heads_after(w, node->kid[node->kids - 1]);
 }
 
-static void while_loop(ms_writer *w, const ms_node *node) {
+static void write_while(ms_writer *w, const void *context) {
+  const ms_node *node = context;
   w->uncounted = true;
   ms_c_line(w, "for (;;) {");
   ms_c_line(w, "if (!%s) break;", ms_c_condition(w, node->kid[0]));
@@ -274,7 +280,8 @@ static void enter_labels(ms_writer *w, const ms_node *block) {
 }
 
 /* The condition sees the block's locals, and comes after its labels. */
-static void repeat_loop(ms_writer *w, const ms_node *node) {
+static void write_repeat(ms_writer *w, const void *context) {
+  const ms_node *node = context;
   w->uncounted = true;
   ms_c_line(w, "for (;;) {");
   ms_c_label *before = w->label;
@@ -348,10 +355,10 @@ static void write_statement(ms_writer *w, const ms_node *node) {
       ms_c_line(w, "}");
       return;
     case MS_WHILE:
-      while_loop(w, node);
+      ms_c_region(w, node, write_while, node);
       return;
     case MS_REPEAT:
-      repeat_loop(w, node);
+      ms_c_region(w, node, write_repeat, node);
       return;
     case MS_IF:
       branch(w, node);

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "kernel/native/c_integer.h"
+#include "kernel/native/c_region.h"
 
 ms_c_value ms_c_nil(void) {
   return (ms_c_value){.form = MS_FORM_VALUE, .kind = ms_kind_scalar(MS_CAN_NIL), .text = "ms_nil"};
@@ -14,7 +15,7 @@ ms_c_value ms_c_nil(void) {
 ms_representation_of ms_c_representation(const ms_writer *w, const ms_kind_of *kind) {
   if (kind->can & MS_CAN_OBJECT) return MS_FORM_OBJECT;
   if (kind->can == MS_CAN_NUMBER)
-    return w->fast && kind->precision == MS_SINGLE ? MS_FORM_FLOAT : MS_FORM_DOUBLE;
+    return kind->precision == MS_SINGLE && ms_c_is_single(w) ? MS_FORM_FLOAT : MS_FORM_DOUBLE;
   if (kind->can != 0 && (kind->can & ~(uint32_t)MS_CAN_BOOLEAN) == 0) return MS_FORM_BOOL;
   return MS_FORM_VALUE;
 }
@@ -76,6 +77,8 @@ const char *ms_c_as_double(ms_writer *w, ms_c_value value, const ms_node *node) 
 
 const char *ms_c_as_float(ms_writer *w, ms_c_value value, const ms_node *node) {
   if (value.form == MS_FORM_FLOAT) return value.text;
+  if (value.whole != NULL) return ms_c_narrowed(w, value.whole);
+  ms_c_region_takes(w, &value);
   const char *number = ms_c_as_double(w, value, node);
   return ms_c_text(w, "(float)%s", number);
 }

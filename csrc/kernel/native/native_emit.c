@@ -2,9 +2,10 @@
  *
  * The native engine's text: the functions of a kernel put together. See native_emit.h.
  *
- * ms_quick runs a block whose guards hold, ms_careful any block; the entry unpacks the slots, tests
- * the guards and calls one of them. The lengths of rows are arguments, as captured numbers are; for
- * those of now, ms_quick is called with constants and compiled once more. */
+ * ms_quick runs a block whose guards hold, ms_careful any block, ms_wide one whose guards hold, but
+ * with captured numbers for which fast mode must not compute in float; the entry unpacks the slots,
+ * tests these conditions and calls one of them. The lengths of rows are arguments, as captured
+ * numbers are; for those of now, ms_quick is called with constants and compiled once more. */
 #include "kernel/native/native_emit.h"
 
 #include <inttypes.h>
@@ -255,6 +256,11 @@ static void write_entry(ms_writer *w, const parameters *all, bool guarded) {
     }
     ms_c_line(w, "}");
   }
+  if (w->fits.length > 0) {
+    ms_c_line(w, "if (MS_UNLIKELY(!(%s))) {", w->fits.bytes);
+    write_call(w, all, "ms_wide", false);
+    ms_c_line(w, "}");
+  }
   if (w->special != NULL) {
     const char *test = "";
     for (const ms_special *special = w->special; special != NULL; special = special->next)
@@ -267,18 +273,25 @@ static void write_entry(ms_writer *w, const parameters *all, bool guarded) {
   ms_text_add(w->out, "}\n");
 }
 
-/* Writes the inside of one of the two functions. */
-static bool write_body(ms_writer *w, ms_text *body, bool careful) {
+/* Writes the inside of one of the functions. */
+static bool write_body(ms_writer *w, ms_text *body, bool careful, bool wide) {
   w->out = body;
   w->careful = careful;
+  w->wide = wide;
   w->frames = careful ? 0 : 1;
   ms_c_function(w);
   w->failed = w->failed || body->failed;
   return w->why->line == 0 && !w->failed;
 }
 
+/* What is compiled for size: few blocks need it, and the compiler takes less time for it. */
+static void write_cold(ms_writer *w, const parameters *all, const char *name, const ms_text *body) {
+  if (body->length > 0)
+    write_function(w, all, "static __attribute__((noinline, cold)) int32_t", name, body);
+}
+
 static void write_all(ms_writer *w, ms_kernel_info *info, const ms_text *quick,
-                      const ms_text *careful) {
+                      const ms_text *careful, const ms_text *wide) {
   parameters all = {0};
   if (find_parameters(w, info, &all) != 0) {
     w->failed = true;
@@ -301,27 +314,29 @@ static void write_all(ms_writer *w, ms_kernel_info *info, const ms_text *quick,
   const char *inlined = "static inline __attribute__((always_inline)) int32_t";
   write_function(w, &all, inlined, "ms_quick", quick);
   bool guarded = careful->length > 0;
-  if (guarded) /* cold: few blocks need it, and the compiler takes less time for it */
-    write_function(w, &all, "static __attribute__((noinline, cold)) int32_t", "ms_careful",
-                   careful);
+  write_cold(w, &all, "ms_careful", careful);
+  write_cold(w, &all, "ms_wide", wide);
   write_entry(w, &all, guarded || (w->declines && w->frame[0].guards.length > 0));
 }
 
 static int emit(ms_writer *w, ms_text *out, ms_kernel_info *info, ms_error *err) {
-  ms_text quick = {0}, careful = {0};
+  ms_text quick = {0}, careful = {0}, wide = {0};
   w->positions = info->positions;
-  bool written = write_body(w, &quick, false);
+  bool written = write_body(w, &quick, false, false);
   w->ends = !w->stops && !w->uncounted && !w->declines;
+  if (written && w->fits.length > 0) written = write_body(w, &wide, false, true);
   bool guarded = w->frame[0].guards.length > 0;
-  if (written && guarded && !w->declines) written = write_body(w, &careful, true);
+  if (written && guarded && !w->declines) written = write_body(w, &careful, true, false);
   info->declines = w->declines;
   w->out = out;
   if (written) {
-    write_all(w, info, &quick, &careful);
+    write_all(w, info, &quick, &careful, &wide);
     ms_variables_results(w->emitter, info);
   }
   ms_text_free(&quick);
   ms_text_free(&careful);
+  ms_text_free(&wide);
+  ms_text_free(&w->fits);
   for (uint32_t f = 0; f < MS_FRAMES; f++) ms_text_free(&w->frame[f].guards);
   if (w->failed || out->failed) return out_of_memory(err);
   return w->why->line != 0;

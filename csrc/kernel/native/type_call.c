@@ -16,21 +16,21 @@ static const ms_library library[] = {
     {"math.sqrt", MS_LIBRARY_CALL, 1, 1, "ms_math_sqrt", "__builtin_sqrtf"},
     {"math.exp", MS_LIBRARY_CALL, 1, 1, "ms_math_exp", "__builtin_expf"},
     {"math.log", MS_LIBRARY_CALL, 1, 1, "ms_math_log", "__builtin_logf"},
-    {"math.log10", MS_LIBRARY_CALL, 1, 1, "ms_math_log10", NULL},
-    {"math.sin", MS_LIBRARY_CALL, 1, 1, "ms_math_sin", NULL},
-    {"math.cos", MS_LIBRARY_CALL, 1, 1, "ms_math_cos", NULL},
-    {"math.tan", MS_LIBRARY_CALL, 1, 1, "ms_math_tan", NULL},
-    {"math.asin", MS_LIBRARY_CALL, 1, 1, "ms_math_asin", NULL},
-    {"math.acos", MS_LIBRARY_CALL, 1, 1, "ms_math_acos", NULL},
-    {"math.atan", MS_LIBRARY_CALL, 1, 1, "ms_math_atan", NULL},
-    {"math.sinh", MS_LIBRARY_CALL, 1, 1, "ms_math_sinh", NULL},
-    {"math.cosh", MS_LIBRARY_CALL, 1, 1, "ms_math_cosh", NULL},
-    {"math.tanh", MS_LIBRARY_CALL, 1, 1, "ms_math_tanh", NULL},
-    {"math.deg", MS_LIBRARY_CALL, 1, 1, "ms_math_deg", NULL},
-    {"math.rad", MS_LIBRARY_CALL, 1, 1, "ms_math_rad", NULL},
-    {"math.atan2", MS_LIBRARY_CALL, 2, 2, "ms_math_atan2", NULL},
-    {"math.fmod", MS_LIBRARY_CALL, 2, 2, "ms_math_fmod", NULL},
-    {"math.pow", MS_LIBRARY_CALL, 2, 2, "ms_math_pow", NULL},
+    {"math.log10", MS_LIBRARY_CALL, 1, 1, "ms_math_log10", "__builtin_log10f"},
+    {"math.sin", MS_LIBRARY_CALL, 1, 1, "ms_math_sin", "__builtin_sinf"},
+    {"math.cos", MS_LIBRARY_CALL, 1, 1, "ms_math_cos", "__builtin_cosf"},
+    {"math.tan", MS_LIBRARY_CALL, 1, 1, "ms_math_tan", "__builtin_tanf"},
+    {"math.asin", MS_LIBRARY_CALL, 1, 1, "ms_math_asin", "__builtin_asinf"},
+    {"math.acos", MS_LIBRARY_CALL, 1, 1, "ms_math_acos", "__builtin_acosf"},
+    {"math.atan", MS_LIBRARY_CALL, 1, 1, "ms_math_atan", "__builtin_atanf"},
+    {"math.sinh", MS_LIBRARY_CALL, 1, 1, "ms_math_sinh", "__builtin_sinhf"},
+    {"math.cosh", MS_LIBRARY_CALL, 1, 1, "ms_math_cosh", "__builtin_coshf"},
+    {"math.tanh", MS_LIBRARY_CALL, 1, 1, "ms_math_tanh", "__builtin_tanhf"},
+    {"math.deg", MS_LIBRARY_CALL, 1, 1, "ms_math_deg", "ms_float_deg"},
+    {"math.rad", MS_LIBRARY_CALL, 1, 1, "ms_math_rad", "ms_float_rad"},
+    {"math.atan2", MS_LIBRARY_CALL, 2, 2, "ms_math_atan2", "__builtin_atan2f"},
+    {"math.fmod", MS_LIBRARY_CALL, 2, 2, "ms_math_fmod", "__builtin_fmodf"},
+    {"math.pow", MS_LIBRARY_CALL, 2, 2, "ms_math_pow", "ms_float_pow"},
     {"math.ldexp", MS_LIBRARY_CALL, 2, 2, "ms_math_ldexp", NULL},
     {"math.log", MS_LIBRARY_CALL, 2, 2, "ms_math_log_base", NULL},
     {"math.max", MS_LIBRARY_FOLD, 1, MANY, "ms_math_max", "ms_float_max"},
@@ -80,8 +80,7 @@ static ms_kind_of called_builtin(const ms_typed *typed, const ms_node *node, con
   const ms_library *entry = ms_library_find(name, node->kids - 1);
   if (entry == NULL) return ms_kind_other();
   ms_kind_of kind = ms_kind_number(MS_ANY_PRECISION);
-  if (entry->shape == MS_LIBRARY_BITS) return kind;
-  if (entry->shape >= MS_LIBRARY_RANDOM) return ms_kind_number(MS_FULL);
+  if (entry->shape == MS_LIBRARY_BITS || entry->shape >= MS_LIBRARY_RANDOM) return kind;
   for (uint32_t k = 1; k < node->kids; k++) {
     ms_precision precision = ms_typed_expression(typed, node->kid[k]).precision;
     if (precision > kind.precision) kind.precision = precision;
@@ -96,17 +95,7 @@ static ms_kind_of called_method(const ms_typed *typed, const ms_node *node) {
   if (object.object == MS_OBJECT_SPARSE && measure >= MS_MEASURE_SIZE)
     return ms_kind_number(MS_ANY_PRECISION);
   if (object.object != MS_OBJECT_VIEW || measure == MS_MEASURE_NONE) return ms_kind_other();
-  bool place = measure == MS_MEASURE_ARGMAX || measure == MS_MEASURE_ARGMIN;
-  if (place || measure >= MS_MEASURE_SIZE) return ms_kind_number(MS_ANY_PRECISION);
-  ms_precision precision = ms_type_precision(typed->emitter->job->elements[object.array].type);
-  if (precision == MS_ANY_PRECISION) precision = MS_FULL;
-  if (node->kids > 1 && ms_method_find(node->text)->other) {
-    ms_kind_of other = ms_typed_expression(typed, node->kid[1]);
-    if (other.object == MS_OBJECT_VIEW &&
-        typed->emitter->job->elements[other.array].type != MS_FLOAT)
-      precision = MS_FULL;
-  }
-  return ms_kind_number(precision);
+  return ms_kind_number(MS_ANY_PRECISION);
 }
 
 ms_kind_of ms_typed_call(const ms_typed *typed, const ms_node *node, uint32_t at) {

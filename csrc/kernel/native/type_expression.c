@@ -19,7 +19,7 @@ ms_kind_of ms_kind_scalar(uint32_t can) {
 }
 
 ms_precision ms_type_precision(int32_t type) {
-  return type == MS_FLOAT ? MS_SINGLE : type == MS_INT32 ? MS_ANY_PRECISION : MS_FULL;
+  return type == MS_FLOAT ? MS_SINGLE : MS_ANY_PRECISION;
 }
 
 /* The text of a function that is known: one declared in the tree and never assigned again. */

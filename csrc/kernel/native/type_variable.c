@@ -277,6 +277,29 @@ static void begin(ms_typed *typed) {
   }
 }
 
+/* Notes which functions get numbers of different precision. */
+static bool visit_mixed(ms_node *node, void *context) {
+  ms_typed *typed = context;
+  if (node->kind != MS_CALL) return true;
+  ms_kind_of called = ms_typed_expression(typed, node->kid[0]);
+  ms_callee *callee =
+      called.object == MS_OBJECT_FUNCTION ? ms_typed_callee(typed, called.node) : NULL;
+  if (callee == NULL) return true;
+  const ms_function *function = called.node->function;
+  for (uint32_t p = 0; p < function->parameter_count; p++) {
+    ms_kind_of joined = *ms_typed_symbol(typed, function->parameters[p]);
+    if (listed(typed, node, 1, p).precision != joined.precision) callee->mixed = true;
+  }
+  return true;
+}
+
+static void find_mixed(ms_typed *typed) {
+  ms_node_walk(typed->emitter->body, visit_mixed, typed);
+  for (ms_callee *callee = typed->callees; callee != NULL; callee = callee->next) {
+    if (callee->outside) ms_node_walk(callee->node->function->body, visit_mixed, typed);
+  }
+}
+
 int ms_typed_find(ms_typed *typed, ms_emitter *emitter) {
   const ms_loop *loop = emitter->job->loop;
   uint32_t given = emitter->job->binding_count;
@@ -299,5 +322,6 @@ int ms_typed_find(ms_typed *typed, ms_emitter *emitter) {
       if (callee->outside) ms_node_walk(callee->node->function->body, visit, typed);
     }
   } while (typed->changed && !typed->failed);
+  find_mixed(typed);
   return typed->failed ? -1 : 0;
 }

@@ -18,11 +18,12 @@ enum { MS_CAN_NIL = 1, MS_CAN_FALSE = 2, MS_CAN_TRUE = 4, MS_CAN_NUMBER = 8, MS_
 
 #define MS_CAN_BOOLEAN (MS_CAN_FALSE | MS_CAN_TRUE)
 
-/* Precision of a number in fast mode; the greater of two operands' decides. */
+/* Precision of a number in fast mode; the greater of two operands' decides. What each is computed
+ * in, regions decide (c_region.h). */
 typedef enum ms_precision {
-  MS_ANY_PRECISION, /* literals, captured numbers, indices: follows the other operand */
+  MS_ANY_PRECISION, /* exact, or double: follows the other operand */
   MS_SINGLE,        /* computed from elements of float arrays */
-  MS_FULL           /* double */
+  MS_FULL           /* what blocks or regions carry on: double */
 } ms_precision;
 
 typedef enum ms_object_kind {
@@ -54,6 +55,7 @@ typedef struct ms_callee {
   ms_kind_of result[MS_RETURNS];
   uint32_t results;
   bool outside; /* of the body */
+  bool mixed;   /* some calls give it numbers of another precision than others */
 } ms_callee;
 
 /* What a table of the body holds. */

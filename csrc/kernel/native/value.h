@@ -280,13 +280,39 @@ static inline double ms_most_product(double a, double b, double c, double d) {
   return ms_most(ms_most(a * c, a * d), ms_most(b * c, b * d));
 }
 
-/* math.max and math.min of floats, for fast mode. */
+/* ---- for fast mode ---- */
+
+/* Whether the float of a number is the same kind of number: not 0, subnormal or infinite where that
+ * is not. */
+static inline int ms_is_fair_float(double x) {
+  double size = __builtin_fabs(x);
+  return MS_LIKELY(size >= 0x1p-126 && size < 0x1.ffffffp127) || size == 0 ||
+         !(size <= 0x1.fffffffffffffp1023);
+}
+
+/* math.max and math.min of floats; x % y; x ^ y; math.deg, math.rad. */
 static inline float ms_float_max(float x, float y) {
   return x > y ? x : y;
 }
 
 static inline float ms_float_min(float x, float y) {
   return x < y ? x : y;
+}
+
+static inline float ms_float_mod(float x, float y) {
+  return x - __builtin_floorf(x / y) * y;
+}
+
+static inline float ms_float_pow(float x, float y) {
+  return y == 2.0f ? x * x : __builtin_powf(x, y);
+}
+
+static inline float ms_float_deg(float x) {
+  return x * 57.29577951308232f;
+}
+
+static inline float ms_float_rad(float x) {
+  return x * 0.017453292519943295f;
 }
 
 #endif

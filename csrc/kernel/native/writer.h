@@ -40,6 +40,7 @@ typedef struct ms_c_value {
   ms_kind_of kind;
   const char *text; /* C expression in the form; of a VIEW a pointer to its first element */
   const struct ms_integer_value *whole; /* in quick texts: the same number as an integer, or NULL */
+  const char *outside; /* the name of the number that was set before the present region, or NULL */
 } ms_c_value;
 
 typedef struct ms_guard_frame {
@@ -47,6 +48,8 @@ typedef struct ms_guard_frame {
 } ms_guard_frame;
 
 /* What is known of a local while its scope is written. */
+struct ms_region;
+
 typedef struct ms_c_local {
   const char *text; /* its name; NULL: not written yet */
   ms_representation_of form;
@@ -59,7 +62,9 @@ typedef struct ms_c_local {
   bool signed_zero;          /* as a double it may be -0 */
   bool counter;              /* assigned again, but always with integers: see c_induction.c */
   int64_t least, most;
-  uint32_t frames; /* how many there were when it was declared */
+  uint32_t frames;                /* how many there were when it was declared */
+  const struct ms_region *region; /* fast mode: where it was declared, or NULL */
+  const char *outside;            /* see ms_c_value: of what it was given */
 } ms_c_local;
 
 typedef struct ms_c_label {
@@ -109,9 +114,13 @@ typedef struct ms_writer {
   ms_typed *typed;
   ms_arena *arena;
   ms_text *out;
-  ms_native_refusal *why; /* line 0: not refused */
-  bool fast;              /* numeric = "fast" */
-  uint32_t careful;       /* > 0: inside a careful text */
+  ms_native_refusal *why;   /* line 0: not refused */
+  bool fast;                /* numeric = "fast" */
+  uint32_t careful;         /* > 0: inside a careful text */
+  uint32_t wide;            /* > 0: inside a text that computes in double */
+  uint32_t exact;           /* > 0: inside what regions keep exact */
+  struct ms_region *region; /* fast mode; NULL: outside of all */
+  ms_text fits;             /* conditions on captured numbers for the quick text (c_region.h) */
   uint32_t temps, labels, line, indent;
   uint32_t loops;       /* inner loops around */
   uint32_t whole_steps; /* left for the integer that is looked for */

@@ -1,0 +1,369 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Writing C in fast mode: what a region touches. See c_region_survey.h.
+ *
+ * Functions are followed where they are called, with the calls that lead to them, so that what a
+ * parameter stands for is known. */
+#include "kernel/native/c_region_survey.h"
+
+#include <float.h>
+#include <math.h>
+#include <string.h>
+
+#include "array/method.h"
+#include "kernel/emit/variable.h"
+
+/* Deepest chain of calls, and of locals that are made of each other, that is followed. */
+#define DEEPEST 16
+
+/* A call that led to the text that is being looked at. */
+typedef struct ms_call_path {
+  const struct ms_call_path *next;
+  const ms_node *function, *call;
+  uint32_t depth;
+  bool within; /* it stands in the region */
+} ms_call_path;
+
+typedef struct ms_survey {
+  ms_writer *w;
+  const ms_node *node; /* the region's */
+  bool single, full;   /* float elements; what makes it double */
+  uint32_t exact;      /* > 0: in a subscript, an end of a loop, or an operand of `bit` */
+} ms_survey;
+
+static bool is_loop(const ms_node *node) {
+  return node->kind == MS_FOR_NUMERIC || node->kind == MS_FOR_GENERIC || node->kind == MS_WHILE ||
+         node->kind == MS_REPEAT;
+}
+
+const ms_node *ms_c_loop_around(const ms_node *node) {
+  node = node->parent;
+  while (node != NULL && !is_loop(node) && node->kind != MS_FUNCTION) node = node->parent;
+  return node;
+}
+
+typedef struct ms_assignments {
+  const ms_symbol *symbol;
+  const ms_node *home;
+  bool found;
+} ms_assignments;
+
+static bool visit_assignment(ms_node *node, void *context) {
+  ms_assignments *search = context;
+  uint32_t targets = node->kind == MS_ASSIGN ? node->targets : node->kind == MS_SET_FUNCTION;
+  for (uint32_t t = 0; t < targets; t++) {
+    if (node->kid[t]->kind != MS_NAME || node->kid[t]->symbol != search->symbol) continue;
+    if (search->home == NULL || ms_c_loop_around(node) != search->home) search->found = true;
+  }
+  return !search->found;
+}
+
+bool ms_c_is_assigned_in(const ms_node *node, const ms_symbol *symbol, const ms_node *home) {
+  ms_assignments search = {.symbol = symbol, .home = home};
+  ms_node_walk((ms_node *)(uintptr_t)node, visit_assignment, &search);
+  return search.found;
+}
+
+static bool inside(const ms_node *node, const ms_node *around) {
+  while (node != NULL && node != around) node = node->parent;
+  return node != NULL;
+}
+
+static const ms_binding *binding_of(const ms_survey *survey, uint32_t array) {
+  return &survey->w->emitter->job->bindings[array];
+}
+
+/* The array of which `node` is an element, or MS_NO_CAPTURE. */
+static uint32_t element_of(const ms_survey *survey, const ms_node *node) {
+  const ms_node *value;
+  if (ms_typed_binding(survey->w->typed, node, &value) != MS_NO_CAPTURE) return MS_NO_CAPTURE;
+  ms_kind_of base = ms_typed_expression(survey->w->typed, node->kid[0]);
+  if (base.object != MS_OBJECT_VIEW && base.object != MS_OBJECT_SPARSE) return MS_NO_CAPTURE;
+  const ms_node *key = node->kid[1];
+  uint32_t keys = key->kind == MS_TABLE ? key->kids : 1;
+  bool whole = base.given + keys == binding_of(survey, base.array)->dim_count;
+  return whole ? base.array : MS_NO_CAPTURE;
+}
+
+static const ms_node *called(const ms_survey *survey, const ms_node *call) {
+  ms_kind_of kind = ms_typed_expression(survey->w->typed, call->kid[0]);
+  return kind.object == MS_OBJECT_FUNCTION ? kind.node : NULL;
+}
+
+/* ---- what a region writes ---- */
+
+typedef struct ms_stores {
+  const ms_survey *survey;
+  uint32_t array;
+  uint32_t depth;
+  bool found;
+} ms_stores;
+
+static bool visit_store(ms_node *node, void *context) {
+  ms_stores *stores = context;
+  const ms_survey *survey = stores->survey;
+  const ms_node *base[2] = {NULL, NULL};
+  if (node->kind == MS_FUNCTION) return false;
+  if (node->kind == MS_INDEX && node->parent->kind == MS_ASSIGN &&
+      node->ordinal < node->parent->targets)
+    base[0] = node->kid[0];
+  if (node->kind == MS_METHOD) {
+    const ms_method *method = ms_method_find(node->text);
+    if (method == NULL || method->effect >= MS_METHOD_WRITE) base[0] = node->kid[0];
+  }
+  if (base[0] != NULL) {
+    ms_kind_of kind = ms_typed_expression(survey->w->typed, base[0]);
+    bool array = kind.object == MS_OBJECT_VIEW || kind.object == MS_OBJECT_SPARSE;
+    if (array &&
+        binding_of(survey, kind.array)->storage == binding_of(survey, stores->array)->storage)
+      stores->found = true;
+  }
+  const ms_node *function = node->kind == MS_CALL ? called(survey, node) : NULL;
+  if (function != NULL && stores->depth < DEEPEST && !stores->found) {
+    stores->depth++;
+    ms_node_walk(function->function->body, visit_store, stores);
+    stores->depth--;
+  }
+  return !stores->found;
+}
+
+static bool is_written(const ms_survey *survey, uint32_t array) {
+  ms_stores stores = {.survey = survey, .array = array};
+  ms_node_walk((ms_node *)(uintptr_t)survey->node, visit_store, &stores);
+  return stores.found;
+}
+
+/* ---- what does not change in a region ---- */
+
+static bool is_fixed(const ms_survey *survey, const ms_node *node, const ms_call_path *calls);
+
+/* An argument of the call that gave a parameter its value. */
+static bool is_argument_fixed(const ms_survey *survey, const ms_symbol *symbol,
+                              const ms_call_path *calls) {
+  while (calls != NULL && calls->function->function != symbol->function) calls = calls->next;
+  if (calls == NULL || symbol->assigned) return false;
+  for (uint32_t p = 0; p < symbol->function->parameter_count; p++) {
+    if (symbol->function->parameters[p] != symbol) continue;
+    return p + 1 >= calls->call->kids || is_fixed(survey, calls->call->kid[p + 1], calls->next);
+  }
+  return false;
+}
+
+static bool is_index(const ms_survey *survey, const ms_symbol *symbol) {
+  const ms_emitter *emitter = survey->w->emitter;
+  const ms_loop *loop = emitter->job->loop;
+  for (uint32_t d = 0; d < emitter->dims; d++) {
+    if (emitter->indices[d] == symbol) return true;
+  }
+  for (uint32_t i = 0; i < loop->index_count; i++) {
+    if (loop->indices[i] == symbol) return true;
+  }
+  return false;
+}
+
+static bool is_local_fixed(const ms_survey *survey, const ms_symbol *symbol,
+                           const ms_call_path *calls) {
+  if (is_index(survey, symbol)) return survey->node != survey->w->emitter->body;
+  const ms_node *from = symbol->declaration;
+  bool followed = false; /* declared by a function that the region calls */
+  for (const ms_call_path *call = calls; call != NULL; call = call->next)
+    followed = followed || (call->within && call->function->function == symbol->function);
+  if (from == NULL && followed) return is_argument_fixed(survey, symbol, calls);
+  if (!followed && (from == NULL || !inside(from, survey->node)))
+    return !symbol->assigned ||
+           (!symbol->upvalue && !ms_c_is_assigned_in(survey->node, symbol, NULL));
+  if (from == NULL || symbol->assigned || from->kind != MS_LOCAL) return false;
+  for (uint32_t s = 0; s < from->symbol_count && s < from->kids; s++) {
+    if (from->symbols[s] == symbol) return is_fixed(survey, from->kid[s], calls);
+  }
+  return false;
+}
+
+static bool are_kids_fixed(const ms_survey *survey, const ms_node *node, uint32_t from,
+                           const ms_call_path *calls) {
+  for (uint32_t k = from; k < node->kids; k++) {
+    if (node->kid[k] != NULL && !is_fixed(survey, node->kid[k], calls)) return false;
+  }
+  return true;
+}
+
+static bool is_path_fixed(const ms_survey *survey, const ms_node *node, const ms_call_path *calls) {
+  const ms_node *value;
+  uint32_t at = ms_typed_binding(survey->w->typed, node, &value);
+  if (at != MS_NO_CAPTURE) return value == node && !ms_variable_is(survey->w->emitter, at);
+  if (node->kind == MS_NAME)
+    return node->symbol != NULL && is_local_fixed(survey, node->symbol, calls);
+  uint32_t array = element_of(survey, node);
+  return are_kids_fixed(survey, node, 0, calls) &&
+         (array == MS_NO_CAPTURE || !is_written(survey, array));
+}
+
+static bool is_call_fixed(const ms_survey *survey, const ms_node *node, const ms_call_path *calls) {
+  ms_kind_of kind = ms_typed_expression(survey->w->typed, node->kid[0]);
+  if (node->kind == MS_METHOD)
+    return ms_measure_find(node->text) >= MS_MEASURE_SIZE && are_kids_fixed(survey, node, 0, calls);
+  if (kind.object != MS_OBJECT_BUILTIN) return false;
+  const ms_library *entry = ms_library_find(kind.name, node->kids - 1);
+  return entry != NULL && entry->shape < MS_LIBRARY_RANDOM &&
+         are_kids_fixed(survey, node, 1, calls);
+}
+
+static bool is_fixed(const ms_survey *survey, const ms_node *node, const ms_call_path *calls) {
+  switch (node->kind) {
+    case MS_NUMBER:
+      return true;
+    case MS_NAME:
+    case MS_INDEX:
+      return is_path_fixed(survey, node, calls);
+    case MS_CALL:
+    case MS_METHOD:
+      return is_call_fixed(survey, node, calls);
+    case MS_BINARY:
+    case MS_UNARY:
+    case MS_PAREN:
+    case MS_TABLE:
+    case MS_FIELD:
+      return are_kids_fixed(survey, node, 0, calls);
+    default:
+      return false;
+  }
+}
+
+/* ---- what a region touches ---- */
+
+static void look(ms_survey *survey, const ms_node *node, const ms_call_path *calls);
+
+static void look_at_kids(ms_survey *survey, const ms_node *node, uint32_t from, uint32_t to,
+                         const ms_call_path *calls) {
+  for (uint32_t k = from; k < to && k < node->kids; k++) {
+    if (node->kid[k] != NULL) look(survey, node->kid[k], calls);
+  }
+}
+
+static void count_type(ms_survey *survey, int32_t type) {
+  if (type == MS_FLOAT) survey->single = true;
+  if (type == MS_DOUBLE || type == MS_INT64) survey->full = true;
+}
+
+static void look_at_index(ms_survey *survey, const ms_node *node, bool written,
+                          const ms_call_path *calls) {
+  const ms_node *value;
+  if (ms_typed_binding(survey->w->typed, node, &value) != MS_NO_CAPTURE) return;
+  uint32_t array = element_of(survey, node);
+  if (array != MS_NO_CAPTURE && (written || !is_path_fixed(survey, node, calls)))
+    count_type(survey, survey->w->emitter->job->elements[array].type);
+  look(survey, node->kid[0], calls);
+  survey->exact++;
+  look(survey, node->kid[1], calls);
+  survey->exact--;
+}
+
+static void look_at_call(ms_survey *survey, const ms_node *node, const ms_call_path *calls) {
+  ms_kind_of kind = ms_typed_expression(survey->w->typed, node->kid[0]);
+  const ms_library *entry = NULL;
+  if (kind.object == MS_OBJECT_BUILTIN) entry = ms_library_find(kind.name, node->kids - 1);
+  bool bits = entry != NULL && entry->shape == MS_LIBRARY_BITS;
+  survey->exact += bits;
+  look_at_kids(survey, node, 1, node->kids, calls);
+  survey->exact -= bits;
+  const ms_node *function = called(survey, node);
+  uint32_t depth = calls == NULL ? 0 : calls->depth;
+  for (const ms_call_path *open = calls; open != NULL; open = open->next) {
+    if (open->function == function) return;
+  }
+  if (function == NULL || depth >= DEEPEST) return;
+  ms_call_path followed = {calls, function, node, depth + 1, true};
+  look(survey, function->function->body, &followed);
+}
+
+static void look_at_assignment(ms_survey *survey, const ms_node *node, const ms_call_path *calls) {
+  for (uint32_t t = 0; t < node->targets; t++) {
+    if (node->kid[t]->kind == MS_INDEX) look_at_index(survey, node->kid[t], true, calls);
+  }
+  look_at_kids(survey, node, node->targets, node->kids, calls);
+}
+
+/* A constant whose float is another kind of number. */
+static void look_at_number(ms_survey *survey, double number) {
+  double size = fabs(number);
+  bool fair = size == 0 || isinf(number) || (size >= FLT_MIN && (float)size <= FLT_MAX);
+  if (!fair && survey->exact == 0) survey->full = true;
+}
+
+static void look(ms_survey *survey, const ms_node *node, const ms_call_path *calls) {
+  switch (node->kind) {
+    case MS_FUNCTION:
+    case MS_WHILE:
+    case MS_REPEAT:
+      return;
+    case MS_FOR_NUMERIC:
+      survey->exact++;
+      look_at_kids(survey, node, 0, 3, calls);
+      survey->exact--;
+      return;
+    case MS_FOR_GENERIC:
+      look_at_kids(survey, node, 0, node->kids - 1, calls);
+      return;
+    case MS_NUMBER:
+      look_at_number(survey, node->number);
+      return;
+    case MS_INDEX:
+      look_at_index(survey, node, false, calls);
+      return;
+    case MS_ASSIGN:
+      look_at_assignment(survey, node, calls);
+      return;
+    case MS_CALL:
+      look_at_call(survey, node, calls);
+      return;
+    case MS_METHOD: /* a region of its own */
+      survey->exact++;
+      look_at_kids(survey, node, 0, node->kids, calls);
+      survey->exact--;
+      return;
+    default:
+      look_at_kids(survey, node, 0, node->kids, calls);
+  }
+}
+
+/* The values of `for f, v in X[i]:nonzeros()`. */
+static void look_at_entries(ms_survey *survey, const ms_node *loop) {
+  const ms_node *call = loop->kid[0];
+  if (call->kind != MS_METHOD || loop->symbol_count < 2) return;
+  ms_kind_of row = ms_typed_expression(survey->w->typed, call->kid[0]);
+  if (row.object == MS_OBJECT_SPARSE)
+    count_type(survey, survey->w->emitter->job->elements[row.array].type);
+}
+
+/* The calls that the writer is in, outermost last, as followed ones. */
+static const ms_call_path *open_calls(ms_writer *w) {
+  ms_call_path *first = NULL, **last = &first;
+  uint32_t depth = 0;
+  for (const ms_inlined *open = w->inlined; open != NULL; open = open->next) {
+    ms_call_path *followed = ms_arena_take(w->arena, 1, sizeof *followed);
+    if (followed == NULL) {
+      w->failed = true;
+      break;
+    }
+    *followed = (ms_call_path){NULL, open->function, open->call, 0, false};
+    *last = followed;
+    last = (ms_call_path **)(uintptr_t)&followed->next;
+    depth++;
+  }
+  if (first != NULL) first->depth = depth;
+  return first;
+}
+
+bool ms_c_survey_is_single(ms_writer *w, const ms_node *node) {
+  ms_survey survey = {.w = w, .node = node};
+  const ms_call_path *calls = open_calls(w);
+  if (node->kind == MS_FOR_GENERIC) look_at_entries(&survey, node);
+  if (node->kind == MS_FOR_NUMERIC || node->kind == MS_FOR_GENERIC) {
+    look(&survey, node->kid[node->kids - 1], calls);
+  } else if (node->kind == MS_BLOCK) {
+    look(&survey, node, calls);
+  } else {
+    look_at_kids(&survey, node, 0, node->kids, calls);
+  }
+  return survey.single && !survey.full;
+}

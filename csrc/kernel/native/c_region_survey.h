@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Writing C in fast mode: what a region touches, which decides its precision. */
+#ifndef MS_KERNEL_NATIVE_C_REGION_SURVEY_H
+#define MS_KERNEL_NATIVE_C_REGION_SURVEY_H
+
+#include "kernel/native/writer.h"
+
+/* Whether the loop, or the body's block, `node` computes in float as c_region.h says. */
+bool ms_c_survey_is_single(ms_writer *w, const ms_node *node);
+
+/* The loop or function around a node. */
+const ms_node *ms_c_loop_around(const ms_node *node);
+
+/* Whether `node`, or what is below it, assigns to a variable, but for statements right in the loop
+ * or function `home` (NULL: for none). */
+bool ms_c_is_assigned_in(const ms_node *node, const ms_symbol *symbol, const ms_node *home);
+
+#endif

@@ -1,0 +1,178 @@
+-- SPDX-License-Identifier: MIT
+-- numeric = "fast": which numbers are floats and which doubles, of each region of a body, against
+-- the same numbers worked out here one operation at a time.
+local ffi = require("ffi")
+local array = require("meissa.array")
+local native = dofile("spec/kernel/native.lua")
+
+local FLAGS = "-O2"
+local third, big = 1 / 3, 16777217 -- no float is either
+
+local function f(x) return tonumber(ffi.new("float", x)) end
+
+local F1, D1, V1 = f(0.7), 0.7, 0.3 -- F[1], also T[1][1]; D[1], also S[1][1] and E[1]; V[1][1]
+
+local function world(entry)
+  local function row(length, value, type)
+    return array.full({ 2, length }, value, { type = type or "float" })
+  end
+  local function sparse(type)
+    return array.sparse({ 2, 3 }, { i = { 1 }, j = { 1 }, v = { 0.7 } }, { type = type })
+  end
+  local floats = array.full({ 4 }, 0.7, { type = "float" })
+  floats[2] = 1
+  return {
+    third = third, big = big, tiny = 1e-50, s = 0, t = 0, one = 1,
+    F = floats, D = array.full({ 4 }, 0.7), Q = array.full({ 4 }, 3, { type = "int32" }),
+    L = array.full({ 4 }, 3, { type = "int64" }), E = array.full({ 1 }, entry or 0.7),
+    W = row(3, 0.7), V = row(3, 0.3, "double"), X = row(1, 0.7), Y = row(1, 0.3, "double"),
+    G = row(4095, 16383), H = row(4095, 1), P = row(1, 1e38), Z = row(1, 0),
+    T = sparse "float", S = sparse "double",
+  }
+end
+
+-- What it is about, the body of `for i in parallel(1)`, s and perhaps t after it.
+local bodies = {
+  { "an element of a float array", "s = s + F[i] * third", f(F1 * f(third)) },
+  { "one of a double array beside it", "D[i] = 1 s = s + F[i] * third", F1 * third },
+  { "one of an int64 array", "L[i] = 1 s = s + F[i] * third", F1 * third },
+  { "one of an int32 array alone", "s = s + Q[i] * third", 3 * third },
+  { "one of an int32 array beside it", "Q[i] = 1 s = s + F[i] * third", f(F1 * f(third)) },
+  { "no element", "s = s + third * third", third * third },
+  { "only one that stands still", "s = s + F[3] * third", F1 * third },
+  { "a double one that stands still", "s = s + F[i] * D[3]", f(F1 * f(D1)) },
+  { "one in a local that stands still", "local k = 3 s = s + F[i] * D[k]", f(F1 * f(D1)) },
+  { "one that stands still, of an array that is written", "D[i] = 1 s = s + F[i] * D[3]",
+    F1 * D1 },
+  { "a variable set outside", "local e = D[i] * third for k = 1, 1 do s = s + W[i][k] * e end",
+    f(F1 * f(D1 * third)) },
+  { "an inner loop beside a body of floats",
+    "local x = F[i] * third for k = 1, 1 do t = t + V[i][k] * third end s = s + x",
+    f(F1 * f(third)), V1 * third },
+  { "an inner loop of floats beside a body of doubles",
+    "for k = 1, 1 do s = s + W[i][k] * third end t = t + D[i] * third", f(F1 * f(third)),
+    D1 * third },
+  { "a function where it is called", [[local function g(x) return x * third end
+    for k = 1, 1 do s = s + g(W[i][k]) end t = t + g(D[i])]], f(F1 * f(third)), D1 * third },
+  { "a parameter that stands still", [[local function g(k) return D[k] * third end
+    s = s + F[i] * g(3)]], f(F1 * f(D1 * third)) },
+  { "an inner loop in a function", [[local function g(r) local x = 0
+      for k = 1, 1 do x = x + r[k] * third end return x end
+    s = s + g(W[i]) t = t + g(W[i + 1]) * D[i] ]], f(F1 * f(third)), f(F1 * f(third)) * D1 },
+  { "a while loop", "D[i] = 1 local k = 1 while k < 2 do s = s + W[i][k] * third k = k + 1 end",
+    f(F1 * f(third)) },
+  { "a while loop of doubles beside a body of floats", "local k = 1 while k < 2 do " ..
+    "t = t + V[i][k] * third k = k + 1 end s = s + F[i] * third", f(F1 * f(third)), V1 * third },
+  { "a repeat loop", "D[i] = 1 local k = 1 repeat s = s + W[i][k] * third k = k + 1 until k > 1",
+    f(F1 * f(third)) },
+  { "float entries of a row", "D[i] = 1 for c, v in T[i]:nonzeros() do s = s + W[i][c] * v end",
+    f(F1 * F1) },
+  { "double entries of a row", "F[i] = 1 for c, v in S[i]:nonzeros() do s = s + W[i][c] * v end",
+    F1 * D1 },
+  { "the columns of a row with double entries",
+    "D[i] = 1 for c in S[i]:nonzeros() do s = s + W[i][c] * third end", f(F1 * f(third)) },
+  { "a dot of float rows in a body of doubles", "D[i] = 1 s = s + X[i]:dot(X[i])", f(F1 * F1) },
+  { "a dot of two types in a body of floats", "F[i] = 1 s = s + X[i]:dot(Y[i])", F1 * V1 },
+  { "an update of float rows", "D[i] = 1 Z[i]:axpy(third, X[i]) s = s + Z[i][1]",
+    f(f(third) * F1) },
+  { "whole numbers", "s = s + F[i + 1] * (i * 16777217 - 16777216)", 1 },
+  { "whole numbers and captured ones", "s = s + F[i + 1] * (big - i * 16777216)", 1 },
+  { "whole numbers in a local", "local z = i * 16777217 z = z + 0 s = s + z t = t + F[i] * third",
+    big, f(F1 * f(third)) },
+  { "whole numbers in a function that takes floats, too",
+    [[local function g(x) local y = x if y < 0 then y = 0 end return y end
+    s = s + g(i * 16777217) t = t + g(F[i])]], big, F1 },
+  { "a subscript", "s = s + F[math.floor(F[i] * 0 + i * 16777217 - 16777215)]", 1 },
+  { "an end of a loop", "for k = F[i] * 0 + i * 16777217, big do s = s + F[i] end", F1 },
+  { "operands of bit", "s = s + F[i + 1] * bit.band(i * 16777217 + F[i + 1] - 1, 3)", 1 },
+  { "comparisons", "if F[i] == 0.7 then s = s + 1 end if F[i] >= 0.7 then t = t + 1 end", 1, 1 },
+  { "comparisons of doubles", "D[i] = 1 if F[i] == 0.7 then s = s + 1 end", 0 },
+  { "math.max", "s = s + math.max(F[i] - F[i + 1], third)", f(third) },
+  { "and, or", "s = s + (F[i] > 5 and F[i] or third)", f(third) },
+  { "a math function", "s = s + math.sqrt(F[i])", f(math.sqrt(F1)) },
+  { "a power", "s = s + F[i] ^ 2", f(F1 * F1) },
+  { "a local", "local x = F[i] * third local y = x s = s + y", f(F1 * f(third)) },
+  { "a local that is assigned", "local x = F[i] if x > 0 then x = x * third end s = s + x",
+    f(F1 * f(third)) },
+  { "what a loop carries", "local x = 1 for k = 1, 2 do W[i][1] = k x = x * third end s = s + x",
+    third * third },
+  { "a sum of floats", "local x = 0 for k = 1, 4095 do x = x + G[i][k] end s = s + x",
+    4095 * 16383 },
+  { "a difference of floats", "local x = 0 for k = 4095, 1, -1 do x = x - G[i][k] end s = s + x",
+    -4095 * 16383 },
+  { "a sum of products", "local x = 0 for k = 1, 4095 do x = x + G[i][k] * H[i][k] end s = s + x",
+    4095 * 16383 },
+  { "a sum that a break ends", "local x = 0 for k = 1, 4095 do x = x + G[i][k] " ..
+    "if k > 4095 then break end end s = s + x", 4095 * 16383 },
+  { "a count beside floats", "local x = big for k = 1, 3 do H[i][k] = 2 x = x + 1 end s = s + x",
+    big + 3 },
+  { "dot, sum and norm", "s = s + G[i]:dot(H[i]) + G[i]:sum() t = t + H[i]:norm()",
+    2 * 4095 * 16383, math.sqrt(4095) },
+  { "a constant too small for floats", "s = s + F[i] * 1e-50", F1 * 1e-50 },
+  { "a constant too large for floats", "s = s + F[i] * 1e39", F1 * 1e39 },
+  { "a captured number too small for floats", "s = s + F[i] * tiny", F1 * 1e-50 },
+  { "a variable too small for floats",
+    "local e = D[i] * tiny for k = 1, 1 do s = s + W[i][k] * e end", F1 * (D1 * 1e-50) },
+  { "an argument too small for floats",
+    "local function g(x, a) return x * a end s = s + g(F[i], tiny)", F1 * 1e-50 },
+  { "a factor too small for float rows", "Z[i]:axpy(tiny, P[i]) s = s + Z[i][1]",
+    f(1e-50 * f(1e38)) },
+  { "a captured 0", "local z = third - third s = s + (F[i] * third + z)", f(F1 * f(third)) },
+}
+
+-- Over the entries of E.
+local entries = {
+  { "the entry's value", "s = s + F[i] * v", f(F1 * f(D1)), value = 0.7 },
+  { "an entry's value too small for floats", "s = s + F[i] * v", F1 * 1e-50, value = 1e-50 },
+  { "an entry's value that inner loops use", "local e = v - D[i] + 1 for k = 1, 1 do " ..
+    "s = s + W[i][k] * e end", F1, value = 0.7 },
+}
+
+local function text_of(body, dense)
+  return ("for i%s in parallel(x) do\n%s\nend"):format(dense and ", v" or "", body)
+end
+
+local function space_of(env, dense)
+  return { ranges = { { 1, 1 } }, array = dense and env.E or nil }
+end
+
+describe("regions in fast mode", function()
+  local options = { fast = true, flags = FLAGS, pieces = 1 }
+
+  setup(function()
+    local texts = {}
+    for kind, list in ipairs { bodies, entries } do
+      for _, each in ipairs(list) do
+        local env, dense = world(each.value), kind == 2
+        local text, why = native.emit(text_of(each[2], dense), env, space_of(env, dense), options)
+        texts[#texts + 1] = assert(text, why)
+      end
+    end
+    native.load_all(texts, true, FLAGS)
+  end)
+  teardown(native.finish)
+
+  for kind, list in ipairs { bodies, entries } do
+    for _, each in ipairs(list) do
+      it("know " .. each[1], function()
+        local env, dense = world(each.value), kind == 2
+        assert(native.kernel(text_of(each[2], dense), env, space_of(env, dense), options))
+        assert.equal(each[3], env.s)
+        if each[4] then assert.equal(each[4], env.t) end
+      end)
+    end
+  end
+
+  it("keep what blocks sum up in double", function()
+    local env = world()
+    env.F[1], env.F[2], env.F[3] = 2 ^ 24, 1, 1
+    assert(native.kernel(text_of "s = s + F[i]", env, { ranges = { { 1, 3 } } },
+      { fast = true, pieces = 1 }))
+    assert.equal(2 ^ 24 + 2, env.s)
+  end)
+
+  it("leave strict texts alone", function()
+    local text = assert(native.emit(text_of "s = s + F[i] * third", world(), space_of(world())))
+    assert.is_nil(text:match("ms_quick%(const.*"):find "float%)")
+  end)
+end)

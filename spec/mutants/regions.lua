@@ -1,0 +1,52 @@
+-- SPDX-License-Identifier: MIT
+-- Mutants of what fast mode computes in float, and what in double.
+local regions = {spec = "spec/kernel/regions_spec.lua"}
+
+return {
+  {
+    rule = "a region is float by the elements that it touches itself",
+    finders = {regions},
+    mutants = {
+      {"double elements do not count", "csrc/kernel/native/c_region_survey.c",
+       "return survey.single && !survey.full;", "return survey.single;"},
+      {"elements that stand still count", "csrc/kernel/native/c_region_survey.c",
+       "(written || !is_path_fixed(survey, node, calls))", "true"},
+      {"what is written may stand still", "csrc/kernel/native/c_region_survey.c",
+       "(array == MS_NO_CAPTURE || !is_written(survey, array))", "true"},
+      {"inner loops belong to the body", "csrc/kernel/native/c_region_survey.c",
+       "    case MS_FUNCTION:\n    case MS_WHILE:\n    case MS_REPEAT:\n      return;",
+       "    case MS_FUNCTION:\n      return;"},
+      {"functions are not looked into", "csrc/kernel/native/c_region_survey.c",
+       "if (function == NULL || depth >= DEEPEST) return;", "return;"},
+      {"values of entries do not count", "csrc/kernel/native/c_region_survey.c",
+       "if (node->kind == MS_FOR_GENERIC) look_at_entries(&survey, node);", ""},
+    },
+  },
+  {
+    rule = "in a float region what must be exact is, and what is carried is double",
+    finders = {regions},
+    mutants = {
+      {"subscripts are float", "csrc/kernel/native/c_bounds_check.c",
+       "  w->exact++;\n  ms_c_value value", "  ms_c_value value"},
+      {"what is carried is float", "csrc/kernel/native/c_region.c",
+       "if (a->kind.precision == MS_FULL || b->kind.precision == MS_FULL) return MS_FULL;", ""},
+      {"sums are one piece", "csrc/kernel/native/c_loop.c",
+       "if (sums.count > 0) open_pieces(w, step, &first, &last);",
+       "if (sums.count > 0) ms_c_line(w, \"{\");"},
+      {"functions of mixed numbers give floats", "csrc/kernel/native/c_region.c",
+       "bool mixed = callee != NULL && callee->mixed;", "bool mixed = false;\n  (void)callee;"},
+    },
+  },
+  {
+    rule = "what no float can hold makes a region double",
+    finders = {regions},
+    mutants = {
+      {"constants are not looked at", "csrc/kernel/native/c_region_survey.c",
+       "if (!fair && survey->exact == 0) survey->full = true;", "(void)fair;\n  (void)survey;"},
+      {"numbers from outside are not looked at", "csrc/kernel/native/c_region.c",
+       "if (value->outside == NULL || !ms_c_is_single(w)) return;", "if (value != NULL) return;"},
+      {"numbers beside rows are not looked at", "csrc/array/rowwise.h",
+       "if (ms_is_fair_float(a)) {", "if (a == a) {"},
+    },
+  },
+}
