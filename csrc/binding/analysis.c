@@ -9,9 +9,11 @@
 #include <lua.h>
 #include <string.h>
 
+#include "array/method.h"
 #include "binding/binding.h"
 #include "depend/capture_path.h"
 #include "depend/parameter.h"
+#include "syntax/version.h"
 
 static const char loop_type[] = "meissa.loop";
 static const char plan_type[] = "meissa.plan";
@@ -121,6 +123,8 @@ static void push_capture(lua_State *L, const ms_capture *capture, bool parameter
   set_number(L, "column", capture->first->column);
   lua_pushboolean(L, capture->tested);
   lua_setfield(L, -2, "tested");
+  lua_pushboolean(L, capture->symbol != NULL && capture->symbol->next);
+  lua_setfield(L, -2, "next");
   if (capture->read != NULL) set_number(L, "read", capture->read->line);
   if (capture->called != NULL) set_number(L, "called", capture->called->line);
 }
@@ -288,6 +292,29 @@ static int loop_info(lua_State *L) {
   return 1;
 }
 
+static bool changes_array(const char *name) {
+  const ms_method *method = ms_method_find(name);
+  return method != NULL &&
+         (method->effect == MS_METHOD_WRITE || method->effect == MS_METHOD_UPDATE);
+}
+
+/* loop:split(flags): gives what the body writes of the captures with a true flag a variable of its
+ * own, see syntax/version.h. The captures are others then. */
+static int loop_split(lua_State *L) {
+  ms_error err = {0};
+  ms_loop *loop = ms_check_loop(L, 1);
+  luaL_checktype(L, 2, LUA_TTABLE);
+  bool *split = lua_newuserdata(L, (loop->capture_count + 1) * sizeof *split);
+  for (uint32_t c = 0; c < loop->capture_count; c++) {
+    lua_rawgeti(L, 2, (int)c + 1);
+    split[c] = lua_toboolean(L, -1);
+    lua_pop(L, 1);
+  }
+  if (ms_loop_split(loop, split, changes_array, &err) != 0) return ms_push_error(L, &err);
+  lua_settop(L, 1);
+  return 1;
+}
+
 /* ---- plans ---- */
 
 static int collect_plan(lua_State *L) {
@@ -353,10 +380,11 @@ static void make_type(lua_State *L, const char *name, lua_CFunction collect,
 }
 
 void ms_bind_analysis(lua_State *L) {
-  static const luaL_Reg loop_methods[] = {
-      {"captures", loop_captures}, {"indices", loop_indices}, {"info", loop_info},
-      {"names", loop_names},       {"calls", loop_calls},     {"keys", ms_list_keys},
-      {"settle", ms_settle_keys},  {"visible", loop_visible}, {NULL, NULL}};
+  static const luaL_Reg loop_methods[] = {{"captures", loop_captures}, {"indices", loop_indices},
+                                          {"info", loop_info},         {"names", loop_names},
+                                          {"calls", loop_calls},       {"keys", ms_list_keys},
+                                          {"settle", ms_settle_keys},  {"visible", loop_visible},
+                                          {"split", loop_split},       {NULL, NULL}};
   static const luaL_Reg plan_methods[] = {{NULL, NULL}};
   static const luaL_Reg functions[] = {
       {"loop", make_loop}, {"plan", make_plan}, {"follow", follow_plan}, {NULL, NULL}};

@@ -320,6 +320,22 @@ static int64_t range_part(lua_State *L, int part, int64_t missing) {
   return value;
 }
 
+/* The list `versions` of a space, kept with it. */
+static void read_versions(lua_State *L, int index, ms_space *space) {
+  lua_getfield(L, index, "versions");
+  size_t count = lua_istable(L, -1) ? lua_objlen(L, -1) : 0;
+  uint32_t *versions = lua_newuserdata(L, (count + 1) * sizeof *versions);
+  lua_setfield(L, index, "versions_read");
+  for (size_t c = 0; c < count; c++) {
+    lua_rawgeti(L, -1, (int)c + 1);
+    versions[c] = small(L, lua_tonumber(L, -1), "versions");
+    lua_pop(L, 1);
+  }
+  lua_pop(L, 1);
+  space->versions = versions;
+  space->version_count = (uint32_t)count;
+}
+
 void ms_space_from_lua(lua_State *L, int index, ms_space *space) {
   if (index < 0) index += lua_gettop(L) + 1;
   luaL_checktype(L, index, LUA_TTABLE);
@@ -348,6 +364,8 @@ void ms_space_from_lua(lua_State *L, int index, ms_space *space) {
   space->no_options = field_boolean(L, index, "no_options");
   space->methods = field_boolean(L, index, "methods");
   space->barred = field_string(L, index, "barred");
+  space->rounds = field_boolean(L, index, "rounds");
+  if (space->rounds) read_versions(L, index, space);
   space->positions = field_boolean(L, index, "positions");
   space->collapse = small(L, field_number(L, index, "collapse", 1), "collapse");
   if (space->collapse < 1) luaL_error(L, "collapse counts from 1");

@@ -26,7 +26,8 @@ static uint32_t read_movement(lua_State *L, int table) {
     if (strcmp(name, ms_movement_name(each)) == 0) return each;
   }
   luaL_error(L,
-             "movement is none of cached, served, broadcast, local, rotated, scattered, exchanged");
+             "movement is none of cached, served, broadcast, local, rotated, scattered, exchanged, "
+             "versioned");
   return 0;
 }
 
@@ -137,10 +138,13 @@ static void read_travel(lua_State *L, int table, ms_operand *operand) {
   operand->cut = (uint32_t)(ms_field_count(L, table, "cut", 1) - 1);
   operand->scale = ms_field_integer(L, table, "scale", 1);
   operand->offset = ms_field_integer(L, table, "offset", 0);
+  operand->slot = (uint32_t)ms_field_count(L, table, "slot", 0);
+  operand->depth = (uint32_t)ms_field_count(L, table, "depth", 0);
 }
 
 /* {id, version, pointer, segment, element, dims, strides, array or movement, written, along, cut,
- * scale, offset, offsets, needs, low, high, follow, blind, parts}; along and cut count from 1. */
+ * scale, offset, offsets, needs, low, high, follow, blind, parts, slot, depth}; along and cut count
+ * from 1. */
 static void read_operand(lua_State *L, int table, ms_job_operand *operand) {
   ms_operand *shape = &operand->operand;
   operand->data = ms_field_pointer(L, table, "pointer");
@@ -199,7 +203,10 @@ static bool read_plan(lua_State *L, int table, ms_job *job) {
   if (plan == NULL) return false;
   job->plan = plan;
   job->grid = plan->grid;
-  job->grid.last = plan->blocks;
+  uint64_t first = ms_field_count(L, table, "first", 0);
+  uint64_t last = ms_field_count(L, table, "last", plan->blocks);
+  job->grid.first = first > UINT32_MAX ? UINT32_MAX : (uint32_t)first;
+  job->grid.last = last > UINT32_MAX ? UINT32_MAX : (uint32_t)last;
   job->bounds = plan->bounds;
   job->loads = plan->loads;
   return true;

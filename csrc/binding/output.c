@@ -38,6 +38,12 @@ static void push_path(lua_State *L, const ms_loop *loop, const ms_binding *bindi
   }
 }
 
+/* Whether a binding is the next version of what has its name, see syntax/version.h. */
+static bool is_next(const ms_loop *loop, uint32_t binding) {
+  const ms_symbol *symbol = binding < loop->capture_count ? loop->captures[binding].symbol : NULL;
+  return symbol != NULL && symbol->next;
+}
+
 static void push_component(lua_State *L, const ms_component *component) {
   if (component->sign == 'n') {
     lua_pushnumber(L, (double)component->value);
@@ -215,8 +221,12 @@ static void set_arrays(lua_State *L, const ms_loop *loop, const ms_binding *bind
                        const ms_verdict *verdict) {
   lua_createtable(L, 0, (int)verdict->array_count);
   for (uint32_t a = 0; a < verdict->array_count; a++) {
-    push_path(L, loop, bindings, verdict->arrays[a].binding);
     const ms_array_plan *array = &verdict->arrays[a];
+    push_path(L, loop, bindings, array->binding);
+    if (is_next(loop, array->binding)) {
+      lua_pushliteral(L, " (next)"); /* the last version has the name */
+      lua_concat(L, 2);
+    }
     push_array(L, verdict, a);
     const int64_t *dims;
     uint32_t count = ms_mapping_dims(&bindings[array->binding], &dims);
@@ -224,6 +234,24 @@ static void set_arrays(lua_State *L, const ms_loop *loop, const ms_binding *bind
     lua_settable(L, -3);
   }
   lua_setfield(L, -2, "arrays");
+}
+
+/* round_reads: {{version =, line =, least =, most =, sum_least =, sum_most =}, ...} */
+static void set_round_reads(lua_State *L, const ms_verdict *verdict) {
+  if (verdict->strategy != MS_ROUNDS) return;
+  lua_createtable(L, (int)verdict->round_read_count, 0);
+  for (uint32_t r = 0; r < verdict->round_read_count; r++) {
+    const ms_round_read *read = &verdict->round_reads[r];
+    lua_createtable(L, 0, 6);
+    set_number(L, "version", read->version);
+    set_number(L, "line", read->line);
+    set_number(L, "least", (double)read->least);
+    set_number(L, "most", (double)read->most);
+    set_number(L, "sum_least", (double)read->sum_least);
+    set_number(L, "sum_most", (double)read->sum_most);
+    lua_rawseti(L, -2, (int)r + 1);
+  }
+  lua_setfield(L, -2, "round_reads");
 }
 
 static void set_scalars(lua_State *L, const ms_loop *loop, const ms_binding *bindings,
@@ -305,6 +333,7 @@ void ms_push_verdict(lua_State *L, const ms_loop *loop, const ms_binding *bindin
     set_string(L, "stranger", verdict->stranger);
     set_number(L, "stranger_line", verdict->stranger_line);
   }
+  set_round_reads(L, verdict);
   set_scalars(L, loop, bindings, verdict);
   lua_createtable(L, (int)verdict->reason_count, 0);
   for (uint32_t r = 0; r < verdict->reason_count; r++) {

@@ -5,6 +5,7 @@
  *   core.worker(fd) -> worker        worker:next() -> job | nil       worker:number()  :close()
  *   job = {key, kernel, forgets, run, ranges, mark}     job:operands() -> {operand, ...}
  *   job:equip(memory), a cdata ms_block_local that lives as long as the job
+ *   job:version(versions), a cdata ms_versions that lives as long as the job
  *   job:next_block() -> block, range, ... | nil      job:block_done(bytes)
  *   job:fail(bytes, order)                           job:print(bytes)
  *
@@ -65,6 +66,12 @@ static int job_block_done(lua_State *L) {
   size_t size = 0;
   const char *bytes = luaL_optlstring(L, 2, "", &size);
   if (ms_worker_block_done(worker, bytes, size, &err) != 0) return raise(L, &err);
+  return 0;
+}
+
+/* job:version(versions): see ms_worker_version. */
+static int job_version(lua_State *L) {
+  ms_worker_version(job_worker(L), (void *)(size_t)lua_topointer(L, 2));
   return 0;
 }
 
@@ -141,14 +148,10 @@ static int job_operands(lua_State *L) {
   return 1;
 }
 
-static const luaL_Reg job_methods[] = {{"next_block", job_next_block},
-                                       {"block_done", job_block_done},
-                                       {"equip", job_equip},
-                                       {"run_native", job_run_native},
-                                       {"fail", job_fail},
-                                       {"print", job_print},
-                                       {"operands", job_operands},
-                                       {NULL, NULL}};
+static const luaL_Reg job_methods[] = {
+    {"next_block", job_next_block}, {"block_done", job_block_done}, {"equip", job_equip},
+    {"version", job_version},       {"run_native", job_run_native}, {"fail", job_fail},
+    {"print", job_print},           {"operands", job_operands},     {NULL, NULL}};
 
 static int worker_new(lua_State *L) {
   int channel = (int)luaL_optinteger(L, 1, MS_CHANNEL_FD);

@@ -74,7 +74,7 @@ bool ms_access_same_elements(const ms_access *a, const ms_access *b) {
 
 static bool same_access(const ms_access *a, const ms_access *b) {
   return a->group == b->group && a->binding == b->binding && a->write == b->write &&
-         ms_access_same_elements(a, b);
+         (!a->placed || a->node == b->node) && ms_access_same_elements(a, b);
 }
 
 /* NULL for an empty list, too. */

@@ -38,6 +38,7 @@ struct ms_access {
   uint32_t binding; /* the name that it goes through */
   bool write;
   bool pending;  /* of a buffer: what other iterations put there is not seen */
+  bool placed;   /* of a version: each place that reads or writes it is an access */
   bool possible; /* may not happen, or may touch less than it says */
   uint32_t inner_count;
   ms_inner *inner; /* variable MS_MAX_DIMS + k */

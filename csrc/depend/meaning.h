@@ -133,8 +133,11 @@ typedef struct ms_space {
   const char *barred; /* methods: of these those that a loop cannot call, each a line of its own:
                          name, tab, "impure", "name" (it may be called by one) or nothing, tab,
                          why; or NULL */
-  bool positions;     /* sparse: entries are told apart by their place, for random numbers */
-  uint32_t collapse;  /* 1: none; n: take in the next n-1 perfectly nested numeric loops */
+  bool rounds;        /* the first index counts rounds, which run one after the other */
+  const uint32_t *versions; /* rounds, by capture: of which array it is a version, from 1, or 0; */
+  uint32_t version_count;   /* of so many captures */
+  bool positions;           /* sparse: entries are told apart by their place, for random numbers */
+  uint32_t collapse;        /* 1: none; n: take in the next n-1 perfectly nested numeric loops */
 } ms_space;
 
 #endif

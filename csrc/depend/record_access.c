@@ -23,6 +23,8 @@ static void record(ms_walk *walk, ms_access *access) {
   const ms_guard *guard = walk->guard;
   if (walk->bindings[access->binding].scratch) return;
   access->pending = walk->bindings[access->binding].buffers != 0;
+  access->placed =
+      access->binding < walk->space->version_count && walk->space->versions[access->binding] > 0;
   for (uint32_t s = 0; s < access->subscript_count; s++) {
     ms_quadratic number;
     if (!ms_subscript_number(&access->subscript[s], &number)) access->possible = true;

@@ -168,6 +168,22 @@ static bool try_hyperplane(const query *loop, ms_choice *choice) {
   return true;
 }
 
+/* Rounds, which are the first index, over ranges of another one that no distance crosses, in the
+ * same round or between two: the first such dimension that has several values. */
+static bool try_rounds(const query *loop, ms_choice *choice) {
+  uint32_t best = 0;
+  for (uint32_t k = 1; k < loop->dims; k++) {
+    if (!ms_strategy_may_cut(loop->patterns, k)) continue;
+    bool several = ms_domain_extent(loop->conflicts->domain, k) > 1;
+    if (best == 0 || several) best = k;
+    if (several) break;
+  }
+  choice->dim_count = 2;
+  choice->dim[1] = best;
+  choice->sequential = 1;
+  return best > 0;
+}
+
 static const struct {
   ms_strategy strategy;
   bool (*try)(const query *loop, ms_choice *choice);
@@ -178,6 +194,7 @@ static const struct {
     {MS_ROTATE, try_rotate},
     {MS_WAVEFRONT, try_wavefront},
     {MS_HYPERPLANE, try_hyperplane},
+    {MS_ROUNDS, try_rounds},
 };
 
 /* Whether this version executes a choice. */
@@ -199,6 +216,7 @@ ms_choice ms_strategy_choose(const ms_conflicts *conflicts, const ms_patterns *p
   query loop = {conflicts, patterns, conflicts->domain->dim_count, terms};
   bool sure = true;
   for (uint32_t c = 0; c < CLASSES; c++) {
+    if ((classes[c].strategy == MS_ROUNDS) != terms->rounds) continue;
     ms_choice choice = {.strategy = classes[c].strategy, .sure = true};
     bool legal = classes[c].try(&loop, &choice);
     sure = sure && choice.sure;

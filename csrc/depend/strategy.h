@@ -15,7 +15,7 @@ typedef struct ms_choice {
   bool sure; /* false: a class could not be decided; SERIALLY then means "not known" */
   uint32_t dim_count;
   uint32_t dim[MS_MAX_DIMS];
-  uint32_t sequential; /* hyperplane: of the axes, how many are swept one value after the other */
+  uint32_t sequential; /* sweeps: of the axes, how many are swept one value after the other */
   bool has_row;
   int64_t row[MS_MAX_DIMS]; /* over ordinals */
 } ms_choice;
@@ -26,6 +26,7 @@ typedef struct ms_terms {
   bool proven;      /* only pairs of proven accesses count where exact distances are looked at (then
                        the patterns must be the proven ones as well) */
   bool executable;  /* only what this version runs */
+  bool rounds;      /* the first index counts rounds; nothing but rounds will do */
   uint32_t entries; /* dimensions of a sparse array whose entries are the space, else 0: they are
                        cut along these dimensions only */
 } ms_terms;

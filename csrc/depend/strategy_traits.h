@@ -19,6 +19,7 @@ typedef enum ms_strategy {
   MS_ROTATE,
   MS_WAVEFRONT,
   MS_HYPERPLANE,
+  MS_ROUNDS,
   MS_SERIALLY,
   MS_STRATEGIES /* how many there are */
 } ms_strategy;

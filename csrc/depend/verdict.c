@@ -16,6 +16,7 @@
 #include "depend/mapping.h"
 #include "depend/placement.h"
 #include "depend/record_access.h"
+#include "depend/round.h"
 #include "depend/scalar.h"
 #include "depend/space.h"
 #include "depend/walk.h"
@@ -77,8 +78,10 @@ static bool cuts_one(const ms_choice *choice) {
 
 /* What the distances allow to run. */
 static ms_choice choose(const work *now, ms_terms *terms) {
-  *terms = (ms_terms){
-      .ordered = now->walk.space->ordered, .executable = true, .entries = entries_of(now)};
+  *terms = (ms_terms){.ordered = now->walk.space->ordered,
+                      .rounds = now->walk.space->rounds,
+                      .executable = true,
+                      .entries = entries_of(now)};
   ms_choice choice = ms_strategy_choose(&now->conflicts, &now->all, terms);
   uint32_t cuttable = entries_of(now);
   if (cuts_one(&choice))
@@ -127,7 +130,8 @@ static void decide(work *now, ms_verdict *verdict, ms_choice *choice, bool *not_
 /* What an ordered loop could run as without its order; serially if it has none. */
 static ms_choice unordered_choice(const work *now) {
   const ms_terms terms = {.executable = true, .entries = entries_of(now)};
-  if (!now->walk.space->ordered) return (ms_choice){.strategy = MS_SERIALLY};
+  const ms_space *space = now->walk.space;
+  if (!space->ordered || space->rounds) return (ms_choice){.strategy = MS_SERIALLY};
   return ms_strategy_choose(&now->conflicts, &now->all, &terms);
 }
 
@@ -144,7 +148,7 @@ static int explain_order(const work *now, const ms_explainer *explainer,
 static bool would_collapse(const work *now) {
   ms_space space = *now->walk.space;
   ms_error ignored;
-  if (!space.ordered || space.sparse || space.collapse != 1) return false;
+  if (!space.ordered || space.rounds || space.sparse || space.collapse != 1) return false;
   if (space.dim_count == MS_MAX_DIMS) return false;
   space.collapse = 2;
   ms_verdict *nest =
@@ -273,6 +277,19 @@ static int inspect(const work *now, ms_verdict *verdict) {
   return found.stores == NULL ? 0 : copy_collisions(&found, verdict);
 }
 
+/* What rounds read of other ranges, if they are going to run. */
+static int find_reads(work *now, uint32_t cut, ms_verdict *verdict) {
+  ms_round_read *found;
+  uint32_t count;
+  if (verdict->strategy != MS_ROUNDS) return 0;
+  if (ms_rounds_find(&now->walk, now->solver, &now->domain, cut, &found, &count) != 0) return -1;
+  verdict->round_reads = ms_arena_take(verdict->arena, count + 1, sizeof *found);
+  if (verdict->round_reads == NULL) return -1;
+  memcpy(verdict->round_reads, found, count * sizeof *found);
+  verdict->round_read_count = count;
+  return 0;
+}
+
 /* Everything after the domain; -1 only when memory is out. */
 static int analyse(work *now, ms_verdict *verdict) {
   ms_walk *walk = &now->walk;
@@ -289,7 +306,10 @@ static int analyse(work *now, ms_verdict *verdict) {
   if (ms_distances_patterns(now->conflicts.proven, scratch, &now->proven) != 0) return -1;
   walk->scattered = is_scattered(now);
   if (ms_scalars_find(walk, now->body, &now->scalars, &verdict->scalar_count) != 0) return -1;
+  bool rounds = walk->space->rounds;
+  if (rounds && ms_rounds_check(walk, now->solver, &now->domain) != 0) return -1;
   decide(now, verdict, &choice, &not_run);
+  if (rounds && find_reads(now, choice.dim[1], verdict) != 0) return -1;
   if (copy_patterns(now, verdict) != 0 || copy_domain(now, verdict) != 0) return -1;
   copy_choice(verdict, &choice);
   ms_choice placed = choice;

@@ -150,6 +150,15 @@ typedef struct ms_reason {
   const char *fix[MS_MAX_FIXES];              /* code to paste, "what: code"; NULL where fewer */
 } ms_reason;
 
+/* What a place that reads a version may read of other iterations of the cut dimension: by ordinals,
+ * iteration i what the iterations k make with least <= k - i <= most and sum_least <= k + i <=
+ * sum_most; none where an end comes before its beginning. */
+typedef struct ms_round_read {
+  uint32_t version; /* as in the space's `versions` */
+  uint32_t line;
+  int64_t least, most, sum_least, sum_most;
+} ms_round_read;
+
 typedef struct ms_verdict {
   uint64_t id; /* not 0, of this verdict alone in this process */
   ms_arena *arena;
@@ -176,6 +185,8 @@ typedef struct ms_verdict {
                                       keeps the loop from running (decision MS_UNKNOWN); or NULL */
   const char *stranger; /* a method of an array whose effects are not known, or NULL; its line */
   uint32_t stranger_line;
+  ms_round_read *round_reads; /* of rounds */
+  uint32_t round_read_count;
   ms_scalar_plan *scalars;
   uint32_t scalar_count;
   ms_reason *reasons;

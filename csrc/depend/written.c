@@ -19,8 +19,8 @@ static bool is_free(const ms_domain *domain, const ms_access *access, uint32_t v
 /* Whether a proven access writes each element: every subscript is a free variable of its own, plus
  * or minus something constant, and takes all values of its dimension. */
 static bool covers(const ms_domain *domain, const ms_access *access, const ms_brackets *known,
-                   const int64_t *dims) {
-  bool used[MS_MAX_VARS] = {false};
+                   const int64_t *dims, bool rounds) {
+  bool used[MS_MAX_VARS] = {rounds}; /* then the first dimension is: each round writes all */
   if (access->possible || access->guard_count > 0) return false;
   for (uint32_t s = 0; s < access->subscript_count; s++) {
     const ms_form *form = &access->subscript[s].form;
@@ -75,6 +75,7 @@ void ms_written_find(const ms_walk *walk, const ms_domain *domain, uint32_t bind
     if (!ms_brackets_find(domain, access, &known)) continue;
     extend(access, &known, dims, dim_count, written);
     bool all = walk->space->source == -1 && !array->sparse;
-    written->whole = written->whole || (all && covers(domain, access, &known, dims));
+    written->whole =
+        written->whole || (all && covers(domain, access, &known, dims, walk->space->rounds));
   }
 }

@@ -54,7 +54,7 @@ static int complete_operands(const ms_session *session, ms_run *run) {
       return ms_error_set(run->err, MS_BUG, "what blocks need of array %u is of another loop",
                           i + 1);
     }
-    bool moves = operand->movement == MS_MOVE_LOCAL || operand->movement == MS_MOVE_ROTATED;
+    bool moves = ms_operand_moves(operand);
     if (moves && !session->config.shared && job->bounds.start[operand->cut] == NULL) {
       return ms_error_set(run->err, MS_BUG, "array %u of the loop moves along unknown bounds",
                           i + 1);
@@ -137,6 +137,8 @@ static int choose_transfers(ms_session *session, ms_worker_handle *member, ms_ru
       failed = ms_residency_serve(session, member, run, i, err);
     } else if (operand->movement == MS_MOVE_LOCAL || operand->movement == MS_MOVE_ROTATED) {
       failed = load_rows(session, member, run, i, err);
+    } else if (operand->movement == MS_MOVE_VERSIONED && operand->slot > 0) {
+      failed = 0; /* it has what the start has */
     } else {
       ms_transfer whole = ms_transfer_make(&run->elements[i], i, 0, 0, operand->dims[0]);
       failed = ms_worker_handle_post(member, whole, err);

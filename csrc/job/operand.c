@@ -67,11 +67,15 @@ static const char *fault(const ms_operand *operand, const ms_grid *grid, bool sh
     return "is too large";
   }
   if (!sections_fit(operand, count)) return "has sections that do not fit it";
-  bool moves = operand->movement == MS_MOVE_LOCAL || operand->movement == MS_MOVE_ROTATED;
+  bool moves = ms_operand_moves(operand);
   if (moves && (operand->array_dim >= operand->dim_count || operand->cut >= grid->count)) {
     return "moves along a dimension that it does not have";
   }
   bool space = operand->cut == ms_grid_space(grid);
+  if (operand->movement == MS_MOVE_VERSIONED &&
+      (!space || grid->sequential == 0 || operand->depth == 0 || operand->slot > operand->depth)) {
+    return "is no version that rounds make";
+  }
   if ((operand->movement == MS_MOVE_LOCAL && !space) ||
       (operand->movement == MS_MOVE_ROTATED && (space || !ms_grid_chains(grid, operand->cut)))) {
     return "moves along the wrong cut";
@@ -86,6 +90,11 @@ static const char *fault(const ms_operand *operand, const ms_grid *grid, bool sh
     return "reaches beyond its segment";
   }
   return NULL;
+}
+
+bool ms_operand_moves(const ms_operand *operand) {
+  return operand->movement == MS_MOVE_LOCAL || operand->movement == MS_MOVE_ROTATED ||
+         operand->movement == MS_MOVE_VERSIONED;
 }
 
 int ms_operand_check(const ms_operand *operand, uint32_t number, const ms_grid *grid, bool shared,

@@ -28,15 +28,20 @@ typedef struct ms_operand {
   uint32_t written;                      /* 0 or 1 */
   uint32_t element;                      /* bytes of one */
   uint32_t dim_count;
-  uint32_t array_dim;    /* local, rotated: the dimension whose rows follow ... */
+  uint32_t array_dim;    /* local, rotated, versioned: the dimension whose rows follow ... */
   uint32_t cut;          /* ... this cut dimension, */
   int64_t scale, offset; /* at the 1-based row scale * index + offset */
+  uint32_t slot, depth;  /* versioned: which memory it is, 0: of the start, 1 .. depth: of the ring,
+                            round k of the job (from 0) writes number k % depth + 1 */
   int64_t dims[MS_ARRAY_DIMS];
   int64_t strides[MS_ARRAY_DIMS]; /* in elements, not negative */
   ms_writes writes;               /* of a written operand */
   uint64_t section_count;
   const ms_section *sections; /* no two with a common element; NULL: one, all of it. Not owned */
 } ms_operand;
+
+/* Whether rows of an operand follow the ranges of a cut. */
+bool ms_operand_moves(const ms_operand *operand);
 
 /* MS_ARR, naming operand number `number`, unless all of the operand is consistent: with itself,
  * with the grid, and for `shared` memory with its segment. */

@@ -148,7 +148,7 @@ static void take_operands(cursor *c, ms_task *task, bool shared, ms_error *err) 
   task->operand_count = (uint32_t)count;
   for (uint32_t i = 0; i < task->operand_count; i++) {
     const ms_operand *operand = &task->operands[i];
-    bool moves = operand->movement == MS_MOVE_LOCAL || operand->movement == MS_MOVE_ROTATED;
+    bool moves = ms_operand_moves(operand);
     if (ms_operand_check(operand, i, &task->grid, shared, err) != 0 ||
         (!shared && moves && task->bounds.start[operand->cut] == NULL)) {
       c->failed = true;

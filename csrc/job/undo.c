@@ -72,19 +72,24 @@ static size_t head_size(const ms_undo *undo) {
   return LINE + aligned(((size_t)undo->region_count + turns(undo)) * sizeof(uint32_t));
 }
 
+/* Versions are fresh memory: a block that is run again makes them again. */
+static bool is_logged(const ms_operand *operand) {
+  return operand->written && operand->movement != MS_MOVE_VERSIONED;
+}
+
 int ms_undo_divide(ms_undo *undo, const ms_grid *grid, const ms_range_starts *bounds,
                    const ms_operand *operands, uint32_t count, ms_error *err) {
   *undo = (ms_undo){.grid = grid, .bounds = *bounds, .operands = operands};
   uint32_t written = 0;
   for (uint32_t i = 0; i < count; i++) {
-    if (operands[i].written) written += ms_operand_sections(&operands[i]);
+    if (is_logged(&operands[i])) written += ms_operand_sections(&operands[i]);
   }
   if (written == 0) return 0;
   undo->parts = calloc(written, sizeof *undo->parts);
   if (undo->parts == NULL) return ms_error_set(err, MS_WRK, "out of memory");
   size_t images = 0;
   for (uint32_t i = 0; i < count; i++) {
-    for (uint32_t n = 0; operands[i].written && n < ms_operand_sections(&operands[i]); n++) {
+    for (uint32_t n = 0; is_logged(&operands[i]) && n < ms_operand_sections(&operands[i]); n++) {
       if (add_part(undo, i, n, &images, err) != 0) return -1;
     }
   }

@@ -119,6 +119,7 @@ static int64_t usual_ranges(const ms_plan_terms *terms, uint32_t parallel, doubl
   const ms_verdict *verdict = terms->verdict;
   ms_cutting cutting = {
       .entries = ms_axis_volume(terms), .phases = phases, .delay = terms->delay, .axes = parallel};
+  if (verdict->strategy == MS_ROUNDS) return ms_cutting_round_ranges(cutting.entries / phases);
   return is_serial(verdict) ? 1 : ms_cutting_ranges(&cutting);
 }
 

@@ -18,6 +18,7 @@
 #define STAGE_BLOCKS   16      /* blocks of a stage, if its iterations are bounded */
 #define LEAST_OF_SWEEP 8       /* ranges of the parallel axis of a long sweep */
 #define LEAST_OF_PHASE 16      /* iterations of a phase that make it worth another range */
+#define LEAST_OF_ROUND 4096    /* iterations of a round that make it worth another range */
 #define SWEEP_BLOCKS   16384.0 /* of a sweep, as long as that leaves so many ranges */
 
 static int64_t clamp(double value, int64_t least, int64_t most) {
@@ -69,6 +70,10 @@ static int64_t buffered_ranges(const ms_cutting *cutting) {
   int64_t staged =
       root_above(cutting->entries / cutting->delay * STAGE_BLOCKS, cutting->axes, most);
   return staged > usual ? staged : usual;
+}
+
+int64_t ms_cutting_round_ranges(double iterations) {
+  return clamp(ceil(iterations / LEAST_OF_ROUND), LEAST_OF_SWEEP, LEAST_OF_ONE);
 }
 
 int64_t ms_cutting_ranges(const ms_cutting *cutting) {

@@ -28,4 +28,8 @@ typedef struct ms_cutting {
  * 16 blocks. */
 int64_t ms_cutting_ranges(const ms_cutting *cutting);
 
+/* Ranges of a round of so many iterations: one for each 4,096, 8 to 64. How many rounds there are
+ * does not matter. */
+int64_t ms_cutting_round_ranges(double iterations);
+
 #endif

@@ -4,7 +4,7 @@
 #include "plan/travel.h"
 
 static const char *const names[MS_MOVEMENTS] = {"cached",  "served",    "broadcast", "local",
-                                                "rotated", "scattered", "exchanged"};
+                                                "rotated", "scattered", "exchanged", "versioned"};
 
 const char *ms_movement_name(uint32_t movement) {
   return movement < MS_MOVEMENTS ? names[movement] : "?";

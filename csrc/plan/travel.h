@@ -19,6 +19,7 @@ typedef enum ms_movement {
   MS_MOVE_ROTATED,   /* rows that follow another axis go along with its ranges */
   MS_MOVE_SCATTERED, /* written at places that follow no cut, each by one worker only */
   MS_MOVE_EXCHANGED, /* everyone has a copy; what a block changed goes to all (exchange.h) */
+  MS_MOVE_VERSIONED, /* the memory of one version of an array that is made in rounds */
   MS_MOVEMENTS
 } ms_movement;
 

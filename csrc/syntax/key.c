@@ -8,6 +8,7 @@
 
 /* Whether the symbol is declared by the loop or inside its body. */
 bool ms_loop_declares(const ms_loop *loop, const ms_symbol *symbol) {
+  if (symbol->next) return false; /* as the name that it stands for */
   if (loop->closure == NULL) return symbol->index >= loop->indices[0]->index;
   const ms_function *function = symbol->function;
   while (function != NULL && function != loop->closure) function = function->parent;

@@ -84,7 +84,8 @@ static int handle(ms_worker *worker, ms_letter *letter, ms_error *err) {
   }
   uint32_t number = (uint32_t)frame->a[0];
   if (frame->kind != MS_SAY_DATA || worker->setup.shared || number >= job->task.operand_count ||
-      job->task.operands[number].movement != MS_MOVE_ROTATED) {
+      !ms_operand_moves(&job->task.operands[number]) ||
+      job->task.operands[number].movement == MS_MOVE_LOCAL) {
     return 0;
   }
   ms_elements all = ms_elements_of(&job->task.operands[number], job->place[number], true);
@@ -188,6 +189,8 @@ static int tell(ms_worker *worker, uint32_t from, ms_error *err) {
 static int send(ms_worker *worker, uint32_t from, ms_error *err) {
   ms_worker_job *job = &worker->job;
   if (!worker->setup.shared && hand_on(worker, from, err) != 0) return -1;
+  bool rounds = worker->schedule->grid.strategy == MS_ROUNDS;
+  if (!worker->setup.shared && rounds && ms_round_send(worker, from, err) != 0) return -1;
   if (job->exchange != NULL) return ms_exchange_send(worker, from, err);
   return tell(worker, from, err); /* after all rows: it says that they are there */
 }

@@ -17,6 +17,7 @@
 #include "base/error.h"
 #include "job/block_local.h"
 #include "job/task.h"
+#include "job/version.h"
 
 typedef struct ms_worker ms_worker;
 
@@ -45,6 +46,10 @@ bool ms_worker_forgets(ms_worker *worker);
 /* The present job's blocks have this private memory, which the caller keeps until the job is over;
  * before the first block. */
 void ms_worker_equip(ms_worker *worker, const ms_block_local *memory);
+
+/* The present job's blocks work on versions, which the caller keeps until the job is over; before
+ * the first block. */
+void ms_worker_version(ms_worker *worker, ms_versions *versions);
 
 /* Waits until this worker's next block may run. 1: *block; 0: the job is over for this worker;
  * -1: the worker cannot go on. */

@@ -29,6 +29,10 @@ void ms_worker_equip(ms_worker *worker, const ms_block_local *memory) {
   worker->job.memory = memory;
 }
 
+void ms_worker_version(ms_worker *worker, ms_versions *versions) {
+  worker->job.versions = versions;
+}
+
 bool ms_worker_cancelled(const ms_worker *worker) {
   uint64_t number = worker->job.number;
   return worker->cancelled == number || ms_worker_status(worker, MS_STATUS_CANCEL) == number;
@@ -303,6 +307,7 @@ static int next_block(ms_worker *worker, uint32_t *block, ms_error *err) {
   }
   ms_worker_keep_image(worker, *block);
   if (job->memory != NULL) ms_block_local_begin(job->memory);
+  if (job->versions != NULL) ms_versions_begin(job->versions, *block);
   if (job->position == 0) ms_worker_show(worker, MS_STATUS_BEGAN, job->started);
   job->running = true;
   ms_worker_show(worker, MS_STATUS_RUNNING, (uint64_t)*block + 1);

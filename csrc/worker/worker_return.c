@@ -80,11 +80,20 @@ static int return_changes(ms_worker *worker, uint32_t number, ms_error *err) {
   return failed ? -1 : 0;
 }
 
+/* The memory of the last version that the job makes. */
+static uint32_t last_slot(const ms_worker *worker, const ms_operand *operand) {
+  const ms_schedule *schedule = worker->schedule;
+  uint32_t rounds = schedule->count / schedule->phase_blocks;
+  return (rounds - 1) % operand->depth + 1;
+}
+
 int ms_worker_return_operands(ms_worker *worker, ms_error *err) {
   const ms_task *task = &worker->job.task;
   for (uint32_t i = 0; i < task->operand_count; i++) {
     const ms_operand *operand = &task->operands[i];
     if (!operand->written || operand->movement == MS_MOVE_EXCHANGED) continue;
+    if (operand->movement == MS_MOVE_VERSIONED && operand->slot != last_slot(worker, operand))
+      continue;
     int failed = operand->movement == MS_MOVE_SCATTERED ? return_changes(worker, i, err)
                                                         : return_rows(worker, i, err);
     if (failed != 0) return -1;

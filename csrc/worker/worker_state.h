@@ -58,6 +58,7 @@ typedef struct ms_worker_job {
   uint32_t *heard;                /* by worker: `position` when it was last told */
   ms_text report;                 /* what was not sent yet */
   const ms_block_local *memory;   /* that blocks have to themselves; NULL: none */
+  ms_versions *versions;          /* that blocks make in rounds; NULL: none */
   bool printed;                   /* it has printed text */
   ms_exchange *exchange;          /* NULL when no operand needs one */
   ms_undo undo;                   /* where memory is shared; empty when nothing is logged */
@@ -190,6 +191,10 @@ int ms_handover_wait(ms_worker *worker, uint32_t block, ms_error *err);
 
 /* Tells the owners of `block`'s successors that it is finished, and hands over what travels. */
 int ms_handover_send(ms_worker *worker, uint32_t block, ms_error *err);
+
+/* round_send.c: sends the versions that our finished blocks from `from` on have made to those who
+ * read them. */
+int ms_round_send(ms_worker *worker, uint32_t from, ms_error *err);
 
 /* Sends what is held back of that. */
 int ms_handover_flush(ms_worker *worker, ms_error *err);

@@ -16,6 +16,7 @@ local buffer = require "meissa.array.buffer"
 local capture = require "meissa.capture"
 require "meissa.check" -- of whom loops know nothing
 local file = require "meissa.file"
+local iterate = require "meissa.driver.iterate"
 local loop = require "meissa.driver.loop"
 local map = require "meissa.driver.map"
 local pool = require "meissa.driver.pool"
@@ -33,6 +34,7 @@ local M = {
   -- loops
   parallel = loop.parallel,
   each = loop.each,
+  iterate = iterate.iterate,
   map = map.map,
   run = loop.run,
   plan = loop.plan,

@@ -1,8 +1,8 @@
 -- SPDX-License-Identifier: MIT
 -- time limit: 240 s
 --
--- The manual: samples of docs/diagnostics.md give their codes, examples of docs/reference.md and
--- docs/loops.md print what they say, and nothing public is missing.
+-- The manual: samples of docs/diagnostics.md give their codes, examples of docs/reference.md,
+-- docs/loops.md and docs/rounds.md print what they say, and nothing public is missing.
 local child = require "spec.support.child"
 local meissa = require "meissa"
 
@@ -178,7 +178,7 @@ local function check_printed(sample, env)
   end
 end
 
-for _, page in ipairs {"docs/reference.md", "docs/loops.md"} do
+for _, page in ipairs {"docs/reference.md", "docs/loops.md", "docs/rounds.md"} do
   describe(page, function()
     local env = setmetatable({}, {__index = _G})
     setup(function() meissa.init {workers = 2} end)

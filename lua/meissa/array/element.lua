@@ -227,6 +227,14 @@ local function kind_of(value)
   end
 end
 
+local fields = ffi.typeof("void **")
+
+--- Says that the elements of a dense array over memory of somebody else are elsewhere now.
+function M.move(handle, pointer)
+  handle.array.data = pointer
+  ffi.cast(fields, handle)[1] = pointer -- `elements`, the second field
+end
+
 --- What a value is: "handle", "row", "slice", or nil. ffi.istype takes the types themselves for
 -- values of theirs; they have a number.
 function M.kind(value)

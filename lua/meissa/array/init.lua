@@ -111,6 +111,11 @@ end
 
 local no_columns = ffi.new("int32_t *[8]")
 
+--- Makes an array, not its memory, read only.
+function M.freeze(value)
+  lib.ms_array_freeze(value.array)
+end
+
 --- Whether an array is a snapshot, which nobody can write.
 function M.is_frozen(value)
   return subscript.to_handle(value, true).array.writable == 0

@@ -101,7 +101,7 @@ local function pack(run, served)
   return {
     key = key, kernel = static_bytes(run.kernel, key, kernel_bytes), operands = operands,
     run = buffer.encode {run = run_bytes, where = where_bytes, layout = run.grid.words,
-                         draws = run.plan.draws and run.draws or nil},
+                         draws = run.plan.draws and run.draws or nil, first = run.first},
     bytes = kernel_bytes, values = run_bytes, apart = apart, large = large, known = known,
     buffers = where.buffers,
   }
@@ -141,7 +141,8 @@ local function execute(run, told, bar)
     workers = worker_count.size(run.session, run.grid, run.plan.strategy, run.record.learned),
     loads = worker_count.loads(run.grid, run.record.learned),
     stalled = warn_stalled, advanced = bar and bar_progress(bar, run),
-    flat = told.flat, buffers = #told.buffers, apart = told.marks,
+    flat = told.flat, buffers = #told.buffers, apart = told.marks, first = run.first,
+    last = run.last,
   }
   if not told.marks and #run.plan.buffers > 0 then add_stages(request, run, told) end
   local outer = executing -- a rule of merging may run loops of its own
@@ -193,7 +194,8 @@ end
 --- Runs a job. `run` has record, plan, space, bindings, values, grid, kernel and native (see
 -- kernel.find and engine.choose), session, called (when the user's call began), draws (what its
 -- random numbers belong to), roots and env, which the captured values were found in, and basics.
--- @return the scalars to assign, a list of {capture =, value =}; what it took
+-- @return the scalars to assign, a list of {capture =, value =}; what it took; what blocks left:
+-- `results`, `bytes` and `known`, as kernel.combine takes them
 -- Errors: BDY WRK INT NET ARR.
 function M.run(run)
   run.by_value = worker_count.by_value(run.session)
@@ -211,26 +213,29 @@ function M.run(run)
     workers = #outcome.workers, launch = launch_of(run.called, outcome.workers),
     deaths = outcome.deaths, redone = outcome.redone, repeated = outcome.repeated,
   }
-  return kernel.combine(told.bytes, run.values, results, told.known), measured
+  return kernel.combine(told.bytes, run.values, results, told.known), measured,
+    {results = results, bytes = told.bytes, known = told.known}
 end
 
 -- -------------------------------------------------------------------------------- in process
 
 --- Runs the blocks in this process, in the plan's serial order, as workers would run them: on the
 -- arrays' own memory. Of a loop that fails nothing remains, unless it is no transaction.
--- @return the scalars to assign, a list of {capture =, value =}
+-- @return the scalars to assign, a list of {capture =, value =}; what blocks left, as of M.run
 -- Errors: BDY, ARR.
 function M.run_here(run)
   local kernel_bytes, run_bytes, key, apart, _, known = kernel.pack(
     run.kernel, run.bindings, run.values, run.native, run.basics)
   local operands, _, where = job_operands.collect(run, apart)
-  local instance, own = execution.instance(kernel_bytes, run_bytes, operands, where, run.draws)
+  local instance, own = execution.instance(kernel_bytes, run_bytes, operands, where, run.draws,
+                                           run.grid.layout, run.first)
   local run_block, all = execution.runner(instance, run.grid.layout), {}
   local follows, began = not run.native and kernel.speculates(run.kernel), system.clock()
   engine.running(run.native)
-  local next_block, list = grids.serial_order(run.grid), stages.of(run.grid)
+  local next_block, list = grids.serial_order(run.grid, run.first, run.last), stages.of(run.grid)
   local function run_one(number, parts)
     if own then own:begin() end
+    if instance.versions then instance.versions:begin(number) end
     if trace.on.blocks then trace.say("blocks", "begin job=0 block=%d", number) end
     local bytes, failure = run_block(number)
     if trace.on.blocks then
@@ -247,6 +252,7 @@ function M.run_here(run)
       local parts, first = {}, failures.first(run.grid.together, execution.order(run.grid.layout))
       for _ = (stage > 0 and list.ends[stage - 1] or 0) + 1, list.ends[stage] do
         local number = next_block()
+        if not number then break end
         if first:needs(number) then first:take(number, run_one(number, parts)) end
       end
       first:check()
@@ -256,7 +262,8 @@ function M.run_here(run)
   failures.undo_here(run, key, operands, run_blocks)
   M.mark_written(run)
   engine.ran(run.native, system.clock() - began)
-  return kernel.combine(kernel_bytes, run.values, all, known)
+  return kernel.combine(kernel_bytes, run.values, all, known),
+    {results = all, bytes = kernel_bytes, known = known}
 end
 
 --- For running in this process: cursor(block) gives a function that returns its iterations.

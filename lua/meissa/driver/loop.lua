@@ -8,8 +8,6 @@
 
 local array = require "meissa.array"
 local buffers = require "meissa.array.buffer"
-local serialize = require "meissa.kernel.serialize"
-local captured = require "meissa.plan.captured"
 local engine = require "meissa.kernel.engine"
 local errors = require "meissa.base.errors"
 local frame = require "meissa.capture.frame"
@@ -20,6 +18,7 @@ local inspection = require "meissa.driver.inspection"
 local job = require "meissa.driver.job"
 local launches = require "meissa.driver.launch"
 local nesting = require "meissa.base.nesting"
+local planning = require "meissa.driver.planning"
 local plans = require "meissa.plan"
 local pool = require "meissa.driver.pool"
 local public = require "meissa.base.public"
@@ -34,7 +33,6 @@ local spaces = require "meissa.plan.space"
 local speculate = require "meissa.driver.speculate"
 local spread = require "meissa.base.spread"
 local system = require "meissa.base.system"
-local trace = require "meissa.base.trace"
 
 local M = {}
 
@@ -45,50 +43,12 @@ local last_plan
 
 local function finished() return nil end
 
--- The loop's callee must be the function that is running: anything else is a wrapper.
-local function check_callee(record, func, level, running)
-  local callee = record.info.callee
-  if not callee then return end
-  record.callee_slot = record.callee_slot or frame.slots({callee}, func, level + 1)
-  local root = frame.read(record.callee_slot, func, level + 1)[1]
-  if frame.follow(callee, root) ~= running then
-    errors.raise("SRC", "'%s' on this line is not meissa.parallel itself but calls it: the " ..
-                 "loop's text cannot be seen from a wrapper. Write `for ... in parallel(...) " ..
-                 "do` where the body stands (`local p = meissa.parallel` works).", callee.text)
-  end
-end
-
--- Plans the loop for this space and these captured values. A run is one execution: {record =,
--- space =, plan =, bindings =, values =, situation =, ready =, basics = (see captured), roots =,
--- env = (where values were found)}, and as it is known `draws`, `kernel`, `native`, `grid`,
--- `session`, `called`.
-local function plan_loop(record, space, roots, env)
-  local basics = captured.basics(space, serialize.travels)
-  local found = captured.find(record, space, roots, env)
-  local plan = found.plan
-  if not plan then
-    plan = plans.get(record, space, found.bindings, found.situation)
-    -- Equal subscripts tell entries apart no more; in an ordered loop such entries follow each
-    -- other.
-    if plan.draws and space.sparse and not space.ordered then
-      space.positions = array.repeats(space.array)
-    end
-    captured.remember(record, space, plan, found)
-  end
-  if trace.on.plan then
-    trace.say("plan", "loop loop=%s:%d strategy=%s", record.file, record.line, plan.strategy)
-  end
-  return {record = record, space = space, plan = plan, bindings = found.bindings,
-          values = found.values, situation = found.situation, ready = found.ready, roots = roots,
-          env = env, basics = basics}
-end
-
 -- The same with the captured values of a function, running at a level of the stack or a closure.
 local function plan_record(record, space, func, level)
   local slots = record.slots or frame.slots(record.captures, func, level and level + 1)
   record.slots = slots
   local loads, roots = required.loads, frame.read(slots, func, level and level + 1)
-  local run = plan_loop(record, space, roots, getfenv(func))
+  local run = planning.plan(record, space, roots, getfenv(func))
   if required.loads > loads and run.plan.strategy ~= "serial" then
     required.check(record, run.bindings, frame.read(slots, func, level and level + 1))
   end
@@ -242,7 +202,7 @@ function M.parallel(...)
   end
   local func = info.func
   local record = records.find(func, info, info.currentline)
-  check_callee(record, func, 2, M.parallel)
+  planning.check_callee(record, func, 2, M.parallel)
   spaces.check_variables(space, record.variables)
   local run = plan_to_run(record, space, func, 2)
   local plan, values = run.plan, run.values
@@ -333,32 +293,19 @@ function M.each(...)
   end
 end
 
--- The plan with its grid and engine, if it can be cut.
-local function complete(run)
-  local plan, space = run.plan, run.space
-  if plans.is_empty(plan, space) or plan.strategy == "serial" then
-    plan.grid = {}
-    return plan
-  end
-  ready.find_kernel(run)
-  engine.judge(plan, run.kernel, space)
-  ready.cut(run)
-  return plan
-end
-
 --- Plans without running: plan(space..., opts, function(i) ... end) gives the plan. In the generic
 -- `for`, `for i in meissa.plan(n) do ... end` runs nothing, and meissa.last() is the plan.
 function M.plan(...)
   local count = select("#", ...)
   if count > 0 and type((select(count, ...))) == "function" then
     local fn, space = split_closure("meissa.plan", ...)
-    return complete(plan_closure(fn, space))
+    return planning.complete(plan_closure(fn, space))
   end
   local space = spaces.parse(...)
   local info = debug.getinfo(2, "Slf")
   local record = records.find(info.func, info, info.currentline)
-  check_callee(record, info.func, 2, M.plan)
-  last_plan = complete(plan_frame(record, space, info.func, 2))
+  planning.check_callee(record, info.func, 2, M.plan)
+  last_plan = planning.complete(plan_frame(record, space, info.func, 2))
   return finished
 end
 
@@ -377,6 +324,11 @@ function M.run(text, ...)
   local own = {meissa = public.names, parallel = M.parallel}
   setfenv(chunk, setmetatable(own, {__index = outer, __newindex = outer}))
   return chunk(...)
+end
+
+--- Makes a plan that of the last loop.
+function M.remember(plan)
+  last_plan = plan
 end
 
 --- The plan of the last loop, with seconds, busy and wait time of each worker, and bytes moved.

@@ -196,7 +196,8 @@ end
 function M.find(run, pack, execute)
   -- In fast arithmetic a subscript might come out differently in the slice and in the body.
   local exact = run.space.numeric == "strict"
-  if not (run.by_value and run.plan.prefetch and exact) then return nil, 0, 0 end
+  local wanted = run.by_value and run.plan.prefetch and not run.versions
+  if not (wanted and exact) then return nil, 0, 0 end
   local began = system.clock()
   local ok, lists, moved = pcall(find_lists, run, pack, execute)
   if not ok then

@@ -131,6 +131,30 @@ local function make_settled(record, strings, own, all, key)
   return settled
 end
 
+--- The record of the same loop in which what is written of some captures is a capture of its own
+-- (csrc/syntax/version.h), which has `next`.
+-- @tab record of the loop as it is written
+-- @tab flags by capture, whether it is split
+function M.split(record, flags)
+  local words = {}
+  for c = 1, #record.captures do words[c] = flags[c] and "1" or "0" end
+  local key = table.concat(words)
+  record.splits = record.splits or {}
+  local split = record.splits[key]
+  if split then
+    remember.touch(split)
+    return split
+  end
+  local loop, err = record.again():split(flags)
+  if not loop then errors.raise_core(err) end
+  split = describe(loop)
+  split.file, split.line, split.source = record.file, record.line, record.source
+  split.over = record.over
+  record.splits[key] = split
+  keep(split, function() record.splits[key] = nil end)
+  return split
+end
+
 --- The record of the same loop with its keys settled for these values; nil if it has none that can
 -- be.
 -- @tab record of the loop as it is written

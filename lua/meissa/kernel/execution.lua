@@ -16,6 +16,7 @@ local native_runs = require "meissa.kernel.native_run"
 local block_local = require "meissa.kernel.block_local"
 local tables = require "meissa.base.tables"
 local trace = require "meissa.base.trace"
+local versions = require "meissa.kernel.versions"
 local views = require "meissa.plan.views"
 
 local M = {}
@@ -59,8 +60,10 @@ end
 
 --- The kernel, ready to run on operands that are where `where` says.
 -- @tab[opt] draws what random numbers of the body belong to
--- @return the instance; the private memory that it works with, if any (see block_local.lua)
-function M.instance(kernel_bytes, run_bytes, operands, where, draws)
+-- @param[opt] layout of the blocks @number[opt] first the job's first block: of rounds
+-- @return the instance, with `versions` if it has any (see versions.lua); the private memory that
+-- it works with, if any (see block_local.lua)
+function M.instance(kernel_bytes, run_bytes, operands, where, draws, layout, first)
   local arrays, own = {}, block_local.of(where)
   for a, number in ipairs(where.arrays) do
     arrays[a] = own and own.arrays[a] or
@@ -81,7 +84,9 @@ function M.instance(kernel_bytes, run_bytes, operands, where, draws)
     arrays.bulk[k] = {capture = each.capture, pointer = operands[each.operand].pointer,
                       length = each.length, digest = each.digest}
   end
-  return kernel.prepare(kernel_bytes, run_bytes, arrays, {print = _G.print, draws = draws}), own
+  local host = {print = _G.print, draws = draws,
+                versions = versions.of(where, operands, layout, first)}
+  return kernel.prepare(kernel_bytes, run_bytes, arrays, host), own
 end
 
 --- A function that runs a block, given its number, on the engine that is there when it begins.
@@ -92,6 +97,7 @@ function M.runner(instance, layout)
       native = instance:native()
       if not native then return instance:run(layouts.block(layout, number)) end
     end
+    if instance.versions then instance.versions:serve(native) end
     c_api.lib.ms_layout_bounds(layout, number, native.bounds)
     return native:call()
   end
@@ -124,13 +130,15 @@ local function instance_of(fixed, told, job)
   local last, layout = fixed.last, read_layout(told.layout)
   if last and last.where == told.where and last.mark == job.mark and
      kernel.renew(last.instance, told.run, told.draws) then
+    if last.instance.versions then last.instance.versions:renew(told.first) end
     return last.instance, last.own, last.entries or layout
   end
   local where, operands, entries = decode_where(told.where), job:operands(), nil
   if where.starts then
     entries = layouts.read(told.layout, ffi.cast("const int64_t *", operands[where.starts].pointer))
   end
-  local instance, own = M.instance(fixed.kernel, told.run, operands, where, told.draws)
+  local instance, own = M.instance(fixed.kernel, told.run, operands, where, told.draws, layout,
+                                   told.first)
   if trace.on.kernel then trace.say("kernel", "instance operands=%d", #where.arrays) end
   fixed.last = #where.bulk == 0 and {instance = instance, where = told.where, mark = job.mark,
                                      own = own, entries = entries} or nil
@@ -165,6 +173,10 @@ function M.prepare(static, job)
   if own then
     job.own = own -- lives as long as the job
     job:equip(own.core)
+  end
+  if instance.versions then
+    job.versions = instance.versions -- as well
+    job:version(instance.versions.core)
   end
   local run_block -- seldom needed
   local function run(number)

@@ -176,6 +176,7 @@ end
 
 -- Runs the block whose bounds stand first in the arguments.
 function Instance:run_placed()
+  if self.versions then self.versions:enter(self) end
   local arguments = self.arguments
   helpers.enter(self.object)
   local before = self.draws and random.open(self.draws)
@@ -226,7 +227,7 @@ end
 -- {pointer =, strides =}. `bulk`: tables that travelled apart, {{capture =, pointer =, length =,
 -- digest =}, ...}. Their memory must outlive the instance.
 -- @tab[opt] host `print`: what `print` means in the body; `draws`: what the random numbers of the
--- body belong to (see meissa.kernel.random)
+-- body belong to (see meissa.kernel.random); `versions`: of rounds, see meissa.kernel.versions
 -- @treturn table an instance with methods `run(block)` and `native()`
 function M.prepare(kernel_bytes, run_bytes, operands, host)
   local kernel = load_kernel(kernel_bytes)
@@ -251,7 +252,7 @@ function M.prepare(kernel_bytes, run_bytes, operands, host)
       large_values.decode(each.pointer, each.length, each.digest, each.capture)
   end
   local self = { kernel = kernel, object = object, operands = operands, named = named,
-    sent = sent }
+    sent = sent, found = found, taken = taken, versions = host and host.versions }
   setmetatable(self, Instance)
   -- What only the Lua text needs.
   local function open()
@@ -269,7 +270,7 @@ function M.prepare(kernel_bytes, run_bytes, operands, host)
   if kernel.native then
     self.make_native = function(loaded_object)
       return native_engine.instance(loaded_object, kernel.native.info, found, values, { info = info,
-        object = object, draws = host and host.draws,
+        object = object, draws = host and host.draws, versions = self.versions,
         encode = function(results) return results_of.encode(self, results) end,
         run = function(bounds)
           if not self.arguments then open() end

@@ -143,8 +143,9 @@ end
 -- @tab found the operands by capture, and `space`
 -- @tab values captured values
 -- @tab lua the Lua engine's info and functions that native blocks share with it: `info`, `object`
--- (a capture's array as an object), `encode(results)`, `draws`: what random numbers belong to;
--- `run(bounds)` runs a block that the kernel declines, where its info says that it may
+-- (a capture's array as an object), `encode(results)`, `draws`: what random numbers belong to,
+-- `versions` of rounds; `run(bounds)` runs a block that the kernel declines, where its info says
+-- that it may
 function M.instance(object, info, found, values, lua)
   local slots = slots_type(math.max(1, #info.params))
   local tracked = 0
@@ -159,9 +160,9 @@ function M.instance(object, info, found, values, lua)
   ffi.copy(results, MARK, SLOT)
   local self = setmetatable({
     entry = object.block, object = object, info = info, found = found, lua = lua,
-    slots = slots, space = results, results = results + 1, fault = fault_type(),
-    bounds = bounds_type(MOST_BOUNDS), encoded = info.positions > 0, streaks = left,
-    size = #info.results > 0 and (1 + count) * SLOT or 0, own = {},
+    versions = lua.versions, slots = slots, space = results, results = results + 1,
+    fault = fault_type(), bounds = bounds_type(MOST_BOUNDS), encoded = info.positions > 0,
+    streaks = left, size = #info.results > 0 and (1 + count) * SLOT or 0, own = {},
   }, Instance)
   for n, param in ipairs(info.params) do
     if OWN[param.kind] then

@@ -41,6 +41,7 @@ function M.maker(instance, layout)
   return function()
     local native = instance.call and instance or instance:native()
     if not native or native.encoded or native.info.declines then return nil end
+    if instance.versions then instance.versions:serve(native) end
     return run_of(native, layout)
   end
 end

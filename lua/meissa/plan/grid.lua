@@ -118,8 +118,17 @@ function M.load(grid, r)
 end
 
 --- A function that returns the blocks, by number from 0, in the plan's serial order, then nil.
-function M.serial_order(grid)
+-- @number[opt] first of the blocks @number[opt] last one, not included: of rounds, whose order is
+-- that of the numbers
+function M.serial_order(grid, first, last)
   local core, block = grid.core, NO_BLOCK
+  if first then
+    local number = first - 1
+    return function()
+      number = number + 1
+      return number < last and number or nil
+    end
+  end
   return function()
     if not block then return nil end
     block = lib.ms_plan_next(core, block)

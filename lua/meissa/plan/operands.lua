@@ -12,6 +12,7 @@ local partitions = require "meissa.plan.partition"
 local scratches = require "meissa.array.scratch"
 local strategies = require "meissa.plan.strategy"
 local tables = require "meissa.base.tables"
+local versioned = require "meissa.plan.versioned"
 local versions = require "meissa.array.version"
 local views = require "meissa.plan.views"
 
@@ -210,6 +211,7 @@ local function collect(run, apart, served)
     labels[label_count] = packed
     return list
   end
+  where.versions = run.versions and versioned.place(run, place) or nil
   for c, binding in ipairs(run.bindings) do
     if binding.kind == "array" then
       local a, value, about = #where.arrays + 1, run.values[c], run.plan.array_of[c]
@@ -237,6 +239,11 @@ local function collect(run, apart, served)
           for d = 3, #rows do sparse.rows.columns[d - 2] = place(rows[d]) end
         end
         where.sparse[a] = sparse
+      elseif run.versions and run.versions.of[c] then
+        local version = run.versions.of[c]
+        local told = where.versions.arrays[version.array]
+        where.arrays[a] = version.next and told.ring[1] or told.start
+        where.versions.places[a] = version
       else
         local view
         where.arrays[a], view = place_array(c)
@@ -316,7 +323,7 @@ end
 -- Whether the operands of a run may be those of the next one, too: what travels apart, and what is
 -- sent by value, may change.
 local function lasts(run, apart)
-  return not run.by_value and #apart == 0
+  return not run.by_value and #apart == 0 and not run.versions
 end
 
 --- The job's operands, and where the kernel finds its arrays, the space's entries and the captured

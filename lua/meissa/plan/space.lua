@@ -211,7 +211,7 @@ end
 -- What a plan depends on beside the ranges.
 local OF_PLANS = {
   "ordered", "serial", "sparse", "collapse", "reduce", "impure", "engine", "numeric",
-  "methods", "operators", "barred", "no_options", "assume",
+  "methods", "operators", "barred", "no_options", "assume", "rounds",
 }
 
 --- The space's options that a plan depends on, and its steps, as one string; the array behind it,

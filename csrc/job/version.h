@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Versions: where the blocks of a loop that runs in rounds find the arrays that it makes anew.
+ *
+ * Each round makes a version of an array from the version of the round before. The first round of a
+ * job reads `start`, which nothing writes; round k (from 0) writes ring[k % depth], and the next
+ * one reads that. What a block does not write keeps its value: unless all of it is surely written,
+ * the block's rows are copied before the body runs. A kernel knows an array by two addresses, of
+ * the last version and of the next; where it keeps them they are set before each block.
+ *
+ * So a block that is run again, after its worker has died in it, gives what it would have given:
+ * what it reads is there until all who read it are finished. Plain memory, that of the caller; one
+ * thread. */
+#ifndef MS_JOB_VERSION_H
+#define MS_JOB_VERSION_H
+
+#include <stdint.h>
+
+#include "base/api.h"
+#include "plan/layout.h"
+
+/* An array: `outer` times `rows` rows of `row` bytes, all one behind the other. */
+typedef struct MS_API_TYPE ms_version_array {
+  const void *start;
+  void *const *ring;
+  uint32_t depth;
+  uint32_t whole; /* 1: a round writes all of it */
+  int64_t outer, rows, row;
+  int64_t scale,
+      offset;       /* index i of the ranges' dimension makes the 1-based row scale * i + offset
+                     */
+  const void *last; /* that the present block reads, */
+  void *next;       /* and writes */
+} ms_version_array;
+
+/* A place that holds the address of a version. */
+typedef struct MS_API_TYPE ms_version_place {
+  void **at;
+  uint32_t array, next; /* 1: of the next version, 0: of the last one */
+} ms_version_place;
+
+typedef struct MS_API_TYPE ms_versions {
+  ms_version_array *arrays;
+  ms_version_place *places;
+  const ms_layout *layout;
+  uint32_t array_count, place_count;
+  uint32_t ranges; /* blocks of a round */
+  uint32_t first;  /* the job's first block */
+  uint32_t at;     /* of a range's two bounds among the block's, the first one's index */
+  uint32_t filled; /* 0: the ring has yet to be filled with what `start` has */
+} ms_versions;
+
+/* The rows (0-based, end excluded) that a block makes of an array. */
+void ms_version_rows(const ms_versions *versions, const ms_version_array *array, uint32_t block,
+                     int64_t *lo, int64_t *hi);
+
+/* Makes ready for `block`, which begins now. */
+MS_API void ms_versions_begin(ms_versions *versions, uint32_t block);
+
+#endif

@@ -1,0 +1,186 @@
+-- SPDX-License-Identifier: MIT
+--- Rounds: `for t, j in meissa.iterate(A, T) do ... end`, in which each round makes a version of an
+-- array from the version of the round before it.
+--
+-- The loop's text is taken as it is written, and the names of the versioned arrays are split in
+-- two: what the body writes is the next version, all else the last one (csrc/syntax/version.h). So
+-- to the analyser it is a loop over rounds and elements that reads some arrays and writes others,
+-- and that has to be one that can be cut along the elements. How rounds are run is in rounds.lua.
+-- @module meissa.driver.iterate
+
+local array = require "meissa.array"
+local errors = require "meissa.base.errors"
+local frame = require "meissa.capture.frame"
+local loop = require "meissa.driver.loop"
+local nesting = require "meissa.base.nesting"
+local planning = require "meissa.driver.planning"
+local plans = require "meissa.plan"
+local records = require "meissa.driver.record"
+local requests = require "meissa.driver.round_request"
+local rounds = require "meissa.driver.rounds"
+local system = require "meissa.base.system"
+local tables = require "meissa.base.tables"
+local versions = require "meissa.driver.versions"
+
+local M = {}
+
+local function finished() return nil end
+
+local function path_of(capture)
+  return table.concat({capture.root, unpack(capture.fields)}, ".")
+end
+
+-- Which captures are versioned arrays: the numbers of the arrays by path, and by capture.
+local function find_versioned(record, roots, values)
+  local by_path, flags, any = {}, {}, false
+  for c, each in ipairs(record.captures) do
+    local value = frame.follow(each, roots[c])
+    for k, own in ipairs(values) do
+      if rawequal(value, own) then
+        by_path[path_of(each)], flags[c], any = k, true, true
+      end
+    end
+  end
+  if not any then
+    errors.raise("OPT", "the body of meissa.iterate uses none of its arrays: in it A[j] = ... " ..
+                 "makes the round's version, and A[i] reads that of the round before")
+  end
+  return by_path, flags
+end
+
+-- A root variable from which a capture's path leads to a value.
+local function root_to(capture, value)
+  for f = #capture.fields, 1, -1 do value = {[capture.fields[f]] = value} end
+  return value
+end
+
+-- Makes the versioned arrays what the split loop finds under their names; which of its captures
+-- they are: {of = {[capture] = {array =, next =}}, next = {[array] = capture}, numbers = {array, or
+-- 0, of each capture}, memory =}.
+local function bind(record, roots, by_path, memory)
+  local found = {of = {}, next = {}, numbers = {}, memory = memory}
+  for c, each in ipairs(record.captures) do
+    local k = by_path[path_of(each)]
+    if k then
+      local own = memory.arrays[k]
+      found.of[c] = {array = k, next = each.next}
+      if each.next then found.next[k] = c end
+      roots[c] = root_to(each, each.next and own.ring[1] or own.last)
+    end
+    found.numbers[c] = k or 0
+  end
+  return found
+end
+
+-- Refuses what reaches the memory of a versioned array by another way than its name.
+local function check_ways(run, values)
+  local stores = {}
+  for k, value in ipairs(values) do stores[array.describe(value).store] = k end
+  local function check(binding, name)
+    local k = binding.kind == "array" and stores[binding.storage]
+    if not k then return end
+    errors.raise("DEP", "%s reaches the memory of array %d of meissa.iterate by another way " ..
+      "than its name, where it is what it was before the first round: use the array's name in " ..
+      "the body, or give it to the function as an argument", name, k)
+  end
+  for c, binding in ipairs(run.bindings) do
+    local capture = run.record.captures[c]
+    if not run.versions.of[c] then
+      check(binding, capture and "'" .. path_of(capture) .. "'" or "what the body calls")
+    end
+  end
+  for _, binding in ipairs(run.bindings.inner or {}) do check(binding, "what the body calls") end
+end
+
+-- A loop in rounds, ready to be run: {request =, record =, slots =, roots =, env =, versions =}.
+-- `level` is that of the loop's function, seen from here; nil for a closure.
+local function find(request, record, func, level)
+  local roots = frame.read(frame.slots(record.captures, func, level and level + 1), func,
+                           level and level + 1)
+  local by_path, flags = find_versioned(record, roots, request.values)
+  local split = records.split(record, flags)
+  local slots = frame.slots(split.captures, func, level and level + 1)
+  roots = frame.read(slots, func, level and level + 1)
+  local memory = versions.new(request.values, request.depth)
+  return {request = request, record = split, slots = slots, roots = roots, env = getfenv(func),
+          versions = bind(split, roots, by_path, memory)}
+end
+
+-- Refuses what writes the last version: through a view of it, or where it was given to a function.
+local function check_last(run)
+  for c, version in tables.each(run.versions.of) do
+    local about = run.plan.array_of[c]
+    if not version.next and about.written then
+      errors.raise("DEP", "'%s' is written through a view or by a function, which in " ..
+        "meissa.iterate have the round before: write %s[i] = ..., or %s[i][j] = ..., itself",
+        path_of(run.record.captures[c]), path_of(run.record.captures[c]),
+        path_of(run.record.captures[c]))
+    end
+  end
+end
+
+-- Plans the rounds `first` .. `last` of a loop.
+local function plan(self, first, last)
+  local space = requests.space(self.request, first, last)
+  space.versions = self.versions.numbers
+  local run = planning.plan(self.record, space, self.roots, self.env)
+  run.versions = self.versions
+  check_ways(run, self.request.values)
+  plans.check(run.plan, space)
+  check_last(run)
+  rounds.check(run)
+  plans.check_contents(run.plan, space, run.bindings, run.values)
+  return run
+end
+
+-- Runs a loop that was found; the scalars to assign.
+local function execute(self)
+  local request = self.request
+  if request.dry or request.rounds == 0 or request.space.count == 0 then
+    local run = plan(self, 1, math.max(1, math.min(request.rounds, 2)))
+    loop.remember(planning.complete(run))
+    return {}
+  end
+  return rounds.run(self, plan)
+end
+
+local function write_back(self, assigned, func, level)
+  for c, value in tables.each(assigned) do
+    frame.write(self.record.captures[c], self.slots[c], func, level and level + 1, value)
+  end
+end
+
+-- Runs a closure in rounds; the plan where that is all that is wanted.
+local function iterate_closure(request)
+  local fn = request.fn
+  local record = records.find(fn, debug.getinfo(fn, "S"), nil)
+  local self = find(request, record, fn, nil)
+  write_back(self, execute(self), fn, nil)
+  if request.dry then return loop.last() end
+end
+
+--- The iterator of a loop in rounds; see the manual.
+-- Errors: SRC DEP OPT ARR BDY WRK INT NET.
+function M.iterate(...)
+  local called = system.clock()
+  local request = requests.parse(...)
+  request.called = called
+  if nesting.in_body then
+    errors.raise("BDY", "meissa.iterate cannot be used in the body of a loop")
+  end
+  if request.fn then return iterate_closure(request) end
+  local info = debug.getinfo(2, "Slf")
+  if not info or info.what == "C" then
+    errors.raise("SRC", "iterate must be called in a `for` statement: for t, j in " ..
+                 "meissa.iterate(A, T) do")
+  end
+  local func = info.func
+  local record = records.find(func, info, info.currentline)
+  planning.check_callee(record, func, 2, M.iterate, "iterate")
+  requests.check_variables(request, record.variables)
+  local self = find(request, record, func, 2)
+  write_back(self, execute(self), func, 2)
+  return finished
+end
+
+return M

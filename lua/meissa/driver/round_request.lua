@@ -1,0 +1,155 @@
+-- SPDX-License-Identifier: MIT
+--- What a call of meissa.iterate asks for.
+-- @module meissa.driver.round_request
+
+local array = require "meissa.array"
+local errors = require "meissa.base.errors"
+local spaces = require "meissa.plan.space"
+local tables = require "meissa.base.tables"
+local versions = require "meissa.driver.versions"
+
+local M = {}
+
+local NAME = "meissa.iterate"
+
+-- Options that a loop in rounds has by itself, and those that it has in common with others.
+local OWN = {"stop", "test", "dry", "ranges", "depth", "staleness", "sync", "by"}
+local COMMON = {"explain", "engine", "numeric", "reduce", "impure"}
+local OPTIONS = {}
+for _, list in ipairs {OWN, COMMON} do
+  for _, name in ipairs(list) do OPTIONS[#OPTIONS + 1] = name end
+end
+
+local LARGEST = 2 ^ 53
+
+-- A whole number of at least `least`, or infinity where that may be.
+local function whole(value, what, least, endless)
+  local good = type(value) == "number" and value >= least and
+    (value == math.floor(value) and value <= LARGEST or endless and value == math.huge)
+  if good then return value end
+  errors.raise("OPT", "%s: %s is a whole number from %d%s, not %s", NAME, what, least,
+               endless and ", or math.huge" or "", tostring(value))
+end
+
+local function is_plain(value)
+  return type(value) == "table" and getmetatable(value) == nil and not array.is(value)
+end
+
+-- The arrays of the first argument.
+local function arrays_of(value)
+  if not is_plain(value) then
+    versions.check(value, "its first argument")
+    return {value}, false
+  end
+  if #value == 0 then
+    errors.raise("OPT", "%s: its first argument is the array that rounds make anew, or a list " ..
+                 "of such arrays", NAME)
+  end
+  for k, each in ipairs(value) do
+    versions.check(each, string.format("array %d of its first argument", k))
+    for other = 1, k - 1 do
+      if array.describe(value[other]).store == array.describe(each).store then
+        errors.raise("OPT", "%s: arrays %d and %d of its first argument share memory; each has " ..
+                     "versions of its own", NAME, other, k)
+      end
+    end
+  end
+  return value, true
+end
+
+local function check_stop(options, request)
+  local stop, test = options.stop, options.test
+  if stop ~= nil and type(stop) ~= "function" then
+    errors.raise("OPT", "%s: option 'stop' is a function(t, array, sums) that is true when no " ..
+                 "further round is needed, not a %s", NAME, type(stop))
+  end
+  if test ~= nil then whole(test, "option 'test'", 1) end
+  if test ~= nil and not stop then
+    errors.raise("OPT", "%s: option 'test' says how often 'stop' is asked, which is missing", NAME)
+  end
+  if request.rounds == math.huge and not stop then
+    errors.raise("OPT", "%s: rounds without an end need a 'stop': {stop = function(t, array, " ..
+                 "sums) return ... end}", NAME)
+  end
+  request.stop, request.test = stop, test or 1
+end
+
+-- The iteration space of one round: the given ranges, else the first array's dimensions.
+local function space_of(ranges, count, options, values)
+  local own, given = {}, {}
+  for _, name in ipairs(COMMON) do own[name] = options[name] end
+  for d = 1, count do given[d] = ranges[d] end
+  if count == 0 then
+    for d, extent in ipairs(array.describe(values[1]).dims) do given[d] = extent end
+  end
+  for d, range in ipairs(given) do
+    if array.is(range) then
+      errors.raise("OPT", "%s: what follows the number of rounds are ranges, n or {first, " ..
+                   "last}; several arrays are a list, %s({A, B}, T)", NAME, NAME)
+    end
+    given[d] = range
+  end
+  if options.ranges ~= nil then own.grid = {whole(options.ranges, "option 'ranges'", 1)} end
+  given[#given + 1] = own
+  return spaces.parse(unpack(given, 1, #given))
+end
+
+-- Takes what is not here apart from mistakes.
+local function check_absent(options)
+  for _, name in ipairs {"by", "staleness", "sync"} do
+    if options[name] ~= nil then
+      errors.raise("OPT", "%s: option '%s' cannot be used yet", NAME, name)
+    end
+  end
+end
+
+--- Reads the arguments: `values`, the arrays; `list`, whether they came as one; `rounds`; `space`,
+-- that of one round; `fn`, the closure; `stop`, `test`, `dry`, `depth`.
+-- Errors: OPT, ARR.
+function M.parse(...)
+  local count, arguments = select("#", ...), {...}
+  local request, options = {}, {}
+  if count > 0 and type(arguments[count]) == "function" then
+    request.fn, count = arguments[count], count - 1
+  end
+  if count > 1 and is_plain(arguments[count]) and arguments[count][1] == nil then
+    options, count = errors.check_options(NAME, arguments[count], OPTIONS), count - 1
+  end
+  check_absent(options)
+  if count < 2 then
+    errors.raise("OPT", "%s needs an array and a number of rounds: for t, j in %s(A, 100) do", NAME,
+                 NAME)
+  end
+  request.values, request.list = arrays_of(arguments[1])
+  request.rounds = whole(arguments[2], "the number of rounds", 0, true)
+  request.given = count > 2
+  request.space = space_of({unpack(arguments, 3, count)}, count - 2, options, request.values)
+  request.depth = options.depth == nil and 2 or whole(options.depth, "option 'depth'", 2)
+  request.dry = options.dry
+  if options.dry ~= nil and type(options.dry) ~= "boolean" then
+    errors.raise("OPT", "%s: option 'dry' is true or false, not %s", NAME, tostring(options.dry))
+  end
+  check_stop(options, request)
+  return request
+end
+
+--- Raises OPT for a loop with another number of variables than rounds and ranges give.
+function M.check_variables(request, names)
+  local wanted = #request.space.ranges + 1
+  if #names <= wanted then return end
+  errors.raise("OPT", "the loop has %d variables (%s), and %s gives %d: the round, and an index " ..
+    "for each %s", #names, table.concat(names, ", "), NAME, wanted,
+    request.given and "range" or "dimension of the array")
+end
+
+--- The space of rounds first .. last of a request.
+function M.space(request, first, last)
+  local space = {}
+  for name, value in tables.each(request.space) do space[name] = value end
+  space.ranges = {{first, last, 1}, unpack(request.space.ranges)}
+  space.count = request.space.count * (last - first + 1)
+  space.rounds, space.ordered = true, true
+  return space
+end
+
+return M

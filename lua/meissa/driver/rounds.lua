@@ -1,0 +1,191 @@
+-- SPDX-License-Identifier: MIT
+--- Running rounds: a loop of meissa.iterate from its first round to its last, or to where it stops.
+--
+-- Rounds are run in jobs, as many rounds at a time as there are before the next stop test and as
+-- their blocks can be scheduled. A job begins with the last version of the one before; so nothing
+-- of a round is to be undone when the loop stops after another one, and the user's arrays are what
+-- they were until the last version is copied into them.
+-- @module meissa.driver.rounds
+
+local errors = require "meissa.base.errors"
+local job = require "meissa.driver.job"
+local kernel = require "meissa.kernel"
+local loop = require "meissa.driver.loop"
+local nesting = require "meissa.base.nesting"
+local plans = require "meissa.plan"
+local pool = require "meissa.driver.pool"
+local random = require "meissa.kernel.random"
+local ready = require "meissa.driver.ready"
+local speculate = require "meissa.driver.speculate"
+local system = require "meissa.base.system"
+local versioned = require "meissa.plan.versioned"
+
+local M = {}
+
+-- Blocks that are planned at once, and that are run in one job: what each leaves is kept until its
+-- end.
+local MOST_PLANNED, MOST_RUN = 2 ^ 22, 2 ^ 16
+
+--- Raises DEP for a loop whose ranges are not also ranges of what it writes.
+function M.check(run)
+  local k = versioned.stranger(run)
+  if not k then return end
+  errors.raise("DEP", "the loop writes array %d of meissa.iterate in another way than one " ..
+    "element, or row, for each '%s': the ranges of '%s' are to be ranges of the array, too. " ..
+    "Write A[%s + c] = ... with a constant c", k, run.plan.dims[2], run.plan.dims[2],
+    run.plan.dims[2])
+end
+
+-- Runs the blocks in this process; loops in the body run plainly, as they do on a worker.
+local function run_here(run)
+  local outer = nesting.in_body
+  nesting.in_body = true
+  local ok, assigned, left = pcall(job.run_here, run)
+  nesting.in_body = outer
+  if not ok then error(assigned, 0) end
+  run.left = left
+  return assigned
+end
+
+local function run_on_workers(run)
+  local assigned, measured, left = job.run(run)
+  run.left, run.measured = left, measured
+  return assigned
+end
+
+-- ----------------------------------------------------------------------------------- stop tests
+
+-- What the last round's blocks have left.
+local function last_results(left, ranges)
+  local results = left.results
+  if results.flat then
+    local size = #results.flat / results.blocks
+    return {flat = string.sub(results.flat, -ranges * size), blocks = ranges}
+  end
+  local last, count = {}, #results
+  for k = math.max(1, count - ranges + 1), count do last[#last + 1] = results[k] end
+  return last
+end
+
+-- The last round's reductions by the names of their variables.
+local function sums_of(run)
+  local values, sums, name = {}, {}, {}
+  for c, value in pairs(run.values) do values[c] = value end
+  for _, scalar in ipairs(run.plan.scalar_list) do
+    if scalar.role == "reduction" then
+      local identity = kernel.identity(scalar, scalar.start ~= "nil" and 0 or nil)
+      values[scalar.capture], sums[scalar.name] = identity, identity
+      name[scalar.capture] = scalar.name
+    end
+  end
+  if next(name) == nil then return sums end
+  local left = run.left
+  local results = last_results(left, run.grid.ranges[2])
+  for _, each in ipairs(kernel.combine(left.bytes, values, results, left.known)) do
+    if name[each.capture] then sums[name[each.capture]] = each.value end
+  end
+  return sums
+end
+
+-- The arrays of the last round, read only.
+local function snapshot(self)
+  local list = {}
+  for k, each in ipairs(self.versions.memory.arrays) do list[k] = each.start:snapshot() end
+  if self.request.list then return list end
+  return list[1]
+end
+
+-- ------------------------------------------------------------------------------------------ jobs
+
+-- Plans as many rounds as can be planned at once, after `done`.
+local function begin_chunk(self, plan, done)
+  local request, size = self.request, 1
+  local run = plan(self, done + 1, done + 1)
+  if request.rounds > done + 1 then
+    ready.cut(run)
+    size = math.min(request.rounds - done, math.floor(MOST_PLANNED / run.grid.ranges[2]))
+    size = math.max(1, size)
+    if size > 1 then run = plan(self, done + 1, done + size) end
+  end
+  plans.check_scalars(run.plan, run.values)
+  run.draws, run.called = self.draws, request.called
+  ready.make(run, pool.workers() > 0 and pool.session or nil)
+  run.session = pool.workers() > 0 and pool.session() or nil
+  run.base, run.size = done, size
+  return run
+end
+
+-- Adds what a job took to what earlier ones did.
+local function add_measured(total, measured)
+  if not total.shares then
+    for name, value in pairs(measured) do total[name] = value end
+    return
+  end
+  for _, name in ipairs {"seconds", "moved", "deaths", "redone", "repeated"} do
+    total[name] = total[name] + measured[name]
+  end
+  for w, share in ipairs(measured.shares) do
+    local sum = total.shares[w]
+    if not sum then
+      total.shares[w] = share
+    else
+      for _, name in ipairs {"busy", "waited", "moved", "blocks"} do
+        sum[name] = sum[name] + share[name]
+      end
+    end
+  end
+end
+
+-- Runs the rounds after `done` up to `last`, in one job.
+local function run_job(self, run, done, last)
+  local ranges = run.grid.ranges[2]
+  run.first, run.last = (done - run.base) * ranges, (last - run.base) * ranges
+  run.left, run.measured = nil, nil
+  run.called = system.clock()
+  for c, value in pairs(self.scalars) do run.values[c] = value end
+  local attempt = pool.workers() > 0 and run_on_workers or run_here
+  for _, each in ipairs(speculate.run(run, attempt, run_here)) do
+    self.scalars[each.capture] = each.value
+  end
+  if run.measured then add_measured(self.measured, run.measured) end
+  self.versions.memory:advance(last - done)
+end
+
+-- The round until which nobody is asked.
+local function target_of(request, done)
+  if not request.stop then return request.rounds end
+  return math.min(request.rounds, (math.floor(done / request.test) + 1) * request.test)
+end
+
+local function stops(self, run, done)
+  local request = self.request
+  if not request.stop or done % request.test ~= 0 then return false end
+  return request.stop(done, snapshot(self), sums_of(run)) and true or false
+end
+
+--- Runs a loop in rounds.
+-- @tab self see iterate.lua @func plan plan(self, first, last) plans rounds of it
+-- @treturn table the scalars to assign, by capture
+-- Errors: DEP BDY ARR WRK INT NET, and what `stop` raises.
+function M.run(self, plan)
+  local request, done, run, stopped = self.request, 0, nil, false
+  self.scalars, self.measured, self.draws = {}, {}, random.next_loop()
+  while done < request.rounds and not stopped do
+    local target = target_of(request, done)
+    while done < target do
+      if not run or done == run.base + run.size then run = begin_chunk(self, plan, done) end
+      local most = math.max(1, math.floor(MOST_RUN / run.grid.ranges[2]))
+      local last = math.min(target, run.base + run.size, done + most)
+      run_job(self, run, done, last)
+      done = last
+    end
+    stopped = stops(self, run, done)
+  end
+  self.versions.memory:finish()
+  self.measured.seconds = system.clock() - request.called
+  self.measured.rounds = done
+  loop.remember(plans.measured(run.plan, self.measured))
+  return self.scalars
+end
+
+return M

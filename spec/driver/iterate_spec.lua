@@ -1,0 +1,221 @@
+-- SPDX-License-Identifier: MIT
+--
+-- meissa.iterate: rounds that read the round before, against plain loops with a snapshot; what is
+-- refused, and what a failure leaves.
+
+local meissa = require("meissa")
+local expect = require("spec.support.expect")
+local rounds = require("spec.support.rounds")
+
+local ENVIRONMENTS = {{0, true}, {1, true}, {2, true}, {3, true}, {6, true}, {2, false}, {3, false}}
+
+-- Programs by what they are about.
+local programs = {
+  ["a chain of neighbours, with a sum over all rounds"] = {
+    arrays = {"A"}, rounds = 7, indices = {"j"}, bounds = {"1, n"},
+    world = function()
+      return {meissa = meissa, n = 100, sum = 0, A = meissa.rand({100}, {seed = 1})}
+    end,
+    body = [[
+      local left, right = 0, 0
+      if j > 1 then left = OLD.A[j - 1] end
+      if j < n then right = OLD.A[j + 1] end
+      local new = 0.25 * left + 0.5 * OLD.A[j] + 0.25 * right
+      sum = sum + math.abs(new - OLD.A[j])
+      NEW.A[j] = new]]},
+  ["ranges of a matrix, whose other elements keep their values"] = {
+    arrays = {"u"}, rounds = 6, indices = {"i", "j"}, bounds = {"2, n - 1", "2, m - 1"},
+    ranges = {"{2, n - 1}", "{2, m - 1}"},
+    world = function()
+      return {meissa = meissa, n = 17, m = 12, u = meissa.rand({17, 12}, {seed = 2})}
+    end,
+    body = [[
+      NEW.u[i][j] = 0.25 * (OLD.u[i-1][j] + OLD.u[i+1][j] + OLD.u[i][j-1] + OLD.u[i][j+1])]]},
+  ["three dimensions, floats, elements that stay as they are"] = {
+    arrays = {"u"}, rounds = 4, indices = {"i", "j", "k"}, bounds = {"1, 6", "1, 5", "1, 4"},
+    world = function()
+      return {meissa = meissa, u = meissa.rand({6, 5, 4}, {seed = 3, type = "float"})}
+    end,
+    body = [[
+      if (i + j + k + t) % 3 > 0 then
+        NEW.u[i][j][k] = OLD.u[7 - i][j][k] * 0.5 + OLD.u[i][6 - j][k] * 0.25
+      end]]},
+  ["several arrays"] = {
+    arrays = {"w", "b"}, rounds = 5, indices = {"j"}, bounds = {"1, 30"},
+    world = function()
+      return {meissa = meissa, w = meissa.rand({30}, {seed = 4}),
+              b = meissa.rand({30}, {seed = 5})}
+    end,
+    body = [[
+      local old = OLD.w[j]
+      NEW.w[j] = OLD.b[j % 30 + 1] + t
+      NEW.b[j] = 0.5 * (old + OLD.b[j])]]},
+  ["subscripts from data, rows, functions that are given the array"] = {
+    arrays = {"A"}, rounds = 5, indices = {"i"}, bounds = {"1, 40"},
+    ranges = {"40"},
+    world = function()
+      local p = meissa.zeros({40}, {type = "int32"})
+      for i = 1, 40 do p[i] = (i * 7) % 40 + 1 end
+      return {meissa = meissa, p = p, A = meissa.rand({40, 3}, {seed = 6}),
+              pick = function(a, k) return a[k][1] end}
+    end,
+    body = [[
+      local row = OLD.A[p[i] ]
+      for k = 1, 3 do NEW.A[i][k] = row[4 - k] * 0.5 + pick(OLD.A, i) end]]},
+}
+
+-- Runs a function with each kind of session.
+local function everywhere(fn)
+  for _, each in ipairs(ENVIRONMENTS) do
+    meissa.init {workers = each[1], shm = each[2]}
+    fn(("%d workers, shm %s"):format(each[1], tostring(each[2])))
+  end
+end
+
+-- What the plain loops leave of each program, made once.
+local function make_plain()
+  local plain = {}
+  for name, program in pairs(programs) do
+    plain[name] = rounds.run(rounds.plain_text(program), program.world())
+  end
+  return plain
+end
+
+-- A program's arrays are those of the plain loop, and its sum is the same everywhere.
+local function check(where, name, plain, sums)
+  local program = programs[name]
+  for _, engine in ipairs {"lua", "native"} do
+    program.options = ("{engine = %q}"):format(engine)
+    local world = rounds.run(rounds.iterate_text(program), program.world())
+    for _, array in ipairs(program.arrays) do
+      assert.equal(rounds.bits(plain[array]), rounds.bits(world[array]),
+                   ("%s: %s, %s"):format(name, where, engine))
+    end
+    sums[name] = sums[name] or world.sum
+    assert.equal(sums[name], world.sum, where)
+    if world.sum then
+      assert.is_true(math.abs(world.sum - plain.sum) <= 1e-9 * math.abs(plain.sum), where)
+    end
+  end
+end
+
+describe("meissa.iterate", function()
+  teardown(function() meissa.init {} end)
+
+  it("has the bits of plain loops with a snapshot", function()
+    local plain, sums = make_plain(), {}
+    everywhere(function(where)
+      for name in pairs(programs) do check(where, name, plain[name], sums) end
+    end)
+  end)
+
+  it("carries arrays that belong to the elements from round to round", function()
+    meissa.init {workers = 2}
+    local x, v = meissa.zeros(20), meissa.zeros(20)
+    for t, j in meissa.iterate(x, 10) do
+      v[j] = v[j] + x[j % 20 + 1] + j
+      x[j] = v[j] / t
+    end
+    local X, V = meissa.zeros(20), meissa.zeros(20)
+    for t = 1, 10 do
+      local old = X:clone()
+      for j = 1, 20 do
+        V[j] = V[j] + old[j % 20 + 1] + j
+        X[j] = V[j] / t
+      end
+    end
+    assert.equal(rounds.bits(X), rounds.bits(x))
+    assert.equal(rounds.bits(V), rounds.bits(v))
+  end)
+
+  it("asks whether to stop, and leaves the array as it was when a body fails", function()
+    everywhere(function(where)
+      local A, sum, asked = meissa.full({10}, 1), 100, {}
+      local function stop(t, snapshot, sums)
+        asked[#asked + 1] = {t, snapshot[3], sums.sum}
+        assert.has_error(function() snapshot[1] = 0 end)
+        return snapshot[3] >= 64
+      end
+      for _, j in meissa.iterate(A, math.huge, {stop = stop, test = 3}) do
+        local new = 2 * A[j]
+        sum = sum + new
+        A[j] = new
+      end
+      assert.same({{3, 8, 80}, {6, 64, 640}}, asked, where)
+      assert.equal(64, A[10], where)
+      assert.equal(100 + 20 + 40 + 80 + 160 + 320 + 640, sum, where)
+      assert.equal(6, meissa.last().rounds, where)
+      local ok, err = pcall(function()
+        for t, j in meissa.iterate(A, 5) do
+          if t == 3 and j == 7 then error("stop here") end
+          A[j] = A[j] + 1
+        end
+      end)
+      assert.is_false(ok)
+      assert.same({3, 7}, err.iteration, where)
+      assert.equal(640, A:sum(), where)
+    end)
+  end)
+
+  it("has a closure form, and plans without running", function()
+    meissa.init {workers = 2}
+    local A = meissa.ones(10)
+    local plan = meissa.iterate(A, 5, {dry = true}, function(t, j) A[j] = t * A[11 - j] end)
+    assert.equal("rounds", plan.strategy)
+    assert.equal(10, A:sum())
+    meissa.iterate(A, 3, function(t, j) A[j] = t * A[11 - j] end)
+    assert.equal(60, A:sum())
+    assert.equal(3, meissa.last().rounds)
+    for t, j in meissa.iterate(A, 3, {dry = true}) do A[j] = t end
+    assert.equal(60, A:sum())
+    assert.equal("rounds", meissa.last().strategy)
+    for t, j in meissa.iterate(A, 0) do A[j] = t end
+    assert.equal(60, A:sum())
+  end)
+
+  it("refuses what has no meaning in rounds", function()
+    meissa.init {workers = 2}
+    local A, s = meissa.ones(10), 0
+    local function refused(text, fn) expect.has(expect.refusal(fn), text) end
+    refused("DEP122", function()
+      for t, j in meissa.iterate(A, 3) do A[j] = t; s = s + A[j] end
+    end)
+    refused("DEP101", function() for t, j in meissa.iterate(A, 3) do A[1] = A[j] + t end end)
+    refused("through a view", function()
+      local M = meissa.ones{4, 4}
+      for t, i in meissa.iterate(M, 3, 4) do local row = M[i]; row[1] = t end
+    end)
+    refused("another way than its name", function()
+      local function f(i) return A[i] end
+      for t, j in meissa.iterate(A, 3) do A[j] = f(j) + t end
+    end)
+    refused("uses none of its arrays", function()
+      for t, j in meissa.iterate(A, 3) do s = s + t * j end
+    end)
+    refused("for each 'j'", function()
+      for t, j in meissa.iterate(A, 3, 5) do A[2 * j] = t; A[2 * j - 1] = t end
+    end)
+  end)
+
+  it("refuses arguments that mean nothing", function()
+    local A = meissa.ones(10)
+    local function refused(text, ...)
+      local arguments, count = {...}, select("#", ...)
+      arguments[count + 1] = function(t, j) A[j] = t end
+      expect.has(expect.refusal(meissa.iterate, unpack(arguments, 1, count + 1)), text)
+    end
+    refused("needs an array and a number", A)
+    refused("no DistArray", {1, 2}, 3)
+    refused("is sparse", meissa.sparse({3}, {i = {1}, v = {1}}), 3)
+    refused("snapshot", A:snapshot(), 3)
+    refused("share memory", {A, A}, 3)
+    refused("number of rounds", A, -1)
+    refused("number of rounds", A, 1.5)
+    refused("need a 'stop'", A, math.huge)
+    refused("option 'test'", A, 3, {test = 2})
+    refused("option 'test'", A, 3, {test = 0, stop = print})
+    refused("option 'stop'", A, 3, {stop = 1})
+    refused("did you mean 'staleness'", A, 3, {stalenes = 1})
+    refused("are a list", A, 3, A)
+  end)
+end)
