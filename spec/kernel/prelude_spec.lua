@@ -69,10 +69,20 @@ local function library_text(prelude)
   export("bool spec_exact(int64_t value)", "return ms_is_exact(value);")
   export("void spec_draws_begin(ms_draws *draws, int dims, const double *index)",
     "ms_draws_begin(draws, dims, index);")
-  export("double spec_draw_unit(ms_draws *draws)", "return ms_draw_unit(draws);")
-  export("double spec_draw_normal(ms_draws *draws)", "return ms_draw_normal(draws);")
+  export("double spec_draw_unit(ms_draws *draws)", "return ms_draw_unit(ms_draws_next(draws));")
+  export("double spec_draw_normal(ms_draws *draws)",
+    "return ms_draw_normal(ms_draws_next(draws), draws);")
   export("double spec_draw_whole(ms_draws *draws, double lo, double hi)",
-    "return ms_draw_whole(draws, lo, hi);")
+    "return ms_draw_whole(ms_draws_next(draws), lo, hi);")
+  text[#text + 1] = "static ms_ahead ahead; static ms_drawing drawing; static int dims;"
+  export("void spec_ahead_new(const ms_draws *place, int given)",
+    "dims = given; drawing = ms_ahead_new(&ahead, place, dims);")
+  export("void spec_ahead_begin(const double *index)",
+    "ms_ahead_begin(&ahead, &drawing, dims, index);")
+  export("double spec_ahead_unit(void)",
+    "return ms_draw_unit(ms_ahead_next(&ahead, &drawing, dims));")
+  export("double spec_ahead_normal(void)",
+    "return ms_draw_normal(ms_ahead_next(&ahead, &drawing, dims), &ahead.place);")
   -- Roundings to float that a compiler might leave out.
   export("void spec_scale(float *row)",
     "for (int k = 1; k <= 6; k++) ms_row_scal_float(row, 1, 4, (double)k * 1.1);")
@@ -211,6 +221,13 @@ local function check_row(library, entry, types, count)
   end
 end
 
+-- A record of draws.
+local function place(seed, ordinal)
+  local own = ffi.new("ms_draws")
+  own.seed, own.ordinal, own.normal = seed, ordinal, core.lib.ms_random_normal_pieces()
+  return own
+end
+
 local compilers = {}
 for _, compiler in ipairs { "gcc", "clang" } do
   if os.execute("command -v " .. compiler .. " >/dev/null 2>&1") == 0 then
@@ -281,8 +298,7 @@ for _, compiler in ipairs(compilers) do
       end)
 
       it("draws what meissa.random and meissa.normal draw", function()
-        local own = ffi.new("ms_draws")
-        own.seed, own.ordinal = 5, 3
+        local own = place(5, 3)
         local before = random.open { seed = 5, ordinal = 3 }
         local index = ffi.new("double[3]")
         for i = -2, 2 do
@@ -303,6 +319,36 @@ for _, compiler in ipairs(compilers) do
           end
         end
         random.close(before)
+      end)
+
+      -- Indices that go on by a step, turn, stand still and leap; iterations that draw as often as
+      -- the last one, and others.
+      it("draws the same ahead", function()
+        math.randomseed(4)
+        for dims = 1, 3 do
+          local index, at = ffi.new("double[3]"), { 1, 1, 1 }
+          local before = random.open { seed = 7, ordinal = dims }
+          local step, count = 1, 1
+          library.spec_ahead_new(place(7, dims), dims)
+          for iteration = 1, 700 do
+            if math.random(20) == 1 then step = math.random(-2, 2) end
+            if math.random(30) == 1 then count = ({ 0, 1, 2, 7, 8, 9, 30 })[math.random(7)] end
+            at[dims] = at[dims] + step
+            if math.random(25) == 1 then at[1] = math.random(2 ^ 31) - 2 ^ 30 end
+            for d = 1, dims do index[d - 1] = at[d] end
+            library.spec_ahead_begin(index)
+            random.at(unpack(at, 1, dims))
+            for _ = 1, math.random(8) == 1 and math.random(0, 40) or count do
+              local normal = math.random(2) == 1
+              local want = normal and random.normal() or random.random()
+              local got = normal and library.spec_ahead_normal() or library.spec_ahead_unit()
+              if got ~= want then
+                error(("iteration %d: %.17g, not %.17g"):format(iteration, got, want))
+              end
+            end
+          end
+          random.close(before)
+        end
       end)
 
       it("has the core's row operations", function()

@@ -10,6 +10,8 @@ local roads = {spec = "csrc/worker/road_test.c"}
 local fates = {spec = "csrc/worker/simulated_session_test.c"}
 
 local library = {spec = "spec/driver/library_threads_spec.lua"}
+local prelude = {spec = "spec/kernel/prelude_spec.lua"}
+local quantiles = {spec = "csrc/base/normal_test.c"}
 local products = {spec = "spec/array/product_spec.lua"}
 
 return {
@@ -22,6 +24,28 @@ return {
        "if (true)"},
       {"the driver's, too", "lua/meissa/array/blas.lua", "then return blas end",
        "then blas.spec_set_openblas_threads(1) return blas end", finders = {products}},
+    },
+  },
+  {
+    rule = "what is drawn ahead is what would be drawn",
+    finders = {prelude},
+    mutants = {
+      {"draws go on after an iteration", "csrc/kernel/emit/ahead.h",
+       "now->draw = now->held = 0;", "now->draw = 0;"},
+      {"iterations that turn are taken for the next ones", "csrc/kernel/emit/ahead.h",
+       "next = next && ahead->place.index[d] == index[d];", "next = next || d < 0;"},
+      {"all batches begin where the first one did", "csrc/kernel/emit/ahead.h",
+       "ahead->low += now->count * ahead->low_step;", ";"},
+    },
+  },
+  {
+    rule = "normal numbers are quantiles",
+    finders = {quantiles},
+    mutants = {
+      {"the lower half is not turned", "csrc/base/normal.h",
+       "uint64_t v = (bits ^ below) << 1 | 1;", "uint64_t v = bits << 1 | 1;"},
+      {"tails are those of the next piece", "csrc/base/normal.h",
+       "double t = (place - piece) * 2 - 1,", "double t = (place - piece) * 2 - 3,"},
     },
   },
   {

@@ -53,6 +53,8 @@ local PROMISED = {
   "sorting keeps the order of equal elements, and a nan is greater than all",
   "functions of arrays are those of bodies",
   "products have the bits of dot, or of a loop over entries",
+  "what is drawn ahead is what would be drawn",
+  "normal numbers are quantiles",
   "libraries of workers compute with one thread, unless the user says otherwise",
   -- reductions
   "what is combined in one way everywhere is a reduction",

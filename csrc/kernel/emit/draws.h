@@ -5,13 +5,14 @@
  * does not matter who runs an iteration, when, or how often.
  *
  * This text is compiled twice: as part of the core, and in front of every native kernel
- * (prelude.h). A record belongs to one thread. */
+ * (prelude.h), where ahead.h has the same numbers sooner. A record belongs to one thread. */
 #ifndef MS_KERNEL_EMIT_DRAWS_H
 #define MS_KERNEL_EMIT_DRAWS_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/normal.h"
 #include "base/philox.h"
 #include "kernel/emit/scalar.h"
 
@@ -30,6 +31,7 @@ typedef struct ms_draws {
   double index[MS_DRAWS_DIMS]; /* whole numbers */
   uint32_t ordinal;            /* of the loop, from 1; 0 outside of loops */
   uint32_t draw;
+  const void *normal; /* an ms_normal */
 } ms_draws;
 
 /* Says which iteration begins, by all its `dims` index values. One with the indices of the last
@@ -43,24 +45,30 @@ static inline void ms_draws_begin(ms_draws *draws, int dims, const double *index
   if (!same) draws->draw = 0;
 }
 
-/* The next four random words. */
-static inline ms_philox ms_draws_next(ms_draws *draws) {
-  if (draws->draw == 0) {
-    uint64_t mixed = 0;
-    for (int d = 0; d < MS_DRAWS_DIMS; d++)
-      mixed = (mixed + (uint64_t)(int64_t)draws->index[d]) * MS_DRAWS_MIX;
-    draws->iteration = mixed;
-  }
+/* The present iteration's indices in one number. */
+static inline uint64_t ms_draws_mix(const ms_draws *draws) {
+  uint64_t mixed = 0;
+  for (int d = 0; d < MS_DRAWS_DIMS; d++)
+    mixed = (mixed + (uint64_t)(int64_t)draws->index[d]) * MS_DRAWS_MIX;
+  return mixed;
+}
+
+static inline uint64_t ms_draws_key(const ms_draws *draws) {
+  return (draws->seed + 1) * MS_DRAWS_KEY;
+}
+
+/* The next 64 random bits. */
+static inline uint64_t ms_draws_next(ms_draws *draws) {
+  if (draws->draw == 0) draws->iteration = ms_draws_mix(draws);
   uint64_t high = (uint64_t)draws->ordinal << 32 | draws->draw;
-  ms_philox words = ms_philox_at((draws->seed + 1) * MS_DRAWS_KEY, draws->iteration, high);
+  ms_philox words = ms_philox_at(ms_draws_key(draws), draws->iteration, high);
   if (++draws->draw == 0) draws->index[MS_DRAWS_DIMS - 1] += 1;
-  return words;
+  return ms_philox_half(&words, 0);
 }
 
 /* Uniform in [0, 1). */
-static inline double ms_draw_unit(ms_draws *draws) {
-  ms_philox words = ms_draws_next(draws);
-  return ms_philox_unit(ms_philox_half(&words, 0));
+static inline double ms_draw_unit(uint64_t bits) {
+  return ms_philox_unit(bits);
 }
 
 /* Whether whole numbers can be drawn from [lo, hi]. */
@@ -70,17 +78,13 @@ static inline bool ms_is_draw_range(double lo, double hi) {
 
 /* A whole number from lo to hi, for which ms_is_draw_range holds; all equally likely, but for what
  * 53 bits cannot divide. */
-static inline double ms_draw_whole(ms_draws *draws, double lo, double hi) {
-  return lo + __builtin_floor(ms_draw_unit(draws) * (hi - lo + 1));
+static inline double ms_draw_whole(uint64_t bits, double lo, double hi) {
+  return lo + __builtin_floor(ms_draw_unit(bits) * (hi - lo + 1));
 }
 
-/* Normal with mean 0 and deviation 1, by Box and Muller's method. */
-static inline double ms_draw_normal(ms_draws *draws) {
-  ms_philox words = ms_draws_next(draws);
-  /* 1 - u is in (0, 1]: its logarithm is finite. */
-  double u = 1.0 - ms_philox_unit(ms_philox_half(&words, 0));
-  double angle = 6.283185307179586476925286766559 * ms_philox_unit(ms_philox_half(&words, 1));
-  return __builtin_sqrt(-2.0 * ms_libm_log(u)) * ms_libm_cos(angle);
+/* Normal with mean 0 and deviation 1, by inversion. */
+static inline double ms_draw_normal(uint64_t bits, const ms_draws *draws) {
+  return ms_normal_of((const ms_normal *)draws->normal, bits);
 }
 
 #endif

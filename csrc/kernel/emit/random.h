@@ -7,6 +7,9 @@
 #include "base/api.h"
 #include "kernel/emit/draws.h"
 
+/* What `normal` of a record is to be: the polynomials of base/normal.h, constant data. */
+MS_API const void *ms_random_normal_pieces(void);
+
 /* Uniform in [0, 1). */
 MS_API double ms_random_unit(ms_draws *draws);
 

@@ -165,21 +165,23 @@ static void declare_loop_variables(ms_writer *w, bool entries) {
     ms_c_declare(w, job->loop->indices[i], ms_c_nil(), NULL);
 }
 
+/* How many numbers tell an iteration of random numbers from others. */
+static uint32_t draw_dims(const ms_writer *w, bool entries) {
+  return entries && w->emitter->job->space->positions ? 1 : w->emitter->dims;
+}
+
 /* Tells the random numbers which iteration begins. */
 static void begin_draws(ms_writer *w, bool entries) {
   if (!ms_emitter_draws(w->emitter->job)) return;
-  uint32_t dims = w->emitter->dims;
   const char *index = "(double)x1";
-  if (entries && w->emitter->job->space->positions) {
-    dims = 1;
-  } else {
-    for (uint32_t d = 0; d < dims; d++) {
+  if (!entries || !w->emitter->job->space->positions) {
+    for (uint32_t d = 0; d < draw_dims(w, entries); d++) {
       const char *part = entries ? ms_c_text(w, "(double)ms_coord%u[x1 - 1]", d + 1)
                                  : ms_c_text(w, "(double)x%u", d + 1);
       index = d == 0 ? part : ms_c_text(w, "%s, %s", index, part);
     }
   }
-  ms_c_line(w, "ms_draws_begin(&draws, %u, (const double[]){%s});", dims, index);
+  ms_c_line(w, "ms_ahead_begin(&ahead, &drawing, ms_dims, (const double[]){%s});", index);
 }
 
 /* ---- the function ---- */
@@ -225,7 +227,11 @@ void ms_c_function(ms_writer *w) {
   for (uint32_t l = 0; l < loops; l++)
     ms_c_line(w, "int64_t x%u = %s%s;", l + 1, entries ? "first" : "lo",
               entries ? "" : ms_c_text(w, "%u", l + 1));
-  if (ms_emitter_draws(w->emitter->job)) ms_c_line(w, "ms_draws draws = *ms_place;");
+  if (ms_emitter_draws(w->emitter->job)) {
+    ms_c_line(w, "enum { ms_dims = %u };", draw_dims(w, entries));
+    ms_c_line(w, "ms_ahead ahead;");
+    ms_c_line(w, "ms_drawing drawing = ms_ahead_new(&ahead, ms_place, ms_dims);");
+  }
   ms_c_tables_begin(w);
   ms_c_variables_declare(w);
   if (entries) ms_c_line(w, "for (x1 = first; x1 <= last; x1++) {");

@@ -13,7 +13,9 @@
  *                          count [, x]): methods of float and double rows
  *   array/touched.h   ms_touch, ms_touch_row: marks of what is stored into
  *   kernel/emit/draws.h    ms_draws, a record that a kernel gets as a pointer, and ms_draw_*: what
- *                     meissa.random and meissa.normal give (base/philox.h comes before it)
+ *                          meissa.random and meissa.normal give (base/philox.h and base/normal.h
+ *                          come before it)
+ *   kernel/emit/ahead.h    ms_ahead_*: the bits that they are made of
  * A kernel must be linked with -lm, and compiled with the flags of kernel/compile/toolchain.h. */
 #ifndef MS_KERNEL_NATIVE_PRELUDE_H
 #define MS_KERNEL_NATIVE_PRELUDE_H

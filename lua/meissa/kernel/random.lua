@@ -17,7 +17,14 @@ local make = require "meissa.array.make"
 
 local M = {}
 
-local lib, new = core.lib, ffi.typeof "ms_draws"
+local lib, draws = core.lib, ffi.typeof "ms_draws"
+
+-- A place without draws.
+local function new()
+  local place = draws()
+  place.normal = lib.ms_random_normal_pieces()
+  return place
+end
 
 local outside = new() -- the place of draws outside of loops; its seed is the session's
 local present = outside
@@ -163,7 +170,7 @@ function M.random(lo, hi, more)
   return value
 end
 
---- A normal random number of mean 0 and deviation 1, by Box and Muller's method.
+--- A normal random number of mean 0 and deviation 1, by inversion.
 -- @usage for i in parallel(n) do A[i] = A[i] + 0.1 * meissa.normal() end
 function M.normal()
   return lib.ms_random_deviate(present)
