@@ -198,6 +198,12 @@ bank: build
 bank-compare: bank
 	@$(LUA_ENV) luajit tools/bank.lua compare $(OLD) $(BUILD)/bank.txt
 
+# The models beside the code, and their seeded bugs, in spin: make model MODELS=csrc/sync/gate.pml
+MODELS ?= $(sort $(wildcard csrc/*/*.pml))
+model:
+	@tools/packages.sh model
+	@tools/model.sh $(MODELS)
+
 # ---------------------------------------------------------------------------- installation
 
 # luarocks sets LUADIR, LIBDIR and BINDIR; by hand, PREFIX (and DESTDIR) decide.
@@ -234,6 +240,7 @@ help:
 	@echo 'make check-valgrind VALGRIND_SPECS=spec/array/view_spec.lua  memcheck on these specs'
 	@echo 'make fuzz         every fuzzer, FUZZ_SECONDS=$(FUZZ_SECONDS) each'
 	@$(RANDOM_HELP)
+	@echo 'make model        the models in Promela, and their seeded bugs, in spin (MODELS="x.pml": those)'
 	@echo 'make mutants      which spec finds each of many faults (MUTANTS="words": those)'
 	@$(if $(BENCHES),echo 'make bench        measure')
 	@echo 'make bank         digests of what many programs compute and say, into $(BUILD)/bank.txt'
@@ -249,4 +256,4 @@ help:
 include mk/check.mk
 
 FORCE:
-.PHONY: all build demo test ctest spec bank bank-compare deps env install clean help FORCE
+.PHONY: all build demo test ctest spec model bank bank-compare deps env install clean help FORCE

@@ -3,7 +3,7 @@
 #
 # Installs the Debian packages that a target needs and this machine lacks.
 #
-#   tools/packages.sh [--check] build|demo|test|quick|check|fuzz ...
+#   tools/packages.sh [--check] build|demo|test|quick|check|model|fuzz ...
 #
 # Each package has a probe that asks for the thing itself (a command, a header, a Lua module), so a
 # machine that got it from elsewhere is left alone, and nothing is asked of apt or sudo when nothing
@@ -69,12 +69,16 @@ group() {
       need valgrind has valgrind
       need libc6-dbg valgrind -q true
       ;;
+    model)
+      need gcc has "${CC:-cc}"
+      need spin has spin
+      ;;
     fuzz)
       need clang has clang
       need "libclang-rt-$(clang_major)-dev" has_fuzzer
       ;;
     *)
-      echo "packages.sh: unknown group '$1' (build, demo, test, quick, check, fuzz)" >&2
+      echo "packages.sh: unknown group '$1' (build, demo, test, quick, check, model, fuzz)" >&2
       exit 2
       ;;
   esac
