@@ -362,6 +362,20 @@ static int make_plan(lua_State *L) {
   return 1;
 }
 
+/* core.is_steady(loop, bindings, space, plan): see ms_verdict_is_steady; bindings have `each`, the
+ * space `steady`. */
+static int ask_steady(lua_State *L) {
+  uint32_t count;
+  ms_space space;
+  const ms_loop *loop = ms_check_loop(L, 1);
+  const ms_verdict *verdict = ms_check_verdict(L, 4);
+  const ms_binding *bindings = ms_bindings_from_lua(L, 2, &count);
+  ms_space_from_lua(L, 3, &space);
+  luaL_argcheck(L, count >= loop->capture_count, 2, "fewer bindings than the loop has captures");
+  lua_pushboolean(L, ms_verdict_is_steady(loop, bindings, count, &space, verdict));
+  return 1;
+}
+
 /* core.follow(plan, main) -> whether it does: see ms_verdict_follow. */
 static int follow_plan(lua_State *L) {
   lua_pushboolean(L, ms_verdict_follow(ms_check_verdict(L, 1), ms_check_verdict(L, 2)));
@@ -386,8 +400,11 @@ void ms_bind_analysis(lua_State *L) {
                                           {"settle", ms_settle_keys},  {"visible", loop_visible},
                                           {"split", loop_split},       {NULL, NULL}};
   static const luaL_Reg plan_methods[] = {{NULL, NULL}};
-  static const luaL_Reg functions[] = {
-      {"loop", make_loop}, {"plan", make_plan}, {"follow", follow_plan}, {NULL, NULL}};
+  static const luaL_Reg functions[] = {{"loop", make_loop},
+                                       {"plan", make_plan},
+                                       {"follow", follow_plan},
+                                       {"is_steady", ask_steady},
+                                       {NULL, NULL}};
   make_type(L, loop_type, collect_loop, loop_methods);
   make_type(L, plan_type, collect_plan, plan_methods);
   luaL_register(L, NULL, functions);

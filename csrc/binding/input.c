@@ -231,6 +231,7 @@ static void read_binding(lua_State *L, int table, ms_binding *binding, room *at)
   *binding = (ms_binding){.kind = kind_of(L, table)};
   binding->depth = small(L, field_number(L, table, "depth", 0), "depth");
   binding->number = field_number(L, table, "number", NAN); /* of a boolean, 1 or 0 */
+  if (binding->kind == MS_BIND_NUMBER) binding->each = (int64_t)field_number(L, table, "each", 0);
   binding->aliased = field_boolean(L, table, "aliased");
   binding->receiver = small(L, field_number(L, table, "receiver", 0), "receiver");
   binding->alias = field_string(L, table, "alias");
@@ -336,6 +337,27 @@ static void read_versions(lua_State *L, int index, ms_space *space) {
   space->version_count = (uint32_t)count;
 }
 
+/* {least =, most =, lo = by range, hi = by range} in the field `steady`. */
+static void read_steady(lua_State *L, int table, ms_space *space) {
+  lua_getfield(L, table, "steady");
+  int steady = lua_gettop(L);
+  space->steady.present = lua_istable(L, steady);
+  if (space->steady.present) {
+    space->steady.least = (int64_t)field_number(L, steady, "least", 0);
+    space->steady.most = (int64_t)field_number(L, steady, "most", 0);
+    lua_getfield(L, steady, "lo");
+    lua_getfield(L, steady, "hi");
+    for (uint32_t d = 0; d < space->dim_count; d++) {
+      lua_rawgeti(L, steady + 1, (int)d + 1);
+      lua_rawgeti(L, steady + 2, (int)d + 1);
+      space->steady.lo_each[d] = (int64_t)lua_tonumber(L, -2);
+      space->steady.hi_each[d] = (int64_t)lua_tonumber(L, -1);
+      lua_pop(L, 2);
+    }
+  }
+  lua_settop(L, steady - 1);
+}
+
 void ms_space_from_lua(lua_State *L, int index, ms_space *space) {
   if (index < 0) index += lua_gettop(L) + 1;
   luaL_checktype(L, index, LUA_TTABLE);
@@ -369,4 +391,5 @@ void ms_space_from_lua(lua_State *L, int index, ms_space *space) {
   space->positions = field_boolean(L, index, "positions");
   space->collapse = small(L, field_number(L, index, "collapse", 1), "collapse");
   if (space->collapse < 1) luaL_error(L, "collapse counts from 1");
+  read_steady(L, index, space);
 }

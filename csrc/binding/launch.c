@@ -237,6 +237,8 @@ static bool try(lua_State *L, const ms_running *of, int count) {
               read_captures(L, each, &at, environment, each->numbers);
   lua_settop(L, environment);
   const ms_known_plan *known = same ? ms_known_plans_find(&each->plans, each->numbers) : NULL;
+  if (same && known == NULL)
+    known = ms_plan_line_follow(&each->line, &each->plans, each->numbers, each->step);
   if (known == NULL || !run_plan(L, each, &at, known->plan)) return false;
   assign_results(L, each, &at);
   return true;
@@ -292,6 +294,33 @@ static int add_plan(lua_State *L) {
   return 1;
 }
 
+/* launch:set_line(from, each, least, most, terms): see ms_plan_line; terms, an ms_plan_terms
+ * whose verdict lives as long as the launch, are copied */
+static int set_line(lua_State *L) {
+  ms_launch *of = ms_launch_check(L);
+  double *from = of->line.from, *each = of->line.each;
+  read_numbers(L, 2, from, of->plans.width);
+  read_numbers(L, 3, each, of->plans.width);
+  of->line = (ms_plan_line){.from = from,
+                            .each = each,
+                            .ranges = of->range_count,
+                            .least = luaL_checknumber(L, 4),
+                            .most = luaL_checknumber(L, 5),
+                            .terms = *(const ms_plan_terms *)ms_to_pointer(L, 6, "terms")};
+  return 0;
+}
+
+/* launch:numbers() -> those of the last execution */
+static int tell_numbers(lua_State *L) {
+  const ms_launch *of = ms_launch_check(L);
+  lua_createtable(L, (int)of->plans.width, 0);
+  for (uint32_t k = 0; k < of->plans.width; k++) {
+    lua_pushnumber(L, of->numbers[k]);
+    lua_rawseti(L, -2, (int)k + 1);
+  }
+  return 1;
+}
+
 /* launch:latest() -> the number of the plan that was run last, and when it was called, began and
  * ended, in seconds; then launch:kept() is what it was made with */
 static int tell_latest(lua_State *L) {
@@ -332,8 +361,9 @@ static int make_sites(lua_State *L) {
 }
 
 void ms_bind_launch(lua_State *L) {
-  static const luaL_Reg methods[] = {
-      {"add", add_plan}, {"latest", tell_latest}, {"kept", tell_kept}, {NULL, NULL}};
+  static const luaL_Reg methods[] = {{"add", add_plan},         {"latest", tell_latest},
+                                     {"kept", tell_kept},       {"set_line", set_line},
+                                     {"numbers", tell_numbers}, {NULL, NULL}};
   static const luaL_Reg functions[] = {
       {"launch", ms_launch_make}, {"launches", make_sites}, {NULL, NULL}};
   luaL_newmetatable(L, MS_LAUNCH);

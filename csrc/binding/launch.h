@@ -14,7 +14,7 @@
 
 #include "array/array.h"
 #include "binding/place.h"
-#include "job/known_plans.h"
+#include "job/plan_line.h"
 #include "job/small_run.h"
 
 #define MS_LAUNCH "meissa.launch"
@@ -62,7 +62,8 @@ typedef struct ms_launch {
   uint32_t range_count;      /* so many, */
   int64_t step[MS_MAX_DIMS]; /* with these steps */
   double *numbers;           /* now: those of parameters, then first and last value of each range */
-  ms_known_plans plans;
+  ms_known_plans plans;      /* number 0: made of the line */
+  ms_plan_line line;
   uint64_t called, began, ended; /* of the last execution */
 } ms_launch;
 

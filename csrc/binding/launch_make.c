@@ -144,6 +144,8 @@ int ms_launch_make(lua_State *L) {
   if (lua_istable(L, -1)) made->callee = ms_place_from_lua(L, names, &name_count);
   lua_settop(L, kept);
   made->numbers = keep(L, kept, made->plans.width, sizeof *made->numbers);
+  made->line.from = keep(L, kept, made->plans.width, sizeof *made->line.from);
+  made->line.each = keep(L, kept, made->plans.width, sizeof *made->line.each);
   lua_pushvalue(L, environment);
   lua_setfenv(L, 2);
   lua_pushvalue(L, 2);

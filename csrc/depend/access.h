@@ -67,6 +67,7 @@ typedef struct ms_bounds {
  * from math.max(...) to math.min(...) by several on each side. */
 typedef struct ms_domain {
   uint32_t dim_count;
+  const ms_steady *steady; /* whose variable forms may have; NULL: there is none */
   struct {
     int64_t origin, step;
     bool box;

@@ -146,8 +146,10 @@ static int add_branches(ms_conflicts *conflicts, kinds *known, const ms_pair *pa
 }
 
 static int add_pair(ms_conflicts *conflicts, kinds *known, const ms_pair *pair) {
-  return ms_branch_is_affine(pair->a, pair->b) ? add_plain(conflicts, known, pair)
-                                               : add_branches(conflicts, known, pair);
+  if (ms_branch_is_affine(pair->a, pair->b)) return add_plain(conflicts, known, pair);
+  if (conflicts->domain->steady == NULL) return add_branches(conflicts, known, pair);
+  conflicts->known = false; /* brackets have no steady variable */
+  return 0;
 }
 
 /* All pairs that are proven, or all that are not. */

@@ -44,6 +44,7 @@ void ms_walk_binding(ms_walk *walk, uint32_t index, ms_abstract_value *value) {
   switch (binding->kind) {
     case MS_BIND_NUMBER:
       *value = ms_walk_constant(walk, binding->number);
+      if (value->kind == MS_ABSTRACT_VALUE_NUMBER) value->form.at[MS_VAR_STEADY] = binding->each;
       return;
     case MS_BIND_BOOLEAN: /* the number says which, if that is known */
       *value = value_of_truth(binding->number == 1   ? &ms_truth_true

@@ -4,9 +4,10 @@
  *
  * Variables 0 .. MS_MAX_DIMS-1 are the ordinals of the iteration space's dimensions (0, 1, 2, ...
  * within a range, whatever its start and step); the rest are quantified inner variables: inner
- * loop indices, and quotients that stand for `%` and floor. Every operation keeps coefficients and
- * constants below the limits here and fails where it cannot, so that the doubles of the running
- * loop, the analyser and isl agree on every value. Plain values; any thread. */
+ * loop indices, and quotients that stand for `%` and floor; the last one is steady (meaning.h).
+ * Every operation keeps coefficients and constants below the limits here and fails where it cannot,
+ * so that the doubles of the running loop, the analyser and isl agree on every value. Plain values;
+ * any thread. */
 #ifndef MS_DEPEND_FORM_H
 #define MS_DEPEND_FORM_H
 
@@ -16,8 +17,9 @@
 #include "depend/meaning.h"
 
 /* Inner variables that one access can have. A body with more is analysed less exactly. */
-#define MS_MAX_INNER 12
-#define MS_MAX_VARS  (MS_MAX_DIMS + MS_MAX_INNER)
+#define MS_MAX_INNER  12
+#define MS_VAR_STEADY (MS_MAX_DIMS + MS_MAX_INNER)
+#define MS_MAX_VARS   (MS_VAR_STEADY + 1)
 
 /* With indices below 2^31 a form of a few terms stays an exact double. */
 #define MS_FORM_COEFFICIENT ((int64_t)1 << 20)

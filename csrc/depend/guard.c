@@ -87,6 +87,7 @@ static const ms_guard *keep(ms_guards *make, const ms_guard *guard) {
 }
 
 const ms_guard *ms_guard_of(ms_guards *make, const ms_form *form) {
+  make->turns = make->turns || form->at[MS_VAR_STEADY] != 0;
   double low, high;
   make->range(make->context, form, &low, &high);
   if (low >= 0) return &ms_guard_always;

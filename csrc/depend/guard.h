@@ -45,6 +45,7 @@ typedef struct ms_guards {
   void (*range)(const void *context, const ms_form *form, double *low, double *high);
   const void *context;
   bool failed; /* memory is out */
+  bool turns;  /* what is reached may depend on the steady variable */
 } ms_guards;
 
 /* form >= 0 */

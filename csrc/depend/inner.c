@@ -123,6 +123,8 @@ bool ms_walk_quantify(ms_walk *walk, const ms_abstract_value *ends, ms_form *var
   ms_inner inner;
   if (!range_of(walk, &from, &to, &inner)) return false;
   walk->scope[walk->scope_count++] = inner;
+  bool turns = inner.high.at[MS_VAR_STEADY] != 0 || inner.low.at[MS_VAR_STEADY] != 0;
+  walk->guards.turns = walk->guards.turns || turns;
   go_within(walk, &from, exact);
   go_within(walk, &to, exact);
   return true;

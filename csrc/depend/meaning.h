@@ -69,6 +69,7 @@ typedef struct ms_binding {
   ms_binding_kind kind;
   uint32_t depth; /* how many of the capture's fields lead to the value; the rest index into it */
   double number;
+  int64_t each;     /* NUMBER: what is added for each step of the space's steady variable */
   const char *name; /* BUILTIN; ARRAY that is no capture: what it is called, or NULL */
   /* ARRAY: */
   uint64_t array;   /* identity: equal for two names of one array */
@@ -118,6 +119,15 @@ typedef struct ms_range {
   int64_t lo, hi, step;
 } ms_range;
 
+/* A steady variable stands for what a driver loop changes from one execution to the next: it has
+ * one value in all iterations, any of least .. most. Captured numbers and ends of ranges are what
+ * they are for its value 0, and so much more for each step. */
+typedef struct ms_steady {
+  bool present;
+  int64_t least, most;
+  int64_t lo_each[MS_MAX_DIMS], hi_each[MS_MAX_DIMS]; /* of ranges */
+} ms_steady;
+
 typedef struct ms_space {
   uint32_t dim_count;
   ms_range range[MS_MAX_DIMS];
@@ -138,6 +148,7 @@ typedef struct ms_space {
   uint32_t version_count;   /* of so many captures */
   bool positions;           /* sparse: entries are told apart by their place, for random numbers */
   uint32_t collapse;        /* 1: none; n: take in the next n-1 perfectly nested numeric loops */
+  ms_steady steady;
 } ms_space;
 
 #endif

@@ -56,4 +56,9 @@ typedef struct ms_finding {
   const char *fix;     /* or NULL */
 } ms_finding;
 
+/* Whether a loop with it is refused. */
+static inline bool ms_finding_refuses(const ms_finding *finding) {
+  return ms_reason_code(finding->kind)[3] == '1';
+}
+
 #endif

@@ -43,6 +43,11 @@ static bounds variable_range(const ms_walk *walk, uint32_t variable, uint32_t st
     own.high = (double)walk->domain->dim[variable].extent - 1;
     return own;
   }
+  if (variable == MS_VAR_STEADY) {
+    own.low = (double)walk->domain->steady->least;
+    own.high = (double)walk->domain->steady->most;
+    return own;
+  }
   if (steps >= MAX_STEPS) return own;
   if (variable >= MS_MAX_DIMS) {
     narrow(walk, &walk->scope[variable - MS_MAX_DIMS].low, variable, steps + 1, &own);

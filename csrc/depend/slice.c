@@ -68,7 +68,7 @@ static bool follows_index(const ms_subscript *subscript) {
 static bool may_meet(const ms_walk *walk, int64_t capture, const ms_subscript *subscript) {
   ms_gathering gathers = walk->gathered[capture];
   if (gathers != MS_GATHERS_MARK) return gathers == MS_GATHERS_MARKS;
-  for (uint32_t v = MS_MAX_DIMS; subscript->known && v < MS_MAX_VARS; v++) {
+  for (uint32_t v = MS_MAX_DIMS; subscript->known && v < MS_VAR_STEADY; v++) {
     if (subscript->form.at[v] != 0 && !walk->scope[v - MS_MAX_DIMS].loop) return true;
   }
   return false;

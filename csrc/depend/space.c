@@ -36,6 +36,7 @@ static ms_abstract_value index_of(const ms_domain *domain, uint32_t k) {
     return ms_abstract_value_scalar();
   ms_form form = ms_form_constant(origin);
   form.at[k] = step;
+  if (domain->steady != NULL) form.at[MS_VAR_STEADY] = domain->steady->lo_each[k];
   return ms_abstract_value_number(&form);
 }
 
@@ -44,6 +45,27 @@ static void set_box(ms_domain *domain, uint32_t k, const ms_range *range) {
   domain->dim[k].step = range->step;
   domain->dim[k].box = true;
   domain->dim[k].extent = extent_of(range);
+}
+
+/* A range that is longer or shorter by so many ordinals for each step of the steady variable. */
+static void set_growing(ms_domain *domain, uint32_t k, const ms_range *range, int64_t each) {
+  set_box(domain, k, range);
+  domain->dim[k].box = false;
+  domain->dim[k].low.count = domain->dim[k].high.count = 1;
+  domain->dim[k].low.form[0].at[k] = 1;
+  domain->dim[k].high.form[0] = ms_form_constant(domain->dim[k].extent - 1);
+  domain->dim[k].high.form[0].at[k] = -1;
+  domain->dim[k].high.form[0].at[MS_VAR_STEADY] = each;
+}
+
+static void set_range(ms_domain *domain, uint32_t k, const ms_range *range) {
+  const ms_steady *steady = domain->steady;
+  int64_t each = steady == NULL ? 0 : (steady->hi_each[k] - steady->lo_each[k]) / range->step;
+  if (each == 0) {
+    set_box(domain, k, range);
+  } else {
+    set_growing(domain, k, range, each);
+  }
 }
 
 /* What really is a call of this builtin. */
@@ -159,14 +181,14 @@ static int collapse(ms_walk *walk, ms_domain *domain, ms_node **body, ms_error *
 int ms_space_domain(ms_walk *walk, ms_domain *domain, ms_node **body, ms_error *err) {
   const ms_space *space = walk->space;
   const ms_loop *loop = walk->loop;
-  *domain = (ms_domain){0};
+  *domain = (ms_domain){.steady = space->steady.present ? &space->steady : NULL};
   if (space->dim_count < 1 || space->dim_count > MS_MAX_DIMS)
     return ms_error_set(err, MS_OPT, "an iteration space has 1 to %d dimensions, not %u",
                         MS_MAX_DIMS, space->dim_count);
   for (uint32_t k = 0; k < space->dim_count; k++) {
     if (space->range[k].step == 0)
       return ms_error_set(err, MS_OPT, "the step of range %u is 0", k + 1);
-    set_box(domain, k, &space->range[k]);
+    set_range(domain, k, &space->range[k]);
     domain->dim[k].name = k < loop->index_count ? loop->indices[k]->name
                                                 : ms_arena_format(walk->arena, "index %u", k + 1);
     walk->index_value[k] = index_of(domain, k);

@@ -14,6 +14,7 @@ static ms_constraint row_of(const ms_form *form, bool later, uint32_t inner) {
     if (later) row.at[MS_COLUMN_D(k)] = form->at[k];
   }
   for (uint32_t k = 0; k < MS_MAX_INNER; k++) row.at[inner + k] = form->at[MS_MAX_DIMS + k];
+  row.at[MS_COLUMN_STEADY] = form->at[MS_VAR_STEADY];
   return row;
 }
 
@@ -142,6 +143,10 @@ bool ms_system_of_pair(ms_system *system, const ms_domain *domain, const ms_acce
     }
   }
   add_boxes(system, domain, reduce);
+  if (domain->steady != NULL) {
+    system->used[MS_COLUMN_STEADY] = true;
+    add_box(system, MS_COLUMN_STEADY, -1, domain->steady->least, domain->steady->most);
+  }
   return constants_hold(system);
 }
 

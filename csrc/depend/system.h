@@ -3,24 +3,27 @@
  * Systems: the integer constraints under which two accesses touch one element.
  *
  * A column is one integer unknown. For a pair of accesses (a in iteration t, b in iteration t + d)
- * the columns are d, then t, then the inner variables of a and of b. Rows are equalities (= 0) and
- * inequalities (>= 0) with the constant first. A system is cut into its connected components,
- * which are solved apart: most of them have one unknown and need no solver at all. */
+ * the columns are d, then t, then the inner variables of a and of b, then the steady one. Rows are
+ * equalities (= 0) and inequalities (>= 0) with the constant first. A system is cut into its
+ * connected components, which are solved apart: most of them have one unknown and need no solver at
+ * all. */
 #ifndef MS_DEPEND_SYSTEM_H
 #define MS_DEPEND_SYSTEM_H
 
 #include "depend/access.h"
 
-#define MS_MAX_COLUMNS (2 * MS_MAX_DIMS + 2 * MS_MAX_INNER)
+#define MS_MAX_COLUMNS (2 * MS_MAX_DIMS + 2 * MS_MAX_INNER + 1)
 #define MS_MAX_EQUAL   (MS_MAX_DIMS + 1)
-#define MS_MAX_INEQUALITY \
-  (4 * MS_MAX_BOUNDS * MS_MAX_DIMS + 4 * MS_MAX_INNER + 2 * MS_MAX_GUARD_FORMS + 2 * MS_MAX_DIMS)
+#define MS_MAX_INEQUALITY                                                                          \
+  (4 * MS_MAX_BOUNDS * MS_MAX_DIMS + 4 * MS_MAX_INNER + 2 * MS_MAX_GUARD_FORMS + 2 * MS_MAX_DIMS + \
+   2)
 
 /* Column numbers of a pair's system. */
-#define MS_COLUMN_D(k) (k)
-#define MS_COLUMN_T(k) (MS_MAX_DIMS + (k))
-#define MS_COLUMN_A(k) (2 * MS_MAX_DIMS + (k))
-#define MS_COLUMN_B(k) (2 * MS_MAX_DIMS + MS_MAX_INNER + (k))
+#define MS_COLUMN_D(k)   (k)
+#define MS_COLUMN_T(k)   (MS_MAX_DIMS + (k))
+#define MS_COLUMN_A(k)   (2 * MS_MAX_DIMS + (k))
+#define MS_COLUMN_B(k)   (2 * MS_MAX_DIMS + MS_MAX_INNER + (k))
+#define MS_COLUMN_STEADY (MS_MAX_COLUMNS - 1)
 
 typedef struct ms_constraint {
   int64_t constant;

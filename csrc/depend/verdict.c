@@ -61,10 +61,6 @@ typedef struct work {
   ms_reasons reasons;
 } work;
 
-static bool refuses(const ms_finding *finding) {
-  return ms_reason_code(finding->kind)[3] == '1';
-}
-
 /* Dimensions that only cuts between entries can cut. */
 static uint32_t entries_of(const work *now) {
   const ms_space *space = now->walk.space;
@@ -103,7 +99,7 @@ static bool is_scattered(const work *now) {
 static void decide(work *now, ms_verdict *verdict, ms_choice *choice, bool *not_run) {
   bool refused = !now->conflicts.known, proven = false;
   for (uint32_t f = 0; f < now->walk.finding_count; f++) {
-    if (!refuses(&now->walk.findings[f])) continue;
+    if (!ms_finding_refuses(&now->walk.findings[f])) continue;
     refused = true;
     proven = proven || now->walk.findings[f].proven;
   }
@@ -242,7 +238,7 @@ static void copy_choice(ms_verdict *verdict, const ms_choice *choice) {
 /* Whether the walk found something that no strategy can run. */
 static bool is_refused(const work *now) {
   for (uint32_t f = 0; f < now->walk.finding_count; f++) {
-    if (refuses(&now->walk.findings[f])) return true;
+    if (ms_finding_refuses(&now->walk.findings[f])) return true;
   }
   return false;
 }

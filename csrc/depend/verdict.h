@@ -202,6 +202,11 @@ typedef struct ms_verdict {
 ms_verdict *ms_verdict_new(const ms_loop *loop, const ms_binding *bindings, uint32_t binding_count,
                            const ms_space *space, ms_error *err);
 
+/* Whether the loop has this verdict, but for the ends of its ranges, for every value of the space's
+ * steady variable: only verdicts without distances are asked about. A sure answer if it is true. */
+bool ms_verdict_is_steady(const ms_loop *loop, const ms_binding *bindings, uint32_t binding_count,
+                          const ms_space *space, const ms_verdict *verdict);
+
 /* Lets a loop without distances run in the blocks of another one over the same space: takes on its
  * strategy, extents and row. False if the spaces have not as many dimensions. */
 bool ms_verdict_follow(ms_verdict *verdict, const ms_verdict *main);

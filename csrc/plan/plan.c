@@ -134,6 +134,15 @@ ms_plan *ms_plan_new(const ms_plan_terms *terms, ms_error *err) {
   return NULL;
 }
 
+ms_plan *ms_plan_moved(const ms_plan_terms *terms, const ms_range *ranges, ms_error *err) {
+  const ms_verdict *verdict = terms->verdict;
+  ms_verdict moved = *verdict;
+  for (uint32_t d = 0; d < moved.dim_count; d++) moved.extent[d].range = ranges[d];
+  ms_plan_terms own = *terms;
+  own.verdict = &moved;
+  return ms_plan_new(&own, err);
+}
+
 void ms_plan_keep(ms_plan *plan) {
   plan->references++;
 }

@@ -74,6 +74,10 @@ MS_API int ms_plan_cut(const ms_plan_terms *terms, ms_cut *cut, ms_error *err);
  * buffers allow; MS_ARR when memory is out. */
 ms_plan *ms_plan_new(const ms_plan_terms *terms, ms_error *err);
 
+/* The same for a verdict that holds for other ranges, too (ms_verdict_is_steady): one for each
+ * dimension. */
+ms_plan *ms_plan_moved(const ms_plan_terms *terms, const ms_range *ranges, ms_error *err);
+
 /* Keeps a plan until it is released once more; whoever is the last frees it. One thread. */
 MS_API void ms_plan_keep(ms_plan *plan);
 MS_API void ms_plan_release(ms_plan *plan);

@@ -110,6 +110,52 @@ describe("launches (seed " .. seed .. ")", function()
     assert.truthy(tostring(meissa.last()):find("independent", 1, true))
   end)
 
+  it("go on by themselves where a driver loop moves numbers", function()
+    local n = 50
+    local A = meissa.rand({n, n}, {seed = 4})
+    for i = 1, n do A[i][i] = A[i][i] + n end
+    local P = A:totable()
+    local function step(k)
+      for i in parallel({k + 1, n}, NATIVE) do
+        local factor = A[i][k] / A[k][k]
+        A[i][k] = factor
+        for j = k + 1, n do A[i][j] = A[i][j] - factor * A[k][j] end
+      end
+    end
+    local function plain(k)
+      for i = k + 1, n do
+        local factor = P[i][k] / P[k][k]
+        P[i][k] = factor
+        for j = k + 1, n do P[i][j] = P[i][j] - factor * P[k][j] end
+      end
+    end
+    for k = 1, 4 do
+      until_launched(function()
+        step(k)
+        plain(k)
+      end)
+    end
+    local unseen = 0
+    for k = 5, n - 1 do
+      local before = launches.executions
+      step(k)
+      plain(k)
+      unseen = unseen + launches.executions - before
+      local plan = meissa.last()
+      assert.are.same({"independent", "native", n - k},
+                      {plan.strategy, plan.engine, plan.grid[1]})
+      if k % 10 == 0 then assert.truthy(tostring(plan):find("independent", 1, true)) end
+      assert.are.same({{k + 1, n, 1}}, plan.extents)
+    end
+    assert.are.same(P, A:totable())
+    assert.is_true(unseen > 0)
+    local ok, err = pcall(step, n + 1) -- off the array
+    assert.is_true(ok, tostring(err)) -- an empty loop
+    ok, err = pcall(step, -3)
+    assert.are.same({false, "ARR"}, {ok, err.code})
+    assert.are.same(P, A:totable())
+  end)
+
   it("see other options, spaces and callees", function()
     local A = meissa.zeros({N, N})
     local function fill(x, what, ...)

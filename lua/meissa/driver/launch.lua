@@ -9,6 +9,7 @@
 local array = require "meissa.array"
 local core = require "meissa.core"
 local ffi = require "ffi"
+local grids = require "meissa.plan.grid"
 local plans = require "meissa.plan"
 local pool = require "meissa.driver.pool"
 local random = require "meissa.kernel.random"
@@ -36,7 +37,7 @@ local generation = 0
 -- With other workers nothing is as it was.
 local function check_workers()
   if generation == pool.generation then return end
-  for func in pairs(sites) do sites[func] = nil end
+  for func in tables.each(sites) do sites[func] = nil end
   generation = pool.generation
 end
 
@@ -56,10 +57,42 @@ function M.again(...)
   return launch
 end
 
+-- A copy of a table.
+local function copy_of(t)
+  local copy = {}
+  for key, value in tables.each(t) do copy[key] = value end
+  return copy
+end
+
+-- The plan for numbers on a launch's line, which was run without it; that at which the line begins
+-- where the arrays are gone.
+local function plan_of_line(launch)
+  local kept, numbers, at = launch:kept(), launch:numbers(), 0
+  local line = kept.line
+  local space, bindings = copy_of(line.space), copy_of(line.bindings)
+  for c, binding in ipairs(line.bindings) do
+    bindings[c] = copy_of(binding)
+    if binding.kind == "array" then
+      bindings[c].value = kept.seen[c]
+      if bindings[c].value == nil then return line.plan end
+    elseif kept.parameters[c] then
+      at = at + 1
+      bindings[c].number = numbers[at]
+    end
+  end
+  space.ranges = {}
+  for d, range in ipairs(line.space.ranges) do
+    space.ranges[d] = {numbers[at + 2 * d - 1], numbers[at + 2 * d], range[3]}
+  end
+  local plan = plans.get(kept.record, space, bindings, {})
+  plan.grid, plan.engine = grids.cut(plan, space).ranges, "native"
+  return plan
+end
+
 --- The plan that a launch has run last, with what it took.
 function M.plan(launch)
   local number, called, began, ended = launch:latest()
-  local plan = launch:kept().plans[number]
+  local plan = number == 0 and plan_of_line(launch) or launch:kept().plans[number]
   return plans.measured(plan, small.measured(called, began, ended))
 end
 
@@ -108,6 +141,13 @@ local function captures_of(run, seen)
   return list
 end
 
+-- Which captures are numbers that plans depend on.
+local function parameters_of(captures)
+  local set = {}
+  for c, about in ipairs(captures) do set[c] = about.parameter or nil end
+  return set
+end
+
 -- The variables that the loop assigns, in the order of the kernel's results; nil where one is a
 -- field.
 local function results_of(run)
@@ -122,7 +162,7 @@ end
 -- A copy of a loop's options, and how many there are.
 local function copy_options(options)
   local copy, count = {}, 0
-  for name, value in pairs(options) do
+  for name, value in tables.each(options) do
     copy[name], count = type(value) == "table" and {unpack(value)} or value, count + 1
   end
   return copy, count
@@ -165,8 +205,8 @@ local function make(run, known, parallel)
     callee = callee and place_of(callee, record.callee_slot[1]), parallel = parallel,
     space = space.array and array.core(space.array), options = options,
     option_count = option_count, seen = seen,
-    kept = {small = known, pace = record.small, most = small.most, record = record, plans = {},
-            count = 0},
+    kept = {small = known, pace = record.small, most = small.most, record = record, seen = seen,
+            parameters = parameters_of(captures), plans = {}, count = 0, failed = 0},
   }
 end
 
@@ -182,6 +222,75 @@ local function numbers_of(run)
     list[#list + 1], list[#list + 2] = range[1], range[2]
   end
   return list
+end
+
+-- Lines reach so many steps in both directions, with numbers up to this; after so many in vain no
+-- more are tried for a launch.
+local REACH, LARGEST, MOST_FAILED = 2 ^ 20, 2 ^ 31, 4
+
+-- How one list of numbers differs from another, and how many such steps all numbers stay small; nil
+-- if that is no step.
+local function step_between(last, numbers)
+  local each, reach, moves = {}, REACH, false
+  for k, number in ipairs(numbers) do
+    local by = number - last[k]
+    if by ~= math.floor(by) or math.abs(by) > REACH then return nil end
+    if by ~= 0 then
+      moves, reach = true, math.min(reach, math.floor((LARGEST - math.abs(number)) / math.abs(by)))
+    end
+    each[k] = by
+  end
+  return moves and reach > 0 and each or nil, reach
+end
+
+local function same_step(one, other)
+  for k, by in ipairs(one) do
+    if math.abs(by) ~= math.abs(other[k]) then return false end
+  end
+  return true
+end
+
+-- Whether a run's verdict holds for all numbers on the line from its own by steps of `each`.
+local function is_steady(run, parameters, each, reach)
+  local space, at = run.space, 0
+  for c, binding in ipairs(run.bindings) do
+    if parameters[c] then
+      at = at + 1
+      binding.each = each[at]
+    end
+  end
+  local lo, hi = {}, {}
+  for d in ipairs(space.ranges) do
+    lo[d], hi[d] = each[at + 2 * d - 1], each[at + 2 * d]
+    if (hi[d] - lo[d]) % space.ranges[d][3] ~= 0 then return false end
+  end
+  space.steady = {least = -reach, most = reach, lo = lo, hi = hi}
+  local steady = core.is_steady(run.record.loop, run.bindings, space, run.plan)
+  space.steady = nil
+  for _, binding in ipairs(run.bindings) do binding.each = nil end
+  return steady
+end
+
+-- Where a driver loop moves numbers by the same step twice, finds out whether it may go on so.
+local function look_ahead(launch, kept, run, numbers)
+  local last, before = kept.last, kept.each
+  kept.last = numbers
+  if not last or kept.failed == MOST_FAILED or run.space.array then return end
+  local each, reach = step_between(last, numbers)
+  kept.each = each
+  if not each or not before or not same_step(each, before) then return end
+  if not is_steady(run, kept.parameters, each, reach) then
+    kept.failed = kept.failed + 1
+    return
+  end
+  local space, bindings = copy_of(run.space), copy_of(run.bindings)
+  for c, binding in ipairs(run.bindings) do
+    bindings[c] = copy_of(binding)
+    bindings[c].value = nil
+  end
+  kept.line = {space = space, bindings = bindings, plan = run.plan}
+  launch:set_line(numbers, each, -reach, reach,
+                  ffi.cast("void *", grids.terms(run.plan, run.space)))
 end
 
 -- Lets a launch be found by its call.
@@ -213,9 +322,10 @@ function M.keep(run, known, func, line, parallel)
   end
   if not launch then return end
   local kept = launch:kept()
-  local number = kept.count % MOST_PLANS + 1
-  if launch:add(numbers_of(run), run.grid.core, number) then
+  local number, numbers = kept.count % MOST_PLANS + 1, numbers_of(run)
+  if launch:add(numbers, run.grid.core, number) then
     kept.plans[number], kept.count = run.plan, kept.count + 1
+    look_ahead(launch, kept, run, numbers)
   end
   place(launch, func, line)
 end

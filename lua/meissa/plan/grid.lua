@@ -42,6 +42,12 @@ local function set_terms(plan, space)
   terms.partition = nil
 end
 
+--- What a plan's grid is made of, an ms_plan_terms that is good until the next call.
+function M.terms(plan, space)
+  set_terms(plan, space)
+  return terms
+end
+
 -- The partition that entries of a sparse array need.
 local function find_partition(space)
   if not space.sparse then return nil end
